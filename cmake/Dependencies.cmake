@@ -1,0 +1,25 @@
+# Everything the project stands on. All but the CUDA headers come from the distribution's packages
+# (quickstart.sh installs them by name).
+
+find_package(nlohmann_json 3.11 REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(muparser REQUIRED)
+find_package(SQLite3 REQUIRED)
+find_package(SQLiteCpp REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(GTest REQUIRED)
+include(GoogleTest)
+
+find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
+find_library(XXHASH_LIBRARY xxhash REQUIRED)
+add_library(xxhash INTERFACE)
+target_include_directories(xxhash INTERFACE ${XXHASH_INCLUDE_DIR})
+target_link_libraries(xxhash INTERFACE ${XXHASH_LIBRARY})
+
+# Only the headers: libnvrtc and libcuda are opened at run time.
+find_path(EVO_CUDA_INCLUDE_DIR nvrtc.h
+          HINTS ${EVO_CUDA_ROOT} $ENV{CUDA_HOME} $ENV{CUDA_PATH} /usr/local/cuda /opt/cuda
+          PATH_SUFFIXES include targets/x86_64-linux/include REQUIRED
+          DOC "Folder of nvrtc.h and cuda.h of a CUDA Toolkit >= 12.4")
+add_library(cuda_headers INTERFACE)
+target_include_directories(cuda_headers SYSTEM INTERFACE ${EVO_CUDA_INCLUDE_DIR})

@@ -1,0 +1,48 @@
+# evo_library, evo_tool and evo_test: the three kinds of target of this project, with one set of
+# compile options.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+find_program(EVO_CCACHE ccache)
+if(EVO_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${EVO_CCACHE})
+endif()
+
+if(EVO_SANITIZE)
+  add_compile_options(-fsanitize=${EVO_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${EVO_SANITIZE})
+endif()
+
+add_library(evo_options INTERFACE)
+target_compile_options(evo_options INTERFACE -Wall -Wextra -Wconversion -Wshadow
+                                             $<$<BOOL:${EVO_WERROR}>:-Werror>)
+target_include_directories(evo_options INTERFACE ${PROJECT_SOURCE_DIR})
+
+# evo_library(name SOURCES a.cpp … [DEPENDS target …])
+function(evo_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC evo_options ${ARG_DEPENDS})
+endfunction()
+
+# evo_tool(name SOURCES a.cpp … [DEPENDS target …]): a command line program; foo_bar becomes foo-bar.
+function(evo_tool name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  string(REPLACE "_" "-" output ${name})
+  set_target_properties(${name} PROPERTIES OUTPUT_NAME ${output})
+  target_link_libraries(${name} PRIVATE evo_options ${ARG_DEPENDS})
+endfunction()
+
+# evo_test(name LABEL unit|nvrtc|cli|gpu SOURCES a_test.cpp … [DEPENDS target …])
+function(evo_test name)
+  cmake_parse_arguments(ARG "" "LABEL" "SOURCES;DEPENDS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE evo_options ${ARG_DEPENDS} GTest::gmock GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE EVO_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+                                             EVO_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  gtest_discover_tests(${name} PROPERTIES LABELS ${ARG_LABEL} DISCOVERY_TIMEOUT 60)
+endfunction()

@@ -1,0 +1,39 @@
+#include "engine/core/hash.hpp"
+
+#include <xxhash.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+
+namespace evo {
+
+struct ContentHash::State {
+  XXH3_state_t* xxh;
+};
+
+ContentHash::ContentHash() : state_(new State{XXH3_createState()}) {
+  XXH3_128bits_reset(state_->xxh);
+}
+
+ContentHash::~ContentHash() { XXH3_freeState(state_->xxh); }
+
+ContentHash& ContentHash::add(std::string_view field) {
+  const std::uint64_t size = field.size();
+  XXH3_128bits_update(state_->xxh, &size, sizeof size);
+  XXH3_128bits_update(state_->xxh, field.data(), field.size());
+  return *this;
+}
+
+std::string ContentHash::hex() const {
+  const XXH128_hash_t digest = XXH3_128bits_digest(state_->xxh);
+  std::array<char, 33> text{};
+  std::snprintf(text.data(), text.size(), "%016llx%016llx",
+                static_cast<unsigned long long>(digest.high64),
+                static_cast<unsigned long long>(digest.low64));
+  return text.data();
+}
+
+std::string content_key(std::string_view text) { return ContentHash().add(text).hex(); }
+
+}  // namespace evo

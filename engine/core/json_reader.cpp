@@ -1,0 +1,200 @@
+#include "engine/core/json_reader.hpp"
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "engine/core/error.hpp"
+
+namespace evo {
+namespace {
+
+/// The value as a person sees it in the file, shortened.
+std::string shown(const Json& value) {
+  constexpr std::size_t kLongest = 60;
+  std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (text.size() > kLongest) text = text.substr(0, kLongest) + "…";
+  return text;
+}
+
+}  // namespace
+
+JsonReader::JsonReader(const Json& object, std::string file, std::string path)
+    : object_(&object), file_(std::move(file)), path_(std::move(path)) {
+  if (!object.is_object()) {
+    throw InputError(where() + ": " + shown(object) + ": allowed is an object {…}");
+  }
+}
+
+std::string JsonReader::where(std::string_view key) const {
+  std::string text = file_ + ": " + path_;
+  if (!key.empty()) {
+    if (!path_.empty()) text += ".";
+    text += key;
+  } else if (path_.empty()) {
+    text += "top level";
+  }
+  return text;
+}
+
+void JsonReader::fail(std::string_view key, const std::string& problem) const {
+  const auto found = object_->find(key);
+  const std::string value = found == object_->end() ? "missing" : shown(*found);
+  throw InputError(where(key) + ": " + value + ": " + problem);
+}
+
+bool JsonReader::has(std::string_view key) const {
+  seen_.emplace(key);
+  return object_->contains(key);
+}
+
+const Json& JsonReader::at(std::string_view key) const {
+  if (!has(key)) throw InputError(where(key) + ": this key is required and missing");
+  return *object_->find(key);
+}
+
+std::string JsonReader::string(std::string_view key) const {
+  const Json& value = at(key);
+  if (!value.is_string() || value.get_ref<const std::string&>().empty()) {
+    fail(key, "allowed is a non-empty string");
+  }
+  return value.get<std::string>();
+}
+
+std::string JsonReader::string_or(std::string_view key, std::string fallback) const {
+  return has(key) ? string(key) : std::move(fallback);
+}
+
+double JsonReader::number(std::string_view key) const {
+  const Json& value = at(key);
+  if (!value.is_number()) fail(key, "allowed is a number");
+  return value.get<double>();
+}
+
+double JsonReader::number_or(std::string_view key, double fallback) const {
+  return has(key) ? number(key) : fallback;
+}
+
+std::int64_t JsonReader::integer(std::string_view key) const {
+  const Json& value = at(key);
+  if (!value.is_number_integer()) fail(key, "allowed is an integer");
+  return value.get<std::int64_t>();
+}
+
+std::int64_t JsonReader::integer_or(std::string_view key, std::int64_t fallback) const {
+  return has(key) ? integer(key) : fallback;
+}
+
+bool JsonReader::boolean_or(std::string_view key, bool fallback) const {
+  if (!has(key)) return fallback;
+  const Json& value = at(key);
+  if (!value.is_boolean()) fail(key, "allowed are true and false");
+  return value.get<bool>();
+}
+
+std::string JsonReader::expression(std::string_view key) const {
+  const Json& value = at(key);
+  if (value.is_number()) return value.dump();
+  if (!value.is_string() || value.get_ref<const std::string&>().empty()) {
+    fail(key, "allowed is a number or an expression in a string");
+  }
+  return value.get<std::string>();
+}
+
+std::string JsonReader::expression_or(std::string_view key, std::string fallback) const {
+  return has(key) ? expression(key) : std::move(fallback);
+}
+
+std::string JsonReader::one_of(std::string_view key,
+                               std::initializer_list<std::string_view> allowed) const {
+  const Json& value = at(key);
+  std::string list;
+  for (const std::string_view name : allowed) {
+    if (value.is_string() && value.get_ref<const std::string&>() == name) return std::string(name);
+    list += (list.empty() ? "" : ", ") + std::string(name);
+  }
+  fail(key, "allowed: " + list);
+}
+
+const Json& JsonReader::array(std::string_view key) const {
+  const Json& value = at(key);
+  if (!value.is_array()) fail(key, "allowed is an array […]");
+  return value;
+}
+
+const Json& JsonReader::object(std::string_view key) const {
+  const Json& value = at(key);
+  if (!value.is_object()) fail(key, "allowed is an object {…}");
+  return value;
+}
+
+JsonReader JsonReader::child(std::string_view key) const {
+  const std::string path = path_.empty() ? std::string(key) : path_ + "." + std::string(key);
+  return {at(key), file_, path};
+}
+
+std::vector<JsonReader> JsonReader::children(std::string_view key) const {
+  std::vector<JsonReader> readers;
+  if (!has(key)) return readers;
+  const Json& list = array(key);
+  const std::string path = path_.empty() ? std::string(key) : path_ + "." + std::string(key);
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    readers.emplace_back(list[i], file_, path + "[" + std::to_string(i) + "]");
+  }
+  return readers;
+}
+
+void JsonReader::finish() const {
+  for (const auto& [key, value] : object_->items()) {
+    if (seen_.contains(key)) continue;
+    std::string allowed;
+    for (const std::string& name : seen_) allowed += (allowed.empty() ? "" : ", ") + name;
+    throw InputError(where(key) + ": " + shown(value) + ": unknown key; allowed: " + allowed);
+  }
+}
+
+std::string read_text_file(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream text;
+  if (!stream || std::filesystem::is_directory(file) || !(text << stream.rdbuf())) {
+    // An empty file makes << fail although it was read.
+    std::error_code ignored;
+    if (stream && std::filesystem::is_regular_file(file, ignored) &&
+        std::filesystem::file_size(file, ignored) == 0) {
+      return {};
+    }
+    throw InputError(file.string() + ": cannot be read: " + std::strerror(errno));
+  }
+  return std::move(text).str();
+}
+
+Json read_json_file(const std::filesystem::path& file) {
+  const std::string text = read_text_file(file);
+  try {
+    return Json::parse(text, nullptr, true, true);
+  } catch (const Json::parse_error& error) {
+    throw InputError(file.string() + ": not JSON: " + error.what());
+  }
+}
+
+void write_file(const std::filesystem::path& file, std::string_view content) {
+  const std::filesystem::path partial = file.string() + ".partial";
+  {
+    std::ofstream stream(partial, std::ios::binary | std::ios::trunc);
+    stream.write(content.data(), static_cast<std::streamsize>(content.size()));
+    stream.flush();
+    if (!stream) {
+      const std::string why = std::strerror(errno);
+      std::error_code ignored;
+      std::filesystem::remove(partial, ignored);
+      throw InputError(file.string() + ": cannot be written: " + why);
+    }
+  }
+  std::error_code failed;
+  std::filesystem::rename(partial, file, failed);
+  if (failed) throw InputError(file.string() + ": cannot be written: " + failed.message());
+}
+
+}  // namespace evo

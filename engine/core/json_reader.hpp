@@ -1,0 +1,76 @@
+#pragma once
+
+#include <concepts>
+#include <filesystem>
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace evo {
+
+using Json = nlohmann::json;
+
+/// Reads one object of a JSON input file, strictly: each getter names file, key, value and what is
+/// allowed when it throws InputError, and finish() rejects keys nobody asked for.
+class JsonReader {
+ public:
+  /// `file`: for messages. `path`: where `object` stands in the file, e.g. "parameters[3]".
+  /// Throws InputError when `object` is not an object.
+  JsonReader(const Json& object, std::string file, std::string path = {});
+
+  [[nodiscard]] bool has(std::string_view key) const;
+
+  [[nodiscard]] std::string string(std::string_view key) const;
+  [[nodiscard]] std::string string_or(std::string_view key, std::string fallback) const;
+  [[nodiscard]] double number(std::string_view key) const;
+  [[nodiscard]] double number_or(std::string_view key, double fallback) const;
+  [[nodiscard]] std::int64_t integer(std::string_view key) const;
+  [[nodiscard]] std::int64_t integer_or(std::string_view key, std::int64_t fallback) const;
+  [[nodiscard]] bool boolean_or(std::string_view key, bool fallback) const;
+
+  /// A string or a number, as the text of an expression.
+  [[nodiscard]] std::string expression(std::string_view key) const;
+  [[nodiscard]] std::string expression_or(std::string_view key, std::string fallback) const;
+
+  /// One of `allowed`.
+  [[nodiscard]] std::string one_of(std::string_view key,
+                                   std::initializer_list<std::string_view> allowed) const;
+
+  /// The array or object under `key`, unread.
+  [[nodiscard]] const Json& array(std::string_view key) const;
+  [[nodiscard]] const Json& object(std::string_view key) const;
+  [[nodiscard]] JsonReader child(std::string_view key) const;
+  /// One reader for each object of the array under `key`; empty when the key is absent.
+  [[nodiscard]] std::vector<JsonReader> children(std::string_view key) const;
+
+  /// "file: path.key".
+  [[nodiscard]] std::string where(std::string_view key = {}) const;
+  /// Throws InputError "file: path.key: value …: problem".
+  [[noreturn]] void fail(std::string_view key, const std::string& problem) const;
+
+  /// Throws InputError when the object has keys that no getter asked for.
+  void finish() const;
+
+ private:
+  const Json& at(std::string_view key) const;
+
+  const Json* object_;
+  std::string file_;
+  std::string path_;
+  mutable std::set<std::string, std::less<>> seen_;
+};
+
+/// Parses a JSON file (comments allowed). Throws InputError naming the file, and line and column of
+/// a syntax error.
+[[nodiscard]] Json read_json_file(const std::filesystem::path& file);
+
+/// The whole file as text. Throws InputError when it cannot be read.
+[[nodiscard]] std::string read_text_file(const std::filesystem::path& file);
+
+/// Writes atomically: to a temporary file beside it, then renamed. Throws InputError on failure.
+void write_file(const std::filesystem::path& file, std::string_view content);
+
+}  // namespace evo

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace evo {
+
+/// What the compiler made of a kernel. Dynamic shared memory is not included.
+struct Resources {
+  int registers = 0;             ///< per thread
+  int static_shared_bytes = 0;   ///< per CTA
+  int spill_store_bytes = 0;     ///< per thread
+  int spill_load_bytes = 0;      ///< per thread
+  int stack_bytes = 0;           ///< local memory frame per thread
+  int max_threads = 0;           ///< per CTA, from __launch_bounds__; 0 when not stated
+
+  bool operator==(const Resources&) const = default;
+};
+
+/// Measured on hardware, or predicted by the virtual GPU. Never ranked together.
+enum class TimeKind { kMeasured, kPredicted };
+
+/// "measured" or "predicted".
+[[nodiscard]] std::string_view to_string(TimeKind kind);
+
+/// The inverse of to_string. Throws InputError for any other text.
+[[nodiscard]] TimeKind time_kind_from_string(std::string_view text);
+
+/// The distribution of the time of one launch, in microseconds.
+struct Timing {
+  TimeKind kind = TimeKind::kMeasured;
+  double p50_us = 0;
+  double p90_us = 0;
+  double p99_us = 0;
+  double mean_us = 0;
+  double std_us = 0;
+  double cv = 0;              ///< std / mean
+  std::int64_t samples = 0;   ///< 1 for a prediction
+  bool complete = true;       ///< false when stopped early because it could not enter the elite
+};
+
+/// How one run on one shape with one seed compared with the reference. Worst output argument.
+struct CheckResult {
+  std::string shape;
+  std::uint64_t seed = 0;
+  double max_abs_error = 0;
+  double bad_share = 0;     ///< share of elements beyond the absolute bound, 0…1
+  double relative_l2 = 0;   ///< ‖out − ref‖ / ‖ref‖
+};
+
+}  // namespace evo

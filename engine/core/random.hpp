@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <random>
+
+namespace evo {
+
+/// The project's random generator: the same numbers from the same seed on every machine and
+/// compiler (the standard library's *distributions* do not promise that, so they are not used).
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : engine_(seed) {}
+
+  /// 64 random bits.
+  std::uint64_t bits() { return engine_(); }
+
+  /// Uniform in [0, bound), without modulo bias. `bound` > 0.
+  std::uint64_t below(std::uint64_t bound) {
+    const std::uint64_t threshold = (0 - bound) % bound;
+    std::uint64_t value = engine_();
+    while (value < threshold) value = engine_();
+    return value % bound;
+  }
+
+  /// Uniform in [0, 1), 53 bits.
+  double uniform() { return static_cast<double>(engine_() >> 11) * 0x1.0p-53; }
+
+  /// Standard normal (Box–Muller).
+  double normal();
+
+  /// A generator for an independent stream, determined by this one's state.
+  Random split() { return Random(bits() ^ 0x9e3779b97f4a7c15ULL); }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+/// Mixes two values into a seed (splitmix64's finaliser), so that seeds of parts are unrelated.
+[[nodiscard]] std::uint64_t mix_seed(std::uint64_t a, std::uint64_t b);
+
+}  // namespace evo

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "engine/core/measurement.hpp"
+
+namespace evo {
+
+/// What the engine needs to know of a device, real or virtual.
+struct DeviceInfo {
+  std::string id;      ///< as on the command line: "cuda:0", "virtual:l4"
+  std::string name;    ///< "NVIDIA H200"
+  std::string arch;    ///< what to compile for: "sm_90"
+  TimeKind time_kind = TimeKind::kMeasured;
+  int sm_count = 0;
+  double clock_mhz = 0;            ///< boost
+  int max_registers_per_thread = 255;
+  int max_shared_bytes_per_cta = 0;   ///< opt-in limit, static + dynamic
+  int max_threads_per_cta = 1024;
+  std::int64_t l2_bytes = 0;
+  double peak_tflops = 0;             ///< the highest dense rate of any of its units; for the floor
+  double peak_bandwidth_gbs = 0;      ///< DRAM, GB/s
+  std::string driver;                 ///< driver version, or the virtual GPU's version
+};
+
+using BufferId = std::uint32_t;
+using KernelId = std::uint32_t;
+using GraphId = std::uint32_t;
+
+/// A buffer in device memory with guard zones on both sides.
+struct BufferSpec {
+  std::string name;       ///< for messages
+  std::size_t bytes = 0;
+  bool writable = false;  ///< false for inputs: the virtual GPU reports a write to one
+};
+
+/// A scalar kernel argument: its bytes in the kernel's parameter type.
+struct ScalarArgument {
+  std::array<std::byte, 8> bytes{};
+  std::uint8_t size = 0;
+
+  template <typename T>
+    requires std::is_arithmetic_v<T>
+  static ScalarArgument of(T value) {
+    ScalarArgument scalar;
+    scalar.size = sizeof(T);
+    std::memcpy(scalar.bytes.data(), &value, sizeof(T));
+    return scalar;
+  }
+};
+
+using KernelArgument = std::variant<BufferId, ScalarArgument>;
+
+struct LaunchConfig {
+  std::array<std::uint32_t, 3> grid = {1, 1, 1};
+  std::array<std::uint32_t, 3> block = {1, 1, 1};
+  std::uint32_t dynamic_shared_bytes = 0;
+};
+
+/// The compiled kernel: PTX for a virtual device, machine code for a real one.
+struct KernelImage {
+  std::string ptx;
+  std::string cubin;
+  std::string entry;
+};
+
+/// What a kernel did wrong.
+struct Fault {
+  std::string reason;        ///< one line
+  std::string detail = {};   ///< all hazards, a line each
+  bool device_lost = false;  ///< the context is poisoned: the process must be replaced
+};
+
+/// The boundary to what runs kernels. Errors that no kernel can be blamed for throw CudaError.
+/// Not thread-safe; lives in a worker process.
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  [[nodiscard]] virtual const DeviceInfo& info() const = 0;
+
+  /// Device memory, uninitialised. Freed by release() or with the device.
+  virtual BufferId allocate(const BufferSpec& spec) = 0;
+  virtual void release(BufferId buffer) = 0;
+  virtual void upload(BufferId buffer, std::span<const std::byte> data) = 0;
+  virtual void download(BufferId buffer, std::span<std::byte> data) = 0;
+  /// Every byte := value.
+  virtual void fill(BufferId buffer, std::byte value) = 0;
+  /// What was overwritten in the guard zones since allocation, or nothing. Repairs the zones.
+  virtual std::optional<std::string> guard_violation(BufferId buffer) = 0;
+
+  /// A kernel ready to launch, or why the device cannot take it.
+  virtual std::variant<KernelId, Fault> load(const KernelImage& image) = 0;
+  virtual void unload(KernelId kernel) = 0;
+
+  /// One launch; returns when the whole device is idle again.
+  virtual std::optional<Fault> launch(KernelId kernel, const LaunchConfig& config,
+                                      std::span<const KernelArgument> arguments) = 0;
+
+  /// For devices that measure: a graph of `launches` launches that rotate through
+  /// `argument_sets`; run_graph() returns the microseconds of one execution of the whole graph.
+  virtual std::variant<GraphId, Fault> make_graph(
+      KernelId kernel, const LaunchConfig& config,
+      std::span<const std::vector<KernelArgument>> argument_sets, int launches) = 0;
+  virtual std::variant<double, Fault> run_graph(GraphId graph) = 0;
+  virtual void release_graph(GraphId graph) = 0;
+  /// Evicts the caches, for cold measurements.
+  virtual void flush_l2() = 0;
+
+  /// For devices that predict: microseconds of one launch.
+  virtual std::variant<double, Fault> predict_us(KernelId kernel, const LaunchConfig& config,
+                                                 std::span<const KernelArgument> arguments) = 0;
+};
+
+}  // namespace evo
