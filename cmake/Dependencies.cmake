@@ -23,3 +23,11 @@ find_path(EVO_CUDA_INCLUDE_DIR nvrtc.h
           DOC "Folder of nvrtc.h and cuda.h of a CUDA Toolkit >= 12.4")
 add_library(cuda_headers INTERFACE)
 target_include_directories(cuda_headers SYSTEM INTERFACE ${EVO_CUDA_INCLUDE_DIR})
+
+# Where to look for libnvrtc first; evo-worker falls back to the system's search path.
+find_library(EVO_NVRTC_LIBRARY NAMES nvrtc libnvrtc.so.13 libnvrtc.so.12
+             HINTS ${EVO_CUDA_ROOT} $ENV{CUDA_HOME} $ENV{CUDA_PATH} /usr/local/cuda /opt/cuda
+             PATH_SUFFIXES lib64 lib targets/x86_64-linux/lib)
+if(NOT EVO_NVRTC_LIBRARY)
+  set(EVO_NVRTC_LIBRARY "")
+endif()

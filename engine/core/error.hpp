@@ -7,11 +7,11 @@ namespace evo {
 
 /// Exit codes shared by every program of the project.
 enum class ExitCode : int {
-  kGreen = 0,           ///< ran, and there is a green winner (or the work asked for is done)
-  kNothingGreen = 1,    ///< ran, but nothing passed every gate
-  kBadInput = 2,        ///< bad usage or input
-  kMissing = 3,         ///< the toolkit or the device is missing
-  kInterrupted = 130,   ///< stopped by a signal; everything finished is stored
+  kGreen = 0,          ///< ran, and there is a green winner (or the work asked for is done)
+  kNothingGreen = 1,   ///< ran, but nothing passed every gate
+  kBadInput = 2,       ///< bad usage or input
+  kMissing = 3,        ///< the toolkit or the device is missing
+  kInterrupted = 130,  ///< stopped by a signal; everything finished is stored
 };
 
 /// Base of every exception thrown here: the machine, the input or the program is broken. A failing

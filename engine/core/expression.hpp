@@ -12,7 +12,8 @@ namespace evo {
 ///
 /// Operators: + - * / % ^ (power) == != < <= > >= && || ! and c ? a : b. `/` is real division.
 /// Functions: ceil_div(a, b), floor_div(a, b), align_up(a, multiple), floor, ceil, round, min, max,
-/// sqrt, exp, ln, log2, abs, is_pow2. All values are doubles, exact for integers below 2^53; true is 1.
+/// sqrt, exp, ln, log2, abs, is_pow2. All values are doubles, exact for integers below 2^53; true
+/// is 1.
 ///
 /// Evaluated through muParser's byte code. One object must not be evaluated by two threads at once.
 class Expression {

@@ -170,13 +170,16 @@ std::string read_text_file(const std::filesystem::path& file) {
   return std::move(text).str();
 }
 
-Json read_json_file(const std::filesystem::path& file) {
-  const std::string text = read_text_file(file);
+Json parse_json(const std::string& text, const std::string& file) {
   try {
     return Json::parse(text, nullptr, true, true);
   } catch (const Json::parse_error& error) {
-    throw InputError(file.string() + ": not JSON: " + error.what());
+    throw InputError(file + ": not JSON: " + error.what());
   }
+}
+
+Json read_json_file(const std::filesystem::path& file) {
+  return parse_json(read_text_file(file), file.string());
 }
 
 void write_file(const std::filesystem::path& file, std::string_view content) {

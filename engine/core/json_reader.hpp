@@ -63,6 +63,9 @@ class JsonReader {
   mutable std::set<std::string, std::less<>> seen_;
 };
 
+/// Parses JSON text (comments allowed). Throws InputError naming `file`, line and column.
+[[nodiscard]] Json parse_json(const std::string& text, const std::string& file);
+
 /// Parses a JSON file (comments allowed). Throws InputError naming the file, and line and column of
 /// a syntax error.
 [[nodiscard]] Json read_json_file(const std::filesystem::path& file);

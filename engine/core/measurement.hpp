@@ -8,12 +8,12 @@ namespace evo {
 
 /// What the compiler made of a kernel. Dynamic shared memory is not included.
 struct Resources {
-  int registers = 0;             ///< per thread
-  int static_shared_bytes = 0;   ///< per CTA
-  int spill_store_bytes = 0;     ///< per thread
-  int spill_load_bytes = 0;      ///< per thread
-  int stack_bytes = 0;           ///< local memory frame per thread
-  int max_threads = 0;           ///< per CTA, from __launch_bounds__; 0 when not stated
+  int registers = 0;            ///< per thread
+  int static_shared_bytes = 0;  ///< per CTA
+  int spill_store_bytes = 0;    ///< per thread
+  int spill_load_bytes = 0;     ///< per thread
+  int stack_bytes = 0;          ///< local memory frame per thread
+  int max_threads = 0;          ///< per CTA, from __launch_bounds__; 0 when not stated
 
   bool operator==(const Resources&) const = default;
 };
@@ -35,9 +35,9 @@ struct Timing {
   double p99_us = 0;
   double mean_us = 0;
   double std_us = 0;
-  double cv = 0;              ///< std / mean
-  std::int64_t samples = 0;   ///< 1 for a prediction
-  bool complete = true;       ///< false when stopped early because it could not enter the elite
+  double cv = 0;             ///< std / mean
+  std::int64_t samples = 0;  ///< 1 for a prediction
+  bool complete = true;      ///< false when stopped early because it could not enter the elite
 };
 
 /// How one run on one shape with one seed compared with the reference. Worst output argument.
@@ -45,8 +45,8 @@ struct CheckResult {
   std::string shape;
   std::uint64_t seed = 0;
   double max_abs_error = 0;
-  double bad_share = 0;     ///< share of elements beyond the absolute bound, 0…1
-  double relative_l2 = 0;   ///< ‖out − ref‖ / ‖ref‖
+  double bad_share = 0;    ///< share of elements beyond the absolute bound, 0…1
+  double relative_l2 = 0;  ///< ‖out − ref‖ / ‖ref‖
 };
 
 }  // namespace evo

@@ -17,9 +17,9 @@ enum class Gate { kBuild, kResource, kCorrectness, kTiming };
 /// Why a candidate did not pass: data, not an error.
 struct Rejection {
   Gate gate;
-  std::string reason;         ///< one line a person can act on, with the figures
-  std::string detail = {};    ///< the long form: compiler log, list of hazards…
-  bool policy_only = false;   ///< only the space's policy forbids it, the device would run it
+  std::string reason;        ///< one line a person can act on, with the figures
+  std::string detail = {};   ///< the long form: compiler log, list of hazards…
+  bool policy_only = false;  ///< only the space's policy forbids it, the device would run it
 };
 
 }  // namespace evo

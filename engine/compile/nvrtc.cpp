@@ -1,0 +1,203 @@
+#include "engine/compile/nvrtc.hpp"
+
+#include <dlfcn.h>
+#include <nvrtc.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <sstream>
+
+#include "engine/compile/ptxas_log.hpp"
+#include "engine/core/error.hpp"
+
+namespace evo {
+namespace {
+
+/// A shared library that stays open for the life of the object.
+class Library {
+ public:
+  explicit Library(void* handle) : handle_(handle) {}
+  ~Library() {
+    if (handle_ != nullptr) dlclose(handle_);
+  }
+  Library(Library&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Library& operator=(Library&&) = delete;
+
+  template <typename Function>
+  Function* find(const char* name) const {
+    void* symbol = dlsym(handle_, name);
+    if (symbol == nullptr) throw NvrtcError(std::string("libnvrtc has no function ") + name);
+    return reinterpret_cast<Function*>(symbol);
+  }
+
+ private:
+  void* handle_;
+};
+
+std::vector<std::string> library_names() {
+  std::vector<std::string> names;
+  if (const char* chosen = std::getenv("EVO_NVRTC")) return {chosen};
+#ifdef EVO_NVRTC_LIBRARY
+  names.emplace_back(EVO_NVRTC_LIBRARY);
+#endif
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const char* root = std::getenv(variable)) {
+      names.push_back(std::string(root) + "/lib64/libnvrtc.so");
+    }
+  }
+  for (const char* name :
+       {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"}) {
+    names.emplace_back(name);
+  }
+  return names;
+}
+
+Library open_library() {
+  std::string tried;
+  for (const std::string& name : library_names()) {
+    if (void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) return Library(handle);
+    tried += (tried.empty() ? "" : ", ") + name;
+  }
+  throw MissingError("NVRTC is missing (tried " + tried +
+                     "); install a CUDA Toolkit >= 12.4, run ./quickstart.sh, which fetches it, "
+                     "or name the library in EVO_NVRTC");
+}
+
+class NvrtcCompiler final : public Compiler {
+ public:
+  NvrtcCompiler() : library_(open_library()) {
+    int major = 0;
+    int minor = 0;
+    call(library_.find<decltype(nvrtcVersion)>("nvrtcVersion")(&major, &minor), "nvrtcVersion");
+    constexpr int kOldest = 1204;
+    if (major * 100 + minor < kOldest) {
+      throw MissingError("NVRTC " + std::to_string(major) + "." + std::to_string(minor) +
+                         " is too old; CUDA Toolkit >= 12.4 is needed");
+    }
+    version_ = "nvrtc " + std::to_string(major) + "." + std::to_string(minor);
+    has_cache_ = major * 100 + minor >= 1209;
+  }
+
+  [[nodiscard]] std::string version() const override { return version_; }
+  [[nodiscard]] CompileOutcome compile(const CompileRequest& request) override;
+
+ private:
+  void call(nvrtcResult result, const char* what) const {
+    if (result == NVRTC_SUCCESS) return;
+    const auto describe = library_.find<decltype(nvrtcGetErrorString)>("nvrtcGetErrorString");
+    throw NvrtcError(std::string(what) + " failed: " + describe(result));
+  }
+
+  /// One of the pairs nvrtcGet…Size / nvrtcGet….
+  [[nodiscard]] std::string fetch(nvrtcProgram program, const char* size_name,
+                                  const char* get_name) const {
+    std::size_t size = 0;
+    call(library_.find<decltype(nvrtcGetPTXSize)>(size_name)(program, &size), size_name);
+    std::string data(size, '\0');
+    call(library_.find<decltype(nvrtcGetPTX)>(get_name)(program, data.data()), get_name);
+    return data;
+  }
+
+  [[nodiscard]] nvrtcProgram create_program(const CompileRequest& request) const;
+  [[nodiscard]] nvrtcResult run(nvrtcProgram program, const CompileRequest& request) const;
+  [[nodiscard]] CompileOutcome collect(nvrtcProgram program, nvrtcResult result,
+                                       const CompileRequest& request) const;
+
+  Library library_;
+  std::string version_;
+  bool has_cache_ = false;
+};
+
+std::string without_terminator(std::string text) {
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  return text;
+}
+
+/// The first line of the log that holds an error, for people.
+std::string first_error(const std::string& log) {
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("error") != std::string::npos) return line;
+  }
+  return log.empty() ? "the compiler gave no reason" : log.substr(0, log.find('\n'));
+}
+
+nvrtcProgram NvrtcCompiler::create_program(const CompileRequest& request) const {
+  std::vector<const char*> texts;
+  std::vector<const char*> names;
+  for (const auto& [name, text] : request.source.headers) {
+    names.push_back(name.c_str());
+    texts.push_back(text.c_str());
+  }
+  nvrtcProgram program = nullptr;
+  call(library_.find<decltype(nvrtcCreateProgram)>("nvrtcCreateProgram")(
+           &program, request.source.text.c_str(), request.source.name.c_str(),
+           static_cast<int>(names.size()), texts.data(), names.data()),
+       "nvrtcCreateProgram");
+  return program;
+}
+
+nvrtcResult NvrtcCompiler::run(nvrtcProgram program, const CompileRequest& request) const {
+  std::vector<std::string> options = {"-arch=" + request.arch, "--ptxas-options=-v"};
+  // From 12.9 a compilation cache swallows the ptxas report (NVIDIA/Fuser #4694).
+  if (has_cache_) options.emplace_back("--no-cache");
+  options.insert(options.end(), request.options.begin(), request.options.end());
+  std::vector<const char*> pointers;
+  for (const std::string& option : options) pointers.push_back(option.c_str());
+  return library_.find<decltype(nvrtcCompileProgram)>("nvrtcCompileProgram")(
+      program, static_cast<int>(pointers.size()), pointers.data());
+}
+
+CompileOutcome NvrtcCompiler::collect(nvrtcProgram program, nvrtcResult result,
+                                      const CompileRequest& request) const {
+  const std::string log =
+      without_terminator(fetch(program, "nvrtcGetProgramLogSize", "nvrtcGetProgramLog"));
+  if (result == NVRTC_ERROR_COMPILATION || result == NVRTC_ERROR_INVALID_OPTION) {
+    return Rejection{Gate::kBuild, first_error(log), log};
+  }
+  call(result, "nvrtcCompileProgram");
+  Compiled compiled;
+  compiled.log = log;
+  compiled.ptx = without_terminator(fetch(program, "nvrtcGetPTXSize", "nvrtcGetPTX"));
+  compiled.cubin = fetch(program, "nvrtcGetCUBINSize", "nvrtcGetCUBIN");
+  compiled.ptx_hash = hash_ptx(compiled.ptx);
+  const std::optional<Resources> resources = parse_ptxas_log(log, request.entry);
+  if (!resources) {
+    return Rejection{Gate::kBuild,
+                     "the source has no entry point '" + request.entry +
+                         "' (extern \"C\" __global__), or ptxas reported nothing on it",
+                     log};
+  }
+  const std::optional<int> registers = cubin_registers(compiled.cubin, request.entry);
+  if (registers != resources->registers) {
+    return Rejection{
+        Gate::kResource,
+        "registers in the log (" + std::to_string(resources->registers) + ") and in the cubin (" +
+            (registers ? std::to_string(*registers) : std::string("none")) + ") disagree",
+        log};
+  }
+  compiled.resources = *resources;
+  return compiled;
+}
+
+CompileOutcome NvrtcCompiler::compile(const CompileRequest& request) {
+  const auto start = std::chrono::steady_clock::now();
+  nvrtcProgram program = create_program(request);
+  const auto destroy = [this](nvrtcProgram* handle) {
+    library_.find<decltype(nvrtcDestroyProgram)>("nvrtcDestroyProgram")(handle);
+  };
+  const std::unique_ptr<nvrtcProgram, decltype(destroy)> guard(&program, destroy);
+  CompileOutcome outcome = collect(program, run(program, request), request);
+  if (auto* compiled = std::get_if<Compiled>(&outcome)) {
+    const std::chrono::duration<double, std::milli> elapsed =
+        std::chrono::steady_clock::now() - start;
+    compiled->compile_ms = elapsed.count();
+  }
+  return outcome;
+}
+
+}  // namespace
+
+std::unique_ptr<Compiler> open_nvrtc() { return std::make_unique<NvrtcCompiler>(); }
+
+}  // namespace evo

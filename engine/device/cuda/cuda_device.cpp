@@ -1,0 +1,330 @@
+#include "engine/device/cuda/cuda_device.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "engine/core/error.hpp"
+#include "engine/device/cuda/driver.hpp"
+#include "engine/device/guard.hpp"
+
+namespace evo {
+namespace {
+
+/// Dense operations (2 per multiply-add) of the fastest matrix unit per clock and multiprocessor,
+/// e4m3 or int8 where the unit has it (CUDA programming guide, NVIDIA architecture whitepapers).
+/// Unknown architectures get the highest known: the floor may be too low, never too high.
+double peak_ops_per_clock(int major, int minor) {
+  constexpr double kAmpere = 4096;
+  constexpr double kAda = 2048;
+  constexpr double kHopper = 8192;
+  constexpr double kNewest = 32768;
+  if (major == 8) return minor == 9 ? kAda : kAmpere;
+  if (major == 9) return kHopper;
+  return kNewest;
+}
+
+struct Buffer {
+  BufferSpec spec;
+  CUdeviceptr base = 0;
+
+  [[nodiscard]] CUdeviceptr data() const { return base + kGuardBytes; }
+};
+
+struct Kernel {
+  CUmodule module = nullptr;
+  CUfunction function = nullptr;
+};
+
+class CudaDevice final : public Device {
+ public:
+  explicit CudaDevice(int ordinal);
+  ~CudaDevice() override;
+  CudaDevice(const CudaDevice&) = delete;
+  CudaDevice& operator=(const CudaDevice&) = delete;
+
+  [[nodiscard]] const DeviceInfo& info() const override { return info_; }
+  BufferId allocate(const BufferSpec& spec) override;
+  void release(BufferId buffer) override;
+  void upload(BufferId buffer, std::span<const std::byte> data) override;
+  void download(BufferId buffer, std::span<std::byte> data) override;
+  void fill(BufferId buffer, std::byte value) override;
+  std::optional<std::string> guard_violation(BufferId buffer) override;
+  std::variant<KernelId, Fault> load(const KernelImage& image) override;
+  void unload(KernelId kernel) override;
+  std::optional<Fault> launch(KernelId kernel, const LaunchConfig& config,
+                              std::span<const KernelArgument> arguments) override;
+  std::variant<GraphId, Fault> make_graph(
+      KernelId kernel, const LaunchConfig& config,
+      std::span<const std::vector<KernelArgument>> argument_sets, int launches) override;
+  std::variant<double, Fault> run_graph(GraphId graph) override;
+  void release_graph(GraphId graph) override;
+  void flush_l2() override;
+  std::variant<double, Fault> predict_us(KernelId, const LaunchConfig&,
+                                         std::span<const KernelArgument>) override {
+    return Fault{"a CUDA device measures; it does not predict", "", false};
+  }
+
+ private:
+  [[nodiscard]] int attribute(CUdevice_attribute which) const;
+  void read_info(int ordinal);
+  [[nodiscard]] Fault fault(CUresult result, const std::string& what) const;
+  CUresult launch_on(CUstream stream, KernelId kernel, const LaunchConfig& config,
+                     std::span<const KernelArgument> arguments);
+  /// Takes back what a kernel may have set for the whole device to look faster than it is.
+  void reset_persistence();
+
+  CudaDriver driver_;
+  CUdevice device_ = 0;
+  CUstream stream_ = nullptr;
+  CUevent start_ = nullptr;
+  CUevent stop_ = nullptr;
+  DeviceInfo info_;
+  std::map<BufferId, Buffer> buffers_;
+  std::map<KernelId, Kernel> kernels_;
+  std::map<GraphId, CUgraphExec> graphs_;
+  std::uint32_t next_id_ = 1;
+  BufferId flush_buffer_ = 0;
+};
+
+CudaDevice::CudaDevice(int ordinal) : driver_(CudaDriver::open()) {
+  const CUresult ready = driver_.cuInit(0);
+  if (ready != CUDA_SUCCESS) {
+    throw MissingError("the CUDA driver finds no usable GPU: " + driver_.describe(ready));
+  }
+  int count = 0;
+  driver_.require(driver_.cuDeviceGetCount(&count), "cuDeviceGetCount");
+  if (ordinal < 0 || ordinal >= count) {
+    throw MissingError("there is no device cuda:" + std::to_string(ordinal) +
+                       "; this machine has " + std::to_string(count) +
+                       " CUDA device(s), numbered from 0");
+  }
+  driver_.require(driver_.cuDeviceGet(&device_, ordinal), "cuDeviceGet");
+  CUcontext context = nullptr;
+  driver_.require(driver_.cuDevicePrimaryCtxRetain(&context, device_), "cuDevicePrimaryCtxRetain");
+  driver_.require(driver_.cuCtxSetCurrent(context), "cuCtxSetCurrent");
+  driver_.require(driver_.cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+  driver_.require(driver_.cuEventCreate(&start_, CU_EVENT_DEFAULT), "cuEventCreate");
+  driver_.require(driver_.cuEventCreate(&stop_, CU_EVENT_DEFAULT), "cuEventCreate");
+  read_info(ordinal);
+}
+
+CudaDevice::~CudaDevice() {
+  // The context goes with the process; after a fault no call would succeed anyway.
+  if (stream_ != nullptr) driver_.cuDevicePrimaryCtxRelease(device_);
+}
+
+int CudaDevice::attribute(CUdevice_attribute which) const {
+  int value = 0;
+  driver_.require(driver_.cuDeviceGetAttribute(&value, which, device_), "cuDeviceGetAttribute");
+  return value;
+}
+
+void CudaDevice::read_info(int ordinal) {
+  constexpr std::size_t kLongestName = 256;
+  std::array<char, kLongestName> name{};
+  driver_.require(driver_.cuDeviceGetName(name.data(), static_cast<int>(name.size()), device_),
+                  "cuDeviceGetName");
+  int version = 0;
+  driver_.require(driver_.cuDriverGetVersion(&version), "cuDriverGetVersion");
+  const int major = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+  const int minor = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  info_.id = "cuda:" + std::to_string(ordinal);
+  info_.name = name.data();
+  info_.arch = "sm_" + std::to_string(major) + std::to_string(minor);
+  info_.time_kind = TimeKind::kMeasured;
+  info_.sm_count = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  info_.clock_mhz = attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1000.0;
+  info_.max_shared_bytes_per_cta = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+  info_.max_threads_per_cta = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  info_.l2_bytes = attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+  info_.peak_tflops =
+      peak_ops_per_clock(major, minor) * info_.sm_count * info_.clock_mhz * 1e6 / 1e12;
+  // Double data rate: two transfers a clock over the whole bus.
+  const double memory_khz = attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
+  const double bus_bits = attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
+  info_.peak_bandwidth_gbs = 2 * memory_khz * 1e3 * bus_bits / 8 / 1e9;
+  info_.driver =
+      "CUDA driver " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+Fault CudaDevice::fault(CUresult result, const std::string& what) const {
+  const bool refused =
+      result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES ||
+      result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_INVALID_IMAGE ||
+      result == CUDA_ERROR_NOT_FOUND || result == CUDA_ERROR_INVALID_PTX;
+  // Anything else may have poisoned the context: only a refusal leaves it as it was.
+  return {what + ": " + driver_.describe(result), "", !refused};
+}
+
+BufferId CudaDevice::allocate(const BufferSpec& spec) {
+  Buffer buffer{spec, 0};
+  driver_.require(driver_.cuMemAlloc(&buffer.base, spec.bytes + 2 * kGuardBytes),
+                  ("allocating buffer '" + spec.name + "'").c_str());
+  const BufferId id = next_id_++;
+  buffers_[id] = buffer;
+  const std::vector<std::byte> pattern = guard_pattern();
+  for (const CUdeviceptr zone : {buffer.base, buffer.data() + spec.bytes}) {
+    driver_.require(driver_.cuMemcpyHtoD(zone, pattern.data(), pattern.size()), "cuMemcpyHtoD");
+  }
+  return id;
+}
+
+void CudaDevice::release(BufferId buffer) {
+  driver_.require(driver_.cuMemFree(buffers_.at(buffer).base), "cuMemFree");
+  buffers_.erase(buffer);
+}
+
+void CudaDevice::upload(BufferId buffer, std::span<const std::byte> data) {
+  driver_.require(driver_.cuMemcpyHtoD(buffers_.at(buffer).data(), data.data(), data.size()),
+                  "cuMemcpyHtoD");
+}
+
+void CudaDevice::download(BufferId buffer, std::span<std::byte> data) {
+  driver_.require(driver_.cuMemcpyDtoH(data.data(), buffers_.at(buffer).data(), data.size()),
+                  "cuMemcpyDtoH");
+}
+
+void CudaDevice::fill(BufferId buffer, std::byte value) {
+  const Buffer& target = buffers_.at(buffer);
+  if (target.spec.bytes == 0) return;
+  driver_.require(
+      driver_.cuMemsetD8(target.data(), static_cast<unsigned char>(value), target.spec.bytes),
+      "cuMemsetD8");
+  driver_.require(driver_.cuCtxSynchronize(), "cuCtxSynchronize");
+}
+
+std::optional<std::string> CudaDevice::guard_violation(BufferId buffer) {
+  const Buffer& target = buffers_.at(buffer);
+  const CUdeviceptr tail = target.data() + target.spec.bytes;
+  std::vector<std::byte> before(kGuardBytes);
+  std::vector<std::byte> after(kGuardBytes);
+  driver_.require(driver_.cuMemcpyDtoH(before.data(), target.base, kGuardBytes), "cuMemcpyDtoH");
+  driver_.require(driver_.cuMemcpyDtoH(after.data(), tail, kGuardBytes), "cuMemcpyDtoH");
+  auto damage = find_guard_damage(target.spec.name, target.spec.bytes, before, after);
+  if (damage) {
+    const std::vector<std::byte> pattern = guard_pattern();
+    driver_.require(driver_.cuMemcpyHtoD(target.base, pattern.data(), kGuardBytes), "cuMemcpyHtoD");
+    driver_.require(driver_.cuMemcpyHtoD(tail, pattern.data(), kGuardBytes), "cuMemcpyHtoD");
+  }
+  return damage;
+}
+
+std::variant<KernelId, Fault> CudaDevice::load(const KernelImage& image) {
+  Kernel kernel;
+  CUresult result = driver_.cuModuleLoadData(&kernel.module, image.cubin.data());
+  if (result != CUDA_SUCCESS) return fault(result, "the driver cannot load the cubin");
+  result = driver_.cuModuleGetFunction(&kernel.function, kernel.module, image.entry.c_str());
+  if (result != CUDA_SUCCESS) {
+    driver_.cuModuleUnload(kernel.module);
+    return fault(result, "the cubin has no kernel '" + image.entry + "'");
+  }
+  const KernelId id = next_id_++;
+  kernels_[id] = kernel;
+  return id;
+}
+
+void CudaDevice::unload(KernelId kernel) {
+  driver_.require(driver_.cuModuleUnload(kernels_.at(kernel).module), "cuModuleUnload");
+  kernels_.erase(kernel);
+}
+
+CUresult CudaDevice::launch_on(CUstream stream, KernelId kernel, const LaunchConfig& config,
+                               std::span<const KernelArgument> arguments) {
+  constexpr std::uint32_t kSharedWithoutOptIn = 48 * 1024;
+  const CUfunction function = kernels_.at(kernel).function;
+  if (config.dynamic_shared_bytes > kSharedWithoutOptIn) {
+    const CUresult result =
+        driver_.cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                   static_cast<int>(config.dynamic_shared_bytes));
+    if (result != CUDA_SUCCESS) return result;
+  }
+  std::vector<std::array<std::byte, 8>> storage(arguments.size());
+  std::vector<void*> pointers;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (const auto* buffer = std::get_if<BufferId>(&arguments[i])) {
+      const CUdeviceptr address = buffers_.at(*buffer).data();
+      std::memcpy(storage[i].data(), &address, sizeof address);
+    } else {
+      storage[i] = std::get<ScalarArgument>(arguments[i]).bytes;
+    }
+    pointers.push_back(storage[i].data());
+  }
+  return driver_.cuLaunchKernel(function, config.grid[0], config.grid[1], config.grid[2],
+                                config.block[0], config.block[1], config.block[2],
+                                config.dynamic_shared_bytes, stream, pointers.data(), nullptr);
+}
+
+std::optional<Fault> CudaDevice::launch(KernelId kernel, const LaunchConfig& config,
+                                        std::span<const KernelArgument> arguments) {
+  CUresult result = launch_on(stream_, kernel, config, arguments);
+  if (result != CUDA_SUCCESS) return fault(result, "the launch was refused");
+  result = driver_.cuCtxSynchronize();
+  if (result != CUDA_SUCCESS) return fault(result, "the kernel failed");
+  return std::nullopt;
+}
+
+std::variant<GraphId, Fault> CudaDevice::make_graph(
+    KernelId kernel, const LaunchConfig& config,
+    std::span<const std::vector<KernelArgument>> argument_sets, int launches) {
+  driver_.require(driver_.cuStreamBeginCapture(stream_, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
+                  "cuStreamBeginCapture");
+  CUresult refused = CUDA_SUCCESS;
+  for (int i = 0; i < launches && refused == CUDA_SUCCESS; ++i) {
+    const auto& arguments = argument_sets[static_cast<std::size_t>(i) % argument_sets.size()];
+    refused = launch_on(stream_, kernel, config, arguments);
+  }
+  CUgraph graph = nullptr;
+  const CUresult ended = driver_.cuStreamEndCapture(stream_, &graph);
+  if (refused != CUDA_SUCCESS) return fault(refused, "the launch was refused");
+  driver_.require(ended, "cuStreamEndCapture");
+  CUgraphExec executable = nullptr;
+  driver_.require(driver_.cuGraphInstantiateWithFlags(&executable, graph, 0),
+                  "cuGraphInstantiateWithFlags");
+  driver_.require(driver_.cuGraphDestroy(graph), "cuGraphDestroy");
+  const GraphId id = next_id_++;
+  graphs_[id] = executable;
+  return id;
+}
+
+std::variant<double, Fault> CudaDevice::run_graph(GraphId graph) {
+  driver_.require(driver_.cuEventRecord(start_, stream_), "cuEventRecord");
+  driver_.require(driver_.cuGraphLaunch(graphs_.at(graph), stream_), "cuGraphLaunch");
+  driver_.require(driver_.cuEventRecord(stop_, stream_), "cuEventRecord");
+  // The whole device, not the stream: work hidden on another stream must not go uncounted.
+  const CUresult result = driver_.cuCtxSynchronize();
+  if (result != CUDA_SUCCESS) return fault(result, "the kernel failed while it was timed");
+  float milliseconds = 0;
+  driver_.require(driver_.cuEventElapsedTime(&milliseconds, start_, stop_), "cuEventElapsedTime");
+  return static_cast<double>(milliseconds) * 1e3;
+}
+
+void CudaDevice::release_graph(GraphId graph) {
+  driver_.require(driver_.cuGraphExecDestroy(graphs_.at(graph)), "cuGraphExecDestroy");
+  graphs_.erase(graph);
+  reset_persistence();
+}
+
+void CudaDevice::reset_persistence() {
+  // The lines and the limit: resetting the lines alone would let a kernel keep its set-aside.
+  driver_.cuCtxResetPersistingL2Cache();
+  driver_.cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0);
+}
+
+void CudaDevice::flush_l2() {
+  constexpr std::size_t kTimesL2 = 2;
+  if (flush_buffer_ == 0) {
+    flush_buffer_ =
+        allocate({"l2 flush", kTimesL2 * static_cast<std::size_t>(info_.l2_bytes), true});
+  }
+  fill(flush_buffer_, std::byte{0});
+}
+
+}  // namespace
+
+std::unique_ptr<Device> open_cuda_device(int ordinal) {
+  return std::make_unique<CudaDevice>(ordinal);
+}
+
+}  // namespace evo

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <memory>
+
+#include "engine/device/device.hpp"
+
+namespace evo {
+
+/// The CUDA GPU with this ordinal. Throws MissingError when there is no driver or no such GPU.
+[[nodiscard]] std::unique_ptr<Device> open_cuda_device(int ordinal);
+
+}  // namespace evo

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cuda.h>
+
+#include <string>
+
+namespace evo {
+
+// Names of driver functions in the version cuda.h declares (cuMemAlloc is a macro for
+// cuMemAlloc_v2).
+#define EVO_CUDA_FUNCTIONS(apply)                                                                  \
+  apply(cuInit) apply(cuDriverGetVersion) apply(cuDeviceGetCount) apply(cuDeviceGet)               \
+      apply(cuDeviceGetName) apply(cuDeviceGetAttribute) apply(cuDevicePrimaryCtxRetain)           \
+          apply(cuDevicePrimaryCtxRelease) apply(cuCtxSetCurrent) apply(cuCtxSynchronize) apply(   \
+              cuCtxResetPersistingL2Cache) apply(cuCtxSetLimit) apply(cuMemAlloc) apply(cuMemFree) \
+              apply(cuMemcpyHtoD) apply(cuMemcpyDtoH) apply(cuMemsetD8) apply(cuModuleLoadData)    \
+                  apply(cuModuleUnload) apply(cuModuleGetFunction) apply(cuFuncSetAttribute)       \
+                      apply(cuFuncGetAttribute) apply(cuLaunchKernel) apply(cuStreamCreate)        \
+                          apply(cuStreamDestroy) apply(cuStreamSynchronize) apply(cuEventCreate)   \
+                              apply(cuEventDestroy) apply(cuEventRecord) apply(cuEventSynchronize) \
+                                  apply(cuEventElapsedTime) apply(cuStreamBeginCapture)            \
+                                      apply(cuStreamEndCapture) apply(cuGraphInstantiateWithFlags) \
+                                          apply(cuGraphLaunch) apply(cuGraphExecDestroy)           \
+                                              apply(cuGraphDestroy) apply(cuGetErrorName)          \
+                                                  apply(cuGetErrorString)
+
+/// libcuda, opened at run time, and its functions by their own names.
+struct CudaDriver {
+  /// Throws MissingError when there is no driver, naming what to install.
+  static CudaDriver open();
+
+  /// Throws CudaError naming `what` unless `result` is CUDA_SUCCESS.
+  void require(CUresult result, const char* what) const;
+
+  /// "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)".
+  [[nodiscard]] std::string describe(CUresult result) const;
+
+#define EVO_DECLARE(name) decltype(&::name) name = nullptr;
+  EVO_CUDA_FUNCTIONS(EVO_DECLARE)
+#undef EVO_DECLARE
+};
+
+}  // namespace evo

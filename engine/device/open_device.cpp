@@ -1,0 +1,21 @@
+#include "engine/device/open_device.hpp"
+
+#include <charconv>
+
+#include "engine/core/error.hpp"
+#include "engine/device/cuda/cuda_device.hpp"
+
+namespace evo {
+
+std::unique_ptr<Device> open_device(const std::string& id) {
+  constexpr std::string_view kCuda = "cuda:";
+  if (id.starts_with(kCuda)) {
+    int ordinal = 0;
+    const char* end = id.data() + id.size();
+    const auto parsed = std::from_chars(id.data() + kCuda.size(), end, ordinal);
+    if (parsed.ec == std::errc() && parsed.ptr == end) return open_cuda_device(ordinal);
+  }
+  throw InputError("unknown device '" + id + "'; allowed: auto, cuda:N");
+}
+
+}  // namespace evo

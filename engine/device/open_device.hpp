@@ -1,0 +1,15 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "engine/device/device.hpp"
+
+namespace evo {
+
+/// Opens a device by the name given on the command line: "cuda:N" or "virtual:NAME". Throws
+/// InputError for a name of another form and MissingError when the device or its driver is not
+/// there. Call it in a worker process only.
+[[nodiscard]] std::unique_ptr<Device> open_device(const std::string& id);
+
+}  // namespace evo

@@ -1,0 +1,221 @@
+#include "engine/problem/dtype.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "engine/core/error.hpp"
+
+namespace evo {
+namespace {
+
+struct DtypeName {
+  Dtype dtype;
+  std::string_view name;
+  std::size_t bytes;
+};
+
+constexpr std::array<DtypeName, 12> kNames = {{
+    {Dtype::kE4m3, "e4m3", 1},
+    {Dtype::kE5m2, "e5m2", 1},
+    {Dtype::kF16, "f16", 2},
+    {Dtype::kBf16, "bf16", 2},
+    {Dtype::kF32, "f32", 4},
+    {Dtype::kF64, "f64", 8},
+    {Dtype::kI8, "i8", 1},
+    {Dtype::kU8, "u8", 1},
+    {Dtype::kI32, "i32", 4},
+    {Dtype::kU32, "u32", 4},
+    {Dtype::kI64, "i64", 8},
+    {Dtype::kU64, "u64", 8},
+}};
+
+/// A binary floating-point format of at most 16 bits.
+struct SmallFloat {
+  int exponent_bits;
+  int mantissa_bits;
+  bool has_infinity;  ///< false: the top exponent holds numbers too, only all ones is NaN (e4m3)
+  bool saturates;     ///< conversion of a finite number never gives infinity
+
+  [[nodiscard]] int bias() const { return (1 << (exponent_bits - 1)) - 1; }
+  [[nodiscard]] std::uint32_t sign_bit() const { return 1U << (exponent_bits + mantissa_bits); }
+  [[nodiscard]] std::uint32_t nan() const { return sign_bit() - 1; }
+  [[nodiscard]] std::uint32_t infinity() const {
+    return ((1U << exponent_bits) - 1) << mantissa_bits;
+  }
+  [[nodiscard]] std::uint32_t largest_finite() const {
+    return has_infinity ? infinity() - 1 : nan() - 1;
+  }
+};
+
+constexpr SmallFloat kE4m3 = {4, 3, false, true};
+constexpr SmallFloat kE5m2 = {5, 2, true, true};
+constexpr SmallFloat kF16 = {5, 10, true, false};
+constexpr SmallFloat kBf16 = {8, 7, true, false};
+
+std::uint32_t encode_small(const SmallFloat& format, double value) {
+  const std::uint32_t sign = std::signbit(value) ? format.sign_bit() : 0;
+  if (std::isnan(value)) return sign | format.nan();
+  const double magnitude = std::fabs(value);
+  const std::uint32_t overflow = format.saturates ? format.largest_finite() : format.infinity();
+  if (std::isinf(magnitude)) return sign | overflow;
+  if (magnitude == 0) return sign;
+  // The unit in the last place at this magnitude; subnormals share the smallest exponent's.
+  const int exponent = std::max(std::ilogb(magnitude), 1 - format.bias());
+  const double ulps = std::nearbyint(std::ldexp(magnitude, format.mantissa_bits - exponent));
+  const std::uint64_t code =
+      (static_cast<std::uint64_t>(exponent + format.bias() - 1) << format.mantissa_bits) +
+      static_cast<std::uint64_t>(ulps);
+  return sign | (code > format.largest_finite() ? overflow : static_cast<std::uint32_t>(code));
+}
+
+double decode_small(const SmallFloat& format, std::uint32_t bits) {
+  const double sign = (bits & format.sign_bit()) != 0 ? -1.0 : 1.0;
+  const std::uint32_t magnitude = bits & (format.sign_bit() - 1);
+  if (format.has_infinity && magnitude >= format.infinity()) {
+    return magnitude == format.infinity() ? sign * std::numeric_limits<double>::infinity()
+                                          : std::numeric_limits<double>::quiet_NaN();
+  }
+  if (!format.has_infinity && magnitude == format.nan()) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  const auto exponent = static_cast<int>(magnitude >> format.mantissa_bits);
+  const std::uint32_t mantissa = magnitude & ((1U << format.mantissa_bits) - 1);
+  const std::uint32_t significand =
+      exponent == 0 ? mantissa : mantissa | (1U << format.mantissa_bits);
+  return sign * std::ldexp(static_cast<double>(significand),
+                           std::max(exponent, 1) - format.bias() - format.mantissa_bits);
+}
+
+template <typename T>
+void store(T value, std::byte* target) {
+  std::memcpy(target, &value, sizeof value);
+}
+
+template <typename T>
+T load(const std::byte* source) {
+  T value;
+  std::memcpy(&value, source, sizeof value);
+  return value;
+}
+
+template <typename T>
+void store_integer(double value, std::byte* target) {
+  using Limits = std::numeric_limits<T>;
+  T result = 0;
+  if (value >= static_cast<double>(Limits::max())) {
+    result = Limits::max();
+  } else if (value <= static_cast<double>(Limits::min())) {
+    result = Limits::min();
+  } else if (!std::isnan(value)) {
+    result = static_cast<T>(std::nearbyint(value));
+  }
+  store(result, target);
+}
+
+/// Decodes through a table of all codes of a 16-bit format.
+std::vector<double> decode_table(const SmallFloat& format, std::span<const std::byte> bytes) {
+  const std::size_t count = bytes.size() / 2;
+  std::vector<double> table(1U << 16);
+  for (std::uint32_t code = 0; code < table.size(); ++code)
+    table[code] = decode_small(format, code);
+  std::vector<double> values(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    values[i] = table[load<std::uint16_t>(bytes.data() + 2 * i)];
+  }
+  return values;
+}
+
+}  // namespace
+
+std::string_view to_string(Dtype dtype) { return kNames[static_cast<std::size_t>(dtype)].name; }
+
+Dtype dtype_from_string(std::string_view text) {
+  std::string allowed;
+  for (const DtypeName& entry : kNames) {
+    if (entry.name == text) return entry.dtype;
+    allowed += (allowed.empty() ? "" : ", ") + std::string(entry.name);
+  }
+  throw InputError("unknown dtype '" + std::string(text) + "'; allowed: " + allowed);
+}
+
+std::size_t size_of(Dtype dtype) { return kNames[static_cast<std::size_t>(dtype)].bytes; }
+
+bool is_floating(Dtype dtype) { return dtype <= Dtype::kF64; }
+
+void encode(Dtype dtype, double value, std::byte* target) {
+  switch (dtype) {
+    case Dtype::kE4m3:
+      return store(static_cast<std::uint8_t>(encode_small(kE4m3, value)), target);
+    case Dtype::kE5m2:
+      return store(static_cast<std::uint8_t>(encode_small(kE5m2, value)), target);
+    case Dtype::kF16:
+      return store(static_cast<std::uint16_t>(encode_small(kF16, value)), target);
+    case Dtype::kBf16:
+      return store(static_cast<std::uint16_t>(encode_small(kBf16, value)), target);
+    case Dtype::kF32:
+      return store(static_cast<float>(value), target);
+    case Dtype::kF64:
+      return store(value, target);
+    case Dtype::kI8:
+      return store_integer<std::int8_t>(value, target);
+    case Dtype::kU8:
+      return store_integer<std::uint8_t>(value, target);
+    case Dtype::kI32:
+      return store_integer<std::int32_t>(value, target);
+    case Dtype::kU32:
+      return store_integer<std::uint32_t>(value, target);
+    case Dtype::kI64:
+      return store_integer<std::int64_t>(value, target);
+    case Dtype::kU64:
+      return store_integer<std::uint64_t>(value, target);
+  }
+}
+
+double decode(Dtype dtype, const std::byte* source) {
+  switch (dtype) {
+    case Dtype::kE4m3:
+      return decode_small(kE4m3, load<std::uint8_t>(source));
+    case Dtype::kE5m2:
+      return decode_small(kE5m2, load<std::uint8_t>(source));
+    case Dtype::kF16:
+      return decode_small(kF16, load<std::uint16_t>(source));
+    case Dtype::kBf16:
+      return decode_small(kBf16, load<std::uint16_t>(source));
+    case Dtype::kF32:
+      return static_cast<double>(load<float>(source));
+    case Dtype::kF64:
+      return load<double>(source);
+    case Dtype::kI8:
+      return load<std::int8_t>(source);
+    case Dtype::kU8:
+      return load<std::uint8_t>(source);
+    case Dtype::kI32:
+      return load<std::int32_t>(source);
+    case Dtype::kU32:
+      return load<std::uint32_t>(source);
+    case Dtype::kI64:
+      return static_cast<double>(load<std::int64_t>(source));
+    case Dtype::kU64:
+      return static_cast<double>(load<std::uint64_t>(source));
+  }
+  return 0;
+}
+
+std::vector<double> decode_all(Dtype dtype, std::span<const std::byte> bytes) {
+  constexpr std::size_t kWorthATable = 1U << 16;
+  const std::size_t size = size_of(dtype);
+  const std::size_t count = bytes.size() / size;
+  if (count >= kWorthATable && dtype == Dtype::kF16) return decode_table(kF16, bytes);
+  if (count >= kWorthATable && dtype == Dtype::kBf16) return decode_table(kBf16, bytes);
+  std::vector<double> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = decode(dtype, bytes.data() + i * size);
+  return values;
+}
+
+}  // namespace evo

@@ -1,0 +1,120 @@
+#include "engine/problem/problem.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "engine/core/error.hpp"
+
+namespace evo {
+namespace {
+
+constexpr double kMaxGridX = 2147483647.0;  // CUDA C++ programming guide, compute capabilities
+constexpr double kMaxGridYz = 65535.0;
+constexpr double kMaxBlock = 1024.0;
+
+std::uint32_t whole(const Expression& expression, const Values& values, double low, double high,
+                    std::string_view what) {
+  const double value = expression.evaluate(values);
+  if (value != std::floor(value) || value < low || value > high) {
+    throw ProblemError(std::string(what) + " '" + expression.text() + "' is " +
+                       std::to_string(value) + "; allowed is a whole number from " +
+                       std::to_string(static_cast<std::int64_t>(low)) + " to " +
+                       std::to_string(static_cast<std::int64_t>(high)));
+  }
+  return static_cast<std::uint32_t>(value);
+}
+
+}  // namespace
+
+std::string_view to_string(Direction direction) {
+  switch (direction) {
+    case Direction::kIn:
+      return "in";
+    case Direction::kOut:
+      return "out";
+    case Direction::kInOut:
+      return "inout";
+    case Direction::kWorkspace:
+      return "workspace";
+    case Direction::kScalar:
+      return "scalar";
+  }
+  return "unknown";
+}
+
+std::size_t Argument::bytes(const Values& values) const {
+  const double count = size.evaluate(values);
+  constexpr double kMaxElements = 1e12;  // far above any device memory
+  if (count < 0 || count != std::floor(count) || count > kMaxElements) {
+    throw ProblemError("extent '" + size.text() + "' of argument '" + name + "' is " +
+                       std::to_string(count) + "; allowed is a whole number of elements");
+  }
+  return static_cast<std::size_t>(count) * size_of(dtype);
+}
+
+LaunchConfig LaunchExpressions::evaluate(const Values& values) const {
+  LaunchConfig config;
+  for (std::size_t i = 0; i < grid.size(); ++i) {
+    config.grid[i] = whole(grid[i], values, 1, i == 0 ? kMaxGridX : kMaxGridYz, "grid");
+  }
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    config.block[i] = whole(block[i], values, 1, kMaxBlock, "block");
+  }
+  config.dynamic_shared_bytes =
+      whole(dynamic_shared_bytes, values, 0, kMaxGridX, "dynamic_shared_bytes");
+  return config;
+}
+
+Tolerance ToleranceExpressions::evaluate(const Values& values) const {
+  return {max_abs_error.evaluate(values), bad_abs_error.evaluate(values),
+          bad_share.evaluate(values), relative_l2.evaluate(values)};
+}
+
+const Shape& Problem::shape(std::string_view shape_name) const {
+  std::string known;
+  for (const Shape& candidate : shapes) {
+    if (candidate.name == shape_name) return candidate;
+    known += (known.empty() ? "" : ", ") + candidate.name;
+  }
+  throw InputError("problem '" + name + "' has no shape '" + std::string(shape_name) +
+                   "'; allowed: " + known);
+}
+
+const KernelSpec& Problem::kernel(std::string_view template_name) const {
+  std::string known;
+  for (const KernelSpec& candidate : templates) {
+    if (candidate.name == template_name) return candidate;
+    known += (known.empty() ? "" : ", ") + candidate.name;
+  }
+  throw InputError("problem '" + name + "' has no template '" + std::string(template_name) +
+                   "'; allowed: " + known);
+}
+
+Values Problem::macros_for(const Shape& shape) const {
+  Values macros;
+  for (const auto& [macro, expression] : shape_macros) {
+    macros[macro] = expression.evaluate(shape.variables);
+  }
+  return macros;
+}
+
+std::vector<const Shape*> Problem::checked_shapes(const Shape& timed) const {
+  const Values macros = macros_for(timed);
+  std::vector<const Shape*> checked = {&timed};
+  for (const Shape& candidate : shapes) {
+    if (candidate.check && candidate.name != timed.name && macros_for(candidate) == macros) {
+      checked.push_back(&candidate);
+    }
+  }
+  return checked;
+}
+
+Values merged(std::initializer_list<const Values*> parts) {
+  Values all;
+  for (const Values* part : parts) {
+    for (const auto& [name, value] : *part) all[name] = value;
+  }
+  return all;
+}
+
+}  // namespace evo

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/core/expression.hpp"
+#include "engine/core/json_reader.hpp"
+#include "engine/device/device.hpp"
+#include "engine/problem/dtype.hpp"
+#include "engine/problem/generator.hpp"
+
+namespace evo {
+
+/// Names and values expressions are evaluated with: shape variables, macros, value names, SM_COUNT.
+using Values = std::map<std::string, double>;
+
+enum class Direction { kIn, kOut, kInOut, kWorkspace, kScalar };
+
+[[nodiscard]] std::string_view to_string(Direction direction);
+
+/// One parameter of the kernel.
+struct Argument {
+  std::string name;
+  Direction direction = Direction::kIn;
+  Dtype dtype = Dtype::kF32;
+  Expression size;      ///< number of elements; for a scalar, its value
+  Generator generator;  ///< for in and inout
+
+  /// Number of bytes of the buffer. Throws ProblemError when the extent is not a whole number ≥ 0.
+  [[nodiscard]] std::size_t bytes(const Values& values) const;
+};
+
+/// A named set of sizes.
+struct Shape {
+  std::string name;
+  Values variables;
+  bool check = false;  ///< checked for every candidate, not only when timed
+};
+
+/// Grid, block and dynamic shared memory as expressions.
+struct LaunchExpressions {
+  std::vector<Expression> grid;
+  std::vector<Expression> block;
+  Expression dynamic_shared_bytes;
+
+  /// Throws ProblemError when a dimension is not a whole number in the range CUDA allows.
+  [[nodiscard]] LaunchConfig evaluate(const Values& values) const;
+};
+
+/// Bounds of the correctness gate, evaluated.
+struct Tolerance {
+  double max_abs_error = 0;
+  double bad_abs_error = 0;
+  double bad_share = 0;
+  double relative_l2 = 0;
+};
+
+struct ToleranceExpressions {
+  Expression max_abs_error;
+  Expression bad_abs_error;
+  Expression bad_share;
+  Expression relative_l2;
+
+  [[nodiscard]] Tolerance evaluate(const Values& values) const;
+};
+
+/// A source file and how to launch its kernel.
+struct KernelSpec {
+  std::string name;              ///< of the template; "reference" for the reference
+  std::filesystem::path source;  ///< absolute
+  std::string entry;
+  LaunchExpressions launch;
+  ToleranceExpressions tolerance;
+  bool deterministic = true;  ///< a repeated run must agree bit for bit
+};
+
+/// What a kernel computes, on what data, and how its result is judged.
+class Problem {
+ public:
+  /// Reads `folder`/problem.json. Throws ProblemError (or InputError) naming file, key and value.
+  static Problem load(const std::filesystem::path& folder);
+  /// From text already read; `folder` is where sources stand. For workers and tests.
+  static Problem parse(const std::string& text, const std::filesystem::path& folder);
+
+  std::string name;
+  std::string description;
+  std::vector<Argument> arguments;
+  std::vector<Shape> shapes;
+  std::vector<std::pair<std::string, Expression>> shape_macros;  ///< macro ← shape expression
+  Expression flops;
+  Expression bytes;
+  KernelSpec reference;
+  std::vector<KernelSpec> templates;
+  std::filesystem::path folder;
+  std::string text;  ///< the file as read
+
+  /// Throws InputError listing the known ones.
+  [[nodiscard]] const Shape& shape(std::string_view shape_name) const;
+  [[nodiscard]] const KernelSpec& kernel(std::string_view template_name) const;
+
+  /// The macros a kernel for `shape` is compiled with beside the space's: name → value.
+  [[nodiscard]] Values macros_for(const Shape& shape) const;
+
+  /// The timed shape first, then every other shape with `check` that is compiled with the same
+  /// macros; in the file's order.
+  [[nodiscard]] std::vector<const Shape*> checked_shapes(const Shape& timed) const;
+};
+
+/// One map of several; later ones win.
+[[nodiscard]] Values merged(std::initializer_list<const Values*> parts);
+
+}  // namespace evo

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace evo {
+
+/// One message between processes: a JSON value with binary members, written as MessagePack behind a
+/// 32-bit length in the machine's byte order.
+[[nodiscard]] std::vector<std::uint8_t> encode_frame(const nlohmann::json& message);
+
+/// Cuts a byte stream into messages.
+class FrameReader {
+ public:
+  void feed(std::span<const std::uint8_t> bytes);
+
+  /// The next whole message, or nothing yet. Throws Error on bytes that are no message.
+  [[nodiscard]] std::optional<nlohmann::json> next();
+
+ private:
+  std::vector<std::uint8_t> buffer_;
+  std::size_t start_ = 0;
+};
+
+/// Binary data as a JSON member and back.
+[[nodiscard]] nlohmann::json to_binary(const std::string& data);
+[[nodiscard]] std::string from_binary(const nlohmann::json& member);
+
+}  // namespace evo

@@ -1,0 +1,157 @@
+#include "engine/worker/messages.hpp"
+
+#include "engine/worker/frame.hpp"
+
+namespace evo {
+
+void to_json(nlohmann::json& json, const Resources& resources) {
+  json = {{"registers", resources.registers},
+          {"static_shared_bytes", resources.static_shared_bytes},
+          {"spill_store_bytes", resources.spill_store_bytes},
+          {"spill_load_bytes", resources.spill_load_bytes},
+          {"stack_bytes", resources.stack_bytes},
+          {"max_threads", resources.max_threads}};
+}
+
+void from_json(const nlohmann::json& json, Resources& resources) {
+  json.at("registers").get_to(resources.registers);
+  json.at("static_shared_bytes").get_to(resources.static_shared_bytes);
+  json.at("spill_store_bytes").get_to(resources.spill_store_bytes);
+  json.at("spill_load_bytes").get_to(resources.spill_load_bytes);
+  json.at("stack_bytes").get_to(resources.stack_bytes);
+  json.at("max_threads").get_to(resources.max_threads);
+}
+
+void to_json(nlohmann::json& json, const Rejection& rejection) {
+  json = {{"gate", to_string(rejection.gate)},
+          {"reason", rejection.reason},
+          {"detail", rejection.detail},
+          {"policy_only", rejection.policy_only}};
+}
+
+void from_json(const nlohmann::json& json, Rejection& rejection) {
+  rejection.gate = gate_from_string(json.at("gate").get<std::string>());
+  json.at("reason").get_to(rejection.reason);
+  json.at("detail").get_to(rejection.detail);
+  json.at("policy_only").get_to(rejection.policy_only);
+}
+
+void to_json(nlohmann::json& json, const Timing& timing) {
+  json = {{"kind", to_string(timing.kind)},
+          {"p50_us", timing.p50_us},
+          {"p90_us", timing.p90_us},
+          {"p99_us", timing.p99_us},
+          {"mean_us", timing.mean_us},
+          {"std_us", timing.std_us},
+          {"cv", timing.cv},
+          {"samples", timing.samples},
+          {"complete", timing.complete}};
+}
+
+void from_json(const nlohmann::json& json, Timing& timing) {
+  timing.kind = time_kind_from_string(json.at("kind").get<std::string>());
+  json.at("p50_us").get_to(timing.p50_us);
+  json.at("p90_us").get_to(timing.p90_us);
+  json.at("p99_us").get_to(timing.p99_us);
+  json.at("mean_us").get_to(timing.mean_us);
+  json.at("std_us").get_to(timing.std_us);
+  json.at("cv").get_to(timing.cv);
+  json.at("samples").get_to(timing.samples);
+  json.at("complete").get_to(timing.complete);
+}
+
+void to_json(nlohmann::json& json, const CheckResult& check) {
+  json = {{"shape", check.shape},
+          {"seed", check.seed},
+          {"max_abs_error", check.max_abs_error},
+          {"bad_share", check.bad_share},
+          {"relative_l2", check.relative_l2}};
+}
+
+void from_json(const nlohmann::json& json, CheckResult& check) {
+  json.at("shape").get_to(check.shape);
+  json.at("seed").get_to(check.seed);
+  json.at("max_abs_error").get_to(check.max_abs_error);
+  json.at("bad_share").get_to(check.bad_share);
+  json.at("relative_l2").get_to(check.relative_l2);
+}
+
+void to_json(nlohmann::json& json, const DeviceInfo& info) {
+  json = {{"id", info.id},
+          {"name", info.name},
+          {"arch", info.arch},
+          {"time_kind", to_string(info.time_kind)},
+          {"sm_count", info.sm_count},
+          {"clock_mhz", info.clock_mhz},
+          {"max_registers_per_thread", info.max_registers_per_thread},
+          {"max_shared_bytes_per_cta", info.max_shared_bytes_per_cta},
+          {"max_threads_per_cta", info.max_threads_per_cta},
+          {"l2_bytes", info.l2_bytes},
+          {"peak_tflops", info.peak_tflops},
+          {"peak_bandwidth_gbs", info.peak_bandwidth_gbs},
+          {"driver", info.driver}};
+}
+
+void from_json(const nlohmann::json& json, DeviceInfo& info) {
+  json.at("id").get_to(info.id);
+  json.at("name").get_to(info.name);
+  json.at("arch").get_to(info.arch);
+  info.time_kind = time_kind_from_string(json.at("time_kind").get<std::string>());
+  json.at("sm_count").get_to(info.sm_count);
+  json.at("clock_mhz").get_to(info.clock_mhz);
+  json.at("max_registers_per_thread").get_to(info.max_registers_per_thread);
+  json.at("max_shared_bytes_per_cta").get_to(info.max_shared_bytes_per_cta);
+  json.at("max_threads_per_cta").get_to(info.max_threads_per_cta);
+  json.at("l2_bytes").get_to(info.l2_bytes);
+  json.at("peak_tflops").get_to(info.peak_tflops);
+  json.at("peak_bandwidth_gbs").get_to(info.peak_bandwidth_gbs);
+  json.at("driver").get_to(info.driver);
+}
+
+void to_json(nlohmann::json& json, const KernelImage& image) {
+  json = {{"ptx", to_binary(image.ptx)}, {"cubin", to_binary(image.cubin)}, {"entry", image.entry}};
+}
+
+void from_json(const nlohmann::json& json, KernelImage& image) {
+  image.ptx = from_binary(json.at("ptx"));
+  image.cubin = from_binary(json.at("cubin"));
+  json.at("entry").get_to(image.entry);
+}
+
+void to_json(nlohmann::json& json, const CompileRequest& request) {
+  json = {{"name", request.source.name},
+          {"text", request.source.text},
+          {"headers", request.source.headers},
+          {"entry", request.entry},
+          {"arch", request.arch},
+          {"options", request.options}};
+}
+
+void from_json(const nlohmann::json& json, CompileRequest& request) {
+  json.at("name").get_to(request.source.name);
+  json.at("text").get_to(request.source.text);
+  json.at("headers").get_to(request.source.headers);
+  json.at("entry").get_to(request.entry);
+  json.at("arch").get_to(request.arch);
+  json.at("options").get_to(request.options);
+}
+
+void to_json(nlohmann::json& json, const Compiled& compiled) {
+  json = {{"ptx", to_binary(compiled.ptx)},
+          {"cubin", to_binary(compiled.cubin)},
+          {"log", compiled.log},
+          {"ptx_hash", compiled.ptx_hash},
+          {"resources", compiled.resources},
+          {"compile_ms", compiled.compile_ms}};
+}
+
+void from_json(const nlohmann::json& json, Compiled& compiled) {
+  compiled.ptx = from_binary(json.at("ptx"));
+  compiled.cubin = from_binary(json.at("cubin"));
+  json.at("log").get_to(compiled.log);
+  json.at("ptx_hash").get_to(compiled.ptx_hash);
+  json.at("resources").get_to(compiled.resources);
+  json.at("compile_ms").get_to(compiled.compile_ms);
+}
+
+}  // namespace evo

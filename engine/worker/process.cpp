@@ -1,0 +1,171 @@
+#include "engine/worker/process.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "engine/core/error.hpp"
+
+namespace evo {
+namespace {
+
+/// In the child, between fork and exec: only async-signal-safe calls.
+[[noreturn]] void become(const char* program, char* const* arguments, int descriptor, int parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);
+  setpgid(0, 0);  // Ctrl-C in the terminal is the coordinator's business
+  dup2(descriptor, STDIN_FILENO);
+  dup2(descriptor, STDOUT_FILENO);
+  execv(program, arguments);
+  _exit(127);
+}
+
+std::string describe_status(int status) {
+  if (WIFSIGNALED(status)) {
+    const int number = WTERMSIG(status);
+    return "signal " + std::to_string(number) + " (" + strsignal(number) + ")";
+  }
+  return "exit code " + std::to_string(WEXITSTATUS(status));
+}
+
+}  // namespace
+
+WorkerProcess::WorkerProcess(const std::filesystem::path& program,
+                             const std::vector<std::string>& arguments) {
+  std::array<int, 2> pair{};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) != 0) {
+    throw MissingError(std::string("cannot start a worker: ") + std::strerror(errno));
+  }
+  std::vector<std::string> words = {program.string()};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  const int parent = getpid();
+  process_ = fork();
+  if (process_ == 0) become(pointers[0], pointers.data(), pair[1], parent);
+  close(pair[1]);
+  descriptor_ = pair[0];
+  if (process_ < 0) {
+    close(descriptor_);
+    throw MissingError(std::string("cannot start a worker: ") + std::strerror(errno));
+  }
+  open_ = true;
+}
+
+WorkerProcess::~WorkerProcess() {
+  if (process_ >= 0) kill();
+}
+
+WorkerProcess::WorkerProcess(WorkerProcess&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      process_(std::exchange(other.process_, -1)),
+      open_(std::exchange(other.open_, false)),
+      reader_(std::move(other.reader_)) {}
+
+WorkerProcess& WorkerProcess::operator=(WorkerProcess&& other) noexcept {
+  if (this != &other) {
+    if (process_ >= 0) kill();
+    descriptor_ = std::exchange(other.descriptor_, -1);
+    process_ = std::exchange(other.process_, -1);
+    open_ = std::exchange(other.open_, false);
+    reader_ = std::move(other.reader_);
+  }
+  return *this;
+}
+
+bool WorkerProcess::send(const nlohmann::json& message) {
+  const std::vector<std::uint8_t> frame = encode_frame(message);
+  std::size_t sent = 0;
+  while (open_ && sent < frame.size()) {
+    const ssize_t count =
+        ::send(descriptor_, frame.data() + sent, frame.size() - sent, MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) {
+      open_ = false;
+    } else {
+      sent += static_cast<std::size_t>(count);
+    }
+  }
+  return open_;
+}
+
+void WorkerProcess::read_available() {
+  std::array<std::uint8_t, 65536> chunk{};
+  while (open_) {
+    const ssize_t count = recv(descriptor_, chunk.data(), chunk.size(), MSG_DONTWAIT);
+    if (count > 0) {
+      reader_.feed({chunk.data(), static_cast<std::size_t>(count)});
+    } else if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+      return;
+    } else if (count == 0 || errno != EINTR) {
+      open_ = false;
+    }
+  }
+}
+
+std::optional<nlohmann::json> WorkerProcess::poll() {
+  if (auto message = reader_.next()) return message;
+  read_available();
+  return reader_.next();
+}
+
+std::optional<nlohmann::json> WorkerProcess::wait(std::chrono::milliseconds limit) {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  while (true) {
+    if (auto message = poll()) return message;
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        deadline - std::chrono::steady_clock::now());
+    if (!open_ || left.count() <= 0) return std::nullopt;
+    pollfd entry = {descriptor_, POLLIN, 0};
+    ::poll(&entry, 1, static_cast<int>(left.count()) + 1);
+  }
+}
+
+std::string WorkerProcess::kill() {
+  if (process_ < 0) return "not running";
+  // One that closed its side is ending by itself: give it a moment, to learn how it ended.
+  constexpr int kPolls = 100;
+  int status = 0;
+  pid_t ended = 0;
+  for (int i = 0; !open_ && ended == 0 && i < kPolls; ++i) {
+    ended = waitpid(process_, &status, WNOHANG);
+    if (ended == 0) usleep(1000);
+  }
+  if (ended == 0) {
+    ::kill(process_, SIGKILL);
+    while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
+    }
+  }
+  close(descriptor_);
+  descriptor_ = -1;
+  process_ = -1;
+  open_ = false;
+  return describe_status(status);
+}
+
+std::filesystem::path worker_program() {
+  std::filesystem::path program;
+  if (const char* chosen = std::getenv("EVO_WORKER")) {
+    program = chosen;
+  } else {
+    program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "evo-worker";
+  }
+  if (access(program.c_str(), X_OK) != 0) {
+    throw MissingError("the program evo-worker is missing at " + program.string() +
+                       "; install it beside the others or name it in EVO_WORKER");
+  }
+  return program;
+}
+
+}  // namespace evo
