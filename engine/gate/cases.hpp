@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "engine/device/device.hpp"
+#include "engine/problem/problem.hpp"
+
+namespace evo {
+
+/// The data of one shape and one seed: on the device and, for comparison, on the host.
+struct CheckCase {
+  const Shape* shape = nullptr;
+  std::uint64_t seed = 0;
+  Values values;                               ///< shape variables, shape macros, SM_COUNT
+  std::vector<KernelArgument> arguments;       ///< workspaces hold 0 until a kernel brings its own
+  std::vector<std::vector<std::byte>> inputs;  ///< per argument; empty unless in or inout
+  std::vector<std::vector<double>> expected;   ///< per argument; empty unless out or inout
+};
+
+/// Makes cases on demand and keeps them: inputs generated from the run's check seed, the expected
+/// result computed by the reference kernel on the same device.
+class CaseSet {
+ public:
+  /// `device` and `problem` must outlive this. `reference`: the loaded reference kernel.
+  CaseSet(Device& device, const Problem& problem, KernelId reference, std::uint64_t check_seed)
+      : device_(device), problem_(problem), reference_(reference), check_seed_(check_seed) {}
+
+  /// The case number `index` (0, 1, …) of `shape`. Throws CudaError when the reference fails.
+  [[nodiscard]] const CheckCase& get(const Shape& shape, std::size_t index);
+
+  /// Puts the inputs back as generated (after a kernel changed them, or for inout arguments).
+  void restore_inputs(const CheckCase& data);
+
+ private:
+  [[nodiscard]] std::unique_ptr<CheckCase> build(const Shape& shape, std::size_t index);
+  void add_argument(CheckCase& data, std::size_t position);
+  void compute_expected(CheckCase& data);
+
+  Device& device_;
+  const Problem& problem_;
+  KernelId reference_;
+  std::uint64_t check_seed_;
+  std::map<std::pair<std::string, std::size_t>, std::unique_ptr<CheckCase>> cases_;
+};
+
+}  // namespace evo

@@ -1,0 +1,79 @@
+#include "engine/gate/compare.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <vector>
+
+namespace evo {
+namespace {
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", value);
+  return text;
+}
+
+/// Both NaN, or the same infinity.
+bool same_special(double a, double b) { return (std::isnan(a) && std::isnan(b)) || a == b; }
+
+}  // namespace
+
+Comparison compare(Dtype dtype, std::span<const std::byte> output, std::span<const double> expected,
+                   double bad_abs_error) {
+  const std::vector<double> values = decode_all(dtype, output);
+  Comparison result;
+  double error_square = 0;
+  double reference_square = 0;
+  std::size_t bad = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double error = std::fabs(values[i] - expected[i]);
+    if (std::isfinite(error)) {
+      error_square += error * error;
+      reference_square += expected[i] * expected[i];
+      bad += error > bad_abs_error ? 1 : 0;
+      if (error > result.max_abs_error) {
+        result.max_abs_error = error;
+        if (result.non_finite == 0) result.worst_index = i;
+      }
+    } else if (!same_special(values[i], expected[i])) {
+      if (result.non_finite++ == 0) result.worst_index = i;
+      ++bad;
+    }
+  }
+  if (expected.empty()) return result;
+  result.worst_value = values[result.worst_index];
+  result.worst_expected = expected[result.worst_index];
+  result.bad_share = static_cast<double>(bad) / static_cast<double>(expected.size());
+  if (reference_square > 0) {
+    result.relative_l2 = std::sqrt(error_square / reference_square);
+  } else if (error_square > 0) {
+    result.relative_l2 = std::numeric_limits<double>::infinity();
+  }
+  return result;
+}
+
+std::optional<std::string> violation(const Comparison& comparison, const Tolerance& tolerance,
+                                     const std::string& name) {
+  std::string why;
+  if (comparison.non_finite > 0) {
+    why = std::to_string(comparison.non_finite) + " non-finite element(s)";
+  } else if (!(comparison.max_abs_error <= tolerance.max_abs_error)) {
+    why = "max abs error " + number(comparison.max_abs_error) + " > " +
+          number(tolerance.max_abs_error);
+  } else if (!(comparison.bad_share <= tolerance.bad_share)) {
+    why = "share of bad elements " + number(comparison.bad_share) + " > " +
+          number(tolerance.bad_share) + " (off by more than " + number(tolerance.bad_abs_error) +
+          ")";
+  } else if (!(comparison.relative_l2 <= tolerance.relative_l2)) {
+    why = "relative L2 error " + number(comparison.relative_l2) + " > " +
+          number(tolerance.relative_l2);
+  } else {
+    return std::nullopt;
+  }
+  return why + "; worst: " + name + "[" + std::to_string(comparison.worst_index) +
+         "] = " + number(comparison.worst_value) + ", expected " +
+         number(comparison.worst_expected);
+}
+
+}  // namespace evo
