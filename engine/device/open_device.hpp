@@ -2,10 +2,14 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "engine/device/device.hpp"
 
 namespace evo {
+
+/// What "auto" means on a machine without a CUDA GPU.
+inline constexpr std::string_view kDefaultVirtualDevice = "virtual:l4";
 
 /// Opens a device by the name given on the command line: "cuda:N" or "virtual:NAME". Throws
 /// InputError for a name of another form and MissingError when the device or its driver is not

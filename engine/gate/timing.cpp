@@ -196,6 +196,7 @@ PairResult TimingGate::compare_pair(const LoadedKernel& first, const LoadedKerne
   result.interval = median_interval(ratios, kPairZ);
   result.first_us = quantile(first_us, 0.5);
   result.second_us = quantile(second_us, 0.5);
+  result.pairs = static_cast<int>(ratios.size());
   return result;
 }
 

@@ -28,6 +28,7 @@ struct PairResult {
   Interval interval;    ///< of that median
   double first_us = 0;  ///< medians
   double second_us = 0;
+  int pairs = 0;
   std::optional<Rejection> rejection = {};  ///< a kernel failed; `failed_first` says which
   bool failed_first = false;
   bool device_lost = false;

@@ -1,0 +1,132 @@
+#include "engine/worker/device_client.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+
+#include "engine/core/error.hpp"
+#include "engine/worker/messages.hpp"
+#include "engine/worker/session_messages.hpp"
+
+namespace evo {
+namespace {
+
+constexpr std::chrono::milliseconds kCallLimit{120000};  // opening a device, setting up a problem
+constexpr std::chrono::milliseconds kMeasuredStep{10000};
+constexpr std::chrono::milliseconds kPredictedStep{300000};
+
+/// Throws the error a worker reported, as what it was there.
+[[noreturn]] void rethrow(const nlohmann::json& message) {
+  throw Error(static_cast<ExitCode>(message.at("code").get<int>()),
+              message.at("error").get<std::string>());
+}
+
+double milliseconds_between(SteadyTime start, SteadyTime end) {
+  return std::chrono::duration<double, std::milli>(end - start).count();
+}
+
+}  // namespace
+
+DeviceClient::DeviceClient(std::filesystem::path program, const std::string& device_id,
+                           std::chrono::milliseconds step_limit, EventSink on_event)
+    : program_(std::move(program)),
+      device_id_(device_id),
+      step_limit_(step_limit),
+      on_event_(std::move(on_event)) {
+  start();
+  info_ = call({{"op", "info"}}).at("info").get<DeviceInfo>();
+  device_id_ = info_.id;  // "auto" is decided once, not at every restart
+  if (step_limit_.count() == 0) {
+    step_limit_ = info_.time_kind == TimeKind::kMeasured ? kMeasuredStep : kPredictedStep;
+  }
+}
+
+void DeviceClient::start() {
+  process_.emplace(program_, std::vector<std::string>{"device", device_id_});
+  if (setup_) (void)call(*setup_);
+}
+
+nlohmann::json DeviceClient::call(const nlohmann::json& request) {
+  std::optional<nlohmann::json> reply;
+  if (process_->send(request)) reply = process_->wait(kCallLimit);
+  if (!reply) {
+    throw MissingError("the device worker for " + device_id_ +
+                       " does not answer: " + process_->kill());
+  }
+  if (reply->contains("error")) rethrow(*reply);
+  return *reply;
+}
+
+void DeviceClient::set_up(const SessionSetup& setup) {
+  setup_ = nlohmann::json{{"op", "setup"}, {"setup", setup}};
+  (void)call(*setup_);
+}
+
+void DeviceClient::submit_check(const KernelUnderTest& kernel) {
+  submit({{"op", "check"}, {"kernel", kernel}});
+}
+
+void DeviceClient::submit_time(const KernelUnderTest& kernel, double give_up_us) {
+  submit({{"op", "time"}, {"kernel", kernel}, {"give_up_us", give_up_us}});
+}
+
+void DeviceClient::submit_compare(const KernelUnderTest& first, const KernelUnderTest& second) {
+  submit({{"op", "compare"}, {"first", first}, {"second", second}});
+}
+
+void DeviceClient::submit(const nlohmann::json& request) {
+  if (!process_) start();
+  busy_ = true;
+  step_ = "loading the kernel";
+  started_ = last_sign_ = std::chrono::steady_clock::now();
+  (void)process_->send(request);  // poll() notices a worker that is gone
+}
+
+SteadyTime DeviceClient::next_deadline() const {
+  return busy_ ? last_sign_ + step_limit_ : SteadyTime::max();
+}
+
+std::optional<DeviceClient::Reply> DeviceClient::poll() {
+  while (auto message = process_->poll()) {
+    last_sign_ = std::chrono::steady_clock::now();
+    if (message->contains("progress")) {
+      step_ = message->at("progress").get<std::string>();
+      continue;
+    }
+    busy_ = false;
+    if (message->contains("error")) rethrow(*message);
+    if (message->value("device_lost", false)) {
+      on_event_("device worker replaced", "a kernel left the device unusable while " + step_);
+      process_.reset();
+    }
+    return Reply{std::move(*message), {}, milliseconds_between(started_, last_sign_)};
+  }
+  if (process_->is_open() && std::chrono::steady_clock::now() < next_deadline()) {
+    return std::nullopt;
+  }
+  return replace_worker();
+}
+
+DeviceClient::Reply DeviceClient::replace_worker() {
+  const bool hung = process_->is_open();
+  const std::string ending = process_->kill();
+  const std::string why = hung ? "did not finish within " +
+                                     std::to_string(step_limit_.count() / 1000) + " s while " +
+                                     step_ + " (a deadlock or an endless loop?); it was killed"
+                               : "took its process down (" + ending + ") while " + step_;
+  on_event_("device worker killed", "a kernel " + why);
+  process_.reset();
+  busy_ = false;
+  return {{}, why, milliseconds_between(started_, std::chrono::steady_clock::now())};
+}
+
+DeviceClient::Reply DeviceClient::wait() {
+  while (true) {
+    if (auto reply = poll()) return *reply;
+    const double left = milliseconds_between(std::chrono::steady_clock::now(), next_deadline());
+    pollfd entry = {process_->descriptor(), POLLIN, 0};
+    ::poll(&entry, 1, static_cast<int>(std::max(left, 0.0)) + 1);
+  }
+}
+
+}  // namespace evo

@@ -1,0 +1,155 @@
+#include "engine/worker/server.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <functional>
+#include <memory>
+
+#include "engine/compile/nvrtc.hpp"
+#include "engine/core/error.hpp"
+#include "engine/device/open_device.hpp"
+#include "engine/worker/frame.hpp"
+#include "engine/worker/messages.hpp"
+#include "engine/worker/session_messages.hpp"
+
+namespace evo {
+namespace {
+
+using nlohmann::json;
+using Handler = std::function<json(const json&)>;
+
+/// Standard input and output as a stream of messages. Output that kernels' libraries print must not
+/// get in between: the descriptor is moved away and standard output points to standard error.
+class Channel {
+ public:
+  Channel() : output_(dup(STDOUT_FILENO)) { dup2(STDERR_FILENO, STDOUT_FILENO); }
+
+  /// Nothing at the end of input.
+  std::optional<json> receive() {
+    std::array<std::uint8_t, 65536> chunk{};
+    while (true) {
+      if (auto message = reader_.next()) return message;
+      const ssize_t count = read(STDIN_FILENO, chunk.data(), chunk.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) return std::nullopt;
+      reader_.feed({chunk.data(), static_cast<std::size_t>(count)});
+    }
+  }
+
+  void send(const json& message) const {
+    const std::vector<std::uint8_t> frame = encode_frame(message);
+    std::size_t sent = 0;
+    while (sent < frame.size()) {
+      const ssize_t count = write(output_, frame.data() + sent, frame.size() - sent);
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) return;  // the coordinator is gone: receive() will see the end as well
+      sent += static_cast<std::size_t>(count);
+    }
+  }
+
+ private:
+  int output_;
+  FrameReader reader_;
+};
+
+json error_message(const std::exception& error) {
+  const auto* known = dynamic_cast<const Error*>(&error);
+  const ExitCode code = known != nullptr ? known->exit_code() : ExitCode::kMissing;
+  return {{"error", error.what()}, {"code", static_cast<int>(code)}};
+}
+
+/// Answers every request; ends after a reply that says the device is lost.
+int serve(Channel& channel, const Handler& handle) {
+  while (const auto request = channel.receive()) {
+    json reply;
+    try {
+      reply = handle(*request);
+    } catch (const std::exception& error) {
+      reply = error_message(error);
+    }
+    channel.send(reply);
+    if (reply.value("device_lost", false)) return 0;
+  }
+  return 0;
+}
+
+std::unique_ptr<Device> open_wanted(const std::string& device_id) {
+  if (device_id != "auto") return open_device(device_id);
+  try {
+    return open_device("cuda:0");
+  } catch (const MissingError&) {
+    return open_device(std::string(kDefaultVirtualDevice));
+  }
+}
+
+class DeviceServer {
+ public:
+  DeviceServer(Channel& channel, std::string device_id)
+      : channel_(channel), device_id_(std::move(device_id)) {}
+
+  json handle(const json& request) {
+    const auto start = std::chrono::steady_clock::now();
+    json reply = dispatch(request);
+    const std::chrono::duration<double, std::milli> elapsed =
+        std::chrono::steady_clock::now() - start;
+    reply["ms"] = elapsed.count();
+    return reply;
+  }
+
+ private:
+  json dispatch(const json& request) {
+    const std::string op = request.at("op").get<std::string>();
+    if (!device_) device_ = open_wanted(device_id_);
+    if (op == "info") return {{"info", device_->info()}};
+    if (op == "setup") {
+      session_ = std::make_unique<Session>(*device_, request.at("setup").get<SessionSetup>());
+      return json::object();
+    }
+    if (!session_) throw Error(ExitCode::kMissing, "device worker: '" + op + "' before 'setup'");
+    const Progress progress = [this](const std::string& step) {
+      channel_.send({{"progress", step}});
+    };
+    if (op == "check") {
+      return session_->check(request.at("kernel").get<KernelUnderTest>(), progress);
+    }
+    if (op == "time") {
+      return session_->time(request.at("kernel").get<KernelUnderTest>(),
+                            request.at("give_up_us").get<double>(), progress);
+    }
+    if (op == "compare") {
+      return session_->compare_pair(request.at("first").get<KernelUnderTest>(),
+                                    request.at("second").get<KernelUnderTest>(), progress);
+    }
+    throw Error(ExitCode::kMissing, "device worker: unknown request '" + op + "'");
+  }
+
+  Channel& channel_;
+  std::string device_id_;
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Session> session_;
+};
+
+}  // namespace
+
+int serve_compiler() {
+  Channel channel;
+  std::unique_ptr<Compiler> compiler;
+  return serve(channel, [&](const json& request) -> json {
+    if (!compiler) compiler = open_nvrtc();
+    if (request.at("op") == "version") return {{"version", compiler->version()}};
+    const CompileOutcome outcome = compiler->compile(request.at("request").get<CompileRequest>());
+    if (const auto* compiled = std::get_if<Compiled>(&outcome)) return {{"compiled", *compiled}};
+    return {{"rejection", std::get<Rejection>(outcome)}};
+  });
+}
+
+int serve_device(const std::string& device_id) {
+  Channel channel;
+  DeviceServer server(channel, device_id);
+  return serve(channel, [&](const json& request) { return server.handle(request); });
+}
+
+}  // namespace evo

@@ -1,0 +1,99 @@
+#include "engine/worker/session.hpp"
+
+#include <algorithm>
+
+#include "engine/core/error.hpp"
+
+namespace evo {
+namespace {
+
+constexpr std::size_t kKernelsKept = 8;  // the elite, the control and the newest
+
+}  // namespace
+
+Session::Session(Device& device, const SessionSetup& setup)
+    : device_(device),
+      problem_(Problem::parse(setup.problem_text, setup.problem_folder)),
+      spec_(problem_.kernel(setup.template_name)),
+      timed_(problem_.shape(setup.shape)),
+      timing_(setup.timing),
+      fresh_case_(std::max(setup.correctness.seeds, setup.timing.input_sets)),
+      cases_(device, problem_, load_reference(setup.reference), setup.check_seed),
+      correctness_(device, problem_, cases_, setup.correctness) {}
+
+KernelId Session::load_reference(const KernelImage& image) {
+  const auto loaded = device_.load(image);
+  if (const auto* fault = std::get_if<Fault>(&loaded)) {
+    throw CudaError("the reference kernel of problem '" + problem_.name +
+                    "' cannot be loaded: " + fault->reason);
+  }
+  return std::get<KernelId>(loaded);
+}
+
+std::variant<LoadedKernel, Fault> Session::loaded(const KernelUnderTest& kernel) {
+  const auto known = std::find_if(kernels_.begin(), kernels_.end(),
+                                  [&](const Cached& cached) { return cached.key == kernel.key; });
+  if (known != kernels_.end()) {
+    std::rotate(known, known + 1, kernels_.end());
+    return kernels_.back().kernel;
+  }
+  const auto loaded = device_.load(kernel.image);
+  if (const auto* fault = std::get_if<Fault>(&loaded)) return *fault;
+  if (kernels_.size() >= kKernelsKept) {
+    device_.unload(kernels_.front().kernel.id);
+    kernels_.erase(kernels_.begin());
+  }
+  kernels_.push_back({kernel.key, {std::get<KernelId>(loaded), &spec_, kernel.macros}});
+  return kernels_.back().kernel;
+}
+
+CorrectnessResult Session::check(const KernelUnderTest& kernel, const Progress& progress) {
+  progress("loading the kernel");
+  const auto ready = loaded(kernel);
+  if (const auto* fault = std::get_if<Fault>(&ready)) {
+    return {{}, Rejection{Gate::kCorrectness, fault->reason, fault->detail}, fault->device_lost};
+  }
+  return correctness_.check(std::get<LoadedKernel>(ready), problem_.checked_shapes(timed_),
+                            progress);
+}
+
+TimingResult Session::time(const KernelUnderTest& kernel, double give_up_us,
+                           const Progress& progress) {
+  const auto ready = loaded(kernel);
+  if (const auto* fault = std::get_if<Fault>(&ready)) {
+    return {{}, Rejection{Gate::kTiming, fault->reason, fault->detail}, fault->device_lost};
+  }
+  TimingOptions options = timing_;
+  options.stopping.give_up_us = give_up_us;
+  TimingGate gate(device_, problem_, cases_, options);
+  const auto& kernel_ready = std::get<LoadedKernel>(ready);
+  TimingResult result = gate.time(kernel_ready, timed_, progress);
+  if (result.rejection || device_.info().time_kind == TimeKind::kPredicted) return result;
+  // A kernel that is right once and wrong later (a race under load) shows it here.
+  CorrectnessResult after = correctness_.check_case(kernel_ready, timed_, fresh_case_, progress);
+  if (after.rejection) {
+    result.rejection = std::move(after.rejection);
+    result.rejection->reason = "after timing: " + result.rejection->reason;
+    result.device_lost = after.device_lost;
+  }
+  return result;
+}
+
+PairResult Session::compare_pair(const KernelUnderTest& first, const KernelUnderTest& second,
+                                 const Progress& progress) {
+  const auto a = loaded(first);
+  const auto b = loaded(second);
+  for (const auto* side : {&a, &b}) {
+    if (const auto* fault = std::get_if<Fault>(side)) {
+      PairResult failed;
+      failed.rejection = Rejection{Gate::kTiming, fault->reason, fault->detail};
+      failed.failed_first = side == &a;
+      failed.device_lost = fault->device_lost;
+      return failed;
+    }
+  }
+  TimingGate gate(device_, problem_, cases_, timing_);
+  return gate.compare_pair(std::get<LoadedKernel>(a), std::get<LoadedKernel>(b), timed_, progress);
+}
+
+}  // namespace evo

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/device/device.hpp"
+#include "engine/gate/correctness.hpp"
+#include "engine/gate/timing.hpp"
+
+namespace evo {
+
+/// What a device worker is told once, before the first kernel.
+struct SessionSetup {
+  std::string problem_text;
+  std::string problem_folder;
+  std::string template_name;
+  std::string shape;  ///< timed
+  KernelImage reference;
+  std::uint64_t check_seed = 0;
+  CorrectnessOptions correctness;
+  TimingOptions timing;
+};
+
+/// A kernel as the coordinator sends it.
+struct KernelUnderTest {
+  std::string key;  ///< names the image, so that it is loaded once
+  KernelImage image;
+  Values macros;
+};
+
+/// The gates that need a device, on one problem, template and shape. Lives in a worker process.
+class Session {
+ public:
+  /// `device` must outlive the session. Throws CudaError when the reference does not load.
+  Session(Device& device, const SessionSetup& setup);
+
+  [[nodiscard]] CorrectnessResult check(const KernelUnderTest& kernel, const Progress& progress);
+
+  /// Times the kernel, then checks it once more on a seed it has not met. Gives up early on one
+  /// slower than `give_up_us`.
+  [[nodiscard]] TimingResult time(const KernelUnderTest& kernel, double give_up_us,
+                                  const Progress& progress);
+
+  [[nodiscard]] PairResult compare_pair(const KernelUnderTest& first, const KernelUnderTest& second,
+                                        const Progress& progress);
+
+ private:
+  struct Cached {
+    std::string key;
+    LoadedKernel kernel;
+  };
+
+  /// The kernel loaded on the device, or why it cannot be.
+  [[nodiscard]] std::variant<LoadedKernel, Fault> loaded(const KernelUnderTest& kernel);
+  [[nodiscard]] KernelId load_reference(const KernelImage& image);
+
+  Device& device_;
+  Problem problem_;
+  const KernelSpec& spec_;
+  const Shape& timed_;
+  TimingOptions timing_;
+  std::size_t fresh_case_;
+  CaseSet cases_;
+  CorrectnessGate correctness_;
+  std::vector<Cached> kernels_;  ///< most recently used last
+};
+
+}  // namespace evo

@@ -1,0 +1,19 @@
+// evo-worker: the process that compiles or touches a device on behalf of the other programs. It
+// talks over its standard input and output and is not meant to be started by hand.
+
+#include <cstdio>
+#include <string_view>
+
+#include "engine/core/error.hpp"
+#include "engine/worker/server.hpp"
+
+int main(int argc, char** argv) {
+  const std::string_view role = argc > 1 ? argv[1] : "";
+  if (role == "compile" && argc == 2) return evo::serve_compiler();
+  if (role == "device" && argc == 3) return evo::serve_device(argv[2]);
+  std::fputs(
+      "usage: evo-worker compile | evo-worker device ID\n"
+      "Started by evo-tune and evo-judge; not meant to be run by hand.\n",
+      stderr);
+  return static_cast<int>(evo::ExitCode::kBadInput);
+}
