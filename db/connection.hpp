@@ -47,7 +47,9 @@ class Query {
   [[nodiscard]] int small(int column) const { return static_cast<int>(integer(column)); }
   /// Null reads as NaN.
   [[nodiscard]] double real(int column) const;
-  [[nodiscard]] std::string text(int column) const { return statement_->getColumn(column).getString(); }
+  [[nodiscard]] std::string text(int column) const {
+    return statement_->getColumn(column).getString();
+  }
   [[nodiscard]] std::optional<std::int64_t> optional_integer(int column) const;
   [[nodiscard]] std::optional<double> optional_real(int column) const;
   [[nodiscard]] std::optional<std::string> optional_text(int column) const;
@@ -68,9 +70,9 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  /// Calls `body` in a transaction that holds the write lock from its start, and returns its result.
-  /// Rolls back when it throws. When another process kept the lock past the busy timeout, tries
-  /// again a few times, so `body` must have no effect outside of the database.
+  /// Calls `body` in a transaction that holds the write lock from its start, and returns its
+  /// result. Rolls back when it throws. When another process kept the lock past the busy timeout,
+  /// tries again a few times, so `body` must have no effect outside of the database.
   template <typename Body>
   auto write(Body&& body) -> std::invoke_result_t<Body> {
     return guarded([&] { return write_with_retries(body); });

@@ -27,7 +27,7 @@ struct RunInfo {
   DeviceInfo device;
   StoredFile problem;
   StoredFile space;
-  std::string shape;           ///< the timed shape
+  std::string shape;  ///< the timed shape
   std::uint64_t seed = 1;
   std::string strategy;
   int elite_size = 3;
@@ -47,9 +47,9 @@ struct StoredRun {
   RunId id = 0;
   RunInfo info;
   RunStatus status = RunStatus::kRunning;
-  std::string started_at;                    ///< UTC, ISO 8601
+  std::string started_at;  ///< UTC, ISO 8601
   std::optional<std::string> finished_at = {};
-  std::optional<int> last_generation = {};   ///< the last finished one
+  std::optional<int> last_generation = {};  ///< the last finished one
   std::int64_t evaluated = 0;
 };
 
@@ -59,27 +59,28 @@ struct CompilationRecord {
   std::string key;
   bool ok = false;
   std::string arch;
-  std::string compiler;   ///< "NVRTC 13.0"
-  std::string options;    ///< blank separated, as given
-  std::string error;      ///< one line; empty exactly when ok
+  std::string compiler;  ///< "NVRTC 13.0"
+  std::string options;   ///< blank separated, as given
+  std::string error;     ///< one line; empty exactly when ok
   double compile_ms = 0;
-  std::string ptx_hash;   ///< set exactly when ok: two kernels with the same hash are one kernel
+  std::string ptx_hash;  ///< set exactly when ok: two kernels with the same hash are one kernel
   Resources resources;
   std::string log;
-  std::string source;     ///< expanded: includes inlined, #defines on top
+  std::string source;  ///< expanded: includes inlined, #defines on top
   std::string ptx;
   std::string cubin;
 };
 
-/// One evaluated configuration. Exactly one of these holds: `duplicate_of` is set; `rejection` is set
-/// (a timing may stand beside it, when the timing gate stopped it); `timing` alone is set: green.
+/// One evaluated configuration. Exactly one of these holds: `duplicate_of` is set; `rejection` is
+/// set (a timing may stand beside it, when the timing gate stopped it); `timing` alone is set:
+/// green.
 struct EvaluationRecord {
   int generation = 0;
-  int position = 0;             ///< within the generation
-  std::string key;              ///< content key of the configuration
-  std::string config_json;      ///< {"MACRO": value, …}
-  std::string origin;           ///< "milestone", "random" or the operator's name
-  std::string milestone = {};   ///< its name in the ladder; empty for others
+  int position = 0;            ///< within the generation
+  std::string key;             ///< content key of the configuration
+  std::string config_json;     ///< {"MACRO": value, …}
+  std::string origin;          ///< "milestone", "random" or the operator's name
+  std::string milestone = {};  ///< its name in the ladder; empty for others
   std::optional<CompilationId> compilation = {};
   /// What makes two candidates the same kernel: PTX hash and launch geometry on every shape.
   std::string kernel_key = {};
@@ -118,8 +119,8 @@ struct GenerationRecord {
 struct StoredGeneration {
   GenerationRecord record;
   std::int64_t evaluated = 0;
-  std::int64_t green = 0;       ///< without duplicates
-  std::int64_t rejected = 0;    ///< without duplicates
+  std::int64_t green = 0;     ///< without duplicates
+  std::int64_t rejected = 0;  ///< without duplicates
   std::int64_t duplicates = 0;
   std::string finished_at;
 };

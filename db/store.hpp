@@ -15,8 +15,8 @@ class Connection;
 
 /// The database of runs. Constructed means open, ours and of this version. Every method that writes
 /// is one transaction: it happens as a whole or not at all, also when the process is killed or the
-/// disk is full. Several processes may write to one database at once; a writer waits for the others.
-/// Every failure is a DbError naming the file. Not thread-safe: one Store a thread.
+/// disk is full. Several processes may write to one database at once; a writer waits for the
+/// others. Every failure is a DbError naming the file. Not thread-safe: one Store a thread.
 class Store {
  public:
   /// Opens for reading and writing; creates the file when it is missing or empty, upgrades an older
@@ -34,12 +34,13 @@ class Store {
   // Runs --------------------------------------------------------------------------------------
 
   RunId start_run(const RunInfo& info);
-  /// Takes over a run that is not finished, or goes on with a finished one. Throws DbError when there
-  /// is no such run or another live process is writing it.
+  /// Takes over a run that is not finished, or goes on with a finished one. Throws DbError when
+  /// there is no such run or another live process is writing it.
   StoredRun resume_run(RunId run);
   void finish_run(RunId run, RunStatus status);
-  /// The newest run that was interrupted, failed or killed, on the same content of space and problem,
-  /// the same shape and the same device (name and kind), and that no live process is writing.
+  /// The newest run that was interrupted, failed or killed, on the same content of space and
+  /// problem, the same shape and the same device (name and kind), and that no live process is
+  /// writing.
   [[nodiscard]] std::optional<RunId> find_resumable(const RunInfo& like) const;
   /// Oldest first.
   [[nodiscard]] std::vector<StoredRun> runs() const;
@@ -56,11 +57,12 @@ class Store {
 
   // Evaluations -------------------------------------------------------------------------------
 
-  /// Throws DbError when the record's outcome is not exactly one of green, rejected and duplicate, or
-  /// when this place in the generation is taken.
+  /// Throws DbError when the record's outcome is not exactly one of green, rejected and duplicate,
+  /// or when this place in the generation is taken.
   CandidateId record_evaluation(RunId run, const EvaluationRecord& record);
   /// The first evaluation of that kernel in the run.
-  [[nodiscard]] std::optional<CandidateId> find_kernel(RunId run, std::string_view kernel_key) const;
+  [[nodiscard]] std::optional<CandidateId> find_kernel(RunId run,
+                                                       std::string_view kernel_key) const;
   /// In the order of generation and position.
   [[nodiscard]] std::vector<StoredEvaluation> evaluations(RunId run) const;
   /// Throws DbError when there is no such candidate.
