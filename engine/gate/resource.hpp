@@ -9,10 +9,6 @@
 #include "engine/device/device.hpp"
 
 namespace evo {
-std::optional<int> shared_bytes_per_cta = {};  ///< static + dynamic
-std::optional<int> spill_bytes = {};           ///< per thread, loads + stores
-};
-
 /// The resource gate. `dynamic_shared_bytes`: of the largest launch. A kernel the device could run
 /// is rejected with `policy_only` set. Nothing when it passes.
 [[nodiscard]] std::optional<Rejection> resource_gate(const Resources& resources,

@@ -16,12 +16,6 @@
 #include "engine/space/parameter.hpp"
 
 namespace evo {
-std::optional<int> shared_bytes_per_cta = {};  ///< static + dynamic
-std::optional<int> spill_bytes = {};           ///< per thread, loads + stores
-
-bool operator==(const ResourcePolicy&) const = default;
-};
-
 /// A named configuration that joins generation 0.
 struct Milestone {
   std::string name;
