@@ -100,6 +100,7 @@ void declare(CLI::App& app, Options& options) {
   CLI::Option* json = app.add_flag("--json", options.json, "one JSON object a line, nothing else");
   app.add_flag("--csv", options.csv, "comma separated, with a line of headings")->excludes(json);
   app.set_version_flag("--version", "evo-elite " EVO_VERSION);
+  app.footer("\nExit codes: 0 answered; 1 nothing is green; 2 bad usage or database.");
   app.require_subcommand(0, 1);
   app.fallthrough();
   app.add_subcommand("show", "all that is known of one candidate")
