@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+namespace evo {
+
+struct ProgramResult {
+  int exit_code = -1;  ///< 128 + the signal's number when one ended it
+  std::string out;
+  std::string err;
+};
+
+/// Runs one of the project's programs ("evo-elite --json …") through the shell and waits for it.
+/// `folder`: where it runs. Throws std::runtime_error when it cannot be started.
+[[nodiscard]] ProgramResult run_program(const std::string& command, const std::string& folder);
+
+}  // namespace evo
