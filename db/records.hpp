@@ -73,7 +73,7 @@ struct CompilationRecord {
 
 /// One evaluated configuration. Exactly one of these holds: `duplicate_of` is set; `rejection` is
 /// set (a timing may stand beside it, when the timing gate stopped it); `timing` alone is set:
-/// green.
+/// green; none is set: it built within policy, and without a device nobody judged the rest.
 struct EvaluationRecord {
   int generation = 0;
   int position = 0;            ///< within the generation

@@ -91,7 +91,8 @@ CREATE TABLE compilation (
 CREATE INDEX compilation_by_ptx ON compilation (ptx_hash);
 
 -- One evaluated configuration of a run. Its outcome is exactly one of: a row in rejection, a row in
--- timing (green), or duplicate_of (the same kernel was evaluated before; that outcome holds).
+-- timing (green), duplicate_of (the same kernel was evaluated before; that outcome holds), or none of
+-- these: without a device, nobody judged a kernel that built within policy.
 CREATE TABLE candidate (
   id                   INTEGER PRIMARY KEY,
   run_id               INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
@@ -219,7 +220,9 @@ SELECT c.id                                                         AS candidate
        c.position                                                   AS position,
        c.origin                                                     AS origin,
        c.milestone                                                  AS milestone,
-       CASE WHEN x.gate IS NOT NULL THEN 'rejected' ELSE 'green' END AS outcome,
+       CASE WHEN x.gate IS NOT NULL THEN 'rejected'
+            WHEN t.p50_us IS NOT NULL THEN 'green'
+            ELSE 'unjudged' END                                     AS outcome,
        c.duplicate_of                                               AS duplicate_of,
        d.name                                                       AS device,
        r.shape                                                      AS shape,

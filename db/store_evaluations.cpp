@@ -21,10 +21,10 @@ constexpr std::string_view kColumns =
 
 void check_outcome(const Connection& db, const EvaluationRecord& record) {
   const bool judged = record.rejection || record.timing;
-  if (record.duplicate_of.has_value() == judged) {
+  if (record.duplicate_of.has_value() && judged) {
     db.fail("evaluation " + std::to_string(record.generation) + "." +
             std::to_string(record.position) +
-            " must be exactly one of green (timing), rejected (rejection) and duplicate");
+            " is a duplicate with an outcome of its own");
   }
 }
 

@@ -28,12 +28,6 @@ std::filesystem::path find_templates_root(const SpaceDefinition& space) {
                    folder.string());
 }
 
-std::unique_ptr<DeviceClient> open_client(const HarnessOptions& options) {
-  if (options.device == "none") return nullptr;
-  return std::make_unique<DeviceClient>(worker_program(), options.device, options.step_limit,
-                                        options.on_event);
-}
-
 std::string define(const std::string& name, const std::string& value) {
   return "-D" + name + "=" + value;
 }
@@ -45,7 +39,7 @@ std::string number_text(double value) {
 
 }  // namespace
 
-Harness::Harness(const HarnessOptions& options, Store& store)
+Harness::Harness(const HarnessOptions& options, Store& store, std::unique_ptr<DeviceClient> device)
     : space_(read_space_file(options.space_file)),
       templates_root_(find_templates_root(space_.definition())),
       problem_(Problem::load(templates_root_ / space_.definition().problem)),
@@ -53,10 +47,10 @@ Harness::Harness(const HarnessOptions& options, Store& store)
       shape_(problem_.shape(options.shape.empty() ? space_.definition().shape : options.shape)),
       source_(load_source(kernel_.source, templates_root_)),
       line_info_(options.line_info),
+      device_(std::move(device)),
+      device_info_(device_ ? device_->info() : arch_limits(space_.definition().arch)),
       compilers_(worker_program(), std::max<std::size_t>(options.jobs, 1), options.compile_limit) {
   (void)problem_.checked_shapes(shape_, kernel_);  // refuses a shape the template does not support
-  device_ = open_client(options);
-  device_info_ = device_ ? device_->info() : arch_limits(space_.definition().arch);
   (void)compilers_.version();
   if (device_) set_up_device(options, store);
   pipeline_ = std::make_unique<Pipeline>(

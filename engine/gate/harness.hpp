@@ -15,23 +15,20 @@ namespace evo {
 
 struct HarnessOptions {
   std::filesystem::path space_file;
-  std::string device = "auto";   ///< "auto", "cuda:N", "virtual:NAME" or "none"
   std::string shape = {};        ///< timed; empty: the space's
   std::size_t jobs = 1;          ///< compiler processes
   std::uint64_t check_seed = 0;  ///< of the inputs; draw it fresh for every run
   bool line_info = false;        ///< compile with -lineinfo, so that hazards name source lines
   bool cold = false;             ///< time with a flushed L2
   std::chrono::milliseconds compile_limit{60000};
-  std::chrono::milliseconds step_limit{0};  ///< 0: by device
-  DeviceClient::EventSink on_event = [](const std::string&, const std::string&) {};
 };
 
 /// Everything needed to judge candidates of one space on one device: the space, its problem, the
 /// worker processes and the pipeline, ready to use.
 class Harness {
  public:
-  /// Reads the files before it starts any process. Throws InputError or MissingError.
-  Harness(const HarnessOptions& options, Store& store);
+  /// `device`: null judges build and resources only. Throws InputError or MissingError.
+  Harness(const HarnessOptions& options, Store& store, std::unique_ptr<DeviceClient> device);
   Harness(const Harness&) = delete;
   Harness& operator=(const Harness&) = delete;
 
@@ -40,7 +37,7 @@ class Harness {
   [[nodiscard]] const KernelSpec& kernel() const { return kernel_; }
   [[nodiscard]] const Shape& shape() const { return shape_; }
   [[nodiscard]] const DeviceInfo& device() const { return device_info_; }
-  /// False with --device none: nothing beyond the resource gate is judged.
+  /// False without a device: nothing beyond the resource gate is judged.
   [[nodiscard]] bool has_device() const { return device_ != nullptr; }
   [[nodiscard]] const PhaseTimes& times() const { return pipeline_->times(); }
   [[nodiscard]] const std::string& compiler_version() { return compilers_.version(); }
