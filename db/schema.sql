@@ -70,7 +70,7 @@ CREATE TABLE compilation (
   ok                  INTEGER NOT NULL CHECK (ok IN (0, 1)),
   arch                TEXT NOT NULL,
   compiler            TEXT NOT NULL,
-  options             TEXT NOT NULL,                   -- as given to the compiler, blank separated
+  options             TEXT NOT NULL,                   -- as given, blank separated, with the -D of every macro
   error               TEXT NOT NULL,                   -- one line; empty when ok
   compile_ms          REAL NOT NULL,
   ptx_hash            TEXT,                            -- identity of the kernel; set exactly when ok
@@ -82,7 +82,7 @@ CREATE TABLE compilation (
   max_threads         INTEGER NOT NULL,
   created_at          TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
   log                 TEXT NOT NULL,
-  source              TEXT NOT NULL,                   -- expanded: includes inlined, #defines on top
+  source              TEXT NOT NULL,                   -- expanded: includes inlined
   ptx                 TEXT NOT NULL,
   cubin               BLOB NOT NULL,
   CHECK ((ok = 1) = (ptx_hash IS NOT NULL)),

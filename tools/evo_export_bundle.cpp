@@ -90,6 +90,7 @@ std::string expanded_source(const StoredRun& run, const CompilationRecord& compi
        << candidate << ", space " << run.info.space.name << ".\n// Compiled by "
        << compilation.compiler << " with: " << compilation.options
        << "\n// To compile it again: " << nvcc_command(compilation, name) << "\n\n"
+       << macro_definitions(compilation.options) << '\n'
        << compilation.source;
   return text.str();
 }
@@ -129,6 +130,19 @@ std::string file_name(const std::string& text) {
     if (!plain && (c != '.' || &c == name.data())) c = '_';
   }
   return name;
+}
+
+std::string macro_definitions(const std::string& nvrtc_options) {
+  std::istringstream options(nvrtc_options);
+  std::string text;
+  for (std::string option; options >> option;) {
+    if (!option.starts_with("-D")) continue;
+    const std::size_t equals = option.find('=');
+    const bool valued = equals != std::string::npos;
+    text += "#define " + option.substr(2, valued ? equals - 2 : equals) + " " +
+            (valued ? option.substr(equals + 1) : "1") + "\n";
+  }
+  return text;
 }
 
 std::string nvcc_options(const std::string& nvrtc_options) {

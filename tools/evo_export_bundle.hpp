@@ -11,7 +11,7 @@ struct Bundle {
   std::string name;  ///< file name without extension
   std::string cubin;
   std::string ptx;
-  std::string source;    ///< the expanded source under a comment that says how to compile it
+  std::string source;    ///< self-contained: macros, source; a comment says how to compile it
   std::string manifest;  ///< JSON; docs/database.md lists its entries
 };
 
@@ -23,6 +23,9 @@ struct Bundle {
 
 /// `text` as a file name: letters, digits, '-', '_' and '.', everything else becomes '_'.
 [[nodiscard]] std::string file_name(const std::string& text);
+
+/// A line "#define NAME VALUE" for each -DNAME=VALUE among the options.
+[[nodiscard]] std::string macro_definitions(const std::string& nvrtc_options);
 
 /// The options that nvcc takes with the same meaning as NVRTC; NVRTC's own are left out.
 [[nodiscard]] std::string nvcc_options(const std::string& nvrtc_options);

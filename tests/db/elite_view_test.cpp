@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "db/connection.hpp"
 #include "db/store.hpp"
+#include "engine/core/json_reader.hpp"
 #include "tests/db/sample.hpp"
 
 namespace evo {
@@ -112,6 +115,20 @@ TEST_F(EliteView, EvaluationShowsEveryOutcome) {
   EXPECT_THAT(
       rows(store_, "SELECT outcome, p50_us, gate, duplicate_of FROM evaluation ORDER BY position"),
       ElementsAre("green|10.0||", "green|10.0||1", "rejected||correctness|"));
+}
+
+TEST_F(EliteView, TheDocumentedQueriesRun) {
+  const std::string page = read_text_file(EVO_SOURCE_DIR "/docs/database.md");
+  const std::string fence = "```sql\n";
+  const std::size_t begin = page.find(fence) + fence.size();
+  std::istringstream text(page.substr(begin, page.find("```", begin) - begin));
+  int queries = 0;
+  for (std::string sql; std::getline(text, sql, ';');) {
+    if (sql.find("SELECT") == std::string::npos) continue;
+    EXPECT_NO_THROW(rows(store_, sql)) << sql;
+    ++queries;
+  }
+  EXPECT_GE(queries, 5);
 }
 
 }  // namespace
