@@ -10,8 +10,8 @@
 #include "common/exp2.cuh"
 #include "common/sync.cuh"
 
-#if !defined(THREADS_PER_ROW) || !defined(ROWS_PER_CTA) || !defined(VECTOR) ||               \
-    !defined(METHOD) || !defined(CACHE_VECTORS) || !defined(FAST_EXP) || !defined(UNROLL)
+#if !defined(THREADS_PER_ROW) || !defined(ROWS_PER_CTA) || !defined(VECTOR) || !defined(METHOD) || \
+    !defined(CACHE_VECTORS) || !defined(FAST_EXP) || !defined(UNROLL)
 #error a macro of the template is not defined: see docs/kernels.md for the list
 #endif
 #if THREADS_PER_ROW * ROWS_PER_CTA < 32 || THREADS_PER_ROW * ROWS_PER_CTA > 1024
