@@ -71,11 +71,12 @@ struct Queries {
       : rows(reinterpret_cast<const float*>(pool + kQOffset) + role.first_row * kQStride) {}
 };
 
-/// Four rows times one key: sum[r] += q[r] . k over one chunk of 16 e4m3.
-__device__ __forceinline__ void add_dot_products(float (&sum)[4], const float* q, const Chunk& k) {
+/// Four rows times one key: sum[r] += q[r] . k over 8 e4m3.
+__device__ __forceinline__ void add_dot_products(float (&sum)[4], const float* q, u32 k_low,
+                                                 u32 k_high) {
 #pragma unroll
-  for (int w = 0; w < 4; ++w) {
-    const HalfChunk halves = f16x4_from_e4m3x4(k.word[w]);
+  for (int w = 0; w < 2; ++w) {
+    const HalfChunk halves = f16x4_from_e4m3x4(w == 0 ? k_low : k_high);
     const float k0 = low_half(halves.word[0]);
     const float k1 = high_half(halves.word[0]);
     const float k2 = low_half(halves.word[1]);
@@ -106,7 +107,12 @@ __device__ __forceinline__ void compute_scores(u8* pool, const Queries& queries,
       for (int chunk = 0; chunk < kRowChunks; ++chunk) {
         const Chunk k = *reinterpret_cast<const Chunk*>(
             k_bytes + k_slot_offset(role.split * kKeys + key, chunk));
-        add_dot_products(sum, queries.rows + row * kQStride + 16 * chunk, k);
+        const float* q = queries.rows + row * kQStride + 16 * chunk;
+#pragma unroll 1  // unrolled, the loads of Q alone would take 64 registers
+        for (int half = 0; half < 2; ++half) {
+          add_dot_products(sum, q + 8 * half, half == 0 ? k.word[0] : k.word[2],
+                           half == 0 ? k.word[1] : k.word[3]);
+        }
       }
 #pragma unroll
       for (int r = 0; r < 4; ++r) scores[(row + r) * kScoreStride + key] = sum[r];
