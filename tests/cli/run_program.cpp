@@ -12,13 +12,14 @@
 
 namespace evo {
 
-ProgramResult run_program(const std::string& command, const std::string& folder) {
+ProgramResult run_program(const std::string& command, const std::string& folder,
+                          const std::string& prefix) {
   std::string err_file = "/tmp/evo-stderr-XXXXXX";
   const int handle = mkstemp(err_file.data());
   if (handle < 0) throw std::runtime_error("cannot make " + err_file);
   close(handle);
   const std::string line =
-      "cd '" + folder + "' && " EVO_BINARY_DIR "/bin/" + command + " 2>" + err_file;
+      "cd '" + folder + "' && " + prefix + EVO_BINARY_DIR "/bin/" + command + " 2>" + err_file;
   FILE* pipe = popen(line.c_str(), "r");
   if (pipe == nullptr) throw std::runtime_error("cannot start " + line);
   ProgramResult result;
