@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
-#include <regex>
+#include <ranges>
 #include <set>
 #include <tuple>
 
@@ -77,6 +77,7 @@ std::vector<RejectionGroup> group_rejections(Connection& db, RunId run) {
     }
   }
   std::vector<RejectionGroup> sorted;
+  sorted.reserve(groups.size());
   for (auto& [key, group] : groups) sorted.push_back(std::move(group));
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
     return std::pair(a.gate, -a.count) < std::pair(b.gate, -b.count);
@@ -114,15 +115,15 @@ std::vector<RunElite> elites(const Store& store, const RunFilter& filter) {
   std::vector<RunElite> found;
   std::set<std::tuple<std::string, std::string, std::string, std::string, TimeKind>> seen;
   const std::vector<StoredRun> runs = select_runs(store, filter);
-  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-    const RunInfo& info = run->info;
+  for (const StoredRun& run : std::views::reverse(runs)) {
+    const RunInfo& info = run.info;
     const std::tuple group(info.problem.name, info.space.name, info.device.name, info.shape,
                            info.device.time_kind);
     if (seen.contains(group)) continue;
-    std::vector<EliteRow> rows = elite_of_run(store, run->id);
+    std::vector<EliteRow> rows = elite_of_run(store, run.id);
     if (rows.empty() && !filter.run) continue;
     seen.insert(group);
-    found.push_back({.run = *run, .rows = std::move(rows)});
+    found.push_back({.run = run, .rows = std::move(rows)});
   }
   std::reverse(found.begin(), found.end());
   return found;
@@ -169,9 +170,29 @@ std::vector<ConfirmationRecord> confirmations_between(const Store& store, Candid
 }
 
 std::string reason_pattern(std::string_view reason) {
-  // 1234, 1.5, 1,024 and 2e-4 are one number each.
-  static const std::regex number(R"(\d+([.,]\d+)*([eE][-+]?\d+)?)");
-  return std::regex_replace(std::string(reason), number, "#");
+  const auto digit = [&](std::size_t at) {
+    return at < reason.size() && std::isdigit(static_cast<unsigned char>(reason[at])) != 0;
+  };
+  std::string pattern;
+  std::size_t at = 0;
+  while (at < reason.size()) {
+    if (!digit(at)) {
+      pattern += reason[at++];
+      continue;
+    }
+    pattern += '#';
+    // 1234, 1.5, 1,024 and 2e-4 are one number each.
+    for (bool more = true; more;) {
+      while (digit(at)) ++at;
+      const char next = at < reason.size() ? reason[at] : ' ';
+      const bool point = (next == '.' || next == ',') && digit(at + 1);
+      const bool exponent = next == 'e' && at + 1 < reason.size() &&
+                            (reason[at + 1] == '-' || reason[at + 1] == '+') && digit(at + 2);
+      at += point ? 1 : (exponent ? 2 : 0);
+      more = point || exponent;
+    }
+  }
+  return pattern;
 }
 
 }  // namespace evo

@@ -250,7 +250,8 @@ std::string candidate_text(const Store& store, CandidateId candidate) {
     if (object.is_null() || object.empty()) return;
     out << title << '\n';
     for (const auto& [name, value] : object.items()) {
-      if (name == "detail" || value == "") continue;
+      const bool blank = value.is_string() && value.get_ref<const std::string&>().empty();
+      if (name == "detail" || blank) continue;
       out << "  " << name << " = " << (value.is_string() ? value.get<std::string>() : value.dump())
           << '\n';
     }

@@ -9,7 +9,9 @@
 // expanding the name first gives the symbol that belongs to the declared type.
 #define SYMBOL_NAME(name) #name
 #define SYMBOL(name) SYMBOL_NAME(name)
+// NOLINTBEGIN(bugprone-macro-parentheses): a declaration takes no parentheses
 #define DRIVER_FUNCTION(member, name) decltype(&name) member = find<decltype(&name)>(SYMBOL(name))
+// NOLINTEND(bugprone-macro-parentheses)
 
 struct DriverTable {
   DriverTable() : library_holder(dlopen("libcuda.so.1", RTLD_NOW)) {}
