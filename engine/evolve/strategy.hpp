@@ -43,7 +43,8 @@ struct StrategyOptions {
 /// The names make_strategy knows, the default ("full") first.
 [[nodiscard]] std::span<const std::string_view> strategy_names();
 
-/// Throws InputError for an unknown name, listing the known ones. `space` must outlive the strategy.
+/// Throws InputError for an unknown name, listing the known ones. `space` must outlive the
+/// strategy.
 [[nodiscard]] std::unique_ptr<Strategy> make_strategy(std::string_view name,
                                                       const CandidateSpace& space,
                                                       const StrategyOptions& options);
