@@ -8,6 +8,13 @@
 namespace evo {
 
 std::unique_ptr<Device> open_device(const std::string& id) {
+  if (id == "auto") {
+    try {
+      return open_cuda_device(0);
+    } catch (const MissingError&) {
+      return open_device(std::string(kDefaultVirtualDevice));
+    }
+  }
   constexpr std::string_view kCuda = "cuda:";
   if (id.starts_with(kCuda)) {
     int ordinal = 0;
