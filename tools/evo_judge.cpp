@@ -168,7 +168,8 @@ void save(const Judgement& judgement, const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(root, error);
   if (error) throw InputError("--save " + folder + ": " + error.message());
-  write_file(root / "kernel.cu", judgement.compilation.source);
+  write_file(root / "kernel.cu",
+             "// " + judgement.compilation.options + "\n" + judgement.compilation.source);
   write_file(root / "kernel.log", judgement.compilation.log);
   if (!judgement.compilation.ok) return;
   write_file(root / "kernel.ptx", judgement.compilation.ptx);
