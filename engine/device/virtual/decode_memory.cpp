@@ -262,6 +262,7 @@ bool decode_atomic(DecodeContext& context) {
   out.space = space;
   for (const std::uint32_t reg : {address.base, b, c}) context.reads(reg);
   context.writes(dst);
+  if (dst != kNoRegister && space != Space::kShared) context.program().claims_work = true;
   context.narrow_shared_granule(bit_width(type) / 8);
   return true;
 }

@@ -208,9 +208,11 @@ void DecodeContext::assign_registers() {
   SlotPool pool;
   std::vector<std::uint32_t> slot(count, 0);
   std::vector<std::uint32_t> order;
+  std::uint32_t fixed_slots = 0;
   for (std::uint32_t reg = 0; reg < count; ++reg) {
     if (permanent[reg]) {
       slot[reg] = pool.take(slots_of(types_[reg]));
+      fixed_slots = pool.size();
     } else if (live[reg].start <= live[reg].end) {
       order.push_back(reg);
     }
@@ -226,6 +228,7 @@ void DecodeContext::assign_registers() {
     slot[reg] = pool.take(slots_of(types_[reg]));
     busy.push(reg);
   }
+  program_.live_registers = static_cast<int>(pool.size() - fixed_slots);
   list_unset_registers();
   write_offsets(slot, pool.size());
 }

@@ -121,6 +121,7 @@ struct Program {
   std::vector<std::uint32_t> unset_registers;   ///< live at entry: read before anything is written
   std::vector<std::uint32_t> unset_bytes;       ///< their widths
   std::uint32_t register_bytes = 0;             ///< size of a warp's register file
+  int live_registers = 0;                       ///< 32-bit registers of a thread live at once, about
   std::vector<ParameterLayout> parameters;
   std::uint32_t parameter_bytes = 0;
   std::uint32_t static_shared_bytes = 0;
@@ -128,7 +129,7 @@ struct Program {
   std::vector<std::pair<std::uint32_t, std::string>> shared_names;  ///< offset → variable
   std::uint32_t local_bytes = 0;                ///< per thread
   int shared_granule = 4;                       ///< bytes per shadow word: the narrowest access
-  bool uses_shared = false;
+  bool claims_work = false;                     ///< has atomics on global memory that return a value
   int max_threads = 0;
   std::map<int, std::string> files;
 };

@@ -35,22 +35,30 @@ void next_group(Warp& warp) {
   select_group(warp, best);
 }
 
+bool is_cta_barrier(const InstrInfo& info) {
+  return info.opcode.starts_with("bar") && !info.opcode.starts_with("bar.warp");
+}
+
+/// No group of the warp can go on. The culprit is a .sync instruction of the warp when there is one,
+/// else a barrier of the CTA in divergent code.
 void report_divergence(Warp& warp) {
-  const Instr& in = warp.code[warp.pc];
-  (void)in;
-  const InstrInfo& info = warp.cta->program().info[warp.pc];
-  std::string what = "only lanes " + std::to_string(std::popcount(warp.exec)) + " of " +
-                     std::to_string(std::popcount(warp.alive)) + " of warp " +
-                     std::to_string(warp.index) + " can reach it";
+  const Program& program = warp.cta->program();
+  std::uint32_t pc = warp.pc;
+  std::uint32_t lanes = warp.exec;
   int other = -1;
   for (const LaneGroup& group : warp.waiting) {
-    if (group.pc != warp.pc) other = static_cast<int>(group.pc);
+    if (group.pc == pc) continue;
+    other = static_cast<int>(group.pc);
+    if (!is_cta_barrier(program.info[pc]) || is_cta_barrier(program.info[group.pc])) continue;
+    other = static_cast<int>(pc);
+    pc = group.pc;
+    lanes = group.mask;
   }
-  const bool is_barrier = info.pipe == Pipe::kBarrier && info.opcode.starts_with("bar");
-  what += is_barrier && !info.opcode.starts_with("bar.warp") ? " (barrier in divergent code)" : "";
-  warp.cta->fail(is_barrier && !info.opcode.starts_with("bar.warp") ? HazardKind::kBarrier
-                                                                     : HazardKind::kDivergence,
-                 pc_of(warp), other, what);
+  const bool barrier = is_cta_barrier(program.info[pc]);
+  std::string what = "only " + std::to_string(std::popcount(lanes)) + " of the " + std::to_string(std::popcount(warp.alive)) +
+                     " running threads of warp " + std::to_string(warp.index) + " reach it";
+  if (barrier) what += " (barrier in divergent code)";
+  warp.cta->fail(barrier ? HazardKind::kBarrier : HazardKind::kDivergence, static_cast<int>(pc), other, what);
 }
 
 /// After a handler asked to park: the lanes of exec stay, the rest of the group goes on.
@@ -133,6 +141,7 @@ std::uint64_t run_warp(Warp& warp, std::uint64_t budget) {
   std::uint64_t* const counts = warp.counts;
   std::uint64_t done = 0;
   warp.yield = false;
+  if (warp.tainted) drop_stale_taint(warp);
   while (done < budget) {
     if (!warp.waiting.empty()) regroup(warp);
     const Instr& in = code[warp.pc];
@@ -141,6 +150,7 @@ std::uint64_t run_warp(Warp& warp, std::uint64_t budget) {
       const std::uint32_t guard = warp.predicate(in.guard);
       mask &= in.guard_negated ? ~guard : guard;
     }
+    if (warp.tainted && in.guard != kNoRegister) check_guard_taint(warp, in);
     warp.next_pc = warp.pc + 1;
     ++done;
     ++counts[warp.pc];

@@ -1,5 +1,6 @@
 #include "engine/device/virtual/taint.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <string>
@@ -160,12 +161,19 @@ void report_tainted_use(Warp& warp, std::uint32_t lanes, const char* purpose) {
                        warp.cta->name_thread(warp.index, lane));
 }
 
+void check_guard_taint(Warp& warp, const Instr& in) {
+  const std::uint32_t lanes = tainted_lanes(warp, in.guard, 1, warp.active);
+  if (lanes != 0) report_tainted_use(warp, lanes, "decide what is executed");
+}
+
+void drop_stale_taint(Warp& warp) {
+  const std::size_t bytes = warp.cta->program().register_bytes / 4;
+  const std::uint8_t* end = warp.taint + bytes;
+  if (std::find_if(static_cast<const std::uint8_t*>(warp.taint), end, [](std::uint8_t t) { return t != 0; }) == end) warp.tainted = false;
+}
+
 void propagate_taint(Warp& warp, const Instr& in) {
   const InstrInfo& info = warp.cta->program().info[warp.pc];
-  if (in.guard != kNoRegister) {
-    const std::uint32_t lanes = tainted_lanes(warp, in.guard, 1, warp.active);
-    if (lanes != 0) report_tainted_use(warp, lanes, "decide what is executed");
-  }
   if (info.taint == TaintRule::kOwn) return;
   if (info.taint == TaintRule::kUnpack) {
     unpack_taint(warp, in, info);

@@ -7,8 +7,14 @@
 namespace evo::ptx {
 
 /// Carries "never written" marks from the sources of `in` to its destinations, before it executes.
-/// Only called for warps that hold such data. Reports a branch that depends on them.
+/// Only called for warps that hold such data.
 void propagate_taint(Warp& warp, const Instr& in);
+
+/// Reports a guard that depends on such data, also when it enables no lane.
+void check_guard_taint(Warp& warp, const Instr& in);
+
+/// Clears Warp::tainted when no register holds such data any more.
+void drop_stale_taint(Warp& warp);
 
 /// Whether the value of any lane in `mask` of the register of `bytes` bytes is tainted; one bit a lane.
 [[nodiscard]] std::uint32_t tainted_lanes(const Warp& warp, std::uint32_t reg, std::uint32_t bytes,

@@ -11,6 +11,7 @@
 #include "engine/device/virtual/device_model.hpp"
 #include "engine/device/virtual/grid_runner.hpp"
 #include "engine/device/virtual/mma_numerics.hpp"
+#include "engine/device/virtual/prediction.hpp"
 #include "engine/device/virtual/ptx_parser.hpp"
 
 namespace evo {
@@ -26,6 +27,51 @@ struct LoadedKernel {
 
 std::string dimensions(const std::array<std::uint32_t, 3>& d) {
   return std::to_string(d[0]) + "x" + std::to_string(d[1]) + "x" + std::to_string(d[2]);
+}
+
+/// Puts the content of writable buffers back when it goes.
+class BufferSnapshot {
+ public:
+  explicit BufferSnapshot(const ptx::GlobalMemory& memory) {
+    for (const auto& buffer : memory.buffers()) {
+      if (!buffer->writable) continue;
+      Copy& copy = copies_.emplace_back();
+      copy.buffer = buffer.get();
+      copy.data.assign(buffer->data.get(), buffer->data.get() + buffer->bytes);
+      copy.written.assign(buffer->written.get(), buffer->written.get() + buffer->bytes);
+    }
+  }
+  ~BufferSnapshot() {
+    for (const Copy& copy : copies_) {
+      std::ranges::copy(copy.data, copy.buffer->data.get());
+      std::ranges::copy(copy.written, copy.buffer->written.get());
+    }
+  }
+  BufferSnapshot(const BufferSnapshot&) = delete;
+  BufferSnapshot& operator=(const BufferSnapshot&) = delete;
+
+ private:
+  struct Copy {
+    GlobalBuffer* buffer = nullptr;
+    std::vector<std::byte> data;
+    std::vector<std::uint8_t> written;
+  };
+  std::vector<Copy> copies_;
+};
+
+/// At most kPredictedCtas CTAs, from all over the grid; everything for a small grid.
+std::vector<std::uint64_t> spread_sample(std::uint64_t ctas) {
+  constexpr std::uint64_t kPredictedCtas = 8;
+  std::vector<std::uint64_t> sample;
+  const std::uint64_t count = std::min(ctas, kPredictedCtas);
+  for (std::uint64_t i = 0; i < count; ++i) sample.push_back(i * (ctas - 1) / std::max<std::uint64_t>(count - 1, 1));
+  return sample;
+}
+
+/// From the cubin; without one, from the registers that are live at once in the PTX.
+int registers_of(const LoadedKernel& kernel) {
+  if (kernel.registers > 0) return kernel.registers;
+  return std::clamp((kernel.program->live_registers + 15) / 8 * 8, 16, 255);
 }
 
 class Implementation : public VirtualDevice {
@@ -84,6 +130,7 @@ class Implementation : public VirtualDevice {
         for (const GlobalBuffer* variable : kernel.variables) memory_.release(*variable);
         throw;
       }
+      kernel.registers = ptx::registers_from_cubin(image.cubin, image.entry);
       const KernelId id = next_id_++;
       kernels_[id] = std::move(kernel);
       return id;
@@ -110,8 +157,24 @@ class Implementation : public VirtualDevice {
   void release_graph(GraphId) override {}
   void flush_l2() override {}
 
-  std::variant<double, Fault> predict_us(KernelId, const LaunchConfig&, std::span<const KernelArgument>) override {
-    return Fault{.reason = "not supported: prediction"};
+  /// Runs a few CTAs without checks, on buffers that are put back afterwards; all of them when CTAs
+  /// claim their work from memory, since a few would do the work of all.
+  std::variant<double, Fault> predict_us(KernelId kernel, const LaunchConfig& config, std::span<const KernelArgument> arguments) override {
+    const LoadedKernel& loaded = kernel_at(kernel);
+    const BufferSnapshot snapshot(memory_);
+    const std::uint64_t ctas = static_cast<std::uint64_t>(config.grid[0]) * config.grid[1] * config.grid[2];
+    const Outcome outcome = run(loaded, config, arguments, true, loaded.program->claims_work ? std::vector<std::uint64_t>{} : spread_sample(ctas));
+    if (outcome.fault) return *outcome.fault;
+    const int threads = static_cast<int>(config.block[0] * config.block[1] * config.block[2]);
+    const int shared = static_cast<int>(loaded.program->dynamic_shared_offset + config.dynamic_shared_bytes);
+    ptx::PredictionInput input;
+    input.cost = ptx::cta_cost(model_, *loaded.program, outcome.counts, (threads + 31) / 32);
+    input.ctas = ctas;
+    input.ctas_per_sm = ptx::occupancy(model_, registers_of(loaded), threads, shared).ctas_per_sm;
+    for (const KernelArgument& argument : arguments) {
+      if (const auto* buffer = std::get_if<BufferId>(&argument)) input.footprint_bytes += static_cast<double>(at(*buffer).bytes);
+    }
+    return ptx::predict_time_us(model_, input);
   }
 
   void set_cta_sample(std::vector<std::uint64_t> ctas) override { sample_ = std::move(ctas); }
