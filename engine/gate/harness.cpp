@@ -6,6 +6,7 @@
 #include "engine/core/hash.hpp"
 #include "engine/device/arch_limits.hpp"
 #include "engine/gate/manifest.hpp"
+#include "engine/problem/known_names.hpp"
 #include "engine/worker/messages.hpp"
 #include "engine/worker/session_messages.hpp"
 
@@ -26,6 +27,15 @@ std::filesystem::path find_templates_root(const SpaceDefinition& space) {
   throw SpaceError(space.file + ": problem: \"" + space.problem +
                    "\": no folder kernel_templates/" + space.problem + " beside " +
                    folder.string());
+}
+
+/// Misspelt names in the template's expressions: found here and not by every candidate in turn.
+void check_names(const Problem& problem, const KernelSpec& kernel, const Shape& shape,
+                 const Space& space) {
+  const Values shape_macros = problem.macros_for(shape);
+  const Values macros = space.values(space.defaults());
+  const Values device = {{"SM_COUNT", 1}};
+  require_known_names(problem, kernel, merged({&shape.variables, &shape_macros, &device, &macros}));
 }
 
 std::string define(const std::string& name, const std::string& value) {
@@ -51,6 +61,7 @@ Harness::Harness(const HarnessOptions& options, Store& store, std::unique_ptr<De
       device_info_(device_ ? device_->info() : arch_limits(space_.definition().arch)),
       compilers_(worker_program(), std::max<std::size_t>(options.jobs, 1), options.compile_limit) {
   (void)problem_.checked_shapes(shape_, kernel_);  // refuses a shape the template does not support
+  check_names(problem_, kernel_, shape_, space_);
   (void)compilers_.version();
   if (device_) set_up_device(options, store);
   pipeline_ = std::make_unique<Pipeline>(
