@@ -6,15 +6,16 @@
 #include "engine/core/hash.hpp"
 #include "engine/device/arch_limits.hpp"
 #include "engine/gate/manifest.hpp"
+#include "engine/problem/known_names.hpp"
 #include "engine/worker/messages.hpp"
 #include "engine/worker/session_messages.hpp"
 
 namespace evo {
 namespace {
 
-/// Shapes with more work than this are checked with one seed on a device that interprets: 2^28
-/// operations, between the ragged shapes of attention and the ones that are timed.
-constexpr double kFlopsForAllSeedsWhenInterpreted = 268435456.0;
+/// Shapes with more work than this (2^27 operations, about half a second) are checked with one seed
+/// and not repeated on a device that interprets.
+constexpr double kFlopsForAllSeedsWhenInterpreted = 134217728.0;
 
 /// The folder of problems: kernel_templates/ beside the folder of the space file.
 std::filesystem::path find_templates_root(const SpaceDefinition& space) {
@@ -26,6 +27,15 @@ std::filesystem::path find_templates_root(const SpaceDefinition& space) {
   throw SpaceError(space.file + ": problem: \"" + space.problem +
                    "\": no folder kernel_templates/" + space.problem + " beside " +
                    folder.string());
+}
+
+/// Misspelt names in the template's expressions: found here and not by every candidate in turn.
+void check_names(const Problem& problem, const KernelSpec& kernel, const Shape& shape,
+                 const Space& space) {
+  const Values shape_macros = problem.macros_for(shape);
+  const Values macros = space.values(space.defaults());
+  const Values device = {{"SM_COUNT", 1}};
+  require_known_names(problem, kernel, merged({&shape.variables, &shape_macros, &device, &macros}));
 }
 
 std::string define(const std::string& name, const std::string& value) {
@@ -51,6 +61,7 @@ Harness::Harness(const HarnessOptions& options, Store& store, std::unique_ptr<De
       device_info_(device_ ? device_->info() : arch_limits(space_.definition().arch)),
       compilers_(worker_program(), std::max<std::size_t>(options.jobs, 1), options.compile_limit) {
   (void)problem_.checked_shapes(shape_, kernel_);  // refuses a shape the template does not support
+  check_names(problem_, kernel_, shape_, space_);
   (void)compilers_.version();
   if (device_) set_up_device(options, store);
   pipeline_ = std::make_unique<Pipeline>(
@@ -125,9 +136,17 @@ KernelUnderTest Harness::kernel_of(const Candidate& candidate, const Compilation
   return kernel_under_test(compilation, kernel_key, kernel_.entry, space_.values(candidate));
 }
 
+PhaseTimes Harness::times() const {
+  PhaseTimes times = pipeline_->times();
+  times.confirm_ms = confirm_ms_;
+  times.busy_ms += confirm_ms_;
+  return times;
+}
+
 PairResult Harness::compare_pair(const KernelUnderTest& first, const KernelUnderTest& second) {
   device_->submit_compare(first, second);
   const DeviceClient::Reply reply = device_->wait();
+  confirm_ms_ += reply.wall_ms;
   if (!reply.failure) return reply.message.get<PairResult>();
   // Both were green a moment ago, and which one hung is not known: neither is moved.
   PairResult failed;
@@ -138,6 +157,7 @@ PairResult Harness::compare_pair(const KernelUnderTest& first, const KernelUnder
 std::optional<Timing> Harness::time_again(const KernelUnderTest& kernel) {
   device_->submit_time(kernel, std::numeric_limits<double>::infinity());
   const DeviceClient::Reply reply = device_->wait();
+  confirm_ms_ += reply.wall_ms;
   if (reply.failure) return std::nullopt;
   const auto result = reply.message.get<TimingResult>();
   return result.rejection ? std::nullopt : result.timing;

@@ -102,10 +102,9 @@ std::optional<CompilePool::Finished> CompilePool::look_at(Slot& slot) {
   if (slot.process->is_open() && !late) return std::nullopt;
   const std::string ending = slot.process->kill();
   finished.reproducible = false;
-  finished.outcome =
-      Rejection{Gate::kBuild, late ? "the compiler took longer than " +
-                                         std::to_string(limit_.count() / 1000) + " s and was killed"
-                                   : "the compiler crashed: " + ending};
+  finished.outcome = Rejection{Gate::kBuild, late ? "the compiler took longer than " +
+                                                        seconds_text(limit_) + " and was killed"
+                                                  : "the compiler crashed: " + ending};
   slot.process.reset();
   slot.ticket.reset();
   return finished;

@@ -110,8 +110,7 @@ std::optional<DeviceClient::Reply> DeviceClient::poll() {
 DeviceClient::Reply DeviceClient::replace_worker() {
   const bool hung = process_->is_open();
   const std::string ending = process_->kill();
-  const std::string why = hung ? "did not finish within " +
-                                     std::to_string(step_limit_.count() / 1000) + " s while " +
+  const std::string why = hung ? "did not finish within " + seconds_text(step_limit_) + " while " +
                                      step_ + " (a deadlock or an endless loop?); it was killed"
                                : "took its process down (" + ending + ") while " + step_;
   on_event_("device worker killed", "a kernel " + why);

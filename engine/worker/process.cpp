@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -166,6 +167,12 @@ std::filesystem::path worker_program() {
                        "; install it beside the others or name it in EVO_WORKER");
   }
   return program;
+}
+
+std::string seconds_text(std::chrono::milliseconds duration) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g s", static_cast<double>(duration.count()) / 1e3);
+  return text;
 }
 
 }  // namespace evo

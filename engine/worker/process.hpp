@@ -52,4 +52,7 @@ class WorkerProcess {
 /// program. Throws MissingError when it is not there.
 [[nodiscard]] std::filesystem::path worker_program();
 
+/// A limit for people: "10 s", "0.5 s".
+[[nodiscard]] std::string seconds_text(std::chrono::milliseconds duration);
+
 }  // namespace evo

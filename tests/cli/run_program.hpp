@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 namespace evo {
@@ -15,5 +16,33 @@ struct ProgramResult {
 /// Throws std::runtime_error when it cannot be started.
 [[nodiscard]] ProgramResult run_program(const std::string& command, const std::string& folder,
                                         const std::string& prefix = {});
+
+/// Where the project's programs are: beside this test, so that a build folder may be moved.
+[[nodiscard]] std::filesystem::path program_folder();
+
+/// The project's sources: the environment variable EVO_SOURCE_DIR, else where this was built from.
+[[nodiscard]] std::filesystem::path source_folder();
+
+/// A program that runs beside the test. Killed when the object goes.
+class RunningProgram {
+ public:
+  /// As run_program(), without the shell's words: `prefix` is a list of NAME=VALUE.
+  RunningProgram(const std::string& command, const std::string& folder,
+                 const std::string& prefix = {});
+  ~RunningProgram();
+  RunningProgram(const RunningProgram&) = delete;
+  RunningProgram& operator=(const RunningProgram&) = delete;
+
+  /// The next line of its standard output; "" at its end.
+  [[nodiscard]] std::string read_line();
+  void send(int signal) const;
+  /// Reads on to the end and waits: its exit code, or 128 + the number of the signal that ended it.
+  [[nodiscard]] int wait();
+
+ private:
+  int process_ = -1;
+  int output_ = -1;
+  std::string pending_;
+};
 
 }  // namespace evo

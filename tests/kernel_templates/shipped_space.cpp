@@ -13,6 +13,11 @@ namespace {
 
 const std::filesystem::path kRoot = EVO_SOURCE_DIR;
 
+std::string define(const std::string& name, const std::string& value) {
+  std::string option = "-D";
+  return option.append(name).append("=").append(value);
+}
+
 }  // namespace
 
 ShippedSpace::ShippedSpace(const std::filesystem::path& file)
@@ -38,10 +43,10 @@ CompileRequest ShippedSpace::request(const Candidate& candidate, const Shape& sh
   CompileRequest request{std::move(source), kernel_.entry, space_.definition().arch,
                          space_.definition().compiler_options};
   for (const auto& [name, value] : space_.macros(candidate)) {
-    request.options.push_back("-D" + name + "=" + value);
+    request.options.push_back(define(name, value));
   }
   for (const auto& [name, value] : problem_.macros_for(shape)) {
-    request.options.push_back("-D" + name + "=" + std::to_string(static_cast<std::int64_t>(value)));
+    request.options.push_back(define(name, std::to_string(static_cast<std::int64_t>(value))));
   }
   return request;
 }

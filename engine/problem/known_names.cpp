@@ -1,0 +1,57 @@
+#include "engine/problem/known_names.hpp"
+
+#include "engine/core/error.hpp"
+
+namespace evo {
+namespace {
+
+class NameCheck {
+ public:
+  NameCheck(const Problem& problem, const Values& known)
+      : file_((problem.folder / "problem.json").string()), known_(known) {}
+
+  void require(const std::string& key, const Expression& expression) const {
+    for (const std::string& name : expression.variables()) {
+      if (known_.contains(name)) continue;
+      throw ProblemError(file_ + ": " + key + ": \"" + expression.text() + "\": unknown name '" +
+                         name + "'; allowed: " + allowed());
+    }
+  }
+
+  void require(const std::string& key, const std::vector<Expression>& expressions) const {
+    for (std::size_t i = 0; i < expressions.size(); ++i) {
+      require(key + "[" + std::to_string(i) + "]", expressions[i]);
+    }
+  }
+
+ private:
+  [[nodiscard]] std::string allowed() const {
+    std::string list;
+    for (const auto& [name, value] : known_) list += (list.empty() ? "" : ", ") + name;
+    return list;
+  }
+
+  std::string file_;
+  const Values& known_;
+};
+
+}  // namespace
+
+void require_known_names(const Problem& problem, const KernelSpec& kernel, const Values& known) {
+  const NameCheck check(problem, known);
+  const std::string key = &kernel == &problem.reference ? "reference" : "templates." + kernel.name;
+  check.require(key + ".grid", kernel.launch.grid);
+  check.require(key + ".block", kernel.launch.block);
+  check.require(key + ".dynamic_shared_bytes", kernel.launch.dynamic_shared_bytes);
+  check.require(key + ": tolerance.max_abs_error", kernel.tolerance.max_abs_error);
+  check.require(key + ": tolerance.bad_abs_error", kernel.tolerance.bad_abs_error);
+  check.require(key + ": tolerance.bad_share", kernel.tolerance.bad_share);
+  check.require(key + ": tolerance.relative_l2", kernel.tolerance.relative_l2);
+  if (&kernel == &problem.reference) return;  // it gets no workspace of its own
+  for (const Argument& argument : problem.arguments) {
+    if (argument.direction != Direction::kWorkspace) continue;
+    check.require("arguments: " + argument.name + ".extent", argument.size);
+  }
+}
+
+}  // namespace evo

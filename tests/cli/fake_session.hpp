@@ -1,0 +1,57 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "db/store.hpp"
+#include "tests/cli/run_program.hpp"
+#include "tests/db/sample.hpp"
+
+namespace evo {
+
+/// The programs with the fake worker, in a folder of their own: no GPU, no NVRTC.
+class FakeSession {
+ public:
+  /// What stands before a program so that it finds the fake worker.
+  [[nodiscard]] std::string environment() const {
+    return "EVO_WORKER=" + (program_folder() / "fake-worker").string();
+  }
+  [[nodiscard]] ProgramResult run(const std::string& command) const {
+    return run_program(command, folder_.path(), environment());
+  }
+  [[nodiscard]] std::string path(const std::string& name) const { return folder_.path() / name; }
+  [[nodiscard]] std::string folder() const { return folder_.path(); }
+  [[nodiscard]] Store store(const std::string& name = "evo.db") const {
+    return Store::open_read_only(folder_.path() / name);
+  }
+
+  /// The space with every defect the fake device knows.
+  [[nodiscard]] static std::string faults_space() {
+    return source_folder() / "tests/planted/search_spaces/planted_faults.json";
+  }
+  /// evo-tune on it, with a short patience for kernels that hang.
+  [[nodiscard]] static std::string tune(const std::string& more) {
+    return "evo-tune --space " + faults_space() +
+           " --device fake:measured --step-seconds 0.4 --jobs 2 " + more;
+  }
+  [[nodiscard]] static std::string judge(const std::string& more) {
+    return "evo-judge --space " + faults_space() +
+           " --device fake:measured --step-seconds 0.4 --jobs 1 " + more;
+  }
+
+ private:
+  sample::TemporaryFolder folder_;
+};
+
+[[nodiscard]] inline std::vector<nlohmann::json> json_lines(const std::string& text) {
+  std::vector<nlohmann::json> objects;
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find('\n', start), text.size());
+    objects.push_back(nlohmann::json::parse(text.substr(start, end - start)));
+    start = end + 1;
+  }
+  return objects;
+}
+
+}  // namespace evo

@@ -1,0 +1,123 @@
+// evo-judge, the real program, on a fake device with planted kernels.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tests/cli/fake_session.hpp"
+
+namespace evo {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(EvoJudge, AGreenConfigurationWithAllThatWasFound) {
+  const FakeSession session;
+  const ProgramResult result =
+      session.run(FakeSession::judge("--set THREADS=128 ITEMS=2 --check-seed 5 --json"));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const std::vector<json> lines = json_lines(result.out);
+  ASSERT_EQ(lines.size(), 1U);
+  const json& found = lines[0];
+  EXPECT_EQ(found["verdict"], "green");
+  EXPECT_EQ(found["space"], "planted_faults");
+  EXPECT_EQ(found["device"], "fake:measured");
+  EXPECT_EQ(found["config"],
+            json::parse(R"({"BUG":"none","THREADS":128,"ITEMS":2,"UNUSED_ALIAS":0})"));
+  EXPECT_EQ(found["registers"], 32);
+  EXPECT_EQ(found["launch"]["grid"], json::parse("[16, 1, 1]"));
+  EXPECT_EQ(found["launch"]["block"], json::parse("[128, 1, 1]"));
+  ASSERT_EQ(found["checks"].size(), 15U);  // three shapes, five seeds
+  for (const json& check : found["checks"]) {
+    EXPECT_EQ(check["max_abs_error"], 0);
+    EXPECT_EQ(check["relative_l2"], 0);
+  }
+  EXPECT_NEAR(found["timing"]["p50_us"].get<double>(), 5.0, 0.02);
+  EXPECT_EQ(found["timing"]["kind"], "measured");
+  EXPECT_GE(found["timing"]["samples"], 100);
+  EXPECT_FALSE(found.contains("rejection"));
+}
+
+TEST(EvoJudge, TheSameSeedChecksTheSameInputs) {
+  const FakeSession session;
+  const auto seeds = [&](const std::string& options) {
+    std::vector<std::uint64_t> found;
+    const ProgramResult result = session.run(FakeSession::judge("--json " + options));
+    for (const json& check : json::parse(result.out)["checks"]) found.push_back(check["seed"]);
+    return found;
+  };
+  EXPECT_EQ(seeds("--check-seed 5"), seeds("--check-seed 5"));
+  EXPECT_NE(seeds("--check-seed 5"), seeds("--check-seed 6"));
+  EXPECT_NE(seeds(""), seeds(""));
+}
+
+TEST(EvoJudge, ARejectionIsExitCodeOneWithGateAndReason) {
+  const FakeSession session;
+  const ProgramResult result = session.run(FakeSession::judge("--set BUG=leaves_nan"));
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.out, AllOf(HasSubstr("REJECTED at the correctness gate"),
+                                HasSubstr("1 non-finite element"), HasSubstr("shape single")));
+  const json found =
+      json::parse(session.run(FakeSession::judge("--json --set BUG=does_not_compile")).out);
+  EXPECT_EQ(found["verdict"], "rejected");
+  EXPECT_EQ(found["rejection"]["gate"], "build");
+  EXPECT_THAT(found["rejection"]["detail"].get<std::string>(), HasSubstr("1 error detected"));
+  EXPECT_FALSE(found.contains("registers"));
+}
+
+TEST(EvoJudge, AHangIsKilledAndNamed) {
+  const FakeSession session;
+  const ProgramResult result = session.run(FakeSession::judge("--set BUG=never_returns"));
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.out, AllOf(HasSubstr("did not finish within 0.4 s"),
+                                HasSubstr("checking shape single, seed 1")));
+}
+
+TEST(EvoJudge, WithoutADeviceItStopsAtThePolicy) {
+  const FakeSession session;
+  const std::string command =
+      "evo-judge --space " + FakeSession::faults_space() + " --device none --json";
+  const ProgramResult within = session.run(command);
+  EXPECT_EQ(within.exit_code, 0);
+  EXPECT_THAT(within.err, HasSubstr("NO DEVICE"));
+  EXPECT_EQ(json::parse(within.out)["verdict"], "within policy");
+  const ProgramResult over = session.run(command + " --set BUG=too_many_registers");
+  EXPECT_EQ(over.exit_code, 1);
+  EXPECT_EQ(json::parse(over.out)["rejection"]["policy_only"], true);
+}
+
+TEST(EvoJudge, MilestoneAndSettingsCombine) {
+  const FakeSession session;
+  const json found = json::parse(
+      session.run(FakeSession::judge("--milestone clean --set ITEMS=4 --json")).out);
+  EXPECT_EQ(found["config"]["THREADS"], 256);
+  EXPECT_EQ(found["config"]["ITEMS"], 4);
+}
+
+TEST(EvoJudge, AnotherShapeIsTimed) {
+  const FakeSession session;
+  const json found = json::parse(session.run(FakeSession::judge("--shape ragged --json")).out);
+  EXPECT_EQ(found["shape"], "ragged");
+  EXPECT_EQ(found["launch"]["grid"], json::parse("[16, 1, 1]"));  // ceil(1003 / 64)
+}
+
+TEST(EvoJudge, SavesTheKernel) {
+  const FakeSession session;
+  ASSERT_EQ(session.run(FakeSession::judge("--save out/deep")).exit_code, 0);
+  for (const char* name : {"kernel.ptx", "kernel.cubin", "kernel.cu", "kernel.log"}) {
+    EXPECT_TRUE(std::filesystem::is_regular_file(session.path("out/deep/") + name)) << name;
+  }
+}
+
+TEST(EvoJudge, LeavesNoDatabaseBehind) {
+  const FakeSession session;
+  ASSERT_EQ(session.run(FakeSession::judge("")).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::is_empty(session.folder()));
+}
+
+}  // namespace
+}  // namespace evo

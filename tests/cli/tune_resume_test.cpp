@@ -1,0 +1,138 @@
+// evo-tune interrupted and killed, and what --resume makes of it.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "tests/cli/fake_session.hpp"
+
+namespace evo {
+namespace {
+
+using testing::HasSubstr;
+
+/// Configuration and outcome of every evaluation, in order: what a run is.
+std::vector<std::string> history(const Store& store, RunId run) {
+  std::vector<std::string> entries;
+  for (const StoredEvaluation& evaluation : store.evaluations(run)) {
+    const EvaluationRecord& record = evaluation.record;
+    std::string outcome = record.rejection ? std::string(to_string(record.rejection->gate))
+                                           : std::to_string(record.timing->p50_us);
+    if (record.duplicate_of) outcome += " again";
+    entries.push_back(std::to_string(record.generation) + "." + std::to_string(record.position) +
+                      " " + record.config_json + " " + outcome);
+  }
+  return entries;
+}
+
+std::vector<std::string> elites(const Store& store, RunId run) {
+  std::vector<std::string> entries;
+  for (const StoredGeneration& generation : store.generations(run)) {
+    std::string entry = std::to_string(generation.record.number) + ":";
+    for (const EliteEntry& member : generation.record.elite) {
+      entry += " " + store.evaluation(member.candidate).record.config_json;
+    }
+    entries.push_back(entry);
+  }
+  return entries;
+}
+
+/// Processes whose environment holds EVO_FAKE_MARK=`mark`.
+int processes_with(const std::string& mark) {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream stream(entry.path() / "environ", std::ios::binary);
+    const std::string environment((std::istreambuf_iterator<char>(stream)), {});
+    count += environment.find("EVO_FAKE_MARK=" + mark) != std::string::npos ? 1 : 0;
+  }
+  return count;
+}
+
+class EvoTuneResume : public testing::Test {
+ protected:
+  static constexpr const char* kOptions = "--generations 4 --children 6 --seed 7 --json";
+
+  /// A run that goes on until `evaluations` are reported; the signal then.
+  int stop_after(int evaluations, int signal) const {
+    RunningProgram program(FakeSession::tune(kOptions), session_.folder(),
+                           session_.environment() + " EVO_FAKE_COMPILE_MS=20");
+    for (int seen = 0; seen < evaluations;) {
+      const std::string line = program.read_line();
+      if (line.empty()) break;
+      seen += line.find(R"("event":"evaluated")") != std::string::npos ? 1 : 0;
+    }
+    program.send(signal);
+    return program.wait();
+  }
+
+  FakeSession session_;
+};
+
+TEST_F(EvoTuneResume, AnInterruptedRunSavesAllAndGoesOn) {
+  EXPECT_EQ(stop_after(5, SIGINT), 130);
+  const std::vector<std::string> before = history(session_.store(), 1);
+  EXPECT_GE(before.size(), 5U);
+  EXPECT_LT(before.size(), 23U);
+  EXPECT_EQ(session_.store().run(1).status, RunStatus::kInterrupted);
+
+  const ProgramResult resumed = session_.run(FakeSession::tune(std::string(kOptions) + " --resume"));
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(session_.store().runs().size(), 1U);
+  const std::vector<std::string> after = history(session_.store(), 1);
+  ASSERT_GT(after.size(), before.size());
+  EXPECT_TRUE(std::equal(before.begin(), before.end(), after.begin()));
+}
+
+TEST_F(EvoTuneResume, ARunKilledAnywhereContinuesAsIfItHadNotBeen) {
+  const FakeSession undisturbed;
+  ASSERT_EQ(undisturbed.run(FakeSession::tune(kOptions)).exit_code, 0);
+  // In the first generation, right behind it (23 evaluations and its children), and in a later one.
+  for (const int evaluations : {3, 12, 6}) {
+    EXPECT_EQ(stop_after(evaluations, SIGKILL), 128 + SIGKILL);
+    const std::size_t stored = session_.store().evaluations(1).size();
+    EXPECT_GE(stored, static_cast<std::size_t>(evaluations));
+    const ProgramResult resumed =
+        session_.run(FakeSession::tune(std::string(kOptions) + " --resume"));
+    ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+    const RunId run = session_.store().runs().back().id;
+    EXPECT_EQ(history(session_.store(), run), history(undisturbed.store(), 1));
+    EXPECT_EQ(elites(session_.store(), run), elites(undisturbed.store(), 1));
+  }
+}
+
+TEST_F(EvoTuneResume, KilledInALaterGeneration) {
+  const FakeSession undisturbed;
+  ASSERT_EQ(undisturbed.run(FakeSession::tune(kOptions)).exit_code, 0);
+  EXPECT_EQ(stop_after(38, SIGKILL), 128 + SIGKILL);
+  EXPECT_GE(session_.store().generations(1).size(), 1U);
+  ASSERT_EQ(session_.run(FakeSession::tune(std::string(kOptions) + " --resume")).exit_code, 0);
+  EXPECT_EQ(history(session_.store(), 1), history(undisturbed.store(), 1));
+  EXPECT_EQ(elites(session_.store(), 1), elites(undisturbed.store(), 1));
+}
+
+TEST_F(EvoTuneResume, NothingToResumeIsBadInput) {
+  const ProgramResult result = session_.run(FakeSession::tune("--resume"));
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("no unfinished run"));
+  EXPECT_EQ(session_.run(FakeSession::tune("--resume 99")).exit_code, 2);
+}
+
+TEST_F(EvoTuneResume, NoWorkerOutlivesAKilledRun) {
+  RunningProgram program(FakeSession::tune(kOptions), session_.folder(),
+                         session_.environment() + " EVO_FAKE_MARK=" + session_.folder());
+  (void)program.read_line();
+  EXPECT_GT(processes_with(session_.folder()), 1);
+  program.send(SIGKILL);
+  (void)program.wait();
+  // Children of a killed parent are killed at once; a moment for the kernel to do so.
+  constexpr int kLooks = 200;
+  for (int i = 0; i < kLooks && processes_with(session_.folder()) > 0; ++i) usleep(10000);
+  EXPECT_EQ(processes_with(session_.folder()), 0);
+}
+
+}  // namespace
+}  // namespace evo

@@ -1,0 +1,227 @@
+// evo-tune, the real program, on a fake device with planted kernels.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "db/queries.hpp"
+#include "engine/core/json_reader.hpp"
+#include "tests/cli/fake_session.hpp"
+
+namespace evo {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+/// One run over every planted defect, made once for all tests that look at it.
+class EvoTunePlanted : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    session_ = std::make_unique<FakeSession>();
+    result_ = session_->run(FakeSession::tune("--generations 3 --children 4 --json"));
+  }
+  static void TearDownTestSuite() { session_.reset(); }
+
+  static std::map<std::string, StoredEvaluation> milestones() {
+    std::map<std::string, StoredEvaluation> found;
+    for (const StoredEvaluation& evaluation : session_->store().evaluations(1)) {
+      if (!evaluation.record.milestone.empty()) found[evaluation.record.milestone] = evaluation;
+    }
+    return found;
+  }
+
+  static inline std::unique_ptr<FakeSession> session_;
+  static inline ProgramResult result_;
+};
+
+TEST_F(EvoTunePlanted, EndsGreenWithAnEliteOfThree) {
+  EXPECT_EQ(result_.exit_code, 0) << result_.err;
+  const Store store = session_->store();
+  const std::vector<EliteRow> elite = elite_of_run(store, 1);
+  ASSERT_EQ(elite.size(), 3U);
+  for (const EliteRow& row : elite) {
+    EXPECT_THAT(row.config_json, HasSubstr(R"("BUG":"none")"));
+    EXPECT_EQ(row.kind, TimeKind::kMeasured);
+  }
+  EXPECT_EQ(store.run(1).status, RunStatus::kFinished);
+  EXPECT_EQ(store.generations(1).size(), 3U);
+}
+
+TEST_F(EvoTunePlanted, JsonOutputIsObjectsAndNothingElse) {
+  const std::vector<json> lines = json_lines(result_.out);
+  std::map<std::string, int> events;
+  for (const json& line : lines) ++events[line.at("event").get<std::string>()];
+  EXPECT_EQ(events["generation"], 3);
+  EXPECT_EQ(events["finished"], 1);
+  EXPECT_EQ(static_cast<std::size_t>(events["evaluated"]), session_->store().evaluations(1).size());
+  EXPECT_EQ(lines.back().at("event"), "finished");
+  EXPECT_EQ(result_.err, "");
+}
+
+TEST_F(EvoTunePlanted, EveryDefectIsStoppedAtItsGateWithAReason) {
+  struct Expected {
+    Gate gate;
+    std::string reason;
+  };
+  const std::map<std::string, Expected> expected = {
+      {"out of bounds after", {Gate::kCorrectness, "wrote outside buffer 'y'.*past its end"}},
+      {"out of bounds before", {Gate::kCorrectness, "wrote outside buffer 'y'.*before its start"}},
+      {"all zero", {Gate::kCorrectness, "y\\[0\\] = 0, expected"}},
+      {"leaves nan", {Gate::kCorrectness, "1 non-finite element"}},
+      {"changes input", {Gate::kCorrectness, "changed its input 'x'"}},
+      {"does not compile", {Gate::kBuild, "planted.cu\\(7\\): error"}},
+      {"skips tail", {Gate::kCorrectness, "non-finite element"}},
+      {"stale", {Gate::kCorrectness, "non-finite element"}},
+      {"knows inputs", {Gate::kCorrectness, "error .* > "}},
+      {"nondeterministic", {Gate::kCorrectness, "second run .* first at y\\[0\\]"}},
+      {"wrong later", {Gate::kTiming, "after timing: "}},
+      {"illegal address", {Gate::kCorrectness, "illegal address"}},
+      {"never returns", {Gate::kCorrectness, "did not finish within 0\\.4 s while checking shape"}},
+      {"too many registers", {Gate::kResource, "registers 200 > 128 \\(policy\\)"}},
+      {"spills", {Gate::kResource, "spill bytes 64 > 0 \\(policy\\)"}},
+      {"lies about time", {Gate::kTiming, "faster than the device can be"}},
+      {"crashes", {Gate::kCorrectness, "took its process down \\(signal 6.*while checking shape"}},
+      {"crashes compiler", {Gate::kBuild, "the compiler crashed: signal 6"}},
+  };
+  const auto found = milestones();
+  for (const auto& [name, want] : expected) {
+    ASSERT_TRUE(found.contains(name)) << name;
+    const auto& rejection = found.at(name).record.rejection;
+    ASSERT_TRUE(rejection.has_value()) << name << " passed every gate";
+    EXPECT_EQ(to_string(rejection->gate), to_string(want.gate)) << name << ": " << rejection->reason;
+    EXPECT_THAT(rejection->reason, ContainsRegex(want.reason)) << name;
+    const bool by_policy = want.gate == Gate::kResource;
+    EXPECT_EQ(rejection->policy_only, by_policy) << name;
+  }
+  for (const char* name : {"clean", "narrow", "long"}) {
+    EXPECT_FALSE(found.at(name).record.rejection.has_value()) << name;
+  }
+}
+
+TEST_F(EvoTunePlanted, TheSameKernelIsNotRunTwice) {
+  const auto found = milestones();
+  EXPECT_EQ(found.at("alias").record.duplicate_of, found.at("clean").id);
+  EXPECT_EQ(found.at("alias").record.check_ms, 0);
+}
+
+TEST_F(EvoTunePlanted, ReplacedWorkersAreEvents) {
+  std::map<std::string, int> kinds;
+  for (const StoredEvent& event : session_->store().events(1)) ++kinds[event.kind];
+  EXPECT_GE(kinds["device worker killed"], 2);    // never returns, crashes
+  EXPECT_GE(kinds["device worker replaced"], 1);  // illegal address
+}
+
+TEST_F(EvoTunePlanted, CompilersThatDiedAreNotRemembered) {
+  const auto found = milestones();
+  EXPECT_FALSE(found.at("crashes compiler").record.compilation.has_value());
+  EXPECT_TRUE(found.at("does not compile").record.compilation.has_value());
+}
+
+TEST_F(EvoTunePlanted, CandidatesAreDistinct) {
+  std::set<std::string> configs;
+  const std::vector<StoredEvaluation> all = session_->store().evaluations(1);
+  for (const StoredEvaluation& evaluation : all) configs.insert(evaluation.record.config_json);
+  EXPECT_EQ(configs.size(), all.size());
+}
+
+TEST(EvoTune, QuietSaysOnlyTheResult) {
+  const FakeSession session;
+  const ProgramResult result =
+      session.run(FakeSession::tune("--generations 1 --children 1 --quiet"));
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.err, "");
+  EXPECT_THAT(result.out, AllOf(HasSubstr("THREADS"), HasSubstr("evo-export"),
+                                HasSubstr("rejected only by the space's policy")));
+}
+
+TEST(EvoTune, PeopleSeeProgressOnStandardError) {
+  const FakeSession session;
+  const ProgramResult result = session.run(FakeSession::tune("--generations 1 --children 1"));
+  EXPECT_THAT(result.err,
+              AllOf(HasSubstr("generation 1/1"), HasSubstr("green"), HasSubstr("correctness "),
+                    HasSubstr("best p50"), Not(HasSubstr("PREDICTED"))));
+}
+
+TEST(EvoTune, PredictedTimesAreAnnouncedAndStoredAsSuch) {
+  const FakeSession session;
+  const ProgramResult result = session.run(
+      "evo-tune --space " + FakeSession::faults_space() +
+      " --device fake:predicted --step-seconds 0.4 --generations 1 --children 1");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("PREDICTED"));
+  for (const EliteRow& row : elite_of_run(session.store(), 1)) {
+    EXPECT_EQ(row.kind, TimeKind::kPredicted);
+  }
+}
+
+/// A copy of the space in which every configuration has a defect.
+std::string space_of_defects(const FakeSession& session) {
+  json space = json::parse(read_text_file(FakeSession::faults_space()));
+  space["parameters"][0]["values"] = {"all_zero", "too_many_registers"};
+  space["parameters"][0].erase("default");
+  space["milestones"] = json::array();
+  std::filesystem::create_directories(session.path("search_spaces"));
+  std::filesystem::copy(source_folder() / "tests/planted/kernel_templates",
+                        session.path("kernel_templates"),
+                        std::filesystem::copy_options::recursive);
+  write_file(session.path("search_spaces/defects.json"), space.dump());
+  return session.path("search_spaces/defects.json");
+}
+
+TEST(EvoTune, NothingGreenIsExitCodeOneWithReasons) {
+  const FakeSession session;
+  const ProgramResult result = session.run("evo-tune --space " + space_of_defects(session) +
+                                           " --device fake:measured --generations 2 --children 6");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.out, AllOf(HasSubstr("correctness"), HasSubstr("error"),
+                                HasSubstr("registers 200 > 128")));
+  EXPECT_TRUE(elite_of_run(session.store(), 1).empty());
+}
+
+TEST(EvoTune, WithoutADeviceNothingIsCalledGreen) {
+  const FakeSession session;
+  const ProgramResult result =
+      session.run("evo-tune --space " + FakeSession::faults_space() +
+                  " --device none --generations 1 --children 1 --jobs 2");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, AllOf(HasSubstr("NO DEVICE"), HasSubstr("not judged")));
+  EXPECT_TRUE(elite_of_run(session.store(), 1).empty());
+}
+
+TEST(EvoTune, TwoOnOneDatabaseBothSucceed) {
+  const FakeSession session;
+  const std::string command = FakeSession::tune("--generations 2 --children 4 --json");
+  RunningProgram first(command, session.folder(), session.environment());
+  RunningProgram second(command, session.folder(), session.environment());
+  EXPECT_EQ(first.wait(), 0);
+  EXPECT_EQ(second.wait(), 0);
+  const Store store = session.store();
+  ASSERT_EQ(store.runs().size(), 2U);
+  for (const StoredRun& run : store.runs()) {
+    EXPECT_EQ(run.status, RunStatus::kFinished);
+    EXPECT_EQ(elite_of_run(store, run.id).size(), 3U);
+    // The strategy stops short of `children` only when the space is exhausted: 22 milestones, the
+    // default and two generations of four.
+    EXPECT_GE(store.evaluations(run.id).size(), 30U);
+  }
+}
+
+TEST(EvoTune, ASecondRunReusesCompilations) {
+  const FakeSession session;
+  ASSERT_EQ(session.run(FakeSession::tune("--generations 1 --quiet")).exit_code, 0);
+  ASSERT_EQ(session.run(FakeSession::tune("--generations 1 --quiet")).exit_code, 0);
+  for (const StoredEvaluation& evaluation : session.store().evaluations(2)) {
+    // A compiler that died is asked again.
+    if (evaluation.record.milestone == "crashes compiler") continue;
+    EXPECT_EQ(evaluation.record.compile_ms, 0) << evaluation.record.config_json;
+  }
+}
+
+}  // namespace
+}  // namespace evo

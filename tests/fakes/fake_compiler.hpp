@@ -1,0 +1,29 @@
+#pragma once
+
+#include <chrono>
+
+#include "engine/compile/compiler.hpp"
+
+namespace evo::fake {
+
+/// A compiler that reads no source: its PTX is the list of the macros it was given (fake_program),
+/// without those that begin with UNUSED. The macro BUG chooses what else happens:
+///   does_not_compile    the build is rejected, with a log;
+///   crashes_compiler    the process aborts;
+///   hangs_compiler      it never returns;
+///   too_many_registers  the kernel uses 200;
+///   spills              it spills 64 bytes.
+/// Other values concern the device. Registers are 32 + REGISTERS, static shared memory SHARED.
+class FakeCompiler final : public Compiler {
+ public:
+  /// `delay`: what each compilation takes.
+  explicit FakeCompiler(std::chrono::milliseconds delay = {}) : delay_(delay) {}
+
+  [[nodiscard]] std::string version() const override { return "fake 1.0"; }
+  [[nodiscard]] CompileOutcome compile(const CompileRequest& request) override;
+
+ private:
+  std::chrono::milliseconds delay_;
+};
+
+}  // namespace evo::fake

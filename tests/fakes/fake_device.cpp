@@ -1,0 +1,131 @@
+#include "tests/fakes/fake_device.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "engine/device/guard.hpp"
+
+namespace evo::fake {
+
+DeviceInfo fake_info(TimeKind kind) {
+  DeviceInfo info;
+  info.id = kind == TimeKind::kMeasured ? "fake:measured" : "fake:predicted";
+  info.name = "fake GPU";
+  info.arch = "sm_90";
+  info.time_kind = kind;
+  info.sm_count = 4;
+  info.clock_mhz = 1000;
+  info.max_shared_bytes_per_cta = 99 * 1024;
+  info.l2_bytes = 1 << 20;
+  info.peak_tflops = 100;
+  info.peak_bandwidth_gbs = 1000;
+  info.driver = "fake 1.0";
+  return info;
+}
+
+BufferId FakeDevice::allocate(const BufferSpec& spec) {
+  Buffer buffer{spec, guard_pattern()};
+  // What new memory holds is nobody's business: something that is neither zero nor poison.
+  buffer.memory.resize(kGuardBytes + spec.bytes, std::byte{0xa5});
+  const std::vector<std::byte> pattern = guard_pattern();
+  buffer.memory.insert(buffer.memory.end(), pattern.begin(), pattern.end());
+  const BufferId id = next_id_++;
+  buffers_[id] = std::move(buffer);
+  return id;
+}
+
+void FakeDevice::release(BufferId buffer) {
+  if (buffers_.erase(buffer) == 0) throw std::logic_error("released twice, or never allocated");
+}
+
+void FakeDevice::upload(BufferId buffer, std::span<const std::byte> data) {
+  Buffer& target = buffers_.at(buffer);
+  if (data.size() > target.spec.bytes) throw std::logic_error("upload of more than the buffer");
+  std::copy(data.begin(), data.end(), target.memory.begin() + kGuardBytes);
+}
+
+void FakeDevice::download(BufferId buffer, std::span<std::byte> data) {
+  const Buffer& source = buffers_.at(buffer);
+  if (data.size() > source.spec.bytes) throw std::logic_error("download of more than the buffer");
+  std::copy_n(source.memory.begin() + kGuardBytes, data.size(), data.begin());
+}
+
+void FakeDevice::fill(BufferId buffer, std::byte value) {
+  Buffer& target = buffers_.at(buffer);
+  std::fill_n(target.memory.begin() + kGuardBytes, target.spec.bytes, value);
+}
+
+std::optional<std::string> FakeDevice::guard_violation(BufferId buffer) {
+  Buffer& target = buffers_.at(buffer);
+  const std::span<std::byte> all = target.memory;
+  const auto before = all.first(kGuardBytes);
+  const auto after = all.last(kGuardBytes);
+  auto damage = find_guard_damage(target.spec.name, target.spec.bytes, before, after);
+  const std::vector<std::byte> pattern = guard_pattern();
+  std::copy(pattern.begin(), pattern.end(), before.begin());
+  std::copy(pattern.begin(), pattern.end(), after.begin());
+  return damage;
+}
+
+std::variant<KernelId, Fault> FakeDevice::load(const KernelImage& image) {
+  LoadedKernel kernel{from_ptx(image.ptx), {}};
+  auto linked = options_.link(kernel.program);
+  if (const auto* fault = std::get_if<Fault>(&linked)) return *fault;
+  kernel.run = std::get<Kernel>(std::move(linked));
+  const KernelId id = next_id_++;
+  kernels_[id] = std::move(kernel);
+  return id;
+}
+
+void FakeDevice::unload(KernelId kernel) {
+  if (kernels_.erase(kernel) == 0) throw std::logic_error("unloaded twice, or never loaded");
+}
+
+std::optional<Fault> FakeDevice::launch(KernelId kernel, const LaunchConfig& config,
+                                        std::span<const KernelArgument> arguments) {
+  LoadedKernel& loaded = kernels_.at(kernel);
+  Launch launch{{}, config, loaded.launches++};
+  std::vector<ScalarArgument> scalars;
+  scalars.reserve(arguments.size());  // pointers into it must stay
+  for (const KernelArgument& argument : arguments) {
+    if (const auto* buffer = std::get_if<BufferId>(&argument)) {
+      launch.arguments.push_back(buffers_.at(*buffer).memory.data() + kGuardBytes);
+    } else {
+      scalars.push_back(std::get<ScalarArgument>(argument));
+      launch.arguments.push_back(scalars.back().bytes.data());
+    }
+  }
+  return loaded.run(launch);
+}
+
+std::variant<GraphId, Fault> FakeDevice::make_graph(
+    KernelId kernel, const LaunchConfig& config,
+    std::span<const std::vector<KernelArgument>> argument_sets, int launches) {
+  const GraphId id = next_id_++;
+  graphs_[id] = {kernel, config, {argument_sets.begin(), argument_sets.end()}, launches};
+  return id;
+}
+
+std::variant<double, Fault> FakeDevice::run_graph(GraphId graph) {
+  Graph& target = graphs_.at(graph);
+  const auto different = std::min<std::size_t>(target.sets.size(),
+                                               static_cast<std::size_t>(target.launches));
+  for (std::size_t i = 0; i < different; ++i) {
+    if (auto fault = launch(target.kernel, target.config, target.sets[i])) return *fault;
+  }
+  LoadedKernel& kernel = kernels_.at(target.kernel);
+  kernel.launches += target.launches - static_cast<std::int64_t>(different);
+  return options_.time_us(kernel.program, target.samples++) * target.launches;
+}
+
+void FakeDevice::release_graph(GraphId graph) {
+  if (graphs_.erase(graph) == 0) throw std::logic_error("graph released twice, or never made");
+}
+
+std::variant<double, Fault> FakeDevice::predict_us(KernelId kernel, const LaunchConfig& config,
+                                                   std::span<const KernelArgument> arguments) {
+  if (auto fault = launch(kernel, config, arguments)) return *fault;
+  return options_.time_us(kernels_.at(kernel).program, 0);
+}
+
+}  // namespace evo::fake

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/device/device.hpp"
+#include "tests/fakes/fake_program.hpp"
+
+namespace evo::fake {
+
+/// What a host function that stands for a kernel gets.
+struct Launch {
+  /// A buffer's first byte, guard zones before and behind it; or the bytes of a scalar.
+  std::vector<std::byte*> arguments;
+  LaunchConfig config;
+  std::int64_t number = 0;  ///< launches of this loaded kernel before this one
+
+  template <typename T>
+  [[nodiscard]] T* buffer(std::size_t argument) const {
+    return reinterpret_cast<T*>(arguments[argument]);
+  }
+  template <typename T>
+  [[nodiscard]] T scalar(std::size_t argument) const {
+    return *reinterpret_cast<const T*>(arguments[argument]);
+  }
+};
+
+using Kernel = std::function<std::optional<Fault>(const Launch&)>;
+
+struct FakeDeviceOptions {
+  DeviceInfo info;
+  /// Finds the kernel of a program; what load() does.
+  std::function<std::variant<Kernel, Fault>(const Program&)> link;
+  /// Made-up microseconds of one launch in the `sample`-th execution of a graph, or as predicted.
+  std::function<double(const Program&, std::int64_t sample)> time_us;
+};
+
+/// A device of `kind` that can do everything, slowly: floors of time are far below its times.
+[[nodiscard]] DeviceInfo fake_info(TimeKind kind = TimeKind::kMeasured);
+
+/// A device in host memory, with the guard zones of a real one. Kernels are host functions; a graph
+/// launches each of its argument sets once, whatever its length, and takes the time made up for it.
+class FakeDevice final : public Device {
+ public:
+  explicit FakeDevice(FakeDeviceOptions options) : options_(std::move(options)) {}
+
+  [[nodiscard]] const DeviceInfo& info() const override { return options_.info; }
+  BufferId allocate(const BufferSpec& spec) override;
+  void release(BufferId buffer) override;
+  void upload(BufferId buffer, std::span<const std::byte> data) override;
+  void download(BufferId buffer, std::span<std::byte> data) override;
+  void fill(BufferId buffer, std::byte value) override;
+  std::optional<std::string> guard_violation(BufferId buffer) override;
+  std::variant<KernelId, Fault> load(const KernelImage& image) override;
+  void unload(KernelId kernel) override;
+  std::optional<Fault> launch(KernelId kernel, const LaunchConfig& config,
+                              std::span<const KernelArgument> arguments) override;
+  std::variant<GraphId, Fault> make_graph(
+      KernelId kernel, const LaunchConfig& config,
+      std::span<const std::vector<KernelArgument>> argument_sets, int launches) override;
+  std::variant<double, Fault> run_graph(GraphId graph) override;
+  void release_graph(GraphId graph) override;
+  void flush_l2() override { ++flushes_; }
+  std::variant<double, Fault> predict_us(KernelId kernel, const LaunchConfig& config,
+                                         std::span<const KernelArgument> arguments) override;
+
+  // What tests look at.
+  [[nodiscard]] std::size_t buffers_alive() const { return buffers_.size(); }
+  [[nodiscard]] std::size_t graphs_alive() const { return graphs_.size(); }
+  [[nodiscard]] std::size_t kernels_alive() const { return kernels_.size(); }
+  [[nodiscard]] std::int64_t flushes() const { return flushes_; }
+
+ private:
+  struct Buffer {
+    BufferSpec spec;
+    std::vector<std::byte> memory;  ///< guard zone, buffer, guard zone
+  };
+  struct LoadedKernel {
+    Program program;
+    Kernel run;
+    std::int64_t launches = 0;
+  };
+  struct Graph {
+    KernelId kernel = 0;
+    LaunchConfig config;
+    std::vector<std::vector<KernelArgument>> sets;
+    int launches = 1;
+    std::int64_t samples = 0;
+  };
+
+  FakeDeviceOptions options_;
+  std::map<BufferId, Buffer> buffers_;
+  std::map<KernelId, LoadedKernel> kernels_;
+  std::map<GraphId, Graph> graphs_;
+  std::uint32_t next_id_ = 1;
+  std::int64_t flushes_ = 0;
+};
+
+}  // namespace evo::fake

@@ -1,0 +1,43 @@
+// A worker that needs neither GPU nor NVRTC: the real protocol over the fake compiler and the fake
+// device with the planted kernels. Named in EVO_WORKER, it makes the real evo-tune and evo-judge
+// run fast and the same everywhere. EVO_FAKE_COMPILE_MS makes each compilation take so long.
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "engine/core/error.hpp"
+#include "engine/worker/server.hpp"
+#include "tests/fakes/fake_compiler.hpp"
+#include "tests/fakes/planted_kernels.hpp"
+
+namespace {
+
+std::unique_ptr<evo::Compiler> open_compiler() {
+  const char* delay = std::getenv("EVO_FAKE_COMPILE_MS");
+  return std::make_unique<evo::fake::FakeCompiler>(
+      std::chrono::milliseconds(delay == nullptr ? 0 : std::stoi(delay)));
+}
+
+std::unique_ptr<evo::Device> open_device(const std::string& id) {
+  for (const evo::TimeKind kind : {evo::TimeKind::kMeasured, evo::TimeKind::kPredicted}) {
+    const evo::DeviceInfo info = evo::fake::fake_info(kind);
+    if (info.id != id) continue;
+    return std::make_unique<evo::fake::FakeDevice>(evo::fake::FakeDeviceOptions{
+        info, evo::fake::link_planted, evo::fake::planted_time_us});
+  }
+  throw evo::InputError("unknown device '" + id + "'; allowed: fake:measured, fake:predicted");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string_view role = argc > 1 ? argv[1] : "";
+  if (role == "compile") return evo::serve_compiler(open_compiler);
+  if (role == "device" && argc == 3) {
+    return evo::serve_device([&] { return open_device(argv[2]); });
+  }
+  std::fputs("usage: fake-worker compile | fake-worker device ID\n", stderr);
+  return static_cast<int>(evo::ExitCode::kBadInput);
+}

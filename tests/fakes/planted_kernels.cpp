@@ -1,0 +1,113 @@
+#include "tests/fakes/planted_kernels.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <thread>
+
+#include "engine/core/random.hpp"
+
+namespace evo::fake {
+namespace {
+
+struct Vectors {
+  explicit Vectors(const Launch& launch)
+      : x(launch.buffer<float>(0)), y(launch.buffer<float>(1)), n(launch.scalar<int>(2)) {}
+  float* x;
+  float* y;
+  int n;
+
+  void compute() const {
+    for (int i = 0; i < n; ++i) y[i] = 2 * x[i] + 1;
+  }
+  void fill(float value) const {
+    for (int i = 0; i < n; ++i) y[i] = value;
+  }
+};
+
+using Defect = std::function<std::optional<Fault>(const Launch&, const Vectors&)>;
+
+/// A defect that only writes something after the right result.
+Defect after(const std::function<void(const Launch&, const Vectors&)>& spoil) {
+  return [spoil](const Launch& launch, const Vectors& v) -> std::optional<Fault> {
+    v.compute();
+    spoil(launch, v);
+    return std::nullopt;
+  };
+}
+
+[[noreturn]] void sleep_forever() {
+  while (true) std::this_thread::sleep_for(std::chrono::hours(1));
+}
+
+constexpr int kTail = 3;
+constexpr int kLaunchesRight = 40;  // more than the correctness gate makes
+constexpr float kKnownInput = 2.0F;
+
+std::map<std::string, Defect> defects() {
+  const auto keep = [](const Launch&, const Vectors&) {};
+  return {
+      {"none", after(keep)},
+      {"too_many_registers", after(keep)},
+      {"lies_about_time", after(keep)},
+      {"out_of_bounds_after", after([](const Launch&, const Vectors& v) { v.y[v.n] = 1; })},
+      {"out_of_bounds_before", after([](const Launch&, const Vectors& v) { v.y[-1] = 1; })},
+      {"all_zero", after([](const Launch&, const Vectors& v) { v.fill(0); })},
+      {"leaves_nan", after([](const Launch&, const Vectors& v) {
+         v.y[v.n / 2] = std::numeric_limits<float>::quiet_NaN();
+       })},
+      {"changes_input", after([](const Launch&, const Vectors& v) { v.x[v.n - 1] += 1; })},
+      {"wrong_later", after([](const Launch& launch, const Vectors& v) {
+         if (launch.number >= kLaunchesRight) v.fill(1);
+       })},
+      {"knows_inputs", after([](const Launch&, const Vectors& v) {
+         if (v.x[0] < kKnownInput) v.fill(v.x[0]);
+       })},
+      {"nondeterministic", after([](const Launch& launch, const Vectors& v) {
+         v.y[0] += launch.number % 2 == 0 ? 0.0F : std::ldexp(1.0F, -20);
+       })},
+      {"skips_tail",
+       [](const Launch& launch, const Vectors& v) {
+         Vectors shorter = v;
+         shorter.n = std::max(0, v.n - kTail);
+         (void)launch;
+         shorter.compute();
+         return std::optional<Fault>();
+       }},
+      {"stale", [](const Launch&, const Vectors&) { return std::optional<Fault>(); }},
+      {"never_returns",
+       [](const Launch&, const Vectors&) -> std::optional<Fault> { sleep_forever(); }},
+      {"crashes", [](const Launch&, const Vectors&) -> std::optional<Fault> { std::abort(); }},
+      {"illegal_address",
+       [](const Launch&, const Vectors&) -> std::optional<Fault> {
+         return Fault{"the kernel failed: an illegal address", "", true};
+       }},
+  };
+}
+
+}  // namespace
+
+std::variant<Kernel, Fault> link_planted(const Program& program) {
+  std::string bug = program.name_of("BUG");
+  if (bug.empty()) bug = "none";  // the reference has no macros
+  const auto known = defects();
+  const auto found = known.find(bug);
+  if (found == known.end()) return Fault{"the cubin has no kernel for BUG " + bug};
+  return Kernel([defect = found->second](const Launch& launch) {
+    return defect(launch, Vectors(launch));
+  });
+}
+
+double planted_time_us(const Program& program, std::int64_t sample) {
+  if (program.name_of("BUG") == "lies_about_time") return 1e-9;
+  constexpr double kBestUs = 5.0;
+  constexpr double kScatter = 0.003;
+  const double threads = std::log2(program.number("THREADS", 128) / 128);
+  const double items = std::log2(program.number("ITEMS", 2) / 2);
+  Random random(mix_seed(static_cast<std::uint64_t>(sample), 17));
+  return kBestUs * (1 + 0.2 * threads * threads + 0.1 * items * items) *
+         (1 + kScatter * (2 * random.uniform() - 1));
+}
+
+}  // namespace evo::fake
