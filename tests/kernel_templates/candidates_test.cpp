@@ -8,7 +8,7 @@
 namespace evo {
 namespace {
 
-constexpr int kUsualCandidates = 5;
+constexpr int kUsualCandidates = 3;
 
 class Candidates : public testing::TestWithParam<std::filesystem::path> {};
 
