@@ -5,12 +5,9 @@
 
 namespace ptx {
 
+/// The builtin rather than inline PTX: the compiler can then fold constant offsets.
 __device__ __forceinline__ u32 shared_address(const void* pointer) {
-  u32 address;
-  asm("{ .reg .u64 a; cvta.to.shared.u64 a, %1; cvt.u32.u64 %0, a; }"
-      : "=r"(address)
-      : "l"(pointer));
-  return address;
+  return static_cast<u32>(__cvta_generic_to_shared(pointer));
 }
 
 /// Starts copying 16 bytes, past L1; zero-fills the destination instead when `valid` is false

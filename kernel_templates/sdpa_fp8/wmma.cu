@@ -61,7 +61,7 @@ __device__ __forceinline__ void acquire_tile(u8* pool, const Head& head, int til
     sync_consumers();
     return;
   } else if constexpr (PRODUCER_WARPS > 0) {
-    ptx::named_sync(kFullBarrier + tile % STAGES, kThreads);
+    ptx::named_sync(kFullBarrier + tile % max_of(STAGES, 1), kThreads);
   } else if constexpr (STAGES == 1) {
     sync_consumers();
     copy_tile_async(pool, head, tile, thread);
@@ -106,17 +106,21 @@ __device__ __forceinline__ void write_rows(u8* pool, const Head& head, int first
   }
   sync_consumers();  // statistics visible; nobody reads tiles any more
 
+#pragma unroll 1
   for (int i = role.lane; i < kRows; i += kWarp) {
     const int row = role.first_row + i;
     float largest = maxima[row];
+#pragma unroll 1
     for (int s = 1; s < WARPS_KV; ++s) largest = fmaxf(largest, maxima[s * TILE_M + row]);
     float total = 0.0f;
+    float own = 0.0f;
+#pragma unroll 1
     for (int s = 0; s < WARPS_KV; ++s) {
-      total += sums[s * TILE_M + row] *
-               softmax_exp2((maxima[s * TILE_M + row] - largest) * scales.score);
+      const float factor = softmax_exp2((maxima[s * TILE_M + row] - largest) * scales.score);
+      total = fmaf(sums[s * TILE_M + row], factor, total);
+      if (s == role.split) own = factor;
     }
-    correction[i] = softmax_exp2((maxima[role.split * TILE_M + row] - largest) * scales.score) *
-                    scales.value / total;
+    correction[i] = own * scales.value * ptx::reciprocal(total);
   }
   ptx::sync_warp();
   output.rescale(correction);
