@@ -62,6 +62,7 @@ class FullStrategy final : public SearchBase {
       std::vector<std::uint16_t> point;
       encoding_.append(observation.candidate, point);
       if (!point.empty()) failures_.add(point, !observation.time_us);
+      if (observed_.size() > settings_.initial) adapt_penalty(!observation.time_us);
       if (!observation.time_us) continue;
       const Scored scored{observation.candidate, portable_log(*observation.time_us)};
       ran_.insert(std::upper_bound(
@@ -76,6 +77,12 @@ class FullStrategy final : public SearchBase {
     std::vector<std::uint16_t> points;
     std::vector<float> targets;
   };
+
+  void adapt_penalty(bool failed) {
+    const FailureSettings& failure = settings_.failure;
+    penalty_ = std::clamp(penalty_ * (failed ? failure.penalty_rise : failure.penalty_fall),
+                          failure.least_penalty, failure.most_penalty);
+  }
 
   [[nodiscard]] static std::size_t nearest(const Candidate& candidate,
                                            std::span<const Candidate> others) {
@@ -148,6 +155,7 @@ class FullStrategy final : public SearchBase {
 
   void propose_modelled(std::vector<Candidate>& proposals, std::size_t count) {
     learn_kernel();
+    failures_.learn();
     TrainingSet set = training_set(settings_.max_training);
     const GaussianProcess process(fitted_.kernel, std::move(set.points), set.targets,
                                   fitted_.noise);
@@ -176,8 +184,7 @@ class FullStrategy final : public SearchBase {
     const std::vector<std::uint16_t> points = pool.encoded();
     const PoolPosterior posterior(process, points);
     const std::vector<float> failure = failures_.probability(points);
-    const Acquisition score{posterior.mean(), posterior.variance(), failure,
-                            settings_.failure.penalty};
+    const Acquisition score{posterior.mean(), posterior.variance(), failure, penalty_};
     std::vector<double> scores(failure.size());
     for (std::size_t i = 0; i < scores.size(); ++i) scores[i] = score(i, settings_.beta_low);
     std::vector<std::size_t> order(scores.size());
@@ -200,8 +207,7 @@ class FullStrategy final : public SearchBase {
     const std::vector<std::uint16_t> points = pool.encoded();
     PoolPosterior posterior(process, points);
     const std::vector<float> failure = failures_.probability(points);
-    const Acquisition score{posterior.mean(), posterior.variance(), failure,
-                            settings_.failure.penalty};
+    const Acquisition score{posterior.mean(), posterior.variance(), failure, penalty_};
     std::vector<bool> taken(failure.size(), false);
     for (std::size_t turn = 0; turn < std::min(count, taken.size()); ++turn) {
       const double beta = beta_of(turn, count);
@@ -223,6 +229,7 @@ class FullStrategy final : public SearchBase {
   Encoding encoding_;
   FittedKernel fitted_;
   FailureModel failures_;
+  double penalty_ = settings_.failure.penalty;
   double next_fit_ = 0;
   std::vector<Candidate> observed_;
   std::vector<Scored> ran_;  ///< fastest first

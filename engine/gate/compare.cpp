@@ -9,6 +9,7 @@ namespace evo {
 namespace {
 
 std::string number(double value) {
+  if (std::isnan(value)) return "nan";  // not "-nan": its sign means nothing
   char text[32];
   std::snprintf(text, sizeof text, "%.4g", value);
   return text;

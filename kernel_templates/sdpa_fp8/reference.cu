@@ -3,13 +3,13 @@
 
 #include "common/convert.cuh"
 
-/// 1 sign, 4 exponent (bias 7) and 3 mantissa bits; no infinity, S.1111.111 is NaN.
+/// 1 sign, 4 exponent (bias 7) and 3 mantissa bits; no infinity, S.1111.111 is NaN. The seven low bits
+/// moved to the top of an f32's exponent and mantissa mean the value times 2^(7 - 127), also where the
+/// e4m3 is subnormal: the f32 is then subnormal as well, and the product with 2^120 is exact.
 __device__ float f32_from_e4m3(u8 bits) {
-  const int exponent = (bits >> 3) & 15;
-  const int mantissa = bits & 7;
-  float magnitude = exponent == 0 ? ldexpf(static_cast<float>(mantissa), -9)
-                                  : ldexpf(static_cast<float>(8 + mantissa), exponent - 10);
-  if (exponent == 15 && mantissa == 7) magnitude = __int_as_float(0x7FC00000);
+  const int magnitude_bits = bits & 0x7F;
+  float magnitude = __int_as_float(magnitude_bits << 20) * 0x1p120f;
+  if (magnitude_bits == 0x7F) magnitude = __int_as_float(0x7FC00000);
   return bits & 0x80 ? -magnitude : magnitude;
 }
 

@@ -47,7 +47,9 @@ TEST(EvoJudge, TheSameSeedChecksTheSameInputs) {
   const auto seeds = [&](const std::string& options) {
     std::vector<std::uint64_t> found;
     const ProgramResult result = session.run(FakeSession::judge("--json " + options));
-    for (const json& check : json::parse(result.out)["checks"]) found.push_back(check["seed"]);
+    const json judged = json::parse(result.out);
+    for (const json& check : judged["checks"]) found.push_back(check["seed"]);
+    EXPECT_EQ(found.size(), 15U);
     return found;
   };
   EXPECT_EQ(seeds("--check-seed 5"), seeds("--check-seed 5"));
@@ -92,8 +94,8 @@ TEST(EvoJudge, WithoutADeviceItStopsAtThePolicy) {
 
 TEST(EvoJudge, MilestoneAndSettingsCombine) {
   const FakeSession session;
-  const json found = json::parse(
-      session.run(FakeSession::judge("--milestone clean --set ITEMS=4 --json")).out);
+  const json found =
+      json::parse(session.run(FakeSession::judge("--milestone clean --set ITEMS=4 --json")).out);
   EXPECT_EQ(found["config"]["THREADS"], 256);
   EXPECT_EQ(found["config"]["ITEMS"], 4);
 }

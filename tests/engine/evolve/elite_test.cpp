@@ -1,0 +1,120 @@
+#include "engine/evolve/elite.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "engine/core/random.hpp"
+
+namespace evo {
+namespace {
+
+using testing::ElementsAre;
+
+EliteMember member(CandidateId id, double p50_us) {
+  EliteMember result;
+  result.id = id;
+  result.p50_us = p50_us;
+  return result;
+}
+
+std::vector<CandidateId> ids(const Elite& elite) {
+  std::vector<CandidateId> result;
+  for (const EliteMember& entry : elite.members()) result.push_back(entry.id);
+  return result;
+}
+
+int by_time(const EliteMember& challenger, const EliteMember& incumbent) {
+  return challenger.p50_us < incumbent.p50_us ? -1 : 1;
+}
+
+int tie(const EliteMember&, const EliteMember&) { return 0; }
+
+int must_not_be_asked(const EliteMember&, const EliteMember&) {
+  ADD_FAILURE() << "a comparison was spent without need";
+  return 0;
+}
+
+TEST(Elite, ChallengersClimbToWhereTheyBelong) {
+  Elite elite(3);
+  for (const auto& [id, time] : {std::pair(1, 10.0), std::pair(2, 8.0), std::pair(3, 9.0)}) {
+    EXPECT_TRUE(elite.consider(member(id, time), by_time));
+  }
+  EXPECT_THAT(ids(elite), ElementsAre(2, 3, 1));
+  EXPECT_TRUE(elite.consider(member(4, 7), by_time));
+  EXPECT_THAT(ids(elite), ElementsAre(4, 2, 3));
+}
+
+TEST(Elite, ATieLeavesTheIncumbent) {
+  Elite elite(2);
+  elite.consider(member(1, 10), tie);
+  EXPECT_TRUE(elite.consider(member(2, 9.9), tie));  // there is room below
+  EXPECT_THAT(ids(elite), ElementsAre(1, 2));
+  EXPECT_FALSE(elite.consider(member(3, 9.8), tie));
+  EXPECT_THAT(ids(elite), ElementsAre(1, 2));
+}
+
+TEST(Elite, TheConfirmationDecidesNotTheStoredTimes) {
+  Elite elite(2);
+  elite.consider(member(1, 10), tie);
+  // Looked 1 % slower in its own minute, and is faster side by side.
+  const auto faster = [](const EliteMember&, const EliteMember&) { return -1; };
+  EXPECT_TRUE(elite.consider(member(2, 10.1), faster));
+  EXPECT_THAT(ids(elite), ElementsAre(2, 1));
+}
+
+TEST(Elite, SpendsNoComparisonWithoutAChance) {
+  Elite elite(2);
+  EXPECT_TRUE(elite.consider(member(1, 10), must_not_be_asked));
+  EXPECT_TRUE(elite.consider(member(2, 10.3), must_not_be_asked));
+  EXPECT_FALSE(elite.consider(member(3, 12), must_not_be_asked));
+}
+
+TEST(Elite, StopsClimbingAtTheFirstItDoesNotBeat) {
+  Elite elite(3);
+  elite.restore({member(1, 8), member(2, 9), member(3, 10)});
+  int asked = 0;
+  EXPECT_TRUE(
+      elite.consider(member(4, 8.95), [&](const EliteMember&, const EliteMember& incumbent) {
+        ++asked;
+        return incumbent.id == 3 ? -1 : 0;
+      }));
+  EXPECT_EQ(asked, 2);
+  EXPECT_THAT(ids(elite), ElementsAre(1, 2, 4));
+}
+
+TEST(Elite, GivesUpAtTwiceTheLastOnceFull) {
+  Elite elite(2);
+  elite.consider(member(1, 10), by_time);
+  EXPECT_EQ(elite.give_up_us(), std::numeric_limits<double>::infinity());
+  elite.consider(member(2, 15), by_time);
+  EXPECT_EQ(elite.give_up_us(), 30);
+}
+
+TEST(Elite, RemovesByName) {
+  Elite elite(3);
+  elite.restore({member(1, 8), member(2, 9), member(3, 10)});
+  elite.remove(2);
+  EXPECT_THAT(ids(elite), ElementsAre(1, 3));
+}
+
+/// With honest confirmations the elite is the best of all that was considered, in order.
+TEST(Elite, HoldsTheBestOfAnySequence) {
+  Random random(5);
+  for (int round = 0; round < 200; ++round) {
+    Elite elite(3);
+    std::vector<std::pair<double, CandidateId>> all;
+    for (CandidateId id = 0; id < 20; ++id) {
+      const double time = 5 + 10 * random.uniform();
+      all.emplace_back(time, id);
+      elite.consider(member(id, time), by_time);
+      ASSERT_LE(elite.members().size(), 3U);
+    }
+    std::sort(all.begin(), all.end());
+    EXPECT_THAT(ids(elite), ElementsAre(all[0].second, all[1].second, all[2].second));
+  }
+}
+
+}  // namespace
+}  // namespace evo

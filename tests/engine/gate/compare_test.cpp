@@ -1,0 +1,138 @@
+#include "engine/gate/compare.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+
+#include "engine/core/random.hpp"
+
+namespace evo {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr Tolerance kTolerance = {0.06, 0.01, 0.01, 0.002};
+
+std::vector<std::byte> encoded(Dtype dtype, const std::vector<double>& values) {
+  std::vector<std::byte> bytes(values.size() * size_of(dtype));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    encode(dtype, values[i], bytes.data() + i * size_of(dtype));
+  }
+  return bytes;
+}
+
+Comparison compare_f32(const std::vector<double>& output, const std::vector<double>& expected) {
+  return compare(Dtype::kF32, encoded(Dtype::kF32, output), expected, kTolerance.bad_abs_error);
+}
+
+TEST(Compare, FiguresByHand) {
+  const Comparison found = compare_f32({1, 2, 3.5, 4}, {1, 2, 3, 4});
+  EXPECT_EQ(found.max_abs_error, 0.5);
+  EXPECT_EQ(found.bad_share, 0.25);
+  EXPECT_DOUBLE_EQ(found.relative_l2, 0.5 / std::sqrt(30.0));
+  EXPECT_EQ(found.worst_index, 2U);
+  EXPECT_EQ(found.worst_value, 3.5);
+  EXPECT_EQ(found.worst_expected, 3);
+  EXPECT_EQ(found.non_finite, 0U);
+}
+
+TEST(Compare, NanAndInfinityNeverPass) {
+  const Tolerance anything = {1e300, 1e300, 1, 1e300};
+  for (const double bad : {kNan, kInfinity, -kInfinity}) {
+    const Comparison found = compare_f32({1, bad, 3}, {1, 2, 3});
+    EXPECT_EQ(found.non_finite, 1U);
+    EXPECT_EQ(found.worst_index, 1U);
+    EXPECT_TRUE(violation(found, anything, "y").has_value());
+    // And the reverse: a finite number where the reference is not.
+    EXPECT_TRUE(violation(compare_f32({1, 2, 3}, {1, bad, 3}), anything, "y").has_value());
+  }
+  EXPECT_TRUE(violation(compare_f32({kInfinity}, {-kInfinity}), anything, "y").has_value());
+}
+
+TEST(Compare, TheSameSpecialValueIsEqual) {
+  EXPECT_FALSE(violation(compare_f32({kInfinity, 1}, {kInfinity, 1}), kTolerance, "y"));
+  EXPECT_FALSE(violation(compare_f32({kNan, 1}, {kNan, 1}), kTolerance, "y"));
+}
+
+TEST(Compare, AnAllNanOutputFailsThoughEveryFigureIsZero) {
+  const std::vector<double> expected(100, 1.0);
+  const Comparison found = compare_f32(std::vector<double>(100, kNan), expected);
+  EXPECT_EQ(found.max_abs_error, 0);
+  EXPECT_TRUE(violation(found, kTolerance, "y").has_value());
+}
+
+TEST(Compare, EachBoundIsNamedWhenItIsTheOneBroken) {
+  const std::vector<double> ones(1000, 1.0);
+  std::vector<double> output = ones;
+  output[17] = 1.1;
+  EXPECT_THAT(violation(compare_f32(output, ones), kTolerance, "o").value(),
+              HasSubstr("max abs error 0.1 > 0.06; worst: o[17] = 1.1, expected 1"));
+  output = ones;
+  for (std::size_t i = 0; i < 20; ++i) output[i * 3] = 1.02;
+  EXPECT_THAT(violation(compare_f32(output, ones), kTolerance, "o").value(),
+              HasSubstr("share of bad elements 0.02 > 0.01"));
+  output.assign(1000, 1.005);
+  EXPECT_THAT(violation(compare_f32(output, ones), kTolerance, "o").value(),
+              HasSubstr("relative L2 error 0.005 > 0.002"));
+  output.assign(1000, 1.001);
+  EXPECT_FALSE(violation(compare_f32(output, ones), kTolerance, "o"));
+}
+
+TEST(Compare, AZeroReferenceAllowsOnlyZero) {
+  const std::vector<double> zeros(10, 0.0);
+  EXPECT_FALSE(violation(compare_f32(zeros, zeros), kTolerance, "y"));
+  EXPECT_EQ(compare_f32(std::vector<double>(10, 1e-30), zeros).relative_l2, kInfinity);
+}
+
+TEST(Compare, NanBoundsPassNothing) {
+  const Tolerance broken = {kNan, kNan, kNan, kNan};
+  EXPECT_TRUE(violation(compare_f32({1}, {1}), broken, "y").has_value());
+}
+
+/// Attention averages S values of unit variance, so its output's rms falls with S; the worst case
+/// for a checker is one output under the absolute bound. An all-zero output must fail at every
+/// length.
+class ZeroAttention : public testing::TestWithParam<double> {};
+
+TEST_P(ZeroAttention, FailsByTheTolerancesOfTheShippedProblem) {
+  const double rms = GetParam();
+  const Problem problem =
+      Problem::load(std::filesystem::path(EVO_SOURCE_DIR) / "kernel_templates/sdpa_fp8");
+  Random random(1);
+  std::vector<double> expected(4096);
+  for (double& value : expected) value = rms * random.normal();
+  const std::vector<double> zeros(expected.size(), 0.0);
+  for (const KernelSpec& kernel : problem.templates) {
+    Tolerance tolerance;
+    try {
+      tolerance = kernel.tolerance.evaluate({});
+    } catch (const std::exception&) {
+      continue;  // its bounds depend on macros; held against the largest below
+    }
+    const Comparison found =
+        compare(Dtype::kF16, encoded(Dtype::kF16, zeros), expected, tolerance.bad_abs_error);
+    EXPECT_TRUE(violation(found, tolerance, "o").has_value()) << kernel.name << ", rms " << rms;
+    EXPECT_NEAR(found.relative_l2, 1, 1e-12);
+  }
+  // P in fp8 allows the most: 4 %.
+  const Comparison found = compare(Dtype::kF16, encoded(Dtype::kF16, zeros), expected, 0.01);
+  EXPECT_TRUE(violation(found, {0.06, 0.01, 0.01, 0.04}, "o").has_value());
+}
+
+TEST(ZeroAttention, WouldPassTheAbsoluteBoundAloneAtLongSequences) {
+  const std::vector<double> expected(1000, 0.037);
+  const Comparison found = compare_f32(std::vector<double>(1000, 0.0), expected);
+  EXPECT_LE(found.max_abs_error, kTolerance.max_abs_error);
+}
+
+// Measured rms of the output at S = 1, 32, 512, 2048, 8192 with N(0, 1) inputs.
+INSTANTIATE_TEST_SUITE_P(Lengths, ZeroAttention, testing::Values(1.0, 0.29, 0.072, 0.037, 0.018));
+
+}  // namespace
+}  // namespace evo

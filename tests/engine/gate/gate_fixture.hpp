@@ -1,0 +1,48 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "engine/gate/correctness.hpp"
+#include "engine/gate/timing.hpp"
+#include "tests/db/sample.hpp"
+#include "tests/fakes/fake_device.hpp"
+
+namespace evo {
+
+/// Problem, fake device and cases for tests of the gates: y = 2 x + 1 over two checked shapes. A
+/// kernel is a host function, chosen by name.
+class GateFixture {
+ public:
+  /// `dtype`: of x and y. `deterministic`: what the template says of itself.
+  explicit GateFixture(const std::string& dtype = "f32", bool deterministic = true,
+                       TimeKind kind = TimeKind::kMeasured);
+  GateFixture(const GateFixture&) = delete;
+  GateFixture& operator=(const GateFixture&) = delete;
+
+  /// A kernel to be judged.
+  [[nodiscard]] LoadedKernel load(const std::string& name, fake::Kernel kernel);
+
+  /// The correctness gate over all shapes.
+  [[nodiscard]] CorrectnessResult check(const LoadedKernel& kernel,
+                                        const CorrectnessOptions& options = {});
+
+  [[nodiscard]] TimingGate timing(const TimingOptions& options = {}) {
+    return {*device, problem, *cases, options};
+  }
+
+  /// The honest kernel for f32.
+  static std::optional<Fault> honest(const fake::Launch& launch);
+
+  sample::TemporaryFolder folder;
+  std::map<std::string, fake::Kernel> kernels;
+  /// Made-up µs of one launch; 5 unless a test says otherwise.
+  std::function<double(const fake::Program&, std::int64_t)> time_us;
+  std::unique_ptr<fake::FakeDevice> device;
+  Problem problem;
+  std::unique_ptr<CaseSet> cases;
+};
+
+}  // namespace evo

@@ -1,0 +1,103 @@
+#include "engine/gate/resource.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/device/arch_limits.hpp"
+
+namespace evo {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+const ResourcePolicy kPolicy = {
+    .registers_per_thread = 120, .shared_bytes_per_cta = 65536, .spill_bytes = 0};
+
+Resources resources(int registers, int static_shared = 0, int spills = 0) {
+  Resources used;
+  used.registers = registers;
+  used.static_shared_bytes = static_shared;
+  used.spill_load_bytes = spills;
+  return used;
+}
+
+LaunchConfig launch(std::uint32_t threads, std::uint32_t dynamic_shared = 0) {
+  return {{10, 1, 1}, {threads, 1, 1}, dynamic_shared};
+}
+
+std::optional<Rejection> judge(const Resources& used, const LaunchConfig& config,
+                               const ResourcePolicy& policy = kPolicy) {
+  return resource_gate(used, config, policy, arch_limits("sm_89"));
+}
+
+TEST(ResourceGate, AtTheLimitPassesAndOneMoreDoesNot) {
+  EXPECT_FALSE(judge(resources(120), launch(128)));
+  EXPECT_FALSE(judge(resources(64, 32768), launch(128, 32768)));
+  for (const auto& [used, config, text] :
+       {std::tuple(resources(121), launch(128), "registers 121 > 120 (policy)"),
+        std::tuple(resources(64, 32768), launch(128, 32769), "shared bytes 65537 > 65536 (policy)"),
+        std::tuple(resources(64, 0, 4), launch(128), "spill bytes 4 > 0 (policy)")}) {
+    const auto rejection = judge(used, config);
+    ASSERT_TRUE(rejection.has_value()) << text;
+    EXPECT_EQ(rejection->gate, Gate::kResource);
+    EXPECT_EQ(rejection->reason, text);
+    EXPECT_TRUE(rejection->policy_only);
+  }
+}
+
+TEST(ResourceGate, SpillsOfStoresAndLoadsAdd) {
+  Resources used = resources(64);
+  used.spill_load_bytes = 8;
+  used.spill_store_bytes = 4;
+  EXPECT_THAT(judge(used, launch(128))->reason, HasSubstr("spill bytes 12"));
+}
+
+TEST(ResourceGate, NamesEverythingThatIsOver) {
+  const auto rejection = judge(resources(200, 0, 16), launch(128, 70000));
+  EXPECT_THAT(rejection->reason, AllOf(HasSubstr("registers 200"), HasSubstr("shared bytes 70000"),
+                                       HasSubstr("spill bytes 16")));
+}
+
+TEST(ResourceGate, WhatTheDeviceCannotRunIsNotOnlyPolicy) {
+  for (const auto& [used, config, text] :
+       {std::tuple(resources(32), launch(128, 99 * 1024 + 1),
+                   "shared bytes 101377 > 101376 (sm_89)"),
+        std::tuple(resources(32), launch(1056), "threads 1056 > 1024 (sm_89)"),
+        std::tuple(resources(80), launch(1024), "registers of a CTA 81920 > 65536"),
+        // Over the policy as well: the device is what counts.
+        std::tuple(resources(200), launch(1024), "registers of a CTA 204800 > 65536")}) {
+    const auto rejection = judge(used, config);
+    ASSERT_TRUE(rejection.has_value()) << text;
+    EXPECT_THAT(rejection->reason, HasSubstr(text));
+    EXPECT_FALSE(rejection->policy_only) << text;
+  }
+}
+
+TEST(ResourceGate, RegistersAreAllocatedInEights) {
+  EXPECT_FALSE(judge(resources(64), launch(1024), {}));
+  EXPECT_TRUE(judge(resources(65), launch(1024), {}).has_value());
+  EXPECT_FALSE(judge(resources(65), launch(896), {}));  // 72 · 896 = 64512
+}
+
+TEST(ResourceGate, ThreadsCountOverAllDimensions) {
+  LaunchConfig config;
+  config.block = {32, 8, 5};
+  EXPECT_THAT(judge(resources(32), config)->reason, HasSubstr("threads 1280"));
+}
+
+TEST(ResourceGate, WithoutAPolicyOnlyTheDeviceLimits) {
+  EXPECT_FALSE(judge(resources(255, 0, 4000), launch(128, 90000), {}));
+}
+
+TEST(ArchLimits, KnowsSharedMemoryAndRefusesOtherNames) {
+  EXPECT_EQ(arch_limits("sm_89").max_shared_bytes_per_cta, 99 * 1024);
+  EXPECT_EQ(arch_limits("sm_90a").max_shared_bytes_per_cta, 227 * 1024);
+  EXPECT_EQ(arch_limits("sm_80").max_shared_bytes_per_cta, 163 * 1024);
+  for (const char* name : {"", "sm_", "hopper", "compute_89", "sm_90ab", "sm_x"}) {
+    EXPECT_THROW((void)arch_limits(name), std::exception) << name;
+  }
+}
+
+}  // namespace
+}  // namespace evo

@@ -1,0 +1,208 @@
+// The timing gate on made-up times.
+
+#include "engine/gate/timing.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "engine/core/random.hpp"
+#include "tests/engine/gate/gate_fixture.hpp"
+
+namespace evo {
+namespace {
+
+using testing::HasSubstr;
+
+const Progress kSilent = [](const std::string&) {};
+
+TEST(TimingGate, ReportsTheDistribution) {
+  GateFixture fixture;
+  Random random(1);
+  fixture.time_us = [&](const auto&, std::int64_t) { return 10 * (1 + 0.01 * random.normal()); };
+  const LoadedKernel kernel = fixture.load("k", GateFixture::honest);
+  const TimingResult result =
+      fixture.timing().time(kernel, fixture.problem.shape("timed"), kSilent);
+  ASSERT_TRUE(result.timing.has_value());
+  EXPECT_FALSE(result.rejection);
+  EXPECT_EQ(result.timing->kind, TimeKind::kMeasured);
+  EXPECT_NEAR(result.timing->p50_us, 10, 0.05);
+  EXPECT_NEAR(result.timing->std_us, 0.1, 0.03);
+  EXPECT_NEAR(result.timing->p90_us, 10 + 1.28 * 0.1, 0.06);
+  EXPECT_GE(result.timing->samples, 100);
+  EXPECT_TRUE(result.timing->complete);
+  EXPECT_EQ(fixture.device->graphs_alive(), 0U);
+}
+
+TEST(TimingGate, FasterThanPhysicsIsARejection) {
+  // 2000 operations at 100 TFLOP/s take 2e-5 µs; no bandwidth floor, since 8 kB fit the L2.
+  GateFixture fixture;
+  const LoadedKernel kernel = fixture.load("k", GateFixture::honest);
+  const Shape& shape = fixture.problem.shape("timed");
+  EXPECT_DOUBLE_EQ(floor_us(fixture.device->info(), 2000, 8000), 2e-5);
+  fixture.time_us = [](const auto&, std::int64_t) { return 1.9e-5; };
+  const TimingResult fast = fixture.timing().time(kernel, shape, kSilent);
+  ASSERT_TRUE(fast.rejection.has_value());
+  EXPECT_EQ(fast.rejection->gate, Gate::kTiming);
+  EXPECT_THAT(fast.rejection->reason, HasSubstr("faster than the device can be"));
+  fixture.time_us = [](const auto&, std::int64_t) { return 2.1e-5; };
+  EXPECT_FALSE(fixture.timing().time(kernel, shape, kSilent).rejection);
+}
+
+TEST(Floor, BandwidthCountsOnlyBeyondTheL2) {
+  DeviceInfo info = fake::fake_info();
+  EXPECT_DOUBLE_EQ(floor_us(info, 0, 1 << 20), 0);
+  EXPECT_DOUBLE_EQ(floor_us(info, 0, 2e6), 2);  // 2 MB at 1000 GB/s
+  EXPECT_DOUBLE_EQ(floor_us(info, 1e9, 2e6), 10);
+  info.peak_tflops = 0;  // unknown: no floor rather than a wrong one
+  info.peak_bandwidth_gbs = 0;
+  EXPECT_EQ(floor_us(info, 1e9, 1e9), 0);
+}
+
+TEST(TimingGate, GivesUpOnTheHopeless) {
+  GateFixture fixture;
+  fixture.time_us = [](const auto&, std::int64_t) { return 50.0; };
+  const LoadedKernel kernel = fixture.load("k", GateFixture::honest);
+  TimingOptions options;
+  options.stopping.give_up_us = 20;
+  const TimingResult result =
+      fixture.timing(options).time(kernel, fixture.problem.shape("timed"), kSilent);
+  ASSERT_TRUE(result.timing.has_value());
+  EXPECT_FALSE(result.timing->complete);
+  EXPECT_EQ(result.timing->samples, 5);
+}
+
+TEST(TimingGate, WarmsUpAndRotatesInputs) {
+  GateFixture fixture;
+  std::map<const void*, int> inputs;
+  const LoadedKernel kernel = fixture.load("k", [&](const fake::Launch& launch) {
+    ++inputs[launch.arguments[0]];
+    return GateFixture::honest(launch);
+  });
+  (void)fixture.timing().time(kernel, fixture.problem.shape("timed"), kSilent);
+  EXPECT_EQ(inputs.size(), 4U);
+  for (const auto& [input, count] : inputs) EXPECT_GE(count, 100);
+}
+
+TEST(TimingGate, ColdFlushesBeforeEverySample) {
+  GateFixture fixture;
+  TimingOptions options;
+  options.cold = true;
+  const LoadedKernel kernel = fixture.load("k", GateFixture::honest);
+  const TimingResult result =
+      fixture.timing(options).time(kernel, fixture.problem.shape("timed"), kSilent);
+  EXPECT_GE(fixture.device->flushes(), result.timing->samples + options.warmups);
+}
+
+TEST(TimingGate, AFaultWhileTimingIsARejection) {
+  GateFixture fixture;
+  const LoadedKernel kernel = fixture.load("k", [](const fake::Launch& launch) {
+    return launch.number < 200 ? std::optional<Fault>() : Fault{"lost", "", true};
+  });
+  const TimingResult result =
+      fixture.timing().time(kernel, fixture.problem.shape("timed"), kSilent);
+  ASSERT_TRUE(result.rejection.has_value());
+  EXPECT_EQ(result.rejection->reason, "lost");
+  EXPECT_TRUE(result.device_lost);
+}
+
+TEST(TimingGate, ADeviceThatPredictsIsAskedOnce) {
+  GateFixture fixture("f32", true, TimeKind::kPredicted);
+  const LoadedKernel kernel = fixture.load("k", GateFixture::honest);
+  const TimingResult result =
+      fixture.timing().time(kernel, fixture.problem.shape("timed"), kSilent);
+  EXPECT_EQ(result.timing->kind, TimeKind::kPredicted);
+  EXPECT_EQ(result.timing->samples, 1);
+  EXPECT_EQ(result.timing->p50_us, 5);
+}
+
+/// Made-up noise of a device: independent scatter, a drift that remembers, throttling bumps.
+struct Noise {
+  double white = 0;   ///< standard deviation, relative
+  double drift = 0;   ///< of the first-order autoregressive part
+  double memory = 0;  ///< its coefficient
+  double bumps = 0;   ///< share of samples that take a fifth longer
+  double slope = 0;   ///< relative change per sample, for ever
+};
+
+class NoisyClock {
+ public:
+  NoisyClock(const Noise& noise, std::uint64_t seed) : noise_(noise), random_(seed) {}
+  double operator()(double true_us) {
+    state_ = noise_.memory * state_ +
+             std::sqrt(1 - noise_.memory * noise_.memory) * noise_.drift * random_.normal();
+    const double bump = random_.uniform() < noise_.bumps ? 0.2 : 0.0;
+    return true_us * (1 + noise_.slope * static_cast<double>(count_++)) *
+           (1 + state_ + bump + noise_.white * random_.normal());
+  }
+
+ private:
+  Noise noise_;
+  Random random_;
+  double state_ = 0;
+  std::int64_t count_ = 0;
+};
+
+class Pairs : public testing::TestWithParam<Noise> {
+ protected:
+  /// Verdicts of comparisons of a kernel of 5 µs with one of `second_us`.
+  static std::map<int, int> verdicts(const Noise& noise, double second_us, int comparisons) {
+    GateFixture fixture;
+    const auto nothing = [](const fake::Launch&) { return std::optional<Fault>(); };
+    const LoadedKernel first = fixture.load("first", nothing);
+    const LoadedKernel second = fixture.load("second", nothing);
+    std::map<int, int> counts;
+    for (int i = 0; i < comparisons; ++i) {
+      NoisyClock clock(noise, mix_seed(99, static_cast<std::uint64_t>(i)));
+      fixture.time_us = [&](const fake::Program& program, std::int64_t) {
+        return clock(program.entry == "first" ? 5.0 : second_us);
+      };
+      const PairResult result =
+          fixture.timing().compare_pair(first, second, fixture.problem.shape("timed"), kSilent);
+      ++counts[result.verdict()];
+    }
+    return counts;
+  }
+};
+
+TEST_P(Pairs, TheSameKernelTwiceIsATie) {
+  constexpr int kComparisons = 1000;
+  const auto counts = verdicts(GetParam(), 5.0, kComparisons);
+  EXPECT_GE(counts.contains(0) ? counts.at(0) : 0, 990);
+}
+
+TEST_P(Pairs, TwoPercentAreFoundAndNeverTheWrongWayRound) {
+  constexpr int kComparisons = 200;
+  auto slower = verdicts(GetParam(), 5.1, kComparisons);
+  EXPECT_GE(slower[-1], 190);
+  EXPECT_EQ(slower[1], 0);
+  auto faster = verdicts(GetParam(), 4.9, kComparisons);
+  EXPECT_GE(faster[1], 190);
+  EXPECT_EQ(faster[-1], 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Noises, Pairs,
+                         testing::Values(Noise{.white = 0.005}, Noise{.white = 0.01, .bumps = 0.05},
+                                         Noise{.white = 0.002, .drift = 0.05, .memory = 0.98},
+                                         Noise{.white = 0.005, .drift = 0.01, .memory = 0.7},
+                                         Noise{.white = 0.002, .slope = 0.0005}));
+
+TEST(Pairs, AFaultNamesTheKernelThatFailed) {
+  GateFixture fixture;
+  const LoadedKernel good = fixture.load("good", GateFixture::honest);
+  const LoadedKernel bad = fixture.load("bad", [](const fake::Launch& launch) {
+    return launch.number < 500 ? std::optional<Fault>() : Fault{"lost", "", true};
+  });
+  const Shape& shape = fixture.problem.shape("timed");
+  const PairResult second = fixture.timing().compare_pair(good, bad, shape, kSilent);
+  ASSERT_TRUE(second.rejection.has_value());
+  EXPECT_FALSE(second.failed_first);
+  const PairResult first = fixture.timing().compare_pair(bad, good, shape, kSilent);
+  ASSERT_TRUE(first.rejection.has_value());
+  EXPECT_TRUE(first.failed_first);
+  EXPECT_TRUE(first.device_lost);
+}
+
+}  // namespace
+}  // namespace evo

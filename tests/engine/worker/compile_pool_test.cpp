@@ -1,0 +1,105 @@
+// The pool of compiler processes, on a compiler that can crash and hang.
+
+#include "engine/worker/compile_pool.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <map>
+
+#include "engine/core/error.hpp"
+#include "tests/fakes/fake_program.hpp"
+
+namespace evo {
+namespace {
+
+using testing::HasSubstr;
+using Milliseconds = std::chrono::milliseconds;
+
+std::filesystem::path fake_worker() {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "fake-worker";
+}
+
+CompileRequest request(const std::string& bug, int tag = 0) {
+  return {{"k.cu", "", {}}, "k", "sm_90", {"-DBUG=" + bug, "-DTAG=" + std::to_string(tag)}};
+}
+
+std::map<std::size_t, CompilePool::Finished> collect_all(CompilePool& pool) {
+  std::map<std::size_t, CompilePool::Finished> finished;
+  while (true) {
+    for (auto& done : pool.collect()) finished.emplace(done.ticket, std::move(done));
+    if (pool.is_idle()) return finished;
+    std::vector<pollfd> entries;
+    for (const int descriptor : pool.descriptors()) entries.push_back({descriptor, POLLIN, 0});
+    ::poll(entries.data(), entries.size(), 10);
+  }
+}
+
+TEST(CompilePool, EveryTicketComesBackWithItsOwnOutcome) {
+  for (const std::size_t jobs : {1, 3}) {
+    CompilePool pool(fake_worker(), jobs, Milliseconds(20000));
+    constexpr int kRequests = 40;
+    for (int i = 0; i < kRequests; ++i)
+      pool.submit(static_cast<std::size_t>(i), request("none", i));
+    EXPECT_LE(pool.in_flight(), jobs);
+    const auto finished = collect_all(pool);
+    ASSERT_EQ(finished.size(), static_cast<std::size_t>(kRequests));
+    for (const auto& [ticket, done] : finished) {
+      const auto& compiled = std::get<Compiled>(done.outcome);
+      EXPECT_EQ(fake::from_ptx(compiled.ptx).defines.at("TAG"), std::to_string(ticket));
+      EXPECT_EQ(compiled.resources.registers, 32);
+      EXPECT_TRUE(done.reproducible);
+    }
+  }
+}
+
+TEST(CompilePool, AFailureIsARejectionWithTheLog) {
+  CompilePool pool(fake_worker(), 1, Milliseconds(20000));
+  pool.submit(0, request("does_not_compile"));
+  const auto finished = collect_all(pool);
+  const auto& rejection = std::get<Rejection>(finished.at(0).outcome);
+  EXPECT_EQ(rejection.gate, Gate::kBuild);
+  EXPECT_EQ(rejection.reason, "k.cu(7): error: planted");
+  EXPECT_THAT(rejection.detail, HasSubstr("1 error detected"));
+  EXPECT_TRUE(finished.at(0).reproducible);
+}
+
+TEST(CompilePool, ACrashCostsOneCandidate) {
+  CompilePool pool(fake_worker(), 1, Milliseconds(20000));
+  pool.submit(0, request("none"));
+  pool.submit(1, request("crashes_compiler"));
+  pool.submit(2, request("none"));
+  const auto finished = collect_all(pool);
+  EXPECT_TRUE(std::holds_alternative<Compiled>(finished.at(0).outcome));
+  EXPECT_THAT(std::get<Rejection>(finished.at(1).outcome).reason,
+              HasSubstr("the compiler crashed: signal 6"));
+  EXPECT_FALSE(finished.at(1).reproducible);
+  EXPECT_TRUE(std::holds_alternative<Compiled>(finished.at(2).outcome));
+}
+
+TEST(CompilePool, AHangIsKilledAtItsDeadlineWhileOthersGoOn) {
+  CompilePool pool(fake_worker(), 2, Milliseconds(300));
+  pool.submit(0, request("hangs_compiler"));
+  for (std::size_t i = 1; i <= 5; ++i) pool.submit(i, request("none"));
+  EXPECT_LE(pool.next_deadline(), std::chrono::steady_clock::now() + Milliseconds(300));
+  const auto finished = collect_all(pool);
+  EXPECT_THAT(std::get<Rejection>(finished.at(0).outcome).reason,
+              HasSubstr("took longer than 0.3 s and was killed"));
+  EXPECT_FALSE(finished.at(0).reproducible);
+  EXPECT_GE(finished.at(0).wall_ms, 300);
+  EXPECT_LT(finished.at(0).wall_ms, 5000);
+  for (std::size_t i = 1; i <= 5; ++i) {
+    EXPECT_TRUE(std::holds_alternative<Compiled>(finished.at(i).outcome)) << i;
+  }
+}
+
+TEST(CompilePool, KnowsTheVersionAndRefusesAWorkerThatIsNone) {
+  CompilePool pool(fake_worker(), 1, Milliseconds(20000));
+  EXPECT_EQ(pool.version(), "fake 1.0");
+  CompilePool broken("/bin/false", 1, Milliseconds(20000));
+  EXPECT_THROW((void)broken.version(), MissingError);
+}
+
+}  // namespace
+}  // namespace evo

@@ -1,0 +1,144 @@
+// The client of the device process, with kernels that hang, crash and lose the device.
+
+#include "engine/worker/device_client.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/core/error.hpp"
+#include "engine/core/json_reader.hpp"
+#include "engine/worker/session_messages.hpp"
+#include "tests/fakes/fake_program.hpp"
+
+namespace evo {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using Milliseconds = std::chrono::milliseconds;
+
+std::filesystem::path fake_worker() {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "fake-worker";
+}
+
+KernelUnderTest kernel(const std::string& bug) {
+  const fake::Program program{"planted", {{"BUG", bug}}};
+  return {"key of " + bug, {to_ptx(program), "", "planted"}, {{"THREADS", 128}, {"ITEMS", 2}}};
+}
+
+class DeviceClientTest : public testing::Test {
+ protected:
+  DeviceClientTest()
+      : client_(fake_worker(), "fake:measured", Milliseconds(400),
+                [this](const std::string& kind, const std::string& text) {
+                  events_.push_back(kind + ": " + text);
+                }) {
+    const std::filesystem::path folder =
+        std::filesystem::path(EVO_SOURCE_DIR) / "tests/planted/kernel_templates/planted";
+    SessionSetup setup;
+    setup.problem_text = read_text_file(folder / "problem.json");
+    setup.problem_folder = folder.string();
+    setup.template_name = "planted";
+    setup.shape = "mission";
+    setup.reference = {to_ptx({"planted_reference", {}}), "", "planted_reference"};
+    setup.check_seed = 11;
+    client_.set_up(setup);
+  }
+
+  CorrectnessResult check(const std::string& bug) {
+    client_.submit_check(kernel(bug));
+    return client_.wait().message.get<CorrectnessResult>();
+  }
+
+  std::vector<std::string> events_;
+  DeviceClient client_;
+};
+
+TEST_F(DeviceClientTest, ChecksTimesAndCompares) {
+  EXPECT_EQ(client_.info().name, "fake GPU");
+  const CorrectnessResult checked = check("none");
+  EXPECT_FALSE(checked.rejection);
+  EXPECT_EQ(checked.checks.size(), 15U);
+  client_.submit_time(kernel("none"), 1e9);
+  const auto timed = client_.wait().message.get<TimingResult>();
+  EXPECT_NEAR(timed.timing->p50_us, 5, 0.02);
+  client_.submit_compare(kernel("none"), kernel("none"));
+  EXPECT_EQ(client_.wait().message.get<PairResult>().verdict(), 0);
+  EXPECT_TRUE(events_.empty());
+}
+
+TEST_F(DeviceClientTest, AHangIsKilledAndTheNextRequestWorks) {
+  client_.submit_check(kernel("never_returns"));
+  EXPECT_TRUE(client_.is_busy());
+  const DeviceClient::Reply reply = client_.wait();
+  ASSERT_TRUE(reply.failure.has_value());
+  EXPECT_THAT(*reply.failure, AllOf(HasSubstr("did not finish within 0.4 s"),
+                                    HasSubstr("while checking shape single, seed 1")));
+  EXPECT_GE(reply.wall_ms, 400);
+  EXPECT_FALSE(client_.is_busy());
+  ASSERT_EQ(events_.size(), 1U);
+  EXPECT_THAT(events_[0], HasSubstr("device worker killed"));
+  EXPECT_FALSE(check("none").rejection);
+}
+
+TEST_F(DeviceClientTest, ACrashIsToldAndTheNextRequestWorks) {
+  client_.submit_check(kernel("crashes"));
+  const DeviceClient::Reply reply = client_.wait();
+  ASSERT_TRUE(reply.failure.has_value());
+  EXPECT_THAT(*reply.failure, HasSubstr("took its process down (signal 6 (Aborted))"));
+  EXPECT_LT(reply.wall_ms, 400);
+  EXPECT_FALSE(check("none").rejection);
+}
+
+TEST_F(DeviceClientTest, ALostDeviceIsReplacedWithTheSameSetup) {
+  const std::uint64_t seed = check("none").checks.front().seed;
+  const CorrectnessResult lost = check("illegal_address");
+  ASSERT_TRUE(lost.rejection.has_value());
+  EXPECT_TRUE(lost.device_lost);
+  EXPECT_THAT(lost.rejection->reason, HasSubstr("illegal address"));
+  ASSERT_EQ(events_.size(), 1U);
+  EXPECT_THAT(events_[0], HasSubstr("device worker replaced"));
+  const CorrectnessResult next = check("none");
+  EXPECT_FALSE(next.rejection);
+  EXPECT_EQ(next.checks.front().seed, seed);
+}
+
+TEST_F(DeviceClientTest, AKernelRightOnceAndWrongLaterIsFoundAfterTiming) {
+  EXPECT_FALSE(check("wrong_later").rejection);
+  client_.submit_time(kernel("wrong_later"), 1e9);
+  const auto timed = client_.wait().message.get<TimingResult>();
+  ASSERT_TRUE(timed.rejection.has_value());
+  EXPECT_EQ(timed.rejection->gate, Gate::kCorrectness);
+  EXPECT_THAT(timed.rejection->reason, testing::StartsWith("after timing: "));
+}
+
+TEST_F(DeviceClientTest, AKernelTheDeviceCannotLoadIsARejection) {
+  const CorrectnessResult result = check("of_another_world");
+  ASSERT_TRUE(result.rejection.has_value());
+  EXPECT_THAT(result.rejection->reason, HasSubstr("of_another_world"));
+}
+
+TEST_F(DeviceClientTest, ManyKernelsFitThoughOnlyAFewStayLoaded) {
+  for (const char* bug : {"none", "all_zero", "leaves_nan", "stale", "skips_tail", "knows_inputs",
+                          "changes_input", "out_of_bounds_after", "out_of_bounds_before", "none"}) {
+    EXPECT_EQ(check(bug).rejection.has_value(), std::string(bug) != "none") << bug;
+  }
+}
+
+TEST(DeviceClient, ErrorsOfTheWorkerKeepTheirMeaning) {
+  const auto open = [](const std::string& id) {
+    return DeviceClient(fake_worker(), id, Milliseconds(0),
+                        [](const std::string&, const std::string&) {});
+  };
+  try {
+    (void)open("fake:none");
+    FAIL() << "an unknown device was opened";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), ExitCode::kBadInput);
+    EXPECT_THAT(error.what(), HasSubstr("fake:none"));
+  }
+  EXPECT_THROW(DeviceClient("/bin/false", "fake:measured", Milliseconds(0), {}), MissingError);
+}
+
+}  // namespace
+}  // namespace evo

@@ -1,0 +1,140 @@
+#include "engine/worker/process.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+#include "engine/core/error.hpp"
+
+namespace evo {
+namespace {
+
+using testing::HasSubstr;
+using Milliseconds = std::chrono::milliseconds;
+
+const std::filesystem::path kShell = "/bin/sh";
+constexpr Milliseconds kPatience{5000};
+
+WorkerProcess shell(const std::string& script) { return {kShell, {"-c", script}}; }
+
+TEST(WorkerProcess, SaysHowItEnded) {
+  for (const auto& [script, ending] :
+       {std::pair("exit 3", "exit code 3"), std::pair("exit 0", "exit code 0"),
+        std::pair("kill -SEGV $$", "signal 11 (Segmentation fault)"),
+        std::pair("kill -ABRT $$", "signal 6 (Aborted)")}) {
+    WorkerProcess process = shell(script);
+    EXPECT_FALSE(process.wait(kPatience).has_value());
+    EXPECT_FALSE(process.is_open());
+    EXPECT_EQ(process.kill(), ending);
+  }
+}
+
+TEST(WorkerProcess, OneThatRunsIsKilled) {
+  WorkerProcess process = shell("sleep 1000");
+  EXPECT_FALSE(process.wait(Milliseconds(20)).has_value());
+  EXPECT_TRUE(process.is_open());
+  EXPECT_EQ(process.kill(), "signal 9 (Killed)");
+  EXPECT_EQ(process.kill(), "not running");
+}
+
+TEST(WorkerProcess, EchoesMessages) {
+  WorkerProcess process("/bin/cat", {});
+  const nlohmann::json message = {{"op", "x"}, {"data", to_binary(std::string(300000, '\7'))}};
+  // `cat` answers while the message is still being sent: the pipe must not fill up for ever.
+  ASSERT_TRUE(process.send({{"op", "small"}}));
+  EXPECT_EQ(process.wait(kPatience), nlohmann::json({{"op", "small"}}));
+}
+
+TEST(WorkerProcess, AProgramThatIsNotThereEndsAtOnce) {
+  WorkerProcess process("/nonexistent/worker", {});
+  EXPECT_FALSE(process.wait(kPatience).has_value());
+  EXPECT_EQ(process.kill(), "exit code 127");
+}
+
+TEST(WorkerProcess, SendingToOneThatIsGoneIsFalseAndNotASignal) {
+  WorkerProcess process = shell("exit 0");
+  (void)process.wait(kPatience);
+  EXPECT_FALSE(process.send({{"op", "x"}}));
+}
+
+TEST(WorkerProcess, NoiseIsAnError) {
+  WorkerProcess process = shell("printf 'Segmentation fault'; sleep 10");
+  EXPECT_THROW((void)process.wait(kPatience), Error);
+}
+
+/// The number of the process that a shell reports; it sleeps from then on.
+pid_t number_of(WorkerProcess& process) {
+  // {"pid": N} in MessagePack needs a program; the shell writes the length and a plain integer.
+  const auto message = process.wait(kPatience);
+  return message ? message->get<pid_t>() : -1;
+}
+
+constexpr const char* kTellNumber =
+    "n=$$; printf '\\005\\000\\000\\000\\316';"
+    "for s in 24 16 8 0; do printf \"\\\\$(printf %03o $(( (n >> s) & 255 )))\"; done;"
+    "exec sleep 1000";
+
+bool is_alive(pid_t process) { return ::kill(process, 0) == 0; }
+
+bool dies_soon(pid_t process) {
+  constexpr int kLooks = 300;
+  for (int i = 0; i < kLooks; ++i) {
+    if (!is_alive(process)) return true;
+    usleep(10000);
+  }
+  return false;
+}
+
+TEST(WorkerProcess, GoesWithItsObject) {
+  pid_t number = -1;
+  {
+    WorkerProcess process = shell(kTellNumber);
+    number = number_of(process);
+    ASSERT_GT(number, 0);
+    WorkerProcess moved = std::move(process);
+    EXPECT_TRUE(is_alive(number));
+  }
+  EXPECT_TRUE(dies_soon(number));
+}
+
+TEST(WorkerProcess, GoesWithItsParentThoughThatWasKilled) {
+  int ends[2] = {};
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t parent = fork();
+  if (parent == 0) {
+    WorkerProcess process = shell(kTellNumber);
+    const pid_t number = number_of(process);
+    if (write(ends[1], &number, sizeof number) != sizeof number) _exit(1);
+    while (true) pause();
+  }
+  pid_t number = -1;
+  ASSERT_EQ(read(ends[0], &number, sizeof number), static_cast<ssize_t>(sizeof number));
+  ASSERT_GT(number, 0);
+  EXPECT_TRUE(is_alive(number));
+  ::kill(parent, SIGKILL);
+  waitpid(parent, nullptr, 0);
+  EXPECT_TRUE(dies_soon(number));
+  close(ends[0]);
+  close(ends[1]);
+}
+
+TEST(WorkerProgram, IsNamedByTheEnvironment) {
+  setenv("EVO_WORKER", "/bin/cat", 1);
+  EXPECT_EQ(worker_program(), "/bin/cat");
+  setenv("EVO_WORKER", "/nonexistent/worker", 1);
+  EXPECT_THROW((void)worker_program(), MissingError);
+  unsetenv("EVO_WORKER");
+}
+
+TEST(SecondsText, NamesShortLimits) {
+  EXPECT_EQ(seconds_text(Milliseconds(10000)), "10 s");
+  EXPECT_EQ(seconds_text(Milliseconds(400)), "0.4 s");
+}
+
+}  // namespace
+}  // namespace evo
