@@ -1,0 +1,36 @@
+// cp.async (sm_80): copies from global to shared memory that do not pass through registers.
+#pragma once
+
+#include "common/types.cuh"
+
+namespace ptx {
+
+__device__ __forceinline__ u32 shared_address(const void* pointer) {
+  u32 address;
+  asm("{ .reg .u64 a; cvta.to.shared.u64 a, %1; cvt.u32.u64 %0, a; }"
+      : "=r"(address)
+      : "l"(pointer));
+  return address;
+}
+
+/// Starts copying 16 bytes, past L1; zero-fills the destination instead when `valid` is false
+/// (then nothing is read, whatever `source` is).
+__device__ __forceinline__ void copy_async(void* shared, const void* source, bool valid) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(shared)),
+               "l"(source), "r"(valid ? 16 : 0)
+               : "memory");
+}
+
+/// Closes the group of this thread's copies so far. An empty group counts as well.
+__device__ __forceinline__ void commit_copies() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+/// Waits until all but the latest `kPending` groups of this thread are complete. Other threads see
+/// the data only after a barrier.
+template <int kPending>
+__device__ __forceinline__ void wait_copies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+}
+
+}  // namespace ptx

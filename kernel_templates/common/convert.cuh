@@ -1,0 +1,54 @@
+// Conversions between e4m3, f16 and f32. f16 pairs travel as u32, the lower index in the low half.
+#pragma once
+
+#include "common/types.cuh"
+
+namespace ptx {
+
+/// {lo, hi} rounded to nearest even.
+__device__ __forceinline__ u32 f16x2_from_f32(float lo, float hi) {
+  u32 pair;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(hi), "f"(lo));
+  return pair;
+}
+
+__device__ __forceinline__ float f32_from_f16(u16 half) {
+  float value;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(half));
+  return value;
+}
+
+/// Two e4m3 bytes to two f16, exact; 0x7F and 0xFF are NaN.
+__device__ __forceinline__ u32 f16x2_from_e4m3x2(u16 bytes) {
+#if __CUDA_ARCH__ >= 890
+  u32 pair;
+  asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(pair) : "h"(bytes));
+  return pair;
+#else
+  // e4m3 bits moved into f16's places are the value times 2^-8: the biases are 7 and 15.
+  const u32 spread = (bytes & 0xFFu) | ((bytes & 0xFF00u) << 8);
+  const u32 magnitude = (spread & 0x007F007Fu) << 7;
+  const u32 sign = (spread & 0x00800080u) << 8;
+  const u32 kTwoTo8 = 0x5C005C00u;
+  u32 pair;
+  asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(pair) : "r"(magnitude | sign), "r"(kTwoTo8));
+  if ((magnitude & 0xFFFFu) == 0x3F80u) pair |= 0x00007FFFu;
+  if ((magnitude >> 16) == 0x3F80u) pair |= 0x7FFF0000u;
+  return pair;
+#endif
+}
+
+}  // namespace ptx
+
+__device__ __forceinline__ float low_half(u32 pair) {
+  return ptx::f32_from_f16(static_cast<u16>(pair & 0xFFFFu));
+}
+__device__ __forceinline__ float high_half(u32 pair) {
+  return ptx::f32_from_f16(static_cast<u16>(pair >> 16));
+}
+
+/// Four e4m3 bytes of a word to two f16 pairs.
+__device__ __forceinline__ HalfChunk f16x4_from_e4m3x4(u32 bytes) {
+  return {{ptx::f16x2_from_e4m3x2(static_cast<u16>(bytes & 0xFFFFu)),
+           ptx::f16x2_from_e4m3x2(static_cast<u16>(bytes >> 16))}};
+}

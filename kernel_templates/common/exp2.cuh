@@ -1,0 +1,37 @@
+// Three ways to 2^x.
+#pragma once
+
+#include "common/types.cuh"
+
+/// Full f32 accuracy (2 ulp), subnormal results included: what exp2f compiles to.
+__device__ __forceinline__ float exp2_full(float x) { return exp2f(x); }
+
+namespace ptx {
+
+/// One MUFU instruction; relative error about 2^-22, subnormal results become 0.
+__device__ __forceinline__ float exp2_mufu(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+}  // namespace ptx
+
+/// For x <= 0, on the FMA and integer units alone: 2^x = 2^round(x) * p(x - round(x)). Relative
+/// error 2e-7 down to x = -126, and 2^-126 below that, -inf included.
+///
+/// Adding 1.5 * 2^23 rounds to an integer, which then sits in the low bits of the sum (Cody and
+/// Waite). p is the minimax polynomial of 2^f on [-1/2, 1/2], relative error 7.5e-8 (Remez).
+__device__ __forceinline__ float exp2_poly5(float x) {
+  const float kRound = 12582912.0f;
+  const float clamped = fmaxf(x, -126.0f);
+  const float shifted = clamped + kRound;
+  const float f = clamped - (shifted - kRound);
+  float p = 1.32764720e-3f;
+  p = fmaf(p, f, 9.67554134e-3f);
+  p = fmaf(p, f, 5.55071327e-2f);
+  p = fmaf(p, f, 2.40221197e-1f);
+  p = fmaf(p, f, 6.93146967e-1f);
+  p = fmaf(p, f, 1.00000007f);
+  return __int_as_float(__float_as_int(p) + (__float_as_int(shifted) << 23));
+}

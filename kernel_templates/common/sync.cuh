@@ -1,0 +1,64 @@
+// Barriers, warp collectives and the atomics of a work queue.
+#pragma once
+
+#include "common/types.cuh"
+
+namespace ptx {
+
+__device__ __forceinline__ void sync_warp() { asm volatile("bar.warp.sync -1;" ::: "memory"); }
+
+/// All threads of the CTA.
+__device__ __forceinline__ void sync_cta() { asm volatile("bar.sync 0;" ::: "memory"); }
+
+/// Named barrier `id` (1 to 15): waits until `threads` threads (a multiple of 32) have arrived.
+__device__ __forceinline__ void named_sync(int id, int threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+/// Arrives at a named barrier without waiting; earlier accesses of this thread are ordered before.
+__device__ __forceinline__ void named_arrive(int id, int threads) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+__device__ __forceinline__ float shuffle_xor(float value, int mask) {
+  float other;
+  asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, -1;" : "=f"(other) : "f"(value), "r"(mask));
+  return other;
+}
+
+/// True in every lane when `predicate` holds in any.
+__device__ __forceinline__ bool any_lane(bool predicate) {
+  u32 result;
+  asm volatile(
+      "{ .reg .pred p, q; setp.ne.u32 p, %1, 0; vote.sync.any.pred q, p, -1; selp.u32 %0, 1, 0, q; }"
+      : "=r"(result)
+      : "r"(predicate ? 1u : 0u));
+  return result != 0;
+}
+
+/// Relaxed, device scope; returns the old value.
+__device__ __forceinline__ u32 atomic_add(u32* address, u32 value) {
+  u32 old;
+  asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], %2;"
+               : "=r"(old)
+               : "l"(address), "r"(value)
+               : "memory");
+  return old;
+}
+
+/// Acquire and release, device scope: orders this thread's earlier atomics before it and those of
+/// the threads whose increments it sees.
+__device__ __forceinline__ u32 atomic_add_ordered(u32* address, u32 value) {
+  u32 old;
+  asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;"
+               : "=r"(old)
+               : "l"(address), "r"(value)
+               : "memory");
+  return old;
+}
+
+__device__ __forceinline__ void atomic_store(u32* address, u32 value) {
+  asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
+}
+
+}  // namespace ptx
