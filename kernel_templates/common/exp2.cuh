@@ -28,18 +28,20 @@ __device__ __forceinline__ float log2_mufu(float x) {
 /// error 2e-7 down to x = -126, and 2^-126 below that, -inf included.
 ///
 /// Adding 1.5 * 2^23 rounds to an integer, which then sits in the low bits of the sum (Cody and
-/// Waite). p is the minimax polynomial of 2^f on [-1/2, 1/2], relative error 7.5e-8 (Remez).
+/// Waite). p is the polynomial of 2^f on [-1/2, 1/2] with the least relative error, 9.2e-8, among
+/// those with p(0) = 1: 2^0 must be 1 exactly, or a running sum that is rescaled by it a thousand
+/// times drifts by 1e-4.
 __device__ __forceinline__ float exp2_poly5(float x) {
   const float kRound = 12582912.0f;
   const float clamped = fmaxf(x, -126.0f);
   const float shifted = clamped + kRound;
   const float f = clamped - (shifted - kRound);
-  float p = 1.32764720e-3f;
-  p = fmaf(p, f, 9.67554134e-3f);
-  p = fmaf(p, f, 5.55071327e-2f);
-  p = fmaf(p, f, 2.40221197e-1f);
-  p = fmaf(p, f, 6.93146967e-1f);
-  p = fmaf(p, f, 1.00000007f);
+  float p = 1.32647369e-3f;
+  p = fmaf(p, f, 9.67151657e-3f);
+  p = fmaf(p, f, 5.55073376e-2f);
+  p = fmaf(p, f, 2.40222420e-1f);
+  p = fmaf(p, f, 6.93146978e-1f);
+  p = fmaf(p, f, 1.0f);
   return __int_as_float(__float_as_int(p) + (__float_as_int(shifted) << 23));
 }
 

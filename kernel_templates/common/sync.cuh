@@ -30,7 +30,8 @@ __device__ __forceinline__ float shuffle_xor(float value, int mask) {
 __device__ __forceinline__ bool any_lane(bool predicate) {
   u32 result;
   asm volatile(
-      "{ .reg .pred p, q; setp.ne.u32 p, %1, 0; vote.sync.any.pred q, p, -1; selp.u32 %0, 1, 0, q; }"
+      "{ .reg .pred p, q; setp.ne.u32 p, %1, 0; vote.sync.any.pred q, p, -1; selp.u32 %0, 1, 0, q; "
+      "}"
       : "=r"(result)
       : "r"(predicate ? 1u : 0u));
   return result != 0;

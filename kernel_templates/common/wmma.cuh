@@ -16,14 +16,14 @@ struct Accumulator {
   float value[8];
 };
 
-#define WMMA_OPERAND_OUT(f)                                                                  \
-  "=r"(f.pair[0]), "=r"(f.pair[1]), "=r"(f.pair[2]), "=r"(f.pair[3]), "=r"(f.pair[4]),       \
+#define WMMA_OPERAND_OUT(f)                                                            \
+  "=r"(f.pair[0]), "=r"(f.pair[1]), "=r"(f.pair[2]), "=r"(f.pair[3]), "=r"(f.pair[4]), \
       "=r"(f.pair[5]), "=r"(f.pair[6]), "=r"(f.pair[7])
-#define WMMA_OPERAND_IN(f)                                                                   \
-  "r"(f.pair[0]), "r"(f.pair[1]), "r"(f.pair[2]), "r"(f.pair[3]), "r"(f.pair[4]),            \
-      "r"(f.pair[5]), "r"(f.pair[6]), "r"(f.pair[7])
-#define WMMA_ACCUMULATOR(mode, f)                                                            \
-  mode(f.value[0]), mode(f.value[1]), mode(f.value[2]), mode(f.value[3]), mode(f.value[4]),  \
+#define WMMA_OPERAND_IN(f)                                                                        \
+  "r"(f.pair[0]), "r"(f.pair[1]), "r"(f.pair[2]), "r"(f.pair[3]), "r"(f.pair[4]), "r"(f.pair[5]), \
+      "r"(f.pair[6]), "r"(f.pair[7])
+#define WMMA_ACCUMULATOR(mode, f)                                                           \
+  mode(f.value[0]), mode(f.value[1]), mode(f.value[2]), mode(f.value[3]), mode(f.value[4]), \
       mode(f.value[5]), mode(f.value[6]), mode(f.value[7])
 
 /// A: 16 x 16, row-major.
@@ -83,8 +83,8 @@ __device__ __forceinline__ Accumulator broadcast_column(const float* column) {
 
 __device__ __forceinline__ void store_accumulator(float* shared, const Accumulator& f, int stride) {
   asm volatile(
-      "wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 [%0], {%1,%2,%3,%4,%5,%6,%7,%8}, %9;" ::"r"(
-          shared_address(shared)),
+      "wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 [%0], {%1,%2,%3,%4,%5,%6,%7,%8}, %9;" ::
+          "r"(shared_address(shared)),
       WMMA_ACCUMULATOR("f", f), "r"(stride)
       : "memory");
 }

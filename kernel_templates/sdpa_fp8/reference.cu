@@ -26,7 +26,8 @@ extern "C" __global__ void sdpa_reference(const u8* q, const u8* k, const u8* v,
   for (int key = lane; key < seq_len; key += head_dim) {
     float dot = 0.0f;
     for (int d = 0; d < head_dim; ++d) {
-      dot += f32_from_e4m3(query[d]) * f32_from_e4m3(k[head + static_cast<u64>(key) * head_dim + d]);
+      dot +=
+          f32_from_e4m3(query[d]) * f32_from_e4m3(k[head + static_cast<u64>(key) * head_dim + d]);
     }
     weight[key] = dot * q_scale * k_scale * softmax_scale;
   }

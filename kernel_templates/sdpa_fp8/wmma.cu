@@ -91,8 +91,8 @@ __device__ __forceinline__ void release_slot(int tile, int tiles) {
 
 /// Merges the shares of the keys and writes O. `correction`: this warp's, as scratch.
 __device__ __forceinline__ void write_rows(u8* pool, const Head& head, int first, const Role& role,
-                                           const RowStats& stats, Output& output,
-                                           float* correction, const Scales& scales, int thread) {
+                                           const RowStats& stats, Output& output, float* correction,
+                                           const Scales& scales, int thread) {
   float* maxima = reinterpret_cast<float*>(pool + kStatsOffset);
   float* sums = maxima + WARPS_KV * TILE_M;
 #pragma unroll
@@ -145,8 +145,7 @@ __device__ __forceinline__ void consume(u8* pool, const Head& head, int first, i
                                         const Scales& scales, int thread) {
   const int warp = thread / kWarp;
   const Role role = {thread % kWarp, warp / kWarpsM, warp % kWarpsM * kRows, warp};
-  float* scores =
-      reinterpret_cast<float*>(pool + kScoreOffset) + role.warp * kRows * kScoreStride;
+  float* scores = reinterpret_cast<float*>(pool + kScoreOffset) + role.warp * kRows * kScoreStride;
   u16* probs = reinterpret_cast<u16*>(pool + kProbOffset) + role.warp * kRows * kProbStride;
   float* correction = reinterpret_cast<float*>(pool + kStatsOffset) +
                       (2 * WARPS_KV + role.split) * TILE_M + role.first_row;

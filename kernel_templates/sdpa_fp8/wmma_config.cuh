@@ -4,10 +4,10 @@
 
 #include "common/types.cuh"
 
-#if !defined(HEAD_DIM) || !defined(TILE_M) || !defined(TILE_N) || !defined(WARPS) ||         \
-    !defined(WARPS_KV) || !defined(STAGES) || !defined(QK_WMMA) || !defined(PV_WMMA) ||      \
-    !defined(REUSE_SCORES) || !defined(FUSED_SOFTMAX) || !defined(SWIZZLE) ||                \
-    !defined(PRODUCER_WARPS) || !defined(PERSISTENT_CTA) || !defined(FAST_EXP) ||            \
+#if !defined(HEAD_DIM) || !defined(TILE_M) || !defined(TILE_N) || !defined(WARPS) ||    \
+    !defined(WARPS_KV) || !defined(STAGES) || !defined(QK_WMMA) || !defined(PV_WMMA) || \
+    !defined(REUSE_SCORES) || !defined(FUSED_SOFTMAX) || !defined(SWIZZLE) ||           \
+    !defined(PRODUCER_WARPS) || !defined(PERSISTENT_CTA) || !defined(FAST_EXP) ||       \
     !defined(Q_IN_REGS) || !defined(LAZY_RESCALE) || !defined(UNROLL) || !defined(MIN_CTAS)
 #error a macro of the template is not defined: see docs/kernels.md for the list
 #endif
@@ -69,8 +69,8 @@ constexpr int kRowChunks = HEAD_DIM / kChunkBytes;  ///< 16-byte chunks of a row
 
 // Named barriers; 0 is the whole CTA.
 constexpr int kConsumerBarrier = 1;
-constexpr int kFullBarrier = 2;                      ///< + slot: its tile has arrived
-constexpr int kEmptyBarrier = kFullBarrier + STAGES; ///< + slot: its tile has been read
+constexpr int kFullBarrier = 2;                       ///< + slot: its tile has arrived
+constexpr int kEmptyBarrier = kFullBarrier + STAGES;  ///< + slot: its tile has been read
 
 // Rows in shared memory. Eight extra elements put the rows a warp reads at once in different banks.
 constexpr int kScoreStride = kKeys + 8;                                   ///< f32
@@ -94,9 +94,9 @@ constexpr int kQOffset = 0;
 constexpr int kScoreOffset = kQOffset + TILE_M * kQStride * (QK_WMMA ? 2 : 4);
 constexpr int kProbOffset =
     REUSE_SCORES ? kScoreOffset : kScoreOffset + WARPS * kRows * kScoreStride * 4;
-constexpr int kStatsOffset =
-    REUSE_SCORES ? kScoreOffset + WARPS * kRows * kScoreStride * 4
-                 : kProbOffset + (PV_WMMA ? WARPS * kRows * kProbStride * 2 : 0);
+constexpr int kStatsOffset = REUSE_SCORES
+                                 ? kScoreOffset + WARPS * kRows * kScoreStride * 4
+                                 : kProbOffset + (PV_WMMA ? WARPS * kRows * kProbStride * 2 : 0);
 /// Three f32 per row and group of warps: maximum, sum, correction; then the claimed work item.
 constexpr int kClaimOffset = kStatsOffset + 3 * 4 * TILE_M * WARPS_KV;
 constexpr int kTileOffset = kClaimOffset + 32;

@@ -73,12 +73,14 @@ __device__ __forceinline__ void copy_tile_plain(u8* pool, const Head& head, int 
     const Chunk k = load_chunk(head.k, tile * TILE_N + row, chunk, head.seq_len);
     const Chunk v = load_chunk(head.v, tile * TILE_N + row, chunk, head.seq_len);
     if constexpr (QK_WMMA) {
-      store_as_f16(reinterpret_cast<u16*>(pool + kKHalfOffset) + row * kKHalfStride + 16 * chunk, k);
+      store_as_f16(reinterpret_cast<u16*>(pool + kKHalfOffset) + row * kKHalfStride + 16 * chunk,
+                   k);
     } else {
       *reinterpret_cast<Chunk*>(k_slot(pool, 0) + k_slot_offset(row, chunk)) = k;
     }
     if constexpr (PV_WMMA) {
-      store_as_f16(reinterpret_cast<u16*>(pool + kVHalfOffset) + row * kVHalfStride + 16 * chunk, v);
+      store_as_f16(reinterpret_cast<u16*>(pool + kVHalfOffset) + row * kVHalfStride + 16 * chunk,
+                   v);
     } else {
       *reinterpret_cast<Chunk*>(v_slot(pool, 0) + row * HEAD_DIM + chunk * kChunkBytes) = v;
     }
