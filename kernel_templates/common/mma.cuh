@@ -19,20 +19,28 @@ struct Fragment {
 
 /// sum += a x b, f16 operands, m16n8k16.
 __device__ __forceinline__ void mma_f16(float (&sum)[4], const Fragment& a, u32 b0, u32 b1) {
+  float d[4];
   asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-      "{%0,%1,%2,%3};"
-      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-      : "r"(a.word[0]), "r"(a.word[1]), "r"(a.word[2]), "r"(a.word[3]), "r"(b0), "r"(b1));
+      "{%10,%11,%12,%13};"
+      : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+      : "r"(a.word[0]), "r"(a.word[1]), "r"(a.word[2]), "r"(a.word[3]), "r"(b0), "r"(b1),
+        "f"(sum[0]), "f"(sum[1]), "f"(sum[2]), "f"(sum[3]));
+#pragma unroll
+  for (int i = 0; i < 4; ++i) sum[i] = d[i];
 }
 
 #if __CUDA_ARCH__ >= 890
 /// sum += a x b, e4m3 operands, m16n8k32. One QMMA on sm_89, whose accumulator keeps 13 bits of
 /// mantissa; on sm_90 unpacked to two f16 HMMA by ptxas.
 __device__ __forceinline__ void mma_e4m3(float (&sum)[4], const Fragment& a, u32 b0, u32 b1) {
+  float d[4];
   asm("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
-      "{%8,%9}, {%0,%1,%2,%3};"
-      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-      : "r"(a.word[0]), "r"(a.word[1]), "r"(a.word[2]), "r"(a.word[3]), "r"(b0), "r"(b1));
+      "{%8,%9}, {%10,%11,%12,%13};"
+      : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+      : "r"(a.word[0]), "r"(a.word[1]), "r"(a.word[2]), "r"(a.word[3]), "r"(b0), "r"(b1),
+        "f"(sum[0]), "f"(sum[1]), "f"(sum[2]), "f"(sum[3]));
+#pragma unroll
+  for (int i = 0; i < 4; ++i) sum[i] = d[i];
 }
 
 /// {a, b, c, d} as e4m3 bytes, a the lowest; rounded to nearest even, saturated at 448.

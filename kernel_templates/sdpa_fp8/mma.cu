@@ -33,32 +33,95 @@ struct Scales {
   float value;  ///< descale of V
 };
 
-/// One share of a tile: steps 1 to 5.
-__device__ __forceinline__ void attend_tile(Accumulated& state, const Queries& queries,
-                                            const Ring& ring, const Tiles& tiles, const Item& item,
-                                            const Role& role, int step, int thread, float scale) {
-  const int first_row = item.first_row + role.row;
-  const int first_key = tiles.first_key(step) + role.share * kKeys;
-  const int safe_keys = kCausal ? min(tiles.kv_len, first_row + 1) : tiles.kv_len;
-  const u32 share = static_cast<u32>(role.share * kKeys * kRowBytes);
-  const u32 k_rows = tiles.shared + kKRing + ring.slot_k(step) * kSlotBytes + share;
-  const u32 v_rows = tiles.shared + kVRing + ring.slot_v(step) * kSlotBytes + share;
+/// Where a warp is: its share of one tile of keys.
+struct Place {
+  u32 k_rows;  ///< shared addresses of its first key
+  u32 v_rows;
+  int first_key;
+};
 
-  ring.acquire_k(tiles, step, thread);
+__device__ __forceinline__ Place place_of(const Tiles& tiles, const Ring& ring, const Role& role,
+                                          int step) {
+  const u32 share = static_cast<u32>(role.share * kKeys * kRowBytes);
+  return {tiles.shared + kKRing + ring.slot_k(step) * kSlotBytes + share,
+          tiles.shared + kVRing + ring.slot_v(step) * kSlotBytes + share,
+          tiles.first_key(step) + role.share * kKeys};
+}
+
+/// Step 2, where it is needed at all.
+__device__ __forceinline__ void mask_if_needed(Scores& scores, int first_key, int first_row,
+                                               int kv_len, const Role& role) {
+  const int safe_keys = kCausal ? min(kv_len, first_row + 1) : kv_len;
+  if (first_key + STEP_N > safe_keys) mask_scores(scores, first_key, first_row, kv_len, role);
+}
+
+/// The warp's share of all tiles, step by step.
+__device__ __forceinline__ void attend_tiles(Accumulated& state, const Queries& queries,
+                                             const Ring& ring, const Tiles& tiles, int first_row,
+                                             const Role& role, int thread, float scale) {
 #pragma unroll 1
-  for (int key = 0; key < kKeys; key += STEP_N) {
-    Scores scores;
-    compute_scores(scores, queries, k_rows + key * kRowBytes, role);
-    if (key + STEP_N == kKeys) ring.release_k(step, role);
-    if (first_key + key + STEP_N > safe_keys) {
-      mask_scores(scores, first_key + key, first_row, tiles.kv_len, role);
+  for (int step = 0; step < tiles.count; ++step) {
+    const Place place = place_of(tiles, ring, role, step);
+    ring.acquire_k(tiles, step, thread);
+#pragma unroll 1
+    for (int key = 0; key < kKeys; key += STEP_N) {
+      Scores scores;
+      compute_scores(scores, queries, place.k_rows + key * kRowBytes, role);
+      if (key + STEP_N == kKeys) ring.release_k(step, role);
+      mask_if_needed(scores, place.first_key + key, first_row, tiles.kv_len, role);
+      update_maxima(state, scores, scale);
+      Probabilities p;
+#pragma unroll
+      for (int n = 0; n < kStepTiles; n += 2) exponentiate_pair(p, scores, state, n, scale);
+      if (key == 0) ring.acquire_v(tiles, step, thread);
+      add_values(state, p, place.v_rows + key * kRowBytes, role);
     }
-    update_maxima(state, scores, scale);
-    exponentiate(scores, state, scale);
-    if (key == 0) ring.acquire_v(tiles, step, thread);
-    add_values(state, scores, v_rows + key * kRowBytes, role);
+    ring.release_v(step, role);
   }
-  ring.release_v(step, role);
+}
+
+/// The same with step 1 of the next step between the exponentials of this one, so that a warp keeps
+/// the tensor cores and the other units busy at once. The next scores take the registers of those
+/// that have just become P.
+__device__ __forceinline__ void attend_tiles_pipelined(Accumulated& state, const Queries& queries,
+                                                       const Ring& ring, const Tiles& tiles,
+                                                       int first_row, const Role& role, int thread,
+                                                       float scale) {
+  if (tiles.count == 0) return;
+  Scores scores;
+  Place place = place_of(tiles, ring, role, 0);
+  ring.acquire_k(tiles, 0, thread);
+  compute_scores(scores, queries, place.k_rows, role);
+#pragma unroll 1
+  for (int step = 0; step < tiles.count; ++step) {
+    const Place next = place_of(tiles, ring, role, step + 1);
+    const bool last = step + 1 == tiles.count;
+#pragma unroll 1
+    for (int key = 0; key < kKeys; key += STEP_N) {
+      const bool crosses = key + STEP_N == kKeys;
+      if (crosses) {
+        if (!last) ring.release_k(step, role);
+        if (PRODUCER_WARPS == 0 || !last) ring.acquire_k(tiles, step + 1, thread);
+      }
+      mask_if_needed(scores, place.first_key + key, first_row, tiles.kv_len, role);
+      update_maxima(state, scores, scale);
+      Probabilities p;
+      // After the last step this reads the last tile once more; nobody looks at what comes of it.
+      const u32 rows = crosses ? (last ? place.k_rows : next.k_rows)
+                               : place.k_rows + (key + STEP_N) * kRowBytes;
+#pragma unroll
+      for (int n = 0; n < kStepTiles; n += 2) {
+        exponentiate_pair(p, scores, state, n, scale);
+        compute_tile(scores, queries, rows, n, role);
+        compute_tile(scores, queries, rows, n + 1, role);
+      }
+      if (PRODUCER_WARPS > 0 && key == 0) ring.acquire_v(tiles, step, thread);
+      add_values(state, p, place.v_rows + key * kRowBytes, role);
+    }
+    ring.release_v(step, role);
+    place = next;
+  }
+  ring.release_k(tiles.count - 1, role);
 }
 
 __device__ __forceinline__ Scales scales_of(const Problem& problem, const Item& item) {
@@ -90,9 +153,11 @@ __device__ __forceinline__ void consume(const Problem& problem, const Item& item
   }
   Accumulated state;
   clear(state);
-#pragma unroll 1
-  for (int step = 0; step < tiles.count; ++step) {
-    attend_tile(state, queries, ring, tiles, item, role, step, thread, scales.score);
+  const int first_row = item.first_row + role.row;
+  if constexpr (kPipelined) {
+    attend_tiles_pipelined(state, queries, ring, tiles, first_row, role, thread, scales.score);
+  } else {
+    attend_tiles(state, queries, ring, tiles, first_row, role, thread, scales.score);
   }
   finish_sums(state);
   if constexpr (WARPS_KV > 1) merge_shares(state, tiles.shared, role, scales.score);

@@ -8,7 +8,8 @@
     !defined(WARPS_KV) || !defined(TILE_N) || !defined(STEP_N) || !defined(STAGES_K) ||         \
     !defined(STAGES_V) || !defined(PRODUCER_WARPS) || !defined(PERSISTENT_CTA) ||               \
     !defined(SPLIT_KV) || !defined(EXP) || !defined(SWIZZLE) || !defined(QK_MODE) ||            \
-    !defined(PV_MODE) || !defined(Q_IN_REGS) || !defined(LAZY_RESCALE) || !defined(MIN_CTAS)
+    !defined(PV_MODE) || !defined(Q_IN_REGS) || !defined(LAZY_RESCALE) || !defined(ROW_SUM) ||      \
+    !defined(PIPELINE) || !defined(MIN_CTAS)
 #error a macro of the template is not defined: see docs/attention.md for the list
 #endif
 #if HEAD_DIM != 64 && HEAD_DIM != 128
@@ -60,6 +61,21 @@
 #if PV_MODE == PV_MODE_FP8 && LAZY_RESCALE > 8
 #error LAZY_RESCALE is at most 8 with PV_MODE fp8: P reaches 2^LAZY_RESCALE, e4m3 ends at 448
 #endif
+#if PIPELINE && Q_IN_REGS != (QK_MODE == QK_MODE_FP8 ? Q_IN_REGS_BYTES : Q_IN_REGS_HALVES)
+#error PIPELINE needs the operands of Q in registers as the mma reads them
+#endif
+#if PIPELINE && PRODUCER_WARPS == 0 && STAGES_V < 2
+#error PIPELINE needs STAGES_V >= 2: V of a tile is read while K of the next is, and V refilled later
+#endif
+#if PIPELINE && PRODUCER_WARPS == 0 && TILE_N != STEP_N * WARPS_KV
+#error PIPELINE without producers needs one step a tile: V arrives with K of the next tile
+#endif
+#if ROW_SUM == ROW_SUM_MMA && PV_MODE == PV_MODE_FP8
+#error ROW_SUM mma needs PV_MODE f16: the sum of P rounded to e4m3 costs the log-sum-exp its accuracy
+#endif
+#if PIPELINE && STAGES_K < 2
+#error PIPELINE needs STAGES_K >= 2: K of the next tile must be there
+#endif
 #if LAZY_RESCALE < 0 || LAZY_RESCALE > 15
 #error LAZY_RESCALE is 0 to 15: P reaches 2^LAZY_RESCALE, f16 ends at 65504
 #endif
@@ -67,6 +83,8 @@
 constexpr bool kCausal = CAUSAL != 0;
 constexpr bool kQkFp8 = QK_MODE == QK_MODE_FP8;
 constexpr bool kPvFp8 = PV_MODE == PV_MODE_FP8;
+constexpr bool kSumByMma = ROW_SUM == ROW_SUM_MMA;
+constexpr bool kPipelined = PIPELINE != 0;
 constexpr bool kQInShared = Q_IN_REGS == Q_IN_REGS_NO;
 constexpr bool kPersistent = PERSISTENT_CTA != PERSISTENT_CTA_NONE;
 constexpr bool kQueued = PERSISTENT_CTA == PERSISTENT_CTA_DYNAMIC;

@@ -58,11 +58,12 @@ struct Weights {
 
 /// Sums over the quad: after the last tile every lane knows its rows' whole sums.
 __device__ __forceinline__ void finish_sums(Accumulated& state) {
+  if constexpr (kSumByMma) return;  // a row of accumulators is whole
 #pragma unroll
   for (int block = 0; block < kBlocks; ++block) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      float& sum = state.sum[block][half];
+      float& sum = state.sum[block][2 * half];
       sum += ptx::shuffle_xor(sum, 1);
       sum += ptx::shuffle_xor(sum, 2);
     }
@@ -94,7 +95,7 @@ __device__ __forceinline__ void publish_shares(const Accumulated& state, u32 sha
     for (int half = 0; half < 2; ++half) {
       if (role.lane4 == 0) {
         ptx::store_shared_pair(stats_address(shared, role, role.share, block, half),
-                               state.maximum[block][half], state.sum[block][half]);
+                               state.maximum[block][half], state.sum[block][2 * half]);
       }
 #pragma unroll
       for (int chunk = 0; chunk < kRowChunks; ++chunk) {
@@ -127,7 +128,7 @@ __device__ __forceinline__ void merge_shares(Accumulated& state, u32 shared, con
       }
       const Weights<WARPS_KV> weights(parts, scale);
       state.maximum[block][half] = weights.total.maximum;
-      state.sum[block][half] = weights.total.sum;
+      state.sum[block][2 * half] = weights.total.sum;
 #pragma unroll
       for (int chunk = 0; chunk < kRowChunks; ++chunk) {
         if (!owns(role, chunk)) continue;
@@ -175,7 +176,7 @@ __device__ __forceinline__ void write_part(const Accumulated& state, float* part
       if (role.lane4 == 0 && role.share == 0) {
         float* stats = part_stats(part, role, block, half);
         stats[0] = state.maximum[block][half];
-        stats[1] = state.sum[block][half];
+        stats[1] = state.sum[block][2 * half];
       }
 #pragma unroll
       for (int chunk = 0; chunk < kRowChunks; ++chunk) {
@@ -202,7 +203,7 @@ __device__ __forceinline__ void read_parts(Accumulated& state, float* partials, 
       }
       const Weights<SPLIT_KV> weights(parts, scale);
       state.maximum[block][half] = weights.total.maximum;
-      state.sum[block][half] = weights.total.sum;
+      state.sum[block][2 * half] = weights.total.sum;
 #pragma unroll
       for (int chunk = 0; chunk < kRowChunks; ++chunk) {
         if (!owns(role, chunk)) continue;
@@ -255,7 +256,7 @@ __device__ __forceinline__ void write_rows(const Accumulated& state, const Probl
       const int row = first + 16 * block + 8 * half;
       if (row >= problem.q_len) continue;
       const u64 place = static_cast<u64>(item.head) * problem.q_len + row;
-      const float sum = state.sum[block][half];
+      const float sum = state.sum[block][2 * half];
       const float factor = value_scale / sum;
       u16* o = problem.o + place * HEAD_DIM + 4 * role.lane4;
 #pragma unroll

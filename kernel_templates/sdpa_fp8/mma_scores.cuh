@@ -74,72 +74,96 @@ struct Scores {
   float at[kBlocks][kStepTiles][4];
 };
 
-__device__ __forceinline__ void add_group_f16(Scores& scores, const Queries& queries, u32 keys,
-                                              int group, const Role& role) {
-  QueryHalves q[kBlocks];
-#pragma unroll
-  for (int block = 0; block < kBlocks; ++block) q[block] = queries.group_halves(block, group, role);
-#pragma unroll
-  for (int n = 0; n < kStepTiles; ++n) {
-    const Chunk k = ptx::load_shared(keys + 8 * n * kRowBytes);
-#pragma unroll
-    for (int j = 0; j < 4; ++j) {
-      const HalfChunk b = f16x4_from_e4m3x4(k.word[j]);
-#pragma unroll
-      for (int block = 0; block < kBlocks; ++block) {
-        ptx::mma_f16(scores.at[block][n], q[block].step[j], b.word[0], b.word[1]);
-      }
-    }
-  }
-}
-
+/// The A operands of one group of columns, of every block.
+struct GroupOperands {
 #if QK_MODE == QK_MODE_FP8
-__device__ __forceinline__ void add_group_fp8(Scores& scores, const Queries& queries, u32 keys,
-                                              int group, const Role& role) {
-  QueryBytes q[kBlocks];
-#pragma unroll
-  for (int block = 0; block < kBlocks; ++block) q[block] = queries.bytes_of(block, group, role);
-#pragma unroll
-  for (int n = 0; n < kStepTiles; ++n) {
-    const Chunk k = ptx::load_shared(keys + 8 * n * kRowBytes);
-#pragma unroll
-    for (int j = 0; j < 4; j += 2) {
-#pragma unroll
-      for (int block = 0; block < kBlocks; ++block) {
-        const ptx::Fragment a = {{q[block].low.word[j], q[block].high.word[j],
-                                  q[block].low.word[j + 1], q[block].high.word[j + 1]}};
-        ptx::mma_e4m3(scores.at[block][n], a, k.word[j], k.word[j + 1]);
-      }
-    }
-  }
-}
+  QueryBytes block[kBlocks];
+#else
+  QueryHalves block[kBlocks];
 #endif
 
-/// `rows`: shared address of the first key of the step.
-__device__ __forceinline__ void compute_scores(Scores& scores, const Queries& queries, u32 rows,
-                                               const Role& role) {
+  __device__ __forceinline__ GroupOperands(const Queries& queries, int group, const Role& role) {
+#pragma unroll
+    for (int b = 0; b < kBlocks; ++b) {
+#if QK_MODE == QK_MODE_FP8
+      block[b] = queries.bytes_of(b, group, role);
+#else
+      block[b] = queries.group_halves(b, group, role);
+#endif
+    }
+  }
+};
+
+/// Adds the products over one group of columns to n-tile `n`. `k`: this lane's bytes of its key.
+__device__ __forceinline__ void add_products(Scores& scores, const GroupOperands& q, const Chunk& k,
+                                             int n) {
+#if QK_MODE == QK_MODE_FP8
+#pragma unroll
+  for (int j = 0; j < 4; j += 2) {
+#pragma unroll
+    for (int b = 0; b < kBlocks; ++b) {
+      const QueryBytes& bytes = q.block[b];
+      const ptx::Fragment a = {{bytes.low.word[j], bytes.high.word[j], bytes.low.word[j + 1],
+                                bytes.high.word[j + 1]}};
+      ptx::mma_e4m3(scores.at[b][n], a, k.word[j], k.word[j + 1]);
+    }
+  }
+#else
+#pragma unroll
+  for (int j = 0; j < 4; ++j) {
+    const HalfChunk halves = f16x4_from_e4m3x4(k.word[j]);
+#pragma unroll
+    for (int b = 0; b < kBlocks; ++b) {
+      ptx::mma_f16(scores.at[b][n], q.block[b].step[j], halves.word[0], halves.word[1]);
+    }
+  }
+#endif
+}
+
+__device__ __forceinline__ void clear_tile(Scores& scores, int n) {
 #pragma unroll
   for (int block = 0; block < kBlocks; ++block) {
 #pragma unroll
-    for (int n = 0; n < kStepTiles; ++n) {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) scores.at[block][n][i] = 0.0f;
-    }
-  }
-  const u32 row = rows + role.quad * kRowBytes;
-#pragma unroll
-  for (int group = 0; group < kGroups; ++group) {
-    const u32 keys = row + ((role.lane4 + 4 * group) ^ swizzle_of(role.quad)) * kChunkBytes;
-#if QK_MODE == QK_MODE_FP8
-    add_group_fp8(scores, queries, keys, group, role);
-#else
-    add_group_f16(scores, queries, keys, group, role);
-#endif
+    for (int i = 0; i < 4; ++i) scores.at[block][n][i] = 0.0f;
   }
 }
 
-/// Scores of keys that a row must not see become -inf. `limit`: number of visible keys from the
-/// step's first one, for row 0 of the warp; any integer.
+/// Address of this lane's bytes of its first key. `rows`: of the first key of the step.
+__device__ __forceinline__ u32 key_address(u32 rows, int group, const Role& role) {
+  return rows + role.quad * kRowBytes +
+         ((role.lane4 + 4 * group) ^ swizzle_of(role.quad)) * kChunkBytes;
+}
+
+/// All scores of a step. Groups are the outer loop, for Q that is unpacked group by group.
+__device__ __forceinline__ void compute_scores(Scores& scores, const Queries& queries, u32 rows,
+                                               const Role& role) {
+#pragma unroll
+  for (int n = 0; n < kStepTiles; ++n) clear_tile(scores, n);
+#pragma unroll
+  for (int group = 0; group < kGroups; ++group) {
+    const GroupOperands q(queries, group, role);
+    const u32 keys = key_address(rows, group, role);
+#pragma unroll
+    for (int n = 0; n < kStepTiles; ++n) {
+      add_products(scores, q, ptx::load_shared(keys + 8 * n * kRowBytes), n);
+    }
+  }
+}
+
+/// The scores of one n-tile, for Q in registers.
+__device__ __forceinline__ void compute_tile(Scores& scores, const Queries& queries, u32 rows,
+                                             int n, const Role& role) {
+  clear_tile(scores, n);
+#pragma unroll
+  for (int group = 0; group < kGroups; ++group) {
+    const GroupOperands q(queries, group, role);
+    const u32 keys = key_address(rows, group, role);
+    add_products(scores, q, ptx::load_shared(keys + 8 * n * kRowBytes), n);
+  }
+}
+
+/// Scores of keys that a row must not see become -inf: those beyond the last key, and with CAUSAL
+/// those beyond the diagonal. `first_key` and `first_row`: of the step and of the warp.
 __device__ __forceinline__ void mask_scores(Scores& scores, int first_key, int first_row,
                                             int kv_len, const Role& role) {
   const float kMinusInfinity = __int_as_float(static_cast<int>(0xFF800000u));

@@ -11,7 +11,7 @@
 struct Accumulated {
   float output[kBlocks][kColumnTiles][4];  ///< sum of P V, relative to `maximum`
   float maximum[kBlocks][2];               ///< of raw scores; with LAZY_RESCALE, of some time ago
-  float sum[kBlocks][2];                   ///< of P over this lane's columns
+  float sum[kBlocks][4];  ///< of P: rows at 0 and 2; over this lane's columns, or over all by mma
 };
 
 /// Below every score, and finite: a row whose keys are all masked must not make inf - inf.
@@ -26,20 +26,19 @@ __device__ __forceinline__ void clear(Accumulated& state) {
       for (int i = 0; i < 4; ++i) state.output[block][n][i] = 0.0f;
     }
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      state.maximum[block][half] = kLowest;
-      state.sum[block][half] = 0.0f;
-    }
+    for (int half = 0; half < 2; ++half) state.maximum[block][half] = kLowest;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) state.sum[block][i] = 0.0f;
   }
 }
 
-/// 2^x of the score number `index` of a lane. Mixed: one in four by polynomial, so that the MUFU
+/// 2^x; `index`: which of four neighbouring scores of a lane. Mixed: one in four by polynomial, so that the MUFU
 /// and the FMA units share the work.
 __device__ __forceinline__ float probability(float x, int index) {
   if constexpr (EXP == EXP_POLY2) return exp2_poly<2>(x);
   if constexpr (EXP == EXP_POLY3) return exp2_poly<3>(x);
   if constexpr (EXP == EXP_MIXED) {
-    if (index % 4 == 3) return exp2_poly<3>(x);
+    if (index == 3) return exp2_poly<3>(x);
   }
   return ptx::exp2_mufu(x);
 }
@@ -81,7 +80,7 @@ __device__ __forceinline__ void update_maxima(Accumulated& state, const Scores& 
       const float factor =
           ptx::exp2_mufu((state.maximum[block][half] - largest[block][half]) * scale);
       state.maximum[block][half] = largest[block][half];
-      state.sum[block][half] *= factor;
+      state.sum[block][2 * half] *= factor;
 #pragma unroll
       for (int n = 0; n < kColumnTiles; ++n) {
         state.output[block][n][2 * half] *= factor;
@@ -91,46 +90,64 @@ __device__ __forceinline__ void update_maxima(Accumulated& state, const Scores& 
   }
 }
 
-/// Scores become P, and P is added to the sums.
-__device__ __forceinline__ void exponentiate(Scores& scores, Accumulated& state, float scale) {
+/// P of a step, packed as the A operands of P V: operand i is words 2i and 2i + 1. An accumulator
+/// pair is an f16 pair of A; two neighbouring n-tiles make a word of e4m3.
+struct Probabilities {
+  u32 word[kBlocks][kPvFp8 ? kStepTiles / 2 : kStepTiles][2];
+};
+
+__device__ __forceinline__ ptx::Fragment operand_of(const Probabilities& p, int block, int i) {
+  return {{p.word[block][2 * i][0], p.word[block][2 * i][1], p.word[block][2 * i + 1][0],
+           p.word[block][2 * i + 1][1]}};
+}
+
+/// n-tiles n and n + 1: scores become P.
+__device__ __forceinline__ void exponentiate_pair(Probabilities& packed, const Scores& scores,
+                                                  Accumulated& state, int n, float scale) {
 #pragma unroll
   for (int block = 0; block < kBlocks; ++block) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const float shift = kPOffset - state.maximum[block][half] * scale;
+      float p[4];
 #pragma unroll
-      for (int n = 0; n < kStepTiles; ++n) {
-#pragma unroll
-        for (int i = 2 * half; i < 2 * half + 2; ++i) {
-          const float p = probability(fmaf(scores.at[block][n][i], scale, shift), 2 * n + i % 2);
-          scores.at[block][n][i] = p;
-          state.sum[block][half] += p;
-        }
+      for (int i = 0; i < 4; ++i) {
+        const float score = scores.at[block][n + i / 2][2 * half + i % 2];
+        p[i] = probability(fmaf(score, scale, shift), i);
+        if constexpr (!kSumByMma) state.sum[block][2 * half] += p[i];
       }
+#if PV_MODE == PV_MODE_FP8
+      packed.word[block][n / 2][half] = ptx::e4m3x4_from_f32(p[0], p[1], p[2], p[3]);
+#else
+      packed.word[block][n][half] = ptx::f16x2_from_f32(p[0], p[1]);
+      packed.word[block][n + 1][half] = ptx::f16x2_from_f32(p[2], p[3]);
+#endif
     }
   }
 }
 
-/// A operand of 16 keys, from two n-tiles of P: an accumulator pair is an f16 pair of A.
-__device__ __forceinline__ ptx::Fragment pack_f16(const float (&first)[4],
-                                                  const float (&second)[4]) {
-  return {{ptx::f16x2_from_f32(first[0], first[1]), ptx::f16x2_from_f32(first[2], first[3]),
-           ptx::f16x2_from_f32(second[0], second[1]), ptx::f16x2_from_f32(second[2], second[3])}};
+/// Row sums as one more column of V, all ones: instead of an addition per element.
+__device__ __forceinline__ void add_sums(Accumulated& state, const ptx::Fragment (&a)[kBlocks]) {
+  if constexpr (!kSumByMma) return;
+#pragma unroll
+  for (int block = 0; block < kBlocks; ++block) {
+    const u32 kOnes = 0x3C003C00u;  // a pair of f16
+    ptx::mma_f16(state.sum[block], a[block], kOnes, kOnes);
+  }
 }
 
 /// output += P V with f16 operands. ldmatrix transposes pairs of neighbouring columns of V; one
 /// prmt parts them, and the two n-tiles that come of it are the even and the odd columns.
-__device__ __forceinline__ void add_values_f16(Accumulated& state, const Scores& p, u32 rows,
-                                               const Role& role) {
+__device__ __forceinline__ void add_values_f16(Accumulated& state, const Probabilities& p,
+                                               u32 rows, const Role& role) {
   const u32 row = rows + (role.lane % 16) * kRowBytes;
   const int right = role.lane / 16;  // lanes 16 … 31 address the chunk to the right
 #pragma unroll
   for (int block16 = 0; block16 < STEP_N / 16; ++block16) {
     ptx::Fragment a[kBlocks];
 #pragma unroll
-    for (int block = 0; block < kBlocks; ++block) {
-      a[block] = pack_f16(p.at[block][2 * block16], p.at[block][2 * block16 + 1]);
-    }
+    for (int block = 0; block < kBlocks; ++block) a[block] = operand_of(p, block, block16);
+    add_sums(state, a);
 #pragma unroll
     for (int chunk = 0; chunk < kRowChunks; chunk += 2) {
       const int place = (chunk + right) ^ swizzle_of(role.lane % 8);
@@ -158,23 +175,14 @@ __device__ __forceinline__ void add_values_f16(Accumulated& state, const Scores&
 #if PV_MODE == PV_MODE_FP8
 /// output += P V with e4m3 operands. The k order is that of packed accumulators: keys 2t, 2t+1 of
 /// one n-tile, then of the next; the transposed V of the same two matrices has it too.
-__device__ __forceinline__ void add_values_fp8(Accumulated& state, const Scores& p, u32 rows,
-                                               const Role& role) {
+__device__ __forceinline__ void add_values_fp8(Accumulated& state, const Probabilities& p,
+                                               u32 rows, const Role& role) {
   const u32 row = rows + role.lane * kRowBytes;
 #pragma unroll
   for (int block32 = 0; block32 < STEP_N / 32; ++block32) {
     ptx::Fragment a[kBlocks];
 #pragma unroll
-    for (int block = 0; block < kBlocks; ++block) {
-#pragma unroll
-      for (int part = 0; part < 4; ++part) {
-        const float(&first)[4] = p.at[block][4 * block32 + part / 2 * 2];
-        const float(&second)[4] = p.at[block][4 * block32 + part / 2 * 2 + 1];
-        const int i = part % 2 * 2;
-        a[block].word[part] =
-            ptx::e4m3x4_from_f32(first[i], first[i + 1], second[i], second[i + 1]);
-      }
-    }
+    for (int block = 0; block < kBlocks; ++block) a[block] = operand_of(p, block, block32);
 #pragma unroll
     for (int chunk = 0; chunk < kRowChunks; ++chunk) {
       const int place = chunk ^ swizzle_of(role.lane % 8);
@@ -196,7 +204,7 @@ __device__ __forceinline__ void add_values_fp8(Accumulated& state, const Scores&
 #endif
 
 /// `rows`: shared address of V's row of the step's first key.
-__device__ __forceinline__ void add_values(Accumulated& state, const Scores& p, u32 rows,
+__device__ __forceinline__ void add_values(Accumulated& state, const Probabilities& p, u32 rows,
                                            const Role& role) {
 #if PV_MODE == PV_MODE_FP8
   add_values_fp8(state, p, rows, role);

@@ -76,6 +76,9 @@ struct Tiles {
 /// started when everyone is done with V of the last one, and K of a later tile after it: two groups
 /// a tile. Groups are committed even when empty, since waiting counts them.
 struct SharedRing {
+  /// Tiles of V on their way ahead. Pipelined, V of the tile before is still being read when K of a
+  /// tile is acquired.
+  static constexpr int kVAhead = STAGES_V - 1 - (kPipelined ? 1 : 0);
   static constexpr bool kVLate = STAGES_V == 1;  ///< V arrives while the scores are computed
   static constexpr bool kKLate = STAGES_K == 1;  ///< and K while P V is
 
@@ -86,12 +89,13 @@ struct SharedRing {
       if constexpr (kVLate && !kKLate) ptx::commit_copies();
       if (step < tiles.count) {
         tiles.copy_k(step, step, thread);
-        if (step < STAGES_V - 1) tiles.copy_v(step, step, thread);
+        if (step < kVAhead) tiles.copy_v(step, step, thread);
       }
       ptx::commit_copies();
     }
   }
-  /// Returns when K of the step (and V, with a slot to spare) can be read by every warp.
+  /// Returns when K of the step can be read by every warp, and V too if it has a slot to spare:
+  /// that of the step, or pipelined, of the step before.
   __device__ __forceinline__ void acquire_k(const Tiles& tiles, int step, int thread) const {
     if constexpr (kKLate) {
       ptx::wait_copies<0>();
@@ -100,7 +104,7 @@ struct SharedRing {
     }
     ptx::sync_cta();  // the tile is visible, and the slots of the tile before are free
     const int k_step = step + STAGES_K - 1;
-    const int v_step = step + STAGES_V - 1;
+    const int v_step = step + kVAhead;
     if (v_step < tiles.count) tiles.copy_v(v_step, v_step % STAGES_V, thread);
     if constexpr (kVLate) ptx::commit_copies();
     if constexpr (!kKLate) {
