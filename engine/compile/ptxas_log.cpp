@@ -148,7 +148,9 @@ std::optional<int> cubin_registers(std::string_view cubin, std::string_view entr
   const Section* text = find_section(sections, ".text." + std::string(entry));
   const std::optional<int> attribute = regcount_attribute(sections, entry);
   if (text == nullptr || !attribute) return std::nullopt;
-  if (static_cast<int>(text->info >> kRegistersShift) != *attribute) return std::nullopt;
+  // ELF files of ABI version 8 (sm_90 and later) leave the upper byte of sh_info zero.
+  const auto in_header = static_cast<int>(text->info >> kRegistersShift);
+  if (in_header != 0 && in_header != *attribute) return std::nullopt;
   return attribute;
 }
 

@@ -5,17 +5,10 @@
 
 #include "engine/core/measurement.hpp"
 #include "engine/core/rejection.hpp"
+#include "engine/core/resource_policy.hpp"
 #include "engine/device/device.hpp"
 
 namespace evo {
-
-/// Upper bounds a kernel must keep: the policy of a search space, or what a device can run.
-struct ResourcePolicy {
-  std::optional<int> registers_per_thread = {};
-  std::optional<int> shared_bytes_per_cta = {};  ///< static + dynamic
-  std::optional<int> spill_bytes = {};           ///< per thread, loads + stores
-};
-
 /// The resource gate. `dynamic_shared_bytes`: of the largest launch. A kernel the device could run
 /// is rejected with `policy_only` set. Nothing when it passes.
 [[nodiscard]] std::optional<Rejection> resource_gate(const Resources& resources,

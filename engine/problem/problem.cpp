@@ -98,11 +98,21 @@ Values Problem::macros_for(const Shape& shape) const {
   return macros;
 }
 
-std::vector<const Shape*> Problem::checked_shapes(const Shape& timed) const {
+std::vector<const Shape*> Problem::checked_shapes(const Shape& timed,
+                                                  const KernelSpec& kernel) const {
+  const auto supports = [&](const Shape& shape) {
+    return kernel.shapes_where.evaluate(shape.variables) != 0;
+  };
+  if (!supports(timed)) {
+    throw InputError("template '" + kernel.name + "' of problem '" + name +
+                     "' does not support shape '" + timed.name + "': it needs " +
+                     kernel.shapes_where.text());
+  }
   const Values macros = macros_for(timed);
   std::vector<const Shape*> checked = {&timed};
   for (const Shape& candidate : shapes) {
-    if (candidate.check && candidate.name != timed.name && macros_for(candidate) == macros) {
+    if (candidate.check && candidate.name != timed.name && macros_for(candidate) == macros &&
+        supports(candidate)) {
       checked.push_back(&candidate);
     }
   }

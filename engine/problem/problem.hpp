@@ -77,7 +77,8 @@ struct KernelSpec {
   std::string entry;
   LaunchExpressions launch;
   ToleranceExpressions tolerance;
-  bool deterministic = true;  ///< a repeated run must agree bit for bit
+  bool deterministic = true;     ///< a repeated run must agree bit for bit
+  Expression shapes_where{"1"};  ///< of shape variables: 0 for shapes it does not support
 };
 
 /// What a kernel computes, on what data, and how its result is judged.
@@ -107,9 +108,10 @@ class Problem {
   /// The macros a kernel for `shape` is compiled with beside the space's: name → value.
   [[nodiscard]] Values macros_for(const Shape& shape) const;
 
-  /// The timed shape first, then every other shape with `check` that is compiled with the same
-  /// macros; in the file's order.
-  [[nodiscard]] std::vector<const Shape*> checked_shapes(const Shape& timed) const;
+  /// The timed shape first, then every other shape with `check` that `kernel` supports and that is
+  /// compiled with the same macros. Throws InputError when the kernel does not support `timed`.
+  [[nodiscard]] std::vector<const Shape*> checked_shapes(const Shape& timed,
+                                                         const KernelSpec& kernel) const;
 };
 
 /// One map of several; later ones win.

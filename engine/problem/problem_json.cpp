@@ -124,7 +124,8 @@ KernelSpec parse_kernel(const JsonReader& reader, const std::string& name,
                     {parse_dimensions(reader, "grid"), parse_dimensions(reader, "block"),
                      parse_expression(reader, "dynamic_shared_bytes", "0")},
                     parse_tolerance(own, &tolerance),
-                    reader.boolean_or("deterministic", true)};
+                    reader.boolean_or("deterministic", true),
+                    parse_expression(reader, "shapes_where", "1")};
   reader.finish();
   if (!std::filesystem::is_regular_file(kernel.source)) {
     reader.fail("source", "no such file in " + folder.string());
@@ -150,6 +151,9 @@ void require_evaluable(const Problem& problem, const std::string& file) {
       (void)problem.flops.evaluate(shape.variables);
       (void)problem.bytes.evaluate(shape.variables);
       (void)problem.macros_for(shape);
+      for (const KernelSpec& kernel : problem.templates) {
+        (void)kernel.shapes_where.evaluate(shape.variables);
+      }
       for (const Argument& argument : problem.arguments) {
         if (argument.direction == Direction::kScalar) {
           (void)argument.size.evaluate(shape.variables);

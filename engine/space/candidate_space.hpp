@@ -1,7 +1,10 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "engine/core/candidate.hpp"
 #include "engine/core/random.hpp"
@@ -15,6 +18,9 @@ struct SpaceCount {
 };
 
 /// What a search strategy may know of a space, be it a search space file or a recorded space.
+///
+/// The valid candidates are indexed by ranks 0 … rank_count() − 1. Where some constraint is too
+/// wide for the index, a few ranks hold nothing; every valid candidate has exactly one rank.
 class CandidateSpace {
  public:
   virtual ~CandidateSpace() = default;
@@ -25,10 +31,23 @@ class CandidateSpace {
   /// True when the parameter's values are numbers in ascending order, so that neighbours mean
   /// something.
   [[nodiscard]] virtual bool is_ordered(std::size_t parameter) const = 0;
+  /// The name of the parameter (its macro), and one of its values as text.
+  [[nodiscard]] virtual std::string_view parameter_name(std::size_t parameter) const = 0;
+  [[nodiscard]] virtual std::string value_text(std::size_t parameter, std::size_t value) const = 0;
+
   [[nodiscard]] virtual bool is_valid(const Candidate& candidate) const = 0;
-  /// Uniform over the valid candidates.
-  [[nodiscard]] virtual Candidate sample(Random& random) const = 0;
   [[nodiscard]] virtual SpaceCount count() const = 0;
+
+  [[nodiscard]] virtual std::uint64_t rank_count() const = 0;
+  /// Nothing where the rank is empty. `rank` < rank_count().
+  [[nodiscard]] virtual std::optional<Candidate> at_rank(std::uint64_t rank) const = 0;
+
+  /// Uniform over the valid candidates.
+  [[nodiscard]] virtual Candidate sample(Random& random) const {
+    for (;;) {
+      if (std::optional<Candidate> found = at_rank(random.below(rank_count()))) return *found;
+    }
+  }
 };
 
 }  // namespace evo

@@ -53,7 +53,7 @@ CorrectnessResult Session::check(const KernelUnderTest& kernel, const Progress& 
   if (const auto* fault = std::get_if<Fault>(&ready)) {
     return {{}, Rejection{Gate::kCorrectness, fault->reason, fault->detail}, fault->device_lost};
   }
-  return correctness_.check(std::get<LoadedKernel>(ready), problem_.checked_shapes(timed_),
+  return correctness_.check(std::get<LoadedKernel>(ready), problem_.checked_shapes(timed_, spec_),
                             progress);
 }
 

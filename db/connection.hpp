@@ -1,0 +1,151 @@
+#pragma once
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace evo {
+
+/// A prepared statement in use; reset, with its bindings cleared, at the end of the scope.
+class Query {
+ public:
+  explicit Query(SQLite::Statement& statement) : statement_(&statement) {}
+  ~Query();
+  Query(const Query&) = delete;
+  Query& operator=(const Query&) = delete;
+
+  /// Binds the next parameter. NaN becomes null, and so does an empty optional.
+  Query& bind(std::int64_t value);
+  Query& bind(int value) { return bind(static_cast<std::int64_t>(value)); }
+  Query& bind(bool value) { return bind(static_cast<std::int64_t>(value)); }
+  Query& bind(double value);
+  Query& bind(std::string_view text);
+  Query& bind(const char* text) { return bind(std::string_view(text)); }
+  Query& bind(const std::string& text) { return bind(std::string_view(text)); }
+  Query& bind_blob(std::string_view bytes);
+  template <typename T>
+  Query& bind(const std::optional<T>& value) {
+    return value ? bind(*value) : bind_null();
+  }
+  Query& bind_null();
+
+  /// True while there is a row to read.
+  [[nodiscard]] bool next() { return statement_->executeStep(); }
+  void run() { statement_->exec(); }
+
+  // Columns of the current row, by position.
+  [[nodiscard]] bool is_null(int column) const { return statement_->getColumn(column).isNull(); }
+  [[nodiscard]] std::int64_t integer(int column) const;
+  [[nodiscard]] int small(int column) const { return static_cast<int>(integer(column)); }
+  /// Null reads as NaN.
+  [[nodiscard]] double real(int column) const;
+  [[nodiscard]] std::string text(int column) const {
+    return statement_->getColumn(column).getString();
+  }
+  [[nodiscard]] std::optional<std::int64_t> optional_integer(int column) const;
+  [[nodiscard]] std::optional<double> optional_real(int column) const;
+  [[nodiscard]] std::optional<std::string> optional_text(int column) const;
+
+ private:
+  SQLite::Statement* statement_;
+  int next_parameter_ = 1;
+};
+
+/// One open SQLite database of ours: checks that it is, prepares it (write-ahead log, foreign keys,
+/// waiting for other writers), and turns every SQLite error into a DbError that names the file.
+class Connection {
+ public:
+  enum class Mode { kReadWrite, kReadOnly };
+
+  /// See Store::open and Store::open_read_only. ":memory:" makes a database in memory.
+  Connection(const std::filesystem::path& file, Mode mode);
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  /// Calls `body` in a transaction that holds the write lock from its start, and returns its
+  /// result. Rolls back when it throws. When another process kept the lock past the busy timeout,
+  /// tries again a few times, so `body` must have no effect outside of the database.
+  template <typename Body>
+  auto write(Body&& body) -> std::invoke_result_t<Body> {
+    return guarded([&] { return write_with_retries(body); });
+  }
+
+  /// Calls `body` in a transaction, so that all it reads is of one instant.
+  template <typename Body>
+  auto read(Body&& body) -> std::invoke_result_t<Body> {
+    return guarded([&] {
+      SQLite::Transaction transaction(database_);
+      return body();
+    });
+  }
+
+  /// A prepared statement, kept for the next use. `sql` must not be in use already.
+  [[nodiscard]] Query query(std::string_view sql);
+  [[nodiscard]] std::int64_t last_id() const { return database_.getLastInsertRowid(); }
+  [[nodiscard]] SQLite::Database& database() { return database_; }
+  [[nodiscard]] const std::filesystem::path& file() const { return file_; }
+
+  /// Throws DbError "file: message".
+  [[noreturn]] void fail(const std::string& message) const;
+
+ private:
+  static constexpr int kAttempts = 5;
+
+  template <typename Body>
+  auto write_with_retries(Body& body) -> std::invoke_result_t<Body&> {
+    for (int attempt = 1;; ++attempt) {
+      try {
+        SQLite::Transaction transaction(database_, SQLite::TransactionBehavior::IMMEDIATE);
+        if constexpr (std::is_void_v<std::invoke_result_t<Body&>>) {
+          body();
+          transaction.commit();
+          return;
+        } else {
+          auto result = body();
+          transaction.commit();
+          return result;
+        }
+      } catch (const SQLite::Exception& error) {
+        if (!is_busy(error) || attempt == kAttempts) throw;
+      }
+    }
+  }
+
+  template <typename Body>
+  auto guarded(Body&& body) -> std::invoke_result_t<Body> {
+    try {
+      return body();
+    } catch (const SQLite::Exception& error) {
+      fail(explain(error));
+    }
+  }
+
+  [[nodiscard]] static bool is_busy(const SQLite::Exception& error);
+  [[nodiscard]] static std::string explain(const SQLite::Exception& error);
+  [[nodiscard]] static SQLite::Database open(const std::filesystem::path& file, Mode mode);
+  void prepare(Mode mode);
+
+  std::filesystem::path file_;
+  SQLite::Database database_;
+  std::map<std::string, SQLite::Statement, std::less<>> statements_;
+};
+
+/// "evot": marks a database file as ours.
+constexpr std::int32_t kApplicationId = 0x65766f74;
+
+/// Brings the schema up to date in one transaction: applies migrations[user_version ...]; the first
+/// makes the schema from nothing. Throws DbError for a newer version.
+void migrate(Connection& connection, std::span<const std::string_view> migrations);
+
+/// All of this program's migrations; their number is the schema's version.
+[[nodiscard]] std::span<const std::string_view> migrations();
+
+}  // namespace evo

@@ -1,0 +1,198 @@
+#include "db/queries.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <ranges>
+#include <set>
+#include <tuple>
+
+#include "db/connection.hpp"
+
+namespace evo {
+namespace {
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+bool passes(const StoredRun& run, const RunFilter& filter) {
+  const DeviceInfo& device = run.info.device;
+  const bool device_fits = filter.device.empty() || device.id == filter.device ||
+                           lower(device.name).find(lower(filter.device)) != std::string::npos;
+  return device_fits && (filter.shape.empty() || run.info.shape == filter.shape) &&
+         (!filter.run || run.id == *filter.run);
+}
+
+EliteRow read_elite_row(const Query& row) {
+  return {.rank = row.small(0),
+          .run = row.integer(1),
+          .device = row.text(2),
+          .shape = row.text(3),
+          .p50_us = row.real(4),
+          .p90_us = row.real(5),
+          .tflops = row.real(6),
+          .registers = row.small(7),
+          .shared_bytes = row.small(8),
+          .max_abs_error = row.optional_real(9),
+          .config_json = row.text(10),
+          .kind = time_kind_from_string(row.text(11)),
+          .candidate = row.integer(12)};
+}
+
+void count_outcomes(Connection& db, RunId run, RejectionSummary& summary) {
+  Query query = db.query(
+      "SELECT count(*), count(duplicate_of),"
+      " coalesce(sum(duplicate_of IS NULL AND outcome = 'green'), 0),"
+      " coalesce(sum(duplicate_of IS NULL AND outcome = 'rejected'), 0),"
+      " coalesce(sum(duplicate_of IS NULL AND policy_only = 1), 0)"
+      " FROM evaluation WHERE run = ?");
+  query.bind(run);
+  if (!query.next()) return;
+  summary.evaluated = query.integer(0);
+  summary.duplicates = query.integer(1);
+  summary.green = query.integer(2);
+  summary.rejected = query.integer(3);
+  summary.policy_only = query.integer(4);
+}
+
+std::vector<RejectionGroup> group_rejections(Connection& db, RunId run) {
+  Query query = db.query(
+      "SELECT c.id, x.gate, x.reason, x.policy_only FROM candidate c"
+      " JOIN rejection x ON x.candidate_id = c.id WHERE c.run_id = ?"
+      " ORDER BY c.generation, c.position");
+  query.bind(run);
+  std::map<std::tuple<Gate, bool, std::string>, RejectionGroup> groups;
+  while (query.next()) {
+    const Gate gate = gate_from_string(query.text(1));
+    const bool policy_only = query.integer(3) != 0;
+    RejectionGroup& group = groups[{gate, policy_only, reason_pattern(query.text(2))}];
+    if (group.count++ == 0) {
+      group.gate = gate;
+      group.policy_only = policy_only;
+      group.reason = query.text(2);
+      group.candidate = query.integer(0);
+    }
+  }
+  std::vector<RejectionGroup> sorted;
+  sorted.reserve(groups.size());
+  for (auto& [key, group] : groups) sorted.push_back(std::move(group));
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.gate, -a.count) < std::pair(b.gate, -b.count);
+  });
+  return sorted;
+}
+
+}  // namespace
+
+std::vector<StoredRun> select_runs(const Store& store, const RunFilter& filter) {
+  std::vector<StoredRun> runs;
+  if (filter.run) {
+    runs.push_back(store.run(*filter.run));
+  } else {
+    runs = store.runs();
+  }
+  std::erase_if(runs, [&](const StoredRun& run) { return !passes(run, filter); });
+  return runs;
+}
+
+std::vector<EliteRow> elite_of_run(const Store& store, RunId run) {
+  Connection& db = store.connection();
+  return db.read([&] {
+    Query query = db.query(
+        "SELECT rank, run, device, shape, p50_us, p90_us, tflops, registers, shared_bytes,"
+        " max_abs_error, config, kind, candidate FROM elite WHERE run = ? ORDER BY rank");
+    query.bind(run);
+    std::vector<EliteRow> rows;
+    while (query.next()) rows.push_back(read_elite_row(query));
+    return rows;
+  });
+}
+
+std::vector<RunElite> elites(const Store& store, const RunFilter& filter) {
+  std::vector<RunElite> found;
+  std::set<std::tuple<std::string, std::string, std::string, std::string, TimeKind>> seen;
+  const std::vector<StoredRun> runs = select_runs(store, filter);
+  for (const StoredRun& run : std::views::reverse(runs)) {
+    const RunInfo& info = run.info;
+    const std::tuple group(info.problem.name, info.space.name, info.device.name, info.shape,
+                           info.device.time_kind);
+    if (seen.contains(group)) continue;
+    std::vector<EliteRow> rows = elite_of_run(store, run.id);
+    if (rows.empty() && !filter.run) continue;
+    seen.insert(group);
+    found.push_back({.run = run, .rows = std::move(rows)});
+  }
+  std::reverse(found.begin(), found.end());
+  return found;
+}
+
+std::vector<Rung> ladder(const Store& store, RunId run) {
+  std::vector<Rung> rungs;
+  std::optional<double> previous_us;
+  for (const StoredEvaluation& evaluation : store.evaluations(run)) {
+    const EvaluationRecord& record = evaluation.record;
+    if (record.milestone.empty()) continue;
+    Rung rung{.milestone = record.milestone,
+              .candidate = evaluation.id,
+              .duplicate_of = record.duplicate_of,
+              .rejection = record.rejection,
+              .config_json = record.config_json};
+    if (!record.rejection && record.timing) {
+      rung.p50_us = record.timing->p50_us;
+      if (previous_us) rung.speedup = *previous_us / *rung.p50_us;
+      previous_us = rung.p50_us;
+    }
+    rungs.push_back(std::move(rung));
+  }
+  return rungs;
+}
+
+RejectionSummary rejections(const Store& store, RunId run) {
+  Connection& db = store.connection();
+  return db.read([&] {
+    RejectionSummary summary;
+    count_outcomes(db, run, summary);
+    summary.groups = group_rejections(db, run);
+    return summary;
+  });
+}
+
+std::vector<ConfirmationRecord> confirmations_between(const Store& store, CandidateId a,
+                                                      CandidateId b) {
+  std::vector<ConfirmationRecord> records = store.confirmations(store.evaluation(a).run);
+  std::erase_if(records, [&](const ConfirmationRecord& record) {
+    return std::minmax(record.challenger, record.incumbent) != std::minmax(a, b);
+  });
+  return records;
+}
+
+std::string reason_pattern(std::string_view reason) {
+  const auto digit = [&](std::size_t at) {
+    return at < reason.size() && std::isdigit(static_cast<unsigned char>(reason[at])) != 0;
+  };
+  std::string pattern;
+  std::size_t at = 0;
+  while (at < reason.size()) {
+    if (!digit(at)) {
+      pattern += reason[at++];
+      continue;
+    }
+    pattern += '#';
+    // 1234, 1.5, 1,024 and 2e-4 are one number each.
+    for (bool more = true; more;) {
+      while (digit(at)) ++at;
+      const char next = at < reason.size() ? reason[at] : ' ';
+      const bool point = (next == '.' || next == ',') && digit(at + 1);
+      const bool exponent = next == 'e' && at + 1 < reason.size() &&
+                            (reason[at + 1] == '-' || reason[at + 1] == '+') && digit(at + 2);
+      at += point ? 1 : (exponent ? 2 : 0);
+      more = point || exponent;
+    }
+  }
+  return pattern;
+}
+
+}  // namespace evo

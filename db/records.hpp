@@ -1,0 +1,151 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/core/measurement.hpp"
+#include "engine/core/rejection.hpp"
+#include "engine/device/device.hpp"
+
+namespace evo {
+
+using RunId = std::int64_t;
+using CandidateId = std::int64_t;
+using CompilationId = std::int64_t;
+
+/// An input file as it was when a run started.
+struct StoredFile {
+  std::string key;   ///< content key of all the run depends on: the file and what it names
+  std::string name;  ///< the name inside the file
+  std::string text;  ///< the file
+};
+
+/// What a run is; does not change after start_run().
+struct RunInfo {
+  DeviceInfo device;
+  StoredFile problem;
+  StoredFile space;
+  std::string shape;  ///< the timed shape
+  std::uint64_t seed = 1;
+  std::string strategy;
+  int elite_size = 3;
+  int children = 8;
+  double flops_per_launch = 0;  ///< useful work on that shape; 0 when the problem states none
+  double bytes_per_launch = 0;
+  std::string options_json = "{}";  ///< whatever else the command line said
+  std::string evo_version;
+};
+
+enum class RunStatus { kRunning, kFinished, kInterrupted, kFailed };
+
+/// "running", "finished", "interrupted" or "failed".
+[[nodiscard]] std::string_view to_string(RunStatus status);
+
+struct StoredRun {
+  RunId id = 0;
+  RunInfo info;
+  RunStatus status = RunStatus::kRunning;
+  std::string started_at;  ///< UTC, ISO 8601
+  std::optional<std::string> finished_at = {};
+  std::optional<int> last_generation = {};  ///< the last finished one
+  std::int64_t evaluated = 0;
+};
+
+/// What a compiler made of one source; `key` covers source, headers, options, architecture and the
+/// compiler's version. A compilation that was killed by a deadline must not be stored.
+struct CompilationRecord {
+  std::string key;
+  bool ok = false;
+  std::string arch;
+  std::string compiler;  ///< "NVRTC 13.0"
+  std::string options;   ///< blank separated, as given
+  std::string error;     ///< one line; empty exactly when ok
+  double compile_ms = 0;
+  std::string ptx_hash;  ///< set exactly when ok: two kernels with the same hash are one kernel
+  Resources resources;
+  std::string log;
+  std::string source;  ///< expanded: includes inlined, #defines on top
+  std::string ptx;
+  std::string cubin;
+};
+
+/// One evaluated configuration. Exactly one of these holds: `duplicate_of` is set; `rejection` is
+/// set (a timing may stand beside it, when the timing gate stopped it); `timing` alone is set:
+/// green; none is set: it built within policy, and without a device nobody judged the rest.
+struct EvaluationRecord {
+  int generation = 0;
+  int position = 0;            ///< within the generation
+  std::string key;             ///< content key of the configuration
+  std::string config_json;     ///< {"MACRO": value, …}
+  std::string origin;          ///< "milestone", "random" or the operator's name
+  std::string milestone = {};  ///< its name in the ladder; empty for others
+  std::optional<CompilationId> compilation = {};
+  /// What makes two candidates the same kernel: PTX hash and launch geometry on every shape.
+  std::string kernel_key = {};
+  int dynamic_shared_bytes = 0;  ///< on the timed shape
+  std::vector<CheckResult> checks = {};
+  std::optional<Timing> timing = {};  ///< on the run's shape
+  std::optional<Rejection> rejection = {};
+  std::optional<CandidateId> duplicate_of = {};
+  std::string manifest_json = {};  ///< how to launch it; empty when it did not get that far
+  double compile_ms = 0;
+  double check_ms = 0;
+  double time_ms = 0;
+};
+
+/// An evaluation read back. Timing, checks and rejection of a duplicate are those of its first.
+struct StoredEvaluation {
+  CandidateId id = 0;
+  RunId run = 0;
+  EvaluationRecord record;
+  std::string created_at;
+};
+
+struct EliteEntry {
+  CandidateId candidate = 0;
+  double p50_us = 0;  ///< when it was ranked
+};
+
+struct GenerationRecord {
+  int number = 0;
+  std::vector<EliteEntry> elite = {};  ///< best first; at most the run's elite size
+  double wall_ms = 0;
+  std::optional<double> control_p50_us = {};
+  std::optional<double> control_drift = {};  ///< control_p50_us / its first value − 1
+};
+
+struct StoredGeneration {
+  GenerationRecord record;
+  std::int64_t evaluated = 0;
+  std::int64_t green = 0;     ///< without duplicates
+  std::int64_t rejected = 0;  ///< without duplicates
+  std::int64_t duplicates = 0;
+  std::string finished_at;
+};
+
+enum class Verdict { kFaster, kSlower, kTie };
+
+/// "faster", "slower" or "tie".
+[[nodiscard]] std::string_view to_string(Verdict verdict);
+
+/// Two candidates compared by interleaved pairs.
+struct ConfirmationRecord {
+  int generation = 0;
+  CandidateId challenger = 0;
+  CandidateId incumbent = 0;
+  double ratio = 1;  ///< time of the challenger / time of the incumbent
+  double ratio_low = 1;
+  double ratio_high = 1;
+  int pairs = 0;
+  Verdict verdict = Verdict::kTie;
+};
+
+struct StoredEvent {
+  std::string at;  ///< UTC, ISO 8601
+  std::string kind;
+  std::string text;
+};
+
+}  // namespace evo

@@ -1,0 +1,277 @@
+-- evo-tune's database, version 1. docs/database.md explains it with example queries.
+--
+-- Conventions: times of day are UTC, ISO 8601. Durations carry their unit in the name. Seeds are
+-- unsigned 64-bit numbers, written in decimal as text. *_key columns are content keys (128-bit hash,
+-- 32 hexadecimal digits): equal keys mean equal content.
+
+-- What ran the kernels. `kind` says what its times are: 'measured' on hardware or 'predicted' by a
+-- virtual GPU. One row for each distinct description, so a driver update makes a new row.
+CREATE TABLE device (
+  id                       INTEGER PRIMARY KEY,
+  key                      TEXT NOT NULL UNIQUE,
+  selector                 TEXT NOT NULL,              -- as on the command line: cuda:0, virtual:l4
+  name                     TEXT NOT NULL,
+  arch                     TEXT NOT NULL,              -- sm_90
+  kind                     TEXT NOT NULL CHECK (kind IN ('measured', 'predicted')),
+  sm_count                 INTEGER NOT NULL,
+  clock_mhz                REAL NOT NULL,
+  max_registers_per_thread INTEGER NOT NULL,
+  max_shared_bytes_per_cta INTEGER NOT NULL,
+  max_threads_per_cta      INTEGER NOT NULL,
+  l2_bytes                 INTEGER NOT NULL,
+  peak_tflops              REAL NOT NULL,
+  peak_bandwidth_gbs       REAL NOT NULL,
+  driver                   TEXT NOT NULL
+);
+
+CREATE TABLE problem (
+  id   INTEGER PRIMARY KEY,
+  key  TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  text TEXT NOT NULL                                   -- the problem file
+);
+
+CREATE TABLE space (
+  id   INTEGER PRIMARY KEY,
+  key  TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  text TEXT NOT NULL                                   -- the search space file
+);
+
+-- One invocation of evo-tune, and its resumptions.
+CREATE TABLE run (
+  id               INTEGER PRIMARY KEY,
+  status           TEXT NOT NULL DEFAULT 'running'
+                   CHECK (status IN ('running', 'finished', 'interrupted', 'failed')),
+  owner            TEXT NOT NULL DEFAULT '',           -- host/process/start of who writes it now
+  device_id        INTEGER NOT NULL REFERENCES device (id),
+  problem_id       INTEGER NOT NULL REFERENCES problem (id),
+  space_id         INTEGER NOT NULL REFERENCES space (id),
+  shape            TEXT NOT NULL,                      -- the timed shape
+  seed             TEXT NOT NULL,
+  strategy         TEXT NOT NULL,
+  elite_size       INTEGER NOT NULL CHECK (elite_size > 0),
+  children         INTEGER NOT NULL CHECK (children > 0),
+  flops_per_launch REAL NOT NULL CHECK (flops_per_launch >= 0),  -- useful work on that shape
+  bytes_per_launch REAL NOT NULL CHECK (bytes_per_launch >= 0),
+  options          TEXT NOT NULL CHECK (json_valid(options)),
+  evo_version      TEXT NOT NULL,
+  started_at       TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+  finished_at      TEXT
+);
+CREATE INDEX run_by_input ON run (space_id, problem_id, shape, device_id);
+
+-- What a compiler made of one source with one set of options; shared by all runs. `key` covers
+-- source, headers, options, architecture and the compiler's version. Failures are kept as well.
+-- Blobs come last, so that reading the small columns touches no blob page.
+CREATE TABLE compilation (
+  id                  INTEGER PRIMARY KEY,
+  key                 TEXT NOT NULL UNIQUE,
+  ok                  INTEGER NOT NULL CHECK (ok IN (0, 1)),
+  arch                TEXT NOT NULL,
+  compiler            TEXT NOT NULL,
+  options             TEXT NOT NULL,                   -- as given, blank separated, with the -D of every macro
+  error               TEXT NOT NULL,                   -- one line; empty when ok
+  compile_ms          REAL NOT NULL,
+  ptx_hash            TEXT,                            -- identity of the kernel; set exactly when ok
+  registers           INTEGER NOT NULL,
+  static_shared_bytes INTEGER NOT NULL,
+  spill_store_bytes   INTEGER NOT NULL,
+  spill_load_bytes    INTEGER NOT NULL,
+  stack_bytes         INTEGER NOT NULL,
+  max_threads         INTEGER NOT NULL,
+  created_at          TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+  log                 TEXT NOT NULL,
+  source              TEXT NOT NULL,                   -- expanded: includes inlined
+  ptx                 TEXT NOT NULL,
+  cubin               BLOB NOT NULL,
+  CHECK ((ok = 1) = (ptx_hash IS NOT NULL)),
+  CHECK ((ok = 0) = (length(error) > 0))
+);
+CREATE INDEX compilation_by_ptx ON compilation (ptx_hash);
+
+-- One evaluated configuration of a run. Its outcome is exactly one of: a row in rejection, a row in
+-- timing (green), duplicate_of (the same kernel was evaluated before; that outcome holds), or none of
+-- these: without a device, nobody judged a kernel that built within policy.
+CREATE TABLE candidate (
+  id                   INTEGER PRIMARY KEY,
+  run_id               INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+  generation           INTEGER NOT NULL CHECK (generation >= 0),
+  position             INTEGER NOT NULL CHECK (position >= 0),   -- within the generation
+  key                  TEXT NOT NULL,                  -- of the configuration
+  config               TEXT NOT NULL CHECK (json_valid(config)), -- {"MACRO": value, ...}
+  origin               TEXT NOT NULL,                  -- milestone, random, or the operator
+  milestone            TEXT,                           -- its name in the ladder
+  compilation_id       INTEGER REFERENCES compilation (id),
+  kernel_key           TEXT,                           -- PTX and launch geometry
+  duplicate_of         INTEGER REFERENCES candidate (id) ON DELETE CASCADE,
+  dynamic_shared_bytes INTEGER NOT NULL DEFAULT 0,
+  compile_ms           REAL NOT NULL DEFAULT 0,
+  check_ms             REAL NOT NULL DEFAULT 0,
+  time_ms              REAL NOT NULL DEFAULT 0,
+  manifest             TEXT CHECK (manifest IS NULL OR json_valid(manifest)),
+  created_at           TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+  UNIQUE (run_id, generation, position),
+  CHECK (duplicate_of IS NULL OR duplicate_of <> id)
+);
+CREATE INDEX candidate_by_kernel ON candidate (run_id, kernel_key);
+CREATE INDEX candidate_by_duplicate ON candidate (duplicate_of);
+CREATE INDEX candidate_by_compilation ON candidate (compilation_id);
+
+-- Comparisons with the reference, in the order they were made.
+CREATE TABLE check_result (
+  candidate_id  INTEGER NOT NULL REFERENCES candidate (id) ON DELETE CASCADE,
+  position      INTEGER NOT NULL,
+  shape         TEXT NOT NULL,
+  seed          TEXT NOT NULL,
+  max_abs_error REAL,                                  -- null: not finite
+  bad_share     REAL,                                  -- 0 to 1
+  relative_l2   REAL,
+  PRIMARY KEY (candidate_id, position)
+) WITHOUT ROWID;
+
+CREATE TABLE timing (
+  candidate_id INTEGER NOT NULL REFERENCES candidate (id) ON DELETE CASCADE,
+  shape        TEXT NOT NULL,
+  kind         TEXT NOT NULL CHECK (kind IN ('measured', 'predicted')),
+  p50_us       REAL NOT NULL CHECK (p50_us > 0),
+  p90_us       REAL NOT NULL,
+  p99_us       REAL NOT NULL,
+  mean_us      REAL NOT NULL,
+  std_us       REAL NOT NULL,
+  cv           REAL NOT NULL,
+  samples      INTEGER NOT NULL CHECK (samples > 0),
+  complete     INTEGER NOT NULL CHECK (complete IN (0, 1)),  -- 0: stopped early, too slow to matter
+  measured_at  TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+  PRIMARY KEY (candidate_id, shape)
+) WITHOUT ROWID;
+
+-- Predicted and measured times never share a run.
+CREATE TRIGGER timing_kind_is_the_devices BEFORE INSERT ON timing
+WHEN NEW.kind <> (SELECT d.kind FROM candidate c JOIN run r ON r.id = c.run_id
+                  JOIN device d ON d.id = r.device_id WHERE c.id = NEW.candidate_id)
+BEGIN
+  SELECT RAISE(ABORT, 'the kind of a timing differs from the kind of its run''s device');
+END;
+
+CREATE TABLE rejection (
+  candidate_id INTEGER PRIMARY KEY REFERENCES candidate (id) ON DELETE CASCADE,
+  gate         TEXT NOT NULL CHECK (gate IN ('build', 'resource', 'correctness', 'timing')),
+  reason       TEXT NOT NULL,
+  detail       TEXT NOT NULL,
+  policy_only  INTEGER NOT NULL CHECK (policy_only IN (0, 1))  -- 1: the device would have run it
+);
+
+-- A finished generation.
+CREATE TABLE generation (
+  run_id         INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+  number         INTEGER NOT NULL CHECK (number >= 0),
+  wall_ms        REAL NOT NULL,
+  control_p50_us REAL,                                 -- the re-timed control, null without one
+  control_drift  REAL,                                 -- control_p50_us / its first value - 1
+  finished_at    TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+  PRIMARY KEY (run_id, number)
+) WITHOUT ROWID;
+
+-- The run's own ranking after each generation, confirmed by interleaved pairs where times are
+-- measured; it may therefore differ from the order of p50_us.
+CREATE TABLE elite_member (
+  run_id       INTEGER NOT NULL,
+  generation   INTEGER NOT NULL,
+  rank         INTEGER NOT NULL CHECK (rank > 0),
+  candidate_id INTEGER NOT NULL REFERENCES candidate (id) ON DELETE CASCADE,
+  p50_us       REAL NOT NULL CHECK (p50_us > 0),       -- when it was ranked
+  PRIMARY KEY (run_id, generation, rank),
+  UNIQUE (run_id, generation, candidate_id),
+  FOREIGN KEY (run_id, generation) REFERENCES generation (run_id, number) ON DELETE CASCADE
+) WITHOUT ROWID;
+
+-- A comparison of two candidates by interleaved pairs: ratio = time of challenger / of incumbent.
+CREATE TABLE confirmation (
+  id            INTEGER PRIMARY KEY,
+  run_id        INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+  generation    INTEGER NOT NULL,
+  challenger_id INTEGER NOT NULL REFERENCES candidate (id) ON DELETE CASCADE,
+  incumbent_id  INTEGER NOT NULL REFERENCES candidate (id) ON DELETE CASCADE,
+  ratio         REAL NOT NULL CHECK (ratio > 0),
+  ratio_low     REAL NOT NULL,
+  ratio_high    REAL NOT NULL,
+  pairs         INTEGER NOT NULL,
+  verdict       TEXT NOT NULL CHECK (verdict IN ('faster', 'slower', 'tie')),
+  created_at    TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+);
+CREATE INDEX confirmation_by_run ON confirmation (run_id);
+
+-- What else happened: a worker was killed and restarted, clocks were throttled...
+CREATE TABLE event (
+  id     INTEGER PRIMARY KEY,
+  run_id INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+  at     TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+  kind   TEXT NOT NULL,
+  text   TEXT NOT NULL
+);
+CREATE INDEX event_by_run ON event (run_id);
+
+-- Every evaluated configuration with its outcome; a duplicate shows the outcome of its first.
+CREATE VIEW evaluation AS
+SELECT c.id                                                         AS candidate,
+       c.run_id                                                     AS run,
+       c.generation                                                 AS generation,
+       c.position                                                   AS position,
+       c.origin                                                     AS origin,
+       c.milestone                                                  AS milestone,
+       CASE WHEN x.gate IS NOT NULL THEN 'rejected'
+            WHEN t.p50_us IS NOT NULL THEN 'green'
+            ELSE 'unjudged' END                                     AS outcome,
+       c.duplicate_of                                               AS duplicate_of,
+       d.name                                                       AS device,
+       r.shape                                                      AS shape,
+       t.p50_us                                                     AS p50_us,
+       t.p90_us                                                     AS p90_us,
+       round(r.flops_per_launch / (t.p50_us * 1e6), 3)              AS tflops,
+       b.registers                                                  AS registers,
+       b.static_shared_bytes + c.dynamic_shared_bytes               AS shared_bytes,
+       (SELECT max(k.max_abs_error) FROM check_result k
+        WHERE k.candidate_id = coalesce(c.duplicate_of, c.id))      AS max_abs_error,
+       c.config                                                     AS config,
+       d.kind                                                       AS kind,
+       x.gate                                                       AS gate,
+       x.reason                                                     AS reason,
+       x.policy_only                                                AS policy_only
+FROM candidate c
+JOIN run r ON r.id = c.run_id
+JOIN device d ON d.id = r.device_id
+LEFT JOIN compilation b ON b.id = c.compilation_id
+LEFT JOIN timing t ON t.candidate_id = coalesce(c.duplicate_of, c.id) AND t.shape = r.shape
+LEFT JOIN rejection x ON x.candidate_id = coalesce(c.duplicate_of, c.id);
+
+-- The ranking in force: that of the latest finished generation; while a run has finished none, its
+-- distinct completely timed kernels in the order of p50.
+CREATE VIEW elite_rank AS
+SELECT m.run_id, m.rank, m.candidate_id
+FROM elite_member m
+WHERE m.generation = (SELECT max(g.number) FROM generation g WHERE g.run_id = m.run_id)
+UNION ALL
+SELECT run_id, rank, candidate_id
+FROM (SELECT run_id, candidate_id, elite_size,
+             row_number() OVER (PARTITION BY run_id ORDER BY p50_us, candidate_id) AS rank
+      FROM (SELECT c.run_id, c.id AS candidate_id, r.elite_size, t.p50_us,
+                   row_number() OVER (PARTITION BY c.run_id, b.ptx_hash
+                                      ORDER BY t.p50_us, c.id) AS copy
+            FROM candidate c
+            JOIN run r ON r.id = c.run_id
+            JOIN compilation b ON b.id = c.compilation_id
+            JOIN timing t ON t.candidate_id = c.id AND t.shape = r.shape AND t.complete = 1
+            WHERE c.duplicate_of IS NULL
+              AND NOT EXISTS (SELECT 1 FROM rejection x WHERE x.candidate_id = c.id)
+              AND NOT EXISTS (SELECT 1 FROM generation g WHERE g.run_id = c.run_id))
+      WHERE copy = 1)
+WHERE rank <= elite_size;
+
+-- The elite of every run. Times are those of the `kind` in the last but one column.
+CREATE VIEW elite AS
+SELECT m.rank, e.run, e.device, e.shape, e.p50_us, e.p90_us, e.tflops, e.registers,
+       e.shared_bytes, e.max_abs_error, e.config, e.kind, e.candidate
+FROM elite_rank m
+JOIN evaluation e ON e.candidate = m.candidate_id
+ORDER BY e.run, m.rank;

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "db/records.hpp"
+
+namespace evo {
+
+class Connection;
+
+/// The database of runs. Constructed means open, ours and of this version. Every method that writes
+/// is one transaction: it happens as a whole or not at all, also when the process is killed or the
+/// disk is full. Several processes may write to one database at once; a writer waits for the
+/// others. Every failure is a DbError naming the file. Not thread-safe: one Store a thread.
+class Store {
+ public:
+  /// Opens for reading and writing; creates the file when it is missing or empty, upgrades an older
+  /// version. Throws DbError for a database of another program or of a newer version.
+  [[nodiscard]] static Store open(const std::filesystem::path& file);
+  /// Never creates or changes anything; a missing file is a DbError. Works in read-only folders.
+  [[nodiscard]] static Store open_read_only(const std::filesystem::path& file);
+  /// A database that lives as long as the object; for tests.
+  [[nodiscard]] static Store in_memory();
+
+  ~Store();
+  Store(Store&&) noexcept;
+  Store& operator=(Store&&) noexcept;
+
+  // Runs --------------------------------------------------------------------------------------
+
+  RunId start_run(const RunInfo& info);
+  /// Takes over a run that is not finished, or goes on with a finished one. Throws DbError when
+  /// there is no such run or another live process is writing it.
+  StoredRun resume_run(RunId run);
+  void finish_run(RunId run, RunStatus status);
+  /// The newest run that was interrupted, failed or killed, on the same content of space and
+  /// problem, the same shape and the same device (name and kind), and that no live process is
+  /// writing.
+  [[nodiscard]] std::optional<RunId> find_resumable(const RunInfo& like) const;
+  /// Oldest first.
+  [[nodiscard]] std::vector<StoredRun> runs() const;
+  /// Throws DbError, listing the runs there are, when there is no such run.
+  [[nodiscard]] StoredRun run(RunId run) const;
+
+  // Compilations ------------------------------------------------------------------------------
+
+  [[nodiscard]] std::optional<CompilationRecord> find_compilation(std::string_view key) const;
+  [[nodiscard]] std::optional<CompilationId> compilation_id(std::string_view key) const;
+  [[nodiscard]] CompilationRecord compilation(CompilationId id) const;
+  /// Keeps what is there when the key is known already (another process was first); returns its id.
+  CompilationId put_compilation(const CompilationRecord& record);
+
+  // Evaluations -------------------------------------------------------------------------------
+
+  /// Throws DbError when the record's outcome is not exactly one of green, rejected and duplicate,
+  /// or when this place in the generation is taken.
+  CandidateId record_evaluation(RunId run, const EvaluationRecord& record);
+  /// The first evaluation of that kernel in the run.
+  [[nodiscard]] std::optional<CandidateId> find_kernel(RunId run,
+                                                       std::string_view kernel_key) const;
+  /// In the order of generation and position.
+  [[nodiscard]] std::vector<StoredEvaluation> evaluations(RunId run) const;
+  /// Throws DbError when there is no such candidate.
+  [[nodiscard]] StoredEvaluation evaluation(CandidateId candidate) const;
+
+  // Generations and events --------------------------------------------------------------------
+
+  void record_generation(RunId run, const GenerationRecord& record);
+  /// In order.
+  [[nodiscard]] std::vector<StoredGeneration> generations(RunId run) const;
+  void record_confirmation(RunId run, const ConfirmationRecord& record);
+  [[nodiscard]] std::vector<ConfirmationRecord> confirmations(RunId run) const;
+  void record_event(RunId run, std::string_view kind, std::string_view text);
+  [[nodiscard]] std::vector<StoredEvent> events(RunId run) const;
+
+  /// For db/queries.hpp.
+  [[nodiscard]] Connection& connection() const;
+
+ private:
+  explicit Store(std::unique_ptr<Connection> connection);
+
+  std::unique_ptr<Connection> connection_;
+};
+
+}  // namespace evo

@@ -1,0 +1,206 @@
+// Store: evaluated candidates.
+
+#include <charconv>
+#include <string>
+
+#include "db/connection.hpp"
+#include "db/store.hpp"
+
+namespace evo {
+namespace {
+
+// A duplicate shows what its first found: `f` is the candidate itself unless it is a duplicate.
+constexpr std::string_view kColumns =
+    "SELECT c.id, c.run_id, c.generation, c.position, c.key, c.config, c.origin, c.milestone,"
+    " c.compilation_id, c.kernel_key, c.dynamic_shared_bytes, c.duplicate_of, c.manifest,"
+    " c.compile_ms, c.check_ms, c.time_ms, c.created_at, t.kind, t.p50_us, t.p90_us, t.p99_us,"
+    " t.mean_us, t.std_us, t.cv, t.samples, t.complete, x.gate, x.reason, x.detail, x.policy_only"
+    " FROM candidate c JOIN run r ON r.id = c.run_id"
+    " LEFT JOIN timing t ON t.candidate_id = coalesce(c.duplicate_of, c.id) AND t.shape = r.shape"
+    " LEFT JOIN rejection x ON x.candidate_id = coalesce(c.duplicate_of, c.id) ";
+
+void check_outcome(const Connection& db, const EvaluationRecord& record) {
+  const bool judged = record.rejection || record.timing;
+  if (record.duplicate_of.has_value() && judged) {
+    db.fail("evaluation " + std::to_string(record.generation) + "." +
+            std::to_string(record.position) +
+            " is a duplicate with an outcome of its own");
+  }
+}
+
+void insert_candidate(Connection& db, RunId run, const EvaluationRecord& record) {
+  Query query = db.query(
+      "INSERT INTO candidate (run_id, generation, position, key, config, origin, milestone,"
+      " compilation_id, kernel_key, duplicate_of, dynamic_shared_bytes, compile_ms, check_ms,"
+      " time_ms, manifest)"
+      // A duplicate of a duplicate is a duplicate of the first.
+      " VALUES (?,?,?,?,?,?,nullif(?,''),?,nullif(?,''),"
+      " (SELECT coalesce(f.duplicate_of, f.id) FROM candidate f WHERE f.id = ? AND f.run_id = ?),"
+      " ?,?,?,?,nullif(?,''))");
+  query.bind(run).bind(record.generation).bind(record.position).bind(record.key);
+  query.bind(record.config_json).bind(record.origin).bind(record.milestone);
+  query.bind(record.compilation).bind(record.kernel_key).bind(record.duplicate_of).bind(run);
+  query.bind(record.dynamic_shared_bytes).bind(record.compile_ms).bind(record.check_ms);
+  query.bind(record.time_ms).bind(record.manifest_json);
+  query.run();
+}
+
+void insert_checks(Connection& db, CandidateId candidate, const EvaluationRecord& record) {
+  int position = 0;
+  for (const CheckResult& check : record.checks) {
+    Query query = db.query(
+        "INSERT INTO check_result (candidate_id, position, shape, seed, max_abs_error, bad_share,"
+        " relative_l2) VALUES (?,?,?,?,?,?,?)");
+    query.bind(candidate).bind(position++).bind(check.shape).bind(std::to_string(check.seed));
+    query.bind(check.max_abs_error).bind(check.bad_share).bind(check.relative_l2);
+    query.run();
+  }
+}
+
+void insert_timing(Connection& db, RunId run, CandidateId candidate, const Timing& timing) {
+  Query query = db.query(
+      "INSERT INTO timing (candidate_id, shape, kind, p50_us, p90_us, p99_us, mean_us, std_us, cv,"
+      " samples, complete) VALUES (?,(SELECT shape FROM run WHERE id = ?),?,?,?,?,?,?,?,?,?)");
+  query.bind(candidate).bind(run).bind(to_string(timing.kind)).bind(timing.p50_us);
+  query.bind(timing.p90_us).bind(timing.p99_us).bind(timing.mean_us).bind(timing.std_us);
+  query.bind(timing.cv).bind(timing.samples).bind(timing.complete);
+  query.run();
+}
+
+void insert_rejection(Connection& db, CandidateId candidate, const Rejection& rejection) {
+  Query query = db.query(
+      "INSERT INTO rejection (candidate_id, gate, reason, detail, policy_only)"
+      " VALUES (?,?,?,?,?)");
+  query.bind(candidate).bind(to_string(rejection.gate)).bind(rejection.reason);
+  query.bind(rejection.detail).bind(rejection.policy_only);
+  query.run();
+}
+
+std::optional<Timing> read_timing(const Query& row) {
+  if (row.is_null(17)) return std::nullopt;
+  return Timing{.kind = time_kind_from_string(row.text(17)),
+                .p50_us = row.real(18),
+                .p90_us = row.real(19),
+                .p99_us = row.real(20),
+                .mean_us = row.real(21),
+                .std_us = row.real(22),
+                .cv = row.real(23),
+                .samples = row.integer(24),
+                .complete = row.integer(25) != 0};
+}
+
+std::optional<Rejection> read_rejection(const Query& row) {
+  if (row.is_null(26)) return std::nullopt;
+  return Rejection{.gate = gate_from_string(row.text(26)),
+                   .reason = row.text(27),
+                   .detail = row.text(28),
+                   .policy_only = row.integer(29) != 0};
+}
+
+StoredEvaluation read_evaluation(const Query& row) {
+  StoredEvaluation evaluation;
+  evaluation.id = row.integer(0);
+  evaluation.run = row.integer(1);
+  evaluation.created_at = row.text(16);
+  evaluation.record = {.generation = row.small(2),
+                       .position = row.small(3),
+                       .key = row.text(4),
+                       .config_json = row.text(5),
+                       .origin = row.text(6),
+                       .milestone = row.text(7),
+                       .compilation = row.optional_integer(8),
+                       .kernel_key = row.text(9),
+                       .dynamic_shared_bytes = row.small(10),
+                       .timing = read_timing(row),
+                       .rejection = read_rejection(row),
+                       .duplicate_of = row.optional_integer(11),
+                       .manifest_json = row.text(12),
+                       .compile_ms = row.real(13),
+                       .check_ms = row.real(14),
+                       .time_ms = row.real(15)};
+  return evaluation;
+}
+
+std::vector<CheckResult> read_checks(Connection& db, const StoredEvaluation& evaluation) {
+  Query query = db.query(
+      "SELECT shape, seed, max_abs_error, bad_share, relative_l2 FROM check_result"
+      " WHERE candidate_id = ? ORDER BY position");
+  query.bind(evaluation.record.duplicate_of.value_or(evaluation.id));
+  std::vector<CheckResult> checks;
+  while (query.next()) {
+    CheckResult check{.shape = query.text(0),
+                      .max_abs_error = query.real(2),
+                      .bad_share = query.real(3),
+                      .relative_l2 = query.real(4)};
+    const std::string seed = query.text(1);
+    std::from_chars(seed.data(), seed.data() + seed.size(), check.seed);
+    checks.push_back(std::move(check));
+  }
+  return checks;
+}
+
+}  // namespace
+
+CandidateId Store::record_evaluation(RunId run, const EvaluationRecord& record) {
+  check_outcome(*connection_, record);
+  return connection_->write([&] {
+    insert_candidate(*connection_, run, record);
+    const CandidateId candidate = connection_->last_id();
+    if (record.duplicate_of) {
+      Query query = connection_->query("SELECT duplicate_of FROM candidate WHERE id = ?");
+      query.bind(candidate);
+      if (!query.next() || query.is_null(0)) {
+        connection_->fail("a duplicate of candidate " + std::to_string(*record.duplicate_of) +
+                          ", which run " + std::to_string(run) + " does not have");
+      }
+      return candidate;  // Its checks, if any, are those of the first.
+    }
+    insert_checks(*connection_, candidate, record);
+    if (record.timing) insert_timing(*connection_, run, candidate, *record.timing);
+    if (record.rejection) insert_rejection(*connection_, candidate, *record.rejection);
+    return candidate;
+  });
+}
+
+std::optional<CandidateId> Store::find_kernel(RunId run, std::string_view kernel_key) const {
+  return connection_->read([&]() -> std::optional<CandidateId> {
+    Query query = connection_->query(
+        "SELECT id FROM candidate WHERE run_id = ? AND kernel_key = ? AND duplicate_of IS NULL"
+        " ORDER BY generation, position LIMIT 1");
+    query.bind(run).bind(kernel_key);
+    if (!query.next()) return std::nullopt;
+    return query.integer(0);
+  });
+}
+
+std::vector<StoredEvaluation> Store::evaluations(RunId run) const {
+  return connection_->read([&] {
+    static const std::string sql =
+        std::string(kColumns) + "WHERE c.run_id = ? ORDER BY c.generation, c.position";
+    Query query = connection_->query(sql);
+    query.bind(run);
+    std::vector<StoredEvaluation> evaluations;
+    while (query.next()) evaluations.push_back(read_evaluation(query));
+    for (StoredEvaluation& evaluation : evaluations) {
+      evaluation.record.checks = read_checks(*connection_, evaluation);
+    }
+    return evaluations;
+  });
+}
+
+StoredEvaluation Store::evaluation(CandidateId candidate) const {
+  return connection_->read([&] {
+    static const std::string sql = std::string(kColumns) + "WHERE c.id = ?";
+    Query query = connection_->query(sql);
+    query.bind(candidate);
+    if (!query.next()) {
+      connection_->fail("no candidate " + std::to_string(candidate) +
+                        "; the last column of `evo-elite` lists candidates");
+    }
+    StoredEvaluation evaluation = read_evaluation(query);
+    evaluation.record.checks = read_checks(*connection_, evaluation);
+    return evaluation;
+  });
+}
+
+}  // namespace evo

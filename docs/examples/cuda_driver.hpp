@@ -1,0 +1,72 @@
+// The part of the CUDA driver API that launching an exported kernel needs, opened at run time, so
+// that the program builds and starts on machines without a driver.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+struct DriverTable;
+
+/// The first GPU with its primary context. Every failing call throws std::runtime_error naming it.
+class Gpu {
+ public:
+  Gpu();
+  ~Gpu();
+  Gpu(const Gpu&) = delete;
+  Gpu& operator=(const Gpu&) = delete;
+
+  /// Compute capability × 10: 90 for an H200.
+  [[nodiscard]] int compute_capability() const;
+  void synchronize() const;
+  [[nodiscard]] const DriverTable& driver() const { return *driver_; }
+
+ private:
+  std::unique_ptr<DriverTable> driver_;
+  CUdevice device_ = 0;
+};
+
+/// Device memory. `gpu` must outlive it.
+class Buffer {
+ public:
+  Buffer(const Gpu& gpu, std::size_t bytes);
+  ~Buffer();
+  Buffer(Buffer&& other) noexcept;
+  Buffer& operator=(Buffer&&) = delete;
+
+  [[nodiscard]] CUdeviceptr address() const { return address_; }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  void fill(std::uint8_t value);
+  void upload(std::span<const std::byte> data);
+  void download(std::span<std::byte> data) const;
+
+ private:
+  const Gpu* gpu_;
+  CUdeviceptr address_ = 0;
+  std::size_t bytes_;
+};
+
+/// One kernel of a cubin. `gpu` must outlive it.
+class Module {
+ public:
+  /// `dynamic_shared_bytes` beyond 48 KiB are opted into.
+  Module(const Gpu& gpu, const std::string& cubin, const std::string& entry,
+         unsigned dynamic_shared_bytes);
+  ~Module();
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+
+  /// `parameters`: a pointer to each argument's value. Does not wait.
+  void launch(std::span<const unsigned> grid, std::span<const unsigned> block,
+              std::span<void*> parameters) const;
+
+ private:
+  const Gpu* gpu_;
+  CUmodule module_ = nullptr;
+  CUfunction function_ = nullptr;
+  unsigned dynamic_shared_bytes_;
+};

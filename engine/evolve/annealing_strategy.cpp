@@ -1,0 +1,81 @@
+#include <algorithm>
+#include <optional>
+
+#include "engine/evolve/portable_math.hpp"
+#include "engine/evolve/strategies.hpp"
+#include "engine/space/neighbours.hpp"
+
+namespace evo {
+namespace {
+
+constexpr double kHot = 0.5;  ///< in ln time: a step to 1.65 times the time is taken once in e
+constexpr double kCold = 0.005;
+constexpr double kCooling = 0.98;  ///< per evaluation: cold after about 230
+constexpr int kPatience = 40;      ///< evaluations without an accepted step before a restart
+
+/// 1. Propose unseen neighbours of the current candidate, ordered parameters mostly by one step.
+/// 2. Accept each result in turn when faster, else with probability e^(−Δ ln t / T).
+/// 3. Cool down; restart hot from a random candidate when stuck.
+class AnnealingStrategy final : public SearchBase {
+ public:
+  using SearchBase::SearchBase;
+
+  std::vector<Candidate> propose(std::size_t count) override {
+    std::vector<Candidate> proposals;
+    if (current_) {
+      take_some(Neighbourhood::kNextValue, count, proposals);
+      take_some(Neighbourhood::kAnyValue, count, proposals);
+      if (proposals.empty()) restart();
+    }
+    fill(proposals, count);
+    return proposals;
+  }
+
+  void observe(std::span<const Observation> observations) override {
+    for (const Observation& observation : observations) {
+      seen_.add(observation.candidate);
+      temperature_ = std::max(kCold, temperature_ * kCooling);
+      if (accepts(observation)) {
+        current_ = Scored{observation.candidate, portable_log(*observation.time_us)};
+        refused_ = 0;
+      } else if (++refused_ >= kPatience) {
+        restart();
+      }
+    }
+  }
+
+ private:
+  void take_some(Neighbourhood neighbourhood, std::size_t count,
+                 std::vector<Candidate>& proposals) {
+    const std::vector<Candidate> near = neighbours(space_, current_->candidate, neighbourhood);
+    for (const std::size_t i : random_order(near.size(), random_)) {
+      if (proposals.size() < count) take(near[i], proposals);
+    }
+  }
+
+  bool accepts(const Observation& observation) {
+    if (!observation.time_us) return false;
+    if (!current_) return true;
+    const double worse = portable_log(*observation.time_us) - current_->log_time;
+    return worse < 0 || random_.uniform() < portable_exp(-worse / temperature_);
+  }
+
+  void restart() {
+    current_.reset();
+    temperature_ = kHot;
+    refused_ = 0;
+  }
+
+  std::optional<Scored> current_;
+  double temperature_ = kHot;
+  int refused_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Strategy> make_annealing(const CandidateSpace& space,
+                                         const StrategyOptions& options) {
+  return std::make_unique<AnnealingStrategy>(space, options);
+}
+
+}  // namespace evo

@@ -1,0 +1,107 @@
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "engine/evolve/portable_math.hpp"
+#include "engine/evolve/strategies.hpp"
+#include "engine/space/neighbours.hpp"
+
+namespace evo {
+namespace {
+
+constexpr std::size_t kPopulation = 16;
+constexpr double kWeight = 0.7;     ///< F of Storn and Price
+constexpr double kCrossover = 0.7;  ///< CR
+constexpr int kAttempts = 10;
+
+/// 1. The first kPopulation candidates that run are the population.
+/// 2. For one member after the other: mutant = x + F (best − x) + F (a − b) on value indices,
+/// rounded
+///    and clamped; of a parameter without order, one of x, best, a at random.
+/// 3. Binomial crossover with x, repair; a child seen before is made again.
+/// 4. A child that is faster than x takes its place.
+class DifferentialStrategy final : public SearchBase {
+ public:
+  DifferentialStrategy(const CandidateSpace& space, const StrategyOptions& options)
+      : SearchBase(space, options), active_(active_parameters()) {}
+
+  std::vector<Candidate> propose(std::size_t count) override {
+    std::vector<Candidate> proposals;
+    while (population_.size() == kPopulation && proposals.size() < count) {
+      bool found = false;
+      for (int attempt = 0; attempt < kAttempts && !found; ++attempt) {
+        found = take(child(turn_), proposals);
+      }
+      if (!found) break;
+      target_of_[proposals.back()] = turn_;
+      turn_ = (turn_ + 1) % kPopulation;
+    }
+    fill(proposals, count);
+    return proposals;
+  }
+
+  void observe(std::span<const Observation> observations) override {
+    for (const Observation& observation : observations) {
+      seen_.add(observation.candidate);
+      const auto target = target_of_.find(observation.candidate);
+      if (observation.time_us) {
+        const Scored scored{observation.candidate, portable_log(*observation.time_us)};
+        if (target != target_of_.end()) {
+          if (scored.log_time < population_[target->second].log_time) {
+            population_[target->second] = scored;
+          }
+        } else if (population_.size() < kPopulation) {
+          population_.push_back(scored);
+        } else {
+          replace_worst(scored);
+        }
+      }
+      if (target != target_of_.end()) target_of_.erase(target);
+    }
+  }
+
+ private:
+  static bool is_faster(const Scored& a, const Scored& b) { return a.log_time < b.log_time; }
+
+  void replace_worst(const Scored& scored) {
+    auto worst = std::max_element(population_.begin(), population_.end(), is_faster);
+    if (is_faster(scored, *worst)) *worst = scored;
+  }
+
+  Candidate child(std::size_t target) {
+    const Candidate& x = population_[target].candidate;
+    const Candidate& best =
+        std::min_element(population_.begin(), population_.end(), is_faster)->candidate;
+    const Candidate& a = population_[random_.below(kPopulation)].candidate;
+    const Candidate& b = population_[random_.below(kPopulation)].candidate;
+    Candidate child = x;
+    const std::size_t forced = active_.empty() ? 0 : active_[random_.below(active_.size())];
+    for (const std::size_t p : active_) {
+      if (p != forced && random_.uniform() >= kCrossover) continue;
+      if (space_.is_ordered(p)) {
+        const double moved = x.choice[p] + kWeight * (best.choice[p] - x.choice[p]) +
+                             kWeight * (a.choice[p] - b.choice[p]) + random_.uniform() - 0.5;
+        const auto last = static_cast<double>(space_.value_count(p) - 1);
+        child.choice[p] = static_cast<std::uint16_t>(std::clamp(std::round(moved), 0.0, last));
+      } else {
+        const std::uint64_t source = random_.below(3);
+        child.choice[p] = source == 0 ? x.choice[p] : source == 1 ? best.choice[p] : a.choice[p];
+      }
+    }
+    return repair(space_, child, random_);
+  }
+
+  std::vector<std::size_t> active_;
+  std::vector<Scored> population_;
+  std::size_t turn_ = 0;
+  std::unordered_map<Candidate, std::size_t, CandidateHash> target_of_;
+};
+
+}  // namespace
+
+std::unique_ptr<Strategy> make_differential(const CandidateSpace& space,
+                                            const StrategyOptions& options) {
+  return std::make_unique<DifferentialStrategy>(space, options);
+}
+
+}  // namespace evo

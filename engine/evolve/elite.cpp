@@ -1,0 +1,38 @@
+#include "engine/evolve/elite.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace evo {
+namespace {
+
+/// Times of different minutes are compared with this tolerance before a confirmation is spent.
+constexpr double kDriftAllowance = 1.02;
+constexpr double kHopeless = 2.0;
+
+}  // namespace
+
+bool Elite::consider(EliteMember challenger, const Confirm& confirm) {
+  std::size_t slot = members_.size();
+  while (slot > 0) {
+    const EliteMember& incumbent = members_[slot - 1];
+    if (challenger.p50_us > incumbent.p50_us * kDriftAllowance) break;
+    if (confirm(challenger, incumbent) >= 0) break;
+    --slot;
+  }
+  if (slot == capacity_) return false;
+  members_.insert(members_.begin() + static_cast<std::ptrdiff_t>(slot), std::move(challenger));
+  if (members_.size() > capacity_) members_.pop_back();
+  return true;
+}
+
+void Elite::remove(CandidateId id) {
+  std::erase_if(members_, [&](const EliteMember& member) { return member.id == id; });
+}
+
+double Elite::give_up_us() const {
+  if (members_.size() < capacity_) return std::numeric_limits<double>::infinity();
+  return kHopeless * members_.back().p50_us;
+}
+
+}  // namespace evo

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "db/records.hpp"
+#include "engine/core/candidate.hpp"
+#include "engine/worker/session.hpp"
+
+namespace evo {
+
+/// A kernel good enough to be kept, ready to be run again.
+struct EliteMember {
+  CandidateId id = 0;
+  Candidate candidate;
+  double p50_us = 0;
+  KernelUnderTest kernel;
+};
+
+/// The best kernels of a run, best first.
+class Elite {
+ public:
+  /// Decides between two members in one process: −1 the challenger is faster beyond doubt, +1 the
+  /// incumbent, 0 a tie.
+  using Confirm = std::function<int(const EliteMember& challenger, const EliteMember& incumbent)>;
+
+  explicit Elite(std::size_t capacity) : capacity_(capacity) {}
+
+  /// Takes the challenger in where it belongs. It starts below the last member (below all while
+  /// there is room) and climbs over every member it beats; a tie leaves the incumbent where it is.
+  /// A comparison is made only where the times stored leave a chance. True when the elite changed.
+  bool consider(EliteMember challenger, const Confirm& confirm);
+
+  /// Puts a ranking back that was confirmed before. At most `capacity` members.
+  void restore(std::vector<EliteMember> members) { members_ = std::move(members); }
+
+  /// A member turned out not to be green.
+  void remove(CandidateId id);
+
+  [[nodiscard]] const std::vector<EliteMember>& members() const { return members_; }
+
+  /// Kernels slower than this have no chance: twice the last member's time; infinite while there
+  /// is room.
+  [[nodiscard]] double give_up_us() const;
+
+ private:
+  std::size_t capacity_;
+  std::vector<EliteMember> members_;
+};
+
+}  // namespace evo

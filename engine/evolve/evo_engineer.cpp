@@ -1,0 +1,151 @@
+// EvoEngineer's Free and Insight (Guo et al., arXiv 2510.03760) with numbers in the place of its
+// language model; Full is in full_strategy.cpp.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "engine/evolve/portable_math.hpp"
+#include "engine/evolve/strategies.hpp"
+
+namespace evo {
+namespace {
+
+constexpr int kAttempts = 60;  ///< to make a child that is valid and new
+
+/// Task context (validity) and the single best: children are the best with one change or more.
+class FreeStrategy : public SearchBase {
+ public:
+  FreeStrategy(const CandidateSpace& space, const StrategyOptions& options)
+      : SearchBase(space, options), active_(active_parameters()) {}
+
+  std::vector<Candidate> propose(std::size_t count) override {
+    std::vector<Candidate> proposals;
+    for (std::size_t i = 0; best_ && !active_.empty() && i < count; ++i) {
+      for (int attempt = 0; attempt < kAttempts; ++attempt) {
+        if (take(child(), proposals)) break;
+      }
+    }
+    fill(proposals, count);
+    return proposals;
+  }
+
+  void observe(std::span<const Observation> observations) override {
+    for (const Observation& observation : observations) {
+      seen_.add(observation.candidate);
+      if (!observation.time_us) continue;
+      const Scored scored{observation.candidate, portable_log(*observation.time_us)};
+      if (!best_ || scored.log_time < best_->log_time) best_ = scored;
+    }
+  }
+
+ protected:
+  /// One change with probability 1/2, two with 1/4, …
+  std::size_t change_count() {
+    std::size_t changes = 1;
+    while (changes < active_.size() && random_.below(2) == 0) ++changes;
+    return changes;
+  }
+
+  virtual Candidate child() {
+    Candidate child = best_->candidate;
+    for (std::size_t changes = change_count(); changes > 0; --changes) {
+      const std::size_t p = active_[random_.below(active_.size())];
+      child.choice[p] = other_value(p, child.choice[p]);
+    }
+    return child;
+  }
+
+  std::vector<std::size_t> active_;
+  std::optional<Scored> best_;
+};
+
+/// What is known of one value of one parameter.
+struct ValueRecord {
+  double sum = 0;  ///< of ln time
+  double squares = 0;
+  double runs = 0;
+  double failures = 0;
+};
+
+/// Free, with insight: which parameter changes and to what follows from the mean log time and the
+/// failures of each value so far, by Thompson sampling, so that values seldom tried stay in play.
+class InsightStrategy final : public FreeStrategy {
+ public:
+  InsightStrategy(const CandidateSpace& space, const StrategyOptions& options)
+      : FreeStrategy(space, options), records_(space.parameter_count()) {
+    for (std::size_t p = 0; p < records_.size(); ++p) records_[p].resize(space.value_count(p));
+  }
+
+  void observe(std::span<const Observation> observations) override {
+    FreeStrategy::observe(observations);
+    for (const Observation& observation : observations) {
+      const double y = observation.time_us ? portable_log(*observation.time_us) : 0;
+      for (std::size_t p = 0; p < records_.size(); ++p) {
+        ValueRecord& record = records_[p][observation.candidate.choice[p]];
+        (observation.time_us ? record.runs : record.failures) += 1;
+        record.sum += y;
+        record.squares += y * y;
+      }
+      if (!observation.time_us) continue;
+      all_.runs += 1;
+      all_.sum += y;
+      all_.squares += y * y;
+    }
+  }
+
+ private:
+  /// A draw from what the value's mean log time may be: prior one run at the overall mean; each
+  /// failure counts as a run one standard deviation slower.
+  double draw(const ValueRecord& record) {
+    const double mean = all_.sum / all_.runs;
+    const double spread = std::sqrt(std::max(all_.squares / all_.runs - mean * mean, 0.0)) + 1e-3;
+    const double weight = 1 + record.runs + record.failures;
+    const double center = (mean + record.sum + record.failures * (mean + spread)) / weight;
+    // The sum of twelve uniform numbers is near enough to normal, and the same on every machine.
+    double normal = -6;
+    for (int i = 0; i < 12; ++i) normal += random_.uniform();
+    return center + normal * spread / std::sqrt(weight);
+  }
+
+  Candidate child() override {
+    Candidate child = best_->candidate;
+    for (std::size_t changes = change_count(); changes > 0; --changes) {
+      const auto [parameter, value] = best_change(child);
+      child.choice[parameter] = value;
+    }
+    return child;
+  }
+
+  /// Of several random changes, the one whose drawn gain over the present value is largest.
+  std::pair<std::size_t, std::uint16_t> best_change(const Candidate& from) {
+    constexpr int kDraws = 6;
+    std::pair<std::size_t, std::uint16_t> best{active_.front(), from.choice[active_.front()]};
+    double best_gain = 0;
+    for (int i = 0; i < kDraws; ++i) {
+      const std::size_t p = active_[random_.below(active_.size())];
+      const std::uint16_t value = other_value(p, from.choice[p]);
+      const double gain = draw(records_[p][from.choice[p]]) - draw(records_[p][value]);
+      if (i == 0 || gain > best_gain) {
+        best_gain = gain;
+        best = {p, value};
+      }
+    }
+    return best;
+  }
+
+  std::vector<std::vector<ValueRecord>> records_;
+  ValueRecord all_;
+};
+
+}  // namespace
+
+std::unique_ptr<Strategy> make_free(const CandidateSpace& space, const StrategyOptions& options) {
+  return std::make_unique<FreeStrategy>(space, options);
+}
+
+std::unique_ptr<Strategy> make_insight(const CandidateSpace& space,
+                                       const StrategyOptions& options) {
+  return std::make_unique<InsightStrategy>(space, options);
+}
+
+}  // namespace evo

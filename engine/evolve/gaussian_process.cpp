@@ -1,0 +1,105 @@
+#include "engine/evolve/gaussian_process.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/evolve/portable_math.hpp"
+
+namespace evo {
+namespace {
+
+/// Keeps variances away from zero in single precision.
+constexpr float kSmallestVariance = 1e-6F;
+
+/// y += a x. Elementwise, so that vectorising it changes no bit.
+void add_scaled(float a, const float* x, float* y, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) y[i] += a * x[i];
+}
+
+}  // namespace
+
+GaussianProcess::GaussianProcess(const Kernel& kernel, std::vector<std::uint16_t> points,
+                                 std::span<const float> targets, double noise)
+    : kernel_(&kernel),
+      points_(std::move(points)),
+      size_(targets.size()),
+      noise_(noise),
+      factor_(targets.size() * targets.size()),
+      whitened_(targets.begin(), targets.end()) {
+  const std::size_t n = size_;
+  const std::size_t d = kernel.dimensions().size();
+  // Right-looking Cholesky on the upper triangle U = Lᵀ: its inner loop is add_scaled over a row.
+  std::vector<float>& u = factor_;
+  for (std::size_t i = 0; i < n; ++i) {
+    kernel.row({points_.data() + i * d, d}, {points_.data() + i * d, (n - i) * d},
+               {u.data() + i * n + i, n - i});
+    u[i * n + i] += static_cast<float>(noise);
+  }
+  for (std::size_t k = 0; k < n; ++k) {
+    float* row = u.data() + k * n;
+    const float root = std::sqrt(std::max(row[k], kSmallestVariance));
+    const float inverse = 1 / root;
+    row[k] = root;
+    for (std::size_t j = k + 1; j < n; ++j) row[j] *= inverse;
+    whitened_[k] *= inverse;
+    for (std::size_t i = k + 1; i < n; ++i) {
+      add_scaled(-row[i], row + i, u.data() + i * n + i, n - i);
+    }
+    add_scaled(-whitened_[k], row + k + 1, whitened_.data() + k + 1, n - k - 1);
+  }
+}
+
+double GaussianProcess::log_likelihood() const {
+  double sum = 0;
+  for (std::size_t i = 0; i < size_; ++i) {
+    sum -= 0.5 * static_cast<double>(whitened_[i]) * static_cast<double>(whitened_[i]) +
+           portable_log(static_cast<double>(factor_[i * size_ + i]));
+  }
+  return sum;
+}
+
+PoolPosterior::PoolPosterior(const GaussianProcess& process, std::vector<std::uint16_t> pool)
+    : process_(&process), pool_(std::move(pool)) {
+  const std::size_t n = process.size_;
+  const std::size_t d = process.kernel_->dimensions().size();
+  const std::size_t m = pool_.size() / d;
+  mean_.assign(m, 0);
+  variance_.assign(m, 1);
+  covariance_.resize(n * m);
+  for (std::size_t i = 0; i < n; ++i) {
+    process.kernel_->row({process.points_.data() + i * d, d}, pool_,
+                         {covariance_.data() + i * m, m});
+  }
+  solved_ = covariance_;
+  const std::vector<float>& u = process.factor_;
+  for (std::size_t k = 0; k < n; ++k) {
+    float* row = solved_.data() + k * m;
+    const float inverse = 1 / u[k * n + k];
+    for (std::size_t j = 0; j < m; ++j) row[j] *= inverse;
+    for (std::size_t i = k + 1; i < n; ++i) {
+      add_scaled(-u[k * n + i], row, solved_.data() + i * m, m);
+    }
+    add_scaled(process.whitened_[k], row, mean_.data(), m);
+    for (std::size_t j = 0; j < m; ++j) variance_[j] -= row[j] * row[j];
+  }
+  for (float& variance : variance_) variance = std::max(variance, kSmallestVariance);
+}
+
+void PoolPosterior::choose(std::size_t index) {
+  const std::size_t d = process_->kernel_->dimensions().size();
+  const std::size_t m = mean_.size();
+  std::vector<float> row(m);
+  process_->kernel_->row({pool_.data() + index * d, d}, pool_, row);
+  for (std::size_t i = 0; i < solved_.size() / m; ++i) {
+    const float* solved = solved_.data() + i * m;
+    add_scaled(-solved[index], solved, row.data(), m);
+  }
+  const float scale = 1 / std::sqrt(variance_[index] + static_cast<float>(process_->noise_));
+  for (std::size_t j = 0; j < m; ++j) {
+    row[j] *= scale;
+    variance_[j] = std::max(variance_[j] - row[j] * row[j], kSmallestVariance);
+  }
+  solved_.insert(solved_.end(), row.begin(), row.end());
+}
+
+}  // namespace evo

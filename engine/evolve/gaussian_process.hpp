@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/evolve/kernel.hpp"
+
+namespace evo {
+
+/// Gaussian process regression on encoded candidates (zero mean, unit prior variance).
+class GaussianProcess {
+ public:
+  /// `points`: n encoded candidates; `targets`: n; `noise`: variance of the noise, > 0.
+  /// O(n³ / 3).
+  GaussianProcess(const Kernel& kernel, std::vector<std::uint16_t> points,
+                  std::span<const float> targets, double noise);
+
+  [[nodiscard]] const Kernel& kernel() const { return *kernel_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] double noise() const { return noise_; }
+
+  /// ln p(targets | kernel, noise) up to a constant.
+  [[nodiscard]] double log_likelihood() const;
+
+ private:
+  friend class PoolPosterior;
+
+  const Kernel* kernel_;
+  std::vector<std::uint16_t> points_;
+  std::size_t size_;
+  double noise_;
+  std::vector<float> factor_;    ///< L of K + noise I = L Lᵀ, row-major
+  std::vector<float> whitened_;  ///< L⁻¹ targets
+};
+
+/// Mean and variance of a pool of candidates, updated as some of them are chosen to be evaluated: a
+/// choice is believed to give its mean (the kriging believer), so only variances shrink.
+class PoolPosterior {
+ public:
+  /// O(n² m) for m candidates.
+  PoolPosterior(const GaussianProcess& process, std::vector<std::uint16_t> pool);
+
+  [[nodiscard]] std::span<const float> mean() const { return mean_; }
+  [[nodiscard]] std::span<const float> variance() const { return variance_; }
+  /// Covariances of training point `i` with the pool.
+  [[nodiscard]] std::span<const float> covariances(std::size_t i) const {
+    return {covariance_.data() + i * mean_.size(), mean_.size()};
+  }
+
+  /// O(n m).
+  void choose(std::size_t index);
+
+ private:
+  const GaussianProcess* process_;
+  std::vector<std::uint16_t> pool_;
+  std::vector<float> mean_;
+  std::vector<float> variance_;
+  std::vector<float> covariance_;  ///< n × m
+  std::vector<float> solved_;      ///< L⁻¹ covariance, then one row per choice
+};
+
+}  // namespace evo

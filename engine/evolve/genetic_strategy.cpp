@@ -1,0 +1,84 @@
+#include <algorithm>
+
+#include "engine/evolve/portable_math.hpp"
+#include "engine/evolve/strategies.hpp"
+#include "engine/space/neighbours.hpp"
+
+namespace evo {
+namespace {
+
+constexpr std::size_t kPopulation = 20;
+constexpr std::size_t kTournament = 3;
+constexpr int kAttempts = 20;  ///< to breed a child that is new
+
+/// 1. The population is the kPopulation fastest candidates seen; failures never enter it.
+/// 2. Two different parents win a tournament each.
+/// 3. Uniform crossover; then each parameter mutates with probability 1 / parameters.
+/// 4. An invalid child is repaired, one that was seen before is bred again.
+class GeneticStrategy final : public SearchBase {
+ public:
+  GeneticStrategy(const CandidateSpace& space, const StrategyOptions& options)
+      : SearchBase(space, options), active_(active_parameters()) {}
+
+  std::vector<Candidate> propose(std::size_t count) override {
+    std::vector<Candidate> proposals;
+    for (std::size_t i = 0; observed_ >= kPopulation && i < count; ++i) {
+      for (int attempt = 0; attempt < kAttempts && population_.size() > 1; ++attempt) {
+        if (take(child(), proposals)) break;
+      }
+    }
+    fill(proposals, count);
+    return proposals;
+  }
+
+  void observe(std::span<const Observation> observations) override {
+    for (const Observation& observation : observations) {
+      seen_.add(observation.candidate);
+      ++observed_;
+      if (!observation.time_us) continue;
+      const Scored scored{observation.candidate, portable_log(*observation.time_us)};
+      const auto place = std::upper_bound(
+          population_.begin(), population_.end(), scored,
+          [](const Scored& a, const Scored& b) { return a.log_time < b.log_time; });
+      population_.insert(place, scored);
+      if (population_.size() > kPopulation) population_.pop_back();
+    }
+  }
+
+ private:
+  /// Index into the population, which is sorted: the smallest of several draws.
+  std::size_t tournament() {
+    std::size_t winner = population_.size();
+    for (std::size_t i = 0; i < kTournament; ++i) {
+      winner = std::min(winner, static_cast<std::size_t>(random_.below(population_.size())));
+    }
+    return winner;
+  }
+
+  Candidate child() {
+    const std::size_t first = tournament();
+    std::size_t second = tournament();
+    while (second == first) second = random_.below(population_.size());
+    Candidate child = population_[first].candidate;
+    for (const std::size_t p : active_) {
+      if (random_.below(2) == 0) child.choice[p] = population_[second].candidate.choice[p];
+    }
+    for (const std::size_t p : active_) {
+      if (random_.below(active_.size()) == 0) child.choice[p] = other_value(p, child.choice[p]);
+    }
+    return repair(space_, child, random_);
+  }
+
+  std::vector<std::size_t> active_;
+  std::vector<Scored> population_;
+  std::size_t observed_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Strategy> make_genetic(const CandidateSpace& space,
+                                       const StrategyOptions& options) {
+  return std::make_unique<GeneticStrategy>(space, options);
+}
+
+}  // namespace evo

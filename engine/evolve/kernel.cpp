@@ -1,0 +1,70 @@
+#include "engine/evolve/kernel.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/evolve/portable_math.hpp"
+
+namespace evo {
+namespace {
+
+std::vector<float> make_table(const KernelDimension& dimension, const KernelShape& shape) {
+  const std::size_t m = dimension.values;
+  std::vector<float> table(m * m);
+  for (std::size_t i = 0; i < m; ++i) {
+    for (std::size_t j = 0; j < m; ++j) {
+      double similar = i == j ? 1 : 0;
+      if (dimension.ordered && i != j) {
+        const double distance =
+            std::abs(static_cast<double>(i) - static_cast<double>(j)) / static_cast<double>(m - 1);
+        similar = portable_exp(-distance / shape.length);
+      }
+      table[i * m + j] = static_cast<float>(1 - shape.relevance + shape.relevance * similar);
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+Kernel::Kernel(std::vector<KernelDimension> dimensions, std::vector<KernelShape> shapes)
+    : dimensions_(std::move(dimensions)), shapes_(std::move(shapes)) {
+  for (std::size_t d = 0; d < dimensions_.size(); ++d) {
+    tables_.push_back(make_table(dimensions_[d], shapes_[d]));
+  }
+}
+
+void Kernel::set_shape(std::size_t dimension, KernelShape shape) {
+  shapes_[dimension] = shape;
+  tables_[dimension] = make_table(dimensions_[dimension], shape);
+}
+
+void Kernel::row(std::span<const std::uint16_t> point, std::span<const std::uint16_t> points,
+                 std::span<float> result) const {
+  const std::size_t d = dimensions_.size();
+  std::vector<const float*> tables(d);
+  for (std::size_t k = 0; k < d; ++k) {
+    tables[k] = tables_[k].data() + point[k] * dimensions_[k].values;
+  }
+  const std::uint16_t* other = points.data();
+  for (float& value : result) {
+    float product = 1;
+    for (std::size_t k = 0; k < d; ++k) product *= tables[k][other[k]];
+    value = product;
+    other += d;
+  }
+}
+
+Encoding::Encoding(const CandidateSpace& space) {
+  for (std::size_t p = 0; p < space.parameter_count(); ++p) {
+    if (space.value_count(p) < 2) continue;
+    active_.push_back(p);
+    dimensions_.push_back({space.value_count(p), space.is_ordered(p)});
+  }
+}
+
+void Encoding::append(const Candidate& candidate, std::vector<std::uint16_t>& points) const {
+  for (const std::size_t p : active_) points.push_back(candidate.choice[p]);
+}
+
+}  // namespace evo

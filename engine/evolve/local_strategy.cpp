@@ -1,0 +1,79 @@
+#include <deque>
+#include <optional>
+
+#include "engine/evolve/portable_math.hpp"
+#include "engine/evolve/strategies.hpp"
+#include "engine/space/neighbours.hpp"
+
+namespace evo {
+namespace {
+
+constexpr std::size_t kKick = 3;  ///< parameters changed to leave a local optimum
+constexpr int kAttempts = 40;     ///< to make kicks that are new
+
+/// 1. Propose the unseen neighbours of the centre in random order.
+/// 2. A faster one becomes the centre at once.
+/// 3. When all are seen, fill the generation with kicks of the best candidate so far (kKick random
+///    changes, repaired); the fastest of that generation is the next centre, faster or not.
+class LocalStrategy final : public SearchBase {
+ public:
+  LocalStrategy(const CandidateSpace& space, const StrategyOptions& options)
+      : SearchBase(space, options), active_(active_parameters()) {}
+
+  std::vector<Candidate> propose(std::size_t count) override {
+    std::vector<Candidate> proposals;
+    while (proposals.size() < count && !queue_.empty()) {
+      take(queue_.front(), proposals);
+      queue_.pop_front();
+    }
+    if (proposals.size() < count && best_ && !active_.empty()) {
+      centre_.reset();
+      for (int attempt = 0; attempt < kAttempts && proposals.size() < count; ++attempt) {
+        take(kicked(), proposals);
+      }
+    }
+    fill(proposals, count);
+    return proposals;
+  }
+
+  void observe(std::span<const Observation> observations) override {
+    for (const Observation& observation : observations) {
+      seen_.add(observation.candidate);
+      if (!observation.time_us) continue;
+      const Scored scored{observation.candidate, portable_log(*observation.time_us)};
+      if (!best_ || scored.log_time < best_->log_time) best_ = scored;
+      if (!centre_ || scored.log_time < centre_->log_time) move_to(scored);
+    }
+  }
+
+ private:
+  Candidate kicked() {
+    Candidate candidate = best_->candidate;
+    for (std::size_t i = 0; i < kKick; ++i) {
+      const std::size_t p = active_[random_.below(active_.size())];
+      candidate.choice[p] = other_value(p, candidate.choice[p]);
+    }
+    return repair(space_, candidate, random_);
+  }
+
+  void move_to(const Scored& scored) {
+    centre_ = scored;
+    queue_.clear();
+    const std::vector<Candidate> near =
+        neighbours(space_, scored.candidate, Neighbourhood::kAnyValue);
+    for (const std::size_t i : random_order(near.size(), random_)) queue_.push_back(near[i]);
+  }
+
+  std::vector<std::size_t> active_;
+  std::optional<Scored> best_;
+  std::optional<Scored> centre_;
+  std::deque<Candidate> queue_;
+};
+
+}  // namespace
+
+std::unique_ptr<Strategy> make_local(const CandidateSpace& space, const StrategyOptions& options) {
+  return std::make_unique<LocalStrategy>(space, options);
+}
+
+}  // namespace evo

@@ -1,0 +1,150 @@
+#include "engine/gate/harness.hpp"
+
+#include <algorithm>
+
+#include "engine/core/error.hpp"
+#include "engine/core/hash.hpp"
+#include "engine/device/arch_limits.hpp"
+#include "engine/gate/manifest.hpp"
+#include "engine/worker/messages.hpp"
+#include "engine/worker/session_messages.hpp"
+
+namespace evo {
+namespace {
+
+/// Shapes with more work than this are checked with one seed on a device that interprets: 2^28
+/// operations, between the ragged shapes of attention and the ones that are timed.
+constexpr double kFlopsForAllSeedsWhenInterpreted = 268435456.0;
+
+/// The folder of problems: kernel_templates/ beside the folder of the space file.
+std::filesystem::path find_templates_root(const SpaceDefinition& space) {
+  const std::filesystem::path folder = std::filesystem::absolute(space.file).parent_path();
+  for (const auto& root :
+       {folder.parent_path() / "kernel_templates", folder / "kernel_templates"}) {
+    if (std::filesystem::is_directory(root / space.problem)) return root;
+  }
+  throw SpaceError(space.file + ": problem: \"" + space.problem +
+                   "\": no folder kernel_templates/" + space.problem + " beside " +
+                   folder.string());
+}
+
+std::string define(const std::string& name, const std::string& value) {
+  return "-D" + name + "=" + value;
+}
+
+std::string number_text(double value) {
+  const auto whole = static_cast<std::int64_t>(value);
+  return static_cast<double>(whole) == value ? std::to_string(whole) : std::to_string(value);
+}
+
+}  // namespace
+
+Harness::Harness(const HarnessOptions& options, Store& store, std::unique_ptr<DeviceClient> device)
+    : space_(read_space_file(options.space_file)),
+      templates_root_(find_templates_root(space_.definition())),
+      problem_(Problem::load(templates_root_ / space_.definition().problem)),
+      kernel_(problem_.kernel(space_.definition().template_name)),
+      shape_(problem_.shape(options.shape.empty() ? space_.definition().shape : options.shape)),
+      source_(load_source(kernel_.source, templates_root_)),
+      line_info_(options.line_info),
+      device_(std::move(device)),
+      device_info_(device_ ? device_->info() : arch_limits(space_.definition().arch)),
+      compilers_(worker_program(), std::max<std::size_t>(options.jobs, 1), options.compile_limit) {
+  (void)problem_.checked_shapes(shape_, kernel_);  // refuses a shape the template does not support
+  (void)compilers_.version();
+  if (device_) set_up_device(options, store);
+  pipeline_ = std::make_unique<Pipeline>(
+      PipelineSetup{&problem_, &kernel_, &shape_, space_.definition().resources, device_info_},
+      store, compilers_, device_.get());
+}
+
+CompileRequest Harness::request_for(const KernelSpec& spec, const KernelSource& source,
+                                    const std::vector<std::string>& defines) const {
+  CompileRequest request{source, spec.entry, device_info_.arch, defines};
+  for (const auto& [name, value] : problem_.macros_for(shape_)) {
+    request.options.push_back(define(name, number_text(value)));
+  }
+  if (line_info_) request.options.emplace_back("-lineinfo");
+  return request;
+}
+
+CompilationRecord Harness::compile_reference(Store& store) {
+  const KernelSource source = load_source(problem_.reference.source, templates_root_);
+  PipelineSetup setup{&problem_, &problem_.reference, &shape_, {}, device_info_};
+  Pipeline builder(setup, store, compilers_, nullptr);
+  const std::atomic<bool> never{false};
+  const auto built = builder.judge({{request_for(problem_.reference, source, {}), {}}}, 0, never,
+                                   [](std::size_t, const Judgement&) {});
+  if (built.front().rejection) {
+    throw ProblemError(problem_.reference.source.string() + ": the reference does not pass the " +
+                       std::string(to_string(built.front().rejection->gate)) + " gate: " +
+                       built.front().rejection->reason + "\n" + built.front().rejection->detail);
+  }
+  return built.front().compilation;
+}
+
+void Harness::set_up_device(const HarnessOptions& options, Store& store) {
+  const CompilationRecord reference = compile_reference(store);
+  SessionSetup setup;
+  setup.problem_text = problem_.text;
+  setup.problem_folder = problem_.folder.string();
+  setup.template_name = kernel_.name;
+  setup.shape = shape_.name;
+  setup.reference = {reference.ptx, reference.cubin, problem_.reference.entry};
+  setup.check_seed = options.check_seed;
+  setup.timing.cold = options.cold;
+  if (device_info_.time_kind == TimeKind::kPredicted) {
+    setup.correctness.flops_for_all_seeds = kFlopsForAllSeedsWhenInterpreted;
+  }
+  device_->set_up(setup);
+}
+
+std::string Harness::problem_key() const {
+  ContentHash hash;
+  hash.add(problem_.text).add(source_.expanded());
+  hash.add(load_source(problem_.reference.source, templates_root_).expanded());
+  return hash.hex();
+}
+
+std::vector<Judgement> Harness::judge(const std::vector<Candidate>& candidates, double give_up_us,
+                                      const std::atomic<bool>& stop,
+                                      const Pipeline::Finished& finished) {
+  std::vector<KernelJob> jobs;
+  for (const Candidate& candidate : candidates) {
+    std::vector<std::string> options = space_.definition().compiler_options;
+    for (const auto& [name, value] : space_.macros(candidate)) {
+      options.push_back(define(name, value));
+    }
+    jobs.push_back({request_for(kernel_, source_, options), space_.values(candidate)});
+  }
+  return pipeline_->judge(std::move(jobs), give_up_us, stop, finished);
+}
+
+KernelUnderTest Harness::kernel_of(const Candidate& candidate, const CompilationRecord& compilation,
+                                   const std::string& kernel_key) const {
+  return kernel_under_test(compilation, kernel_key, kernel_.entry, space_.values(candidate));
+}
+
+PairResult Harness::compare_pair(const KernelUnderTest& first, const KernelUnderTest& second) {
+  device_->submit_compare(first, second);
+  const DeviceClient::Reply reply = device_->wait();
+  if (!reply.failure) return reply.message.get<PairResult>();
+  // Both were green a moment ago, and which one hung is not known: neither is moved.
+  PairResult failed;
+  failed.rejection = Rejection{Gate::kTiming, *reply.failure};
+  return failed;
+}
+
+std::optional<Timing> Harness::time_again(const KernelUnderTest& kernel) {
+  device_->submit_time(kernel, std::numeric_limits<double>::infinity());
+  const DeviceClient::Reply reply = device_->wait();
+  if (reply.failure) return std::nullopt;
+  const auto result = reply.message.get<TimingResult>();
+  return result.rejection ? std::nullopt : result.timing;
+}
+
+std::string Harness::manifest(const Candidate& candidate) const {
+  return launch_manifest(problem_, kernel_, shape_, space_.values(candidate), device_info_);
+}
+
+}  // namespace evo

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/store.hpp"
+#include "engine/gate/pipeline.hpp"
+#include "engine/space/space.hpp"
+
+namespace evo {
+
+struct HarnessOptions {
+  std::filesystem::path space_file;
+  std::string shape = {};        ///< timed; empty: the space's
+  std::size_t jobs = 1;          ///< compiler processes
+  std::uint64_t check_seed = 0;  ///< of the inputs; draw it fresh for every run
+  bool line_info = false;        ///< compile with -lineinfo, so that hazards name source lines
+  bool cold = false;             ///< time with a flushed L2
+  std::chrono::milliseconds compile_limit{60000};
+};
+
+/// Everything needed to judge candidates of one space on one device: the space, its problem, the
+/// worker processes and the pipeline, ready to use.
+class Harness {
+ public:
+  /// `device`: null judges build and resources only. Throws InputError or MissingError.
+  Harness(const HarnessOptions& options, Store& store, std::unique_ptr<DeviceClient> device);
+  Harness(const Harness&) = delete;
+  Harness& operator=(const Harness&) = delete;
+
+  [[nodiscard]] const Space& space() const { return space_; }
+  [[nodiscard]] const Problem& problem() const { return problem_; }
+  [[nodiscard]] const KernelSpec& kernel() const { return kernel_; }
+  [[nodiscard]] const Shape& shape() const { return shape_; }
+  [[nodiscard]] const DeviceInfo& device() const { return device_info_; }
+  /// False without a device: nothing beyond the resource gate is judged.
+  [[nodiscard]] bool has_device() const { return device_ != nullptr; }
+  [[nodiscard]] const PhaseTimes& times() const { return pipeline_->times(); }
+  [[nodiscard]] const std::string& compiler_version() { return compilers_.version(); }
+
+  /// Content key of the problem with every source it names, and of the space.
+  [[nodiscard]] std::string problem_key() const;
+
+  /// As Pipeline::judge().
+  [[nodiscard]] std::vector<Judgement> judge(const std::vector<Candidate>& candidates,
+                                             double give_up_us, const std::atomic<bool>& stop,
+                                             const Pipeline::Finished& finished);
+  void remember(const std::string& kernel_key) { pipeline_->remember(kernel_key); }
+
+  /// The kernel of a candidate from its stored compilation.
+  [[nodiscard]] KernelUnderTest kernel_of(const Candidate& candidate,
+                                          const CompilationRecord& compilation,
+                                          const std::string& kernel_key) const;
+
+  /// Two kernels timed in turn. Needs a device that measures.
+  [[nodiscard]] PairResult compare_pair(const KernelUnderTest& first,
+                                        const KernelUnderTest& second);
+  /// One kernel timed again. Nothing when it failed.
+  [[nodiscard]] std::optional<Timing> time_again(const KernelUnderTest& kernel);
+
+  /// How to launch the candidate's kernel on the timed shape.
+  [[nodiscard]] std::string manifest(const Candidate& candidate) const;
+
+ private:
+  [[nodiscard]] CompileRequest request_for(const KernelSpec& spec, const KernelSource& source,
+                                           const std::vector<std::string>& defines) const;
+  [[nodiscard]] CompilationRecord compile_reference(Store& store);
+  void set_up_device(const HarnessOptions& options, Store& store);
+
+  Space space_;
+  std::filesystem::path templates_root_;
+  Problem problem_;
+  const KernelSpec& kernel_;
+  const Shape& shape_;
+  KernelSource source_;
+  bool line_info_;
+  std::unique_ptr<DeviceClient> device_;
+  DeviceInfo device_info_;
+  CompilePool compilers_;
+  std::unique_ptr<Pipeline> pipeline_;
+};
+
+}  // namespace evo

@@ -1,0 +1,185 @@
+#include "engine/space/decision_diagram.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "engine/core/error.hpp"
+
+namespace evo {
+namespace {
+
+constexpr std::uint64_t kMostAssignments = std::uint64_t{1} << 62;
+
+/// The assigned parameters that unfinished constraints need after `level` assignments.
+std::vector<std::size_t> needed_after(std::size_t level, std::span<const std::size_t> order,
+                                      std::span<const Constraint* const> constraints) {
+  std::vector<std::size_t> level_of(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) level_of[order[i]] = i;
+  std::vector<bool> needed(order.size(), false);
+  for (const Constraint* constraint : constraints) {
+    const auto scope = constraint->scope();
+    const bool finished =
+        std::all_of(scope.begin(), scope.end(), [&](std::size_t p) { return level_of[p] < level; });
+    if (finished) continue;
+    for (const std::size_t p : scope) needed[p] = needed[p] || level_of[p] < level;
+  }
+  std::vector<std::size_t> list;
+  for (std::size_t p = 0; p < needed.size(); ++p) {
+    if (needed[p]) list.push_back(p);
+  }
+  return list;
+}
+
+}  // namespace
+
+/// Step 2: one layer after the other.
+class DiagramBuilder {
+ public:
+  DiagramBuilder(std::span<const std::size_t> value_counts,
+                 std::span<const Constraint* const> constraints, std::size_t max_edges)
+      : value_counts_(value_counts),
+        constraints_(constraints),
+        edges_left_(max_edges),
+        order_(assignment_order(value_counts, constraints)) {}
+
+  std::optional<DecisionDiagram> build() {
+    DecisionDiagram diagram;
+    states_.assign(value_counts_.size(), 0);
+    for (std::size_t level = 0; level < order_.size(); ++level) {
+      if (!expand(level, diagram)) return std::nullopt;
+    }
+    diagram.count_up();
+    return diagram;
+  }
+
+ private:
+  /// Constraints whose last parameter is the one at `level`.
+  [[nodiscard]] std::vector<const Constraint*> finished_at(std::size_t level) const {
+    std::vector<const Constraint*> list;
+    for (const Constraint* constraint : constraints_) {
+      std::size_t last = 0;
+      for (const std::size_t p : constraint->scope()) {
+        last = std::max(last, static_cast<std::size_t>(std::find(order_.begin(), order_.end(), p) -
+                                                       order_.begin()));
+      }
+      if (last == level) list.push_back(constraint);
+    }
+    return list;
+  }
+
+  bool expand(std::size_t level, DecisionDiagram& diagram) {
+    const std::size_t parameter = order_[level];
+    const std::vector<std::size_t> needed = needed_after(level + 1, order_, constraints_);
+    double keys = 1;
+    for (const std::size_t p : needed) keys *= static_cast<double>(value_counts_[p]);
+    if (keys > 9e18) return false;  // a key would not fit 64 bits
+
+    const std::vector<const Constraint*> finished = finished_at(level);
+    DecisionDiagram::Layer layer;
+    layer.parameter = parameter;
+    layer.values = value_counts_[parameter];
+    std::unordered_map<std::uint64_t, std::uint32_t> node_of;
+    std::vector<std::uint16_t> next;
+    for (std::size_t begin = 0; begin < states_.size(); begin += value_counts_.size()) {
+      const std::span<std::uint16_t> state(states_.data() + begin, value_counts_.size());
+      for (std::size_t value = 0; value < layer.values; ++value) {
+        if (edges_left_-- == 0) return false;
+        state[parameter] = static_cast<std::uint16_t>(value);
+        const bool holds = std::all_of(finished.begin(), finished.end(),
+                                       [&](const Constraint* c) { return c->holds(state); });
+        if (!holds) {
+          layer.child.push_back(DecisionDiagram::kNone);
+          continue;
+        }
+        const auto [found, is_new] =
+            node_of.try_emplace(key_of(state, needed), static_cast<std::uint32_t>(node_of.size()));
+        if (is_new) next.insert(next.end(), state.begin(), state.end());
+        layer.child.push_back(found->second);
+      }
+    }
+    states_ = std::move(next);
+    diagram.layers_.push_back(std::move(layer));
+    return true;
+  }
+
+  [[nodiscard]] std::uint64_t key_of(std::span<const std::uint16_t> state,
+                                     const std::vector<std::size_t>& needed) const {
+    std::uint64_t key = 0;
+    for (const std::size_t p : needed) key = key * value_counts_[p] + state[p];
+    return key;
+  }
+
+  std::span<const std::size_t> value_counts_;
+  std::span<const Constraint* const> constraints_;
+  std::size_t edges_left_;
+  std::vector<std::size_t> order_;
+  std::vector<std::uint16_t> states_;  ///< of the current layer's nodes, one after the other
+};
+
+std::optional<DecisionDiagram> DecisionDiagram::build(
+    std::span<const std::size_t> value_counts, std::span<const Constraint* const> constraints,
+    std::size_t max_edges) {
+  return DiagramBuilder(value_counts, constraints, max_edges).build();
+}
+
+std::uint64_t DecisionDiagram::below(std::size_t layer, std::uint32_t child) const {
+  if (child == kNone) return 0;
+  return layer + 1 < layers_.size() ? layers_[layer + 1].counts[child] : 1;
+}
+
+void DecisionDiagram::count_up() {
+  for (std::size_t l = layers_.size(); l-- > 0;) {
+    Layer& layer = layers_[l];
+    layer.counts.assign(layer.child.size() / layer.values, 0);
+    for (std::size_t edge = 0; edge < layer.child.size(); ++edge) {
+      const std::uint64_t count = below(l, layer.child[edge]);
+      if (count == 0) layer.child[edge] = kNone;
+      std::uint64_t& sum = layer.counts[edge / layer.values];
+      sum += count;
+      if (sum > kMostAssignments) {
+        throw SpaceError("more than 2^62 valid candidates are not supported");
+      }
+    }
+  }
+  count_ = layers_.empty() || layers_.front().counts.empty() ? 0 : layers_.front().counts.front();
+}
+
+bool DecisionDiagram::contains(const Candidate& candidate) const {
+  if (candidate.choice.size() != layers_.size() || count_ == 0) return false;
+  std::uint32_t node = 0;
+  for (const Layer& layer : layers_) {
+    const std::size_t value = candidate.choice[layer.parameter];
+    if (value >= layer.values) return false;
+    node = layer.child[node * layer.values + value];
+    if (node == kNone) return false;
+  }
+  return true;
+}
+
+Candidate DecisionDiagram::at(std::uint64_t rank) const {
+  Candidate candidate;
+  candidate.choice.resize(layers_.size());
+  std::uint32_t node = 0;
+  for (std::size_t l = 0; l < layers_.size(); ++l) {
+    const Layer& layer = layers_[l];
+    for (std::size_t value = 0; value < layer.values; ++value) {
+      const std::uint32_t child = layer.child[node * layer.values + value];
+      const std::uint64_t count = below(l, child);
+      if (rank < count) {
+        candidate.choice[layer.parameter] = static_cast<std::uint16_t>(value);
+        node = child;
+        break;
+      }
+      rank -= count;
+    }
+  }
+  return candidate;
+}
+
+std::size_t DecisionDiagram::edge_count() const {
+  std::size_t edges = 0;
+  for (const Layer& layer : layers_) edges += layer.child.size();
+  return edges;
+}
+
+}  // namespace evo

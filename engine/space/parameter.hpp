@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace evo {
+
+/// One value of a macro.
+struct ParameterValue {
+  enum class Kind { kInteger, kReal, kBoolean, kName };
+
+  Kind kind = Kind::kInteger;
+  std::string text;   ///< as in the file: 64, 0.5, true, xor
+  double number = 0;  ///< in expressions; a name counts as its index in the list
+
+  /// What the compiler gets for the macro: the number, 1 or 0, or the index of the name.
+  [[nodiscard]] std::string macro_text() const;
+};
+
+/// One macro of a search space with all values it may take.
+struct Parameter {
+  std::string macro;
+  std::vector<ParameterValue> values;
+  std::size_t default_index = 0;
+  std::string meaning = {};
+
+  [[nodiscard]] bool has_names() const {
+    return values.front().kind == ParameterValue::Kind::kName;
+  }
+  /// Numbers in ascending order.
+  [[nodiscard]] bool is_ordered() const;
+  /// "32, 64, 128", for messages.
+  [[nodiscard]] std::string allowed() const;
+};
+
+/// True for [A-Za-z_][A-Za-z0-9_]*.
+[[nodiscard]] bool is_identifier(std::string_view text);
+
+/// "SWIZZLE_XOR" for macro SWIZZLE and value xor.
+[[nodiscard]] std::string value_name(const Parameter& parameter, std::size_t value);
+
+/// The value names of all parameters with their numbers: {"SWIZZLE_NONE": 0, "SWIZZLE_PAD": 1, …}.
+[[nodiscard]] std::map<std::string, double> value_names(const std::vector<Parameter>& parameters);
+
+}  // namespace evo

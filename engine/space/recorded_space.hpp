@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/space/candidate_space.hpp"
+
+namespace evo {
+
+/// One value of a recorded parameter.
+struct RecordedValue {
+  std::string text;
+  std::optional<double> number = {};  ///< nothing for a name
+};
+
+struct RecordedParameter {
+  std::string name;
+  std::vector<RecordedValue> values;  ///< numbers ascending first, then names
+};
+
+/// What someone measured for one configuration.
+struct RecordedEntry {
+  Candidate candidate;
+  std::optional<double> time_ms = {};  ///< nothing: it failed
+  std::string failure = {};            ///< as recorded: "CompilationFailedConfig", "timeout"…
+};
+
+/// A recorded space as read, before it is indexed.
+struct Recording {
+  std::string name;  ///< of the file, without its endings
+  std::string device;
+  std::string kernel;
+  std::vector<RecordedParameter> parameters;
+  std::vector<RecordedEntry> entries;
+};
+
+/// A space whose every valid candidate somebody has measured. Valid are exactly the recorded
+/// configurations. Immutable, so threads may share it.
+class RecordedSpace final : public CandidateSpace {
+ public:
+  /// Throws SpaceError when nothing is recorded, nothing ran, or a configuration is there twice.
+  explicit RecordedSpace(Recording recording);
+
+  // CandidateSpace
+  [[nodiscard]] std::size_t parameter_count() const override;
+  [[nodiscard]] std::size_t value_count(std::size_t parameter) const override;
+  [[nodiscard]] bool is_ordered(std::size_t parameter) const override;
+  [[nodiscard]] std::string_view parameter_name(std::size_t parameter) const override;
+  [[nodiscard]] std::string value_text(std::size_t parameter, std::size_t value) const override;
+  [[nodiscard]] bool is_valid(const Candidate& candidate) const override;
+  [[nodiscard]] SpaceCount count() const override;
+  [[nodiscard]] std::uint64_t rank_count() const override { return recording_.entries.size(); }
+  [[nodiscard]] std::optional<Candidate> at_rank(std::uint64_t rank) const override;
+
+  [[nodiscard]] const std::string& name() const { return recording_.name; }
+  [[nodiscard]] const Recording& recording() const { return recording_; }
+
+  /// What is recorded for a valid candidate: the evaluation that costs one of the budget.
+  [[nodiscard]] const RecordedEntry& entry(const Candidate& candidate) const;
+
+  /// The times of all entries that ran, ascending, ms.
+  [[nodiscard]] std::span<const double> sorted_times_ms() const { return sorted_times_ms_; }
+
+ private:
+  /// Position in recording_.entries, or nothing.
+  [[nodiscard]] std::optional<std::size_t> find(const Candidate& candidate) const;
+
+  Recording recording_;
+  std::vector<std::uint64_t> strides_;
+  std::vector<std::uint32_t> dense_;  ///< mixed-radix key → position + 1; empty when too large
+  std::unordered_map<std::uint64_t, std::uint32_t> sparse_;
+  std::vector<bool> ordered_;
+  std::vector<double> sorted_times_ms_;
+};
+
+/// Reads a Kernel Tuner cache or a T4 results file, plain or gzip, also a cache whose writer was
+/// stopped before it closed the braces. A failure may be spelled as a string in place of the time,
+/// as
+/// "__error__", as 1e20 and the like, as null or as T4's "invalidity". Throws SpaceError or
+/// InputError naming the file and what is wrong.
+[[nodiscard]] Recording read_recording(const std::filesystem::path& file);
+
+}  // namespace evo

@@ -1,0 +1,157 @@
+#include "engine/space/space.hpp"
+
+#include <algorithm>
+
+#include "engine/core/error.hpp"
+
+namespace evo {
+namespace {
+
+/// Edges the index may have: 8 MB, built in well under a second.
+constexpr std::size_t kMaxEdges = 2'000'000;
+/// Draws for the share of the index that also satisfies constraints too wide for it.
+constexpr int kEstimateDraws = 20'000;
+
+std::string quoted(const ConstraintText& constraint) {
+  return "'" + constraint.expression + "' (" + constraint.why + ")";
+}
+
+}  // namespace
+
+Space::Space(SpaceDefinition definition) : definition_(std::move(definition)) {
+  for (const Parameter& parameter : definition_.parameters) {
+    value_counts_.push_back(parameter.values.size());
+  }
+  compile_constraints();
+  build_index();
+  estimate_count();
+  check_named_candidates();
+}
+
+void Space::compile_constraints() {
+  for (std::size_t i = 0; i < definition_.constraints.size(); ++i) {
+    const std::string& whole = definition_.constraints[i].expression;
+    try {
+      for (const std::string& part : split_conjunction(whole)) {
+        parts_.push_back({Constraint(part, definition_.parameters), i});
+      }
+    } catch (const InputError& error) {
+      throw SpaceError(definition_.file + ": constraints[" + std::to_string(i) + "].expression: '" +
+                       whole + "': " + error.what());
+    }
+  }
+}
+
+void Space::build_index() {
+  std::vector<const Constraint*> narrow;
+  for (const Part& part : parts_) narrow.push_back(&part.condition);
+  std::stable_sort(narrow.begin(), narrow.end(), [](const Constraint* a, const Constraint* b) {
+    return a->combinations() < b->combinations();
+  });
+  // The widest conditions leave the index until it fits; without any it always does.
+  std::optional<DecisionDiagram> diagram;
+  while (!(diagram = DecisionDiagram::build(value_counts_, narrow, kMaxEdges))) {
+    if (narrow.empty()) throw SpaceError(definition_.file + ": parameters: too many values");
+    wide_.push_back(narrow.back());
+    narrow.pop_back();
+  }
+  diagram_ = std::move(*diagram);
+  if (diagram_.count() == 0) {
+    throw SpaceError(definition_.file + ": constraints: no candidate satisfies them all; " +
+                     "these exclude each other: " + unsatisfiable_constraints());
+  }
+}
+
+/// Leaves out one constraint after the other as long as nothing becomes satisfiable.
+std::string Space::unsatisfiable_constraints() const {
+  std::vector<bool> kept(definition_.constraints.size(), true);
+  for (std::size_t out = 0; out < kept.size(); ++out) {
+    kept[out] = false;
+    std::vector<const Constraint*> conditions;
+    for (const Part& part : parts_) {
+      if (kept[part.constraint]) conditions.push_back(&part.condition);
+    }
+    const auto diagram = DecisionDiagram::build(value_counts_, conditions, kMaxEdges);
+    kept[out] = !diagram || diagram->count() > 0;
+  }
+  std::string list;
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    if (kept[i]) list += (list.empty() ? "" : "; ") + quoted(definition_.constraints[i]);
+  }
+  return list;
+}
+
+void Space::estimate_count() {
+  const auto indexed = static_cast<double>(diagram_.count());
+  count_ = {.value = indexed, .exact = true};
+  if (wide_.empty()) return;
+  Random random(1);
+  int valid = 0;
+  for (int i = 0; i < kEstimateDraws; ++i) {
+    if (at_rank(random.below(diagram_.count()))) ++valid;
+  }
+  if (valid == 0) {
+    throw SpaceError(definition_.file + ": constraints: none of " + std::to_string(kEstimateDraws) +
+                     " random candidates satisfies '" + wide_.back()->text() +
+                     "'; state it over fewer macros or drop values");
+  }
+  count_ = {.value = indexed * valid / kEstimateDraws, .exact = false};
+}
+
+void Space::check_named_candidates() const {
+  if (const ConstraintText* constraint = violated(defaults())) {
+    throw SpaceError(definition_.file + ": parameters: the defaults " + config_json(defaults()) +
+                     " violate " + quoted(*constraint));
+  }
+  for (std::size_t i = 0; i < definition_.milestones.size(); ++i) {
+    const Milestone& milestone = definition_.milestones[i];
+    if (const ConstraintText* constraint = violated(milestone.candidate)) {
+      throw SpaceError(definition_.file + ": milestones[" + std::to_string(i) + "]: '" +
+                       milestone.name + "' " + config_json(milestone.candidate) + " violates " +
+                       quoted(*constraint));
+    }
+  }
+}
+
+bool Space::is_ordered(std::size_t parameter) const {
+  return definition_.parameters[parameter].is_ordered();
+}
+
+std::string_view Space::parameter_name(std::size_t parameter) const {
+  return definition_.parameters[parameter].macro;
+}
+
+std::string Space::value_text(std::size_t parameter, std::size_t value) const {
+  return definition_.parameters[parameter].values[value].text;
+}
+
+bool Space::is_valid(const Candidate& candidate) const {
+  return diagram_.contains(candidate) &&
+         std::all_of(wide_.begin(), wide_.end(),
+                     [&](const Constraint* c) { return c->holds(candidate.choice); });
+}
+
+std::optional<Candidate> Space::at_rank(std::uint64_t rank) const {
+  Candidate candidate = diagram_.at(rank);
+  for (const Constraint* constraint : wide_) {
+    if (!constraint->holds(candidate.choice)) return std::nullopt;
+  }
+  return candidate;
+}
+
+Candidate Space::defaults() const {
+  Candidate candidate;
+  for (const Parameter& parameter : definition_.parameters) {
+    candidate.choice.push_back(static_cast<std::uint16_t>(parameter.default_index));
+  }
+  return candidate;
+}
+
+const ConstraintText* Space::violated(const Candidate& candidate) const {
+  for (const Part& part : parts_) {
+    if (!part.condition.holds(candidate.choice)) return &definition_.constraints[part.constraint];
+  }
+  return nullptr;
+}
+
+}  // namespace evo

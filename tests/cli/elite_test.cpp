@@ -1,0 +1,219 @@
+// evo-elite, the real program, on prepared databases.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "db/store.hpp"
+#include "tests/cli/run_program.hpp"
+#include "tests/db/sample.hpp"
+
+namespace evo {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+std::vector<std::string> lines(const std::string& text) {
+  std::vector<std::string> result;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) result.push_back(line);
+  return result;
+}
+
+class EvoElite : public testing::Test {
+ protected:
+  ProgramResult elite(const std::string& arguments) const {
+    return run_program("evo-elite " + arguments, folder_.path());
+  }
+
+  CandidateId add(RunId run, int position, const std::string& kernel, double p50_us,
+                  const std::string& milestone = {}) {
+    EvaluationRecord record =
+        sample::green(0, position, store_.put_compilation(sample::compilation(kernel)), p50_us,
+                      store_.run(run).info.device.time_kind);
+    record.milestone = milestone;
+    return store_.record_evaluation(run, record);
+  }
+
+  sample::TemporaryFolder folder_;
+  Store store_ = Store::open(folder_.path() / "evo.db");
+  RunId run_ = store_.start_run(sample::run_info());
+};
+
+TEST_F(EvoElite, AMissingDatabaseIsNamedAndNotCreated) {
+  const ProgramResult result = elite("--db none.db");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("none.db"), HasSubstr("no such file")));
+  EXPECT_EQ(result.out, "");
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "none.db"));
+}
+
+TEST_F(EvoElite, BadUsageIsExitCodeTwo) {
+  for (const char* arguments : {"--frobnicate", "--run x", "show", "compare 1", "--json --csv",
+                                "show 12345", "--run 99", "ladder --run 99", "nonsense"}) {
+    const ProgramResult result = elite(arguments);
+    EXPECT_EQ(result.exit_code, 2) << arguments;
+    EXPECT_NE(result.err, "") << arguments;
+    EXPECT_EQ(result.out, "") << arguments;
+  }
+}
+
+TEST_F(EvoElite, HelpFitsOneScreenAndShowsDefaults) {
+  const ProgramResult result = elite("--help");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_LE(lines(result.out).size(), 30U);
+  EXPECT_THAT(result.out, HasSubstr("--db TEXT=evo.db"));
+  for (const std::string& line : lines(result.out)) EXPECT_LE(line.size(), 100U) << line;
+}
+
+TEST_F(EvoElite, NothingGreenIsExitCodeOne) {
+  store_.record_evaluation(run_, sample::rejected(0, 0, {.gate = Gate::kBuild, .reason = "no"}));
+  for (const char* arguments : {"", "--json", "--csv", "--run 1", "--device H200"}) {
+    const ProgramResult result = elite(arguments);
+    EXPECT_EQ(result.exit_code, 1) << arguments;
+    EXPECT_EQ(result.out, "") << arguments;
+    EXPECT_THAT(result.err, HasSubstr("nothing is green")) << arguments;
+  }
+}
+
+TEST_F(EvoElite, TheTableIsAlignedAndNamesWhatDiffers) {
+  add(run_, 0, "a", 101.5);
+  add(run_, 1, "b", 9.25);
+  const ProgramResult result = elite("");
+  EXPECT_EQ(result.exit_code, 0);
+  const std::vector<std::string> text = lines(result.out);
+  ASSERT_EQ(text.size(), 5U);
+  EXPECT_THAT(text[0], AllOf(HasSubstr("run 1 (running): copy_h200 on NVIDIA H200, shape mission"),
+                             HasSubstr("measured times")));
+  EXPECT_THAT(text[2], HasSubstr("TILE=1"));
+  EXPECT_THAT(text[2], Not(HasSubstr("SWIZZLE")));
+  EXPECT_EQ(text[4], "in common: SWIZZLE=xor");
+  // Times are right-aligned: the decimal points stand under each other.
+  EXPECT_EQ(text[2].find("9.25") + 1, text[3].find("101.50") + 3);
+}
+
+TEST_F(EvoElite, PredictedTimesAreMarkedInHeadingAndRows) {
+  const RunId predicted = store_.start_run(sample::run_info(TimeKind::kPredicted));
+  add(run_, 0, "a", 10);
+  add(predicted, 0, "a", 5);
+  const ProgramResult both = elite("");
+  EXPECT_THAT(both.out, AllOf(HasSubstr("run 1"), HasSubstr("run 2")));
+  const std::vector<std::string> text = lines(elite("--device virtual").out);
+  ASSERT_GE(text.size(), 3U);
+  EXPECT_THAT(text[0], HasSubstr("PREDICTED"));
+  EXPECT_THAT(text[1], HasSubstr("p50 us predicted"));
+  EXPECT_THAT(text[2], HasSubstr("predicted"));
+}
+
+TEST_F(EvoElite, JsonIsOneObjectALineAndNothingElse) {
+  add(run_, 0, "a", 10);
+  add(run_, 1, "b", 9);
+  const ProgramResult result = elite("--json");
+  EXPECT_EQ(result.err, "");
+  const std::vector<std::string> text = lines(result.out);
+  ASSERT_EQ(text.size(), 2U);
+  const json best = json::parse(text[0]);
+  EXPECT_EQ(best["rank"], 1);
+  EXPECT_EQ(best["p50_us"], 9.0);
+  EXPECT_EQ(best["kind"], "measured");
+  EXPECT_EQ(best["config"]["TILE"], 1);
+  EXPECT_EQ(best["device"], "NVIDIA H200");
+  EXPECT_EQ(best["shared_bytes"], 5120);
+  EXPECT_FALSE(best.contains(""));
+}
+
+TEST_F(EvoElite, CsvHasOneHeadingAndQuotesConfigurations) {
+  add(run_, 0, "a", 10);
+  const std::vector<std::string> text = lines(elite("--csv").out);
+  ASSERT_EQ(text.size(), 2U);
+  EXPECT_EQ(text[0],
+            "rank,run,space,device,shape,p50_us,p90_us,tflops,registers,shared_bytes,"
+            "max_abs_error,kind,candidate,config\r");
+  EXPECT_EQ(text[1],
+            "1,1,copy_h200,NVIDIA H200,mission,10.0,11.0,200.0,96,5120,0.002,measured,1,"
+            "\"{\"\"SWIZZLE\"\":\"\"xor\"\",\"\"TILE\"\":0}\"\r");
+}
+
+TEST_F(EvoElite, TheLadderShowsFailuresAndRatios) {
+  add(run_, 0, "a", 100, "baseline");
+  EvaluationRecord failed =
+      sample::rejected(0, 1, {.gate = Gate::kCorrectness, .reason = "relative L2 0.3 > 0.002"});
+  failed.milestone = "fused";
+  store_.record_evaluation(run_, failed);
+  add(run_, 2, "b", 50, "wmma");
+  const std::string text = elite("ladder").out;
+  EXPECT_THAT(text, AllOf(HasSubstr("baseline"), HasSubstr("failed correctness"),
+                          HasSubstr("relative L2 0.3 > 0.002"), HasSubstr("2.000")));
+  const std::vector<std::string> rows = lines(elite("ladder --json --run 1").out);
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_TRUE(json::parse(rows[1])["p50_us"].is_null());
+  EXPECT_EQ(json::parse(rows[2])["speedup"], 2.0);
+}
+
+TEST_F(EvoElite, RejectionsNameWhatOnlyThePolicyForbade) {
+  store_.record_evaluation(run_, sample::rejected(0, 0,
+                                                  {.gate = Gate::kResource,
+                                                   .reason = "128 registers, policy 120",
+                                                   .policy_only = true}));
+  const ProgramResult result = elite("rejections");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr("1 candidate was rejected only by policy"),
+                    HasSubstr("registers_per_thread 120"), HasSubstr("128 registers, policy 120")));
+  EXPECT_EQ(json::parse(lines(elite("rejections --json").out).at(0))["policy_only"], true);
+}
+
+TEST_F(EvoElite, ShowTellsAllOfACandidate) {
+  const CandidateId id = add(run_, 0, "a", 10, "baseline");
+  const json shown = json::parse(elite("show " + std::to_string(id) + " --json").out);
+  EXPECT_EQ(shown["outcome"], "green");
+  EXPECT_EQ(shown["milestone"], "baseline");
+  EXPECT_EQ(shown["timing"]["samples"], 100);
+  EXPECT_EQ(shown["compilation"]["ptx_hash"], "ptx-a");
+  EXPECT_EQ(shown["checks"][0]["seed"], 18446744073709551614ULL);
+  EXPECT_THAT(elite("show " + std::to_string(id)).out,
+              AllOf(HasSubstr("TILE = 0"), HasSubstr("p50_us = 10"), HasSubstr("max abs err")));
+}
+
+TEST_F(EvoElite, CompareGivesRatiosOnlyOfTimesThatMayBeCompared) {
+  const CandidateId a = add(run_, 0, "a", 10);
+  const CandidateId b = add(run_, 1, "b", 9);
+  const RunId predicted = store_.start_run(sample::run_info(TimeKind::kPredicted));
+  const CandidateId c = add(predicted, 0, "a", 5);
+  store_.record_confirmation(run_, {.challenger = b,
+                                    .incumbent = a,
+                                    .ratio = 0.9,
+                                    .ratio_low = 0.88,
+                                    .ratio_high = 0.92,
+                                    .pairs = 40,
+                                    .verdict = Verdict::kFaster});
+  const std::string pair = std::to_string(a) + " " + std::to_string(b);
+  const std::string text = elite("compare " + pair).out;
+  EXPECT_THAT(text, AllOf(HasSubstr("0.9000"), HasSubstr("40 interleaved pairs"),
+                          HasSubstr("faster"), HasSubstr("TILE")));
+  EXPECT_THAT(text, Not(HasSubstr("SWIZZLE")));
+
+  const std::string mixed = std::to_string(a) + " " + std::to_string(c);
+  EXPECT_THAT(elite("compare " + mixed).out, HasSubstr("one is measured, one predicted"));
+  for (const std::string& line : lines(elite("compare --json " + mixed).out)) {
+    EXPECT_TRUE(json::parse(line)["b_over_a"].is_null()) << line;
+  }
+}
+
+TEST_F(EvoElite, ListsRuns) {
+  store_.finish_run(run_, RunStatus::kFinished);
+  const json run = json::parse(elite("runs --json").out);
+  EXPECT_EQ(run["status"], "finished");
+  EXPECT_EQ(run["seed"], 18446744073709551615ULL);
+  EXPECT_THAT(elite("runs").out, HasSubstr("finished"));
+}
+
+}  // namespace
+}  // namespace evo

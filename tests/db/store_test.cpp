@@ -1,0 +1,343 @@
+#include "db/store.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "db/connection.hpp"
+#include "engine/core/error.hpp"
+#include "tests/db/sample.hpp"
+
+namespace evo {
+namespace {
+
+using testing::HasSubstr;
+
+template <typename Body>
+std::string db_error(Body&& body) {
+  try {
+    body();
+  } catch (const DbError& error) {
+    return error.what();
+  }
+  return "no DbError";
+}
+
+TEST(Store, GivesBackARunAsItWasStarted) {
+  Store store = Store::in_memory();
+  const RunInfo info = sample::run_info();
+  const StoredRun run = store.run(store.start_run(info));
+  EXPECT_EQ(run.status, RunStatus::kRunning);
+  EXPECT_EQ(run.info.seed, info.seed);
+  EXPECT_EQ(run.info.device.name, info.device.name);
+  EXPECT_EQ(run.info.device.l2_bytes, info.device.l2_bytes);
+  EXPECT_EQ(run.info.device.max_registers_per_thread, 255);
+  EXPECT_EQ(run.info.space.text, info.space.text);
+  EXPECT_EQ(run.info.problem.key, info.problem.key);
+  EXPECT_EQ(run.info.elite_size, 3);
+  EXPECT_DOUBLE_EQ(run.info.flops_per_launch, 2e9);
+  EXPECT_FALSE(run.last_generation.has_value());
+  EXPECT_FALSE(run.finished_at.has_value());
+}
+
+TEST(Store, SharesDevicesAndFilesBetweenRuns) {
+  Store store = Store::in_memory();
+  store.start_run(sample::run_info());
+  store.start_run(sample::run_info());
+  EXPECT_EQ(store.runs().size(), 2U);
+  SQLite::Database& database = store.connection().database();
+  EXPECT_EQ(database.execAndGet("SELECT count(*) FROM device").getInt(), 1);
+  EXPECT_EQ(database.execAndGet("SELECT count(*) FROM space").getInt(), 1);
+}
+
+TEST(Store, AnUnknownRunIsAnErrorThatSaysWhatThereIs) {
+  Store store = Store::in_memory();
+  EXPECT_THAT(db_error([&] { static_cast<void>(store.run(7)); }),
+              HasSubstr("no run 7; it has no runs"));
+  store.start_run(sample::run_info());
+  EXPECT_THAT(db_error([&] { store.resume_run(7); }), HasSubstr("1 of them, numbered 1 to 1"));
+  EXPECT_THAT(db_error([&] { store.finish_run(7, RunStatus::kFinished); }), HasSubstr("no run 7"));
+}
+
+TEST(Store, ResumesTheNewestUnfinishedRunOfTheSameInput) {
+  Store store = Store::in_memory();
+  const RunInfo info = sample::run_info();
+  EXPECT_FALSE(store.find_resumable(info).has_value());
+  const RunId first = store.start_run(info);
+  const RunId second = store.start_run(info);
+  store.finish_run(second, RunStatus::kInterrupted);
+  EXPECT_EQ(store.find_resumable(info), second);
+  store.finish_run(second, RunStatus::kFinished);
+  EXPECT_EQ(store.find_resumable(info), first);
+
+  RunInfo other = info;
+  other.shape = "long";
+  EXPECT_FALSE(store.find_resumable(other).has_value());
+  other = info;
+  other.space.key = "another";
+  EXPECT_FALSE(store.find_resumable(other).has_value());
+  EXPECT_FALSE(store.find_resumable(sample::run_info(TimeKind::kPredicted)).has_value());
+}
+
+TEST(Store, ResumingMakesARunRunningAgain) {
+  Store store = Store::in_memory();
+  const RunId run = store.start_run(sample::run_info());
+  store.finish_run(run, RunStatus::kInterrupted);
+  EXPECT_TRUE(store.run(run).finished_at.has_value());
+  const StoredRun resumed = store.resume_run(run);
+  EXPECT_EQ(resumed.status, RunStatus::kRunning);
+  EXPECT_FALSE(resumed.finished_at.has_value());
+}
+
+TEST(Store, KeepsCompilationsWithTheirBlobs) {
+  Store store = Store::in_memory();
+  CompilationRecord record = sample::compilation("a");
+  for (int byte = 0; byte < 256; ++byte) record.cubin += static_cast<char>(byte);
+  const CompilationId id = store.put_compilation(record);
+  const CompilationRecord found = store.find_compilation(record.key).value();
+  EXPECT_TRUE(found.ok);
+  EXPECT_EQ(found.cubin, record.cubin);
+  EXPECT_EQ(found.ptx, record.ptx);
+  EXPECT_EQ(found.source, record.source);
+  EXPECT_EQ(found.resources, record.resources);
+  EXPECT_EQ(found.ptx_hash, record.ptx_hash);
+  EXPECT_EQ(store.compilation_id(record.key), id);
+  EXPECT_FALSE(store.find_compilation("unknown").has_value());
+}
+
+TEST(Store, KeepsFailedCompilationsAsWell) {
+  Store store = Store::in_memory();
+  store.put_compilation(sample::failed_compilation("bad"));
+  const CompilationRecord found = store.find_compilation("key-bad").value();
+  EXPECT_FALSE(found.ok);
+  EXPECT_THAT(found.error, HasSubstr("expected a ';'"));
+  EXPECT_EQ(found.ptx_hash, "");
+}
+
+TEST(Store, TheFirstCompilationOfAKeyWins) {
+  Store store = Store::in_memory();
+  const CompilationId id = store.put_compilation(sample::compilation("a"));
+  CompilationRecord again = sample::compilation("a");
+  again.cubin = "other";
+  EXPECT_EQ(store.put_compilation(again), id);
+  EXPECT_NE(store.find_compilation("key-a")->cubin, "other");
+}
+
+TEST(Store, RefusesACompilationThatIsNeitherGoodNorBad) {
+  Store store = Store::in_memory();
+  CompilationRecord record = sample::compilation("a");
+  record.ptx_hash.clear();
+  EXPECT_THAT(db_error([&] { store.put_compilation(record); }), HasSubstr("PTX hash or an error"));
+}
+
+TEST(Store, FindsACachedCompilationInUnderAMillisecond) {
+  const sample::TemporaryFolder folder;
+  Store store = Store::open(folder.path() / "evo.db");
+  constexpr int kCompilations = 500;
+  for (int i = 0; i < kCompilations; ++i) {
+    CompilationRecord record = sample::compilation(std::to_string(i));
+    record.cubin.resize(30'000, 'c');
+    record.ptx.resize(60'000, 'p');
+    record.source.resize(20'000, 's');
+    store.put_compilation(record);
+  }
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < kCompilations; ++i) {
+    ASSERT_TRUE(store.find_compilation("key-" + std::to_string(i)).has_value());
+  }
+  const std::chrono::duration<double, std::milli> elapsed =
+      std::chrono::steady_clock::now() - start;
+  RecordProperty("lookup_us", static_cast<int>(elapsed.count() / kCompilations * 1000));
+  EXPECT_LT(elapsed.count() / kCompilations, 1.0);
+}
+
+TEST(Store, GivesBackEvaluationsInOrderWithAllTheyFound) {
+  Store store = Store::in_memory();
+  const RunId run = store.start_run(sample::run_info());
+  const CompilationId compilation = store.put_compilation(sample::compilation("a"));
+  EvaluationRecord milestone = sample::green(0, 1, compilation, 10);
+  milestone.milestone = "baseline";
+  milestone.origin = "milestone";
+  const Rejection rejection{.gate = Gate::kResource,
+                            .reason = "128 registers, policy allows 120",
+                            .detail = "ptxas log",
+                            .policy_only = true};
+  // Written out of order, as parallel workers finish.
+  store.record_evaluation(run, sample::rejected(1, 0, rejection));
+  store.record_evaluation(run, milestone);
+  store.record_evaluation(run, sample::green(0, 0, compilation, 12));
+
+  const std::vector<StoredEvaluation> all = store.evaluations(run);
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[0].record.position, 0);
+  EXPECT_EQ(all[1].record.milestone, "baseline");
+  EXPECT_EQ(all[1].record.config_json, milestone.config_json);
+  EXPECT_EQ(all[1].record.compilation, compilation);
+  EXPECT_DOUBLE_EQ(all[1].record.timing->p50_us, 10);
+  EXPECT_EQ(all[1].record.timing->samples, 100);
+  ASSERT_EQ(all[1].record.checks.size(), 2U);
+  EXPECT_EQ(all[1].record.checks[0].seed, 18446744073709551614ULL);
+  EXPECT_DOUBLE_EQ(all[1].record.checks[1].relative_l2, 2e-4);
+  EXPECT_EQ(all[1].record.manifest_json, milestone.manifest_json);
+  ASSERT_TRUE(all[2].record.rejection.has_value());
+  EXPECT_EQ(all[2].record.rejection->gate, Gate::kResource);
+  EXPECT_EQ(all[2].record.rejection->reason, rejection.reason);
+  EXPECT_TRUE(all[2].record.rejection->policy_only);
+  EXPECT_FALSE(all[2].record.timing.has_value());
+  EXPECT_EQ(store.evaluation(all[2].id).record.generation, 1);
+}
+
+TEST(Store, NonFiniteErrorsSurvive) {
+  Store store = Store::in_memory();
+  const RunId run = store.start_run(sample::run_info());
+  EvaluationRecord record =
+      sample::rejected(0, 0, {.gate = Gate::kCorrectness, .reason = "not finite"});
+  record.checks = {{.shape = "small",
+                    .max_abs_error = std::numeric_limits<double>::quiet_NaN(),
+                    .relative_l2 = std::numeric_limits<double>::infinity()}};
+  const CheckResult check =
+      store.evaluation(store.record_evaluation(run, record)).record.checks.at(0);
+  EXPECT_TRUE(std::isnan(check.max_abs_error));
+  EXPECT_TRUE(std::isinf(check.relative_l2));
+}
+
+TEST(Store, ADuplicateShowsTheOutcomeOfItsFirst) {
+  Store store = Store::in_memory();
+  const RunId run = store.start_run(sample::run_info());
+  const CompilationId compilation = store.put_compilation(sample::compilation("a"));
+  const CandidateId first = store.record_evaluation(run, sample::green(0, 0, compilation, 10));
+  EXPECT_EQ(store.find_kernel(run, "kernel-" + std::to_string(compilation)), first);
+  EXPECT_FALSE(store.find_kernel(run, "kernel-none").has_value());
+  const CandidateId second = store.record_evaluation(run, sample::duplicate(0, 1, first));
+  const CandidateId third = store.record_evaluation(run, sample::duplicate(0, 2, second));
+  const StoredEvaluation stored = store.evaluation(third);
+  EXPECT_EQ(stored.record.duplicate_of, first);
+  EXPECT_DOUBLE_EQ(stored.record.timing->p50_us, 10);
+  EXPECT_EQ(stored.record.checks.size(), 2U);
+}
+
+TEST(Store, ADuplicateOfAnotherRunsCandidateIsRefused) {
+  Store store = Store::in_memory();
+  const RunId one = store.start_run(sample::run_info());
+  const RunId two = store.start_run(sample::run_info());
+  const CompilationId compilation = store.put_compilation(sample::compilation("a"));
+  const CandidateId first = store.record_evaluation(one, sample::green(0, 0, compilation, 10));
+  EXPECT_FALSE(store.find_kernel(two, "kernel-" + std::to_string(compilation)).has_value());
+  EXPECT_THROW(store.record_evaluation(two, sample::duplicate(0, 0, first)), DbError);
+  EXPECT_TRUE(store.evaluations(two).empty());
+}
+
+TEST(Store, RefusesAnEvaluationWithoutExactlyOneOutcome) {
+  Store store = Store::in_memory();
+  const RunId run = store.start_run(sample::run_info());
+  EvaluationRecord record = sample::duplicate(0, 0, 1);
+  record.duplicate_of.reset();
+  EXPECT_THAT(db_error([&] { store.record_evaluation(run, record); }), HasSubstr("exactly one of"));
+  record.duplicate_of = 1;
+  record.timing = sample::timing(1);
+  EXPECT_THAT(db_error([&] { store.record_evaluation(run, record); }), HasSubstr("exactly one of"));
+}
+
+TEST(Store, APlaceInAGenerationIsTakenOnce) {
+  Store store = Store::in_memory();
+  const RunId run = store.start_run(sample::run_info());
+  const Rejection rejection{.gate = Gate::kBuild, .reason = "no"};
+  store.record_evaluation(run, sample::rejected(0, 0, rejection));
+  EXPECT_THROW(store.record_evaluation(run, sample::rejected(0, 0, rejection)), DbError);
+  EXPECT_EQ(store.evaluations(run).size(), 1U);
+}
+
+TEST(Store, PredictedTimesCannotEnterARunThatMeasures) {
+  Store store = Store::in_memory();
+  const CompilationId compilation = store.put_compilation(sample::compilation("a"));
+  for (const TimeKind kind : {TimeKind::kMeasured, TimeKind::kPredicted}) {
+    const RunId run = store.start_run(sample::run_info(kind));
+    const TimeKind other = kind == TimeKind::kMeasured ? TimeKind::kPredicted : TimeKind::kMeasured;
+    EXPECT_THAT(db_error([&] {
+                  store.record_evaluation(run, sample::green(0, 0, compilation, 10, other));
+                }),
+                HasSubstr("kind of a timing differs"));
+    EXPECT_TRUE(store.evaluations(run).empty()) << "the transaction was not rolled back";
+    store.record_evaluation(run, sample::green(0, 0, compilation, 10, kind));
+  }
+}
+
+TEST(Store, CountsAGenerationFromItsCandidates) {
+  Store store = Store::in_memory();
+  const RunId run = store.start_run(sample::run_info());
+  const CompilationId a = store.put_compilation(sample::compilation("a"));
+  const CandidateId first = store.record_evaluation(run, sample::green(0, 0, a, 10));
+  store.record_evaluation(run, sample::duplicate(0, 1, first));
+  store.record_evaluation(run, sample::rejected(0, 2, {.gate = Gate::kBuild, .reason = "no"}));
+  store.record_evaluation(run, sample::rejected(1, 0, {.gate = Gate::kBuild, .reason = "no"}));
+  store.record_generation(run, {.number = 0,
+                                .elite = {{.candidate = first, .p50_us = 9.9}},
+                                .wall_ms = 1500,
+                                .control_p50_us = 100,
+                                .control_drift = 0.01});
+  store.record_generation(run, {.number = 1});
+  const std::vector<StoredGeneration> generations = store.generations(run);
+  ASSERT_EQ(generations.size(), 2U);
+  EXPECT_EQ(generations[0].evaluated, 3);
+  EXPECT_EQ(generations[0].green, 1);
+  EXPECT_EQ(generations[0].rejected, 1);
+  EXPECT_EQ(generations[0].duplicates, 1);
+  EXPECT_DOUBLE_EQ(generations[0].record.control_drift.value(), 0.01);
+  ASSERT_EQ(generations[0].record.elite.size(), 1U);
+  EXPECT_EQ(generations[0].record.elite[0].candidate, first);
+  EXPECT_EQ(generations[1].evaluated, 1);
+  EXPECT_FALSE(generations[1].record.control_p50_us.has_value());
+  EXPECT_EQ(store.run(run).last_generation, 1);
+}
+
+TEST(Store, OnlyGreenFirstCandidatesOfTheRunEnterTheElite) {
+  Store store = Store::in_memory();
+  const RunId run = store.start_run(sample::run_info());
+  const RunId other = store.start_run(sample::run_info());
+  const CompilationId a = store.put_compilation(sample::compilation("a"));
+  const CandidateId green = store.record_evaluation(run, sample::green(0, 0, a, 10));
+  const CandidateId copy = store.record_evaluation(run, sample::duplicate(0, 1, green));
+  const CandidateId bad =
+      store.record_evaluation(run, sample::rejected(0, 2, {.gate = Gate::kBuild, .reason = "no"}));
+  for (const CandidateId candidate : {copy, bad, CandidateId{999}}) {
+    EXPECT_THAT(db_error([&] {
+                  store.record_generation(
+                      run, {.number = 0, .elite = {{.candidate = candidate, .p50_us = 1}}});
+                }),
+                HasSubstr("cannot be in the elite"));
+  }
+  EXPECT_THROW(
+      store.record_generation(other, {.number = 0, .elite = {{.candidate = green, .p50_us = 1}}}),
+      DbError);
+  EXPECT_TRUE(store.generations(run).empty());
+}
+
+TEST(Store, KeepsConfirmationsAndEvents) {
+  Store store = Store::in_memory();
+  const RunId run = store.start_run(sample::run_info());
+  const CompilationId a = store.put_compilation(sample::compilation("a"));
+  const CompilationId b = store.put_compilation(sample::compilation("b"));
+  const CandidateId one = store.record_evaluation(run, sample::green(0, 0, a, 10));
+  const CandidateId two = store.record_evaluation(run, sample::green(0, 1, b, 9));
+  store.record_confirmation(run, {.generation = 0,
+                                  .challenger = two,
+                                  .incumbent = one,
+                                  .ratio = 0.9,
+                                  .ratio_low = 0.88,
+                                  .ratio_high = 0.92,
+                                  .pairs = 40,
+                                  .verdict = Verdict::kFaster});
+  const std::vector<ConfirmationRecord> confirmations = store.confirmations(run);
+  ASSERT_EQ(confirmations.size(), 1U);
+  EXPECT_EQ(confirmations[0].verdict, Verdict::kFaster);
+  EXPECT_DOUBLE_EQ(confirmations[0].ratio_high, 0.92);
+  store.record_event(run, "worker", "killed after 10 s");
+  ASSERT_EQ(store.events(run).size(), 1U);
+  EXPECT_EQ(store.events(run)[0].text, "killed after 10 s");
+}
+
+}  // namespace
+}  // namespace evo

@@ -1,0 +1,106 @@
+#include "engine/space/recorded_space.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "engine/core/error.hpp"
+#include "engine/core/json_reader.hpp"
+#include "engine/space/gzip.hpp"
+#include "tests/engine/space/replay_files.hpp"
+
+namespace evo {
+namespace {
+
+const std::string kHead = R"({"device_name": "GPU", "kernel_name": "k",
+  "tune_params_keys": ["B", "A"], "tune_params": {"B": [16, 8, 4], "A": ["x", "y"]}, "cache": {)";
+
+std::string entry(int b, const char* a, const std::string& rest) {
+  const std::string key = std::to_string(b) + "," + a;
+  return "\"" + key + "\": {\"B\": " + std::to_string(b) + ", \"A\": \"" + a + "\", " + rest + "}";
+}
+
+class RecordingFile : public testing::Test {
+ protected:
+  RecordedSpace load(const std::string& content) {
+    const std::filesystem::path file =
+        std::filesystem::path(testing::TempDir()) /
+        (std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) + ".json");
+    write_file(file, content);
+    RecordedSpace space(read_recording(file));
+    std::filesystem::remove(file);
+    return space;
+  }
+};
+
+TEST_F(RecordingFile, ReadsEverySpellingOfAFailure) {
+  const RecordedSpace space =
+      load(kHead + entry(4, "x", R"("time": 2.5, "compilation_time": 3)") + "," +
+           entry(8, "x", R"("time": "CompilationFailedConfig")") + "," +
+           entry(16, "x", R"("time": 1e20)") + "," +
+           entry(4, "y", R"("__error__": "RuntimeFailedConfig")") + "," +
+           entry(8, "y", R"("time": null)") + "," + entry(16, "y", R"("time": 1.5)") + "}}");
+  EXPECT_EQ(space.rank_count(), 6U);
+  EXPECT_EQ(space.sorted_times_ms().size(), 2U);
+  EXPECT_EQ(space.value_text(0, 0), "4");  // ascending, whatever the file's order
+  EXPECT_TRUE(space.is_ordered(0));
+  EXPECT_FALSE(space.is_ordered(1));
+  EXPECT_EQ(space.entry(Candidate{{2, 1}}).time_ms, 1.5);
+  EXPECT_EQ(space.entry(Candidate{{1, 0}}).failure, "CompilationFailedConfig");
+  EXPECT_EQ(space.entry(Candidate{{0, 1}}).failure, "RuntimeFailedConfig");
+  EXPECT_EQ(space.entry(Candidate{{2, 0}}).time_ms, std::nullopt);
+}
+
+TEST_F(RecordingFile, ReadsAnUnfinishedCache) {
+  const std::string two = entry(4, "x", R"("time": 2.5)") + ",\n" + entry(8, "x", R"("time": 3)");
+  EXPECT_EQ(load(kHead + two + ",\n").rank_count(), 2U);
+  EXPECT_EQ(load(kHead + two + "}").rank_count(), 2U);
+  EXPECT_EQ(load(kHead + two + ",\n" + R"("16,x": {"B": 16, "A")").rank_count(), 2U);
+}
+
+TEST_F(RecordingFile, ReadsT4) {
+  const RecordedSpace space = load(R"({"schema_version": "1.0.0", "results": [
+    {"configuration": {"B": 1, "A": 2}, "objectives": ["time"], "invalidity": "correct",
+     "measurements": [{"name": "other", "value": 9}, {"name": "time", "value": 0.5, "unit": "ms"}]},
+    {"configuration": {"B": 2, "A": 2}, "objectives": ["time"], "invalidity": "compile",
+     "measurements": []},
+    {"configuration": {"B": 3, "A": 2}, "objectives": ["time"], "invalidity": "constraints",
+     "measurements": []}]})");
+  EXPECT_EQ(space.rank_count(), 2U);
+  EXPECT_EQ(space.sorted_times_ms().front(), 0.5);
+}
+
+TEST_F(RecordingFile, ReadsGzipAndRejectsDamage) {
+  const std::string text = kHead + entry(4, "x", R"("time": 2.5)") + "}}";
+  std::string packed = gzip_compressed(text);
+  EXPECT_EQ(load(packed).rank_count(), 1U);
+  packed.resize(packed.size() - 12);
+  EXPECT_THROW(load(packed), InputError);
+  EXPECT_THROW(load("{}"), SpaceError);
+  EXPECT_THROW(load(kHead + entry(4, "x", R"("speed": 2.5)") + "}}"), SpaceError);
+  EXPECT_THROW(load(kHead + entry(4, "x", R"("time": 1e20)") + "}}"), SpaceError);  // nothing ran
+}
+
+TEST(RecordedSpace, ValidAreExactlyTheRecordedConfigurations) {
+  if (replay_files().empty()) GTEST_SKIP() << "no recorded spaces: set EVO_REPLAY_DIR";
+  for (const auto& file : replay_files()) {
+    const RecordedSpace space(read_recording(file));
+    std::size_t valid = 0;
+    Candidate candidate;
+    candidate.choice.assign(space.parameter_count(), 0);
+    for (std::size_t p = 0; p < candidate.choice.size();) {
+      valid += space.is_valid(candidate) ? 1 : 0;
+      p = 0;
+      while (p < candidate.choice.size() && ++candidate.choice[p] == space.value_count(p)) {
+        candidate.choice[p++] = 0;
+      }
+    }
+    EXPECT_EQ(valid, space.rank_count()) << file;
+    Random random(1);
+    for (int i = 0; i < 1000; ++i) EXPECT_TRUE(space.is_valid(space.sample(random)));
+  }
+}
+
+}  // namespace
+}  // namespace evo

@@ -1,0 +1,107 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "engine/core/error.hpp"
+#include "engine/core/json_reader.hpp"
+#include "engine/space/space.hpp"
+
+namespace evo {
+namespace {
+
+using testing::HasSubstr;
+
+const char* const kGood = R"({
+  // comments are allowed
+  "format": "evo-tune space 1", "name": "n", "description": "d", "problem": "p", "template": "t",
+  "arch": "sm_89", "shape": "mission",
+  "parameters": [
+    {"macro": "TILE", "values": [32, 64, 128], "default": 64, "meaning": "keys per tile"},
+    {"macro": "SWIZZLE", "values": ["none", "xor"], "meaning": "layout"},
+    {"macro": "SCALE", "values": [0.5, 1.25], "meaning": "a real"},
+    {"macro": "ASYNC", "values": [false, true], "meaning": "cp.async"}
+  ],
+  "constraints": [{"expression": "SWIZZLE != SWIZZLE_XOR || TILE <= 64", "why": "w"}],
+  "resources": {"registers_per_thread": 120, "spill_bytes": 0},
+  "compiler_options": ["--use_fast_math"],
+  "milestones": [{"name": "async", "set": {"ASYNC": true, "SWIZZLE": "xor"}, "note": "x"}]
+})";
+
+class SpaceFile : public testing::Test {
+ protected:
+  SpaceFile()
+      : file_(std::filesystem::path(testing::TempDir()) /
+              (std::string("space_") +
+               testing::UnitTest::GetInstance()->current_test_info()->name() + ".json")) {}
+  ~SpaceFile() override { std::filesystem::remove(file_); }
+
+  Space load(const std::string& text) {
+    write_file(file_, text);
+    return Space(read_space_file(file_));
+  }
+
+  /// The good file with one text replaced: the error it gives, or "accepted".
+  std::string error_with(const std::string& from, const std::string& to) {
+    std::string text = kGood;
+    const auto at = text.find(from);
+    if (at == std::string::npos) return "not found: " + from;
+    text.replace(at, from.size(), to);
+    try {
+      write_file(file_, text);
+      const Space space(read_space_file(file_));
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "accepted";
+  }
+
+  std::filesystem::path file_;
+};
+
+TEST_F(SpaceFile, ReadsEveryPart) {
+  write_file(file_, kGood);
+  const Space space(read_space_file(file_));
+  EXPECT_EQ(space.definition().template_name, "t");
+  EXPECT_EQ(space.definition().resources.registers_per_thread, 120);
+  EXPECT_EQ(space.definition().resources.shared_bytes_per_cta, std::nullopt);
+  EXPECT_EQ(space.definition().resources.spill_bytes, 0);
+  EXPECT_EQ(space.count().value, 3 * 2 * 2 * 2 - 4);
+  EXPECT_EQ(space.config_json(space.defaults()),
+            R"({"TILE":64,"SWIZZLE":"none","SCALE":0.5,"ASYNC":false})");
+  EXPECT_EQ(space.config_json(space.definition().milestones.at(0).candidate),
+            R"({"TILE":64,"SWIZZLE":"xor","SCALE":0.5,"ASYNC":true})");
+  EXPECT_EQ(space.macros(space.definition().milestones.at(0).candidate).back(),
+            (std::pair<std::string, std::string>{"ASYNC", "1"}));
+  EXPECT_TRUE(space.is_ordered(0));
+  EXPECT_FALSE(space.is_ordered(1));
+}
+
+TEST_F(SpaceFile, ErrorsNameFileKeyValueAndWhatIsAllowed) {
+  const auto check = [&](const std::string& from, const std::string& to,
+                         const std::vector<std::string>& parts) {
+    const std::string message = error_with(from, to);
+    for (const std::string& part : parts) EXPECT_THAT(message, HasSubstr(part)) << to;
+  };
+  check(R"("arch": "sm_89",)", R"("arch": "sm_89", "colour": 3,)", {"colour", "3", "unknown key"});
+  check("[32, 64, 128]", "[]", {"parameters[0].values", "at least one"});
+  check("[32, 64, 128]", "[32, 64, 64.0]", {"parameters[0].values", "64.0 is there twice"});
+  check("[32, 64, 128]", "[32, 64, \"x\"]", {"parameters[0].values", "all values"});
+  check("[32, 64, 128]", "[32, null]", {"parameters[0].values", "null", "allowed"});
+  check("\"default\": 64", "\"default\": 65", {"parameters[0].default", "65", "32, 64, 128"});
+  check("\"macro\": \"SCALE\"", "\"macro\": \"TILE\"", {"'TILE' is there twice"});
+  check("\"macro\": \"SCALE\"", "\"macro\": \"SWIZZLE_XOR\"", {"SWIZZLE_XOR", "is taken"});
+  check("\"macro\": \"SCALE\"", "\"macro\": \"9S\"", {"parameters[2].macro", "9S", "identifier"});
+  check("TILE <= 64", "TYLE <= 64", {"constraints[0].expression", "'TYLE'", "macros: "});
+  check("TILE <= 64", "TILE <=", {"constraints[0].expression", "bad expression"});
+  check("|| TILE <= 64", "&& TILE < 0", {"exclude each other", "TILE < 0"});
+  check("SWIZZLE != SWIZZLE_XOR || TILE <= 64", "TILE != 64", {"defaults", "TILE != 64", "(w)"});
+  check("\"ASYNC\": true", "\"ASYNC\": 1", {"milestones[0].set.ASYNC", "false, true"});
+  check("\"ASYNC\": true", "\"ASINC\": true", {"milestones[0].set.ASINC", "unknown key"});
+  check("\"spill_bytes\": 0", "\"spill_bytes\": -1", {"resources.spill_bytes", "-1"});
+  check("space 1", "space 2", {"format", "space 2", "evo-tune space 1"});
+  check("\"meaning\": \"layout\"", "\"meaning\": 3", {"parameters[1].meaning", "3"});
+}
+
+}  // namespace
+}  // namespace evo

@@ -1,0 +1,148 @@
+// A libcuda.so.1 of one GPU that knows one kernel, attention of head dimension 64, and runs it on
+// the CPU: lets the example be tested where there is no GPU. "Device" memory is host memory.
+//
+// FAKE_CUDA_FAULT=wrong makes the kernel forget v_scale, =nan makes it write one NaN, =arch makes
+// the GPU an older one.
+
+#include <cuda.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr unsigned kHeadDim = 64;
+
+bool fault(const char* name) {
+  const char* value = std::getenv("FAKE_CUDA_FAULT");
+  return value != nullptr && std::strcmp(value, name) == 0;
+}
+
+float from_e4m3(std::uint8_t bits) {
+  const int exponent = (bits >> 3) & 15;
+  const int mantissa = bits & 7;
+  const float magnitude = exponent == 0
+                              ? std::ldexp(static_cast<float>(mantissa), -9)
+                              : std::ldexp(static_cast<float>(8 + mantissa), exponent - 10);
+  return (bits & 0x80) != 0 ? -magnitude : magnitude;
+}
+
+template <typename T>
+T parameter(void** parameters, int index) {
+  T value;
+  std::memcpy(&value, parameters[index], sizeof(T));
+  return value;
+}
+
+/// Parameters: q, k, v, o, q_scale, k_scale, v_scale, softmax_scale, seq_len, batch_heads, queue.
+void attention(void** parameters) {
+  const auto* q = parameter<const std::uint8_t*>(parameters, 0);
+  const auto* k = parameter<const std::uint8_t*>(parameters, 1);
+  const auto* v = parameter<const std::uint8_t*>(parameters, 2);
+  auto* o = parameter<_Float16*>(parameters, 3);
+  const float scale = parameter<float>(parameters, 4) * parameter<float>(parameters, 5) *
+                      parameter<float>(parameters, 7);
+  const float v_scale = fault("wrong") ? 1.0F : parameter<float>(parameters, 6);
+  const auto length = static_cast<std::size_t>(parameter<std::int32_t>(parameters, 8));
+  const auto heads = static_cast<std::size_t>(parameter<std::int32_t>(parameters, 9));
+  for (std::size_t row = 0; row < heads * length; ++row) {
+    const std::size_t head = row / length * length * kHeadDim;
+    float sum = 0;
+    std::vector<float> out(kHeadDim);
+    for (std::size_t key = 0; key < length; ++key) {
+      float dot = 0;
+      for (std::size_t d = 0; d < kHeadDim; ++d) {
+        dot += from_e4m3(q[row * kHeadDim + d]) * from_e4m3(k[head + key * kHeadDim + d]);
+      }
+      const float weight = std::exp(dot * scale - 8);
+      sum += weight;
+      for (std::size_t d = 0; d < kHeadDim; ++d) {
+        out[d] += weight * from_e4m3(v[head + key * kHeadDim + d]);
+      }
+    }
+    for (std::size_t d = 0; d < kHeadDim; ++d) {
+      o[row * kHeadDim + d] = static_cast<_Float16>(out[d] / sum * v_scale);
+    }
+  }
+  if (fault("nan")) o[0] = static_cast<_Float16>(std::nanf(""));
+}
+
+/// Address of something to hand out as an opaque handle.
+char handle;
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuInit(unsigned) { return CUDA_SUCCESS; }
+CUresult cuDeviceGet(CUdevice* device, int) { return *device = 0, CUDA_SUCCESS; }
+CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice) {
+  const bool major = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR;
+  *value = major ? (fault("arch") ? 8 : 9) : 0;
+  return CUDA_SUCCESS;
+}
+CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) {
+  *context = reinterpret_cast<CUcontext>(&handle);
+  return CUDA_SUCCESS;
+}
+CUresult cuDevicePrimaryCtxRelease(CUdevice) { return CUDA_SUCCESS; }
+CUresult cuCtxSetCurrent(CUcontext) { return CUDA_SUCCESS; }
+CUresult cuCtxSynchronize() { return CUDA_SUCCESS; }
+CUresult cuMemAlloc(CUdeviceptr* address, size_t bytes) {
+  *address = reinterpret_cast<CUdeviceptr>(std::malloc(bytes));
+  return CUDA_SUCCESS;
+}
+CUresult cuMemFree(CUdeviceptr address) {
+  std::free(reinterpret_cast<void*>(address));
+  return CUDA_SUCCESS;
+}
+CUresult cuMemsetD8(CUdeviceptr address, unsigned char value, size_t bytes) {
+  std::memset(reinterpret_cast<void*>(address), value, bytes);
+  return CUDA_SUCCESS;
+}
+CUresult cuMemcpyHtoD(CUdeviceptr target, const void* source, size_t bytes) {
+  std::memcpy(reinterpret_cast<void*>(target), source, bytes);
+  return CUDA_SUCCESS;
+}
+CUresult cuMemcpyDtoH(void* target, CUdeviceptr source, size_t bytes) {
+  std::memcpy(target, reinterpret_cast<void*>(source), bytes);
+  return CUDA_SUCCESS;
+}
+CUresult cuModuleLoadData(CUmodule* module, const void* image) {
+  *module = reinterpret_cast<CUmodule>(&handle);
+  return std::memcmp(image,
+                     "\x7f"
+                     "ELF",
+                     4) == 0
+             ? CUDA_SUCCESS
+             : CUDA_ERROR_INVALID_IMAGE;
+}
+CUresult cuModuleUnload(CUmodule) { return CUDA_SUCCESS; }
+CUresult cuModuleGetFunction(CUfunction* function, CUmodule, const char* name) {
+  *function = reinterpret_cast<CUfunction>(&handle);
+  return std::strcmp(name, "sdpa_fp8") == 0 ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int bytes) {
+  constexpr int kMost = 232448;  // of an H200, CUDA C++ programming guide, compute capability 9.0
+  return bytes <= kMost ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+CUresult cuLaunchKernel(CUfunction, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned, CUstream,
+                        void** parameters, void**) {
+  // The geometry that the test's manifest states.
+  const bool right =
+      grid_x == 3 && grid_y == 2 && grid_z == 1 && block_x == 128 && block_y == 1 && block_z == 1;
+  if (!right) return CUDA_ERROR_INVALID_VALUE;
+  attention(parameters);
+  return CUDA_SUCCESS;
+}
+CUresult cuGetErrorName(CUresult error, const char** name) {
+  *name = error == CUDA_ERROR_NOT_FOUND ? "CUDA_ERROR_NOT_FOUND" : "CUDA_ERROR_OF_THE_FAKE";
+  return CUDA_SUCCESS;
+}
+
+}  // extern "C"

@@ -1,0 +1,163 @@
+// evo-elite: asks the database of runs.
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "db/queries.hpp"
+#include "engine/core/error.hpp"
+#include "tools/evo_elite_answers.hpp"
+
+namespace evo {
+namespace {
+
+struct Options {
+  std::string db = "evo.db";
+  RunFilter filter;
+  bool json = false;
+  bool csv = false;
+  CandidateId show = 0;
+  std::vector<CandidateId> compare;
+};
+
+void print(const Answer& answer, const Options& options) {
+  if (options.json) {
+    print_json(std::cout, answer.table);
+  } else if (options.csv) {
+    print_csv(std::cout, answer.table);
+  } else {
+    std::cout << answer.title << '\n';
+    if (!answer.table.rows.empty()) print_text(std::cout, answer.table);
+    std::cout << answer.notes;
+  }
+}
+
+/// The run that was asked for, else the newest that passes the filter.
+StoredRun one_run(const Store& store, const Options& options) {
+  const std::vector<StoredRun> runs = select_runs(store, options.filter);
+  if (runs.empty()) throw DbError(options.db + ": no run fits the given --run, --device, --shape");
+  return runs.back();
+}
+
+/// All tables as one, for CSV has one line of headings.
+Answer merged(std::vector<Answer> answers) {
+  Answer all = std::move(answers.front());
+  for (std::size_t i = 1; i < answers.size(); ++i) {
+    for (auto& row : answers[i].table.rows) all.table.rows.push_back(std::move(row));
+  }
+  return all;
+}
+
+ExitCode print_elites(const Store& store, const Options& options) {
+  std::vector<Answer> answers;
+  bool green = false;
+  for (const RunElite& elite : elites(store, options.filter)) {
+    green = green || !elite.rows.empty();
+    answers.push_back(elite_answer(elite));
+  }
+  if (!green) {
+    std::cerr << "evo-elite: " << options.db << ": nothing is green in "
+              << (options.filter.run ? "run " + std::to_string(*options.filter.run)
+                                     : std::string("any run that fits"))
+              << "; evo-elite runs lists the runs, evo-elite rejections says why\n";
+    return ExitCode::kNothingGreen;
+  }
+  if (options.json || options.csv) {
+    print(merged(std::move(answers)), options);
+    return ExitCode::kGreen;
+  }
+  const char* separator = "";
+  for (const Answer& answer : answers) {
+    std::cout << separator;
+    print(answer, options);
+    separator = "\n";
+  }
+  return ExitCode::kGreen;
+}
+
+void print_candidate(const Store& store, const Options& options) {
+  if (options.csv) throw InputError("show has no --csv; use --json");
+  if (options.json) {
+    using Json = nlohmann::ordered_json;
+    std::cout
+        << candidate_json(store, options.show).dump(-1, ' ', false, Json::error_handler_t::replace)
+        << '\n';
+  } else {
+    std::cout << candidate_text(store, options.show);
+  }
+}
+
+constexpr const char* kDescription =
+    "evo-elite: the best kernels found, and why the others lost.\n"
+    "Without a command: the elite of the newest green run of each space, device and shape.\n"
+    "Predicted times are marked and never share a table with measured ones.";
+
+/// The parser; what it reads goes to `options`, which must outlive it.
+void declare(CLI::App& app, Options& options) {
+  app.add_option("--db", options.db, "database file")->capture_default_str();
+  app.add_option("--run", options.filter.run, "only this run (default: the newest that fits)");
+  app.add_option("--device", options.filter.device, "cuda:N, virtual:NAME or part of a name");
+  app.add_option("--shape", options.filter.shape, "timed shape");
+  CLI::Option* json = app.add_flag("--json", options.json, "one JSON object a line, nothing else");
+  app.add_flag("--csv", options.csv, "comma separated, with a line of headings")->excludes(json);
+  app.set_version_flag("--version", "evo-elite " EVO_VERSION);
+  app.footer("\nExit codes: 0 answered; 1 nothing is green; 2 bad usage or database.");
+  app.require_subcommand(0, 1);
+  app.fallthrough();
+  app.add_subcommand("show", "all that is known of one candidate")
+      ->add_option("ID", options.show, "last but one column of the elite")
+      ->required();
+  app.add_subcommand("ladder", "the milestones, each compared with the one before");
+  app.add_subcommand("rejections", "how many failed which gate, and why");
+  app.add_subcommand("compare", "two candidates side by side")
+      ->add_option("ID", options.compare, "candidates A and B")
+      ->expected(2)
+      ->required();
+  app.add_subcommand("runs", "the runs in the database");
+}
+
+ExitCode answer(const CLI::App& app, const Options& options) {
+  const Store store = Store::open_read_only(options.db);
+  if (app.got_subcommand("show")) {
+    print_candidate(store, options);
+  } else if (app.got_subcommand("ladder")) {
+    const StoredRun run = one_run(store, options);
+    print(ladder_answer(run, ladder(store, run.id)), options);
+  } else if (app.got_subcommand("rejections")) {
+    const StoredRun run = one_run(store, options);
+    print(rejections_answer(run, rejections(store, run.id)), options);
+  } else if (app.got_subcommand("compare")) {
+    print(compare_answer(store, options.compare.at(0), options.compare.at(1)), options);
+  } else if (app.got_subcommand("runs")) {
+    print(runs_answer(select_runs(store, options.filter)), options);
+  } else {
+    return print_elites(store, options);
+  }
+  return ExitCode::kGreen;
+}
+
+ExitCode run(int argc, char** argv) {
+  Options options;
+  CLI::App app(kDescription);
+  declare(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? ExitCode::kGreen : ExitCode::kBadInput;
+  }
+  return answer(app, options);
+}
+
+}  // namespace
+}  // namespace evo
+
+int main(int argc, char** argv) {
+  try {
+    return static_cast<int>(evo::run(argc, argv));
+  } catch (const evo::Error& error) {
+    std::cerr << "evo-elite: " << error.what() << '\n';
+    return static_cast<int>(error.exit_code());
+  } catch (const std::exception& error) {
+    std::cerr << "evo-elite: unexpected: " << error.what() << '\n';
+    return static_cast<int>(evo::ExitCode::kBadInput);
+  }
+}

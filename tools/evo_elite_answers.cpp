@@ -1,0 +1,194 @@
+// evo-elite's tables: elite, ladder, rejections, runs.
+
+#include "tools/evo_elite_answers.hpp"
+
+#include <sstream>
+
+namespace evo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+/// "TILE=64 SWIZZLE=xor" of the macros for which `wanted` is true.
+template <typename Wanted>
+std::string macros(const Json& config, const Wanted& wanted) {
+  std::string text;
+  for (const auto& [name, value] : config.items()) {
+    if (!wanted(name, value)) continue;
+    text += (text.empty() ? "" : " ") + name + "=" +
+            (value.is_string() ? value.template get<std::string>() : value.dump());
+  }
+  return text;
+}
+
+/// Splits configurations for people: what all have in common once, the rest for each.
+struct SplitConfigs {
+  std::string common;
+  std::vector<std::string> each;
+};
+
+SplitConfigs split(const std::vector<Json>& configs) {
+  const auto same = [&](const std::string& name, const Json& value) {
+    for (const Json& other : configs) {
+      if (!other.contains(name) || other[name] != value) return false;
+    }
+    return configs.size() > 1;
+  };
+  SplitConfigs result;
+  if (!configs.empty()) result.common = macros(configs[0], same);
+  for (const Json& config : configs) {
+    result.each.push_back(macros(
+        config, [&](const std::string& name, const Json& value) { return !same(name, value); }));
+  }
+  return result;
+}
+
+std::string common_note(const SplitConfigs& configs) {
+  return configs.common.empty() ? "" : "in common: " + configs.common + "\n";
+}
+
+std::string about(const StoredRun& run) {
+  const RunInfo& info = run.info;
+  return "run " + std::to_string(run.id) + " (" + std::string(to_string(run.status)) +
+         "): " + info.space.name + " on " + info.device.name + ", shape " + info.shape + ", " +
+         kind_label(info.device.time_kind);
+}
+
+/// "p50 us" for measured times, "p50 us predicted" for others.
+std::string time_heading(const std::string& heading, TimeKind kind) {
+  return kind == TimeKind::kMeasured ? heading : heading + " predicted";
+}
+
+/// "registers_per_thread 120, spill_bytes 0": the resource policy in the text of a space.
+std::string policy_text(const std::string& space_text) {
+  const Json space = Json::parse(space_text, nullptr, false, true);
+  if (!space.is_object() || !space.contains("resources")) return {};
+  std::string text;
+  for (const auto& [name, value] : space["resources"].items()) {
+    text += (text.empty() ? "" : ", ") + name + " " + value.dump();
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string kind_label(TimeKind kind) {
+  return kind == TimeKind::kMeasured ? "measured times" : "PREDICTED times, nothing was measured";
+}
+
+Answer elite_answer(const RunElite& elite) {
+  const TimeKind kind = elite.run.info.device.time_kind;
+  Answer answer{.title = "elite of " + about(elite.run),
+                .table = {.columns = {{"rank", "rank"},
+                                      {"run", ""},
+                                      {"space", ""},
+                                      {"device", ""},
+                                      {"shape", ""},
+                                      {"p50_us", time_heading("p50 us", kind), 2},
+                                      {"p90_us", "p90 us", 2},
+                                      {"tflops", "TFLOP/s", 1},
+                                      {"registers", "regs"},
+                                      {"shared_bytes", "shared B"},
+                                      {"max_abs_error", "max abs err", -1},
+                                      {"kind", "kind", 0, true},
+                                      {"candidate", "candidate"},
+                                      {"config", "", 0, true},
+                                      {"", "configuration", 0, true}}}};
+  std::vector<Json> configs;
+  for (const EliteRow& row : elite.rows) configs.push_back(Json::parse(row.config_json));
+  const SplitConfigs texts = split(configs);
+  for (std::size_t i = 0; i < elite.rows.size(); ++i) {
+    const EliteRow& row = elite.rows[i];
+    answer.table.rows.push_back(
+        {row.rank, row.run, elite.run.info.space.name, row.device, row.shape, row.p50_us,
+         row.p90_us, row.tflops > 0 ? Json(row.tflops) : Json(), row.registers, row.shared_bytes,
+         or_null(row.max_abs_error), std::string(to_string(row.kind)), row.candidate, configs[i],
+         texts.each[i]});
+  }
+  answer.notes = common_note(texts);
+  if (elite.rows.empty()) answer.notes = "nothing is green in this run; see evo-elite rejections\n";
+  return answer;
+}
+
+Answer ladder_answer(const StoredRun& run, const std::vector<Rung>& rungs) {
+  const TimeKind kind = run.info.device.time_kind;
+  Answer answer{.title = "ladder of " + about(run),
+                .table = {.columns = {{"milestone", "milestone", 0, true},
+                                      {"outcome", "outcome", 0, true},
+                                      {"p50_us", time_heading("p50 us", kind), 2},
+                                      {"speedup", "vs rung before", 3},
+                                      {"kind", "kind", 0, true},
+                                      {"candidate", "candidate"},
+                                      {"duplicate_of", "same kernel as"},
+                                      {"gate", "", 0, true},
+                                      {"reason", "why not", 0, true},
+                                      {"config", "", 0, true}}}};
+  for (const Rung& rung : rungs) {
+    const Json gate = rung.rejection ? Json(std::string(to_string(rung.rejection->gate))) : Json();
+    const std::string outcome =
+        rung.rejection ? "failed " + gate.get<std::string>() : std::string("green");
+    answer.table.rows.push_back(
+        {rung.milestone, outcome, or_null(rung.p50_us), or_null(rung.speedup),
+         std::string(to_string(kind)), rung.candidate, or_null(rung.duplicate_of), gate,
+         rung.rejection ? Json(rung.rejection->reason) : Json(), Json::parse(rung.config_json)});
+  }
+  answer.notes = rungs.empty() ? "this run's space has no milestones\n"
+                               : "vs rung before: time of the green rung before / time of this "
+                                 "one; above 1 is faster\n";
+  return answer;
+}
+
+Answer rejections_answer(const StoredRun& run, const RejectionSummary& summary) {
+  Answer answer{.title = "rejections of " + about(run),
+                .table = {.columns = {{"gate", "gate", 0, true},
+                                      {"count", "count"},
+                                      {"policy_only", "", 0, true},
+                                      {"", "policy only", 0, true},
+                                      {"candidate", "first"},
+                                      {"reason", "reason of the first", 0, true}}}};
+  for (const RejectionGroup& group : summary.groups) {
+    answer.table.rows.push_back({std::string(to_string(group.gate)), group.count, group.policy_only,
+                                 group.policy_only ? "yes" : "no", group.candidate, group.reason});
+  }
+  std::ostringstream notes;
+  notes << summary.evaluated << " evaluated: " << summary.green << " green, " << summary.rejected
+        << " rejected, " << summary.duplicates << " the same kernel as one before\n";
+  if (summary.policy_only > 0) {
+    notes << summary.policy_only
+          << (summary.policy_only == 1 ? " candidate was" : " candidates were")
+          << " rejected only by policy (" << policy_text(run.info.space.text)
+          << "); the device would have run them\n";
+  }
+  answer.notes = notes.str();
+  return answer;
+}
+
+Answer runs_answer(const std::vector<StoredRun>& runs) {
+  Answer answer{.title = "runs",
+                .table = {.columns = {{"run", "run"},
+                                      {"status", "status", 0, true},
+                                      {"started_at", "started (UTC)", 0, true},
+                                      {"space", "space", 0, true},
+                                      {"device", "device", 0, true},
+                                      {"kind", "times", 0, true},
+                                      {"shape", "shape", 0, true},
+                                      {"strategy", "strategy", 0, true},
+                                      {"seed", "seed"},
+                                      {"generations", "generations"},
+                                      {"evaluated", "evaluated"}}}};
+  for (const StoredRun& run : runs) {
+    const RunInfo& info = run.info;
+    answer.table.rows.push_back(
+        {run.id, std::string(to_string(run.status)), run.started_at, info.space.name,
+         info.device.name, std::string(to_string(info.device.time_kind)), info.shape, info.strategy,
+         info.seed, run.last_generation ? *run.last_generation + 1 : 0, run.evaluated});
+  }
+  return answer;
+}
+
+}  // namespace evo

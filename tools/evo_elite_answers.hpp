@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "db/queries.hpp"
+#include "tools/evo_elite_table.hpp"
+
+namespace evo {
+
+/// What evo-elite prints about one question. JSON and CSV are the table alone.
+struct Answer {
+  std::string title;  ///< the line above the table
+  Table table;
+  std::string notes = {};  ///< lines below it
+};
+
+[[nodiscard]] Answer elite_answer(const RunElite& elite);
+[[nodiscard]] Answer ladder_answer(const StoredRun& run, const std::vector<Rung>& rungs);
+[[nodiscard]] Answer rejections_answer(const StoredRun& run, const RejectionSummary& summary);
+[[nodiscard]] Answer runs_answer(const std::vector<StoredRun>& runs);
+
+/// Two candidates, figure by figure, with the macros in which they differ. Without a ratio of times
+/// when one is measured and the other predicted, or the shapes differ.
+[[nodiscard]] Answer compare_answer(const Store& store, CandidateId a, CandidateId b);
+
+/// All that is known of one candidate, as one JSON object.
+[[nodiscard]] nlohmann::ordered_json candidate_json(const Store& store, CandidateId candidate);
+
+/// The same for people.
+[[nodiscard]] std::string candidate_text(const Store& store, CandidateId candidate);
+
+/// "predicted times (no measurement)" or "measured times".
+[[nodiscard]] std::string kind_label(TimeKind kind);
+
+}  // namespace evo

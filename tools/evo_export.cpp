@@ -1,0 +1,119 @@
+// evo-export: writes a winner as files that others can launch.
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <iostream>
+
+#include "db/queries.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/json_reader.hpp"
+#include "tools/evo_export_bundle.hpp"
+
+namespace evo {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string db = "evo.db";
+  RunFilter filter;
+  int rank = 1;
+  CandidateId candidate = 0;
+  std::string out;
+  std::string name;
+};
+
+/// The candidate asked for, or nothing when nothing that fits is green.
+std::optional<CandidateId> choose(const Store& store, const Options& options) {
+  if (options.candidate > 0) return options.candidate;
+  const std::vector<RunElite> found = elites(store, options.filter);
+  // Of several spaces, devices and shapes, the newest run.
+  const RunElite* newest = nullptr;
+  for (const RunElite& elite : found) {
+    if (!elite.rows.empty() && (newest == nullptr || elite.run.id > newest->run.id)) {
+      newest = &elite;
+    }
+  }
+  if (newest == nullptr) return std::nullopt;
+  for (const EliteRow& row : newest->rows) {
+    if (row.rank == options.rank) return row.candidate;
+  }
+  throw InputError("--rank " + std::to_string(options.rank) + ": the elite of run " +
+                   std::to_string(newest->run.id) + " has ranks 1 to " +
+                   std::to_string(newest->rows.size()));
+}
+
+void write(const Bundle& bundle, const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw InputError("--out " + folder.string() + ": " + error.message());
+  const auto file = [&](const char* extension) { return folder / (bundle.name + extension); };
+  write_file(file(".cubin"), bundle.cubin);
+  write_file(file(".ptx"), bundle.ptx);
+  write_file(file(".cu"), bundle.source);
+  // Last: who finds a manifest finds what it names.
+  write_file(file(".json"), bundle.manifest);
+  for (const char* extension : {".cubin", ".json", ".ptx", ".cu"}) {
+    std::cout << file(extension).string() << '\n';
+  }
+}
+
+void declare(CLI::App& app, Options& options) {
+  app.add_option("--db", options.db, "database file")->capture_default_str();
+  app.add_option("--run", options.filter.run, "run (default: the newest green one that fits)");
+  app.add_option("--device", options.filter.device, "cuda:N, virtual:NAME or part of a name");
+  app.add_option("--shape", options.filter.shape, "timed shape");
+  CLI::Option* rank = app.add_option("--rank", options.rank, "place in the elite")
+                          ->capture_default_str()
+                          ->check(CLI::PositiveNumber);
+  app.add_option("--candidate", options.candidate, "any green candidate instead")
+      ->check(CLI::PositiveNumber)
+      ->excludes(rank);
+  app.add_option("--out", options.out, "folder to write to, made when missing")->required();
+  app.add_option("--name", options.name, "file name (default: the space's name and the shape)");
+  app.set_version_flag("--version", "evo-export " EVO_VERSION);
+  app.footer("\nExit codes: 0 written; 1 nothing is green; 2 bad usage or database.");
+}
+
+ExitCode run(int argc, char** argv) {
+  Options options;
+  CLI::App app(
+      "evo-export: the winner as <name>.cubin, <name>.json (how to launch it, what was checked "
+      "and\n"
+      "timed), <name>.ptx and <name>.cu (one self-contained source). Prints the files' names.");
+  declare(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? ExitCode::kGreen : ExitCode::kBadInput;
+  }
+  const Store store = Store::open_read_only(options.db);
+  const std::optional<CandidateId> candidate = choose(store, options);
+  if (!candidate) {
+    std::cerr << "evo-export: " << options.db << ": nothing is green in any run that fits\n";
+    return ExitCode::kNothingGreen;
+  }
+  const StoredRun of = store.run(store.evaluation(*candidate).run);
+  const Bundle bundle = make_bundle(store, *candidate, options.name);
+  if (of.info.device.time_kind == TimeKind::kPredicted) {
+    std::cerr << "evo-export: the time in " << bundle.name
+              << ".json is PREDICTED by a virtual GPU; nothing was measured\n";
+  }
+  write(bundle, options.out);
+  return ExitCode::kGreen;
+}
+
+}  // namespace
+}  // namespace evo
+
+int main(int argc, char** argv) {
+  try {
+    return static_cast<int>(evo::run(argc, argv));
+  } catch (const evo::Error& error) {
+    std::cerr << "evo-export: " << error.what() << '\n';
+    return static_cast<int>(error.exit_code());
+  } catch (const std::exception& error) {
+    std::cerr << "evo-export: unexpected: " << error.what() << '\n';
+    return static_cast<int>(evo::ExitCode::kBadInput);
+  }
+}

@@ -1,0 +1,199 @@
+#include "tools/evo_export_bundle.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "engine/core/error.hpp"
+#include "engine/core/hash.hpp"
+
+namespace evo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What the tuner must have stored with a candidate for anyone to be able to launch it.
+constexpr std::array<const char*, 4> kRequired = {"entry", "shape", "arguments", "launch"};
+
+[[noreturn]] void fail(CandidateId candidate, const std::string& problem) {
+  throw DbError("candidate " + std::to_string(candidate) + " " + problem);
+}
+
+/// The candidate's own description of how to launch it, complete.
+Json launch_manifest(const StoredEvaluation& evaluation) {
+  if (evaluation.record.manifest_json.empty()) {
+    fail(evaluation.id, "was recorded without a manifest, so nothing says how to launch it");
+  }
+  Json manifest = Json::parse(evaluation.record.manifest_json);
+  for (const char* key : kRequired) {
+    if (!manifest.contains(key)) {
+      fail(evaluation.id, "has a manifest without '" + std::string(key) + "'");
+    }
+  }
+  return manifest;
+}
+
+Json resources_json(const CompilationRecord& compilation, int dynamic_shared_bytes) {
+  const Resources& resources = compilation.resources;
+  return {
+      {"registers_per_thread", resources.registers},
+      {"static_shared_bytes", resources.static_shared_bytes},
+      {"dynamic_shared_bytes", dynamic_shared_bytes},
+      {"spill_store_bytes", resources.spill_store_bytes},
+      {"spill_load_bytes", resources.spill_load_bytes},
+      {"stack_bytes", resources.stack_bytes},
+      {"max_threads_per_cta", resources.max_threads > 0 ? Json(resources.max_threads) : Json()}};
+}
+
+Json timing_json(const StoredRun& run, const StoredEvaluation& evaluation) {
+  const Timing& timing = *evaluation.record.timing;
+  const double flops = run.info.flops_per_launch;
+  return {{"kind", std::string(to_string(timing.kind))},
+          {"device", run.info.device.name},
+          {"driver", run.info.device.driver},
+          {"shape", run.info.shape},
+          {"date", evaluation.created_at},
+          {"p50_us", timing.p50_us},
+          {"p90_us", timing.p90_us},
+          {"p99_us", timing.p99_us},
+          {"mean_us", timing.mean_us},
+          {"std_us", timing.std_us},
+          {"cv", timing.cv},
+          {"samples", timing.samples},
+          {"tflops", flops > 0 ? Json(flops / (timing.p50_us * 1e6)) : Json()}};
+}
+
+Json checks_json(const StoredEvaluation& evaluation) {
+  Json checks = Json::array();
+  for (const CheckResult& check : evaluation.record.checks) {
+    checks.push_back({{"shape", check.shape},
+                      {"seed", check.seed},
+                      {"max_abs_error", check.max_abs_error},
+                      {"bad_share", check.bad_share},
+                      {"relative_l2", check.relative_l2}});
+  }
+  return checks;
+}
+
+std::string nvcc_command(const CompilationRecord& compilation, const std::string& name) {
+  const std::string options = nvcc_options(compilation.options);
+  return "nvcc -cubin -arch=" + compilation.arch + (options.empty() ? "" : " " + options) + " -o " +
+         name + ".cubin " + name + ".cu";
+}
+
+std::string expanded_source(const StoredRun& run, const CompilationRecord& compilation,
+                            CandidateId candidate, const std::string& name) {
+  std::ostringstream text;
+  text << "// Exported by evo-tune " << run.info.evo_version << ": run " << run.id << ", candidate "
+       << candidate << ", space " << run.info.space.name << ".\n// Compiled by "
+       << compilation.compiler << " with: " << compilation.options
+       << "\n// To compile it again: " << nvcc_command(compilation, name) << "\n\n"
+       << macro_definitions(compilation.options) << '\n'
+       << compilation.source;
+  return text.str();
+}
+
+Json manifest_json(const StoredRun& run, const StoredEvaluation& evaluation,
+                   const CompilationRecord& compilation, const std::string& name) {
+  Json manifest = {{"format", "evo-tune kernel 1"},    {"name", name},
+                   {"cubin", name + ".cubin"},         {"ptx", name + ".ptx"},
+                   {"source", name + ".cu"},           {"arch", compilation.arch},
+                   {"problem", run.info.problem.name}, {"space", run.info.space.name}};
+  // How to launch it: entry, shape, arguments, launch, macros, tolerance...
+  manifest.update(launch_manifest(evaluation));
+  manifest["config"] = Json::parse(evaluation.record.config_json);
+  manifest["resources"] = resources_json(compilation, evaluation.record.dynamic_shared_bytes);
+  manifest["timing"] = timing_json(run, evaluation);
+  manifest["checks"] = checks_json(evaluation);
+  manifest["build"] = {{"compiler", compilation.compiler},
+                       {"options", compilation.options},
+                       {"key", compilation.key},
+                       {"ptx_hash", compilation.ptx_hash},
+                       {"cubin_bytes", compilation.cubin.size()},
+                       {"cubin_key", content_key(compilation.cubin)},
+                       {"nvcc", nvcc_command(compilation, name)}};
+  manifest["evo_tune"] = {{"version", run.info.evo_version},
+                          {"run", run.id},
+                          {"candidate", evaluation.id},
+                          {"seed", run.info.seed}};
+  return manifest;
+}
+
+}  // namespace
+
+std::string file_name(const std::string& text) {
+  std::string name = text;
+  for (char& c : name) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_';
+    if (!plain && (c != '.' || &c == name.data())) c = '_';
+  }
+  return name;
+}
+
+std::string macro_definitions(const std::string& nvrtc_options) {
+  std::istringstream options(nvrtc_options);
+  std::string text;
+  for (std::string option; options >> option;) {
+    if (!option.starts_with("-D")) continue;
+    const std::size_t equals = option.find('=');
+    const bool valued = equals != std::string::npos;
+    text += "#define " + option.substr(2, valued ? equals - 2 : equals) + " " +
+            (valued ? option.substr(equals + 1) : "1") + "\n";
+  }
+  return text;
+}
+
+std::string nvcc_options(const std::string& nvrtc_options) {
+  // Both spellings of these mean the same to nvcc (CUDA documentation: NVRTC supported compile
+  // options, nvcc command options). Architecture and macros are given elsewhere: in -arch and in
+  // the source itself.
+  constexpr std::array<std::string_view, 13> kShared = {"--use_fast_math",
+                                                        "-use_fast_math",
+                                                        "--ftz",
+                                                        "-ftz",
+                                                        "--prec-sqrt",
+                                                        "-prec-sqrt",
+                                                        "--prec-div",
+                                                        "-prec-div",
+                                                        "--fmad",
+                                                        "-fmad",
+                                                        "--maxrregcount",
+                                                        "-maxrregcount",
+                                                        "--extra-device-vectorization"};
+  std::istringstream options(nvrtc_options);
+  std::string result;
+  for (std::string option; options >> option;) {
+    const std::string_view key = std::string_view(option).substr(0, option.find('='));
+    const bool standard = key == "--std" || key == "-std";
+    if (!standard && std::find(kShared.begin(), kShared.end(), key) == kShared.end()) continue;
+    result += (result.empty() ? "" : " ") + option;
+  }
+  return result;
+}
+
+Bundle make_bundle(const Store& store, CandidateId candidate, const std::string& name) {
+  StoredEvaluation evaluation = store.evaluation(candidate);
+  if (evaluation.record.duplicate_of) {
+    evaluation = store.evaluation(*evaluation.record.duplicate_of);
+  }
+  if (evaluation.record.rejection) {
+    fail(candidate, "is not green: it failed the " +
+                        std::string(to_string(evaluation.record.rejection->gate)) +
+                        " gate: " + evaluation.record.rejection->reason);
+  }
+  if (!evaluation.record.compilation) fail(candidate, "was recorded without its compilation");
+  const StoredRun run = store.run(evaluation.run);
+  const CompilationRecord compilation = store.compilation(*evaluation.record.compilation);
+  if (compilation.cubin.empty()) fail(candidate, "was recorded without machine code");
+  Bundle bundle;
+  bundle.name = file_name(name.empty() ? run.info.space.name + "_" + run.info.shape : name);
+  bundle.cubin = compilation.cubin;
+  bundle.ptx = compilation.ptx;
+  bundle.source = expanded_source(run, compilation, evaluation.id, bundle.name);
+  bundle.manifest = manifest_json(run, evaluation, compilation, bundle.name).dump(2) + "\n";
+  return bundle;
+}
+
+}  // namespace evo

@@ -1,0 +1,215 @@
+// evo-judge: one configuration through every gate, with all that was found.
+
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "engine/core/json_reader.hpp"
+#include "engine/gate/harness.hpp"
+#include "engine/worker/messages.hpp"
+#include "tools/session_options.hpp"
+#include "tools/tool_main.hpp"
+
+namespace evo {
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+struct Options {
+  SessionOptions session;
+  std::vector<std::string> settings;
+  std::string milestone;
+  std::string save;
+  std::uint64_t check_seed = 0;
+  bool json = false;
+  bool log = false;
+};
+
+constexpr const char* kDescription =
+    "evo-judge: takes one configuration through every gate and shows all it found.\n"
+    "What --set does not name keeps its default (or the value of --milestone).";
+
+void declare(CLI::App& app, Options& options) {
+  options.session.declare(app);
+  app.add_option("--set", options.settings, "MACRO=VALUE …")->expected(1, -1);
+  app.add_option("--milestone", options.milestone, "start from this milestone of the space");
+  app.add_option("--check-seed", options.check_seed, "seed of the inputs (default: a fresh one)");
+  app.add_option("--save", options.save, "folder for kernel.ptx, kernel.cubin, kernel.cu, kernel.log");
+  app.add_flag("--log", options.log, "show the compiler's log");
+  app.add_flag("--json", options.json, "one JSON object on standard output");
+  app.set_version_flag("--version", "evo-judge " EVO_VERSION);
+  app.footer("\nExit codes: 0 green (or within policy, with --device none); 1 rejected; "
+             "2 bad usage or input; 3 toolkit or device missing.");
+}
+
+Candidate start_of(const Space& space, const std::string& milestone) {
+  if (milestone.empty()) return space.defaults();
+  std::string known;
+  for (const Milestone& entry : space.definition().milestones) {
+    if (entry.name == milestone) return entry.candidate;
+    known += (known.empty() ? "" : ", ") + entry.name;
+  }
+  throw InputError("--milestone " + milestone + ": allowed: " + known);
+}
+
+Candidate candidate_of(const Space& space, const Options& options) {
+  std::vector<std::pair<std::string, std::string>> settings;
+  for (const std::string& text : options.settings) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos) {
+      throw InputError("--set " + text + ": allowed is MACRO=VALUE");
+    }
+    settings.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  const Candidate candidate =
+      space.candidate_from_settings(settings, start_of(space, options.milestone));
+  if (const ConstraintText* violated = space.violated(candidate)) {
+    throw SpaceError(space.definition().file + ": this configuration violates the constraint " +
+                     violated->expression + (violated->why.empty() ? "" : ": " + violated->why));
+  }
+  return candidate;
+}
+
+OrderedJson result_json(const Harness& harness, const Candidate& candidate,
+                        const Judgement& judgement) {
+  const auto plain = [](const auto& value) {
+    return OrderedJson::parse(nlohmann::json(value).dump(-1, ' ', false,
+                                                         nlohmann::json::error_handler_t::replace));
+  };
+  const Resources& resources = judgement.compilation.resources;
+  OrderedJson json = {
+      {"space", harness.space().definition().name},
+      {"device", harness.device().id},
+      {"arch", harness.device().arch},
+      {"shape", harness.shape().name},
+      {"config", OrderedJson::parse(harness.space().config_json(candidate))},
+      {"verdict", judgement.rejection ? "rejected" : judgement.timing ? "green" : "within policy"}};
+  if (judgement.compilation.ok) {
+    json["registers"] = resources.registers;
+    json["static_shared_bytes"] = resources.static_shared_bytes;
+    json["dynamic_shared_bytes"] = judgement.launch.dynamic_shared_bytes;
+    json["spill_store_bytes"] = resources.spill_store_bytes;
+    json["spill_load_bytes"] = resources.spill_load_bytes;
+    json["stack_bytes"] = resources.stack_bytes;
+    json["ptx_hash"] = judgement.compilation.ptx_hash;
+    json["launch"] = {{"grid", judgement.launch.grid}, {"block", judgement.launch.block}};
+  }
+  json["checks"] = plain(judgement.checks);
+  if (judgement.timing) json["timing"] = plain(*judgement.timing);
+  if (judgement.rejection) json["rejection"] = plain(*judgement.rejection);
+  json["compile_ms"] = judgement.compile_ms;
+  json["check_ms"] = judgement.check_ms;
+  json["time_ms"] = judgement.time_ms;
+  return json;
+}
+
+std::string dimensions(const std::array<std::uint32_t, 3>& size) {
+  return std::to_string(size[0]) + " × " + std::to_string(size[1]) + " × " +
+         std::to_string(size[2]);
+}
+
+void print_checks(const Judgement& judgement) {
+  if (judgement.checks.empty()) return;
+  std::printf("%-20s %20s %14s %10s %12s\n", "checked shape", "seed", "max abs error", "bad",
+              "relative L2");
+  for (const CheckResult& check : judgement.checks) {
+    std::printf("%-20s %20llu %14.3g %9.3f%% %12.3g\n", check.shape.c_str(),
+                static_cast<unsigned long long>(check.seed), check.max_abs_error,
+                check.bad_share * 100, check.relative_l2);
+  }
+}
+
+void print_people(const Harness& harness, const Candidate& candidate, const Judgement& judgement,
+                  const Options& options) {
+  std::printf("%s\n", harness.space().config_json(candidate).c_str());
+  if (judgement.compilation.ok) {
+    const Resources& resources = judgement.compilation.resources;
+    std::printf("build        %.0f ms, %s for %s\n", judgement.compile_ms,
+                judgement.compilation.compiler.c_str(), harness.device().arch.c_str());
+    std::printf("registers    %d per thread\n", resources.registers);
+    std::printf("shared       %d static + %u dynamic bytes per CTA\n",
+                resources.static_shared_bytes, judgement.launch.dynamic_shared_bytes);
+    std::printf("spills       %d bytes stores, %d bytes loads, stack frame %d bytes\n",
+                resources.spill_store_bytes, resources.spill_load_bytes, resources.stack_bytes);
+    std::printf("launch       grid %s, block %s on shape %s\n",
+                dimensions(judgement.launch.grid).c_str(),
+                dimensions(judgement.launch.block).c_str(), harness.shape().name.c_str());
+  }
+  print_checks(judgement);
+  if (judgement.timing) {
+    const Timing& timing = *judgement.timing;
+    const double flops = harness.problem().flops.evaluate(harness.shape().variables);
+    std::printf("time         p50 %.3f µs, p90 %.3f, p99 %.3f, mean %.3f, std %.3f, CV %.2f %%, "
+                "%lld samples (%s); %.1f TFLOP/s\n",
+                timing.p50_us, timing.p90_us, timing.p99_us, timing.mean_us, timing.std_us,
+                timing.cv * 100, static_cast<long long>(timing.samples),
+                std::string(to_string(timing.kind)).c_str(), flops / timing.p50_us / 1e6);
+  }
+  if (judgement.rejection) {
+    std::printf("REJECTED at the %s gate: %s\n",
+                std::string(to_string(judgement.rejection->gate)).c_str(),
+                judgement.rejection->reason.c_str());
+    if (!judgement.rejection->detail.empty()) {
+      std::printf("%s\n", judgement.rejection->detail.c_str());
+    }
+  } else {
+    std::printf("%s\n", judgement.timing ? "GREEN" : "WITHIN POLICY (not run)");
+  }
+  if (options.log) std::printf("%s\n", judgement.compilation.log.c_str());
+}
+
+void save(const Judgement& judgement, const std::string& folder) {
+  const std::filesystem::path root = folder;
+  std::error_code error;
+  std::filesystem::create_directories(root, error);
+  if (error) throw InputError("--save " + folder + ": " + error.message());
+  write_file(root / "kernel.cu", judgement.compilation.source);
+  write_file(root / "kernel.log", judgement.compilation.log);
+  if (!judgement.compilation.ok) return;
+  write_file(root / "kernel.ptx", judgement.compilation.ptx);
+  write_file(root / "kernel.cubin", judgement.compilation.cubin);
+}
+
+ExitCode judge(const Options& options) {
+  Store store = Store::in_memory();
+  std::unique_ptr<DeviceClient> device =
+      options.session.open_device([](const std::string&, const std::string& text) {
+        std::cerr << "evo-judge: " << text << '\n';
+      });
+  const std::string honesty = honesty_line(device ? &device->info() : nullptr);
+  if (!honesty.empty()) std::cerr << honesty << '\n';
+  HarnessOptions harness_options;
+  harness_options.space_file = options.session.space_file(device ? device->info().arch : "");
+  harness_options.shape = options.session.shape;
+  harness_options.check_seed = options.check_seed != 0 ? options.check_seed : fresh_seed();
+  harness_options.line_info = device && device->info().time_kind == TimeKind::kPredicted;
+  harness_options.cold = options.session.cold;
+  Harness harness(harness_options, store, std::move(device));
+  const Candidate candidate = candidate_of(harness.space(), options);
+  const std::atomic<bool> never{false};
+  const Judgement judgement =
+      harness.judge({candidate}, std::numeric_limits<double>::infinity(), never,
+                    [](std::size_t, const Judgement&) {})
+          .front();
+  if (!options.save.empty()) save(judgement, options.save);
+  if (options.json) {
+    std::cout << result_json(harness, candidate, judgement).dump() << '\n';
+  } else {
+    print_people(harness, candidate, judgement, options);
+  }
+  return judgement.rejection ? ExitCode::kNothingGreen : ExitCode::kGreen;
+}
+
+}  // namespace
+}  // namespace evo
+
+int main(int argc, char** argv) {
+  return evo::tool_main("evo-judge", [&] {
+    evo::Options options;
+    CLI::App app(evo::kDescription);
+    evo::declare(app, options);
+    if (const auto done = evo::parse_command_line(app, argc, argv)) return *done;
+    return evo::judge(options);
+  });
+}

@@ -1,0 +1,235 @@
+// evo-tune: evolves the macros of a kernel template until the fastest correct kernel is found.
+
+#include <csignal>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "engine/core/hash.hpp"
+#include "tools/evo_elite_answers.hpp"
+#include "tools/evo_tune_report.hpp"
+#include "tools/session_options.hpp"
+#include "tools/tool_main.hpp"
+
+namespace evo {
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+struct Options {
+  SessionOptions session;
+  TunerOptions tuner;
+  std::string db = "evo.db";
+  bool resume = false;
+  RunId resume_run = 0;
+  bool json = false;
+  bool quiet = false;
+};
+
+std::atomic<bool> stop_requested{false};  // set by the signal handler, so it cannot be a member
+
+void on_signal(int) {
+  if (stop_requested.exchange(true)) _exit(static_cast<int>(ExitCode::kInterrupted));
+}
+
+std::string strategy_list() {
+  std::string list;
+  for (const std::string_view name : strategy_names()) {
+    list += (list.empty() ? "" : ", ") + std::string(name);
+  }
+  return list;
+}
+
+constexpr const char* kDescription =
+    "evo-tune: evolves the macros of a CUDA kernel template on your GPU, believing nothing it has "
+    "not compiled, checked and timed.\nWithout a GPU, kernels run on a virtual one: correctness is "
+    "judged, times are predicted.";
+
+void declare(CLI::App& app, Options& options) {
+  options.session.declare(app);
+  app.add_option("--generations", options.tuner.generations, "generations")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000000));
+  app.add_option("--children", options.tuner.children, "candidates a generation")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 10000));
+  app.add_option("--elite", options.tuner.elite, "kernels kept")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--strategy", options.tuner.strategy, strategy_list())->capture_default_str();
+  app.add_option("--seed", options.tuner.seed, "seed of the search")->capture_default_str();
+  app.add_option("--max-seconds", options.tuner.max_seconds, "stop after the generation that passes this")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--db", options.db, "database file")->capture_default_str();
+  app.add_option("--resume", options.resume_run,
+                 "continue the newest unfinished run on the same inputs, or run N")
+      ->expected(0, 1)
+      ->check(CLI::PositiveNumber);
+  CLI::Option* json = app.add_flag("--json", options.json, "one JSON object a line on standard output");
+  app.add_flag("--quiet", options.quiet, "no progress, only the result")->excludes(json);
+  app.set_version_flag("--version", "evo-tune " EVO_VERSION);
+  app.footer("\nExit codes: 0 a green winner; 1 nothing is green; 2 bad usage or input; "
+             "3 toolkit or device missing; 130 interrupted, everything saved.");
+}
+
+RunInfo run_info(const Harness& harness, const Options& options, std::uint64_t check_seed) {
+  const SpaceDefinition& space = harness.space().definition();
+  RunInfo info;
+  info.device = harness.device();
+  info.problem = {harness.problem_key(), harness.problem().name, harness.problem().text};
+  info.space = {harness.space().content_key(), space.name, read_text_file(space.file)};
+  info.shape = harness.shape().name;
+  info.seed = options.tuner.seed;
+  info.strategy = options.tuner.strategy;
+  info.elite_size = static_cast<int>(options.tuner.elite);
+  info.children = static_cast<int>(options.tuner.children);
+  info.flops_per_launch = harness.problem().flops.evaluate(harness.shape().variables);
+  info.bytes_per_launch = harness.problem().bytes.evaluate(harness.shape().variables);
+  info.options_json = OrderedJson{{"generations", options.tuner.generations},
+                                  {"check_seed", check_seed},
+                                  {"cold", options.session.cold}}
+                          .dump();
+  info.evo_version = EVO_VERSION;
+  return info;
+}
+
+/// The run to continue. Throws InputError when there is none.
+StoredRun resumed_run(Store& store, const RunInfo& like, const Options& options) {
+  RunId id = options.resume_run;
+  if (id == 0) {
+    const std::optional<RunId> found = store.find_resumable(like);
+    if (!found) {
+      throw InputError("--resume: " + options.db +
+                       " has no unfinished run on this space, problem, shape and device");
+    }
+    id = *found;
+  }
+  StoredRun run = store.resume_run(id);
+  if (run.info.space.key != like.space.key || run.info.problem.key != like.problem.key ||
+      run.info.shape != like.shape || run.info.device.time_kind != like.device.time_kind) {
+    store.finish_run(id, run.status);
+    throw InputError("--resume " + std::to_string(id) + ": that run is on space " +
+                     run.info.space.name + ", shape " + run.info.shape + ", device " +
+                     run.info.device.name + "; space, problem, shape and kind of device must be "
+                     "the same as now");
+  }
+  return run;
+}
+
+void describe(const Harness& harness, const TuneReport& report, RunId run) {
+  const SpaceCount count = harness.space().count();
+  report.say("run " + std::to_string(run) + ": " + harness.space().definition().name + " (" +
+             (count.exact ? "" : "about ") + std::to_string(static_cast<std::int64_t>(count.value)) +
+             " valid configurations), shape " + harness.shape().name + ", " +
+             harness.device().name + ", " + harness.device().arch);
+  if (harness.device().arch != harness.space().definition().arch) {
+    report.say("the space is written for " + harness.space().definition().arch +
+               "; compiling for the device, " + harness.device().arch);
+  }
+}
+
+void print_result(const Store& store, RunId run, const Options& options, const TuneReport& report,
+                  const Tuner& tuner) {
+  report.emit({{"event", "finished"},
+               {"run", run},
+               {"evaluated", tuner.progress().evaluated},
+               {"green", tuner.progress().green},
+               {"elapsed_s", tuner.progress().elapsed_s}});
+  if (options.json) return;
+  report.say("");
+  if (tuner.elite().members().empty()) {
+    const Answer why = rejections_answer(store.run(run), rejections(store, run));
+    std::cout << why.title << '\n';
+    print_text(std::cout, why.table);
+    std::cout << why.notes;
+    return;
+  }
+  const Answer elite = elite_answer({store.run(run), elite_of_run(store, run)});
+  std::cout << elite.title << '\n';
+  print_text(std::cout, elite.table);
+  std::cout << elite.notes;
+  const RejectionSummary summary = rejections(store, run);
+  if (summary.policy_only > 0) {
+    std::cout << summary.policy_only << " of " << summary.evaluated
+              << " candidates were rejected only by the space's policy; the device would have run "
+                 "them (evo-elite rejections)\n";
+  }
+  std::cout << "export the winner: evo-export --db " << options.db << " --run " << run
+            << " --rank 1 --out DIR\n";
+}
+
+ExitCode tune(const Options& options) {
+  Store store = Store::open(options.db);
+  RunId run = 0;
+  const auto on_event = [&](const std::string& kind, const std::string& text) {
+    if (run > 0) store.record_event(run, kind, text);
+  };
+  std::unique_ptr<DeviceClient> device = options.session.open_device(on_event);
+  const bool judged = device != nullptr;
+  const TuneReport* reporter = nullptr;
+  TuneReport report({options.json, options.quiet,
+                     judged ? device->info().time_kind : TimeKind::kMeasured});
+  reporter = &report;
+  const std::string honesty = honesty_line(judged ? &device->info() : nullptr);
+  if (!honesty.empty()) {
+    reporter->say(honesty);
+    reporter->emit({{"event", "notice"}, {"text", honesty}});
+  }
+  HarnessOptions harness_options;
+  harness_options.space_file =
+      options.session.space_file(judged ? device->info().arch : std::string());
+  harness_options.shape = options.session.shape;
+  harness_options.jobs = options.session.job_count();
+  harness_options.check_seed = fresh_seed();
+  harness_options.cold = options.session.cold;
+  Harness harness(harness_options, store, std::move(device));
+
+  const RunInfo info = run_info(harness, options, harness_options.check_seed);
+  TunerOptions tuner_options = options.tuner;
+  std::vector<StoredEvaluation> history;
+  std::vector<StoredGeneration> generations;
+  if (options.resume) {
+    const StoredRun resumed = resumed_run(store, info, options);
+    run = resumed.id;
+    tuner_options.seed = resumed.info.seed;
+    tuner_options.strategy = resumed.info.strategy;
+    tuner_options.elite = static_cast<std::size_t>(resumed.info.elite_size);
+    tuner_options.children = static_cast<std::size_t>(resumed.info.children);
+    history = store.evaluations(run);
+    generations = store.generations(run);
+    report.say("resuming run " + std::to_string(run) + ": " + std::to_string(history.size()) +
+               " evaluations are kept");
+  } else {
+    (void)make_strategy(tuner_options.strategy, harness.space(), {});  // refuses a bad name early
+    run = store.start_run(info);
+  }
+  describe(harness, report, run);
+
+  Tuner tuner(harness, store, run, tuner_options, report);
+  const TunerEnd end = tuner.run(history, generations, stop_requested);
+  store.finish_run(run, end == TunerEnd::kInterrupted ? RunStatus::kInterrupted
+                                                      : RunStatus::kFinished);
+  print_result(store, run, options, report, tuner);
+  if (end == TunerEnd::kInterrupted) {
+    report.say("interrupted; everything is saved: continue with --resume");
+    return ExitCode::kInterrupted;
+  }
+  return tuner.elite().members().empty() && judged ? ExitCode::kNothingGreen : ExitCode::kGreen;
+}
+
+ExitCode run(int argc, char** argv) {
+  Options options;
+  CLI::App app(kDescription);
+  declare(app, options);
+  if (const auto done = parse_command_line(app, argc, argv)) return *done;
+  options.resume = app.count("--resume") > 0;
+  std::signal(SIGINT, on_signal);
+  std::signal(SIGTERM, on_signal);
+  return tune(options);
+}
+
+}  // namespace
+}  // namespace evo
+
+int main(int argc, char** argv) {
+  return evo::tool_main("evo-tune", [&] { return evo::run(argc, argv); });
+}

@@ -1,0 +1,79 @@
+#include "tools/session_options.hpp"
+
+#include <random>
+#include <thread>
+
+#include "engine/core/error.hpp"
+#include "engine/core/json_reader.hpp"
+
+namespace evo {
+namespace {
+
+/// search_spaces/ of the working directory, else of the source tree the program was built from.
+std::filesystem::path spaces_folder() {
+  for (const std::filesystem::path root : {".", EVO_SOURCE_ROOT}) {
+    if (std::filesystem::is_regular_file(root / "search_spaces" / "default.json")) {
+      return root / "search_spaces";
+    }
+  }
+  throw InputError("there is no search_spaces/default.json here; name a space with --space");
+}
+
+}  // namespace
+
+void SessionOptions::declare(CLI::App& app) {
+  app.add_option("--space", space, "search space file (default: by device, search_spaces/default.json)");
+  app.add_option("--device", device, "auto, cuda:N, virtual:NAME, or none (build and resources only)")
+      ->capture_default_str();
+  app.add_option("--shape", shape, "shape to time (default: the space's)");
+  app.add_option("--jobs", jobs, "compiler processes (default: one for each core)")
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--step-seconds", step_seconds,
+                 "kill a kernel after so long without a sign of life (default: 10, virtual 300)")
+      ->check(CLI::PositiveNumber);
+  app.add_flag("--cold", cold, "flush the L2 cache before every timed launch");
+}
+
+std::size_t SessionOptions::job_count() const {
+  return jobs > 0 ? jobs : std::max(1U, std::thread::hardware_concurrency());
+}
+
+std::unique_ptr<DeviceClient> SessionOptions::open_device(DeviceClient::EventSink on_event) const {
+  if (device == "none") return nullptr;
+  constexpr double kMilli = 1e3;
+  return std::make_unique<DeviceClient>(
+      worker_program(), device,
+      std::chrono::milliseconds(static_cast<std::int64_t>(step_seconds * kMilli)),
+      std::move(on_event));
+}
+
+std::filesystem::path SessionOptions::space_file(const std::string& arch) const {
+  if (!space.empty()) return space;
+  const std::filesystem::path folder = spaces_folder();
+  const std::filesystem::path file = folder / "default.json";
+  const Json json = read_json_file(file);
+  const JsonReader reader(json, file.string());
+  (void)reader.one_of("format", {"evo-tune defaults 1"});
+  return folder / reader.string_or(arch, reader.string("otherwise"));
+}
+
+std::string honesty_line(const DeviceInfo* device) {
+  if (device == nullptr) {
+    return "NO DEVICE: kernels are compiled and held against the resource policy; correctness and "
+           "time are NOT judged, so there is no elite";
+  }
+  if (device->time_kind == TimeKind::kPredicted) {
+    return "NO GPU: kernels run on " + device->id +
+           ", an interpreter of their PTX; every time is PREDICTED, not measured";
+  }
+  return {};
+}
+
+std::uint64_t fresh_seed() {
+  std::random_device source;
+  // 53 bits: the seed survives JSON readers that know only doubles.
+  constexpr std::uint64_t kMask = (1ULL << 53) - 1;
+  return ((static_cast<std::uint64_t>(source()) << 32) | source()) & kMask;
+}
+
+}  // namespace evo

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "engine/worker/device_client.hpp"
+
+namespace evo {
+
+/// What evo-tune and evo-judge have in common: the space, the device and how kernels are run.
+struct SessionOptions {
+  std::string space;  ///< empty: the default for the device
+  std::string device = "auto";
+  std::string shape;
+  std::size_t jobs = 0;  ///< 0: one a core
+  double step_seconds = 0;
+  bool cold = false;
+
+  void declare(CLI::App& app);
+
+  /// The number of compiler processes asked for, or one for each core.
+  [[nodiscard]] std::size_t job_count() const;
+
+  /// Starts the device worker; null for "none". Throws MissingError or InputError.
+  [[nodiscard]] std::unique_ptr<DeviceClient> open_device(DeviceClient::EventSink on_event) const;
+
+  /// The space file asked for, or the default for `arch`. Throws InputError when there is none.
+  [[nodiscard]] std::filesystem::path space_file(const std::string& arch) const;
+};
+
+/// The line that must not be missed where times are predicted or nothing is timed; empty on a GPU.
+[[nodiscard]] std::string honesty_line(const DeviceInfo* device);
+
+/// A seed nobody can know beforehand, for the inputs of the checks.
+[[nodiscard]] std::uint64_t fresh_seed();
+
+}  // namespace evo
