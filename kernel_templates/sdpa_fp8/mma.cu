@@ -246,7 +246,7 @@ __device__ __forceinline__ void attend_all(const Problem& problem, Ring& ring, u
 
 /// Grid: x is the line (tile of queries times SPLIT_KV) and y the head, exchanged when CAUSAL; with
 /// PERSISTENT_CTA any number of CTAs in x. `queue`: zeros, and zeros again afterwards.
-extern "C" __global__ void __launch_bounds__(kThreads, MIN_CTAS)
+extern "C" __global__ void __maxnreg__(kMaxRegisters)
     sdpa_fp8_mma(const u8* q, const u8* k, const u8* v, u16* o, float* lse, const float* q_scale,
                  const float* k_scale, const float* v_scale, float softmax_scale, int q_len,
                  int kv_len, int batch_heads, int heads_per_kv, int scale_per_head, int write_lse,

@@ -9,7 +9,7 @@
     !defined(STAGES_V) || !defined(PRODUCER_WARPS) || !defined(PERSISTENT_CTA) ||               \
     !defined(SPLIT_KV) || !defined(EXP) || !defined(SWIZZLE) || !defined(QK_MODE) ||            \
     !defined(PV_MODE) || !defined(Q_IN_REGS) || !defined(LAZY_RESCALE) || !defined(ROW_SUM) ||      \
-    !defined(PIPELINE) || !defined(MIN_CTAS)
+    !defined(PIPELINE) || !defined(MIN_CTAS) || !defined(MAX_REGISTERS)
 #error a macro of the template is not defined: see docs/attention.md for the list
 #endif
 #if HEAD_DIM != 64 && HEAD_DIM != 128
@@ -97,6 +97,9 @@ constexpr int kConsumers = kWarp * WARPS_M * WARPS_KV;
 constexpr int kProducers = kWarp * PRODUCER_WARPS;
 constexpr int kThreads = kConsumers + kProducers;
 constexpr int kCopiers = PRODUCER_WARPS > 0 ? kProducers : kConsumers;
+/// Registers per thread, so that MIN_CTAS CTAs fit the 65536 of an SM; allocated by eights. Not by
+/// __launch_bounds__, which would exclude a bound of its own.
+constexpr int kMaxRegisters = min_of(MAX_REGISTERS, 65536 / (MIN_CTAS * kThreads) / 8 * 8);
 
 // Pieces of a row of D bytes.
 constexpr int kRowChunks = HEAD_DIM / kChunkBytes;
