@@ -35,12 +35,14 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--set", options.settings, "MACRO=VALUE …")->expected(1, -1);
   app.add_option("--milestone", options.milestone, "start from this milestone of the space");
   app.add_option("--check-seed", options.check_seed, "seed of the inputs (default: a fresh one)");
-  app.add_option("--save", options.save, "folder for kernel.ptx, kernel.cubin, kernel.cu, kernel.log");
+  app.add_option("--save", options.save,
+                 "folder for kernel.ptx, kernel.cubin, kernel.cu, kernel.log");
   app.add_flag("--log", options.log, "show the compiler's log");
   app.add_flag("--json", options.json, "one JSON object on standard output");
   app.set_version_flag("--version", "evo-judge " EVO_VERSION);
-  app.footer("\nExit codes: 0 green (or within policy, with --device none); 1 rejected; "
-             "2 bad usage or input; 3 toolkit or device missing.");
+  app.footer(
+      "\nExit codes: 0 green (or within policy, with --device none); 1 rejected; "
+      "2 bad usage or input; 3 toolkit or device missing.");
 }
 
 Candidate start_of(const Space& space, const std::string& milestone) {
@@ -74,17 +76,18 @@ Candidate candidate_of(const Space& space, const Options& options) {
 OrderedJson result_json(const Harness& harness, const Candidate& candidate,
                         const Judgement& judgement) {
   const auto plain = [](const auto& value) {
-    return OrderedJson::parse(nlohmann::json(value).dump(-1, ' ', false,
-                                                         nlohmann::json::error_handler_t::replace));
+    return OrderedJson::parse(
+        nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   };
   const Resources& resources = judgement.compilation.resources;
-  OrderedJson json = {
-      {"space", harness.space().definition().name},
-      {"device", harness.device().id},
-      {"arch", harness.device().arch},
-      {"shape", harness.shape().name},
-      {"config", OrderedJson::parse(harness.space().config_json(candidate))},
-      {"verdict", judgement.rejection ? "rejected" : judgement.timing ? "green" : "within policy"}};
+  OrderedJson json = {{"space", harness.space().definition().name},
+                      {"device", harness.device().id},
+                      {"arch", harness.device().arch},
+                      {"shape", harness.shape().name},
+                      {"config", OrderedJson::parse(harness.space().config_json(candidate))},
+                      {"verdict", judgement.rejection ? "rejected"
+                                  : judgement.timing  ? "green"
+                                                      : "within policy"}};
   if (judgement.compilation.ok) {
     json["registers"] = resources.registers;
     json["static_shared_bytes"] = resources.static_shared_bytes;
@@ -140,11 +143,12 @@ void print_people(const Harness& harness, const Candidate& candidate, const Judg
   if (judgement.timing) {
     const Timing& timing = *judgement.timing;
     const double flops = harness.problem().flops.evaluate(harness.shape().variables);
-    std::printf("time         p50 %.3f µs, p90 %.3f, p99 %.3f, mean %.3f, std %.3f, CV %.2f %%, "
-                "%lld samples (%s); %.1f TFLOP/s\n",
-                timing.p50_us, timing.p90_us, timing.p99_us, timing.mean_us, timing.std_us,
-                timing.cv * 100, static_cast<long long>(timing.samples),
-                std::string(to_string(timing.kind)).c_str(), flops / timing.p50_us / 1e6);
+    std::printf(
+        "time         p50 %.3f µs, p90 %.3f, p99 %.3f, mean %.3f, std %.3f, CV %.2f %%, "
+        "%lld samples (%s); %.1f TFLOP/s\n",
+        timing.p50_us, timing.p90_us, timing.p99_us, timing.mean_us, timing.std_us, timing.cv * 100,
+        static_cast<long long>(timing.samples), std::string(to_string(timing.kind)).c_str(),
+        flops / timing.p50_us / 1e6);
   }
   if (judgement.rejection) {
     std::printf("REJECTED at the %s gate: %s\n",
@@ -164,7 +168,8 @@ void save(const Judgement& judgement, const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(root, error);
   if (error) throw InputError("--save " + folder + ": " + error.message());
-  write_file(root / "kernel.cu", judgement.compilation.source);
+  write_file(root / "kernel.cu",
+             "// " + judgement.compilation.options + "\n" + judgement.compilation.source);
   write_file(root / "kernel.log", judgement.compilation.log);
   if (!judgement.compilation.ok) return;
   write_file(root / "kernel.ptx", judgement.compilation.ptx);
@@ -188,10 +193,10 @@ ExitCode judge(const Options& options) {
   Harness harness(harness_options, store, std::move(device));
   const Candidate candidate = candidate_of(harness.space(), options);
   const std::atomic<bool> never{false};
-  const Judgement judgement =
-      harness.judge({candidate}, std::numeric_limits<double>::infinity(), never,
-                    [](std::size_t, const Judgement&) {})
-          .front();
+  const Judgement judgement = harness
+                                  .judge({candidate}, std::numeric_limits<double>::infinity(),
+                                         never, [](std::size_t, const Judgement&) {})
+                                  .front();
   if (!options.save.empty()) save(judgement, options.save);
   if (options.json) {
     std::cout << result_json(harness, candidate, judgement).dump() << '\n';

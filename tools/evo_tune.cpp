@@ -57,18 +57,21 @@ void declare(CLI::App& app, Options& options) {
       ->check(CLI::Range(1, 1000));
   app.add_option("--strategy", options.tuner.strategy, strategy_list())->capture_default_str();
   app.add_option("--seed", options.tuner.seed, "seed of the search")->capture_default_str();
-  app.add_option("--max-seconds", options.tuner.max_seconds, "stop after the generation that passes this")
+  app.add_option("--max-seconds", options.tuner.max_seconds,
+                 "stop after the generation that passes this")
       ->check(CLI::PositiveNumber);
   app.add_option("--db", options.db, "database file")->capture_default_str();
   app.add_option("--resume", options.resume_run,
                  "continue the newest unfinished run on the same inputs, or run N")
       ->expected(0, 1)
       ->check(CLI::PositiveNumber);
-  CLI::Option* json = app.add_flag("--json", options.json, "one JSON object a line on standard output");
+  CLI::Option* json =
+      app.add_flag("--json", options.json, "one JSON object a line on standard output");
   app.add_flag("--quiet", options.quiet, "no progress, only the result")->excludes(json);
   app.set_version_flag("--version", "evo-tune " EVO_VERSION);
-  app.footer("\nExit codes: 0 a green winner; 1 nothing is green; 2 bad usage or input; "
-             "3 toolkit or device missing; 130 interrupted, everything saved.");
+  app.footer(
+      "\nExit codes: 0 a green winner; 1 nothing is green; 2 bad usage or input; "
+      "3 toolkit or device missing; 130 interrupted, everything saved.");
 }
 
 RunInfo run_info(const Harness& harness, const Options& options, std::uint64_t check_seed) {
@@ -109,7 +112,8 @@ StoredRun resumed_run(Store& store, const RunInfo& like, const Options& options)
     store.finish_run(id, run.status);
     throw InputError("--resume " + std::to_string(id) + ": that run is on space " +
                      run.info.space.name + ", shape " + run.info.shape + ", device " +
-                     run.info.device.name + "; space, problem, shape and kind of device must be "
+                     run.info.device.name +
+                     "; space, problem, shape and kind of device must be "
                      "the same as now");
   }
   return run;
@@ -118,13 +122,40 @@ StoredRun resumed_run(Store& store, const RunInfo& like, const Options& options)
 void describe(const Harness& harness, const TuneReport& report, RunId run) {
   const SpaceCount count = harness.space().count();
   report.say("run " + std::to_string(run) + ": " + harness.space().definition().name + " (" +
-             (count.exact ? "" : "about ") + std::to_string(static_cast<std::int64_t>(count.value)) +
+             (count.exact ? "" : "about ") +
+             std::to_string(static_cast<std::int64_t>(count.value)) +
              " valid configurations), shape " + harness.shape().name + ", " +
              harness.device().name + ", " + harness.device().arch);
   if (harness.device().arch != harness.space().definition().arch) {
     report.say("the space is written for " + harness.space().definition().arch +
                "; compiling for the device, " + harness.device().arch);
   }
+}
+
+/// Where the time went, and how fast candidates were judged.
+void report_speed(const Harness& harness, const Tuner& tuner, const TuneReport& report) {
+  const PhaseTimes times = harness.times();
+  const double total_ms = tuner.progress().elapsed_s * 1e3;
+  const auto evaluated = static_cast<double>(tuner.progress().evaluated);
+  const double rate = total_ms > 0 ? evaluated / total_ms * 1e3 : 0;
+  const double busy = total_ms > 0 ? times.busy_ms / total_ms : 0;
+  report.emit({{"event", "speed"},
+               {"evaluated", evaluated},
+               {"total_ms", total_ms},
+               {"variants_per_s", rate},
+               {"compile_ms", times.compile_ms},
+               {"check_ms", times.check_ms},
+               {"time_ms", times.time_ms},
+               {"confirm_ms", times.confirm_ms},
+               {"idle_ms", total_ms - times.busy_ms},
+               {"busy_share", busy}});
+  char line[256];
+  std::snprintf(line, sizeof line,
+                "%.1f candidates/s; of %.1f s: compilers running %.1f, checking %.1f, timing %.1f, "
+                "confirming %.1f; device or compilers busy %.0f %%",
+                rate, total_ms / 1e3, times.compile_ms / 1e3, times.check_ms / 1e3,
+                times.time_ms / 1e3, times.confirm_ms / 1e3, busy * 100);
+  report.say(line);
 }
 
 void print_result(const Store& store, RunId run, const Options& options, const TuneReport& report,
@@ -166,8 +197,8 @@ ExitCode tune(const Options& options) {
   std::unique_ptr<DeviceClient> device = options.session.open_device(on_event);
   const bool judged = device != nullptr;
   const TuneReport* reporter = nullptr;
-  TuneReport report({options.json, options.quiet,
-                     judged ? device->info().time_kind : TimeKind::kMeasured});
+  TuneReport report(
+      {options.json, options.quiet, judged ? device->info().time_kind : TimeKind::kMeasured});
   reporter = &report;
   const std::string honesty = honesty_line(judged ? &device->info() : nullptr);
   if (!honesty.empty()) {
@@ -206,8 +237,9 @@ ExitCode tune(const Options& options) {
 
   Tuner tuner(harness, store, run, tuner_options, report);
   const TunerEnd end = tuner.run(history, generations, stop_requested);
-  store.finish_run(run, end == TunerEnd::kInterrupted ? RunStatus::kInterrupted
-                                                      : RunStatus::kFinished);
+  store.finish_run(run,
+                   end == TunerEnd::kInterrupted ? RunStatus::kInterrupted : RunStatus::kFinished);
+  report_speed(harness, tuner, report);
   print_result(store, run, options, report, tuner);
   if (end == TunerEnd::kInterrupted) {
     report.say("interrupted; everything is saved: continue with --resume");

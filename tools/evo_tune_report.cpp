@@ -48,8 +48,8 @@ std::string TuneReport::status(const RunProgress& progress) const {
          << (options_.kind == TimeKind::kPredicted ? " (predicted)" : "");
   }
   if (progress.elapsed_s > 0 && progress.generation > 0) {
-    const double left = progress.elapsed_s / progress.generation *
-                        (progress.generations - progress.generation);
+    const double left =
+        progress.elapsed_s / progress.generation * (progress.generations - progress.generation);
     line << " · " << clock_text(left) << " left";
   }
   return line.str();
@@ -96,8 +96,8 @@ void TuneReport::on_generation(const RunProgress& progress, const std::vector<El
           {"elapsed_s", progress.elapsed_s},
           {"elite", members}});
   } else if (!options_.quiet) {
-    std::cerr << (terminal_ ? kClearLine : "") << status(progress)
-              << (terminal_ ? "" : "\n") << std::flush;
+    std::cerr << (terminal_ ? kClearLine : "") << status(progress) << (terminal_ ? "" : "\n")
+              << std::flush;
   }
 }
 

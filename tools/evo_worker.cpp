@@ -4,13 +4,17 @@
 #include <cstdio>
 #include <string_view>
 
+#include "engine/compile/nvrtc.hpp"
 #include "engine/core/error.hpp"
+#include "engine/device/open_device.hpp"
 #include "engine/worker/server.hpp"
 
 int main(int argc, char** argv) {
   const std::string_view role = argc > 1 ? argv[1] : "";
-  if (role == "compile" && argc == 2) return evo::serve_compiler();
-  if (role == "device" && argc == 3) return evo::serve_device(argv[2]);
+  if (role == "compile" && argc == 2) return evo::serve_compiler(evo::open_nvrtc);
+  if (role == "device" && argc == 3) {
+    return evo::serve_device([&] { return evo::open_device(argv[2]); });
+  }
   std::fputs(
       "usage: evo-worker compile | evo-worker device ID\n"
       "Started by evo-tune and evo-judge; not meant to be run by hand.\n",

@@ -22,8 +22,10 @@ std::filesystem::path spaces_folder() {
 }  // namespace
 
 void SessionOptions::declare(CLI::App& app) {
-  app.add_option("--space", space, "search space file (default: by device, search_spaces/default.json)");
-  app.add_option("--device", device, "auto, cuda:N, virtual:NAME, or none (build and resources only)")
+  app.add_option("--space", space,
+                 "search space file (default: by device, search_spaces/default.json)");
+  app.add_option("--device", device,
+                 "auto, cuda:N, virtual:NAME, or none (build and resources only)")
       ->capture_default_str();
   app.add_option("--shape", shape, "shape to time (default: the space's)");
   app.add_option("--jobs", jobs, "compiler processes (default: one for each core)")

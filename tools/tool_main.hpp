@@ -23,8 +23,7 @@ namespace evo {
 }
 
 /// The body of every main(): errors become one message on standard error and their exit code.
-[[nodiscard]] inline int tool_main(const std::string& name,
-                                   const std::function<ExitCode()>& body) {
+[[nodiscard]] inline int tool_main(const std::string& name, const std::function<ExitCode()>& body) {
   try {
     return static_cast<int>(body());
   } catch (const Error& error) {

@@ -18,9 +18,14 @@ OrderedJson numbers(const Values& values) {
   return object;
 }
 
-OrderedJson texts(const std::vector<Expression>& expressions) {
+/// The expression, for other shapes, and its value for this one.
+OrderedJson evaluated(const Expression& expression, const Values& values) {
+  return {{"expression", expression.text()}, {"value", number(expression.evaluate(values))}};
+}
+
+OrderedJson evaluated(const std::vector<Expression>& expressions, const Values& values) {
   OrderedJson list = OrderedJson::array();
-  for (const Expression& expression : expressions) list.push_back(expression.text());
+  for (const Expression& expression : expressions) list.push_back(evaluated(expression, values));
   return list;
 }
 
@@ -42,16 +47,8 @@ OrderedJson argument_json(const Argument& argument, const Values& values) {
   OrderedJson json = {{"name", argument.name},
                       {"direction", std::string(to_string(argument.direction))},
                       {"dtype", std::string(to_string(argument.dtype))}};
-  if (argument.direction == Direction::kScalar) {
-    json["value"] = argument.size.text();
-    json["evaluated"] = number(argument.size.evaluate(values));
-    return json;
-  }
-  json["extent"] = argument.size.text();
-  json["elements"] = argument.bytes(values) / size_of(argument.dtype);
-  if (argument.direction == Direction::kWorkspace) {
-    json["note"] = "zero it once; every launch leaves it ready for the next";
-  }
+  const bool scalar = argument.direction == Direction::kScalar;
+  json[scalar ? "value" : "extent"] = evaluated(argument.size, values);
   if (argument.direction == Direction::kIn || argument.direction == Direction::kInOut) {
     json["generator"] = generator_json(argument.generator);
   }
@@ -65,7 +62,6 @@ std::string launch_manifest(const Problem& problem, const KernelSpec& kernel, co
   const Values shape_macros = problem.macros_for(shape);
   const Values device_values = {{"SM_COUNT", device.sm_count}};
   const Values values = merged({&macros, &shape.variables, &shape_macros, &device_values});
-  const LaunchConfig launch = kernel.launch.evaluate(values);
   const Tolerance tolerance = kernel.tolerance.evaluate(values);
   OrderedJson arguments = OrderedJson::array();
   for (const Argument& argument : problem.arguments) {
@@ -74,19 +70,15 @@ std::string launch_manifest(const Problem& problem, const KernelSpec& kernel, co
   const OrderedJson manifest = {
       {"entry", kernel.entry},
       {"template", kernel.name},
-      {"shape", shape.name},
-      {"variables", numbers(shape.variables)},
-      {"macros", numbers(merged({&macros, &shape_macros}))},
+      {"shape", {{"name", shape.name}, {"variables", numbers(shape.variables)}}},
       {"sm_count", device.sm_count},
+      {"macros", numbers(merged({&macros, &shape_macros}))},
       {"arguments", arguments},
+      {"workspace", "zero before the first launch; the kernel leaves it ready for the next"},
       {"launch",
-       {{"grid", launch.grid},
-        {"block", launch.block},
-        {"dynamic_shared_bytes", launch.dynamic_shared_bytes},
-        {"expressions",
-         {{"grid", texts(kernel.launch.grid)},
-          {"block", texts(kernel.launch.block)},
-          {"dynamic_shared_bytes", kernel.launch.dynamic_shared_bytes.text()}}}}},
+       {{"grid", evaluated(kernel.launch.grid, values)},
+        {"block", evaluated(kernel.launch.block, values)},
+        {"dynamic_shared_bytes", evaluated(kernel.launch.dynamic_shared_bytes, values)}}},
       {"tolerance",
        {{"max_abs_error", tolerance.max_abs_error},
         {"bad_abs_error", tolerance.bad_abs_error},

@@ -25,15 +25,10 @@ CompilationRecord record_of(const CompileRequest& request, const std::string& ke
   record.key = key;
   record.arch = request.arch;
   record.compiler = compiler;
-  std::string defines;
   for (const std::string& option : request.options) {
     record.options += (record.options.empty() ? "" : " ") + option;
-    if (!option.starts_with("-D")) continue;
-    const std::size_t equals = option.find('=');
-    defines += "#define " + option.substr(2, equals - 2) + " " +
-               (equals == std::string::npos ? "1" : option.substr(equals + 1)) + "\n";
   }
-  record.source = defines + request.source.expanded();
+  record.source = request.source.expanded();
   if (const auto* compiled = std::get_if<Compiled>(&outcome)) {
     record.ok = true;
     record.compile_ms = compiled->compile_ms;

@@ -8,9 +8,7 @@
 #include <functional>
 #include <memory>
 
-#include "engine/compile/nvrtc.hpp"
 #include "engine/core/error.hpp"
-#include "engine/device/open_device.hpp"
 #include "engine/worker/frame.hpp"
 #include "engine/worker/messages.hpp"
 #include "engine/worker/session_messages.hpp"
@@ -76,19 +74,10 @@ int serve(Channel& channel, const Handler& handle) {
   return 0;
 }
 
-std::unique_ptr<Device> open_wanted(const std::string& device_id) {
-  if (device_id != "auto") return open_device(device_id);
-  try {
-    return open_device("cuda:0");
-  } catch (const MissingError&) {
-    return open_device(std::string(kDefaultVirtualDevice));
-  }
-}
-
 class DeviceServer {
  public:
-  DeviceServer(Channel& channel, std::string device_id)
-      : channel_(channel), device_id_(std::move(device_id)) {}
+  DeviceServer(Channel& channel, const std::function<std::unique_ptr<Device>()>& open)
+      : channel_(channel), open_(open) {}
 
   json handle(const json& request) {
     const auto start = std::chrono::steady_clock::now();
@@ -102,7 +91,7 @@ class DeviceServer {
  private:
   json dispatch(const json& request) {
     const std::string op = request.at("op").get<std::string>();
-    if (!device_) device_ = open_wanted(device_id_);
+    if (!device_) device_ = open_();
     if (op == "info") return {{"info", device_->info()}};
     if (op == "setup") {
       session_ = std::make_unique<Session>(*device_, request.at("setup").get<SessionSetup>());
@@ -127,18 +116,18 @@ class DeviceServer {
   }
 
   Channel& channel_;
-  std::string device_id_;
+  const std::function<std::unique_ptr<Device>()>& open_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<Session> session_;
 };
 
 }  // namespace
 
-int serve_compiler() {
+int serve_compiler(const std::function<std::unique_ptr<Compiler>()>& open) {
   Channel channel;
   std::unique_ptr<Compiler> compiler;
   return serve(channel, [&](const json& request) -> json {
-    if (!compiler) compiler = open_nvrtc();
+    if (!compiler) compiler = open();
     if (request.at("op") == "version") return {{"version", compiler->version()}};
     const CompileOutcome outcome = compiler->compile(request.at("request").get<CompileRequest>());
     if (const auto* compiled = std::get_if<Compiled>(&outcome)) return {{"compiled", *compiled}};
@@ -146,9 +135,9 @@ int serve_compiler() {
   });
 }
 
-int serve_device(const std::string& device_id) {
+int serve_device(const std::function<std::unique_ptr<Device>()>& open) {
   Channel channel;
-  DeviceServer server(channel, device_id);
+  DeviceServer server(channel, open);
   return serve(channel, [&](const json& request) { return server.handle(request); });
 }
 

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "db/connection.hpp"
+#include "db/queries.hpp"
 #include "engine/core/error.hpp"
 #include "tests/db/sample.hpp"
 
@@ -230,15 +231,23 @@ TEST(Store, ADuplicateOfAnotherRunsCandidateIsRefused) {
   EXPECT_TRUE(store.evaluations(two).empty());
 }
 
-TEST(Store, RefusesAnEvaluationWithoutExactlyOneOutcome) {
+TEST(Store, RefusesADuplicateWithAnOutcomeOfItsOwn) {
+  Store store = Store::in_memory();
+  const RunId run = store.start_run(sample::run_info());
+  EvaluationRecord record = sample::duplicate(0, 0, 1);
+  record.timing = sample::timing(1);
+  EXPECT_THAT(db_error([&] { store.record_evaluation(run, record); }),
+              HasSubstr("an outcome of its own"));
+}
+
+TEST(Store, KeepsWhatNobodyJudgedOutOfTheElite) {
   Store store = Store::in_memory();
   const RunId run = store.start_run(sample::run_info());
   EvaluationRecord record = sample::duplicate(0, 0, 1);
   record.duplicate_of.reset();
-  EXPECT_THAT(db_error([&] { store.record_evaluation(run, record); }), HasSubstr("exactly one of"));
-  record.duplicate_of = 1;
-  record.timing = sample::timing(1);
-  EXPECT_THAT(db_error([&] { store.record_evaluation(run, record); }), HasSubstr("exactly one of"));
+  store.record_evaluation(run, record);
+  EXPECT_EQ(store.evaluations(run).size(), 1U);
+  EXPECT_TRUE(elite_of_run(store, run).empty());
 }
 
 TEST(Store, APlaceInAGenerationIsTakenOnce) {
