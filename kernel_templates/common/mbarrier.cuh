@@ -1,4 +1,5 @@
-// mbarrier (sm_80): a phase completes when `count` arrivals are in; waiting is by the phase's parity.
+// mbarrier (sm_80): a phase completes when `count` arrivals are in; waiting is by the phase's
+// parity.
 #pragma once
 
 #include "common/types.cuh"

@@ -24,8 +24,7 @@ __device__ __forceinline__ Float4 load_shared_f32(u32 shared) {
 }
 
 __device__ __forceinline__ void store_shared_f32(u32 shared, float a, float b, float c, float d) {
-  asm volatile("st.shared.v4.f32 [%0], {%1,%2,%3,%4};" ::"r"(shared), "f"(a), "f"(b), "f"(c),
-               "f"(d)
+  asm volatile("st.shared.v4.f32 [%0], {%1,%2,%3,%4};" ::"r"(shared), "f"(a), "f"(b), "f"(c), "f"(d)
                : "memory");
 }
 

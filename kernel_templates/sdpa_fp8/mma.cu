@@ -3,7 +3,8 @@
 //
 // Q: e4m3 (B, H, Lq, D); K, V: e4m3 (B, Hkv, Lkv, D), H a multiple of Hkv; descale factors per
 // tensor or per head; O: f16; optionally the log-sum-exp. Any Lq and Lkv >= 1 with Lkv * D < 2^31,
-// D = HEAD_DIM. CAUSAL: query i sees keys 0 … i. Scales are positive. sm_80 and up; fp8 modes sm_89.
+// D = HEAD_DIM. CAUSAL: query i sees keys 0 … i. Scales are positive. sm_80 and up; fp8 modes
+// sm_89.
 //
 // A work item is kTileM queries of one (batch, head). A warp has WARP_M of them and, of every tile
 // of TILE_N keys, TILE_N / WARPS_KV keys, which it takes in steps of STEP_N:
@@ -107,8 +108,8 @@ __device__ __forceinline__ void attend_tiles_pipelined(Accumulated& state, const
       update_maxima(state, scores, scale);
       Probabilities p;
       // After the last step this reads the last tile once more; nobody looks at what comes of it.
-      const u32 rows = crosses ? (last ? place.k_rows : next.k_rows)
-                               : place.k_rows + (key + STEP_N) * kRowBytes;
+      const u32 rows =
+          crosses ? (last ? place.k_rows : next.k_rows) : place.k_rows + (key + STEP_N) * kRowBytes;
 #pragma unroll
       for (int n = 0; n < kStepTiles; n += 2) {
         exponentiate_pair(p, scores, state, n, scale);
@@ -179,7 +180,12 @@ __device__ __forceinline__ Item item_of(const Problem& problem, int head, int li
   const int share = ceil_div(tiles, SPLIT_KV);
   const int first_tile = min(split * share, tiles);
   const int kv_head = problem.heads_per_kv == 1 ? head : head / problem.heads_per_kv;
-  return {head,  kv_head, first_row, split, head * row_tiles + row_tile, first_tile,
+  return {head,
+          kv_head,
+          first_row,
+          split,
+          head * row_tiles + row_tile,
+          first_tile,
           min(share, tiles - first_tile)};
 }
 
@@ -253,11 +259,22 @@ extern "C" __global__ void __maxnreg__(kMaxRegisters)
                  u32* queue, float* partials) {
   extern __shared__ __align__(128) u8 pool[];
   const u32 shared = ptx::shared_address(pool);
-  const Problem problem = {q,       k,           v,           o,
-                           write_lse != 0 ? lse : nullptr,    q_scale,
-                           k_scale, v_scale,     softmax_scale, q_len,
-                           kv_len,  batch_heads, heads_per_kv, scale_per_head,
-                           queue,   partials};
+  const Problem problem = {q,
+                           k,
+                           v,
+                           o,
+                           write_lse != 0 ? lse : nullptr,
+                           q_scale,
+                           k_scale,
+                           v_scale,
+                           softmax_scale,
+                           q_len,
+                           kv_len,
+                           batch_heads,
+                           heads_per_kv,
+                           scale_per_head,
+                           queue,
+                           partials};
 #if PRODUCER_WARPS > 0
   Ring ring = {shared + kBarriers, 0};
   ring.init(static_cast<int>(threadIdx.x));

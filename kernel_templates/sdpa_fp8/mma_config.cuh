@@ -4,11 +4,11 @@
 
 #include "common/types.cuh"
 
-#if !defined(HEAD_DIM) || !defined(CAUSAL) || !defined(WARP_M) || !defined(WARPS_M) ||          \
-    !defined(WARPS_KV) || !defined(TILE_N) || !defined(STEP_N) || !defined(STAGES_K) ||         \
-    !defined(STAGES_V) || !defined(PRODUCER_WARPS) || !defined(PERSISTENT_CTA) ||               \
-    !defined(SPLIT_KV) || !defined(EXP) || !defined(SWIZZLE) || !defined(QK_MODE) ||            \
-    !defined(PV_MODE) || !defined(Q_IN_REGS) || !defined(LAZY_RESCALE) || !defined(ROW_SUM) ||      \
+#if !defined(HEAD_DIM) || !defined(CAUSAL) || !defined(WARP_M) || !defined(WARPS_M) ||         \
+    !defined(WARPS_KV) || !defined(TILE_N) || !defined(STEP_N) || !defined(STAGES_K) ||        \
+    !defined(STAGES_V) || !defined(PRODUCER_WARPS) || !defined(PERSISTENT_CTA) ||              \
+    !defined(SPLIT_KV) || !defined(EXP) || !defined(SWIZZLE) || !defined(QK_MODE) ||           \
+    !defined(PV_MODE) || !defined(Q_IN_REGS) || !defined(LAZY_RESCALE) || !defined(ROW_SUM) || \
     !defined(PIPELINE) || !defined(MIN_CTAS) || !defined(MAX_REGISTERS)
 #error a macro of the template is not defined: see docs/attention.md for the list
 #endif
@@ -103,9 +103,9 @@ constexpr int kMaxRegisters = min_of(MAX_REGISTERS, 65536 / (MIN_CTAS * kThreads
 
 // Pieces of a row of D bytes.
 constexpr int kRowChunks = HEAD_DIM / kChunkBytes;
-constexpr int kGroups = HEAD_DIM / 64;        ///< 64 bytes: what a quad of lanes loads at once
-constexpr int kColumnTiles = HEAD_DIM / 8;    ///< n-tiles of the output
-constexpr int kStepTiles = STEP_N / 8;        ///< n-tiles of the scores of one step
+constexpr int kGroups = HEAD_DIM / 64;      ///< 64 bytes: what a quad of lanes loads at once
+constexpr int kColumnTiles = HEAD_DIM / 8;  ///< n-tiles of the output
+constexpr int kStepTiles = STEP_N / 8;      ///< n-tiles of the scores of one step
 constexpr int kShareChunks = kRowChunks / WARPS_KV;  ///< columns of O a warp finishes, in chunks
 
 /// P is 2^(score + kPOffset): uses the range of e4m3, 2^8 at most, that LAZY_RESCALE leaves.
@@ -119,11 +119,11 @@ constexpr int kSlotBytes = TILE_N * kRowBytes;
 constexpr int kKRing = kQInShared ? kTileM * kRowBytes : 0;
 constexpr int kVRing = kKRing + STAGES_K * kSlotBytes;
 constexpr int kRingEnd = kVRing + STAGES_V * kSlotBytes;
-constexpr int kExchangeBytes = WARPS_KV > 1 ? WARPS_KV * kTileM * HEAD_DIM * 4 : 0;
+constexpr int kExchangeBytes = WARPS_KV > 1 ? WARPS_KV* kTileM* HEAD_DIM * 4 : 0;
 constexpr bool kExchangeApart = PRODUCER_WARPS > 0 && kPersistent;
 constexpr int kExchange = kExchangeApart ? kRingEnd : kKRing;
 constexpr int kStats = max_of(kRingEnd, kExchange + kExchangeBytes);
-constexpr int kStatsBytes = WARPS_KV > 1 ? WARPS_KV * kTileM * 8 : 0;  ///< maximum and sum
+constexpr int kStatsBytes = WARPS_KV > 1 ? WARPS_KV* kTileM * 8 : 0;  ///< maximum and sum
 constexpr int kBarriers = kStats + kStatsBytes;
 constexpr int kBarrierBytes = PRODUCER_WARPS > 0 ? 2 * 8 * (STAGES_K + STAGES_V) : 0;
 constexpr int kBroadcast = kBarriers + kBarrierBytes;

@@ -83,8 +83,7 @@ __device__ __forceinline__ u32 dump_address(u32 shared, const Role& role, int sh
 
 __device__ __forceinline__ u32 stats_address(u32 shared, const Role& role, int share, int block,
                                              int half) {
-  return shared + kStats +
-         (share * kTileM + role.row + 16 * block + 8 * half + role.quad) * 8;
+  return shared + kStats + (share * kTileM + role.row + 16 * block + 8 * half + role.quad) * 8;
 }
 
 __device__ __forceinline__ void publish_shares(const Accumulated& state, u32 shared,
@@ -122,8 +121,7 @@ __device__ __forceinline__ void merge_shares(Accumulated& state, u32 shared, con
       RowStats parts[WARPS_KV];
 #pragma unroll
       for (int s = 0; s < WARPS_KV; ++s) {
-        const ptx::Pair pair =
-            ptx::load_shared_pair(stats_address(shared, role, s, block, half));
+        const ptx::Pair pair = ptx::load_shared_pair(stats_address(shared, role, s, block, half));
         parts[s] = {pair.first, pair.second};
       }
       const Weights<WARPS_KV> weights(parts, scale);

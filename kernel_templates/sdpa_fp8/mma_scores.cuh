@@ -103,8 +103,8 @@ __device__ __forceinline__ void add_products(Scores& scores, const GroupOperands
 #pragma unroll
     for (int b = 0; b < kBlocks; ++b) {
       const QueryBytes& bytes = q.block[b];
-      const ptx::Fragment a = {{bytes.low.word[j], bytes.high.word[j], bytes.low.word[j + 1],
-                                bytes.high.word[j + 1]}};
+      const ptx::Fragment a = {
+          {bytes.low.word[j], bytes.high.word[j], bytes.low.word[j + 1], bytes.high.word[j + 1]}};
       ptx::mma_e4m3(scores.at[b][n], a, k.word[j], k.word[j + 1]);
     }
   }

@@ -32,8 +32,8 @@ __device__ __forceinline__ void clear(Accumulated& state) {
   }
 }
 
-/// 2^x; `index`: which of four neighbouring scores of a lane. Mixed: one in four by polynomial, so that the MUFU
-/// and the FMA units share the work.
+/// 2^x; `index`: which of four neighbouring scores of a lane. Mixed: one in four by polynomial, so
+/// that the MUFU and the FMA units share the work.
 __device__ __forceinline__ float probability(float x, int index) {
   if constexpr (EXP == EXP_POLY2) return exp2_poly<2>(x);
   if constexpr (EXP == EXP_POLY3) return exp2_poly<3>(x);
@@ -48,7 +48,8 @@ __device__ __forceinline__ float row_maximum(const Scores& scores, int block, in
   float largest = fmaxf(scores.at[block][0][2 * half], scores.at[block][0][2 * half + 1]);
 #pragma unroll
   for (int n = 1; n < kStepTiles; ++n) {
-    largest = fmaxf(largest, fmaxf(scores.at[block][n][2 * half], scores.at[block][n][2 * half + 1]));
+    largest =
+        fmaxf(largest, fmaxf(scores.at[block][n][2 * half], scores.at[block][n][2 * half + 1]));
   }
   largest = fmaxf(largest, ptx::shuffle_xor(largest, 1));
   return fmaxf(largest, ptx::shuffle_xor(largest, 2));
@@ -138,8 +139,8 @@ __device__ __forceinline__ void add_sums(Accumulated& state, const ptx::Fragment
 
 /// output += P V with f16 operands. ldmatrix transposes pairs of neighbouring columns of V; one
 /// prmt parts them, and the two n-tiles that come of it are the even and the odd columns.
-__device__ __forceinline__ void add_values_f16(Accumulated& state, const Probabilities& p,
-                                               u32 rows, const Role& role) {
+__device__ __forceinline__ void add_values_f16(Accumulated& state, const Probabilities& p, u32 rows,
+                                               const Role& role) {
   const u32 row = rows + (role.lane % 16) * kRowBytes;
   const int right = role.lane / 16;  // lanes 16 … 31 address the chunk to the right
 #pragma unroll
@@ -155,8 +156,7 @@ __device__ __forceinline__ void add_values_f16(Accumulated& state, const Probabi
           ptx::load_transposed(row + place * kChunkBytes + 16 * block16 * kRowBytes);
 #pragma unroll
       for (int side = 0; side < 2; ++side) {
-        const HalfChunk low =
-            f16x4_from_e4m3x4(ptx::permute_bytes(v.word[2 * side], 0, 0x3120));
+        const HalfChunk low = f16x4_from_e4m3x4(ptx::permute_bytes(v.word[2 * side], 0, 0x3120));
         const HalfChunk high =
             f16x4_from_e4m3x4(ptx::permute_bytes(v.word[2 * side + 1], 0, 0x3120));
 #pragma unroll
@@ -175,8 +175,8 @@ __device__ __forceinline__ void add_values_f16(Accumulated& state, const Probabi
 #if PV_MODE == PV_MODE_FP8
 /// output += P V with e4m3 operands. The k order is that of packed accumulators: keys 2t, 2t+1 of
 /// one n-tile, then of the next; the transposed V of the same two matrices has it too.
-__device__ __forceinline__ void add_values_fp8(Accumulated& state, const Probabilities& p,
-                                               u32 rows, const Role& role) {
+__device__ __forceinline__ void add_values_fp8(Accumulated& state, const Probabilities& p, u32 rows,
+                                               const Role& role) {
   const u32 row = rows + role.lane * kRowBytes;
 #pragma unroll
   for (int block32 = 0; block32 < STEP_N / 32; ++block32) {

@@ -29,9 +29,9 @@ __device__ __forceinline__ void copy_rows(u32 shared, const u8* source, int vali
     const int now = row + pass * kRowsPerPass;
     // With a multiple of eight rows a pass, the permutation is the same in each.
     const int place = chunk ^ swizzle_of(kRowsPerPass % 8 == 0 ? row : now);
-    ptx::copy_async(shared + row * kRowBytes + place * kChunkBytes +
-                        pass * kRowsPerPass * kRowBytes,
-                    source + worker * kChunkBytes + pass * kWorkers * kChunkBytes, now < valid);
+    ptx::copy_async(
+        shared + row * kRowBytes + place * kChunkBytes + pass * kRowsPerPass * kRowBytes,
+        source + worker * kChunkBytes + pass * kWorkers * kChunkBytes, now < valid);
   }
 }
 
@@ -169,10 +169,12 @@ struct ProducedRing {
     }
   }
   __device__ __forceinline__ void start(const Tiles& /*tiles*/, int /*thread*/) const {}
-  __device__ __forceinline__ void acquire_k(const Tiles& /*tiles*/, int step, int /*thread*/) const {
+  __device__ __forceinline__ void acquire_k(const Tiles& /*tiles*/, int step,
+                                            int /*thread*/) const {
     ptx::mbarrier_wait(full_k(used + step), (used + step) / STAGES_K & 1);
   }
-  __device__ __forceinline__ void acquire_v(const Tiles& /*tiles*/, int step, int /*thread*/) const {
+  __device__ __forceinline__ void acquire_v(const Tiles& /*tiles*/, int step,
+                                            int /*thread*/) const {
     ptx::mbarrier_wait(full_v(used + step), (used + step) / STAGES_V & 1);
   }
   __device__ __forceinline__ void release_k(int step, const Role& role) const {

@@ -29,8 +29,8 @@ extern "C" __global__ void sdpa_reference(const u8* q, const u8* k, const u8* v,
   const u64 row = static_cast<u64>(head) * q_len + blockIdx.x;
   const u64 keys = static_cast<u64>(kv_head) * kv_len;
   const int visible = CAUSAL ? min(kv_len, static_cast<int>(blockIdx.x) + 1) : kv_len;
-  const float scale = softmax_scale * q_scale[scale_per_head ? head : 0] *
-                      k_scale[scale_per_head ? kv_head : 0];
+  const float scale =
+      softmax_scale * q_scale[scale_per_head ? head : 0] * k_scale[scale_per_head ? kv_head : 0];
 
   for (int key = lane; key < visible; key += head_dim) {
     float dot = 0.0f;
