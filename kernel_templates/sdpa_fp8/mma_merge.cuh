@@ -255,7 +255,7 @@ __device__ __forceinline__ void write_rows(const Accumulated& state, const Probl
       if (row >= problem.q_len) continue;
       const u64 place = static_cast<u64>(item.head) * problem.q_len + row;
       const float sum = state.sum[block][2 * half];
-      const float factor = value_scale / sum;
+      const float factor = __fdividef(value_scale, sum);  // 2 ulp: below the rounding to f16
       u16* o = problem.o + place * HEAD_DIM + 4 * role.lane4;
 #pragma unroll
       for (int chunk = 0; chunk < kRowChunks; ++chunk) {
