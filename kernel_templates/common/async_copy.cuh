@@ -12,10 +12,13 @@ __device__ __forceinline__ u32 shared_address(const void* pointer) {
 
 /// Starts copying 16 bytes, past L1; zero-fills the destination instead when `valid` is false
 /// (then nothing is read, whatever `source` is).
-__device__ __forceinline__ void copy_async(void* shared, const void* source, bool valid) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(shared)),
-               "l"(source), "r"(valid ? 16 : 0)
+__device__ __forceinline__ void copy_async(u32 shared, const void* source, bool valid) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(source),
+               "r"(valid ? 16 : 0)
                : "memory");
+}
+__device__ __forceinline__ void copy_async(void* shared, const void* source, bool valid) {
+  copy_async(shared_address(shared), source, valid);
 }
 
 /// Closes the group of this thread's copies so far. An empty group counts as well.
