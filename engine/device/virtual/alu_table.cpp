@@ -6,6 +6,7 @@
 
 namespace evo::ptx::simd_avx2 {
 void register_int(AluTable& table);
+void register_bit_ops(AluTable& table);
 void register_move(AluTable& table);
 void register_float(AluTable& table);
 void register_half(AluTable& table);
@@ -19,6 +20,7 @@ namespace {
 AluTable build_base() {
   AluTable table;
   simd_base::register_int(table);
+  simd_base::register_bit_ops(table);
   simd_base::register_move(table);
   simd_base::register_float(table);
   simd_base::register_half(table);
@@ -30,6 +32,7 @@ AluTable build_base() {
 AluTable build_avx2() {
   AluTable table;
   simd_avx2::register_int(table);
+  simd_avx2::register_bit_ops(table);
   simd_avx2::register_move(table);
   simd_avx2::register_float(table);
   simd_avx2::register_half(table);

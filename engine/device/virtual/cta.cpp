@@ -48,20 +48,23 @@ Cta::Cta(LaunchContext& launch) : launch_(launch), random_(launch.seed) {
       }
       for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
         std::memset(reg + lane * constant.bytes, 0, constant.bytes);
-        std::memcpy(reg + lane * constant.bytes, &constant.bits, std::min<std::size_t>(constant.bytes, 8));
+        std::memcpy(reg + lane * constant.bytes, &constant.bits,
+                    std::min<std::size_t>(constant.bytes, 8));
       }
     }
   }
 }
 
 std::byte* Cta::local(const Warp& warp, int lane) {
-  return local_.data() + (static_cast<std::size_t>(warp.index) * kWarpSize + static_cast<std::size_t>(lane)) *
-                             program().local_bytes;
+  return local_.data() +
+         (static_cast<std::size_t>(warp.index) * kWarpSize + static_cast<std::size_t>(lane)) *
+             program().local_bytes;
 }
 
 std::uint8_t* Cta::local_written(const Warp& warp, int lane) {
   return local_written_.data() +
-         (static_cast<std::size_t>(warp.index) * kWarpSize + static_cast<std::size_t>(lane)) * program().local_bytes;
+         (static_cast<std::size_t>(warp.index) * kWarpSize + static_cast<std::size_t>(lane)) *
+             program().local_bytes;
 }
 
 void Cta::start(std::array<std::uint32_t, 3> index, std::uint64_t linear_index) {
@@ -105,7 +108,8 @@ void Cta::reset_warp(Warp& warp) {
   const Program& code = program();
   for (std::size_t i = 0; i < code.unset_registers.size(); ++i) {
     // A register that may be read before it is written: a fixed value, and known to be nobody's.
-    std::memset(warp.regs + code.unset_registers[i], 0xcd, 32 * static_cast<std::size_t>(std::max(code.unset_bytes[i], 4U)));
+    std::memset(warp.regs + code.unset_registers[i], 0xcd,
+                32 * static_cast<std::size_t>(std::max(code.unset_bytes[i], 4U)));
     if (!launch_.check) continue;
     warp.tainted = true;
     std::memset(warp.taint + code.unset_registers[i] / 4, 0xff, kWarpSize);
@@ -122,32 +126,59 @@ void Cta::fill_specials(Warp& warp) {
       const std::uint32_t thread = first + lane;
       const auto value = [&]() -> std::uint32_t {
         switch (special) {
-          case Special::kTidX: return thread % block[0];
-          case Special::kTidY: return thread / block[0] % block[1];
-          case Special::kTidZ: return thread / (block[0] * block[1]);
-          case Special::kNtidX: return block[0];
-          case Special::kNtidY: return block[1];
-          case Special::kNtidZ: return block[2];
-          case Special::kCtaidX: return index_[0];
-          case Special::kCtaidY: return index_[1];
-          case Special::kCtaidZ: return index_[2];
-          case Special::kNctaidX: return launch_.grid[0];
-          case Special::kNctaidY: return launch_.grid[1];
-          case Special::kNctaidZ: return launch_.grid[2];
-          case Special::kLaneId: return lane;
-          case Special::kWarpId: return static_cast<std::uint32_t>(warp.index);
-          case Special::kNWarpId: return static_cast<std::uint32_t>(warps_.size());
-          case Special::kLaneMaskEq: return 1U << lane;
-          case Special::kLaneMaskLt: return (1U << lane) - 1;
-          case Special::kLaneMaskLe: return ((1U << lane) - 1) | 1U << lane;
-          case Special::kLaneMaskGt: return ~(((1U << lane) - 1) | 1U << lane);
-          case Special::kLaneMaskGe: return ~((1U << lane) - 1);
-          case Special::kSmId: return (index_[0] + index_[1] * launch_.grid[0]) % static_cast<std::uint32_t>(launch_.sm_count);
-          case Special::kNSmId: return static_cast<std::uint32_t>(launch_.sm_count);
-          case Special::kGridId: return 0;
-          case Special::kDynamicSharedSize: return launch_.dynamic_shared_bytes;
-          case Special::kTotalSharedSize: return launch_.shared_bytes;
-          case Special::kCount: break;
+          case Special::kTidX:
+            return thread % block[0];
+          case Special::kTidY:
+            return thread / block[0] % block[1];
+          case Special::kTidZ:
+            return thread / (block[0] * block[1]);
+          case Special::kNtidX:
+            return block[0];
+          case Special::kNtidY:
+            return block[1];
+          case Special::kNtidZ:
+            return block[2];
+          case Special::kCtaidX:
+            return index_[0];
+          case Special::kCtaidY:
+            return index_[1];
+          case Special::kCtaidZ:
+            return index_[2];
+          case Special::kNctaidX:
+            return launch_.grid[0];
+          case Special::kNctaidY:
+            return launch_.grid[1];
+          case Special::kNctaidZ:
+            return launch_.grid[2];
+          case Special::kLaneId:
+            return lane;
+          case Special::kWarpId:
+            return static_cast<std::uint32_t>(warp.index);
+          case Special::kNWarpId:
+            return static_cast<std::uint32_t>(warps_.size());
+          case Special::kLaneMaskEq:
+            return 1U << lane;
+          case Special::kLaneMaskLt:
+            return (1U << lane) - 1;
+          case Special::kLaneMaskLe:
+            return ((1U << lane) - 1) | 1U << lane;
+          case Special::kLaneMaskGt:
+            return ~(((1U << lane) - 1) | 1U << lane);
+          case Special::kLaneMaskGe:
+            return ~((1U << lane) - 1);
+          case Special::kSmId:
+            return (index_[0] + index_[1] * launch_.grid[0]) %
+                   static_cast<std::uint32_t>(launch_.sm_count);
+          case Special::kNSmId:
+            return static_cast<std::uint32_t>(launch_.sm_count);
+          case Special::kGridId:
+            return 0;
+          case Special::kDynamicSharedSize:
+            return launch_.dynamic_shared_bytes;
+          case Special::kTotalSharedSize:
+            return launch_.shared_bytes;
+          case Special::kCount:
+            break;
         }
         return 0;
       };
@@ -183,7 +214,8 @@ CtaState Cta::run(std::uint64_t budget) {
     if (launch_.stop.load(std::memory_order_relaxed)) return CtaState::kFailed;
     const int chosen = pick_warp();
     if (chosen < 0) {
-      const bool all_done = std::ranges::all_of(warps_, [](const Warp& warp) { return warp.state == WarpState::kDone; });
+      const bool all_done = std::ranges::all_of(
+          warps_, [](const Warp& warp) { return warp.state == WarpState::kDone; });
       if (all_done) {
         check_leftovers();
         launch_.progress.fetch_add(1, std::memory_order_relaxed);
@@ -201,9 +233,11 @@ CtaState Cta::run(std::uint64_t budget) {
     if (stalled(executed)) {
       const bool over = executed_ > launch_.issue_budget;
       fail(HazardKind::kLivelock, pc_of(warp), -1,
-           over ? "more than " + std::to_string(launch_.issue_budget) + " warp instructions in one CTA"
+           over ? "more than " + std::to_string(launch_.issue_budget) +
+                      " warp instructions in one CTA"
                 : "warp " + std::to_string(warp.index) + " runs, but nothing changed during " +
-                      std::to_string(stall_) + " warp instructions (an endless loop, or waiting for what never comes)");
+                      std::to_string(stall_) +
+                      " warp instructions (an endless loop, or waiting for what never comes)");
       return CtaState::kFailed;
     }
   }
@@ -215,8 +249,10 @@ std::string Cta::describe_wait(const Warp& warp) const {
   if (warp.state == WarpState::kDone) return text + " has exited";
   if (warp.barrier >= 0) {
     const NamedBarrier& barrier = barriers_[static_cast<std::size_t>(warp.barrier)];
-    text += " waits at barrier " + std::to_string(warp.barrier) + " (" + std::to_string(barrier.arrived) + " of " +
-            (barrier.expected == 0 ? std::string("all") : std::to_string(barrier.expected)) + " threads arrived)";
+    text += " waits at barrier " + std::to_string(warp.barrier) + " (" +
+            std::to_string(barrier.arrived) + " of " +
+            (barrier.expected == 0 ? std::string("all") : std::to_string(barrier.expected)) +
+            " threads arrived)";
     const auto pc = static_cast<int>(warp.blocked_at - program().code.data());
     return text + " at " + describe_instruction(program(), pc);
   }
@@ -243,10 +279,11 @@ void Cta::on_exit(Warp& warp) {
   note_progress();
   if (!warp.copies.empty() && launch_.check) {
     const AsyncCopy& copy = warp.copies.front();
-    report(HazardKind::kPendingWork, static_cast<int>(copy.pc), -1,
-           "the cp.async of " + name_thread(warp.index, std::countr_zero(copy.mask)) + " to " +
-               name_shared(copy.destination[static_cast<std::size_t>(std::countr_zero(copy.mask))]) +
-               " was never waited for");
+    report(
+        HazardKind::kPendingWork, static_cast<int>(copy.pc), -1,
+        "the cp.async of " + name_thread(warp.index, std::countr_zero(copy.mask)) + " to " +
+            name_shared(copy.destination[static_cast<std::size_t>(std::countr_zero(copy.mask))]) +
+            " was never waited for");
   }
   for (int id = 0; id < static_cast<int>(barriers_.size()); ++id) finish_barrier_if_complete(id);
 }
@@ -257,7 +294,8 @@ void Cta::check_leftovers() {
     const NamedBarrier& barrier = barriers_[id];
     if (!barrier.in_use) continue;
     report(HazardKind::kPendingWork, barrier.first_pc, -1,
-           "barrier " + std::to_string(id) + " is left with " + std::to_string(barrier.arrived) + " of " +
+           "barrier " + std::to_string(id) + " is left with " + std::to_string(barrier.arrived) +
+               " of " +
                (barrier.expected == 0 ? std::string("all") : std::to_string(barrier.expected)) +
                " threads arrived when the CTA ends");
   }
@@ -289,7 +327,8 @@ std::string Cta::name_thread(int warp, int lane) const {
   if (lane < 0 || lane >= kWarpSize) return "several threads" + of_warp;
   const auto thread = static_cast<std::uint32_t>(warp * kWarpSize + lane);
   const auto& block = launch_.block;
-  return "thread (" + std::to_string(thread % block[0]) + "," + std::to_string(thread / block[0] % block[1]) + "," +
+  return "thread (" + std::to_string(thread % block[0]) + "," +
+         std::to_string(thread / block[0] % block[1]) + "," +
          std::to_string(thread / (block[0] * block[1])) + ")" + of_warp;
 }
 
@@ -300,8 +339,8 @@ std::string Cta::name_shared(std::uint64_t address) const {
     if (entry.first <= address && (best == nullptr || entry.first >= best->first)) best = &entry;
   }
   if (best == nullptr) return "shared byte " + std::to_string(address);
-  return "byte " + std::to_string(address - best->first) + " of shared '" + best->second + "' (shared byte " +
-         std::to_string(address) + ")";
+  return "byte " + std::to_string(address - best->first) + " of shared '" + best->second +
+         "' (shared byte " + std::to_string(address) + ")";
 }
 
 }  // namespace evo::ptx

@@ -29,14 +29,14 @@ struct LaunchContext {
   std::array<std::uint32_t, 3> grid = {1, 1, 1};
   std::array<std::uint32_t, 3> block = {1, 1, 1};
   std::uint32_t dynamic_shared_bytes = 0;
-  std::uint32_t shared_bytes = 0;     ///< static + dynamic
+  std::uint32_t shared_bytes = 0;  ///< static + dynamic
   int sm_count = 1;
-  bool check = true;                  ///< races and uninitialised data
-  bool count_memory = false;          ///< bank conflicts and sectors, for the predicted time
+  bool check = true;          ///< races and uninitialised data
+  bool count_memory = false;  ///< bank conflicts and sectors, for the predicted time
   std::uint64_t seed = 1;
-  std::uint64_t stall_budget = 0;     ///< warp instructions without progress before livelock
-  std::uint64_t issue_budget = 0;     ///< warp instructions of one CTA at most
-  std::atomic<bool> stop{false};      ///< a fatal hazard ended the launch
+  std::uint64_t stall_budget = 0;          ///< warp instructions without progress before livelock
+  std::uint64_t issue_budget = 0;          ///< warp instructions of one CTA at most
+  std::atomic<bool> stop{false};           ///< a fatal hazard ended the launch
   std::atomic<std::uint64_t> progress{0};  ///< counts changes other CTAs could wait for
 };
 
@@ -44,7 +44,7 @@ struct LaunchContext {
 struct MemoryCounts {
   std::uint64_t shared_wavefronts = 0;
   std::uint64_t shared_accesses = 0;
-  std::uint64_t global_sectors = 0;   ///< 32-byte sectors asked of L1 / L2
+  std::uint64_t global_sectors = 0;  ///< 32-byte sectors asked of L1 / L2
   std::uint64_t global_accesses = 0;
   std::uint64_t global_bytes_written = 0;
 };
@@ -55,8 +55,8 @@ struct NamedBarrier {
   std::uint32_t warps_in = 0;  ///< warps that arrived in this phase
   bool in_use = false;
   VectorClock clock{};
-  std::vector<int> blocked;    ///< warps
-  int first_pc = -1;           ///< of the first arrival, for messages
+  std::vector<int> blocked;  ///< warps
+  int first_pc = -1;         ///< of the first arrival, for messages
   std::uint32_t reduced_count = 0;
   bool reduced_and = true;
   bool reduced_or = false;
@@ -64,10 +64,10 @@ struct NamedBarrier {
 
 /// An mbarrier object; its 8 bytes in shared memory hold an opaque pattern.
 struct MBarrier {
-  std::uint32_t count = 0;      ///< arrivals a phase needs
+  std::uint32_t count = 0;  ///< arrivals a phase needs
   std::uint32_t pending = 0;
   std::int64_t transactions = 0;
-  std::uint64_t phase = 0;      ///< completed phases
+  std::uint64_t phase = 0;  ///< completed phases
   VectorClock arriving{};
   VectorClock completed{};
 };
@@ -105,7 +105,9 @@ class Cta {
   [[nodiscard]] VectorClock& sync_location(std::uint64_t address);
   [[nodiscard]] const VectorClock* find_sync_location(std::uint64_t address) const;
   [[nodiscard]] VectorClock& fenced(int warp) { return fenced_[static_cast<std::size_t>(warp)]; }
-  [[nodiscard]] VectorClock& observed(int warp) { return observed_[static_cast<std::size_t>(warp)]; }
+  [[nodiscard]] VectorClock& observed(int warp) {
+    return observed_[static_cast<std::size_t>(warp)];
+  }
   [[nodiscard]] std::uint64_t executed() const { return executed_; }
   [[nodiscard]] const std::vector<std::uint64_t>& counts() const { return counts_; }
   [[nodiscard]] MemoryCounts& memory_counts() { return memory_counts_; }

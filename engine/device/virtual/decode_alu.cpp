@@ -5,6 +5,7 @@
 #include "engine/device/virtual/alu_table.hpp"
 #include "engine/device/virtual/decode_context.hpp"
 #include "engine/device/virtual/exec_handlers.hpp"
+#include "engine/device/virtual/global_memory.hpp"
 #include "engine/device/virtual/ops_rounding.hpp"
 
 // mov in all its forms, and everything the table of lane-wise instructions spells out.
@@ -16,7 +17,8 @@ std::size_t count_of(const AluEntry& entry) { return entry.srcs.size(); }
 
 void emit_alu(DecodeContext& context, const AluEntry& entry, std::uint16_t aux) {
   const Instruction& in = context.current();
-  if (in.operands.size() != count_of(entry) + 1) context.fail(in.opcode + " needs " + std::to_string(count_of(entry) + 1) + " operands");
+  if (in.operands.size() != count_of(entry) + 1)
+    context.fail(in.opcode + " needs " + std::to_string(count_of(entry) + 1) + " operands");
   std::array<std::uint32_t, 4> sources{kNoRegister, kNoRegister, kNoRegister, kNoRegister};
   bool negated = false;
   for (std::size_t i = 0; i < count_of(entry); ++i) {
@@ -27,7 +29,8 @@ void emit_alu(DecodeContext& context, const AluEntry& entry, std::uint16_t aux) 
       negated = true;
     }
   }
-  const bool is_signed = in.parts.back().starts_with('s') || (in.parts[0] == "mul" && in.parts.back() == "s16");
+  const bool is_signed =
+      in.parts.back().starts_with('s') || (in.parts[0] == "mul" && in.parts.back() == "s16");
   const std::uint32_t dst = context.destination(in.operands[0], entry.dst, is_signed);
   Instr& out = context.emit(entry.fn, entry.pipe, entry.taint);
   out.dst = dst;
@@ -51,10 +54,17 @@ std::uint16_t carry_flags(const Instruction& in) {
 /// Arithmetic with .rz, .rm or .rp.
 bool decode_rounded(DecodeContext& context) {
   const Instruction& in = context.current();
-  static constexpr std::array<std::pair<std::string_view, SlowOp>, 8> kOps = {{
-      {"add", SlowOp::kAdd}, {"sub", SlowOp::kSub}, {"mul", SlowOp::kMul}, {"fma", SlowOp::kFma},
-      {"mad", SlowOp::kFma}, {"div", SlowOp::kDiv}, {"sqrt", SlowOp::kSqrt}, {"rcp", SlowOp::kRcp}}};
-  const auto* op = std::ranges::find(kOps, in.parts[0], &std::pair<std::string_view, SlowOp>::first);
+  static constexpr std::array<std::pair<std::string_view, SlowOp>, 8> kOps = {
+      {{"add", SlowOp::kAdd},
+       {"sub", SlowOp::kSub},
+       {"mul", SlowOp::kMul},
+       {"fma", SlowOp::kFma},
+       {"mad", SlowOp::kFma},
+       {"div", SlowOp::kDiv},
+       {"sqrt", SlowOp::kSqrt},
+       {"rcp", SlowOp::kRcp}}};
+  const auto* op =
+      std::ranges::find(kOps, in.parts[0], &std::pair<std::string_view, SlowOp>::first);
   if (op == kOps.end()) return false;
   Modifiers modifiers(in);
   const int mode = modifiers.take_one_of({"rz", "rm", "rp"});
@@ -65,63 +75,27 @@ bool decode_rounded(DecodeContext& context) {
   const Type type = modifiers.take_type();
   if (type != Type::kF32 && type != Type::kF64) return false;
   modifiers.finish();
-  const std::size_t count = op->second == SlowOp::kFma ? 3 : op->second == SlowOp::kSqrt || op->second == SlowOp::kRcp ? 1 : 2;
-  const AluEntry entry{type == Type::kF32 ? rounded_f32 : rounded_f64, type, std::vector<Type>(count, type),
-                       TaintRule::kAny, type == Type::kF32 ? Pipe::kFma : Pipe::kFp64};
+  const std::size_t count = op->second == SlowOp::kFma                                  ? 3
+                            : op->second == SlowOp::kSqrt || op->second == SlowOp::kRcp ? 1
+                                                                                        : 2;
+  const AluEntry entry{type == Type::kF32 ? rounded_f32 : rounded_f64, type,
+                       std::vector<Type>(count, type), TaintRule::kAny,
+                       type == Type::kF32 ? Pipe::kFma : Pipe::kFp64};
   emit_alu(context, entry, aux);
   return true;
-}
-
-// mov.b64 {a, b}, c and mov.b32 d, {x, y}: elements in registers of the element's width.
-void exec_pack(Warp& warp, const Instr& in);
-void exec_unpack(Warp& warp, const Instr& in);
-
-}  // namespace
-}  // namespace evo::ptx
-
-#include <cstring>
-
-#include "engine/device/virtual/cta.hpp"
-
-namespace evo::ptx {
-namespace {
-
-/// bytes: of one element; the scalar register has bytes × extra_count.
-void exec_pack(Warp& warp, const Instr& in) {
-  const auto* elements = warp.cta->program().extra.data() + in.extra;
-  const std::size_t total = static_cast<std::size_t>(in.bytes) * in.extra_count;
-  alignas(64) std::byte value[kWarpSize * 16];
-  for (std::size_t e = 0; e < in.extra_count; ++e) {
-    for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
-      std::memcpy(value + lane * total + e * in.bytes, warp.regs + elements[e] + lane * in.bytes, in.bytes);
-    }
-  }
-  for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
-    if (((warp.exec >> lane) & 1U) != 0) std::memcpy(warp.regs + in.dst + lane * total, value + lane * total, total);
-  }
-}
-
-void exec_unpack(Warp& warp, const Instr& in) {
-  const auto* elements = warp.cta->program().extra.data() + in.extra;
-  const std::size_t total = static_cast<std::size_t>(in.bytes) * in.extra_count;
-  alignas(64) std::byte value[kWarpSize * 16];
-  std::memcpy(value, warp.regs + in.src[0], kWarpSize * total);
-  for (std::size_t e = 0; e < in.extra_count; ++e) {
-    if (elements[e] == kNoRegister) continue;
-    for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
-      if (((warp.exec >> lane) & 1U) == 0) continue;
-      std::memcpy(warp.regs + elements[e] + lane * in.bytes, value + lane * total + e * in.bytes, in.bytes);
-    }
-  }
 }
 
 Type element_type(DecodeContext& context, Type whole, std::size_t count) {
   const int bits = bit_width(whole) / static_cast<int>(count);
   switch (bits) {
-    case 16: return Type::kB16;
-    case 32: return Type::kB32;
-    case 64: return Type::kB64;
-    default: context.unsupported("vector of elements of " + std::to_string(bits) + " bits");
+    case 16:
+      return Type::kB16;
+    case 32:
+      return Type::kB32;
+    case 64:
+      return Type::kB64;
+    default:
+      context.unsupported("vector of elements of " + std::to_string(bits) + " bits");
   }
 }
 
@@ -152,7 +126,8 @@ void decode_unpack(DecodeContext& context, Type type) {
   const std::uint32_t source = context.source(in.operands[1], type);
   std::vector<std::uint32_t> destinations;
   for (const Operand& operand : elements) {
-    destinations.push_back(operand.kind == Operand::Kind::kSink ? kNoRegister : context.destination(operand, element));
+    destinations.push_back(
+        operand.kind == Operand::Kind::kSink ? kNoRegister : context.destination(operand, element));
   }
   Instr& out = context.emit(exec_unpack, Pipe::kMove, TaintRule::kUnpack);
   out.src[0] = source;
@@ -169,7 +144,8 @@ void decode_unpack(DecodeContext& context, Type type) {
 
 bool decode_clock(DecodeContext& context) {
   const Instruction& in = context.current();
-  static constexpr std::array<std::string_view, 5> kClocks = {"%clock", "%clock64", "%globaltimer", "%clock_hi", "%globaltimer_lo"};
+  static constexpr std::array<std::string_view, 5> kClocks = {"%clock", "%clock64", "%globaltimer",
+                                                              "%clock_hi", "%globaltimer_lo"};
   const Operand& operand = in.operands[1];
   const auto* found = std::ranges::find(kClocks, operand.name);
   if (operand.kind != Operand::Kind::kSymbol || found == kClocks.end()) return false;
@@ -189,7 +165,8 @@ void decode_cvta(DecodeContext& context) {
   const Instruction& in = context.current();
   Modifiers modifiers(in);
   const bool to_space = modifiers.take("to");
-  const int space = modifiers.take_one_of({"global", "const", "shared", "local", "shared::cta", "param"});
+  const int space =
+      modifiers.take_one_of({"global", "const", "shared", "local", "shared::cta", "param"});
   const Type type = modifiers.take_type();
   modifiers.finish();
   if (space < 0 || space == 5 || in.operands.size() != 2) modifiers.unsupported();
@@ -240,7 +217,8 @@ bool decode_alu(DecodeContext& context) {
   const Instruction& in = context.current();
   const auto& entries = alu_table().entries;
   auto found = entries.find(in.opcode);
-  if (found == entries.end() && in.parts[0] == "lop3" && in.operands.size() == 5) found = entries.find("lop3.b32");
+  if (found == entries.end() && in.parts[0] == "lop3" && in.operands.size() == 5)
+    found = entries.find("lop3.b32");
   if (found != entries.end()) {
     emit_alu(context, found->second, carry_flags(in));
     return true;

@@ -16,20 +16,26 @@ void decode_copy(DecodeContext& context, Modifiers& modifiers) {
   const bool global = modifiers.take("global");
   modifiers.take_one_of({"L2::64B", "L2::128B", "L2::256B"});
   modifiers.finish();
-  if (cache < 0 || !global || in.operands.size() < 3 || in.operands.size() > 4) modifiers.unsupported();
+  if (cache < 0 || !global || in.operands.size() < 3 || in.operands.size() > 4)
+    modifiers.unsupported();
   const Operand& size = in.operands[2];
-  if (size.kind != Operand::Kind::kInteger || (size.bits != 4 && size.bits != 8 && size.bits != 16)) context.fail("cp.async copies 4, 8 or 16 bytes");
+  if (size.kind != Operand::Kind::kInteger || (size.bits != 4 && size.bits != 8 && size.bits != 16))
+    context.fail("cp.async copies 4, 8 or 16 bytes");
   if (cache == 1 && size.bits != 16) context.fail("cp.async.cg copies 16 bytes");
   const auto to = context.address(in.operands[0]);
   const auto from = context.address(in.operands[1]);
   if (to.base == kNoRegister || from.base == kNoRegister) context.unsupported("constant address");
   std::uint32_t third = kNoRegister;
-  std::uint16_t aux = static_cast<std::uint16_t>(((to.flags & kAddress64) != 0 ? kDestination64 : 0) | ((from.flags & kAddress64) != 0 ? kSource64 : 0));
+  std::uint16_t aux =
+      static_cast<std::uint16_t>(((to.flags & kAddress64) != 0 ? kDestination64 : 0) |
+                                 ((from.flags & kAddress64) != 0 ? kSource64 : 0));
   bool negated = false;
   if (in.operands.size() == 4) {
     const Operand& operand = in.operands[3];
-    const bool predicate = operand.kind == Operand::Kind::kRegister &&
-                           context.type_of(context.frame().registers[static_cast<std::size_t>(operand.reg)]) == Type::kPred;
+    const bool predicate =
+        operand.kind == Operand::Kind::kRegister &&
+        context.type_of(context.frame().registers[static_cast<std::size_t>(operand.reg)]) ==
+            Type::kPred;
     third = context.source(operand, predicate ? Type::kPred : Type::kB32);
     negated = operand.negated;
     aux |= predicate ? kAsyncIgnore : kAsyncSize;
@@ -52,7 +58,8 @@ void decode_wait(DecodeContext& context, Modifiers& modifiers, bool all) {
   modifiers.finish();
   std::int64_t keep = -1;
   if (!all) {
-    if (in.operands.size() != 1 || in.operands[0].kind != Operand::Kind::kInteger) context.unsupported();
+    if (in.operands.size() != 1 || in.operands[0].kind != Operand::Kind::kInteger)
+      context.unsupported();
     keep = static_cast<std::int64_t>(in.operands[0].bits);
   }
   Instr& out = context.emit(exec_wait_group, Pipe::kBarrier, TaintRule::kOwn);
@@ -62,13 +69,15 @@ void decode_wait(DecodeContext& context, Modifiers& modifiers, bool all) {
 void skip_mbarrier_words(Modifiers& modifiers) {
   modifiers.take_one_of({"release", "relaxed", "acquire"});
   modifiers.take("cta");
-  if (modifiers.take("cluster") || modifiers.take("shared::cluster")) modifiers.unsupported("clusters");
+  if (modifiers.take("cluster") || modifiers.take("shared::cluster"))
+    modifiers.unsupported("clusters");
   modifiers.take_one_of({"shared", "shared::cta"});
   modifiers.take("b64");
 }
 
 /// Emits with the address in src[0] and up to one more operand in src[1].
-Instr& emit_object(DecodeContext& context, Handler fn, const Operand& address_operand, std::uint32_t operand, std::uint16_t aux) {
+Instr& emit_object(DecodeContext& context, Handler fn, const Operand& address_operand,
+                   std::uint32_t operand, std::uint16_t aux) {
   const auto address = context.address(address_operand);
   Instr& out = context.emit(fn, Pipe::kBarrier, TaintRule::kAny);
   out.src[0] = address.base;
@@ -95,7 +104,9 @@ void decode_arrive(DecodeContext& context, Modifiers& modifiers) {
     operand = context.source(in.operands[at + 1], Type::kB32);
     if ((aux & kMbarExpect) == 0) aux |= kMbarCount;
   }
-  const std::uint32_t dst = has_state && in.operands[0].kind != Operand::Kind::kSink ? context.destination(in.operands[0], Type::kB64) : kNoRegister;
+  const std::uint32_t dst = has_state && in.operands[0].kind != Operand::Kind::kSink
+                                ? context.destination(in.operands[0], Type::kB64)
+                                : kNoRegister;
   emit_object(context, exec_mbarrier_arrive, in.operands.at(at), operand, aux).dst = dst;
   context.last_info().dst_bytes = 8;
   context.writes(dst);
@@ -108,7 +119,8 @@ void decode_wait_object(DecodeContext& context, Modifiers& modifiers, bool is_tr
   skip_mbarrier_words(modifiers);
   modifiers.finish();
   if (in.operands.size() < 3) context.unsupported();
-  const std::uint32_t phase = context.source(in.operands[2], (aux & kMbarParity) != 0 ? Type::kB32 : Type::kB64);
+  const std::uint32_t phase =
+      context.source(in.operands[2], (aux & kMbarParity) != 0 ? Type::kB32 : Type::kB64);
   const std::uint32_t dst = context.destination(in.operands[0], Type::kPred);
   emit_object(context, exec_mbarrier_wait, in.operands[1], phase, aux).dst = dst;
   context.last_info().dst_bytes = 4;
@@ -138,8 +150,9 @@ void decode_mbarrier(DecodeContext& context) {
     skip_mbarrier_words(modifiers);
     modifiers.finish();
     const std::uint32_t bytes = context.source(in.operands.at(1), Type::kB32);
-    emit_object(context, exec_mbarrier_arrive, in.operands[0], bytes,
-                static_cast<std::uint16_t>(kMbarNoArrive | (tx == 0 ? kMbarExpect : kMbarComplete)));
+    emit_object(
+        context, exec_mbarrier_arrive, in.operands[0], bytes,
+        static_cast<std::uint16_t>(kMbarNoArrive | (tx == 0 ? kMbarExpect : kMbarComplete)));
   } else {
     modifiers.unsupported();
   }

@@ -35,7 +35,8 @@ Handler handler_for(Type type) {
 }
 
 /// Emits the comparison of operands 1 and 2 into predicates p and q.
-void emit_compare(DecodeContext& context, Compare op, bool ftz, int combine, Type type, std::uint32_t p, std::uint32_t q) {
+void emit_compare(DecodeContext& context, Compare op, bool ftz, int combine, Type type,
+                  std::uint32_t p, std::uint32_t q) {
   const Instruction& in = context.current();
   const Handler fn = handler_for(type);
   if (fn == nullptr) context.unsupported();
@@ -53,7 +54,8 @@ void emit_compare(DecodeContext& context, Compare op, bool ftz, int combine, Typ
   out.src[1] = b;
   out.src[2] = third;
   out.negated = combine > 0 && in.operands[3].negated;
-  out.aux = static_cast<std::uint16_t>(static_cast<unsigned>(op) | (ftz && type == Type::kF32 ? 0x10U : 0U) |
+  out.aux = static_cast<std::uint16_t>(static_cast<unsigned>(op) |
+                                       (ftz && type == Type::kF32 ? 0x10U : 0U) |
                                        static_cast<unsigned>(combine) << kCombineShift);
   context.last_info().dst_bytes = 4;
   for (const std::uint32_t reg : {a, b, third}) context.reads(reg);
@@ -69,7 +71,8 @@ bool decode_compare(DecodeContext& context) {
   if (!to_predicate && in.parts[0] != "set") return false;
   if (in.operands.size() < 3) context.unsupported();
   Modifiers modifiers(in);
-  const auto found = std::ranges::find_if(kComparisons, [&](const Spelling& s) { return modifiers.take(s.name); });
+  const auto found =
+      std::ranges::find_if(kComparisons, [&](const Spelling& s) { return modifiers.take(s.name); });
   if (found == kComparisons.end()) modifiers.unsupported();
   const int combine = modifiers.take_one_of({"and", "or", "xor"}) + 1;
   const bool ftz = modifiers.take("ftz");
@@ -80,17 +83,20 @@ bool decode_compare(DecodeContext& context) {
     const Operand& to = in.operands[0];
     const bool pair = to.kind == Operand::Kind::kPair;
     const auto target = [&](const Operand& operand) {
-      return operand.kind == Operand::Kind::kSink ? kNoRegister : context.destination(operand, Type::kPred);
+      return operand.kind == Operand::Kind::kSink ? kNoRegister
+                                                  : context.destination(operand, Type::kPred);
     };
     const std::uint32_t p = target(pair ? to.elements[0] : to);
-    emit_compare(context, found->op, ftz, combine, type, p, pair ? target(to.elements[1]) : kNoRegister);
+    emit_compare(context, found->op, ftz, combine, type, p,
+                 pair ? target(to.elements[1]) : kNoRegister);
     return true;
   }
   // set: the predicate as a number: all ones, or 1.0.
   if (result != Type::kU32 && result != Type::kS32 && result != Type::kF32) modifiers.unsupported();
   const std::uint32_t p = context.new_register(Type::kPred);
   emit_compare(context, found->op, ftz, combine, type, p, kNoRegister);
-  const std::uint32_t yes = context.constant(result == Type::kF32 ? 0x3f800000U : 0xffffffffU, Type::kB32);
+  const std::uint32_t yes =
+      context.constant(result == Type::kF32 ? 0x3f800000U : 0xffffffffU, Type::kB32);
   const std::uint32_t no = context.constant(0, Type::kB32);
   const std::uint32_t dst = context.destination(in.operands[0], Type::kB32);
   Instr& out = context.emit(alu_table().entries.at("selp.b32").fn, Pipe::kAlu, TaintRule::kSelect);

@@ -16,7 +16,9 @@ namespace evo::ptx {
 /// unsupported.
 class Modifiers {
  public:
-  explicit Modifiers(const Instruction& in) : in_(in), used_(in.parts.size(), false) { used_[0] = true; }
+  explicit Modifiers(const Instruction& in) : in_(in), used_(in.parts.size(), false) {
+    used_[0] = true;
+  }
   /// Consumes the modifier when it is there.
   bool take(std::string_view name);
   /// Consumes the first of `names` that is there; −1 when none is.
@@ -40,12 +42,12 @@ class DecodeContext {
 
   struct Frame {
     const Function* function;
-    std::vector<std::uint32_t> registers;          ///< function's register → virtual register
-    std::vector<std::int64_t> variable_address;    ///< window offset of each variable; −1 none yet
-    std::vector<std::uint32_t> label_pc;           ///< filled when labels are passed
+    std::vector<std::uint32_t> registers;        ///< function's register → virtual register
+    std::vector<std::int64_t> variable_address;  ///< window offset of each variable; −1 none yet
+    std::vector<std::uint32_t> label_pc;         ///< filled when labels are passed
     std::vector<std::pair<std::size_t, int>> fixups;  ///< instruction whose imm is a label
     std::vector<std::pair<std::size_t, int>> extra_fixups;
-    std::vector<std::size_t> return_fixups;        ///< branches to the end of an inlined function
+    std::vector<std::size_t> return_fixups;  ///< branches to the end of an inlined function
     bool is_entry = true;
   };
 
@@ -83,13 +85,13 @@ class DecodeContext {
   std::uint32_t special(Special special);
   [[nodiscard]] Type type_of(std::uint32_t reg) const { return types_[reg]; }
 
-  /// An address operand: base register (or kNoRegister), offset, flags for Instr::aux, and the space
-  /// it must be in when it names a variable.
+  /// An address operand: base register (or kNoRegister), offset, flags for Instr::aux, and the
+  /// space it must be in when it names a variable.
   struct Address {
     std::uint32_t base = kNoRegister;
     std::int64_t offset = 0;
     std::uint16_t flags = 0;
-    bool is_parameter = false;   ///< offset into the kernel's parameter block
+    bool is_parameter = false;      ///< offset into the kernel's parameter block
     Space space = Space::kGeneric;  ///< of the variable it names; kGeneric for registers
   };
   Address address(const Operand& operand);

@@ -19,10 +19,16 @@ struct AccessSpelling {
 };
 
 Space take_space(Modifiers& modifiers) {
-  static constexpr std::array<std::pair<std::string_view, Space>, 9> kSpaces = {{
-      {"global", Space::kGlobal}, {"const", Space::kConst}, {"shared", Space::kShared},
-      {"shared::cta", Space::kShared}, {"local", Space::kLocal}, {"param", Space::kParam},
-      {"param::entry", Space::kParam}, {"param::func", Space::kParam}, {"shared::cluster", Space::kShared}}};
+  static constexpr std::array<std::pair<std::string_view, Space>, 9> kSpaces = {
+      {{"global", Space::kGlobal},
+       {"const", Space::kConst},
+       {"shared", Space::kShared},
+       {"shared::cta", Space::kShared},
+       {"local", Space::kLocal},
+       {"param", Space::kParam},
+       {"param::entry", Space::kParam},
+       {"param::func", Space::kParam},
+       {"shared::cluster", Space::kShared}}};
   for (const auto& [name, space] : kSpaces) {
     if (!modifiers.take(name)) continue;
     if (name == "shared::cluster") modifiers.unsupported("clusters");
@@ -38,7 +44,8 @@ void skip_scope(Modifiers& modifiers) {
 
 void skip_cache_hints(Modifiers& modifiers) {
   modifiers.take_one_of({"ca", "cg", "cs", "lu", "cv", "wb", "wt"});
-  modifiers.take_one_of({"L1::evict_normal", "L1::evict_unchanged", "L1::evict_first", "L1::evict_last", "L1::no_allocate"});
+  modifiers.take_one_of({"L1::evict_normal", "L1::evict_unchanged", "L1::evict_first",
+                         "L1::evict_last", "L1::no_allocate"});
   modifiers.take_one_of({"L2::64B", "L2::128B", "L2::256B"});
 }
 
@@ -62,11 +69,15 @@ AccessSpelling take_access(Modifiers& modifiers, bool is_store) {
 
 Pipe pipe_of(Space space) {
   switch (space) {
-    case Space::kShared: return Pipe::kShared;
-    case Space::kLocal: return Pipe::kLocal;
+    case Space::kShared:
+      return Pipe::kShared;
+    case Space::kLocal:
+      return Pipe::kLocal;
     case Space::kConst:
-    case Space::kParam: return Pipe::kConst;
-    default: return Pipe::kGlobal;
+    case Space::kParam:
+      return Pipe::kConst;
+    default:
+      return Pipe::kGlobal;
   }
 }
 
@@ -93,7 +104,8 @@ std::vector<const Operand*> elements_of(const Operand& operand) {
 /// Bytes of the register an element of `type` is loaded to or stored from: its own width.
 int element_register_bytes(DecodeContext& context, const Operand& operand, Type type) {
   if (operand.kind == Operand::Kind::kRegister) {
-    const Type have = context.type_of(context.frame().registers[static_cast<std::size_t>(operand.reg)]);
+    const Type have =
+        context.type_of(context.frame().registers[static_cast<std::size_t>(operand.reg)]);
     if (have == Type::kPred) context.fail("a predicate cannot be loaded or stored");
     return register_bytes(have);
   }
@@ -109,15 +121,18 @@ void decode_load(DecodeContext& context) {
   const auto address = context.address(in.operands[1]);
   const Space space = resolve_space(context, access.space, address);
   const auto elements = elements_of(in.operands[0]);
-  if (static_cast<int>(elements.size()) != access.count) context.fail(in.opcode + ": number of registers");
+  if (static_cast<int>(elements.size()) != access.count)
+    context.fail(in.opcode + ": number of registers");
   const int bytes = bit_width(access.type) / 8;
   const int width = element_register_bytes(context, *elements[0], access.type);
   if (space == Space::kParam) {
     for (std::size_t e = 0; e < elements.size(); ++e) {
       const std::int64_t offset = address.offset + static_cast<std::int64_t>(e) * bytes;
-      if (offset < 0 || offset + bytes > context.program().parameter_bytes) context.fail("read beyond the parameters");
+      if (offset < 0 || offset + bytes > context.program().parameter_bytes)
+        context.fail("read beyond the parameters");
       if (elements[e]->kind != Operand::Kind::kRegister) continue;
-      const std::uint32_t dst = context.frame().registers[static_cast<std::size_t>(elements[e]->reg)];
+      const std::uint32_t dst =
+          context.frame().registers[static_cast<std::size_t>(elements[e]->reg)];
       const Handler fn = load_parameter_handler(bytes, is_signed(access.type), width);
       if (fn == nullptr) context.unsupported();
       Instr& out = context.emit(fn, Pipe::kConst, TaintRule::kAny);
@@ -140,13 +155,16 @@ void decode_load(DecodeContext& context) {
   context.reads(address.base);
   context.begin_extra();
   for (const Operand* element : elements) {
-    if (element_register_bytes(context, *element, access.type) != width) context.unsupported("registers of different width");
+    if (element_register_bytes(context, *element, access.type) != width)
+      context.unsupported("registers of different width");
     const bool sink = element->kind != Operand::Kind::kRegister;
-    const std::uint32_t reg = sink ? kNoRegister : context.frame().registers[static_cast<std::size_t>(element->reg)];
+    const std::uint32_t reg =
+        sink ? kNoRegister : context.frame().registers[static_cast<std::size_t>(element->reg)];
     context.add_extra(reg);
     context.writes(reg);
   }
-  if (space == Space::kShared || space == Space::kGeneric) context.narrow_shared_granule(bytes * access.count);
+  if (space == Space::kShared || space == Space::kGeneric)
+    context.narrow_shared_granule(bytes * access.count);
 }
 
 void decode_store(DecodeContext& context) {
@@ -156,19 +174,26 @@ void decode_store(DecodeContext& context) {
   const AccessSpelling access = take_access(modifiers, true);
   const auto address = context.address(in.operands[0]);
   const Space space = resolve_space(context, access.space, address);
-  if (space == Space::kParam || space == Space::kConst) context.unsupported("store to a constant space");
+  if (space == Space::kParam || space == Space::kConst)
+    context.unsupported("store to a constant space");
   const auto elements = elements_of(in.operands[1]);
-  if (static_cast<int>(elements.size()) != access.count) context.fail(in.opcode + ": number of registers");
+  if (static_cast<int>(elements.size()) != access.count)
+    context.fail(in.opcode + ": number of registers");
   const int bytes = bit_width(access.type) / 8;
   const int width = element_register_bytes(context, *elements[0], access.type);
   std::vector<std::uint32_t> sources;
   for (const Operand* element : elements) {
     // A literal takes the width of the other registers.
     const bool same = element_register_bytes(context, *element, access.type) == width;
-    if (element->kind == Operand::Kind::kRegister && !same) context.unsupported("registers of different width");
-    const Type type = width == 2 ? Type::kB16 : width == 4 ? Type::kB32 : width == 8 ? Type::kB64 : Type::kB128;
+    if (element->kind == Operand::Kind::kRegister && !same)
+      context.unsupported("registers of different width");
+    const Type type = width == 2   ? Type::kB16
+                      : width == 4 ? Type::kB32
+                      : width == 8 ? Type::kB64
+                                   : Type::kB128;
     const bool literal = element->kind != Operand::Kind::kRegister;
-    sources.push_back(context.source(*element, literal && bit_width(access.type) == width * 8 ? access.type : type));
+    sources.push_back(context.source(
+        *element, literal && bit_width(access.type) == width * 8 ? access.type : type));
   }
   const Handler fn = store_handler(bytes, width);
   if (fn == nullptr) context.unsupported();
@@ -185,7 +210,8 @@ void decode_store(DecodeContext& context) {
     context.add_extra(reg);
     context.reads(reg);
   }
-  if (space == Space::kShared || space == Space::kGeneric) context.narrow_shared_granule(bytes * access.count);
+  if (space == Space::kShared || space == Space::kGeneric)
+    context.narrow_shared_granule(bytes * access.count);
 }
 
 bool decode_fence(DecodeContext& context) {
@@ -201,7 +227,8 @@ bool decode_fence(DecodeContext& context) {
     context.emit(exec_fence, Pipe::kBarrier, TaintRule::kOwn);
     return true;
   }
-  if (in.parts[0] == "prefetch" || in.parts[0] == "prefetchu" || in.parts[0] == "applypriority" || in.parts[0] == "discard") {
+  if (in.parts[0] == "prefetch" || in.parts[0] == "prefetchu" || in.parts[0] == "applypriority" ||
+      in.parts[0] == "discard") {
     if (in.parts[0] == "discard") context.unsupported();
     context.emit(exec_nop, Pipe::kGlobal, TaintRule::kOwn);
     return true;
@@ -234,11 +261,19 @@ bool decode_atomic(DecodeContext& context) {
   if (order == 2 || order == 3) flags |= kRelease;
   skip_scope(modifiers);
   const Space spelled = take_space(modifiers);
-  static constexpr std::array<std::pair<std::string_view, AtomicOp>, 10> kOps = {{
-      {"add", AtomicOp::kAdd}, {"min", AtomicOp::kMin}, {"max", AtomicOp::kMax}, {"exch", AtomicOp::kExch},
-      {"cas", AtomicOp::kCas}, {"inc", AtomicOp::kInc}, {"dec", AtomicOp::kDec}, {"and", AtomicOp::kAnd},
-      {"or", AtomicOp::kOr}, {"xor", AtomicOp::kXor}}};
-  const auto* op = std::ranges::find_if(kOps, [&](const auto& entry) { return modifiers.take(entry.first); });
+  static constexpr std::array<std::pair<std::string_view, AtomicOp>, 10> kOps = {
+      {{"add", AtomicOp::kAdd},
+       {"min", AtomicOp::kMin},
+       {"max", AtomicOp::kMax},
+       {"exch", AtomicOp::kExch},
+       {"cas", AtomicOp::kCas},
+       {"inc", AtomicOp::kInc},
+       {"dec", AtomicOp::kDec},
+       {"and", AtomicOp::kAnd},
+       {"or", AtomicOp::kOr},
+       {"xor", AtomicOp::kXor}}};
+  const auto* op =
+      std::ranges::find_if(kOps, [&](const auto& entry) { return modifiers.take(entry.first); });
   if (op == kOps.end()) modifiers.unsupported();
   modifiers.take("noftz");
   const Type type = modifiers.take_type();
@@ -249,10 +284,14 @@ bool decode_atomic(DecodeContext& context) {
   if (fn == nullptr || in.operands.size() != first + operands) context.unsupported();
   const auto address = context.address(in.operands[first]);
   const std::uint32_t b = context.source(in.operands[first + 1], type);
-  const std::uint32_t c = operands == 3 ? context.source(in.operands[first + 2], type) : kNoRegister;
-  const std::uint32_t dst = returns && in.operands[0].kind != Operand::Kind::kSink ? context.destination(in.operands[0], type, is_signed(type)) : kNoRegister;
+  const std::uint32_t c =
+      operands == 3 ? context.source(in.operands[first + 2], type) : kNoRegister;
+  const std::uint32_t dst = returns && in.operands[0].kind != Operand::Kind::kSink
+                                ? context.destination(in.operands[0], type, is_signed(type))
+                                : kNoRegister;
   const Space space = resolve_space(context, spelled, address);
-  Instr& out = context.emit(fn, space == Space::kShared ? Pipe::kShared : Pipe::kGlobal, TaintRule::kOwn);
+  Instr& out =
+      context.emit(fn, space == Space::kShared ? Pipe::kShared : Pipe::kGlobal, TaintRule::kOwn);
   out.src[0] = address.base;
   out.src[1] = b;
   out.src[2] = c;

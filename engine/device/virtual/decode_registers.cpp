@@ -21,12 +21,14 @@ std::vector<std::uint32_t> successors(const Program& program, std::size_t pc) {
   std::vector<std::uint32_t> next;
   if (info.is_branch) {
     if (in.extra_count > 0) {
-      for (std::uint32_t i = 0; i < in.extra_count; ++i) next.push_back(program.extra[in.extra + i]);
+      for (std::uint32_t i = 0; i < in.extra_count; ++i)
+        next.push_back(program.extra[in.extra + i]);
     } else {
       next.push_back(static_cast<std::uint32_t>(in.imm));
     }
   }
-  if (!info.ends_path && pc + 1 < program.code.size()) next.push_back(static_cast<std::uint32_t>(pc + 1));
+  if (!info.ends_path && pc + 1 < program.code.size())
+    next.push_back(static_cast<std::uint32_t>(pc + 1));
   return next;
 }
 
@@ -85,12 +87,15 @@ class Liveness {
     }
     std::vector<std::uint32_t> block_of(count, 0);
     for (std::size_t pc = 0; pc < count; ++pc) {
-      if (starts[pc]) blocks_.push_back({static_cast<std::uint32_t>(pc), 0, {}, std::vector<std::uint64_t>(words_, 0)});
+      if (starts[pc])
+        blocks_.push_back(
+            {static_cast<std::uint32_t>(pc), 0, {}, std::vector<std::uint64_t>(words_, 0)});
       blocks_.back().last = static_cast<std::uint32_t>(pc);
       block_of[pc] = static_cast<std::uint32_t>(blocks_.size() - 1);
     }
     for (Block& block : blocks_) {
-      for (const std::uint32_t next : successors(program_, block.last)) block.next.push_back(block_of[next]);
+      for (const std::uint32_t next : successors(program_, block.last))
+        block.next.push_back(block_of[next]);
     }
   }
 
@@ -136,7 +141,8 @@ struct Interval {
   }
 };
 
-std::vector<Interval> intervals(const Program& program, const Liveness& liveness, std::size_t registers) {
+std::vector<Interval> intervals(const Program& program, const Liveness& liveness,
+                                std::size_t registers) {
   std::vector<Interval> result(registers);
   const auto extend_live = [&](const std::vector<std::uint64_t>& live, std::uint32_t pc) {
     for (std::size_t w = 0; w < live.size(); ++w) {
@@ -180,7 +186,8 @@ class SlotPool {
 };
 
 std::uint32_t slots_of(Type type) {
-  return type == Type::kPred ? 1U : static_cast<std::uint32_t>(std::max(register_bytes(type) / 4, 1));
+  return type == Type::kPred ? 1U
+                             : static_cast<std::uint32_t>(std::max(register_bytes(type) / 4, 1));
 }
 
 }  // namespace
@@ -233,14 +240,15 @@ void DecodeContext::assign_registers() {
   write_offsets(slot, pool.size());
 }
 
-/// Registers some path reads before any write. Guarded writes count as writes here: the two halves of
-/// a predicated pair cover all lanes.
+/// Registers some path reads before any write. Guarded writes count as writes here: the two halves
+/// of a predicated pair cover all lanes.
 void DecodeContext::list_unset_registers() {
   const Liveness certain(program_, types_.size(), true);
   const auto& live = certain.blocks().front().live_in;
   for (std::uint32_t reg = 0; reg < types_.size(); ++reg) {
-    const bool fixed = std::ranges::any_of(constants_, [&](const auto& c) { return c.second == reg; }) ||
-                       std::ranges::any_of(specials_, [&](const auto& c) { return c.second == reg; });
+    const bool fixed =
+        std::ranges::any_of(constants_, [&](const auto& c) { return c.second == reg; }) ||
+        std::ranges::any_of(specials_, [&](const auto& c) { return c.second == reg; });
     if (fixed || ((live[reg / 64] >> (reg % 64)) & 1U) == 0) continue;
     program_.unset_registers.push_back(reg);
     program_.unset_bytes.push_back(static_cast<std::uint32_t>(register_bytes(types_[reg])));
@@ -268,9 +276,12 @@ void DecodeContext::write_offsets(const std::vector<std::uint32_t>& slot, std::u
   for (std::uint32_t& reg : program_.unset_registers) map(reg);
   for (const auto& [key, reg] : constants_) {
     const bool predicate = key.second == Type::kPred;
-    program_.constants.push_back({slot[reg] * kSlotBytes, static_cast<std::uint32_t>(register_bytes(key.second)), key.first, predicate});
+    program_.constants.push_back({slot[reg] * kSlotBytes,
+                                  static_cast<std::uint32_t>(register_bytes(key.second)), key.first,
+                                  predicate});
   }
-  for (const auto& [special, reg] : specials_) program_.specials.emplace_back(special, slot[reg] * kSlotBytes);
+  for (const auto& [special, reg] : specials_)
+    program_.specials.emplace_back(special, slot[reg] * kSlotBytes);
   program_.register_bytes = std::max(slots, 1U) * kSlotBytes;
 }
 

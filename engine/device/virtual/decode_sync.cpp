@@ -36,7 +36,8 @@ void decode_barrier(DecodeContext& context) {
     if (reduction < 0) modifiers.unsupported();
     op = reduction == 0 ? BarrierOp::kPopc : reduction == 1 ? BarrierOp::kAnd : BarrierOp::kOr;
     modifiers.take_type();
-    dst = context.destination(in.operands.at(at++), op == BarrierOp::kPopc ? Type::kB32 : Type::kPred);
+    dst = context.destination(in.operands.at(at++),
+                              op == BarrierOp::kPopc ? Type::kB32 : Type::kPred);
   }
   modifiers.finish();
   if (in.operands.size() <= at) context.unsupported("no barrier number");
@@ -68,8 +69,8 @@ int find_mode(Modifiers& modifiers, std::initializer_list<LaneOp> modes) {
 }
 
 /// Common tail: destination or pair, sources in order, the mode.
-void emit_lane_op(DecodeContext& context, Handler fn, int mode, std::uint32_t dst, std::uint32_t dst2,
-                  const std::vector<std::uint32_t>& sources) {
+void emit_lane_op(DecodeContext& context, Handler fn, int mode, std::uint32_t dst,
+                  std::uint32_t dst2, const std::vector<std::uint32_t>& sources) {
   if (mode < 0) context.unsupported();
   Instr& out = context.emit(fn, Pipe::kShared, TaintRule::kOwn);
   out.dst = dst;
@@ -93,8 +94,10 @@ void decode_shuffle(DecodeContext& context) {
   modifiers.take_type();
   modifiers.finish();
   const bool pair = in.operands[0].kind == Operand::Kind::kPair;
-  const std::uint32_t dst = target(context, pair ? in.operands[0].elements[0] : in.operands[0], Type::kB32);
-  const std::uint32_t dst2 = pair ? target(context, in.operands[0].elements[1], Type::kPred) : kNoRegister;
+  const std::uint32_t dst =
+      target(context, pair ? in.operands[0].elements[0] : in.operands[0], Type::kB32);
+  const std::uint32_t dst2 =
+      pair ? target(context, in.operands[0].elements[1], Type::kPred) : kNoRegister;
   std::vector<std::uint32_t> sources;
   for (std::size_t i = 1; i < 5; ++i) sources.push_back(context.source(in.operands[i], Type::kB32));
   emit_lane_op(context, exec_shuffle, mode, dst, dst2, sources);
@@ -107,7 +110,8 @@ void decode_vote(DecodeContext& context) {
   const int mode = find_mode(modifiers, {{"all", 0}, {"any", 1}, {"uni", 2}, {"ballot", 3}});
   modifiers.take_type();
   modifiers.finish();
-  const std::uint32_t dst = context.destination(in.operands[0], mode == 3 ? Type::kB32 : Type::kPred);
+  const std::uint32_t dst =
+      context.destination(in.operands[0], mode == 3 ? Type::kB32 : Type::kPred);
   const std::uint32_t predicate = context.predicate(in.operands[1]);
   const std::uint32_t mask = context.source(in.operands[2], Type::kB32);
   emit_lane_op(context, exec_vote, mode, dst, kNoRegister, {predicate, mask});
@@ -123,18 +127,22 @@ void decode_match(DecodeContext& context) {
   modifiers.finish();
   if (bit_width(type) == 64 && mode >= 0) mode |= 2;
   const bool pair = in.operands[0].kind == Operand::Kind::kPair;
-  const std::uint32_t dst = target(context, pair ? in.operands[0].elements[0] : in.operands[0], Type::kB32);
-  const std::uint32_t dst2 = pair ? target(context, in.operands[0].elements[1], Type::kPred) : kNoRegister;
+  const std::uint32_t dst =
+      target(context, pair ? in.operands[0].elements[0] : in.operands[0], Type::kB32);
+  const std::uint32_t dst2 =
+      pair ? target(context, in.operands[0].elements[1], Type::kPred) : kNoRegister;
   const std::uint32_t value = context.source(in.operands[1], type);
   const std::uint32_t mask = context.source(in.operands[2], Type::kB32);
-  emit_lane_op(context, exec_match, mode, dst == kNoRegister ? context.new_register(Type::kB32) : dst, dst2, {value, mask});
+  emit_lane_op(context, exec_match, mode,
+               dst == kNoRegister ? context.new_register(Type::kB32) : dst, dst2, {value, mask});
 }
 
 void decode_redux(DecodeContext& context) {
   const Instruction& in = context.current();
   Modifiers modifiers(in);
   if (!modifiers.take("sync") || in.operands.size() != 3) modifiers.unsupported();
-  int mode = find_mode(modifiers, {{"add", 0}, {"min", 1}, {"max", 2}, {"and", 5}, {"or", 6}, {"xor", 7}});
+  int mode =
+      find_mode(modifiers, {{"add", 0}, {"min", 1}, {"max", 2}, {"and", 5}, {"or", 6}, {"xor", 7}});
   const Type type = modifiers.take_type();
   modifiers.finish();
   if (is_float(type)) modifiers.unsupported();
@@ -148,7 +156,9 @@ void decode_redux(DecodeContext& context) {
 void decode_elect(DecodeContext& context) {
   const Instruction& in = context.current();
   Modifiers modifiers(in);
-  if (!modifiers.take("sync") || in.operands.size() != 2 || in.operands[0].kind != Operand::Kind::kPair) modifiers.unsupported();
+  if (!modifiers.take("sync") || in.operands.size() != 2 ||
+      in.operands[0].kind != Operand::Kind::kPair)
+    modifiers.unsupported();
   modifiers.finish();
   const std::uint32_t dst = target(context, in.operands[0].elements[0], Type::kB32);
   const std::uint32_t dst2 = target(context, in.operands[0].elements[1], Type::kPred);
@@ -158,7 +168,8 @@ void decode_elect(DecodeContext& context) {
 
 void decode_branch(DecodeContext& context) {
   const Instruction& in = context.current();
-  if (in.operands.size() != 1 || in.operands[0].label < 0) context.fail("no label for " + in.opcode);
+  if (in.operands.size() != 1 || in.operands[0].label < 0)
+    context.fail("no label for " + in.opcode);
   Instr& out = context.emit(exec_branch, Pipe::kControl, TaintRule::kOwn);
   out.imm = 0;
   context.last_info().is_branch = true;

@@ -10,13 +10,17 @@
 namespace evo::ptx {
 namespace {
 
-std::vector<std::uint32_t> registers_of(DecodeContext& context, const Operand& operand, std::size_t count, bool write) {
+std::vector<std::uint32_t> registers_of(DecodeContext& context, const Operand& operand,
+                                        std::size_t count, bool write) {
   std::vector<std::uint32_t> regs;
   const std::vector<Operand> single = {operand};
   const auto& elements = operand.kind == Operand::Kind::kVector ? operand.elements : single;
-  if (elements.size() != count) context.fail(context.current().opcode + " needs " + std::to_string(count) + " registers here, has " + std::to_string(elements.size()));
+  if (elements.size() != count)
+    context.fail(context.current().opcode + " needs " + std::to_string(count) +
+                 " registers here, has " + std::to_string(elements.size()));
   for (const Operand& element : elements) {
-    regs.push_back(write ? context.destination(element, Type::kB32) : context.source(element, Type::kB32));
+    regs.push_back(write ? context.destination(element, Type::kB32)
+                         : context.source(element, Type::kB32));
   }
   return regs;
 }
@@ -41,7 +45,8 @@ void decode_matrix_move(DecodeContext& context, bool is_load) {
   modifiers.finish();
   const auto address = context.address(in.operands[is_load ? 1 : 0]);
   const auto regs = registers_of(context, in.operands[is_load ? 0 : 1], 1U << count, is_load);
-  Instr& out = context.emit(is_load ? exec_ldmatrix : exec_stmatrix, Pipe::kShared, TaintRule::kOwn);
+  Instr& out =
+      context.emit(is_load ? exec_ldmatrix : exec_stmatrix, Pipe::kShared, TaintRule::kOwn);
   out.src[0] = address.base;
   out.imm = address.offset;
   out.aux = static_cast<std::uint16_t>(address.flags | (transposed ? kTransposed : 0));
@@ -54,8 +59,10 @@ void decode_matrix_move(DecodeContext& context, bool is_load) {
 }
 
 void check_fp8(DecodeContext& context, Type type) {
-  if ((type == Type::kE4m3 || type == Type::kE5m2) && !mma_numerics(context.program().target).has_fp8) {
-    context.unsupported("fp8 matrices need sm_89 or newer, the target is " + context.program().target);
+  if ((type == Type::kE4m3 || type == Type::kE5m2) &&
+      !mma_numerics(context.program().target).has_fp8) {
+    context.unsupported("fp8 matrices need sm_89 or newer, the target is " +
+                        context.program().target);
   }
 }
 
@@ -100,7 +107,8 @@ std::size_t wmma_registers(WmmaPart part, Type type) {
 
 void decode_wmma_move(DecodeContext& context, Modifiers& modifiers, bool is_load) {
   const Instruction& in = context.current();
-  const int part_name = is_load ? modifiers.take_one_of({"a", "b", "c"}) : modifiers.take_one_of({"d"}) + 2;
+  const int part_name =
+      is_load ? modifiers.take_one_of({"a", "b", "c"}) : modifiers.take_one_of({"d"}) + 2;
   modifiers.take("sync");
   modifiers.take("aligned");
   const int layout = modifiers.take_one_of({"row", "col"});
@@ -109,16 +117,22 @@ void decode_wmma_move(DecodeContext& context, Modifiers& modifiers, bool is_load
   const Type type = modifiers.take_type();
   modifiers.finish();
   const auto part = static_cast<WmmaPart>(part_name);
-  const bool ok = type == Type::kF16 || (part == WmmaPart::kC ? type == Type::kF32 : type == Type::kBf16);
-  if (part_name < 0 || layout < 0 || !ok || in.operands.size() < 2 || in.operands.size() > 3) modifiers.unsupported();
+  const bool ok =
+      type == Type::kF16 || (part == WmmaPart::kC ? type == Type::kF32 : type == Type::kBf16);
+  if (part_name < 0 || layout < 0 || !ok || in.operands.size() < 2 || in.operands.size() > 3)
+    modifiers.unsupported();
   const auto address = context.address(in.operands[is_load ? 1 : 0]);
-  const auto regs = registers_of(context, in.operands[is_load ? 0 : 1], wmma_registers(part, type), is_load);
-  const std::uint32_t stride = in.operands.size() == 3 ? context.source(in.operands[2], Type::kB32) : kNoRegister;
-  Instr& out = context.emit(is_load ? exec_wmma_load : exec_wmma_store, space == 0 ? Pipe::kGlobal : Pipe::kShared, TaintRule::kOwn);
+  const auto regs =
+      registers_of(context, in.operands[is_load ? 0 : 1], wmma_registers(part, type), is_load);
+  const std::uint32_t stride =
+      in.operands.size() == 3 ? context.source(in.operands[2], Type::kB32) : kNoRegister;
+  Instr& out = context.emit(is_load ? exec_wmma_load : exec_wmma_store,
+                            space == 0 ? Pipe::kGlobal : Pipe::kShared, TaintRule::kOwn);
   out.src[0] = address.base;
   out.src[1] = stride;
   out.imm = address.offset;
-  out.aux = static_cast<std::uint16_t>(address.flags | (layout == 1 ? kWmmaColumnMajor : 0) | (stride != kNoRegister ? kWmmaHasStride : 0));
+  out.aux = static_cast<std::uint16_t>(address.flags | (layout == 1 ? kWmmaColumnMajor : 0) |
+                                       (stride != kNoRegister ? kWmmaHasStride : 0));
   out.count = static_cast<std::uint8_t>(part);
   out.bytes = static_cast<std::uint8_t>(bit_width(type) / 8);
   out.space = space < 0 ? address.space : space == 0 ? Space::kGlobal : Space::kShared;
@@ -176,7 +190,8 @@ void decode_movmatrix(DecodeContext& context) {
   Modifiers modifiers(in);
   modifiers.take("sync");
   modifiers.take("aligned");
-  if (!modifiers.take("m8n8") || !modifiers.take("trans") || !modifiers.take("b16")) modifiers.unsupported();
+  if (!modifiers.take("m8n8") || !modifiers.take("trans") || !modifiers.take("b16"))
+    modifiers.unsupported();
   modifiers.finish();
   const std::uint32_t source = context.source(in.operands.at(1), Type::kB32);
   const std::uint32_t dst = context.destination(in.operands[0], Type::kB32);

@@ -14,11 +14,19 @@ constexpr const char* kVersion = "virtual GPU 1";
 
 DeviceModel l4() {
   DeviceModel model;
-  model.info = {.id = "virtual:l4", .name = "virtual NVIDIA L4", .arch = "sm_89",
-                .time_kind = TimeKind::kPredicted, .sm_count = 58, .clock_mhz = 2040,
-                .max_registers_per_thread = 255, .max_shared_bytes_per_cta = 99 * kKiB,
-                .max_threads_per_cta = 1024, .l2_bytes = 48LL << 20, .peak_tflops = 242,
-                .peak_bandwidth_gbs = 300, .driver = kVersion};
+  model.info = {.id = "virtual:l4",
+                .name = "virtual NVIDIA L4",
+                .arch = "sm_89",
+                .time_kind = TimeKind::kPredicted,
+                .sm_count = 58,
+                .clock_mhz = 2040,
+                .max_registers_per_thread = 255,
+                .max_shared_bytes_per_cta = 99 * kKiB,
+                .max_threads_per_cta = 1024,
+                .l2_bytes = 48LL << 20,
+                .peak_tflops = 242,
+                .peak_bandwidth_gbs = 300,
+                .driver = kVersion};
   model.max_warps_per_sm = 48;
   model.max_ctas_per_sm = 24;
   model.shared_bytes_per_sm = 100 * kKiB;
@@ -32,11 +40,19 @@ DeviceModel l4() {
 
 DeviceModel a100() {
   DeviceModel model;
-  model.info = {.id = "virtual:a100", .name = "virtual NVIDIA A100", .arch = "sm_80",
-                .time_kind = TimeKind::kPredicted, .sm_count = 108, .clock_mhz = 1410,
-                .max_registers_per_thread = 255, .max_shared_bytes_per_cta = 163 * kKiB,
-                .max_threads_per_cta = 1024, .l2_bytes = 40LL << 20, .peak_tflops = 312,
-                .peak_bandwidth_gbs = 1935, .driver = kVersion};
+  model.info = {.id = "virtual:a100",
+                .name = "virtual NVIDIA A100",
+                .arch = "sm_80",
+                .time_kind = TimeKind::kPredicted,
+                .sm_count = 108,
+                .clock_mhz = 1410,
+                .max_registers_per_thread = 255,
+                .max_shared_bytes_per_cta = 163 * kKiB,
+                .max_threads_per_cta = 1024,
+                .l2_bytes = 40LL << 20,
+                .peak_tflops = 312,
+                .peak_bandwidth_gbs = 1935,
+                .driver = kVersion};
   model.shared_bytes_per_sm = 164 * kKiB;
   model.f16_flops_per_clock = 2048;
   model.fp8_flops_per_clock = 0;
@@ -51,14 +67,22 @@ DeviceModel a100() {
 
 DeviceModel h200() {
   DeviceModel model;
-  model.info = {.id = "virtual:h200", .name = "virtual NVIDIA H200", .arch = "sm_90",
-                .time_kind = TimeKind::kPredicted, .sm_count = 132, .clock_mhz = 1830,
-                .max_registers_per_thread = 255, .max_shared_bytes_per_cta = 227 * kKiB,
-                .max_threads_per_cta = 1024, .l2_bytes = 50LL << 20, .peak_tflops = 1979,
-                .peak_bandwidth_gbs = 4300, .driver = kVersion};
+  model.info = {.id = "virtual:h200",
+                .name = "virtual NVIDIA H200",
+                .arch = "sm_90",
+                .time_kind = TimeKind::kPredicted,
+                .sm_count = 132,
+                .clock_mhz = 1830,
+                .max_registers_per_thread = 255,
+                .max_shared_bytes_per_cta = 227 * kKiB,
+                .max_threads_per_cta = 1024,
+                .l2_bytes = 50LL << 20,
+                .peak_tflops = 1979,
+                .peak_bandwidth_gbs = 4300,
+                .driver = kVersion};
   model.shared_bytes_per_sm = 228 * kKiB;
   model.f16_flops_per_clock = 2550;
-  model.fp8_flops_per_clock = 2550;   // e4m3 mma.sync is unpacked to f16
+  model.fp8_flops_per_clock = 2550;  // e4m3 mma.sync is unpacked to f16
   model.fp64_per_clock = 64;
   model.l1_latency = 34;
   model.l2_latency = 266;

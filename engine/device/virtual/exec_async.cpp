@@ -40,12 +40,14 @@ std::array<std::uint32_t, kWarpSize> source_bytes(Warp& warp, const Instr& in) {
   } else if ((in.aux & kAsyncIgnore) != 0) {
     std::uint32_t ignore = warp.predicate(in.src[2]);
     if (in.negated) ignore = ~ignore;
-    for_lanes(warp.exec, [&](std::size_t l) { bytes[l] = ((ignore >> l) & 1U) != 0 ? 0 : bytes[l]; });
+    for_lanes(warp.exec,
+              [&](std::size_t l) { bytes[l] = ((ignore >> l) & 1U) != 0 ? 0 : bytes[l]; });
   }
   return bytes;
 }
 
-void note_unwritten_source(Warp& warp, const LaneAccess& source, std::size_t lane, std::uint32_t bytes) {
+void note_unwritten_source(Warp& warp, const LaneAccess& source, std::size_t lane,
+                           std::uint32_t bytes) {
   if (source.written[lane] == nullptr || !warp.cta->launch().check) return;
   for (std::uint32_t b = 0; b < bytes; ++b) {
     if (source.written[lane][b] != 0) continue;
@@ -75,7 +77,8 @@ void enqueue(Warp& warp, const Instr& in, const LaneAccess& destination, const L
 }
 
 std::array<std::uint64_t, kWarpSize> destination_addresses(const Warp& warp, const Instr& in) {
-  auto address = lane_addresses(warp, in.src[0], in.imm, (in.aux & kDestination64) != 0 ? kAddress64 : 0);
+  auto address =
+      lane_addresses(warp, in.src[0], in.imm, (in.aux & kDestination64) != 0 ? kAddress64 : 0);
   for (std::uint64_t& a : address) {
     if (a - kSharedWindow < (1ULL << 32)) a -= kSharedWindow;
   }
@@ -89,18 +92,22 @@ void exec_cp_async(Warp& warp, const Instr& in) {
   const auto bytes = source_bytes(warp, in);
   if (cta.failed()) return;
   const auto to = destination_addresses(warp, in);
-  const LaneAccess destination = resolve(warp, in, Space::kShared, to, warp.exec, in.bytes, AccessIntent::kWrite);
+  const LaneAccess destination =
+      resolve(warp, in, Space::kShared, to, warp.exec, in.bytes, AccessIntent::kWrite);
   if (!destination.ok) return;
   std::uint32_t reading = 0;
   for_lanes(warp.exec, [&](std::size_t l) { reading |= bytes[l] > 0 ? 1U << l : 0U; });
   // The source offset travels in `extra`, unused otherwise.
-  const auto from = lane_addresses(warp, in.src[1], static_cast<std::int64_t>(static_cast<std::int32_t>(in.extra)),
+  const auto from = lane_addresses(warp, in.src[1],
+                                   static_cast<std::int64_t>(static_cast<std::int32_t>(in.extra)),
                                    (in.aux & kSource64) != 0 ? kAddress64 : 0);
-  const LaneAccess source = resolve(warp, in, Space::kGlobal, from, reading, in.bytes, AccessIntent::kAsyncSource);
+  const LaneAccess source =
+      resolve(warp, in, Space::kGlobal, from, reading, in.bytes, AccessIntent::kAsyncSource);
   if (!source.ok) return;
   for_lanes(reading, [&](std::size_t l) { note_unwritten_source(warp, source, l, bytes[l]); });
   if (cta.launch().check) {
-    const auto result = cta.races().begin_async({warp.index, warp.pc, warp.exec, destination.address.data(), in.bytes, AccessKind::kPlain});
+    const auto result = cta.races().begin_async(
+        {warp.index, warp.pc, warp.exec, destination.address.data(), in.bytes, AccessKind::kPlain});
     if (!result.conflicts.empty()) report_conflicts(warp, result, "cp.async");
   }
   enqueue(warp, in, destination, source, bytes);
@@ -119,7 +126,8 @@ void finish_copies(Warp& warp, std::uint32_t mask, std::int64_t keep) {
   for (AsyncCopy& copy : warp.copies) {
     std::uint32_t ready = 0;
     for_lanes(copy.mask & mask, [&](std::size_t l) {
-      const auto newer = static_cast<std::int64_t>(warp.committed[l]) - static_cast<std::int64_t>(copy.group);
+      const auto newer =
+          static_cast<std::int64_t>(warp.committed[l]) - static_cast<std::int64_t>(copy.group);
       if (keep < 0 || newer > keep) ready |= 1U << l;
     });
     if (ready == 0) continue;
@@ -129,7 +137,8 @@ void finish_copies(Warp& warp, std::uint32_t mask, std::int64_t keep) {
       std::memcpy(cta.shared() + copy.destination[l], copy.data[l].data(), copy.bytes);
     });
     if (cta.launch().check) {
-      cta.races().complete_async({warp.index, copy.pc, ready, address.data(), copy.bytes, AccessKind::kPlain});
+      cta.races().complete_async(
+          {warp.index, copy.pc, ready, address.data(), copy.bytes, AccessKind::kPlain});
     }
     copy.mask &= ~ready;
   }

@@ -29,11 +29,13 @@ bool check_arrival(Warp& warp, std::uint32_t id, std::uint32_t count, const Name
   if (count % kWarpSize != 0) {
     return fail(name + ": count " + std::to_string(count) + " is not a multiple of 32" + who, -1);
   }
-  if (count > 1024) return fail(name + ": count " + std::to_string(count) + " is above 1024" + who, -1);
+  if (count > 1024)
+    return fail(name + ": count " + std::to_string(count) + " is above 1024" + who, -1);
   const auto warps = static_cast<std::uint32_t>(warp.cta->warps().size());
   if (count > warps * kWarpSize) {
     return fail(name + ": count " + std::to_string(count) + " can never be reached by the " +
-                    std::to_string(warps) + " warps of the CTA" + who, -1);
+                    std::to_string(warps) + " warps of the CTA" + who,
+                -1);
   }
   if (barrier.in_use && barrier.expected != count) {
     return fail(name + ": count " + std::to_string(count) + who + " does not match the count " +
@@ -41,7 +43,8 @@ bool check_arrival(Warp& warp, std::uint32_t id, std::uint32_t count, const Name
                 barrier.first_pc);
   }
   if (((barrier.warps_in >> warp.index) & 1U) != 0) {
-    return fail(name + ": warp " + std::to_string(warp.index) + " arrives twice in one phase", barrier.first_pc);
+    return fail(name + ": warp " + std::to_string(warp.index) + " arrives twice in one phase",
+                barrier.first_pc);
   }
   return true;
 }
@@ -58,7 +61,8 @@ void write_reduction(Warp& warp, const Instr& in, const NamedBarrier& barrier) {
   const auto op = static_cast<BarrierOp>(in.aux);
   if (op == BarrierOp::kPopc) {
     for (int lane = 0; lane < kWarpSize; ++lane) {
-      if (((warp.exec >> lane) & 1U) != 0) warp.reg<std::uint32_t>(in.dst)[lane] = barrier.reduced_count;
+      if (((warp.exec >> lane) & 1U) != 0)
+        warp.reg<std::uint32_t>(in.dst)[lane] = barrier.reduced_count;
     }
   } else if (op == BarrierOp::kAnd || op == BarrierOp::kOr) {
     const bool value = op == BarrierOp::kAnd ? barrier.reduced_and : barrier.reduced_or;
@@ -91,7 +95,8 @@ void exec_barrier(Warp& warp, const Instr& in) {
   barrier.arrived += kWarpSize;
   barrier.warps_in |= 1U << warp.index;
   const VectorClock& own = cta.races().clock(warp.index);
-  for (std::size_t i = 0; i < own.size(); ++i) barrier.clock[i] = std::max(barrier.clock[i], own[i]);
+  for (std::size_t i = 0; i < own.size(); ++i)
+    barrier.clock[i] = std::max(barrier.clock[i], own[i]);
   cta.races().advance(warp.index);
   cta.note_progress();
   if (in.src[2] != kNoRegister) reduce(warp, in, barrier);
@@ -112,7 +117,8 @@ void Cta::finish_barrier_if_complete(int id) {
     for (const Warp& warp : warps_) expected += warp.state == WarpState::kDone ? 0 : kWarpSize;
     // A warp that arrived and then exited still counts once.
     for (const Warp& warp : warps_) {
-      if (warp.state == WarpState::kDone && ((barrier.warps_in >> warp.index) & 1U) != 0) expected += kWarpSize;
+      if (warp.state == WarpState::kDone && ((barrier.warps_in >> warp.index) & 1U) != 0)
+        expected += kWarpSize;
     }
   }
   if (barrier.arrived >= expected) release_barrier(id);

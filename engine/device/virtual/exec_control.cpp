@@ -51,8 +51,9 @@ void exec_indexed_branch(Warp& warp, const Instr& in) {
     left &= ~same;
     if (value >= in.extra_count) {
       warp.cta->fail(HazardKind::kInvalidInstruction, pc_of(warp), -1,
-                     "branch index " + std::to_string(value) + " of " + std::to_string(in.extra_count) +
-                         " targets in " + warp.cta->name_thread(warp.index, lane));
+                     "branch index " + std::to_string(value) + " of " +
+                         std::to_string(in.extra_count) + " targets in " +
+                         warp.cta->name_thread(warp.index, lane));
       return;
     }
     const std::uint32_t target = extra[in.extra + value];
@@ -79,8 +80,9 @@ void exec_trap(Warp& warp, const Instr&) {
 }
 
 void exec_assert_fail(Warp& warp, const Instr&) {
-  warp.cta->fail(HazardKind::kTrap, pc_of(warp), -1,
-                 "assertion failed in " + warp.cta->name_thread(warp.index, std::countr_zero(warp.exec)));
+  warp.cta->fail(
+      HazardKind::kTrap, pc_of(warp), -1,
+      "assertion failed in " + warp.cta->name_thread(warp.index, std::countr_zero(warp.exec)));
 }
 
 void exec_nanosleep(Warp& warp, const Instr&) {
@@ -95,7 +97,8 @@ void exec_clock(Warp& warp, const Instr& in) {
     if (in.aux == 1 || in.aux == 2) {
       warp.reg<std::uint64_t>(in.dst)[lane] = now;
     } else {
-      warp.reg<std::uint32_t>(in.dst)[lane] = static_cast<std::uint32_t>(in.aux == 3 ? now >> 32 : now);
+      warp.reg<std::uint32_t>(in.dst)[lane] =
+          static_cast<std::uint32_t>(in.aux == 3 ? now >> 32 : now);
     }
   }
 }

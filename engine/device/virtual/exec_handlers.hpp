@@ -22,13 +22,18 @@ void exec_activemask(Warp& warp, const Instr& in);
 /// An instruction that cannot be executed; load() refuses programs that can reach it.
 void exec_unsupported(Warp& warp, const Instr& in);
 
+// mov between a scalar and its parts, in Program::extra; bytes: of one part.
+void exec_pack(Warp& warp, const Instr& in);
+void exec_unpack(Warp& warp, const Instr& in);
+
 // bar.{sync,arrive,red}: src[0] the id, src[1] the count or none, src[2] the predicate of red.
 enum class BarrierOp : std::uint16_t { kSync, kArrive, kPopc, kAnd, kOr };
 void exec_barrier(Warp& warp, const Instr& in);
 /// bar.warp.sync: src[0] the mask.
 void exec_warp_barrier(Warp& warp, const Instr& in);
 
-// cp.async: src[0] destination, src[1] source, src[2] source bytes or ignore predicate (aux kAsync…).
+// cp.async: src[0] destination, src[1] source, src[2] source bytes or ignore predicate (aux
+// kAsync…).
 inline constexpr std::uint16_t kAsyncSize = 64;     ///< src[2] gives the source bytes
 inline constexpr std::uint16_t kAsyncIgnore = 128;  ///< src[2] is a predicate: write zeros
 inline constexpr std::uint16_t kSource64 = 256;
@@ -44,14 +49,14 @@ void finish_copies(Warp& warp, std::uint32_t mask, std::int64_t keep);
 void exec_mbarrier_init(Warp& warp, const Instr& in);
 void exec_mbarrier_inval(Warp& warp, const Instr& in);
 /// aux bits beside the address flags.
-inline constexpr std::uint16_t kMbarExpect = 64;       ///< arrive.expect_tx / expect_tx: src[1] bytes
-inline constexpr std::uint16_t kMbarNoArrive = 128;    ///< expect_tx, complete_tx
-inline constexpr std::uint16_t kMbarCount = 256;       ///< src[1] is the count
-inline constexpr std::uint16_t kMbarComplete = 512;    ///< complete_tx
+inline constexpr std::uint16_t kMbarExpect = 64;     ///< arrive.expect_tx / expect_tx: src[1] bytes
+inline constexpr std::uint16_t kMbarNoArrive = 128;  ///< expect_tx, complete_tx
+inline constexpr std::uint16_t kMbarCount = 256;     ///< src[1] is the count
+inline constexpr std::uint16_t kMbarComplete = 512;  ///< complete_tx
 inline constexpr std::uint16_t kMbarNoComplete = 1024;
 void exec_mbarrier_arrive(Warp& warp, const Instr& in);
-inline constexpr std::uint16_t kMbarParity = 64;       ///< src[1] is a parity, else a state
-inline constexpr std::uint16_t kMbarTry = 128;         ///< try_wait: lets other warps run
+inline constexpr std::uint16_t kMbarParity = 64;  ///< src[1] is a parity, else a state
+inline constexpr std::uint16_t kMbarTry = 128;    ///< try_wait: lets other warps run
 void exec_mbarrier_wait(Warp& warp, const Instr& in);
 /// cp.async.mbarrier.arrive; aux kMbarNoInc for .noinc.
 inline constexpr std::uint16_t kMbarNoInc = 64;
@@ -64,7 +69,8 @@ void exec_shuffle(Warp& warp, const Instr& in);
 void exec_vote(Warp& warp, const Instr& in);
 /// match.sync: src value, membermask; aux: bit 0 all, bit 1 64-bit.
 void exec_match(Warp& warp, const Instr& in);
-/// redux.sync: src value, membermask; aux: 0 add, 1 min.u, 2 max.u, 3 min.s, 4 max.s, 5 and, 6 or, 7 xor.
+/// redux.sync: src value, membermask; aux: 0 add, 1 min.u, 2 max.u, 3 min.s, 4 max.s, 5 and, 6 or,
+/// 7 xor.
 void exec_redux(Warp& warp, const Instr& in);
 /// elect.sync: dst lane or none, dst2 predicate, src[0] membermask.
 void exec_elect(Warp& warp, const Instr& in);
@@ -86,7 +92,7 @@ void exec_movmatrix(Warp& warp, const Instr& in);
 struct MmaShape {
   Type a;
   Type b;
-  Type c;         ///< accumulator and result: f32, f16 or s32
+  Type c;  ///< accumulator and result: f32, f16 or s32
   int k;
   int a_regs;
   int b_regs;

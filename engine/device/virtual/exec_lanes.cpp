@@ -70,10 +70,22 @@ Shuffle plan_shuffle(const Warp& warp, const Instr& in) {
     int j = 0;
     bool ok = false;
     switch (in.aux) {
-      case 0: j = lane - bval; ok = j >= max_lane; break;
-      case 1: j = lane + bval; ok = j <= max_lane; break;
-      case 2: j = lane ^ bval; ok = j <= max_lane; break;
-      default: j = min_lane | (bval & ~segment & 31); ok = j <= max_lane; break;
+      case 0:
+        j = lane - bval;
+        ok = j >= max_lane;
+        break;
+      case 1:
+        j = lane + bval;
+        ok = j <= max_lane;
+        break;
+      case 2:
+        j = lane ^ bval;
+        ok = j <= max_lane;
+        break;
+      default:
+        j = min_lane | (bval & ~segment & 31);
+        ok = j <= max_lane;
+        break;
     }
     plan.source[static_cast<std::size_t>(lane)] = ok ? j : lane;
     if (ok) plan.in_range |= 1U << lane;
@@ -83,7 +95,8 @@ Shuffle plan_shuffle(const Warp& warp, const Instr& in) {
 
 void taint_shuffled(Warp& warp, const Instr& in, const Shuffle& plan) {
   std::array<std::uint32_t, kWarpSize> old{};
-  for (int lane = 0; lane < kWarpSize; ++lane) old[static_cast<std::size_t>(lane)] = get_taint(warp, in.src[0], 4, lane);
+  for (int lane = 0; lane < kWarpSize; ++lane)
+    old[static_cast<std::size_t>(lane)] = get_taint(warp, in.src[0], 4, lane);
   for_lanes(warp.exec, [&](int lane) {
     const auto from = static_cast<std::size_t>(plan.source[static_cast<std::size_t>(lane)]);
     const bool takes_part = ((warp.exec >> from) & 1U) != 0;
@@ -123,10 +136,18 @@ void exec_vote(Warp& warp, const Instr& in) {
   if (in.negated) votes = ~votes;
   votes &= warp.exec;
   switch (in.aux) {
-    case 0: write_predicate(warp, in.dst, votes == warp.exec ? kAllLanes : 0); break;
-    case 1: write_predicate(warp, in.dst, votes != 0 ? kAllLanes : 0); break;
-    case 2: write_predicate(warp, in.dst, votes == warp.exec || votes == 0 ? kAllLanes : 0); break;
-    default: write_words(warp, in.dst, votes); break;
+    case 0:
+      write_predicate(warp, in.dst, votes == warp.exec ? kAllLanes : 0);
+      break;
+    case 1:
+      write_predicate(warp, in.dst, votes != 0 ? kAllLanes : 0);
+      break;
+    case 2:
+      write_predicate(warp, in.dst, votes == warp.exec || votes == 0 ? kAllLanes : 0);
+      break;
+    default:
+      write_words(warp, in.dst, votes);
+      break;
   }
 }
 
@@ -164,14 +185,30 @@ void exec_redux(Warp& warp, const Instr& in) {
     const auto s = static_cast<std::int32_t>(v);
     const auto r = static_cast<std::int32_t>(result);
     switch (in.aux) {
-      case 0: result += v; break;
-      case 1: result = std::min(result, v); break;
-      case 2: result = std::max(result, v); break;
-      case 3: result = static_cast<std::uint32_t>(std::min(r, s)); break;
-      case 4: result = static_cast<std::uint32_t>(std::max(r, s)); break;
-      case 5: result &= v; break;
-      case 6: result |= v; break;
-      default: result ^= v; break;
+      case 0:
+        result += v;
+        break;
+      case 1:
+        result = std::min(result, v);
+        break;
+      case 2:
+        result = std::max(result, v);
+        break;
+      case 3:
+        result = static_cast<std::uint32_t>(std::min(r, s));
+        break;
+      case 4:
+        result = static_cast<std::uint32_t>(std::max(r, s));
+        break;
+      case 5:
+        result &= v;
+        break;
+      case 6:
+        result |= v;
+        break;
+      default:
+        result ^= v;
+        break;
     }
   });
   write_words(warp, in.dst, result);

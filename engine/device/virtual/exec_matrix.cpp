@@ -47,7 +47,8 @@ void exec_ldmatrix(Warp& warp, const Instr& in) {
   if (!converge(warp, kAllLanes)) return;
   sync_lanes(warp);
   const auto address = row_addresses(warp, in);
-  const LaneAccess access = resolve(warp, in, Space::kShared, address, address_lanes(in) & warp.exec, kRowBytes, AccessIntent::kRead);
+  const LaneAccess access = resolve(warp, in, Space::kShared, address,
+                                    address_lanes(in) & warp.exec, kRowBytes, AccessIntent::kRead);
   if (!access.ok) return;
   const std::uint32_t unwritten = note_shared_read(warp, in, access, kRowBytes);
   const auto* registers = warp.cta->program().extra.data() + in.extra;
@@ -59,7 +60,8 @@ void exec_ldmatrix(Warp& warp, const Instr& in) {
     std::array<std::uint32_t, 8> row_taint{};
     for (std::size_t row = 0; row < 8; ++row) {
       std::memcpy(matrix[row].data(), access.pointer[8 * m + row], kRowBytes);
-      if (taints) row_taint[row] = read_taint(warp, access, static_cast<int>(8 * m + row), kRowBytes);
+      if (taints)
+        row_taint[row] = read_taint(warp, access, static_cast<int>(8 * m + row), kRowBytes);
     }
     auto* dst = warp.reg<std::uint32_t>(registers[m]);
     for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
@@ -79,7 +81,8 @@ void exec_stmatrix(Warp& warp, const Instr& in) {
   if (!converge(warp, kAllLanes)) return;
   sync_lanes(warp);
   const auto address = row_addresses(warp, in);
-  const LaneAccess access = resolve(warp, in, Space::kShared, address, address_lanes(in) & warp.exec, kRowBytes, AccessIntent::kWrite);
+  const LaneAccess access = resolve(warp, in, Space::kShared, address,
+                                    address_lanes(in) & warp.exec, kRowBytes, AccessIntent::kWrite);
   if (!access.ok) return;
   const auto* registers = warp.cta->program().extra.data() + in.extra;
   const bool transposed = (in.aux & kTransposed) != 0;

@@ -57,7 +57,8 @@ void complete_phase_if_done(Cta& cta, MBarrier& barrier) {
   cta.note_progress();
 }
 
-bool arrive(Warp& warp, MBarrier& barrier, std::uint32_t count, std::size_t lane, std::uint64_t address) {
+bool arrive(Warp& warp, MBarrier& barrier, std::uint32_t count, std::size_t lane,
+            std::uint64_t address) {
   Cta& cta = *warp.cta;
   if (count > barrier.pending) {
     cta.fail(HazardKind::kBarrier, pc_of(warp), -1,
@@ -67,14 +68,16 @@ bool arrive(Warp& warp, MBarrier& barrier, std::uint32_t count, std::size_t lane
     return false;
   }
   const VectorClock& own = cta.races().clock(warp.index);
-  for (std::size_t i = 0; i < own.size(); ++i) barrier.arriving[i] = std::max(barrier.arriving[i], own[i]);
+  for (std::size_t i = 0; i < own.size(); ++i)
+    barrier.arriving[i] = std::max(barrier.arriving[i], own[i]);
   barrier.pending -= count;
   cta.note_progress();
   return true;
 }
 
 /// Object bytes must be in bounds and aligned.
-bool check_objects(Warp& warp, const Instr& in, const std::array<std::uint64_t, kWarpSize>& address) {
+bool check_objects(Warp& warp, const Instr& in,
+                   const std::array<std::uint64_t, kWarpSize>& address) {
   return resolve(warp, in, Space::kShared, address, warp.exec, 8, AccessIntent::kReadWrite).ok;
 }
 
@@ -83,7 +86,8 @@ bool check_objects(Warp& warp, const Instr& in, const std::array<std::uint64_t, 
 void exec_mbarrier_init(Warp& warp, const Instr& in) {
   Cta& cta = *warp.cta;
   const auto address = object_addresses(warp, in);
-  const LaneAccess access = resolve(warp, in, Space::kShared, address, warp.exec, 8, AccessIntent::kWrite);
+  const LaneAccess access =
+      resolve(warp, in, Space::kShared, address, warp.exec, 8, AccessIntent::kWrite);
   if (!access.ok) return;
   const auto* count = warp.reg<const std::uint32_t>(in.src[1]);
   std::byte values[kWarpSize * 8] = {};
@@ -95,10 +99,12 @@ void exec_mbarrier_init(Warp& warp, const Instr& in) {
   for_lanes(warp.exec, [&](std::size_t l) {
     std::memcpy(access.pointer[l], values + l * 8, 8);
     if (count[l] == 0 || count[l] >= (1U << 20)) {
-      cta.fail(HazardKind::kBarrier, pc_of(warp), -1, "mbarrier count " + std::to_string(count[l]) + " is not in 1 … 2^20 − 1");
+      cta.fail(HazardKind::kBarrier, pc_of(warp), -1,
+               "mbarrier count " + std::to_string(count[l]) + " is not in 1 … 2^20 − 1");
       return;
     }
-    cta.mbarriers()[static_cast<std::uint32_t>(address[l])] = {.count = count[l], .pending = count[l]};
+    cta.mbarriers()[static_cast<std::uint32_t>(address[l])] = {.count = count[l],
+                                                               .pending = count[l]};
   });
 }
 
@@ -106,7 +112,8 @@ void exec_mbarrier_inval(Warp& warp, const Instr& in) {
   const auto address = object_addresses(warp, in);
   if (!check_objects(warp, in, address)) return;
   for_lanes(warp.exec, [&](std::size_t l) {
-    if (find_object(warp, address[l], l) != nullptr) warp.cta->mbarriers().erase(static_cast<std::uint32_t>(address[l]));
+    if (find_object(warp, address[l], l) != nullptr)
+      warp.cta->mbarriers().erase(static_cast<std::uint32_t>(address[l]));
   });
 }
 
@@ -123,7 +130,8 @@ void exec_mbarrier_arrive(Warp& warp, const Instr& in) {
     strong.aux = kStrongAccess;
     note_shared_read(warp, strong, access, 8);
   }
-  const auto* operand = in.src[1] == kNoRegister ? nullptr : warp.reg<const std::uint32_t>(in.src[1]);
+  const auto* operand =
+      in.src[1] == kNoRegister ? nullptr : warp.reg<const std::uint32_t>(in.src[1]);
   for_lanes(warp.exec, [&](std::size_t l) {
     MBarrier* barrier = cta.failed() ? nullptr : find_object(warp, address[l], l);
     if (barrier == nullptr) return;
@@ -147,8 +155,9 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
     MBarrier* barrier = cta.failed() ? nullptr : find_object(warp, address[l], l);
     if (barrier == nullptr) return;
     // A phase is complete when the barrier's current phase is another one.
-    const std::uint64_t asked = (in.aux & kMbarParity) != 0 ? warp.reg<const std::uint32_t>(in.src[1])[l] & 1U
-                                                            : warp.reg<const std::uint64_t>(in.src[1])[l] & 1U;
+    const std::uint64_t asked = (in.aux & kMbarParity) != 0
+                                    ? warp.reg<const std::uint32_t>(in.src[1])[l] & 1U
+                                    : warp.reg<const std::uint64_t>(in.src[1])[l] & 1U;
     if ((barrier->phase & 1U) == asked) return;
     done |= 1U << l;
     cta.races().join(warp.index, barrier->completed);

@@ -26,7 +26,8 @@ void for_lanes(std::uint32_t mask, F&& body) {
   }
 }
 
-void taint_loaded(Warp& warp, const Instr& in, const LaneAccess& access, std::uint32_t register_bytes) {
+void taint_loaded(Warp& warp, const Instr& in, const LaneAccess& access,
+                  std::uint32_t register_bytes) {
   const std::uint32_t total = static_cast<std::uint32_t>(in.bytes) * in.count;
   const auto* registers = warp.cta->program().extra.data() + in.extra;
   for_lanes(warp.exec, [&](int lane) {
@@ -35,7 +36,8 @@ void taint_loaded(Warp& warp, const Instr& in, const LaneAccess& access, std::ui
     for (std::uint32_t e = 0; e < in.count; ++e) {
       std::uint32_t part = (taint >> (e * in.bytes)) & ((1U << in.bytes) - 1);
       // A sign- or zero-extended register is unknown where its source is.
-      if (part != 0 && in.bytes < register_bytes) part |= ~((1U << in.bytes) - 1) & ((1U << register_bytes) - 1);
+      if (part != 0 && in.bytes < register_bytes)
+        part |= ~((1U << in.bytes) - 1) & ((1U << register_bytes) - 1);
       if (registers[e] != kNoRegister) set_taint(warp, registers[e], register_bytes, lane, part);
     }
   });
@@ -53,16 +55,19 @@ template <typename M, typename R>
 void load(Warp& warp, const Instr& in) {
   const std::uint32_t total = static_cast<std::uint32_t>(sizeof(M)) * in.count;
   const auto address = lane_addresses(warp, in.src[0], in.imm, in.aux);
-  const LaneAccess access = resolve(warp, in, in.space, address, warp.exec, total, AccessIntent::kRead);
+  const LaneAccess access =
+      resolve(warp, in, in.space, address, warp.exec, total, AccessIntent::kRead);
   if (!access.ok) return;
-  const std::uint32_t unwritten = access.shared != 0 ? note_shared_read(warp, in, access, total) : 0;
+  const std::uint32_t unwritten =
+      access.shared != 0 ? note_shared_read(warp, in, access, total) : 0;
   const auto* registers = warp.cta->program().extra.data() + in.extra;
   for (std::uint32_t e = 0; e < in.count; ++e) {
     if (registers[e] == kNoRegister) continue;
     R* dst = warp.reg<R>(registers[e]);
     for_lanes(warp.exec, [&](int lane) {
       M value;
-      std::memcpy(&value, access.pointer[static_cast<std::size_t>(lane)] + e * sizeof(M), sizeof(M));
+      std::memcpy(&value, access.pointer[static_cast<std::size_t>(lane)] + e * sizeof(M),
+                  sizeof(M));
       dst[lane] = static_cast<R>(value);
     });
   }
@@ -78,13 +83,15 @@ void load(Warp& warp, const Instr& in) {
   }
 }
 
-void taint_stored(Warp& warp, const Instr& in, const LaneAccess& access, std::uint32_t register_bytes) {
+void taint_stored(Warp& warp, const Instr& in, const LaneAccess& access,
+                  std::uint32_t register_bytes) {
   const auto* registers = warp.cta->program().extra.data() + in.extra;
   std::uint32_t reported = 0;
   for_lanes(warp.exec, [&](int lane) {
     std::uint32_t taint = 0;
     for (std::uint32_t e = 0; e < in.count; ++e) {
-      const std::uint32_t part = get_taint(warp, registers[e], register_bytes, lane) & ((1U << in.bytes) - 1);
+      const std::uint32_t part =
+          get_taint(warp, registers[e], register_bytes, lane) & ((1U << in.bytes) - 1);
       taint |= part << (e * in.bytes);
     }
     if (taint == 0) return;
@@ -107,7 +114,8 @@ template <typename M, typename R>
 void store(Warp& warp, const Instr& in) {
   const std::uint32_t total = static_cast<std::uint32_t>(sizeof(M)) * in.count;
   const auto address = lane_addresses(warp, in.src[0], in.imm, in.aux);
-  const LaneAccess access = resolve(warp, in, in.space, address, warp.exec, total, AccessIntent::kWrite);
+  const LaneAccess access =
+      resolve(warp, in, in.space, address, warp.exec, total, AccessIntent::kWrite);
   if (!access.ok) return;
   if ((in.aux & kStrongAccess) != 0) {
     for_lanes(warp.exec, [&](int lane) {
@@ -146,37 +154,57 @@ void load_parameter(Warp& warp, const Instr& in) {
 
 struct LoadFamily {
   template <typename M, typename R>
-  static Handler pick() { return load<M, R>; }
+  static Handler pick() {
+    return load<M, R>;
+  }
 };
 struct StoreFamily {
   template <typename M, typename R>
-  static Handler pick() { return store<M, R>; }
+  static Handler pick() {
+    return store<M, R>;
+  }
 };
 struct ParameterFamily {
   template <typename M, typename R>
-  static Handler pick() { return load_parameter<M, R>; }
+  static Handler pick() {
+    return load_parameter<M, R>;
+  }
 };
 
 template <typename Family, typename M>
 Handler pick_register(int register_bytes) {
   switch (register_bytes) {
-    case 2: return sizeof(M) <= 2 ? Family::template pick<M, std::uint16_t>() : nullptr;
-    case 4: return sizeof(M) <= 4 ? Family::template pick<M, std::uint32_t>() : nullptr;
-    case 8: return sizeof(M) <= 8 ? Family::template pick<M, std::uint64_t>() : nullptr;
-    case 16: return Family::template pick<M, U128>();
-    default: return nullptr;
+    case 2:
+      return sizeof(M) <= 2 ? Family::template pick<M, std::uint16_t>() : nullptr;
+    case 4:
+      return sizeof(M) <= 4 ? Family::template pick<M, std::uint32_t>() : nullptr;
+    case 8:
+      return sizeof(M) <= 8 ? Family::template pick<M, std::uint64_t>() : nullptr;
+    case 16:
+      return Family::template pick<M, U128>();
+    default:
+      return nullptr;
   }
 }
 
 template <typename Family>
 Handler pick_memory(int memory_bytes, bool is_signed, int register_bytes) {
   switch (memory_bytes) {
-    case 1: return is_signed ? pick_register<Family, std::int8_t>(register_bytes) : pick_register<Family, std::uint8_t>(register_bytes);
-    case 2: return is_signed ? pick_register<Family, std::int16_t>(register_bytes) : pick_register<Family, std::uint16_t>(register_bytes);
-    case 4: return is_signed ? pick_register<Family, std::int32_t>(register_bytes) : pick_register<Family, std::uint32_t>(register_bytes);
-    case 8: return pick_register<Family, std::uint64_t>(register_bytes);
-    case 16: return pick_register<Family, U128>(register_bytes);
-    default: return nullptr;
+    case 1:
+      return is_signed ? pick_register<Family, std::int8_t>(register_bytes)
+                       : pick_register<Family, std::uint8_t>(register_bytes);
+    case 2:
+      return is_signed ? pick_register<Family, std::int16_t>(register_bytes)
+                       : pick_register<Family, std::uint16_t>(register_bytes);
+    case 4:
+      return is_signed ? pick_register<Family, std::int32_t>(register_bytes)
+                       : pick_register<Family, std::uint32_t>(register_bytes);
+    case 8:
+      return pick_register<Family, std::uint64_t>(register_bytes);
+    case 16:
+      return pick_register<Family, U128>(register_bytes);
+    default:
+      return nullptr;
   }
 }
 

@@ -43,11 +43,16 @@ constexpr std::array kShapes = {
 
 float widen(std::uint32_t word, int element, Type type) {
   switch (type) {
-    case Type::kF16: return half_to_float(static_cast<std::uint16_t>(word >> (16 * element)));
-    case Type::kBf16: return bfloat_to_float(static_cast<std::uint16_t>(word >> (16 * element)));
-    case Type::kE4m3: return e4m3_to_float(static_cast<std::uint8_t>(word >> (8 * element)));
-    case Type::kE5m2: return e5m2_to_float(static_cast<std::uint8_t>(word >> (8 * element)));
-    default: return bits_float(word & 0xffffe000U);  // tf32: the hardware ignores the low bits
+    case Type::kF16:
+      return half_to_float(static_cast<std::uint16_t>(word >> (16 * element)));
+    case Type::kBf16:
+      return bfloat_to_float(static_cast<std::uint16_t>(word >> (16 * element)));
+    case Type::kE4m3:
+      return e4m3_to_float(static_cast<std::uint8_t>(word >> (8 * element)));
+    case Type::kE5m2:
+      return e5m2_to_float(static_cast<std::uint8_t>(word >> (8 * element)));
+    default:
+      return bits_float(word & 0xffffe000U);  // tf32: the hardware ignores the low bits
   }
 }
 
@@ -87,9 +92,8 @@ std::int32_t integer_element(std::uint32_t word, int element, Type type) {
 }  // namespace
 
 int find_mma_shape(int k, Type a, Type b, Type c) {
-  const auto found = std::ranges::find_if(kShapes, [&](const MmaShape& s) {
-    return s.k == k && s.a == a && s.b == b && s.c == c;
-  });
+  const auto found = std::ranges::find_if(
+      kShapes, [&](const MmaShape& s) { return s.k == k && s.a == a && s.b == b && s.c == c; });
   return found == kShapes.end() ? -1 : static_cast<int>(found - kShapes.begin());
 }
 
@@ -102,9 +106,13 @@ int elements_per_register(Type type) {
 
 int least_exponent(Type type) {
   switch (type) {
-    case Type::kF16: case Type::kE5m2: return -14;
-    case Type::kE4m3: return -6;
-    default: return -126;
+    case Type::kF16:
+    case Type::kE5m2:
+      return -14;
+    case Type::kE4m3:
+      return -6;
+    default:
+      return -126;
   }
 }
 
@@ -133,7 +141,8 @@ void gather_c(const Warp& warp, const std::uint32_t* regs, Type type, float* c) 
     for (int i = 0; i < 4; ++i) {
       float value;
       if (type == Type::kF16) {
-        value = half_to_float(static_cast<std::uint16_t>(warp.reg<const std::uint32_t>(regs[i / 2])[lane] >> (16 * (i % 2))));
+        value = half_to_float(static_cast<std::uint16_t>(
+            warp.reg<const std::uint32_t>(regs[i / 2])[lane] >> (16 * (i % 2))));
       } else {
         value = warp.reg<const float>(regs[i])[lane];
       }
@@ -144,11 +153,14 @@ void gather_c(const Warp& warp, const std::uint32_t* regs, Type type, float* c) 
 
 void scatter_d(Warp& warp, const std::uint32_t* regs, Type type, const float* d) {
   for (int lane = 0; lane < kWarpSize; ++lane) {
-    const auto element = [&](int i) { return d[(lane / 4 + 8 * (i / 2)) * 8 + 2 * (lane % 4) + i % 2]; };
+    const auto element = [&](int i) {
+      return d[(lane / 4 + 8 * (i / 2)) * 8 + 2 * (lane % 4) + i % 2];
+    };
     if (type == Type::kF16) {
       for (int i = 0; i < 2; ++i) {
         warp.reg<std::uint32_t>(regs[i])[lane] =
-            float_to_half(element(2 * i)) | static_cast<std::uint32_t>(float_to_half(element(2 * i + 1))) << 16;
+            float_to_half(element(2 * i)) |
+            static_cast<std::uint32_t>(float_to_half(element(2 * i + 1))) << 16;
       }
     } else {
       for (int i = 0; i < 4; ++i) warp.reg<float>(regs[i])[lane] = element(i);
@@ -164,19 +176,20 @@ void multiply_tile(const Warp& warp, const MmaShape& shape, MmaTile& tile) {
            shape.c == Type::kF16, tile.a, tile.b, tile.c, tile.d);
 }
 
-void integer_tile(Warp& warp, const std::uint32_t* d, const std::uint32_t* a, const std::uint32_t* b,
-                  const std::uint32_t* c, const MmaShape& shape, bool saturate) {
+void integer_tile(Warp& warp, const std::uint32_t* d, const std::uint32_t* a,
+                  const std::uint32_t* b, const std::uint32_t* c, const MmaShape& shape,
+                  bool saturate) {
   std::array<std::array<std::int32_t, 32>, 16> left{};
   std::array<std::array<std::int32_t, 8>, 32> right{};
   for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
     for (std::size_t e = 0; e < 4; ++e) {
       for (std::size_t i = 0; i < static_cast<std::size_t>(shape.a_regs); ++i) {
-        left[lane / 4 + 8 * (i % 2)][(lane % 4) * 4 + e + 16 * (i / 2)] =
-            integer_element(warp.reg<const std::uint32_t>(a[i])[lane], static_cast<int>(e), shape.a);
+        left[lane / 4 + 8 * (i % 2)][(lane % 4) * 4 + e + 16 * (i / 2)] = integer_element(
+            warp.reg<const std::uint32_t>(a[i])[lane], static_cast<int>(e), shape.a);
       }
       for (std::size_t i = 0; i < static_cast<std::size_t>(shape.b_regs); ++i) {
-        right[(lane % 4) * 4 + e + 16 * i][lane / 4] =
-            integer_element(warp.reg<const std::uint32_t>(b[i])[lane], static_cast<int>(e), shape.b);
+        right[(lane % 4) * 4 + e + 16 * i][lane / 4] = integer_element(
+            warp.reg<const std::uint32_t>(b[i])[lane], static_cast<int>(e), shape.b);
       }
     }
   }
@@ -185,7 +198,8 @@ void integer_tile(Warp& warp, const std::uint32_t* d, const std::uint32_t* a, co
       const std::size_t row = lane / 4 + 8 * (i / 2);
       const std::size_t column = 2 * (lane % 4) + i % 2;
       std::int64_t sum = warp.reg<const std::int32_t>(c[i])[lane];
-      for (std::size_t n = 0; n < static_cast<std::size_t>(shape.k); ++n) sum += left[row][n] * right[n][column];
+      for (std::size_t n = 0; n < static_cast<std::size_t>(shape.k); ++n)
+        sum += left[row][n] * right[n][column];
       if (saturate) sum = std::clamp<std::int64_t>(sum, INT32_MIN, INT32_MAX);
       warp.reg<std::uint32_t>(d[i])[lane] = static_cast<std::uint32_t>(sum);
     }

@@ -8,9 +8,10 @@
 #include "engine/device/virtual/mma_fragments.hpp"
 #include "engine/device/virtual/taint.hpp"
 
-// wmma m16n16k16 with f16 or bf16 operands. PTX leaves the layout of fragments open; this is the one
-// of mma.sync: A as in m16n8k16 (f16 fragments have eight registers, the last four repeat the first),
-// B and C as two tiles of eight columns. dst: unused; imm: offset; dst2: element type as a number.
+// wmma m16n16k16 with f16 or bf16 operands. PTX leaves the layout of fragments open; this is the
+// one of mma.sync: A as in m16n8k16 (f16 fragments have eight registers, the last four repeat the
+// first), B and C as two tiles of eight columns. dst: unused; imm: offset; dst2: element type as a
+// number.
 
 namespace evo::ptx {
 namespace {
@@ -30,7 +31,8 @@ Pair place_of(WmmaPart part, bool is_f32, std::uint32_t reg, std::uint32_t lane)
   const std::uint32_t g = lane / 4;
   const std::uint32_t t = lane % 4;
   if (part == WmmaPart::kA) return {{g + 8 * (reg % 2), 2 * t + 8 * ((reg / 2) % 2)}, true};
-  // B: registers 0, 1 are columns 0 to 7, registers 2, 3 columns 8 to 15; pairs run down the column.
+  // B: registers 0, 1 are columns 0 to 7, registers 2, 3 columns 8 to 15; pairs run down the
+  // column.
   if (part == WmmaPart::kB) return {{2 * t + 8 * (reg % 2), g + 8 * ((reg / 2) % 2)}, false};
   if (is_f32) return {{g + 8 * ((reg / 2) % 2), 2 * t + reg % 2 + 8 * (reg / 4)}, true};
   return {{g + 8 * (reg % 2), 2 * t + 8 * (reg / 2)}, true};
@@ -43,8 +45,9 @@ struct Geometry {
   std::uint32_t element_bytes = 2;
 
   [[nodiscard]] std::uint64_t address(std::size_t lane, Element e) const {
-    const std::uint64_t index = column_major ? static_cast<std::uint64_t>(e.column) * stride + e.row
-                                             : static_cast<std::uint64_t>(e.row) * stride + e.column;
+    const std::uint64_t index = column_major
+                                    ? static_cast<std::uint64_t>(e.column) * stride + e.row
+                                    : static_cast<std::uint64_t>(e.row) * stride + e.column;
     return base[lane] + index * element_bytes;
   }
 };
@@ -62,16 +65,19 @@ Geometry geometry_of(const Warp& warp, const Instr& in) {
 bool check_geometry(Warp& warp, const Geometry& geometry) {
   for (std::size_t lane = 1; lane < kWarpSize; ++lane) {
     if (geometry.base[lane] == geometry.base[0]) continue;
-    warp.cta->fail(HazardKind::kInvalidInstruction, pc_of(warp), -1,
-                   "the lanes of warp " + std::to_string(warp.index) + " give wmma different addresses");
+    warp.cta->fail(
+        HazardKind::kInvalidInstruction, pc_of(warp), -1,
+        "the lanes of warp " + std::to_string(warp.index) + " give wmma different addresses");
     return false;
   }
-  const std::uint64_t row_bytes = static_cast<std::uint64_t>(geometry.stride) * geometry.element_bytes;
+  const std::uint64_t row_bytes =
+      static_cast<std::uint64_t>(geometry.stride) * geometry.element_bytes;
   if (geometry.base[0] % 16 == 0 && row_bytes % 16 == 0) return true;
-  warp.cta->fail(HazardKind::kMisaligned, pc_of(warp), -1,
-                 "wmma needs an address and a row that are multiples of 16 bytes: address ends in " +
-                     std::to_string(geometry.base[0] % 16) + ", row has " + std::to_string(row_bytes) +
-                     " bytes, warp " + std::to_string(warp.index));
+  warp.cta->fail(
+      HazardKind::kMisaligned, pc_of(warp), -1,
+      "wmma needs an address and a row that are multiples of 16 bytes: address ends in " +
+          std::to_string(geometry.base[0] % 16) + ", row has " + std::to_string(row_bytes) +
+          " bytes, warp " + std::to_string(warp.index));
   return false;
 }
 
@@ -86,24 +92,29 @@ bool ready(Warp& warp) {
 
 /// One access of `bytes` bytes per lane at element `first`; register bytes from `at`.
 void load_piece(Warp& warp, const Instr& in, const Geometry& geometry, WmmaPart part, bool is_f32,
-                std::uint32_t reg, std::uint32_t reg_offset, std::uint32_t element, std::uint32_t bytes) {
+                std::uint32_t reg, std::uint32_t reg_offset, std::uint32_t element,
+                std::uint32_t bytes) {
   std::array<std::uint64_t, kWarpSize> address;
   for (std::uint32_t lane = 0; lane < kWarpSize; ++lane) {
     Pair pair = place_of(part, is_f32, reg, lane);
     (pair.along_row ? pair.first.column : pair.first.row) += element;
     address[lane] = geometry.address(lane, pair.first);
   }
-  const LaneAccess access = resolve(warp, in, in.space, address, kAllLanes, bytes, AccessIntent::kRead);
+  const LaneAccess access =
+      resolve(warp, in, in.space, address, kAllLanes, bytes, AccessIntent::kRead);
   if (!access.ok) return;
-  const std::uint32_t unwritten = access.shared != 0 ? note_shared_read(warp, in, access, bytes) : 0;
+  const std::uint32_t unwritten =
+      access.shared != 0 ? note_shared_read(warp, in, access, bytes) : 0;
   const LaunchContext& launch = warp.cta->launch();
   bool taints = launch.check && (warp.tainted || unwritten != 0);
   for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
-    std::memcpy(warp.regs + reg_offset + lane * 4 + element * geometry.element_bytes, access.pointer[lane], bytes);
+    std::memcpy(warp.regs + reg_offset + lane * 4 + element * geometry.element_bytes,
+                access.pointer[lane], bytes);
     taints |= launch.check && access.written[lane] != nullptr;
   }
   for (int lane = 0; taints && lane < kWarpSize; ++lane) {
-    const std::uint32_t fresh = read_taint(warp, access, lane, bytes) << (element * geometry.element_bytes);
+    const std::uint32_t fresh = read_taint(warp, access, lane, bytes)
+                                << (element * geometry.element_bytes);
     const std::uint32_t old = element == 0 ? 0 : get_taint(warp, reg_offset, 4, lane);
     if (fresh != 0) warp.tainted = true;
     set_taint(warp, reg_offset, 4, lane, old | fresh);
@@ -111,17 +122,20 @@ void load_piece(Warp& warp, const Instr& in, const Geometry& geometry, WmmaPart 
   if (launch.count_memory) count_access(warp, access, bytes, false);
 }
 
-void store_piece(Warp& warp, const Instr& in, const Geometry& geometry, bool is_f32, std::uint32_t reg,
-                 std::uint32_t reg_offset, std::uint32_t element, std::uint32_t bytes) {
+void store_piece(Warp& warp, const Instr& in, const Geometry& geometry, bool is_f32,
+                 std::uint32_t reg, std::uint32_t reg_offset, std::uint32_t element,
+                 std::uint32_t bytes) {
   std::array<std::uint64_t, kWarpSize> address;
   alignas(16) std::byte values[kWarpSize * 4];
   for (std::uint32_t lane = 0; lane < kWarpSize; ++lane) {
     Pair pair = place_of(WmmaPart::kC, is_f32, reg, lane);
     pair.first.column += element;
     address[lane] = geometry.address(lane, pair.first);
-    std::memcpy(values + lane * bytes, warp.regs + reg_offset + lane * 4 + element * geometry.element_bytes, bytes);
+    std::memcpy(values + lane * bytes,
+                warp.regs + reg_offset + lane * 4 + element * geometry.element_bytes, bytes);
   }
-  const LaneAccess access = resolve(warp, in, in.space, address, kAllLanes, bytes, AccessIntent::kWrite);
+  const LaneAccess access =
+      resolve(warp, in, in.space, address, kAllLanes, bytes, AccessIntent::kWrite);
   if (!access.ok) return;
   if (access.shared != 0) note_shared_write(warp, in, access, bytes, values);
   std::uint32_t reported = 0;

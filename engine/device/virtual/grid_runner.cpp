@@ -15,14 +15,16 @@ constexpr std::uint64_t kSlice = 400'000;  ///< warp instructions before a CTA i
 class Grid {
  public:
   Grid(LaunchContext& launch, const GridOptions& options) : launch_(launch), options_(options) {
-    total_ = options.sample.empty() ? static_cast<std::uint64_t>(launch.grid[0]) * launch.grid[1] * launch.grid[2]
-                                    : options.sample.size();
+    total_ = options.sample.empty()
+                 ? static_cast<std::uint64_t>(launch.grid[0]) * launch.grid[1] * launch.grid[2]
+                 : options.sample.size();
     counts_.executions.resize(launch.program->code.size());
   }
 
   GridCounts run() {
     const auto workers = static_cast<std::size_t>(
-        std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::max(options_.threads, 1)), 1, std::max<std::uint64_t>(total_, 1)));
+        std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::max(options_.threads, 1)), 1,
+                                  std::max<std::uint64_t>(total_, 1)));
     std::vector<std::thread> threads;
     for (std::size_t i = 1; i < workers; ++i) threads.emplace_back([this] { work(); });
     work();
@@ -71,7 +73,8 @@ class Grid {
   }
 
   /// Starts the next CTA in front of the queue. False when there is none or no room.
-  bool start_next(std::deque<std::unique_ptr<Cta>>& active, std::vector<std::unique_ptr<Cta>>& idle) {
+  bool start_next(std::deque<std::unique_ptr<Cta>>& active,
+                  std::vector<std::unique_ptr<Cta>>& idle) {
     if (resident_.fetch_add(1) >= options_.resident && !active.empty()) {
       resident_.fetch_sub(1);
       return false;
@@ -90,7 +93,8 @@ class Grid {
     }
     const std::uint64_t linear = options_.sample.empty() ? number : options_.sample[number];
     const auto& grid = launch_.grid;
-    cta->start({static_cast<std::uint32_t>(linear % grid[0]), static_cast<std::uint32_t>(linear / grid[0] % grid[1]),
+    cta->start({static_cast<std::uint32_t>(linear % grid[0]),
+                static_cast<std::uint32_t>(linear / grid[0] % grid[1]),
                 static_cast<std::uint32_t>(linear / grid[0] / grid[1])},
                linear);
     active.push_front(std::move(cta));
@@ -105,7 +109,8 @@ class Grid {
 
   void collect_counts(Cta& cta) {
     const std::lock_guard lock(mutex_);
-    for (std::size_t i = 0; i < counts_.executions.size(); ++i) counts_.executions[i] += cta.counts()[i];
+    for (std::size_t i = 0; i < counts_.executions.size(); ++i)
+      counts_.executions[i] += cta.counts()[i];
     const MemoryCounts& memory = cta.memory_counts();
     counts_.memory.shared_wavefronts += memory.shared_wavefronts;
     counts_.memory.shared_accesses += memory.shared_accesses;
@@ -126,6 +131,8 @@ class Grid {
 
 }  // namespace
 
-GridCounts run_grid(LaunchContext& launch, const GridOptions& options) { return Grid(launch, options).run(); }
+GridCounts run_grid(LaunchContext& launch, const GridOptions& options) {
+  return Grid(launch, options).run();
+}
 
 }  // namespace evo::ptx

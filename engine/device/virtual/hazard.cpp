@@ -7,19 +7,32 @@ namespace evo::ptx {
 
 std::string_view to_string(HazardKind kind) {
   switch (kind) {
-    case HazardKind::kSharedRace: return "shared-memory race";
-    case HazardKind::kAsyncRace: return "cp.async race";
-    case HazardKind::kOutOfBounds: return "out-of-bounds access";
-    case HazardKind::kMisaligned: return "misaligned access";
-    case HazardKind::kReadOnlyWrite: return "write to a read-only buffer";
-    case HazardKind::kUninitialised: return "uninitialised data";
-    case HazardKind::kDeadlock: return "deadlock";
-    case HazardKind::kLivelock: return "livelock";
-    case HazardKind::kBarrier: return "invalid barrier use";
-    case HazardKind::kDivergence: return "divergent .sync instruction";
-    case HazardKind::kPendingWork: return "exit with pending work";
-    case HazardKind::kTrap: return "trap";
-    case HazardKind::kInvalidInstruction: return "invalid operand";
+    case HazardKind::kSharedRace:
+      return "shared-memory race";
+    case HazardKind::kAsyncRace:
+      return "cp.async race";
+    case HazardKind::kOutOfBounds:
+      return "out-of-bounds access";
+    case HazardKind::kMisaligned:
+      return "misaligned access";
+    case HazardKind::kReadOnlyWrite:
+      return "write to a read-only buffer";
+    case HazardKind::kUninitialised:
+      return "uninitialised data";
+    case HazardKind::kDeadlock:
+      return "deadlock";
+    case HazardKind::kLivelock:
+      return "livelock";
+    case HazardKind::kBarrier:
+      return "invalid barrier use";
+    case HazardKind::kDivergence:
+      return "divergent .sync instruction";
+    case HazardKind::kPendingWork:
+      return "exit with pending work";
+    case HazardKind::kTrap:
+      return "trap";
+    case HazardKind::kInvalidInstruction:
+      return "invalid operand";
   }
   return "hazard";
 }

@@ -34,7 +34,7 @@ struct Hazard {
   HazardKind kind;
   int instruction = -1;
   int other = -1;
-  std::string what;       ///< the specifics: address, buffer, threads, barrier
+  std::string what;  ///< the specifics: address, buffer, threads, barrier
   std::array<std::uint32_t, 3> cta = {0, 0, 0};
 };
 

@@ -72,8 +72,8 @@ bool resolve_shared(Warp& warp, LaneAccess& access, std::uint32_t mask, std::uin
     const std::uint64_t a = access.address[static_cast<std::size_t>(lane)];
     if (a < kWindowBytes && a + bytes <= limit) return;
     cta.fail(HazardKind::kOutOfBounds, pc_of(warp), -1,
-             access_text(warp, intent, bytes, lane) + " at shared address " + hex(a) + "; the CTA has " +
-                 std::to_string(limit) + " bytes of shared memory");
+             access_text(warp, intent, bytes, lane) + " at shared address " + hex(a) +
+                 "; the CTA has " + std::to_string(limit) + " bytes of shared memory");
   });
   return false;
 }
@@ -164,7 +164,8 @@ bool same_value(const Conflict& conflict, const LaneAccess& access, std::uint32_
   // The part of the lane's new value that falls on the granule, against what is there or, for two
   // lanes of one store, against what the other lane stores.
   const auto lane = static_cast<std::size_t>(conflict.lane);
-  const std::uint64_t offset = conflict.address - std::min<std::uint64_t>(access.address[lane], conflict.address);
+  const std::uint64_t offset =
+      conflict.address - std::min<std::uint64_t>(access.address[lane], conflict.address);
   const std::uint32_t count = std::min(granule, bytes);
   return std::memcmp(values + lane * bytes + offset, access.pointer[lane] + offset, count) == 0;
 }
@@ -174,7 +175,8 @@ bool same_store_value(const Conflict& conflict, const LaneAccess& access, std::u
   const auto lane = static_cast<std::size_t>(conflict.lane);
   const auto other = static_cast<std::size_t>(conflict.other_lane);
   if (other >= kWarpSize || conflict.address < access.address[other]) return false;
-  const std::uint64_t mine = conflict.address - std::min<std::uint64_t>(access.address[lane], conflict.address);
+  const std::uint64_t mine =
+      conflict.address - std::min<std::uint64_t>(access.address[lane], conflict.address);
   const std::uint64_t theirs = conflict.address - access.address[other];
   if (theirs >= bytes) return false;
   const std::uint32_t count = std::min(granule, bytes);
@@ -211,15 +213,24 @@ LaneAccess resolve(Warp& warp, const Instr& in, Space space,
   LaneAccess access;
   access.address = address;
   if (warp.tainted && in.src[0] != kNoRegister && (in.aux & kNoBase) == 0) {
-    const std::uint32_t lanes = tainted_lanes(warp, in.src[0], (in.aux & kAddress64) != 0 ? 8 : 4, mask);
+    const std::uint32_t lanes =
+        tainted_lanes(warp, in.src[0], (in.aux & kAddress64) != 0 ? 8 : 4, mask);
     if (lanes != 0) report_tainted_use(warp, lanes, "form an address");
   }
   if (!check_alignment(warp, address, mask, bytes, intent)) return access;
   switch (space) {
-    case Space::kShared: access.ok = resolve_shared(warp, access, mask, bytes, intent); break;
-    case Space::kLocal: access.ok = resolve_local(warp, access, mask, bytes, intent); break;
-    case Space::kGeneric: access.ok = resolve_generic(warp, access, mask, bytes, intent); break;
-    default: access.ok = resolve_global(warp, access, mask, bytes, intent); break;
+    case Space::kShared:
+      access.ok = resolve_shared(warp, access, mask, bytes, intent);
+      break;
+    case Space::kLocal:
+      access.ok = resolve_local(warp, access, mask, bytes, intent);
+      break;
+    case Space::kGeneric:
+      access.ok = resolve_generic(warp, access, mask, bytes, intent);
+      break;
+    default:
+      access.ok = resolve_global(warp, access, mask, bytes, intent);
+      break;
   }
   return access;
 }
@@ -227,17 +238,21 @@ LaneAccess resolve(Warp& warp, const Instr& in, Space space,
 void report_conflicts(Warp& warp, const RaceChecker::Result& result, const char* verb) {
   Cta& cta = *warp.cta;
   for (const Conflict& conflict : result.conflicts) {
-    const HazardKind kind = conflict.other_is_async ? HazardKind::kAsyncRace : HazardKind::kSharedRace;
+    const HazardKind kind =
+        conflict.other_is_async ? HazardKind::kAsyncRace : HazardKind::kSharedRace;
     if (cta.is_reported(kind, pc_of(warp), conflict.other_pc)) continue;
     std::string what = std::string(verb) + " of " + cta.name_shared(conflict.address) + " by " +
                        cta.name_thread(warp.index, conflict.lane);
     if (conflict.other_is_async) {
-      what += " while the cp.async of " + cta.name_thread(conflict.other_warp, conflict.other_lane) +
+      what += " while the cp.async of " +
+              cta.name_thread(conflict.other_warp, conflict.other_lane) +
               " to it has not been waited for";
     } else {
-      what += std::string(" is not ordered after the ") + (conflict.other_is_write ? "write" : "read") +
-              " by " + cta.name_thread(conflict.other_warp, conflict.other_lane) +
-              (conflict.same_warp ? " (same warp: no .sync instruction between)" : " (no barrier between)");
+      what += std::string(" is not ordered after the ") +
+              (conflict.other_is_write ? "write" : "read") + " by " +
+              cta.name_thread(conflict.other_warp, conflict.other_lane) +
+              (conflict.same_warp ? " (same warp: no .sync instruction between)"
+                                  : " (no barrier between)");
     }
     cta.report(kind, pc_of(warp), conflict.other_pc, std::move(what));
   }
@@ -277,7 +292,8 @@ void note_shared_atomic(Warp& warp, const Instr&, const LaneAccess& access, std:
   if (!result.conflicts.empty()) report_conflicts(warp, result, "atomic");
 }
 
-std::uint32_t read_taint(const Warp& warp, const LaneAccess& access, int lane, std::uint32_t bytes) {
+std::uint32_t read_taint(const Warp& warp, const LaneAccess& access, int lane,
+                         std::uint32_t bytes) {
   const auto l = static_cast<std::size_t>(lane);
   if (((access.shared >> lane) & 1U) != 0) {
     return warp.cta->races().taint_mask(static_cast<std::uint32_t>(access.address[l]), bytes);
@@ -316,12 +332,17 @@ void count_access(Warp& warp, const LaneAccess& access, std::uint32_t bytes, boo
   if (access.global != 0) {
     std::array<std::uint64_t, kWarpSize> sectors;
     std::size_t count = 0;
-    for_lanes(access.global, [&](int lane) { sectors[count++] = access.address[static_cast<std::size_t>(lane)] / 32; });
+    for_lanes(access.global, [&](int lane) {
+      sectors[count++] = access.address[static_cast<std::size_t>(lane)] / 32;
+    });
     std::sort(sectors.begin(), sectors.begin() + static_cast<std::ptrdiff_t>(count));
-    const auto last = std::unique(sectors.begin(), sectors.begin() + static_cast<std::ptrdiff_t>(count));
+    const auto last =
+        std::unique(sectors.begin(), sectors.begin() + static_cast<std::ptrdiff_t>(count));
     counts.global_sectors += static_cast<std::uint64_t>(last - sectors.begin());
     ++counts.global_accesses;
-    if (is_write) counts.global_bytes_written += static_cast<std::uint64_t>(std::popcount(access.global)) * bytes;
+    if (is_write)
+      counts.global_bytes_written +=
+          static_cast<std::uint64_t>(std::popcount(access.global)) * bytes;
   }
 }
 
@@ -329,7 +350,8 @@ void acquire_from(Warp& warp, std::uint64_t address, bool immediately) {
   const VectorClock* clock = warp.cta->find_sync_location(address);
   if (clock == nullptr) return;
   VectorClock& observed = warp.cta->observed(warp.index);
-  for (std::size_t i = 0; i < observed.size(); ++i) observed[i] = std::max(observed[i], (*clock)[i]);
+  for (std::size_t i = 0; i < observed.size(); ++i)
+    observed[i] = std::max(observed[i], (*clock)[i]);
   if (immediately) warp.cta->races().join(warp.index, *clock);
 }
 

@@ -12,17 +12,17 @@ namespace evo::ptx {
 enum class AccessIntent : std::uint8_t { kRead, kWrite, kReadWrite, kAsyncSource };
 
 /// Bits of Instr::aux of memory instructions.
-inline constexpr std::uint16_t kAddress64 = 1;    ///< the base register has 64 bits
-inline constexpr std::uint16_t kNoBase = 2;       ///< no base register: the offset is the address
-inline constexpr std::uint16_t kStrongAccess = 4; ///< .volatile, .relaxed, .acquire, .release …
+inline constexpr std::uint16_t kAddress64 = 1;     ///< the base register has 64 bits
+inline constexpr std::uint16_t kNoBase = 2;        ///< no base register: the offset is the address
+inline constexpr std::uint16_t kStrongAccess = 4;  ///< .volatile, .relaxed, .acquire, .release …
 inline constexpr std::uint16_t kAcquire = 8;
 inline constexpr std::uint16_t kRelease = 16;
 inline constexpr std::uint16_t kReadOnlyPath = 32;  ///< .nc
 
 /// Where the lanes of an access point, after bounds, alignment and permission were checked.
 struct LaneAccess {
-  bool ok = false;                 ///< false: a fatal hazard was reported, nothing may be touched
-  std::uint32_t shared = 0;        ///< lanes in shared memory
+  bool ok = false;           ///< false: a fatal hazard was reported, nothing may be touched
+  std::uint32_t shared = 0;  ///< lanes in shared memory
   std::uint32_t global = 0;
   std::uint32_t local = 0;
   std::array<std::uint64_t, kWarpSize> address{};  ///< window offset for shared and local
@@ -31,7 +31,8 @@ struct LaneAccess {
 };
 
 /// Addresses of the enabled lanes: base register + offset.
-[[nodiscard]] std::array<std::uint64_t, kWarpSize> lane_addresses(const Warp& warp, std::uint32_t base,
+[[nodiscard]] std::array<std::uint64_t, kWarpSize> lane_addresses(const Warp& warp,
+                                                                  std::uint32_t base,
                                                                   std::int64_t offset,
                                                                   std::uint16_t flags);
 

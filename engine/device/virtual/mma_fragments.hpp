@@ -8,8 +8,8 @@
 namespace evo::ptx {
 
 /// Fragments of one m16n8 tile, widened. With g = lane / 4, t = lane mod 4 and E elements in a
-/// 32-bit register: register i of A holds row g + 8 (i mod 2), columns tE … + 4E (i / 2); register i
-/// of B rows tE … + 4E i, column g; C rows g and g + 8, columns 2t and 2t + 1.
+/// 32-bit register: register i of A holds row g + 8 (i mod 2), columns tE … + 4E (i / 2); register
+/// i of B rows tE … + 4E i, column g; C rows g and g + 8, columns 2t and 2t + 1.
 struct MmaTile {
   alignas(32) float a[16 * 32];
   alignas(32) float b[32 * 8];
@@ -28,8 +28,9 @@ void gather_c(const Warp& warp, const std::uint32_t* regs, Type type, float* c);
 void scatter_d(Warp& warp, const std::uint32_t* regs, Type type, const float* d);
 
 /// Integer products of m16n8: sums wrap unless `saturate`.
-void integer_tile(Warp& warp, const std::uint32_t* d, const std::uint32_t* a, const std::uint32_t* b,
-                  const std::uint32_t* c, const MmaShape& shape, bool saturate);
+void integer_tile(Warp& warp, const std::uint32_t* d, const std::uint32_t* a,
+                  const std::uint32_t* b, const std::uint32_t* c, const MmaShape& shape,
+                  bool saturate);
 
 /// Runs the tile with the architecture's rule for the types.
 void multiply_tile(const Warp& warp, const MmaShape& shape, MmaTile& tile);

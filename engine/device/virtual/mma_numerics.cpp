@@ -32,9 +32,11 @@ MmaNumerics mma_numerics(std::string_view arch) {
 
 void mma_tile(const DotRule& rule, int k, int min_exponent, bool half_result, const float* a,
               const float* b, const float* c, float* d) {
-  static const bool wide = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
-                           __builtin_cpu_supports("f16c") != 0 && __builtin_cpu_supports("bmi2") != 0;
-  (wide ? simd_avx2::mma_tile : simd_base::mma_tile)(rule, k, min_exponent, half_result, a, b, c, d);
+  static const bool wide =
+      __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
+      __builtin_cpu_supports("f16c") != 0 && __builtin_cpu_supports("bmi2") != 0;
+  (wide ? simd_avx2::mma_tile : simd_base::mma_tile)(rule, k, min_exponent, half_result, a, b, c,
+                                                     d);
 }
 
 float dot_step_reference(const DotRule& rule, int count, int min_exponent, const float* a,
@@ -51,9 +53,12 @@ float dot_step_reference(const DotRule& rule, int count, int min_exponent, const
     const int eb = exponent(static_cast<double>(b[i]), min_exponent);
     if (ea != kZeroExponent && eb != kZeroExponent) largest = std::max(largest, ea + eb);
   }
-  if (!std::isfinite(plain)) return std::isnan(plain) ? bits_float(0x7fffffffU) : static_cast<float>(plain);
+  if (!std::isfinite(plain))
+    return std::isnan(plain) ? bits_float(0x7fffffffU) : static_cast<float>(plain);
   if (largest == kZeroExponent) return 0.0F;
-  const auto cut = [&](double value) { return std::trunc(std::ldexp(value, rule.fraction_bits - largest)); };
+  const auto cut = [&](double value) {
+    return std::trunc(std::ldexp(value, rule.fraction_bits - largest));
+  };
   double sum = cut(static_cast<double>(c));
   for (int i = 0; i < count; ++i) sum += cut(static_cast<double>(a[i]) * static_cast<double>(b[i]));
   sum = std::ldexp(sum, largest - rule.fraction_bits);

@@ -9,13 +9,13 @@ namespace evo::ptx {
 /// the largest exponent, cut to `fraction_bits` below it, summed exactly, and the sum is rounded
 /// toward zero. Source: microsoft/MMA-Sim (arXiv 2511.10909), tables of Ampere, Ada and Hopper.
 struct DotRule {
-  int step = 8;             ///< products that are summed at once
+  int step = 8;  ///< products that are summed at once
   int fraction_bits = 24;
-  int result_bits = 23;     ///< fraction bits the f32 result keeps
+  int result_bits = 23;  ///< fraction bits the f32 result keeps
 };
 
 struct MmaNumerics {
-  DotRule half = {};                                          ///< f16 and bf16
+  DotRule half = {};  ///< f16 and bf16
   DotRule tf32 = {.step = 4, .fraction_bits = 24, .result_bits = 23};
   DotRule fp8 = {.step = 16, .fraction_bits = 13, .result_bits = 13};
   bool has_fp8 = true;
@@ -24,9 +24,10 @@ struct MmaNumerics {
 /// Numerics of sm_80 … sm_90a; the newest known rule for others.
 [[nodiscard]] MmaNumerics mma_numerics(std::string_view arch);
 
-/// D = A·B + C for m = 16, n = 8. `a` is [16][k], `b` is [k][8], `c` and `d` are [16][8]; all inputs
-/// are values of their narrow type, widened exactly. `min_exponent`: of a normal number of the input
-/// type (−14 for f16): subnormals keep it. `half_result`: d is rounded to nearest f16 after each step.
+/// D = A·B + C for m = 16, n = 8. `a` is [16][k], `b` is [k][8], `c` and `d` are [16][8]; all
+/// inputs are values of their narrow type, widened exactly. `min_exponent`: of a normal number of
+/// the input type (−14 for f16): subnormals keep it. `half_result`: d is rounded to nearest f16
+/// after each step.
 void mma_tile(const DotRule& rule, int k, int min_exponent, bool half_result, const float* a,
               const float* b, const float* c, float* d);
 

@@ -46,20 +46,34 @@ EVO_INLINE U32 compare_lanes(const T* a, const T* b, F holds) {
 template <typename T>
 EVO_INLINE U32 compare(Compare op, const T* a, const T* b) {
   switch (op) {
-    case Compare::kEq: return compare_lanes<T>(a, b, [](T x, T y) { return x == y; });
-    case Compare::kNe: return compare_lanes<T>(a, b, [](T x, T y) { return x < y || x > y; });
-    case Compare::kLt: return compare_lanes<T>(a, b, [](T x, T y) { return x < y; });
-    case Compare::kLe: return compare_lanes<T>(a, b, [](T x, T y) { return x <= y; });
-    case Compare::kGt: return compare_lanes<T>(a, b, [](T x, T y) { return x > y; });
-    case Compare::kGe: return compare_lanes<T>(a, b, [](T x, T y) { return x >= y; });
-    case Compare::kEqu: return compare_lanes<T>(a, b, [](T x, T y) { return !(x < y || x > y); });
-    case Compare::kNeu: return compare_lanes<T>(a, b, [](T x, T y) { return x != y; });
-    case Compare::kLtu: return compare_lanes<T>(a, b, [](T x, T y) { return !(x >= y); });
-    case Compare::kLeu: return compare_lanes<T>(a, b, [](T x, T y) { return !(x > y); });
-    case Compare::kGtu: return compare_lanes<T>(a, b, [](T x, T y) { return !(x <= y); });
-    case Compare::kGeu: return compare_lanes<T>(a, b, [](T x, T y) { return !(x < y); });
-    case Compare::kNum: return compare_lanes<T>(a, b, [](T x, T y) { return x == x && y == y; });
-    case Compare::kNan: return compare_lanes<T>(a, b, [](T x, T y) { return x != x || y != y; });
+    case Compare::kEq:
+      return compare_lanes<T>(a, b, [](T x, T y) { return x == y; });
+    case Compare::kNe:
+      return compare_lanes<T>(a, b, [](T x, T y) { return x < y || x > y; });
+    case Compare::kLt:
+      return compare_lanes<T>(a, b, [](T x, T y) { return x < y; });
+    case Compare::kLe:
+      return compare_lanes<T>(a, b, [](T x, T y) { return x <= y; });
+    case Compare::kGt:
+      return compare_lanes<T>(a, b, [](T x, T y) { return x > y; });
+    case Compare::kGe:
+      return compare_lanes<T>(a, b, [](T x, T y) { return x >= y; });
+    case Compare::kEqu:
+      return compare_lanes<T>(a, b, [](T x, T y) { return !(x < y || x > y); });
+    case Compare::kNeu:
+      return compare_lanes<T>(a, b, [](T x, T y) { return x != y; });
+    case Compare::kLtu:
+      return compare_lanes<T>(a, b, [](T x, T y) { return !(x >= y); });
+    case Compare::kLeu:
+      return compare_lanes<T>(a, b, [](T x, T y) { return !(x > y); });
+    case Compare::kGtu:
+      return compare_lanes<T>(a, b, [](T x, T y) { return !(x <= y); });
+    case Compare::kGeu:
+      return compare_lanes<T>(a, b, [](T x, T y) { return !(x < y); });
+    case Compare::kNum:
+      return compare_lanes<T>(a, b, [](T x, T y) { return x == x && y == y; });
+    case Compare::kNan:
+      return compare_lanes<T>(a, b, [](T x, T y) { return x != x || y != y; });
   }
   return 0;
 }
@@ -67,7 +81,9 @@ EVO_INLINE U32 compare(Compare op, const T* a, const T* b) {
 template <typename T>
 void setp(Warp& warp, const Instr& in) {
   const auto op = static_cast<Compare>(in.aux & 0xffU);
-  write_result(warp, in, compare<T>(op, lane_register<const T>(warp, in.src[0]), lane_register<const T>(warp, in.src[1])));
+  write_result(warp, in,
+               compare<T>(op, lane_register<const T>(warp, in.src[0]),
+                          lane_register<const T>(warp, in.src[1])));
 }
 
 void setp_f32(Warp& warp, const Instr& in) {

@@ -26,9 +26,11 @@ EVO_INLINE float saturate(float value) {
   return low < 1.0F ? low : 1.0F;
 }
 
-template <typename D, typename S> constexpr auto convert_op = [](S a) { return static_cast<D>(a); };
+template <typename D, typename S>
+constexpr auto convert_op = [](S a) { return static_cast<D>(a); };
 
-template <int kMode> EVO_INLINE double round_to_integer(double value) {
+template <int kMode>
+EVO_INLINE double round_to_integer(double value) {
   if (kMode == 0) return __builtin_nearbyint(value);
   if (kMode == 1) return __builtin_trunc(value);
   if (kMode == 2) return __builtin_floor(value);
@@ -62,10 +64,22 @@ void float_to_integer(Warp& warp, const Instr& in) {
     return a[l];
   };
   switch (in.aux & kRoundingMask) {
-    case 0: for (int l = 0; l < kWarpSize; ++l) value[l] = to_integer<R, I, F, 0>(static_cast<F>(read(l))); break;
-    case 1: for (int l = 0; l < kWarpSize; ++l) value[l] = to_integer<R, I, F, 1>(static_cast<F>(read(l))); break;
-    case 2: for (int l = 0; l < kWarpSize; ++l) value[l] = to_integer<R, I, F, 2>(static_cast<F>(read(l))); break;
-    default: for (int l = 0; l < kWarpSize; ++l) value[l] = to_integer<R, I, F, 3>(static_cast<F>(read(l))); break;
+    case 0:
+      for (int l = 0; l < kWarpSize; ++l)
+        value[l] = to_integer<R, I, F, 0>(static_cast<F>(read(l)));
+      break;
+    case 1:
+      for (int l = 0; l < kWarpSize; ++l)
+        value[l] = to_integer<R, I, F, 1>(static_cast<F>(read(l)));
+      break;
+    case 2:
+      for (int l = 0; l < kWarpSize; ++l)
+        value[l] = to_integer<R, I, F, 2>(static_cast<F>(read(l)));
+      break;
+    default:
+      for (int l = 0; l < kWarpSize; ++l)
+        value[l] = to_integer<R, I, F, 3>(static_cast<F>(read(l)));
+      break;
   }
   blend(dst, value, warp.exec);
 }
@@ -113,22 +127,26 @@ constexpr auto f32_to_bf16_rz = [](float a) { return float_to_bfloat_rz(a); };
 constexpr auto f32_to_bf16_relu = [](float a) { return float_to_bfloat(a < 0.0F ? 0.0F : a); };
 constexpr auto f32_to_tf32 = [](float a) {
   const U32 bits = float_bits(a);
-  return bits_float((bits & 0x7fffffffU) > 0x7f800000U ? 0x7fffffffU : (bits + 0x1000U) & 0xffffe000U);
+  return bits_float((bits & 0x7fffffffU) > 0x7f800000U ? 0x7fffffffU
+                                                       : (bits + 0x1000U) & 0xffffe000U);
 };
 
 // The first source goes to the upper half.
-template <auto F> constexpr auto pack_halves = [](float a, float b) {
-  return static_cast<U32>(F(a)) << 16 | static_cast<U32>(F(b));
-};
-template <auto F> constexpr auto pack_bytes = [](float a, float b) {
+template <auto F>
+constexpr auto pack_halves =
+    [](float a, float b) { return static_cast<U32>(F(a)) << 16 | static_cast<U32>(F(b)); };
+template <auto F>
+constexpr auto pack_bytes = [](float a, float b) {
   return static_cast<U16>(static_cast<U32>(F(a)) << 8 | static_cast<U32>(F(b)));
 };
-template <auto F> constexpr auto pack_bytes_of_halves = [](U32 a) {
+template <auto F>
+constexpr auto pack_bytes_of_halves = [](U32 a) {
   const float low = half_to_float(static_cast<U16>(a));
   const float high = half_to_float(static_cast<U16>(a >> 16));
   return static_cast<U16>(static_cast<U32>(F(high)) << 8 | static_cast<U32>(F(low)));
 };
-template <auto F> constexpr auto unpack_bytes = [](U16 a) {
+template <auto F>
+constexpr auto unpack_bytes = [](U16 a) {
   const U32 low = float_to_half(F(static_cast<std::uint8_t>(a)));
   const U32 high = float_to_half(F(static_cast<std::uint8_t>(a >> 8)));
   return high << 16 | low;
@@ -171,16 +189,22 @@ void register_packed(AluTable& table) {
   };
   two_floats("rn.f16x2.f32", binary<U32, float, float, pack_halves<f32_to_f16>>, Type::kB32);
   two_floats("rz.f16x2.f32", binary<U32, float, float, pack_halves<f32_to_f16_rz>>, Type::kB32);
-  two_floats("rn.relu.f16x2.f32", binary<U32, float, float, pack_halves<f32_to_f16_relu>>, Type::kB32);
+  two_floats("rn.relu.f16x2.f32", binary<U32, float, float, pack_halves<f32_to_f16_relu>>,
+             Type::kB32);
   two_floats("rn.bf16x2.f32", binary<U32, float, float, pack_halves<f32_to_bf16>>, Type::kB32);
   two_floats("rz.bf16x2.f32", binary<U32, float, float, pack_halves<f32_to_bf16_rz>>, Type::kB32);
-  two_floats("rn.relu.bf16x2.f32", binary<U32, float, float, pack_halves<f32_to_bf16_relu>>, Type::kB32);
+  two_floats("rn.relu.bf16x2.f32", binary<U32, float, float, pack_halves<f32_to_bf16_relu>>,
+             Type::kB32);
   two_floats("rn.satfinite.e4m3x2.f32", binary<U16, float, float, pack_bytes<to_e4m3>>, Type::kB16);
   two_floats("rn.satfinite.e5m2x2.f32", binary<U16, float, float, pack_bytes<to_e5m2>>, Type::kB16);
-  two_floats("rn.satfinite.relu.e4m3x2.f32", binary<U16, float, float, pack_bytes<to_e4m3_relu>>, Type::kB16);
-  two_floats("rn.satfinite.relu.e5m2x2.f32", binary<U16, float, float, pack_bytes<to_e5m2_relu>>, Type::kB16);
-  one("rn.satfinite.e4m3x2.f16x2", unary<U16, U32, pack_bytes_of_halves<to_e4m3>>, Type::kB16, Type::kB32);
-  one("rn.satfinite.e5m2x2.f16x2", unary<U16, U32, pack_bytes_of_halves<to_e5m2>>, Type::kB16, Type::kB32);
+  two_floats("rn.satfinite.relu.e4m3x2.f32", binary<U16, float, float, pack_bytes<to_e4m3_relu>>,
+             Type::kB16);
+  two_floats("rn.satfinite.relu.e5m2x2.f32", binary<U16, float, float, pack_bytes<to_e5m2_relu>>,
+             Type::kB16);
+  one("rn.satfinite.e4m3x2.f16x2", unary<U16, U32, pack_bytes_of_halves<to_e4m3>>, Type::kB16,
+      Type::kB32);
+  one("rn.satfinite.e5m2x2.f16x2", unary<U16, U32, pack_bytes_of_halves<to_e5m2>>, Type::kB16,
+      Type::kB32);
   one("rn.f16x2.e4m3x2", unary<U32, U16, unpack_bytes<from_e4m3>>, Type::kB32, Type::kB16);
   one("rn.f16x2.e5m2x2", unary<U32, U16, unpack_bytes<from_e5m2>>, Type::kB32, Type::kB16);
   one("rna.tf32.f32", unary<float, float, f32_to_tf32>, Type::kB32, Type::kF32);

@@ -4,9 +4,9 @@
 #include "engine/device/virtual/simd_lanes.hpp"
 // clang-format on
 
-// f16 and bf16 arithmetic, alone and in pairs. Sums and products are computed in f32, which has more
-// than twice the digits, so that rounding twice equals rounding once; fused multiply-adds in double
-// with the rest of the sum kept as a sticky bit.
+// f16 and bf16 arithmetic, alone and in pairs. Sums and products are computed in f32, which has
+// more than twice the digits, so that rounding twice equals rounding once; fused multiply-adds in
+// double with the rest of the sum kept as a sticky bit.
 
 namespace evo::ptx::EVO_SIMD {
 namespace {
@@ -60,25 +60,35 @@ EVO_INLINE U16 saturate_half(U16 value) {
 EVO_INLINE U16 relu_half(U16 value) { return (value & 0x8000U) != 0 ? U16{0} : value; }
 
 enum class After { kNothing, kSaturate, kRelu };
-template <After kAfter> EVO_INLINE U16 finish(U16 value) {
+template <After kAfter>
+EVO_INLINE U16 finish(U16 value) {
   if (kAfter == After::kSaturate) return saturate_half(value);
   if (kAfter == After::kRelu) return relu_half(value);
   return value;
 }
 
-template <typename T, bool F> EVO_INLINE float in(U16 value) { return T::widen(F ? T::flush(value) : value); }
-template <typename T, bool F, After A> EVO_INLINE U16 out(float value) {
+template <typename T, bool F>
+EVO_INLINE float in(U16 value) {
+  return T::widen(F ? T::flush(value) : value);
+}
+template <typename T, bool F, After A>
+EVO_INLINE U16 out(float value) {
   const U16 narrow = T::narrow(value);
   return finish<A>(F ? T::flush(narrow) : narrow);
 }
 
-template <typename T, bool F, After A> constexpr auto add_h = [](U16 a, U16 b) { return out<T, F, A>(in<T, F>(a) + in<T, F>(b)); };
-template <typename T, bool F, After A> constexpr auto sub_h = [](U16 a, U16 b) { return out<T, F, A>(in<T, F>(a) - in<T, F>(b)); };
-template <typename T, bool F, After A> constexpr auto mul_h = [](U16 a, U16 b) { return out<T, F, A>(in<T, F>(a) * in<T, F>(b)); };
-template <typename T, bool F, After A> constexpr auto fma_h = [](U16 a, U16 b, U16 c) {
+template <typename T, bool F, After A>
+constexpr auto add_h = [](U16 a, U16 b) { return out<T, F, A>(in<T, F>(a) + in<T, F>(b)); };
+template <typename T, bool F, After A>
+constexpr auto sub_h = [](U16 a, U16 b) { return out<T, F, A>(in<T, F>(a) - in<T, F>(b)); };
+template <typename T, bool F, After A>
+constexpr auto mul_h = [](U16 a, U16 b) { return out<T, F, A>(in<T, F>(a) * in<T, F>(b)); };
+template <typename T, bool F, After A>
+constexpr auto fma_h = [](U16 a, U16 b, U16 c) {
   return out<T, F, A>(fma_to_odd(in<T, F>(a), in<T, F>(b), in<T, F>(c)));
 };
-template <typename T, bool kMax, bool kNan> constexpr auto extreme_h = [](U16 a, U16 b) {
+template <typename T, bool kMax, bool kNan>
+constexpr auto extreme_h = [](U16 a, U16 b) {
   const float x = T::widen(a);
   const float y = T::widen(b);
   U16 result = (kMax ? x > y : x < y) ? a : b;
@@ -90,37 +100,54 @@ template <typename T, bool kMax, bool kNan> constexpr auto extreme_h = [](U16 a,
 };
 constexpr auto neg_h = [](U16 a) { return static_cast<U16>(a ^ 0x8000U); };
 constexpr auto abs_h = [](U16 a) { return static_cast<U16>(a & 0x7fffU); };
-template <typename T> constexpr auto ex2_h = [](U16 a) {
+template <typename T>
+constexpr auto ex2_h = [](U16 a) {
   return T::narrow(static_cast<float>(__builtin_exp2(static_cast<double>(T::widen(a)))));
 };
-template <typename T> constexpr auto tanh_h = [](U16 a) {
+template <typename T>
+constexpr auto tanh_h = [](U16 a) {
   return T::narrow(static_cast<float>(__builtin_tanh(static_cast<double>(T::widen(a)))));
 };
 
 /// Applies a 16-bit operation to both halves.
-template <auto F> constexpr auto pair1 = [](U32 a) {
-  return static_cast<U32>(F(static_cast<U16>(a))) | static_cast<U32>(F(static_cast<U16>(a >> 16))) << 16;
+template <auto F>
+constexpr auto pair1 = [](U32 a) {
+  return static_cast<U32>(F(static_cast<U16>(a))) | static_cast<U32>(F(static_cast<U16>(a >> 16)))
+                                                        << 16;
 };
-template <auto F> constexpr auto pair2 = [](U32 a, U32 b) {
+template <auto F>
+constexpr auto pair2 = [](U32 a, U32 b) {
   return static_cast<U32>(F(static_cast<U16>(a), static_cast<U16>(b))) |
          static_cast<U32>(F(static_cast<U16>(a >> 16), static_cast<U16>(b >> 16))) << 16;
 };
-template <auto F> constexpr auto pair3 = [](U32 a, U32 b, U32 c) {
+template <auto F>
+constexpr auto pair3 = [](U32 a, U32 b, U32 c) {
   return static_cast<U32>(F(static_cast<U16>(a), static_cast<U16>(b), static_cast<U16>(c))) |
-         static_cast<U32>(F(static_cast<U16>(a >> 16), static_cast<U16>(b >> 16), static_cast<U16>(c >> 16))) << 16;
+         static_cast<U32>(
+             F(static_cast<U16>(a >> 16), static_cast<U16>(b >> 16), static_cast<U16>(c >> 16)))
+             << 16;
 };
 
-template <auto F> void add_unary(AluTable& table, const std::string& name, const std::string& type) {
-  table.add(name + "." + type, unary<U16, U16, F>, Type::kB16, {Type::kB16}, TaintRule::kAny, Pipe::kHalf);
-  table.add(name + "." + type + "x2", unary<U32, U32, pair1<F>>, Type::kB32, {Type::kB32}, TaintRule::kAny, Pipe::kHalf);
+template <auto F>
+void add_unary(AluTable& table, const std::string& name, const std::string& type) {
+  table.add(name + "." + type, unary<U16, U16, F>, Type::kB16, {Type::kB16}, TaintRule::kAny,
+            Pipe::kHalf);
+  table.add(name + "." + type + "x2", unary<U32, U32, pair1<F>>, Type::kB32, {Type::kB32},
+            TaintRule::kAny, Pipe::kHalf);
 }
-template <auto F> void add_binary(AluTable& table, const std::string& name, const std::string& type) {
-  table.add(name + "." + type, binary<U16, U16, U16, F>, Type::kB16, std::vector<Type>(2, Type::kB16), TaintRule::kAny, Pipe::kHalf);
-  table.add(name + "." + type + "x2", binary<U32, U32, U32, pair2<F>>, Type::kB32, std::vector<Type>(2, Type::kB32), TaintRule::kAny, Pipe::kHalf);
+template <auto F>
+void add_binary(AluTable& table, const std::string& name, const std::string& type) {
+  table.add(name + "." + type, binary<U16, U16, U16, F>, Type::kB16,
+            std::vector<Type>(2, Type::kB16), TaintRule::kAny, Pipe::kHalf);
+  table.add(name + "." + type + "x2", binary<U32, U32, U32, pair2<F>>, Type::kB32,
+            std::vector<Type>(2, Type::kB32), TaintRule::kAny, Pipe::kHalf);
 }
-template <auto F> void add_ternary(AluTable& table, const std::string& name, const std::string& type) {
-  table.add(name + "." + type, ternary<U16, U16, U16, U16, F>, Type::kB16, std::vector<Type>(3, Type::kB16), TaintRule::kAny, Pipe::kHalf);
-  table.add(name + "." + type + "x2", ternary<U32, U32, U32, U32, pair3<F>>, Type::kB32, std::vector<Type>(3, Type::kB32), TaintRule::kAny, Pipe::kHalf);
+template <auto F>
+void add_ternary(AluTable& table, const std::string& name, const std::string& type) {
+  table.add(name + "." + type, ternary<U16, U16, U16, U16, F>, Type::kB16,
+            std::vector<Type>(3, Type::kB16), TaintRule::kAny, Pipe::kHalf);
+  table.add(name + "." + type + "x2", ternary<U32, U32, U32, U32, pair3<F>>, Type::kB32,
+            std::vector<Type>(3, Type::kB32), TaintRule::kAny, Pipe::kHalf);
 }
 
 template <typename T, bool F, After A>

@@ -57,7 +57,8 @@ struct Tile {
 };
 
 /// One step of one row: acc[8] += a[row][from … from + count) · b.
-EVO_INLINE Floats step_row(const Tile& tile, int row, int from, int count, int fraction_bits, std::int32_t mask, Floats acc) {
+EVO_INLINE Floats step_row(const Tile& tile, int row, int from, int count, int fraction_bits,
+                           std::int32_t mask, Floats acc) {
   const float* a = tile.a + row * tile.k;
   const std::int32_t* exponent_a = tile.exponent_a + row * tile.k;
   Ints largest = exponents_of(acc);
@@ -71,9 +72,12 @@ EVO_INLINE Floats step_row(const Tile& tile, int row, int from, int count, int f
   const int half = count > 8 ? count / 2 : count;
   Ints low = __builtin_convertvector(acc * scale, Ints);
   Ints high = {};
-  for (int i = from; i < from + half; ++i) low += __builtin_convertvector(a[i] * tile.b[i] * scale, Ints);
-  for (int i = from + half; i < from + count; ++i) high += __builtin_convertvector(a[i] * tile.b[i] * scale, Ints);
-  const Doubles sum = __builtin_convertvector(low, Doubles) + __builtin_convertvector(high, Doubles);
+  for (int i = from; i < from + half; ++i)
+    low += __builtin_convertvector(a[i] * tile.b[i] * scale, Ints);
+  for (int i = from + half; i < from + count; ++i)
+    high += __builtin_convertvector(a[i] * tile.b[i] * scale, Ints);
+  const Doubles sum =
+      __builtin_convertvector(low, Doubles) + __builtin_convertvector(high, Doubles);
   return truncate_results(sum / __builtin_convertvector(scale, Doubles), mask);
 }
 
@@ -87,11 +91,13 @@ bool all_finite(const float* values, int count) {
 }
 
 /// Tiles with infinities or NaN: element by element.
-Floats step_row_special(const DotRule& rule, int min_exponent, const Tile& tile, int row, int from, int count, Floats acc) {
+Floats step_row_special(const DotRule& rule, int min_exponent, const Tile& tile, int row, int from,
+                        int count, Floats acc) {
   for (int n = 0; n < kColumns; ++n) {
     float column[kMaxDepth];
     for (int i = 0; i < count; ++i) column[i] = tile.b[from + i][n];
-    acc[n] = dot_step_reference(rule, count, min_exponent, tile.a + row * tile.k + from, column, acc[n]);
+    acc[n] =
+        dot_step_reference(rule, count, min_exponent, tile.a + row * tile.k + from, column, acc[n]);
   }
   return acc;
 }
@@ -112,7 +118,8 @@ void mma_tile(const DotRule& rule, int k, int min_exponent, bool half_result, co
   }
   const Tile tile{a, columns, exponent_a, exponent_b, k};
   const auto mask = static_cast<std::int32_t>(~((1U << (23 - rule.result_bits)) - 1));
-  const bool finite = all_finite(a, kRows * k) && all_finite(b, kColumns * k) && all_finite(c, kRows * kColumns);
+  const bool finite =
+      all_finite(a, kRows * k) && all_finite(b, kColumns * k) && all_finite(c, kRows * kColumns);
   const int step = rule.step < k ? rule.step : k;
   for (int row = 0; row < kRows; ++row) {
     Floats acc;
@@ -120,7 +127,8 @@ void mma_tile(const DotRule& rule, int k, int min_exponent, bool half_result, co
     for (int from = 0; from < k; from += step) {
       acc = finite ? step_row(tile, row, from, step, rule.fraction_bits, mask, acc)
                    : step_row_special(rule, min_exponent, tile, row, from, step, acc);
-      for (int n = 0; half_result && n < kColumns; ++n) acc[n] = half_to_float(float_to_half(acc[n]));
+      for (int n = 0; half_result && n < kColumns; ++n)
+        acc[n] = half_to_float(float_to_half(acc[n]));
     }
     for (int n = 0; n < kColumns; ++n) d[row * kColumns + n] = acc[n];
   }

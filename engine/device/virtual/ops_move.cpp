@@ -11,7 +11,8 @@ namespace {
 
 using U128 = unsigned __int128;
 
-template <typename T> constexpr auto copy_op = [](T a) { return a; };
+template <typename T>
+constexpr auto copy_op = [](T a) { return a; };
 
 template <typename D, typename S>
 constexpr auto resize_op = [](S a) { return static_cast<D>(a); };
@@ -28,16 +29,22 @@ void select(Warp& warp, const Instr& in) {
   blend(dst, value, warp.exec);
 }
 
-template <typename T> constexpr auto slct_int = [](T a, T b, std::int32_t c) { return c >= 0 ? a : b; };
-template <typename T> constexpr auto slct_float = [](T a, T b, float c) { return c >= 0.0F ? a : b; };
+template <typename T>
+constexpr auto slct_int = [](T a, T b, std::int32_t c) { return c >= 0 ? a : b; };
+template <typename T>
+constexpr auto slct_float = [](T a, T b, float c) { return c >= 0.0F ? a : b; };
 
 void write_predicate(Warp& warp, std::uint32_t offset, std::uint32_t value) {
   std::uint32_t& dst = warp.predicate(offset);
   dst = (dst & ~warp.exec) | (value & warp.exec);
 }
 
-void move_predicate(Warp& warp, const Instr& in) { write_predicate(warp, in.dst, warp.predicate(in.src[0])); }
-void not_predicate(Warp& warp, const Instr& in) { write_predicate(warp, in.dst, ~warp.predicate(in.src[0])); }
+void move_predicate(Warp& warp, const Instr& in) {
+  write_predicate(warp, in.dst, warp.predicate(in.src[0]));
+}
+void not_predicate(Warp& warp, const Instr& in) {
+  write_predicate(warp, in.dst, ~warp.predicate(in.src[0]));
+}
 void and_predicate(Warp& warp, const Instr& in) {
   write_predicate(warp, in.dst, warp.predicate(in.src[0]) & warp.predicate(in.src[1]));
 }
@@ -67,8 +74,10 @@ void register_typed_moves(AluTable& table, const char* letter, Type type) {
   const std::string suffix = std::string(".") + letter + bits;
   table.add("mov" + suffix, unary<T, T, copy_op<T>>, type, {type}, TaintRule::kMove, Pipe::kMove);
   table.add("selp" + suffix, select<T>, type, {type, type, Type::kPred}, TaintRule::kSelect);
-  table.add("slct" + suffix + ".s32", ternary<T, T, T, std::int32_t, slct_int<T>>, type, {type, type, Type::kB32});
-  table.add("slct" + suffix + ".f32", ternary<T, T, T, float, slct_float<T>>, type, {type, type, Type::kB32});
+  table.add("slct" + suffix + ".s32", ternary<T, T, T, std::int32_t, slct_int<T>>, type,
+            {type, type, Type::kB32});
+  table.add("slct" + suffix + ".f32", ternary<T, T, T, float, slct_float<T>>, type,
+            {type, type, Type::kB32});
 }
 
 }  // namespace
@@ -79,7 +88,8 @@ void register_move(AluTable& table) {
     register_typed_moves<std::uint32_t>(table, letter, Type::kB32);
     register_typed_moves<std::uint64_t>(table, letter, Type::kB64);
   }
-  table.add("mov.b128", unary<U128, U128, copy_op<U128>>, Type::kB128, {Type::kB128}, TaintRule::kAny, Pipe::kMove);
+  table.add("mov.b128", unary<U128, U128, copy_op<U128>>, Type::kB128, {Type::kB128},
+            TaintRule::kAny, Pipe::kMove);
   const std::vector<Type> two(2, Type::kPred);
   table.add("mov.pred", move_predicate, Type::kPred, {Type::kPred}, TaintRule::kMove);
   table.add("not.pred", not_predicate, Type::kPred, {Type::kPred}, TaintRule::kMove);
@@ -91,8 +101,11 @@ void register_move(AluTable& table) {
   register_resize_to<std::uint64_t>(table, 3);
   register_resize_to<U128>(table, 4);
   auto& resize = table.helpers.resize;
-  resize[1][0][0] = unary<std::uint16_t, std::uint16_t, [](std::uint16_t a) { return static_cast<std::uint16_t>(a & 0xffU); }>;
-  resize[1][0][1] = unary<std::uint16_t, std::uint16_t, [](std::uint16_t a) { return static_cast<std::uint16_t>(static_cast<std::int8_t>(a)); }>;
+  resize[1][0][0] = unary<std::uint16_t, std::uint16_t,
+                          [](std::uint16_t a) { return static_cast<std::uint16_t>(a & 0xffU); }>;
+  resize[1][0][1] = unary<std::uint16_t, std::uint16_t, [](std::uint16_t a) {
+    return static_cast<std::uint16_t>(static_cast<std::int8_t>(a));
+  }>;
 }
 
 }  // namespace evo::ptx::EVO_SIMD

@@ -14,10 +14,14 @@ namespace {
 
 int host_rounding(std::uint16_t aux) {
   switch (static_cast<Rounding>(aux & kRoundingMask)) {
-    case Rounding::kZero: return FE_TOWARDZERO;
-    case Rounding::kDown: return FE_DOWNWARD;
-    case Rounding::kUp: return FE_UPWARD;
-    default: return FE_TONEAREST;
+    case Rounding::kZero:
+      return FE_TOWARDZERO;
+    case Rounding::kDown:
+      return FE_DOWNWARD;
+    case Rounding::kUp:
+      return FE_UPWARD;
+    default:
+      return FE_TONEAREST;
   }
 }
 
@@ -37,14 +41,22 @@ float flushed(float value) {
 template <typename F>
 [[gnu::noinline]] F compute(SlowOp op, F a, F b, F c) {
   switch (op) {
-    case SlowOp::kAdd: return a + b;
-    case SlowOp::kSub: return a - b;
-    case SlowOp::kMul: return a * b;
-    case SlowOp::kFma: return std::fma(a, b, c);
-    case SlowOp::kDiv: return a / b;
-    case SlowOp::kSqrt: return std::sqrt(a);
-    case SlowOp::kRcp: return F{1} / a;
-    default: return a;
+    case SlowOp::kAdd:
+      return a + b;
+    case SlowOp::kSub:
+      return a - b;
+    case SlowOp::kMul:
+      return a * b;
+    case SlowOp::kFma:
+      return std::fma(a, b, c);
+    case SlowOp::kDiv:
+      return a / b;
+    case SlowOp::kSqrt:
+      return std::sqrt(a);
+    case SlowOp::kRcp:
+      return F{1} / a;
+    default:
+      return a;
   }
 }
 
@@ -90,13 +102,20 @@ void convert(Warp& warp, const Instr& in) {
 template <typename D>
 Handler integer_conversion(Type source) {
   switch (source) {
-    case Type::kU16: return convert<D, std::uint16_t>;
-    case Type::kS16: return convert<D, std::int16_t>;
-    case Type::kU32: return convert<D, std::uint32_t>;
-    case Type::kS32: return convert<D, std::int32_t>;
-    case Type::kU64: return convert<D, std::uint64_t>;
-    case Type::kS64: return convert<D, std::int64_t>;
-    default: return nullptr;
+    case Type::kU16:
+      return convert<D, std::uint16_t>;
+    case Type::kS16:
+      return convert<D, std::int16_t>;
+    case Type::kU32:
+      return convert<D, std::uint32_t>;
+    case Type::kS32:
+      return convert<D, std::int32_t>;
+    case Type::kU64:
+      return convert<D, std::uint64_t>;
+    case Type::kS64:
+      return convert<D, std::int64_t>;
+    default:
+      return nullptr;
   }
 }
 

@@ -22,24 +22,25 @@ struct CtaCost {
   double fp64 = 0;
   double shared = 0;
   double l2 = 0;
-  double warp_latency = 0;   ///< clocks
+  double warp_latency = 0;  ///< clocks
 
   /// The busiest unit.
   [[nodiscard]] double busiest() const;
 };
 
-[[nodiscard]] CtaCost cta_cost(const DeviceModel& model, const Program& program, const GridCounts& counts, int warps_per_cta);
+[[nodiscard]] CtaCost cta_cost(const DeviceModel& model, const Program& program,
+                               const GridCounts& counts, int warps_per_cta);
 
 struct PredictionInput {
   CtaCost cost;
   std::uint64_t ctas = 1;
-  int ctas_per_sm = 1;          ///< occupancy
-  double footprint_bytes = 0;   ///< of all buffers the kernel was given
+  int ctas_per_sm = 1;         ///< occupancy
+  double footprint_bytes = 0;  ///< of all buffers the kernel was given
 };
 
-/// Microseconds of one launch: whole waves of resident CTAs and a last, smaller one, each taking the
-/// larger of its busiest unit and of one warp's latency, and the launch itself. Buffers that fit the
-/// L2 cache count as warm.
+/// Microseconds of one launch: whole waves of resident CTAs and a last, smaller one, each taking
+/// the larger of its busiest unit and of one warp's latency, and the launch itself. Buffers that
+/// fit the L2 cache count as warm.
 [[nodiscard]] double predict_time_us(const DeviceModel& model, const PredictionInput& input);
 
 /// Registers per thread of an entry, from the section header of its code (upper byte of sh_info of

@@ -12,16 +12,16 @@ namespace evo::ptx {
 /// One operand of an instruction, names resolved.
 struct Operand {
   enum class Kind : std::uint8_t {
-    kRegister,   ///< `reg`
-    kInteger,    ///< `bits`, two's complement
-    kFloat32,    ///< `bits`: the pattern of an f32
-    kFloat64,    ///< `bits`: the pattern of an f64
-    kSymbol,     ///< `name` (a variable, function, label or special register), plus `offset`
-    kAddress,    ///< [elements[0] + offset]
-    kVector,     ///< {a, b, …}
-    kPair,       ///< p|q
-    kList,       ///< (a, b, …) of a call
-    kSink,       ///< _
+    kRegister,  ///< `reg`
+    kInteger,   ///< `bits`, two's complement
+    kFloat32,   ///< `bits`: the pattern of an f32
+    kFloat64,   ///< `bits`: the pattern of an f64
+    kSymbol,    ///< `name` (a variable, function, label or special register), plus `offset`
+    kAddress,   ///< [elements[0] + offset]
+    kVector,    ///< {a, b, …}
+    kPair,      ///< p|q
+    kList,      ///< (a, b, …) of a call
+    kSink,      ///< _
   };
   Kind kind = Kind::kSink;
   bool negated = false;  ///< `!p`
@@ -45,8 +45,8 @@ struct Instruction {
   SourceLocation location = {};
   int guard = -1;  ///< predicate register, or -1
   bool guard_negated = false;
-  std::string opcode;                  ///< as written: "ld.global.nc.f32"
-  std::vector<std::string> parts;      ///< the opcode split at its dots
+  std::string opcode;              ///< as written: "ld.global.nc.f32"
+  std::vector<std::string> parts;  ///< the opcode split at its dots
   std::vector<Operand> operands = {};
 };
 
@@ -55,7 +55,7 @@ struct Variable {
   std::string name;
   Space space = Space::kGlobal;
   std::uint32_t align = 1;
-  std::uint64_t bytes = 0;             ///< 0 with `is_extern`: dynamic shared memory
+  std::uint64_t bytes = 0;  ///< 0 with `is_extern`: dynamic shared memory
   bool is_extern = false;
   std::vector<std::uint8_t> initial = {};  ///< empty: zero or uninitialised
   /// Addresses of other variables inside `initial`: byte position → name.
@@ -67,22 +67,22 @@ struct Function {
   bool is_entry = false;
   bool has_body = false;
   int line = 0;
-  int max_threads = 0;                   ///< from .maxntid / .reqntid, 0 when not stated
+  int max_threads = 0;  ///< from .maxntid / .reqntid, 0 when not stated
   std::vector<Type> registers;
-  std::vector<Variable> variables;       ///< parameters first, then return values, then locals
-  std::vector<int> parameters;           ///< indices into variables
-  std::vector<int> results;              ///< indices into variables
+  std::vector<Variable> variables;  ///< parameters first, then return values, then locals
+  std::vector<int> parameters;      ///< indices into variables
+  std::vector<int> results;         ///< indices into variables
   std::vector<Instruction> body;
-  std::vector<int> labels;               ///< label → index into body; -1 while undefined
+  std::vector<int> labels;  ///< label → index into body; -1 while undefined
   /// `.branchtargets` lists: label index of the list → label indices.
   std::map<int, std::vector<int>> branch_targets;
 };
 
 struct Module {
-  std::string target;                    ///< "sm_89"
-  std::vector<Variable> variables;       ///< module scope
+  std::string target;               ///< "sm_89"
+  std::vector<Variable> variables;  ///< module scope
   std::map<std::string, Function> functions;
-  std::map<int, std::string> files;      ///< from .file
+  std::map<int, std::string> files;  ///< from .file
 };
 
 }  // namespace evo::ptx

@@ -93,7 +93,8 @@ bool FunctionParser::parse_directive() {
 void FunctionParser::parse_registers() {
   tokens_.take();
   const Token type_token = tokens_.take();
-  const auto type = type_token.text.empty() ? std::nullopt : type_from_name(type_token.text.substr(1));
+  const auto type =
+      type_token.text.empty() ? std::nullopt : type_from_name(type_token.text.substr(1));
   if (type_token.kind != Token::Kind::kDirective || !type) {
     throw PtxError("not supported: register type " + std::string(type_token.text), type_token.line);
   }

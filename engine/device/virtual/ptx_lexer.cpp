@@ -103,8 +103,8 @@ class Lexer {
   }
 
   void eat_number() {
-    const bool hexadecimal = peek() == '0' && std::string_view("xXfFdD").find(peek(1)) !=
-                                                  std::string_view::npos;
+    const bool hexadecimal =
+        peek() == '0' && std::string_view("xXfFdD").find(peek(1)) != std::string_view::npos;
     while (is_word_char(peek()) || peek() == '.') {
       const char c = peek();
       ++at_;

@@ -38,7 +38,8 @@ void parse_initial_value(TokenStream& tokens, Variable& variable, std::uint64_t 
   }
   if (tokens.peek().kind == Token::Kind::kWord) {
     variable.references[variable.initial.size()] = tokens.word();
-    if (tokens.is("(") || tokens.is("+")) tokens.fail("not supported: expression in an initialiser");
+    if (tokens.is("(") || tokens.is("+"))
+      tokens.fail("not supported: expression in an initialiser");
     append_bytes(variable, 0, element_bytes);
     return;
   }
@@ -172,9 +173,9 @@ class ModuleParser {
     }
     if (tokens_.accept(".entry")) return parse_function(true);
     if (tokens_.accept(".func")) return parse_function(false);
-    for (const auto& [name, space] : {std::pair{".global", Space::kGlobal},
-                                      std::pair{".const", Space::kConst},
-                                      std::pair{".shared", Space::kShared}}) {
+    for (const auto& [name, space] :
+         {std::pair{".global", Space::kGlobal}, std::pair{".const", Space::kConst},
+          std::pair{".shared", Space::kShared}}) {
       if (!tokens_.accept(name)) continue;
       for (Variable& variable : parse_variables(tokens_, space, is_extern)) {
         module_.variables.push_back(std::move(variable));

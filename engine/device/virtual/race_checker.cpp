@@ -20,7 +20,9 @@ constexpr std::uint64_t kTaint = 1ULL << 61;
 constexpr std::uint64_t kValid = 1ULL << 63;
 constexpr std::uint64_t kFlags = kStrong | kAsync | kTaint | kValid;
 
-std::uint32_t clock_of(std::uint64_t record) { return static_cast<std::uint32_t>(record & kClockMask); }
+std::uint32_t clock_of(std::uint64_t record) {
+  return static_cast<std::uint32_t>(record & kClockMask);
+}
 int lane_of(std::uint64_t record) { return static_cast<int>((record >> kLaneShift) & kLaneMask); }
 int warp_of(std::uint64_t record) { return static_cast<int>((record >> kWarpShift) & kWarpMask); }
 int pc_of(std::uint64_t record) { return static_cast<int>((record >> kPcShift) & kPcMask); }
@@ -106,7 +108,8 @@ void RaceChecker::check_one(const Access& access, int lane, std::uint32_t granul
   const bool same_warp = other == access.warp;
   const auto& limit = clocks_[static_cast<std::size_t>(access.warp)];
   bool races = clock_of(record) > limit[static_cast<std::size_t>(other)];
-  if (same_warp) races = clock_of(record) == limit[static_cast<std::size_t>(other)] && lane_of(record) != lane;
+  if (same_warp)
+    races = clock_of(record) == limit[static_cast<std::size_t>(other)] && lane_of(record) != lane;
   if ((record & kAsync) != 0) races = true;
   if (!races || both_strong) return;
   result.conflicts.push_back({lane, granule << shift_, other, lane_of(record), pc_of(record), true,
@@ -124,8 +127,8 @@ void RaceChecker::check_reads(const Access& access, Result& result) const {
       const std::uint64_t first = access.address[lane] >> shift_;
       for (std::uint32_t k = 0; k < count; ++k) {
         const std::uint64_t record = row[first + k];
-        const bool races = own ? clock_of(record) == before && lane_of(record) != lane
-                               : clock_of(record) > before;
+        const bool races =
+            own ? clock_of(record) == before && lane_of(record) != lane : clock_of(record) > before;
         if (!races || record == 0) continue;
         if (access.kind != AccessKind::kPlain && (record & kStrong) != 0) continue;
         result.conflicts.push_back({lane, static_cast<std::uint32_t>(first + k) << shift_, w,
@@ -138,8 +141,8 @@ void RaceChecker::check_reads(const Access& access, Result& result) const {
 void RaceChecker::record_reads(const Access& access) {
   auto& row = reads_[static_cast<std::size_t>(access.warp)];
   const std::uint32_t now = clock(access.warp)[static_cast<std::size_t>(access.warp)];
-  const std::uint64_t base = make_record(now, access.pc, access.warp,
-                                         access.kind == AccessKind::kPlain ? 0 : kStrong);
+  const std::uint64_t base =
+      make_record(now, access.pc, access.warp, access.kind == AccessKind::kPlain ? 0 : kStrong);
   const std::uint64_t several = with_lane(base, kWarpSize);
   const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
   for_lanes(access.mask, [&](int lane) {

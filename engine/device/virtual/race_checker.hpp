@@ -25,7 +25,7 @@ struct Conflict {
   int lane = 0;               ///< of the access at hand
   std::uint32_t address = 0;  ///< shared byte address
   int other_warp = 0;
-  int other_lane = 0;         ///< kWarpSize: several lanes
+  int other_lane = 0;  ///< kWarpSize: several lanes
   int other_pc = 0;
   bool other_is_write = false;
   bool other_is_async = false;

@@ -39,8 +39,8 @@ bool is_cta_barrier(const InstrInfo& info) {
   return info.opcode.starts_with("bar") && !info.opcode.starts_with("bar.warp");
 }
 
-/// No group of the warp can go on. The culprit is a .sync instruction of the warp when there is one,
-/// else a barrier of the CTA in divergent code.
+/// No group of the warp can go on. The culprit is a .sync instruction of the warp when there is
+/// one, else a barrier of the CTA in divergent code.
 void report_divergence(Warp& warp) {
   const Program& program = warp.cta->program();
   std::uint32_t pc = warp.pc;
@@ -55,10 +55,12 @@ void report_divergence(Warp& warp) {
     lanes = group.mask;
   }
   const bool barrier = is_cta_barrier(program.info[pc]);
-  std::string what = "only " + std::to_string(std::popcount(lanes)) + " of the " + std::to_string(std::popcount(warp.alive)) +
-                     " running threads of warp " + std::to_string(warp.index) + " reach it";
+  std::string what = "only " + std::to_string(std::popcount(lanes)) + " of the " +
+                     std::to_string(std::popcount(warp.alive)) + " running threads of warp " +
+                     std::to_string(warp.index) + " reach it";
   if (barrier) what += " (barrier in divergent code)";
-  warp.cta->fail(barrier ? HazardKind::kBarrier : HazardKind::kDivergence, static_cast<int>(pc), other, what);
+  warp.cta->fail(barrier ? HazardKind::kBarrier : HazardKind::kDivergence, static_cast<int>(pc),
+                 other, what);
 }
 
 /// After a handler asked to park: the lanes of exec stay, the rest of the group goes on.

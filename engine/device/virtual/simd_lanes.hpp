@@ -7,7 +7,8 @@
 #include "engine/device/virtual/warp.hpp"
 
 // Loops over the 32 lanes of a warp. Included only by files that are compiled once for each
-// instruction set, inside the namespace EVO_SIMD; without branches, so that the compiler vectorises.
+// instruction set, inside the namespace EVO_SIMD; without branches, so that the compiler
+// vectorises.
 
 #ifndef EVO_SIMD
 #error "EVO_SIMD must name the namespace of the instruction set"

@@ -12,7 +12,9 @@ namespace evo::ptx {
 
 #define EVO_INLINE __attribute__((always_inline)) inline
 
-EVO_INLINE std::uint32_t float_bits(float value) { return __builtin_bit_cast(std::uint32_t, value); }
+EVO_INLINE std::uint32_t float_bits(float value) {
+  return __builtin_bit_cast(std::uint32_t, value);
+}
 EVO_INLINE float bits_float(std::uint32_t bits) { return __builtin_bit_cast(float, bits); }
 
 /// Exact.

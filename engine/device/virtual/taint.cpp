@@ -16,7 +16,8 @@ std::uint32_t full_mask(std::uint32_t bytes) { return bytes >= 16 ? 0xffffU : (1
 std::uint64_t value_of(const Warp& warp, std::uint32_t reg, std::uint32_t bytes, int lane) {
   std::uint64_t value = 0;
   const std::size_t step = bytes;
-  std::memcpy(&value, warp.regs + reg + step * static_cast<std::size_t>(lane), bytes < 8 ? bytes : 8);
+  std::memcpy(&value, warp.regs + reg + step * static_cast<std::size_t>(lane),
+              bytes < 8 ? bytes : 8);
   return value;
 }
 
@@ -66,7 +67,8 @@ std::uint32_t shifted(const Warp& warp, const Instr& in, const InstrInfo& info, 
   const auto amount = static_cast<std::uint32_t>(value_of(warp, in.src[1], 4, lane));
   if (amount % 8 != 0) return full_mask(bytes);
   if (amount >= bytes * 8) return 0;
-  return (info.opcode.starts_with("shl") ? a << (amount / 8) : a >> (amount / 8)) & full_mask(bytes);
+  return (info.opcode.starts_with("shl") ? a << (amount / 8) : a >> (amount / 8)) &
+         full_mask(bytes);
 }
 
 std::uint32_t selected(const Warp& warp, const Instr& in, const InstrInfo& info, int lane) {
@@ -75,7 +77,8 @@ std::uint32_t selected(const Warp& warp, const Instr& in, const InstrInfo& info,
   return get_taint(warp, first ? in.src[0] : in.src[1], info.dst_bytes, lane);
 }
 
-std::uint32_t combined_predicate(const Warp& warp, const Instr& in, const InstrInfo& info, int lane) {
+std::uint32_t combined_predicate(const Warp& warp, const Instr& in, const InstrInfo& info,
+                                 int lane) {
   const bool ta = get_taint(warp, in.src[0], 4, lane) != 0;
   const bool tb = get_taint(warp, in.src[1], 4, lane) != 0;
   const bool decides = info.taint == TaintRule::kPredOr;
@@ -97,18 +100,27 @@ std::uint32_t packed(const Warp& warp, const InstrInfo& info, int lane) {
 
 std::uint32_t lane_taint(const Warp& warp, const Instr& in, const InstrInfo& info, int lane) {
   switch (info.taint) {
-    case TaintRule::kMove: return get_taint(warp, in.src[0], info.dst_bytes, lane);
+    case TaintRule::kMove:
+      return get_taint(warp, in.src[0], info.dst_bytes, lane);
     case TaintRule::kAnd:
     case TaintRule::kOr:
-    case TaintRule::kXor: return bytewise(warp, in, info, lane);
-    case TaintRule::kCarry: return carried(warp, info, lane);
-    case TaintRule::kSelect: return selected(warp, in, info, lane);
+    case TaintRule::kXor:
+      return bytewise(warp, in, info, lane);
+    case TaintRule::kCarry:
+      return carried(warp, info, lane);
+    case TaintRule::kSelect:
+      return selected(warp, in, info, lane);
     case TaintRule::kPredAnd:
-    case TaintRule::kPredOr: return combined_predicate(warp, in, info, lane);
-    case TaintRule::kPack: return packed(warp, info, lane);
-    case TaintRule::kPermute: return permuted(warp, in, lane);
-    case TaintRule::kShift: return shifted(warp, in, info, lane);
-    default: break;
+    case TaintRule::kPredOr:
+      return combined_predicate(warp, in, info, lane);
+    case TaintRule::kPack:
+      return packed(warp, info, lane);
+    case TaintRule::kPermute:
+      return permuted(warp, in, lane);
+    case TaintRule::kShift:
+      return shifted(warp, in, info, lane);
+    default:
+      break;
   }
   for (const std::uint32_t reg : info.sources) {
     if (get_taint(warp, reg, 8, lane) != 0) return full_mask(info.dst_bytes);
@@ -123,7 +135,8 @@ void unpack_taint(Warp& warp, const Instr& in, const InstrInfo& info) {
     std::uint32_t at = 0;
     for (std::uint32_t i = 0; i < in.extra_count; ++i, at += info.dst_bytes) {
       const std::uint32_t reg = warp.cta->program().extra[in.extra + i];
-      if (reg != kNoRegister) set_taint(warp, reg, info.dst_bytes, lane, (all >> at) & full_mask(info.dst_bytes));
+      if (reg != kNoRegister)
+        set_taint(warp, reg, info.dst_bytes, lane, (all >> at) & full_mask(info.dst_bytes));
     }
   }
 }
@@ -169,7 +182,9 @@ void check_guard_taint(Warp& warp, const Instr& in) {
 void drop_stale_taint(Warp& warp) {
   const std::size_t bytes = warp.cta->program().register_bytes / 4;
   const std::uint8_t* end = warp.taint + bytes;
-  if (std::find_if(static_cast<const std::uint8_t*>(warp.taint), end, [](std::uint8_t t) { return t != 0; }) == end) warp.tainted = false;
+  if (std::find_if(static_cast<const std::uint8_t*>(warp.taint), end,
+                   [](std::uint8_t t) { return t != 0; }) == end)
+    warp.tainted = false;
 }
 
 void propagate_taint(Warp& warp, const Instr& in) {

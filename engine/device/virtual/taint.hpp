@@ -16,7 +16,8 @@ void check_guard_taint(Warp& warp, const Instr& in);
 /// Clears Warp::tainted when no register holds such data any more.
 void drop_stale_taint(Warp& warp);
 
-/// Whether the value of any lane in `mask` of the register of `bytes` bytes is tainted; one bit a lane.
+/// Whether the value of any lane in `mask` of the register of `bytes` bytes is tainted; one bit a
+/// lane.
 [[nodiscard]] std::uint32_t tainted_lanes(const Warp& warp, std::uint32_t reg, std::uint32_t bytes,
                                           std::uint32_t mask);
 

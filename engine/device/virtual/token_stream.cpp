@@ -36,8 +36,10 @@ Literal parse_literal(std::string_view text, int line) {
   }
   std::string_view digits = text;
   if (digits.back() == 'U' || digits.back() == 'u') digits.remove_suffix(1);
-  if (mark == 'x' || mark == 'X') return {Literal::Kind::kInteger, parse_digits(digits.substr(2), 16, line)};
-  if (mark == 'b' || mark == 'B') return {Literal::Kind::kInteger, parse_digits(digits.substr(2), 2, line)};
+  if (mark == 'x' || mark == 'X')
+    return {Literal::Kind::kInteger, parse_digits(digits.substr(2), 16, line)};
+  if (mark == 'b' || mark == 'B')
+    return {Literal::Kind::kInteger, parse_digits(digits.substr(2), 2, line)};
   const int base = digits.size() > 1 && digits[0] == '0' ? 8 : 10;
   return {Literal::Kind::kInteger, parse_digits(digits, base, line)};
 }

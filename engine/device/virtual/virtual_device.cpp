@@ -64,7 +64,8 @@ std::vector<std::uint64_t> spread_sample(std::uint64_t ctas) {
   constexpr std::uint64_t kPredictedCtas = 8;
   std::vector<std::uint64_t> sample;
   const std::uint64_t count = std::min(ctas, kPredictedCtas);
-  for (std::uint64_t i = 0; i < count; ++i) sample.push_back(i * (ctas - 1) / std::max<std::uint64_t>(count - 1, 1));
+  for (std::uint64_t i = 0; i < count; ++i)
+    sample.push_back(i * (ctas - 1) / std::max<std::uint64_t>(count - 1, 1));
   return sample;
 }
 
@@ -76,8 +77,10 @@ int registers_of(const LoadedKernel& kernel) {
 
 class Implementation : public VirtualDevice {
  public:
-  Implementation(const ptx::DeviceModel& model, const VirtualOptions& options) : model_(model), options_(options) {
-    if (options_.threads <= 0) options_.threads = static_cast<int>(std::max(std::thread::hardware_concurrency(), 1U));
+  Implementation(const ptx::DeviceModel& model, const VirtualOptions& options)
+      : model_(model), options_(options) {
+    if (options_.threads <= 0)
+      options_.threads = static_cast<int>(std::max(std::thread::hardware_concurrency(), 1U));
   }
 
   [[nodiscard]] const DeviceInfo& info() const override { return model_.info; }
@@ -95,14 +98,18 @@ class Implementation : public VirtualDevice {
 
   void upload(BufferId buffer, std::span<const std::byte> data) override {
     GlobalBuffer& target = at(buffer);
-    if (data.size() > target.bytes) throw InputError("upload of " + std::to_string(data.size()) + " bytes to '" + target.name + "' of " + std::to_string(target.bytes));
+    if (data.size() > target.bytes)
+      throw InputError("upload of " + std::to_string(data.size()) + " bytes to '" + target.name +
+                       "' of " + std::to_string(target.bytes));
     if (!data.empty()) std::memcpy(target.data.get(), data.data(), data.size());
     mark_written(target, data.size());
   }
 
   void download(BufferId buffer, std::span<std::byte> data) override {
     const GlobalBuffer& source = at(buffer);
-    if (data.size() > source.bytes) throw InputError("download of " + std::to_string(data.size()) + " bytes from '" + source.name + "' of " + std::to_string(source.bytes));
+    if (data.size() > source.bytes)
+      throw InputError("download of " + std::to_string(data.size()) + " bytes from '" +
+                       source.name + "' of " + std::to_string(source.bytes));
     if (!data.empty()) std::memcpy(data.data(), source.data.get(), data.size());
   }
 
@@ -144,11 +151,14 @@ class Implementation : public VirtualDevice {
     kernels_.erase(kernel);
   }
 
-  std::optional<Fault> launch(KernelId kernel, const LaunchConfig& config, std::span<const KernelArgument> arguments) override {
+  std::optional<Fault> launch(KernelId kernel, const LaunchConfig& config,
+                              std::span<const KernelArgument> arguments) override {
     return run(kernel_at(kernel), config, arguments, false, sample_).fault;
   }
 
-  std::variant<GraphId, Fault> make_graph(KernelId, const LaunchConfig&, std::span<const std::vector<KernelArgument>>, int) override {
+  std::variant<GraphId, Fault> make_graph(KernelId, const LaunchConfig&,
+                                          std::span<const std::vector<KernelArgument>>,
+                                          int) override {
     return Fault{.reason = "not supported: a virtual device predicts times, it has no graphs"};
   }
   std::variant<double, Fault> run_graph(GraphId) override {
@@ -159,20 +169,26 @@ class Implementation : public VirtualDevice {
 
   /// Runs a few CTAs without checks, on buffers that are put back afterwards; all of them when CTAs
   /// claim their work from memory, since a few would do the work of all.
-  std::variant<double, Fault> predict_us(KernelId kernel, const LaunchConfig& config, std::span<const KernelArgument> arguments) override {
+  std::variant<double, Fault> predict_us(KernelId kernel, const LaunchConfig& config,
+                                         std::span<const KernelArgument> arguments) override {
     const LoadedKernel& loaded = kernel_at(kernel);
     const BufferSnapshot snapshot(memory_);
-    const std::uint64_t ctas = static_cast<std::uint64_t>(config.grid[0]) * config.grid[1] * config.grid[2];
-    const Outcome outcome = run(loaded, config, arguments, true, loaded.program->claims_work ? std::vector<std::uint64_t>{} : spread_sample(ctas));
+    const std::uint64_t ctas =
+        static_cast<std::uint64_t>(config.grid[0]) * config.grid[1] * config.grid[2];
+    const Outcome outcome =
+        run(loaded, config, arguments, true,
+            loaded.program->claims_work ? std::vector<std::uint64_t>{} : spread_sample(ctas));
     if (outcome.fault) return *outcome.fault;
     const int threads = static_cast<int>(config.block[0] * config.block[1] * config.block[2]);
-    const int shared = static_cast<int>(loaded.program->dynamic_shared_offset + config.dynamic_shared_bytes);
+    const int shared =
+        static_cast<int>(loaded.program->dynamic_shared_offset + config.dynamic_shared_bytes);
     ptx::PredictionInput input;
     input.cost = ptx::cta_cost(model_, *loaded.program, outcome.counts, (threads + 31) / 32);
     input.ctas = ctas;
     input.ctas_per_sm = ptx::occupancy(model_, registers_of(loaded), threads, shared).ctas_per_sm;
     for (const KernelArgument& argument : arguments) {
-      if (const auto* buffer = std::get_if<BufferId>(&argument)) input.footprint_bytes += static_cast<double>(at(*buffer).bytes);
+      if (const auto* buffer = std::get_if<BufferId>(&argument))
+        input.footprint_bytes += static_cast<double>(at(*buffer).bytes);
     }
     return ptx::predict_time_us(model_, input);
   }
@@ -190,13 +206,15 @@ class Implementation : public VirtualDevice {
 
   GlobalBuffer& at(BufferId id) const {
     const auto found = buffers_.find(id);
-    if (found == buffers_.end()) throw InputError("no buffer " + std::to_string(id) + " on " + model_.info.id);
+    if (found == buffers_.end())
+      throw InputError("no buffer " + std::to_string(id) + " on " + model_.info.id);
     return *found->second;
   }
 
   const LoadedKernel& kernel_at(KernelId id) const {
     const auto found = kernels_.find(id);
-    if (found == kernels_.end()) throw InputError("no kernel " + std::to_string(id) + " on " + model_.info.id);
+    if (found == kernels_.end())
+      throw InputError("no kernel " + std::to_string(id) + " on " + model_.info.id);
     return found->second;
   }
 
@@ -205,13 +223,17 @@ class Implementation : public VirtualDevice {
     if (bytes == buffer.bytes) buffer.all_written.store(true);
   }
 
-  void place_variables(const ptx::Module& module, LoadedKernel& kernel, ptx::GlobalAddresses& addresses) {
+  void place_variables(const ptx::Module& module, LoadedKernel& kernel,
+                       ptx::GlobalAddresses& addresses) {
     for (const ptx::Variable& variable : module.variables) {
       if (variable.space != ptx::Space::kGlobal && variable.space != ptx::Space::kConst) continue;
       if (variable.is_extern) continue;
-      GlobalBuffer& buffer = memory_.allocate(variable.name, variable.bytes, variable.space == ptx::Space::kGlobal, std::max(variable.align, 16U));
+      GlobalBuffer& buffer =
+          memory_.allocate(variable.name, variable.bytes, variable.space == ptx::Space::kGlobal,
+                           std::max(variable.align, 16U));
       std::memset(buffer.data.get(), 0, variable.bytes);
-      if (!variable.initial.empty()) std::memcpy(buffer.data.get(), variable.initial.data(), variable.initial.size());
+      if (!variable.initial.empty())
+        std::memcpy(buffer.data.get(), variable.initial.data(), variable.initial.size());
       mark_written(buffer, variable.bytes);
       addresses[variable.name] = buffer.base;
       kernel.variables.push_back(&buffer);
@@ -230,23 +252,39 @@ class Implementation : public VirtualDevice {
 
   /// Why the device would refuse the launch, or nothing.
   std::optional<Fault> check_config(const LoadedKernel& kernel, const LaunchConfig& config) const {
-    const auto refuse = [&](const std::string& why) { return Fault{.reason = "launch refused: " + why}; };
-    const std::uint64_t threads = static_cast<std::uint64_t>(config.block[0]) * config.block[1] * config.block[2];
+    const auto refuse = [&](const std::string& why) {
+      return Fault{.reason = "launch refused: " + why};
+    };
+    const std::uint64_t threads =
+        static_cast<std::uint64_t>(config.block[0]) * config.block[1] * config.block[2];
     const auto limit = static_cast<std::uint64_t>(model_.info.max_threads_per_cta);
-    if (threads == 0 || threads > limit || config.block[2] > 64) return refuse("block of " + dimensions(config.block) + " threads, the limit is " + std::to_string(limit));
-    if (config.grid[0] == 0 || config.grid[1] == 0 || config.grid[2] == 0 || config.grid[0] > 0x7fffffffU || config.grid[1] > 65535 || config.grid[2] > 65535) return refuse("grid of " + dimensions(config.grid) + " CTAs");
+    if (threads == 0 || threads > limit || config.block[2] > 64)
+      return refuse("block of " + dimensions(config.block) + " threads, the limit is " +
+                    std::to_string(limit));
+    if (config.grid[0] == 0 || config.grid[1] == 0 || config.grid[2] == 0 ||
+        config.grid[0] > 0x7fffffffU || config.grid[1] > 65535 || config.grid[2] > 65535)
+      return refuse("grid of " + dimensions(config.grid) + " CTAs");
     const int bound = kernel.program->max_threads;
-    if (bound > 0 && threads > static_cast<std::uint64_t>(bound)) return refuse(std::to_string(threads) + " threads, the kernel is bounded to " + std::to_string(bound));
-    const std::uint64_t shared = static_cast<std::uint64_t>(kernel.program->dynamic_shared_offset) + config.dynamic_shared_bytes;
-    if (shared > static_cast<std::uint64_t>(model_.info.max_shared_bytes_per_cta)) return refuse(std::to_string(shared) + " bytes of shared memory, the limit is " + std::to_string(model_.info.max_shared_bytes_per_cta));
-    const auto occupied = ptx::occupancy(model_, kernel.registers, static_cast<int>(threads), static_cast<int>(shared));
-    if (occupied.ctas_per_sm < 1) return refuse("too many resources: " + std::string(occupied.limit));
+    if (bound > 0 && threads > static_cast<std::uint64_t>(bound))
+      return refuse(std::to_string(threads) + " threads, the kernel is bounded to " +
+                    std::to_string(bound));
+    const std::uint64_t shared = static_cast<std::uint64_t>(kernel.program->dynamic_shared_offset) +
+                                 config.dynamic_shared_bytes;
+    if (shared > static_cast<std::uint64_t>(model_.info.max_shared_bytes_per_cta))
+      return refuse(std::to_string(shared) + " bytes of shared memory, the limit is " +
+                    std::to_string(model_.info.max_shared_bytes_per_cta));
+    const auto occupied = ptx::occupancy(model_, kernel.registers, static_cast<int>(threads),
+                                         static_cast<int>(shared));
+    if (occupied.ctas_per_sm < 1)
+      return refuse("too many resources: " + std::string(occupied.limit));
     return std::nullopt;
   }
 
-  std::variant<std::vector<std::byte>, Fault> pack_arguments(const ptx::Program& program, std::span<const KernelArgument> arguments) const {
+  std::variant<std::vector<std::byte>, Fault> pack_arguments(
+      const ptx::Program& program, std::span<const KernelArgument> arguments) const {
     if (arguments.size() != program.parameters.size()) {
-      return Fault{.reason = "the kernel has " + std::to_string(program.parameters.size()) + " parameters, the launch gives " + std::to_string(arguments.size())};
+      return Fault{.reason = "the kernel has " + std::to_string(program.parameters.size()) +
+                             " parameters, the launch gives " + std::to_string(arguments.size())};
     }
     std::vector<std::byte> block(program.parameter_bytes + 16);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -262,14 +300,18 @@ class Implementation : public VirtualDevice {
         size = scalar.size;
       }
       if (size != layout.bytes) {
-        return Fault{.reason = "parameter " + std::to_string(i) + " has " + std::to_string(layout.bytes) + " bytes, the argument " + std::to_string(size)};
+        return Fault{.reason = "parameter " + std::to_string(i) + " has " +
+                               std::to_string(layout.bytes) + " bytes, the argument " +
+                               std::to_string(size)};
       }
       std::memcpy(block.data() + layout.offset, bytes, size);
     }
     return block;
   }
 
-  Outcome run(const LoadedKernel& kernel, const LaunchConfig& config, std::span<const KernelArgument> arguments, bool count_memory, const std::vector<std::uint64_t>& sample) {
+  Outcome run(const LoadedKernel& kernel, const LaunchConfig& config,
+              std::span<const KernelArgument> arguments, bool count_memory,
+              const std::vector<std::uint64_t>& sample) {
     if (auto refused = check_config(kernel, config)) return {std::move(refused), {}};
     auto packed = pack_arguments(*kernel.program, arguments);
     if (auto* fault = std::get_if<Fault>(&packed)) return {std::move(*fault), {}};
@@ -291,10 +333,12 @@ class Implementation : public VirtualDevice {
     context.stall_budget = options_.stall_budget;
     context.issue_budget = options_.issue_budget;
     const auto threads = config.block[0] * config.block[1] * config.block[2];
-    const auto occupied = ptx::occupancy(model_, kernel.registers, static_cast<int>(threads), static_cast<int>(context.shared_bytes));
+    const auto occupied = ptx::occupancy(model_, kernel.registers, static_cast<int>(threads),
+                                         static_cast<int>(context.shared_bytes));
     ptx::GridOptions grid;
     grid.threads = options_.threads;
-    grid.resident = static_cast<std::size_t>(std::max(occupied.ctas_per_sm * model_.info.sm_count, 1));
+    grid.resident =
+        static_cast<std::size_t>(std::max(occupied.ctas_per_sm * model_.info.sm_count, 1));
     grid.sample = sample;
     const auto start = std::chrono::steady_clock::now();
     Outcome outcome;
@@ -310,8 +354,10 @@ class Implementation : public VirtualDevice {
     if (hazards.empty()) return std::nullopt;
     Fault fault;
     fault.reason = ptx::describe_hazard(program, hazards.front());
-    if (hazards.size() > 1) fault.reason += " (and " + std::to_string(hazards.size() - 1) + " more)";
-    for (const ptx::Hazard& hazard : hazards) fault.detail += ptx::describe_hazard(program, hazard) + "\n";
+    if (hazards.size() > 1)
+      fault.reason += " (and " + std::to_string(hazards.size() - 1) + " more)";
+    for (const ptx::Hazard& hazard : hazards)
+      fault.detail += ptx::describe_hazard(program, hazard) + "\n";
     return fault;
   }
 
@@ -327,7 +373,8 @@ class Implementation : public VirtualDevice {
 
 }  // namespace
 
-std::unique_ptr<VirtualDevice> open_virtual_device(std::string_view id, const VirtualOptions& options) {
+std::unique_ptr<VirtualDevice> open_virtual_device(std::string_view id,
+                                                   const VirtualOptions& options) {
   return std::make_unique<Implementation>(ptx::device_model(id), options);
 }
 

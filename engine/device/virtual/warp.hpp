@@ -11,7 +11,8 @@ namespace evo::ptx {
 
 class Cta;
 
-/// Lanes that left the running group of a warp: at another instruction, or waiting there for others.
+/// Lanes that left the running group of a warp: at another instruction, or waiting there for
+/// others.
 struct LaneGroup {
   std::uint32_t pc;
   std::uint32_t mask;
@@ -35,22 +36,22 @@ struct Warp {
   std::byte* regs = nullptr;
   /// One byte a lane for every slot: bit b says that byte b of the register was never written.
   std::uint8_t* taint = nullptr;
-  bool tainted = false;          ///< whether any register may be
-  std::uint32_t exec = 0;        ///< lanes of the instruction that runs
-  std::uint32_t active = 0;      ///< lanes of the running group
-  std::uint32_t alive = 0;       ///< lanes that have not exited
+  bool tainted = false;      ///< whether any register may be
+  std::uint32_t exec = 0;    ///< lanes of the instruction that runs
+  std::uint32_t active = 0;  ///< lanes of the running group
+  std::uint32_t alive = 0;   ///< lanes that have not exited
   std::uint32_t pc = 0;
   std::uint32_t next_pc = 0;
-  std::uint32_t carry = 0;       ///< condition code CC.CF, a bit a lane
+  std::uint32_t carry = 0;  ///< condition code CC.CF, a bit a lane
   std::vector<LaneGroup> waiting;
-  bool park = false;             ///< set by a handler: the lanes of `exec` wait here for others
-  bool yield = false;            ///< set by a handler: let other warps run
+  bool park = false;   ///< set by a handler: the lanes of `exec` wait here for others
+  bool yield = false;  ///< set by a handler: let other warps run
   int parks_in_a_row = 0;
   int fairness_hold = 0;
   int backward_branches = 0;
   WarpState state = WarpState::kReady;
-  int index = 0;                 ///< in the CTA
-  int barrier = -1;              ///< the one it is blocked at
+  int index = 0;     ///< in the CTA
+  int barrier = -1;  ///< the one it is blocked at
   const Instr* blocked_at = nullptr;
   Cta* cta = nullptr;
   const Instr* code = nullptr;

@@ -8,8 +8,8 @@ namespace {
 
 struct Defect {
   const char* entry;
-  const char* found_as;   ///< how the report must begin
-  const char* mentions;   ///< what it must name
+  const char* found_as;  ///< how the report must begin
+  const char* mentions;  ///< what it must name
 };
 
 // Every entry of kernels/defects.cu.
@@ -50,7 +50,8 @@ constexpr int kCount = 128;
 
 const std::string& compiled(bool bug) {
   static const std::string clean = compile_to_ptx(kernel_source("defects.cu"), "compute_80");
-  static const std::string broken = compile_to_ptx(kernel_source("defects.cu"), "compute_80", {"-DBUG"});
+  static const std::string broken =
+      compile_to_ptx(kernel_source("defects.cu"), "compute_80", {"-DBUG"});
   return bug ? broken : clean;
 }
 
@@ -59,11 +60,13 @@ std::optional<Fault> run(const char* entry, bool bug, std::uint64_t seed) {
   options.stall_budget = 2'000'000;
   TestGpu gpu("virtual:a100", options);
   std::vector<float> values(kCount);
-  for (int i = 0; i < kCount; ++i) values[static_cast<std::size_t>(i)] = static_cast<float>(i % 7) - 2.0F;
+  for (int i = 0; i < kCount; ++i)
+    values[static_cast<std::size_t>(i)] = static_cast<float>(i % 7) - 2.0F;
   const BufferId in = gpu.input("in", values);
   std::vector<float> poison(kCount, -1.0F);
   const BufferId out = gpu.inout("out", poison);
-  return gpu.run(compiled(bug), entry, {.grid = {1, 1, 1}, .block = {kCount, 1, 1}}, {in, out, ScalarArgument::of(kCount)});
+  return gpu.run(compiled(bug), entry, {.grid = {1, 1, 1}, .block = {kCount, 1, 1}},
+                 {in, out, ScalarArgument::of(kCount)});
 }
 
 class Defects : public testing::TestWithParam<Defect> {
@@ -79,13 +82,15 @@ TEST_P(Defects, IsFoundWhateverTheSchedule) {
     ASSERT_TRUE(fault) << "seed " << seed;
     EXPECT_TRUE(fault->reason.starts_with(GetParam().found_as)) << fault->reason;
     EXPECT_NE(fault->detail.find(GetParam().mentions), std::string::npos) << fault->detail;
-    EXPECT_NE(fault->detail.find("kernel.cu:"), std::string::npos) << "no source line: " << fault->detail;
+    EXPECT_NE(fault->detail.find("kernel.cu:"), std::string::npos)
+        << "no source line: " << fault->detail;
     EXPECT_FALSE(fault->device_lost);
   }
 }
 
 TEST_P(Defects, CleanTwinHasNoReport) {
-  for (const std::uint64_t seed : {1U, 2U, 3U, 4U, 5U}) EXPECT_EQ(text_of(run(GetParam().entry, false, seed)), "");
+  for (const std::uint64_t seed : {1U, 2U, 3U, 4U, 5U})
+    EXPECT_EQ(text_of(run(GetParam().entry, false, seed)), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Defects, testing::ValuesIn(kDefects),

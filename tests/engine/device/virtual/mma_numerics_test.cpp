@@ -33,10 +33,13 @@ TEST_P(MmaTileRule, AgreesWithThePlainForm) {
   const int least = fp8 ? -6 : -14;
   Random random(5);
   for (int round = 0; round < 50; ++round) {
-    std::vector<float> a(16 * static_cast<std::size_t>(k)), b(8 * static_cast<std::size_t>(k)), c(128), d(128);
+    std::vector<float> a(16 * static_cast<std::size_t>(k)), b(8 * static_cast<std::size_t>(k)),
+        c(128), d(128);
     for (float& v : a) v = random.below(10) == 0 ? 0.0F : random_value(random, fp8);
     for (float& v : b) v = random_value(random, fp8);
-    for (float& v : c) v = static_cast<float>(random.normal() * std::exp2(static_cast<double>(random.below(20)) - 10));
+    for (float& v : c)
+      v = static_cast<float>(random.normal() *
+                             std::exp2(static_cast<double>(random.below(20)) - 10));
     if (round == 7) a[3] = INFINITY;
     if (round == 8) b[5] = NAN;
     mma_tile(rule, k, least, false, a.data(), b.data(), c.data(), d.data());
@@ -64,10 +67,12 @@ TEST_P(MmaTileRule, AgreesWithThePlainForm) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Architectures, MmaTileRule,
-                         testing::Values(Case{"sm_80", false, 8}, Case{"sm_80", false, 16}, Case{"sm_89", false, 16},
-                                         Case{"sm_89", true, 32}, Case{"sm_90", false, 16}, Case{"sm_90", true, 32}));
+                         testing::Values(Case{"sm_80", false, 8}, Case{"sm_80", false, 16},
+                                         Case{"sm_89", false, 16}, Case{"sm_89", true, 32},
+                                         Case{"sm_90", false, 16}, Case{"sm_90", true, 32}));
 
-/// One product of 2^13 and one of 1: the 13 fraction bits of Ada's fp8 sums keep it, one bit more does not fit.
+/// One product of 2^13 and one of 1: the 13 fraction bits of Ada's fp8 sums keep it, one bit more
+/// does not fit.
 TEST(MmaNumerics, AdaFp8SumsKeepThirteenBits) {
   const auto sum = [](const char* arch, float large, float small) {
     std::vector<float> a(16 * 32, 0.0F), b(32 * 8, 0.0F), c(128, 0.0F), d(128);

@@ -28,8 +28,9 @@ void find(void* handle, F& function, const char* name) {
 
 Library open_library() {
   Library library;
-  for (const char* name : {"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so",
-                           "/usr/local/cuda/lib64/libnvrtc.so.13", "/usr/local/cuda/lib64/libnvrtc.so.12"}) {
+  for (const char* name :
+       {"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so",
+        "/usr/local/cuda/lib64/libnvrtc.so.13", "/usr/local/cuda/lib64/libnvrtc.so.12"}) {
     library.handle = dlopen(name, RTLD_NOW);
     if (library.handle != nullptr) break;
   }
@@ -53,7 +54,8 @@ const Library& library() {
 
 bool has_nvrtc() { return library().handle != nullptr; }
 
-std::string compile_to_ptx(const std::string& source, const std::string& arch, std::vector<std::string> options) {
+std::string compile_to_ptx(const std::string& source, const std::string& arch,
+                           std::vector<std::string> options) {
   const Library& nvrtc = library();
   options.push_back("-arch=" + arch);
   options.emplace_back("-lineinfo");
@@ -64,7 +66,8 @@ std::string compile_to_ptx(const std::string& source, const std::string& arch, s
   if (nvrtc.create(&program, source.c_str(), "kernel.cu", 0, nullptr, nullptr) != NVRTC_SUCCESS) {
     throw std::runtime_error("nvrtcCreateProgram failed");
   }
-  const nvrtcResult result = nvrtc.compile(program, static_cast<int>(pointers.size()), pointers.data());
+  const nvrtcResult result =
+      nvrtc.compile(program, static_cast<int>(pointers.size()), pointers.data());
   std::size_t size = 0;
   std::string text;
   if (result == NVRTC_SUCCESS) {

@@ -31,7 +31,8 @@ class Ordinary : public testing::Test {
 
   std::vector<int> integers(std::size_t count, int low, int high) {
     std::vector<int> values(count);
-    for (int& v : values) v = low + static_cast<int>(random_.below(static_cast<U64>(high - low + 1)));
+    for (int& v : values)
+      v = low + static_cast<int>(random_.below(static_cast<U64>(high - low + 1)));
     return values;
   }
   std::vector<float> floats(std::size_t count, double low, double high) {
@@ -39,8 +40,8 @@ class Ordinary : public testing::Test {
     for (float& v : values) v = static_cast<float>(low + (high - low) * random_.uniform());
     return values;
   }
-  void launch(const char* entry, std::array<U32, 3> grid, std::array<U32, 3> block, const std::vector<KernelArgument>& arguments,
-              U32 shared = 0) {
+  void launch(const char* entry, std::array<U32, 3> grid, std::array<U32, 3> block,
+              const std::vector<KernelArgument>& arguments, U32 shared = 0) {
     ASSERT_EQ(text_of(gpu_.run(ptx(), entry, {grid, block, shared}, arguments)), "");
   }
   static KernelArgument n(std::size_t value) { return ScalarArgument::of(static_cast<int>(value)); }
@@ -56,10 +57,12 @@ std::vector<T> generate(std::size_t count, const std::function<T(std::size_t)>& 
   return values;
 }
 
-void expect_close(const std::vector<float>& got, const std::vector<double>& want, double relative, double absolute = 0) {
+void expect_close(const std::vector<float>& got, const std::vector<double>& want, double relative,
+                  double absolute = 0) {
   ASSERT_EQ(got.size(), want.size());
   for (std::size_t i = 0; i < got.size(); ++i) {
-    ASSERT_NEAR(static_cast<double>(got[i]), want[i], relative * std::abs(want[i]) + absolute) << "element " << i;
+    ASSERT_NEAR(static_cast<double>(got[i]), want[i], relative * std::abs(want[i]) + absolute)
+        << "element " << i;
   }
 }
 
@@ -67,7 +70,8 @@ TEST_F(Ordinary, Saxpy) {
   const auto x = floats(1000, -2, 2);
   auto y = floats(1000, -2, 2);
   const BufferId by = gpu_.inout("y", y);
-  launch("saxpy", {4, 1, 1}, {256, 1, 1}, {gpu_.input("x", x), by, ScalarArgument::of(1.5F), n(1000)});
+  launch("saxpy", {4, 1, 1}, {256, 1, 1},
+         {gpu_.input("x", x), by, ScalarArgument::of(1.5F), n(1000)});
   for (std::size_t i = 0; i < 1000; ++i) y[i] = std::fma(1.5F, x[i], y[i]);
   EXPECT_EQ(gpu_.read<float>(by, 1000), y);
 }
@@ -118,7 +122,8 @@ TEST_F(Ordinary, TransposeWithPaddingAndTails) {
   const auto in = floats(kSize * kSize, 0, 1);
   const BufferId out = gpu_.output<float>("out", kSize * kSize);
   launch("transpose_padded", {3, 3, 1}, {32, 8, 1}, {gpu_.input("in", in), out, n(kSize)});
-  const auto want = generate<float>(kSize * kSize, [&](std::size_t i) { return in[i % kSize * kSize + i / kSize]; });
+  const auto want = generate<float>(
+      kSize * kSize, [&](std::size_t i) { return in[i % kSize * kSize + i / kSize]; });
   EXPECT_EQ(gpu_.read<float>(out, kSize * kSize), want);
 }
 
@@ -128,7 +133,9 @@ TEST_F(Ordinary, MatrixProducts) {
   const auto b = floats(kSize * kSize, -1, 1);
   std::vector<double> want(kSize * kSize, 0);
   for (std::size_t i = 0; i < kSize * kSize; ++i) {
-    for (std::size_t k = 0; k < kSize; ++k) want[i] += static_cast<double>(a[i / kSize * kSize + k]) * static_cast<double>(b[k * kSize + i % kSize]);
+    for (std::size_t k = 0; k < kSize; ++k)
+      want[i] += static_cast<double>(a[i / kSize * kSize + k]) *
+                 static_cast<double>(b[k * kSize + i % kSize]);
   }
   for (const char* entry : {"gemm_naive", "gemm_tiled"}) {
     const BufferId c = gpu_.output<float>("c", kSize * kSize);
@@ -154,7 +161,8 @@ TEST_F(Ordinary, StencilWithConstantTaps) {
 }
 
 TEST_F(Ordinary, HistogramWithSharedAtomics) {
-  const auto in = generate<std::uint8_t>(5000, [&](std::size_t) { return static_cast<std::uint8_t>(random_.below(256)); });
+  const auto in = generate<std::uint8_t>(
+      5000, [&](std::size_t) { return static_cast<std::uint8_t>(random_.below(256)); });
   const BufferId out = gpu_.inout("out", std::vector<U32>(256, 0));
   launch("histogram_shared", {5, 1, 1}, {256, 1, 1}, {gpu_.input("in", in), out, n(5000)});
   std::vector<U32> want(256, 0);
@@ -163,14 +171,18 @@ TEST_F(Ordinary, HistogramWithSharedAtomics) {
 }
 
 TEST_F(Ordinary, NarrowSharedElementsAreNoRace) {
-  const auto bytes = generate<std::uint8_t>(200, [](std::size_t i) { return static_cast<std::uint8_t>(i * 7); });
+  const auto bytes =
+      generate<std::uint8_t>(200, [](std::size_t i) { return static_cast<std::uint8_t>(i * 7); });
   const BufferId out = gpu_.output<std::uint8_t>("out", 200);
   launch("bytes_reverse", {1, 1, 1}, {200, 1, 1}, {gpu_.input("in", bytes), out, n(200)});
-  EXPECT_EQ(gpu_.read<std::uint8_t>(out, 200), std::vector<std::uint8_t>(bytes.rbegin(), bytes.rend()));
-  const auto halves = generate<std::uint16_t>(200, [](std::size_t i) { return static_cast<std::uint16_t>(i * 777); });
+  EXPECT_EQ(gpu_.read<std::uint8_t>(out, 200),
+            std::vector<std::uint8_t>(bytes.rbegin(), bytes.rend()));
+  const auto halves = generate<std::uint16_t>(
+      200, [](std::size_t i) { return static_cast<std::uint16_t>(i * 777); });
   const BufferId rotated = gpu_.output<std::uint16_t>("out", 200);
   launch("halves_rotate", {1, 1, 1}, {200, 1, 1}, {gpu_.input("in", halves), rotated, n(200)});
-  EXPECT_EQ(gpu_.read<std::uint16_t>(rotated, 200), generate<std::uint16_t>(200, [&](std::size_t i) { return halves[(i + 199) % 200]; }));
+  EXPECT_EQ(gpu_.read<std::uint16_t>(rotated, 200),
+            generate<std::uint16_t>(200, [&](std::size_t i) { return halves[(i + 199) % 200]; }));
 }
 
 TEST_F(Ordinary, BitTricks) {
@@ -187,26 +199,39 @@ TEST_F(Ordinary, BitTricks) {
     const auto byte = [](U32 v, U32 k) { return (v >> (8 * k)) & 0xffU; };
     U32 sum = 0;
     for (U32 k = 0; k < 4; ++k) sum |= ((byte(x, k) + byte(0x01020304, k)) & 0xffU) << (8 * k);
-    const std::vector<U32> want = {static_cast<U32>(std::popcount(x)), static_cast<U32>(std::countl_zero(x)), reversed,
-                                   x == 0 ? 0U : static_cast<U32>(std::countr_zero(x)) + 1,
-                                   byte(x, 1) | byte(x, 3) << 8 | byte(~x, 1) << 16 | byte(~x, 3) << 24,
-                                   i % 32 == 0 ? ~x : (~x << (i % 32)) | (x >> (32 - i % 32)),
-                                   (x >> 3 & 0x1fU) | (x << 27), sum};
+    const std::vector<U32> want = {
+        static_cast<U32>(std::popcount(x)),
+        static_cast<U32>(std::countl_zero(x)),
+        reversed,
+        x == 0 ? 0U : static_cast<U32>(std::countr_zero(x)) + 1,
+        byte(x, 1) | byte(x, 3) << 8 | byte(~x, 1) << 16 | byte(~x, 3) << 24,
+        i % 32 == 0 ? ~x : (~x << (i % 32)) | (x >> (32 - i % 32)),
+        (x >> 3 & 0x1fU) | (x << 27),
+        sum};
     EXPECT_EQ(std::vector<U32>(got.begin() + 8 * i, got.begin() + 8 * i + 8), want) << "x = " << x;
   }
 }
 
 TEST_F(Ordinary, WideIntegers) {
-  const auto in = generate<U64>(64, [&](std::size_t i) { return i == 0 ? 0 : random_.bits() >> (i % 40); });
+  const auto in =
+      generate<U64>(64, [&](std::size_t i) { return i == 0 ? 0 : random_.bits() >> (i % 40); });
   const BufferId out = gpu_.output<U64>("out", 384);
   launch("wide_integers", {1, 1, 1}, {64, 1, 1}, {gpu_.input("in", in), out, n(64)});
   const auto got = gpu_.read<U64>(out, 384);
   for (U64 i = 0; i < 64; ++i) {
     const U64 x = in[i];
     const auto high = static_cast<U64>((static_cast<unsigned __int128>(x) * x) >> 64);
-    const std::vector<U64> want = {x * x, high, x / 1000003, x % (i + 3), static_cast<U64>(static_cast<std::int64_t>(x) >> 7),
-                                   static_cast<U64>(std::popcount(x) + std::countl_zero(x)) + (x << (i % 64))};
-    EXPECT_EQ(std::vector<U64>(got.begin() + static_cast<std::ptrdiff_t>(6 * i), got.begin() + static_cast<std::ptrdiff_t>(6 * i + 6)), want) << "x = " << x;
+    const std::vector<U64> want = {
+        x * x,
+        high,
+        x / 1000003,
+        x % (i + 3),
+        static_cast<U64>(static_cast<std::int64_t>(x) >> 7),
+        static_cast<U64>(std::popcount(x) + std::countl_zero(x)) + (x << (i % 64))};
+    EXPECT_EQ(std::vector<U64>(got.begin() + static_cast<std::ptrdiff_t>(6 * i),
+                               got.begin() + static_cast<std::ptrdiff_t>(6 * i + 6)),
+              want)
+        << "x = " << x;
   }
 }
 
@@ -215,7 +240,8 @@ TEST_F(Ordinary, IntegerDivision) {
   auto b = integers(100, -300, 300);
   std::ranges::replace(b, 0, 7);
   const BufferId out = gpu_.output<int>("out", 400);
-  launch("integer_division", {1, 1, 1}, {128, 1, 1}, {gpu_.input("a", a), gpu_.input("b", b), out, n(100)});
+  launch("integer_division", {1, 1, 1}, {128, 1, 1},
+         {gpu_.input("a", a), gpu_.input("b", b), out, n(100)});
   const auto got = gpu_.read<int>(out, 400);
   for (std::size_t i = 0; i < 100; ++i) {
     EXPECT_EQ(got[4 * i], a[i] / b[i]);
@@ -226,7 +252,9 @@ TEST_F(Ordinary, IntegerDivision) {
 }
 
 TEST_F(Ordinary, DoublesAreExact) {
-  const auto x = generate<double>(100, [&](std::size_t i) { return 0.01 + 1000 * random_.uniform() / static_cast<double>(i + 1); });
+  const auto x = generate<double>(100, [&](std::size_t i) {
+    return 0.01 + 1000 * random_.uniform() / static_cast<double>(i + 1);
+  });
   const BufferId out = gpu_.output<double>("out", 400);
   launch("doubles", {1, 1, 1}, {128, 1, 1}, {gpu_.input("x", x), out, n(100)});
   const auto got = gpu_.read<double>(out, 400);
@@ -246,12 +274,16 @@ TEST_F(Ordinary, SpecialFunctionsAreWithinTheirDocumentedError) {
   const auto got = gpu_.read<float>(out, 2000);
   for (std::size_t i = 0; i < 200; ++i) {
     const double v = static_cast<double>(x[i]);
-    const double want[10] = {std::exp(v), std::log(v), std::sin(v), std::cos(v), std::tanh(v), std::pow(v, static_cast<double>(1.7F)),
-                             1 / std::sqrt(v), v / static_cast<double>(3.7F), std::erf(v), std::atan2(v, 2.0)};
+    const double want[10] = {std::exp(v),      std::log(v),
+                             std::sin(v),      std::cos(v),
+                             std::tanh(v),     std::pow(v, static_cast<double>(1.7F)),
+                             1 / std::sqrt(v), v / static_cast<double>(3.7F),
+                             std::erf(v),      std::atan2(v, 2.0)};
     for (std::size_t k = 0; k < 10; ++k) {
       const double value = static_cast<double>(got[10 * i + k]);
       if (std::isinf(value)) continue;  // exp and pow of the large one
-      EXPECT_NEAR(value, want[k], 6e-7 * std::abs(want[k]) + 1e-7) << "function " << k << " of " << v;
+      EXPECT_NEAR(value, want[k], 6e-7 * std::abs(want[k]) + 1e-7)
+          << "function " << k << " of " << v;
     }
   }
 }
@@ -264,7 +296,8 @@ TEST_F(Ordinary, FastFunctions) {
   for (std::size_t i = 0; i < 100; ++i) {
     const double v = static_cast<double>(x[i]);
     const double want[5] = {std::exp(v), std::log(v), std::sin(v), v / 3, 1 / v};
-    for (std::size_t k = 0; k < 5; ++k) EXPECT_NEAR(static_cast<double>(got[5 * i + k]), want[k], 1e-6 * std::abs(want[k]) + 4e-7);
+    for (std::size_t k = 0; k < 5; ++k)
+      EXPECT_NEAR(static_cast<double>(got[5 * i + k]), want[k], 1e-6 * std::abs(want[k]) + 4e-7);
     EXPECT_EQ(got[5 * i + 4], 1.0F / x[i]);
   }
 }
@@ -357,13 +390,20 @@ TEST_F(Ordinary, SwitchWithBranchTable) {
   const auto want = generate<int>(256, [&](std::size_t i) {
     const int v = x[i];
     switch (v & 7) {
-      case 0: return v * 3;
-      case 1: return v - 100;
-      case 2: return v ^ 0x55;
-      case 3: return v / 5;
-      case 4: return -v;
-      case 5: return v + before[i];
-      default: return 7;
+      case 0:
+        return v * 3;
+      case 1:
+        return v - 100;
+      case 2:
+        return v ^ 0x55;
+      case 3:
+        return v / 5;
+      case 4:
+        return -v;
+      case 5:
+        return v + before[i];
+      default:
+        return 7;
     }
   });
   EXPECT_EQ(gpu_.read<int>(out, 256), want);
@@ -374,7 +414,9 @@ TEST_F(Ordinary, SortsInLocalAndSharedMemory) {
   const BufferId out = gpu_.output<int>("out", 256);
   launch("sort_local", {1, 1, 1}, {32, 1, 1}, {gpu_.input("x", x), out, n(256)});
   auto want = x;
-  for (std::size_t i = 0; i < 256; i += 8) std::sort(want.begin() + static_cast<std::ptrdiff_t>(i), want.begin() + static_cast<std::ptrdiff_t>(i) + 8);
+  for (std::size_t i = 0; i < 256; i += 8)
+    std::sort(want.begin() + static_cast<std::ptrdiff_t>(i),
+              want.begin() + static_cast<std::ptrdiff_t>(i) + 8);
   EXPECT_EQ(gpu_.read<int>(out, 256), want);
   const BufferId data = gpu_.inout("data", x);
   launch("bitonic_sort", {1, 1, 1}, {256, 1, 1}, {data, n(256)});
@@ -391,7 +433,8 @@ TEST_F(Ordinary, CallsAndStructParameters) {
     for (; v > 0; v /= 10) sum += v % 10;
     return sum;
   };
-  EXPECT_EQ(gpu_.read<int>(out, 100), generate<int>(100, [&](std::size_t i) { return digits(x[i]) + digits(x[i] / 3); }));
+  EXPECT_EQ(gpu_.read<int>(out, 100),
+            generate<int>(100, [&](std::size_t i) { return digits(x[i]) + digits(x[i] / 3); }));
 
   const auto f = floats(64, -1, 1);
   const BufferId scaled = gpu_.output<float>("out", 64);
@@ -401,7 +444,8 @@ TEST_F(Ordinary, CallsAndStructParameters) {
   };
   const KernelArgument pair = ScalarArgument::of(std::bit_cast<U64>(Pair{2.5F, 3}));
   launch("struct_parameter", {1, 1, 1}, {64, 1, 1}, {gpu_.input("x", f), scaled, pair});
-  EXPECT_EQ(gpu_.read<float>(scaled, 64), generate<float>(64, [&](std::size_t i) { return f[(i + 3) % 64] * 2.5F; }));
+  EXPECT_EQ(gpu_.read<float>(scaled, 64),
+            generate<float>(64, [&](std::size_t i) { return f[(i + 3) % 64] * 2.5F; }));
 }
 
 TEST_F(Ordinary, Atomics) {
@@ -427,7 +471,9 @@ TEST_F(Ordinary, PersistentCtasWithAQueue) {
   const BufferId queue = gpu_.inout("queue", std::vector<U32>{0});
   const BufferId out = gpu_.output<int>("out", 2048);
   launch("work_queue", {5, 1, 1}, {64, 1, 1}, {queue, out, n(2048)});
-  EXPECT_EQ(gpu_.read<int>(out, 2048), generate<int>(2048, [](std::size_t i) { return static_cast<int>(i / 64 * 1000 + i % 64); }));
+  EXPECT_EQ(gpu_.read<int>(out, 2048), generate<int>(2048, [](std::size_t i) {
+              return static_cast<int>(i / 64 * 1000 + i % 64);
+            }));
 }
 
 TEST_F(Ordinary, CtasThatWaitForEachOtherMakeProgress) {
@@ -435,18 +481,23 @@ TEST_F(Ordinary, CtasThatWaitForEachOtherMakeProgress) {
   const BufferId out = gpu_.output<int>("out", 2 * 24 * 32);
   launch("grid_barrier", {24, 1, 1}, {32, 1, 1}, {arrived, out, n(24 * 32)});
   const auto got = gpu_.read<int>(out, 2 * 24 * 32);
-  for (std::size_t i = 0; i < 24 * 32; ++i) EXPECT_EQ(got[24 * 32 + i], static_cast<int>((i / 32 + 1) % 24));
+  for (std::size_t i = 0; i < 24 * 32; ++i)
+    EXPECT_EQ(got[24 * 32 + i], static_cast<int>((i / 32 + 1) % 24));
 }
 
 TEST_F(Ordinary, VectorsAndGenericPointers) {
   const auto in = floats(256, -1, 1);
   const BufferId out = gpu_.output<float>("out", 256);
   launch("vector_copy", {1, 1, 1}, {64, 1, 1}, {gpu_.input("in", in), out, n(64)});
-  EXPECT_EQ(gpu_.read<float>(out, 256), generate<float>(256, [&](std::size_t i) { return i % 4 == 0 ? in[i] + 1 : i % 4 == 3 ? in[i] * 2 : in[i]; }));
+  EXPECT_EQ(gpu_.read<float>(out, 256), generate<float>(256, [&](std::size_t i) {
+              return i % 4 == 0 ? in[i] + 1 : i % 4 == 3 ? in[i] * 2 : in[i];
+            }));
   const auto x = integers(64, 0, 99);
   const BufferId mixed = gpu_.output<int>("out", 64);
   launch("generic_pointers", {1, 1, 1}, {64, 1, 1}, {gpu_.input("in", x), mixed, n(5)});
-  EXPECT_EQ(gpu_.read<int>(mixed, 64), generate<int>(64, [&](std::size_t t) { return t % 3 == 0 ? x[t] : t % 3 == 1 ? 2 * x[t] : static_cast<int>((5 + t) % 4 + 1); }));
+  EXPECT_EQ(gpu_.read<int>(mixed, 64), generate<int>(64, [&](std::size_t t) {
+              return t % 3 == 0 ? x[t] : t % 3 == 1 ? 2 * x[t] : static_cast<int>((5 + t) % 4 + 1);
+            }));
 }
 
 TEST_F(Ordinary, BarriersThatReduce) {
@@ -470,7 +521,8 @@ TEST_F(Ordinary, MandelbrotAgreesBitForBit) {
   const auto got = gpu_.read<std::uint8_t>(out, kWidth * kHeight);
   int different = 0;
   for (int p = 0; p < kWidth * kHeight; ++p) {
-    const float cx = std::fma(3.0F * static_cast<float>(p % kWidth) / static_cast<float>(kWidth), 1.0F, -2.0F);
+    const float cx =
+        std::fma(3.0F * static_cast<float>(p % kWidth) / static_cast<float>(kWidth), 1.0F, -2.0F);
     const float cy = 2.0F * static_cast<float>(p / kWidth) / static_cast<float>(kHeight) - 1.0F;
     float zx = 0;
     float zy = 0;
@@ -496,7 +548,8 @@ TEST_F(Ordinary, DynamicSharedMemoryAndSparseRows) {
   const std::vector<float> x = {1, 10, 100, 1000};
   const BufferId y = gpu_.output<float>("y", 4);
   launch("sparse_matrix_vector", {1, 1, 1}, {32, 1, 1},
-         {gpu_.input("row", row), gpu_.input("column", column), gpu_.input("value", value), gpu_.input("x", x), y, n(4)});
+         {gpu_.input("row", row), gpu_.input("column", column), gpu_.input("value", value),
+          gpu_.input("x", x), y, n(4)});
   EXPECT_EQ(gpu_.read<float>(y, 4), (std::vector<float>{2001, 0, 5430, 6}));
 }
 

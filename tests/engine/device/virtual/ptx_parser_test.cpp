@@ -12,7 +12,10 @@ namespace {
 
 std::string module_of(const std::string& body, const std::string& before = {}) {
   std::string text = ".version 8.0\n.target sm_89\n.address_size 64\n";
-  text.append(before).append("\n.visible .entry k(.param .u64 p)\n{\n").append(body).append("\n}\n");
+  text.append(before)
+      .append("\n.visible .entry k(.param .u64 p)\n{\n")
+      .append(body)
+      .append("\n}\n");
   return text;
 }
 
@@ -26,11 +29,31 @@ std::string decode_error(const std::string& text) {
 }
 
 TEST(PtxLexer, KeepsOpcodesWholeAndCutsDirectives) {
-  const auto tokens = split_tokens("ld.global.v2.u32 {%r1,_}, [%rd1+-4]; .reg.b16 a; // x\n/* y\n */ L:");
+  const auto tokens =
+      split_tokens("ld.global.v2.u32 {%r1,_}, [%rd1+-4]; .reg.b16 a; // x\n/* y\n */ L:");
   std::vector<std::string> texts;
   for (const Token& token : tokens) texts.emplace_back(token.text);
-  EXPECT_EQ(texts, (std::vector<std::string>{"ld.global.v2.u32", "{", "%r1", ",", "_", "}", ",", "[", "%rd1", "+", "-", "4", "]", ";",
-                                             ".reg", ".b16", "a", ";", "L", ":", ""}));
+  EXPECT_EQ(texts, (std::vector<std::string>{"ld.global.v2.u32",
+                                             "{",
+                                             "%r1",
+                                             ",",
+                                             "_",
+                                             "}",
+                                             ",",
+                                             "[",
+                                             "%rd1",
+                                             "+",
+                                             "-",
+                                             "4",
+                                             "]",
+                                             ";",
+                                             ".reg",
+                                             ".b16",
+                                             "a",
+                                             ";",
+                                             "L",
+                                             ":",
+                                             ""}));
   EXPECT_EQ(tokens[tokens.size() - 2].line, 3);
 }
 
@@ -64,9 +87,10 @@ TEST(PtxParser, BracesOfInlineAssemblyHaveTheirOwnNames) {
 }
 
 TEST(PtxParser, ReadsVariablesAndSourceLines) {
-  const Module module = parse_ptx(module_of(".shared .align 8 .b8 tile[64];\n.loc 1 12 3, function_name $L1, inlined_at 1 5 1\nret;",
-                                            ".const .align 4 .f32 c[2] = {0f3F800000, 2.0};\n.global .u64 table[2] = {c, 0};\n"
-                                            ".extern .shared .align 16 .b8 dynamic[];\n.file 1 \"a.cu\""));
+  const Module module = parse_ptx(module_of(
+      ".shared .align 8 .b8 tile[64];\n.loc 1 12 3, function_name $L1, inlined_at 1 5 1\nret;",
+      ".const .align 4 .f32 c[2] = {0f3F800000, 2.0};\n.global .u64 table[2] = {c, 0};\n"
+      ".extern .shared .align 16 .b8 dynamic[];\n.file 1 \"a.cu\""));
   ASSERT_EQ(module.variables.size(), 3U);
   EXPECT_EQ(module.variables[0].bytes, 8U);
   EXPECT_EQ(module.variables[0].initial[7], 0x40);
@@ -79,14 +103,18 @@ TEST(PtxParser, ReadsVariablesAndSourceLines) {
 }
 
 TEST(PtxDecoder, NamesAnUnknownInstructionAndItsLine) {
-  EXPECT_EQ(decode_error(module_of(".reg .b32 %r<2>;\nfrobnicate.u32 %r1, %r0;\nret;")), "not supported: frobnicate.u32 at line 8");
-  EXPECT_EQ(decode_error(module_of(".reg .b32 %r<2>;\nadd.weird.u32 %r1, %r0, 1;\nret;")), "not supported: add.weird.u32 at line 8");
+  EXPECT_EQ(decode_error(module_of(".reg .b32 %r<2>;\nfrobnicate.u32 %r1, %r0;\nret;")),
+            "not supported: frobnicate.u32 at line 8");
+  EXPECT_EQ(decode_error(module_of(".reg .b32 %r<2>;\nadd.weird.u32 %r1, %r0, 1;\nret;")),
+            "not supported: add.weird.u32 at line 8");
   EXPECT_NE(decode_error(module_of(".reg .b64 %rd<2>;\ncp.async.bulk.commit_group;\nret;")), "");
 }
 
 TEST(PtxDecoder, IgnoresWhatTheEntryCannotReach) {
   EXPECT_EQ(decode_error(module_of(".reg .b32 %r<2>;\nret;\nfrobnicate.u32 %r1, %r0;")), "");
-  EXPECT_NE(decode_error(module_of(".reg .b32 %r<2>;\nbra L;\nret;\nL: frobnicate.u32 %r1, %r0;\nret;")), "");
+  EXPECT_NE(
+      decode_error(module_of(".reg .b32 %r<2>;\nbra L;\nret;\nL: frobnicate.u32 %r1, %r0;\nret;")),
+      "");
 }
 
 TEST(PtxDecoder, RefusesFp8MatricesBelowSm89) {
@@ -100,15 +128,22 @@ ret; })";
 }
 
 TEST(PtxDecoder, ReusesSlotsOfRegistersThatAreNeverLiveTogether) {
-  std::string body = ".reg .b32 %r<1001>; .reg .b64 %rd<2>;\nld.param.u64 %rd1, [p];\nmov.u32 %r0, 1;\n";
+  std::string body =
+      ".reg .b32 %r<1001>; .reg .b64 %rd<2>;\nld.param.u64 %rd1, [p];\nmov.u32 %r0, 1;\n";
   for (int i = 1; i <= 1000; ++i) {
-    body.append("add.u32 %r").append(std::to_string(i)).append(", %r").append(std::to_string(i - 1)).append(", 3;\n");
+    body.append("add.u32 %r")
+        .append(std::to_string(i))
+        .append(", %r")
+        .append(std::to_string(i - 1))
+        .append(", 3;\n");
   }
-  const auto program = decode_entry(parse_ptx(module_of(body + "st.global.u32 [%rd1], %r1000;\nret;")), "k", {});
+  const auto program =
+      decode_entry(parse_ptx(module_of(body + "st.global.u32 [%rd1], %r1000;\nret;")), "k", {});
   EXPECT_LT(program->register_bytes, 20 * kSlotBytes);
 }
 
-/// Whatever a file holds: an error with a line, or a program; never a crash, never another exception.
+/// Whatever a file holds: an error with a line, or a program; never a crash, never another
+/// exception.
 TEST(PtxDecoder, SurvivesMutatedPtx) {
   const std::string original = test::kernel_source("sample.ptx");
   ASSERT_FALSE(original.empty());
@@ -121,10 +156,18 @@ TEST(PtxDecoder, SurvivesMutatedPtx) {
       const std::size_t at = random.below(text.size());
       const std::size_t length = std::min<std::size_t>(random.below(12), text.size() - at);
       switch (random.below(4)) {
-        case 0: text.erase(at, length); break;
-        case 1: text.insert(at, original.substr(random.below(original.size()), length)); break;
-        case 2: text[at] = static_cast<char>(32 + random.below(95)); break;
-        default: text.resize(at + 1); break;
+        case 0:
+          text.erase(at, length);
+          break;
+        case 1:
+          text.insert(at, original.substr(random.below(original.size()), length));
+          break;
+        case 2:
+          text[at] = static_cast<char>(32 + random.below(95));
+          break;
+        default:
+          text.resize(at + 1);
+          break;
       }
       if (text.empty()) text.push_back(' ');
     }

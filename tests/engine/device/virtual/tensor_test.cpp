@@ -30,7 +30,8 @@ class Tensor : public testing::Test {
     return text;
   }
   void launch(const char* entry, const std::vector<KernelArgument>& arguments) {
-    ASSERT_EQ(text_of(gpu_.run(ptx(), entry, {.grid = {1, 1, 1}, .block = {32, 1, 1}}, arguments)), "");
+    ASSERT_EQ(text_of(gpu_.run(ptx(), entry, {.grid = {1, 1, 1}, .block = {32, 1, 1}}, arguments)),
+              "");
   }
   std::vector<U16> halves(std::size_t count) {
     std::vector<U16> values(count);
@@ -52,8 +53,11 @@ TEST_F(Tensor, MmaF16PutsEveryElementInItsPlace) {
   const auto got = gpu_.read<float>(d, 128);
   for (std::size_t i = 0; i < 128; ++i) {
     double want = static_cast<double>(c[i]);
-    for (std::size_t k = 0; k < 16; ++k) want += static_cast<double>(half_to_float(a[i / 8 * 16 + k])) * static_cast<double>(half_to_float(b[k * 8 + i % 8]));
-    EXPECT_NEAR(static_cast<double>(got[i]), want, 2e-6 * (std::abs(want) + 4)) << "row " << i / 8 << " column " << i % 8;
+    for (std::size_t k = 0; k < 16; ++k)
+      want += static_cast<double>(half_to_float(a[i / 8 * 16 + k])) *
+              static_cast<double>(half_to_float(b[k * 8 + i % 8]));
+    EXPECT_NEAR(static_cast<double>(got[i]), want, 2e-6 * (std::abs(want) + 4))
+        << "row " << i / 8 << " column " << i % 8;
   }
 }
 
@@ -108,7 +112,9 @@ TEST_F(Tensor, WmmaFromSharedWithPaddedRows) {
     const auto got = gpu_.read<float>(c, 256);
     for (std::size_t i = 0; i < 256; ++i) {
       double want = 0;
-      for (std::size_t k = 0; k < 16; ++k) want += static_cast<double>(half_to_float(a[i / 16 * 16 + k])) * static_cast<double>(half_to_float(b[i % 16 * 16 + k]));
+      for (std::size_t k = 0; k < 16; ++k)
+        want += static_cast<double>(half_to_float(a[i / 16 * 16 + k])) *
+                static_cast<double>(half_to_float(b[i % 16 * 16 + k]));
       EXPECT_NEAR(static_cast<double>(got[i]), want, 2e-6 * (std::abs(want) + 4));
     }
   }
@@ -128,7 +134,8 @@ TEST_F(Tensor, E4m3PairsHaveTheFirstSourceInTheUpperByte) {
   for (std::size_t i = 0; i < 32; ++i) {
     EXPECT_EQ(got[i], float_to_e4m3(in[2 * i]) << 8 | float_to_e4m3(in[2 * i + 1]));
     EXPECT_EQ(half_to_float(static_cast<U16>(back[i])), e4m3_to_float(static_cast<U8>(got[i])));
-    EXPECT_EQ(half_to_float(static_cast<U16>(back[i] >> 16)), e4m3_to_float(static_cast<U8>(got[i] >> 8)));
+    EXPECT_EQ(half_to_float(static_cast<U16>(back[i] >> 16)),
+              e4m3_to_float(static_cast<U8>(got[i] >> 8)));
   }
 }
 
@@ -145,10 +152,14 @@ TEST_F(Tensor, AsyncCopiesFillWithZeros) {
 TEST_F(Tensor, HalfArithmeticRoundsOnce) {
   std::vector<U32> a(32), b(32), c(32);
   const auto random_pair = [&] {
-    const auto one = [&] { return static_cast<U32>(float_to_half(static_cast<float>(random_.normal() * std::exp2(static_cast<double>(random_.below(16)) - 8)))); };
+    const auto one = [&] {
+      return static_cast<U32>(float_to_half(static_cast<float>(
+          random_.normal() * std::exp2(static_cast<double>(random_.below(16)) - 8))));
+    };
     return one() | one() << 16;
   };
-  for (std::size_t i = 0; i < 32; ++i) a[i] = random_pair(), b[i] = random_pair(), c[i] = random_pair();
+  for (std::size_t i = 0; i < 32; ++i)
+    a[i] = random_pair(), b[i] = random_pair(), c[i] = random_pair();
   const BufferId out = gpu_.output<U32>("out", 128);
   launch("half_pairs", {gpu_.input("a", a), gpu_.input("b", b), gpu_.input("c", c), out});
   const auto got = gpu_.read<U32>(out, 128);
@@ -170,13 +181,16 @@ TEST_F(Tensor, HalfArithmeticRoundsOnce) {
 
 TEST_F(Tensor, Ex2StaysWithinItsDocumentedError) {
   std::vector<float> in(20000);
-  for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(-125.9 + 250.0 * static_cast<double>(i) / static_cast<double>(in.size()));
+  for (std::size_t i = 0; i < in.size(); ++i)
+    in[i] = static_cast<float>(-125.9 +
+                               250.0 * static_cast<double>(i) / static_cast<double>(in.size()));
   in[0] = -INFINITY;
   in[1] = -200;
   in[2] = 0;
   in[3] = 200;
   const BufferId out = gpu_.output<float>("out", in.size());
-  launch("exponentials", {gpu_.input("in", in), out, ScalarArgument::of(static_cast<int>(in.size()))});
+  launch("exponentials",
+         {gpu_.input("in", in), out, ScalarArgument::of(static_cast<int>(in.size()))});
   const auto got = gpu_.read<float>(out, in.size());
   EXPECT_EQ(got[0], 0.0F);
   EXPECT_EQ(got[1], 0.0F);

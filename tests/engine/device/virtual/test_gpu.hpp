@@ -16,7 +16,8 @@ namespace evo::test {
 /// A virtual device with typed buffers, for tests.
 class TestGpu {
  public:
-  explicit TestGpu(const std::string& id = "virtual:l4", const VirtualOptions& options = {.threads = 2})
+  explicit TestGpu(const std::string& id = "virtual:l4",
+                   const VirtualOptions& options = {.threads = 2})
       : device_(open_virtual_device(id, options)) {}
 
   VirtualDevice& device() { return *device_; }
@@ -45,7 +46,8 @@ class TestGpu {
   }
 
   /// Loads and launches; the fault of either.
-  std::optional<Fault> run(const std::string& ptx, const std::string& entry, const LaunchConfig& config,
+  std::optional<Fault> run(const std::string& ptx, const std::string& entry,
+                           const LaunchConfig& config,
                            const std::vector<KernelArgument>& arguments) {
     auto loaded = device_->load({.ptx = ptx, .cubin = {}, .entry = entry});
     if (auto* fault = std::get_if<Fault>(&loaded)) return *fault;

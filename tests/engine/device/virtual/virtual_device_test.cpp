@@ -48,7 +48,9 @@ std::vector<int> numbers(int count) {
 TEST(VirtualDevice, RunsEveryThreadOfTheGrid) {
   TestGpu gpu;
   const BufferId out = gpu.output<int>("out", 1000);
-  EXPECT_EQ(text_of(gpu.run(kAddIndex, "add_index", {{4, 1, 1}, {256, 1, 1}, 0}, {gpu.input("in", numbers(1000)), out, ScalarArgument::of(1000)})), "");
+  EXPECT_EQ(text_of(gpu.run(kAddIndex, "add_index", {{4, 1, 1}, {256, 1, 1}, 0},
+                            {gpu.input("in", numbers(1000)), out, ScalarArgument::of(1000)})),
+            "");
   const auto got = gpu.read<int>(out, 1000);
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(got[static_cast<std::size_t>(i)], 4 * i);
   EXPECT_EQ(gpu.device().statistics().ctas, 4U);
@@ -58,15 +60,19 @@ TEST(VirtualDevice, SamplesCtasAndLeavesTheRestUntouched) {
   TestGpu gpu;
   const BufferId out = gpu.inout("out", std::vector<int>(1024, -1));
   gpu.device().set_cta_sample({1, 3});
-  EXPECT_EQ(text_of(gpu.run(kAddIndex, "add_index", {{4, 1, 1}, {256, 1, 1}, 0}, {gpu.input("in", numbers(1024)), out, ScalarArgument::of(1024)})), "");
+  EXPECT_EQ(text_of(gpu.run(kAddIndex, "add_index", {{4, 1, 1}, {256, 1, 1}, 0},
+                            {gpu.input("in", numbers(1024)), out, ScalarArgument::of(1024)})),
+            "");
   const auto got = gpu.read<int>(out, 1024);
-  for (int i = 0; i < 1024; ++i) EXPECT_EQ(got[static_cast<std::size_t>(i)], i / 256 % 2 == 1 ? 4 * i : -1);
+  for (int i = 0; i < 1024; ++i)
+    EXPECT_EQ(got[static_cast<std::size_t>(i)], i / 256 % 2 == 1 ? 4 * i : -1);
 }
 
 TEST(VirtualDevice, ReadingWhatNobodyWroteIsOnlyReportedWhenItReachesTheOutput) {
   TestGpu gpu;
   const BufferId out = gpu.output<int>("out", 64);
-  const auto fault = gpu.run(kAddIndex, "add_index", {{1, 1, 1}, {64, 1, 1}, 0}, {gpu.output<int>("in", 64), out, ScalarArgument::of(64)});
+  const auto fault = gpu.run(kAddIndex, "add_index", {{1, 1, 1}, {64, 1, 1}, 0},
+                             {gpu.output<int>("in", 64), out, ScalarArgument::of(64)});
   ASSERT_TRUE(fault);
   EXPECT_TRUE(fault->reason.starts_with("uninitialised data")) << fault->reason;
   EXPECT_NE(fault->reason.find("PTX line"), std::string::npos);
@@ -74,34 +80,50 @@ TEST(VirtualDevice, ReadingWhatNobodyWroteIsOnlyReportedWhenItReachesTheOutput) 
 
 TEST(VirtualDevice, NamesTheBufferThatWasOverrun) {
   TestGpu gpu;
-  const auto fault = gpu.run(kAddIndex, "add_index", {{1, 1, 1}, {128, 1, 1}, 0},
-                             {gpu.input("in", numbers(128)), gpu.output<int>("result", 100), ScalarArgument::of(128)});
+  const auto fault = gpu.run(
+      kAddIndex, "add_index", {{1, 1, 1}, {128, 1, 1}, 0},
+      {gpu.input("in", numbers(128)), gpu.output<int>("result", 100), ScalarArgument::of(128)});
   ASSERT_TRUE(fault);
-  EXPECT_NE(fault->reason.find("write of 4 bytes by thread (100,0,0)"), std::string::npos) << fault->reason;
-  EXPECT_NE(fault->reason.find("0 bytes past the end of 'result' (400 bytes)"), std::string::npos) << fault->reason;
+  EXPECT_NE(fault->reason.find("write of 4 bytes by thread (100,0,0)"), std::string::npos)
+      << fault->reason;
+  EXPECT_NE(fault->reason.find("0 bytes past the end of 'result' (400 bytes)"), std::string::npos)
+      << fault->reason;
 }
 
 TEST(VirtualDevice, RefusesLaunchesTheDeviceWouldRefuse) {
   TestGpu gpu;
-  const std::vector<KernelArgument> arguments = {gpu.input("in", numbers(64)), gpu.output<int>("out", 64), ScalarArgument::of(64)};
+  const std::vector<KernelArgument> arguments = {
+      gpu.input("in", numbers(64)), gpu.output<int>("out", 64), ScalarArgument::of(64)};
   const auto reason = [&](const LaunchConfig& config, const std::vector<KernelArgument>& given) {
     const auto fault = gpu.run(kAddIndex, "add_index", config, given);
     return fault ? fault->reason : std::string();
   };
-  EXPECT_NE(reason({{1, 1, 1}, {2048, 1, 1}, 0}, arguments).find("the limit is 1024"), std::string::npos);
-  EXPECT_NE(reason({{1, 1, 1}, {64, 1, 1}, 100 * 1024}, arguments).find("bytes of shared memory, the limit is 101376"), std::string::npos);
+  EXPECT_NE(reason({{1, 1, 1}, {2048, 1, 1}, 0}, arguments).find("the limit is 1024"),
+            std::string::npos);
+  EXPECT_NE(reason({{1, 1, 1}, {64, 1, 1}, 100 * 1024}, arguments)
+                .find("bytes of shared memory, the limit is 101376"),
+            std::string::npos);
   EXPECT_NE(reason({{0, 1, 1}, {64, 1, 1}, 0}, arguments).find("grid of"), std::string::npos);
-  EXPECT_NE(reason({{1, 1, 1}, {64, 1, 1}, 0}, {arguments[0], arguments[1]}).find("has 3 parameters"), std::string::npos);
-  EXPECT_NE(reason({{1, 1, 1}, {64, 1, 1}, 0}, {arguments[0], arguments[1], ScalarArgument::of(1.0)}).find("parameter 2 has 4 bytes"), std::string::npos);
-  EXPECT_NE(text_of(gpu.run(kAddIndex, "other", {}, {})).find("no entry 'other'; the module has: add_index"), std::string::npos);
+  EXPECT_NE(
+      reason({{1, 1, 1}, {64, 1, 1}, 0}, {arguments[0], arguments[1]}).find("has 3 parameters"),
+      std::string::npos);
+  EXPECT_NE(
+      reason({{1, 1, 1}, {64, 1, 1}, 0}, {arguments[0], arguments[1], ScalarArgument::of(1.0)})
+          .find("parameter 2 has 4 bytes"),
+      std::string::npos);
+  EXPECT_NE(text_of(gpu.run(kAddIndex, "other", {}, {}))
+                .find("no entry 'other'; the module has: add_index"),
+            std::string::npos);
 }
 
 TEST(VirtualDevice, PredictionLeavesMemoryAsItWas) {
   TestGpu gpu;
   const BufferId out = gpu.inout("out", std::vector<int>(1024, -1));
   auto loaded = gpu.device().load({.ptx = kAddIndex, .cubin = {}, .entry = "add_index"});
-  const std::vector<KernelArgument> arguments = {gpu.input("in", numbers(1024)), out, ScalarArgument::of(1024)};
-  const auto predicted = gpu.device().predict_us(std::get<KernelId>(loaded), {{4, 1, 1}, {256, 1, 1}, 0}, arguments);
+  const std::vector<KernelArgument> arguments = {gpu.input("in", numbers(1024)), out,
+                                                 ScalarArgument::of(1024)};
+  const auto predicted =
+      gpu.device().predict_us(std::get<KernelId>(loaded), {{4, 1, 1}, {256, 1, 1}, 0}, arguments);
   ASSERT_TRUE(std::holds_alternative<double>(predicted));
   EXPECT_GT(std::get<double>(predicted), 0);
   EXPECT_EQ(gpu.read<int>(out, 1024), std::vector<int>(1024, -1));
@@ -115,7 +137,8 @@ TEST(VirtualDevice, UnknownNamesListTheKnownOnes) {
   }
 }
 
-// Figures of NVIDIA's occupancy calculator for compute capability 8.9 (65536 registers, 48 warps, 24 CTAs, 100 KiB).
+// Figures of NVIDIA's occupancy calculator for compute capability 8.9 (65536 registers, 48 warps,
+// 24 CTAs, 100 KiB).
 TEST(Occupancy, FollowsThePublishedRules) {
   const ptx::DeviceModel& l4 = ptx::device_model("virtual:l4");
   EXPECT_EQ(ptx::occupancy(l4, 32, 128, 0).ctas_per_sm, 12);
