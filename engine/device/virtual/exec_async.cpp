@@ -46,14 +46,11 @@ std::array<std::uint32_t, kWarpSize> source_bytes(Warp& warp, const Instr& in) {
   return bytes;
 }
 
-void note_unwritten_source(Warp& warp, const LaneAccess& source, std::size_t lane,
+/// Bytes of the lane's source that nobody wrote; bit b is byte b.
+std::uint16_t source_taint(const Warp& warp, const LaneAccess& source, std::size_t lane,
                            std::uint32_t bytes) {
-  if (source.written[lane] == nullptr || !warp.cta->launch().check) return;
-  for (std::uint32_t b = 0; b < bytes; ++b) {
-    if (source.written[lane][b] != 0) continue;
-    report_tainted_use(warp, 1U << lane, "of a global buffer are copied to shared memory");
-    return;
-  }
+  if (!warp.cta->launch().check || source.written[lane] == nullptr) return 0;
+  return static_cast<std::uint16_t>(read_taint(warp, source, static_cast<int>(lane), bytes));
 }
 
 /// Adds the copies to the warp, one record for each number of groups committed so far.
@@ -70,7 +67,9 @@ void enqueue(Warp& warp, const Instr& in, const LaneAccess& destination, const L
       if (warp.committed[l] != group) return;
       copy.mask |= 1U << l;
       copy.destination[l] = static_cast<std::uint32_t>(destination.address[l]);
-      if (bytes[l] > 0) std::memcpy(copy.data[l].data(), source.pointer[l], bytes[l]);
+      if (bytes[l] == 0) return;
+      std::memcpy(copy.data[l].data(), source.pointer[l], bytes[l]);
+      copy.taint[l] = source_taint(warp, source, l, bytes[l]);
     });
     left &= ~copy.mask;
   }
@@ -104,7 +103,6 @@ void exec_cp_async(Warp& warp, const Instr& in) {
   const LaneAccess source =
       resolve(warp, in, Space::kGlobal, from, reading, in.bytes, AccessIntent::kAsyncSource);
   if (!source.ok) return;
-  for_lanes(reading, [&](std::size_t l) { note_unwritten_source(warp, source, l, bytes[l]); });
   if (cta.launch().check) {
     const auto result = cta.races().begin_async(
         {warp.index, warp.pc, warp.exec, destination.address.data(), in.bytes, AccessKind::kPlain});
@@ -139,6 +137,8 @@ void finish_copies(Warp& warp, std::uint32_t mask, std::int64_t keep) {
     if (cta.launch().check) {
       cta.races().complete_async(
           {warp.index, copy.pc, ready, address.data(), copy.bytes, AccessKind::kPlain});
+      for_lanes(ready,
+                [&](std::size_t l) { cta.races().add_taint(copy.destination[l], copy.taint[l]); });
     }
     copy.mask &= ~ready;
   }

@@ -87,7 +87,7 @@ void exec_stmatrix(Warp& warp, const Instr& in) {
   const auto* registers = warp.cta->program().extra.data() + in.extra;
   const bool transposed = (in.aux & kTransposed) != 0;
   alignas(16) std::byte rows[kWarpSize * kRowBytes];
-  std::uint32_t tainted_rows = 0;
+  std::array<std::uint32_t, kWarpSize> row_taint{};  // a bit a byte
   for (std::size_t m = 0; m < in.count; ++m) {
     const auto* src = warp.reg<const std::uint32_t>(registers[m]);
     for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
@@ -95,18 +95,17 @@ void exec_stmatrix(Warp& warp, const Instr& in) {
       for (std::size_t e = 0; e < 2; ++e) {
         const auto value = static_cast<std::uint16_t>(src[lane] >> (16 * e));
         std::memcpy(rows + (8 * m + place.row[e]) * kRowBytes + 2 * place.column[e], &value, 2);
-        if (warp.tainted && get_taint(warp, registers[m], 4, static_cast<int>(lane)) != 0) {
-          tainted_rows |= 1U << (8 * m + place.row[e]);
-        }
+        if (!warp.tainted) continue;
+        const std::uint32_t half =
+            (get_taint(warp, registers[m], 4, static_cast<int>(lane)) >> (2 * e)) & 3U;
+        row_taint[8 * m + place.row[e]] |= half << (2 * place.column[e]);
       }
     }
   }
   note_shared_write(warp, in, access, kRowBytes, rows);
   for (std::size_t row = 0; row < 8U * in.count; ++row) {
     std::memcpy(access.pointer[row], rows + row * kRowBytes, kRowBytes);
-    if (((tainted_rows >> row) & 1U) != 0) {
-      warp.cta->races().set_taint(static_cast<std::uint32_t>(access.address[row]), kRowBytes, true);
-    }
+    warp.cta->races().add_taint(static_cast<std::uint32_t>(access.address[row]), row_taint[row]);
   }
   if (warp.cta->launch().count_memory) count_access(warp, access, kRowBytes, true);
 }

@@ -98,7 +98,7 @@ void taint_stored(Warp& warp, const Instr& in, const LaneAccess& access,
     const auto l = static_cast<std::size_t>(lane);
     const std::uint32_t total = static_cast<std::uint32_t>(in.bytes) * in.count;
     if (((access.shared >> lane) & 1U) != 0) {
-      warp.cta->races().set_taint(static_cast<std::uint32_t>(access.address[l]), total, true);
+      warp.cta->races().add_taint(static_cast<std::uint32_t>(access.address[l]), taint);
     } else if (((access.local >> lane) & 1U) != 0) {
       for (std::uint32_t b = 0; b < total; ++b) {
         if (((taint >> b) & 1U) != 0) access.written[l][b] = 0;

@@ -142,9 +142,14 @@ void store_piece(Warp& warp, const Instr& in, const Geometry& geometry, bool is_
   for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
     std::memcpy(access.pointer[lane], values + lane * bytes, bytes);
     if (access.written[lane] != nullptr) std::memset(access.written[lane], 1, bytes);
-    if (!warp.tainted || get_taint(warp, reg_offset, 4, static_cast<int>(lane)) == 0) continue;
+    const std::uint32_t stored = warp.tainted
+                                     ? (get_taint(warp, reg_offset, 4, static_cast<int>(lane)) >>
+                                        (element * geometry.element_bytes)) &
+                                           ((1U << bytes) - 1)
+                                     : 0;
+    if (stored == 0) continue;
     if (((access.shared >> lane) & 1U) != 0) {
-      warp.cta->races().set_taint(static_cast<std::uint32_t>(access.address[lane]), bytes, true);
+      warp.cta->races().add_taint(static_cast<std::uint32_t>(access.address[lane]), stored);
     } else {
       reported |= 1U << lane;
     }

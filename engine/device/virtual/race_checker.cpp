@@ -229,10 +229,10 @@ std::uint32_t RaceChecker::taint_mask(std::uint32_t address, std::uint32_t bytes
   return mask;
 }
 
-void RaceChecker::set_taint(std::uint32_t address, std::uint32_t bytes, bool tainted) {
-  for (std::uint32_t b = 0; b < bytes; b += 1U << shift_) {
-    std::uint64_t& record = writes_[(address + b) >> shift_];
-    record = tainted ? record | kTaint : record & ~kTaint;
+void RaceChecker::add_taint(std::uint32_t address, std::uint32_t byte_mask) {
+  for (; byte_mask != 0; byte_mask &= byte_mask - 1) {
+    const auto byte = static_cast<std::uint32_t>(std::countr_zero(byte_mask));
+    writes_[(address + byte) >> shift_] |= kTaint;
   }
 }
 

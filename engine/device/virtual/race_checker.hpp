@@ -72,8 +72,8 @@ class RaceChecker {
 
   /// Bit b: byte b of [address, address + bytes) was never written or is tainted.
   [[nodiscard]] std::uint32_t taint_mask(std::uint32_t address, std::uint32_t bytes) const;
-  /// Marks bytes as written with (un)known content; the granule's record must exist.
-  void set_taint(std::uint32_t address, std::uint32_t bytes, bool tainted);
+  /// After a write: the content of these bytes (bit b: address + b) is still unknown.
+  void add_taint(std::uint32_t address, std::uint32_t byte_mask);
 
  private:
   template <bool kIsWrite>

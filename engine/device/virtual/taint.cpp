@@ -1,6 +1,7 @@
 #include "engine/device/virtual/taint.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <string>
@@ -128,6 +129,23 @@ std::uint32_t lane_taint(const Warp& warp, const Instr& in, const InstrInfo& inf
   return 0;
 }
 
+bool any_taint(const Warp& warp, std::uint32_t reg) {
+  std::array<std::uint64_t, 2 * kWarpSize / 8> words;
+  // Registers of 16 bytes keep a second row; for others it belongs to a neighbour and does no harm.
+  const std::size_t bytes =
+      reg / 4 + sizeof(words) <= warp.cta->program().register_bytes / 4 ? sizeof(words) : kWarpSize;
+  words.fill(0);
+  std::memcpy(words.data(), warp.taint_of(reg), bytes);
+  return std::ranges::any_of(words, [](std::uint64_t word) { return word != 0; });
+}
+
+void clear_taint(Warp& warp, std::uint32_t reg) {
+  std::uint8_t* taint = warp.taint_of(reg);
+  for (int lane = 0; lane < kWarpSize; ++lane) {
+    if (((warp.exec >> lane) & 1U) != 0) taint[lane] = 0;
+  }
+}
+
 void unpack_taint(Warp& warp, const Instr& in, const InstrInfo& info) {
   for (int lane = 0; lane < kWarpSize; ++lane) {
     if (((warp.exec >> lane) & 1U) == 0) continue;
@@ -190,6 +208,10 @@ void drop_stale_taint(Warp& warp) {
 void propagate_taint(Warp& warp, const Instr& in) {
   const InstrInfo& info = warp.cta->program().info[warp.pc];
   if (info.taint == TaintRule::kOwn) return;
+  if (std::ranges::none_of(info.sources, [&](std::uint32_t reg) { return any_taint(warp, reg); })) {
+    for (const std::uint32_t reg : info.destinations) clear_taint(warp, reg);
+    return;
+  }
   if (info.taint == TaintRule::kUnpack) {
     unpack_taint(warp, in, info);
     return;

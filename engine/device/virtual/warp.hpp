@@ -27,6 +27,7 @@ struct AsyncCopy {
   std::uint8_t bytes = 0;
   std::array<std::uint32_t, kWarpSize> destination{};
   std::array<std::array<std::byte, 16>, kWarpSize> data{};
+  std::array<std::uint16_t, kWarpSize> taint{};  ///< bytes of the source nobody wrote
 };
 
 enum class WarpState : std::uint8_t { kReady, kBlocked, kDone };

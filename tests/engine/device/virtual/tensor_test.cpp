@@ -149,6 +149,18 @@ TEST_F(Tensor, AsyncCopiesFillWithZeros) {
   for (std::size_t i = 0; i < 128; ++i) EXPECT_EQ(got[i], i < 10 ? 7U : 0U);
 }
 
+TEST_F(Tensor, PaddingMayBeCopiedButNotUsed) {
+  const BufferId in = gpu_.output<U32>("in", 128);
+  const BufferId out = gpu_.output<U32>("out", 32);
+  launch("fill_first_words", {in});
+  launch("copies_padding", {in, out, ScalarArgument::of(0)});
+  EXPECT_EQ(gpu_.read<U32>(out, 32)[7], 7U);
+  const auto fault = gpu_.run(ptx(), "copies_padding", {.grid = {1, 1, 1}, .block = {32, 1, 1}},
+                              {in, out, ScalarArgument::of(1)});
+  ASSERT_TRUE(fault);
+  EXPECT_TRUE(fault->reason.starts_with("uninitialised data")) << fault->reason;
+}
+
 TEST_F(Tensor, HalfArithmeticRoundsOnce) {
   std::vector<U32> a(32), b(32), c(32);
   const auto random_pair = [&] {

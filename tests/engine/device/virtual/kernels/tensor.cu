@@ -139,3 +139,15 @@ KERNEL half_pairs(const u32* a, const u32* b, const u32* c, u32* out) {
 KERNEL exponentials(const float* in, float* out, int n) {
   for (int i = threadIdx.x; i < n; i += blockDim.x) asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(out[i]) : "f"(in[i]));
 }
+
+// Copies 16 bytes of which only the first 4 were written by anyone, and uses those.
+KERNEL copies_padding(const u32* in, u32* out, int use) {
+  __shared__ __align__(16) u32 tile[4 * 32];
+  const u32 to = static_cast<u32>(__cvta_generic_to_shared(tile + 4 * threadIdx.x));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(in + 4 * threadIdx.x) : "memory");
+  asm volatile("cp.async.wait_all;" ::: "memory");
+  out[threadIdx.x] = tile[4 * threadIdx.x + use];
+}
+
+// Writes the first word of every four.
+KERNEL fill_first_words(u32* out) { out[4 * threadIdx.x] = threadIdx.x; }
