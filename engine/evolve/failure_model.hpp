@@ -18,7 +18,7 @@ struct FailureSettings {
   double most_penalty = 20;
   /// It looks at so many of the first observations, which are spread out, and of the latest.
   std::size_t first = 32;
-  std::size_t latest = 256;
+  std::size_t latest = 320;
 };
 
 /// The probability that a candidate fails: Gaussian process regression of the outcome (1 or 0),

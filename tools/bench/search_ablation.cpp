@@ -27,6 +27,7 @@ const std::map<std::string, Setter>& knobs() {
       {"beta_high", [](FullSettings& s, double v) { s.beta_high = v; }},
       {"learns_kernel", [](FullSettings& s, double v) { s.learns_kernel = v != 0; }},
       {"failure.penalty", [](FullSettings& s, double v) { s.failure.penalty = v; }},
+      {"failure.least_penalty", [](FullSettings& s, double v) { s.failure.least_penalty = v; }},
       {"failure.relevance", [](FullSettings& s, double v) { s.failure.prior.shape.relevance = v; }},
       {"failure.length", [](FullSettings& s, double v) { s.failure.prior.shape.length = v; }},
       {"failure.noise", [](FullSettings& s, double v) { s.failure.prior.noise = v; }},

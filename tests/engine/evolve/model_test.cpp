@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cmath>
+#include <ctime>
 
 #include "engine/evolve/failure_model.hpp"
 #include "engine/evolve/full_strategy.hpp"
@@ -226,9 +226,9 @@ TEST(FullStrategy, ProposesQuicklyInASpaceOfAMillion) {
   double seconds = 0;
   constexpr int kGenerations = 40;
   for (int g = 0; g < kGenerations; ++g) {
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();  // processor time: other programs do not count
     const auto proposals = strategy->propose(8);
-    seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    seconds += static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     ASSERT_EQ(proposals.size(), 8U);
     std::vector<Observation> observations;
     for (const Candidate& candidate : proposals) {
