@@ -19,12 +19,16 @@ void append(std::string& list, const std::string& item) {
 std::optional<Rejection> resource_gate(const Resources& resources, const LaunchConfig& launch,
                                        const ResourcePolicy& policy, const DeviceInfo& device) {
   constexpr std::int64_t kRegistersPerCta = 65536;  // register file of one SM, sm_70 and later
-  constexpr std::int64_t kRegisterUnit = 8;         // allocated per thread in steps of 8
+  constexpr std::int64_t kRegisterUnit = 8;         // allocated per thread in steps of 8,
+  constexpr std::int64_t kThreadUnit = 4 * 32;      // for warps in fours, one a sub-core
   const std::int64_t shared =
       std::int64_t{resources.static_shared_bytes} + launch.dynamic_shared_bytes;
   const std::int64_t threads = std::int64_t{launch.block[0]} * launch.block[1] * launch.block[2];
+  const auto round_up = [](std::int64_t value, std::int64_t unit) {
+    return (value + unit - 1) / unit * unit;
+  };
   const std::int64_t registers =
-      (resources.registers + kRegisterUnit - 1) / kRegisterUnit * kRegisterUnit * threads;
+      round_up(resources.registers, kRegisterUnit) * round_up(threads, kThreadUnit);
   std::string device_limits;
   if (shared > device.max_shared_bytes_per_cta) {
     append(device_limits,

@@ -118,15 +118,20 @@ void store_integer(double value, std::byte* target) {
   store(result, target);
 }
 
-/// Decodes through a table of all codes of a 16-bit format.
-std::vector<double> decode_table(const SmallFloat& format, std::span<const std::byte> bytes) {
-  const std::size_t count = bytes.size() / 2;
-  std::vector<double> table(1U << 16);
-  for (std::uint32_t code = 0; code < table.size(); ++code)
-    table[code] = decode_small(format, code);
-  std::vector<double> values(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    values[i] = table[load<std::uint16_t>(bytes.data() + 2 * i)];
+/// Every code of a 16-bit format, decoded once.
+std::vector<float> make_table(const SmallFloat& format) {
+  std::vector<float> table(1U << 16);
+  for (std::uint32_t code = 0; code < table.size(); ++code) {
+    table[code] = static_cast<float>(decode_small(format, code));  // exact: f32 holds both formats
+  }
+  return table;
+}
+
+std::vector<double> decode_16_bit(const std::vector<float>& table,
+                                  std::span<const std::byte> bytes) {
+  std::vector<double> values(bytes.size() / 2);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = static_cast<double>(table[load<std::uint16_t>(bytes.data() + 2 * i)]);
   }
   return values;
 }
@@ -208,11 +213,16 @@ double decode(Dtype dtype, const std::byte* source) {
 }
 
 std::vector<double> decode_all(Dtype dtype, std::span<const std::byte> bytes) {
-  constexpr std::size_t kWorthATable = 1U << 16;
+  if (dtype == Dtype::kF16) {
+    static const std::vector<float> table = make_table(kF16);
+    return decode_16_bit(table, bytes);
+  }
+  if (dtype == Dtype::kBf16) {
+    static const std::vector<float> table = make_table(kBf16);
+    return decode_16_bit(table, bytes);
+  }
   const std::size_t size = size_of(dtype);
   const std::size_t count = bytes.size() / size;
-  if (count >= kWorthATable && dtype == Dtype::kF16) return decode_table(kF16, bytes);
-  if (count >= kWorthATable && dtype == Dtype::kBf16) return decode_table(kBf16, bytes);
   std::vector<double> values(count);
   for (std::size_t i = 0; i < count; ++i) values[i] = decode(dtype, bytes.data() + i * size);
   return values;
