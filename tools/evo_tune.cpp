@@ -132,6 +132,32 @@ void describe(const Harness& harness, const TuneReport& report, RunId run) {
   }
 }
 
+/// Where the time went, and how fast candidates were judged.
+void report_speed(const Harness& harness, const Tuner& tuner, const TuneReport& report) {
+  const PhaseTimes times = harness.times();
+  const double total_ms = tuner.progress().elapsed_s * 1e3;
+  const auto evaluated = static_cast<double>(tuner.progress().evaluated);
+  const double rate = total_ms > 0 ? evaluated / total_ms * 1e3 : 0;
+  const double busy = total_ms > 0 ? times.busy_ms / total_ms : 0;
+  report.emit({{"event", "speed"},
+               {"evaluated", evaluated},
+               {"total_ms", total_ms},
+               {"variants_per_s", rate},
+               {"compile_ms", times.compile_ms},
+               {"check_ms", times.check_ms},
+               {"time_ms", times.time_ms},
+               {"confirm_ms", times.confirm_ms},
+               {"idle_ms", total_ms - times.busy_ms},
+               {"busy_share", busy}});
+  char line[256];
+  std::snprintf(line, sizeof line,
+                "%.1f candidates/s; of %.1f s: compilers running %.1f, checking %.1f, timing %.1f, "
+                "confirming %.1f; device or compilers busy %.0f %%",
+                rate, total_ms / 1e3, times.compile_ms / 1e3, times.check_ms / 1e3,
+                times.time_ms / 1e3, times.confirm_ms / 1e3, busy * 100);
+  report.say(line);
+}
+
 void print_result(const Store& store, RunId run, const Options& options, const TuneReport& report,
                   const Tuner& tuner) {
   report.emit({{"event", "finished"},
@@ -213,6 +239,7 @@ ExitCode tune(const Options& options) {
   const TunerEnd end = tuner.run(history, generations, stop_requested);
   store.finish_run(run,
                    end == TunerEnd::kInterrupted ? RunStatus::kInterrupted : RunStatus::kFinished);
+  report_speed(harness, tuner, report);
   print_result(store, run, options, report, tuner);
   if (end == TunerEnd::kInterrupted) {
     report.say("interrupted; everything is saved: continue with --resume");

@@ -143,14 +143,20 @@ def make_arguments(torch, manifest):
 
 def check_sdpa_fp8(torch, manifest, tensors):
     """Compares the output with PyTorch's attention on the dequantised inputs; True when right."""
-    sizes = manifest["shape"]["variables"]
-    shape = tuple(sizes[name] for name in ("B", "H", "S", "D"))
+    sizes = {name: int(value) for name, value in manifest["shape"]["variables"].items()}
     scalars = {argument["name"]: argument["value"]["value"]
                for argument in manifest["arguments"] if argument["direction"] == "scalar"}
-    q, k, v = (tensors[name].view(shape).double() * scalars[f"{name}_scale"] for name in "qkv")
+
+    def dequantised(name, heads, length):
+        scale = tensors[f"{name}_scale"].double().view(-1, heads if sizes["PER_HEAD"] else 1, 1, 1)
+        return tensors[name].view(sizes["B"], heads, length, sizes["D"]).double() * scale
+
+    q = dequantised("q", sizes["H"], sizes["LQ"])
+    k, v = (dequantised(name, sizes["HKV"], sizes["LKV"]) for name in "kv")
     reference = torch.nn.functional.scaled_dot_product_attention(
-        q, k, v, scale=scalars["softmax_scale"])
-    error = tensors["o"].view(shape).double() - reference
+        q, k, v, scale=scalars["softmax_scale"], is_causal=bool(sizes["CAUSAL"]),
+        enable_gqa=sizes["H"] != sizes["HKV"])
+    error = tensors["o"].view(q.shape).double() - reference
     max_abs_error = error.abs().max().item()
     relative_l2 = (error.norm() / reference.norm()).item()
     tolerance = manifest["tolerance"]

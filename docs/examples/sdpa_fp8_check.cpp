@@ -26,7 +26,7 @@ std::vector<double> numbers(const std::vector<KernelArgument>& arguments, const 
   return values;
 }
 
-/// Attention of one query row over all keys of its head.
+/// Attention of one query row over the first `length` keys of its head.
 std::vector<double> attention_row(const double* query, const double* keys, const double* values,
                                   std::size_t length, std::size_t depth, double score_scale) {
   std::vector<double> weights(length);
@@ -58,15 +58,23 @@ std::set<std::size_t> sampled_rows(std::size_t length) {
 
 CheckReport check_sdpa_fp8(const Manifest& manifest, const std::vector<KernelArgument>& arguments,
                            const std::vector<std::byte>& output) {
-  const std::size_t length = manifest.variable("S");
+  const std::size_t queries = manifest.variable("LQ");
+  const std::size_t keys = manifest.variable("LKV");
   const std::size_t depth = manifest.variable("D");
   const std::size_t heads = manifest.variable("B") * manifest.variable("H");
+  const std::size_t heads_per_kv = manifest.variable("H") / manifest.variable("HKV");
+  const bool causal = manifest.variable("CAUSAL") != 0;
   const std::vector<double> q = numbers(arguments, "q");
   const std::vector<double> k = numbers(arguments, "k");
   const std::vector<double> v = numbers(arguments, "v");
-  const auto scalar = [&](const char* name) { return numbers(arguments, name).at(0); };
-  const double score_scale = scalar("q_scale") * scalar("k_scale") * scalar("softmax_scale");
-  const double value_scale = scalar("v_scale");
+  const std::vector<double> q_scale = numbers(arguments, "q_scale");
+  const std::vector<double> k_scale = numbers(arguments, "k_scale");
+  const std::vector<double> v_scale = numbers(arguments, "v_scale");
+  const double softmax_scale = numbers(arguments, "softmax_scale").at(0);
+  // Descales per head, or one for all.
+  const auto scale_of = [](const std::vector<double>& scales, std::size_t head) {
+    return scales.size() == 1 ? scales[0] : scales.at(head);
+  };
   const std::string& dtype = argument(arguments, "o").dtype;
   const std::size_t size = element_size(dtype);
 
@@ -74,11 +82,15 @@ CheckReport check_sdpa_fp8(const Manifest& manifest, const std::vector<KernelArg
   double error_squares = 0;
   double reference_squares = 0;
   for (std::size_t head = 0; head < heads; ++head) {
-    const std::size_t base = head * length * depth;
-    for (const std::size_t row : sampled_rows(length)) {
-      const std::size_t first = base + row * depth;
+    const std::size_t kv_head = head / heads_per_kv;
+    const std::size_t base = kv_head * keys * depth;
+    const double score_scale = scale_of(q_scale, head) * scale_of(k_scale, kv_head) * softmax_scale;
+    const double value_scale = scale_of(v_scale, kv_head);
+    for (const std::size_t row : sampled_rows(queries)) {
+      const std::size_t first = (head * queries + row) * depth;
+      const std::size_t visible = causal ? std::min(keys, row + 1) : keys;
       const std::vector<double> reference =
-          attention_row(&q[first], &k[base], &v[base], length, depth, score_scale);
+          attention_row(&q[first], &k[base], &v[base], visible, depth, score_scale);
       ++report.rows;
       for (std::size_t d = 0; d < depth; ++d) {
         const double wanted = reference[d] * value_scale;

@@ -14,7 +14,8 @@ struct CheckReport {
   bool passed = false;  ///< within the manifest's tolerance
 };
 
-/// O = softmax(softmax_scale · (q_scale Q)(k_scale K)ᵀ)(v_scale V) for every head's first and last
+/// O = softmax(softmax_scale · (q_scale Q)(k_scale K)ᵀ)(v_scale V), causal and with grouped heads
+/// where the manifest says so, for every head's first and last
 /// row and some between. `output`: the bytes of `o`.
 [[nodiscard]] CheckReport check_sdpa_fp8(const Manifest& manifest,
                                          const std::vector<KernelArgument>& arguments,

@@ -1,10 +1,12 @@
 #include "engine/compile/nvrtc.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <nvrtc.h>
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <sstream>
 
 #include "engine/compile/ptxas_log.hpp"
@@ -52,10 +54,28 @@ std::vector<std::string> library_names() {
   return names;
 }
 
+/// libnvrtc opens libnvrtc-builtins by its bare name: outside a folder the loader knows, it must be
+/// there already.
+void preload_builtins(void* nvrtc) {
+  link_map* map = nullptr;
+  if (dlinfo(nvrtc, RTLD_DI_LINKMAP, &map) != 0) return;
+  const std::filesystem::path folder = std::filesystem::path(map->l_name).parent_path();
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    if (entry.path().filename().string().starts_with("libnvrtc-builtins.so")) {
+      dlopen(entry.path().c_str(), RTLD_NOW | RTLD_GLOBAL);
+      return;
+    }
+  }
+}
+
 Library open_library() {
   std::string tried;
   for (const std::string& name : library_names()) {
-    if (void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) return Library(handle);
+    if (void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+      preload_builtins(handle);
+      return Library(handle);
+    }
     tried += (tried.empty() ? "" : ", ") + name;
   }
   throw MissingError("NVRTC is missing (tried " + tried +

@@ -4,6 +4,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/device/cuda/cuda_device.hpp"
+#include "engine/device/virtual/virtual_device.hpp"
 
 namespace evo {
 
@@ -22,7 +23,8 @@ std::unique_ptr<Device> open_device(const std::string& id) {
     const auto parsed = std::from_chars(id.data() + kCuda.size(), end, ordinal);
     if (parsed.ec == std::errc() && parsed.ptr == end) return open_cuda_device(ordinal);
   }
-  throw InputError("unknown device '" + id + "'; allowed: auto, cuda:N");
+  if (id.starts_with("virtual:")) return open_virtual_device(id);
+  throw InputError("unknown device '" + id + "'; allowed: auto, cuda:N, virtual:l4, virtual:a100, virtual:h200");
 }
 
 }  // namespace evo

@@ -10,7 +10,7 @@
 namespace evo {
 namespace {
 
-constexpr int kAttempts = 60;  ///< to make a child that is valid and new
+constexpr int kAttempts = 20;  ///< to make a child that is valid and new
 
 /// Task context (validity) and the single best: children are the best with one change or more.
 class FreeStrategy : public SearchBase {
@@ -118,7 +118,7 @@ class InsightStrategy final : public FreeStrategy {
 
   /// Of several random changes, the one whose drawn gain over the present value is largest.
   std::pair<std::size_t, std::uint16_t> best_change(const Candidate& from) {
-    constexpr int kDraws = 6;
+    constexpr int kDraws = 2;
     std::pair<std::size_t, std::uint16_t> best{active_.front(), from.choice[active_.front()]};
     double best_gain = 0;
     for (int i = 0; i < kDraws; ++i) {

@@ -1,42 +1,47 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
-#include <vector>
 
-#include "engine/evolve/kernel.hpp"
-#include "engine/evolve/seen_set.hpp"
+#include "engine/evolve/failure_model.hpp"
+#include "engine/evolve/kernel_fit.hpp"
+#include "engine/evolve/proposal_pool.hpp"
 #include "engine/evolve/strategy.hpp"
 
 namespace evo {
 
-/// Everything that can be turned in FullStrategy; the ablations of docs/search.md turn one at a
-/// time.
+/// What can be turned in FullStrategy. The defaults are what `full` means; docs/search.md has what
+/// turning each of them costs.
 struct FullSettings {
-  std::size_t initial = 8;
-  std::size_t max_training = 224;
-  std::size_t pool_random = 150;
-  std::size_t pool_pairs = 80;
-  std::size_t pool_cross = 50;
-  std::size_t pool_climb = 3;
-  std::size_t elites = 3;
-  double clip = 2.0;
-  double noise = 0.01;
-  double beta_low = 0.3;
-  double beta_high = 1.8;
-  double fail_weight = 2.0;
-  double fail_power = 3.0;
-  double fail_prior = 1.0;
-  std::size_t fit_points = 96;
-  double fit_growth = 1.25;
-  int acquisition = 0;  // 0 LCB 1 EI
-  int transform = 0;
-  int hyper = 1;
-  double relevance = 0.6;
-  double length = 0.5;
+  std::size_t initial = 8;  ///< evaluations before the model takes over
+  std::size_t initial_draws =
+      12;  ///< random candidates of which the first ones are the most distant
+  std::size_t max_training = 224;  ///< observations the model is trained on
+  double clip = 2;            ///< slower than best + clip · (median − best) in ln time is as bad
+  double beta_low = 1;        ///< standard deviations below the mean that are hoped for: the
+  double beta_high = 3;       ///<   first proposal of a generation … its last
+  bool learns_kernel = true;  ///< or keeps the prior's shapes
+  FailureSettings failure = {};
+  PoolSettings pool = {};
+  KernelPrior prior = {};
 };
 
+/// EvoEngineer-Full with a statistical model in the place of the language model:
+///
+///   1. The first generation is spread out: each candidate is the most distant of several random
+///   ones.
+///   2. I3, insight: a Gaussian process over ln time. Its kernel learns how much each parameter
+///   matters,
+///      and carries interactions of every order; another model learns where candidates fail.
+///   3. I1 and I2, breeding: valid, unseen neighbours, mutants and crossovers of the elite, random
+///      candidates, and the neighbours of the most promising of all these (ProposalPool).
+///   4. Choose the generation one by one: the lowest mean − β · deviation + penalty for failing. β
+///   grows
+///      along the generation, from refining to exploring, and what was chosen counts as known, so
+///      that a generation does not crowd in one place.
+///
+/// State is a function of the seed and the sequence of propose() and observe() calls.
+/// `space` must outlive the strategy.
 [[nodiscard]] std::unique_ptr<Strategy> make_full(const CandidateSpace& space,
                                                   const StrategyOptions& options,
                                                   const FullSettings& settings = {});

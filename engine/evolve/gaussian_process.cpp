@@ -11,6 +11,9 @@ namespace {
 /// Keeps variances away from zero in single precision.
 constexpr float kSmallestVariance = 1e-6F;
 
+/// Columns solved at a time: n of them stay in the second-level cache.
+constexpr std::size_t kTile = 64;
+
 /// y += a x. Elementwise, so that vectorising it changes no bit.
 void add_scaled(float a, const float* x, float* y, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) y[i] += a * x[i];
@@ -65,24 +68,30 @@ PoolPosterior::PoolPosterior(const GaussianProcess& process, std::vector<std::ui
   const std::size_t m = pool_.size() / d;
   mean_.assign(m, 0);
   variance_.assign(m, 1);
-  covariance_.resize(n * m);
+  std::vector<float> covariance(n * m);
   for (std::size_t i = 0; i < n; ++i) {
     process.kernel_->row({process.points_.data() + i * d, d}, pool_,
-                         {covariance_.data() + i * m, m});
+                         {covariance.data() + i * m, m});
   }
-  solved_ = covariance_;
-  const std::vector<float>& u = process.factor_;
-  for (std::size_t k = 0; k < n; ++k) {
-    float* row = solved_.data() + k * m;
-    const float inverse = 1 / u[k * n + k];
-    for (std::size_t j = 0; j < m; ++j) row[j] *= inverse;
-    for (std::size_t i = k + 1; i < n; ++i) {
-      add_scaled(-u[k * n + i], row, solved_.data() + i * m, m);
-    }
-    add_scaled(process.whitened_[k], row, mean_.data(), m);
-    for (std::size_t j = 0; j < m; ++j) variance_[j] -= row[j] * row[j];
-  }
+  solved_ = std::move(covariance);
+  for (std::size_t begin = 0; begin < m; begin += kTile) solve(begin, std::min(kTile, m - begin));
   for (float& variance : variance_) variance = std::max(variance, kSmallestVariance);
+}
+
+void PoolPosterior::solve(std::size_t begin, std::size_t count) {
+  const std::size_t n = process_->size_;
+  const std::size_t m = mean_.size();
+  const std::vector<float>& u = process_->factor_;
+  for (std::size_t k = 0; k < n; ++k) {
+    float* row = solved_.data() + k * m + begin;
+    const float inverse = 1 / u[k * n + k];
+    for (std::size_t j = 0; j < count; ++j) row[j] *= inverse;
+    for (std::size_t i = k + 1; i < n; ++i) {
+      add_scaled(-u[k * n + i], row, solved_.data() + i * m + begin, count);
+    }
+    add_scaled(process_->whitened_[k], row, mean_.data() + begin, count);
+    for (std::size_t j = 0; j < count; ++j) variance_[begin + j] -= row[j] * row[j];
+  }
 }
 
 void PoolPosterior::choose(std::size_t index) {

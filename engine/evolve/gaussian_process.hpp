@@ -44,21 +44,18 @@ class PoolPosterior {
 
   [[nodiscard]] std::span<const float> mean() const { return mean_; }
   [[nodiscard]] std::span<const float> variance() const { return variance_; }
-  /// Covariances of training point `i` with the pool.
-  [[nodiscard]] std::span<const float> covariances(std::size_t i) const {
-    return {covariance_.data() + i * mean_.size(), mean_.size()};
-  }
-
   /// O(n m).
   void choose(std::size_t index);
 
  private:
+  /// Whitens `count` columns of covariances from `begin` on, and sums up their mean and variance.
+  void solve(std::size_t begin, std::size_t count);
+
   const GaussianProcess* process_;
   std::vector<std::uint16_t> pool_;
   std::vector<float> mean_;
   std::vector<float> variance_;
-  std::vector<float> covariance_;  ///< n × m
-  std::vector<float> solved_;      ///< L⁻¹ covariance, then one row per choice
+  std::vector<float> solved_;  ///< L⁻¹ covariance, then one row per choice
 };
 
 }  // namespace evo

@@ -21,8 +21,9 @@ struct Observation {
   std::optional<Gate> failed_at = {};  ///< set exactly when time_us is not
 };
 
-/// Decides what to evaluate next. Deterministic: the same space, options and observations give the
-/// same proposals on every machine.
+/// Decides what to evaluate next. Deterministic: the state is a function of the space, the options
+/// and the sequence of propose() and observe() calls, on every machine. To resume a run, make the
+/// strategy again and repeat these calls with the recorded results; it then goes on as it would have.
 class Strategy {
  public:
   virtual ~Strategy() = default;

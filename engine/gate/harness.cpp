@@ -13,9 +13,9 @@
 namespace evo {
 namespace {
 
-/// Shapes with more work than this are checked with one seed on a device that interprets: 2^28
-/// operations, between the ragged shapes of attention and the ones that are timed.
-constexpr double kFlopsForAllSeedsWhenInterpreted = 268435456.0;
+/// Shapes with more work than this (2^27 operations, about half a second) are checked with one seed
+/// and not repeated on a device that interprets.
+constexpr double kFlopsForAllSeedsWhenInterpreted = 134217728.0;
 
 /// The folder of problems: kernel_templates/ beside the folder of the space file.
 std::filesystem::path find_templates_root(const SpaceDefinition& space) {
@@ -136,9 +136,17 @@ KernelUnderTest Harness::kernel_of(const Candidate& candidate, const Compilation
   return kernel_under_test(compilation, kernel_key, kernel_.entry, space_.values(candidate));
 }
 
+PhaseTimes Harness::times() const {
+  PhaseTimes times = pipeline_->times();
+  times.confirm_ms = confirm_ms_;
+  times.busy_ms += confirm_ms_;
+  return times;
+}
+
 PairResult Harness::compare_pair(const KernelUnderTest& first, const KernelUnderTest& second) {
   device_->submit_compare(first, second);
   const DeviceClient::Reply reply = device_->wait();
+  confirm_ms_ += reply.wall_ms;
   if (!reply.failure) return reply.message.get<PairResult>();
   // Both were green a moment ago, and which one hung is not known: neither is moved.
   PairResult failed;
@@ -149,6 +157,7 @@ PairResult Harness::compare_pair(const KernelUnderTest& first, const KernelUnder
 std::optional<Timing> Harness::time_again(const KernelUnderTest& kernel) {
   device_->submit_time(kernel, std::numeric_limits<double>::infinity());
   const DeviceClient::Reply reply = device_->wait();
+  confirm_ms_ += reply.wall_ms;
   if (reply.failure) return std::nullopt;
   const auto result = reply.message.get<TimingResult>();
   return result.rejection ? std::nullopt : result.timing;

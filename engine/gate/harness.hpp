@@ -39,7 +39,8 @@ class Harness {
   [[nodiscard]] const DeviceInfo& device() const { return device_info_; }
   /// False without a device: nothing beyond the resource gate is judged.
   [[nodiscard]] bool has_device() const { return device_ != nullptr; }
-  [[nodiscard]] const PhaseTimes& times() const { return pipeline_->times(); }
+  /// Where the time went so far.
+  [[nodiscard]] PhaseTimes times() const;
   [[nodiscard]] const std::string& compiler_version() { return compilers_.version(); }
 
   /// Content key of the problem with every source it names, and of the space.
@@ -82,6 +83,7 @@ class Harness {
   DeviceInfo device_info_;
   CompilePool compilers_;
   std::unique_ptr<Pipeline> pipeline_;
+  double confirm_ms_ = 0;
 };
 
 }  // namespace evo

@@ -45,6 +45,7 @@ struct PhaseTimes {
   double compile_ms = 0;  ///< at least one compiler was running
   double check_ms = 0;    ///< the device was checking
   double time_ms = 0;     ///< the device was timing
+  double confirm_ms = 0;  ///< the device was comparing pairs or timing the control
   double busy_ms = 0;     ///< device or compilers
 };
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cctype>
 #include <limits>
 #include <set>
 
@@ -12,6 +13,13 @@ namespace {
 /// Candidate stores indices in 16 bits.
 constexpr std::size_t kMostValues = 65535;
 
+/// Letters, digits and underscores, at least one: what makes an identifier after MACRO_.
+bool is_word(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_';
+  });
+}
+
 /// `key`: where `value` stands, for the message.
 ParameterValue read_value(const JsonReader& reader, std::string_view key, const Json& value) {
   using Kind = ParameterValue::Kind;
@@ -20,8 +28,7 @@ ParameterValue read_value(const JsonReader& reader, std::string_view key, const 
   }
   if (value.is_number_integer()) return {Kind::kInteger, value.dump(), value.get<double>()};
   if (value.is_number()) return {Kind::kReal, value.dump(), value.get<double>()};
-  if (value.is_string() && is_identifier("_" + value.get<std::string>()) &&
-      !value.get_ref<const std::string&>().empty()) {
+  if (value.is_string() && is_word(value.get_ref<const std::string&>())) {
     return {Kind::kName, value.get<std::string>(), 0};
   }
   reader.fail(key, value.dump() +

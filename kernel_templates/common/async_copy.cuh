@@ -5,20 +5,20 @@
 
 namespace ptx {
 
+/// The builtin rather than inline PTX: the compiler can then fold constant offsets.
 __device__ __forceinline__ u32 shared_address(const void* pointer) {
-  u32 address;
-  asm("{ .reg .u64 a; cvta.to.shared.u64 a, %1; cvt.u32.u64 %0, a; }"
-      : "=r"(address)
-      : "l"(pointer));
-  return address;
+  return static_cast<u32>(__cvta_generic_to_shared(pointer));
 }
 
 /// Starts copying 16 bytes, past L1; zero-fills the destination instead when `valid` is false
 /// (then nothing is read, whatever `source` is).
-__device__ __forceinline__ void copy_async(void* shared, const void* source, bool valid) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(shared)),
-               "l"(source), "r"(valid ? 16 : 0)
+__device__ __forceinline__ void copy_async(u32 shared, const void* source, bool valid) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(source),
+               "r"(valid ? 16 : 0)
                : "memory");
+}
+__device__ __forceinline__ void copy_async(void* shared, const void* source, bool valid) {
+  copy_async(shared_address(shared), source, valid);
 }
 
 /// Closes the group of this thread's copies so far. An empty group counts as well.

@@ -1,4 +1,4 @@
-// Three ways to 2^x.
+// Ways to 2^x, from exact to cheap.
 #pragma once
 
 #include "common/types.cuh"
@@ -12,6 +12,13 @@ namespace ptx {
 __device__ __forceinline__ float exp2_mufu(float x) {
   float y;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+/// Logarithm to base 2 by one MUFU instruction; absolute error about 2^-22.
+__device__ __forceinline__ float log2_mufu(float x) {
+  float y;
+  asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
 
@@ -35,5 +42,26 @@ __device__ __forceinline__ float exp2_poly5(float x) {
   p = fmaf(p, f, 2.40222420e-1f);
   p = fmaf(p, f, 6.93146978e-1f);
   p = fmaf(p, f, 1.0f);
+  return __int_as_float(__float_as_int(p) + (__float_as_int(shifted) << 23));
+}
+
+/// The same with a polynomial of degree 2 or 3 (minimax, Remez): relative error 1.7e-3 or 7.5e-5.
+/// For x <= 126.
+template <int kDegree>
+__device__ __forceinline__ float exp2_poly(float x) {
+  static_assert(kDegree == 2 || kDegree == 3, "coefficients are given for degrees 2 and 3");
+  const float kRound = 12582912.0f;
+  const float clamped = fmaxf(x, -126.0f);
+  const float shifted = clamped + kRound;
+  const float f = clamped - (shifted - kRound);
+  float p;
+  if constexpr (kDegree == 2) {
+    p = fmaf(2.38428936e-1f, f, 7.03448006e-1f);
+    p = fmaf(p, f, 1.00044314f);
+  } else {
+    p = fmaf(5.51716691e-2f, f, 2.42611122e-1f);
+    p = fmaf(p, f, 6.93260985e-1f);
+    p = fmaf(p, f, 9.99928074e-1f);
+  }
   return __int_as_float(__float_as_int(p) + (__float_as_int(shifted) << 23));
 }

@@ -23,3 +23,4 @@ constexpr int kWarp = 32;
 __device__ constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }
 __device__ constexpr int align_up(int a, int multiple) { return ceil_div(a, multiple) * multiple; }
 __device__ constexpr int max_of(int a, int b) { return a > b ? a : b; }
+__device__ constexpr int min_of(int a, int b) { return a < b ? a : b; }

@@ -61,7 +61,7 @@ __device__ __forceinline__ void acquire_tile(u8* pool, const Head& head, int til
     sync_consumers();
     return;
   } else if constexpr (PRODUCER_WARPS > 0) {
-    ptx::named_sync(kFullBarrier + tile % STAGES, kThreads);
+    ptx::named_sync(kFullBarrier + tile % max_of(STAGES, 1), kThreads);
   } else if constexpr (STAGES == 1) {
     sync_consumers();
     copy_tile_async(pool, head, tile, thread);
@@ -106,17 +106,21 @@ __device__ __forceinline__ void write_rows(u8* pool, const Head& head, int first
   }
   sync_consumers();  // statistics visible; nobody reads tiles any more
 
+#pragma unroll 1
   for (int i = role.lane; i < kRows; i += kWarp) {
     const int row = role.first_row + i;
     float largest = maxima[row];
+#pragma unroll 1
     for (int s = 1; s < WARPS_KV; ++s) largest = fmaxf(largest, maxima[s * TILE_M + row]);
     float total = 0.0f;
+    float own = 0.0f;
+#pragma unroll 1
     for (int s = 0; s < WARPS_KV; ++s) {
-      total += sums[s * TILE_M + row] *
-               softmax_exp2((maxima[s * TILE_M + row] - largest) * scales.score);
+      const float factor = softmax_exp2((maxima[s * TILE_M + row] - largest) * scales.score);
+      total = fmaf(sums[s * TILE_M + row], factor, total);
+      if (s == role.split) own = factor;
     }
-    correction[i] = softmax_exp2((maxima[role.split * TILE_M + row] - largest) * scales.score) *
-                    scales.value / total;
+    correction[i] = own * scales.value * ptx::reciprocal(total);
   }
   ptx::sync_warp();
   output.rescale(correction);
@@ -194,12 +198,15 @@ __device__ __forceinline__ void attend(u8* pool, const Head& all, int item, cons
 /// CTAs that found no more. `batch_heads` = B * H. Grid: one CTA per work item, or, with
 /// PERSISTENT_CTA, any number of CTAs.
 extern "C" __global__ void __launch_bounds__(kThreads, MIN_CTAS)
-    sdpa_fp8_wmma(const u8* q, const u8* k, const u8* v, u16* o, float q_scale, float k_scale,
-                  float v_scale, float softmax_scale, int seq_len, int batch_heads, u32* queue) {
+    sdpa_fp8_wmma(const u8* q, const u8* k, const u8* v, u16* o, float* /*lse*/,
+                  const float* q_scale, const float* k_scale, const float* v_scale,
+                  float softmax_scale, int seq_len, int /*kv_len*/, int batch_heads,
+                  int /*heads_per_kv*/, int /*scale_per_head*/, int /*write_lse*/, u32* queue,
+                  float* /*partials*/) {
   extern __shared__ __align__(128) u8 pool[];
   const float kLog2E = 1.4426950408889634f;
   const Head all = {q, k, v, o, seq_len};
-  const Scales scales = {softmax_scale * q_scale * k_scale * kLog2E, v_scale};
+  const Scales scales = {softmax_scale * *q_scale * *k_scale * kLog2E, *v_scale};
   const int items = ceil_div(seq_len, TILE_M) * batch_heads;
   int item = static_cast<int>(blockIdx.x);
 #if PERSISTENT_CTA

@@ -33,20 +33,33 @@ __device__ __forceinline__ u8* v_slot(u8* pool, int slot) {
   return pool + kVRingOffset + slot * kVSlotBytes;
 }
 
+/// Calls body(row, chunk) for this thread's share, 0 … kSharers - 1, of the chunks of kTileRows
+/// rows. The number of turns is known to the compiler, so that no remainder loop is made.
+template <int kTileRows, int kSharers, class Body>
+__device__ __forceinline__ void for_each_chunk(int thread, Body body) {
+  static_assert(kSharers % kRowChunks == 0, "a thread keeps its chunk from turn to turn");
+  constexpr int kRowsPerTurn = kSharers / kRowChunks;
+  constexpr int kTurns = ceil_div(kTileRows, kRowsPerTurn);
+  const int first = thread / kRowChunks;
+  const int chunk = thread % kRowChunks;
+#pragma unroll 2
+  for (int turn = 0; turn < kTurns; ++turn) {
+    const int row = first + turn * kRowsPerTurn;
+    if (kTileRows % kRowsPerTurn == 0 || row < kTileRows) body(row, chunk);
+  }
+}
+
 /// Starts the copy of tile `tile` into slot tile % STAGES; `copier` is 0 … kCopiers - 1.
 __device__ __forceinline__ void copy_tile_async(u8* pool, const Head& head, int tile, int copier) {
   u8* k_bytes = k_slot(pool, tile % max_of(STAGES, 1));
   u8* v_bytes = v_slot(pool, tile % max_of(STAGES, 1));
-#pragma unroll 2
-  for (int i = copier; i < TILE_N * kRowChunks; i += kCopiers) {
-    const int row = i / kRowChunks;
-    const int chunk = i % kRowChunks;
+  for_each_chunk<TILE_N, kCopiers>(copier, [&](int row, int chunk) {
     const int key = tile * TILE_N + row;
     const bool valid = key < head.seq_len;
     const int source = (valid ? key : 0) * HEAD_DIM + chunk * kChunkBytes;
     ptx::copy_async(k_bytes + k_slot_offset(row, chunk), head.k + source, valid);
     ptx::copy_async(v_bytes + row * HEAD_DIM + chunk * kChunkBytes, head.v + source, valid);
-  }
+  });
 }
 
 /// 16 e4m3 to 16 f16 at `halves`.
@@ -66,10 +79,7 @@ __device__ __forceinline__ Chunk load_chunk(const u8* source, int row, int chunk
 
 /// STAGES 0: loads a tile through registers, straight to the form its reader wants.
 __device__ __forceinline__ void copy_tile_plain(u8* pool, const Head& head, int tile, int thread) {
-#pragma unroll 2
-  for (int i = thread; i < TILE_N * kRowChunks; i += kConsumers) {
-    const int row = i / kRowChunks;
-    const int chunk = i % kRowChunks;
+  for_each_chunk<TILE_N, kConsumers>(thread, [&](int row, int chunk) {
     const Chunk k = load_chunk(head.k, tile * TILE_N + row, chunk, head.seq_len);
     const Chunk v = load_chunk(head.v, tile * TILE_N + row, chunk, head.seq_len);
     if constexpr (QK_WMMA) {
@@ -84,15 +94,12 @@ __device__ __forceinline__ void copy_tile_plain(u8* pool, const Head& head, int 
     } else {
       *reinterpret_cast<Chunk*>(v_slot(pool, 0) + row * HEAD_DIM + chunk * kChunkBytes) = v;
     }
-  }
+  });
 }
 
 /// Converts the operands that wmma reads from the slot to their f16 tiles.
 __device__ __forceinline__ void dequantise_tile(u8* pool, int slot, int thread) {
-#pragma unroll 2
-  for (int i = thread; i < TILE_N * kRowChunks; i += kConsumers) {
-    const int row = i / kRowChunks;
-    const int chunk = i % kRowChunks;
+  for_each_chunk<TILE_N, kConsumers>(thread, [&](int row, int chunk) {
     if constexpr (QK_WMMA) {
       const u8* k = k_slot(pool, slot) + k_slot_offset(row, chunk);
       store_as_f16(reinterpret_cast<u16*>(pool + kKHalfOffset) + row * kKHalfStride + 16 * chunk,
@@ -103,15 +110,12 @@ __device__ __forceinline__ void dequantise_tile(u8* pool, int slot, int thread) 
       store_as_f16(reinterpret_cast<u16*>(pool + kVHalfOffset) + row * kVHalfStride + 16 * chunk,
                    *reinterpret_cast<const Chunk*>(v));
     }
-  }
+  });
 }
 
 /// The tile of queries, as f16 for wmma or as f32.
 __device__ __forceinline__ void load_queries(u8* pool, const Head& head, int first, int thread) {
-#pragma unroll 1
-  for (int i = thread; i < TILE_M * kRowChunks; i += kConsumers) {
-    const int row = i / kRowChunks;
-    const int chunk = i % kRowChunks;
+  for_each_chunk<TILE_M, kConsumers>(thread, [&](int row, int chunk) {
     const Chunk bytes = load_chunk(head.q, first + row, chunk, head.seq_len);
     if constexpr (QK_WMMA) {
       store_as_f16(reinterpret_cast<u16*>(pool + kQOffset) + row * kQStride + 16 * chunk, bytes);
@@ -124,5 +128,5 @@ __device__ __forceinline__ void load_queries(u8* pool, const Head& head, int fir
                                             low_half(halves.word[1]), high_half(halves.word[1])}};
       }
     }
-  }
+  });
 }

@@ -1,11 +1,12 @@
-// A libcuda.so.1 of one GPU that knows one kernel, attention of head dimension 64, and runs it on
-// the CPU: lets the example be tested where there is no GPU. "Device" memory is host memory.
+// A libcuda.so.1 of one GPU that knows one kernel, causal attention of head dimension 64, and runs
+// it on the CPU: lets the example be tested where there is no GPU. "Device" memory is host memory.
 //
 // FAKE_CUDA_FAULT=wrong makes the kernel forget v_scale, =nan makes it write one NaN, =arch makes
 // the GPU an older one.
 
 #include <cuda.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -38,34 +39,43 @@ T parameter(void** parameters, int index) {
   return value;
 }
 
-/// Parameters: q, k, v, o, q_scale, k_scale, v_scale, softmax_scale, seq_len, batch_heads, queue.
+/// Parameters: q, k, v, o, lse, q_scale, k_scale, v_scale, softmax_scale, q_len, kv_len,
+/// batch_heads, heads_per_kv, scale_per_head, write_lse, queue, partials.
 void attention(void** parameters) {
   const auto* q = parameter<const std::uint8_t*>(parameters, 0);
   const auto* k = parameter<const std::uint8_t*>(parameters, 1);
   const auto* v = parameter<const std::uint8_t*>(parameters, 2);
   auto* o = parameter<_Float16*>(parameters, 3);
-  const float scale = parameter<float>(parameters, 4) * parameter<float>(parameters, 5) *
-                      parameter<float>(parameters, 7);
-  const float v_scale = fault("wrong") ? 1.0F : parameter<float>(parameters, 6);
-  const auto length = static_cast<std::size_t>(parameter<std::int32_t>(parameters, 8));
-  const auto heads = static_cast<std::size_t>(parameter<std::int32_t>(parameters, 9));
-  for (std::size_t row = 0; row < heads * length; ++row) {
-    const std::size_t head = row / length * length * kHeadDim;
+  const auto* q_scale = parameter<const float*>(parameters, 5);
+  const auto* k_scale = parameter<const float*>(parameters, 6);
+  const auto* v_scale = parameter<const float*>(parameters, 7);
+  const auto count = [&](int index) {
+    return static_cast<std::size_t>(parameter<std::int32_t>(parameters, index));
+  };
+  const std::size_t queries = count(9);
+  const std::size_t keys = count(10);
+  for (std::size_t row = 0; row < count(11) * queries; ++row) {
+    const std::size_t head = row / queries;
+    const std::size_t kv_head = head / count(12);
+    const std::size_t first = kv_head * keys * kHeadDim;
+    const float scale =
+        parameter<float>(parameters, 8) * q_scale[head * count(13)] * k_scale[kv_head * count(13)];
+    const float value_scale = fault("wrong") ? 1.0F : v_scale[kv_head * count(13)];
     float sum = 0;
     std::vector<float> out(kHeadDim);
-    for (std::size_t key = 0; key < length; ++key) {
+    for (std::size_t key = 0; key < std::min(keys, row % queries + 1); ++key) {
       float dot = 0;
       for (std::size_t d = 0; d < kHeadDim; ++d) {
-        dot += from_e4m3(q[row * kHeadDim + d]) * from_e4m3(k[head + key * kHeadDim + d]);
+        dot += from_e4m3(q[row * kHeadDim + d]) * from_e4m3(k[first + key * kHeadDim + d]);
       }
       const float weight = std::exp(dot * scale - 8);
       sum += weight;
       for (std::size_t d = 0; d < kHeadDim; ++d) {
-        out[d] += weight * from_e4m3(v[head + key * kHeadDim + d]);
+        out[d] += weight * from_e4m3(v[first + key * kHeadDim + d]);
       }
     }
     for (std::size_t d = 0; d < kHeadDim; ++d) {
-      o[row * kHeadDim + d] = static_cast<_Float16>(out[d] / sum * v_scale);
+      o[row * kHeadDim + d] = static_cast<_Float16>(out[d] / sum * value_scale);
     }
   }
   if (fault("nan")) o[0] = static_cast<_Float16>(std::nanf(""));

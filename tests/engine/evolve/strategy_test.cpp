@@ -70,6 +70,19 @@ TEST_P(EveryStrategy, SameSeedSameProposals) {
   }
 }
 
+TEST_P(EveryStrategy, ResumesByRepeatingTheCalls) {
+  const RecordedSpace space = bumpy_space();
+  const auto straight = proposals_of(space, *make(space, 3), 25, 8);
+  const auto resumed = make(space, 3);
+  auto all = proposals_of(space, *resumed, 12, 8);  // the recorded part of the run
+  std::set<Candidate> before(all.begin(), all.end());
+  for (const Candidate& candidate : proposals_of(space, *resumed, 13, 8)) {
+    EXPECT_TRUE(before.insert(candidate).second);
+    all.push_back(candidate);
+  }
+  EXPECT_EQ(all, straight);
+}
+
 TEST_P(EveryStrategy, NeverProposesWhatOthersObserved) {
   const RecordedSpace space = bumpy_space();
   const auto strategy = make(space);

@@ -1,0 +1,233 @@
+#include <array>
+
+#include "engine/device/virtual/decode_context.hpp"
+#include "engine/device/virtual/exec_handlers.hpp"
+#include "engine/device/virtual/memory_access.hpp"
+#include "engine/device/virtual/mma_numerics.hpp"
+
+// ldmatrix, stmatrix, movmatrix, mma.sync and wmma.
+
+namespace evo::ptx {
+namespace {
+
+std::vector<std::uint32_t> registers_of(DecodeContext& context, const Operand& operand,
+                                        std::size_t count, bool write) {
+  std::vector<std::uint32_t> regs;
+  const std::vector<Operand> single = {operand};
+  const auto& elements = operand.kind == Operand::Kind::kVector ? operand.elements : single;
+  if (elements.size() != count)
+    context.fail(context.current().opcode + " needs " + std::to_string(count) +
+                 " registers here, has " + std::to_string(elements.size()));
+  for (const Operand& element : elements) {
+    regs.push_back(write ? context.destination(element, Type::kB32)
+                         : context.source(element, Type::kB32));
+  }
+  return regs;
+}
+
+void add_registers(DecodeContext& context, const std::vector<std::uint32_t>& regs, bool write) {
+  for (const std::uint32_t reg : regs) {
+    context.add_extra(reg);
+    write ? context.writes(reg) : context.reads(reg);
+  }
+}
+
+void decode_matrix_move(DecodeContext& context, bool is_load) {
+  const Instruction& in = context.current();
+  Modifiers modifiers(in);
+  modifiers.take("sync");
+  modifiers.take("aligned");
+  if (!modifiers.take("m8n8")) modifiers.unsupported();
+  const int count = modifiers.take_one_of({"x1", "x2", "x4"});
+  const bool transposed = modifiers.take("trans");
+  modifiers.take_one_of({"shared", "shared::cta"});
+  if (!modifiers.take("b16") || count < 0 || in.operands.size() != 2) modifiers.unsupported();
+  modifiers.finish();
+  const auto address = context.address(in.operands[is_load ? 1 : 0]);
+  const auto regs = registers_of(context, in.operands[is_load ? 0 : 1], 1U << count, is_load);
+  Instr& out =
+      context.emit(is_load ? exec_ldmatrix : exec_stmatrix, Pipe::kShared, TaintRule::kOwn);
+  out.src[0] = address.base;
+  out.imm = address.offset;
+  out.aux = static_cast<std::uint16_t>(address.flags | (transposed ? kTransposed : 0));
+  out.count = static_cast<std::uint8_t>(1U << count);
+  out.bytes = 16;
+  out.space = Space::kShared;
+  context.reads(address.base);
+  context.begin_extra();
+  add_registers(context, regs, is_load);
+}
+
+void check_fp8(DecodeContext& context, Type type) {
+  if ((type == Type::kE4m3 || type == Type::kE5m2) &&
+      !mma_numerics(context.program().target).has_fp8) {
+    context.unsupported("fp8 matrices need sm_89 or newer, the target is " +
+                        context.program().target);
+  }
+}
+
+void decode_mma(DecodeContext& context) {
+  const Instruction& in = context.current();
+  Modifiers modifiers(in);
+  modifiers.take("sync");
+  modifiers.take("aligned");
+  const int shape = modifiers.take_one_of({"m16n8k4", "m16n8k8", "m16n8k16", "m16n8k32"});
+  static constexpr std::array kDepths = {4, 8, 16, 32};
+  if (shape < 0 || !modifiers.take("row") || !modifiers.take("col")) modifiers.unsupported();
+  const bool saturate = modifiers.take("satfinite");
+  modifiers.take_one_of({"kind::f8f6f4"});
+  const Type d = modifiers.take_type();
+  const Type a = modifiers.take_type();
+  const Type b = modifiers.take_type();
+  const Type c = modifiers.take_type();
+  modifiers.finish();
+  const int index = find_mma_shape(kDepths[static_cast<std::size_t>(shape)], a, b, c);
+  if (index < 0 || d != c || in.operands.size() != 4) modifiers.unsupported();
+  check_fp8(context, a);
+  const MmaShape& s = mma_shape(index);
+  const auto rd = registers_of(context, in.operands[0], static_cast<std::size_t>(s.c_regs), true);
+  const auto ra = registers_of(context, in.operands[1], static_cast<std::size_t>(s.a_regs), false);
+  const auto rb = registers_of(context, in.operands[2], static_cast<std::size_t>(s.b_regs), false);
+  const auto rc = registers_of(context, in.operands[3], static_cast<std::size_t>(s.c_regs), false);
+  Instr& out = context.emit(exec_mma, Pipe::kTensor, TaintRule::kOwn);
+  out.imm = index;
+  out.aux = saturate ? 1 : 0;
+  context.last_info().flops = static_cast<std::uint32_t>(2 * 16 * 8 * s.k);
+  context.begin_extra();
+  add_registers(context, rd, true);
+  add_registers(context, ra, false);
+  add_registers(context, rb, false);
+  add_registers(context, rc, false);
+}
+
+std::size_t wmma_registers(WmmaPart part, Type type) {
+  if (part == WmmaPart::kC) return type == Type::kF32 ? 8 : 4;
+  return type == Type::kF16 ? 8 : 4;
+}
+
+void decode_wmma_move(DecodeContext& context, Modifiers& modifiers, bool is_load) {
+  const Instruction& in = context.current();
+  const int part_name =
+      is_load ? modifiers.take_one_of({"a", "b", "c"}) : modifiers.take_one_of({"d"}) + 2;
+  modifiers.take("sync");
+  modifiers.take("aligned");
+  const int layout = modifiers.take_one_of({"row", "col"});
+  if (!modifiers.take("m16n16k16")) modifiers.unsupported("only m16n16k16");
+  const int space = modifiers.take_one_of({"global", "shared", "shared::cta"});
+  const Type type = modifiers.take_type();
+  modifiers.finish();
+  const auto part = static_cast<WmmaPart>(part_name);
+  const bool ok =
+      type == Type::kF16 || (part == WmmaPart::kC ? type == Type::kF32 : type == Type::kBf16);
+  if (part_name < 0 || layout < 0 || !ok || in.operands.size() < 2 || in.operands.size() > 3)
+    modifiers.unsupported();
+  const auto address = context.address(in.operands[is_load ? 1 : 0]);
+  const auto regs =
+      registers_of(context, in.operands[is_load ? 0 : 1], wmma_registers(part, type), is_load);
+  const std::uint32_t stride =
+      in.operands.size() == 3 ? context.source(in.operands[2], Type::kB32) : kNoRegister;
+  Instr& out = context.emit(is_load ? exec_wmma_load : exec_wmma_store,
+                            space == 0 ? Pipe::kGlobal : Pipe::kShared, TaintRule::kOwn);
+  out.src[0] = address.base;
+  out.src[1] = stride;
+  out.imm = address.offset;
+  out.aux = static_cast<std::uint16_t>(address.flags | (layout == 1 ? kWmmaColumnMajor : 0) |
+                                       (stride != kNoRegister ? kWmmaHasStride : 0));
+  out.count = static_cast<std::uint8_t>(part);
+  out.bytes = static_cast<std::uint8_t>(bit_width(type) / 8);
+  out.space = space < 0 ? address.space : space == 0 ? Space::kGlobal : Space::kShared;
+  context.reads(address.base);
+  context.reads(stride);
+  context.begin_extra();
+  add_registers(context, regs, is_load);
+  // Elements that are not neighbours along the register are moved two bytes at a time.
+  const bool neighbours = type == Type::kF32 || (part == WmmaPart::kB) == (layout == 1);
+  if (!neighbours) context.narrow_shared_granule(2);
+}
+
+void decode_wmma_mma(DecodeContext& context, Modifiers& modifiers) {
+  const Instruction& in = context.current();
+  modifiers.take("sync");
+  modifiers.take("aligned");
+  if (modifiers.take_one_of({"row", "col"}) < 0 || modifiers.take_one_of({"row", "col"}) < 0) {
+    // Both layouts may be the same word; then one of them is still there.
+    modifiers.take("row");
+    modifiers.take("col");
+  }
+  if (!modifiers.take("m16n16k16")) modifiers.unsupported("only m16n16k16");
+  const Type d = modifiers.take_type();
+  Type c = modifiers.take_type();
+  Type a = Type::kF16;
+  if (c == Type::kBf16) {
+    a = c;
+    modifiers.take_type();
+    c = modifiers.take_type();
+  }
+  if (modifiers.take("satfinite")) modifiers.unsupported();
+  modifiers.finish();
+  const int index = find_mma_shape(16, a, a, c);
+  if (index < 0 || d != c || in.operands.size() != 4) modifiers.unsupported();
+  const std::size_t ab = wmma_registers(WmmaPart::kA, a);
+  const std::size_t cd = wmma_registers(WmmaPart::kC, c);
+  const auto rd = registers_of(context, in.operands[0], cd, true);
+  const auto ra = registers_of(context, in.operands[1], ab, false);
+  const auto rb = registers_of(context, in.operands[2], ab, false);
+  const auto rc = registers_of(context, in.operands[3], cd, false);
+  Instr& out = context.emit(exec_wmma_mma, Pipe::kTensor, TaintRule::kOwn);
+  out.imm = index;
+  out.count = static_cast<std::uint8_t>(cd);
+  out.bytes = static_cast<std::uint8_t>(ab);
+  context.last_info().flops = 2 * 16 * 16 * 16;
+  context.begin_extra();
+  add_registers(context, rd, true);
+  add_registers(context, ra, false);
+  add_registers(context, rb, false);
+  add_registers(context, rc, false);
+}
+
+void decode_movmatrix(DecodeContext& context) {
+  const Instruction& in = context.current();
+  Modifiers modifiers(in);
+  modifiers.take("sync");
+  modifiers.take("aligned");
+  if (!modifiers.take("m8n8") || !modifiers.take("trans") || !modifiers.take("b16"))
+    modifiers.unsupported();
+  modifiers.finish();
+  const std::uint32_t source = context.source(in.operands.at(1), Type::kB32);
+  const std::uint32_t dst = context.destination(in.operands[0], Type::kB32);
+  Instr& out = context.emit(exec_movmatrix, Pipe::kShared, TaintRule::kOwn);
+  out.dst = dst;
+  out.src[0] = source;
+  context.reads(source);
+  context.writes(dst);
+}
+
+}  // namespace
+
+bool decode_tensor(DecodeContext& context) {
+  const Instruction& in = context.current();
+  const std::string& name = in.parts[0];
+  if (name == "ldmatrix" || name == "stmatrix") {
+    decode_matrix_move(context, name == "ldmatrix");
+  } else if (name == "movmatrix") {
+    decode_movmatrix(context);
+  } else if (name == "mma") {
+    decode_mma(context);
+  } else if (name == "wmma") {
+    Modifiers modifiers(in);
+    if (modifiers.take("load")) {
+      decode_wmma_move(context, modifiers, true);
+    } else if (modifiers.take("store")) {
+      decode_wmma_move(context, modifiers, false);
+    } else if (modifiers.take("mma")) {
+      decode_wmma_mma(context, modifiers);
+    } else {
+      modifiers.unsupported();
+    }
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace evo::ptx

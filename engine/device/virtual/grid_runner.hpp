@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "engine/device/virtual/cta.hpp"
+
+namespace evo::ptx {
+
+struct GridOptions {
+  int threads = 2;                    ///< host threads
+  std::size_t resident = 1;           ///< CTAs that may be started and not finished, all together
+  std::vector<std::uint64_t> sample;  ///< linear CTA indices to run; empty: all
+};
+
+/// Sums over the CTAs that ran.
+struct GridCounts {
+  std::vector<std::uint64_t> executions;  ///< of each instruction, by warps
+  MemoryCounts memory;
+  std::uint64_t ctas = 0;
+  std::uint64_t warp_instructions = 0;
+};
+
+/// Runs the CTAs of a launch on host threads. A CTA that does not finish within its slice (it may
+/// wait for another one) is set aside and others run, as far as the resident limit allows. Hazards
+/// are in the launch's log; a fatal one ends the run.
+[[nodiscard]] GridCounts run_grid(LaunchContext& launch, const GridOptions& options);
+
+}  // namespace evo::ptx

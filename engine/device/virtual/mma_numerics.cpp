@@ -1,0 +1,71 @@
+#include "engine/device/virtual/mma_numerics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "engine/device/virtual/small_floats.hpp"
+
+namespace evo::ptx {
+
+namespace simd_base {
+void mma_tile(const DotRule& rule, int k, int min_exponent, bool half_result, const float* a,
+              const float* b, const float* c, float* d);
+}
+namespace simd_avx2 {
+void mma_tile(const DotRule& rule, int k, int min_exponent, bool half_result, const float* a,
+              const float* b, const float* c, float* d);
+}
+
+MmaNumerics mma_numerics(std::string_view arch) {
+  MmaNumerics numerics;
+  if (arch.starts_with("sm_9") || arch.starts_with("sm_1")) {
+    // Hopper sums 16 products with 25 bits; its e4m3 mma.sync is unpacked to f16.
+    numerics.half = {.step = 16, .fraction_bits = 25, .result_bits = 23};
+    numerics.tf32 = {.step = 8, .fraction_bits = 25, .result_bits = 23};
+    numerics.fp8 = numerics.half;
+  } else if (arch != "sm_89") {
+    numerics.has_fp8 = false;
+  }
+  return numerics;
+}
+
+void mma_tile(const DotRule& rule, int k, int min_exponent, bool half_result, const float* a,
+              const float* b, const float* c, float* d) {
+  static const bool wide =
+      __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
+      __builtin_cpu_supports("f16c") != 0 && __builtin_cpu_supports("bmi2") != 0;
+  (wide ? simd_avx2::mma_tile : simd_base::mma_tile)(rule, k, min_exponent, half_result, a, b, c,
+                                                     d);
+}
+
+float dot_step_reference(const DotRule& rule, int count, int min_exponent, const float* a,
+                         const float* b, float c) {
+  constexpr int kZeroExponent = -10000;
+  const auto exponent = [](double value, int least) {
+    return value == 0 ? kZeroExponent : std::max(std::ilogb(value), least);
+  };
+  double plain = static_cast<double>(c);
+  int largest = exponent(static_cast<double>(c), -126);
+  for (int i = 0; i < count; ++i) {
+    plain += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+    const int ea = exponent(static_cast<double>(a[i]), min_exponent);
+    const int eb = exponent(static_cast<double>(b[i]), min_exponent);
+    if (ea != kZeroExponent && eb != kZeroExponent) largest = std::max(largest, ea + eb);
+  }
+  if (!std::isfinite(plain))
+    return std::isnan(plain) ? bits_float(0x7fffffffU) : static_cast<float>(plain);
+  if (largest == kZeroExponent) return 0.0F;
+  const auto cut = [&](double value) {
+    return std::trunc(std::ldexp(value, rule.fraction_bits - largest));
+  };
+  double sum = cut(static_cast<double>(c));
+  for (int i = 0; i < count; ++i) sum += cut(static_cast<double>(a[i]) * static_cast<double>(b[i]));
+  sum = std::ldexp(sum, largest - rule.fraction_bits);
+  if (sum == 0) return 0.0F;
+  const int exponent_of_sum = std::max(std::ilogb(sum), -126);
+  const double unit = std::ldexp(1.0, exponent_of_sum - rule.result_bits);
+  return static_cast<float>(std::trunc(sum / unit) * unit);
+}
+
+}  // namespace evo::ptx

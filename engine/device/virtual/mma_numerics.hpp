@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace evo::ptx {
+
+/// How an architecture's tensor cores add: products and the accumulator of one step are aligned to
+/// the largest exponent, cut to `fraction_bits` below it, summed exactly, and the sum is rounded
+/// toward zero. Source: microsoft/MMA-Sim (arXiv 2511.10909), tables of Ampere, Ada and Hopper.
+struct DotRule {
+  int step = 8;  ///< products that are summed at once
+  int fraction_bits = 24;
+  int result_bits = 23;  ///< fraction bits the f32 result keeps
+};
+
+struct MmaNumerics {
+  DotRule half = {};  ///< f16 and bf16
+  DotRule tf32 = {.step = 4, .fraction_bits = 24, .result_bits = 23};
+  DotRule fp8 = {.step = 16, .fraction_bits = 13, .result_bits = 13};
+  bool has_fp8 = true;
+};
+
+/// Numerics of sm_80 … sm_90a; the newest known rule for others.
+[[nodiscard]] MmaNumerics mma_numerics(std::string_view arch);
+
+/// D = A·B + C for m = 16, n = 8. `a` is [16][k], `b` is [k][8], `c` and `d` are [16][8]; all
+/// inputs are values of their narrow type, widened exactly. `min_exponent`: of a normal number of
+/// the input type (−14 for f16): subnormals keep it. `half_result`: d is rounded to nearest f16
+/// after each step.
+void mma_tile(const DotRule& rule, int k, int min_exponent, bool half_result, const float* a,
+              const float* b, const float* c, float* d);
+
+/// The same for one element, written plainly in double precision: the reference of mma_tile.
+[[nodiscard]] float dot_step_reference(const DotRule& rule, int count, int min_exponent,
+                                       const float* a, const float* b, float c);
+
+}  // namespace evo::ptx

@@ -1,0 +1,130 @@
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+// Conversions of the 16- and 8-bit floating-point formats, written without branches so that loops
+// over lanes vectorise. Everything is force-inlined: the file is compiled for several instruction
+// sets and no copy for a newer one may be linked into code for an older one.
+
+namespace evo::ptx {
+
+#define EVO_INLINE __attribute__((always_inline)) inline
+
+EVO_INLINE std::uint32_t float_bits(float value) {
+  return __builtin_bit_cast(std::uint32_t, value);
+}
+EVO_INLINE float bits_float(std::uint32_t bits) { return __builtin_bit_cast(float, bits); }
+
+/// Exact.
+EVO_INLINE float half_to_float(std::uint16_t half) {
+  const std::uint32_t magnitude = (half & 0x7fffU) << 13;
+  const std::uint32_t sign = (half & 0x8000U) << 16;
+  const std::uint32_t scaled = float_bits(bits_float(magnitude) * 0x1p112F);
+  const std::uint32_t special = (half & 0x7c00U) == 0x7c00U ? 0x7f800000U : 0U;
+  return bits_float(scaled | special | sign);
+}
+
+/// Round to nearest even; a NaN becomes 0x7fff.
+EVO_INLINE std::uint16_t float_to_half(float value) {
+  const std::uint32_t bits = float_bits(value);
+  const std::uint32_t magnitude = bits & 0x7fffffffU;
+  const std::uint32_t sign = (bits >> 16) & 0x8000U;
+  const std::uint32_t rounded = magnitude + 0xfffU + ((magnitude >> 13) & 1U);
+  const std::uint32_t normal = (rounded - 0x38000000U) >> 13;
+  const std::uint32_t subnormal = float_bits(bits_float(magnitude) + 0.5F) - 0x3f000000U;
+  std::uint32_t result = magnitude < 0x38800000U ? subnormal : normal;
+  result = magnitude >= 0x477ff000U ? 0x7c00U : result;
+  result = (magnitude > 0x7f800000U) ? 0x7fffU : (result | sign);
+  return static_cast<std::uint16_t>(result);
+}
+
+/// Round toward zero; overflow gives the largest finite value, infinity stays.
+EVO_INLINE std::uint16_t float_to_half_rz(float value) {
+  const std::uint32_t bits = float_bits(value);
+  const std::uint32_t magnitude = bits & 0x7fffffffU;
+  const std::uint32_t sign = (bits >> 16) & 0x8000U;
+  const std::uint32_t normal = (magnitude - 0x38000000U) >> 13;
+  const auto subnormal = static_cast<std::uint32_t>(bits_float(magnitude) * 0x1p24F);
+  std::uint32_t result = magnitude < 0x38800000U ? subnormal : normal;
+  result = magnitude >= 0x47800000U ? 0x7bffU : result;
+  result = magnitude == 0x7f800000U ? 0x7c00U : result;
+  result = (magnitude > 0x7f800000U) ? 0x7fffU : (result | sign);
+  return static_cast<std::uint16_t>(result);
+}
+
+EVO_INLINE float bfloat_to_float(std::uint16_t value) {
+  return bits_float(static_cast<std::uint32_t>(value) << 16);
+}
+
+/// Round to nearest even; a NaN becomes 0x7fff.
+EVO_INLINE std::uint16_t float_to_bfloat(float value) {
+  const std::uint32_t bits = float_bits(value);
+  const std::uint32_t rounded = (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16;
+  return static_cast<std::uint16_t>((bits & 0x7fffffffU) > 0x7f800000U ? 0x7fffU : rounded);
+}
+
+EVO_INLINE std::uint16_t float_to_bfloat_rz(float value) {
+  const std::uint32_t bits = float_bits(value);
+  return static_cast<std::uint16_t>((bits & 0x7fffffffU) > 0x7f800000U ? 0x7fffU : bits >> 16);
+}
+
+/// Round to nearest even to f16 from double in one step (no double rounding).
+EVO_INLINE std::uint16_t double_to_half(double value) {
+  // Rounding to odd at f32's precision makes the second rounding to nearest exact.
+  auto narrow = static_cast<float>(value);
+  const double back = narrow;
+  const bool inexact = back != value && value == value;
+  std::uint32_t bits = float_bits(narrow);
+  const bool too_large = (back < 0 ? -back : back) > (value < 0 ? -value : value);
+  if (inexact && (bits & 0x7fffffffU) != 0x7f800000U) {
+    bits = too_large ? bits - 1 : bits;
+    bits |= 1U;
+    narrow = bits_float(bits);
+  }
+  return float_to_half(narrow);
+}
+
+/// e4m3: 1 sign, 4 exponent (bias 7), 3 mantissa; no infinity, 0x7f is NaN. Exact.
+EVO_INLINE float e4m3_to_float(std::uint8_t value) {
+  const std::uint32_t magnitude = (value & 0x7fU) << 20;
+  const std::uint32_t sign = (value & 0x80U) << 24;
+  const std::uint32_t scaled = float_bits(bits_float(magnitude) * 0x1p120F);
+  return bits_float(((value & 0x7fU) == 0x7fU ? 0x7fffffffU : scaled) | sign);
+}
+
+/// e5m2: the upper byte of an f16. Exact.
+EVO_INLINE float e5m2_to_float(std::uint8_t value) {
+  return half_to_float(static_cast<std::uint16_t>(value << 8));
+}
+
+/// Round to nearest even, saturating to ±448 (infinity too); a NaN becomes 0x7f.
+EVO_INLINE std::uint8_t float_to_e4m3(float value) {
+  const std::uint32_t bits = float_bits(value);
+  const std::uint32_t magnitude = bits & 0x7fffffffU;
+  const std::uint32_t sign = (bits >> 24) & 0x80U;
+  const std::uint32_t rounded = magnitude + 0x7ffffU + ((magnitude >> 20) & 1U);
+  const std::uint32_t normal = (rounded - 0x3c000000U) >> 20;
+  const std::uint32_t subnormal = float_bits(bits_float(magnitude) + 0x1p14F) - 0x46800000U;
+  std::uint32_t result = magnitude < 0x3c800000U ? subnormal : normal;
+  result = magnitude >= 0x43e00000U ? 0x7eU : result;
+  result = magnitude > 0x7f800000U ? 0x7fU : (result | sign);
+  return static_cast<std::uint8_t>(result);
+}
+
+/// Round to nearest even, saturating to ±57344; a NaN becomes 0x7f.
+EVO_INLINE std::uint8_t float_to_e5m2(float value) {
+  const std::uint32_t bits = float_bits(value);
+  const std::uint32_t magnitude = bits & 0x7fffffffU;
+  const std::uint32_t sign = (bits >> 24) & 0x80U;
+  const std::uint32_t rounded = magnitude + 0xfffffU + ((magnitude >> 21) & 1U);
+  const std::uint32_t normal = (rounded - 0x38000000U) >> 21;
+  const std::uint32_t subnormal = float_bits(bits_float(magnitude) + 0x1p7F) - 0x43000000U;
+  std::uint32_t result = magnitude < 0x38800000U ? subnormal : normal;
+  result = magnitude >= 0x47600000U ? 0x7bU : result;
+  result = magnitude > 0x7f800000U ? 0x7fU : (result | sign);
+  return static_cast<std::uint8_t>(result);
+}
+
+}  // namespace evo::ptx

@@ -1,0 +1,381 @@
+#include "engine/device/virtual/virtual_device.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <thread>
+
+#include "engine/core/error.hpp"
+#include "engine/device/virtual/decoder.hpp"
+#include "engine/device/virtual/device_model.hpp"
+#include "engine/device/virtual/grid_runner.hpp"
+#include "engine/device/virtual/mma_numerics.hpp"
+#include "engine/device/virtual/prediction.hpp"
+#include "engine/device/virtual/ptx_parser.hpp"
+
+namespace evo {
+namespace {
+
+using ptx::GlobalBuffer;
+
+struct LoadedKernel {
+  std::shared_ptr<const ptx::Program> program;
+  std::vector<GlobalBuffer*> variables;
+  int registers = 0;
+};
+
+std::string dimensions(const std::array<std::uint32_t, 3>& d) {
+  return std::to_string(d[0]) + "x" + std::to_string(d[1]) + "x" + std::to_string(d[2]);
+}
+
+/// Puts the content of writable buffers back when it goes.
+class BufferSnapshot {
+ public:
+  explicit BufferSnapshot(const ptx::GlobalMemory& memory) {
+    for (const auto& buffer : memory.buffers()) {
+      if (!buffer->writable) continue;
+      Copy& copy = copies_.emplace_back();
+      copy.buffer = buffer.get();
+      copy.data.assign(buffer->data.get(), buffer->data.get() + buffer->bytes);
+      copy.written.assign(buffer->written.get(), buffer->written.get() + buffer->bytes);
+    }
+  }
+  ~BufferSnapshot() {
+    for (const Copy& copy : copies_) {
+      std::ranges::copy(copy.data, copy.buffer->data.get());
+      std::ranges::copy(copy.written, copy.buffer->written.get());
+    }
+  }
+  BufferSnapshot(const BufferSnapshot&) = delete;
+  BufferSnapshot& operator=(const BufferSnapshot&) = delete;
+
+ private:
+  struct Copy {
+    GlobalBuffer* buffer = nullptr;
+    std::vector<std::byte> data;
+    std::vector<std::uint8_t> written;
+  };
+  std::vector<Copy> copies_;
+};
+
+/// At most kPredictedCtas CTAs, from all over the grid; everything for a small grid.
+std::vector<std::uint64_t> spread_sample(std::uint64_t ctas) {
+  constexpr std::uint64_t kPredictedCtas = 8;
+  std::vector<std::uint64_t> sample;
+  const std::uint64_t count = std::min(ctas, kPredictedCtas);
+  for (std::uint64_t i = 0; i < count; ++i)
+    sample.push_back(i * (ctas - 1) / std::max<std::uint64_t>(count - 1, 1));
+  return sample;
+}
+
+/// From the cubin; without one, from the registers that are live at once in the PTX.
+int registers_of(const LoadedKernel& kernel) {
+  if (kernel.registers > 0) return kernel.registers;
+  return std::clamp((kernel.program->live_registers + 15) / 8 * 8, 16, 255);
+}
+
+class Implementation : public VirtualDevice {
+ public:
+  Implementation(const ptx::DeviceModel& model, const VirtualOptions& options)
+      : model_(model), options_(options) {
+    if (options_.threads <= 0)
+      options_.threads = static_cast<int>(std::max(std::thread::hardware_concurrency(), 1U));
+  }
+
+  [[nodiscard]] const DeviceInfo& info() const override { return model_.info; }
+
+  BufferId allocate(const BufferSpec& spec) override {
+    const BufferId id = next_id_++;
+    buffers_[id] = &memory_.allocate(spec.name, spec.bytes, spec.writable);
+    return id;
+  }
+
+  void release(BufferId buffer) override {
+    memory_.release(at(buffer));
+    buffers_.erase(buffer);
+  }
+
+  void upload(BufferId buffer, std::span<const std::byte> data) override {
+    GlobalBuffer& target = at(buffer);
+    if (data.size() > target.bytes)
+      throw InputError("upload of " + std::to_string(data.size()) + " bytes to '" + target.name +
+                       "' of " + std::to_string(target.bytes));
+    if (!data.empty()) std::memcpy(target.data.get(), data.data(), data.size());
+    mark_written(target, data.size());
+  }
+
+  void download(BufferId buffer, std::span<std::byte> data) override {
+    const GlobalBuffer& source = at(buffer);
+    if (data.size() > source.bytes)
+      throw InputError("download of " + std::to_string(data.size()) + " bytes from '" +
+                       source.name + "' of " + std::to_string(source.bytes));
+    if (!data.empty()) std::memcpy(data.data(), source.data.get(), data.size());
+  }
+
+  void fill(BufferId buffer, std::byte value) override {
+    GlobalBuffer& target = at(buffer);
+    std::memset(target.data.get(), std::to_integer<int>(value), target.bytes);
+    mark_written(target, target.bytes);
+  }
+
+  /// Accesses outside of a buffer are reported where they happen; nothing can reach a guard zone.
+  std::optional<std::string> guard_violation(BufferId buffer) override {
+    (void)at(buffer);
+    return std::nullopt;
+  }
+
+  std::variant<KernelId, Fault> load(const KernelImage& image) override {
+    try {
+      const ptx::Module module = ptx::parse_ptx(image.ptx);
+      LoadedKernel kernel;
+      ptx::GlobalAddresses addresses;
+      place_variables(module, kernel, addresses);
+      try {
+        kernel.program = ptx::decode_entry(module, image.entry, addresses);
+      } catch (...) {
+        for (const GlobalBuffer* variable : kernel.variables) memory_.release(*variable);
+        throw;
+      }
+      kernel.registers = ptx::registers_from_cubin(image.cubin, image.entry);
+      const KernelId id = next_id_++;
+      kernels_[id] = std::move(kernel);
+      return id;
+    } catch (const ptx::PtxError& error) {
+      return Fault{.reason = error.what()};
+    }
+  }
+
+  void unload(KernelId kernel) override {
+    for (const GlobalBuffer* variable : kernel_at(kernel).variables) memory_.release(*variable);
+    kernels_.erase(kernel);
+  }
+
+  std::optional<Fault> launch(KernelId kernel, const LaunchConfig& config,
+                              std::span<const KernelArgument> arguments) override {
+    return run(kernel_at(kernel), config, arguments, false, sample_).fault;
+  }
+
+  std::variant<GraphId, Fault> make_graph(KernelId, const LaunchConfig&,
+                                          std::span<const std::vector<KernelArgument>>,
+                                          int) override {
+    return Fault{.reason = "not supported: a virtual device predicts times, it has no graphs"};
+  }
+  std::variant<double, Fault> run_graph(GraphId) override {
+    return Fault{.reason = "not supported: a virtual device predicts times, it has no graphs"};
+  }
+  void release_graph(GraphId) override {}
+  void flush_l2() override {}
+
+  /// Runs a few CTAs without checks, on buffers that are put back afterwards; all of them when CTAs
+  /// claim their work from memory, since a few would do the work of all.
+  std::variant<double, Fault> predict_us(KernelId kernel, const LaunchConfig& config,
+                                         std::span<const KernelArgument> arguments) override {
+    const LoadedKernel& loaded = kernel_at(kernel);
+    const BufferSnapshot snapshot(memory_);
+    const std::uint64_t ctas =
+        static_cast<std::uint64_t>(config.grid[0]) * config.grid[1] * config.grid[2];
+    const Outcome outcome =
+        run(loaded, config, arguments, true,
+            loaded.program->claims_work ? std::vector<std::uint64_t>{} : spread_sample(ctas));
+    if (outcome.fault) return *outcome.fault;
+    const int threads = static_cast<int>(config.block[0] * config.block[1] * config.block[2]);
+    const int shared =
+        static_cast<int>(loaded.program->dynamic_shared_offset + config.dynamic_shared_bytes);
+    ptx::PredictionInput input;
+    input.cost = ptx::cta_cost(model_, *loaded.program, outcome.counts, (threads + 31) / 32);
+    input.ctas = ctas;
+    input.ctas_per_sm = ptx::occupancy(model_, registers_of(loaded), threads, shared).ctas_per_sm;
+    for (const KernelArgument& argument : arguments) {
+      if (const auto* buffer = std::get_if<BufferId>(&argument))
+        input.footprint_bytes += static_cast<double>(at(*buffer).bytes);
+    }
+    return ptx::predict_time_us(model_, input);
+  }
+
+  void set_cta_sample(std::vector<std::uint64_t> ctas) override { sample_ = std::move(ctas); }
+  void set_seed(std::uint64_t seed) override { options_.seed = seed; }
+  void set_checks(bool on) override { options_.checks = on; }
+  [[nodiscard]] const VirtualStatistics& statistics() const override { return statistics_; }
+
+ private:
+  struct Outcome {
+    std::optional<Fault> fault;
+    ptx::GridCounts counts;
+  };
+
+  GlobalBuffer& at(BufferId id) const {
+    const auto found = buffers_.find(id);
+    if (found == buffers_.end())
+      throw InputError("no buffer " + std::to_string(id) + " on " + model_.info.id);
+    return *found->second;
+  }
+
+  const LoadedKernel& kernel_at(KernelId id) const {
+    const auto found = kernels_.find(id);
+    if (found == kernels_.end())
+      throw InputError("no kernel " + std::to_string(id) + " on " + model_.info.id);
+    return found->second;
+  }
+
+  static void mark_written(GlobalBuffer& buffer, std::size_t bytes) {
+    std::memset(buffer.written.get(), 1, bytes);
+    if (bytes == buffer.bytes) buffer.all_written.store(true);
+  }
+
+  void place_variables(const ptx::Module& module, LoadedKernel& kernel,
+                       ptx::GlobalAddresses& addresses) {
+    for (const ptx::Variable& variable : module.variables) {
+      if (variable.space != ptx::Space::kGlobal && variable.space != ptx::Space::kConst) continue;
+      if (variable.is_extern) continue;
+      GlobalBuffer& buffer =
+          memory_.allocate(variable.name, variable.bytes, variable.space == ptx::Space::kGlobal,
+                           std::max(variable.align, 16U));
+      std::memset(buffer.data.get(), 0, variable.bytes);
+      if (!variable.initial.empty())
+        std::memcpy(buffer.data.get(), variable.initial.data(), variable.initial.size());
+      mark_written(buffer, variable.bytes);
+      addresses[variable.name] = buffer.base;
+      kernel.variables.push_back(&buffer);
+    }
+    std::size_t index = 0;
+    for (const ptx::Variable& variable : module.variables) {
+      if (!addresses.contains(variable.name)) continue;
+      GlobalBuffer& buffer = *kernel.variables[index++];
+      for (const auto& [position, name] : variable.references) {
+        const auto target = addresses.find(name);
+        if (target == addresses.end() || position + 8 > variable.bytes) continue;
+        std::memcpy(buffer.data.get() + position, &target->second, 8);
+      }
+    }
+  }
+
+  /// Why the device would refuse the launch, or nothing.
+  std::optional<Fault> check_config(const LoadedKernel& kernel, const LaunchConfig& config) const {
+    const auto refuse = [&](const std::string& why) {
+      return Fault{.reason = "launch refused: " + why};
+    };
+    const std::uint64_t threads =
+        static_cast<std::uint64_t>(config.block[0]) * config.block[1] * config.block[2];
+    const auto limit = static_cast<std::uint64_t>(model_.info.max_threads_per_cta);
+    if (threads == 0 || threads > limit || config.block[2] > 64)
+      return refuse("block of " + dimensions(config.block) + " threads, the limit is " +
+                    std::to_string(limit));
+    if (config.grid[0] == 0 || config.grid[1] == 0 || config.grid[2] == 0 ||
+        config.grid[0] > 0x7fffffffU || config.grid[1] > 65535 || config.grid[2] > 65535)
+      return refuse("grid of " + dimensions(config.grid) + " CTAs");
+    const int bound = kernel.program->max_threads;
+    if (bound > 0 && threads > static_cast<std::uint64_t>(bound))
+      return refuse(std::to_string(threads) + " threads, the kernel is bounded to " +
+                    std::to_string(bound));
+    const std::uint64_t shared = static_cast<std::uint64_t>(kernel.program->dynamic_shared_offset) +
+                                 config.dynamic_shared_bytes;
+    if (shared > static_cast<std::uint64_t>(model_.info.max_shared_bytes_per_cta))
+      return refuse(std::to_string(shared) + " bytes of shared memory, the limit is " +
+                    std::to_string(model_.info.max_shared_bytes_per_cta));
+    const auto occupied = ptx::occupancy(model_, kernel.registers, static_cast<int>(threads),
+                                         static_cast<int>(shared));
+    if (occupied.ctas_per_sm < 1)
+      return refuse("too many resources: " + std::string(occupied.limit));
+    return std::nullopt;
+  }
+
+  std::variant<std::vector<std::byte>, Fault> pack_arguments(
+      const ptx::Program& program, std::span<const KernelArgument> arguments) const {
+    if (arguments.size() != program.parameters.size()) {
+      return Fault{.reason = "the kernel has " + std::to_string(program.parameters.size()) +
+                             " parameters, the launch gives " + std::to_string(arguments.size())};
+    }
+    std::vector<std::byte> block(program.parameter_bytes + 16);
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const ptx::ParameterLayout& layout = program.parameters[i];
+      std::uint64_t address = 0;
+      const void* bytes = &address;
+      std::size_t size = sizeof(address);
+      if (const auto* buffer = std::get_if<BufferId>(&arguments[i])) {
+        address = at(*buffer).base;
+      } else {
+        const auto& scalar = std::get<ScalarArgument>(arguments[i]);
+        bytes = scalar.bytes.data();
+        size = scalar.size;
+      }
+      if (size != layout.bytes) {
+        return Fault{.reason = "parameter " + std::to_string(i) + " has " +
+                               std::to_string(layout.bytes) + " bytes, the argument " +
+                               std::to_string(size)};
+      }
+      std::memcpy(block.data() + layout.offset, bytes, size);
+    }
+    return block;
+  }
+
+  Outcome run(const LoadedKernel& kernel, const LaunchConfig& config,
+              std::span<const KernelArgument> arguments, bool count_memory,
+              const std::vector<std::uint64_t>& sample) {
+    if (auto refused = check_config(kernel, config)) return {std::move(refused), {}};
+    auto packed = pack_arguments(*kernel.program, arguments);
+    if (auto* fault = std::get_if<Fault>(&packed)) return {std::move(*fault), {}};
+    ptx::HazardLog log(options_.max_hazards);
+    ptx::LaunchContext context;
+    context.program = kernel.program.get();
+    context.memory = &memory_;
+    context.hazards = &log;
+    context.numerics = ptx::mma_numerics(kernel.program->target);
+    context.parameters = std::get<std::vector<std::byte>>(std::move(packed));
+    context.grid = config.grid;
+    context.block = config.block;
+    context.dynamic_shared_bytes = config.dynamic_shared_bytes;
+    context.shared_bytes = kernel.program->dynamic_shared_offset + config.dynamic_shared_bytes;
+    context.sm_count = model_.info.sm_count;
+    context.check = options_.checks && !count_memory;
+    context.count_memory = count_memory;
+    context.seed = options_.seed;
+    context.stall_budget = options_.stall_budget;
+    context.issue_budget = options_.issue_budget;
+    const auto threads = config.block[0] * config.block[1] * config.block[2];
+    const auto occupied = ptx::occupancy(model_, kernel.registers, static_cast<int>(threads),
+                                         static_cast<int>(context.shared_bytes));
+    ptx::GridOptions grid;
+    grid.threads = options_.threads;
+    grid.resident =
+        static_cast<std::size_t>(std::max(occupied.ctas_per_sm * model_.info.sm_count, 1));
+    grid.sample = sample;
+    const auto start = std::chrono::steady_clock::now();
+    Outcome outcome;
+    outcome.counts = ptx::run_grid(context, grid);
+    statistics_ = {outcome.counts.ctas, outcome.counts.warp_instructions,
+                   std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+    outcome.fault = summarize(*kernel.program, log);
+    return outcome;
+  }
+
+  static std::optional<Fault> summarize(const ptx::Program& program, const ptx::HazardLog& log) {
+    const auto hazards = log.sorted();
+    if (hazards.empty()) return std::nullopt;
+    Fault fault;
+    fault.reason = ptx::describe_hazard(program, hazards.front());
+    if (hazards.size() > 1)
+      fault.reason += " (and " + std::to_string(hazards.size() - 1) + " more)";
+    for (const ptx::Hazard& hazard : hazards)
+      fault.detail += ptx::describe_hazard(program, hazard) + "\n";
+    return fault;
+  }
+
+  const ptx::DeviceModel& model_;
+  VirtualOptions options_;
+  ptx::GlobalMemory memory_;
+  std::map<BufferId, GlobalBuffer*> buffers_;
+  std::map<KernelId, LoadedKernel> kernels_;
+  std::uint32_t next_id_ = 1;
+  std::vector<std::uint64_t> sample_;
+  VirtualStatistics statistics_;
+};
+
+}  // namespace
+
+std::unique_ptr<VirtualDevice> open_virtual_device(std::string_view id,
+                                                   const VirtualOptions& options) {
+  return std::make_unique<Implementation>(ptx::device_model(id), options);
+}
+
+}  // namespace evo

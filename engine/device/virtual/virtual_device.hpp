@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "engine/device/device.hpp"
+
+namespace evo {
+
+/// How the virtual GPU runs kernels.
+struct VirtualOptions {
+  int threads = 0;               ///< host threads; 0: as many as the host has
+  bool checks = true;            ///< races and uninitialised data; bounds are always checked
+  std::uint64_t seed = 1;        ///< order in which warps run; another seed, another order
+  std::size_t max_hazards = 32;  ///< different ones reported for a launch
+  std::uint64_t stall_budget = 64'000'000;  ///< warp instructions without any progress: livelock
+  std::uint64_t issue_budget = 20'000'000'000;  ///< warp instructions of one CTA: livelock
+};
+
+/// What a launch executed.
+struct VirtualStatistics {
+  std::uint64_t ctas = 0;
+  std::uint64_t warp_instructions = 0;
+  double seconds = 0;
+};
+
+/// A device that executes PTX on the CPU, checks what a card does not, and predicts times.
+class VirtualDevice : public Device {
+ public:
+  /// Runs only these CTAs (linear indices, x fastest) in later launches and leaves the output of
+  /// the others untouched; an empty list runs all.
+  virtual void set_cta_sample(std::vector<std::uint64_t> ctas) = 0;
+  /// Changes the order in which warps run.
+  virtual void set_seed(std::uint64_t seed) = 0;
+  virtual void set_checks(bool on) = 0;
+  /// Of the last launch.
+  [[nodiscard]] virtual const VirtualStatistics& statistics() const = 0;
+};
+
+/// `id`: "virtual:l4", "virtual:a100" or "virtual:h200". Throws InputError for another.
+[[nodiscard]] std::unique_ptr<VirtualDevice> open_virtual_device(
+    std::string_view id, const VirtualOptions& options = {});
+
+}  // namespace evo

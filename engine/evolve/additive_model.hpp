@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "engine/core/candidate.hpp"
+#include "engine/space/candidate_space.hpp"
+
+namespace evo {
+
+/// Bayesian linear regression of a number on the values of the parameters: y = mean + Σ effect(p,
+/// v). Every effect has the same normal prior around 0; its variance and the noise are those of
+/// largest evidence on a grid.
+class AdditiveModel {
+ public:
+  /// As many targets as candidates, at least one.
+  AdditiveModel(const CandidateSpace& space, std::span<const Candidate> candidates,
+                std::span<const double> targets);
+
+  [[nodiscard]] double effect(std::size_t parameter, std::size_t value) const;
+  /// Standard deviation of effect(parameter, a) − effect(parameter, b).
+  [[nodiscard]] double contrast_deviation(std::size_t parameter, std::size_t a,
+                                          std::size_t b) const;
+  [[nodiscard]] double predict(const Candidate& candidate) const;
+  [[nodiscard]] double noise_variance() const { return noise_; }
+
+ private:
+  [[nodiscard]] std::size_t column(std::size_t parameter, std::size_t value) const {
+    return first_column_[parameter] + value;
+  }
+
+  std::vector<std::size_t> first_column_;
+  double mean_ = 0;
+  double noise_ = 0;
+  std::vector<double> effects_;
+  std::vector<double> covariance_;  ///< columns × columns, posterior
+};
+
+}  // namespace evo

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <unordered_set>
+#include <vector>
+
+#include "engine/evolve/kernel.hpp"
+#include "engine/evolve/seen_set.hpp"
+#include "engine/space/candidate_space.hpp"
+
+namespace evo {
+
+/// How many candidates each operator contributes (attempts that are invalid or seen are lost).
+struct PoolSettings {
+  bool neighbours = true;        ///< every single change of each parent
+  std::size_t mutants = 240;     ///< two or three random changes of a parent
+  std::size_t crossovers = 100;  ///< of two parents, half of them with one more change
+  std::size_t randoms = 150;
+  std::size_t kept = 60;     ///< of all these, the most promising stay …
+  std::size_t climbers = 3;  ///< … and the neighbours of so many of them join; 0: one round only
+};
+
+/// Candidates to choose a generation from: valid, unseen, distinct.
+class ProposalPool {
+ public:
+  ProposalPool(const CandidateSpace& space, const Encoding& encoding, SeenSet& seen)
+      : space_(&space), encoding_(&encoding), seen_(&seen) {}
+
+  /// The operators on `parents` (not empty), best first.
+  void breed(std::span<const Candidate> parents, const PoolSettings& settings, Random& random);
+
+  /// Keeps the `settings.kept` first of `order` (indices into candidates()) and adds the neighbours
+  /// of the `settings.climbers` first.
+  void climb(std::span<const std::size_t> order, const PoolSettings& settings);
+
+  [[nodiscard]] const std::vector<Candidate>& candidates() const { return candidates_; }
+  /// All of them, encoded.
+  [[nodiscard]] std::vector<std::uint16_t> encoded() const;
+
+ private:
+  void add(const Candidate& candidate);
+  void add_neighbours(const Candidate& candidate);
+  [[nodiscard]] Candidate mutated(Candidate candidate, std::size_t changes, Random& random) const;
+  [[nodiscard]] Candidate crossed(std::span<const Candidate> parents, Random& random) const;
+
+  const CandidateSpace* space_;
+  const Encoding* encoding_;
+  SeenSet* seen_;
+  std::vector<Candidate> candidates_;
+  std::unordered_set<Candidate, CandidateHash> members_;
+};
+
+}  // namespace evo

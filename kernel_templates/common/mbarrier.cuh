@@ -1,0 +1,49 @@
+// mbarrier (sm_80): a phase completes when `count` arrivals are in; waiting is by the phase's
+// parity.
+#pragma once
+
+#include "common/types.cuh"
+
+namespace ptx {
+
+/// By one thread, before a barrier of the CTA.
+__device__ __forceinline__ void mbarrier_init(u32 barrier, int count) {
+  asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
+}
+
+__device__ __forceinline__ void mbarrier_arrive(u32 barrier) {
+  asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" ::"r"(barrier)
+               : "memory");
+}
+
+/// One of the `count` arrivals, made by the hardware when all cp.async of this thread so far are
+/// complete.
+__device__ __forceinline__ void mbarrier_arrive_after_copies(u32 barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
+}
+
+/// True when the phase of that parity is complete: its writes are then visible.
+__device__ __forceinline__ bool mbarrier_completed(u32 barrier, int parity) {
+  u32 done;
+#if __CUDA_ARCH__ >= 900
+  asm volatile(
+      "{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+      : "=r"(done)
+      : "r"(barrier), "r"(parity)
+      : "memory");
+#else
+  asm volatile(
+      "{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+      : "=r"(done)
+      : "r"(barrier), "r"(parity)
+      : "memory");
+#endif
+  return done != 0;
+}
+
+__device__ __forceinline__ void mbarrier_wait(u32 barrier, int parity) {
+  while (!mbarrier_completed(barrier, parity)) {
+  }
+}
+
+}  // namespace ptx

@@ -1,0 +1,291 @@
+// FP8 attention forward, O = softmax(scale Q K^T) V, online softmax, by mma.sync: scores and
+// probabilities never leave the registers.
+//
+// Q: e4m3 (B, H, Lq, D); K, V: e4m3 (B, Hkv, Lkv, D), H a multiple of Hkv; descale factors per
+// tensor or per head; O: f16; optionally the log-sum-exp. Any Lq and Lkv >= 1 with Lkv * D < 2^31,
+// D = HEAD_DIM. CAUSAL: query i sees keys 0 … i. Scales are positive. sm_80 and up; fp8 modes
+// sm_89.
+//
+// A work item is kTileM queries of one (batch, head). A warp has WARP_M of them and, of every tile
+// of TILE_N keys, TILE_N / WARPS_KV keys, which it takes in steps of STEP_N:
+//
+//   1. scores = Q K^T           fragments straight from the bytes of K, unpacked to f16 (or not)
+//   2. mask                     only where a tile reaches beyond the last key or the diagonal
+//   3. running maximum          what was summed up so far is rescaled
+//   4. P = 2^(scores - maximum)
+//   5. O += P V                 P is an A operand as it stands; V is transposed while loaded
+//
+// At the end the shares of the keys are merged: those of the warps, then those of SPLIT_KV CTAs.
+
+#include "mma_config.cuh"
+#include "mma_merge.cuh"
+#include "mma_scores.cuh"
+#include "mma_softmax.cuh"
+#include "mma_tiles.cuh"
+
+#if PRODUCER_WARPS > 0
+using Ring = ProducedRing;
+#else
+using Ring = SharedRing;
+#endif
+
+struct Scales {
+  float score;  ///< from a raw dot product of e4m3 values to a power of two
+  float value;  ///< descale of V
+};
+
+/// Where a warp is: its share of one tile of keys.
+struct Place {
+  u32 k_rows;  ///< shared addresses of its first key
+  u32 v_rows;
+  int first_key;
+};
+
+__device__ __forceinline__ Place place_of(const Tiles& tiles, const Ring& ring, const Role& role,
+                                          int step) {
+  const u32 share = static_cast<u32>(role.share * kKeys * kRowBytes);
+  return {tiles.shared + kKRing + ring.slot_k(step) * kSlotBytes + share,
+          tiles.shared + kVRing + ring.slot_v(step) * kSlotBytes + share,
+          tiles.first_key(step) + role.share * kKeys};
+}
+
+/// Step 2, where it is needed at all.
+__device__ __forceinline__ void mask_if_needed(Scores& scores, int first_key, int first_row,
+                                               int kv_len, const Role& role) {
+  const int safe_keys = kCausal ? min(kv_len, first_row + 1) : kv_len;
+  if (first_key + STEP_N > safe_keys) mask_scores(scores, first_key, first_row, kv_len, role);
+}
+
+/// The warp's share of all tiles, step by step.
+__device__ __forceinline__ void attend_tiles(Accumulated& state, const Queries& queries,
+                                             const Ring& ring, const Tiles& tiles, int first_row,
+                                             const Role& role, int thread, float scale) {
+#pragma unroll 1
+  for (int step = 0; step < tiles.count; ++step) {
+    const Place place = place_of(tiles, ring, role, step);
+    ring.acquire_k(tiles, step, thread);
+#pragma unroll 1
+    for (int key = 0; key < kKeys; key += STEP_N) {
+      Scores scores;
+      compute_scores(scores, queries, place.k_rows + key * kRowBytes, role);
+      if (key + STEP_N == kKeys) ring.release_k(step, role);
+      mask_if_needed(scores, place.first_key + key, first_row, tiles.kv_len, role);
+      update_maxima(state, scores, scale);
+      Probabilities p;
+#pragma unroll
+      for (int n = 0; n < kStepTiles; n += 2) exponentiate_pair(p, scores, state, n, scale);
+      if (key == 0) ring.acquire_v(tiles, step, thread);
+      add_values(state, p, place.v_rows + key * kRowBytes, role);
+    }
+    ring.release_v(step, role);
+  }
+}
+
+/// The same with step 1 of the next step between the exponentials of this one, so that a warp keeps
+/// the tensor cores and the other units busy at once. The next scores take the registers of those
+/// that have just become P.
+__device__ __forceinline__ void attend_tiles_pipelined(Accumulated& state, const Queries& queries,
+                                                       const Ring& ring, const Tiles& tiles,
+                                                       int first_row, const Role& role, int thread,
+                                                       float scale) {
+  if (tiles.count == 0) return;
+  Scores scores;
+  Place place = place_of(tiles, ring, role, 0);
+  ring.acquire_k(tiles, 0, thread);
+  compute_scores(scores, queries, place.k_rows, role);
+#pragma unroll 1
+  for (int step = 0; step < tiles.count; ++step) {
+    const Place next = place_of(tiles, ring, role, step + 1);
+    const bool last = step + 1 == tiles.count;
+#pragma unroll 1
+    for (int key = 0; key < kKeys; key += STEP_N) {
+      const bool crosses = key + STEP_N == kKeys;
+      if (crosses) {
+        if (!last) ring.release_k(step, role);
+        if (PRODUCER_WARPS == 0 || !last) ring.acquire_k(tiles, step + 1, thread);
+      }
+      mask_if_needed(scores, place.first_key + key, first_row, tiles.kv_len, role);
+      update_maxima(state, scores, scale);
+      Probabilities p;
+      // After the last step this reads the last tile once more; nobody looks at what comes of it.
+      const u32 rows =
+          crosses ? (last ? place.k_rows : next.k_rows) : place.k_rows + (key + STEP_N) * kRowBytes;
+#pragma unroll
+      for (int n = 0; n < kStepTiles; n += 2) {
+        exponentiate_pair(p, scores, state, n, scale);
+        compute_tile(scores, queries, rows, n, role);
+        compute_tile(scores, queries, rows, n + 1, role);
+      }
+      if (PRODUCER_WARPS > 0 && key == 0) ring.acquire_v(tiles, step, thread);
+      add_values(state, p, place.v_rows + key * kRowBytes, role);
+    }
+    ring.release_v(step, role);
+    place = next;
+  }
+  ring.release_k(tiles.count - 1, role);
+}
+
+__device__ __forceinline__ Scales scales_of(const Problem& problem, const Item& item) {
+  const float kLog2E = 1.4426950408889634f;
+  const int head = item.head * problem.scale_per_head;
+  const int kv_head = item.kv_head * problem.scale_per_head;
+  return {problem.softmax_scale * kLog2E * problem.q_scale[head] * problem.k_scale[kv_head],
+          problem.v_scale[kv_head]};
+}
+
+/// Warps that compute: one work item, from its queries to its rows of O.
+__device__ __forceinline__ void consume(const Problem& problem, const Item& item, const Ring& ring,
+                                        const Tiles& tiles, int thread) {
+  const Role role = role_of(thread);
+  const u8* q = problem.q + static_cast<u64>(item.head) * problem.q_len * HEAD_DIM;
+  Queries queries;
+  if constexpr (kQInShared) {
+    copy_rows<kTileM, kConsumers>(tiles.shared, q + item.first_row * HEAD_DIM,
+                                  problem.q_len - item.first_row, thread);
+    queries.shared = tiles.shared + (role.row + role.quad) * kRowBytes;
+  }
+  ring.start(tiles, thread);
+  if constexpr (!kQInShared) queries.load(q, item, role, problem.q_len);
+  const Scales scales = scales_of(problem, item);
+  if constexpr (kQInShared && PRODUCER_WARPS > 0) {
+    ptx::commit_copies();
+    ptx::wait_copies<0>();
+    sync_consumers();
+  }
+  Accumulated state;
+  clear(state);
+  const int first_row = item.first_row + role.row;
+  if constexpr (kPipelined) {
+    attend_tiles_pipelined(state, queries, ring, tiles, first_row, role, thread, scales.score);
+  } else {
+    attend_tiles(state, queries, ring, tiles, first_row, role, thread, scales.score);
+  }
+  finish_sums(state);
+  if constexpr (WARPS_KV > 1) merge_shares(state, tiles.shared, role, scales.score);
+#if SPLIT_KV > 1
+  if (!merge_parts(state, problem, item, tiles.shared, role, thread, scales.score)) return;
+#endif
+  write_rows(state, problem, item, role, scales.score, scales.value);
+}
+
+/// `line`: the tile of queries and the part of the keys, of `head`. Causal tiles have more keys the
+/// later they are, and the longest must start first.
+__device__ __forceinline__ Item item_of(const Problem& problem, int head, int line) {
+  const int row_tiles = ceil_div(problem.q_len, kTileM);
+  const int row_tile = kCausal ? row_tiles - 1 - line / SPLIT_KV : line / SPLIT_KV;
+  const int split = line % SPLIT_KV;
+  const int first_row = row_tile * kTileM;
+  const int keys = kCausal ? min(problem.kv_len, first_row + kTileM) : problem.kv_len;
+  const int tiles = ceil_div(keys, TILE_N);
+  const int share = ceil_div(tiles, SPLIT_KV);
+  const int first_tile = min(split * share, tiles);
+  const int kv_head = problem.heads_per_kv == 1 ? head : head / problem.heads_per_kv;
+  return {head,
+          kv_head,
+          first_row,
+          split,
+          head * row_tiles + row_tile,
+          first_tile,
+          min(share, tiles - first_tile)};
+}
+
+__device__ __forceinline__ void attend(const Problem& problem, const Item& item, Ring& ring,
+                                       u32 shared) {
+  const int thread = static_cast<int>(threadIdx.x);
+  const u64 kv = static_cast<u64>(item.kv_head) * problem.kv_len * HEAD_DIM;
+  const Tiles tiles = {shared,          problem.k + kv, problem.v + kv,
+                       item.first_tile, item.tiles,     problem.kv_len};
+#if PRODUCER_WARPS > 0
+  if (thread >= kConsumers) {
+    ring.produce(tiles, thread - kConsumers);
+  } else {
+    consume(problem, item, ring, tiles, thread);
+  }
+  ring.used += item.tiles;
+#else
+  consume(problem, item, ring, tiles, thread);
+#endif
+}
+
+#if PERSISTENT_CTA != PERSISTENT_CTA_NONE
+/// Item number `index`: lines of a head are neighbours, unless causal lines of the same length are.
+__device__ __forceinline__ Item item_at(const Problem& problem, int index, int lines) {
+  return kCausal ? item_of(problem, index % problem.batch_heads, index / problem.batch_heads)
+                 : item_of(problem, index / lines, index % lines);
+}
+
+/// Item after item: at a stride, or claimed from the queue, which ends as it began.
+__device__ __forceinline__ void attend_all(const Problem& problem, Ring& ring, u32 shared) {
+  const int lines = ceil_div(problem.q_len, kTileM);
+  const int items = lines * problem.batch_heads;
+  int index = static_cast<int>(blockIdx.x);
+  u32 claim = shared + kBroadcast;
+#pragma unroll 1
+  while (index < items) {
+    int next = index + static_cast<int>(gridDim.x);
+    // Claimed at the start, so that the answer is there at the end.
+    if (kQueued && threadIdx.x == 0) {
+      next = static_cast<int>(gridDim.x + ptx::atomic_add(problem.queue, 1));
+    }
+    attend(problem, item_at(problem, index, lines), ring, shared);
+    // This item's shared memory must be free before it is written for the next.
+    if constexpr (kQueued) {
+      claim ^= 4;  // a word of its own: some warp may not have read the last claim yet
+      if (threadIdx.x == 0) ptx::store_shared_word(claim, static_cast<u32>(next));
+      ptx::sync_cta();
+      next = static_cast<int>(ptx::load_shared_word(claim));
+    } else if constexpr (PRODUCER_WARPS == 0) {
+      ptx::sync_cta();
+    } else if constexpr (kQInShared) {
+      if (threadIdx.x < kConsumers) sync_consumers();
+    }
+    index = next;
+  }
+  if constexpr (kQueued) {
+    if (threadIdx.x == 0 && ptx::atomic_add_ordered(problem.queue + 1, 1) == gridDim.x - 1) {
+      ptx::atomic_store(problem.queue, 0);
+      ptx::atomic_store(problem.queue + 1, 0);
+    }
+  }
+}
+#endif
+
+/// Grid: x is the line (tile of queries times SPLIT_KV) and y the head, exchanged when CAUSAL; with
+/// PERSISTENT_CTA any number of CTAs in x. `queue`: zeros, and zeros again afterwards.
+extern "C" __global__ void __maxnreg__(kMaxRegisters)
+    sdpa_fp8_mma(const u8* q, const u8* k, const u8* v, u16* o, float* lse, const float* q_scale,
+                 const float* k_scale, const float* v_scale, float softmax_scale, int q_len,
+                 int kv_len, int batch_heads, int heads_per_kv, int scale_per_head, int write_lse,
+                 u32* queue, float* partials) {
+  extern __shared__ __align__(128) u8 pool[];
+  const u32 shared = ptx::shared_address(pool);
+  const Problem problem = {q,
+                           k,
+                           v,
+                           o,
+                           write_lse != 0 ? lse : nullptr,
+                           q_scale,
+                           k_scale,
+                           v_scale,
+                           softmax_scale,
+                           q_len,
+                           kv_len,
+                           batch_heads,
+                           heads_per_kv,
+                           scale_per_head,
+                           queue,
+                           partials};
+#if PRODUCER_WARPS > 0
+  Ring ring = {shared + kBarriers, 0};
+  ring.init(static_cast<int>(threadIdx.x));
+#else
+  Ring ring;
+#endif
+#if PERSISTENT_CTA != PERSISTENT_CTA_NONE
+  attend_all(problem, ring, shared);
+#else
+  const int head = static_cast<int>(kCausal ? blockIdx.x : blockIdx.y);
+  const int line = static_cast<int>(kCausal ? blockIdx.y : blockIdx.x);
+  attend(problem, item_of(problem, head, line), ring, shared);
+#endif
+}

@@ -1,0 +1,190 @@
+// Tiles of Q, K and V in shared memory, and the ring they travel through.
+#pragma once
+
+#include "common/async_copy.cuh"
+#include "common/mbarrier.cuh"
+#include "common/memory.cuh"
+#include "common/sync.cuh"
+#include "mma_config.cuh"
+
+/// What the chunks of a row are permuted by. The two rows that eight lanes of a 16-byte load touch,
+/// and the eight rows of a matrix of ldmatrix, then lie in different banks.
+__device__ __forceinline__ int swizzle_of(int row) {
+  if constexpr (SWIZZLE != SWIZZLE_XOR) return 0;
+  return HEAD_DIM == 64 ? (row >> 1) & 3 : ((row >> 1) & 3) | ((row & 1) << 2);
+}
+
+/// Starts the copy of `kRows` rows of D bytes from `source` to `shared`; rows at or beyond `valid`
+/// become zero: what lies behind the tensors may be NaN, and 0 * NaN would reach the output.
+template <int kRows, int kWorkers>
+__device__ __forceinline__ void copy_rows(u32 shared, const u8* source, int valid, int worker) {
+  constexpr int kChunks = kRows * kRowChunks;
+  constexpr int kPasses = ceil_div(kChunks, kWorkers);
+  constexpr int kRowsPerPass = kWorkers / kRowChunks;
+  if (kWorkers > kChunks && worker >= kChunks) return;
+  const int row = worker / kRowChunks;
+  const int chunk = worker % kRowChunks;
+#pragma unroll 8
+  for (int pass = 0; pass < kPasses; ++pass) {
+    const int now = row + pass * kRowsPerPass;
+    // With a multiple of eight rows a pass, the permutation is the same in each.
+    const int place = chunk ^ swizzle_of(kRowsPerPass % 8 == 0 ? row : now);
+    ptx::copy_async(
+        shared + row * kRowBytes + place * kChunkBytes + pass * kRowsPerPass * kRowBytes,
+        source + worker * kChunkBytes + pass * kWorkers * kChunkBytes, now < valid);
+  }
+}
+
+/// A barrier of the warps that compute.
+__device__ __forceinline__ void sync_consumers() {
+  if constexpr (PRODUCER_WARPS > 0) {
+    ptx::named_sync(1, kConsumers);
+  } else {
+    ptx::sync_cta();
+  }
+}
+
+/// The tiles of keys of one work item, numbered in the order in which they are used: from the last
+/// one down, so that the one that needs a mask comes first. `shared` is the base of the pool.
+struct Tiles {
+  u32 shared;
+  const u8* k;  ///< row 0 of the head
+  const u8* v;
+  int first;
+  int count;
+  int kv_len;
+
+  __device__ __forceinline__ int first_key(int step) const {
+    return (first + count - 1 - step) * TILE_N;
+  }
+  /// `slot`: which one of the ring.
+  __device__ __forceinline__ void copy_k(int step, int slot, int copier) const {
+    const int key = first_key(step);
+    copy_rows<TILE_N, kCopiers>(shared + kKRing + slot * kSlotBytes, k + key * HEAD_DIM,
+                                kv_len - key, copier);
+  }
+  __device__ __forceinline__ void copy_v(int step, int slot, int copier) const {
+    const int key = first_key(step);
+    copy_rows<TILE_N, kCopiers>(shared + kVRing + slot * kSlotBytes, v + key * HEAD_DIM,
+                                kv_len - key, copier);
+  }
+};
+
+/// A ring without producers: every warp copies, and waits for groups of its copies.
+///
+/// With a slot of V to spare, K and V of a tile are one group. With STAGES_V 1, V of this tile is
+/// started when everyone is done with V of the last one, and K of a later tile after it: two groups
+/// a tile. Groups are committed even when empty, since waiting counts them.
+struct SharedRing {
+  /// Tiles of V on their way ahead. Pipelined, V of the tile before is still being read when K of a
+  /// tile is acquired.
+  static constexpr int kVAhead = STAGES_V - 1 - (kPipelined ? 1 : 0);
+  static constexpr bool kVLate = STAGES_V == 1;  ///< V arrives while the scores are computed
+  static constexpr bool kKLate = STAGES_K == 1;  ///< and K while P V is
+
+  __device__ __forceinline__ void start(const Tiles& tiles, int thread) const {
+    constexpr int kAhead = kKLate ? 1 : STAGES_K - 1;
+#pragma unroll
+    for (int step = 0; step < kAhead; ++step) {
+      if constexpr (kVLate && !kKLate) ptx::commit_copies();
+      if (step < tiles.count) {
+        tiles.copy_k(step, step, thread);
+        if (step < kVAhead) tiles.copy_v(step, step, thread);
+      }
+      ptx::commit_copies();
+    }
+  }
+  /// Returns when K of the step can be read by every warp, and V too if it has a slot to spare:
+  /// that of the step, or pipelined, of the step before.
+  __device__ __forceinline__ void acquire_k(const Tiles& tiles, int step, int thread) const {
+    if constexpr (kKLate) {
+      ptx::wait_copies<0>();
+    } else {
+      ptx::wait_copies<kVLate ? 2 * max_of(STAGES_K - 2, 0) : max_of(STAGES_V - 2, 0)>();
+    }
+    ptx::sync_cta();  // the tile is visible, and the slots of the tile before are free
+    const int k_step = step + STAGES_K - 1;
+    const int v_step = step + kVAhead;
+    if (v_step < tiles.count) tiles.copy_v(v_step, v_step % STAGES_V, thread);
+    if constexpr (kVLate) ptx::commit_copies();
+    if constexpr (!kKLate) {
+      if (k_step < tiles.count) tiles.copy_k(k_step, k_step % STAGES_K, thread);
+      ptx::commit_copies();
+    }
+  }
+  __device__ __forceinline__ void acquire_v(const Tiles& tiles, int step, int thread) const {
+    if constexpr (kVLate) {
+      ptx::wait_copies<kKLate ? 0 : 1>();
+      ptx::sync_cta();
+    }
+    if constexpr (kKLate) {
+      if (step + 1 < tiles.count) tiles.copy_k(step + 1, 0, thread);
+      ptx::commit_copies();
+    }
+  }
+  __device__ __forceinline__ void release_k(int /*step*/, const Role& /*role*/) const {}
+  __device__ __forceinline__ void release_v(int /*step*/, const Role& /*role*/) const {}
+  __device__ __forceinline__ int slot_k(int step) const { return step % STAGES_K; }
+  __device__ __forceinline__ int slot_v(int step) const { return step % STAGES_V; }
+};
+
+/// A ring that producer warps fill ahead of the consumers. Each slot has two mbarriers: `full`, on
+/// which the copies themselves arrive, and `empty`, on which consumer warps do. `used`: tiles that
+/// went through the ring before this work item.
+struct ProducedRing {
+  u32 barriers;  ///< full K, full V, empty K, empty V
+  int used;
+
+  __device__ __forceinline__ u32 full_k(int n) const { return barriers + 8 * (n % STAGES_K); }
+  __device__ __forceinline__ u32 full_v(int n) const {
+    return barriers + 8 * (STAGES_K + n % STAGES_V);
+  }
+  __device__ __forceinline__ u32 empty_k(int n) const {
+    return full_k(n) + 8 * (STAGES_K + STAGES_V);
+  }
+  __device__ __forceinline__ u32 empty_v(int n) const {
+    return full_v(n) + 8 * (STAGES_K + STAGES_V);
+  }
+
+  __device__ __forceinline__ void init(int thread) const {
+    if (thread == 0) {
+      for (int i = 0; i < STAGES_K + STAGES_V; ++i) {
+        ptx::mbarrier_init(barriers + 8 * i, kProducers);
+        ptx::mbarrier_init(barriers + 8 * (STAGES_K + STAGES_V + i), WARPS_M * WARPS_KV);
+      }
+    }
+    ptx::sync_cta();
+  }
+  /// Producers: all tiles of a work item.
+  __device__ __forceinline__ void produce(const Tiles& tiles, int copier) const {
+#pragma unroll 1
+    for (int step = 0; step < tiles.count; ++step) {
+      const int n = used + step;
+      if (n >= STAGES_K) ptx::mbarrier_wait(empty_k(n), (n / STAGES_K - 1) & 1);
+      tiles.copy_k(step, n % STAGES_K, copier);
+      ptx::mbarrier_arrive_after_copies(full_k(n));
+      if (n >= STAGES_V) ptx::mbarrier_wait(empty_v(n), (n / STAGES_V - 1) & 1);
+      tiles.copy_v(step, n % STAGES_V, copier);
+      ptx::mbarrier_arrive_after_copies(full_v(n));
+    }
+  }
+  __device__ __forceinline__ void start(const Tiles& /*tiles*/, int /*thread*/) const {}
+  __device__ __forceinline__ void acquire_k(const Tiles& /*tiles*/, int step,
+                                            int /*thread*/) const {
+    ptx::mbarrier_wait(full_k(used + step), (used + step) / STAGES_K & 1);
+  }
+  __device__ __forceinline__ void acquire_v(const Tiles& /*tiles*/, int step,
+                                            int /*thread*/) const {
+    ptx::mbarrier_wait(full_v(used + step), (used + step) / STAGES_V & 1);
+  }
+  __device__ __forceinline__ void release_k(int step, const Role& role) const {
+    ptx::sync_warp();
+    if (role.lane == 0) ptx::mbarrier_arrive(empty_k(used + step));
+  }
+  __device__ __forceinline__ void release_v(int step, const Role& role) const {
+    ptx::sync_warp();
+    if (role.lane == 0) ptx::mbarrier_arrive(empty_v(used + step));
+  }
+  __device__ __forceinline__ int slot_k(int step) const { return (used + step) % STAGES_K; }
+  __device__ __forceinline__ int slot_v(int step) const { return (used + step) % STAGES_V; }
+};

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace evo::test {
+
+/// Whether a CUDA Toolkit's NVRTC can be opened here; tests skip where it cannot.
+[[nodiscard]] bool has_nvrtc();
+
+/// PTX of `source` for `arch` ("compute_89"). Throws std::runtime_error with the compiler's log.
+[[nodiscard]] std::string compile_to_ptx(const std::string& source, const std::string& arch,
+                                         std::vector<std::string> options = {});
+
+}  // namespace evo::test

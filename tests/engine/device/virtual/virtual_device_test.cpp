@@ -1,0 +1,169 @@
+#include "engine/device/virtual/virtual_device.hpp"
+
+#include <gtest/gtest.h>
+
+#include "engine/core/error.hpp"
+#include "engine/device/virtual/device_model.hpp"
+#include "engine/device/virtual/prediction.hpp"
+#include "tests/engine/device/virtual/test_gpu.hpp"
+
+namespace evo::test {
+namespace {
+
+// out[i] = in[i] + i for i < n, one element a thread.
+constexpr const char* kAddIndex = R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry add_index(.param .u64 in, .param .u64 out, .param .u32 n)
+{
+  .reg .pred %p<2>;
+  .reg .b32 %r<8>;
+  .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [in];
+  ld.param.u64 %rd2, [out];
+  ld.param.u32 %r1, [n];
+  mov.u32 %r2, %ctaid.x;
+  mov.u32 %r3, %ntid.x;
+  mov.u32 %r4, %tid.x;
+  mad.lo.s32 %r5, %r2, %r3, %r4;
+  setp.ge.u32 %p1, %r5, %r1;
+  @%p1 bra DONE;
+  mul.wide.u32 %rd3, %r5, 4;
+  add.s64 %rd4, %rd1, %rd3;
+  ld.global.u32 %r6, [%rd4];
+  add.s32 %r7, %r6, %r5;
+  add.s64 %rd5, %rd2, %rd3;
+  st.global.u32 [%rd5], %r7;
+DONE:
+  ret;
+}
+)";
+
+std::vector<int> numbers(int count) {
+  std::vector<int> values;
+  for (int i = 0; i < count; ++i) values.push_back(3 * i);
+  return values;
+}
+
+TEST(VirtualDevice, RunsEveryThreadOfTheGrid) {
+  TestGpu gpu;
+  const BufferId out = gpu.output<int>("out", 1000);
+  EXPECT_EQ(text_of(gpu.run(kAddIndex, "add_index", {{4, 1, 1}, {256, 1, 1}, 0},
+                            {gpu.input("in", numbers(1000)), out, ScalarArgument::of(1000)})),
+            "");
+  const auto got = gpu.read<int>(out, 1000);
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(got[static_cast<std::size_t>(i)], 4 * i);
+  EXPECT_EQ(gpu.device().statistics().ctas, 4U);
+}
+
+TEST(VirtualDevice, SamplesCtasAndLeavesTheRestUntouched) {
+  TestGpu gpu;
+  const BufferId out = gpu.inout("out", std::vector<int>(1024, -1));
+  gpu.device().set_cta_sample({1, 3});
+  EXPECT_EQ(text_of(gpu.run(kAddIndex, "add_index", {{4, 1, 1}, {256, 1, 1}, 0},
+                            {gpu.input("in", numbers(1024)), out, ScalarArgument::of(1024)})),
+            "");
+  const auto got = gpu.read<int>(out, 1024);
+  for (int i = 0; i < 1024; ++i)
+    EXPECT_EQ(got[static_cast<std::size_t>(i)], i / 256 % 2 == 1 ? 4 * i : -1);
+}
+
+TEST(VirtualDevice, ReadingWhatNobodyWroteIsOnlyReportedWhenItReachesTheOutput) {
+  TestGpu gpu;
+  const BufferId out = gpu.output<int>("out", 64);
+  const auto fault = gpu.run(kAddIndex, "add_index", {{1, 1, 1}, {64, 1, 1}, 0},
+                             {gpu.output<int>("in", 64), out, ScalarArgument::of(64)});
+  ASSERT_TRUE(fault);
+  EXPECT_TRUE(fault->reason.starts_with("uninitialised data")) << fault->reason;
+  EXPECT_NE(fault->reason.find("PTX line"), std::string::npos);
+}
+
+TEST(VirtualDevice, NamesTheBufferThatWasOverrun) {
+  TestGpu gpu;
+  const auto fault = gpu.run(
+      kAddIndex, "add_index", {{1, 1, 1}, {128, 1, 1}, 0},
+      {gpu.input("in", numbers(128)), gpu.output<int>("result", 100), ScalarArgument::of(128)});
+  ASSERT_TRUE(fault);
+  EXPECT_NE(fault->reason.find("write of 4 bytes by thread (100,0,0)"), std::string::npos)
+      << fault->reason;
+  EXPECT_NE(fault->reason.find("0 bytes past the end of 'result' (400 bytes)"), std::string::npos)
+      << fault->reason;
+}
+
+TEST(VirtualDevice, RefusesLaunchesTheDeviceWouldRefuse) {
+  TestGpu gpu;
+  const std::vector<KernelArgument> arguments = {
+      gpu.input("in", numbers(64)), gpu.output<int>("out", 64), ScalarArgument::of(64)};
+  const auto reason = [&](const LaunchConfig& config, const std::vector<KernelArgument>& given) {
+    const auto fault = gpu.run(kAddIndex, "add_index", config, given);
+    return fault ? fault->reason : std::string();
+  };
+  EXPECT_NE(reason({{1, 1, 1}, {2048, 1, 1}, 0}, arguments).find("the limit is 1024"),
+            std::string::npos);
+  EXPECT_NE(reason({{1, 1, 1}, {64, 1, 1}, 100 * 1024}, arguments)
+                .find("bytes of shared memory, the limit is 101376"),
+            std::string::npos);
+  EXPECT_NE(reason({{0, 1, 1}, {64, 1, 1}, 0}, arguments).find("grid of"), std::string::npos);
+  EXPECT_NE(
+      reason({{1, 1, 1}, {64, 1, 1}, 0}, {arguments[0], arguments[1]}).find("has 3 parameters"),
+      std::string::npos);
+  EXPECT_NE(
+      reason({{1, 1, 1}, {64, 1, 1}, 0}, {arguments[0], arguments[1], ScalarArgument::of(1.0)})
+          .find("parameter 2 has 4 bytes"),
+      std::string::npos);
+  EXPECT_NE(text_of(gpu.run(kAddIndex, "other", {}, {}))
+                .find("no entry 'other'; the module has: add_index"),
+            std::string::npos);
+}
+
+TEST(VirtualDevice, PredictionLeavesMemoryAsItWas) {
+  TestGpu gpu;
+  const BufferId out = gpu.inout("out", std::vector<int>(1024, -1));
+  auto loaded = gpu.device().load({.ptx = kAddIndex, .cubin = {}, .entry = "add_index"});
+  const std::vector<KernelArgument> arguments = {gpu.input("in", numbers(1024)), out,
+                                                 ScalarArgument::of(1024)};
+  const auto predicted =
+      gpu.device().predict_us(std::get<KernelId>(loaded), {{4, 1, 1}, {256, 1, 1}, 0}, arguments);
+  ASSERT_TRUE(std::holds_alternative<double>(predicted));
+  EXPECT_GT(std::get<double>(predicted), 0);
+  EXPECT_EQ(gpu.read<int>(out, 1024), std::vector<int>(1024, -1));
+}
+
+TEST(VirtualDevice, UnknownNamesListTheKnownOnes) {
+  EXPECT_THROW((void)open_virtual_device("virtual:gtx"), InputError);
+  for (const char* id : {"virtual:l4", "virtual:a100", "virtual:h200"}) {
+    EXPECT_EQ(open_virtual_device(id)->info().id, id);
+    EXPECT_EQ(open_virtual_device(id)->info().time_kind, TimeKind::kPredicted);
+  }
+}
+
+// Figures of NVIDIA's occupancy calculator for compute capability 8.9 (65536 registers, 48 warps,
+// 24 CTAs, 100 KiB).
+TEST(Occupancy, FollowsThePublishedRules) {
+  const ptx::DeviceModel& l4 = ptx::device_model("virtual:l4");
+  EXPECT_EQ(ptx::occupancy(l4, 32, 128, 0).ctas_per_sm, 12);
+  EXPECT_EQ(ptx::occupancy(l4, 32, 32, 0).ctas_per_sm, 24);
+  EXPECT_EQ(ptx::occupancy(l4, 128, 128, 0).ctas_per_sm, 4);
+  EXPECT_EQ(ptx::occupancy(l4, 255, 256, 0).ctas_per_sm, 1);
+  EXPECT_EQ(ptx::occupancy(l4, 32, 128, 48 * 1024).ctas_per_sm, 2);
+  EXPECT_EQ(ptx::occupancy(l4, 32, 128, 48 * 1024).limit, "shared memory");
+  EXPECT_EQ(ptx::occupancy(l4, 32, 128, 99 * 1024).ctas_per_sm, 1);
+}
+
+TEST(Prediction, GrowsWithTheNumberOfWaves) {
+  const ptx::DeviceModel& l4 = ptx::device_model("virtual:l4");
+  ptx::PredictionInput input;
+  input.cost.tensor = 2040;
+  input.ctas_per_sm = 1;
+  input.ctas = 58;
+  const double one = ptx::predict_time_us(l4, input);
+  EXPECT_NEAR(one, 1.0 + l4.launch_us, 1e-9);
+  input.ctas = 59;
+  EXPECT_NEAR(ptx::predict_time_us(l4, input), one + 1.0, 1e-9);
+  input.ctas = 1;
+  EXPECT_NEAR(ptx::predict_time_us(l4, input), one, 1e-9);
+  EXPECT_EQ(ptx::registers_from_cubin("not an ELF file", "k"), 0);
+}
+
+}  // namespace
+}  // namespace evo::test

@@ -1,0 +1,114 @@
+// The spaces of the mma template: what they call valid compiles, and what they promise about shared
+// memory, threads and shapes holds.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "engine/compile/nvrtc.hpp"
+#include "engine/core/error.hpp"
+#include "engine/problem/problem.hpp"
+#include "engine/space/space.hpp"
+
+namespace evo {
+namespace {
+
+const std::filesystem::path kRoot = EVO_SOURCE_DIR;
+
+class AttentionSpaces : public testing::TestWithParam<const char*> {
+ protected:
+  /// The candidate compiled for `shape`, with a static_assert that the template's own shared memory
+  /// is what the problem file says.
+  CompileOutcome compile(const Candidate& candidate, const Shape& shape) {
+    const Values macros = problem_.macros_for(shape);
+    const Values values = space_.values(candidate);
+    const Values all = merged({&shape.variables, &macros, &values, &device_});
+    const LaunchConfig launch = kernel_.launch.evaluate(all);
+    CompileRequest request{load_source(kernel_.source, kRoot / "kernel_templates"),
+                           kernel_.entry,
+                           space_.definition().arch,
+                           {}};
+    request.source.text +=
+        "\nstatic_assert(kSharedBytes == " + std::to_string(launch.dynamic_shared_bytes) +
+        ");\nstatic_assert(" + "kThreads == " + std::to_string(launch.block[0]) + ");\n";
+    for (const auto& [name, value] : space_.macros(candidate)) {
+      request.options.push_back("-D" + name + "=" + value);
+    }
+    for (const auto& [name, value] : macros) {
+      request.options.push_back("-D" + name + "=" + std::to_string(static_cast<int>(value)));
+    }
+    return compiler_->compile(request);
+  }
+
+  /// Why it did not compile; empty if it did.
+  std::string failure(const Candidate& candidate, const std::string& shape) {
+    const CompileOutcome outcome = compile(candidate, problem_.shape(shape));
+    const auto* rejection = std::get_if<Rejection>(&outcome);
+    return rejection == nullptr ? "" : rejection->reason + "\n" + rejection->detail;
+  }
+
+  std::unique_ptr<Compiler> compiler_ = open_nvrtc();
+  Values device_ = {{"SM_COUNT", 132}};
+  Problem problem_ = Problem::load(kRoot / "kernel_templates/sdpa_fp8");
+  Space space_{read_space_file(kRoot / "search_spaces" / (std::string(GetParam()) + ".json"))};
+  const KernelSpec& kernel_ = problem_.kernel(space_.definition().template_name);
+};
+
+TEST_P(AttentionSpaces, MilestonesCompileWithoutSpills) {
+  for (const Milestone& milestone : space_.definition().milestones) {
+    const CompileOutcome outcome = compile(milestone.candidate, problem_.shape("mission"));
+    const auto* built = std::get_if<Compiled>(&outcome);
+    ASSERT_NE(built, nullptr) << milestone.name << std::get<Rejection>(outcome).detail;
+    EXPECT_EQ(built->resources.spill_store_bytes, 0) << milestone.name;
+    EXPECT_LE(built->resources.registers, *space_.definition().resources.registers_per_thread)
+        << milestone.name;
+  }
+}
+
+TEST_P(AttentionSpaces, SampledCandidatesCompileForEveryVariant) {
+  Random random(20);
+  for (const char* shape : {"mission", "causal_mission", "mission_d128", "causal_mission_d128"}) {
+    const Candidate candidate = space_.sample(random);
+    EXPECT_EQ(failure(candidate, shape), "") << shape << space_.config_json(candidate);
+  }
+}
+
+TEST_P(AttentionSpaces, HaveThousandsOfCandidates) { EXPECT_GE(space_.count().value, 5000); }
+
+TEST_P(AttentionSpaces, CheckEveryVariantOfTheTimedShapesMacros) {
+  const auto names = [&](const char* timed) {
+    std::vector<std::string> found;
+    for (const Shape* shape : problem_.checked_shapes(problem_.shape(timed), kernel_)) {
+      found.push_back(shape->name);
+    }
+    return found;
+  };
+  EXPECT_THAT(names("mission"),
+              testing::IsSupersetOf({"ragged1", "ragged31", "ragged500", "grouped", "decode"}));
+  EXPECT_THAT(names("causal_mission"),
+              testing::IsSupersetOf({"causal_ragged", "causal_wide", "causal_tall"}));
+  EXPECT_THROW((void)problem_.checked_shapes(problem_.shape("grouped"), problem_.kernel("wmma")),
+               InputError);
+}
+
+/// A template that ignored a rule of its space would compile what the space forbids.
+TEST_P(AttentionSpaces, TheTemplateRefusesWhatTheSpaceForbids) {
+  const Candidate base = space_.defaults();
+  using Settings = std::vector<std::pair<std::string, std::string>>;
+  for (const Settings& settings :
+       {Settings{{"STAGES_K", "1"}}, Settings{{"PV_MODE", "fp8"}, {"ROW_SUM", "mma"}},
+        Settings{{"PV_MODE", "fp8"}, {"STEP_N", "16"}}, Settings{{"PIPELINE", "1"}},
+        Settings{{"SPLIT_KV", "2"}, {"PERSISTENT_CTA", "static"}}, Settings{{"STAGES_V", "3"}}}) {
+    const Candidate candidate = space_.candidate_from_settings(settings, base);
+    EXPECT_FALSE(space_.is_valid(candidate)) << settings[0].first;
+    EXPECT_THAT(failure(candidate, "mission"), testing::HasSubstr("#error")) << settings[0].first;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, AttentionSpaces,
+                         testing::Values("sdpa_fp8_mma_l4", "sdpa_fp8_mma_l4_wide",
+                                         "sdpa_fp8_mma_h200"));
+
+}  // namespace
+}  // namespace evo

@@ -1,0 +1,61 @@
+// Random valid candidates of every shipped space: they compile, their launch is what the kernel
+// expects, and the expanded source is the same kernel.
+
+#include <gtest/gtest.h>
+
+#include "tests/kernel_templates/shipped_space.hpp"
+
+namespace evo {
+namespace {
+
+constexpr int kUsualCandidates = 3;
+
+class Candidates : public testing::TestWithParam<std::filesystem::path> {};
+
+/// True when the template says how much dynamic shared memory it wants, as kSharedBytes.
+bool states_shared_bytes(const KernelSource& source) {
+  for (const auto& [name, text] : source.headers) {
+    if (text.find(" kSharedBytes =") != std::string::npos) return true;
+  }
+  return source.text.find(" kSharedBytes =") != std::string::npos;
+}
+
+TEST_P(Candidates, CompileAndAgreeWithTheProblemFileOnSharedMemory) {
+  const ShippedSpace shipped(GetParam());
+  const std::vector<const Shape*> shapes = shipped.compiled_shapes();
+  Random random(20261121);
+  const int count = candidates_per_space(kUsualCandidates);
+  for (int i = 0; i < count; ++i) {
+    const Candidate candidate = shipped.space().sample(random);
+    const Shape& shape = *shapes[static_cast<std::size_t>(i) % shapes.size()];
+    KernelSource source = shipped.source();
+    if (states_shared_bytes(source)) {
+      source.text += "\nstatic_assert(kSharedBytes == " +
+                     std::to_string(shipped.launch(candidate, shape).dynamic_shared_bytes) +
+                     ", \"dynamic_shared_bytes of the problem file\");\n";
+    }
+    const CompileOutcome outcome =
+        nvrtc().compile(shipped.request(candidate, shape, std::move(source)));
+    EXPECT_EQ(failure_of(outcome), "")
+        << shape.name << " " << shipped.space().config_json(candidate);
+  }
+}
+
+TEST_P(Candidates, ExpandedSourceAloneIsTheSameKernel) {
+  const ShippedSpace shipped(GetParam());
+  Random random(7);
+  const Candidate candidate = shipped.space().sample(random);
+  const KernelSource alone{"expanded.cu", shipped.source().expanded(), {}};
+  const CompileOutcome expected = shipped.compile(candidate, shipped.timed_shape());
+  const CompileOutcome actual =
+      nvrtc().compile(shipped.request(candidate, shipped.timed_shape(), alone));
+  ASSERT_EQ(failure_of(expected), "");
+  ASSERT_EQ(failure_of(actual), "");
+  EXPECT_EQ(std::get<Compiled>(actual).ptx_hash, std::get<Compiled>(expected).ptx_hash);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shipped, Candidates, testing::ValuesIn(shipped_space_files()),
+                         [](const auto& tested) { return tested.param.stem().string(); });
+
+}  // namespace
+}  // namespace evo

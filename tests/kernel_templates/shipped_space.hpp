@@ -1,0 +1,53 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "engine/compile/compiler.hpp"
+#include "engine/device/device.hpp"
+#include "engine/problem/problem.hpp"
+#include "engine/space/space.hpp"
+
+namespace evo {
+
+/// A space file of search_spaces/ with its problem and its template's source, ready to compile
+/// candidates the way evo-tune does.
+class ShippedSpace {
+ public:
+  explicit ShippedSpace(const std::filesystem::path& file);
+
+  [[nodiscard]] const Space& space() const { return space_; }
+  [[nodiscard]] const Problem& problem() const { return problem_; }
+  [[nodiscard]] const KernelSource& source() const { return source_; }
+  [[nodiscard]] const Shape& timed_shape() const;
+  /// One shape for each set of macros a kernel can be compiled with, the timed one first.
+  [[nodiscard]] std::vector<const Shape*> compiled_shapes() const;
+
+  /// The candidate for `shape`, with `source` instead of the template's own.
+  [[nodiscard]] CompileRequest request(const Candidate& candidate, const Shape& shape,
+                                       KernelSource source) const;
+  [[nodiscard]] CompileOutcome compile(const Candidate& candidate, const Shape& shape) const;
+  [[nodiscard]] LaunchConfig launch(const Candidate& candidate, const Shape& shape) const;
+
+ private:
+  Space space_;
+  Problem problem_;
+  const KernelSpec& kernel_;
+  KernelSource source_;
+};
+
+/// NVRTC, opened once for a test program.
+[[nodiscard]] Compiler& nvrtc();
+
+/// Every space file of search_spaces/, by name.
+[[nodiscard]] std::vector<std::filesystem::path> shipped_space_files();
+
+/// How many random candidates of each space a test takes: `usual`, or the environment variable
+/// EVO_TEMPLATE_CANDIDATES. Throws InputError when that is not a number.
+[[nodiscard]] int candidates_per_space(int usual);
+
+/// Why the outcome is no kernel, with the compiler's log; empty when it is one.
+[[nodiscard]] std::string failure_of(const CompileOutcome& outcome);
+
+}  // namespace evo

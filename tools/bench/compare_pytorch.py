@@ -1,0 +1,319 @@
+#!/usr/bin/env python3
+"""Times exported FP8 attention kernels against PyTorch's own, in one process, interleaved.
+
+    compare_pytorch.py out/sdpa_fp8_mma_h200_mission.json [more.json ...] [--json result.json]
+
+For every manifest (written by evo-export for the problem sdpa_fp8) the kernel is loaded from its
+cubin, checked against scaled_dot_product_attention in double precision on the dequantised inputs,
+before and after timing, and timed beside every backend PyTorch offers here: flash, cuDNN, efficient
+and math, each starting from fp16 tensors and starting from the same FP8 bytes (conversion and
+attention). A sample is one replay of a CUDA graph of many launches over rotating input sets;
+samples of all contenders alternate, in turning order, so that a drifting clock meets all of them.
+
+Needs PyTorch with CUDA, and cuda-python (cuda.bindings.driver) or CuPy. Exit codes: 0 right, 1 a
+kernel is wrong, 2 bad usage or files, 3 a package or a GPU is missing.
+"""
+
+import argparse
+import json
+import math
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "docs" / "examples"))
+import run_cubin  # noqa: E402  from a manifest to a launched kernel: the example is the library
+
+BACKENDS = ("FLASH_ATTENTION", "CUDNN_ATTENTION", "EFFICIENT_ATTENTION", "MATH")
+GRAPH_US = 400.0  # what one graph should take, so that the events around it do not matter
+
+
+class InputSet:
+    """One set of arguments and what PyTorch needs to compute the same."""
+
+    def __init__(self, torch, manifest, seed):
+        torch.manual_seed(seed)
+        self.torch = torch
+        self.tensors, self.parameters = run_cubin.make_arguments(torch, manifest)
+        sizes = manifest["shape"]["variables"]
+        self.sizes = {name: int(value) for name, value in sizes.items()}
+        scalars = {argument["name"]: argument["value"]["value"]
+                   for argument in manifest["arguments"] if argument["direction"] == "scalar"}
+        self.softmax_scale = float(scalars["softmax_scale"])
+        self.half = {name: self.dequantised(name, torch.float16) for name in "qkv"}
+        self.folded_scale = self.softmax_scale * math.prod(
+            float(self.tensors[name][0]) for name in ("q_scale", "k_scale"))
+
+    def view(self, name):
+        heads = self.sizes["H" if name in "qo" else "HKV"]
+        length = self.sizes["LQ" if name in "qo" else "LKV"]
+        return self.tensors[name].view(self.sizes["B"], heads, length, self.sizes["D"])
+
+    def scale(self, name):
+        """Descale factors of q, k or v, ready to multiply (B, H, L, D) with."""
+        factors = self.tensors[f"{name}_scale"]
+        if not self.sizes["PER_HEAD"]:
+            return factors.view(1, 1, 1, 1)
+        return factors.view(self.sizes["B"], self.view(name).shape[1], 1, 1)
+
+    def dequantised(self, name, dtype):
+        wide = self.torch.float64 if dtype == self.torch.float64 else self.torch.float32
+        return (self.view(name).to(wide) * self.scale(name).to(wide)).to(dtype)
+
+    def attention(self, q, k, v, scale):
+        return self.torch.nn.functional.scaled_dot_product_attention(
+            q, k, v, is_causal=bool(self.sizes["CAUSAL"]), scale=scale,
+            enable_gqa=self.sizes["H"] != self.sizes["HKV"])
+
+    def from_half(self):
+        """What a user with fp16 tensors calls."""
+        return self.attention(self.half["q"], self.half["k"], self.half["v"], self.softmax_scale)
+
+    def from_bytes(self):
+        """The cheapest way from the FP8 bytes: one conversion per tensor, descales per tensor folded
+        into the softmax scale and into one product with the output."""
+        half = self.torch.float16
+        q, k, v = (self.view(name).to(half) for name in "qkv")
+        if self.sizes["PER_HEAD"]:
+            q, k, v = (x * self.scale(name).to(half) for x, name in zip((q, k, v), "qkv"))
+            return self.attention(q, k, v, self.softmax_scale)
+        return self.attention(q, k, v, self.folded_scale) * self.scale("v").to(half)
+
+    def errors(self):
+        """(max abs error, relative L2) of the kernel's output; NaN where the output is."""
+        double = self.torch.float64
+        with self.torch.nn.attention.sdpa_kernel(self.torch.nn.attention.SDPBackend.MATH):
+            q, k, v = (self.dequantised(name, double) for name in "qkv")
+            reference = self.attention(q, k, v, self.softmax_scale)
+        error = self.view("o").double() - reference
+        return error.abs().max().item(), (error.norm() / reference.norm()).item()
+
+
+class Contender:
+    """Something that is launched once per input set, and its samples in microseconds a launch."""
+
+    def __init__(self, name, start, calls):
+        self.name, self.start, self.calls = name, start, calls
+        self.graph, self.launches, self.samples, self.why_not = None, 0, [], ""
+
+    def capture(self, torch):
+        """Records a graph of whole rounds over the input sets that takes about GRAPH_US."""
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            for call in self.calls * 3:
+                call()
+            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            begin.record()
+            for call in self.calls:
+                call()
+            end.record()
+        end.synchronize()
+        per_round = begin.elapsed_time(end) * 1000  # with the CPU's overhead: an upper bound
+        rounds = max(1, min(50, round(GRAPH_US / per_round * 4)))
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            for _ in range(rounds):
+                for call in self.calls:
+                    call()
+        self.graph, self.launches = graph, rounds * len(self.calls)
+
+    def sample(self, torch):
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        self.graph.replay()
+        end.record()
+        end.synchronize()
+        return begin.elapsed_time(end) * 1000 / self.launches
+
+
+def quantile(values, share):
+    ordered = sorted(values)
+    position = share * (len(ordered) - 1)
+    low = math.floor(position)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (position - low)
+
+
+def median_interval(values):
+    """95 % confidence interval of the median by order statistics (normal approximation of the
+    binomial: ranks n/2 -+ 1.96 sqrt(n)/2)."""
+    ordered, count = sorted(values), len(values)
+    reach = 1.96 * math.sqrt(count) / 2
+    low = max(0, math.floor(count / 2 - reach))
+    high = min(count - 1, math.ceil(count / 2 + reach))
+    return ordered[low], ordered[high]
+
+
+def kernel_contender(torch, manifest, folder, sets):
+    geometry = manifest["launch"]
+    grid = run_cubin.dimensions(geometry["grid"])
+    block = run_cubin.dimensions(geometry["block"])
+    kernel = run_cubin.load_kernel((folder / manifest["cubin"]).read_bytes(), manifest["entry"],
+                                   int(geometry["dynamic_shared_bytes"]["value"]))
+
+    def call_for(data):
+        return lambda: kernel.launch(grid, block, data.parameters,
+                                     torch.cuda.current_stream().cuda_stream)
+
+    return Contender("evo-tune", "fp8", [call_for(data) for data in sets])
+
+
+def pytorch_contender(torch, backend, start, sets):
+    def call_for(data):
+        def call():
+            with torch.nn.attention.sdpa_kernel(backend):
+                return data.from_half() if start == "fp16" else data.from_bytes()
+        return call
+
+    name = backend.name.removesuffix("_ATTENTION").lower()
+    return Contender(name, start, [call_for(data) for data in sets])
+
+
+def pytorch_contenders(torch, sets):
+    """Every backend from both starts; those that refuse carry the reason."""
+    known = torch.nn.attention.SDPBackend
+    contenders = []
+    for name in BACKENDS:
+        if not hasattr(known, name):
+            continue
+        for start in ("fp16", "fp8"):
+            contenders.append(pytorch_contender(torch, getattr(known, name), start, sets))
+    return contenders
+
+
+def capture_all(torch, contenders):
+    for contender in contenders:
+        try:
+            contender.capture(torch)
+        except RuntimeError as error:  # "No available kernel" for this shape or type
+            contender.why_not = str(error).splitlines()[0]
+            torch.cuda.synchronize()
+
+
+def measure(torch, contenders, warmups, samples):
+    """Fills the samples, one of each contender in turn, every second turn in reverse."""
+    ready = [contender for contender in contenders if contender.graph is not None]
+    for turn in range(warmups + samples):
+        for contender in ready if turn % 2 == 0 else reversed(ready):
+            time_us = contender.sample(torch)
+            if turn >= warmups:
+                contender.samples.append(time_us)
+
+
+def check(sets, launch_all, tolerance):
+    """(right, worst max abs error, worst relative L2) over all input sets, outputs poisoned first."""
+    for data in sets:
+        data.tensors["o"].fill_(math.nan)
+    launch_all()
+    errors = [data.errors() for data in sets]
+    right = all(absolute <= tolerance["max_abs_error"] and relative <= tolerance["relative_l2"]
+                for absolute, relative in errors)
+    return right, max(e[0] for e in errors), max(e[1] for e in errors)
+
+
+def row_of(contender, ours):
+    row = {"name": contender.name, "start": contender.start}
+    if contender.graph is None:
+        return row | {"not_available": contender.why_not}
+    ratios = [other / own for other, own in zip(contender.samples, ours.samples)]
+    return row | {
+        "p50_us": quantile(contender.samples, 0.5), "p90_us": quantile(contender.samples, 0.9),
+        "p99_us": quantile(contender.samples, 0.99), "samples": len(contender.samples),
+        "launches_per_sample": contender.launches, "ratio": quantile(ratios, 0.5),
+        "ratio_interval_95": median_interval(ratios)}
+
+
+def compare(torch, path, options):
+    manifest = json.loads(path.read_text())
+    if manifest.get("format") != "evo-tune kernel 1" or manifest.get("problem") != "sdpa_fp8":
+        raise ValueError("is not a kernel of the problem sdpa_fp8 exported by evo-tune")
+    run_cubin.check_device(torch, manifest["arch"])
+    sets = [InputSet(torch, manifest, seed) for seed in range(1, options.sets + 1)]
+    ours = kernel_contender(torch, manifest, path.parent, sets)
+
+    def launch_all():
+        for call in ours.calls:
+            call()
+        torch.cuda.synchronize()
+
+    before = check(sets, launch_all, manifest["tolerance"])
+    contenders = [ours] + pytorch_contenders(torch, sets)
+    if before[0]:
+        capture_all(torch, contenders)
+        if ours.graph is None:
+            raise RuntimeError(f"the kernel cannot be captured: {ours.why_not}")
+        measure(torch, contenders, options.warmups, options.samples)
+    after = check(sets, launch_all, manifest["tolerance"])
+    return {"manifest": str(path), "shape": manifest["shape"], "config": manifest.get("config"),
+            "right": before[0] and after[0], "max_abs_error": max(before[1], after[1]),
+            "relative_l2": max(before[2], after[2]),
+            "rows": [row_of(contender, ours) for contender in contenders] if before[0] else []}
+
+
+def print_table(result):
+    shape = result["shape"]
+    sizes = ", ".join(f"{name} {value:g}" for name, value in shape["variables"].items())
+    verdict = "right" if result["right"] else "WRONG"
+    print(f"\n{shape['name']} ({sizes}): {verdict}, max abs error {result['max_abs_error']:.3g}, "
+          f"relative L2 {result['relative_l2']:.3g}")
+    if not result["rows"]:
+        return
+    print(f"{'contender':<12}{'starts from':<13}{'p50 us':>9}{'p90 us':>9}   times as long as evo-tune")
+    for row in result["rows"]:
+        head = f"{row['name']:<12}{row['start']:<13}"
+        if "not_available" in row:
+            print(f"{head}{'-':>9}{'-':>9}   {row['not_available'][:60]}")
+            continue
+        low, high = row["ratio_interval_95"]
+        print(f"{head}{row['p50_us']:>9.2f}{row['p90_us']:>9.2f}   "
+              f"{row['ratio']:.2f} ({low:.2f} to {high:.2f})")
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("manifests", type=pathlib.Path, nargs="+",
+                        help="the .json files that evo-export wrote")
+    parser.add_argument("--samples", type=int, default=100, help="samples a contender")
+    parser.add_argument("--warmups", type=int, default=20, help="samples that are thrown away")
+    parser.add_argument("--sets", type=int, default=4, help="input sets that take turns")
+    parser.add_argument("--json", type=pathlib.Path, help="also write the results here")
+    options = parser.parse_args()
+    for name in ("samples", "sets"):
+        if getattr(options, name) < 1:
+            parser.error(f"--{name}: allowed is at least 1")
+    if options.warmups < 0:
+        parser.error("--warmups: allowed is at least 0")
+    return options
+
+
+def main():
+    options = parse_options()
+    try:
+        import torch
+        import torch.nn.attention
+        if not torch.cuda.is_available():
+            raise RuntimeError("PyTorch sees no CUDA GPU")
+        torch.zeros(1, device="cuda")  # makes PyTorch's context the current one
+        print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, "
+              f"CUDA {torch.version.cuda}")
+        results = []
+        for path in options.manifests:
+            try:
+                results.append(compare(torch, path, options))
+            except (OSError, ValueError, KeyError) as error:
+                print(f"compare_pytorch.py: {path}: {error}", file=sys.stderr)
+                return 2
+            print_table(results[-1])
+        if options.json:
+            options.json.write_text(json.dumps({
+                "device": torch.cuda.get_device_name(), "pytorch": torch.__version__,
+                "cuda": torch.version.cuda, "results": results}, indent=2) + "\n")
+        return 0 if all(result["right"] for result in results) else 1
+    except (ImportError, RuntimeError) as error:
+        print(f"compare_pytorch.py: {error}", file=sys.stderr)
+        return 3
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,104 @@
+// Turns one knob of the strategy `full` and replays: what each part of it is worth.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/core/error.hpp"
+#include "engine/evolve/full_strategy.hpp"
+#include "engine/evolve/replay_study.hpp"
+
+namespace {
+
+using evo::FullSettings;
+using Setter = std::function<void(FullSettings&, double)>;
+
+std::size_t whole(double value) { return static_cast<std::size_t>(value); }
+
+const std::map<std::string, Setter>& knobs() {
+  static const std::map<std::string, Setter> map = {
+      {"initial", [](FullSettings& s, double v) { s.initial = whole(v); }},
+      {"initial_draws", [](FullSettings& s, double v) { s.initial_draws = whole(v); }},
+      {"max_training", [](FullSettings& s, double v) { s.max_training = whole(v); }},
+      {"clip", [](FullSettings& s, double v) { s.clip = v; }},
+      {"beta_low", [](FullSettings& s, double v) { s.beta_low = v; }},
+      {"beta_high", [](FullSettings& s, double v) { s.beta_high = v; }},
+      {"learns_kernel", [](FullSettings& s, double v) { s.learns_kernel = v != 0; }},
+      {"failure.penalty", [](FullSettings& s, double v) { s.failure.penalty = v; }},
+      {"failure.least_penalty", [](FullSettings& s, double v) { s.failure.least_penalty = v; }},
+      {"failure.relevance", [](FullSettings& s, double v) { s.failure.prior.shape.relevance = v; }},
+      {"failure.length", [](FullSettings& s, double v) { s.failure.prior.shape.length = v; }},
+      {"failure.noise", [](FullSettings& s, double v) { s.failure.prior.noise = v; }},
+      {"pool.neighbours", [](FullSettings& s, double v) { s.pool.neighbours = v != 0; }},
+      {"pool.mutants", [](FullSettings& s, double v) { s.pool.mutants = whole(v); }},
+      {"pool.crossovers", [](FullSettings& s, double v) { s.pool.crossovers = whole(v); }},
+      {"pool.randoms", [](FullSettings& s, double v) { s.pool.randoms = whole(v); }},
+      {"pool.climbers", [](FullSettings& s, double v) { s.pool.climbers = whole(v); }},
+      {"prior.relevance", [](FullSettings& s, double v) { s.prior.shape.relevance = v; }},
+      {"prior.length", [](FullSettings& s, double v) { s.prior.shape.length = v; }},
+      {"prior.noise", [](FullSettings& s, double v) { s.prior.noise = v; }},
+  };
+  return map;
+}
+
+/// "name=value" of one knob, or of elite (the size of the elite).
+void apply(const std::string& text, FullSettings& settings, std::size_t& elite) {
+  const auto equals = text.find('=');
+  const std::string name = text.substr(0, equals);
+  char* end = nullptr;
+  const char* number = equals == std::string::npos ? "" : text.c_str() + equals + 1;
+  const double value = std::strtod(number, &end);
+  const auto found = knobs().find(name);
+  if ((found == knobs().end() && name != "elite") || end == number || *end != '\0') {
+    std::string allowed = "elite";
+    for (const auto& [known, unused] : knobs()) allowed += ", " + known;
+    throw evo::InputError("--set " + text + ": allowed is NAME=NUMBER with one of " + allowed);
+  }
+  if (name == "elite") {
+    elite = whole(value);
+  } else {
+    found->second(settings, value);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Replays the strategy full with some of its knobs turned", "search-ablation");
+  std::vector<std::string> recorded;
+  std::vector<std::string> sets;
+  evo::StudyOptions study;
+  bool json = false;
+  app.add_option("--recorded", recorded, "recorded spaces")->required();
+  app.add_option("--set", sets, "NAME=NUMBER, as often as wanted");
+  app.add_option("--repeats", study.repeats)->capture_default_str();
+  app.add_option("--budget", study.budget)->capture_default_str();
+  app.add_option("--batch", study.batch)->capture_default_str();
+  app.add_option("--seed", study.seed)->capture_default_str();
+  app.add_option("--jobs", study.jobs)->capture_default_str();
+  app.add_flag("!--no-cutoff", study.to_cutoff, "end at the budget");
+  app.add_flag("--json", json);
+  CLI11_PARSE(app, argc, argv);
+  try {
+    FullSettings settings;
+    std::size_t elite = evo::StrategyOptions{}.elite_size;
+    for (const std::string& text : sets) apply(text, settings, elite);
+    const evo::StrategyMaker make = [&](const evo::CandidateSpace& space,
+                                        evo::StrategyOptions options) {
+      options.elite_size = elite;
+      return evo::make_full(space, options, settings);
+    };
+    std::vector<evo::StudyResult> results;
+    for (const std::string& file : recorded) {
+      results.push_back(evo::run_study(evo::RecordedSpace(evo::read_recording(file)), make, study));
+      if (json) std::puts(evo::study_json(results.back()).c_str());
+    }
+    if (!json) std::fputs(evo::study_table(results).c_str(), stdout);
+  } catch (const evo::Error& error) {
+    std::fprintf(stderr, "search-ablation: %s\n", error.what());
+    return static_cast<int>(error.exit_code());
+  }
+  return 0;
+}

@@ -1,0 +1,219 @@
+// evo-ptx-run: one launch of one PTX entry on the virtual GPU, with its hazards.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "engine/core/error.hpp"
+#include "engine/device/virtual/virtual_device.hpp"
+
+namespace evo {
+namespace {
+
+struct Options {
+  std::string file;
+  std::string entry;
+  std::string device = "virtual:l4";
+  std::vector<std::uint32_t> grid = {1};
+  std::vector<std::uint32_t> block = {32};
+  std::uint32_t shared = 0;
+  std::vector<std::string> arguments;
+  std::uint64_t seed = 1;
+  int threads = 0;
+  bool no_checks = false;
+  bool predict = false;
+  bool quiet = false;
+};
+
+constexpr const char* kFooter = R"(Arguments, in the order of the kernel's parameters:
+  in:NAME=FILE          a buffer the kernel must not write, from a file
+  in:NAME=zeros:BYTES   the same, zeros;  ones:BYTES fills with 0x01
+  inout:NAME=FILE       a buffer the kernel may write, from a file or zeros:/ones:
+  out:NAME=BYTES        a buffer nobody wrote; NAME.out holds it after a clean run with --save
+  i32:VALUE u32: i64: u64: f32: f64:   a scalar
+Exit codes: 0 clean, 1 hazards, 2 bad usage or input.)";
+
+std::vector<std::byte> read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw InputError("cannot read '" + path + "'");
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  std::vector<std::byte> bytes(text.size());
+  if (!text.empty()) std::memcpy(bytes.data(), text.data(), text.size());
+  return bytes;
+}
+
+std::size_t byte_count(const std::string& text) {
+  std::size_t used = 0;
+  unsigned long long value = 0;
+  try {
+    value = std::stoull(text, &used);
+  } catch (const std::exception&) {
+    used = 0;
+  }
+  if (used != text.size() || value > (1ULL << 34))
+    throw InputError("'" + text + "' is not a number of bytes up to 2^34");
+  return value;
+}
+
+std::vector<std::byte> content_of(const std::string& source) {
+  if (source.starts_with("zeros:")) return std::vector<std::byte>(byte_count(source.substr(6)));
+  if (source.starts_with("ones:"))
+    return std::vector<std::byte>(byte_count(source.substr(5)), std::byte{1});
+  return read_file(source);
+}
+
+KernelArgument scalar(const std::string& type, const std::string& value) {
+  try {
+    if (type == "i32") return ScalarArgument::of(static_cast<std::int32_t>(std::stol(value)));
+    if (type == "u32") return ScalarArgument::of(static_cast<std::uint32_t>(std::stoul(value)));
+    if (type == "i64") return ScalarArgument::of(static_cast<std::int64_t>(std::stoll(value)));
+    if (type == "u64") return ScalarArgument::of(static_cast<std::uint64_t>(std::stoull(value)));
+    if (type == "f32") return ScalarArgument::of(std::stof(value));
+    if (type == "f64") return ScalarArgument::of(std::stod(value));
+  } catch (const std::logic_error&) {
+    throw InputError("argument '" + type + ":" + value + "' is not a number");
+  }
+  throw InputError("argument type '" + type +
+                   "' is none of in, inout, out, i32, u32, i64, u64, f32, f64");
+}
+
+struct NamedBuffer {
+  std::string name;
+  BufferId id;
+  std::size_t bytes;
+};
+
+KernelArgument make_argument(VirtualDevice& device, const std::string& text,
+                             std::vector<NamedBuffer>& outputs) {
+  const std::size_t colon = text.find(':');
+  const std::string kind = text.substr(0, colon);
+  const std::string rest = colon == std::string::npos ? "" : text.substr(colon + 1);
+  if (kind != "in" && kind != "inout" && kind != "out") return scalar(kind, rest);
+  const std::size_t equals = rest.find('=');
+  if (equals == std::string::npos) throw InputError("argument '" + text + "' has no '='");
+  const std::string name = rest.substr(0, equals);
+  const std::string source = rest.substr(equals + 1);
+  if (kind == "out") {
+    const std::size_t bytes = byte_count(source);
+    outputs.push_back({name, device.allocate({name, bytes, true}), bytes});
+    return outputs.back().id;
+  }
+  const std::vector<std::byte> content = content_of(source);
+  const BufferId id = device.allocate({name, content.size(), kind == "inout"});
+  device.upload(id, content);
+  if (kind == "inout") outputs.push_back({name, id, content.size()});
+  return id;
+}
+
+std::array<std::uint32_t, 3> three(const std::vector<std::uint32_t>& values, const char* what) {
+  if (values.empty() || values.size() > 3)
+    throw InputError(std::string(what) + " takes one to three numbers");
+  std::array<std::uint32_t, 3> result = {1, 1, 1};
+  std::copy(values.begin(), values.end(), result.begin());
+  return result;
+}
+
+/// Compares the content by a checksum, so that two runs can be told apart at a glance.
+void print_outputs(VirtualDevice& device, const std::vector<NamedBuffer>& outputs,
+                   const std::string& save) {
+  for (const NamedBuffer& output : outputs) {
+    std::vector<std::byte> bytes(output.bytes);
+    device.download(output.id, bytes);
+    std::uint64_t hash = 0xcbf29ce484222325ULL;
+    for (const std::byte b : bytes)
+      hash = (hash ^ std::to_integer<std::uint64_t>(b)) * 0x100000001b3ULL;
+    std::printf("%s: %zu bytes, checksum %016llx\n", output.name.c_str(), output.bytes,
+                static_cast<unsigned long long>(hash));
+    if (save.empty()) continue;
+    std::ofstream file(save + "/" + output.name + ".out", std::ios::binary);
+    file.write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+    if (!file) throw InputError("cannot write to '" + save + "'");
+  }
+}
+
+int run(const Options& options, const std::string& save) {
+  const auto device = open_virtual_device(
+      options.device,
+      {.threads = options.threads, .checks = !options.no_checks, .seed = options.seed});
+  const std::vector<std::byte> file = read_file(options.file);
+  const std::string ptx(reinterpret_cast<const char*>(file.data()), file.size());
+  auto loaded = device->load({.ptx = ptx, .cubin = {}, .entry = options.entry});
+  if (const auto* fault = std::get_if<Fault>(&loaded)) {
+    std::fprintf(stderr, "%s\n", fault->reason.c_str());
+    return 2;
+  }
+  const KernelId kernel = std::get<KernelId>(loaded);
+  std::vector<NamedBuffer> outputs;
+  std::vector<KernelArgument> arguments;
+  for (const std::string& text : options.arguments)
+    arguments.push_back(make_argument(*device, text, outputs));
+  const LaunchConfig config{three(options.grid, "--grid"), three(options.block, "--block"),
+                            options.shared};
+  const auto fault = device->launch(kernel, config, arguments);
+  const VirtualStatistics& statistics = device->statistics();
+  if (!options.quiet) {
+    std::printf("%llu CTAs, %llu warp instructions in %.3f s (%.1f M/s)\n",
+                static_cast<unsigned long long>(statistics.ctas),
+                static_cast<unsigned long long>(statistics.warp_instructions), statistics.seconds,
+                static_cast<double>(statistics.warp_instructions) / 1e6 /
+                    std::max(statistics.seconds, 1e-9));
+  }
+  if (fault) {
+    std::printf("%s",
+                fault->detail.empty() ? (fault->reason + "\n").c_str() : fault->detail.c_str());
+    return 1;
+  }
+  print_outputs(*device, outputs, save);
+  if (options.predict) {
+    const auto predicted = device->predict_us(kernel, config, arguments);
+    if (const auto* failed = std::get_if<Fault>(&predicted)) {
+      std::printf("%s\n", failed->reason.c_str());
+    } else {
+      std::printf("predicted %.2f us on %s\n", std::get<double>(predicted),
+                  device->info().name.c_str());
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace evo
+
+int main(int argc, char** argv) {
+  CLI::App app{
+      "Runs one entry of a PTX file on the virtual GPU and reports races, out-of-bounds accesses, "
+      "deadlocks\n"
+      "and data nobody wrote, with their source lines when the PTX has them (-lineinfo)."};
+  evo::Options options;
+  std::string save;
+  app.add_option("file", options.file, "PTX file")->required();
+  app.add_option("--entry", options.entry, "kernel")->required();
+  app.add_option("--device", options.device, "virtual:l4, virtual:a100 or virtual:h200")
+      ->capture_default_str();
+  app.add_option("--grid", options.grid, "x,y,z")->delimiter(',');
+  app.add_option("--block", options.block, "x,y,z")->delimiter(',');
+  app.add_option("--shared", options.shared, "dynamic shared bytes")->capture_default_str();
+  app.add_option("--arg", options.arguments, "an argument, see below; repeat in order")
+      ->allow_extra_args(false);
+  app.add_option("--seed", options.seed, "order in which warps run")->capture_default_str();
+  app.add_option("--threads", options.threads, "host threads, 0: all")->capture_default_str();
+  app.add_option("--save", save, "folder for the contents of out and inout buffers");
+  app.add_flag("--no-checks", options.no_checks, "only bounds, alignment and deadlock");
+  app.add_flag("--predict", options.predict, "print the predicted time");
+  app.add_flag("--quiet", options.quiet, "no statistics");
+  app.footer(evo::kFooter);
+  try {
+    app.parse(argc, argv);
+    return evo::run(options, save);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  } catch (const evo::Error& error) {
+    std::fprintf(stderr, "evo-ptx-run: %s\n", error.what());
+    return static_cast<int>(error.exit_code());
+  }
+}
