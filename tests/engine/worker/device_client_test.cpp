@@ -40,7 +40,7 @@ class DeviceClientTest : public testing::Test {
     setup.problem_folder = folder.string();
     setup.template_name = "planted";
     setup.shape = "mission";
-    setup.reference = {to_ptx({"planted_reference", {}}), "", "planted_reference"};
+    setup.reference = {fake::to_ptx({"planted_reference", {}}), "", "planted_reference"};
     setup.check_seed = 11;
     client_.set_up(setup);
   }

@@ -35,7 +35,7 @@ TEST(WorkerProcess, SaysHowItEnded) {
 }
 
 TEST(WorkerProcess, OneThatRunsIsKilled) {
-  WorkerProcess process = shell("sleep 1000");
+  WorkerProcess process = shell("exec sleep 1000");
   EXPECT_FALSE(process.wait(Milliseconds(20)).has_value());
   EXPECT_TRUE(process.is_open());
   EXPECT_EQ(process.kill(), "signal 9 (Killed)");
@@ -63,7 +63,7 @@ TEST(WorkerProcess, SendingToOneThatIsGoneIsFalseAndNotASignal) {
 }
 
 TEST(WorkerProcess, NoiseIsAnError) {
-  WorkerProcess process = shell("printf 'Segmentation fault'; sleep 10");
+  WorkerProcess process = shell("printf 'Segmentation fault'; exec sleep 10");
   EXPECT_THROW((void)process.wait(kPatience), Error);
 }
 

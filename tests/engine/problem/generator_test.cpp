@@ -1,0 +1,108 @@
+#include "engine/problem/generator.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <set>
+
+#include "engine/core/statistics.hpp"
+
+namespace evo {
+namespace {
+
+constexpr Generator kNormal = {Distribution::kNormal, 0, 1};
+
+std::vector<double> values(const Generator& generator, Dtype dtype, std::size_t count,
+                           std::uint64_t seed) {
+  return decode_all(dtype, generate(generator, dtype, count, seed));
+}
+
+TEST(Generator, TheSameSeedGivesTheSameBytesAndAnotherDoesNot) {
+  for (const std::size_t count : {1000, 100000}) {  // both ways of encoding
+    EXPECT_EQ(generate(kNormal, Dtype::kE4m3, count, 5), generate(kNormal, Dtype::kE4m3, count, 5));
+    EXPECT_NE(generate(kNormal, Dtype::kE4m3, count, 5), generate(kNormal, Dtype::kE4m3, count, 6));
+  }
+}
+
+TEST(Generator, ALongArrayBeginsLikeAShortOne) {
+  // The table of quantiles, used for long arrays, changes nothing.
+  for (const Dtype dtype : {Dtype::kE4m3, Dtype::kF16, Dtype::kF32}) {
+    const auto small = generate(kNormal, dtype, 4000, 7);
+    auto large = generate(kNormal, dtype, 80000, 7);
+    large.resize(small.size());
+    EXPECT_EQ(small, large);
+  }
+}
+
+TEST(Generator, BytesAreTheSameOnEveryMachine) {
+  // Written down once: a change here changes what every stored run was checked on.
+  const std::vector<double> found = values(kNormal, Dtype::kF64, 4, 1);
+  const std::uint64_t bits = 2469588189546311528ULL;  // the first output of mt19937_64(1)
+  for (std::size_t i = 0; i < 4; ++i) {
+    const double p = (static_cast<double>(bits >> (16 * i) & 0xffff) + 0.5) / 65536;
+    EXPECT_NEAR(0.5 * std::erfc(-found[i] / std::numbers::sqrt2), p, 1e-12);
+  }
+}
+
+TEST(Generator, NormalMoments) {
+  std::vector<double> drawn = values({Distribution::kNormal, 3, 2}, Dtype::kF32, 200000, 2);
+  EXPECT_NEAR(mean(drawn), 3, 0.02);
+  EXPECT_NEAR(standard_deviation(drawn), 2, 0.02);
+  double fourth = 0;
+  for (const double value : drawn) fourth += std::pow((value - 3) / 2, 4);
+  EXPECT_NEAR(fourth / static_cast<double>(drawn.size()), 3, 0.1);
+  std::sort(drawn.begin(), drawn.end());
+  EXPECT_NEAR(quantile(drawn, 0.975), 3 + 2 * 1.959964, 0.03);
+}
+
+TEST(Generator, UniformStaysInItsRangeAndFillsIt) {
+  const auto drawn = values({Distribution::kUniform, -2, 6}, Dtype::kF32, 100000, 3);
+  const auto [low, high] = std::minmax_element(drawn.begin(), drawn.end());
+  EXPECT_GE(*low, -2);
+  EXPECT_LT(*low, -1.99);
+  EXPECT_LE(*high, 6);
+  EXPECT_GT(*high, 5.99);
+  EXPECT_NEAR(mean(drawn), 2, 0.03);
+  EXPECT_NEAR(standard_deviation(drawn), 8 / std::sqrt(12.0), 0.03);
+}
+
+TEST(Generator, IntegersIncludeBothEnds) {
+  const auto drawn = values({Distribution::kIntegers, -2, 3}, Dtype::kI32, 6000, 4);
+  const std::set<double> seen(drawn.begin(), drawn.end());
+  EXPECT_EQ(seen, (std::set<double>{-2, -1, 0, 1, 2, 3}));
+  for (const double value : seen) {
+    const auto count = static_cast<double>(std::count(drawn.begin(), drawn.end(), value));
+    EXPECT_NEAR(count, 1000, 120);
+  }
+}
+
+TEST(Generator, Constant) {
+  for (const double value : values({Distribution::kConstant, 2.5, 0}, Dtype::kF16, 100, 1)) {
+    EXPECT_EQ(value, 2.5);
+  }
+  EXPECT_TRUE(generate(kNormal, Dtype::kF32, 0, 1).empty());
+}
+
+TEST(Generator, NeighboursAreIndependent) {
+  const auto drawn = values(kNormal, Dtype::kF32, 200000, 9);
+  for (const std::size_t lag : {1, 2, 3, 4}) {
+    double product = 0;
+    for (std::size_t i = 0; i + lag < drawn.size(); ++i) product += drawn[i] * drawn[i + lag];
+    EXPECT_NEAR(product / static_cast<double>(drawn.size()), 0, 0.01) << lag;
+  }
+}
+
+TEST(NormalQuantile, IsTheInverseOfTheDistribution) {
+  for (const double p : {1e-12, 1e-6, 0.001, 0.02425, 0.1, 0.3, 0.5, 0.9, 0.97575, 0.999999}) {
+    const double x = normal_quantile(p);
+    EXPECT_NEAR(0.5 * std::erfc(-x / std::numbers::sqrt2) / p, 1, 1e-9) << p;
+  }
+  EXPECT_NEAR(normal_quantile(0.975), 1.959963984540054, 1e-12);
+  EXPECT_NEAR(normal_quantile(0.5), 0, 1e-15);
+  EXPECT_NEAR(normal_quantile(0.01) + normal_quantile(0.99), 0, 1e-12);
+}
+
+}  // namespace
+}  // namespace evo

@@ -1,0 +1,214 @@
+#include "engine/problem/problem.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "engine/core/error.hpp"
+#include "engine/problem/known_names.hpp"
+
+namespace evo {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+const std::filesystem::path kFolder =
+    std::filesystem::path(EVO_SOURCE_DIR) / "tests/planted/kernel_templates/planted";
+
+Json planted() { return read_json_file(kFolder / "problem.json"); }
+
+/// What is said of the planted problem after `change`; "" when nothing is.
+std::string complaint(const std::function<void(Json&)>& change) {
+  Json json = planted();
+  change(json);
+  try {
+    (void)Problem::parse(json.dump(), kFolder);
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("problem.json"));
+    return error.what();
+  }
+  return {};
+}
+
+TEST(ProblemFile, ReadsWhatIsThere) {
+  const Problem problem = Problem::load(kFolder);
+  EXPECT_EQ(problem.name, "planted");
+  ASSERT_EQ(problem.arguments.size(), 3U);
+  EXPECT_EQ(problem.arguments[0].direction, Direction::kIn);
+  EXPECT_EQ(problem.arguments[1].direction, Direction::kOut);
+  EXPECT_EQ(problem.arguments[2].direction, Direction::kScalar);
+  EXPECT_EQ(problem.arguments[0].bytes({{"N", 10}}), 40U);
+  EXPECT_EQ(problem.shapes.size(), 3U);
+  EXPECT_EQ(problem.flops.evaluate({{"N", 10}}), 20);
+  EXPECT_TRUE(problem.templates.front().deterministic);
+  EXPECT_EQ(problem.reference.entry, "planted_reference");
+}
+
+TEST(ProblemFile, ComplaintsNameFileKeyValueAndWhatIsAllowed) {
+  EXPECT_EQ(complaint([](Json&) {}), "");
+  EXPECT_THAT(complaint([](Json& j) { j["flop"] = 1; }),
+              AllOf(HasSubstr("flop: 1: unknown key"), HasSubstr("allowed: arguments, bytes")));
+  EXPECT_THAT(complaint([](Json& j) { j["arguments"][1]["extend"] = "N"; }),
+              AllOf(HasSubstr("arguments[1].extend"), HasSubstr("extent")));
+  EXPECT_THAT(complaint([](Json& j) { j["name"] = 7; }), HasSubstr("name: 7: allowed is"));
+  EXPECT_THAT(complaint([](Json& j) { j["format"] = "evo-tune problem 2"; }),
+              AllOf(HasSubstr("evo-tune problem 2"), HasSubstr("allowed: evo-tune problem 1")));
+  EXPECT_THAT(complaint([](Json& j) { j["arguments"][0]["dtype"] = "fp8"; }),
+              AllOf(HasSubstr("arguments[0].dtype"), HasSubstr("fp8"), HasSubstr("e4m3, e5m2")));
+  EXPECT_THAT(complaint([](Json& j) { j["arguments"][0]["direction"] = "input"; }),
+              HasSubstr("allowed: in, out, inout, workspace, scalar"));
+  EXPECT_THAT(complaint([](Json& j) { j["arguments"][0]["generator"]["distribution"] = "gauss"; }),
+              AllOf(HasSubstr("arguments[0].generator.distribution"), HasSubstr("gauss")));
+  EXPECT_THAT(complaint([](Json& j) { j["arguments"][0].erase("generator"); }),
+              HasSubstr("needs a generator"));
+  EXPECT_THAT(complaint([](Json& j) { j["arguments"].erase(1); }), HasSubstr("at least one out"));
+  EXPECT_THAT(complaint([](Json& j) { j["arguments"][2]["dtype"] = "f16"; }),
+              HasSubstr("allowed for a scalar"));
+  EXPECT_THAT(complaint([](Json& j) { j["shapes"] = Json::object(); }), HasSubstr("at least one"));
+  EXPECT_THAT(complaint([](Json& j) { j["shapes"]["ragged"]["variables"]["N"] = "1003"; }),
+              HasSubstr("shapes.ragged.variables.N: \"1003\": allowed is a number"));
+  EXPECT_THAT(complaint([](Json& j) { j["templates"] = Json::object(); }),
+              HasSubstr("at least one template"));
+  EXPECT_THAT(complaint([](Json& j) { j["templates"]["planted"]["grid"] = Json::array(); }),
+              HasSubstr("one to three dimensions"));
+  EXPECT_THAT(complaint([](Json& j) { j["templates"]["planted"]["source"] = "none.cu"; }),
+              AllOf(HasSubstr("none.cu"), HasSubstr("no such file")));
+  EXPECT_THAT(complaint([](Json& j) { j.erase("reference"); }), HasSubstr("reference"));
+  EXPECT_THAT(complaint([](Json& j) { j["tolerance"].erase("relative_l2"); }),
+              HasSubstr("relative_l2"));
+}
+
+TEST(ProblemFile, MisspeltAndBrokenExpressions) {
+  EXPECT_THAT(complaint([](Json& j) { j["flops"] = "2*M"; }), HasSubstr("2*M"));
+  EXPECT_THAT(complaint([](Json& j) { j["arguments"][0]["extent"] = "NN"; }),
+              AllOf(HasSubstr("shapes."), HasSubstr("NN")));
+  EXPECT_THAT(complaint([](Json& j) { j["flops"] = "2*"; }),
+              AllOf(HasSubstr("flops"), HasSubstr("2*")));
+  EXPECT_THAT(complaint([](Json& j) { j["arguments"][0]["extent"] = "N / 2"; }),
+              HasSubstr("whole number"));
+}
+
+TEST(ProblemFile, MissingFile) {
+  try {
+    (void)Problem::load("/nonexistent/problem");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("/nonexistent/problem/problem.json"));
+  }
+}
+
+TEST(ProblemFile, ShippedProblemsAreReadable) {
+  const auto root = std::filesystem::path(EVO_SOURCE_DIR) / "kernel_templates";
+  int found = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(root)) {
+    if (!std::filesystem::is_regular_file(entry.path() / "problem.json")) continue;
+    const Problem problem = Problem::load(entry.path());
+    EXPECT_EQ(problem.name, entry.path().filename());
+    ++found;
+  }
+  EXPECT_GE(found, 2);
+}
+
+TEST(KnownNames, TheUnknownOneIsNamedWithItsKey) {
+  const Values known = {{"N", 1}, {"THREADS", 64}, {"ITEMS", 1}};
+  const auto complain = [&](const std::function<void(Json&)>& change) -> std::string {
+    Json json = planted();
+    change(json);
+    const Problem problem = Problem::parse(json.dump(), kFolder);
+    try {
+      require_known_names(problem, problem.templates.front(), known);
+    } catch (const ProblemError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  EXPECT_EQ(complain([](Json&) {}), "");
+  EXPECT_THAT(complain([](Json& j) { j["templates"]["planted"]["block"][0] = "THREAD"; }),
+              AllOf(HasSubstr("problem.json: templates.planted.block[0]: \"THREAD\""),
+                    HasSubstr("allowed: ITEMS, N, THREADS")));
+  EXPECT_THAT(complain([](Json& j) { j["templates"]["planted"]["dynamic_shared_bytes"] = "ITEM"; }),
+              HasSubstr("dynamic_shared_bytes"));
+  EXPECT_THAT(complain([](Json& j) { j["tolerance"]["bad_share"] = "ITEM"; }),
+              HasSubstr("tolerance.bad_share"));
+  EXPECT_THAT(
+      complain([](Json& j) {
+        j["arguments"].push_back(
+            {{"name", "w"}, {"direction", "workspace"}, {"dtype", "i32"}, {"extent", "ITEM"}});
+      }),
+      HasSubstr("w.extent"));
+}
+
+LaunchExpressions launch(const std::string& grid, const std::string& block,
+                         const std::string& shared = "0") {
+  LaunchExpressions expressions{{}, {}, Expression(shared)};
+  expressions.grid.emplace_back(grid);
+  expressions.block.emplace_back(block);
+  return expressions;
+}
+
+TEST(Launch, EvaluatesGridBlockAndSharedMemory) {
+  const Values values = {{"N", 1000}, {"T", 128}};
+  const LaunchConfig config = launch("ceil_div(N, T)", "T", "4 * T").evaluate(values);
+  EXPECT_EQ(config.grid, (std::array<std::uint32_t, 3>{8, 1, 1}));
+  EXPECT_EQ(config.block, (std::array<std::uint32_t, 3>{128, 1, 1}));
+  EXPECT_EQ(config.dynamic_shared_bytes, 512U);
+}
+
+TEST(Launch, RefusesWhatCudaCannotLaunch) {
+  for (const auto& [grid, block, shared] :
+       {std::tuple("0", "1", "0"), std::tuple("1", "1025", "0"), std::tuple("1.5", "1", "0"),
+        std::tuple("1", "0", "0"), std::tuple("3000000000", "1", "0"),
+        std::tuple("1", "1", "-4")}) {
+    EXPECT_THROW((void)launch(grid, block, shared).evaluate({}), ProblemError)
+        << grid << " " << block;
+  }
+  EXPECT_NO_THROW((void)launch("2147483647", "1024", "0").evaluate({}));
+  LaunchExpressions tall = launch("1", "1");
+  tall.grid.emplace_back("65536");
+  EXPECT_THROW((void)tall.evaluate({}), ProblemError);
+}
+
+TEST(CheckedShapes, TheTimedOneFirstThenThoseOfTheSameKernel) {
+  const Problem problem =
+      Problem::load(std::filesystem::path(EVO_SOURCE_DIR) / "kernel_templates/sdpa_fp8");
+  const auto names = [&](const char* timed, const KernelSpec& kernel) {
+    std::vector<std::string> result;
+    for (const Shape* shape : problem.checked_shapes(problem.shape(timed), kernel)) {
+      result.push_back(shape->name);
+    }
+    return result;
+  };
+  // Those of another HEAD_DIM are another kernel.
+  const KernelSpec& kernel = problem.kernel("wmma");
+  const auto found = names("long", kernel);
+  EXPECT_EQ(found.front(), "long");
+  EXPECT_THAT(found, testing::UnorderedElementsAre("long", "small", "ragged1", "ragged31",
+                                                   "ragged500", "mission"));
+  EXPECT_THAT(names("mission_d128", kernel), testing::Each(testing::EndsWith("_d128")));
+}
+
+TEST(CheckedShapes, ShapesATemplateDoesNotSupport) {
+  Json json = planted();
+  json["templates"]["planted"]["shapes_where"] = "N % 2 == 0";
+  const Problem problem = Problem::parse(json.dump(), kFolder);
+  const KernelSpec& kernel = problem.templates.front();
+  const auto checked = problem.checked_shapes(problem.shape("mission"), kernel);
+  ASSERT_EQ(checked.size(), 1U);
+  try {
+    (void)problem.checked_shapes(problem.shape("ragged"), kernel);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("ragged"), HasSubstr("N % 2 == 0")));
+  }
+}
+
+TEST(Problem, UnknownShapeAndTemplateListTheKnown) {
+  const Problem problem = Problem::load(kFolder);
+  EXPECT_THROW((void)problem.shape("huge"), InputError);
+  EXPECT_THROW((void)problem.kernel("wmma"), InputError);
+}
+
+}  // namespace
+}  // namespace evo
