@@ -46,15 +46,16 @@ float dot_step_reference(const DotRule& rule, int count, int min_exponent, const
     return value == 0 ? kZeroExponent : std::max(std::ilogb(value), least);
   };
   double plain = static_cast<double>(c);
+  for (int i = 0; i < count; ++i) plain += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+  if (!std::isfinite(plain)) {
+    return std::isnan(plain) ? bits_float(0x7fffffffU) : static_cast<float>(plain);
+  }
   int largest = exponent(static_cast<double>(c), -126);
   for (int i = 0; i < count; ++i) {
-    plain += static_cast<double>(a[i]) * static_cast<double>(b[i]);
     const int ea = exponent(static_cast<double>(a[i]), min_exponent);
     const int eb = exponent(static_cast<double>(b[i]), min_exponent);
     if (ea != kZeroExponent && eb != kZeroExponent) largest = std::max(largest, ea + eb);
   }
-  if (!std::isfinite(plain))
-    return std::isnan(plain) ? bits_float(0x7fffffffU) : static_cast<float>(plain);
   if (largest == kZeroExponent) return 0.0F;
   const auto cut = [&](double value) {
     return std::trunc(std::ldexp(value, rule.fraction_bits - largest));
