@@ -23,7 +23,8 @@ struct Observation {
 
 /// Decides what to evaluate next. Deterministic: the state is a function of the space, the options
 /// and the sequence of propose() and observe() calls, on every machine. To resume a run, make the
-/// strategy again and repeat these calls with the recorded results; it then goes on as it would have.
+/// strategy again and repeat these calls with the recorded results; it then goes on as it would
+/// have.
 class Strategy {
  public:
   virtual ~Strategy() = default;

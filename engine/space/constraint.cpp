@@ -51,6 +51,14 @@ std::map<std::string, std::size_t> index_by_macro(const std::vector<Parameter>& 
   return index;
 }
 
+std::string macro_list(const std::vector<Parameter>& parameters) {
+  std::string list;
+  for (const Parameter& parameter : parameters) {
+    list.append(list.empty() ? "" : ", ").append(parameter.macro);
+  }
+  return list;
+}
+
 }  // namespace
 
 std::vector<std::string> split_conjunction(std::string_view expression) {
@@ -75,9 +83,8 @@ Constraint::Constraint(const std::string& expression, const std::vector<Paramete
   for (const std::string& name : expression_.variables()) {
     const auto found = index.find(name);
     if (found == index.end()) {
-      std::string known;
-      for (const auto& [macro, unused] : index) known += (known.empty() ? "" : ", ") + macro;
-      throw InputError("'" + name + "' is neither a macro nor a value name; macros: " + known);
+      throw InputError("'" + name +
+                       "' is neither a macro nor a value name; macros: " + macro_list(parameters));
     }
     scope_.push_back(found->second);
     combinations_ *= static_cast<double>(parameters[found->second].values.size());

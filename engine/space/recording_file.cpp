@@ -26,6 +26,12 @@ struct RawRecording {
   std::vector<RawEntry> entries;
 };
 
+/// "where: before name after".
+std::string message(const std::string& where, const char* before, const std::string& name,
+                    const char* after) {
+  return std::string(where).append(": ").append(before).append(name).append(after);
+}
+
 std::string text_of(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   // 16 and 16.0 are one value.
@@ -99,7 +105,7 @@ RawEntry cache_entry(const Json& entry, const std::vector<std::string>& names,
   RawEntry raw;
   for (const std::string& name : names) {
     if (!entry.is_object() || !entry.contains(name)) {
-      throw SpaceError(where + ": parameter '" + name + "' is missing");
+      throw SpaceError(message(where, "parameter '", name, "' is missing"));
     }
     raw.values.push_back(entry[name]);
   }
@@ -123,7 +129,8 @@ RawRecording from_cache(const Json& json, const std::string& file) {
   const std::string objective =
       json.contains("objective") && json["objective"].is_string() ? json["objective"] : "time";
   for (const auto& [key, entry] : json["cache"].items()) {
-    raw.entries.push_back(cache_entry(entry, raw.names, objective, file + ": cache." + key));
+    raw.entries.push_back(
+        cache_entry(entry, raw.names, objective, message(file, "cache.", key, "")));
   }
   return raw;
 }
@@ -146,7 +153,7 @@ RawEntry t4_entry(const Json& result, const std::vector<std::string>& names,
   RawEntry raw;
   for (const std::string& name : names) {
     if (!result.contains("configuration") || !result["configuration"].contains(name)) {
-      throw SpaceError(where + ": configuration." + name + " is missing");
+      throw SpaceError(message(where, "configuration.", name, " is missing"));
     }
     raw.values.push_back(result["configuration"][name]);
   }
