@@ -23,8 +23,7 @@ void check_outcome(const Connection& db, const EvaluationRecord& record) {
   const bool judged = record.rejection || record.timing;
   if (record.duplicate_of.has_value() && judged) {
     db.fail("evaluation " + std::to_string(record.generation) + "." +
-            std::to_string(record.position) +
-            " is a duplicate with an outcome of its own");
+            std::to_string(record.position) + " is a duplicate with an outcome of its own");
   }
 }
 

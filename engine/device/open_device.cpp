@@ -24,7 +24,8 @@ std::unique_ptr<Device> open_device(const std::string& id) {
     if (parsed.ec == std::errc() && parsed.ptr == end) return open_cuda_device(ordinal);
   }
   if (id.starts_with("virtual:")) return open_virtual_device(id);
-  throw InputError("unknown device '" + id + "'; allowed: auto, cuda:N, virtual:l4, virtual:a100, virtual:h200");
+  throw InputError("unknown device '" + id +
+                   "'; allowed: auto, cuda:N, virtual:l4, virtual:a100, virtual:h200");
 }
 
 }  // namespace evo

@@ -90,8 +90,8 @@ const StoredEvaluation* Tuner::recorded(int generation, std::size_t position,
   const auto found = history_.find({generation, static_cast<int>(position)});
   if (found == history_.end()) return nullptr;
   // A history of other proposals (another version's strategy) is not continued but evaluated anew.
-  const bool same = found->second->record.config_json ==
-                    harness_.space().config_json(planned.candidate);
+  const bool same =
+      found->second->record.config_json == harness_.space().config_json(planned.candidate);
   return same ? found->second : nullptr;
 }
 

@@ -46,7 +46,8 @@ class TunerObserver {
  public:
   virtual ~TunerObserver() = default;
   virtual void on_evaluated(const Evaluated& evaluated, const RunProgress& progress) = 0;
-  virtual void on_generation(const RunProgress& progress, const std::vector<EliteMember>& elite) = 0;
+  virtual void on_generation(const RunProgress& progress,
+                             const std::vector<EliteMember>& elite) = 0;
 };
 
 enum class TunerEnd { kFinished, kExhausted, kOutOfTime, kInterrupted };
@@ -58,7 +59,8 @@ enum class TunerEnd { kFinished, kExhausted, kOutOfTime, kInterrupted };
 ///   2. every candidate through the gates, each recorded in one transaction, in order;
 ///   3. the strategy observes all outcomes;
 ///   4. green kernels challenge the elite: interleaved pairs decide where times are measured;
-///   5. the control (the best kernel of the first generation) is timed again: its drift says how steady the device is;
+///   5. the control (the best kernel of the first generation) is timed again: its drift says how
+///   steady the device is;
 ///   6. the generation is recorded, with the elite.
 /// A run that is resumed goes through the same steps with recorded outcomes in place of 2, so that
 /// it continues as if it had never stopped.

@@ -16,8 +16,9 @@ namespace evo {
 using Progress = std::function<void(const std::string&)>;
 
 struct CorrectnessOptions {
-  std::size_t seeds = 5;              ///< per shape
-  double flops_for_all_seeds = 1e18;  ///< shapes with more work than this get one seed and no repeat
+  std::size_t seeds = 5;  ///< per shape
+  double flops_for_all_seeds =
+      1e18;  ///< shapes with more work than this get one seed and no repeat
 };
 
 /// What the gate found: the figures of every comparison made, and why it stopped.

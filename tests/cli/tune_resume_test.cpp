@@ -79,7 +79,8 @@ TEST_F(EvoTuneResume, AnInterruptedRunSavesAllAndGoesOn) {
   EXPECT_LT(before.size(), 23U);
   EXPECT_EQ(session_.store().run(1).status, RunStatus::kInterrupted);
 
-  const ProgramResult resumed = session_.run(FakeSession::tune(std::string(kOptions) + " --resume"));
+  const ProgramResult resumed =
+      session_.run(FakeSession::tune(std::string(kOptions) + " --resume"));
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
   EXPECT_EQ(session_.store().runs().size(), 1U);
   const std::vector<std::string> after = history(session_.store(), 1);

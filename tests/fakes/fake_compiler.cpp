@@ -38,7 +38,8 @@ CompileOutcome FakeCompiler::compile(const CompileRequest& request) {
   compiled.resources.static_shared_bytes = static_cast<int>(program.number("SHARED", 0));
   if (bug == "too_many_registers") compiled.resources.registers = 200;
   if (bug == "spills") compiled.resources.spill_store_bytes = 64;
-  std::erase_if(program.defines, [](const auto& entry) { return entry.first.starts_with("UNUSED"); });
+  std::erase_if(program.defines,
+                [](const auto& entry) { return entry.first.starts_with("UNUSED"); });
   compiled.ptx = to_ptx(program);
   compiled.cubin = "fake cubin of " + compiled.ptx;
   compiled.log = "fake log";

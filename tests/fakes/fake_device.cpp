@@ -108,8 +108,8 @@ std::variant<GraphId, Fault> FakeDevice::make_graph(
 
 std::variant<double, Fault> FakeDevice::run_graph(GraphId graph) {
   Graph& target = graphs_.at(graph);
-  const auto different = std::min<std::size_t>(target.sets.size(),
-                                               static_cast<std::size_t>(target.launches));
+  const auto different =
+      std::min<std::size_t>(target.sets.size(), static_cast<std::size_t>(target.launches));
   for (std::size_t i = 0; i < different; ++i) {
     if (auto fault = launch(target.kernel, target.config, target.sets[i])) return *fault;
   }

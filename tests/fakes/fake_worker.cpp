@@ -24,8 +24,8 @@ std::unique_ptr<evo::Device> open_device(const std::string& id) {
   for (const evo::TimeKind kind : {evo::TimeKind::kMeasured, evo::TimeKind::kPredicted}) {
     const evo::DeviceInfo info = evo::fake::fake_info(kind);
     if (info.id != id) continue;
-    return std::make_unique<evo::fake::FakeDevice>(evo::fake::FakeDeviceOptions{
-        info, evo::fake::link_planted, evo::fake::planted_time_us});
+    return std::make_unique<evo::fake::FakeDevice>(
+        evo::fake::FakeDeviceOptions{info, evo::fake::link_planted, evo::fake::planted_time_us});
   }
   throw evo::InputError("unknown device '" + id + "'; allowed: fake:measured, fake:predicted");
 }

@@ -94,9 +94,8 @@ std::variant<Kernel, Fault> link_planted(const Program& program) {
   const auto known = defects();
   const auto found = known.find(bug);
   if (found == known.end()) return Fault{"the cubin has no kernel for BUG " + bug};
-  return Kernel([defect = found->second](const Launch& launch) {
-    return defect(launch, Vectors(launch));
-  });
+  return Kernel(
+      [defect = found->second](const Launch& launch) { return defect(launch, Vectors(launch)); });
 }
 
 double planted_time_us(const Program& program, std::int64_t sample) {

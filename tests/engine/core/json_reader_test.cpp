@@ -28,7 +28,9 @@ TEST(JsonReader, NamesFileKeyValueAndWhatIsAllowed) {
   EXPECT_THAT(message_of([&] { (void)reader.integer("tiles"); }),
               AllOf(HasSubstr("space.json"), HasSubstr("parameters[2].tiles"),
                     HasSubstr("\"many\""), HasSubstr("an integer")));
-  EXPECT_THAT(message_of([&] { (void)reader.one_of("mode", {"fast", "exact"}); }),
+  EXPECT_THAT(message_of([&] {
+                (void)reader.one_of("mode", {"fast", "exact"});
+              }),
               AllOf(HasSubstr("\"slow\""), HasSubstr("fast, exact")));
   EXPECT_THAT(message_of([&] { (void)reader.string("absent"); }), HasSubstr("missing"));
 }

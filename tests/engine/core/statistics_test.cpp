@@ -11,8 +11,8 @@ namespace {
 
 TEST(Statistics, QuantilesMatchNumPy) {
   const std::vector<double> sorted = {1, 2, 4, 8};
-  EXPECT_DOUBLE_EQ(quantile(sorted, 0.5), 3.0);    // numpy.quantile([1,2,4,8], .5)
-  EXPECT_DOUBLE_EQ(quantile(sorted, 0.9), 6.8);    // numpy.quantile([1,2,4,8], .9)
+  EXPECT_DOUBLE_EQ(quantile(sorted, 0.5), 3.0);  // numpy.quantile([1,2,4,8], .5)
+  EXPECT_DOUBLE_EQ(quantile(sorted, 0.9), 6.8);  // numpy.quantile([1,2,4,8], .9)
   EXPECT_DOUBLE_EQ(quantile(sorted, 1.0), 8.0);
 }
 
