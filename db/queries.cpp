@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
-#include <ranges>
 #include <set>
 #include <tuple>
 
@@ -115,7 +114,8 @@ std::vector<RunElite> elites(const Store& store, const RunFilter& filter) {
   std::vector<RunElite> found;
   std::set<std::tuple<std::string, std::string, std::string, std::string, TimeKind>> seen;
   const std::vector<StoredRun> runs = select_runs(store, filter);
-  for (const StoredRun& run : std::views::reverse(runs)) {
+  for (auto newest = runs.rbegin(); newest != runs.rend(); ++newest) {
+    const StoredRun& run = *newest;
     const RunInfo& info = run.info;
     const std::tuple group(info.problem.name, info.space.name, info.device.name, info.shape,
                            info.device.time_kind);

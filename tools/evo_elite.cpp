@@ -5,6 +5,8 @@
 
 #include "db/queries.hpp"
 #include "engine/core/error.hpp"
+#include "engine/evolve/insight.hpp"
+#include "engine/space/space.hpp"
 #include "tools/evo_elite_answers.hpp"
 
 namespace evo {
@@ -86,6 +88,34 @@ void print_candidate(const Store& store, const Options& options) {
   }
 }
 
+/// What the run's evaluations say about its knobs.
+void print_insight(const Store& store, const StoredRun& run, const Options& options) {
+  if (options.csv) throw InputError("insight has no --csv; use --json");
+  const Space space(parse_space(run.info.space.text, "the space of run " + std::to_string(run.id)));
+  std::vector<Observation> observations;
+  for (const StoredEvaluation& evaluation : store.evaluations(run.id)) {
+    const EvaluationRecord& record = evaluation.record;
+    Observation observation{space.candidate_from_json(record.config_json)};
+    if (record.rejection) {
+      observation.failed_at = record.rejection->gate;
+    } else if (record.timing) {
+      observation.time_us = record.timing->p50_us;
+    } else {
+      continue;  // nobody judged it
+    }
+    observations.push_back(std::move(observation));
+  }
+  const Insight insight = learn(space, observations);
+  if (options.json) {
+    std::cout << insight_json(space, insight) << '\n';
+  } else {
+    std::cout << "insight from run " << run.id << " (" << run.info.space.name << " on "
+              << run.info.device.name << ", shape " << run.info.shape << ", "
+              << kind_label(run.info.device.time_kind) << ")\n"
+              << insight_text(space, insight);
+  }
+}
+
 constexpr const char* kDescription =
     "evo-elite: the best kernels found, and why the others lost.\n"
     "Without a command: the elite of the newest green run of each space, device and shape.\n"
@@ -112,6 +142,7 @@ void declare(CLI::App& app, Options& options) {
       ->add_option("ID", options.compare, "candidates A and B")
       ->expected(2)
       ->required();
+  app.add_subcommand("insight", "what each knob does to time, values that only ever failed");
   app.add_subcommand("runs", "the runs in the database");
 }
 
@@ -127,6 +158,8 @@ ExitCode answer(const CLI::App& app, const Options& options) {
     print(rejections_answer(run, rejections(store, run.id)), options);
   } else if (app.got_subcommand("compare")) {
     print(compare_answer(store, options.compare.at(0), options.compare.at(1)), options);
+  } else if (app.got_subcommand("insight")) {
+    print_insight(store, one_run(store, options), options);
   } else if (app.got_subcommand("runs")) {
     print(runs_answer(select_runs(store, options.filter)), options);
   } else {

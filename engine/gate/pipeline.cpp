@@ -67,8 +67,8 @@ class Pipeline::Batch {
     for (std::size_t i = 0; i < jobs_.size(); ++i) start_compilation(i);
     Clock::time_point before = Clock::now();
     while (true) {
-      for (auto& done : owner_.compilers_.collect()) {
-        if (done.ticket < jobs_.size()) take_compilation(std::move(done));
+      for (const auto& done : owner_.compilers_.collect()) {
+        if (done.ticket < jobs_.size()) take_compilation(done);
       }
       advance_device();
       if (next_ == jobs_.size() || stop) break;
@@ -103,7 +103,7 @@ class Pipeline::Batch {
     owner_.compilers_.submit(i, jobs_[i].compile);
   }
 
-  void take_compilation(CompilePool::Finished done) {
+  void take_compilation(const CompilePool::Finished& done) {
     const std::size_t i = done.ticket;
     Judgement& result = results_[i];
     result.compilation = record_of(jobs_[i].compile, result.compilation.key,

@@ -124,4 +124,7 @@ class Space final : public CandidateSpace {
 /// naming file, key, value and what is allowed.
 [[nodiscard]] SpaceDefinition read_space_file(const std::filesystem::path& file);
 
+/// The same for a text already read; `file` names it in messages.
+[[nodiscard]] SpaceDefinition parse_space(const std::string& text, const std::string& file);
+
 }  // namespace evo

@@ -190,11 +190,15 @@ void read_lists(const JsonReader& top, const Json& json, SpaceDefinition& defini
 }  // namespace
 
 SpaceDefinition read_space_file(const std::filesystem::path& file) {
-  const Json json = read_json_file(file);
-  const JsonReader top(json, file.string());
+  return parse_space(read_text_file(file), file.string());
+}
+
+SpaceDefinition parse_space(const std::string& text, const std::string& file) {
+  const Json json = parse_json(text, file);
+  const JsonReader top(json, file);
   SpaceDefinition definition;
   (void)top.one_of("format", {"evo-tune space 1"});
-  definition.file = file.string();
+  definition.file = file;
   definition.name = top.string("name");
   definition.description = top.string_or("description", "");
   definition.problem = top.string("problem");
