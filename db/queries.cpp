@@ -113,9 +113,9 @@ std::vector<EliteRow> elite_of_run(const Store& store, RunId run) {
 std::vector<RunElite> elites(const Store& store, const RunFilter& filter) {
   std::vector<RunElite> found;
   std::set<std::tuple<std::string, std::string, std::string, std::string, TimeKind>> seen;
-  const std::vector<StoredRun> runs = select_runs(store, filter);
-  for (auto newest = runs.rbegin(); newest != runs.rend(); ++newest) {
-    const StoredRun& run = *newest;
+  std::vector<StoredRun> newest_first = select_runs(store, filter);
+  std::reverse(newest_first.begin(), newest_first.end());
+  for (const StoredRun& run : newest_first) {
     const RunInfo& info = run.info;
     const std::tuple group(info.problem.name, info.space.name, info.device.name, info.shape,
                            info.device.time_kind);
