@@ -41,7 +41,7 @@ void print_line(std::ostream& out, const Table& table, const std::vector<std::st
 
 std::string csv_field(const Cell& cell) {
   if (cell.is_null()) return {};
-  const std::string text = cell.is_string() ? cell.get<std::string>() : cell.dump();
+  std::string text = cell.is_string() ? cell.get<std::string>() : cell.dump();
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) {

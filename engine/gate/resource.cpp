@@ -20,7 +20,7 @@ std::optional<Rejection> resource_gate(const Resources& resources, const LaunchC
                                        const ResourcePolicy& policy, const DeviceInfo& device) {
   constexpr std::int64_t kRegistersPerCta = 65536;  // register file of one SM, sm_70 and later
   constexpr std::int64_t kRegisterUnit = 8;         // allocated per thread in steps of 8,
-  constexpr std::int64_t kThreadUnit = 4 * 32;      // for warps in fours, one a sub-core
+  constexpr std::int64_t kThreadUnit = 128;         // for warps in fours, one a sub-core
   const std::int64_t shared =
       std::int64_t{resources.static_shared_bytes} + launch.dynamic_shared_bytes;
   const std::int64_t threads = std::int64_t{launch.block[0]} * launch.block[1] * launch.block[2];

@@ -30,7 +30,7 @@ PY
 # The fake worker compiles and runs in no time: what remains is the engine.
 export EVO_WORKER="$PWD/$bin/fake-worker"
 start=$(date +%s%N)
-"$bin/evo-tune" --space tests/planted/search_spaces/planted.json --device fake:measured --generations 1 \
+"$bin/evo-tune" --space tests/planted/search_spaces/wide.json --device fake:measured --generations 1 \
   --children 1 --db "$work/start.db" --quiet > /dev/null || true
 echo "start to end of a run of one generation: $((($(date +%s%N) - start) / 1000000)) ms"
 /usr/bin/env python3 - "$bin" "$work" <<'PY'
