@@ -63,6 +63,6 @@ setup_and_build() {
   [ -n "$toolkit" ] || toolkit="$(fetch_toolkit)" || exit $?
   say "Building ($preset) with the CUDA Toolkit in $toolkit"
   cmake --preset "$preset" -DEVO_CUDA_ROOT="$toolkit" >/dev/null || fail "CMake failed; its output is above."
-  cmake --build --preset "$preset" -- -v 2>&1 | grep -E '^FAILED|error|warning: ' >&2
+  cmake --build --preset "$preset" 2>&1 | grep -E ': (fatal )?error: |: warning: |^(ninja|collect2): ' >&2
   [ "${PIPESTATUS[0]}" -eq 0 ] || fail "The build failed; the errors are above."
 }
