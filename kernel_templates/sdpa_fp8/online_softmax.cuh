@@ -1,11 +1,41 @@
-// Online softmax and P V of a warp.
+// Online softmax of a warp whose scores are accumulators of mma or wgmma: kBlocks blocks of 16 rows
+// by STEP_N keys. Lane 4 g + t has columns 2t, 2t+1 of each n-tile of 8 keys, in rows g and g + 8.
+// After the template's configuration: kBlocks, kStepTiles, kColumnTiles, EXP, LAZY_RESCALE, ….
 #pragma once
 
 #include "common/convert.cuh"
 #include "common/exp2.cuh"
 #include "common/mma.cuh"
 #include "common/sync.cuh"
-#include "mma_scores.cuh"
+#include "problem.cuh"
+
+/// Raw dot products: per block and n-tile of 8 keys, one accumulator.
+struct Scores {
+  float at[kBlocks][kStepTiles][4];
+};
+
+/// Scores of keys that a row must not see become -inf: those beyond the last key, and with CAUSAL
+/// those beyond the diagonal. `first_key` and `first_row`: of the step and of the warp.
+__device__ __forceinline__ void mask_scores(Scores& scores, int first_key, int first_row,
+                                            int kv_len, const Role& role) {
+  const float kMinusInfinity = __int_as_float(static_cast<int>(0xFF800000u));
+#pragma unroll
+  for (int block = 0; block < kBlocks; ++block) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int row = first_row + 16 * block + 8 * half + role.quad;
+      const int end = kCausal ? min(kv_len, row + 1) : kv_len;
+      const int limit = end - first_key - 2 * role.lane4;
+#pragma unroll
+      for (int n = 0; n < kStepTiles; ++n) {
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          if (8 * n + i >= limit) scores.at[block][n][2 * half + i] = kMinusInfinity;
+        }
+      }
+    }
+  }
+}
 
 /// Running state of the warp's rows over its keys. Row g of a block is index 0, row g + 8 index 1.
 struct Accumulated {
@@ -127,88 +157,9 @@ __device__ __forceinline__ void exponentiate_pair(Probabilities& packed, const S
   }
 }
 
-/// Row sums as one more column of V, all ones: instead of an addition per element.
-__device__ __forceinline__ void add_sums(Accumulated& state, const ptx::Fragment (&a)[kBlocks]) {
-  if constexpr (!kSumByMma) return;
-#pragma unroll
-  for (int block = 0; block < kBlocks; ++block) {
-    const u32 kOnes = 0x3C003C00u;  // a pair of f16
-    ptx::mma_f16(state.sum[block], a[block], kOnes, kOnes);
-  }
-}
-
-/// output += P V with f16 operands. ldmatrix transposes pairs of neighbouring columns of V; one
-/// prmt parts them, and the two n-tiles that come of it are the even and the odd columns.
-__device__ __forceinline__ void add_values_f16(Accumulated& state, const Probabilities& p, u32 rows,
-                                               const Role& role) {
-  const u32 row = rows + (role.lane % 16) * kRowBytes;
-  const int right = role.lane / 16;  // lanes 16 … 31 address the chunk to the right
-#pragma unroll
-  for (int block16 = 0; block16 < STEP_N / 16; ++block16) {
-    ptx::Fragment a[kBlocks];
-#pragma unroll
-    for (int block = 0; block < kBlocks; ++block) a[block] = operand_of(p, block, block16);
-    add_sums(state, a);
-#pragma unroll
-    for (int chunk = 0; chunk < kRowChunks; chunk += 2) {
-      const int place = (chunk + right) ^ swizzle_of(role.lane % 8);
-      const ptx::Fragment v =
-          ptx::load_transposed(row + place * kChunkBytes + 16 * block16 * kRowBytes);
-#pragma unroll
-      for (int side = 0; side < 2; ++side) {
-        const HalfChunk low = f16x4_from_e4m3x4(ptx::permute_bytes(v.word[2 * side], 0, 0x3120));
-        const HalfChunk high =
-            f16x4_from_e4m3x4(ptx::permute_bytes(v.word[2 * side + 1], 0, 0x3120));
-#pragma unroll
-        for (int odd = 0; odd < 2; ++odd) {
-#pragma unroll
-          for (int block = 0; block < kBlocks; ++block) {
-            ptx::mma_f16(state.output[block][2 * (chunk + side) + odd], a[block], low.word[odd],
-                         high.word[odd]);
-          }
-        }
-      }
-    }
-  }
-}
-
-#if PV_MODE == PV_MODE_FP8
-/// output += P V with e4m3 operands. The k order is that of packed accumulators: keys 2t, 2t+1 of
-/// one n-tile, then of the next; the transposed V of the same two matrices has it too.
-__device__ __forceinline__ void add_values_fp8(Accumulated& state, const Probabilities& p, u32 rows,
-                                               const Role& role) {
-  const u32 row = rows + role.lane * kRowBytes;
-#pragma unroll
-  for (int block32 = 0; block32 < STEP_N / 32; ++block32) {
-    ptx::Fragment a[kBlocks];
-#pragma unroll
-    for (int block = 0; block < kBlocks; ++block) a[block] = operand_of(p, block, block32);
-#pragma unroll
-    for (int chunk = 0; chunk < kRowChunks; ++chunk) {
-      const int place = chunk ^ swizzle_of(role.lane % 8);
-      const ptx::Fragment v =
-          ptx::load_transposed(row + place * kChunkBytes + 32 * block32 * kRowBytes);
-#pragma unroll
-      for (int odd = 0; odd < 2; ++odd) {
-        const u32 selector = odd == 0 ? 0x6420 : 0x7531;
-        const u32 b0 = ptx::permute_bytes(v.word[0], v.word[1], selector);
-        const u32 b1 = ptx::permute_bytes(v.word[2], v.word[3], selector);
-#pragma unroll
-        for (int block = 0; block < kBlocks; ++block) {
-          ptx::mma_e4m3(state.output[block][2 * chunk + odd], a[block], b0, b1);
-        }
-      }
-    }
-  }
-}
-#endif
-
-/// `rows`: shared address of V's row of the step's first key.
-__device__ __forceinline__ void add_values(Accumulated& state, const Probabilities& p, u32 rows,
-                                           const Role& role) {
-#if PV_MODE == PV_MODE_FP8
-  add_values_fp8(state, p, rows, role);
-#else
-  add_values_f16(state, p, rows, role);
-#endif
+/// The same, where it is needed at all.
+__device__ __forceinline__ void mask_if_needed(Scores& scores, int first_key, int first_row,
+                                               int kv_len, const Role& role) {
+  const int safe_keys = kCausal ? min(kv_len, first_row + 1) : kv_len;
+  if (first_key + STEP_N > safe_keys) mask_scores(scores, first_key, first_row, kv_len, role);
 }
