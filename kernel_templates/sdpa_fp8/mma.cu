@@ -63,7 +63,10 @@ __device__ __forceinline__ void attend_tiles(Accumulated& state, const Queries& 
       update_maxima(state, scores, scale);
       Probabilities p;
 #pragma unroll
-      for (int n = 0; n < kStepTiles; n += 2) exponentiate_pair(p, scores, state, n, scale);
+      for (int n = 0; n < kStepTiles; n += 2) {
+        exponentiate_pair(scores, state, n, scale);
+        pack_pair(p, scores, n);
+      }
       if (key == 0) ring.acquire_v(tiles, step, thread);
       add_values(state, p, place.v_rows + key * kRowBytes, role);
     }
@@ -102,7 +105,8 @@ __device__ __forceinline__ void attend_tiles_pipelined(Accumulated& state, const
           crosses ? (last ? place.k_rows : next.k_rows) : place.k_rows + (key + STEP_N) * kRowBytes;
 #pragma unroll
       for (int n = 0; n < kStepTiles; n += 2) {
-        exponentiate_pair(p, scores, state, n, scale);
+        exponentiate_pair(scores, state, n, scale);
+        pack_pair(p, scores, n);
         compute_tile(scores, queries, rows, n, role);
         compute_tile(scores, queries, rows, n + 1, role);
       }

@@ -85,12 +85,19 @@ __device__ __forceinline__ float row_maximum(const Scores& scores, int block, in
   return fmaxf(largest, ptx::shuffle_xor(largest, 2));
 }
 
-/// Moves the running maxima up to those of the new scores and rescales what was summed up. With
-/// LAZY_RESCALE nothing happens unless a row of the warp outgrew its maximum by that power of two.
-__device__ __forceinline__ void update_maxima(Accumulated& state, const Scores& scores,
-                                              float scale) {
+/// What sums relative to the old maxima must be multiplied by.
+struct Rescaling {
+  bool needed;  ///< with LAZY_RESCALE often not; the same for the whole warp
+  float factor[kBlocks][2];
+};
+
+/// Moves the running maxima up to those of the new scores. With LAZY_RESCALE nothing happens unless
+/// a row of the warp outgrew its maximum by that power of two.
+__device__ __forceinline__ Rescaling raise_maxima(Accumulated& state, const Scores& scores,
+                                                  float scale) {
+  Rescaling rescaling;
   float largest[kBlocks][2];
-  bool outgrown = LAZY_RESCALE == 0;
+  rescaling.needed = LAZY_RESCALE == 0;
 #pragma unroll
   for (int block = 0; block < kBlocks; ++block) {
 #pragma unroll
@@ -98,20 +105,33 @@ __device__ __forceinline__ void update_maxima(Accumulated& state, const Scores& 
       const float before = state.maximum[block][half];
       largest[block][half] = fmaxf(before, row_maximum(scores, block, half));
       if constexpr (LAZY_RESCALE > 0) {
-        outgrown |= (largest[block][half] - before) * scale > static_cast<float>(LAZY_RESCALE);
+        rescaling.needed |=
+            (largest[block][half] - before) * scale > static_cast<float>(LAZY_RESCALE);
       }
     }
   }
-  if constexpr (LAZY_RESCALE > 0) outgrown = ptx::any_lane(outgrown);
-  if (!outgrown) return;
+  if constexpr (LAZY_RESCALE > 0) rescaling.needed = ptx::any_lane(rescaling.needed);
+  if (!rescaling.needed) return rescaling;
 #pragma unroll
   for (int block = 0; block < kBlocks; ++block) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const float factor =
+      rescaling.factor[block][half] =
           ptx::exp2_mufu((state.maximum[block][half] - largest[block][half]) * scale);
       state.maximum[block][half] = largest[block][half];
-      state.sum[block][2 * half] *= factor;
+      state.sum[block][2 * half] *= rescaling.factor[block][half];
+    }
+  }
+  return rescaling;
+}
+
+__device__ __forceinline__ void rescale(Accumulated& state, const Rescaling& rescaling) {
+  if (!rescaling.needed) return;
+#pragma unroll
+  for (int block = 0; block < kBlocks; ++block) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const float factor = rescaling.factor[block][half];
 #pragma unroll
       for (int n = 0; n < kColumnTiles; ++n) {
         state.output[block][n][2 * half] *= factor;
@@ -119,6 +139,11 @@ __device__ __forceinline__ void update_maxima(Accumulated& state, const Scores& 
       }
     }
   }
+}
+
+__device__ __forceinline__ void update_maxima(Accumulated& state, const Scores& scores,
+                                              float scale) {
+  rescale(state, raise_maxima(state, scores, scale));
 }
 
 /// P of a step, packed as the A operands of P V: operand i is words 2i and 2i + 1. An accumulator
@@ -132,32 +157,45 @@ __device__ __forceinline__ ptx::Fragment operand_of(const Probabilities& p, int 
            p.word[block][2 * i + 1][1]}};
 }
 
-/// n-tiles n and n + 1: scores become P.
-__device__ __forceinline__ void exponentiate_pair(Probabilities& packed, const Scores& scores,
-                                                  Accumulated& state, int n, float scale) {
+/// n-tiles n and n + 1: scores become P, in place, and are added to the row sums.
+__device__ __forceinline__ void exponentiate_pair(Scores& scores, Accumulated& state, int n,
+                                                  float scale) {
 #pragma unroll
   for (int block = 0; block < kBlocks; ++block) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const float shift = kPOffset - state.maximum[block][half] * scale;
-      float p[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const float score = scores.at[block][n + i / 2][2 * half + i % 2];
-        p[i] = probability(fmaf(score, scale, shift), i);
-        if constexpr (!kSumByMma) state.sum[block][2 * half] += p[i];
+        float& score = scores.at[block][n + i / 2][2 * half + i % 2];
+        score = probability(fmaf(score, scale, shift), i);
+        if constexpr (!kSumByMma) state.sum[block][2 * half] += score;
       }
+    }
+  }
+}
+
+/// n-tiles n and n + 1 of P become operands.
+__device__ __forceinline__ void pack_pair(Probabilities& packed, const Scores& p, int n) {
+#pragma unroll
+  for (int block = 0; block < kBlocks; ++block) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const float(&even)[4] = p.at[block][n];
+      const float(&odd)[4] = p.at[block][n + 1];
+      const int i = 2 * half;
 #if PV_MODE == PV_MODE_FP8
-      packed.word[block][n / 2][half] = ptx::e4m3x4_from_f32(p[0], p[1], p[2], p[3]);
+      packed.word[block][n / 2][half] =
+          ptx::e4m3x4_from_f32(even[i], even[i + 1], odd[i], odd[i + 1]);
 #else
-      packed.word[block][n][half] = ptx::f16x2_from_f32(p[0], p[1]);
-      packed.word[block][n + 1][half] = ptx::f16x2_from_f32(p[2], p[3]);
+      packed.word[block][n][half] = ptx::f16x2_from_f32(even[i], even[i + 1]);
+      packed.word[block][n + 1][half] = ptx::f16x2_from_f32(odd[i], odd[i + 1]);
 #endif
     }
   }
 }
 
-/// The same, where it is needed at all.
+/// mask_scores(), where it is needed at all.
 __device__ __forceinline__ void mask_if_needed(Scores& scores, int first_key, int first_row,
                                                int kv_len, const Role& role) {
   const int safe_keys = kCausal ? min(kv_len, first_row + 1) : kv_len;

@@ -1,0 +1,163 @@
+// wgmma (sm_90a): products of a warpgroup of four warps, asynchronous, B and possibly A read straight
+// from shared memory.
+//
+// Warp w of the group has rows 16 w … 16 w + 15 of the 64, its fragments laid out as those of
+// mma.m16n8k16 and .m16n8k32 (PTX ISA, register fragments of wgmma.mma_async): per n-tile of 8
+// columns an accumulator {row g: columns 2t, 2t+1; row g + 8: columns 2t, 2t+1}.
+//
+// From start_products() to the wait_products() that names them, nobody may touch the registers of
+// accumulators and operands.
+#pragma once
+
+#include "common/mma.cuh"
+#include "common/types.cuh"
+
+namespace ptx {
+
+/// How rows of 64 or 128 bytes are permuted in shared memory, in units of 16 bytes: chunk ^ (row / 2 % 4)
+/// or chunk ^ (row % 8). Tiles are aligned to 1024 bytes.
+enum class Swizzle : u32 { k128 = 1, k64 = 2 };
+
+/// Matrix descriptor of a tile at `shared`. `stride`: bytes between groups of eight rows; `leading`:
+/// bytes between panels of 64 columns of f16, where columns are contiguous.
+__device__ __forceinline__ u64 tile_descriptor(u32 shared, u32 leading, u32 stride,
+                                               Swizzle swizzle) {
+  return static_cast<u64>((shared & 0x3FFFF) >> 4) | static_cast<u64>(leading >> 4) << 16 |
+         static_cast<u64>(stride >> 4) << 32 | static_cast<u64>(swizzle) << 62;
+}
+
+/// Before the first product after registers of it were written.
+__device__ __forceinline__ void start_products() {
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+
+__device__ __forceinline__ void commit_products() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
+/// Gives registers of the warpgroup back, or takes more: `kCount` per thread, a multiple of 8 from 24
+/// to 240. Taking waits until others gave.
+template <int kCount, bool kMore>
+__device__ __forceinline__ void set_registers() {
+  if constexpr (kMore) {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kCount));
+  } else {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kCount));
+  }
+}
+
+/// Writes of this thread to shared memory become visible to wgmma, after a barrier.
+__device__ __forceinline__ void fence_for_products() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+/// Waits until all but the latest `kPending` groups are done, and makes what follows depend on it.
+template <int kPending, int kTiles>
+__device__ __forceinline__ void wait_products(float (&sum)[kTiles][4]) {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
+#pragma unroll
+  for (int n = 0; n < kTiles; ++n) {
+    asm volatile("" : "+f"(sum[n][0]), "+f"(sum[n][1]), "+f"(sum[n][2]), "+f"(sum[n][3])::"memory");
+  }
+}
+
+#define WGMMA_TILE(s, n) "+f"(s[n][0]), "+f"(s[n][1]), "+f"(s[n][2]), "+f"(s[n][3])
+#define WGMMA_4(s, n) WGMMA_TILE(s, n), WGMMA_TILE(s, n + 1), WGMMA_TILE(s, n + 2), WGMMA_TILE(s, n + 3)
+#define WGMMA_8(s, n) WGMMA_4(s, n), WGMMA_4(s, n + 4)
+#define WGMMA_16(s, n) WGMMA_8(s, n), WGMMA_8(s, n + 8)
+#define WGMMA_32(s, n) WGMMA_16(s, n), WGMMA_16(s, n + 16)
+
+/// sum = or += a b: a is 64 rows by 32 e4m3, b is N keys by 32 e4m3, both in shared memory, rows of k.
+template <int kTiles>
+__device__ __forceinline__ void multiply_e4m3(float (&sum)[kTiles][4], u64 a, u64 b, int accumulate);
+template <>
+__device__ __forceinline__ void multiply_e4m3<4>(float (&sum)[4][4], u64 a, u64 b, int accumulate) {
+  asm volatile(
+      "{ .reg .pred p; setp.ne.b32 p, %18, 0; "
+      "wgmma.mma_async.sync.aligned.m64n32k32.f32.e4m3.e4m3 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
+      "}, %16, %17, p, 1, 1; }"
+      : WGMMA_4(sum, 0)
+      : "l"(a), "l"(b), "r"(accumulate)
+      : "memory");
+}
+template <>
+__device__ __forceinline__ void multiply_e4m3<8>(float (&sum)[8][4], u64 a, u64 b, int accumulate) {
+  asm volatile(
+      "{ .reg .pred p; setp.ne.b32 p, %34, 0; "
+      "wgmma.mma_async.sync.aligned.m64n64k32.f32.e4m3.e4m3 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+      "}, %32, %33, p, 1, 1; }"
+      : WGMMA_8(sum, 0)
+      : "l"(a), "l"(b), "r"(accumulate)
+      : "memory");
+}
+template <>
+__device__ __forceinline__ void multiply_e4m3<16>(float (&sum)[16][4], u64 a, u64 b, int accumulate) {
+  asm volatile(
+      "{ .reg .pred p; setp.ne.b32 p, %66, 0; "
+      "wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+      "}, %64, %65, p, 1, 1; }"
+      : WGMMA_16(sum, 0)
+      : "l"(a), "l"(b), "r"(accumulate)
+      : "memory");
+}
+template <>
+__device__ __forceinline__ void multiply_e4m3<32>(float (&sum)[32][4], u64 a, u64 b, int accumulate) {
+  asm volatile(
+      "{ .reg .pred p; setp.ne.b32 p, %130, 0; "
+      "wgmma.mma_async.sync.aligned.m64n256k32.f32.e4m3.e4m3 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
+      "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
+      "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
+      "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
+      "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+      "}, %128, %129, p, 1, 1; }"
+      : WGMMA_32(sum, 0)
+      : "l"(a), "l"(b), "r"(accumulate)
+      : "memory");
+}
+
+/// sum += a b: a is 64 rows by 16 f16 in registers, b is 16 keys by N f16 in shared memory, rows of n.
+template <int kTiles>
+__device__ __forceinline__ void multiply_f16(float (&sum)[kTiles][4], const Fragment& a, u64 b);
+template <>
+__device__ __forceinline__ void multiply_f16<8>(float (&sum)[8][4], const Fragment& a, u64 b) {
+  asm volatile(
+      "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+      "}, {%32, %33, %34, %35}, %36, 1, 1, 1, 1;"
+      : WGMMA_8(sum, 0)
+      : "r"(a.word[0]), "r"(a.word[1]), "r"(a.word[2]), "r"(a.word[3]), "l"(b)
+      : "memory");
+}
+template <>
+__device__ __forceinline__ void multiply_f16<16>(float (&sum)[16][4], const Fragment& a, u64 b) {
+  asm volatile(
+      "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+      "}, {%64, %65, %66, %67}, %68, 1, 1, 1, 1;"
+      : WGMMA_16(sum, 0)
+      : "r"(a.word[0]), "r"(a.word[1]), "r"(a.word[2]), "r"(a.word[3]), "l"(b)
+      : "memory");
+}
+
+#undef WGMMA_TILE
+#undef WGMMA_4
+#undef WGMMA_8
+#undef WGMMA_16
+#undef WGMMA_32
+
+}  // namespace ptx
