@@ -126,8 +126,11 @@ __device__ __forceinline__ void consume(const Problem& problem, const Item& item
   const u8* q = problem.q + static_cast<u64>(item.head) * problem.q_len * HEAD_DIM;
   Queries queries;
   if constexpr (kQInShared) {
-    copy_rows<kTileM, kConsumers>(tiles.shared, q + item.first_row * HEAD_DIM,
-                                  problem.q_len - item.first_row, thread);
+    // A part without keys would leave the copies unwaited for.
+    if (SPLIT_KV == 1 || tiles.count > 0) {
+      copy_rows<kTileM, kConsumers>(tiles.shared, q + item.first_row * HEAD_DIM,
+                                    problem.q_len - item.first_row, thread);
+    }
     queries.shared = tiles.shared + (role.row + role.quad) * kRowBytes;
   }
   ring.start(tiles, thread);

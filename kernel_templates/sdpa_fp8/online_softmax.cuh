@@ -119,12 +119,13 @@ __device__ __forceinline__ Rescaling raise_maxima(Accumulated& state, const Scor
       rescaling.factor[block][half] =
           ptx::exp2_mufu((state.maximum[block][half] - largest[block][half]) * scale);
       state.maximum[block][half] = largest[block][half];
-      state.sum[block][2 * half] *= rescaling.factor[block][half];
+      if constexpr (!kSumByMma) state.sum[block][2 * half] *= rescaling.factor[block][half];
     }
   }
   return rescaling;
 }
 
+/// The accumulators of P V: with wgmma, nobody may touch them while a product is in flight.
 __device__ __forceinline__ void rescale(Accumulated& state, const Rescaling& rescaling) {
   if (!rescaling.needed) return;
 #pragma unroll
@@ -132,6 +133,7 @@ __device__ __forceinline__ void rescale(Accumulated& state, const Rescaling& res
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const float factor = rescaling.factor[block][half];
+      if constexpr (kSumByMma) state.sum[block][2 * half] *= factor;
 #pragma unroll
       for (int n = 0; n < kColumnTiles; ++n) {
         state.output[block][n][2 * half] *= factor;

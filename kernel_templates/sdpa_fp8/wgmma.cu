@@ -24,34 +24,52 @@ using Ring = ProducedRing;
 using Ring = SharedRing;
 #endif
 
-/// Step 1, started. `row`: of the warpgroup.
+/// Step 1, started.
 __device__ __forceinline__ void start_scores(Scores& scores, const Tiles& tiles, int step,
                                              const Role& role) {
-  const u32 q = tiles.shared + role.row / 64 * 64 * kRowBytes;
-  const u32 k =
-      tiles.shared + kKRing + step % STAGES_K * kSlotBytes + role.share * kKeys * kRowBytes;
-  constexpr ptx::Swizzle kSwizzle = HEAD_DIM == 64 ? ptx::Swizzle::k64 : ptx::Swizzle::k128;
-  const u64 a = ptx::tile_descriptor(q, 16, 8 * kRowBytes, kSwizzle);
-  const u64 b = ptx::tile_descriptor(k, 16, 8 * kRowBytes, kSwizzle);
+  constexpr u32 kLayout = ptx::tile_layout(
+      8 * kRowBytes, HEAD_DIM == 64 ? ptx::Swizzle::k64 : ptx::Swizzle::k128);
+  const u32 q = ptx::tile_place(tiles.shared + role.row / 64 * 64 * kRowBytes, 16);
+  const u32 k = ptx::tile_place(tiles.shared + kKRing + step % STAGES_K * kSlotBytes +
+                                    role.share * kKeys * kRowBytes, 16);
   ptx::start_products();
+  ptx::multiply_e4m3<kLayout, false>(scores.at[0], q, k);
 #pragma unroll
-  for (int column = 0; column < HEAD_DIM; column += 32) {
-    ptx::multiply_e4m3(scores.at[0], a + column / 16, b + column / 16, column > 0);
+  for (int column = 32; column < HEAD_DIM; column += 32) {
+    ptx::multiply_e4m3<kLayout, true>(scores.at[0], q + column / 16, k + column / 16);
   }
   ptx::commit_products();
 }
 
-/// Step 5, started.
+/// Step 5, started: 16 keys at a time.
 __device__ __forceinline__ void start_values(Accumulated& state, const Probabilities& p,
                                              const Tiles& tiles, int step, const Role& role) {
+  constexpr u32 kLayout = ptx::tile_layout(8 * 128, ptx::Swizzle::k128);
+  constexpr u32 kForward = 16 * 128 / 16;
   const u32 v = tiles.shared + kVRing + step % STAGES_V * kHalfSlotBytes + role.share * kKeys * 128;
-  const u64 b = ptx::tile_descriptor(v, kPanelBytes, 1024, ptx::Swizzle::k128);
   ptx::start_products();
+#if SUM_BY_MMA
+  // The second panel of columns is the same ones for all keys: the further V, the nearer they are.
+  const u32 place = ptx::tile_place(v, tiles.shared + kOnes - v);
 #pragma unroll
   for (int i = 0; i < kKeys / 16; ++i) {
-    ptx::multiply_f16(state.output[0], operand_of(p, 0, i), b + 128 * i);
+    ptx::multiply_f16<kLayout>(state.output[0], state.sum[0], operand_of(p, 0, i),
+                               place + i * (kForward - (kForward << 16)));
   }
+#else
+  const u32 place = ptx::tile_place(v, kPanelBytes);
+#pragma unroll
+  for (int i = 0; i < kKeys / 16; ++i) {
+    ptx::multiply_f16<kLayout>(state.output[0], operand_of(p, 0, i), place + i * kForward);
+  }
+#endif
   ptx::commit_products();
+}
+
+/// Until P V is done.
+__device__ __forceinline__ void wait_values(Accumulated& state) {
+  ptx::wait_products<0>(state.output[0]);
+  ptx::depend_on_products(state.sum[0]);
 }
 
 /// Steps 2 and 3: what O must be multiplied by before the next P V.
@@ -83,7 +101,7 @@ __device__ __forceinline__ void attend_tiles(Accumulated& state, const Ring& rin
     }
     ring.acquire_v(tiles, step, role, thread);
     start_values(state, p, tiles, step, role);
-    ptx::wait_products<0>(state.output[0]);
+    wait_values(state);
     ring.release_v(step, role);
   }
 }
@@ -110,7 +128,7 @@ __device__ __forceinline__ void attend_tiles_overlapped(Accumulated& state, cons
         mask_and_raise(scores, state, tiles, step, first_row, role, scale);
 #pragma unroll
     for (int n = 0; n < kStepTiles; n += 2) exponentiate_pair(scores, state, n, scale);
-    ptx::wait_products<0>(state.output[0]);
+    wait_values(state);
     if (step > 0) ring.release_v(step - 1, role);
     rescale(state, rescaling);
 #pragma unroll
@@ -119,7 +137,7 @@ __device__ __forceinline__ void attend_tiles_overlapped(Accumulated& state, cons
   if (tiles.count > 0) {
     ring.acquire_v(tiles, tiles.count - 1, role, thread);
     start_values(state, p, tiles, tiles.count - 1, role);
-    ptx::wait_products<0>(state.output[0]);
+    wait_values(state);
     ring.release_v(tiles.count - 1, role);
   }
 }
@@ -134,8 +152,14 @@ __device__ __forceinline__ void consume(const Problem& problem, const Item& item
   ptx::commit_copies();
   ring.start(tiles, role, thread);
   const Scales scales = scales_of(problem, item);
+  if constexpr (kSumByMma) {
+    const u32 kOne = 0x3C003C00u;  // a pair of f16
+    if (thread < kOnesBytes / kChunkBytes) {
+      ptx::store_shared(tiles.shared + kOnes + thread * kChunkBytes, {{kOne, kOne, kOne, kOne}});
+    }
+  }
   ptx::fence_for_products();
-  sync_consumers();  // Q is visible
+  sync_consumers();  // Q and the ones are visible
   Accumulated state;
   clear(state);
   const int first_row = item.first_row + role.row;

@@ -6,8 +6,8 @@
 
 #if !defined(HEAD_DIM) || !defined(CAUSAL) || !defined(GROUPS_M) || !defined(GROUPS_KV) ||     \
     !defined(TILE_N) || !defined(STAGES_K) || !defined(STAGES_V) || !defined(PRODUCER_GROUP) || \
-    !defined(SPLIT_KV) || !defined(EXP) || !defined(LAZY_RESCALE) || !defined(OVERLAP) ||      \
-    !defined(MIN_CTAS)
+    !defined(SPLIT_KV) || !defined(EXP) || !defined(LAZY_RESCALE) || !defined(ROW_SUM) ||      \
+    !defined(OVERLAP) || !defined(MIN_CTAS)
 #error a macro of the template is not defined: see docs/attention.md for the list
 #endif
 #if HEAD_DIM != 64 && HEAD_DIM != 128
@@ -56,7 +56,9 @@
 constexpr bool kCausal = CAUSAL != 0;
 constexpr bool kProduced = PRODUCER_GROUP != 0;
 constexpr bool kPvFp8 = false;
-constexpr bool kSumByMma = false;
+/// In the second panel of columns: D = 128 has no place for a third.
+#define SUM_BY_MMA (ROW_SUM == ROW_SUM_MMA && HEAD_DIM == 64)
+constexpr bool kSumByMma = SUM_BY_MMA;
 constexpr float kPOffset = 0.0f;
 
 // Work split: a warpgroup takes 64 rows and kKeys keys of each tile; a warp, 16 rows of them.
@@ -73,7 +75,7 @@ constexpr int kCopiedKeys = kProduced ? TILE_N : kKeys;
 
 // Registers per thread: an equal share at launch, then moved from the producers to the others.
 constexpr int kLaunchRegisters = min_of(248, 65536 / (MIN_CTAS * kThreads) / 8 * 8);
-constexpr int kProducerRegisters = 40;
+constexpr int kProducerRegisters = 32;
 constexpr int kConsumerRegisters = min_of(
     240, (kLaunchRegisters * (kConsumerGroups + 1) - kProducerRegisters) / kConsumerGroups / 8 * 8);
 
@@ -86,7 +88,7 @@ constexpr int kShares = GROUPS_KV;          ///< of the keys of a tile
 constexpr int kShareChunks = kRowChunks / kShares;
 
 // Shared memory: Q; the ring of K; bytes of V, each thread's own; the ring of V unpacked to f16, in
-// panels of 64 columns; over the rings what the shares of the keys exchange at the end; row
+// panels of 64 columns; ones, whose products with P are the row sums; over the rings what the shares of the keys exchange at the end; row
 // statistics; mbarriers; a word to broadcast. `dynamic_shared_bytes` of problem.json is kSharedBytes.
 constexpr int kSlotBytes = TILE_N * kRowBytes;
 constexpr int kPanelBytes = TILE_N * 128;
@@ -94,7 +96,9 @@ constexpr int kHalfSlotBytes = 2 * kSlotBytes;
 constexpr int kKRing = kTileM * kRowBytes;
 constexpr int kVBytes = kKRing + STAGES_K * kSlotBytes;
 constexpr int kVRing = kVBytes + STAGES_K * kSlotBytes;
-constexpr int kRingEnd = kVRing + STAGES_V * kHalfSlotBytes;
+constexpr int kOnes = kVRing + STAGES_V * kHalfSlotBytes;
+constexpr int kOnesBytes = kSumByMma ? 16 * 128 : 0;
+constexpr int kRingEnd = kOnes + kOnesBytes;
 constexpr int kExchange = kKRing;
 constexpr int kExchangeBytes = kShares > 1 ? kShares* kTileM* HEAD_DIM * 4 : 0;
 constexpr int kStats = max_of(kRingEnd, kExchange + kExchangeBytes);

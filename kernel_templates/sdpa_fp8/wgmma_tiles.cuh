@@ -15,10 +15,10 @@
 #include "wgmma_config.cuh"
 
 __device__ __forceinline__ Role role_of(int thread) {
-  const int group = thread / kGroup;
-  const int warp = thread / kWarp % 4;
+  const int warp = ptx::uniform(thread / kWarp);  // so that descriptors are known to be
+  const int group = warp / 4;
   const int lane = thread % kWarp;
-  return {lane / 4, lane % 4, lane, group / GROUPS_M, group % GROUPS_M * 64 + 16 * warp};
+  return {lane / 4, lane % 4, lane, group / GROUPS_M, group % GROUPS_M * 64 + warp % 4 * 16};
 }
 
 /// A barrier of the warpgroups that compute.
@@ -53,18 +53,28 @@ struct Tiles {
   __device__ __forceinline__ int first_key(int step) const {
     return (first + count - 1 - step) * TILE_N;
   }
-  /// Starts the copies of K and of V of a step.
-  __device__ __forceinline__ void copy(int step, int first_row, int copier) const {
-    const int slot = step % STAGES_K;
+  /// Starts the copy of K of a step.
+  __device__ __forceinline__ void copy_k(int step, int first_row, int copier) const {
     const int key = first_key(step) + first_row;
     copy_rows<kCopiedKeys, kCopiers>(
-        shared + kKRing + slot * kSlotBytes + first_row * kRowBytes,
+        shared + kKRing + step % STAGES_K * kSlotBytes + first_row * kRowBytes,
         k + static_cast<long long>(key) * HEAD_DIM, kv_len - key, copier);
+  }
+  /// Starts the copy of the bytes of V of a step.
+  __device__ __forceinline__ void copy_v(int step, int first_row, int copier) const {
+    const u32 to = shared + kVBytes + step % STAGES_K * kSlotBytes + first_row * kRowBytes;
+    const int key = first_key(step) + first_row;
     const u8* source = v + static_cast<long long>(key) * HEAD_DIM;
     for_own_chunks(copier, [&](int place, int row) {
-      ptx::copy_async(shared + kVBytes + slot * kSlotBytes + first_row * kRowBytes + place,
-                      source + place, row < kv_len - key);
+      ptx::copy_async(to + place, source + place, row < kv_len - key);
     });
+  }
+  /// Both, each a group of copies; empty groups after the last step, since waiting counts them.
+  __device__ __forceinline__ void copy(int step, int first_row, int copier) const {
+    if (step < count) copy_k(step, first_row, copier);
+    ptx::commit_copies();
+    if (step < count) copy_v(step, first_row, copier);
+    ptx::commit_copies();
   }
   /// Unpacks the bytes of V that this thread copied for a step.
   __device__ __forceinline__ void unpack_v(int step, int first_row, int copier) const {
@@ -87,38 +97,35 @@ struct Tiles {
   __device__ static __forceinline__ void for_own_chunks(int copier, const Use& use) {
     constexpr int kChunks = kCopiedKeys * kRowChunks;
     if (kCopiers > kChunks && copier >= kChunks) return;
-#pragma unroll
+#pragma unroll 4
     for (int chunk = 0; chunk < kChunks; chunk += kCopiers) {
       use((chunk + copier) * kChunkBytes, (chunk + copier) / kRowChunks);
     }
   }
 };
 
-/// A ring without producers: the warpgroups that share keys copy and unpack them. Groups are
-/// committed even when empty, since waiting counts them.
+/// A ring without producers: the warpgroups that share keys copy and unpack them.
 struct SharedRing {
   static constexpr int kAhead = STAGES_K > 1 ? STAGES_K - 1 : 1;  ///< tiles on their way
 
   /// Q is in the group of copies before.
   __device__ __forceinline__ void start(const Tiles& tiles, const Role& role, int thread) const {
 #pragma unroll
-    for (int step = 0; step < kAhead; ++step) {
-      if (step < tiles.count) copy(tiles, step, role, thread);
-      ptx::commit_copies();
-    }
-    ptx::wait_copies<kAhead>();
+    for (int step = 0; step < kAhead; ++step) copy(tiles, step, role, thread);
+    ptx::wait_copies<2 * kAhead>();
   }
   /// Returns when K of the step can be read by the warpgroups of the share.
   __device__ __forceinline__ void acquire_k(const Tiles& tiles, int step, const Role& role,
                                             int thread) const {
-    ptx::wait_copies<kAhead - 1>();
+    ptx::wait_copies<2 * kAhead - 1>();
     ptx::fence_for_products();
     sync_share(role.share);  // the tile is visible, and what the tile before used is free
-    if constexpr (STAGES_K > 1) copy_next(tiles, step, role, thread);
+    if constexpr (STAGES_K > 1) copy(tiles, step + kAhead, role, thread);
   }
   /// While the scores are computed.
   __device__ __forceinline__ void unpack(const Tiles& tiles, int step, const Role& role,
                                          int thread) const {
+    ptx::wait_copies<(STAGES_K > 1) ? 2 * kAhead : 0>();
     tiles.unpack_v(step, role.share * kKeys, thread - role.share * kCopiers);
     ptx::fence_for_products();
   }
@@ -126,7 +133,7 @@ struct SharedRing {
   __device__ __forceinline__ void acquire_v(const Tiles& tiles, int step, const Role& role,
                                             int thread) const {
     sync_share(role.share);
-    if constexpr (STAGES_K == 1) copy_next(tiles, step, role, thread);
+    if constexpr (STAGES_K == 1) copy(tiles, step + 1, role, thread);
   }
   __device__ __forceinline__ void release_k(int /*step*/, const Role& /*role*/) const {}
   __device__ __forceinline__ void release_v(int /*step*/, const Role& /*role*/) const {}
@@ -135,11 +142,6 @@ struct SharedRing {
   __device__ static __forceinline__ void copy(const Tiles& tiles, int step, const Role& role,
                                               int thread) {
     tiles.copy(step, role.share * kKeys, thread - role.share * kCopiers);
-  }
-  __device__ static __forceinline__ void copy_next(const Tiles& tiles, int step, const Role& role,
-                                                   int thread) {
-    if (step + kAhead < tiles.count) copy(tiles, step + kAhead, role, thread);
-    ptx::commit_copies();
   }
 };
 
@@ -174,20 +176,20 @@ struct ProducedRing {
 #pragma unroll 1
     for (int step = -kAhead; step < tiles.count; ++step) {
       if (step >= 0) {
-        ptx::wait_copies<kAhead - 1>();
+        ptx::wait_copies<2 * kAhead - 1>();
         ptx::fence_for_products();
         ptx::mbarrier_arrive(full_k(step));
         if (step >= STAGES_V) ptx::mbarrier_wait(empty_v(step), (step / STAGES_V - 1) & 1);
+        ptx::wait_copies<2 * kAhead - 2>();
         tiles.unpack_v(step, 0, copier);
         ptx::fence_for_products();
         ptx::mbarrier_arrive(full_v(step));
       }
       const int next = step + kAhead;
-      if (next < tiles.count) {
-        if (next >= STAGES_K) ptx::mbarrier_wait(empty_k(next), (next / STAGES_K - 1) & 1);
-        tiles.copy(next, 0, copier);
+      if (next >= STAGES_K && next < tiles.count) {
+        ptx::mbarrier_wait(empty_k(next), (next / STAGES_K - 1) & 1);
       }
-      ptx::commit_copies();
+      tiles.copy(next, 0, copier);
     }
   }
   __device__ __forceinline__ void start(const Tiles& /*tiles*/, const Role& /*role*/,
