@@ -29,6 +29,9 @@
 #if STAGES_K < 1 || STAGES_K > 4 || STAGES_V < 1 || STAGES_V > STAGES_K
 #error STAGES: 1 <= STAGES_V <= STAGES_K <= 4, since K is needed first
 #endif
+#if STAGES_K == 1 && TILE_N != STEP_N * GROUPS_KV
+#error STAGES_K 1 needs one step a tile: its slot is refilled as soon as the first scores are there
+#endif
 #if PRODUCER_GROUP != 0 && PRODUCER_GROUP != 1
 #error PRODUCER_GROUP is 0 or 1
 #endif
