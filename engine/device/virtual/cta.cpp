@@ -78,6 +78,8 @@ void Cta::start(std::array<std::uint32_t, 3> index, std::uint64_t linear_index) 
   sync_locations_.clear();
   std::ranges::fill(fenced_, VectorClock{});
   std::ranges::fill(observed_, VectorClock{});
+  warpgroups_.assign((warps_.size() + kGroupWarps - 1) / kGroupWarps, Warpgroup());
+  register_pool_.reset();
   executed_ = 0;
   stall_ = 0;
   failed_ = false;
@@ -103,6 +105,9 @@ void Cta::reset_warp(Warp& warp) {
   warp.executed = 0;
   warp.copies.clear();
   warp.committed.fill(0);
+  warp.products.clear();
+  warp.product_groups = 0;
+  warp.registers = launch_.registers_per_thread;
   if (warp.tainted) std::memset(warp.taint, 0, program().register_bytes / 4);
   warp.tainted = false;
   const Program& code = program();
@@ -256,7 +261,16 @@ std::string Cta::describe_wait(const Warp& warp) const {
     const auto pc = static_cast<int>(warp.blocked_at - program().code.data());
     return text + " at " + describe_instruction(program(), pc);
   }
-  return text + " at " + describe_instruction(program(), static_cast<int>(warp.pc));
+  text += " at " + describe_instruction(program(), static_cast<int>(warp.pc));
+  if (warp.state != WarpState::kBlocked) return text;
+  const auto& group = warpgroups_[static_cast<std::size_t>(warp.index / kGroupWarps)];
+  if (program().info[warp.pc].opcode.starts_with("setmaxnreg")) {
+    return text + " (it has " + std::to_string(warp.registers) +
+           " registers a thread, and the CTA " + std::to_string(register_pool_.free() * kWarpSize) +
+           " free ones)";
+  }
+  return text + " (executed " + std::to_string(group.issued(warp.index % kGroupWarps)) +
+         " wgmma; another warp of its warpgroup " + std::to_string(group.issued_by_all()) + ")";
 }
 
 void Cta::report_deadlock() {
@@ -285,11 +299,44 @@ void Cta::on_exit(Warp& warp) {
             name_shared(copy.destination[static_cast<std::size_t>(std::countr_zero(copy.mask))]) +
             " was never waited for");
   }
+  if (!warp.products.empty() && launch_.check) {
+    report(HazardKind::kPendingWork, static_cast<int>(warp.products.front().pc), -1,
+           "the wgmma of warp " + std::to_string(warp.index) + " was never waited for");
+  }
   for (int id = 0; id < static_cast<int>(barriers_.size()); ++id) finish_barrier_if_complete(id);
+}
+
+void Cta::retry_later(Warp& warp, const Instr& in) {
+  warp.state = WarpState::kBlocked;
+  warp.blocked_at = &in;
+  warp.next_pc = warp.pc;
+  --warp.counts[warp.pc];
+}
+
+void Cta::wake_retrying() {
+  for (Warp& warp : warps_) {
+    if (warp.state == WarpState::kBlocked && warp.barrier < 0) warp.state = WarpState::kReady;
+  }
+}
+
+/// Every wgmma must have been executed by all four warps.
+void Cta::check_warpgroups() {
+  for (std::size_t g = 0; g < warpgroups_.size(); ++g) {
+    for (int w = 0; w < kGroupWarps; ++w) {
+      if (warpgroups_[g].issued(w) == warpgroups_[g].issued_by_all()) continue;
+      report(HazardKind::kDivergence, -1, -1,
+             "warp " + std::to_string(g * kGroupWarps + static_cast<std::size_t>(w)) +
+                 " executed " + std::to_string(warpgroups_[g].issued(w)) +
+                 " wgmma, another warp of its warpgroup " +
+                 std::to_string(warpgroups_[g].issued_by_all()));
+      break;
+    }
+  }
 }
 
 void Cta::check_leftovers() {
   if (!launch_.check) return;
+  check_warpgroups();
   for (std::size_t id = 0; id < barriers_.size(); ++id) {
     const NamedBarrier& barrier = barriers_[id];
     if (!barrier.in_use) continue;

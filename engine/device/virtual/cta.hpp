@@ -16,6 +16,7 @@
 #include "engine/device/virtual/program.hpp"
 #include "engine/device/virtual/race_checker.hpp"
 #include "engine/device/virtual/warp.hpp"
+#include "engine/device/virtual/warpgroup.hpp"
 
 namespace evo::ptx {
 
@@ -29,7 +30,8 @@ struct LaunchContext {
   std::array<std::uint32_t, 3> grid = {1, 1, 1};
   std::array<std::uint32_t, 3> block = {1, 1, 1};
   std::uint32_t dynamic_shared_bytes = 0;
-  std::uint32_t shared_bytes = 0;  ///< static + dynamic
+  std::uint32_t shared_bytes = 0;          ///< static + dynamic
+  std::uint32_t registers_per_thread = 0;  ///< at launch; 0: not known
   int sm_count = 1;
   bool check = true;          ///< races and uninitialised data
   bool count_memory = false;  ///< bank conflicts and sectors, for the predicted time
@@ -108,6 +110,10 @@ class Cta {
   [[nodiscard]] VectorClock& observed(int warp) {
     return observed_[static_cast<std::size_t>(warp)];
   }
+  [[nodiscard]] Warpgroup& warpgroup(const Warp& warp) {
+    return warpgroups_[static_cast<std::size_t>(warp.index / kGroupWarps)];
+  }
+  [[nodiscard]] RegisterPool& register_pool() { return register_pool_; }
   [[nodiscard]] std::uint64_t executed() const { return executed_; }
   [[nodiscard]] const std::vector<std::uint64_t>& counts() const { return counts_; }
   [[nodiscard]] MemoryCounts& memory_counts() { return memory_counts_; }
@@ -125,6 +131,9 @@ class Cta {
   void finish_barrier_if_complete(int id);
   void release_barrier(int id);
   void on_exit(Warp& warp);
+  /// The warp executes its instruction again once wake_retrying() was called.
+  void retry_later(Warp& warp, const Instr& in);
+  void wake_retrying();
 
   /// "thread (3,0,0) of warp 1".
   [[nodiscard]] std::string name_thread(int warp, int lane) const;
@@ -137,6 +146,7 @@ class Cta {
   [[nodiscard]] int pick_warp();
   void report_deadlock();
   void check_leftovers();
+  void check_warpgroups();
   bool stalled(std::uint64_t executed);
   std::string describe_wait(const Warp& warp) const;
 
@@ -155,6 +165,8 @@ class Cta {
   std::unordered_map<std::uint64_t, VectorClock> sync_locations_;
   std::vector<VectorClock> fenced_;
   std::vector<VectorClock> observed_;
+  std::vector<Warpgroup> warpgroups_;
+  RegisterPool register_pool_;
   std::vector<GlobalBuffer*> buffer_cache_;
   std::vector<std::uint64_t> counts_;
   MemoryCounts memory_counts_;

@@ -6,6 +6,7 @@
 
 #include "engine/device/virtual/exec_handlers.hpp"
 #include "engine/device/virtual/global_memory.hpp"
+#include "engine/device/virtual/product_registers.hpp"
 
 namespace evo::ptx {
 namespace {
@@ -15,6 +16,18 @@ constexpr std::size_t kMaxInstructions = 1U << 20;  // what a race record can na
 
 std::uint64_t align_up(std::uint64_t value, std::uint64_t align) {
   return align == 0 ? value : (value + align - 1) / align * align;
+}
+
+/// Registers of a thread where setmaxnreg needs to know them: what is stated, or an equal share of
+/// the 65536 of an SM among as many threads as are stated; 0 when nothing is.
+int launch_registers(const Function& entry) {
+  constexpr int kRegistersOfSm = 65536;
+  constexpr int kUnit = 8;
+  constexpr int kMost = 255 / kUnit * kUnit;
+  if (entry.max_registers > 0) return entry.max_registers;
+  if (entry.max_threads == 0) return 0;
+  const int share = kRegistersOfSm / (entry.max_threads * std::max(entry.min_ctas, 1));
+  return std::min(share / kUnit * kUnit, kMost);
 }
 
 }  // namespace
@@ -154,8 +167,8 @@ void DecodeContext::decode_instruction(Frame& frame, const Instruction& in, int 
     }
     const bool known = decode_control(*this) || decode_move(*this) || decode_memory(*this) ||
                        decode_sync(*this) || decode_async(*this) || decode_atomic(*this) ||
-                       decode_tensor(*this) || decode_compare(*this) || decode_convert(*this) ||
-                       decode_alu(*this);
+                       decode_tensor(*this) || decode_wgmma(*this) || decode_compare(*this) ||
+                       decode_convert(*this) || decode_alu(*this);
     if (!known) unsupported();
     finish_destinations();
   } catch (const PtxError& error) {
@@ -277,6 +290,7 @@ std::shared_ptr<const Program> decode_entry(const Module& module, const std::str
   program->entry = entry;
   program->target = module.target;
   program->max_threads = found->second.max_threads;
+  program->launch_registers = launch_registers(found->second);
   program->files = module.files;
   DecodeContext context(module, globals, *program);
   context.decode_entry_body(found->second);
@@ -305,6 +319,7 @@ void DecodeContext::decode_entry_body(const Function& function) {
   frame_ = &frame;
   emit(exec_exit, Pipe::kControl, TaintRule::kOwn);
   check_reachable();
+  find_product_checks(program_);
   assign_registers();
   for (const Variable& variable : module_.variables) {
     if (variable.space == Space::kShared && variable.bytes == 0) {

@@ -61,6 +61,9 @@ class DecodeContext {
   [[nodiscard]] Program& program() { return program_; }
   [[nodiscard]] Frame& frame() { return *frame_; }
   [[nodiscard]] const Instruction& current() const { return *current_; }
+  [[nodiscard]] const std::vector<Instruction>& function_body() const {
+    return frame_->function->body;
+  }
   [[noreturn]] void fail(const std::string& what) const { throw PtxError(what, current_->line); }
   [[noreturn]] void unsupported(const std::string& why = {}) const;
 
@@ -158,6 +161,14 @@ bool decode_async(DecodeContext& context);
 bool decode_sync(DecodeContext& context);
 bool decode_control(DecodeContext& context);
 bool decode_tensor(DecodeContext& context);
+bool decode_wgmma(DecodeContext& context);
+
+/// Registers of 32 bits of a vector operand, which must have `count`.
+[[nodiscard]] std::vector<std::uint32_t> vector_registers(DecodeContext& context,
+                                                          const Operand& operand, std::size_t count,
+                                                          bool write);
+/// Appends them to the operands of the last instruction, as read or written.
+void add_registers(DecodeContext& context, const std::vector<std::uint32_t>& regs, bool write);
 
 /// Bytes of a register that holds values of the type: 2, 4, 8 or 16; 4 for predicates.
 [[nodiscard]] int register_bytes(Type type);

@@ -221,10 +221,12 @@ bool decode_fence(DecodeContext& context) {
     modifiers.take_one_of({"sc", "acq_rel", "acquire", "release"});
     modifiers.take_one_of({"cta", "gl", "gpu", "sys", "cluster"});
     const bool proxy = modifiers.take("proxy");
-    if (proxy) modifiers.take_one_of({"async", "alias", "async::generic"});
-    modifiers.take_one_of({"shared::cta", "global"});
+    const bool async = proxy && modifiers.take("async");
+    if (proxy && !async) modifiers.take_one_of({"alias", "async::generic"});
+    const bool global_only = modifiers.take_one_of({"shared::cta", "global"}) == 1;
     modifiers.finish();
-    context.emit(exec_fence, Pipe::kBarrier, TaintRule::kOwn);
+    const Handler fn = !async ? exec_fence : global_only ? exec_nop : exec_proxy_fence;
+    context.emit(fn, Pipe::kBarrier, TaintRule::kOwn);
     return true;
   }
   if (in.parts[0] == "prefetch" || in.parts[0] == "prefetchu" || in.parts[0] == "applypriority" ||

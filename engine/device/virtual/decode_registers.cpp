@@ -2,6 +2,7 @@
 #include <map>
 #include <queue>
 
+#include "engine/device/virtual/control_flow.hpp"
 #include "engine/device/virtual/decode_context.hpp"
 
 // After decoding: what the entry can reach, which registers live where, and their offsets.
@@ -14,23 +15,6 @@
 
 namespace evo::ptx {
 namespace {
-
-std::vector<std::uint32_t> successors(const Program& program, std::size_t pc) {
-  const Instr& in = program.code[pc];
-  const InstrInfo& info = program.info[pc];
-  std::vector<std::uint32_t> next;
-  if (info.is_branch) {
-    if (in.extra_count > 0) {
-      for (std::uint32_t i = 0; i < in.extra_count; ++i)
-        next.push_back(program.extra[in.extra + i]);
-    } else {
-      next.push_back(static_cast<std::uint32_t>(in.imm));
-    }
-  }
-  if (!info.ends_path && pc + 1 < program.code.size())
-    next.push_back(static_cast<std::uint32_t>(pc + 1));
-  return next;
-}
 
 std::vector<bool> reachable(const Program& program) {
   std::vector<bool> seen(program.code.size(), false);

@@ -215,7 +215,7 @@ bool decode_control(DecodeContext& context) {
     context.last_info().ends_path = in.guard < 0;
   } else if (name == "nanosleep") {
     context.emit(exec_nanosleep, Pipe::kControl, TaintRule::kOwn);
-  } else if (name == "pmevent" || name == "griddepcontrol" || name == "setmaxnreg") {
+  } else if (name == "pmevent" || name == "griddepcontrol") {
     // Hints without effect on the result of a single launch.
     context.emit(exec_nop, Pipe::kControl, TaintRule::kOwn);
   } else if (name == "activemask") {

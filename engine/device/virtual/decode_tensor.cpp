@@ -8,10 +8,9 @@
 // ldmatrix, stmatrix, movmatrix, mma.sync and wmma.
 
 namespace evo::ptx {
-namespace {
 
-std::vector<std::uint32_t> registers_of(DecodeContext& context, const Operand& operand,
-                                        std::size_t count, bool write) {
+std::vector<std::uint32_t> vector_registers(DecodeContext& context, const Operand& operand,
+                                            std::size_t count, bool write) {
   std::vector<std::uint32_t> regs;
   const std::vector<Operand> single = {operand};
   const auto& elements = operand.kind == Operand::Kind::kVector ? operand.elements : single;
@@ -32,6 +31,8 @@ void add_registers(DecodeContext& context, const std::vector<std::uint32_t>& reg
   }
 }
 
+namespace {
+
 void decode_matrix_move(DecodeContext& context, bool is_load) {
   const Instruction& in = context.current();
   Modifiers modifiers(in);
@@ -44,7 +45,7 @@ void decode_matrix_move(DecodeContext& context, bool is_load) {
   if (!modifiers.take("b16") || count < 0 || in.operands.size() != 2) modifiers.unsupported();
   modifiers.finish();
   const auto address = context.address(in.operands[is_load ? 1 : 0]);
-  const auto regs = registers_of(context, in.operands[is_load ? 0 : 1], 1U << count, is_load);
+  const auto regs = vector_registers(context, in.operands[is_load ? 0 : 1], 1U << count, is_load);
   Instr& out =
       context.emit(is_load ? exec_ldmatrix : exec_stmatrix, Pipe::kShared, TaintRule::kOwn);
   out.src[0] = address.base;
@@ -85,10 +86,14 @@ void decode_mma(DecodeContext& context) {
   if (index < 0 || d != c || in.operands.size() != 4) modifiers.unsupported();
   check_fp8(context, a);
   const MmaShape& s = mma_shape(index);
-  const auto rd = registers_of(context, in.operands[0], static_cast<std::size_t>(s.c_regs), true);
-  const auto ra = registers_of(context, in.operands[1], static_cast<std::size_t>(s.a_regs), false);
-  const auto rb = registers_of(context, in.operands[2], static_cast<std::size_t>(s.b_regs), false);
-  const auto rc = registers_of(context, in.operands[3], static_cast<std::size_t>(s.c_regs), false);
+  const auto rd =
+      vector_registers(context, in.operands[0], static_cast<std::size_t>(s.c_regs), true);
+  const auto ra =
+      vector_registers(context, in.operands[1], static_cast<std::size_t>(s.a_regs), false);
+  const auto rb =
+      vector_registers(context, in.operands[2], static_cast<std::size_t>(s.b_regs), false);
+  const auto rc =
+      vector_registers(context, in.operands[3], static_cast<std::size_t>(s.c_regs), false);
   Instr& out = context.emit(exec_mma, Pipe::kTensor, TaintRule::kOwn);
   out.imm = index;
   out.aux = saturate ? 1 : 0;
@@ -123,7 +128,7 @@ void decode_wmma_move(DecodeContext& context, Modifiers& modifiers, bool is_load
     modifiers.unsupported();
   const auto address = context.address(in.operands[is_load ? 1 : 0]);
   const auto regs =
-      registers_of(context, in.operands[is_load ? 0 : 1], wmma_registers(part, type), is_load);
+      vector_registers(context, in.operands[is_load ? 0 : 1], wmma_registers(part, type), is_load);
   const std::uint32_t stride =
       in.operands.size() == 3 ? context.source(in.operands[2], Type::kB32) : kNoRegister;
   Instr& out = context.emit(is_load ? exec_wmma_load : exec_wmma_store,
@@ -169,10 +174,10 @@ void decode_wmma_mma(DecodeContext& context, Modifiers& modifiers) {
   if (index < 0 || d != c || in.operands.size() != 4) modifiers.unsupported();
   const std::size_t ab = wmma_registers(WmmaPart::kA, a);
   const std::size_t cd = wmma_registers(WmmaPart::kC, c);
-  const auto rd = registers_of(context, in.operands[0], cd, true);
-  const auto ra = registers_of(context, in.operands[1], ab, false);
-  const auto rb = registers_of(context, in.operands[2], ab, false);
-  const auto rc = registers_of(context, in.operands[3], cd, false);
+  const auto rd = vector_registers(context, in.operands[0], cd, true);
+  const auto ra = vector_registers(context, in.operands[1], ab, false);
+  const auto rb = vector_registers(context, in.operands[2], ab, false);
+  const auto rc = vector_registers(context, in.operands[3], cd, false);
   Instr& out = context.emit(exec_wmma_mma, Pipe::kTensor, TaintRule::kOwn);
   out.imm = index;
   out.count = static_cast<std::uint8_t>(cd);

@@ -103,6 +103,24 @@ struct MmaShape {
 [[nodiscard]] const MmaShape& mma_shape(int index);
 void exec_mma(Warp& warp, const Instr& in);
 
+/// wgmma.mma_async: registers of D, then of A when it is in registers, in extra; imm: index of the
+/// shape; count: n-tiles of 8 columns; src[0] descriptor of B, src[1] of A or none, src[2] scale-d.
+inline constexpr std::uint16_t kNegateA = 64;
+inline constexpr std::uint16_t kNegateB = 128;
+inline constexpr std::uint16_t kTransposeA = 256;
+inline constexpr std::uint16_t kTransposeB = 512;
+void exec_wgmma(Warp& warp, const Instr& in);
+void exec_wgmma_fence(Warp& warp, const Instr& in);
+void exec_wgmma_commit(Warp& warp, const Instr& in);
+/// imm: groups that may stay pending.
+void exec_wgmma_wait(Warp& warp, const Instr& in);
+/// An instruction that may touch registers of a wgmma in flight, or a wgmma whose registers may
+/// have been written since the last wgmma.fence: Program::product_checks says which. Reports, then
+/// does what the instruction does.
+void exec_checked(Warp& warp, const Instr& in);
+/// setmaxnreg: imm registers per thread; aux 1 for .inc.
+void exec_setmaxnreg(Warp& warp, const Instr& in);
+
 /// wmma m16n16k16, m8n32k16, m32n8k16: see exec_wmma.cpp for the layout of fragments.
 enum class WmmaPart : std::uint16_t { kA, kB, kC };
 inline constexpr std::uint16_t kWmmaColumnMajor = 64;

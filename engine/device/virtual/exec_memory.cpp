@@ -229,4 +229,8 @@ void exec_fence(Warp& warp, const Instr&) {
   cta.races().advance(warp.index);
 }
 
+void exec_proxy_fence(Warp& warp, const Instr&) {
+  warp.cta->races().fence_proxy(warp.index, warp.exec == warp.alive);
+}
+
 }  // namespace evo::ptx

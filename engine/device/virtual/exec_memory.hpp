@@ -14,5 +14,7 @@ namespace evo::ptx {
 [[nodiscard]] Handler load_parameter_handler(int memory_bytes, bool is_signed, int register_bytes);
 
 void exec_fence(Warp& warp, const Instr& in);
+/// fence.proxy.async as far as shared memory is concerned; orders nothing else.
+void exec_proxy_fence(Warp& warp, const Instr& in);
 
 }  // namespace evo::ptx

@@ -206,27 +206,53 @@ void integer_tile(Warp& warp, const std::uint32_t* d, const std::uint32_t* a,
   }
 }
 
-void propagate_mma_taint(Warp& warp, const std::uint32_t* d, const std::uint32_t* a, int a_regs,
-                         const std::uint32_t* b, int b_regs, const std::uint32_t* c, int c_regs) {
+void widen_chunk(const std::byte* chunk, Type type, float* values) {
+  constexpr std::size_t kBytes = 16;
+  if (elements_per_register(type) == 4) {
+    const auto& table = byte_values(type);
+    for (std::size_t i = 0; i < kBytes; ++i)
+      values[i] = table[std::to_integer<std::size_t>(chunk[i])];
+    return;
+  }
+  std::array<std::uint16_t, kBytes / 2> words;
+  std::memcpy(words.data(), chunk, kBytes);
+  for (std::size_t i = 0; i < words.size(); ++i)
+    values[i] = type == Type::kF16 ? half_to_float(words[i]) : bfloat_to_float(words[i]);
+}
+
+std::uint32_t tainted_rows_of_a(const Warp& warp, const std::uint32_t* a, int a_regs) {
   std::uint32_t rows = 0;
-  std::uint32_t columns = 0;
   for (int lane = 0; lane < kWarpSize; ++lane) {
     for (int i = 0; i < a_regs; ++i) {
       if (get_taint(warp, a[i], 4, lane) != 0) rows |= 1U << (lane / 4 + 8 * (i % 2));
     }
-    for (int i = 0; i < b_regs; ++i) {
-      if (get_taint(warp, b[i], 4, lane) != 0) columns |= 1U << (lane / 4);
-    }
   }
+  return rows;
+}
+
+void spread_mma_taint(Warp& warp, const std::uint32_t* d, const std::uint32_t* c, int c_regs,
+                      std::uint32_t rows, std::uint32_t columns) {
   for (int lane = 0; lane < kWarpSize; ++lane) {
     for (int i = 0; i < c_regs; ++i) {
       const int row = lane / 4 + 8 * (c_regs == 2 ? i : i / 2);
       const int column = 2 * (lane % 4) + (c_regs == 2 ? 0 : i % 2);
       const std::uint32_t pair = c_regs == 2 ? 3U : 1U;
       const bool mixed = ((rows >> row) & 1U) != 0 || ((columns >> column) & pair) != 0;
-      set_taint(warp, d[i], 4, lane, mixed ? 0xfU : get_taint(warp, c[i], 4, lane));
+      const std::uint32_t before = c == nullptr ? 0 : get_taint(warp, c[i], 4, lane);
+      set_taint(warp, d[i], 4, lane, mixed ? 0xfU : before);
     }
   }
+}
+
+void propagate_mma_taint(Warp& warp, const std::uint32_t* d, const std::uint32_t* a, int a_regs,
+                         const std::uint32_t* b, int b_regs, const std::uint32_t* c, int c_regs) {
+  std::uint32_t columns = 0;
+  for (int lane = 0; lane < kWarpSize; ++lane) {
+    for (int i = 0; i < b_regs; ++i) {
+      if (get_taint(warp, b[i], 4, lane) != 0) columns |= 1U << (lane / 4);
+    }
+  }
+  spread_mma_taint(warp, d, c, c_regs, tainted_rows_of_a(warp, a, a_regs), columns);
 }
 
 void exec_mma(Warp& warp, const Instr& in) {

@@ -11,6 +11,12 @@ std::string_view to_string(HazardKind kind) {
       return "shared-memory race";
     case HazardKind::kAsyncRace:
       return "cp.async race";
+    case HazardKind::kProductRace:
+      return "wgmma race";
+    case HazardKind::kProxyFence:
+      return "missing proxy fence";
+    case HazardKind::kProductFence:
+      return "missing wgmma.fence";
     case HazardKind::kOutOfBounds:
       return "out-of-bounds access";
     case HazardKind::kMisaligned:

@@ -13,6 +13,9 @@ namespace evo::ptx {
 enum class HazardKind : std::uint8_t {
   kSharedRace,
   kAsyncRace,
+  kProductRace,
+  kProxyFence,
+  kProductFence,
   kOutOfBounds,
   kMisaligned,
   kReadOnlyWrite,

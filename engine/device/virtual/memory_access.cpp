@@ -235,26 +235,42 @@ LaneAccess resolve(Warp& warp, const Instr& in, Space space,
   return access;
 }
 
+namespace {
+
+HazardKind kind_of(const Conflict& conflict) {
+  if (conflict.other_in_flight) return HazardKind::kProductRace;
+  if (conflict.missing_proxy_fence) return HazardKind::kProxyFence;
+  return conflict.other_is_async ? HazardKind::kAsyncRace : HazardKind::kSharedRace;
+}
+
+/// How the access at hand lies to the other one: the second half of a report.
+std::string relation_text(const Cta& cta, const Conflict& conflict) {
+  const std::string other = cta.name_thread(conflict.other_warp, conflict.other_lane);
+  if (conflict.other_in_flight) {
+    return " while a wgmma of warp " + std::to_string(conflict.other_warp) +
+           " that reads it has not been waited for";
+  }
+  if (conflict.missing_proxy_fence) {
+    return ", which " + other + " wrote, with no fence.proxy.async between";
+  }
+  if (conflict.other_is_async)
+    return " while the cp.async of " + other + " to it has not been waited for";
+  return std::string(" is not ordered after the ") + (conflict.other_is_write ? "write" : "read") +
+         " by " + other +
+         (conflict.same_warp ? " (same warp: no .sync instruction between)"
+                             : " (no barrier between)");
+}
+
+}  // namespace
+
 void report_conflicts(Warp& warp, const RaceChecker::Result& result, const char* verb) {
   Cta& cta = *warp.cta;
   for (const Conflict& conflict : result.conflicts) {
-    const HazardKind kind =
-        conflict.other_is_async ? HazardKind::kAsyncRace : HazardKind::kSharedRace;
+    const HazardKind kind = kind_of(conflict);
     if (cta.is_reported(kind, pc_of(warp), conflict.other_pc)) continue;
-    std::string what = std::string(verb) + " of " + cta.name_shared(conflict.address) + " by " +
-                       cta.name_thread(warp.index, conflict.lane);
-    if (conflict.other_is_async) {
-      what += " while the cp.async of " +
-              cta.name_thread(conflict.other_warp, conflict.other_lane) +
-              " to it has not been waited for";
-    } else {
-      what += std::string(" is not ordered after the ") +
-              (conflict.other_is_write ? "write" : "read") + " by " +
-              cta.name_thread(conflict.other_warp, conflict.other_lane) +
-              (conflict.same_warp ? " (same warp: no .sync instruction between)"
-                                  : " (no barrier between)");
-    }
-    cta.report(kind, pc_of(warp), conflict.other_pc, std::move(what));
+    cta.report(kind, pc_of(warp), conflict.other_pc,
+               std::string(verb) + " of " + cta.name_shared(conflict.address) + " by " +
+                   cta.name_thread(warp.index, conflict.lane) + relation_text(cta, conflict));
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "engine/device/virtual/exec_handlers.hpp"
@@ -34,6 +35,15 @@ void integer_tile(Warp& warp, const std::uint32_t* d, const std::uint32_t* a,
 
 /// Runs the tile with the architecture's rule for the types.
 void multiply_tile(const Warp& warp, const MmaShape& shape, MmaTile& tile);
+
+/// The 16 bytes at `chunk` as elements of a type of 8 or 16 bits.
+void widen_chunk(const std::byte* chunk, Type type, float* values);
+
+/// Rows of the tile in which a register of A is tainted, a bit each.
+[[nodiscard]] std::uint32_t tainted_rows_of_a(const Warp& warp, const std::uint32_t* a, int a_regs);
+/// Taint of D: of its rows and columns, and of C (nullptr: none).
+void spread_mma_taint(Warp& warp, const std::uint32_t* d, const std::uint32_t* c, int c_regs,
+                      std::uint32_t rows, std::uint32_t columns);
 
 /// A tainted element of A taints its row of D, of B its column.
 void propagate_mma_taint(Warp& warp, const std::uint32_t* d, const std::uint32_t* a, int a_regs,

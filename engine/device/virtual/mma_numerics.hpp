@@ -18,6 +18,9 @@ struct MmaNumerics {
   DotRule half = {};  ///< f16 and bf16
   DotRule tf32 = {.step = 4, .fraction_bits = 24, .result_bits = 23};
   DotRule fp8 = {.step = 16, .fraction_bits = 13, .result_bits = 13};
+  /// wgmma, from the same source: fp8 is native there, one step of 32; f16 and bf16 as mma.sync.
+  DotRule wgmma_half = {.step = 16, .fraction_bits = 25, .result_bits = 23};
+  DotRule wgmma_fp8 = {.step = 32, .fraction_bits = 13, .result_bits = 13};
   bool has_fp8 = true;
 };
 

@@ -136,6 +136,14 @@ enum class Special : std::uint8_t {
   kCount,
 };
 
+/// What is to be checked before an instruction that has to do with registers of wgmma.
+struct ProductCheck {
+  Handler original = nullptr;         ///< does what the instruction does
+  std::vector<std::uint32_t> reads;   ///< wgmma whose accumulators it reads
+  std::vector<std::uint32_t> writes;  ///< wgmma whose accumulators or A fragments it overwrites
+  bool unfenced = false;  ///< it is a wgmma whose registers may have been written after any fence
+};
+
 /// A kernel argument's place in the parameter block.
 struct ParameterLayout {
   std::string name;
@@ -165,6 +173,8 @@ struct Program {
   int shared_granule = 4;    ///< bytes per shadow word: the narrowest access
   bool claims_work = false;  ///< has atomics on global memory that return a value
   int max_threads = 0;
+  int launch_registers = 0;  ///< per thread, from the directives of the entry; 0: not stated
+  std::map<std::uint32_t, ProductCheck> product_checks;  ///< by instruction
   std::map<int, std::string> files;
 };
 

@@ -67,7 +67,9 @@ struct Function {
   bool is_entry = false;
   bool has_body = false;
   int line = 0;
-  int max_threads = 0;  ///< from .maxntid / .reqntid, 0 when not stated
+  int max_threads = 0;    ///< from .maxntid / .reqntid, 0 when not stated
+  int max_registers = 0;  ///< from .maxnreg
+  int min_ctas = 0;       ///< from .minnctapersm
   std::vector<Type> registers;
   std::vector<Variable> variables;  ///< parameters first, then return values, then locals
   std::vector<int> parameters;      ///< indices into variables

@@ -232,6 +232,10 @@ class ModuleParser {
       while (tokens_.accept(",")) product *= tokens_.integer(1 << 12);
       if (name == ".maxntid" || name == ".reqntid") {
         function.max_threads = static_cast<int>(std::min<std::uint64_t>(product, 1 << 20));
+      } else if (name == ".maxnreg") {
+        function.max_registers = static_cast<int>(std::min<std::uint64_t>(product, 255));
+      } else if (name == ".minnctapersm") {
+        function.min_ctas = static_cast<int>(std::min<std::uint64_t>(product, 64));
       }
     }
   }

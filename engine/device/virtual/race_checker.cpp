@@ -63,17 +63,21 @@ void RaceChecker::join(int warp, const VectorClock& other) {
   for (std::size_t i = 0; i < own.size(); ++i) own[i] = std::max(own[i], other[i]);
 }
 
-/// The newest clock of each warp that is before the present moment of `warp`; for the warp itself
-/// only what lies before its last .sync.
-std::array<std::uint32_t, kMaxWarps> RaceChecker::limits(int warp) const {
-  std::array<std::uint32_t, kMaxWarps> limit = clocks_[static_cast<std::size_t>(warp)];
-  --limit[static_cast<std::size_t>(warp)];
+/// The newest clock of each warp that is before the present moment of `warp`, and for the
+/// asynchronous proxy when `proxied`; for the warp itself only what lies before its last .sync.
+std::array<std::uint32_t, kMaxWarps> RaceChecker::limits(int warp, bool proxied) const {
+  const VectorClock& own = clocks_[static_cast<std::size_t>(warp)];
+  std::array<std::uint32_t, kMaxWarps> limit;
+  for (std::size_t i = 0; i < limit.size(); ++i)
+    limit[i] = proxied ? std::min(own[i], own[i + kMaxWarps]) : own[i];
+  if (!proxied) --limit[static_cast<std::size_t>(warp)];
   return limit;
 }
 
-template <bool kIsWrite>
+template <RaceChecker::Check kCheck>
 void RaceChecker::check_writes(const Access& access, Result& result) const {
-  const auto limit = limits(access.warp);
+  constexpr bool kIsWrite = kCheck == Check::kWrite;
+  const auto limit = limits(access.warp, kCheck == Check::kAsyncRead);
   const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
   const std::uint64_t* writes = writes_.data();
   std::uint32_t suspects = 0;
@@ -91,15 +95,15 @@ void RaceChecker::check_writes(const Access& access, Result& result) const {
   for_lanes(suspects, [&](int lane) {
     for (std::uint32_t k = 0; k < count; ++k) {
       const auto granule = static_cast<std::uint32_t>((access.address[lane] >> shift_) + k);
-      check_one(access, lane, granule, kIsWrite, result);
+      check_one(access, lane, granule, kCheck, result);
     }
   });
 }
 
-void RaceChecker::check_one(const Access& access, int lane, std::uint32_t granule, bool is_write,
+void RaceChecker::check_one(const Access& access, int lane, std::uint32_t granule, Check check,
                             Result& result) const {
   const std::uint64_t record = writes_[granule];
-  if (!is_write && ((record & kValid) == 0 || (record & kTaint) != 0)) {
+  if (check != Check::kWrite && ((record & kValid) == 0 || (record & kTaint) != 0)) {
     result.unwritten |= 1U << lane;
   }
   if ((record & kValid) == 0) return;
@@ -111,9 +115,13 @@ void RaceChecker::check_one(const Access& access, int lane, std::uint32_t granul
   if (same_warp)
     races = clock_of(record) == limit[static_cast<std::size_t>(other)] && lane_of(record) != lane;
   if ((record & kAsync) != 0) races = true;
-  if (!races || both_strong) return;
-  result.conflicts.push_back({lane, granule << shift_, other, lane_of(record), pc_of(record), true,
-                              (record & kAsync) != 0, same_warp});
+  if (both_strong) return;
+  Conflict conflict{lane, granule << shift_,      other,    lane_of(record), pc_of(record),
+                    true, (record & kAsync) != 0, same_warp};
+  conflict.missing_proxy_fence =
+      !races && check == Check::kAsyncRead &&
+      clock_of(record) > limit[static_cast<std::size_t>(other) + kMaxWarps];
+  if (races || conflict.missing_proxy_fence) result.conflicts.push_back(conflict);
 }
 
 void RaceChecker::check_reads(const Access& access, Result& result) const {
@@ -127,17 +135,28 @@ void RaceChecker::check_reads(const Access& access, Result& result) const {
       const std::uint64_t first = access.address[lane] >> shift_;
       for (std::uint32_t k = 0; k < count; ++k) {
         const std::uint64_t record = row[first + k];
+        const bool in_flight = (record & kAsync) != 0;
         const bool races =
             own ? clock_of(record) == before && lane_of(record) != lane : clock_of(record) > before;
-        if (!races || record == 0) continue;
+        if (!(races || in_flight) || record == 0) continue;
         if (access.kind != AccessKind::kPlain && (record & kStrong) != 0) continue;
-        result.conflicts.push_back({lane, static_cast<std::uint32_t>(first + k) << shift_, w,
-                                    lane_of(record), pc_of(record), false, false, own});
+        Conflict conflict{lane,
+                          static_cast<std::uint32_t>(first + k) << shift_,
+                          w,
+                          lane_of(record),
+                          pc_of(record),
+                          false,
+                          false,
+                          own};
+        conflict.other_in_flight = in_flight;
+        result.conflicts.push_back(conflict);
       }
     });
   }
 }
 
+/// A read in flight stays on record whatever else is read there, until it completes.
+template <bool kCompletes>
 void RaceChecker::record_reads(const Access& access) {
   auto& row = reads_[static_cast<std::size_t>(access.warp)];
   const std::uint32_t now = clock(access.warp)[static_cast<std::size_t>(access.warp)];
@@ -152,8 +171,10 @@ void RaceChecker::record_reads(const Access& access) {
       const std::uint64_t old = word[k];
       const bool shared_read = clock_of(old) == clock_of(base) && lane_of(old) != lane;
       // A plain read in the same epoch must not be hidden by a strong one.
-      word[k] = (shared_read ? several : own) &
-                ~((clock_of(old) == clock_of(base) && (old & kStrong) == 0) ? kStrong : 0ULL);
+      const std::uint64_t record =
+          (shared_read ? several : own) &
+          ~((clock_of(old) == clock_of(base) && (old & kStrong) == 0) ? kStrong : 0ULL);
+      word[k] = !kCompletes && (old & kAsync) != 0 ? old : record;
     }
   });
 }
@@ -171,14 +192,14 @@ void RaceChecker::record_writes(const Access& access, std::uint64_t flags) {
 
 RaceChecker::Result RaceChecker::read(const Access& access) {
   Result result;
-  check_writes<false>(access, result);
-  record_reads(access);
+  check_writes<Check::kRead>(access, result);
+  record_reads<false>(access);
   return result;
 }
 
 RaceChecker::Result RaceChecker::write(const Access& access) {
   Result result;
-  check_writes<true>(access, result);
+  check_writes<Check::kWrite>(access, result);
   check_reads(access, result);
   // Lanes of one store that write the same word: the recorded write is the later lane's.
   const std::uint64_t flags = access.kind == AccessKind::kPlain ? 0 : kStrong;
@@ -204,7 +225,7 @@ RaceChecker::Result RaceChecker::write(const Access& access) {
 
 RaceChecker::Result RaceChecker::atomic(const Access& access) {
   Result result;
-  check_writes<false>(access, result);
+  check_writes<Check::kRead>(access, result);
   check_reads(access, result);
   record_writes(access, kStrong);
   return result;
@@ -212,13 +233,45 @@ RaceChecker::Result RaceChecker::atomic(const Access& access) {
 
 RaceChecker::Result RaceChecker::begin_async(const Access& access) {
   Result result;
-  check_writes<true>(access, result);
+  check_writes<Check::kWrite>(access, result);
   check_reads(access, result);
   record_writes(access, kAsync);
   return result;
 }
 
 void RaceChecker::complete_async(const Access& access) { record_writes(access, 0); }
+
+RaceChecker::Result RaceChecker::begin_async_read(const Access& access) {
+  Result result;
+  check_writes<Check::kAsyncRead>(access, result);
+  mark_async_read(access);
+  return result;
+}
+
+void RaceChecker::mark_async_read(const Access& access) {
+  auto& row = reads_[static_cast<std::size_t>(access.warp)];
+  // The latest of all moments: after whatever a writer has seen.
+  const std::uint64_t record =
+      with_lane(make_record(static_cast<std::uint32_t>(kClockMask), access.pc, access.warp, kAsync),
+                kWarpSize);
+  const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
+  for_lanes(access.mask, [&](int lane) {
+    std::uint64_t* word = row.data() + (access.address[lane] >> shift_);
+    for (std::uint32_t k = 0; k < count; ++k) word[k] = record;
+  });
+}
+
+void RaceChecker::complete_async_read(const Access& access) { record_reads<true>(access); }
+
+void RaceChecker::fence_proxy(int warp, bool all_lanes) {
+  VectorClock& own = clock(warp);
+  for (std::size_t i = 0; i < kMaxWarps; ++i) {
+    // Threads that do not execute the fence are only ordered before it by an earlier .sync.
+    const bool partly = i == static_cast<std::size_t>(warp) && !all_lanes;
+    own[i + kMaxWarps] = std::max(own[i + kMaxWarps], partly ? own[i] - 1 : own[i]);
+  }
+  advance(warp);
+}
 
 std::uint32_t RaceChecker::taint_mask(std::uint32_t address, std::uint32_t bytes) const {
   std::uint32_t mask = 0;

@@ -13,8 +13,9 @@ namespace evo::ptx {
 
 inline constexpr int kMaxWarps = 32;
 
-/// What happened before, per warp of a CTA.
-using VectorClock = std::array<std::uint32_t, kMaxWarps>;
+/// What happened before, per warp of a CTA; in the second half, what of it a proxy fence has made
+/// visible to the asynchronous proxy (wgmma reading shared memory).
+using VectorClock = std::array<std::uint32_t, 2 * kMaxWarps>;
 
 /// Whether an access takes part in races: plain ones do; strong ones (.volatile, .relaxed …) and
 /// atomics only race with plain ones.
@@ -30,6 +31,8 @@ struct Conflict {
   bool other_is_write = false;
   bool other_is_async = false;
   bool same_warp = false;
+  bool missing_proxy_fence = false;  ///< ordered, but not for the asynchronous proxy
+  bool other_in_flight = false;      ///< the other access is the read of an unfinished wgmma
 };
 
 /// Finds races in shared memory by happens-before: a shadow word for every granule holds the last
@@ -70,20 +73,32 @@ class RaceChecker {
   /// Its data have landed for these lanes, as a write of the issuing thread.
   void complete_async(const Access& access);
 
+  /// Up to 32 reads by the asynchronous proxy begin: what they read must have been written before,
+  /// with a proxy fence between; until complete_async_read() nobody may write there.
+  [[nodiscard]] Result begin_async_read(const Access& access);
+  /// The reads of `access` are in flight (again, when others of the same place were completed).
+  void mark_async_read(const Access& access);
+  void complete_async_read(const Access& access);
+  /// fence.proxy.async: what is before the present moment of the warp is visible to the
+  /// asynchronous proxy. `all_lanes`: every running thread of the warp executes it.
+  void fence_proxy(int warp, bool all_lanes);
+
   /// Bit b: byte b of [address, address + bytes) was never written or is tainted.
   [[nodiscard]] std::uint32_t taint_mask(std::uint32_t address, std::uint32_t bytes) const;
   /// After a write: the content of these bytes (bit b: address + b) is still unknown.
   void add_taint(std::uint32_t address, std::uint32_t byte_mask);
 
  private:
-  template <bool kIsWrite>
+  enum class Check : std::uint8_t { kRead, kWrite, kAsyncRead };
+  template <Check kCheck>
   void check_writes(const Access& access, Result& result) const;
   void check_reads(const Access& access, Result& result) const;
+  template <bool kCompletes>
   void record_reads(const Access& access);
   void record_writes(const Access& access, std::uint64_t flags);
-  void check_one(const Access& access, int lane, std::uint32_t granule, bool is_write,
+  void check_one(const Access& access, int lane, std::uint32_t granule, Check check,
                  Result& result) const;
-  [[nodiscard]] std::array<std::uint32_t, kMaxWarps> limits(int warp) const;
+  [[nodiscard]] std::array<std::uint32_t, kMaxWarps> limits(int warp, bool proxied) const;
 
   std::vector<std::uint64_t> writes_;              ///< last write of each granule
   std::vector<std::vector<std::uint64_t>> reads_;  ///< [warp][granule]: its last read

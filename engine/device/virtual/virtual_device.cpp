@@ -326,6 +326,8 @@ class Implementation : public VirtualDevice {
     context.block = config.block;
     context.dynamic_shared_bytes = config.dynamic_shared_bytes;
     context.shared_bytes = kernel.program->dynamic_shared_offset + config.dynamic_shared_bytes;
+    context.registers_per_thread = static_cast<std::uint32_t>(
+        kernel.registers > 0 ? kernel.registers : kernel.program->launch_registers);
     context.sm_count = model_.info.sm_count;
     context.check = options_.checks && !count_memory;
     context.count_memory = count_memory;

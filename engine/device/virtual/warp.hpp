@@ -30,6 +30,14 @@ struct AsyncCopy {
   std::array<std::uint16_t, kWarpSize> taint{};  ///< bytes of the source nobody wrote
 };
 
+/// A wgmma.mma_async that has not been waited for.
+struct PendingProduct {
+  std::uint32_t pc = 0;
+  std::uint32_t group = 0;            ///< number of groups the warp had committed before
+  std::uint64_t number = 0;           ///< among the warp's, from 0
+  std::vector<std::uint32_t> chunks;  ///< of 16 bytes that it reads
+};
+
 enum class WarpState : std::uint8_t { kReady, kBlocked, kDone };
 
 /// 32 threads: registers as a structure of arrays, and where each thread is.
@@ -60,6 +68,9 @@ struct Warp {
   std::uint64_t* counts = nullptr;  ///< executions of each instruction
   std::vector<AsyncCopy> copies;
   std::array<std::uint32_t, kWarpSize> committed{};  ///< groups committed by each thread
+  std::vector<PendingProduct> products;              ///< in the order of issue
+  std::uint32_t product_groups = 0;                  ///< committed
+  std::uint32_t registers = 0;                       ///< of a thread; 0: not known
 
   template <typename T>
   [[nodiscard, gnu::always_inline]] T* reg(std::uint32_t offset) const {
