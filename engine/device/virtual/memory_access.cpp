@@ -237,18 +237,24 @@ LaneAccess resolve(Warp& warp, const Instr& in, Space space,
 
 namespace {
 
-HazardKind kind_of(const Conflict& conflict) {
-  if (conflict.other_in_flight) return HazardKind::kProductRace;
+bool is_product(const Cta& cta, int pc) {
+  return cta.program().info[static_cast<std::size_t>(pc)].opcode.starts_with("wgmma");
+}
+
+HazardKind kind_of(const Warp& warp, const Conflict& conflict) {
   if (conflict.missing_proxy_fence) return HazardKind::kProxyFence;
-  return conflict.other_is_async ? HazardKind::kAsyncRace : HazardKind::kSharedRace;
+  if (conflict.other_is_async) return HazardKind::kAsyncRace;
+  return is_product(*warp.cta, pc_of(warp)) || is_product(*warp.cta, conflict.other_pc)
+             ? HazardKind::kProductRace
+             : HazardKind::kSharedRace;
 }
 
 /// How the access at hand lies to the other one: the second half of a report.
 std::string relation_text(const Cta& cta, const Conflict& conflict) {
   const std::string other = cta.name_thread(conflict.other_warp, conflict.other_lane);
-  if (conflict.other_in_flight) {
-    return " while a wgmma of warp " + std::to_string(conflict.other_warp) +
-           " that reads it has not been waited for";
+  if (is_product(cta, conflict.other_pc)) {
+    return " is not ordered after the wgmma of warp " + std::to_string(conflict.other_warp) +
+           " that reads it (no wait_group, or no barrier after it)";
   }
   if (conflict.missing_proxy_fence) {
     return ", which " + other + " wrote, with no fence.proxy.async between";
@@ -266,7 +272,7 @@ std::string relation_text(const Cta& cta, const Conflict& conflict) {
 void report_conflicts(Warp& warp, const RaceChecker::Result& result, const char* verb) {
   Cta& cta = *warp.cta;
   for (const Conflict& conflict : result.conflicts) {
-    const HazardKind kind = kind_of(conflict);
+    const HazardKind kind = kind_of(warp, conflict);
     if (cta.is_reported(kind, pc_of(warp), conflict.other_pc)) continue;
     cta.report(kind, pc_of(warp), conflict.other_pc,
                std::string(verb) + " of " + cta.name_shared(conflict.address) + " by " +

@@ -140,16 +140,8 @@ void RaceChecker::check_reads(const Access& access, Result& result) const {
             own ? clock_of(record) == before && lane_of(record) != lane : clock_of(record) > before;
         if (!(races || in_flight) || record == 0) continue;
         if (access.kind != AccessKind::kPlain && (record & kStrong) != 0) continue;
-        Conflict conflict{lane,
-                          static_cast<std::uint32_t>(first + k) << shift_,
-                          w,
-                          lane_of(record),
-                          pc_of(record),
-                          false,
-                          false,
-                          own};
-        conflict.other_in_flight = in_flight;
-        result.conflicts.push_back(conflict);
+        result.conflicts.push_back({lane, static_cast<std::uint32_t>(first + k) << shift_, w,
+                                    lane_of(record), pc_of(record), false, false, own});
       }
     });
   }
@@ -163,9 +155,11 @@ void RaceChecker::record_reads(const Access& access) {
   const std::uint64_t base =
       make_record(now, access.pc, access.warp, access.kind == AccessKind::kPlain ? 0 : kStrong);
   const std::uint64_t several = with_lane(base, kWarpSize);
+  // Chunks of an asynchronous read belong to no thread.
+  const auto lane_record = [&](int lane) { return kCompletes ? several : with_lane(base, lane); };
   const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
   for_lanes(access.mask, [&](int lane) {
-    const std::uint64_t own = with_lane(base, lane);
+    const std::uint64_t own = lane_record(lane);
     std::uint64_t* word = row.data() + (access.address[lane] >> shift_);
     for (std::uint32_t k = 0; k < count; ++k) {
       const std::uint64_t old = word[k];

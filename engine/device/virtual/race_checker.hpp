@@ -32,7 +32,6 @@ struct Conflict {
   bool other_is_async = false;
   bool same_warp = false;
   bool missing_proxy_fence = false;  ///< ordered, but not for the asynchronous proxy
-  bool other_in_flight = false;      ///< the other access is the read of an unfinished wgmma
 };
 
 /// Finds races in shared memory by happens-before: a shadow word for every granule holds the last

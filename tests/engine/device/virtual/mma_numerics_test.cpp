@@ -21,15 +21,17 @@ struct Case {
   const char* arch;
   bool fp8;
   int k;
+  bool wgmma = false;
 };
 
 class MmaTileRule : public testing::TestWithParam<Case> {};
 
 /// The vector form against the plain one, element by element, step by step.
 TEST_P(MmaTileRule, AgreesWithThePlainForm) {
-  const auto [arch, fp8, k] = GetParam();
+  const auto [arch, fp8, k, wgmma] = GetParam();
   const MmaNumerics numerics = mma_numerics(arch);
-  const DotRule& rule = fp8 ? numerics.fp8 : numerics.half;
+  const DotRule& rule = wgmma ? (fp8 ? numerics.wgmma_fp8 : numerics.wgmma_half)
+                              : (fp8 ? numerics.fp8 : numerics.half);
   const int least = fp8 ? -6 : -14;
   Random random(5);
   for (int round = 0; round < 50; ++round) {
@@ -69,7 +71,9 @@ TEST_P(MmaTileRule, AgreesWithThePlainForm) {
 INSTANTIATE_TEST_SUITE_P(Architectures, MmaTileRule,
                          testing::Values(Case{"sm_80", false, 8}, Case{"sm_80", false, 16},
                                          Case{"sm_89", false, 16}, Case{"sm_89", true, 32},
-                                         Case{"sm_90", false, 16}, Case{"sm_90", true, 32}));
+                                         Case{"sm_90", false, 16}, Case{"sm_90", true, 32},
+                                         Case{"sm_90a", false, 16, true},
+                                         Case{"sm_90a", true, 32, true}));
 
 /// One product of 2^13 and one of 1: the 13 fraction bits of Ada's fp8 sums keep it, one bit more
 /// does not fit.

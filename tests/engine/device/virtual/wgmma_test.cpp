@@ -1,0 +1,155 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "engine/core/random.hpp"
+#include "engine/device/virtual/mma_numerics.hpp"
+#include "engine/device/virtual/small_floats.hpp"
+#include "tests/engine/device/virtual/nvrtc.hpp"
+#include "tests/engine/device/virtual/test_gpu.hpp"
+#include "tests/engine/device/virtual/wgmma_source.hpp"
+
+// Products of a warpgroup in every layout, against plain loops over the matrices.
+
+namespace evo::test {
+namespace {
+
+using U8 = std::uint8_t;
+
+constexpr std::size_t kRows = 64;
+
+constexpr WgmmaVariant kVariants[] = {
+    {"f16_none", "f16.f16", 64, 2, 0},
+    {"f16_32", "f16.f16", 64, 2, 32},
+    {"f16_64", "f16.f16", 64, 2, 64},
+    {"f16_128", "f16.f16", 64, 4, 128},
+    {"f16_128_beyond_the_pattern", "f16.f16", 8, 8, 128},
+    {"f16_widest", "f16.f16", 256, 2, 64},
+    {"f16_b_none", "f16.f16", 72, 2, 0, PlaceOfA::kSharedK, true},
+    {"f16_b_32", "f16.f16", 72, 2, 32, PlaceOfA::kSharedK, true},
+    {"f16_b_64", "f16.f16", 72, 2, 64, PlaceOfA::kSharedK, true},
+    {"f16_b_128", "f16.f16", 136, 4, 128, PlaceOfA::kSharedK, true},
+    {"f16_both_none", "f16.f16", 24, 2, 0, PlaceOfA::kSharedM, true},
+    {"f16_both_32", "f16.f16", 24, 2, 32, PlaceOfA::kSharedM, true},
+    {"f16_both_64", "f16.f16", 24, 2, 64, PlaceOfA::kSharedM, true},
+    {"f16_both_128", "f16.f16", 64, 2, 128, PlaceOfA::kSharedM, true},
+    {"f16_registers", "f16.f16", 64, 4, 128, PlaceOfA::kRegisters, false},
+    {"f16_registers_b", "f16.f16", 72, 4, 128, PlaceOfA::kRegisters, true},
+    {"f16_replaces", "f16.f16", 16, 2, 64, PlaceOfA::kSharedK, false, false},
+    {"f16_minus_a", "f16.f16", 16, 1, 32, PlaceOfA::kSharedK, false, true, -1},
+    {"f16_minus_both", "f16.f16", 16, 1, 32, PlaceOfA::kRegisters, false, true, -1, -1},
+    {"bf16_b", "bf16.bf16", 64, 4, 128, PlaceOfA::kSharedK, true},
+    {"e4m3_none", "e4m3.e4m3", 64, 2, 0},
+    {"e4m3_64", "e4m3.e4m3", 32, 2, 64},
+    {"e4m3_128", "e4m3.e4m3", 128, 4, 128},
+    {"e4m3_registers", "e4m3.e4m3", 64, 2, 64, PlaceOfA::kRegisters},
+    {"e4m3_replaces", "e4m3.e4m3", 64, 2, 64, PlaceOfA::kSharedK, false, false},
+    {"e5m2_32", "e5m2.e5m2", 40, 1, 32},
+    {"e4m3_e5m2", "e4m3.e5m2", 8, 1, 32},
+    {"e5m2_e4m3_minus_b", "e5m2.e4m3", 8, 1, 32, PlaceOfA::kSharedK, false, true, 1, -1},
+};
+
+/// A matrix as bytes and as values.
+struct Matrix {
+  std::vector<U8> bytes;
+  std::vector<float> values;
+};
+
+Matrix random_matrix(Random& random, std::size_t count, const std::string& type) {
+  Matrix m;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto value = static_cast<float>(random.normal());
+    if (type == "e4m3" || type == "e5m2") {
+      const U8 byte = type == "e4m3" ? ptx::float_to_e4m3(value) : ptx::float_to_e5m2(value);
+      m.bytes.push_back(byte);
+      m.values.push_back(type == "e4m3" ? ptx::e4m3_to_float(byte) : ptx::e5m2_to_float(byte));
+      continue;
+    }
+    const std::uint16_t word =
+        type == "f16" ? ptx::float_to_half(value) : ptx::float_to_bfloat(value);
+    m.bytes.push_back(static_cast<U8>(word));
+    m.bytes.push_back(static_cast<U8>(word >> 8));
+    m.values.push_back(type == "f16" ? ptx::half_to_float(word) : ptx::bfloat_to_float(word));
+  }
+  return m;
+}
+
+class Wgmma : public testing::TestWithParam<WgmmaVariant> {
+ protected:
+  void SetUp() override {
+    if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC here";
+  }
+};
+
+TEST_P(Wgmma, PutsEveryElementInItsPlace) {
+  const WgmmaVariant& v = GetParam();
+  const std::string types = v.types;
+  const std::size_t dot = types.find('.');
+  const auto n = static_cast<std::size_t>(v.n);
+  const auto k = static_cast<std::size_t>(v.steps * 32 / element_bytes(v));
+  Random random(3);
+  const Matrix a = random_matrix(random, kRows * k, types.substr(0, dot));
+  const Matrix b = random_matrix(random, n * k, types.substr(dot + 1));
+  std::vector<float> c(kRows * n);
+  for (float& value : c) value = static_cast<float>(random.normal());
+
+  TestGpu gpu("virtual:h200");
+  const BufferId d = gpu.output<float>("d", kRows * n);
+  const KernelArgument third = v.adds ? KernelArgument(gpu.input("c", c))
+                                      : KernelArgument(ScalarArgument::of(std::uint64_t{0}));
+  ASSERT_EQ(text_of(gpu.run(compile_to_ptx(wgmma_source(v), "compute_90a"), "product",
+                            {.grid = {1, 1, 1}, .block = {128, 1, 1}},
+                            {gpu.input("a", a.bytes), gpu.input("b", b.bytes), third, d})),
+            "");
+  const auto got = gpu.read<float>(d, kRows * n);
+  const bool narrow = element_bytes(v) == 1;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    double want = v.adds ? static_cast<double>(c[i]) : 0;
+    double largest = std::abs(want);
+    for (std::size_t e = 0; e < k; ++e) {
+      const double term = static_cast<double>(a.values[i / n * k + e]) *
+                          static_cast<double>(b.values[i % n * k + e]) * v.scale_a * v.scale_b;
+      want += term;
+      largest = std::max({largest, std::abs(term), std::abs(want)});
+    }
+    // Each term and each result may lose a unit of the last bit that is kept.
+    const double unit = std::exp2(narrow ? -13 : -23) * 2 * largest;
+    EXPECT_NEAR(static_cast<double>(got[i]), want, static_cast<double>(k + 8) * unit)
+        << "row " << i / n << " column " << i % n;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, Wgmma, testing::ValuesIn(kVariants),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+TEST(WgmmaDecoder, NeedsTheArchitecturesOwnVariant) {
+  if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC here";
+  std::string ptx = compile_to_ptx(wgmma_source(kVariants[0]), "compute_90a");
+  ptx.replace(ptx.find("sm_90a"), 6, "sm_90 ");
+  TestGpu gpu("virtual:h200");
+  const BufferId buffer = gpu.output<float>("d", 16);
+  const auto fault = gpu.run(ptx, "product", {.grid = {1, 1, 1}, .block = {128, 1, 1}},
+                             {buffer, buffer, buffer, buffer});
+  ASSERT_TRUE(fault);
+  EXPECT_TRUE(fault->reason.starts_with("not supported: wgmma.")) << fault->reason;
+  EXPECT_NE(fault->reason.find("needs sm_90a"), std::string::npos) << fault->reason;
+}
+
+/// What mma.sync of the same numbers would keep is lost: 13 bits below the largest term.
+TEST(WgmmaNumerics, E4m3SumsKeepThirteenBits) {
+  const auto numerics = ptx::mma_numerics("sm_90a");
+  EXPECT_EQ(numerics.wgmma_fp8.step, 32);
+  std::vector<float> a(16 * 32, 0.0F), b(32 * 8, 0.0F), c(128, 0.0F), d(128);
+  a[0] = 256, b[0] = 16;         // 2^12
+  a[31] = 1, b[31 * 8] = 0.75F;  // the last bit is 2^-1
+  ptx::mma_tile(numerics.wgmma_fp8, 32, -6, false, a.data(), b.data(), c.data(), d.data());
+  EXPECT_EQ(d[0], 4096.5F);
+  c[0] = 0.25F;  // lost by itself: each term is cut before the sum
+  ptx::mma_tile(numerics.wgmma_fp8, 32, -6, false, a.data(), b.data(), c.data(), d.data());
+  EXPECT_EQ(d[0], 4096.5F);
+  ptx::mma_tile(numerics.fp8, 32, -6, false, a.data(), b.data(), c.data(), d.data());
+  EXPECT_EQ(d[0], 4097.0F);
+}
+
+}  // namespace
+}  // namespace evo::test
