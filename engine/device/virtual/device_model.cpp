@@ -83,6 +83,8 @@ DeviceModel h200() {
   model.shared_bytes_per_sm = 228 * kKiB;
   model.f16_flops_per_clock = 2550;
   model.fp8_flops_per_clock = 2550;  // e4m3 mma.sync is unpacked to f16
+  model.wgmma_f16_flops_per_clock = 4096;
+  model.wgmma_fp8_flops_per_clock = 8192;
   model.fp64_per_clock = 64;
   model.l1_latency = 34;
   model.l2_latency = 266;

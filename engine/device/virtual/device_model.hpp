@@ -19,10 +19,12 @@ struct DeviceModel {
   int shared_bytes_per_sm = 0;
   int reserved_shared_bytes = 1024;  ///< taken by the system from every CTA
   int shared_unit_bytes = 128;
-  double f16_flops_per_clock = 1024;  ///< dense, mma.sync, per SM
-  double fp8_flops_per_clock = 2048;  ///< 0: no e4m3 mma.sync
-  double fma_per_clock = 128;         ///< f32 lanes
-  double alu_per_clock = 64;          ///< integer and logic lanes
+  double f16_flops_per_clock = 1024;     ///< dense, mma.sync, per SM
+  double fp8_flops_per_clock = 2048;     ///< 0: no e4m3 mma.sync
+  double wgmma_f16_flops_per_clock = 0;  ///< 0: no wgmma
+  double wgmma_fp8_flops_per_clock = 0;
+  double fma_per_clock = 128;  ///< f32 lanes
+  double alu_per_clock = 64;   ///< integer and logic lanes
   double mufu_per_clock = 16;
   double convert_per_clock = 64;
   double fp64_per_clock = 2;

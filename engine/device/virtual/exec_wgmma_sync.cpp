@@ -53,13 +53,8 @@ void exec_setmaxnreg(Warp& warp, const Instr& in) {
   Cta& cta = *warp.cta;
   if (warp.registers == 0) return;  // nothing states how many there are at launch
   const bool more = in.aux == 1;
-  if (more ? wanted < warp.registers : wanted > warp.registers) {
-    cta.fail(HazardKind::kInvalidInstruction, pc_of(warp), -1,
-             std::string("setmaxnreg.") + (more ? "inc" : "dec") + " to " + std::to_string(wanted) +
-                 " registers in warp " + std::to_string(warp.index) + ", which has " +
-                 std::to_string(warp.registers));
-    return;
-  }
+  // A hint: asking for fewer than there are, or giving back to more, has no effect.
+  if (more ? wanted <= warp.registers : wanted >= warp.registers) return;
   if (!more) {
     cta.register_pool().give(warp.registers - wanted);
     cta.wake_retrying();

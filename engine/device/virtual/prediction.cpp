@@ -42,6 +42,16 @@ double latency_of(const DeviceModel& model, const InstrInfo& info) {
   }
 }
 
+/// FLOP a clock and SM of a matrix instruction.
+double tensor_rate(const DeviceModel& model, const InstrInfo& info) {
+  const bool fp8 = info.opcode.find("e4m3") != std::string::npos ||
+                   info.opcode.find("e5m2") != std::string::npos;
+  if (info.opcode.starts_with("wgmma") && model.wgmma_f16_flops_per_clock > 0)
+    return fp8 ? model.wgmma_fp8_flops_per_clock : model.wgmma_f16_flops_per_clock;
+  return fp8 && model.fp8_flops_per_clock > 0 ? model.fp8_flops_per_clock
+                                              : model.f16_flops_per_clock;
+}
+
 }  // namespace
 
 double CtaCost::busiest() const {
@@ -60,14 +70,9 @@ CtaCost cta_cost(const DeviceModel& model, const Program& program, const GridCou
     if (info.pipe != Pipe::kMove && info.pipe != Pipe::kConst) cost.issue += warps / kSchedulers;
     cost.warp_latency += warps / warps_per_cta * latency_of(model, info);
     switch (info.pipe) {
-      case Pipe::kTensor: {
-        const bool fp8 = info.opcode.find("e4m3") != std::string::npos ||
-                         info.opcode.find("e5m2") != std::string::npos;
-        cost.tensor += warps * info.flops /
-                       (fp8 && model.fp8_flops_per_clock > 0 ? model.fp8_flops_per_clock
-                                                             : model.f16_flops_per_clock);
+      case Pipe::kTensor:
+        cost.tensor += warps * info.flops / tensor_rate(model, info);
         break;
-      }
       case Pipe::kMufu:
         cost.mufu += warps * kLanes / model.mufu_per_clock;
         break;

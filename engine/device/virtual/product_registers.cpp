@@ -13,7 +13,8 @@
 //    instruction that reads an accumulator of one of them, or writes one of its registers, is to be
 //    checked. (When it runs, exec_checked() looks whether that wgmma really is in flight.)
 // 2. Which registers of wgmma may have been written since the last wgmma.fence. A wgmma that uses
-//    one of them as accumulator or fragment of A lacks a fence.
+//    one of them as accumulator or fragment of A lacks a fence. Accumulators that it replaces
+//    (scale-d is a literal 0) do not count: compilers leave moves of dead values before it.
 
 namespace evo::ptx {
 namespace {
@@ -30,6 +31,7 @@ struct Product {
   std::uint32_t pc;
   std::span<const std::uint32_t> accumulators;
   std::span<const std::uint32_t> fragments;  ///< of A, when in registers
+  bool replaces = false;                     ///< what the accumulators held is not read
 };
 
 bool contains(std::span<const std::uint32_t> registers, std::uint32_t reg) {
@@ -63,7 +65,8 @@ class ProductRegisters {
       const auto tiles = static_cast<std::size_t>(in.count);
       const auto count =
           tiles * static_cast<std::size_t>(mma_shape(static_cast<int>(in.imm)).c_regs);
-      products_.push_back({pc, all.first(count), all.subspan(count)});
+      const bool replaces = !contains(program.info[pc].sources, all.front());
+      products_.push_back({pc, all.first(count), all.subspan(count), replaces});
     }
     for (std::uint32_t p = 0; p < products_.size(); ++p) {
       for (const std::uint32_t reg : products_[p].accumulators) users_[reg].push_back(p);
@@ -167,10 +170,10 @@ class ProductRegisters {
       const Instr& in = program_.code[pc];
       std::vector<bool> after = written[pc];
       if (in.fn == exec_wgmma_fence && in.guard == kNoRegister) after.assign(bits, false);
-      if (in.fn != exec_wgmma) {
-        for (const std::uint32_t reg : program_.info[pc].destinations) {
-          if (const auto found = bit.find(reg); found != bit.end()) after[found->second] = true;
-        }
+      for (const std::uint32_t reg : program_.info[pc].destinations) {
+        // The next wgmma may follow one with the same accumulators without a fence.
+        if (const auto found = bit.find(reg); found != bit.end())
+          after[found->second] = in.fn != exec_wgmma;
       }
       bool changed = false;
       for (const std::uint32_t next : successors(program_, pc)) {
@@ -192,7 +195,7 @@ class ProductRegisters {
       const std::vector<bool>& state = written[product.pc];
       if (state.empty()) continue;  // never reached
       const auto dirty = [&](std::uint32_t reg) { return state[bit.at(reg)]; };
-      if (state[0] || std::ranges::any_of(product.accumulators, dirty) ||
+      if (state[0] || (!product.replaces && std::ranges::any_of(product.accumulators, dirty)) ||
           std::ranges::any_of(product.fragments, dirty))
         checks_[product.pc].unfenced = true;
     }

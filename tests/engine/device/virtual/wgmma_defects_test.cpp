@@ -27,6 +27,7 @@ constexpr Defect kDefects[] = {
     {"multiplies_before_the_barrier", "wgmma race", "tiles"},
     {"missing_first_fence", "missing wgmma.fence", "no wgmma.fence came after"},
     {"missing_fence_after_scaling", "missing wgmma.fence", "no wgmma.fence came after"},
+    {"fragment_written_after_fence", "missing wgmma.fence", "no wgmma.fence came after"},
     {"product_left_pending", "exit with pending work", "was never waited for"},
     {"product_never_committed", "exit with pending work", "was never waited for"},
     {"warps_part_company", "divergent .sync instruction", "where there is another"},
@@ -36,7 +37,6 @@ constexpr Defect kDefects[] = {
     {"tile_not_filled", "uninitialised data", "reach global memory"},
     {"descriptor_leads_outside", "out-of-bounds access", "of B at shared address"},
     {"registers_oversubscribed", "deadlock", "registers a thread", 512},
-    {"registers_raised_downwards", "invalid operand", "which has 128", 512},
 };
 
 constexpr int kValues = 128;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace evo::test {
 
@@ -19,6 +20,9 @@ struct WgmmaVariant {
   int scale_a = 1;
   int scale_b = 1;
 };
+
+/// Every layout, type and form that the tests run.
+[[nodiscard]] std::vector<WgmmaVariant> wgmma_variants();
 
 /// Bytes of an element of both operands.
 [[nodiscard]] int element_bytes(const WgmmaVariant& variant);

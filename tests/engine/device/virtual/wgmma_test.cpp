@@ -18,37 +18,6 @@ using U8 = std::uint8_t;
 
 constexpr std::size_t kRows = 64;
 
-constexpr WgmmaVariant kVariants[] = {
-    {"f16_none", "f16.f16", 64, 2, 0},
-    {"f16_32", "f16.f16", 64, 2, 32},
-    {"f16_64", "f16.f16", 64, 2, 64},
-    {"f16_128", "f16.f16", 64, 4, 128},
-    {"f16_128_beyond_the_pattern", "f16.f16", 8, 8, 128},
-    {"f16_widest", "f16.f16", 256, 2, 64},
-    {"f16_b_none", "f16.f16", 72, 2, 0, PlaceOfA::kSharedK, true},
-    {"f16_b_32", "f16.f16", 72, 2, 32, PlaceOfA::kSharedK, true},
-    {"f16_b_64", "f16.f16", 72, 2, 64, PlaceOfA::kSharedK, true},
-    {"f16_b_128", "f16.f16", 136, 4, 128, PlaceOfA::kSharedK, true},
-    {"f16_both_none", "f16.f16", 24, 2, 0, PlaceOfA::kSharedM, true},
-    {"f16_both_32", "f16.f16", 24, 2, 32, PlaceOfA::kSharedM, true},
-    {"f16_both_64", "f16.f16", 24, 2, 64, PlaceOfA::kSharedM, true},
-    {"f16_both_128", "f16.f16", 64, 2, 128, PlaceOfA::kSharedM, true},
-    {"f16_registers", "f16.f16", 64, 4, 128, PlaceOfA::kRegisters, false},
-    {"f16_registers_b", "f16.f16", 72, 4, 128, PlaceOfA::kRegisters, true},
-    {"f16_replaces", "f16.f16", 16, 2, 64, PlaceOfA::kSharedK, false, false},
-    {"f16_minus_a", "f16.f16", 16, 1, 32, PlaceOfA::kSharedK, false, true, -1},
-    {"f16_minus_both", "f16.f16", 16, 1, 32, PlaceOfA::kRegisters, false, true, -1, -1},
-    {"bf16_b", "bf16.bf16", 64, 4, 128, PlaceOfA::kSharedK, true},
-    {"e4m3_none", "e4m3.e4m3", 64, 2, 0},
-    {"e4m3_64", "e4m3.e4m3", 32, 2, 64},
-    {"e4m3_128", "e4m3.e4m3", 128, 4, 128},
-    {"e4m3_registers", "e4m3.e4m3", 64, 2, 64, PlaceOfA::kRegisters},
-    {"e4m3_replaces", "e4m3.e4m3", 64, 2, 64, PlaceOfA::kSharedK, false, false},
-    {"e5m2_32", "e5m2.e5m2", 40, 1, 32},
-    {"e4m3_e5m2", "e4m3.e5m2", 8, 1, 32},
-    {"e5m2_e4m3_minus_b", "e5m2.e4m3", 8, 1, 32, PlaceOfA::kSharedK, false, true, 1, -1},
-};
-
 /// A matrix as bytes and as values.
 struct Matrix {
   std::vector<U8> bytes;
@@ -119,12 +88,12 @@ TEST_P(Wgmma, PutsEveryElementInItsPlace) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Layouts, Wgmma, testing::ValuesIn(kVariants),
+INSTANTIATE_TEST_SUITE_P(Layouts, Wgmma, testing::ValuesIn(wgmma_variants()),
                          [](const auto& test) { return std::string(test.param.name); });
 
 TEST(WgmmaDecoder, NeedsTheArchitecturesOwnVariant) {
   if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC here";
-  std::string ptx = compile_to_ptx(wgmma_source(kVariants[0]), "compute_90a");
+  std::string ptx = compile_to_ptx(wgmma_source(wgmma_variants()[0]), "compute_90a");
   ptx.replace(ptx.find("sm_90a"), 6, "sm_90 ");
   TestGpu gpu("virtual:h200");
   const BufferId buffer = gpu.output<float>("d", 16);

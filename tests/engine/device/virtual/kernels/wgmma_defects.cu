@@ -429,6 +429,25 @@ KERNEL descriptor_leads_outside(const float* in, float* out, int n) {
   out[threadIdx.x] = sum(d);
 }
 
+// The fragment of A is written after the fence.
+KERNEL fragment_written_after_fence(const float* in, float* out, int n) {
+  PREPARE
+  const u32 a = half_of(in[threadIdx.x % n]) * 0x10001u;
+  asm volatile(
+      "{ .reg .b32 a; "
+#ifdef BUG
+      "wgmma.fence.sync.aligned; mov.b32 a, %4; "
+#else
+      "mov.b32 a, %4; wgmma.fence.sync.aligned; "
+#endif
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, {a, a, a, a}, %5, 1, 1, 1, 0; "
+      "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; }"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a), "l"(place(tiles.b, 128))
+      : "memory");
+  out[threadIdx.x] = sum(d);
+}
+
 // Three warpgroups ask for more registers than the fourth gives back. (512 threads.)
 KERNEL __launch_bounds__(512, 1) registers_oversubscribed(const float* in, float* out, int n) {
   if (threadIdx.x < 128) {
@@ -440,15 +459,5 @@ KERNEL __launch_bounds__(512, 1) registers_oversubscribed(const float* in, float
     asm volatile("setmaxnreg.inc.sync.aligned.u32 136;");
 #endif
   }
-  out[threadIdx.x] = in[threadIdx.x % n];
-}
-
-// setmaxnreg.inc asks for less than there is. (512 threads.)
-KERNEL __launch_bounds__(512, 1) registers_raised_downwards(const float* in, float* out, int n) {
-#ifdef BUG
-  asm volatile("setmaxnreg.inc.sync.aligned.u32 96;");
-#else
-  asm volatile("setmaxnreg.dec.sync.aligned.u32 96;");
-#endif
   out[threadIdx.x] = in[threadIdx.x % n];
 }
