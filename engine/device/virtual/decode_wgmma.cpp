@@ -36,6 +36,7 @@ Spelling take_shape(const Instruction& in, Modifiers& modifiers) {
   const Type b = modifiers.take_type();
   const bool is_float = a == Type::kF16 || a == Type::kBf16 || a == Type::kE4m3 || a == Type::kE5m2;
   const int shape = find_mma_shape(k, a, b, d);
+  if (d != Type::kF32) modifiers.unsupported("only f32 results");
   if (k == 0 || n < 8 || n > 256 || n % 8 != 0 || shape < 0 || !is_float) modifiers.unsupported();
   return {n / kColumns, shape, a};
 }

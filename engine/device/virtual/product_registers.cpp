@@ -158,45 +158,53 @@ class ProductRegisters {
     if (touches(info.destinations, true)) checks_[pc].writes.push_back(product.pc);
   }
 
+  /// A state of analysis 2: bit 0, no fence at all; then a bit for each register of a wgmma.
+  using Written = std::vector<bool>;
+
+  void step(std::uint32_t pc, Written& state) const {
+    const Instr& in = program_.code[pc];
+    if (in.fn == exec_wgmma_fence && in.guard == kNoRegister) state.assign(state.size(), false);
+    for (const std::uint32_t reg : program_.info[pc].destinations) {
+      // The next wgmma may follow one with the same accumulators without a fence.
+      if (const auto found = bit_.find(reg); found != bit_.end())
+        state[found->second] = in.fn != exec_wgmma;
+    }
+  }
+
+  /// True when `into` changed; an empty one was not reached before.
+  static bool merge(Written& into, const Written& from) {
+    if (into.empty()) {
+      into = from;
+      return true;
+    }
+    bool changed = false;
+    for (std::size_t i = 0; i < into.size(); ++i) {
+      if (!from[i] || into[i]) continue;
+      into[i] = true;
+      changed = true;
+    }
+    return changed;
+  }
+
   void find_unfenced() {
-    // Bit 0: no fence at all; then a bit for each register of a wgmma.
-    std::map<std::uint32_t, std::size_t> bit;
-    for (const auto& [reg, users] : users_) bit.emplace(reg, bit.size() + 1);
-    const std::size_t bits = bit.size() + 1;
-    std::vector<std::vector<bool>> written(program_.code.size());
-    written[0].assign(bits, false);
-    written[0][0] = true;
+    for (const auto& [reg, users] : users_) bit_.emplace(reg, bit_.size() + 1);
+    std::vector<Written> before(program_.code.size());
+    before[0].assign(bit_.size() + 1, false);
+    before[0][0] = true;
     solve(program_, [&](std::uint32_t pc) {
-      const Instr& in = program_.code[pc];
-      std::vector<bool> after = written[pc];
-      if (in.fn == exec_wgmma_fence && in.guard == kNoRegister) after.assign(bits, false);
-      for (const std::uint32_t reg : program_.info[pc].destinations) {
-        // The next wgmma may follow one with the same accumulators without a fence.
-        if (const auto found = bit.find(reg); found != bit.end())
-          after[found->second] = in.fn != exec_wgmma;
-      }
+      Written after = before[pc];
+      step(pc, after);
       bool changed = false;
-      for (const std::uint32_t next : successors(program_, pc)) {
-        std::vector<bool>& target = written[next];
-        if (target.empty()) {
-          target = after;
-          changed = true;
-          continue;
-        }
-        for (std::size_t i = 0; i < bits; ++i) {
-          if (!after[i] || target[i]) continue;
-          target[i] = true;
-          changed = true;
-        }
-      }
+      for (const std::uint32_t next : successors(program_, pc))
+        changed |= merge(before[next], after);
       return changed;
     });
     for (const Product& product : products_) {
-      const std::vector<bool>& state = written[product.pc];
+      const Written& state = before[product.pc];
       if (state.empty()) continue;  // never reached
-      const auto dirty = [&](std::uint32_t reg) { return state[bit.at(reg)]; };
-      if (state[0] || (!product.replaces && std::ranges::any_of(product.accumulators, dirty)) ||
-          std::ranges::any_of(product.fragments, dirty))
+      const auto written = [&](std::uint32_t reg) { return state[bit_.at(reg)]; };
+      if (state[0] || (!product.replaces && std::ranges::any_of(product.accumulators, written)) ||
+          std::ranges::any_of(product.fragments, written))
         checks_[product.pc].unfenced = true;
     }
   }
@@ -204,6 +212,7 @@ class ProductRegisters {
   Program& program_;
   std::vector<Product> products_;
   std::map<std::uint32_t, std::vector<std::uint32_t>> users_;  ///< register → products
+  std::map<std::uint32_t, std::size_t> bit_;                   ///< register → place in Written
   std::map<std::uint32_t, ProductCheck> checks_;
 };
 

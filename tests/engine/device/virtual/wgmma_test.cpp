@@ -91,18 +91,37 @@ TEST_P(Wgmma, PutsEveryElementInItsPlace) {
 INSTANTIATE_TEST_SUITE_P(Layouts, Wgmma, testing::ValuesIn(wgmma_variants()),
                          [](const auto& test) { return std::string(test.param.name); });
 
-TEST(WgmmaDecoder, NeedsTheArchitecturesOwnVariant) {
+struct Refusal {
+  const char* name;
+  std::string before;  ///< in the PTX of the first variant
+  std::string after;
+  const char* why;
+};
+
+class WgmmaRefusal : public testing::TestWithParam<Refusal> {};
+
+TEST_P(WgmmaRefusal, SaysWhatIsNotSupported) {
   if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC here";
   std::string ptx = compile_to_ptx(wgmma_source(wgmma_variants()[0]), "compute_90a");
-  ptx.replace(ptx.find("sm_90a"), 6, "sm_90 ");
+  ASSERT_NE(ptx.find(GetParam().before), std::string::npos);
+  ptx.replace(ptx.find(GetParam().before), GetParam().before.size(), GetParam().after);
   TestGpu gpu("virtual:h200");
   const BufferId buffer = gpu.output<float>("d", 16);
   const auto fault = gpu.run(ptx, "product", {.grid = {1, 1, 1}, .block = {128, 1, 1}},
                              {buffer, buffer, buffer, buffer});
   ASSERT_TRUE(fault);
   EXPECT_TRUE(fault->reason.starts_with("not supported: wgmma.")) << fault->reason;
-  EXPECT_NE(fault->reason.find("needs sm_90a"), std::string::npos) << fault->reason;
+  EXPECT_NE(fault->reason.find(GetParam().why), std::string::npos) << fault->reason;
 }
+
+INSTANTIATE_TEST_SUITE_P(Spellings, WgmmaRefusal,
+                         testing::Values(Refusal{"target", "sm_90a", "sm_90", "needs sm_90a"},
+                                         Refusal{"f16_result", ".f32.f16.f16", ".f16.f16.f16",
+                                                 "only f32 results"},
+                                         Refusal{"tf32", ".m64n64k16.f32.f16.f16",
+                                                 ".m64n64k8.f32.tf32.tf32", "m64n64k8"},
+                                         Refusal{"n", ".m64n64k16", ".m64n60k16", "m64n60k16"}),
+                         [](const auto& test) { return std::string(test.param.name); });
 
 /// What mma.sync of the same numbers would keep is lost: 13 bits below the largest term.
 TEST(WgmmaNumerics, E4m3SumsKeepThirteenBits) {
