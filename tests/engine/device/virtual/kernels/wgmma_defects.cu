@@ -135,6 +135,29 @@ KERNEL overwrites_tile_early(const float* in, float* out, int n) {
   out[threadIdx.x] = sum(d);
 }
 
+// Two products read the tile, and it is overwritten when only the first is done.
+KERNEL overwrites_tile_of_the_second(const float* in, float* out, int n) {
+  PREPARE
+  float e[4] = {};
+  keep(e);
+  fence();
+  multiply(d, tiles);
+  commit();
+  multiply(e, tiles);
+  commit();
+#ifdef BUG
+  wait<1>();
+#else
+  wait<0>();
+#endif
+  __syncthreads();
+  tiles.b[0][threadIdx.x / 16][threadIdx.x % 8] = 0x3c00;
+  wait<0>();
+  keep(d);
+  keep(e);
+  out[threadIdx.x] = sum(d) + sum(e);
+}
+
 // The same by cp.async, and by a warp that does not multiply.
 KERNEL copies_over_tile_early(const float* in, float* out, int n) {
   __shared__ __align__(1024) Tiles tiles;
@@ -198,6 +221,32 @@ KERNEL proxy_fence_too_early(const float* in, float* out, int n) {
   multiply(d, tiles);
   commit();
   wait<0>();
+  keep(d);
+  out[threadIdx.x] = sum(d);
+}
+
+// Only the readers execute the proxy fence, but before the barrier behind which the tiles are there.
+KERNEL readers_fence_before_the_barrier(const float* in, float* out, int n) {
+  __shared__ __align__(1024) Tiles tiles;
+  if (threadIdx.x >= 128) {
+    for (u32 i = threadIdx.x - 128; i < 1024; i += 32) (&tiles.a[0][0][0])[i] = half_of(in[i % 128]);
+    for (u32 i = threadIdx.x - 128; i < 128; i += 32) (&tiles.b[0][0][0])[i] = half_of(in[i]);
+  }
+#ifdef BUG
+  if (threadIdx.x < 128) fence_proxy();
+#endif
+  __syncthreads();
+#ifndef BUG
+  if (threadIdx.x < 128) fence_proxy();
+#endif
+  float d[4] = {};
+  keep(d);
+  if (threadIdx.x < 128) {
+    fence();
+    multiply(d, tiles);
+    commit();
+    wait<0>();
+  }
   keep(d);
   out[threadIdx.x] = sum(d);
 }
