@@ -87,13 +87,12 @@ constexpr int kCopiers = kProduced ? kGroup : kGroup * GROUPS_M;
 constexpr int kCopiedKeys = kProduced ? TILE_N : kKeys;
 
 // Registers per thread: an equal share at launch, then moved from the producers to the others.
-constexpr int kLaunchRegisters = min_of(248, 65536 / (MIN_CTAS * kThreads) / 8 * 8);
+// D = 128 leaves room for one CTA at most.
+constexpr int kCtas = HEAD_DIM == 64 ? MIN_CTAS : 1;
+constexpr int kLaunchRegisters = min_of(248, 65536 / (kCtas * kThreads) / 8 * 8);
 constexpr int kProducerRegisters = 32;
 constexpr int kConsumerRegisters = min_of(
     240, (kLaunchRegisters * (kConsumerGroups + 1) - kProducerRegisters) / kConsumerGroups / 8 * 8);
-
-static_assert(kLaunchRegisters >= STEP_N / 2 + 26,
-              "a wgmma of STEP_N keys needs more registers than a thread has at launch");
 
 // Pieces of a row of D bytes.
 constexpr int kRowBytes = HEAD_DIM;
@@ -102,6 +101,11 @@ constexpr int kColumnTiles = HEAD_DIM / 8;  ///< n-tiles of the output
 constexpr int kStepTiles = STEP_N / 8;      ///< n-tiles of the scores of one step
 constexpr int kShares = GROUPS_KV;          ///< of the keys of a tile
 constexpr int kShareChunks = kRowChunks / kShares;
+
+/// The assembler refuses a wgmma whose operands and 26 registers more are not there at launch.
+constexpr int kOperandRegisters = max_of(STEP_N / 2, HEAD_DIM / 2 + 4 + 4 * kSumByMma);
+static_assert(kLaunchRegisters >= kOperandRegisters + 26,
+              "a wgmma of STEP_N keys or HEAD_DIM columns needs more registers than a thread has");
 
 // Shared memory: Q; the ring of K; bytes of V, each thread's own; the ring of V unpacked to f16, in
 // panels of 64 columns; ones, whose products with P are the row sums; over the rings what the shares of the keys exchange at the end; row
