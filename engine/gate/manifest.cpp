@@ -49,6 +49,7 @@ OrderedJson argument_json(const Argument& argument, const Values& values) {
                       {"dtype", std::string(to_string(argument.dtype))}};
   const bool scalar = argument.direction == Direction::kScalar;
   json[scalar ? "value" : "extent"] = evaluated(argument.size, values);
+  if (argument.row) json["row"] = evaluated(*argument.row, values);
   if (argument.direction == Direction::kIn || argument.direction == Direction::kInOut) {
     json["generator"] = generator_json(argument.generator);
   }
@@ -67,7 +68,7 @@ std::string launch_manifest(const Problem& problem, const KernelSpec& kernel, co
   for (const Argument& argument : problem.arguments) {
     arguments.push_back(argument_json(argument, values));
   }
-  const OrderedJson manifest = {
+  OrderedJson manifest = {
       {"entry", kernel.entry},
       {"template", kernel.name},
       {"shape", {{"name", shape.name}, {"variables", numbers(shape.variables)}}},
@@ -84,6 +85,9 @@ std::string launch_manifest(const Problem& problem, const KernelSpec& kernel, co
         {"bad_abs_error", tolerance.bad_abs_error},
         {"bad_share", tolerance.bad_share},
         {"relative_l2", tolerance.relative_l2}}}};
+  if (kernel.tolerance.max_row_error) {
+    manifest["tolerance"]["max_row_error"] = tolerance.max_row_error;
+  }
   return manifest.dump();
 }
 

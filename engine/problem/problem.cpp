@@ -52,6 +52,19 @@ std::size_t Argument::bytes(const Values& values) const {
   return static_cast<std::size_t>(count) * size_of(dtype);
 }
 
+std::size_t Argument::row_length(const Values& values) const {
+  if (!row) return 0;
+  const double length = row->evaluate(values);
+  const std::size_t elements = bytes(values) / size_of(dtype);
+  const bool whole = length >= 1 && length == std::floor(length);
+  if (!whole || std::fmod(static_cast<double>(elements), length) != 0) {
+    throw ProblemError("row '" + row->text() + "' of argument '" + name + "' is " +
+                       std::to_string(length) + "; allowed is a whole number that divides its " +
+                       std::to_string(elements) + " elements");
+  }
+  return static_cast<std::size_t>(length);
+}
+
 LaunchConfig LaunchExpressions::evaluate(const Values& values) const {
   LaunchConfig config;
   for (std::size_t i = 0; i < grid.size(); ++i) {
@@ -66,8 +79,10 @@ LaunchConfig LaunchExpressions::evaluate(const Values& values) const {
 }
 
 Tolerance ToleranceExpressions::evaluate(const Values& values) const {
-  return {max_abs_error.evaluate(values), bad_abs_error.evaluate(values),
-          bad_share.evaluate(values), relative_l2.evaluate(values)};
+  Tolerance tolerance{max_abs_error.evaluate(values), bad_abs_error.evaluate(values),
+                      bad_share.evaluate(values), relative_l2.evaluate(values)};
+  if (max_row_error) tolerance.max_row_error = max_row_error->evaluate(values);
+  return tolerance;
 }
 
 const Shape& Problem::shape(std::string_view shape_name) const {

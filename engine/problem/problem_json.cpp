@@ -1,5 +1,7 @@
 // Reading problem.json; the format is described in docs/file-formats.md.
 
+#include <algorithm>
+
 #include "engine/core/error.hpp"
 #include "engine/problem/problem.hpp"
 
@@ -65,6 +67,9 @@ Argument parse_argument(const JsonReader& reader) {
       reader.fail("generator", "an argument that is read needs a generator");
     }
   }
+  if (direction == Direction::kOut || direction == Direction::kInOut) {
+    if (reader.has("row")) argument.row = parse_expression(reader, "row");
+  }
   if (scalar && size_of(dtype) < 4) {
     reader.fail("dtype", "allowed for a scalar: f32, f64, i32, u32, i64, u64");
   }
@@ -109,6 +114,11 @@ ToleranceExpressions parse_tolerance(const JsonReader& reader, const JsonReader*
   };
   ToleranceExpressions tolerance{bound("max_abs_error"), bound("bad_abs_error"), bound("bad_share"),
                                  bound("relative_l2")};
+  if (reader.has("max_row_error")) {
+    tolerance.max_row_error = parse_expression(reader, "max_row_error");
+  } else if (base != nullptr && base->has("max_row_error")) {
+    tolerance.max_row_error = parse_expression(*base, "max_row_error");
+  }
   reader.finish();
   return tolerance;
 }
@@ -159,12 +169,24 @@ void require_evaluable(const Problem& problem, const std::string& file) {
           (void)argument.size.evaluate(shape.variables);
         } else if (argument.direction != Direction::kWorkspace) {
           (void)argument.bytes(shape.variables);
+          (void)argument.row_length(shape.variables);
         }
       }
     } catch (const InputError& error) {
       throw ProblemError(file + ": shapes." + shape.name + ": " + error.what());
     }
   }
+}
+
+/// A bound on rows that no argument has would never fail.
+void require_rows(const Problem& problem, const JsonReader& reader) {
+  const auto bounds_rows = [](const KernelSpec& kernel) {
+    return kernel.tolerance.max_row_error.has_value();
+  };
+  if (std::ranges::none_of(problem.templates, bounds_rows)) return;
+  const auto has_rows = [](const Argument& argument) { return argument.row.has_value(); };
+  if (std::ranges::any_of(problem.arguments, has_rows)) return;
+  reader.fail("tolerance", "max_row_error needs an out or inout argument with \"row\"");
 }
 
 }  // namespace
@@ -207,6 +229,7 @@ Problem Problem::parse(const std::string& text, const std::filesystem::path& fol
       folder,
       text};
   reader.finish();
+  require_rows(problem, reader);
   require_evaluable(problem, file);
   return problem;
 }
