@@ -53,7 +53,10 @@ void require_known_names(const Problem& problem, const KernelSpec& kernel, const
   if (&kernel == &problem.reference) return;  // it gets no workspace of its own
   for (const Argument& argument : problem.arguments) {
     if (argument.direction != Direction::kWorkspace) continue;
-    check.require("arguments: " + argument.name + ".extent", argument.size);
+    const bool own = kernel.workspace.contains(argument.name);
+    check.require(
+        own ? key + ".workspace." + argument.name : "arguments: " + argument.name + ".extent",
+        kernel.extent_of(argument));
   }
 }
 

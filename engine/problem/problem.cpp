@@ -42,11 +42,16 @@ std::string_view to_string(Direction direction) {
   return "unknown";
 }
 
-std::size_t Argument::bytes(const Values& values) const {
-  const double count = size.evaluate(values);
+const Expression& KernelSpec::extent_of(const Argument& argument) const {
+  const auto own = workspace.find(argument.name);
+  return own == workspace.end() ? argument.size : own->second;
+}
+
+std::size_t Argument::bytes(const Values& values, const Expression& extent) const {
+  const double count = extent.evaluate(values);
   constexpr double kMaxElements = 1e12;  // far above any device memory
   if (count < 0 || count != std::floor(count) || count > kMaxElements) {
-    throw ProblemError("extent '" + size.text() + "' of argument '" + name + "' is " +
+    throw ProblemError("extent '" + extent.text() + "' of argument '" + name + "' is " +
                        std::to_string(count) + "; allowed is a whole number of elements");
   }
   return static_cast<std::size_t>(count) * size_of(dtype);

@@ -58,8 +58,10 @@ Argument parse_argument(const JsonReader& reader) {
     reader.fail("dtype", error.what());
   }
   const bool scalar = direction == Direction::kScalar;
+  // A workspace that no template asks for is empty.
+  const std::string nothing = direction == Direction::kWorkspace ? "0" : "";
   Argument argument{
-      name, direction, dtype, parse_expression(reader, scalar ? "value" : "extent"), {}};
+      name, direction, dtype, parse_expression(reader, scalar ? "value" : "extent", nothing), {}};
   if (direction == Direction::kIn || direction == Direction::kInOut) {
     if (reader.has("generator")) {
       argument.generator = parse_generator(reader.child("generator"));
@@ -123,6 +125,16 @@ ToleranceExpressions parse_tolerance(const JsonReader& reader, const JsonReader*
   return tolerance;
 }
 
+std::map<std::string, Expression> parse_workspace(const JsonReader& reader) {
+  std::map<std::string, Expression> extents;
+  if (!reader.has("workspace")) return extents;
+  const JsonReader entry = reader.child("workspace");
+  for (const auto& [name, unused] : reader.object("workspace").items()) {
+    extents.emplace(name, parse_expression(entry, name));
+  }
+  return extents;
+}
+
 KernelSpec parse_kernel(const JsonReader& reader, const std::string& name,
                         const JsonReader& tolerance, const std::filesystem::path& folder) {
   static const Json nothing = Json::object();
@@ -135,7 +147,8 @@ KernelSpec parse_kernel(const JsonReader& reader, const std::string& name,
                      parse_expression(reader, "dynamic_shared_bytes", "0")},
                     parse_tolerance(own, &tolerance),
                     reader.boolean_or("deterministic", true),
-                    parse_expression(reader, "shapes_where", "1")};
+                    parse_expression(reader, "shapes_where", "1"),
+                    parse_workspace(reader)};
   reader.finish();
   if (!std::filesystem::is_regular_file(kernel.source)) {
     reader.fail("source", "no such file in " + folder.string());
@@ -189,6 +202,26 @@ void require_rows(const Problem& problem, const JsonReader& reader) {
   reader.fail("tolerance", "max_row_error needs an out or inout argument with \"row\"");
 }
 
+/// An extent for an argument that is no workspace would be ignored.
+void require_workspaces(const Problem& problem, const JsonReader& templates) {
+  for (const KernelSpec& kernel : problem.templates) {
+    for (const auto& [name, unused] : kernel.workspace) {
+      std::string known;
+      bool found = false;
+      for (const Argument& argument : problem.arguments) {
+        if (argument.direction != Direction::kWorkspace) continue;
+        found = found || argument.name == name;
+        known += (known.empty() ? "" : ", ") + argument.name;
+      }
+      if (found) continue;
+      templates.child(kernel.name)
+          .child("workspace")
+          .fail(name, "allowed are the names of workspace arguments: " +
+                          (known.empty() ? "there are none" : known));
+    }
+  }
+}
+
 }  // namespace
 
 Problem Problem::load(const std::filesystem::path& folder) {
@@ -230,6 +263,7 @@ Problem Problem::parse(const std::string& text, const std::filesystem::path& fol
       text};
   reader.finish();
   require_rows(problem, reader);
+  require_workspaces(problem, reader.child("templates"));
   require_evaluable(problem, file);
   return problem;
 }

@@ -260,6 +260,18 @@ TEST(CorrectnessGate, AWorkspaceIsZeroedOnceAndKeptFromLaunchToLaunch) {
   EXPECT_EQ(reason_of(fixture.check(fixture.load("counting", counting))), "passed");
 }
 
+TEST(CorrectnessGate, AWorkspaceIsAsLargeAsTheTemplateNeeds) {
+  for (const auto& [extent, outcome] :
+       {std::pair("4", "wrote outside buffer 'scratch' (16 bytes)"), std::pair("5", "passed"),
+        std::pair("0", "wrote outside buffer 'scratch' (0 bytes)")}) {
+    GateFixture fixture;
+    fixture.problem.templates.front().workspace.emplace("scratch", Expression(extent));
+    const auto fifth =
+        right_and([](const Launch& launch, float*, int) { launch.buffer<int>(kScratch)[4] = 1; });
+    EXPECT_THAT(reason_of(fixture.check(fixture.load("fifth", fifth))), HasSubstr(outcome));
+  }
+}
+
 TEST(CorrectnessGate, LargeShapesMayBeCheckedWithOneSeed) {
   GateFixture fixture;
   const CorrectnessResult result =

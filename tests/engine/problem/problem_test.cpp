@@ -63,6 +63,42 @@ TEST(ProblemFile, RowsOfAnOutputAndTheirBound) {
   EXPECT_TRUE(Problem::parse(json.dump(), kFolder).templates.front().tolerance.max_row_error);
 }
 
+/// The planted problem with a workspace and a template that says how much of it it needs.
+Json planted_with_workspace() {
+  Json json = planted();
+  json["arguments"].push_back({{"name", "scratch"}, {"direction", "workspace"}, {"dtype", "f32"}});
+  json["templates"]["planted"]["workspace"]["scratch"] = "ITEMS > 1 ? ITEMS * N : 0";
+  return json;
+}
+
+TEST(ProblemFile, ATemplateSaysHowMuchWorkspaceItNeeds) {
+  const Problem problem = Problem::parse(planted_with_workspace().dump(), kFolder);
+  const Argument& scratch = problem.arguments.back();
+  const Expression& own = problem.templates.front().extent_of(scratch);
+  EXPECT_EQ(scratch.bytes({{"ITEMS", 4}, {"N", 10}}, own), 160U);
+  EXPECT_EQ(scratch.bytes({{"ITEMS", 1}, {"N", 10}}, own), 0U);
+  EXPECT_EQ(scratch.bytes({}), 0U) << "nobody asked for more";
+  const Argument& other = problem.arguments.front();
+  EXPECT_EQ(&problem.templates.front().extent_of(other), &other.size);
+  require_known_names(problem, problem.templates.front(), {{"N", 1}, {"THREADS", 1}, {"ITEMS", 1}});
+  try {
+    require_known_names(problem, problem.templates.front(), {{"N", 1}, {"THREADS", 1}});
+    ADD_FAILURE() << "ITEMS is not known";
+  } catch (const ProblemError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("templates.planted"));
+  }
+}
+
+TEST(ProblemFile, OnlyWorkspacesHaveExtentsPerTemplate) {
+  EXPECT_THAT(complaint([](Json& j) { j["templates"]["planted"]["workspace"]["y"] = 3; }),
+              AllOf(HasSubstr("templates.planted.workspace.y: 3"), HasSubstr("there are none")));
+  EXPECT_THAT(complaint([](Json& j) {
+                j = planted_with_workspace();
+                j["templates"]["planted"]["workspace"]["scrach"] = 3;
+              }),
+              AllOf(HasSubstr("workspace.scrach: 3"), HasSubstr("scratch")));
+}
+
 TEST(ProblemFile, RowsThatCannotBeAreRefused) {
   EXPECT_THAT(complaint([](Json& j) { j["tolerance"]["max_row_error"] = 0.5; }),
               AllOf(HasSubstr("tolerance"), HasSubstr("needs an out or inout argument")));
