@@ -114,12 +114,12 @@ std::string dimensions(const std::array<std::uint32_t, 3>& size) {
 
 void print_checks(const Judgement& judgement) {
   if (judgement.checks.empty()) return;
-  std::printf("%-20s %20s %14s %10s %12s\n", "checked shape", "seed", "max abs error", "bad",
-              "relative L2");
+  std::printf("%-20s %20s %14s %10s %12s %12s\n", "checked shape", "seed", "max abs error", "bad",
+              "relative L2", "row error");
   for (const CheckResult& check : judgement.checks) {
-    std::printf("%-20s %20llu %14.3g %9.3f%% %12.3g\n", check.shape.c_str(),
+    std::printf("%-20s %20llu %14.3g %9.3f%% %12.3g %12.3g\n", check.shape.c_str(),
                 static_cast<unsigned long long>(check.seed), check.max_abs_error,
-                check.bad_share * 100, check.relative_l2);
+                check.bad_share * 100, check.relative_l2, check.max_row_error);
   }
 }
 

@@ -145,10 +145,12 @@ CorrectnessResult CorrectnessGate::judge(const LoadedKernel& kernel, const Check
     const Argument& argument = problem_.arguments[i];
     if (!is_output(argument)) continue;
     const Comparison comparison =
-        compare(argument.dtype, ran.outputs[i], data.expected[i], tolerance.bad_abs_error);
+        compare(argument.dtype, ran.outputs[i], data.expected[i], tolerance.bad_abs_error,
+                argument.row_length(data.values));
     figures.max_abs_error = std::max(figures.max_abs_error, comparison.max_abs_error);
     figures.bad_share = std::max(figures.bad_share, comparison.bad_share);
     figures.relative_l2 = std::max(figures.relative_l2, comparison.relative_l2);
+    figures.max_row_error = std::max(figures.max_row_error, comparison.max_row_error);
     const auto why = violation(comparison, tolerance, argument.name);
     if (why && !result.rejection) result.rejection = wrong(data, *why);
   }
