@@ -35,6 +35,9 @@
 #if PRODUCER_GROUP != 0 && PRODUCER_GROUP != 1
 #error PRODUCER_GROUP is 0 or 1
 #endif
+#if !PRODUCER_GROUP && GROUPS_M == 3
+#error GROUPS_M 3 needs PRODUCER_GROUP: the copiers of a share take its chunks in equal parts
+#endif
 #if PRODUCER_GROUP && STAGES_K < 2
 #error PRODUCER_GROUP needs STAGES_K >= 2: with one slot producers and consumers only take turns
 #endif
@@ -127,6 +130,11 @@ constexpr int kBarriers = kStats + kStatsBytes;
 constexpr int kBarrierBytes = kProduced ? 2 * 8 * (STAGES_K + STAGES_V) : 0;
 constexpr int kBroadcast = kBarriers + kBarrierBytes;
 constexpr int kSharedBytes = kBroadcast + 16;
+
+static_assert(kCopiedKeys * kRowChunks % kCopiers == 0 || kCopiers % (kCopiedKeys * kRowChunks) == 0,
+              "copiers share the chunks of a tile equally");
+static_assert(kTileM * kRowChunks % kConsumers == 0 || kConsumers % (kTileM * kRowChunks) == 0,
+              "and those of Q");
 
 /// What the chunks of a row are permuted by: as wgmma reads rows of 64 and of 128 bytes.
 __device__ __forceinline__ int swizzle_of(int row) {

@@ -102,6 +102,7 @@ std::vector<Settings> forbidden_settings(const std::string& template_name) {
             {{"STEP_N", "64"}},
             {{"STEP_N", "256"}},
             {{"GROUPS_M", "4"}},
+            {{"GROUPS_M", "3"}, {"GROUPS_KV", "1"}, {"TILE_N", "128"}},
             {{"STAGES_K", "2"}, {"STAGES_V", "2"}, {"OVERLAP", "maxima"}, {"TILE_N", "32"}},
             {{"PRODUCER_GROUP", "1"}, {"STAGES_K", "2"}, {"OVERLAP", "maxima"}}};
   }
