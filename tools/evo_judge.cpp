@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/core/json_reader.hpp"
+#include "engine/gate/coverage.hpp"
 #include "engine/gate/harness.hpp"
 #include "engine/worker/messages.hpp"
 #include "tools/session_options.hpp"
@@ -99,6 +100,7 @@ OrderedJson result_json(const Harness& harness, const Candidate& candidate,
     json["launch"] = {{"grid", judgement.launch.grid}, {"block", judgement.launch.block}};
   }
   json["checks"] = plain(judgement.checks);
+  json["checked"] = coverage_text(judgement.checks);
   if (judgement.timing) json["timing"] = plain(*judgement.timing);
   if (judgement.rejection) json["rejection"] = plain(*judgement.rejection);
   json["compile_ms"] = judgement.compile_ms;
@@ -121,6 +123,7 @@ void print_checks(const Judgement& judgement) {
                 static_cast<unsigned long long>(check.seed), check.max_abs_error,
                 check.bad_share * 100, check.relative_l2, check.max_row_error);
   }
+  std::printf("checked      %s\n", coverage_text(judgement.checks).c_str());
 }
 
 void print_people(const Harness& harness, const Candidate& candidate, const Judgement& judgement,

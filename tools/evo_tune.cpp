@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/core/hash.hpp"
+#include "engine/gate/coverage.hpp"
 #include "tools/evo_elite_answers.hpp"
 #include "tools/evo_tune_report.hpp"
 #include "tools/session_options.hpp"
@@ -158,10 +159,18 @@ void report_speed(const Harness& harness, const Tuner& tuner, const TuneReport& 
   report.say(line);
 }
 
+/// What the checks of the best kernel looked at; empty without one.
+std::string coverage_of_winner(const Store& store, const Tuner& tuner) {
+  if (tuner.elite().members().empty()) return {};
+  return coverage_text(store.evaluation(tuner.elite().members().front().id).record.checks);
+}
+
 void print_result(const Store& store, RunId run, const Options& options, const TuneReport& report,
                   const Tuner& tuner) {
+  const std::string checked = coverage_of_winner(store, tuner);
   report.emit({{"event", "finished"},
                {"run", run},
+               {"checked", checked},
                {"evaluated", tuner.progress().evaluated},
                {"green", tuner.progress().green},
                {"elapsed_s", tuner.progress().elapsed_s}});
@@ -178,6 +187,7 @@ void print_result(const Store& store, RunId run, const Options& options, const T
   std::cout << elite.title << '\n';
   print_text(std::cout, elite.table);
   std::cout << elite.notes;
+  if (!checked.empty()) std::cout << "the winner's checks: " << checked << '\n';
   const RejectionSummary summary = rejections(store, run);
   if (summary.policy_only > 0) {
     std::cout << summary.policy_only << " of " << summary.evaluated

@@ -17,6 +17,10 @@ namespace {
 /// and not repeated on a device that interprets.
 constexpr double kFlopsForAllSeedsWhenInterpreted = 134217728.0;
 
+/// Shapes with more work than this (2^31 operations, about two seconds) are checked by a part of
+/// their CTAs there.
+constexpr double kFlopsOfWholeGridsWhenInterpreted = 2147483648.0;
+
 /// The folder of problems: kernel_templates/ beside the folder of the space file.
 std::filesystem::path find_templates_root(const SpaceDefinition& space) {
   const std::filesystem::path folder = std::filesystem::absolute(space.file).parent_path();
@@ -42,8 +46,8 @@ std::string define(const std::string& name, const std::string& value) {
   return "-D" + name + "=" + value;
 }
 
-/// What to compile for: the device's architecture, in the space's own variant of it ("sm_90a" runs on
-/// sm_90 alone, and has instructions that sm_90 lacks).
+/// What to compile for: the device's architecture, in the space's own variant of it ("sm_90a" runs
+/// on sm_90 alone, and has instructions that sm_90 lacks).
 std::string target_arch(const std::string& device, const std::string& space) {
   return space == device + "a" ? space : device;
 }
@@ -113,6 +117,7 @@ void Harness::set_up_device(const HarnessOptions& options, Store& store) {
   setup.timing.cold = options.cold;
   if (device_info_.time_kind == TimeKind::kPredicted) {
     setup.correctness.flops_for_all_seeds = kFlopsForAllSeedsWhenInterpreted;
+    setup.correctness.flops_of_whole_grids = kFlopsOfWholeGridsWhenInterpreted;
   }
   device_->set_up(setup);
 }
