@@ -60,7 +60,8 @@ std::string number_text(double value) {
 }  // namespace
 
 Harness::Harness(const HarnessOptions& options, Store& store, std::unique_ptr<DeviceClient> device)
-    : space_(read_space_file(options.space_file)),
+    : store_(store),
+      space_(read_space_file(options.space_file)),
       templates_root_(find_templates_root(space_.definition())),
       problem_(Problem::load(templates_root_ / space_.definition().problem)),
       kernel_(problem_.kernel(space_.definition().template_name)),
@@ -129,9 +130,7 @@ std::string Harness::problem_key() const {
   return hash.hex();
 }
 
-std::vector<Judgement> Harness::judge(const std::vector<Candidate>& candidates, double give_up_us,
-                                      const std::atomic<bool>& stop,
-                                      const Pipeline::Finished& finished) {
+std::vector<KernelJob> Harness::jobs_for(const std::vector<Candidate>& candidates) const {
   std::vector<KernelJob> jobs;
   for (const Candidate& candidate : candidates) {
     std::vector<std::string> options = space_.definition().compiler_options;
@@ -140,7 +139,21 @@ std::vector<Judgement> Harness::judge(const std::vector<Candidate>& candidates, 
     }
     jobs.push_back({request_for(kernel_, source_, options), space_.values(candidate)});
   }
-  return pipeline_->judge(std::move(jobs), give_up_us, stop, finished);
+  return jobs;
+}
+
+std::vector<Judgement> Harness::judge(const std::vector<Candidate>& candidates, double give_up_us,
+                                      const std::atomic<bool>& stop,
+                                      const Pipeline::Finished& finished) {
+  return pipeline_->judge(jobs_for(candidates), give_up_us, stop, finished);
+}
+
+std::vector<Judgement> Harness::judge_beyond_policy(const std::vector<Candidate>& candidates,
+                                                    const std::atomic<bool>& stop) {
+  Pipeline free({&problem_, &kernel_, &shape_, {}, device_info_}, store_, compilers_,
+                device_.get());
+  return free.judge(jobs_for(candidates), std::numeric_limits<double>::infinity(), stop,
+                    [](std::size_t, const Judgement&) {});
 }
 
 KernelUnderTest Harness::kernel_of(const Candidate& candidate, const CompilationRecord& compilation,

@@ -50,6 +50,9 @@ class Harness {
   [[nodiscard]] std::vector<Judgement> judge(const std::vector<Candidate>& candidates,
                                              double give_up_us, const std::atomic<bool>& stop,
                                              const Pipeline::Finished& finished);
+  /// The same without the space's policy: what it costs. Kernels known already are judged again.
+  [[nodiscard]] std::vector<Judgement> judge_beyond_policy(const std::vector<Candidate>& candidates,
+                                                           const std::atomic<bool>& stop);
   void remember(const std::string& kernel_key) { pipeline_->remember(kernel_key); }
 
   /// The kernel of a candidate from its stored compilation.
@@ -67,11 +70,13 @@ class Harness {
   [[nodiscard]] std::string manifest(const Candidate& candidate) const;
 
  private:
+  [[nodiscard]] std::vector<KernelJob> jobs_for(const std::vector<Candidate>& candidates) const;
   [[nodiscard]] CompileRequest request_for(const KernelSpec& spec, const KernelSource& source,
                                            const std::vector<std::string>& defines) const;
   [[nodiscard]] CompilationRecord compile_reference(Store& store);
   void set_up_device(const HarnessOptions& options, Store& store);
 
+  Store& store_;
   Space space_;
   std::filesystem::path templates_root_;
   Problem problem_;

@@ -31,6 +31,19 @@ std::optional<Rejection> judge(const Resources& used, const LaunchConfig& config
   return resource_gate(used, config, policy, arch_limits("sm_89"));
 }
 
+TEST(ResourceGate, PolicyMissesNameEveryLimitAndHowFarAbove) {
+  EXPECT_TRUE(policy_misses(resources(120), 65536, kPolicy).empty());
+  EXPECT_TRUE(policy_misses(resources(255, 0, 99), 99999, {}).empty());
+  const std::vector<PolicyMiss> misses = policy_misses(resources(150, 0, 3), 98304, kPolicy);
+  ASSERT_EQ(misses.size(), 3U);
+  EXPECT_EQ(misses[0].text(), "registers 150 > 120");
+  EXPECT_DOUBLE_EQ(misses[0].excess(), 1.25);
+  EXPECT_EQ(misses[1].text(), "shared bytes 98304 > 65536");
+  EXPECT_DOUBLE_EQ(misses[1].excess(), 1.5);
+  EXPECT_EQ(misses[2].text(), "spill bytes 3 > 0");
+  EXPECT_DOUBLE_EQ(misses[2].excess(), 4);
+}
+
 TEST(ResourceGate, AtTheLimitPassesAndOneMoreDoesNot) {
   EXPECT_FALSE(judge(resources(120), launch(128)));
   EXPECT_FALSE(judge(resources(64, 32768), launch(128, 32768)));
