@@ -83,7 +83,7 @@ OrderedJson result_json(const Harness& harness, const Candidate& candidate,
   const Resources& resources = judgement.compilation.resources;
   OrderedJson json = {{"space", harness.space().definition().name},
                       {"device", harness.device().id},
-                      {"arch", harness.device().arch},
+                      {"arch", harness.arch()},
                       {"shape", harness.shape().name},
                       {"config", OrderedJson::parse(harness.space().config_json(candidate))},
                       {"verdict", judgement.rejection ? "rejected"
@@ -132,7 +132,7 @@ void print_people(const Harness& harness, const Candidate& candidate, const Judg
   if (judgement.compilation.ok) {
     const Resources& resources = judgement.compilation.resources;
     std::printf("build        %.0f ms, %s for %s\n", judgement.compile_ms,
-                judgement.compilation.compiler.c_str(), harness.device().arch.c_str());
+                judgement.compilation.compiler.c_str(), harness.arch().c_str());
     std::printf("registers    %d per thread\n", resources.registers);
     std::printf("shared       %d static + %u dynamic bytes per CTA\n",
                 resources.static_shared_bytes, judgement.launch.dynamic_shared_bytes);

@@ -131,10 +131,10 @@ void describe(const Harness& harness, const TuneReport& report, RunId run) {
              (count.exact ? "" : "about ") +
              std::to_string(static_cast<std::int64_t>(count.value)) +
              " valid configurations), shape " + harness.shape().name + ", " +
-             harness.device().name + ", " + harness.device().arch);
-  if (harness.device().arch != harness.space().definition().arch) {
+             harness.device().name + ", " + harness.arch());
+  if (harness.arch() != harness.space().definition().arch) {
     report.say("the space is written for " + harness.space().definition().arch +
-               "; compiling for the device, " + harness.device().arch);
+               "; compiling for the device, " + harness.arch());
   }
 }
 

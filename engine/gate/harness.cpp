@@ -46,10 +46,14 @@ std::string define(const std::string& name, const std::string& value) {
   return "-D" + name + "=" + value;
 }
 
-/// What to compile for: the device's architecture, in the space's own variant of it ("sm_90a" runs
-/// on sm_90 alone, and has instructions that sm_90 lacks).
-std::string target_arch(const std::string& device, const std::string& space) {
-  return space == device + "a" ? space : device;
+/// Throws SpaceError naming the file and the key.
+std::string arch_of(const SpaceDefinition& space, const DeviceInfo& device) {
+  try {
+    return compile_arch(device.arch, space.arch);
+  } catch (const InputError& error) {
+    throw SpaceError(space.file + ": arch: \"" + space.arch + "\": " + error.what() + " (" +
+                     device.name + ")");
+  }
 }
 
 std::string number_text(double value) {
@@ -70,6 +74,7 @@ Harness::Harness(const HarnessOptions& options, Store& store, std::unique_ptr<De
       line_info_(options.line_info),
       device_(std::move(device)),
       device_info_(device_ ? device_->info() : arch_limits(space_.definition().arch)),
+      arch_(arch_of(space_.definition(), device_info_)),
       compilers_(worker_program(), std::max<std::size_t>(options.jobs, 1), options.compile_limit) {
   (void)problem_.checked_shapes(shape_, kernel_);  // refuses a shape the template does not support
   check_names(problem_, kernel_, shape_, space_);
@@ -82,8 +87,7 @@ Harness::Harness(const HarnessOptions& options, Store& store, std::unique_ptr<De
 
 CompileRequest Harness::request_for(const KernelSpec& spec, const KernelSource& source,
                                     const std::vector<std::string>& defines) const {
-  CompileRequest request{source, spec.entry,
-                         target_arch(device_info_.arch, space_.definition().arch), defines};
+  CompileRequest request{source, spec.entry, arch_, defines};
   for (const auto& [name, value] : problem_.macros_for(shape_)) {
     request.options.push_back(define(name, number_text(value)));
   }

@@ -37,6 +37,8 @@ class Harness {
   [[nodiscard]] const KernelSpec& kernel() const { return kernel_; }
   [[nodiscard]] const Shape& shape() const { return shape_; }
   [[nodiscard]] const DeviceInfo& device() const { return device_info_; }
+  /// What kernels are compiled for: the device's architecture or its own variant, "sm_90a".
+  [[nodiscard]] const std::string& arch() const { return arch_; }
   /// False without a device: nothing beyond the resource gate is judged.
   [[nodiscard]] bool has_device() const { return device_ != nullptr; }
   /// Where the time went so far.
@@ -86,6 +88,7 @@ class Harness {
   bool line_info_;
   std::unique_ptr<DeviceClient> device_;
   DeviceInfo device_info_;
+  std::string arch_;
   CompilePool compilers_;
   std::unique_ptr<Pipeline> pipeline_;
   double confirm_ms_ = 0;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/core/error.hpp"
 #include "engine/device/arch_limits.hpp"
 
 namespace evo {
@@ -109,6 +110,25 @@ TEST(ArchLimits, KnowsSharedMemoryAndRefusesOtherNames) {
   EXPECT_EQ(arch_limits("sm_80").max_shared_bytes_per_cta, 163 * 1024);
   for (const char* name : {"", "sm_", "hopper", "compute_89", "sm_90ab", "sm_x"}) {
     EXPECT_THROW((void)arch_limits(name), std::exception) << name;
+  }
+}
+
+TEST(CompileArch, IsTheDevicesOrItsOwnVariantWhenTheSpaceAsks) {
+  EXPECT_EQ(compile_arch("sm_90", "sm_90"), "sm_90");
+  EXPECT_EQ(compile_arch("sm_90", "sm_89"), "sm_90");
+  EXPECT_EQ(compile_arch("sm_90", "sm_90a"), "sm_90a");
+  EXPECT_EQ(compile_arch("sm_90a", "sm_90a"), "sm_90a");  // no device: the space's own
+  EXPECT_EQ(compile_arch("sm_120", "sm_120a"), "sm_120a");
+}
+
+TEST(CompileArch, AVariantOfAnotherArchitectureIsRefused) {
+  for (const char* device : {"sm_89", "sm_80", "sm_100", "sm_120"}) {
+    try {
+      (void)compile_arch(device, "sm_90a");
+      ADD_FAILURE() << device;
+    } catch (const InputError& error) {
+      EXPECT_THAT(error.what(), AllOf(HasSubstr("exactly sm_90"), HasSubstr(device)));
+    }
   }
 }
 
