@@ -68,7 +68,8 @@ Json checks_json(const EvaluationRecord& record) {
                       {"max_abs_error", check.max_abs_error},
                       {"bad_share", check.bad_share},
                       {"relative_l2", check.relative_l2},
-                      {"max_row_error", check.max_row_error}});
+                      {"max_row_error", check.max_row_error},
+                      {"sampled", check.sampled}});
   }
   return checks;
 }
@@ -272,7 +273,8 @@ std::string candidate_text(const Store& store, CandidateId candidate) {
                             {"max_abs_error", "max abs err", -2},
                             {"bad_share", "bad share", 4},
                             {"relative_l2", "relative L2", -2},
-                            {"max_row_error", "row error", -2}}};
+                            {"max_row_error", "row error", -2},
+                            {"sampled", "only", 0, true}}};
     for (const Json& check : checks_json(record)) {
       std::vector<Json>& row = table.rows.emplace_back();
       for (const auto& [name, value] : check.items()) row.push_back(value);

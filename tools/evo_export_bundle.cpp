@@ -73,7 +73,8 @@ Json checks_json(const StoredEvaluation& evaluation) {
                       {"max_abs_error", check.max_abs_error},
                       {"bad_share", check.bad_share},
                       {"relative_l2", check.relative_l2},
-                      {"max_row_error", check.max_row_error}});
+                      {"max_row_error", check.max_row_error},
+                      {"sampled", check.sampled}});
   }
   return checks;
 }

@@ -1,5 +1,6 @@
 #include "engine/gate/compare.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -83,6 +84,13 @@ Comparison compare(Dtype dtype, std::span<const std::byte> output, std::span<con
   }
   if (row_length > 0) compare_rows(values, expected, row_length, result);
   return result;
+}
+
+void add_figures(CheckResult& check, const Comparison& comparison) {
+  check.max_abs_error = std::max(check.max_abs_error, comparison.max_abs_error);
+  check.bad_share = std::max(check.bad_share, comparison.bad_share);
+  check.relative_l2 = std::max(check.relative_l2, comparison.relative_l2);
+  check.max_row_error = std::max(check.max_row_error, comparison.max_row_error);
 }
 
 std::optional<std::string> violation(const Comparison& comparison, const Tolerance& tolerance,

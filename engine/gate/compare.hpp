@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "engine/core/measurement.hpp"
 #include "engine/problem/dtype.hpp"
 #include "engine/problem/problem.hpp"
 
@@ -32,6 +33,9 @@ struct Comparison {
 [[nodiscard]] Comparison compare(Dtype dtype, std::span<const std::byte> output,
                                  std::span<const double> expected, double bad_abs_error,
                                  std::size_t row_length = 0);
+
+/// The worse figures of both, for the next output argument of a check.
+void add_figures(CheckResult& check, const Comparison& comparison);
 
 /// Why the comparison fails the tolerance, in one line naming the figure, the bound and the worst
 /// element of argument `name`; nothing when it passes. NaN never passes.

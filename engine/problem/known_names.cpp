@@ -47,6 +47,7 @@ void require_known_names(const Problem& problem, const KernelSpec& kernel, const
   check.require(key + ": tolerance.bad_abs_error", kernel.tolerance.bad_abs_error);
   check.require(key + ": tolerance.bad_share", kernel.tolerance.bad_share);
   check.require(key + ": tolerance.relative_l2", kernel.tolerance.relative_l2);
+  check.require(key + ".independent_ctas", kernel.independent_ctas);
   if (kernel.tolerance.max_row_error) {
     check.require(key + ": tolerance.max_row_error", *kernel.tolerance.max_row_error);
   }

@@ -91,6 +91,11 @@ struct KernelSpec {
   ToleranceExpressions tolerance;
   bool deterministic = true;     ///< a repeated run must agree bit for bit
   Expression shapes_where{"1"};  ///< of shape variables: 0 for shapes it does not support
+  /// Of shape variables and macros: 1 when every CTA computes its share of the outputs alone, so
+  /// that a few of them may stand for all.
+  Expression independent_ctas{"0"};
+  /// For a reference: the linear CTA that computes row ROW of the outputs; none: nobody knows.
+  std::optional<Expression> cta_of_row = {};
   /// Extents of workspace arguments that differ from the arguments' own, by name.
   std::map<std::string, Expression> workspace = {};
 

@@ -9,6 +9,7 @@ namespace evo {
 namespace {
 
 constexpr std::string_view kFormat = "evo-tune problem 1";
+constexpr std::string_view kReference = "reference";
 
 Expression parse_expression(const JsonReader& reader, std::string_view key,
                             const std::string& fallback = {}) {
@@ -148,7 +149,12 @@ KernelSpec parse_kernel(const JsonReader& reader, const std::string& name,
                     parse_tolerance(own, &tolerance),
                     reader.boolean_or("deterministic", true),
                     parse_expression(reader, "shapes_where", "1"),
+                    parse_expression(reader, "independent_ctas", "0"),
+                    std::nullopt,
                     parse_workspace(reader)};
+  if (name == kReference && reader.has("cta_of_row")) {
+    kernel.cta_of_row = parse_expression(reader, "cta_of_row");
+  }
   reader.finish();
   if (!std::filesystem::is_regular_file(kernel.source)) {
     reader.fail("source", "no such file in " + folder.string());
@@ -249,18 +255,18 @@ Problem Problem::parse(const std::string& text, const std::filesystem::path& fol
       macros.emplace_back(macro, parse_expression(reader.child("macros"), macro));
     }
   }
-  Problem problem{
-      name,
-      description,
-      std::move(arguments),
-      parse_shapes(reader),
-      std::move(macros),
-      parse_expression(reader, "flops"),
-      parse_expression(reader, "bytes"),
-      parse_kernel(reader.child("reference"), "reference", reader.child("tolerance"), folder),
-      parse_templates(reader, folder),
-      folder,
-      text};
+  Problem problem{name,
+                  description,
+                  std::move(arguments),
+                  parse_shapes(reader),
+                  std::move(macros),
+                  parse_expression(reader, "flops"),
+                  parse_expression(reader, "bytes"),
+                  parse_kernel(reader.child("reference"), std::string(kReference),
+                               reader.child("tolerance"), folder),
+                  parse_templates(reader, folder),
+                  folder,
+                  text};
   reader.finish();
   require_rows(problem, reader);
   require_workspaces(problem, reader.child("templates"));

@@ -199,7 +199,9 @@ void make_version_1(const fs::path& file) {
     store.record_evaluation(run, record);
   }
   SQLite::Database database(file, SQLite::OPEN_READWRITE);
-  database.exec("ALTER TABLE check_result DROP COLUMN max_row_error; PRAGMA user_version = 1");
+  database.exec(
+      "ALTER TABLE check_result DROP COLUMN max_row_error;"
+      "ALTER TABLE check_result DROP COLUMN sampled; PRAGMA user_version = 1");
 }
 
 TEST_F(DatabaseFile, OfVersion1IsReadAsItIsAndUpgradedByAWriter) {
