@@ -42,6 +42,12 @@ std::string define(const std::string& name, const std::string& value) {
   return "-D" + name + "=" + value;
 }
 
+/// What to compile for: the device's architecture, in the space's own variant of it ("sm_90a" runs on
+/// sm_90 alone, and has instructions that sm_90 lacks).
+std::string target_arch(const std::string& device, const std::string& space) {
+  return space == device + "a" ? space : device;
+}
+
 std::string number_text(double value) {
   const auto whole = static_cast<std::int64_t>(value);
   return static_cast<double>(whole) == value ? std::to_string(whole) : std::to_string(value);
@@ -71,7 +77,8 @@ Harness::Harness(const HarnessOptions& options, Store& store, std::unique_ptr<De
 
 CompileRequest Harness::request_for(const KernelSpec& spec, const KernelSource& source,
                                     const std::vector<std::string>& defines) const {
-  CompileRequest request{source, spec.entry, device_info_.arch, defines};
+  CompileRequest request{source, spec.entry,
+                         target_arch(device_info_.arch, space_.definition().arch), defines};
   for (const auto& [name, value] : problem_.macros_for(shape_)) {
     request.options.push_back(define(name, number_text(value)));
   }

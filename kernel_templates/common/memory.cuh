@@ -14,6 +14,12 @@ __device__ __forceinline__ Chunk load_shared(u32 shared) {
   return c;
 }
 
+__device__ __forceinline__ void store_shared(u32 shared, const Chunk& c) {
+  asm volatile("st.shared.v4.u32 [%0], {%1,%2,%3,%4};" ::"r"(shared), "r"(c.word[0]),
+               "r"(c.word[1]), "r"(c.word[2]), "r"(c.word[3])
+               : "memory");
+}
+
 __device__ __forceinline__ Float4 load_shared_f32(u32 shared) {
   Float4 f;
   asm volatile("ld.shared.v4.f32 {%0,%1,%2,%3}, [%4];"

@@ -26,6 +26,13 @@ __device__ __forceinline__ float shuffle_xor(float value, int mask) {
   return other;
 }
 
+/// `value` of lane 0, in every lane: the same for the whole warp, and the compiler knows.
+__device__ __forceinline__ int uniform(int value) {
+  int result;
+  asm volatile("shfl.sync.idx.b32 %0, %1, 0, 31, -1;" : "=r"(result) : "r"(value));
+  return result;
+}
+
 /// True in every lane when `predicate` holds in any.
 __device__ __forceinline__ bool any_lane(bool predicate) {
   u32 result;

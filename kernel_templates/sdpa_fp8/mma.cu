@@ -18,21 +18,18 @@
 // At the end the shares of the keys are merged: those of the warps, then those of SPLIT_KV CTAs.
 
 #include "mma_config.cuh"
-#include "mma_merge.cuh"
-#include "mma_scores.cuh"
-#include "mma_softmax.cuh"
+
 #include "mma_tiles.cuh"
+
+#include "merge.cuh"
+#include "mma_scores.cuh"
+#include "mma_values.cuh"
 
 #if PRODUCER_WARPS > 0
 using Ring = ProducedRing;
 #else
 using Ring = SharedRing;
 #endif
-
-struct Scales {
-  float score;  ///< from a raw dot product of e4m3 values to a power of two
-  float value;  ///< descale of V
-};
 
 /// Where a warp is: its share of one tile of keys.
 struct Place {
@@ -47,13 +44,6 @@ __device__ __forceinline__ Place place_of(const Tiles& tiles, const Ring& ring, 
   return {tiles.shared + kKRing + ring.slot_k(step) * kSlotBytes + share,
           tiles.shared + kVRing + ring.slot_v(step) * kSlotBytes + share,
           tiles.first_key(step) + role.share * kKeys};
-}
-
-/// Step 2, where it is needed at all.
-__device__ __forceinline__ void mask_if_needed(Scores& scores, int first_key, int first_row,
-                                               int kv_len, const Role& role) {
-  const int safe_keys = kCausal ? min(kv_len, first_row + 1) : kv_len;
-  if (first_key + STEP_N > safe_keys) mask_scores(scores, first_key, first_row, kv_len, role);
 }
 
 /// The warp's share of all tiles, step by step.
@@ -73,7 +63,10 @@ __device__ __forceinline__ void attend_tiles(Accumulated& state, const Queries& 
       update_maxima(state, scores, scale);
       Probabilities p;
 #pragma unroll
-      for (int n = 0; n < kStepTiles; n += 2) exponentiate_pair(p, scores, state, n, scale);
+      for (int n = 0; n < kStepTiles; n += 2) {
+        exponentiate_pair(scores, state, n, scale);
+        pack_pair(p, scores, n);
+      }
       if (key == 0) ring.acquire_v(tiles, step, thread);
       add_values(state, p, place.v_rows + key * kRowBytes, role);
     }
@@ -112,7 +105,8 @@ __device__ __forceinline__ void attend_tiles_pipelined(Accumulated& state, const
           crosses ? (last ? place.k_rows : next.k_rows) : place.k_rows + (key + STEP_N) * kRowBytes;
 #pragma unroll
       for (int n = 0; n < kStepTiles; n += 2) {
-        exponentiate_pair(p, scores, state, n, scale);
+        exponentiate_pair(scores, state, n, scale);
+        pack_pair(p, scores, n);
         compute_tile(scores, queries, rows, n, role);
         compute_tile(scores, queries, rows, n + 1, role);
       }
@@ -125,14 +119,6 @@ __device__ __forceinline__ void attend_tiles_pipelined(Accumulated& state, const
   ring.release_k(tiles.count - 1, role);
 }
 
-__device__ __forceinline__ Scales scales_of(const Problem& problem, const Item& item) {
-  const float kLog2E = 1.4426950408889634f;
-  const int head = item.head * problem.scale_per_head;
-  const int kv_head = item.kv_head * problem.scale_per_head;
-  return {problem.softmax_scale * kLog2E * problem.q_scale[head] * problem.k_scale[kv_head],
-          problem.v_scale[kv_head]};
-}
-
 /// Warps that compute: one work item, from its queries to its rows of O.
 __device__ __forceinline__ void consume(const Problem& problem, const Item& item, const Ring& ring,
                                         const Tiles& tiles, int thread) {
@@ -140,8 +126,11 @@ __device__ __forceinline__ void consume(const Problem& problem, const Item& item
   const u8* q = problem.q + static_cast<u64>(item.head) * problem.q_len * HEAD_DIM;
   Queries queries;
   if constexpr (kQInShared) {
-    copy_rows<kTileM, kConsumers>(tiles.shared, q + item.first_row * HEAD_DIM,
-                                  problem.q_len - item.first_row, thread);
+    // A part without keys would leave the copies unwaited for.
+    if (SPLIT_KV == 1 || tiles.count > 0) {
+      copy_rows<kTileM, kConsumers>(tiles.shared, q + item.first_row * HEAD_DIM,
+                                    problem.q_len - item.first_row, thread);
+    }
     queries.shared = tiles.shared + (role.row + role.quad) * kRowBytes;
   }
   ring.start(tiles, thread);
@@ -161,32 +150,11 @@ __device__ __forceinline__ void consume(const Problem& problem, const Item& item
     attend_tiles(state, queries, ring, tiles, first_row, role, thread, scales.score);
   }
   finish_sums(state);
-  if constexpr (WARPS_KV > 1) merge_shares(state, tiles.shared, role, scales.score);
+  if constexpr (kShares > 1) merge_shares(state, tiles.shared, role, scales.score);
 #if SPLIT_KV > 1
   if (!merge_parts(state, problem, item, tiles.shared, role, thread, scales.score)) return;
 #endif
   write_rows(state, problem, item, role, scales.score, scales.value);
-}
-
-/// `line`: the tile of queries and the part of the keys, of `head`. Causal tiles have more keys the
-/// later they are, and the longest must start first.
-__device__ __forceinline__ Item item_of(const Problem& problem, int head, int line) {
-  const int row_tiles = ceil_div(problem.q_len, kTileM);
-  const int row_tile = kCausal ? row_tiles - 1 - line / SPLIT_KV : line / SPLIT_KV;
-  const int split = line % SPLIT_KV;
-  const int first_row = row_tile * kTileM;
-  const int keys = kCausal ? min(problem.kv_len, first_row + kTileM) : problem.kv_len;
-  const int tiles = ceil_div(keys, TILE_N);
-  const int share = ceil_div(tiles, SPLIT_KV);
-  const int first_tile = min(split * share, tiles);
-  const int kv_head = problem.heads_per_kv == 1 ? head : head / problem.heads_per_kv;
-  return {head,
-          kv_head,
-          first_row,
-          split,
-          head * row_tiles + row_tile,
-          first_tile,
-          min(share, tiles - first_tile)};
 }
 
 __device__ __forceinline__ void attend(const Problem& problem, const Item& item, Ring& ring,

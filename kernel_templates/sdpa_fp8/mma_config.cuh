@@ -106,6 +106,7 @@ constexpr int kRowChunks = HEAD_DIM / kChunkBytes;
 constexpr int kGroups = HEAD_DIM / 64;      ///< 64 bytes: what a quad of lanes loads at once
 constexpr int kColumnTiles = HEAD_DIM / 8;  ///< n-tiles of the output
 constexpr int kStepTiles = STEP_N / 8;      ///< n-tiles of the scores of one step
+constexpr int kShares = WARPS_KV;  ///< of the keys of a tile
 constexpr int kShareChunks = kRowChunks / WARPS_KV;  ///< columns of O a warp finishes, in chunks
 
 /// P is 2^(score + kPOffset): uses the range of e4m3, 2^8 at most, that LAZY_RESCALE leaves.
@@ -134,48 +135,9 @@ static_assert(TILE_N * kRowChunks >= kCopiers || kCopiers % (TILE_N * kRowChunks
               "copiers share the chunks of a tile equally");
 static_assert(kCopiers % kRowChunks == 0, "a copier keeps its column of chunks");
 
-/// What the whole grid was given. Strides are those of contiguous (B, H, L, D).
-struct Problem {
-  const u8* q;
-  const u8* k;
-  const u8* v;
-  u16* o;
-  float* lse;  ///< natural logarithm of the softmax's denominator, (B, H, Lq); or null
-  const float* q_scale;
-  const float* k_scale;
-  const float* v_scale;
-  float softmax_scale;
-  int q_len;
-  int kv_len;
-  int batch_heads;     ///< B * H
-  int heads_per_kv;    ///< H / Hkv
-  int scale_per_head;  ///< 1: descales are (B, H) and (B, Hkv); 0: one each
-  u32* queue;          ///< work queue (2 words), then a ticket per work item
-  float* partials;
-};
-
-/// kTileM queries of one (batch, head), and which part of the keys.
-struct Item {
-  int head;
-  int kv_head;
-  int first_row;
-  int split;
-  int tickets;     ///< where the parts of the same queries count themselves
-  int first_tile;  ///< tiles of keys first_tile … first_tile + tiles - 1, from the last down
-  int tiles;
-};
-
-/// Which part of the work this thread has. A warp is 8 quads of lanes.
-struct Role {
-  int quad;   ///< 0 … 7: row of a fragment
-  int lane4;  ///< 0 … 3: place in the quad
-  int lane;
-  int share;  ///< which share of the keys
-  int row;    ///< first row of the warp in the tile of queries
-};
-
-__device__ __forceinline__ Role role_of(int thread) {
-  const int warp = thread / kWarp;
-  const int lane = thread % kWarp;
-  return {lane / 4, lane % 4, lane, warp / WARPS_M, warp % WARPS_M * WARP_M};
+/// What the chunks of a row are permuted by. The two rows that eight lanes of a 16-byte load touch,
+/// and the eight rows of a matrix of ldmatrix, then lie in different banks.
+__device__ __forceinline__ int swizzle_of(int row) {
+  if constexpr (SWIZZLE != SWIZZLE_XOR) return 0;
+  return HEAD_DIM == 64 ? (row >> 1) & 3 : ((row >> 1) & 3) | ((row & 1) << 2);
 }

@@ -10,6 +10,7 @@
 #include "common/memory.cuh"
 #include "common/mma.cuh"
 #include "mma_tiles.cuh"
+#include "online_softmax.cuh"
 
 /// The bytes of Q for one group of 64 columns, rows g and g + 8 of a block.
 struct QueryBytes {
@@ -67,11 +68,6 @@ struct Queries {
     if constexpr (Q_IN_REGS == Q_IN_REGS_HALVES) return halves[block][group];
     return halves_of(bytes_of(block, group, role));
   }
-};
-
-/// Raw dot products: per block and n-tile of 8 keys, one accumulator.
-struct Scores {
-  float at[kBlocks][kStepTiles][4];
 };
 
 /// The A operands of one group of columns, of every block.
@@ -159,28 +155,5 @@ __device__ __forceinline__ void compute_tile(Scores& scores, const Queries& quer
     const GroupOperands q(queries, group, role);
     const u32 keys = key_address(rows, group, role);
     add_products(scores, q, ptx::load_shared(keys + 8 * n * kRowBytes), n);
-  }
-}
-
-/// Scores of keys that a row must not see become -inf: those beyond the last key, and with CAUSAL
-/// those beyond the diagonal. `first_key` and `first_row`: of the step and of the warp.
-__device__ __forceinline__ void mask_scores(Scores& scores, int first_key, int first_row,
-                                            int kv_len, const Role& role) {
-  const float kMinusInfinity = __int_as_float(static_cast<int>(0xFF800000u));
-#pragma unroll
-  for (int block = 0; block < kBlocks; ++block) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int row = first_row + 16 * block + 8 * half + role.quad;
-      const int end = kCausal ? min(kv_len, row + 1) : kv_len;
-      const int limit = end - first_key - 2 * role.lane4;
-#pragma unroll
-      for (int n = 0; n < kStepTiles; ++n) {
-#pragma unroll
-        for (int i = 0; i < 2; ++i) {
-          if (8 * n + i >= limit) scores.at[block][n][2 * half + i] = kMinusInfinity;
-        }
-      }
-    }
   }
 }

@@ -1,38 +1,17 @@
 // Tiles of Q, K and V in shared memory, and the ring they travel through.
 #pragma once
 
-#include "common/async_copy.cuh"
 #include "common/mbarrier.cuh"
 #include "common/memory.cuh"
 #include "common/sync.cuh"
+#include "copy_rows.cuh"
 #include "mma_config.cuh"
+#include "problem.cuh"
 
-/// What the chunks of a row are permuted by. The two rows that eight lanes of a 16-byte load touch,
-/// and the eight rows of a matrix of ldmatrix, then lie in different banks.
-__device__ __forceinline__ int swizzle_of(int row) {
-  if constexpr (SWIZZLE != SWIZZLE_XOR) return 0;
-  return HEAD_DIM == 64 ? (row >> 1) & 3 : ((row >> 1) & 3) | ((row & 1) << 2);
-}
-
-/// Starts the copy of `kRows` rows of D bytes from `source` to `shared`; rows at or beyond `valid`
-/// become zero: what lies behind the tensors may be NaN, and 0 * NaN would reach the output.
-template <int kRows, int kWorkers>
-__device__ __forceinline__ void copy_rows(u32 shared, const u8* source, int valid, int worker) {
-  constexpr int kChunks = kRows * kRowChunks;
-  constexpr int kPasses = ceil_div(kChunks, kWorkers);
-  constexpr int kRowsPerPass = kWorkers / kRowChunks;
-  if (kWorkers > kChunks && worker >= kChunks) return;
-  const int row = worker / kRowChunks;
-  const int chunk = worker % kRowChunks;
-#pragma unroll 8
-  for (int pass = 0; pass < kPasses; ++pass) {
-    const int now = row + pass * kRowsPerPass;
-    // With a multiple of eight rows a pass, the permutation is the same in each.
-    const int place = chunk ^ swizzle_of(kRowsPerPass % 8 == 0 ? row : now);
-    ptx::copy_async(
-        shared + row * kRowBytes + place * kChunkBytes + pass * kRowsPerPass * kRowBytes,
-        source + worker * kChunkBytes + pass * kWorkers * kChunkBytes, now < valid);
-  }
+__device__ __forceinline__ Role role_of(int thread) {
+  const int warp = thread / kWarp;
+  const int lane = thread % kWarp;
+  return {lane / 4, lane % 4, lane, warp / WARPS_M, warp % WARPS_M * WARP_M};
 }
 
 /// A barrier of the warps that compute.

@@ -5,12 +5,15 @@
 // An accumulated O travels as dumps of fragments: for each block of 16 rows and chunk of 16 columns
 // 256 floats, of which lane L owns 4 L … (row g) and 128 + 4 L … (row g + 8), its columns
 // 16 chunk + 4 t … + 3. Reader and writer are the same lane of different warps: no conflicts.
+//
+// After the template's configuration: kShares and kShareChunks, kExchange, kStats and kBroadcast, and
+// sync_consumers().
 #pragma once
 
 #include "common/convert.cuh"
 #include "common/exp2.cuh"
 #include "common/memory.cuh"
-#include "mma_softmax.cuh"
+#include "online_softmax.cuh"
 
 constexpr int kDumpFloats = 256;
 
@@ -72,7 +75,7 @@ __device__ __forceinline__ void finish_sums(Accumulated& state) {
 
 /// True for the chunks of columns that this warp finishes; known to the whole warp.
 __device__ __forceinline__ bool owns(const Role& role, int chunk) {
-  return WARPS_KV == 1 || chunk / kShareChunks == role.share;
+  return kShares == 1 || chunk / kShareChunks == role.share;
 }
 
 __device__ __forceinline__ u32 dump_address(u32 shared, const Role& role, int share, int block,
@@ -118,13 +121,13 @@ __device__ __forceinline__ void merge_shares(Accumulated& state, u32 shared, con
   for (int block = 0; block < kBlocks; ++block) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      RowStats parts[WARPS_KV];
+      RowStats parts[kShares];
 #pragma unroll
-      for (int s = 0; s < WARPS_KV; ++s) {
+      for (int s = 0; s < kShares; ++s) {
         const ptx::Pair pair = ptx::load_shared_pair(stats_address(shared, role, s, block, half));
         parts[s] = {pair.first, pair.second};
       }
-      const Weights<WARPS_KV> weights(parts, scale);
+      const Weights<kShares> weights(parts, scale);
       state.maximum[block][half] = weights.total.maximum;
       state.sum[block][2 * half] = weights.total.sum;
 #pragma unroll
@@ -133,7 +136,7 @@ __device__ __forceinline__ void merge_shares(Accumulated& state, u32 shared, con
         const Float4 own = columns_of(state, block, chunk, half);
         Float4 total = {};
 #pragma unroll
-        for (int s = 0; s < WARPS_KV; ++s) {
+        for (int s = 0; s < kShares; ++s) {
           Float4 c = own;
           if (s != role.share) {
             c = ptx::load_shared_f32(dump_address(shared, role, s, block, chunk) + 512 * half);

@@ -1,0 +1,187 @@
+// wgmma (sm_90a): products of a warpgroup of four warps, asynchronous, B and possibly A read straight
+// from shared memory.
+//
+// Warp w of the group has rows 16 w … 16 w + 15 of the 64, its fragments laid out as those of
+// mma.m16n8k16 and .m16n8k32 (PTX ISA, register fragments of wgmma.mma_async): per n-tile of 8
+// columns an accumulator {row g: columns 2t, 2t+1; row g + 8: columns 2t, 2t+1}.
+//
+// From start_products() to the wait_products() that names them, nobody may touch the registers of
+// accumulators and operands.
+#pragma once
+
+#include "common/mma.cuh"
+#include "common/types.cuh"
+
+namespace ptx {
+
+/// How rows of 64 or 128 bytes are permuted in shared memory, in units of 16 bytes: chunk ^ (row / 2 % 4)
+/// or chunk ^ (row % 8). Tiles are aligned to 1024 bytes.
+enum class Swizzle : u32 { k128 = 1, k64 = 2 };
+
+/// Matrix descriptor of a tile, in two words. The lower: where it is, and how far apart panels of 64
+/// columns of f16 are where columns are contiguous, in units of 16 bytes; adding to it moves both.
+__device__ __forceinline__ u32 tile_place(u32 shared, u32 panel_stride) {
+  return (shared & 0x3FFFF) >> 4 | panel_stride >> 4 << 16;
+}
+/// The upper: bytes between groups of eight rows, and how these are permuted.
+__device__ constexpr u32 tile_layout(u32 stride, Swizzle swizzle) {
+  return stride >> 4 | static_cast<u32>(swizzle) << 30;
+}
+
+/// Before the first product after registers of it were written.
+__device__ __forceinline__ void start_products() {
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+
+__device__ __forceinline__ void commit_products() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
+/// Gives registers of the warpgroup back, or takes more: `kCount` per thread, a multiple of 8 from 24
+/// to 240. Taking waits until others gave.
+template <int kCount, bool kMore>
+__device__ __forceinline__ void set_registers() {
+  if constexpr (kMore) {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kCount));
+  } else {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kCount));
+  }
+}
+
+/// Writes of this thread to shared memory become visible to wgmma, after a barrier.
+__device__ __forceinline__ void fence_for_products() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+/// Makes what follows depend on the wait before.
+__device__ __forceinline__ void depend_on_products(float (&sum)[4]) {
+  asm volatile("" : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])::"memory");
+}
+
+/// Waits until all but the latest `kPending` groups are done, and makes what follows depend on it.
+template <int kPending, int kTiles>
+__device__ __forceinline__ void wait_products(float (&sum)[kTiles][4]) {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
+#pragma unroll
+  for (int n = 0; n < kTiles; ++n) depend_on_products(sum[n]);
+}
+
+#define WGMMA_TILE(s, n) "+f"(s[n][0]), "+f"(s[n][1]), "+f"(s[n][2]), "+f"(s[n][3])
+#define WGMMA_LAST(s) "+f"(s[0]), "+f"(s[1]), "+f"(s[2]), "+f"(s[3])
+#define WGMMA_4(s, n) WGMMA_TILE(s, n), WGMMA_TILE(s, n + 1), WGMMA_TILE(s, n + 2), WGMMA_TILE(s, n + 3)
+#define WGMMA_8(s, n) WGMMA_4(s, n), WGMMA_4(s, n + 4)
+#define WGMMA_16(s, n) WGMMA_8(s, n), WGMMA_8(s, n + 8)
+#define WGMMA_32(s, n) WGMMA_16(s, n), WGMMA_16(s, n + 16)
+
+/// sum = or += a b: a is 64 rows by 32 e4m3, b is N keys by 32 e4m3, both in shared memory, rows of k,
+/// of the same layout.
+template <u32 kLayout, bool kAccumulate, int kTiles>
+__device__ __forceinline__ void multiply_e4m3(float (&sum)[kTiles][4], u32 a, u32 b) {
+  if constexpr (kTiles == 4) {
+    asm volatile(
+        "{ .reg .pred p; .reg .b64 a, b; setp.ne.b32 p, %19, 0; "
+        "mov.b64 a, {%16, %18}; mov.b64 b, {%17, %18}; "
+        "wgmma.mma_async.sync.aligned.m64n32k32.f32.e4m3.e4m3 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
+        "}, a, b, p, 1, 1; }"
+        : WGMMA_4(sum, 0)
+        : "r"(a), "r"(b), "n"(kLayout), "n"(kAccumulate ? 1 : 0)
+        : "memory");
+  } else if constexpr (kTiles == 8) {
+    asm volatile(
+        "{ .reg .pred p; .reg .b64 a, b; setp.ne.b32 p, %35, 0; "
+        "mov.b64 a, {%32, %34}; mov.b64 b, {%33, %34}; "
+        "wgmma.mma_async.sync.aligned.m64n64k32.f32.e4m3.e4m3 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+        "}, a, b, p, 1, 1; }"
+        : WGMMA_8(sum, 0)
+        : "r"(a), "r"(b), "n"(kLayout), "n"(kAccumulate ? 1 : 0)
+        : "memory");
+  } else if constexpr (kTiles == 16) {
+    asm volatile(
+        "{ .reg .pred p; .reg .b64 a, b; setp.ne.b32 p, %67, 0; "
+        "mov.b64 a, {%64, %66}; mov.b64 b, {%65, %66}; "
+        "wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+        "}, a, b, p, 1, 1; }"
+        : WGMMA_16(sum, 0)
+        : "r"(a), "r"(b), "n"(kLayout), "n"(kAccumulate ? 1 : 0)
+        : "memory");
+  } else {
+    static_assert(kTiles == 32, "32, 64, 128 or 256 keys");
+    asm volatile(
+        "{ .reg .pred p; .reg .b64 a, b; setp.ne.b32 p, %131, 0; "
+        "mov.b64 a, {%128, %130}; mov.b64 b, {%129, %130}; "
+        "wgmma.mma_async.sync.aligned.m64n256k32.f32.e4m3.e4m3 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
+        "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
+        "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
+        "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
+        "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+        "}, a, b, p, 1, 1; }"
+        : WGMMA_32(sum, 0)
+        : "r"(a), "r"(b), "n"(kLayout), "n"(kAccumulate ? 1 : 0)
+        : "memory");
+  }
+}
+
+/// sum += a b: a is 64 rows by 16 f16 in registers, b is 16 keys by N f16 in shared memory, rows of n.
+template <u32 kLayout, int kTiles>
+__device__ __forceinline__ void multiply_f16(float (&sum)[kTiles][4], const Fragment& a, u32 b) {
+  if constexpr (kTiles == 8) {
+    asm volatile(
+        "{ .reg .b64 b; mov.b64 b, {%36, %37}; "
+        "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+        "}, {%32, %33, %34, %35}, b, 1, 1, 1, 1; }"
+        : WGMMA_8(sum, 0)
+        : "r"(a.word[0]), "r"(a.word[1]), "r"(a.word[2]), "r"(a.word[3]), "r"(b), "n"(kLayout)
+        : "memory");
+  } else {
+    static_assert(kTiles == 16, "64 or 128 columns");
+    asm volatile(
+        "{ .reg .b64 b; mov.b64 b, {%68, %69}; "
+        "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+        "}, {%64, %65, %66, %67}, b, 1, 1, 1, 1; }"
+        : WGMMA_16(sum, 0)
+        : "r"(a.word[0]), "r"(a.word[1]), "r"(a.word[2]), "r"(a.word[3]), "r"(b), "n"(kLayout)
+        : "memory");
+  }
+}
+
+/// The same with 72 columns, of which the last eight are summed up in `last`.
+template <u32 kLayout>
+__device__ __forceinline__ void multiply_f16(float (&sum)[8][4], float (&last)[4], const Fragment& a,
+                                             u32 b) {
+  asm volatile(
+      "{ .reg .b64 b; mov.b64 b, {%40, %41}; "
+      "wgmma.mma_async.sync.aligned.m64n72k16.f32.f16.f16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+      "%32, %33, %34, %35"
+      "}, {%36, %37, %38, %39}, b, 1, 1, 1, 1; }"
+      : WGMMA_8(sum, 0), WGMMA_LAST(last)
+      : "r"(a.word[0]), "r"(a.word[1]), "r"(a.word[2]), "r"(a.word[3]), "r"(b), "n"(kLayout)
+      : "memory");
+}
+
+#undef WGMMA_LAST
+#undef WGMMA_TILE
+#undef WGMMA_4
+#undef WGMMA_8
+#undef WGMMA_16
+#undef WGMMA_32
+
+}  // namespace ptx

@@ -1,0 +1,93 @@
+// P V of a warp, with fragments made in registers from the bytes of V.
+#pragma once
+
+#include "common/convert.cuh"
+#include "common/mma.cuh"
+#include "mma_tiles.cuh"
+#include "online_softmax.cuh"
+
+/// Row sums as one more column of V, all ones: instead of an addition per element.
+__device__ __forceinline__ void add_sums(Accumulated& state, const ptx::Fragment (&a)[kBlocks]) {
+  if constexpr (!kSumByMma) return;
+#pragma unroll
+  for (int block = 0; block < kBlocks; ++block) {
+    const u32 kOnes = 0x3C003C00u;  // a pair of f16
+    ptx::mma_f16(state.sum[block], a[block], kOnes, kOnes);
+  }
+}
+
+/// output += P V with f16 operands. ldmatrix transposes pairs of neighbouring columns of V; one
+/// prmt parts them, and the two n-tiles that come of it are the even and the odd columns.
+__device__ __forceinline__ void add_values_f16(Accumulated& state, const Probabilities& p, u32 rows,
+                                               const Role& role) {
+  const u32 row = rows + (role.lane % 16) * kRowBytes;
+  const int right = role.lane / 16;  // lanes 16 … 31 address the chunk to the right
+#pragma unroll
+  for (int block16 = 0; block16 < STEP_N / 16; ++block16) {
+    ptx::Fragment a[kBlocks];
+#pragma unroll
+    for (int block = 0; block < kBlocks; ++block) a[block] = operand_of(p, block, block16);
+    add_sums(state, a);
+#pragma unroll
+    for (int chunk = 0; chunk < kRowChunks; chunk += 2) {
+      const int place = (chunk + right) ^ swizzle_of(role.lane % 8);
+      const ptx::Fragment v =
+          ptx::load_transposed(row + place * kChunkBytes + 16 * block16 * kRowBytes);
+#pragma unroll
+      for (int side = 0; side < 2; ++side) {
+        const HalfChunk low = f16x4_from_e4m3x4(ptx::permute_bytes(v.word[2 * side], 0, 0x3120));
+        const HalfChunk high =
+            f16x4_from_e4m3x4(ptx::permute_bytes(v.word[2 * side + 1], 0, 0x3120));
+#pragma unroll
+        for (int odd = 0; odd < 2; ++odd) {
+#pragma unroll
+          for (int block = 0; block < kBlocks; ++block) {
+            ptx::mma_f16(state.output[block][2 * (chunk + side) + odd], a[block], low.word[odd],
+                         high.word[odd]);
+          }
+        }
+      }
+    }
+  }
+}
+
+#if PV_MODE == PV_MODE_FP8
+/// output += P V with e4m3 operands. The k order is that of packed accumulators: keys 2t, 2t+1 of
+/// one n-tile, then of the next; the transposed V of the same two matrices has it too.
+__device__ __forceinline__ void add_values_fp8(Accumulated& state, const Probabilities& p, u32 rows,
+                                               const Role& role) {
+  const u32 row = rows + role.lane * kRowBytes;
+#pragma unroll
+  for (int block32 = 0; block32 < STEP_N / 32; ++block32) {
+    ptx::Fragment a[kBlocks];
+#pragma unroll
+    for (int block = 0; block < kBlocks; ++block) a[block] = operand_of(p, block, block32);
+#pragma unroll
+    for (int chunk = 0; chunk < kRowChunks; ++chunk) {
+      const int place = chunk ^ swizzle_of(role.lane % 8);
+      const ptx::Fragment v =
+          ptx::load_transposed(row + place * kChunkBytes + 32 * block32 * kRowBytes);
+#pragma unroll
+      for (int odd = 0; odd < 2; ++odd) {
+        const u32 selector = odd == 0 ? 0x6420 : 0x7531;
+        const u32 b0 = ptx::permute_bytes(v.word[0], v.word[1], selector);
+        const u32 b1 = ptx::permute_bytes(v.word[2], v.word[3], selector);
+#pragma unroll
+        for (int block = 0; block < kBlocks; ++block) {
+          ptx::mma_e4m3(state.output[block][2 * chunk + odd], a[block], b0, b1);
+        }
+      }
+    }
+  }
+}
+#endif
+
+/// `rows`: shared address of V's row of the step's first key.
+__device__ __forceinline__ void add_values(Accumulated& state, const Probabilities& p, u32 rows,
+                                           const Role& role) {
+#if PV_MODE == PV_MODE_FP8
+  add_values_fp8(state, p, rows, role);
+#else
+  add_values_f16(state, p, rows, role);
+#endif
+}

@@ -1,0 +1,205 @@
+// Online softmax of a warp whose scores are accumulators of mma or wgmma: kBlocks blocks of 16 rows
+// by STEP_N keys. Lane 4 g + t has columns 2t, 2t+1 of each n-tile of 8 keys, in rows g and g + 8.
+// After the template's configuration: kBlocks, kStepTiles, kColumnTiles, EXP, LAZY_RESCALE, ….
+#pragma once
+
+#include "common/convert.cuh"
+#include "common/exp2.cuh"
+#include "common/mma.cuh"
+#include "common/sync.cuh"
+#include "problem.cuh"
+
+/// Raw dot products: per block and n-tile of 8 keys, one accumulator.
+struct Scores {
+  float at[kBlocks][kStepTiles][4];
+};
+
+/// Scores of keys that a row must not see become -inf: those beyond the last key, and with CAUSAL
+/// those beyond the diagonal. `first_key` and `first_row`: of the step and of the warp.
+__device__ __forceinline__ void mask_scores(Scores& scores, int first_key, int first_row,
+                                            int kv_len, const Role& role) {
+  const float kMinusInfinity = __int_as_float(static_cast<int>(0xFF800000u));
+#pragma unroll
+  for (int block = 0; block < kBlocks; ++block) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int row = first_row + 16 * block + 8 * half + role.quad;
+      const int end = kCausal ? min(kv_len, row + 1) : kv_len;
+      const int limit = end - first_key - 2 * role.lane4;
+#pragma unroll
+      for (int n = 0; n < kStepTiles; ++n) {
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          if (8 * n + i >= limit) scores.at[block][n][2 * half + i] = kMinusInfinity;
+        }
+      }
+    }
+  }
+}
+
+/// Running state of the warp's rows over its keys. Row g of a block is index 0, row g + 8 index 1.
+struct Accumulated {
+  float output[kBlocks][kColumnTiles][4];  ///< sum of P V, relative to `maximum`
+  float maximum[kBlocks][2];               ///< of raw scores; with LAZY_RESCALE, of some time ago
+  float sum[kBlocks][4];  ///< of P: rows at 0 and 2; over this lane's columns, or over all by mma
+};
+
+/// Below every score, and finite: a row whose keys are all masked must not make inf - inf.
+constexpr float kLowest = -1e30f;
+
+__device__ __forceinline__ void clear(Accumulated& state) {
+#pragma unroll
+  for (int block = 0; block < kBlocks; ++block) {
+#pragma unroll
+    for (int n = 0; n < kColumnTiles; ++n) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) state.output[block][n][i] = 0.0f;
+    }
+#pragma unroll
+    for (int half = 0; half < 2; ++half) state.maximum[block][half] = kLowest;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) state.sum[block][i] = 0.0f;
+  }
+}
+
+/// 2^x; `index`: which of four neighbouring scores of a lane. Mixed: one in four by polynomial, so
+/// that the MUFU and the FMA units share the work.
+__device__ __forceinline__ float probability(float x, int index) {
+  if constexpr (EXP == EXP_POLY2) return exp2_poly<2>(x);
+  if constexpr (EXP == EXP_POLY3) return exp2_poly<3>(x);
+  if constexpr (EXP == EXP_MIXED) {
+    if (index == 3) return exp2_poly<3>(x);
+  }
+  return ptx::exp2_mufu(x);
+}
+
+/// Largest score of a row: over this lane's columns, then over the quad.
+__device__ __forceinline__ float row_maximum(const Scores& scores, int block, int half) {
+  float largest = fmaxf(scores.at[block][0][2 * half], scores.at[block][0][2 * half + 1]);
+#pragma unroll
+  for (int n = 1; n < kStepTiles; ++n) {
+    largest =
+        fmaxf(largest, fmaxf(scores.at[block][n][2 * half], scores.at[block][n][2 * half + 1]));
+  }
+  largest = fmaxf(largest, ptx::shuffle_xor(largest, 1));
+  return fmaxf(largest, ptx::shuffle_xor(largest, 2));
+}
+
+/// What sums relative to the old maxima must be multiplied by.
+struct Rescaling {
+  bool needed;  ///< with LAZY_RESCALE often not; the same for the whole warp
+  float factor[kBlocks][2];
+};
+
+/// Moves the running maxima up to those of the new scores. With LAZY_RESCALE nothing happens unless
+/// a row of the warp outgrew its maximum by that power of two.
+__device__ __forceinline__ Rescaling raise_maxima(Accumulated& state, const Scores& scores,
+                                                  float scale) {
+  Rescaling rescaling;
+  float largest[kBlocks][2];
+  rescaling.needed = LAZY_RESCALE == 0;
+#pragma unroll
+  for (int block = 0; block < kBlocks; ++block) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const float before = state.maximum[block][half];
+      largest[block][half] = fmaxf(before, row_maximum(scores, block, half));
+      if constexpr (LAZY_RESCALE > 0) {
+        rescaling.needed |=
+            (largest[block][half] - before) * scale > static_cast<float>(LAZY_RESCALE);
+      }
+    }
+  }
+  if constexpr (LAZY_RESCALE > 0) rescaling.needed = ptx::any_lane(rescaling.needed);
+  if (!rescaling.needed) return rescaling;
+#pragma unroll
+  for (int block = 0; block < kBlocks; ++block) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      rescaling.factor[block][half] =
+          ptx::exp2_mufu((state.maximum[block][half] - largest[block][half]) * scale);
+      state.maximum[block][half] = largest[block][half];
+      if constexpr (!kSumByMma) state.sum[block][2 * half] *= rescaling.factor[block][half];
+    }
+  }
+  return rescaling;
+}
+
+/// The accumulators of P V: with wgmma, nobody may touch them while a product is in flight.
+__device__ __forceinline__ void rescale(Accumulated& state, const Rescaling& rescaling) {
+  if (!rescaling.needed) return;
+#pragma unroll
+  for (int block = 0; block < kBlocks; ++block) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const float factor = rescaling.factor[block][half];
+      if constexpr (kSumByMma) state.sum[block][2 * half] *= factor;
+#pragma unroll
+      for (int n = 0; n < kColumnTiles; ++n) {
+        state.output[block][n][2 * half] *= factor;
+        state.output[block][n][2 * half + 1] *= factor;
+      }
+    }
+  }
+}
+
+__device__ __forceinline__ void update_maxima(Accumulated& state, const Scores& scores,
+                                              float scale) {
+  rescale(state, raise_maxima(state, scores, scale));
+}
+
+/// P of a step, packed as the A operands of P V: operand i is words 2i and 2i + 1. An accumulator
+/// pair is an f16 pair of A; two neighbouring n-tiles make a word of e4m3.
+struct Probabilities {
+  u32 word[kBlocks][kPvFp8 ? kStepTiles / 2 : kStepTiles][2];
+};
+
+__device__ __forceinline__ ptx::Fragment operand_of(const Probabilities& p, int block, int i) {
+  return {{p.word[block][2 * i][0], p.word[block][2 * i][1], p.word[block][2 * i + 1][0],
+           p.word[block][2 * i + 1][1]}};
+}
+
+/// n-tiles n and n + 1: scores become P, in place, and are added to the row sums.
+__device__ __forceinline__ void exponentiate_pair(Scores& scores, Accumulated& state, int n,
+                                                  float scale) {
+#pragma unroll
+  for (int block = 0; block < kBlocks; ++block) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const float shift = kPOffset - state.maximum[block][half] * scale;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        float& score = scores.at[block][n + i / 2][2 * half + i % 2];
+        score = probability(fmaf(score, scale, shift), i);
+        if constexpr (!kSumByMma) state.sum[block][2 * half] += score;
+      }
+    }
+  }
+}
+
+/// n-tiles n and n + 1 of P become operands.
+__device__ __forceinline__ void pack_pair(Probabilities& packed, const Scores& p, int n) {
+#pragma unroll
+  for (int block = 0; block < kBlocks; ++block) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const float(&even)[4] = p.at[block][n];
+      const float(&odd)[4] = p.at[block][n + 1];
+      const int i = 2 * half;
+#if PV_MODE == PV_MODE_FP8
+      packed.word[block][n / 2][half] =
+          ptx::e4m3x4_from_f32(even[i], even[i + 1], odd[i], odd[i + 1]);
+#else
+      packed.word[block][n][half] = ptx::f16x2_from_f32(even[i], even[i + 1]);
+      packed.word[block][n + 1][half] = ptx::f16x2_from_f32(odd[i], odd[i + 1]);
+#endif
+    }
+  }
+}
+
+/// mask_scores(), where it is needed at all.
+__device__ __forceinline__ void mask_if_needed(Scores& scores, int first_key, int first_row,
+                                               int kv_len, const Role& role) {
+  const int safe_keys = kCausal ? min(kv_len, first_row + 1) : kv_len;
+  if (first_key + STEP_N > safe_keys) mask_scores(scores, first_key, first_row, kv_len, role);
+}

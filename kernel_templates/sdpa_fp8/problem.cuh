@@ -1,0 +1,79 @@
+// What the kernel was given, and the part of it that a CTA and a thread have. After the template's
+// configuration: HEAD_DIM, TILE_N, SPLIT_KV, kTileM and kCausal.
+#pragma once
+
+#include "common/types.cuh"
+
+/// What the whole grid was given. Strides are those of contiguous (B, H, L, D).
+struct Problem {
+  const u8* q;
+  const u8* k;
+  const u8* v;
+  u16* o;
+  float* lse;  ///< natural logarithm of the softmax's denominator, (B, H, Lq); or null
+  const float* q_scale;
+  const float* k_scale;
+  const float* v_scale;
+  float softmax_scale;
+  int q_len;
+  int kv_len;
+  int batch_heads;     ///< B * H
+  int heads_per_kv;    ///< H / Hkv
+  int scale_per_head;  ///< 1: descales are (B, H) and (B, Hkv); 0: one each
+  u32* queue;          ///< work queue (2 words), then a ticket per work item
+  float* partials;
+};
+
+/// kTileM queries of one (batch, head), and which part of the keys.
+struct Item {
+  int head;
+  int kv_head;
+  int first_row;
+  int split;
+  int tickets;     ///< where the parts of the same queries count themselves
+  int first_tile;  ///< tiles of keys first_tile … first_tile + tiles - 1, from the last down
+  int tiles;
+};
+
+/// Which part of the work this thread has. A warp is 8 quads of lanes.
+struct Role {
+  int quad;   ///< 0 … 7: row of a fragment
+  int lane4;  ///< 0 … 3: place in the quad
+  int lane;
+  int share;  ///< which share of the keys
+  int row;    ///< first row of the warp in the tile of queries
+};
+
+struct Scales {
+  float score;  ///< from a raw dot product of e4m3 values to a power of two
+  float value;  ///< descale of V
+};
+
+__device__ __forceinline__ Scales scales_of(const Problem& problem, const Item& item) {
+  const float kLog2E = 1.4426950408889634f;
+  const int head = item.head * problem.scale_per_head;
+  const int kv_head = item.kv_head * problem.scale_per_head;
+  return {problem.softmax_scale * kLog2E * problem.q_scale[head] * problem.k_scale[kv_head],
+          problem.v_scale[kv_head]};
+}
+
+/// `line`: the tile of queries and the part of the keys, of `head`. Causal tiles have more keys the
+/// later they are, and the longest must start first.
+__device__ __forceinline__ Item item_of(const Problem& problem, int head, int line) {
+  const int row_tiles = ceil_div(problem.q_len, kTileM);
+  const int row_tile = kCausal ? row_tiles - 1 - line / SPLIT_KV : line / SPLIT_KV;
+  const int split = line % SPLIT_KV;
+  const int first_row = row_tile * kTileM;
+  const int keys = kCausal ? min(problem.kv_len, first_row + kTileM) : problem.kv_len;
+  const int tiles = ceil_div(keys, TILE_N);
+  const int share = ceil_div(tiles, SPLIT_KV);
+  const int first_tile = min(split * share, tiles);
+  const int kv_head = problem.heads_per_kv == 1 ? head : head / problem.heads_per_kv;
+  return {head,
+          kv_head,
+          first_row,
+          split,
+          head * row_tiles + row_tile,
+          first_tile,
+          min(share, tiles - first_tile)};
+}

@@ -1,0 +1,114 @@
+// The knobs of wgmma.cu: what may be combined, what follows from them, and where things lie in
+// shared memory. The search space carries the same rules as constraints, with the reasons.
+#pragma once
+
+#include "common/types.cuh"
+
+#if !defined(HEAD_DIM) || !defined(CAUSAL) || !defined(GROUPS_M) || !defined(GROUPS_KV) ||     \
+    !defined(TILE_N) || !defined(STAGES_K) || !defined(STAGES_V) || !defined(PRODUCER_GROUP) || \
+    !defined(SPLIT_KV) || !defined(EXP) || !defined(LAZY_RESCALE) || !defined(ROW_SUM) ||      \
+    !defined(OVERLAP) || !defined(MIN_CTAS)
+#error a macro of the template is not defined: see docs/attention.md for the list
+#endif
+#if HEAD_DIM != 64 && HEAD_DIM != 128
+#error HEAD_DIM is 64 or 128
+#endif
+#if GROUPS_M < 1 || GROUPS_M > 4 || GROUPS_M * GROUPS_KV > 4
+#error GROUPS_M is 1 to 4, and at most 4 warpgroups compute
+#endif
+#if GROUPS_KV != 1 && GROUPS_KV != 2 && GROUPS_KV != 4
+#error GROUPS_KV is 1, 2 or 4: the merge gives each of these warpgroups an equal share of the columns
+#endif
+#if TILE_N != 32 * GROUPS_KV && TILE_N != 64 * GROUPS_KV && TILE_N != 128 * GROUPS_KV && \
+    TILE_N != 256 * GROUPS_KV
+#error TILE_N is 32, 64, 128 or 256 keys for each of the GROUPS_KV warpgroups that share a tile
+#endif
+#if STAGES_K < 1 || STAGES_K > 4 || STAGES_V < 1 || STAGES_V > STAGES_K
+#error STAGES: 1 <= STAGES_V <= STAGES_K <= 4, since K is needed first
+#endif
+#if PRODUCER_GROUP != 0 && PRODUCER_GROUP != 1
+#error PRODUCER_GROUP is 0 or 1
+#endif
+#if PRODUCER_GROUP && STAGES_K < 2
+#error PRODUCER_GROUP needs STAGES_K >= 2: with one slot producers and consumers only take turns
+#endif
+#if !PRODUCER_GROUP && STAGES_V != 1
+#error STAGES_V is 1 without PRODUCER_GROUP: V is unpacked while the scores are computed
+#endif
+#if SPLIT_KV != 1 && SPLIT_KV != 2 && SPLIT_KV != 4
+#error SPLIT_KV is 1, 2 or 4
+#endif
+#if LAZY_RESCALE < 0 || LAZY_RESCALE > 15
+#error LAZY_RESCALE is 0 to 15: P reaches 2^LAZY_RESCALE, f16 ends at 65504
+#endif
+#if OVERLAP != 0 && OVERLAP != 1
+#error OVERLAP is 0 or 1
+#endif
+#if OVERLAP && (!PRODUCER_GROUP || STAGES_V < 2)
+#error OVERLAP needs PRODUCER_GROUP and STAGES_V >= 2: V of a step is read while the next is unpacked
+#endif
+
+#define PV_MODE_F16 0
+#define PV_MODE_FP8 1
+#define PV_MODE PV_MODE_F16
+#define STEP_N (TILE_N / GROUPS_KV)
+
+constexpr bool kCausal = CAUSAL != 0;
+constexpr bool kProduced = PRODUCER_GROUP != 0;
+constexpr bool kPvFp8 = false;
+/// In the second panel of columns: D = 128 has no place for a third.
+#define SUM_BY_MMA (ROW_SUM == ROW_SUM_MMA && HEAD_DIM == 64)
+constexpr bool kSumByMma = SUM_BY_MMA;
+constexpr float kPOffset = 0.0f;
+
+// Work split: a warpgroup takes 64 rows and kKeys keys of each tile; a warp, 16 rows of them.
+constexpr int kGroup = 128;
+constexpr int kTileM = 64 * GROUPS_M;
+constexpr int kBlocks = 1;
+constexpr int kKeys = TILE_N / GROUPS_KV;
+constexpr int kConsumerGroups = GROUPS_M * GROUPS_KV;
+constexpr int kConsumers = kGroup * kConsumerGroups;
+constexpr int kThreads = kConsumers + kGroup * PRODUCER_GROUP;
+/// Without producers, the warpgroups of a share copy their keys.
+constexpr int kCopiers = kProduced ? kGroup : kGroup * GROUPS_M;
+constexpr int kCopiedKeys = kProduced ? TILE_N : kKeys;
+
+// Registers per thread: an equal share at launch, then moved from the producers to the others.
+constexpr int kLaunchRegisters = min_of(248, 65536 / (MIN_CTAS * kThreads) / 8 * 8);
+constexpr int kProducerRegisters = 32;
+constexpr int kConsumerRegisters = min_of(
+    240, (kLaunchRegisters * (kConsumerGroups + 1) - kProducerRegisters) / kConsumerGroups / 8 * 8);
+
+// Pieces of a row of D bytes.
+constexpr int kRowBytes = HEAD_DIM;
+constexpr int kRowChunks = HEAD_DIM / kChunkBytes;
+constexpr int kColumnTiles = HEAD_DIM / 8;  ///< n-tiles of the output
+constexpr int kStepTiles = kKeys / 8;       ///< n-tiles of the scores of one step
+constexpr int kShares = GROUPS_KV;          ///< of the keys of a tile
+constexpr int kShareChunks = kRowChunks / kShares;
+
+// Shared memory: Q; the ring of K; bytes of V, each thread's own; the ring of V unpacked to f16, in
+// panels of 64 columns; ones, whose products with P are the row sums; over the rings what the shares of the keys exchange at the end; row
+// statistics; mbarriers; a word to broadcast. `dynamic_shared_bytes` of problem.json is kSharedBytes.
+constexpr int kSlotBytes = TILE_N * kRowBytes;
+constexpr int kPanelBytes = TILE_N * 128;
+constexpr int kHalfSlotBytes = 2 * kSlotBytes;
+constexpr int kKRing = kTileM * kRowBytes;
+constexpr int kVBytes = kKRing + STAGES_K * kSlotBytes;
+constexpr int kVRing = kVBytes + STAGES_K * kSlotBytes;
+constexpr int kOnes = kVRing + STAGES_V * kHalfSlotBytes;
+constexpr int kOnesBytes = kSumByMma ? 16 * 128 : 0;
+constexpr int kRingEnd = kOnes + kOnesBytes;
+constexpr int kExchange = kKRing;
+constexpr int kExchangeBytes = kShares > 1 ? kShares* kTileM* HEAD_DIM * 4 : 0;
+constexpr int kStats = max_of(kRingEnd, kExchange + kExchangeBytes);
+constexpr int kStatsBytes = kShares > 1 ? kShares* kTileM * 8 : 0;  ///< maximum and sum
+constexpr int kBarriers = kStats + kStatsBytes;
+constexpr int kBarrierBytes = kProduced ? 2 * 8 * (STAGES_K + STAGES_V) : 0;
+constexpr int kBroadcast = kBarriers + kBarrierBytes;
+constexpr int kSharedBytes = kBroadcast + 16;
+
+/// What the chunks of a row are permuted by: as wgmma reads rows of 64 and of 128 bytes.
+__device__ __forceinline__ int swizzle_of(int row) {
+  return HEAD_DIM == 64 ? (row >> 1) & 3 : row & 7;
+}

@@ -1,0 +1,217 @@
+// Tiles of Q, K and V in shared memory for wgmma, and the ring they travel through.
+//
+// K is read as it is, e4m3. V is unpacked to f16 on the way, by the thread that copied it: its bytes
+// go to a place of that thread's own, so that unpacking them needs no barrier. Even columns of each
+// 16 go before the odd ones, so that a lane ends with four neighbouring columns of O.
+#pragma once
+
+#include "common/convert.cuh"
+#include "common/mbarrier.cuh"
+#include "common/memory.cuh"
+#include "common/sync.cuh"
+#include "common/wgmma.cuh"
+#include "copy_rows.cuh"
+#include "problem.cuh"
+#include "wgmma_config.cuh"
+
+__device__ __forceinline__ Role role_of(int thread) {
+  const int warp = ptx::uniform(thread / kWarp);  // so that descriptors are known to be
+  const int group = warp / 4;
+  const int lane = thread % kWarp;
+  return {lane / 4, lane % 4, lane, group / GROUPS_M, group % GROUPS_M * 64 + warp % 4 * 16};
+}
+
+/// A barrier of the warpgroups that compute.
+__device__ __forceinline__ void sync_consumers() { ptx::named_sync(1, kConsumers); }
+
+/// A barrier of the warpgroups that share keys, and without producers copy them.
+__device__ __forceinline__ void sync_share(int share) {
+  ptx::named_sync(2 + share, kGroup * GROUPS_M);
+}
+
+/// Eight e4m3 of every second column, unpacked: the even bytes of `words`, or the odd ones.
+__device__ __forceinline__ Chunk unpack_columns(const Chunk& bytes, u32 selector) {
+  const HalfChunk low =
+      f16x4_from_e4m3x4(ptx::permute_bytes(bytes.word[0], bytes.word[1], selector));
+  const HalfChunk high =
+      f16x4_from_e4m3x4(ptx::permute_bytes(bytes.word[2], bytes.word[3], selector));
+  return {{low.word[0], low.word[1], high.word[0], high.word[1]}};
+}
+
+/// The tiles of keys of one work item, numbered in the order in which they are used: from the last
+/// one down, so that the one that needs a mask comes first. `shared` is the base of the pool.
+/// `copier`: the number of a thread among the kCopiers that copy kCopiedKeys rows, of which the first
+/// is number `first_row` of the tile.
+struct Tiles {
+  u32 shared;
+  const u8* k;  ///< row 0 of the head
+  const u8* v;
+  int first;
+  int count;
+  int kv_len;
+
+  __device__ __forceinline__ int first_key(int step) const {
+    return (first + count - 1 - step) * TILE_N;
+  }
+  /// Starts the copy of K of a step.
+  __device__ __forceinline__ void copy_k(int step, int first_row, int copier) const {
+    const int key = first_key(step) + first_row;
+    copy_rows<kCopiedKeys, kCopiers>(
+        shared + kKRing + step % STAGES_K * kSlotBytes + first_row * kRowBytes,
+        k + static_cast<long long>(key) * HEAD_DIM, kv_len - key, copier);
+  }
+  /// Starts the copy of the bytes of V of a step.
+  __device__ __forceinline__ void copy_v(int step, int first_row, int copier) const {
+    const u32 to = shared + kVBytes + step % STAGES_K * kSlotBytes + first_row * kRowBytes;
+    const int key = first_key(step) + first_row;
+    const u8* source = v + static_cast<long long>(key) * HEAD_DIM;
+    for_own_chunks(copier, [&](int place, int row) {
+      ptx::copy_async(to + place, source + place, row < kv_len - key);
+    });
+  }
+  /// Both, each a group of copies; empty groups after the last step, since waiting counts them.
+  __device__ __forceinline__ void copy(int step, int first_row, int copier) const {
+    if (step < count) copy_k(step, first_row, copier);
+    ptx::commit_copies();
+    if (step < count) copy_v(step, first_row, copier);
+    ptx::commit_copies();
+  }
+  /// Unpacks the bytes of V that this thread copied for a step.
+  __device__ __forceinline__ void unpack_v(int step, int first_row, int copier) const {
+    const u32 from = shared + kVBytes + step % STAGES_K * kSlotBytes + first_row * kRowBytes;
+    const u32 to = shared + kVRing + step % STAGES_V * kHalfSlotBytes + first_row * 128;
+    for_own_chunks(copier, [&](int place, int row) {
+      const Chunk bytes = ptx::load_shared(from + place);
+      const int chunk = place / kChunkBytes % kRowChunks;
+      const u32 line = to + chunk / 4 * kPanelBytes + row * 128;
+      const int column = chunk % 4 * 2;
+      ptx::store_shared(line + (column ^ (row & 7)) * kChunkBytes, unpack_columns(bytes, 0x6420));
+      ptx::store_shared(line + ((column + 1) ^ (row & 7)) * kChunkBytes,
+                        unpack_columns(bytes, 0x7531));
+    });
+  }
+
+ private:
+  /// Calls `use` with the offset and the row of each chunk of a tile that belongs to the copier.
+  template <typename Use>
+  __device__ static __forceinline__ void for_own_chunks(int copier, const Use& use) {
+    constexpr int kChunks = kCopiedKeys * kRowChunks;
+    if (kCopiers > kChunks && copier >= kChunks) return;
+#pragma unroll 4
+    for (int chunk = 0; chunk < kChunks; chunk += kCopiers) {
+      use((chunk + copier) * kChunkBytes, (chunk + copier) / kRowChunks);
+    }
+  }
+};
+
+/// A ring without producers: the warpgroups that share keys copy and unpack them.
+struct SharedRing {
+  static constexpr int kAhead = STAGES_K > 1 ? STAGES_K - 1 : 1;  ///< tiles on their way
+
+  /// Q is in the group of copies before.
+  __device__ __forceinline__ void start(const Tiles& tiles, const Role& role, int thread) const {
+#pragma unroll
+    for (int step = 0; step < kAhead; ++step) copy(tiles, step, role, thread);
+    ptx::wait_copies<2 * kAhead>();
+  }
+  /// Returns when K of the step can be read by the warpgroups of the share.
+  __device__ __forceinline__ void acquire_k(const Tiles& tiles, int step, const Role& role,
+                                            int thread) const {
+    ptx::wait_copies<2 * kAhead - 1>();
+    ptx::fence_for_products();
+    sync_share(role.share);  // the tile is visible, and what the tile before used is free
+    if constexpr (STAGES_K > 1) copy(tiles, step + kAhead, role, thread);
+  }
+  /// While the scores are computed.
+  __device__ __forceinline__ void unpack(const Tiles& tiles, int step, const Role& role,
+                                         int thread) const {
+    ptx::wait_copies<(STAGES_K > 1) ? 2 * kAhead : 0>();
+    tiles.unpack_v(step, role.share * kKeys, thread - role.share * kCopiers);
+    ptx::fence_for_products();
+  }
+  /// Returns when V of the step can be read by the warpgroups of the share.
+  __device__ __forceinline__ void acquire_v(const Tiles& tiles, int step, const Role& role,
+                                            int thread) const {
+    sync_share(role.share);
+    if constexpr (STAGES_K == 1) copy(tiles, step + 1, role, thread);
+  }
+  __device__ __forceinline__ void release_k(int /*step*/, const Role& /*role*/) const {}
+  __device__ __forceinline__ void release_v(int /*step*/, const Role& /*role*/) const {}
+
+ private:
+  __device__ static __forceinline__ void copy(const Tiles& tiles, int step, const Role& role,
+                                              int thread) {
+    tiles.copy(step, role.share * kKeys, thread - role.share * kCopiers);
+  }
+};
+
+/// A ring that a producer warpgroup fills ahead of the consumers. Each slot has two mbarriers:
+/// `full`, on which every producer arrives, and `empty`, on which every consumer warp does.
+struct ProducedRing {
+  static constexpr int kAhead = STAGES_K - 1;
+
+  u32 barriers;  ///< full K, full V, empty K, empty V
+
+  __device__ __forceinline__ u32 full_k(int n) const { return barriers + 8 * (n % STAGES_K); }
+  __device__ __forceinline__ u32 full_v(int n) const {
+    return barriers + 8 * (STAGES_K + n % STAGES_V);
+  }
+  __device__ __forceinline__ u32 empty_k(int n) const {
+    return full_k(n) + 8 * (STAGES_K + STAGES_V);
+  }
+  __device__ __forceinline__ u32 empty_v(int n) const {
+    return full_v(n) + 8 * (STAGES_K + STAGES_V);
+  }
+  __device__ __forceinline__ void init(int thread) const {
+    if (thread == 0) {
+      for (int i = 0; i < STAGES_K + STAGES_V; ++i) {
+        ptx::mbarrier_init(barriers + 8 * i, kGroup);
+        ptx::mbarrier_init(barriers + 8 * (STAGES_K + STAGES_V + i), kConsumers / kWarp);
+      }
+    }
+    ptx::sync_cta();
+  }
+  /// Producers: all tiles.
+  __device__ __forceinline__ void produce(const Tiles& tiles, int copier) const {
+#pragma unroll 1
+    for (int step = -kAhead; step < tiles.count; ++step) {
+      if (step >= 0) {
+        ptx::wait_copies<2 * kAhead - 1>();
+        ptx::fence_for_products();
+        ptx::mbarrier_arrive(full_k(step));
+        if (step >= STAGES_V) ptx::mbarrier_wait(empty_v(step), (step / STAGES_V - 1) & 1);
+        ptx::wait_copies<2 * kAhead - 2>();
+        tiles.unpack_v(step, 0, copier);
+        ptx::fence_for_products();
+        ptx::mbarrier_arrive(full_v(step));
+      }
+      const int next = step + kAhead;
+      if (next >= STAGES_K && next < tiles.count) {
+        ptx::mbarrier_wait(empty_k(next), (next / STAGES_K - 1) & 1);
+      }
+      tiles.copy(next, 0, copier);
+    }
+  }
+  __device__ __forceinline__ void start(const Tiles& /*tiles*/, const Role& /*role*/,
+                                        int /*thread*/) const {
+    ptx::wait_copies<0>();
+  }
+  __device__ __forceinline__ void acquire_k(const Tiles& /*tiles*/, int step, const Role& /*role*/,
+                                            int /*thread*/) const {
+    ptx::mbarrier_wait(full_k(step), step / STAGES_K & 1);
+  }
+  __device__ __forceinline__ void unpack(const Tiles& /*tiles*/, int /*step*/, const Role& /*role*/,
+                                         int /*thread*/) const {}
+  __device__ __forceinline__ void acquire_v(const Tiles& /*tiles*/, int step, const Role& /*role*/,
+                                            int /*thread*/) const {
+    ptx::mbarrier_wait(full_v(step), step / STAGES_V & 1);
+  }
+  __device__ __forceinline__ void release_k(int step, const Role& role) const {
+    ptx::sync_warp();
+    if (role.lane == 0) ptx::mbarrier_arrive(empty_k(step));
+  }
+  __device__ __forceinline__ void release_v(int step, const Role& role) const {
+    ptx::sync_warp();
+    if (role.lane == 0) ptx::mbarrier_arrive(empty_v(step));
+  }
+};
