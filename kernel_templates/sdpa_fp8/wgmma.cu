@@ -249,7 +249,7 @@ __device__ __forceinline__ void consume(const Problem& problem, const Item& item
 
 /// Grid: x is the line (tile of queries times SPLIT_KV) and y the head, exchanged when CAUSAL.
 /// `queue`: zeros, and zeros again afterwards.
-extern "C" __global__ void __launch_bounds__(kThreads, MIN_CTAS)
+extern "C" __global__ void __launch_bounds__(kThreads, kCtas)
     sdpa_fp8_wgmma(const u8* q, const u8* k, const u8* v, u16* o, float* lse, const float* q_scale,
                    const float* k_scale, const float* v_scale, float softmax_scale, int q_len,
                    int kv_len, int batch_heads, int heads_per_kv, int scale_per_head, int write_lse,

@@ -35,6 +35,9 @@
 #if PRODUCER_GROUP != 0 && PRODUCER_GROUP != 1
 #error PRODUCER_GROUP is 0 or 1
 #endif
+#if !PRODUCER_GROUP && GROUPS_M == 3
+#error GROUPS_M 3 needs PRODUCER_GROUP: the copiers of a share take its chunks in equal parts
+#endif
 #if PRODUCER_GROUP && STAGES_K < 2
 #error PRODUCER_GROUP needs STAGES_K >= 2: with one slot producers and consumers only take turns
 #endif
@@ -87,13 +90,12 @@ constexpr int kCopiers = kProduced ? kGroup : kGroup * GROUPS_M;
 constexpr int kCopiedKeys = kProduced ? TILE_N : kKeys;
 
 // Registers per thread: an equal share at launch, then moved from the producers to the others.
-constexpr int kLaunchRegisters = min_of(248, 65536 / (MIN_CTAS * kThreads) / 8 * 8);
+// D = 128 leaves room for one CTA at most.
+constexpr int kCtas = HEAD_DIM == 64 ? MIN_CTAS : 1;
+constexpr int kLaunchRegisters = min_of(248, 65536 / (kCtas * kThreads) / 8 * 8);
 constexpr int kProducerRegisters = 32;
 constexpr int kConsumerRegisters = min_of(
     240, (kLaunchRegisters * (kConsumerGroups + 1) - kProducerRegisters) / kConsumerGroups / 8 * 8);
-
-static_assert(kLaunchRegisters >= STEP_N / 2 + 26,
-              "a wgmma of STEP_N keys needs more registers than a thread has at launch");
 
 // Pieces of a row of D bytes.
 constexpr int kRowBytes = HEAD_DIM;
@@ -102,6 +104,11 @@ constexpr int kColumnTiles = HEAD_DIM / 8;  ///< n-tiles of the output
 constexpr int kStepTiles = STEP_N / 8;      ///< n-tiles of the scores of one step
 constexpr int kShares = GROUPS_KV;          ///< of the keys of a tile
 constexpr int kShareChunks = kRowChunks / kShares;
+
+/// The assembler refuses a wgmma whose operands and 26 registers more are not there at launch.
+constexpr int kOperandRegisters = max_of(STEP_N / 2, HEAD_DIM / 2 + 4 + 4 * kSumByMma);
+static_assert(kLaunchRegisters >= kOperandRegisters + 26,
+              "a wgmma of STEP_N keys or HEAD_DIM columns needs more registers than a thread has");
 
 // Shared memory: Q; the ring of K; bytes of V, each thread's own; the ring of V unpacked to f16, in
 // panels of 64 columns; ones, whose products with P are the row sums; over the rings what the shares of the keys exchange at the end; row
@@ -123,6 +130,11 @@ constexpr int kBarriers = kStats + kStatsBytes;
 constexpr int kBarrierBytes = kProduced ? 2 * 8 * (STAGES_K + STAGES_V) : 0;
 constexpr int kBroadcast = kBarriers + kBarrierBytes;
 constexpr int kSharedBytes = kBroadcast + 16;
+
+static_assert(kCopiedKeys * kRowChunks % kCopiers == 0 || kCopiers % (kCopiedKeys * kRowChunks) == 0,
+              "copiers share the chunks of a tile equally");
+static_assert(kTileM * kRowChunks % kConsumers == 0 || kConsumers % (kTileM * kRowChunks) == 0,
+              "and those of Q");
 
 /// What the chunks of a row are permuted by: as wgmma reads rows of 64 and of 128 bytes.
 __device__ __forceinline__ int swizzle_of(int row) {

@@ -128,6 +128,27 @@ constexpr auto dp4a_op = [](U32 a, U32 b, U32 c) {
   }
   return sum;
 };
+/// Two 16-bit elements of a with the lower or upper two bytes of b.
+template <bool kSignedA, bool kSignedB, bool kUpper>
+constexpr auto dp2a_op = [](U32 a, U32 b, U32 c) {
+  U32 sum = c;
+  for (U32 i = 0; i < 2; ++i) {
+    const U32 x = (a >> (16 * i)) & 0xffffU;
+    const U32 y = (b >> (8 * i + (kUpper ? 16 : 0))) & 0xffU;
+    const S32 sx = kSignedA ? static_cast<std::int16_t>(x) : static_cast<S32>(x);
+    const S32 sy = kSignedB ? static_cast<std::int8_t>(y) : static_cast<S32>(y);
+    sum += static_cast<U32>(sx * sy);
+  }
+  return sum;
+};
+template <bool kSignedA, bool kSignedB>
+void register_dp2a(AluTable& table, const std::string& types) {
+  const std::vector<Type> three = {Type::kB32, Type::kB32, Type::kB32};
+  table.add("dp2a.lo" + types, ternary<U32, U32, U32, U32, dp2a_op<kSignedA, kSignedB, false>>,
+            Type::kB32, three);
+  table.add("dp2a.hi" + types, ternary<U32, U32, U32, U32, dp2a_op<kSignedA, kSignedB, true>>,
+            Type::kB32, three);
+}
 template <typename T>
 void register_bits(AluTable& table) {
   using N = Names<T>;
@@ -168,6 +189,10 @@ void register_words(AluTable& table) {
   table.add("dp4a.u32.u32", ternary<U32, U32, U32, U32, dp4a_op<false, false>>, Type::kB32, three);
   table.add("dp4a.s32.u32", ternary<U32, U32, U32, U32, dp4a_op<true, false>>, Type::kB32, three);
   table.add("dp4a.u32.s32", ternary<U32, U32, U32, U32, dp4a_op<false, true>>, Type::kB32, three);
+  register_dp2a<false, false>(table, ".u32.u32");
+  register_dp2a<true, false>(table, ".s32.u32");
+  register_dp2a<false, true>(table, ".u32.s32");
+  register_dp2a<true, true>(table, ".s32.s32");
   table.add("dp4a.s32.s32", ternary<U32, U32, U32, U32, dp4a_op<true, true>>, Type::kB32, three);
 }
 

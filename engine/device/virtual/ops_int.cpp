@@ -116,11 +116,22 @@ constexpr auto ssad_op = [](S a, S b, S c) {
   return static_cast<S>(static_cast<U64>(c) + (a < b ? static_cast<U64>(b) - static_cast<U64>(a)
                                                      : static_cast<U64>(a) - static_cast<U64>(b)));
 };
-constexpr auto mul24_op = [](U32 a, U32 b) { return (a & 0xffffffU) * (b & 0xffffffU); };
-constexpr auto smul24_op = [](U32 a, U32 b) {
-  return static_cast<U32>((static_cast<S32>(a << 8) >> 8)) *
-         static_cast<U32>((static_cast<S32>(b << 8) >> 8));
+/// The 48-bit product of the low 24 bits; as unsigned bits, so that either half can be taken.
+constexpr auto product24 = [](U32 a, U32 b) {
+  return static_cast<U64>(a & 0xffffffU) * (b & 0xffffffU);
 };
+constexpr auto sproduct24 = [](U32 a, U32 b) {
+  return static_cast<U64>(static_cast<S64>(static_cast<S32>(a << 8) >> 8) *
+                          (static_cast<S32>(b << 8) >> 8));
+};
+constexpr auto mul24_op = [](U32 a, U32 b) { return static_cast<U32>(product24(a, b)); };
+constexpr auto smul24_op = [](U32 a, U32 b) { return static_cast<U32>(sproduct24(a, b)); };
+constexpr auto mul24hi_op = [](U32 a, U32 b) { return static_cast<U32>(product24(a, b) >> 16); };
+constexpr auto smul24hi_op = [](U32 a, U32 b) { return static_cast<U32>(sproduct24(a, b) >> 16); };
+constexpr auto mad24_op = [](U32 a, U32 b, U32 c) { return mul24_op(a, b) + c; };
+constexpr auto smad24_op = [](U32 a, U32 b, U32 c) { return smul24_op(a, b) + c; };
+constexpr auto mad24hi_op = [](U32 a, U32 b, U32 c) { return mul24hi_op(a, b) + c; };
+constexpr auto smad24hi_op = [](U32 a, U32 b, U32 c) { return smul24hi_op(a, b) + c; };
 constexpr auto add_sat_op = [](U32 a, U32 b) {
   const S64 sum = static_cast<S64>(static_cast<S32>(a)) + static_cast<S32>(b);
   return static_cast<U32>(sum > 0x7fffffffLL    ? 0x7fffffffLL
@@ -245,8 +256,16 @@ void register_carry(AluTable& table) {
 }
 
 void register_narrow(AluTable& table) {
-  table.add("mul24.lo.u32", binary<U32, U32, U32, mul24_op>, Type::kB32, {Type::kB32, Type::kB32});
-  table.add("mul24.lo.s32", binary<U32, U32, U32, smul24_op>, Type::kB32, {Type::kB32, Type::kB32});
+  const std::vector<Type> two = {Type::kB32, Type::kB32};
+  const std::vector<Type> three = {Type::kB32, Type::kB32, Type::kB32};
+  table.add("mul24.lo.u32", binary<U32, U32, U32, mul24_op>, Type::kB32, two);
+  table.add("mul24.lo.s32", binary<U32, U32, U32, smul24_op>, Type::kB32, two);
+  table.add("mul24.hi.u32", binary<U32, U32, U32, mul24hi_op>, Type::kB32, two);
+  table.add("mul24.hi.s32", binary<U32, U32, U32, smul24hi_op>, Type::kB32, two);
+  table.add("mad24.lo.u32", ternary<U32, U32, U32, U32, mad24_op>, Type::kB32, three);
+  table.add("mad24.lo.s32", ternary<U32, U32, U32, U32, smad24_op>, Type::kB32, three);
+  table.add("mad24.hi.u32", ternary<U32, U32, U32, U32, mad24hi_op>, Type::kB32, three);
+  table.add("mad24.hi.s32", ternary<U32, U32, U32, U32, smad24hi_op>, Type::kB32, three);
   table.add("add.sat.s32", binary<U32, U32, U32, add_sat_op>, Type::kB32, {Type::kB32, Type::kB32});
   table.add("sub.sat.s32", binary<U32, U32, U32, sub_sat_op>, Type::kB32, {Type::kB32, Type::kB32});
 }

@@ -56,6 +56,99 @@ TEST(VirtualDevice, RunsEveryThreadOfTheGrid) {
   EXPECT_EQ(gpu.device().statistics().ctas, 4U);
 }
 
+// Thread 0 waits for the others with a value in a register that they need no more: they come to
+// write predicates, 16-bit and 64-bit values first. out[i] = i + 7.
+constexpr const char* kLanesApart = R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry lanes_apart(.param .u64 out)
+{
+  .reg .pred %p<12>;
+  .reg .b16 %h<9>;
+  .reg .b32 %r<16>;
+  .reg .b64 %rd<12>;
+  .shared .b32 flag;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  mov.u32 %r9, 0;
+  st.volatile.shared.u32 [flag], %r9;
+  bar.warp.sync -1;
+  setp.ne.u32 %p1, %r1, 0;
+  add.u32 %r2, %r1, 7;
+  mul.lo.u32 %r3, %r1, 3;
+  add.u32 %r4, %r1, 11;
+  cvt.u64.u32 %rd4, %r2;
+  @%p1 bra AHEAD;
+SPIN:
+  ld.volatile.shared.u32 %r5, [flag];
+  setp.eq.u32 %p2, %r5, 0;
+  @%p2 bra SPIN;
+  sub.u32 %r6, %r4, %r3;
+  sub.u32 %r6, %r6, 4;
+  add.u32 %r6, %r6, %r2;
+  cvt.u32.u64 %r7, %rd4;
+  sub.u32 %r6, %r6, %r7;
+  st.global.u32 [%rd3], %r6;
+  bra END;
+AHEAD:
+  setp.gt.u32 %p3, %r1, 3;
+  setp.gt.u32 %p4, %r1, 5;
+  setp.gt.u32 %p5, %r1, 7;
+  setp.gt.u32 %p6, %r1, 9;
+  cvt.u16.u32 %h1, %r1;
+  add.u16 %h2, %h1, 1;
+  add.u16 %h3, %h1, 2;
+  add.u16 %h4, %h1, 4;
+  add.u16 %h5, %h2, %h3;
+  add.u16 %h5, %h5, %h4;
+  sub.u16 %h5, %h5, %h1;
+  sub.u16 %h5, %h5, %h1;
+  cvt.u64.u16 %rd6, %h5;
+  mul.lo.u64 %rd7, %rd6, 5;
+  sub.u64 %rd8, %rd7, %rd6;
+  sub.u64 %rd8, %rd8, %rd6;
+  sub.u64 %rd8, %rd8, %rd6;
+  sub.u64 %rd8, %rd8, %rd6;
+  cvt.u32.u64 %r10, %rd8;
+  @%p3 add.u32 %r10, %r10, 0;
+  @%p4 add.u32 %r10, %r10, 0;
+  @%p5 add.u32 %r10, %r10, 0;
+  @%p6 add.u32 %r10, %r10, 0;
+  st.global.u32 [%rd3], %r10;
+  mov.u32 %r11, 1;
+  st.volatile.shared.u32 [flag], %r11;
+END:
+  ret;
+}
+)";
+
+TEST(VirtualDevice, LanesThatRunAheadLeaveTheRegistersOfOthersAlone) {
+  TestGpu gpu("virtual:l4", {.threads = 1, .checks = false});
+  const BufferId out = gpu.output<int>("out", 32);
+  EXPECT_EQ(text_of(gpu.run(kLanesApart, "lanes_apart", {{1, 1, 1}, {32, 1, 1}, 0}, {out})), "");
+  const auto got = gpu.read<int>(out, 32);
+  for (int i = 0; i < 32; ++i) EXPECT_EQ(got[static_cast<std::size_t>(i)], i + 7) << "lane " << i;
+}
+
+TEST(VirtualDevice, AWarpgroupsMatrixProductIsNotSupportedAndSaysWhere) {
+  const std::string ptx = R"(.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry warpgroup(.param .u64 out)
+{
+  wgmma.fence.sync.aligned;
+  wgmma.commit_group.sync.aligned;
+  ret;
+}
+)";
+  TestGpu gpu("virtual:h200");
+  const BufferId out = gpu.output<int>("out", 1);
+  const auto fault = gpu.run(ptx, "warpgroup", {{1, 1, 1}, {128, 1, 1}, 0}, {out});
+  EXPECT_EQ(text_of(fault), "not supported: wgmma.fence.sync.aligned at line 6\n");
+}
+
 TEST(VirtualDevice, SamplesCtasAndLeavesTheRestUntouched) {
   TestGpu gpu;
   const BufferId out = gpu.inout("out", std::vector<int>(1024, -1));

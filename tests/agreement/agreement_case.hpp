@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/device/device.hpp"
+#include "engine/problem/dtype.hpp"
+
+namespace evo::agreement {
+
+/// How far a result may be from the recorded one: |got − recorded| ≤ relative · |recorded| +
+/// absolute. Both zero: the same bits.
+struct Bound {
+  double relative = 0;
+  double absolute = 0;
+
+  [[nodiscard]] bool is_exact() const { return relative == 0 && absolute == 0; }
+};
+
+using Bytes = std::vector<std::byte>;
+
+template <typename T>
+[[nodiscard]] Bytes bytes_of(const std::vector<T>& values) {
+  const auto view = std::as_bytes(std::span(values));
+  return {view.begin(), view.end()};
+}
+
+/// One parameter of a kernel: a scalar, or a buffer with its content before the launch.
+struct CaseArgument {
+  std::optional<ScalarArgument> scalar = {};
+  Bytes initial = {};
+  bool is_output = false;     ///< compared after the launch
+  bool is_scratch = false;    ///< written by the kernel, its content afterwards is its own affair
+  Dtype dtype = Dtype::kU32;  ///< of an output's elements, for its comparison
+  std::vector<Bound> columns = {{}};  ///< element i is held to columns[i % size]
+};
+
+/// A kernel with everything one launch of it needs. The same on every device.
+struct AgreementCase {
+  std::string entry;
+  std::string source;  ///< relative to the project's folder
+  LaunchConfig launch;
+  std::vector<CaseArgument> arguments = {};
+
+  template <typename T>
+  AgreementCase& in(const std::vector<T>& values) {
+    arguments.push_back({.initial = bytes_of(values)});
+    return *this;
+  }
+  template <typename T>
+  AgreementCase& inout(const std::vector<T>& values, Dtype dtype, std::vector<Bound> columns) {
+    arguments.push_back({.initial = bytes_of(values),
+                         .is_output = true,
+                         .dtype = dtype,
+                         .columns = std::move(columns)});
+    return *this;
+  }
+  /// Compared bit for bit.
+  template <typename T>
+  AgreementCase& inout(const std::vector<T>& values) {
+    return inout(values, Dtype::kU8, {{}});
+  }
+  /// An output that starts as a pattern: what the kernel leaves out stays as it is.
+  AgreementCase& out(std::size_t count, Dtype dtype, std::vector<Bound> columns = {{}}) {
+    constexpr std::byte kPattern{0xa5};
+    arguments.push_back({.initial = Bytes(count * size_of(dtype), kPattern),
+                         .is_output = true,
+                         .dtype = dtype,
+                         .columns = std::move(columns)});
+    return *this;
+  }
+  template <typename T>
+  AgreementCase& scalar(T value) {
+    arguments.push_back({.scalar = ScalarArgument::of(value)});
+    return *this;
+  }
+  AgreementCase& count(std::size_t value) { return scalar(static_cast<int>(value)); }
+
+  /// Of entry, scalars and buffers (but scratch): equal on two machines when they give the kernel
+  /// the same data.
+  [[nodiscard]] std::string inputs_hash() const;
+};
+
+/// The bytes of every output, in the order of the arguments.
+using Outputs = std::vector<Bytes>;
+
+/// Loads `image` and launches the case once on fresh buffers. A write outside a buffer is a fault
+/// too.
+[[nodiscard]] std::variant<Outputs, Fault> run_case(Device& device, const AgreementCase& data,
+                                                    const KernelImage& image);
+
+/// Every kernel that is compared with a card, without the templates of kernel_templates/.
+[[nodiscard]] std::vector<AgreementCase> all_cases();
+
+}  // namespace evo::agreement

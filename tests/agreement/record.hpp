@@ -1,0 +1,66 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/agreement/agreement_case.hpp"
+
+namespace evo::agreement {
+
+/// A source file's PTX: one text for all its kernels.
+struct RecordedSource {
+  std::string file;
+  std::string ptx;
+  std::string ptx_hash;
+};
+
+/// What one kernel of all_cases() gave.
+struct RecordedCase {
+  std::string entry;
+  std::string source;
+  std::string inputs_hash;
+  Outputs outputs;
+};
+
+/// One launch of a candidate.
+struct RecordedRun {
+  std::string shape;
+  std::string inputs_hash;
+  Outputs outputs;
+};
+
+/// A configuration of a search space, and what it gave on one or more shapes.
+struct RecordedCandidate {
+  std::string space;   ///< file name under search_spaces/
+  std::string config;  ///< JSON object: macro → value
+  std::string ptx_hash;
+  std::vector<RecordedRun> runs;
+};
+
+/// Outputs of many kernels on one device, with what is needed to run them again elsewhere.
+struct Record {
+  std::string device_id;  ///< "cuda:0", "virtual:h200"
+  std::string device_name;
+  std::string arch;
+  std::string driver;
+  std::string compiler;
+  std::string date;  ///< UTC, YYYY-MM-DD
+  std::vector<RecordedSource> sources = {};
+  std::vector<RecordedCase> cases = {};
+  std::vector<RecordedCandidate> candidates = {};
+  std::vector<std::string> faults = {};  ///< kernels that did not finish, and why
+
+  [[nodiscard]] bool from_hardware() const { return device_id.starts_with("cuda:"); }
+  /// Throws InputError naming the file when the record has none.
+  [[nodiscard]] const RecordedSource& source_of(const std::string& file) const;
+};
+
+/// A gzip file of MessagePack. Outputs are stored as differences to the nearest earlier one of the
+/// same shape and size, byte planes apart: results of many candidates take little room.
+void write_record(const Record& record, const std::filesystem::path& file);
+
+/// Throws InputError naming the file and what is wrong with it.
+[[nodiscard]] Record read_record(const std::filesystem::path& file);
+
+}  // namespace evo::agreement

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "engine/compile/compiler.hpp"
+#include "tests/agreement/record.hpp"
+#include "tests/agreement/template_run.hpp"
+
+namespace evo::agreement {
+
+/// How many random candidates of a space are recorded, and on what.
+struct CandidatePlan {
+  std::string space;
+  std::size_t count = 0;
+  /// Taken in turn. The shapes of a group share one kernel: they set the same macros.
+  std::vector<std::vector<std::string>> shape_groups;
+  std::vector<std::pair<std::string, std::string>> settings = {};  ///< macros that are not random
+};
+
+/// The plans of the record that the tests replay: attention with P in f16 (200 of the mma template,
+/// 16 of wmma) and in e4m3 (24), row_softmax (10).
+[[nodiscard]] std::vector<CandidatePlan> default_plans();
+
+/// Runs everything on a device and keeps what came out.
+///
+///   1. Compile each source of all_cases() once; run each of its kernels.
+///   2. For each plan, draw candidates until `count` of them compile and fit the device.
+///   3. Run each on its group of shapes.
+///
+/// A kernel that fails is noted in Record::faults; when it took the device with it, the record ends
+/// there. Other errors throw.
+class Recorder {
+ public:
+  /// Told the record so far, now and then, so that a kernel that hangs does not cost what was
+  /// recorded before it.
+  using Save = std::function<void(const Record&)>;
+
+  Recorder(std::filesystem::path root, Device& device, Compiler& compiler, Save save);
+
+  [[nodiscard]] Record record(const std::vector<CandidatePlan>& plans, std::uint64_t seed);
+
+ private:
+  struct Chosen;
+  using Kernels = std::map<std::string, Compiled>;  ///< by source file
+
+  void record_cases();
+  [[nodiscard]] Kernels compile_sources(const std::vector<AgreementCase>& cases);
+  void record_plan(const CandidatePlan& plan, std::uint64_t seed);
+  void run_chosen(const Chosen& chosen);
+  [[nodiscard]] std::vector<Chosen> choose(const CandidatePlan& plan, std::uint64_t seed);
+  /// Those of `drawn` that compile and fit the device.
+  [[nodiscard]] std::vector<Chosen> compiled(std::vector<Chosen> drawn);
+  /// Notes the fault; the device is gone when it says so.
+  void note(const std::string& what, const Fault& fault);
+
+  std::filesystem::path root_;
+  Device& device_;
+  Compiler& compiler_;
+  Save save_;
+  Record record_;
+  std::map<std::string, std::unique_ptr<TemplateRun>> runs_ = {};  ///< by space file
+  bool device_lost_ = false;
+};
+
+}  // namespace evo::agreement

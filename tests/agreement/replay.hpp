@@ -1,0 +1,72 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/device/virtual/virtual_device.hpp"
+#include "tests/agreement/comparison.hpp"
+#include "tests/agreement/record.hpp"
+#include "tests/agreement/template_run.hpp"
+
+namespace evo::agreement {
+
+/// What the outputs of one candidate may differ by.
+struct CandidateBound {
+  std::string kind;         ///< "P in f16", "P in e4m3", "row_softmax"
+  double max_over_rms = 0;  ///< 0: not held to it
+  double relative_l2 = 0;
+};
+
+/// A candidate run again.
+struct CandidateReplay {
+  CandidateBound bound;
+  bool same_ptx = false;  ///< as when it was recorded
+  std::vector<RunComparison> runs = {};
+  std::string failure = {};  ///< why it could not be compared, or where it differs too much
+};
+
+/// Runs recorded kernels on a virtual device and compares. Not thread-safe: one per thread.
+class Replay {
+ public:
+  /// `root`: the project's folder, `record` must outlive this. `threads` of the virtual device.
+  Replay(std::filesystem::path root, const Record& record, int threads);
+
+  /// The recorded PTX of a case of all_cases() with the case's inputs; nothing when it was not
+  /// recorded. Throws InputError when the inputs are not those of the record.
+  [[nodiscard]] std::optional<CaseComparison> replay(const AgreementCase& data);
+
+  /// Compiles the candidate from today's template and runs it on the recorded shapes.
+  [[nodiscard]] CandidateReplay replay(const RecordedCandidate& candidate);
+
+ private:
+  [[nodiscard]] const TemplateRun& run_of(const std::string& space);
+  [[nodiscard]] Outputs run(const AgreementCase& data, const std::string& ptx);
+  void compare(const AgreementCase& data, const RecordedRun& recorded, const std::string& ptx,
+               CandidateReplay& result);
+
+  std::filesystem::path root_;
+  const Record& record_;
+  std::unique_ptr<VirtualDevice> device_;
+  std::map<std::string, std::unique_ptr<TemplateRun>> runs_ = {};
+};
+
+/// Sums over candidates of one kind, for people.
+struct KindSummary {
+  std::size_t candidates = 0;
+  std::size_t same_ptx = 0;
+  std::size_t failures = 0;
+  std::size_t elements = 0;
+  std::size_t identical = 0;
+  double max_over_rms = 0;
+  double relative_l2 = 0;
+  double worst_steps = 0;
+
+  void add(const CandidateReplay& replay);
+  [[nodiscard]] std::string text() const;
+};
+
+}  // namespace evo::agreement

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "engine/compile/compiler.hpp"
+#include "engine/problem/problem.hpp"
+#include "engine/space/space.hpp"
+#include "tests/agreement/agreement_case.hpp"
+
+namespace evo::agreement {
+
+/// A search space with its problem and source: makes cases of its candidates.
+class TemplateRun {
+ public:
+  /// `root`: the project's folder; `space_file`: a name under search_spaces/.
+  TemplateRun(const std::filesystem::path& root, const std::string& space_file);
+
+  [[nodiscard]] const Space& space() const { return *space_; }
+  [[nodiscard]] const Problem& problem() const { return problem_; }
+
+  /// What compiles the candidate for `shape`, for the space's architecture.
+  [[nodiscard]] CompileRequest request(const Candidate& candidate, const Shape& shape) const;
+
+  /// One launch on `shape` with inputs that depend on the shape alone. `sm_count`: of the device
+  /// that is recorded (persistent grids depend on it). Outputs start as NaN, workspaces as zeros.
+  [[nodiscard]] AgreementCase make_case(const Candidate& candidate, const Shape& shape,
+                                        int sm_count) const;
+
+ private:
+  std::unique_ptr<Space> space_;
+  Problem problem_;
+  const KernelSpec* kernel_;
+  KernelSource source_;
+};
+
+}  // namespace evo::agreement
