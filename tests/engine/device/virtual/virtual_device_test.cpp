@@ -56,6 +56,60 @@ TEST(VirtualDevice, RunsEveryThreadOfTheGrid) {
   EXPECT_EQ(gpu.device().statistics().ctas, 4U);
 }
 
+// Lane 0 stays behind with a value of 32 bits while the others, which a long loop has taught the
+// scheduler to prefer, use predicates and values of 16 bits.
+constexpr const char* kLaneBehind = R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry lane_behind(.param .u64 out)
+{
+  .reg .pred %p<9>;
+  .reg .b16 %rs<5>;
+  .reg .b32 %r<8>;
+  .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  mov.u32 %r2, 0;
+LOOP:
+  add.u32 %r2, %r2, 1;
+  setp.lt.u32 %p1, %r2, 1000;
+  @%p1 bra LOOP;
+  add.u32 %r3, %r1, 305419896;
+  add.u32 %r4, %r1, 19088743;
+  setp.ne.u32 %p2, %r1, 0;
+  @%p2 bra AHEAD;
+  xor.b32 %r5, %r3, %r4;
+  st.global.u32 [%rd3], %r5;
+  bra DONE;
+AHEAD:
+  setp.eq.u32 %p3, %r1, 77;
+  setp.ne.u32 %p4, %r1, 77;
+  setp.gt.u32 %p5, %r1, 15;
+  cvt.u16.u32 %rs1, %r1;
+  add.u16 %rs2, %rs1, 7;
+  add.u16 %rs3, %rs1, %rs2;
+  selp.u32 %r6, 1, 0, %p3;
+  @%p4 add.u32 %r6, %r6, 2;
+  @%p5 add.u32 %r6, %r6, 4;
+  cvt.u32.u16 %r7, %rs3;
+  add.u32 %r6, %r6, %r7;
+  st.global.u32 [%rd3], %r6;
+DONE:
+  ret;
+}
+)";
+
+TEST(VirtualDevice, LanesThatRunAheadLeaveTheRegistersOfOthersAlone) {
+  TestGpu gpu;
+  const BufferId out = gpu.output<unsigned>("out", 32);
+  EXPECT_EQ(text_of(gpu.run(kLaneBehind, "lane_behind", {{1, 1, 1}, {32, 1, 1}, 0}, {out})), "");
+  const auto got = gpu.read<unsigned>(out, 32);
+  EXPECT_EQ(got[0], 305419896U ^ 19088743U);
+  for (unsigned i = 1; i < 32; ++i) EXPECT_EQ(got[i], 2 * i + 9 + (i > 15 ? 4 : 0)) << i;
+}
+
 TEST(VirtualDevice, SamplesCtasAndLeavesTheRestUntouched) {
   TestGpu gpu;
   const BufferId out = gpu.inout("out", std::vector<int>(1024, -1));
