@@ -197,7 +197,10 @@ void Connection::prepare(Mode mode) {
   }
   if (mode == Mode::kReadOnly) {
     if (fresh) fail("is empty: no run was recorded yet");
-    if (version < known) fail("was made by an older evo-tune; running evo-tune on it upgrades it");
+    if (version < kOldestReadable) {
+      fail("was made by an older evo-tune; running evo-tune on it upgrades it");
+    }
+    version_ = version;
     return;
   }
   use_write_ahead_log(database_);
@@ -206,6 +209,7 @@ void Connection::prepare(Mode mode) {
   // (https://sqlite.org/pragma.html#pragma_synchronous).
   database_.exec("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
   if (version < known) migrate(*this, migrations());
+  version_ = known;
 }
 
 Query Connection::query(std::string_view sql) {

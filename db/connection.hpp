@@ -92,6 +92,8 @@ class Connection {
   [[nodiscard]] std::int64_t last_id() const { return database_.getLastInsertRowid(); }
   [[nodiscard]] SQLite::Database& database() { return database_; }
   [[nodiscard]] const std::filesystem::path& file() const { return file_; }
+  /// Of the schema: the newest one, or an older one that can still be read.
+  [[nodiscard]] int version() const { return version_; }
 
   /// Throws DbError "file: message".
   [[noreturn]] void fail(const std::string& message) const;
@@ -134,12 +136,16 @@ class Connection {
   void prepare(Mode mode);
 
   std::filesystem::path file_;
+  int version_ = 0;
   SQLite::Database database_;
   std::map<std::string, SQLite::Statement, std::less<>> statements_;
 };
 
 /// "evot": marks a database file as ours.
 constexpr std::int32_t kApplicationId = 0x65766f74;
+/// Databases of older versions than the newest are upgraded by writers; readers take them from
+/// here.
+constexpr int kOldestReadable = 1;
 
 /// Brings the schema up to date in one transaction: applies migrations[user_version ...]; the first
 /// makes the schema from nothing. Throws DbError for a newer version.

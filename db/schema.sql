@@ -1,4 +1,5 @@
--- evo-tune's database, version 1. docs/database.md explains it with example queries.
+-- evo-tune's database, version 1; upgrade_N.sql brings it to version N. docs/database.md explains it
+-- with example queries.
 --
 -- Conventions: times of day are UTC, ISO 8601. Durations carry their unit in the name. Seeds are
 -- unsigned 64-bit numbers, written in decimal as text. *_key columns are content keys (128-bit hash,

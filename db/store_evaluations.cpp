@@ -49,9 +49,10 @@ void insert_checks(Connection& db, CandidateId candidate, const EvaluationRecord
   for (const CheckResult& check : record.checks) {
     Query query = db.query(
         "INSERT INTO check_result (candidate_id, position, shape, seed, max_abs_error, bad_share,"
-        " relative_l2) VALUES (?,?,?,?,?,?,?)");
+        " relative_l2, max_row_error, sampled) VALUES (?,?,?,?,?,?,?,?,?)");
     query.bind(candidate).bind(position++).bind(check.shape).bind(std::to_string(check.seed));
     query.bind(check.max_abs_error).bind(check.bad_share).bind(check.relative_l2);
+    query.bind(check.max_row_error).bind(check.sampled);
     query.run();
   }
 }
@@ -121,16 +122,18 @@ StoredEvaluation read_evaluation(const Query& row) {
 }
 
 std::vector<CheckResult> read_checks(Connection& db, const StoredEvaluation& evaluation) {
-  Query query = db.query(
-      "SELECT shape, seed, max_abs_error, bad_share, relative_l2 FROM check_result"
-      " WHERE candidate_id = ? ORDER BY position");
+  const std::string later = db.version() < 2 ? "NULL, ''" : "max_row_error, sampled";
+  Query query = db.query("SELECT shape, seed, max_abs_error, bad_share, relative_l2, " + later +
+                         " FROM check_result WHERE candidate_id = ? ORDER BY position");
   query.bind(evaluation.record.duplicate_of.value_or(evaluation.id));
   std::vector<CheckResult> checks;
   while (query.next()) {
     CheckResult check{.shape = query.text(0),
                       .max_abs_error = query.real(2),
                       .bad_share = query.real(3),
-                      .relative_l2 = query.real(4)};
+                      .relative_l2 = query.real(4),
+                      .max_row_error = query.real(5),
+                      .sampled = query.text(6)};
     const std::string seed = query.text(1);
     std::from_chars(seed.data(), seed.data() + seed.size(), check.seed);
     checks.push_back(std::move(check));

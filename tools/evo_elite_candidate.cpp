@@ -67,7 +67,9 @@ Json checks_json(const EvaluationRecord& record) {
                       {"seed", check.seed},
                       {"max_abs_error", check.max_abs_error},
                       {"bad_share", check.bad_share},
-                      {"relative_l2", check.relative_l2}});
+                      {"relative_l2", check.relative_l2},
+                      {"max_row_error", check.max_row_error},
+                      {"sampled", check.sampled}});
   }
   return checks;
 }
@@ -151,6 +153,8 @@ void add_results(Comparison& rows, const Found& a, const Found& b, bool comparab
   rows.add("max_abs_error", error(a, &CheckResult::max_abs_error),
            error(b, &CheckResult::max_abs_error));
   rows.add("relative_l2", error(a, &CheckResult::relative_l2), error(b, &CheckResult::relative_l2));
+  rows.add("max_row_error", error(a, &CheckResult::max_row_error),
+           error(b, &CheckResult::max_row_error));
 }
 
 void add_macros(Comparison& rows, const Found& a, const Found& b) {
@@ -268,7 +272,9 @@ std::string candidate_text(const Store& store, CandidateId candidate) {
                             {"seed", "seed"},
                             {"max_abs_error", "max abs err", -2},
                             {"bad_share", "bad share", 4},
-                            {"relative_l2", "relative L2", -2}}};
+                            {"relative_l2", "relative L2", -2},
+                            {"max_row_error", "row error", -2},
+                            {"sampled", "only", 0, true}}};
     for (const Json& check : checks_json(record)) {
       std::vector<Json>& row = table.rows.emplace_back();
       for (const auto& [name, value] : check.items()) row.push_back(value);

@@ -72,7 +72,9 @@ Json checks_json(const StoredEvaluation& evaluation) {
                       {"seed", check.seed},
                       {"max_abs_error", check.max_abs_error},
                       {"bad_share", check.bad_share},
-                      {"relative_l2", check.relative_l2}});
+                      {"relative_l2", check.relative_l2},
+                      {"max_row_error", check.max_row_error},
+                      {"sampled", check.sampled}});
   }
   return checks;
 }

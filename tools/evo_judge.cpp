@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/core/json_reader.hpp"
+#include "engine/gate/coverage.hpp"
 #include "engine/gate/harness.hpp"
 #include "engine/worker/messages.hpp"
 #include "tools/session_options.hpp"
@@ -82,7 +83,7 @@ OrderedJson result_json(const Harness& harness, const Candidate& candidate,
   const Resources& resources = judgement.compilation.resources;
   OrderedJson json = {{"space", harness.space().definition().name},
                       {"device", harness.device().id},
-                      {"arch", harness.device().arch},
+                      {"arch", harness.arch()},
                       {"shape", harness.shape().name},
                       {"config", OrderedJson::parse(harness.space().config_json(candidate))},
                       {"verdict", judgement.rejection ? "rejected"
@@ -99,6 +100,7 @@ OrderedJson result_json(const Harness& harness, const Candidate& candidate,
     json["launch"] = {{"grid", judgement.launch.grid}, {"block", judgement.launch.block}};
   }
   json["checks"] = plain(judgement.checks);
+  json["checked"] = coverage_text(judgement.checks);
   if (judgement.timing) json["timing"] = plain(*judgement.timing);
   if (judgement.rejection) json["rejection"] = plain(*judgement.rejection);
   json["compile_ms"] = judgement.compile_ms;
@@ -114,13 +116,14 @@ std::string dimensions(const std::array<std::uint32_t, 3>& size) {
 
 void print_checks(const Judgement& judgement) {
   if (judgement.checks.empty()) return;
-  std::printf("%-20s %20s %14s %10s %12s\n", "checked shape", "seed", "max abs error", "bad",
-              "relative L2");
+  std::printf("%-20s %20s %14s %10s %12s %12s\n", "checked shape", "seed", "max abs error", "bad",
+              "relative L2", "row error");
   for (const CheckResult& check : judgement.checks) {
-    std::printf("%-20s %20llu %14.3g %9.3f%% %12.3g\n", check.shape.c_str(),
+    std::printf("%-20s %20llu %14.3g %9.3f%% %12.3g %12.3g\n", check.shape.c_str(),
                 static_cast<unsigned long long>(check.seed), check.max_abs_error,
-                check.bad_share * 100, check.relative_l2);
+                check.bad_share * 100, check.relative_l2, check.max_row_error);
   }
+  std::printf("checked      %s\n", coverage_text(judgement.checks).c_str());
 }
 
 void print_people(const Harness& harness, const Candidate& candidate, const Judgement& judgement,
@@ -129,7 +132,7 @@ void print_people(const Harness& harness, const Candidate& candidate, const Judg
   if (judgement.compilation.ok) {
     const Resources& resources = judgement.compilation.resources;
     std::printf("build        %.0f ms, %s for %s\n", judgement.compile_ms,
-                judgement.compilation.compiler.c_str(), harness.device().arch.c_str());
+                judgement.compilation.compiler.c_str(), harness.arch().c_str());
     std::printf("registers    %d per thread\n", resources.registers);
     std::printf("shared       %d static + %u dynamic bytes per CTA\n",
                 resources.static_shared_bytes, judgement.launch.dynamic_shared_bytes);

@@ -5,7 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/core/hash.hpp"
+#include "engine/gate/coverage.hpp"
 #include "tools/evo_elite_answers.hpp"
+#include "tools/evo_tune_policy.hpp"
 #include "tools/evo_tune_report.hpp"
 #include "tools/session_options.hpp"
 #include "tools/tool_main.hpp"
@@ -23,6 +25,7 @@ struct Options {
   RunId resume_run = 0;
   bool json = false;
   bool quiet = false;
+  std::size_t time_policy_rejects = 0;
 };
 
 std::atomic<bool> stop_requested{false};  // set by the signal handler, so it cannot be a member
@@ -65,6 +68,9 @@ void declare(CLI::App& app, Options& options) {
                  "continue the newest unfinished run on the same inputs, or run N")
       ->expected(0, 1)
       ->check(CLI::PositiveNumber);
+  app.add_option("--time-policy-rejects", options.time_policy_rejects,
+                 "after the search, time this many candidates that only the policy rejected")
+      ->check(CLI::Range(0, 10000));
   CLI::Option* json =
       app.add_flag("--json", options.json, "one JSON object a line on standard output");
   app.add_flag("--quiet", options.quiet, "no progress, only the result")->excludes(json);
@@ -125,10 +131,10 @@ void describe(const Harness& harness, const TuneReport& report, RunId run) {
              (count.exact ? "" : "about ") +
              std::to_string(static_cast<std::int64_t>(count.value)) +
              " valid configurations), shape " + harness.shape().name + ", " +
-             harness.device().name + ", " + harness.device().arch);
-  if (harness.device().arch != harness.space().definition().arch) {
+             harness.device().name + ", " + harness.arch());
+  if (harness.arch() != harness.space().definition().arch) {
     report.say("the space is written for " + harness.space().definition().arch +
-               "; compiling for the device, " + harness.device().arch);
+               "; compiling for the device, " + harness.arch());
   }
 }
 
@@ -158,10 +164,42 @@ void report_speed(const Harness& harness, const Tuner& tuner, const TuneReport& 
   report.say(line);
 }
 
+/// What the checks of the best kernel looked at; empty without one.
+std::string coverage_of_winner(const Store& store, const Tuner& tuner) {
+  if (tuner.elite().members().empty()) return {};
+  return coverage_text(store.evaluation(tuner.elite().members().front().id).record.checks);
+}
+
+/// What only the policy rejected, and with --time-policy-rejects what that costs, for people.
+std::string report_policy(Harness& harness, Store& store, RunId run, const Options& options,
+                          const TuneReport& report, const Tuner& tuner) {
+  const PolicyRejects rejects = policy_rejects(harness, store, run);
+  const RejectionSummary summary = rejections(store, run);
+  std::string text = policy_rejects_text(rejects, static_cast<std::size_t>(summary.evaluated),
+                                         static_cast<std::size_t>(summary.policy_only));
+  std::optional<PolicyCost> cost;
+  const TimeKind kind = harness.device().time_kind;
+  const bool timed = options.time_policy_rejects > 0 && harness.has_device() &&
+                     !rejects.rejects.empty() && !tuner.elite().members().empty() &&
+                     !stop_requested;
+  if (timed) {
+    report.say("timing what only the policy rejected");
+    cost = policy_cost(harness, rejects, tuner.elite().members().front(),
+                       options.time_policy_rejects, stop_requested);
+    const std::string line = policy_cost_text(*cost, kind);
+    store.record_event(run, "policy cost", line.substr(0, line.size() - 1));
+    text += line;
+  }
+  if (!rejects.rejects.empty()) report.emit(policy_json(rejects, cost, kind));
+  return text;
+}
+
 void print_result(const Store& store, RunId run, const Options& options, const TuneReport& report,
-                  const Tuner& tuner) {
+                  const Tuner& tuner, const std::string& policy) {
+  const std::string checked = coverage_of_winner(store, tuner);
   report.emit({{"event", "finished"},
                {"run", run},
+               {"checked", checked},
                {"evaluated", tuner.progress().evaluated},
                {"green", tuner.progress().green},
                {"elapsed_s", tuner.progress().elapsed_s}});
@@ -178,12 +216,8 @@ void print_result(const Store& store, RunId run, const Options& options, const T
   std::cout << elite.title << '\n';
   print_text(std::cout, elite.table);
   std::cout << elite.notes;
-  const RejectionSummary summary = rejections(store, run);
-  if (summary.policy_only > 0) {
-    std::cout << summary.policy_only << " of " << summary.evaluated
-              << " candidates were rejected only by the space's policy; the device would have run "
-                 "them (evo-elite rejections)\n";
-  }
+  if (!checked.empty()) std::cout << "the winner's checks: " << checked << '\n';
+  std::cout << policy;
   std::cout << "export the winner: evo-export --db " << options.db << " --run " << run
             << " --rank 1 --out DIR\n";
 }
@@ -237,10 +271,11 @@ ExitCode tune(const Options& options) {
 
   Tuner tuner(harness, store, run, tuner_options, report);
   const TunerEnd end = tuner.run(history, generations, stop_requested);
+  report_speed(harness, tuner, report);
+  const std::string policy = report_policy(harness, store, run, options, report, tuner);
   store.finish_run(run,
                    end == TunerEnd::kInterrupted ? RunStatus::kInterrupted : RunStatus::kFinished);
-  report_speed(harness, tuner, report);
-  print_result(store, run, options, report, tuner);
+  print_result(store, run, options, report, tuner, policy);
   if (end == TunerEnd::kInterrupted) {
     report.say("interrupted; everything is saved: continue with --resume");
     return ExitCode::kInterrupted;

@@ -50,8 +50,9 @@ int run(const Manifest& manifest, int launches) {
   int status = 0;
   if (manifest.json.at("problem") == "sdpa_fp8") {
     const CheckReport report = check_sdpa_fp8(manifest, arguments, kernel.download("o"));
-    std::printf("%zu rows compared: max abs error %.3g, relative L2 %.3g: %s\n", report.rows,
-                report.max_abs_error, report.relative_l2, report.passed ? "right" : "WRONG");
+    std::printf("%zu rows compared: max abs error %.3g, relative L2 %.3g, row error %.3g: %s\n",
+                report.rows, report.max_abs_error, report.relative_l2, report.max_row_error,
+                report.passed ? "right" : "WRONG");
     status = report.passed ? 0 : 1;
   } else {
     std::printf("its result was not compared: this program only knows the problem sdpa_fp8\n");

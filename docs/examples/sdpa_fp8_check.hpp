@@ -11,7 +11,8 @@ struct CheckReport {
   std::size_t rows = 0;
   double max_abs_error = 0;  ///< infinity when an element was not finite
   double relative_l2 = 0;
-  bool passed = false;  ///< within the manifest's tolerance
+  double max_row_error = 0;  ///< largest error / rms of its row of the reference
+  bool passed = false;       ///< within the manifest's tolerance
 };
 
 /// O = softmax(softmax_scale · (q_scale Q)(k_scale K)ᵀ)(v_scale V), causal and with grouped heads

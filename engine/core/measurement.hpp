@@ -45,8 +45,10 @@ struct CheckResult {
   std::string shape;
   std::uint64_t seed = 0;
   double max_abs_error = 0;
-  double bad_share = 0;    ///< share of elements beyond the absolute bound, 0…1
-  double relative_l2 = 0;  ///< ‖out − ref‖ / ‖ref‖
+  double bad_share = 0;      ///< share of elements beyond the absolute bound, 0…1
+  double relative_l2 = 0;    ///< ‖out − ref‖ / ‖ref‖
+  double max_row_error = 0;  ///< largest |out − ref| / rms of the row of ref; 0 without rows
+  std::string sampled = {};  ///< what was run and compared; empty: everything
 };
 
 }  // namespace evo

@@ -48,4 +48,14 @@ DeviceInfo arch_limits(const std::string& arch) {
   return info;
 }
 
+std::string compile_arch(const std::string& device_arch, const std::string& space_arch) {
+  constexpr std::string_view kDigits = "0123456789";
+  const std::size_t last_digit = space_arch.find_last_of(kDigits);
+  const std::string base = space_arch.substr(0, last_digit + 1);
+  if (base == space_arch) return device_arch;
+  if (base == device_arch || space_arch == device_arch) return space_arch;
+  throw InputError("a space for " + space_arch + " runs on devices of exactly " + base +
+                   "; this one is " + device_arch);
+}
+
 }  // namespace evo

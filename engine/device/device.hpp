@@ -80,6 +80,22 @@ struct Fault {
   bool device_lost = false;  ///< the context is poisoned: the process must be replaced
 };
 
+/// What a device that interprets can do beside: run a part of a grid, and tell what was written.
+class GridSampler {
+ public:
+  virtual ~GridSampler() = default;
+
+  /// Later launches run only these CTAs (linear indices, x fastest) and leave the output of the
+  /// others untouched; an empty list runs all.
+  virtual void set_cta_sample(std::vector<std::uint64_t> ctas) = 0;
+  /// The kernel has atomics on global memory that return a value: a CTA may do another one's work.
+  [[nodiscard]] virtual bool claims_work(KernelId kernel) const = 0;
+  /// Every byte := value, written by nobody.
+  virtual void poison(BufferId buffer, std::byte value) = 0;
+  /// For each byte, whether anyone wrote it since it was poisoned.
+  [[nodiscard]] virtual std::vector<bool> written(BufferId buffer) const = 0;
+};
+
 /// The boundary to what runs kernels. Errors that no kernel can be blamed for throw CudaError.
 /// Not thread-safe; lives in a worker process.
 class Device {
@@ -119,6 +135,9 @@ class Device {
   /// For devices that predict: microseconds of one launch.
   virtual std::variant<double, Fault> predict_us(KernelId kernel, const LaunchConfig& config,
                                                  std::span<const KernelArgument> arguments) = 0;
+
+  /// Null for devices that run whole grids only.
+  [[nodiscard]] virtual GridSampler* sampler() { return nullptr; }
 };
 
 }  // namespace evo

@@ -19,6 +19,9 @@ struct CheckCase {
   std::vector<KernelArgument> arguments;       ///< workspaces hold 0 until a kernel brings its own
   std::vector<std::vector<std::byte>> inputs;  ///< per argument; empty unless in or inout
   std::vector<std::vector<double>> expected;   ///< per argument; empty unless out or inout
+  /// Per argument, the elements of `expected` that are known while it is not complete.
+  std::vector<std::vector<bool>> known;
+  bool complete = false;  ///< `expected` is whole
 };
 
 /// Makes cases on demand and keeps them: inputs generated from the run's check seed, the expected
@@ -32,13 +35,26 @@ class CaseSet {
   /// The case number `index` (0, 1, …) of `shape`. Throws CudaError when the reference fails.
   [[nodiscard]] const CheckCase& get(const Shape& shape, std::size_t index);
 
+  /// The same without what is expected: for running a kernel whose result is not looked at.
+  [[nodiscard]] const CheckCase& inputs(const Shape& shape, std::size_t index);
+
+  /// The same with what is expected in these rows at least (CheckCase::known). Needs a device that
+  /// samples grids and a reference with cta_of_row. Throws ProblemError when the reference does not
+  /// write a row in the CTA that cta_of_row names.
+  [[nodiscard]] const CheckCase& expect_rows(const Shape& shape, std::size_t index,
+                                             const std::vector<std::size_t>& rows);
+
   /// Puts the inputs back as generated (after a kernel changed them, or for inout arguments).
   void restore_inputs(const CheckCase& data);
 
  private:
+  [[nodiscard]] CheckCase& made(const Shape& shape, std::size_t index);
   [[nodiscard]] std::unique_ptr<CheckCase> build(const Shape& shape, std::size_t index);
   void add_argument(CheckCase& data, std::size_t position);
   void compute_expected(CheckCase& data);
+  void run_reference(const CheckCase& data);
+  [[nodiscard]] bool knows_row(const CheckCase& data, std::size_t row) const;
+  void take_written(CheckCase& data, std::size_t position);
 
   Device& device_;
   const Problem& problem_;

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "engine/gate/compare.hpp"
+#include "engine/gate/sampled_check.hpp"
 
 namespace evo {
 namespace {
@@ -57,8 +58,17 @@ std::size_t CorrectnessGate::seeds_for(const Shape& shape) const {
                                                                                  : options_.seeds;
 }
 
+bool CorrectnessGate::is_sampled(const Shape& shape) const {
+  return device_.sampler() != nullptr && SampledCheck::is_possible(problem_) &&
+         problem_.flops.evaluate(shape.variables) > options_.flops_of_whole_grids;
+}
+
 CorrectnessResult CorrectnessGate::check_shape(const LoadedKernel& kernel, const Shape& shape,
                                                const Progress& progress) {
+  if (is_sampled(shape)) {
+    return SampledCheck(device_, problem_, cases_, options_.flops_of_whole_grids)
+        .check(kernel, shape, progress);
+  }
   CorrectnessResult total;
   const Workspace workspace(device_, problem_, kernel, cases_.get(shape, 0));
   for (std::size_t index = 0; index < seeds_for(shape) && !total.rejection; ++index) {
@@ -145,10 +155,9 @@ CorrectnessResult CorrectnessGate::judge(const LoadedKernel& kernel, const Check
     const Argument& argument = problem_.arguments[i];
     if (!is_output(argument)) continue;
     const Comparison comparison =
-        compare(argument.dtype, ran.outputs[i], data.expected[i], tolerance.bad_abs_error);
-    figures.max_abs_error = std::max(figures.max_abs_error, comparison.max_abs_error);
-    figures.bad_share = std::max(figures.bad_share, comparison.bad_share);
-    figures.relative_l2 = std::max(figures.relative_l2, comparison.relative_l2);
+        compare(argument.dtype, ran.outputs[i], data.expected[i], tolerance.bad_abs_error,
+                argument.row_length(data.values));
+    add_figures(figures, comparison);
     const auto why = violation(comparison, tolerance, argument.name);
     if (why && !result.rejection) result.rejection = wrong(data, *why);
   }

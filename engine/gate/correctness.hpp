@@ -19,6 +19,8 @@ struct CorrectnessOptions {
   std::size_t seeds = 5;  ///< per shape
   double flops_for_all_seeds =
       1e18;  ///< shapes with more work than this get one seed and no repeat
+  /// On devices that sample grids, about this much work stands for shapes with more (SampledCheck).
+  double flops_of_whole_grids = 1e18;
 };
 
 /// What the gate found: the figures of every comparison made, and why it stopped.
@@ -30,7 +32,8 @@ struct CorrectnessResult {
 
 /// The correctness gate.
 ///
-/// For every shape (least work first) and seed:
+/// For every shape (least work first; one that is too much work for the device by SampledCheck) and
+/// seed:
 ///   1. poison the outputs, put inout arguments in place, launch;
 ///   2. guard zones of every buffer intact, inputs unchanged;
 ///   3. every output within the tolerance of the reference;
@@ -57,6 +60,7 @@ class CorrectnessGate {
   [[nodiscard]] CorrectnessResult check_shape(const LoadedKernel& kernel, const Shape& shape,
                                               const Progress& progress);
   [[nodiscard]] std::size_t seeds_for(const Shape& shape) const;
+  [[nodiscard]] bool is_sampled(const Shape& shape) const;
   [[nodiscard]] Ran run(const LoadedKernel& kernel, const CheckCase& data,
                         const Workspace& workspace, std::byte poison);
   [[nodiscard]] std::optional<std::string> damage(const std::vector<KernelArgument>& arguments,

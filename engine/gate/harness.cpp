@@ -17,6 +17,10 @@ namespace {
 /// and not repeated on a device that interprets.
 constexpr double kFlopsForAllSeedsWhenInterpreted = 134217728.0;
 
+/// Shapes with more work than this (2^31 operations, about two seconds) are checked by a part of
+/// their CTAs there.
+constexpr double kFlopsOfWholeGridsWhenInterpreted = 2147483648.0;
+
 /// The folder of problems: kernel_templates/ beside the folder of the space file.
 std::filesystem::path find_templates_root(const SpaceDefinition& space) {
   const std::filesystem::path folder = std::filesystem::absolute(space.file).parent_path();
@@ -42,10 +46,14 @@ std::string define(const std::string& name, const std::string& value) {
   return "-D" + name + "=" + value;
 }
 
-/// What to compile for: the device's architecture, in the space's own variant of it ("sm_90a" runs on
-/// sm_90 alone, and has instructions that sm_90 lacks).
-std::string target_arch(const std::string& device, const std::string& space) {
-  return space == device + "a" ? space : device;
+/// Throws SpaceError naming the file and the key.
+std::string arch_of(const SpaceDefinition& space, const DeviceInfo& device) {
+  try {
+    return compile_arch(device.arch, space.arch);
+  } catch (const InputError& error) {
+    throw SpaceError(space.file + ": arch: \"" + space.arch + "\": " + error.what() + " (" +
+                     device.name + ")");
+  }
 }
 
 std::string number_text(double value) {
@@ -56,7 +64,8 @@ std::string number_text(double value) {
 }  // namespace
 
 Harness::Harness(const HarnessOptions& options, Store& store, std::unique_ptr<DeviceClient> device)
-    : space_(read_space_file(options.space_file)),
+    : store_(store),
+      space_(read_space_file(options.space_file)),
       templates_root_(find_templates_root(space_.definition())),
       problem_(Problem::load(templates_root_ / space_.definition().problem)),
       kernel_(problem_.kernel(space_.definition().template_name)),
@@ -65,6 +74,7 @@ Harness::Harness(const HarnessOptions& options, Store& store, std::unique_ptr<De
       line_info_(options.line_info),
       device_(std::move(device)),
       device_info_(device_ ? device_->info() : arch_limits(space_.definition().arch)),
+      arch_(arch_of(space_.definition(), device_info_)),
       compilers_(worker_program(), std::max<std::size_t>(options.jobs, 1), options.compile_limit) {
   (void)problem_.checked_shapes(shape_, kernel_);  // refuses a shape the template does not support
   check_names(problem_, kernel_, shape_, space_);
@@ -77,8 +87,7 @@ Harness::Harness(const HarnessOptions& options, Store& store, std::unique_ptr<De
 
 CompileRequest Harness::request_for(const KernelSpec& spec, const KernelSource& source,
                                     const std::vector<std::string>& defines) const {
-  CompileRequest request{source, spec.entry,
-                         target_arch(device_info_.arch, space_.definition().arch), defines};
+  CompileRequest request{source, spec.entry, arch_, defines};
   for (const auto& [name, value] : problem_.macros_for(shape_)) {
     request.options.push_back(define(name, number_text(value)));
   }
@@ -113,6 +122,7 @@ void Harness::set_up_device(const HarnessOptions& options, Store& store) {
   setup.timing.cold = options.cold;
   if (device_info_.time_kind == TimeKind::kPredicted) {
     setup.correctness.flops_for_all_seeds = kFlopsForAllSeedsWhenInterpreted;
+    setup.correctness.flops_of_whole_grids = kFlopsOfWholeGridsWhenInterpreted;
   }
   device_->set_up(setup);
 }
@@ -124,9 +134,7 @@ std::string Harness::problem_key() const {
   return hash.hex();
 }
 
-std::vector<Judgement> Harness::judge(const std::vector<Candidate>& candidates, double give_up_us,
-                                      const std::atomic<bool>& stop,
-                                      const Pipeline::Finished& finished) {
+std::vector<KernelJob> Harness::jobs_for(const std::vector<Candidate>& candidates) const {
   std::vector<KernelJob> jobs;
   for (const Candidate& candidate : candidates) {
     std::vector<std::string> options = space_.definition().compiler_options;
@@ -135,7 +143,21 @@ std::vector<Judgement> Harness::judge(const std::vector<Candidate>& candidates, 
     }
     jobs.push_back({request_for(kernel_, source_, options), space_.values(candidate)});
   }
-  return pipeline_->judge(std::move(jobs), give_up_us, stop, finished);
+  return jobs;
+}
+
+std::vector<Judgement> Harness::judge(const std::vector<Candidate>& candidates, double give_up_us,
+                                      const std::atomic<bool>& stop,
+                                      const Pipeline::Finished& finished) {
+  return pipeline_->judge(jobs_for(candidates), give_up_us, stop, finished);
+}
+
+std::vector<Judgement> Harness::judge_beyond_policy(const std::vector<Candidate>& candidates,
+                                                    const std::atomic<bool>& stop) {
+  Pipeline free({&problem_, &kernel_, &shape_, {}, device_info_}, store_, compilers_,
+                device_.get());
+  return free.judge(jobs_for(candidates), std::numeric_limits<double>::infinity(), stop,
+                    [](std::size_t, const Judgement&) {});
 }
 
 KernelUnderTest Harness::kernel_of(const Candidate& candidate, const CompilationRecord& compilation,

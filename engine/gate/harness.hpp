@@ -37,6 +37,8 @@ class Harness {
   [[nodiscard]] const KernelSpec& kernel() const { return kernel_; }
   [[nodiscard]] const Shape& shape() const { return shape_; }
   [[nodiscard]] const DeviceInfo& device() const { return device_info_; }
+  /// What kernels are compiled for: the device's architecture or its own variant, "sm_90a".
+  [[nodiscard]] const std::string& arch() const { return arch_; }
   /// False without a device: nothing beyond the resource gate is judged.
   [[nodiscard]] bool has_device() const { return device_ != nullptr; }
   /// Where the time went so far.
@@ -50,6 +52,9 @@ class Harness {
   [[nodiscard]] std::vector<Judgement> judge(const std::vector<Candidate>& candidates,
                                              double give_up_us, const std::atomic<bool>& stop,
                                              const Pipeline::Finished& finished);
+  /// The same without the space's policy: what it costs. Kernels known already are judged again.
+  [[nodiscard]] std::vector<Judgement> judge_beyond_policy(const std::vector<Candidate>& candidates,
+                                                           const std::atomic<bool>& stop);
   void remember(const std::string& kernel_key) { pipeline_->remember(kernel_key); }
 
   /// The kernel of a candidate from its stored compilation.
@@ -67,11 +72,13 @@ class Harness {
   [[nodiscard]] std::string manifest(const Candidate& candidate) const;
 
  private:
+  [[nodiscard]] std::vector<KernelJob> jobs_for(const std::vector<Candidate>& candidates) const;
   [[nodiscard]] CompileRequest request_for(const KernelSpec& spec, const KernelSource& source,
                                            const std::vector<std::string>& defines) const;
   [[nodiscard]] CompilationRecord compile_reference(Store& store);
   void set_up_device(const HarnessOptions& options, Store& store);
 
+  Store& store_;
   Space space_;
   std::filesystem::path templates_root_;
   Problem problem_;
@@ -81,6 +88,7 @@ class Harness {
   bool line_info_;
   std::unique_ptr<DeviceClient> device_;
   DeviceInfo device_info_;
+  std::string arch_;
   CompilePool compilers_;
   std::unique_ptr<Pipeline> pipeline_;
   double confirm_ms_ = 0;

@@ -43,12 +43,14 @@ OrderedJson generator_json(const Generator& generator) {
   return nullptr;
 }
 
-OrderedJson argument_json(const Argument& argument, const Values& values) {
+OrderedJson argument_json(const Argument& argument, const KernelSpec& kernel,
+                          const Values& values) {
   OrderedJson json = {{"name", argument.name},
                       {"direction", std::string(to_string(argument.direction))},
                       {"dtype", std::string(to_string(argument.dtype))}};
   const bool scalar = argument.direction == Direction::kScalar;
-  json[scalar ? "value" : "extent"] = evaluated(argument.size, values);
+  json[scalar ? "value" : "extent"] = evaluated(kernel.extent_of(argument), values);
+  if (argument.row) json["row"] = evaluated(*argument.row, values);
   if (argument.direction == Direction::kIn || argument.direction == Direction::kInOut) {
     json["generator"] = generator_json(argument.generator);
   }
@@ -65,9 +67,9 @@ std::string launch_manifest(const Problem& problem, const KernelSpec& kernel, co
   const Tolerance tolerance = kernel.tolerance.evaluate(values);
   OrderedJson arguments = OrderedJson::array();
   for (const Argument& argument : problem.arguments) {
-    arguments.push_back(argument_json(argument, values));
+    arguments.push_back(argument_json(argument, kernel, values));
   }
-  const OrderedJson manifest = {
+  OrderedJson manifest = {
       {"entry", kernel.entry},
       {"template", kernel.name},
       {"shape", {{"name", shape.name}, {"variables", numbers(shape.variables)}}},
@@ -84,6 +86,9 @@ std::string launch_manifest(const Problem& problem, const KernelSpec& kernel, co
         {"bad_abs_error", tolerance.bad_abs_error},
         {"bad_share", tolerance.bad_share},
         {"relative_l2", tolerance.relative_l2}}}};
+  if (kernel.tolerance.max_row_error) {
+    manifest["tolerance"]["max_row_error"] = tolerance.max_row_error;
+  }
   return manifest.dump();
 }
 

@@ -16,6 +16,27 @@ void append(std::string& list, const std::string& item) {
 
 }  // namespace
 
+std::string PolicyMiss::text() const {
+  return what + " " + std::to_string(value) + " > " + std::to_string(limit);
+}
+
+double PolicyMiss::excess() const {
+  return limit > 0 ? static_cast<double>(value) / static_cast<double>(limit)
+                   : 1 + static_cast<double>(value);
+}
+
+std::vector<PolicyMiss> policy_misses(const Resources& resources, std::int64_t shared_bytes,
+                                      const ResourcePolicy& policy) {
+  std::vector<PolicyMiss> misses;
+  const auto hold = [&](const char* what, std::int64_t value, const std::optional<int>& limit) {
+    if (limit && value > *limit) misses.push_back({what, value, *limit});
+  };
+  hold("registers", resources.registers, policy.registers_per_thread);
+  hold("shared bytes", shared_bytes, policy.shared_bytes_per_cta);
+  hold("spill bytes", resources.spill_load_bytes + resources.spill_store_bytes, policy.spill_bytes);
+  return misses;
+}
+
 std::optional<Rejection> resource_gate(const Resources& resources, const LaunchConfig& launch,
                                        const ResourcePolicy& policy, const DeviceInfo& device) {
   constexpr std::int64_t kRegistersPerCta = 65536;  // register file of one SM, sm_70 and later
@@ -44,15 +65,8 @@ std::optional<Rejection> resource_gate(const Resources& resources, const LaunchC
   if (!device_limits.empty()) return Rejection{Gate::kResource, device_limits, "", false};
 
   std::string limits;
-  if (policy.registers_per_thread && resources.registers > *policy.registers_per_thread) {
-    append(limits, over("registers", resources.registers, *policy.registers_per_thread, "policy"));
-  }
-  if (policy.shared_bytes_per_cta && shared > *policy.shared_bytes_per_cta) {
-    append(limits, over("shared bytes", shared, *policy.shared_bytes_per_cta, "policy"));
-  }
-  const int spills = resources.spill_load_bytes + resources.spill_store_bytes;
-  if (policy.spill_bytes && spills > *policy.spill_bytes) {
-    append(limits, over("spill bytes", spills, *policy.spill_bytes, "policy"));
+  for (const PolicyMiss& miss : policy_misses(resources, shared, policy)) {
+    append(limits, miss.text() + " (policy)");
   }
   if (!limits.empty()) return Rejection{Gate::kResource, limits, "", true};
   return std::nullopt;

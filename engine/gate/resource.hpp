@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "engine/core/measurement.hpp"
 #include "engine/core/rejection.hpp"
@@ -9,6 +11,24 @@
 #include "engine/device/device.hpp"
 
 namespace evo {
+
+/// A limit of a space's policy that a kernel breaks.
+struct PolicyMiss {
+  std::string what;  ///< "registers", "shared bytes" or "spill bytes"
+  std::int64_t value = 0;
+  std::int64_t limit = 0;
+
+  /// "registers 122 > 120".
+  [[nodiscard]] std::string text() const;
+  /// How far above: value / limit, or 1 + value where nothing is allowed.
+  [[nodiscard]] double excess() const;
+};
+
+/// Every limit of the policy that the kernel breaks. `shared_bytes`: static and dynamic.
+[[nodiscard]] std::vector<PolicyMiss> policy_misses(const Resources& resources,
+                                                    std::int64_t shared_bytes,
+                                                    const ResourcePolicy& policy);
+
 /// The resource gate. `dynamic_shared_bytes`: of the largest launch. A kernel the device could run
 /// is rejected with `policy_only` set. Nothing when it passes.
 [[nodiscard]] std::optional<Rejection> resource_gate(const Resources& resources,

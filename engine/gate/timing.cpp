@@ -42,10 +42,10 @@ class TimingGate::Stopwatch {
  public:
   Stopwatch(TimingGate& gate, const LoadedKernel& kernel, const Shape& shape)
       : gate_(gate),
-        config_(kernel.launch_for(gate.cases_.get(shape, 0))),
-        workspace_(gate.device_, gate.problem_, kernel, gate.cases_.get(shape, 0)) {
+        config_(kernel.launch_for(gate.cases_.inputs(shape, 0))),
+        workspace_(gate.device_, gate.problem_, kernel, gate.cases_.inputs(shape, 0)) {
     for (std::size_t i = 0; i < gate.options_.input_sets; ++i) {
-      sets_.push_back(workspace_.arguments_of(gate.cases_.get(shape, i)));
+      sets_.push_back(workspace_.arguments_of(gate.cases_.inputs(shape, i)));
     }
     if (!build(kernel, 1)) return;
     double once_us = sample();
@@ -114,7 +114,7 @@ TimingResult TimingGate::time(const LoadedKernel& kernel, const Shape& shape,
 }
 
 TimingResult TimingGate::predict(const LoadedKernel& kernel, const Shape& shape) {
-  const CheckCase& data = cases_.get(shape, 0);
+  const CheckCase& data = cases_.inputs(shape, 0);
   const Workspace workspace(device_, problem_, kernel, data);
   const auto predicted =
       device_.predict_us(kernel.id, kernel.launch_for(data), workspace.arguments_of(data));

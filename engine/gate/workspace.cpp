@@ -17,7 +17,8 @@ Workspace::Workspace(Device& device, const Problem& problem, const LoadedKernel&
   for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
     const Argument& argument = problem.arguments[i];
     if (argument.direction != Direction::kWorkspace) continue;
-    const BufferId buffer = device.allocate({argument.name, argument.bytes(values), true});
+    const std::size_t bytes = argument.bytes(values, kernel.spec->extent_of(argument));
+    const BufferId buffer = device.allocate({argument.name, bytes, true});
     buffers_.emplace_back(i, buffer);
     device.fill(buffer, std::byte{0});
   }

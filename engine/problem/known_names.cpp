@@ -47,10 +47,17 @@ void require_known_names(const Problem& problem, const KernelSpec& kernel, const
   check.require(key + ": tolerance.bad_abs_error", kernel.tolerance.bad_abs_error);
   check.require(key + ": tolerance.bad_share", kernel.tolerance.bad_share);
   check.require(key + ": tolerance.relative_l2", kernel.tolerance.relative_l2);
+  check.require(key + ".independent_ctas", kernel.independent_ctas);
+  if (kernel.tolerance.max_row_error) {
+    check.require(key + ": tolerance.max_row_error", *kernel.tolerance.max_row_error);
+  }
   if (&kernel == &problem.reference) return;  // it gets no workspace of its own
   for (const Argument& argument : problem.arguments) {
     if (argument.direction != Direction::kWorkspace) continue;
-    check.require("arguments: " + argument.name + ".extent", argument.size);
+    const bool own = kernel.workspace.contains(argument.name);
+    check.require(
+        own ? key + ".workspace." + argument.name : "arguments: " + argument.name + ".extent",
+        kernel.extent_of(argument));
   }
 }
 

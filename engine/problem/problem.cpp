@@ -42,14 +42,32 @@ std::string_view to_string(Direction direction) {
   return "unknown";
 }
 
-std::size_t Argument::bytes(const Values& values) const {
-  const double count = size.evaluate(values);
+const Expression& KernelSpec::extent_of(const Argument& argument) const {
+  const auto own = workspace.find(argument.name);
+  return own == workspace.end() ? argument.size : own->second;
+}
+
+std::size_t Argument::bytes(const Values& values, const Expression& extent) const {
+  const double count = extent.evaluate(values);
   constexpr double kMaxElements = 1e12;  // far above any device memory
   if (count < 0 || count != std::floor(count) || count > kMaxElements) {
-    throw ProblemError("extent '" + size.text() + "' of argument '" + name + "' is " +
+    throw ProblemError("extent '" + extent.text() + "' of argument '" + name + "' is " +
                        std::to_string(count) + "; allowed is a whole number of elements");
   }
   return static_cast<std::size_t>(count) * size_of(dtype);
+}
+
+std::size_t Argument::row_length(const Values& values) const {
+  if (!row) return 0;
+  const double length = row->evaluate(values);
+  const std::size_t elements = bytes(values) / size_of(dtype);
+  const bool whole = length >= 1 && length == std::floor(length);
+  if (!whole || std::fmod(static_cast<double>(elements), length) != 0) {
+    throw ProblemError("row '" + row->text() + "' of argument '" + name + "' is " +
+                       std::to_string(length) + "; allowed is a whole number that divides its " +
+                       std::to_string(elements) + " elements");
+  }
+  return static_cast<std::size_t>(length);
 }
 
 LaunchConfig LaunchExpressions::evaluate(const Values& values) const {
@@ -66,8 +84,10 @@ LaunchConfig LaunchExpressions::evaluate(const Values& values) const {
 }
 
 Tolerance ToleranceExpressions::evaluate(const Values& values) const {
-  return {max_abs_error.evaluate(values), bad_abs_error.evaluate(values),
-          bad_share.evaluate(values), relative_l2.evaluate(values)};
+  Tolerance tolerance{max_abs_error.evaluate(values), bad_abs_error.evaluate(values),
+                      bad_share.evaluate(values), relative_l2.evaluate(values)};
+  if (max_row_error) tolerance.max_row_error = max_row_error->evaluate(values);
+  return tolerance;
 }
 
 const Shape& Problem::shape(std::string_view shape_name) const {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -29,11 +30,19 @@ struct Argument {
   std::string name;
   Direction direction = Direction::kIn;
   Dtype dtype = Dtype::kF32;
-  Expression size;      ///< number of elements; for a scalar, its value
+  /// Number of elements; for a scalar, its value; for a workspace, unless the template says its
+  /// own.
+  Expression size;
   Generator generator;  ///< for in and inout
+  /// For out and inout: elements of a row, of shape variables; none: it has no rows.
+  std::optional<Expression> row = {};
 
   /// Number of bytes of the buffer. Throws ProblemError when the extent is not a whole number ≥ 0.
-  [[nodiscard]] std::size_t bytes(const Values& values) const;
+  [[nodiscard]] std::size_t bytes(const Values& values) const { return bytes(values, size); }
+  /// The same with the extent a template gives, see KernelSpec::extent_of.
+  [[nodiscard]] std::size_t bytes(const Values& values, const Expression& extent) const;
+  /// Elements of a row; 0 without rows. Throws ProblemError unless whole rows fill the extent.
+  [[nodiscard]] std::size_t row_length(const Values& values) const;
 };
 
 /// A named set of sizes.
@@ -59,6 +68,8 @@ struct Tolerance {
   double bad_abs_error = 0;
   double bad_share = 0;
   double relative_l2 = 0;
+  /// Of arguments with rows: |out − ref| / rms of ref over the element's row.
+  double max_row_error = std::numeric_limits<double>::infinity();
 };
 
 struct ToleranceExpressions {
@@ -66,6 +77,7 @@ struct ToleranceExpressions {
   Expression bad_abs_error;
   Expression bad_share;
   Expression relative_l2;
+  std::optional<Expression> max_row_error = {};  ///< none: no bound
 
   [[nodiscard]] Tolerance evaluate(const Values& values) const;
 };
@@ -79,6 +91,16 @@ struct KernelSpec {
   ToleranceExpressions tolerance;
   bool deterministic = true;     ///< a repeated run must agree bit for bit
   Expression shapes_where{"1"};  ///< of shape variables: 0 for shapes it does not support
+  /// Of shape variables and macros: 1 when every CTA computes its share of the outputs alone, so
+  /// that a few of them may stand for all.
+  Expression independent_ctas{"0"};
+  /// For a reference: the linear CTA that computes row ROW of the outputs; none: nobody knows.
+  std::optional<Expression> cta_of_row = {};
+  /// Extents of workspace arguments that differ from the arguments' own, by name.
+  std::map<std::string, Expression> workspace = {};
+
+  /// The elements this kernel needs of an argument.
+  [[nodiscard]] const Expression& extent_of(const Argument& argument) const;
 };
 
 /// What a kernel computes, on what data, and how its result is judged.

@@ -1,5 +1,7 @@
 // Reading problem.json; the format is described in docs/file-formats.md.
 
+#include <algorithm>
+
 #include "engine/core/error.hpp"
 #include "engine/problem/problem.hpp"
 
@@ -7,6 +9,7 @@ namespace evo {
 namespace {
 
 constexpr std::string_view kFormat = "evo-tune problem 1";
+constexpr std::string_view kReference = "reference";
 
 Expression parse_expression(const JsonReader& reader, std::string_view key,
                             const std::string& fallback = {}) {
@@ -56,14 +59,19 @@ Argument parse_argument(const JsonReader& reader) {
     reader.fail("dtype", error.what());
   }
   const bool scalar = direction == Direction::kScalar;
+  // A workspace that no template asks for is empty.
+  const std::string nothing = direction == Direction::kWorkspace ? "0" : "";
   Argument argument{
-      name, direction, dtype, parse_expression(reader, scalar ? "value" : "extent"), {}};
+      name, direction, dtype, parse_expression(reader, scalar ? "value" : "extent", nothing), {}};
   if (direction == Direction::kIn || direction == Direction::kInOut) {
     if (reader.has("generator")) {
       argument.generator = parse_generator(reader.child("generator"));
     } else {
       reader.fail("generator", "an argument that is read needs a generator");
     }
+  }
+  if (direction == Direction::kOut || direction == Direction::kInOut) {
+    if (reader.has("row")) argument.row = parse_expression(reader, "row");
   }
   if (scalar && size_of(dtype) < 4) {
     reader.fail("dtype", "allowed for a scalar: f32, f64, i32, u32, i64, u64");
@@ -109,8 +117,23 @@ ToleranceExpressions parse_tolerance(const JsonReader& reader, const JsonReader*
   };
   ToleranceExpressions tolerance{bound("max_abs_error"), bound("bad_abs_error"), bound("bad_share"),
                                  bound("relative_l2")};
+  if (reader.has("max_row_error")) {
+    tolerance.max_row_error = parse_expression(reader, "max_row_error");
+  } else if (base != nullptr && base->has("max_row_error")) {
+    tolerance.max_row_error = parse_expression(*base, "max_row_error");
+  }
   reader.finish();
   return tolerance;
+}
+
+std::map<std::string, Expression> parse_workspace(const JsonReader& reader) {
+  std::map<std::string, Expression> extents;
+  if (!reader.has("workspace")) return extents;
+  const JsonReader entry = reader.child("workspace");
+  for (const auto& [name, unused] : reader.object("workspace").items()) {
+    extents.emplace(name, parse_expression(entry, name));
+  }
+  return extents;
 }
 
 KernelSpec parse_kernel(const JsonReader& reader, const std::string& name,
@@ -125,7 +148,13 @@ KernelSpec parse_kernel(const JsonReader& reader, const std::string& name,
                      parse_expression(reader, "dynamic_shared_bytes", "0")},
                     parse_tolerance(own, &tolerance),
                     reader.boolean_or("deterministic", true),
-                    parse_expression(reader, "shapes_where", "1")};
+                    parse_expression(reader, "shapes_where", "1"),
+                    parse_expression(reader, "independent_ctas", "0"),
+                    std::nullopt,
+                    parse_workspace(reader)};
+  if (name == kReference && reader.has("cta_of_row")) {
+    kernel.cta_of_row = parse_expression(reader, "cta_of_row");
+  }
   reader.finish();
   if (!std::filesystem::is_regular_file(kernel.source)) {
     reader.fail("source", "no such file in " + folder.string());
@@ -159,10 +188,42 @@ void require_evaluable(const Problem& problem, const std::string& file) {
           (void)argument.size.evaluate(shape.variables);
         } else if (argument.direction != Direction::kWorkspace) {
           (void)argument.bytes(shape.variables);
+          (void)argument.row_length(shape.variables);
         }
       }
     } catch (const InputError& error) {
       throw ProblemError(file + ": shapes." + shape.name + ": " + error.what());
+    }
+  }
+}
+
+/// A bound on rows that no argument has would never fail.
+void require_rows(const Problem& problem, const JsonReader& reader) {
+  const auto bounds_rows = [](const KernelSpec& kernel) {
+    return kernel.tolerance.max_row_error.has_value();
+  };
+  if (std::ranges::none_of(problem.templates, bounds_rows)) return;
+  const auto has_rows = [](const Argument& argument) { return argument.row.has_value(); };
+  if (std::ranges::any_of(problem.arguments, has_rows)) return;
+  reader.fail("tolerance", "max_row_error needs an out or inout argument with \"row\"");
+}
+
+/// An extent for an argument that is no workspace would be ignored.
+void require_workspaces(const Problem& problem, const JsonReader& templates) {
+  for (const KernelSpec& kernel : problem.templates) {
+    for (const auto& [name, unused] : kernel.workspace) {
+      std::string known;
+      bool found = false;
+      for (const Argument& argument : problem.arguments) {
+        if (argument.direction != Direction::kWorkspace) continue;
+        found = found || argument.name == name;
+        known += (known.empty() ? "" : ", ") + argument.name;
+      }
+      if (found) continue;
+      templates.child(kernel.name)
+          .child("workspace")
+          .fail(name, "allowed are the names of workspace arguments: " +
+                          (known.empty() ? "there are none" : known));
     }
   }
 }
@@ -194,19 +255,21 @@ Problem Problem::parse(const std::string& text, const std::filesystem::path& fol
       macros.emplace_back(macro, parse_expression(reader.child("macros"), macro));
     }
   }
-  Problem problem{
-      name,
-      description,
-      std::move(arguments),
-      parse_shapes(reader),
-      std::move(macros),
-      parse_expression(reader, "flops"),
-      parse_expression(reader, "bytes"),
-      parse_kernel(reader.child("reference"), "reference", reader.child("tolerance"), folder),
-      parse_templates(reader, folder),
-      folder,
-      text};
+  Problem problem{name,
+                  description,
+                  std::move(arguments),
+                  parse_shapes(reader),
+                  std::move(macros),
+                  parse_expression(reader, "flops"),
+                  parse_expression(reader, "bytes"),
+                  parse_kernel(reader.child("reference"), std::string(kReference),
+                               reader.child("tolerance"), folder),
+                  parse_templates(reader, folder),
+                  folder,
+                  text};
   reader.finish();
+  require_rows(problem, reader);
+  require_workspaces(problem, reader.child("templates"));
   require_evaluable(problem, file);
   return problem;
 }

@@ -65,7 +65,9 @@ void to_json(nlohmann::json& json, const CheckResult& check) {
           {"seed", check.seed},
           {"max_abs_error", check.max_abs_error},
           {"bad_share", check.bad_share},
-          {"relative_l2", check.relative_l2}};
+          {"relative_l2", check.relative_l2},
+          {"max_row_error", check.max_row_error},
+          {"sampled", check.sampled}};
 }
 
 void from_json(const nlohmann::json& json, CheckResult& check) {
@@ -74,6 +76,8 @@ void from_json(const nlohmann::json& json, CheckResult& check) {
   json.at("max_abs_error").get_to(check.max_abs_error);
   json.at("bad_share").get_to(check.bad_share);
   json.at("relative_l2").get_to(check.relative_l2);
+  json.at("max_row_error").get_to(check.max_row_error);
+  json.at("sampled").get_to(check.sampled);
 }
 
 void to_json(nlohmann::json& json, const DeviceInfo& info) {

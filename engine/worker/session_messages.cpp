@@ -27,6 +27,7 @@ void to_json(nlohmann::json& json, const SessionSetup& setup) {
           {"check_seed", setup.check_seed},
           {"seeds", setup.correctness.seeds},
           {"flops_for_all_seeds", setup.correctness.flops_for_all_seeds},
+          {"flops_of_whole_grids", setup.correctness.flops_of_whole_grids},
           {"least_samples", setup.timing.stopping.least_samples},
           {"most_samples", setup.timing.stopping.most_samples},
           {"relative_interval", setup.timing.stopping.relative_interval},
@@ -45,6 +46,7 @@ void from_json(const nlohmann::json& json, SessionSetup& setup) {
   json.at("check_seed").get_to(setup.check_seed);
   json.at("seeds").get_to(setup.correctness.seeds);
   json.at("flops_for_all_seeds").get_to(setup.correctness.flops_for_all_seeds);
+  json.at("flops_of_whole_grids").get_to(setup.correctness.flops_of_whole_grids);
   json.at("least_samples").get_to(setup.timing.stopping.least_samples);
   json.at("most_samples").get_to(setup.timing.stopping.most_samples);
   json.at("relative_interval").get_to(setup.timing.stopping.relative_interval);

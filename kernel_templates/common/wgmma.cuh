@@ -53,17 +53,21 @@ __device__ __forceinline__ void fence_for_products() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-/// Makes what follows depend on the wait before.
-__device__ __forceinline__ void depend_on_products(float (&sum)[4]) {
-  asm volatile("" : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])::"memory");
+/// A point that the compiler moves no use of these values across.
+__device__ __forceinline__ void keep_here(float (&value)[4]) {
+  asm volatile("" : "+f"(value[0]), "+f"(value[1]), "+f"(value[2]), "+f"(value[3])::"memory");
+}
+template <int kTiles>
+__device__ __forceinline__ void keep_here(float (&values)[kTiles][4]) {
+#pragma unroll
+  for (int n = 0; n < kTiles; ++n) keep_here(values[n]);
 }
 
 /// Waits until all but the latest `kPending` groups are done, and makes what follows depend on it.
 template <int kPending, int kTiles>
 __device__ __forceinline__ void wait_products(float (&sum)[kTiles][4]) {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
-#pragma unroll
-  for (int n = 0; n < kTiles; ++n) depend_on_products(sum[n]);
+  keep_here(sum);
 }
 
 #define WGMMA_TILE(s, n) "+f"(s[n][0]), "+f"(s[n][1]), "+f"(s[n][2]), "+f"(s[n][3])

@@ -61,14 +61,15 @@ struct Weights {
 
 /// Sums over the quad: after the last tile every lane knows its rows' whole sums.
 __device__ __forceinline__ void finish_sums(Accumulated& state) {
-  if constexpr (kSumByMma) return;  // a row of accumulators is whole
+  if constexpr (!kSumByMma) {  // else a row of accumulators is whole
 #pragma unroll
-  for (int block = 0; block < kBlocks; ++block) {
+    for (int block = 0; block < kBlocks; ++block) {
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      float& sum = state.sum[block][2 * half];
-      sum += ptx::shuffle_xor(sum, 1);
-      sum += ptx::shuffle_xor(sum, 2);
+      for (int half = 0; half < 2; ++half) {
+        float& sum = state.sum[block][2 * half];
+        sum += ptx::shuffle_xor(sum, 1);
+        sum += ptx::shuffle_xor(sum, 2);
+      }
     }
   }
 }

@@ -83,6 +83,7 @@
 constexpr bool kCausal = CAUSAL != 0;
 constexpr bool kQkFp8 = QK_MODE == QK_MODE_FP8;
 constexpr bool kPvFp8 = PV_MODE == PV_MODE_FP8;
+constexpr bool kBranches = true;  ///< around what LAZY_RESCALE skips, before the exponentials
 constexpr bool kSumByMma = ROW_SUM == ROW_SUM_MMA;
 constexpr bool kPipelined = PIPELINE != 0;
 constexpr bool kQInShared = Q_IN_REGS == Q_IN_REGS_NO;

@@ -8,11 +8,12 @@
 
 /// Row sums as one more column of V, all ones: instead of an addition per element.
 __device__ __forceinline__ void add_sums(Accumulated& state, const ptx::Fragment (&a)[kBlocks]) {
-  if constexpr (!kSumByMma) return;
+  if constexpr (kSumByMma) {
 #pragma unroll
-  for (int block = 0; block < kBlocks; ++block) {
-    const u32 kOnes = 0x3C003C00u;  // a pair of f16
-    ptx::mma_f16(state.sum[block], a[block], kOnes, kOnes);
+    for (int block = 0; block < kBlocks; ++block) {
+      const u32 kOnes = 0x3C003C00u;  // a pair of f16
+      ptx::mma_f16(state.sum[block], a[block], kOnes, kOnes);
+    }
   }
 }
 

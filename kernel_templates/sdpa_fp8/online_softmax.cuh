@@ -111,11 +111,12 @@ __device__ __forceinline__ Rescaling raise_maxima(Accumulated& state, const Scor
     }
   }
   if constexpr (LAZY_RESCALE > 0) rescaling.needed = ptx::any_lane(rescaling.needed);
-  if (!rescaling.needed) return rescaling;
+  if (kBranches && !rescaling.needed) return rescaling;
 #pragma unroll
   for (int block = 0; block < kBlocks; ++block) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
+      if (!rescaling.needed) largest[block][half] = state.maximum[block][half];
       rescaling.factor[block][half] =
           ptx::exp2_mufu((state.maximum[block][half] - largest[block][half]) * scale);
       state.maximum[block][half] = largest[block][half];

@@ -1,6 +1,6 @@
 // FP8 attention forward by wgmma, for Hopper (sm_90a): what mma.cu computes, from the same arguments.
 //
-// A warpgroup has 64 queries and, of every tile of TILE_N keys, TILE_N / GROUPS_KV, all in one step:
+// A warpgroup has 64 queries and, of every tile of TILE_N keys, TILE_N / GROUPS_KV, in steps of STEP_N:
 //
 //   1. scores = Q K^T           e4m3 as it is, both operands from shared memory
 //   2. mask                     only where a tile reaches beyond the last key or the diagonal
@@ -24,14 +24,24 @@ using Ring = ProducedRing;
 using Ring = SharedRing;
 #endif
 
+/// Where a step of the warpgroup is: its keys in a tile of the ring.
+struct Place {
+  int tile;
+  int key;  ///< first of the step, in the tile
+};
+
+__device__ __forceinline__ Place place_of(int tile, int step, const Role& role) {
+  return {tile, role.share * kKeys + step * STEP_N};
+}
+
 /// Step 1, started.
-__device__ __forceinline__ void start_scores(Scores& scores, const Tiles& tiles, int step,
+__device__ __forceinline__ void start_scores(Scores& scores, const Tiles& tiles, const Place& at,
                                              const Role& role) {
   constexpr u32 kLayout = ptx::tile_layout(
       8 * kRowBytes, HEAD_DIM == 64 ? ptx::Swizzle::k64 : ptx::Swizzle::k128);
   const u32 q = ptx::tile_place(tiles.shared + role.row / 64 * 64 * kRowBytes, 16);
-  const u32 k = ptx::tile_place(tiles.shared + kKRing + step % STAGES_K * kSlotBytes +
-                                    role.share * kKeys * kRowBytes, 16);
+  const u32 k = ptx::tile_place(
+      tiles.shared + kKRing + at.tile % STAGES_K * kSlotBytes + at.key * kRowBytes, 16);
   ptx::start_products();
   ptx::multiply_e4m3<kLayout, false>(scores.at[0], q, k);
 #pragma unroll
@@ -43,23 +53,23 @@ __device__ __forceinline__ void start_scores(Scores& scores, const Tiles& tiles,
 
 /// Step 5, started: 16 keys at a time.
 __device__ __forceinline__ void start_values(Accumulated& state, const Probabilities& p,
-                                             const Tiles& tiles, int step, const Role& role) {
+                                             const Tiles& tiles, const Place& at) {
   constexpr u32 kLayout = ptx::tile_layout(8 * 128, ptx::Swizzle::k128);
   constexpr u32 kForward = 16 * 128 / 16;
-  const u32 v = tiles.shared + kVRing + step % STAGES_V * kHalfSlotBytes + role.share * kKeys * 128;
+  const u32 v = tiles.shared + kVRing + at.tile % STAGES_V * kHalfSlotBytes + at.key * 128;
   ptx::start_products();
 #if SUM_BY_MMA
   // The second panel of columns is the same ones for all keys: the further V, the nearer they are.
   const u32 place = ptx::tile_place(v, tiles.shared + kOnes - v);
 #pragma unroll
-  for (int i = 0; i < kKeys / 16; ++i) {
+  for (int i = 0; i < STEP_N / 16; ++i) {
     ptx::multiply_f16<kLayout>(state.output[0], state.sum[0], operand_of(p, 0, i),
                                place + i * (kForward - (kForward << 16)));
   }
 #else
   const u32 place = ptx::tile_place(v, kPanelBytes);
 #pragma unroll
-  for (int i = 0; i < kKeys / 16; ++i) {
+  for (int i = 0; i < STEP_N / 16; ++i) {
     ptx::multiply_f16<kLayout>(state.output[0], operand_of(p, 0, i), place + i * kForward);
   }
 #endif
@@ -69,77 +79,138 @@ __device__ __forceinline__ void start_values(Accumulated& state, const Probabili
 /// Until P V is done.
 __device__ __forceinline__ void wait_values(Accumulated& state) {
   ptx::wait_products<0>(state.output[0]);
-  ptx::depend_on_products(state.sum[0]);
+  ptx::keep_here(state.sum[0]);
 }
 
-/// Steps 2 and 3: what O must be multiplied by before the next P V.
-__device__ __forceinline__ Rescaling mask_and_raise(Scores& scores, Accumulated& state,
-                                                    const Tiles& tiles, int step, int first_row,
-                                                    const Role& role, float scale) {
-  const int first_key = tiles.first_key(step) + role.share * kKeys;
-  mask_if_needed(scores, first_key, first_row, tiles.kv_len, role);
-  return raise_maxima(state, scores, scale);
-}
-
-__device__ __forceinline__ void attend_tiles(Accumulated& state, const Ring& ring,
-                                             const Tiles& tiles, int first_row, const Role& role,
-                                             int thread, float scale) {
-#pragma unroll 1
-  for (int step = 0; step < tiles.count; ++step) {
-    Scores scores;
-    ring.acquire_k(tiles, step, role, thread);
-    start_scores(scores, tiles, step, role);
-    ring.unpack(tiles, step, role, thread);
-    ptx::wait_products<0>(scores.at[0]);
-    ring.release_k(step, role);
-    rescale(state, mask_and_raise(scores, state, tiles, step, first_row, role, scale));
-    Probabilities p;
+/// Step 4 for all scores of a step: they become P.
+__device__ __forceinline__ void exponentiate(Scores& scores, Accumulated& state, float scale) {
 #pragma unroll
-    for (int n = 0; n < kStepTiles; n += 2) {
-      exponentiate_pair(scores, state, n, scale);
-      pack_pair(p, scores, n);
-    }
-    ring.acquire_v(tiles, step, role, thread);
-    start_values(state, p, tiles, step, role);
-    wait_values(state);
-    ring.release_v(step, role);
-  }
+  for (int n = 0; n < kStepTiles; n += 2) exponentiate_pair(scores, state, n, scale);
 }
 
-/// The same with P V of a step in flight while the next scores are computed and exponentiated.
-__device__ __forceinline__ void attend_tiles_overlapped(Accumulated& state, const Ring& ring,
-                                                        const Tiles& tiles, int first_row,
-                                                        const Role& role, int thread, float scale) {
-  Probabilities p;
+__device__ __forceinline__ void pack(Probabilities& p, const Scores& scores) {
+#pragma unroll
+  for (int n = 0; n < kStepTiles; n += 2) pack_pair(p, scores, n);
+}
+
+/// What every part of a warpgroup's walk over the keys needs.
+struct Walk {
+  const Ring& ring;
+  const Tiles& tiles;
+  const Role& role;
+  int thread;
+  int first_row;  ///< of the warp
+  float scale;
+
+  /// How many tiles, of the first ones in the walk, reach beyond the last key or the diagonal.
+  __device__ __forceinline__ int masked_tiles() const {
+    const int group_row = first_row - role.row % 64;
+    const int safe_keys = kCausal ? min(tiles.kv_len, group_row + 1) : tiles.kv_len;
+    return tiles.first + tiles.count - safe_keys / TILE_N;
+  }
+};
+
+__device__ __forceinline__ void attend_tiles(Accumulated& state, const Walk& walk) {
+  const Ring& ring = walk.ring;
+  const Tiles& tiles = walk.tiles;
 #pragma unroll 1
-  for (int step = 0; step < tiles.count; ++step) {
-    Scores scores;
-    ring.acquire_k(tiles, step, role, thread);
-    start_scores(scores, tiles, step, role);
-    if (step > 0) {
-      ring.acquire_v(tiles, step - 1, role, thread);
-      start_values(state, p, tiles, step - 1, role);
-      ptx::wait_products<1>(scores.at[0]);
-    } else {
+  for (int tile = 0; tile < tiles.count; ++tile) {
+    ring.acquire_k(tiles, tile, walk.role, walk.thread);
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) {
+      const Place at = place_of(tile, step, walk.role);
+      Scores scores;
+      start_scores(scores, tiles, at, walk.role);
+      if (step == 0) ring.unpack(tiles, tile, walk.role, walk.thread);
       ptx::wait_products<0>(scores.at[0]);
+      if (step == kSteps - 1) ring.release_k(tile, walk.role);
+      mask_if_needed(scores, tiles.first_key(tile) + at.key, walk.first_row, tiles.kv_len,
+                     walk.role);
+      rescale(state, raise_maxima(state, scores, walk.scale));
+      exponentiate(scores, state, walk.scale);
+      Probabilities p;
+      pack(p, scores);
+      if (step == 0) ring.acquire_v(tiles, tile, walk.role, walk.thread);
+      start_values(state, p, tiles, at);
+      wait_values(state);
     }
-    ring.release_k(step, role);
-    const Rescaling rescaling =
-        mask_and_raise(scores, state, tiles, step, first_row, role, scale);
+    ring.release_v(tile, walk.role);
+  }
+}
+
+/// The steps of a tile after the first, and the first of the next tile. P V of the step before is in
+/// flight meanwhile: no branch may come between, or the compiler waits for it there; so tiles that
+/// may need a mask have code of their own.
+template <bool kMasked>
+__device__ __forceinline__ void advance(Accumulated& state, Probabilities& p, Place& at,
+                                        const Walk& walk, int tile) {
+  const Ring& ring = walk.ring;
+  const Tiles& tiles = walk.tiles;
 #pragma unroll
-    for (int n = 0; n < kStepTiles; n += 2) exponentiate_pair(scores, state, n, scale);
+  for (int step = 1; step <= kSteps; ++step) {
+    const bool crosses = step == kSteps;
+    if (crosses && tile + 1 == tiles.count) break;
+    const Place before = at;
+    at = crosses ? place_of(tile + 1, 0, walk.role) : place_of(tile, step, walk.role);
+    Scores scores;
+    if (crosses) ring.acquire_k(tiles, tile + 1, walk.role, walk.thread);
+    start_scores(scores, tiles, at, walk.role);
+    // Without producers, V of the tile before became visible with K of this one.
+    if (step == 1 && (kProduced || kSteps > 1)) {
+      ring.acquire_v(tiles, tile, walk.role, walk.thread);
+    }
+    start_values(state, p, tiles, before);
+    if (crosses) ring.unpack(tiles, tile + 1, walk.role, walk.thread);
+    ptx::wait_products<1>(scores.at[0]);
+    if (kSteps == 1 || step == kSteps - 1) ring.release_k(at.tile, walk.role);
+    if constexpr (kMasked) {
+      mask_if_needed(scores, tiles.first_key(at.tile) + at.key, walk.first_row, tiles.kv_len,
+                     walk.role);
+    }
+    const Rescaling rescaling = raise_maxima(state, scores, walk.scale);
+    exponentiate(scores, state, walk.scale);
+    if constexpr (OVERLAP == OVERLAP_EXPONENTIALS) {
+      // The compiler waits for P V as early as it may, but not across a branch that depends on the
+      // last exponential. P is never negative.
+      ptx::keep_here(scores.at[0]);
+      if (ptx::any_lane(scores.at[0][kStepTiles - 1][3] < 0.0f)) __trap();
+    }
     wait_values(state);
-    if (step > 0) ring.release_v(step - 1, role);
+    if (crosses) ring.release_v(tile, walk.role);
     rescale(state, rescaling);
-#pragma unroll
-    for (int n = 0; n < kStepTiles; n += 2) pack_pair(p, scores, n);
+    pack(p, scores);
   }
-  if (tiles.count > 0) {
-    ring.acquire_v(tiles, tiles.count - 1, role, thread);
-    start_values(state, p, tiles, tiles.count - 1, role);
-    wait_values(state);
-    ring.release_v(tiles.count - 1, role);
+}
+
+/// The same with P V of a step in flight while the next scores are computed.
+__device__ __forceinline__ void attend_tiles_overlapped(Accumulated& state, const Walk& walk) {
+  const Ring& ring = walk.ring;
+  const Tiles& tiles = walk.tiles;
+  if (tiles.count == 0) return;
+  Probabilities p;
+  Place at = place_of(0, 0, walk.role);
+  {
+    Scores scores;
+    ring.acquire_k(tiles, 0, walk.role, walk.thread);
+    start_scores(scores, tiles, at, walk.role);
+    ring.unpack(tiles, 0, walk.role, walk.thread);
+    ptx::wait_products<0>(scores.at[0]);
+    if (kSteps == 1) ring.release_k(0, walk.role);
+    mask_if_needed(scores, tiles.first_key(0) + at.key, walk.first_row, tiles.kv_len, walk.role);
+    (void)raise_maxima(state, scores, walk.scale);  // O is still zero
+    exponentiate(scores, state, walk.scale);
+    pack(p, scores);
   }
+  const int masked = min(walk.masked_tiles(), tiles.count);
+  int tile = 0;
+#pragma unroll 1
+  for (; tile < masked; ++tile) advance<true>(state, p, at, walk, tile);
+#pragma unroll 1
+  for (; tile < tiles.count; ++tile) advance<false>(state, p, at, walk, tile);
+  if (kSteps == 1) ring.acquire_v(tiles, tiles.count - 1, walk.role, walk.thread);
+  start_values(state, p, tiles, at);
+  wait_values(state);
+  ring.release_v(tiles.count - 1, walk.role);
 }
 
 /// Warpgroups that compute: one work item, from its queries to its rows of O.
@@ -162,11 +233,11 @@ __device__ __forceinline__ void consume(const Problem& problem, const Item& item
   sync_consumers();  // Q and the ones are visible
   Accumulated state;
   clear(state);
-  const int first_row = item.first_row + role.row;
-  if constexpr (OVERLAP) {
-    attend_tiles_overlapped(state, ring, tiles, first_row, role, thread, scales.score);
+  const Walk walk = {ring, tiles, role, thread, item.first_row + role.row, scales.score};
+  if constexpr (kOverlap) {
+    attend_tiles_overlapped(state, walk);
   } else {
-    attend_tiles(state, ring, tiles, first_row, role, thread, scales.score);
+    attend_tiles(state, walk);
   }
   finish_sums(state);
   if constexpr (kShares > 1) merge_shares(state, tiles.shared, role, scales.score);
@@ -178,7 +249,7 @@ __device__ __forceinline__ void consume(const Problem& problem, const Item& item
 
 /// Grid: x is the line (tile of queries times SPLIT_KV) and y the head, exchanged when CAUSAL.
 /// `queue`: zeros, and zeros again afterwards.
-extern "C" __global__ void __launch_bounds__(kThreads, MIN_CTAS)
+extern "C" __global__ void __launch_bounds__(kThreads, kCtas)
     sdpa_fp8_wgmma(const u8* q, const u8* k, const u8* v, u16* o, float* lse, const float* q_scale,
                    const float* k_scale, const float* v_scale, float softmax_scale, int q_len,
                    int kv_len, int batch_heads, int heads_per_kv, int scale_per_head, int write_lse,

@@ -5,7 +5,8 @@
 #include "common/types.cuh"
 
 #if !defined(HEAD_DIM) || !defined(CAUSAL) || !defined(GROUPS_M) || !defined(GROUPS_KV) ||     \
-    !defined(TILE_N) || !defined(STAGES_K) || !defined(STAGES_V) || !defined(PRODUCER_GROUP) || \
+    !defined(TILE_N) || !defined(STEP_N) || !defined(STAGES_K) || !defined(STAGES_V) ||         \
+    !defined(PRODUCER_GROUP) ||                                                                 \
     !defined(SPLIT_KV) || !defined(EXP) || !defined(LAZY_RESCALE) || !defined(ROW_SUM) ||      \
     !defined(OVERLAP) || !defined(MIN_CTAS)
 #error a macro of the template is not defined: see docs/attention.md for the list
@@ -19,21 +20,29 @@
 #if GROUPS_KV != 1 && GROUPS_KV != 2 && GROUPS_KV != 4
 #error GROUPS_KV is 1, 2 or 4: the merge gives each of these warpgroups an equal share of the columns
 #endif
-#if TILE_N != 32 * GROUPS_KV && TILE_N != 64 * GROUPS_KV && TILE_N != 128 * GROUPS_KV && \
-    TILE_N != 256 * GROUPS_KV
-#error TILE_N is 32, 64, 128 or 256 keys for each of the GROUPS_KV warpgroups that share a tile
+#if STEP_N != 32 && STEP_N != 64 && STEP_N != 128 && STEP_N != 256
+#error STEP_N is 32, 64, 128 or 256: the n of a wgmma
+#endif
+#if TILE_N % (STEP_N * GROUPS_KV) != 0 || TILE_N > 4 * STEP_N * GROUPS_KV
+#error TILE_N is one to four steps of STEP_N keys for each of the GROUPS_KV shares: they are unrolled
 #endif
 #if STAGES_K < 1 || STAGES_K > 4 || STAGES_V < 1 || STAGES_V > STAGES_K
 #error STAGES: 1 <= STAGES_V <= STAGES_K <= 4, since K is needed first
 #endif
+#if STAGES_K == 1 && TILE_N != STEP_N * GROUPS_KV
+#error STAGES_K 1 needs one step a tile: its slot is refilled as soon as the first scores are there
+#endif
 #if PRODUCER_GROUP != 0 && PRODUCER_GROUP != 1
 #error PRODUCER_GROUP is 0 or 1
+#endif
+#if !PRODUCER_GROUP && GROUPS_M == 3
+#error GROUPS_M 3 needs PRODUCER_GROUP: the copiers of a share take its chunks in equal parts
 #endif
 #if PRODUCER_GROUP && STAGES_K < 2
 #error PRODUCER_GROUP needs STAGES_K >= 2: with one slot producers and consumers only take turns
 #endif
-#if !PRODUCER_GROUP && STAGES_V != 1
-#error STAGES_V is 1 without PRODUCER_GROUP: V is unpacked while the scores are computed
+#if !PRODUCER_GROUP && STAGES_V != 1 + (OVERLAP != OVERLAP_NONE)
+#error STAGES_V is 1 without PRODUCER_GROUP, 2 with OVERLAP: V is unpacked while the scores are computed
 #endif
 #if SPLIT_KV != 1 && SPLIT_KV != 2 && SPLIT_KV != 4
 #error SPLIT_KV is 1, 2 or 4
@@ -41,31 +50,38 @@
 #if LAZY_RESCALE < 0 || LAZY_RESCALE > 15
 #error LAZY_RESCALE is 0 to 15: P reaches 2^LAZY_RESCALE, f16 ends at 65504
 #endif
-#if OVERLAP != 0 && OVERLAP != 1
-#error OVERLAP is 0 or 1
+#if OVERLAP != OVERLAP_NONE && STAGES_V < 2
+#error OVERLAP needs STAGES_V >= 2: V of a step is read while the next is unpacked
 #endif
-#if OVERLAP && (!PRODUCER_GROUP || STAGES_V < 2)
-#error OVERLAP needs PRODUCER_GROUP and STAGES_V >= 2: V of a step is read while the next is unpacked
+#if OVERLAP != OVERLAP_NONE && !PRODUCER_GROUP && STAGES_K < 2
+#error OVERLAP needs STAGES_K >= 2: K of the next tile must be there
+#endif
+#if OVERLAP != OVERLAP_NONE && !PRODUCER_GROUP && TILE_N < 32 * GROUPS_M * GROUPS_KV
+#error OVERLAP without PRODUCER_GROUP needs work for every copier: no warps may part while P V is in flight
 #endif
 
 #define PV_MODE_F16 0
 #define PV_MODE_FP8 1
 #define PV_MODE PV_MODE_F16
-#define STEP_N (TILE_N / GROUPS_KV)
 
 constexpr bool kCausal = CAUSAL != 0;
 constexpr bool kProduced = PRODUCER_GROUP != 0;
+constexpr bool kOverlap = OVERLAP != OVERLAP_NONE;
+/// Around what LAZY_RESCALE skips, before the exponentials: not where P V is in flight.
+constexpr bool kBranches = !kOverlap;
 constexpr bool kPvFp8 = false;
 /// In the second panel of columns: D = 128 has no place for a third.
 #define SUM_BY_MMA (ROW_SUM == ROW_SUM_MMA && HEAD_DIM == 64)
 constexpr bool kSumByMma = SUM_BY_MMA;
 constexpr float kPOffset = 0.0f;
 
-// Work split: a warpgroup takes 64 rows and kKeys keys of each tile; a warp, 16 rows of them.
+// Work split: a warpgroup takes 64 rows and kKeys keys of each tile, in kSteps steps; a warp, 16 rows
+// of them.
 constexpr int kGroup = 128;
 constexpr int kTileM = 64 * GROUPS_M;
 constexpr int kBlocks = 1;
 constexpr int kKeys = TILE_N / GROUPS_KV;
+constexpr int kSteps = kKeys / STEP_N;
 constexpr int kConsumerGroups = GROUPS_M * GROUPS_KV;
 constexpr int kConsumers = kGroup * kConsumerGroups;
 constexpr int kThreads = kConsumers + kGroup * PRODUCER_GROUP;
@@ -74,7 +90,9 @@ constexpr int kCopiers = kProduced ? kGroup : kGroup * GROUPS_M;
 constexpr int kCopiedKeys = kProduced ? TILE_N : kKeys;
 
 // Registers per thread: an equal share at launch, then moved from the producers to the others.
-constexpr int kLaunchRegisters = min_of(248, 65536 / (MIN_CTAS * kThreads) / 8 * 8);
+// D = 128 leaves room for one CTA at most.
+constexpr int kCtas = HEAD_DIM == 64 ? MIN_CTAS : 1;
+constexpr int kLaunchRegisters = min_of(248, 65536 / (kCtas * kThreads) / 8 * 8);
 constexpr int kProducerRegisters = 32;
 constexpr int kConsumerRegisters = min_of(
     240, (kLaunchRegisters * (kConsumerGroups + 1) - kProducerRegisters) / kConsumerGroups / 8 * 8);
@@ -83,9 +101,14 @@ constexpr int kConsumerRegisters = min_of(
 constexpr int kRowBytes = HEAD_DIM;
 constexpr int kRowChunks = HEAD_DIM / kChunkBytes;
 constexpr int kColumnTiles = HEAD_DIM / 8;  ///< n-tiles of the output
-constexpr int kStepTiles = kKeys / 8;       ///< n-tiles of the scores of one step
+constexpr int kStepTiles = STEP_N / 8;      ///< n-tiles of the scores of one step
 constexpr int kShares = GROUPS_KV;          ///< of the keys of a tile
 constexpr int kShareChunks = kRowChunks / kShares;
+
+/// The assembler refuses a wgmma whose operands and 26 registers more are not there at launch.
+constexpr int kOperandRegisters = max_of(STEP_N / 2, HEAD_DIM / 2 + 4 + 4 * kSumByMma);
+static_assert(kLaunchRegisters >= kOperandRegisters + 26,
+              "a wgmma of STEP_N keys or HEAD_DIM columns needs more registers than a thread has");
 
 // Shared memory: Q; the ring of K; bytes of V, each thread's own; the ring of V unpacked to f16, in
 // panels of 64 columns; ones, whose products with P are the row sums; over the rings what the shares of the keys exchange at the end; row
@@ -107,6 +130,11 @@ constexpr int kBarriers = kStats + kStatsBytes;
 constexpr int kBarrierBytes = kProduced ? 2 * 8 * (STAGES_K + STAGES_V) : 0;
 constexpr int kBroadcast = kBarriers + kBarrierBytes;
 constexpr int kSharedBytes = kBroadcast + 16;
+
+static_assert(kCopiedKeys * kRowChunks % kCopiers == 0 || kCopiers % (kCopiedKeys * kRowChunks) == 0,
+              "copiers share the chunks of a tile equally");
+static_assert(kTileM * kRowChunks % kConsumers == 0 || kConsumers % (kTileM * kRowChunks) == 0,
+              "and those of Q");
 
 /// What the chunks of a row are permuted by: as wgmma reads rows of 64 and of 128 bytes.
 __device__ __forceinline__ int swizzle_of(int row) {

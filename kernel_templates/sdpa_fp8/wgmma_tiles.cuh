@@ -114,17 +114,17 @@ struct SharedRing {
     for (int step = 0; step < kAhead; ++step) copy(tiles, step, role, thread);
     ptx::wait_copies<2 * kAhead>();
   }
-  /// Returns when K of the step can be read by the warpgroups of the share.
-  __device__ __forceinline__ void acquire_k(const Tiles& tiles, int step, const Role& role,
-                                            int thread) const {
+  /// Returns when K of the step can be read by the warpgroups of the share, and V of the step before.
+  __device__ __forceinline__ void acquire_k(const Tiles& /*tiles*/, int /*step*/, const Role& role,
+                                            int /*thread*/) const {
     ptx::wait_copies<2 * kAhead - 1>();
     ptx::fence_for_products();
     sync_share(role.share);  // the tile is visible, and what the tile before used is free
-    if constexpr (STAGES_K > 1) copy(tiles, step + kAhead, role, thread);
   }
-  /// While the scores are computed.
+  /// While the scores are computed: unpacks V of the step, after starting the copies of a later one.
   __device__ __forceinline__ void unpack(const Tiles& tiles, int step, const Role& role,
                                          int thread) const {
+    if constexpr (STAGES_K > 1) copy(tiles, step + kAhead, role, thread);
     ptx::wait_copies<(STAGES_K > 1) ? 2 * kAhead : 0>();
     tiles.unpack_v(step, role.share * kKeys, thread - role.share * kCopiers);
     ptx::fence_for_products();

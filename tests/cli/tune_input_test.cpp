@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "db/queries.hpp"
 #include "engine/core/json_reader.hpp"
 #include "tests/cli/fake_session.hpp"
 
@@ -60,6 +61,21 @@ TEST_F(BadInput, UnknownKey) {
 TEST_F(BadInput, WrongType) {
   space_["parameters"][1]["macro"] = 5;
   expect_bad_space({"parameters[1].macro", "5", "allowed is a non-empty string"});
+}
+
+TEST_F(BadInput, AnArchitecturesOwnVariantOnAnotherDevice) {
+  space_["arch"] = "sm_89a";
+  expect_bad_space({"arch: \"sm_89a\"", "exactly sm_89", "this one is sm_90", "fake GPU"});
+}
+
+TEST_F(BadInput, TheDevicesOwnVariantIsCompiledForWhenTheSpaceAsks) {
+  space_["arch"] = "sm_90a";
+  const ProgramResult result = tune_changed("--generations 1 --children 1");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, AllOf(HasSubstr("fake GPU, sm_90a"), Not(HasSubstr("is written for"))));
+  const Store store = session_.store();
+  const StoredEvaluation winner = store.evaluation(elite_of_run(store, 1).front().candidate);
+  EXPECT_EQ(store.compilation(*winner.record.compilation).arch, "sm_90a");
 }
 
 TEST_F(BadInput, EmptyValueList) {

@@ -141,6 +141,54 @@ TEST(EvoTune, QuietSaysOnlyTheResult) {
                                 HasSubstr("rejected only by the space's policy")));
 }
 
+TEST(EvoTune, NamesTheLimitsTheNearestMissAndTheWinnersChecks) {
+  const FakeSession session;
+  const ProgramResult result =
+      session.run(FakeSession::tune("--generations 1 --children 1 --quiet"));
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr("by limit: registers > 128: 1, spill bytes > 0: 1"),
+                    ContainsRegex("nearest miss is candidate [0-9]+ with registers "
+                                  "200 > 128"),
+                    HasSubstr("the winner's checks: 5 seeds: "), Not(HasSubstr("policy cost")),
+                    HasSubstr("a space with a wider policy: --space "), HasSubstr("/wide.json\n")));
+}
+
+TEST(EvoTune, TimesWhatOnlyThePolicyRejectedOutsideTheElite) {
+  const FakeSession session;
+  const ProgramResult result = session.run(
+      FakeSession::tune("--generations 1 --children 1 --time-policy-rejects 5 --quiet"));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(
+      result.out,
+      ContainsRegex("policy cost: none found: [0-9.]+ µs .best under policy. vs [0-9.]+ µs .best "
+                    "without, measured., candidate [0-9]+, .* registers: .* > .*; of 2 "
+                    "judged without it, 1 green; interleaved pairs: ratio"));
+  const Store store = session.store();
+  for (const EliteRow& row : elite_of_run(store, 1)) {
+    EXPECT_THAT(row.config_json, Not(HasSubstr("too_many_registers")));
+  }
+  bool recorded = false;
+  for (const StoredEvent& event : store.events(1)) recorded |= event.kind == "policy cost";
+  EXPECT_TRUE(recorded);
+}
+
+TEST(EvoTune, ThePolicysCostIsAnObjectWithJson) {
+  const FakeSession session;
+  const ProgramResult result =
+      session.run(FakeSession::tune("--generations 1 --children 1 --time-policy-rejects 1 --json"));
+  std::size_t seen = 0;
+  for (const json& line : json_lines(result.out)) {
+    if (line.at("event") != "policy") continue;
+    ++seen;
+    EXPECT_EQ(line.at("kernels"), 2);
+    EXPECT_EQ(line.at("limits"), (json{{"registers > 128", 1}, {"spill bytes > 0", 1}}));
+    EXPECT_EQ(line.at("judged"), 1);
+    EXPECT_GT(line.at("without_us"), 0);
+    EXPECT_EQ(line.at("kind"), "measured");
+  }
+  EXPECT_EQ(seen, 1U);
+}
+
 TEST(EvoTune, PeopleSeeProgressOnStandardError) {
   const FakeSession session;
   const ProgramResult result = session.run(FakeSession::tune("--generations 1 --children 1"));

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cmath>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -185,6 +186,39 @@ TEST_F(DatabaseFile, IsMigratedStepByStepInOneTransaction) {
   migrate(connection, std::span(kSteps).first(2));
   EXPECT_TRUE(database.tableExists("two"));
   EXPECT_EQ(database.execAndGet("PRAGMA user_version").getInt(), 2);
+}
+
+/// A database of version 1 with one evaluation that was checked.
+void make_version_1(const fs::path& file) {
+  {
+    Store store = Store::open(file);
+    const RunId run = store.start_run(sample::run_info());
+    EvaluationRecord record =
+        sample::rejected(0, 0, {.gate = Gate::kCorrectness, .reason = "wrong"});
+    record.checks = {{.shape = "small", .seed = 7, .relative_l2 = 0.5, .max_row_error = 2}};
+    store.record_evaluation(run, record);
+  }
+  SQLite::Database database(file, SQLite::OPEN_READWRITE);
+  database.exec(
+      "ALTER TABLE check_result DROP COLUMN max_row_error;"
+      "ALTER TABLE check_result DROP COLUMN sampled; PRAGMA user_version = 1");
+}
+
+TEST_F(DatabaseFile, OfVersion1IsReadAsItIsAndUpgradedByAWriter) {
+  make_version_1(file_);
+  const auto first_check = [](const Store& store) {
+    return store.evaluations(1).at(0).record.checks.at(0);
+  };
+  const std::string before = bytes();
+  const CheckResult read = first_check(Store::open_read_only(file_));
+  EXPECT_EQ(read.relative_l2, 0.5);
+  EXPECT_TRUE(std::isnan(read.max_row_error)) << "nobody knows it";
+  EXPECT_EQ(bytes(), before);
+  EXPECT_EQ(first_check(Store::open(file_)).seed, 7U);
+  SQLite::Database database(file_, SQLite::OPEN_READONLY);
+  EXPECT_EQ(database.execAndGet("PRAGMA user_version").getInt(),
+            static_cast<int>(migrations().size()));
+  EXPECT_EQ(first_check(Store::open_read_only(file_)).relative_l2, 0.5);
 }
 
 TEST_F(DatabaseFile, OfAnOlderVersionIsRefusedByReaders) {

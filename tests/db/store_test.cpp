@@ -198,11 +198,15 @@ TEST(Store, NonFiniteErrorsSurvive) {
       sample::rejected(0, 0, {.gate = Gate::kCorrectness, .reason = "not finite"});
   record.checks = {{.shape = "small",
                     .max_abs_error = std::numeric_limits<double>::quiet_NaN(),
-                    .relative_l2 = std::numeric_limits<double>::infinity()}};
+                    .relative_l2 = std::numeric_limits<double>::infinity(),
+                    .max_row_error = 0.25,
+                    .sampled = "2 of 9 CTAs"}};
   const CheckResult check =
       store.evaluation(store.record_evaluation(run, record)).record.checks.at(0);
   EXPECT_TRUE(std::isnan(check.max_abs_error));
   EXPECT_TRUE(std::isinf(check.relative_l2));
+  EXPECT_EQ(check.max_row_error, 0.25);
+  EXPECT_EQ(check.sampled, "2 of 9 CTAs");
 }
 
 TEST(Store, ADuplicateShowsTheOutcomeOfItsFirst) {

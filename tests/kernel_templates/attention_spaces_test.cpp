@@ -1,5 +1,5 @@
-// The spaces of the mma template: what they call valid compiles, and what they promise about shared
-// memory, threads and shapes holds.
+// The spaces of the mma and wgmma templates: what they call valid compiles, and what they promise
+// about shared memory, threads and shapes holds.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -92,15 +92,32 @@ TEST_P(AttentionSpaces, CheckEveryVariantOfTheTimedShapesMacros) {
                InputError);
 }
 
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+/// Each breaks one rule of the space, from its defaults.
+std::vector<Settings> forbidden_settings(const std::string& template_name) {
+  if (template_name == "wgmma") {
+    return {{{"STAGES_V", "2"}},
+            {{"PRODUCER_GROUP", "1"}},
+            {{"STEP_N", "64"}},
+            {{"STEP_N", "256"}},
+            {{"GROUPS_M", "4"}},
+            {{"GROUPS_M", "3"}, {"GROUPS_KV", "1"}, {"TILE_N", "128"}},
+            {{"STAGES_K", "2"}, {"STAGES_V", "2"}, {"OVERLAP", "maxima"}, {"TILE_N", "32"}},
+            {{"PRODUCER_GROUP", "1"}, {"STAGES_K", "2"}, {"OVERLAP", "maxima"}}};
+  }
+  return {{{"STAGES_K", "1"}},
+          {{"PV_MODE", "fp8"}, {"ROW_SUM", "mma"}},
+          {{"PV_MODE", "fp8"}, {"STEP_N", "16"}},
+          {{"PIPELINE", "1"}},
+          {{"SPLIT_KV", "2"}, {"PERSISTENT_CTA", "static"}},
+          {{"STAGES_V", "3"}}};
+}
+
 /// A template that ignored a rule of its space would compile what the space forbids.
 TEST_P(AttentionSpaces, TheTemplateRefusesWhatTheSpaceForbids) {
-  const Candidate base = space_.defaults();
-  using Settings = std::vector<std::pair<std::string, std::string>>;
-  for (const Settings& settings :
-       {Settings{{"STAGES_K", "1"}}, Settings{{"PV_MODE", "fp8"}, {"ROW_SUM", "mma"}},
-        Settings{{"PV_MODE", "fp8"}, {"STEP_N", "16"}}, Settings{{"PIPELINE", "1"}},
-        Settings{{"SPLIT_KV", "2"}, {"PERSISTENT_CTA", "static"}}, Settings{{"STAGES_V", "3"}}}) {
-    const Candidate candidate = space_.candidate_from_settings(settings, base);
+  for (const Settings& settings : forbidden_settings(space_.definition().template_name)) {
+    const Candidate candidate = space_.candidate_from_settings(settings, space_.defaults());
     EXPECT_FALSE(space_.is_valid(candidate)) << settings[0].first;
     EXPECT_THAT(failure(candidate, "mission"), testing::HasSubstr("#error")) << settings[0].first;
   }
@@ -108,7 +125,7 @@ TEST_P(AttentionSpaces, TheTemplateRefusesWhatTheSpaceForbids) {
 
 INSTANTIATE_TEST_SUITE_P(All, AttentionSpaces,
                          testing::Values("sdpa_fp8_mma_l4", "sdpa_fp8_mma_l4_wide",
-                                         "sdpa_fp8_mma_h200"));
+                                         "sdpa_fp8_mma_h200", "sdpa_fp8_wgmma_h200"));
 
 }  // namespace
 }  // namespace evo

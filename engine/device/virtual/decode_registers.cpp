@@ -10,7 +10,7 @@
 // 2. Backward data flow for registers live into each block.
 // 3. One interval a register, from its first to its last live instruction, sources and destinations
 //    of one instruction overlapping (a handler may write before it has read everything).
-// 4. Linear scan: slots are reused by registers whose lanes lie alike.
+// 4. Linear scan: slots are reused within their layout, see Layout.
 
 namespace evo::ptx {
 namespace {
@@ -163,35 +163,40 @@ std::vector<Interval> intervals(const Program& program, const Liveness& liveness
   return result;
 }
 
-/// How the lanes of a register lie in its slots: 0 is a bit a lane, else so many bytes a lane.
-using Layout = int;
+/// How a register's lanes lie in its slots. Lanes of a warp may stand at different instructions, so
+/// a slot is only reused by registers in which every lane has the same bytes (or bits): another
+/// layout's write for one lane would hit what another lane still needs.
+struct Layout {
+  bool predicate;  ///< a bit a lane
+  int bytes;       ///< of a lane
+  auto operator<=>(const Layout&) const = default;
+};
 
-Layout layout_of(Type type) { return type == Type::kPred ? 0 : register_bytes(type); }
+Layout layout_of(Type type) { return {type == Type::kPred, register_bytes(type)}; }
 
-std::uint32_t slots_of(Layout layout) {
-  return static_cast<std::uint32_t>(std::max(layout / 4, 1));
-}
-
-/// Hands out slots; freed ones are reused by registers of the same layout. Lanes of a warp may
-/// stand at different places of the program, so a slot may hold one register for some of them and
-/// another one for the rest: with two layouts, lanes would write into each other's values.
+/// Hands out slots; freed ones are reused by registers of the same layout.
 class SlotPool {
  public:
-  std::uint32_t take(Layout layout) {
-    auto& free = free_[layout];
+  std::uint32_t take(Type type) {
+    auto& free = free_[layout_of(type)];
     if (!free.empty()) {
       const std::uint32_t slot = free.back();
       free.pop_back();
       return slot;
     }
     const std::uint32_t slot = next_;
-    next_ += slots_of(layout);
+    next_ += slots_of(type);
     return slot;
   }
-  void give(std::uint32_t slot, Layout layout) { free_[layout].push_back(slot); }
+  void give(std::uint32_t slot, Type type) { free_[layout_of(type)].push_back(slot); }
   [[nodiscard]] std::uint32_t size() const { return next_; }
 
  private:
+  static std::uint32_t slots_of(Type type) {
+    const Layout layout = layout_of(type);
+    return layout.predicate ? 1U : static_cast<std::uint32_t>(std::max(layout.bytes / 4, 1));
+  }
+
   std::map<Layout, std::vector<std::uint32_t>> free_;
   std::uint32_t next_ = 0;
 };
@@ -224,7 +229,7 @@ void DecodeContext::assign_registers() {
   std::uint32_t fixed_slots = 0;
   for (std::uint32_t reg = 0; reg < count; ++reg) {
     if (permanent[reg]) {
-      slot[reg] = pool.take(layout_of(types_[reg]));
+      slot[reg] = pool.take(types_[reg]);
       fixed_slots = pool.size();
     } else if (live[reg].start <= live[reg].end) {
       order.push_back(reg);
@@ -235,10 +240,10 @@ void DecodeContext::assign_registers() {
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, decltype(later)> busy(later);
   for (const std::uint32_t reg : order) {
     while (!busy.empty() && live[busy.top()].end < live[reg].start) {
-      pool.give(slot[busy.top()], layout_of(types_[busy.top()]));
+      pool.give(slot[busy.top()], types_[busy.top()]);
       busy.pop();
     }
-    slot[reg] = pool.take(layout_of(types_[reg]));
+    slot[reg] = pool.take(types_[reg]);
     busy.push(reg);
   }
   program_.live_registers = static_cast<int>(pool.size() - fixed_slots);

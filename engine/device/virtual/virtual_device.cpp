@@ -194,6 +194,20 @@ class Implementation : public VirtualDevice {
   }
 
   void set_cta_sample(std::vector<std::uint64_t> ctas) override { sample_ = std::move(ctas); }
+  [[nodiscard]] bool claims_work(KernelId kernel) const override {
+    return kernel_at(kernel).program->claims_work;
+  }
+  void poison(BufferId buffer, std::byte value) override {
+    GlobalBuffer& target = at(buffer);
+    std::memset(target.data.get(), std::to_integer<int>(value), target.bytes);
+    std::memset(target.written.get(), 0, target.bytes);
+    target.all_written.store(false);
+  }
+  [[nodiscard]] std::vector<bool> written(BufferId buffer) const override {
+    const GlobalBuffer& source = at(buffer);
+    const std::span<const std::uint8_t> marks(source.written.get(), source.bytes);
+    return std::vector<bool>(marks.begin(), marks.end());
+  }
   void set_seed(std::uint64_t seed) override { options_.seed = seed; }
   void set_checks(bool on) override { options_.checks = on; }
   [[nodiscard]] const VirtualStatistics& statistics() const override { return statistics_; }

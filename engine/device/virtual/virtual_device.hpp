@@ -27,11 +27,9 @@ struct VirtualStatistics {
 };
 
 /// A device that executes PTX on the CPU, checks what a card does not, and predicts times.
-class VirtualDevice : public Device {
+class VirtualDevice : public Device, public GridSampler {
  public:
-  /// Runs only these CTAs (linear indices, x fastest) in later launches and leaves the output of
-  /// the others untouched; an empty list runs all.
-  virtual void set_cta_sample(std::vector<std::uint64_t> ctas) = 0;
+  [[nodiscard]] GridSampler* sampler() override { return this; }
   /// Changes the order in which warps run.
   virtual void set_seed(std::uint64_t seed) = 0;
   virtual void set_checks(bool on) = 0;

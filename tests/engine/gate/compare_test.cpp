@@ -90,7 +90,56 @@ TEST(Compare, AZeroReferenceAllowsOnlyZero) {
   EXPECT_EQ(compare_f32(std::vector<double>(10, 1e-30), zeros).relative_l2, kInfinity);
 }
 
+Comparison compare_rows(const std::vector<double>& output, const std::vector<double>& expected,
+                        std::size_t row_length) {
+  return compare(Dtype::kF32, encoded(Dtype::kF32, output), expected, kTolerance.bad_abs_error,
+                 row_length);
+}
+
+TEST(Compare, ErrorsRelativeToTheirRowByHand) {
+  // rms of the rows: 5, 0.5; the larger error stands in the first, the worse one in the second.
+  const std::vector<double> expected = {7, 1, 0.1, 0.7};
+  const Comparison found = compare_rows({7.5, 1, 0.1, 0.5}, expected, 2);
+  EXPECT_NEAR(found.max_row_error, 0.4, 1e-7);  // 0.5 is not 0.7 in f32 either
+  EXPECT_EQ(found.worst_row_index, 3U);
+  EXPECT_EQ(found.worst_row_value, 0.5);
+  EXPECT_EQ(found.worst_row_expected, 0.7);
+  EXPECT_EQ(found.worst_index, 0U);
+  EXPECT_NEAR(compare_rows({7.5, 1, 0.1, 0.5}, expected, 4).max_row_error,
+              0.5 / std::sqrt((49 + 1 + 0.01 + 0.49) / 4), 1e-7);
+  EXPECT_EQ(compare_rows({7.5, 1, 0.1, 0.5}, expected, 0).max_row_error, 0);
+}
+
+TEST(Compare, ARowOfZerosAllowsOnlyZero) {
+  const std::vector<double> expected = {0, 0, 3, 4};
+  EXPECT_EQ(compare_rows({0, 0, 3, 4}, expected, 2).max_row_error, 0);
+  EXPECT_EQ(compare_rows({0, 1e-30, 3, 4}, expected, 2).max_row_error, kInfinity);
+}
+
+TEST(Compare, NonFiniteElementsAreNoPartOfARowsSize) {
+  // The rest of the row is compared by what is finite in it.
+  const Comparison found = compare_rows({kInfinity, 3, 5}, {kInfinity, 3, 4}, 3);
+  EXPECT_NEAR(found.max_row_error, 1 / std::sqrt(12.5), 1e-7);
+}
+
+TEST(Compare, TheRowsBoundIsNamedWithItsOwnWorstElement) {
+  std::vector<double> expected(1000, 1.0);
+  std::fill_n(expected.begin() + 500, 10, 0.01);
+  std::vector<double> output = expected;
+  output[3] = 1.005;
+  output[504] = 0.012;
+  Tolerance tolerance = kTolerance;
+  EXPECT_FALSE(violation(compare_rows(output, expected, 10), tolerance, "o"));
+  tolerance.max_row_error = 0.1;
+  EXPECT_THAT(violation(compare_rows(output, expected, 10), tolerance, "o").value(),
+              HasSubstr("error relative to the row 0.2 > 0.1; worst: o[504] = 0.012, "
+                        "expected 0.01"));
+}
+
 TEST(Compare, NanBoundsPassNothing) {
+  Tolerance no_rows = {1, 1, 1, 1};
+  no_rows.max_row_error = kNan;
+  EXPECT_TRUE(violation(compare_f32({1}, {1}), no_rows, "y").has_value());
   const Tolerance broken = {kNan, kNan, kNan, kNan};
   EXPECT_TRUE(violation(compare_f32({1}, {1}), broken, "y").has_value());
 }
@@ -123,6 +172,46 @@ TEST_P(ZeroAttention, FailsByTheTolerancesOfTheShippedProblem) {
   // P in fp8 allows the most: 4 %.
   const Comparison found = compare(Dtype::kF16, encoded(Dtype::kF16, zeros), expected, 0.01);
   EXPECT_TRUE(violation(found, {0.06, 0.01, 0.01, 0.04}, "o").has_value());
+}
+
+/// Rows of attention over 1 to `rows` keys: their rms falls as 1 / sqrt(keys).
+std::vector<double> causal_rows(std::size_t rows, std::size_t length, Random& random) {
+  std::vector<double> values;
+  for (std::size_t row = 0; row < rows; ++row) {
+    const double rms = 1 / std::sqrt(static_cast<double>(row + 1));
+    for (std::size_t i = 0; i < length; ++i) values.push_back(rms * random.normal());
+  }
+  return values;
+}
+
+Tolerance shipped_fp8_tolerance() {
+  const Problem problem =
+      Problem::load(std::filesystem::path(EVO_SOURCE_DIR) / "kernel_templates/sdpa_fp8");
+  return problem.kernel("mma").tolerance.evaluate(
+      {{"PV_MODE", 1}, {"PV_MODE_FP8", 1}, {"QK_MODE", 0}, {"QK_MODE_FP8", 1}});
+}
+
+TEST(ShippedFp8Tolerance, StopsOneRowThatIsWrongThoughItsErrorsAreSmall) {
+  Random random(5);
+  constexpr std::size_t kLength = 64;
+  const std::vector<double> expected = causal_rows(2048, kLength, random);
+  const Tolerance tolerance = shipped_fp8_tolerance();
+  const auto judge = [&](const std::vector<double>& output, bool by_rows) {
+    return violation(compare(Dtype::kF32, encoded(Dtype::kF32, output), expected,
+                             tolerance.bad_abs_error, by_rows ? kLength : 0),
+                     tolerance, "o");
+  };
+  std::vector<double> output = expected;
+  std::fill_n(output.begin() + 2000 * kLength, kLength, 0.0);
+  EXPECT_FALSE(judge(output, false)) << "the other bounds do not see a row of 2048";
+  EXPECT_THAT(judge(output, true).value_or("passed"), HasSubstr("error relative to the row"));
+  // An honest kernel: errors of 2.6 % of each row's rms, 0.1 in the first rows.
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double rms = 1 / std::sqrt(static_cast<double>(i / kLength + 1));
+    output[i] = expected[i] + 0.026 * rms * random.normal();
+  }
+  output[3] = expected[3] + 0.105;
+  EXPECT_EQ(judge(output, true).value_or("passed"), "passed");
 }
 
 TEST(ZeroAttention, WouldPassTheAbsoluteBoundAloneAtLongSequences) {

@@ -91,6 +91,23 @@ TEST(CorrectnessGate, RejectsAnAllZeroOutput) {
   EXPECT_THAT(reason_of(result), HasSubstr("max abs error"));
 }
 
+TEST(CorrectnessGate, RejectsOneWrongRowThatEveryOtherBoundAllows) {
+  GateFixture fixture;
+  // y is about 2: off by 0.009 is under the bounds on elements, and ten in a thousand are few.
+  const auto wrong_row = right_and([](const Launch&, float* y, int n) {
+    for (int i = 0; n == 1000 && i < 10; ++i) y[700 + i] += 0.009F;
+  });
+  EXPECT_EQ(reason_of(fixture.check(fixture.load("wrong", wrong_row))), "passed");
+  fixture.problem.arguments[kY].row = Expression("N == 33 ? 11 : 10");
+  fixture.problem.templates.front().tolerance.max_row_error = Expression("0.001");
+  const CorrectnessResult result = fixture.check(fixture.load("wrong again", wrong_row));
+  EXPECT_THAT(reason_of(result), AllOf(HasSubstr("shape timed"), HasSubstr("relative to the row"),
+                                       ContainsRegex("worst: y.70[0-9]")));
+  EXPECT_GT(result.checks.back().max_row_error, 0.001);
+  EXPECT_LT(result.checks.front().max_row_error, 1e-6);
+  EXPECT_EQ(reason_of(fixture.check(fixture.load("honest", GateFixture::honest))), "passed");
+}
+
 TEST(CorrectnessGate, RejectsWritesOutsideTheBuffer) {
   const std::vector<std::pair<int, std::string>> places = {
       {33, "first damage 0 bytes past its end"},
@@ -241,6 +258,18 @@ TEST(CorrectnessGate, AWorkspaceIsZeroedOnceAndKeptFromLaunchToLaunch) {
     ++*counter;
   });
   EXPECT_EQ(reason_of(fixture.check(fixture.load("counting", counting))), "passed");
+}
+
+TEST(CorrectnessGate, AWorkspaceIsAsLargeAsTheTemplateNeeds) {
+  for (const auto& [extent, outcome] :
+       {std::pair("4", "wrote outside buffer 'scratch' (16 bytes)"), std::pair("5", "passed"),
+        std::pair("0", "wrote outside buffer 'scratch' (0 bytes)")}) {
+    GateFixture fixture;
+    fixture.problem.templates.front().workspace.emplace("scratch", Expression(extent));
+    const auto fifth =
+        right_and([](const Launch& launch, float*, int) { launch.buffer<int>(kScratch)[4] = 1; });
+    EXPECT_THAT(reason_of(fixture.check(fixture.load("fifth", fifth))), HasSubstr(outcome));
+  }
 }
 
 TEST(CorrectnessGate, LargeShapesMayBeCheckedWithOneSeed) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/core/error.hpp"
 #include "engine/device/arch_limits.hpp"
 
 namespace evo {
@@ -29,6 +30,19 @@ LaunchConfig launch(std::uint32_t threads, std::uint32_t dynamic_shared = 0) {
 std::optional<Rejection> judge(const Resources& used, const LaunchConfig& config,
                                const ResourcePolicy& policy = kPolicy) {
   return resource_gate(used, config, policy, arch_limits("sm_89"));
+}
+
+TEST(ResourceGate, PolicyMissesNameEveryLimitAndHowFarAbove) {
+  EXPECT_TRUE(policy_misses(resources(120), 65536, kPolicy).empty());
+  EXPECT_TRUE(policy_misses(resources(255, 0, 99), 99999, {}).empty());
+  const std::vector<PolicyMiss> misses = policy_misses(resources(150, 0, 3), 98304, kPolicy);
+  ASSERT_EQ(misses.size(), 3U);
+  EXPECT_EQ(misses[0].text(), "registers 150 > 120");
+  EXPECT_DOUBLE_EQ(misses[0].excess(), 1.25);
+  EXPECT_EQ(misses[1].text(), "shared bytes 98304 > 65536");
+  EXPECT_DOUBLE_EQ(misses[1].excess(), 1.5);
+  EXPECT_EQ(misses[2].text(), "spill bytes 3 > 0");
+  EXPECT_DOUBLE_EQ(misses[2].excess(), 4);
 }
 
 TEST(ResourceGate, AtTheLimitPassesAndOneMoreDoesNot) {
@@ -96,6 +110,25 @@ TEST(ArchLimits, KnowsSharedMemoryAndRefusesOtherNames) {
   EXPECT_EQ(arch_limits("sm_80").max_shared_bytes_per_cta, 163 * 1024);
   for (const char* name : {"", "sm_", "hopper", "compute_89", "sm_90ab", "sm_x"}) {
     EXPECT_THROW((void)arch_limits(name), std::exception) << name;
+  }
+}
+
+TEST(CompileArch, IsTheDevicesOrItsOwnVariantWhenTheSpaceAsks) {
+  EXPECT_EQ(compile_arch("sm_90", "sm_90"), "sm_90");
+  EXPECT_EQ(compile_arch("sm_90", "sm_89"), "sm_90");
+  EXPECT_EQ(compile_arch("sm_90", "sm_90a"), "sm_90a");
+  EXPECT_EQ(compile_arch("sm_90a", "sm_90a"), "sm_90a");  // no device: the space's own
+  EXPECT_EQ(compile_arch("sm_120", "sm_120a"), "sm_120a");
+}
+
+TEST(CompileArch, AVariantOfAnotherArchitectureIsRefused) {
+  for (const char* device : {"sm_89", "sm_80", "sm_100", "sm_120"}) {
+    try {
+      (void)compile_arch(device, "sm_90a");
+      ADD_FAILURE() << device;
+    } catch (const InputError& error) {
+      EXPECT_THAT(error.what(), AllOf(HasSubstr("exactly sm_90"), HasSubstr(device)));
+    }
   }
 }
 

@@ -46,6 +46,70 @@ TEST(ProblemFile, ReadsWhatIsThere) {
   EXPECT_EQ(problem.reference.entry, "planted_reference");
 }
 
+TEST(ProblemFile, RowsOfAnOutputAndTheirBound) {
+  Json json = planted();
+  json["arguments"][1]["row"] = "N == 1003 ? 17 : 1";
+  json["tolerance"]["max_row_error"] = 0.5;
+  const Problem plain = Problem::parse(json.dump(), kFolder);
+  EXPECT_EQ(plain.arguments[1].row_length({{"N", 1003}}), 17U);
+  EXPECT_EQ(plain.arguments[0].row_length({{"N", 1003}}), 0U);
+  EXPECT_EQ(plain.templates.front().tolerance.evaluate({}).max_row_error, 0.5);
+  json["templates"]["planted"]["tolerance"]["max_row_error"] = "ITEMS > 1 ? 0.25 : 0.125";
+  const Problem own = Problem::parse(json.dump(), kFolder);
+  EXPECT_EQ(own.templates.front().tolerance.evaluate({{"ITEMS", 2}}).max_row_error, 0.25);
+  EXPECT_THROW(require_known_names(own, own.templates.front(), {{"N", 1}, {"THREADS", 1}}),
+               ProblemError);
+  json["tolerance"].erase("max_row_error");
+  EXPECT_TRUE(Problem::parse(json.dump(), kFolder).templates.front().tolerance.max_row_error);
+}
+
+/// The planted problem with a workspace and a template that says how much of it it needs.
+Json planted_with_workspace() {
+  Json json = planted();
+  json["arguments"].push_back({{"name", "scratch"}, {"direction", "workspace"}, {"dtype", "f32"}});
+  json["templates"]["planted"]["workspace"]["scratch"] = "ITEMS > 1 ? ITEMS * N : 0";
+  return json;
+}
+
+TEST(ProblemFile, ATemplateSaysHowMuchWorkspaceItNeeds) {
+  const Problem problem = Problem::parse(planted_with_workspace().dump(), kFolder);
+  const Argument& scratch = problem.arguments.back();
+  const Expression& own = problem.templates.front().extent_of(scratch);
+  EXPECT_EQ(scratch.bytes({{"ITEMS", 4}, {"N", 10}}, own), 160U);
+  EXPECT_EQ(scratch.bytes({{"ITEMS", 1}, {"N", 10}}, own), 0U);
+  EXPECT_EQ(scratch.bytes({}), 0U) << "nobody asked for more";
+  const Argument& other = problem.arguments.front();
+  EXPECT_EQ(&problem.templates.front().extent_of(other), &other.size);
+  require_known_names(problem, problem.templates.front(), {{"N", 1}, {"THREADS", 1}, {"ITEMS", 1}});
+  try {
+    require_known_names(problem, problem.templates.front(), {{"N", 1}, {"THREADS", 1}});
+    ADD_FAILURE() << "ITEMS is not known";
+  } catch (const ProblemError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("templates.planted"));
+  }
+}
+
+TEST(ProblemFile, OnlyWorkspacesHaveExtentsPerTemplate) {
+  EXPECT_THAT(complaint([](Json& j) { j["templates"]["planted"]["workspace"]["y"] = 3; }),
+              AllOf(HasSubstr("templates.planted.workspace.y: 3"), HasSubstr("there are none")));
+  EXPECT_THAT(complaint([](Json& j) {
+                j = planted_with_workspace();
+                j["templates"]["planted"]["workspace"]["scrach"] = 3;
+              }),
+              AllOf(HasSubstr("workspace.scrach: 3"), HasSubstr("scratch")));
+}
+
+TEST(ProblemFile, RowsThatCannotBeAreRefused) {
+  EXPECT_THAT(complaint([](Json& j) { j["tolerance"]["max_row_error"] = 0.5; }),
+              AllOf(HasSubstr("tolerance"), HasSubstr("needs an out or inout argument")));
+  EXPECT_THAT(complaint([](Json& j) { j["arguments"][0]["row"] = 1; }),
+              HasSubstr("arguments[0].row: 1: unknown key"));
+  EXPECT_THAT(complaint([](Json& j) { j["arguments"][1]["row"] = 2; }),
+              AllOf(HasSubstr("shapes.ragged: row '2' of argument 'y'"), HasSubstr("1003")));
+  EXPECT_THAT(complaint([](Json& j) { j["arguments"][1]["row"] = 0; }), HasSubstr("row '0'"));
+  EXPECT_THAT(complaint([](Json& j) { j["arguments"][1]["row"] = "M"; }), HasSubstr("'M'"));
+}
+
 TEST(ProblemFile, ComplaintsNameFileKeyValueAndWhatIsAllowed) {
   EXPECT_EQ(complaint([](Json&) {}), "");
   EXPECT_THAT(complaint([](Json& j) { j["flop"] = 1; }),

@@ -56,58 +56,97 @@ TEST(VirtualDevice, RunsEveryThreadOfTheGrid) {
   EXPECT_EQ(gpu.device().statistics().ctas, 4U);
 }
 
-// Lane 0 stays behind with a value of 32 bits while the others, which a long loop has taught the
-// scheduler to prefer, use predicates and values of 16 bits.
-constexpr const char* kLaneBehind = R"(.version 8.0
+// Thread 0 waits for the others with a value in a register that they need no more: they come to
+// write predicates, 16-bit and 64-bit values first. out[i] = i + 7.
+constexpr const char* kLanesApart = R"(.version 8.0
 .target sm_80
 .address_size 64
-.visible .entry lane_behind(.param .u64 out)
+.visible .entry lanes_apart(.param .u64 out)
 {
-  .reg .pred %p<9>;
-  .reg .b16 %rs<5>;
-  .reg .b32 %r<8>;
-  .reg .b64 %rd<4>;
+  .reg .pred %p<12>;
+  .reg .b16 %h<9>;
+  .reg .b32 %r<16>;
+  .reg .b64 %rd<12>;
+  .shared .b32 flag;
   ld.param.u64 %rd1, [out];
   mov.u32 %r1, %tid.x;
   mul.wide.u32 %rd2, %r1, 4;
   add.s64 %rd3, %rd1, %rd2;
-  mov.u32 %r2, 0;
-LOOP:
-  add.u32 %r2, %r2, 1;
-  setp.lt.u32 %p1, %r2, 1000;
-  @%p1 bra LOOP;
-  add.u32 %r3, %r1, 305419896;
-  add.u32 %r4, %r1, 19088743;
-  setp.ne.u32 %p2, %r1, 0;
-  @%p2 bra AHEAD;
-  xor.b32 %r5, %r3, %r4;
-  st.global.u32 [%rd3], %r5;
-  bra DONE;
-AHEAD:
-  setp.eq.u32 %p3, %r1, 77;
-  setp.ne.u32 %p4, %r1, 77;
-  setp.gt.u32 %p5, %r1, 15;
-  cvt.u16.u32 %rs1, %r1;
-  add.u16 %rs2, %rs1, 7;
-  add.u16 %rs3, %rs1, %rs2;
-  selp.u32 %r6, 1, 0, %p3;
-  @%p4 add.u32 %r6, %r6, 2;
-  @%p5 add.u32 %r6, %r6, 4;
-  cvt.u32.u16 %r7, %rs3;
-  add.u32 %r6, %r6, %r7;
+  mov.u32 %r9, 0;
+  st.volatile.shared.u32 [flag], %r9;
+  bar.warp.sync -1;
+  setp.ne.u32 %p1, %r1, 0;
+  add.u32 %r2, %r1, 7;
+  mul.lo.u32 %r3, %r1, 3;
+  add.u32 %r4, %r1, 11;
+  cvt.u64.u32 %rd4, %r2;
+  @%p1 bra AHEAD;
+SPIN:
+  ld.volatile.shared.u32 %r5, [flag];
+  setp.eq.u32 %p2, %r5, 0;
+  @%p2 bra SPIN;
+  sub.u32 %r6, %r4, %r3;
+  sub.u32 %r6, %r6, 4;
+  add.u32 %r6, %r6, %r2;
+  cvt.u32.u64 %r7, %rd4;
+  sub.u32 %r6, %r6, %r7;
   st.global.u32 [%rd3], %r6;
-DONE:
+  bra END;
+AHEAD:
+  setp.gt.u32 %p3, %r1, 3;
+  setp.gt.u32 %p4, %r1, 5;
+  setp.gt.u32 %p5, %r1, 7;
+  setp.gt.u32 %p6, %r1, 9;
+  cvt.u16.u32 %h1, %r1;
+  add.u16 %h2, %h1, 1;
+  add.u16 %h3, %h1, 2;
+  add.u16 %h4, %h1, 4;
+  add.u16 %h5, %h2, %h3;
+  add.u16 %h5, %h5, %h4;
+  sub.u16 %h5, %h5, %h1;
+  sub.u16 %h5, %h5, %h1;
+  cvt.u64.u16 %rd6, %h5;
+  mul.lo.u64 %rd7, %rd6, 5;
+  sub.u64 %rd8, %rd7, %rd6;
+  sub.u64 %rd8, %rd8, %rd6;
+  sub.u64 %rd8, %rd8, %rd6;
+  sub.u64 %rd8, %rd8, %rd6;
+  cvt.u32.u64 %r10, %rd8;
+  @%p3 add.u32 %r10, %r10, 0;
+  @%p4 add.u32 %r10, %r10, 0;
+  @%p5 add.u32 %r10, %r10, 0;
+  @%p6 add.u32 %r10, %r10, 0;
+  st.global.u32 [%rd3], %r10;
+  mov.u32 %r11, 1;
+  st.volatile.shared.u32 [flag], %r11;
+END:
   ret;
 }
 )";
 
 TEST(VirtualDevice, LanesThatRunAheadLeaveTheRegistersOfOthersAlone) {
-  TestGpu gpu;
-  const BufferId out = gpu.output<unsigned>("out", 32);
-  EXPECT_EQ(text_of(gpu.run(kLaneBehind, "lane_behind", {{1, 1, 1}, {32, 1, 1}, 0}, {out})), "");
-  const auto got = gpu.read<unsigned>(out, 32);
-  EXPECT_EQ(got[0], 305419896U ^ 19088743U);
-  for (unsigned i = 1; i < 32; ++i) EXPECT_EQ(got[i], 2 * i + 9 + (i > 15 ? 4 : 0)) << i;
+  TestGpu gpu("virtual:l4", {.threads = 1, .checks = false});
+  const BufferId out = gpu.output<int>("out", 32);
+  EXPECT_EQ(text_of(gpu.run(kLanesApart, "lanes_apart", {{1, 1, 1}, {32, 1, 1}, 0}, {out})), "");
+  const auto got = gpu.read<int>(out, 32);
+  for (int i = 0; i < 32; ++i) EXPECT_EQ(got[static_cast<std::size_t>(i)], i + 7) << "lane " << i;
+}
+
+TEST(VirtualDevice, AWarpgroupsMatrixProductIsNotSupportedAndSaysWhere) {
+  const std::string ptx = R"(.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry warpgroup(.param .u64 out)
+{
+  wgmma.fence.sync.aligned;
+  wgmma.commit_group.sync.aligned;
+  ret;
+}
+)";
+  TestGpu gpu("virtual:h200");
+  const BufferId out = gpu.output<int>("out", 1);
+  const auto fault = gpu.run(ptx, "warpgroup", {{1, 1, 1}, {128, 1, 1}, 0}, {out});
+  EXPECT_EQ(text_of(fault), "not supported: wgmma.fence.sync.aligned at line 6\n");
 }
 
 TEST(VirtualDevice, SamplesCtasAndLeavesTheRestUntouched) {

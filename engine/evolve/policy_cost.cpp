@@ -1,0 +1,92 @@
+#include "engine/evolve/policy_cost.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "engine/space/wider_space.hpp"
+
+namespace evo {
+namespace {
+
+std::size_t differing_macros(const Candidate& a, const Candidate& b) {
+  std::size_t count = 0;
+  for (std::size_t p = 0; p < a.choice.size(); ++p) count += a.choice[p] != b.choice[p] ? 1 : 0;
+  return count;
+}
+
+std::vector<const PolicyRejects::Reject*> most_like(const PolicyRejects& rejects,
+                                                    const Candidate& winner, std::size_t count) {
+  std::vector<const PolicyRejects::Reject*> order;
+  for (const PolicyRejects::Reject& reject : rejects.rejects) order.push_back(&reject);
+  std::stable_sort(order.begin(), order.end(), [&](const auto* a, const auto* b) {
+    const std::pair left{differing_macros(a->candidate, winner), a->excess};
+    const std::pair right{differing_macros(b->candidate, winner), b->excess};
+    return left < right;
+  });
+  order.resize(std::min(order.size(), count));
+  return order;
+}
+
+}  // namespace
+
+const PolicyRejects::Reject* PolicyRejects::nearest() const {
+  const auto found = std::ranges::min_element(rejects, {}, &Reject::excess);
+  return found == rejects.end() ? nullptr : &*found;
+}
+
+PolicyRejects policy_rejects(const Harness& harness, const Store& store, RunId run) {
+  const SpaceDefinition& space = harness.space().definition();
+  PolicyRejects result;
+  std::set<std::string> kernels;
+  for (const StoredEvaluation& stored : store.evaluations(run)) {
+    const EvaluationRecord& record = stored.record;
+    const bool counts = record.rejection && record.rejection->policy_only && !record.duplicate_of &&
+                        record.compilation && kernels.insert(record.kernel_key).second;
+    if (!counts) continue;
+    const Resources resources = store.compilation(*record.compilation).resources;
+    PolicyRejects::Reject reject{
+        stored.id, harness.space().candidate_from_json(record.config_json),
+        policy_misses(resources,
+                      std::int64_t{resources.static_shared_bytes} + record.dynamic_shared_bytes,
+                      space.resources),
+        resources.registers};
+    for (const PolicyMiss& miss : reject.misses) {
+      reject.excess = std::max(reject.excess, miss.excess());
+      ++result.broken[miss.what + " > " + std::to_string(miss.limit)];
+    }
+    result.rejects.push_back(std::move(reject));
+  }
+  if (!result.rejects.empty()) result.wider_space = find_wider_space(space);
+  return result;
+}
+
+PolicyCost policy_cost(Harness& harness, const PolicyRejects& rejects, const EliteMember& winner,
+                       std::size_t count, const std::atomic<bool>& stop) {
+  const auto chosen = most_like(rejects, winner.candidate, count);
+  std::vector<Candidate> candidates;
+  for (const auto* reject : chosen) candidates.push_back(reject->candidate);
+  const std::vector<Judgement> judged = harness.judge_beyond_policy(candidates, stop);
+  PolicyCost cost;
+  cost.judged = judged.size();
+  cost.with_us = winner.p50_us;
+  const Judgement* best = nullptr;
+  for (std::size_t i = 0; i < judged.size(); ++i) {
+    if (!judged[i].is_green()) continue;
+    ++cost.green;
+    if (best != nullptr && judged[i].timing->p50_us >= best->timing->p50_us) continue;
+    best = &judged[i];
+    cost.best = chosen[i];
+    cost.without_us = judged[i].timing->p50_us;
+  }
+  if (best == nullptr || harness.device().time_kind != TimeKind::kMeasured) return cost;
+  const KernelUnderTest kernel =
+      harness.kernel_of(cost.best->candidate, best->compilation, best->kernel_key);
+  const PairResult pair = harness.compare_pair(winner.kernel, kernel);
+  if (pair.rejection) return cost;  // both were green a moment ago: the times stand as they are
+  cost.with_us = pair.first_us;
+  cost.without_us = pair.second_us;
+  cost.pair = pair;
+  return cost;
+}
+
+}  // namespace evo

@@ -1,0 +1,174 @@
+// Checking a part of a grid: what it must still find, and when a part cannot stand for the whole.
+
+#include "engine/gate/sampled_check.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/core/error.hpp"
+#include "engine/device/virtual/virtual_device.hpp"
+#include "tests/db/sample.hpp"
+
+namespace evo {
+namespace {
+
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+
+/// y = x + 1, a CTA of 64 threads for each row of 64. `before_store` may change %f2, %p1 (whether
+/// it is stored); %r1 is the CTA, %r2 the thread, %rd6 the scratch buffer.
+std::string kernel(const std::string& before_store = "") {
+  return R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry rows(.param .u64 x, .param .u64 y, .param .u64 scratch)
+{
+  .reg .pred %p<6>;
+  .reg .b32 %r<8>;
+  .reg .f32 %f<6>;
+  .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [x];
+  ld.param.u64 %rd2, [y];
+  ld.param.u64 %rd6, [scratch];
+  mov.u32 %r1, %ctaid.x;
+  mov.u32 %r2, %tid.x;
+  mad.lo.s32 %r3, %r1, 64, %r2;
+  mul.wide.u32 %rd3, %r3, 4;
+  add.s64 %rd4, %rd1, %rd3;
+  ld.global.f32 %f1, [%rd4];
+  add.f32 %f2, %f1, 0f3F800000;
+  add.s64 %rd5, %rd2, %rd3;
+  setp.ge.u32 %p1, %r2, 0;
+)" + before_store +
+         R"(
+  @%p1 st.global.f32 [%rd5], %f2;
+  ret;
+}
+)";
+}
+
+Json problem_json(const std::string& independent, const std::string& cta_of_row) {
+  return Json::parse(R"({
+    "format": "evo-tune problem 1", "name": "rows",
+    "arguments": [
+      {"name": "x", "direction": "in", "dtype": "f32", "extent": "64*R",
+       "generator": {"distribution": "normal"}},
+      {"name": "y", "direction": "out", "dtype": "f32", "extent": "64*R", "row": 64},
+      {"name": "scratch", "direction": "workspace", "dtype": "u32", "extent": 1}],
+    "shapes": {"long": {"variables": {"R": 4096}}},
+    "tolerance": {"max_abs_error": 0.01, "bad_abs_error": 0.001, "bad_share": 0.5,
+                  "relative_l2": 1, "max_row_error": 0.1},
+    "flops": "64*R", "bytes": "512*R",
+    "reference": {"source": "rows.cu", "entry": "rows", "grid": ["R"], "block": [64],
+                  "cta_of_row": ")" +
+                     cta_of_row + R"("},
+    "templates": {"rows": {"source": "rows.cu", "entry": "rows", "grid": ["R"], "block": [64],
+                           "independent_ctas": ")" +
+                     independent + R"("}}})");
+}
+
+class Sampled : public testing::Test {
+ protected:
+  /// About 1/64 of 4096 CTAs.
+  CorrectnessResult check(const std::string& ptx, const std::string& independent = "1",
+                          std::uint64_t seed = 1, const std::string& cta_of_row = "ROW") {
+    write_file(folder_.path() / "rows.cu", "");
+    const Problem problem =
+        Problem::parse(problem_json(independent, cta_of_row).dump(), folder_.path());
+    const auto device = open_virtual_device("virtual:l4", {.threads = 2});
+    CaseSet cases(*device, problem, load(*device, kernel()), seed);
+    const LoadedKernel loaded = {load(*device, ptx), &problem.templates.front(), {}};
+    CorrectnessGate gate(*device, problem, cases, {.flops_of_whole_grids = 4096});
+    return gate.check(loaded, {&problem.shape("long")}, [](const std::string&) {});
+  }
+
+  static KernelId load(Device& device, const std::string& ptx) {
+    const auto loaded = device.load({.ptx = ptx, .cubin = {}, .entry = "rows"});
+    if (const auto* fault = std::get_if<Fault>(&loaded)) ADD_FAILURE() << fault->reason;
+    return std::get<KernelId>(loaded);
+  }
+
+  static std::string reason_of(const CorrectnessResult& result) {
+    return result.rejection ? result.rejection->reason : "passed";
+  }
+
+  sample::TemporaryFolder folder_;
+};
+
+TEST_F(Sampled, AnHonestKernelPassesAndTheReportSaysWhatWasRun) {
+  const CorrectnessResult result = check(kernel());
+  EXPECT_EQ(reason_of(result), "passed");
+  ASSERT_EQ(result.checks.size(), 1U);
+  EXPECT_EQ(result.checks[0].sampled, "64 of 4096 CTAs, 64 of 4096 rows compared");
+  EXPECT_EQ(result.checks[0].max_abs_error, 0);
+}
+
+TEST_F(Sampled, OneWrongElementOfEveryCtaIsFoundWhereItIs) {
+  const CorrectnessResult result = check(kernel(R"(
+  setp.eq.u32 %p2, %r2, 5;
+  @%p2 add.f32 %f2, %f2, 0f3F000000;)"));
+  const std::string reason = reason_of(result);
+  EXPECT_THAT(reason, AllOf(HasSubstr("shape long"), HasSubstr("max abs error 0.5")));
+  const std::size_t name = reason.find("y[");
+  ASSERT_NE(name, std::string::npos) << reason;
+  EXPECT_EQ(std::stoul(reason.substr(name + 2)) % 64, 5U) << "its place in the whole output";
+}
+
+TEST_F(Sampled, TheLastCtaAlwaysRuns) {
+  const CorrectnessResult result = check(kernel(R"(
+  setp.eq.u32 %p2, %r1, 4095;
+  @%p2 add.f32 %f2, %f2, 0f3F000000;)"));
+  EXPECT_THAT(reason_of(result), ContainsRegex("y.2620[89][0-9]|y.2621[0-4][0-9]"));
+}
+
+TEST_F(Sampled, AnErrorInHalfOfTheCtasIsFoundWithEverySeed) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    EXPECT_THAT(reason_of(check(kernel(R"(
+  and.b32 %r4, %r1, 1;
+  setp.eq.u32 %p2, %r4, 1;
+  @%p2 neg.f32 %f2, %f2;)"),
+                                "1", seed)),
+                HasSubstr("max abs error"));
+  }
+}
+
+TEST_F(Sampled, AKernelThatWritesTooLittleIsRejected) {
+  EXPECT_THAT(reason_of(check(kernel("  setp.lt.u32 %p1, %r2, 20;"))),
+              HasSubstr("64 of 4096 CTAs wrote only 1280 of the 262144 elements of 'y'"));
+}
+
+TEST_F(Sampled, AnOutOfBoundsAccessOfARunCtaIsItsReason) {
+  EXPECT_THAT(reason_of(check(kernel("  add.s64 %rd5, %rd5, 1048576;"))),
+              AllOf(HasSubstr("shape long"), HasSubstr("out-of-bounds")));
+}
+
+TEST_F(Sampled, KernelsThatAreNotDeclaredIndependentRunWhole) {
+  const CorrectnessResult result = check(kernel(), "0");
+  EXPECT_EQ(reason_of(result), "passed");
+  EXPECT_EQ(result.checks[0].sampled, "all 4096 CTAs, 1024 of 4096 rows compared");
+  // And must write everything.
+  EXPECT_THAT(reason_of(check(kernel(R"(
+  setp.ne.u32 %p1, %r3, 77;)"),
+                              "0")),
+              HasSubstr("all 4096 CTAs wrote only 262143 of the 262144 elements of 'y'"));
+}
+
+TEST_F(Sampled, AKernelThatClaimsWorkRunsWholeWhateverIsDeclared) {
+  const CorrectnessResult result = check(kernel("  atom.global.add.u32 %r5, [%rd6], 1;"));
+  EXPECT_EQ(reason_of(result), "passed");
+  EXPECT_THAT(result.checks[0].sampled, HasSubstr("all 4096 CTAs"));
+}
+
+TEST_F(Sampled, AReferenceThatNamesTheWrongCtaIsAnErrorOfTheProblem) {
+  try {
+    (void)check(kernel(), "1", 1, "0 * ROW");
+    ADD_FAILURE() << "CTA 0 writes one row only";
+  } catch (const ProblemError& error) {
+    EXPECT_THAT(error.what(),
+                AllOf(HasSubstr("reference.cta_of_row: '0 * ROW'"), HasSubstr("on shape 'long'")));
+  }
+}
+
+}  // namespace
+}  // namespace evo
