@@ -83,6 +83,7 @@ class Runner {
     std::map<std::vector<std::string>, std::string> compiled;  // by options
     for (const std::string& name : shapes) {
       const Shape& shape = run_.problem().shape(name);
+      if (!run_.supports(shape)) continue;
       const CompileRequest request = run_.request(candidate, shape);
       auto& ptx = compiled[request.options];
       try {
@@ -154,6 +155,7 @@ Tally check_space(const Arguments& arguments, const std::string& space) {
 void print(const std::string& space, const Tally& tally) {
   std::printf("%-28s %10zu %8zu %9zu %8zu %6zu %9.1f\n", space.c_str(), tally.candidates,
               tally.launches, tally.too_large, tally.refused, tally.alarms, tally.seconds);
+  std::fflush(stdout);
 }
 
 ExitCode run(int argc, char** argv) {
