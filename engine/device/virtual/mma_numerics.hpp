@@ -18,6 +18,10 @@ struct MmaNumerics {
   DotRule half = {};  ///< f16 and bf16
   DotRule tf32 = {.step = 4, .fraction_bits = 24, .result_bits = 23};
   DotRule fp8 = {.step = 16, .fraction_bits = 13, .result_bits = 13};
+  /// No fp8 unit for mma.sync: bytes are unpacked to f16, the lower and the upper two of each
+  /// register are multiplied one after the other from zero, and C is added to the result. Source:
+  /// the machine code of ptxas 13.0, and outputs of an H200.
+  bool fp8_as_halves = false;
   bool has_fp8 = true;
 };
 
@@ -31,7 +35,11 @@ struct MmaNumerics {
 void mma_tile(const DotRule& rule, int k, int min_exponent, bool half_result, const float* a,
               const float* b, const float* c, float* d);
 
-/// The same for one element, written plainly in double precision: the reference of mma_tile.
+/// mma_tile for bytes that are unpacked to f16 (MmaNumerics::fp8_as_halves), k = 32.
+void unpacked_fp8_tile(const DotRule& rule, bool half_result, const float* a, const float* b,
+                       const float* c, float* d);
+
+/// One step for one element, written plainly in double precision: the reference of mma_tile.
 [[nodiscard]] float dot_step_reference(const DotRule& rule, int count, int min_exponent,
                                        const float* a, const float* b, float c);
 
