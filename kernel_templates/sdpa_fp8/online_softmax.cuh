@@ -167,7 +167,7 @@ __device__ __forceinline__ void exponentiate_pair(Scores& scores, Accumulated& s
   for (int block = 0; block < kBlocks; ++block) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const float shift = kPOffset - state.maximum[block][half] * scale;
+      const float shift = fmaf(-state.maximum[block][half], scale, kPOffset);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         float& score = scores.at[block][n + i / 2][2 * half + i % 2];

@@ -10,6 +10,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
+#include "engine/gate/resource.hpp"
 
 namespace evo::agreement {
 namespace {
@@ -38,16 +39,6 @@ std::vector<CompileOutcome> compile_all(Compiler& compiler,
     }
   }
   return outcomes;
-}
-
-/// Whether a launch of the kernel is possible at all: D = 128 doubles what a space counted on.
-bool fits(const DeviceInfo& device, const Compiled& kernel, const LaunchConfig& launch) {
-  constexpr int kRegisterFile = 65536;
-  const auto threads = static_cast<int>(launch.block[0] * launch.block[1] * launch.block[2]);
-  const int shared =
-      kernel.resources.static_shared_bytes + static_cast<int>(launch.dynamic_shared_bytes);
-  return shared <= device.max_shared_bytes_per_cta && threads <= device.max_threads_per_cta &&
-         kernel.resources.registers * threads <= kRegisterFile;
 }
 
 }  // namespace
@@ -145,7 +136,8 @@ std::vector<Recorder::Chosen> Recorder::compiled(std::vector<Chosen> drawn) {
     if (kernel == nullptr) continue;
     const AgreementCase data =
         drawn[i].run->make_case(drawn[i].candidate, *drawn[i].shapes[0], device_.info().sm_count);
-    if (!fits(device_.info(), *kernel, data.launch)) continue;
+    // Not every one fits the device: D = 128 doubles what a space counted on.
+    if (resource_gate(kernel->resources, data.launch, {}, device_.info())) continue;
     drawn[i].kernel = *kernel;
     good.push_back(std::move(drawn[i]));
   }

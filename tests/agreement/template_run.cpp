@@ -18,9 +18,10 @@ std::uint64_t seed_of(const std::string& shape, const std::string& argument) {
   return seed;
 }
 
-CaseArgument buffer_of(const Argument& argument, const Shape& shape, const Values& values) {
+CaseArgument buffer_of(const KernelSpec& kernel, const Argument& argument, const Shape& shape,
+                       const Values& values) {
   constexpr std::byte kNan{0xff};
-  const std::size_t bytes = argument.bytes(values);
+  const std::size_t bytes = argument.bytes(values, kernel.extent_of(argument));
   switch (argument.direction) {
     case Direction::kOut:
       return {.initial = Bytes(bytes, kNan), .is_output = true, .dtype = argument.dtype};
@@ -50,6 +51,10 @@ TemplateRun::TemplateRun(const std::filesystem::path& root, const std::string& s
       kernel_(&problem_.kernel(space_->definition().template_name)),
       source_(load_source(kernel_->source, root / "kernel_templates")) {}
 
+bool TemplateRun::supports(const Shape& shape) const {
+  return kernel_->shapes_where.evaluate(shape.variables) != 0;
+}
+
 CompileRequest TemplateRun::request(const Candidate& candidate, const Shape& shape) const {
   CompileRequest request{source_, kernel_->entry, space_->definition().arch,
                          space_->definition().compiler_options};
@@ -72,7 +77,7 @@ AgreementCase TemplateRun::make_case(const Candidate& candidate, const Shape& sh
     if (argument.direction == Direction::kScalar) {
       data.arguments.push_back({.scalar = scalar_of(argument, values)});
     } else {
-      data.arguments.push_back(buffer_of(argument, shape, values));
+      data.arguments.push_back(buffer_of(*kernel_, argument, shape, values));
     }
   }
   return data;

@@ -20,6 +20,9 @@ class TemplateRun {
   [[nodiscard]] const Space& space() const { return *space_; }
   [[nodiscard]] const Problem& problem() const { return problem_; }
 
+  /// Whether the template takes the shape at all.
+  [[nodiscard]] bool supports(const Shape& shape) const;
+
   /// What compiles the candidate for `shape`, for the space's architecture.
   [[nodiscard]] CompileRequest request(const Candidate& candidate, const Shape& shape) const;
 

@@ -70,6 +70,8 @@ class CudaDevice final : public Device {
   [[nodiscard]] int attribute(CUdevice_attribute which) const;
   void read_info(int ordinal);
   [[nodiscard]] Fault fault(CUresult result, const std::string& what) const;
+  /// Host to device; the data are there when it returns.
+  void copy_in(CUdeviceptr to, std::span<const std::byte> data);
   CUresult launch_on(CUstream stream, KernelId kernel, const LaunchConfig& config,
                      std::span<const KernelArgument> arguments);
   /// Takes back what a kernel may have set for the whole device to look faster than it is.
@@ -158,6 +160,12 @@ Fault CudaDevice::fault(CUresult result, const std::string& what) const {
   return {what + ": " + driver_.describe(result), "", !refused};
 }
 
+void CudaDevice::copy_in(CUdeviceptr to, std::span<const std::byte> data) {
+  driver_.require(driver_.cuMemcpyHtoD(to, data.data(), data.size()), "cuMemcpyHtoD");
+  // From pageable memory it returns when the data are staged; stream_ does not wait for the rest.
+  driver_.require(driver_.cuCtxSynchronize(), "cuCtxSynchronize");
+}
+
 BufferId CudaDevice::allocate(const BufferSpec& spec) {
   Buffer buffer{spec, 0};
   driver_.require(driver_.cuMemAlloc(&buffer.base, spec.bytes + 2 * kGuardBytes),
@@ -165,9 +173,7 @@ BufferId CudaDevice::allocate(const BufferSpec& spec) {
   const BufferId id = next_id_++;
   buffers_[id] = buffer;
   const std::vector<std::byte> pattern = guard_pattern();
-  for (const CUdeviceptr zone : {buffer.base, buffer.data() + spec.bytes}) {
-    driver_.require(driver_.cuMemcpyHtoD(zone, pattern.data(), pattern.size()), "cuMemcpyHtoD");
-  }
+  for (const CUdeviceptr zone : {buffer.base, buffer.data() + spec.bytes}) copy_in(zone, pattern);
   return id;
 }
 
@@ -177,8 +183,7 @@ void CudaDevice::release(BufferId buffer) {
 }
 
 void CudaDevice::upload(BufferId buffer, std::span<const std::byte> data) {
-  driver_.require(driver_.cuMemcpyHtoD(buffers_.at(buffer).data(), data.data(), data.size()),
-                  "cuMemcpyHtoD");
+  copy_in(buffers_.at(buffer).data(), data);
 }
 
 void CudaDevice::download(BufferId buffer, std::span<std::byte> data) {
@@ -205,8 +210,8 @@ std::optional<std::string> CudaDevice::guard_violation(BufferId buffer) {
   auto damage = find_guard_damage(target.spec.name, target.spec.bytes, before, after);
   if (damage) {
     const std::vector<std::byte> pattern = guard_pattern();
-    driver_.require(driver_.cuMemcpyHtoD(target.base, pattern.data(), kGuardBytes), "cuMemcpyHtoD");
-    driver_.require(driver_.cuMemcpyHtoD(tail, pattern.data(), kGuardBytes), "cuMemcpyHtoD");
+    copy_in(target.base, pattern);
+    copy_in(tail, pattern);
   }
   return damage;
 }

@@ -171,6 +171,10 @@ void scatter_d(Warp& warp, const std::uint32_t* regs, Type type, const float* d)
 void multiply_tile(const Warp& warp, const MmaShape& shape, MmaTile& tile) {
   const MmaNumerics& numerics = warp.cta->launch().numerics;
   const bool fp8 = shape.a == Type::kE4m3 || shape.a == Type::kE5m2;
+  if (fp8 && numerics.fp8_as_halves) {
+    unpacked_fp8_tile(numerics.fp8, shape.c == Type::kF16, tile.a, tile.b, tile.c, tile.d);
+    return;
+  }
   const DotRule& rule = fp8 ? numerics.fp8 : shape.a == Type::kTf32 ? numerics.tf32 : numerics.half;
   mma_tile(rule, shape.k, least_exponent(shape.a == shape.b ? shape.a : Type::kE5m2),
            shape.c == Type::kF16, tile.a, tile.b, tile.c, tile.d);

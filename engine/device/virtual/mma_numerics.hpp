@@ -21,6 +21,10 @@ struct MmaNumerics {
   /// wgmma, from the same source: fp8 is native there, one step of 32; f16 and bf16 as mma.sync.
   DotRule wgmma_half = {.step = 16, .fraction_bits = 25, .result_bits = 23};
   DotRule wgmma_fp8 = {.step = 32, .fraction_bits = 13, .result_bits = 13};
+  /// No fp8 unit for mma.sync: bytes are unpacked to f16, the lower and the upper two of each
+  /// register are multiplied one after the other from zero, and C is added to the result. Source:
+  /// the machine code of ptxas 13.0, and outputs of an H200.
+  bool fp8_as_halves = false;
   bool has_fp8 = true;
 };
 
@@ -34,7 +38,11 @@ struct MmaNumerics {
 void mma_tile(const DotRule& rule, int k, int min_exponent, bool half_result, const float* a,
               const float* b, const float* c, float* d);
 
-/// The same for one element, written plainly in double precision: the reference of mma_tile.
+/// mma_tile for bytes that are unpacked to f16 (MmaNumerics::fp8_as_halves), k = 32.
+void unpacked_fp8_tile(const DotRule& rule, bool half_result, const float* a, const float* b,
+                       const float* c, float* d);
+
+/// One step for one element, written plainly in double precision: the reference of mma_tile.
 [[nodiscard]] float dot_step_reference(const DotRule& rule, int count, int min_exponent,
                                        const float* a, const float* b, float c);
 

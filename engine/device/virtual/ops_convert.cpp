@@ -37,8 +37,16 @@ EVO_INLINE double round_to_integer(double value) {
   return __builtin_ceil(value);
 }
 
-/// To an integer of type I, stored in a register of type R: NaN gives 0, values out of range the
-/// nearest limit.
+/// What NaN becomes, as the PTX ISA has it: 0, but for f64 sources and 64-bit results the number
+/// whose highest bit alone is set.
+template <typename I, typename F>
+EVO_INLINE I integer_of_nan() {
+  constexpr bool kWide = sizeof(F) == 8 || sizeof(I) == 8;
+  return kWide ? static_cast<I>(U64{1} << (sizeof(I) * 8 - 1)) : I{0};
+}
+
+/// To an integer of type I, stored in a register of type R: values out of range give the nearest
+/// limit.
 template <typename R, typename I, typename F, int kMode>
 EVO_INLINE R to_integer(F value) {
   const double rounded = round_to_integer<kMode>(static_cast<double>(value));
@@ -48,7 +56,7 @@ EVO_INLINE R to_integer(F value) {
   const double low = kSigned ? -high : 0.0;
   const I maximum = static_cast<I>(kSigned ? (U64{1} << (kBits - 1)) - 1 : ~U64{0});
   const I minimum = static_cast<I>(kSigned ? U64{1} << (kBits - 1) : 0);
-  if (rounded != rounded) return 0;
+  if (rounded != rounded) return static_cast<R>(integer_of_nan<I, F>());
   if (rounded >= high) return static_cast<R>(maximum);
   if (rounded < low) return static_cast<R>(minimum);
   return static_cast<R>(static_cast<I>(rounded));
@@ -113,22 +121,28 @@ void float_to_same(Warp& warp, const Instr& in) {
 
 constexpr auto f32_to_f64 = [](float a) { return static_cast<double>(a); };
 constexpr auto f32_ftz_to_f64 = [](float a) { return static_cast<double>(flush(a)); };
-constexpr auto f64_to_f32 = [](double a) { return canonical(static_cast<float>(a)); };
-constexpr auto f64_to_f32_ftz = [](double a) { return canonical(flush(static_cast<float>(a))); };
+// A NaN of f64 keeps its sign and what fits of its payload, unlike a NaN that arithmetic makes.
+constexpr auto f64_to_f32 = [](double a) { return static_cast<float>(a); };
+constexpr auto f64_to_f32_ftz = [](double a) { return flush(static_cast<float>(a)); };
 constexpr auto f16_to_f32 = [](U16 a) { return canonical(half_to_float(a)); };
 constexpr auto bf16_to_f32 = [](U16 a) { return canonical(bfloat_to_float(a)); };
 constexpr auto f16_to_f64 = [](U16 a) { return static_cast<double>(half_to_float(a)); };
-constexpr auto f64_to_f16 = [](double a) { return double_to_half(a); };
+constexpr auto f64_to_f16 = [](double a) {
+  if (a == a) return double_to_half(a);
+  const U64 bits = __builtin_bit_cast(U64, a);
+  return static_cast<U16>((bits >> 48 & 0x8000U) | 0x7e00U | (bits >> 42 & 0x1ffU));
+};
 constexpr auto f32_to_f16 = [](float a) { return float_to_half(a); };
 constexpr auto f32_to_f16_rz = [](float a) { return float_to_half_rz(a); };
-constexpr auto f32_to_f16_relu = [](float a) { return float_to_half(a < 0.0F ? 0.0F : a); };
+constexpr auto f32_to_f16_relu = [](float a) { return float_to_half(a <= 0.0F ? 0.0F : a); };
 constexpr auto f32_to_bf16 = [](float a) { return float_to_bfloat(a); };
 constexpr auto f32_to_bf16_rz = [](float a) { return float_to_bfloat_rz(a); };
-constexpr auto f32_to_bf16_relu = [](float a) { return float_to_bfloat(a < 0.0F ? 0.0F : a); };
+constexpr auto f32_to_bf16_relu = [](float a) { return float_to_bfloat(a <= 0.0F ? 0.0F : a); };
+// A NaN is cut and not rounded: one whose payload is in the low bits becomes an infinity.
 constexpr auto f32_to_tf32 = [](float a) {
   const U32 bits = float_bits(a);
-  return bits_float((bits & 0x7fffffffU) > 0x7f800000U ? 0x7fffffffU
-                                                       : (bits + 0x1000U) & 0xffffe000U);
+  const U32 half = (bits & 0x7fffffffU) > 0x7f800000U ? 0U : 0x1000U;
+  return bits_float((bits + half) & 0xffffe000U);
 };
 
 // The first source goes to the upper half.

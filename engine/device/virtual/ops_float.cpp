@@ -3,10 +3,11 @@
 #include "engine/device/virtual/simd_target.hpp"
 #include "engine/device/virtual/simd_lanes.hpp"
 // clang-format on
+#include "engine/device/virtual/mufu.hpp"
 
 // f32 and f64 arithmetic. Results that are NaN become the canonical NaN for f32, as on the
-// hardware. Approximate instructions are computed more exactly than documented: the error of ex2 is
-// below 2^-22 relative, the others are rounded results of the exact function.
+// hardware. ex2.approx, rcp.approx and what is built on them give the hardware's bits (mufu.hpp);
+// other approximate instructions are rounded results of the exact function.
 
 namespace evo::ptx::EVO_SIMD {
 namespace {
@@ -43,9 +44,11 @@ constexpr auto fma_f32 = [](float a, float b, float c) {
   return output<F, S>(__builtin_fmaf(input<F>(a), input<F>(b), input<F>(c)));
 };
 template <bool F>
-constexpr auto neg_f32 = [](float a) { return bits_float(float_bits(input<F>(a)) ^ 0x80000000U); };
+constexpr auto neg_f32 =
+    [](float a) { return canonical(bits_float(float_bits(input<F>(a)) ^ 0x80000000U)); };
 template <bool F>
-constexpr auto abs_f32 = [](float a) { return bits_float(float_bits(input<F>(a)) & 0x7fffffffU); };
+constexpr auto abs_f32 =
+    [](float a) { return canonical(bits_float(float_bits(input<F>(a)) & 0x7fffffffU)); };
 
 // min and max give the number when one operand is NaN (kNan: NaN), and order −0 below +0.
 template <bool F, bool kNan>
@@ -73,49 +76,54 @@ constexpr auto max_f32 = [](float a, float b) {
 template <bool F>
 constexpr auto div_f32 =
     [](float a, float b) { return output<F, false>(input<F>(a) / input<F>(b)); };
-// div.approx flushes the quotient for divisors beyond 2^126.
+
+// Approximate reciprocals and divisions as ptxas builds them from MUFU.RCP, which knows no
+// subnormal numbers: those of .f32 are scaled around it.
+constexpr float kLeastNormal = 0x1p-126F;
+constexpr float kLargestInvertible = 0x1p126F;
+constexpr float kUp = 0x1p24F;
+constexpr float kDown = 0x1p-2F;
+template <bool kFlush>
+EVO_INLINE float reciprocal_scale(float x) {
+  const float size = bits_float(float_bits(x) & 0x7fffffffU);
+  return size > kLargestInvertible ? kDown : (!kFlush && size < kLeastNormal ? kUp : 1.0F);
+}
+template <bool F>
+constexpr auto rcp_approx_f32 = [](float a) {
+  if (F) return mufu_reciprocal(a);
+  const float scale = reciprocal_scale<F>(a);
+  return output<F, false>(mufu_reciprocal(a * scale) * scale);
+};
+template <bool F>
+constexpr auto div_full_f32 = [](float a, float b) {
+  const float scale = reciprocal_scale<F>(b);
+  const float inverse = mufu_reciprocal(b * scale);
+  return output<F, false>(input<F>(input<F>(a) * scale) * inverse);
+};
+// Flushes the quotient for divisors beyond 2^126.
 template <bool F>
 constexpr auto div_approx_f32 = [](float a, float b) {
-  const float y = input<F>(b);
-  const float size = y < 0 ? -y : y;
-  const float quotient = input<F>(a) / y;
-  const bool huge = size > 0x1p126F && size <= 3.40282346638528859812e+38F;
-  const float x = input<F>(a);
-  const bool finite = x - x == 0.0F;
-  return output<F, false>(huge ? (finite ? 0.0F * quotient : bits_float(0x7fffffffU)) : quotient);
+  const float scaled = reciprocal_scale<F>(b);
+  const float scale = scaled == kDown ? 1.0F : scaled;
+  const float inverse = mufu_reciprocal(b * scale);
+  return output<F, false>(input<F>(input<F>(a) * scale) * inverse);
 };
 template <bool F>
 constexpr auto sqrt_f32 = [](float a) { return output<F, false>(__builtin_sqrtf(input<F>(a))); };
 template <bool F>
-constexpr auto rcp_f32 = [](float a) { return output<F, false>(1.0F / input<F>(a)); };
+constexpr auto rcp_rn_f32 = [](float a) { return output<F, false>(1.0F / input<F>(a)); };
 template <bool F>
 constexpr auto rsqrt_f32 = [](float a) {
   return output<F, false>(
       static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(input<F>(a)))));
 };
 
-/// 2^a by splitting off the integer and a Taylor polynomial of degree 7 on [−½, ½]; the relative
-/// error is below 1.2e-7 for normal results. Subnormal results are rounded once.
+// MUFU.EX2 flushes; .f32 takes the square of the root where the result is subnormal.
 template <bool F>
 constexpr auto ex2_f32 = [](float a) {
-  const float x = input<F>(a);
-  const float bounded = x < -160.0F ? -160.0F : (x > 160.0F ? 160.0F : x);
-  const float shifted = bounded + 12582912.0F;  // 1.5 · 2^23: rounds to an integer
-  const auto whole = static_cast<std::int32_t>(float_bits(shifted)) - 0x4b400000;
-  const float r = bounded - (shifted - 12582912.0F);
-  float p = 1.52527338e-5F;
-  p = p * r + 1.54035304e-4F;
-  p = p * r + 1.33335581e-3F;
-  p = p * r + 9.61812910e-3F;
-  p = p * r + 5.55041086e-2F;
-  p = p * r + 2.40226507e-1F;
-  p = p * r + 6.93147181e-1F;
-  p = p * r + 1.0F;
-  const std::int32_t half = whole >> 1;
-  const float first = bits_float(static_cast<std::uint32_t>(half + 127) << 23);
-  const float second = bits_float(static_cast<std::uint32_t>(whole - half + 127) << 23);
-  const float result = p * first * second;
-  return output<F, false>(x == x ? result : x);
+  const float scale = !F && a < -126.0F ? 0.5F : 1.0F;
+  const float result = mufu_exp2(a * scale);
+  return scale < 1.0F ? result * result : result;
 };
 template <bool F>
 constexpr auto lg2_f32 = [](float a) {
@@ -187,14 +195,14 @@ void register_f32_approximations(AluTable& table) {
   mufu("lg2.approx", unary<float, float, lg2_f32<F>>);
   mufu("sin.approx", unary<float, float, sin_f32<F>>);
   mufu("cos.approx", unary<float, float, cos_f32<F>>);
-  mufu("rcp.approx", unary<float, float, rcp_f32<F>>);
-  mufu("rcp.rn", unary<float, float, rcp_f32<F>>);
+  mufu("rcp.approx", unary<float, float, rcp_approx_f32<F>>);
+  mufu("rcp.rn", unary<float, float, rcp_rn_f32<F>>);
   mufu("rsqrt.approx", unary<float, float, rsqrt_f32<F>>);
   mufu("sqrt.approx", unary<float, float, sqrt_f32<F>>);
   mufu("sqrt.rn", unary<float, float, sqrt_f32<F>>);
   table.add("div.rn" + f, binary<float, float, float, div_f32<F>>, Type::kF32, floats(2),
             TaintRule::kAny, Pipe::kMufu);
-  table.add("div.full" + f, binary<float, float, float, div_f32<F>>, Type::kF32, floats(2),
+  table.add("div.full" + f, binary<float, float, float, div_full_f32<F>>, Type::kF32, floats(2),
             TaintRule::kAny, Pipe::kMufu);
   table.add("div.approx" + f, binary<float, float, float, div_approx_f32<F>>, Type::kF32, floats(2),
             TaintRule::kAny, Pipe::kMufu);

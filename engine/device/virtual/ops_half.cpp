@@ -3,6 +3,7 @@
 #include "engine/device/virtual/simd_target.hpp"
 #include "engine/device/virtual/simd_lanes.hpp"
 // clang-format on
+#include "engine/device/virtual/mufu.hpp"
 
 // f16 and bf16 arithmetic, alone and in pairs. Sums and products are computed in f32, which has
 // more than twice the digits, so that rounding twice equals rounding once; fused multiply-adds in
@@ -17,6 +18,9 @@ using U32 = std::uint32_t;
 struct Half {
   static EVO_INLINE float widen(U16 value) { return half_to_float(value); }
   static EVO_INLINE U16 narrow(float value) { return float_to_half(value); }
+  static EVO_INLINE U16 cut(float value) {
+    return value >= 65536.0F ? U16{0x7c00} : float_to_half_rz(value);
+  }
   static EVO_INLINE U16 flush(U16 value) {
     return static_cast<U16>((value & 0x7c00U) == 0 ? value & 0x8000U : value);
   }
@@ -24,6 +28,7 @@ struct Half {
 struct Bfloat {
   static EVO_INLINE float widen(U16 value) { return bfloat_to_float(value); }
   static EVO_INLINE U16 narrow(float value) { return float_to_bfloat(value); }
+  static EVO_INLINE U16 cut(float value) { return float_to_bfloat_rz(value); }
   static EVO_INLINE U16 flush(U16 value) { return value; }
 };
 
@@ -98,15 +103,19 @@ constexpr auto extreme_h = [](U16 a, U16 b) {
   if (kNan) result = x != x ? a : result;
   return T::widen(result) == T::widen(result) ? result : U16{0x7fff};
 };
-constexpr auto neg_h = [](U16 a) { return static_cast<U16>(a ^ 0x8000U); };
-constexpr auto abs_h = [](U16 a) { return static_cast<U16>(a & 0x7fffU); };
+// The hardware adds −0: a NaN becomes the canonical one.
 template <typename T>
-constexpr auto ex2_h = [](U16 a) {
-  return T::narrow(static_cast<float>(__builtin_exp2(static_cast<double>(T::widen(a)))));
-};
+constexpr auto neg_h =
+    [](U16 a) { return T::widen(a) == T::widen(a) ? static_cast<U16>(a ^ 0x8000U) : U16{0x7fff}; };
+template <typename T>
+constexpr auto abs_h =
+    [](U16 a) { return T::widen(a) == T::widen(a) ? static_cast<U16>(a & 0x7fffU) : U16{0x7fff}; };
+// The hardware cuts what it computes for f32.
+template <typename T>
+constexpr auto ex2_h = [](U16 a) { return T::cut(mufu_exp2(T::widen(a))); };
 template <typename T>
 constexpr auto tanh_h = [](U16 a) {
-  return T::narrow(static_cast<float>(__builtin_tanh(static_cast<double>(T::widen(a)))));
+  return T::cut(static_cast<float>(__builtin_tanh(static_cast<double>(T::widen(a)))));
 };
 
 /// Applies a 16-bit operation to both halves.
@@ -168,8 +177,8 @@ void register_rest(AluTable& table, const std::string& type) {
   add_binary<extreme_h<T, true, false>>(table, "max", type);
   add_binary<extreme_h<T, false, true>>(table, "min.NaN", type);
   add_binary<extreme_h<T, true, true>>(table, "max.NaN", type);
-  add_unary<neg_h>(table, "neg", type);
-  add_unary<abs_h>(table, "abs", type);
+  add_unary<neg_h<T>>(table, "neg", type);
+  add_unary<abs_h<T>>(table, "abs", type);
   add_unary<ex2_h<T>>(table, type == "f16" ? "ex2.approx" : "ex2.approx.ftz", type);
   add_unary<tanh_h<T>>(table, "tanh.approx", type);
 }

@@ -92,7 +92,6 @@ void convert(Warp& warp, const Instr& in) {
     if (((warp.exec >> l) & 1U) == 0) continue;
     D result = static_cast<D>(a[l]);
     if constexpr (sizeof(D) == 4) {
-      if (result != result) result = bits_float(0x7fffffffU);
       if ((in.aux & kFtz) != 0) result = flushed(result);
     }
     dst[l] = result;

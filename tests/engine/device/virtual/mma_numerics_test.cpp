@@ -112,5 +112,30 @@ TEST(MmaNumerics, OnlyNewArchitecturesHaveFp8) {
   EXPECT_TRUE(mma_numerics("sm_90a").has_fp8);
 }
 
+/// Bytes 4t and 4t + 1 of a row first, then 4t + 2 and 4t + 3, from zero; C last.
+TEST(UnpackedFp8Tile, AddsCToTwoProductsOfHalves) {
+  const DotRule rule = mma_numerics("sm_90").fp8;
+  Random random(6);
+  std::vector<float> a(16 * 32), b(32 * 8), c(128), d(128);
+  for (float& v : a) v = e4m3_to_float(static_cast<std::uint8_t>(random.bits() & 0xf7U));
+  for (float& v : b) v = e4m3_to_float(static_cast<std::uint8_t>(random.bits() & 0xf7U));
+  for (float& v : c) v = static_cast<float>(random.normal());
+  unpacked_fp8_tile(rule, false, a.data(), b.data(), c.data(), d.data());
+  for (std::size_t row = 0; row < 16; ++row) {
+    for (std::size_t n = 0; n < 8; ++n) {
+      float sum = 0;
+      for (const std::size_t half : {0U, 2U}) {
+        std::vector<float> x, y;
+        for (std::size_t k = half; k < 32; k += k % 2 == 0 ? 1 : 3) {
+          x.push_back(a[row * 32 + k]);
+          y.push_back(b[k * 8 + n]);
+        }
+        sum = dot_step_reference(rule, 16, -14, x.data(), y.data(), sum);
+      }
+      EXPECT_EQ(d[row * 8 + n], c[row * 8 + n] + sum);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace evo::ptx

@@ -132,21 +132,21 @@ TEST(VirtualDevice, LanesThatRunAheadLeaveTheRegistersOfOthersAlone) {
   for (int i = 0; i < 32; ++i) EXPECT_EQ(got[static_cast<std::size_t>(i)], i + 7) << "lane " << i;
 }
 
-TEST(VirtualDevice, AWarpgroupsMatrixProductIsNotSupportedAndSaysWhere) {
+TEST(VirtualDevice, ABulkCopyIsNotSupportedAndSaysWhere) {
   const std::string ptx = R"(.version 8.0
 .target sm_90a
 .address_size 64
-.visible .entry warpgroup(.param .u64 out)
+.visible .entry bulk(.param .u64 out)
 {
   wgmma.fence.sync.aligned;
-  wgmma.commit_group.sync.aligned;
+  cp.async.bulk.commit_group;
   ret;
 }
 )";
   TestGpu gpu("virtual:h200");
   const BufferId out = gpu.output<int>("out", 1);
-  const auto fault = gpu.run(ptx, "warpgroup", {{1, 1, 1}, {128, 1, 1}, 0}, {out});
-  EXPECT_EQ(text_of(fault), "not supported: wgmma.fence.sync.aligned at line 6\n");
+  const auto fault = gpu.run(ptx, "bulk", {{1, 1, 1}, {128, 1, 1}, 0}, {out});
+  EXPECT_EQ(text_of(fault), "not supported: cp.async.bulk.commit_group at line 7\n");
 }
 
 TEST(VirtualDevice, SamplesCtasAndLeavesTheRestUntouched) {
