@@ -122,12 +122,15 @@ using BlockTaint = std::vector<std::uint8_t>;
 std::uint8_t chunk_taint(const RaceChecker& races, std::uint32_t address, std::size_t chunk,
                          bool k_major) {
   const std::uint32_t bytes = races.taint_mask(address, kChunkBytes);
-  if (k_major) return bytes != 0 ? static_cast<std::uint8_t>(1U << (chunk % kBlockChunks / 2)) : 0;
-  std::uint8_t rows = 0;
-  for (std::uint32_t row = 0; row < 8; ++row) {
-    if (((bytes >> (2 * row)) & 3U) != 0) rows = static_cast<std::uint8_t>(rows | 1U << row);
+  std::uint32_t rows = 0;
+  if (k_major) {
+    if (bytes != 0) rows = 1U << (chunk % kBlockChunks / 2);
+  } else {
+    for (std::uint32_t row = 0; row < 8; ++row) {
+      if (((bytes >> (2 * row)) & 3U) != 0) rows |= 1U << row;
+    }
   }
-  return rows;
+  return static_cast<std::uint8_t>(rows);
 }
 
 /// Begins the reads; nothing when all of it was written.
