@@ -36,7 +36,7 @@ const std::map<std::string, Expected>& expectations() {
        {"correctness", "outside buffer 'y'.*0 bytes past its end",
         "out-of-bounds.*0 bytes past the end of 'y'"}},
       {"out of bounds before",
-       {"correctness", "outside buffer 'y'.*4 bytes before", "out-of-bounds.*4 bytes before 'y'"}},
+       {"correctness", "outside buffer 'y'.*bytes before its start", "out-of-bounds.*4 bytes before 'y'"}},
       {"all zero", {"correctness", "y\\[0\\] = 0, expected", "y\\[0\\] = 0, expected"}},
       {"leaves nan", {"correctness", "1 non-finite element", "1 non-finite element"}},
       {"changes input", {"correctness", "changed its input 'x'", "read-only buffer.*'x'"}},

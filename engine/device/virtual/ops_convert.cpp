@@ -125,7 +125,8 @@ constexpr auto f32_ftz_to_f64 = [](float a) { return static_cast<double>(flush(a
 constexpr auto f64_to_f32 = [](double a) { return static_cast<float>(a); };
 constexpr auto f64_to_f32_ftz = [](double a) { return flush(static_cast<float>(a)); };
 constexpr auto f16_to_f32 = [](U16 a) { return canonical(half_to_float(a)); };
-constexpr auto bf16_to_f32 = [](U16 a) { return canonical(bfloat_to_float(a)); };
+// A shift: a NaN of bf16 keeps its payload.
+constexpr auto bf16_to_f32 = [](U16 a) { return bfloat_to_float(a); };
 constexpr auto f16_to_f64 = [](U16 a) { return static_cast<double>(half_to_float(a)); };
 constexpr auto f64_to_f16 = [](double a) {
   if (a == a) return double_to_half(a);
