@@ -63,6 +63,7 @@ std::vector<CandidatePlan> default_plans() {
       {"causal_tall"}, decode,          {"causal_wide"},   ragged, {"causal_tall_d128"}};
   return {{"sdpa_fp8_mma_h200.json", 200, shapes, {{"PV_MODE", "f16"}}},
           {"sdpa_fp8_mma_h200.json", 24, shapes, {{"PV_MODE", "fp8"}}},
+          {"sdpa_fp8_wgmma_h200.json", 24, shapes},
           {"sdpa_fp8_wmma_h200.json", 16, {ragged, {"ragged31_d128"}}},
           {"row_softmax_h200.json", 10, {{"single", "ragged"}}}};
 }
