@@ -56,13 +56,15 @@ fetch_toolkit() {
   echo "$root"
 }
 
+# setup_and_build PRESET [options of CMake]
 setup_and_build() {
   local preset="$1" toolkit
+  shift
   install_packages "${packages[@]}"
   toolkit="$(find_toolkit)"
   [ -n "$toolkit" ] || toolkit="$(fetch_toolkit)" || exit $?
   say "Building ($preset) with the CUDA Toolkit in $toolkit"
-  cmake --preset "$preset" -DEVO_CUDA_ROOT="$toolkit" >/dev/null || fail "CMake failed; its output is above."
+  cmake --preset "$preset" -DEVO_CUDA_ROOT="$toolkit" "$@" >/dev/null || fail "CMake failed; its output is above."
   cmake --build --preset "$preset" 2>&1 | grep -E ': (fatal )?error: |: warning: |^(ninja|collect2): ' >&2
   [ "${PIPESTATUS[0]}" -eq 0 ] || fail "The build failed; the errors are above."
 }
