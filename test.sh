@@ -11,7 +11,7 @@ exclude=()
 nvidia-smi -L >/dev/null 2>&1 || exclude=(-LE gpu)
 ctest --preset ci -j "$(nproc)" "${exclude[@]}" "$@" 2>&1 | tee "$log"
 status=${PIPESTATUS[0]}
-[ ${#exclude[@]} -eq 0 ] || say "Skipped: the tests labelled gpu ($(ctest --preset ci -N -L gpu | grep -c 'Test ')): this machine has no CUDA GPU."
+[ ${#exclude[@]} -eq 0 ] || say "Skipped: the tests labelled gpu ($(ctest --preset ci -N -L gpu | grep -c 'Test *#')): this machine has no CUDA GPU."
 skipped="$(grep -cE 'Skipped' "$log")"
 [ "$skipped" -eq 0 ] || { say "Skipped by themselves, with their reasons:"; grep -hE '\*\*\*Skipped' "$log" | sort -u | head -n 40 >&2; }
 exit "$status"
