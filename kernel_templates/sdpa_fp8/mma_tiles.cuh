@@ -7,6 +7,7 @@
 #include "copy_rows.cuh"
 #include "mma_config.cuh"
 #include "problem.cuh"
+#include "ring_barriers.cuh"
 
 __device__ __forceinline__ Role role_of(int thread) {
   const int warp = thread / kWarp;
@@ -107,32 +108,13 @@ struct SharedRing {
   __device__ __forceinline__ int slot_v(int step) const { return step % STAGES_V; }
 };
 
-/// A ring that producer warps fill ahead of the consumers. Each slot has two mbarriers: `full`, on
-/// which the copies themselves arrive, and `empty`, on which consumer warps do. `used`: tiles that
-/// went through the ring before this work item.
-struct ProducedRing {
-  u32 barriers;  ///< full K, full V, empty K, empty V
+/// A ring that producer warps fill ahead of the consumers; on `full` the copies themselves arrive.
+/// `used`: tiles that went through the ring before this work item.
+struct ProducedRing : RingBarriers {
   int used;
 
-  __device__ __forceinline__ u32 full_k(int n) const { return barriers + 8 * (n % STAGES_K); }
-  __device__ __forceinline__ u32 full_v(int n) const {
-    return barriers + 8 * (STAGES_K + n % STAGES_V);
-  }
-  __device__ __forceinline__ u32 empty_k(int n) const {
-    return full_k(n) + 8 * (STAGES_K + STAGES_V);
-  }
-  __device__ __forceinline__ u32 empty_v(int n) const {
-    return full_v(n) + 8 * (STAGES_K + STAGES_V);
-  }
-
   __device__ __forceinline__ void init(int thread) const {
-    if (thread == 0) {
-      for (int i = 0; i < STAGES_K + STAGES_V; ++i) {
-        ptx::mbarrier_init(barriers + 8 * i, kProducers);
-        ptx::mbarrier_init(barriers + 8 * (STAGES_K + STAGES_V + i), WARPS_M * WARPS_KV);
-      }
-    }
-    ptx::sync_cta();
+    RingBarriers::init(thread, kProducers, WARPS_M * WARPS_KV);
   }
   /// Producers: all tiles of a work item.
   __device__ __forceinline__ void produce(const Tiles& tiles, int copier) const {
@@ -157,12 +139,10 @@ struct ProducedRing {
     ptx::mbarrier_wait(full_v(used + step), (used + step) / STAGES_V & 1);
   }
   __device__ __forceinline__ void release_k(int step, const Role& role) const {
-    ptx::sync_warp();
-    if (role.lane == 0) ptx::mbarrier_arrive(empty_k(used + step));
+    arrive_empty_k(used + step, role);
   }
   __device__ __forceinline__ void release_v(int step, const Role& role) const {
-    ptx::sync_warp();
-    if (role.lane == 0) ptx::mbarrier_arrive(empty_v(used + step));
+    arrive_empty_v(used + step, role);
   }
   __device__ __forceinline__ int slot_k(int step) const { return (used + step) % STAGES_K; }
   __device__ __forceinline__ int slot_v(int step) const { return (used + step) % STAGES_V; }

@@ -12,6 +12,7 @@
 #include "common/wgmma.cuh"
 #include "copy_rows.cuh"
 #include "problem.cuh"
+#include "ring_barriers.cuh"
 #include "wgmma_config.cuh"
 
 __device__ __forceinline__ Role role_of(int thread) {
@@ -145,31 +146,12 @@ struct SharedRing {
   }
 };
 
-/// A ring that a producer warpgroup fills ahead of the consumers. Each slot has two mbarriers:
-/// `full`, on which every producer arrives, and `empty`, on which every consumer warp does.
-struct ProducedRing {
+/// A ring that a producer warpgroup fills ahead of the consumers; on `full` every producer arrives.
+struct ProducedRing : RingBarriers {
   static constexpr int kAhead = STAGES_K - 1;
 
-  u32 barriers;  ///< full K, full V, empty K, empty V
-
-  __device__ __forceinline__ u32 full_k(int n) const { return barriers + 8 * (n % STAGES_K); }
-  __device__ __forceinline__ u32 full_v(int n) const {
-    return barriers + 8 * (STAGES_K + n % STAGES_V);
-  }
-  __device__ __forceinline__ u32 empty_k(int n) const {
-    return full_k(n) + 8 * (STAGES_K + STAGES_V);
-  }
-  __device__ __forceinline__ u32 empty_v(int n) const {
-    return full_v(n) + 8 * (STAGES_K + STAGES_V);
-  }
   __device__ __forceinline__ void init(int thread) const {
-    if (thread == 0) {
-      for (int i = 0; i < STAGES_K + STAGES_V; ++i) {
-        ptx::mbarrier_init(barriers + 8 * i, kGroup);
-        ptx::mbarrier_init(barriers + 8 * (STAGES_K + STAGES_V + i), kConsumers / kWarp);
-      }
-    }
-    ptx::sync_cta();
+    RingBarriers::init(thread, kGroup, kConsumers / kWarp);
   }
   /// Producers: all tiles.
   __device__ __forceinline__ void produce(const Tiles& tiles, int copier) const {
@@ -207,11 +189,9 @@ struct ProducedRing {
     ptx::mbarrier_wait(full_v(step), step / STAGES_V & 1);
   }
   __device__ __forceinline__ void release_k(int step, const Role& role) const {
-    ptx::sync_warp();
-    if (role.lane == 0) ptx::mbarrier_arrive(empty_k(step));
+    arrive_empty_k(step, role);
   }
   __device__ __forceinline__ void release_v(int step, const Role& role) const {
-    ptx::sync_warp();
-    if (role.lane == 0) ptx::mbarrier_arrive(empty_v(step));
+    arrive_empty_v(step, role);
   }
 };

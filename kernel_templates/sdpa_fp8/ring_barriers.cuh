@@ -1,0 +1,43 @@
+// The mbarriers of a ring that producers fill ahead of the consumers. After the template's
+// configuration: STAGES_K and STAGES_V.
+#pragma once
+
+#include "common/mbarrier.cuh"
+#include "common/sync.cuh"
+#include "problem.cuh"
+
+/// Each slot has two: `full`, on which what producers wrote arrives, and `empty`, on which every
+/// consumer warp does. `n`: number of the tile since the kernel began.
+struct RingBarriers {
+  u32 barriers;  ///< full K, full V, empty K, empty V
+
+  __device__ __forceinline__ u32 full_k(int n) const { return barriers + 8 * (n % STAGES_K); }
+  __device__ __forceinline__ u32 full_v(int n) const {
+    return barriers + 8 * (STAGES_K + n % STAGES_V);
+  }
+  __device__ __forceinline__ u32 empty_k(int n) const {
+    return full_k(n) + 8 * (STAGES_K + STAGES_V);
+  }
+  __device__ __forceinline__ u32 empty_v(int n) const {
+    return full_v(n) + 8 * (STAGES_K + STAGES_V);
+  }
+  /// By all threads of the CTA. `fillers`, `warps`: arrivals that complete a phase.
+  __device__ __forceinline__ void init(int thread, int fillers, int warps) const {
+    if (thread == 0) {
+      for (int i = 0; i < STAGES_K + STAGES_V; ++i) {
+        ptx::mbarrier_init(barriers + 8 * i, fillers);
+        ptx::mbarrier_init(barriers + 8 * (STAGES_K + STAGES_V + i), warps);
+      }
+    }
+    ptx::sync_cta();
+  }
+  /// Consumer warps: K, or V, of the tile has been read.
+  __device__ __forceinline__ void arrive_empty_k(int n, const Role& role) const {
+    ptx::sync_warp();
+    if (role.lane == 0) ptx::mbarrier_arrive(empty_k(n));
+  }
+  __device__ __forceinline__ void arrive_empty_v(int n, const Role& role) const {
+    ptx::sync_warp();
+    if (role.lane == 0) ptx::mbarrier_arrive(empty_v(n));
+  }
+};
