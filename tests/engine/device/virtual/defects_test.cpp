@@ -12,7 +12,7 @@ struct Defect {
   const char* mentions;  ///< what it must name
 };
 
-// Every entry of kernels/defects.cu.
+// Every entry of kernels/defects_data.cu and defects_order.cu.
 constexpr Defect kDefects[] = {
     {"missing_sync", "shared-memory race", "no barrier between"},
     {"missing_sync_before_reuse", "shared-memory race", "no barrier between"},
@@ -49,9 +49,11 @@ constexpr Defect kDefects[] = {
 constexpr int kCount = 128;
 
 const std::string& compiled(bool bug) {
-  static const std::string clean = compile_to_ptx(kernel_source("defects.cu"), "compute_80");
-  static const std::string broken =
-      compile_to_ptx(kernel_source("defects.cu"), "compute_80", {"-DBUG"});
+  static const std::string source = kernel_source("defects.cuh") +
+                                    kernel_source("defects_data.cu") +
+                                    kernel_source("defects_order.cu");
+  static const std::string clean = compile_to_ptx(source, "compute_80");
+  static const std::string broken = compile_to_ptx(source, "compute_80", {"-DBUG"});
   return bug ? broken : clean;
 }
 

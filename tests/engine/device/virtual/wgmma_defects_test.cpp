@@ -13,7 +13,7 @@ struct Defect {
   std::uint32_t threads = 128;
 };
 
-// Every entry of kernels/wgmma_defects.cu.
+// Every entry of kernels/wgmma_defects_waits.cu and wgmma_defects_fences.cu.
 constexpr Defect kDefects[] = {
     {"reads_accumulator_early", "wgmma race", "reads an accumulator"},
     {"waits_for_the_group_before", "wgmma race", "reads an accumulator"},
@@ -44,9 +44,11 @@ constexpr Defect kDefects[] = {
 constexpr int kValues = 128;
 
 const std::string& compiled(bool bug) {
-  static const std::string clean = compile_to_ptx(kernel_source("wgmma_defects.cu"), "compute_90a");
-  static const std::string broken =
-      compile_to_ptx(kernel_source("wgmma_defects.cu"), "compute_90a", {"-DBUG"});
+  static const std::string source = kernel_source("wgmma_defects.cuh") +
+                                    kernel_source("wgmma_defects_waits.cu") +
+                                    kernel_source("wgmma_defects_fences.cu");
+  static const std::string clean = compile_to_ptx(source, "compute_90a");
+  static const std::string broken = compile_to_ptx(source, "compute_90a", {"-DBUG"});
   return bug ? broken : clean;
 }
 

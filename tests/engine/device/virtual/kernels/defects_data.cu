@@ -1,0 +1,221 @@
+// Behind defects.cuh: data that are not there yet, not there any more, or not there at all.
+
+// The tile is read before every thread has stored its part.
+extern "C" __global__ void missing_sync(const float* in, float* out, int n) {
+  __shared__ float tile[128];
+  const int t = threadIdx.x;
+  tile[t] = in[t];
+#ifndef BUG
+  __syncthreads();
+#endif
+  out[t] = tile[(t + 33) % 128];
+}
+
+// The tile is overwritten while other warps may still read it.
+extern "C" __global__ void missing_sync_before_reuse(const float* in, float* out, int n) {
+  __shared__ float tile[128];
+  const int t = threadIdx.x;
+  float sum = 0;
+  for (int i = 0; i < 3; ++i) {
+    tile[t] = in[t] + i;
+    __syncthreads();
+    sum += tile[127 - t];
+#ifndef BUG
+    __syncthreads();
+#endif
+  }
+  out[t] = sum;
+}
+
+// Lanes of one warp exchange through shared memory without __syncwarp.
+extern "C" __global__ void missing_syncwarp(const float* in, float* out, int n) {
+  __shared__ float tile[128];
+  const int t = threadIdx.x;
+  tile[t] = in[t];
+#ifndef BUG
+  __syncwarp();
+#endif
+  out[t] = tile[t ^ 1];
+}
+
+// wait_prior(1) before the last tile, after which nothing newer was committed, waits for nothing.
+extern "C" __global__ void wait_prior_last_tile(const float* in, float* out, int n) {
+  __shared__ float tile[2][64];
+  const int t = threadIdx.x;
+  float sum = 0;
+  if (t < 16) copy16(&tile[0][4 * t], in + 4 * t);
+  commit();
+  for (int i = 0; i < 2; ++i) {
+    if (i + 1 < 2) {
+      if (t < 16) copy16(&tile[1][4 * t], in + 64 + 4 * t);
+      commit();
+    }
+#ifndef BUG
+    else {
+      commit();
+    }
+#endif
+    wait_prior<1>();
+    __syncthreads();
+    sum += tile[i][t % 64];
+    __syncthreads();
+  }
+#ifdef BUG
+  wait_prior<0>();
+#endif
+  out[t] = sum;
+}
+
+// The copy is never waited for.
+extern "C" __global__ void missing_wait(const float* in, float* out, int n) {
+  __shared__ float tile[128];
+  const int t = threadIdx.x;
+  copy4(&tile[t], in + t);
+  commit();
+#ifndef BUG
+  wait_prior<0>();
+#endif
+  __syncthreads();
+  out[t] = tile[t];
+#ifdef BUG
+  wait_prior<0>();
+#endif
+}
+
+// Every thread waits for its own copies, but nobody for those of the others.
+extern "C" __global__ void wait_without_barrier(const float* in, float* out, int n) {
+  __shared__ float tile[128];
+  const int t = threadIdx.x;
+  copy4(&tile[t], in + t);
+  commit();
+  wait_prior<0>();
+#ifndef BUG
+  __syncthreads();
+#endif
+  out[t] = tile[(t + 32) % 128];
+}
+
+// A stage of the ring is filled again while it is still being read.
+extern "C" __global__ void double_use_of_stage(const float* in, float* out, int n) {
+  __shared__ float tile[2][128];
+  const int t = threadIdx.x;
+  float sum = 0;
+  copy4(&tile[0][t], in + t);
+  commit();
+  for (int i = 0; i < 4; ++i) {
+#ifdef BUG
+    const int next = i & 1;
+#else
+    const int next = (i + 1) & 1;
+#endif
+    wait_prior<0>();
+    __syncthreads();
+    copy4(&tile[next][t], in + t);
+    commit();
+    sum += tile[i & 1][127 - t];
+    __syncthreads();
+  }
+  wait_prior<0>();
+  out[t] = sum;
+}
+
+// The tail of the last tile is not masked.
+extern "C" __global__ void unmasked_tail(const float* in, float* out, int n) {
+  for (int i = threadIdx.x; i < (n + 47) / 48 * 48; i += blockDim.x) {
+#ifndef BUG
+    if (i < n)
+#endif
+      out[i] = in[i] * 2;
+  }
+}
+
+// One element too far at the end of the input.
+extern "C" __global__ void off_by_one(const float* in, float* out, int n) {
+  const int t = threadIdx.x;
+#ifdef BUG
+  const int next = t + 1;
+#else
+  const int next = t + 1 < n ? t + 1 : t;
+#endif
+  out[t] = in[t] + in[next];
+}
+
+// Rows of 16 floats are copied contiguously into rows padded to 20: some rows are never filled.
+extern "C" __global__ void contiguous_copy_into_padded_rows(const float* in, float* out, int n) {
+  __shared__ float tile[8 * 20];
+  const int t = threadIdx.x;
+#ifdef BUG
+  tile[t] = in[t];
+#else
+  tile[t / 16 * 20 + t % 16] = in[t];
+#endif
+  __syncthreads();
+  out[t] = tile[t / 16 * 20 + t % 16];
+}
+
+// The accumulator in shared memory is not cleared.
+extern "C" __global__ void uninitialised_accumulator(const float* in, float* out, int n) {
+  __shared__ float sum[32];
+  const int t = threadIdx.x;
+#ifndef BUG
+  if (t < 32) sum[t] = 0;
+#endif
+  __syncthreads();
+  if (t < 32) sum[t] += in[t];
+  __syncthreads();
+  out[t] = sum[t % 32];
+}
+
+// Output that nobody wrote decides a branch.
+extern "C" __global__ void uninitialised_branch(const float* in, float* out, int n) {
+  __shared__ int flag[4];
+  const int t = threadIdx.x;
+#ifndef BUG
+  if (t < 4) flag[t] = t;
+#else
+  if (t < 3) flag[t] = t;
+#endif
+  __syncthreads();
+  if (flag[t / 32] > 1) {
+    out[t] = in[t];
+  } else {
+    out[t] = sinf(in[t]);
+  }
+}
+
+// An element of an array in local memory is never set.
+extern "C" __global__ void uninitialised_local(const float* in, float* out, int n) {
+  float local[32];
+  const int t = threadIdx.x;
+#ifdef BUG
+  for (int i = 0; i < n / 8; ++i) local[(i * 7) % 32] = in[i];
+#else
+  for (int i = 0; i < n / 4; ++i) local[(i * 7) % 32] = in[i];
+#endif
+  out[t] = local[(t * 5) % 32];
+}
+
+// A plain flag in shared memory tells the consumer that the data are there.
+extern "C" __global__ void plain_flag(const float* in, float* out, int n) {
+  __shared__ float tile[32];
+  __shared__ volatile int ready;
+  const int t = threadIdx.x;
+  if (t == 0) ready = 0;
+  __syncthreads();
+  if (t < 32) {
+    tile[t] = in[t];
+    __syncwarp();
+#ifndef BUG
+    __threadfence_block();
+#endif
+    if (t == 0) ready = 1;
+  } else {
+    while (ready == 0) {
+    }
+#ifndef BUG
+    __threadfence_block();
+#endif
+    out[t] = tile[t % 32];
+  }
+  if (t < 32) out[t] = in[t];
+}
