@@ -19,4 +19,20 @@ std::vector<std::uint32_t> successors(const Program& program, std::size_t pc) {
   return next;
 }
 
+void visit_until_stable(const Program& program, const std::function<bool(std::uint32_t)>& visit) {
+  std::vector<std::uint32_t> worklist = {0};
+  std::vector<bool> queued(program.code.size(), false);
+  while (!worklist.empty()) {
+    const std::uint32_t pc = worklist.back();
+    worklist.pop_back();
+    queued[pc] = false;
+    if (!visit(pc)) continue;
+    for (const std::uint32_t next : successors(program, pc)) {
+      if (queued[next]) continue;
+      queued[next] = true;
+      worklist.push_back(next);
+    }
+  }
+}
+
 }  // namespace evo::ptx

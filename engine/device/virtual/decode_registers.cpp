@@ -18,18 +18,11 @@ namespace {
 
 std::vector<bool> reachable(const Program& program) {
   std::vector<bool> seen(program.code.size(), false);
-  std::vector<std::uint32_t> todo = {0};
-  seen[0] = true;
-  while (!todo.empty()) {
-    const std::uint32_t pc = todo.back();
-    todo.pop_back();
-    for (const std::uint32_t next : successors(program, pc)) {
-      if (!seen[next]) {
-        seen[next] = true;
-        todo.push_back(next);
-      }
-    }
-  }
+  visit_until_stable(program, [&](std::uint32_t pc) {
+    const bool is_first = !seen[pc];
+    seen[pc] = true;
+    return is_first;
+  });
   return seen;
 }
 

@@ -1,7 +1,6 @@
 #include "engine/device/virtual/product_registers.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <span>
 
 #include "engine/device/virtual/control_flow.hpp"
@@ -36,23 +35,6 @@ struct Product {
 
 bool contains(std::span<const std::uint32_t> registers, std::uint32_t reg) {
   return std::ranges::find(registers, reg) != registers.end();
-}
-
-/// Calls `visit(pc)`, which returns whether the state after pc changed, until nothing changes.
-void solve(const Program& program, const std::function<bool(std::uint32_t)>& visit) {
-  std::vector<std::uint32_t> todo = {0};
-  std::vector<bool> queued(program.code.size(), false);
-  while (!todo.empty()) {
-    const std::uint32_t pc = todo.back();
-    todo.pop_back();
-    queued[pc] = false;
-    if (!visit(pc)) continue;
-    for (const std::uint32_t next : successors(program, pc)) {
-      if (queued[next]) continue;
-      queued[next] = true;
-      todo.push_back(next);
-    }
-  }
 }
 
 class ProductRegisters {
@@ -124,7 +106,7 @@ class ProductRegisters {
   void find_in_flight() {
     std::vector<std::vector<InFlight>> before(program_.code.size());
     std::vector<bool> seen(program_.code.size(), false);
-    solve(program_, [&](std::uint32_t pc) {
+    visit_until_stable(program_, [&](std::uint32_t pc) {
       std::vector<InFlight> after = before[pc];
       step(pc, after);
       bool changed = false;
@@ -191,7 +173,7 @@ class ProductRegisters {
     std::vector<Written> before(program_.code.size());
     before[0].assign(bit_.size() + 1, false);
     before[0][0] = true;
-    solve(program_, [&](std::uint32_t pc) {
+    visit_until_stable(program_, [&](std::uint32_t pc) {
       Written after = before[pc];
       step(pc, after);
       bool changed = false;
