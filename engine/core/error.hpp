@@ -61,6 +61,12 @@ class CudaError : public MissingError {
   using MissingError::MissingError;
 };
 
+/// The device's memory does not hold what was asked for.
+class DeviceMemoryError : public CudaError {
+ public:
+  using CudaError::CudaError;
+};
+
 /// NVRTC itself failed (not the kernel it was given).
 class NvrtcError : public MissingError {
  public:

@@ -90,10 +90,10 @@ class GridSampler {
   virtual void set_cta_sample(std::vector<std::uint64_t> ctas) = 0;
   /// The kernel has atomics on global memory that return a value: a CTA may do another one's work.
   [[nodiscard]] virtual bool claims_work(KernelId kernel) const = 0;
-  /// Every byte := value, written by nobody.
-  virtual void poison(BufferId buffer, std::byte value) = 0;
   /// For each byte, whether anyone wrote it since it was poisoned.
   [[nodiscard]] virtual std::vector<bool> written(BufferId buffer) const = 0;
+  /// Without checks for races and uninitialised data launches are faster; they are on at first.
+  virtual void set_checks(bool on) = 0;
 };
 
 /// The boundary to what runs kernels. Errors that no kernel can be blamed for throw CudaError.
@@ -104,19 +104,33 @@ class Device {
 
   [[nodiscard]] virtual const DeviceInfo& info() const = 0;
 
-  /// Device memory, uninitialised. Freed by release() or with the device.
+  /// Device memory, uninitialised. Freed by release() or with the device. Throws DeviceMemoryError
+  /// when it does not fit.
   virtual BufferId allocate(const BufferSpec& spec) = 0;
   virtual void release(BufferId buffer) = 0;
   virtual void upload(BufferId buffer, std::span<const std::byte> data) = 0;
   virtual void download(BufferId buffer, std::span<std::byte> data) = 0;
   /// Every byte := value.
   virtual void fill(BufferId buffer, std::byte value) = 0;
+  /// Fills the buffer with `pattern` (1, 2, 4 or 8 bytes, repeated) as data that nobody wrote: a
+  /// device that tracks writes forgets them.
+  virtual void poison(BufferId buffer, std::span<const std::byte> pattern) = 0;
+  /// Whether the device knows which bytes were written.
+  [[nodiscard]] virtual bool tracks_writes() const { return false; }
+  /// The first byte that no kernel wrote since the buffer was poisoned; nothing when all of them
+  /// were written, or when the device does not track writes.
+  [[nodiscard]] virtual std::optional<std::size_t> first_unwritten(BufferId) const {
+    return std::nullopt;
+  }
   /// What was overwritten in the guard zones since allocation, or nothing. Repairs the zones.
   virtual std::optional<std::string> guard_violation(BufferId buffer) = 0;
 
   /// A kernel ready to launch, or why the device cannot take it.
   virtual std::variant<KernelId, Fault> load(const KernelImage& image) = 0;
   virtual void unload(KernelId kernel) = 0;
+  /// A hash of what the kernel's own variables in device memory hold, which outlives its launches;
+  /// nothing when it has some and the device cannot read them.
+  [[nodiscard]] virtual std::optional<std::string> variables_hash(KernelId kernel) const = 0;
 
   /// One launch; returns when the whole device is idle again.
   virtual std::optional<Fault> launch(KernelId kernel, const LaunchConfig& config,

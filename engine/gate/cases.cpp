@@ -1,9 +1,12 @@
 #include "engine/gate/cases.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "engine/core/error.hpp"
 #include "engine/core/random.hpp"
+#include "engine/gate/damage.hpp"
+#include "engine/gate/poison.hpp"
 
 namespace evo {
 namespace {
@@ -31,6 +34,19 @@ ScalarArgument scalar_of(Dtype dtype, double value) {
 }
 
 }  // namespace
+
+Expectation CheckCase::expectation_of(std::size_t position, Dtype dtype,
+                                      std::span<const std::size_t> elements) const {
+  if (complete) return expected[position].at(elements);
+  const std::size_t size = size_of(dtype);
+  std::vector<std::byte> bytes;
+  bytes.reserve(elements.size() * size);
+  for (const std::size_t element : elements) {
+    const std::byte* from = partly_expected[position].data() + element * size;
+    bytes.insert(bytes.end(), from, from + size);
+  }
+  return {dtype, std::move(bytes)};
+}
 
 CheckCase& CaseSet::made(const Shape& shape, std::size_t index) {
   auto& slot = cases_[{shape.name, index}];
@@ -61,10 +77,7 @@ const CheckCase& CaseSet::expect_rows(const Shape& shape, std::size_t index,
   }
   if (ctas.empty()) return data;
   GridSampler& sampler = *device_.sampler();
-  for (std::size_t i = 0; i < data.arguments.size(); ++i) {
-    if (!is_output(problem_.arguments[i].direction)) continue;
-    sampler.poison(std::get<BufferId>(data.arguments[i]), std::byte{0xff});
-  }
+  poison_outputs(data, std::byte{0});
   sampler.set_cta_sample({ctas.begin(), ctas.end()});
   run_reference(data);
   sampler.set_cta_sample({});
@@ -73,9 +86,8 @@ const CheckCase& CaseSet::expect_rows(const Shape& shape, std::size_t index,
   }
   for (const std::size_t row : rows) {
     if (knows_row(data, row)) continue;
-    throw ProblemError((problem_.folder / "problem.json").string() + ": reference.cta_of_row: '" +
-                       problem_.reference.cta_of_row->text() + "': that CTA does not write row " +
-                       std::to_string(row) + " on shape '" + shape.name + "'");
+    fail(data, "reference.cta_of_row: '" + problem_.reference.cta_of_row->text() + "'",
+         "that CTA does not write row " + std::to_string(row));
   }
   return data;
 }
@@ -94,19 +106,24 @@ bool CaseSet::knows_row(const CheckCase& data, std::size_t row) const {
 /// What the reference wrote of one output since it was poisoned becomes known.
 void CaseSet::take_written(CheckCase& data, std::size_t position) {
   const Argument& argument = problem_.arguments[position];
-  const BufferId buffer = std::get<BufferId>(data.arguments[position]);
-  std::vector<std::byte> output(argument.bytes(data.values));
-  device_.download(buffer, output);
-  const std::vector<bool> written = device_.sampler()->written(buffer);
-  const std::vector<double> values = decode_all(argument.dtype, output);
+  const std::vector<std::byte> output = output_of(data, position);
+  const std::vector<bool> written =
+      device_.sampler()->written(std::get<BufferId>(data.arguments[position]));
+  const std::size_t size = size_of(argument.dtype);
   data.known.resize(data.arguments.size());
-  data.known[position].resize(values.size());
-  data.expected[position].resize(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!written[i * size_of(argument.dtype)]) continue;
+  data.partly_expected.resize(data.arguments.size());
+  data.known[position].resize(output.size() / size);
+  data.partly_expected[position].resize(output.size());
+  std::vector<std::byte> fresh;
+  for (std::size_t i = 0; i < data.known[position].size(); ++i) {
+    if (!written[i * size]) continue;
     data.known[position][i] = true;
-    data.expected[position][i] = values[i];
+    const auto from = output.begin() + static_cast<std::ptrdiff_t>(i * size);
+    std::copy_n(from, size,
+                data.partly_expected[position].begin() + static_cast<std::ptrdiff_t>(i * size));
+    fresh.insert(fresh.end(), from, from + static_cast<std::ptrdiff_t>(size));
   }
+  audit_.take(*data.shape, data.seed, position, fresh, {});
 }
 
 void CaseSet::restore_inputs(const CheckCase& data) {
@@ -117,13 +134,17 @@ void CaseSet::restore_inputs(const CheckCase& data) {
   }
 }
 
+Values CaseSet::values_of(const Shape& shape) const {
+  const Values macros = problem_.macros_for(shape);
+  const Values device_values = {{"SM_COUNT", device_.info().sm_count}};
+  return merged({&shape.variables, &macros, &device_values});
+}
+
 std::unique_ptr<CheckCase> CaseSet::build(const Shape& shape, std::size_t index) {
   auto data = std::make_unique<CheckCase>();
   data->shape = &shape;
   data->seed = mix_seed(check_seed_, mix_seed(name_hash(shape.name), index));
-  const Values macros = problem_.macros_for(shape);
-  const Values device_values = {{"SM_COUNT", device_.info().sm_count}};
-  data->values = merged({&shape.variables, &macros, &device_values});
+  data->values = values_of(shape);
   for (std::size_t i = 0; i < problem_.arguments.size(); ++i) add_argument(*data, i);
   return data;
 }
@@ -131,7 +152,6 @@ std::unique_ptr<CheckCase> CaseSet::build(const Shape& shape, std::size_t index)
 void CaseSet::add_argument(CheckCase& data, std::size_t position) {
   const Argument& argument = problem_.arguments[position];
   data.inputs.emplace_back();
-  data.expected.emplace_back();
   if (argument.direction == Direction::kScalar) {
     data.arguments.emplace_back(scalar_of(argument.dtype, argument.size.evaluate(data.values)));
     return;
@@ -152,6 +172,11 @@ void CaseSet::add_argument(CheckCase& data, std::size_t position) {
   }
 }
 
+void CaseSet::fail(const CheckCase& data, const std::string& key, const std::string& what) const {
+  throw ProblemError((problem_.folder / "problem.json").string() + ": " + key + ": on shape '" +
+                     data.shape->name + "' " + what);
+}
+
 void CaseSet::run_reference(const CheckCase& data) {
   // The reference needs no workspace; a small one keeps the argument list the same.
   constexpr std::size_t kUnusedBytes = 256;
@@ -162,24 +187,84 @@ void CaseSet::run_reference(const CheckCase& data) {
   }
   const LaunchConfig config = problem_.reference.launch.evaluate(data.values);
   if (const auto fault = device_.launch(reference_, config, arguments)) {
-    throw CudaError("the reference kernel of problem '" + problem_.name + "' failed on shape '" +
-                    data.shape->name + "': " + fault->reason + "\n" + fault->detail);
+    fail(data, "reference", "the kernel fails: " + fault->reason + "\n" + fault->detail);
+  }
+  if (const auto damage = find_damage(device_, problem_, arguments, data)) {
+    fail(data, "reference", "the kernel " + *damage);
   }
   device_.release(unused);
 }
 
-void CaseSet::compute_expected(CheckCase& data) {
-  for (std::size_t i = 0; i < data.arguments.size(); ++i) {
-    if (problem_.arguments[i].direction != Direction::kOut) continue;
-    device_.fill(std::get<BufferId>(data.arguments[i]), std::byte{0xff});
-  }
-  run_reference(data);
+/// `flip`: another poison, in every bit that is 1.
+void CaseSet::poison_outputs(const CheckCase& data, std::byte flip) {
   for (std::size_t i = 0; i < data.arguments.size(); ++i) {
     const Argument& argument = problem_.arguments[i];
+    if (argument.direction != Direction::kOut) continue;
+    std::vector<std::byte> pattern = poison_pattern(Poison::kRandom, argument.dtype, data.seed);
+    for (std::byte& byte : pattern) byte ^= flip;
+    device_.poison(std::get<BufferId>(data.arguments[i]), pattern);
+  }
+}
+
+std::vector<std::byte> CaseSet::output_of(const CheckCase& data, std::size_t position) {
+  std::vector<std::byte> output(problem_.arguments[position].bytes(data.values));
+  device_.download(std::get<BufferId>(data.arguments[position]), output);
+  return output;
+}
+
+/// Elements that hold one poison after one run and its complement after another were not written,
+/// on devices that cannot tell.
+void CaseSet::require_written(const CheckCase& data,
+                              const std::vector<std::vector<std::byte>>& outputs) {
+  constexpr std::byte kFlip{0xff};
+  if (!device_.tracks_writes()) {
+    restore_inputs(data);
+    poison_outputs(data, kFlip);
+    run_reference(data);
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const Argument& argument = problem_.arguments[i];
+    if (argument.direction != Direction::kOut) continue;
+    const std::size_t size = size_of(argument.dtype);
+    std::optional<std::size_t> unwritten =
+        device_.first_unwritten(std::get<BufferId>(data.arguments[i]));
+    if (!device_.tracks_writes()) {
+      const std::vector<std::byte> pattern =
+          poison_pattern(Poison::kRandom, argument.dtype, data.seed);
+      const std::vector<std::byte> again = output_of(data, i);
+      for (std::size_t at = 0; at < again.size() && !unwritten; at += size) {
+        bool kept = true;
+        for (std::size_t byte = 0; byte < size; ++byte) {
+          kept = kept && outputs[i][at + byte] == pattern[byte] &&
+                 again[at + byte] == (pattern[byte] ^ kFlip);
+        }
+        if (kept) unwritten = at;
+      }
+    }
+    if (!unwritten) continue;
+    fail(data, "reference",
+         "it does not write " + argument.name + "[" + std::to_string(*unwritten / size) +
+             "]; allowed is a reference that writes every element of every output");
+  }
+}
+
+void CaseSet::compute_expected(CheckCase& data) {
+  poison_outputs(data, std::byte{0});
+  run_reference(data);
+  std::vector<std::vector<std::byte>> outputs(data.arguments.size());
+  std::size_t elements = 0;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (is_output(problem_.arguments[i].direction)) outputs[i] = output_of(data, i);
+    elements += outputs[i].size();
+  }
+  if (elements == 0) fail(data, "arguments", "no output has an element");
+  require_written(data, outputs);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const Argument& argument = problem_.arguments[i];
+    data.expected.emplace_back();
     if (!is_output(argument.direction)) continue;
-    std::vector<std::byte> output(argument.bytes(data.values));
-    device_.download(std::get<BufferId>(data.arguments[i]), output);
-    data.expected[i] = decode_all(argument.dtype, output);
+    audit_.take(*data.shape, data.seed, i, outputs[i], data.inputs[i]);
+    data.expected.back() = Expectation(argument.dtype, std::move(outputs[i]));
   }
   data.complete = true;
   restore_inputs(data);

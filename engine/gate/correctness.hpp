@@ -8,6 +8,8 @@
 #include "engine/core/measurement.hpp"
 #include "engine/core/rejection.hpp"
 #include "engine/gate/cases.hpp"
+#include "engine/gate/output_judge.hpp"
+#include "engine/gate/poison.hpp"
 #include "engine/gate/workspace.hpp"
 
 namespace evo {
@@ -34,46 +36,67 @@ struct CorrectnessResult {
 ///
 /// For every shape (least work first; one that is too much work for the device by SampledCheck) and
 /// seed:
-///   1. poison the outputs, put inout arguments in place, launch;
-///   2. guard zones of every buffer intact, inputs unchanged;
-///   3. every output within the tolerance of the reference;
+///   1. poison the outputs, each time with another value (poison_of_run), put inout arguments in
+///      place, launch;
+///   2. guard zones of every buffer intact, inputs unchanged, every element of the outputs written
+///      (where the device knows; elsewhere another poison shows it);
+///   3. every output within the tolerance of the reference (OutputJudge);
 /// and once a shape, on the first seed:
 ///   4. run again over another poison: the same bits (within the tolerance when the template says
-///      it is not deterministic), which also finds elements that nobody writes.
+///      it is not deterministic), which also finds elements that nobody writes;
+///   5. where two launches on the same input left the workspaces or the kernel's variables
+///      different: launch on until that repeats, at most kAgedLaunches times, and check again.
+/// At the end, what the reference expects must be able to tell right from wrong (ReferenceAudit).
 class CorrectnessGate {
  public:
-  CorrectnessGate(Device& device, const Problem& problem, CaseSet& cases,
+  /// All references must outlive this.
+  CorrectnessGate(Device& device, const Problem& problem, CaseSet& cases, OutputJudge& judge,
                   const CorrectnessOptions& options)
-      : device_(device), problem_(problem), cases_(cases), options_(options) {}
+      : device_(device), problem_(problem), cases_(cases), judge_(judge), options_(options) {}
 
   [[nodiscard]] CorrectnessResult check(const LoadedKernel& kernel,
                                         std::vector<const Shape*> shapes, const Progress& progress);
 
-  /// One case alone, without the repeated run: the fresh look after timing.
-  [[nodiscard]] CorrectnessResult check_case(const LoadedKernel& kernel, const Shape& shape,
-                                             std::size_t index, const Progress& progress);
+  /// `launches` launches on the shape with the least work of `shapes`, then one that is checked:
+  /// for kernels that were timed by fewer launches than they see in production.
+  [[nodiscard]] CorrectnessResult check_aged(const LoadedKernel& kernel,
+                                             std::vector<const Shape*> shapes, int launches,
+                                             const Progress& progress);
 
  private:
-  using Outputs = std::vector<std::vector<std::byte>>;
   struct Ran;
 
+  void sort_by_work(std::vector<const Shape*>& shapes) const;
   [[nodiscard]] CorrectnessResult check_shape(const LoadedKernel& kernel, const Shape& shape,
                                               const Progress& progress);
+  [[nodiscard]] CorrectnessResult check_whole(const LoadedKernel& kernel, const Shape& shape,
+                                              const Workspace& workspace, const Progress& progress);
   [[nodiscard]] std::size_t seeds_for(const Shape& shape) const;
   [[nodiscard]] bool is_sampled(const Shape& shape) const;
+  [[nodiscard]] int launches_to_age(const Shape& shape) const;
   [[nodiscard]] Ran run(const LoadedKernel& kernel, const CheckCase& data,
-                        const Workspace& workspace, std::byte poison);
-  [[nodiscard]] std::optional<std::string> damage(const std::vector<KernelArgument>& arguments,
-                                                  const CheckCase& data);
-  [[nodiscard]] CorrectnessResult judge(const LoadedKernel& kernel, const CheckCase& data,
-                                        const Ran& ran) const;
+                        const Workspace& workspace, Poison poison);
+  [[nodiscard]] std::optional<std::string> unwritten(
+      const std::vector<KernelArgument>& arguments) const;
+  [[nodiscard]] CorrectnessResult judged(const LoadedKernel& kernel, const CheckCase& data,
+                                         const Ran& ran);
   [[nodiscard]] std::optional<Rejection> repeat(const LoadedKernel& kernel, const CheckCase& data,
-                                                const Workspace& workspace, const Outputs& first);
+                                                const Workspace& workspace, const Outputs& first,
+                                                Poison poison);
+  [[nodiscard]] std::optional<std::string> state_of(const LoadedKernel& kernel,
+                                                    const Workspace& workspace) const;
+  [[nodiscard]] std::optional<Fault> age(const LoadedKernel& kernel, const CheckCase& data,
+                                         const Workspace& workspace, int launches,
+                                         const Progress& progress);
 
   Device& device_;
   const Problem& problem_;
   CaseSet& cases_;
+  OutputJudge& judge_;
   CorrectnessOptions options_;
 };
+
+/// Launches after which a kernel that keeps something from one to the next is checked again.
+inline constexpr int kAgedLaunches = 2000;
 
 }  // namespace evo

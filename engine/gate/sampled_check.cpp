@@ -5,15 +5,16 @@
 #include <numeric>
 #include <utility>
 
+#include "engine/core/error.hpp"
 #include "engine/core/random.hpp"
 #include "engine/gate/compare.hpp"
+#include "engine/gate/poison.hpp"
 
 namespace evo {
 namespace {
 
 constexpr std::uint64_t kFewestCtas = 8;
-constexpr std::size_t kRows = 1024;  ///< that the reference computes
-constexpr std::byte kPoison{0xff};   // NaN in every floating-point format
+constexpr std::size_t kRows = 2048;  ///< that the reference computes
 
 bool is_output(const Argument& argument) { return argument.direction == Direction::kOut; }
 
@@ -37,6 +38,21 @@ std::string share(std::uint64_t part, std::uint64_t whole, const std::string& wh
   return std::to_string(part) + " of " + std::to_string(whole) + " " + what;
 }
 
+/// Rows of the outputs on a shape: the same number in all that have elements; 0 when one has none
+/// or another number.
+std::size_t rows_of(const Problem& problem, const Values& values) {
+  std::size_t rows = 0;
+  for (const Argument& argument : problem.arguments) {
+    if (!is_output(argument) || argument.bytes(values) == 0) continue;
+    const std::size_t length = argument.row_length(values);
+    if (length == 0) return 0;
+    const std::size_t own = argument.bytes(values) / size_of(argument.dtype) / length;
+    if (rows != 0 && own != rows) return 0;
+    rows = own;
+  }
+  return rows;
+}
+
 }  // namespace
 
 /// One launch and what it left behind.
@@ -46,48 +62,44 @@ struct SampledCheck::Ran {
   std::vector<std::vector<std::byte>> outputs;  ///< per argument; empty unless out
   std::vector<std::vector<bool>> written;       ///< per argument and element
   std::optional<Fault> fault;
+
+  [[nodiscard]] bool is_whole() const { return ctas == of_ctas; }
 };
 
-bool SampledCheck::is_possible(const Problem& problem) {
-  return problem.reference.cta_of_row.has_value() &&
-         std::ranges::any_of(problem.arguments,
-                             [](const Argument& a) { return a.row.has_value(); }) &&
-         std::ranges::none_of(problem.arguments, [](const Argument& argument) {
-           return argument.direction == Direction::kInOut;
-         });
+bool SampledCheck::is_possible(const Problem& problem, const Values& values) {
+  if (!problem.reference.cta_of_row) return false;
+  for (const Argument& argument : problem.arguments) {
+    if (argument.direction == Direction::kInOut) return false;
+  }
+  return rows_of(problem, values) > 0;
 }
 
 CorrectnessResult SampledCheck::check(const LoadedKernel& kernel, const Shape& shape,
-                                      const Progress& progress) {
+                                      const Workspace& workspace, const Progress& progress) {
   const CheckCase& data = cases_.inputs(shape, 0);
   const std::string place = "shape " + shape.name + ", seed " + std::to_string(data.seed) + ": ";
   progress("checking a part of shape " + shape.name);
-  const Ran ran = run(kernel, data, choose_ctas(kernel, data));
+  Ran ran = run(kernel, data, workspace, choose_ctas(kernel, data));
+  std::vector<std::size_t> rows = rows_to_compare(data, ran);
+  if (!ran.fault && rows.empty() && !ran.is_whole()) {
+    progress("checking all of shape " + shape.name);
+    ran = run(kernel, data, workspace, {});
+    rows = rows_to_compare(data, ran);
+  }
   CorrectnessResult result;
   if (ran.fault) {
     result.rejection = {Gate::kCorrectness, place + ran.fault->reason, ran.fault->detail};
     result.device_lost = ran.fault->device_lost;
     return result;
   }
-  if (const auto why = unwritten(data, ran)) {
-    result.rejection = {Gate::kCorrectness, place + *why};
-    return result;
-  }
   progress("the reference on a part of shape " + shape.name);
-  const std::vector<std::size_t> rows = choose_rows(data, ran);
   (void)cases_.expect_rows(shape, 0, rows);
-  std::size_t all_rows = 0;
-  for (const Argument& argument : problem_.arguments) {
-    const std::size_t length = argument.row_length(data.values);
-    if (length > 0) all_rows = argument.bytes(data.values) / size_of(argument.dtype) / length;
-  }
-  result.checks.push_back({.shape = shape.name,
-                           .seed = data.seed,
-                           .sampled = share(ran.ctas, ran.of_ctas, "CTAs") + ", " +
-                                      share(rows.size(), all_rows, "rows compared")});
-  for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
-    if (is_output(problem_.arguments[i])) compare_argument(kernel, data, ran, i, result);
-  }
+  result.checks.push_back(
+      {.shape = shape.name,
+       .seed = data.seed,
+       .sampled = share(ran.ctas, ran.of_ctas, "CTAs") + ", " +
+                  share(rows.size(), rows_of(problem_, data.values), "rows compared")});
+  compare_rows(kernel, data, ran, rows, result);
   if (result.rejection) result.rejection->reason = place + result.rejection->reason;
   return result;
 }
@@ -100,18 +112,25 @@ std::vector<std::uint64_t> SampledCheck::choose_ctas(const LoadedKernel& kernel,
   const LaunchConfig config = kernel.launch_for(data);
   const std::uint64_t total = std::uint64_t{config.grid[0]} * config.grid[1] * config.grid[2];
   const double part = flops_ / problem_.flops.evaluate(data.shape->variables);
-  const auto count = static_cast<std::uint64_t>(std::ceil(static_cast<double>(total) * part));
-  if (std::max(count, kFewestCtas) >= total) return {};
-  return draw(std::max(count, kFewestCtas), total, mix_seed(data.seed, total));
+  const double of_work = std::ceil(static_cast<double>(total) * part);
+  // No more of them than there are rows to be compared, so that all that they write is.
+  const double of_rows = std::floor(static_cast<double>(total) * static_cast<double>(kRows) /
+                                    static_cast<double>(rows_of(problem_, data.values)));
+  const auto count = std::max(static_cast<std::uint64_t>(std::min(of_work, of_rows)), kFewestCtas);
+  if (count >= total) return {};
+  return draw(count, total, mix_seed(data.seed, total));
 }
 
 SampledCheck::Ran SampledCheck::run(const LoadedKernel& kernel, const CheckCase& data,
+                                    const Workspace& workspace,
                                     const std::vector<std::uint64_t>& ctas) {
   GridSampler& sampler = *device_.sampler();
-  const Workspace workspace(device_, problem_, kernel, data);
   const std::vector<KernelArgument> arguments = workspace.arguments_of(data);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (is_output(problem_.arguments[i])) sampler.poison(std::get<BufferId>(arguments[i]), kPoison);
+    const Argument& argument = problem_.arguments[i];
+    if (!is_output(argument)) continue;
+    device_.poison(std::get<BufferId>(arguments[i]),
+                   poison_pattern(Poison::kNan, argument.dtype, data.seed));
   }
   const LaunchConfig config = kernel.launch_for(data);
   Ran ran;
@@ -130,90 +149,82 @@ SampledCheck::Ran SampledCheck::run(const LoadedKernel& kernel, const CheckCase&
     device_.download(std::get<BufferId>(arguments[i]), ran.outputs.back());
     const std::vector<bool> bytes = sampler.written(std::get<BufferId>(arguments[i]));
     const std::size_t size = size_of(argument.dtype);
-    for (std::size_t at = 0; at < bytes.size(); at += size) ran.written.back().push_back(bytes[at]);
+    for (std::size_t at = 0; at < bytes.size(); at += size) {
+      const auto element = bytes.begin() + static_cast<std::ptrdiff_t>(at);
+      ran.written.back().push_back(std::all_of(element, element + static_cast<std::ptrdiff_t>(size),
+                                               [](bool byte) { return byte; }));
+    }
+    const auto missing = std::ranges::find(ran.written.back(), false);
+    if (!ran.is_whole() || missing == ran.written.back().end()) continue;
+    ran.fault = Fault{argument.name + "[" + std::to_string(missing - ran.written.back().begin()) +
+                      "] was never written"};
+    return ran;
   }
   return ran;
 }
 
-std::optional<std::string> SampledCheck::unwritten(const CheckCase&, const Ran& ran) const {
-  const bool whole = ran.ctas == ran.of_ctas;
-  for (std::size_t i = 0; i < ran.written.size(); ++i) {
-    const std::vector<bool>& written = ran.written[i];
-    if (written.empty()) continue;
-    const auto count = std::count(written.begin(), written.end(), true);
-    const double needed = static_cast<double>(written.size()) * static_cast<double>(ran.ctas) /
-                          static_cast<double>(ran.of_ctas) * (whole ? 1.0 : 0.5);
-    if (static_cast<double>(count) >= needed) continue;
-    return share(ran.ctas, ran.of_ctas, "CTAs") + " wrote only " + std::to_string(count) +
-           " of the " + std::to_string(written.size()) + " elements of '" +
-           problem_.arguments[i].name + "'";
-  }
-  return std::nullopt;
-}
-
-/// Among the rows that were written whole, in every output with rows.
-std::vector<std::size_t> SampledCheck::choose_rows(const CheckCase& data, const Ran& ran) const {
+/// Of a whole grid some rows, drawn. Of a part of it all rows that it wrote; none when it wrote a
+/// part of a row, or less than half of its share, so that it cannot stand for all.
+std::vector<std::size_t> SampledCheck::rows_to_compare(const CheckCase& data,
+                                                       const Ran& ran) const {
+  if (ran.fault) return {};
+  const std::size_t all = rows_of(problem_, data.values);
   std::vector<std::size_t> rows;
-  bool first = true;
-  for (std::size_t i = 0; i < ran.written.size(); ++i) {
-    const std::size_t length = problem_.arguments[i].row_length(data.values);
-    if (length == 0) continue;
-    const auto whole = [&](std::size_t row) {
+  if (ran.is_whole()) {
+    for (const std::uint64_t row : draw(kRows, all, data.seed)) rows.push_back(row);
+    return rows;
+  }
+  for (std::size_t row = 0; row < all; ++row) {
+    std::size_t elements = 0;
+    std::size_t written = 0;
+    for (std::size_t i = 0; i < ran.written.size(); ++i) {
+      const std::size_t length = ran.written[i].size() / all;
       const auto start = ran.written[i].begin() + static_cast<std::ptrdiff_t>(row * length);
-      return std::all_of(start, start + static_cast<std::ptrdiff_t>(length),
-                         [](bool b) { return b; });
-    };
-    if (first) {
-      for (std::size_t row = 0; row < ran.written[i].size() / length; ++row) {
-        if (whole(row)) rows.push_back(row);
-      }
-    } else {
-      std::erase_if(rows, [&](std::size_t row) { return !whole(row); });
+      elements += length;
+      written += static_cast<std::size_t>(
+          std::count(start, start + static_cast<std::ptrdiff_t>(length), true));
     }
-    first = false;
+    if (written == elements) {
+      rows.push_back(row);
+    } else if (written > 0) {
+      return {};
+    }
   }
-  if (rows.size() <= kRows) return rows;
-  std::vector<std::size_t> chosen;
-  for (const std::uint64_t index : draw(kRows, rows.size(), data.seed)) {
-    chosen.push_back(rows[index]);
-  }
-  return chosen;
+  const double share_of_rows =
+      static_cast<double>(all) * static_cast<double>(ran.ctas) / static_cast<double>(ran.of_ctas);
+  if (static_cast<double>(rows.size()) < share_of_rows / 2) return {};
+  return rows;
 }
 
-void SampledCheck::compare_argument(const LoadedKernel& kernel, const CheckCase& data,
-                                    const Ran& ran, std::size_t position,
-                                    CorrectnessResult& result) const {
-  const Argument& argument = problem_.arguments[position];
-  const std::size_t size = size_of(argument.dtype);
-  const std::size_t row_length = argument.row_length(data.values);
-  std::vector<std::size_t> indices;
-  std::vector<std::byte> output;
-  std::vector<double> expected;
-  const auto compared = [&](std::size_t i) {
-    return ran.written[position][i] && (data.complete || data.known[position][i]);
-  };
-  const std::size_t step = std::max<std::size_t>(row_length, 1);
-  for (std::size_t start = 0; start < ran.written[position].size(); start += step) {
-    bool whole = true;
-    for (std::size_t i = start; i < start + step; ++i) whole = whole && compared(i);
-    for (std::size_t i = start; whole && i < start + step; ++i) {
-      indices.push_back(i);
-      const std::byte* from = ran.outputs[position].data() + i * size;
-      output.insert(output.end(), from, from + size);
-      expected.push_back(data.expected[position][i]);
-    }
-  }
+void SampledCheck::compare_rows(const LoadedKernel& kernel, const CheckCase& data, const Ran& ran,
+                                const std::vector<std::size_t>& rows,
+                                CorrectnessResult& result) const {
   const Tolerance tolerance =
       kernel.spec->tolerance.evaluate(merged({&kernel.macros, &data.values}));
-  Comparison comparison =
-      compare(argument.dtype, output, expected, tolerance.bad_abs_error, row_length);
-  add_figures(result.checks.back(), comparison);
-  if (!indices.empty()) {
-    comparison.worst_index = indices[comparison.worst_index];
-    comparison.worst_row_index = indices[comparison.worst_row_index];
+  for (std::size_t i = 0; i < ran.outputs.size(); ++i) {
+    if (ran.outputs[i].empty()) continue;
+    const Argument& argument = problem_.arguments[i];
+    const std::size_t size = size_of(argument.dtype);
+    const std::size_t length = argument.row_length(data.values);
+    std::vector<std::size_t> elements;
+    std::vector<std::byte> output;
+    for (const std::size_t row : rows) {
+      for (std::size_t at = row * length; at < (row + 1) * length; ++at) elements.push_back(at);
+      const std::byte* from = ran.outputs[i].data() + row * length * size;
+      output.insert(output.end(), from, from + length * size);
+    }
+    Comparison comparison = compare(output, data.expectation_of(i, argument.dtype, elements),
+                                    tolerance.bad_abs_error, length);
+    add_figures(result.checks.back(), comparison);
+    if (!elements.empty()) {
+      comparison.worst_index = elements[comparison.worst_index];
+      comparison.worst_row_index = elements[comparison.worst_row_index];
+    }
+    const auto why = violation(comparison, tolerance, argument.name);
+    if (why && !result.rejection) result.rejection = Rejection{Gate::kCorrectness, *why};
   }
-  const auto why = violation(comparison, tolerance, argument.name);
-  if (why && !result.rejection) result.rejection = Rejection{Gate::kCorrectness, *why};
+  if (result.rejection || !rows.empty()) return;
+  result.rejection = Rejection{Gate::kCorrectness, "no row was compared"};
 }
 
 }  // namespace evo

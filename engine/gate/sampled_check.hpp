@@ -10,27 +10,26 @@ namespace evo {
 /// Checks a kernel on a shape that is too much work for an interpreter, by a part of it chosen by
 /// the case's seed:
 ///
-///   1. CTAs that are independent (the template says so, and nothing in the kernel claims work)
-///   stand
-///      for all: some of them run. Other kernels run whole.
-///   2. Elements count that the kernel wrote. CTAs that ran alone must have written at least half
-///   of
-///      their share of the outputs, a whole grid all of them.
-///   3. The reference computes some of the rows that were written whole; these are compared, and of
-///      outputs without rows what both wrote.
+/// 1. CTAs that are independent (the template says so, and nothing in the kernel claims work) stand
+///    for all: some of them run. What they wrote must be whole rows, which are all compared;
+///    otherwise they cannot stand for all.
+/// 2. Other kernels run whole and must write every element; some rows are drawn and compared.
+/// 3. The reference computes the rows that are compared. A row counts in every output.
 class SampledCheck {
  public:
-  /// All references must outlive this. The device must have a sampler.
+  /// All references must outlive this. The device must have a sampler. `flops`: about the work that
+  /// is run of each kernel.
   SampledCheck(Device& device, const Problem& problem, CaseSet& cases, double flops)
       : device_(device), problem_(problem), cases_(cases), flops_(flops) {}
 
-  /// Whether a problem can be checked so: the reference says which CTA computes a row, and every
-  /// output is written only.
-  [[nodiscard]] static bool is_possible(const Problem& problem);
+  /// Whether a shape can be checked so: the reference says which CTA computes a row, every output
+  /// is written only, and all that have elements have the same number of rows.
+  /// `values`: CaseSet::values_of the shape.
+  [[nodiscard]] static bool is_possible(const Problem& problem, const Values& values);
 
-  /// One seed. `flops_`: about the work that is run of each kernel.
+  /// One seed.
   [[nodiscard]] CorrectnessResult check(const LoadedKernel& kernel, const Shape& shape,
-                                        const Progress& progress);
+                                        const Workspace& workspace, const Progress& progress);
 
  private:
   struct Ran;
@@ -38,11 +37,11 @@ class SampledCheck {
   [[nodiscard]] std::vector<std::uint64_t> choose_ctas(const LoadedKernel& kernel,
                                                        const CheckCase& data) const;
   [[nodiscard]] Ran run(const LoadedKernel& kernel, const CheckCase& data,
-                        const std::vector<std::uint64_t>& ctas);
-  [[nodiscard]] std::vector<std::size_t> choose_rows(const CheckCase& data, const Ran& ran) const;
-  [[nodiscard]] std::optional<std::string> unwritten(const CheckCase& data, const Ran& ran) const;
-  void compare_argument(const LoadedKernel& kernel, const CheckCase& data, const Ran& ran,
-                        std::size_t position, CorrectnessResult& result) const;
+                        const Workspace& workspace, const std::vector<std::uint64_t>& ctas);
+  [[nodiscard]] std::vector<std::size_t> rows_to_compare(const CheckCase& data,
+                                                         const Ran& ran) const;
+  void compare_rows(const LoadedKernel& kernel, const CheckCase& data, const Ran& ran,
+                    const std::vector<std::size_t>& rows, CorrectnessResult& result) const;
 
   Device& device_;
   const Problem& problem_;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
+
+#include "engine/core/random.hpp"
 
 namespace evo {
 namespace {
@@ -24,6 +27,7 @@ std::string microseconds(double value) {
 }  // namespace
 
 int PairResult::verdict() const {
+  if (rejection) return 0;
   if (interval.high < 1 - kLeastEffect) return -1;
   if (interval.low > 1 + kLeastEffect) return 1;
   return 0;
@@ -37,73 +41,6 @@ double floor_us(const DeviceInfo& device, double flops, double bytes) {
   return floor;
 }
 
-/// A kernel's graph, ready to be sampled.
-class TimingGate::Stopwatch {
- public:
-  Stopwatch(TimingGate& gate, const LoadedKernel& kernel, const Shape& shape)
-      : gate_(gate),
-        config_(kernel.launch_for(gate.cases_.inputs(shape, 0))),
-        workspace_(gate.device_, gate.problem_, kernel, gate.cases_.inputs(shape, 0)) {
-    for (std::size_t i = 0; i < gate.options_.input_sets; ++i) {
-      sets_.push_back(workspace_.arguments_of(gate.cases_.inputs(shape, i)));
-    }
-    if (!build(kernel, 1)) return;
-    double once_us = sample();
-    for (int i = 0; i < 2 && !fault_; ++i) once_us = std::min(once_us, sample());
-    if (fault_ || gate.options_.cold) return;
-    const double wanted = std::ceil(gate.options_.sample_us / std::max(once_us, 0.1));
-    constexpr double kMostLaunches = 400;
-    gate.device_.release_graph(graph_);
-    has_graph_ = false;
-    (void)build(kernel, static_cast<int>(std::clamp(wanted, 1.0, kMostLaunches)));
-  }
-  ~Stopwatch() {
-    if (has_graph_ && !(fault_ && fault_->device_lost)) gate_.device_.release_graph(graph_);
-  }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-
-  /// Microseconds of one launch: the mean of a graph of them. 0 after a fault.
-  double sample() {
-    if (fault_) return 0;
-    if (gate_.options_.cold) gate_.device_.flush_l2();
-    const auto ran = gate_.device_.run_graph(graph_);
-    if (const auto* fault = std::get_if<Fault>(&ran)) {
-      fault_ = *fault;
-      return 0;
-    }
-    return std::get<double>(ran) / launches_;
-  }
-
-  void warm_up() {
-    for (int done = 0; done < gate_.options_.warmups && !fault_; done += launches_) sample();
-  }
-
-  [[nodiscard]] const std::optional<Fault>& fault() const { return fault_; }
-
- private:
-  bool build(const LoadedKernel& kernel, int launches) {
-    const auto made = gate_.device_.make_graph(kernel.id, config_, sets_, launches);
-    launches_ = launches;
-    if (const auto* fault = std::get_if<Fault>(&made)) {
-      fault_ = *fault;
-      return false;
-    }
-    graph_ = std::get<GraphId>(made);
-    has_graph_ = true;
-    return true;
-  }
-
-  TimingGate& gate_;
-  LaunchConfig config_;
-  Workspace workspace_;
-  std::vector<std::vector<KernelArgument>> sets_;
-  GraphId graph_ = 0;
-  int launches_ = 1;
-  bool has_graph_ = false;
-  std::optional<Fault> fault_;
-};
-
 TimingResult TimingGate::time(const LoadedKernel& kernel, const Shape& shape,
                               const Progress& progress) {
   TimingResult result = device_.info().time_kind == TimeKind::kPredicted
@@ -115,10 +52,14 @@ TimingResult TimingGate::time(const LoadedKernel& kernel, const Shape& shape,
 
 TimingResult TimingGate::predict(const LoadedKernel& kernel, const Shape& shape) {
   const CheckCase& data = cases_.inputs(shape, 0);
-  const Workspace workspace(device_, problem_, kernel, data);
-  const auto predicted =
-      device_.predict_us(kernel.id, kernel.launch_for(data), workspace.arguments_of(data));
+  const auto made = Workspace::make(device_, problem_, kernel, data);
   TimingResult result;
+  if (const auto* fault = std::get_if<Fault>(&made)) {
+    result.rejection = failed(*fault);
+    return result;
+  }
+  const auto predicted = device_.predict_us(kernel.id, kernel.launch_for(data),
+                                            std::get<Workspace>(made).arguments_of(data));
   if (const auto* fault = std::get_if<Fault>(&predicted)) {
     result.rejection = failed(*fault);
     result.device_lost = fault->device_lost;
@@ -130,22 +71,44 @@ TimingResult TimingGate::predict(const LoadedKernel& kernel, const Shape& shape)
 
 TimingResult TimingGate::measure(const LoadedKernel& kernel, const Shape& shape,
                                  const Progress& progress) {
+  using Doubt = Stopwatch::Doubt;
   progress("timing shape " + shape.name);
-  Stopwatch stopwatch(*this, kernel, shape);
+  Stopwatch stopwatch(setup(), kernel, shape);
   stopwatch.warm_up();
+  Random random(mix_seed(cases_.inputs(shape, 0).seed, kernel.id));
+  // 1. Between two samples, which two no kernel knows: poison, and data that it has not met.
+  std::map<std::size_t, Doubt> doubts;
+  doubts[1 + random.below(options_.stopping.least_samples / 2)] = Doubt::kPoison;
+  doubts[1 + options_.stopping.least_samples / 2 +
+         random.below(options_.stopping.least_samples / 2)] = Doubt::kFreshInputs;
   StoppingRule rule(options_.stopping);
-  while (!stopwatch.fault() && !rule.is_finished()) {
+  TimingResult result;
+  const auto doubt = [&](Doubt what) {
+    if (!result.rejection) result.rejection = stopwatch.verify(what, random);
+  };
+  while (!stopwatch.fault() && !rule.is_finished() && !result.rejection) {
     const double sample_us = stopwatch.sample();
     if (!stopwatch.fault()) rule.add_measurement(sample_us);
     constexpr std::size_t kTellEvery = 50;
     if (rule.samples_us().size() % kTellEvery == 0) progress("timing shape " + shape.name);
+    const auto due = doubts.find(rule.samples_us().size());
+    if (due == doubts.end()) continue;
+    doubt(due->second);
+    doubts.erase(due);
+    stopwatch.sample();  // caches are as before when the next one counts
   }
-  TimingResult result;
+  // 2. At the end: those that did not have their turn, what the samples left, new buffers.
+  for (const auto& [when, what] : doubts) doubt(what);
+  doubt(Doubt::kNothing);
+  doubt(Doubt::kFreshAddresses);
+  if (!result.rejection) result.rejection = stopwatch.find_damage();
+  result.launches = stopwatch.launches();
   if (stopwatch.fault()) {
     result.rejection = failed(*stopwatch.fault());
     result.device_lost = stopwatch.fault()->device_lost;
     return result;
   }
+  if (rule.samples_us().empty()) return result;
   result.timing = summarize(rule.samples_us(), TimeKind::kMeasured);
   result.timing->complete = !rule.gave_up();
   return result;
@@ -165,13 +128,23 @@ PairResult TimingGate::compare_pair(const LoadedKernel& first, const LoadedKerne
                                     const Shape& shape, const Progress& progress) {
   constexpr std::size_t kPairs = 60;
   progress("confirming on shape " + shape.name);
-  Stopwatch a(*this, first, shape);
-  Stopwatch b(*this, second, shape);
+  Stopwatch a(setup(), first, shape);
+  Stopwatch b(setup(), second, shape);
   a.warm_up();
   b.warm_up();
+  Random random(mix_seed(cases_.inputs(shape, 0).seed, mix_seed(first.id, second.id)));
+  const std::size_t doubted = random.below(kPairs);
   std::vector<double> ratios;
   std::vector<double> first_us;
   std::vector<double> second_us;
+  PairResult result;
+  const auto doubt = [&](Stopwatch::Doubt what) {
+    for (Stopwatch* side : {&a, &b}) {
+      if (a.fault() || b.fault() || result.rejection) return;
+      result.rejection = side->verify(what, random);
+      result.failed_first = result.rejection && side == &a;
+    }
+  };
   for (std::size_t i = 0; i < kPairs && !a.fault() && !b.fault(); ++i) {
     const bool first_leads = i % 2 == 0;
     const double early = first_leads ? a.sample() : b.sample();
@@ -180,8 +153,11 @@ PairResult TimingGate::compare_pair(const LoadedKernel& first, const LoadedKerne
     first_us.push_back(first_leads ? early : late);
     second_us.push_back(first_leads ? late : early);
     ratios.push_back(first_us.back() / second_us.back());
+    if (i == doubted) doubt(Stopwatch::Doubt::kNothing);
+    if (result.rejection) return result;
   }
-  PairResult result;
+  doubt(Stopwatch::Doubt::kFreshInputs);
+  if (result.rejection) return result;
   if (a.fault() || b.fault()) {
     const Fault& fault = a.fault() ? *a.fault() : *b.fault();
     result.rejection = failed(fault);

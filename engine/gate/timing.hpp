@@ -4,22 +4,15 @@
 
 #include "engine/core/statistics.hpp"
 #include "engine/gate/correctness.hpp"
-#include "engine/gate/stopping_rule.hpp"
+#include "engine/gate/stopwatch.hpp"
 
 namespace evo {
-
-struct TimingOptions {
-  StoppingOptions stopping;
-  int warmups = 20;            ///< launches before the first sample
-  double sample_us = 200;      ///< a sample is a graph of as many launches as fill this time
-  std::size_t input_sets = 4;  ///< rotated through inside a graph
-  bool cold = false;           ///< flush the L2 before every (then single) launch
-};
 
 struct TimingResult {
   std::optional<Timing> timing = {};
   std::optional<Rejection> rejection = {};
   bool device_lost = false;
+  std::int64_t launches = 0;  ///< that were made of the kernel; 0 when predicted
 };
 
 /// The outcome of timing two kernels in turn.
@@ -33,7 +26,7 @@ struct PairResult {
   bool failed_first = false;
   bool device_lost = false;
 
-  /// −1: the first is faster beyond doubt, +1: the second, 0: a tie.
+  /// −1: the first is faster beyond doubt, +1: the second, 0: a tie, or one failed.
   [[nodiscard]] int verdict() const;
 };
 
@@ -41,11 +34,20 @@ struct PairResult {
 /// L2 cache. Faster than this is a fault of the kernel or of the clock.
 [[nodiscard]] double floor_us(const DeviceInfo& device, double flops, double bytes);
 
-/// The timing gate: how long one launch takes inside a graph of many, over rotating inputs.
+/// The timing gate: how long one launch takes inside a graph of many, over rotating inputs, and
+/// whether these launches compute what is expected (Stopwatch::verify): between samples that the
+/// kernel cannot foresee, and at the end. What is wrong there is a rejection by correctness.
 class TimingGate {
  public:
-  TimingGate(Device& device, const Problem& problem, CaseSet& cases, const TimingOptions& options)
-      : device_(device), problem_(problem), cases_(cases), options_(options) {}
+  /// All references must outlive this. `fresh_case`: index of cases that kernels meet here only.
+  TimingGate(Device& device, const Problem& problem, CaseSet& cases, OutputJudge& judge,
+             std::size_t fresh_case, const TimingOptions& options)
+      : device_(device),
+        problem_(problem),
+        cases_(cases),
+        judge_(judge),
+        fresh_case_(fresh_case),
+        options_(options) {}
 
   [[nodiscard]] TimingResult time(const LoadedKernel& kernel, const Shape& shape,
                                   const Progress& progress);
@@ -56,8 +58,9 @@ class TimingGate {
                                         const Shape& shape, const Progress& progress);
 
  private:
-  class Stopwatch;
-
+  [[nodiscard]] Stopwatch::Setup setup() const {
+    return {device_, problem_, cases_, judge_, options_, fresh_case_};
+  }
   [[nodiscard]] TimingResult predict(const LoadedKernel& kernel, const Shape& shape);
   [[nodiscard]] TimingResult measure(const LoadedKernel& kernel, const Shape& shape,
                                      const Progress& progress);
@@ -66,6 +69,8 @@ class TimingGate {
   Device& device_;
   const Problem& problem_;
   CaseSet& cases_;
+  OutputJudge& judge_;
+  std::size_t fresh_case_;
   TimingOptions options_;
 };
 

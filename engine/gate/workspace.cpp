@@ -3,6 +3,10 @@
 #include <spdlog/spdlog.h>
 
 #include <exception>
+#include <span>
+
+#include "engine/core/error.hpp"
+#include "engine/core/hash.hpp"
 
 namespace evo {
 
@@ -10,24 +14,31 @@ LaunchConfig LoadedKernel::launch_for(const CheckCase& data) const {
   return spec->launch.evaluate(merged({&macros, &data.values}));
 }
 
-Workspace::Workspace(Device& device, const Problem& problem, const LoadedKernel& kernel,
-                     const CheckCase& data)
-    : device_(device) {
+std::variant<Workspace, Fault> Workspace::make(Device& device, const Problem& problem,
+                                               const LoadedKernel& kernel, const CheckCase& data) {
   const Values values = merged({&kernel.macros, &data.values});
+  Workspace workspace(device);
   for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
     const Argument& argument = problem.arguments[i];
     if (argument.direction != Direction::kWorkspace) continue;
     const std::size_t bytes = argument.bytes(values, kernel.spec->extent_of(argument));
-    const BufferId buffer = device.allocate({argument.name, bytes, true});
-    buffers_.emplace_back(i, buffer);
-    device.fill(buffer, std::byte{0});
+    try {
+      const BufferId buffer = device.allocate({argument.name, bytes, true});
+      workspace.buffers_.push_back({i, buffer, bytes});
+      workspace.bytes_ += bytes;
+      device.fill(buffer, std::byte{0});
+    } catch (const DeviceMemoryError& error) {
+      return Fault{"its workspace does not fit into the device's memory on shape '" +
+                   data.shape->name + "': " + error.what()};
+    }
   }
+  return workspace;
 }
 
 Workspace::~Workspace() {
-  for (const auto& [position, buffer] : buffers_) {
+  for (const Buffer& buffer : buffers_) {
     try {
-      device_.release(buffer);
+      device_->release(buffer.id);
     } catch (const std::exception& error) {
       // After a fault the context refuses every call; the process is about to be replaced.
       spdlog::debug("workspace not released: {}", error.what());
@@ -37,8 +48,18 @@ Workspace::~Workspace() {
 
 std::vector<KernelArgument> Workspace::arguments_of(const CheckCase& data) const {
   std::vector<KernelArgument> arguments = data.arguments;
-  for (const auto& [position, buffer] : buffers_) arguments[position] = buffer;
+  for (const Buffer& buffer : buffers_) arguments[buffer.position] = buffer.id;
   return arguments;
+}
+
+std::string Workspace::content_hash() const {
+  ContentHash hash;
+  for (const Buffer& buffer : buffers_) {
+    std::string content(buffer.bytes, '\0');
+    device_->download(buffer.id, std::as_writable_bytes(std::span(content)));
+    hash.add(content);
+  }
+  return hash.hex();
 }
 
 }  // namespace evo

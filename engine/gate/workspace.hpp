@@ -1,6 +1,7 @@
 #pragma once
 
-#include <utility>
+#include <string>
+#include <variant>
 #include <vector>
 
 #include "engine/gate/cases.hpp"
@@ -20,18 +21,36 @@ struct LoadedKernel {
 /// The workspace buffers of one kernel on one shape, zeroed once; freed with this object.
 class Workspace {
  public:
-  Workspace(Device& device, const Problem& problem, const LoadedKernel& kernel,
-            const CheckCase& data);
+  /// A Fault when the device's memory does not hold them. Throws InputError when an extent is no
+  /// number of elements.
+  [[nodiscard]] static std::variant<Workspace, Fault> make(Device& device, const Problem& problem,
+                                                           const LoadedKernel& kernel,
+                                                           const CheckCase& data);
   ~Workspace();
-  Workspace(const Workspace&) = delete;
-  Workspace& operator=(const Workspace&) = delete;
+  Workspace(Workspace&& other) noexcept = default;
+  Workspace& operator=(Workspace&&) = delete;
 
   /// The arguments of a case of the same shape with these workspaces in their places.
   [[nodiscard]] std::vector<KernelArgument> arguments_of(const CheckCase& data) const;
 
+  /// Whether the kernel has any.
+  [[nodiscard]] bool is_empty() const { return bytes_ == 0; }
+
+  /// A hash of what they hold.
+  [[nodiscard]] std::string content_hash() const;
+
  private:
-  Device& device_;
-  std::vector<std::pair<std::size_t, BufferId>> buffers_;  ///< argument position → buffer
+  explicit Workspace(Device& device) : device_(&device) {}
+
+  struct Buffer {
+    std::size_t position = 0;  ///< of the argument
+    BufferId id = 0;
+    std::size_t bytes = 0;
+  };
+
+  Device* device_;
+  std::vector<Buffer> buffers_;
+  std::size_t bytes_ = 0;
 };
 
 }  // namespace evo

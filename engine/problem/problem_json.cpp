@@ -72,6 +72,7 @@ Argument parse_argument(const JsonReader& reader) {
   }
   if (direction == Direction::kOut || direction == Direction::kInOut) {
     if (reader.has("row")) argument.row = parse_expression(reader, "row");
+    argument.degenerate = reader.boolean_or("degenerate", false);
   }
   if (scalar && size_of(dtype) < 4) {
     reader.fail("dtype", "allowed for a scalar: f32, f64, i32, u32, i64, u64");

@@ -19,7 +19,8 @@ Session::Session(Device& device, const SessionSetup& setup)
       timing_(setup.timing),
       fresh_case_(std::max(setup.correctness.seeds, setup.timing.input_sets)),
       cases_(device, problem_, load_reference(setup.reference), setup.check_seed),
-      correctness_(device, problem_, cases_, setup.correctness) {}
+      judge_(problem_),
+      correctness_(device, problem_, cases_, judge_, setup.correctness) {}
 
 KernelId Session::load_reference(const KernelImage& image) {
   const auto loaded = device_.load(image);
@@ -65,12 +66,14 @@ TimingResult Session::time(const KernelUnderTest& kernel, double give_up_us,
   }
   TimingOptions options = timing_;
   options.stopping.give_up_us = give_up_us;
-  TimingGate gate(device_, problem_, cases_, options);
+  TimingGate gate(device_, problem_, cases_, judge_, fresh_case_, options);
   const auto& kernel_ready = std::get<LoadedKernel>(ready);
   TimingResult result = gate.time(kernel_ready, timed_, progress);
   if (result.rejection || device_.info().time_kind == TimeKind::kPredicted) return result;
-  // A kernel that is right once and wrong later (a race under load) shows it here.
-  CorrectnessResult after = correctness_.check_case(kernel_ready, timed_, fresh_case_, progress);
+  if (result.launches >= kAgedLaunches) return result;
+  CorrectnessResult after =
+      correctness_.check_aged(kernel_ready, problem_.checked_shapes(timed_, spec_),
+                              kAgedLaunches - static_cast<int>(result.launches), progress);
   if (after.rejection) {
     result.rejection = std::move(after.rejection);
     result.rejection->reason = "after timing: " + result.rejection->reason;
@@ -92,7 +95,7 @@ PairResult Session::compare_pair(const KernelUnderTest& first, const KernelUnder
       return failed;
     }
   }
-  TimingGate gate(device_, problem_, cases_, timing_);
+  TimingGate gate(device_, problem_, cases_, judge_, fresh_case_, timing_);
   return gate.compare_pair(std::get<LoadedKernel>(a), std::get<LoadedKernel>(b), timed_, progress);
 }
 

@@ -37,8 +37,8 @@ class Session {
 
   [[nodiscard]] CorrectnessResult check(const KernelUnderTest& kernel, const Progress& progress);
 
-  /// Times the kernel, then checks it once more on a seed it has not met. Gives up early on one
-  /// slower than `give_up_us`.
+  /// Times the kernel, and checks it once more after as many launches as it sees in production.
+  /// Gives up early on one slower than `give_up_us`.
   [[nodiscard]] TimingResult time(const KernelUnderTest& kernel, double give_up_us,
                                   const Progress& progress);
 
@@ -62,6 +62,7 @@ class Session {
   TimingOptions timing_;
   std::size_t fresh_case_;
   CaseSet cases_;
+  OutputJudge judge_;
   CorrectnessGate correctness_;
   std::vector<Cached> kernels_;  ///< most recently used last
 };

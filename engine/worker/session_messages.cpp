@@ -78,7 +78,7 @@ void from_json(const nlohmann::json& json, CorrectnessResult& result) {
 }
 
 void to_json(nlohmann::json& json, const TimingResult& result) {
-  json = {{"device_lost", result.device_lost}};
+  json = {{"device_lost", result.device_lost}, {"launches", result.launches}};
   put_optional(json, "timing", result.timing);
   put_optional(json, "rejection", result.rejection);
 }
@@ -87,6 +87,7 @@ void from_json(const nlohmann::json& json, TimingResult& result) {
   result.timing = get_optional<Timing>(json, "timing");
   result.rejection = get_optional<Rejection>(json, "rejection");
   json.at("device_lost").get_to(result.device_lost);
+  json.at("launches").get_to(result.launches);
 }
 
 void to_json(nlohmann::json& json, const PairResult& result) {

@@ -55,6 +55,13 @@ void FakeDevice::fill(BufferId buffer, std::byte value) {
   std::fill_n(target.memory.begin() + kGuardBytes, target.spec.bytes, value);
 }
 
+void FakeDevice::poison(BufferId buffer, std::span<const std::byte> pattern) {
+  Buffer& target = buffers_.at(buffer);
+  for (std::size_t i = 0; i < target.spec.bytes; ++i) {
+    target.memory[kGuardBytes + i] = pattern[i % pattern.size()];
+  }
+}
+
 std::optional<std::string> FakeDevice::guard_violation(BufferId buffer) {
   Buffer& target = buffers_.at(buffer);
   const std::span<std::byte> all = target.memory;

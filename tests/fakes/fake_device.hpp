@@ -52,9 +52,14 @@ class FakeDevice final : public Device {
   void upload(BufferId buffer, std::span<const std::byte> data) override;
   void download(BufferId buffer, std::span<std::byte> data) override;
   void fill(BufferId buffer, std::byte value) override;
+  void poison(BufferId buffer, std::span<const std::byte> pattern) override;
   std::optional<std::string> guard_violation(BufferId buffer) override;
   std::variant<KernelId, Fault> load(const KernelImage& image) override;
   void unload(KernelId kernel) override;
+  /// Host functions may keep what they like.
+  [[nodiscard]] std::optional<std::string> variables_hash(KernelId) const override {
+    return std::nullopt;
+  }
   std::optional<Fault> launch(KernelId kernel, const LaunchConfig& config,
                               std::span<const KernelArgument> arguments) override;
   std::variant<GraphId, Fault> make_graph(

@@ -35,6 +35,8 @@ struct Buffer {
 struct Kernel {
   CUmodule module = nullptr;
   CUfunction function = nullptr;
+  std::vector<std::size_t> parameter_bytes;
+  bool has_variables = false;  ///< of its own in device memory
 };
 
 class CudaDevice final : public Device {
@@ -50,9 +52,11 @@ class CudaDevice final : public Device {
   void upload(BufferId buffer, std::span<const std::byte> data) override;
   void download(BufferId buffer, std::span<std::byte> data) override;
   void fill(BufferId buffer, std::byte value) override;
+  void poison(BufferId buffer, std::span<const std::byte> pattern) override;
   std::optional<std::string> guard_violation(BufferId buffer) override;
   std::variant<KernelId, Fault> load(const KernelImage& image) override;
   void unload(KernelId kernel) override;
+  [[nodiscard]] std::optional<std::string> variables_hash(KernelId kernel) const override;
   std::optional<Fault> launch(KernelId kernel, const LaunchConfig& config,
                               std::span<const KernelArgument> arguments) override;
   std::variant<GraphId, Fault> make_graph(
@@ -70,6 +74,10 @@ class CudaDevice final : public Device {
   [[nodiscard]] int attribute(CUdevice_attribute which) const;
   void read_info(int ordinal);
   [[nodiscard]] Fault fault(CUresult result, const std::string& what) const;
+  [[nodiscard]] std::vector<std::size_t> parameter_bytes(CUfunction function) const;
+  /// Why the kernel cannot take these arguments: the driver itself would read past them.
+  [[nodiscard]] std::optional<Fault> mismatch(KernelId kernel,
+                                              std::span<const KernelArgument> arguments) const;
   /// Host to device; the data are there when it returns.
   void copy_in(CUdeviceptr to, std::span<const std::byte> data);
   CUresult launch_on(CUstream stream, KernelId kernel, const LaunchConfig& config,
@@ -168,8 +176,13 @@ void CudaDevice::copy_in(CUdeviceptr to, std::span<const std::byte> data) {
 
 BufferId CudaDevice::allocate(const BufferSpec& spec) {
   Buffer buffer{spec, 0};
-  driver_.require(driver_.cuMemAlloc(&buffer.base, spec.bytes + 2 * kGuardBytes),
-                  ("allocating buffer '" + spec.name + "'").c_str());
+  const std::string what =
+      "allocating buffer '" + spec.name + "' (" + std::to_string(spec.bytes) + " bytes)";
+  const CUresult result = driver_.cuMemAlloc(&buffer.base, spec.bytes + 2 * kGuardBytes);
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+    throw DeviceMemoryError(what + " failed: " + driver_.describe(result));
+  }
+  driver_.require(result, what.c_str());
   const BufferId id = next_id_++;
   buffers_[id] = buffer;
   const std::vector<std::byte> pattern = guard_pattern();
@@ -200,6 +213,21 @@ void CudaDevice::fill(BufferId buffer, std::byte value) {
   driver_.require(driver_.cuCtxSynchronize(), "cuCtxSynchronize");
 }
 
+void CudaDevice::poison(BufferId buffer, std::span<const std::byte> pattern) {
+  const Buffer& target = buffers_.at(buffer);
+  const std::size_t bytes = target.spec.bytes;
+  if (bytes == 0) return;
+  const CUdeviceptr data = target.data();
+  std::size_t done = std::min(pattern.size(), bytes);
+  copy_in(data, pattern.first(done));
+  // Each copy doubles what is there.
+  for (std::size_t more = 0; done < bytes; done += more) {
+    more = std::min(done, bytes - done);
+    driver_.require(driver_.cuMemcpyDtoD(data + done, data, more), "cuMemcpyDtoD");
+  }
+  driver_.require(driver_.cuCtxSynchronize(), "cuCtxSynchronize");
+}
+
 std::optional<std::string> CudaDevice::guard_violation(BufferId buffer) {
   const Buffer& target = buffers_.at(buffer);
   const CUdeviceptr tail = target.data() + target.spec.bytes;
@@ -225,9 +253,44 @@ std::variant<KernelId, Fault> CudaDevice::load(const KernelImage& image) {
     driver_.cuModuleUnload(kernel.module);
     return fault(result, "the cubin has no kernel '" + image.entry + "'");
   }
+  kernel.parameter_bytes = parameter_bytes(kernel.function);
+  // Sections of the cubin; "const" data live in sections of their own and never change.
+  kernel.has_variables = image.cubin.find(".nv.global") != std::string::npos;
   const KernelId id = next_id_++;
   kernels_[id] = kernel;
   return id;
+}
+
+std::vector<std::size_t> CudaDevice::parameter_bytes(CUfunction function) const {
+  std::vector<std::size_t> sizes;
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+  while (driver_.cuFuncGetParamInfo(function, sizes.size(), &offset, &bytes) == CUDA_SUCCESS) {
+    sizes.push_back(bytes);
+  }
+  return sizes;
+}
+
+std::optional<std::string> CudaDevice::variables_hash(KernelId kernel) const {
+  if (kernels_.at(kernel).has_variables) return std::nullopt;
+  return "";
+}
+
+std::optional<Fault> CudaDevice::mismatch(KernelId kernel,
+                                          std::span<const KernelArgument> arguments) const {
+  const std::vector<std::size_t>& sizes = kernels_.at(kernel).parameter_bytes;
+  if (sizes.size() != arguments.size()) {
+    return Fault{"the kernel has " + std::to_string(sizes.size()) +
+                 " parameters, the launch gives " + std::to_string(arguments.size())};
+  }
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const auto* scalar = std::get_if<ScalarArgument>(&arguments[i]);
+    const std::size_t bytes = scalar != nullptr ? scalar->size : sizeof(CUdeviceptr);
+    if (bytes == sizes[i]) continue;
+    return Fault{"parameter " + std::to_string(i) + " has " + std::to_string(sizes[i]) +
+                 " bytes, the argument " + std::to_string(bytes)};
+  }
+  return std::nullopt;
 }
 
 void CudaDevice::unload(KernelId kernel) {
@@ -263,6 +326,7 @@ CUresult CudaDevice::launch_on(CUstream stream, KernelId kernel, const LaunchCon
 
 std::optional<Fault> CudaDevice::launch(KernelId kernel, const LaunchConfig& config,
                                         std::span<const KernelArgument> arguments) {
+  if (auto refused = mismatch(kernel, arguments)) return refused;
   CUresult result = launch_on(stream_, kernel, config, arguments);
   if (result != CUDA_SUCCESS) return fault(result, "the launch was refused");
   result = driver_.cuCtxSynchronize();
@@ -273,6 +337,9 @@ std::optional<Fault> CudaDevice::launch(KernelId kernel, const LaunchConfig& con
 std::variant<GraphId, Fault> CudaDevice::make_graph(
     KernelId kernel, const LaunchConfig& config,
     std::span<const std::vector<KernelArgument>> argument_sets, int launches) {
+  for (const auto& arguments : argument_sets) {
+    if (auto refused = mismatch(kernel, arguments)) return *refused;
+  }
   driver_.require(driver_.cuStreamBeginCapture(stream_, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
                   "cuStreamBeginCapture");
   CUresult refused = CUDA_SUCCESS;

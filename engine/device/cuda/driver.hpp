@@ -13,7 +13,7 @@ namespace evo {
       apply(cuDeviceGetName) apply(cuDeviceGetAttribute) apply(cuDevicePrimaryCtxRetain)           \
           apply(cuDevicePrimaryCtxRelease) apply(cuCtxSetCurrent) apply(cuCtxSynchronize) apply(   \
               cuCtxResetPersistingL2Cache) apply(cuCtxSetLimit) apply(cuMemAlloc) apply(cuMemFree) \
-              apply(cuMemcpyHtoD) apply(cuMemcpyDtoH) apply(cuMemsetD8) apply(cuModuleLoadData)    \
+              apply(cuMemcpyHtoD) apply(cuMemcpyDtoH) apply(cuMemcpyDtoD) apply(cuFuncGetParamInfo) apply(cuMemsetD8) apply(cuModuleLoadData)    \
                   apply(cuModuleUnload) apply(cuModuleGetFunction) apply(cuFuncSetAttribute)       \
                       apply(cuFuncGetAttribute) apply(cuLaunchKernel) apply(cuStreamCreate)        \
                           apply(cuStreamDestroy) apply(cuStreamSynchronize) apply(cuEventCreate)   \

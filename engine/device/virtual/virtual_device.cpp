@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "engine/core/error.hpp"
+#include "engine/core/hash.hpp"
 #include "engine/device/virtual/decoder.hpp"
 #include "engine/device/virtual/device_model.hpp"
 #include "engine/device/virtual/grid_runner.hpp"
@@ -86,6 +87,15 @@ class Implementation : public VirtualDevice {
   [[nodiscard]] const DeviceInfo& info() const override { return model_.info; }
 
   BufferId allocate(const BufferSpec& spec) override {
+    // A byte of the device takes two of the host: its value, and whether it was written.
+    constexpr std::uint64_t kMemoryBytes = 4ULL << 30;
+    std::uint64_t used = 0;
+    for (const auto& buffer : memory_.buffers()) used += buffer->bytes;
+    if (spec.bytes > kMemoryBytes || used > kMemoryBytes - spec.bytes) {
+      throw DeviceMemoryError("allocating buffer '" + spec.name + "' (" +
+                              std::to_string(spec.bytes) + " bytes) failed: virtual devices have " +
+                              std::to_string(kMemoryBytes >> 30) + " GiB of memory");
+    }
     const BufferId id = next_id_++;
     buffers_[id] = &memory_.allocate(spec.name, spec.bytes, spec.writable);
     return id;
@@ -119,6 +129,30 @@ class Implementation : public VirtualDevice {
     mark_written(target, target.bytes);
   }
 
+  void poison(BufferId buffer, std::span<const std::byte> pattern) override {
+    GlobalBuffer& target = at(buffer);
+    std::uint64_t done = std::min<std::uint64_t>(pattern.size(), target.bytes);
+    std::memcpy(target.data.get(), pattern.data(), done);
+    // Each copy doubles what is there.
+    for (std::uint64_t more = 0; done < target.bytes; done += more) {
+      more = std::min(done, target.bytes - done);
+      std::memcpy(target.data.get() + done, target.data.get(), more);
+    }
+    std::memset(target.written.get(), 0, target.bytes);
+    target.all_written.store(target.bytes == 0);
+  }
+
+  [[nodiscard]] bool tracks_writes() const override { return true; }
+
+  [[nodiscard]] std::optional<std::size_t> first_unwritten(BufferId buffer) const override {
+    const GlobalBuffer& source = at(buffer);
+    if (source.all_written.load() || source.bytes == 0) return std::nullopt;
+    const void* found = std::memchr(source.written.get(), 0, source.bytes);
+    if (found == nullptr) return std::nullopt;
+    return static_cast<std::size_t>(static_cast<const std::uint8_t*>(found) -
+                                    source.written.get());
+  }
+
   /// Accesses outside of a buffer are reported where they happen; nothing can reach a guard zone.
   std::optional<std::string> guard_violation(BufferId buffer) override {
     (void)at(buffer);
@@ -149,6 +183,16 @@ class Implementation : public VirtualDevice {
   void unload(KernelId kernel) override {
     for (const GlobalBuffer* variable : kernel_at(kernel).variables) memory_.release(*variable);
     kernels_.erase(kernel);
+  }
+
+  [[nodiscard]] std::optional<std::string> variables_hash(KernelId kernel) const override {
+    ContentHash hash;
+    for (const GlobalBuffer* variable : kernel_at(kernel).variables) {
+      if (variable->writable) {
+        hash.add({reinterpret_cast<const char*>(variable->data.get()), variable->bytes});
+      }
+    }
+    return hash.hex();
   }
 
   std::optional<Fault> launch(KernelId kernel, const LaunchConfig& config,
@@ -196,12 +240,6 @@ class Implementation : public VirtualDevice {
   void set_cta_sample(std::vector<std::uint64_t> ctas) override { sample_ = std::move(ctas); }
   [[nodiscard]] bool claims_work(KernelId kernel) const override {
     return kernel_at(kernel).program->claims_work;
-  }
-  void poison(BufferId buffer, std::byte value) override {
-    GlobalBuffer& target = at(buffer);
-    std::memset(target.data.get(), std::to_integer<int>(value), target.bytes);
-    std::memset(target.written.get(), 0, target.bytes);
-    target.all_written.store(false);
   }
   [[nodiscard]] std::vector<bool> written(BufferId buffer) const override {
     const GlobalBuffer& source = at(buffer);

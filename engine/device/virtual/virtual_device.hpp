@@ -32,7 +32,6 @@ class VirtualDevice : public Device, public GridSampler {
   [[nodiscard]] GridSampler* sampler() override { return this; }
   /// Changes the order in which warps run.
   virtual void set_seed(std::uint64_t seed) = 0;
-  virtual void set_checks(bool on) = 0;
   /// Of the last launch.
   [[nodiscard]] virtual const VirtualStatistics& statistics() const = 0;
 };

@@ -27,8 +27,14 @@ std::vector<std::byte> encoded(Dtype dtype, const std::vector<double>& values) {
   return bytes;
 }
 
+Comparison compare_as(Dtype dtype, const std::vector<double>& output,
+                      const std::vector<double>& expected, std::size_t row_length = 0) {
+  return compare(encoded(dtype, output), Expectation(dtype, encoded(dtype, expected)),
+                 kTolerance.bad_abs_error, row_length);
+}
+
 Comparison compare_f32(const std::vector<double>& output, const std::vector<double>& expected) {
-  return compare(Dtype::kF32, encoded(Dtype::kF32, output), expected, kTolerance.bad_abs_error);
+  return compare_as(Dtype::kF32, output, expected);
 }
 
 TEST(Compare, FiguresByHand) {
@@ -37,8 +43,9 @@ TEST(Compare, FiguresByHand) {
   EXPECT_EQ(found.bad_share, 0.25);
   EXPECT_DOUBLE_EQ(found.relative_l2, 0.5 / std::sqrt(30.0));
   EXPECT_EQ(found.worst_index, 2U);
-  EXPECT_EQ(found.worst_value, 3.5);
-  EXPECT_EQ(found.worst_expected, 3);
+  EXPECT_EQ(found.worst_value, "3.5");
+  EXPECT_EQ(found.worst_expected, "3");
+  EXPECT_EQ(found.compared, 4U);
   EXPECT_EQ(found.non_finite, 0U);
 }
 
@@ -92,8 +99,7 @@ TEST(Compare, AZeroReferenceAllowsOnlyZero) {
 
 Comparison compare_rows(const std::vector<double>& output, const std::vector<double>& expected,
                         std::size_t row_length) {
-  return compare(Dtype::kF32, encoded(Dtype::kF32, output), expected, kTolerance.bad_abs_error,
-                 row_length);
+  return compare_as(Dtype::kF32, output, expected, row_length);
 }
 
 TEST(Compare, ErrorsRelativeToTheirRowByHand) {
@@ -102,8 +108,8 @@ TEST(Compare, ErrorsRelativeToTheirRowByHand) {
   const Comparison found = compare_rows({7.5, 1, 0.1, 0.5}, expected, 2);
   EXPECT_NEAR(found.max_row_error, 0.4, 1e-7);  // 0.5 is not 0.7 in f32 either
   EXPECT_EQ(found.worst_row_index, 3U);
-  EXPECT_EQ(found.worst_row_value, 0.5);
-  EXPECT_EQ(found.worst_row_expected, 0.7);
+  EXPECT_EQ(found.worst_row_value, "0.5");
+  EXPECT_EQ(found.worst_row_expected, "0.7");
   EXPECT_EQ(found.worst_index, 0U);
   EXPECT_NEAR(compare_rows({7.5, 1, 0.1, 0.5}, expected, 4).max_row_error,
               0.5 / std::sqrt((49 + 1 + 0.01 + 0.49) / 4), 1e-7);
@@ -157,6 +163,7 @@ TEST_P(ZeroAttention, FailsByTheTolerancesOfTheShippedProblem) {
   std::vector<double> expected(4096);
   for (double& value : expected) value = rms * random.normal();
   const std::vector<double> zeros(expected.size(), 0.0);
+  const Expectation f16(Dtype::kF16, encoded(Dtype::kF16, expected));
   for (const KernelSpec& kernel : problem.templates) {
     Tolerance tolerance;
     try {
@@ -164,13 +171,12 @@ TEST_P(ZeroAttention, FailsByTheTolerancesOfTheShippedProblem) {
     } catch (const std::exception&) {
       continue;  // its bounds depend on macros; held against the largest below
     }
-    const Comparison found =
-        compare(Dtype::kF16, encoded(Dtype::kF16, zeros), expected, tolerance.bad_abs_error);
+    const Comparison found = compare(encoded(Dtype::kF16, zeros), f16, tolerance.bad_abs_error);
     EXPECT_TRUE(violation(found, tolerance, "o").has_value()) << kernel.name << ", rms " << rms;
     EXPECT_NEAR(found.relative_l2, 1, 1e-12);
   }
   // P in fp8 allows the most: 4 %.
-  const Comparison found = compare(Dtype::kF16, encoded(Dtype::kF16, zeros), expected, 0.01);
+  const Comparison found = compare(encoded(Dtype::kF16, zeros), f16, 0.01);
   EXPECT_TRUE(violation(found, {0.06, 0.01, 0.01, 0.04}, "o").has_value());
 }
 
@@ -197,7 +203,8 @@ TEST(ShippedFp8Tolerance, StopsOneRowThatIsWrongThoughItsErrorsAreSmall) {
   const std::vector<double> expected = causal_rows(2048, kLength, random);
   const Tolerance tolerance = shipped_fp8_tolerance();
   const auto judge = [&](const std::vector<double>& output, bool by_rows) {
-    return violation(compare(Dtype::kF32, encoded(Dtype::kF32, output), expected,
+    return violation(compare(encoded(Dtype::kF32, output),
+                             Expectation(Dtype::kF32, encoded(Dtype::kF32, expected)),
                              tolerance.bad_abs_error, by_rows ? kLength : 0),
                      tolerance, "o");
   };

@@ -9,7 +9,7 @@ namespace {
 
 Json problem_json(const std::string& dtype, bool deterministic) {
   Json generator = {{"distribution", "normal"}};
-  if (dtype == "u8") generator = {{"distribution", "integers"}, {"low", 127}, {"high", 127}};
+  if (dtype == "u8") generator = {{"distribution", "constant"}, {"value", 127}};
   return {{"format", "evo-tune problem 1"},
           {"name", "line"},
           {"arguments",
@@ -18,7 +18,11 @@ Json problem_json(const std::string& dtype, bool deterministic) {
              {"dtype", dtype},
              {"extent", "N"},
              {"generator", generator}},
-            {{"name", "y"}, {"direction", "out"}, {"dtype", dtype}, {"extent", "N"}},
+            {{"name", "y"},
+             {"direction", "out"},
+             {"dtype", dtype},
+             {"extent", "N"},
+             {"degenerate", dtype == "u8"}},
             {{"name", "scratch"}, {"direction", "workspace"}, {"dtype", "i32"}, {"extent", 4}},
             {{"name", "n"}, {"direction", "scalar"}, {"dtype", "i32"}, {"value", "N"}}}},
           {"shapes",
@@ -73,7 +77,8 @@ GateFixture::GateFixture(const std::string& dtype, bool deterministic, TimeKind 
       problem([&] {
         write_file(folder.path() / "line.cu", "");
         return Problem::parse(problem_json(dtype, deterministic).dump(), folder.path());
-      }()) {
+      }()),
+      judge(problem) {
   kernels["reference"] = dtype == "u8" ? byte_reference : honest;
   const auto reference = device->load({fake::to_ptx({"reference", {}}), "", "reference"});
   constexpr std::uint64_t kSeed = 2024;
@@ -88,7 +93,7 @@ LoadedKernel GateFixture::load(const std::string& name, fake::Kernel kernel) {
 
 CorrectnessResult GateFixture::check(const LoadedKernel& kernel,
                                      const CorrectnessOptions& options) {
-  CorrectnessGate gate(*device, problem, *cases, options);
+  CorrectnessGate gate(*device, problem, *cases, judge, options);
   return gate.check(kernel, {&problem.shape("timed"), &problem.shape("small")},
                     [](const std::string&) {});
 }

@@ -30,7 +30,8 @@ class GateFixture {
                                         const CorrectnessOptions& options = {});
 
   [[nodiscard]] TimingGate timing(const TimingOptions& options = {}) {
-    return {*device, problem, *cases, options};
+    constexpr std::size_t kFreshCase = 5;
+    return {*device, problem, *cases, judge, kFreshCase, options};
   }
 
   /// The honest kernel for f32.
@@ -43,6 +44,7 @@ class GateFixture {
   std::unique_ptr<fake::FakeDevice> device;
   Problem problem;
   std::unique_ptr<CaseSet> cases;
+  OutputJudge judge;
 };
 
 }  // namespace evo

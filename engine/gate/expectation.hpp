@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/problem/dtype.hpp"
+
+namespace evo {
+
+/// What an output argument must hold: the reference's bytes, and as numbers what a double holds
+/// exactly.
+class Expectation {
+ public:
+  Expectation() = default;
+  /// `bytes`: packed elements of `dtype`.
+  Expectation(Dtype dtype, std::vector<std::byte> bytes);
+
+  [[nodiscard]] Dtype dtype() const { return dtype_; }
+  [[nodiscard]] std::size_t size() const { return bytes_.size() / size_of(dtype_); }
+  [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+  [[nodiscard]] std::span<const std::byte> element(std::size_t index) const;
+
+  /// All elements as doubles. 64-bit integers are rounded: compare their bytes.
+  [[nodiscard]] const std::vector<double>& values() const { return values_; }
+
+  /// A part of it, in this order.
+  [[nodiscard]] Expectation at(std::span<const std::size_t> indices) const;
+
+ private:
+  Dtype dtype_ = Dtype::kF32;
+  std::vector<std::byte> bytes_;
+  std::vector<double> values_;
+};
+
+/// One element for people: integers with all their digits, floating-point numbers with four.
+[[nodiscard]] std::string element_text(Dtype dtype, const std::byte* element);
+
+}  // namespace evo

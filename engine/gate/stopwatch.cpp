@@ -1,0 +1,296 @@
+#include "engine/gate/stopwatch.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+
+#include "engine/core/error.hpp"
+#include "engine/gate/damage.hpp"
+#include "engine/gate/poison.hpp"
+
+namespace evo {
+
+Stopwatch::Stopwatch(const Setup& setup, const LoadedKernel& kernel, const Shape& shape)
+    : setup_(setup), kernel_(kernel), shape_(shape) {
+  const CheckCase& first = setup_.cases.get(shape, 0);
+  config_ = kernel.launch_for(first);
+  for (std::size_t i = 0; i < setup_.options.input_sets; ++i) {
+    inputs_.push_back(&setup_.cases.get(shape, i));
+  }
+  auto made = Workspace::make(setup_.device, setup_.problem, kernel, first);
+  if (auto* fault = std::get_if<Fault>(&made)) {
+    fault_ = *fault;
+    return;
+  }
+  workspace_.emplace(std::get<Workspace>(std::move(made)));
+  if (!make_output_sets() || !build(1)) return;
+  double once_us = sample();
+  for (int i = 0; i < 2 && !fault_; ++i) once_us = std::min(once_us, sample());
+  if (fault_ || setup_.options.cold) return;
+  constexpr double kMostLaunches = 400;
+  const double wanted =
+      std::clamp(std::ceil(setup_.options.sample_us / std::max(once_us, 0.1)), 1.0, kMostLaunches);
+  // Whole periods; or a part of one that divides it, so that graphs continue each other.
+  auto launches = static_cast<std::size_t>(wanted);
+  if (launches >= period()) {
+    launches = launches / period() * period();
+  } else {
+    while (period() % launches != 0) ++launches;
+  }
+  (void)build(launches);
+}
+
+Stopwatch::~Stopwatch() {
+  if (fault_ && fault_->device_lost) return;
+  try {
+    release_graphs();
+    for (const BufferId buffer : own_buffers_) setup_.device.release(buffer);
+  } catch (const std::exception& error) {
+    spdlog::debug("a stopwatch was not released: {}", error.what());
+  }
+}
+
+/// One set of outputs more than there are inputs; of its own, so that another kernel's results,
+/// which may be right, never lie in them.
+bool Stopwatch::make_output_sets() {
+  for (std::size_t set = 0; set <= inputs_.size(); ++set) {
+    std::vector<KernelArgument> arguments =
+        workspace_->arguments_of(*inputs_[set % inputs_.size()]);
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const Argument& argument = setup_.problem.arguments[i];
+      has_inout_ = has_inout_ || argument.direction == Direction::kInOut;
+      if (argument.direction != Direction::kOut) continue;
+      try {
+        own_buffers_.push_back(
+            setup_.device.allocate({argument.name, argument.bytes(inputs_.front()->values), true}));
+      } catch (const DeviceMemoryError& error) {
+        fault_ = Fault{std::string("no memory beside its workspace for timing: ") + error.what()};
+        return false;
+      }
+      arguments[i] = own_buffers_.back();
+    }
+    outputs_.push_back(std::move(arguments));
+  }
+  content_.resize(outputs_.size(), nullptr);
+  return true;
+}
+
+std::vector<KernelArgument> Stopwatch::arguments_of(std::size_t launch) const {
+  std::vector<KernelArgument> arguments = outputs_[launch % inputs_.size()];
+  const std::vector<KernelArgument>& outputs = outputs_[launch % outputs_.size()];
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (setup_.problem.arguments[i].direction == Direction::kOut) arguments[i] = outputs[i];
+  }
+  return arguments;
+}
+
+bool Stopwatch::build(std::size_t launches_per_graph) {
+  release_graphs();
+  launches_per_graph_ = launches_per_graph;
+  const std::size_t graphs = std::max<std::size_t>(period() / launches_per_graph, 1);
+  for (std::size_t graph = 0; graph < graphs; ++graph) {
+    std::vector<std::vector<KernelArgument>> sets;
+    for (std::size_t i = 0; i < std::min(launches_per_graph, period()); ++i) {
+      sets.push_back(arguments_of(graph * launches_per_graph + i));
+    }
+    const auto made =
+        setup_.device.make_graph(kernel_.id, config_, sets, static_cast<int>(launches_per_graph));
+    if (const auto* fault = std::get_if<Fault>(&made)) {
+      fault_ = *fault;
+      return false;
+    }
+    graphs_.push_back(std::get<GraphId>(made));
+  }
+  return true;
+}
+
+void Stopwatch::release_graphs() {
+  for (const GraphId graph : graphs_) setup_.device.release_graph(graph);
+  graphs_.clear();
+  next_graph_ = 0;
+}
+
+void Stopwatch::note_launches(std::size_t first, std::size_t count) {
+  launched_ += static_cast<std::int64_t>(count);
+  // Only the last launch on each output set counts.
+  const std::size_t skipped = count - std::min(count, period());
+  for (std::size_t launch = first + skipped; launch < first + count; ++launch) {
+    content_[launch % outputs_.size()] = inputs_[launch % inputs_.size()];
+  }
+}
+
+/// Microseconds of the next graph.
+double Stopwatch::run_next() {
+  if (fault_) return 0;
+  const auto ran = setup_.device.run_graph(graphs_[next_graph_]);
+  if (const auto* fault = std::get_if<Fault>(&ran)) {
+    fault_ = *fault;
+    return 0;
+  }
+  note_launches(next_graph_ * launches_per_graph_, launches_per_graph_);
+  next_graph_ = (next_graph_ + 1) % graphs_.size();
+  return std::get<double>(ran);
+}
+
+double Stopwatch::sample() {
+  if (fault_) return 0;
+  if (setup_.options.cold) setup_.device.flush_l2();
+  return run_next() / static_cast<double>(launches_per_graph_);
+}
+
+void Stopwatch::warm_up() {
+  for (int done = 0; done < setup_.options.warmups && !fault_;) {
+    sample();
+    done += static_cast<int>(launches_per_graph_);
+  }
+}
+
+Rejection Stopwatch::wrong(const CheckCase& data, const std::string& reason) const {
+  return {Gate::kCorrectness, "timed launches, shape " + shape_.name + ", seed " +
+                                  std::to_string(data.seed) + ": " + reason};
+}
+
+std::optional<Rejection> Stopwatch::compare_output(std::size_t set, const CheckCase& expected) {
+  return compare_single(outputs_[set], expected);
+}
+
+std::optional<Rejection> Stopwatch::compare_single(const std::vector<KernelArgument>& arguments,
+                                                   const CheckCase& data) {
+  bool compared = false;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const Argument& argument = setup_.problem.arguments[i];
+    const bool is_output =
+        argument.direction == Direction::kOut || argument.direction == Direction::kInOut;
+    if (!is_output || argument.bytes(data.values) == 0) continue;
+    std::vector<std::byte> output(argument.bytes(data.values));
+    setup_.device.download(std::get<BufferId>(arguments[i]), output);
+    if (const auto why = setup_.judge.wrong(kernel_, data, i, output)) return wrong(data, *why);
+    compared = true;
+  }
+  if (!compared) return wrong(data, "no element of any output was compared");
+  return std::nullopt;
+}
+
+void Stopwatch::poison_outputs(Random& random) {
+  for (const auto& arguments : outputs_) {
+    const Poison poison = poison_of_run(random.below(kPoisons));
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const Argument& argument = setup_.problem.arguments[i];
+      if (argument.direction != Direction::kOut) continue;
+      setup_.device.poison(std::get<BufferId>(arguments[i]),
+                           poison_pattern(poison, argument.dtype, random.bits()));
+    }
+  }
+}
+
+std::optional<Rejection> Stopwatch::verify(Doubt doubt, Random& random) {
+  if (fault_) return std::nullopt;
+  if (has_inout_) return verify_inout(random);
+  if (doubt == Doubt::kFreshInputs) return verify_fresh_inputs(random);
+  if (doubt == Doubt::kFreshAddresses) return verify_fresh_addresses(random);
+  if (doubt == Doubt::kPoison) {
+    poison_outputs(random);
+    // What is poisoned now must be written before it is looked at.
+    std::ranges::fill(content_, nullptr);
+  }
+  run_next();
+  while (!fault_ && std::ranges::all_of(content_, [](const auto* data) { return !data; })) {
+    run_next();
+  }
+  if (fault_) return std::nullopt;
+  std::size_t set = random.below(outputs_.size());
+  while (content_[set] == nullptr) set = (set + 1) % outputs_.size();
+  return compare_output(set, *content_[set]);
+}
+
+std::optional<Rejection> Stopwatch::verify_fresh_inputs(Random& random) {
+  const CheckCase& fresh = setup_.cases.get(shape_, setup_.fresh_case);
+  const std::size_t chosen = random.below(inputs_.size());
+  const CheckCase& usual = *inputs_[chosen];
+  for (std::size_t i = 0; i < fresh.inputs.size(); ++i) {
+    if (fresh.inputs[i].empty()) continue;
+    setup_.device.upload(std::get<BufferId>(usual.arguments[i]), fresh.inputs[i]);
+  }
+  std::ranges::fill(content_, nullptr);
+  std::optional<std::size_t> set;
+  while (!fault_ && !set) {
+    run_next();
+    for (std::size_t i = 0; i < content_.size(); ++i) {
+      if (content_[i] == &usual) set = i;
+    }
+  }
+  std::optional<Rejection> rejection;
+  if (!fault_) rejection = compare_output(*set, fresh);
+  if (!fault_ || !fault_->device_lost) {
+    setup_.cases.restore_inputs(usual);
+    // Outputs that were computed from the fresh data are expected of nobody.
+    std::ranges::replace(content_, &usual, nullptr);
+  }
+  return rejection;
+}
+
+std::optional<Rejection> Stopwatch::verify_fresh_addresses(Random& random) {
+  const CheckCase& data = *inputs_[random.below(inputs_.size())];
+  std::vector<KernelArgument> arguments = workspace_->arguments_of(data);
+  std::vector<BufferId> buffers;
+  std::optional<Rejection> rejection;
+  try {
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const Argument& argument = setup_.problem.arguments[i];
+      if (argument.direction != Direction::kIn && argument.direction != Direction::kOut) continue;
+      const bool is_input = argument.direction == Direction::kIn;
+      buffers.push_back(
+          setup_.device.allocate({argument.name, argument.bytes(data.values), !is_input}));
+      arguments[i] = buffers.back();
+      if (is_input) {
+        setup_.device.upload(buffers.back(), data.inputs[i]);
+      } else {
+        setup_.device.poison(buffers.back(),
+                             poison_pattern(Poison::kRandom, argument.dtype, random.bits()));
+      }
+    }
+    fault_ = setup_.device.launch(kernel_.id, config_, arguments);
+    ++launched_;
+    if (!fault_) rejection = compare_single(arguments, data);
+  } catch (const DeviceMemoryError& error) {
+    spdlog::debug("not timed at fresh addresses: {}", error.what());
+  }
+  if (fault_ && fault_->device_lost) return rejection;
+  for (const BufferId buffer : buffers) setup_.device.release(buffer);
+  return rejection;
+}
+
+/// Repeated launches change an inout argument again and again: one launch on fresh data instead.
+std::optional<Rejection> Stopwatch::verify_inout(Random& random) {
+  const std::size_t chosen = random.below(inputs_.size());
+  const CheckCase& usual = *inputs_[chosen];
+  const CheckCase& fresh = setup_.cases.get(shape_, setup_.fresh_case);
+  for (std::size_t i = 0; i < fresh.inputs.size(); ++i) {
+    if (fresh.inputs[i].empty()) continue;
+    setup_.device.upload(std::get<BufferId>(usual.arguments[i]), fresh.inputs[i]);
+  }
+  poison_outputs(random);
+  const std::vector<KernelArgument>& arguments = outputs_[chosen];
+  fault_ = setup_.device.launch(kernel_.id, config_, arguments);
+  ++launched_;
+  std::optional<Rejection> rejection;
+  if (!fault_) rejection = compare_single(arguments, fresh);
+  if (!fault_ || !fault_->device_lost) setup_.cases.restore_inputs(usual);
+  return rejection;
+}
+
+std::optional<Rejection> Stopwatch::find_damage() {
+  if (fault_) return std::nullopt;
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const CheckCase& data = *inputs_[i % inputs_.size()];
+    if (const auto what = evo::find_damage(setup_.device, setup_.problem, outputs_[i], data)) {
+      setup_.cases.restore_inputs(data);
+      return wrong(data, *what);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace evo

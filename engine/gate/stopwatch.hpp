@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/core/random.hpp"
+#include "engine/core/rejection.hpp"
+#include "engine/gate/cases.hpp"
+#include "engine/gate/output_judge.hpp"
+#include "engine/gate/stopping_rule.hpp"
+
+namespace evo {
+
+struct TimingOptions {
+  StoppingOptions stopping;
+  int warmups = 20;            ///< launches before the first sample
+  double sample_us = 200;      ///< a sample is a graph of as many launches as fill this time
+  std::size_t input_sets = 4;  ///< rotated through inside a graph
+  bool cold = false;           ///< flush the L2 before every (then single) launch
+};
+
+/// A kernel's timed launches on one shape, and whether what they compute is right.
+///
+/// 1. Launch j takes input set j mod k and writes output set j mod (k + 1). So an output never
+///    holds the result of the inputs that are about to be launched: a kernel that skips what is
+///    there already, or was met before, leaves a wrong result behind. With fewer launches in a
+///    graph than k (k + 1), several graphs continue each other.
+/// 2. verify() runs the very graphs once more, off the clock, and compares what they leave: the
+///    kernel cannot tell these launches from those that are timed.
+class Stopwatch {
+ public:
+  /// All references must outlive this.
+  struct Setup {
+    Device& device;
+    const Problem& problem;
+    CaseSet& cases;
+    OutputJudge& judge;
+    const TimingOptions& options;
+    std::size_t fresh_case = 0;  ///< of the shape: data that no kernel has met
+  };
+
+  /// What a verification changes before it launches.
+  enum class Doubt {
+    kNothing,        ///< the outputs keep what earlier launches left
+    kPoison,         ///< the outputs are poisoned
+    kFreshInputs,    ///< other data at addresses that the kernel has seen
+    kFreshAddresses  ///< data that it has seen, in new buffers
+  };
+
+  Stopwatch(const Setup& setup, const LoadedKernel& kernel, const Shape& shape);
+  ~Stopwatch();
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+  /// Microseconds of one launch: the mean of a graph of them. 0 after a fault.
+  double sample();
+
+  void warm_up();
+
+  /// One output of launches as they are timed, chosen by `random`, is what is expected. Otherwise
+  /// why not.
+  [[nodiscard]] std::optional<Rejection> verify(Doubt doubt, Random& random);
+
+  /// What all launches did to guard zones and inputs, or nothing.
+  [[nodiscard]] std::optional<Rejection> find_damage();
+
+  /// The first fault of a launch; nothing more is launched after it.
+  [[nodiscard]] const std::optional<Fault>& fault() const { return fault_; }
+  [[nodiscard]] std::int64_t launches() const { return launched_; }
+
+ private:
+  [[nodiscard]] bool make_output_sets();
+  [[nodiscard]] std::size_t period() const { return inputs_.size() * outputs_.size(); }
+  [[nodiscard]] std::vector<KernelArgument> arguments_of(std::size_t launch) const;
+  bool build(std::size_t launches_per_graph);
+  void release_graphs();
+  double run_next();
+  void note_launches(std::size_t first, std::size_t count);
+  void poison_outputs(Random& random);
+  [[nodiscard]] std::optional<Rejection> compare_output(std::size_t set, const CheckCase& expected);
+  [[nodiscard]] std::optional<Rejection> compare_single(
+      const std::vector<KernelArgument>& arguments, const CheckCase& data);
+  [[nodiscard]] std::optional<Rejection> verify_fresh_inputs(Random& random);
+  [[nodiscard]] std::optional<Rejection> verify_fresh_addresses(Random& random);
+  [[nodiscard]] std::optional<Rejection> verify_inout(Random& random);
+  [[nodiscard]] Rejection wrong(const CheckCase& data, const std::string& reason) const;
+
+  Setup setup_;
+  const LoadedKernel& kernel_;
+  const Shape& shape_;
+  LaunchConfig config_;
+  std::optional<Workspace> workspace_;
+  bool has_inout_ = false;
+  std::vector<const CheckCase*> inputs_;
+  std::vector<std::vector<KernelArgument>> outputs_;  ///< whose outputs launches write
+  std::vector<BufferId> own_buffers_;
+  std::vector<GraphId> graphs_;
+  std::size_t launches_per_graph_ = 0;
+  std::size_t next_graph_ = 0;
+  std::vector<const CheckCase*> content_;  ///< per output set: the inputs of its last launch
+  std::int64_t launched_ = 0;
+  std::optional<Fault> fault_;
+};
+
+}  // namespace evo
