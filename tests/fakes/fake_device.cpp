@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "engine/core/error.hpp"
 #include "engine/device/guard.hpp"
 
 namespace evo::fake {
@@ -24,6 +25,11 @@ DeviceInfo fake_info(TimeKind kind) {
 }
 
 BufferId FakeDevice::allocate(const BufferSpec& spec) {
+  std::size_t used = 0;
+  for (const auto& [id, buffer] : buffers_) used += buffer.spec.bytes;
+  if (spec.bytes > memory_bytes_ || used > memory_bytes_ - spec.bytes) {
+    throw DeviceMemoryError("buffer '" + spec.name + "' does not fit");
+  }
   Buffer buffer{spec, guard_pattern()};
   // What new memory holds is nobody's business: something that is neither zero nor poison.
   buffer.memory.resize(kGuardBytes + spec.bytes, std::byte{0xa5});

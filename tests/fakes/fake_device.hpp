@@ -77,6 +77,9 @@ class FakeDevice final : public Device {
   [[nodiscard]] std::size_t kernels_alive() const { return kernels_.size(); }
   [[nodiscard]] std::int64_t flushes() const { return flushes_; }
 
+  /// What allocate() refuses to go beyond; without guard zones.
+  void set_memory_bytes(std::size_t bytes) { memory_bytes_ = bytes; }
+
  private:
   struct Buffer {
     BufferSpec spec;
@@ -101,6 +104,7 @@ class FakeDevice final : public Device {
   std::map<GraphId, Graph> graphs_;
   std::uint32_t next_id_ = 1;
   std::int64_t flushes_ = 0;
+  std::size_t memory_bytes_ = std::size_t{1} << 32;
 };
 
 }  // namespace evo::fake

@@ -7,7 +7,9 @@
 #include <cstring>
 #include <filesystem>
 #include <limits>
+#include <span>
 
+#include "engine/core/error.hpp"
 #include "engine/core/random.hpp"
 
 namespace evo {
@@ -89,6 +91,62 @@ TEST(Compare, EachBoundIsNamedWhenItIsTheOneBroken) {
               HasSubstr("relative L2 error 0.005 > 0.002"));
   output.assign(1000, 1.001);
   EXPECT_FALSE(violation(compare_f32(output, ones), kTolerance, "o"));
+}
+
+TEST(Compare, NothingComparedNeverPasses) {
+  const Comparison nothing = compare_f32({}, {});
+  EXPECT_EQ(nothing.compared, 0U);
+  EXPECT_THAT(violation(nothing, {1e300, 1e300, 1, 1e300}, "y").value(),
+              HasSubstr("no element of 'y' was compared"));
+}
+
+TEST(Compare, AnOutputOfAnotherSizeIsAnError) {
+  const Expectation two(Dtype::kF32, encoded(Dtype::kF32, {1, 2}));
+  EXPECT_THROW((void)compare(encoded(Dtype::kF32, {1}), two, 1), InputError);
+  EXPECT_THROW((void)compare(encoded(Dtype::kF32, {1, 2, 3}), two, 1), InputError);
+  EXPECT_THROW((void)compare(encoded(Dtype::kF32, {1, 2}), two, 1, 4), InputError);
+}
+
+template <typename T>
+std::vector<std::byte> bytes_of(const std::vector<T>& values) {
+  const auto bytes = std::as_bytes(std::span(values));
+  return {bytes.begin(), bytes.end()};
+}
+
+TEST(Compare, WideIntegersAreComparedToTheLastBit) {
+  const Tolerance exact = {0, 0, 0, 0};
+  constexpr std::int64_t kLarge = (std::int64_t{1} << 62) + 12345;
+  for (const std::int64_t change : {1, -1, 63}) {
+    const Comparison found = compare(bytes_of<std::int64_t>({5, kLarge + change}),
+                                     {Dtype::kI64, bytes_of<std::int64_t>({5, kLarge})}, 0);
+    EXPECT_EQ(found.max_abs_error, std::fabs(static_cast<double>(change)));
+    EXPECT_EQ(found.bad_share, 0.5);
+    EXPECT_GT(found.relative_l2, 0);
+    EXPECT_EQ(found.worst_value, std::to_string(kLarge + change));
+    EXPECT_EQ(found.worst_expected, std::to_string(kLarge));
+    EXPECT_TRUE(violation(found, exact, "y"));
+  }
+  const auto top = std::numeric_limits<std::uint64_t>::max();
+  const Comparison high =
+      compare(bytes_of<std::uint64_t>({top - 1}), {Dtype::kU64, bytes_of<std::uint64_t>({top})}, 0);
+  EXPECT_EQ(high.max_abs_error, 1);
+  EXPECT_FALSE(violation(
+      compare(bytes_of<std::uint64_t>({top}), {Dtype::kU64, bytes_of<std::uint64_t>({top})}, 0),
+      exact, "y"));
+  // From one end of the range to the other.
+  const Comparison ends =
+      compare(bytes_of<std::int64_t>({std::numeric_limits<std::int64_t>::min()}),
+              {Dtype::kI64, bytes_of<std::int64_t>({std::numeric_limits<std::int64_t>::max()})}, 0);
+  EXPECT_EQ(ends.max_abs_error, 0x1.0p64);
+}
+
+TEST(Compare, TinyAndHugeNumbersHaveARelativeErrorToo) {
+  for (const double size : {1e-170, 1e-300, 1e170, 1e300}) {
+    const Comparison found = compare_as(Dtype::kF64, {-size, size}, {size, -size});
+    EXPECT_NEAR(found.relative_l2, 2, 1e-12) << size;
+    const Comparison row = compare_as(Dtype::kF64, {-size, size}, {size, -size}, 2);
+    EXPECT_NEAR(row.max_row_error, 2, 1e-12) << size;
+  }
 }
 
 TEST(Compare, AZeroReferenceAllowsOnlyZero) {

@@ -1,0 +1,167 @@
+// References that cannot tell a right kernel from a wrong one.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <limits>
+
+#include "engine/core/error.hpp"
+#include "tests/engine/gate/gate_fixture.hpp"
+
+namespace evo {
+namespace {
+
+using fake::Launch;
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr int kX = 0;
+constexpr int kY = 1;
+constexpr int kN = 3;
+
+/// The error that judging the kernel that is its own reference ends in, or "accepted".
+std::string audit(const fake::Kernel& reference, bool degenerate = false) {
+  GateFixture fixture;
+  fixture.problem.arguments[kY].degenerate = degenerate;
+  fixture.kernels["reference"] = reference;
+  const auto loaded = fixture.device->load({fake::to_ptx({"reference", {}}), "", "reference"});
+  fixture.cases =
+      std::make_unique<CaseSet>(*fixture.device, fixture.problem, std::get<KernelId>(loaded), 1);
+  const CorrectnessResult result = [&]() -> CorrectnessResult {
+    try {
+      return fixture.check(fixture.load("itself", reference));
+    } catch (const ProblemError& error) {
+      return {{}, Rejection{Gate::kBuild, error.what()}};
+    }
+  }();
+  return result.rejection ? result.rejection->reason : "accepted";
+}
+
+/// y[i] = f(x[i], i).
+fake::Kernel mapped(const std::function<float(float, int)>& f) {
+  return [f](const Launch& launch) {
+    for (int i = 0; i < launch.scalar<int>(kN); ++i) {
+      launch.buffer<float>(kY)[i] = f(launch.buffer<float>(kX)[i], i);
+    }
+    return std::optional<Fault>();
+  };
+}
+
+TEST(ReferenceAudit, AnHonestReferenceIsAccepted) {
+  EXPECT_EQ(audit(GateFixture::honest), "accepted");
+}
+
+TEST(ReferenceAudit, RefusesConstants) {
+  EXPECT_THAT(audit(mapped([](float, int) { return 3.0F; })),
+              AllOf(HasSubstr("problem.json: arguments[1] ('y')"),
+                    HasSubstr("the reference gives 3 for all 33 elements on shape 'small'"),
+                    HasSubstr("\"degenerate\": true")));
+  EXPECT_EQ(audit(mapped([](float, int) { return 3.0F; }), true), "accepted");
+}
+
+TEST(ReferenceAudit, RefusesZerosOfAnUnsetTable) {
+  EXPECT_THAT(audit(mapped([](float x, int) { return 0.0F * (x > 0 ? 1.0F : 2.0F); })),
+              HasSubstr("the reference gives 0 for all"));
+}
+
+TEST(ReferenceAudit, RefusesWhatIsNowhereFinite) {
+  EXPECT_THAT(audit(mapped([](float, int i) {
+                const std::uint32_t bits = 0x7fc00000U + static_cast<std::uint32_t>(i);
+                float nan = 0;
+                std::memcpy(&nan, &bits, sizeof nan);
+                return nan;
+              })),
+              HasSubstr("the reference gives no finite number"));
+}
+
+TEST(ReferenceAudit, RefusesAReferenceThatDoesNotDependOnItsInputs) {
+  EXPECT_THAT(audit(mapped([](float, int i) { return static_cast<float>(i); })),
+              HasSubstr("the reference gives the same for all inputs"));
+  EXPECT_EQ(audit(mapped([](float, int i) { return static_cast<float>(i); }), true), "accepted");
+}
+
+TEST(ReferenceAudit, RefusesAReferenceThatDoesNotWrite) {
+  EXPECT_THAT(audit([](const Launch&) { return std::optional<Fault>(); }),
+              HasSubstr("reference: on shape 'small' it does not write y[0]"));
+  // Though its poison may be anything, and though this is meant to be degenerate.
+  EXPECT_THAT(audit([](const Launch&) { return std::optional<Fault>(); }, true),
+              HasSubstr("it does not write y[0]"));
+  EXPECT_THAT(audit([](const Launch& launch) {
+                for (int i = 0; i < launch.scalar<int>(kN); ++i) {
+                  if (i != 17) launch.buffer<float>(kY)[i] = launch.buffer<float>(kX)[i];
+                }
+                return std::optional<Fault>();
+              }),
+              HasSubstr("it does not write y[17]"));
+}
+
+TEST(ReferenceAudit, RefusesAReferenceThatWritesElsewhere) {
+  EXPECT_THAT(audit([](const Launch& launch) {
+                launch.buffer<float>(kY)[launch.scalar<int>(kN)] = 1;
+                return GateFixture::honest(launch);
+              }),
+              HasSubstr("the kernel wrote outside buffer 'y'"));
+  EXPECT_THAT(audit([](const Launch& launch) {
+                const auto fault = GateFixture::honest(launch);
+                launch.buffer<float>(kX)[2] = 1;
+                return fault;
+              }),
+              HasSubstr("the kernel changed its input 'x'"));
+}
+
+TEST(ReferenceAudit, RefusesAReferenceThatFails) {
+  EXPECT_THAT(audit([](const Launch&) {
+                return std::optional<Fault>(Fault{"illegal", "", false});
+              }),
+              HasSubstr("reference: on shape 'small' the kernel fails: illegal"));
+}
+
+TEST(ReferenceAudit, RefusesOutputsWithoutElements) {
+  GateFixture fixture;
+  fixture.problem.arguments[kY].size = Expression("N - N");
+  const LoadedKernel nothing =
+      fixture.load("nothing", [](const Launch&) { return std::optional<Fault>(); });
+  fixture.cases = std::make_unique<CaseSet>(*fixture.device, fixture.problem, nothing.id, 1);
+  try {
+    (void)fixture.check(nothing);
+    ADD_FAILURE() << "nothing was compared";
+  } catch (const ProblemError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("on shape 'small' no output has an element"));
+  }
+}
+
+TEST(ReferenceAudit, AnOutputMayBeEmptyOnSomeShapesButNotOnAll) {
+  GateFixture fixture;
+  ReferenceAudit audit(fixture.problem);
+  const Shape& small = fixture.problem.shape("small");
+  EXPECT_THROW(audit.require_meaningful(), ProblemError);
+  const std::vector<std::byte> one = {std::byte{1}, std::byte{0}, std::byte{0}, std::byte{63}};
+  audit.take(small, 1, kY, {}, {});
+  EXPECT_THROW(audit.require_meaningful(), ProblemError);
+  audit.take(small, 1, kY, one, {});
+  EXPECT_NO_THROW(audit.require_meaningful());
+}
+
+TEST(ReferenceAudit, OneValueInAllSmallShapesTogetherIsAConstantToo) {
+  GateFixture fixture;
+  ReferenceAudit audit(fixture.problem);
+  const std::vector<std::byte> element(4, std::byte{1});
+  const std::vector<std::byte> other(4, std::byte{2});
+  audit.take(fixture.problem.shape("small"), 1, kY, element, {});
+  audit.take(fixture.problem.shape("timed"), 2, kY, element, {});
+  EXPECT_THROW(audit.require_meaningful(), ProblemError);
+  audit.take(fixture.problem.shape("timed"), 3, kY, other, {});
+  EXPECT_NO_THROW(audit.require_meaningful());
+}
+
+TEST(ReferenceAudit, RefusesAnArgumentThatStaysAsItWas) {
+  GateFixture fixture;
+  ReferenceAudit audit(fixture.problem);
+  std::vector<std::byte> bytes(4 * 40);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = std::byte(i % 60);
+  EXPECT_THROW(audit.take(fixture.problem.shape("small"), 1, kY, bytes, bytes), ProblemError);
+}
+
+}  // namespace
+}  // namespace evo

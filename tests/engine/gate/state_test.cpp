@@ -1,0 +1,232 @@
+// Kernels that read outputs nobody initialised, and kernels that keep something from launch to
+// launch: on a device like a card, and on the virtual GPU.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/core/error.hpp"
+#include "engine/device/virtual/virtual_device.hpp"
+#include "tests/engine/gate/gate_fixture.hpp"
+
+namespace evo {
+namespace {
+
+using fake::Launch;
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr int kX = 0;
+constexpr int kY = 1;
+constexpr int kScratch = 2;
+constexpr int kN = 3;
+
+std::string reason_of(const CorrectnessResult& result) {
+  return result.rejection ? result.rejection->reason : "passed";
+}
+
+/// y[i] = f(y[i], 2 x[i] + 1): right wherever f returns its second argument.
+fake::Kernel folded(const std::function<float(float, float)>& f) {
+  return [f](const Launch& launch) {
+    float* y = launch.buffer<float>(kY);
+    for (int i = 0; i < launch.scalar<int>(kN); ++i) {
+      y[i] = f(y[i], 2 * launch.buffer<float>(kX)[i] + 1);
+    }
+    return std::optional<Fault>();
+  };
+}
+
+TEST(Uninitialised, EveryWayToFoldIntoAnOutputIsFound) {
+  const std::map<std::string, std::function<float(float, float)>> folds = {
+      {"fminf", [](float y, float v) { return std::fmin(y, v); }},
+      {"fmaxf", [](float y, float v) { return std::fmax(y, v); }},
+      {"less", [](float y, float v) { return y < v ? y : v; }},
+      {"not_less", [](float y, float v) { return !(y < v) ? v : y; }},
+      {"greater", [](float y, float v) { return y > v ? y : v; }},
+      {"sum", [](float y, float v) { return y + v; }},
+      {"sum_unless_NaN", [](float y, float v) { return std::isnan(y) ? v : y + v; }},
+      {"if_NaN", [](float y, float v) { return std::isnan(y) ? v : y; }},
+      {"if_zero", [](float y, float v) { return y == 0 ? v : y; }},
+      {"if_not_finite", [](float y, float v) { return std::isfinite(y) ? y : v; }}};
+  for (const auto& [name, fold] : folds) {
+    for (const std::size_t seeds : {1, 2, 5}) {
+      GateFixture fixture;
+      EXPECT_NE(reason_of(fixture.check(fixture.load(name, folded(fold)), {.seeds = seeds})),
+                "passed")
+          << name << ", " << seeds << " seeds";
+    }
+  }
+  GateFixture fixture;
+  EXPECT_EQ(reason_of(fixture.check(
+                fixture.load("honest", folded([](float, float v) { return v; })), {.seeds = 1})),
+            "passed");
+}
+
+TEST(Uninitialised, LargeShapesWithOneSeedMeetEveryPoison) {
+  GateFixture fixture;
+  const auto minimum = [](const Launch& launch) {
+    if (launch.scalar<int>(kN) == 33) return GateFixture::honest(launch);
+    return folded([](float y, float v) { return std::fmin(y, v); })(launch);
+  };
+  EXPECT_THAT(reason_of(fixture.check(fixture.load("min", minimum), {.flops_for_all_seeds = 100})),
+              HasSubstr("shape timed"));
+}
+
+TEST(WorkspaceMemory, WhatTheDeviceDoesNotHoldIsTheKernelsFault) {
+  GateFixture fixture;
+  fixture.device->set_memory_bytes(1 << 20);
+  fixture.problem.templates.front().workspace.emplace("scratch", Expression("1e12"));
+  const LoadedKernel kernel = fixture.load("large", GateFixture::honest);
+  EXPECT_THAT(reason_of(fixture.check(kernel)),
+              AllOf(HasSubstr("its workspace does not fit into the device's memory"),
+                    HasSubstr("'scratch'")));
+  const TimingResult timed =
+      fixture.timing().time(kernel, fixture.problem.shape("timed"), [](const std::string&) {});
+  ASSERT_TRUE(timed.rejection);
+  EXPECT_THAT(timed.rejection->reason, HasSubstr("its workspace does not fit"));
+  // The next one is judged as if nothing had happened.
+  fixture.problem.templates.front().workspace.clear();
+  EXPECT_EQ(reason_of(fixture.check(fixture.load("honest", GateFixture::honest))), "passed");
+}
+
+TEST(WorkspaceMemory, DataThatDoNotFitAreNoFaultOfTheKernel) {
+  GateFixture fixture;
+  fixture.device->set_memory_bytes(1000);
+  EXPECT_THROW((void)fixture.check(fixture.load("honest", GateFixture::honest)), DeviceMemoryError);
+}
+
+TEST(Aged, KernelsTimedTooSeldomAreLaunchedOften) {
+  for (const int limit : {30, 500, 1900}) {
+    GateFixture fixture;
+    int launches = 0;
+    const LoadedKernel kernel = fixture.load("tired", [&](const Launch& launch) {
+      return launches++ < limit ? GateFixture::honest(launch) : std::optional<Fault>();
+    });
+    CorrectnessGate gate(*fixture.device, fixture.problem, *fixture.cases, fixture.judge, {});
+    EXPECT_NE(reason_of(gate.check_aged(
+                  kernel, {&fixture.problem.shape("timed"), &fixture.problem.shape("small")},
+                  kAgedLaunches, [](const std::string&) {})),
+              "passed");
+  }
+}
+
+/// y = 2 x + 1 on the virtual GPU; `first` runs before the store, with %r5 the launches counted so
+/// far in a variable of the module and %rd7 the workspace.
+std::string kernel(const std::string& first) {
+  return R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .global .align 4 .u32 launches;
+.visible .entry line(.param .u64 x, .param .u64 y, .param .u64 scratch, .param .u32 n)
+{
+  .reg .pred %p<6>;
+  .reg .b32 %r<12>;
+  .reg .f32 %f<6>;
+  .reg .b64 %rd<12>;
+  ld.param.u64 %rd1, [x];
+  ld.param.u64 %rd2, [y];
+  ld.param.u64 %rd7, [scratch];
+  ld.param.u32 %r1, [n];
+  mov.u32 %r2, %ctaid.x;
+  mov.u32 %r3, %tid.x;
+  mad.lo.s32 %r4, %r2, 32, %r3;
+  setp.lt.u32 %p1, %r4, %r1;
+  setp.eq.u32 %p2, %r4, 0;
+  mul.wide.u32 %rd3, %r4, 4;
+  add.s64 %rd4, %rd1, %rd3;
+  add.s64 %rd5, %rd2, %rd3;
+)" + first +
+         R"(
+  @%p1 ld.global.f32 %f1, [%rd4];
+  @%p1 fma.rn.f32 %f2, %f1, 0f40000000, 0f3F800000;
+  @%p1 st.global.f32 [%rd5], %f2;
+  ret;
+}
+)";
+}
+
+class VirtualState : public testing::Test {
+ protected:
+  std::string outcome(const std::string& first) {
+    GateFixture fixture;  // for its problem
+    const auto device = open_virtual_device("virtual:l4", {.threads = 2});
+    const auto load = [&](const std::string& ptx) {
+      const auto loaded = device->load({.ptx = ptx, .cubin = {}, .entry = "line"});
+      if (const auto* fault = std::get_if<Fault>(&loaded)) ADD_FAILURE() << fault->reason;
+      return std::get<KernelId>(loaded);
+    };
+    Problem& problem = fixture.problem;
+    problem.reference.launch.grid.clear();
+    problem.reference.launch.grid.emplace_back("ceil_div(N, 32)");
+    CaseSet cases(*device, problem, load(kernel("")), 3);
+    const LoadedKernel loaded = {load(kernel(first)), &problem.templates.front(), {}};
+    OutputJudge judge(problem);
+    CorrectnessGate gate(*device, problem, cases, judge, {});
+    return reason_of(gate.check(loaded, {&problem.shape("small"), &problem.shape("timed")},
+                                [&](const std::string& step) { steps_.push_back(step); }));
+  }
+
+  [[nodiscard]] bool was_aged() const {
+    return std::ranges::any_of(
+        steps_, [](const std::string& step) { return step.starts_with("launching"); });
+  }
+
+  std::vector<std::string> steps_;
+};
+
+TEST_F(VirtualState, AKernelWithoutStateIsNotAged) {
+  EXPECT_EQ(outcome(""), "passed");
+  EXPECT_FALSE(was_aged());
+}
+
+TEST_F(VirtualState, AWorkspaceThatIsPutBackIsNotAged) {
+  EXPECT_EQ(outcome(R"(
+  mov.u32 %r6, 5;
+  @%p2 st.global.u32 [%rd7], %r6;)"),
+            "passed");
+  EXPECT_FALSE(was_aged());
+}
+
+TEST_F(VirtualState, ACounterInAVariableIsAgedAndHarmless) {
+  EXPECT_EQ(outcome(R"(
+  mov.u64 %rd8, launches;
+  @%p2 red.global.add.u32 [%rd8], 1;)"),
+            "passed");
+  EXPECT_TRUE(was_aged());
+}
+
+TEST_F(VirtualState, AKernelThatStopsAfterSoManyLaunchesIsFound) {
+  for (const char* limit : {"20", "1000"}) {
+    EXPECT_THAT(outcome(R"(
+  mov.u64 %rd8, launches;
+  ld.global.u32 %r5, [%rd8];
+  setp.lt.and.u32 %p1, %r5, )" +
+                        std::string(limit) +
+                        R"(, %p1;
+  bar.sync 0;
+  @%p2 add.u32 %r6, %r5, 1;
+  @%p2 st.global.u32 [%rd8], %r6;)"),
+                HasSubstr("never written (after launching it often)"));
+  }
+}
+
+TEST_F(VirtualState, ACounterInTheWorkspaceIsAged) {
+  EXPECT_THAT(outcome(R"(
+  ld.global.u32 %r5, [%rd7];
+  setp.lt.and.u32 %p1, %r5, 700, %p1;
+  bar.sync 0;
+  @%p2 add.u32 %r6, %r5, 1;
+  @%p2 st.global.u32 [%rd7], %r6;)"),
+              HasSubstr("never written (after launching it often)"));
+}
+
+TEST_F(VirtualState, AnElementThatNobodyWritesIsNamed) {
+  EXPECT_THAT(outcome(R"(
+  setp.ne.and.u32 %p1, %r4, 30, %p1;)"),
+              HasSubstr("y[30] was never written"));
+}
+
+}  // namespace
+}  // namespace evo
