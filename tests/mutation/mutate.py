@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""Mutation testing of the gates: every check, taken out, must make a test fail.
+
+A copy of the tree is built once in which each `if (condition)` of the files below reads
+`if (evo::mutant(N) && (condition))`. The environment variable EVO_MUTANT=N then takes check N out
+of the running tests. A mutant that no test notices is a survivor: each must stand in survivors.txt
+with the reason why it changes nothing that matters, or the run fails.
+
+Usage: tests/mutation/mutate.py [--work FOLDER] [--only TEXT] [--list]
+  --work FOLDER  where the copy is made and built (default: build/mutation)
+  --only TEXT    only checks of files whose path contains TEXT
+  --list         print the checks and stop
+"""
+import argparse
+import concurrent.futures
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+# Files with checks, and the tests (without slow ones) that must notice when one is missing.
+GATE_TESTS = ["gate_test --gtest_filter=-*Noises*", "worker_test", "virtual_test"]
+FILES = {
+    **{f"engine/gate/{name}.cpp": GATE_TESTS for name in (
+        "cases", "compare", "correctness", "damage", "expectation", "output_judge",
+        "reference_audit", "resource", "sampled_check", "stopping_rule", "stopwatch", "timing",
+        "workspace")},
+    "engine/device/guard.cpp": GATE_TESTS,
+    "engine/device/arch_limits.cpp": GATE_TESTS,
+    "engine/device/virtual/virtual_device.cpp": ["virtual_test", "gate_test --gtest_filter=-*Noises*"],
+    "engine/device/virtual/global_memory.cpp": ["virtual_test", "gate_test --gtest_filter=-*Noises*"],
+}
+MUTANT_HEADER = """#pragma once
+#include <cstdlib>
+namespace evo {
+/// False for the check that EVO_MUTANT takes out.
+inline bool mutant(int number) {
+  static const char* const text = std::getenv("EVO_MUTANT");
+  static const int chosen = text != nullptr ? std::atoi(text) : -1;
+  return number != chosen;
+}
+}  // namespace evo
+"""
+
+
+def closing(text, start):
+    """Index of the parenthesis that closes the one at `start`."""
+    depth = 0
+    quote = ""
+    i = start
+    while i < len(text):
+        c = text[i]
+        if quote:
+            if c == "\\":
+                i += 1
+            elif c == quote:
+                quote = ""
+        elif c in "\"'":
+            quote = c
+        elif c == "(":
+            depth += 1
+        elif c == ")":
+            depth -= 1
+            if depth == 0:
+                return i
+        i += 1
+    raise ValueError("unbalanced parentheses")
+
+
+def instrument(text, first_number):
+    """The text with a switch in each condition, and what the conditions were: (line, condition)."""
+    output, checks, at = "", [], 0
+    for found in re.finditer(r"\bif \(", text):
+        if text[text.rfind("\n", 0, found.start()) + 1:found.start()].lstrip().startswith("//"):
+            continue
+        start = found.end() - 1
+        end = closing(text, start)
+        condition = text[start + 1:end]
+        number = first_number + len(checks)
+        switch = f"evo::mutant({number})"
+        declared = re.match(r"(?:const )?auto\*? ?\*?(\w+) = ", condition)
+        if ";" in condition:
+            head, last = condition.rsplit(";", 1)
+            changed = f"{head}; {switch} && ({last.strip()})"
+        elif declared:
+            changed = f"{condition}; {switch} && {declared[1]}"
+        else:
+            changed = f"{switch} && ({condition})"
+        output += text[at:start + 1] + changed
+        at = end
+        checks.append((text.count("\n", 0, start) + 1, " ".join(condition.split())))
+    return output + text[at:], checks
+
+
+def collect(only):
+    """number -> (file, line, condition), and the changed text of each file."""
+    checks, texts = [], {}
+    for file in FILES:
+        if only and only not in file:
+            continue
+        text = open(os.path.join(ROOT, file)).read()
+        changed, found = instrument(text, len(checks))
+        texts[file] = '#include "engine/mutant.hpp"\n' + changed
+        checks += [(file, line, condition) for line, condition in found]
+    return checks, texts
+
+
+def build(work, texts):
+    source = os.path.join(work, "source")
+    shutil.rmtree(source, ignore_errors=True)
+    ignored = shutil.ignore_patterns("build", ".git", "out", "*.db")
+    shutil.copytree(ROOT, source, ignore=ignored)
+    open(os.path.join(source, "engine/mutant.hpp"), "w").write(MUTANT_HEADER)
+    for file, text in texts.items():
+        open(os.path.join(source, file), "w").write(text)
+    tree = os.path.join(work, "tree")
+    cache = os.path.join(ROOT, "build/ci/CMakeCache.txt")
+    toolkit = []
+    if os.path.exists(cache):
+        toolkit = ["-D" + line.strip() for line in open(cache) if line.startswith("EVO_CUDA_ROOT")]
+    subprocess.run(["cmake", "-S", source, "-B", tree, "-G", "Ninja",
+                    "-DCMAKE_BUILD_TYPE=Release", *toolkit], check=True, stdout=subprocess.DEVNULL)
+    programs = sorted({test.split()[0] for tests in FILES.values() for test in tests})
+    subprocess.run(["cmake", "--build", tree, "--target", *programs, "fake-worker"], check=True,
+                   stdout=subprocess.DEVNULL)
+    return os.path.join(tree, "bin")
+
+
+def notices(binaries, tests, number, limit):
+    """The test that fails without check `number`, or nothing."""
+    environment = dict(os.environ)
+    if number is not None:
+        environment["EVO_MUTANT"] = str(number)
+    for test in tests:
+        program, *arguments = test.split()
+        command = [os.path.join(binaries, program), "--gtest_brief=1", "--gtest_fail_fast", *arguments]
+        try:
+            ran = subprocess.run(command, env=environment, stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT, timeout=limit)
+        except subprocess.TimeoutExpired:
+            return f"{program}: does not end"
+        if ran.returncode != 0:
+            found = re.search(rb"\[  FAILED  \] ([\w/]+\.\w+)", ran.stdout)
+            return found[1].decode() if found else f"{program}: exit code {ran.returncode}"
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--work", default=os.path.join(ROOT, "build/mutation"))
+    parser.add_argument("--only", default="")
+    parser.add_argument("--list", action="store_true")
+    options = parser.parse_args()
+    checks, texts = collect(options.only)
+    if options.list:
+        for number, (file, line, condition) in enumerate(checks):
+            print(f"{number:4} {file}:{line}: {condition}")
+        return 0
+    explained = {}
+    for text in open(os.path.join(HERE, "survivors.txt")):
+        if text.strip() and not text.startswith("#"):
+            file, condition, reason = (part.strip() for part in text.split(" | ", 2))
+            explained[file, condition] = reason
+    started = time.time()
+    binaries = build(options.work, texts)
+    all_tests = sorted({test for tests in FILES.values() for test in tests})
+    before = time.time()
+    broken = notices(binaries, all_tests, None, 600)
+    if broken:
+        print(f"the tests fail without any mutant: {broken}")
+        return 1
+    limit = 30 + 5 * (time.time() - before)
+    killed, survivors = 0, []
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        futures = [pool.submit(notices, binaries, FILES[file], number, limit)
+                   for number, (file, _, _) in enumerate(checks)]
+        for (file, line, condition), future in zip(checks, futures):
+            test = future.result()
+            if test:
+                killed += 1
+                print(f"killed    {file}:{line}: {condition}  [{test}]", flush=True)
+            else:
+                reason = explained.get((file, condition))
+                survivors.append(reason)
+                print(f"SURVIVED  {file}:{line}: {condition}  ({reason or 'not explained'})", flush=True)
+    unexplained = survivors.count(None)
+    print(f"{len(checks)} mutants: {killed} killed, {len(survivors)} survived, of which {unexplained} "
+          f"not explained; {time.time() - started:.0f} s")
+    return 1 if unexplained else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
