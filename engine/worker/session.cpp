@@ -76,7 +76,7 @@ TimingResult Session::time(const KernelUnderTest& kernel, double give_up_us,
                               kAgedLaunches - static_cast<int>(result.launches), progress);
   if (after.rejection) {
     result.rejection = std::move(after.rejection);
-    result.rejection->reason = "after timing: " + result.rejection->reason;
+    result.rejection->reason = "after more launches: " + result.rejection->reason;
     result.device_lost = after.device_lost;
   }
   return result;

@@ -80,7 +80,7 @@ TEST_F(EvoTunePlanted, EveryDefectIsStoppedAtItsGateWithAReason) {
       {"stale", {Gate::kCorrectness, "non-finite element"}},
       {"knows inputs", {Gate::kCorrectness, "error .* > "}},
       {"nondeterministic", {Gate::kCorrectness, "second run .* first at y\\[0\\]"}},
-      {"wrong later", {Gate::kCorrectness, "after timing: .* max abs error"}},
+      {"wrong later", {Gate::kCorrectness, "timed launches, .* max abs error"}},
       {"illegal address", {Gate::kCorrectness, "illegal address"}},
       {"never returns", {Gate::kCorrectness, "did not finish within 0\\.4 s while checking shape"}},
       {"too many registers", {Gate::kResource, "registers 200 > 128 \\(policy\\)"}},

@@ -46,7 +46,7 @@ const std::map<std::string, Expected>& expectations() {
       {"knows inputs", {"correctness", "error .* > ", "error .* > "}},
       {"nondeterministic", {"correctness", "second run .*y\\[0\\]", "second run .*y\\[0\\]"}},
       // A device that predicts runs a kernel too seldom to see it become wrong.
-      {"wrong later", {"correctness", "after timing: .*error", ""}},
+      {"wrong later", {"correctness", "timed launches.*error", ""}},
       {"illegal address", {"correctness", "illegal|ILLEGAL", "out-of-bounds.*in no buffer"}},
       {"never returns",
        {"correctness", "did not finish within 3 s while checking",

@@ -81,7 +81,9 @@ void run(const Arguments& arguments) {
   const LoadedKernel kernel{std::get<KernelId>(loaded), &spec, space.values(candidate)};
   CaseSet cases(*device, problem, kernel.id, 1);  // the reference is never asked for
   const CheckCase& data = cases.inputs(shape, 0);
-  const Workspace workspace(*device, problem, kernel, data);
+  const auto made = Workspace::make(*device, problem, kernel, data);
+  if (const auto* fault = std::get_if<Fault>(&made)) throw DeviceMemoryError(fault->reason);
+  const auto& workspace = std::get<Workspace>(made);
   double best = 0;
   for (int i = 0; i < arguments.repeats; ++i) {
     if (const auto fault =

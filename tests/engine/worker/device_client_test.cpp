@@ -109,7 +109,7 @@ TEST_F(DeviceClientTest, AKernelRightOnceAndWrongLaterIsFoundAfterTiming) {
   const auto timed = client_.wait().message.get<TimingResult>();
   ASSERT_TRUE(timed.rejection.has_value());
   EXPECT_EQ(timed.rejection->gate, Gate::kCorrectness);
-  EXPECT_THAT(timed.rejection->reason, testing::StartsWith("after timing: "));
+  EXPECT_THAT(timed.rejection->reason, testing::StartsWith("timed launches, "));
 }
 
 TEST_F(DeviceClientTest, AKernelTheDeviceCannotLoadIsARejection) {
