@@ -1,0 +1,102 @@
+// duels: how honest comparisons of two kernels are. Two configurations of a space are compared by
+// interleaved pairs, many times; printed is how often the first was faster, the second, or neither.
+// The same configuration twice must be a tie.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <limits>
+#include <map>
+
+#include "engine/core/error.hpp"
+#include "engine/gate/harness.hpp"
+#include "tools/session_options.hpp"
+#include "tools/tool_main.hpp"
+
+namespace evo {
+namespace {
+
+struct Options {
+  SessionOptions session;
+  std::vector<std::string> first;
+  std::vector<std::string> second;
+  int count = 300;
+};
+
+Candidate candidate_of(const Space& space, const std::vector<std::string>& settings) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (const std::string& text : settings) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos) throw InputError(text + ": allowed is MACRO=VALUE");
+    pairs.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return space.candidate_from_settings(pairs, space.defaults());
+}
+
+/// The kernel of a configuration that passed every gate.
+KernelUnderTest green_kernel(Harness& harness, const Candidate& candidate) {
+  const std::atomic<bool> never{false};
+  const Judgement judgement = harness
+                                  .judge({candidate}, std::numeric_limits<double>::infinity(),
+                                         never, [](std::size_t, const Judgement&) {})
+                                  .front();
+  if (judgement.rejection) {
+    throw InputError(harness.space().config_json(candidate) +
+                     " is not green: " + judgement.rejection->reason);
+  }
+  if (judgement.timing) {
+    std::printf("%s: p50 %.3f us\n", harness.space().config_json(candidate).c_str(),
+                judgement.timing->p50_us);
+  }
+  return harness.kernel_of(candidate, judgement.compilation, judgement.kernel_key);
+}
+
+ExitCode run(const Options& options) {
+  Store store = Store::in_memory();
+  auto device = options.session.open_device([](const std::string&, const std::string&) {});
+  if (!device || device->info().time_kind != TimeKind::kMeasured) {
+    throw MissingError("duels need a device that measures; try --device cuda:0");
+  }
+  HarnessOptions harness_options;
+  harness_options.space_file = options.session.space_file(device->info().arch);
+  harness_options.shape = options.session.shape;
+  harness_options.check_seed = fresh_seed();
+  std::printf("device: %s\n", device->info().name.c_str());
+  Harness harness(harness_options, store, std::move(device));
+  const KernelUnderTest first = green_kernel(harness, candidate_of(harness.space(), options.first));
+  const KernelUnderTest second =
+      options.second == options.first
+          ? first
+          : green_kernel(harness, candidate_of(harness.space(), options.second));
+  std::map<int, int> verdicts;
+  std::vector<double> ratios;
+  for (int i = 0; i < options.count; ++i) {
+    const PairResult pair = harness.compare_pair(first, second);
+    if (pair.rejection) throw InputError("a duel failed: " + pair.rejection->reason);
+    ++verdicts[pair.verdict()];
+    ratios.push_back(pair.ratio);
+  }
+  std::sort(ratios.begin(), ratios.end());
+  std::printf(
+      "%d duels: first faster %d, tie %d, second faster %d; time of first / second: median "
+      "%.4f, from %.4f to %.4f\n",
+      options.count, verdicts[-1], verdicts[0], verdicts[1], ratios[ratios.size() / 2],
+      ratios.front(), ratios.back());
+  return ExitCode::kGreen;
+}
+
+}  // namespace
+}  // namespace evo
+
+int main(int argc, char** argv) {
+  return evo::tool_main("duels", [&] {
+    evo::Options options;
+    CLI::App app("duels: how honest comparisons of two kernels are.");
+    options.session.declare(app);
+    app.add_option("--first", options.first, "configuration, MACRO=VALUE ...");
+    app.add_option("--second", options.second, "the other one; the same by default");
+    app.add_option("--count", options.count, "duels")->check(CLI::Range(1, 1000000));
+    if (const auto done = evo::parse_command_line(app, argc, argv)) return *done;
+    return evo::run(options);
+  });
+}
