@@ -38,24 +38,29 @@ double distance_at(const std::byte* a, const std::byte* b) {
                              static_cast<std::uint64_t>(smaller));
 }
 
-/// |output − expected| of every element; not finite where one of the two is not.
-std::vector<double> errors_of(std::span<const std::byte> output, const std::vector<double>& values,
-                              const Expectation& expected) {
-  const Dtype dtype = expected.dtype();
-  std::vector<double> errors(values.size());
-  if (dtype == Dtype::kI64 || dtype == Dtype::kU64) {
-    const auto distance =
-        dtype == Dtype::kI64 ? distance_at<std::int64_t> : distance_at<std::uint64_t>;
-    for (std::size_t i = 0; i < errors.size(); ++i) {
-      errors[i] = distance(output.data() + i * sizeof(std::uint64_t), expected.element(i).data());
+/// |output − expected| of each element; not finite where one of the two is not.
+class Errors {
+ public:
+  Errors(std::span<const std::byte> output, const Expectation& expected)
+      : output_(output), expected_(expected), values_(decode_all(expected.dtype(), output)) {}
+
+  [[nodiscard]] double value(std::size_t i) const { return values_[i]; }
+  [[nodiscard]] double at(std::size_t i) const {
+    const std::size_t byte = i * sizeof(std::uint64_t);
+    if (expected_.dtype() == Dtype::kI64) {
+      return distance_at<std::int64_t>(output_.data() + byte, expected_.bytes().data() + byte);
     }
-    return errors;
+    if (expected_.dtype() == Dtype::kU64) {
+      return distance_at<std::uint64_t>(output_.data() + byte, expected_.bytes().data() + byte);
+    }
+    return std::fabs(values_[i] - expected_.values()[i]);
   }
-  for (std::size_t i = 0; i < errors.size(); ++i) {
-    errors[i] = std::fabs(values[i] - expected.values()[i]);
-  }
-  return errors;
-}
+
+ private:
+  std::span<const std::byte> output_;
+  const Expectation& expected_;
+  std::vector<double> values_;
+};
 
 /// Root of the mean square of the finite elements; 0 when there are none.
 template <typename Sum>
@@ -70,57 +75,82 @@ double rms_of(std::span<const double> row) {
   return count == 0 ? 0 : static_cast<double>(std::sqrt(square / static_cast<Sum>(count)));
 }
 
-/// The figures of a comparison that are relative to a row.
+/// The figures of one comparison, element by element and row by row.
 template <typename Sum>
-void compare_rows(const std::vector<double>& errors, std::span<const double> expected,
-                  std::size_t row_length, Comparison& result) {
-  for (std::size_t start = 0; start < expected.size(); start += row_length) {
-    const double rms = rms_of<Sum>(expected.subspan(start, row_length));
-    for (std::size_t i = start; i < start + row_length; ++i) {
-      const double error = errors[i];
-      if (!std::isfinite(error) || error == 0) continue;
-      const double relative = error / rms;  // infinite in a row of zeros
-      if (relative <= result.max_row_error) continue;
-      result.max_row_error = relative;
-      result.worst_row_index = i;
+class Figures {
+ public:
+  Figures(const Errors& errors, const std::vector<double>& expected, double bad_abs_error)
+      : errors_(errors), expected_(expected), bad_abs_error_(bad_abs_error) {}
+
+  /// Elements `start` to `start + length`, which are a row if `is_row`.
+  void add(std::size_t start, std::size_t length, bool is_row) {
+    double largest = 0;
+    std::size_t largest_at = start;
+    for (std::size_t i = start; i < start + length; ++i) {
+      const double error = errors_.at(i);
+      if (!std::isfinite(error)) {
+        add_special(i);
+        continue;
+      }
+      error_square_ += static_cast<Sum>(error) * static_cast<Sum>(error);
+      reference_square_ += static_cast<Sum>(expected_[i]) * static_cast<Sum>(expected_[i]);
+      bad_ += error > bad_abs_error_ ? 1 : 0;
+      if (error > largest) {
+        largest = error;
+        largest_at = i;
+      }
     }
+    if (largest > result_.max_abs_error) {
+      result_.max_abs_error = largest;
+      if (result_.non_finite == 0) result_.worst_index = largest_at;
+    }
+    if (!is_row || largest == 0) return;
+    // Infinite in a row of zeros.
+    const double relative = largest / rms_of<Sum>(std::span(expected_).subspan(start, length));
+    if (relative <= result_.max_row_error) return;
+    result_.max_row_error = relative;
+    result_.worst_row_index = largest_at;
   }
-}
+
+  [[nodiscard]] Comparison take() {
+    result_.compared = expected_.size();
+    result_.bad_share = static_cast<double>(bad_) / static_cast<double>(expected_.size());
+    if (reference_square_ > 0) {
+      result_.relative_l2 = static_cast<double>(std::sqrt(error_square_ / reference_square_));
+    } else if (error_square_ > 0) {
+      result_.relative_l2 = std::numeric_limits<double>::infinity();
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void add_special(std::size_t i) {
+    if (same_special(errors_.value(i), expected_[i])) return;
+    if (result_.non_finite++ == 0) result_.worst_index = i;
+    ++bad_;
+  }
+
+  const Errors& errors_;
+  const std::vector<double>& expected_;
+  double bad_abs_error_;
+  Sum error_square_ = 0;
+  Sum reference_square_ = 0;
+  std::size_t bad_ = 0;
+  Comparison result_;
+};
 
 template <typename Sum>
 Comparison compare_with(std::span<const std::byte> output, const Expectation& expectation,
                         double bad_abs_error, std::size_t row_length) {
-  const std::vector<double> values = decode_all(expectation.dtype(), output);
-  const std::vector<double>& expected = expectation.values();
-  const std::vector<double> errors = errors_of(output, values, expectation);
-  Comparison result;
-  result.compared = expected.size();
-  Sum error_square = 0;
-  Sum reference_square = 0;
-  std::size_t bad = 0;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    const double error = errors[i];
-    if (std::isfinite(error)) {
-      error_square += static_cast<Sum>(error) * static_cast<Sum>(error);
-      reference_square += static_cast<Sum>(expected[i]) * static_cast<Sum>(expected[i]);
-      bad += error > bad_abs_error ? 1 : 0;
-      if (error > result.max_abs_error) {
-        result.max_abs_error = error;
-        if (result.non_finite == 0) result.worst_index = i;
-      }
-    } else if (!same_special(values[i], expected[i])) {
-      if (result.non_finite++ == 0) result.worst_index = i;
-      ++bad;
-    }
+  const std::size_t count = expectation.size();
+  if (count == 0) return {};
+  const Errors errors(output, expectation);
+  Figures<Sum> figures(errors, expectation.values(), bad_abs_error);
+  const std::size_t step = row_length > 0 ? row_length : count;
+  for (std::size_t start = 0; start < count; start += step) {
+    figures.add(start, step, row_length > 0);
   }
-  if (expected.empty()) return result;
-  result.bad_share = static_cast<double>(bad) / static_cast<double>(expected.size());
-  if (reference_square > 0) {
-    result.relative_l2 = static_cast<double>(std::sqrt(error_square / reference_square));
-  } else if (error_square > 0) {
-    result.relative_l2 = std::numeric_limits<double>::infinity();
-  }
-  if (row_length > 0) compare_rows<Sum>(errors, expected, row_length, result);
+  Comparison result = figures.take();
   const auto text_at = [&](std::span<const std::byte> bytes, std::size_t index) {
     return element_text(expectation.dtype(), bytes.data() + index * size_of(expectation.dtype()));
   };

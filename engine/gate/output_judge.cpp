@@ -18,8 +18,6 @@ Tolerance tolerance_of(const LoadedKernel& kernel, const CheckCase& data) {
 
 OutputJudge::Verdict OutputJudge::judge(const LoadedKernel& kernel, const CheckCase& data,
                                         const Outputs& outputs) {
-  if (kernel.id != kernel_) right_.clear();
-  kernel_ = kernel.id;
   const Tolerance tolerance = tolerance_of(kernel, data);
   Verdict verdict{{data.shape->name, data.seed}};
   std::size_t compared = 0;
@@ -31,7 +29,7 @@ OutputJudge::Verdict OutputJudge::judge(const LoadedKernel& kernel, const CheckC
     compared += comparison.compared;
     add_figures(verdict.figures, comparison);
     const auto why = violation(comparison, tolerance, argument.name);
-    if (!why) right_[{&data, i}] = hash_of(outputs[i]);
+    if (!why) right_[kernel.id][{&data, i}] = hash_of(outputs[i]);
     if (why && !verdict.violation) verdict.violation = why;
   }
   if (compared == 0) verdict.violation = "no element of any output was compared";
@@ -42,14 +40,15 @@ std::optional<std::string> OutputJudge::wrong(const LoadedKernel& kernel, const 
                                               std::size_t position,
                                               std::span<const std::byte> output) {
   const Argument& argument = problem_.arguments[position];
-  const auto known = right_.find({&data, position});
-  if (kernel.id == kernel_ && known != right_.end() && known->second == hash_of(output)) {
-    return std::nullopt;
-  }
+  const std::string content = hash_of(output);
+  std::string& right = right_[kernel.id][{&data, position}];
+  if (right == content) return std::nullopt;
   const Tolerance tolerance = tolerance_of(kernel, data);
-  return violation(compare(output, data.expected[position], tolerance.bad_abs_error,
-                           argument.row_length(data.values)),
-                   tolerance, argument.name);
+  auto why = violation(compare(output, data.expected[position], tolerance.bad_abs_error,
+                               argument.row_length(data.values)),
+                       tolerance, argument.name);
+  if (!why) right = content;
+  return why;
 }
 
 }  // namespace evo

@@ -32,16 +32,21 @@ class OutputJudge {
   [[nodiscard]] Verdict judge(const LoadedKernel& kernel, const CheckCase& data,
                               const Outputs& outputs);
 
-  /// One output of a launch on a complete case: why it is wrong, or nothing. What judge() found
-  /// right before, bit for bit, is right again.
+  /// One output of a launch on a complete case: why it is wrong, or nothing. What was found right
+  /// before, bit for bit, is right again.
   [[nodiscard]] std::optional<std::string> wrong(const LoadedKernel& kernel, const CheckCase& data,
                                                  std::size_t position,
                                                  std::span<const std::byte> output);
 
+  /// Forgets what it found right of a kernel, whose number may come again.
+  void forget(KernelId kernel) { right_.erase(kernel); }
+
  private:
+  /// Case and argument → a hash of what was found right.
+  using Right = std::map<std::pair<const CheckCase*, std::size_t>, std::string>;
+
   const Problem& problem_;
-  KernelId kernel_ = 0;  ///< that `right_` is of
-  std::map<std::pair<const CheckCase*, std::size_t>, std::string> right_;
+  std::map<KernelId, Right> right_;
 };
 
 }  // namespace evo

@@ -12,8 +12,8 @@
 namespace evo {
 
 /// Looks at what the reference expects, and refuses a problem that cannot tell a right kernel from
-/// a wrong one: an output that has no element on any shape, that is one value everywhere or nowhere
-/// finite, that is an inout argument left as it was, or that is the same whatever the inputs are.
+/// a wrong one: an output that is one value everywhere or nowhere finite, that is an inout argument
+/// left as it was, or that is the same whatever the inputs are.
 /// Arguments that say "degenerate" are meant so and not looked at.
 class ReferenceAudit {
  public:

@@ -25,10 +25,14 @@ Stopwatch::Stopwatch(const Setup& setup, const LoadedKernel& kernel, const Shape
     return;
   }
   workspace_.emplace(std::get<Workspace>(std::move(made)));
-  if (!make_output_sets() || !build(1)) return;
+  if (!make_output_sets() || !build(1, 1)) return;
   double once_us = sample();
   for (int i = 0; i < 2 && !fault_; ++i) once_us = std::min(once_us, sample());
-  if (fault_ || setup_.options.cold) return;
+  if (fault_) return;
+  if (setup_.options.cold) {
+    (void)build(1, period());
+    return;
+  }
   constexpr double kMostLaunches = 400;
   const double wanted =
       std::clamp(std::ceil(setup_.options.sample_us / std::max(once_us, 0.1)), 1.0, kMostLaunches);
@@ -39,7 +43,7 @@ Stopwatch::Stopwatch(const Setup& setup, const LoadedKernel& kernel, const Shape
   } else {
     while (period() % launches != 0) ++launches;
   }
-  (void)build(launches);
+  (void)build(launches, std::max<std::size_t>(period() / launches, 1));
 }
 
 Stopwatch::~Stopwatch() {
@@ -70,6 +74,8 @@ bool Stopwatch::make_output_sets() {
         return false;
       }
       arguments[i] = own_buffers_.back();
+      // The memory may hold what another kernel left in it, which may be right.
+      setup_.device.poison(own_buffers_.back(), poison_pattern(Poison::kNan, argument.dtype, 0));
     }
     outputs_.push_back(std::move(arguments));
   }
@@ -86,10 +92,9 @@ std::vector<KernelArgument> Stopwatch::arguments_of(std::size_t launch) const {
   return arguments;
 }
 
-bool Stopwatch::build(std::size_t launches_per_graph) {
+bool Stopwatch::build(std::size_t launches_per_graph, std::size_t graphs) {
   release_graphs();
   launches_per_graph_ = launches_per_graph;
-  const std::size_t graphs = std::max<std::size_t>(period() / launches_per_graph, 1);
   for (std::size_t graph = 0; graph < graphs; ++graph) {
     std::vector<std::vector<KernelArgument>> sets;
     for (std::size_t i = 0; i < std::min(launches_per_graph, period()); ++i) {
@@ -281,14 +286,21 @@ std::optional<Rejection> Stopwatch::verify_inout(Random& random) {
   return rejection;
 }
 
-std::optional<Rejection> Stopwatch::find_damage() {
+std::optional<Rejection> Stopwatch::find_damage(Random& random) {
   if (fault_) return std::nullopt;
-  for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    const CheckCase& data = *inputs_[i % inputs_.size()];
-    if (const auto what = evo::find_damage(setup_.device, setup_.problem, outputs_[i], data)) {
-      setup_.cases.restore_inputs(data);
-      return wrong(data, *what);
+  for (const auto& arguments : outputs_) {
+    for (const KernelArgument& argument : arguments) {
+      const auto* buffer = std::get_if<BufferId>(&argument);
+      if (buffer == nullptr) continue;
+      const auto what = setup_.device.guard_violation(*buffer);
+      if (what) return wrong(*inputs_.front(), *what);
     }
+  }
+  const std::size_t chosen = random.below(inputs_.size());
+  const CheckCase& data = *inputs_[chosen];
+  if (const auto what = evo::find_damage(setup_.device, setup_.problem, outputs_[chosen], data)) {
+    setup_.cases.restore_inputs(data);
+    return wrong(data, *what);
   }
   return std::nullopt;
 }

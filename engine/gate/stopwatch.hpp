@@ -63,8 +63,8 @@ class Stopwatch {
   /// why not.
   [[nodiscard]] std::optional<Rejection> verify(Doubt doubt, Random& random);
 
-  /// What all launches did to guard zones and inputs, or nothing.
-  [[nodiscard]] std::optional<Rejection> find_damage();
+  /// What all launches did to guard zones and to one set of inputs, chosen by `random`, or nothing.
+  [[nodiscard]] std::optional<Rejection> find_damage(Random& random);
 
   /// The first fault of a launch; nothing more is launched after it.
   [[nodiscard]] const std::optional<Fault>& fault() const { return fault_; }
@@ -74,7 +74,7 @@ class Stopwatch {
   [[nodiscard]] bool make_output_sets();
   [[nodiscard]] std::size_t period() const { return inputs_.size() * outputs_.size(); }
   [[nodiscard]] std::vector<KernelArgument> arguments_of(std::size_t launch) const;
-  bool build(std::size_t launches_per_graph);
+  bool build(std::size_t launches_per_graph, std::size_t graphs);
   void release_graphs();
   double run_next();
   void note_launches(std::size_t first, std::size_t count);

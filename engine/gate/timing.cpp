@@ -13,8 +13,43 @@ namespace {
 /// 99.7 % two-sided, so that samples that are not quite independent still keep the promise of at
 /// most 1 % false verdicts.
 constexpr double kPairZ = 3.0;
-/// A difference below this is called a tie however certain it is.
-constexpr double kLeastEffect = 0.002;
+/// For verdicts after more pairs, because looking again is another chance to err.
+constexpr double kLaterPairZ = 3.5;
+/// A difference below this is called a tie however certain it is: so much may lie in where the
+/// buffers of the two happen to be.
+constexpr double kLeastEffect = 0.004;
+
+/// Times of two kernels taken in turn.
+class PairSamples {
+ public:
+  void add(double first_us, double second_us) {
+    first_us_.push_back(first_us);
+    second_us_.push_back(second_us);
+    ratios_.push_back(first_us / second_us);
+  }
+  [[nodiscard]] std::size_t size() const { return ratios_.size(); }
+
+  /// Medians, and the interval of the ratio's median to `z` standard deviations.
+  void summarize_into(PairResult& result, double z) {
+    std::vector<double> ratios = ratios_;
+    std::sort(ratios.begin(), ratios.end());
+    result.ratio = quantile(ratios, 0.5);
+    result.interval = median_interval(ratios, z);
+    result.first_us = median(first_us_);
+    result.second_us = median(second_us_);
+    result.pairs = static_cast<int>(ratios.size());
+  }
+
+ private:
+  static double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return quantile(values, 0.5);
+  }
+
+  std::vector<double> first_us_;
+  std::vector<double> second_us_;
+  std::vector<double> ratios_;
+};
 
 Rejection failed(const Fault& fault) { return {Gate::kTiming, fault.reason, fault.detail}; }
 
@@ -101,7 +136,7 @@ TimingResult TimingGate::measure(const LoadedKernel& kernel, const Shape& shape,
   for (const auto& [when, what] : doubts) doubt(what);
   doubt(Doubt::kNothing);
   doubt(Doubt::kFreshAddresses);
-  if (!result.rejection) result.rejection = stopwatch.find_damage();
+  if (!result.rejection) result.rejection = stopwatch.find_damage(random);
   result.launches = stopwatch.launches();
   if (stopwatch.fault()) {
     result.rejection = failed(*stopwatch.fault());
@@ -126,17 +161,15 @@ std::optional<Rejection> TimingGate::too_fast(const Timing& timing, const Shape&
 
 PairResult TimingGate::compare_pair(const LoadedKernel& first, const LoadedKernel& second,
                                     const Shape& shape, const Progress& progress) {
-  constexpr std::size_t kPairs = 60;
-  progress("confirming on shape " + shape.name);
+  constexpr std::size_t kBlock = 60;
+  constexpr std::size_t kMostPairs = 240;
   Stopwatch a(setup(), first, shape);
   Stopwatch b(setup(), second, shape);
   a.warm_up();
   b.warm_up();
   Random random(mix_seed(cases_.inputs(shape, 0).seed, mix_seed(first.id, second.id)));
-  const std::size_t doubted = random.below(kPairs);
-  std::vector<double> ratios;
-  std::vector<double> first_us;
-  std::vector<double> second_us;
+  const std::size_t doubted = random.below(kBlock);
+  PairSamples samples;
   PairResult result;
   const auto doubt = [&](Stopwatch::Doubt what) {
     for (Stopwatch* side : {&a, &b}) {
@@ -145,34 +178,28 @@ PairResult TimingGate::compare_pair(const LoadedKernel& first, const LoadedKerne
       result.failed_first = result.rejection && side == &a;
     }
   };
-  for (std::size_t i = 0; i < kPairs && !a.fault() && !b.fault(); ++i) {
-    const bool first_leads = i % 2 == 0;
-    const double early = first_leads ? a.sample() : b.sample();
-    const double late = first_leads ? b.sample() : a.sample();
-    if (a.fault() || b.fault()) break;
-    first_us.push_back(first_leads ? early : late);
-    second_us.push_back(first_leads ? late : early);
-    ratios.push_back(first_us.back() / second_us.back());
-    if (i == doubted) doubt(Stopwatch::Doubt::kNothing);
-    if (result.rejection) return result;
+  const auto is_over = [&] { return a.fault() || b.fault() || result.rejection; };
+  while (!is_over() && samples.size() < kMostPairs) {
+    progress("confirming on shape " + shape.name);
+    for (std::size_t i = 0; i < kBlock && !is_over(); ++i) {
+      const bool first_leads = i % 2 == 0;
+      const double early = first_leads ? a.sample() : b.sample();
+      const double late = first_leads ? b.sample() : a.sample();
+      if (is_over()) break;
+      samples.add(first_leads ? early : late, first_leads ? late : early);
+      if (samples.size() == doubted + 1) doubt(Stopwatch::Doubt::kNothing);
+    }
+    if (is_over()) break;
+    samples.summarize_into(result, samples.size() == kBlock ? kPairZ : kLaterPairZ);
+    // More pairs only where there seems to be a difference that these do not prove.
+    if (result.verdict() != 0 || std::fabs(result.ratio - 1) <= kLeastEffect) break;
   }
   doubt(Stopwatch::Doubt::kFreshInputs);
-  if (result.rejection) return result;
-  if (a.fault() || b.fault()) {
-    const Fault& fault = a.fault() ? *a.fault() : *b.fault();
-    result.rejection = failed(fault);
-    result.failed_first = a.fault().has_value();
-    result.device_lost = fault.device_lost;
-    return result;
-  }
-  std::sort(ratios.begin(), ratios.end());
-  std::sort(first_us.begin(), first_us.end());
-  std::sort(second_us.begin(), second_us.end());
-  result.ratio = quantile(ratios, 0.5);
-  result.interval = median_interval(ratios, kPairZ);
-  result.first_us = quantile(first_us, 0.5);
-  result.second_us = quantile(second_us, 0.5);
-  result.pairs = static_cast<int>(ratios.size());
+  if (result.rejection || (!a.fault() && !b.fault())) return result;
+  const Fault& fault = a.fault() ? *a.fault() : *b.fault();
+  result.rejection = failed(fault);
+  result.failed_first = a.fault().has_value();
+  result.device_lost = fault.device_lost;
   return result;
 }
 

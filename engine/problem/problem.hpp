@@ -36,8 +36,8 @@ struct Argument {
   Generator generator;  ///< for in and inout
   /// For out and inout: elements of a row, of shape variables; none: it has no rows.
   std::optional<Expression> row = {};
-  /// For out and inout: what is expected may be empty, all one value, or the same for all inputs,
-  /// and is meant so. Otherwise such a problem is refused, since it cannot tell right from wrong.
+  /// For out and inout: what is expected may be all one value, or the same for all inputs, and is
+  /// meant so. Otherwise such a problem is refused, since it cannot tell right from wrong.
   bool degenerate = false;
 
   /// Number of bytes of the buffer. Throws ProblemError when the extent is not a whole number ≥ 0.

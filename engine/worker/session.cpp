@@ -41,6 +41,7 @@ std::variant<LoadedKernel, Fault> Session::loaded(const KernelUnderTest& kernel)
   const auto loaded = device_.load(kernel.image);
   if (const auto* fault = std::get_if<Fault>(&loaded)) return *fault;
   if (kernels_.size() >= kKernelsKept) {
+    judge_.forget(kernels_.front().kernel.id);
     device_.unload(kernels_.front().kernel.id);
     kernels_.erase(kernels_.begin());
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -80,6 +81,11 @@ class CudaDevice final : public Device {
                                               std::span<const KernelArgument> arguments) const;
   /// Host to device; the data are there when it returns.
   void copy_in(CUdeviceptr to, std::span<const std::byte> data);
+  /// Device to host.
+  void copy_out(CUdeviceptr from, std::span<std::byte> data);
+  /// `bytes`: with the guard zones.
+  [[nodiscard]] CUdeviceptr take_memory(std::size_t bytes, const std::string& name);
+  void free_unused_memory();
   CUresult launch_on(CUstream stream, KernelId kernel, const LaunchConfig& config,
                      std::span<const KernelArgument> arguments);
   /// Takes back what a kernel may have set for the whole device to look faster than it is.
@@ -92,6 +98,8 @@ class CudaDevice final : public Device {
   CUevent stop_ = nullptr;
   DeviceInfo info_;
   std::map<BufferId, Buffer> buffers_;
+  std::map<std::size_t, std::vector<CUdeviceptr>> unused_memory_;  ///< by size
+  std::size_t unused_bytes_ = 0;
   std::map<KernelId, Kernel> kernels_;
   std::map<GraphId, CUgraphExec> graphs_;
   std::uint32_t next_id_ = 1;
@@ -168,30 +176,82 @@ Fault CudaDevice::fault(CUresult result, const std::string& what) const {
   return {what + ": " + driver_.describe(result), "", !refused};
 }
 
+// Everything that is done to memory is queued on the stream that kernels run on, so that nothing
+// overtakes it; only what the host reads or gives away is waited for.
+
 void CudaDevice::copy_in(CUdeviceptr to, std::span<const std::byte> data) {
-  driver_.require(driver_.cuMemcpyHtoD(to, data.data(), data.size()), "cuMemcpyHtoD");
-  // From pageable memory it returns when the data are staged; stream_ does not wait for the rest.
-  driver_.require(driver_.cuCtxSynchronize(), "cuCtxSynchronize");
+  driver_.require(driver_.cuMemcpyHtoDAsync(to, data.data(), data.size(), stream_),
+                  "cuMemcpyHtoDAsync");
+  driver_.require(driver_.cuStreamSynchronize(stream_), "cuStreamSynchronize");
 }
 
-BufferId CudaDevice::allocate(const BufferSpec& spec) {
-  Buffer buffer{spec, 0};
+void CudaDevice::copy_out(CUdeviceptr from, std::span<std::byte> data) {
+  driver_.require(driver_.cuMemcpyDtoHAsync(data.data(), from, data.size(), stream_),
+                  "cuMemcpyDtoHAsync");
+  driver_.require(driver_.cuStreamSynchronize(stream_), "cuStreamSynchronize");
+}
+
+CUdeviceptr CudaDevice::take_memory(std::size_t bytes, const std::string& name) {
+  auto& unused = unused_memory_[bytes];
+  if (!unused.empty()) {
+    const CUdeviceptr memory = unused.back();
+    unused.pop_back();
+    unused_bytes_ -= bytes;
+    return memory;
+  }
+  CUdeviceptr memory = 0;
+  CUresult result = driver_.cuMemAlloc(&memory, bytes);
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+    free_unused_memory();
+    result = driver_.cuMemAlloc(&memory, bytes);
+  }
   const std::string what =
-      "allocating buffer '" + spec.name + "' (" + std::to_string(spec.bytes) + " bytes)";
-  const CUresult result = driver_.cuMemAlloc(&buffer.base, spec.bytes + 2 * kGuardBytes);
+      "allocating buffer '" + name + "' (" + std::to_string(bytes - 2 * kGuardBytes) + " bytes)";
   if (result == CUDA_ERROR_OUT_OF_MEMORY) {
     throw DeviceMemoryError(what + " failed: " + driver_.describe(result));
   }
   driver_.require(result, what.c_str());
+  return memory;
+}
+
+void CudaDevice::free_unused_memory() {
+  for (const auto& [bytes, list] : unused_memory_) {
+    for (const CUdeviceptr memory : list) driver_.require(driver_.cuMemFree(memory), "cuMemFree");
+  }
+  unused_memory_.clear();
+  unused_bytes_ = 0;
+}
+
+BufferId CudaDevice::allocate(const BufferSpec& spec) {
+  if (spec.bytes > std::numeric_limits<std::size_t>::max() - 2 * kGuardBytes) {
+    throw DeviceMemoryError("allocating buffer '" + spec.name + "' (" + std::to_string(spec.bytes) +
+                            " bytes) failed");
+  }
+  const Buffer buffer{spec, take_memory(spec.bytes + 2 * kGuardBytes, spec.name)};
   const BufferId id = next_id_++;
   buffers_[id] = buffer;
-  const std::vector<std::byte> pattern = guard_pattern();
-  for (const CUdeviceptr zone : {buffer.base, buffer.data() + spec.bytes}) copy_in(zone, pattern);
+  // The pattern repeats itself every two bytes.
+  std::uint16_t word = 0;
+  std::memcpy(&word, guard_pattern().data(), sizeof word);
+  for (const CUdeviceptr zone : {buffer.base, buffer.data() + spec.bytes}) {
+    driver_.require(driver_.cuMemsetD16Async(zone, word, kGuardBytes / sizeof word, stream_),
+                    "cuMemsetD16Async");
+  }
   return id;
 }
 
 void CudaDevice::release(BufferId buffer) {
-  driver_.require(driver_.cuMemFree(buffers_.at(buffer).base), "cuMemFree");
+  // Memory is kept for the next buffer of that size: taking it from the driver waits for the
+  // device.
+  constexpr std::size_t kMostUnused = std::size_t{4} << 30;
+  const Buffer& target = buffers_.at(buffer);
+  const std::size_t bytes = target.spec.bytes + 2 * kGuardBytes;
+  if (unused_bytes_ + bytes > kMostUnused) {
+    driver_.require(driver_.cuMemFree(target.base), "cuMemFree");
+  } else {
+    unused_memory_[bytes].push_back(target.base);
+    unused_bytes_ += bytes;
+  }
   buffers_.erase(buffer);
 }
 
@@ -200,32 +260,35 @@ void CudaDevice::upload(BufferId buffer, std::span<const std::byte> data) {
 }
 
 void CudaDevice::download(BufferId buffer, std::span<std::byte> data) {
-  driver_.require(driver_.cuMemcpyDtoH(data.data(), buffers_.at(buffer).data(), data.size()),
-                  "cuMemcpyDtoH");
+  copy_out(buffers_.at(buffer).data(), data);
 }
 
-void CudaDevice::fill(BufferId buffer, std::byte value) {
-  const Buffer& target = buffers_.at(buffer);
-  if (target.spec.bytes == 0) return;
-  driver_.require(
-      driver_.cuMemsetD8(target.data(), static_cast<unsigned char>(value), target.spec.bytes),
-      "cuMemsetD8");
-  driver_.require(driver_.cuCtxSynchronize(), "cuCtxSynchronize");
-}
+void CudaDevice::fill(BufferId buffer, std::byte value) { poison(buffer, std::span(&value, 1)); }
 
 void CudaDevice::poison(BufferId buffer, std::span<const std::byte> pattern) {
   const Buffer& target = buffers_.at(buffer);
   const std::size_t bytes = target.spec.bytes;
   if (bytes == 0) return;
   const CUdeviceptr data = target.data();
-  std::size_t done = std::min(pattern.size(), bytes);
-  copy_in(data, pattern.first(done));
-  // Each copy doubles what is there.
-  for (std::size_t more = 0; done < bytes; done += more) {
-    more = std::min(done, bytes - done);
-    driver_.require(driver_.cuMemcpyDtoD(data + done, data, more), "cuMemcpyDtoD");
+  std::uint32_t word = 0;
+  std::memcpy(&word, pattern.data(), std::min(pattern.size(), sizeof word));
+  CUresult result = CUDA_SUCCESS;
+  if (pattern.size() == 1) {
+    result = driver_.cuMemsetD8Async(data, static_cast<unsigned char>(word), bytes, stream_);
+  } else if (pattern.size() == 2) {
+    result = driver_.cuMemsetD16Async(data, static_cast<unsigned short>(word), bytes / 2, stream_);
+  } else if (pattern.size() == 4) {
+    result = driver_.cuMemsetD32Async(data, word, bytes / 4, stream_);
+  } else {
+    std::size_t done = std::min(pattern.size(), bytes);
+    copy_in(data, pattern.first(done));
+    // Each copy doubles what is there.
+    for (std::size_t more = 0; done < bytes && result == CUDA_SUCCESS; done += more) {
+      more = std::min(done, bytes - done);
+      result = driver_.cuMemcpyDtoDAsync(data + done, data, more, stream_);
+    }
   }
-  driver_.require(driver_.cuCtxSynchronize(), "cuCtxSynchronize");
+  driver_.require(result, "filling a buffer");
 }
 
 std::optional<std::string> CudaDevice::guard_violation(BufferId buffer) {
@@ -233,8 +296,8 @@ std::optional<std::string> CudaDevice::guard_violation(BufferId buffer) {
   const CUdeviceptr tail = target.data() + target.spec.bytes;
   std::vector<std::byte> before(kGuardBytes);
   std::vector<std::byte> after(kGuardBytes);
-  driver_.require(driver_.cuMemcpyDtoH(before.data(), target.base, kGuardBytes), "cuMemcpyDtoH");
-  driver_.require(driver_.cuMemcpyDtoH(after.data(), tail, kGuardBytes), "cuMemcpyDtoH");
+  copy_out(target.base, before);
+  copy_out(tail, after);
   auto damage = find_guard_damage(target.spec.name, target.spec.bytes, before, after);
   if (damage) {
     const std::vector<std::byte> pattern = guard_pattern();
