@@ -23,7 +23,7 @@ Program program_of(const CompileRequest& request) {
 
 }  // namespace
 
-CompileOutcome FakeCompiler::compile(const CompileRequest& request) {
+CompileAnswer FakeCompiler::compile(const CompileRequest& request) {
   std::this_thread::sleep_for(delay_);
   Program program = program_of(request);
   const std::string bug = program.name_of("BUG");

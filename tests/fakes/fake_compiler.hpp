@@ -20,7 +20,7 @@ class FakeCompiler final : public Compiler {
   explicit FakeCompiler(std::chrono::milliseconds delay = {}) : delay_(delay) {}
 
   [[nodiscard]] std::string version() const override { return "fake 1.0"; }
-  [[nodiscard]] CompileOutcome compile(const CompileRequest& request) override;
+  [[nodiscard]] CompileAnswer compile(const CompileRequest& request) override;
 
  private:
   std::chrono::milliseconds delay_;

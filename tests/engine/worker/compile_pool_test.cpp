@@ -30,15 +30,14 @@ std::map<std::size_t, CompilePool::Finished> collect_all(CompilePool& pool) {
   while (true) {
     for (auto& done : pool.collect()) finished.emplace(done.ticket, std::move(done));
     if (pool.is_idle()) return finished;
-    std::vector<pollfd> entries;
-    for (const int descriptor : pool.descriptors()) entries.push_back({descriptor, POLLIN, 0});
+    std::vector<pollfd> entries = pool.interests();
     ::poll(entries.data(), entries.size(), 10);
   }
 }
 
 TEST(CompilePool, EveryTicketComesBackWithItsOwnOutcome) {
   for (const std::size_t jobs : {1, 3}) {
-    CompilePool pool(fake_worker(), jobs, Milliseconds(20000));
+    CompilePool pool(fake_worker(), {.jobs = jobs, .limit = Milliseconds(20000)});
     constexpr int kRequests = 40;
     for (int i = 0; i < kRequests; ++i)
       pool.submit(static_cast<std::size_t>(i), request("none", i));
@@ -55,7 +54,7 @@ TEST(CompilePool, EveryTicketComesBackWithItsOwnOutcome) {
 }
 
 TEST(CompilePool, AFailureIsARejectionWithTheLog) {
-  CompilePool pool(fake_worker(), 1, Milliseconds(20000));
+  CompilePool pool(fake_worker(), {.jobs = 1, .limit = Milliseconds(20000)});
   pool.submit(0, request("does_not_compile"));
   const auto finished = collect_all(pool);
   const auto& rejection = std::get<Rejection>(finished.at(0).outcome);
@@ -66,7 +65,7 @@ TEST(CompilePool, AFailureIsARejectionWithTheLog) {
 }
 
 TEST(CompilePool, ACrashCostsOneCandidate) {
-  CompilePool pool(fake_worker(), 1, Milliseconds(20000));
+  CompilePool pool(fake_worker(), {.jobs = 1, .limit = Milliseconds(20000)});
   pool.submit(0, request("none"));
   pool.submit(1, request("crashes_compiler"));
   pool.submit(2, request("none"));
@@ -79,7 +78,7 @@ TEST(CompilePool, ACrashCostsOneCandidate) {
 }
 
 TEST(CompilePool, AHangIsKilledAtItsDeadlineWhileOthersGoOn) {
-  CompilePool pool(fake_worker(), 2, Milliseconds(300));
+  CompilePool pool(fake_worker(), {.jobs = 2, .limit = Milliseconds(300)});
   pool.submit(0, request("hangs_compiler"));
   for (std::size_t i = 1; i <= 5; ++i) pool.submit(i, request("none"));
   EXPECT_LE(pool.next_deadline(), std::chrono::steady_clock::now() + Milliseconds(300));
@@ -95,9 +94,9 @@ TEST(CompilePool, AHangIsKilledAtItsDeadlineWhileOthersGoOn) {
 }
 
 TEST(CompilePool, KnowsTheVersionAndRefusesAWorkerThatIsNone) {
-  CompilePool pool(fake_worker(), 1, Milliseconds(20000));
+  CompilePool pool(fake_worker(), {.jobs = 1, .limit = Milliseconds(20000)});
   EXPECT_EQ(pool.version(), "fake 1.0");
-  CompilePool broken("/bin/false", 1, Milliseconds(20000));
+  CompilePool broken("/bin/false", {.jobs = 1, .limit = Milliseconds(20000)});
   EXPECT_THROW((void)broken.version(), MissingError);
 }
 
