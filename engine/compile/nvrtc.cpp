@@ -222,7 +222,10 @@ CompilerFailure NvrtcCompiler::failure(nvrtcResult result, const std::string& lo
   const auto describe = library_.find<decltype(nvrtcGetErrorString)>("nvrtcGetErrorString");
   const bool memory = result == NVRTC_ERROR_OUT_OF_MEMORY || speaks_of_memory(log);
   return {memory ? CompilerFailure::Kind::kOutOfMemory : CompilerFailure::Kind::kInternal,
-          std::string("the compiler failed: ") + describe(result), log};
+          result == NVRTC_ERROR_COMPILATION
+              ? first_error(log)
+              : std::string("the compiler failed: ") + describe(result),
+          log};
 }
 
 CompileAnswer NvrtcCompiler::collect(nvrtcProgram program, nvrtcResult result,

@@ -152,8 +152,8 @@ std::optional<CompilePool::Finished> CompilePool::try_again(Slot& slot, Compiler
   slot.process.reset();
   if (slot.job->retried || was_fresh_and_alone) {
     if (memory) {
-      failure.reason = "the compiler ran out of memory, alone in a fresh process (limit " +
-                       memory_text(options_.memory_bytes) + "): " + failure.reason;
+      failure.reason =
+          "the compiler ran out of memory, alone in a fresh process: " + failure.reason;
     }
     return finish(slot, outcome_of(std::move(failure)), false);
   }

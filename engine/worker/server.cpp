@@ -136,7 +136,12 @@ Watched compile_watched(Compiler& compiler, const CompileRequest& request, bool 
 json compile(Compiler& compiler, const CompileRequest& request, bool must_see_files) {
   Watched result = compile_watched(compiler, request, must_see_files);
   CompileAnswer answer = blamed_on_memory(std::move(result.answer));
-  if (const auto* failure = std::get_if<CompilerFailure>(&answer)) return {{"failure", *failure}};
+  if (auto* failure = std::get_if<CompilerFailure>(&answer)) {
+    if (failure->kind == CompilerFailure::Kind::kOutOfMemory && address_space_limit() > 0) {
+      failure->reason += " (limit " + memory_text(address_space_limit()) + ")";
+    }
+    return {{"failure", *failure}};
+  }
   json reply = {{"dependencies", result.dependencies}};
   if (auto* rejection = std::get_if<Rejection>(&answer)) {
     name_refused(*rejection, result.refused);
