@@ -134,7 +134,7 @@ std::optional<CompilePool::Finished> CompilePool::take_reply(Slot& slot,
 std::optional<CompilePool::Finished> CompilePool::take_ending(Slot& slot, bool late) {
   const Ending ending = slot.process->kill();
   slot.process.reset();
-  if (late) {
+  if (late && !ending.killed_from_outside) {
     return finish(slot,
                   Rejection{Gate::kBuild, "the compiler took longer than " +
                                               seconds_text(options_.limit) + " and was killed"},

@@ -150,7 +150,7 @@ std::optional<DeviceClient::Reply> DeviceClient::take_message(nlohmann::json mes
 std::optional<DeviceClient::Reply> DeviceClient::take_ending() {
   const bool hung = process_->is_open();
   const Ending ending = process_->kill();
-  if (hung) {
+  if (hung && !ending.killed_from_outside) {
     return blame("did not finish within " + seconds_text(step_limit_) + " while " + step_ +
                  " (a deadlock or an endless loop?); it was killed");
   }

@@ -14,6 +14,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <utility>
 
 #include "engine/core/error.hpp"
@@ -38,6 +40,14 @@ namespace {
 bool is_own_fault(int signal) {
   constexpr std::array kOwn = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGTRAP};
   return std::find(kOwn.begin(), kOwn.end(), signal) != kOwn.end();
+}
+
+/// Whether somebody stopped the process (SIGSTOP): it does nothing, for no reason of its own.
+bool is_stopped(int process) {
+  std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
+  const std::string text((std::istreambuf_iterator<char>(stat)), {});
+  const std::size_t name_end = text.rfind(')');  // "PID (NAME) STATE …"
+  return name_end != std::string::npos && text.substr(name_end).starts_with(") T");
 }
 
 Ending ending_of(int status) {
@@ -173,6 +183,7 @@ Ending WorkerProcess::kill() {
     if (ended == 0) usleep(1000);
   }
   const bool by_us = ended == 0;
+  const bool stopped = by_us && is_stopped(process_);
   if (by_us) {
     ::kill(process_, SIGKILL);
     while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
@@ -185,7 +196,8 @@ Ending WorkerProcess::kill() {
   waiting_.clear();
   sent_ = 0;
   Ending ending = ending_of(status);
-  if (by_us) ending.killed_from_outside = false;
+  if (by_us) ending.killed_from_outside = stopped;
+  if (stopped) ending.text = "stopped by somebody";
   return ending;
 }
 

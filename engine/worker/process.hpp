@@ -18,7 +18,7 @@ namespace evo {
 /// How a worker process ended.
 struct Ending {
   /// By a signal that a process gets from others (the user, the machine when memory is short), not
-  /// by one that it causes itself.
+  /// by one that it causes itself. Also one that was stopped so when we killed it.
   bool killed_from_outside = false;
   std::string text;  ///< "exit code 3", "signal 11 (Segmentation fault)"
 };
@@ -48,6 +48,8 @@ class WorkerProcess {
 
   /// False once the process closed its side.
   [[nodiscard]] bool is_open() const { return open_; }
+  /// Of the process; -1 when it does not run.
+  [[nodiscard]] int number() const { return process_; }
   /// What to wait for with ::poll(): something to read, or room for what is waiting.
   [[nodiscard]] pollfd interest() const;
 

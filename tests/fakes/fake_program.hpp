@@ -23,4 +23,10 @@ struct Program {
 /// The inverse. Throws std::invalid_argument for other text.
 [[nodiscard]] Program from_ptx(const std::string& ptx);
 
+/// True once for all processes that have the environment variable EVO_FAKE_STATE, the name of a
+/// file that is then made; false without it.
+[[nodiscard]] bool is_first_time();
+/// Whether it has been.
+[[nodiscard]] bool was_first_time();
+
 }  // namespace evo::fake

@@ -9,11 +9,13 @@
 #include <map>
 
 #include "engine/core/error.hpp"
+#include "tests/db/sample.hpp"
 #include "tests/fakes/fake_program.hpp"
 
 namespace evo {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using Milliseconds = std::chrono::milliseconds;
 
@@ -75,6 +77,79 @@ TEST(CompilePool, ACrashCostsOneCandidate) {
               HasSubstr("the compiler crashed: signal 6"));
   EXPECT_FALSE(finished.at(1).reproducible);
   EXPECT_TRUE(std::holds_alternative<Compiled>(finished.at(2).outcome));
+}
+
+class CompilePoolRetry : public testing::Test {
+ protected:
+  CompilePoolRetry() { setenv("EVO_FAKE_STATE", (folder_.path() / "state").c_str(), 1); }
+  ~CompilePoolRetry() override { unsetenv("EVO_FAKE_STATE"); }
+
+  CompilePool pool(std::size_t jobs, std::uint64_t memory_bytes = 0) {
+    return {fake_worker(),
+            {jobs, Milliseconds(20000), memory_bytes,
+             [this](const std::string& kind, const std::string& text) {
+               events_.push_back(kind + ": " + text);
+             }}};
+  }
+
+  sample::TemporaryFolder folder_;
+  std::vector<std::string> events_;
+};
+
+TEST_F(CompilePoolRetry, OneThatSomebodyKilledOrThatFailedOnceCostsNoCandidate) {
+  for (const char* bug : {"is_killed_once", "fails_once"}) {
+    std::filesystem::remove(folder_.path() / "state");
+    events_.clear();
+    CompilePool compilers = pool(1);
+    compilers.submit(0, request(bug));
+    const auto finished = collect_all(compilers);
+    EXPECT_TRUE(std::holds_alternative<Compiled>(finished.at(0).outcome)) << bug;
+    EXPECT_TRUE(finished.at(0).reproducible);
+    ASSERT_EQ(events_.size(), 1U);
+    EXPECT_THAT(events_[0], HasSubstr("tried once more"));
+  }
+}
+
+TEST_F(CompilePoolRetry, TheSecondFailureIsTheCandidatesAndNeverKept) {
+  for (const auto& [bug, why] : {std::pair("is_killed", "the compiler was killed: signal 15"),
+                                 std::pair("fails", "planted failure of the compiler"),
+                                 std::pair("runs_out_of_memory", "alone in a fresh process")}) {
+    CompilePool compilers = pool(3);
+    for (std::size_t i = 0; i < 6; ++i) compilers.submit(i, request(i == 2 ? bug : "none"));
+    const auto finished = collect_all(compilers);
+    ASSERT_EQ(finished.size(), 6U);
+    EXPECT_THAT(std::get<Rejection>(finished.at(2).outcome).reason, HasSubstr(why));
+    EXPECT_FALSE(finished.at(2).reproducible);
+    for (const std::size_t i : {0, 1, 3, 4, 5}) {
+      EXPECT_TRUE(std::holds_alternative<Compiled>(finished.at(i).outcome)) << bug << i;
+    }
+  }
+}
+
+TEST_F(CompilePoolRetry, MemoryIsLimitedForEveryProcess) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers take more address space than any limit";
+#endif
+  constexpr std::uint64_t kLimit = std::uint64_t{1} << 30;
+  CompilePool compilers = pool(1, kLimit);
+  compilers.submit(0, request("none"));
+  compilers.submit(1, request("eats_memory"));
+  compilers.submit(2, request("none"));
+  const auto finished = collect_all(compilers);
+  EXPECT_THAT(std::get<Rejection>(finished.at(1).outcome).reason,
+              AllOf(HasSubstr("ran out of memory"), HasSubstr("limit 1.1 GB")));
+  EXPECT_FALSE(finished.at(1).reproducible);
+  EXPECT_TRUE(std::holds_alternative<Compiled>(finished.at(2).outcome));
+}
+
+TEST(CompilePool, AnyBytesInAReasonAreTextAndItIsNeverEmpty) {
+  CompilePool pool(fake_worker(), {.jobs = 1, .limit = Milliseconds(20000)});
+  pool.submit(0, request("says_nul"));
+  pool.submit(1, request("says_nothing"));
+  const auto finished = collect_all(pool);
+  EXPECT_EQ(std::get<Rejection>(finished.at(0).outcome).reason, "\\x00ptxas error");
+  EXPECT_EQ(std::get<Rejection>(finished.at(0).outcome).detail, "a\\x00\\xff");
+  EXPECT_EQ(std::get<Rejection>(finished.at(1).outcome).reason, "no reason was given");
 }
 
 TEST(CompilePool, AHangIsKilledAtItsDeadlineWhileOthersGoOn) {
