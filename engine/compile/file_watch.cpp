@@ -82,13 +82,13 @@ bool take(Watched& state, const char* path, bool writes) {
   const bool known = fstatat(AT_FDCWD, real.data(), &status, 0) == 0;
   const bool inside = is_in_folders(state, real.data());
   if (known && inside && !writes && S_ISDIR(status.st_mode)) return true;
-  if (!known || !inside || writes || !S_ISREG(status.st_mode)) {
-    if (!S_ISDIR(status.st_mode)) state.refused.insert(real.data());
-    return false;
-  }
   std::error_code error;
   const std::filesystem::path full = std::filesystem::absolute(path, error).lexically_normal();
   const std::string name = error ? std::string(real.data()) : full.string();
+  if (!known || !inside || writes || !S_ISREG(status.st_mode)) {
+    if (!S_ISDIR(status.st_mode)) state.refused.insert(name);
+    return false;
+  }
   state.dependencies.emplace(name, key_of(real.data()));
   return true;
 }

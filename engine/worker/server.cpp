@@ -107,8 +107,8 @@ void name_refused(Rejection& rejection, const std::vector<std::string>& refused)
   }
   if (names.empty()) return;
   rejection.reason += " (" + printable(names) +
-                      " was not opened: it lies outside of the template's files and the include "
-                      "paths)";
+                      " was not opened: links followed, it lies outside of the template's files "
+                      "and the include paths)";
 }
 
 struct Watched {

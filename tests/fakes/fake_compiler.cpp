@@ -48,12 +48,12 @@ CompileAnswer FakeCompiler::compile(const CompileRequest& request) {
                      request.source.name + "(7): error: planted\n1 error detected"};
   }
   if (bug == "crashes_compiler") std::abort();
-  if (bug == "is_killed_once" && is_first_time()) std::raise(SIGKILL);
-  if (bug == "is_killed") std::raise(SIGTERM);
-  if (bug == "fails_once" && is_first_time()) return failure(CompilerFailure::Kind::kInternal);
+  if (bug == "compiler_is_killed_once" && is_first_time("compiler")) std::raise(SIGKILL);
+  if (bug == "compiler_is_killed") std::raise(SIGTERM);
+  if (bug == "fails_once" && is_first_time("compiler")) return failure(CompilerFailure::Kind::kInternal);
   if (bug == "fails") return failure(CompilerFailure::Kind::kInternal);
   if (bug == "runs_out_of_memory") return failure(CompilerFailure::Kind::kOutOfMemory);
-  if (bug == "eats_memory") return eat_memory();
+  if (bug == "compiler_eats_memory") return eat_memory();
   if (bug == "says_nothing") return Rejection{Gate::kBuild, "", ""};
   if (bug == "says_nul") {
     return Rejection{Gate::kBuild, std::string("\0ptxas error", 12), std::string("a\0\xff", 3)};

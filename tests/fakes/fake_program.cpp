@@ -61,17 +61,18 @@ Program from_ptx(const std::string& ptx) {
   return program;
 }
 
-bool is_first_time() {
-  const char* file = std::getenv("EVO_FAKE_STATE");
-  if (file == nullptr) return false;
-  const int descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
+bool is_first_time(const std::string& what) {
+  const char* state = std::getenv("EVO_FAKE_STATE");
+  if (state == nullptr) return false;
+  const std::string file = std::string(state) + "." + what;
+  const int descriptor = open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
   if (descriptor >= 0) close(descriptor);
   return descriptor >= 0;
 }
 
-bool was_first_time() {
-  const char* file = std::getenv("EVO_FAKE_STATE");
-  return file != nullptr && access(file, F_OK) == 0;
+bool was_first_time(const std::string& what) {
+  const char* state = std::getenv("EVO_FAKE_STATE");
+  return state != nullptr && access((std::string(state) + "." + what).c_str(), F_OK) == 0;
 }
 
 }  // namespace evo::fake

@@ -85,10 +85,10 @@ std::map<std::string, Defect> defects() {
       {"crashes", [](const Launch&, const Vectors&) -> std::optional<Fault> { std::abort(); }},
       {"is_killed", after([](const Launch&, const Vectors&) { std::raise(SIGKILL); })},
       {"is_killed_once", after([](const Launch&, const Vectors&) {
-         if (is_first_time()) std::raise(SIGKILL);
+         if (is_first_time("device")) std::raise(SIGKILL);
        })},
       {"is_stopped_once", after([](const Launch&, const Vectors&) {
-         if (is_first_time()) std::raise(SIGSTOP);
+         if (is_first_time("device")) std::raise(SIGSTOP);
        })},
       {"fails_on_the_host",
        [](const Launch&, const Vectors&) -> std::optional<Fault> {
@@ -123,8 +123,8 @@ class Turns {
 /// then on it faults: in this process, or for good.
 std::optional<Fault> fail_in_pairs(int turns, bool for_good, const Vectors& vectors) {
   constexpr int kTurnsAlone = 20;  // of a kernel with the reference, in all checks
-  if (turns > kTurnsAlone && for_good) (void)is_first_time();
-  if (turns > kTurnsAlone || (for_good && was_first_time())) {
+  if (turns > kTurnsAlone && for_good) (void)is_first_time("pair");
+  if (turns > kTurnsAlone || (for_good && was_first_time("pair"))) {
     return Fault{"the kernel failed beside another one", "", true};
   }
   vectors.compute();

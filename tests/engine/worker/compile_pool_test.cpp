@@ -97,8 +97,8 @@ class CompilePoolRetry : public testing::Test {
 };
 
 TEST_F(CompilePoolRetry, OneThatSomebodyKilledOrThatFailedOnceCostsNoCandidate) {
-  for (const char* bug : {"is_killed_once", "fails_once"}) {
-    std::filesystem::remove(folder_.path() / "state");
+  for (const char* bug : {"compiler_is_killed_once", "fails_once"}) {
+    std::filesystem::remove(folder_.path() / "state.compiler");
     events_.clear();
     CompilePool compilers = pool(1);
     compilers.submit(0, request(bug));
@@ -111,7 +111,7 @@ TEST_F(CompilePoolRetry, OneThatSomebodyKilledOrThatFailedOnceCostsNoCandidate) 
 }
 
 TEST_F(CompilePoolRetry, TheSecondFailureIsTheCandidatesAndNeverKept) {
-  for (const auto& [bug, why] : {std::pair("is_killed", "the compiler was killed: signal 15"),
+  for (const auto& [bug, why] : {std::pair("compiler_is_killed", "the compiler was killed: signal 15"),
                                  std::pair("fails", "planted failure of the compiler"),
                                  std::pair("runs_out_of_memory", "alone in a fresh process")}) {
     CompilePool compilers = pool(3);
@@ -133,7 +133,7 @@ TEST_F(CompilePoolRetry, MemoryIsLimitedForEveryProcess) {
   constexpr std::uint64_t kLimit = std::uint64_t{1} << 30;
   CompilePool compilers = pool(1, kLimit);
   compilers.submit(0, request("none"));
-  compilers.submit(1, request("eats_memory"));
+  compilers.submit(1, request("compiler_eats_memory"));
   compilers.submit(2, request("none"));
   const auto finished = collect_all(compilers);
   EXPECT_THAT(std::get<Rejection>(finished.at(1).outcome).reason,
