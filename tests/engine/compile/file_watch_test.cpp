@@ -5,8 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
+#include "engine/gate/harness.hpp"
 #include "engine/worker/compile_pool.hpp"
 #include "tests/db/sample.hpp"
 
@@ -114,6 +117,44 @@ TEST_F(FileWatchTest, WithoutIncludePathsNothingDepends) {
   const CompilePool::Finished finished = compile("", false);
   EXPECT_EQ(reason(finished), "compiled");
   EXPECT_TRUE(finished.dependencies.empty());
+}
+
+/// A whole space with an include path: a stored compilation counts only while its headers are as
+/// they were.
+TEST_F(FileWatchTest, AChangedHeaderNeverGivesTheOldBinary) {
+  const auto programs = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  setenv("EVO_WORKER", (programs / "evo-worker").c_str(), 1);
+  const std::filesystem::path project = folder_.path() / "project";
+  std::filesystem::copy(std::filesystem::path(EVO_SOURCE_DIR) / "tests/planted", project,
+                        std::filesystem::copy_options::recursive);
+  std::filesystem::create_directories(project / "include");
+  Json space = read_json_file(project / "search_spaces/planted.json");
+  space["compiler_options"] = {"-I", "../include"};
+  write_file(project / "search_spaces/planted.json", space.dump());
+  const auto kernel = project / "kernel_templates/planted/planted.cu";
+  write_file(kernel,
+             "#include <factor.h>\n__device__ float factor = FACTOR;\n" + read_text_file(kernel));
+  Store store = Store::in_memory();
+  HarnessOptions options;
+  options.space_file = project / "search_spaces/planted.json";
+  const auto judged = [&](const std::string& factor) {
+    write_file(project / "include/factor.h", "#define FACTOR " + factor + "\n");
+    Harness harness(options, store, nullptr);
+    const std::atomic<bool> never{false};
+    return harness.judge({harness.space().defaults()}, 1e9, never,
+                         [](std::size_t, const Judgement&) {})[0];
+  };
+  const Judgement one = judged("1");
+  ASSERT_TRUE(one.compilation.ok) << one.compilation.log;
+  EXPECT_TRUE(judged("1").cached);
+  const Judgement two = judged("2");
+  EXPECT_FALSE(two.cached);
+  EXPECT_NE(two.compilation.ptx_hash, one.compilation.ptx_hash);
+  EXPECT_NE(two.compilation.key, one.compilation.key);
+  const Judgement again = judged("1");
+  EXPECT_TRUE(again.cached);
+  EXPECT_EQ(again.compilation.ptx_hash, one.compilation.ptx_hash);
+  unsetenv("EVO_WORKER");
 }
 
 }  // namespace

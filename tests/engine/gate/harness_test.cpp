@@ -131,7 +131,9 @@ TEST_F(HarnessTest, AConfigurationThatBreaksAnExpressionIsRejectedAndTheOthersGo
   };
   const std::vector<Case> cases = {
       {"no finite value",
-       [](Json& p) { p["templates"]["planted"]["tolerance"]["relative_l2"] = "1 / (ITEMS - 4)"; }},
+       [](Json& p) {
+         p["templates"]["planted"]["tolerance"]["relative_l2"] = "abs(1 / (ITEMS - 4))";
+       }},
       {"tolerance",
        [](Json& p) {
          p["templates"]["planted"]["tolerance"]["bad_share"] = "ITEMS == 4 ? 0 - 1 : 0";
