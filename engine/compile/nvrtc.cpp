@@ -161,6 +161,14 @@ bool speaks_of_memory(const std::string& log) {
   return false;
 }
 
+/// The beginning and the end of a log that nobody would read whole.
+std::string shortened(const std::string& log) {
+  constexpr std::size_t kKept = std::size_t{256} << 10;
+  if (log.size() <= 2 * kKept) return log;
+  return printable(log.substr(0, kKept)) + "\n… " + std::to_string(log.size() - 2 * kKept) +
+         " bytes left out …\n" + printable(log.substr(log.size() - kKept));
+}
+
 /// What the log says and what the machine code says, where they agree.
 std::variant<Resources, Rejection> resources_of(const std::string& log, const std::string& cubin,
                                                 const std::string& entry) {
@@ -169,11 +177,11 @@ std::variant<Resources, Rejection> resources_of(const std::string& log, const st
     return Rejection{Gate::kBuild,
                      "the source has no entry point '" + entry +
                          "' (extern \"C\" __global__), or its machine code cannot be read",
-                     log};
+                     shortened(log)};
   }
   auto parsed = parse_ptxas_log(log, entry, cubin_functions(cubin));
   if (const auto* why = std::get_if<std::string>(&parsed)) {
-    return Rejection{Gate::kResource, *why, log};
+    return Rejection{Gate::kResource, *why, shortened(log)};
   }
   const PtxasReport& report = std::get<PtxasReport>(parsed);
   std::string different;
@@ -187,7 +195,8 @@ std::variant<Resources, Rejection> resources_of(const std::string& log, const st
   compare("stack frame", report.frame_bytes, facts->frame_bytes);
   if (!different.empty()) {
     return Rejection{Gate::kResource,
-                     "the log of ptxas and the machine code disagree: " + different, log};
+                     "the log of ptxas and the machine code disagree: " + different,
+                     shortened(log)};
   }
   Resources resources = report.resources;
   resources.max_threads = facts->max_threads;
@@ -225,7 +234,7 @@ CompilerFailure NvrtcCompiler::failure(nvrtcResult result, const std::string& lo
           result == NVRTC_ERROR_COMPILATION
               ? first_error(log)
               : std::string("the compiler failed: ") + describe(result),
-          log};
+          shortened(log)};
 }
 
 CompileAnswer NvrtcCompiler::collect(nvrtcProgram program, nvrtcResult result,
@@ -233,10 +242,12 @@ CompileAnswer NvrtcCompiler::collect(nvrtcProgram program, nvrtcResult result,
   const std::string log =
       printable(without_terminator(fetch(program, "nvrtcGetProgramLogSize", "nvrtcGetProgramLog")));
   const bool rejected = result == NVRTC_ERROR_COMPILATION || result == NVRTC_ERROR_INVALID_OPTION;
-  if (rejected && !speaks_of_memory(log)) return Rejection{Gate::kBuild, first_error(log), log};
+  if (rejected && !speaks_of_memory(log)) {
+    return Rejection{Gate::kBuild, first_error(log), shortened(log)};
+  }
   if (result != NVRTC_SUCCESS) return failure(result, log);
   Compiled compiled;
-  compiled.log = log;
+  compiled.log = shortened(log);
   compiled.ptx = without_terminator(fetch(program, "nvrtcGetPTXSize", "nvrtcGetPTX"));
   compiled.cubin = fetch(program, "nvrtcGetCUBINSize", "nvrtcGetCUBIN");
   compiled.ptx_hash = hash_ptx(compiled.ptx);

@@ -119,7 +119,15 @@ std::vector<std::string> Harness::options_of_space() const {
   for (const auto& [name, value] : space_.macros(space_.defaults())) {
     rules.taken_macros.push_back(name);
   }
-  for (const auto& [name, expression] : problem_.shape_macros) rules.taken_macros.push_back(name);
+  for (const auto& [name, expression] : problem_.shape_macros) {
+    const auto& taken = rules.taken_macros;
+    if (std::find(taken.begin(), taken.end(), name) != taken.end()) {
+      throw SpaceError(space_.definition().file + ": parameters: macro '" + name +
+                       "' is also among the \"macros\" of problem '" + problem_.name +
+                       "'; only one of them may set it");
+    }
+    rules.taken_macros.push_back(name);
+  }
   try {
     return normalised_options(space_.definition().compiler_options, rules);
   } catch (const InputError& error) {

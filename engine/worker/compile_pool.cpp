@@ -109,7 +109,14 @@ CompilePool::Finished CompilePool::finish(Slot& slot, CompileOutcome outcome,
 }
 
 std::optional<CompilePool::Finished> CompilePool::look_at(Slot& slot) {
-  if (const auto reply = slot.process->poll()) return take_reply(slot, *reply);
+  try {
+    if (const auto reply = slot.process->poll()) return take_reply(slot, *reply);
+  } catch (const MissingError&) {
+    throw;
+  } catch (const std::exception& error) {
+    // No message, or none that can be read.
+    return try_again(slot, {CompilerFailure::Kind::kInternal, error.what()});
+  }
   const bool late = std::chrono::steady_clock::now() >= slot.started + options_.limit;
   if (slot.process->is_open() && !late) return std::nullopt;
   return take_ending(slot, late);

@@ -108,8 +108,17 @@ SteadyTime DeviceClient::next_deadline() const {
   return busy_ ? last_sign_ + step_limit_ : SteadyTime::max();
 }
 
+std::optional<nlohmann::json> DeviceClient::next_message() {
+  try {
+    return process_->poll();
+  } catch (const std::exception&) {
+    (void)process_->kill();  // what it sends cannot be read: as good as gone
+    return std::nullopt;
+  }
+}
+
 std::optional<DeviceClient::Reply> DeviceClient::poll() {
-  while (auto message = process_->poll()) {
+  while (auto message = next_message()) {
     last_sign_ = std::chrono::steady_clock::now();
     if (message->contains("progress")) {
       step_ = message->at("progress").get<std::string>();
@@ -149,6 +158,7 @@ std::optional<DeviceClient::Reply> DeviceClient::take_message(nlohmann::json mes
 
 std::optional<DeviceClient::Reply> DeviceClient::take_ending() {
   const bool hung = process_->is_open();
+  if (process_->number() < 0) return try_again("made its process send no valid message");
   const Ending ending = process_->kill();
   if (hung && !ending.killed_from_outside) {
     return blame("did not finish within " + seconds_text(step_limit_) + " while " + step_ +

@@ -64,6 +64,7 @@ class DeviceClient {
   /// An answer from a worker that nothing was asked of yet; nothing when somebody killed it.
   [[nodiscard]] std::optional<nlohmann::json> call(const nlohmann::json& request);
   [[nodiscard]] nlohmann::json call_surely(const nlohmann::json& request);
+  [[nodiscard]] std::optional<nlohmann::json> next_message();
   [[nodiscard]] std::optional<Reply> take_message(nlohmann::json message);
   [[nodiscard]] std::optional<Reply> take_ending();
   [[nodiscard]] std::optional<Reply> try_again(const std::string& why);

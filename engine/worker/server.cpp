@@ -111,6 +111,15 @@ void name_refused(Rejection& rejection, const std::vector<std::string>& refused)
                       "and the include paths)";
 }
 
+/// What is stored and sent has a bound far above any kernel that is meant.
+CompileAnswer within_size(Compiled compiled) {
+  constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+  const std::size_t bytes = compiled.ptx.size() + compiled.cubin.size();
+  if (bytes <= kMostBytes) return compiled;
+  return Rejection{Gate::kBuild, "the kernel's code takes " + std::to_string(bytes >> 20) +
+                                     " MiB; allowed are " + std::to_string(kMostBytes >> 20)};
+}
+
 struct Watched {
   CompileAnswer answer;
   std::vector<Dependency> dependencies;
@@ -124,6 +133,8 @@ Watched compile_watched(Compiler& compiler, const CompileRequest& request, bool 
     result.answer = compiler.compile(request);
   } catch (const std::bad_alloc&) {
     result.answer = CompilerFailure{CompilerFailure::Kind::kOutOfMemory, "no memory left"};
+  } catch (const std::exception& error) {
+    result.answer = CompilerFailure{CompilerFailure::Kind::kInternal, error.what()};
   }
   if (must_see_files && !watch.saw_anything()) {
     throw NvrtcError("the files that the compiler opens cannot be watched on this system");
@@ -142,6 +153,7 @@ json compile(Compiler& compiler, const CompileRequest& request, bool must_see_fi
     }
     return {{"failure", *failure}};
   }
+  if (auto* compiled = std::get_if<Compiled>(&answer)) answer = within_size(std::move(*compiled));
   json reply = {{"dependencies", result.dependencies}};
   if (auto* rejection = std::get_if<Rejection>(&answer)) {
     name_refused(*rejection, result.refused);
