@@ -53,14 +53,24 @@ struct StoredRun {
   std::int64_t evaluated = 0;
 };
 
-/// What a compiler made of one source; `key` covers source, headers, options, architecture and the
-/// compiler's version. A compilation that was killed by a deadline must not be stored.
+/// A file that a compilation looked for in an include path.
+struct StoredDependency {
+  std::string path;
+  std::string content;  ///< its content key; empty: it was not there
+
+  bool operator==(const StoredDependency&) const = default;
+};
+
+/// What a compiler made of one source; `key` covers source, headers, options, architecture, the
+/// compiler's version and the dependencies. A compilation that was killed by a deadline or failed
+/// for want of memory must not be stored.
 struct CompilationRecord {
   std::string key;
+  std::string request_key = {};  ///< without the dependencies; empty: `key`
   bool ok = false;
   std::string arch;
   std::string compiler;  ///< "NVRTC 13.0"
-  std::string options;   ///< blank separated, as given
+  std::string options;   ///< blank separated, quoted as in a shell
   std::string error;     ///< one line; empty exactly when ok
   double compile_ms = 0;
   std::string ptx_hash;  ///< set exactly when ok: two kernels with the same hash are one kernel
@@ -69,6 +79,7 @@ struct CompilationRecord {
   std::string source;  ///< expanded: includes inlined, #defines on top
   std::string ptx;
   std::string cubin;
+  std::vector<StoredDependency> dependencies = {};  ///< only find_compilations() reads them
 };
 
 /// One evaluated configuration. Exactly one of these holds: `duplicate_of` is set; `rejection` is
@@ -140,6 +151,13 @@ struct ConfirmationRecord {
   double ratio_high = 1;
   int pairs = 0;
   Verdict verdict = Verdict::kTie;
+};
+
+/// A green candidate that failed when it was run again.
+struct WithdrawalRecord {
+  CandidateId candidate = 0;
+  int generation = 0;
+  Rejection why;
 };
 
 struct StoredEvent {

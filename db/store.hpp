@@ -50,6 +50,9 @@ class Store {
   // Compilations ------------------------------------------------------------------------------
 
   [[nodiscard]] std::optional<CompilationRecord> find_compilation(std::string_view key) const;
+  /// All that came out of one request, with dependencies, newest first.
+  [[nodiscard]] std::vector<CompilationRecord> find_compilations(
+      std::string_view request_key) const;
   [[nodiscard]] std::optional<CompilationId> compilation_id(std::string_view key) const;
   [[nodiscard]] CompilationRecord compilation(CompilationId id) const;
   /// Keeps what is there when the key is known already (another process was first); returns its id.
@@ -75,6 +78,9 @@ class Store {
   [[nodiscard]] std::vector<StoredGeneration> generations(RunId run) const;
   void record_confirmation(RunId run, const ConfirmationRecord& record);
   [[nodiscard]] std::vector<ConfirmationRecord> confirmations(RunId run) const;
+  /// Throws DbError unless the candidate is a green, first one of that run.
+  void record_withdrawal(RunId run, const WithdrawalRecord& record);
+  [[nodiscard]] std::vector<WithdrawalRecord> withdrawals(RunId run) const;
   void record_event(RunId run, std::string_view kind, std::string_view text);
   [[nodiscard]] std::vector<StoredEvent> events(RunId run) const;
 

@@ -2,6 +2,7 @@
 
 #include "db/connection.hpp"
 #include "db/store.hpp"
+#include "engine/core/printable.hpp"
 
 namespace evo {
 namespace {
@@ -38,11 +39,12 @@ void insert(Connection& db, const CompilationRecord& record) {
   Query query = db.query(
       "INSERT INTO compilation (key, ok, arch, compiler, options, error, compile_ms, ptx_hash,"
       " registers, static_shared_bytes, spill_store_bytes, spill_load_bytes, stack_bytes,"
-      " max_threads, log, source, ptx, cubin)"
-      " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (key) DO NOTHING");
+      " max_threads, log, source, ptx, cubin, request_key)"
+      " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (key) DO NOTHING");
   const Resources& resources = record.resources;
   query.bind(record.key).bind(record.ok).bind(record.arch).bind(record.compiler);
-  query.bind(record.options).bind(record.error).bind(record.compile_ms);
+  // A NUL would end the text for the constraint on it.
+  query.bind(record.options).bind(printable(record.error)).bind(record.compile_ms);
   if (record.ok) {
     query.bind(record.ptx_hash);
   } else {
@@ -51,8 +53,27 @@ void insert(Connection& db, const CompilationRecord& record) {
   query.bind(resources.registers).bind(resources.static_shared_bytes);
   query.bind(resources.spill_store_bytes).bind(resources.spill_load_bytes);
   query.bind(resources.stack_bytes).bind(resources.max_threads);
-  query.bind(record.log).bind(record.source).bind(record.ptx).bind_blob(record.cubin);
+  query.bind(printable(record.log)).bind(record.source).bind(record.ptx).bind_blob(record.cubin);
+  query.bind(record.request_key.empty() ? record.key : record.request_key);
   query.run();
+}
+
+void insert_dependencies(Connection& db, CompilationId id, const CompilationRecord& record) {
+  for (const StoredDependency& dependency : record.dependencies) {
+    Query query = db.query(
+        "INSERT INTO dependency (compilation_id, path, content) VALUES (?,?,?)"
+        " ON CONFLICT DO NOTHING");
+    query.bind(id).bind(dependency.path).bind(dependency.content).run();
+  }
+}
+
+std::vector<StoredDependency> read_dependencies(Connection& db, CompilationId id) {
+  Query query =
+      db.query("SELECT path, content FROM dependency WHERE compilation_id = ? ORDER BY path");
+  query.bind(id);
+  std::vector<StoredDependency> dependencies;
+  while (query.next()) dependencies.push_back({query.text(0), query.text(1)});
+  return dependencies;
 }
 
 std::optional<CompilationId> find_id(Connection& db, std::string_view key) {
@@ -71,6 +92,24 @@ std::optional<CompilationRecord> Store::find_compilation(std::string_view key) c
     query.bind(key);
     if (!query.next()) return std::nullopt;
     return read_record(query);
+  });
+}
+
+std::vector<CompilationRecord> Store::find_compilations(std::string_view request_key) const {
+  return connection_->read([&] {
+    static const std::string sql = std::string(kColumns) + "WHERE request_key = ? ORDER BY id DESC";
+    std::vector<CompilationRecord> records;
+    {
+      Query query = connection_->query(sql);
+      query.bind(request_key);
+      while (query.next()) records.push_back(read_record(query));
+    }
+    for (CompilationRecord& record : records) {
+      record.request_key = request_key;
+      record.dependencies =
+          read_dependencies(*connection_, find_id(*connection_, record.key).value());
+    }
+    return records;
   });
 }
 
@@ -95,7 +134,9 @@ CompilationId Store::put_compilation(const CompilationRecord& record) {
   }
   return connection_->write([&] {
     insert(*connection_, record);
-    return find_id(*connection_, record.key).value();
+    const CompilationId id = find_id(*connection_, record.key).value();
+    insert_dependencies(*connection_, id, record);
+    return id;
   });
 }
 

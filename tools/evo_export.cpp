@@ -99,6 +99,10 @@ ExitCode run(int argc, char** argv) {
     std::cerr << "evo-export: the time in " << bundle.name
               << ".json is PREDICTED by a virtual GPU; nothing was measured\n";
   }
+  if (!options.name.empty() && bundle.name != options.name) {
+    std::cerr << "evo-export: --name: files are named " << bundle.name
+              << ": a name holds letters, digits, '-', '_' and '.', and stays in its folder\n";
+  }
   write(bundle, options.out);
   return ExitCode::kGreen;
 }

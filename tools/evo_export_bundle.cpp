@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "engine/compile/compiler_options.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/hash.hpp"
 
@@ -126,18 +127,21 @@ Json manifest_json(const StoredRun& run, const StoredEvaluation& evaluation,
 }  // namespace
 
 std::string file_name(const std::string& text) {
-  std::string name = text;
+  constexpr std::size_t kLongest = 200;  // file systems allow 255 bytes, and an ending follows
+  std::string name = text.substr(0, kLongest);
   for (char& c : name) {
     const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_';
-    if (!plain && (c != '.' || &c == name.data())) c = '_';
+    if (!plain && c != '.') c = '_';
   }
+  // Neither hidden, nor the folder above, nor taken for an option.
+  if (name.empty()) name = "_";
+  if (name[0] == '.' || name[0] == '-') name[0] = '_';
   return name;
 }
 
-std::string macro_definitions(const std::string& nvrtc_options) {
-  std::istringstream options(nvrtc_options);
+std::string macro_definitions(const std::string& compile_options) {
   std::string text;
-  for (std::string option; options >> option;) {
+  for (const std::string& option : split_options(compile_options)) {
     if (!option.starts_with("-D")) continue;
     const std::size_t equals = option.find('=');
     const bool valued = equals != std::string::npos;
@@ -147,32 +151,28 @@ std::string macro_definitions(const std::string& nvrtc_options) {
   return text;
 }
 
-std::string nvcc_options(const std::string& nvrtc_options) {
+std::string nvcc_options(const std::string& compile_options) {
   // Both spellings of these mean the same to nvcc (CUDA documentation: NVRTC supported compile
   // options, nvcc command options). Architecture and macros are given elsewhere: in -arch and in
   // the source itself.
-  constexpr std::array<std::string_view, 13> kShared = {"--use_fast_math",
-                                                        "-use_fast_math",
+  constexpr std::array<std::string_view, 11> kShared = {"--use_fast_math",
                                                         "--ftz",
-                                                        "-ftz",
                                                         "--prec-sqrt",
-                                                        "-prec-sqrt",
                                                         "--prec-div",
-                                                        "-prec-div",
                                                         "--fmad",
-                                                        "-fmad",
                                                         "--maxrregcount",
-                                                        "-maxrregcount",
-                                                        "--extra-device-vectorization"};
-  std::istringstream options(nvrtc_options);
-  std::string result;
-  for (std::string option; options >> option;) {
+                                                        "--extra-device-vectorization",
+                                                        "--std",
+                                                        "--restrict",
+                                                        "--generate-line-info",
+                                                        "--ptxas-options"};
+  std::vector<std::string> result;
+  for (const std::string& option : split_options(compile_options)) {
     const std::string_view key = std::string_view(option).substr(0, option.find('='));
-    const bool standard = key == "--std" || key == "-std";
-    if (!standard && std::find(kShared.begin(), kShared.end(), key) == kShared.end()) continue;
-    result += (result.empty() ? "" : " ") + option;
+    const bool shared = std::find(kShared.begin(), kShared.end(), key) != kShared.end();
+    if (shared || option.starts_with("-I")) result.push_back(option);
   }
-  return result;
+  return join_options(result);
 }
 
 Bundle make_bundle(const Store& store, CandidateId candidate, const std::string& name) {
@@ -184,6 +184,12 @@ Bundle make_bundle(const Store& store, CandidateId candidate, const std::string&
     fail(candidate, "is not green: it failed the " +
                         std::string(to_string(evaluation.record.rejection->gate)) +
                         " gate: " + evaluation.record.rejection->reason);
+  }
+  for (const WithdrawalRecord& withdrawal : store.withdrawals(evaluation.run)) {
+    if (withdrawal.candidate != evaluation.id) continue;
+    fail(candidate, "was withdrawn: it was green and then failed the " +
+                        std::string(to_string(withdrawal.why.gate)) +
+                        " gate: " + withdrawal.why.reason);
   }
   if (!evaluation.record.compilation) fail(candidate, "was recorded without its compilation");
   const StoredRun run = store.run(evaluation.run);

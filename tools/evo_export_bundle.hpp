@@ -21,13 +21,14 @@ struct Bundle {
 [[nodiscard]] Bundle make_bundle(const Store& store, CandidateId candidate,
                                  const std::string& name);
 
-/// `text` as a file name: letters, digits, '-', '_' and '.', everything else becomes '_'.
+/// `text` as a file name that stays in its folder: letters, digits, '-', '_' and '.', but neither
+/// '-' nor '.' first; everything else becomes '_'. At most 200 characters.
 [[nodiscard]] std::string file_name(const std::string& text);
 
-/// A line "#define NAME VALUE" for each -DNAME=VALUE among the options.
-[[nodiscard]] std::string macro_definitions(const std::string& nvrtc_options);
+/// A line "#define NAME VALUE" for each -DNAME=VALUE among options as CompilationRecord has them.
+[[nodiscard]] std::string macro_definitions(const std::string& compile_options);
 
 /// The options that nvcc takes with the same meaning as NVRTC; NVRTC's own are left out.
-[[nodiscard]] std::string nvcc_options(const std::string& nvrtc_options);
+[[nodiscard]] std::string nvcc_options(const std::string& compile_options);
 
 }  // namespace evo

@@ -181,10 +181,10 @@ void save(const Judgement& judgement, const std::string& folder) {
 
 ExitCode judge(const Options& options) {
   Store store = Store::in_memory();
-  std::unique_ptr<DeviceClient> device =
-      options.session.open_device([](const std::string&, const std::string& text) {
-        std::cerr << "evo-judge: " << text << '\n';
-      });
+  const auto on_event = [](const std::string&, const std::string& text) {
+    std::cerr << "evo-judge: " << text << '\n';
+  };
+  std::unique_ptr<DeviceClient> device = options.session.open_device(on_event);
   const std::string honesty = honesty_line(device ? &device->info() : nullptr);
   if (!honesty.empty()) std::cerr << honesty << '\n';
   HarnessOptions harness_options;
@@ -193,6 +193,8 @@ ExitCode judge(const Options& options) {
   harness_options.check_seed = options.check_seed != 0 ? options.check_seed : fresh_seed();
   harness_options.line_info = device && device->info().time_kind == TimeKind::kPredicted;
   harness_options.cold = options.session.cold;
+  harness_options.compile_memory_bytes = options.session.compiler_memory_bytes();
+  harness_options.on_event = on_event;
   Harness harness(harness_options, store, std::move(device));
   const Candidate candidate = candidate_of(harness.space(), options);
   const std::atomic<bool> never{false};

@@ -246,6 +246,8 @@ ExitCode tune(const Options& options) {
   harness_options.jobs = options.session.job_count();
   harness_options.check_seed = fresh_seed();
   harness_options.cold = options.session.cold;
+  harness_options.compile_memory_bytes = options.session.compiler_memory_bytes();
+  harness_options.on_event = on_event;
   Harness harness(harness_options, store, std::move(device));
 
   const RunInfo info = run_info(harness, options, harness_options.check_seed);

@@ -11,7 +11,7 @@
 
 int main(int argc, char** argv) {
   const std::string_view role = argc > 1 ? argv[1] : "";
-  if (role == "compile" && argc == 2) return evo::serve_compiler(evo::open_nvrtc);
+  if (role == "compile" && argc == 2) return evo::serve_compiler(evo::open_nvrtc, true);
   if (role == "device" && argc == 3) {
     return evo::serve_device([&] { return evo::open_device(argv[2]); });
   }

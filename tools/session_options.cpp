@@ -33,11 +33,19 @@ void SessionOptions::declare(CLI::App& app) {
   app.add_option("--step-seconds", step_seconds,
                  "kill a kernel after so long without a sign of life (default: 10, virtual 300)")
       ->check(CLI::PositiveNumber);
+  app.add_option("--compiler-gb", compiler_gb,
+                 "memory of one compiler (default: half of the machine's for all, 1 to 4 each)")
+      ->check(CLI::Range(0.1, 1024.0));
   app.add_flag("--cold", cold, "flush the L2 cache before every timed launch");
 }
 
 std::size_t SessionOptions::job_count() const {
   return jobs > 0 ? jobs : std::max(1U, std::thread::hardware_concurrency());
+}
+
+std::uint64_t SessionOptions::compiler_memory_bytes() const {
+  constexpr double kGiga = 1e9;
+  return static_cast<std::uint64_t>(compiler_gb * kGiga);
 }
 
 std::unique_ptr<DeviceClient> SessionOptions::open_device(DeviceClient::EventSink on_event) const {

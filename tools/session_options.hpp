@@ -18,11 +18,15 @@ struct SessionOptions {
   std::size_t jobs = 0;  ///< 0: one a core
   double step_seconds = 0;
   bool cold = false;
+  double compiler_gb = 0;  ///< memory of one compiler process; 0: by the machine's
 
   void declare(CLI::App& app);
 
   /// The number of compiler processes asked for, or one for each core.
   [[nodiscard]] std::size_t job_count() const;
+
+  /// compiler_gb in bytes.
+  [[nodiscard]] std::uint64_t compiler_memory_bytes() const;
 
   /// Starts the device worker; null for "none". Throws MissingError or InputError.
   [[nodiscard]] std::unique_ptr<DeviceClient> open_device(DeviceClient::EventSink on_event) const;

@@ -1,33 +1,33 @@
 #include "engine/compile/compiler.hpp"
 
-#include <sstream>
+#include <string_view>
 
 #include "engine/core/hash.hpp"
 
 namespace evo {
+namespace {
+
+/// Changes when what is read out of a compilation changes: what was stored before is not used.
+constexpr std::string_view kReading = "compilation 2";
+
+}  // namespace
 
 std::string CompileRequest::key(const std::string& compiler_version) const {
   ContentHash hash;
-  hash.add(compiler_version).add(arch).add(entry).add(source.name).add(source.text);
+  hash.add(kReading).add(compiler_version).add(arch).add(entry);
+  hash.add(source.name).add(source.text);
+  hash.add(std::to_string(source.headers.size()));
   for (const auto& [name, text] : source.headers) hash.add(name).add(text);
   for (const std::string& option : options) hash.add(option);
   return hash.hex();
 }
 
-std::string hash_ptx(const std::string& ptx) {
-  ContentHash hash;
-  std::istringstream lines(ptx);
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t start = line.find_first_not_of(" \t\r");
-    if (start == std::string::npos) continue;
-    const std::string_view content = std::string_view(line).substr(start);
-    if (content.starts_with("//") || content.starts_with(".loc") || content.starts_with(".file")) {
-      continue;
-    }
-    if (content.starts_with(".section")) break;  // debug sections come last
-    hash.add(content);
+CompileOutcome outcome_of(CompileAnswer answer) {
+  if (auto* failure = std::get_if<CompilerFailure>(&answer)) {
+    return Rejection{Gate::kBuild, std::move(failure->reason), std::move(failure->detail)};
   }
-  return hash.hex();
+  if (auto* compiled = std::get_if<Compiled>(&answer)) return std::move(*compiled);
+  return std::get<Rejection>(std::move(answer));
 }
 
 }  // namespace evo

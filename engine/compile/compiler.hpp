@@ -10,7 +10,8 @@
 
 namespace evo {
 
-/// Everything that determines a compilation.
+/// Everything that determines a compilation, but for the files in include paths that it opens
+/// (Dependency).
 struct CompileRequest {
   KernelSource source;
   std::string entry;
@@ -32,7 +33,22 @@ struct Compiled {
   double compile_ms = 0;
 };
 
+/// The compiler gave up for a reason that need not be the kernel's: tried again in a fresh process
+/// before the kernel is blamed.
+struct CompilerFailure {
+  enum class Kind {
+    kInternal,     ///< an error of the compiler itself
+    kOutOfMemory,  ///< of the machine, or of the process's limit: says nothing of the kernel
+  };
+  Kind kind = Kind::kInternal;
+  std::string reason;
+  std::string detail = {};
+};
+
+/// A kernel as it is judged: built, or rejected.
 using CompileOutcome = std::variant<Compiled, Rejection>;
+/// What one run of the compiler says.
+using CompileAnswer = std::variant<Compiled, Rejection, CompilerFailure>;
 
 /// The boundary to the compiler. Throws NvrtcError or MissingError when the toolchain is broken.
 class Compiler {
@@ -40,11 +56,14 @@ class Compiler {
   virtual ~Compiler() = default;
   /// E.g. "nvrtc 13.0".
   [[nodiscard]] virtual std::string version() const = 0;
-  [[nodiscard]] virtual CompileOutcome compile(const CompileRequest& request) = 0;
+  [[nodiscard]] virtual CompileAnswer compile(const CompileRequest& request) = 0;
 };
 
-/// The hash under which two compilations are one kernel: comments, blank lines, `.loc`, `.file` and
-/// debug sections do not count.
+/// An answer where there is no second try: a failure is a rejection at the build gate.
+[[nodiscard]] CompileOutcome outcome_of(CompileAnswer answer);
+
+/// The hash under which two compilations are one kernel: comments, blanks, `.loc`, `.file` and
+/// debug sections do not count, whatever else there is does.
 [[nodiscard]] std::string hash_ptx(const std::string& ptx);
 
 }  // namespace evo

@@ -7,10 +7,13 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <sstream>
 
+#include "engine/compile/cubin.hpp"
 #include "engine/compile/ptxas_log.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/printable.hpp"
 
 namespace evo {
 namespace {
@@ -99,7 +102,7 @@ class NvrtcCompiler final : public Compiler {
   }
 
   [[nodiscard]] std::string version() const override { return version_; }
-  [[nodiscard]] CompileOutcome compile(const CompileRequest& request) override;
+  [[nodiscard]] CompileAnswer compile(const CompileRequest& request) override;
 
  private:
   void call(nvrtcResult result, const char* what) const {
@@ -118,10 +121,12 @@ class NvrtcCompiler final : public Compiler {
     return data;
   }
 
-  [[nodiscard]] nvrtcProgram create_program(const CompileRequest& request) const;
+  [[nodiscard]] nvrtcResult create_program(const CompileRequest& request,
+                                           nvrtcProgram* program) const;
   [[nodiscard]] nvrtcResult run(nvrtcProgram program, const CompileRequest& request) const;
-  [[nodiscard]] CompileOutcome collect(nvrtcProgram program, nvrtcResult result,
-                                       const CompileRequest& request) const;
+  [[nodiscard]] CompileAnswer collect(nvrtcProgram program, nvrtcResult result,
+                                      const CompileRequest& request) const;
+  [[nodiscard]] CompilerFailure failure(nvrtcResult result, const std::string& log) const;
 
   Library library_;
   std::string version_;
@@ -133,28 +138,82 @@ std::string without_terminator(std::string text) {
   return text;
 }
 
-/// The first line of the log that holds an error, for people.
+/// The first line of the log that holds an error, for people; never empty.
 std::string first_error(const std::string& log) {
   std::istringstream lines(log);
+  std::string first;
   for (std::string line; std::getline(lines, line);) {
+    // NVRTC leaves a NUL between its own text and that of ptxas.
+    constexpr std::string_view kNul = "\\x00";
+    if (line.starts_with(kNul)) line.erase(0, kNul.size());
     if (line.find("error") != std::string::npos) return line;
+    if (first.empty() && line.find_first_not_of(" \t") != std::string::npos) first = line;
   }
-  return log.empty() ? "the compiler gave no reason" : log.substr(0, log.find('\n'));
+  return first.empty() ? "the compiler gave no reason" : first;
 }
 
-nvrtcProgram NvrtcCompiler::create_program(const CompileRequest& request) const {
+/// Whether the compiler says that memory ran out. A source can print the same; then it is compiled
+/// once more, and nothing is kept.
+bool speaks_of_memory(const std::string& log) {
+  for (const char* text : {"out of memory", "Out of memory", "bad_alloc", "memory allocation"}) {
+    if (log.find(text) != std::string::npos) return true;
+  }
+  return false;
+}
+
+/// The beginning and the end of a log that nobody would read whole.
+std::string shortened(const std::string& log) {
+  constexpr std::size_t kKept = std::size_t{256} << 10;
+  if (log.size() <= 2 * kKept) return log;
+  return printable(log.substr(0, kKept)) + "\n… " + std::to_string(log.size() - 2 * kKept) +
+         " bytes left out …\n" + printable(log.substr(log.size() - kKept));
+}
+
+/// What the log says and what the machine code says, where they agree.
+std::variant<Resources, Rejection> resources_of(const std::string& log, const std::string& cubin,
+                                                const std::string& entry) {
+  const std::optional<CubinFacts> facts = read_cubin(cubin, entry);
+  if (!facts) {
+    return Rejection{Gate::kBuild,
+                     "the source has no entry point '" + entry +
+                         "' (extern \"C\" __global__), or its machine code cannot be read",
+                     shortened(log)};
+  }
+  auto parsed = parse_ptxas_log(log, entry, cubin_functions(cubin));
+  if (const auto* why = std::get_if<std::string>(&parsed)) {
+    return Rejection{Gate::kResource, *why, shortened(log)};
+  }
+  const PtxasReport& report = std::get<PtxasReport>(parsed);
+  std::string different;
+  const auto compare = [&](const char* what, int in_log, int in_code) {
+    if (in_log == in_code) return;
+    different += (different.empty() ? "" : ", ") + std::string(what) + " " +
+                 std::to_string(in_log) + " and " + std::to_string(in_code);
+  };
+  compare("registers", report.resources.registers, facts->registers);
+  compare("static shared bytes", report.resources.static_shared_bytes, facts->static_shared_bytes);
+  compare("stack frame", report.frame_bytes, facts->frame_bytes);
+  if (!different.empty()) {
+    return Rejection{Gate::kResource,
+                     "the log of ptxas and the machine code disagree: " + different,
+                     shortened(log)};
+  }
+  Resources resources = report.resources;
+  resources.max_threads = facts->max_threads;
+  return resources;
+}
+
+nvrtcResult NvrtcCompiler::create_program(const CompileRequest& request,
+                                          nvrtcProgram* program) const {
   std::vector<const char*> texts;
   std::vector<const char*> names;
   for (const auto& [name, text] : request.source.headers) {
     names.push_back(name.c_str());
     texts.push_back(text.c_str());
   }
-  nvrtcProgram program = nullptr;
-  call(library_.find<decltype(nvrtcCreateProgram)>("nvrtcCreateProgram")(
-           &program, request.source.text.c_str(), request.source.name.c_str(),
-           static_cast<int>(names.size()), texts.data(), names.data()),
-       "nvrtcCreateProgram");
-  return program;
+  return library_.find<decltype(nvrtcCreateProgram)>("nvrtcCreateProgram")(
+      program, request.source.text.c_str(), request.source.name.c_str(),
+      static_cast<int>(names.size()), texts.data(), names.data());
 }
 
 nvrtcResult NvrtcCompiler::run(nvrtcProgram program, const CompileRequest& request) const {
@@ -168,52 +227,52 @@ nvrtcResult NvrtcCompiler::run(nvrtcProgram program, const CompileRequest& reque
       program, static_cast<int>(pointers.size()), pointers.data());
 }
 
-CompileOutcome NvrtcCompiler::collect(nvrtcProgram program, nvrtcResult result,
-                                      const CompileRequest& request) const {
+CompilerFailure NvrtcCompiler::failure(nvrtcResult result, const std::string& log) const {
+  const auto describe = library_.find<decltype(nvrtcGetErrorString)>("nvrtcGetErrorString");
+  const bool memory = result == NVRTC_ERROR_OUT_OF_MEMORY || speaks_of_memory(log);
+  return {memory ? CompilerFailure::Kind::kOutOfMemory : CompilerFailure::Kind::kInternal,
+          result == NVRTC_ERROR_COMPILATION
+              ? first_error(log)
+              : std::string("the compiler failed: ") + describe(result),
+          shortened(log)};
+}
+
+CompileAnswer NvrtcCompiler::collect(nvrtcProgram program, nvrtcResult result,
+                                     const CompileRequest& request) const {
   const std::string log =
-      without_terminator(fetch(program, "nvrtcGetProgramLogSize", "nvrtcGetProgramLog"));
-  if (result == NVRTC_ERROR_COMPILATION || result == NVRTC_ERROR_INVALID_OPTION) {
-    return Rejection{Gate::kBuild, first_error(log), log};
+      printable(without_terminator(fetch(program, "nvrtcGetProgramLogSize", "nvrtcGetProgramLog")));
+  const bool rejected = result == NVRTC_ERROR_COMPILATION || result == NVRTC_ERROR_INVALID_OPTION;
+  if (rejected && !speaks_of_memory(log)) {
+    return Rejection{Gate::kBuild, first_error(log), shortened(log)};
   }
-  call(result, "nvrtcCompileProgram");
+  if (result != NVRTC_SUCCESS) return failure(result, log);
   Compiled compiled;
-  compiled.log = log;
+  compiled.log = shortened(log);
   compiled.ptx = without_terminator(fetch(program, "nvrtcGetPTXSize", "nvrtcGetPTX"));
   compiled.cubin = fetch(program, "nvrtcGetCUBINSize", "nvrtcGetCUBIN");
   compiled.ptx_hash = hash_ptx(compiled.ptx);
-  const std::optional<Resources> resources = parse_ptxas_log(log, request.entry);
-  if (!resources) {
-    return Rejection{Gate::kBuild,
-                     "the source has no entry point '" + request.entry +
-                         "' (extern \"C\" __global__), or ptxas reported nothing on it",
-                     log};
-  }
-  const std::optional<int> registers = cubin_registers(compiled.cubin, request.entry);
-  if (registers != resources->registers) {
-    return Rejection{
-        Gate::kResource,
-        "registers in the log (" + std::to_string(resources->registers) + ") and in the cubin (" +
-            (registers ? std::to_string(*registers) : std::string("none")) + ") disagree",
-        log};
-  }
-  compiled.resources = *resources;
+  auto resources = resources_of(log, compiled.cubin, request.entry);
+  if (auto* rejection = std::get_if<Rejection>(&resources)) return std::move(*rejection);
+  compiled.resources = std::get<Resources>(resources);
   return compiled;
 }
 
-CompileOutcome NvrtcCompiler::compile(const CompileRequest& request) {
+CompileAnswer NvrtcCompiler::compile(const CompileRequest& request) {
   const auto start = std::chrono::steady_clock::now();
-  nvrtcProgram program = create_program(request);
+  nvrtcProgram program = nullptr;
+  const nvrtcResult created = create_program(request, &program);
+  if (created != NVRTC_SUCCESS) return failure(created, "");
   const auto destroy = [this](nvrtcProgram* handle) {
     library_.find<decltype(nvrtcDestroyProgram)>("nvrtcDestroyProgram")(handle);
   };
   const std::unique_ptr<nvrtcProgram, decltype(destroy)> guard(&program, destroy);
-  CompileOutcome outcome = collect(program, run(program, request), request);
-  if (auto* compiled = std::get_if<Compiled>(&outcome)) {
+  CompileAnswer answer = collect(program, run(program, request), request);
+  if (auto* compiled = std::get_if<Compiled>(&answer)) {
     const std::chrono::duration<double, std::milli> elapsed =
         std::chrono::steady_clock::now() - start;
     compiled->compile_ms = elapsed.count();
   }
-  return outcome;
+  return answer;
 }
 
 }  // namespace

@@ -1,16 +1,17 @@
 #include "engine/compile/ptxas_log.hpp"
 
-#include <elf.h>
-
 #include <algorithm>
 #include <charconv>
-#include <cstdint>
-#include <cstring>
-#include <span>
-#include <vector>
+#include <limits>
+#include <optional>
+#include <set>
 
 namespace evo {
 namespace {
+
+constexpr std::string_view kInfo = "ptxas info    : ";
+constexpr std::string_view kHeadlineText = "Compiling entry function '";
+constexpr std::string_view kPropertiesText = "Function properties for ";
 
 /// The integer that ends right before `marker` in `line`, as in "  160 bytes stack frame".
 std::optional<int> number_before(std::string_view line, std::string_view marker) {
@@ -24,134 +25,165 @@ std::optional<int> number_before(std::string_view line, std::string_view marker)
   return value;
 }
 
-/// The part of the log from the entry's headline to the next entry's.
-std::string_view section_of(std::string_view log, std::string_view entry) {
-  constexpr std::string_view kHeadline = "Compiling entry function '";
-  const std::string headline = std::string(kHeadline) + std::string(entry) + "'";
-  const std::size_t start = log.find(headline);
-  if (start == std::string_view::npos) return {};
-  const std::size_t end = log.find(kHeadline, start + headline.size());
-  return log.substr(start, end == std::string_view::npos ? end : end - start);
+bool contains(std::string_view line, std::string_view text) {
+  return line.find(text) != std::string_view::npos;
 }
 
-struct Section {
-  std::string_view name;
-  std::string_view content;
-  std::uint32_t info = 0;
+/// Lines that ptxas -v makes its report of, by the words nothing else prints.
+enum class LineKind { kOther, kHeadline, kProperties, kFrame, kUsage };
+
+LineKind kind_of(std::string_view line) {
+  if (contains(line, kHeadlineText)) return LineKind::kHeadline;
+  if (contains(line, kPropertiesText)) return LineKind::kProperties;
+  if (contains(line, "bytes stack frame") || contains(line, "bytes spill")) {
+    return LineKind::kFrame;
+  }
+  return contains(line, "Used ") && contains(line, " registers") ? LineKind::kUsage
+                                                                 : LineKind::kOther;
+}
+
+/// The kernel a headline names: "ptxas info    : Compiling entry function 'k' for 'sm_90'".
+std::optional<std::string_view> headline_name(std::string_view line) {
+  const std::string start = std::string(kInfo) + std::string(kHeadlineText);
+  if (!line.starts_with(start)) return std::nullopt;
+  const std::string_view rest = line.substr(start.size());
+  const std::size_t end = rest.find("' for 'sm_");
+  if (end == std::string_view::npos || !rest.ends_with('\'')) return std::nullopt;
+  return rest.substr(0, end);
+}
+
+struct Frame {
+  int stack = 0;
+  int stores = 0;
+  int loads = 0;
 };
 
-/// Copies a structure out of the file, or nothing when it would end beyond it.
-template <typename T>
-std::optional<T> read_at(std::string_view file, std::uint64_t offset) {
-  if (offset > file.size() || file.size() - offset < sizeof(T)) return std::nullopt;
-  T value;
-  std::memcpy(&value, file.data() + offset, sizeof value);
-  return value;
+/// "[ptxas         . ]    160 bytes stack frame, 24 bytes spill stores, 28 bytes spill loads".
+std::optional<Frame> frame_of(std::string_view line) {
+  constexpr std::string_view kContinued = "ptxas         . ";
+  if (line.starts_with(kContinued)) line.remove_prefix(kContinued.size());
+  const auto stack = number_before(line, " bytes stack frame, ");
+  const auto stores = number_before(line, " bytes spill stores, ");
+  const auto loads = number_before(line, " bytes spill loads");
+  if (!stack || !stores || !loads) return std::nullopt;
+  const std::string exact = "    " + std::to_string(*stack) + " bytes stack frame, " +
+                            std::to_string(*stores) + " bytes spill stores, " +
+                            std::to_string(*loads) + " bytes spill loads";
+  return line == exact ? std::optional<Frame>({*stack, *stores, *loads}) : std::nullopt;
 }
 
-std::string_view text_at(std::string_view table, std::uint64_t offset) {
-  if (offset >= table.size()) return {};
-  const std::string_view rest = table.substr(offset);
-  return rest.substr(0, rest.find('\0'));
+void add(int& sum, int value) {
+  sum =
+      value > std::numeric_limits<int>::max() - sum ? std::numeric_limits<int>::max() : sum + value;
 }
 
-std::vector<Section> sections_of(std::string_view file) {
-  std::vector<Section> sections;
-  const auto header = read_at<Elf64_Ehdr>(file, 0);
-  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return sections;
-  std::vector<Elf64_Shdr> raw;
-  for (std::uint64_t i = 0; i < header->e_shnum; ++i) {
-    const auto section = read_at<Elf64_Shdr>(file, header->e_shoff + i * sizeof(Elf64_Shdr));
-    if (!section) return {};
-    raw.push_back(*section);
-  }
-  const auto content = [&](const Elf64_Shdr& section) -> std::string_view {
-    if (section.sh_type == SHT_NOBITS || section.sh_offset > file.size()) return {};
-    return file.substr(section.sh_offset, section.sh_size);
-  };
-  if (header->e_shstrndx >= raw.size()) return {};
-  const std::string_view names = content(raw[header->e_shstrndx]);
-  for (const Elf64_Shdr& section : raw) {
-    sections.push_back({text_at(names, section.sh_name), content(section), section.sh_info});
-  }
-  return sections;
-}
+/// Goes over the log once; stops at the first line that ptxas would not have printed there.
+class Reader {
+ public:
+  Reader(std::string_view entry, const std::vector<std::string>& kernels)
+      : entry_(entry), kernels_(kernels) {}
 
-const Section* find_section(std::span<const Section> sections, std::string_view name) {
-  for (const Section& section : sections) {
-    if (section.name == name) return &section;
-  }
-  return nullptr;
-}
-
-/// REGCOUNT of the symbol `entry` in the attributes of `.nv.info`. Each attribute is {format u8,
-/// code u8, size u16} and, for format 4, `size` bytes; here {symbol index u32, registers u32}.
-std::optional<int> regcount_attribute(std::span<const Section> sections, std::string_view entry) {
-  constexpr std::uint8_t kFormatSized = 4;
-  constexpr std::uint8_t kRegcount = 0x2f;
-  const Section* info = find_section(sections, ".nv.info");
-  const Section* symbols = find_section(sections, ".symtab");
-  const Section* names = find_section(sections, ".strtab");
-  if (info == nullptr || symbols == nullptr || names == nullptr) return std::nullopt;
-  for (std::size_t at = 0; at + 4 <= info->content.size();) {
-    const auto format = static_cast<std::uint8_t>(info->content[at]);
-    const auto code = static_cast<std::uint8_t>(info->content[at + 1]);
-    const std::size_t size = *read_at<std::uint16_t>(info->content, at + 2);
-    if (format == kFormatSized && code == kRegcount) {
-      const auto index = read_at<std::uint32_t>(info->content, at + 4);
-      const auto count = read_at<std::uint32_t>(info->content, at + 8);
-      if (!index || !count) return std::nullopt;
-      const auto symbol = read_at<Elf64_Sym>(symbols->content, *index * sizeof(Elf64_Sym));
-      if (symbol && text_at(names->content, symbol->st_name) == entry) {
-        return static_cast<int>(*count);
-      }
+  void take(std::string_view line) {
+    switch (kind_of(line)) {
+      case LineKind::kOther:
+        return;
+      case LineKind::kHeadline:
+        return headline(line);
+      case LineKind::kProperties:
+        return properties(line);
+      case LineKind::kFrame:
+        return frame(line);
+      case LineKind::kUsage:
+        return usage(line);
     }
-    at += 4 + (format == kFormatSized ? size : 0);
   }
-  return std::nullopt;
-}
+
+  [[nodiscard]] std::variant<PtxasReport, std::string> result() {
+    if (error_.empty() && frames_due_ > 0) error_ = "a function without its stack frame";
+    if (!error_.empty()) {
+      return "the report of ptxas cannot be believed: " + error_ +
+             " (does the source print text that looks like one?)";
+    }
+    if (!has_frame_ || !has_usage_) {
+      return "ptxas reported nothing on the entry point '" + std::string(entry_) + "'";
+    }
+    return report_;
+  }
+
+ private:
+  void fail(std::string_view line, const std::string& why) {
+    if (error_.empty()) error_ = why + ": " + std::string(line);
+  }
+
+  void headline(std::string_view line) {
+    const auto name = headline_name(line);
+    if (!name) return fail(line, "a line that ptxas does not print");
+    if (std::find(kernels_.begin(), kernels_.end(), *name) == kernels_.end()) {
+      return fail(line, "a kernel that the machine code does not have");
+    }
+    if (!seen_.insert(std::string(*name)).second) return fail(line, "a second report");
+    in_entry_ = *name == entry_;
+    block_open_ = true;
+  }
+
+  void properties(std::string_view line) {
+    if (!line.starts_with(std::string(kInfo) + std::string(kPropertiesText))) {
+      return fail(line, "a line that ptxas does not print");
+    }
+    own_frame_ = line.substr(kInfo.size() + kPropertiesText.size()) == entry_;
+    ++frames_due_;
+  }
+
+  void frame(std::string_view line) {
+    const auto found = frame_of(line);
+    if (!found || frames_due_ != 1) return fail(line, "a line that ptxas does not print");
+    frames_due_ = 0;
+    if (!in_entry_) return;
+    // Functions that were not inlined report frames of their own: all of them count.
+    add(report_.resources.stack_bytes, found->stack);
+    add(report_.resources.spill_store_bytes, found->stores);
+    add(report_.resources.spill_load_bytes, found->loads);
+    if (own_frame_) report_.frame_bytes = found->stack;
+    has_frame_ = has_frame_ || own_frame_;
+  }
+
+  void usage(std::string_view line) {
+    const auto registers = number_before(line, " registers");
+    if (!line.starts_with(std::string(kInfo) + "Used ") || !registers) {
+      return fail(line, "a line that ptxas does not print");
+    }
+    if (!block_open_) return fail(line, "a second report");
+    block_open_ = false;
+    if (!in_entry_) return;
+    report_.resources.registers = *registers;
+    report_.resources.static_shared_bytes = number_before(line, " bytes smem").value_or(0);
+    has_usage_ = true;
+  }
+
+  std::string_view entry_;
+  const std::vector<std::string>& kernels_;
+  std::set<std::string> seen_;
+  std::string error_;
+  PtxasReport report_;
+  bool in_entry_ = false;
+  bool block_open_ = false;  ///< a headline whose registers have not been reported
+  bool own_frame_ = false;
+  bool has_frame_ = false;
+  bool has_usage_ = false;
+  int frames_due_ = 0;
+};
 
 }  // namespace
 
-std::optional<Resources> parse_ptxas_log(std::string_view log, std::string_view entry) {
-  std::string_view rest = section_of(log, entry);
-  Resources resources;
-  bool has_frame = false;
-  bool has_registers = false;
-  while (!rest.empty()) {
-    const std::size_t end = rest.find('\n');
-    const std::string_view line = rest.substr(0, end);
-    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
-    const auto stack = number_before(line, " bytes stack frame");
-    const auto stores = number_before(line, " bytes spill stores");
-    const auto loads = number_before(line, " bytes spill loads");
-    if (stack && stores && loads) {
-      // Functions that were not inlined report frames of their own: all of them count.
-      resources.stack_bytes += *stack;
-      resources.spill_store_bytes += *stores;
-      resources.spill_load_bytes += *loads;
-      has_frame = true;
-    }
-    if (const auto registers = number_before(line, " registers")) {
-      resources.registers = *registers;
-      resources.static_shared_bytes = number_before(line, " bytes smem").value_or(0);
-      has_registers = true;
-    }
+std::variant<PtxasReport, std::string> parse_ptxas_log(std::string_view log, std::string_view entry,
+                                                       const std::vector<std::string>& kernels) {
+  Reader reader(entry, kernels);
+  while (!log.empty()) {
+    const std::size_t end = log.find('\n');
+    reader.take(log.substr(0, end));
+    log = end == std::string_view::npos ? std::string_view() : log.substr(end + 1);
   }
-  if (!has_frame || !has_registers) return std::nullopt;
-  return resources;
-}
-
-std::optional<int> cubin_registers(std::string_view cubin, std::string_view entry) {
-  constexpr int kRegistersShift = 24;
-  const std::vector<Section> sections = sections_of(cubin);
-  const Section* text = find_section(sections, ".text." + std::string(entry));
-  const std::optional<int> attribute = regcount_attribute(sections, entry);
-  if (text == nullptr || !attribute) return std::nullopt;
-  // ELF files of ABI version 8 (sm_90 and later) leave the upper byte of sh_info zero.
-  const auto in_header = static_cast<int>(text->info >> kRegistersShift);
-  if (in_header != 0 && in_header != *attribute) return std::nullopt;
-  return attribute;
+  return reader.result();
 }
 
 }  // namespace evo

@@ -1,21 +1,25 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
+#include <vector>
 
 #include "engine/core/measurement.hpp"
 
 namespace evo {
 
-/// Finds what `ptxas -v` reported for the entry point, in the log of NVRTC or of the program.
-/// Nothing when the log has no complete report for it: callers fail closed.
-[[nodiscard]] std::optional<Resources> parse_ptxas_log(std::string_view log,
-                                                       std::string_view entry);
+/// What `ptxas -v` reported for one kernel.
+struct PtxasReport {
+  Resources resources;
+  int frame_bytes = 0;  ///< of the entry alone; resources.stack_bytes counts what it calls, too
+};
 
-/// Registers per thread of a kernel, read from the cubin's ELF: from `.nv.info` (attribute
-/// REGCOUNT, 0x2f) and from the upper byte of sh_info of its `.text` section. Nothing when the file
-/// has neither or the two disagree.
-[[nodiscard]] std::optional<int> cubin_registers(std::string_view cubin, std::string_view entry);
+/// Finds the report for the entry point in the log of NVRTC or of the program. A source can print
+/// text into the same log (#warning, #pragma message, static_assert, #line), so the log is believed
+/// only when it holds nothing that ptxas would not have printed: one headline for each kernel of
+/// `kernels`, one report behind each. Otherwise the text says what is wrong: callers fail closed.
+[[nodiscard]] std::variant<PtxasReport, std::string> parse_ptxas_log(
+    std::string_view log, std::string_view entry, const std::vector<std::string>& kernels);
 
 }  // namespace evo

@@ -1,91 +1,224 @@
 #include "engine/compile/source.hpp"
 
 #include <algorithm>
-#include <functional>
+#include <map>
 #include <optional>
-#include <set>
-#include <sstream>
 #include <string_view>
 
+#include "engine/compile/compiler_options.hpp"
+#include "engine/compile/directives.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/hash.hpp"
 #include "engine/core/json_reader.hpp"
 
 namespace evo {
 namespace {
 
-/// The name in a line `#include "name"`, or nothing.
-std::optional<std::string> included_name(std::string_view line) {
-  const auto skip_blanks = [&] {
-    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
-  };
-  skip_blanks();
-  if (!line.starts_with('#')) return std::nullopt;
-  line.remove_prefix(1);
-  skip_blanks();
-  if (!line.starts_with("include")) return std::nullopt;
-  line.remove_prefix(std::string_view("include").size());
-  skip_blanks();
-  if (!line.starts_with('"')) return std::nullopt;
-  line.remove_prefix(1);
-  const std::size_t end = line.find('"');
-  if (end == std::string_view::npos) return std::nullopt;
-  return std::string(line.substr(0, end));
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostBytes = std::size_t{16} << 20;
+constexpr std::size_t kDeepest = 200;  // what compilers allow
+
+/// The name in the argument of an #include, `"name"` or `<name>`; nothing for anything else.
+std::optional<std::string> included_name(const Directive& directive) {
+  const std::string& text = directive.argument;
+  if (text.size() < 2 || (text[0] != '"' && text[0] != '<')) return std::nullopt;
+  const std::size_t end = text.find(text[0] == '<' ? '>' : '"', 1);
+  if (end == std::string::npos || end == 1) return std::nullopt;
+  return text.substr(1, end - 1);
 }
 
-void for_each_line(const std::string& text, const std::function<void(const std::string&)>& visit) {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) visit(line);
+bool is_pragma_once(const Directive& directive) {
+  return directive.name == "pragma" && directive.argument == "once";
 }
 
-void collect(const std::string& text, const std::filesystem::path& folder,
-             const std::filesystem::path& root, const std::string& includer, KernelSource& source) {
-  for_each_line(text, [&](const std::string& line) {
-    const std::optional<std::string> name = included_name(line);
-    if (!name) return;
-    const auto known = [&](const auto& header) { return header.first == *name; };
-    if (std::any_of(source.headers.begin(), source.headers.end(), known)) return;
-    std::filesystem::path file = folder / *name;
-    if (!std::filesystem::is_regular_file(file)) file = root / *name;
-    if (!std::filesystem::is_regular_file(file)) {
-      throw InputError(includer + ": #include \"" + *name + "\": no such file beside it or in " +
-                       root.string());
+bool includes(const Directive& directive) {
+  return directive.name == "include" || directive.name == "include_next" ||
+         directive.name == "import";
+}
+
+class Loader {
+ public:
+  Loader(const fs::path& root, const std::vector<fs::path>& include_folders)
+      : root_(fs::weakly_canonical(root)), include_folders_(include_folders) {}
+
+  KernelSource load(const fs::path& file) {
+    KernelSource source;
+    source.name = file.filename().string();
+    source.text = read(file, file.string());
+    collect(source.text, file.parent_path(), file.string(), source);
+    return source;
+  }
+
+ private:
+  /// `who`: stands in front of messages.
+  [[nodiscard]] std::string read(const fs::path& file, const std::string& who) const {
+    std::error_code error;
+    const fs::path real = fs::canonical(file, error);
+    if (!error && !is_inside(real, root_)) {
+      throw InputError(who + ": lies outside of " + root_.string() +
+                       "; sources and what they include must lie inside");
     }
-    source.headers.emplace_back(*name, read_text_file(file));
-    collect(std::string(source.headers.back().second), file.parent_path(), root, file.string(),
-            source);
-  });
+    if (!error && !fs::is_regular_file(real)) throw InputError(who + ": is no regular file");
+    if (!error && fs::file_size(real, error) > kMostBytes) {
+      throw InputError(who + ": is larger than 16 MB");
+    }
+    std::string text = read_text_file(file);
+    if (text.find('\0') != std::string::npos) throw InputError(who + ": holds a NUL character");
+    return text;
+  }
+
+  void collect(const std::string& text, const fs::path& folder, const std::string& includer,
+               KernelSource& source) {
+    for (const Directive& directive : directives_of(text)) {
+      if (!includes(directive)) continue;
+      const std::string who = includer + ":" + std::to_string(directive.line) + ": #" +
+                              directive.name + " " + directive.argument;
+      const std::optional<std::string> name = included_name(directive);
+      if (!name || directive.name != "include") {
+        throw InputError(who + ": allowed is #include with the name of a file");
+      }
+      take(*name, directive.argument[0] == '<', folder, who, source);
+    }
+  }
+
+  void take(const std::string& name, bool angled, const fs::path& folder, const std::string& who,
+            KernelSource& source) {
+    const fs::path file = find(name, angled, folder);
+    if (file.empty()) {
+      if (angled || is_in_include_folder(name)) return;  // the compiler's to find
+      throw InputError(who + ": no such file beside it or in " + root_.string());
+    }
+    const fs::path real = fs::weakly_canonical(file);
+    const auto [known, added] = files_.emplace(name, real);
+    if (known->second != real) {
+      throw InputError(who + ": is " + known->second.string() + " for one file and " +
+                       real.string() + " for another; give them different names");
+    }
+    if (!added) return;
+    source.headers.emplace_back(name, read(file, who));
+    collect(std::string(source.headers.back().second), file.parent_path(), file.string(), source);
+  }
+
+  /// Empty when it is neither beside the includer nor in the root. Something that is there but no
+  /// file to be read is found, so that it is refused by name.
+  [[nodiscard]] fs::path find(const std::string& name, bool angled, const fs::path& folder) const {
+    std::error_code ignored;
+    const auto is_there = [&](const fs::path& file) {
+      return fs::exists(file, ignored) && !fs::is_directory(file, ignored);
+    };
+    if (!angled && is_there(folder / name)) return folder / name;
+    return is_there(root_ / name) ? root_ / name : fs::path();
+  }
+
+  [[nodiscard]] bool is_in_include_folder(const std::string& name) const {
+    std::error_code ignored;
+    return std::any_of(include_folders_.begin(), include_folders_.end(), [&](const fs::path& path) {
+      return fs::is_regular_file(path / name, ignored);
+    });
+  }
+
+  fs::path root_;
+  const std::vector<fs::path>& include_folders_;
+  std::map<std::string, fs::path> files_;
+};
+
+/// A file that is empty when it is read once more: `#pragma once`, or an include guard around all
+/// of it.
+bool is_guarded(const std::vector<Directive>& directives) {
+  if (directives.empty()) return false;
+  if (is_pragma_once(directives.front())) return true;
+  if (directives.size() < 3 || directives[0].name != "ifndef" || directives[1].name != "define") {
+    return false;
+  }
+  const std::string& macro = directives[0].argument;
+  const std::string& defined = directives[1].argument;
+  const bool same = defined == macro || defined.starts_with(macro + " ");
+  return same && directives.back().name == "endif";
 }
 
-void expand(const std::string& text, const KernelSource& source, std::set<std::string>& done,
-            std::string& output) {
-  for_each_line(text, [&](const std::string& line) {
-    const std::optional<std::string> name = included_name(line);
-    if (!name) {
-      if (!line.starts_with("#pragma once")) output += line + "\n";
-      return;
-    }
-    if (!done.insert(*name).second) return;
-    const auto header = std::find_if(source.headers.begin(), source.headers.end(),
-                                     [&](const auto& entry) { return entry.first == *name; });
-    if (header != source.headers.end()) expand(header->second, source, done, output);
-  });
+std::string line_directive(std::size_t line, const std::string& name) {
+  std::string quoted;
+  for (const char c : name)
+    quoted += c == '\\' || c == '"' ? std::string("\\") + c : std::string(1, c);
+  return "#line " + std::to_string(line) + " \"" + quoted + "\"\n";
 }
+
+class Expander {
+ public:
+  explicit Expander(const KernelSource& source) : source_(source) {}
+
+  std::string run() {
+    expand(source_.name, source_.text);
+    return std::move(output_);
+  }
+
+ private:
+  void expand(const std::string& name, const std::string& text) {
+    const std::vector<Directive> directives = directives_of(text);
+    if (std::find(open_.begin(), open_.end(), name) != open_.end()) {
+      if (is_guarded(directives)) return;
+      throw InputError("\"" + name +
+                       "\" includes itself; #pragma once or an include guard at its top ends that");
+    }
+    if (open_.size() == kDeepest)
+      throw InputError("\"" + name + "\": includes are nested too deep");
+    open_.push_back(name);
+    const bool once = std::any_of(directives.begin(), directives.end(), is_pragma_once);
+    const std::string macro = "EVO_ONCE_" + content_key(name).substr(0, 16);
+    if (once) append("#ifndef " + macro + "\n");
+    append(line_directive(1, name));
+    std::size_t at = 0;
+    for (const Directive& directive : directives) {
+      const std::string* header = included(directive);
+      if (header == nullptr && !is_pragma_once(directive)) continue;
+      append(std::string_view(text).substr(at, directive.begin - at));
+      at = directive.end;
+      if (header == nullptr) {
+        append("#define " + macro + "\n");
+      } else {
+        expand(*included_name(directive), *header);
+      }
+      append(line_directive(directive.line + directive.lines, name));
+    }
+    append(std::string_view(text).substr(std::min(at, text.size())));
+    end_line();
+    if (once) append("#endif\n");
+    open_.pop_back();
+  }
+
+  void append(std::string_view text) {
+    if (output_.size() + text.size() > kMostBytes) {
+      throw InputError(source_.name + ": with all it includes, it is larger than 16 MB");
+    }
+    output_ += text;
+  }
+  void end_line() {
+    if (!output_.empty() && output_.back() != '\n') output_ += '\n';
+  }
+
+  /// The text an #include stands for; null for other directives and what the compiler finds.
+  [[nodiscard]] const std::string* included(const Directive& directive) const {
+    if (!includes(directive)) return nullptr;
+    const std::optional<std::string> name = included_name(directive);
+    for (const auto& [known, text] : source_.headers) {
+      if (name && known == *name) return &text;
+    }
+    return nullptr;
+  }
+
+  const KernelSource& source_;
+  std::vector<std::string> open_;  ///< the files being expanded, outermost first
+  std::string output_;
+};
 
 }  // namespace
 
-std::string KernelSource::expanded() const {
-  std::string output;
-  std::set<std::string> done;
-  expand(text, *this, done, output);
-  return output;
-}
+std::string KernelSource::expanded() const { return Expander(*this).run(); }
 
-KernelSource load_source(const std::filesystem::path& file, const std::filesystem::path& root) {
-  KernelSource source;
-  source.name = file.filename().string();
-  source.text = read_text_file(file);
-  collect(source.text, file.parent_path(), root, file.string(), source);
-  return source;
+KernelSource load_source(const fs::path& file, const fs::path& root,
+                         const std::vector<fs::path>& include_folders) {
+  return Loader(root, include_folders).load(file);
 }
 
 }  // namespace evo

@@ -13,13 +13,19 @@ struct KernelSource {
   std::string text;
   std::vector<std::pair<std::string, std::string>> headers;  ///< include name → text
 
-  /// One self-contained text: every include replaced by the file, once. For export.
+  /// One self-contained text that compiles to the same code: in place of every include the file,
+  /// with #line so that lines keep their numbers; `#pragma once` becomes a macro. What comes from
+  /// an include path stays included. Throws InputError when a file includes itself without
+  /// `#pragma once` or an include guard at its top, or when the text grows beyond 16 MB.
   [[nodiscard]] std::string expanded() const;
 };
 
 /// Reads `file` and, recursively, what it includes by `#include "…"`: looked for beside the
-/// including file, then in `root`. Throws InputError naming the file that is missing.
-[[nodiscard]] KernelSource load_source(const std::filesystem::path& file,
-                                       const std::filesystem::path& root);
+/// including file, then in `root`; what is in neither but in one of `include_folders` is left to
+/// the compiler. All of it must lie in `root`, links followed. Throws InputError naming file, line
+/// and include: missing, outside, not named by its own name, or two files under one name.
+[[nodiscard]] KernelSource load_source(
+    const std::filesystem::path& file, const std::filesystem::path& root,
+    const std::vector<std::filesystem::path>& include_folders = {});
 
 }  // namespace evo

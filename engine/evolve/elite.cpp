@@ -13,11 +13,19 @@ constexpr double kHopeless = 2.0;
 }  // namespace
 
 bool Elite::consider(EliteMember challenger, const Confirm& confirm) {
+  const std::size_t before = members_.size();
   std::size_t slot = members_.size();
   while (slot > 0) {
     const EliteMember& incumbent = members_[slot - 1];
     if (challenger.p50_us > incumbent.p50_us * kDriftAllowance) break;
-    if (confirm(challenger, incumbent) >= 0) break;
+    const DuelResult result = confirm(challenger, incumbent);
+    if (result == DuelResult::kIncumbentOut || result == DuelResult::kBothOut) {
+      members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(slot - 1));
+    }
+    if (result == DuelResult::kChallengerOut || result == DuelResult::kBothOut) {
+      return members_.size() != before;
+    }
+    if (result == DuelResult::kTie || result == DuelResult::kIncumbentFaster) break;
     --slot;
   }
   if (slot == capacity_) return false;

@@ -18,18 +18,29 @@ struct EliteMember {
   KernelUnderTest kernel;
 };
 
+/// What came of comparing a challenger with an incumbent in one process. A kernel that failed there
+/// is out: it was not as green as it looked.
+enum class DuelResult {
+  kChallengerFaster,  ///< beyond doubt
+  kTie,
+  kIncumbentFaster,
+  kChallengerOut,
+  kIncumbentOut,
+  kBothOut,
+};
+
 /// The best kernels of a run, best first.
 class Elite {
  public:
-  /// Decides between two members in one process: −1 the challenger is faster beyond doubt, +1 the
-  /// incumbent, 0 a tie.
-  using Confirm = std::function<int(const EliteMember& challenger, const EliteMember& incumbent)>;
+  using Confirm =
+      std::function<DuelResult(const EliteMember& challenger, const EliteMember& incumbent)>;
 
   explicit Elite(std::size_t capacity) : capacity_(capacity) {}
 
   /// Takes the challenger in where it belongs. It starts below the last member (below all while
   /// there is room) and climbs over every member it beats; a tie leaves the incumbent where it is.
-  /// A comparison is made only where the times stored leave a chance. True when the elite changed.
+  /// A comparison is made only where the times stored leave a chance. Who fails in one leaves, and
+  /// the challenger goes on. True when the elite changed.
   bool consider(EliteMember challenger, const Confirm& confirm);
 
   /// Puts a ranking back that was confirmed before. At most `capacity` members.

@@ -39,6 +39,9 @@ TunerEnd Tuner::run(const std::vector<StoredEvaluation>& history,
   for (const StoredEvaluation& stored : history) {
     history_[{stored.record.generation, stored.record.position}] = &stored;
   }
+  for (const WithdrawalRecord& withdrawal : store_.withdrawals(run_)) {
+    withdrawn_[withdrawal.candidate] = withdrawal.generation;
+  }
   const Clock::time_point start = Clock::now();
   for (int generation = 0; generation < options_.generations; ++generation) {
     const Clock::time_point generation_start = Clock::now();
@@ -202,10 +205,14 @@ EliteMember Tuner::member_of(const Outcome& outcome) const {
 }
 
 void Tuner::challenge(int generation, const std::vector<Outcome>& outcomes) {
+  // Those of this generation, when it was interrupted after they had left.
+  for (const auto& [candidate, when] : withdrawn_) {
+    if (when == generation) elite_.remove(candidate);
+  }
   for (const Outcome& outcome : outcomes) {
     const EvaluationRecord& record = outcome.record;
     const bool green = record.timing && !record.rejection && !record.duplicate_of;
-    if (!green || !record.timing->complete) continue;
+    if (!green || !record.timing->complete || withdrawn_.contains(outcome.id)) continue;
     elite_.consider(member_of(outcome),
                     [&](const EliteMember& challenger, const EliteMember& incumbent) {
                       return confirm(generation, challenger, incumbent);
@@ -213,19 +220,38 @@ void Tuner::challenge(int generation, const std::vector<Outcome>& outcomes) {
   }
 }
 
-int Tuner::confirm(int generation, const EliteMember& challenger, const EliteMember& incumbent) {
+void Tuner::withdraw(int generation, CandidateId candidate, const Rejection& why) {
+  if (!withdrawn_.emplace(candidate, generation).second) return;
+  store_.record_withdrawal(run_, {candidate, generation, why});
+  store_.record_event(run_, "kernel withdrawn",
+                      "candidate " + std::to_string(candidate) + " was green and then failed the " +
+                          std::string(to_string(why.gate)) + " gate: " + why.reason);
+}
+
+DuelResult Tuner::confirm(int generation, const EliteMember& challenger,
+                          const EliteMember& incumbent) {
   if (harness_.device().time_kind == TimeKind::kPredicted) {
-    return challenger.p50_us < incumbent.p50_us ? -1 : 1;  // predictions do not scatter
+    return challenger.p50_us < incumbent.p50_us  // predictions do not scatter
+               ? DuelResult::kChallengerFaster
+               : DuelResult::kIncumbentFaster;
   }
-  const PairResult pair = harness_.compare_pair(challenger.kernel, incumbent.kernel);
-  if (pair.rejection) {
-    store_.record_event(run_, "confirmation failed", pair.rejection->reason);
-    return pair.failed_first ? 1 : 0;
+  const Duel duel = harness_.duel(challenger.kernel, incumbent.kernel);
+  if (duel.first_failed) withdraw(generation, challenger.id, *duel.first_failed);
+  if (duel.second_failed) withdraw(generation, incumbent.id, *duel.second_failed);
+  if (duel.first_failed && duel.second_failed) return DuelResult::kBothOut;
+  if (duel.first_failed) return DuelResult::kChallengerOut;
+  if (duel.second_failed) return DuelResult::kIncumbentOut;
+  if (duel.pair.rejection) {
+    // Each is right alone, and together they fail twice: the incumbent has shown more.
+    store_.record_event(run_, "confirmation failed", duel.pair.rejection->reason);
+    return DuelResult::kChallengerOut;
   }
-  store_.record_confirmation(
-      run_, {generation, challenger.id, incumbent.id, pair.ratio, pair.interval.low,
-             pair.interval.high, pair.pairs, verdict_of(pair.verdict())});
-  return pair.verdict();
+  const PairResult& pair = duel.pair;
+  const Verdict verdict = verdict_of(pair.verdict());
+  store_.record_confirmation(run_, {generation, challenger.id, incumbent.id, pair.ratio,
+                                    pair.interval.low, pair.interval.high, pair.pairs, verdict});
+  if (verdict == Verdict::kTie) return DuelResult::kTie;
+  return verdict == Verdict::kFaster ? DuelResult::kChallengerFaster : DuelResult::kIncumbentFaster;
 }
 
 void Tuner::restore_elite(const GenerationRecord& generation) {
@@ -242,14 +268,20 @@ void Tuner::restore_elite(const GenerationRecord& generation) {
   }
 }
 
-std::optional<double> Tuner::time_control() {
+std::optional<double> Tuner::time_control(int generation) {
   if (!harness_.has_device() || harness_.device().time_kind != TimeKind::kMeasured) {
     return std::nullopt;
   }
   if (!control_ && !elite_.members().empty()) control_ = elite_.members().front();
-  if (!control_) return std::nullopt;
+  if (!control_ || withdrawn_.contains(control_->id)) return std::nullopt;
   const std::optional<Timing> timing = harness_.time_again(control_->kernel);
-  if (!timing) return std::nullopt;
+  if (!timing) {
+    if (const auto why = harness_.judge_alone(control_->kernel)) {
+      withdraw(generation, control_->id, *why);
+      elite_.remove(control_->id);
+    }
+    return std::nullopt;
+  }
   if (control_first_us_ == 0) control_first_us_ = timing->p50_us;
   return timing->p50_us;
 }
@@ -258,7 +290,7 @@ void Tuner::finish_generation(int generation, double wall_ms) {
   GenerationRecord record;
   record.number = generation;
   record.wall_ms = wall_ms;
-  record.control_p50_us = time_control();
+  record.control_p50_us = time_control(generation);
   if (record.control_p50_us) record.control_drift = *record.control_p50_us / control_first_us_ - 1;
   for (const EliteMember& member : elite_.members()) {
     record.elite.push_back({member.id, member.p50_us});

@@ -58,7 +58,8 @@ enum class TunerEnd { kFinished, kExhausted, kOutOfTime, kInterrupted };
 ///      later ones: the strategy's proposals;
 ///   2. every candidate through the gates, each recorded in one transaction, in order;
 ///   3. the strategy observes all outcomes;
-///   4. green kernels challenge the elite: interleaved pairs decide where times are measured;
+///   4. green kernels challenge the elite: interleaved pairs decide where times are measured; a
+///   kernel that fails in a pair and then alone is withdrawn: it leaves the elite for good;
 ///   5. the control (the best kernel of the first generation) is timed again: its drift says how
 ///   steady the device is;
 ///   6. the generation is recorded, with the elite.
@@ -101,12 +102,13 @@ class Tuner {
   void count(const Outcome& outcome);
   void observe(const std::vector<Outcome>& outcomes);
   void challenge(int generation, const std::vector<Outcome>& outcomes);
-  [[nodiscard]] int confirm(int generation, const EliteMember& challenger,
-                            const EliteMember& incumbent);
+  [[nodiscard]] DuelResult confirm(int generation, const EliteMember& challenger,
+                                   const EliteMember& incumbent);
+  void withdraw(int generation, CandidateId candidate, const Rejection& why);
   [[nodiscard]] EliteMember member_of(const Outcome& outcome) const;
   void restore_elite(const GenerationRecord& generation);
   void finish_generation(int generation, double wall_ms);
-  [[nodiscard]] std::optional<double> time_control();
+  [[nodiscard]] std::optional<double> time_control(int generation);
 
   Harness& harness_;
   Store& store_;
@@ -119,6 +121,7 @@ class Tuner {
   std::map<std::pair<int, int>, const StoredEvaluation*> history_;
   std::map<std::string, Outcome> first_of_kernel_;
   std::map<CandidateId, Outcome> green_;
+  std::map<CandidateId, int> withdrawn_;  ///< and in which generation
   std::optional<EliteMember> control_;
   double control_first_us_ = 0;
 };

@@ -1,7 +1,10 @@
 #include "engine/gate/harness.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <sstream>
 
+#include "engine/compile/compiler_options.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/hash.hpp"
 #include "engine/device/arch_limits.hpp"
@@ -61,6 +64,27 @@ std::string number_text(double value) {
   return static_cast<double>(whole) == value ? std::to_string(whole) : std::to_string(value);
 }
 
+/// Where include paths may lie: beside the problems and spaces, in a CUDA Toolkit, and in what the
+/// user names. A space is not trusted with the other files of the machine.
+std::vector<std::filesystem::path> include_roots(const std::filesystem::path& templates_root) {
+  const std::filesystem::path project = templates_root.parent_path();
+  std::vector<std::filesystem::path> roots = {project.has_relative_path() ? project
+                                                                          : templates_root};
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const char* root = std::getenv(variable)) {
+      roots.push_back(std::filesystem::path(root) / "include");
+    }
+  }
+  roots.emplace_back("/usr/local/cuda/include");
+  if (const char* named = std::getenv("EVO_INCLUDE_PATH")) {
+    std::istringstream folders(named);
+    for (std::string folder; std::getline(folders, folder, ':');) {
+      if (!folder.empty()) roots.emplace_back(folder);
+    }
+  }
+  return roots;
+}
+
 }  // namespace
 
 Harness::Harness(const HarnessOptions& options, Store& store, std::unique_ptr<DeviceClient> device)
@@ -70,12 +94,15 @@ Harness::Harness(const HarnessOptions& options, Store& store, std::unique_ptr<De
       problem_(Problem::load(templates_root_ / space_.definition().problem)),
       kernel_(problem_.kernel(space_.definition().template_name)),
       shape_(problem_.shape(options.shape.empty() ? space_.definition().shape : options.shape)),
-      source_(load_source(kernel_.source, templates_root_)),
+      options_(options_of_space()),
+      source_(load_source(kernel_.source, templates_root_, include_folders(options_))),
       line_info_(options.line_info),
       device_(std::move(device)),
       device_info_(device_ ? device_->info() : arch_limits(space_.definition().arch)),
       arch_(arch_of(space_.definition(), device_info_)),
-      compilers_(worker_program(), std::max<std::size_t>(options.jobs, 1), options.compile_limit) {
+      compilers_(worker_program(), {std::max<std::size_t>(options.jobs, 1), options.compile_limit,
+                                    options.compile_memory_bytes, options.on_event}) {
+  (void)source_.expanded();  // refuses what cannot be exported before anything is compiled
   (void)problem_.checked_shapes(shape_, kernel_);  // refuses a shape the template does not support
   check_names(problem_, kernel_, shape_, space_);
   (void)compilers_.version();
@@ -83,6 +110,29 @@ Harness::Harness(const HarnessOptions& options, Store& store, std::unique_ptr<De
   pipeline_ = std::make_unique<Pipeline>(
       PipelineSetup{&problem_, &kernel_, &shape_, space_.definition().resources, device_info_},
       store, compilers_, device_.get());
+}
+
+std::vector<std::string> Harness::options_of_space() const {
+  OptionRules rules;
+  rules.base = std::filesystem::absolute(space_.definition().file).parent_path();
+  rules.include_roots = include_roots(templates_root_);
+  for (const auto& [name, value] : space_.macros(space_.defaults())) {
+    rules.taken_macros.push_back(name);
+  }
+  for (const auto& [name, expression] : problem_.shape_macros) {
+    const auto& taken = rules.taken_macros;
+    if (std::find(taken.begin(), taken.end(), name) != taken.end()) {
+      throw SpaceError(space_.definition().file + ": parameters: macro '" + name +
+                       "' is also among the \"macros\" of problem '" + problem_.name +
+                       "'; only one of them may set it");
+    }
+    rules.taken_macros.push_back(name);
+  }
+  try {
+    return normalised_options(space_.definition().compiler_options, rules);
+  } catch (const InputError& error) {
+    throw SpaceError(space_.definition().file + ": compiler_options: " + error.what());
+  }
 }
 
 CompileRequest Harness::request_for(const KernelSpec& spec, const KernelSource& source,
@@ -137,7 +187,7 @@ std::string Harness::problem_key() const {
 std::vector<KernelJob> Harness::jobs_for(const std::vector<Candidate>& candidates) const {
   std::vector<KernelJob> jobs;
   for (const Candidate& candidate : candidates) {
-    std::vector<std::string> options = space_.definition().compiler_options;
+    std::vector<std::string> options = options_;
     for (const auto& [name, value] : space_.macros(candidate)) {
       options.push_back(define(name, value));
     }
@@ -177,10 +227,35 @@ PairResult Harness::compare_pair(const KernelUnderTest& first, const KernelUnder
   const DeviceClient::Reply reply = device_->wait();
   confirm_ms_ += reply.wall_ms;
   if (!reply.failure) return reply.message.get<PairResult>();
-  // Both were green a moment ago, and which one hung is not known: neither is moved.
+  // Which of the two hung is not known.
   PairResult failed;
   failed.rejection = Rejection{Gate::kTiming, *reply.failure};
   return failed;
+}
+
+std::optional<Rejection> Harness::judge_alone(const KernelUnderTest& kernel) {
+  device_->submit_check(kernel);
+  const DeviceClient::Reply checked = device_->wait();
+  confirm_ms_ += checked.wall_ms;
+  if (checked.failure) return Rejection{Gate::kCorrectness, *checked.failure};
+  auto correct = checked.message.get<CorrectnessResult>();
+  if (correct.rejection) return std::move(correct.rejection);
+  device_->submit_time(kernel, std::numeric_limits<double>::infinity());
+  const DeviceClient::Reply timed = device_->wait();
+  confirm_ms_ += timed.wall_ms;
+  if (timed.failure) return Rejection{Gate::kTiming, *timed.failure};
+  return timed.message.get<TimingResult>().rejection;
+}
+
+Duel Harness::duel(const KernelUnderTest& first, const KernelUnderTest& second) {
+  Duel duel{compare_pair(first, second)};
+  if (!duel.pair.rejection) return duel;
+  // The other one is looked at as well: the first fault may have been its doing.
+  if (duel.pair.failed_first) duel.first_failed = judge_alone(first);
+  duel.second_failed = judge_alone(second);
+  if (!duel.pair.failed_first) duel.first_failed = judge_alone(first);
+  if (!duel.first_failed && !duel.second_failed) duel.pair = compare_pair(first, second);
+  return duel;
 }
 
 std::optional<Timing> Harness::time_again(const KernelUnderTest& kernel) {

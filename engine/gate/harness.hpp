@@ -21,6 +21,15 @@ struct HarnessOptions {
   bool line_info = false;        ///< compile with -lineinfo, so that hazards name source lines
   bool cold = false;             ///< time with a flushed L2
   std::chrono::milliseconds compile_limit{60000};
+  std::uint64_t compile_memory_bytes = 0;  ///< of one compiler; 0: by the machine's memory
+  EventSink on_event = {};                 ///< of the compilers
+};
+
+/// What came of a pair. A kernel that failed is no longer green.
+struct Duel {
+  PairResult pair;  ///< its rejection is set when the pair failed
+  std::optional<Rejection> first_failed = {};
+  std::optional<Rejection> second_failed = {};
 };
 
 /// Everything needed to judge candidates of one space on one device: the space, its problem, the
@@ -65,6 +74,12 @@ class Harness {
   /// Two kernels timed in turn. Needs a device that measures.
   [[nodiscard]] PairResult compare_pair(const KernelUnderTest& first,
                                         const KernelUnderTest& second);
+  /// The same; when the pair fails, each kernel is checked and timed alone, the one that looked
+  /// guilty first, before it is blamed. Both alone without fault: the pair is tried once more.
+  [[nodiscard]] Duel duel(const KernelUnderTest& first, const KernelUnderTest& second);
+  /// A kernel that was green, checked and timed once more with nothing beside it: why it is green
+  /// no longer, or nothing.
+  [[nodiscard]] std::optional<Rejection> judge_alone(const KernelUnderTest& kernel);
   /// One kernel timed again. Nothing when it failed.
   [[nodiscard]] std::optional<Timing> time_again(const KernelUnderTest& kernel);
 
@@ -77,6 +92,7 @@ class Harness {
                                            const std::vector<std::string>& defines) const;
   [[nodiscard]] CompilationRecord compile_reference(Store& store);
   void set_up_device(const HarnessOptions& options, Store& store);
+  [[nodiscard]] std::vector<std::string> options_of_space() const;
 
   Store& store_;
   Space space_;
@@ -84,6 +100,7 @@ class Harness {
   Problem problem_;
   const KernelSpec& kernel_;
   const Shape& shape_;
+  std::vector<std::string> options_;  ///< of the space, normalised
   KernelSource source_;
   bool line_info_;
   std::unique_ptr<DeviceClient> device_;

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 
+#include "engine/compile/compiler_options.hpp"
+#include "engine/compile/file_watch.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/hash.hpp"
 #include "engine/worker/messages.hpp"
@@ -15,21 +18,58 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// Far above the memory of any device.
+constexpr double kMostWorkspaceBytes = 1099511627776.0;
+
+std::string fmt_bytes(double bytes) {
+  constexpr double kGiga = 1e9;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f GB", bytes / kGiga);
+  return text;
+}
+
 double milliseconds(Clock::duration duration) {
   return std::chrono::duration<double, std::milli>(duration).count();
 }
 
-CompilationRecord record_of(const CompileRequest& request, const std::string& key,
-                            const std::string& compiler, const CompileOutcome& outcome) {
+std::vector<StoredDependency> stored(const std::vector<Dependency>& dependencies) {
+  std::vector<StoredDependency> list;
+  for (const Dependency& dependency : dependencies) {
+    list.push_back({dependency.path, dependency.content});
+  }
+  return list;
+}
+
+bool is_current(const CompilationRecord& record) {
+  std::vector<Dependency> list;
+  for (const StoredDependency& dependency : record.dependencies) {
+    list.push_back({dependency.path, dependency.content});
+  }
+  return evo::is_current(list);
+}
+
+/// The key of a compilation: of the request, and of what it opened beside.
+std::string full_key(const std::string& request_key, const std::vector<Dependency>& dependencies) {
+  if (dependencies.empty()) return request_key;
+  ContentHash hash;
+  hash.add(request_key);
+  for (const Dependency& dependency : dependencies) {
+    hash.add(dependency.path).add(dependency.content);
+  }
+  return hash.hex();
+}
+
+CompilationRecord record_of(const CompileRequest& request, const std::string& request_key,
+                            const std::string& compiler, const CompilePool::Finished& done) {
   CompilationRecord record;
-  record.key = key;
+  record.key = full_key(request_key, done.dependencies);
+  record.request_key = request_key;
+  record.dependencies = stored(done.dependencies);
   record.arch = request.arch;
   record.compiler = compiler;
-  for (const std::string& option : request.options) {
-    record.options += (record.options.empty() ? "" : " ") + option;
-  }
+  record.options = join_options(request.options);
   record.source = request.source.expanded();
-  if (const auto* compiled = std::get_if<Compiled>(&outcome)) {
+  if (const auto* compiled = std::get_if<Compiled>(&done.outcome)) {
     record.ok = true;
     record.compile_ms = compiled->compile_ms;
     record.ptx_hash = compiled->ptx_hash;
@@ -38,10 +78,51 @@ CompilationRecord record_of(const CompileRequest& request, const std::string& ke
     record.ptx = compiled->ptx;
     record.cubin = compiled->cubin;
   } else {
-    record.error = std::get<Rejection>(outcome).reason;
-    record.log = std::get<Rejection>(outcome).detail;
+    const auto& rejection = std::get<Rejection>(done.outcome);
+    record.error = rejection.reason.empty() ? "no reason was given" : rejection.reason;
+    record.log = rejection.detail;
   }
   return record;
+}
+
+/// Everything about a kernel on one shape that decides its verdict beside its code. Throws
+/// InputError for what this configuration makes impossible.
+void add_shape(ContentHash& hash, const Problem& problem, const KernelSpec& kernel,
+               const Shape& shape, const Values& macros, const DeviceInfo& device) {
+  const Values shape_macros = problem.macros_for(shape);
+  const Values device_values = {{"SM_COUNT", device.sm_count}};
+  const Values values = merged({&macros, &shape.variables, &shape_macros, &device_values});
+  const auto add = [&hash](double number) {
+    hash.add({reinterpret_cast<const char*>(&number), sizeof number});
+  };
+  hash.add(shape.name);
+  const LaunchConfig launch = kernel.launch.evaluate(values);
+  for (const auto& dimensions : {launch.grid, launch.block}) {
+    for (const std::uint32_t size : dimensions) add(size);
+  }
+  add(launch.dynamic_shared_bytes);
+  double workspace_bytes = 0;
+  for (const Argument& argument : problem.arguments) {
+    if (argument.direction != Direction::kWorkspace) continue;
+    const auto bytes = static_cast<double>(argument.bytes(values, kernel.extent_of(argument)));
+    add(bytes);
+    workspace_bytes += bytes;
+  }
+  if (workspace_bytes > kMostWorkspaceBytes) {
+    throw ProblemError("the workspaces take " + fmt_bytes(workspace_bytes) + " on shape '" +
+                       shape.name + "'; no device has more than " + fmt_bytes(kMostWorkspaceBytes));
+  }
+  const Tolerance tolerance = kernel.tolerance.evaluate(values);
+  for (const double bound : {tolerance.max_abs_error, tolerance.bad_abs_error, tolerance.bad_share,
+                             tolerance.relative_l2, tolerance.max_row_error}) {
+    if (!(bound >= 0)) {
+      throw ProblemError("a tolerance is " + std::to_string(bound) + " on shape '" + shape.name +
+                         "'; allowed is a number of at least 0");
+    }
+    add(bound);
+  }
+  add(kernel.deterministic ? 1 : 0);
+  add(kernel.independent_ctas.evaluate(values));
 }
 
 }  // namespace
@@ -93,8 +174,9 @@ class Pipeline::Batch {
   void start_compilation(std::size_t i) {
     Judgement& result = results_[i];
     const std::string key = jobs_[i].compile.key(owner_.compilers_.version());
-    if (auto known = owner_.store_.find_compilation(key)) {
-      result.compilation = std::move(*known);
+    for (CompilationRecord& known : owner_.store_.find_compilations(key)) {
+      if (!is_current(known)) continue;  // a header in an include path has changed
+      result.compilation = std::move(known);
       result.cached = true;
       after_compilation(i);
       return;
@@ -106,8 +188,8 @@ class Pipeline::Batch {
   void take_compilation(const CompilePool::Finished& done) {
     const std::size_t i = done.ticket;
     Judgement& result = results_[i];
-    result.compilation = record_of(jobs_[i].compile, result.compilation.key,
-                                   owner_.compilers_.version(), done.outcome);
+    result.compilation =
+        record_of(jobs_[i].compile, result.compilation.key, owner_.compilers_.version(), done);
     result.compile_ms = done.wall_ms;
     if (done.reproducible) owner_.store_.put_compilation(result.compilation);
     after_compilation(i);
@@ -125,7 +207,7 @@ class Pipeline::Batch {
       result.launch = launch_on(*owner_.setup_.timed, i);
       result.kernel_key = kernel_key(i);
     } catch (const InputError& error) {
-      // The geometry's expressions are the problem's, but only this configuration breaks them.
+      // The expressions are the problem's, but only this configuration breaks them.
       result.rejection = Rejection{Gate::kResource, error.what()};
       return;
     }
@@ -141,17 +223,15 @@ class Pipeline::Batch {
         merged({&jobs_[i].macros, &shape.variables, &macros, &device}));
   }
 
-  /// PTX and the geometry on every checked shape.
+  /// Code and all that decides a verdict on every checked shape.
   [[nodiscard]] std::string kernel_key(std::size_t i) const {
+    const PipelineSetup& setup = owner_.setup_;
     ContentHash hash;
-    hash.add(results_[i].compilation.ptx_hash);
-    for (const Shape* shape :
-         owner_.setup_.problem->checked_shapes(*owner_.setup_.timed, *owner_.setup_.kernel)) {
-      const LaunchConfig launch = launch_on(*shape, i);
-      for (const auto& dimensions : {launch.grid, launch.block}) {
-        for (const std::uint32_t size : dimensions) hash.add(std::to_string(size));
-      }
-      hash.add(std::to_string(launch.dynamic_shared_bytes));
+    hash.add(results_[i].compilation.ptx_hash).add(setup.kernel->entry);
+    // A reference is nobody's duplicate, and has no configuration to evaluate bounds with.
+    if (setup.kernel == &setup.problem->reference) return hash.hex();
+    for (const Shape* shape : setup.problem->checked_shapes(*setup.timed, *setup.kernel)) {
+      add_shape(hash, *setup.problem, *setup.kernel, *shape, jobs_[i].macros, setup.device);
     }
     return hash.hex();
   }
@@ -211,14 +291,11 @@ class Pipeline::Batch {
   }
 
   void wait_for_news() const {
-    std::vector<pollfd> entries;
-    for (const int descriptor : owner_.compilers_.descriptors()) {
-      entries.push_back({descriptor, POLLIN, 0});
-    }
+    std::vector<pollfd> entries = owner_.compilers_.interests();
     Clock::time_point deadline = owner_.compilers_.next_deadline();
     const bool device_busy = owner_.device_ != nullptr && owner_.device_->is_busy();
     if (device_busy) {
-      entries.push_back({owner_.device_->descriptor(), POLLIN, 0});
+      entries.push_back(owner_.device_->interest());
       deadline = std::min(deadline, owner_.device_->next_deadline());
     }
     constexpr double kLookForStopMs = 100;  // a signal may arrive between looking and polling

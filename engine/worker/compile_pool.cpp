@@ -19,16 +19,22 @@ double milliseconds_since(SteadyTime start) {
 
 }  // namespace
 
-CompilePool::CompilePool(std::filesystem::path program, std::size_t jobs,
-                         std::chrono::milliseconds limit)
-    : program_(std::move(program)), limit_(limit), slots_(jobs) {}
+CompilePool::CompilePool(std::filesystem::path program, CompilePoolOptions options)
+    : program_(std::move(program)), options_(std::move(options)), slots_(options_.jobs) {
+  if (options_.memory_bytes == 0) options_.memory_bytes = compiler_memory_bytes(options_.jobs);
+}
 
 const std::string& CompilePool::version() {
-  if (version_.empty()) {
-    WorkerProcess process(program_, {"compile"});
+  constexpr int kAttempts = 2;  // one may be killed by somebody else
+  for (int attempt = 1; version_.empty(); ++attempt) {
+    WorkerProcess process(program_, {"compile"}, {options_.memory_bytes, false});
     std::optional<nlohmann::json> reply;
-    if (process.send({{"op", "version"}})) reply = process.wait(limit_);
-    if (!reply) throw MissingError("the compiler worker does not answer: " + process.kill());
+    if (process.send({{"op", "version"}})) reply = process.wait(options_.limit);
+    if (!reply) {
+      const Ending ending = process.kill();
+      if (ending.killed_from_outside && attempt < kAttempts) continue;
+      throw MissingError("the compiler worker does not answer: " + ending.text);
+    }
     if (reply->contains("error")) throw MissingError(reply->at("error").get<std::string>());
     version_ = reply->at("version").get<std::string>();
     slots_.front().process = std::move(process);
@@ -43,77 +49,135 @@ void CompilePool::submit(std::size_t ticket, CompileRequest request) {
 
 std::size_t CompilePool::in_flight() const {
   return static_cast<std::size_t>(std::count_if(
-      slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.ticket.has_value(); }));
+      slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.job.has_value(); }));
 }
 
-std::vector<int> CompilePool::descriptors() const {
-  std::vector<int> descriptors;
+std::vector<pollfd> CompilePool::interests() const {
+  std::vector<pollfd> interests;
   for (const Slot& slot : slots_) {
-    if (slot.ticket) descriptors.push_back(slot.process->descriptor());
+    if (slot.job) interests.push_back(slot.process->interest());
   }
-  return descriptors;
+  return interests;
 }
 
 SteadyTime CompilePool::next_deadline() const {
   SteadyTime first = SteadyTime::max();
   for (const Slot& slot : slots_) {
-    if (slot.ticket) first = std::min(first, slot.started + limit_);
+    if (slot.job) first = std::min(first, slot.started + options_.limit);
   }
   return first;
 }
 
+bool CompilePool::may_start(const Job& job) const {
+  const bool one_is_alone = std::any_of(
+      slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.job && slot.job->alone; });
+  return !one_is_alone && (!job.alone || in_flight() == 0);
+}
+
 void CompilePool::start_queued() {
   for (Slot& slot : slots_) {
-    if (queue_.empty()) return;
-    if (slot.ticket) continue;
-    const Job job = std::move(queue_.front());
-    queue_.pop_front();
-    start(slot, job);
+    std::deque<Job>& source = retries_.empty() ? queue_ : retries_;
+    if (source.empty() || !may_start(source.front())) return;
+    if (slot.job) continue;
+    Job job = std::move(source.front());
+    source.pop_front();
+    start(slot, std::move(job));
   }
 }
 
-void CompilePool::start(Slot& slot, const Job& job) {
-  if (slot.compiled >= kCompilationsPerProcess) slot.process.reset();
+void CompilePool::start(Slot& slot, Job job) {
+  if (slot.compiled >= kCompilationsPerProcess || job.retried) slot.process.reset();
   if (!slot.process) {
-    slot.process.emplace(program_, std::vector<std::string>{"compile"});
+    slot.process.emplace(program_, std::vector<std::string>{"compile"},
+                         WorkerLimits{options_.memory_bytes, false});
     slot.compiled = 0;
   }
-  slot.ticket = job.ticket;
+  slot.was_alone = in_flight() == 0;
   slot.started = std::chrono::steady_clock::now();
   ++slot.compiled;
   // When the process is already gone, look_at() finds it closed and reports the job.
   (void)slot.process->send({{"op", "compile"}, {"request", job.request}});
+  slot.job = std::move(job);
+}
+
+CompilePool::Finished CompilePool::finish(Slot& slot, CompileOutcome outcome,
+                                          bool reproducible) const {
+  Finished finished{slot.job->ticket, std::move(outcome), reproducible};
+  finished.wall_ms = milliseconds_since(slot.started);
+  slot.job.reset();
+  return finished;
 }
 
 std::optional<CompilePool::Finished> CompilePool::look_at(Slot& slot) {
-  const auto reply = slot.process->poll();
-  Finished finished{*slot.ticket, Rejection{}, true, milliseconds_since(slot.started)};
-  if (reply) {
-    if (reply->contains("error")) throw MissingError(reply->at("error").get<std::string>());
-    if (reply->contains("compiled")) {
-      finished.outcome = reply->at("compiled").get<Compiled>();
-    } else {
-      finished.outcome = reply->at("rejection").get<Rejection>();
-    }
-    slot.ticket.reset();
-    return finished;
+  try {
+    if (const auto reply = slot.process->poll()) return take_reply(slot, *reply);
+  } catch (const MissingError&) {
+    throw;
+  } catch (const std::exception& error) {
+    // No message, or none that can be read.
+    return try_again(slot, {CompilerFailure::Kind::kInternal, error.what()});
   }
-  const bool late = std::chrono::steady_clock::now() >= slot.started + limit_;
+  const bool late = std::chrono::steady_clock::now() >= slot.started + options_.limit;
   if (slot.process->is_open() && !late) return std::nullopt;
-  const std::string ending = slot.process->kill();
-  finished.reproducible = false;
-  finished.outcome = Rejection{Gate::kBuild, late ? "the compiler took longer than " +
-                                                        seconds_text(limit_) + " and was killed"
-                                                  : "the compiler crashed: " + ending};
-  slot.process.reset();
-  slot.ticket.reset();
+  return take_ending(slot, late);
+}
+
+std::optional<CompilePool::Finished> CompilePool::take_reply(Slot& slot,
+                                                             const nlohmann::json& reply) {
+  if (reply.contains("error")) throw MissingError(reply.at("error").get<std::string>());
+  if (reply.contains("out_of_memory")) {
+    return try_again(slot, {CompilerFailure::Kind::kOutOfMemory, "no memory left"});
+  }
+  if (reply.contains("failure")) {
+    return try_again(slot, reply.at("failure").get<CompilerFailure>());
+  }
+  Finished finished = reply.contains("compiled")
+                          ? finish(slot, reply.at("compiled").get<Compiled>(), true)
+                          : finish(slot, reply.at("rejection").get<Rejection>(), true);
+  reply.at("dependencies").get_to(finished.dependencies);
   return finished;
+}
+
+std::optional<CompilePool::Finished> CompilePool::take_ending(Slot& slot, bool late) {
+  const Ending ending = slot.process->kill();
+  slot.process.reset();
+  if (late && !ending.killed_from_outside) {
+    return finish(slot,
+                  Rejection{Gate::kBuild, "the compiler took longer than " +
+                                              seconds_text(options_.limit) + " and was killed"},
+                  false);
+  }
+  const std::string what = ending.killed_from_outside ? "was killed" : "crashed";
+  return try_again(slot,
+                   {CompilerFailure::Kind::kInternal, "the compiler " + what + ": " + ending.text});
+}
+
+/// The job once more in a fresh process; a rejection when that was the second time.
+std::optional<CompilePool::Finished> CompilePool::try_again(Slot& slot, CompilerFailure failure) {
+  const bool memory = failure.kind == CompilerFailure::Kind::kOutOfMemory;
+  const bool was_fresh_and_alone = memory && slot.compiled == 1 && slot.was_alone;
+  slot.process.reset();
+  if (slot.job->retried || was_fresh_and_alone) {
+    if (memory) {
+      failure.reason =
+          "the compiler ran out of memory, alone in a fresh process: " + failure.reason;
+    }
+    return finish(slot, outcome_of(std::move(failure)), false);
+  }
+  if (options_.on_event) {
+    options_.on_event("compilation repeated", failure.reason + "; tried once more");
+  }
+  slot.job->retried = true;
+  slot.job->alone = memory;
+  retries_.push_back(std::move(*slot.job));
+  slot.job.reset();
+  return std::nullopt;
 }
 
 std::vector<CompilePool::Finished> CompilePool::collect() {
   std::vector<Finished> finished;
   for (Slot& slot : slots_) {
-    if (!slot.ticket) continue;
+    if (!slot.job) continue;
     if (auto done = look_at(slot)) finished.push_back(std::move(*done));
   }
   start_queued();

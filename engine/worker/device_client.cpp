@@ -33,8 +33,7 @@ DeviceClient::DeviceClient(std::filesystem::path program, const std::string& dev
       device_id_(device_id),
       step_limit_(step_limit),
       on_event_(std::move(on_event)) {
-  start();
-  info_ = call({{"op", "info"}}).at("info").get<DeviceInfo>();
+  info_ = call_surely({{"op", "info"}}).at("info").get<DeviceInfo>();
   device_id_ = info_.id;  // "auto" is decided once, not at every restart
   if (step_limit_.count() == 0) {
     step_limit_ = info_.time_kind == TimeKind::kMeasured ? kMeasuredStep : kPredictedStep;
@@ -43,23 +42,39 @@ DeviceClient::DeviceClient(std::filesystem::path program, const std::string& dev
 
 void DeviceClient::start() {
   process_.emplace(program_, std::vector<std::string>{"device", device_id_});
-  if (setup_) (void)call(*setup_);
+  if (setup_) (void)call_surely(*setup_);
 }
 
-nlohmann::json DeviceClient::call(const nlohmann::json& request) {
+std::optional<nlohmann::json> DeviceClient::call(const nlohmann::json& request) {
   std::optional<nlohmann::json> reply;
   if (process_->send(request)) reply = process_->wait(kCallLimit);
   if (!reply) {
-    throw MissingError("the device worker for " + device_id_ +
-                       " does not answer: " + process_->kill());
+    const Ending ending = process_->kill();
+    if (ending.killed_from_outside) return std::nullopt;
+    throw MissingError("the device worker for " + device_id_ + " does not answer: " + ending.text);
+  }
+  if (reply->contains("out_of_memory")) {
+    throw MissingError("the device worker for " + device_id_ + " has not enough memory (limit " +
+                       reply->at("out_of_memory").get<std::string>() + ")");
   }
   if (reply->contains("error")) rethrow(*reply);
   return *reply;
 }
 
+nlohmann::json DeviceClient::call_surely(const nlohmann::json& request) {
+  constexpr int kAttempts = 3;
+  for (int attempt = 1; attempt <= kAttempts; ++attempt) {
+    if (!process_) process_.emplace(program_, std::vector<std::string>{"device", device_id_});
+    if (auto reply = call(request)) return *reply;
+    process_.reset();
+    if (on_event_) on_event_("device worker killed", "somebody killed it while it was starting");
+  }
+  throw MissingError("the device worker for " + device_id_ + " is killed whenever it starts");
+}
+
 void DeviceClient::set_up(const SessionSetup& setup) {
   setup_ = nlohmann::json{{"op", "setup"}, {"setup", setup}};
-  (void)call(*setup_);
+  (void)call_surely(*setup_);
 }
 
 void DeviceClient::submit_check(const KernelUnderTest& kernel) {
@@ -74,45 +89,97 @@ void DeviceClient::submit_compare(const KernelUnderTest& first, const KernelUnde
   submit({{"op", "compare"}, {"first", first}, {"second", second}});
 }
 
-void DeviceClient::submit(const nlohmann::json& request) {
+void DeviceClient::submit(nlohmann::json request) {
+  request_ = std::move(request);
+  retried_ = false;
+  started_ = std::chrono::steady_clock::now();
+  send_request();
+}
+
+void DeviceClient::send_request() {
   if (!process_) start();
   busy_ = true;
   step_ = "loading the kernel";
-  started_ = last_sign_ = std::chrono::steady_clock::now();
-  (void)process_->send(request);  // poll() notices a worker that is gone
+  last_sign_ = std::chrono::steady_clock::now();
+  (void)process_->send(request_);  // poll() notices a worker that is gone
 }
 
 SteadyTime DeviceClient::next_deadline() const {
   return busy_ ? last_sign_ + step_limit_ : SteadyTime::max();
 }
 
+std::optional<nlohmann::json> DeviceClient::next_message() {
+  try {
+    return process_->poll();
+  } catch (const std::exception&) {
+    (void)process_->kill();  // what it sends cannot be read: as good as gone
+    return std::nullopt;
+  }
+}
+
 std::optional<DeviceClient::Reply> DeviceClient::poll() {
-  while (auto message = process_->poll()) {
+  while (auto message = next_message()) {
     last_sign_ = std::chrono::steady_clock::now();
     if (message->contains("progress")) {
       step_ = message->at("progress").get<std::string>();
       continue;
     }
-    busy_ = false;
-    if (message->contains("error")) rethrow(*message);
-    if (message->value("device_lost", false)) {
-      on_event_("device worker replaced", "a kernel left the device unusable while " + step_);
-      process_.reset();
-    }
-    return Reply{std::move(*message), {}, milliseconds_between(started_, last_sign_)};
+    return take_message(std::move(*message));
   }
   if (process_->is_open() && std::chrono::steady_clock::now() < next_deadline()) {
     return std::nullopt;
   }
-  return replace_worker();
+  return take_ending();
 }
 
-DeviceClient::Reply DeviceClient::replace_worker() {
+std::optional<DeviceClient::Reply> DeviceClient::take_message(nlohmann::json message) {
+  if (message.contains("out_of_memory")) {
+    return try_again("ran out of memory (limit " + message.at("out_of_memory").get<std::string>() +
+                     ") while " + step_);
+  }
+  if (message.contains("error")) {
+    // What no kernel has passed yet may be the problem's or the machine's fault, and a bad problem
+    // is nobody else's.
+    const auto code = static_cast<ExitCode>(message.at("code").get<int>());
+    if (!has_answered_ || code != ExitCode::kMissing) {
+      busy_ = false;
+      rethrow(message);
+    }
+    return try_again("failed while " + step_ + ": " + message.at("error").get<std::string>());
+  }
+  busy_ = false;
+  has_answered_ = true;
+  if (message.value("device_lost", false)) {
+    on_event_("device worker replaced", "a kernel left the device unusable while " + step_);
+    process_.reset();
+  }
+  return Reply{std::move(message), {}, milliseconds_between(started_, last_sign_)};
+}
+
+std::optional<DeviceClient::Reply> DeviceClient::take_ending() {
   const bool hung = process_->is_open();
-  const std::string ending = process_->kill();
-  const std::string why = hung ? "did not finish within " + seconds_text(step_limit_) + " while " +
-                                     step_ + " (a deadlock or an endless loop?); it was killed"
-                               : "took its process down (" + ending + ") while " + step_;
+  if (process_->number() < 0) return try_again("made its process send no valid message");
+  const Ending ending = process_->kill();
+  if (hung && !ending.killed_from_outside) {
+    return blame("did not finish within " + seconds_text(step_limit_) + " while " + step_ +
+                 " (a deadlock or an endless loop?); it was killed");
+  }
+  if (ending.killed_from_outside) {
+    return try_again("had its process killed (" + ending.text + ") while " + step_);
+  }
+  return try_again("took its process down (" + ending.text + ") while " + step_);
+}
+
+std::optional<DeviceClient::Reply> DeviceClient::try_again(const std::string& why) {
+  if (retried_) return blame(why + ", twice");
+  on_event_("device worker replaced", "a kernel " + why + "; it is tried once more");
+  process_.reset();
+  retried_ = true;
+  send_request();
+  return std::nullopt;
+}
+
+DeviceClient::Reply DeviceClient::blame(const std::string& why) {
   on_event_("device worker killed", "a kernel " + why);
   process_.reset();
   busy_ = false;
@@ -123,7 +190,7 @@ DeviceClient::Reply DeviceClient::wait() {
   while (true) {
     if (auto reply = poll()) return *reply;
     const double left = milliseconds_between(std::chrono::steady_clock::now(), next_deadline());
-    pollfd entry = {process_->descriptor(), POLLIN, 0};
+    pollfd entry = process_->interest();
     ::poll(&entry, 1, static_cast<int>(std::max(left, 0.0)) + 1);
   }
 }

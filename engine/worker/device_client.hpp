@@ -14,6 +14,11 @@ namespace evo {
 
 /// Speaks with the process that owns the device; replaces it when a kernel hangs, crashes or
 /// poisons it. One request at a time.
+///
+/// A process that dies, runs out of memory or reports an error of the machine is replaced and the
+/// request is tried once more before its kernel is blamed: somebody else may have killed it, or
+/// earlier kernels may have left it in a bad state. A kernel that does not finish is blamed at
+/// once.
 class DeviceClient {
  public:
   /// The answer to a request, or why there is none: `failure` is a line for people that blames the
@@ -23,8 +28,7 @@ class DeviceClient {
     std::optional<std::string> failure = {};
     double wall_ms = 0;
   };
-  /// Told of restarts: kind and text of an event.
-  using EventSink = std::function<void(const std::string& kind, const std::string& text)>;
+  using EventSink = evo::EventSink;
 
   /// Starts the worker and opens the device. `step_limit`: between two signs of life; 0: 10 s on
   /// devices that measure, 300 s on those that predict. Throws MissingError or InputError when the
@@ -49,14 +53,22 @@ class DeviceClient {
   [[nodiscard]] Reply wait();
 
   [[nodiscard]] bool is_busy() const { return busy_; }
-  [[nodiscard]] int descriptor() const { return process_->descriptor(); }
+  /// What to poll for while it is busy.
+  [[nodiscard]] pollfd interest() const { return process_->interest(); }
   [[nodiscard]] SteadyTime next_deadline() const;
 
  private:
   void start();
-  void submit(const nlohmann::json& request);
-  [[nodiscard]] nlohmann::json call(const nlohmann::json& request);
-  [[nodiscard]] Reply replace_worker();
+  void submit(nlohmann::json request);
+  void send_request();
+  /// An answer from a worker that nothing was asked of yet; nothing when somebody killed it.
+  [[nodiscard]] std::optional<nlohmann::json> call(const nlohmann::json& request);
+  [[nodiscard]] nlohmann::json call_surely(const nlohmann::json& request);
+  [[nodiscard]] std::optional<nlohmann::json> next_message();
+  [[nodiscard]] std::optional<Reply> take_message(nlohmann::json message);
+  [[nodiscard]] std::optional<Reply> take_ending();
+  [[nodiscard]] std::optional<Reply> try_again(const std::string& why);
+  [[nodiscard]] Reply blame(const std::string& why);
 
   std::filesystem::path program_;
   std::string device_id_;
@@ -65,7 +77,10 @@ class DeviceClient {
   DeviceInfo info_;
   std::optional<nlohmann::json> setup_;
   std::optional<WorkerProcess> process_;
+  nlohmann::json request_;  ///< being answered
   bool busy_ = false;
+  bool retried_ = false;
+  bool has_answered_ = false;  ///< any request so far: device and problem work
   std::string step_;
   SteadyTime started_;
   SteadyTime last_sign_;

@@ -1,5 +1,6 @@
 #include "engine/worker/messages.hpp"
 
+#include "engine/core/printable.hpp"
 #include "engine/worker/frame.hpp"
 
 namespace evo {
@@ -31,8 +32,10 @@ void to_json(nlohmann::json& json, const Rejection& rejection) {
 
 void from_json(const nlohmann::json& json, Rejection& rejection) {
   rejection.gate = gate_from_string(json.at("gate").get<std::string>());
-  json.at("reason").get_to(rejection.reason);
-  json.at("detail").get_to(rejection.detail);
+  // Names of functions, files and kernels come from sources: any byte may.
+  rejection.reason = printable(json.at("reason").get<std::string>());
+  if (rejection.reason.empty()) rejection.reason = "no reason was given";
+  rejection.detail = printable(json.at("detail").get<std::string>());
   json.at("policy_only").get_to(rejection.policy_only);
 }
 
@@ -156,6 +159,28 @@ void from_json(const nlohmann::json& json, Compiled& compiled) {
   json.at("ptx_hash").get_to(compiled.ptx_hash);
   json.at("resources").get_to(compiled.resources);
   json.at("compile_ms").get_to(compiled.compile_ms);
+}
+
+void to_json(nlohmann::json& json, const CompilerFailure& failure) {
+  json = {{"out_of_memory", failure.kind == CompilerFailure::Kind::kOutOfMemory},
+          {"reason", failure.reason},
+          {"detail", failure.detail}};
+}
+
+void from_json(const nlohmann::json& json, CompilerFailure& failure) {
+  failure.kind = json.at("out_of_memory").get<bool>() ? CompilerFailure::Kind::kOutOfMemory
+                                                      : CompilerFailure::Kind::kInternal;
+  json.at("reason").get_to(failure.reason);
+  json.at("detail").get_to(failure.detail);
+}
+
+void to_json(nlohmann::json& json, const Dependency& dependency) {
+  json = {{"path", dependency.path}, {"content", dependency.content}};
+}
+
+void from_json(const nlohmann::json& json, Dependency& dependency) {
+  json.at("path").get_to(dependency.path);
+  json.at("content").get_to(dependency.content);
 }
 
 }  // namespace evo

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/compile/compiler.hpp"
+#include "engine/compile/file_watch.hpp"
 #include "engine/core/measurement.hpp"
 #include "engine/core/rejection.hpp"
 #include "engine/device/device.hpp"
@@ -28,5 +29,9 @@ void to_json(nlohmann::json& json, const CompileRequest& request);
 void from_json(const nlohmann::json& json, CompileRequest& request);
 void to_json(nlohmann::json& json, const Compiled& compiled);
 void from_json(const nlohmann::json& json, Compiled& compiled);
+void to_json(nlohmann::json& json, const CompilerFailure& failure);
+void from_json(const nlohmann::json& json, CompilerFailure& failure);
+void to_json(nlohmann::json& json, const Dependency& dependency);
+void from_json(const nlohmann::json& json, Dependency& dependency);
 
 }  // namespace evo

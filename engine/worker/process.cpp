@@ -8,11 +8,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <utility>
 
 #include "engine/core/error.hpp"
@@ -21,9 +24,11 @@ namespace evo {
 namespace {
 
 /// In the child, between fork and exec: only async-signal-safe calls.
-[[noreturn]] void become(const char* program, char* const* arguments, int descriptor, int parent) {
+[[noreturn]] void become(const char* program, char* const* arguments, int descriptor, int parent,
+                         const WorkerLimits& limits) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
+  apply_limits(limits);
   setpgid(0, 0);  // Ctrl-C in the terminal is the coordinator's business
   dup2(descriptor, STDIN_FILENO);
   dup2(descriptor, STDOUT_FILENO);
@@ -31,18 +36,34 @@ namespace {
   _exit(127);
 }
 
-std::string describe_status(int status) {
+/// Signals that a program causes itself; all others come from somebody else.
+bool is_own_fault(int signal) {
+  constexpr std::array kOwn = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGTRAP};
+  return std::find(kOwn.begin(), kOwn.end(), signal) != kOwn.end();
+}
+
+/// Whether somebody stopped the process (SIGSTOP): it does nothing, for no reason of its own.
+bool is_stopped(int process) {
+  std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
+  const std::string text((std::istreambuf_iterator<char>(stat)), {});
+  const std::size_t name_end = text.rfind(')');  // "PID (NAME) STATE …"
+  return name_end != std::string::npos && text.substr(name_end).starts_with(") T");
+}
+
+Ending ending_of(int status) {
   if (WIFSIGNALED(status)) {
     const int number = WTERMSIG(status);
-    return "signal " + std::to_string(number) + " (" + strsignal(number) + ")";
+    return {!is_own_fault(number),
+            "signal " + std::to_string(number) + " (" + strsignal(number) + ")"};
   }
-  return "exit code " + std::to_string(WEXITSTATUS(status));
+  return {false, "exit code " + std::to_string(WEXITSTATUS(status))};
 }
 
 }  // namespace
 
 WorkerProcess::WorkerProcess(const std::filesystem::path& program,
-                             const std::vector<std::string>& arguments) {
+                             const std::vector<std::string>& arguments,
+                             const WorkerLimits& limits) {
   std::array<int, 2> pair{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) != 0) {
     throw MissingError(std::string("cannot start a worker: ") + std::strerror(errno));
@@ -54,7 +75,7 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program,
   pointers.push_back(nullptr);
   const int parent = getpid();
   process_ = fork();
-  if (process_ == 0) become(pointers[0], pointers.data(), pair[1], parent);
+  if (process_ == 0) become(pointers[0], pointers.data(), pair[1], parent, limits);
   close(pair[1]);
   descriptor_ = pair[0];
   if (process_ < 0) {
@@ -72,7 +93,9 @@ WorkerProcess::WorkerProcess(WorkerProcess&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
       process_(std::exchange(other.process_, -1)),
       open_(std::exchange(other.open_, false)),
-      reader_(std::move(other.reader_)) {}
+      reader_(std::move(other.reader_)),
+      waiting_(std::move(other.waiting_)),
+      sent_(std::exchange(other.sent_, 0)) {}
 
 WorkerProcess& WorkerProcess::operator=(WorkerProcess&& other) noexcept {
   if (this != &other) {
@@ -81,24 +104,39 @@ WorkerProcess& WorkerProcess::operator=(WorkerProcess&& other) noexcept {
     process_ = std::exchange(other.process_, -1);
     open_ = std::exchange(other.open_, false);
     reader_ = std::move(other.reader_);
+    waiting_ = std::move(other.waiting_);
+    sent_ = std::exchange(other.sent_, 0);
   }
   return *this;
 }
 
 bool WorkerProcess::send(const nlohmann::json& message) {
   const std::vector<std::uint8_t> frame = encode_frame(message);
-  std::size_t sent = 0;
-  while (open_ && sent < frame.size()) {
-    const ssize_t count =
-        ::send(descriptor_, frame.data() + sent, frame.size() - sent, MSG_NOSIGNAL);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) {
-      open_ = false;
-    } else {
-      sent += static_cast<std::size_t>(count);
+  waiting_.insert(waiting_.end(), frame.begin(), frame.end());
+  write_waiting();
+  return open_;
+}
+
+void WorkerProcess::write_waiting() {
+  while (open_ && sent_ < waiting_.size()) {
+    const ssize_t count = ::send(descriptor_, waiting_.data() + sent_, waiting_.size() - sent_,
+                                 MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count > 0) {
+      sent_ += static_cast<std::size_t>(count);
+    } else if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+      return;
+    } else if (count == 0 || errno != EINTR) {
+      // It may have answered before it went: what has arrived is still read.
+      break;
     }
   }
-  return open_;
+  waiting_.clear();
+  sent_ = 0;
+}
+
+pollfd WorkerProcess::interest() const {
+  const bool writes = sent_ < waiting_.size();
+  return {descriptor_, static_cast<short>(writes ? POLLIN | POLLOUT : POLLIN), 0};
 }
 
 void WorkerProcess::read_available() {
@@ -117,6 +155,7 @@ void WorkerProcess::read_available() {
 
 std::optional<nlohmann::json> WorkerProcess::poll() {
   if (auto message = reader_.next()) return message;
+  write_waiting();
   read_available();
   return reader_.next();
 }
@@ -128,13 +167,13 @@ std::optional<nlohmann::json> WorkerProcess::wait(std::chrono::milliseconds limi
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
         deadline - std::chrono::steady_clock::now());
     if (!open_ || left.count() <= 0) return std::nullopt;
-    pollfd entry = {descriptor_, POLLIN, 0};
+    pollfd entry = interest();
     ::poll(&entry, 1, static_cast<int>(left.count()) + 1);
   }
 }
 
-std::string WorkerProcess::kill() {
-  if (process_ < 0) return "not running";
+Ending WorkerProcess::kill() {
+  if (process_ < 0) return {false, "not running"};
   // One that closed its side is ending by itself: give it a moment, to learn how it ended.
   constexpr int kPolls = 100;
   int status = 0;
@@ -143,7 +182,9 @@ std::string WorkerProcess::kill() {
     ended = waitpid(process_, &status, WNOHANG);
     if (ended == 0) usleep(1000);
   }
-  if (ended == 0) {
+  const bool by_us = ended == 0;
+  const bool stopped = by_us && is_stopped(process_);
+  if (by_us) {
     ::kill(process_, SIGKILL);
     while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
     }
@@ -152,7 +193,12 @@ std::string WorkerProcess::kill() {
   descriptor_ = -1;
   process_ = -1;
   open_ = false;
-  return describe_status(status);
+  waiting_.clear();
+  sent_ = 0;
+  Ending ending = ending_of(status);
+  if (by_us) ending.killed_from_outside = stopped;
+  if (stopped) ending.text = "stopped by somebody";
+  return ending;
 }
 
 std::filesystem::path worker_program() {

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <poll.h>
+
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -8,8 +11,17 @@
 #include <vector>
 
 #include "engine/worker/frame.hpp"
+#include "engine/worker/limits.hpp"
 
 namespace evo {
+
+/// How a worker process ended.
+struct Ending {
+  /// By a signal that a process gets from others (the user, the machine when memory is short), not
+  /// by one that it causes itself. Also one that was stopped so when we killed it.
+  bool killed_from_outside = false;
+  std::string text;  ///< "exit code 3", "signal 11 (Segmentation fault)"
+};
 
 /// A child process that talks frames over a socket pair on its standard input and output. It dies
 /// with its parent, and with this object. Create it on the main thread only (the kernel ties
@@ -17,15 +29,18 @@ namespace evo {
 class WorkerProcess {
  public:
   /// Throws MissingError when the program cannot be started.
-  WorkerProcess(const std::filesystem::path& program, const std::vector<std::string>& arguments);
+  WorkerProcess(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+                const WorkerLimits& limits = {});
   ~WorkerProcess();
   WorkerProcess(WorkerProcess&& other) noexcept;
   WorkerProcess& operator=(WorkerProcess&& other) noexcept;
 
-  /// Sends one message. False when the process is gone.
+  /// Takes one message to be sent, whole; never waits: what the process does not read now goes out
+  /// in poll() and wait(). False when the process is gone.
   [[nodiscard]] bool send(const nlohmann::json& message);
 
-  /// The next message if one has arrived whole; never waits. Check is_open() when there is none.
+  /// The next message if one has arrived whole; sends what is waiting; never waits. Check is_open()
+  /// when there is none.
   [[nodiscard]] std::optional<nlohmann::json> poll();
 
   /// Waits for the next message; nothing when the process ended or the time is over.
@@ -33,19 +48,24 @@ class WorkerProcess {
 
   /// False once the process closed its side.
   [[nodiscard]] bool is_open() const { return open_; }
-  [[nodiscard]] int descriptor() const { return descriptor_; }
+  /// Of the process; -1 when it does not run.
+  [[nodiscard]] int number() const { return process_; }
+  /// What to wait for with ::poll(): something to read, or room for what is waiting.
+  [[nodiscard]] pollfd interest() const;
 
-  /// Kills the process if it still runs and says how it ended: "exit code 3", "signal 11
-  /// (Segmentation fault)".
-  std::string kill();
+  /// Kills the process if it still runs and says how it ended.
+  Ending kill();
 
  private:
   void read_available();
+  void write_waiting();
 
   int descriptor_ = -1;
   int process_ = -1;
   bool open_ = false;
   FrameReader reader_;
+  std::vector<std::uint8_t> waiting_;  ///< to be sent
+  std::size_t sent_ = 0;               ///< of it
 };
 
 /// The evo-worker program: named by the environment variable EVO_WORKER, else beside the running

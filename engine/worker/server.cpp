@@ -5,11 +5,17 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <memory>
+#include <new>
 
+#include "engine/compile/compiler_options.hpp"
+#include "engine/compile/file_watch.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/printable.hpp"
 #include "engine/worker/frame.hpp"
+#include "engine/worker/limits.hpp"
 #include "engine/worker/messages.hpp"
 #include "engine/worker/session_messages.hpp"
 
@@ -59,19 +65,103 @@ json error_message(const std::exception& error) {
   return {{"error", error.what()}, {"code", static_cast<int>(code)}};
 }
 
-/// Answers every request; ends after a reply that says the device is lost.
+/// Answers every request; ends after a reply that says that the device or the memory is lost.
 int serve(Channel& channel, const Handler& handle) {
   while (const auto request = channel.receive()) {
     json reply;
     try {
       reply = handle(*request);
+    } catch (const std::bad_alloc&) {
+      // Of this process's memory, which the next one has again.
+      reply = {{"out_of_memory", memory_text(address_space_limit())}};
     } catch (const std::exception& error) {
       reply = error_message(error);
     }
     channel.send(reply);
-    if (reply.value("device_lost", false)) return 0;
+    if (reply.value("device_lost", false) || reply.contains("out_of_memory")) return 0;
   }
   return 0;
+}
+
+/// What failed for want of memory says nothing of the kernel. Compilers report it in many ways, and
+/// some do not: what failed near the limit is not believed.
+CompileAnswer blamed_on_memory(CompileAnswer answer) {
+  if (std::holds_alternative<Compiled>(answer) || !was_near_memory_limit()) return answer;
+  CompilerFailure failure{CompilerFailure::Kind::kOutOfMemory, {}};
+  if (auto* rejection = std::get_if<Rejection>(&answer)) {
+    failure.reason = std::move(rejection->reason);
+    failure.detail = std::move(rejection->detail);
+  } else {
+    failure.reason = std::get<CompilerFailure>(answer).reason;
+  }
+  return failure;
+}
+
+/// Says which files the compiler was refused, where that may be why it failed.
+void name_refused(Rejection& rejection, const std::vector<std::string>& refused) {
+  std::string names;
+  for (const std::string& file : refused) {
+    const std::string name = std::filesystem::path(file).filename().string();
+    if (rejection.detail.find(name) == std::string::npos) continue;
+    names += (names.empty() ? "" : ", ") + file;
+  }
+  if (names.empty()) return;
+  rejection.reason += " (" + printable(names) +
+                      " was not opened: links followed, it lies outside of the template's files "
+                      "and the include paths)";
+}
+
+/// What is stored and sent has a bound far above any kernel that is meant.
+CompileAnswer within_size(Compiled compiled) {
+  constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+  const std::size_t bytes = compiled.ptx.size() + compiled.cubin.size();
+  if (bytes <= kMostBytes) return compiled;
+  return Rejection{Gate::kBuild, "the kernel's code takes " + std::to_string(bytes >> 20) +
+                                     " MiB; allowed are " + std::to_string(kMostBytes >> 20)};
+}
+
+struct Watched {
+  CompileAnswer answer;
+  std::vector<Dependency> dependencies;
+  std::vector<std::string> refused;
+};
+
+Watched compile_watched(Compiler& compiler, const CompileRequest& request, bool must_see_files) {
+  Watched result;
+  const FileWatch watch(include_folders(request.options));
+  try {
+    result.answer = compiler.compile(request);
+  } catch (const std::bad_alloc&) {
+    result.answer = CompilerFailure{CompilerFailure::Kind::kOutOfMemory, "no memory left"};
+  } catch (const std::exception& error) {
+    result.answer = CompilerFailure{CompilerFailure::Kind::kInternal, error.what()};
+  }
+  if (must_see_files && !watch.saw_anything()) {
+    throw NvrtcError("the files that the compiler opens cannot be watched on this system");
+  }
+  result.dependencies = watch.dependencies();
+  result.refused = watch.refused();
+  return result;
+}
+
+json compile(Compiler& compiler, const CompileRequest& request, bool must_see_files) {
+  Watched result = compile_watched(compiler, request, must_see_files);
+  CompileAnswer answer = blamed_on_memory(std::move(result.answer));
+  if (auto* failure = std::get_if<CompilerFailure>(&answer)) {
+    if (failure->kind == CompilerFailure::Kind::kOutOfMemory && address_space_limit() > 0) {
+      failure->reason += " (limit " + memory_text(address_space_limit()) + ")";
+    }
+    return {{"failure", *failure}};
+  }
+  if (auto* compiled = std::get_if<Compiled>(&answer)) answer = within_size(std::move(*compiled));
+  json reply = {{"dependencies", result.dependencies}};
+  if (auto* rejection = std::get_if<Rejection>(&answer)) {
+    name_refused(*rejection, result.refused);
+    reply["rejection"] = *rejection;
+  } else {
+    reply["compiled"] = std::get<Compiled>(answer);
+  }
+  return reply;
 }
 
 class DeviceServer {
@@ -91,7 +181,7 @@ class DeviceServer {
  private:
   json dispatch(const json& request) {
     const std::string op = request.at("op").get<std::string>();
-    if (!device_) device_ = open_();
+    if (!device_) open();
     if (op == "info") return {{"info", device_->info()}};
     if (op == "setup") {
       session_ = std::make_unique<Session>(*device_, request.at("setup").get<SessionSetup>());
@@ -115,6 +205,14 @@ class DeviceServer {
     throw Error(ExitCode::kMissing, "device worker: unknown request '" + op + "'");
   }
 
+  void open() {
+    device_ = open_();
+    // A driver reserves address space beyond all memory; an interpreter takes what it uses.
+    if (device_->info().time_kind == TimeKind::kPredicted) {
+      apply_limits({interpreter_memory_bytes(), true});
+    }
+  }
+
   Channel& channel_;
   const std::function<std::unique_ptr<Device>()>& open_;
   std::unique_ptr<Device> device_;
@@ -123,15 +221,13 @@ class DeviceServer {
 
 }  // namespace
 
-int serve_compiler(const std::function<std::unique_ptr<Compiler>()>& open) {
+int serve_compiler(const std::function<std::unique_ptr<Compiler>()>& open, bool must_see_files) {
   Channel channel;
   std::unique_ptr<Compiler> compiler;
   return serve(channel, [&](const json& request) -> json {
     if (!compiler) compiler = open();
     if (request.at("op") == "version") return {{"version", compiler->version()}};
-    const CompileOutcome outcome = compiler->compile(request.at("request").get<CompileRequest>());
-    if (const auto* compiled = std::get_if<Compiled>(&outcome)) return {{"compiled", *compiled}};
-    return {{"rejection", std::get<Rejection>(outcome)}};
+    return compile(*compiler, request.at("request").get<CompileRequest>(), must_see_files);
   });
 }
 

@@ -34,7 +34,7 @@ std::vector<CompileOutcome> compile_all(Compiler& compiler,
     for (unsigned t = 0; t < std::max(1U, std::thread::hardware_concurrency()); ++t) {
       threads.emplace_back([&] {
         for (std::size_t i = next++; i < requests.size(); i = next++)
-          outcomes[i] = compiler.compile(requests[i]);
+          outcomes[i] = outcome_of(compiler.compile(requests[i]));
       });
     }
   }

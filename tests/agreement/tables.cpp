@@ -46,10 +46,11 @@ void write_tables(const std::filesystem::path& root, Device& device, Compiler& c
                   const std::filesystem::path& file) {
   Json all;
   for (const Table& table : all_tables()) {
-    const CompileOutcome outcome = compiler.compile({{kSource, read_text_file(root / kSource), {}},
-                                                     table.entry,
-                                                     device.info().arch,
-                                                     {"-default-device"}});
+    const CompileOutcome outcome =
+        outcome_of(compiler.compile({{kSource, read_text_file(root / kSource), {}},
+                                     table.entry,
+                                     device.info().arch,
+                                     {"-default-device"}}));
     const auto* compiled = std::get_if<Compiled>(&outcome);
     if (compiled == nullptr) throw InputError(std::get<Rejection>(outcome).reason);
     const AgreementCase data =

@@ -270,5 +270,60 @@ TEST(EvoTune, ASecondRunReusesCompilations) {
   }
 }
 
+/// Kernels that end processes, exhaust memory, or fail after they were green: one run takes them
+/// all.
+class EvoTuneHostile : public testing::Test {
+ protected:
+  [[nodiscard]] ProgramResult run(const std::string& more) const {
+    const std::string space = source_folder() / "tests/planted/search_spaces/planted_duels.json";
+    return run_program(
+        "evo-tune --space " + space +
+            " --device fake:measured --jobs 2 --strategy exhaustive --children 30 " + more,
+        session_.folder(), session_.environment() + " EVO_FAKE_STATE=" + session_.path("state"));
+  }
+  FakeSession session_;
+};
+
+TEST_F(EvoTuneHostile, NoCandidateEndsARunAndNoneThatFailedLaterIsInTheElite) {
+  const ProgramResult result = run("--generations 7 --json");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Store store = session_.store();
+  std::map<std::string, std::set<std::string>> reasons;
+  std::set<CandidateId> withdrawn;
+  for (const WithdrawalRecord& record : store.withdrawals(1)) withdrawn.insert(record.candidate);
+  for (const StoredEvaluation& evaluation : store.evaluations(1)) {
+    const json config = json::parse(evaluation.record.config_json);
+    const auto& rejection = evaluation.record.rejection;
+    reasons[config["BUG"]].insert(rejection ? rejection->reason : "green");
+    if (withdrawn.contains(evaluation.id)) {
+      EXPECT_EQ(config["BUG"], "fails_since_a_pair");
+    }
+  }
+  EXPECT_FALSE(withdrawn.empty());
+  for (const auto& [bug, why] :
+       {std::pair("fails_on_the_host", "a call of the driver failed"),
+        std::pair("eats_memory", "memory"), std::pair("fails", "planted failure of the compiler"),
+        std::pair("runs_out_of_memory", "alone in a fresh process"),
+        std::pair("says_nul", "\\x00ptxas error"),
+        std::pair("says_nothing", "no reason was given")}) {
+    for (const std::string& reason : reasons[bug]) EXPECT_THAT(reason, HasSubstr(why)) << bug;
+    EXPECT_FALSE(reasons[bug].empty()) << bug;
+  }
+  EXPECT_EQ(reasons["is_killed_once"], std::set<std::string>{"green"});
+  for (const StoredGeneration& generation : store.generations(1)) {
+    for (const EliteEntry& entry : generation.record.elite) {
+      const json config = json::parse(store.evaluation(entry.candidate).record.config_json);
+      EXPECT_NE(config["BUG"], "fails_in_pairs");
+      const bool left = withdrawn.contains(entry.candidate) &&
+                        store.withdrawals(1).front().generation <= generation.record.number;
+      EXPECT_FALSE(left) << "candidate " << entry.candidate << " came back";
+    }
+  }
+  const ProgramResult exported =
+      session_.run("evo-export --out out --candidate " + std::to_string(*withdrawn.begin()));
+  EXPECT_EQ(exported.exit_code, 2);
+  EXPECT_THAT(exported.err, HasSubstr("was withdrawn"));
+}
+
 }  // namespace
 }  // namespace evo

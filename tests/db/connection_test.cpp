@@ -196,12 +196,15 @@ void make_version_1(const fs::path& file) {
     EvaluationRecord record =
         sample::rejected(0, 0, {.gate = Gate::kCorrectness, .reason = "wrong"});
     record.checks = {{.shape = "small", .seed = 7, .relative_l2 = 0.5, .max_row_error = 2}};
+    store.put_compilation(sample::compilation("old"));
     store.record_evaluation(run, record);
   }
   SQLite::Database database(file, SQLite::OPEN_READWRITE);
   database.exec(
       "ALTER TABLE check_result DROP COLUMN max_row_error;"
-      "ALTER TABLE check_result DROP COLUMN sampled; PRAGMA user_version = 1");
+      "ALTER TABLE check_result DROP COLUMN sampled;"
+      "DROP INDEX compilation_by_request; ALTER TABLE compilation DROP COLUMN request_key;"
+      "DROP TABLE dependency; DROP TABLE withdrawal; PRAGMA user_version = 1");
 }
 
 TEST_F(DatabaseFile, OfVersion1IsReadAsItIsAndUpgradedByAWriter) {
@@ -214,7 +217,9 @@ TEST_F(DatabaseFile, OfVersion1IsReadAsItIsAndUpgradedByAWriter) {
   EXPECT_EQ(read.relative_l2, 0.5);
   EXPECT_TRUE(std::isnan(read.max_row_error)) << "nobody knows it";
   EXPECT_EQ(bytes(), before);
+  EXPECT_TRUE(Store::open_read_only(file_).withdrawals(1).empty());
   EXPECT_EQ(first_check(Store::open(file_)).seed, 7U);
+  EXPECT_EQ(Store::open(file_).find_compilations("key-old").size(), 1U);
   SQLite::Database database(file_, SQLite::OPEN_READONLY);
   EXPECT_EQ(database.execAndGet("PRAGMA user_version").getInt(),
             static_cast<int>(migrations().size()));

@@ -127,6 +127,61 @@ TEST(Store, TheFirstCompilationOfAKeyWins) {
   EXPECT_NE(store.find_compilation("key-a")->cubin, "other");
 }
 
+TEST(Store, KeepsWhatEachStateOfTheIncludedFilesGave) {
+  Store store = Store::in_memory();
+  CompilationRecord first = sample::compilation("a");
+  first.request_key = "request";
+  first.dependencies = {{"/include/a.h", "content 1"}, {"/include/b.h", ""}};
+  CompilationRecord second = sample::compilation("b");
+  second.request_key = "request";
+  second.dependencies = {{"/include/a.h", "content 2"}};
+  store.put_compilation(first);
+  store.put_compilation(second);
+  store.put_compilation(sample::compilation("c"));
+  const auto found = store.find_compilations("request");
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].key, second.key);
+  EXPECT_EQ(found[0].dependencies, second.dependencies);
+  EXPECT_EQ(found[1].dependencies, first.dependencies);
+  // Without dependencies, the key is the request's.
+  EXPECT_EQ(store.find_compilations("key-c").size(), 1U);
+  EXPECT_TRUE(store.find_compilations("key-a").empty());
+}
+
+TEST(Store, ErrorsAndLogsOfAnyBytesAreKept) {
+  Store store = Store::in_memory();
+  CompilationRecord failed;
+  failed.key = "bytes";
+  failed.error = std::string("\0ptxas \xff", 8);
+  failed.log = std::string("a\0b", 3);
+  store.put_compilation(failed);
+  const CompilationRecord back = store.find_compilation("bytes").value();
+  EXPECT_EQ(back.error, "\\x00ptxas \\xff");
+  EXPECT_EQ(back.log, "a\\x00b");
+}
+
+TEST(Store, KeepsWithdrawalsOfGreenCandidatesOnly) {
+  Store store = Store::in_memory();
+  const RunId run = store.start_run(sample::run_info());
+  const CompilationId kernel = store.put_compilation(sample::compilation("a"));
+  const CandidateId green = store.record_evaluation(run, sample::green(0, 0, kernel, 10));
+  const CandidateId copy = store.record_evaluation(run, sample::duplicate(0, 1, green));
+  const CandidateId bad = store.record_evaluation(
+      run, sample::rejected(0, 2, {.gate = Gate::kTiming, .reason = "slow"}));
+  const Rejection why{Gate::kTiming, "faulted in a pair", "detail"};
+  store.record_withdrawal(run, {green, 4, why});
+  for (const CandidateId candidate : {green, copy, bad, CandidateId{99}}) {
+    EXPECT_THROW(store.record_withdrawal(run, {candidate, 4, why}), DbError) << candidate;
+  }
+  const auto found = store.withdrawals(run);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].candidate, green);
+  EXPECT_EQ(found[0].generation, 4);
+  EXPECT_EQ(found[0].why.reason, "faulted in a pair");
+  EXPECT_TRUE(store.withdrawals(run + 1).empty());
+  EXPECT_FALSE(store.evaluation(green).record.rejection) << "its evaluation stays as it was";
+}
+
 TEST(Store, RefusesACompilationThatIsNeitherGoodNorBad) {
   Store store = Store::in_memory();
   CompilationRecord record = sample::compilation("a");

@@ -1,7 +1,10 @@
 #include "tests/fakes/fake_compiler.hpp"
 
+#include <csignal>
 #include <cstdlib>
+#include <memory>
 #include <thread>
+#include <vector>
 
 #include "tests/fakes/fake_program.hpp"
 
@@ -21,9 +24,22 @@ Program program_of(const CompileRequest& request) {
   return program;
 }
 
+CompileAnswer failure(CompilerFailure::Kind kind) {
+  return CompilerFailure{kind, "planted failure of the compiler"};
+}
+
+/// As a compiler does with templates that never end, up to a bound that spares the machine.
+CompileAnswer eat_memory() {
+  constexpr std::size_t kPiece = std::size_t{64} << 20;
+  constexpr int kMostPieces = 64;
+  std::vector<std::unique_ptr<char[]>> pieces;
+  for (int i = 0; i < kMostPieces; ++i) pieces.push_back(std::make_unique<char[]>(kPiece));
+  return Rejection{Gate::kBuild, "there was memory enough"};
+}
+
 }  // namespace
 
-CompileOutcome FakeCompiler::compile(const CompileRequest& request) {
+CompileAnswer FakeCompiler::compile(const CompileRequest& request) {
   std::this_thread::sleep_for(delay_);
   Program program = program_of(request);
   const std::string bug = program.name_of("BUG");
@@ -32,6 +48,16 @@ CompileOutcome FakeCompiler::compile(const CompileRequest& request) {
                      request.source.name + "(7): error: planted\n1 error detected"};
   }
   if (bug == "crashes_compiler") std::abort();
+  if (bug == "compiler_is_killed_once" && is_first_time("compiler")) std::raise(SIGKILL);
+  if (bug == "compiler_is_killed") std::raise(SIGTERM);
+  if (bug == "fails_once" && is_first_time("compiler")) return failure(CompilerFailure::Kind::kInternal);
+  if (bug == "fails") return failure(CompilerFailure::Kind::kInternal);
+  if (bug == "runs_out_of_memory") return failure(CompilerFailure::Kind::kOutOfMemory);
+  if (bug == "compiler_eats_memory") return eat_memory();
+  if (bug == "says_nothing") return Rejection{Gate::kBuild, "", ""};
+  if (bug == "says_nul") {
+    return Rejection{Gate::kBuild, std::string("\0ptxas error", 12), std::string("a\0\xff", 3)};
+  }
   while (bug == "hangs_compiler") std::this_thread::sleep_for(std::chrono::hours(1));
   Compiled compiled;
   compiled.resources.registers = 32 + static_cast<int>(program.number("REGISTERS", 0));

@@ -1,7 +1,12 @@
 #include "tests/fakes/fake_program.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <sstream>
 #include <stdexcept>
 
@@ -54,6 +59,20 @@ Program from_ptx(const std::string& ptx) {
   if (headline != kHeadline) throw std::invalid_argument("no fake PTX: " + ptx.substr(0, 40));
   for (std::string name, value; words >> name >> value;) program.defines[name] = value;
   return program;
+}
+
+bool is_first_time(const std::string& what) {
+  const char* state = std::getenv("EVO_FAKE_STATE");
+  if (state == nullptr) return false;
+  const std::string file = std::string(state) + "." + what;
+  const int descriptor = open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
+  if (descriptor >= 0) close(descriptor);
+  return descriptor >= 0;
+}
+
+bool was_first_time(const std::string& what) {
+  const char* state = std::getenv("EVO_FAKE_STATE");
+  return state != nullptr && access((std::string(state) + "." + what).c_str(), F_OK) == 0;
 }
 
 }  // namespace evo::fake

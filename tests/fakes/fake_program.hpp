@@ -23,4 +23,10 @@ struct Program {
 /// The inverse. Throws std::invalid_argument for other text.
 [[nodiscard]] Program from_ptx(const std::string& ptx);
 
+/// True once for all processes that have the environment variable EVO_FAKE_STATE: the file of that
+/// name with `.what` behind it is then made. False without it.
+[[nodiscard]] bool is_first_time(const std::string& what);
+/// Whether it has been.
+[[nodiscard]] bool was_first_time(const std::string& what);
+
 }  // namespace evo::fake

@@ -34,7 +34,7 @@ std::unique_ptr<evo::Device> open_device(const std::string& id) {
 
 int main(int argc, char** argv) {
   const std::string_view role = argc > 1 ? argv[1] : "";
-  if (role == "compile") return evo::serve_compiler(open_compiler);
+  if (role == "compile") return evo::serve_compiler(open_compiler, false);
   if (role == "device" && argc == 3) {
     return evo::serve_device([&] { return open_device(argv[2]); });
   }

@@ -2,10 +2,14 @@
 
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <limits>
+#include <new>
 #include <thread>
+#include <utility>
 
+#include "engine/core/error.hpp"
 #include "engine/core/random.hpp"
 
 namespace evo::fake {
@@ -79,6 +83,19 @@ std::map<std::string, Defect> defects() {
       {"never_returns",
        [](const Launch&, const Vectors&) -> std::optional<Fault> { sleep_forever(); }},
       {"crashes", [](const Launch&, const Vectors&) -> std::optional<Fault> { std::abort(); }},
+      {"is_killed", after([](const Launch&, const Vectors&) { std::raise(SIGKILL); })},
+      {"is_killed_once", after([](const Launch&, const Vectors&) {
+         if (is_first_time("device")) std::raise(SIGKILL);
+       })},
+      {"is_stopped_once", after([](const Launch&, const Vectors&) {
+         if (is_first_time("device")) std::raise(SIGSTOP);
+       })},
+      {"fails_on_the_host",
+       [](const Launch&, const Vectors&) -> std::optional<Fault> {
+         throw MissingError("a call of the driver failed");
+       }},
+      {"eats_memory",
+       [](const Launch&, const Vectors&) -> std::optional<Fault> { throw std::bad_alloc(); }},
       {"illegal_address",
        [](const Launch&, const Vectors&) -> std::optional<Fault> {
          return Fault{"the kernel failed: an illegal address", "", true};
@@ -86,16 +103,52 @@ std::map<std::string, Defect> defects() {
   };
 }
 
+/// How often a kernel of this process was launched after another one.
+class Turns {
+ public:
+  Turns() : me_(++newest_) {}
+  int take() {
+    if (std::exchange(last_, me_) != me_) ++turns_;
+    return turns_;
+  }
+
+ private:
+  static inline int newest_ = 0;
+  static inline int last_ = 0;
+  int me_;
+  int turns_ = 0;
+};
+
+/// Right until its launches have taken turns with another kernel's as in a comparison of two; from
+/// then on it faults: in this process, or for good.
+std::optional<Fault> fail_in_pairs(int turns, bool for_good, const Vectors& vectors) {
+  constexpr int kTurnsAlone = 20;  // of a kernel with the reference, in all checks
+  if (turns > kTurnsAlone && for_good) (void)is_first_time("pair");
+  if (turns > kTurnsAlone || (for_good && was_first_time("pair"))) {
+    return Fault{"the kernel failed beside another one", "", true};
+  }
+  vectors.compute();
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::variant<Kernel, Fault> link_planted(const Program& program) {
   std::string bug = program.name_of("BUG");
   if (bug.empty()) bug = "none";  // the reference has no macros
+  if (bug == "fails_in_pairs" || bug == "fails_since_a_pair") {
+    return Kernel(
+        [turns = Turns(), for_good = bug == "fails_since_a_pair"](const Launch& launch) mutable {
+          return fail_in_pairs(turns.take(), for_good, Vectors(launch));
+        });
+  }
   const auto known = defects();
   const auto found = known.find(bug);
   if (found == known.end()) return Fault{"the cubin has no kernel for BUG " + bug};
-  return Kernel(
-      [defect = found->second](const Launch& launch) { return defect(launch, Vectors(launch)); });
+  return Kernel([turns = Turns(), defect = found->second](const Launch& launch) mutable {
+    turns.take();
+    return defect(launch, Vectors(launch));
+  });
 }
 
 double planted_time_us(const Program& program, std::int64_t sample) {

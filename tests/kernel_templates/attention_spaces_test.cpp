@@ -38,7 +38,7 @@ class AttentionSpaces : public testing::TestWithParam<const char*> {
     for (const auto& [name, value] : macros) {
       request.options.push_back("-D" + name + "=" + std::to_string(static_cast<int>(value)));
     }
-    return compiler_->compile(request);
+    return outcome_of(compiler_->compile(request));
   }
 
   /// Why it did not compile; empty if it did.

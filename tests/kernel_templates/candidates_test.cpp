@@ -35,7 +35,7 @@ TEST_P(Candidates, CompileAndAgreeWithTheProblemFileOnSharedMemory) {
                      ", \"dynamic_shared_bytes of the problem file\");\n";
     }
     const CompileOutcome outcome =
-        nvrtc().compile(shipped.request(candidate, shape, std::move(source)));
+        outcome_of(nvrtc().compile(shipped.request(candidate, shape, std::move(source))));
     EXPECT_EQ(failure_of(outcome), "")
         << shape.name << " " << shipped.space().config_json(candidate);
   }
@@ -48,7 +48,7 @@ TEST_P(Candidates, ExpandedSourceAloneIsTheSameKernel) {
   const KernelSource alone{"expanded.cu", shipped.source().expanded(), {}};
   const CompileOutcome expected = shipped.compile(candidate, shipped.timed_shape());
   const CompileOutcome actual =
-      nvrtc().compile(shipped.request(candidate, shipped.timed_shape(), alone));
+      outcome_of(nvrtc().compile(shipped.request(candidate, shipped.timed_shape(), alone)));
   ASSERT_EQ(failure_of(expected), "");
   ASSERT_EQ(failure_of(actual), "");
   EXPECT_EQ(std::get<Compiled>(actual).ptx_hash, std::get<Compiled>(expected).ptx_hash);

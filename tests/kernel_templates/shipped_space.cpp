@@ -52,7 +52,7 @@ CompileRequest ShippedSpace::request(const Candidate& candidate, const Shape& sh
 }
 
 CompileOutcome ShippedSpace::compile(const Candidate& candidate, const Shape& shape) const {
-  return nvrtc().compile(request(candidate, shape, source_));
+  return outcome_of(nvrtc().compile(request(candidate, shape, source_)));
 }
 
 LaunchConfig ShippedSpace::launch(const Candidate& candidate, const Shape& shape) const {

@@ -49,7 +49,7 @@ Compiled compile(const Space& space, const Problem& problem, const KernelSpec& k
   for (const auto& [name, value] : problem.macros_for(shape)) {
     request.options.push_back(define(name, std::to_string(static_cast<long long>(value))));
   }
-  CompileOutcome outcome = open_nvrtc()->compile(request);
+  CompileOutcome outcome = outcome_of(open_nvrtc()->compile(request));
   if (const auto* rejection = std::get_if<Rejection>(&outcome)) {
     throw InputError("does not compile: " + rejection->reason);
   }

@@ -5,6 +5,8 @@
 #include <functional>
 #include <set>
 
+#include "engine/core/random.hpp"
+
 namespace evo {
 namespace {
 
@@ -30,6 +32,12 @@ TEST(CompilationKey, EverythingThatDecidesABuildChangesIt) {
       [](CompileRequest& r) { r.source.headers[1].second = "c"; },
       [](CompileRequest& r) { r.source.headers[1].first = "c.cuh"; },
       [](CompileRequest& r) { r.source.headers.pop_back(); },
+      // Fields that move from one list to the next.
+      [](CompileRequest& r) {
+        r.options.insert(r.options.begin(),
+                         {r.source.headers[1].first, r.source.headers[1].second});
+        r.source.headers.pop_back();
+      },
   };
   std::set<std::string> keys = {request().key("nvrtc 13.0"), request().key("nvrtc 12.9")};
   EXPECT_EQ(keys.size(), 2U);
@@ -50,6 +58,7 @@ TEST(HashPtx, CommentsBlankLinesAndLineInformationDoNotCount) {
       ".version 9.0\n.target sm_89\n.visible .entry k()\n{\nadd.s32 %r1, %r2, 1;\nret;\n}\n";
   EXPECT_EQ(hash_ptx(kPtx), hash_ptx(plain));
   EXPECT_EQ(hash_ptx(kPtx), hash_ptx(plain + ".section .debug_line { 1, 2 }\n"));
+  EXPECT_EQ(hash_ptx(kPtx), hash_ptx(plain + ".section .debug_info\n{\n{ }\n.b8 1, 2\n}\n// end"));
   EXPECT_EQ(hash_ptx(kPtx), hash_ptx(plain + "\n// the end\n\t.file 1 \"x\"\n"));
 }
 
@@ -60,6 +69,58 @@ TEST(HashPtx, CodeCounts) {
     std::string changed = text;
     changed.replace(changed.find(from), std::string(from).size(), to);
     EXPECT_NE(hash_ptx(changed), hash_ptx(text)) << from;
+  }
+}
+
+/// What a source can put into PTX by inline assembly must not hide what follows it.
+TEST(HashPtx, NothingHidesTheCodeBehindIt) {
+  for (const char* curtain :
+       {"/*\n.section .x\n*/", "// .section .debug_line {", ".section .debug_line",
+        ".section .x { }", ".section .debug_line {", "/*", "\"", "\"a\\\" /* \"", ".loc 1 2",
+        ".loc 1 2 3,", ".loc 1 2 3, function_name", ".loc 1 2 3, inlined_at 1", ".file 1",
+        ".file x \"name\"", ".pragma \"/*\";", ".pragma \"//\";", ".loc 1 2 3 ",
+        ".file 1 \"x\" "}) {
+    const std::string text = curtain;
+    EXPECT_NE(hash_ptx(text + "\nadd.s32 %r1, %r2, 1;\n"),
+              hash_ptx(text + "\nsub.s32 %r1, %r2, 1;\n"))
+        << curtain;
+    if (text.starts_with("//")) continue;  // a comment, on the same line
+    EXPECT_NE(hash_ptx(text + " add.s32 %r1, %r2, 1; "), hash_ptx(text + " sub.s32 %r1, %r2, 1; "))
+        << curtain;
+  }
+}
+
+/// Random code: comments, blanks and line information between its words change nothing, any other
+/// word does.
+TEST(HashPtx, OnlyWordsCountWhereverTheyStand) {
+  const std::vector<std::string> words = {
+      "add.s32", "%r1", "|", "1", ";", "{", "}", "$L1:", "bra", "[%rd]", ".reg", "\"text // x\""};
+  const std::vector<std::string> debris = {" ",
+                                           "\n",
+                                           "\t\r\n",
+                                           "/* x */",
+                                           "/* \" */",
+                                           "// /* \"\n",
+                                           "\n.loc 1 2 3\n",
+                                           "\n.loc\t2 7 1, function_name $L__info_string0, "
+                                           "inlined_at 1 3 0\n",
+                                           "\n.file\t1 \"/a b/c.cu\"\n",
+                                           "\n.file 2 \"x\", 12, 34\n"};
+  Random random(7);
+  for (int round = 0; round < 500; ++round) {
+    std::string plain;
+    std::string disguised;
+    std::string changed;
+    const std::size_t count = 1 + random.below(30);
+    const std::size_t change = random.below(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t word = random.below(words.size());
+      plain += words[word] + " ";
+      disguised += words[word] + " " + debris[random.below(debris.size())];
+      changed += words[i == change ? (word + 1) % words.size() : word] + " ";
+    }
+    EXPECT_EQ(hash_ptx(plain), hash_ptx(disguised)) << disguised;
+    EXPECT_NE(hash_ptx(plain), hash_ptx(changed)) << changed;
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 
+#include "engine/compile/cubin.hpp"
 #include "engine/compile/ptxas_log.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
@@ -54,7 +55,7 @@ class Nvrtc : public testing::TestWithParam<std::string> {
     }
   }
   Compiled built(const CompileRequest& request) {
-    CompileOutcome outcome = compiler_->compile(request);
+    CompileOutcome outcome = outcome_of(compiler_->compile(request));
     const auto* rejection = std::get_if<Rejection>(&outcome);
     if (rejection != nullptr) throw std::runtime_error(rejection->reason + rejection->detail);
     return std::get<Compiled>(std::move(outcome));
@@ -68,7 +69,12 @@ TEST_P(Nvrtc, ReportsResourcesThatAgreeWithTheCubin) {
   for (const int live : {2, 24, 64}) {
     const Compiled compiled = built(request(GetParam(), live, 256, 128));
     EXPECT_GT(compiled.resources.registers, before);
-    EXPECT_EQ(cubin_registers(compiled.cubin, "k"), compiled.resources.registers);
+    const std::optional<CubinFacts> facts = read_cubin(compiled.cubin, "k");
+    ASSERT_TRUE(facts.has_value());
+    EXPECT_EQ(facts->registers, compiled.resources.registers);
+    EXPECT_EQ(facts->static_shared_bytes, 1024);
+    EXPECT_EQ(facts->max_threads, 128);
+    EXPECT_EQ(compiled.resources.max_threads, 128);
     EXPECT_EQ(compiled.resources.static_shared_bytes, 1024);
     EXPECT_EQ(compiled.resources.spill_store_bytes, 0);
     EXPECT_THAT(compiled.ptx, HasSubstr(".target " + GetParam()));
@@ -95,10 +101,16 @@ TEST_P(Nvrtc, AgreesWithTheProgramPtxas) {
     const std::string command = "ptxas -v -arch=" + GetParam() + " " + base + ".ptx -o " + base +
                                 ".cubin > " + base + ".log 2>&1";
     ASSERT_EQ(std::system(command.c_str()), 0) << read_text_file(base + ".log");
-    const auto reported = parse_ptxas_log(read_text_file(base + ".log"), "k");
-    ASSERT_TRUE(reported.has_value()) << read_text_file(base + ".log");
-    EXPECT_EQ(*reported, compiled.resources) << compiled.log;
-    EXPECT_EQ(cubin_registers(read_text_file(base + ".cubin"), "k"), reported->registers);
+    const std::string cubin = read_text_file(base + ".cubin");
+    auto parsed = parse_ptxas_log(read_text_file(base + ".log"), "k", cubin_functions(cubin));
+    auto* reported = std::get_if<PtxasReport>(&parsed);
+    ASSERT_NE(reported, nullptr) << std::get<std::string>(parsed);
+    reported->resources.max_threads = threads;  // only machine code says it
+    EXPECT_EQ(reported->resources, compiled.resources) << compiled.log;
+    const std::optional<CubinFacts> facts = read_cubin(cubin, "k");
+    ASSERT_TRUE(facts.has_value());
+    EXPECT_EQ(facts->registers, reported->resources.registers);
+    EXPECT_EQ(facts->frame_bytes, reported->frame_bytes);
   }
 }
 
@@ -110,9 +122,10 @@ TEST_P(Nvrtc, ADamagedCubinNeverCrashesTheReader) {
     for (int i = 0; i < 20; ++i)
       damaged[random.below(damaged.size())] ^= static_cast<char>(random.below(256));
     if (round % 3 == 0) damaged.resize(random.below(damaged.size()));
-    (void)cubin_registers(damaged, "k");
+    (void)read_cubin(damaged, "k");
+    (void)cubin_functions(damaged);
   }
-  EXPECT_FALSE(cubin_registers(compiled.cubin, "none"));
+  EXPECT_FALSE(read_cubin(compiled.cubin, "none"));
 }
 
 TEST_P(Nvrtc, EqualCodeIsOneKernelAndOtherCodeIsNot) {
@@ -136,7 +149,7 @@ TEST_P(Nvrtc, OptionsReachTheCompiler) {
 TEST_P(Nvrtc, AKernelThatDoesNotCompileIsARejectionWithItsFirstError) {
   CompileRequest bad = request(GetParam(), 8, 16, 128);
   bad.source.text += "\nint broken( { return undefined_name; }\n";
-  const CompileOutcome outcome = compiler_->compile(bad);
+  const CompileAnswer outcome = compiler_->compile(bad);
   const auto& rejection = std::get<Rejection>(outcome);
   EXPECT_EQ(rejection.gate, Gate::kBuild);
   EXPECT_THAT(rejection.reason, AllOf(HasSubstr("k.cu("), HasSubstr("error")));
@@ -146,11 +159,11 @@ TEST_P(Nvrtc, AKernelThatDoesNotCompileIsARejectionWithItsFirstError) {
 TEST_P(Nvrtc, AMissingEntryOrABadOptionIsARejection) {
   CompileRequest misnamed = request(GetParam(), 8, 16, 128);
   misnamed.entry = "kernel";
-  const CompileOutcome outcome = compiler_->compile(misnamed);
+  const CompileAnswer outcome = compiler_->compile(misnamed);
   EXPECT_THAT(std::get<Rejection>(outcome).reason, HasSubstr("no entry point 'kernel'"));
   CompileRequest option = request(GetParam(), 8, 16, 128);
   option.options.emplace_back("--no-such-option");
-  const CompileOutcome refused = compiler_->compile(option);
+  const CompileAnswer refused = compiler_->compile(option);
   EXPECT_EQ(std::get<Rejection>(refused).gate, Gate::kBuild);
 }
 
@@ -174,6 +187,74 @@ TEST_P(Nvrtc, PlantedKernelsCompileAsTheirTestsExpect) {
               names[static_cast<std::size_t>(bug)].find("DOES_NOT_COMPILE") == std::string::npos)
         << names[static_cast<std::size_t>(bug)];
   }
+}
+
+/// Text of the source reaches the log in many ways; none changes what is believed.
+TEST_P(Nvrtc, NothingASourcePrintsIsTakenForAReport) {
+  const std::string report =
+      "Compiling entry function 'k' for '" + GetParam() +
+      "' 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads, Used 32 registers";
+  const std::vector<std::string> prints = {
+      "#warning " + report, "#pragma message(\"" + report + "\")",
+      "#line 7 \"ptxas info    : " + report + "\"\n#warning x",
+      "#pragma message(\"\\nptxas info    : Compiling entry function 'k' for '" + GetParam() +
+          "'\\nptxas info    : Used 32 registers\\n\")",
+      "[[deprecated(\"" + report +
+          "\")]] __device__ int old();\n__device__ int use() { return old(); }"};
+  for (const std::string& print : prints) {
+    CompileRequest honest = request(GetParam(), 120, 1, 1024);
+    const Compiled compiled = built(honest);
+    honest.source.text = print + "\n" + honest.source.text;
+    const CompileOutcome outcome = outcome_of(compiler_->compile(honest));
+    if (const auto* believed = std::get_if<Compiled>(&outcome)) {
+      EXPECT_EQ(believed->resources, compiled.resources) << print;
+    } else {
+      EXPECT_THAT(std::get<Rejection>(outcome).reason, HasSubstr("cannot be believed")) << print;
+    }
+  }
+}
+
+TEST_P(Nvrtc, TooMuchSharedMemoryIsARejectionThatCanBeStored) {
+  CompileRequest large = request(GetParam(), 2, 30000, 128);
+  const CompileOutcome outcome = outcome_of(compiler_->compile(large));
+  const auto& rejection = std::get<Rejection>(outcome);
+  EXPECT_THAT(rejection.reason, HasSubstr("too much shared data"));
+  EXPECT_EQ(rejection.detail.find('\0'), std::string::npos);
+}
+
+/// The text that is exported compiles to the code of the candidate, without any option of it.
+TEST_P(Nvrtc, TheExpandedSourceIsTheSameKernel) {
+  const sample::TemporaryFolder folder;
+  const auto root = folder.path();
+  std::filesystem::create_directories(root / "k");
+  write_file(root / "common.cuh",
+             "#pragma once\n#include \"k/guarded.cuh\"\nconstexpr int kScale = 2;\n");
+  write_file(root / "k/guarded.cuh",
+             "#ifndef GUARDED\n#define GUARDED\n#include \"common.cuh\"\nconstexpr int kAdd = "
+             "3;\n#endif\n");
+  write_file(root / "k/op.inc", "acc += FACTOR * x[i];\n");
+  write_file(root / "k/only.cuh", "#define CONST 5.0f\n");
+  write_file(
+      root / "k/k.cu",
+      "#if 0\n#include \"only.cuh\"\n#endif\n#if 1\n#include \"only.cuh\"\n#endif\n"
+      "#include \"common.cuh\"\n/* \n#include \"none\"\n*/ #include \"common.cuh\"\n"
+      "const char* const kText = R\"(\n#include \"none\"\n)\";\n"
+      "extern \"C\" __global__ void k(const float* x, float* y, int n) {\n"
+      "  int i = threadIdx.x; float acc = LIMIT(n);\n#define FACTOR 1.5f\n#include \"op.inc\"\n"
+      "#undef FACTOR\n#define FACTOR kScale * kAdd\n  #include \"op.inc\" // again\n"
+      "  y[i] = acc * CONST * SCALE + __LINE__ + SUM;\n}\n");
+  const CompileRequest original = {
+      load_source(root / "k/k.cu", root),
+      "k",
+      GetParam(),
+      {"-DSCALE=7", "-DSUM=(1 + 1)", "-DLIMIT(a)=(a+1)", "-DFLAG", "-default-device"}};
+  const std::string exported =
+      "#define SCALE 7\n#define SUM (1 + 1)\n#define LIMIT(a) (a+1)\n"
+      "#define FLAG 1\n" +
+      original.source.expanded();
+  const Compiled there =
+      built({{"exported.cu", exported, {}}, "k", GetParam(), {"-default-device"}});
+  EXPECT_EQ(there.ptx_hash, built(original).ptx_hash) << exported;
 }
 
 INSTANTIATE_TEST_SUITE_P(Architectures, Nvrtc, testing::Values("sm_89", "sm_90"));

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
 #include "tests/db/sample.hpp"
@@ -39,18 +41,104 @@ TEST_F(SourceTest, FindsHeadersBesideTheFileAndInTheRoot) {
   EXPECT_EQ(source.headers[1].first, "common/types.cuh");
 }
 
-TEST_F(SourceTest, ExpandsEveryIncludeOnce) {
+/// What is left without the directives.
+std::string code_of(const std::string& text) {
+  std::string code;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with('#')) code += line + "\n";
+  }
+  return code;
+}
+
+TEST_F(SourceTest, ExpandsIncludesInTheirPlacesWithLineNumbers) {
+  write_file(root() / "kernel/op.inc", "x += FACTOR;\n");
+  write_file(root() / "kernel/k.cu",
+             "#define FACTOR 1\n#include \"op.inc\"\n#undef FACTOR\n#define FACTOR 2\n"
+             "  #  include \"op.inc\" // again\nend\n");
+  EXPECT_EQ(load_source(root() / "kernel/k.cu", root()).expanded(),
+            "#line 1 \"k.cu\"\n#define FACTOR 1\n#line 1 \"op.inc\"\nx += FACTOR;\n"
+            "#line 3 \"k.cu\"\n#undef FACTOR\n#define FACTOR 2\n#line 1 \"op.inc\"\nx += FACTOR;\n"
+            "#line 6 \"k.cu\"\nend\n");
+}
+
+TEST_F(SourceTest, PragmaOnceBecomesAMacro) {
   const std::string text = load_source(root() / "kernel/k.cu", root()).expanded();
-  EXPECT_EQ(text,
-            "using u8 = unsigned char;\nconstexpr int kPart = 1;\n"
+  EXPECT_THAT(text, Not(HasSubstr("#pragma once")));
+  // Twice there, and each time within the same #ifndef.
+  EXPECT_EQ(code_of(text),
+            "using u8 = unsigned char;\nconstexpr int kPart = 1;\nusing u8 = unsigned char;\n"
             "// #include \"none.cuh\"\n__global__ void k() {}\n");
+  const std::size_t guard = text.find("#ifndef EVO_ONCE_");
+  const std::string macro = text.substr(guard + 8, text.find('\n', guard) - guard - 8);
+  EXPECT_THAT(text, HasSubstr("#define " + macro + "\n"));
 }
 
 TEST_F(SourceTest, HeadersThatIncludeEachOtherEnd) {
-  write_file(root() / "kernel/a.cuh", "#pragma once\n#include \"b.cuh\"\nint a;\n");
-  write_file(root() / "kernel/b.cuh", "#pragma once\n#include \"a.cuh\"\nint b;\n");
-  write_file(root() / "kernel/k.cu", "#include \"a.cuh\"\n");
-  EXPECT_EQ(load_source(root() / "kernel/k.cu", root()).expanded(), "int b;\nint a;\n");
+  for (const auto& [begin, end] :
+       {std::pair("#pragma once\n", ""), std::pair("#ifndef A\n#define A\n", "#endif\n")}) {
+    write_file(root() / "kernel/a.cuh", std::string(begin) + "#include \"b.cuh\"\nint a;\n" + end);
+    write_file(root() / "kernel/b.cuh", "#pragma once\n#include \"a.cuh\"\nint b;\n");
+    write_file(root() / "kernel/k.cu", "#include \"a.cuh\"\n");
+    EXPECT_EQ(code_of(load_source(root() / "kernel/k.cu", root()).expanded()), "int b;\nint a;\n");
+  }
+}
+
+TEST_F(SourceTest, OneThatIncludesItselfWithoutAGuardIsRefused) {
+  for (const char* text : {"#include \"a.cuh\"\n", "int a;\n#include \"k.cu\"\n",
+                           "#if N\n#pragma once\n#endif\n#include \"a.cuh\"\n"}) {
+    write_file(root() / "kernel/a.cuh", text);
+    write_file(root() / "kernel/k.cu", "#include \"a.cuh\"\n");
+    EXPECT_THROW((void)load_source(root() / "kernel/k.cu", root()).expanded(), InputError) << text;
+  }
+}
+
+TEST_F(SourceTest, ATextThatGrowsBeyondAllMeasureIsRefused) {
+  std::string twice;
+  for (int i = 0; i < 40; ++i) {
+    const std::string next = "#include \"h" + std::to_string(i + 1) + "\"\n";
+    write_file(root() / ("kernel/h" + std::to_string(i)), next + next + "// some text\n");
+  }
+  write_file(root() / "kernel/h40", "int x;\n");
+  EXPECT_THROW((void)load_source(root() / "kernel/h0", root()).expanded(), InputError);
+}
+
+/// What lies outside is refused before a byte of it is kept.
+TEST_F(SourceTest, NothingOutsideOfTheRootIsRead) {
+  write_file(root().parent_path() / "evo_secret_of_source_test", "hunter2\n");
+  std::filesystem::create_symlink("/etc/passwd", root() / "kernel/linked.cuh");
+  std::filesystem::create_symlink("/dev/zero", root() / "kernel/zero.cuh");
+  for (const char* include :
+       {"\"/etc/passwd\"", "\"../../evo_secret_of_source_test\"", "\"linked.cuh\"", "\"zero.cuh\"",
+        "\"/dev/zero\"", "<../evo_secret_of_source_test>", "MACRO", "\"\"", "\"x"}) {
+    write_file(root() / "kernel/k.cu", "\n#include " + std::string(include) + "\n");
+    try {
+      (void)load_source(root() / "kernel/k.cu", root());
+      ADD_FAILURE() << include;
+    } catch (const InputError& error) {
+      EXPECT_THAT(error.what(), AllOf(HasSubstr("k.cu:2: #include"), Not(HasSubstr("hunter2"))));
+    }
+  }
+  EXPECT_THROW((void)load_source("/etc/passwd", root()), InputError);
+  std::filesystem::remove(root().parent_path() / "evo_secret_of_source_test");
+}
+
+TEST_F(SourceTest, TwoFilesUnderOneNameAreRefused) {
+  write_file(root() / "common/parts.cuh", "int other;\n");
+  write_file(root() / "common/types.cuh", "#include \"parts.cuh\"\n");
+  EXPECT_THROW((void)load_source(root() / "kernel/k.cu", root()), InputError);
+}
+
+TEST_F(SourceTest, IncludePathsAreTheCompilers) {
+  std::filesystem::create_directories(root() / "../include_of_source_test");
+  write_file(root() / "../include_of_source_test/toolkit.h", "int toolkit;\n");
+  write_file(root() / "kernel/k.cu", "#include \"toolkit.h\"\n#include <toolkit.h>\nint k;\n");
+  EXPECT_THROW((void)load_source(root() / "kernel/k.cu", root()), InputError);
+  const KernelSource source =
+      load_source(root() / "kernel/k.cu", root(), {root() / "../include_of_source_test"});
+  EXPECT_TRUE(source.headers.empty());
+  EXPECT_THAT(source.expanded(), HasSubstr("#include \"toolkit.h\"\n#include <toolkit.h>\n"));
+  std::filesystem::remove_all(root() / "../include_of_source_test");
 }
 
 TEST_F(SourceTest, AMissingHeaderIsNamedWithItsIncluder) {
@@ -67,7 +155,7 @@ TEST_F(SourceTest, AMissingHeaderIsNamedWithItsIncluder) {
 TEST(ShippedTemplates, ExpandWithoutIncludes) {
   const std::filesystem::path root = std::filesystem::path(EVO_SOURCE_DIR) / "kernel_templates";
   const std::string text = load_source(root / "sdpa_fp8/wmma.cu", root).expanded();
-  EXPECT_THAT(text, Not(HasSubstr("#include")));
+  EXPECT_THAT(text, Not(testing::ContainsRegex("(^|\n)[ \t]*#include")));
   EXPECT_THAT(text, HasSubstr("sdpa_fp8_wmma"));
 }
 

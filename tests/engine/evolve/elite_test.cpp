@@ -25,15 +25,16 @@ std::vector<CandidateId> ids(const Elite& elite) {
   return result;
 }
 
-int by_time(const EliteMember& challenger, const EliteMember& incumbent) {
-  return challenger.p50_us < incumbent.p50_us ? -1 : 1;
+DuelResult by_time(const EliteMember& challenger, const EliteMember& incumbent) {
+  return challenger.p50_us < incumbent.p50_us ? DuelResult::kChallengerFaster
+                                              : DuelResult::kIncumbentFaster;
 }
 
-int tie(const EliteMember&, const EliteMember&) { return 0; }
+DuelResult tie(const EliteMember&, const EliteMember&) { return DuelResult::kTie; }
 
-int must_not_be_asked(const EliteMember&, const EliteMember&) {
+DuelResult must_not_be_asked(const EliteMember&, const EliteMember&) {
   ADD_FAILURE() << "a comparison was spent without need";
-  return 0;
+  return DuelResult::kTie;
 }
 
 TEST(Elite, ChallengersClimbToWhereTheyBelong) {
@@ -59,7 +60,9 @@ TEST(Elite, TheConfirmationDecidesNotTheStoredTimes) {
   Elite elite(2);
   elite.consider(member(1, 10), tie);
   // Looked 1 % slower in its own minute, and is faster side by side.
-  const auto faster = [](const EliteMember&, const EliteMember&) { return -1; };
+  const auto faster = [](const EliteMember&, const EliteMember&) {
+    return DuelResult::kChallengerFaster;
+  };
   EXPECT_TRUE(elite.consider(member(2, 10.1), faster));
   EXPECT_THAT(ids(elite), ElementsAre(2, 1));
 }
@@ -78,7 +81,7 @@ TEST(Elite, StopsClimbingAtTheFirstItDoesNotBeat) {
   EXPECT_TRUE(
       elite.consider(member(4, 8.95), [&](const EliteMember&, const EliteMember& incumbent) {
         ++asked;
-        return incumbent.id == 3 ? -1 : 0;
+        return incumbent.id == 3 ? DuelResult::kChallengerFaster : DuelResult::kTie;
       }));
   EXPECT_EQ(asked, 2);
   EXPECT_THAT(ids(elite), ElementsAre(1, 2, 4));
@@ -90,6 +93,31 @@ TEST(Elite, GivesUpAtTwiceTheLastOnceFull) {
   EXPECT_EQ(elite.give_up_us(), std::numeric_limits<double>::infinity());
   elite.consider(member(2, 15), by_time);
   EXPECT_EQ(elite.give_up_us(), 30);
+}
+
+TEST(Elite, AnIncumbentThatFailsLeavesAndTheChallengerGoesOn) {
+  Elite elite(3);
+  elite.restore({member(1, 8), member(2, 9), member(3, 10)});
+  std::vector<CandidateId> asked;
+  EXPECT_TRUE(
+      elite.consider(member(4, 7), [&](const EliteMember&, const EliteMember& incumbent) {
+        asked.push_back(incumbent.id);
+        return incumbent.id == 2 ? DuelResult::kIncumbentOut : DuelResult::kChallengerFaster;
+      }));
+  EXPECT_THAT(asked, ElementsAre(3, 2, 1));
+  EXPECT_THAT(ids(elite), ElementsAre(4, 1, 3));
+}
+
+TEST(Elite, AChallengerThatFailsDoesNotEnterThoughThereIsRoom) {
+  Elite elite(3);
+  elite.restore({member(1, 8)});
+  const auto out = [](DuelResult result) {
+    return [result](const EliteMember&, const EliteMember&) { return result; };
+  };
+  EXPECT_FALSE(elite.consider(member(4, 7), out(DuelResult::kChallengerOut)));
+  EXPECT_THAT(ids(elite), ElementsAre(1));
+  EXPECT_TRUE(elite.consider(member(5, 7), out(DuelResult::kBothOut)));
+  EXPECT_TRUE(elite.members().empty());
 }
 
 TEST(Elite, RemovesByName) {

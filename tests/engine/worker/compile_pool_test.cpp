@@ -9,11 +9,13 @@
 #include <map>
 
 #include "engine/core/error.hpp"
+#include "tests/db/sample.hpp"
 #include "tests/fakes/fake_program.hpp"
 
 namespace evo {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using Milliseconds = std::chrono::milliseconds;
 
@@ -30,15 +32,14 @@ std::map<std::size_t, CompilePool::Finished> collect_all(CompilePool& pool) {
   while (true) {
     for (auto& done : pool.collect()) finished.emplace(done.ticket, std::move(done));
     if (pool.is_idle()) return finished;
-    std::vector<pollfd> entries;
-    for (const int descriptor : pool.descriptors()) entries.push_back({descriptor, POLLIN, 0});
+    std::vector<pollfd> entries = pool.interests();
     ::poll(entries.data(), entries.size(), 10);
   }
 }
 
 TEST(CompilePool, EveryTicketComesBackWithItsOwnOutcome) {
   for (const std::size_t jobs : {1, 3}) {
-    CompilePool pool(fake_worker(), jobs, Milliseconds(20000));
+    CompilePool pool(fake_worker(), {.jobs = jobs, .limit = Milliseconds(20000)});
     constexpr int kRequests = 40;
     for (int i = 0; i < kRequests; ++i)
       pool.submit(static_cast<std::size_t>(i), request("none", i));
@@ -55,7 +56,7 @@ TEST(CompilePool, EveryTicketComesBackWithItsOwnOutcome) {
 }
 
 TEST(CompilePool, AFailureIsARejectionWithTheLog) {
-  CompilePool pool(fake_worker(), 1, Milliseconds(20000));
+  CompilePool pool(fake_worker(), {.jobs = 1, .limit = Milliseconds(20000)});
   pool.submit(0, request("does_not_compile"));
   const auto finished = collect_all(pool);
   const auto& rejection = std::get<Rejection>(finished.at(0).outcome);
@@ -66,7 +67,7 @@ TEST(CompilePool, AFailureIsARejectionWithTheLog) {
 }
 
 TEST(CompilePool, ACrashCostsOneCandidate) {
-  CompilePool pool(fake_worker(), 1, Milliseconds(20000));
+  CompilePool pool(fake_worker(), {.jobs = 1, .limit = Milliseconds(20000)});
   pool.submit(0, request("none"));
   pool.submit(1, request("crashes_compiler"));
   pool.submit(2, request("none"));
@@ -78,8 +79,81 @@ TEST(CompilePool, ACrashCostsOneCandidate) {
   EXPECT_TRUE(std::holds_alternative<Compiled>(finished.at(2).outcome));
 }
 
+class CompilePoolRetry : public testing::Test {
+ protected:
+  CompilePoolRetry() { setenv("EVO_FAKE_STATE", (folder_.path() / "state").c_str(), 1); }
+  ~CompilePoolRetry() override { unsetenv("EVO_FAKE_STATE"); }
+
+  CompilePool pool(std::size_t jobs, std::uint64_t memory_bytes = 0) {
+    return {fake_worker(),
+            {jobs, Milliseconds(20000), memory_bytes,
+             [this](const std::string& kind, const std::string& text) {
+               events_.push_back(kind + ": " + text);
+             }}};
+  }
+
+  sample::TemporaryFolder folder_;
+  std::vector<std::string> events_;
+};
+
+TEST_F(CompilePoolRetry, OneThatSomebodyKilledOrThatFailedOnceCostsNoCandidate) {
+  for (const char* bug : {"compiler_is_killed_once", "fails_once"}) {
+    std::filesystem::remove(folder_.path() / "state.compiler");
+    events_.clear();
+    CompilePool compilers = pool(1);
+    compilers.submit(0, request(bug));
+    const auto finished = collect_all(compilers);
+    EXPECT_TRUE(std::holds_alternative<Compiled>(finished.at(0).outcome)) << bug;
+    EXPECT_TRUE(finished.at(0).reproducible);
+    ASSERT_EQ(events_.size(), 1U);
+    EXPECT_THAT(events_[0], HasSubstr("tried once more"));
+  }
+}
+
+TEST_F(CompilePoolRetry, TheSecondFailureIsTheCandidatesAndNeverKept) {
+  for (const auto& [bug, why] : {std::pair("compiler_is_killed", "the compiler was killed: signal 15"),
+                                 std::pair("fails", "planted failure of the compiler"),
+                                 std::pair("runs_out_of_memory", "alone in a fresh process")}) {
+    CompilePool compilers = pool(3);
+    for (std::size_t i = 0; i < 6; ++i) compilers.submit(i, request(i == 2 ? bug : "none"));
+    const auto finished = collect_all(compilers);
+    ASSERT_EQ(finished.size(), 6U);
+    EXPECT_THAT(std::get<Rejection>(finished.at(2).outcome).reason, HasSubstr(why));
+    EXPECT_FALSE(finished.at(2).reproducible);
+    for (const std::size_t i : {0, 1, 3, 4, 5}) {
+      EXPECT_TRUE(std::holds_alternative<Compiled>(finished.at(i).outcome)) << bug << i;
+    }
+  }
+}
+
+TEST_F(CompilePoolRetry, MemoryIsLimitedForEveryProcess) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers take more address space than any limit";
+#endif
+  constexpr std::uint64_t kLimit = std::uint64_t{1} << 30;
+  CompilePool compilers = pool(1, kLimit);
+  compilers.submit(0, request("none"));
+  compilers.submit(1, request("compiler_eats_memory"));
+  compilers.submit(2, request("none"));
+  const auto finished = collect_all(compilers);
+  EXPECT_THAT(std::get<Rejection>(finished.at(1).outcome).reason,
+              AllOf(HasSubstr("ran out of memory"), HasSubstr("limit 1.1 GB")));
+  EXPECT_FALSE(finished.at(1).reproducible);
+  EXPECT_TRUE(std::holds_alternative<Compiled>(finished.at(2).outcome));
+}
+
+TEST(CompilePool, AnyBytesInAReasonAreTextAndItIsNeverEmpty) {
+  CompilePool pool(fake_worker(), {.jobs = 1, .limit = Milliseconds(20000)});
+  pool.submit(0, request("says_nul"));
+  pool.submit(1, request("says_nothing"));
+  const auto finished = collect_all(pool);
+  EXPECT_EQ(std::get<Rejection>(finished.at(0).outcome).reason, "\\x00ptxas error");
+  EXPECT_EQ(std::get<Rejection>(finished.at(0).outcome).detail, "a\\x00\\xff");
+  EXPECT_EQ(std::get<Rejection>(finished.at(1).outcome).reason, "no reason was given");
+}
+
 TEST(CompilePool, AHangIsKilledAtItsDeadlineWhileOthersGoOn) {
-  CompilePool pool(fake_worker(), 2, Milliseconds(300));
+  CompilePool pool(fake_worker(), {.jobs = 2, .limit = Milliseconds(300)});
   pool.submit(0, request("hangs_compiler"));
   for (std::size_t i = 1; i <= 5; ++i) pool.submit(i, request("none"));
   EXPECT_LE(pool.next_deadline(), std::chrono::steady_clock::now() + Milliseconds(300));
@@ -95,9 +169,9 @@ TEST(CompilePool, AHangIsKilledAtItsDeadlineWhileOthersGoOn) {
 }
 
 TEST(CompilePool, KnowsTheVersionAndRefusesAWorkerThatIsNone) {
-  CompilePool pool(fake_worker(), 1, Milliseconds(20000));
+  CompilePool pool(fake_worker(), {.jobs = 1, .limit = Milliseconds(20000)});
   EXPECT_EQ(pool.version(), "fake 1.0");
-  CompilePool broken("/bin/false", 1, Milliseconds(20000));
+  CompilePool broken("/bin/false", {.jobs = 1, .limit = Milliseconds(20000)});
   EXPECT_THROW((void)broken.version(), MissingError);
 }
 

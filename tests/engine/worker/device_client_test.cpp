@@ -8,6 +8,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/worker/session_messages.hpp"
+#include "tests/db/sample.hpp"
 #include "tests/fakes/fake_program.hpp"
 
 namespace evo {
@@ -87,6 +88,59 @@ TEST_F(DeviceClientTest, ACrashIsToldAndTheNextRequestWorks) {
   ASSERT_TRUE(reply.failure.has_value());
   EXPECT_THAT(*reply.failure, HasSubstr("took its process down (signal 6 (Aborted))"));
   EXPECT_LT(reply.wall_ms, 400);
+  EXPECT_FALSE(check("none").rejection);
+}
+
+/// A file that does not exist, for the fakes to note that something has happened once.
+class StateFile {
+ public:
+  StateFile() { setenv("EVO_FAKE_STATE", path().c_str(), 1); }
+  ~StateFile() { unsetenv("EVO_FAKE_STATE"); }
+
+ private:
+  [[nodiscard]] std::string path() const { return folder_.path() / "state"; }
+  sample::TemporaryFolder folder_;
+};
+
+class DeviceClientOnceTest : public StateFile, public DeviceClientTest {};
+
+TEST_F(DeviceClientOnceTest, AWorkerThatSomebodyKillsCostsNoKernel) {
+  const CorrectnessResult result = check("is_killed_once");
+  EXPECT_FALSE(result.rejection.has_value());
+  ASSERT_EQ(events_.size(), 1U);
+  EXPECT_THAT(events_[0], AllOf(HasSubstr("device worker replaced"), HasSubstr("signal 9"),
+                                HasSubstr("tried once more")));
+}
+
+TEST_F(DeviceClientOnceTest, AWorkerThatSomebodyStopsCostsNoKernel) {
+  const CorrectnessResult result = check("is_stopped_once");
+  EXPECT_FALSE(result.rejection.has_value());
+  ASSERT_EQ(events_.size(), 1U);
+  EXPECT_THAT(events_[0], HasSubstr("stopped by somebody"));
+}
+
+TEST_F(DeviceClientTest, AKernelThatEndsTwoWorkersIsBlamed) {
+  for (const auto& [bug, why] : {std::pair("is_killed", "had its process killed (signal 9"),
+                                 std::pair("eats_memory", "ran out of memory"),
+                                 std::pair("crashes", "took its process down (signal 6")}) {
+    events_.clear();
+    client_.submit_check(kernel(bug));
+    const DeviceClient::Reply reply = client_.wait();
+    ASSERT_TRUE(reply.failure.has_value()) << bug;
+    EXPECT_THAT(*reply.failure, AllOf(HasSubstr(why), HasSubstr("twice")));
+    EXPECT_EQ(events_.size(), 2U) << bug;
+    EXPECT_FALSE(check("none").rejection) << bug;
+  }
+}
+
+TEST_F(DeviceClientTest, AnErrorOfTheMachineEndsTheRunOnlyWhileNothingHasWorked) {
+  client_.submit_check(kernel("fails_on_the_host"));
+  EXPECT_THROW((void)client_.wait(), Error);
+  EXPECT_FALSE(check("none").rejection);
+  client_.submit_check(kernel("fails_on_the_host"));
+  const DeviceClient::Reply reply = client_.wait();
+  ASSERT_TRUE(reply.failure.has_value());
+  EXPECT_THAT(*reply.failure, HasSubstr("a call of the driver failed"));
   EXPECT_FALSE(check("none").rejection);
 }
 

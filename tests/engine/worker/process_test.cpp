@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "engine/core/error.hpp"
+#include "tests/db/sample.hpp"
 
 namespace evo {
 namespace {
@@ -30,7 +31,7 @@ TEST(WorkerProcess, SaysHowItEnded) {
     WorkerProcess process = shell(script);
     EXPECT_FALSE(process.wait(kPatience).has_value());
     EXPECT_FALSE(process.is_open());
-    EXPECT_EQ(process.kill(), ending);
+    EXPECT_EQ(process.kill().text, ending);
   }
 }
 
@@ -38,8 +39,8 @@ TEST(WorkerProcess, OneThatRunsIsKilled) {
   WorkerProcess process = shell("exec sleep 1000");
   EXPECT_FALSE(process.wait(Milliseconds(20)).has_value());
   EXPECT_TRUE(process.is_open());
-  EXPECT_EQ(process.kill(), "signal 9 (Killed)");
-  EXPECT_EQ(process.kill(), "not running");
+  EXPECT_EQ(process.kill().text, "signal 9 (Killed)");
+  EXPECT_EQ(process.kill().text, "not running");
 }
 
 TEST(WorkerProcess, EchoesMessages) {
@@ -50,10 +51,52 @@ TEST(WorkerProcess, EchoesMessages) {
   EXPECT_EQ(process.wait(kPatience), nlohmann::json({{"op", "small"}}));
 }
 
+TEST(WorkerProcess, SendingNeverWaitsAndTheRestGoesOutLater) {
+  WorkerProcess process("/bin/cat", {});
+  ::kill(process.number(), SIGSTOP);
+  // Far more than a socket holds.
+  const nlohmann::json message = {{"data", to_binary(std::string(8 << 20, '\7'))}};
+  const auto start = std::chrono::steady_clock::now();
+  ASSERT_TRUE(process.send(message));
+  ASSERT_TRUE(process.send({{"op", "second"}}));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, Milliseconds(2000));
+  EXPECT_NE(process.interest().events & POLLOUT, 0);
+  EXPECT_FALSE(process.wait(Milliseconds(50)).has_value());
+  ::kill(process.number(), SIGCONT);
+  EXPECT_EQ(process.wait(kPatience), message);
+  EXPECT_EQ(process.wait(kPatience), nlohmann::json({{"op", "second"}}));
+  EXPECT_EQ(process.interest().events & POLLOUT, 0);
+}
+
+TEST(WorkerProcess, KnowsWhoEndedIt) {
+  WorkerProcess killed = shell("kill -KILL $$");
+  (void)killed.wait(kPatience);
+  EXPECT_TRUE(killed.kill().killed_from_outside);
+  WorkerProcess crashed = shell("kill -SEGV $$");
+  (void)crashed.wait(kPatience);
+  EXPECT_FALSE(crashed.kill().killed_from_outside);
+  WorkerProcess running = shell("exec sleep 1000");
+  EXPECT_FALSE(running.kill().killed_from_outside);
+  WorkerProcess stopped = shell("kill -STOP $$");
+  (void)stopped.wait(Milliseconds(200));
+  const Ending ending = stopped.kill();
+  EXPECT_TRUE(ending.killed_from_outside);
+  EXPECT_EQ(ending.text, "stopped by somebody");
+}
+
+TEST(WorkerProcess, CannotWriteFilesWhereItMustNot) {
+  const sample::TemporaryFolder folder;
+  const std::string file = folder.path() / "written";
+  WorkerProcess process(kShell, {"-c", "echo text > '" + file + "'; exit 4"}, {0, false});
+  (void)process.wait(kPatience);
+  EXPECT_EQ(process.kill().text, "exit code 4");
+  EXPECT_EQ(std::filesystem::file_size(file), 0U);
+}
+
 TEST(WorkerProcess, AProgramThatIsNotThereEndsAtOnce) {
   WorkerProcess process("/nonexistent/worker", {});
   EXPECT_FALSE(process.wait(kPatience).has_value());
-  EXPECT_EQ(process.kill(), "exit code 127");
+  EXPECT_EQ(process.kill().text, "exit code 127");
 }
 
 TEST(WorkerProcess, SendingToOneThatIsGoneIsFalseAndNotASignal) {

@@ -1,0 +1,161 @@
+// What the compiler may open, in the real worker: only there do the functions stand in front.
+
+#include "engine/compile/file_watch.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "engine/core/error.hpp"
+#include "engine/core/json_reader.hpp"
+#include "engine/gate/harness.hpp"
+#include "engine/worker/compile_pool.hpp"
+#include "tests/db/sample.hpp"
+
+namespace evo {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class FileWatchTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      (void)pool_.version();
+    } catch (const MissingError& error) {
+      GTEST_SKIP() << error.what();
+    }
+    std::filesystem::create_directories(include());
+    write_file(include() / "a.h", "#define A 1.0f\n");
+  }
+
+  [[nodiscard]] std::filesystem::path include() const {
+    return std::filesystem::canonical(folder_.path()) / "include";
+  }
+
+  CompilePool::Finished compile(const std::string& head, bool with_path = true) {
+    CompileRequest request{{"k.cu",
+                            head + "\n#ifndef A\n#define A 9.0f\n#endif\n"
+                                   "extern \"C\" __global__ void k(float* y) { y[0] = A; }\n",
+                            {}},
+                           "k",
+                           "sm_89",
+                           {}};
+    if (with_path) request.options.push_back("-I" + include().string());
+    pool_.submit(0, request);
+    while (true) {
+      auto finished = pool_.collect();
+      if (!finished.empty()) return std::move(finished.front());
+      std::vector<pollfd> entries = pool_.interests();
+      ::poll(entries.data(), entries.size(), 10);
+    }
+  }
+
+  std::string reason(const CompilePool::Finished& finished) {
+    const auto* rejection = std::get_if<Rejection>(&finished.outcome);
+    return rejection == nullptr ? "compiled" : rejection->reason + "\n" + rejection->detail;
+  }
+
+  sample::TemporaryFolder folder_;
+  CompilePool pool_{std::filesystem::read_symlink("/proc/self/exe").parent_path() / "evo-worker",
+                    {}};
+};
+
+TEST_F(FileWatchTest, WhatIsOpenedInAnIncludePathIsADependency) {
+  const CompilePool::Finished first = compile("#include \"a.h\"");
+  EXPECT_EQ(reason(first), "compiled");
+  ASSERT_FALSE(first.dependencies.empty());
+  EXPECT_TRUE(is_current(first.dependencies));
+  EXPECT_THAT(first.dependencies,
+              testing::Contains(testing::Field(&Dependency::path, (include() / "a.h").string())));
+  write_file(include() / "a.h", "#define A 2.0f\n");
+  EXPECT_FALSE(is_current(first.dependencies));
+  const CompilePool::Finished second = compile("#include \"a.h\"");
+  EXPECT_NE(std::get<Compiled>(first.outcome).ptx_hash,
+            std::get<Compiled>(second.outcome).ptx_hash);
+  std::filesystem::remove(include() / "a.h");
+  EXPECT_FALSE(is_current(second.dependencies));
+}
+
+/// A file that was looked for and is there later may change the kernel as well.
+TEST_F(FileWatchTest, WhatWasMissingIsADependencyToo) {
+  const CompilePool::Finished without =
+      compile("#if __has_include(\"b.h\")\n#include \"b.h\"\n#endif");
+  EXPECT_EQ(reason(without), "compiled");
+  EXPECT_TRUE(is_current(without.dependencies));
+  write_file(include() / "b.h", "#define A 5.0f\n");
+  EXPECT_FALSE(is_current(without.dependencies));
+}
+
+TEST_F(FileWatchTest, NothingElseIsOpenedAndNothingOfItIsTold) {
+  write_file(folder_.path() / "secret.h", "hunter2\n");
+  std::filesystem::create_symlink(folder_.path() / "secret.h", include() / "linked.h");
+  const std::string outside = (folder_.path() / "secret.h").string();
+  for (const std::string& include :
+       {"\"" + outside + "\"", "<" + outside + ">", std::string("\"../secret.h\""),
+        std::string("\"linked.h\""), std::string("<../secret.h>")}) {
+    for (const std::string& head :
+         {"#include " + include, "#define FILE " + include + "\n#include FILE"}) {
+      const CompilePool::Finished finished = compile(head);
+      EXPECT_THAT(reason(finished),
+                  AllOf(HasSubstr("cannot open source file"),
+                        HasSubstr(".h was not opened: links followed, it lies outside"),
+                        Not(HasSubstr("hunter2"))))
+          << head;
+    }
+  }
+  EXPECT_THAT(reason(compile("#include \"/dev/zero\"")), HasSubstr("cannot open source file"));
+  EXPECT_THAT(reason(compile("#include \"/etc/passwd\"", false)), Not(HasSubstr("root:")));
+  EXPECT_EQ(reason(compile("#if __has_include(\"/etc/passwd\")\n#error there\n#endif")),
+            "compiled");
+}
+
+TEST_F(FileWatchTest, WithoutIncludePathsNothingDepends) {
+  const CompilePool::Finished finished = compile("", false);
+  EXPECT_EQ(reason(finished), "compiled");
+  EXPECT_TRUE(finished.dependencies.empty());
+}
+
+/// A whole space with an include path: a stored compilation counts only while its headers are as
+/// they were.
+TEST_F(FileWatchTest, AChangedHeaderNeverGivesTheOldBinary) {
+  const auto programs = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  setenv("EVO_WORKER", (programs / "evo-worker").c_str(), 1);
+  const std::filesystem::path project = folder_.path() / "project";
+  std::filesystem::copy(std::filesystem::path(EVO_SOURCE_DIR) / "tests/planted", project,
+                        std::filesystem::copy_options::recursive);
+  std::filesystem::create_directories(project / "include");
+  Json space = read_json_file(project / "search_spaces/planted.json");
+  space["compiler_options"] = {"-I", "../include"};
+  write_file(project / "search_spaces/planted.json", space.dump());
+  const auto kernel = project / "kernel_templates/planted/planted.cu";
+  write_file(kernel,
+             "#include <factor.h>\n__device__ float factor = FACTOR;\n" + read_text_file(kernel));
+  Store store = Store::in_memory();
+  HarnessOptions options;
+  options.space_file = project / "search_spaces/planted.json";
+  const auto judged = [&](const std::string& factor) {
+    write_file(project / "include/factor.h", "#define FACTOR " + factor + "\n");
+    Harness harness(options, store, nullptr);
+    const std::atomic<bool> never{false};
+    return harness.judge({harness.space().defaults()}, 1e9, never,
+                         [](std::size_t, const Judgement&) {})[0];
+  };
+  const Judgement one = judged("1");
+  ASSERT_TRUE(one.compilation.ok) << one.compilation.log;
+  EXPECT_TRUE(judged("1").cached);
+  const Judgement two = judged("2");
+  EXPECT_FALSE(two.cached);
+  EXPECT_NE(two.compilation.ptx_hash, one.compilation.ptx_hash);
+  EXPECT_NE(two.compilation.key, one.compilation.key);
+  const Judgement again = judged("1");
+  EXPECT_TRUE(again.cached);
+  EXPECT_EQ(again.compilation.ptx_hash, one.compilation.ptx_hash);
+  unsetenv("EVO_WORKER");
+}
+
+}  // namespace
+}  // namespace evo
