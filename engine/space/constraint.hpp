@@ -18,10 +18,6 @@ struct ConstraintText {
   std::string why;
 };
 
-/// The parts of a conjunction: "(a) && (b || c)" gives "a" and "b || c". An expression whose
-/// outermost operator is another one is returned whole.
-[[nodiscard]] std::vector<std::string> split_conjunction(std::string_view expression);
-
 /// One condition, compiled for a list of parameters. Conditions over few combinations of values are
 /// tabulated, and only the others (see is_tabulated()) are evaluated later on: these must not be
 /// asked by two threads at once.
