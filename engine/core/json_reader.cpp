@@ -155,31 +155,32 @@ void JsonReader::finish() const {
   }
 }
 
-std::string read_text_file(const std::filesystem::path& file) {
+std::string read_text_file(const std::filesystem::path& file, std::size_t most_bytes) {
+  constexpr std::size_t kChunk = 1 << 16;
+  std::error_code ignored;
   std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  if (!stream || std::filesystem::is_directory(file) || !(text << stream.rdbuf())) {
-    // An empty file makes << fail although it was read.
-    std::error_code ignored;
-    if (stream && std::filesystem::is_regular_file(file, ignored) &&
-        std::filesystem::file_size(file, ignored) == 0) {
-      return {};
-    }
-    throw InputError(file.string() + ": cannot be read: " + std::strerror(errno));
+  if (!stream || std::filesystem::is_directory(file, ignored)) {
+    throw InputError(file.string() +
+                     ": cannot be read: " + (stream ? "it is a folder" : std::strerror(errno)));
   }
-  return std::move(text).str();
-}
-
-Json parse_json(const std::string& text, const std::string& file) {
-  try {
-    return Json::parse(text, nullptr, true, true);
-  } catch (const Json::parse_error& error) {
-    throw InputError(file + ": not JSON: " + error.what());
+  // Read and not asked for its size: what is no regular file may have no end.
+  std::string text;
+  while (stream && text.size() <= most_bytes) {
+    const std::size_t had = text.size();
+    text.resize(had + kChunk);
+    stream.read(text.data() + had, kChunk);
+    text.resize(had + static_cast<std::size_t>(stream.gcount()));
   }
+  if (stream.bad()) throw InputError(file.string() + ": cannot be read: " + std::strerror(errno));
+  if (text.size() > most_bytes) {
+    throw InputError(file.string() + ": has more than " + std::to_string(most_bytes) +
+                     " bytes, which is the most allowed");
+  }
+  return text;
 }
 
 Json read_json_file(const std::filesystem::path& file) {
-  return parse_json(read_text_file(file), file.string());
+  return parse_json(read_text_file(file, kLargestJson), file.string());
 }
 
 void write_file(const std::filesystem::path& file, std::string_view content) {

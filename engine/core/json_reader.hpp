@@ -63,15 +63,23 @@ class JsonReader {
   mutable std::set<std::string, std::less<>> seen_;
 };
 
-/// Parses JSON text (comments allowed). Throws InputError naming `file`, line and column.
+/// Bytes that a JSON input file may have: 64 MiB.
+inline constexpr std::size_t kLargestJson = std::size_t{1} << 26;
+/// Bytes that any other input file may have: 1 GiB.
+inline constexpr std::size_t kLargestFile = std::size_t{1} << 30;
+
+/// Parses JSON text (comments allowed). Throws InputError naming `file`, line and column: of what
+/// is not JSON or not UTF-8, of keys that are there twice, of more than 64 levels, of whole numbers
+/// beyond 64 bits.
 [[nodiscard]] Json parse_json(const std::string& text, const std::string& file);
 
 /// Parses a JSON file (comments allowed). Throws InputError naming the file, and line and column of
 /// a syntax error.
 [[nodiscard]] Json read_json_file(const std::filesystem::path& file);
 
-/// The whole file as text. Throws InputError when it cannot be read.
-[[nodiscard]] std::string read_text_file(const std::filesystem::path& file);
+/// The whole file as text. Throws InputError when it cannot be read or is larger than `most_bytes`.
+[[nodiscard]] std::string read_text_file(const std::filesystem::path& file,
+                                         std::size_t most_bytes = kLargestFile);
 
 /// Writes atomically: to a temporary file beside it, then renamed. Throws InputError on failure.
 void write_file(const std::filesystem::path& file, std::string_view content);
