@@ -1,12 +1,15 @@
 #include "engine/core/json_reader.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <sstream>
 
 #include "engine/core/error.hpp"
+#include "engine/core/names.hpp"
 
 namespace evo {
 namespace {
@@ -60,11 +63,33 @@ std::string JsonReader::string(std::string_view key) const {
   if (!value.is_string() || value.get_ref<const std::string&>().empty()) {
     fail(key, "allowed is a non-empty string");
   }
-  return value.get<std::string>();
+  const auto& text = value.get_ref<const std::string&>();
+  const auto is_control = [](char c) {
+    return (static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t') || c == '\x7f';
+  };
+  if (std::any_of(text.begin(), text.end(), is_control)) {
+    fail(key, "allowed is text without control characters");
+  }
+  return text;
+}
+
+std::string JsonReader::line(std::string_view key) const {
+  constexpr std::size_t kLongest = 200;
+  std::string text = string(key);
+  if (text.size() > kLongest || text.find_first_of("\n\t") != std::string::npos) {
+    fail(key, "allowed is one line of at most 200 bytes");
+  }
+  return text;
 }
 
 std::string JsonReader::string_or(std::string_view key, std::string fallback) const {
   return has(key) ? string(key) : std::move(fallback);
+}
+
+std::string JsonReader::plain_name(std::string_view key) const {
+  std::string name = string(key);
+  if (!is_plain_name(name)) fail(key, std::string(kAllowedName));
+  return name;
 }
 
 double JsonReader::number(std::string_view key) const {
@@ -79,7 +104,9 @@ double JsonReader::number_or(std::string_view key, double fallback) const {
 
 std::int64_t JsonReader::integer(std::string_view key) const {
   const Json& value = at(key);
-  if (!value.is_number_integer()) fail(key, "allowed is an integer");
+  const bool fits = !value.is_number_unsigned() ||
+                    value.get<std::uint64_t>() <= std::numeric_limits<std::int64_t>::max();
+  if (!value.is_number_integer() || !fits) fail(key, "allowed is an integer");
   return value.get<std::int64_t>();
 }
 
@@ -135,10 +162,19 @@ JsonReader JsonReader::child(std::string_view key) const {
   return {at(key), file_, path};
 }
 
-std::vector<JsonReader> JsonReader::children(std::string_view key) const {
+void JsonReader::require_at_most(std::string_view key, std::size_t most) const {
+  const std::size_t count = at(key).size();
+  if (count <= most) return;
+  throw InputError(where(key) + ": " + std::to_string(count) + " entries; allowed are at most " +
+                   std::to_string(most));
+}
+
+std::vector<JsonReader> JsonReader::children(std::string_view key, std::size_t most) const {
   std::vector<JsonReader> readers;
   if (!has(key)) return readers;
   const Json& list = array(key);
+  require_at_most(key, most);
+  readers.reserve(list.size());
   const std::string path = path_.empty() ? std::string(key) : path_ + "." + std::string(key);
   for (std::size_t i = 0; i < list.size(); ++i) {
     readers.emplace_back(list[i], file_, path + "[" + std::to_string(i) + "]");

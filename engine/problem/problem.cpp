@@ -1,5 +1,6 @@
 #include "engine/problem/problem.hpp"
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -12,12 +13,22 @@ constexpr double kMaxGridX = 2147483647.0;  // CUDA C++ programming guide, compu
 constexpr double kMaxGridYz = 65535.0;
 constexpr double kMaxBlock = 1024.0;
 
+std::string number_text(double value) { return Json(value).dump(); }
+
+/// A bound of the tolerance: finite and ≥ 0.
+double bound(const Expression& expression, const Values& values, double most) {
+  const double value = expression.evaluate(values);
+  if (value >= 0 && value <= most) return value;
+  throw ProblemError(expression.described(values) + ": this bound is " + number_text(value) +
+                     "; allowed is a number ≥ 0" + (most == 1 ? " and ≤ 1" : ""));
+}
+
 std::uint32_t whole(const Expression& expression, const Values& values, double low, double high,
                     std::string_view what) {
   const double value = expression.evaluate(values);
   if (value != std::floor(value) || value < low || value > high) {
-    throw ProblemError(std::string(what) + " '" + expression.text() + "' is " +
-                       std::to_string(value) + "; allowed is a whole number from " +
+    throw ProblemError(expression.described(values) + ": " + std::string(what) + " is " +
+                       number_text(value) + "; allowed is a whole number from " +
                        std::to_string(static_cast<std::int64_t>(low)) + " to " +
                        std::to_string(static_cast<std::int64_t>(high)));
   }
@@ -49,10 +60,11 @@ const Expression& KernelSpec::extent_of(const Argument& argument) const {
 
 std::size_t Argument::bytes(const Values& values, const Expression& extent) const {
   const double count = extent.evaluate(values);
-  constexpr double kMaxElements = 1e12;  // far above any device memory
-  if (count < 0 || count != std::floor(count) || count > kMaxElements) {
-    throw ProblemError("extent '" + extent.text() + "' of argument '" + name + "' is " +
-                       std::to_string(count) + "; allowed is a whole number of elements");
+  if (count < 0 || count != std::floor(count) ||
+      count * static_cast<double>(size_of(dtype)) > kMostBytes) {
+    throw ProblemError(extent.described(values) + ": the extent of argument '" + name + "' is " +
+                       number_text(count) + "; allowed is a whole number of elements, in all at " +
+                       "most 1 TiB (2^40 bytes)");
   }
   return static_cast<std::size_t>(count) * size_of(dtype);
 }
@@ -63,11 +75,30 @@ std::size_t Argument::row_length(const Values& values) const {
   const std::size_t elements = bytes(values) / size_of(dtype);
   const bool whole = length >= 1 && length == std::floor(length);
   if (!whole || std::fmod(static_cast<double>(elements), length) != 0) {
-    throw ProblemError("row '" + row->text() + "' of argument '" + name + "' is " +
-                       std::to_string(length) + "; allowed is a whole number that divides its " +
+    throw ProblemError(row->described(values) + ": the row of argument '" + name + "' is " +
+                       number_text(length) + "; allowed is a whole number that divides its " +
                        std::to_string(elements) + " elements");
   }
   return static_cast<std::size_t>(length);
+}
+
+double Argument::scalar(const Values& values) const {
+  const double value = size.evaluate(values);
+  if (is_floating(dtype)) {
+    if (std::fabs(value) <= largest_finite(dtype)) return value;
+  } else {
+    // The largest of 64 bits are no doubles: what is below the next power of two is within.
+    const WholeRange range = whole_range(dtype);
+    const double beyond = std::ldexp(1.0, static_cast<int>(std::bit_width(range.above)));
+    if (value == std::floor(value) && value < beyond &&
+        value >= -static_cast<double>(range.below)) {
+      return value;
+    }
+  }
+  throw ProblemError(size.described(values) + ": the value of scalar '" + name + "' is " +
+                     number_text(value) + ", which " + std::string(to_string(dtype)) +
+                     " does not hold; allowed is a " +
+                     (is_floating(dtype) ? "number" : "whole number") + " within the type's range");
 }
 
 LaunchConfig LaunchExpressions::evaluate(const Values& values) const {
@@ -84,9 +115,11 @@ LaunchConfig LaunchExpressions::evaluate(const Values& values) const {
 }
 
 Tolerance ToleranceExpressions::evaluate(const Values& values) const {
-  Tolerance tolerance{max_abs_error.evaluate(values), bad_abs_error.evaluate(values),
-                      bad_share.evaluate(values), relative_l2.evaluate(values)};
-  if (max_row_error) tolerance.max_row_error = max_row_error->evaluate(values);
+  constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+  Tolerance tolerance{bound(max_abs_error, values, kNoLimit),
+                      bound(bad_abs_error, values, kNoLimit), bound(bad_share, values, 1),
+                      bound(relative_l2, values, kNoLimit)};
+  if (max_row_error) tolerance.max_row_error = bound(*max_row_error, values, kNoLimit);
   return tolerance;
 }
 

@@ -37,13 +37,20 @@ struct Argument {
   /// For out and inout: elements of a row, of shape variables; none: it has no rows.
   std::optional<Expression> row = {};
 
-  /// Number of bytes of the buffer. Throws ProblemError when the extent is not a whole number ≥ 0.
+  /// Number of bytes of the buffer. Throws ProblemError when the extent is not a whole number ≥ 0
+  /// or the buffer larger than kMostBytes.
   [[nodiscard]] std::size_t bytes(const Values& values) const { return bytes(values, size); }
   /// The same with the extent a template gives, see KernelSpec::extent_of.
   [[nodiscard]] std::size_t bytes(const Values& values, const Expression& extent) const;
   /// Elements of a row; 0 without rows. Throws ProblemError unless whole rows fill the extent.
   [[nodiscard]] std::size_t row_length(const Values& values) const;
+  /// The value of a scalar. Throws ProblemError unless `dtype` holds it: whole and in range for an
+  /// integer type, not beyond the largest finite one for a floating type.
+  [[nodiscard]] double scalar(const Values& values) const;
 };
+
+/// Bytes that one buffer may have: 1 TiB, above the memory of any device.
+inline constexpr double kMostBytes = 1099511627776.0;
 
 /// A named set of sizes.
 struct Shape {
@@ -79,6 +86,7 @@ struct ToleranceExpressions {
   Expression relative_l2;
   std::optional<Expression> max_row_error = {};  ///< none: no bound
 
+  /// Throws ProblemError unless every bound is finite and ≥ 0, and bad_share at most 1.
   [[nodiscard]] Tolerance evaluate(const Values& values) const;
 };
 

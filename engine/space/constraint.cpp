@@ -1,7 +1,6 @@
 #include "engine/space/constraint.hpp"
 
-#include <algorithm>
-#include <map>
+#include <optional>
 
 #include "engine/core/error.hpp"
 
@@ -10,12 +9,6 @@ namespace {
 
 /// Widest condition that is evaluated once and for all (2^16 evaluations take about 5 ms).
 constexpr double kLargestTable = 65536;
-
-std::map<std::string, std::size_t> index_by_macro(const std::vector<Parameter>& parameters) {
-  std::map<std::string, std::size_t> index;
-  for (std::size_t i = 0; i < parameters.size(); ++i) index[parameters[i].macro] = i;
-  return index;
-}
 
 std::string macro_list(const std::vector<Parameter>& parameters) {
   std::string list;
@@ -27,12 +20,16 @@ std::string macro_list(const std::vector<Parameter>& parameters) {
 
 }  // namespace
 
-Constraint::Constraint(const std::string& expression, const std::vector<Parameter>& parameters)
-    : parameters_(&parameters), expression_(expression, value_names(parameters)) {
-  const std::map<std::string, std::size_t> index = index_by_macro(parameters);
+ConditionNames::ConditionNames(const std::vector<Parameter>& list) : values(value_names(list)) {
+  for (std::size_t i = 0; i < list.size(); ++i) parameters[list[i].macro] = i;
+}
+
+Constraint::Constraint(const std::string& expression, const std::vector<Parameter>& parameters,
+                       const ConditionNames& names)
+    : parameters_(&parameters), expression_(expression, names.values) {
   for (const std::string& name : expression_.variables()) {
-    const auto found = index.find(name);
-    if (found == index.end()) {
+    const auto found = names.parameters.find(name);
+    if (found == names.parameters.end()) {
       throw InputError("'" + name +
                        "' is neither a macro nor a value name; macros: " + macro_list(parameters));
     }

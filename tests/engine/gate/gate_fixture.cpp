@@ -9,7 +9,7 @@ namespace {
 
 Json problem_json(const std::string& dtype, bool deterministic) {
   Json generator = {{"distribution", "normal"}};
-  if (dtype == "u8") generator = {{"distribution", "integers"}, {"low", 127}, {"high", 127}};
+  if (dtype == "u8") generator = {{"distribution", "constant"}, {"value", 127}};
   return {{"format", "evo-tune problem 1"},
           {"name", "line"},
           {"arguments",

@@ -19,6 +19,13 @@ std::vector<double> values(const Generator& generator, Dtype dtype, std::size_t 
   return decode_all(dtype, generate(generator, dtype, count, seed));
 }
 
+Generator integers(std::int64_t low, std::int64_t high) {
+  return {Distribution::kIntegers,
+          0,
+          0,
+          {low < 0, static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(high)}};
+}
+
 TEST(Generator, TheSameSeedGivesTheSameBytesAndAnotherDoesNot) {
   for (const std::size_t count : {1000, 100000}) {  // both ways of encoding
     EXPECT_EQ(generate(kNormal, Dtype::kE4m3, count, 5), generate(kNormal, Dtype::kE4m3, count, 5));
@@ -69,7 +76,7 @@ TEST(Generator, UniformStaysInItsRangeAndFillsIt) {
 }
 
 TEST(Generator, IntegersIncludeBothEnds) {
-  const auto drawn = values({Distribution::kIntegers, -2, 3}, Dtype::kI32, 6000, 4);
+  const auto drawn = values(integers(-2, 3), Dtype::kI32, 6000, 4);
   const std::set<double> seen(drawn.begin(), drawn.end());
   EXPECT_EQ(seen, (std::set<double>{-2, -1, 0, 1, 2, 3}));
   for (const double value : seen) {

@@ -104,9 +104,12 @@ TEST(ProblemFile, RowsThatCannotBeAreRefused) {
               AllOf(HasSubstr("tolerance"), HasSubstr("needs an out or inout argument")));
   EXPECT_THAT(complaint([](Json& j) { j["arguments"][0]["row"] = 1; }),
               HasSubstr("arguments[0].row: 1: unknown key"));
-  EXPECT_THAT(complaint([](Json& j) { j["arguments"][1]["row"] = 2; }),
-              AllOf(HasSubstr("shapes.ragged: row '2' of argument 'y'"), HasSubstr("1003")));
-  EXPECT_THAT(complaint([](Json& j) { j["arguments"][1]["row"] = 0; }), HasSubstr("row '0'"));
+  EXPECT_THAT(
+      complaint([](Json& j) { j["arguments"][1]["row"] = 2; }),
+      AllOf(HasSubstr("shapes.ragged: arguments[1].row: expression '2': the row of argument 'y'"),
+            HasSubstr("1003")));
+  EXPECT_THAT(complaint([](Json& j) { j["arguments"][1]["row"] = 0; }),
+              HasSubstr("expression '0'"));
   EXPECT_THAT(complaint([](Json& j) { j["arguments"][1]["row"] = "M"; }), HasSubstr("'M'"));
 }
 
