@@ -1,5 +1,6 @@
 #include "engine/problem/problem.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -12,11 +13,12 @@ namespace {
 constexpr double kMaxGridX = 2147483647.0;  // CUDA C++ programming guide, compute capabilities
 constexpr double kMaxGridYz = 65535.0;
 constexpr double kMaxBlock = 1024.0;
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 std::string number_text(double value) { return Json(value).dump(); }
 
 /// A bound of the tolerance: finite and ≥ 0.
-double bound(const Expression& expression, const Values& values, double most) {
+double bound(const Expression& expression, const Values& values, double most = kNoLimit) {
   const double value = expression.evaluate(values);
   if (value >= 0 && value <= most) return value;
   throw ProblemError(expression.described(values) + ": this bound is " + number_text(value) +
@@ -33,6 +35,18 @@ std::uint32_t whole(const Expression& expression, const Values& values, double l
                        std::to_string(static_cast<std::int64_t>(high)));
   }
   return static_cast<std::uint32_t>(value);
+}
+
+std::uint32_t grid_size(const Expression& expression, std::size_t dimension, const Values& values) {
+  return whole(expression, values, 1, dimension == 0 ? kMaxGridX : kMaxGridYz, "grid");
+}
+
+std::uint32_t block_size(const Expression& expression, const Values& values) {
+  return whole(expression, values, 1, kMaxBlock, "block");
+}
+
+std::uint32_t shared_size(const Expression& expression, const Values& values) {
+  return whole(expression, values, 0, kMaxGridX, "dynamic_shared_bytes");
 }
 
 }  // namespace
@@ -103,24 +117,37 @@ double Argument::scalar(const Values& values) const {
 
 LaunchConfig LaunchExpressions::evaluate(const Values& values) const {
   LaunchConfig config;
-  for (std::size_t i = 0; i < grid.size(); ++i) {
-    config.grid[i] = whole(grid[i], values, 1, i == 0 ? kMaxGridX : kMaxGridYz, "grid");
-  }
-  for (std::size_t i = 0; i < block.size(); ++i) {
-    config.block[i] = whole(block[i], values, 1, kMaxBlock, "block");
-  }
-  config.dynamic_shared_bytes =
-      whole(dynamic_shared_bytes, values, 0, kMaxGridX, "dynamic_shared_bytes");
+  for (std::size_t i = 0; i < grid.size(); ++i) config.grid[i] = grid_size(grid[i], i, values);
+  for (std::size_t i = 0; i < block.size(); ++i) config.block[i] = block_size(block[i], values);
+  config.dynamic_shared_bytes = shared_size(dynamic_shared_bytes, values);
   return config;
 }
 
+void LaunchExpressions::check(const Values& known) const {
+  for (std::size_t i = 0; i < grid.size(); ++i) {
+    if (depends_only_on(grid[i], known)) (void)grid_size(grid[i], i, known);
+  }
+  for (const Expression& dimension : block) {
+    if (depends_only_on(dimension, known)) (void)block_size(dimension, known);
+  }
+  if (depends_only_on(dynamic_shared_bytes, known)) {
+    (void)shared_size(dynamic_shared_bytes, known);
+  }
+}
+
 Tolerance ToleranceExpressions::evaluate(const Values& values) const {
-  constexpr double kNoLimit = std::numeric_limits<double>::infinity();
-  Tolerance tolerance{bound(max_abs_error, values, kNoLimit),
-                      bound(bad_abs_error, values, kNoLimit), bound(bad_share, values, 1),
-                      bound(relative_l2, values, kNoLimit)};
-  if (max_row_error) tolerance.max_row_error = bound(*max_row_error, values, kNoLimit);
+  Tolerance tolerance{bound(max_abs_error, values), bound(bad_abs_error, values),
+                      bound(bad_share, values, 1), bound(relative_l2, values)};
+  if (max_row_error) tolerance.max_row_error = bound(*max_row_error, values);
   return tolerance;
+}
+
+void ToleranceExpressions::check(const Values& known) const {
+  for (const Expression* expression : {&max_abs_error, &bad_abs_error, &bad_share, &relative_l2,
+                                       max_row_error ? &*max_row_error : nullptr}) {
+    if (expression == nullptr || !depends_only_on(*expression, known)) continue;
+    (void)bound(*expression, known, expression == &bad_share ? 1 : kNoLimit);
+  }
 }
 
 const Shape& Problem::shape(std::string_view shape_name) const {
@@ -170,6 +197,11 @@ std::vector<const Shape*> Problem::checked_shapes(const Shape& timed,
     }
   }
   return checked;
+}
+
+bool depends_only_on(const Expression& expression, const Values& values) {
+  return std::ranges::all_of(expression.variables(),
+                             [&](const std::string& name) { return values.contains(name); });
 }
 
 Values merged(std::initializer_list<const Values*> parts) {

@@ -67,6 +67,8 @@ struct LaunchExpressions {
 
   /// Throws ProblemError when a dimension is not a whole number in the range CUDA allows.
   [[nodiscard]] LaunchConfig evaluate(const Values& values) const;
+  /// The same for the expressions that only depend on `known`.
+  void check(const Values& known) const;
 };
 
 /// Bounds of the correctness gate, evaluated.
@@ -88,6 +90,8 @@ struct ToleranceExpressions {
 
   /// Throws ProblemError unless every bound is finite and ≥ 0, and bad_share at most 1.
   [[nodiscard]] Tolerance evaluate(const Values& values) const;
+  /// The same for the bounds that only depend on `known`.
+  void check(const Values& known) const;
 };
 
 /// A source file and how to launch its kernel.
@@ -143,6 +147,9 @@ class Problem {
   [[nodiscard]] std::vector<const Shape*> checked_shapes(const Shape& timed,
                                                          const KernelSpec& kernel) const;
 };
+
+/// True when every variable of the expression has a value.
+[[nodiscard]] bool depends_only_on(const Expression& expression, const Values& values);
 
 /// One map of several; later ones win.
 [[nodiscard]] Values merged(std::initializer_list<const Values*> parts);

@@ -49,25 +49,6 @@ void require_workspaces(const Problem& problem, const std::string& file) {
   }
 }
 
-bool depends_only_on(const Expression& expression, const Values& values) {
-  return std::ranges::all_of(expression.variables(),
-                             [&](const std::string& name) { return values.contains(name); });
-}
-
-bool depends_only_on(const std::vector<Expression>& expressions, const Values& values) {
-  return std::ranges::all_of(expressions, [&](const Expression& expression) {
-    return depends_only_on(expression, values);
-  });
-}
-
-bool depends_only_on(const ToleranceExpressions& tolerance, const Values& values) {
-  return depends_only_on(tolerance.max_abs_error, values) &&
-         depends_only_on(tolerance.bad_abs_error, values) &&
-         depends_only_on(tolerance.bad_share, values) &&
-         depends_only_on(tolerance.relative_l2, values) &&
-         (!tolerance.max_row_error || depends_only_on(*tolerance.max_row_error, values));
-}
-
 void require_positive(const Expression& expression, const Values& values) {
   const double value = expression.evaluate(values);
   if (value > 0) return;
@@ -78,11 +59,8 @@ void require_positive(const Expression& expression, const Values& values) {
 /// What of a kernel depends on the shape alone. Where it depends on macros too, a candidate that it
 /// has no value for is rejected.
 void check_kernel(const Problem& problem, const KernelSpec& kernel, const Values& values) {
-  if (depends_only_on(kernel.launch.grid, values) && depends_only_on(kernel.launch.block, values) &&
-      depends_only_on(kernel.launch.dynamic_shared_bytes, values)) {
-    (void)kernel.launch.evaluate(values);
-  }
-  if (depends_only_on(kernel.tolerance, values)) (void)kernel.tolerance.evaluate(values);
+  kernel.launch.check(values);
+  kernel.tolerance.check(values);
   if (depends_only_on(kernel.independent_ctas, values)) {
     (void)kernel.independent_ctas.evaluate(values);
   }

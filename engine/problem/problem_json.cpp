@@ -117,8 +117,8 @@ std::vector<Expression> parse_dimensions(const JsonReader& reader, std::string_v
 
 ToleranceExpressions parse_tolerance(const JsonReader& reader, const JsonReader* base) {
   const auto bound = [&](std::string_view key) {
-    return base == nullptr ? parse_expression(reader, key)
-                           : parse_expression(reader, key, base->expression(key));
+    return base == nullptr || reader.has(key) ? parse_expression(reader, key)
+                                              : parse_expression(*base, key);
   };
   ToleranceExpressions tolerance{bound("max_abs_error"), bound("bad_abs_error"), bound("bad_share"),
                                  bound("relative_l2")};

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <limits>
 #include <numbers>
 #include <set>
 
@@ -83,6 +85,33 @@ TEST(Generator, IntegersIncludeBothEnds) {
     const auto count = static_cast<double>(std::count(drawn.begin(), drawn.end(), value));
     EXPECT_NEAR(count, 1000, 120);
   }
+}
+
+TEST(Generator, IntegersCoverAllOf64BitsExactly) {
+  constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
+  const auto drawn = [](const IntegerRange& range, Dtype dtype) {
+    const auto bytes = generate({Distribution::kIntegers, 0, 0, range}, dtype, 4000, 6);
+    std::vector<std::uint64_t> values(4000);
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+  };
+  const auto is_spread = [](const std::vector<std::uint64_t>& values, std::uint64_t low) {
+    // Every bit of the distance from the low end is set about half of the time.
+    for (int bit = 0; bit < 64; ++bit) {
+      const auto ones = std::count_if(values.begin(), values.end(),
+                                      [&](std::uint64_t v) { return ((v - low) >> bit & 1) != 0; });
+      if (std::abs(static_cast<double>(ones) - 2000) > 160) return false;
+    }
+    return true;
+  };
+  EXPECT_TRUE(is_spread(drawn({false, 0, kAll}, Dtype::kU64), 0));
+  const std::uint64_t lowest = std::uint64_t{1} << 63;
+  EXPECT_TRUE(is_spread(drawn({true, lowest, lowest - 1}, Dtype::kI64), lowest));
+  // Neighbours beyond 2^53, which no double tells apart.
+  const std::uint64_t far = (std::uint64_t{1} << 60) + 1;
+  const auto near = drawn({false, far, far + 1}, Dtype::kI64);
+  EXPECT_EQ(std::set<std::uint64_t>(near.begin(), near.end()),
+            (std::set<std::uint64_t>{far, far + 1}));
 }
 
 TEST(Generator, Constant) {
