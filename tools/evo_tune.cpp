@@ -125,11 +125,17 @@ StoredRun resumed_run(Store& store, const RunInfo& like, const Options& options)
   return run;
 }
 
+/// Digits, where they fit 64 bits.
+std::string count_text(double count) {
+  constexpr double kMostDigits = 0x1.0p62;
+  return count < kMostDigits ? std::to_string(static_cast<std::int64_t>(count))
+                             : Json(count).dump();
+}
+
 void describe(const Harness& harness, const TuneReport& report, RunId run) {
   const SpaceCount count = harness.space().count();
   report.say("run " + std::to_string(run) + ": " + harness.space().definition().name + " (" +
-             (count.exact ? "" : "about ") +
-             std::to_string(static_cast<std::int64_t>(count.value)) +
+             (count.exact ? "" : "about ") + count_text(count.value) +
              " valid configurations), shape " + harness.shape().name + ", " +
              harness.device().name + ", " + harness.arch());
   if (harness.arch() != harness.space().definition().arch) {

@@ -1,60 +1,55 @@
 #include "engine/core/expression.hpp"
 
-#include <muParser.h>
-
-#include <cmath>
+#include <algorithm>
+#include <array>
+#include <charconv>
 
 #include "engine/core/error.hpp"
+#include "engine/core/expression_grammar.hpp"
+#include "engine/core/expression_machine.hpp"
 
 namespace evo {
 namespace {
 
-double ceil_div(double a, double b) { return std::ceil(a / b); }
-double floor_div(double a, double b) { return std::floor(a / b); }
-double align_up(double a, double multiple) { return std::ceil(a / multiple) * multiple; }
-double modulo(double a, double b) { return a - b * std::floor(a / b); }
-double logical_not(double a) { return a == 0.0 ? 1.0 : 0.0; }
-double floor_of(double a) { return std::floor(a); }
-double ceil_of(double a) { return std::ceil(a); }
-double round_of(double a) { return std::round(a); }
-
-double is_pow2(double a) {
-  int exponent = 0;
-  return a >= 1.0 && std::frexp(a, &exponent) == 0.5 ? 1.0 : 0.0;
+std::string number_text(double value) {
+  std::array<char, 40> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
 }
 
 }  // namespace
 
 struct Expression::Impl {
   std::string text;
+  std::string where;
   std::vector<std::string> names;
   std::vector<double> slots;
-  mu::Parser parser;
+  ExpressionMachine machine;
+
+  [[nodiscard]] std::string described() const {
+    std::string message = (where.empty() ? "" : where + ": ") + "expression '" + text + "'";
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      message.append(i == 0 ? " with " : ", ").append(names[i]).append("=");
+      message.append(number_text(slots[i]));
+    }
+    return message;
+  }
 };
 
-Expression::Expression(std::string text, const std::map<std::string, double>& constants)
+Expression::Expression(std::string text, const std::map<std::string, double>& constants,
+                       std::string where)
     : impl_(std::make_unique<Impl>()) {
   impl_->text = std::move(text);
-  mu::Parser& parser = impl_->parser;
+  impl_->where = std::move(where);
+  const TranslatedExpression translated = translate_expression(impl_->text, constants);
+  impl_->slots.resize(translated.variables.size());
   try {
-    parser.DefineFun("ceil_div", ceil_div);
-    parser.DefineFun("floor_div", floor_div);
-    parser.DefineFun("align_up", align_up);
-    parser.DefineFun("floor", floor_of);
-    parser.DefineFun("ceil", ceil_of);
-    parser.DefineFun("round", round_of);
-    parser.DefineFun("is_pow2", is_pow2);
-    parser.DefineOprt("%", modulo, mu::prMUL_DIV);
-    parser.DefineInfixOprt("!", logical_not);
-    for (const auto& [name, value] : constants) parser.DefineConst(name, value);
-    parser.SetExpr(impl_->text);
-    for (const auto& [name, pointer] : parser.GetUsedVar()) impl_->names.push_back(name);
-    impl_->slots.resize(impl_->names.size());
-    for (std::size_t i = 0; i < impl_->names.size(); ++i) {
-      parser.DefineVar(impl_->names[i], &impl_->slots[i]);
+    for (const auto& [name, number] : translated.variables) {
+      impl_->machine.DefineVar(machine_name(number), &impl_->slots[impl_->names.size()]);
+      impl_->names.push_back(name);
     }
-    parser.Eval();  // compiles the byte code now, so that errors appear here
-  } catch (const mu::Parser::exception_type& error) {
+    impl_->machine.SetExpr(translated.code);
+    (void)impl_->machine.run();  // compiles the byte code now
+  } catch (const mu::ParserBase::exception_type& error) {
     throw InputError("bad expression '" + impl_->text + "': " + error.GetMsg());
   }
 }
@@ -66,13 +61,21 @@ Expression& Expression::operator=(Expression&&) noexcept = default;
 const std::string& Expression::text() const { return impl_->text; }
 const std::vector<std::string>& Expression::variables() const { return impl_->names; }
 
+std::optional<double> Expression::try_evaluate(std::span<const double> values) const {
+  std::copy_n(values.begin(), impl_->slots.size(), impl_->slots.begin());
+  const ExpressionMachine::Outcome outcome = impl_->machine.run();
+  if (outcome.trouble != nullptr) return std::nullopt;
+  return outcome.value;
+}
+
 double Expression::evaluate(std::span<const double> values) const {
-  for (std::size_t i = 0; i < impl_->slots.size(); ++i) impl_->slots[i] = values[i];
-  const double result = impl_->parser.Eval();
-  if (!std::isfinite(result)) {
-    throw InputError("expression '" + impl_->text + "' has no finite value here");
+  std::copy_n(values.begin(), impl_->slots.size(), impl_->slots.begin());
+  const ExpressionMachine::Outcome outcome = impl_->machine.run();
+  if (outcome.trouble != nullptr) {
+    throw InputError(impl_->described() + ": " + outcome.trouble +
+                     "; allowed is what gives a finite number");
   }
-  return result;
+  return outcome.value;
 }
 
 double Expression::evaluate(const std::map<std::string, double>& values) const {
@@ -81,11 +84,24 @@ double Expression::evaluate(const std::map<std::string, double>& values) const {
   for (const std::string& name : impl_->names) {
     const auto found = values.find(name);
     if (found == values.end()) {
-      throw InputError("expression '" + impl_->text + "' uses '" + name + "', which is not known");
+      throw InputError((impl_->where.empty() ? "" : impl_->where + ": ") + "expression '" +
+                       impl_->text + "' uses '" + name + "', which is not known");
     }
     ordered.push_back(found->second);
   }
   return evaluate(ordered);
+}
+
+std::string Expression::described(const std::map<std::string, double>& values) const {
+  for (std::size_t i = 0; i < impl_->names.size(); ++i) {
+    const auto found = values.find(impl_->names[i]);
+    if (found != values.end()) impl_->slots[i] = found->second;
+  }
+  return impl_->described();
+}
+
+std::vector<std::string> split_conjunction(std::string_view expression) {
+  return translate_expression(expression, {}).conjuncts;
 }
 
 }  // namespace evo

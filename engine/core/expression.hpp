@@ -2,25 +2,30 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace evo {
 
 /// An arithmetic or logical expression over named numbers, as written in problem and space files.
 ///
-/// Operators: + - * / % ^ (power) == != < <= > >= && || ! and c ? a : b. `/` is real division.
+/// Operators: + - * / // % ^ ** == != < <= > >= && || ! and or not in, and c ? a : b. `/` is real
+/// division, `//` and `%` are Python's, `^` and `**` are the power. Comparisons chain as in Python.
 /// Functions: ceil_div(a, b), floor_div(a, b), align_up(a, multiple), floor, ceil, round, min, max,
 /// sqrt, exp, ln, log2, abs, is_pow2. All values are doubles, exact for integers below 2^53; true
-/// is 1.
+/// is 1. The grammar is translate_expression()'s; everything else is refused.
 ///
 /// Evaluated through muParser's byte code. One object must not be evaluated by two threads at once.
 class Expression {
  public:
   /// Throws InputError with the position when `text` is not an expression.
   /// `constants`: names with fixed values; every other name becomes a variable.
-  explicit Expression(std::string text, const std::map<std::string, double>& constants = {});
+  /// `where`: file and key, for messages.
+  explicit Expression(std::string text, const std::map<std::string, double>& constants = {},
+                      std::string where = {});
   ~Expression();
   Expression(Expression&&) noexcept;
   Expression& operator=(Expression&&) noexcept;
@@ -30,16 +35,27 @@ class Expression {
   /// The names the expression uses, sorted, without the constants.
   [[nodiscard]] const std::vector<std::string>& variables() const;
 
-  /// `values` in the order of variables(). Throws InputError when the result is not a finite
-  /// number (a division by zero, say).
+  /// `values` in the order of variables(). Throws InputError naming the values when there is no
+  /// finite number (a division by zero, say) for the operands that count.
   [[nodiscard]] double evaluate(std::span<const double> values) const;
+
+  /// The same without an error: nothing where there is no finite number.
+  [[nodiscard]] std::optional<double> try_evaluate(std::span<const double> values) const;
 
   /// Throws InputError naming the first variable that `values` lacks.
   [[nodiscard]] double evaluate(const std::map<std::string, double>& values) const;
+
+  /// "file: key: 'A + B' with A=1, B=2": what a message about the value should begin with.
+  [[nodiscard]] std::string described(const std::map<std::string, double>& values) const;
 
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// The parts of a conjunction: "(a) && (b || c)" gives "a" and "b || c"; "a < b < c" gives "a < b"
+/// and "b < c". An expression whose outermost operator is another one is returned whole. Throws
+/// InputError as Expression does.
+[[nodiscard]] std::vector<std::string> split_conjunction(std::string_view expression);
 
 }  // namespace evo

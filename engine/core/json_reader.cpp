@@ -1,12 +1,15 @@
 #include "engine/core/json_reader.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <sstream>
 
 #include "engine/core/error.hpp"
+#include "engine/core/names.hpp"
 
 namespace evo {
 namespace {
@@ -60,11 +63,33 @@ std::string JsonReader::string(std::string_view key) const {
   if (!value.is_string() || value.get_ref<const std::string&>().empty()) {
     fail(key, "allowed is a non-empty string");
   }
-  return value.get<std::string>();
+  const auto& text = value.get_ref<const std::string&>();
+  const auto is_control = [](char c) {
+    return (static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t') || c == '\x7f';
+  };
+  if (std::any_of(text.begin(), text.end(), is_control)) {
+    fail(key, "allowed is text without control characters");
+  }
+  return text;
+}
+
+std::string JsonReader::line(std::string_view key) const {
+  constexpr std::size_t kLongest = 200;
+  std::string text = string(key);
+  if (text.size() > kLongest || text.find_first_of("\n\t") != std::string::npos) {
+    fail(key, "allowed is one line of at most 200 bytes");
+  }
+  return text;
 }
 
 std::string JsonReader::string_or(std::string_view key, std::string fallback) const {
   return has(key) ? string(key) : std::move(fallback);
+}
+
+std::string JsonReader::plain_name(std::string_view key) const {
+  std::string name = string(key);
+  if (!is_plain_name(name)) fail(key, std::string(kAllowedName));
+  return name;
 }
 
 double JsonReader::number(std::string_view key) const {
@@ -79,7 +104,9 @@ double JsonReader::number_or(std::string_view key, double fallback) const {
 
 std::int64_t JsonReader::integer(std::string_view key) const {
   const Json& value = at(key);
-  if (!value.is_number_integer()) fail(key, "allowed is an integer");
+  const bool fits = !value.is_number_unsigned() ||
+                    value.get<std::uint64_t>() <= std::numeric_limits<std::int64_t>::max();
+  if (!value.is_number_integer() || !fits) fail(key, "allowed is an integer");
   return value.get<std::int64_t>();
 }
 
@@ -135,10 +162,19 @@ JsonReader JsonReader::child(std::string_view key) const {
   return {at(key), file_, path};
 }
 
-std::vector<JsonReader> JsonReader::children(std::string_view key) const {
+void JsonReader::require_at_most(std::string_view key, std::size_t most) const {
+  const std::size_t count = at(key).size();
+  if (count <= most) return;
+  throw InputError(where(key) + ": " + std::to_string(count) + " entries; allowed are at most " +
+                   std::to_string(most));
+}
+
+std::vector<JsonReader> JsonReader::children(std::string_view key, std::size_t most) const {
   std::vector<JsonReader> readers;
   if (!has(key)) return readers;
   const Json& list = array(key);
+  require_at_most(key, most);
+  readers.reserve(list.size());
   const std::string path = path_.empty() ? std::string(key) : path_ + "." + std::string(key);
   for (std::size_t i = 0; i < list.size(); ++i) {
     readers.emplace_back(list[i], file_, path + "[" + std::to_string(i) + "]");
@@ -155,31 +191,32 @@ void JsonReader::finish() const {
   }
 }
 
-std::string read_text_file(const std::filesystem::path& file) {
+std::string read_text_file(const std::filesystem::path& file, std::size_t most_bytes) {
+  constexpr std::size_t kChunk = 1 << 16;
+  std::error_code ignored;
   std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  if (!stream || std::filesystem::is_directory(file) || !(text << stream.rdbuf())) {
-    // An empty file makes << fail although it was read.
-    std::error_code ignored;
-    if (stream && std::filesystem::is_regular_file(file, ignored) &&
-        std::filesystem::file_size(file, ignored) == 0) {
-      return {};
-    }
-    throw InputError(file.string() + ": cannot be read: " + std::strerror(errno));
+  if (!stream || std::filesystem::is_directory(file, ignored)) {
+    throw InputError(file.string() +
+                     ": cannot be read: " + (stream ? "it is a folder" : std::strerror(errno)));
   }
-  return std::move(text).str();
-}
-
-Json parse_json(const std::string& text, const std::string& file) {
-  try {
-    return Json::parse(text, nullptr, true, true);
-  } catch (const Json::parse_error& error) {
-    throw InputError(file + ": not JSON: " + error.what());
+  // Read and not asked for its size: what is no regular file may have no end.
+  std::string text;
+  while (stream && text.size() <= most_bytes) {
+    const std::size_t had = text.size();
+    text.resize(had + kChunk);
+    stream.read(text.data() + had, kChunk);
+    text.resize(had + static_cast<std::size_t>(stream.gcount()));
   }
+  if (stream.bad()) throw InputError(file.string() + ": cannot be read: " + std::strerror(errno));
+  if (text.size() > most_bytes) {
+    throw InputError(file.string() + ": has more than " + std::to_string(most_bytes) +
+                     " bytes, which is the most allowed");
+  }
+  return text;
 }
 
 Json read_json_file(const std::filesystem::path& file) {
-  return parse_json(read_text_file(file), file.string());
+  return parse_json(read_text_file(file, kLargestJson), file.string());
 }
 
 void write_file(const std::filesystem::path& file, std::string_view content) {

@@ -13,6 +13,9 @@ namespace evo {
 
 using Json = nlohmann::json;
 
+/// Entries that a list in an input file may have unless it is said otherwise.
+inline constexpr std::size_t kMostEntries = 10000;
+
 /// Reads one object of a JSON input file, strictly: each getter names file, key, value and what is
 /// allowed when it throws InputError, and finish() rejects keys nobody asked for.
 class JsonReader {
@@ -24,6 +27,8 @@ class JsonReader {
   [[nodiscard]] bool has(std::string_view key) const;
 
   [[nodiscard]] std::string string(std::string_view key) const;
+  /// One line of at most 200 bytes.
+  [[nodiscard]] std::string line(std::string_view key) const;
   [[nodiscard]] std::string string_or(std::string_view key, std::string fallback) const;
   [[nodiscard]] double number(std::string_view key) const;
   [[nodiscard]] double number_or(std::string_view key, double fallback) const;
@@ -35,16 +40,25 @@ class JsonReader {
   [[nodiscard]] std::string expression(std::string_view key) const;
   [[nodiscard]] std::string expression_or(std::string_view key, std::string fallback) const;
 
+  /// A name of a space, problem, template or shape, see is_plain_name().
+  [[nodiscard]] std::string plain_name(std::string_view key) const;
+
   /// One of `allowed`.
   [[nodiscard]] std::string one_of(std::string_view key,
                                    std::initializer_list<std::string_view> allowed) const;
 
+  /// Whatever stands under `key`, unread.
+  [[nodiscard]] const Json& value(std::string_view key) const { return at(key); }
   /// The array or object under `key`, unread.
   [[nodiscard]] const Json& array(std::string_view key) const;
   [[nodiscard]] const Json& object(std::string_view key) const;
   [[nodiscard]] JsonReader child(std::string_view key) const;
-  /// One reader for each object of the array under `key`; empty when the key is absent.
-  [[nodiscard]] std::vector<JsonReader> children(std::string_view key) const;
+  /// One reader for each object of the array under `key`, which has at most `most`; empty when the
+  /// key is absent.
+  [[nodiscard]] std::vector<JsonReader> children(std::string_view key,
+                                                 std::size_t most = kMostEntries) const;
+  /// Throws InputError when the array or object under `key` has more than `most` entries.
+  void require_at_most(std::string_view key, std::size_t most) const;
 
   /// "file: path.key".
   [[nodiscard]] std::string where(std::string_view key = {}) const;
@@ -63,15 +77,23 @@ class JsonReader {
   mutable std::set<std::string, std::less<>> seen_;
 };
 
-/// Parses JSON text (comments allowed). Throws InputError naming `file`, line and column.
+/// Bytes that a JSON input file may have: 64 MiB.
+inline constexpr std::size_t kLargestJson = std::size_t{1} << 26;
+/// Bytes that any other input file may have: 1 GiB.
+inline constexpr std::size_t kLargestFile = std::size_t{1} << 30;
+
+/// Parses JSON text (comments allowed). Throws InputError naming `file`, line and column: of what
+/// is not JSON or not UTF-8, of keys that are there twice, of more than 64 levels, of whole numbers
+/// beyond 64 bits.
 [[nodiscard]] Json parse_json(const std::string& text, const std::string& file);
 
 /// Parses a JSON file (comments allowed). Throws InputError naming the file, and line and column of
 /// a syntax error.
 [[nodiscard]] Json read_json_file(const std::filesystem::path& file);
 
-/// The whole file as text. Throws InputError when it cannot be read.
-[[nodiscard]] std::string read_text_file(const std::filesystem::path& file);
+/// The whole file as text. Throws InputError when it cannot be read or is larger than `most_bytes`.
+[[nodiscard]] std::string read_text_file(const std::filesystem::path& file,
+                                         std::size_t most_bytes = kLargestFile);
 
 /// Writes atomically: to a temporary file beside it, then renamed. Throws InputError on failure.
 void write_file(const std::filesystem::path& file, std::string_view content);

@@ -1,10 +1,13 @@
 #include "engine/gate/harness.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <set>
 #include <sstream>
 
 #include "engine/compile/compiler_options.hpp"
+#include "engine/compile/source_checks.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/hash.hpp"
 #include "engine/device/arch_limits.hpp"
@@ -45,6 +48,16 @@ void check_names(const Problem& problem, const KernelSpec& kernel, const Shape& 
   require_known_names(problem, kernel, merged({&shape.variables, &shape_macros, &device, &macros}));
 }
 
+/// Macros that mean two things: in the space and in the problem, or changed by the source.
+void check_macros(const Problem& problem, const Space& space, const KernelSource& source) {
+  std::vector<std::string> own;
+  for (const auto& [name, value] : space.macros(space.defaults())) own.push_back(name);
+  require_own_macros(problem, own, space.definition().file);
+  std::set<std::string> given(own.begin(), own.end());
+  for (const auto& [name, value] : problem.shape_macros) given.insert(name);
+  require_macros_kept(source, given);
+}
+
 std::string define(const std::string& name, const std::string& value) {
   return "-D" + name + "=" + value;
 }
@@ -59,9 +72,13 @@ std::string arch_of(const SpaceDefinition& space, const DeviceInfo& device) {
   }
 }
 
+/// The shortest text that the compiler reads as this very number.
 std::string number_text(double value) {
-  const auto whole = static_cast<std::int64_t>(value);
-  return static_cast<double>(whole) == value ? std::to_string(whole) : std::to_string(value);
+  constexpr double kExact = 0x1.0p53;
+  if (value == std::floor(value) && std::fabs(value) <= kExact) {
+    return std::to_string(static_cast<std::int64_t>(value));
+  }
+  return Json(value).dump();
 }
 
 /// Where include paths may lie: beside the problems and spaces, in a CUDA Toolkit, and in what the
@@ -105,6 +122,7 @@ Harness::Harness(const HarnessOptions& options, Store& store, std::unique_ptr<De
   (void)source_.expanded();  // refuses what cannot be exported before anything is compiled
   (void)problem_.checked_shapes(shape_, kernel_);  // refuses a shape the template does not support
   check_names(problem_, kernel_, shape_, space_);
+  check_macros(problem_, space_, source_);
   (void)compilers_.version();
   if (device_) set_up_device(options, store);
   pipeline_ = std::make_unique<Pipeline>(

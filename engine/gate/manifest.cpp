@@ -29,6 +29,10 @@ OrderedJson evaluated(const std::vector<Expression>& expressions, const Values& 
   return list;
 }
 
+OrderedJson integer_json(bool is_signed, std::uint64_t bits) {
+  return is_signed ? OrderedJson(static_cast<std::int64_t>(bits)) : OrderedJson(bits);
+}
+
 OrderedJson generator_json(const Generator& generator) {
   switch (generator.distribution) {
     case Distribution::kNormal:
@@ -36,7 +40,9 @@ OrderedJson generator_json(const Generator& generator) {
     case Distribution::kUniform:
       return {{"distribution", "uniform"}, {"low", generator.first}, {"high", generator.second}};
     case Distribution::kIntegers:
-      return {{"distribution", "integers"}, {"low", generator.first}, {"high", generator.second}};
+      return {{"distribution", "integers"},
+              {"low", integer_json(generator.integers.is_signed, generator.integers.low)},
+              {"high", integer_json(generator.integers.is_signed, generator.integers.high)}};
     case Distribution::kConstant:
       return {{"distribution", "constant"}, {"value", generator.first}};
   }

@@ -151,6 +151,69 @@ Dtype dtype_from_string(std::string_view text) {
 
 std::size_t size_of(Dtype dtype) { return kNames[static_cast<std::size_t>(dtype)].bytes; }
 
+namespace {
+
+template <typename T>
+WholeRange range_of_integer() {
+  using Limits = std::numeric_limits<T>;
+  return {std::is_signed_v<T> ? static_cast<std::uint64_t>(Limits::max()) + 1 : 0,
+          static_cast<std::uint64_t>(Limits::max())};
+}
+
+/// A significand of `bits` bits, the hidden one included, holds everything up to 2^bits.
+WholeRange range_of_significand(int bits) {
+  return {std::uint64_t{1} << bits, std::uint64_t{1} << bits};
+}
+
+}  // namespace
+
+WholeRange whole_range(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kE4m3:
+      return range_of_significand(kE4m3.mantissa_bits + 1);
+    case Dtype::kE5m2:
+      return range_of_significand(kE5m2.mantissa_bits + 1);
+    case Dtype::kF16:
+      return range_of_significand(kF16.mantissa_bits + 1);
+    case Dtype::kBf16:
+      return range_of_significand(kBf16.mantissa_bits + 1);
+    case Dtype::kF32:
+      return range_of_significand(std::numeric_limits<float>::digits);
+    case Dtype::kF64:
+      return range_of_significand(std::numeric_limits<double>::digits);
+    case Dtype::kI8:
+      return range_of_integer<std::int8_t>();
+    case Dtype::kU8:
+      return range_of_integer<std::uint8_t>();
+    case Dtype::kI32:
+      return range_of_integer<std::int32_t>();
+    case Dtype::kU32:
+      return range_of_integer<std::uint32_t>();
+    case Dtype::kI64:
+      return range_of_integer<std::int64_t>();
+    case Dtype::kU64:
+      return range_of_integer<std::uint64_t>();
+  }
+  return {};
+}
+
+double largest_finite(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kE4m3:
+      return decode_small(kE4m3, kE4m3.largest_finite());
+    case Dtype::kE5m2:
+      return decode_small(kE5m2, kE5m2.largest_finite());
+    case Dtype::kF16:
+      return decode_small(kF16, kF16.largest_finite());
+    case Dtype::kBf16:
+      return decode_small(kBf16, kBf16.largest_finite());
+    case Dtype::kF32:
+      return static_cast<double>(std::numeric_limits<float>::max());
+    default:
+      return std::numeric_limits<double>::max();
+  }
+}
+
 bool is_floating(Dtype dtype) { return dtype <= Dtype::kF64; }
 
 void encode(Dtype dtype, double value, std::byte* target) {

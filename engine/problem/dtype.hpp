@@ -23,6 +23,17 @@ enum class Dtype { kE4m3, kE5m2, kF16, kBf16, kF32, kF64, kI8, kU8, kI32, kU32, 
 /// True for the types that know NaN.
 [[nodiscard]] bool is_floating(Dtype dtype);
 
+/// The whole numbers from −below to above that a type holds exactly, without a gap: all of an
+/// integer type, and those of a floating type up to the first that it would round.
+struct WholeRange {
+  std::uint64_t below = 0;
+  std::uint64_t above = 0;
+};
+[[nodiscard]] WholeRange whole_range(Dtype dtype);
+
+/// The largest finite value of a floating type.
+[[nodiscard]] double largest_finite(Dtype dtype);
+
 /// Encodes one number into `size_of(dtype)` bytes at `target`. Floats round to nearest even; e4m3
 /// and e5m2 saturate to their largest finite value (OCP 8-bit floating point specification);
 /// f16 overflows to infinity; integers round and saturate. NaN stays NaN, and is 0 in integers.

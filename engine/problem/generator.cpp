@@ -90,6 +90,26 @@ std::vector<std::byte> from_quantiles(const Generator& generator, Dtype dtype, s
   return data;
 }
 
+std::vector<std::byte> from_integers(const IntegerRange& range, Dtype dtype, std::size_t count,
+                                     Random& random) {
+  const std::size_t size = size_of(dtype);
+  const bool is_wide = dtype == Dtype::kI64 || dtype == Dtype::kU64;
+  const std::uint64_t values = range.high - range.low + 1;  // 0: all of 64 bits
+  std::vector<std::byte> data(count * size);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t bits =
+        range.low + (values == 0 ? random.bits() : random.below(values));  // modulo 2^64
+    if (is_wide) {
+      std::memcpy(data.data() + i * size, &bits, size);
+    } else {
+      const double value = range.is_signed ? static_cast<double>(static_cast<std::int64_t>(bits))
+                                           : static_cast<double>(bits);
+      encode(dtype, value, data.data() + i * size);
+    }
+  }
+  return data;
+}
+
 }  // namespace
 
 double normal_quantile(double p) {
@@ -99,21 +119,23 @@ double normal_quantile(double p) {
   return x - step / (1 + x * step / 2);
 }
 
+Extremes extremes_of(const Generator& generator) {
+  if (generator.distribution == Distribution::kConstant) return {generator.first, generator.first};
+  return {quantile_value(generator, 0), quantile_value(generator, kQuantiles - 1)};
+}
+
 std::vector<std::byte> generate(const Generator& generator, Dtype dtype, std::size_t count,
                                 std::uint64_t seed) {
   Random random(seed);
-  const bool by_quantile = generator.distribution == Distribution::kNormal ||
-                           generator.distribution == Distribution::kUniform;
-  if (by_quantile) return from_quantiles(generator, dtype, count, random);
+  if (generator.distribution == Distribution::kIntegers) {
+    return from_integers(generator.integers, dtype, count, random);
+  }
+  if (generator.distribution != Distribution::kConstant) {
+    return from_quantiles(generator, dtype, count, random);
+  }
   const std::size_t size = size_of(dtype);
   std::vector<std::byte> data(count * size);
-  const auto span = static_cast<std::uint64_t>(generator.second - generator.first) + 1;
-  for (std::size_t i = 0; i < count; ++i) {
-    const double value = generator.distribution == Distribution::kConstant
-                             ? generator.first
-                             : generator.first + static_cast<double>(random.below(span));
-    encode(dtype, value, data.data() + i * size);
-  }
+  for (std::size_t i = 0; i < count; ++i) encode(dtype, generator.first, data.data() + i * size);
   return data;
 }
 

@@ -61,4 +61,23 @@ void require_known_names(const Problem& problem, const KernelSpec& kernel, const
   }
 }
 
+void require_own_macros(const Problem& problem, const std::vector<std::string>& macros,
+                        const std::string& space_file) {
+  const std::string file = (problem.folder / "problem.json").string();
+  const auto refuse = [&](const std::string& macro, const std::string& where) {
+    throw ProblemError(space_file + ": parameters: macro '" + macro + "' is also in " + file +
+                       ": " + where + "; allowed is a name that only one of them has");
+  };
+  for (const std::string& macro : macros) {
+    for (const auto& [own, unused] : problem.shape_macros) {
+      if (own == macro) refuse(macro, "macros." + macro);
+    }
+    for (const Shape& shape : problem.shapes) {
+      if (shape.variables.contains(macro)) {
+        refuse(macro, "shapes." + shape.name + ".variables." + macro);
+      }
+    }
+  }
+}
+
 }  // namespace evo

@@ -1,5 +1,7 @@
 #include "engine/problem/problem.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -11,17 +13,40 @@ namespace {
 constexpr double kMaxGridX = 2147483647.0;  // CUDA C++ programming guide, compute capabilities
 constexpr double kMaxGridYz = 65535.0;
 constexpr double kMaxBlock = 1024.0;
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+
+std::string number_text(double value) { return Json(value).dump(); }
+
+/// A bound of the tolerance: finite and ≥ 0.
+double bound(const Expression& expression, const Values& values, double most = kNoLimit) {
+  const double value = expression.evaluate(values);
+  if (value >= 0 && value <= most) return value;
+  throw ProblemError(expression.described(values) + ": this bound is " + number_text(value) +
+                     "; allowed is a number ≥ 0" + (most == 1 ? " and ≤ 1" : ""));
+}
 
 std::uint32_t whole(const Expression& expression, const Values& values, double low, double high,
                     std::string_view what) {
   const double value = expression.evaluate(values);
   if (value != std::floor(value) || value < low || value > high) {
-    throw ProblemError(std::string(what) + " '" + expression.text() + "' is " +
-                       std::to_string(value) + "; allowed is a whole number from " +
+    throw ProblemError(expression.described(values) + ": " + std::string(what) + " is " +
+                       number_text(value) + "; allowed is a whole number from " +
                        std::to_string(static_cast<std::int64_t>(low)) + " to " +
                        std::to_string(static_cast<std::int64_t>(high)));
   }
   return static_cast<std::uint32_t>(value);
+}
+
+std::uint32_t grid_size(const Expression& expression, std::size_t dimension, const Values& values) {
+  return whole(expression, values, 1, dimension == 0 ? kMaxGridX : kMaxGridYz, "grid");
+}
+
+std::uint32_t block_size(const Expression& expression, const Values& values) {
+  return whole(expression, values, 1, kMaxBlock, "block");
+}
+
+std::uint32_t shared_size(const Expression& expression, const Values& values) {
+  return whole(expression, values, 0, kMaxGridX, "dynamic_shared_bytes");
 }
 
 }  // namespace
@@ -49,10 +74,11 @@ const Expression& KernelSpec::extent_of(const Argument& argument) const {
 
 std::size_t Argument::bytes(const Values& values, const Expression& extent) const {
   const double count = extent.evaluate(values);
-  constexpr double kMaxElements = 1e12;  // far above any device memory
-  if (count < 0 || count != std::floor(count) || count > kMaxElements) {
-    throw ProblemError("extent '" + extent.text() + "' of argument '" + name + "' is " +
-                       std::to_string(count) + "; allowed is a whole number of elements");
+  if (count < 0 || count != std::floor(count) ||
+      count * static_cast<double>(size_of(dtype)) > kMostBytes) {
+    throw ProblemError(extent.described(values) + ": the extent of argument '" + name + "' is " +
+                       number_text(count) + "; allowed is a whole number of elements, in all at " +
+                       "most 1 TiB (2^40 bytes)");
   }
   return static_cast<std::size_t>(count) * size_of(dtype);
 }
@@ -63,31 +89,65 @@ std::size_t Argument::row_length(const Values& values) const {
   const std::size_t elements = bytes(values) / size_of(dtype);
   const bool whole = length >= 1 && length == std::floor(length);
   if (!whole || std::fmod(static_cast<double>(elements), length) != 0) {
-    throw ProblemError("row '" + row->text() + "' of argument '" + name + "' is " +
-                       std::to_string(length) + "; allowed is a whole number that divides its " +
+    throw ProblemError(row->described(values) + ": the row of argument '" + name + "' is " +
+                       number_text(length) + "; allowed is a whole number that divides its " +
                        std::to_string(elements) + " elements");
   }
   return static_cast<std::size_t>(length);
 }
 
+double Argument::scalar(const Values& values) const {
+  const double value = size.evaluate(values);
+  if (is_floating(dtype)) {
+    if (std::fabs(value) <= largest_finite(dtype)) return value;
+  } else {
+    // The largest of 64 bits are no doubles: what is below the next power of two is within.
+    const WholeRange range = whole_range(dtype);
+    const double beyond = std::ldexp(1.0, static_cast<int>(std::bit_width(range.above)));
+    if (value == std::floor(value) && value < beyond &&
+        value >= -static_cast<double>(range.below)) {
+      return value;
+    }
+  }
+  throw ProblemError(size.described(values) + ": the value of scalar '" + name + "' is " +
+                     number_text(value) + ", which " + std::string(to_string(dtype)) +
+                     " does not hold; allowed is a " +
+                     (is_floating(dtype) ? "number" : "whole number") + " within the type's range");
+}
+
 LaunchConfig LaunchExpressions::evaluate(const Values& values) const {
   LaunchConfig config;
-  for (std::size_t i = 0; i < grid.size(); ++i) {
-    config.grid[i] = whole(grid[i], values, 1, i == 0 ? kMaxGridX : kMaxGridYz, "grid");
-  }
-  for (std::size_t i = 0; i < block.size(); ++i) {
-    config.block[i] = whole(block[i], values, 1, kMaxBlock, "block");
-  }
-  config.dynamic_shared_bytes =
-      whole(dynamic_shared_bytes, values, 0, kMaxGridX, "dynamic_shared_bytes");
+  for (std::size_t i = 0; i < grid.size(); ++i) config.grid[i] = grid_size(grid[i], i, values);
+  for (std::size_t i = 0; i < block.size(); ++i) config.block[i] = block_size(block[i], values);
+  config.dynamic_shared_bytes = shared_size(dynamic_shared_bytes, values);
   return config;
 }
 
+void LaunchExpressions::check(const Values& known) const {
+  for (std::size_t i = 0; i < grid.size(); ++i) {
+    if (depends_only_on(grid[i], known)) (void)grid_size(grid[i], i, known);
+  }
+  for (const Expression& dimension : block) {
+    if (depends_only_on(dimension, known)) (void)block_size(dimension, known);
+  }
+  if (depends_only_on(dynamic_shared_bytes, known)) {
+    (void)shared_size(dynamic_shared_bytes, known);
+  }
+}
+
 Tolerance ToleranceExpressions::evaluate(const Values& values) const {
-  Tolerance tolerance{max_abs_error.evaluate(values), bad_abs_error.evaluate(values),
-                      bad_share.evaluate(values), relative_l2.evaluate(values)};
-  if (max_row_error) tolerance.max_row_error = max_row_error->evaluate(values);
+  Tolerance tolerance{bound(max_abs_error, values), bound(bad_abs_error, values),
+                      bound(bad_share, values, 1), bound(relative_l2, values)};
+  if (max_row_error) tolerance.max_row_error = bound(*max_row_error, values);
   return tolerance;
+}
+
+void ToleranceExpressions::check(const Values& known) const {
+  for (const Expression* expression : {&max_abs_error, &bad_abs_error, &bad_share, &relative_l2,
+                                       max_row_error ? &*max_row_error : nullptr}) {
+    if (expression == nullptr || !depends_only_on(*expression, known)) continue;
+    (void)bound(*expression, known, expression == &bad_share ? 1 : kNoLimit);
+  }
 }
 
 const Shape& Problem::shape(std::string_view shape_name) const {
@@ -137,6 +197,11 @@ std::vector<const Shape*> Problem::checked_shapes(const Shape& timed,
     }
   }
   return checked;
+}
+
+bool depends_only_on(const Expression& expression, const Values& values) {
+  return std::ranges::all_of(expression.variables(),
+                             [&](const std::string& name) { return values.contains(name); });
 }
 
 Values merged(std::initializer_list<const Values*> parts) {

@@ -40,13 +40,20 @@ struct Argument {
   /// meant so. Otherwise such a problem is refused, since it cannot tell right from wrong.
   bool degenerate = false;
 
-  /// Number of bytes of the buffer. Throws ProblemError when the extent is not a whole number ≥ 0.
+  /// Number of bytes of the buffer. Throws ProblemError when the extent is not a whole number ≥ 0
+  /// or the buffer larger than kMostBytes.
   [[nodiscard]] std::size_t bytes(const Values& values) const { return bytes(values, size); }
   /// The same with the extent a template gives, see KernelSpec::extent_of.
   [[nodiscard]] std::size_t bytes(const Values& values, const Expression& extent) const;
   /// Elements of a row; 0 without rows. Throws ProblemError unless whole rows fill the extent.
   [[nodiscard]] std::size_t row_length(const Values& values) const;
+  /// The value of a scalar. Throws ProblemError unless `dtype` holds it: whole and in range for an
+  /// integer type, not beyond the largest finite one for a floating type.
+  [[nodiscard]] double scalar(const Values& values) const;
 };
+
+/// Bytes that one buffer may have: 1 TiB, above the memory of any device.
+inline constexpr double kMostBytes = 1099511627776.0;
 
 /// A named set of sizes.
 struct Shape {
@@ -63,6 +70,8 @@ struct LaunchExpressions {
 
   /// Throws ProblemError when a dimension is not a whole number in the range CUDA allows.
   [[nodiscard]] LaunchConfig evaluate(const Values& values) const;
+  /// The same for the expressions that only depend on `known`.
+  void check(const Values& known) const;
 };
 
 /// Bounds of the correctness gate, evaluated.
@@ -82,7 +91,10 @@ struct ToleranceExpressions {
   Expression relative_l2;
   std::optional<Expression> max_row_error = {};  ///< none: no bound
 
+  /// Throws ProblemError unless every bound is finite and ≥ 0, and bad_share at most 1.
   [[nodiscard]] Tolerance evaluate(const Values& values) const;
+  /// The same for the bounds that only depend on `known`.
+  void check(const Values& known) const;
 };
 
 /// A source file and how to launch its kernel.
@@ -138,6 +150,9 @@ class Problem {
   [[nodiscard]] std::vector<const Shape*> checked_shapes(const Shape& timed,
                                                          const KernelSpec& kernel) const;
 };
+
+/// True when every variable of the expression has a value.
+[[nodiscard]] bool depends_only_on(const Expression& expression, const Values& values);
 
 /// One map of several; later ones win.
 [[nodiscard]] Values merged(std::initializer_list<const Values*> parts);

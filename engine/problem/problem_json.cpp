@@ -3,40 +3,28 @@
 #include <algorithm>
 
 #include "engine/core/error.hpp"
+#include "engine/core/names.hpp"
+#include "engine/problem/generator_json.hpp"
 #include "engine/problem/problem.hpp"
+#include "engine/problem/problem_checks.hpp"
 
 namespace evo {
 namespace {
 
 constexpr std::string_view kFormat = "evo-tune problem 1";
 constexpr std::string_view kReference = "reference";
+constexpr std::size_t kMostNames = 1000;      ///< shapes, templates, macros, variables of a shape
+constexpr std::size_t kMostArguments = 1000;  ///< 32,764 bytes of parameters hold fewer
 
 Expression parse_expression(const JsonReader& reader, std::string_view key,
                             const std::string& fallback = {}) {
   const std::string text =
       fallback.empty() ? reader.expression(key) : reader.expression_or(key, fallback);
   try {
-    return Expression(text);
+    return Expression(text, {}, reader.where(key));
   } catch (const InputError& error) {
     reader.fail(key, error.what());
   }
-}
-
-Generator parse_generator(const JsonReader& reader) {
-  Generator generator;
-  const std::string kind =
-      reader.one_of("distribution", {"normal", "uniform", "integers", "constant"});
-  if (kind == "normal") {
-    generator = {Distribution::kNormal, reader.number_or("mean", 0), reader.number_or("std", 1)};
-  } else if (kind == "constant") {
-    generator = {Distribution::kConstant, reader.number("value"), 0};
-  } else {
-    generator = {kind == "uniform" ? Distribution::kUniform : Distribution::kIntegers,
-                 reader.number("low"), reader.number("high")};
-    if (generator.second < generator.first) reader.fail("high", "allowed is at least low");
-  }
-  reader.finish();
-  return generator;
 }
 
 Direction parse_direction(const JsonReader& reader) {
@@ -51,6 +39,7 @@ Direction parse_direction(const JsonReader& reader) {
 
 Argument parse_argument(const JsonReader& reader) {
   const std::string name = reader.string("name");
+  if (!is_identifier(name)) reader.fail("name", "allowed is a C identifier, such as scale");
   const Direction direction = parse_direction(reader);
   Dtype dtype = Dtype::kF32;
   try {
@@ -65,7 +54,7 @@ Argument parse_argument(const JsonReader& reader) {
       name, direction, dtype, parse_expression(reader, scalar ? "value" : "extent", nothing), {}};
   if (direction == Direction::kIn || direction == Direction::kInOut) {
     if (reader.has("generator")) {
-      argument.generator = parse_generator(reader.child("generator"));
+      argument.generator = parse_generator(reader.child("generator"), dtype);
     } else {
       reader.fail("generator", "an argument that is read needs a generator");
     }
@@ -81,15 +70,31 @@ Argument parse_argument(const JsonReader& reader) {
   return argument;
 }
 
+/// The keys under `key` are names of shapes or templates.
+void require_plain_names(const JsonReader& reader, std::string_view key) {
+  reader.require_at_most(key, kMostNames);
+  for (const auto& [name, unused] : reader.object(key).items()) {
+    if (!is_plain_name(name)) reader.child(key).fail(name, std::string(kAllowedName));
+  }
+}
+
+void require_macro_name(const JsonReader& reader, const std::string& name) {
+  const std::string why = why_no_macro(name);
+  if (!why.empty()) reader.fail(name, "the name '" + name + "' " + why + "; allowed is another");
+}
+
 std::vector<Shape> parse_shapes(const JsonReader& reader) {
   std::vector<Shape> shapes;
+  require_plain_names(reader, "shapes");
   for (const auto& [name, unused] : reader.object("shapes").items()) {
     const JsonReader entry = reader.child("shapes").child(name);
     Shape shape;
     shape.name = name;
     shape.check = entry.boolean_or("check", false);
     const JsonReader variables = entry.child("variables");
+    entry.require_at_most("variables", kMostNames);
     for (const auto& [variable, value] : entry.object("variables").items()) {
+      require_macro_name(variables, variable);
       shape.variables[variable] = variables.number(variable);
     }
     entry.finish();
@@ -113,8 +118,8 @@ std::vector<Expression> parse_dimensions(const JsonReader& reader, std::string_v
 
 ToleranceExpressions parse_tolerance(const JsonReader& reader, const JsonReader* base) {
   const auto bound = [&](std::string_view key) {
-    return base == nullptr ? parse_expression(reader, key)
-                           : parse_expression(reader, key, base->expression(key));
+    return base == nullptr || reader.has(key) ? parse_expression(reader, key)
+                                              : parse_expression(*base, key);
   };
   ToleranceExpressions tolerance{bound("max_abs_error"), bound("bad_abs_error"), bound("bad_share"),
                                  bound("relative_l2")};
@@ -137,14 +142,36 @@ std::map<std::string, Expression> parse_workspace(const JsonReader& reader) {
   return extents;
 }
 
+/// The folder of problems is where sources may come from: neither ".." nor a link leads out of it.
+std::filesystem::path parse_source(const JsonReader& reader, const std::filesystem::path& folder) {
+  const std::filesystem::path source = folder / reader.string("source");
+  if (!std::filesystem::is_regular_file(source)) {
+    reader.fail("source", "no such file in " + folder.string());
+  }
+  const std::filesystem::path root =
+      std::filesystem::canonical(std::filesystem::absolute(folder).parent_path());
+  const std::filesystem::path real = std::filesystem::canonical(source);
+  if (std::mismatch(root.begin(), root.end(), real.begin(), real.end()).first != root.end()) {
+    reader.fail("source", "is " + real.string() + ", outside of " + root.string() +
+                              "; allowed are files inside");
+  }
+  return source;
+}
+
+std::string parse_entry(const JsonReader& reader) {
+  std::string entry = reader.string("entry");
+  if (!is_identifier(entry)) reader.fail("entry", "allowed is the name of a kernel");
+  return entry;
+}
+
 KernelSpec parse_kernel(const JsonReader& reader, const std::string& name,
                         const JsonReader& tolerance, const std::filesystem::path& folder) {
   static const Json nothing = Json::object();
   const JsonReader own =
       reader.has("tolerance") ? reader.child("tolerance") : JsonReader(nothing, reader.where());
   KernelSpec kernel{name,
-                    folder / reader.string("source"),
-                    reader.string("entry"),
+                    parse_source(reader, folder),
+                    parse_entry(reader),
                     {parse_dimensions(reader, "grid"), parse_dimensions(reader, "block"),
                      parse_expression(reader, "dynamic_shared_bytes", "0")},
                     parse_tolerance(own, &tolerance),
@@ -157,15 +184,13 @@ KernelSpec parse_kernel(const JsonReader& reader, const std::string& name,
     kernel.cta_of_row = parse_expression(reader, "cta_of_row");
   }
   reader.finish();
-  if (!std::filesystem::is_regular_file(kernel.source)) {
-    reader.fail("source", "no such file in " + folder.string());
-  }
   return kernel;
 }
 
 std::vector<KernelSpec> parse_templates(const JsonReader& reader,
                                         const std::filesystem::path& folder) {
   std::vector<KernelSpec> kernels;
+  require_plain_names(reader, "templates");
   const JsonReader list = reader.child("templates");
   for (const auto& [name, unused] : reader.object("templates").items()) {
     kernels.push_back(parse_kernel(list.child(name), name, reader.child("tolerance"), folder));
@@ -174,65 +199,23 @@ std::vector<KernelSpec> parse_templates(const JsonReader& reader,
   return kernels;
 }
 
-/// What depends on the shape alone must evaluate on every shape: catches misspelt names on loading.
-void require_evaluable(const Problem& problem, const std::string& file) {
-  for (const Shape& shape : problem.shapes) {
-    try {
-      (void)problem.flops.evaluate(shape.variables);
-      (void)problem.bytes.evaluate(shape.variables);
-      (void)problem.macros_for(shape);
-      for (const KernelSpec& kernel : problem.templates) {
-        (void)kernel.shapes_where.evaluate(shape.variables);
-      }
-      for (const Argument& argument : problem.arguments) {
-        if (argument.direction == Direction::kScalar) {
-          (void)argument.size.evaluate(shape.variables);
-        } else if (argument.direction != Direction::kWorkspace) {
-          (void)argument.bytes(shape.variables);
-          (void)argument.row_length(shape.variables);
-        }
-      }
-    } catch (const InputError& error) {
-      throw ProblemError(file + ": shapes." + shape.name + ": " + error.what());
-    }
+std::vector<std::pair<std::string, Expression>> parse_macros(const JsonReader& reader) {
+  std::vector<std::pair<std::string, Expression>> macros;
+  if (!reader.has("macros")) return macros;
+  reader.require_at_most("macros", kMostNames);
+  const JsonReader entry = reader.child("macros");
+  for (const auto& [macro, unused] : reader.object("macros").items()) {
+    require_macro_name(entry, macro);
+    macros.emplace_back(macro, parse_expression(entry, macro));
   }
-}
-
-/// A bound on rows that no argument has would never fail.
-void require_rows(const Problem& problem, const JsonReader& reader) {
-  const auto bounds_rows = [](const KernelSpec& kernel) {
-    return kernel.tolerance.max_row_error.has_value();
-  };
-  if (std::ranges::none_of(problem.templates, bounds_rows)) return;
-  const auto has_rows = [](const Argument& argument) { return argument.row.has_value(); };
-  if (std::ranges::any_of(problem.arguments, has_rows)) return;
-  reader.fail("tolerance", "max_row_error needs an out or inout argument with \"row\"");
-}
-
-/// An extent for an argument that is no workspace would be ignored.
-void require_workspaces(const Problem& problem, const JsonReader& templates) {
-  for (const KernelSpec& kernel : problem.templates) {
-    for (const auto& [name, unused] : kernel.workspace) {
-      std::string known;
-      bool found = false;
-      for (const Argument& argument : problem.arguments) {
-        if (argument.direction != Direction::kWorkspace) continue;
-        found = found || argument.name == name;
-        known += (known.empty() ? "" : ", ") + argument.name;
-      }
-      if (found) continue;
-      templates.child(kernel.name)
-          .child("workspace")
-          .fail(name, "allowed are the names of workspace arguments: " +
-                          (known.empty() ? "there are none" : known));
-    }
-  }
+  return macros;
 }
 
 }  // namespace
 
 Problem Problem::load(const std::filesystem::path& folder) {
-  return parse(read_text_file(folder / "problem.json"), std::filesystem::absolute(folder));
+  return parse(read_text_file(folder / "problem.json", kLargestJson),
+               std::filesystem::absolute(folder));
 }
 
 Problem Problem::parse(const std::string& text, const std::filesystem::path& folder) {
@@ -240,22 +223,17 @@ Problem Problem::parse(const std::string& text, const std::filesystem::path& fol
   const Json json = parse_json(text, file);
   const JsonReader reader(json, file);
   (void)reader.one_of("format", {kFormat});
-  const std::string name = reader.string("name");
+  const std::string name = reader.plain_name("name");
   const std::string description = reader.string_or("description", "");
   std::vector<Argument> arguments;
   bool has_output = false;
-  for (const JsonReader& entry : reader.children("arguments")) {
+  for (const JsonReader& entry : reader.children("arguments", kMostArguments)) {
     arguments.push_back(parse_argument(entry));
     const Direction direction = arguments.back().direction;
     has_output |= direction == Direction::kOut || direction == Direction::kInOut;
   }
   if (!has_output) reader.fail("arguments", "allowed is a list with at least one out or inout");
-  std::vector<std::pair<std::string, Expression>> macros;
-  if (reader.has("macros")) {
-    for (const auto& [macro, unused] : reader.object("macros").items()) {
-      macros.emplace_back(macro, parse_expression(reader.child("macros"), macro));
-    }
-  }
+  std::vector<std::pair<std::string, Expression>> macros = parse_macros(reader);
   Problem problem{name,
                   description,
                   std::move(arguments),
@@ -269,9 +247,7 @@ Problem Problem::parse(const std::string& text, const std::filesystem::path& fol
                   folder,
                   text};
   reader.finish();
-  require_rows(problem, reader);
-  require_workspaces(problem, reader.child("templates"));
-  require_evaluable(problem, file);
+  check_problem(problem, file);
   return problem;
 }
 

@@ -20,7 +20,8 @@ struct SpaceCount {
 /// What a search strategy may know of a space, be it a search space file or a recorded space.
 ///
 /// The valid candidates are indexed by ranks 0 … rank_count() − 1. Where some constraint is too
-/// wide for the index, a few ranks hold nothing; every valid candidate has exactly one rank.
+/// wide for the index, a few ranks hold nothing; every valid candidate has exactly one rank, unless
+/// there are more than 2^62: then a rank is the seed of a uniform draw.
 class CandidateSpace {
  public:
   virtual ~CandidateSpace() = default;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,9 +19,13 @@ struct ConstraintText {
   std::string why;
 };
 
-/// The parts of a conjunction: "(a) && (b || c)" gives "a" and "b || c". An expression whose
-/// outermost operator is another one is returned whole.
-[[nodiscard]] std::vector<std::string> split_conjunction(std::string_view expression);
+/// What the names in conditions mean for a list of parameters.
+struct ConditionNames {
+  explicit ConditionNames(const std::vector<Parameter>& parameters);
+
+  std::map<std::string, double> values;                        ///< see value_names()
+  std::map<std::string, std::size_t, std::less<>> parameters;  ///< macro → index
+};
 
 /// One condition, compiled for a list of parameters. Conditions over few combinations of values are
 /// tabulated, and only the others (see is_tabulated()) are evaluated later on: these must not be
@@ -30,7 +35,11 @@ struct ConstraintText {
 class Constraint {
  public:
   /// Throws InputError for a bad expression or an unknown name. `parameters` must outlive this.
-  Constraint(const std::string& expression, const std::vector<Parameter>& parameters);
+  Constraint(const std::string& expression, const std::vector<Parameter>& parameters)
+      : Constraint(expression, parameters, ConditionNames(parameters)) {}
+  /// The same with `names` of `parameters` made once for many conditions.
+  Constraint(const std::string& expression, const std::vector<Parameter>& parameters,
+             const ConditionNames& names);
 
   /// Indices of the parameters it depends on, in the order of their names.
   [[nodiscard]] std::span<const std::size_t> scope() const { return scope_; }

@@ -1,14 +1,16 @@
 #include "engine/space/decision_diagram.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <unordered_map>
-
-#include "engine/core/error.hpp"
 
 namespace evo {
 namespace {
 
 constexpr std::uint64_t kMostAssignments = std::uint64_t{1} << 62;
+/// Indices in the states of a layer: 128 MB.
+constexpr std::size_t kMostStates = std::size_t{1} << 26;
 
 /// The assigned parameters that unfinished constraints need after `level` assignments.
 std::vector<std::size_t> needed_after(std::size_t level, std::span<const std::size_t> order,
@@ -40,7 +42,16 @@ class DiagramBuilder {
       : value_counts_(value_counts),
         constraints_(constraints),
         edges_left_(max_edges),
-        order_(assignment_order(value_counts, constraints)) {}
+        order_(assignment_order(value_counts, constraints)),
+        finished_at_(value_counts.size()) {
+    std::vector<std::size_t> level_of(order_.size());
+    for (std::size_t i = 0; i < order_.size(); ++i) level_of[order_[i]] = i;
+    for (const Constraint* constraint : constraints) {
+      std::size_t last = 0;
+      for (const std::size_t p : constraint->scope()) last = std::max(last, level_of[p]);
+      finished_at_[last].push_back(constraint);
+    }
+  }
 
   std::optional<DecisionDiagram> build() {
     DecisionDiagram diagram;
@@ -53,20 +64,6 @@ class DiagramBuilder {
   }
 
  private:
-  /// Constraints whose last parameter is the one at `level`.
-  [[nodiscard]] std::vector<const Constraint*> finished_at(std::size_t level) const {
-    std::vector<const Constraint*> list;
-    for (const Constraint* constraint : constraints_) {
-      std::size_t last = 0;
-      for (const std::size_t p : constraint->scope()) {
-        last = std::max(last, static_cast<std::size_t>(std::find(order_.begin(), order_.end(), p) -
-                                                       order_.begin()));
-      }
-      if (last == level) list.push_back(constraint);
-    }
-    return list;
-  }
-
   bool expand(std::size_t level, DecisionDiagram& diagram) {
     const std::size_t parameter = order_[level];
     const std::vector<std::size_t> needed = needed_after(level + 1, order_, constraints_);
@@ -74,7 +71,7 @@ class DiagramBuilder {
     for (const std::size_t p : needed) keys *= static_cast<double>(value_counts_[p]);
     if (keys > 9e18) return false;  // a key would not fit 64 bits
 
-    const std::vector<const Constraint*> finished = finished_at(level);
+    const std::vector<const Constraint*>& finished = finished_at_[level];
     DecisionDiagram::Layer layer;
     layer.parameter = parameter;
     layer.values = value_counts_[parameter];
@@ -94,6 +91,7 @@ class DiagramBuilder {
         const auto [found, is_new] =
             node_of.try_emplace(key_of(state, needed), static_cast<std::uint32_t>(node_of.size()));
         if (is_new) next.insert(next.end(), state.begin(), state.end());
+        if (next.size() > kMostStates) return false;
         layer.child.push_back(found->second);
       }
     }
@@ -113,6 +111,7 @@ class DiagramBuilder {
   std::span<const Constraint* const> constraints_;
   std::size_t edges_left_;
   std::vector<std::size_t> order_;
+  std::vector<std::vector<const Constraint*>> finished_at_;  ///< whose last parameter the level has
   std::vector<std::uint16_t> states_;  ///< of the current layer's nodes, one after the other
 };
 
@@ -135,13 +134,60 @@ void DecisionDiagram::count_up() {
       const std::uint64_t count = below(l, layer.child[edge]);
       if (count == 0) layer.child[edge] = kNone;
       std::uint64_t& sum = layer.counts[edge / layer.values];
-      sum += count;
-      if (sum > kMostAssignments) {
-        throw SpaceError("more than 2^62 valid candidates are not supported");
-      }
+      sum = std::min(sum + count, kMostAssignments);
     }
   }
   count_ = layers_.empty() || layers_.front().counts.empty() ? 0 : layers_.front().counts.front();
+  if (count_ == kMostAssignments) {
+    is_huge_ = true;
+    weigh();
+  }
+}
+
+/// The share of all assignments that goes through each node, in units of the layer's largest.
+void DecisionDiagram::weigh() {
+  std::vector<double> below = {1};
+  for (std::size_t l = layers_.size(); l-- > 0;) {
+    Layer& layer = layers_[l];
+    layer.weights.assign(layer.counts.size(), 0);
+    for (std::size_t edge = 0; edge < layer.child.size(); ++edge) {
+      if (layer.child[edge] == kNone) continue;
+      layer.weights[edge / layer.values] += below[l + 1 < layers_.size() ? layer.child[edge] : 0];
+    }
+    const double largest = *std::max_element(layer.weights.begin(), layer.weights.end());
+    log2_count_ += std::log2(largest);
+    for (double& weight : layer.weights) weight /= largest;
+    below = layer.weights;
+  }
+}
+
+double DecisionDiagram::size() const {
+  if (!is_huge()) return static_cast<double>(count_);
+  return std::min(std::exp2(log2_count_), std::numeric_limits<double>::max());
+}
+
+Candidate DecisionDiagram::drawn(Random random) const {
+  Candidate candidate;
+  candidate.choice.resize(layers_.size());
+  std::uint32_t node = 0;
+  for (std::size_t l = 0; l < layers_.size(); ++l) {
+    const Layer& layer = layers_[l];
+    std::vector<double> sums(layer.values, 0);
+    double sum = 0;
+    for (std::size_t value = 0; value < layer.values; ++value) {
+      const std::uint32_t child = layer.child[node * layer.values + value];
+      if (child != kNone) sum += l + 1 < layers_.size() ? layers_[l + 1].weights[child] : 1;
+      sums[value] = sum;
+    }
+    // The first value whose sum is beyond the draw; rounding cannot lead past the last one.
+    const double draw = random.uniform() * sum;
+    const auto found = std::upper_bound(sums.begin(), sums.end(), draw);
+    const auto last = std::lower_bound(sums.begin(), sums.end(), sum);
+    const auto value = static_cast<std::size_t>(std::min(found, last) - sums.begin());
+    candidate.choice[layer.parameter] = static_cast<std::uint16_t>(value);
+    node = layer.child[node * layer.values + value];
+  }
+  return candidate;
 }
 
 bool DecisionDiagram::contains(const Candidate& candidate) const {
@@ -157,6 +203,7 @@ bool DecisionDiagram::contains(const Candidate& candidate) const {
 }
 
 Candidate DecisionDiagram::at(std::uint64_t rank) const {
+  if (is_huge()) return drawn(Random(rank));
   Candidate candidate;
   candidate.choice.resize(layers_.size());
   std::uint32_t node = 0;

@@ -22,7 +22,7 @@ Bytef* bytes_of(std::string_view text) {
   return reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
 }
 
-std::string inflated(std::string_view content, const std::string& file) {
+std::string inflated(std::string_view content, const std::string& file, std::size_t most_bytes) {
   z_stream stream{};
   if (inflateInit2(&stream, kGzip) != Z_OK) throw InputError(file + ": zlib cannot start");
   stream.next_in = bytes_of(content);
@@ -35,6 +35,11 @@ std::string inflated(std::string_view content, const std::string& file) {
     stream.avail_out = chunk.size();
     status = inflate(&stream, Z_NO_FLUSH);
     text.append(chunk.data(), chunk.size() - stream.avail_out);
+    if (text.size() > most_bytes) {
+      inflateEnd(&stream);
+      throw InputError(file + ": holds more than " + std::to_string(most_bytes) +
+                       " bytes once unpacked, which is the most allowed");
+    }
     if (status == Z_STREAM_END && stream.avail_in > 0) status = inflateReset(&stream);
   }
   inflateEnd(&stream);
@@ -44,9 +49,9 @@ std::string inflated(std::string_view content, const std::string& file) {
 
 }  // namespace
 
-std::string read_plain_or_gzip(const std::filesystem::path& file) {
-  std::string content = read_text_file(file);
-  return is_gzip(content) ? inflated(content, file.string()) : content;
+std::string read_plain_or_gzip(const std::filesystem::path& file, std::size_t most_bytes) {
+  std::string content = read_text_file(file, most_bytes);
+  return is_gzip(content) ? inflated(content, file.string(), most_bytes) : content;
 }
 
 std::string gzip_compressed(std::string_view content) {

@@ -25,17 +25,13 @@ bool Parameter::is_ordered() const {
 }
 
 std::string Parameter::allowed() const {
+  constexpr std::size_t kShown = 50;
   std::string list;
-  for (const ParameterValue& value : values) list += (list.empty() ? "" : ", ") + value.text;
+  for (std::size_t i = 0; i < std::min(values.size(), kShown); ++i) {
+    list.append(i == 0 ? "" : ", ").append(values[i].text);
+  }
+  if (values.size() > kShown) list += ", … (" + std::to_string(values.size()) + " values)";
   return list;
-}
-
-bool is_identifier(std::string_view text) {
-  const auto letter = [](char c) {
-    return std::isalpha(static_cast<unsigned char>(c)) || c == '_';
-  };
-  const auto any = [&](char c) { return letter(c) || std::isdigit(static_cast<unsigned char>(c)); };
-  return !text.empty() && letter(text.front()) && std::all_of(text.begin(), text.end(), any);
 }
 
 std::string value_name(const Parameter& parameter, std::size_t value) {

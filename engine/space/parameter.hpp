@@ -32,12 +32,9 @@ struct Parameter {
   }
   /// Numbers in ascending order.
   [[nodiscard]] bool is_ordered() const;
-  /// "32, 64, 128", for messages.
+  /// "32, 64, 128", for messages; a long list is cut.
   [[nodiscard]] std::string allowed() const;
 };
-
-/// True for [A-Za-z_][A-Za-z0-9_]*.
-[[nodiscard]] bool is_identifier(std::string_view text);
 
 /// "SWIZZLE_XOR" for macro SWIZZLE and value xor.
 [[nodiscard]] std::string value_name(const Parameter& parameter, std::size_t value);

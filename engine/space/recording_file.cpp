@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
@@ -88,10 +89,20 @@ std::string completed(std::string text) {
   return text;
 }
 
+/// What is not JSON is discarded; what nests deeper than any recorder writes is an error.
+Json parse_text(const std::string& text, const std::string& file) {
+  constexpr int kDeepest = 64;
+  const auto limit_depth = [&](int depth, Json::parse_event_t /*event*/, Json& /*parsed*/) {
+    if (depth > kDeepest) throw SpaceError(file + ": nested too deeply; allowed are 64 levels");
+    return true;
+  };
+  return Json::parse(text, limit_depth, false);
+}
+
 Json parse(const std::filesystem::path& file) {
   std::string text = read_plain_or_gzip(file);
-  Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded()) json = Json::parse(completed(std::move(text)), nullptr, false);
+  Json json = parse_text(text, file.string());
+  if (json.is_discarded()) json = parse_text(completed(std::move(text)), file.string());
   if (json.is_discarded()) throw SpaceError(file.string() + ": not JSON");
   if (!json.is_object() || !(json.contains("cache") || json.contains("results"))) {
     throw SpaceError(file.string() +
@@ -126,6 +137,10 @@ RawRecording from_cache(const Json& json, const std::string& file) {
     throw SpaceError(file + ": tune_params_keys: allowed is a list of parameter names");
   }
   raw.names = json[keys].get<std::vector<std::string>>();
+  const std::set<std::string> distinct(raw.names.begin(), raw.names.end());
+  if (distinct.size() < raw.names.size()) {
+    throw SpaceError(file + ": tune_params_keys: a parameter is there twice");
+  }
   const std::string objective =
       json.contains("objective") && json["objective"].is_string() ? json["objective"] : "time";
   for (const auto& [key, entry] : json["cache"].items()) {
@@ -143,7 +158,7 @@ Json t4_time(const Json& result) {
     objective = result["objectives"][0].get<std::string>();
   }
   for (const Json& measurement : result["measurements"]) {
-    if (measurement.value("name", "") == objective) return measurement["value"];
+    if (measurement.value("name", "") == objective) return measurement.value("value", Json());
   }
   return nullptr;
 }
@@ -183,11 +198,17 @@ RawRecording from_t4(const Json& json, const std::string& file) {
 }
 
 /// Every value that occurs: numbers ascending, then names in the order of their text.
-RecordedParameter collect_values(const RawRecording& raw, std::size_t parameter) {
+RecordedParameter collect_values(const RawRecording& raw, std::size_t parameter,
+                                 const std::string& file) {
   std::map<std::string, RecordedValue> by_text;
   for (const RawEntry& entry : raw.entries) {
     const std::string text = text_of(entry.values[parameter]);
     by_text.try_emplace(text, RecordedValue{text, number_of(entry.values[parameter])});
+  }
+  constexpr std::size_t kMostValues = 65535;  // Candidate stores indices in 16 bits
+  if (by_text.size() > kMostValues) {
+    throw SpaceError(file + ": parameter '" + raw.names[parameter] + "' has " +
+                     std::to_string(by_text.size()) + " values; allowed are at most 65535");
   }
   RecordedParameter collected{raw.names[parameter], {}};
   for (const auto& [text, value] : by_text) collected.values.push_back(value);
@@ -236,7 +257,7 @@ Recording read_recording(const std::filesystem::path& file) try {
   recording.device = string_or_empty(json, "device_name");
   recording.kernel = string_or_empty(json, "kernel_name");
   for (std::size_t p = 0; p < raw.names.size(); ++p) {
-    recording.parameters.push_back(collect_values(raw, p));
+    recording.parameters.push_back(collect_values(raw, p, file.string()));
   }
   recording.entries = index_entries(raw, recording.parameters);
   return recording;

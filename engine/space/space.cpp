@@ -29,11 +29,12 @@ Space::Space(SpaceDefinition definition) : definition_(std::move(definition)) {
 }
 
 void Space::compile_constraints() {
+  const ConditionNames names(definition_.parameters);
   for (std::size_t i = 0; i < definition_.constraints.size(); ++i) {
     const std::string& whole = definition_.constraints[i].expression;
     try {
       for (const std::string& part : split_conjunction(whole)) {
-        parts_.push_back({Constraint(part, definition_.parameters), i});
+        parts_.push_back({Constraint(part, definition_.parameters, names), i});
       }
     } catch (const InputError& error) {
       throw SpaceError(definition_.file + ": constraints[" + std::to_string(i) + "].expression: '" +
@@ -82,8 +83,8 @@ std::string Space::unsatisfiable_constraints() const {
 }
 
 void Space::estimate_count() {
-  const auto indexed = static_cast<double>(diagram_.count());
-  count_ = {.value = indexed, .exact = true};
+  const double indexed = diagram_.size();
+  count_ = {.value = indexed, .exact = !diagram_.is_huge()};
   if (wide_.empty()) return;
   Random random(1);
   int valid = 0;

@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <limits>
 #include <set>
 
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
+#include "engine/core/names.hpp"
 #include "engine/space/space.hpp"
 
 namespace evo {
@@ -12,6 +14,9 @@ namespace {
 
 /// Candidate stores indices in 16 bits.
 constexpr std::size_t kMostValues = 65535;
+constexpr std::size_t kMostParameters = 4096;
+constexpr std::size_t kMostValuesInAll = 1'000'000;
+constexpr std::size_t kMostOptions = 256;
 
 /// Letters, digits and underscores, at least one: what makes an identifier after MACRO_.
 bool is_word(const std::string& text) {
@@ -26,7 +31,14 @@ ParameterValue read_value(const JsonReader& reader, std::string_view key, const 
   if (value.is_boolean()) {
     return {Kind::kBoolean, value.get<bool>() ? "true" : "false", value.get<bool>() ? 1.0 : 0.0};
   }
-  if (value.is_number_integer()) return {Kind::kInteger, value.dump(), value.get<double>()};
+  if (value.is_number_integer()) {
+    // Beyond, expressions would see a neighbour of the number that the compiler gets.
+    constexpr double kExact = 0x1.0p53;
+    if (std::fabs(value.get<double>()) >= kExact) {
+      reader.fail(key, value.dump() + ": allowed are integers between -2^53 and 2^53");
+    }
+    return {Kind::kInteger, value.dump(), value.get<double>()};
+  }
   if (value.is_number()) return {Kind::kReal, value.dump(), value.get<double>()};
   if (value.is_string() && is_word(value.get_ref<const std::string&>())) {
     return {Kind::kName, value.get<std::string>(), 0};
@@ -36,25 +48,19 @@ ParameterValue read_value(const JsonReader& reader, std::string_view key, const 
                        "of letters, digits and underscores");
 }
 
-/// Names are compared as the compiler sees them, in upper case.
-bool is_same_value(const Parameter& parameter, std::size_t i, std::size_t j) {
-  if (parameter.has_names()) return value_name(parameter, i) == value_name(parameter, j);
-  return parameter.values[i].number == parameter.values[j].number;
-}
-
+/// Names are compared as the compiler sees them, in upper case; everything else as numbers.
 void check_values(const JsonReader& reader, const Parameter& parameter) {
-  const auto names =
-      std::count_if(parameter.values.begin(), parameter.values.end(),
-                    [](const ParameterValue& v) { return v.kind == ParameterValue::Kind::kName; });
-  if (names != 0 && static_cast<std::size_t>(names) != parameter.values.size()) {
-    reader.fail("values", "all values of one macro are names, or none is");
-  }
+  std::set<std::string> names;
+  std::set<double> numbers;
   for (std::size_t i = 0; i < parameter.values.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      if (is_same_value(parameter, i, j)) {
-        reader.fail("values", parameter.values[i].text + " is there twice");
-      }
+    const ParameterValue& value = parameter.values[i];
+    const bool is_name = value.kind == ParameterValue::Kind::kName;
+    if (is_name != parameter.has_names()) {
+      reader.fail("values", "all values of one macro are names, or none is");
     }
+    const bool is_new = is_name ? names.insert(value_name(parameter, i)).second
+                                : numbers.insert(value.number).second;
+    if (!is_new) reader.fail("values", value.text + " is there twice");
   }
 }
 
@@ -72,12 +78,12 @@ std::size_t read_default(const JsonReader& reader, const Parameter& parameter, c
 Parameter read_parameter(const JsonReader& reader, const Json& entry) {
   Parameter parameter;
   parameter.macro = reader.string("macro");
-  if (!is_identifier(parameter.macro)) {
-    reader.fail("macro", "allowed is a C identifier, such as TILE_N");
+  if (const std::string why = why_no_macro(parameter.macro); !why.empty()) {
+    reader.fail("macro", why + "; allowed is a C identifier that nobody else uses");
   }
   const Json& values = reader.array("values");
   if (values.empty()) reader.fail("values", "allowed is a list of at least one value");
-  if (values.size() > kMostValues) reader.fail("values", "allowed are at most 65535 values");
+  reader.require_at_most("values", kMostValues);
   for (const Json& value : values) parameter.values.push_back(read_value(reader, "values", value));
   if (parameter.has_names()) {
     for (std::size_t i = 0; i < parameter.values.size(); ++i) {
@@ -101,6 +107,10 @@ void check_macros(const JsonReader& top, const std::vector<Parameter>& parameter
   for (const Parameter& parameter : parameters) {
     for (std::size_t i = 0; parameter.has_names() && i < parameter.values.size(); ++i) {
       const std::string name = value_name(parameter, i);
+      if (const std::string why = why_no_macro(name); !why.empty()) {
+        top.fail("parameters", "the name '" + name + "' of value '" + parameter.values[i].text +
+                                   "' of '" + parameter.macro + "' " + why);
+      }
       if (!macros.insert(name).second) {
         top.fail("parameters", "the name '" + name + "' of value '" + parameter.values[i].text +
                                    "' of '" + parameter.macro + "' is taken");
@@ -130,6 +140,8 @@ ResourcePolicy read_resources(const JsonReader& reader) {
 std::vector<std::string> read_options(const JsonReader& top) {
   std::vector<std::string> options;
   if (!top.has("compiler_options")) return options;
+  (void)top.array("compiler_options");
+  top.require_at_most("compiler_options", kMostOptions);
   for (const Json& option : top.array("compiler_options")) {
     if (!option.is_string()) top.fail("compiler_options", "allowed is a list of strings");
     options.push_back(option.get<std::string>());
@@ -151,7 +163,7 @@ std::uint16_t milestone_value(const JsonReader& reader, const Parameter& paramet
 
 Milestone read_milestone(const JsonReader& reader, const SpaceDefinition& definition) {
   Milestone milestone;
-  milestone.name = reader.string("name");
+  milestone.name = reader.line("name");
   milestone.note = reader.string_or("note", "");
   const Json& set = reader.object("set");
   const JsonReader settings = reader.child("set");
@@ -168,10 +180,17 @@ Milestone read_milestone(const JsonReader& reader, const SpaceDefinition& defini
 }
 
 void read_lists(const JsonReader& top, const Json& json, SpaceDefinition& definition) {
-  const std::vector<JsonReader> entries = top.children("parameters");
+  const std::vector<JsonReader> entries = top.children("parameters", kMostParameters);
   if (entries.empty()) top.fail("parameters", "allowed is a list of at least one parameter");
+  std::size_t values = 0;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     definition.parameters.push_back(read_parameter(entries[i], json.at("parameters")[i]));
+    values += definition.parameters.back().values.size();
+    if (values > kMostValuesInAll) {
+      throw SpaceError(entries[i].where("values") + ": with the parameters before it " +
+                       std::to_string(values) + " values; allowed are " +
+                       std::to_string(kMostValuesInAll) + " in all");
+    }
   }
   check_macros(top, definition.parameters);
   for (const JsonReader& entry : top.children("constraints")) {
@@ -187,10 +206,24 @@ void read_lists(const JsonReader& top, const Json& json, SpaceDefinition& defini
   }
 }
 
+/// sm_89, sm_90a, sm_120f: what the compilers call an architecture.
+std::string read_arch(const JsonReader& top) {
+  const std::string arch = top.string("arch");
+  std::string_view rest = arch;
+  if (rest.starts_with("sm_")) rest.remove_prefix(3);
+  if (!rest.empty() && (rest.back() == 'a' || rest.back() == 'f')) rest.remove_suffix(1);
+  const bool digits =
+      std::all_of(rest.begin(), rest.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+  if (!arch.starts_with("sm_") || !digits || rest.size() < 2 || rest.size() > 3) {
+    top.fail("arch", "allowed is an architecture, such as sm_89 or sm_90a");
+  }
+  return arch;
+}
+
 }  // namespace
 
 SpaceDefinition read_space_file(const std::filesystem::path& file) {
-  return parse_space(read_text_file(file), file.string());
+  return parse_space(read_text_file(file, kLargestJson), file.string());
 }
 
 SpaceDefinition parse_space(const std::string& text, const std::string& file) {
@@ -199,12 +232,12 @@ SpaceDefinition parse_space(const std::string& text, const std::string& file) {
   SpaceDefinition definition;
   (void)top.one_of("format", {"evo-tune space 1"});
   definition.file = file;
-  definition.name = top.string("name");
+  definition.name = top.plain_name("name");
   definition.description = top.string_or("description", "");
-  definition.problem = top.string("problem");
-  definition.template_name = top.string("template");
-  definition.arch = top.string("arch");
-  definition.shape = top.string("shape");
+  definition.problem = top.plain_name("problem");
+  definition.template_name = top.plain_name("template");
+  definition.arch = read_arch(top);
+  definition.shape = top.plain_name("shape");
   definition.compiler_options = read_options(top);
   if (top.has("resources")) definition.resources = read_resources(top.child("resources"));
   read_lists(top, json, definition);

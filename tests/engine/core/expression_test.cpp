@@ -1,11 +1,15 @@
 #include "engine/core/expression.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "engine/core/error.hpp"
 
 namespace evo {
 namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
 double value(const std::string& text, const std::map<std::string, double>& values = {}) {
   return Expression(text).evaluate(values);
@@ -45,7 +49,144 @@ TEST(Expression, NamesWhatIsWrong) {
   }
 }
 
-TEST(Expression, RefusesToDivideByZero) { EXPECT_THROW((void)value("1 / 0"), InputError); }
+TEST(Expression, RefusesToDivideByZero) {
+  EXPECT_THROW((void)value("1 / 0"), InputError);
+  EXPECT_THROW((void)value("1 / A > 5", {{"A", 0}}), InputError) << "also inside a comparison";
+  EXPECT_THROW((void)value("min(1 / A, 5)", {{"A", 0}}), InputError);
+  EXPECT_THROW((void)value("!(sqrt(A) < 0)", {{"A", -1}}), InputError);
+  EXPECT_EQ(value("A == 0 || 64 % A == 0", {{"A", 0}}), 1) << "what does not count may fail";
+  EXPECT_EQ(value("A ? 1 / A : 7", {{"A", 0}}), 7);
+  EXPECT_EQ(value("2 * N / 98", {{"N", 49}}), 1) << "a division is no multiplication by 1 / 98";
+}
+
+/// The message for `text`; "" when it is an expression.
+std::string message(const std::string& text) {
+  try {
+    (void)Expression(text);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(Expression, SaysWhereItIsWrongAndWhatToWrite) {
+  const auto check = [](const std::string& text, const std::string& at, const std::string& write) {
+    EXPECT_THAT(message(text), AllOf(HasSubstr("bad expression"), HasSubstr("position " + at + ":"),
+                                     HasSubstr(write)))
+        << text;
+  };
+  check("M = 7", "3", "write ==");
+  check("0,001", "2", "0.001");
+  check("1e-5, 1e9", "5", "a decimal number has a point");
+  check("(1, 2)", "3", "a comma only separates arguments");
+  check("a === b", "3", "write ==");
+  check("a <> b", "3", "write !=");
+  check("a => b", "3", "write >=");
+  check("a & b", "3", "write &&");
+  check("a | b", "3", "write ||");
+  check("~a", "1", "write !");
+  check("a << 2", "3", "multiplication");
+  check("S == \"xor\"", "6", "SWIZZLE_XOR");
+  check("1 if a else 2", "3", "CONDITION ? A : B");
+  check("a is b", "3", "write ==");
+  check("lambda", "1", "cannot be defined");
+  check("sin(1)", "1", "allowed: ceil_div, floor_div");
+  check("ceil_div(1)", "1", "ceil_div' has 1 arguments; allowed: 2");
+  check("floor(1, 2)", "1", "allowed: 1");
+  check("min()", "1", "at least 1");
+  check("min(1,)", "7", "an argument is expected");
+  check("min", "1", "write min(…)");
+  check("2N", "2", "operator is missing");
+  check("0x10", "2", "decimal");
+  check("1.2.3", "4", "operator is missing");
+  check("007", "1", "leading zeros");
+  check("9007199254740993", "1", "not exact");
+  check("1e999", "1", "beyond a double");
+  check("a b", "3", "an operator or the end");
+  check("(1", "3", "close the ( at position 1");
+  check("1 ? 2", "6", "':' is expected");
+  check("", "1", "a number, a name");
+  check("a in (1)", "8", "write [value]");
+  check("a in b", "6", "a list is expected");
+  check("a in []", "7", "empty list");
+  check("a in [1,2)", "10", "']' is expected");
+  check("a [1]", "3", "a list only follows in");
+  check("a == not b", "6", "a value is expected");
+  check("é", "1", "'é' is not part of the language");
+  check(std::string("1\0", 2), "2", "not part of the language");
+}
+
+TEST(Expression, ComparisonsChainAsInPython) {
+  EXPECT_EQ(value("32 <= A * B <= 1024", {{"A", 64}, {"B", 64}}), 0);
+  EXPECT_EQ(value("32 <= A * B <= 1024", {{"A", 16}, {"B", 64}}), 1);
+  EXPECT_EQ(value("3 > 2 == 2"), 1);
+  EXPECT_EQ(value("3 > 2 == 1"), 0);
+  EXPECT_EQ(value("(3 > 2) == 1"), 1);
+  EXPECT_EQ(value("1 < 2 in [2, 3]"), 1);
+}
+
+TEST(Expression, PythonsWordsMeanWhatTheyMeanInPython) {
+  EXPECT_EQ(value("A in (16, 32) and not A == 32", {{"A", 16}}), 1);
+  EXPECT_EQ(value("A not in [16, 32]", {{"A", 16}}), 0);
+  EXPECT_EQ(value("0 or 5"), 5);
+  EXPECT_EQ(value("0 || 5"), 1);
+  EXPECT_EQ(value("2 and 3"), 3);
+  EXPECT_EQ(value("2 && 3"), 1);
+  EXPECT_EQ(value("not 0 == 1"), 1);
+  EXPECT_EQ(value("!0 == 1"), 1);
+  EXPECT_EQ(value("not 1 == 0"), 1) << "not (1 == 0)";
+  EXPECT_EQ(value("!1 == 1"), 0) << "(!1) == 1";
+  EXPECT_EQ(value("True + True + False"), 2);
+  EXPECT_EQ(value("2 ** 3 ** 2"), 512);
+  EXPECT_EQ(value("-2 ** 2"), -4);
+  EXPECT_EQ(value("2 ^ -1"), 0.5);
+  EXPECT_EQ(value("7 // 2"), 3);
+  EXPECT_EQ(value("-7 // 2"), -4);
+  EXPECT_EQ(value("1 // 0.1"), 9);
+  EXPECT_EQ(value("-7 % 3"), 2) << "the divisor's sign";
+  EXPECT_EQ(value("7 % -3"), -2);
+}
+
+TEST(Expression, DeepAndLongTextsAreRefusedAndNotFollowed) {
+  const auto repeated = [](const std::string& text, int times) {
+    std::string all;
+    for (int i = 0; i < times; ++i) all += text;
+    return all;
+  };
+  EXPECT_EQ(value(repeated("(", 90) + "1" + repeated(")", 90)), 1);
+  EXPECT_THAT(message(repeated("(", 5000) + "1" + repeated(")", 4000)), HasSubstr("too deeply"));
+  EXPECT_THAT(message(repeated("-", 5000) + "1"), HasSubstr("too deeply"));
+  EXPECT_THAT(message(repeated("not ", 2000) + "1"), HasSubstr("too deeply"));
+  EXPECT_THAT(message(repeated("1?", 3000) + "1"), HasSubstr("too deeply"));
+  EXPECT_THAT(message(repeated("2^", 3000) + "1"), HasSubstr("too deeply"));
+  EXPECT_EQ(value(repeated("1+", 3000) + "1"), 3001);
+  EXPECT_THAT(message(repeated("1+", 30000) + "1"), HasSubstr("too long"));
+  EXPECT_THAT(message("A" + repeated("<A+1", 1500)), HasSubstr("too long"));
+  // Each level would double what is written out.
+  EXPECT_THAT(message(repeated("(", 60) + "A" + repeated(" or B) or C", 60)), HasSubstr(""));
+  EXPECT_THAT(message(repeated("(0 < ", 60) + "A" + repeated(" < B)", 60)), HasSubstr("too long"));
+}
+
+TEST(Expression, NamesAreWhateverTheFileCallsThem) {
+  // muParser's own names, and the names it is given instead, mean nothing here.
+  EXPECT_EQ(value("_pi + _e + v0 + divide + rint",
+                  {{"_pi", 1}, {"_e", 2}, {"v0", 4}, {"divide", 8}, {"rint", 16}}),
+            31);
+}
+
+TEST(Expression, MessagesNameTheKeyAndTheValues) {
+  const Expression expression("N / (M - 1)", {}, "p.json: tolerance.relative_l2");
+  try {
+    (void)expression.evaluate({{"N", 4096}, {"M", 1}});
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(),
+                AllOf(HasSubstr("p.json: tolerance.relative_l2: "),
+                      HasSubstr("'N / (M - 1)' with M=1, N=4096"), HasSubstr("division by zero")));
+  }
+  EXPECT_EQ(expression.described({{"N", 2}, {"M", 0.5}}),
+            "p.json: tolerance.relative_l2: expression 'N / (M - 1)' with M=0.5, N=2");
+}
 
 }  // namespace
 }  // namespace evo

@@ -61,5 +61,77 @@ TEST(JsonFile, NamesTheFileThatIsMissingOrBroken) {
   std::filesystem::remove(file);
 }
 
+/// What is said of a JSON text; "" when it is accepted.
+std::string said_of(const std::string& text) {
+  try {
+    (void)parse_json(text, "f.json");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(JsonText, AKeyThatIsThereTwiceNamesBothPlaces) {
+  EXPECT_THAT(said_of("{\"a\": 1,\n  \"b\": 2, \"a\": 3}"),
+              AllOf(HasSubstr("f.json: a: "), HasSubstr("line 1, column 2"),
+                    HasSubstr("line 2, column 11")));
+  EXPECT_THAT(said_of("{\"p\": [{\"x\": 1}, {\"v\": {\"q\\\"\\\\\": 1, \"q\\u0022\\\\\": 2}}]}"),
+              AllOf(HasSubstr("p[1].v.q\"\\"), HasSubstr("line 1, column 25"),
+                    HasSubstr("line 1, column 37")));
+  EXPECT_THAT(said_of("// c\n{\"t\": 1, /* \"t\" */ \"t\": 2}"), HasSubstr("line 2, column 20"));
+  EXPECT_EQ(said_of("{\"a\": {\"a\": [{\"a\": 1}, {\"a\": 1}]}}"), "");
+}
+
+TEST(JsonText, IsWhatTheLibraryItselfReads) {
+  const std::string text =
+      R"({"a": [1, -2, 3.5, 1e3, "x\n", true, null, {}], "b": {"c": [[], [18446744073709551615]]}})";
+  EXPECT_EQ(parse_json(text, "f"), Json::parse(text));
+}
+
+TEST(JsonText, RefusesWhatIsNoPlainText) {
+  EXPECT_THAT(said_of("\xef\xbb\xbf{}"), HasSubstr("byte order mark"));
+  EXPECT_THAT(said_of(""), HasSubstr("empty"));
+  EXPECT_THAT(said_of(" \n"), HasSubstr("empty"));
+  EXPECT_THAT(said_of(std::string("{}\0", 3)), AllOf(HasSubstr("NUL"), HasSubstr("column 3")));
+  EXPECT_THAT(said_of("{\"mis\xff\": 1}"), AllOf(HasSubstr("not UTF-8"), HasSubstr("column 6")));
+  EXPECT_THAT(said_of("{} // \xc3("), HasSubstr("not UTF-8"));
+  EXPECT_THAT(said_of("{\"a\": 1} {}"), HasSubstr("not JSON"));
+  EXPECT_THAT(said_of("{\"a\": 1e999}"), HasSubstr("f.json"));
+  EXPECT_THAT(said_of("{\"a\": 18446744073709551616}"),
+              AllOf(HasSubstr("a: 18446744073709551616"), HasSubstr("64 bits")));
+}
+
+TEST(JsonText, NestingHasALimit) {
+  const auto nested = [](std::size_t levels) {
+    return std::string(levels, '[') + std::string(levels, ']');
+  };
+  EXPECT_EQ(said_of(nested(64)), "");
+  EXPECT_THAT(said_of(nested(65)), HasSubstr("nested too deeply; allowed are 64"));
+  EXPECT_THAT(said_of(std::string(1000000, '[')), HasSubstr("nested too deeply"));
+  std::string objects;
+  for (int i = 0; i < 100000; ++i) objects += "{\"a\":";
+  EXPECT_THAT(said_of(objects), HasSubstr("nested too deeply"));
+}
+
+TEST(JsonText, TruncatedAndDamagedTextEndsInAnError) {
+  const std::string text = R"({"a": [1, "x\u00e9", {"b": -1.5e3}], "c": "\ud83d\ude00 é"} // end)";
+  for (std::size_t length = 0; length + 7 < text.size(); ++length) {
+    EXPECT_NE(said_of(text.substr(0, length)), "") << length;
+  }
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string damaged = text;
+      damaged[at] = static_cast<char>(damaged[at] ^ (1 << bit));
+      (void)said_of(damaged);  // anything but a crash
+    }
+  }
+}
+
+TEST(JsonFile, WhatHasNoEndIsNotReadForEver) {
+  EXPECT_THAT(message_of([] { (void)read_text_file("/dev/zero", 1 << 20); }),
+              AllOf(HasSubstr("/dev/zero"), HasSubstr("1048576 bytes")));
+  EXPECT_THAT(message_of([] { (void)read_text_file("/tmp"); }), HasSubstr("folder"));
+}
+
 }  // namespace
 }  // namespace evo

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <limits>
 #include <numbers>
 #include <set>
 
@@ -17,6 +19,13 @@ constexpr Generator kNormal = {Distribution::kNormal, 0, 1};
 std::vector<double> values(const Generator& generator, Dtype dtype, std::size_t count,
                            std::uint64_t seed) {
   return decode_all(dtype, generate(generator, dtype, count, seed));
+}
+
+Generator integers(std::int64_t low, std::int64_t high) {
+  return {Distribution::kIntegers,
+          0,
+          0,
+          {low < 0, static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(high)}};
 }
 
 TEST(Generator, TheSameSeedGivesTheSameBytesAndAnotherDoesNot) {
@@ -69,13 +78,40 @@ TEST(Generator, UniformStaysInItsRangeAndFillsIt) {
 }
 
 TEST(Generator, IntegersIncludeBothEnds) {
-  const auto drawn = values({Distribution::kIntegers, -2, 3}, Dtype::kI32, 6000, 4);
+  const auto drawn = values(integers(-2, 3), Dtype::kI32, 6000, 4);
   const std::set<double> seen(drawn.begin(), drawn.end());
   EXPECT_EQ(seen, (std::set<double>{-2, -1, 0, 1, 2, 3}));
   for (const double value : seen) {
     const auto count = static_cast<double>(std::count(drawn.begin(), drawn.end(), value));
     EXPECT_NEAR(count, 1000, 120);
   }
+}
+
+TEST(Generator, IntegersCoverAllOf64BitsExactly) {
+  constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
+  const auto drawn = [](const IntegerRange& range, Dtype dtype) {
+    const auto bytes = generate({Distribution::kIntegers, 0, 0, range}, dtype, 4000, 6);
+    std::vector<std::uint64_t> values(4000);
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+  };
+  const auto is_spread = [](const std::vector<std::uint64_t>& values, std::uint64_t low) {
+    // Every bit of the distance from the low end is set about half of the time.
+    for (int bit = 0; bit < 64; ++bit) {
+      const auto ones = std::count_if(values.begin(), values.end(),
+                                      [&](std::uint64_t v) { return ((v - low) >> bit & 1) != 0; });
+      if (std::abs(static_cast<double>(ones) - 2000) > 160) return false;
+    }
+    return true;
+  };
+  EXPECT_TRUE(is_spread(drawn({false, 0, kAll}, Dtype::kU64), 0));
+  const std::uint64_t lowest = std::uint64_t{1} << 63;
+  EXPECT_TRUE(is_spread(drawn({true, lowest, lowest - 1}, Dtype::kI64), lowest));
+  // Neighbours beyond 2^53, which no double tells apart.
+  const std::uint64_t far = (std::uint64_t{1} << 60) + 1;
+  const auto near = drawn({false, far, far + 1}, Dtype::kI64);
+  EXPECT_EQ(std::set<std::uint64_t>(near.begin(), near.end()),
+            (std::set<std::uint64_t>{far, far + 1}));
 }
 
 TEST(Generator, Constant) {

@@ -7,6 +7,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
+#include "engine/core/random.hpp"
 #include "engine/space/gzip.hpp"
 #include "tests/engine/space/replay_files.hpp"
 
@@ -80,6 +81,49 @@ TEST_F(RecordingFile, ReadsGzipAndRejectsDamage) {
   EXPECT_THROW(load("{}"), SpaceError);
   EXPECT_THROW(load(kHead + entry(4, "x", R"("speed": 2.5)") + "}}"), SpaceError);
   EXPECT_THROW(load(kHead + entry(4, "x", R"("time": 1e20)") + "}}"), SpaceError);  // nothing ran
+}
+
+TEST_F(RecordingFile, ASmallFileThatUnpacksToMuchIsRefused) {
+  const auto file = std::filesystem::path(testing::TempDir()) / "bomb.json.gz";
+  write_file(file, gzip_compressed(std::string(1 << 22, ' ')));
+  EXPECT_LT(std::filesystem::file_size(file), 10000U);
+  EXPECT_EQ(read_plain_or_gzip(file, 1 << 22).size(), std::size_t{1} << 22);
+  try {
+    (void)read_plain_or_gzip(file, (1 << 22) - 1);
+    ADD_FAILURE() << "unpacked";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("bomb.json.gz"),
+                                             testing::HasSubstr("4194303 bytes")));
+  }
+  std::filesystem::remove(file);
+}
+
+TEST_F(RecordingFile, DamageEndsInAnInputError) {
+  const std::string t4 = R"({"results": [{"configuration": {"B": 1}, "objectives": ["time"],
+    "invalidity": "correct", "measurements": [{"name": "time", "value": 0.5}]}]})";
+  const std::string cache = kHead + entry(4, "x", R"("time": 2.5)") + "," +
+                            entry(8, "y", R"("time": [1, {"a": 2}])") + "}}";
+  Random random(31);
+  for (const std::string& good : {t4, cache, gzip_compressed(cache)}) {
+    for (int i = 0; i < 200; ++i) {
+      std::string text = good;
+      for (std::size_t n = 1 + random.below(3); n > 0; --n) {
+        const std::size_t at = random.below(text.size());
+        const std::string piece = text.substr(random.below(text.size()), random.below(12));
+        text.replace(at, random.below(12), random.below(2) == 0 ? piece : "");
+      }
+      try {
+        (void)load(text);
+      } catch (const InputError&) {
+      }
+    }
+  }
+  EXPECT_THROW(load("{\"cache\": " + std::string(100000, '[')), InputError);
+  EXPECT_THROW(load(R"({"results": [{"configuration": {"B": 1}, "objectives": ["time"],
+    "measurements": [{"name": "time"}]}]})"),
+               InputError);
+  EXPECT_THROW(load(R"({"tune_params_keys": ["A", "A"], "cache": {"1": {"A": 1, "time": 1}}})"),
+               InputError);
 }
 
 TEST(RecordedSpace, ValidAreExactlyTheRecordedConfigurations) {

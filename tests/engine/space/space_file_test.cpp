@@ -100,6 +100,20 @@ TEST_F(SpaceFile, ErrorsNameFileKeyValueAndWhatIsAllowed) {
   check("\"ASYNC\": true", "\"ASINC\": true", {"milestones[0].set.ASINC", "unknown key"});
   check("\"spill_bytes\": 0", "\"spill_bytes\": -1", {"resources.spill_bytes", "-1"});
   check("space 1", "space 2", {"format", "space 2", "evo-tune space 1"});
+  check("[32, 64, 128]", "[32, 9007199254740992]", {"parameters[0].values", "2^53"});
+  check("[32, 64, 128]", "[1, true]", {"parameters[0].values", "true is there twice"});
+  check("[\"none\", \"xor\"]", "[\"none\", \"_xor\"]", {"SWIZZLE__XOR", "reserved"});
+  for (const char* name : {"int", "min", "and", "__CUDA_ARCH__", "_Big", "A__B", "SM_COUNT"}) {
+    check("\"macro\": \"SCALE\"", std::string("\"macro\": \"") + name + "\"",
+          {"parameters[2].macro", name, "allowed is a C identifier that nobody else uses"});
+  }
+  check("\"name\": \"n\"", "\"name\": \"a/b\"", {"name: \"a/b\"", "allowed are 1 to 100 letters"});
+  check("\"problem\": \"p\"", "\"problem\": \"../p\"", {"problem: \"../p\"", "first one no '.'"});
+  check("\"shape\": \"mission\"", "\"shape\": \"x'; drop\"", {"shape", "letters"});
+  check("\"sm_89\"", "\"sm_89;rm\"", {"arch", "sm_90a"});
+  check("\"name\": \"async\"", "\"name\": \"a\\nb\"", {"milestones[0].name", "one line"});
+  check("\"spill_bytes\": 0", "\"spill_bytes\": 18446744073709551615", {"allowed is an integer"});
+  check("TILE <= 64", "TILE = 64", {"constraints[0].expression", "write =="});
   check("\"meaning\": \"layout\"", "\"meaning\": 3", {"parameters[1].meaning", "3"});
 }
 

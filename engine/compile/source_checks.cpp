@@ -1,0 +1,126 @@
+#include "engine/compile/source_checks.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "engine/compile/directives.hpp"
+#include "engine/core/error.hpp"
+
+namespace evo {
+namespace {
+
+using Macros = std::set<std::string>;
+using Truth = std::optional<bool>;  ///< nothing: depends on more than what is given
+
+std::string first_word(std::string_view text) {
+  const auto end = std::find_if_not(
+      text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  return {text.begin(), end};
+}
+
+std::string without_blanks(std::string_view text) {
+  std::string dense;
+  std::copy_if(text.begin(), text.end(), std::back_inserter(dense),
+               [](unsigned char c) { return std::isspace(c) == 0; });
+  return dense;
+}
+
+/// One operand of a condition: defined(M), !defined M, 0, 1.
+Truth truth_of_operand(std::string_view text, const Macros& macros) {
+  if (text == "0") return false;
+  if (text == "1") return true;
+  const bool is_negated = text.starts_with("!");
+  if (is_negated) text.remove_prefix(1);
+  if (!text.starts_with("defined")) return std::nullopt;
+  text.remove_prefix(std::string_view("defined").size());
+  if (text.starts_with("(") && text.ends_with(")")) text = text.substr(1, text.size() - 2);
+  if (!macros.contains(std::string(text))) return std::nullopt;
+  return !is_negated;
+}
+
+/// A conjunction is false where one operand is; anything else is only known when it stands alone.
+Truth truth_of(const std::string& condition, const Macros& macros) {
+  const std::string dense = without_blanks(condition);
+  if (dense.find("||") != std::string::npos || dense.find('?') != std::string::npos) {
+    return std::nullopt;
+  }
+  bool all = true;
+  std::size_t begin = 0;
+  while (begin <= dense.size()) {
+    const std::size_t end = std::min(dense.find("&&", begin), dense.size());
+    const Truth operand =
+        truth_of_operand(std::string_view(dense).substr(begin, end - begin), macros);
+    if (operand == false) return false;
+    all = all && operand.has_value();
+    begin = end + 2;
+  }
+  return all ? Truth(true) : std::nullopt;
+}
+
+/// Of #if, #ifdef, #ifndef and their forms with el.
+Truth truth_of(const Directive& directive, const Macros& macros) {
+  if (directive.name == "if" || directive.name == "elif") return truth_of(directive.argument, macros);
+  if (!macros.contains(first_word(directive.argument))) return std::nullopt;
+  return directive.name == "ifdef" || directive.name == "elifdef";
+}
+
+/// The conditionals that a line is in.
+class Conditionals {
+ public:
+  explicit Conditionals(const Macros& macros) : macros_(macros) {}
+
+  void follow(const Directive& directive) {
+    const std::string& name = directive.name;
+    if (name == "if" || name == "ifdef" || name == "ifndef") {
+      const Truth truth = truth_of(directive, macros_);
+      open_.push_back({truth == false, truth == true});
+    } else if (name.starts_with("elif") && !open_.empty()) {
+      const Truth truth = truth_of(directive, macros_);
+      open_.back().is_dead = open_.back().is_decided || truth == false;
+      open_.back().is_decided = open_.back().is_decided || truth == true;
+    } else if (name == "else" && !open_.empty()) {
+      open_.back().is_dead = open_.back().is_decided;
+    } else if (name == "endif" && !open_.empty()) {
+      open_.pop_back();
+    }
+  }
+
+  [[nodiscard]] bool is_reached() const {
+    return std::none_of(open_.begin(), open_.end(), [](const Branch& b) { return b.is_dead; });
+  }
+
+ private:
+  struct Branch {
+    bool is_dead = false;     ///< the branch is never compiled
+    bool is_decided = false;  ///< it, or one before it, always is
+  };
+
+  const Macros& macros_;
+  std::vector<Branch> open_;
+};
+
+void check_text(const std::string& name, const std::string& text, const Macros& macros) {
+  Conditionals conditionals(macros);
+  for (const Directive& directive : directives_of(text)) {
+    conditionals.follow(directive);
+    if (directive.name != "define" && directive.name != "undef") continue;
+    const std::string macro = first_word(directive.argument);
+    if (!macros.contains(macro) || !conditionals.is_reached()) continue;
+    throw InputError(name + ":" + std::to_string(directive.line) + ": #" + directive.name + " " +
+                     macro + ": the compiler is given this macro, and the kernel would run with " +
+                     "another value than the configuration says; allowed is a default inside " +
+                     "#ifndef " + macro);
+  }
+}
+
+}  // namespace
+
+void require_macros_kept(const KernelSource& source, const std::set<std::string>& macros) {
+  check_text(source.name, source.text, macros);
+  for (const auto& [name, text] : source.headers) check_text(name, text, macros);
+}
+
+}  // namespace evo

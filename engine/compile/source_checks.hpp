@@ -1,0 +1,19 @@
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "engine/compile/source.hpp"
+
+namespace evo {
+
+/// Holds a source against the macros that the compiler is given for it. A `#define` or `#undef` of
+/// one of them, in the file or in a header, would make the kernel run with another value than its
+/// configuration says. Allowed is what the preprocessor never reaches because the macro is defined:
+/// the branch of `#ifndef MACRO` or `#if !defined(MACRO)`, the `#else` of `#ifdef MACRO`.
+///
+/// Comments, literals and continued lines are read as the compiler reads them; a header is taken as
+/// included. Throws InputError naming file, line and macro.
+void require_macros_kept(const KernelSource& source, const std::set<std::string>& macros);
+
+}  // namespace evo

@@ -1,0 +1,72 @@
+#include "engine/core/names.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "engine/core/expression_words.hpp"
+
+namespace evo {
+namespace {
+
+/// C++20's keywords and alternative tokens ([lex.key]), the names that mean something to the
+/// preprocessor, and what CUDA defines without underscores.
+constexpr auto kWordsOfCpp = std::to_array<std::string_view>(
+    {"alignas",       "alignof",      "and",       "and_eq",    "asm",       "auto",
+     "bitand",        "bitor",        "blockDim",  "blockIdx",  "bool",      "break",
+     "case",          "catch",        "char",      "char16_t",  "char32_t",  "char8_t",
+     "class",         "co_await",     "co_return", "co_yield",  "compl",     "concept",
+     "const",         "const_cast",   "consteval", "constexpr", "constinit", "continue",
+     "decltype",      "default",      "define",    "defined",   "delete",    "do",
+     "double",        "dynamic_cast", "elif",      "else",      "endif",     "enum",
+     "explicit",      "export",       "extern",    "false",     "final",     "float",
+     "for",           "friend",       "goto",      "gridDim",   "if",        "ifdef",
+     "ifndef",        "import",       "include",   "inline",    "int",       "long",
+     "module",        "mutable",      "namespace", "new",       "noexcept",  "not",
+     "not_eq",        "nullptr",      "operator",  "or",        "or_eq",     "override",
+     "pragma",        "private",      "protected", "public",    "register",  "reinterpret_cast",
+     "requires",      "return",       "short",     "signed",    "sizeof",    "static",
+     "static_assert", "static_cast",  "struct",    "switch",    "template",  "this",
+     "threadIdx",     "thread_local", "throw",     "true",      "try",       "typedef",
+     "typeid",        "typename",     "undef",     "union",     "unsigned",  "using",
+     "virtual",       "void",         "volatile",  "warpSize",  "wchar_t",   "while",
+     "xor",           "xor_eq"});
+static_assert(std::is_sorted(kWordsOfCpp.begin(), kWordsOfCpp.end()));
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+}  // namespace
+
+bool is_identifier(std::string_view text) {
+  const auto part = [](char c) { return is_letter(c) || is_digit(c) || c == '_'; };
+  return !text.empty() && !is_digit(text.front()) && std::all_of(text.begin(), text.end(), part);
+}
+
+std::string why_no_macro(std::string_view name) {
+  constexpr std::size_t kLongest = 100;
+  if (!is_identifier(name)) return "is no C identifier, such as TILE_N";
+  if (name.size() > kLongest) return "is longer than 100 characters";
+  if (std::binary_search(kWordsOfCpp.begin(), kWordsOfCpp.end(), name)) {
+    return "is a word of CUDA C++";
+  }
+  if (name.find("__") != std::string_view::npos ||
+      (name.size() > 1 && name[0] == '_' && name[1] >= 'A' && name[1] <= 'Z')) {
+    return "is reserved for the compiler: two underscores, or one and a capital at the start";
+  }
+  if (name == "SM_COUNT") return "is the device's number of multiprocessors in expressions";
+  if (find_expression_word(name) != nullptr || find_expression_function(name) != nullptr) {
+    return "means something in every expression";
+  }
+  return {};
+}
+
+bool is_plain_name(std::string_view name) {
+  constexpr std::size_t kLongest = 100;
+  const auto plain = [](char c) {
+    return is_letter(c) || is_digit(c) || c == '.' || c == '_' || c == '-';
+  };
+  return !name.empty() && name.size() <= kLongest && name.front() != '.' && name.front() != '-' &&
+         std::all_of(name.begin(), name.end(), plain);
+}
+
+}  // namespace evo

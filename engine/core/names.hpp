@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace evo {
+
+/// True for [A-Za-z_][A-Za-z0-9_]*.
+[[nodiscard]] bool is_identifier(std::string_view text);
+
+/// Why `name` cannot be a macro or a variable of expressions: it is no identifier, a word of C++ or
+/// CUDA, reserved by the compiler, or has a meaning in every expression. Empty when it can.
+[[nodiscard]] std::string why_no_macro(std::string_view name);
+
+/// What is allowed for names of spaces, problems, templates and shapes; they become parts of file
+/// names, tables and commands.
+inline constexpr std::string_view kAllowedName =
+    "allowed are 1 to 100 letters, digits, '.', '_' and '-', the first one no '.' or '-'";
+
+[[nodiscard]] bool is_plain_name(std::string_view name);
+
+}  // namespace evo

@@ -1,0 +1,124 @@
+#include "engine/problem/generator_json.hpp"
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace evo {
+namespace {
+
+/// A whole number of 64 bits and a sign.
+struct Whole {
+  bool is_negative = false;
+  std::uint64_t magnitude = 0;
+
+  [[nodiscard]] std::uint64_t bits() const { return is_negative ? 0 - magnitude : magnitude; }
+  [[nodiscard]] bool operator>(const Whole& other) const {
+    if (is_negative != other.is_negative) return other.is_negative;
+    return is_negative ? magnitude < other.magnitude : magnitude > other.magnitude;
+  }
+};
+
+std::string described(const WholeRange& range) {
+  std::string text = range.below == 0 ? "" : "-";
+  return text.append(std::to_string(range.below))
+      .append(" to ")
+      .append(std::to_string(range.above));
+}
+
+/// A bound as it is written, so that none is rounded on the way through a double.
+Whole read_whole(const JsonReader& reader, std::string_view key, Dtype dtype) {
+  const WholeRange range = whole_range(dtype);
+  const std::string allowed = "allowed for " + std::string(to_string(dtype)) +
+                              " are whole numbers from " + described(range);
+  const Json& value = reader.value(key);
+  Whole whole;
+  if (value.is_number_unsigned()) {
+    whole.magnitude = value.get<std::uint64_t>();
+  } else if (value.is_number_integer()) {
+    const auto number = value.get<std::int64_t>();
+    whole = {number < 0, number < 0 ? 0 - static_cast<std::uint64_t>(number)
+                                    : static_cast<std::uint64_t>(number)};
+  } else {
+    constexpr double kExact = 0x1.0p53;
+    const double number = reader.number(key);
+    if (number != std::floor(number) || std::fabs(number) > kExact) reader.fail(key, allowed);
+    whole = {number < 0, static_cast<std::uint64_t>(std::fabs(number))};
+  }
+  if (whole.magnitude > (whole.is_negative ? range.below : range.above)) reader.fail(key, allowed);
+  return whole;
+}
+
+Generator read_integers(const JsonReader& reader, Dtype dtype) {
+  const Whole low = read_whole(reader, "low", dtype);
+  const Whole high = read_whole(reader, "high", dtype);
+  if (low > high) reader.fail("high", "allowed is more than low");
+  if (!(high > low)) {
+    reader.fail("high",
+                "low and high are equal: every element would be; allowed is more than low, "
+                "or {\"distribution\": \"constant\"}");
+  }
+  return {Distribution::kIntegers, 0, 0, {low.is_negative, low.bits(), high.bits()}};
+}
+
+bool is_within(Dtype dtype, double value) {
+  if (is_floating(dtype)) return std::fabs(value) <= largest_finite(dtype);
+  const WholeRange range = whole_range(dtype);
+  // 2^64 − 1 is no double; below 2^64 everything fits.
+  return value >= -static_cast<double>(range.below) &&
+         (value <= static_cast<double>(range.above) && value < 0x1.0p64);
+}
+
+std::array<std::byte, 8> encoded(Dtype dtype, double value) {
+  std::array<std::byte, 8> bytes{};
+  encode(dtype, value, bytes.data());
+  return bytes;
+}
+
+void require_fit(const JsonReader& reader, const Generator& generator, Dtype dtype) {
+  const Extremes extremes = extremes_of(generator);
+  for (const double value : {extremes.low, extremes.high}) {
+    if (is_within(dtype, value)) continue;
+    reader.fail("distribution", "gives values up to " + Json(value).dump() + ", which " +
+                                    std::string(to_string(dtype)) +
+                                    " does not hold; allowed is a range within the type's");
+  }
+  const bool is_constant = generator.distribution == Distribution::kConstant;
+  if (is_constant && !is_floating(dtype) && generator.first != std::floor(generator.first)) {
+    reader.fail("value", "allowed for " + std::string(to_string(dtype)) + " is a whole number");
+  }
+  if (!is_constant && encoded(dtype, extremes.low) == encoded(dtype, extremes.high)) {
+    reader.fail("distribution", "every element would be the same " + std::string(to_string(dtype)) +
+                                    "; allowed is a wider range, or "
+                                    "{\"distribution\": \"constant\"}");
+  }
+}
+
+}  // namespace
+
+Generator parse_generator(const JsonReader& reader, Dtype dtype) {
+  const std::string kind =
+      reader.one_of("distribution", {"normal", "uniform", "integers", "constant"});
+  Generator generator;
+  if (kind == "integers") {
+    generator = read_integers(reader, dtype);
+  } else if (kind == "normal") {
+    generator = {Distribution::kNormal, reader.number_or("mean", 0), reader.number_or("std", 1)};
+    if (generator.second <= 0) {
+      reader.fail("std",
+                  "allowed is more than 0; an input of equal elements is "
+                  "{\"distribution\": \"constant\"}");
+    }
+  } else if (kind == "constant") {
+    generator = {Distribution::kConstant, reader.number("value"), 0};
+  } else {
+    generator = {Distribution::kUniform, reader.number("low"), reader.number("high")};
+    if (generator.second <= generator.first) reader.fail("high", "allowed is more than low");
+  }
+  if (kind != "integers") require_fit(reader, generator, dtype);
+  reader.finish();
+  return generator;
+}
+
+}  // namespace evo

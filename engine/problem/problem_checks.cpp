@@ -1,0 +1,124 @@
+#include "engine/problem/problem_checks.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "engine/core/error.hpp"
+
+namespace evo {
+namespace {
+
+void require_distinct_names(const Problem& problem, const std::string& file) {
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
+    const std::string& name = problem.arguments[i].name;
+    if (names.insert(name).second) continue;
+    throw ProblemError(file + ": arguments[" + std::to_string(i) + "].name: \"" + name +
+                       "\": an argument before it has this name; allowed is another");
+  }
+}
+
+/// A bound on rows that no argument has would never fail.
+void require_rows(const Problem& problem, const std::string& file) {
+  const auto bounds_rows = [](const KernelSpec& kernel) {
+    return kernel.tolerance.max_row_error.has_value();
+  };
+  if (std::ranges::none_of(problem.templates, bounds_rows)) return;
+  const auto has_rows = [](const Argument& argument) { return argument.row.has_value(); };
+  if (std::ranges::any_of(problem.arguments, has_rows)) return;
+  throw ProblemError(file +
+                     ": tolerance: max_row_error needs an out or inout argument with \"row\"");
+}
+
+/// An extent for an argument that is no workspace would be ignored.
+void require_workspaces(const Problem& problem, const std::string& file) {
+  std::set<std::string> known;
+  std::string allowed;
+  for (const Argument& argument : problem.arguments) {
+    if (argument.direction != Direction::kWorkspace) continue;
+    known.insert(argument.name);
+    allowed += (allowed.empty() ? "" : ", ") + argument.name;
+  }
+  for (const KernelSpec& kernel : problem.templates) {
+    for (const auto& [name, extent] : kernel.workspace) {
+      if (known.contains(name)) continue;
+      throw ProblemError(file + ": templates." + kernel.name + ".workspace." + name + ": " +
+                         extent.text() + ": allowed are the names of workspace arguments: " +
+                         (allowed.empty() ? "there are none" : allowed));
+    }
+  }
+}
+
+void require_positive(const Expression& expression, const Values& values) {
+  const double value = expression.evaluate(values);
+  if (value > 0) return;
+  throw ProblemError(expression.described(values) + ": is " + Json(value).dump() +
+                     "; allowed is more than 0");
+}
+
+/// What of a kernel depends on the shape alone. Where it depends on macros too, a candidate that it
+/// has no value for is rejected.
+void check_kernel(const Problem& problem, const KernelSpec& kernel, const Values& values) {
+  kernel.launch.check(values);
+  kernel.tolerance.check(values);
+  if (depends_only_on(kernel.independent_ctas, values)) {
+    (void)kernel.independent_ctas.evaluate(values);
+  }
+  for (const Argument& argument : problem.arguments) {
+    if (argument.direction != Direction::kWorkspace) continue;
+    const Expression& extent = kernel.extent_of(argument);
+    if (depends_only_on(extent, values)) (void)argument.bytes(values, extent);
+  }
+}
+
+/// A macro may be named like a variable of the shape only where both mean one number.
+Values macros_of(const Problem& problem, const Shape& shape) {
+  Values macros = problem.macros_for(shape);
+  for (const auto& [macro, expression] : problem.shape_macros) {
+    const auto variable = shape.variables.find(macro);
+    if (variable == shape.variables.end() || variable->second == macros[macro]) continue;
+    throw ProblemError(expression.described(shape.variables) + ": macro '" + macro + "' is " +
+                       Json(macros[macro]).dump() + ", the shape's variable of this name " +
+                       Json(variable->second).dump() + "; allowed is another name");
+  }
+  return macros;
+}
+
+void check_shape(const Problem& problem, const Shape& shape) {
+  const Values& variables = shape.variables;
+  require_positive(problem.flops, variables);
+  require_positive(problem.bytes, variables);
+  for (const Argument& argument : problem.arguments) {
+    if (argument.direction == Direction::kScalar) {
+      (void)argument.scalar(variables);
+    } else if (argument.direction != Direction::kWorkspace) {
+      (void)argument.bytes(variables);
+      (void)argument.row_length(variables);
+    }
+  }
+  const Values macros = macros_of(problem, shape);
+  const Values values = merged({&variables, &macros});
+  check_kernel(problem, problem.reference, values);
+  for (const KernelSpec& kernel : problem.templates) {
+    if (kernel.shapes_where.evaluate(variables) != 0) check_kernel(problem, kernel, values);
+  }
+}
+
+}  // namespace
+
+void check_problem(const Problem& problem, const std::string& file) {
+  require_distinct_names(problem, file);
+  require_rows(problem, file);
+  require_workspaces(problem, file);
+  for (const Shape& shape : problem.shapes) {
+    try {
+      check_shape(problem, shape);
+    } catch (const InputError& error) {
+      std::string_view message = error.what();
+      if (message.starts_with(file + ": ")) message.remove_prefix(file.size() + 2);
+      throw ProblemError(file + ": shapes." + shape.name + ": " + std::string(message));
+    }
+  }
+}
+
+}  // namespace evo

@@ -1,0 +1,94 @@
+#include "engine/compile/source_checks.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "engine/core/error.hpp"
+#include "engine/core/json_reader.hpp"
+
+namespace evo {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// What is said of a source for which the compiler is given TILE and MODE; "" when nothing is.
+std::string said_of(const std::string& text, const std::string& header = {}) {
+  try {
+    require_macros_kept({"k.cu", text, {{"part.cuh", header}}}, {"TILE", "MODE"});
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(SourceChecks, ASourceThatSetsATunedMacroIsRefusedByFileLineAndName) {
+  EXPECT_THAT(said_of("int a;\n#define TILE 15\n"),
+              AllOf(HasSubstr("k.cu:2: #define TILE"), HasSubstr("#ifndef TILE")));
+  EXPECT_THAT(said_of("", "\n\n  #  undef\tMODE\n"), HasSubstr("part.cuh:3: #undef MODE"));
+  EXPECT_THAT(said_of("#define TILE(x) x"), HasSubstr("#define TILE"));
+  EXPECT_THAT(said_of("%:define TILE 15"), HasSubstr("#define TILE"));
+  EXPECT_THAT(said_of("#/* */define /* */ TILE 3"), HasSubstr("k.cu:1"));
+  EXPECT_THAT(said_of("#def\\\nine TI\\\r\nLE 3"), HasSubstr("k.cu:1"));
+  EXPECT_THAT(said_of("/* a\n b */ #define TILE 3"), HasSubstr("k.cu:1"));
+}
+
+TEST(SourceChecks, TextThatLooksLikeACommentHidesNothing) {
+  const std::string define = "\n#define TILE 15\n";
+  EXPECT_NE(said_of("const char* a = \"/*\";" + define), "");
+  EXPECT_NE(said_of("const char* a = \"\\\"/*\";" + define), "");
+  EXPECT_NE(said_of("const char a = '\"', b = '\\'';" + define), "");
+  EXPECT_NE(said_of("int a = 1'000'000; /* ' */" + define), "");
+  EXPECT_NE(said_of("auto a = R\"x(\" /* )\" )x\";" + define), "");
+  EXPECT_NE(said_of("// /*" + define), "");
+  EXPECT_NE(said_of("/* // */" + define), "");
+  EXPECT_NE(said_of("/\\\n/ comment" + define), "") << "a comment whose slashes are on two lines";
+}
+
+TEST(SourceChecks, WhatThePreprocessorNeverReachesIsAllowed) {
+  EXPECT_EQ(said_of("#ifndef TILE\n#define TILE 16\n#endif"), "");
+  EXPECT_EQ(said_of("#if !defined(TILE)\n#define TILE 16\n#endif"), "");
+  EXPECT_EQ(said_of("#if ! defined TILE && X > 2\n#define TILE 16\n#endif"), "");
+  EXPECT_EQ(said_of("#ifdef TILE\nint a;\n#else\n#define TILE 16\n#endif"), "");
+  EXPECT_EQ(said_of("#ifndef MODE\n#if X\n#define TILE 16\n#endif\n#endif"), "") << "MODE is given";
+  EXPECT_EQ(said_of("#if defined(TILE)\n#elif X\n#define TILE 16\n#endif"), "");
+  EXPECT_EQ(said_of("#if 0\n#define TILE 16\n#endif"), "");
+  EXPECT_EQ(said_of("// #define TILE 1\n/*\n#define TILE 1\n*/\nint b; // \\\n#define TILE 2"), "");
+  EXPECT_EQ(said_of("#define TILES TILE\n#define NEAR_TILE 3\n#undef OTHER"), "");
+}
+
+TEST(SourceChecks, WhatItMayReachIsNot) {
+  EXPECT_NE(said_of("#ifdef TILE\n#undef TILE\n#endif"), "");
+  EXPECT_NE(said_of("#if X\n#define TILE 16\n#endif"), "");
+  EXPECT_NE(said_of("#if X\n#else\n#define TILE 16\n#endif"), "");
+  EXPECT_NE(said_of("#if !defined(TILE) || X\n#define TILE 16\n#endif"), "");
+  EXPECT_NE(said_of("#ifndef TILE\n#endif\n#define TILE 16"), "");
+  EXPECT_NE(said_of("#ifndef TILE\n#else\n#define TILE 16\n#endif"), "");
+  EXPECT_NE(said_of("#ifndef OTHER\n#define TILE 16\n#endif"), "");
+}
+
+TEST(SourceChecks, ArbitraryTextIsRead) {
+  for (const std::string text : {"#", "#define", "#if", "#endif\n#else\n#elif", "\"", "'", "R\"(",
+                                 "/*", "\\", "#define \\", "R\"", "# \\\n"}) {
+    EXPECT_EQ(said_of(text), "") << text;
+  }
+}
+
+TEST(SourceChecks, TheTreesTemplatesKeepTheirMacros) {
+  const std::filesystem::path root = std::filesystem::path(EVO_SOURCE_DIR) / "kernel_templates";
+  for (const auto& entry : std::filesystem::directory_iterator(
+           std::filesystem::path(EVO_SOURCE_DIR) / "search_spaces")) {
+    const Json space = read_json_file(entry.path());
+    if (!space.contains("template")) continue;
+    std::set<std::string> macros;
+    for (const Json& parameter : space["parameters"]) macros.insert(parameter["macro"]);
+    const auto folder = root / space["problem"].get<std::string>();
+    const auto source = folder / (space["template"].get<std::string>() + ".cu");
+    EXPECT_NO_THROW(require_macros_kept(load_source(source, root), macros)) << source;
+  }
+}
+
+}  // namespace
+}  // namespace evo
