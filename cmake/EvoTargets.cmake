@@ -12,7 +12,9 @@ if(EVO_CCACHE)
 endif()
 
 if(EVO_SANITIZE)
-  add_compile_options(-fsanitize=${EVO_SANITIZE} -fno-omit-frame-pointer)
+  # Every report ends the program, also those of undefined behaviour, or no test would fail.
+  add_compile_options(-fsanitize=${EVO_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
+                      -D_GLIBCXX_ASSERTIONS)
   add_link_options(-fsanitize=${EVO_SANITIZE})
 endif()
 

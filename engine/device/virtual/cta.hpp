@@ -81,6 +81,9 @@ struct SyncLocation {
 
 enum class CtaState : std::uint8_t { kRunning, kDone, kFailed };
 
+/// Memory of the host that one CTA of the launch takes, about.
+[[nodiscard]] std::uint64_t cta_bytes(const LaunchContext& launch);
+
 /// One CTA: its warps, shared memory and barriers. Reused for one CTA after another.
 class Cta {
  public:

@@ -126,6 +126,9 @@ class DecodeContext {
   void write_offsets(const std::vector<std::uint32_t>& slot, std::uint32_t slots);
   void list_unset_registers();
   std::int64_t allocate_local(const Variable& variable);
+  std::uint32_t allocate(const Variable& variable, std::uint32_t& used, std::uint64_t limit,
+                         const char* space) const;
+  void replace_by_unsupported(std::size_t before, const std::string& why);
 
   const Module& module_;
   const GlobalAddresses& globals_;
@@ -147,6 +150,7 @@ class DecodeContext {
   std::vector<PendingDestination> pending_;
   std::vector<bool> extra_is_register_;
   std::set<const Function*> placed_;
+  std::size_t calls_ = 0;  ///< inlined so far
   bool in_helper_ = false;
 };
 

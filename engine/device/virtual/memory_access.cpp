@@ -64,7 +64,7 @@ bool resolve_shared(Warp& warp, LaneAccess& access, std::uint32_t mask, std::uin
   for_lanes(mask, [&](int lane) {
     const auto l = static_cast<std::size_t>(lane);
     largest = std::max(largest, access.address[l]);
-    access.pointer[l] = cta.shared() + access.address[l];
+    access.pointer[l] = cta.shared() + std::min(access.address[l], limit);
   });
   access.shared = mask;
   if (largest + bytes <= limit && largest < kWindowBytes) return true;

@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::uint32_t kMaxRegisters = 1U << 20;
 constexpr int kMaxScopes = 1 << 16;
+constexpr std::int64_t kMaxOffset = 1LL << 32;  // added to a name or a register in an address
 
 std::vector<std::string> split_opcode(std::string_view opcode) {
   std::vector<std::string> parts;
@@ -217,8 +218,10 @@ void FunctionParser::add_offset(Operand& operand) {
   while (tokens_.is("+") || tokens_.is("-")) {
     bool negative = tokens_.take().text == "-";
     if (tokens_.accept("-")) negative = !negative;
-    const auto value = static_cast<std::int64_t>(tokens_.integer(1ULL << 62));
+    const auto value = static_cast<std::int64_t>(tokens_.integer(kMaxOffset));
     operand.offset += negative ? -value : value;
+    if (operand.offset > kMaxOffset || operand.offset < -kMaxOffset)
+      tokens_.fail("offset beyond 2^32");
   }
 }
 
