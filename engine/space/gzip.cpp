@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kGzip = 15 + 16;  // zlib: largest window, gzip header
 constexpr std::size_t kChunk = 1 << 16;
+constexpr std::size_t kLongestText = std::size_t{1} << 30;  // a few kilobytes may unpack to it
 
 bool is_gzip(std::string_view content) {
   return content.size() > 2 && content[0] == '\x1f' && content[1] == '\x8b';
@@ -35,9 +36,14 @@ std::string inflated(std::string_view content, const std::string& file) {
     stream.avail_out = chunk.size();
     status = inflate(&stream, Z_NO_FLUSH);
     text.append(chunk.data(), chunk.size() - stream.avail_out);
+    if (text.size() > kLongestText) break;
     if (status == Z_STREAM_END && stream.avail_in > 0) status = inflateReset(&stream);
   }
   inflateEnd(&stream);
+  if (text.size() > kLongestText) {
+    throw InputError(file + ": gzip data that unpack to more than " + std::to_string(kLongestText) +
+                     " bytes");
+  }
   if (status != Z_STREAM_END) throw InputError(file + ": damaged or truncated gzip data");
   return text;
 }

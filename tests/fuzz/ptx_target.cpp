@@ -12,8 +12,8 @@
 namespace evo::fuzz {
 namespace {
 
-constexpr std::size_t kMostEntries = 2;     ///< launched of one module
-constexpr std::size_t kBufferBytes = 4096;  ///< of every argument that may be a pointer
+constexpr std::size_t kMostEntries = 2;              ///< launched of one module
+constexpr std::size_t kBufferBytes = 4096;           ///< of every argument that may be a pointer
 constexpr std::uint64_t kMostInstructions = 20'000;  ///< of warps, for a CTA
 
 LaunchConfig launch_of(const std::string& text) {
@@ -65,8 +65,7 @@ void run_entry(VirtualDevice& device, const std::string& text, const std::string
   for (const std::uint64_t bytes : parameters)
     arguments.push_back(argument_of(device, bytes, arguments.size()));
   const LaunchConfig config = launch_of(text);
-  if (!device.launch(kernel, config, arguments))
-    (void)device.predict_us(kernel, config, arguments);
+  if (!device.launch(kernel, config, arguments)) (void)device.predict_us(kernel, config, arguments);
   device.unload(kernel);
 }
 

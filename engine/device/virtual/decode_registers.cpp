@@ -16,7 +16,7 @@
 namespace evo::ptx {
 namespace {
 
-constexpr std::uint32_t kMostSlots = 1U << 16;           // 8 MiB a warp
+constexpr std::uint32_t kMostSlots = 1U << 16;            // 8 MiB a warp
 constexpr std::size_t kMostLivenessWords = 1U << 25;      // 256 MiB: a bit for a block and register
 constexpr std::uint64_t kMostLivenessSteps = 1ULL << 31;  // words changed until nothing changes
 

@@ -36,8 +36,7 @@ void decode_barrier(DecodeContext& context) {
     if (reduction < 0) modifiers.unsupported();
     op = reduction == 0 ? BarrierOp::kPopc : reduction == 1 ? BarrierOp::kAnd : BarrierOp::kOr;
     modifiers.take_type();
-    dst = context.destination(in.operands[at++],
-                              op == BarrierOp::kPopc ? Type::kB32 : Type::kPred);
+    dst = context.destination(in.operands[at++], op == BarrierOp::kPopc ? Type::kB32 : Type::kPred);
   }
   modifiers.finish();
   if (in.operands.size() <= at) context.unsupported("no barrier number");

@@ -58,8 +58,8 @@ Place place_of(std::size_t lane, bool transposed) {
 void exec_ldmatrix(Warp& warp, const Instr& in) {
   if (!has_all_lanes(warp)) return;
   const auto address = row_addresses(warp, in);
-  const LaneAccess access = resolve(warp, in, Space::kShared, address,
-                                    address_lanes(in), kRowBytes, AccessIntent::kRead);
+  const LaneAccess access =
+      resolve(warp, in, Space::kShared, address, address_lanes(in), kRowBytes, AccessIntent::kRead);
   if (!access.ok) return;
   const std::uint32_t unwritten = note_shared_read(warp, in, access, kRowBytes);
   const auto* registers = warp.cta->program().extra.data() + in.extra;
@@ -91,8 +91,8 @@ void exec_ldmatrix(Warp& warp, const Instr& in) {
 void exec_stmatrix(Warp& warp, const Instr& in) {
   if (!has_all_lanes(warp)) return;
   const auto address = row_addresses(warp, in);
-  const LaneAccess access = resolve(warp, in, Space::kShared, address,
-                                    address_lanes(in), kRowBytes, AccessIntent::kWrite);
+  const LaneAccess access = resolve(warp, in, Space::kShared, address, address_lanes(in), kRowBytes,
+                                    AccessIntent::kWrite);
   if (!access.ok) return;
   const auto* registers = warp.cta->program().extra.data() + in.extra;
   const bool transposed = (in.aux & kTransposed) != 0;

@@ -26,9 +26,9 @@ class Grid {
   }
 
   GridCounts run() {
-    const auto workers = static_cast<std::size_t>(
-        std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::clamp(options_.threads, 1, kMostThreads)), 1,
-                                  std::clamp<std::uint64_t>(total_, 1, limit_)));
+    const auto workers = static_cast<std::size_t>(std::clamp<std::uint64_t>(
+        static_cast<std::uint64_t>(std::clamp(options_.threads, 1, kMostThreads)), 1,
+        std::clamp<std::uint64_t>(total_, 1, limit_)));
     {
       std::vector<std::jthread> threads;
       for (std::size_t i = 1; i < workers; ++i) threads.emplace_back([this] { work(); });

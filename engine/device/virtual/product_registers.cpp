@@ -18,7 +18,7 @@
 namespace evo::ptx {
 namespace {
 
-constexpr int kMostCommits = 64;  ///< later ones are no longer told apart
+constexpr int kMostCommits = 64;               ///< later ones are no longer told apart
 constexpr std::size_t kMostStates = 1U << 27;  ///< bytes, about, of what is known at instructions
 
 struct InFlight {

@@ -12,7 +12,7 @@ namespace evo::ptx {
 namespace {
 
 constexpr std::uint64_t kMaxVariableBytes = 1ULL << 28;  // of one, and of a module
-constexpr int kMaxInitialDepth = 16;                    // braces within braces
+constexpr int kMaxInitialDepth = 16;                     // braces within braces
 
 Type variable_type(TokenStream& tokens) {
   const Token token = tokens.take();
