@@ -178,13 +178,6 @@ void check_sizes(const std::vector<std::string>& arguments) {
   }
 }
 
-/// Nothing may be lost on the way to standard output.
-ExitCode flushed(ExitCode code) {
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-    throw InputError(std::string("cannot write to standard output: ") + std::strerror(errno));
-  return code;
-}
-
 ExitCode run(const Options& options, const std::string& save) {
   check_sizes(options.arguments);
   const auto device = open_virtual_device(
@@ -215,7 +208,7 @@ ExitCode run(const Options& options, const std::string& save) {
   if (fault) {
     std::printf("%s",
                 fault->detail.empty() ? (fault->reason + "\n").c_str() : fault->detail.c_str());
-    return flushed(ExitCode::kNothingGreen);
+    return ExitCode::kNothingGreen;
   }
   print_outputs(*device, outputs, save);
   if (options.predict) {
@@ -227,7 +220,16 @@ ExitCode run(const Options& options, const std::string& save) {
                   device->info().name.c_str());
     }
   }
-  return flushed(ExitCode::kGreen);
+  return ExitCode::kGreen;
+}
+
+/// The same, where the machine's memory may not do.
+ExitCode run_in_memory(const Options& options, const std::string& save) {
+  try {
+    return run(options, save);
+  } catch (const std::bad_alloc&) {
+    throw MissingError("not enough memory on this machine for the buffers and the launch");
+  }
 }
 
 }  // namespace
@@ -258,12 +260,8 @@ int main(int argc, char** argv) {
   app.add_flag("--predict", options.predict, "print the predicted time");
   app.add_flag("--quiet", options.quiet, "no statistics");
   app.footer(evo::kFooter);
-  if (const auto code = evo::parse_command_line(app, argc, argv)) return static_cast<int>(*code);
   return evo::tool_main("evo-ptx-run", [&] {
-    try {
-      return evo::run(options, save);
-    } catch (const std::bad_alloc&) {
-      throw evo::MissingError("not enough memory on this machine for the buffers and the launch");
-    }
+    if (const auto done = evo::parse_command_line(app, argc, argv)) return *done;
+    return evo::run_in_memory(options, save);
   });
 }

@@ -117,12 +117,5 @@ TEST_F(PtxRun, MemoryTheMachineLacksIsCodeThree) {
   EXPECT_THAT(result.err, HasSubstr("memory"));
 }
 
-TEST_F(PtxRun, AFullStandardOutputIsAnError) {
-  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
-  const ProgramResult result = copy("> /dev/full");
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("standard output"));
-}
-
 }  // namespace
 }  // namespace evo

@@ -36,7 +36,8 @@ Cta::Cta(LaunchContext& launch) : launch_(launch), random_(launch.seed) {
   const std::size_t warp_count = (thread_count_ + kWarpSize - 1) / kWarpSize;
   register_file_.resize(warp_count * program.register_bytes + 64);
   taint_file_.resize(warp_count * program.register_bytes / 4);
-  local_.resize(warp_count * kWarpSize * program.local_bytes);
+  local_stride_ = (program.local_bytes + std::size_t{15}) / 16 * 16;
+  local_.resize(warp_count * kWarpSize * local_stride_);
   local_written_.resize(local_.size());
   shared_.resize(launch.shared_bytes + 16);
   counts_.resize(program.code.size());
@@ -71,13 +72,13 @@ Cta::Cta(LaunchContext& launch) : launch_(launch), random_(launch.seed) {
 std::byte* Cta::local(const Warp& warp, int lane) {
   return local_.data() +
          (static_cast<std::size_t>(warp.index) * kWarpSize + static_cast<std::size_t>(lane)) *
-             program().local_bytes;
+             local_stride_;
 }
 
 std::uint8_t* Cta::local_written(const Warp& warp, int lane) {
   return local_written_.data() +
          (static_cast<std::size_t>(warp.index) * kWarpSize + static_cast<std::size_t>(lane)) *
-             program().local_bytes;
+             local_stride_;
 }
 
 void Cta::start(std::array<std::uint32_t, 3> index, std::uint64_t linear_index) {

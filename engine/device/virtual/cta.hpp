@@ -160,6 +160,7 @@ class Cta {
   std::vector<std::uint8_t> taint_file_;
   std::vector<Warp> warps_;
   std::vector<std::byte> shared_;
+  std::size_t local_stride_ = 0;  ///< of threads: their memory is aligned as their addresses are
   std::vector<std::byte> local_;
   std::vector<std::uint8_t> local_written_;
   RaceChecker races_;
