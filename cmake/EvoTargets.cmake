@@ -39,7 +39,7 @@ function(evo_tool name)
   target_link_libraries(${name} PRIVATE evo_options ${ARG_DEPENDS})
 endfunction()
 
-# evo_test(name LABEL unit|nvrtc|cli|gpu SOURCES a_test.cpp … [DEPENDS target …])
+# evo_test(name LABEL unit|concurrent|nvrtc|cli|gpu SOURCES a_test.cpp … [DEPENDS target …])
 function(evo_test name)
   cmake_parse_arguments(ARG "" "LABEL" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})

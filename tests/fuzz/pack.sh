@@ -8,8 +8,10 @@ mkdir -p "$1/lib"
 folder="$(cd "$1" && pwd)"
 cd "$here/../.."
 . cmake/setup.sh
-install_packages clang-14 libclang-rt-14-dev
-cmake --preset fuzz ${EVO_CUDA_ROOT:+-DEVO_CUDA_ROOT="$EVO_CUDA_ROOT"} >/dev/null
+install_packages "${packages[@]}" clang-14 libclang-rt-14-dev
+toolkit="$(find_toolkit)"
+[ -n "$toolkit" ] || toolkit="$(fetch_toolkit)"
+cmake --preset fuzz -DEVO_CUDA_ROOT="$toolkit" >/dev/null
 targets=(expression frame manifest ptx recording spec)
 ninja -C build/fuzz "${targets[@]/#/fuzz_}"
 for target in "${targets[@]}"; do

@@ -28,10 +28,12 @@ if [ -x "$here/fuzz_ptx" ]; then
 else
   cd "$here/../.." || exit 3
   . cmake/setup.sh
-  install_packages clang-14 libclang-rt-14-dev
+  install_packages "${packages[@]}" clang-14 libclang-rt-14-dev
+  toolkit="$(find_toolkit)"
+  [ -n "$toolkit" ] || toolkit="$(fetch_toolkit)" || exit $?
   bin="$PWD/build/fuzz/fuzz"
   out="${EVO_FUZZ_OUT:-$PWD/build/fuzz/out}"
-  [ -e build/fuzz/build.ninja ] || cmake --preset fuzz ${EVO_CUDA_ROOT:+-DEVO_CUDA_ROOT="$EVO_CUDA_ROOT"} >/dev/null || exit 3
+  cmake --preset fuzz -DEVO_CUDA_ROOT="$toolkit" >/dev/null || exit 3
   ninja -C build/fuzz "${targets[@]/#/fuzz_}" >build/fuzz/build.log 2>&1 ||
     { grep -E 'error:' -A 3 build/fuzz/build.log >&2; exit 3; }
 fi
