@@ -125,6 +125,7 @@ class DecodeContext {
   std::int64_t allocate_shared(const Variable& variable);
   void write_offsets(const std::vector<std::uint32_t>& slot, std::uint32_t slots);
   void list_unset_registers();
+  [[nodiscard]] std::vector<bool> permanent_registers() const;
   std::int64_t allocate_local(const Variable& variable);
   std::uint32_t allocate(const Variable& variable, std::uint32_t& used, std::uint64_t limit,
                          const char* space) const;

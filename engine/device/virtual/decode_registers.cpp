@@ -208,13 +208,19 @@ void DecodeContext::check_reachable() {
   }
 }
 
+/// Those of literals and special registers: filled before the first instruction, and never reused.
+std::vector<bool> DecodeContext::permanent_registers() const {
+  std::vector<bool> permanent(types_.size(), false);
+  for (const auto& [key, reg] : constants_) permanent[reg] = true;
+  for (const auto& [key, reg] : specials_) permanent[reg] = true;
+  return permanent;
+}
+
 void DecodeContext::assign_registers() {
   const std::size_t count = types_.size();
   const Liveness liveness(program_, count, false);
   const std::vector<Interval> live = intervals(program_, liveness, count);
-  std::vector<bool> permanent(count, false);
-  for (const auto& [key, reg] : constants_) permanent[reg] = true;
-  for (const auto& [key, reg] : specials_) permanent[reg] = true;
+  const std::vector<bool> permanent = permanent_registers();
 
   SlotPool pool;
   std::vector<std::uint32_t> slot(count, 0);
@@ -249,11 +255,9 @@ void DecodeContext::assign_registers() {
 void DecodeContext::list_unset_registers() {
   const Liveness certain(program_, types_.size(), true);
   const auto& live = certain.blocks().front().live_in;
+  const std::vector<bool> fixed = permanent_registers();
   for (std::uint32_t reg = 0; reg < types_.size(); ++reg) {
-    const bool fixed =
-        std::ranges::any_of(constants_, [&](const auto& c) { return c.second == reg; }) ||
-        std::ranges::any_of(specials_, [&](const auto& c) { return c.second == reg; });
-    if (fixed || ((live[reg / 64] >> (reg % 64)) & 1U) == 0) continue;
+    if (fixed[reg] || ((live[reg / 64] >> (reg % 64)) & 1U) == 0) continue;
     program_.unset_registers.push_back(reg);
     program_.unset_bytes.push_back(static_cast<std::uint32_t>(register_bytes(types_[reg])));
   }

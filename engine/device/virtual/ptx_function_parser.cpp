@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::uint32_t kMaxRegisters = 1U << 20;
 constexpr int kMaxScopes = 1 << 16;
+constexpr int kMaxScopeDepth = 256;
 constexpr std::int64_t kMaxOffset = 1LL << 32;  // added to a name or a register in an address
 
 std::vector<std::string> split_opcode(std::string_view opcode) {
@@ -40,7 +41,9 @@ void FunctionParser::parse_body() {
       if (scopes_.size() >= kMaxScopes) tokens_.fail("too many scopes");
       scopes_.emplace_back().parent = scope_;
       scope_ = static_cast<int>(scopes_.size()) - 1;
-      ++depth;
+      if (++depth > kMaxScopeDepth) {
+        tokens_.fail("more than " + std::to_string(kMaxScopeDepth) + " braces within each other");
+      }
     } else if (tokens_.accept("}")) {
       scope_ = std::max(scopes_[static_cast<std::size_t>(scope_)].parent, 0);
       --depth;

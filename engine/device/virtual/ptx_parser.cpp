@@ -12,7 +12,8 @@ namespace evo::ptx {
 namespace {
 
 constexpr std::uint64_t kMaxVariableBytes = 1ULL << 28;  // of one, and of a module
-constexpr int kMaxInitialDepth = 16;                     // braces within braces
+constexpr std::size_t kMaxVariables = 8192;
+constexpr int kMaxInitialDepth = 16;  // braces within braces
 
 Type variable_type(TokenStream& tokens) {
   const Token token = tokens.take();
@@ -196,6 +197,8 @@ class ModuleParser {
 
   /// A name stands for one variable; a definition takes the place of .extern declarations.
   void add_variable(Variable variable) {
+    if (module_.variables.size() >= kMaxVariables)
+      tokens_.fail("more than " + std::to_string(kMaxVariables) + " variables in the module");
     bytes_ += variable.bytes;
     if (bytes_ > kMaxVariableBytes) {
       tokens_.fail("the variables of the module are larger than " +

@@ -58,6 +58,21 @@ TEST(PtxLimits, InitialisersAreNotNestedWithoutEnd) {
   EXPECT_THAT(fault_of(ptx), HasSubstr("more than 16 braces within each other"));
 }
 
+TEST(PtxLimits, ScopesAreNotNestedWithoutEnd) {
+  const std::string open(60'000, '{');
+  const std::string close(60'000, '}');
+  EXPECT_THAT(fault_of(kernel(open + close)), HasSubstr("more than 256 braces within each other"));
+}
+
+TEST(PtxLimits, ManyLiteralsAreLoadedQuickly) {
+  std::string body = ".reg .b32 %r<2>;\nmov.u32 %r1, 0;\n";
+  for (int i = 0; i < 60'000; ++i) body += "add.u32 %r1, %r1, " + std::to_string(i) + ";\n";
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(fault_of(kernel(body)), "");
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  EXPECT_LT(seconds.count(), 20);
+}
+
 /// f0 calls f1 twice, f1 calls f2 twice …
 std::string doubling(int functions, const std::string& last) {
   std::string text;
