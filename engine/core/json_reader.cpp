@@ -173,7 +173,7 @@ std::string read_text_file(const std::filesystem::path& file) {
 Json parse_json(const std::string& text, const std::string& file) {
   try {
     return Json::parse(text, nullptr, true, true);
-  } catch (const Json::parse_error& error) {
+  } catch (const Json::exception& error) {
     throw InputError(file + ": not JSON: " + error.what());
   }
 }

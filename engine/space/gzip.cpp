@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kGzip = 15 + 16;  // zlib: largest window, gzip header
 constexpr std::size_t kChunk = 1 << 16;
-constexpr std::size_t kLongestText = std::size_t{1} << 30;  // a few kilobytes may unpack to it
+constexpr std::size_t kLongestText = std::size_t{1} << 29;  // a few kilobytes may unpack to more
 
 bool is_gzip(std::string_view content) {
   return content.size() > 2 && content[0] == '\x1f' && content[1] == '\x8b';

@@ -12,9 +12,9 @@
 namespace evo::fuzz {
 namespace {
 
-constexpr std::size_t kMostEntries = 2;              ///< launched of one module
-constexpr std::size_t kBufferBytes = 4096;           ///< of every argument that may be a pointer
-constexpr std::uint64_t kMostInstructions = 20'000;  ///< of warps, for a CTA
+constexpr std::size_t kMostEntries = 2;             ///< launched of one module
+constexpr std::size_t kBufferBytes = 4096;          ///< of every argument that may be a pointer
+constexpr std::uint64_t kMostInstructions = 5'000;  ///< of warps, for a CTA
 
 LaunchConfig launch_of(const std::string& text) {
   unsigned ctas = 2;

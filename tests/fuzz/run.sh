@@ -42,10 +42,11 @@ mkdir -p "$out"
 # One target for the time given; its line of the summary.
 fuzz() {
   local target="$1" log="$out/$1.log" fork=() status executions result="clean"
-  local -A longest=([expression]=400 [frame]=20000 [manifest]=8000 [ptx]=12000 [recording]=8000 [spec]=24000)
+  local -A longest=([expression]=400 [frame]=20000 [manifest]=8000 [ptx]=6000 [recording]=8000 [spec]=12000)
   mkdir -p "$out/new/$target"
   [ "${EVO_FUZZ_WORKERS:-1}" -le 1 ] || fork=("-fork=$EVO_FUZZ_WORKERS")
-  ASAN_OPTIONS="${ASAN_OPTIONS:-}:allocator_may_return_null=0" "$bin/fuzz_$target" \
+  [ ! -d "$bin/lib" ] || export LD_LIBRARY_PATH="$bin/lib"
+  "$bin/fuzz_$target" \
     "$out/new/$target" "$here/corpus/$target" "${fork[@]}" -max_total_time="$seconds" -timeout=30 \
     -rss_limit_mb=3000 -max_len="${longest[$target]}" -dict="$here/dictionary/$target.dict" \
     -artifact_prefix="$out/$target-" -print_final_stats=1 >"$log" 2>&1
