@@ -172,9 +172,10 @@ void check_sizes(const std::vector<std::string>& arguments) {
     } else if (const auto bytes = std::filesystem::file_size(source, none); !none) {
       total += bytes;
     }
-    if (total > kMostBytes)
+    if (total > kMostBytes) {
       throw InputError("the buffers are larger than " + std::to_string(kMostBytes) +
                        " bytes together");
+    }
   }
 }
 
