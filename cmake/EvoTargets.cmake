@@ -12,7 +12,9 @@ if(EVO_CCACHE)
 endif()
 
 if(EVO_SANITIZE)
-  add_compile_options(-fsanitize=${EVO_SANITIZE} -fno-omit-frame-pointer)
+  # Every report ends the program, also those of undefined behaviour, or no test would fail.
+  add_compile_options(-fsanitize=${EVO_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
+                      -D_GLIBCXX_ASSERTIONS)
   add_link_options(-fsanitize=${EVO_SANITIZE})
 endif()
 
@@ -37,7 +39,7 @@ function(evo_tool name)
   target_link_libraries(${name} PRIVATE evo_options ${ARG_DEPENDS})
 endfunction()
 
-# evo_test(name LABEL unit|nvrtc|cli|gpu SOURCES a_test.cpp … [DEPENDS target …])
+# evo_test(name LABEL unit|concurrent|nvrtc|cli|gpu SOURCES a_test.cpp … [DEPENDS target …])
 function(evo_test name)
   cmake_parse_arguments(ARG "" "LABEL" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})

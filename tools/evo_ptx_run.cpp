@@ -1,15 +1,18 @@
 // evo-ptx-run: one launch of one PTX entry on the virtual GPU, with its hazards.
 #include <CLI/CLI.hpp>
+#include <array>
+#include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iostream>
-#include <iterator>
+#include <filesystem>
+#include <new>
 #include <string>
 #include <vector>
 
 #include "engine/core/error.hpp"
 #include "engine/device/virtual/virtual_device.hpp"
+#include "tools/tool_main.hpp"
 
 namespace evo {
 namespace {
@@ -35,28 +38,42 @@ constexpr const char* kFooter = R"(Arguments, in the order of the kernel's param
   inout:NAME=FILE       a buffer the kernel may write, from a file or zeros:/ones:
   out:NAME=BYTES        a buffer nobody wrote; NAME.out holds it after a clean run with --save
   i32:VALUE u32: i64: u64: f32: f64:   a scalar
-Exit codes: 0 clean, 1 hazards, 2 bad usage or input.)";
+Exit codes: 0 clean, 1 hazards, 2 bad usage or input, 3 this machine lacks the memory.)";
 
+constexpr std::uint64_t kMostBytes = 1ULL << 32;  // of all buffers, and of a file
+
+/// Through the C library, which says why a folder or a broken disk cannot be read.
 std::vector<std::byte> read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw InputError("cannot read '" + path + "'");
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  std::vector<std::byte> bytes(text.size());
-  if (!text.empty()) std::memcpy(bytes.data(), text.data(), text.size());
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(path.c_str(), "rb"),
+                                                           std::fclose);
+  if (!in) throw InputError("cannot read '" + path + "': " + std::strerror(errno));
+  std::vector<std::byte> bytes;
+  std::vector<std::byte> chunk(1 << 16);
+  while (const std::size_t count = std::fread(chunk.data(), 1, chunk.size(), in.get())) {
+    bytes.insert(bytes.end(), chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(count));
+    if (bytes.size() > kMostBytes)
+      throw InputError("'" + path + "' is larger than " + std::to_string(kMostBytes) + " bytes");
+  }
+  if (std::ferror(in.get()) != 0)
+    throw InputError("cannot read '" + path + "': " + std::strerror(errno));
   return bytes;
 }
 
+/// The whole text as a number of the type.
+template <typename T>
+T number(const std::string& text, const std::string& what) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size()) return value;
+  throw InputError(what + " '" + text + "' is not a number" +
+                   (error == std::errc::result_out_of_range ? " in the range of its type" : ""));
+}
+
 std::size_t byte_count(const std::string& text) {
-  std::size_t used = 0;
-  unsigned long long value = 0;
-  try {
-    value = std::stoull(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
-  if (used != text.size() || value > (1ULL << 34))
-    throw InputError("'" + text + "' is not a number of bytes up to 2^34");
-  return value;
+  const auto bytes = number<std::uint64_t>(text, "number of bytes");
+  if (bytes > kMostBytes)
+    throw InputError("'" + text + "' bytes: allowed are 0 to " + std::to_string(kMostBytes));
+  return bytes;
 }
 
 std::vector<std::byte> content_of(const std::string& source) {
@@ -67,16 +84,13 @@ std::vector<std::byte> content_of(const std::string& source) {
 }
 
 KernelArgument scalar(const std::string& type, const std::string& value) {
-  try {
-    if (type == "i32") return ScalarArgument::of(static_cast<std::int32_t>(std::stol(value)));
-    if (type == "u32") return ScalarArgument::of(static_cast<std::uint32_t>(std::stoul(value)));
-    if (type == "i64") return ScalarArgument::of(static_cast<std::int64_t>(std::stoll(value)));
-    if (type == "u64") return ScalarArgument::of(static_cast<std::uint64_t>(std::stoull(value)));
-    if (type == "f32") return ScalarArgument::of(std::stof(value));
-    if (type == "f64") return ScalarArgument::of(std::stod(value));
-  } catch (const std::logic_error&) {
-    throw InputError("argument '" + type + ":" + value + "' is not a number");
-  }
+  const std::string what = "argument " + type + ":";
+  if (type == "i32") return ScalarArgument::of(number<std::int32_t>(value, what));
+  if (type == "u32") return ScalarArgument::of(number<std::uint32_t>(value, what));
+  if (type == "i64") return ScalarArgument::of(number<std::int64_t>(value, what));
+  if (type == "u64") return ScalarArgument::of(number<std::uint64_t>(value, what));
+  if (type == "f32") return ScalarArgument::of(number<float>(value, what));
+  if (type == "f64") return ScalarArgument::of(number<double>(value, what));
   throw InputError("argument type '" + type +
                    "' is none of in, inout, out, i32, u32, i64, u64, f32, f64");
 }
@@ -97,6 +111,8 @@ KernelArgument make_argument(VirtualDevice& device, const std::string& text,
   if (equals == std::string::npos) throw InputError("argument '" + text + "' has no '='");
   const std::string name = rest.substr(0, equals);
   const std::string source = rest.substr(equals + 1);
+  if (name.empty() || name.find('/') != std::string::npos)
+    throw InputError("argument '" + text + "': allowed is a name without '/'");
   if (kind == "out") {
     const std::size_t bytes = byte_count(source);
     outputs.push_back({name, device.allocate({name, bytes, true}), bytes});
@@ -117,6 +133,14 @@ std::array<std::uint32_t, 3> three(const std::vector<std::uint32_t>& values, con
   return result;
 }
 
+void save_output(const std::string& path, const std::vector<std::byte>& bytes) {
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  const bool written =
+      file != nullptr && std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+  if (file == nullptr || std::fclose(file) != 0 || !written)
+    throw InputError("cannot write '" + path + "': " + std::strerror(errno));
+}
+
 /// Compares the content by a checksum, so that two runs can be told apart at a glance.
 void print_outputs(VirtualDevice& device, const std::vector<NamedBuffer>& outputs,
                    const std::string& save) {
@@ -128,15 +152,35 @@ void print_outputs(VirtualDevice& device, const std::vector<NamedBuffer>& output
       hash = (hash ^ std::to_integer<std::uint64_t>(b)) * 0x100000001b3ULL;
     std::printf("%s: %zu bytes, checksum %016llx\n", output.name.c_str(), output.bytes,
                 static_cast<unsigned long long>(hash));
-    if (save.empty()) continue;
-    std::ofstream file(save + "/" + output.name + ".out", std::ios::binary);
-    file.write(reinterpret_cast<const char*>(bytes.data()),
-               static_cast<std::streamsize>(bytes.size()));
-    if (!file) throw InputError("cannot write to '" + save + "'");
+    if (!save.empty()) save_output(save + "/" + output.name + ".out", bytes);
   }
 }
 
-int run(const Options& options, const std::string& save) {
+/// Room for all buffers, before any of them is made.
+void check_sizes(const std::vector<std::string>& arguments) {
+  std::uint64_t total = 0;
+  for (const std::string& text : arguments) {
+    const std::size_t equals = text.find('=');
+    if (!(text.starts_with("in") || text.starts_with("out")) || equals == std::string::npos)
+      continue;
+    const std::string source = text.substr(equals + 1);
+    std::error_code none;
+    if (text.starts_with("out:")) {
+      total += byte_count(source);
+    } else if (source.starts_with("zeros:") || source.starts_with("ones:")) {
+      total += byte_count(source.substr(source.find(':') + 1));
+    } else if (const auto bytes = std::filesystem::file_size(source, none); !none) {
+      total += bytes;
+    }
+    if (total > kMostBytes) {
+      throw InputError("the buffers are larger than " + std::to_string(kMostBytes) +
+                       " bytes together");
+    }
+  }
+}
+
+ExitCode run(const Options& options, const std::string& save) {
+  check_sizes(options.arguments);
   const auto device = open_virtual_device(
       options.device,
       {.threads = options.threads, .checks = !options.no_checks, .seed = options.seed});
@@ -144,8 +188,7 @@ int run(const Options& options, const std::string& save) {
   const std::string ptx(reinterpret_cast<const char*>(file.data()), file.size());
   auto loaded = device->load({.ptx = ptx, .cubin = {}, .entry = options.entry});
   if (const auto* fault = std::get_if<Fault>(&loaded)) {
-    std::fprintf(stderr, "%s\n", fault->reason.c_str());
-    return 2;
+    throw InputError("'" + options.file + "': " + fault->reason);
   }
   const KernelId kernel = std::get<KernelId>(loaded);
   std::vector<NamedBuffer> outputs;
@@ -166,7 +209,7 @@ int run(const Options& options, const std::string& save) {
   if (fault) {
     std::printf("%s",
                 fault->detail.empty() ? (fault->reason + "\n").c_str() : fault->detail.c_str());
-    return 1;
+    return ExitCode::kNothingGreen;
   }
   print_outputs(*device, outputs, save);
   if (options.predict) {
@@ -178,7 +221,16 @@ int run(const Options& options, const std::string& save) {
                   device->info().name.c_str());
     }
   }
-  return 0;
+  return ExitCode::kGreen;
+}
+
+/// The same, where the machine's memory may not do.
+ExitCode run_in_memory(const Options& options, const std::string& save) {
+  try {
+    return run(options, save);
+  } catch (const std::bad_alloc&) {
+    throw MissingError("not enough memory on this machine for the buffers and the launch");
+  }
 }
 
 }  // namespace
@@ -201,19 +253,16 @@ int main(int argc, char** argv) {
   app.add_option("--arg", options.arguments, "an argument, see below; repeat in order")
       ->allow_extra_args(false);
   app.add_option("--seed", options.seed, "order in which warps run")->capture_default_str();
-  app.add_option("--threads", options.threads, "host threads, 0: all")->capture_default_str();
+  app.add_option("--threads", options.threads, "host threads, 0: all")
+      ->check(CLI::Range(0, 256))
+      ->capture_default_str();
   app.add_option("--save", save, "folder for the contents of out and inout buffers");
   app.add_flag("--no-checks", options.no_checks, "only bounds, alignment and deadlock");
   app.add_flag("--predict", options.predict, "print the predicted time");
   app.add_flag("--quiet", options.quiet, "no statistics");
   app.footer(evo::kFooter);
-  try {
-    app.parse(argc, argv);
-    return evo::run(options, save);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  } catch (const evo::Error& error) {
-    std::fprintf(stderr, "evo-ptx-run: %s\n", error.what());
-    return static_cast<int>(error.exit_code());
-  }
+  return evo::tool_main("evo-ptx-run", [&] {
+    if (const auto done = evo::parse_command_line(app, argc, argv)) return *done;
+    return evo::run_in_memory(options, save);
+  });
 }

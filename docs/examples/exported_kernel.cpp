@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -15,17 +16,38 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::size_t kMostBytes = std::size_t{1} << 37;  // of one argument: no GPU holds more
+constexpr std::uint64_t kMostInteger = std::numeric_limits<std::int64_t>::max();
+
 std::string read_file(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) throw std::runtime_error(file.string() + ": cannot be read");
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-std::array<unsigned, 3> dimensions(const json& list) {
+/// A whole number from `least` to `most`; `what` names it in the message.
+double whole(const json& value, const std::string& what, double least, double most) {
+  const double number = value.is_number() ? value.get<double>() : least - 1;
+  if (number >= least && number <= most && number == std::floor(number)) return number;
+  throw std::runtime_error(
+      what + ": " + value.dump(-1, ' ', false, json::error_handler_t::replace) +
+      " is not a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+}
+
+double finite(const json& object, const char* key) {
+  const json& value = object.at(key);
+  if (value.is_number() && std::isfinite(value.get<double>())) return value.get<double>();
+  throw std::runtime_error(std::string(key) + ": not a finite number");
+}
+
+unsigned size_of(const json& expression, const std::string& what, double least) {
+  return static_cast<unsigned>(whole(expression.at("value"), what, least, 0x7fffffff));
+}
+
+std::array<unsigned, 3> dimensions(const json& list, const std::string& what) {
   std::array<unsigned, 3> result = {1, 1, 1};
-  for (std::size_t i = 0; i < list.size() && i < result.size(); ++i) {
-    result[i] = list[i].at("value").get<unsigned>();
-  }
+  for (std::size_t i = 0; i < list.size() && i < result.size(); ++i)
+    result[i] = size_of(list.at(i), what, 1);
   return result;
 }
 
@@ -96,25 +118,45 @@ double load(const std::byte* source) {
 
 template <typename T>
 void store(double value, std::byte* target) {
-  const T converted = static_cast<T>(std::is_integral_v<T> ? std::round(value) : value);
+  T converted{};
+  if constexpr (std::is_integral_v<T>) {
+    using Limits = std::numeric_limits<T>;
+    const double rounded = std::round(value);
+    if (rounded >= static_cast<double>(Limits::max())) {
+      converted = Limits::max();
+    } else if (rounded <= static_cast<double>(Limits::min())) {
+      converted = Limits::min();
+    } else if (rounded == rounded) {
+      converted = static_cast<T>(rounded);
+    }
+  } else {
+    converted = static_cast<T>(value);
+  }
   std::memcpy(target, &converted, sizeof(T));
 }
 
 double draw(const json& generator, std::mt19937_64& random) {
   const std::string kind = generator.at("distribution");
+  if (kind == "constant") return finite(generator, "value");
   if (kind == "normal") {
-    return std::normal_distribution<double>(generator.at("mean"), generator.at("std"))(random);
+    const double deviation = finite(generator, "std");
+    if (deviation < 0) throw std::runtime_error("std: below 0");
+    if (deviation == 0) return finite(generator, "mean");
+    return std::normal_distribution<double>(finite(generator, "mean"), deviation)(random);
   }
-  if (kind == "uniform") {
-    return std::uniform_real_distribution<double>(generator.at("low"),
-                                                  generator.at("high"))(random);
+  if (kind != "uniform" && kind != "integers")
+    throw std::runtime_error("unknown distribution " + kind);
+  const double low = finite(generator, "low");
+  const double high = finite(generator, "high");
+  if (low > high || !std::isfinite(high - low)) throw std::runtime_error("low is above high");
+  if (kind == "uniform") return std::uniform_real_distribution<double>(low, high)(random);
+  for (const char* key : {"low", "high"}) {
+    const json& bound = generator.at(key);
+    if (!bound.is_number_integer() || (bound.is_number_unsigned() && bound > kMostInteger))
+      throw std::runtime_error(std::string(key) + ": not an integer of 64 bits");
   }
-  if (kind == "integers") {
-    return static_cast<double>(std::uniform_int_distribution<std::int64_t>(
-        generator.at("low"), generator.at("high"))(random));
-  }
-  if (kind == "constant") return generator.at("value");
-  throw std::runtime_error("unknown distribution " + kind);
+  return static_cast<double>(std::uniform_int_distribution<std::int64_t>(
+      generator.at("low").get<std::int64_t>(), generator.at("high").get<std::int64_t>())(random));
 }
 
 }  // namespace
@@ -185,11 +227,15 @@ Manifest::Manifest(const std::string& file) {
   cubin = read_file(std::filesystem::path(file).parent_path() / json.at("cubin"));
   entry = json.at("entry");
   const std::string arch = json.at("arch");  // sm_90 or sm_90a
-  compute_capability = std::stoi(arch.substr(arch.find('_') + 1));
+  const auto [end, error] = std::from_chars(arch.data() + std::min<std::size_t>(3, arch.size()),
+                                            arch.data() + arch.size(), compute_capability);
+  if (!arch.starts_with("sm_") || error != std::errc() || end + 1 < arch.data() + arch.size())
+    throw std::runtime_error(file + ": arch: '" + arch + "' is not such as sm_90 or sm_90a");
   arch_specific = std::isdigit(static_cast<unsigned char>(arch.back())) == 0;
-  grid = dimensions(json.at("launch").at("grid"));
-  block = dimensions(json.at("launch").at("block"));
-  dynamic_shared_bytes = json.at("launch").at("dynamic_shared_bytes").at("value");
+  grid = dimensions(json.at("launch").at("grid"), "grid");
+  block = dimensions(json.at("launch").at("block"), "block");
+  dynamic_shared_bytes =
+      size_of(json.at("launch").at("dynamic_shared_bytes"), "dynamic_shared_bytes", 0);
 }
 
 std::vector<KernelArgument> Manifest::make_arguments(std::mt19937_64& random) const {
@@ -199,9 +245,11 @@ std::vector<KernelArgument> Manifest::make_arguments(std::mt19937_64& random) co
     const std::size_t size = element_size(argument.dtype);
     if (argument.direction == "scalar") {
       argument.bytes.resize(size);
-      encode(argument.dtype, item.at("value").at("value"), argument.bytes.data());
+      encode(argument.dtype, finite(item.at("value"), "value"), argument.bytes.data());
     } else {
-      const std::size_t count = item.at("extent").at("value");
+      const double most = static_cast<double>(kMostBytes / size);
+      const auto count = static_cast<std::size_t>(
+          whole(item.at("extent").at("value"), argument.name + ": extent", 0, most));
       const bool output = argument.direction == "out";
       argument.bytes.assign(count * size, output ? std::byte{0xFF} : std::byte{0});
       if (argument.direction == "in" || argument.direction == "inout") {
@@ -216,7 +264,8 @@ std::vector<KernelArgument> Manifest::make_arguments(std::mt19937_64& random) co
 }
 
 std::size_t Manifest::variable(const std::string& name) const {
-  return json.at("shape").at("variables").at(name);
+  return static_cast<std::size_t>(
+      whole(json.at("shape").at("variables").at(name), name, 0, 0x7fffffff));
 }
 
 ExportedKernel::ExportedKernel(const Gpu& gpu, const Manifest& manifest,

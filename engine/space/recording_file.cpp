@@ -154,10 +154,10 @@ RawRecording from_cache(const Json& json, const std::string& file) {
 Json t4_time(const Json& result) {
   if (!result.contains("measurements")) return nullptr;
   std::string objective = "time";
-  if (result.contains("objectives") && !result["objectives"].empty()) {
-    objective = result["objectives"][0].get<std::string>();
+  if (result.contains("objectives") && !result.at("objectives").empty()) {
+    objective = result.at("objectives").at(0).get<std::string>();
   }
-  for (const Json& measurement : result["measurements"]) {
+  for (const Json& measurement : result.at("measurements")) {
     if (measurement.value("name", "") == objective) return measurement.value("value", Json());
   }
   return nullptr;
@@ -167,10 +167,10 @@ RawEntry t4_entry(const Json& result, const std::vector<std::string>& names,
                   const std::string& where) {
   RawEntry raw;
   for (const std::string& name : names) {
-    if (!result.contains("configuration") || !result["configuration"].contains(name)) {
+    if (!result.contains("configuration") || !result.at("configuration").contains(name)) {
       throw SpaceError(message(where, "configuration.", name, " is missing"));
     }
-    raw.values.push_back(result["configuration"][name]);
+    raw.values.push_back(result.at("configuration").at(name));
   }
   const std::string verdict = result.value("invalidity", "correct");
   if (verdict == "correct") {
@@ -184,10 +184,11 @@ RawEntry t4_entry(const Json& result, const std::vector<std::string>& names,
 RawRecording from_t4(const Json& json, const std::string& file) {
   RawRecording raw;
   const Json& results = json["results"];
-  if (!results.is_array() || results.empty() || !results[0].contains("configuration")) {
+  if (!results.is_array() || results.empty() || !results.at(0).contains("configuration")) {
     throw SpaceError(file + ": results: allowed is a list of objects with 'configuration'");
   }
-  for (const auto& [name, unused] : results[0]["configuration"].items()) raw.names.push_back(name);
+  for (const auto& [name, unused] : results.at(0).at("configuration").items())
+    raw.names.push_back(name);
   for (std::size_t i = 0; i < results.size(); ++i) {
     const std::string where = file + ": results[" + std::to_string(i) + "]";
     // Configurations the constraints forbid are no part of the space.

@@ -1,5 +1,7 @@
 #include "engine/device/virtual/alu_table.hpp"
 
+#include <cpuid.h>
+
 #define EVO_SIMD simd_base
 #include "engine/device/virtual/simd_tables.hpp"
 #undef EVO_SIMD
@@ -41,12 +43,19 @@ AluTable build_avx2() {
   return table;
 }
 
-bool has_avx2() {
-  return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
-         __builtin_cpu_supports("f16c") != 0 && __builtin_cpu_supports("bmi2") != 0;
-}
-
 }  // namespace
+
+bool has_avx2() {
+  // Clang's builtin does not know F16C: bit 29 of ECX of leaf 1.
+  constexpr unsigned kF16c = 1U << 29;
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
+         __builtin_cpu_supports("bmi2") != 0 && __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 &&
+         (ecx & kF16c) != 0;
+}
 
 const AluTable& alu_table() {
   static const AluTable table = has_avx2() ? build_avx2() : build_base();

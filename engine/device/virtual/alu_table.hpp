@@ -86,6 +86,9 @@ struct AluTable {
   }
 };
 
+/// Whether the host's processor runs what is compiled for AVX2.
+[[nodiscard]] bool has_avx2();
+
 /// The table for the host's processor (AVX2 where it has it), built once.
 [[nodiscard]] const AluTable& alu_table();
 

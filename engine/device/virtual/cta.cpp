@@ -17,13 +17,27 @@ std::byte* aligned(std::vector<std::byte>& storage) {
 
 }  // namespace
 
+std::uint64_t cta_bytes(const LaunchContext& launch) {
+  const Program& program = *launch.program;
+  const std::uint64_t threads =
+      static_cast<std::uint64_t>(launch.block[0]) * launch.block[1] * launch.block[2];
+  const std::uint64_t warps = (threads + kWarpSize - 1) / kWarpSize;
+  const std::uint64_t registers = warps * program.register_bytes * 5 / 4;  // with their taint
+  const std::uint64_t local = warps * kWarpSize * program.local_bytes * 2;
+  const std::uint64_t granules =
+      launch.shared_bytes / static_cast<std::uint64_t>(program.shared_granule);
+  const std::uint64_t shared = launch.shared_bytes + granules * sizeof(std::uint64_t) * (warps + 1);
+  return registers + local + shared + program.code.size() * 2 * sizeof(std::uint64_t);
+}
+
 Cta::Cta(LaunchContext& launch) : launch_(launch), random_(launch.seed) {
   const Program& program = *launch.program;
   thread_count_ = launch.block[0] * launch.block[1] * launch.block[2];
   const std::size_t warp_count = (thread_count_ + kWarpSize - 1) / kWarpSize;
   register_file_.resize(warp_count * program.register_bytes + 64);
   taint_file_.resize(warp_count * program.register_bytes / 4);
-  local_.resize(warp_count * kWarpSize * program.local_bytes);
+  local_stride_ = (program.local_bytes + std::size_t{15}) / 16 * 16;
+  local_.resize(warp_count * kWarpSize * local_stride_);
   local_written_.resize(local_.size());
   shared_.resize(launch.shared_bytes + 16);
   counts_.resize(program.code.size());
@@ -58,13 +72,13 @@ Cta::Cta(LaunchContext& launch) : launch_(launch), random_(launch.seed) {
 std::byte* Cta::local(const Warp& warp, int lane) {
   return local_.data() +
          (static_cast<std::size_t>(warp.index) * kWarpSize + static_cast<std::size_t>(lane)) *
-             program().local_bytes;
+             local_stride_;
 }
 
 std::uint8_t* Cta::local_written(const Warp& warp, int lane) {
   return local_written_.data() +
          (static_cast<std::size_t>(warp.index) * kWarpSize + static_cast<std::size_t>(lane)) *
-             program().local_bytes;
+             local_stride_;
 }
 
 void Cta::start(std::array<std::uint32_t, 3> index, std::uint64_t linear_index) {
@@ -125,8 +139,9 @@ void Cta::reset_warp(Warp& warp) {
 void Cta::fill_specials(Warp& warp) {
   const auto first = static_cast<std::uint32_t>(warp.index) * kWarpSize;
   const auto& block = launch_.block;
-  for (const auto& [special, offset] : program().specials) {
-    auto* reg = warp.reg<std::uint32_t>(offset);
+  for (const auto& entry : program().specials) {
+    const Special special = entry.first;
+    auto* reg = warp.reg<std::uint32_t>(entry.second);
     for (std::uint32_t lane = 0; lane < kWarpSize; ++lane) {
       const std::uint32_t thread = first + lane;
       const auto value = [&]() -> std::uint32_t {

@@ -81,6 +81,9 @@ struct SyncLocation {
 
 enum class CtaState : std::uint8_t { kRunning, kDone, kFailed };
 
+/// Memory of the host that one CTA of the launch takes, about.
+[[nodiscard]] std::uint64_t cta_bytes(const LaunchContext& launch);
+
 /// One CTA: its warps, shared memory and barriers. Reused for one CTA after another.
 class Cta {
  public:
@@ -157,6 +160,7 @@ class Cta {
   std::vector<std::uint8_t> taint_file_;
   std::vector<Warp> warps_;
   std::vector<std::byte> shared_;
+  std::size_t local_stride_ = 0;  ///< of threads: their memory is aligned as their addresses are
   std::vector<std::byte> local_;
   std::vector<std::uint8_t> local_written_;
   RaceChecker races_;

@@ -103,11 +103,13 @@ void decode_arrive(DecodeContext& context, Modifiers& modifiers) {
   if (in.operands.size() > at + 1) {
     operand = context.source(in.operands[at + 1], Type::kB32);
     if ((aux & kMbarExpect) == 0) aux |= kMbarCount;
+  } else if ((aux & kMbarExpect) != 0) {
+    context.fail(in.opcode + " needs a number of bytes");
   }
   const std::uint32_t dst = has_state && in.operands[0].kind != Operand::Kind::kSink
                                 ? context.destination(in.operands[0], Type::kB64)
                                 : kNoRegister;
-  emit_object(context, exec_mbarrier_arrive, in.operands.at(at), operand, aux).dst = dst;
+  emit_object(context, exec_mbarrier_arrive, in.operands[at], operand, aux).dst = dst;
   context.last_info().dst_bytes = 8;
   context.writes(dst);
 }
@@ -134,7 +136,7 @@ void decode_mbarrier(DecodeContext& context) {
   if (modifiers.take("init")) {
     skip_mbarrier_words(modifiers);
     modifiers.finish();
-    const std::uint32_t count = context.source(in.operands.at(1), Type::kB32);
+    const std::uint32_t count = context.source(in.operands[1], Type::kB32);
     emit_object(context, exec_mbarrier_init, in.operands[0], count, 0);
   } else if (modifiers.take("inval")) {
     skip_mbarrier_words(modifiers);
@@ -149,7 +151,7 @@ void decode_mbarrier(DecodeContext& context) {
   } else if (const int tx = modifiers.take_one_of({"expect_tx", "complete_tx"}); tx >= 0) {
     skip_mbarrier_words(modifiers);
     modifiers.finish();
-    const std::uint32_t bytes = context.source(in.operands.at(1), Type::kB32);
+    const std::uint32_t bytes = context.source(in.operands[1], Type::kB32);
     emit_object(
         context, exec_mbarrier_arrive, in.operands[0], bytes,
         static_cast<std::uint16_t>(kMbarNoArrive | (tx == 0 ? kMbarExpect : kMbarComplete)));
@@ -181,7 +183,7 @@ bool decode_async(DecodeContext& context) {
     const std::uint16_t aux = modifiers.take("noinc") ? kMbarNoInc : 0;
     skip_mbarrier_words(modifiers);
     modifiers.finish();
-    emit_object(context, exec_cp_async_mbarrier_arrive, in.operands.at(0), kNoRegister, aux);
+    emit_object(context, exec_cp_async_mbarrier_arrive, in.operands[0], kNoRegister, aux);
   } else {
     decode_copy(context, modifiers);
   }

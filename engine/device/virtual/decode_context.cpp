@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <stdexcept>
 
 #include "engine/device/virtual/exec_handlers.hpp"
 #include "engine/device/virtual/global_memory.hpp"
@@ -12,7 +13,12 @@ namespace evo::ptx {
 namespace {
 
 constexpr int kMaxCallDepth = 32;
-constexpr std::size_t kMaxInstructions = 1U << 20;  // what a race record can name
+constexpr std::size_t kMaxCalls = 1U << 13;            // inlined, empty functions too
+constexpr std::size_t kMaxInstructions = 1U << 20;     // what a race record can name
+constexpr std::size_t kMaxRegisters = 1U << 20;        // of all inlined functions together
+constexpr std::uint64_t kMaxParameterBytes = 32764;    // as CUDA allows
+constexpr std::uint64_t kMaxSharedBytes = 227 * 1024;  // of the largest device
+constexpr std::uint64_t kMaxLocalBytes = 512 * 1024;   // of a thread, as CUDA allows
 
 std::uint64_t align_up(std::uint64_t value, std::uint64_t align) {
   return align == 0 ? value : (value + align - 1) / align * align;
@@ -86,6 +92,27 @@ void DecodeContext::unsupported(const std::string& why) const {
   fail("not supported: " + current_->opcode + (why.empty() ? "" : " (" + why + ")"));
 }
 
+std::uint32_t DecodeContext::new_register(Type type) {
+  if (types_.size() >= kMaxRegisters)
+    fail("more than " + std::to_string(kMaxRegisters) + " registers, inlined functions included");
+  types_.push_back(type);
+  return static_cast<std::uint32_t>(types_.size() - 1);
+}
+
+/// The offset of a variable behind `used` bytes of a space that holds at most `limit`.
+std::uint32_t DecodeContext::allocate(const Variable& variable, std::uint32_t& used,
+                                      std::uint64_t limit, const char* space) const {
+  const std::uint64_t offset = align_up(used, variable.align);
+  if (offset + variable.bytes > limit) {
+    throw PtxError(std::string(space) + " variable '" + variable.name + "' of " +
+                       std::to_string(variable.bytes) + " bytes: the limit for all of them is " +
+                       std::to_string(limit),
+                   variable.line);
+  }
+  used = static_cast<std::uint32_t>(offset + variable.bytes);
+  return static_cast<std::uint32_t>(offset);
+}
+
 /// Places the static shared variables of the function, of what it calls and of module scope as far
 /// as they are used; what follows is dynamic shared memory.
 void DecodeContext::place_shared(const Function& function) {
@@ -112,16 +139,14 @@ void DecodeContext::place_shared(const Function& function) {
 }
 
 std::int64_t DecodeContext::allocate_shared(const Variable& variable) {
-  const std::uint64_t offset = align_up(program_.static_shared_bytes, variable.align);
-  program_.static_shared_bytes = static_cast<std::uint32_t>(offset + variable.bytes);
-  program_.shared_names.emplace_back(static_cast<std::uint32_t>(offset), variable.name);
-  return static_cast<std::int64_t>(offset);
+  const std::uint32_t offset =
+      allocate(variable, program_.static_shared_bytes, kMaxSharedBytes, "shared");
+  program_.shared_names.emplace_back(offset, variable.name);
+  return offset;
 }
 
 std::int64_t DecodeContext::allocate_local(const Variable& variable) {
-  const std::uint64_t offset = align_up(program_.local_bytes, variable.align);
-  program_.local_bytes = static_cast<std::uint32_t>(offset + variable.bytes);
-  return static_cast<std::int64_t>(offset);
+  return allocate(variable, program_.local_bytes, kMaxLocalBytes, "local");
 }
 
 void DecodeContext::decode_function(Frame& frame, int depth) {
@@ -172,13 +197,21 @@ void DecodeContext::decode_instruction(Frame& frame, const Instruction& in, int 
     if (!known) unsupported();
     finish_destinations();
   } catch (const PtxError& error) {
-    // Only an error when the entry can reach the instruction.
-    program_.code.resize(before);
-    program_.info.resize(before);
-    pending_.clear();
-    emit(exec_unsupported, Pipe::kControl, TaintRule::kOwn);
-    last_info().unsupported = error.what();
+    replace_by_unsupported(before, error.what());
+  } catch (const std::out_of_range&) {
+    replace_by_unsupported(before, in.opcode + " needs more than " +
+                                       std::to_string(in.operands.size()) + " operands at line " +
+                                       std::to_string(in.line));
   }
+}
+
+/// Only an error when the entry can reach the instruction.
+void DecodeContext::replace_by_unsupported(std::size_t before, const std::string& why) {
+  program_.code.resize(before);
+  program_.info.resize(before);
+  pending_.clear();
+  emit(exec_unsupported, Pipe::kControl, TaintRule::kOwn);
+  last_info().unsupported = why;
 }
 
 Instr& DecodeContext::emit(Handler fn, Pipe pipe, TaintRule taint) {
@@ -234,6 +267,8 @@ void DecodeContext::narrow_shared_granule(int bytes) {
 void DecodeContext::decode_call(const Instruction& in, int depth) {
   const Operand& callee = in.operands[1];
   if (in.guard >= 0) unsupported("guarded call");
+  if (++calls_ > kMaxCalls)
+    fail("more than " + std::to_string(kMaxCalls) + " calls when all functions are inlined");
   if (callee.name == "__assertfail") {
     emit(exec_assert_fail, Pipe::kControl, TaintRule::kOwn);
     return;
@@ -273,6 +308,11 @@ void DecodeContext::place_kernel_parameters() {
     program_.parameters.push_back({variable.name, static_cast<std::uint32_t>(offset),
                                    static_cast<std::uint32_t>(variable.bytes)});
     offset += variable.bytes;
+    if (offset > kMaxParameterBytes) {
+      throw PtxError(
+          "the kernel's parameters are above " + std::to_string(kMaxParameterBytes) + " bytes",
+          entry.line);
+    }
   }
   program_.parameter_bytes = static_cast<std::uint32_t>(offset);
 }

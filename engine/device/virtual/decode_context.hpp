@@ -125,7 +125,11 @@ class DecodeContext {
   std::int64_t allocate_shared(const Variable& variable);
   void write_offsets(const std::vector<std::uint32_t>& slot, std::uint32_t slots);
   void list_unset_registers();
+  [[nodiscard]] std::vector<bool> permanent_registers() const;
   std::int64_t allocate_local(const Variable& variable);
+  std::uint32_t allocate(const Variable& variable, std::uint32_t& used, std::uint64_t limit,
+                         const char* space) const;
+  void replace_by_unsupported(std::size_t before, const std::string& why);
 
   const Module& module_;
   const GlobalAddresses& globals_;
@@ -147,6 +151,7 @@ class DecodeContext {
   std::vector<PendingDestination> pending_;
   std::vector<bool> extra_is_register_;
   std::set<const Function*> placed_;
+  std::size_t calls_ = 0;  ///< inlined so far
   bool in_helper_ = false;
 };
 

@@ -11,6 +11,8 @@
 namespace evo::ptx {
 namespace {
 
+constexpr int kMostBitsOfAccess = 256;  // of a lane: .v8.b32, .v4.b64
+
 struct AccessSpelling {
   Space space = Space::kGeneric;
   std::uint16_t flags = 0;
@@ -64,6 +66,8 @@ AccessSpelling take_access(Modifiers& modifiers, bool is_store) {
   access.type = modifiers.take_type();
   modifiers.finish();
   if (access.type == Type::kNone || access.type == Type::kPred) modifiers.unsupported();
+  if (access.count * bit_width(access.type) > kMostBitsOfAccess)
+    modifiers.unsupported("more than " + std::to_string(kMostBitsOfAccess) + " bits");
   return access;
 }
 

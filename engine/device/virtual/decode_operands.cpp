@@ -56,11 +56,6 @@ Type storage_type(int bytes) {
 
 }  // namespace
 
-std::uint32_t DecodeContext::new_register(Type type) {
-  types_.push_back(type);
-  return static_cast<std::uint32_t>(types_.size() - 1);
-}
-
 std::uint32_t DecodeContext::constant(std::uint64_t bits, Type type) {
   const Type storage = type == Type::kPred ? Type::kPred : storage_type(register_bytes(type));
   const int width = std::min(bit_width(type), 64);
@@ -228,7 +223,7 @@ DecodeContext::Address DecodeContext::address(const Operand& operand) {
     result.flags = bits == 64 ? 1 : 0;
   } else if (base.kind == Operand::Kind::kSymbol) {
     const VariableAddress found = variable_address(base);
-    result.offset += found.offset + base.offset;
+    result.offset += found.offset;
     result.space = found.space;
     result.is_parameter = found.is_kernel_parameter;
     result.flags = 2;

@@ -16,6 +16,10 @@
 namespace evo::ptx {
 namespace {
 
+constexpr std::uint32_t kMostSlots = 1U << 16;            // 8 MiB a warp
+constexpr std::size_t kMostLivenessWords = 1U << 25;      // 256 MiB: a bit for a block and register
+constexpr std::uint64_t kMostLivenessSteps = 1ULL << 31;  // words changed until nothing changes
+
 std::vector<bool> reachable(const Program& program) {
   std::vector<bool> seen(program.code.size(), false);
   visit_until_stable(program, [&](std::uint32_t pc) {
@@ -63,6 +67,12 @@ class Liveness {
       for (const std::uint32_t next : successors(program_, pc)) starts[next] = true;
     }
     std::vector<std::uint32_t> block_of(count, 0);
+    const auto number = static_cast<std::size_t>(std::ranges::count(starts, true));
+    if (words_ * number > kMostLivenessWords) {
+      throw PtxError("program too large: " + std::to_string(number) + " blocks with " +
+                         std::to_string(words_ * 64) + " registers",
+                     program_.info.back().line);
+    }
     for (std::size_t pc = 0; pc < count; ++pc) {
       if (starts[pc])
         blocks_.push_back(
@@ -97,8 +107,14 @@ class Liveness {
 
   void solve() {
     bool changed = true;
+    std::uint64_t steps = 0;
     while (changed) {
       changed = false;
+      steps += (words_ + 8) * blocks_.size();
+      if (steps > kMostLivenessSteps) {
+        throw PtxError("program too large: the lifetimes of its registers take too long to find",
+                       program_.info.back().line);
+      }
       for (std::size_t b = blocks_.size(); b-- > 0;) changed |= transfer(blocks_[b]);
     }
   }
@@ -192,13 +208,19 @@ void DecodeContext::check_reachable() {
   }
 }
 
+/// Those of literals and special registers: filled before the first instruction, and never reused.
+std::vector<bool> DecodeContext::permanent_registers() const {
+  std::vector<bool> permanent(types_.size(), false);
+  for (const auto& [key, reg] : constants_) permanent[reg] = true;
+  for (const auto& [key, reg] : specials_) permanent[reg] = true;
+  return permanent;
+}
+
 void DecodeContext::assign_registers() {
   const std::size_t count = types_.size();
   const Liveness liveness(program_, count, false);
   const std::vector<Interval> live = intervals(program_, liveness, count);
-  std::vector<bool> permanent(count, false);
-  for (const auto& [key, reg] : constants_) permanent[reg] = true;
-  for (const auto& [key, reg] : specials_) permanent[reg] = true;
+  const std::vector<bool> permanent = permanent_registers();
 
   SlotPool pool;
   std::vector<std::uint32_t> slot(count, 0);
@@ -233,11 +255,9 @@ void DecodeContext::assign_registers() {
 void DecodeContext::list_unset_registers() {
   const Liveness certain(program_, types_.size(), true);
   const auto& live = certain.blocks().front().live_in;
+  const std::vector<bool> fixed = permanent_registers();
   for (std::uint32_t reg = 0; reg < types_.size(); ++reg) {
-    const bool fixed =
-        std::ranges::any_of(constants_, [&](const auto& c) { return c.second == reg; }) ||
-        std::ranges::any_of(specials_, [&](const auto& c) { return c.second == reg; });
-    if (fixed || ((live[reg / 64] >> (reg % 64)) & 1U) == 0) continue;
+    if (fixed[reg] || ((live[reg / 64] >> (reg % 64)) & 1U) == 0) continue;
     program_.unset_registers.push_back(reg);
     program_.unset_bytes.push_back(static_cast<std::uint32_t>(register_bytes(types_[reg])));
   }
@@ -245,6 +265,10 @@ void DecodeContext::list_unset_registers() {
 
 /// Replaces register numbers by offsets into the register file.
 void DecodeContext::write_offsets(const std::vector<std::uint32_t>& slot, std::uint32_t slots) {
+  if (slots > kMostSlots) {
+    throw PtxError("more than " + std::to_string(kMostSlots) + " registers live at once",
+                   program_.info.front().line);
+  }
   const auto map = [&](std::uint32_t& reg) {
     if (reg != kNoRegister) reg = slot[reg] * kSlotBytes;
   };

@@ -21,7 +21,7 @@ void decode_barrier(DecodeContext& context) {
   const int kind = modifiers.take_one_of({"sync", "arrive", "red"});
   if (warp_level) {
     modifiers.finish();
-    const std::uint32_t mask = context.source(in.operands.at(0), Type::kB32);
+    const std::uint32_t mask = context.source(in.operands[0], Type::kB32);
     Instr& out = context.emit(exec_warp_barrier, Pipe::kBarrier, TaintRule::kOwn);
     out.src[0] = mask;
     context.reads(mask);
@@ -36,8 +36,7 @@ void decode_barrier(DecodeContext& context) {
     if (reduction < 0) modifiers.unsupported();
     op = reduction == 0 ? BarrierOp::kPopc : reduction == 1 ? BarrierOp::kAnd : BarrierOp::kOr;
     modifiers.take_type();
-    dst = context.destination(in.operands.at(at++),
-                              op == BarrierOp::kPopc ? Type::kB32 : Type::kPred);
+    dst = context.destination(in.operands[at++], op == BarrierOp::kPopc ? Type::kB32 : Type::kPred);
   }
   modifiers.finish();
   if (in.operands.size() <= at) context.unsupported("no barrier number");
@@ -125,6 +124,7 @@ void decode_match(DecodeContext& context) {
   int mode = find_mode(modifiers, {{"any", 0}, {"all", 1}});
   const Type type = modifiers.take_type();
   modifiers.finish();
+  if (bit_width(type) != 32 && bit_width(type) != 64) modifiers.unsupported();
   if (bit_width(type) == 64 && mode >= 0) mode |= 2;
   const bool pair = in.operands[0].kind == Operand::Kind::kPair;
   const std::uint32_t dst =
@@ -219,7 +219,7 @@ bool decode_control(DecodeContext& context) {
     // Hints without effect on the result of a single launch.
     context.emit(exec_nop, Pipe::kControl, TaintRule::kOwn);
   } else if (name == "activemask") {
-    const std::uint32_t dst = context.destination(in.operands.at(0), Type::kB32);
+    const std::uint32_t dst = context.destination(in.operands[0], Type::kB32);
     context.emit(exec_activemask, Pipe::kAlu, TaintRule::kAny).dst = dst;
     context.writes(dst);
   } else {

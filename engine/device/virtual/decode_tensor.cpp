@@ -198,7 +198,7 @@ void decode_movmatrix(DecodeContext& context) {
   if (!modifiers.take("m8n8") || !modifiers.take("trans") || !modifiers.take("b16"))
     modifiers.unsupported();
   modifiers.finish();
-  const std::uint32_t source = context.source(in.operands.at(1), Type::kB32);
+  const std::uint32_t source = context.source(in.operands[1], Type::kB32);
   const std::uint32_t dst = context.destination(in.operands[0], Type::kB32);
   Instr& out = context.emit(exec_movmatrix, Pipe::kShared, TaintRule::kOwn);
   out.dst = dst;

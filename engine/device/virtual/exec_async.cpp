@@ -5,6 +5,7 @@
 
 #include "engine/device/virtual/cta.hpp"
 #include "engine/device/virtual/exec_handlers.hpp"
+#include "engine/device/virtual/guest_memory.hpp"
 #include "engine/device/virtual/memory_access.hpp"
 #include "engine/device/virtual/taint.hpp"
 
@@ -68,7 +69,8 @@ void enqueue(Warp& warp, const Instr& in, const LaneAccess& destination, const L
       copy.mask |= 1U << l;
       copy.destination[l] = static_cast<std::uint32_t>(destination.address[l]);
       if (bytes[l] == 0) return;
-      std::memcpy(copy.data[l].data(), source.pointer[l], bytes[l]);
+      copy_from_guest(copy.data[l].data(), source.pointer[l], copy.bytes);
+      std::fill(copy.data[l].begin() + bytes[l], copy.data[l].end(), std::byte{0});
       copy.taint[l] = source_taint(warp, source, l, bytes[l]);
     });
     left &= ~copy.mask;

@@ -5,6 +5,7 @@
 
 #include "engine/device/virtual/cta.hpp"
 #include "engine/device/virtual/exec_handlers.hpp"
+#include "engine/device/virtual/guest_memory.hpp"
 #include "engine/device/virtual/memory_access.hpp"
 #include "engine/device/virtual/small_floats.hpp"
 #include "engine/device/virtual/taint.hpp"
@@ -138,7 +139,9 @@ void note_atomic(Warp& warp, const Instr& in, const LaneAccess& access, std::uin
   if (!launch.check || access.global == 0) return;
   for_lanes(access.global, [&](std::size_t l) {
     const std::uint8_t* written = access.written[l];
-    if (written != nullptr && std::find(written, written + bytes, 0) != written + bytes) {
+    if (written != nullptr && !std::all_of(written, written + bytes, [](const std::uint8_t& mark) {
+          return is_written(&mark);
+        })) {
       report_tainted_use(warp, 1U << l, "are the target of an atomic operation");
     }
   });
@@ -169,7 +172,7 @@ void atomic(Warp& warp, const Instr& in) {
     const bool is_global = ((access.global >> l) & 1U) != 0;
     const B old = apply<op, T>(access.pointer[l], is_global, b[l], c[l]);
     changed |= combine<op, T>(old, b[l], c[l]) != old;
-    if (access.written[l] != nullptr) std::memset(access.written[l], 1, sizeof(B));
+    if (access.written[l] != nullptr) mark_written(access.written[l], sizeof(B));
     if (in.dst != kNoRegister) warp.reg<B>(in.dst)[l] = old;
   });
   if (changed) warp.cta->note_progress();

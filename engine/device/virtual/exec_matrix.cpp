@@ -2,6 +2,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <string>
 
 #include "engine/device/virtual/cta.hpp"
 #include "engine/device/virtual/exec_handlers.hpp"
@@ -28,6 +29,17 @@ std::uint32_t address_lanes(const Instr& in) {
   return in.count == 4 ? kAllLanes : (1U << (8 * in.count)) - 1;
 }
 
+/// As mma.sync, these need every lane: one that has exited, or never was, has no row to give.
+bool has_all_lanes(Warp& warp) {
+  if (!converge(warp, kAllLanes)) return false;
+  sync_lanes(warp);
+  if (warp.exec == kAllLanes) return true;
+  const InstrInfo& info = warp.cta->program().info[static_cast<std::size_t>(pc_of(warp))];
+  warp.cta->fail(HazardKind::kDivergence, pc_of(warp), -1,
+                 info.opcode + " needs all 32 lanes of warp " + std::to_string(warp.index));
+  return false;
+}
+
 /// The two elements of lane l: (row, column) of each.
 struct Place {
   std::size_t row[2];
@@ -44,11 +56,10 @@ Place place_of(std::size_t lane, bool transposed) {
 }  // namespace
 
 void exec_ldmatrix(Warp& warp, const Instr& in) {
-  if (!converge(warp, kAllLanes)) return;
-  sync_lanes(warp);
+  if (!has_all_lanes(warp)) return;
   const auto address = row_addresses(warp, in);
-  const LaneAccess access = resolve(warp, in, Space::kShared, address,
-                                    address_lanes(in) & warp.exec, kRowBytes, AccessIntent::kRead);
+  const LaneAccess access =
+      resolve(warp, in, Space::kShared, address, address_lanes(in), kRowBytes, AccessIntent::kRead);
   if (!access.ok) return;
   const std::uint32_t unwritten = note_shared_read(warp, in, access, kRowBytes);
   const auto* registers = warp.cta->program().extra.data() + in.extra;
@@ -78,11 +89,10 @@ void exec_ldmatrix(Warp& warp, const Instr& in) {
 }
 
 void exec_stmatrix(Warp& warp, const Instr& in) {
-  if (!converge(warp, kAllLanes)) return;
-  sync_lanes(warp);
+  if (!has_all_lanes(warp)) return;
   const auto address = row_addresses(warp, in);
-  const LaneAccess access = resolve(warp, in, Space::kShared, address,
-                                    address_lanes(in) & warp.exec, kRowBytes, AccessIntent::kWrite);
+  const LaneAccess access = resolve(warp, in, Space::kShared, address, address_lanes(in), kRowBytes,
+                                    AccessIntent::kWrite);
   if (!access.ok) return;
   const auto* registers = warp.cta->program().extra.data() + in.extra;
   const bool transposed = (in.aux & kTransposed) != 0;
@@ -111,8 +121,7 @@ void exec_stmatrix(Warp& warp, const Instr& in) {
 }
 
 void exec_movmatrix(Warp& warp, const Instr& in) {
-  if (!converge(warp, kAllLanes)) return;
-  sync_lanes(warp);
+  if (!has_all_lanes(warp)) return;
   std::array<std::array<std::uint16_t, 8>, 8> matrix;
   const auto* src = warp.reg<const std::uint32_t>(in.src[0]);
   auto* dst = warp.reg<std::uint32_t>(in.dst);

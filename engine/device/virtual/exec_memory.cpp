@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 
+#include "engine/device/virtual/guest_memory.hpp"
 #include "engine/device/virtual/memory_access.hpp"
 #include "engine/device/virtual/taint.hpp"
 
@@ -65,10 +66,8 @@ void load(Warp& warp, const Instr& in) {
     if (registers[e] == kNoRegister) continue;
     R* dst = warp.reg<R>(registers[e]);
     for_lanes(warp.exec, [&](int lane) {
-      M value;
-      std::memcpy(&value, access.pointer[static_cast<std::size_t>(lane)] + e * sizeof(M),
-                  sizeof(M));
-      dst[lane] = static_cast<R>(value);
+      dst[lane] = static_cast<R>(
+          read_guest<M>(access.pointer[static_cast<std::size_t>(lane)] + e * sizeof(M)));
     });
   }
   const LaunchContext& launch = warp.cta->launch();
@@ -136,8 +135,8 @@ void store(Warp& warp, const Instr& in) {
   if (access.global != 0) warp.cta->note_progress();
   for_lanes(warp.exec, [&](int lane) {
     const auto l = static_cast<std::size_t>(lane);
-    std::memcpy(access.pointer[l], values + l * total, total);
-    if (access.written[l] != nullptr) std::memset(access.written[l], 1, total);
+    copy_to_guest(access.pointer[l], values + l * total, total);
+    if (access.written[l] != nullptr) mark_written(access.written[l], total);
   });
   if (warp.tainted && launch.check) taint_stored(warp, in, access, sizeof(R));
   if (launch.count_memory) count_access(warp, access, total, true);
@@ -224,6 +223,7 @@ Handler load_parameter_handler(int memory_bytes, bool is_signed, int register_by
 
 void exec_fence(Warp& warp, const Instr&) {
   Cta& cta = *warp.cta;
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);  // for the CTAs on other host threads
   cta.races().join(warp.index, cta.observed(warp.index));
   cta.fenced(warp.index) = cta.races().clock(warp.index);
   cta.races().advance(warp.index);

@@ -4,6 +4,7 @@
 
 #include "engine/device/virtual/cta.hpp"
 #include "engine/device/virtual/exec_handlers.hpp"
+#include "engine/device/virtual/guest_memory.hpp"
 #include "engine/device/virtual/memory_access.hpp"
 #include "engine/device/virtual/mma_fragments.hpp"
 #include "engine/device/virtual/taint.hpp"
@@ -108,8 +109,8 @@ void load_piece(Warp& warp, const Instr& in, const Geometry& geometry, WmmaPart 
   const LaunchContext& launch = warp.cta->launch();
   bool taints = launch.check && (warp.tainted || unwritten != 0);
   for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
-    std::memcpy(warp.regs + reg_offset + lane * 4 + element * geometry.element_bytes,
-                access.pointer[lane], bytes);
+    copy_from_guest(warp.regs + reg_offset + lane * 4 + element * geometry.element_bytes,
+                    access.pointer[lane], bytes);
     taints |= launch.check && access.written[lane] != nullptr;
   }
   for (int lane = 0; taints && lane < kWarpSize; ++lane) {
@@ -140,8 +141,8 @@ void store_piece(Warp& warp, const Instr& in, const Geometry& geometry, bool is_
   if (access.shared != 0) note_shared_write(warp, in, access, bytes, values);
   std::uint32_t reported = 0;
   for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
-    std::memcpy(access.pointer[lane], values + lane * bytes, bytes);
-    if (access.written[lane] != nullptr) std::memset(access.written[lane], 1, bytes);
+    copy_to_guest(access.pointer[lane], values + lane * bytes, bytes);
+    if (access.written[lane] != nullptr) mark_written(access.written[lane], bytes);
     const std::uint32_t stored = warp.tainted
                                      ? (get_taint(warp, reg_offset, 4, static_cast<int>(lane)) >>
                                         (element * geometry.element_bytes)) &

@@ -11,6 +11,8 @@ namespace evo::ptx {
 namespace {
 
 constexpr std::uint64_t kSlice = 400'000;  ///< warp instructions before a CTA is set aside
+constexpr int kMostThreads = 256;
+constexpr std::uint64_t kMostBytes = 4ULL << 30;  ///< of the host for all CTAs under way
 
 class Grid {
  public:
@@ -19,16 +21,19 @@ class Grid {
                  ? static_cast<std::uint64_t>(launch.grid[0]) * launch.grid[1] * launch.grid[2]
                  : options.sample.size();
     counts_.executions.resize(launch.program->code.size());
+    const std::uint64_t fit = kMostBytes / std::max<std::uint64_t>(cta_bytes(launch), 1);
+    limit_ = std::clamp<std::size_t>(fit, 1, std::max<std::size_t>(options.resident, 1));
   }
 
   GridCounts run() {
-    const auto workers = static_cast<std::size_t>(
-        std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::max(options_.threads, 1)), 1,
-                                  std::max<std::uint64_t>(total_, 1)));
-    std::vector<std::thread> threads;
-    for (std::size_t i = 1; i < workers; ++i) threads.emplace_back([this] { work(); });
-    work();
-    for (std::thread& thread : threads) thread.join();
+    const auto workers = static_cast<std::size_t>(std::clamp<std::uint64_t>(
+        static_cast<std::uint64_t>(std::clamp(options_.threads, 1, kMostThreads)), 1,
+        std::clamp<std::uint64_t>(total_, 1, limit_)));
+    {
+      std::vector<std::jthread> threads;
+      for (std::size_t i = 1; i < workers; ++i) threads.emplace_back([this] { work(); });
+      work();
+    }
     if (error_) std::rethrow_exception(error_);
     return std::move(counts_);
   }
@@ -75,7 +80,7 @@ class Grid {
   /// Starts the next CTA in front of the queue. False when there is none or no room.
   bool start_next(std::deque<std::unique_ptr<Cta>>& active,
                   std::vector<std::unique_ptr<Cta>>& idle) {
-    if (resident_.fetch_add(1) >= options_.resident && !active.empty()) {
+    if (resident_.fetch_add(1) >= limit_ && !active.empty()) {
       resident_.fetch_sub(1);
       return false;
     }
@@ -122,6 +127,7 @@ class Grid {
   LaunchContext& launch_;
   const GridOptions& options_;
   std::uint64_t total_ = 0;
+  std::size_t limit_ = 1;  ///< CTAs under way: what the device and the host have room for
   std::atomic<std::uint64_t> next_{0};
   std::atomic<std::size_t> resident_{0};
   std::mutex mutex_;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "engine/device/virtual/guest_memory.hpp"
 #include "engine/device/virtual/taint.hpp"
 
 namespace evo::ptx {
@@ -64,7 +65,7 @@ bool resolve_shared(Warp& warp, LaneAccess& access, std::uint32_t mask, std::uin
   for_lanes(mask, [&](int lane) {
     const auto l = static_cast<std::size_t>(lane);
     largest = std::max(largest, access.address[l]);
-    access.pointer[l] = cta.shared() + access.address[l];
+    access.pointer[l] = cta.shared() + std::min(access.address[l], limit);
   });
   access.shared = mask;
   if (largest + bytes <= limit && largest < kWindowBytes) return true;
@@ -323,7 +324,7 @@ std::uint32_t read_taint(const Warp& warp, const LaneAccess& access, int lane,
   std::uint32_t mask = 0;
   const std::uint8_t* written = access.written[l];
   for (std::uint32_t b = 0; written != nullptr && b < bytes; ++b) {
-    if (written[b] == 0) mask |= 1U << b;
+    if (!is_written(written + b)) mask |= 1U << b;
   }
   return mask;
 }

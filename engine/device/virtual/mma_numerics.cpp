@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "engine/device/virtual/alu_table.hpp"
 #include "engine/device/virtual/small_floats.hpp"
 
 namespace evo::ptx {
@@ -34,9 +35,7 @@ MmaNumerics mma_numerics(std::string_view arch) {
 
 void mma_tile(const DotRule& rule, int k, int min_exponent, bool half_result, const float* a,
               const float* b, const float* c, float* d) {
-  static const bool wide =
-      __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
-      __builtin_cpu_supports("f16c") != 0 && __builtin_cpu_supports("bmi2") != 0;
+  static const bool wide = has_avx2();
   (wide ? simd_avx2::mma_tile : simd_base::mma_tile)(rule, k, min_exponent, half_result, a, b, c,
                                                      d);
 }

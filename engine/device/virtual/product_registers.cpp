@@ -18,7 +18,8 @@
 namespace evo::ptx {
 namespace {
 
-constexpr int kMostCommits = 64;  ///< later ones are no longer told apart
+constexpr int kMostCommits = 64;               ///< later ones are no longer told apart
+constexpr std::size_t kMostStates = 1U << 27;  ///< bytes, about, of what is known at instructions
 
 struct InFlight {
   std::uint32_t product;  ///< number in products
@@ -58,6 +59,11 @@ class ProductRegisters {
 
   void run() {
     if (products_.empty()) return;
+    if (program_.code.size() * (products_.size() + users_.size() / 8) > kMostStates) {
+      throw PtxError("program too large: " + std::to_string(products_.size()) + " wgmma in " +
+                         std::to_string(program_.code.size()) + " instructions",
+                     program_.info[products_.front().pc].line);
+    }
     find_in_flight();
     find_unfenced();
     for (auto& [pc, check] : checks_) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/device/virtual/ptx_types.hpp"
@@ -34,6 +35,24 @@ struct Operand {
   std::vector<Operand> elements = {};
 };
 
+/// The operands of an instruction. An instruction may be written with fewer than its opcode needs,
+/// so every access is checked: std::out_of_range, which decoding reports with the line.
+class OperandList {
+ public:
+  void push_back(Operand operand) { operands_.push_back(std::move(operand)); }
+  [[nodiscard]] std::size_t size() const { return operands_.size(); }
+  [[nodiscard]] bool empty() const { return operands_.empty(); }
+  [[nodiscard]] const Operand& operator[](std::size_t i) const { return operands_.at(i); }
+  [[nodiscard]] const Operand& back() const { return operands_.at(operands_.size() - 1); }
+  [[nodiscard]] auto begin() { return operands_.begin(); }
+  [[nodiscard]] auto end() { return operands_.end(); }
+  [[nodiscard]] auto begin() const { return operands_.begin(); }
+  [[nodiscard]] auto end() const { return operands_.end(); }
+
+ private:
+  std::vector<Operand> operands_;
+};
+
 /// Where a line of PTX comes from, as `.loc` says; line 0 when unknown.
 struct SourceLocation {
   int file = 0;
@@ -47,12 +66,13 @@ struct Instruction {
   bool guard_negated = false;
   std::string opcode;              ///< as written: "ld.global.nc.f32"
   std::vector<std::string> parts;  ///< the opcode split at its dots
-  std::vector<Operand> operands = {};
+  OperandList operands = {};
 };
 
 /// A variable in any state space.
 struct Variable {
   std::string name;
+  int line = 0;  ///< in the PTX text, from 1
   Space space = Space::kGlobal;
   std::uint32_t align = 1;
   std::uint64_t bytes = 0;  ///< 0 with `is_extern`: dynamic shared memory

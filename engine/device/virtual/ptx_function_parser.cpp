@@ -8,6 +8,8 @@ namespace {
 
 constexpr std::uint32_t kMaxRegisters = 1U << 20;
 constexpr int kMaxScopes = 1 << 16;
+constexpr int kMaxScopeDepth = 256;
+constexpr std::int64_t kMaxOffset = 1LL << 32;  // added to a name or a register in an address
 
 std::vector<std::string> split_opcode(std::string_view opcode) {
   std::vector<std::string> parts;
@@ -39,7 +41,9 @@ void FunctionParser::parse_body() {
       if (scopes_.size() >= kMaxScopes) tokens_.fail("too many scopes");
       scopes_.emplace_back().parent = scope_;
       scope_ = static_cast<int>(scopes_.size()) - 1;
-      ++depth;
+      if (++depth > kMaxScopeDepth) {
+        tokens_.fail("more than " + std::to_string(kMaxScopeDepth) + " braces within each other");
+      }
     } else if (tokens_.accept("}")) {
       scope_ = std::max(scopes_[static_cast<std::size_t>(scope_)].parent, 0);
       --depth;
@@ -217,8 +221,10 @@ void FunctionParser::add_offset(Operand& operand) {
   while (tokens_.is("+") || tokens_.is("-")) {
     bool negative = tokens_.take().text == "-";
     if (tokens_.accept("-")) negative = !negative;
-    const auto value = static_cast<std::int64_t>(tokens_.integer(1ULL << 62));
+    const auto value = static_cast<std::int64_t>(tokens_.integer(kMaxOffset));
     operand.offset += negative ? -value : value;
+    if (operand.offset > kMaxOffset || operand.offset < -kMaxOffset)
+      tokens_.fail("offset beyond 2^32");
   }
 }
 

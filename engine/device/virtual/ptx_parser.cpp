@@ -11,7 +11,9 @@
 namespace evo::ptx {
 namespace {
 
-constexpr std::uint64_t kMaxVariableBytes = 1ULL << 30;
+constexpr std::uint64_t kMaxVariableBytes = 1ULL << 28;  // of one, and of a module
+constexpr std::size_t kMaxVariables = 8192;
+constexpr int kMaxInitialDepth = 16;  // braces within braces
 
 Type variable_type(TokenStream& tokens) {
   const Token token = tokens.take();
@@ -28,10 +30,15 @@ void append_bytes(Variable& variable, std::uint64_t bits, std::uint64_t bytes) {
   }
 }
 
-void parse_initial_value(TokenStream& tokens, Variable& variable, std::uint64_t element_bytes) {
+void parse_initial_value(TokenStream& tokens, Variable& variable, std::uint64_t element_bytes,
+                         int depth) {
+  if (depth > kMaxInitialDepth) {
+    tokens.fail("more than " + std::to_string(kMaxInitialDepth) +
+                " braces within each other in an initialiser");
+  }
   if (tokens.accept("{")) {
     while (!tokens.accept("}")) {
-      parse_initial_value(tokens, variable, element_bytes);
+      parse_initial_value(tokens, variable, element_bytes, depth + 1);
       if (!tokens.accept(",") && !tokens.is("}")) tokens.fail("expected ',' or '}'");
     }
     return;
@@ -59,17 +66,21 @@ void parse_initial_value(TokenStream& tokens, Variable& variable, std::uint64_t 
 
 /// One name with its dimensions and initial value.
 Variable parse_declarator(TokenStream& tokens, Variable variable, std::uint64_t element_bytes) {
+  variable.line = tokens.line();
   variable.name = tokens.word();
   std::uint64_t count = 1;
   while (tokens.accept("[")) {
     const std::uint64_t dimension = tokens.is("]") ? 0 : tokens.integer(kMaxVariableBytes);
-    count *= dimension;
-    if (count * element_bytes > kMaxVariableBytes) tokens.fail("variable too large");
+    count *= dimension;  // two factors of at most kMaxVariableBytes
+    if (count > kMaxVariableBytes / element_bytes) {
+      tokens.fail("variable '" + variable.name + "' is larger than " +
+                  std::to_string(kMaxVariableBytes) + " bytes");
+    }
     tokens.expect("]");
   }
   variable.bytes = count * element_bytes;
   if (tokens.accept("=")) {
-    parse_initial_value(tokens, variable, element_bytes);
+    parse_initial_value(tokens, variable, element_bytes, 0);
     if (variable.bytes == 0) variable.bytes = variable.initial.size();
     if (variable.initial.size() > variable.bytes) tokens.fail("more initial values than elements");
     variable.initial.resize(variable.bytes);
@@ -177,12 +188,30 @@ class ModuleParser {
          {std::pair{".global", Space::kGlobal}, std::pair{".const", Space::kConst},
           std::pair{".shared", Space::kShared}}) {
       if (!tokens_.accept(name)) continue;
-      for (Variable& variable : parse_variables(tokens_, space, is_extern)) {
-        module_.variables.push_back(std::move(variable));
-      }
+      for (Variable& variable : parse_variables(tokens_, space, is_extern))
+        add_variable(std::move(variable));
       return;
     }
     tokens_.fail("not supported: '" + std::string(tokens_.peek().text) + "' at module scope");
+  }
+
+  /// A name stands for one variable; a definition takes the place of .extern declarations.
+  void add_variable(Variable variable) {
+    if (module_.variables.size() >= kMaxVariables)
+      tokens_.fail("more than " + std::to_string(kMaxVariables) + " variables in the module");
+    bytes_ += variable.bytes;
+    if (bytes_ > kMaxVariableBytes) {
+      tokens_.fail("the variables of the module are larger than " +
+                   std::to_string(kMaxVariableBytes) + " bytes together");
+    }
+    const auto known = std::ranges::find(module_.variables, variable.name, &Variable::name);
+    if (known == module_.variables.end()) {
+      module_.variables.push_back(std::move(variable));
+    } else if (known->is_extern && known->space == variable.space) {
+      *known = std::move(variable);
+    } else if (!variable.is_extern || known->space != variable.space) {
+      throw PtxError("variable '" + variable.name + "' stands twice", variable.line);
+    }
   }
 
   void parse_parameter_list(Function& function, std::vector<int>& indices) {
@@ -229,7 +258,8 @@ class ModuleParser {
         continue;
       }
       std::uint64_t product = tokens_.integer(1 << 20);
-      while (tokens_.accept(",")) product *= tokens_.integer(1 << 12);
+      for (int more = 0; more < 2 && tokens_.accept(","); ++more)
+        product *= tokens_.integer(1 << 20);
       if (name == ".maxntid" || name == ".reqntid") {
         function.max_threads = static_cast<int>(std::min<std::uint64_t>(product, 1 << 20));
       } else if (name == ".maxnreg") {
@@ -242,6 +272,7 @@ class ModuleParser {
 
   TokenStream tokens_;
   Module module_;
+  std::uint64_t bytes_ = 0;  ///< of the variables so far
 };
 
 }  // namespace

@@ -53,6 +53,29 @@ TEST_F(RecordingFile, ReadsEverySpellingOfAFailure) {
   EXPECT_EQ(space.entry(Candidate{{2, 0}}).time_ms, std::nullopt);
 }
 
+TEST_F(RecordingFile, RefusesMoreValuesThanAChoiceCanName) {
+  std::string content = kHead + entry(0, "x", R"("time": 1)");
+  for (int b = 1; b <= 65535; ++b) content += "," + entry(b, "x", R"("time": 1)");
+  try {
+    (void)load(content + "}}");
+    FAIL() << "65536 values were taken";
+  } catch (const SpaceError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("parameter 'B' has 65536 values"));
+  }
+}
+
+TEST_F(RecordingFile, RefusesGzipThatUnpacksToTheMachinesMemory) {
+  const std::string member = gzip_compressed(std::string(std::size_t{1} << 24, ' '));
+  std::string members;
+  for (int i = 0; i < 33; ++i) members += member;
+  try {
+    (void)load(members);
+    FAIL() << "528 MiB were unpacked";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("unpack to more than"));
+  }
+}
+
 TEST_F(RecordingFile, ReadsAnUnfinishedCache) {
   const std::string two = entry(4, "x", R"("time": 2.5)") + ",\n" + entry(8, "x", R"("time": 3)");
   EXPECT_EQ(load(kHead + two + ",\n").rank_count(), 2U);

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+// Device memory as lanes read and write it. CTAs run on several host threads, and a kernel may
+// race, by mistake or by waiting for a flag: such accesses must stay defined on the host. They are
+// relaxed atomics of at most 8 bytes, which cost what plain ones do; an access of 16 or 32 bytes is
+// not one piece, as on a card. The order between them comes from fences, see exec_fence().
+
+namespace evo::ptx {
+
+/// Reads one value. `from` is a multiple of the size, or of 8 for larger values.
+template <typename T>
+[[nodiscard, gnu::always_inline]] inline T read_guest(const std::byte* from) {
+  if constexpr (sizeof(T) <= sizeof(std::uint64_t)) {
+    using Word [[gnu::may_alias]] = T;
+    return __atomic_load_n(reinterpret_cast<const Word*>(from), __ATOMIC_RELAXED);
+  } else {
+    const auto low = read_guest<std::uint64_t>(from);
+    const auto high = read_guest<std::uint64_t>(from + sizeof(low));
+    return static_cast<T>(low) | static_cast<T>(high) << 64;
+  }
+}
+
+template <typename T>
+[[gnu::always_inline]] inline void write_guest(std::byte* to, T value) {
+  using Word [[gnu::may_alias]] = T;
+  __atomic_store_n(reinterpret_cast<Word*>(to), value, __ATOMIC_RELAXED);
+}
+
+/// Copies 1, 2, 4, 8, 16 or 32 bytes out of device memory, where they lie on a multiple of them.
+inline void copy_from_guest(std::byte* to, const std::byte* from, std::uint32_t bytes) {
+  const auto copy = [&]<typename T>(T) {
+    for (std::uint32_t at = 0; at < bytes; at += sizeof(T)) {
+      const T value = read_guest<T>(from + at);
+      std::memcpy(to + at, &value, sizeof(T));
+    }
+  };
+  if (bytes >= 8) return copy(std::uint64_t{});
+  if (bytes == 4) return copy(std::uint32_t{});
+  if (bytes == 2) return copy(std::uint16_t{});
+  copy(std::uint8_t{});
+}
+
+/// The same into device memory.
+inline void copy_to_guest(std::byte* to, const std::byte* from, std::uint32_t bytes) {
+  const auto copy = [&]<typename T>(T value) {
+    for (std::uint32_t at = 0; at < bytes; at += sizeof(T)) {
+      std::memcpy(&value, from + at, sizeof(T));
+      write_guest<T>(to + at, value);
+    }
+  };
+  if (bytes >= 8) return copy(std::uint64_t{});
+  if (bytes == 4) return copy(std::uint32_t{});
+  if (bytes == 2) return copy(std::uint16_t{});
+  copy(std::uint8_t{});
+}
+
+/// Notes that `bytes` bytes were written; `marks` has one for each.
+inline void mark_written(std::uint8_t* marks, std::uint32_t bytes) {
+  auto* to = reinterpret_cast<std::byte*>(marks);
+  if (bytes == 4) return write_guest<std::uint32_t>(to, 0x01010101U);
+  if (bytes == 2) return write_guest<std::uint16_t>(to, std::uint16_t{0x0101});
+  if (bytes == 1) return write_guest<std::uint8_t>(to, std::uint8_t{1});
+  for (std::uint32_t at = 0; at < bytes; at += 8)
+    write_guest<std::uint64_t>(to + at, 0x0101010101010101ULL);
+}
+
+[[nodiscard]] inline bool is_written(const std::uint8_t* mark) {
+  return __atomic_load_n(mark, __ATOMIC_RELAXED) != 0;
+}
+
+}  // namespace evo::ptx

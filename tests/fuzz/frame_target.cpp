@@ -1,0 +1,74 @@
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "engine/core/error.hpp"
+#include "engine/worker/frame.hpp"
+#include "engine/worker/messages.hpp"
+#include "engine/worker/session_messages.hpp"
+#include "tests/fuzz/fuzz_target.hpp"
+
+namespace evo::fuzz {
+namespace {
+
+/// The messages of a stream that arrives in pieces of `piece` bytes, up to where it is damaged.
+std::vector<nlohmann::json> messages(std::string_view input, std::size_t piece) {
+  std::vector<nlohmann::json> found;
+  FrameReader reader;
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(input.data());
+  try {
+    for (std::size_t at = 0; at < input.size(); at += piece) {
+      reader.feed({bytes + at, std::min(piece, input.size() - at)});
+      while (auto message = reader.next()) found.push_back(std::move(*message));
+    }
+  } catch (const Error&) {
+    return found;
+  }
+  return found;
+}
+
+/// Decodes as one type of message; what was decoded must survive another journey.
+template <typename T>
+void decode_as(const nlohmann::json& message) {
+  nlohmann::json sent;
+  try {
+    sent = message.get<T>();
+  } catch (const nlohmann::json::exception&) {
+    return;  // another shape, as documented
+  } catch (const Error&) {
+    return;  // an unknown gate or kind
+  }
+  FrameReader reader;
+  const auto frame = encode_frame(sent);
+  reader.feed(frame);
+  const auto received = reader.next();
+  if (!received || encode_frame(nlohmann::json(received->get<T>())) != frame)
+    throw std::logic_error("a message changed on its way");
+}
+
+}  // namespace
+
+void run_frame(std::string_view input) {
+  const auto whole = messages(input, std::max<std::size_t>(input.size(), 1));
+  const auto pieces = messages(input, 7);
+  if (whole.size() != pieces.size()) throw std::logic_error("the pieces change the messages");
+  for (const nlohmann::json& message : whole) {
+    decode_as<Resources>(message);
+    decode_as<Rejection>(message);
+    decode_as<Timing>(message);
+    decode_as<CheckResult>(message);
+    decode_as<DeviceInfo>(message);
+    decode_as<KernelImage>(message);
+    decode_as<CompileRequest>(message);
+    decode_as<Compiled>(message);
+    decode_as<SessionSetup>(message);
+    decode_as<KernelUnderTest>(message);
+    decode_as<CorrectnessResult>(message);
+    decode_as<TimingResult>(message);
+    decode_as<PairResult>(message);
+  }
+}
+
+}  // namespace evo::fuzz

@@ -1,0 +1,13 @@
+// What libFuzzer calls; EVO_FUZZ_FUNCTION is the function of one target.
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "tests/fuzz/fuzz_target.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  evo::fuzz::EVO_FUZZ_FUNCTION({reinterpret_cast<const char*>(data), size});
+  return 0;
+}

@@ -1,0 +1,17 @@
+#include "tests/fuzz/fuzz_target.hpp"
+
+#include <array>
+
+namespace evo::fuzz {
+
+std::span<const FuzzTarget> fuzz_targets() {
+  static constexpr std::array<FuzzTarget, 6> kTargets = {{{"expression", run_expression},
+                                                          {"frame", run_frame},
+                                                          {"manifest", run_manifest},
+                                                          {"ptx", run_ptx},
+                                                          {"recording", run_recording},
+                                                          {"spec", run_spec}}};
+  return kTargets;
+}
+
+}  // namespace evo::fuzz
