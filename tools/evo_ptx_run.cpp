@@ -10,6 +10,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/device/virtual/virtual_device.hpp"
+#include "tools/tool_main.hpp"
 
 namespace evo {
 namespace {
@@ -207,13 +208,8 @@ int main(int argc, char** argv) {
   app.add_flag("--predict", options.predict, "print the predicted time");
   app.add_flag("--quiet", options.quiet, "no statistics");
   app.footer(evo::kFooter);
-  try {
-    app.parse(argc, argv);
-    return evo::run(options, save);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  } catch (const evo::Error& error) {
-    std::fprintf(stderr, "evo-ptx-run: %s\n", error.what());
-    return static_cast<int>(error.exit_code());
-  }
+  return evo::tool_main("evo-ptx-run", [&] {
+    if (const auto done = evo::parse_command_line(app, argc, argv)) return *done;
+    return static_cast<evo::ExitCode>(evo::run(options, save));
+  });
 }
