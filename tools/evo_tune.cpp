@@ -36,6 +36,7 @@ struct Options {
   std::string db = "evo.db";
   std::optional<Resumption> resume = {};
   RunId resume_run = 0;
+  std::uint64_t check_seed = 0;  ///< 0: a fresh one
   bool json = false;
   bool quiet = false;
   std::size_t time_policy_rejects = 0;
@@ -90,6 +91,9 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--strategy", options.tuner.strategy, strategy_list())->capture_default_str();
   app.add_option("--seed", options.tuner.seed, "seed of the search")
       ->capture_default_str()
+      ->transform(seed_number());
+  app.add_option("--check-seed", options.check_seed,
+                 "seed of the inputs of the checks (default: a fresh one)")
       ->transform(seed_number());
   app.add_option("--max-seconds", options.tuner.max_seconds,
                  "stop after the generation that passes this")
@@ -323,7 +327,7 @@ ExitCode tune(const Options& options) {
       options.session.space_file(judged ? device->info().arch : std::string());
   harness_options.shape = options.session.shape;
   harness_options.jobs = options.session.job_count();
-  harness_options.check_seed = fresh_seed();
+  harness_options.check_seed = options.check_seed != 0 ? options.check_seed : fresh_seed();
   harness_options.cold = options.session.cold;
   Harness harness(harness_options, store, std::move(device));
 
@@ -338,6 +342,9 @@ ExitCode tune(const Options& options) {
     tuner_options.strategy = resumed.info.strategy;
     tuner_options.elite = static_cast<std::size_t>(resumed.info.elite_size);
     tuner_options.children = static_cast<std::size_t>(resumed.info.children);
+    // The run's own inputs: what is judged from here on is judged as it would have been.
+    const auto stored_options = OrderedJson::parse(resumed.info.options_json);
+    harness.use_check_seed(stored_options.value("check_seed", harness_options.check_seed));
     history = store.evaluations(run);
     generations = store.generations(run);
     report.say("resuming run " + std::to_string(run) + ": " + std::to_string(history.size()) +

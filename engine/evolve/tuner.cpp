@@ -19,6 +19,11 @@ Verdict verdict_of(int sign) {
   return sign < 0 ? Verdict::kFaster : Verdict::kSlower;
 }
 
+int sign_of(Verdict verdict) {
+  if (verdict == Verdict::kTie) return 0;
+  return verdict == Verdict::kFaster ? -1 : 1;
+}
+
 }  // namespace
 
 Tuner::Tuner(Harness& harness, Store& store, RunId run, const TunerOptions& options,
@@ -38,6 +43,9 @@ TunerEnd Tuner::run(const std::vector<StoredEvaluation>& history,
                     const std::atomic<bool>& stop) {
   for (const StoredEvaluation& stored : history) {
     history_[{stored.record.generation, stored.record.position}] = &stored;
+  }
+  for (const ConfirmationRecord& stored : store_.confirmations(run_)) {
+    compared_[{stored.generation, stored.challenger, stored.incumbent}] = stored.verdict;
   }
   const Clock::time_point start = Clock::now();
   for (int generation = 0; generation < options_.generations; ++generation) {
@@ -217,6 +225,8 @@ int Tuner::confirm(int generation, const EliteMember& challenger, const EliteMem
   if (harness_.device().time_kind == TimeKind::kPredicted) {
     return challenger.p50_us < incumbent.p50_us ? -1 : 1;  // predictions do not scatter
   }
+  const auto stored = compared_.find({generation, challenger.id, incumbent.id});
+  if (stored != compared_.end()) return sign_of(stored->second);
   const PairResult pair = harness_.compare_pair(challenger.kernel, incumbent.kernel);
   if (pair.rejection) {
     store_.record_event(run_, "confirmation failed", pair.rejection->reason);

@@ -28,6 +28,7 @@ std::vector<NumberOption> number_options() {
           {"evo-tune", "--children"},
           {"evo-tune", "--elite"},
           {"evo-tune", "--seed", true, false, true},
+          {"evo-tune", "--check-seed", true, false, true},
           {"evo-tune", "--max-seconds", false, true},
           {"evo-tune", "--resume"},
           {"evo-tune", "--time-policy-rejects", true},
