@@ -24,8 +24,8 @@ using testing::AnyOf;
 using testing::HasSubstr;
 
 constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max() / 2;
-constexpr int kGenerations = 3;
-constexpr int kChildren = 3;
+constexpr int kGenerations = 2;
+constexpr int kChildren = 2;
 
 /// A whole run, step by step; what is stored already is not stored again.
 class Script {
@@ -66,7 +66,7 @@ class Script {
   }
 
  private:
-  static constexpr std::size_t kCubinBytes = 20'000;  // several pages
+  static constexpr std::size_t kCubinBytes = 9'000;  // several pages
 
   void evaluate(Store& store) {
     CompilationRecord compilation =
