@@ -2,6 +2,7 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string_view>
@@ -75,6 +76,26 @@ double Query::real(int column) const {
   return statement_->getColumn(column).getDouble();
 }
 
+std::string Query::exact(int column) const {
+  const SQLite::Column value = statement_->getColumn(column);
+  switch (value.getType()) {
+    case SQLITE_NULL:
+      return "null";
+    case SQLITE_INTEGER:
+      return "integer " + std::to_string(value.getInt64());
+    case SQLITE_FLOAT: {
+      const double number = value.getDouble();
+      return "real " + std::string(reinterpret_cast<const char*>(&number), sizeof number);
+    }
+    default: {
+      const char* kind = value.getType() == SQLITE_TEXT ? "text " : "blob ";
+      const auto* bytes = static_cast<const char*>(value.getBlob());
+      return kind +
+             std::string(bytes == nullptr ? "" : bytes, static_cast<std::size_t>(value.getBytes()));
+    }
+  }
+}
+
 std::optional<std::int64_t> Query::optional_integer(int column) const {
   if (is_null(column)) return std::nullopt;
   return integer(column);
@@ -121,6 +142,9 @@ void Connection::prepare(Mode mode) {
   }
   const std::string damage = structural_damage(database_);
   if (!damage.empty()) fail("is damaged: " + damage);
+  const std::string changed =
+      schema_damage(database_, migrations().first(static_cast<std::size_t>(std::max(version, 0))));
+  if (!changed.empty()) fail("is damaged: its schema has another '" + changed + "'");
   if (mode == Mode::kReadOnly) {
     if (fresh) fail("is empty: no run was recorded yet");
     if (version < kOldestReadable) {

@@ -53,6 +53,9 @@ class Query {
   [[nodiscard]] std::string text(int column) const {
     return statement_->getColumn(column).getString();
   }
+  [[nodiscard]] int columns() const { return statement_->getColumnCount(); }
+  /// Type and bytes of a value: equal exactly when the values are.
+  [[nodiscard]] std::string exact(int column) const;
   [[nodiscard]] std::optional<std::int64_t> optional_integer(int column) const;
   [[nodiscard]] std::optional<double> optional_real(int column) const;
   [[nodiscard]] std::optional<std::string> optional_text(int column) const;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <fstream>
+#include <map>
 #include <string_view>
 #include <system_error>
 
@@ -68,6 +69,16 @@ std::string plain_name(const fs::path& file) {
   return in_memory(file) ? file.string() : fs::absolute(file).string();
 }
 
+/// Everything that was created, by name.
+std::map<std::string, std::string> schema_of(SQLite::Database& database) {
+  SQLite::Statement query(database, "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL");
+  std::map<std::string, std::string> schema;
+  while (query.executeStep()) {
+    schema[query.getColumn(0).getString()] = query.getColumn(1).getString();
+  }
+  return schema;
+}
+
 }  // namespace
 
 bool in_memory(const fs::path& file) { return file == ":memory:"; }
@@ -114,6 +125,18 @@ std::string structural_damage(SQLite::Database& database) {
   if (pages * page_bytes > kLargest) return {};
   const std::string found = database.execAndGet("PRAGMA integrity_check(1)").getString();
   return found == "ok" ? "" : found;
+}
+
+std::string schema_damage(SQLite::Database& database,
+                          std::span<const std::string_view> migrations) {
+  SQLite::Database fresh(":memory:", SQLite::OPEN_READWRITE);
+  for (const std::string_view step : migrations) fresh.exec(std::string(step));
+  const auto there = schema_of(database);
+  for (const auto& [name, sql] : schema_of(fresh)) {
+    const auto found = there.find(name);
+    if (found == there.end() || found->second != sql) return name;
+  }
+  return {};
 }
 
 }  // namespace evo

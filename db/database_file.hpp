@@ -3,7 +3,9 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include <filesystem>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "db/lock_wait.hpp"
 
@@ -25,5 +27,10 @@ void require_database_file(const std::filesystem::path& file);
 /// What SQLite finds wrong with the file's structure; empty when nothing is. Files beyond 1 GiB are
 /// not looked through: that would take longer than anybody waits for a table.
 [[nodiscard]] std::string structural_damage(SQLite::Database& database);
+
+/// The first table, view, index or trigger that `migrations` make and that the file does not have
+/// in these words; empty when there is none. What others added is their business.
+[[nodiscard]] std::string schema_damage(SQLite::Database& database,
+                                        std::span<const std::string_view> migrations);
 
 }  // namespace evo

@@ -305,6 +305,17 @@ ExitCode search(Harness& harness, Store& store, RunId run, const TunerOptions& t
                                                                  : ExitCode::kGreen;
 }
 
+/// The evaluations of a run without the texts that going on with it does not need.
+std::vector<StoredEvaluation> recorded_history(const Store& store, RunId run) {
+  std::vector<StoredEvaluation> history = store.evaluations(run);
+  for (StoredEvaluation& evaluation : history) {
+    evaluation.record.manifest_json = {};
+    evaluation.record.checks = {};
+    if (evaluation.record.rejection) evaluation.record.rejection->detail = {};
+  }
+  return history;
+}
+
 ExitCode tune(const Options& options) {
   Store store = Store::open_waiting(options.db, {.stop = &stop_requested});
   RunId run = 0;
@@ -345,7 +356,7 @@ ExitCode tune(const Options& options) {
     // The run's own inputs: what is judged from here on is judged as it would have been.
     const auto stored_options = OrderedJson::parse(resumed.info.options_json);
     harness.use_check_seed(stored_options.value("check_seed", harness_options.check_seed));
-    history = store.evaluations(run);
+    history = recorded_history(store, run);
     generations = store.generations(run);
     report.say("resuming run " + std::to_string(run) + ": " + std::to_string(history.size()) +
                " evaluations are kept");

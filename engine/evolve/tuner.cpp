@@ -164,6 +164,16 @@ Tuner::Outcome Tuner::record(int generation, std::size_t position, const Planned
   return outcome;
 }
 
+/// What later generations ask of an outcome: a run keeps thousands of them.
+Tuner::Outcome Tuner::without_texts(const Outcome& outcome) {
+  Outcome kept = outcome;
+  kept.record.manifest_json = {};
+  kept.record.config_json = {};
+  kept.record.checks = {};
+  if (kept.record.rejection) kept.record.rejection->detail = {};
+  return kept;
+}
+
 void Tuner::count(const Outcome& outcome) {
   const EvaluationRecord& record = outcome.record;
   ++progress_.evaluated;
@@ -173,13 +183,13 @@ void Tuner::count(const Outcome& outcome) {
   }
   if (!record.kernel_key.empty()) {
     harness_.remember(record.kernel_key);
-    first_of_kernel_.emplace(record.kernel_key, outcome);
+    first_of_kernel_.emplace(record.kernel_key, without_texts(outcome));
   }
   if (record.rejection) {
     ++progress_.rejected[record.rejection->gate];
   } else if (record.timing) {
     ++progress_.green;
-    green_.emplace(outcome.id, outcome);
+    green_.emplace(outcome.id, without_texts(outcome));
     const double best = progress_.best_us;
     if (best == 0 || record.timing->p50_us < best) progress_.best_us = record.timing->p50_us;
   } else {

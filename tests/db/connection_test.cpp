@@ -200,7 +200,7 @@ void make_version_1(const fs::path& file) {
   }
   SQLite::Database database(file, SQLite::OPEN_READWRITE);
   database.exec(
-      "ALTER TABLE check_result DROP COLUMN max_row_error;"
+      "DROP TABLE seal; ALTER TABLE check_result DROP COLUMN max_row_error;"
       "ALTER TABLE check_result DROP COLUMN sampled; PRAGMA user_version = 1");
 }
 
