@@ -6,12 +6,27 @@ set -u
 cd "$(dirname "$0")" || exit 1
 . cmake/setup.sh
 
-setup_and_build release -DBUILD_TESTING=OFF
+# What the options say about what this script does itself: the last one holds, as in evo-tune.
 db="evo.db"
-say "evo-tune --generations 20 --db $db $*"
-build/release/bin/evo-tune --generations 20 --db "$db" "$@"
+generations=(--generations 20)
+previous=""
+only_told=0
+for option in "$@"; do
+  case "$option" in
+    --generations | --generations=*) generations=() ;;
+    --db=*) db="${option#--db=}" ;;
+    -h | --help | --version) only_told=1 ;;
+  esac
+  [ "$previous" != "--db" ] || db="$option"
+  previous="$option"
+done
+
+setup_and_build release -DBUILD_TESTING=OFF
+say "evo-tune ${generations[*]} --db $db $*"
+build/release/bin/evo-tune "${generations[@]}" --db "$db" "$@"
 status=$?
 [ "$status" -le 1 ] || exit "$status"
+[ "$only_told" -eq 0 ] || exit "$status"
 if [ "$status" -eq 0 ]; then
   say "evo-export --db $db --rank 1 --out out"
   build/release/bin/evo-export --db "$db" --rank 1 --out out || exit

@@ -2,90 +2,18 @@
 
 #include <sqlite3.h>
 
-#include <chrono>
+#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <system_error>
-#include <thread>
+#include <string_view>
 
+#include "db/database_file.hpp"
 #include "engine/core/error.hpp"
 
 namespace evo {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A writer holds the lock for one short transaction; a wait of this length means something is
-// stuck.
-constexpr int kBusyTimeoutMs = 20'000;
-// Switching to the write-ahead log needs the file alone for an instant, and SQLite does not always
-// wait for that by itself.
-constexpr int kWalAttempts = 100;
-constexpr std::chrono::milliseconds kWalPause{20};
-
-bool in_memory(const fs::path& file) { return file == ":memory:"; }
-
-/// A file name as a URI that promises SQLite that nobody writes, so that it takes no locks and
-/// needs no shared-memory file beside it.
-std::string immutable_uri(const fs::path& file) {
-  std::string uri = "file:";
-  for (const char c : fs::absolute(file).string()) {
-    if (c == '%') {
-      uri += "%25";
-    } else if (c == '?') {
-      uri += "%3f";
-    } else if (c == '#') {
-      uri += "%23";
-    } else {
-      uri += c;
-    }
-  }
-  return uri + "?immutable=1";
-}
-
-bool has_log(const fs::path& file) {
-  std::error_code ignored;
-  const fs::path log = file.string() + "-wal";
-  return fs::exists(log, ignored) && fs::file_size(log, ignored) > 0;
-}
-
-/// True when the file can be read through `database`: opening alone touches nothing.
-bool readable(SQLite::Database& database) {
-  try {
-    database.execAndGet("SELECT count(*) FROM sqlite_master");
-    return true;
-  } catch (const SQLite::Exception& error) {
-    if (error.getErrorCode() == SQLITE_CANTOPEN || error.getErrorCode() == SQLITE_READONLY) {
-      return false;
-    }
-    throw;
-  }
-}
-
-SQLite::Database open_read_only(const fs::path& file) {
-  // Opened for writing where permitted, because only then SQLite can replay and remove the log that
-  // a killed writer left; query_only makes sure that we change nothing.
-  SQLite::Database database(file, SQLite::OPEN_READWRITE, kBusyTimeoutMs);
-  if (!readable(database) && !has_log(file)) {
-    database = SQLite::Database(immutable_uri(file), SQLite::OPEN_READONLY | SQLite::OPEN_URI);
-  }
-  database.exec("PRAGMA query_only = 1");
-  return database;
-}
-
-void use_write_ahead_log(SQLite::Database& database) {
-  for (int attempt = 1;; ++attempt) {
-    try {
-      database.execAndGet("PRAGMA journal_mode = WAL");
-      return;
-    } catch (const SQLite::Exception& error) {
-      const bool busy =
-          error.getErrorCode() == SQLITE_BUSY || error.getErrorCode() == SQLITE_LOCKED;
-      if (!busy || attempt == kWalAttempts) throw;
-    }
-    std::this_thread::sleep_for(kWalPause);
-  }
-}
 
 /// What tells whose a database is.
 struct Header {
@@ -148,6 +76,26 @@ double Query::real(int column) const {
   return statement_->getColumn(column).getDouble();
 }
 
+std::string Query::exact(int column) const {
+  const SQLite::Column value = statement_->getColumn(column);
+  switch (value.getType()) {
+    case SQLITE_NULL:
+      return "null";
+    case SQLITE_INTEGER:
+      return "integer " + std::to_string(value.getInt64());
+    case SQLITE_FLOAT: {
+      const double number = value.getDouble();
+      return "real " + std::string(reinterpret_cast<const char*>(&number), sizeof number);
+    }
+    default: {
+      const char* kind = value.getType() == SQLITE_TEXT ? "text " : "blob ";
+      const auto* bytes = static_cast<const char*>(value.getBlob());
+      return kind +
+             std::string(bytes == nullptr ? "" : bytes, static_cast<std::size_t>(value.getBytes()));
+    }
+  }
+}
+
 std::optional<std::int64_t> Query::optional_integer(int column) const {
   if (is_null(column)) return std::nullopt;
   return integer(column);
@@ -163,24 +111,21 @@ std::optional<std::string> Query::optional_text(int column) const {
   return text(column);
 }
 
-Connection::Connection(const fs::path& file, Mode mode) : file_(file), database_(open(file, mode)) {
+Connection::Connection(const fs::path& file, Mode mode, const WaitOptions& wait)
+    : file_(file), wait_(std::make_unique<LockWait>(file, wait)), database_(open(mode)) {
   guarded([&] { prepare(mode); });
 }
 
-SQLite::Database Connection::open(const fs::path& file, Mode mode) {
+SQLite::Database Connection::open(Mode mode) {
   std::error_code ignored;
-  if (mode == Mode::kReadOnly && !in_memory(file) && !fs::exists(file, ignored)) {
-    throw DbError(file.string() + ": no such file; evo-tune --db makes it");
+  if (!in_memory(file_)) require_database_file(file_);
+  if (mode == Mode::kReadOnly && !in_memory(file_) && !fs::exists(file_, ignored)) {
+    throw DbError(file_.string() + ": no such file; evo-tune --db makes it");
   }
-  if (fs::is_directory(file, ignored)) {
-    throw DbError(file.string() + ": is a folder, not a database file");
-  }
-  try {
-    if (mode == Mode::kReadOnly) return open_read_only(file);
-    return {file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyTimeoutMs};
-  } catch (const SQLite::Exception& error) {
-    throw DbError(file.string() + ": " + explain(error));
-  }
+  return guarded([&] {
+    return mode == Mode::kReadOnly ? open_for_reading(file_, *wait_)
+                                   : open_for_writing(file_, *wait_);
+  });
 }
 
 void Connection::prepare(Mode mode) {
@@ -195,6 +140,11 @@ void Connection::prepare(Mode mode) {
     fail("was made by a newer evo-tune (schema " + std::to_string(version) +
          ", this one knows up to " + std::to_string(known) + ")");
   }
+  const std::string damage = structural_damage(database_);
+  if (!damage.empty()) fail("is damaged: " + damage);
+  const std::string changed =
+      schema_damage(database_, migrations().first(static_cast<std::size_t>(std::max(version, 0))));
+  if (!changed.empty()) fail("is damaged: its schema has another '" + changed + "'");
   if (mode == Mode::kReadOnly) {
     if (fresh) fail("is empty: no run was recorded yet");
     if (version < kOldestReadable) {
@@ -203,13 +153,30 @@ void Connection::prepare(Mode mode) {
     version_ = version;
     return;
   }
-  use_write_ahead_log(database_);
+  // SQLite opens what may not be written for reading, and would say so at the first write only.
+  if (sqlite3_db_readonly(database_.getHandle(), "main") == 1) fail("may not be written");
+  use_write_ahead_log();
   // With the write-ahead log, NORMAL loses nothing when a process is killed; a power failure may
   // undo the latest transactions but never corrupts the file
   // (https://sqlite.org/pragma.html#pragma_synchronous).
   database_.exec("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
   if (version < known) migrate(*this, migrations());
   version_ = known;
+}
+
+void Connection::use_write_ahead_log() {
+  if (database_.execAndGet("PRAGMA journal_mode").getString() == "wal") return;
+  // Switching needs the file alone for an instant, and SQLite does not always wait for that by
+  // itself.
+  while (true) {
+    try {
+      database_.execAndGet("PRAGMA journal_mode = WAL");
+      return;
+    } catch (const SQLite::Exception& error) {
+      const int code = error.getErrorCode();
+      if ((code != SQLITE_BUSY && code != SQLITE_LOCKED) || !wait_->wait()) throw;
+    }
+  }
 }
 
 Query Connection::query(std::string_view sql) {
@@ -226,27 +193,31 @@ void Connection::fail(const std::string& message) const {
   throw DbError(file_.string() + ": " + message);
 }
 
-bool Connection::is_busy(const SQLite::Exception& error) {
-  return error.getErrorCode() == SQLITE_BUSY;
-}
-
-std::string Connection::explain(const SQLite::Exception& error) {
+void Connection::fail_with(const SQLite::Exception& error) const {
   const std::string original = " (SQLite: " + std::string(error.what()) + ")";
   switch (error.getErrorCode()) {
     case SQLITE_FULL:
-      return "the disk is full; nothing was written, what was stored before is intact" + original;
+      fail("the disk is full; this was not written, what was stored before is intact" + original);
+    case SQLITE_IOERR:
+      fail("could not be read or written; what was stored before is intact" + original);
     case SQLITE_READONLY:
-      return "may not be written" + original;
+      fail("may not be written" + original);
     case SQLITE_CANTOPEN:
-      return "cannot be opened; does its folder exist, and may it be written?" + original;
+      fail("cannot be opened; does its folder exist, and may it be written?" + original);
     case SQLITE_NOTADB:
-      return "is not a database" + original;
+      fail("is not a database" + original);
     case SQLITE_CORRUPT:
-      return "is damaged" + original;
+      fail("is damaged" + original);
     case SQLITE_BUSY:
-      return "another process kept it locked for too long" + original;
+    case SQLITE_LOCKED:
+      if (wait_->was_interrupted()) {
+        throw Error(ExitCode::kInterrupted, file_.string() + ": " + wait_->in_vain() +
+                                                "; interrupted; what was stored before is intact");
+      }
+      fail(wait_->in_vain() + "; what was stored before is intact. EVO_DB_WAIT_SECONDS sets how " +
+           "long to wait");
     default:
-      return error.what();
+      fail(error.what());
   }
 }
 

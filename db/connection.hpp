@@ -5,12 +5,15 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+
+#include "db/lock_wait.hpp"
 
 namespace evo {
 
@@ -50,6 +53,9 @@ class Query {
   [[nodiscard]] std::string text(int column) const {
     return statement_->getColumn(column).getString();
   }
+  [[nodiscard]] int columns() const { return statement_->getColumnCount(); }
+  /// Type and bytes of a value: equal exactly when the values are.
+  [[nodiscard]] std::string exact(int column) const;
   [[nodiscard]] std::optional<std::int64_t> optional_integer(int column) const;
   [[nodiscard]] std::optional<double> optional_real(int column) const;
   [[nodiscard]] std::optional<std::string> optional_text(int column) const;
@@ -66,16 +72,25 @@ class Connection {
   enum class Mode { kReadWrite, kReadOnly };
 
   /// See Store::open and Store::open_read_only. ":memory:" makes a database in memory.
-  Connection(const std::filesystem::path& file, Mode mode);
+  Connection(const std::filesystem::path& file, Mode mode, const WaitOptions& wait = {});
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
   /// Calls `body` in a transaction that holds the write lock from its start, and returns its
-  /// result. Rolls back when it throws. When another process kept the lock past the busy timeout,
-  /// tries again a few times, so `body` must have no effect outside of the database.
+  /// result. Rolls back when it throws. Waits while another process has the lock.
   template <typename Body>
   auto write(Body&& body) -> std::invoke_result_t<Body> {
-    return guarded([&] { return write_with_retries(body); });
+    return guarded([&] {
+      SQLite::Transaction transaction(database_, SQLite::TransactionBehavior::IMMEDIATE);
+      if constexpr (std::is_void_v<std::invoke_result_t<Body&>>) {
+        body();
+        transaction.commit();
+      } else {
+        auto result = body();
+        transaction.commit();
+        return result;
+      }
+    });
   }
 
   /// Calls `body` in a transaction, so that all it reads is of one instant.
@@ -99,43 +114,23 @@ class Connection {
   [[noreturn]] void fail(const std::string& message) const;
 
  private:
-  static constexpr int kAttempts = 5;
-
-  template <typename Body>
-  auto write_with_retries(Body& body) -> std::invoke_result_t<Body&> {
-    for (int attempt = 1;; ++attempt) {
-      try {
-        SQLite::Transaction transaction(database_, SQLite::TransactionBehavior::IMMEDIATE);
-        if constexpr (std::is_void_v<std::invoke_result_t<Body&>>) {
-          body();
-          transaction.commit();
-          return;
-        } else {
-          auto result = body();
-          transaction.commit();
-          return result;
-        }
-      } catch (const SQLite::Exception& error) {
-        if (!is_busy(error) || attempt == kAttempts) throw;
-      }
-    }
-  }
-
   template <typename Body>
   auto guarded(Body&& body) -> std::invoke_result_t<Body> {
+    wait_->start();
     try {
       return body();
     } catch (const SQLite::Exception& error) {
-      fail(explain(error));
+      fail_with(error);
     }
   }
 
-  [[nodiscard]] static bool is_busy(const SQLite::Exception& error);
-  [[nodiscard]] static std::string explain(const SQLite::Exception& error);
-  [[nodiscard]] static SQLite::Database open(const std::filesystem::path& file, Mode mode);
+  [[nodiscard]] SQLite::Database open(Mode mode);
   void prepare(Mode mode);
+  void use_write_ahead_log();
+  [[noreturn]] void fail_with(const SQLite::Exception& error) const;
 
   std::filesystem::path file_;
+  std::unique_ptr<LockWait> wait_;
   int version_ = 0;
   SQLite::Database database_;
   std::map<std::string, SQLite::Statement, std::less<>> statements_;

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "db/connection.hpp"
+#include "db/seal.hpp"
 
 namespace evo {
 namespace {
@@ -39,6 +40,30 @@ EliteRow read_elite_row(const Query& row) {
           .config_json = row.text(10),
           .kind = time_kind_from_string(row.text(11)),
           .candidate = row.integer(12)};
+}
+
+/// Throws DbError unless run, ranking and every kernel in it are what was stored.
+void require_elite_intact(Connection& db, RunId run, const std::vector<EliteRow>& rows) {
+  std::optional<std::int64_t> latest;
+  {
+    Query query = db.query("SELECT max(number) FROM generation WHERE run_id = ?");
+    query.bind(run);
+    if (query.next()) latest = query.optional_integer(0);
+  }
+  require_intact(db, {Sealed::Kind::kRun, run});
+  if (latest) require_intact(db, {Sealed::Kind::kGeneration, run, static_cast<int>(*latest)});
+  for (const EliteRow& row : rows) require_candidate_intact(db, row.candidate);
+}
+
+/// The same of all evaluations of a run.
+void require_evaluations_intact(Connection& db, RunId run) {
+  std::vector<std::int64_t> candidates;
+  {
+    Query query = db.query("SELECT id FROM candidate WHERE run_id = ?");
+    query.bind(run);
+    while (query.next()) candidates.push_back(query.integer(0));
+  }
+  for (const std::int64_t id : candidates) require_intact(db, {Sealed::Kind::kEvaluation, id});
 }
 
 void count_outcomes(Connection& db, RunId run, RejectionSummary& summary) {
@@ -106,6 +131,7 @@ std::vector<EliteRow> elite_of_run(const Store& store, RunId run) {
     query.bind(run);
     std::vector<EliteRow> rows;
     while (query.next()) rows.push_back(read_elite_row(query));
+    require_elite_intact(db, run, rows);
     return rows;
   });
 }
@@ -154,6 +180,7 @@ RejectionSummary rejections(const Store& store, RunId run) {
   Connection& db = store.connection();
   return db.read([&] {
     RejectionSummary summary;
+    require_evaluations_intact(db, run);
     count_outcomes(db, run, summary);
     summary.groups = group_rejections(db, run);
     return summary;

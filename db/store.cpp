@@ -3,18 +3,33 @@
 #include <utility>
 
 #include "db/connection.hpp"
+#include "engine/core/error.hpp"
 
 namespace evo {
+namespace {
 
-Store Store::open(const std::filesystem::path& file) {
-  return Store(std::make_unique<Connection>(file, Connection::Mode::kReadWrite));
+/// Refuses SQLite's name of a database in memory: everything found would be gone at the end.
+void require_file(const std::filesystem::path& file) {
+  if (file == ":memory:") throw DbError(":memory: is no file; allowed is the name of a file");
+}
+
+}  // namespace
+
+Store Store::open(const std::filesystem::path& file) { return open_waiting(file, {}); }
+
+Store Store::open_waiting(const std::filesystem::path& file, const WaitOptions& wait) {
+  require_file(file);
+  return Store(std::make_unique<Connection>(file, Connection::Mode::kReadWrite, wait));
 }
 
 Store Store::open_read_only(const std::filesystem::path& file) {
+  require_file(file);
   return Store(std::make_unique<Connection>(file, Connection::Mode::kReadOnly));
 }
 
-Store Store::in_memory() { return open(":memory:"); }
+Store Store::in_memory() {
+  return Store(std::make_unique<Connection>(":memory:", Connection::Mode::kReadWrite));
+}
 
 Store::Store(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}
 Store::~Store() = default;

@@ -12,6 +12,7 @@
 namespace evo {
 
 class Connection;
+struct WaitOptions;
 
 /// The database of runs. Constructed means open, ours and of this version. Every method that writes
 /// is one transaction: it happens as a whole or not at all, also when the process is killed or the
@@ -22,6 +23,9 @@ class Store {
   /// Opens for reading and writing; creates the file when it is missing or empty, upgrades an older
   /// version. Throws DbError for a database of another program or of a newer version.
   [[nodiscard]] static Store open(const std::filesystem::path& file);
+  /// The same, and how to wait, then and later, while other processes have the file locked.
+  [[nodiscard]] static Store open_waiting(const std::filesystem::path& file,
+                                          const WaitOptions& wait);
   /// Never creates or changes anything; a missing file is a DbError. Works in read-only folders.
   [[nodiscard]] static Store open_read_only(const std::filesystem::path& file);
   /// A database that lives as long as the object; for tests.

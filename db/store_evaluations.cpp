@@ -4,6 +4,7 @@
 #include <string>
 
 #include "db/connection.hpp"
+#include "db/seal.hpp"
 #include "db/store.hpp"
 
 namespace evo {
@@ -141,6 +142,11 @@ std::vector<CheckResult> read_checks(Connection& db, const StoredEvaluation& eva
   return checks;
 }
 
+void seal_evaluation(Connection& db, CandidateId candidate, const EvaluationRecord& record) {
+  seal(db, {Sealed::Kind::kEvaluation, candidate});
+  if (record.compilation) seal(db, {Sealed::Kind::kCompilation, *record.compilation});
+}
+
 }  // namespace
 
 CandidateId Store::record_evaluation(RunId run, const EvaluationRecord& record) {
@@ -155,11 +161,13 @@ CandidateId Store::record_evaluation(RunId run, const EvaluationRecord& record) 
         connection_->fail("a duplicate of candidate " + std::to_string(*record.duplicate_of) +
                           ", which run " + std::to_string(run) + " does not have");
       }
+      seal_evaluation(*connection_, candidate, record);
       return candidate;  // Its checks, if any, are those of the first.
     }
     insert_checks(*connection_, candidate, record);
     if (record.timing) insert_timing(*connection_, run, candidate, *record.timing);
     if (record.rejection) insert_rejection(*connection_, candidate, *record.rejection);
+    seal_evaluation(*connection_, candidate, record);
     return candidate;
   });
 }
@@ -184,6 +192,7 @@ std::vector<StoredEvaluation> Store::evaluations(RunId run) const {
     std::vector<StoredEvaluation> evaluations;
     while (query.next()) evaluations.push_back(read_evaluation(query));
     for (StoredEvaluation& evaluation : evaluations) {
+      require_intact(*connection_, {Sealed::Kind::kEvaluation, evaluation.id});
       evaluation.record.checks = read_checks(*connection_, evaluation);
     }
     return evaluations;
@@ -199,6 +208,7 @@ StoredEvaluation Store::evaluation(CandidateId candidate) const {
       connection_->fail("no candidate " + std::to_string(candidate) +
                         "; the last column of `evo-elite` lists candidates");
     }
+    require_candidate_intact(*connection_, candidate);
     StoredEvaluation evaluation = read_evaluation(query);
     evaluation.record.checks = read_checks(*connection_, evaluation);
     return evaluation;

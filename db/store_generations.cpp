@@ -1,6 +1,7 @@
 // Store: generations with their elite, confirmations, events.
 
 #include "db/connection.hpp"
+#include "db/seal.hpp"
 #include "db/store.hpp"
 
 namespace evo {
@@ -55,6 +56,7 @@ void Store::record_generation(RunId run, const GenerationRecord& record) {
     query.bind(run).bind(record.number).bind(record.wall_ms).bind(record.control_p50_us);
     query.bind(record.control_drift).run();
     insert_elite(*connection_, run, record);
+    seal(*connection_, {Sealed::Kind::kGeneration, run, record.number});
   });
 }
 
@@ -76,6 +78,7 @@ std::vector<StoredGeneration> Store::generations(RunId run) const {
                            .wall_ms = query.real(1),
                            .control_p50_us = query.optional_real(2),
                            .control_drift = query.optional_real(3)};
+      require_intact(*connection_, {Sealed::Kind::kGeneration, run, generation.record.number});
       generation.finished_at = query.text(4);
       generation.evaluated = query.integer(5);
       generation.green = query.integer(6);

@@ -4,6 +4,7 @@
 
 #include "db/connection.hpp"
 #include "db/owner.hpp"
+#include "db/seal.hpp"
 #include "db/store.hpp"
 #include "engine/core/hash.hpp"
 
@@ -122,6 +123,7 @@ std::optional<StoredRun> find_run(Connection& db, RunId run) {
   Query query = db.query(sql);
   query.bind(run);
   if (!query.next()) return std::nullopt;
+  require_intact(db, {Sealed::Kind::kRun, run});
   return read_run(query);
 }
 
@@ -165,7 +167,9 @@ RunId Store::start_run(const RunInfo& info) {
     query.bind(info.children).bind(info.flops_per_launch).bind(info.bytes_per_launch);
     query.bind(info.options_json).bind(info.evo_version);
     query.run();
-    return connection_->last_id();
+    const RunId run = connection_->last_id();
+    seal(*connection_, {Sealed::Kind::kRun, run});
+    return run;
   });
 }
 
@@ -219,7 +223,10 @@ std::vector<StoredRun> Store::runs() const {
     static const std::string sql = std::string(kRunColumns) + "ORDER BY r.id";
     Query query = connection_->query(sql);
     std::vector<StoredRun> runs;
-    while (query.next()) runs.push_back(read_run(query));
+    while (query.next()) {
+      require_intact(*connection_, {Sealed::Kind::kRun, query.integer(0)});
+      runs.push_back(read_run(query));
+    }
     return runs;
   });
 }

@@ -8,6 +8,8 @@
 #include "engine/evolve/insight.hpp"
 #include "engine/space/space.hpp"
 #include "tools/evo_elite_answers.hpp"
+#include "tools/number_options.hpp"
+#include "tools/tool_main.hpp"
 
 namespace evo {
 namespace {
@@ -124,7 +126,8 @@ constexpr const char* kDescription =
 /// The parser; what it reads goes to `options`, which must outlive it.
 void declare(CLI::App& app, Options& options) {
   app.add_option("--db", options.db, "database file")->capture_default_str();
-  app.add_option("--run", options.filter.run, "only this run (default: the newest that fits)");
+  app.add_option("--run", options.filter.run, "only this run (default: the newest that fits)")
+      ->transform(row_number());
   app.add_option("--device", options.filter.device, "cuda:N, virtual:NAME or part of a name");
   app.add_option("--shape", options.filter.shape, "timed shape");
   CLI::Option* json = app.add_flag("--json", options.json, "one JSON object a line, nothing else");
@@ -135,12 +138,14 @@ void declare(CLI::App& app, Options& options) {
   app.fallthrough();
   app.add_subcommand("show", "all that is known of one candidate")
       ->add_option("ID", options.show, "last but one column of the elite")
+      ->transform(row_number())
       ->required();
   app.add_subcommand("ladder", "the milestones, each compared with the one before");
   app.add_subcommand("rejections", "how many failed which gate, and why");
   app.add_subcommand("compare", "two candidates side by side")
       ->add_option("ID", options.compare, "candidates A and B")
       ->expected(2)
+      ->transform(row_number())
       ->required();
   app.add_subcommand("insight", "what each knob does to time, values that only ever failed");
   app.add_subcommand("runs", "the runs in the database");
@@ -172,11 +177,7 @@ ExitCode run(int argc, char** argv) {
   Options options;
   CLI::App app(kDescription);
   declare(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? ExitCode::kGreen : ExitCode::kBadInput;
-  }
+  if (const auto done = parse_command_line(app, argc, argv)) return *done;
   return answer(app, options);
 }
 
@@ -184,13 +185,5 @@ ExitCode run(int argc, char** argv) {
 }  // namespace evo
 
 int main(int argc, char** argv) {
-  try {
-    return static_cast<int>(evo::run(argc, argv));
-  } catch (const evo::Error& error) {
-    std::cerr << "evo-elite: " << error.what() << '\n';
-    return static_cast<int>(error.exit_code());
-  } catch (const std::exception& error) {
-    std::cerr << "evo-elite: unexpected: " << error.what() << '\n';
-    return static_cast<int>(evo::ExitCode::kBadInput);
-  }
+  return evo::tool_main("evo-elite", [&] { return evo::run(argc, argv); });
 }

@@ -8,6 +8,8 @@
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
 #include "tools/evo_export_bundle.hpp"
+#include "tools/number_options.hpp"
+#include "tools/tool_main.hpp"
 
 namespace evo {
 namespace {
@@ -60,14 +62,15 @@ void write(const Bundle& bundle, const fs::path& folder) {
 
 void declare(CLI::App& app, Options& options) {
   app.add_option("--db", options.db, "database file")->capture_default_str();
-  app.add_option("--run", options.filter.run, "run (default: the newest green one that fits)");
+  app.add_option("--run", options.filter.run, "run (default: the newest green one that fits)")
+      ->transform(row_number());
   app.add_option("--device", options.filter.device, "cuda:N, virtual:NAME or part of a name");
   app.add_option("--shape", options.filter.shape, "timed shape");
   CLI::Option* rank = app.add_option("--rank", options.rank, "place in the elite")
                           ->capture_default_str()
-                          ->check(CLI::PositiveNumber);
+                          ->transform(whole_number(1, 1000));
   app.add_option("--candidate", options.candidate, "any green candidate instead")
-      ->check(CLI::PositiveNumber)
+      ->transform(row_number())
       ->excludes(rank);
   app.add_option("--out", options.out, "folder to write to, made when missing")->required();
   app.add_option("--name", options.name, "file name (default: the space's name and the shape)");
@@ -82,11 +85,7 @@ ExitCode run(int argc, char** argv) {
       "and\n"
       "timed), <name>.ptx and <name>.cu (one self-contained source). Prints the files' names.");
   declare(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? ExitCode::kGreen : ExitCode::kBadInput;
-  }
+  if (const auto done = parse_command_line(app, argc, argv)) return *done;
   const Store store = Store::open_read_only(options.db);
   const std::optional<CandidateId> candidate = choose(store, options);
   if (!candidate) {
@@ -111,13 +110,5 @@ ExitCode run(int argc, char** argv) {
 }  // namespace evo
 
 int main(int argc, char** argv) {
-  try {
-    return static_cast<int>(evo::run(argc, argv));
-  } catch (const evo::Error& error) {
-    std::cerr << "evo-export: " << error.what() << '\n';
-    return static_cast<int>(error.exit_code());
-  } catch (const std::exception& error) {
-    std::cerr << "evo-export: unexpected: " << error.what() << '\n';
-    return static_cast<int>(evo::ExitCode::kBadInput);
-  }
+  return evo::tool_main("evo-export", [&] { return evo::run(argc, argv); });
 }

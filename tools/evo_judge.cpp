@@ -9,6 +9,7 @@
 #include "engine/gate/coverage.hpp"
 #include "engine/gate/harness.hpp"
 #include "engine/worker/messages.hpp"
+#include "tools/number_options.hpp"
 #include "tools/session_options.hpp"
 #include "tools/tool_main.hpp"
 
@@ -35,7 +36,8 @@ void declare(CLI::App& app, Options& options) {
   options.session.declare(app);
   app.add_option("--set", options.settings, "MACRO=VALUE …")->expected(1, -1);
   app.add_option("--milestone", options.milestone, "start from this milestone of the space");
-  app.add_option("--check-seed", options.check_seed, "seed of the inputs (default: a fresh one)");
+  app.add_option("--check-seed", options.check_seed, "seed of the inputs (default: a fresh one)")
+      ->transform(seed_number());
   app.add_option("--save", options.save,
                  "folder for kernel.ptx, kernel.cubin, kernel.cu, kernel.log");
   app.add_flag("--log", options.log, "show the compiler's log");

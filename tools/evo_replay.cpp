@@ -5,6 +5,8 @@
 
 #include "engine/core/error.hpp"
 #include "engine/evolve/replay_study.hpp"
+#include "tools/number_options.hpp"
+#include "tools/tool_main.hpp"
 
 namespace {
 
@@ -35,7 +37,7 @@ struct Arguments {
   bool json = false;
 };
 
-int run(const Arguments& arguments) {
+evo::ExitCode run(const Arguments& arguments) {
   const evo::StrategyMaker make = [&](const evo::CandidateSpace& space,
                                       const evo::StrategyOptions& options) {
     return evo::make_strategy(arguments.strategy, space, options);
@@ -56,42 +58,42 @@ int run(const Arguments& arguments) {
                 arguments.strategy.c_str(), arguments.study.repeats, arguments.study.batch,
                 static_cast<unsigned long long>(arguments.study.seed), evaluations, seconds);
   }
-  return static_cast<int>(evo::ExitCode::kGreen);
+  return evo::ExitCode::kGreen;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  CLI::App app(kAbout, "evo-replay");
-  Arguments arguments;
+void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--recorded", arguments.recorded, "recorded spaces (*.json, *.json.gz)")
       ->required();
   app.add_option("--strategy", arguments.strategy, joined_names())->capture_default_str();
   app.add_option("--repeats", arguments.study.repeats, "searches on each space, differently seeded")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000000));
+      ->transform(evo::whole_number(1, 1000000));
   app.add_option("--budget", arguments.study.budget,
                  "evaluations of a search; P may need more of them, and takes them")
       ->capture_default_str()
-      ->check(CLI::Range(1, 100000000));
+      ->transform(evo::whole_number(1, 100000000));
   app.add_flag("!--no-cutoff", arguments.study.to_cutoff,
                "end at the budget; P then holds the last value up to its cut-off");
   app.add_option("--batch", arguments.study.batch, "candidates of a generation")
       ->capture_default_str()
-      ->check(CLI::Range(1, 100000));
-  app.add_option("--seed", arguments.study.seed, "of the first repeat")->capture_default_str();
+      ->transform(evo::whole_number(1, 100000));
+  app.add_option("--seed", arguments.study.seed, "of the first repeat")
+      ->capture_default_str()
+      ->transform(evo::seed_number());
   app.add_option("--jobs", arguments.study.jobs, "threads")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1024));
+      ->transform(evo::whole_number(1, 1024));
   app.add_flag("--json", arguments.json, "one JSON object for each space");
-  try {
-    app.parse(argc, argv);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return evo::tool_main("evo-replay", [&] {
+    CLI::App app(kAbout, "evo-replay");
+    Arguments arguments;
+    declare(app, arguments);
+    if (const auto done = evo::parse_command_line(app, argc, argv)) return *done;
     return run(arguments);
-  } catch (const CLI::ParseError& error) {
-    const int status = app.exit(error);
-    return status == 0 ? 0 : static_cast<int>(evo::ExitCode::kBadInput);
-  } catch (const evo::Error& error) {
-    std::fprintf(stderr, "evo-replay: %s\n", error.what());
-    return static_cast<int>(error.exit_code());
-  }
+  });
 }

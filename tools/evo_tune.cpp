@@ -1,14 +1,21 @@
 // evo-tune: evolves the macros of a kernel template until the fastest correct kernel is found.
 
-#include <csignal>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
+#include "db/lock_wait.hpp"
 #include "engine/core/hash.hpp"
 #include "engine/gate/coverage.hpp"
 #include "tools/evo_elite_answers.hpp"
 #include "tools/evo_tune_policy.hpp"
 #include "tools/evo_tune_report.hpp"
+#include "tools/number_options.hpp"
 #include "tools/session_options.hpp"
 #include "tools/tool_main.hpp"
 
@@ -17,21 +24,44 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
+/// What --resume asks for.
+struct Resumption {
+  RunId id = 0;                    ///< 0: the newest unfinished run on the same inputs
+  std::vector<std::string> given;  ///< the options on the command line, "--seed"
+};
+
 struct Options {
   SessionOptions session;
   TunerOptions tuner;
   std::string db = "evo.db";
-  bool resume = false;
+  std::optional<Resumption> resume = {};
   RunId resume_run = 0;
+  std::uint64_t check_seed = 0;  ///< 0: a fresh one
   bool json = false;
   bool quiet = false;
   std::size_t time_policy_rejects = 0;
 };
 
-std::atomic<bool> stop_requested{false};  // set by the signal handler, so it cannot be a member
+// Of the signal handler, so they cannot be members.
+std::atomic<bool> stop_requested{false};
+std::atomic<bool> something_to_save{false};
 
+/// The first signal ends the run in order, with all it found saved; there may be nothing to save
+/// yet. The second one ends the process at once; the database stands a kill at any instant.
 void on_signal(int) {
-  if (stop_requested.exchange(true)) _exit(static_cast<int>(ExitCode::kInterrupted));
+  if (stop_requested.exchange(true) || !something_to_save) {
+    _exit(static_cast<int>(ExitCode::kInterrupted));
+  }
+}
+
+void handle_signals() {
+  struct sigaction action = {};
+  action.sa_handler = on_signal;  // without SA_RESTART: a wait ends when a signal comes
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before = {};
+    sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);  // nohup stays
+  }
 }
 
 std::string strategy_list() {
@@ -51,26 +81,31 @@ void declare(CLI::App& app, Options& options) {
   options.session.declare(app);
   app.add_option("--generations", options.tuner.generations, "generations")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000000));
+      ->transform(whole_number(1, 1000000));
   app.add_option("--children", options.tuner.children, "candidates a generation")
       ->capture_default_str()
-      ->check(CLI::Range(1, 10000));
+      ->transform(whole_number(1, 10000));
   app.add_option("--elite", options.tuner.elite, "kernels kept")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000));
+      ->transform(whole_number(1, 1000));
   app.add_option("--strategy", options.tuner.strategy, strategy_list())->capture_default_str();
-  app.add_option("--seed", options.tuner.seed, "seed of the search")->capture_default_str();
+  app.add_option("--seed", options.tuner.seed, "seed of the search")
+      ->capture_default_str()
+      ->transform(seed_number());
+  app.add_option("--check-seed", options.check_seed,
+                 "seed of the inputs of the checks (default: a fresh one)")
+      ->transform(seed_number());
   app.add_option("--max-seconds", options.tuner.max_seconds,
                  "stop after the generation that passes this")
-      ->check(CLI::PositiveNumber);
+      ->check(seconds_number());
   app.add_option("--db", options.db, "database file")->capture_default_str();
   app.add_option("--resume", options.resume_run,
                  "continue the newest unfinished run on the same inputs, or run N")
       ->expected(0, 1)
-      ->check(CLI::PositiveNumber);
+      ->transform(row_number());
   app.add_option("--time-policy-rejects", options.time_policy_rejects,
                  "after the search, time this many candidates that only the policy rejected")
-      ->check(CLI::Range(0, 10000));
+      ->transform(whole_number(0, 10000));
   CLI::Option* json =
       app.add_flag("--json", options.json, "one JSON object a line on standard output");
   app.add_flag("--quiet", options.quiet, "no progress, only the result")->excludes(json);
@@ -101,9 +136,44 @@ RunInfo run_info(const Harness& harness, const Options& options, std::uint64_t c
   return info;
 }
 
-/// The run to continue. Throws InputError when there is none.
+/// Throws InputError unless the run is on what the command line says now.
+void require_same(const StoredRun& run, const RunInfo& like, const Resumption& resumption) {
+  const RunInfo& was = run.info;
+  const std::string name = "--resume: run " + std::to_string(run.id);
+  if (was.space.key != like.space.key || was.problem.key != like.problem.key ||
+      was.shape != like.shape || was.device.name != like.device.name ||
+      was.device.time_kind != like.device.time_kind) {
+    throw InputError(name + " is on space " + was.space.name + ", shape " + was.shape +
+                     ", device " + was.device.name + " (" +
+                     std::string(to_string(was.device.time_kind)) + "); now it is space " +
+                     like.space.name + ", shape " + like.shape + ", device " + like.device.name +
+                     "; these and the contents of their files must be the same");
+  }
+  const bool was_cold = OrderedJson::parse(was.options_json).value("cold", false);
+  const bool cold = OrderedJson::parse(like.options_json).value("cold", false);
+  if (was_cold != cold) {
+    throw InputError(name + " was started " + (was_cold ? "with" : "without") +
+                     " --cold, and its times must be comparable");
+  }
+  const std::array<std::tuple<std::string, std::string, std::string>, 4> fixed = {{
+      {"--seed", std::to_string(was.seed), std::to_string(like.seed)},
+      {"--strategy", was.strategy, like.strategy},
+      {"--elite", std::to_string(was.elite_size), std::to_string(like.elite_size)},
+      {"--children", std::to_string(was.children), std::to_string(like.children)},
+  }};
+  for (const auto& [option, old_value, new_value] : fixed) {
+    const bool is_given = std::find(resumption.given.begin(), resumption.given.end(), option) !=
+                          resumption.given.end();
+    if (is_given && old_value != new_value) {
+      throw InputError(option + " " + new_value + ": run " + std::to_string(run.id) +
+                       " is continued with its own, " + old_value);
+    }
+  }
+}
+
+/// The run to continue, taken over. Throws InputError when there is none.
 StoredRun resumed_run(Store& store, const RunInfo& like, const Options& options) {
-  RunId id = options.resume_run;
+  RunId id = options.resume->id;
   if (id == 0) {
     const std::optional<RunId> found = store.find_resumable(like);
     if (!found) {
@@ -112,17 +182,8 @@ StoredRun resumed_run(Store& store, const RunInfo& like, const Options& options)
     }
     id = *found;
   }
-  StoredRun run = store.resume_run(id);
-  if (run.info.space.key != like.space.key || run.info.problem.key != like.problem.key ||
-      run.info.shape != like.shape || run.info.device.time_kind != like.device.time_kind) {
-    store.finish_run(id, run.status);
-    throw InputError("--resume " + std::to_string(id) + ": that run is on space " +
-                     run.info.space.name + ", shape " + run.info.shape + ", device " +
-                     run.info.device.name +
-                     "; space, problem, shape and kind of device must be "
-                     "the same as now");
-  }
-  return run;
+  require_same(store.run(id), like, *options.resume);
+  return store.resume_run(id);
 }
 
 /// Digits, where they fit 64 bits.
@@ -228,8 +289,41 @@ void print_result(const Store& store, RunId run, const Options& options, const T
             << " --rank 1 --out DIR\n";
 }
 
+/// The run itself, from its first generation to what it prints.
+ExitCode search(Harness& harness, Store& store, RunId run, const TunerOptions& tuner_options,
+                TuneReport& report, const Options& options,
+                const std::vector<StoredEvaluation>& history,
+                const std::vector<StoredGeneration>& generations) {
+  describe(harness, report, run);
+
+  Tuner tuner(harness, store, run, tuner_options, report);
+  const TunerEnd end = tuner.run(history, generations, stop_requested);
+  report_speed(harness, tuner, report);
+  const std::string policy = report_policy(harness, store, run, options, report, tuner);
+  store.finish_run(run,
+                   end == TunerEnd::kInterrupted ? RunStatus::kInterrupted : RunStatus::kFinished);
+  print_result(store, run, options, report, tuner, policy);
+  if (end == TunerEnd::kInterrupted) {
+    report.say("interrupted; everything is saved: continue with --resume");
+    return ExitCode::kInterrupted;
+  }
+  return tuner.elite().members().empty() && harness.has_device() ? ExitCode::kNothingGreen
+                                                                 : ExitCode::kGreen;
+}
+
+/// The evaluations of a run without the texts that going on with it does not need.
+std::vector<StoredEvaluation> recorded_history(const Store& store, RunId run) {
+  std::vector<StoredEvaluation> history = store.evaluations(run);
+  for (StoredEvaluation& evaluation : history) {
+    evaluation.record.manifest_json = {};
+    evaluation.record.checks = {};
+    if (evaluation.record.rejection) evaluation.record.rejection->detail = {};
+  }
+  return history;
+}
+
 ExitCode tune(const Options& options) {
-  Store store = Store::open(options.db);
+  Store store = Store::open_waiting(options.db, {.stop = &stop_requested});
   RunId run = 0;
   const auto on_event = [&](const std::string& kind, const std::string& text) {
     if (run > 0) store.record_event(run, kind, text);
@@ -250,7 +344,7 @@ ExitCode tune(const Options& options) {
       options.session.space_file(judged ? device->info().arch : std::string());
   harness_options.shape = options.session.shape;
   harness_options.jobs = options.session.job_count();
-  harness_options.check_seed = fresh_seed();
+  harness_options.check_seed = options.check_seed != 0 ? options.check_seed : fresh_seed();
   harness_options.cold = options.session.cold;
   harness_options.compile_memory_bytes = options.session.compiler_memory_bytes();
   harness_options.on_event = on_event;
@@ -267,7 +361,10 @@ ExitCode tune(const Options& options) {
     tuner_options.strategy = resumed.info.strategy;
     tuner_options.elite = static_cast<std::size_t>(resumed.info.elite_size);
     tuner_options.children = static_cast<std::size_t>(resumed.info.children);
-    history = store.evaluations(run);
+    // The run's own inputs: what is judged from here on is judged as it would have been.
+    const auto stored_options = OrderedJson::parse(resumed.info.options_json);
+    harness.use_check_seed(stored_options.value("check_seed", harness_options.check_seed));
+    history = recorded_history(store, run);
     generations = store.generations(run);
     report.say("resuming run " + std::to_string(run) + ": " + std::to_string(history.size()) +
                " evaluations are kept");
@@ -275,20 +372,13 @@ ExitCode tune(const Options& options) {
     (void)make_strategy(tuner_options.strategy, harness.space(), {});  // refuses a bad name early
     run = store.start_run(info);
   }
-  describe(harness, report, run);
-
-  Tuner tuner(harness, store, run, tuner_options, report);
-  const TunerEnd end = tuner.run(history, generations, stop_requested);
-  report_speed(harness, tuner, report);
-  const std::string policy = report_policy(harness, store, run, options, report, tuner);
-  store.finish_run(run,
-                   end == TunerEnd::kInterrupted ? RunStatus::kInterrupted : RunStatus::kFinished);
-  print_result(store, run, options, report, tuner, policy);
-  if (end == TunerEnd::kInterrupted) {
-    report.say("interrupted; everything is saved: continue with --resume");
-    return ExitCode::kInterrupted;
+  something_to_save = true;
+  try {
+    return search(harness, store, run, tuner_options, report, options, history, generations);
+  } catch (const DbError& error) {
+    throw DbError(std::string(error.what()) + "\nrun " + std::to_string(run) +
+                  " stopped here; once the database can be written, continue it with --resume");
   }
-  return tuner.elite().members().empty() && judged ? ExitCode::kNothingGreen : ExitCode::kGreen;
 }
 
 ExitCode run(int argc, char** argv) {
@@ -296,9 +386,13 @@ ExitCode run(int argc, char** argv) {
   CLI::App app(kDescription);
   declare(app, options);
   if (const auto done = parse_command_line(app, argc, argv)) return *done;
-  options.resume = app.count("--resume") > 0;
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
+  if (app.count("--resume") > 0) {
+    options.resume = Resumption{options.resume_run, {}};
+    for (const CLI::Option* option : app.get_options()) {
+      if (option->count() > 0) options.resume->given.push_back(option->get_name());
+    }
+  }
+  handle_signals();
   return tune(options);
 }
 

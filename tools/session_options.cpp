@@ -5,6 +5,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
+#include "tools/number_options.hpp"
 
 namespace evo {
 namespace {
@@ -29,13 +30,13 @@ void SessionOptions::declare(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--shape", shape, "shape to time (default: the space's)");
   app.add_option("--jobs", jobs, "compiler processes (default: one for each core)")
-      ->check(CLI::Range(1, 1024));
+      ->transform(whole_number(1, 1024));
   app.add_option("--step-seconds", step_seconds,
                  "kill a kernel after so long without a sign of life (default: 10, virtual 300)")
-      ->check(CLI::PositiveNumber);
+      ->check(seconds_number());
   app.add_option("--compiler-gb", compiler_gb,
                  "memory of one compiler (default: half of the machine's for all, 1 to 4 each)")
-      ->check(CLI::Range(0.1, 1024.0));
+      ->transform(real_number(0.1, 1024.0));
   app.add_flag("--cold", cold, "flush the L2 cache before every timed launch");
 }
 

@@ -1,9 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <exception>
 #include <functional>
-#include <iostream>
 #include <optional>
 #include <string>
 
@@ -11,28 +9,16 @@
 
 namespace evo {
 
-/// Parses the command line; the exit code to end with when there is nothing more to do.
-[[nodiscard]] inline std::optional<ExitCode> parse_command_line(CLI::App& app, int argc,
-                                                                char** argv) {
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? ExitCode::kGreen : ExitCode::kBadInput;
-  }
-  return std::nullopt;
-}
+/// Parses the command line; the exit code to end with when there is nothing more to do. Of an
+/// option given twice that takes one value, the last one holds.
+[[nodiscard]] std::optional<ExitCode> parse_command_line(CLI::App& app, int argc, char** argv);
 
-/// The body of every main(): errors become one message on standard error and their exit code.
-[[nodiscard]] inline int tool_main(const std::string& name, const std::function<ExitCode()>& body) {
-  try {
-    return static_cast<int>(body());
-  } catch (const Error& error) {
-    std::cerr << name << ": " << error.what() << '\n';
-    return static_cast<int>(error.exit_code());
-  } catch (const std::exception& error) {
-    std::cerr << name << ": unexpected: " << error.what() << '\n';
-    return static_cast<int>(ExitCode::kMissing);
-  }
-}
+/// The body of every main():
+///   1. standard input, output and error are open, so that no database or socket ever gets their
+///      numbers; a reader that went away, or a file that may not grow, is an error of that write
+///      and not the end of the process;
+///   2. errors become one message on standard error and their exit code;
+///   3. what was printed has arrived, or the exit code is not 0.
+[[nodiscard]] int tool_main(const std::string& name, const std::function<ExitCode()>& body);
 
 }  // namespace evo

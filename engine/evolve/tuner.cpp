@@ -19,6 +19,11 @@ Verdict verdict_of(int sign) {
   return sign < 0 ? Verdict::kFaster : Verdict::kSlower;
 }
 
+DuelResult result_of(Verdict verdict) {
+  if (verdict == Verdict::kTie) return DuelResult::kTie;
+  return verdict == Verdict::kFaster ? DuelResult::kChallengerFaster : DuelResult::kIncumbentFaster;
+}
+
 }  // namespace
 
 Tuner::Tuner(Harness& harness, Store& store, RunId run, const TunerOptions& options,
@@ -41,6 +46,9 @@ TunerEnd Tuner::run(const std::vector<StoredEvaluation>& history,
   }
   for (const WithdrawalRecord& withdrawal : store_.withdrawals(run_)) {
     withdrawn_[withdrawal.candidate] = withdrawal.generation;
+  }
+  for (const ConfirmationRecord& stored : store_.confirmations(run_)) {
+    compared_[{stored.generation, stored.challenger, stored.incumbent}] = stored.verdict;
   }
   const Clock::time_point start = Clock::now();
   for (int generation = 0; generation < options_.generations; ++generation) {
@@ -159,6 +167,16 @@ Tuner::Outcome Tuner::record(int generation, std::size_t position, const Planned
   return outcome;
 }
 
+/// What later generations ask of an outcome: a run keeps thousands of them.
+Tuner::Outcome Tuner::without_texts(const Outcome& outcome) {
+  Outcome kept = outcome;
+  kept.record.manifest_json = {};
+  kept.record.config_json = {};
+  kept.record.checks = {};
+  if (kept.record.rejection) kept.record.rejection->detail = {};
+  return kept;
+}
+
 void Tuner::count(const Outcome& outcome) {
   const EvaluationRecord& record = outcome.record;
   ++progress_.evaluated;
@@ -168,13 +186,13 @@ void Tuner::count(const Outcome& outcome) {
   }
   if (!record.kernel_key.empty()) {
     harness_.remember(record.kernel_key);
-    first_of_kernel_.emplace(record.kernel_key, outcome);
+    first_of_kernel_.emplace(record.kernel_key, without_texts(outcome));
   }
   if (record.rejection) {
     ++progress_.rejected[record.rejection->gate];
   } else if (record.timing) {
     ++progress_.green;
-    green_.emplace(outcome.id, outcome);
+    green_.emplace(outcome.id, without_texts(outcome));
     const double best = progress_.best_us;
     if (best == 0 || record.timing->p50_us < best) progress_.best_us = record.timing->p50_us;
   } else {
@@ -235,6 +253,8 @@ DuelResult Tuner::confirm(int generation, const EliteMember& challenger,
                ? DuelResult::kChallengerFaster
                : DuelResult::kIncumbentFaster;
   }
+  const auto stored = compared_.find({generation, challenger.id, incumbent.id});
+  if (stored != compared_.end()) return result_of(stored->second);
   const Duel duel = harness_.duel(challenger.kernel, incumbent.kernel);
   if (duel.first_failed) withdraw(generation, challenger.id, *duel.first_failed);
   if (duel.second_failed) withdraw(generation, incumbent.id, *duel.second_failed);
@@ -250,8 +270,7 @@ DuelResult Tuner::confirm(int generation, const EliteMember& challenger,
   const Verdict verdict = verdict_of(pair.verdict());
   store_.record_confirmation(run_, {generation, challenger.id, incumbent.id, pair.ratio,
                                     pair.interval.low, pair.interval.high, pair.pairs, verdict});
-  if (verdict == Verdict::kTie) return DuelResult::kTie;
-  return verdict == Verdict::kFaster ? DuelResult::kChallengerFaster : DuelResult::kIncumbentFaster;
+  return result_of(verdict);
 }
 
 void Tuner::restore_elite(const GenerationRecord& generation) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "engine/evolve/elite.hpp"
@@ -63,8 +64,8 @@ enum class TunerEnd { kFinished, kExhausted, kOutOfTime, kInterrupted };
 ///   5. the control (the best kernel of the first generation) is timed again: its drift says how
 ///   steady the device is;
 ///   6. the generation is recorded, with the elite.
-/// A run that is resumed goes through the same steps with recorded outcomes in place of 2, so that
-/// it continues as if it had never stopped.
+/// A run that is resumed goes through the same steps with recorded outcomes in place of 2 and of
+/// the pairs of 4, so that it continues as if it had never stopped.
 class Tuner {
  public:
   /// All references must outlive the tuner.
@@ -99,6 +100,7 @@ class Tuner {
                                                  const Planned& planned) const;
   [[nodiscard]] Outcome record(int generation, std::size_t position, const Planned& planned,
                                const Judgement& judgement);
+  [[nodiscard]] static Outcome without_texts(const Outcome& outcome);
   void count(const Outcome& outcome);
   void observe(const std::vector<Outcome>& outcomes);
   void challenge(int generation, const std::vector<Outcome>& outcomes);
@@ -119,6 +121,8 @@ class Tuner {
   Elite elite_;
   RunProgress progress_;
   std::map<std::pair<int, int>, const StoredEvaluation*> history_;
+  /// Comparisons recorded before the run was interrupted: generation, challenger, incumbent.
+  std::map<std::tuple<int, CandidateId, CandidateId>, Verdict> compared_;
   std::map<std::string, Outcome> first_of_kernel_;
   std::map<CandidateId, Outcome> green_;
   std::map<CandidateId, int> withdrawn_;  ///< and in which generation

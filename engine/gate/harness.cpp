@@ -180,7 +180,7 @@ CompilationRecord Harness::compile_reference(Store& store) {
 
 void Harness::set_up_device(const HarnessOptions& options, Store& store) {
   const CompilationRecord reference = compile_reference(store);
-  SessionSetup setup;
+  SessionSetup& setup = setup_;
   setup.problem_text = problem_.text;
   setup.problem_folder = problem_.folder.string();
   setup.template_name = kernel_.name;
@@ -193,6 +193,12 @@ void Harness::set_up_device(const HarnessOptions& options, Store& store) {
     setup.correctness.flops_of_whole_grids = kFlopsOfWholeGridsWhenInterpreted;
   }
   device_->set_up(setup);
+}
+
+void Harness::use_check_seed(std::uint64_t seed) {
+  if (!device_) return;
+  setup_.check_seed = seed;
+  device_->set_up(setup_);
 }
 
 std::string Harness::problem_key() const {

@@ -64,6 +64,8 @@ class Harness {
   /// The same without the space's policy: what it costs. Kernels known already are judged again.
   [[nodiscard]] std::vector<Judgement> judge_beyond_policy(const std::vector<Candidate>& candidates,
                                                            const std::atomic<bool>& stop);
+  /// Draws the inputs of all checks that follow from this seed: that of a run that is resumed.
+  void use_check_seed(std::uint64_t seed);
   void remember(const std::string& kernel_key) { pipeline_->remember(kernel_key); }
 
   /// The kernel of a candidate from its stored compilation.
@@ -104,6 +106,7 @@ class Harness {
   KernelSource source_;
   bool line_info_;
   std::unique_ptr<DeviceClient> device_;
+  SessionSetup setup_;
   DeviceInfo device_info_;
   std::string arch_;
   CompilePool compilers_;

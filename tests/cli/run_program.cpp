@@ -98,6 +98,13 @@ std::string RunningProgram::read_line() {
 
 void RunningProgram::send(int signal) const { ::kill(process_, signal); }
 
+bool RunningProgram::is_running() const {
+  siginfo_t info = {};
+  const bool asked =
+      waitid(P_PID, static_cast<id_t>(process_), &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+  return asked && info.si_pid == 0;
+}
+
 int RunningProgram::wait() {
   while (!read_line().empty()) {
   }

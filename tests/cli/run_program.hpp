@@ -36,6 +36,9 @@ class RunningProgram {
   /// The next line of its standard output; "" at its end.
   [[nodiscard]] std::string read_line();
   void send(int signal) const;
+  [[nodiscard]] int process() const { return process_; }
+  /// False once it has ended, though wait() was not called yet.
+  [[nodiscard]] bool is_running() const;
   /// Reads on to the end and waits: its exit code, or 128 + the number of the signal that ended it.
   [[nodiscard]] int wait();
 

@@ -204,7 +204,7 @@ void make_version_1(const fs::path& file) {
       "ALTER TABLE check_result DROP COLUMN max_row_error;"
       "ALTER TABLE check_result DROP COLUMN sampled;"
       "DROP INDEX compilation_by_request; ALTER TABLE compilation DROP COLUMN request_key;"
-      "DROP TABLE dependency; DROP TABLE withdrawal; PRAGMA user_version = 1");
+      "DROP TABLE seal; DROP TABLE dependency; DROP TABLE withdrawal; PRAGMA user_version = 1");
 }
 
 TEST_F(DatabaseFile, OfVersion1IsReadAsItIsAndUpgradedByAWriter) {

@@ -1,6 +1,7 @@
 // A worker that needs neither GPU nor NVRTC: the real protocol over the fake compiler and the fake
 // device with the planted kernels. Named in EVO_WORKER, it makes the real evo-tune and evo-judge
-// run fast and the same everywhere. EVO_FAKE_COMPILE_MS makes each compilation take so long.
+// run fast and the same everywhere. EVO_FAKE_COMPILE_MS makes each compilation take so long;
+// EVO_FAKE_FAULTS: see faults.hpp.
 
 #include <cstdio>
 #include <cstdlib>
@@ -10,22 +11,25 @@
 #include "engine/core/error.hpp"
 #include "engine/worker/server.hpp"
 #include "tests/fakes/fake_compiler.hpp"
+#include "tests/fakes/faults.hpp"
 #include "tests/fakes/planted_kernels.hpp"
 
 namespace {
 
 std::unique_ptr<evo::Compiler> open_compiler() {
   const char* delay = std::getenv("EVO_FAKE_COMPILE_MS");
-  return std::make_unique<evo::fake::FakeCompiler>(
-      std::chrono::milliseconds(delay == nullptr ? 0 : std::stoi(delay)));
+  return evo::fake::Faults::from_environment().around(std::make_unique<evo::fake::FakeCompiler>(
+      std::chrono::milliseconds(delay == nullptr ? 0 : std::stoi(delay))));
 }
 
 std::unique_ptr<evo::Device> open_device(const std::string& id) {
   for (const evo::TimeKind kind : {evo::TimeKind::kMeasured, evo::TimeKind::kPredicted}) {
     const evo::DeviceInfo info = evo::fake::fake_info(kind);
     if (info.id != id) continue;
+    const auto link = [faults = evo::fake::Faults::from_environment()](
+                          const evo::fake::Program& program) { return faults.link(program); };
     return std::make_unique<evo::fake::FakeDevice>(
-        evo::fake::FakeDeviceOptions{info, evo::fake::link_planted, evo::fake::planted_time_us});
+        evo::fake::FakeDeviceOptions{info, link, evo::fake::planted_time_us});
   }
   throw evo::InputError("unknown device '" + id + "'; allowed: fake:measured, fake:predicted");
 }

@@ -9,6 +9,8 @@
 #include "engine/core/error.hpp"
 #include "engine/evolve/full_strategy.hpp"
 #include "engine/evolve/replay_study.hpp"
+#include "tools/number_options.hpp"
+#include "tools/tool_main.hpp"
 
 namespace {
 
@@ -73,15 +75,23 @@ int main(int argc, char** argv) {
   bool json = false;
   app.add_option("--recorded", recorded, "recorded spaces")->required();
   app.add_option("--set", sets, "NAME=NUMBER, as often as wanted");
-  app.add_option("--repeats", study.repeats)->capture_default_str();
-  app.add_option("--budget", study.budget)->capture_default_str();
-  app.add_option("--batch", study.batch)->capture_default_str();
-  app.add_option("--seed", study.seed)->capture_default_str();
-  app.add_option("--jobs", study.jobs)->capture_default_str();
+  app.add_option("--repeats", study.repeats)
+      ->capture_default_str()
+      ->transform(evo::whole_number(1, 1000000));
+  app.add_option("--budget", study.budget)
+      ->capture_default_str()
+      ->transform(evo::whole_number(1, 100000000));
+  app.add_option("--batch", study.batch)
+      ->capture_default_str()
+      ->transform(evo::whole_number(1, 100000));
+  app.add_option("--seed", study.seed)->capture_default_str()->transform(evo::seed_number());
+  app.add_option("--jobs", study.jobs)
+      ->capture_default_str()
+      ->transform(evo::whole_number(1, 1024));
   app.add_flag("!--no-cutoff", study.to_cutoff, "end at the budget");
   app.add_flag("--json", json);
-  CLI11_PARSE(app, argc, argv);
-  try {
+  return evo::tool_main("search-ablation", [&] {
+    if (const auto done = evo::parse_command_line(app, argc, argv)) return *done;
     FullSettings settings;
     std::size_t elite = evo::StrategyOptions{}.elite_size;
     for (const std::string& text : sets) apply(text, settings, elite);
@@ -96,9 +106,6 @@ int main(int argc, char** argv) {
       if (json) std::puts(evo::study_json(results.back()).c_str());
     }
     if (!json) std::fputs(evo::study_table(results).c_str(), stdout);
-  } catch (const evo::Error& error) {
-    std::fprintf(stderr, "search-ablation: %s\n", error.what());
-    return static_cast<int>(error.exit_code());
-  }
-  return 0;
+    return evo::ExitCode::kGreen;
+  });
 }

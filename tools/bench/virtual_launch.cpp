@@ -12,6 +12,8 @@
 #include "engine/device/virtual/virtual_device.hpp"
 #include "engine/gate/workspace.hpp"
 #include "engine/space/space.hpp"
+#include "tools/number_options.hpp"
+#include "tools/tool_main.hpp"
 
 namespace evo {
 namespace {
@@ -119,13 +121,12 @@ int main(int argc, char** argv) {
   app.add_option("milestone", arguments.milestone, "its name in the space file")->required();
   app.add_option("--device", arguments.device, "virtual:NAME")->capture_default_str();
   app.add_option("--shape", arguments.shape, "of the problem file (default: the space's)");
-  app.add_option("--repeats", arguments.repeats, "launches")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
-  try {
+  app.add_option("--repeats", arguments.repeats, "launches")
+      ->capture_default_str()
+      ->transform(evo::whole_number(1, 1000000));
+  return evo::tool_main("virtual-launch", [&] {
+    if (const auto done = evo::parse_command_line(app, argc, argv)) return *done;
     evo::run(arguments);
-  } catch (const evo::Error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return static_cast<int>(error.exit_code());
-  }
-  return 0;
+    return evo::ExitCode::kGreen;
+  });
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/device/virtual/virtual_device.hpp"
+#include "tools/tool_main.hpp"
 
 namespace evo {
 namespace {
@@ -89,31 +90,31 @@ void print(const char* name, const Result& result) {
               millions / std::max(result.cpu_seconds, 1e-9), result.seconds);
 }
 
-}  // namespace
-}  // namespace evo
-
-int main() {
-  using evo::measure;
-  using evo::repeated;
-  evo::print("f32 and integer arithmetic",
-             measure(repeated("  fma.rn.f32 %f1, %f1, %f3, %f2;\n  add.f32 %f4, %f4, %f1;\n  "
-                              "xor.b32 %r6, %r6, %r2;\n  mad.lo.u32 %r6, %r6, %r2, %r3;\n",
-                              8),
-                     64, 256, 1000));
-  evo::print("shared loads, race checks on",
-             measure(repeated("  ld.shared.f32 %f5, [%r5];\n  add.f32 %f1, %f1, %f5;\n", 8), 64,
-                     256, 500));
+ExitCode measure_all() {
+  print("f32 and integer arithmetic",
+        measure(repeated("  fma.rn.f32 %f1, %f1, %f3, %f2;\n  add.f32 %f4, %f4, %f1;\n  "
+                         "xor.b32 %r6, %r6, %r2;\n  mad.lo.u32 %r6, %r6, %r2, %r3;\n",
+                         8),
+                64, 256, 1000));
+  print("shared loads, race checks on",
+        measure(repeated("  ld.shared.f32 %f5, [%r5];\n  add.f32 %f1, %f1, %f5;\n", 8), 64, 256,
+                500));
   const auto mma =
       measure(repeated("  mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, "
                        "{%r8,%r9,%r10,%r11}, {%r12,%r13}, {%f1,%f2,%f3,%f4};\n",
                        8),
               16, 128, 200);
-  evo::print("mma.sync m16n8k16 f16", mma);
+  print("mma.sync m16n8k16 f16", mma);
   const auto fp8 =
       measure(repeated("  mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%f1,%f2,%f3,%f4}, "
                        "{%r8,%r9,%r10,%r11}, {%r12,%r13}, {%f1,%f2,%f3,%f4};\n",
                        8),
               16, 128, 200);
-  evo::print("mma.sync m16n8k32 e4m3", fp8);
-  return mma.instructions > 0 && fp8.instructions > 0 ? 0 : 1;
+  print("mma.sync m16n8k32 e4m3", fp8);
+  return mma.instructions > 0 && fp8.instructions > 0 ? ExitCode::kGreen : ExitCode::kNothingGreen;
 }
+
+}  // namespace
+}  // namespace evo
+
+int main() { return evo::tool_main("virtual-speed", evo::measure_all); }

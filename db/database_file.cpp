@@ -1,0 +1,142 @@
+#include "db/database_file.hpp"
+
+#include <sqlite3.h>
+
+#include <array>
+#include <fstream>
+#include <map>
+#include <string_view>
+#include <system_error>
+
+#include "engine/core/error.hpp"
+
+namespace evo {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The first bytes of every SQLite database
+/// (https://sqlite.org/fileformat.html#magic_header_string).
+constexpr std::string_view kMagic("SQLite format 3\0", 16);
+
+/// A file name as a URI that promises SQLite that nobody writes, so that it takes no locks and
+/// needs no shared-memory file beside it.
+std::string immutable_uri(const fs::path& file) {
+  std::string uri = "file:";
+  for (const char c : fs::absolute(file).string()) {
+    if (c == '%') {
+      uri += "%25";
+    } else if (c == '?') {
+      uri += "%3f";
+    } else if (c == '#') {
+      uri += "%23";
+    } else {
+      uri += c;
+    }
+  }
+  return uri + "?immutable=1";
+}
+
+bool has_beside(const fs::path& file, const char* suffix) {
+  std::error_code ignored;
+  const fs::path other = file.string() + suffix;
+  return fs::exists(other, ignored) && fs::file_size(other, ignored) > 0;
+}
+
+bool begins_as_database(const fs::path& file) {
+  std::array<char, kMagic.size()> start{};
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) return true;  // SQLite says why it cannot be read
+  stream.read(start.data(), start.size());
+  return std::string_view(start.data(), static_cast<std::size_t>(stream.gcount())) == kMagic;
+}
+
+/// True when the file can be read through `database`: opening alone touches nothing.
+bool readable(SQLite::Database& database) {
+  try {
+    database.execAndGet("SELECT count(*) FROM sqlite_master");
+    return true;
+  } catch (const SQLite::Exception& error) {
+    if (error.getErrorCode() == SQLITE_CANTOPEN || error.getErrorCode() == SQLITE_READONLY) {
+      return false;
+    }
+    throw;
+  }
+}
+
+/// Absolute, so that SQLite takes no name for a URI.
+std::string plain_name(const fs::path& file) {
+  return in_memory(file) ? file.string() : fs::absolute(file).string();
+}
+
+/// Everything that was created, by name.
+std::map<std::string, std::string> schema_of(SQLite::Database& database) {
+  SQLite::Statement query(database, "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL");
+  std::map<std::string, std::string> schema;
+  while (query.executeStep()) {
+    schema[query.getColumn(0).getString()] = query.getColumn(1).getString();
+  }
+  return schema;
+}
+
+}  // namespace
+
+bool in_memory(const fs::path& file) { return file == ":memory:"; }
+
+void require_database_file(const fs::path& file) {
+  if (file.empty()) throw DbError("the name of the database is empty; allowed is that of a file");
+  std::error_code error;
+  const fs::file_status status = fs::status(file, error);
+  if (!fs::exists(status)) return;
+  if (fs::is_directory(status)) {
+    throw DbError(file.string() + ": is a folder, not a database file");
+  }
+  if (!fs::is_regular_file(status)) {
+    throw DbError(file.string() + ": is a pipe, a socket or a device, not a database file");
+  }
+  const bool empty = fs::file_size(file, error) == 0;
+  // A journal means that a first write was cut off: SQLite takes that back.
+  if (empty || has_beside(file, "-journal") || begins_as_database(file)) return;
+  throw DbError(file.string() + ": is not a database");
+}
+
+SQLite::Database open_for_writing(const fs::path& file, LockWait& wait) {
+  SQLite::Database database(plain_name(file), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  wait.install(database.getHandle());
+  return database;
+}
+
+SQLite::Database open_for_reading(const fs::path& file, LockWait& wait) {
+  // Opened for writing where permitted, because only then SQLite can replay and remove the log that
+  // a killed writer left; query_only makes sure that we change nothing.
+  SQLite::Database database(plain_name(file), SQLite::OPEN_READWRITE);
+  wait.install(database.getHandle());
+  if (!readable(database) && !has_beside(file, "-wal")) {
+    database = SQLite::Database(immutable_uri(file), SQLite::OPEN_READONLY | SQLite::OPEN_URI);
+  }
+  database.exec("PRAGMA query_only = 1");
+  return database;
+}
+
+std::string structural_damage(SQLite::Database& database) {
+  constexpr std::int64_t kLargest = std::int64_t{1} << 30;
+  const std::int64_t pages = database.execAndGet("PRAGMA page_count").getInt64();
+  const std::int64_t page_bytes = database.execAndGet("PRAGMA page_size").getInt64();
+  if (pages * page_bytes > kLargest) return {};
+  const std::string found = database.execAndGet("PRAGMA integrity_check(1)").getString();
+  return found == "ok" ? "" : found;
+}
+
+std::string schema_damage(SQLite::Database& database,
+                          std::span<const std::string_view> migrations) {
+  SQLite::Database fresh(":memory:", SQLite::OPEN_READWRITE);
+  for (const std::string_view step : migrations) fresh.exec(std::string(step));
+  const auto there = schema_of(database);
+  for (const auto& [name, sql] : schema_of(fresh)) {
+    const auto found = there.find(name);
+    if (found == there.end() || found->second != sql) return name;
+  }
+  return {};
+}
+
+}  // namespace evo

@@ -1,0 +1,197 @@
+// kill-run: kills evo-tune, or one of its workers, at random instants, resumes, and holds what is
+// stored in the end against a run that nobody disturbed.
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <random>
+#include <thread>
+
+#include "engine/core/error.hpp"
+#include "tests/cli/child_processes.hpp"
+#include "tests/cli/fake_session.hpp"
+#include "tests/cli/run_content.hpp"
+#include "tools/number_options.hpp"
+#include "tools/tool_main.hpp"
+
+namespace evo {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::microseconds;
+
+struct Options {
+  int kills = 20;
+  std::uint64_t seed = 1;
+  std::string victim = "coordinator";
+};
+
+/// What went wrong, and where to look.
+class Broken : public Error {
+ public:
+  explicit Broken(const std::string& message) : Error(ExitCode::kNothingGreen, message) {}
+};
+
+/// Coordinators are killed in a run with every defect. A worker killed from outside in a run of
+/// sound kernels: of a kernel that kills its worker, nobody could tell which of the two it was.
+std::string tune(const Options& options, const std::string& more) {
+  if (options.victim == "coordinator") {
+    return FakeSession::tune("--generations 6 --children 6 --seed 7 --check-seed 5 --json " + more);
+  }
+  return "evo-tune --space " +
+         (source_folder() / "tests/planted/search_spaces/wide.json").string() +
+         " --device fake:measured --jobs 2 --strategy random --generations 12 --children 8 --seed "
+         "7 --json " +
+         more;
+}
+
+class KillRun {
+ public:
+  explicit KillRun(const Options& options) : options_(options), random_(options.seed) {
+    const Clock::time_point start = Clock::now();
+    const ProgramResult result = undisturbed_.run(tune(options_, ""));
+    if (result.exit_code != 0) throw Broken("the undisturbed run failed: " + result.err);
+    length_ = std::chrono::duration_cast<microseconds>(Clock::now() - start);
+    expected_ = run_content(undisturbed_.store(), 1);
+  }
+
+  /// Runs until it is killed so often, each of them to its end.
+  void kill_all() {
+    int runs = 0;
+    while (done_ < options_.kills) {
+      one_run(++runs);
+      std::cout << "run " << runs << ": " << done_ << " kills, equal to the undisturbed one"
+                << std::endl;
+    }
+    std::cout << done_ << " kills of " << options_.victim << " in " << runs << " runs of "
+              << expected_.size() << " facts (seed " << options_.seed
+              << "): every run ended as the undisturbed one" << std::endl;
+  }
+
+ private:
+  /// One run from its start to its end, whatever is killed in between.
+  void one_run(int number) {
+    const FakeSession session;
+    bool started = false;
+    while (true) {
+      const bool resumes = started && !session.store().runs().empty();
+      RunningProgram program(tune(options_, resumes ? "--resume" : ""), session.folder(),
+                             session.environment() + " EVO_FAKE_COMPILE_MS=3");
+      const bool coordinator = options_.victim == "coordinator";
+      if (done_ < options_.kills) {
+        coordinator ? kill_coordinator(program) : kill_workers(program);
+      }
+      const int code = program.wait();
+      started = started || has_database(session);
+      if (code == 0) break;
+      ++done_;
+      if (code != 128 + SIGKILL) {
+        throw Broken("run " + std::to_string(number) + " ended with exit code " +
+                     std::to_string(code));
+      }
+      if (!started) continue;
+      check_kept(session);
+      // Killed behind its last transaction: there is nothing to resume.
+      if (session.store().run(1).status == RunStatus::kFinished) break;
+    }
+    const std::string difference = first_difference(run_content(session.store(), 1), expected_);
+    if (!difference.empty() || session.store().runs().size() != 1) {
+      throw Broken("run " + std::to_string(number) + " differs from the undisturbed one:\n" +
+                   difference);
+    }
+    kept_.clear();
+  }
+
+  static bool has_database(const FakeSession& session) {
+    try {
+      return !session.store().runs().empty();
+    } catch (const DbError&) {
+      return false;  // killed before it made one
+    }
+  }
+
+  /// After a kill: the file is sound, and what was stored after the one before is still there.
+  void check_kept(const FakeSession& session) {
+    const Store store = session.store();
+    const std::string damage = integrity_damage(store);
+    if (!damage.empty()) throw Broken("after a kill: " + damage);
+    std::vector<std::string> now = run_content(store, 1);
+    now.pop_back();  // the status
+    for (const std::string& line : kept_) {
+      if (std::find(now.begin(), now.end(), line) == now.end()) throw Broken("lost: " + line);
+    }
+    kept_ = std::move(now);
+  }
+
+  void pause(microseconds longest) {
+    std::uniform_int_distribution<std::int64_t> instant(0, longest.count());
+    std::this_thread::sleep_for(microseconds(instant(random_)));
+  }
+
+  /// At any instant since its start, or shortly after it stored something.
+  void kill_coordinator(RunningProgram& program) {
+    if (random_() % 2 == 0) {
+      pause(length_ / 2);
+    } else {
+      constexpr std::uint64_t kMost = 10;
+      constexpr microseconds kShortly{20'000};
+      const std::uint64_t wanted = 1 + random_() % kMost;
+      std::uint64_t seen = 0;
+      while (seen < wanted) {
+        const std::string line = program.read_line();
+        if (line.empty()) return;  // it ended
+        seen += line.find(R"("event":"evaluated")") != std::string::npos ? 1 : 0;
+      }
+      pause(kShortly);
+    }
+    program.send(SIGKILL);
+  }
+
+  /// Kills workers until none is left to kill. So far apart that no candidate meets two kills.
+  void kill_workers(const RunningProgram& program) {
+    while (done_ < options_.kills && program.is_running()) {
+      pause(length_ / 4);
+      for (const ChildProcess& child : children_of(program.process())) {
+        if (child.role != options_.victim) continue;
+        done_ += ::kill(child.id, SIGKILL) == 0 ? 1 : 0;
+        break;
+      }
+      std::this_thread::sleep_for(length_ / 20);
+    }
+  }
+
+  Options options_;
+  std::mt19937_64 random_;
+  FakeSession undisturbed_;
+  microseconds length_{};
+  std::vector<std::string> expected_;
+  std::vector<std::string> kept_;
+  int done_ = 0;
+};
+
+}  // namespace
+}  // namespace evo
+
+int main(int argc, char** argv) {
+  return evo::tool_main("kill-run", [&] {
+    evo::Options options;
+    CLI::App app(
+        "Kills evo-tune (or a worker) at random instants and holds the results against an "
+        "undisturbed run.");
+    app.add_option("--kills", options.kills, "how often")
+        ->capture_default_str()
+        ->transform(evo::whole_number(1, 1000000));
+    app.add_option("--seed", options.seed, "of the instants")
+        ->capture_default_str()
+        ->transform(evo::seed_number());
+    app.add_option("--victim", options.victim, "coordinator, compile or device")
+        ->capture_default_str()
+        ->check(CLI::IsMember({"coordinator", "compile", "device"}));
+    if (const auto done = evo::parse_command_line(app, argc, argv)) return *done;
+    evo::KillRun(options).kill_all();
+    return evo::ExitCode::kGreen;
+  });
+}

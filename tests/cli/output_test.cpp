@@ -1,0 +1,132 @@
+// What every program does when its output cannot be delivered, or when it is started without one.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "db/connection.hpp"
+#include "engine/core/json_reader.hpp"
+#include "tests/cli/fake_session.hpp"
+
+namespace evo {
+namespace {
+
+using testing::HasSubstr;
+
+/// Every program, and everything it prints.
+class Output : public testing::Test {
+ protected:
+  Output() {
+    Store store = Store::open(session_.path("evo.db"));
+    const RunId run = store.start_run(sample::run_info());
+    EvaluationRecord green =
+        sample::green(0, 0, store.put_compilation(sample::compilation("a")), 10);
+    green.milestone = "baseline";
+    green.manifest_json = R"({"entry": "k", "shape": {}, "arguments": [], "launch": {}})";
+    const CandidateId best = store.record_evaluation(run, green);
+    store.record_evaluation(run, sample::rejected(0, 1, {Gate::kBuild, "error: planted"}));
+    store.record_generation(run, {.number = 0, .elite = {{best, 10}}});
+    store.finish_run(run, RunStatus::kFinished);
+    write_file(session_.path("k.ptx"),
+               ".version 8.0\n.target sm_89\n.address_size 64\n.visible .entry k()\n{\n ret;\n}\n");
+  }
+
+  std::vector<std::string> commands() const {
+    std::vector<std::string> list = {
+        "evo-elite",
+        "evo-elite --json",
+        "evo-elite --csv",
+        "evo-elite ladder",
+        "evo-elite rejections",
+        "evo-elite runs",
+        "evo-elite show 1",
+        "evo-elite show 1 --json",
+        "evo-elite compare 1 2",
+        "evo-export --out out",
+        "evo-ptx-run k.ptx --entry k",
+        FakeSession::tune("--db new.db --generations 1 --children 1"),
+        FakeSession::tune("--db new.db --generations 1 --children 1 --quiet"),
+        FakeSession::tune("--db new.db --generations 1 --children 1 --json"),
+        FakeSession::judge(""),
+        FakeSession::judge("--json"),
+    };
+    for (const char* program : {"evo-tune", "evo-judge", "evo-elite", "evo-export"}) {
+      list.push_back(std::string(program) + " --version");
+    }
+    for (const char* program : {"evo-tune", "evo-judge", "evo-elite", "evo-export", "evo-replay",
+                                "evo-ptx-run", "search-ablation", "virtual-launch"}) {
+      list.push_back(std::string(program) + " --help");
+    }
+    return list;
+  }
+
+  /// The program inside shell words: "( NAME=VALUE program arguments END )".
+  ProgramResult run_within(const std::string& start, const std::string& command,
+                           const std::string& end) const {
+    return run_program(command + " " + end, session_.folder(),
+                       start + " " + session_.environment());
+  }
+
+  FakeSession session_;
+};
+
+TEST_F(Output, ThatArrivesEndsAsUsual) {
+  for (const std::string& command : commands()) {
+    const ProgramResult result = session_.run(command);
+    EXPECT_EQ(result.exit_code, 0) << command << "\n" << result.err;
+    EXPECT_NE(result.out, "") << command;
+  }
+}
+
+TEST_F(Output, ToAFullDiskIsNoSuccess) {
+  for (const std::string& command : commands()) {
+    const ProgramResult result = session_.run(command + " >/dev/full");
+    EXPECT_EQ(result.exit_code, 2) << command;
+    EXPECT_THAT(result.err, HasSubstr("standard output: ")) << command;
+  }
+}
+
+TEST_F(Output, ThatIsClosedIsNoSuccess) {
+  for (const std::string& command : commands()) {
+    const ProgramResult result = session_.run(command + " >&-");
+    EXPECT_EQ(result.exit_code, 2) << command;
+    EXPECT_THAT(result.err, HasSubstr("standard output: ")) << command;
+  }
+}
+
+TEST_F(Output, ToAReaderThatWentAwayIsNoSuccessAndNoDeathByASignal) {
+  for (const std::string& command : commands()) {
+    (void)run_within("{ sleep 0.02; env", command, "2>/dev/null; echo $? > code; } | :");
+    EXPECT_EQ(read_text_file(session_.path("code")), "2\n") << command;
+  }
+}
+
+TEST_F(Output, AFailureKeepsItsOwnExitCode) {
+  EXPECT_EQ(session_.run(FakeSession::judge("--set BUG=stale") + " >/dev/full").exit_code, 1);
+}
+
+TEST_F(Output, StandardErrorMayBeClosed) {
+  for (const std::string& command : commands()) {
+    const ProgramResult result = run_within("( env", command, "<&- 2>&- )");
+    EXPECT_EQ(result.exit_code, 0) << command;
+    EXPECT_NE(result.out, "") << command;
+  }
+}
+
+TEST_F(Output, ClosedDescriptorsNeverBecomeTheDatabaseOrASocket) {
+  const std::string command = FakeSession::tune("--db closed.db --generations 2 --children 4");
+  for (const char* closed : {"<&- >&- 2>&- )", "2>&- )", ">&- )", "<&- )", "<&- 2>&- )"}) {
+    (void)run_within("( env", command, closed);
+    SQLite::Database database(session_.path("closed.db"), SQLite::OPEN_READWRITE);
+    EXPECT_EQ(database.execAndGet("PRAGMA integrity_check").getString(), "ok") << closed;
+    EXPECT_EQ(database.execAndGet("SELECT status FROM run ORDER BY id DESC LIMIT 1").getString(),
+              "finished")
+        << closed;
+  }
+}
+
+}  // namespace
+}  // namespace evo

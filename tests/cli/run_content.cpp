@@ -1,0 +1,99 @@
+#include "tests/cli/run_content.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "db/connection.hpp"
+#include "db/queries.hpp"
+
+namespace evo {
+namespace {
+
+/// A reason without its figures and their signs.
+std::string reason_text(const std::string& reason) {
+  std::string pattern = reason_pattern(reason);
+  for (std::size_t at = 0; (at = pattern.find("-#", at)) != std::string::npos;)
+    pattern.erase(at, 1);
+  return pattern;
+}
+
+/// A candidate as the run knows it: its place.
+std::string place(const EvaluationRecord& record) {
+  return std::to_string(record.generation) + "." + std::to_string(record.position);
+}
+
+std::string outcome(const EvaluationRecord& record) {
+  if (record.rejection) {
+    const Rejection& rejection = *record.rejection;
+    return "rejected " + std::string(to_string(rejection.gate)) + " " +
+           reason_text(rejection.reason) + (rejection.policy_only ? " policy" : "");
+  }
+  if (!record.timing) return "unjudged";
+  return "green p50 " + std::to_string(record.timing->p50_us) + " p90 " +
+         std::to_string(record.timing->p90_us) + " samples " +
+         std::to_string(record.timing->samples) + (record.timing->complete ? "" : " stopped early");
+}
+
+std::string evaluation_line(const EvaluationRecord& record, const std::string& first) {
+  std::string line = "evaluation " + place(record) + " " + record.key + " " + record.config_json +
+                     " " + record.origin + " '" + record.milestone + "' kernel " +
+                     record.kernel_key + " shared " + std::to_string(record.dynamic_shared_bytes) +
+                     " " + outcome(record);
+  if (!first.empty()) line += " same as " + first;
+  for (const CheckResult& check : record.checks) line += " checked " + check.shape;
+  return line + " manifest " + record.manifest_json;
+}
+
+}  // namespace
+
+std::vector<std::string> run_content(const Store& store, RunId run) {
+  std::vector<std::string> lines;
+  std::map<CandidateId, std::string> places;
+  for (const StoredEvaluation& evaluation : store.evaluations(run)) {
+    const EvaluationRecord& record = evaluation.record;
+    places[evaluation.id] = place(record);
+    const std::string first = record.duplicate_of ? places.at(*record.duplicate_of) : "";
+    lines.push_back(evaluation_line(record, first));
+    if (record.compilation) {
+      const CompilationRecord compilation = store.compilation(*record.compilation);
+      lines.push_back("compiled " + place(record) + " " + compilation.key + " " +
+                      compilation.ptx_hash + " " + compilation.error);
+    }
+  }
+  for (const StoredGeneration& generation : store.generations(run)) {
+    std::string line = "generation " + std::to_string(generation.record.number) + " control " +
+                       std::to_string(generation.record.control_p50_us.value_or(0)) + " elite";
+    for (const EliteEntry& entry : generation.record.elite) {
+      line += " " + places.at(entry.candidate) + " " + std::to_string(entry.p50_us);
+    }
+    lines.push_back(line);
+  }
+  for (const ConfirmationRecord& record : store.confirmations(run)) {
+    lines.push_back("confirmation " + std::to_string(record.generation) + " " +
+                    places.at(record.challenger) + " against " + places.at(record.incumbent) + " " +
+                    std::string(to_string(record.verdict)));
+  }
+  lines.push_back("status " + std::string(to_string(store.run(run).status)));
+  return lines;
+}
+
+std::string first_difference(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
+    const std::string left = i < a.size() ? a[i] : "(nothing)";
+    const std::string right = i < b.size() ? b[i] : "(nothing)";
+    if (left != right) return left + "\n  and\n" + right;
+  }
+  return {};
+}
+
+std::string integrity_damage(const Store& store) {
+  SQLite::Database& database = store.connection().database();
+  std::string found = database.execAndGet("PRAGMA integrity_check").getString();
+  const int dangling =
+      database.execAndGet("SELECT count(*) FROM pragma_foreign_key_check").getInt();
+  if (found == "ok") found.clear();
+  if (dangling > 0) found += " " + std::to_string(dangling) + " references to missing rows";
+  return found;
+}
+
+}  // namespace evo

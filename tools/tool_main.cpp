@@ -1,0 +1,91 @@
+#include "tools/tool_main.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <new>
+
+namespace evo {
+namespace {
+
+/// Closed ones are opened on /dev/null, in the order of their numbers because open() takes the
+/// lowest that is free. Standard output only for reading, so that writing to it still fails.
+void open_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
+    const int flags = stream == STDERR_FILENO ? O_WRONLY : O_RDONLY;
+    if (open("/dev/null", flags) != stream) _exit(static_cast<int>(ExitCode::kMissing));
+  }
+}
+
+/// Writing to a pipe without a reader, or beyond the limit of a file's size, fails instead of
+/// killing the process. By a handler and not by SIG_IGN, which the workers would inherit.
+void let_writes_fail() {
+  struct sigaction nothing = {};
+  nothing.sa_handler = [](int) {};
+  nothing.sa_flags = SA_RESTART;
+  for (const int signal : {SIGPIPE, SIGXFSZ}) sigaction(signal, &nothing, nullptr);
+}
+
+ExitCode guarded(const std::string& name, const std::function<ExitCode()>& body) {
+  const auto say = [&](const std::string& what) { std::cerr << name << ": " << what << '\n'; };
+  try {
+    return body();
+  } catch (const Error& error) {
+    say(error.what());
+    return error.exit_code();
+  } catch (const std::bad_alloc&) {
+    say("out of memory");
+    return ExitCode::kMissing;
+  } catch (const std::filesystem::filesystem_error& error) {
+    say(error.what());
+    return ExitCode::kBadInput;
+  } catch (const std::exception& error) {
+    say(std::string("unexpected: ") + error.what());
+    return ExitCode::kMissing;
+  }
+}
+
+/// True when all that was printed has arrived. Some file systems report a full disk only when a
+/// file is closed.
+bool output_arrived() {
+  errno = 0;
+  std::cout.flush();
+  const bool flushed = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();
+  if (!flushed) return false;
+  const int copy = dup(STDOUT_FILENO);
+  return copy >= 0 && close(copy) == 0;
+}
+
+}  // namespace
+
+std::optional<ExitCode> parse_command_line(CLI::App& app, int argc, char** argv) {
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_items_expected_max() == 1) option->take_last();
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? ExitCode::kGreen : ExitCode::kBadInput;
+  }
+  return std::nullopt;
+}
+
+int tool_main(const std::string& name, const std::function<ExitCode()>& body) {
+  open_standard_streams();
+  let_writes_fail();
+  const ExitCode code = guarded(name, body);
+  if (output_arrived()) return static_cast<int>(code);
+  const std::string why = errno == 0 ? "could not be written" : std::strerror(errno);
+  std::cerr << name << ": standard output: " << why << "; what was printed is not complete\n";
+  return static_cast<int>(code == ExitCode::kGreen ? ExitCode::kBadInput : code);
+}
+
+}  // namespace evo
