@@ -11,6 +11,7 @@
 
 #include "db/lock_wait.hpp"
 #include "engine/core/hash.hpp"
+#include "engine/evolve/steadiness.hpp"
 #include "engine/gate/coverage.hpp"
 #include "tools/evo_elite_answers.hpp"
 #include "tools/evo_tune_policy.hpp"
@@ -279,10 +280,12 @@ void print_result(const Store& store, RunId run, const Options& options, const T
     std::cout << why.notes;
     return;
   }
-  const Answer elite = elite_answer({store.run(run), elite_of_run(store, run)});
+  const std::vector<EliteRow> rows = elite_of_run(store, run);
+  const Answer elite = elite_answer({store.run(run), rows});
   std::cout << elite.title << '\n';
   print_text(std::cout, elite.table);
   std::cout << elite.notes;
+  std::cout << steadiness_text(store.generations(run), rows);
   if (!checked.empty()) std::cout << "the winner's checks: " << checked << '\n';
   std::cout << policy;
   std::cout << "export the winner: evo-export --db " << options.db << " --run " << run
