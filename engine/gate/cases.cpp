@@ -1,6 +1,7 @@
 #include "engine/gate/cases.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "engine/core/error.hpp"
@@ -69,11 +70,20 @@ const CheckCase& CaseSet::expect_rows(const Shape& shape, std::size_t index,
   CheckCase& data = made(shape, index);
   if (data.complete) return data;
   Values values = data.values;
+  const LaunchConfig config = problem_.reference.launch.evaluate(data.values);
+  const auto all_ctas =
+      static_cast<double>(std::uint64_t{config.grid[0]} * config.grid[1] * config.grid[2]);
   std::set<std::uint64_t> ctas;
   for (const std::size_t row : rows) {
     if (knows_row(data, row)) continue;
     values["ROW"] = static_cast<double>(row);
-    ctas.insert(static_cast<std::uint64_t>(problem_.reference.cta_of_row->evaluate(values)));
+    const double cta = problem_.reference.cta_of_row->evaluate(values);
+    if (!(cta >= 0 && cta < all_ctas && cta == std::floor(cta))) {
+      fail(data, "reference.cta_of_row: '" + problem_.reference.cta_of_row->text() + "'",
+           "is " + std::to_string(cta) + " for row " + std::to_string(row) +
+               "; allowed is the number of a CTA below " + std::to_string(all_ctas));
+    }
+    ctas.insert(static_cast<std::uint64_t>(cta));
   }
   if (ctas.empty()) return data;
   GridSampler& sampler = *device_.sampler();

@@ -59,8 +59,8 @@ class Stopwatch {
 
   void warm_up();
 
-  /// One output of launches as they are timed, chosen by `random`, is what is expected. Otherwise
-  /// why not.
+  /// What launches as they are timed leave is what is expected: in all outputs, or where these are
+  /// many bytes in those of one launch, chosen by `random`. Otherwise why not.
   [[nodiscard]] std::optional<Rejection> verify(Doubt doubt, Random& random);
 
   /// What all launches did to guard zones and to one set of inputs, chosen by `random`, or nothing.
@@ -96,6 +96,7 @@ class Stopwatch {
   std::vector<const CheckCase*> inputs_;
   std::vector<std::vector<KernelArgument>> outputs_;  ///< whose outputs launches write
   std::vector<BufferId> own_buffers_;
+  std::size_t output_bytes_ = 0;  ///< of all output sets
   std::vector<GraphId> graphs_;
   std::size_t launches_per_graph_ = 0;
   std::size_t next_graph_ = 0;

@@ -171,5 +171,16 @@ TEST_F(Sampled, AReferenceThatNamesTheWrongCtaIsAnErrorOfTheProblem) {
   }
 }
 
+TEST_F(Sampled, ACtaOfARowMustExist) {
+  for (const char* cta : {"ROW - 5000", "ROW + 4096", "ROW + 0.5"}) {
+    try {
+      (void)check(kernel(), "1", 1, cta);
+      ADD_FAILURE() << cta;
+    } catch (const ProblemError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("allowed is the number of a CTA below 4096"));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace evo
