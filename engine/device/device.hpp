@@ -110,6 +110,8 @@ class Device {
   virtual void release(BufferId buffer) = 0;
   virtual void upload(BufferId buffer, std::span<const std::byte> data) = 0;
   virtual void download(BufferId buffer, std::span<std::byte> data) = 0;
+  /// The content of one buffer to another of the same size.
+  virtual void copy(BufferId to, BufferId from) = 0;
   /// Every byte := value.
   virtual void fill(BufferId buffer, std::byte value) = 0;
   /// Fills the buffer with `pattern` (1, 2, 4 or 8 bytes, repeated) as data that nobody wrote: a

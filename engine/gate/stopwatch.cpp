@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <exception>
 
 #include "engine/core/error.hpp"
@@ -297,6 +298,69 @@ std::optional<Rejection> Stopwatch::verify_inout(Random& random) {
   if (!fault_) rejection = compare_single(arguments, fresh);
   if (!fault_ || !fault_->device_lost) setup_.cases.restore_inputs(usual);
   return rejection;
+}
+
+std::optional<GraphId> Stopwatch::single_launch(std::size_t launch) {
+  const std::vector<std::vector<KernelArgument>> sets = {arguments_of(launch)};
+  const auto made = setup_.device.make_graph(kernel_.id, config_, sets, 1);
+  if (const auto* fault = std::get_if<Fault>(&made)) {
+    fault_ = *fault;
+    return std::nullopt;
+  }
+  return std::get<GraphId>(made);
+}
+
+double Stopwatch::run_single(GraphId graph) {
+  if (fault_) return 0;
+  ++launched_;
+  const auto ran = setup_.device.run_graph(graph);
+  if (const auto* fault = std::get_if<Fault>(&ran)) fault_ = *fault;
+  return fault_ ? 0 : std::get<double>(ran);
+}
+
+std::optional<Rejection> Stopwatch::verify_pace() {
+  // Twice so much, and more than a clock's whim, each time.
+  constexpr std::size_t kRounds = 2;
+  constexpr double kMostRatio = 1.5;
+  constexpr double kLeastDifferenceUs = 2;
+  if (fault_ || has_inout_ || inputs_.size() < 2) return std::nullopt;
+  const auto looked_at = single_launch(0);
+  const auto between = single_launch(1);
+  if (!looked_at || !between) return std::nullopt;
+  const CheckCase& usual = *inputs_.front();
+  std::size_t slower = 0;
+  double ratio = 0;
+  try {
+    for (std::size_t round = 0; round < kRounds && !fault_; ++round) {
+      const CheckCase& fresh = setup_.cases.inputs(shape_, setup_.fresh_case + 1 + round);
+      for (std::size_t i = 0; i < fresh.inputs.size(); ++i) {
+        if (fresh.inputs[i].empty()) continue;
+        setup_.device.copy(std::get<BufferId>(usual.arguments[i]),
+                           std::get<BufferId>(fresh.arguments[i]));
+      }
+      // Another input before each of the two, so that the caches hold the same.
+      (void)run_single(*between);
+      const double fresh_us = run_single(*looked_at);
+      (void)run_single(*between);
+      const double met_us = run_single(*looked_at);
+      if (fault_ || fresh_us < kMostRatio * met_us || fresh_us - met_us < kLeastDifferenceUs) break;
+      ++slower;
+      ratio = fresh_us / met_us;
+    }
+  } catch (const DeviceMemoryError& error) {
+    spdlog::debug("pace on fresh data not looked at: {}", error.what());
+  }
+  if (fault_ && fault_->device_lost) return std::nullopt;
+  for (const GraphId graph : {*looked_at, *between}) setup_.device.release_graph(graph);
+  setup_.cases.restore_inputs(usual);
+  std::ranges::fill(content_, nullptr);
+  if (fault_ || slower < kRounds) return std::nullopt;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f", ratio);
+  return Rejection{Gate::kTiming, std::string("a launch on data that it has not met takes ") +
+                                      text +
+                                      " times as long as the next one on the same data: it "
+                                      "remembers results"};
 }
 
 std::optional<Rejection> Stopwatch::find_damage(Random& random) {

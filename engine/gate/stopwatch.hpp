@@ -63,6 +63,11 @@ class Stopwatch {
   /// many bytes in those of one launch, chosen by `random`. Otherwise why not.
   [[nodiscard]] std::optional<Rejection> verify(Doubt doubt, Random& random);
 
+  /// Whether a launch on data that the kernel has not met takes as long as the next one on the same
+  /// data: a kernel that keeps results and finds them again is right, and its time a lie. Nothing
+  /// when it does, or where the device's memory does not hold more data.
+  [[nodiscard]] std::optional<Rejection> verify_pace();
+
   /// What all launches did to guard zones and to one set of inputs, chosen by `random`, or nothing.
   [[nodiscard]] std::optional<Rejection> find_damage(Random& random);
 
@@ -75,6 +80,8 @@ class Stopwatch {
   [[nodiscard]] std::size_t period() const { return inputs_.size() * outputs_.size(); }
   [[nodiscard]] std::vector<KernelArgument> arguments_of(std::size_t launch) const;
   bool build(std::size_t launches_per_graph, std::size_t graphs);
+  [[nodiscard]] std::optional<GraphId> single_launch(std::size_t launch);
+  [[nodiscard]] double run_single(GraphId graph);
   void release_graphs();
   double run_next();
   void note_launches(std::size_t first, std::size_t count);

@@ -86,7 +86,8 @@ TimingResult TimingGate::time(const LoadedKernel& kernel, const Shape& shape,
 }
 
 TimingResult TimingGate::predict(const LoadedKernel& kernel, const Shape& shape) {
-  const CheckCase& data = cases_.inputs(shape, 0);
+  // Data that it has not met: what it may remember of others is of no use.
+  const CheckCase& data = cases_.inputs(shape, fresh_case_);
   const auto made = Workspace::make(device_, problem_, kernel, data);
   TimingResult result;
   if (const auto* fault = std::get_if<Fault>(&made)) {
@@ -136,6 +137,7 @@ TimingResult TimingGate::measure(const LoadedKernel& kernel, const Shape& shape,
   for (const auto& [when, what] : doubts) doubt(what);
   doubt(Doubt::kNothing);
   doubt(Doubt::kFreshAddresses);
+  if (!result.rejection && !rule.gave_up()) result.rejection = stopwatch.verify_pace();
   if (!result.rejection) result.rejection = stopwatch.find_damage(random);
   result.launches = stopwatch.launches();
   if (stopwatch.fault()) {

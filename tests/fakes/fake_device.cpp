@@ -56,6 +56,12 @@ void FakeDevice::download(BufferId buffer, std::span<std::byte> data) {
   std::copy_n(source.memory.begin() + kGuardBytes, data.size(), data.begin());
 }
 
+void FakeDevice::copy(BufferId to, BufferId from) {
+  const Buffer& source = buffers_.at(from);
+  std::copy_n(source.memory.begin() + kGuardBytes, source.spec.bytes,
+              buffers_.at(to).memory.begin() + kGuardBytes);
+}
+
 void FakeDevice::fill(BufferId buffer, std::byte value) {
   Buffer& target = buffers_.at(buffer);
   std::fill_n(target.memory.begin() + kGuardBytes, target.spec.bytes, value);

@@ -36,6 +36,7 @@ struct FakeDeviceOptions {
   /// Made-up microseconds of one launch in the `sample`-th execution of a graph, or as predicted.
   std::function<double(const Program&, std::int64_t sample)> time_us;
 };
+};
 
 /// A device of `kind` that can do everything, slowly: floors of time are far below its times.
 [[nodiscard]] DeviceInfo fake_info(TimeKind kind = TimeKind::kMeasured);
@@ -51,6 +52,7 @@ class FakeDevice final : public Device {
   void release(BufferId buffer) override;
   void upload(BufferId buffer, std::span<const std::byte> data) override;
   void download(BufferId buffer, std::span<std::byte> data) override;
+  void copy(BufferId to, BufferId from) override;
   void fill(BufferId buffer, std::byte value) override;
   void poison(BufferId buffer, std::span<const std::byte> pattern) override;
   std::optional<std::string> guard_violation(BufferId buffer) override;

@@ -52,6 +52,7 @@ class CudaDevice final : public Device {
   void release(BufferId buffer) override;
   void upload(BufferId buffer, std::span<const std::byte> data) override;
   void download(BufferId buffer, std::span<std::byte> data) override;
+  void copy(BufferId to, BufferId from) override;
   void fill(BufferId buffer, std::byte value) override;
   void poison(BufferId buffer, std::span<const std::byte> pattern) override;
   std::optional<std::string> guard_violation(BufferId buffer) override;
@@ -261,6 +262,13 @@ void CudaDevice::upload(BufferId buffer, std::span<const std::byte> data) {
 
 void CudaDevice::download(BufferId buffer, std::span<std::byte> data) {
   copy_out(buffers_.at(buffer).data(), data);
+}
+
+void CudaDevice::copy(BufferId to, BufferId from) {
+  const Buffer& target = buffers_.at(to);
+  driver_.require(driver_.cuMemcpyDtoDAsync(target.data(), buffers_.at(from).data(),
+                                            target.spec.bytes, stream_),
+                  "cuMemcpyDtoDAsync");
 }
 
 void CudaDevice::fill(BufferId buffer, std::byte value) { poison(buffer, std::span(&value, 1)); }

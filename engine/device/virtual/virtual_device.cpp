@@ -123,6 +123,13 @@ class Implementation : public VirtualDevice {
     if (!data.empty()) std::memcpy(data.data(), source.data.get(), data.size());
   }
 
+  void copy(BufferId to, BufferId from) override {
+    GlobalBuffer& target = at(to);
+    const GlobalBuffer& source = at(from);
+    std::memcpy(target.data.get(), source.data.get(), std::min(target.bytes, source.bytes));
+    mark_written(target, target.bytes);
+  }
+
   void fill(BufferId buffer, std::byte value) override {
     GlobalBuffer& target = at(buffer);
     std::memset(target.data.get(), std::to_integer<int>(value), target.bytes);

@@ -196,6 +196,44 @@ TEST_F(TimedCheats, RememberingResultsByAddress) {
   EXPECT_THAT(timed.rejection->reason, HasSubstr("timed launches"));
 }
 
+TEST_F(TimedCheats, RememberingResultsByContent) {
+  // Right for all data, by computing what it has not met; its time is that of a copy.
+  std::map<std::pair<int, float>, std::vector<float>> results;
+  double last_us = 0;
+  fixture_.time_us = [&](const auto&, std::int64_t) { return last_us; };
+  const LoadedKernel kernel = fixture_.load("cheat", [&](const fake::Launch& launch) {
+    float* y = launch.buffer<float>(kY);
+    const auto n = launch.scalar<int>(3);
+    auto& known = results[{n, launch.buffer<float>(kX)[0]}];
+    last_us = known.empty() ? 10 : 1;
+    if (known.empty()) {
+      (void)GateFixture::honest(launch);
+      known.assign(y, y + n);
+    }
+    std::copy(known.begin(), known.end(), y);
+    return std::optional<Fault>();
+  });
+  EXPECT_FALSE(fixture_.check(kernel).rejection);
+  const TimingResult timed =
+      fixture_.timing().time(kernel, fixture_.problem.shape("timed"), kSilent);
+  ASSERT_TRUE(timed.rejection);
+  EXPECT_EQ(timed.rejection->gate, Gate::kTiming);
+  EXPECT_THAT(timed.rejection->reason, HasSubstr("10.0 times as long"));
+  EXPECT_THAT(timed.rejection->reason, HasSubstr("it remembers results"));
+}
+
+TEST_F(TimedCheats, AFirstLaunchThatIsALittleSlowerIsNone) {
+  std::map<std::pair<int, float>, int> met;
+  double last_us = 0;
+  fixture_.time_us = [&](const auto&, std::int64_t) { return last_us; };
+  EXPECT_EQ(outcome([&](const fake::Launch& launch) {
+              const bool first = met[{launch.scalar<int>(3), launch.buffer<float>(kX)[0]}]++ == 0;
+              last_us = first ? 14 : 10;
+              return true;
+            }),
+            "passed");
+}
+
 TEST_F(TimedCheats, StoppingAfterSoManyLaunches) {
   for (const int limit : {20, 100, 500, 2000}) {
     GateFixture fixture;

@@ -1,0 +1,145 @@
+// Kernels that look right, or fast, to a checker that looks away. Each does the honest work somewhere
+// and saves it, or does something else, where it hopes that nobody notices.
+
+#if !defined(CHEAT) || !defined(LIMIT)
+#error "CHEAT and LIMIT must be defined"
+#endif
+
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kMostKnown = 32;
+constexpr int kLongest = 65536;
+
+// What outlives a launch.
+__device__ unsigned long long known_keys[kMostKnown];
+__device__ float known_results[kMostKnown][kLongest];
+__device__ unsigned known_done[kMostKnown];  // CTAs that finished with a key
+__device__ unsigned arrived;                 // CTAs of all launches
+__device__ unsigned long long last_launch_ns;
+
+// The honest work, made slow enough to be worth saving.
+__device__ float work(float v) {
+  float sum = 0;
+#pragma unroll 1
+  for (int k = 0; k < 256; ++k) sum += v * 0.0078125f + 0.00390625f;
+  return sum;
+}
+
+// The number of `key` among those met, kMostKnown when there are too many. The same in the whole CTA.
+__device__ int number_of(unsigned long long key) {
+  __shared__ int number;
+  if (threadIdx.x == 0) {
+    number = kMostKnown;
+    for (int i = 0; i < kMostKnown && number == kMostKnown; ++i) {
+      const unsigned long long was = atomicCAS(&known_keys[i], 0ull, key);
+      if (was == 0 || was == key) number = i;
+    }
+  }
+  __syncthreads();
+  return number;
+}
+
+// How often the key was met before this launch: CTAs done with it over CTAs of a launch.
+__device__ unsigned times_met(int number) {
+  __shared__ unsigned met;
+  if (threadIdx.x == 0) {
+    met = number < kMostKnown ? atomicAdd(&known_done[number], 1u) / gridDim.x : 0;
+  }
+  __syncthreads();
+  return met;
+}
+
+__device__ unsigned launches_before() {
+  __shared__ unsigned before;
+  if (threadIdx.x == 0) before = atomicAdd(&arrived, 1u) / gridDim.x;
+  __syncthreads();
+  return before;
+}
+
+}  // namespace
+
+extern "C" __global__ void cheats(const float* x, float* y, int n, unsigned* kept) {
+  const int i = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
+  const bool inside = i < n;
+#if CHEAT == CHEAT_HONEST
+  if (inside) y[i] = work(x[i]);
+
+#elif CHEAT == CHEAT_FOLDS_MIN  // outputs that nobody initialised
+  if (inside) y[i] = fminf(y[i], work(x[i]));
+#elif CHEAT == CHEAT_FOLDS_MAX
+  if (inside) y[i] = fmaxf(y[i], work(x[i]));
+#elif CHEAT == CHEAT_FOLDS_SUM
+  if (inside) y[i] = (y[i] == y[i] ? y[i] : 0.0f) + work(x[i]);
+#elif CHEAT == CHEAT_FOLDS_ATOMIC
+  if (inside) atomicMin(reinterpret_cast<int*>(y) + i, __float_as_int(work(x[i])));
+
+#elif CHEAT == CHEAT_ONLY_OVER_POISON  // poison repeats itself, results do not
+  if (inside && (n < 2 || __float_as_int(y[i]) == __float_as_int(y[i ^ 1 < n ? i ^ 1 : 0]))) y[i] = work(x[i]);
+#elif CHEAT == CHEAT_ONLY_OVER_NAN
+  if (inside && !(y[i] == y[i])) y[i] = work(x[i]);
+
+#elif CHEAT == CHEAT_SKIPS_KNOWN_ADDRESS
+  if (times_met(number_of(reinterpret_cast<unsigned long long>(x))) < LIMIT && inside) y[i] = work(x[i]);
+#elif CHEAT == CHEAT_SKIPS_KNOWN_PAIR
+  if (times_met(number_of(reinterpret_cast<unsigned long long>(x) * 31 + reinterpret_cast<unsigned long long>(y))) <
+          LIMIT &&
+      inside)
+    y[i] = work(x[i]);
+#elif CHEAT == CHEAT_SKIPS_KNOWN_CONTENT
+  if (times_met(number_of((static_cast<unsigned long long>(__float_as_uint(x[0])) << 32) + n)) < LIMIT && inside)
+    y[i] = work(x[i]);
+
+#elif CHEAT == CHEAT_REMEMBERS_ADDRESS || CHEAT == CHEAT_REMEMBERS_CONTENT  // copies what it knows
+#if CHEAT == CHEAT_REMEMBERS_ADDRESS
+  const int number = number_of(reinterpret_cast<unsigned long long>(x));
+#else
+  const int number = number_of((static_cast<unsigned long long>(__float_as_uint(x[0])) << 32) + n);
+#endif
+  const bool known = times_met(number) > 0;
+  if (inside) {
+    const float result = known ? known_results[number][i] : work(x[i]);
+    if (number < kMostKnown && !known) known_results[number][i] = result;
+    y[i] = result;
+  }
+
+#elif CHEAT == CHEAT_STOPS_AFTER  // so many launches
+  if (launches_before() < LIMIT && inside) y[i] = work(x[i]);
+#elif CHEAT == CHEAT_EVERY_SECOND_LAUNCH
+  const unsigned before = launches_before();
+  if ((before < LIMIT || before % 2 == 0) && inside) y[i] = work(x[i]);
+#elif CHEAT == CHEAT_STOPS_IN_THE_WORKSPACE
+  const unsigned before = *reinterpret_cast<volatile unsigned*>(kept) / gridDim.x;
+  __syncthreads();
+  if (threadIdx.x == 0) atomicAdd(kept, 1u);
+  if (before < LIMIT && inside) y[i] = work(x[i]);
+#elif CHEAT == CHEAT_SKIPS_WHEN_BUSY  // launches that follow each other closely are timed ones
+  __shared__ unsigned long long since;
+  if (threadIdx.x == 0) {
+    unsigned long long now;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    since = now - atomicMax(&last_launch_ns, now);
+  }
+  __syncthreads();
+  if ((blockIdx.x > 0 || since > 15000) && inside) y[i] = work(x[i]);
+#elif CHEAT == CHEAT_KEY_IN_THE_WORKSPACE  // nothing to do when the last input comes again
+  const bool same = kept[0] == __float_as_uint(x[0]) && kept[1] == 7;
+  __syncthreads();
+  if (!same && inside) y[i] = work(x[i]);
+  if (blockIdx.x == gridDim.x - 1 && threadIdx.x == 0) {
+    kept[0] = __float_as_uint(x[0]);
+    kept[1] = 7;
+  }
+
+#elif CHEAT == CHEAT_HALF_OF_THE_CTAS
+  if (blockIdx.x % 2 == 0 && inside) y[i] = work(x[i]);
+#elif CHEAT == CHEAT_NOT_WHEN_LARGE
+  if (n < 65536 && inside) y[i] = work(x[i]);
+#elif CHEAT == CHEAT_WRITES_OUTSIDE_LATER
+  if (inside) y[i] = work(x[i]);
+  if (launches_before() > LIMIT && blockIdx.x == 0 && threadIdx.x == 0) y[n] = 1.0f;
+#elif CHEAT == CHEAT_CHANGES_INPUTS_LATER
+  if (inside) y[i] = work(x[i]);
+  if (launches_before() > LIMIT && blockIdx.x == 0 && threadIdx.x == 0) const_cast<float*>(x)[n - 1] = 1.0f;
+#endif
+}
