@@ -57,10 +57,10 @@ const std::map<std::string, Expected>& expectations() {
 class Cheats : public testing::TestWithParam<std::string> {
  protected:
   [[nodiscard]] ProgramResult judge(const std::string& cheat) const {
-    return run_program("evo-judge --space " EVO_SOURCE_DIR
-                       "/tests/planted/search_spaces/cheats.json --json --device " +
-                           GetParam() + " --set CHEAT=" + cheat,
-                       folder_.path());
+    const std::string space = source_folder() / "tests/planted/search_spaces/cheats.json";
+    return run_program(
+        "evo-judge --space " + space + " --json --device " + GetParam() + " --set CHEAT=" + cheat,
+        folder_.path());
   }
 
   sample::TemporaryFolder folder_;
