@@ -148,8 +148,9 @@ std::filesystem::path parse_source(const JsonReader& reader, const std::filesyst
   if (!std::filesystem::is_regular_file(source)) {
     reader.fail("source", "no such file in " + folder.string());
   }
-  const std::filesystem::path root =
-      std::filesystem::canonical(std::filesystem::absolute(folder).parent_path());
+  std::filesystem::path own = std::filesystem::absolute(folder).lexically_normal();
+  if (!own.has_filename()) own = own.parent_path();  // it was given with a slash at its end
+  const std::filesystem::path root = std::filesystem::canonical(own.parent_path());
   const std::filesystem::path real = std::filesystem::canonical(source);
   if (std::mismatch(root.begin(), root.end(), real.begin(), real.end()).first != root.end()) {
     reader.fail("source", "is " + real.string() + ", outside of " + root.string() +

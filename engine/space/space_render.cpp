@@ -98,6 +98,10 @@ Candidate Space::candidate_from_json(std::string_view json) const {
   }
   std::vector<std::pair<std::string, std::string>> settings;
   for (const auto& [macro, value] : config.items()) {
+    if (value.is_structured()) {
+      throw SpaceError(definition_.name + ": the configuration's value of '" + macro +
+                       "' is a list or an object; allowed is one value");
+    }
     settings.emplace_back(macro, value.is_string() ? value.get<std::string>() : value.dump());
   }
   for (const Parameter& parameter : parameters()) {
