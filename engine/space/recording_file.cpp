@@ -88,8 +88,29 @@ std::string completed(std::string text) {
   return text;
 }
 
+/// Throws when lists and objects stand too deeply within each other: copying a value calls itself
+/// for every level.
+void check_nesting(const std::string& text, const std::string& file) {
+  constexpr int kDeepest = 64;
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted && c == '\\') ++i;
+    if (c == '"') quoted = !quoted;
+    if (quoted) continue;
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') --depth;
+    if (depth > kDeepest) {
+      throw SpaceError(file + ": more than " + std::to_string(kDeepest) +
+                       " lists and objects within each other");
+    }
+  }
+}
+
 Json parse(const std::filesystem::path& file) {
   std::string text = read_plain_or_gzip(file);
+  check_nesting(text, file.string());
   Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded()) json = Json::parse(completed(std::move(text)), nullptr, false);
   if (json.is_discarded()) throw SpaceError(file.string() + ": not JSON");
