@@ -9,6 +9,33 @@ namespace evo {
 namespace {
 
 constexpr std::uint32_t kLongestMessage = 1U << 30;  // a length beyond it is a corrupt stream
+constexpr int kDeepest = 64;                         // lists and objects within each other
+
+/// Reads without keeping anything, and stops where a message is nested too deeply: the library's
+/// reader calls itself for every level, a byte each.
+class NestingCheck final : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  bool null() override { return true; }
+  bool boolean(bool /*value*/) override { return true; }
+  bool number_integer(number_integer_t /*value*/) override { return true; }
+  bool number_unsigned(number_unsigned_t /*value*/) override { return true; }
+  bool number_float(number_float_t /*value*/, const string_t& /*text*/) override { return true; }
+  bool string(string_t& /*value*/) override { return true; }
+  bool binary(binary_t& /*value*/) override { return true; }
+  bool key(string_t& /*value*/) override { return true; }
+  bool start_object(std::size_t /*elements*/) override { return ++depth_ <= kDeepest; }
+  bool end_object() override { return --depth_ >= 0; }
+  bool start_array(std::size_t /*elements*/) override { return ++depth_ <= kDeepest; }
+  bool end_array() override { return --depth_ >= 0; }
+  bool parse_error(std::size_t /*position*/, const std::string& /*token*/,
+                   const nlohmann::detail::exception& /*error*/) override {
+    return false;
+  }
+  [[nodiscard]] bool too_deep() const { return depth_ > kDeepest; }
+
+ private:
+  int depth_ = 0;
+};
 
 }  // namespace
 
@@ -37,6 +64,13 @@ std::optional<nlohmann::json> FrameReader::next() {
   if (available - sizeof size < size) return std::nullopt;
   const auto begin = buffer_.begin() + static_cast<std::ptrdiff_t>(start_ + sizeof size);
   start_ += sizeof size + size;
+  NestingCheck nesting;
+  (void)nlohmann::json::sax_parse(begin, begin + size, &nesting,
+                                  nlohmann::json::input_format_t::msgpack);
+  if (nesting.too_deep()) {
+    throw Error(ExitCode::kMissing, "a worker sent no valid message: more than " +
+                                        std::to_string(kDeepest) + " levels within each other");
+  }
   try {
     return nlohmann::json::from_msgpack(begin, begin + size);
   } catch (const nlohmann::json::exception& error) {

@@ -76,6 +76,12 @@ TEST_F(RecordingFile, RefusesGzipThatUnpacksToTheMachinesMemory) {
   }
 }
 
+TEST_F(RecordingFile, ValuesAreNotNestedWithoutEnd) {
+  const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
+  EXPECT_THROW((void)load(kHead + entry(4, "x", R"("time": )" + deep) + "}}"), SpaceError);
+  EXPECT_THROW((void)load(R"({"results": [{"configuration": {"a": )" + deep + "}}]}"), SpaceError);
+}
+
 TEST_F(RecordingFile, ReadsAnUnfinishedCache) {
   const std::string two = entry(4, "x", R"("time": 2.5)") + ",\n" + entry(8, "x", R"("time": 3)");
   EXPECT_EQ(load(kHead + two + ",\n").rank_count(), 2U);

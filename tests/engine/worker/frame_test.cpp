@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "engine/core/error.hpp"
 #include "engine/core/random.hpp"
 
@@ -33,6 +35,21 @@ TEST(Frame, BinaryDataComesBackAsItWas) {
     reader.feed(encode_frame({{"b", to_binary(bytes)}}));
     EXPECT_EQ(from_binary(reader.next()->at("b")), bytes);
   }
+}
+
+TEST(Frame, IsNotNestedWithoutEnd) {
+  const auto nested = [](std::uint32_t levels) {
+    std::vector<std::uint8_t> frame(sizeof levels);
+    std::memcpy(frame.data(), &levels, sizeof levels);
+    frame.insert(frame.end(), levels - 1, 0x91);  // a list of one element
+    frame.push_back(0xc0);
+    return frame;
+  };
+  FrameReader reader;
+  reader.feed(nested(60));
+  EXPECT_TRUE(reader.next().has_value());
+  reader.feed(nested(4'000'000));
+  EXPECT_THROW((void)reader.next(), Error);
 }
 
 /// However the stream is cut, the same messages come out.
