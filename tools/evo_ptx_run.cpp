@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/core/error.hpp"
+#include "engine/core/json_reader.hpp"
 #include "engine/device/virtual/virtual_device.hpp"
 #include "tools/tool_main.hpp"
 
@@ -130,10 +131,8 @@ void print_outputs(VirtualDevice& device, const std::vector<NamedBuffer>& output
     std::printf("%s: %zu bytes, checksum %016llx\n", output.name.c_str(), output.bytes,
                 static_cast<unsigned long long>(hash));
     if (save.empty()) continue;
-    std::ofstream file(save + "/" + output.name + ".out", std::ios::binary);
-    file.write(reinterpret_cast<const char*>(bytes.data()),
-               static_cast<std::streamsize>(bytes.size()));
-    if (!file) throw InputError("cannot write to '" + save + "'");
+    write_file(save + "/" + output.name + ".out",
+               {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   }
 }
 

@@ -73,7 +73,8 @@ class JsonReader {
 /// The whole file as text. Throws InputError when it cannot be read.
 [[nodiscard]] std::string read_text_file(const std::filesystem::path& file);
 
-/// Writes atomically: to a temporary file beside it, then renamed. Throws InputError on failure.
+/// Writes the whole file or nothing: to a temporary file beside it, brought to the disk, then
+/// renamed. Throws InputError on failure, and leaves what was there.
 void write_file(const std::filesystem::path& file, std::string_view content);
 
 }  // namespace evo
