@@ -52,6 +52,8 @@ class Output : public testing::Test {
         FakeSession::tune("--db new.db --generations 1 --children 1 --json"),
         FakeSession::judge(""),
         FakeSession::judge("--json"),
+        // Says on standard error that times are predicted, beside an open worker.
+        "evo-judge --device fake:predicted --space " + FakeSession::faults_space(),
     };
     for (const char* program : {"evo-tune", "evo-judge", "evo-elite", "evo-export"}) {
       list.push_back(std::string(program) + " --version");
