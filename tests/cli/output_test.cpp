@@ -112,9 +112,11 @@ TEST_F(Output, AFailureKeepsItsOwnExitCode) {
 
 TEST_F(Output, StandardErrorMayBeClosed) {
   for (const std::string& command : commands()) {
-    const ProgramResult result = run_within("( env", command, "<&- 2>&- )");
-    EXPECT_EQ(result.exit_code, 0) << command;
-    EXPECT_NE(result.out, "") << command;
+    for (const char* closed : {"2>&- )", "<&- 2>&- )"}) {
+      const ProgramResult result = run_within("( env", command, closed);
+      EXPECT_EQ(result.exit_code, 0) << command << closed;
+      EXPECT_NE(result.out, "") << command << closed;
+    }
   }
 }
 
