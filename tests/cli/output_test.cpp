@@ -113,7 +113,7 @@ TEST_F(Output, AFailureKeepsItsOwnExitCode) {
 TEST_F(Output, StandardErrorMayBeClosed) {
   for (const std::string& command : commands()) {
     for (const char* closed : {"2>&- )", "<&- 2>&- )"}) {
-      const ProgramResult result = run_within("( env", command, closed);
+      const ProgramResult result = run_within("(", command, closed);
       EXPECT_EQ(result.exit_code, 0) << command << closed;
       EXPECT_NE(result.out, "") << command << closed;
     }
@@ -123,7 +123,7 @@ TEST_F(Output, StandardErrorMayBeClosed) {
 TEST_F(Output, ClosedDescriptorsNeverBecomeTheDatabaseOrASocket) {
   const std::string command = FakeSession::tune("--db closed.db --generations 2 --children 4");
   for (const char* closed : {"<&- >&- 2>&- )", "2>&- )", ">&- )", "<&- )", "<&- 2>&- )"}) {
-    (void)run_within("( env", command, closed);
+    (void)run_within("(", command, closed);
     SQLite::Database database(session_.path("closed.db"), SQLite::OPEN_READWRITE);
     EXPECT_EQ(database.execAndGet("PRAGMA integrity_check").getString(), "ok") << closed;
     EXPECT_EQ(database.execAndGet("SELECT status FROM run ORDER BY id DESC LIMIT 1").getString(),
