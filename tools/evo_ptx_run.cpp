@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/core/error.hpp"
+#include "engine/core/json_reader.hpp"
 #include "engine/device/virtual/virtual_device.hpp"
 #include "tools/tool_main.hpp"
 
@@ -133,14 +134,6 @@ std::array<std::uint32_t, 3> three(const std::vector<std::uint32_t>& values, con
   return result;
 }
 
-void save_output(const std::string& path, const std::vector<std::byte>& bytes) {
-  std::FILE* file = std::fopen(path.c_str(), "wb");
-  const bool written =
-      file != nullptr && std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-  if (file == nullptr || std::fclose(file) != 0 || !written)
-    throw InputError("cannot write '" + path + "': " + std::strerror(errno));
-}
-
 /// Compares the content by a checksum, so that two runs can be told apart at a glance.
 void print_outputs(VirtualDevice& device, const std::vector<NamedBuffer>& outputs,
                    const std::string& save) {
@@ -152,7 +145,9 @@ void print_outputs(VirtualDevice& device, const std::vector<NamedBuffer>& output
       hash = (hash ^ std::to_integer<std::uint64_t>(b)) * 0x100000001b3ULL;
     std::printf("%s: %zu bytes, checksum %016llx\n", output.name.c_str(), output.bytes,
                 static_cast<unsigned long long>(hash));
-    if (!save.empty()) save_output(save + "/" + output.name + ".out", bytes);
+    if (save.empty()) continue;
+    write_file(save + "/" + output.name + ".out",
+               {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   }
 }
 

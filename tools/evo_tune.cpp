@@ -3,11 +3,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <tuple>
 
 #include "db/lock_wait.hpp"
 #include "engine/core/hash.hpp"
@@ -16,6 +13,7 @@
 #include "tools/evo_elite_answers.hpp"
 #include "tools/evo_tune_policy.hpp"
 #include "tools/evo_tune_report.hpp"
+#include "tools/evo_tune_resume.hpp"
 #include "tools/number_options.hpp"
 #include "tools/session_options.hpp"
 #include "tools/tool_main.hpp"
@@ -24,12 +22,6 @@ namespace evo {
 namespace {
 
 using OrderedJson = nlohmann::ordered_json;
-
-/// What --resume asks for.
-struct Resumption {
-  RunId id = 0;                    ///< 0: the newest unfinished run on the same inputs
-  std::vector<std::string> given;  ///< the options on the command line, "--seed"
-};
 
 struct Options {
   SessionOptions session;
@@ -135,56 +127,6 @@ RunInfo run_info(const Harness& harness, const Options& options, std::uint64_t c
                           .dump();
   info.evo_version = EVO_VERSION;
   return info;
-}
-
-/// Throws InputError unless the run is on what the command line says now.
-void require_same(const StoredRun& run, const RunInfo& like, const Resumption& resumption) {
-  const RunInfo& was = run.info;
-  const std::string name = "--resume: run " + std::to_string(run.id);
-  if (was.space.key != like.space.key || was.problem.key != like.problem.key ||
-      was.shape != like.shape || was.device.name != like.device.name ||
-      was.device.time_kind != like.device.time_kind) {
-    throw InputError(name + " is on space " + was.space.name + ", shape " + was.shape +
-                     ", device " + was.device.name + " (" +
-                     std::string(to_string(was.device.time_kind)) + "); now it is space " +
-                     like.space.name + ", shape " + like.shape + ", device " + like.device.name +
-                     "; these and the contents of their files must be the same");
-  }
-  const bool was_cold = OrderedJson::parse(was.options_json).value("cold", false);
-  const bool cold = OrderedJson::parse(like.options_json).value("cold", false);
-  if (was_cold != cold) {
-    throw InputError(name + " was started " + (was_cold ? "with" : "without") +
-                     " --cold, and its times must be comparable");
-  }
-  const std::array<std::tuple<std::string, std::string, std::string>, 4> fixed = {{
-      {"--seed", std::to_string(was.seed), std::to_string(like.seed)},
-      {"--strategy", was.strategy, like.strategy},
-      {"--elite", std::to_string(was.elite_size), std::to_string(like.elite_size)},
-      {"--children", std::to_string(was.children), std::to_string(like.children)},
-  }};
-  for (const auto& [option, old_value, new_value] : fixed) {
-    const bool is_given = std::find(resumption.given.begin(), resumption.given.end(), option) !=
-                          resumption.given.end();
-    if (is_given && old_value != new_value) {
-      throw InputError(option + " " + new_value + ": run " + std::to_string(run.id) +
-                       " is continued with its own, " + old_value);
-    }
-  }
-}
-
-/// The run to continue, taken over. Throws InputError when there is none.
-StoredRun resumed_run(Store& store, const RunInfo& like, const Options& options) {
-  RunId id = options.resume->id;
-  if (id == 0) {
-    const std::optional<RunId> found = store.find_resumable(like);
-    if (!found) {
-      throw InputError("--resume: " + options.db +
-                       " has no unfinished run on this space, problem, shape and device");
-    }
-    id = *found;
-  }
-  require_same(store.run(id), like, *options.resume);
-  return store.resume_run(id);
 }
 
 /// Digits, where they fit 64 bits.
@@ -314,17 +256,6 @@ ExitCode search(Harness& harness, Store& store, RunId run, const TunerOptions& t
                                                                  : ExitCode::kGreen;
 }
 
-/// The evaluations of a run without the texts that going on with it does not need.
-std::vector<StoredEvaluation> recorded_history(const Store& store, RunId run) {
-  std::vector<StoredEvaluation> history = store.evaluations(run);
-  for (StoredEvaluation& evaluation : history) {
-    evaluation.record.manifest_json = {};
-    evaluation.record.checks = {};
-    if (evaluation.record.rejection) evaluation.record.rejection->detail = {};
-  }
-  return history;
-}
-
 ExitCode tune(const Options& options) {
   Store store = Store::open_waiting(options.db, {.stop = &stop_requested});
   RunId run = 0;
@@ -358,7 +289,7 @@ ExitCode tune(const Options& options) {
   std::vector<StoredEvaluation> history;
   std::vector<StoredGeneration> generations;
   if (options.resume) {
-    const StoredRun resumed = resumed_run(store, info, options);
+    const StoredRun resumed = resumed_run(store, info, *options.resume);
     run = resumed.id;
     tuner_options.seed = resumed.info.seed;
     tuner_options.strategy = resumed.info.strategy;
@@ -390,7 +321,7 @@ ExitCode run(int argc, char** argv) {
   declare(app, options);
   if (const auto done = parse_command_line(app, argc, argv)) return *done;
   if (app.count("--resume") > 0) {
-    options.resume = Resumption{options.resume_run, {}};
+    options.resume = Resumption{options.resume_run, options.db, {}};
     for (const CLI::Option* option : app.get_options()) {
       if (option->count() > 0) options.resume->given.push_back(option->get_name());
     }

@@ -1,8 +1,12 @@
 #include "engine/core/json_reader.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <limits>
@@ -20,6 +24,26 @@ std::string shown(const Json& value) {
   std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
   if (text.size() > kLongest) text = text.substr(0, kLongest) + "…";
   return text;
+}
+
+/// Writes a new file to the disk, not only to the system's memory; 0, or the error.
+int write_whole(const std::string& file, std::string_view content) {
+  constexpr mode_t kForAll = 0666;  // less the process's mask
+  const int descriptor = open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kForAll);
+  if (descriptor < 0) return errno;
+  int error = 0;
+  while (!content.empty() && error == 0) {
+    const ssize_t count = write(descriptor, content.data(), content.size());
+    if (count >= 0) {
+      content.remove_prefix(static_cast<std::size_t>(count));
+    } else if (errno != EINTR) {
+      error = errno;
+    }
+  }
+  // Some file systems report only here that the disk is full.
+  if (error == 0 && fsync(descriptor) != 0 && errno != EINVAL) error = errno;
+  if (close(descriptor) != 0 && error == 0) error = errno;
+  return error;
 }
 
 }  // namespace
@@ -220,21 +244,16 @@ Json read_json_file(const std::filesystem::path& file) {
 }
 
 void write_file(const std::filesystem::path& file, std::string_view content) {
-  const std::filesystem::path partial = file.string() + ".partial";
-  {
-    std::ofstream stream(partial, std::ios::binary | std::ios::trunc);
-    stream.write(content.data(), static_cast<std::streamsize>(content.size()));
-    stream.flush();
-    if (!stream) {
-      const std::string why = std::strerror(errno);
-      std::error_code ignored;
-      std::filesystem::remove(partial, ignored);
-      throw InputError(file.string() + ": cannot be written: " + why);
-    }
+  const std::string partial = file.string() + ".partial" + std::to_string(getpid());
+  if (const int error = write_whole(partial, content); error != 0) {
+    unlink(partial.c_str());
+    throw InputError(file.string() + ": cannot be written: " + std::strerror(error));
   }
-  std::error_code failed;
-  std::filesystem::rename(partial, file, failed);
-  if (failed) throw InputError(file.string() + ": cannot be written: " + failed.message());
+  if (std::rename(partial.c_str(), file.c_str()) != 0) {
+    const std::string why = std::strerror(errno);
+    unlink(partial.c_str());
+    throw InputError(file.string() + ": cannot be written: " + why);
+  }
 }
 
 }  // namespace evo

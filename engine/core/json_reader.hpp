@@ -95,7 +95,8 @@ inline constexpr std::size_t kLargestFile = std::size_t{1} << 30;
 [[nodiscard]] std::string read_text_file(const std::filesystem::path& file,
                                          std::size_t most_bytes = kLargestFile);
 
-/// Writes atomically: to a temporary file beside it, then renamed. Throws InputError on failure.
+/// Writes the whole file or nothing: to a temporary file beside it, brought to the disk, then
+/// renamed. Throws InputError on failure, and leaves what was there.
 void write_file(const std::filesystem::path& file, std::string_view content);
 
 }  // namespace evo

@@ -2,8 +2,15 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <functional>
+#include <iterator>
+#include <string>
 
 #include "engine/core/error.hpp"
 
@@ -131,6 +138,42 @@ TEST(JsonFile, WhatHasNoEndIsNotReadForEver) {
   EXPECT_THAT(message_of([] { (void)read_text_file("/dev/zero", 1 << 20); }),
               AllOf(HasSubstr("/dev/zero"), HasSubstr("1048576 bytes")));
   EXPECT_THAT(message_of([] { (void)read_text_file("/tmp"); }), HasSubstr("folder"));
+}
+
+/// Runs `body` in a process of its own in which no file may grow beyond `bytes`.
+int with_small_files(rlim_t bytes, const std::function<void()>& body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit = {bytes, bytes};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    try {
+      body();
+    } catch (const InputError&) {
+      _exit(1);
+    }
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WEXITSTATUS(status);
+}
+
+TEST(WriteFile, WritesAllOrLeavesWhatWasThere) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(::testing::TempDir()) / "write_file_test";
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  const fs::path file = folder / "text";
+  write_file(file, "old");
+  EXPECT_EQ(with_small_files(1000, [&] { write_file(file, std::string(1001, 'x')); }), 1);
+  EXPECT_EQ(read_text_file(file), "old");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 1) << "nothing partial stays";
+  EXPECT_EQ(with_small_files(1000, [&] { write_file(file, std::string(1000, 'x')); }), 0);
+  EXPECT_EQ(read_text_file(file), std::string(1000, 'x'));
+  EXPECT_THROW(write_file(folder / "no/such/folder", "x"), InputError);
+  EXPECT_THROW(write_file(folder, "x"), InputError) << "a folder";
+  fs::remove_all(folder);
 }
 
 }  // namespace
