@@ -62,7 +62,8 @@ Truth truth_of(const std::string& condition, const Macros& macros) {
 
 /// Of #if, #ifdef, #ifndef and their forms with el.
 Truth truth_of(const Directive& directive, const Macros& macros) {
-  if (directive.name == "if" || directive.name == "elif") return truth_of(directive.argument, macros);
+  if (directive.name == "if" || directive.name == "elif")
+    return truth_of(directive.argument, macros);
   if (!macros.contains(first_word(directive.argument))) return std::nullopt;
   return directive.name == "ifdef" || directive.name == "elifdef";
 }

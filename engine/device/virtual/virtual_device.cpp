@@ -156,8 +156,7 @@ class Implementation : public VirtualDevice {
     if (source.all_written.load() || source.bytes == 0) return std::nullopt;
     const void* found = std::memchr(source.written.get(), 0, source.bytes);
     if (found == nullptr) return std::nullopt;
-    return static_cast<std::size_t>(static_cast<const std::uint8_t*>(found) -
-                                    source.written.get());
+    return static_cast<std::size_t>(static_cast<const std::uint8_t*>(found) - source.written.get());
   }
 
   /// Accesses outside of a buffer are reported where they happen; nothing can reach a guard zone.
