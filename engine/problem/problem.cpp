@@ -137,7 +137,7 @@ void LaunchExpressions::check(const Values& known) const {
 
 Tolerance ToleranceExpressions::evaluate(const Values& values) const {
   Tolerance tolerance{bound(max_abs_error, values), bound(bad_abs_error, values),
-                      bound(bad_share, values, 1), bound(relative_l2, values)};
+                      bound(bad_share, values, 1), bound(relative_l2, values, 1)};
   if (max_row_error) tolerance.max_row_error = bound(*max_row_error, values);
   return tolerance;
 }
@@ -146,7 +146,8 @@ void ToleranceExpressions::check(const Values& known) const {
   for (const Expression* expression : {&max_abs_error, &bad_abs_error, &bad_share, &relative_l2,
                                        max_row_error ? &*max_row_error : nullptr}) {
     if (expression == nullptr || !depends_only_on(*expression, known)) continue;
-    (void)bound(*expression, known, expression == &bad_share ? 1 : kNoLimit);
+    const bool is_share = expression == &bad_share || expression == &relative_l2;
+    (void)bound(*expression, known, is_share ? 1 : kNoLimit);
   }
 }
 

@@ -91,7 +91,8 @@ struct ToleranceExpressions {
   Expression relative_l2;
   std::optional<Expression> max_row_error = {};  ///< none: no bound
 
-  /// Throws ProblemError unless every bound is finite and ≥ 0, and bad_share at most 1.
+  /// Throws ProblemError unless every bound is finite and ≥ 0, and bad_share and relative_l2 (which
+  /// an output of zeros reaches at 1) at most 1.
   [[nodiscard]] Tolerance evaluate(const Values& values) const;
   /// The same for the bounds that only depend on `known`.
   void check(const Values& known) const;

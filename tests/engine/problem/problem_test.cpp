@@ -239,6 +239,7 @@ TEST(ProblemFile, NumbersThatOnlyDependOnTheShapeAreOfASensibleKind) {
               AllOf(HasSubstr("shapes.single: bytes: "), HasSubstr("with N=1: division by zero")));
   EXPECT_THAT(with("/tolerance/max_abs_error", -1), HasSubstr("≥ 0"));
   EXPECT_THAT(with("/tolerance/bad_share", 7), HasSubstr("≤ 1"));
+  EXPECT_THAT(with("/tolerance/relative_l2", "N * 1e300"), HasSubstr("≤ 1"));
   EXPECT_THAT(with("/tolerance/relative_l2", "N * 1e307"), HasSubstr("no finite value"));
   EXPECT_THAT(
       with("/tolerance/max_abs_error", "0,001"),
