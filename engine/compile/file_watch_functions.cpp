@@ -82,6 +82,8 @@ mode_t mode_argument(int flags, va_list arguments) {
 
 }  // namespace
 
+// The names of the functions and of their parameters are the C library's, not ours.
+// NOLINTBEGIN(readability-inconsistent-declaration-parameter-name, bugprone-reserved-identifier)
 EVO_IN_FRONT int open(const char* path, int flags, ...) {
   va_list arguments;
   va_start(arguments, flags);
@@ -145,3 +147,4 @@ EVO_IN_FRONT int access(const char* path, int mode) noexcept {
   }
   return static_cast<int>(syscall(SYS_faccessat, AT_FDCWD, path, mode));
 }
+// NOLINTEND(readability-inconsistent-declaration-parameter-name, bugprone-reserved-identifier)
