@@ -50,7 +50,8 @@ CompileAnswer FakeCompiler::compile(const CompileRequest& request) {
   if (bug == "crashes_compiler") std::abort();
   if (bug == "compiler_is_killed_once" && is_first_time("compiler")) std::raise(SIGKILL);
   if (bug == "compiler_is_killed") std::raise(SIGTERM);
-  if (bug == "fails_once" && is_first_time("compiler")) return failure(CompilerFailure::Kind::kInternal);
+  if (bug == "fails_once" && is_first_time("compiler"))
+    return failure(CompilerFailure::Kind::kInternal);
   if (bug == "fails") return failure(CompilerFailure::Kind::kInternal);
   if (bug == "runs_out_of_memory") return failure(CompilerFailure::Kind::kOutOfMemory);
   if (bug == "compiler_eats_memory") return eat_memory();

@@ -11,8 +11,8 @@ namespace evo::fake {
 ///   does_not_compile    the build is rejected, with a log;
 ///   crashes_compiler    the process aborts;
 ///   hangs_compiler      it never returns;
-///   compiler_is_killed  its process gets SIGTERM; compiler_is_killed_once: SIGKILL, the first time;
-///   fails               it reports an error of its own; fails_once: the first time;
+///   compiler_is_killed  its process gets SIGTERM; compiler_is_killed_once: SIGKILL, the first
+///   time; fails               it reports an error of its own; fails_once: the first time;
 ///   runs_out_of_memory  it says so; compiler_eats_memory: it does;
 ///   says_nothing        a rejection without a reason; says_nul: with bytes that are no text;
 ///   too_many_registers  the kernel uses 200;

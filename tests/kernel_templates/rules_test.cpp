@@ -64,7 +64,8 @@ TEST(SdpaRules, MissingMacroIsNamedAsSuch) {
   CompileRequest request =
       shipped.request(shipped.space().defaults(), shipped.timed_shape(), shipped.source());
   std::erase_if(request.options, [](const std::string& o) { return o.starts_with("-DSTAGES="); });
-  EXPECT_THAT(failure_of(outcome_of(nvrtc().compile(request))), testing::HasSubstr("is not defined"));
+  EXPECT_THAT(failure_of(outcome_of(nvrtc().compile(request))),
+              testing::HasSubstr("is not defined"));
 }
 
 TEST(RowSoftmaxRules, TooManyThreadsAndIdleCachesAreRefused) {

@@ -99,11 +99,10 @@ TEST(Elite, AnIncumbentThatFailsLeavesAndTheChallengerGoesOn) {
   Elite elite(3);
   elite.restore({member(1, 8), member(2, 9), member(3, 10)});
   std::vector<CandidateId> asked;
-  EXPECT_TRUE(
-      elite.consider(member(4, 7), [&](const EliteMember&, const EliteMember& incumbent) {
-        asked.push_back(incumbent.id);
-        return incumbent.id == 2 ? DuelResult::kIncumbentOut : DuelResult::kChallengerFaster;
-      }));
+  EXPECT_TRUE(elite.consider(member(4, 7), [&](const EliteMember&, const EliteMember& incumbent) {
+    asked.push_back(incumbent.id);
+    return incumbent.id == 2 ? DuelResult::kIncumbentOut : DuelResult::kChallengerFaster;
+  }));
   EXPECT_THAT(asked, ElementsAre(3, 2, 1));
   EXPECT_THAT(ids(elite), ElementsAre(4, 1, 3));
 }

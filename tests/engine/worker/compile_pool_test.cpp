@@ -111,9 +111,10 @@ TEST_F(CompilePoolRetry, OneThatSomebodyKilledOrThatFailedOnceCostsNoCandidate) 
 }
 
 TEST_F(CompilePoolRetry, TheSecondFailureIsTheCandidatesAndNeverKept) {
-  for (const auto& [bug, why] : {std::pair("compiler_is_killed", "the compiler was killed: signal 15"),
-                                 std::pair("fails", "planted failure of the compiler"),
-                                 std::pair("runs_out_of_memory", "alone in a fresh process")}) {
+  for (const auto& [bug, why] :
+       {std::pair("compiler_is_killed", "the compiler was killed: signal 15"),
+        std::pair("fails", "planted failure of the compiler"),
+        std::pair("runs_out_of_memory", "alone in a fresh process")}) {
     CompilePool compilers = pool(3);
     for (std::size_t i = 0; i < 6; ++i) compilers.submit(i, request(i == 2 ? bug : "none"));
     const auto finished = collect_all(compilers);
