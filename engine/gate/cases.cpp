@@ -163,7 +163,7 @@ void CaseSet::add_argument(CheckCase& data, std::size_t position) {
   const Argument& argument = problem_.arguments[position];
   data.inputs.emplace_back();
   if (argument.direction == Direction::kScalar) {
-    data.arguments.emplace_back(scalar_of(argument.dtype, argument.size.evaluate(data.values)));
+    data.arguments.emplace_back(scalar_of(argument.dtype, argument.scalar(data.values)));
     return;
   }
   if (argument.direction == Direction::kWorkspace) {
