@@ -36,7 +36,6 @@ struct FakeDeviceOptions {
   /// Made-up microseconds of one launch in the `sample`-th execution of a graph, or as predicted.
   std::function<double(const Program&, std::int64_t sample)> time_us;
 };
-};
 
 /// A device of `kind` that can do everything, slowly: floors of time are far below its times.
 [[nodiscard]] DeviceInfo fake_info(TimeKind kind = TimeKind::kMeasured);

@@ -56,7 +56,7 @@ class FaultyCompiler final : public Compiler {
       : real_(std::move(real)), of_a_million_(of_a_million), dice_(seed) {}
 
   [[nodiscard]] std::string version() const override { return real_->version(); }
-  [[nodiscard]] CompileOutcome compile(const CompileRequest& request) override {
+  [[nodiscard]] CompileAnswer compile(const CompileRequest& request) override {
     dice_.roll(of_a_million_, false);  // a compiler's limit is a minute: too long to wait for
     return real_->compile(request);
   }
