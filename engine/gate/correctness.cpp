@@ -4,7 +4,6 @@
 #include <iterator>
 #include <set>
 
-#include "engine/core/random.hpp"
 #include "engine/gate/damage.hpp"
 #include "engine/gate/sampled_check.hpp"
 
@@ -160,7 +159,7 @@ CorrectnessGate::Ran CorrectnessGate::run(const LoadedKernel& kernel, const Chec
     const Argument& argument = problem_.arguments[i];
     if (argument.direction == Direction::kOut) {
       device_.poison(std::get<BufferId>(arguments[i]),
-                     poison_pattern(poison, argument.dtype, mix_seed(data.seed, kernel.id)));
+                     poison_pattern(poison, argument.dtype, data.seed));
     }
     if (argument.direction == Direction::kInOut) {
       device_.upload(std::get<BufferId>(arguments[i]), data.inputs[i]);

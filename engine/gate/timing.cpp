@@ -111,7 +111,7 @@ TimingResult TimingGate::measure(const LoadedKernel& kernel, const Shape& shape,
   progress("timing shape " + shape.name);
   Stopwatch stopwatch(setup(), kernel, shape);
   stopwatch.warm_up();
-  Random random(mix_seed(cases_.inputs(shape, 0).seed, kernel.id));
+  Random random(cases_.inputs(shape, 0).seed);
   // 1. Between two samples, which two no kernel knows: poison, and data that it has not met.
   std::map<std::size_t, Doubt> doubts;
   doubts[1 + random.below(options_.stopping.least_samples / 2)] = Doubt::kPoison;
@@ -169,7 +169,7 @@ PairResult TimingGate::compare_pair(const LoadedKernel& first, const LoadedKerne
   Stopwatch b(setup(), second, shape);
   a.warm_up();
   b.warm_up();
-  Random random(mix_seed(cases_.inputs(shape, 0).seed, mix_seed(first.id, second.id)));
+  Random random(cases_.inputs(shape, 0).seed);
   const std::size_t doubted = random.below(kBlock);
   PairSamples samples;
   PairResult result;

@@ -77,7 +77,7 @@ TEST(Uninitialised, LargeShapesWithOneSeedMeetEveryPoison) {
 TEST(WorkspaceMemory, WhatTheDeviceDoesNotHoldIsTheKernelsFault) {
   GateFixture fixture;
   fixture.device->set_memory_bytes(1 << 20);
-  fixture.problem.templates.front().workspace.emplace("scratch", Expression("1e12"));
+  fixture.problem.templates.front().workspace.emplace("scratch", Expression("1e11"));
   const LoadedKernel kernel = fixture.load("large", GateFixture::honest);
   EXPECT_THAT(reason_of(fixture.check(kernel)),
               AllOf(HasSubstr("its workspace does not fit into the device's memory"),

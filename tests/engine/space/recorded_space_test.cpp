@@ -72,7 +72,7 @@ TEST_F(RecordingFile, RefusesGzipThatUnpacksToTheMachinesMemory) {
     (void)load(members);
     FAIL() << "528 MiB were unpacked";
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("unpack to more than"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("holds more than"));
   }
 }
 
