@@ -130,7 +130,7 @@ TEST_F(HarnessTest, AConfigurationThatBreaksAnExpressionIsRejectedAndTheOthersGo
     };
   };
   const std::vector<Case> cases = {
-      {"no finite value",
+      {"division by zero",
        [](Json& p) {
          p["templates"]["planted"]["tolerance"]["relative_l2"] = "abs(1 / (ITEMS - 4))";
        }},
@@ -143,7 +143,7 @@ TEST_F(HarnessTest, AConfigurationThatBreaksAnExpressionIsRejectedAndTheOthersGo
       {"whole number", workspace("ITEMS == 4 ? 0.5 : 1")},
       {"whole number", workspace("ITEMS == 4 ? 0 - 1 : 1")},
       {"whole number", workspace("ITEMS == 4 ? 1e300 : 1")},
-      {"GB", workspace("ITEMS == 4 ? 9e11 : 1")},
+      {"1 TiB", workspace("ITEMS == 4 ? 9e11 : 1")},
       {"grid", [](Json& p) { p["templates"]["planted"]["grid"] = {"ITEMS == 4 ? 0.5 : 32"}; }},
   };
   const std::string original = read_text_file(problem_file());
