@@ -82,7 +82,7 @@ class KillRun {
                              session.environment() + " EVO_FAKE_COMPILE_MS=3");
       const bool coordinator = options_.victim == "coordinator";
       if (done_ < options_.kills) {
-        coordinator ? kill_coordinator(program) : kill_workers(program);
+        coordinator ? kill_coordinator(program) : kill_workers(session, program);
       }
       const int code = program.wait();
       started = started || has_database(session);
@@ -139,27 +139,38 @@ class KillRun {
       constexpr std::uint64_t kMost = 10;
       constexpr microseconds kShortly{20'000};
       const std::uint64_t wanted = 1 + random_() % kMost;
-      std::uint64_t seen = 0;
-      while (seen < wanted) {
-        const std::string line = program.read_line();
-        if (line.empty()) return;  // it ended
-        seen += line.find(R"("event":"evaluated")") != std::string::npos ? 1 : 0;
-      }
+      if (!wait_for_evaluations(program, wanted)) return;
       pause(kShortly);
     }
     program.send(SIGKILL);
   }
 
-  /// Kills workers until none is left to kill. So far apart that no candidate meets two kills.
-  void kill_workers(const RunningProgram& program) {
+  /// Reads what it prints until so many more candidates were evaluated. False when it ended.
+  static bool wait_for_evaluations(RunningProgram& program, std::uint64_t wanted) {
+    for (std::uint64_t seen = 0; seen < wanted;) {
+      const std::string line = program.read_line();
+      if (line.empty()) return false;
+      seen += line.find(R"("event":"evaluated")") != std::string::npos ? 1 : 0;
+    }
+    return true;
+  }
+
+  /// Kills workers until none is left to kill. In between more candidates are evaluated than are
+  /// under way at a time, so that none meets two kills.
+  void kill_workers(const FakeSession& session, RunningProgram& program) {
+    constexpr std::size_t kUnderWay = 9;
+    std::size_t told = 0;
     while (done_ < options_.kills && program.is_running()) {
-      pause(length_ / 4);
+      pause(length_ / 8);
       for (const ChildProcess& child : children_of(program.process())) {
         if (child.role != options_.victim) continue;
         done_ += ::kill(child.id, SIGKILL) == 0 ? 1 : 0;
         break;
       }
-      std::this_thread::sleep_for(length_ / 20);
+      const std::size_t stored = has_database(session) ? session.store().evaluations(1).size() : 0;
+      const std::size_t wanted = stored + kUnderWay - std::min(told, stored + kUnderWay);
+      if (!wait_for_evaluations(program, wanted)) return;
+      told += wanted;
     }
   }
 

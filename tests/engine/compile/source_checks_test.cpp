@@ -32,7 +32,7 @@ TEST(SourceChecks, ASourceThatSetsATunedMacroIsRefusedByFileLineAndName) {
   EXPECT_THAT(said_of("%:define TILE 15"), HasSubstr("#define TILE"));
   EXPECT_THAT(said_of("#/* */define /* */ TILE 3"), HasSubstr("k.cu:1"));
   EXPECT_THAT(said_of("#def\\\nine TI\\\r\nLE 3"), HasSubstr("k.cu:1"));
-  EXPECT_THAT(said_of("/* a\n b */ #define TILE 3"), HasSubstr("k.cu:1"));
+  EXPECT_THAT(said_of("/* a\n b */ #define TILE 3"), HasSubstr("k.cu:2"));
 }
 
 TEST(SourceChecks, TextThatLooksLikeACommentHidesNothing) {
