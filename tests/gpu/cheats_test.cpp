@@ -44,8 +44,7 @@ const std::map<std::string, Expected>& expectations() {
       {"stops_after", {kCorrectness, "shape mission", kAged}},
       {"every_second_launch", {kCorrectness, "shape", kAged}},
       {"stops_in_the_workspace", {kCorrectness, "shape", kAged}},
-      // A virtual GPU's launches do not follow each other closely.
-      {"skips_when_busy", {kCorrectness, kTimed, "", true}},
+      {"skips_when_busy", {kCorrectness, "shape", "shape"}},
       {"key_in_the_workspace", {kCorrectness, "shape", kAged}},
       {"half_of_the_ctas", {kCorrectness, "shape ragged", "never written"}},
       {"not_when_large", {kCorrectness, "shape mission", "never written"}},
