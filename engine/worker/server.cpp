@@ -136,7 +136,8 @@ Watched compile_watched(Compiler& compiler, const CompileRequest& request, bool 
   } catch (const std::exception& error) {
     result.answer = CompilerFailure{CompilerFailure::Kind::kInternal, error.what()};
   }
-  if (must_see_files && !watch.saw_anything()) {
+  // An option that is refused ends it before the first file.
+  if (must_see_files && std::holds_alternative<Compiled>(result.answer) && !watch.saw_anything()) {
     throw NvrtcError("the files that the compiler opens cannot be watched on this system");
   }
   result.dependencies = watch.dependencies();
