@@ -72,6 +72,16 @@ def closing(text, start):
     raise ValueError("unbalanced parentheses")
 
 
+def outer_semicolon(condition):
+    """Index of the semicolon behind an initialisation, -1 without one. A lambda's do not count."""
+    depth = 0
+    for i, c in enumerate(condition):
+        depth += (c in "([{") - (c in ")]}")
+        if c == ";" and depth == 0:
+            return i
+    return -1
+
+
 def instrument(text, first_number):
     """The text with a switch in each condition, and what the conditions were: (line, condition)."""
     output, checks, at = "", [], 0
@@ -84,8 +94,9 @@ def instrument(text, first_number):
         number = first_number + len(checks)
         switch = f"evo::mutant({number})"
         declared = re.match(r"(?:const )?auto\*? ?\*?(\w+) = ", condition)
-        if ";" in condition:
-            head, last = condition.rsplit(";", 1)
+        split = outer_semicolon(condition)
+        if split >= 0:
+            head, last = condition[:split], condition[split + 1:]
             changed = f"{head}; {switch} && ({last.strip()})"
         elif declared:
             changed = f"{condition}; {switch} && {declared[1]}"
