@@ -27,7 +27,7 @@ struct CheckCase {
   std::vector<std::vector<std::byte>> partly_expected;
   std::vector<std::vector<bool>> known;
 
-  /// What these elements of output `position` must hold, which the reference computed.
+  /// What these elements of output `position` must hold, which expect_rows() computed.
   [[nodiscard]] Expectation expectation_of(std::size_t position, Dtype dtype,
                                            std::span<const std::size_t> elements) const;
 };

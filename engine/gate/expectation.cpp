@@ -24,19 +24,6 @@ std::span<const std::byte> Expectation::element(std::size_t index) const {
   return std::span(bytes_).subspan(index * size_of(dtype_), size_of(dtype_));
 }
 
-Expectation Expectation::at(std::span<const std::size_t> indices) const {
-  Expectation part;
-  part.dtype_ = dtype_;
-  part.bytes_.reserve(indices.size() * size_of(dtype_));
-  part.values_.reserve(indices.size());
-  for (const std::size_t index : indices) {
-    const auto bytes = element(index);
-    part.bytes_.insert(part.bytes_.end(), bytes.begin(), bytes.end());
-    part.values_.push_back(values_[index]);
-  }
-  return part;
-}
-
 std::string element_text(Dtype dtype, const std::byte* element) {
   if (dtype == Dtype::kI64) return std::to_string(load<std::int64_t>(element));
   if (dtype == Dtype::kU64) return std::to_string(load<std::uint64_t>(element));

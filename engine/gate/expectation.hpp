@@ -25,9 +25,6 @@ class Expectation {
   /// All elements as doubles. 64-bit integers are rounded: compare their bytes.
   [[nodiscard]] const std::vector<double>& values() const { return values_; }
 
-  /// A part of it, in this order.
-  [[nodiscard]] Expectation at(std::span<const std::size_t> indices) const;
-
  private:
   Dtype dtype_ = Dtype::kF32;
   std::vector<std::byte> bytes_;

@@ -24,7 +24,6 @@ std::vector<std::uint64_t> draw(std::uint64_t count, std::uint64_t total, std::u
   std::vector<std::uint64_t> all(total);
   std::iota(all.begin(), all.end(), 0);
   count = std::min(count, total);
-  if (count < 2) count = std::min<std::uint64_t>(total, 2);
   std::swap(all[total - 1], all[std::min<std::uint64_t>(1, total - 1)]);
   Random random(seed);
   for (std::uint64_t i = 2; i < count; ++i) std::swap(all[i], all[i + random.below(total - i)]);

@@ -136,6 +136,15 @@ std::vector<double> decode_16_bit(const std::vector<float>& table,
   return values;
 }
 
+template <typename T>
+std::vector<double> decode_plain(std::span<const std::byte> bytes) {
+  std::vector<double> values(bytes.size() / sizeof(T));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = static_cast<double>(load<T>(bytes.data() + i * sizeof(T)));
+  }
+  return values;
+}
+
 }  // namespace
 
 std::string_view to_string(Dtype dtype) { return kNames[static_cast<std::size_t>(dtype)].name; }
@@ -276,18 +285,31 @@ double decode(Dtype dtype, const std::byte* source) {
 }
 
 std::vector<double> decode_all(Dtype dtype, std::span<const std::byte> bytes) {
-  if (dtype == Dtype::kF16) {
-    static const std::vector<float> table = make_table(kF16);
-    return decode_16_bit(table, bytes);
-  }
-  if (dtype == Dtype::kBf16) {
-    static const std::vector<float> table = make_table(kBf16);
-    return decode_16_bit(table, bytes);
+  switch (dtype) {
+    case Dtype::kF16: {
+      static const std::vector<float> table = make_table(kF16);
+      return decode_16_bit(table, bytes);
+    }
+    case Dtype::kBf16: {
+      static const std::vector<float> table = make_table(kBf16);
+      return decode_16_bit(table, bytes);
+    }
+    case Dtype::kF32:
+      return decode_plain<float>(bytes);
+    case Dtype::kF64:
+      return decode_plain<double>(bytes);
+    case Dtype::kI32:
+      return decode_plain<std::int32_t>(bytes);
+    case Dtype::kU32:
+      return decode_plain<std::uint32_t>(bytes);
+    default:
+      break;
   }
   const std::size_t size = size_of(dtype);
-  const std::size_t count = bytes.size() / size;
-  std::vector<double> values(count);
-  for (std::size_t i = 0; i < count; ++i) values[i] = decode(dtype, bytes.data() + i * size);
+  std::vector<double> values(bytes.size() / size);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = decode(dtype, bytes.data() + i * size);
+  }
   return values;
 }
 

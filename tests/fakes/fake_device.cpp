@@ -24,7 +24,12 @@ DeviceInfo fake_info(TimeKind kind) {
   return info;
 }
 
+void FakeDevice::require_context() const {
+  if (lost_) throw std::logic_error("a call on a device that is lost");
+}
+
 BufferId FakeDevice::allocate(const BufferSpec& spec) {
+  require_context();
   std::size_t used = 0;
   for (const auto& [id, buffer] : buffers_) used += buffer.spec.bytes;
   if (spec.bytes > memory_bytes_ || used > memory_bytes_ - spec.bytes) {
@@ -41,33 +46,39 @@ BufferId FakeDevice::allocate(const BufferSpec& spec) {
 }
 
 void FakeDevice::release(BufferId buffer) {
+  require_context();
   if (buffers_.erase(buffer) == 0) throw std::logic_error("released twice, or never allocated");
 }
 
 void FakeDevice::upload(BufferId buffer, std::span<const std::byte> data) {
+  require_context();
   Buffer& target = buffers_.at(buffer);
   if (data.size() > target.spec.bytes) throw std::logic_error("upload of more than the buffer");
   std::copy(data.begin(), data.end(), target.memory.begin() + kGuardBytes);
 }
 
 void FakeDevice::download(BufferId buffer, std::span<std::byte> data) {
+  require_context();
   const Buffer& source = buffers_.at(buffer);
   if (data.size() > source.spec.bytes) throw std::logic_error("download of more than the buffer");
   std::copy_n(source.memory.begin() + kGuardBytes, data.size(), data.begin());
 }
 
 void FakeDevice::copy(BufferId to, BufferId from) {
+  require_context();
   const Buffer& source = buffers_.at(from);
   std::copy_n(source.memory.begin() + kGuardBytes, source.spec.bytes,
               buffers_.at(to).memory.begin() + kGuardBytes);
 }
 
 void FakeDevice::fill(BufferId buffer, std::byte value) {
+  require_context();
   Buffer& target = buffers_.at(buffer);
   std::fill_n(target.memory.begin() + kGuardBytes, target.spec.bytes, value);
 }
 
 void FakeDevice::poison(BufferId buffer, std::span<const std::byte> pattern) {
+  require_context();
   Buffer& target = buffers_.at(buffer);
   for (std::size_t i = 0; i < target.spec.bytes; ++i) {
     target.memory[kGuardBytes + i] = pattern[i % pattern.size()];
@@ -75,6 +86,7 @@ void FakeDevice::poison(BufferId buffer, std::span<const std::byte> pattern) {
 }
 
 std::optional<std::string> FakeDevice::guard_violation(BufferId buffer) {
+  require_context();
   Buffer& target = buffers_.at(buffer);
   const std::span<std::byte> all = target.memory;
   const auto before = all.first(kGuardBytes);
@@ -114,12 +126,17 @@ std::optional<Fault> FakeDevice::launch(KernelId kernel, const LaunchConfig& con
       launch.arguments.push_back(scalars.back().bytes.data());
     }
   }
-  return loaded.run(launch);
+  require_context();
+  auto fault = loaded.run(launch);
+  lost_ = fault && fault->device_lost;
+  return fault;
 }
 
 std::variant<GraphId, Fault> FakeDevice::make_graph(
     KernelId kernel, const LaunchConfig& config,
     std::span<const std::vector<KernelArgument>> argument_sets, int launches) {
+  require_context();
+  if (graphs_left_-- == 0) return Fault{"the graph was refused", "", false};
   const GraphId id = next_id_++;
   graphs_[id] = {kernel, config, {argument_sets.begin(), argument_sets.end()}, launches};
   return id;
@@ -138,6 +155,7 @@ std::variant<double, Fault> FakeDevice::run_graph(GraphId graph) {
 }
 
 void FakeDevice::release_graph(GraphId graph) {
+  require_context();
   if (graphs_.erase(graph) == 0) throw std::logic_error("graph released twice, or never made");
 }
 

@@ -78,10 +78,16 @@ class FakeDevice final : public Device {
   [[nodiscard]] std::size_t kernels_alive() const { return kernels_.size(); }
   [[nodiscard]] std::int64_t flushes() const { return flushes_; }
 
+  /// So many graphs are made, the next one is refused.
+  void set_graphs(int graphs) { graphs_left_ = graphs; }
+
   /// What allocate() refuses to go beyond; without guard zones.
   void set_memory_bytes(std::size_t bytes) { memory_bytes_ = bytes; }
 
  private:
+  /// As a card: after a fault that lost the context no call succeeds.
+  void require_context() const;
+
   struct Buffer {
     BufferSpec spec;
     std::vector<std::byte> memory;  ///< guard zone, buffer, guard zone
@@ -106,6 +112,8 @@ class FakeDevice final : public Device {
   std::uint32_t next_id_ = 1;
   std::int64_t flushes_ = 0;
   std::size_t memory_bytes_ = std::size_t{1} << 32;
+  int graphs_left_ = 1'000'000'000;
+  bool lost_ = false;
 };
 
 }  // namespace evo::fake

@@ -33,7 +33,7 @@ const std::map<std::string, Expected>& expectations() {
       {"folds_max", {kCorrectness, "shape", kUninitialised}},
       {"folds_sum", {kCorrectness, "shape", kUninitialised}},
       {"folds_atomic", {kCorrectness, "shape", kUninitialised}},
-      {"only_over_poison", {kCorrectness, kTimed, kUninitialised}},
+      {"only_over_poison", {kCorrectness, "shape", kUninitialised}},
       {"only_over_nan", {kCorrectness, "shape", kUninitialised}},
       {"skips_known_address", {kCorrectness, kTimed, kAged}},
       {"skips_known_pair", {kCorrectness, kTimed, kAged}},

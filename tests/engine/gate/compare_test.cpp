@@ -174,6 +174,24 @@ TEST(Compare, ErrorsRelativeToTheirRowByHand) {
   EXPECT_EQ(compare_rows({7.5, 1, 0.1, 0.5}, expected, 0).max_row_error, 0);
 }
 
+TEST(Compare, TheWorstRowIsKeptThoughABetterOneFollows) {
+  const Comparison found = compare_rows({7, 1.5, 0.1, 0.71}, {7, 1, 0.1, 0.7}, 2);
+  EXPECT_NEAR(found.max_row_error, 0.1, 1e-7);
+  EXPECT_EQ(found.worst_row_index, 1U);
+}
+
+TEST(Compare, IntegersAreShownWithAllTheirDigits) {
+  const auto text = [](Dtype dtype, double value) {
+    return element_text(dtype, encoded(dtype, {value}).data());
+  };
+  EXPECT_EQ(text(Dtype::kI32, -1234567), "-1234567");
+  EXPECT_EQ(text(Dtype::kU8, 255), "255");
+  EXPECT_EQ(text(Dtype::kF32, -1234567), "-1.235e+06");
+  const std::uint64_t top = std::numeric_limits<std::uint64_t>::max();
+  EXPECT_EQ(element_text(Dtype::kU64, std::as_bytes(std::span(&top, 1)).data()),
+            "18446744073709551615");
+}
+
 TEST(Compare, ARowOfZerosAllowsOnlyZero) {
   const std::vector<double> expected = {0, 0, 3, 4};
   EXPECT_EQ(compare_rows({0, 0, 3, 4}, expected, 2).max_row_error, 0);

@@ -289,5 +289,21 @@ TEST(CorrectnessGate, LeavesNoWorkspaceBehind) {
   EXPECT_EQ(fixture.device->buffers_alive(), alive);
 }
 
+TEST(CorrectnessGate, NoShapeIsNoVerdict) {
+  GateFixture fixture;
+  CorrectnessGate gate(*fixture.device, fixture.problem, *fixture.cases, fixture.judge, {});
+  const auto result =
+      gate.check(fixture.load("honest", GateFixture::honest), {}, [](const std::string&) {});
+  EXPECT_EQ(reason_of(result), "no shape was checked");
+}
+
+TEST(OutputJudge, WithoutAnElementNothingIsRight) {
+  GateFixture fixture;
+  const LoadedKernel kernel = fixture.load("honest", GateFixture::honest);
+  const CheckCase& data = fixture.cases->get(fixture.problem.shape("small"), 0);
+  const OutputJudge::Verdict verdict = fixture.judge.judge(kernel, data, Outputs(4));
+  EXPECT_EQ(verdict.violation.value_or("right"), "no element of any output was compared");
+}
+
 }  // namespace
 }  // namespace evo

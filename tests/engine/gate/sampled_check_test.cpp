@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "engine/core/error.hpp"
 #include "engine/device/virtual/virtual_device.hpp"
 #include "tests/db/sample.hpp"
@@ -180,6 +182,54 @@ TEST_F(Sampled, ACtaOfARowMustExist) {
       EXPECT_THAT(error.what(), HasSubstr("allowed is the number of a CTA below 4096"));
     }
   }
+}
+
+TEST_F(Sampled, CtasThatMostlyWriteNothingCannotStandForAll) {
+  EXPECT_THAT(reason_of(check(kernel(R"(
+  and.b32 %r4, %r1, 3;
+  setp.eq.u32 %p1, %r4, 0;)"))),
+              HasSubstr("y[64] was never written"));
+}
+
+TEST_F(Sampled, CtasThatWritePartsOfRowsCannotStandForAll) {
+  // Every CTA writes its half of a row and leaves the other to the next one: wrong in CTA 1 of
+  // 4096.
+  const CorrectnessResult result = check(kernel(R"(
+  and.b32 %r4, %r1, 1;
+  mul.lo.s32 %r4, %r4, 32;
+  sub.s32 %r5, %r2, %r4;
+  setp.lt.u32 %p1, %r5, 32;)"));
+  EXPECT_THAT(reason_of(result), HasSubstr("was never written"));
+}
+
+TEST_F(Sampled, OnlyShapesWithRowsInCommonAreSampled) {
+  write_file(folder_.path() / "rows.cu", "");
+  const auto is_possible = [&](const std::function<void(Json&)>& change) {
+    Json json = problem_json("1", "ROW");
+    change(json);
+    const Problem problem = Problem::parse(json.dump(), folder_.path());
+    return SampledCheck::is_possible(problem, problem.shape("long").variables);
+  };
+  const Json second = {{"name", "z"}, {"direction", "out"}, {"dtype", "f32"}, {"extent", "R"}};
+  EXPECT_TRUE(is_possible([](Json&) {}));
+  EXPECT_FALSE(is_possible([](Json& json) { json["reference"].erase("cta_of_row"); }));
+  EXPECT_FALSE(is_possible([](Json& json) {
+    json["arguments"][1].erase("row");
+    json["tolerance"].erase("max_row_error");
+  }));
+  EXPECT_FALSE(is_possible([](Json& json) {
+    json["arguments"][1]["direction"] = "inout";
+    json["arguments"][1]["generator"] = {{"distribution", "normal"}};
+  }));
+  EXPECT_FALSE(is_possible([&](Json& json) { json["arguments"].push_back(second); }));
+  EXPECT_TRUE(is_possible([&](Json& json) {
+    json["arguments"].push_back(second);
+    json["arguments"].back()["row"] = 1;
+  }));
+  EXPECT_FALSE(is_possible([&](Json& json) {
+    json["arguments"].push_back(second);
+    json["arguments"].back()["row"] = 2;
+  }));
 }
 
 }  // namespace

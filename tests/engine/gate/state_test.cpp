@@ -112,6 +112,27 @@ TEST(Aged, KernelsTimedTooSeldomAreLaunchedOften) {
   }
 }
 
+TEST(Aged, AFaultOrTooLittleMemoryIsTheReason) {
+  const auto aged = [](GateFixture& fixture, const LoadedKernel& kernel) {
+    CorrectnessGate gate(*fixture.device, fixture.problem, *fixture.cases, fixture.judge, {});
+    return gate.check_aged(kernel, {&fixture.problem.shape("small")}, kAgedLaunches,
+                           [](const std::string&) {});
+  };
+  GateFixture fixture;
+  int launches = 0;
+  const auto faulty = aged(fixture, fixture.load("faulty", [&](const Launch& launch) {
+    return launches++ < 700 ? GateFixture::honest(launch) : Fault{"illegal", "thread 3", true};
+  }));
+  EXPECT_THAT(reason_of(faulty), HasSubstr("illegal"));
+  EXPECT_TRUE(faulty.device_lost);
+  GateFixture small;
+  (void)small.cases->get(small.problem.shape("small"), 0);
+  small.device->set_memory_bytes(1000);
+  small.problem.templates.front().workspace.emplace("scratch", Expression("1000"));
+  EXPECT_THAT(reason_of(aged(small, small.load("large", GateFixture::honest))),
+              HasSubstr("its workspace does not fit"));
+}
+
 /// y = 2 x + 1 on the virtual GPU; `first` runs before the store, with %r5 the launches counted so
 /// far in a variable of the module and %rd7 the workspace.
 std::string kernel(const std::string& first) {
@@ -226,6 +247,72 @@ TEST_F(VirtualState, AnElementThatNobodyWritesIsNamed) {
   EXPECT_THAT(outcome(R"(
   setp.ne.and.u32 %p1, %r4, 30, %p1;)"),
               HasSubstr("y[30] was never written"));
+}
+
+TEST_F(VirtualState, AFaultAfterSoManyLaunchesIsFound) {
+  EXPECT_THAT(outcome(R"(
+  mov.u64 %rd8, launches;
+  ld.global.u32 %r5, [%rd8];
+  setp.gt.u32 %p3, %r5, 900;
+  @%p3 trap;
+  bar.sync 0;
+  @%p2 add.u32 %r6, %r5, 1;
+  @%p2 st.global.u32 [%rd8], %r6;)"),
+              HasSubstr("trap"));
+}
+
+/// A problem whose output is changed in place: y = y + 2 x + 1.
+class InOut : public testing::Test {
+ protected:
+  static std::optional<Fault> honest(const Launch& launch) {
+    for (int i = 0; i < launch.scalar<int>(kN); ++i) {
+      launch.buffer<float>(kY)[i] += 2 * launch.buffer<float>(kX)[i] + 1;
+    }
+    return std::nullopt;
+  }
+
+  InOut() {
+    Argument& y = fixture_.problem.arguments[kY];
+    y.direction = Direction::kInOut;
+    y.generator = fixture_.problem.arguments[kX].generator;
+    const LoadedKernel reference = fixture_.load("added", honest);
+    fixture_.cases = std::make_unique<CaseSet>(*fixture_.device, fixture_.problem, reference.id, 7);
+  }
+
+  std::string checked(const fake::Kernel& kernel) {
+    return reason_of(fixture_.check(fixture_.load("k", kernel)));
+  }
+  std::string timed(const fake::Kernel& kernel) {
+    const TimingResult result = fixture_.timing().time(
+        fixture_.load("k", kernel), fixture_.problem.shape("timed"), [](const std::string&) {});
+    return result.rejection ? result.rejection->reason : "passed";
+  }
+
+  GateFixture fixture_;
+};
+
+TEST_F(InOut, AnHonestKernelPassesEveryGate) {
+  EXPECT_EQ(checked(honest), "passed");
+  EXPECT_EQ(timed(honest), "passed");
+}
+
+TEST_F(InOut, WhatWasThereBeforeCounts) {
+  EXPECT_THAT(checked(GateFixture::honest), HasSubstr("max abs error"));
+  EXPECT_THAT(checked([](const Launch&) { return std::optional<Fault>(); }),
+              HasSubstr("max abs error"));
+  EXPECT_THAT(checked([](const Launch& launch) {
+                launch.buffer<float>(kX)[3] = 5;
+                return honest(launch);
+              }),
+              HasSubstr("changed its input 'x'"));
+}
+
+TEST_F(InOut, WhatIsTimedIsRight) {
+  int launches = 0;
+  EXPECT_THAT(timed([&](const Launch& launch) {
+                return launches++ < 100 ? honest(launch) : std::optional<Fault>();
+              }),
+              HasSubstr("timed launches"));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "engine/core/random.hpp"
 #include "tests/engine/gate/gate_fixture.hpp"
@@ -418,19 +419,148 @@ INSTANTIATE_TEST_SUITE_P(Noises, Pairs,
                                          Noise{.white = 0.002, .slope = 0.0005}));
 
 TEST(Pairs, AFaultNamesTheKernelThatFailed) {
+  for (const bool first_fails : {false, true}) {
+    GateFixture fixture;
+    const LoadedKernel good = fixture.load("good", GateFixture::honest);
+    const LoadedKernel bad = fixture.load("bad", [](const fake::Launch& launch) {
+      return launch.number < 500 ? GateFixture::honest(launch) : Fault{"lost", "", true};
+    });
+    const PairResult result =
+        fixture.timing().compare_pair(first_fails ? bad : good, first_fails ? good : bad,
+                                      fixture.problem.shape("timed"), kSilent);
+    ASSERT_TRUE(result.rejection.has_value());
+    EXPECT_EQ(result.rejection->reason, "lost");
+    EXPECT_EQ(result.failed_first, first_fails);
+    EXPECT_TRUE(result.device_lost);
+  }
+}
+
+TEST(Pairs, AVerdictNeedsAnIntervalBeyondTheLeastEffect) {
+  const auto verdict = [](double low, double high) {
+    PairResult pair;
+    pair.interval = {low, high};
+    return pair.verdict();
+  };
+  EXPECT_EQ(verdict(0.98, 0.99), -1);
+  EXPECT_EQ(verdict(1.01, 1.02), 1);
+  EXPECT_EQ(verdict(0.99, 0.998), 0);
+  EXPECT_EQ(verdict(1.002, 1.01), 0);
+  EXPECT_EQ(verdict(0.97, 1.03), 0);
+}
+
+TEST_F(TimedCheats, SkippingKnownContentInKnownPlaces) {
+  // Fresh data and new buffers are computed: only what the samples themselves leave is wrong.
+  std::map<std::pair<float, const void*>, int> met;
+  EXPECT_THAT(outcome([&](const fake::Launch& launch) {
+                return met[{launch.buffer<float>(kX)[0], launch.arguments[kY]}]++ < 3;
+              }),
+              HasSubstr("timed launches"));
+}
+
+TEST_F(TimedCheats, ComputingOnlyOverWhatALaunchWouldLeave) {
+  int launches = 0;
+  const LoadedKernel kernel = fixture_.load("cheat", [&](const fake::Launch& launch) {
+    const float y = launch.buffer<float>(kY)[0];
+    const bool plausible = std::fabs(y) > 1e-20F && std::fabs(y) < 1e20F;
+    return launches++ < 200 || plausible ? GateFixture::honest(launch) : std::optional<Fault>();
+  });
+  const TimingResult timed =
+      fixture_.timing().time(kernel, fixture_.problem.shape("timed"), kSilent);
+  ASSERT_TRUE(timed.rejection);
+  EXPECT_THAT(timed.rejection->reason, HasSubstr("timed launches"));
+}
+
+TEST_F(TimedCheats, ChangingInputsWithTheLastLaunch) {
+  int launches = 0;
+  int all = 0;
+  std::set<float*> inputs;
+  const auto kernel = [&](const fake::Launch& launch) {
+    const auto fault = GateFixture::honest(launch);
+    float* x = launch.buffer<float>(kX);
+    if (launches++ < 200) inputs.insert(x);
+    for (float* other : inputs) {
+      if (launches == all && other != x) other[5] += 1;
+    }
+    return fault;
+  };
+  const Shape& shape = fixture_.problem.shape("timed");
+  EXPECT_FALSE(fixture_.timing().time(fixture_.load("cheat", kernel), shape, kSilent).rejection);
+  all = launches;
+  launches = 0;
+  const TimingResult timed = fixture_.timing().time(fixture_.load("cheat", kernel), shape, kSilent);
+  ASSERT_TRUE(timed.rejection);
+  EXPECT_THAT(timed.rejection->reason, HasSubstr("changed its input 'x'"));
+}
+
+/// Launches of one timing, counted.
+int launches_of_a_timing() {
   GateFixture fixture;
-  const LoadedKernel good = fixture.load("good", GateFixture::honest);
-  const LoadedKernel bad = fixture.load("bad", [](const fake::Launch& launch) {
-    return launch.number < 500 ? std::optional<Fault>() : Fault{"lost", "", true};
+  int launches = 0;
+  (void)fixture.timing().time(fixture.load("k",
+                                           [&](const fake::Launch& launch) {
+                                             ++launches;
+                                             return GateFixture::honest(launch);
+                                           }),
+                              fixture.problem.shape("timed"), kSilent);
+  return launches;
+}
+
+TEST(TimingGate, AfterAFaultAtAnyLaunchNothingIsLaunched) {
+  const int all = launches_of_a_timing();
+  ASSERT_GT(all, 1000);
+  for (int at = 0; at < all; at += at < all - 60 ? 37 : 1) {
+    for (const bool lost : {false, true}) {
+      GateFixture fixture;
+      (void)fixture.check(fixture.load("honest", GateFixture::honest));
+      int launches = 0;
+      const LoadedKernel kernel = fixture.load("k", [&](const fake::Launch& launch) {
+        return launches++ < at ? GateFixture::honest(launch) : Fault{"illegal", "", lost};
+      });
+      const TimingResult result =
+          fixture.timing().time(kernel, fixture.problem.shape("timed"), kSilent);
+      ASSERT_TRUE(result.rejection) << at;
+      EXPECT_EQ(result.rejection->reason, "illegal") << at;
+      EXPECT_EQ(result.device_lost, lost) << at;
+      EXPECT_FALSE(result.timing) << at;
+      EXPECT_EQ(launches, at + 1) << "a launch after the fault";
+    }
+  }
+}
+
+TEST(TimingGate, AGraphThatIsRefusedIsARejection) {
+  for (const int made : {0, 1, 2, 3}) {
+    GateFixture fixture;
+    const LoadedKernel kernel = fixture.load("k", GateFixture::honest);
+    fixture.device->set_graphs(made);
+    const TimingResult result =
+        fixture.timing().time(kernel, fixture.problem.shape("timed"), kSilent);
+    ASSERT_TRUE(result.rejection) << made;
+    EXPECT_EQ(result.rejection->reason, "the graph was refused");
+  }
+}
+
+TEST(TimingGate, APredictionThatFailsIsARejection) {
+  GateFixture fixture("f32", true, TimeKind::kPredicted);
+  const LoadedKernel faulty = fixture.load("faulty", [](const fake::Launch&) {
+    return std::optional<Fault>(Fault{"illegal", "", true});
   });
   const Shape& shape = fixture.problem.shape("timed");
-  const PairResult second = fixture.timing().compare_pair(good, bad, shape, kSilent);
-  ASSERT_TRUE(second.rejection.has_value());
-  EXPECT_FALSE(second.failed_first);
-  const PairResult first = fixture.timing().compare_pair(bad, good, shape, kSilent);
-  ASSERT_TRUE(first.rejection.has_value());
-  EXPECT_TRUE(first.failed_first);
-  EXPECT_TRUE(first.device_lost);
+  const TimingResult result = fixture.timing().time(faulty, shape, kSilent);
+  ASSERT_TRUE(result.rejection);
+  EXPECT_EQ(result.rejection->reason, "illegal");
+  EXPECT_TRUE(result.device_lost);
+}
+
+TEST(TimingGate, APredictionWithoutMemoryForTheWorkspaceIsARejection) {
+  GateFixture fixture("f32", true, TimeKind::kPredicted);
+  const LoadedKernel kernel = fixture.load("large", GateFixture::honest);
+  const Shape& shape = fixture.problem.shape("timed");
+  (void)fixture.timing().time(kernel, shape, kSilent);
+  fixture.device->set_memory_bytes(10000);
+  fixture.problem.templates.front().workspace.emplace("scratch", Expression("100000"));
+  const TimingResult result = fixture.timing().time(kernel, shape, kSilent);
+  ASSERT_TRUE(result.rejection);
+  EXPECT_THAT(result.rejection->reason, HasSubstr("its workspace does not fit"));
 }
 
 }  // namespace
