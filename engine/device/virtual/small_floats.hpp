@@ -46,8 +46,11 @@ EVO_INLINE std::uint16_t float_to_half_rz(float value) {
   const std::uint32_t magnitude = bits & 0x7fffffffU;
   const std::uint32_t sign = (bits >> 16) & 0x8000U;
   const std::uint32_t normal = (magnitude - 0x38000000U) >> 13;
-  const auto subnormal = static_cast<std::uint32_t>(bits_float(magnitude) * 0x1p24F);
-  std::uint32_t result = magnitude < 0x38800000U ? subnormal : normal;
+  // Of a value that is not subnormal in f16 the conversion would have no defined result.
+  constexpr std::uint32_t kLeastNormal = 0x38800000U;
+  const std::uint32_t small = magnitude < kLeastNormal ? magnitude : kLeastNormal;
+  const auto subnormal = static_cast<std::uint32_t>(bits_float(small) * 0x1p24F);
+  std::uint32_t result = magnitude < kLeastNormal ? subnormal : normal;
   result = magnitude >= 0x47800000U ? 0x7bffU : result;
   result = magnitude == 0x7f800000U ? 0x7c00U : result;
   result = (magnitude > 0x7f800000U) ? 0x7fffU : (result | sign);

@@ -222,6 +222,56 @@ TEST(VirtualDevice, PredictionLeavesMemoryAsItWas) {
   EXPECT_EQ(gpu.read<int>(out, 1024), std::vector<int>(1024, -1));
 }
 
+TEST(VirtualDevice, APredictionOfAFaultyLaunchIsItsFault) {
+  TestGpu gpu;
+  auto loaded = gpu.device().load({.ptx = kAddIndex, .cubin = {}, .entry = "add_index"});
+  const std::vector<KernelArgument> beyond = {
+      gpu.input("in", numbers(8)), gpu.output<int>("out", 1024), ScalarArgument::of(1024)};
+  const auto predicted =
+      gpu.device().predict_us(std::get<KernelId>(loaded), {{4, 1, 1}, {256, 1, 1}, 0}, beyond);
+  ASSERT_TRUE(std::holds_alternative<Fault>(predicted));
+  EXPECT_NE(std::get<Fault>(predicted).reason.find("out-of-bounds"), std::string::npos);
+}
+
+TEST(VirtualDevice, MemoryEndsAndBuffersHaveASize) {
+  const auto device = open_virtual_device("virtual:l4");
+  EXPECT_THROW((void)device->allocate({"large", std::size_t{5} << 30, true}), DeviceMemoryError);
+  EXPECT_THROW((void)device->allocate({"huge", ~std::size_t{0}, true}), DeviceMemoryError);
+  const BufferId buffer = device->allocate({"small", 8, true});
+  std::vector<std::byte> nine(9);
+  EXPECT_THROW(device->upload(buffer, nine), InputError);
+  EXPECT_THROW(device->download(buffer, nine), InputError);
+  EXPECT_THROW(device->fill(buffer + 1000, std::byte{0}), InputError);
+  EXPECT_THROW(device->unload(1000), InputError);
+}
+
+TEST(VirtualDevice, LaunchesBeyondTheKernelsBoundAreRefused) {
+  TestGpu gpu;
+  std::string bounded = kAddIndex;
+  bounded.replace(bounded.find(".param .u32 n)"), 14, ".param .u32 n)\n.maxntid 64, 1, 1");
+  const std::vector<KernelArgument> arguments = {
+      gpu.input("in", numbers(128)), gpu.output<int>("out", 128), ScalarArgument::of(128)};
+  EXPECT_EQ(text_of(gpu.run(bounded, "add_index", {{2, 1, 1}, {64, 1, 1}, 0}, arguments)), "");
+  EXPECT_NE(text_of(gpu.run(bounded, "add_index", {{1, 1, 1}, {128, 1, 1}, 0}, arguments))
+                .find("the kernel is bounded to 64"),
+            std::string::npos);
+}
+
+TEST(VirtualDevice, KnowsWhatNobodyWrote) {
+  const auto device = open_virtual_device("virtual:l4");
+  const BufferId buffer = device->allocate({"b", 8, true});
+  const std::vector<std::byte> pattern = {std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};
+  device->poison(buffer, pattern);
+  EXPECT_EQ(device->first_unwritten(buffer), std::optional<std::size_t>(0));
+  std::vector<std::byte> content(8);
+  device->download(buffer, content);
+  EXPECT_EQ(content[6], std::byte{3});
+  device->upload(buffer, std::vector<std::byte>(5));
+  EXPECT_EQ(device->first_unwritten(buffer), std::optional<std::size_t>(5));
+  device->fill(buffer, std::byte{0});
+  EXPECT_EQ(device->first_unwritten(buffer), std::nullopt);
+}
+
 TEST(VirtualDevice, UnknownNamesListTheKnownOnes) {
   EXPECT_THROW((void)open_virtual_device("virtual:gtx"), InputError);
   for (const char* id : {"virtual:l4", "virtual:a100", "virtual:h200"}) {
