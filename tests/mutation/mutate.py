@@ -32,8 +32,8 @@ FILES = {
         "workspace")},
     "engine/device/guard.cpp": GATE_TESTS,
     "engine/device/arch_limits.cpp": GATE_TESTS,
-    "engine/device/virtual/virtual_device.cpp": ["virtual_test", "gate_test --gtest_filter=-*Noises*"],
-    "engine/device/virtual/global_memory.cpp": ["virtual_test", "gate_test --gtest_filter=-*Noises*"],
+    **{f"engine/device/virtual/{name}.cpp": [*GATE_TESTS, "virtual_nvrtc_test"]
+       for name in ("virtual_device", "global_memory")},
 }
 MUTANT_HEADER = """#pragma once
 #include <cstdlib>

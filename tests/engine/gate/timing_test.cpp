@@ -457,6 +457,20 @@ TEST_F(TimedCheats, SkippingKnownContentInKnownPlaces) {
               HasSubstr("timed launches"));
 }
 
+TEST_F(TimedCheats, ADuelLooksAtWhatItsOwnSamplesLeave) {
+  std::map<std::pair<float, const void*>, int> met;
+  const LoadedKernel wrong = fixture_.load("wrong", [&](const fake::Launch& launch) {
+    const auto key = std::pair(launch.buffer<float>(kX)[0], launch.arguments[kY]);
+    return met[key]++ < 3 ? GateFixture::honest(launch) : std::optional<Fault>();
+  });
+  const LoadedKernel right = fixture_.load("right", GateFixture::honest);
+  const PairResult pair =
+      fixture_.timing().compare_pair(right, wrong, fixture_.problem.shape("timed"), kSilent);
+  ASSERT_TRUE(pair.rejection);
+  EXPECT_EQ(pair.rejection->gate, Gate::kCorrectness);
+  EXPECT_FALSE(pair.failed_first);
+}
+
 TEST_F(TimedCheats, ComputingOnlyOverWhatALaunchWouldLeave) {
   int launches = 0;
   const LoadedKernel kernel = fixture_.load("cheat", [&](const fake::Launch& launch) {
