@@ -176,9 +176,9 @@ std::vector<std::size_t> SampledCheck::rows_to_compare(const CheckCase& data,
   for (std::size_t row = 0; row < all; ++row) {
     std::size_t elements = 0;
     std::size_t written = 0;
-    for (std::size_t i = 0; i < ran.written.size(); ++i) {
-      const std::size_t length = ran.written[i].size() / all;
-      const auto start = ran.written[i].begin() + static_cast<std::ptrdiff_t>(row * length);
+    for (const std::vector<bool>& marks : ran.written) {
+      const std::size_t length = marks.size() / all;
+      const auto start = marks.begin() + static_cast<std::ptrdiff_t>(row * length);
       elements += length;
       written += static_cast<std::size_t>(
           std::count(start, start + static_cast<std::ptrdiff_t>(length), true));
