@@ -43,7 +43,8 @@ class Stopwatch {
 
   /// What a verification changes before it launches.
   enum class Doubt {
-    kNothing,        ///< the outputs keep what earlier launches left
+    kNothing,        ///< the outputs keep what earlier launches left; graphs of whole periods that
+                     ///< do nothing at all leave what is expected, and need kPoison
     kPoison,         ///< the outputs are poisoned
     kFreshInputs,    ///< other data at addresses that the kernel has seen
     kFreshAddresses  ///< data that it has seen, in new buffers

@@ -189,7 +189,7 @@ PairResult TimingGate::compare_pair(const LoadedKernel& first, const LoadedKerne
       const double late = first_leads ? b.sample() : a.sample();
       if (is_over()) break;
       samples.add(first_leads ? early : late, first_leads ? late : early);
-      if (samples.size() == doubted + 1) doubt(Stopwatch::Doubt::kNothing);
+      if (samples.size() == doubted + 1) doubt(Stopwatch::Doubt::kPoison);
     }
     if (is_over()) break;
     samples.summarize_into(result, samples.size() == kBlock ? kPairZ : kLaterPairZ);
