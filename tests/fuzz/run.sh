@@ -8,6 +8,7 @@
 #
 #   EVO_FUZZ_JOBS     targets at a time (all processors)
 #   EVO_FUZZ_WORKERS  processes for each target (1)
+#   EVO_FUZZ_SEED     of the mutations; 0, the default: another one each time
 #   EVO_FUZZ_OUT      folder for logs, findings and new inputs (build/fuzz/out)
 set -u
 here="$(cd "$(dirname "$0")" && pwd)"
@@ -48,6 +49,7 @@ fuzz() {
   [ ! -d "$bin/lib" ] || export LD_LIBRARY_PATH="$bin/lib"
   "$bin/fuzz_$target" \
     "$out/new/$target" "$here/corpus/$target" "${fork[@]}" -max_total_time="$seconds" -timeout=30 \
+    -seed="${EVO_FUZZ_SEED:-0}" \
     -rss_limit_mb=3000 -max_len="${longest[$target]}" -dict="$here/dictionary/$target.dict" \
     -artifact_prefix="$out/$target-" -print_final_stats=1 >"$log" 2>&1
   status=$?
