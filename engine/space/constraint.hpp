@@ -21,7 +21,7 @@ struct ConstraintText {
 
 /// What the names in conditions mean for a list of parameters.
 struct ConditionNames {
-  explicit ConditionNames(const std::vector<Parameter>& parameters);
+  explicit ConditionNames(const std::vector<Parameter>& list);
 
   std::map<std::string, double> values;                        ///< see value_names()
   std::map<std::string, std::size_t, std::less<>> parameters;  ///< macro → index
