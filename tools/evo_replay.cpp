@@ -54,8 +54,8 @@ evo::ExitCode run(const Arguments& arguments) {
   }
   if (!arguments.json) {
     std::fputs(evo::study_table(results).c_str(), stdout);
-    std::printf("%s, %zu repeats, generations of %zu, seed %llu: %.0f evaluations in %.1f s\n",
-                arguments.strategy.c_str(), arguments.study.repeats, arguments.study.batch,
+    std::printf("%s, %zu repeats, %zu in flight, seed %llu: %.0f evaluations in %.1f s\n",
+                arguments.strategy.c_str(), arguments.study.repeats, arguments.study.window,
                 static_cast<unsigned long long>(arguments.study.seed), evaluations, seconds);
   }
   return evo::ExitCode::kGreen;
@@ -74,7 +74,7 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->transform(evo::whole_number(1, 100000000));
   app.add_flag("!--no-cutoff", arguments.study.to_cutoff,
                "end at the budget; P then holds the last value up to its cut-off");
-  app.add_option("--batch", arguments.study.batch, "candidates of a generation")
+  app.add_option("--window", arguments.study.window, "candidates in flight")
       ->capture_default_str()
       ->transform(evo::whole_number(1, 100000));
   app.add_option("--seed", arguments.study.seed, "of the first repeat")

@@ -52,6 +52,7 @@ class FullStrategy final : public SearchBase {
       propose_modelled(proposals, count);
     }
     fill(proposals, count);
+    pending_.insert(pending_.end(), proposals.begin(), proposals.end());
     return proposals;
   }
 
@@ -59,6 +60,8 @@ class FullStrategy final : public SearchBase {
     for (const Observation& observation : observations) {
       seen_.add(observation.candidate);
       observed_.push_back(observation.candidate);
+      const auto pending = std::find(pending_.begin(), pending_.end(), observation.candidate);
+      if (pending != pending_.end()) pending_.erase(pending);
       std::vector<std::uint16_t> point;
       encoding_.append(observation.candidate, point);
       if (!point.empty()) failures_.add(point, !observation.time_us);
@@ -102,7 +105,8 @@ class FullStrategy final : public SearchBase {
         const std::optional<Candidate> candidate = seen_.random_unseen(random_);
         if (!candidate) return;
         const std::size_t distance =
-            std::min(nearest(*candidate, observed_), nearest(*candidate, proposals));
+            std::min({nearest(*candidate, observed_), nearest(*candidate, pending_),
+                      nearest(*candidate, proposals)});
         if (!best || distance > best_distance) {
           best = candidate;
           best_distance = distance;
@@ -178,12 +182,23 @@ class FullStrategy final : public SearchBase {
     return pool;
   }
 
+  /// What is believed of the pool, with what is being evaluated counting as known. The candidates
+  /// that are being evaluated come behind those of the pool.
+  [[nodiscard]] PoolPosterior believed(const GaussianProcess& process,
+                                       std::vector<std::uint16_t> points,
+                                       std::size_t pool_size) const {
+    for (const Candidate& candidate : pending_) encoding_.append(candidate, points);
+    PoolPosterior posterior(process, std::move(points));
+    for (std::size_t i = 0; i < pending_.size(); ++i) posterior.choose(pool_size + i);
+    return posterior;
+  }
+
   /// Indices into the pool, most promising first.
   [[nodiscard]] std::vector<std::size_t> promising(const GaussianProcess& process,
                                                    const ProposalPool& pool) const {
     const std::vector<std::uint16_t> points = pool.encoded();
-    const PoolPosterior posterior(process, points);
     const std::vector<float> failure = failures_.probability(points);
+    const PoolPosterior posterior = believed(process, points, failure.size());
     const Acquisition score{posterior.mean(), posterior.variance(), failure, penalty_};
     std::vector<double> scores(failure.size());
     for (std::size_t i = 0; i < scores.size(); ++i) scores[i] = score(i, settings_.beta_low);
@@ -205,8 +220,8 @@ class FullStrategy final : public SearchBase {
   void choose(const GaussianProcess& process, const ProposalPool& pool,
               std::vector<Candidate>& proposals, std::size_t count) {
     const std::vector<std::uint16_t> points = pool.encoded();
-    PoolPosterior posterior(process, points);
     const std::vector<float> failure = failures_.probability(points);
+    PoolPosterior posterior = believed(process, points, failure.size());
     const Acquisition score{posterior.mean(), posterior.variance(), failure, penalty_};
     std::vector<bool> taken(failure.size(), false);
     for (std::size_t turn = 0; turn < std::min(count, taken.size()); ++turn) {
@@ -232,6 +247,7 @@ class FullStrategy final : public SearchBase {
   double penalty_ = settings_.failure.penalty;
   double next_fit_ = 0;
   std::vector<Candidate> observed_;
+  std::vector<Candidate> pending_;  ///< proposed and not observed, oldest first
   std::vector<Scored> ran_;  ///< fastest first
 };
 

@@ -35,10 +35,10 @@ struct FullSettings {
 ///      and carries interactions of every order; another model learns where candidates fail.
 ///   3. I1 and I2, breeding: valid, unseen neighbours, mutants and crossovers of the elite, random
 ///      candidates, and the neighbours of the most promising of all these (ProposalPool).
-///   4. Choose the generation one by one: the lowest mean − β · deviation + penalty for failing. β
-///   grows
-///      along the generation, from refining to exploring, and what was chosen counts as known, so
-///      that a generation does not crowd in one place.
+///   4. Choose one by one: the lowest mean − β · deviation + penalty for failing. β grows along
+///      what is proposed at once, from refining to exploring; a proposal on its own draws it. What
+///      was chosen, and what is still being evaluated, counts as known, so that proposals do not
+///      crowd in one place.
 ///
 /// State is a function of the seed and the sequence of propose() and observe() calls.
 /// `space` must outlive the strategy.

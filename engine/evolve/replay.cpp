@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 
 #include "engine/core/error.hpp"
 #include "engine/evolve/seen_set.hpp"
@@ -39,25 +40,32 @@ Gate gate_of_failure(const std::string& failure) {
 }
 
 ReplayTrace replay(const RecordedSpace& space, Strategy& strategy, std::size_t budget,
-                   std::size_t batch) {
+                   std::size_t window) {
   ReplayTrace trace;
   SeenSet seen(space);
   double best = std::numeric_limits<double>::infinity();
-  std::vector<Observation> observations;
+  std::deque<Candidate> in_flight;
+  bool exhausted = false;
   while (trace.best_ms.size() < budget) {
-    const std::size_t wanted = std::min(batch, budget - trace.best_ms.size());
-    const std::vector<Candidate> proposals = strategy.propose(wanted);
-    if (proposals.empty()) break;
-    if (proposals.size() > wanted) throw Error(ExitCode::kBadInput, "too many proposals");
-    observations.clear();
-    for (const Candidate& candidate : proposals) {
-      if (!seen.add(candidate)) throw Error(ExitCode::kBadInput, "a candidate was proposed twice");
-      observations.push_back(evaluate(space, candidate));
-      if (observations.back().time_us) best = std::min(best, *observations.back().time_us / 1e3);
-      trace.best_ms.push_back(best);
-      trace.failed.push_back(!observations.back().time_us.has_value());
+    while (!exhausted && in_flight.size() < window &&
+           trace.best_ms.size() + in_flight.size() < budget) {
+      const std::vector<Candidate> proposals = strategy.propose(1);
+      if (proposals.size() > 1) throw Error(ExitCode::kBadInput, "too many proposals");
+      exhausted = proposals.empty();
+      for (const Candidate& candidate : proposals) {
+        if (!seen.add(candidate)) {
+          throw Error(ExitCode::kBadInput, "a candidate was proposed twice");
+        }
+        in_flight.push_back(candidate);
+      }
     }
-    strategy.observe(observations);
+    if (in_flight.empty()) break;
+    const Observation observation = evaluate(space, in_flight.front());
+    in_flight.pop_front();
+    if (observation.time_us) best = std::min(best, *observation.time_us / 1e3);
+    trace.best_ms.push_back(best);
+    trace.failed.push_back(!observation.time_us.has_value());
+    strategy.observe({&observation, 1});
   }
   return trace;
 }

@@ -19,7 +19,7 @@ struct StudyOptions {
   std::size_t repeats = 100;
   std::size_t budget = 400;  ///< evaluations of each repeat; the score may need more, see to_cutoff
   bool to_cutoff = true;     ///< run on to the methodology's cut-off, so that the score is complete
-  std::size_t batch = 8;     ///< candidates of a generation
+  std::size_t window = 8;    ///< candidates in flight
   std::uint64_t seed = 1;    ///< repeat i uses mix_seed(seed, i)
   std::size_t jobs = 1;      ///< threads
 };

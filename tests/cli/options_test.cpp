@@ -45,7 +45,7 @@ std::vector<NumberOption> number_options() {
           {"evo-export --out out", "--candidate"},
           {"evo-replay --recorded none.json", "--repeats"},
           {"evo-replay --recorded none.json", "--budget"},
-          {"evo-replay --recorded none.json", "--batch"},
+          {"evo-replay --recorded none.json", "--window"},
           {"evo-replay --recorded none.json", "--seed", true, false, true},
           {"evo-replay --recorded none.json", "--jobs"}};
 }

@@ -81,7 +81,7 @@ int main(int argc, char** argv) {
   app.add_option("--budget", study.budget)
       ->capture_default_str()
       ->transform(evo::whole_number(1, 100000000));
-  app.add_option("--batch", study.batch)
+  app.add_option("--window", study.window)
       ->capture_default_str()
       ->transform(evo::whole_number(1, 100000));
   app.add_option("--seed", study.seed)->capture_default_str()->transform(evo::seed_number());
