@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "engine/core/device_info.hpp"
 #include "engine/core/measurement.hpp"
 #include "engine/core/rejection.hpp"
-#include "engine/device/device.hpp"
 
 namespace evo {
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "db/records.hpp"
+#include "db/run_store.hpp"
 
 namespace evo {
 
@@ -18,7 +19,7 @@ struct WaitOptions;
 /// is one transaction: it happens as a whole or not at all, also when the process is killed or the
 /// disk is full. Several processes may write to one database at once; a writer waits for the
 /// others. Every failure is a DbError naming the file. Not thread-safe: one Store a thread.
-class Store {
+class Store final : public RunStore {
  public:
   /// Opens for reading and writing; creates the file when it is missing or empty, upgrades an older
   /// version. Throws DbError for a database of another program or of a newer version.
@@ -31,7 +32,7 @@ class Store {
   /// A database that lives as long as the object; for tests.
   [[nodiscard]] static Store in_memory();
 
-  ~Store();
+  ~Store() override;
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
 
@@ -54,19 +55,15 @@ class Store {
   // Compilations ------------------------------------------------------------------------------
 
   [[nodiscard]] std::optional<CompilationRecord> find_compilation(std::string_view key) const;
-  /// All that came out of one request, with dependencies, newest first.
   [[nodiscard]] std::vector<CompilationRecord> find_compilations(
-      std::string_view request_key) const;
-  [[nodiscard]] std::optional<CompilationId> compilation_id(std::string_view key) const;
-  [[nodiscard]] CompilationRecord compilation(CompilationId id) const;
-  /// Keeps what is there when the key is known already (another process was first); returns its id.
-  CompilationId put_compilation(const CompilationRecord& record);
+      std::string_view request_key) const override;
+  [[nodiscard]] std::optional<CompilationId> compilation_id(std::string_view key) const override;
+  [[nodiscard]] CompilationRecord compilation(CompilationId id) const override;
+  CompilationId put_compilation(const CompilationRecord& record) override;
 
   // Evaluations -------------------------------------------------------------------------------
 
-  /// Throws DbError when the record's outcome is not exactly one of green, rejected and duplicate,
-  /// or when this place in the generation is taken.
-  CandidateId record_evaluation(RunId run, const EvaluationRecord& record);
+  CandidateId record_evaluation(RunId run, const EvaluationRecord& record) override;
   /// The first evaluation of that kernel in the run.
   [[nodiscard]] std::optional<CandidateId> find_kernel(RunId run,
                                                        std::string_view kernel_key) const;
@@ -77,15 +74,14 @@ class Store {
 
   // Generations and events --------------------------------------------------------------------
 
-  void record_generation(RunId run, const GenerationRecord& record);
+  void record_generation(RunId run, const GenerationRecord& record) override;
   /// In order.
   [[nodiscard]] std::vector<StoredGeneration> generations(RunId run) const;
-  void record_confirmation(RunId run, const ConfirmationRecord& record);
-  [[nodiscard]] std::vector<ConfirmationRecord> confirmations(RunId run) const;
-  /// Throws DbError unless the candidate is a green, first one of that run.
-  void record_withdrawal(RunId run, const WithdrawalRecord& record);
-  [[nodiscard]] std::vector<WithdrawalRecord> withdrawals(RunId run) const;
-  void record_event(RunId run, std::string_view kind, std::string_view text);
+  void record_confirmation(RunId run, const ConfirmationRecord& record) override;
+  [[nodiscard]] std::vector<ConfirmationRecord> confirmations(RunId run) const override;
+  void record_withdrawal(RunId run, const WithdrawalRecord& record) override;
+  [[nodiscard]] std::vector<WithdrawalRecord> withdrawals(RunId run) const override;
+  void record_event(RunId run, std::string_view kind, std::string_view text) override;
   [[nodiscard]] std::vector<StoredEvent> events(RunId run) const;
 
   /// For db/queries.hpp.

@@ -5,9 +5,10 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "db/store.hpp"
+#include "engine/coordinator/harness.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/gate/coverage.hpp"
-#include "engine/gate/harness.hpp"
 #include "engine/worker/messages.hpp"
 #include "tools/number_options.hpp"
 #include "tools/session_options.hpp"
@@ -82,7 +83,7 @@ OrderedJson result_json(const Harness& harness, const Candidate& candidate,
     return OrderedJson::parse(
         nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   };
-  const Resources& resources = judgement.compilation.resources;
+  const Resources& resources = judgement.built.record.resources;
   OrderedJson json = {{"space", harness.space().definition().name},
                       {"device", harness.device().id},
                       {"arch", harness.arch()},
@@ -91,21 +92,21 @@ OrderedJson result_json(const Harness& harness, const Candidate& candidate,
                       {"verdict", judgement.rejection ? "rejected"
                                   : judgement.timing  ? "green"
                                                       : "within policy"}};
-  if (judgement.compilation.ok) {
+  if (judgement.built.record.ok) {
     json["registers"] = resources.registers;
     json["static_shared_bytes"] = resources.static_shared_bytes;
     json["dynamic_shared_bytes"] = judgement.launch.dynamic_shared_bytes;
     json["spill_store_bytes"] = resources.spill_store_bytes;
     json["spill_load_bytes"] = resources.spill_load_bytes;
     json["stack_bytes"] = resources.stack_bytes;
-    json["ptx_hash"] = judgement.compilation.ptx_hash;
+    json["ptx_hash"] = judgement.built.record.ptx_hash;
     json["launch"] = {{"grid", judgement.launch.grid}, {"block", judgement.launch.block}};
   }
   json["checks"] = plain(judgement.checks);
   json["checked"] = coverage_text(judgement.checks);
   if (judgement.timing) json["timing"] = plain(*judgement.timing);
   if (judgement.rejection) json["rejection"] = plain(*judgement.rejection);
-  json["compile_ms"] = judgement.compile_ms;
+  json["compile_ms"] = judgement.built.compile_ms;
   json["check_ms"] = judgement.check_ms;
   json["time_ms"] = judgement.time_ms;
   return json;
@@ -131,10 +132,10 @@ void print_checks(const Judgement& judgement) {
 void print_people(const Harness& harness, const Candidate& candidate, const Judgement& judgement,
                   const Options& options) {
   std::printf("%s\n", harness.space().config_json(candidate).c_str());
-  if (judgement.compilation.ok) {
-    const Resources& resources = judgement.compilation.resources;
-    std::printf("build        %.0f ms, %s for %s\n", judgement.compile_ms,
-                judgement.compilation.compiler.c_str(), harness.arch().c_str());
+  if (judgement.built.record.ok) {
+    const Resources& resources = judgement.built.record.resources;
+    std::printf("build        %.0f ms, %s for %s\n", judgement.built.compile_ms,
+                judgement.built.record.compiler.c_str(), harness.arch().c_str());
     std::printf("registers    %d per thread\n", resources.registers);
     std::printf("shared       %d static + %u dynamic bytes per CTA\n",
                 resources.static_shared_bytes, judgement.launch.dynamic_shared_bytes);
@@ -165,7 +166,7 @@ void print_people(const Harness& harness, const Candidate& candidate, const Judg
   } else {
     std::printf("%s\n", judgement.timing ? "GREEN" : "WITHIN POLICY (not run)");
   }
-  if (options.log) std::printf("%s\n", judgement.compilation.log.c_str());
+  if (options.log) std::printf("%s\n", judgement.built.record.log.c_str());
 }
 
 void save(const Judgement& judgement, const std::string& folder) {
@@ -174,11 +175,11 @@ void save(const Judgement& judgement, const std::string& folder) {
   std::filesystem::create_directories(root, error);
   if (error) throw InputError("--save " + folder + ": " + error.message());
   write_file(root / "kernel.cu",
-             "// " + judgement.compilation.options + "\n" + judgement.compilation.source);
-  write_file(root / "kernel.log", judgement.compilation.log);
-  if (!judgement.compilation.ok) return;
-  write_file(root / "kernel.ptx", judgement.compilation.ptx);
-  write_file(root / "kernel.cubin", judgement.compilation.cubin);
+             "// " + judgement.built.record.options + "\n" + judgement.built.record.source);
+  write_file(root / "kernel.log", judgement.built.record.log);
+  if (!judgement.built.record.ok) return;
+  write_file(root / "kernel.ptx", judgement.built.record.ptx);
+  write_file(root / "kernel.cubin", judgement.built.record.cubin);
 }
 
 ExitCode judge(const Options& options) {
@@ -186,24 +187,16 @@ ExitCode judge(const Options& options) {
   const auto on_event = [](const std::string&, const std::string& text) {
     std::cerr << "evo-judge: " << text << '\n';
   };
-  std::unique_ptr<DeviceClient> device = options.session.open_device(on_event);
-  const std::string honesty = honesty_line(device ? &device->info() : nullptr);
+  Services services = options.session.open_services(store, on_event);
+  const DeviceInfo* device = services.device ? &services.device->info() : nullptr;
+  const std::string honesty = honesty_line(device);
   if (!honesty.empty()) std::cerr << honesty << '\n';
-  HarnessOptions harness_options;
-  harness_options.space_file = options.session.space_file(device ? device->info().arch : "");
-  harness_options.shape = options.session.shape;
-  harness_options.check_seed = options.check_seed != 0 ? options.check_seed : fresh_seed();
-  harness_options.line_info = device && device->info().time_kind == TimeKind::kPredicted;
-  harness_options.cold = options.session.cold;
-  harness_options.compile_memory_bytes = options.session.compiler_memory_bytes();
-  harness_options.on_event = on_event;
-  Harness harness(harness_options, store, std::move(device));
+  HarnessOptions harness_options = options.session.harness_options(
+      services, options.check_seed != 0 ? options.check_seed : fresh_seed());
+  harness_options.line_info = device != nullptr && device->time_kind == TimeKind::kPredicted;
+  Harness harness(harness_options, std::move(services));
   const Candidate candidate = candidate_of(harness.space(), options);
-  const std::atomic<bool> never{false};
-  const Judgement judgement = harness
-                                  .judge({candidate}, std::numeric_limits<double>::infinity(),
-                                         never, [](std::size_t, const Judgement&) {})
-                                  .front();
+  const Judgement judgement = harness.judge(candidate);
   if (!options.save.empty()) save(judgement, options.save);
   if (options.json) {
     std::cout << result_json(harness, candidate, judgement).dump() << '\n';

@@ -7,13 +7,13 @@
 #include <nlohmann/json.hpp>
 
 #include "db/lock_wait.hpp"
+#include "engine/coordinator/run_setup.hpp"
+#include "engine/coordinator/steadiness.hpp"
 #include "engine/core/hash.hpp"
-#include "engine/evolve/steadiness.hpp"
 #include "engine/gate/coverage.hpp"
 #include "tools/evo_elite_answers.hpp"
 #include "tools/evo_tune_policy.hpp"
 #include "tools/evo_tune_report.hpp"
-#include "tools/evo_tune_resume.hpp"
 #include "tools/number_options.hpp"
 #include "tools/session_options.hpp"
 #include "tools/tool_main.hpp"
@@ -78,6 +78,9 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--children", options.tuner.children, "candidates a generation")
       ->capture_default_str()
       ->transform(whole_number(1, 10000));
+  app.add_option("--window", options.tuner.window,
+                 "candidates in flight (default: 16; as many as --children where that is given)")
+      ->transform(whole_number(1, 10000));
   app.add_option("--elite", options.tuner.elite, "kernels kept")
       ->capture_default_str()
       ->transform(whole_number(1, 1000));
@@ -89,7 +92,7 @@ void declare(CLI::App& app, Options& options) {
                  "seed of the inputs of the checks (default: a fresh one)")
       ->transform(seed_number());
   app.add_option("--max-seconds", options.tuner.max_seconds,
-                 "stop after the generation that passes this")
+                 "end the run after so long, within one launch")
       ->check(seconds_number());
   app.add_option("--db", options.db, "database file")->capture_default_str();
   app.add_option("--resume", options.resume_run,
@@ -106,27 +109,6 @@ void declare(CLI::App& app, Options& options) {
   app.footer(
       "\nExit codes: 0 a green winner; 1 nothing is green; 2 bad usage or input; "
       "3 toolkit or device missing; 130 interrupted, everything saved.");
-}
-
-RunInfo run_info(const Harness& harness, const Options& options, std::uint64_t check_seed) {
-  const SpaceDefinition& space = harness.space().definition();
-  RunInfo info;
-  info.device = harness.device();
-  info.problem = {harness.problem_key(), harness.problem().name, harness.problem().text};
-  info.space = {harness.space().content_key(), space.name, read_text_file(space.file)};
-  info.shape = harness.shape().name;
-  info.seed = options.tuner.seed;
-  info.strategy = options.tuner.strategy;
-  info.elite_size = static_cast<int>(options.tuner.elite);
-  info.children = static_cast<int>(options.tuner.children);
-  info.flops_per_launch = harness.problem().flops.evaluate(harness.shape().variables);
-  info.bytes_per_launch = harness.problem().bytes.evaluate(harness.shape().variables);
-  info.options_json = OrderedJson{{"generations", options.tuner.generations},
-                                  {"check_seed", check_seed},
-                                  {"cold", options.session.cold}}
-                          .dump();
-  info.evo_version = EVO_VERSION;
-  return info;
 }
 
 /// Digits, where they fit 64 bits.
@@ -150,11 +132,12 @@ void describe(const Harness& harness, const TuneReport& report, RunId run) {
 
 /// Where the time went, and how fast candidates were judged.
 void report_speed(const Harness& harness, const Tuner& tuner, const TuneReport& report) {
-  const PhaseTimes times = harness.times();
+  const PhaseTimes& times = harness.times();
   const double total_ms = tuner.progress().elapsed_s * 1e3;
   const auto evaluated = static_cast<double>(tuner.progress().evaluated);
   const double rate = total_ms > 0 ? evaluated / total_ms * 1e3 : 0;
-  const double busy = total_ms > 0 ? times.busy_ms / total_ms : 0;
+  const double device_ms = times.check_ms + times.time_ms + times.confirm_ms;
+  const double engine_ms = std::max(total_ms - device_ms - times.starved_ms, 0.0);
   report.emit({{"event", "speed"},
                {"evaluated", evaluated},
                {"total_ms", total_ms},
@@ -163,14 +146,15 @@ void report_speed(const Harness& harness, const Tuner& tuner, const TuneReport& 
                {"check_ms", times.check_ms},
                {"time_ms", times.time_ms},
                {"confirm_ms", times.confirm_ms},
-               {"idle_ms", total_ms - times.busy_ms},
-               {"busy_share", busy}});
+               {"starved_ms", times.starved_ms},
+               {"engine_ms", engine_ms}});
   char line[256];
-  std::snprintf(line, sizeof line,
-                "%.1f candidates/s; of %.1f s: compilers running %.1f, checking %.1f, timing %.1f, "
-                "confirming %.1f; device or compilers busy %.0f %%",
-                rate, total_ms / 1e3, times.compile_ms / 1e3, times.check_ms / 1e3,
-                times.time_ms / 1e3, times.confirm_ms / 1e3, busy * 100);
+  std::snprintf(
+      line, sizeof line,
+      "%.1f candidates/s; of %.1f s: checking %.1f, timing %.1f, confirming %.1f, waiting "
+      "for compilers %.1f, the engine itself %.2f; compilers running %.1f",
+      rate, total_ms / 1e3, times.check_ms / 1e3, times.time_ms / 1e3, times.confirm_ms / 1e3,
+      times.starved_ms / 1e3, engine_ms / 1e3, times.compile_ms / 1e3);
   report.say(line);
 }
 
@@ -194,8 +178,8 @@ std::string report_policy(Harness& harness, Store& store, RunId run, const Optio
                      !stop_requested;
   if (timed) {
     report.say("timing what only the policy rejected");
-    cost = policy_cost(harness, rejects, tuner.elite().members().front(),
-                       options.time_policy_rejects, stop_requested);
+    cost =
+        policy_cost(harness, rejects, tuner.elite().members().front(), options.time_policy_rejects);
     const std::string line = policy_cost_text(*cost, kind);
     store.record_event(run, "policy cost", line.substr(0, line.size() - 1));
     text += line;
@@ -235,19 +219,20 @@ void print_result(const Store& store, RunId run, const Options& options, const T
 }
 
 /// The run itself, from its first generation to what it prints.
-ExitCode search(Harness& harness, Store& store, RunId run, const TunerOptions& tuner_options,
-                TuneReport& report, const Options& options,
-                const std::vector<StoredEvaluation>& history,
-                const std::vector<StoredGeneration>& generations) {
-  describe(harness, report, run);
-
-  Tuner tuner(harness, store, run, tuner_options, report);
-  const TunerEnd end = tuner.run(history, generations, stop_requested);
+ExitCode search(Harness& harness, Store& store, OpenRun open, TuneReport& report,
+                const Options& options) {
+  describe(harness, report, open.id);
+  Tuner tuner(harness, store, open.id, open.tuner, report);
+  const TunerEnd end = tuner.run(std::move(open.history), stop_requested);
   report_speed(harness, tuner, report);
-  const std::string policy = report_policy(harness, store, run, options, report, tuner);
-  store.finish_run(run,
+  if (tuner.progress().left_out > 0) {
+    report.say("out of time: " + std::to_string(tuner.progress().left_out) +
+               " green candidates of the last generation were not compared with the elite");
+  }
+  const std::string policy = report_policy(harness, store, open.id, options, report, tuner);
+  store.finish_run(open.id,
                    end == TunerEnd::kInterrupted ? RunStatus::kInterrupted : RunStatus::kFinished);
-  print_result(store, run, options, report, tuner, policy);
+  print_result(store, open.id, options, report, tuner, policy);
   if (end == TunerEnd::kInterrupted) {
     report.say("interrupted; everything is saved: continue with --resume");
     return ExitCode::kInterrupted;
@@ -259,56 +244,32 @@ ExitCode search(Harness& harness, Store& store, RunId run, const TunerOptions& t
 ExitCode tune(const Options& options) {
   Store store = Store::open_waiting(options.db, {.stop = &stop_requested});
   RunId run = 0;
-  const auto on_event = [&](const std::string& kind, const std::string& text) {
-    if (run > 0) store.record_event(run, kind, text);
-  };
-  std::unique_ptr<DeviceClient> device = options.session.open_device(on_event);
-  const bool judged = device != nullptr;
-  const TuneReport* reporter = nullptr;
+  Services services =
+      options.session.open_services(store, [&](const std::string& kind, const std::string& text) {
+        if (run > 0) store.record_event(run, kind, text);
+      });
+  const DeviceInfo* device = services.device ? &services.device->info() : nullptr;
   TuneReport report(
-      {options.json, options.quiet, judged ? device->info().time_kind : TimeKind::kMeasured});
-  reporter = &report;
-  const std::string honesty = honesty_line(judged ? &device->info() : nullptr);
+      {options.json, options.quiet, device != nullptr ? device->time_kind : TimeKind::kMeasured});
+  const std::string honesty = honesty_line(device);
   if (!honesty.empty()) {
-    reporter->say(honesty);
-    reporter->emit({{"event", "notice"}, {"text", honesty}});
+    report.say(honesty);
+    report.emit({{"event", "notice"}, {"text", honesty}});
   }
-  HarnessOptions harness_options;
-  harness_options.space_file =
-      options.session.space_file(judged ? device->info().arch : std::string());
-  harness_options.shape = options.session.shape;
-  harness_options.jobs = options.session.job_count();
-  harness_options.check_seed = options.check_seed != 0 ? options.check_seed : fresh_seed();
-  harness_options.cold = options.session.cold;
-  harness_options.compile_memory_bytes = options.session.compiler_memory_bytes();
-  harness_options.on_event = on_event;
-  Harness harness(harness_options, store, std::move(device));
-
-  const RunInfo info = run_info(harness, options, harness_options.check_seed);
-  TunerOptions tuner_options = options.tuner;
-  std::vector<StoredEvaluation> history;
-  std::vector<StoredGeneration> generations;
-  if (options.resume) {
-    const StoredRun resumed = resumed_run(store, info, *options.resume);
-    run = resumed.id;
-    tuner_options.seed = resumed.info.seed;
-    tuner_options.strategy = resumed.info.strategy;
-    tuner_options.elite = static_cast<std::size_t>(resumed.info.elite_size);
-    tuner_options.children = static_cast<std::size_t>(resumed.info.children);
-    // The run's own inputs: what is judged from here on is judged as it would have been.
-    const auto stored_options = OrderedJson::parse(resumed.info.options_json);
-    harness.use_check_seed(stored_options.value("check_seed", harness_options.check_seed));
-    history = recorded_history(store, run);
-    generations = store.generations(run);
-    report.say("resuming run " + std::to_string(run) + ": " + std::to_string(history.size()) +
-               " evaluations are kept");
-  } else {
-    (void)make_strategy(tuner_options.strategy, harness.space(), {});  // refuses a bad name early
-    run = store.start_run(info);
-  }
+  const std::uint64_t check_seed = options.check_seed != 0 ? options.check_seed : fresh_seed();
+  const HarnessOptions harness_options = options.session.harness_options(services, check_seed);
+  Harness harness(harness_options, std::move(services));
+  const RunRequest request{options.tuner, check_seed, options.session.cold, EVO_VERSION};
+  OpenRun open = options.resume ? continue_run(store, harness, request, *options.resume)
+                                : begin_run(store, harness, request);
+  run = open.id;
   something_to_save = true;
+  if (options.resume) {
+    report.say("resuming run " + std::to_string(run) + ": " +
+               std::to_string(open.history.evaluations.size()) + " evaluations are kept");
+  }
   try {
-    return search(harness, store, run, tuner_options, report, options, history, generations);
+    return search(harness, store, std::move(open), report, options);
   } catch (const DbError& error) {
     throw DbError(std::string(error.what()) + "\nrun " + std::to_string(run) +
                   " stopped here; once the database can be written, continue it with --resume");
@@ -320,6 +281,9 @@ ExitCode run(int argc, char** argv) {
   CLI::App app(kDescription);
   declare(app, options);
   if (const auto done = parse_command_line(app, argc, argv)) return *done;
+  if (app.count("--children") > 0 && app.count("--window") == 0) {
+    options.tuner.window = options.tuner.children;
+  }
   if (app.count("--resume") > 0) {
     options.resume = Resumption{options.resume_run, options.db, {}};
     for (const CLI::Option* option : app.get_options()) {

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "engine/evolve/policy_cost.hpp"
+#include "engine/coordinator/policy_cost.hpp"
 
 namespace evo {
 

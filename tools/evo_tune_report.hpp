@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "engine/evolve/tuner.hpp"
+#include "engine/coordinator/tuner.hpp"
 
 namespace evo {
 

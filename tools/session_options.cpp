@@ -5,6 +5,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
+#include "engine/worker/device_client.hpp"
 #include "tools/number_options.hpp"
 
 namespace evo {
@@ -44,18 +45,29 @@ std::size_t SessionOptions::job_count() const {
   return jobs > 0 ? jobs : std::max(1U, std::thread::hardware_concurrency());
 }
 
-std::uint64_t SessionOptions::compiler_memory_bytes() const {
+Services SessionOptions::open_services(RunStore& store, const EventSink& on_event) const {
   constexpr double kGiga = 1e9;
-  return static_cast<std::uint64_t>(compiler_gb * kGiga);
+  constexpr double kMilli = 1e3;
+  CompilePoolOptions pool;
+  pool.jobs = job_count();
+  pool.memory_bytes = static_cast<std::uint64_t>(compiler_gb * kGiga);
+  pool.on_event = on_event;
+  Services services{store, std::make_unique<CompilePool>(worker_program(), pool), nullptr};
+  if (device == "none") return services;
+  services.device = std::make_unique<DeviceClient>(
+      worker_program(), device,
+      std::chrono::milliseconds(static_cast<std::int64_t>(step_seconds * kMilli)), on_event);
+  return services;
 }
 
-std::unique_ptr<DeviceClient> SessionOptions::open_device(DeviceClient::EventSink on_event) const {
-  if (device == "none") return nullptr;
-  constexpr double kMilli = 1e3;
-  return std::make_unique<DeviceClient>(
-      worker_program(), device,
-      std::chrono::milliseconds(static_cast<std::int64_t>(step_seconds * kMilli)),
-      std::move(on_event));
+HarnessOptions SessionOptions::harness_options(const Services& services,
+                                               std::uint64_t check_seed) const {
+  HarnessOptions options;
+  options.space_file = space_file(services.device ? services.device->info().arch : std::string());
+  options.shape = shape;
+  options.check_seed = check_seed;
+  options.cold = cold;
+  return options;
 }
 
 std::filesystem::path SessionOptions::space_file(const std::string& arch) const {

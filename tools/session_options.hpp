@@ -6,7 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "engine/worker/device_client.hpp"
+#include "engine/coordinator/harness.hpp"
+#include "engine/worker/compile_pool.hpp"
 
 namespace evo {
 
@@ -25,11 +26,13 @@ struct SessionOptions {
   /// The number of compiler processes asked for, or one for each core.
   [[nodiscard]] std::size_t job_count() const;
 
-  /// compiler_gb in bytes.
-  [[nodiscard]] std::uint64_t compiler_memory_bytes() const;
+  /// Starts the workers: the compilers, and the device's, which is null for "none". Throws
+  /// MissingError or InputError.
+  [[nodiscard]] Services open_services(RunStore& store, const EventSink& on_event) const;
 
-  /// Starts the device worker; null for "none". Throws MissingError or InputError.
-  [[nodiscard]] std::unique_ptr<DeviceClient> open_device(DeviceClient::EventSink on_event) const;
+  /// For what `services` has. Throws InputError when there is no space file.
+  [[nodiscard]] HarnessOptions harness_options(const Services& services,
+                                               std::uint64_t check_seed) const;
 
   /// The space file asked for, or the default for `arch`. Throws InputError when there is none.
   [[nodiscard]] std::filesystem::path space_file(const std::string& arch) const;

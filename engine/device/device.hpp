@@ -11,26 +11,10 @@
 #include <variant>
 #include <vector>
 
-#include "engine/core/measurement.hpp"
+#include "engine/core/device_info.hpp"
+#include "engine/core/launch_config.hpp"
 
 namespace evo {
-
-/// What the engine needs to know of a device, real or virtual.
-struct DeviceInfo {
-  std::string id;    ///< as on the command line: "cuda:0", "virtual:l4"
-  std::string name;  ///< "NVIDIA H200"
-  std::string arch;  ///< what to compile for: "sm_90"
-  TimeKind time_kind = TimeKind::kMeasured;
-  int sm_count = 0;
-  double clock_mhz = 0;  ///< boost
-  int max_registers_per_thread = 255;
-  int max_shared_bytes_per_cta = 0;  ///< opt-in limit, static + dynamic
-  int max_threads_per_cta = 1024;
-  std::int64_t l2_bytes = 0;
-  double peak_tflops = 0;         ///< the highest dense rate of any of its units; for the floor
-  double peak_bandwidth_gbs = 0;  ///< DRAM, GB/s
-  std::string driver;             ///< driver version, or the virtual GPU's version
-};
 
 using BufferId = std::uint32_t;
 using KernelId = std::uint32_t;
@@ -59,12 +43,6 @@ struct ScalarArgument {
 };
 
 using KernelArgument = std::variant<BufferId, ScalarArgument>;
-
-struct LaunchConfig {
-  std::array<std::uint32_t, 3> grid = {1, 1, 1};
-  std::array<std::uint32_t, 3> block = {1, 1, 1};
-  std::uint32_t dynamic_shared_bytes = 0;
-};
 
 /// The compiled kernel: PTX for a virtual device, machine code for a real one.
 struct KernelImage {

@@ -46,25 +46,31 @@ FailureModel::TrainingSet FailureModel::training_set(std::size_t first, std::siz
 
 void FailureModel::learn() {
   const std::size_t n = outcomes_.size();
-  if (failures_ == 0 || failures_ == n || static_cast<double>(n) < next_fit_) return;
-  next_fit_ = static_cast<double>(n) * kFitGrowth;
-  const std::size_t half = settings_.prior.max_points / 2;
-  const TrainingSet set = training_set(half, half);
-  fitted_ = improved_kernel(std::move(fitted_), settings_.prior, set.points, set.targets);
+  if (failures_ == 0 || failures_ == n || n == learned_) return;
+  learned_ = n;
+  if (static_cast<double>(n) >= next_fit_) {
+    next_fit_ = static_cast<double>(n) * kFitGrowth;
+    const std::size_t half = settings_.prior.max_points / 2;
+    const TrainingSet set = training_set(half, half);
+    process_.reset();  // it refers to the kernel
+    fitted_ = improved_kernel(std::move(fitted_), settings_.prior, set.points, set.targets);
+  }
+  TrainingSet set = training_set(settings_.first, settings_.latest);
+  rate_ = set.rate;
+  deviation_ = set.deviation;
+  process_.emplace(fitted_.kernel, std::move(set.points), set.targets, fitted_.noise);
 }
 
 std::vector<float> FailureModel::probability(std::span<const std::uint16_t> pool) const {
   const std::size_t m = pool.size() / width_;
   if (failures_ == 0) return std::vector<float>(m, 0.0F);
   if (failures_ == outcomes_.size()) return std::vector<float>(m, 1.0F);
-  TrainingSet set = training_set(settings_.first, settings_.latest);
-  const GaussianProcess process(fitted_.kernel, std::move(set.points), set.targets, fitted_.noise);
-  const PoolPosterior posterior(process, {pool.begin(), pool.end()});
+  const PoolPosterior posterior(*process_, {pool.begin(), pool.end()});
   std::vector<float> probability(m);
   for (std::size_t i = 0; i < m; ++i) {
-    const double latent = set.rate - 0.5 + set.deviation * static_cast<double>(posterior.mean()[i]);
+    const double latent = rate_ - 0.5 + deviation_ * static_cast<double>(posterior.mean()[i]);
     const double spread =
-        set.deviation * std::sqrt(static_cast<double>(posterior.variance()[i]) + fitted_.noise);
+        deviation_ * std::sqrt(static_cast<double>(posterior.variance()[i]) + fitted_.noise);
     const double z = latent / spread;
     probability[i] = static_cast<float>(1 / (1 + portable_exp(-kLogisticScale * z)));
   }

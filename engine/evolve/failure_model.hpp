@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "engine/evolve/gaussian_process.hpp"
 #include "engine/evolve/kernel_fit.hpp"
 
 namespace evo {
@@ -31,11 +33,11 @@ class FailureModel {
   /// `point`: encoded.
   void add(std::span<const std::uint16_t> point, bool failed);
 
-  /// Improves the kernel when enough was added since the last time.
+  /// Takes in what was added since the last time; improves the kernel when it was enough.
   void learn();
 
-  /// 0 … 1 for each of `pool` (encoded); all 0 before the first failure and all 1 before the first
-  /// success.
+  /// 0 … 1 for each of `pool` (encoded), as learned last; all 0 before the first failure and all 1
+  /// before the first success.
   [[nodiscard]] std::vector<float> probability(std::span<const std::uint16_t> pool) const;
 
  private:
@@ -54,6 +56,10 @@ class FailureModel {
   std::vector<bool> outcomes_;
   std::size_t failures_ = 0;
   double next_fit_ = 0;
+  std::size_t learned_ = 0;  ///< outcomes that the process knows
+  std::optional<GaussianProcess> process_;
+  double rate_ = 0;
+  double deviation_ = 1;
 };
 
 }  // namespace evo

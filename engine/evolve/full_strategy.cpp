@@ -177,7 +177,7 @@ class FullStrategy final : public SearchBase {
     ProposalPool pool(space_, encoding_, seen_);
     pool.breed(elite, settings_.pool, random_);
     if (settings_.pool.climbers > 0 && !pool.candidates().empty()) {
-      pool.climb(promising(process, pool), settings_.pool);
+      pool.climb(promising(process, pool), settings_.pool, random_);
     }
     return pool;
   }
@@ -248,7 +248,7 @@ class FullStrategy final : public SearchBase {
   double next_fit_ = 0;
   std::vector<Candidate> observed_;
   std::vector<Candidate> pending_;  ///< proposed and not observed, oldest first
-  std::vector<Scored> ran_;  ///< fastest first
+  std::vector<Scored> ran_;         ///< fastest first
 };
 
 }  // namespace

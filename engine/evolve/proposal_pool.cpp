@@ -14,8 +14,14 @@ void ProposalPool::add(const Candidate& candidate) {
   candidates_.push_back(candidate);
 }
 
-void ProposalPool::add_neighbours(const Candidate& candidate) {
-  for (const Candidate& near : neighbours(*space_, candidate, Neighbourhood::kAnyValue)) add(near);
+void ProposalPool::add_neighbours(const Candidate& candidate, std::size_t most, Random& random) {
+  const std::vector<Candidate> near = neighbours(*space_, candidate, Neighbourhood::kAnyValue);
+  if (near.size() <= most) {
+    for (const Candidate& neighbour : near) add(neighbour);
+    return;
+  }
+  const std::vector<std::size_t> order = random_order(near.size(), random);
+  for (std::size_t i = 0; i < most; ++i) add(near[order[i]]);
 }
 
 Candidate ProposalPool::mutated(Candidate candidate, std::size_t changes, Random& random) const {
@@ -42,9 +48,7 @@ Candidate ProposalPool::crossed(std::span<const Candidate> parents, Random& rand
 
 void ProposalPool::breed(std::span<const Candidate> parents, const PoolSettings& settings,
                          Random& random) {
-  if (settings.neighbours) {
-    for (const Candidate& parent : parents) add_neighbours(parent);
-  }
+  for (const Candidate& parent : parents) add_neighbours(parent, settings.neighbours, random);
   for (std::size_t i = 0; i < settings.mutants; ++i) {
     const Candidate& parent = parents[random.below(parents.size())];
     add(mutated(parent, random.below(3) == 0 ? 3 : 2, random));
@@ -57,12 +61,13 @@ void ProposalPool::breed(std::span<const Candidate> parents, const PoolSettings&
   }
 }
 
-void ProposalPool::climb(std::span<const std::size_t> order, const PoolSettings& settings) {
+void ProposalPool::climb(std::span<const std::size_t> order, const PoolSettings& settings,
+                         Random& random) {
   const std::vector<Candidate> before = std::exchange(candidates_, {});
   members_.clear();
   for (std::size_t i = 0; i < std::min(settings.kept, order.size()); ++i) add(before[order[i]]);
   for (std::size_t i = 0; i < std::min(settings.climbers, order.size()); ++i) {
-    add_neighbours(before[order[i]]);
+    add_neighbours(before[order[i]], settings.neighbours, random);
   }
 }
 

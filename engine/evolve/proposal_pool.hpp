@@ -13,9 +13,9 @@ namespace evo {
 
 /// How many candidates each operator contributes (attempts that are invalid or seen are lost).
 struct PoolSettings {
-  bool neighbours = true;        ///< every single change of each parent
-  std::size_t mutants = 240;     ///< two or three random changes of a parent
-  std::size_t crossovers = 100;  ///< of two parents, half of them with one more change
+  std::size_t neighbours = 80;  ///< single changes of each parent; random ones where there are more
+  std::size_t mutants = 120;    ///< two or three random changes of a parent
+  std::size_t crossovers = 50;  ///< of two parents, half of them with one more change
   std::size_t randoms = 150;
   std::size_t kept = 60;     ///< of all these, the most promising stay …
   std::size_t climbers = 3;  ///< … and the neighbours of so many of them join; 0: one round only
@@ -32,7 +32,7 @@ class ProposalPool {
 
   /// Keeps the `settings.kept` first of `order` (indices into candidates()) and adds the neighbours
   /// of the `settings.climbers` first.
-  void climb(std::span<const std::size_t> order, const PoolSettings& settings);
+  void climb(std::span<const std::size_t> order, const PoolSettings& settings, Random& random);
 
   [[nodiscard]] const std::vector<Candidate>& candidates() const { return candidates_; }
   /// All of them, encoded.
@@ -40,7 +40,7 @@ class ProposalPool {
 
  private:
   void add(const Candidate& candidate);
-  void add_neighbours(const Candidate& candidate);
+  void add_neighbours(const Candidate& candidate, std::size_t most, Random& random);
   [[nodiscard]] Candidate mutated(Candidate candidate, std::size_t changes, Random& random) const;
   [[nodiscard]] Candidate crossed(std::span<const Candidate> parents, Random& random) const;
 

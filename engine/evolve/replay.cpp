@@ -6,6 +6,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/evolve/seen_set.hpp"
+#include "engine/evolve/window.hpp"
 
 namespace evo {
 namespace {
@@ -47,8 +48,8 @@ ReplayTrace replay(const RecordedSpace& space, Strategy& strategy, std::size_t b
   std::deque<Candidate> in_flight;
   bool exhausted = false;
   while (trace.best_ms.size() < budget) {
-    while (!exhausted && in_flight.size() < window &&
-           trace.best_ms.size() + in_flight.size() < budget) {
+    const auto slot = [&] { return trace.best_ms.size() + in_flight.size(); };
+    while (!exhausted && slot() < budget && in_flight.size() < in_flight_at(slot(), window)) {
       const std::vector<Candidate> proposals = strategy.propose(1);
       if (proposals.size() > 1) throw Error(ExitCode::kBadInput, "too many proposals");
       exhausted = proposals.empty();

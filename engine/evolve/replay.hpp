@@ -23,11 +23,10 @@ struct ReplayTrace {
 /// The gate a recorded failure stands for, from its name ("CompilationFailedConfig", "timeout"…).
 [[nodiscard]] Gate gate_of_failure(const std::string& failure);
 
-/// Runs `strategy` against the recording as if it were measured: with up to `window`
-/// candidates in flight, as a run does (candidate t is proposed when the outcomes of all up to
-/// t − window are known), until `budget` evaluations or the end of the space. A failed configuration
-/// costs an evaluation and returns its gate; a time is seen only when paid for. Throws Error when
-/// the strategy proposes an invalid candidate or one twice.
+/// Runs `strategy` against the recording as if it were measured: with up to `window` candidates in
+/// flight, as a run does (see in_flight_at()), until `budget` evaluations or the end of the space.
+/// A failed configuration costs an evaluation and returns its gate; a time is seen only when paid
+/// for. Throws Error when the strategy proposes an invalid candidate or one twice.
 [[nodiscard]] ReplayTrace replay(const RecordedSpace& space, Strategy& strategy, std::size_t budget,
                                  std::size_t window);
 

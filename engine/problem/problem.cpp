@@ -179,6 +179,12 @@ Values Problem::macros_for(const Shape& shape) const {
   return macros;
 }
 
+Values Problem::values_for(const Shape& shape, int sm_count, const Values& macros) const {
+  const Values shape_values = macros_for(shape);
+  const Values device_values = {{"SM_COUNT", sm_count}};
+  return merged({&macros, &shape.variables, &shape_values, &device_values});
+}
+
 std::vector<const Shape*> Problem::checked_shapes(const Shape& timed,
                                                   const KernelSpec& kernel) const {
   const auto supports = [&](const Shape& shape) {

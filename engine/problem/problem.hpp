@@ -10,9 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/core/device_info.hpp"
 #include "engine/core/expression.hpp"
 #include "engine/core/json_reader.hpp"
-#include "engine/device/device.hpp"
+#include "engine/core/launch_config.hpp"
 #include "engine/problem/dtype.hpp"
 #include "engine/problem/generator.hpp"
 
@@ -145,6 +146,11 @@ class Problem {
 
   /// The macros a kernel for `shape` is compiled with beside the space's: name → value.
   [[nodiscard]] Values macros_for(const Shape& shape) const;
+
+  /// What the expressions of a kernel on `shape` are evaluated with: `macros` (of a configuration),
+  /// shape variables, shape macros and SM_COUNT; later ones win.
+  [[nodiscard]] Values values_for(const Shape& shape, int sm_count,
+                                  const Values& macros = {}) const;
 
   /// The timed shape first, then every other shape with `check` that `kernel` supports and that is
   /// compiled with the same macros. Throws InputError when the kernel does not support `timed`.

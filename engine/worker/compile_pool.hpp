@@ -8,13 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/compile/compiler.hpp"
-#include "engine/compile/file_watch.hpp"
+#include "engine/worker/compile_service.hpp"
 #include "engine/worker/process.hpp"
 
 namespace evo {
-
-using SteadyTime = std::chrono::steady_clock::time_point;
 
 /// Told of what happens to worker processes: kind and text of an event.
 using EventSink = std::function<void(const std::string& kind, const std::string& text)>;
@@ -32,36 +29,22 @@ struct CompilePoolOptions {
 /// A failure that need not be the kernel's is tried once more, in a fresh process: the compiler was
 /// killed by somebody else, crashed, or reported an error of its own; after running out of memory,
 /// it runs alone. Only then is the kernel rejected, and nothing of that is kept as the kernel's.
-class CompilePool {
+class CompilePool final : public CompileService {
  public:
-  struct Finished {
-    std::size_t ticket = 0;
-    CompileOutcome outcome;
-    bool reproducible = true;  ///< false when the compiler was killed or failed: not worth caching
-    std::vector<Dependency> dependencies = {};  ///< what it opened in include paths
-    double wall_ms = 0;
-  };
-
   /// Starts processes on demand.
   CompilePool(std::filesystem::path program, CompilePoolOptions options);
 
-  /// Version of the compiler, "nvrtc 13.0". Throws MissingError when there is no NVRTC.
-  [[nodiscard]] const std::string& version();
+  [[nodiscard]] const std::string& version() override;
+  void submit(std::size_t ticket, CompileRequest request) override;
+  [[nodiscard]] std::vector<Finished> collect() override;
+  [[nodiscard]] std::size_t in_flight() const override;
+  [[nodiscard]] std::vector<pollfd> interests() const override;
+  [[nodiscard]] SteadyTime next_deadline() const override;
 
-  /// Queues a compilation; `ticket` comes back with its outcome.
-  void submit(std::size_t ticket, CompileRequest request);
-
-  /// What has finished since the last call; starts queued work. Never waits. Throws MissingError
-  /// when the toolchain is broken.
-  [[nodiscard]] std::vector<Finished> collect();
-
+  /// Nothing runs and nothing is queued.
   [[nodiscard]] bool is_idle() const {
     return in_flight() == 0 && queue_.empty() && retries_.empty();
   }
-  [[nodiscard]] std::size_t in_flight() const;
-  /// What to poll for and the first deadline among running compilations.
-  [[nodiscard]] std::vector<pollfd> interests() const;
-  [[nodiscard]] SteadyTime next_deadline() const;
 
  private:
   struct Job {

@@ -21,8 +21,12 @@ constexpr std::chrono::milliseconds kPredictedStep{300000};
               message.at("error").get<std::string>());
 }
 
-double milliseconds_between(SteadyTime start, SteadyTime end) {
-  return std::chrono::duration<double, std::milli>(end - start).count();
+/// What a worker answered to a request. Throws nlohmann::json::exception for anything else.
+decltype(DeviceClient::Reply::result) result_of(const std::string& operation,
+                                                const nlohmann::json& message) {
+  if (operation == "check") return message.get<CorrectnessResult>();
+  if (operation == "time") return message.get<TimingResult>();
+  return message.get<PairResult>();
 }
 
 }  // namespace
@@ -147,13 +151,19 @@ std::optional<DeviceClient::Reply> DeviceClient::take_message(nlohmann::json mes
     }
     return try_again("failed while " + step_ + ": " + message.at("error").get<std::string>());
   }
+  Reply reply{WorkerFailure{}, milliseconds_between(started_, last_sign_)};
+  try {
+    reply.result = result_of(request_.at("op").get<std::string>(), message);
+  } catch (const nlohmann::json::exception&) {
+    return try_again("made its process send no valid message");
+  }
   busy_ = false;
   has_answered_ = true;
   if (message.value("device_lost", false)) {
     on_event_("device worker replaced", "a kernel left the device unusable while " + step_);
     process_.reset();
   }
-  return Reply{std::move(message), {}, milliseconds_between(started_, last_sign_)};
+  return reply;
 }
 
 std::optional<DeviceClient::Reply> DeviceClient::take_ending() {
@@ -183,7 +193,18 @@ DeviceClient::Reply DeviceClient::blame(const std::string& why) {
   on_event_("device worker killed", "a kernel " + why);
   process_.reset();
   busy_ = false;
-  return {{}, why, milliseconds_between(started_, std::chrono::steady_clock::now())};
+  return {WorkerFailure{why}, milliseconds_between(started_, std::chrono::steady_clock::now())};
+}
+
+void DeviceClient::abandon() {
+  if (!busy_) return;
+  process_.reset();
+  busy_ = false;
+}
+
+std::vector<pollfd> DeviceClient::interests() const {
+  if (!busy_) return {};
+  return {process_->interest()};
 }
 
 DeviceClient::Reply DeviceClient::wait() {

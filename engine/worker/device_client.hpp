@@ -7,8 +7,8 @@
 #include <string>
 
 #include "engine/worker/compile_pool.hpp"
+#include "engine/worker/device_service.hpp"
 #include "engine/worker/process.hpp"
-#include "engine/worker/session.hpp"
 
 namespace evo {
 
@@ -19,15 +19,8 @@ namespace evo {
 /// request is tried once more before its kernel is blamed: somebody else may have killed it, or
 /// earlier kernels may have left it in a bad state. A kernel that does not finish is blamed at
 /// once.
-class DeviceClient {
+class DeviceClient final : public DeviceService {
  public:
-  /// The answer to a request, or why there is none: `failure` is a line for people that blames the
-  /// kernel and names the step it was in.
-  struct Reply {
-    nlohmann::json message;
-    std::optional<std::string> failure = {};
-    double wall_ms = 0;
-  };
   using EventSink = evo::EventSink;
 
   /// Starts the worker and opens the device. `step_limit`: between two signs of life; 0: 10 s on
@@ -36,26 +29,20 @@ class DeviceClient {
   DeviceClient(std::filesystem::path program, const std::string& device_id,
                std::chrono::milliseconds step_limit, EventSink on_event);
 
-  [[nodiscard]] const DeviceInfo& info() const { return info_; }
+  [[nodiscard]] const DeviceInfo& info() const override { return info_; }
+  void set_up(const SessionSetup& setup) override;
+  void submit_check(const KernelUnderTest& kernel) override;
+  void submit_time(const KernelUnderTest& kernel, double give_up_us) override;
+  void submit_compare(const KernelUnderTest& first, const KernelUnderTest& second) override;
+  [[nodiscard]] std::optional<Reply> poll() override;
+  [[nodiscard]] bool is_busy() const override { return busy_; }
+  /// Kills the worker: a launch cannot be ended otherwise.
+  void abandon() override;
+  [[nodiscard]] std::vector<pollfd> interests() const override;
+  [[nodiscard]] SteadyTime next_deadline() const override;
 
-  /// Sets the problem for all requests that follow, also after a restart. Throws when the worker
-  /// refuses it.
-  void set_up(const SessionSetup& setup);
-
-  void submit_check(const KernelUnderTest& kernel);
-  void submit_time(const KernelUnderTest& kernel, double give_up_us);
-  void submit_compare(const KernelUnderTest& first, const KernelUnderTest& second);
-
-  /// The reply if it has come, or the failure if the step's time is over. Never waits. Throws when
-  /// the worker reports an error no kernel can be blamed for.
-  [[nodiscard]] std::optional<Reply> poll();
-  /// Waits for it.
+  /// Waits for the reply.
   [[nodiscard]] Reply wait();
-
-  [[nodiscard]] bool is_busy() const { return busy_; }
-  /// What to poll for while it is busy.
-  [[nodiscard]] pollfd interest() const { return process_->interest(); }
-  [[nodiscard]] SteadyTime next_deadline() const;
 
  private:
   void start();

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
-#include <limits>
 #include <map>
 
+#include "db/store.hpp"
+#include "engine/coordinator/harness.hpp"
 #include "engine/core/error.hpp"
-#include "engine/gate/harness.hpp"
 #include "tools/session_options.hpp"
 #include "tools/tool_main.hpp"
 
@@ -35,11 +35,7 @@ Candidate candidate_of(const Space& space, const std::vector<std::string>& setti
 
 /// The kernel of a configuration that passed every gate.
 KernelUnderTest green_kernel(Harness& harness, const Candidate& candidate) {
-  const std::atomic<bool> never{false};
-  const Judgement judgement = harness
-                                  .judge({candidate}, std::numeric_limits<double>::infinity(),
-                                         never, [](std::size_t, const Judgement&) {})
-                                  .front();
+  const Judgement judgement = harness.judge(candidate);
   if (judgement.rejection) {
     throw InputError(harness.space().config_json(candidate) +
                      " is not green: " + judgement.rejection->reason);
@@ -48,21 +44,19 @@ KernelUnderTest green_kernel(Harness& harness, const Candidate& candidate) {
     std::printf("%s: p50 %.3f us\n", harness.space().config_json(candidate).c_str(),
                 judgement.timing->p50_us);
   }
-  return harness.kernel_of(candidate, judgement.compilation, judgement.kernel_key);
+  return harness.kernel_of(candidate, judgement.built.record, judgement.kernel_key);
 }
 
 ExitCode run(const Options& options) {
   Store store = Store::in_memory();
-  auto device = options.session.open_device([](const std::string&, const std::string&) {});
-  if (!device || device->info().time_kind != TimeKind::kMeasured) {
+  Services services =
+      options.session.open_services(store, [](const std::string&, const std::string&) {});
+  if (!services.device || services.device->info().time_kind != TimeKind::kMeasured) {
     throw MissingError("duels need a device that measures; try --device cuda:0");
   }
-  HarnessOptions harness_options;
-  harness_options.space_file = options.session.space_file(device->info().arch);
-  harness_options.shape = options.session.shape;
-  harness_options.check_seed = fresh_seed();
-  std::printf("device: %s\n", device->info().name.c_str());
-  Harness harness(harness_options, store, std::move(device));
+  std::printf("device: %s\n", services.device->info().name.c_str());
+  const HarnessOptions harness_options = options.session.harness_options(services, fresh_seed());
+  Harness harness(harness_options, std::move(services));
   const KernelUnderTest first = green_kernel(harness, candidate_of(harness.space(), options.first));
   const KernelUnderTest second =
       options.second == options.first

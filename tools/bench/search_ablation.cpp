@@ -33,7 +33,7 @@ const std::map<std::string, Setter>& knobs() {
       {"failure.relevance", [](FullSettings& s, double v) { s.failure.prior.shape.relevance = v; }},
       {"failure.length", [](FullSettings& s, double v) { s.failure.prior.shape.length = v; }},
       {"failure.noise", [](FullSettings& s, double v) { s.failure.prior.noise = v; }},
-      {"pool.neighbours", [](FullSettings& s, double v) { s.pool.neighbours = v != 0; }},
+      {"pool.neighbours", [](FullSettings& s, double v) { s.pool.neighbours = whole(v); }},
       {"pool.mutants", [](FullSettings& s, double v) { s.pool.mutants = whole(v); }},
       {"pool.crossovers", [](FullSettings& s, double v) { s.pool.crossovers = whole(v); }},
       {"pool.randoms", [](FullSettings& s, double v) { s.pool.randoms = whole(v); }},

@@ -12,8 +12,8 @@ for strategy in full free insight random genetic annealing differential local; d
     > "$out/strategy_$strategy.txt"
 done
 "$bin/evo-replay" --recorded "$@" --repeats 30 --jobs "$jobs" > "$out/full_to_cutoff.txt"
-"$bin/evo-replay" --recorded "$@" --repeats 30 --jobs "$jobs" --no-cutoff --batch 1 \
-  > "$out/full_batch1.txt"
+"$bin/evo-replay" --recorded "$@" --repeats 30 --jobs "$jobs" --no-cutoff --window 1 \
+  > "$out/full_window1.txt"
 
 ablate() { # NAME KNOB=VALUE…: one turned knob
   name=$1

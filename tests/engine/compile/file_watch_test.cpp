@@ -7,9 +7,10 @@
 
 #include <cstdlib>
 
+#include "db/store.hpp"
+#include "engine/coordinator/harness.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
-#include "engine/gate/harness.hpp"
 #include "engine/worker/compile_pool.hpp"
 #include "tests/db/sample.hpp"
 
@@ -137,23 +138,23 @@ TEST_F(FileWatchTest, AChangedHeaderNeverGivesTheOldBinary) {
   Store store = Store::in_memory();
   HarnessOptions options;
   options.space_file = project / "search_spaces/planted.json";
-  const auto judged = [&](const std::string& factor) {
+  const auto built = [&](const std::string& factor) {
     write_file(project / "include/factor.h", "#define FACTOR " + factor + "\n");
-    Harness harness(options, store, nullptr);
-    const std::atomic<bool> never{false};
-    return harness.judge({harness.space().defaults()}, 1e9, never,
-                         [](std::size_t, const Judgement&) {})[0];
+    Harness harness(
+        options,
+        {store, std::make_unique<CompilePool>(worker_program(), CompilePoolOptions{}), nullptr});
+    return harness.judge(harness.space().defaults()).built;
   };
-  const Judgement one = judged("1");
-  ASSERT_TRUE(one.compilation.ok) << one.compilation.log;
-  EXPECT_TRUE(judged("1").cached);
-  const Judgement two = judged("2");
+  const Built one = built("1");
+  ASSERT_TRUE(one.record.ok) << one.record.log;
+  EXPECT_TRUE(built("1").cached);
+  const Built two = built("2");
   EXPECT_FALSE(two.cached);
-  EXPECT_NE(two.compilation.ptx_hash, one.compilation.ptx_hash);
-  EXPECT_NE(two.compilation.key, one.compilation.key);
-  const Judgement again = judged("1");
+  EXPECT_NE(two.record.ptx_hash, one.record.ptx_hash);
+  EXPECT_NE(two.record.key, one.record.key);
+  const Built again = built("1");
   EXPECT_TRUE(again.cached);
-  EXPECT_EQ(again.compilation.ptx_hash, one.compilation.ptx_hash);
+  EXPECT_EQ(again.record.ptx_hash, one.record.ptx_hash);
   unsetenv("EVO_WORKER");
 }
 

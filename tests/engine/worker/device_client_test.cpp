@@ -48,7 +48,7 @@ class DeviceClientTest : public testing::Test {
 
   CorrectnessResult check(const std::string& bug) {
     client_.submit_check(kernel(bug));
-    return client_.wait().message.get<CorrectnessResult>();
+    return std::get<CorrectnessResult>(client_.wait().result);
   }
 
   std::vector<std::string> events_;
@@ -61,10 +61,10 @@ TEST_F(DeviceClientTest, ChecksTimesAndCompares) {
   EXPECT_FALSE(checked.rejection);
   EXPECT_EQ(checked.checks.size(), 15U);
   client_.submit_time(kernel("none"), 1e9);
-  const auto timed = client_.wait().message.get<TimingResult>();
+  const auto timed = std::get<TimingResult>(client_.wait().result);
   EXPECT_NEAR(timed.timing->p50_us, 5, 0.02);
   client_.submit_compare(kernel("none"), kernel("none"));
-  EXPECT_EQ(client_.wait().message.get<PairResult>().verdict(), 0);
+  EXPECT_EQ(std::get<PairResult>(client_.wait().result).verdict(), 0);
   EXPECT_TRUE(events_.empty());
 }
 
@@ -72,9 +72,10 @@ TEST_F(DeviceClientTest, AHangIsKilledAndTheNextRequestWorks) {
   client_.submit_check(kernel("never_returns"));
   EXPECT_TRUE(client_.is_busy());
   const DeviceClient::Reply reply = client_.wait();
-  ASSERT_TRUE(reply.failure.has_value());
-  EXPECT_THAT(*reply.failure, AllOf(HasSubstr("did not finish within 0.4 s"),
-                                    HasSubstr("while checking shape single, seed 1")));
+  ASSERT_TRUE(std::holds_alternative<WorkerFailure>(reply.result));
+  EXPECT_THAT(std::get<WorkerFailure>(reply.result).reason,
+              AllOf(HasSubstr("did not finish within 0.4 s"),
+                    HasSubstr("while checking shape single, seed 1")));
   EXPECT_GE(reply.wall_ms, 400);
   EXPECT_FALSE(client_.is_busy());
   ASSERT_EQ(events_.size(), 1U);
@@ -85,8 +86,9 @@ TEST_F(DeviceClientTest, AHangIsKilledAndTheNextRequestWorks) {
 TEST_F(DeviceClientTest, ACrashIsToldAndTheNextRequestWorks) {
   client_.submit_check(kernel("crashes"));
   const DeviceClient::Reply reply = client_.wait();
-  ASSERT_TRUE(reply.failure.has_value());
-  EXPECT_THAT(*reply.failure, HasSubstr("took its process down (signal 6 (Aborted))"));
+  ASSERT_TRUE(std::holds_alternative<WorkerFailure>(reply.result));
+  EXPECT_THAT(std::get<WorkerFailure>(reply.result).reason,
+              HasSubstr("took its process down (signal 6 (Aborted))"));
   EXPECT_LT(reply.wall_ms, 400);
   EXPECT_FALSE(check("none").rejection);
 }
@@ -126,8 +128,9 @@ TEST_F(DeviceClientTest, AKernelThatEndsTwoWorkersIsBlamed) {
     events_.clear();
     client_.submit_check(kernel(bug));
     const DeviceClient::Reply reply = client_.wait();
-    ASSERT_TRUE(reply.failure.has_value()) << bug;
-    EXPECT_THAT(*reply.failure, AllOf(HasSubstr(why), HasSubstr("twice")));
+    ASSERT_TRUE(std::holds_alternative<WorkerFailure>(reply.result)) << bug;
+    EXPECT_THAT(std::get<WorkerFailure>(reply.result).reason,
+                AllOf(HasSubstr(why), HasSubstr("twice")));
     EXPECT_EQ(events_.size(), 2U) << bug;
     EXPECT_FALSE(check("none").rejection) << bug;
   }
@@ -139,8 +142,9 @@ TEST_F(DeviceClientTest, AnErrorOfTheMachineEndsTheRunOnlyWhileNothingHasWorked)
   EXPECT_FALSE(check("none").rejection);
   client_.submit_check(kernel("fails_on_the_host"));
   const DeviceClient::Reply reply = client_.wait();
-  ASSERT_TRUE(reply.failure.has_value());
-  EXPECT_THAT(*reply.failure, HasSubstr("a call of the driver failed"));
+  ASSERT_TRUE(std::holds_alternative<WorkerFailure>(reply.result));
+  EXPECT_THAT(std::get<WorkerFailure>(reply.result).reason,
+              HasSubstr("a call of the driver failed"));
   EXPECT_FALSE(check("none").rejection);
 }
 
@@ -160,7 +164,7 @@ TEST_F(DeviceClientTest, ALostDeviceIsReplacedWithTheSameSetup) {
 TEST_F(DeviceClientTest, AKernelRightOnceAndWrongLaterIsFoundAfterTiming) {
   EXPECT_FALSE(check("wrong_later").rejection);
   client_.submit_time(kernel("wrong_later"), 1e9);
-  const auto timed = client_.wait().message.get<TimingResult>();
+  const auto timed = std::get<TimingResult>(client_.wait().result);
   ASSERT_TRUE(timed.rejection.has_value());
   EXPECT_EQ(timed.rejection->gate, Gate::kCorrectness);
   EXPECT_THAT(timed.rejection->reason, testing::StartsWith("timed launches, "));

@@ -1,15 +1,18 @@
 // What a harness makes of whole spaces, on the fake worker: which candidates are one kernel, what a
 // configuration cannot break, and what becomes of kernels that fail in comparisons.
 
-#include "engine/gate/harness.hpp"
+#include "engine/coordinator/harness.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
+#include "db/store.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
+#include "engine/worker/compile_pool.hpp"
+#include "engine/worker/device_client.hpp"
 #include "tests/db/sample.hpp"
 
 namespace evo {
@@ -44,15 +47,16 @@ class HarnessTest : public testing::Test {
   }
 
   std::unique_ptr<Harness> open(bool with_device) {
-    std::unique_ptr<DeviceClient> device;
+    Services services{store_, std::make_unique<CompilePool>(worker_program(), CompilePoolOptions{}),
+                      nullptr};
     if (with_device) {
-      device = std::make_unique<DeviceClient>(
+      services.device = std::make_unique<DeviceClient>(
           worker_program(), "fake:measured", std::chrono::milliseconds(2000),
           [this](const std::string& kind, const std::string&) { events_.push_back(kind); });
     }
     HarnessOptions options;
     options.space_file = space_file();
-    return std::make_unique<Harness>(options, store_, std::move(device));
+    return std::make_unique<Harness>(options, std::move(services));
   }
 
   static Candidate candidate(const Harness& harness,
@@ -61,8 +65,9 @@ class HarnessTest : public testing::Test {
   }
 
   std::vector<Judgement> judge(Harness& harness, const std::vector<Candidate>& candidates) {
-    const std::atomic<bool> never{false};
-    return harness.judge(candidates, 1e9, never, [](std::size_t, const Judgement&) {});
+    std::vector<Judgement> judged;
+    for (const Candidate& candidate : candidates) judged.push_back(harness.judge(candidate));
+    return judged;
   }
 
   KernelUnderTest green_kernel(Harness& harness, const std::string& bug) {
@@ -70,7 +75,7 @@ class HarnessTest : public testing::Test {
     const Judgement judgement = judge(harness, {chosen}).front();
     EXPECT_TRUE(judgement.is_green())
         << bug << (judgement.rejection ? judgement.rejection->reason : std::string());
-    return harness.kernel_of(chosen, judgement.compilation, judgement.kernel_key);
+    return harness.kernel_of(chosen, judgement.built.record, judgement.kernel_key);
   }
 
   sample::TemporaryFolder folder_;
@@ -111,7 +116,7 @@ TEST_F(HarnessTest, TwoCandidatesAreOneKernelOnlyWhereAllThatDecidesAgrees) {
   std::set<std::string> keys;
   for (const Judgement& judgement : judged) {
     ASSERT_FALSE(judgement.rejection) << judgement.rejection->reason;
-    EXPECT_EQ(judgement.compilation.ptx_hash, judged[0].compilation.ptx_hash);
+    EXPECT_EQ(judgement.built.record.ptx_hash, judged[0].built.record.ptx_hash);
     keys.insert(judgement.kernel_key);
   }
   EXPECT_EQ(keys.size(), judged.size() - 1);

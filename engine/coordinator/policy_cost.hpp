@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/evolve/elite.hpp"
-#include "engine/gate/harness.hpp"
+#include "db/store.hpp"
+#include "engine/coordinator/elite.hpp"
+#include "engine/coordinator/harness.hpp"
 
 namespace evo {
 
@@ -45,7 +46,6 @@ struct PolicyCost {
 /// Judges up to `count` of the rejects: those whose configuration is most like the winner's, the
 /// nearer miss first among equals. Nothing enters the elite. `rejects` must outlive the result.
 [[nodiscard]] PolicyCost policy_cost(Harness& harness, const PolicyRejects& rejects,
-                                     const EliteMember& winner, std::size_t count,
-                                     const std::atomic<bool>& stop);
+                                     const EliteMember& winner, std::size_t count);
 
 }  // namespace evo

@@ -1,4 +1,4 @@
-#include "engine/gate/harness.hpp"
+#include "engine/coordinator/harness.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,13 +8,11 @@
 
 #include "engine/compile/compiler_options.hpp"
 #include "engine/compile/source_checks.hpp"
+#include "engine/coordinator/manifest.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/hash.hpp"
 #include "engine/device/arch_limits.hpp"
-#include "engine/gate/manifest.hpp"
 #include "engine/problem/known_names.hpp"
-#include "engine/worker/messages.hpp"
-#include "engine/worker/session_messages.hpp"
 
 namespace evo {
 namespace {
@@ -42,10 +40,8 @@ std::filesystem::path find_templates_root(const SpaceDefinition& space) {
 /// Misspelt names in the template's expressions: found here and not by every candidate in turn.
 void check_names(const Problem& problem, const KernelSpec& kernel, const Shape& shape,
                  const Space& space) {
-  const Values shape_macros = problem.macros_for(shape);
-  const Values macros = space.values(space.defaults());
-  const Values device = {{"SM_COUNT", 1}};
-  require_known_names(problem, kernel, merged({&shape.variables, &shape_macros, &device, &macros}));
+  require_known_names(problem, kernel,
+                      problem.values_for(shape, 1, space.values(space.defaults())));
 }
 
 /// Macros that mean two things: in the space and in the problem, or changed by the source.
@@ -104,8 +100,8 @@ std::vector<std::filesystem::path> include_roots(const std::filesystem::path& te
 
 }  // namespace
 
-Harness::Harness(const HarnessOptions& options, Store& store, std::unique_ptr<DeviceClient> device)
-    : store_(store),
+Harness::Harness(const HarnessOptions& options, Services services)
+    : services_(std::move(services)),
       space_(read_space_file(options.space_file)),
       templates_root_(find_templates_root(space_.definition())),
       problem_(Problem::load(templates_root_ / space_.definition().problem)),
@@ -114,20 +110,22 @@ Harness::Harness(const HarnessOptions& options, Store& store, std::unique_ptr<De
       options_(options_of_space()),
       source_(load_source(kernel_.source, templates_root_, include_folders(options_))),
       line_info_(options.line_info),
-      device_(std::move(device)),
-      device_info_(device_ ? device_->info() : arch_limits(space_.definition().arch)),
+      device_info_(services_.device ? services_.device->info()
+                                    : arch_limits(space_.definition().arch)),
       arch_(arch_of(space_.definition(), device_info_)),
-      compilers_(worker_program(), {std::max<std::size_t>(options.jobs, 1), options.compile_limit,
-                                    options.compile_memory_bytes, options.on_event}) {
+      compilations_(services_.store, *services_.compilers),
+      workers_(compilations_, services_.device.get(), *services_.clock),
+      pipeline_(pipeline_setup(space_.definition().resources), workers_) {
   (void)source_.expanded();  // refuses what cannot be exported before anything is compiled
   (void)problem_.checked_shapes(shape_, kernel_);  // refuses a shape the template does not support
   check_names(problem_, kernel_, shape_, space_);
   check_macros(problem_, space_, source_);
-  (void)compilers_.version();
-  if (device_) set_up_device(options, store);
-  pipeline_ = std::make_unique<Pipeline>(
-      PipelineSetup{&problem_, &kernel_, &shape_, space_.definition().resources, device_info_},
-      store, compilers_, device_.get());
+  (void)services_.compilers->version();
+  if (has_device()) set_up_device(options);
+}
+
+PipelineSetup Harness::pipeline_setup(const ResourcePolicy& policy) const {
+  return {problem_, kernel_, shape_, policy, device_info_};
 }
 
 std::vector<std::string> Harness::options_of_space() const {
@@ -163,23 +161,28 @@ CompileRequest Harness::request_for(const KernelSpec& spec, const KernelSource& 
   return request;
 }
 
-CompilationRecord Harness::compile_reference(Store& store) {
-  const KernelSource source = load_source(problem_.reference.source, templates_root_);
-  PipelineSetup setup{&problem_, &problem_.reference, &shape_, {}, device_info_};
-  Pipeline builder(setup, store, compilers_, nullptr);
-  const std::atomic<bool> never{false};
-  const auto built = builder.judge({{request_for(problem_.reference, source, {}), {}}}, 0, never,
-                                   [](std::size_t, const Judgement&) {});
-  if (built.front().rejection) {
-    throw ProblemError(problem_.reference.source.string() + ": the reference does not pass the " +
-                       std::string(to_string(built.front().rejection->gate)) + " gate: " +
-                       built.front().rejection->reason + "\n" + built.front().rejection->detail);
+CompilationRecord Harness::compile_reference() {
+  const KernelSpec& reference = problem_.reference;
+  const KernelSource source = load_source(reference.source, templates_root_);
+  Built built = workers_.wait_for(compilations_.start(request_for(reference, source, {})));
+  CompilationRecord& compilation = built.record;
+  if (!compilation.ok) {
+    throw ProblemError(reference.source.string() +
+                       ": the reference does not pass the build gate: " + compilation.error + "\n" +
+                       compilation.log);
   }
-  return built.front().compilation;
+  const LaunchConfig launch =
+      reference.launch.evaluate(problem_.values_for(shape_, device_info_.sm_count));
+  if (const auto misfit = resource_gate(compilation.resources, launch, {}, device_info_)) {
+    throw ProblemError(reference.source.string() +
+                       ": the reference does not pass the resource gate: " + misfit->reason + "\n" +
+                       misfit->detail);
+  }
+  return std::move(compilation);
 }
 
-void Harness::set_up_device(const HarnessOptions& options, Store& store) {
-  const CompilationRecord reference = compile_reference(store);
+void Harness::set_up_device(const HarnessOptions& options) {
+  const CompilationRecord reference = compile_reference();
   SessionSetup& setup = setup_;
   setup.problem_text = problem_.text;
   setup.problem_folder = problem_.folder.string();
@@ -192,13 +195,13 @@ void Harness::set_up_device(const HarnessOptions& options, Store& store) {
     setup.correctness.flops_for_all_seeds = kFlopsForAllSeedsWhenInterpreted;
     setup.correctness.flops_of_whole_grids = kFlopsOfWholeGridsWhenInterpreted;
   }
-  device_->set_up(setup);
+  services_.device->set_up(setup);
 }
 
 void Harness::use_check_seed(std::uint64_t seed) {
-  if (!device_) return;
+  if (!has_device()) return;
   setup_.check_seed = seed;
-  device_->set_up(setup_);
+  services_.device->set_up(setup_);
 }
 
 std::string Harness::problem_key() const {
@@ -208,67 +211,65 @@ std::string Harness::problem_key() const {
   return hash.hex();
 }
 
-std::vector<KernelJob> Harness::jobs_for(const std::vector<Candidate>& candidates) const {
-  std::vector<KernelJob> jobs;
-  for (const Candidate& candidate : candidates) {
-    std::vector<std::string> options = options_;
-    for (const auto& [name, value] : space_.macros(candidate)) {
-      options.push_back(define(name, value));
-    }
-    jobs.push_back({request_for(kernel_, source_, options), space_.values(candidate)});
+Compilations::Ticket Harness::start(const Candidate& candidate) {
+  std::vector<std::string> options = options_;
+  for (const auto& [name, value] : space_.macros(candidate)) {
+    options.push_back(define(name, value));
   }
-  return jobs;
+  return compilations_.start(request_for(kernel_, source_, options));
 }
 
-std::vector<Judgement> Harness::judge(const std::vector<Candidate>& candidates, double give_up_us,
-                                      const std::atomic<bool>& stop,
-                                      const Pipeline::Finished& finished) {
-  return pipeline_->judge(jobs_for(candidates), give_up_us, stop, finished);
+Judgement Harness::judge(const Candidate& candidate, Compilations::Ticket ticket,
+                         double give_up_us) {
+  return pipeline_.judge(ticket, space_.values(candidate), give_up_us);
 }
 
-std::vector<Judgement> Harness::judge_beyond_policy(const std::vector<Candidate>& candidates,
-                                                    const std::atomic<bool>& stop) {
-  Pipeline free({&problem_, &kernel_, &shape_, {}, device_info_}, store_, compilers_,
-                device_.get());
-  return free.judge(jobs_for(candidates), std::numeric_limits<double>::infinity(), stop,
-                    [](std::size_t, const Judgement&) {});
+Judgement Harness::judge(const Candidate& candidate) {
+  return judge(candidate, start(candidate), std::numeric_limits<double>::infinity());
+}
+
+std::vector<Judgement> Harness::judge_beyond_policy(const std::vector<Candidate>& candidates) {
+  Pipeline free(pipeline_setup({}), workers_);
+  std::vector<Compilations::Ticket> tickets;
+  for (const Candidate& candidate : candidates) tickets.push_back(start(candidate));
+  std::vector<Judgement> judged;
+  try {
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      judged.push_back(free.judge(tickets[i], space_.values(candidates[i]),
+                                  std::numeric_limits<double>::infinity()));
+    }
+  } catch (const Interrupted&) {
+    // What was judged until then is an answer too.
+  }
+  return judged;
 }
 
 KernelUnderTest Harness::kernel_of(const Candidate& candidate, const CompilationRecord& compilation,
                                    const std::string& kernel_key) const {
-  return kernel_under_test(compilation, kernel_key, kernel_.entry, space_.values(candidate));
-}
-
-PhaseTimes Harness::times() const {
-  PhaseTimes times = pipeline_->times();
-  times.confirm_ms = confirm_ms_;
-  times.busy_ms += confirm_ms_;
-  return times;
+  return pipeline_.kernel_under_test(compilation, kernel_key, space_.values(candidate));
 }
 
 PairResult Harness::compare_pair(const KernelUnderTest& first, const KernelUnderTest& second) {
-  device_->submit_compare(first, second);
-  const DeviceClient::Reply reply = device_->wait();
-  confirm_ms_ += reply.wall_ms;
-  if (!reply.failure) return reply.message.get<PairResult>();
+  auto answer = workers_.compare(first, second);
+  if (auto* pair = std::get_if<PairResult>(&answer)) return std::move(*pair);
   // Which of the two hung is not known.
   PairResult failed;
-  failed.rejection = Rejection{Gate::kTiming, *reply.failure};
+  failed.rejection = Rejection{Gate::kTiming, std::get<WorkerFailure>(answer).reason};
   return failed;
 }
 
 std::optional<Rejection> Harness::judge_alone(const KernelUnderTest& kernel) {
-  device_->submit_check(kernel);
-  const DeviceClient::Reply checked = device_->wait();
-  confirm_ms_ += checked.wall_ms;
-  if (checked.failure) return Rejection{Gate::kCorrectness, *checked.failure};
-  auto correct = checked.message.get<CorrectnessResult>();
-  if (correct.rejection) return std::move(correct.rejection);
-  device_->submit_time(kernel, std::numeric_limits<double>::infinity());
-  const DeviceClient::Reply timed = device_->wait();
-  confirm_ms_ += timed.wall_ms;
-  if (timed.failure) return Rejection{Gate::kTiming, *timed.failure};
-  return timed.message.get<TimingResult>().rejection;
+  auto checked = workers_.check(kernel, Workers::Purpose::kConfirming);
+  if (auto* failure = std::get_if<WorkerFailure>(&checked)) {
+    return Rejection{Gate::kCorrectness, std::move(failure->reason)};
+  }
+  if (auto& rejection = std::get<CorrectnessResult>(checked).rejection) return std::move(rejection);
+  auto timed =
+      workers_.time(kernel, std::numeric_limits<double>::infinity(), Workers::Purpose::kConfirming);
+  if (auto* failure = std::get_if<WorkerFailure>(&timed)) {
+    return Rejection{Gate::kTiming, std::move(failure->reason)};
+  }
+  return std::get<TimingResult>(timed).rejection;
 }
 
 Duel Harness::duel(const KernelUnderTest& first, const KernelUnderTest& second) {
@@ -283,12 +284,11 @@ Duel Harness::duel(const KernelUnderTest& first, const KernelUnderTest& second) 
 }
 
 std::optional<Timing> Harness::time_again(const KernelUnderTest& kernel) {
-  device_->submit_time(kernel, std::numeric_limits<double>::infinity());
-  const DeviceClient::Reply reply = device_->wait();
-  confirm_ms_ += reply.wall_ms;
-  if (reply.failure) return std::nullopt;
-  const auto result = reply.message.get<TimingResult>();
-  return result.rejection ? std::nullopt : result.timing;
+  auto answer =
+      workers_.time(kernel, std::numeric_limits<double>::infinity(), Workers::Purpose::kConfirming);
+  const auto* result = std::get_if<TimingResult>(&answer);
+  if (result == nullptr || result->rejection) return std::nullopt;
+  return result->timing;
 }
 
 std::string Harness::manifest(const Candidate& candidate) const {

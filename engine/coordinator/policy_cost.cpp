@@ -1,4 +1,4 @@
-#include "engine/evolve/policy_cost.hpp"
+#include "engine/coordinator/policy_cost.hpp"
 
 #include <algorithm>
 #include <set>
@@ -61,11 +61,11 @@ PolicyRejects policy_rejects(const Harness& harness, const Store& store, RunId r
 }
 
 PolicyCost policy_cost(Harness& harness, const PolicyRejects& rejects, const EliteMember& winner,
-                       std::size_t count, const std::atomic<bool>& stop) {
+                       std::size_t count) {
   const auto chosen = most_like(rejects, winner.candidate, count);
   std::vector<Candidate> candidates;
   for (const auto* reject : chosen) candidates.push_back(reject->candidate);
-  const std::vector<Judgement> judged = harness.judge_beyond_policy(candidates, stop);
+  const std::vector<Judgement> judged = harness.judge_beyond_policy(candidates);
   PolicyCost cost;
   cost.judged = judged.size();
   cost.with_us = winner.p50_us;
@@ -80,12 +80,16 @@ PolicyCost policy_cost(Harness& harness, const PolicyRejects& rejects, const Eli
   }
   if (best == nullptr || harness.device().time_kind != TimeKind::kMeasured) return cost;
   const KernelUnderTest kernel =
-      harness.kernel_of(cost.best->candidate, best->compilation, best->kernel_key);
-  const PairResult pair = harness.compare_pair(winner.kernel, kernel);
-  if (pair.rejection) return cost;  // both were green a moment ago: the times stand as they are
-  cost.with_us = pair.first_us;
-  cost.without_us = pair.second_us;
-  cost.pair = pair;
+      harness.kernel_of(cost.best->candidate, best->built.record, best->kernel_key);
+  try {
+    const PairResult pair = harness.compare_pair(winner.kernel, kernel);
+    if (pair.rejection) return cost;  // both were green a moment ago: the times stand as they are
+    cost.with_us = pair.first_us;
+    cost.without_us = pair.second_us;
+    cost.pair = pair;
+  } catch (const Interrupted&) {
+    // The times stand as they are.
+  }
   return cost;
 }
 

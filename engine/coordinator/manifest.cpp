@@ -1,4 +1,4 @@
-#include "engine/gate/manifest.hpp"
+#include "engine/coordinator/manifest.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -68,8 +68,7 @@ OrderedJson argument_json(const Argument& argument, const KernelSpec& kernel,
 std::string launch_manifest(const Problem& problem, const KernelSpec& kernel, const Shape& shape,
                             const Values& macros, const DeviceInfo& device) {
   const Values shape_macros = problem.macros_for(shape);
-  const Values device_values = {{"SM_COUNT", device.sm_count}};
-  const Values values = merged({&macros, &shape.variables, &shape_macros, &device_values});
+  const Values values = problem.values_for(shape, device.sm_count, macros);
   const Tolerance tolerance = kernel.tolerance.evaluate(values);
   OrderedJson arguments = OrderedJson::array();
   for (const Argument& argument : problem.arguments) {

@@ -1,4 +1,4 @@
-#include "engine/evolve/steadiness.hpp"
+#include "engine/coordinator/steadiness.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

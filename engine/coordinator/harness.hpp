@@ -1,14 +1,12 @@
 #pragma once
 
-#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "db/store.hpp"
-#include "engine/gate/pipeline.hpp"
+#include "engine/coordinator/pipeline.hpp"
 #include "engine/space/space.hpp"
 
 namespace evo {
@@ -16,13 +14,17 @@ namespace evo {
 struct HarnessOptions {
   std::filesystem::path space_file;
   std::string shape = {};        ///< timed; empty: the space's
-  std::size_t jobs = 1;          ///< compiler processes
   std::uint64_t check_seed = 0;  ///< of the inputs; draw it fresh for every run
   bool line_info = false;        ///< compile with -lineinfo, so that hazards name source lines
   bool cold = false;             ///< time with a flushed L2
-  std::chrono::milliseconds compile_limit{60000};
-  std::uint64_t compile_memory_bytes = 0;  ///< of one compiler; 0: by the machine's memory
-  EventSink on_event = {};                 ///< of the compilers
+};
+
+/// What a harness works with.
+struct Services {
+  RunStore& store;  ///< must outlive the harness
+  std::unique_ptr<CompileService> compilers;
+  std::unique_ptr<DeviceService> device;  ///< null judges build and resources only
+  std::unique_ptr<Clock> clock = std::make_unique<SystemClock>();
 };
 
 /// What came of a pair. A kernel that failed is no longer green.
@@ -36,8 +38,8 @@ struct Duel {
 /// worker processes and the pipeline, ready to use.
 class Harness {
  public:
-  /// `device`: null judges build and resources only. Throws InputError or MissingError.
-  Harness(const HarnessOptions& options, Store& store, std::unique_ptr<DeviceClient> device);
+  /// Throws InputError or MissingError.
+  Harness(const HarnessOptions& options, Services services);
   Harness(const Harness&) = delete;
   Harness& operator=(const Harness&) = delete;
 
@@ -49,24 +51,32 @@ class Harness {
   /// What kernels are compiled for: the device's architecture or its own variant, "sm_90a".
   [[nodiscard]] const std::string& arch() const { return arch_; }
   /// False without a device: nothing beyond the resource gate is judged.
-  [[nodiscard]] bool has_device() const { return device_ != nullptr; }
-  /// Where the time went so far.
-  [[nodiscard]] PhaseTimes times() const;
-  [[nodiscard]] const std::string& compiler_version() { return compilers_.version(); }
+  [[nodiscard]] bool has_device() const { return services_.device != nullptr; }
+  [[nodiscard]] Clock& clock() { return *services_.clock; }
+  /// Where the time of waiting for workers went so far.
+  [[nodiscard]] const PhaseTimes& times() const { return workers_.times(); }
+  /// As Workers::meanwhile().
+  void meanwhile(std::function<void()> work) { workers_.meanwhile(std::move(work)); }
+  /// Of all work from here on.
+  void stop_when(const Stop& stop) { workers_.stop_when(stop); }
 
   /// Content key of the problem with every source it names, and of the space.
   [[nodiscard]] std::string problem_key() const;
 
-  /// As Pipeline::judge().
-  [[nodiscard]] std::vector<Judgement> judge(const std::vector<Candidate>& candidates,
-                                             double give_up_us, const std::atomic<bool>& stop,
-                                             const Pipeline::Finished& finished);
+  /// Begins to compile a candidate, unless the database knows it.
+  [[nodiscard]] Compilations::Ticket start(const Candidate& candidate);
+  /// Takes a candidate that was started through the gates, as Pipeline::judge().
+  [[nodiscard]] Judgement judge(const Candidate& candidate, Compilations::Ticket ticket,
+                                double give_up_us);
+  /// A candidate from its start to the end.
+  [[nodiscard]] Judgement judge(const Candidate& candidate);
   /// The same without the space's policy: what it costs. Kernels known already are judged again.
-  [[nodiscard]] std::vector<Judgement> judge_beyond_policy(const std::vector<Candidate>& candidates,
-                                                           const std::atomic<bool>& stop);
+  /// Fewer when interrupted: the first ones.
+  [[nodiscard]] std::vector<Judgement> judge_beyond_policy(
+      const std::vector<Candidate>& candidates);
   /// Draws the inputs of all checks that follow from this seed: that of a run that is resumed.
   void use_check_seed(std::uint64_t seed);
-  void remember(const std::string& kernel_key) { pipeline_->remember(kernel_key); }
+  void remember(const std::string& kernel_key) { pipeline_.remember(kernel_key); }
 
   /// The kernel of a candidate from its stored compilation.
   [[nodiscard]] KernelUnderTest kernel_of(const Candidate& candidate,
@@ -89,14 +99,14 @@ class Harness {
   [[nodiscard]] std::string manifest(const Candidate& candidate) const;
 
  private:
-  [[nodiscard]] std::vector<KernelJob> jobs_for(const std::vector<Candidate>& candidates) const;
   [[nodiscard]] CompileRequest request_for(const KernelSpec& spec, const KernelSource& source,
                                            const std::vector<std::string>& defines) const;
-  [[nodiscard]] CompilationRecord compile_reference(Store& store);
-  void set_up_device(const HarnessOptions& options, Store& store);
+  [[nodiscard]] PipelineSetup pipeline_setup(const ResourcePolicy& policy) const;
+  [[nodiscard]] CompilationRecord compile_reference();
+  void set_up_device(const HarnessOptions& options);
   [[nodiscard]] std::vector<std::string> options_of_space() const;
 
-  Store& store_;
+  Services services_;
   Space space_;
   std::filesystem::path templates_root_;
   Problem problem_;
@@ -105,13 +115,12 @@ class Harness {
   std::vector<std::string> options_;  ///< of the space, normalised
   KernelSource source_;
   bool line_info_;
-  std::unique_ptr<DeviceClient> device_;
   SessionSetup setup_;
   DeviceInfo device_info_;
   std::string arch_;
-  CompilePool compilers_;
-  std::unique_ptr<Pipeline> pipeline_;
-  double confirm_ms_ = 0;
+  Compilations compilations_;
+  Workers workers_;
+  Pipeline pipeline_;
 };
 
 }  // namespace evo

@@ -1,4 +1,4 @@
-#include "engine/evolve/elite.hpp"
+#include "engine/coordinator/elite.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "engine/device/device.hpp"
 #include "engine/problem/problem.hpp"
 
 namespace evo {

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "db/records.hpp"
+
+namespace evo {
+
+/// What a run reads and writes while it goes on: the boundary to the database. Every method that
+/// writes is one transaction. Failures are DbErrors.
+class RunStore {
+ public:
+  virtual ~RunStore() = default;
+
+  // Compilations
+
+  /// All that came out of one request, with dependencies, newest first.
+  [[nodiscard]] virtual std::vector<CompilationRecord> find_compilations(
+      std::string_view request_key) const = 0;
+  [[nodiscard]] virtual std::optional<CompilationId> compilation_id(std::string_view key) const = 0;
+  /// Throws DbError when there is no such compilation.
+  [[nodiscard]] virtual CompilationRecord compilation(CompilationId id) const = 0;
+  /// Keeps what is there when the key is known already (another process was first); returns its id.
+  virtual CompilationId put_compilation(const CompilationRecord& record) = 0;
+
+  // Evaluations and generations
+
+  /// Throws DbError when the record's outcome is not exactly one of green, rejected and duplicate,
+  /// or when this place in the generation is taken.
+  virtual CandidateId record_evaluation(RunId run, const EvaluationRecord& record) = 0;
+  virtual void record_generation(RunId run, const GenerationRecord& record) = 0;
+  virtual void record_confirmation(RunId run, const ConfirmationRecord& record) = 0;
+  [[nodiscard]] virtual std::vector<ConfirmationRecord> confirmations(RunId run) const = 0;
+  /// Throws DbError unless the candidate is a green, first one of that run.
+  virtual void record_withdrawal(RunId run, const WithdrawalRecord& record) = 0;
+  [[nodiscard]] virtual std::vector<WithdrawalRecord> withdrawals(RunId run) const = 0;
+  virtual void record_event(RunId run, std::string_view kind, std::string_view text) = 0;
+};
+
+}  // namespace evo

@@ -1,0 +1,101 @@
+#include "engine/coordinator/compilations.hpp"
+
+#include "engine/compile/compiler_options.hpp"
+#include "engine/core/hash.hpp"
+
+namespace evo {
+namespace {
+
+std::vector<StoredDependency> stored(const std::vector<Dependency>& dependencies) {
+  std::vector<StoredDependency> list;
+  for (const Dependency& dependency : dependencies) {
+    list.push_back({dependency.path, dependency.content});
+  }
+  return list;
+}
+
+/// Whether the files it found in include paths still are as they were.
+bool is_current(const CompilationRecord& record) {
+  std::vector<Dependency> list;
+  for (const StoredDependency& dependency : record.dependencies) {
+    list.push_back({dependency.path, dependency.content});
+  }
+  return evo::is_current(list);
+}
+
+/// The key of a compilation: of the request, and of what it opened beside.
+std::string full_key(const std::string& request_key, const std::vector<Dependency>& dependencies) {
+  if (dependencies.empty()) return request_key;
+  ContentHash hash;
+  hash.add(request_key);
+  for (const Dependency& dependency : dependencies) {
+    hash.add(dependency.path).add(dependency.content);
+  }
+  return hash.hex();
+}
+
+CompilationRecord record_of(const CompileRequest& request, const std::string& request_key,
+                            const std::string& compiler, CompileService::Finished done) {
+  CompilationRecord record;
+  record.key = full_key(request_key, done.dependencies);
+  record.request_key = request_key;
+  record.dependencies = stored(done.dependencies);
+  record.arch = request.arch;
+  record.compiler = compiler;
+  record.options = join_options(request.options);
+  record.source = request.source.expanded();
+  if (auto* compiled = std::get_if<Compiled>(&done.outcome)) {
+    record.ok = true;
+    record.compile_ms = compiled->compile_ms;
+    record.ptx_hash = std::move(compiled->ptx_hash);
+    record.resources = compiled->resources;
+    record.log = std::move(compiled->log);
+    record.ptx = std::move(compiled->ptx);
+    record.cubin = std::move(compiled->cubin);
+  } else {
+    auto& rejection = std::get<Rejection>(done.outcome);
+    record.error = rejection.reason.empty() ? "no reason was given" : std::move(rejection.reason);
+    record.log = std::move(rejection.detail);
+  }
+  return record;
+}
+
+}  // namespace
+
+Compilations::Ticket Compilations::start(const CompileRequest& request) {
+  const Ticket ticket = next_++;
+  std::string key = request.key(compilers_.version());
+  for (CompilationRecord& known : store_.find_compilations(key)) {
+    if (!is_current(known)) continue;  // a header in an include path has changed
+    const std::optional<CompilationId> id = store_.compilation_id(known.key);
+    built_[ticket] = {std::move(known), id, true, 0};
+    return ticket;
+  }
+  running_[ticket] = {request, std::move(key)};
+  compilers_.submit(ticket, request);
+  return ticket;
+}
+
+void Compilations::collect() {
+  for (CompileService::Finished& done : compilers_.collect()) {
+    const auto running = running_.find(done.ticket);
+    if (running == running_.end()) continue;
+    Built& built = built_[done.ticket];
+    built.compile_ms = done.wall_ms;
+    const bool reproducible = done.reproducible;
+    built.record = record_of(running->second.request, running->second.request_key,
+                             compilers_.version(), std::move(done));
+    if (reproducible) built.id = store_.put_compilation(built.record);
+    running_.erase(running);
+  }
+}
+
+std::optional<Built> Compilations::take(Ticket ticket) {
+  const auto found = built_.find(ticket);
+  if (found == built_.end()) return std::nullopt;
+  std::optional<Built> built = std::move(found->second);
+  built_.erase(found);
+  return built;
+}
+
+}  // namespace evo

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "db/run_store.hpp"
+#include "engine/worker/compile_service.hpp"
+
+namespace evo {
+
+/// A compilation that is over.
+struct Built {
+  CompilationRecord record;
+  std::optional<CompilationId> id = {};  ///< nothing when it was not worth storing
+  bool cached = false;                   ///< it came from the database
+  double compile_ms = 0;                 ///< 0 when cached
+};
+
+/// Compiles what the database does not know yet, and stores it there.
+class Compilations {
+ public:
+  using Ticket = std::size_t;
+
+  /// Both must outlive this.
+  Compilations(RunStore& store, CompileService& compilers) : store_(store), compilers_(compilers) {}
+
+  /// Looks the request up, or has it compiled.
+  [[nodiscard]] Ticket start(const CompileRequest& request);
+
+  /// Stores what the compilers have finished. Never waits.
+  void collect();
+
+  /// The compilation, once, when it is over.
+  [[nodiscard]] std::optional<Built> take(Ticket ticket);
+
+  /// Compilations that run now.
+  [[nodiscard]] std::size_t in_flight() const { return compilers_.in_flight(); }
+  /// What to poll for, and the first deadline among them.
+  [[nodiscard]] std::vector<pollfd> interests() const { return compilers_.interests(); }
+  [[nodiscard]] SteadyTime next_deadline() const { return compilers_.next_deadline(); }
+
+ private:
+  struct Running {
+    CompileRequest request;
+    std::string request_key;
+  };
+
+  RunStore& store_;
+  CompileService& compilers_;
+  Ticket next_ = 0;
+  std::map<Ticket, Running> running_;
+  std::map<Ticket, Built> built_;
+};
+
+}  // namespace evo

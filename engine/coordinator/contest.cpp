@@ -1,0 +1,115 @@
+#include "engine/coordinator/contest.hpp"
+
+#include <algorithm>
+
+namespace evo {
+namespace {
+
+Verdict verdict_of(int sign) {
+  if (sign == 0) return Verdict::kTie;
+  return sign < 0 ? Verdict::kFaster : Verdict::kSlower;
+}
+
+DuelResult result_of(Verdict verdict) {
+  if (verdict == Verdict::kTie) return DuelResult::kTie;
+  return verdict == Verdict::kFaster ? DuelResult::kChallengerFaster : DuelResult::kIncumbentFaster;
+}
+
+}  // namespace
+
+Contest::Contest(Harness& harness, RunStore& store, RunId run, std::size_t elite_size)
+    : harness_(harness), store_(store), run_(run), elite_(elite_size) {
+  for (const WithdrawalRecord& withdrawal : store_.withdrawals(run_)) {
+    withdrawn_[withdrawal.candidate] = withdrawal.generation;
+  }
+  for (const ConfirmationRecord& stored : store_.confirmations(run_)) {
+    compared_[{stored.generation, stored.challenger, stored.incumbent}] = stored.verdict;
+  }
+}
+
+void Contest::challenge(int generation, std::vector<EliteMember> challengers) {
+  // Those of this generation, when it was interrupted after they had left.
+  for (const auto& [candidate, when] : withdrawn_) {
+    if (when == generation) elite_.remove(candidate);
+  }
+  std::erase_if(challengers, [&](const auto& member) { return was_withdrawn(member.id); });
+  std::stable_sort(challengers.begin(), challengers.end(),
+                   [](const auto& a, const auto& b) { return a.p50_us < b.p50_us; });
+  left_out_ = challengers.size();
+  for (EliteMember& challenger : challengers) {
+    elite_.consider(std::move(challenger), [&](const auto& first, const auto& second) {
+      return confirm(generation, first, second);
+    });
+    --left_out_;
+  }
+}
+
+DuelResult Contest::confirm(int generation, const EliteMember& challenger,
+                            const EliteMember& incumbent) {
+  if (harness_.device().time_kind == TimeKind::kPredicted) {
+    return challenger.p50_us < incumbent.p50_us  // predictions do not scatter
+               ? DuelResult::kChallengerFaster
+               : DuelResult::kIncumbentFaster;
+  }
+  const auto known = compared_.find({generation, challenger.id, incumbent.id});
+  if (known != compared_.end()) return result_of(known->second);
+  return fight(generation, challenger, incumbent);
+}
+
+DuelResult Contest::fight(int generation, const EliteMember& challenger,
+                          const EliteMember& incumbent) {
+  const Duel duel = harness_.duel(challenger.kernel, incumbent.kernel);
+  if (duel.first_failed) withdraw(generation, challenger.id, *duel.first_failed);
+  if (duel.second_failed) withdraw(generation, incumbent.id, *duel.second_failed);
+  if (duel.first_failed && duel.second_failed) return DuelResult::kBothOut;
+  if (duel.first_failed) return DuelResult::kChallengerOut;
+  if (duel.second_failed) return DuelResult::kIncumbentOut;
+  if (duel.pair.rejection) {
+    // Each is right alone, and together they fail twice: the incumbent has shown more.
+    store_.record_event(run_, "confirmation failed", duel.pair.rejection->reason);
+    return DuelResult::kChallengerOut;
+  }
+  const PairResult& pair = duel.pair;
+  const Verdict verdict = verdict_of(pair.verdict());
+  store_.record_confirmation(run_, {generation, challenger.id, incumbent.id, pair.ratio,
+                                    pair.interval.low, pair.interval.high, pair.pairs, verdict});
+  return result_of(verdict);
+}
+
+void Contest::withdraw(int generation, CandidateId candidate, const Rejection& why) {
+  if (!withdrawn_.emplace(candidate, generation).second) return;
+  store_.record_withdrawal(run_, {candidate, generation, why});
+  store_.record_event(run_, "kernel withdrawn",
+                      "candidate " + std::to_string(candidate) + " was green and then failed the " +
+                          std::string(to_string(why.gate)) + " gate: " + why.reason);
+}
+
+void Contest::choose_control() {
+  if (!control_ && !elite_.members().empty()) control_ = elite_.members().front();
+}
+
+void Contest::restore(std::vector<EliteMember> members, const std::optional<double>& control_us) {
+  elite_.restore(std::move(members));
+  choose_control();
+  if (control_us && control_first_us_ == 0) control_first_us_ = *control_us;
+}
+
+std::optional<double> Contest::time_control(int generation) {
+  if (!harness_.has_device() || harness_.device().time_kind != TimeKind::kMeasured) {
+    return std::nullopt;
+  }
+  choose_control();
+  if (!control_ || was_withdrawn(control_->id)) return std::nullopt;
+  const std::optional<Timing> timing = harness_.time_again(control_->kernel);
+  if (!timing) {
+    if (const auto why = harness_.judge_alone(control_->kernel)) {
+      withdraw(generation, control_->id, *why);
+      elite_.remove(control_->id);
+    }
+    return std::nullopt;
+  }
+  if (control_first_us_ == 0) control_first_us_ = timing->p50_us;
+  return timing->p50_us;
+}
+
+}  // namespace evo

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "db/run_store.hpp"
+#include "engine/coordinator/elite.hpp"
+#include "engine/coordinator/harness.hpp"
+
+namespace evo {
+
+/// Who is in the elite of a run. Where times are measured, interleaved pairs decide; a kernel that
+/// fails in a pair and then alone is withdrawn: it leaves for good. Everything that is decided is
+/// recorded, and what the run had decided before it was interrupted is not decided again.
+class Contest {
+ public:
+  /// All references must outlive this. Reads what the run recorded.
+  Contest(Harness& harness, RunStore& store, RunId run, std::size_t elite_size);
+
+  [[nodiscard]] const Elite& elite() const { return elite_; }
+  [[nodiscard]] bool was_withdrawn(CandidateId candidate) const {
+    return withdrawn_.contains(candidate);
+  }
+
+  /// The green kernels of a generation want to enter the elite; the fastest goes first. Throws
+  /// Interrupted; left_out() then says how many were not compared.
+  void challenge(int generation, std::vector<EliteMember> challengers);
+  [[nodiscard]] std::size_t left_out() const { return left_out_; }
+
+  /// The control is the best kernel of the first generation that had one: its time, now. Its drift
+  /// says how steady the device is. Nothing where times are predicted, and without a control.
+  [[nodiscard]] std::optional<double> time_control(int generation);
+  /// control_us / its first value − 1.
+  [[nodiscard]] double drift(double control_us) const { return control_us / control_first_us_ - 1; }
+
+  /// Puts the elite of a recorded generation back, and its control's time.
+  void restore(std::vector<EliteMember> members, const std::optional<double>& control_us);
+
+ private:
+  using Comparison = std::tuple<int, CandidateId, CandidateId>;
+
+  [[nodiscard]] DuelResult confirm(int generation, const EliteMember& challenger,
+                                   const EliteMember& incumbent);
+  [[nodiscard]] DuelResult fight(int generation, const EliteMember& challenger,
+                                 const EliteMember& incumbent);
+  void withdraw(int generation, CandidateId candidate, const Rejection& why);
+  void choose_control();
+
+  Harness& harness_;
+  RunStore& store_;
+  RunId run_;
+  Elite elite_;
+  std::map<Comparison, Verdict> compared_;  ///< generation, challenger, incumbent
+  std::map<CandidateId, int> withdrawn_;    ///< and in which generation
+  std::optional<EliteMember> control_;
+  double control_first_us_ = 0;
+  std::size_t left_out_ = 0;
+};
+
+}  // namespace evo

@@ -1,0 +1,78 @@
+#include "engine/coordinator/kernel_key.hpp"
+
+#include <cstdio>
+
+#include "engine/core/error.hpp"
+#include "engine/core/hash.hpp"
+
+namespace evo {
+namespace {
+
+/// Far above the memory of any device.
+constexpr double kMostWorkspaceBytes = 1099511627776.0;
+
+std::string gigabytes(double bytes) {
+  constexpr double kGiga = 1e9;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f GB", bytes / kGiga);
+  return text;
+}
+
+void add_number(ContentHash& hash, double number) {
+  hash.add({reinterpret_cast<const char*>(&number), sizeof number});
+}
+
+void add_workspaces(ContentHash& hash, const Problem& problem, const KernelSpec& kernel,
+                    const Shape& shape, const Values& values) {
+  double total = 0;
+  for (const Argument& argument : problem.arguments) {
+    if (argument.direction != Direction::kWorkspace) continue;
+    const auto bytes = static_cast<double>(argument.bytes(values, kernel.extent_of(argument)));
+    add_number(hash, bytes);
+    total += bytes;
+  }
+  if (total > kMostWorkspaceBytes) {
+    throw ProblemError("the workspaces take " + gigabytes(total) + " on shape '" + shape.name +
+                       "'; no device has more than " + gigabytes(kMostWorkspaceBytes));
+  }
+}
+
+void add_tolerance(ContentHash& hash, const Tolerance& tolerance, const Shape& shape) {
+  for (const double bound : {tolerance.max_abs_error, tolerance.bad_abs_error, tolerance.bad_share,
+                             tolerance.relative_l2, tolerance.max_row_error}) {
+    if (!(bound >= 0)) {
+      throw ProblemError("a tolerance is " + std::to_string(bound) + " on shape '" + shape.name +
+                         "'; allowed is a number of at least 0");
+    }
+    add_number(hash, bound);
+  }
+}
+
+void add_shape(ContentHash& hash, const Problem& problem, const KernelSpec& kernel,
+               const Shape& shape, const Values& values) {
+  hash.add(shape.name);
+  const LaunchConfig launch = kernel.launch.evaluate(values);
+  for (const auto& dimensions : {launch.grid, launch.block}) {
+    for (const std::uint32_t size : dimensions) add_number(hash, size);
+  }
+  add_number(hash, launch.dynamic_shared_bytes);
+  add_workspaces(hash, problem, kernel, shape, values);
+  add_tolerance(hash, kernel.tolerance.evaluate(values), shape);
+  add_number(hash, kernel.deterministic ? 1 : 0);
+  add_number(hash, kernel.independent_ctas.evaluate(values));
+}
+
+}  // namespace
+
+std::string kernel_key(const std::string& ptx_hash, const Problem& problem,
+                       const KernelSpec& kernel, const Shape& timed, const Values& macros,
+                       const DeviceInfo& device) {
+  ContentHash hash;
+  hash.add(ptx_hash).add(kernel.entry);
+  for (const Shape* shape : problem.checked_shapes(timed, kernel)) {
+    add_shape(hash, problem, kernel, *shape, problem.values_for(*shape, device.sm_count, macros));
+  }
+  return hash.hex();
+}
+
+}  // namespace evo

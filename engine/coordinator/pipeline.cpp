@@ -1,0 +1,71 @@
+#include "engine/coordinator/pipeline.hpp"
+
+#include "engine/coordinator/kernel_key.hpp"
+#include "engine/core/error.hpp"
+
+namespace evo {
+
+KernelUnderTest Pipeline::kernel_under_test(const CompilationRecord& compilation,
+                                            const std::string& kernel_key,
+                                            const Values& macros) const {
+  return {kernel_key, {compilation.ptx, compilation.cubin, setup_.kernel.entry}, macros};
+}
+
+Judgement Pipeline::judge(Compilations::Ticket ticket, const Values& macros, double give_up_us) {
+  Judgement result;
+  result.built = workers_.wait_for(ticket);
+  result.rejection = build_gate(result);
+  if (!result.rejection) result.rejection = resource_gates(result, macros);
+  if (result.rejection || !workers_.has_device()) return result;
+  result.duplicate = !known_kernels_.insert(result.kernel_key).second;
+  if (result.duplicate) return result;
+  const KernelUnderTest kernel = kernel_under_test(result.built.record, result.kernel_key, macros);
+  result.rejection = correctness_gate(result, kernel);
+  if (!result.rejection) result.rejection = timing_gate(result, kernel, give_up_us);
+  return result;
+}
+
+std::optional<Rejection> Pipeline::build_gate(Judgement& result) const {
+  const CompilationRecord& compilation = result.built.record;
+  if (compilation.ok) return std::nullopt;
+  return Rejection{Gate::kBuild, compilation.error, compilation.log};
+}
+
+std::optional<Rejection> Pipeline::resource_gates(Judgement& result, const Values& macros) const {
+  try {
+    const Values values = setup_.problem.values_for(setup_.timed, setup_.device.sm_count, macros);
+    result.launch = setup_.kernel.launch.evaluate(values);
+    result.kernel_key = kernel_key(result.built.record.ptx_hash, setup_.problem, setup_.kernel,
+                                   setup_.timed, macros, setup_.device);
+  } catch (const InputError& error) {
+    // The expressions are the problem's, but only this configuration breaks them.
+    return Rejection{Gate::kResource, error.what()};
+  }
+  return resource_gate(result.built.record.resources, result.launch, setup_.policy, setup_.device);
+}
+
+std::optional<Rejection> Pipeline::correctness_gate(Judgement& result,
+                                                    const KernelUnderTest& kernel) {
+  auto answer = workers_.check(kernel, Workers::Purpose::kJudging);
+  result.check_ms = workers_.last_ms();
+  if (auto* failure = std::get_if<WorkerFailure>(&answer)) {
+    return Rejection{Gate::kCorrectness, std::move(failure->reason)};
+  }
+  auto& outcome = std::get<CorrectnessResult>(answer);
+  result.checks = std::move(outcome.checks);
+  return std::move(outcome.rejection);
+}
+
+std::optional<Rejection> Pipeline::timing_gate(Judgement& result, const KernelUnderTest& kernel,
+                                               double give_up_us) {
+  auto answer = workers_.time(kernel, give_up_us, Workers::Purpose::kJudging);
+  result.time_ms = workers_.last_ms();
+  if (auto* failure = std::get_if<WorkerFailure>(&answer)) {
+    return Rejection{Gate::kTiming, std::move(failure->reason)};
+  }
+  auto& outcome = std::get<TimingResult>(answer);
+  result.timing = outcome.timing;
+  return std::move(outcome.rejection);
+}
+
+}  // namespace evo

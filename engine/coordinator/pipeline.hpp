@@ -1,0 +1,73 @@
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/coordinator/workers.hpp"
+#include "engine/gate/resource.hpp"
+#include "engine/problem/problem.hpp"
+
+namespace evo {
+
+/// All that was found out about one candidate.
+struct Judgement {
+  Built built;
+  std::string kernel_key;  ///< equal for candidates that are one kernel; empty unless it built
+  LaunchConfig launch;     ///< on the timed shape
+  std::vector<CheckResult> checks = {};
+  std::optional<Timing> timing = {};
+  std::optional<Rejection> rejection = {};
+  bool duplicate = false;  ///< its kernel was judged before: not run again
+  double check_ms = 0;
+  double time_ms = 0;
+
+  [[nodiscard]] bool is_green() const { return timing && !rejection && !duplicate; }
+};
+
+/// What all candidates of a pipeline have in common. All of it must outlive the pipeline.
+struct PipelineSetup {
+  const Problem& problem;
+  const KernelSpec& kernel;
+  const Shape& timed;
+  ResourcePolicy policy;
+  DeviceInfo device;
+};
+
+/// Takes one candidate after another through the gates: build, resource, correctness, timing. The
+/// first one that it fails ends it.
+class Pipeline {
+ public:
+  /// `workers` must outlive the pipeline; without a device it stops after the resource gate.
+  Pipeline(PipelineSetup setup, Workers& workers) : setup_(std::move(setup)), workers_(workers) {}
+
+  /// The candidate that is being compiled under `ticket`; `macros`: its configuration. A kernel
+  /// slower than `give_up_us` is timed roughly. Throws Interrupted.
+  [[nodiscard]] Judgement judge(Compilations::Ticket ticket, const Values& macros,
+                                double give_up_us);
+
+  /// Takes note of a kernel judged earlier (in a run that is resumed), so that it counts as known.
+  void remember(const std::string& kernel_key) { known_kernels_.insert(kernel_key); }
+
+  /// The kernel of a candidate as a device worker takes it.
+  [[nodiscard]] KernelUnderTest kernel_under_test(const CompilationRecord& compilation,
+                                                  const std::string& kernel_key,
+                                                  const Values& macros) const;
+
+ private:
+  [[nodiscard]] std::optional<Rejection> build_gate(Judgement& result) const;
+  [[nodiscard]] std::optional<Rejection> resource_gates(Judgement& result,
+                                                        const Values& macros) const;
+  [[nodiscard]] std::optional<Rejection> correctness_gate(Judgement& result,
+                                                          const KernelUnderTest& kernel);
+  [[nodiscard]] std::optional<Rejection> timing_gate(Judgement& result,
+                                                     const KernelUnderTest& kernel,
+                                                     double give_up_us);
+
+  PipelineSetup setup_;
+  Workers& workers_;
+  std::set<std::string> known_kernels_;
+};
+
+}  // namespace evo

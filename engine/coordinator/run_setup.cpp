@@ -1,0 +1,131 @@
+#include "engine/coordinator/run_setup.hpp"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <tuple>
+
+#include "engine/core/error.hpp"
+#include "engine/core/json_reader.hpp"
+
+namespace evo {
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+/// Of runs that were recorded before they had a window of their own.
+constexpr std::size_t kWindowOfOldRuns = 8;
+
+RunInfo run_info(const Harness& harness, const RunRequest& request) {
+  const SpaceDefinition& space = harness.space().definition();
+  RunInfo info;
+  info.device = harness.device();
+  info.problem = {harness.problem_key(), harness.problem().name, harness.problem().text};
+  info.space = {harness.space().content_key(), space.name, read_text_file(space.file)};
+  info.shape = harness.shape().name;
+  info.seed = request.tuner.seed;
+  info.strategy = request.tuner.strategy;
+  info.elite_size = static_cast<int>(request.tuner.elite);
+  info.children = static_cast<int>(request.tuner.children);
+  info.flops_per_launch = harness.problem().flops.evaluate(harness.shape().variables);
+  info.bytes_per_launch = harness.problem().bytes.evaluate(harness.shape().variables);
+  info.options_json = OrderedJson{
+      {"generations", request.tuner.generations},
+      {"window", request.tuner.window},
+      {"check_seed", request.check_seed},
+      {"cold",
+       request.cold}}.dump();
+  info.evo_version = request.evo_version;
+  return info;
+}
+
+std::size_t window_of(const RunInfo& info) {
+  return nlohmann::json::parse(info.options_json).value("window", kWindowOfOldRuns);
+}
+
+/// Throws InputError unless the run is on what the command line says now.
+void require_same(const StoredRun& run, const RunInfo& like, const Resumption& resumption) {
+  const RunInfo& was = run.info;
+  const std::string name = "--resume: run " + std::to_string(run.id);
+  if (was.space.key != like.space.key || was.problem.key != like.problem.key ||
+      was.shape != like.shape || was.device.name != like.device.name ||
+      was.device.time_kind != like.device.time_kind) {
+    throw InputError(name + " is on space " + was.space.name + ", shape " + was.shape +
+                     ", device " + was.device.name + " (" +
+                     std::string(to_string(was.device.time_kind)) + "); now it is space " +
+                     like.space.name + ", shape " + like.shape + ", device " + like.device.name +
+                     "; these and the contents of their files must be the same");
+  }
+  const bool was_cold = nlohmann::json::parse(was.options_json).value("cold", false);
+  const bool cold = nlohmann::json::parse(like.options_json).value("cold", false);
+  if (was_cold != cold) {
+    throw InputError(name + " was started " + (was_cold ? "with" : "without") +
+                     " --cold, and its times must be comparable");
+  }
+  const std::array<std::tuple<std::string, std::string, std::string>, 5> fixed = {{
+      {"--seed", std::to_string(was.seed), std::to_string(like.seed)},
+      {"--strategy", was.strategy, like.strategy},
+      {"--elite", std::to_string(was.elite_size), std::to_string(like.elite_size)},
+      {"--children", std::to_string(was.children), std::to_string(like.children)},
+      {"--window", std::to_string(window_of(was)), std::to_string(window_of(like))},
+  }};
+  for (const auto& [option, old_value, new_value] : fixed) {
+    const bool is_given = std::find(resumption.given.begin(), resumption.given.end(), option) !=
+                          resumption.given.end();
+    if (is_given && old_value != new_value) {
+      throw InputError(option + " " + new_value + ": run " + std::to_string(run.id) +
+                       " is continued with its own, " + old_value);
+    }
+  }
+}
+
+StoredRun taken_over(Store& store, const RunInfo& like, const Resumption& resumption) {
+  RunId id = resumption.id;
+  if (id == 0) {
+    const std::optional<RunId> found = store.find_resumable(like);
+    if (!found) {
+      throw InputError("--resume: " + resumption.db +
+                       " has no unfinished run on this space, problem, shape and device");
+    }
+    id = *found;
+  }
+  require_same(store.run(id), like, resumption);
+  return store.resume_run(id);
+}
+
+/// The evaluations of a run without the texts that going on with it does not need.
+std::vector<StoredEvaluation> recorded_evaluations(const Store& store, RunId run) {
+  std::vector<StoredEvaluation> history = store.evaluations(run);
+  for (StoredEvaluation& evaluation : history) {
+    evaluation.record.manifest_json = {};
+    evaluation.record.checks = {};
+    if (evaluation.record.rejection) evaluation.record.rejection->detail = {};
+  }
+  return history;
+}
+
+}  // namespace
+
+OpenRun begin_run(Store& store, const Harness& harness, const RunRequest& request) {
+  (void)make_strategy(request.tuner.strategy, harness.space(), {});  // refuses a bad name early
+  return {store.start_run(run_info(harness, request)), request.tuner, {}};
+}
+
+OpenRun continue_run(Store& store, Harness& harness, const RunRequest& request,
+                     const Resumption& resumption) {
+  const StoredRun was = taken_over(store, run_info(harness, request), resumption);
+  OpenRun run{
+      was.id, request.tuner, {recorded_evaluations(store, was.id), store.generations(was.id)}};
+  run.tuner.seed = was.info.seed;
+  run.tuner.strategy = was.info.strategy;
+  run.tuner.elite = static_cast<std::size_t>(was.info.elite_size);
+  run.tuner.children = static_cast<std::size_t>(was.info.children);
+  run.tuner.window = window_of(was.info);
+  // The run's own inputs: what is judged from here on is judged as it would have been.
+  const auto options = nlohmann::json::parse(was.info.options_json);
+  harness.use_check_seed(options.value("check_seed", request.check_seed));
+  return run;
+}
+
+}  // namespace evo

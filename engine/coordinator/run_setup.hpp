@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "db/store.hpp"
+#include "engine/coordinator/harness.hpp"
+#include "engine/coordinator/tuner.hpp"
+
+namespace evo {
+
+/// What makes a run, beside the space, problem, shape and device of its harness.
+struct RunRequest {
+  TunerOptions tuner;
+  std::uint64_t check_seed = 0;
+  bool cold = false;
+  std::string evo_version;
+};
+
+/// What --resume asks for.
+struct Resumption {
+  RunId id = 0;                    ///< 0: the newest unfinished run on the same inputs
+  std::string db;                  ///< the database, for messages
+  std::vector<std::string> given;  ///< the options on the command line, "--seed"
+};
+
+/// A run that the database knows and this process owns.
+struct OpenRun {
+  RunId id = 0;
+  TunerOptions tuner;
+  RunHistory history;
+};
+
+/// A new one. Throws InputError for a strategy that does not exist.
+[[nodiscard]] OpenRun begin_run(Store& store, const Harness& harness, const RunRequest& request);
+
+/// The run to continue, taken over with its own seed, strategy, sizes and check seed. Throws
+/// InputError when there is none, or when space, problem, shape, device or an option that was given
+/// is not the run's own; the run stays as it was then.
+[[nodiscard]] OpenRun continue_run(Store& store, Harness& harness, const RunRequest& request,
+                                   const Resumption& resumption);
+
+}  // namespace evo

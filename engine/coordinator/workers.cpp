@@ -1,0 +1,89 @@
+#include "engine/coordinator/workers.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace evo {
+namespace {
+
+/// A signal may arrive between looking at the stop and waiting.
+constexpr std::chrono::milliseconds kLookForStop{100};
+
+/// The answer of the kind that was asked for.
+template <typename Result>
+OrFailure<Result> answer(DeviceService::Reply reply) {
+  if (auto* failure = std::get_if<WorkerFailure>(&reply.result)) return std::move(*failure);
+  return std::get<Result>(std::move(reply.result));
+}
+
+}  // namespace
+
+void Workers::require_time_left() {
+  const bool asked = stop_.requested != nullptr && *stop_.requested;
+  if (!asked && clock_.now() < stop_.deadline) return;
+  if (device_ != nullptr) device_->abandon();
+  throw Interrupted(!asked);
+}
+
+void Workers::wait_for_news(double PhaseTimes::*phase) {
+  require_time_left();
+  const SteadyTime before = clock_.now();
+  const bool compiling = compilations_.in_flight() > 0;
+  if (const auto work = std::exchange(meanwhile_, nullptr)) work();
+  std::vector<pollfd> interests = compilations_.interests();
+  SteadyTime until =
+      std::min({before + kLookForStop, stop_.deadline, compilations_.next_deadline()});
+  if (device_ != nullptr && device_->is_busy()) {
+    const std::vector<pollfd> device = device_->interests();
+    interests.insert(interests.end(), device.begin(), device.end());
+    until = std::min(until, device_->next_deadline());
+  }
+  clock_.wait(interests, until);
+  const double waited_ms = milliseconds_between(before, clock_.now());
+  times_.*phase += waited_ms;
+  if (compiling) times_.compile_ms += waited_ms;
+  compilations_.collect();
+}
+
+Built Workers::wait_for(Compilations::Ticket ticket) {
+  compilations_.collect();
+  while (true) {
+    require_time_left();
+    if (auto built = compilations_.take(ticket)) return std::move(*built);
+    wait_for_news(&PhaseTimes::starved_ms);
+  }
+}
+
+DeviceService::Reply Workers::wait_for_reply(double PhaseTimes::*phase) {
+  while (true) {
+    if (auto reply = device_->poll()) {
+      last_ms_ = reply->wall_ms;
+      return std::move(*reply);
+    }
+    wait_for_news(phase);
+  }
+}
+
+OrFailure<CorrectnessResult> Workers::check(const KernelUnderTest& kernel, Purpose purpose) {
+  require_time_left();
+  device_->submit_check(kernel);
+  return answer<CorrectnessResult>(wait_for_reply(
+      purpose == Purpose::kJudging ? &PhaseTimes::check_ms : &PhaseTimes::confirm_ms));
+}
+
+OrFailure<TimingResult> Workers::time(const KernelUnderTest& kernel, double give_up_us,
+                                      Purpose purpose) {
+  require_time_left();
+  device_->submit_time(kernel, give_up_us);
+  return answer<TimingResult>(wait_for_reply(
+      purpose == Purpose::kJudging ? &PhaseTimes::time_ms : &PhaseTimes::confirm_ms));
+}
+
+OrFailure<PairResult> Workers::compare(const KernelUnderTest& first,
+                                       const KernelUnderTest& second) {
+  require_time_left();
+  device_->submit_compare(first, second);
+  return answer<PairResult>(wait_for_reply(&PhaseTimes::confirm_ms));
+}
+
+}  // namespace evo

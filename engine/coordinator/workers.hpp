@@ -1,0 +1,72 @@
+#pragma once
+
+#include <functional>
+
+#include "engine/coordinator/compilations.hpp"
+#include "engine/coordinator/interrupted.hpp"
+#include "engine/worker/device_service.hpp"
+
+namespace evo {
+
+/// Where the time of a run went, as its coordinator saw it. One instant counts for the compilers
+/// and for the device.
+struct PhaseTimes {
+  double compile_ms = 0;  ///< at least one compiler was running
+  double starved_ms = 0;  ///< the device waited for a compiler
+  double check_ms = 0;    ///< the device was checking
+  double time_ms = 0;     ///< the device was timing
+  double confirm_ms = 0;  ///< the device was comparing pairs or timing the control
+};
+
+/// The compilers and the device of a run. Waiting for one keeps the other going: while the device
+/// works, finished compilations are stored and the next ones start.
+///
+/// Every wait throws Interrupted when it is to stop; the device then gives up what it was doing.
+class Workers {
+ public:
+  /// All references must outlive this. `device`: null for none.
+  Workers(Compilations& compilations, DeviceService* device, Clock& clock)
+      : compilations_(compilations), device_(device), clock_(clock) {}
+
+  /// Of all waiting from here on.
+  void stop_when(const Stop& stop) { stop_ = stop; }
+  [[nodiscard]] const Stop& stop() const { return stop_; }
+
+  [[nodiscard]] bool has_device() const { return device_ != nullptr; }
+
+  /// Done once, at the beginning of the next wait: work of the coordinator's own while the workers
+  /// are busy.
+  void meanwhile(std::function<void()> work) { meanwhile_ = std::move(work); }
+
+  [[nodiscard]] Built wait_for(Compilations::Ticket ticket);
+
+  /// What the device is asked for, for the account of the time.
+  enum class Purpose { kJudging, kConfirming };
+
+  // Need a device.
+  [[nodiscard]] OrFailure<CorrectnessResult> check(const KernelUnderTest& kernel, Purpose purpose);
+  [[nodiscard]] OrFailure<TimingResult> time(const KernelUnderTest& kernel, double give_up_us,
+                                             Purpose purpose);
+  [[nodiscard]] OrFailure<PairResult> compare(const KernelUnderTest& first,
+                                              const KernelUnderTest& second);
+
+  /// Of the last check, time or compare.
+  [[nodiscard]] double last_ms() const { return last_ms_; }
+  [[nodiscard]] const PhaseTimes& times() const { return times_; }
+
+ private:
+  /// `phase`: what the device is doing, or how the wait for a compiler counts.
+  void wait_for_news(double PhaseTimes::*phase);
+  [[nodiscard]] DeviceService::Reply wait_for_reply(double PhaseTimes::*phase);
+  void require_time_left();
+
+  Compilations& compilations_;
+  DeviceService* device_;
+  Clock& clock_;
+  Stop stop_;
+  std::function<void()> meanwhile_;
+  PhaseTimes times_;
+  double last_ms_ = 0;
+};
+
+}  // namespace evo

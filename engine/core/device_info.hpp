@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "engine/core/measurement.hpp"
+
+namespace evo {
+
+/// What the engine needs to know of a device, real or virtual.
+struct DeviceInfo {
+  std::string id;    ///< as on the command line: "cuda:0", "virtual:l4"
+  std::string name;  ///< "NVIDIA H200"
+  std::string arch;  ///< what to compile for: "sm_90"
+  TimeKind time_kind = TimeKind::kMeasured;
+  int sm_count = 0;
+  double clock_mhz = 0;  ///< boost
+  int max_registers_per_thread = 255;
+  int max_shared_bytes_per_cta = 0;  ///< opt-in limit, static + dynamic
+  int max_threads_per_cta = 1024;
+  std::int64_t l2_bytes = 0;
+  double peak_tflops = 0;         ///< the highest dense rate of any of its units; for the floor
+  double peak_bandwidth_gbs = 0;  ///< DRAM, GB/s
+  std::string driver;             ///< driver version, or the virtual GPU's version
+};
+
+}  // namespace evo

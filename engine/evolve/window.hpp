@@ -1,0 +1,19 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+namespace evo {
+
+/// How many candidates may be in flight when the one of slot `slot` (0, 1, …) is proposed: `window`
+/// once a run has learned enough. The first eight need no outcome. After them every proposal that
+/// waits for more outcomes is worth more: the window opens with the number of slots (docs/search.md
+/// has what that is worth).
+[[nodiscard]] constexpr std::size_t in_flight_at(std::size_t slot, std::size_t window) {
+  constexpr std::size_t kAtFirst = 8;
+  constexpr std::size_t kFewest = 3;
+  constexpr std::size_t kShare = 5;
+  return std::min(window, slot < kAtFirst ? kAtFirst : std::max(kFewest, slot / kShare));
+}
+
+}  // namespace evo

@@ -1,0 +1,237 @@
+#include "tests/fakes/fake_services.hpp"
+
+#include <algorithm>
+
+#include "engine/core/error.hpp"
+#include "engine/core/random.hpp"
+#include "tests/fakes/planted_kernels.hpp"
+
+namespace evo::fake {
+namespace {
+
+SteadyTime after(SteadyTime start, double milliseconds) {
+  return start + std::chrono::microseconds(static_cast<std::int64_t>(milliseconds * 1e3));
+}
+
+std::string text_of(const Program& program) {
+  std::string text;
+  for (const auto& [macro, value] : program.defines) text += macro + "=" + value + " ";
+  return text;
+}
+
+}  // namespace
+
+void FakeClock::wait(std::span<pollfd> interests, SteadyTime until) {
+  (void)interests;
+  now_ = std::min(std::max(until, now_), now_ + std::chrono::milliseconds(1));
+}
+
+void FakeCompileService::submit(std::size_t ticket, CompileRequest request) {
+  queue_.push_back({ticket, std::move(request)});
+  ++submitted_;
+  most_ = std::max(most_, queue_.size());
+  start_queued();
+}
+
+void FakeCompileService::start_queued() {
+  for (Job& job : queue_) {
+    if (in_flight() >= jobs_) return;
+    if (job.started) continue;
+    job.started = true;
+    job.done =
+        after(clock_.now(), 1.0 + static_cast<double>(mix_seed(seed_, job.ticket) % longest_ms));
+  }
+}
+
+std::vector<CompileService::Finished> FakeCompileService::collect() {
+  std::vector<Finished> finished;
+  std::erase_if(queue_, [&](const Job& job) {
+    if (!job.started || clock_.now() < job.done) return false;
+    CompileAnswer answer = compiler_.compile(job.request);
+    Finished done{job.ticket, Rejection{}};
+    if (auto* compiled = std::get_if<Compiled>(&answer)) done.outcome = std::move(*compiled);
+    if (auto* rejection = std::get_if<Rejection>(&answer)) done.outcome = std::move(*rejection);
+    if (auto* failure = std::get_if<CompilerFailure>(&answer)) {
+      done.outcome = outcome_of(std::move(*failure));
+      done.reproducible = false;
+    }
+    finished.push_back(std::move(done));
+    return true;
+  });
+  start_queued();
+  return finished;
+}
+
+std::size_t FakeCompileService::in_flight() const {
+  return static_cast<std::size_t>(
+      std::count_if(queue_.begin(), queue_.end(), [](const Job& job) { return job.started; }));
+}
+
+FakeDeviceService::FakeDeviceService(const Clock& clock, DeviceBehaviour behaviour)
+    : clock_(clock), behaviour_(std::move(behaviour)) {
+  info_.id = "fake:services";
+  info_.name = "fake GPU";
+  info_.arch = "sm_90";
+  info_.time_kind = behaviour_.kind;
+  info_.sm_count = 4;
+  info_.max_shared_bytes_per_cta = 65536;
+}
+
+void FakeDeviceService::begin(std::string request, double takes_ms, Reply reply) {
+  if (busy_) throw InputError("the device is asked twice at once");
+  busy_ = true;
+  requests_.push_back(std::move(request));
+  reply_ = std::move(reply);
+  reply_.wall_ms = takes_ms;
+  done_ = after(clock_.now(), takes_ms);
+}
+
+double FakeDeviceService::time_of(const Program& program) const {
+  return behaviour_.time_us ? behaviour_.time_us(program) : planted_time_us(program, 0);
+}
+
+void FakeDeviceService::submit_check(const KernelUnderTest& kernel) {
+  const Program program = from_ptx(kernel.image.ptx);
+  Reply reply{CorrectnessResult{{CheckResult{"mission", 1}}}};
+  if (behaviour_.check) {
+    std::visit([&](auto result) { reply.result = std::move(result); }, behaviour_.check(program));
+  }
+  begin("check " + text_of(program), behaviour_.check_ms, std::move(reply));
+}
+
+void FakeDeviceService::submit_time(const KernelUnderTest& kernel, double give_up_us) {
+  const Program program = from_ptx(kernel.image.ptx);
+  Timing timing;
+  timing.kind = behaviour_.kind;
+  timing.p50_us = timing.p90_us = timing.p99_us = timing.mean_us = time_of(program);
+  timing.samples = behaviour_.kind == TimeKind::kMeasured ? 100 : 1;
+  timing.complete = timing.p50_us <= give_up_us;
+  TimingResult result;
+  result.timing = timing;
+  begin("time " + text_of(program), behaviour_.time_ms, {result});
+}
+
+void FakeDeviceService::submit_compare(const KernelUnderTest& first,
+                                       const KernelUnderTest& second) {
+  const Program a = from_ptx(first.image.ptx);
+  const Program b = from_ptx(second.image.ptx);
+  PairResult pair;
+  pair.first_us = time_of(a);
+  pair.second_us = time_of(b);
+  pair.ratio = pair.first_us / pair.second_us;
+  pair.interval = {pair.ratio * 0.999, pair.ratio * 1.001};
+  pair.pairs = 40;
+  Reply reply{pair};
+  if (behaviour_.compare) {
+    std::visit([&](auto result) { reply.result = std::move(result); }, behaviour_.compare(a, b));
+  }
+  begin("compare", behaviour_.compare_ms, std::move(reply));
+}
+
+std::optional<DeviceService::Reply> FakeDeviceService::poll() {
+  if (!busy_ || clock_.now() < done_) return std::nullopt;
+  busy_ = false;
+  return std::move(reply_);
+}
+
+void FakeDeviceService::abandon() {
+  if (busy_) ++abandoned_;
+  busy_ = false;
+}
+
+void MemoryStore::write() {
+  ++writes_;
+  if (fails_at_ > 0 && writes_ >= fails_at_) throw DbError("planted: the database is gone");
+}
+
+std::vector<CompilationRecord> MemoryStore::find_compilations(std::string_view request_key) const {
+  std::vector<CompilationRecord> found;
+  for (const CompilationRecord& record : compilations_) {
+    if (record.request_key == request_key) found.push_back(record);
+  }
+  return found;
+}
+
+std::optional<CompilationId> MemoryStore::compilation_id(std::string_view key) const {
+  for (std::size_t i = 0; i < compilations_.size(); ++i) {
+    if (compilations_[i].key == key) return static_cast<CompilationId>(i + 1);
+  }
+  return std::nullopt;
+}
+
+CompilationRecord MemoryStore::compilation(CompilationId id) const {
+  ++compilations_read_;
+  return compilations_.at(static_cast<std::size_t>(id - 1));
+}
+
+CompilationId MemoryStore::put_compilation(const CompilationRecord& record) {
+  if (const auto known = compilation_id(record.key)) return *known;
+  write();
+  compilations_.push_back(record);
+  return static_cast<CompilationId>(compilations_.size());
+}
+
+CandidateId MemoryStore::record_evaluation(RunId run, const EvaluationRecord& record) {
+  (void)run;
+  write();
+  evaluations_.push_back(record);
+  return static_cast<CandidateId>(evaluations_.size());
+}
+
+void MemoryStore::record_generation(RunId run, const GenerationRecord& record) {
+  (void)run;
+  write();
+  generations_.push_back(record);
+}
+
+void MemoryStore::record_confirmation(RunId run, const ConfirmationRecord& record) {
+  (void)run;
+  write();
+  confirmations_.push_back(record);
+}
+
+std::vector<ConfirmationRecord> MemoryStore::confirmations(RunId run) const {
+  (void)run;
+  return confirmations_;
+}
+
+void MemoryStore::record_withdrawal(RunId run, const WithdrawalRecord& record) {
+  (void)run;
+  write();
+  withdrawals_.push_back(record);
+}
+
+std::vector<WithdrawalRecord> MemoryStore::withdrawals(RunId run) const {
+  (void)run;
+  return withdrawals_;
+}
+
+void MemoryStore::record_event(RunId run, std::string_view kind, std::string_view text) {
+  (void)run;
+  events_.push_back(std::string(kind) + ": " + std::string(text));
+}
+
+std::vector<StoredEvaluation> MemoryStore::evaluations() const {
+  std::vector<StoredEvaluation> stored;
+  for (std::size_t i = 0; i < evaluations_.size(); ++i) {
+    StoredEvaluation evaluation{static_cast<CandidateId>(i + 1), 1, evaluations_[i], {}};
+    // As the database gives them back: with the first one's outcome.
+    if (const auto first = evaluations_[i].duplicate_of) {
+      evaluation.record.timing = evaluations_[static_cast<std::size_t>(*first - 1)].timing;
+      evaluation.record.rejection = evaluations_[static_cast<std::size_t>(*first - 1)].rejection;
+    }
+    stored.push_back(std::move(evaluation));
+  }
+  return stored;
+}
+
+std::vector<StoredGeneration> MemoryStore::generations() const {
+  std::vector<StoredGeneration> stored;
+  for (const GenerationRecord& record : generations_) {
+    stored.push_back({});
+    stored.back().record = record;
+  }
+  return stored;
+}
+
+}  // namespace evo::fake

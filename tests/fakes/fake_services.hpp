@@ -1,0 +1,161 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "db/run_store.hpp"
+#include "engine/worker/compile_service.hpp"
+#include "engine/worker/device_service.hpp"
+#include "tests/fakes/fake_compiler.hpp"
+#include "tests/fakes/fake_program.hpp"
+
+namespace evo::fake {
+
+/// Time that passes only while somebody waits: a millisecond a wait.
+class FakeClock final : public Clock {
+ public:
+  [[nodiscard]] SteadyTime now() const override { return now_; }
+  void wait(std::span<pollfd> interests, SteadyTime until) override;
+  void advance(std::chrono::microseconds span) { now_ += span; }
+
+ private:
+  SteadyTime now_ = SteadyTime(std::chrono::hours(1));
+};
+
+/// Compiles as FakeCompiler does, `jobs` at once; how long each takes is drawn from `seed`, so that
+/// they finish in another order with every seed.
+class FakeCompileService final : public CompileService {
+ public:
+  FakeCompileService(const Clock& clock, std::size_t jobs, std::uint64_t seed)
+      : clock_(clock), jobs_(jobs), seed_(seed) {}
+
+  [[nodiscard]] const std::string& version() override { return version_; }
+  void submit(std::size_t ticket, CompileRequest request) override;
+  [[nodiscard]] std::vector<Finished> collect() override;
+  [[nodiscard]] std::size_t in_flight() const override;
+  [[nodiscard]] std::vector<pollfd> interests() const override { return {}; }
+  [[nodiscard]] SteadyTime next_deadline() const override { return SteadyTime::max(); }
+
+  std::uint64_t longest_ms = 40;  ///< that a compilation takes
+
+  /// All that was ever asked for.
+  [[nodiscard]] std::size_t submitted() const { return submitted_; }
+  /// The most that ever waited or ran at once.
+  [[nodiscard]] std::size_t most_at_once() const { return most_; }
+
+ private:
+  struct Job {
+    std::size_t ticket = 0;
+    CompileRequest request;
+    bool started = false;
+    SteadyTime done = {};
+  };
+  void start_queued();
+
+  const Clock& clock_;
+  std::size_t jobs_;
+  std::uint64_t seed_;
+  std::string version_ = "fake 1.0";
+  std::vector<Job> queue_;
+  std::size_t submitted_ = 0;
+  std::size_t most_ = 0;
+  FakeCompiler compiler_;
+};
+
+/// How a fake device behaves; times in ms of its clock.
+struct DeviceBehaviour {
+  double check_ms = 2;
+  double time_ms = 3;
+  double compare_ms = 4;
+  TimeKind kind = TimeKind::kMeasured;
+  /// Microseconds of a kernel; by default planted_time_us().
+  std::function<double(const Program&)> time_us = {};
+  std::function<std::variant<CorrectnessResult, WorkerFailure>(const Program&)> check = {};
+  std::function<std::variant<PairResult, WorkerFailure>(const Program&, const Program&)> compare =
+      {};
+};
+
+/// Answers as `behaviour` says, and notes what it was asked: "check CONFIG", "time CONFIG",
+/// "compare".
+class FakeDeviceService final : public DeviceService {
+ public:
+  FakeDeviceService(const Clock& clock, DeviceBehaviour behaviour);
+
+  [[nodiscard]] const DeviceInfo& info() const override { return info_; }
+  void set_up(const SessionSetup& setup) override { setup_ = setup; }
+  void submit_check(const KernelUnderTest& kernel) override;
+  void submit_time(const KernelUnderTest& kernel, double give_up_us) override;
+  void submit_compare(const KernelUnderTest& first, const KernelUnderTest& second) override;
+  [[nodiscard]] std::optional<Reply> poll() override;
+  [[nodiscard]] bool is_busy() const override { return busy_; }
+  void abandon() override;
+  [[nodiscard]] std::vector<pollfd> interests() const override { return {}; }
+  [[nodiscard]] SteadyTime next_deadline() const override { return SteadyTime::max(); }
+
+  [[nodiscard]] const std::vector<std::string>& requests() const { return requests_; }
+  [[nodiscard]] std::size_t abandoned() const { return abandoned_; }
+  [[nodiscard]] const SessionSetup& setup() const { return setup_; }
+
+ private:
+  void begin(std::string request, double takes_ms, Reply reply);
+  [[nodiscard]] double time_of(const Program& program) const;
+
+  const Clock& clock_;
+  DeviceBehaviour behaviour_;
+  DeviceInfo info_;
+  SessionSetup setup_;
+  bool busy_ = false;
+  Reply reply_{WorkerFailure{}};
+  SteadyTime done_;
+  std::vector<std::string> requests_;
+  std::size_t abandoned_ = 0;
+};
+
+/// A run's records in memory. The write number `fails_at` (1 is the first) and all that follow
+/// throw DbError: as if the process had been killed there.
+class MemoryStore final : public RunStore {
+ public:
+  [[nodiscard]] std::vector<CompilationRecord> find_compilations(
+      std::string_view request_key) const override;
+  [[nodiscard]] std::optional<CompilationId> compilation_id(std::string_view key) const override;
+  [[nodiscard]] CompilationRecord compilation(CompilationId id) const override;
+  CompilationId put_compilation(const CompilationRecord& record) override;
+  CandidateId record_evaluation(RunId run, const EvaluationRecord& record) override;
+  void record_generation(RunId run, const GenerationRecord& record) override;
+  void record_confirmation(RunId run, const ConfirmationRecord& record) override;
+  [[nodiscard]] std::vector<ConfirmationRecord> confirmations(RunId run) const override;
+  void record_withdrawal(RunId run, const WithdrawalRecord& record) override;
+  [[nodiscard]] std::vector<WithdrawalRecord> withdrawals(RunId run) const override;
+  void record_event(RunId run, std::string_view kind, std::string_view text) override;
+
+  [[nodiscard]] std::vector<StoredEvaluation> evaluations() const;
+  [[nodiscard]] std::vector<StoredGeneration> generations() const;
+  [[nodiscard]] const std::vector<std::string>& events() const { return events_; }
+  /// The evaluation of that number; ids count from 1.
+  [[nodiscard]] const EvaluationRecord& evaluation(CandidateId id) const {
+    return evaluations_.at(static_cast<std::size_t>(id - 1));
+  }
+  /// How often a stored compilation was read.
+  [[nodiscard]] std::size_t compilations_read() const { return compilations_read_; }
+  [[nodiscard]] std::size_t writes() const { return writes_; }
+  void fail_at(std::size_t write) { fails_at_ = write; }
+
+ private:
+  void write();
+
+  std::vector<CompilationRecord> compilations_;
+  std::vector<EvaluationRecord> evaluations_;
+  std::vector<GenerationRecord> generations_;
+  std::vector<ConfirmationRecord> confirmations_;
+  std::vector<WithdrawalRecord> withdrawals_;
+  std::vector<std::string> events_;
+  mutable std::size_t compilations_read_ = 0;
+  std::size_t writes_ = 0;
+  std::size_t fails_at_ = 0;
+};
+
+}  // namespace evo::fake
