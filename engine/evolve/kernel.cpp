@@ -8,19 +8,19 @@
 namespace evo {
 namespace {
 
+/// The kernel of two values depends on their distance only: entry m − 1 + j − i is that of i and j.
 std::vector<float> make_table(const KernelDimension& dimension, const KernelShape& shape) {
   const std::size_t m = dimension.values;
-  std::vector<float> table(m * m);
-  for (std::size_t i = 0; i < m; ++i) {
-    for (std::size_t j = 0; j < m; ++j) {
-      double similar = i == j ? 1 : 0;
-      if (dimension.ordered && i != j) {
-        const double distance =
-            std::abs(static_cast<double>(i) - static_cast<double>(j)) / static_cast<double>(m - 1);
-        similar = portable_exp(-distance / shape.length);
-      }
-      table[i * m + j] = static_cast<float>(1 - shape.relevance + shape.relevance * similar);
+  std::vector<float> table(2 * m - 1);
+  for (std::size_t apart = 0; apart < m; ++apart) {
+    double similar = apart == 0 ? 1 : 0;
+    if (dimension.ordered && apart > 0) {
+      const double distance = static_cast<double>(apart) / static_cast<double>(m - 1);
+      similar = portable_exp(-distance / shape.length);
     }
+    const auto value = static_cast<float>(1 - shape.relevance + shape.relevance * similar);
+    table[m - 1 + apart] = value;
+    table[m - 1 - apart] = value;
   }
   return table;
 }
@@ -44,7 +44,7 @@ void Kernel::row(std::span<const std::uint16_t> point, std::span<const std::uint
   const std::size_t d = dimensions_.size();
   std::vector<const float*> tables(d);
   for (std::size_t k = 0; k < d; ++k) {
-    tables[k] = tables_[k].data() + point[k] * dimensions_[k].values;
+    tables[k] = tables_[k].data() + (dimensions_[k].values - 1 - point[k]);
   }
   const std::uint16_t* other = points.data();
   for (float& value : result) {

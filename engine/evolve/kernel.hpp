@@ -42,7 +42,7 @@ class Kernel {
  private:
   std::vector<KernelDimension> dimensions_;
   std::vector<KernelShape> shapes_;
-  std::vector<std::vector<float>> tables_;  ///< values × values each
+  std::vector<std::vector<float>> tables_;  ///< by distance, see make_table()
 };
 
 /// Leaves out parameters with a single value.
