@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -54,10 +55,14 @@ class Store {
   // Compilations ------------------------------------------------------------------------------
 
   [[nodiscard]] std::optional<CompilationRecord> find_compilation(std::string_view key) const;
-  /// All that came out of one request, with dependencies, newest first.
+  /// All that came out of one request, with dependencies, newest first; the first one without
+  /// their texts, which then need not be unpacked.
+  [[nodiscard]] std::vector<CompilationFacts> find_compilation_facts(
+      std::string_view request_key) const;
   [[nodiscard]] std::vector<CompilationRecord> find_compilations(
       std::string_view request_key) const;
   [[nodiscard]] std::optional<CompilationId> compilation_id(std::string_view key) const;
+  [[nodiscard]] CompilationFacts compilation_facts(CompilationId id) const;
   [[nodiscard]] CompilationRecord compilation(CompilationId id) const;
   /// Keeps what is there when the key is known already (another process was first); returns its id.
   CompilationId put_compilation(const CompilationRecord& record);
@@ -70,7 +75,11 @@ class Store {
   /// The first evaluation of that kernel in the run.
   [[nodiscard]] std::optional<CandidateId> find_kernel(RunId run,
                                                        std::string_view kernel_key) const;
-  /// In the order of generation and position.
+  /// Calls `visit` with one evaluation after the other, in the order of generation and position.
+  /// Holds no more than one in memory. `visit` may use this store; what is recorded meanwhile is
+  /// not visited.
+  void for_each_evaluation(RunId run, const std::function<void(StoredEvaluation)>& visit) const;
+  /// The same, all at once.
   [[nodiscard]] std::vector<StoredEvaluation> evaluations(RunId run) const;
   /// Throws DbError when there is no such candidate.
   [[nodiscard]] StoredEvaluation evaluation(CandidateId candidate) const;

@@ -182,6 +182,61 @@ TEST(Store, KeepsWithdrawalsOfGreenCandidatesOnly) {
   EXPECT_FALSE(store.evaluation(green).record.rejection) << "its evaluation stays as it was";
 }
 
+TEST(Store, FactsOfACompilationNeedNoTexts) {
+  Store store = Store::in_memory();
+  CompilationRecord record = sample::compilation("a");
+  record.request_key = "request";
+  record.dependencies = {{"/include/a.h", "content 1"}};
+  const CompilationId id = store.put_compilation(record);
+  store.connection().database().exec("UPDATE artifact SET ptx = x'00'");
+  const auto found = store.find_compilation_facts("request");
+  ASSERT_EQ(found.size(), 1U);
+  for (const CompilationFacts& facts : {found[0], store.compilation_facts(id)}) {
+    EXPECT_EQ(facts.id, id);
+    EXPECT_EQ(facts.key, record.key);
+    EXPECT_EQ(facts.ptx_hash, record.ptx_hash);
+    EXPECT_EQ(facts.resources, record.resources);
+  }
+  EXPECT_EQ(found[0].dependencies, record.dependencies);
+  EXPECT_EQ(store.compilation_id(record.key), id);
+  EXPECT_EQ(store.put_compilation(record), id) << "known";
+  EXPECT_THROW((void)store.compilation(id), DbError);
+  EXPECT_THROW((void)store.compilation_facts(id + 1), DbError);
+}
+
+TEST(Store, KeepsASourceOnce) {
+  Store store = Store::in_memory();
+  CompilationRecord record = sample::compilation("a");
+  for (const char* key : {"1", "2", "3"}) {
+    record.key = key;
+    store.put_compilation(record);
+  }
+  record.key = "4";
+  record.source += "// another";
+  const CompilationId last = store.put_compilation(record);
+  SQLite::Database& database = store.connection().database();
+  EXPECT_EQ(database.execAndGet("SELECT count(*) FROM source").getInt(), 2);
+  EXPECT_EQ(store.compilation(last).source, record.source);
+  EXPECT_NE(store.compilation(last - 1).source, record.source);
+}
+
+TEST(Store, VisitsEvaluationsOneByOne) {
+  Store store = Store::in_memory();
+  const RunId run = store.start_run(sample::run_info());
+  const CompilationId kernel = store.put_compilation(sample::compilation("a"));
+  const CandidateId second = store.record_evaluation(run, sample::green(1, 0, kernel, 11));
+  const CandidateId first = store.record_evaluation(run, sample::green(0, 0, kernel, 10));
+  store.record_withdrawal(run, {first, 1, {Gate::kTiming, "faulted in a pair"}});
+  std::vector<CandidateId> visited;
+  store.for_each_evaluation(run, [&](const StoredEvaluation& evaluation) {
+    visited.push_back(evaluation.id);
+    EXPECT_EQ(evaluation.record.checks.size(), 2U);
+    EXPECT_EQ(evaluation.withdrawal.has_value(), evaluation.id == first);
+    store.record_event(run, "visited", "the store may be used meanwhile");
+  });
+  EXPECT_THAT(visited, testing::ElementsAre(first, second));
+}
+
 TEST(Store, RefusesACompilationThatIsNeitherGoodNorBad) {
   Store store = Store::in_memory();
   CompilationRecord record = sample::compilation("a");
