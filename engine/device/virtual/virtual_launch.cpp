@@ -22,21 +22,25 @@ std::optional<Fault> launch_refusal(const DeviceModel& model, const Program& pro
   const std::uint64_t threads =
       static_cast<std::uint64_t>(config.block[0]) * config.block[1] * config.block[2];
   const auto limit = static_cast<std::uint64_t>(model.info.max_threads_per_cta);
-  if (threads == 0 || threads > limit || config.block[2] > 64)
+  if (threads == 0 || threads > limit || config.block[2] > 64) {
     return refuse("block of " + dimensions(config.block) + " threads, the limit is " +
                   std::to_string(limit));
+  }
   if (config.grid[0] == 0 || config.grid[1] == 0 || config.grid[2] == 0 ||
-      config.grid[0] > 0x7fffffffU || config.grid[1] > 65535 || config.grid[2] > 65535)
+      config.grid[0] > 0x7fffffffU || config.grid[1] > 65535 || config.grid[2] > 65535) {
     return refuse("grid of " + dimensions(config.grid) + " CTAs");
+  }
   const int bound = program.max_threads;
-  if (bound > 0 && threads > static_cast<std::uint64_t>(bound))
+  if (bound > 0 && threads > static_cast<std::uint64_t>(bound)) {
     return refuse(std::to_string(threads) + " threads, the kernel is bounded to " +
                   std::to_string(bound));
+  }
   const std::uint64_t shared =
       static_cast<std::uint64_t>(program.dynamic_shared_offset) + config.dynamic_shared_bytes;
-  if (shared > static_cast<std::uint64_t>(model.info.max_shared_bytes_per_cta))
+  if (shared > static_cast<std::uint64_t>(model.info.max_shared_bytes_per_cta)) {
     return refuse(std::to_string(shared) + " bytes of shared memory, the limit is " +
                   std::to_string(model.info.max_shared_bytes_per_cta));
+  }
   const auto occupied =
       occupancy(model, registers, static_cast<int>(threads), static_cast<int>(shared));
   if (occupied.ctas_per_sm < 1) return refuse("too many resources: " + std::string(occupied.limit));
