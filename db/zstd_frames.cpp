@@ -21,7 +21,10 @@ std::size_t checked(std::size_t result) {
 void ZstdFrames::Free::operator()(ZSTD_CCtx_s* context) const noexcept { ZSTD_freeCCtx(context); }
 void ZstdFrames::Free::operator()(ZSTD_DCtx_s* context) const noexcept { ZSTD_freeDCtx(context); }
 
-ZstdFrames::ZstdFrames() : packer_(ZSTD_createCCtx()), unpacker_(ZSTD_createDCtx()) {
+ZstdFrames::ZstdFrames()
+    : packer_(ZSTD_createCCtx()),
+      unpacker_(ZSTD_createDCtx()),
+      piece_(ZSTD_DStreamOutSize(), '\0') {
   if (!packer_ || !unpacker_) throw DbError("zstd has no memory to work in");
   checked(ZSTD_CCtx_setParameter(packer_.get(), ZSTD_c_compressionLevel, kLevel));
   checked(ZSTD_CCtx_setParameter(packer_.get(), ZSTD_c_checksumFlag, 1));
@@ -41,12 +44,11 @@ std::optional<std::string> ZstdFrames::unpack(std::string_view frame) {
   ZSTD_DCtx_reset(unpacker_.get(), ZSTD_reset_session_only);
   ZSTD_inBuffer in = {frame.data(), frame.size(), 0};
   std::string content;
-  std::string piece(ZSTD_DStreamOutSize(), '\0');
   while (true) {
-    ZSTD_outBuffer out = {piece.data(), piece.size(), 0};
+    ZSTD_outBuffer out = {piece_.data(), piece_.size(), 0};
     const std::size_t left = ZSTD_decompressStream(unpacker_.get(), &out, &in);
     if (ZSTD_isError(left) != 0) return std::nullopt;
-    content.append(piece, 0, out.pos);
+    content.append(piece_, 0, out.pos);
     const bool ended = left == 0;
     if (ended && in.pos == in.size) return content;
     const bool stuck = in.pos == in.size && out.pos < out.size;

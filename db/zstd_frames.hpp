@@ -33,6 +33,7 @@ class ZstdFrames {
 
   std::unique_ptr<ZSTD_CCtx_s, Free> packer_;
   std::unique_ptr<ZSTD_DCtx_s, Free> unpacker_;
+  std::string piece_;  ///< of what is being unpacked
 };
 
 }  // namespace evo
