@@ -16,6 +16,12 @@ add_library(xxhash INTERFACE)
 target_include_directories(xxhash INTERFACE ${XXHASH_INCLUDE_DIR})
 target_link_libraries(xxhash INTERFACE ${XXHASH_LIBRARY})
 
+find_path(ZSTD_INCLUDE_DIR zstd.h REQUIRED)
+find_library(ZSTD_LIBRARY zstd REQUIRED)
+add_library(zstd INTERFACE)
+target_include_directories(zstd INTERFACE ${ZSTD_INCLUDE_DIR})
+target_link_libraries(zstd INTERFACE ${ZSTD_LIBRARY})
+
 # Only the headers: libnvrtc and libcuda are opened at run time.
 find_path(EVO_CUDA_INCLUDE_DIR nvrtc.h
           HINTS ${EVO_CUDA_ROOT} $ENV{CUDA_HOME} $ENV{CUDA_PATH} /usr/local/cuda /opt/cuda

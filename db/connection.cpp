@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "db/database_file.hpp"
+#include "db/migration_functions.hpp"
 #include "engine/core/error.hpp"
 
 namespace evo {
@@ -159,9 +160,16 @@ void Connection::prepare(Mode mode) {
   // With the write-ahead log, NORMAL loses nothing when a process is killed; a power failure may
   // undo the latest transactions but never corrupts the file
   // (https://sqlite.org/pragma.html#pragma_synchronous).
-  database_.exec("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
-  if (version < known) migrate(*this, migrations());
+  database_.exec("PRAGMA synchronous = NORMAL");
+  if (version < known) {
+    tell_of_upgrade();
+    add_migration_functions(database_);
+    migrate(*this, migrations());
+  }
+  // Not before: an upgrade makes a table anew that others refer to.
+  database_.exec("PRAGMA foreign_keys = ON");
   version_ = known;
+  give_back_free_pages();
 }
 
 void Connection::use_write_ahead_log() {
@@ -177,6 +185,31 @@ void Connection::use_write_ahead_log() {
       if ((code != SQLITE_BUSY && code != SQLITE_LOCKED) || !wait_->wait()) throw;
     }
   }
+}
+
+void Connection::tell_of_upgrade() const {
+  constexpr std::uintmax_t kTakesSeconds = 50'000'000;
+  std::error_code error;
+  const std::uintmax_t bytes = fs::file_size(file_, error);
+  if (error || bytes < kTakesSeconds) return;
+  wait_->tell(file_.string() + ": was made by an older evo-tune; upgrading its " +
+              std::to_string(bytes / 1'000'000) + " MB, once");
+}
+
+void Connection::give_back_free_pages() {
+  // An upgrade leaves most of a file free. Asked at each opening: a process that was killed between
+  // the two has left this to the next one.
+  constexpr int kWorthIt = 256;
+  const int pages = database_.execAndGet("PRAGMA page_count");
+  const int free = database_.execAndGet("PRAGMA freelist_count");
+  if (free < kWorthIt || free < pages / 2) return;
+  sqlite3_busy_handler(database_.getHandle(), nullptr, nullptr);
+  try {
+    database_.exec("VACUUM");
+  } catch (const SQLite::Exception&) {
+    // Somebody else writes, or the disk has no room for the copy: the file is sound as it is.
+  }
+  wait_->install(database_.getHandle());
 }
 
 Query Connection::query(std::string_view sql) {

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "db/lock_wait.hpp"
+#include "db/zstd_frames.hpp"
 
 namespace evo {
 
@@ -106,6 +107,7 @@ class Connection {
   [[nodiscard]] Query query(std::string_view sql);
   [[nodiscard]] std::int64_t last_id() const { return database_.getLastInsertRowid(); }
   [[nodiscard]] SQLite::Database& database() { return database_; }
+  [[nodiscard]] ZstdFrames& frames() { return frames_; }
   [[nodiscard]] const std::filesystem::path& file() const { return file_; }
   /// Of the schema: the newest one, or an older one that can still be read.
   [[nodiscard]] int version() const { return version_; }
@@ -127,12 +129,15 @@ class Connection {
   [[nodiscard]] SQLite::Database open(Mode mode);
   void prepare(Mode mode);
   void use_write_ahead_log();
+  void tell_of_upgrade() const;
+  void give_back_free_pages();
   [[noreturn]] void fail_with(const SQLite::Exception& error) const;
 
   std::filesystem::path file_;
   std::unique_ptr<LockWait> wait_;
   int version_ = 0;
   SQLite::Database database_;
+  ZstdFrames frames_;
   std::map<std::string, SQLite::Statement, std::less<>> statements_;
 };
 
@@ -143,7 +148,8 @@ constexpr std::int32_t kApplicationId = 0x65766f74;
 constexpr int kOldestReadable = 1;
 
 /// Brings the schema up to date in one transaction: applies migrations[user_version ...]; the first
-/// makes the schema from nothing. Throws DbError for a newer version.
+/// makes the schema from nothing. They need foreign keys off and add_migration_functions(). Throws
+/// DbError for a newer version.
 void migrate(Connection& connection, std::span<const std::string_view> migrations);
 
 /// All of this program's migrations; their number is the schema's version.

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "db/migration_functions.hpp"
 #include "engine/core/error.hpp"
 
 namespace evo {
@@ -130,6 +131,7 @@ std::string structural_damage(SQLite::Database& database) {
 std::string schema_damage(SQLite::Database& database,
                           std::span<const std::string_view> migrations) {
   SQLite::Database fresh(":memory:", SQLite::OPEN_READWRITE);
+  add_migration_functions(fresh);
   for (const std::string_view step : migrations) fresh.exec(std::string(step));
   const auto there = schema_of(database);
   for (const auto& [name, sql] : schema_of(fresh)) {

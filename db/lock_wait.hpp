@@ -18,7 +18,8 @@ struct WaitOptions {
   std::chrono::milliseconds limit = default_limit();
   /// Once true, a wait ends soon. Null: nothing interrupts it.
   const std::atomic<bool>* stop = nullptr;
-  /// Told once for each long wait what is waited for; by default a line on standard error.
+  /// Told what takes long: once for each long wait, what is waited for. By default a line on
+  /// standard error.
   std::function<void(const std::string&)> notice = print_notice;
 
   static void print_notice(const std::string& line);
@@ -37,6 +38,9 @@ class LockWait {
   void start();
   /// Sleeps for an instant. False when the time is over or the wait was interrupted.
   [[nodiscard]] bool wait();
+
+  /// Tells whoever waits that something else takes long.
+  void tell(const std::string& line) const { options_.notice(line); }
 
   [[nodiscard]] bool was_interrupted() const { return interrupted_; }
   /// What ended in vain: "was locked by process 12 (sqlite3) for 300 s".

@@ -67,11 +67,19 @@ void require_evaluations_intact(Connection& db, RunId run) {
 }
 
 void count_outcomes(Connection& db, RunId run, RejectionSummary& summary) {
+  // The view of version 3 calls withdrawn ones green.
+  const std::string withdrawn = db.version() < kFirstWithWithdrawals
+                                    ? "0"
+                                    : "candidate IN (SELECT candidate_id FROM withdrawal)";
   Query query = db.query(
       "SELECT count(*), count(duplicate_of),"
-      " coalesce(sum(duplicate_of IS NULL AND outcome = 'green'), 0),"
+      " coalesce(sum(duplicate_of IS NULL AND outcome = 'green' AND NOT " +
+      withdrawn +
+      "), 0),"
       " coalesce(sum(duplicate_of IS NULL AND outcome = 'rejected'), 0),"
-      " coalesce(sum(duplicate_of IS NULL AND policy_only = 1), 0)"
+      " coalesce(sum(duplicate_of IS NULL AND policy_only = 1), 0), coalesce(sum(" +
+      withdrawn +
+      "), 0)"
       " FROM evaluation WHERE run = ?");
   query.bind(run);
   if (!query.next()) return;
@@ -80,6 +88,7 @@ void count_outcomes(Connection& db, RunId run, RejectionSummary& summary) {
   summary.green = query.integer(2);
   summary.rejected = query.integer(3);
   summary.policy_only = query.integer(4);
+  summary.withdrawn = query.integer(5);
 }
 
 std::vector<RejectionGroup> group_rejections(Connection& db, RunId run) {
@@ -158,21 +167,22 @@ std::vector<RunElite> elites(const Store& store, const RunFilter& filter) {
 std::vector<Rung> ladder(const Store& store, RunId run) {
   std::vector<Rung> rungs;
   std::optional<double> previous_us;
-  for (const StoredEvaluation& evaluation : store.evaluations(run)) {
+  store.for_each_evaluation(run, [&](const StoredEvaluation& evaluation) {
     const EvaluationRecord& record = evaluation.record;
-    if (record.milestone.empty()) continue;
+    if (record.milestone.empty()) return;
     Rung rung{.milestone = record.milestone,
               .candidate = evaluation.id,
               .duplicate_of = record.duplicate_of,
               .rejection = record.rejection,
+              .withdrawal = evaluation.withdrawal,
               .config_json = record.config_json};
-    if (!record.rejection && record.timing) {
+    if (!record.rejection && !evaluation.withdrawal && record.timing) {
       rung.p50_us = record.timing->p50_us;
       if (previous_us) rung.speedup = *previous_us / *rung.p50_us;
       previous_us = rung.p50_us;
     }
     rungs.push_back(std::move(rung));
-  }
+  });
   return rungs;
 }
 

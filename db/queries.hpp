@@ -55,9 +55,10 @@ struct Rung {
   std::string milestone;
   CandidateId candidate = 0;
   std::optional<CandidateId> duplicate_of = {};
-  std::optional<double> p50_us = {};   ///< set exactly when green
+  std::optional<double> p50_us = {};   ///< set exactly when green and not withdrawn
   std::optional<double> speedup = {};  ///< time of the previous green rung / time of this one
   std::optional<Rejection> rejection = {};
+  std::optional<Rejection> withdrawal = {};
   std::string config_json;
 };
 
@@ -79,6 +80,7 @@ struct RejectionSummary {
       0;  ///< distinct kernels; duplicates are counted apart, whatever their outcome
   std::int64_t rejected = 0;
   std::int64_t duplicates = 0;
+  std::int64_t withdrawn = 0;          ///< distinct kernels that were green and failed later
   std::int64_t policy_only = 0;        ///< of the rejected: the device would have run them
   std::vector<RejectionGroup> groups;  ///< in the order of the gates, most frequent first
 };

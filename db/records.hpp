@@ -61,10 +61,10 @@ struct StoredDependency {
   bool operator==(const StoredDependency&) const = default;
 };
 
-/// What a compiler made of one source; `key` covers source, headers, options, architecture, the
-/// compiler's version and the dependencies. A compilation that was killed by a deadline or failed
-/// for want of memory must not be stored.
-struct CompilationRecord {
+/// What is known of a compilation without its texts; cheap to read. `key` covers source, headers,
+/// options, architecture, the compiler's version and the dependencies.
+struct CompilationFacts {
+  CompilationId id = 0;  ///< set by the store that gave it
   std::string key;
   std::string request_key = {};  ///< without the dependencies; empty: `key`
   bool ok = false;
@@ -75,12 +75,20 @@ struct CompilationRecord {
   double compile_ms = 0;
   std::string ptx_hash;  ///< set exactly when ok: two kernels with the same hash are one kernel
   Resources resources;
+  std::vector<StoredDependency> dependencies = {};  ///< only what searches by request reads them
+};
+
+/// What a compiler read and wrote; stored packed.
+struct CompilationTexts {
   std::string log;
   std::string source;  ///< expanded: includes inlined, #defines on top
   std::string ptx;
   std::string cubin;
-  std::vector<StoredDependency> dependencies = {};  ///< only find_compilations() reads them
 };
+
+/// What a compiler made of one source. A compilation that was killed by a deadline or failed for
+/// want of memory must not be stored.
+struct CompilationRecord : CompilationFacts, CompilationTexts {};
 
 /// One evaluated configuration. Exactly one of these holds: `duplicate_of` is set; `rejection` is
 /// set (a timing may stand beside it, when the timing gate stopped it); `timing` alone is set:
@@ -112,6 +120,8 @@ struct StoredEvaluation {
   RunId run = 0;
   EvaluationRecord record;
   std::string created_at;
+  /// Why it left the elite for good; its record stays as it was. Of a duplicate: its first's.
+  std::optional<Rejection> withdrawal = {};
 };
 
 struct EliteEntry {
@@ -130,9 +140,10 @@ struct GenerationRecord {
 struct StoredGeneration {
   GenerationRecord record;
   std::int64_t evaluated = 0;
-  std::int64_t green = 0;     ///< without duplicates
+  std::int64_t green = 0;     ///< without duplicates and withdrawn ones
   std::int64_t rejected = 0;  ///< without duplicates
   std::int64_t duplicates = 0;
+  std::int64_t withdrawn = 0;  ///< since, without duplicates
   std::string finished_at;
 };
 
@@ -152,6 +163,9 @@ struct ConfirmationRecord {
   int pairs = 0;
   Verdict verdict = Verdict::kTie;
 };
+
+/// The first version of the schema that has withdrawals.
+constexpr int kFirstWithWithdrawals = 3;
 
 /// A green candidate that failed when it was run again.
 struct WithdrawalRecord {

@@ -16,10 +16,9 @@ class RunStore {
 
   // Compilations
 
-  /// All that came out of one request, with dependencies, newest first.
-  [[nodiscard]] virtual std::vector<CompilationRecord> find_compilations(
+  /// All that came out of one request, with dependencies, newest first, without their texts.
+  [[nodiscard]] virtual std::vector<CompilationFacts> find_compilation_facts(
       std::string_view request_key) const = 0;
-  [[nodiscard]] virtual std::optional<CompilationId> compilation_id(std::string_view key) const = 0;
   /// Throws DbError when there is no such compilation.
   [[nodiscard]] virtual CompilationRecord compilation(CompilationId id) const = 0;
   /// Keeps what is there when the key is known already (another process was first); returns its id.

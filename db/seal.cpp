@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "db/compilation_texts.hpp"
 #include "db/connection.hpp"
 #include "engine/core/hash.hpp"
 
@@ -39,8 +40,6 @@ const std::vector<std::string>& statements_of(Sealed::Kind kind) {
       "SELECT b.key, ok, arch, compiler, options, error, ptx_hash, registers, static_shared_bytes,"
       " spill_store_bytes, spill_load_bytes, stack_bytes, max_threads FROM compilation b"
       " JOIN candidate c ON c.compilation_id = b.id WHERE c.id = ?"};
-  static const std::vector<std::string> compilation = {
-      "SELECT log, source, ptx, cubin FROM compilation WHERE id = ?"};
   static const std::vector<std::string> generation = {
       "SELECT wall_ms, control_p50_us, control_drift, finished_at FROM generation"
       " WHERE run_id = ? AND number = ?",
@@ -51,10 +50,10 @@ const std::vector<std::string>& statements_of(Sealed::Kind kind) {
       return run;
     case Sealed::Kind::kEvaluation:
       return evaluation;
-    case Sealed::Kind::kCompilation:
-      return compilation;
     case Sealed::Kind::kGeneration:
       return generation;
+    case Sealed::Kind::kCompilation:
+      break;  // its texts are packed
   }
   return run;
 }
@@ -83,6 +82,10 @@ std::string describe(const Sealed& what) {
 }
 
 std::string digest_of(Connection& db, const Sealed& what) {
+  if (what.kind == Sealed::Kind::kCompilation) {
+    const std::optional<CompilationTexts> texts = find_texts(db, what.id);
+    return texts ? digest_of(*texts) : std::string();
+  }
   ContentHash hash;
   for (const std::string& sql : statements_of(what.kind)) {
     Query query = db.query(sql);
@@ -97,15 +100,24 @@ std::string digest_of(Connection& db, const Sealed& what) {
   return hash.hex();
 }
 
+void insert_seal(Connection& db, const Sealed& what, const std::string& digest) {
+  Query insert = db.query("INSERT INTO seal (kind, id, part, digest) VALUES (?,?,?,?)");
+  insert.bind(name_of(what.kind)).bind(what.id).bind(what.part).bind(digest).run();
+}
+
 }  // namespace
 
 void seal(Connection& db, const Sealed& what) {
-  Query known = db.query("SELECT 1 FROM seal WHERE kind = ? AND id = ? AND part = ?");
-  known.bind(name_of(what.kind)).bind(what.id).bind(what.part);
-  if (known.next()) return;
-  const std::string digest = digest_of(db, what);
-  Query insert = db.query("INSERT INTO seal (kind, id, part, digest) VALUES (?,?,?,?)");
-  insert.bind(name_of(what.kind)).bind(what.id).bind(what.part).bind(digest).run();
+  {
+    Query known = db.query("SELECT 1 FROM seal WHERE kind = ? AND id = ? AND part = ?");
+    known.bind(name_of(what.kind)).bind(what.id).bind(what.part);
+    if (known.next()) return;
+  }
+  insert_seal(db, what, digest_of(db, what));
+}
+
+void seal_compilation(Connection& db, CompilationId id, const CompilationTexts& texts) {
+  insert_seal(db, {Sealed::Kind::kCompilation, id}, digest_of(texts));
 }
 
 void require_intact(Connection& db, const Sealed& what) {

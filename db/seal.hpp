@@ -25,6 +25,9 @@ struct Sealed {
 /// is there.
 void seal(Connection& db, const Sealed& what);
 
+/// The same for a compilation whose texts are at hand.
+void seal_compilation(Connection& db, CompilationId id, const CompilationTexts& texts);
+
 /// Throws DbError when what is stored is not what was sealed. What was never sealed passes: rows of
 /// databases before version 3.
 void require_intact(Connection& db, const Sealed& what);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -55,9 +56,13 @@ class Store final : public RunStore {
   // Compilations ------------------------------------------------------------------------------
 
   [[nodiscard]] std::optional<CompilationRecord> find_compilation(std::string_view key) const;
-  [[nodiscard]] std::vector<CompilationRecord> find_compilations(
+  [[nodiscard]] std::vector<CompilationFacts> find_compilation_facts(
       std::string_view request_key) const override;
-  [[nodiscard]] std::optional<CompilationId> compilation_id(std::string_view key) const override;
+  /// The same with their texts.
+  [[nodiscard]] std::vector<CompilationRecord> find_compilations(
+      std::string_view request_key) const;
+  [[nodiscard]] std::optional<CompilationId> compilation_id(std::string_view key) const;
+  [[nodiscard]] CompilationFacts compilation_facts(CompilationId id) const;
   [[nodiscard]] CompilationRecord compilation(CompilationId id) const override;
   CompilationId put_compilation(const CompilationRecord& record) override;
 
@@ -67,7 +72,11 @@ class Store final : public RunStore {
   /// The first evaluation of that kernel in the run.
   [[nodiscard]] std::optional<CandidateId> find_kernel(RunId run,
                                                        std::string_view kernel_key) const;
-  /// In the order of generation and position.
+  /// Calls `visit` with one evaluation after the other, in the order of generation and position.
+  /// Holds no more than one in memory. `visit` may use this store; what is recorded meanwhile is
+  /// not visited.
+  void for_each_evaluation(RunId run, const std::function<void(StoredEvaluation)>& visit) const;
+  /// The same, all at once.
   [[nodiscard]] std::vector<StoredEvaluation> evaluations(RunId run) const;
   /// Throws DbError when there is no such candidate.
   [[nodiscard]] StoredEvaluation evaluation(CandidateId candidate) const;

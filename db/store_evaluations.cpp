@@ -15,10 +15,24 @@ constexpr std::string_view kColumns =
     "SELECT c.id, c.run_id, c.generation, c.position, c.key, c.config, c.origin, c.milestone,"
     " c.compilation_id, c.kernel_key, c.dynamic_shared_bytes, c.duplicate_of, c.manifest,"
     " c.compile_ms, c.check_ms, c.time_ms, c.created_at, t.kind, t.p50_us, t.p90_us, t.p99_us,"
-    " t.mean_us, t.std_us, t.cv, t.samples, t.complete, x.gate, x.reason, x.detail, x.policy_only"
+    " t.mean_us, t.std_us, t.cv, t.samples, t.complete, x.gate, x.reason, x.detail, x.policy_only";
+constexpr std::string_view kTables =
     " FROM candidate c JOIN run r ON r.id = c.run_id"
     " LEFT JOIN timing t ON t.candidate_id = coalesce(c.duplicate_of, c.id) AND t.shape = r.shape"
-    " LEFT JOIN rejection x ON x.candidate_id = coalesce(c.duplicate_of, c.id) ";
+    " LEFT JOIN rejection x ON x.candidate_id = coalesce(c.duplicate_of, c.id)";
+// Databases before version 3 have no withdrawals.
+constexpr std::string_view kWithdrawalTable =
+    " LEFT JOIN withdrawal w ON w.candidate_id = coalesce(c.duplicate_of, c.id)";
+
+std::string select_by_id(const Connection& db) {
+  std::string sql(kColumns);
+  if (db.version() < kFirstWithWithdrawals) {
+    sql.append(", NULL, NULL, NULL").append(kTables);
+  } else {
+    sql.append(", w.gate, w.reason, w.detail").append(kTables).append(kWithdrawalTable);
+  }
+  return sql + " WHERE c.id = ?";
+}
 
 void check_outcome(const Connection& db, const EvaluationRecord& record) {
   const bool judged = record.rejection || record.timing;
@@ -98,11 +112,17 @@ std::optional<Rejection> read_rejection(const Query& row) {
                    .policy_only = row.integer(29) != 0};
 }
 
+std::optional<Rejection> read_withdrawal(const Query& row) {
+  if (row.is_null(30)) return std::nullopt;
+  return Rejection{gate_from_string(row.text(30)), row.text(31), row.text(32)};
+}
+
 StoredEvaluation read_evaluation(const Query& row) {
   StoredEvaluation evaluation;
   evaluation.id = row.integer(0);
   evaluation.run = row.integer(1);
   evaluation.created_at = row.text(16);
+  evaluation.withdrawal = read_withdrawal(row);
   evaluation.record = {.generation = row.small(2),
                        .position = row.small(3),
                        .key = row.text(4),
@@ -140,6 +160,25 @@ std::vector<CheckResult> read_checks(Connection& db, const StoredEvaluation& eva
     checks.push_back(std::move(check));
   }
   return checks;
+}
+
+/// Nothing when there is no such candidate.
+std::optional<StoredEvaluation> find_evaluation(Connection& db, CandidateId candidate) {
+  Query query = db.query(select_by_id(db));
+  query.bind(candidate);
+  if (!query.next()) return std::nullopt;
+  require_intact(db, {Sealed::Kind::kEvaluation, candidate});
+  StoredEvaluation evaluation = read_evaluation(query);
+  evaluation.record.checks = read_checks(db, evaluation);
+  return evaluation;
+}
+
+std::vector<CandidateId> candidates_of(Connection& db, RunId run) {
+  Query query = db.query("SELECT id FROM candidate WHERE run_id = ? ORDER BY generation, position");
+  query.bind(run);
+  std::vector<CandidateId> candidates;
+  while (query.next()) candidates.push_back(query.integer(0));
+  return candidates;
 }
 
 void seal_evaluation(Connection& db, CandidateId candidate, const EvaluationRecord& record) {
@@ -183,17 +222,20 @@ std::optional<CandidateId> Store::find_kernel(RunId run, std::string_view kernel
   });
 }
 
+void Store::for_each_evaluation(RunId run,
+                                const std::function<void(StoredEvaluation)>& visit) const {
+  const auto candidates = connection_->read([&] { return candidates_of(*connection_, run); });
+  for (const CandidateId candidate : candidates) {
+    auto evaluation = connection_->read([&] { return find_evaluation(*connection_, candidate); });
+    if (evaluation) visit(std::move(*evaluation));
+  }
+}
+
 std::vector<StoredEvaluation> Store::evaluations(RunId run) const {
   return connection_->read([&] {
-    static const std::string sql =
-        std::string(kColumns) + "WHERE c.run_id = ? ORDER BY c.generation, c.position";
-    Query query = connection_->query(sql);
-    query.bind(run);
     std::vector<StoredEvaluation> evaluations;
-    while (query.next()) evaluations.push_back(read_evaluation(query));
-    for (StoredEvaluation& evaluation : evaluations) {
-      require_intact(*connection_, {Sealed::Kind::kEvaluation, evaluation.id});
-      evaluation.record.checks = read_checks(*connection_, evaluation);
+    for (const CandidateId candidate : candidates_of(*connection_, run)) {
+      evaluations.push_back(find_evaluation(*connection_, candidate).value());
     }
     return evaluations;
   });
@@ -201,17 +243,13 @@ std::vector<StoredEvaluation> Store::evaluations(RunId run) const {
 
 StoredEvaluation Store::evaluation(CandidateId candidate) const {
   return connection_->read([&] {
-    static const std::string sql = std::string(kColumns) + "WHERE c.id = ?";
-    Query query = connection_->query(sql);
-    query.bind(candidate);
-    if (!query.next()) {
+    std::optional<StoredEvaluation> found = find_evaluation(*connection_, candidate);
+    if (!found) {
       connection_->fail("no candidate " + std::to_string(candidate) +
                         "; the last column of `evo-elite` lists candidates");
     }
     require_candidate_intact(*connection_, candidate);
-    StoredEvaluation evaluation = read_evaluation(query);
-    evaluation.record.checks = read_checks(*connection_, evaluation);
-    return evaluation;
+    return std::move(*found);
   });
 }
 

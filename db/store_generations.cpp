@@ -62,13 +62,18 @@ void Store::record_generation(RunId run, const GenerationRecord& record) {
 
 std::vector<StoredGeneration> Store::generations(RunId run) const {
   return connection_->read([&] {
+    const bool has_withdrawals = connection_->version() >= kFirstWithWithdrawals;
+    const std::string withdrawal =
+        has_withdrawals ? "withdrawal" : "(SELECT NULL AS candidate_id LIMIT 0)";
     Query query = connection_->query(
         "SELECT g.number, g.wall_ms, g.control_p50_us, g.control_drift, g.finished_at, count(c.id),"
-        " count(c.id) - count(c.duplicate_of) - count(x.candidate_id), count(x.candidate_id),"
-        " count(c.duplicate_of)"
+        " count(x.candidate_id), count(c.duplicate_of), count(w.candidate_id)"
         " FROM generation g"
         " LEFT JOIN candidate c ON c.run_id = g.run_id AND c.generation = g.number"
         " LEFT JOIN rejection x ON x.candidate_id = c.id"
+        " LEFT JOIN " +
+        withdrawal +
+        " w ON w.candidate_id = c.id"
         " WHERE g.run_id = ? GROUP BY g.number ORDER BY g.number");
     query.bind(run);
     std::vector<StoredGeneration> generations;
@@ -81,9 +86,11 @@ std::vector<StoredGeneration> Store::generations(RunId run) const {
       require_intact(*connection_, {Sealed::Kind::kGeneration, run, generation.record.number});
       generation.finished_at = query.text(4);
       generation.evaluated = query.integer(5);
-      generation.green = query.integer(6);
-      generation.rejected = query.integer(7);
-      generation.duplicates = query.integer(8);
+      generation.rejected = query.integer(6);
+      generation.duplicates = query.integer(7);
+      generation.withdrawn = query.integer(8);
+      generation.green =
+          generation.evaluated - generation.rejected - generation.duplicates - generation.withdrawn;
       generation.record.elite = read_elite(*connection_, run, generation.record.number);
       generations.push_back(std::move(generation));
     }

@@ -95,18 +95,20 @@ void print_insight(const Store& store, const StoredRun& run, const Options& opti
   if (options.csv) throw InputError("insight has no --csv; use --json");
   const Space space(parse_space(run.info.space.text, "the space of run " + std::to_string(run.id)));
   std::vector<Observation> observations;
-  for (const StoredEvaluation& evaluation : store.evaluations(run.id)) {
+  store.for_each_evaluation(run.id, [&](const StoredEvaluation& evaluation) {
     const EvaluationRecord& record = evaluation.record;
     Observation observation{space.candidate_from_json(record.config_json)};
     if (record.rejection) {
       observation.failed_at = record.rejection->gate;
+    } else if (evaluation.withdrawal) {
+      observation.failed_at = evaluation.withdrawal->gate;
     } else if (record.timing) {
       observation.time_us = record.timing->p50_us;
     } else {
-      continue;  // nobody judged it
+      return;  // nobody judged it
     }
     observations.push_back(std::move(observation));
-  }
+  });
   const Insight insight = learn(space, observations);
   if (options.json) {
     std::cout << insight_json(space, insight) << '\n';

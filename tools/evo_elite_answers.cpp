@@ -129,13 +129,15 @@ Answer ladder_answer(const StoredRun& run, const std::vector<Rung>& rungs) {
                                       {"reason", "why not", 0, true},
                                       {"config", "", 0, true}}}};
   for (const Rung& rung : rungs) {
-    const Json gate = rung.rejection ? Json(std::string(to_string(rung.rejection->gate))) : Json();
-    const std::string outcome =
-        rung.rejection ? "failed " + gate.get<std::string>() : std::string("green");
-    answer.table.rows.push_back(
-        {rung.milestone, outcome, or_null(rung.p50_us), or_null(rung.speedup),
-         std::string(to_string(kind)), rung.candidate, or_null(rung.duplicate_of), gate,
-         rung.rejection ? Json(rung.rejection->reason) : Json(), Json::parse(rung.config_json)});
+    const std::optional<Rejection>& why = rung.withdrawal ? rung.withdrawal : rung.rejection;
+    const Json gate = why ? Json(std::string(to_string(why->gate))) : Json();
+    std::string outcome = rung.p50_us ? "green" : "unjudged";
+    if (rung.rejection) outcome = "failed " + gate.get<std::string>();
+    if (rung.withdrawal) outcome = "withdrawn";
+    answer.table.rows.push_back({rung.milestone, outcome, or_null(rung.p50_us),
+                                 or_null(rung.speedup), std::string(to_string(kind)),
+                                 rung.candidate, or_null(rung.duplicate_of), gate,
+                                 why ? Json(why->reason) : Json(), Json::parse(rung.config_json)});
   }
   answer.notes = rungs.empty() ? "this run's space has no milestones\n"
                                : "vs rung before: time of the green rung before / time of this "
@@ -157,7 +159,11 @@ Answer rejections_answer(const StoredRun& run, const RejectionSummary& summary) 
   }
   std::ostringstream notes;
   notes << summary.evaluated << " evaluated: " << summary.green << " green, " << summary.rejected
-        << " rejected, " << summary.duplicates << " the same kernel as one before\n";
+        << " rejected, " << summary.duplicates << " the same kernel as one before";
+  if (summary.withdrawn > 0) {
+    notes << ", " << summary.withdrawn << " withdrawn: green, and failed when run again";
+  }
+  notes << '\n';
   if (summary.policy_only > 0) {
     notes << summary.policy_only
           << (summary.policy_only == 1 ? " candidate was" : " candidates were")

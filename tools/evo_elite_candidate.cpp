@@ -13,27 +13,37 @@ using Json = nlohmann::ordered_json;
 struct Found {
   StoredEvaluation evaluation;
   StoredRun run;
-  std::optional<CompilationRecord> compilation = {};
+  std::optional<CompilationFacts> compilation = {};
 };
 
 Found find(const Store& store, CandidateId candidate) {
   Found found{.evaluation = store.evaluation(candidate), .run = {}};
   found.run = store.run(found.evaluation.run);
   if (found.evaluation.record.compilation) {
-    found.compilation = store.compilation(*found.evaluation.record.compilation);
+    found.compilation = store.compilation_facts(*found.evaluation.record.compilation);
   }
   return found;
 }
 
 bool is_green(const Found& found) {
-  return found.evaluation.record.timing && !found.evaluation.record.rejection;
+  const EvaluationRecord& record = found.evaluation.record;
+  return record.timing && !record.rejection && !found.evaluation.withdrawal;
+}
+
+/// As in the view `evaluation`.
+std::string outcome_word(const Found& found) {
+  if (found.evaluation.record.rejection) return "rejected";
+  if (found.evaluation.withdrawal) return "withdrawn";
+  return is_green(found) ? "green" : "unjudged";
 }
 
 std::string outcome(const Found& found) {
   const EvaluationRecord& record = found.evaluation.record;
-  std::string text = record.rejection
-                         ? "rejected at " + std::string(to_string(record.rejection->gate))
-                         : std::string("green");
+  std::string text = outcome_word(found);
+  if (record.rejection) text += " at " + std::string(to_string(record.rejection->gate));
+  if (const std::optional<Rejection>& why = found.evaluation.withdrawal) {
+    text += ": was green, and then failed " + std::string(to_string(why->gate));
+  }
   if (record.duplicate_of) text += ", same kernel as " + std::to_string(*record.duplicate_of);
   return text;
 }
@@ -52,12 +62,12 @@ Json timing_json(const EvaluationRecord& record) {
           {"complete", timing.complete}};
 }
 
-Json rejection_json(const EvaluationRecord& record) {
-  if (!record.rejection) return {};
-  return {{"gate", std::string(to_string(record.rejection->gate))},
-          {"reason", record.rejection->reason},
-          {"policy_only", record.rejection->policy_only},
-          {"detail", record.rejection->detail}};
+Json rejection_json(const std::optional<Rejection>& rejection) {
+  if (!rejection) return {};
+  return {{"gate", std::string(to_string(rejection->gate))},
+          {"reason", rejection->reason},
+          {"policy_only", rejection->policy_only},
+          {"detail", rejection->detail}};
 }
 
 Json checks_json(const EvaluationRecord& record) {
@@ -76,7 +86,7 @@ Json checks_json(const EvaluationRecord& record) {
 
 Json compilation_json(const Found& found) {
   if (!found.compilation) return {};
-  const CompilationRecord& compilation = *found.compilation;
+  const CompilationFacts& compilation = *found.compilation;
   return {{"key", compilation.key},
           {"ok", compilation.ok},
           {"arch", compilation.arch},
@@ -223,7 +233,7 @@ Json candidate_json(const Store& store, CandidateId candidate) {
           {"position", record.position},
           {"origin", record.origin},
           {"milestone", record.milestone.empty() ? Json() : Json(record.milestone)},
-          {"outcome", is_green(found) ? "green" : "rejected"},
+          {"outcome", outcome_word(found)},
           {"duplicate_of", record.duplicate_of ? Json(*record.duplicate_of) : Json()},
           {"space", info.space.name},
           {"device", info.device.name},
@@ -231,7 +241,8 @@ Json candidate_json(const Store& store, CandidateId candidate) {
           {"kind", std::string(to_string(info.device.time_kind))},
           {"config", Json::parse(record.config_json)},
           {"timing", timing_json(record)},
-          {"rejection", rejection_json(record)},
+          {"rejection", rejection_json(record.rejection)},
+          {"withdrawal", rejection_json(found.evaluation.withdrawal)},
           {"checks", checks_json(record)},
           {"compilation", compilation_json(found)},
           {"compile_ms", record.compile_ms},
@@ -262,7 +273,8 @@ std::string candidate_text(const Store& store, CandidateId candidate) {
   };
   section("configuration", Json::parse(record.config_json));
   section("timing", timing_json(record));
-  section("rejection", rejection_json(record));
+  section("rejection", rejection_json(record.rejection));
+  section("withdrawal", rejection_json(found.evaluation.withdrawal));
   if (record.rejection && !record.rejection->detail.empty()) {
     out << "detail\n" << record.rejection->detail << '\n';
   }

@@ -185,11 +185,9 @@ Bundle make_bundle(const Store& store, CandidateId candidate, const std::string&
                         std::string(to_string(evaluation.record.rejection->gate)) +
                         " gate: " + evaluation.record.rejection->reason);
   }
-  for (const WithdrawalRecord& withdrawal : store.withdrawals(evaluation.run)) {
-    if (withdrawal.candidate != evaluation.id) continue;
+  if (const std::optional<Rejection>& why = evaluation.withdrawal) {
     fail(candidate, "was withdrawn: it was green and then failed the " +
-                        std::string(to_string(withdrawal.why.gate)) +
-                        " gate: " + withdrawal.why.reason);
+                        std::string(to_string(why->gate)) + " gate: " + why->reason);
   }
   if (!evaluation.record.compilation) fail(candidate, "was recorded without its compilation");
   const StoredRun run = store.run(evaluation.run);

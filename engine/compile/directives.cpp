@@ -212,4 +212,17 @@ class Scanner {
 
 std::vector<Directive> directives_of(std::string_view text) { return Scanner(text).run(); }
 
+bool includes(const Directive& directive) {
+  return directive.name == "include" || directive.name == "include_next" ||
+         directive.name == "import";
+}
+
+std::optional<std::string> included_name(const Directive& directive) {
+  const std::string& text = directive.argument;
+  if (text.size() < 2 || (text[0] != '"' && text[0] != '<')) return std::nullopt;
+  const std::size_t end = text.find(text[0] == '<' ? '>' : '"', 1);
+  if (end == std::string::npos || end == 1) return std::nullopt;
+  return text.substr(1, end - 1);
+}
+
 }  // namespace evo

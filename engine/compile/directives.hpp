@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,5 +22,11 @@ struct Directive {
 /// raw strings, also behind comments, across spliced lines and spelled `%:`. What #if leaves out is
 /// there as well.
 [[nodiscard]] std::vector<Directive> directives_of(std::string_view text);
+
+/// #include, #include_next or #import.
+[[nodiscard]] bool includes(const Directive& directive);
+
+/// The name in the argument of an #include, `"name"` or `<name>`; nothing for anything else.
+[[nodiscard]] std::optional<std::string> included_name(const Directive& directive);
 
 }  // namespace evo

@@ -19,22 +19,8 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostBytes = std::size_t{16} << 20;
 constexpr std::size_t kDeepest = 200;  // what compilers allow
 
-/// The name in the argument of an #include, `"name"` or `<name>`; nothing for anything else.
-std::optional<std::string> included_name(const Directive& directive) {
-  const std::string& text = directive.argument;
-  if (text.size() < 2 || (text[0] != '"' && text[0] != '<')) return std::nullopt;
-  const std::size_t end = text.find(text[0] == '<' ? '>' : '"', 1);
-  if (end == std::string::npos || end == 1) return std::nullopt;
-  return text.substr(1, end - 1);
-}
-
 bool is_pragma_once(const Directive& directive) {
   return directive.name == "pragma" && directive.argument == "once";
-}
-
-bool includes(const Directive& directive) {
-  return directive.name == "include" || directive.name == "include_next" ||
-         directive.name == "import";
 }
 
 class Loader {

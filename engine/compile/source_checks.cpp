@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/compile/directives.hpp"
@@ -103,25 +105,54 @@ class Conditionals {
   std::vector<Branch> open_;
 };
 
-void check_text(const std::string& name, const std::string& text, const Macros& macros) {
+/// What a text includes where the preprocessor may come by.
+struct Included {
+  std::vector<std::string> names;
+  bool may_be_any = false;  ///< an #include whose name is not plain
+};
+
+Included check_text(const std::string& name, const std::string& text, const Macros& macros) {
   Conditionals conditionals(macros);
+  Included included;
   for (const Directive& directive : directives_of(text)) {
     conditionals.follow(directive);
+    if (!conditionals.is_reached()) continue;
+    if (includes(directive)) {
+      const std::optional<std::string> header = included_name(directive);
+      if (header) included.names.push_back(*header);
+      included.may_be_any = included.may_be_any || !header;
+    }
     if (directive.name != "define" && directive.name != "undef") continue;
     const std::string macro = first_word(directive.argument);
-    if (!macros.contains(macro) || !conditionals.is_reached()) continue;
+    if (!macros.contains(macro)) continue;
     throw InputError(name + ":" + std::to_string(directive.line) + ": #" + directive.name + " " +
                      macro + ": the compiler is given this macro, and the kernel would run with " +
                      "another value than the configuration says; allowed is a default inside " +
                      "#ifndef " + macro);
   }
+  return included;
 }
 
 }  // namespace
 
 void require_macros_kept(const KernelSource& source, const std::set<std::string>& macros) {
-  check_text(source.name, source.text, macros);
-  for (const auto& [name, text] : source.headers) check_text(name, text, macros);
+  // Those that were not reached yet; the list grows while it is worked through.
+  std::map<std::string, const std::string*> others;
+  for (const auto& [name, text] : source.headers) others.emplace(name, &text);
+  std::vector<std::pair<std::string, const std::string*>> reached = {{source.name, &source.text}};
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    const auto [name, text] = reached[i];
+    Included included = check_text(name, *text, macros);
+    if (included.may_be_any) {
+      for (const auto& [header, unused] : others) included.names.push_back(header);
+    }
+    for (const std::string& header : included.names) {
+      const auto found = others.find(header);
+      if (found == others.end()) continue;  // reached before, or the compiler finds it
+      reached.emplace_back(*found);
+      others.erase(found);
+    }
+  }
 }
 
 }  // namespace evo

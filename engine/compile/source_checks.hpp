@@ -12,8 +12,10 @@ namespace evo {
 /// configuration says. Allowed is what the preprocessor never reaches because the macro is defined:
 /// the branch of `#ifndef MACRO` or `#if !defined(MACRO)`, the `#else` of `#ifdef MACRO`.
 ///
-/// Comments, literals and continued lines are read as the compiler reads them; a header is taken as
-/// included. Throws InputError naming file, line and macro.
+/// The same holds for headers: one that only such branches include is not looked at. What cannot be
+/// decided from the given macros counts as reached, and so does a header from anywhere in a file
+/// that is reached. Comments, literals and continued lines are read as the compiler reads them.
+/// Throws InputError naming file, line and macro.
 void require_macros_kept(const KernelSource& source, const std::set<std::string>& macros);
 
 }  // namespace evo

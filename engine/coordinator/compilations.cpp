@@ -15,7 +15,7 @@ std::vector<StoredDependency> stored(const std::vector<Dependency>& dependencies
 }
 
 /// Whether the files it found in include paths still are as they were.
-bool is_current(const CompilationRecord& record) {
+bool is_current(const CompilationFacts& record) {
   std::vector<Dependency> list;
   for (const StoredDependency& dependency : record.dependencies) {
     list.push_back({dependency.path, dependency.content});
@@ -65,10 +65,9 @@ CompilationRecord record_of(const CompileRequest& request, const std::string& re
 Compilations::Ticket Compilations::start(const CompileRequest& request) {
   const Ticket ticket = next_++;
   std::string key = request.key(compilers_.version());
-  for (CompilationRecord& known : store_.find_compilations(key)) {
+  for (const CompilationFacts& known : store_.find_compilation_facts(key)) {
     if (!is_current(known)) continue;  // a header in an include path has changed
-    const std::optional<CompilationId> id = store_.compilation_id(known.key);
-    built_[ticket] = {std::move(known), id, true, 0};
+    built_[ticket] = {store_.compilation(known.id), known.id, true, 0};
     return ticket;
   }
   running_[ticket] = {request, std::move(key)};

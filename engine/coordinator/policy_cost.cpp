@@ -43,7 +43,7 @@ PolicyRejects policy_rejects(const Harness& harness, const Store& store, RunId r
     const bool counts = record.rejection && record.rejection->policy_only && !record.duplicate_of &&
                         record.compilation && kernels.insert(record.kernel_key).second;
     if (!counts) continue;
-    const Resources resources = store.compilation(*record.compilation).resources;
+    const Resources resources = store.compilation_facts(*record.compilation).resources;
     PolicyRejects::Reject reject{
         stored.id, harness.space().candidate_from_json(record.config_json),
         policy_misses(resources,

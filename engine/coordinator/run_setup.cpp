@@ -96,12 +96,13 @@ StoredRun taken_over(Store& store, const RunInfo& like, const Resumption& resump
 
 /// The evaluations of a run without the texts that going on with it does not need.
 std::vector<StoredEvaluation> recorded_evaluations(const Store& store, RunId run) {
-  std::vector<StoredEvaluation> history = store.evaluations(run);
-  for (StoredEvaluation& evaluation : history) {
+  std::vector<StoredEvaluation> history;
+  store.for_each_evaluation(run, [&](StoredEvaluation evaluation) {
     evaluation.record.manifest_json = {};
     evaluation.record.checks = {};
     if (evaluation.record.rejection) evaluation.record.rejection->detail = {};
-  }
+    history.push_back(std::move(evaluation));
+  });
   return history;
 }
 

@@ -62,6 +62,11 @@ std::optional<Rejection> resource_gate(const Resources& resources, const LaunchC
     append(device_limits,
            over("registers of a CTA", registers, kRegistersPerCta, "register file of an SM"));
   }
+  // From .maxntid: registers were allotted for as many, and the driver starts no more.
+  if (resources.max_threads > 0 && threads > resources.max_threads) {
+    append(device_limits,
+           over("threads", threads, resources.max_threads, "the kernel's __launch_bounds__"));
+  }
   if (!device_limits.empty()) return Rejection{Gate::kResource, device_limits, "", false};
 
   std::string limits;

@@ -29,8 +29,9 @@ struct PolicyMiss {
                                                     std::int64_t shared_bytes,
                                                     const ResourcePolicy& policy);
 
-/// The resource gate. `dynamic_shared_bytes`: of the largest launch. A kernel the device could run
-/// is rejected with `policy_only` set. Nothing when it passes.
+/// The resource gate: what the launch asks for against the kernel's own bound on the threads of a
+/// CTA, the device and the policy. A kernel the device could run is rejected with `policy_only`
+/// set. Nothing when it passes.
 [[nodiscard]] std::optional<Rejection> resource_gate(const Resources& resources,
                                                      const LaunchConfig& launch,
                                                      const ResourcePolicy& policy,

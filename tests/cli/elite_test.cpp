@@ -170,6 +170,24 @@ TEST_F(EvoElite, RejectionsNameWhatOnlyThePolicyForbade) {
   EXPECT_EQ(json::parse(lines(elite("rejections --json").out).at(0))["policy_only"], true);
 }
 
+TEST_F(EvoElite, WithdrawnCandidatesAreNeverCalledGreen) {
+  const CandidateId gone = add(run_, 0, "a", 10, "first");
+  const CandidateId kept = add(run_, 1, "b", 11, "second");
+  store_.record_withdrawal(run_, {gone, 1, {Gate::kCorrectness, "faulted in a pair"}});
+  EXPECT_THAT(elite("rejections").out,
+              AllOf(HasSubstr("2 evaluated: 1 green, 0 rejected"),
+                    HasSubstr("1 withdrawn: green, and failed when run again")));
+  EXPECT_THAT(elite("ladder").out, AllOf(HasSubstr("withdrawn"), HasSubstr("faulted in a pair")));
+  const std::string number = std::to_string(gone);
+  EXPECT_THAT(elite("show " + number).out, HasSubstr("withdrawn: was green, and then failed corr"));
+  const json shown = json::parse(elite("show --json " + number).out);
+  EXPECT_EQ(shown["outcome"], "withdrawn");
+  EXPECT_EQ(shown["withdrawal"]["reason"], "faulted in a pair");
+  EXPECT_THAT(elite("compare " + number + " " + std::to_string(kept)).out,
+              HasSubstr("not both are green"));
+  EXPECT_THAT(elite("").out, Not(HasSubstr("10.00")));
+}
+
 TEST_F(EvoElite, ShowTellsAllOfACandidate) {
   const CandidateId id = add(run_, 0, "a", 10, "baseline");
   const json shown = json::parse(elite("show " + std::to_string(id) + " --json").out);

@@ -117,6 +117,24 @@ TEST_F(EliteView, EvaluationShowsEveryOutcome) {
       ElementsAre("green|10.0||", "green|10.0||1", "rejected||correctness|"));
 }
 
+TEST_F(EliteView, AWithdrawnCandidateIsNeitherGreenNorInTheElite) {
+  const CandidateId first = add_green(run_, 0, 0, "a", 10);
+  const CandidateId second = add_green(run_, 0, 1, "b", 11);
+  store_.record_evaluation(run_, sample::duplicate(0, 2, first));
+  const auto withdraw = [&] {
+    store_.record_withdrawal(run_, {first, 1, {Gate::kCorrectness, "faulted in a pair"}});
+  };
+  const std::vector<std::string> others = {"1|" + std::to_string(second)};
+  withdraw();
+  EXPECT_EQ(rows(store_, "SELECT rank, candidate FROM elite"), others) << "no generation yet";
+  store_.record_generation(run_, {.number = 0, .elite = {{first, 10}, {second, 11}}});
+  EXPECT_EQ(rows(store_, "SELECT rank, candidate FROM elite"), others);
+  EXPECT_THAT(
+      rows(store_, "SELECT outcome, p50_us, gate, reason FROM evaluation ORDER BY position"),
+      ElementsAre("withdrawn|10.0|correctness|faulted in a pair", "green|11.0||",
+                  "withdrawn|10.0|correctness|faulted in a pair"));
+}
+
 TEST_F(EliteView, TheDocumentedQueriesRun) {
   const std::string page = read_text_file(EVO_SOURCE_DIR "/docs/database.md");
   const std::string fence = "```sql\n";

@@ -111,6 +111,28 @@ TEST_F(Queries, RejectionsAreGroupedByGateAndReasonWhateverTheFigures) {
   EXPECT_FALSE(summary.groups[2].policy_only);
 }
 
+TEST_F(Queries, WithdrawnCandidatesAreCountedApart) {
+  const CandidateId gone = add_green(run_, 0, 0, "a", 10, "first");
+  add_green(run_, 0, 1, "b", 20, "second");
+  store_.record_evaluation(run_, sample::duplicate(0, 2, gone));
+  store_.record_generation(run_, {.number = 0});
+  store_.record_withdrawal(run_, {gone, 1, {Gate::kTiming, "faulted in a pair"}});
+  const RejectionSummary summary = rejections(store_, run_);
+  EXPECT_EQ(summary.evaluated, 3);
+  EXPECT_EQ(summary.green, 1);
+  EXPECT_EQ(summary.withdrawn, 1);
+  EXPECT_EQ(summary.rejected, 0);
+  EXPECT_EQ(summary.duplicates, 1);
+  const std::vector<Rung> rungs = ladder(store_, run_);
+  ASSERT_EQ(rungs.size(), 2U);
+  EXPECT_EQ(rungs[0].withdrawal.value().reason, "faulted in a pair");
+  EXPECT_FALSE(rungs[0].p50_us.has_value());
+  EXPECT_FALSE(rungs[1].speedup.has_value()) << "there is no green rung before";
+  const StoredGeneration generation = store_.generations(run_).at(0);
+  EXPECT_EQ(generation.green, 1);
+  EXPECT_EQ(generation.withdrawn, 1);
+}
+
 TEST_F(Queries, AnEmptyRunHasAnEmptySummary) {
   const RejectionSummary summary = rejections(store_, run_);
   EXPECT_EQ(summary.evaluated, 0);

@@ -96,11 +96,33 @@ TEST_F(Damage, OfAValueIsFoundBeforeItIsShown) {
   expect_damage_found("DELETE FROM rejection", "candidate 8");
   expect_damage_found("UPDATE candidate SET duplicate_of = 2 WHERE id = 7", "candidate 7");
   expect_damage_found("UPDATE compilation SET registers = 1 WHERE id = 1", "candidate 1");
-  expect_damage_found("UPDATE compilation SET cubin = x'00' WHERE id = 2", "compilation 2");
+  expect_damage_found("UPDATE elite_member SET p50_us = 1 WHERE rank = 2", "generation 0");
   expect_damage_found("UPDATE elite_member SET candidate_id = 3 WHERE rank = 1", "generation 0");
   expect_damage_found("UPDATE device SET name = 'NVIDIA H300'", "run 1");
   expect_damage_found("UPDATE run SET flops_per_launch = 4e9", "run 1");
   expect_damage_found("UPDATE space SET text = text || ' '", "run 1");
+}
+
+TEST_F(Damage, OfATextIsFoundBeforeItIsShown) {
+  const auto swapped = [](const std::string& column) {
+    return "UPDATE artifact SET " + column + " = (SELECT " + column +
+           " FROM artifact WHERE compilation_id = 1) WHERE compilation_id = 2";
+  };
+  const std::string cubin = "the cubin of compilation 2";
+  expect_damage_found("UPDATE artifact SET cubin = x'00' WHERE compilation_id = 2", cubin);
+  expect_damage_found("UPDATE artifact SET cubin = x'' WHERE compilation_id = 2", cubin);
+  expect_damage_found("UPDATE artifact SET cubin = substr(cubin, 1, 12) WHERE compilation_id = 2",
+                      cubin);
+  expect_damage_found("UPDATE artifact SET ptx = ptx || x'00' WHERE compilation_id = 1",
+                      "the PTX of compilation 1");
+  expect_damage_found("UPDATE artifact SET log = 'plain' WHERE compilation_id = 1",
+                      "the log of compilation 1");
+  expect_damage_found("UPDATE source SET text = substr(text, 2)", "the source of compilation 1");
+  expect_damage_found(swapped("ptx"), "compilation 2 is not what was stored");
+  expect_damage_found("UPDATE source SET text = (SELECT log FROM artifact LIMIT 1)",
+                      "compilation 1 is not what was stored");
+  expect_damage_found("DELETE FROM artifact WHERE compilation_id = 2",
+                      "compilation 2 is not what was stored");
 }
 
 TEST_F(Damage, OfTheSchemaIsFound) {

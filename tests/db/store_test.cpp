@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cmath>
 #include <limits>
 
@@ -93,73 +92,6 @@ TEST(Store, ResumingMakesARunRunningAgain) {
   EXPECT_FALSE(resumed.finished_at.has_value());
 }
 
-TEST(Store, KeepsCompilationsWithTheirBlobs) {
-  Store store = Store::in_memory();
-  CompilationRecord record = sample::compilation("a");
-  for (int byte = 0; byte < 256; ++byte) record.cubin += static_cast<char>(byte);
-  const CompilationId id = store.put_compilation(record);
-  const CompilationRecord found = store.find_compilation(record.key).value();
-  EXPECT_TRUE(found.ok);
-  EXPECT_EQ(found.cubin, record.cubin);
-  EXPECT_EQ(found.ptx, record.ptx);
-  EXPECT_EQ(found.source, record.source);
-  EXPECT_EQ(found.resources, record.resources);
-  EXPECT_EQ(found.ptx_hash, record.ptx_hash);
-  EXPECT_EQ(store.compilation_id(record.key), id);
-  EXPECT_FALSE(store.find_compilation("unknown").has_value());
-}
-
-TEST(Store, KeepsFailedCompilationsAsWell) {
-  Store store = Store::in_memory();
-  store.put_compilation(sample::failed_compilation("bad"));
-  const CompilationRecord found = store.find_compilation("key-bad").value();
-  EXPECT_FALSE(found.ok);
-  EXPECT_THAT(found.error, HasSubstr("expected a ';'"));
-  EXPECT_EQ(found.ptx_hash, "");
-}
-
-TEST(Store, TheFirstCompilationOfAKeyWins) {
-  Store store = Store::in_memory();
-  const CompilationId id = store.put_compilation(sample::compilation("a"));
-  CompilationRecord again = sample::compilation("a");
-  again.cubin = "other";
-  EXPECT_EQ(store.put_compilation(again), id);
-  EXPECT_NE(store.find_compilation("key-a")->cubin, "other");
-}
-
-TEST(Store, KeepsWhatEachStateOfTheIncludedFilesGave) {
-  Store store = Store::in_memory();
-  CompilationRecord first = sample::compilation("a");
-  first.request_key = "request";
-  first.dependencies = {{"/include/a.h", "content 1"}, {"/include/b.h", ""}};
-  CompilationRecord second = sample::compilation("b");
-  second.request_key = "request";
-  second.dependencies = {{"/include/a.h", "content 2"}};
-  store.put_compilation(first);
-  store.put_compilation(second);
-  store.put_compilation(sample::compilation("c"));
-  const auto found = store.find_compilations("request");
-  ASSERT_EQ(found.size(), 2U);
-  EXPECT_EQ(found[0].key, second.key);
-  EXPECT_EQ(found[0].dependencies, second.dependencies);
-  EXPECT_EQ(found[1].dependencies, first.dependencies);
-  // Without dependencies, the key is the request's.
-  EXPECT_EQ(store.find_compilations("key-c").size(), 1U);
-  EXPECT_TRUE(store.find_compilations("key-a").empty());
-}
-
-TEST(Store, ErrorsAndLogsOfAnyBytesAreKept) {
-  Store store = Store::in_memory();
-  CompilationRecord failed;
-  failed.key = "bytes";
-  failed.error = std::string("\0ptxas \xff", 8);
-  failed.log = std::string("a\0b", 3);
-  store.put_compilation(failed);
-  const CompilationRecord back = store.find_compilation("bytes").value();
-  EXPECT_EQ(back.error, "\\x00ptxas \\xff");
-  EXPECT_EQ(back.log, "a\\x00b");
-}
-
 TEST(Store, KeepsWithdrawalsOfGreenCandidatesOnly) {
   Store store = Store::in_memory();
   const RunId run = store.start_run(sample::run_info());
@@ -182,32 +114,21 @@ TEST(Store, KeepsWithdrawalsOfGreenCandidatesOnly) {
   EXPECT_FALSE(store.evaluation(green).record.rejection) << "its evaluation stays as it was";
 }
 
-TEST(Store, RefusesACompilationThatIsNeitherGoodNorBad) {
+TEST(Store, VisitsEvaluationsOneByOne) {
   Store store = Store::in_memory();
-  CompilationRecord record = sample::compilation("a");
-  record.ptx_hash.clear();
-  EXPECT_THAT(db_error([&] { store.put_compilation(record); }), HasSubstr("PTX hash or an error"));
-}
-
-TEST(Store, FindsACachedCompilationInUnderAMillisecond) {
-  const sample::TemporaryFolder folder;
-  Store store = Store::open(folder.path() / "evo.db");
-  constexpr int kCompilations = 500;
-  for (int i = 0; i < kCompilations; ++i) {
-    CompilationRecord record = sample::compilation(std::to_string(i));
-    record.cubin.resize(30'000, 'c');
-    record.ptx.resize(60'000, 'p');
-    record.source.resize(20'000, 's');
-    store.put_compilation(record);
-  }
-  const auto start = std::chrono::steady_clock::now();
-  for (int i = 0; i < kCompilations; ++i) {
-    ASSERT_TRUE(store.find_compilation("key-" + std::to_string(i)).has_value());
-  }
-  const std::chrono::duration<double, std::milli> elapsed =
-      std::chrono::steady_clock::now() - start;
-  RecordProperty("lookup_us", static_cast<int>(elapsed.count() / kCompilations * 1000));
-  EXPECT_LT(elapsed.count() / kCompilations, 1.0);
+  const RunId run = store.start_run(sample::run_info());
+  const CompilationId kernel = store.put_compilation(sample::compilation("a"));
+  const CandidateId second = store.record_evaluation(run, sample::green(1, 0, kernel, 11));
+  const CandidateId first = store.record_evaluation(run, sample::green(0, 0, kernel, 10));
+  store.record_withdrawal(run, {first, 1, {Gate::kTiming, "faulted in a pair"}});
+  std::vector<CandidateId> visited;
+  store.for_each_evaluation(run, [&](const StoredEvaluation& evaluation) {
+    visited.push_back(evaluation.id);
+    EXPECT_EQ(evaluation.record.checks.size(), 2U);
+    EXPECT_EQ(evaluation.withdrawal.has_value(), evaluation.id == first);
+    store.record_event(run, "visited", "the store may be used meanwhile");
+  });
+  EXPECT_THAT(visited, testing::ElementsAre(first, second));
 }
 
 TEST(Store, GivesBackEvaluationsInOrderWithAllTheyFound) {

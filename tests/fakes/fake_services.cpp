@@ -144,19 +144,13 @@ void MemoryStore::write() {
   if (fails_at_ > 0 && writes_ >= fails_at_) throw DbError("planted: the database is gone");
 }
 
-std::vector<CompilationRecord> MemoryStore::find_compilations(std::string_view request_key) const {
-  std::vector<CompilationRecord> found;
+std::vector<CompilationFacts> MemoryStore::find_compilation_facts(
+    std::string_view request_key) const {
+  std::vector<CompilationFacts> found;
   for (const CompilationRecord& record : compilations_) {
     if (record.request_key == request_key) found.push_back(record);
   }
   return found;
-}
-
-std::optional<CompilationId> MemoryStore::compilation_id(std::string_view key) const {
-  for (std::size_t i = 0; i < compilations_.size(); ++i) {
-    if (compilations_[i].key == key) return static_cast<CompilationId>(i + 1);
-  }
-  return std::nullopt;
 }
 
 CompilationRecord MemoryStore::compilation(CompilationId id) const {
@@ -165,10 +159,13 @@ CompilationRecord MemoryStore::compilation(CompilationId id) const {
 }
 
 CompilationId MemoryStore::put_compilation(const CompilationRecord& record) {
-  if (const auto known = compilation_id(record.key)) return *known;
+  for (const CompilationRecord& known : compilations_) {
+    if (known.key == record.key) return known.id;
+  }
   write();
   compilations_.push_back(record);
-  return static_cast<CompilationId>(compilations_.size());
+  compilations_.back().id = static_cast<CompilationId>(compilations_.size());
+  return compilations_.back().id;
 }
 
 CandidateId MemoryStore::record_evaluation(RunId run, const EvaluationRecord& record) {
@@ -214,7 +211,10 @@ void MemoryStore::record_event(RunId run, std::string_view kind, std::string_vie
 std::vector<StoredEvaluation> MemoryStore::evaluations() const {
   std::vector<StoredEvaluation> stored;
   for (std::size_t i = 0; i < evaluations_.size(); ++i) {
-    StoredEvaluation evaluation{static_cast<CandidateId>(i + 1), 1, evaluations_[i], {}};
+    StoredEvaluation evaluation;
+    evaluation.id = static_cast<CandidateId>(i + 1);
+    evaluation.run = 1;
+    evaluation.record = evaluations_[i];
     // As the database gives them back: with the first one's outcome.
     if (const auto first = evaluations_[i].duplicate_of) {
       evaluation.record.timing = evaluations_[static_cast<std::size_t>(*first - 1)].timing;

@@ -119,9 +119,8 @@ class FakeDeviceService final : public DeviceService {
 /// throw DbError: as if the process had been killed there.
 class MemoryStore final : public RunStore {
  public:
-  [[nodiscard]] std::vector<CompilationRecord> find_compilations(
+  [[nodiscard]] std::vector<CompilationFacts> find_compilation_facts(
       std::string_view request_key) const override;
-  [[nodiscard]] std::optional<CompilationId> compilation_id(std::string_view key) const override;
   [[nodiscard]] CompilationRecord compilation(CompilationId id) const override;
   CompilationId put_compilation(const CompilationRecord& record) override;
   CandidateId record_evaluation(RunId run, const EvaluationRecord& record) override;

@@ -14,6 +14,7 @@
 #include "engine/device/virtual/mma_numerics.hpp"
 #include "engine/device/virtual/prediction.hpp"
 #include "engine/device/virtual/ptx_parser.hpp"
+#include "engine/device/virtual/virtual_launch.hpp"
 
 namespace evo {
 namespace {
@@ -25,10 +26,6 @@ struct LoadedKernel {
   std::vector<GlobalBuffer*> variables;
   int registers = 0;
 };
-
-std::string dimensions(const std::array<std::uint32_t, 3>& d) {
-  return std::to_string(d[0]) + "x" + std::to_string(d[1]) + "x" + std::to_string(d[2]);
-}
 
 /// Puts the content of writable buffers back when it goes.
 class BufferSnapshot {
@@ -59,16 +56,6 @@ class BufferSnapshot {
   };
   std::vector<Copy> copies_;
 };
-
-/// At most kPredictedCtas CTAs, from all over the grid; everything for a small grid.
-std::vector<std::uint64_t> spread_sample(std::uint64_t ctas) {
-  constexpr std::uint64_t kPredictedCtas = 8;
-  std::vector<std::uint64_t> sample;
-  const std::uint64_t count = std::min(ctas, kPredictedCtas);
-  for (std::uint64_t i = 0; i < count; ++i)
-    sample.push_back(i * (ctas - 1) / std::max<std::uint64_t>(count - 1, 1));
-  return sample;
-}
 
 /// From the cubin; without one, from the registers that are live at once in the PTX.
 int registers_of(const LoadedKernel& kernel) {
@@ -227,7 +214,7 @@ class Implementation : public VirtualDevice {
         static_cast<std::uint64_t>(config.grid[0]) * config.grid[1] * config.grid[2];
     const Outcome outcome =
         run(loaded, config, arguments, true,
-            loaded.program->claims_work ? std::vector<std::uint64_t>{} : spread_sample(ctas));
+            loaded.program->claims_work ? std::vector<std::uint64_t>{} : ptx::spread_sample(ctas));
     if (outcome.fault) return *outcome.fault;
     const int threads = static_cast<int>(config.block[0] * config.block[1] * config.block[2]);
     const int shared =
@@ -308,70 +295,14 @@ class Implementation : public VirtualDevice {
     }
   }
 
-  /// Why the device would refuse the launch, or nothing.
-  std::optional<Fault> check_config(const LoadedKernel& kernel, const LaunchConfig& config) const {
-    const auto refuse = [&](const std::string& why) {
-      return Fault{.reason = "launch refused: " + why};
-    };
-    const std::uint64_t threads =
-        static_cast<std::uint64_t>(config.block[0]) * config.block[1] * config.block[2];
-    const auto limit = static_cast<std::uint64_t>(model_.info.max_threads_per_cta);
-    if (threads == 0 || threads > limit || config.block[2] > 64)
-      return refuse("block of " + dimensions(config.block) + " threads, the limit is " +
-                    std::to_string(limit));
-    if (config.grid[0] == 0 || config.grid[1] == 0 || config.grid[2] == 0 ||
-        config.grid[0] > 0x7fffffffU || config.grid[1] > 65535 || config.grid[2] > 65535)
-      return refuse("grid of " + dimensions(config.grid) + " CTAs");
-    const int bound = kernel.program->max_threads;
-    if (bound > 0 && threads > static_cast<std::uint64_t>(bound))
-      return refuse(std::to_string(threads) + " threads, the kernel is bounded to " +
-                    std::to_string(bound));
-    const std::uint64_t shared = static_cast<std::uint64_t>(kernel.program->dynamic_shared_offset) +
-                                 config.dynamic_shared_bytes;
-    if (shared > static_cast<std::uint64_t>(model_.info.max_shared_bytes_per_cta))
-      return refuse(std::to_string(shared) + " bytes of shared memory, the limit is " +
-                    std::to_string(model_.info.max_shared_bytes_per_cta));
-    const auto occupied = ptx::occupancy(model_, kernel.registers, static_cast<int>(threads),
-                                         static_cast<int>(shared));
-    if (occupied.ctas_per_sm < 1)
-      return refuse("too many resources: " + std::string(occupied.limit));
-    return std::nullopt;
-  }
-
-  std::variant<std::vector<std::byte>, Fault> pack_arguments(
-      const ptx::Program& program, std::span<const KernelArgument> arguments) const {
-    if (arguments.size() != program.parameters.size()) {
-      return Fault{.reason = "the kernel has " + std::to_string(program.parameters.size()) +
-                             " parameters, the launch gives " + std::to_string(arguments.size())};
-    }
-    std::vector<std::byte> block(program.parameter_bytes + 16);
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      const ptx::ParameterLayout& layout = program.parameters[i];
-      std::uint64_t address = 0;
-      const void* bytes = &address;
-      std::size_t size = sizeof(address);
-      if (const auto* buffer = std::get_if<BufferId>(&arguments[i])) {
-        address = at(*buffer).base;
-      } else {
-        const auto& scalar = std::get<ScalarArgument>(arguments[i]);
-        bytes = scalar.bytes.data();
-        size = scalar.size;
-      }
-      if (size != layout.bytes) {
-        return Fault{.reason = "parameter " + std::to_string(i) + " has " +
-                               std::to_string(layout.bytes) + " bytes, the argument " +
-                               std::to_string(size)};
-      }
-      std::memcpy(block.data() + layout.offset, bytes, size);
-    }
-    return block;
-  }
-
   Outcome run(const LoadedKernel& kernel, const LaunchConfig& config,
               std::span<const KernelArgument> arguments, bool count_memory,
               const std::vector<std::uint64_t>& sample) {
-    if (auto refused = check_config(kernel, config)) return {std::move(refused), {}};
-    auto packed = pack_arguments(*kernel.program, arguments);
+    if (auto refused = ptx::launch_refusal(model_, *kernel.program, kernel.registers, config)) {
+      return {std::move(refused), {}};
+    }
+    auto packed = ptx::pack_arguments(*kernel.program, arguments,
+                                      [&](BufferId buffer) { return at(buffer).base; });
     if (auto* fault = std::get_if<Fault>(&packed)) return {std::move(*fault), {}};
     ptx::HazardLog log(options_.max_hazards);
     ptx::LaunchContext context;
@@ -405,20 +336,8 @@ class Implementation : public VirtualDevice {
     outcome.counts = ptx::run_grid(context, grid);
     statistics_ = {outcome.counts.ctas, outcome.counts.warp_instructions,
                    std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
-    outcome.fault = summarize(*kernel.program, log);
+    outcome.fault = ptx::fault_of(*kernel.program, log);
     return outcome;
-  }
-
-  static std::optional<Fault> summarize(const ptx::Program& program, const ptx::HazardLog& log) {
-    const auto hazards = log.sorted();
-    if (hazards.empty()) return std::nullopt;
-    Fault fault;
-    fault.reason = ptx::describe_hazard(program, hazards.front());
-    if (hazards.size() > 1)
-      fault.reason += " (and " + std::to_string(hazards.size() - 1) + " more)";
-    for (const ptx::Hazard& hazard : hazards)
-      fault.detail += ptx::describe_hazard(program, hazard) + "\n";
-    return fault;
   }
 
   const ptx::DeviceModel& model_;

@@ -27,7 +27,8 @@ std::string said_of(const std::string& text, const std::string& header = {}) {
 TEST(SourceChecks, ASourceThatSetsATunedMacroIsRefusedByFileLineAndName) {
   EXPECT_THAT(said_of("int a;\n#define TILE 15\n"),
               AllOf(HasSubstr("k.cu:2: #define TILE"), HasSubstr("#ifndef TILE")));
-  EXPECT_THAT(said_of("", "\n\n  #  undef\tMODE\n"), HasSubstr("part.cuh:3: #undef MODE"));
+  EXPECT_THAT(said_of("#include \"part.cuh\"", "\n\n  #  undef\tMODE\n"),
+              HasSubstr("part.cuh:3: #undef MODE"));
   EXPECT_THAT(said_of("#define TILE(x) x"), HasSubstr("#define TILE"));
   EXPECT_THAT(said_of("%:define TILE 15"), HasSubstr("#define TILE"));
   EXPECT_THAT(said_of("#/* */define /* */ TILE 3"), HasSubstr("k.cu:1"));
@@ -67,6 +68,46 @@ TEST(SourceChecks, WhatItMayReachIsNot) {
   EXPECT_NE(said_of("#ifndef TILE\n#endif\n#define TILE 16"), "");
   EXPECT_NE(said_of("#ifndef TILE\n#else\n#define TILE 16\n#endif"), "");
   EXPECT_NE(said_of("#ifndef OTHER\n#define TILE 16\n#endif"), "");
+}
+
+TEST(SourceChecks, AHeaderCountsWhereItMayBeIncluded) {
+  const std::string define = "#define TILE 15\n";
+  const std::string include = "#include \"part.cuh\"\n";
+  for (const std::string& text :
+       {include, "#if X\n" + include + "#endif", "#ifdef TILE\n" + include + "#endif",
+        "#ifndef OTHER\n" + include + "#endif", "#if 0\n#else\n" + include + "#endif",
+        "#if 0\n" + include + "#endif\n" + include, std::string("#include <part.cuh>"),
+        std::string("#define PART \"part.cuh\"\n#include PART"),
+        std::string("#import \"part.cuh\""), std::string("#include_next \"part.cuh\"")}) {
+    EXPECT_THAT(said_of(text, define), HasSubstr("part.cuh:1: #define TILE")) << text;
+  }
+  for (const std::string& text :
+       {"#if 0\n" + include + "#endif", "#ifndef TILE\n" + include + "#endif",
+        "#if 1\n#else\n" + include + "#endif", "#if !defined(MODE) && X\n" + include + "#endif",
+        "// " + include, std::string()}) {
+    EXPECT_EQ(said_of(text, define), "") << text;
+  }
+}
+
+TEST(SourceChecks, AHeaderOfADeadHeaderIsDead) {
+  const auto said = [](const std::string& first) {
+    try {
+      require_macros_kept({"k.cu",
+                           first + "#include \"a.cuh\"\n#endif\n",
+                           {{"a.cuh", "#include \"b.cuh\"\n"}, {"b.cuh", "#undef MODE\n"}}},
+                          {"TILE", "MODE"});
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(said("#if 0\n"), "");
+  EXPECT_THAT(said("#if 1\n"), HasSubstr("b.cuh:1: #undef MODE"));
+}
+
+TEST(SourceChecks, HeadersThatIncludeEachOtherAreRead) {
+  EXPECT_THAT(said_of("#include \"part.cuh\"", "#include \"part.cuh\"\n#define TILE 3\n"),
+              HasSubstr("part.cuh:2"));
 }
 
 TEST(SourceChecks, ArbitraryTextIsRead) {

@@ -45,6 +45,21 @@ TEST(ResourceGate, PolicyMissesNameEveryLimitAndHowFarAbove) {
   EXPECT_DOUBLE_EQ(misses[2].excess(), 4);
 }
 
+TEST(ResourceGate, ALaunchBeyondTheKernelsOwnBoundIsRejected) {
+  Resources bounded = resources(64);
+  bounded.max_threads = 256;
+  EXPECT_FALSE(judge(bounded, launch(256)));
+  EXPECT_FALSE(judge(bounded, {{1, 1, 1}, {16, 4, 4}, 0}));
+  for (const LaunchConfig& config : {launch(257), LaunchConfig{{1, 1, 1}, {16, 17, 1}, 0}}) {
+    const auto rejection = judge(bounded, config, {});
+    ASSERT_TRUE(rejection.has_value());
+    EXPECT_EQ(rejection->gate, Gate::kResource);
+    EXPECT_THAT(rejection->reason, HasSubstr(" > 256 (the kernel's __launch_bounds__)"));
+    EXPECT_FALSE(rejection->policy_only) << "no device would run it";
+  }
+  EXPECT_FALSE(judge(resources(64), launch(1024))) << "0: the kernel says nothing";
+}
+
 TEST(ResourceGate, AtTheLimitPassesAndOneMoreDoesNot) {
   EXPECT_FALSE(judge(resources(120), launch(128)));
   EXPECT_FALSE(judge(resources(64, 32768), launch(128, 32768)));

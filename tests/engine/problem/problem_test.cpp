@@ -310,22 +310,6 @@ TEST(ProblemFile, SourcesStayInTheFolderOfProblems) {
   std::filesystem::remove_all(root);
 }
 
-TEST(KnownNames, AMacroOfTheSpaceIsNotTheProblemsToo) {
-  Json json = planted();
-  json["macros"]["HALF"] = "N / 2";
-  const Problem problem = Problem::parse(json.dump(), kFolder);
-  EXPECT_NO_THROW(require_own_macros(problem, {"THREADS", "ITEMS"}, "space.json"));
-  for (const char* macro : {"HALF", "N"}) {
-    try {
-      require_own_macros(problem, {"THREADS", macro}, "space.json");
-      ADD_FAILURE() << macro;
-    } catch (const InputError& error) {
-      EXPECT_THAT(error.what(),
-                  AllOf(HasSubstr("space.json"), HasSubstr(macro), HasSubstr("problem.json: ")));
-    }
-  }
-}
-
 TEST(ProblemFile, MissingFile) {
   try {
     (void)Problem::load("/nonexistent/problem");
@@ -345,99 +329,6 @@ TEST(ProblemFile, ShippedProblemsAreReadable) {
     ++found;
   }
   EXPECT_GE(found, 2);
-}
-
-TEST(KnownNames, TheUnknownOneIsNamedWithItsKey) {
-  const Values known = {{"N", 1}, {"THREADS", 64}, {"ITEMS", 1}};
-  const auto complain = [&](const std::function<void(Json&)>& change) -> std::string {
-    Json json = planted();
-    change(json);
-    const Problem problem = Problem::parse(json.dump(), kFolder);
-    try {
-      require_known_names(problem, problem.templates.front(), known);
-    } catch (const ProblemError& error) {
-      return error.what();
-    }
-    return {};
-  };
-  EXPECT_EQ(complain([](Json&) {}), "");
-  EXPECT_THAT(complain([](Json& j) { j["templates"]["planted"]["block"][0] = "THREAD"; }),
-              AllOf(HasSubstr("problem.json: templates.planted.block[0]: \"THREAD\""),
-                    HasSubstr("allowed: ITEMS, N, THREADS")));
-  EXPECT_THAT(complain([](Json& j) { j["templates"]["planted"]["dynamic_shared_bytes"] = "ITEM"; }),
-              HasSubstr("dynamic_shared_bytes"));
-  EXPECT_THAT(complain([](Json& j) { j["tolerance"]["bad_share"] = "ITEM"; }),
-              HasSubstr("tolerance.bad_share"));
-  EXPECT_THAT(
-      complain([](Json& j) {
-        j["arguments"].push_back(
-            {{"name", "w"}, {"direction", "workspace"}, {"dtype", "i32"}, {"extent", "ITEM"}});
-      }),
-      HasSubstr("w.extent"));
-}
-
-LaunchExpressions launch(const std::string& grid, const std::string& block,
-                         const std::string& shared = "0") {
-  LaunchExpressions expressions{{}, {}, Expression(shared)};
-  expressions.grid.emplace_back(grid);
-  expressions.block.emplace_back(block);
-  return expressions;
-}
-
-TEST(Launch, EvaluatesGridBlockAndSharedMemory) {
-  const Values values = {{"N", 1000}, {"T", 128}};
-  const LaunchConfig config = launch("ceil_div(N, T)", "T", "4 * T").evaluate(values);
-  EXPECT_EQ(config.grid, (std::array<std::uint32_t, 3>{8, 1, 1}));
-  EXPECT_EQ(config.block, (std::array<std::uint32_t, 3>{128, 1, 1}));
-  EXPECT_EQ(config.dynamic_shared_bytes, 512U);
-}
-
-TEST(Launch, RefusesWhatCudaCannotLaunch) {
-  for (const auto& [grid, block, shared] :
-       {std::tuple("0", "1", "0"), std::tuple("1", "1025", "0"), std::tuple("1.5", "1", "0"),
-        std::tuple("1", "0", "0"), std::tuple("3000000000", "1", "0"),
-        std::tuple("1", "1", "-4")}) {
-    EXPECT_THROW((void)launch(grid, block, shared).evaluate({}), ProblemError)
-        << grid << " " << block;
-  }
-  EXPECT_NO_THROW((void)launch("2147483647", "1024", "0").evaluate({}));
-  LaunchExpressions tall = launch("1", "1");
-  tall.grid.emplace_back("65536");
-  EXPECT_THROW((void)tall.evaluate({}), ProblemError);
-}
-
-TEST(CheckedShapes, TheTimedOneFirstThenThoseOfTheSameKernel) {
-  const Problem problem =
-      Problem::load(std::filesystem::path(EVO_SOURCE_DIR) / "kernel_templates/sdpa_fp8");
-  const auto names = [&](const char* timed, const KernelSpec& kernel) {
-    std::vector<std::string> result;
-    for (const Shape* shape : problem.checked_shapes(problem.shape(timed), kernel)) {
-      result.push_back(shape->name);
-    }
-    return result;
-  };
-  // Those of another HEAD_DIM are another kernel.
-  const KernelSpec& kernel = problem.kernel("wmma");
-  const auto found = names("long", kernel);
-  EXPECT_EQ(found.front(), "long");
-  EXPECT_THAT(found, testing::UnorderedElementsAre("long", "small", "ragged1", "ragged31",
-                                                   "ragged500", "mission"));
-  EXPECT_THAT(names("mission_d128", kernel), testing::Each(testing::EndsWith("_d128")));
-}
-
-TEST(CheckedShapes, ShapesATemplateDoesNotSupport) {
-  Json json = planted();
-  json["templates"]["planted"]["shapes_where"] = "N % 2 == 0";
-  const Problem problem = Problem::parse(json.dump(), kFolder);
-  const KernelSpec& kernel = problem.templates.front();
-  const auto checked = problem.checked_shapes(problem.shape("mission"), kernel);
-  ASSERT_EQ(checked.size(), 1U);
-  try {
-    (void)problem.checked_shapes(problem.shape("ragged"), kernel);
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("ragged"), HasSubstr("N % 2 == 0")));
-  }
 }
 
 TEST(Problem, UnknownShapeAndTemplateListTheKnown) {

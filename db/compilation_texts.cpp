@@ -1,0 +1,80 @@
+#include "db/compilation_texts.hpp"
+
+#include "db/connection.hpp"
+#include "engine/core/hash.hpp"
+
+namespace evo {
+namespace {
+
+std::string unpack(Connection& db, const std::string& frame, CompilationId id, const char* what) {
+  std::optional<std::string> text = db.frames().unpack(frame);
+  if (!text) {
+    db.fail("is damaged: the " + std::string(what) + " of compilation " + std::to_string(id) +
+            " is not what was stored");
+  }
+  return std::move(*text);
+}
+
+std::optional<CompilationTexts> find_plain_texts(Connection& db, CompilationId id) {
+  Query query = db.query("SELECT log, source, ptx, cubin FROM compilation WHERE id = ?");
+  query.bind(id);
+  if (!query.next()) return std::nullopt;
+  return CompilationTexts{query.text(0), query.text(1), query.text(2), query.text(3)};
+}
+
+std::optional<std::int64_t> find_source(Connection& db, const std::string& key) {
+  Query query = db.query("SELECT id FROM source WHERE key = ?");
+  query.bind(key);
+  return query.next() ? std::optional(query.integer(0)) : std::nullopt;
+}
+
+}  // namespace
+
+PackedTexts pack(Connection& db, const CompilationTexts& texts) {
+  ZstdFrames& frames = db.frames();
+  PackedTexts packed{.source_key = content_key(texts.source),
+                     .source = {},
+                     .log = frames.pack(texts.log),
+                     .ptx = frames.pack(texts.ptx),
+                     .cubin = frames.pack(texts.cubin)};
+  const bool known = db.read([&] { return find_source(db, packed.source_key).has_value(); });
+  if (!known) packed.source = frames.pack(texts.source);
+  return packed;
+}
+
+void insert_texts(Connection& db, CompilationId id, const PackedTexts& texts) {
+  if (texts.source) {
+    Query source =
+        db.query("INSERT INTO source (key, text) VALUES (?,?) ON CONFLICT (key) DO NOTHING");
+    source.bind(texts.source_key).bind_blob(*texts.source).run();
+  }
+  const std::optional<std::int64_t> source = find_source(db, texts.source_key);
+  if (!source) db.fail("a row of source vanished");
+  Query query = db.query(
+      "INSERT INTO artifact (compilation_id, source_id, log, ptx, cubin) VALUES (?,?,?,?,?)");
+  query.bind(id).bind(source).bind_blob(texts.log).bind_blob(texts.ptx).bind_blob(texts.cubin);
+  query.run();
+}
+
+std::optional<CompilationTexts> find_texts(Connection& db, CompilationId id) {
+  if (db.version() < kFirstWithPackedTexts) return find_plain_texts(db, id);
+  Query query = db.query(
+      "SELECT a.log, s.text, a.ptx, a.cubin FROM artifact a JOIN source s ON s.id = a.source_id"
+      " WHERE a.compilation_id = ?");
+  query.bind(id);
+  if (!query.next()) return std::nullopt;
+  return CompilationTexts{.log = unpack(db, query.text(0), id, "log"),
+                          .source = unpack(db, query.text(1), id, "source"),
+                          .ptx = unpack(db, query.text(2), id, "PTX"),
+                          .cubin = unpack(db, query.text(3), id, "cubin")};
+}
+
+std::string digest_of(const CompilationTexts& texts) {
+  // The same as that of the row that held them unpacked before version 4, so that seals hold on.
+  ContentHash hash;
+  hash.add("row").add("text " + texts.log).add("text " + texts.source);
+  hash.add("text " + texts.ptx).add("blob " + texts.cubin).add("end");
+  return hash.hex();
+}
+
+}  // namespace evo

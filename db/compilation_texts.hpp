@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "db/records.hpp"
+
+namespace evo {
+
+class Connection;
+
+/// The first version of the schema that packs the texts of compilations.
+constexpr int kFirstWithPackedTexts = 4;
+
+/// The texts of a compilation as they are stored: Zstandard frames, the source by its content.
+struct PackedTexts {
+  std::string source_key;
+  std::optional<std::string> source;  ///< nothing: it is there already
+  std::string log;
+  std::string ptx;
+  std::string cubin;
+};
+
+/// Packs them; looks whether the source is there. Not within a write transaction: this takes a
+/// millisecond or two.
+[[nodiscard]] PackedTexts pack(Connection& db, const CompilationTexts& texts);
+
+/// Stores them as those of a compilation that has none; within a transaction.
+void insert_texts(Connection& db, CompilationId id, const PackedTexts& texts);
+
+/// Nothing when there is no such compilation. Throws DbError when they are damaged. Reads databases
+/// of every version.
+[[nodiscard]] std::optional<CompilationTexts> find_texts(Connection& db, CompilationId id);
+
+/// What db/seal.hpp keeps of them.
+[[nodiscard]] std::string digest_of(const CompilationTexts& texts);
+
+}  // namespace evo

@@ -1,0 +1,99 @@
+#include "engine/device/virtual/virtual_launch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+
+namespace evo::ptx {
+namespace {
+
+std::string dimensions(const std::array<std::uint32_t, 3>& d) {
+  return std::to_string(d[0]) + "x" + std::to_string(d[1]) + "x" + std::to_string(d[2]);
+}
+
+}  // namespace
+
+std::optional<Fault> launch_refusal(const DeviceModel& model, const Program& program, int registers,
+                                    const LaunchConfig& config) {
+  const auto refuse = [&](const std::string& why) {
+    return Fault{.reason = "launch refused: " + why};
+  };
+  const std::uint64_t threads =
+      static_cast<std::uint64_t>(config.block[0]) * config.block[1] * config.block[2];
+  const auto limit = static_cast<std::uint64_t>(model.info.max_threads_per_cta);
+  if (threads == 0 || threads > limit || config.block[2] > 64) {
+    return refuse("block of " + dimensions(config.block) + " threads, the limit is " +
+                  std::to_string(limit));
+  }
+  if (config.grid[0] == 0 || config.grid[1] == 0 || config.grid[2] == 0 ||
+      config.grid[0] > 0x7fffffffU || config.grid[1] > 65535 || config.grid[2] > 65535) {
+    return refuse("grid of " + dimensions(config.grid) + " CTAs");
+  }
+  const int bound = program.max_threads;
+  if (bound > 0 && threads > static_cast<std::uint64_t>(bound)) {
+    return refuse(std::to_string(threads) + " threads, the kernel is bounded to " +
+                  std::to_string(bound));
+  }
+  const std::uint64_t shared =
+      static_cast<std::uint64_t>(program.dynamic_shared_offset) + config.dynamic_shared_bytes;
+  if (shared > static_cast<std::uint64_t>(model.info.max_shared_bytes_per_cta)) {
+    return refuse(std::to_string(shared) + " bytes of shared memory, the limit is " +
+                  std::to_string(model.info.max_shared_bytes_per_cta));
+  }
+  const auto occupied =
+      occupancy(model, registers, static_cast<int>(threads), static_cast<int>(shared));
+  if (occupied.ctas_per_sm < 1) return refuse("too many resources: " + std::string(occupied.limit));
+  return std::nullopt;
+}
+
+std::variant<std::vector<std::byte>, Fault> pack_arguments(
+    const Program& program, std::span<const KernelArgument> arguments,
+    const std::function<std::uint64_t(BufferId)>& address_of) {
+  if (arguments.size() != program.parameters.size()) {
+    return Fault{.reason = "the kernel has " + std::to_string(program.parameters.size()) +
+                           " parameters, the launch gives " + std::to_string(arguments.size())};
+  }
+  std::vector<std::byte> block(program.parameter_bytes + 16);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const ParameterLayout& layout = program.parameters[i];
+    std::uint64_t address = 0;
+    const void* bytes = &address;
+    std::size_t size = sizeof(address);
+    if (const auto* buffer = std::get_if<BufferId>(&arguments[i])) {
+      address = address_of(*buffer);
+    } else {
+      const auto& scalar = std::get<ScalarArgument>(arguments[i]);
+      bytes = scalar.bytes.data();
+      size = scalar.size;
+    }
+    if (size != layout.bytes) {
+      return Fault{.reason = "parameter " + std::to_string(i) + " has " +
+                             std::to_string(layout.bytes) + " bytes, the argument " +
+                             std::to_string(size)};
+    }
+    std::memcpy(block.data() + layout.offset, bytes, size);
+  }
+  return block;
+}
+
+std::optional<Fault> fault_of(const Program& program, const HazardLog& log) {
+  const auto hazards = log.sorted();
+  if (hazards.empty()) return std::nullopt;
+  Fault fault;
+  fault.reason = describe_hazard(program, hazards.front());
+  if (hazards.size() > 1) fault.reason += " (and " + std::to_string(hazards.size() - 1) + " more)";
+  for (const Hazard& hazard : hazards) fault.detail += describe_hazard(program, hazard) + "\n";
+  return fault;
+}
+
+std::vector<std::uint64_t> spread_sample(std::uint64_t ctas) {
+  constexpr std::uint64_t kPredictedCtas = 8;
+  std::vector<std::uint64_t> sample;
+  const std::uint64_t count = std::min(ctas, kPredictedCtas);
+  for (std::uint64_t i = 0; i < count; ++i)
+    sample.push_back(i * (ctas - 1) / std::max<std::uint64_t>(count - 1, 1));
+  return sample;
+}
+
+}  // namespace evo::ptx

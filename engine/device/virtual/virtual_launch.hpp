@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "engine/device/device.hpp"
+#include "engine/device/virtual/device_model.hpp"
+#include "engine/device/virtual/hazard.hpp"
+#include "engine/device/virtual/program.hpp"
+
+namespace evo::ptx {
+
+/// Why a device of that model would refuse the launch, or nothing. `registers`: of the cubin; 0
+/// when there is none.
+[[nodiscard]] std::optional<Fault> launch_refusal(const DeviceModel& model, const Program& program,
+                                                  int registers, const LaunchConfig& config);
+
+/// The kernel's parameters as it reads them; a fault when number or size of the arguments differ.
+[[nodiscard]] std::variant<std::vector<std::byte>, Fault> pack_arguments(
+    const Program& program, std::span<const KernelArgument> arguments,
+    const std::function<std::uint64_t(BufferId)>& address_of);
+
+/// What the launch did wrong: the first hazard as the reason, all of them in the detail.
+[[nodiscard]] std::optional<Fault> fault_of(const Program& program, const HazardLog& log);
+
+/// At most eight CTAs, from all over the grid; everything for a small grid.
+[[nodiscard]] std::vector<std::uint64_t> spread_sample(std::uint64_t ctas);
+
+}  // namespace evo::ptx

@@ -1,0 +1,88 @@
+// What a kernel is launched with, and on which shapes it is checked.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <filesystem>
+
+#include "engine/core/error.hpp"
+#include "engine/problem/problem.hpp"
+
+namespace evo {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+const std::filesystem::path kFolder =
+    std::filesystem::path(EVO_SOURCE_DIR) / "tests/planted/kernel_templates/planted";
+
+Json planted() { return read_json_file(kFolder / "problem.json"); }
+
+LaunchExpressions launch(const std::string& grid, const std::string& block,
+                         const std::string& shared = "0") {
+  LaunchExpressions expressions{{}, {}, Expression(shared)};
+  expressions.grid.emplace_back(grid);
+  expressions.block.emplace_back(block);
+  return expressions;
+}
+
+TEST(Launch, EvaluatesGridBlockAndSharedMemory) {
+  const Values values = {{"N", 1000}, {"T", 128}};
+  const LaunchConfig config = launch("ceil_div(N, T)", "T", "4 * T").evaluate(values);
+  EXPECT_EQ(config.grid, (std::array<std::uint32_t, 3>{8, 1, 1}));
+  EXPECT_EQ(config.block, (std::array<std::uint32_t, 3>{128, 1, 1}));
+  EXPECT_EQ(config.dynamic_shared_bytes, 512U);
+}
+
+TEST(Launch, RefusesWhatCudaCannotLaunch) {
+  for (const auto& [grid, block, shared] :
+       {std::tuple("0", "1", "0"), std::tuple("1", "1025", "0"), std::tuple("1.5", "1", "0"),
+        std::tuple("1", "0", "0"), std::tuple("3000000000", "1", "0"),
+        std::tuple("1", "1", "-4")}) {
+    EXPECT_THROW((void)launch(grid, block, shared).evaluate({}), ProblemError)
+        << grid << " " << block;
+  }
+  EXPECT_NO_THROW((void)launch("2147483647", "1024", "0").evaluate({}));
+  LaunchExpressions tall = launch("1", "1");
+  tall.grid.emplace_back("65536");
+  EXPECT_THROW((void)tall.evaluate({}), ProblemError);
+}
+
+TEST(CheckedShapes, TheTimedOneFirstThenThoseOfTheSameKernel) {
+  const Problem problem =
+      Problem::load(std::filesystem::path(EVO_SOURCE_DIR) / "kernel_templates/sdpa_fp8");
+  const auto names = [&](const char* timed, const KernelSpec& kernel) {
+    std::vector<std::string> result;
+    for (const Shape* shape : problem.checked_shapes(problem.shape(timed), kernel)) {
+      result.push_back(shape->name);
+    }
+    return result;
+  };
+  // Those of another HEAD_DIM are another kernel.
+  const KernelSpec& kernel = problem.kernel("wmma");
+  const auto found = names("long", kernel);
+  EXPECT_EQ(found.front(), "long");
+  EXPECT_THAT(found, testing::UnorderedElementsAre("long", "small", "ragged1", "ragged31",
+                                                   "ragged500", "mission"));
+  EXPECT_THAT(names("mission_d128", kernel), testing::Each(testing::EndsWith("_d128")));
+}
+
+TEST(CheckedShapes, ShapesATemplateDoesNotSupport) {
+  Json json = planted();
+  json["templates"]["planted"]["shapes_where"] = "N % 2 == 0";
+  const Problem problem = Problem::parse(json.dump(), kFolder);
+  const KernelSpec& kernel = problem.templates.front();
+  const auto checked = problem.checked_shapes(problem.shape("mission"), kernel);
+  ASSERT_EQ(checked.size(), 1U);
+  try {
+    (void)problem.checked_shapes(problem.shape("ragged"), kernel);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("ragged"), HasSubstr("N % 2 == 0")));
+  }
+}
+
+}  // namespace
+}  // namespace evo
