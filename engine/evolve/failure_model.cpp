@@ -61,10 +61,11 @@ void FailureModel::learn() {
   process_.emplace(fitted_.kernel, std::move(set.points), set.targets, fitted_.noise);
 }
 
-std::vector<float> FailureModel::probability(std::span<const std::uint16_t> pool) const {
+std::vector<float> FailureModel::probability(std::span<const std::uint16_t> pool) {
   const std::size_t m = pool.size() / width_;
   if (failures_ == 0) return std::vector<float>(m, 0.0F);
   if (failures_ == outcomes_.size()) return std::vector<float>(m, 1.0F);
+  learn();
   const PoolPosterior posterior(*process_, {pool.begin(), pool.end()});
   std::vector<float> probability(m);
   for (std::size_t i = 0; i < m; ++i) {

@@ -33,14 +33,13 @@ class FailureModel {
   /// `point`: encoded.
   void add(std::span<const std::uint16_t> point, bool failed);
 
-  /// Takes in what was added since the last time; improves the kernel when it was enough.
-  void learn();
-
-  /// 0 … 1 for each of `pool` (encoded), as learned last; all 0 before the first failure and all 1
-  /// before the first success.
-  [[nodiscard]] std::vector<float> probability(std::span<const std::uint16_t> pool) const;
+  /// 0 … 1 for each of `pool` (encoded), all 0 before the first failure and all 1 before the first
+  /// success.
+  [[nodiscard]] std::vector<float> probability(std::span<const std::uint16_t> pool);
 
  private:
+  /// Takes in what was added since the last time; improves the kernel when it was enough.
+  void learn();
   struct TrainingSet {
     std::vector<std::uint16_t> points;
     std::vector<float> targets;  ///< (outcome − rate) / deviation

@@ -159,7 +159,6 @@ class FullStrategy final : public SearchBase {
 
   void propose_modelled(std::vector<Candidate>& proposals, std::size_t count) {
     learn_kernel();
-    failures_.learn();
     TrainingSet set = training_set(settings_.max_training);
     const GaussianProcess process(fitted_.kernel, std::move(set.points), set.targets,
                                   fitted_.noise);
@@ -195,7 +194,7 @@ class FullStrategy final : public SearchBase {
 
   /// Indices into the pool, most promising first.
   [[nodiscard]] std::vector<std::size_t> promising(const GaussianProcess& process,
-                                                   const ProposalPool& pool) const {
+                                                   const ProposalPool& pool) {
     const std::vector<std::uint16_t> points = pool.encoded();
     const std::vector<float> failure = failures_.probability(points);
     const PoolPosterior posterior = believed(process, points, failure.size());

@@ -14,9 +14,56 @@ constexpr float kSmallestVariance = 1e-6F;
 /// Columns solved at a time: n of them stay in the second-level cache.
 constexpr std::size_t kTile = 64;
 
+// One copy of a function for each width of vectors, chosen when the program starts. All of them
+// give the same bits, as nothing is summed across a vector and nothing is fused.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define EVO_FOR_EACH_VECTOR_WIDTH __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define EVO_FOR_EACH_VECTOR_WIDTH
+#endif
+
 /// y += a x. Elementwise, so that vectorising it changes no bit.
-void add_scaled(float a, const float* x, float* y, std::size_t n) {
+inline void add_scaled(float a, const float* __restrict x, float* __restrict y, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) y[i] += a * x[i];
+}
+
+/// Right-looking Cholesky on the upper triangle of `u` (n × n), K = UᵀU, in place; `y` becomes
+/// U⁻ᵀy.
+EVO_FOR_EACH_VECTOR_WIDTH void factorise(float* u, float* y, std::size_t n) {
+  for (std::size_t k = 0; k < n; ++k) {
+    float* row = u + k * n;
+    const float root = std::sqrt(std::max(row[k], kSmallestVariance));
+    const float inverse = 1 / root;
+    row[k] = root;
+    for (std::size_t j = k + 1; j < n; ++j) row[j] *= inverse;
+    y[k] *= inverse;
+    for (std::size_t i = k + 1; i < n; ++i) add_scaled(-row[i], row + i, u + i * n + i, n - i);
+    add_scaled(-y[k], row + k + 1, y + k + 1, n - k - 1);
+  }
+}
+
+/// A matrix of which a function works on `count` columns: the first row, and how far rows are
+/// apart.
+struct Columns {
+  float* first;
+  std::size_t stride;
+  std::size_t count;
+};
+
+/// The columns become U⁻ᵀ times themselves; `mean` and `variance` of each take in what they add.
+EVO_FOR_EACH_VECTOR_WIDTH void whiten(const float* u, const float* whitened, std::size_t n,
+                                      const Columns& columns, float* mean, float* variance) {
+  for (std::size_t k = 0; k < n; ++k) {
+    float* row = columns.first + k * columns.stride;
+    const float inverse = 1 / u[k * n + k];
+    for (std::size_t j = 0; j < columns.count; ++j) row[j] *= inverse;
+    for (std::size_t i = k + 1; i < n; ++i) {
+      add_scaled(-u[k * n + i], row, columns.first + i * columns.stride, columns.count);
+    }
+    add_scaled(whitened[k], row, mean, columns.count);
+    for (std::size_t j = 0; j < columns.count; ++j) variance[j] -= row[j] * row[j];
+  }
 }
 
 }  // namespace
@@ -31,25 +78,13 @@ GaussianProcess::GaussianProcess(const Kernel& kernel, std::vector<std::uint16_t
       whitened_(targets.begin(), targets.end()) {
   const std::size_t n = size_;
   const std::size_t d = kernel.dimensions().size();
-  // Right-looking Cholesky on the upper triangle U = Lᵀ: its inner loop is add_scaled over a row.
   std::vector<float>& u = factor_;
   for (std::size_t i = 0; i < n; ++i) {
     kernel.row({points_.data() + i * d, d}, {points_.data() + i * d, (n - i) * d},
                {u.data() + i * n + i, n - i});
     u[i * n + i] += static_cast<float>(noise);
   }
-  for (std::size_t k = 0; k < n; ++k) {
-    float* row = u.data() + k * n;
-    const float root = std::sqrt(std::max(row[k], kSmallestVariance));
-    const float inverse = 1 / root;
-    row[k] = root;
-    for (std::size_t j = k + 1; j < n; ++j) row[j] *= inverse;
-    whitened_[k] *= inverse;
-    for (std::size_t i = k + 1; i < n; ++i) {
-      add_scaled(-row[i], row + i, u.data() + i * n + i, n - i);
-    }
-    add_scaled(-whitened_[k], row + k + 1, whitened_.data() + k + 1, n - k - 1);
-  }
+  factorise(u.data(), whitened_.data(), n);
 }
 
 double GaussianProcess::log_likelihood() const {
@@ -74,24 +109,12 @@ PoolPosterior::PoolPosterior(const GaussianProcess& process, std::vector<std::ui
                          {covariance.data() + i * m, m});
   }
   solved_ = std::move(covariance);
-  for (std::size_t begin = 0; begin < m; begin += kTile) solve(begin, std::min(kTile, m - begin));
-  for (float& variance : variance_) variance = std::max(variance, kSmallestVariance);
-}
-
-void PoolPosterior::solve(std::size_t begin, std::size_t count) {
-  const std::size_t n = process_->size_;
-  const std::size_t m = mean_.size();
-  const std::vector<float>& u = process_->factor_;
-  for (std::size_t k = 0; k < n; ++k) {
-    float* row = solved_.data() + k * m + begin;
-    const float inverse = 1 / u[k * n + k];
-    for (std::size_t j = 0; j < count; ++j) row[j] *= inverse;
-    for (std::size_t i = k + 1; i < n; ++i) {
-      add_scaled(-u[k * n + i], row, solved_.data() + i * m + begin, count);
-    }
-    add_scaled(process_->whitened_[k], row, mean_.data() + begin, count);
-    for (std::size_t j = 0; j < count; ++j) variance_[begin + j] -= row[j] * row[j];
+  for (std::size_t begin = 0; begin < m; begin += kTile) {
+    whiten(process.factor_.data(), process.whitened_.data(), n,
+           {solved_.data() + begin, m, std::min(kTile, m - begin)}, mean_.data() + begin,
+           variance_.data() + begin);
   }
+  for (float& variance : variance_) variance = std::max(variance, kSmallestVariance);
 }
 
 void PoolPosterior::choose(std::size_t index) {

@@ -48,9 +48,6 @@ class PoolPosterior {
   void choose(std::size_t index);
 
  private:
-  /// Whitens `count` columns of covariances from `begin` on, and sums up their mean and variance.
-  void solve(std::size_t begin, std::size_t count);
-
   const GaussianProcess* process_;
   std::vector<std::uint16_t> pool_;
   std::vector<float> mean_;

@@ -154,7 +154,7 @@ TEST(FailureModel, LearnsAThreshold) {
   EXPECT_LT(probability[1], 0.3F);
   EXPECT_GT(probability[2], 0.6F);
   EXPECT_GT(probability[3], 0.6F);
-  const FailureModel fresh(kDimensions, {});
+  FailureModel fresh(kDimensions, {});
   EXPECT_EQ(fresh.probability(pool), std::vector<float>(4, 0.0F));
 }
 
@@ -178,7 +178,7 @@ TEST(FullStrategy, WastesLittleOnFailures) {
     return make_full(of, options);
   };
   const StudyResult result =
-      run_study(space, make, {.repeats = 20, .budget = 400, .to_cutoff = false});
+      run_study(space, make, {.repeats = 8, .budget = 400, .to_cutoff = false});
   ASSERT_GT(result.recorded_failed_share, 0.2);
   RecordProperty("failed_share", std::to_string(result.failed_share_after_50));
   EXPECT_LT(result.failed_share_after_50, result.recorded_failed_share / 3);
