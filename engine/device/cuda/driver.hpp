@@ -12,7 +12,7 @@ namespace evo {
   apply(cuInit) apply(cuDriverGetVersion) apply(cuDeviceGetCount) apply(cuDeviceGet)               \
       apply(cuDeviceGetName) apply(cuDeviceGetAttribute) apply(cuDevicePrimaryCtxRetain)           \
           apply(cuDevicePrimaryCtxRelease) apply(cuCtxSetCurrent) apply(cuCtxSynchronize) apply(   \
-              cuCtxResetPersistingL2Cache) apply(cuCtxSetLimit) apply(cuMemAlloc) apply(cuMemFree) \
+              cuCtxResetPersistingL2Cache) apply(cuCtxSetLimit) apply(cuMemAlloc) apply(cuMemFree) apply(cuMemHostAlloc) apply(cuMemFreeHost) \
               apply(cuMemcpyHtoDAsync) apply(cuMemcpyDtoHAsync) apply(cuMemcpyDtoDAsync)           \
                   apply(cuFuncGetParamInfo) apply(cuMemsetD8Async) apply(cuMemsetD16Async)         \
                       apply(cuMemsetD32Async) apply(cuModuleLoadData) apply(cuModuleUnload) apply( \
