@@ -11,6 +11,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/hash.hpp"
 #include "engine/device/arch_limits.hpp"
+#include "engine/gate/check_kernels.hpp"
 #include "engine/gate/manifest.hpp"
 #include "engine/problem/known_names.hpp"
 #include "engine/worker/messages.hpp"
@@ -178,6 +179,31 @@ CompilationRecord Harness::compile_reference(Store& store) {
   return built.front().compilation;
 }
 
+/// On their own: none of the problem's macros may change them.
+KernelImage Harness::compile_check_kernels(Store& store) {
+  Problem checks = Problem::parse(problem_.text, problem_.folder);
+  checks.reference.entry = kCheckKernelsEntry;
+  LaunchExpressions& launch = checks.reference.launch;
+  launch.grid.clear();
+  launch.grid.emplace_back("1");
+  launch.block.clear();
+  launch.block.emplace_back("256");
+  launch.dynamic_shared_bytes = Expression("0");
+  Pipeline builder({&checks, &checks.reference, &shape_, {}, device_info_}, store, compilers_,
+                   nullptr);
+  const CompileRequest request{
+      {"check_kernels.cu", check_kernels_source(), {}}, kCheckKernelsEntry, arch_, {}};
+  const std::atomic<bool> never{false};
+  const auto built =
+      builder.judge({{request, {}}}, 0, never, [](std::size_t, const Judgement&) {});
+  if (const auto& rejection = built.front().rejection) {
+    throw NvrtcError("the check kernels do not build for " + arch_ + ": " + rejection->reason +
+                     "\n" + rejection->detail);
+  }
+  const CompilationRecord& compilation = built.front().compilation;
+  return {compilation.ptx, compilation.cubin, kCheckKernelsEntry};
+}
+
 void Harness::set_up_device(const HarnessOptions& options, Store& store) {
   const CompilationRecord reference = compile_reference(store);
   SessionSetup& setup = setup_;
@@ -186,6 +212,7 @@ void Harness::set_up_device(const HarnessOptions& options, Store& store) {
   setup.template_name = kernel_.name;
   setup.shape = shape_.name;
   setup.reference = {reference.ptx, reference.cubin, problem_.reference.entry};
+  if (takes_check_kernels(device_info_)) setup.check_kernels = compile_check_kernels(store);
   setup.check_seed = options.check_seed;
   setup.timing.cold = options.cold;
   if (device_info_.time_kind == TimeKind::kPredicted) {

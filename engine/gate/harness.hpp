@@ -93,6 +93,7 @@ class Harness {
   [[nodiscard]] CompileRequest request_for(const KernelSpec& spec, const KernelSource& source,
                                            const std::vector<std::string>& defines) const;
   [[nodiscard]] CompilationRecord compile_reference(Store& store);
+  [[nodiscard]] KernelImage compile_check_kernels(Store& store);
   void set_up_device(const HarnessOptions& options, Store& store);
   [[nodiscard]] std::vector<std::string> options_of_space() const;
 

@@ -42,7 +42,7 @@ class DeviceClient {
   /// refuses it.
   void set_up(const SessionSetup& setup);
 
-  void submit_check(const KernelUnderTest& kernel);
+  void submit_check(const KernelUnderTest& kernel, Effort effort = Effort::kFull);
   void submit_time(const KernelUnderTest& kernel, double give_up_us);
   void submit_compare(const KernelUnderTest& first, const KernelUnderTest& second);
 

@@ -202,7 +202,8 @@ TEST(CorrectnessGate, RejectsAKernelThatKnowsOneSeed) {
   GateFixture fixture;
   const CheckCase& known = fixture.cases->get(fixture.problem.shape("small"), 0);
   float first = 0;
-  std::memcpy(&first, known.inputs[kX].data(), sizeof first);
+  const std::vector<std::byte> input = fixture.work->content(*known.inputs[kX]);
+  std::memcpy(&first, input.data(), sizeof first);
   const auto result =
       fixture.check(fixture.load("knows", right_and([first](const Launch& launch, float* y, int n) {
                                    if (launch.buffer<float>(kX)[0] != first)
@@ -223,11 +224,13 @@ TEST(CorrectnessGate, RejectsAKernelThatKnowsOneShape) {
 
 TEST(CorrectnessGate, InputsDependOnTheRunsSeed) {
   GateFixture fixture;
-  CaseSet other(*fixture.device, fixture.problem, 1, 2025);
   const Shape& shape = fixture.problem.shape("small");
-  EXPECT_NE(fixture.cases->get(shape, 0).inputs, other.get(shape, 0).inputs);
-  CaseSet same(*fixture.device, fixture.problem, 1, 2024);
-  EXPECT_EQ(fixture.cases->get(shape, 0).inputs, same.get(shape, 0).inputs);
+  const auto input_of = [&](std::uint64_t seed) {
+    CaseSet cases(*fixture.work, fixture.problem, 1, seed);
+    return fixture.work->content(*cases.get(shape, 0).inputs[kX]);
+  };
+  EXPECT_NE(input_of(2024), input_of(2025));
+  EXPECT_EQ(input_of(2024), input_of(2024));
 }
 
 TEST(CorrectnessGate, ReadingBehindAnInputPoisonsTheResult) {
@@ -291,9 +294,9 @@ TEST(CorrectnessGate, LeavesNoWorkspaceBehind) {
 
 TEST(CorrectnessGate, NoShapeIsNoVerdict) {
   GateFixture fixture;
-  CorrectnessGate gate(*fixture.device, fixture.problem, *fixture.cases, fixture.judge, {});
+  CorrectnessGate gate(*fixture.work, fixture.problem, *fixture.cases, fixture.judge, {});
   const auto result =
-      gate.check(fixture.load("honest", GateFixture::honest), {}, [](const std::string&) {});
+      gate.check(fixture.load("honest", GateFixture::honest), {}, Effort::kFull, [](const std::string&) {});
   EXPECT_EQ(reason_of(result), "no shape was checked");
 }
 
@@ -301,7 +304,8 @@ TEST(OutputJudge, WithoutAnElementNothingIsRight) {
   GateFixture fixture;
   const LoadedKernel kernel = fixture.load("honest", GateFixture::honest);
   const CheckCase& data = fixture.cases->get(fixture.problem.shape("small"), 0);
-  const OutputJudge::Verdict verdict = fixture.judge.judge(kernel, data, Outputs(4));
+  const OutputJudge::Verdict verdict =
+      fixture.judge.judge(fixture.judge.look(kernel, data, {}));
   EXPECT_EQ(verdict.violation.value_or("right"), "no element of any output was compared");
 }
 
