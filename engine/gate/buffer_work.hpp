@@ -22,9 +22,8 @@ using Look = std::size_t;
 /// kernels on the device (DeviceWork). Both find the same, to the last bit, but for sums, which
 /// agree within 1e-12.
 ///
-/// Work happens in the order in which it is asked for, behind the launches queued before it
-/// (Device::enqueue). Results of looks are there after finish(); where the work is the host's, at
-/// once. After a fault that lost the device, results of looks that came before the launch that
+/// Work happens in the order in which it is asked for, launches included. Results of looks are there
+/// after finish(); where the work is the host's, at once. After a fault that lost the device, results of looks that came before the launch that
 /// failed may be known; nothing else may be asked for.
 class BufferWork {
  public:
@@ -50,6 +49,10 @@ class BufferWork {
   /// Whether it still holds what it held when it was sealed: kernels that write where they must not
   /// reach device memory. Waits.
   [[nodiscard]] virtual bool is_intact(KeptId kept) = 0;
+
+  /// A launch: at once where looks are the host's, else queued (Device::enqueue).
+  [[nodiscard]] virtual std::optional<Fault> launch(KernelId kernel, const LaunchConfig& config,
+                                                    std::span<const KernelArgument> arguments) = 0;
 
   /// Forgets the results of all looks.
   virtual void begin() = 0;

@@ -206,7 +206,7 @@ std::optional<Fault> CorrectnessGate::age(const LoadedKernel& kernel, const Chec
     progress("launching shape " + data.shape->name + " often");
     const double before = options_.now_ms();
     for (const int end = std::min(launches, i + together); i < end && !fault && !is_old; ++i) {
-      fault = device_.enqueue(kernel.id, config, arguments);
+      fault = work_.launch(kernel.id, config, arguments);
       if (fault || i >= kLaunchesLookedAt) continue;
       const auto state = state_of(kernel, workspace);
       is_old = state && !seen.insert(*state).second;

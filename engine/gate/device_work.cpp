@@ -93,6 +93,11 @@ class DeviceWork final : public BufferWork {
     return fingerprint(kept_.at(kept)) == kept_.at(kept).seal;
   }
 
+  [[nodiscard]] std::optional<Fault> launch(KernelId kernel, const LaunchConfig& config,
+                                            std::span<const KernelArgument> arguments) override {
+    return device_.enqueue(kernel, config, arguments);
+  }
+
   void begin() override {
     std::memset(arrived_.get(), 0, used_ * kSlotBytes);
     if (used_ > 0) device_.fill(slots_, kOnes);

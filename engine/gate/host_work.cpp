@@ -31,6 +31,11 @@ class HostWork final : public BufferWork {
   void seal(KeptId) override {}
   [[nodiscard]] bool is_intact(KeptId) override { return true; }
 
+  [[nodiscard]] std::optional<Fault> launch(KernelId kernel, const LaunchConfig& config,
+                                            std::span<const KernelArgument> arguments) override {
+    return device_.launch(kernel, config, arguments);
+  }
+
   void begin() override { found_.clear(); }
   [[nodiscard]] Look compare(BufferId output, KeptId expected, Dtype dtype, double bad_abs_error,
                              std::size_t row_length) override {

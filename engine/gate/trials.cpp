@@ -30,7 +30,7 @@ Trials::Trials(BufferWork& work, const Problem& problem, CaseSet& cases, OutputJ
 void Trials::run(const CheckCase& data, Poison poison, Kind kind) {
   if (is_over()) return;
   const std::vector<KernelArgument> arguments = prepare(data, poison);
-  look({&data, kind, device_.enqueue(kernel_.id, kernel_.launch_for(data), arguments)}, arguments);
+  look({&data, kind, work_.launch(kernel_.id, kernel_.launch_for(data), arguments)}, arguments);
 }
 
 double Trials::run_timed(const CheckCase& data, Poison poison, Kind kind) {

@@ -5,8 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "tests/engine/gate/gate_fixture.hpp"
@@ -281,6 +283,55 @@ TEST(CorrectnessGate, LargeShapesMayBeCheckedWithOneSeed) {
       fixture.check(fixture.load("honest", GateFixture::honest), {.flops_for_all_seeds = 100});
   EXPECT_EQ(reason_of(result), "passed");
   EXPECT_EQ(result.checks.size(), 6U);  // five of the small shape, one of the large
+}
+
+/// A screening on a clock that the kernel moves: `ms` a launch on the timed shape.
+struct Screening {
+  explicit Screening(double ms, Effort effort = Effort::kScreening) {
+    double now = 0;
+    const LoadedKernel kernel = fixture.load("k", [&](const Launch& launch) {
+      const bool is_timed = launch.scalar<int>(kN) == 1000;
+      now += is_timed ? ms : 0.01;
+      launches += is_timed ? 1 : 0;
+      return GateFixture::honest(launch);
+    });
+    result = fixture.check(kernel, {.now_ms = [&] { return now; }}, effort);
+  }
+
+  [[nodiscard]] std::ptrdiff_t seeds_of(const std::string& shape) const {
+    return std::ranges::count(result.checks, shape, &CheckResult::shape);
+  }
+
+  GateFixture fixture;
+  int launches = 0;
+  CorrectnessResult result;
+};
+
+TEST(CorrectnessGate, AScreeningOfShortLaunchesIsComplete) {
+  const Screening screening(0.9);
+  EXPECT_TRUE(screening.result.complete);
+  EXPECT_EQ(screening.launches, 6);
+  EXPECT_EQ(screening.seeds_of("timed"), 5);
+}
+
+TEST(CorrectnessGate, AScreeningMakesFewLongLaunchesAndSaysSo) {
+  const std::map<double, std::pair<int, int>> launches_and_seeds = {
+      {1.2, {6, 5}}, {2.0, {5, 4}}, {4.0, {2, 1}}, {9.0, {1, 1}}, {100.0, {1, 1}}};
+  for (const auto& [ms, expected] : launches_and_seeds) {
+    const Screening screening(ms);
+    EXPECT_EQ(reason_of(screening.result), "passed");
+    EXPECT_EQ(screening.launches, expected.first) << ms;
+    EXPECT_EQ(screening.seeds_of("timed"), expected.second) << ms;
+    EXPECT_EQ(screening.seeds_of("small"), 5) << ms;
+    EXPECT_EQ(screening.result.complete, expected.first == 6) << ms;
+  }
+}
+
+TEST(CorrectnessGate, AFullCheckLeavesNothingOut) {
+  const Screening full(100, Effort::kFull);
+  EXPECT_TRUE(full.result.complete);
+  EXPECT_EQ(full.launches, 6);
+  EXPECT_EQ(full.seeds_of("timed"), 5);
 }
 
 TEST(CorrectnessGate, LeavesNoWorkspaceBehind) {
