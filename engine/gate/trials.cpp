@@ -138,13 +138,13 @@ std::optional<std::string> Trials::unwritten(const std::vector<KernelArgument>& 
 }
 
 void Trials::settle() {
-  if (result_.device_lost) return;
+  if (result_.device_lost || pending_.empty()) return;
   const std::optional<Fault> fault = work_.finish();
+  const CheckCase* last = pending_.back().data;
   judge_known();
   if (fault) {
     // The first launch whose looks did not come back; all that came back were before it.
-    const CheckCase* failed = pending_.empty() ? *used_.begin() : pending_.front().data;
-    if (!is_over()) reject(*failed, *fault);
+    if (!is_over()) reject(pending_.empty() ? *last : *pending_.front().data, *fault);
     result_.device_lost = result_.device_lost || fault->device_lost;
   } else if (!is_over() && !pending_.empty()) {
     throw CudaError("the device gives no results of what was looked at");

@@ -19,7 +19,10 @@ class QueuedDevice final : public Device {
   explicit QueuedDevice(std::unique_ptr<Device> inner);
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
-  BufferId allocate(const BufferSpec& spec) override { return inner_->allocate(spec); }
+  /// A card writes to any buffer.
+  BufferId allocate(const BufferSpec& spec) override {
+    return inner_->allocate({spec.name, spec.bytes, true});
+  }
   void release(BufferId buffer) override;
   [[nodiscard]] BufferSpec spec(BufferId buffer) const override { return inner_->spec(buffer); }
   void upload(BufferId buffer, std::span<const std::byte> data) override;

@@ -250,10 +250,14 @@ BufferId CudaDevice::allocate(const BufferSpec& spec) {
   const Buffer buffer{spec, take_memory(spec.bytes + 2 * kGuardBytes, spec.name)};
   const BufferId id = next_id_++;
   buffers_[id] = buffer;
-  // The pattern repeats itself every two bytes.
+  // The pattern repeats itself every two bytes, and is set in words at even addresses.
   std::uint16_t word = 0;
   std::memcpy(&word, guard_pattern().data(), sizeof word);
   for (const CUdeviceptr zone : {buffer.base, buffer.data() + spec.bytes}) {
+    if (zone % sizeof word != 0) {
+      copy_in(zone, guard_pattern());
+      continue;
+    }
     require_queued(driver_.cuMemsetD16Async(zone, word, kGuardBytes / sizeof word, stream_),
                    "cuMemsetD16Async");
   }

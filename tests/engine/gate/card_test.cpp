@@ -41,7 +41,8 @@ const char* const kProblem = R"json({
   "templates": {"card": {"source": "card.cu", "entry": "card", "grid": ["ceil_div(N, 64)"],
                          "block": [64]}}})json";
 
-/// `spoil`: statements behind the work. `X0`: the bits of x[0], which tell the seeds apart.
+/// `spoil`: statements behind the work, which ends at the macro END. `X0`: the bits of x[0], which
+/// tell the seeds apart.
 std::string kernel_text(const std::string& name, const std::string& spoil) {
   return R"(
 #include <cuda_fp16.h>
@@ -49,7 +50,10 @@ extern "C" __global__ void )" +
          name + R"((const float* x, __half* y, long long* sum, unsigned* kept, int n) {
   const int i = static_cast<int>(blockIdx.x * 64 + threadIdx.x);
   const unsigned X0 = __float_as_uint(x[0]);
-  if (i < n) {
+#ifndef END
+#define END n
+#endif
+  if (i < END) {
     y[i] = __float2half(2.0f * x[i] + 1.0f);
     sum[i] += 3;
   }
@@ -69,9 +73,10 @@ struct Way {
     judge = std::make_unique<OutputJudge>(*work, problem);
   }
 
-  KernelId load(const std::string& name, const std::string& spoil) {
-    const std::string ptx = test::compile_to_ptx(kernel_text(name, spoil), "compute_75",
-                                                 {"-I" EVO_CUDA_INCLUDE_DIR});
+  KernelId load(const std::string& name, const std::string& spoil, const std::string& end = {}) {
+    std::vector<std::string> options = {"-I" EVO_CUDA_INCLUDE_DIR};
+    if (!end.empty()) options.push_back("-DEND=" + end);
+    const std::string ptx = test::compile_to_ptx(kernel_text(name, spoil), "compute_75", options);
     const auto loaded = device->load({ptx, "", name});
     if (const auto* fault = std::get_if<Fault>(&loaded)) throw std::runtime_error(fault->reason);
     return std::get<KernelId>(loaded);
@@ -93,8 +98,9 @@ class Card : public testing::Test {
     card_ = std::make_unique<Way>(*problem_, true);
   }
 
-  [[nodiscard]] CorrectnessResult check(Way& way, const std::string& spoil) {
-    const LoadedKernel kernel{way.load("card", spoil), &problem_->templates.front(), {}};
+  [[nodiscard]] CorrectnessResult check(Way& way, const std::string& spoil,
+                                        const std::string& end = {}) {
+    const LoadedKernel kernel{way.load("card", spoil, end), &problem_->templates.front(), {}};
     CorrectnessGate gate(*way.work, *problem_, *way.cases, *way.judge, {});
     return gate.check(kernel, {&problem_->shape("small"), &problem_->shape("timed")},
                       Effort::kFull, [](const std::string&) {});
@@ -118,9 +124,9 @@ class Card : public testing::Test {
   }
 
   /// Both ways come to one verdict; its words, or "passed".
-  std::string verdict(const std::string& spoil) {
-    const CorrectnessResult by_host = check(*host_, spoil);
-    const CorrectnessResult by_card = check(*card_, spoil);
+  std::string verdict(const std::string& spoil, const std::string& end = {}) {
+    const CorrectnessResult by_host = check(*host_, spoil, end);
+    const CorrectnessResult by_card = check(*card_, spoil, end);
     EXPECT_EQ(by_card.device_lost, by_host.device_lost);
     EXPECT_EQ(by_card.checks.size(), by_host.checks.size());
     for (std::size_t i = 0; i < std::min(by_card.checks.size(), by_host.checks.size()); ++i) {
@@ -189,6 +195,21 @@ TEST_F(Card, AWrongResultBeforeAFaultIsTheVerdictAndTheDeviceIsLost) {
   ASSERT_TRUE(result.rejection);
   EXPECT_THAT(result.rejection->reason, HasSubstr("worst: y[3] = 9"));
   EXPECT_TRUE(result.device_lost);
+}
+
+TEST_F(Card, ElementsThatAreNotWrittenAreFound) {
+  EXPECT_THAT(verdict("", "n - 1"), HasSubstr("non-finite element(s); worst: y[32] = nan"));
+  EXPECT_THAT(verdict("", "(n == 33 ? n : n - 7)"), HasSubstr("shape timed"));
+}
+
+TEST_F(Card, AnInputThatIsChangedIsNamedAndPutBack) {
+  const std::string changes = "if (i == 0) const_cast<float*>(x)[n - 1] = 5.0f;";
+  EXPECT_THAT(verdict(changes), HasSubstr("changed its input 'x', first at byte 1"));
+  EXPECT_EQ(verdict(""), "passed");
+  // Only later seeds see it.
+  EXPECT_THAT(verdict("if (i == 0 && X0 == " + x0("timed", 2) + ") const_cast<float*>(x)[9] = 5.0f;"),
+              HasSubstr("changed its input 'x', first at byte 3"));
+  EXPECT_EQ(verdict(""), "passed");
 }
 
 TEST_F(Card, AResultThatIsAnotherTheSecondTimeIsFoundWhereItIs) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/compile/nvrtc.hpp"
 #include "engine/core/random.hpp"
 #include "engine/device/guard.hpp"
 #include "engine/device/virtual/virtual_device.hpp"
@@ -78,6 +79,19 @@ TEST_F(DeviceWorkTest, FindsWhatTheHostFindsInOutputsOfEveryKind) {
     SCOPED_TRACE(made.name);
     expect_same(compared(made), compare(made.output, Expectation(made.dtype, made.expected),
                                         made.bad_abs_error, made.row_length));
+  }
+}
+
+TEST(CheckKernelsBuild, ForEveryArchitecture) {
+  if (!test::has_nvrtc()) GTEST_SKIP() << "no NVRTC here";
+  const auto compiler = open_nvrtc();
+  for (const char* arch : {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a"}) {
+    const CompileOutcome outcome = outcome_of(compiler->compile(
+        {{"check_kernels.cu", check_kernels_source(), {}}, kCheckKernelsEntry, arch, {}}));
+    const auto* compiled = std::get_if<Compiled>(&outcome);
+    ASSERT_NE(compiled, nullptr) << arch << ": " << std::get<Rejection>(outcome).reason;
+    EXPECT_EQ(compiled->resources.spill_store_bytes, 0) << arch;
+    EXPECT_LE(compiled->resources.registers, 80) << arch;
   }
 }
 
