@@ -129,8 +129,8 @@ class Device {
   }
   /// What was overwritten in the guard zones since allocation, or nothing. Repairs the zones.
   virtual std::optional<std::string> guard_violation(BufferId buffer) = 0;
-  /// Bytes of the guard zone on each side of a buffer, filled with guard_pattern(); 0 where no kernel
-  /// can reach past a buffer.
+  /// Bytes of the guard zone on each side of a buffer, filled with guard_pattern(); 0 where no
+  /// kernel can reach past a buffer.
   [[nodiscard]] virtual std::size_t guard_bytes() const { return 0; }
 
   /// A kernel ready to launch, or why the device cannot take it.
@@ -144,9 +144,9 @@ class Device {
   virtual std::optional<Fault> launch(KernelId kernel, const LaunchConfig& config,
                                       std::span<const KernelArgument> arguments) = 0;
 
-  /// A launch behind everything that was queued before it. What it does wrong is told at once, or by
-  /// finish(): until then calls that only queue work say nothing of it, and those that wait throw.
-  /// A device without a queue launches at once.
+  /// A launch behind everything that was queued before it. What it does wrong is told at once, or
+  /// by finish(): until then calls that only queue work say nothing of it, and those that wait
+  /// throw. A device without a queue launches at once.
   virtual std::optional<Fault> enqueue(KernelId kernel, const LaunchConfig& config,
                                        std::span<const KernelArgument> arguments) {
     return launch(kernel, config, arguments);

@@ -22,9 +22,10 @@ using Look = std::size_t;
 /// kernels on the device (DeviceWork). Both find the same, to the last bit, but for sums, which
 /// agree within 1e-12.
 ///
-/// Work happens in the order in which it is asked for, launches included. Results of looks are there
-/// after finish(); where the work is the host's, at once. After a fault that lost the device, results of looks that came before the launch that
-/// failed may be known; nothing else may be asked for.
+/// Work happens in the order in which it is asked for, launches included. Results of looks are
+/// there after finish(); where the work is the host's, at once. After a fault that lost the device,
+/// results of looks that came before the launch that failed may be known; nothing else may be asked
+/// for.
 class BufferWork {
  public:
   BufferWork() = default;
@@ -67,8 +68,8 @@ class BufferWork {
   /// What was looked at so far can be told apart from what comes: see finish().
   virtual void mark() = 0;
 
-  /// Waits for everything that was queued. The fault of a queued launch; is_known() says which looks
-  /// came before it.
+  /// Waits for everything that was queued. The fault of a queued launch; is_known() says which
+  /// looks came before it.
   [[nodiscard]] virtual std::optional<Fault> finish() = 0;
 
   [[nodiscard]] virtual bool is_known(Look look) const = 0;

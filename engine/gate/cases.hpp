@@ -20,8 +20,8 @@ struct CheckCase {
   const Shape* shape = nullptr;
   std::size_t index = 0;
   std::uint64_t seed = 0;
-  Values values;                          ///< shape variables, shape macros, SM_COUNT
-  std::vector<KernelArgument> arguments;  ///< workspaces hold 0 until a kernel brings its own
+  Values values;                              ///< shape variables, shape macros, SM_COUNT
+  std::vector<KernelArgument> arguments;      ///< workspaces hold 0 until a kernel brings its own
   std::vector<std::optional<KeptId>> inputs;  ///< per argument: of those that are in or inout
   bool complete = false;
   // Once complete, per argument: of those that are out or inout.
@@ -42,8 +42,8 @@ struct CheckCase {
 /// problem.
 class CaseSet {
  public:
-  /// `work` and `problem` must outlive this. `reference`: the loaded reference kernel, on the device
-  /// of `work`.
+  /// `work` and `problem` must outlive this. `reference`: the loaded reference kernel, on the
+  /// device of `work`.
   CaseSet(BufferWork& work, const Problem& problem, KernelId reference, std::uint64_t check_seed)
       : work_(work),
         device_(work.device()),
@@ -52,8 +52,9 @@ class CaseSet {
         check_seed_(check_seed),
         audit_(problem) {}
 
-  /// The case number `index` (0, 1, …) of `shape`. One that is not made yet begins work: nothing may
-  /// be queued. Throws ProblemError when the reference fails or is no measure of right and wrong.
+  /// The case number `index` (0, 1, …) of `shape`. One that is not made yet begins work: nothing
+  /// may be queued. Throws ProblemError when the reference fails or is no measure of right and
+  /// wrong.
   [[nodiscard]] const CheckCase& get(const Shape& shape, std::size_t index);
 
   /// The same without what is expected: for running a kernel whose result is not looked at.

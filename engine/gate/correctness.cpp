@@ -127,7 +127,8 @@ CorrectnessResult CorrectnessGate::check_whole(const LoadedKernel& kernel, const
   const bool repeats = seeds > 1 || !device_.tracks_writes();
   Trials trials(work_, problem_, cases_, judge_, kernel, workspace, options_.now_ms);
   std::size_t runs = 0;
-  // 1. The first launch alone: most of what goes wrong does so here, and it says how long one takes.
+  // 1. The first launch alone: most of what goes wrong does so here, and it says how long one
+  // takes.
   progress("checking " + name + ", seed 1");
   double launch_ms = trials.run_timed(first, poison_of_run(runs++), Kind::kSeed);
   if (repeats) trials.keep_outputs(first);
@@ -146,8 +147,7 @@ CorrectnessResult CorrectnessGate::check_whole(const LoadedKernel& kernel, const
   if (repeats && is_allowed()) {
     progress("repeating " + name);
     // The first launch of a kernel may take longer than all that follow.
-    launch_ms =
-        std::min(launch_ms, trials.run_timed(first, poison_of_run(runs++), Kind::kRepeat));
+    launch_ms = std::min(launch_ms, trials.run_timed(first, poison_of_run(runs++), Kind::kRepeat));
   }
   // 3. Often, where something is kept from one launch to the next.
   if (state && !trials.is_over() && state_of(kernel, workspace) != state) {

@@ -41,8 +41,8 @@ struct CorrectnessOptions {
 ///      different: launch on until that repeats, at most kAgedLaunches times, and check again.
 /// At the end, what the reference expects must be able to tell right from wrong (ReferenceAudit).
 ///
-/// On devices that measure, the launches of a shape behind the first two are queued together (Trials),
-/// and a screening makes fewer of them where they are long (launches_allowed).
+/// On devices that measure, the launches of a shape behind the first two are queued together
+/// (Trials), and a screening makes fewer of them where they are long (launches_allowed).
 class CorrectnessGate {
  public:
   /// All references must outlive this.

@@ -31,8 +31,8 @@ std::optional<std::string> DamageLook::found() const {
     if (auto damage = work_->guard_damage(look.guard)) return damage;
     if (!look.change) continue;
     if (const auto byte = work_->difference(*look.change)) {
-      return "changed its input '" + problem_->arguments[look.position].name +
-             "', first at byte " + std::to_string(*byte);
+      return "changed its input '" + problem_->arguments[look.position].name + "', first at byte " +
+             std::to_string(*byte);
     }
   }
   return std::nullopt;

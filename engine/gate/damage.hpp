@@ -13,8 +13,8 @@ class DamageLook {
  public:
   /// Looks at the buffers of `arguments` (of a launch on `data`, or on a copy of it), behind what
   /// was queued before. `work` and `problem` must outlive it.
-  DamageLook(BufferWork& work, const Problem& problem,
-             const std::vector<KernelArgument>& arguments, const CheckCase& data);
+  DamageLook(BufferWork& work, const Problem& problem, const std::vector<KernelArgument>& arguments,
+             const CheckCase& data);
 
   [[nodiscard]] bool is_known() const;
 

@@ -155,8 +155,7 @@ class DeviceWork final : public BufferWork {
     const std::uint32_t slot = take_slot();
     enqueue(guard_, 1,
             {buffer, scalar(-zone), scalar(static_cast<std::int64_t>(spec.bytes)),
-             scalar(static_cast<std::uint32_t>(zone)), scalar(guard_word()), slots_,
-             scalar(slot)});
+             scalar(static_cast<std::uint32_t>(zone)), scalar(guard_word()), slots_, scalar(slot)});
     return note({.slot = slot, .buffer = spec.name, .bytes = spec.bytes});
   }
 
@@ -243,9 +242,9 @@ class DeviceWork final : public BufferWork {
   }
 
   [[nodiscard]] SlotWords words_of(const Asked& asked) const {
-    return SlotWords(reinterpret_cast<const std::uint64_t*>(arrived_.get()) +
-                         *asked.slot * kSlotWords,
-                     kSlotWords);
+    return SlotWords(
+        reinterpret_cast<const std::uint64_t*>(arrived_.get()) + *asked.slot * kSlotWords,
+        kSlotWords);
   }
 
   [[nodiscard]] const Asked& known(Look look) const {
@@ -264,9 +263,9 @@ class DeviceWork final : public BufferWork {
 
   [[nodiscard]] std::uint64_t fingerprint(const Kept& kept) {
     device_.fill(single_slot_, kOnes);
-    enqueue(fingerprint_, ctas_for_bytes(kept.bytes),
-            {kept.buffer, scalar(std::uint64_t{kept.bytes}), single_slot_,
-             scalar(std::uint32_t{0})});
+    enqueue(
+        fingerprint_, ctas_for_bytes(kept.bytes),
+        {kept.buffer, scalar(std::uint64_t{kept.bytes}), single_slot_, scalar(std::uint32_t{0})});
     if (const auto fault = device_.finish()) {
       throw CudaError("a check kernel failed: " + fault->reason);
     }

@@ -194,8 +194,7 @@ KernelImage Harness::compile_check_kernels(Store& store) {
   const CompileRequest request{
       {"check_kernels.cu", check_kernels_source(), {}}, kCheckKernelsEntry, arch_, {}};
   const std::atomic<bool> never{false};
-  const auto built =
-      builder.judge({{request, {}}}, 0, never, [](std::size_t, const Judgement&) {});
+  const auto built = builder.judge({{request, {}}}, 0, never, [](std::size_t, const Judgement&) {});
   if (const auto& rejection = built.front().rejection) {
     throw NvrtcError("the check kernels do not build for " + arch_ + ": " + rejection->reason +
                      "\n" + rejection->detail);

@@ -13,9 +13,9 @@ OutputJudge::Looks OutputJudge::look(const LoadedKernel& kernel, const CheckCase
     if (!data.expected[i]) continue;
     const Argument& argument = problem_.arguments[i];
     if (argument.bytes(data.values) == 0) continue;
-    looks.outputs.push_back({i, work_.compare(std::get<BufferId>(arguments[i]), *data.expected[i],
-                                              argument.dtype, looks.tolerance.bad_abs_error,
-                                              argument.row_length(data.values))});
+    looks.outputs.push_back(
+        {i, work_.compare(std::get<BufferId>(arguments[i]), *data.expected[i], argument.dtype,
+                          looks.tolerance.bad_abs_error, argument.row_length(data.values))});
   }
   return looks;
 }

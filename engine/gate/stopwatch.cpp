@@ -224,7 +224,7 @@ void Stopwatch::poison_outputs(Random& random) {
       const Argument& argument = setup_.problem.arguments[i];
       if (argument.direction != Direction::kOut) continue;
       device_.poison(std::get<BufferId>(arguments[i]),
-                           poison_pattern(poison, argument.dtype, random.bits()));
+                     poison_pattern(poison, argument.dtype, random.bits()));
     }
   }
 }
@@ -291,14 +291,13 @@ std::optional<Rejection> Stopwatch::verify_fresh_addresses(Random& random) {
       const Argument& argument = setup_.problem.arguments[i];
       if (argument.direction != Direction::kIn && argument.direction != Direction::kOut) continue;
       const bool is_input = argument.direction == Direction::kIn;
-      buffers.push_back(
-          device_.allocate({argument.name, argument.bytes(data.values), !is_input}));
+      buffers.push_back(device_.allocate({argument.name, argument.bytes(data.values), !is_input}));
       arguments[i] = buffers.back();
       if (is_input) {
         setup_.work.put_back(buffers.back(), *data.inputs[i]);
       } else {
         device_.poison(buffers.back(),
-                             poison_pattern(Poison::kRandom, argument.dtype, random.bits()));
+                       poison_pattern(Poison::kRandom, argument.dtype, random.bits()));
       }
     }
     fault_ = device_.launch(kernel_.id, config_, arguments);

@@ -16,7 +16,8 @@ constexpr double kShareOfMost = 1.4;
 /// `part` of `whole` things, where each takes `each_us` of `all_us`.
 std::size_t fitting(double all_us, double each_us, double least, std::size_t most) {
   const double count = std::floor(all_us / each_us);
-  return static_cast<std::size_t>(std::clamp(count, least, std::max(least, static_cast<double>(most))));
+  return static_cast<std::size_t>(
+      std::clamp(count, least, std::max(least, static_cast<double>(most))));
 }
 
 }  // namespace
@@ -30,7 +31,8 @@ TimeBudget::TimeBudget(const Wanted& wanted, double launch_us, double sample_us)
   const double each_launch_us = std::max(launch_us, 1e-3);
   warmups_ = static_cast<int>(fitting(kShareOfWarmups * all_us, each_launch_us, 1,
                                       static_cast<std::size_t>(wanted.warmups)));
-  least_samples_ = fitting(all_us, each_us, std::min(kLeastSamples, least_wanted), wanted.least_samples);
+  least_samples_ =
+      fitting(all_us, each_us, std::min(kLeastSamples, least_wanted), wanted.least_samples);
   const double short_us = static_cast<double>(wanted.most_samples) * wanted.sample_us;
   most_samples_ = std::max(least_samples_, fitting(std::max(short_us, kShareOfMost * all_us),
                                                    each_us, 1, wanted.most_samples));

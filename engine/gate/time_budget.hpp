@@ -5,8 +5,8 @@
 namespace evo {
 
 /// How often a kernel is timed, by how long one launch takes: as often as the measuring asks for
-/// where launches are short, less often where they are long, so that the time that a candidate takes
-/// grows with the root of its launch. With the defaults:
+/// where launches are short, less often where they are long, so that the time that a candidate
+/// takes grows with the root of its launch. With the defaults:
 ///
 /// | one launch | warm-ups | samples    | all of it     |
 /// |------------|----------|------------|---------------|

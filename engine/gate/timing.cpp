@@ -120,9 +120,9 @@ StoppingOptions TimingGate::stopping_for(const Stopwatch& stopwatch) const {
   stopping.least_samples = stopwatch.budget().least_samples();
   stopping.most_samples = stopwatch.budget().most_samples();
   stopping.samples_to_give_up = std::min(stopping.samples_to_give_up, stopping.least_samples);
-  stopping.samples_to_be_sure = std::clamp(
-      static_cast<std::size_t>(kSettledUs / std::max(stopwatch.sample_us(), 1.0)),
-      stopping.samples_to_give_up, stopping.samples_to_be_sure);
+  stopping.samples_to_be_sure =
+      std::clamp(static_cast<std::size_t>(kSettledUs / std::max(stopwatch.sample_us(), 1.0)),
+                 stopping.samples_to_give_up, stopping.samples_to_be_sure);
   return stopping;
 }
 
@@ -136,7 +136,7 @@ TimingResult TimingGate::measure(const LoadedKernel& kernel, const Shape& shape,
   const StoppingOptions stopping = stopping_for(stopwatch);
   // 1. Between two samples, which two no kernel knows: poison, and data that it has not met.
   std::map<std::size_t, Doubt> doubts;
-  const std::size_t half = stopping.least_samples / 2;
+  const std::size_t half = std::max<std::size_t>(stopping.least_samples / 2, 1);
   doubts[1 + random.below(half)] = Doubt::kPoison;
   doubts[1 + half + random.below(half)] = Doubt::kFreshInputs;
   StoppingRule rule(stopping);

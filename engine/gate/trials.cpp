@@ -95,7 +95,8 @@ bool Trials::is_known(const Trial& trial) const {
   for (const Trial::Difference& difference : trial.differences) {
     if (!work_.is_known(difference.look)) return false;
   }
-  return trial.damage->is_known() && (trial.outputs.data == nullptr || judge_.is_known(trial.outputs));
+  return trial.damage->is_known() &&
+         (trial.outputs.data == nullptr || judge_.is_known(trial.outputs));
 }
 
 void Trials::judge_known() {

@@ -82,12 +82,12 @@ std::optional<Fault> QueuedDevice::launch(KernelId kernel, const LaunchConfig& c
 std::optional<Fault> QueuedDevice::enqueue(KernelId kernel, const LaunchConfig& config,
                                            std::span<const KernelArgument> arguments) {
   require_context();
-  queue_.emplace_back([this, kernel, config, copies = std::vector(arguments.begin(),
-                                                                  arguments.end())] {
-    auto fault = inner_->launch(kernel, config, copies);
-    if (fault) fault->device_lost = true;
-    return fault;
-  });
+  queue_.emplace_back(
+      [this, kernel, config, copies = std::vector(arguments.begin(), arguments.end())] {
+        auto fault = inner_->launch(kernel, config, copies);
+        if (fault) fault->device_lost = true;
+        return fault;
+      });
   return std::nullopt;
 }
 

@@ -11,9 +11,9 @@
 
 namespace evo::fake {
 
-/// What a card is to the engine, around a virtual device: it measures (made-up times), knows nothing
-/// of what is written, and does nothing before it is waited for. The first fault loses it: what was
-/// queued behind it never happens.
+/// What a card is to the engine, around a virtual device: it measures (made-up times), knows
+/// nothing of what is written, and does nothing before it is waited for. The first fault loses it:
+/// what was queued behind it never happens.
 class QueuedDevice final : public Device {
  public:
   explicit QueuedDevice(std::unique_ptr<Device> inner);

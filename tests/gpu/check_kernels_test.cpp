@@ -1,6 +1,8 @@
 // The kernels that judge, on a card: they find what the host finds, and what was known before a
 // fault stays known.
 
+#include "engine/gate/check_kernels.hpp"
+
 #include <gtest/gtest.h>
 
 #include <array>
@@ -13,7 +15,6 @@
 #include "engine/device/guard.hpp"
 #include "engine/device/open_device.hpp"
 #include "engine/gate/buffer_work.hpp"
-#include "engine/gate/check_kernels.hpp"
 #include "tests/engine/gate/made_outputs.hpp"
 
 namespace evo {
@@ -72,11 +73,12 @@ TEST_F(CheckKernels, FindWhatTheHostFindsInOutputsOfEveryKind) {
     SCOPED_TRACE(made.name);
     const BufferId output = buffer_of(made.output);
     work_->begin();
-    const Look look = work_->compare(output, kept_of(made.expected), made.dtype,
-                                     made.bad_abs_error, made.row_length);
+    const Look look = work_->compare(output, kept_of(made.expected), made.dtype, made.bad_abs_error,
+                                     made.row_length);
     finish();
-    expect_same(work_->comparison(look), compare(made.output, Expectation(made.dtype, made.expected),
-                                                 made.bad_abs_error, made.row_length));
+    expect_same(work_->comparison(look),
+                compare(made.output, Expectation(made.dtype, made.expected), made.bad_abs_error,
+                        made.row_length));
     device_->release(output);
   }
 }
@@ -94,7 +96,8 @@ TEST_F(CheckKernels, FindWhatTheHostFindsInLargeOutputs) {
   std::memcpy(output.data(), values.data(), output.size());
   work_->begin();
   const Look look = work_->compare(buffer_of(output), kept_of(expected), Dtype::kF32, 0.001, 0);
-  const Look row = work_->compare(buffer_of(output), kept_of(expected), Dtype::kF32, 0.001, kElements);
+  const Look row =
+      work_->compare(buffer_of(output), kept_of(expected), Dtype::kF32, 0.001, kElements);
   finish();
   const Expectation right(Dtype::kF32, expected);
   expect_same(work_->comparison(look), compare(output, right, 0.001));
@@ -124,8 +127,8 @@ TEST_F(CheckKernels, FindDifferencesAndBrokenSeals) {
 }
 
 TEST_F(CheckKernels, ReportDamagedGuardZonesAsTheHostDoes) {
-  const KernelId writes = kernel(
-      "extern \"C\" __global__ void writes(char* y, long long at) { y[at] = 1; }", "writes");
+  const KernelId writes =
+      kernel("extern \"C\" __global__ void writes(char* y, long long at) { y[at] = 1; }", "writes");
   for (const std::size_t bytes : {1000, 999, 4}) {  // an odd size, too
     const BufferId buffer = device_->allocate({"y", bytes, true});
     EXPECT_EQ(device_->guard_violation(buffer), std::nullopt);

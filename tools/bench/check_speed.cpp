@@ -1,4 +1,5 @@
-// check-speed: milliseconds that judging one output takes, by the host and by kernels on the device.
+// check-speed: milliseconds that judging one output takes, by the host and by kernels on the
+// device.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -43,9 +44,8 @@ double best_ms(int repeats, const std::function<void()>& work) {
   for (int i = 0; i < repeats; ++i) {
     const auto start = std::chrono::steady_clock::now();
     work();
-    const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() -
-                                                                start)
-                          .count();
+    const double ms =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     best = i == 0 ? ms : std::min(best, ms);
   }
   return best;
@@ -116,7 +116,8 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   CLI::App app(
-      "What it takes to compare an output with what is expected, to find where two contents differ\n"
+      "What it takes to compare an output with what is expected, to find where two contents "
+      "differ\n"
       "and to look at guard zones: by the host, and by kernels on the device.");
   evo::Arguments arguments;
   app.add_option("--device", arguments.device, "cuda:N or virtual:NAME")->capture_default_str();

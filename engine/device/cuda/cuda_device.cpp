@@ -87,8 +87,8 @@ class CudaDevice final : public Device {
   /// Why the kernel cannot take these arguments: the driver itself would read past them.
   [[nodiscard]] std::optional<Fault> mismatch(KernelId kernel,
                                               std::span<const KernelArgument> arguments) const;
-  /// For calls that only queue: an error that a launch queued before them made is kept for finish();
-  /// any other is thrown.
+  /// For calls that only queue: an error that a launch queued before them made is kept for
+  /// finish(); any other is thrown.
   void require_queued(CUresult result, const char* what);
   /// Host to device; the data are there when it returns.
   void copy_in(CUdeviceptr to, std::span<const std::byte> data);
@@ -454,9 +454,9 @@ std::optional<Fault> CudaDevice::launch(KernelId kernel, const LaunchConfig& con
 }
 
 void CudaDevice::download_later(BufferId buffer, std::span<std::byte> data) {
-  require_queued(driver_.cuMemcpyDtoHAsync(data.data(), buffers_.at(buffer).data(), data.size(),
-                                           stream_),
-                 "cuMemcpyDtoHAsync");
+  require_queued(
+      driver_.cuMemcpyDtoHAsync(data.data(), buffers_.at(buffer).data(), data.size(), stream_),
+      "cuMemcpyDtoHAsync");
 }
 
 std::shared_ptr<std::byte[]> CudaDevice::host_memory(std::size_t bytes) {

@@ -1,5 +1,5 @@
-// The gates on what a card is to them: launches are queued, and kernels of ours judge. Everything is
-// executed by the virtual GPU. Verdicts, words and figures are those of the host's way.
+// The gates on what a card is to them: launches are queued, and kernels of ours judge. Everything
+// is executed by the virtual GPU. Verdicts, words and figures are those of the host's way.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -57,13 +57,15 @@ extern "C" __global__ void )" +
     y[i] = __float2half(2.0f * x[i] + 1.0f);
     sum[i] += 3;
   }
-)" + spoil + "\n}\n";
+)" + spoil +
+         "\n}\n";
 }
 
 /// One way of judging, on a device of its own.
 struct Way {
   explicit Way(const Problem& problem, bool by_kernels) {
-    device = std::make_unique<fake::QueuedDevice>(open_virtual_device("virtual:l4", {.threads = 2}));
+    device =
+        std::make_unique<fake::QueuedDevice>(open_virtual_device("virtual:l4", {.threads = 2}));
     static const std::string kernels = test::compile_to_ptx(check_kernels_source(), "compute_75");
     work = by_kernels ? make_device_work(*device, {kernels, "", kCheckKernelsEntry})
                       : make_host_work(*device);
@@ -102,8 +104,8 @@ class Card : public testing::Test {
                                         const std::string& end = {}) {
     const LoadedKernel kernel{way.load("card", spoil, end), &problem_->templates.front(), {}};
     CorrectnessGate gate(*way.work, *problem_, *way.cases, *way.judge, {});
-    return gate.check(kernel, {&problem_->shape("small"), &problem_->shape("timed")},
-                      Effort::kFull, [](const std::string&) {});
+    return gate.check(kernel, {&problem_->shape("small"), &problem_->shape("timed")}, Effort::kFull,
+                      [](const std::string&) {});
   }
 
   [[nodiscard]] TimingResult time(Way& way, const std::string& spoil) {
@@ -160,8 +162,7 @@ TEST_F(Card, AnHonestKernelPasses) {
 }
 
 TEST_F(Card, AnErrorIsReportedWithItsElement) {
-  EXPECT_THAT(verdict("if (i == 7) y[i] = __float2half(77.0f);"),
-              HasSubstr("max abs error 7"));
+  EXPECT_THAT(verdict("if (i == 7) y[i] = __float2half(77.0f);"), HasSubstr("max abs error 7"));
   EXPECT_THAT(verdict("if (i == n - 1) sum[i] += 1;"), HasSubstr("worst: sum[32] = "));
   EXPECT_THAT(verdict("if (i == 9) y[i] = __float2half(__uint_as_float(0x7fc00000));"),
               HasSubstr("1 non-finite element(s); worst: y[9] = nan"));
@@ -172,8 +173,9 @@ TEST_F(Card, AnErrorIsReportedWithItsElement) {
 TEST_F(Card, TheFirstLaunchThatIsWrongIsBlamed) {
   // Wrong on the third and on the fifth seed, which are judged together.
   for (const std::size_t seed : {1, 2, 4}) {
-    const std::string wrong = verdict("if (i == 3 && (X0 == " + x0("small", seed) + " || X0 == " +
-                                      x0("small", 4) + ")) y[i] = __float2half(5.0e4f);");
+    const std::string wrong =
+        verdict("if (i == 3 && (X0 == " + x0("small", seed) + " || X0 == " + x0("small", 4) +
+                ")) y[i] = __float2half(5.0e4f);");
     const CheckCase& data = host_->cases->get(problem_->shape("small"), seed);
     EXPECT_THAT(wrong, HasSubstr("shape small, seed " + std::to_string(data.seed) + ": "));
   }
@@ -207,8 +209,9 @@ TEST_F(Card, AnInputThatIsChangedIsNamedAndPutBack) {
   EXPECT_THAT(verdict(changes), HasSubstr("changed its input 'x', first at byte 1"));
   EXPECT_EQ(verdict(""), "passed");
   // Only later seeds see it.
-  EXPECT_THAT(verdict("if (i == 0 && X0 == " + x0("timed", 2) + ") const_cast<float*>(x)[9] = 5.0f;"),
-              HasSubstr("changed its input 'x', first at byte 3"));
+  EXPECT_THAT(
+      verdict("if (i == 0 && X0 == " + x0("timed", 2) + ") const_cast<float*>(x)[9] = 5.0f;"),
+      HasSubstr("changed its input 'x', first at byte 3"));
   EXPECT_EQ(verdict(""), "passed");
 }
 

@@ -346,8 +346,8 @@ TEST(CorrectnessGate, LeavesNoWorkspaceBehind) {
 TEST(CorrectnessGate, NoShapeIsNoVerdict) {
   GateFixture fixture;
   CorrectnessGate gate(*fixture.work, fixture.problem, *fixture.cases, fixture.judge, {});
-  const auto result =
-      gate.check(fixture.load("honest", GateFixture::honest), {}, Effort::kFull, [](const std::string&) {});
+  const auto result = gate.check(fixture.load("honest", GateFixture::honest), {}, Effort::kFull,
+                                 [](const std::string&) {});
   EXPECT_EQ(reason_of(result), "no shape was checked");
 }
 
@@ -355,8 +355,7 @@ TEST(OutputJudge, WithoutAnElementNothingIsRight) {
   GateFixture fixture;
   const LoadedKernel kernel = fixture.load("honest", GateFixture::honest);
   const CheckCase& data = fixture.cases->get(fixture.problem.shape("small"), 0);
-  const OutputJudge::Verdict verdict =
-      fixture.judge.judge(fixture.judge.look(kernel, data, {}));
+  const OutputJudge::Verdict verdict = fixture.judge.judge(fixture.judge.look(kernel, data, {}));
   EXPECT_EQ(verdict.violation.value_or("right"), "no element of any output was compared");
 }
 

@@ -1,5 +1,5 @@
-// The kernels that judge on a card, executed by the virtual GPU with all of its checks on: they find
-// what the host finds.
+// The kernels that judge on a card, executed by the virtual GPU with all of its checks on: they
+// find what the host finds.
 
 #include <gtest/gtest.h>
 
@@ -200,8 +200,8 @@ class GuardZones : public DeviceWorkTest {
         ScalarArgument::of(std::uint32_t{0x7fff}),
         slot,
         ScalarArgument::of(std::uint32_t{0})};
-    const auto fault = device_->launch(std::get<KernelId>(loaded), {{1, 1, 1}, {256, 1, 1}, 0},
-                                       arguments);
+    const auto fault =
+        device_->launch(std::get<KernelId>(loaded), {{1, 1, 1}, {256, 1, 1}, 0}, arguments);
     EXPECT_FALSE(fault) << fault->reason;
     std::array<std::uint64_t, kSlotWords> words{};
     device_->download(slot, std::as_writable_bytes(std::span(words)));
@@ -221,8 +221,8 @@ TEST_F(GuardZones, AreReportedAsTheHostReportsThem) {
       all[at] ^= std::byte{1};
     }
     const std::span<const std::byte> zones = all;
-    EXPECT_EQ(damage(all), find_guard_damage("y", kBytes, zones.first(kGuardBytes),
-                                             zones.last(kGuardBytes)));
+    EXPECT_EQ(damage(all),
+              find_guard_damage("y", kBytes, zones.first(kGuardBytes), zones.last(kGuardBytes)));
   }
 }
 

@@ -92,8 +92,8 @@ LoadedKernel GateFixture::load(const std::string& name, fake::Kernel kernel) {
   return {std::get<KernelId>(loaded), &problem.templates.front(), {}};
 }
 
-CorrectnessResult GateFixture::check(const LoadedKernel& kernel,
-                                     const CorrectnessOptions& options, Effort effort) {
+CorrectnessResult GateFixture::check(const LoadedKernel& kernel, const CorrectnessOptions& options,
+                                     Effort effort) {
   CorrectnessGate gate(*work, problem, *cases, judge, options);
   return gate.check(kernel, {&problem.shape("timed"), &problem.shape("small")}, effort,
                     [](const std::string&) {});

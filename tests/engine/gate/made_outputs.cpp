@@ -20,8 +20,8 @@ struct Size {
   std::size_t elements;
   std::size_t row_length;
 };
-constexpr std::array kSizes = {Size{1, 0},      Size{33, 0},    Size{1000, 0},  Size{9001, 0},
-                               Size{1, 1},      Size{96, 32},   Size{333, 37},  Size{9000, 4500},
+constexpr std::array kSizes = {Size{1, 0},         Size{33, 0},  Size{1000, 0}, Size{9001, 0},
+                               Size{1, 1},         Size{96, 32}, Size{333, 37}, Size{9000, 4500},
                                Size{12291, 12291}, Size{640, 64}};
 
 std::vector<std::byte> random_bits(std::size_t bytes, Random& random) {
@@ -55,8 +55,8 @@ class Maker {
     std::vector<double> shifted = right;
     for (double& value : shifted) value += 2;
     made.push_back(of("shifted", encoded(dtype_, shifted), encoded(dtype_, right)));
-    made.push_back(of("for zeros", encoded(dtype_, near),
-                      encoded(dtype_, std::vector<double>(count, 0.0))));
+    made.push_back(
+        of("for zeros", encoded(dtype_, near), encoded(dtype_, std::vector<double>(count, 0.0))));
     const std::size_t bytes = count * size_of(dtype_);
     made.push_back(of("bits", random_bits(bytes, random_), random_bits(bytes, random_)));
     MadeOutput some = made.back();
@@ -82,17 +82,22 @@ class Maker {
       for (double& value : output) value += scale * random_.normal();
       made.push_back(of("times " + std::to_string(std::log10(scale)), encoded(dtype_, output),
                         encoded(dtype_, expected)));
-      for (std::size_t i = 0; i < expected.size(); i += 2) expected[i] = output[i] = random_.normal();
-      made.push_back(of("mixed with " + std::to_string(std::log10(scale)),
-                        encoded(dtype_, output), encoded(dtype_, expected)));
+      for (std::size_t i = 0; i < expected.size(); i += 2)
+        expected[i] = output[i] = random_.normal();
+      made.push_back(of("mixed with " + std::to_string(std::log10(scale)), encoded(dtype_, output),
+                        encoded(dtype_, expected)));
     }
   }
 
   [[nodiscard]] MadeOutput of(const std::string& kind, std::vector<std::byte> output,
                               std::vector<std::byte> expected) const {
-    return {std::string(to_string(dtype_)) + ", " + std::to_string(size_.elements) + " in rows of " +
-                std::to_string(size_.row_length) + ", " + kind,
-            dtype_, std::move(output), std::move(expected), 1.0, size_.row_length};
+    return {std::string(to_string(dtype_)) + ", " + std::to_string(size_.elements) +
+                " in rows of " + std::to_string(size_.row_length) + ", " + kind,
+            dtype_,
+            std::move(output),
+            std::move(expected),
+            1.0,
+            size_.row_length};
   }
 
   Dtype dtype_;

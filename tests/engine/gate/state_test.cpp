@@ -186,7 +186,8 @@ class VirtualState : public testing::Test {
     const LoadedKernel loaded = {load(kernel(first)), &problem.templates.front(), {}};
     OutputJudge judge(*work, problem);
     CorrectnessGate gate(*work, problem, cases, judge, {});
-    return reason_of(gate.check(loaded, {&problem.shape("small"), &problem.shape("timed")}, Effort::kFull,
+    return reason_of(gate.check(loaded, {&problem.shape("small"), &problem.shape("timed")},
+                                Effort::kFull,
                                 [&](const std::string& step) { steps_.push_back(step); }));
   }
 

@@ -92,7 +92,8 @@ TEST(StoppingRule, FewSamplesOfLongLaunchesSuffice) {
   EXPECT_EQ(samples_taken(slow, [](std::size_t) { return 1.1e5; }), 5U);
   EXPECT_TRUE(slow.gave_up());
   StoppingRule fast{few};
-  EXPECT_EQ(samples_taken(fast, [](std::size_t i) { return 0.9e5 + 10.0 * static_cast<double>(i); }), 6U);
+  EXPECT_EQ(
+      samples_taken(fast, [](std::size_t i) { return 0.9e5 + 10.0 * static_cast<double>(i); }), 6U);
   StoppingRule noisy{few};
   EXPECT_EQ(samples_taken(noisy, [](std::size_t i) { return i % 2 == 0 ? 0.5e5 : 0.9e5; }), 8U);
 }

@@ -85,13 +85,13 @@ TEST(TimingGate, LongLaunchesAreTimedFewTimesAndVerified) {
   });
   const Shape& shape = fixture.problem.shape("timed");
   std::vector<std::string> steps;
-  const TimingResult result = fixture.timing().time(
-      kernel, shape, [&](const std::string& step) { steps.push_back(step); });
+  const TimingResult result =
+      fixture.timing().time(kernel, shape, [&](const std::string& step) { steps.push_back(step); });
   ASSERT_FALSE(result.rejection) << result.rejection->reason;
   EXPECT_TRUE(result.timing->complete);
   EXPECT_EQ(result.timing->samples, 6);
-  EXPECT_LE(launches, 25);                        // a tenth of a second each
-  EXPECT_GE(steps.size(), 6U);                    // signs of life
+  EXPECT_LE(launches, 25);      // a tenth of a second each
+  EXPECT_GE(steps.size(), 6U);  // signs of life
   const PairResult pair = fixture.timing().compare_pair(kernel, kernel, shape, kSilent);
   EXPECT_EQ(pair.pairs, 10);
   EXPECT_EQ(pair.verdict(), 0);
