@@ -25,10 +25,9 @@ bool StoppingRule::is_hopeless() const {
          fastest_us_ > kHopeless * options_.give_up_us;
 }
 
-bool StoppingRule::is_surely_slower() const {
-  const std::size_t count = samples_us_.size();
-  if (count < options_.samples_to_be_sure) return false;
-  if ((count - options_.samples_to_be_sure) % kSureEvery != 0) return false;
+bool StoppingRule::is_surely_slower() {
+  if (samples_us_.size() < next_sure_look_) return false;
+  next_sure_look_ = samples_us_.size() + kSureEvery;
   return median_interval(sorted(), kSureZ).low > kOtherMinute * options_.give_up_us;
 }
 

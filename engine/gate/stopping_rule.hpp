@@ -23,7 +23,8 @@ struct StoppingOptions {
 /// times of different minutes differ by.
 class StoppingRule {
  public:
-  explicit StoppingRule(const StoppingOptions& options) : options_(options) {}
+  explicit StoppingRule(const StoppingOptions& options)
+      : options_(options), next_sure_look_(options.samples_to_be_sure) {}
 
   void add_measurement(double time_us);
   [[nodiscard]] bool is_finished() const;
@@ -33,13 +34,14 @@ class StoppingRule {
 
  private:
   [[nodiscard]] bool is_hopeless() const;
-  [[nodiscard]] bool is_surely_slower() const;
+  [[nodiscard]] bool is_surely_slower();
   [[nodiscard]] bool is_precise() const;
   [[nodiscard]] std::vector<double> sorted() const;
 
   StoppingOptions options_;
   std::vector<double> samples_us_;
   double fastest_us_ = std::numeric_limits<double>::infinity();
+  std::size_t next_sure_look_;
   bool gave_up_ = false;
 };
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <exception>
+#include <utility>
 
 #include "engine/core/error.hpp"
 #include "engine/gate/damage.hpp"
@@ -16,6 +17,9 @@ namespace {
 
 /// Outputs of one kernel that are all compared each time; some milliseconds.
 constexpr std::size_t kBytesToCompare = std::size_t{8} << 20;
+
+/// One launch before those that count is enough of such.
+constexpr double kVeryLongLaunchUs = 10'000;
 
 TimeBudget::Wanted wanted_of(const TimingOptions& options) {
   return {.warmups = options.warmups,
@@ -50,9 +54,8 @@ Stopwatch::Stopwatch(const Setup& setup, const LoadedKernel& kernel, const Shape
 
 /// The fastest of three; one is enough where it is long.
 double Stopwatch::estimate_launch_us() {
-  constexpr double kLongUs = 10'000;
   double launch_us = sample();
-  for (int i = 0; i < 2 && !fault_ && launch_us < kLongUs; ++i) {
+  for (int i = 0; i < 2 && !fault_ && launch_us < kVeryLongLaunchUs; ++i) {
     launch_us = std::min(launch_us, sample());
   }
   return launch_us;
@@ -74,6 +77,7 @@ void Stopwatch::plan(double launch_us) {
     }
     graphs = std::max<std::size_t>(period() / launches, 1);
   }
+  launch_us_ = launch_us;
   sample_us_ = launch_us * static_cast<double>(launches);
   budget_ = TimeBudget(wanted_of(setup_.options), launch_us, sample_us_);
   (void)build(launches, graphs);
@@ -179,7 +183,16 @@ double Stopwatch::sample() {
   return run_next() / static_cast<double>(launches_per_graph_);
 }
 
+/// As sample(), of a launch whose result is looked at.
+void Stopwatch::run_to_verify() {
+  const double us = run_next() / static_cast<double>(launches_per_graph_);
+  if (!fault_ && is_long()) verified_us_.push_back(us);
+}
+
+std::vector<double> Stopwatch::take_verified_us() { return std::exchange(verified_us_, {}); }
+
 void Stopwatch::warm_up() {
+  if (launch_us_ >= kVeryLongLaunchUs) return;  // the launch that was timed first is enough
   for (int done = 0; done < budget_.warmups() && !fault_;) {
     sample();
     done += static_cast<int>(launches_per_graph_);
@@ -239,10 +252,12 @@ std::optional<Rejection> Stopwatch::verify(Doubt doubt, Random& random) {
     // What is poisoned now must be written before it is looked at.
     std::ranges::fill(content_, nullptr);
   }
-  run_next();
-  while (!fault_ && std::ranges::all_of(content_, [](const auto* data) { return !data; })) {
-    run_next();
-  }
+  const auto has_content = [&] {
+    return std::ranges::any_of(content_, [](const auto* data) { return data != nullptr; });
+  };
+  // What long launches left is looked at as it is, where there is something.
+  if (!is_long() || !has_content()) run_to_verify();
+  while (!fault_ && !has_content()) run_to_verify();
   if (fault_) return std::nullopt;
   // All sets, unless there is much to look at: then one that is drawn.
   std::size_t set = random.below(outputs_.size());
@@ -266,7 +281,7 @@ std::optional<Rejection> Stopwatch::verify_fresh_inputs(Random& random) {
   std::ranges::fill(content_, nullptr);
   std::optional<std::size_t> set;
   while (!fault_ && !set) {
-    run_next();
+    run_to_verify();
     for (std::size_t i = 0; i < content_.size(); ++i) {
       if (content_[i] == &usual) set = i;
     }
@@ -362,9 +377,9 @@ std::optional<Rejection> Stopwatch::verify_pace() {
       const CheckCase& fresh = setup_.cases.inputs(shape_, setup_.fresh_case + 1 + round);
       put_inputs(usual, fresh);
       // Another input before each of the two, so that the caches hold the same.
-      (void)run_single(*between);
+      if (!is_long()) (void)run_single(*between);
       const double fresh_us = run_single(*looked_at);
-      (void)run_single(*between);
+      if (!is_long()) (void)run_single(*between);
       const double met_us = run_single(*looked_at);
       if (fault_ || fresh_us < kMostRatio * met_us || fresh_us - met_us < kLeastDifferenceUs) break;
       ++slower;

@@ -62,6 +62,12 @@ class Stopwatch {
 
   void warm_up();
 
+  /// A launch takes so long that caches, and what ran before it, make no difference.
+  [[nodiscard]] bool is_long() const { return launch_us_ >= kLongLaunchUs && !setup_.options.cold; }
+  /// Microseconds of the long launches that verifications made since the last call: they are as
+  /// good as samples. Empty where launches are short.
+  [[nodiscard]] std::vector<double> take_verified_us();
+
   /// How often this kernel is to be timed.
   [[nodiscard]] const TimeBudget& budget() const { return budget_; }
   /// About the microseconds of one sample.
@@ -84,6 +90,8 @@ class Stopwatch {
   [[nodiscard]] std::int64_t launches() const { return launched_; }
 
  private:
+  static constexpr double kLongLaunchUs = 1000;
+
   [[nodiscard]] bool make_output_sets();
   [[nodiscard]] std::size_t period() const { return inputs_.size() * outputs_.size(); }
   [[nodiscard]] std::vector<KernelArgument> arguments_of(std::size_t launch) const;
@@ -94,6 +102,7 @@ class Stopwatch {
   [[nodiscard]] double run_single(GraphId graph);
   void release_graphs();
   double run_next();
+  void run_to_verify();
   void note_launches(std::size_t first, std::size_t count);
   void poison_outputs(Random& random);
   /// Arguments of a launch, and the data that it was a launch on.
@@ -122,6 +131,8 @@ class Stopwatch {
   std::size_t output_bytes_ = 0;  ///< of all output sets
   TimeBudget budget_;
   double sample_us_ = 0;
+  double launch_us_ = 0;
+  std::vector<double> verified_us_;
   std::vector<GraphId> graphs_;
   std::size_t launches_per_graph_ = 0;
   std::size_t next_graph_ = 0;

@@ -151,11 +151,12 @@ TimingResult TimingGate::measure(const LoadedKernel& kernel, const Shape& shape,
     const double sample_us = stopwatch.sample();
     if (!stopwatch.fault()) rule.add_measurement(sample_us);
     if (rule.samples_us().size() % tell_every == 0) progress("timing shape " + shape.name);
-    const auto due = doubts.find(rule.samples_us().size());
-    if (due == doubts.end()) continue;
-    doubt(due->second);
-    doubts.erase(due);
-    stopwatch.sample();  // caches are as before when the next one counts
+    if (doubts.empty() || rule.samples_us().size() < doubts.begin()->first) continue;
+    doubt(doubts.begin()->second);
+    doubts.erase(doubts.begin());
+    for (const double verified_us : stopwatch.take_verified_us()) rule.add_measurement(verified_us);
+    // Caches are as before when the next short one counts.
+    if (!stopwatch.is_long()) stopwatch.sample();
   }
   // 2. At the end: those that did not have their turn, what the samples left, new buffers.
   for (const auto& [when, what] : doubts) doubt(what);
