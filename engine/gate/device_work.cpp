@@ -241,10 +241,10 @@ class DeviceWork final : public BufferWork {
     return asked_.size() - 1;
   }
 
-  [[nodiscard]] SlotWords words_of(const Asked& asked) const {
-    return SlotWords(
-        reinterpret_cast<const std::uint64_t*>(arrived_.get()) + *asked.slot * kSlotWords,
-        kSlotWords);
+  [[nodiscard]] std::array<std::uint64_t, kSlotWords> words_of(const Asked& asked) const {
+    std::array<std::uint64_t, kSlotWords> words{};
+    std::memcpy(words.data(), arrived_.get() + *asked.slot * kSlotBytes, kSlotBytes);
+    return words;
   }
 
   [[nodiscard]] const Asked& known(Look look) const {
