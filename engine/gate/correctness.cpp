@@ -144,7 +144,8 @@ CorrectnessResult CorrectnessGate::check_whole(const LoadedKernel& kernel, const
     if (static_cast<double>(trials.unsettled()) * launch_ms > kMostQueuedMs) trials.settle();
   };
   // 2. The same again.
-  if (repeats && is_allowed()) {
+  complete = !repeats || allows_repeat(effort, launch_ms);
+  if (repeats && complete && !trials.is_over()) {
     progress("repeating " + name);
     // The first launch of a kernel may take longer than all that follow.
     launch_ms = std::min(launch_ms, trials.run_timed(first, poison_of_run(runs++), Kind::kRepeat));

@@ -19,6 +19,10 @@ Effort effort_from_string(std::string_view text) {
   throw InputError("unknown effort '" + std::string(text) + "'; allowed: screening, full");
 }
 
+bool allows_repeat(Effort effort, double first_launch_ms) {
+  return effort == Effort::kFull || first_launch_ms <= kFirstLaunchMs;
+}
+
 std::size_t launches_allowed(Effort effort, double launch_ms) {
   if (effort == Effort::kFull || launch_ms <= kLongLaunchMs) {
     return std::numeric_limits<std::size_t>::max();

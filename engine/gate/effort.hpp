@@ -22,6 +22,13 @@ inline constexpr double kLongLaunchMs = 1;
 /// What a screening spends on the long launches of one shape, in ms.
 inline constexpr double kScreeningMs = 10;
 
+/// A first launch up to this, in ms, may be long only because it is the first one: the driver may
+/// load a kernel when it is launched.
+inline constexpr double kFirstLaunchMs = 50;
+
+/// Whether a check launches a second time, when the first launch took so long.
+[[nodiscard]] bool allows_repeat(Effort effort, double first_launch_ms);
+
 /// How many launches of one shape a check makes at most, at least one, when one takes `launch_ms`.
 [[nodiscard]] std::size_t launches_allowed(Effort effort, double launch_ms);
 

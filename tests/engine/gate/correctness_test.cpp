@@ -316,7 +316,7 @@ TEST(CorrectnessGate, AScreeningOfShortLaunchesIsComplete) {
 
 TEST(CorrectnessGate, AScreeningMakesFewLongLaunchesAndSaysSo) {
   const std::map<double, std::pair<int, int>> launches_and_seeds = {
-      {1.2, {6, 5}}, {2.0, {5, 4}}, {4.0, {2, 1}}, {9.0, {1, 1}}, {100.0, {1, 1}}};
+      {1.2, {6, 5}}, {2.0, {5, 4}}, {4.0, {2, 1}}, {9.0, {2, 1}}, {40.0, {2, 1}}, {100.0, {1, 1}}};
   for (const auto& [ms, expected] : launches_and_seeds) {
     const Screening screening(ms);
     EXPECT_EQ(reason_of(screening.result), "passed");
@@ -325,6 +325,19 @@ TEST(CorrectnessGate, AScreeningMakesFewLongLaunchesAndSaysSo) {
     EXPECT_EQ(screening.seeds_of("small"), 5) << ms;
     EXPECT_EQ(screening.result.complete, expected.first == 6) << ms;
   }
+}
+
+TEST(CorrectnessGate, AFirstLaunchThatTakesLongerIsNoReasonToScreenLess) {
+  GateFixture fixture;
+  double now = 0;
+  const LoadedKernel kernel = fixture.load("k", [&](const Launch& launch) {
+    now += launch.number == 0 ? 30 : 0.01;  // loaded when it is launched
+    return GateFixture::honest(launch);
+  });
+  const CorrectnessResult result =
+      fixture.check(kernel, {.now_ms = [&] { return now; }}, Effort::kScreening);
+  EXPECT_TRUE(result.complete);
+  EXPECT_EQ(result.checks.size(), 10U);
 }
 
 TEST(CorrectnessGate, AFullCheckLeavesNothingOut) {
