@@ -29,6 +29,9 @@ class RunStore {
   /// Throws DbError when the record's outcome is not exactly one of green, rejected and duplicate,
   /// or when this place in the generation is taken.
   virtual CandidateId record_evaluation(RunId run, const EvaluationRecord& record) = 0;
+  /// All checks of a green candidate, in place of those of its screening.
+  virtual void record_full_checks(CandidateId candidate,
+                                  const std::vector<CheckResult>& checks) = 0;
   virtual void record_generation(RunId run, const GenerationRecord& record) = 0;
   virtual void record_confirmation(RunId run, const ConfirmationRecord& record) = 0;
   [[nodiscard]] virtual std::vector<ConfirmationRecord> confirmations(RunId run) const = 0;

@@ -116,6 +116,12 @@ void seal(Connection& db, const Sealed& what) {
   insert_seal(db, what, digest_of(db, what));
 }
 
+void seal_again(Connection& db, const Sealed& what) {
+  Query old = db.query("DELETE FROM seal WHERE kind = ? AND id = ? AND part = ?");
+  old.bind(name_of(what.kind)).bind(what.id).bind(what.part).run();
+  insert_seal(db, what, digest_of(db, what));
+}
+
 void seal_compilation(Connection& db, CompilationId id, const CompilationTexts& texts) {
   insert_seal(db, {Sealed::Kind::kCompilation, id}, digest_of(texts));
 }

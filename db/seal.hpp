@@ -25,6 +25,9 @@ struct Sealed {
 /// is there.
 void seal(Connection& db, const Sealed& what);
 
+/// The same for what was changed on purpose.
+void seal_again(Connection& db, const Sealed& what);
+
 /// The same for a compilation whose texts are at hand.
 void seal_compilation(Connection& db, CompilationId id, const CompilationTexts& texts);
 

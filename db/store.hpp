@@ -69,6 +69,7 @@ class Store final : public RunStore {
   // Evaluations -------------------------------------------------------------------------------
 
   CandidateId record_evaluation(RunId run, const EvaluationRecord& record) override;
+  void record_full_checks(CandidateId candidate, const std::vector<CheckResult>& checks) override;
   /// The first evaluation of that kernel in the run.
   [[nodiscard]] std::optional<CandidateId> find_kernel(RunId run,
                                                        std::string_view kernel_key) const;

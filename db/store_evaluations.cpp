@@ -59,9 +59,9 @@ void insert_candidate(Connection& db, RunId run, const EvaluationRecord& record)
   query.run();
 }
 
-void insert_checks(Connection& db, CandidateId candidate, const EvaluationRecord& record) {
+void insert_checks(Connection& db, CandidateId candidate, const std::vector<CheckResult>& checks) {
   int position = 0;
-  for (const CheckResult& check : record.checks) {
+  for (const CheckResult& check : checks) {
     Query query = db.query(
         "INSERT INTO check_result (candidate_id, position, shape, seed, max_abs_error, bad_share,"
         " relative_l2, max_row_error, sampled) VALUES (?,?,?,?,?,?,?,?,?)");
@@ -203,11 +203,22 @@ CandidateId Store::record_evaluation(RunId run, const EvaluationRecord& record) 
       seal_evaluation(*connection_, candidate, record);
       return candidate;  // Its checks, if any, are those of the first.
     }
-    insert_checks(*connection_, candidate, record);
+    insert_checks(*connection_, candidate, record.checks);
     if (record.timing) insert_timing(*connection_, run, candidate, *record.timing);
     if (record.rejection) insert_rejection(*connection_, candidate, *record.rejection);
     seal_evaluation(*connection_, candidate, record);
     return candidate;
+  });
+}
+
+void Store::record_full_checks(CandidateId candidate, const std::vector<CheckResult>& checks) {
+  connection_->write([&] {
+    const Sealed evaluation{Sealed::Kind::kEvaluation, candidate};
+    require_intact(*connection_, evaluation);
+    Query old = connection_->query("DELETE FROM check_result WHERE candidate_id = ?");
+    old.bind(candidate).run();
+    insert_checks(*connection_, candidate, checks);
+    seal_again(*connection_, evaluation);
   });
 }
 

@@ -10,6 +10,7 @@
 #include "engine/coordinator/run_setup.hpp"
 #include "engine/coordinator/steadiness.hpp"
 #include "engine/core/hash.hpp"
+#include "engine/evolve/window.hpp"
 #include "engine/gate/coverage.hpp"
 #include "tools/evo_elite_answers.hpp"
 #include "tools/evo_tune_policy.hpp"
@@ -78,8 +79,10 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--children", options.tuner.children, "candidates a generation")
       ->capture_default_str()
       ->transform(whole_number(1, 10000));
-  app.add_option("--window", options.tuner.window,
-                 "candidates in flight (default: 16; as many as --children where that is given)")
+  app.add_option(
+         "--window", options.tuner.window,
+         "candidates in flight (default: --children where that is given, else twice --jobs, "
+         "8 to 32)")
       ->transform(whole_number(1, 10000));
   app.add_option("--elite", options.tuner.elite, "kernels kept")
       ->capture_default_str()
@@ -281,8 +284,10 @@ ExitCode run(int argc, char** argv) {
   CLI::App app(kDescription);
   declare(app, options);
   if (const auto done = parse_command_line(app, argc, argv)) return *done;
-  if (app.count("--children") > 0 && app.count("--window") == 0) {
-    options.tuner.window = options.tuner.children;
+  if (app.count("--window") == 0) {
+    options.tuner.window = app.count("--children") > 0
+                               ? options.tuner.children
+                               : default_window(options.session.job_count());
   }
   if (app.count("--resume") > 0) {
     options.resume = Resumption{options.resume_run, options.db, {}};

@@ -37,11 +37,31 @@ void Contest::challenge(int generation, std::vector<EliteMember> challengers) {
                    [](const auto& a, const auto& b) { return a.p50_us < b.p50_us; });
   left_out_ = challengers.size();
   for (EliteMember& challenger : challengers) {
+    if (!elite_.has_a_chance(challenger.p50_us) || !passes_all_checks(generation, challenger)) {
+      --left_out_;
+      continue;
+    }
     elite_.consider(std::move(challenger), [&](const auto& first, const auto& second) {
       return confirm(generation, first, second);
     });
     --left_out_;
   }
+}
+
+bool Contest::passes_all_checks(int generation, const EliteMember& challenger) {
+  if (!challenger.screened) return true;
+  auto answer = harness_.check_fully(challenger.kernel);
+  if (auto* failure = std::get_if<WorkerFailure>(&answer)) {
+    withdraw(generation, challenger.id, {Gate::kCorrectness, std::move(failure->reason)});
+    return false;
+  }
+  auto& result = std::get<CorrectnessResult>(answer);
+  if (result.rejection) {
+    withdraw(generation, challenger.id, *result.rejection);
+    return false;
+  }
+  store_.record_full_checks(challenger.id, result.checks);
+  return true;
 }
 
 DuelResult Contest::confirm(int generation, const EliteMember& challenger,

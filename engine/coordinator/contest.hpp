@@ -12,8 +12,9 @@
 namespace evo {
 
 /// Who is in the elite of a run. Where times are measured, interleaved pairs decide; a kernel that
-/// fails in a pair and then alone is withdrawn: it leaves for good. Everything that is decided is
-/// recorded, and what the run had decided before it was interrupted is not decided again.
+/// fails in a pair and then alone is withdrawn: it leaves for good. So is one that was screened
+/// only and does not pass all checks when it could enter. Everything that is decided is recorded,
+/// and what the run had decided before it was interrupted is not decided again.
 class Contest {
  public:
   /// All references must outlive this. Reads what the run recorded.
@@ -45,6 +46,7 @@ class Contest {
                                    const EliteMember& incumbent);
   [[nodiscard]] DuelResult fight(int generation, const EliteMember& challenger,
                                  const EliteMember& incumbent);
+  [[nodiscard]] bool passes_all_checks(int generation, const EliteMember& challenger);
   void withdraw(int generation, CandidateId candidate, const Rejection& why);
   void choose_control();
 

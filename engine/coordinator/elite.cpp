@@ -8,7 +8,6 @@ namespace {
 
 /// Times of different minutes are compared with this tolerance before a confirmation is spent.
 constexpr double kDriftAllowance = 1.02;
-constexpr double kHopeless = 2.0;
 
 }  // namespace
 
@@ -40,7 +39,11 @@ void Elite::remove(CandidateId id) {
 
 double Elite::give_up_us() const {
   if (members_.size() < capacity_) return std::numeric_limits<double>::infinity();
-  return kHopeless * members_.back().p50_us;
+  return members_.back().p50_us;
+}
+
+bool Elite::has_a_chance(double p50_us) const {
+  return members_.size() < capacity_ || p50_us <= members_.back().p50_us * kDriftAllowance;
 }
 
 }  // namespace evo

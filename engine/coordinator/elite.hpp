@@ -16,6 +16,7 @@ struct EliteMember {
   Candidate candidate;
   double p50_us = 0;
   KernelUnderTest kernel;
+  bool screened = false;  ///< it has not passed all checks yet
 };
 
 /// What came of comparing a challenger with an incumbent in one process. A kernel that failed there
@@ -51,8 +52,10 @@ class Elite {
 
   [[nodiscard]] const std::vector<EliteMember>& members() const { return members_; }
 
-  /// Kernels slower than this have no chance: twice the last member's time; infinite while there
-  /// is room.
+  /// Whether a kernel of this time can get in.
+  [[nodiscard]] bool has_a_chance(double p50_us) const;
+
+  /// The last member's time: what is surely slower has no chance. Infinite while there is room.
   [[nodiscard]] double give_up_us() const;
 
  private:

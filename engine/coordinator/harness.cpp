@@ -12,6 +12,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/hash.hpp"
 #include "engine/device/arch_limits.hpp"
+#include "engine/gate/check_kernels.hpp"
 #include "engine/problem/known_names.hpp"
 
 namespace evo {
@@ -181,6 +182,18 @@ CompilationRecord Harness::compile_reference() {
   return std::move(compilation);
 }
 
+/// On their own: none of the problem's macros may change them.
+KernelImage Harness::compile_check_kernels() {
+  const CompileRequest request{
+      {"check_kernels.cu", check_kernels_source(), {}}, kCheckKernelsEntry, arch_, {}};
+  const Built built = workers_.wait_for(compilations_.start(request));
+  if (!built.record.ok) {
+    throw NvrtcError("the check kernels do not build for " + arch_ + ": " + built.record.error +
+                     "\n" + built.record.log);
+  }
+  return {built.record.ptx, built.record.cubin, kCheckKernelsEntry};
+}
+
 void Harness::set_up_device(const HarnessOptions& options) {
   const CompilationRecord reference = compile_reference();
   SessionSetup& setup = setup_;
@@ -189,6 +202,7 @@ void Harness::set_up_device(const HarnessOptions& options) {
   setup.template_name = kernel_.name;
   setup.shape = shape_.name;
   setup.reference = {reference.ptx, reference.cubin, problem_.reference.entry};
+  if (takes_check_kernels(device_info_)) setup.check_kernels = compile_check_kernels();
   setup.check_seed = options.check_seed;
   setup.timing.cold = options.cold;
   if (device_info_.time_kind == TimeKind::kPredicted) {
@@ -221,11 +235,16 @@ Compilations::Ticket Harness::start(const Candidate& candidate) {
 
 Judgement Harness::judge(const Candidate& candidate, Compilations::Ticket ticket,
                          double give_up_us) {
-  return pipeline_.judge(ticket, space_.values(candidate), give_up_us);
+  return pipeline_.judge(ticket, space_.values(candidate), Effort::kScreening, give_up_us);
 }
 
 Judgement Harness::judge(const Candidate& candidate) {
-  return judge(candidate, start(candidate), std::numeric_limits<double>::infinity());
+  return pipeline_.judge(start(candidate), space_.values(candidate), Effort::kFull,
+                         std::numeric_limits<double>::infinity());
+}
+
+OrFailure<CorrectnessResult> Harness::check_fully(const KernelUnderTest& kernel) {
+  return workers_.check(kernel, Effort::kFull, Workers::Purpose::kConfirming);
 }
 
 std::vector<Judgement> Harness::judge_beyond_policy(const std::vector<Candidate>& candidates) {
@@ -235,7 +254,7 @@ std::vector<Judgement> Harness::judge_beyond_policy(const std::vector<Candidate>
   std::vector<Judgement> judged;
   try {
     for (std::size_t i = 0; i < candidates.size(); ++i) {
-      judged.push_back(free.judge(tickets[i], space_.values(candidates[i]),
+      judged.push_back(free.judge(tickets[i], space_.values(candidates[i]), Effort::kFull,
                                   std::numeric_limits<double>::infinity()));
     }
   } catch (const Interrupted&) {
@@ -259,7 +278,7 @@ PairResult Harness::compare_pair(const KernelUnderTest& first, const KernelUnder
 }
 
 std::optional<Rejection> Harness::judge_alone(const KernelUnderTest& kernel) {
-  auto checked = workers_.check(kernel, Workers::Purpose::kConfirming);
+  auto checked = workers_.check(kernel, Effort::kFull, Workers::Purpose::kConfirming);
   if (auto* failure = std::get_if<WorkerFailure>(&checked)) {
     return Rejection{Gate::kCorrectness, std::move(failure->reason)};
   }

@@ -65,10 +65,11 @@ class Harness {
 
   /// Begins to compile a candidate, unless the database knows it.
   [[nodiscard]] Compilations::Ticket start(const Candidate& candidate);
-  /// Takes a candidate that was started through the gates, as Pipeline::judge().
+  /// Takes a candidate that was started through the gates, as Pipeline::judge(); its check is a
+  /// screening.
   [[nodiscard]] Judgement judge(const Candidate& candidate, Compilations::Ticket ticket,
                                 double give_up_us);
-  /// A candidate from its start to the end.
+  /// A candidate from its start to the end, with a full check.
   [[nodiscard]] Judgement judge(const Candidate& candidate);
   /// The same without the space's policy: what it costs. Kernels known already are judged again.
   /// Fewer when interrupted: the first ones.
@@ -89,6 +90,8 @@ class Harness {
   /// The same; when the pair fails, each kernel is checked and timed alone, the one that looked
   /// guilty first, before it is blamed. Both alone without fault: the pair is tried once more.
   [[nodiscard]] Duel duel(const KernelUnderTest& first, const KernelUnderTest& second);
+  /// All checks of a kernel that was screened.
+  [[nodiscard]] OrFailure<CorrectnessResult> check_fully(const KernelUnderTest& kernel);
   /// A kernel that was green, checked and timed once more with nothing beside it: why it is green
   /// no longer, or nothing.
   [[nodiscard]] std::optional<Rejection> judge_alone(const KernelUnderTest& kernel);
@@ -103,6 +106,7 @@ class Harness {
                                            const std::vector<std::string>& defines) const;
   [[nodiscard]] PipelineSetup pipeline_setup(const ResourcePolicy& policy) const;
   [[nodiscard]] CompilationRecord compile_reference();
+  [[nodiscard]] KernelImage compile_check_kernels();
   void set_up_device(const HarnessOptions& options);
   [[nodiscard]] std::vector<std::string> options_of_space() const;
 

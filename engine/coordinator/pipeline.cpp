@@ -11,7 +11,8 @@ KernelUnderTest Pipeline::kernel_under_test(const CompilationRecord& compilation
   return {kernel_key, {compilation.ptx, compilation.cubin, setup_.kernel.entry}, macros};
 }
 
-Judgement Pipeline::judge(Compilations::Ticket ticket, const Values& macros, double give_up_us) {
+Judgement Pipeline::judge(Compilations::Ticket ticket, const Values& macros, Effort effort,
+                          double give_up_us) {
   Judgement result;
   result.built = workers_.wait_for(ticket);
   result.rejection = build_gate(result);
@@ -20,7 +21,7 @@ Judgement Pipeline::judge(Compilations::Ticket ticket, const Values& macros, dou
   result.duplicate = !known_kernels_.insert(result.kernel_key).second;
   if (result.duplicate) return result;
   const KernelUnderTest kernel = kernel_under_test(result.built.record, result.kernel_key, macros);
-  result.rejection = correctness_gate(result, kernel);
+  result.rejection = correctness_gate(result, kernel, effort);
   if (!result.rejection) result.rejection = timing_gate(result, kernel, give_up_us);
   return result;
 }
@@ -45,14 +46,15 @@ std::optional<Rejection> Pipeline::resource_gates(Judgement& result, const Value
 }
 
 std::optional<Rejection> Pipeline::correctness_gate(Judgement& result,
-                                                    const KernelUnderTest& kernel) {
-  auto answer = workers_.check(kernel, Workers::Purpose::kJudging);
+                                                    const KernelUnderTest& kernel, Effort effort) {
+  auto answer = workers_.check(kernel, effort, Workers::Purpose::kJudging);
   result.check_ms = workers_.last_ms();
   if (auto* failure = std::get_if<WorkerFailure>(&answer)) {
     return Rejection{Gate::kCorrectness, std::move(failure->reason)};
   }
   auto& outcome = std::get<CorrectnessResult>(answer);
   result.checks = std::move(outcome.checks);
+  result.screened = !outcome.complete;
   return std::move(outcome.rejection);
 }
 

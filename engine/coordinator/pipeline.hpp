@@ -19,6 +19,7 @@ struct Judgement {
   std::vector<CheckResult> checks = {};
   std::optional<Timing> timing = {};
   std::optional<Rejection> rejection = {};
+  bool screened = false;   ///< checked by fewer launches than before it may enter an elite
   bool duplicate = false;  ///< its kernel was judged before: not run again
   double check_ms = 0;
   double time_ms = 0;
@@ -44,7 +45,7 @@ class Pipeline {
 
   /// The candidate that is being compiled under `ticket`; `macros`: its configuration. A kernel
   /// slower than `give_up_us` is timed roughly. Throws Interrupted.
-  [[nodiscard]] Judgement judge(Compilations::Ticket ticket, const Values& macros,
+  [[nodiscard]] Judgement judge(Compilations::Ticket ticket, const Values& macros, Effort effort,
                                 double give_up_us);
 
   /// Takes note of a kernel judged earlier (in a run that is resumed), so that it counts as known.
@@ -60,7 +61,8 @@ class Pipeline {
   [[nodiscard]] std::optional<Rejection> resource_gates(Judgement& result,
                                                         const Values& macros) const;
   [[nodiscard]] std::optional<Rejection> correctness_gate(Judgement& result,
-                                                          const KernelUnderTest& kernel);
+                                                          const KernelUnderTest& kernel,
+                                                          Effort effort);
   [[nodiscard]] std::optional<Rejection> timing_gate(Judgement& result,
                                                      const KernelUnderTest& kernel,
                                                      double give_up_us);

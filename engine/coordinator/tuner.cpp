@@ -128,8 +128,10 @@ std::optional<Tuner::Planned> Tuner::next_planned() {
 }
 
 void Tuner::fill_window() {
-  while (!exhausted_ && next_generation_ < options_.generations &&
-         slots_.size() < in_flight_at(started_slots_, options_.window)) {
+  const auto window = [&] {
+    return strategy_->learns() ? in_flight_at(started_slots_, options_.window) : options_.window;
+  };
+  while (!exhausted_ && next_generation_ < options_.generations && slots_.size() < window()) {
     std::optional<Planned> planned = next_planned();
     if (!planned) {
       exhausted_ = true;
@@ -197,6 +199,7 @@ Tuner::Outcome Tuner::record(const Slot& slot, Judgement judgement) {
     record.timing = first.timing;
     record.rejection = first.rejection;
   } else if (judgement.is_green()) {
+    outcome.screened = judgement.screened;
     outcome.kernel =
         harness_.kernel_of(slot.planned.candidate, judgement.built.record, judgement.kernel_key);
   }
@@ -245,7 +248,8 @@ KernelUnderTest Tuner::stored_kernel(const Green& green) const {
 
 EliteMember Tuner::member_of(const Outcome& outcome) const {
   return {outcome.id, outcome.candidate, outcome.record.timing->p50_us,
-          outcome.kernel ? *outcome.kernel : stored_kernel(green_.at(outcome.id))};
+          outcome.kernel ? *outcome.kernel : stored_kernel(green_.at(outcome.id)),
+          outcome.screened};
 }
 
 void Tuner::challenge() {

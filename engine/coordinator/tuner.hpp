@@ -14,13 +14,10 @@
 
 namespace evo {
 
-/// Candidates in flight unless asked for otherwise; docs/search.md has what more and fewer cost.
-inline constexpr std::size_t kDefaultWindow = 16;
-
 struct TunerOptions {
   int generations = 20;
   std::size_t children = 8;  ///< proposals of a generation
-  std::size_t window = kDefaultWindow;
+  std::size_t window = 8;    ///< candidates in flight
   std::size_t elite = 3;
   std::string strategy = "full";
   std::uint64_t seed = 1;
@@ -69,8 +66,9 @@ struct RunHistory {
 /// with as many more.
 ///
 ///   1. The candidate of slot t is proposed, and its compilation started, when the outcomes of all
-///      slots up to t − w are known, w = in_flight_at(t, window): so up to `window` candidates are
-///      in flight, and which ones they are does not depend on what is quicker.
+///      slots up to t − w are known, w = in_flight_at(t, window), or `window` where the strategy
+///      does not learn: so up to `window` candidates are in flight, and which ones they are does
+///      not depend on what is quicker.
 ///   2. In the order of the slots, each goes through the gates and is recorded in one transaction;
 ///      the strategy observes its outcome.
 ///   3. At the end of a generation its green kernels challenge the elite (Contest), the control is
@@ -109,6 +107,7 @@ class Tuner {
     Candidate candidate;
     EvaluationRecord record;
     std::optional<KernelUnderTest> kernel = {};  ///< of a new green one
+    bool screened = true;                        ///< perhaps: a recorded one does not say
   };
   /// What later candidates ask of the first one with the same kernel.
   struct Fate {

@@ -64,9 +64,10 @@ DeviceService::Reply Workers::wait_for_reply(double PhaseTimes::*phase) {
   }
 }
 
-OrFailure<CorrectnessResult> Workers::check(const KernelUnderTest& kernel, Purpose purpose) {
+OrFailure<CorrectnessResult> Workers::check(const KernelUnderTest& kernel, Effort effort,
+                                            Purpose purpose) {
   require_time_left();
-  device_->submit_check(kernel);
+  device_->submit_check(kernel, effort);
   return answer<CorrectnessResult>(wait_for_reply(
       purpose == Purpose::kJudging ? &PhaseTimes::check_ms : &PhaseTimes::confirm_ms));
 }

@@ -44,7 +44,8 @@ class Workers {
   enum class Purpose { kJudging, kConfirming };
 
   // Need a device.
-  [[nodiscard]] OrFailure<CorrectnessResult> check(const KernelUnderTest& kernel, Purpose purpose);
+  [[nodiscard]] OrFailure<CorrectnessResult> check(const KernelUnderTest& kernel, Effort effort,
+                                                   Purpose purpose);
   [[nodiscard]] OrFailure<TimingResult> time(const KernelUnderTest& kernel, double give_up_us,
                                              Purpose purpose);
   [[nodiscard]] OrFailure<PairResult> compare(const KernelUnderTest& first,

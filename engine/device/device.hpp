@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -86,6 +87,8 @@ class Device {
   /// when it does not fit.
   virtual BufferId allocate(const BufferSpec& spec) = 0;
   virtual void release(BufferId buffer) = 0;
+  /// As it was allocated.
+  [[nodiscard]] virtual BufferSpec spec(BufferId buffer) const = 0;
   virtual void upload(BufferId buffer, std::span<const std::byte> data) = 0;
   virtual void download(BufferId buffer, std::span<std::byte> data) = 0;
   /// The content of one buffer to another of the same size.
@@ -104,6 +107,9 @@ class Device {
   }
   /// What was overwritten in the guard zones since allocation, or nothing. Repairs the zones.
   virtual std::optional<std::string> guard_violation(BufferId buffer) = 0;
+  /// Bytes of the guard zone on each side of a buffer, filled with guard_pattern(); 0 where no
+  /// kernel can reach past a buffer.
+  [[nodiscard]] virtual std::size_t guard_bytes() const { return 0; }
 
   /// A kernel ready to launch, or why the device cannot take it.
   virtual std::variant<KernelId, Fault> load(const KernelImage& image) = 0;
@@ -115,6 +121,25 @@ class Device {
   /// One launch; returns when the whole device is idle again.
   virtual std::optional<Fault> launch(KernelId kernel, const LaunchConfig& config,
                                       std::span<const KernelArgument> arguments) = 0;
+
+  /// A launch behind everything that was queued before it. What it does wrong is told at once, or
+  /// by finish(): until then calls that only queue work say nothing of it, and those that wait
+  /// throw. A device without a queue launches at once.
+  virtual std::optional<Fault> enqueue(KernelId kernel, const LaunchConfig& config,
+                                       std::span<const KernelArgument> arguments) {
+    return launch(kernel, config, arguments);
+  }
+  /// Waits until the whole device is idle. The first fault of what was queued.
+  virtual std::optional<Fault> finish() { return std::nullopt; }
+  /// The start of a buffer as it is when the queue comes to this, in memory of host_memory(): there
+  /// after finish(), also when a launch queued behind it fails.
+  virtual void download_later(BufferId buffer, std::span<std::byte> data) {
+    download(buffer, data);
+  }
+  /// Memory of the host that a queue may write to. Must not outlive the device.
+  [[nodiscard]] virtual std::shared_ptr<std::byte[]> host_memory(std::size_t bytes) {
+    return std::make_shared<std::byte[]>(bytes);
+  }
 
   /// For devices that measure: a graph of `launches` launches that rotate through
   /// `argument_sets`; run_graph() returns the microseconds of one execution of the whole graph.

@@ -23,4 +23,11 @@ inline constexpr std::size_t kGuardBytes = 4096;
                                                            std::span<const std::byte> before,
                                                            std::span<const std::byte> after);
 
+/// The words for it: how many bytes past the end, or before the start (from 1), the first damage
+/// is; past the end goes first.
+[[nodiscard]] std::optional<std::string> guard_damage_text(const std::string& buffer,
+                                                           std::size_t bytes,
+                                                           std::optional<std::size_t> past_end,
+                                                           std::optional<std::size_t> before_start);
+
 }  // namespace evo

@@ -13,6 +13,8 @@ class RandomStrategy final : public SearchBase {
     return proposals;
   }
 
+  [[nodiscard]] bool learns() const override { return false; }
+
   void observe(std::span<const Observation> observations) override {
     for (const Observation& observation : observations) seen_.add(observation.candidate);
   }
@@ -31,6 +33,8 @@ class ExhaustiveStrategy final : public SearchBase {
     }
     return proposals;
   }
+
+  [[nodiscard]] bool learns() const override { return false; }
 
   void observe(std::span<const Observation> observations) override {
     for (const Observation& observation : observations) seen_.add(observation.candidate);

@@ -33,6 +33,9 @@ class Strategy {
   /// fewer only when the space holds no more.
   virtual std::vector<Candidate> propose(std::size_t count) = 0;
 
+  /// Whether what is proposed depends on results.
+  [[nodiscard]] virtual bool learns() const { return true; }
+
   /// Results, in the order of the proposals. Milestones that were not proposed may be among them.
   virtual void observe(std::span<const Observation> observations) = 0;
 };

@@ -16,4 +16,12 @@ namespace evo {
   return std::min(window, slot < kAtFirst ? kAtFirst : std::max(kFewest, slot / kShare));
 }
 
+/// Candidates in flight unless asked for otherwise: enough that `compilers` processes do not wait
+/// for the one whose turn it is, and no more than the search can stand.
+[[nodiscard]] constexpr std::size_t default_window(std::size_t compilers) {
+  constexpr std::size_t kFewest = 8;
+  constexpr std::size_t kMost = 32;
+  return std::clamp(2 * compilers, kFewest, kMost);
+}
+
 }  // namespace evo

@@ -135,10 +135,25 @@ void CaseSet::take_written(CheckCase& data, std::size_t position) {
 
 void CaseSet::restore_inputs(const CheckCase& data) {
   for (std::size_t i = 0; i < data.inputs.size(); ++i) {
-    if (!data.inputs[i].empty()) {
-      device_.upload(std::get<BufferId>(data.arguments[i]), data.inputs[i]);
+    if (data.inputs[i]) work_.put_back(std::get<BufferId>(data.arguments[i]), *data.inputs[i]);
+  }
+}
+
+void CaseSet::require_intact(const CheckCase& data) {
+  for (const auto* kept : {&data.inputs, &data.expected}) {
+    for (const std::optional<KeptId>& content : *kept) {
+      if (!content || work_.is_intact(*content)) continue;
+      throw CudaError("what is expected on shape '" + data.shape->name +
+                      "' was overwritten in the device's memory");
     }
   }
+}
+
+KeptId CaseSet::keep(const Argument& argument, std::span<const std::byte> content) {
+  const KeptId kept = work_.reserve(argument.name, content.size());
+  work_.keep(kept, content);
+  work_.seal(kept);
+  return kept;
 }
 
 Values CaseSet::values_of(const Shape& shape) const {
@@ -150,6 +165,7 @@ Values CaseSet::values_of(const Shape& shape) const {
 std::unique_ptr<CheckCase> CaseSet::build(const Shape& shape, std::size_t index) {
   auto data = std::make_unique<CheckCase>();
   data->shape = &shape;
+  data->index = index;
   data->seed = mix_seed(check_seed_, mix_seed(name_hash(shape.name), index));
   data->values = values_of(shape);
   for (std::size_t i = 0; i < problem_.arguments.size(); ++i) add_argument(*data, i);
@@ -173,9 +189,9 @@ void CaseSet::add_argument(CheckCase& data, std::size_t position) {
   data.arguments.emplace_back(buffer);
   if (is_input(argument.direction)) {
     data.inputs.back() =
-        generate(argument.generator, argument.dtype, bytes / size_of(argument.dtype),
-                 mix_seed(data.seed, name_hash(argument.name)));
-    device_.upload(buffer, data.inputs.back());
+        keep(argument, generate(argument.generator, argument.dtype, bytes / size_of(argument.dtype),
+                                mix_seed(data.seed, name_hash(argument.name))));
+    work_.put_back(buffer, *data.inputs.back());
   }
 }
 
@@ -196,7 +212,7 @@ void CaseSet::run_reference(const CheckCase& data) {
   if (const auto fault = device_.launch(reference_, config, arguments)) {
     fail(data, "reference", "the kernel fails: " + fault->reason + "\n" + fault->detail);
   }
-  if (const auto damage = find_damage(device_, problem_, arguments, data)) {
+  if (const auto damage = find_damage(work_, problem_, arguments, data)) {
     fail(data, "reference", "the kernel " + *damage);
   }
   device_.release(unused);
@@ -269,8 +285,13 @@ void CaseSet::compute_expected(CheckCase& data) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const Argument& argument = problem_.arguments[i];
     data.expected.emplace_back();
-    audit_.take(*data.shape, data.seed, i, outputs[i], data.inputs[i]);
-    data.expected.back() = Expectation(argument.dtype, std::move(outputs[i]));
+    data.first_run.emplace_back();
+    if (!is_output(argument.direction)) continue;
+    const bool has_input = argument.direction == Direction::kInOut;
+    audit_.take(*data.shape, data.seed, i, outputs[i],
+                has_input ? work_.content(*data.inputs[i]) : std::vector<std::byte>());
+    data.expected.back() = keep(argument, outputs[i]);
+    if (data.index == 0) data.first_run.back() = work_.reserve(argument.name, outputs[i].size());
   }
   data.complete = true;
   restore_inputs(data);

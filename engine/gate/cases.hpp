@@ -3,26 +3,30 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "engine/device/device.hpp"
+#include "engine/gate/buffer_work.hpp"
 #include "engine/gate/expectation.hpp"
 #include "engine/gate/reference_audit.hpp"
 #include "engine/problem/problem.hpp"
 
 namespace evo {
 
-/// The data of one shape and one seed: on the device and, for comparison, on the host.
+/// The data of one shape and one seed: in buffers and, for comparison, kept.
 struct CheckCase {
   const Shape* shape = nullptr;
+  std::size_t index = 0;
   std::uint64_t seed = 0;
-  Values values;                               ///< shape variables, shape macros, SM_COUNT
-  std::vector<KernelArgument> arguments;       ///< workspaces hold 0 until a kernel brings its own
-  std::vector<std::vector<std::byte>> inputs;  ///< per argument; empty unless in or inout
-  std::vector<Expectation> expected;           ///< per argument; whole, or empty unless `complete`
+  Values values;                              ///< shape variables, shape macros, SM_COUNT
+  std::vector<KernelArgument> arguments;      ///< workspaces hold 0 until a kernel brings its own
+  std::vector<std::optional<KeptId>> inputs;  ///< per argument: of those that are in or inout
   bool complete = false;
+  // Once complete, per argument: of those that are out or inout.
+  std::vector<std::optional<KeptId>> expected;
+  std::vector<std::optional<KeptId>> first_run;  ///< room for what a first run left; case 0 only
   /// While not complete: per output, the elements that the reference computed, and which they are.
   std::vector<std::vector<std::byte>> partly_expected;
   std::vector<std::vector<bool>> known;
@@ -38,16 +42,19 @@ struct CheckCase {
 /// problem.
 class CaseSet {
  public:
-  /// `device` and `problem` must outlive this. `reference`: the loaded reference kernel.
-  CaseSet(Device& device, const Problem& problem, KernelId reference, std::uint64_t check_seed)
-      : device_(device),
+  /// `work` and `problem` must outlive this. `reference`: the loaded reference kernel, on the
+  /// device of `work`.
+  CaseSet(BufferWork& work, const Problem& problem, KernelId reference, std::uint64_t check_seed)
+      : work_(work),
+        device_(work.device()),
         problem_(problem),
         reference_(reference),
         check_seed_(check_seed),
         audit_(problem) {}
 
-  /// The case number `index` (0, 1, …) of `shape`. Throws ProblemError when the reference fails or
-  /// is no measure of right and wrong.
+  /// The case number `index` (0, 1, …) of `shape`. One that is not made yet begins work: nothing
+  /// may be queued. Throws ProblemError when the reference fails or is no measure of right and
+  /// wrong.
   [[nodiscard]] const CheckCase& get(const Shape& shape, std::size_t index);
 
   /// The same without what is expected: for running a kernel whose result is not looked at.
@@ -65,6 +72,10 @@ class CaseSet {
   /// Puts the inputs back as generated (after a kernel changed them, or for inout arguments).
   void restore_inputs(const CheckCase& data);
 
+  /// Throws CudaError when what is kept of the case is no longer what it was: kernels that write
+  /// where they must not reach it on the device, and no verdict may rest on it.
+  void require_intact(const CheckCase& data);
+
   /// Throws ProblemError when what all cases made so far expect cannot tell right from wrong.
   void require_meaningful() const { audit_.require_meaningful(); }
 
@@ -74,6 +85,7 @@ class CaseSet {
   void add_argument(CheckCase& data, std::size_t position);
   void compute_expected(CheckCase& data);
   void run_reference(const CheckCase& data);
+  [[nodiscard]] KeptId keep(const Argument& argument, std::span<const std::byte> content);
   void poison_outputs(const CheckCase& data, std::byte flip);
   [[nodiscard]] std::vector<std::byte> output_of(const CheckCase& data, std::size_t position);
   void require_written(const CheckCase& data, const std::vector<std::vector<std::byte>>& outputs);
@@ -82,6 +94,7 @@ class CaseSet {
   [[noreturn]] void fail(const CheckCase& data, const std::string& key,
                          const std::string& what) const;
 
+  BufferWork& work_;
   Device& device_;
   const Problem& problem_;
   KernelId reference_;

@@ -1,41 +1,40 @@
 #include "engine/gate/correctness.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <set>
 
-#include "engine/gate/damage.hpp"
 #include "engine/gate/sampled_check.hpp"
+#include "engine/gate/trials.hpp"
 
 namespace evo {
 namespace {
 
-bool is_output(const Argument& argument) {
-  return argument.direction == Direction::kOut || argument.direction == Direction::kInOut;
-}
+/// Launches that are waited for together may take so long: a worker must give signs of life.
+constexpr double kMostQueuedMs = 500;
 
-std::string place(const CheckCase& data) {
-  return "shape " + data.shape->name + ", seed " + std::to_string(data.seed) + ": ";
-}
-
-Rejection wrong(const CheckCase& data, const std::string& reason, std::string detail = {}) {
-  return {Gate::kCorrectness, place(data) + reason, std::move(detail)};
+/// No case and no launch can be blamed: the shape's workspace does not fit.
+CorrectnessResult without_workspace(const CheckCase& data, const Fault& fault) {
+  return {{},
+          Rejection{Gate::kCorrectness, "shape " + data.shape->name + ", seed " +
+                                            std::to_string(data.seed) + ": " + fault.reason}};
 }
 
 void append(CorrectnessResult& total, CorrectnessResult part) {
   std::move(part.checks.begin(), part.checks.end(), std::back_inserter(total.checks));
   total.rejection = std::move(part.rejection);
   total.device_lost = part.device_lost;
+  total.complete = total.complete && part.complete;
 }
 
 }  // namespace
 
-/// One launch and what it left behind.
-struct CorrectnessGate::Ran {
-  Outputs outputs;  ///< per argument; empty unless out or inout
-  std::optional<Rejection> rejection = {};
-  bool device_lost = false;
-};
+double steady_ms() {
+  return std::chrono::duration<double, std::milli>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
 
 void CorrectnessGate::sort_by_work(std::vector<const Shape*>& shapes) const {
   const auto work = [&](const Shape* shape) { return problem_.flops.evaluate(shape->variables); };
@@ -44,12 +43,12 @@ void CorrectnessGate::sort_by_work(std::vector<const Shape*>& shapes) const {
 }
 
 CorrectnessResult CorrectnessGate::check(const LoadedKernel& kernel,
-                                         std::vector<const Shape*> shapes,
+                                         std::vector<const Shape*> shapes, Effort effort,
                                          const Progress& progress) {
   sort_by_work(shapes);
   CorrectnessResult total;
   for (const Shape* shape : shapes) {
-    append(total, check_shape(kernel, *shape, progress));
+    append(total, check_shape(kernel, *shape, effort, progress));
     if (total.rejection) return total;
   }
   if (total.checks.empty()) {
@@ -67,15 +66,17 @@ CorrectnessResult CorrectnessGate::check_aged(const LoadedKernel& kernel,
   const Shape& shape = *shapes.front();
   const CheckCase& data = cases_.get(shape, 0);
   const auto made = Workspace::make(device_, problem_, kernel, data);
-  if (const auto* fault = std::get_if<Fault>(&made)) return {{}, wrong(data, fault->reason)};
+  if (const auto* fault = std::get_if<Fault>(&made)) return without_workspace(data, *fault);
   const auto& workspace = std::get<Workspace>(made);
   const bool keeps_something = !workspace.is_empty() || !device_.variables_hash(kernel.id);
   if (!keeps_something) return {};
   progress("launching shape " + shape.name + " often");
+  Trials trials(work_, problem_, cases_, judge_, kernel, workspace, options_.now_ms);
   if (const auto fault = age(kernel, data, workspace, launches, progress)) {
-    return {{}, wrong(data, fault->reason, fault->detail), fault->device_lost};
+    trials.reject(data, *fault);
   }
-  return judged(kernel, data, run(kernel, data, workspace, Poison::kRandom));
+  trials.run(data, Poison::kRandom, Trials::Kind::kExtra);
+  return trials.take();
 }
 
 std::size_t CorrectnessGate::seeds_for(const Shape& shape) const {
@@ -98,7 +99,7 @@ int CorrectnessGate::launches_to_age(const Shape& shape) const {
 }
 
 CorrectnessResult CorrectnessGate::check_shape(const LoadedKernel& kernel, const Shape& shape,
-                                               const Progress& progress) {
+                                               Effort effort, const Progress& progress) {
   // All cases before the workspace: what does not fit into the memory then is the workspace.
   const bool sampled = is_sampled(shape);
   for (std::size_t index = 0; index < seeds_for(shape) && !sampled; ++index) {
@@ -106,163 +107,115 @@ CorrectnessResult CorrectnessGate::check_shape(const LoadedKernel& kernel, const
   }
   const CheckCase& data = cases_.inputs(shape, 0);
   const auto made = Workspace::make(device_, problem_, kernel, data);
-  if (const auto* fault = std::get_if<Fault>(&made)) return {{}, wrong(data, fault->reason)};
+  if (const auto* fault = std::get_if<Fault>(&made)) return without_workspace(data, *fault);
   const auto& workspace = std::get<Workspace>(made);
   if (sampled) {
     return SampledCheck(device_, problem_, cases_, options_.flops_of_whole_grids)
         .check(kernel, shape, workspace, progress);
   }
-  return check_whole(kernel, shape, workspace, progress);
+  return check_whole(kernel, shape, workspace, measures() ? effort : Effort::kFull, progress);
 }
 
 CorrectnessResult CorrectnessGate::check_whole(const LoadedKernel& kernel, const Shape& shape,
-                                               const Workspace& workspace,
+                                               const Workspace& workspace, Effort effort,
                                                const Progress& progress) {
-  CorrectnessResult total;
-  std::size_t runs = 0;
+  using Kind = Trials::Kind;
+  const std::string name = "shape " + shape.name;
   const CheckCase& first = cases_.get(shape, 0);
   const std::size_t seeds = seeds_for(shape);
-  for (std::size_t index = 0; index < seeds && !total.rejection; ++index) {
-    const CheckCase& data = cases_.get(shape, index);
-    progress("checking shape " + shape.name + ", seed " + std::to_string(index + 1));
-    const Ran ran = run(kernel, data, workspace, poison_of_run(runs++));
-    append(total, judged(kernel, data, ran));
-    const auto state = index == 0 && seeds > 1 ? state_of(kernel, workspace) : std::nullopt;
-    // A device that knows what was written needs no second poison.
-    const std::size_t least_runs = device_.tracks_writes() ? 1 : 2;
-    if (index > 0 || std::max(seeds, least_runs) == 1 || total.rejection) continue;
-    progress("repeating shape " + shape.name);
-    total.rejection = repeat(kernel, data, workspace, ran.outputs, poison_of_run(runs++));
-    if (total.rejection || !state || state_of(kernel, workspace) == state) continue;
-    progress("launching shape " + shape.name + " often");
-    if (const auto fault = age(kernel, data, workspace, launches_to_age(shape), progress)) {
-      total.rejection = wrong(data, fault->reason, fault->detail);
-      total.device_lost = fault->device_lost;
-      continue;
-    }
-    total.rejection = repeat(kernel, data, workspace, ran.outputs, Poison::kRandom);
-    if (total.rejection) total.rejection->reason += " (after launching it often)";
+  // A device that knows what was written needs no second poison.
+  const bool repeats = seeds > 1 || !device_.tracks_writes();
+  Trials trials(work_, problem_, cases_, judge_, kernel, workspace, options_.now_ms);
+  std::size_t runs = 0;
+  // 1. The first launch alone: most of what goes wrong does so here, and it says how long one
+  // takes.
+  progress("checking " + name + ", seed 1");
+  double launch_ms = trials.run_timed(first, poison_of_run(runs++), Kind::kSeed);
+  if (repeats) trials.keep_outputs(first);
+  trials.settle();
+  const auto state = seeds > 1 && !trials.is_over() ? state_of(kernel, workspace) : std::nullopt;
+  bool complete = true;
+  const auto is_allowed = [&] {
+    complete = complete && runs < launches_allowed(effort, launch_ms);
+    return complete && !trials.is_over();
+  };
+  const auto run = [&](const CheckCase& data, Kind kind) {
+    trials.run(data, poison_of_run(runs++), kind);
+    if (static_cast<double>(trials.unsettled()) * launch_ms > kMostQueuedMs) trials.settle();
+  };
+  // 2. The same again.
+  complete = !repeats || allows_repeat(effort, launch_ms);
+  if (repeats && complete && !trials.is_over()) {
+    progress("repeating " + name);
+    // The first launch of a kernel may take longer than all that follow.
+    launch_ms = std::min(launch_ms, trials.run_timed(first, poison_of_run(runs++), Kind::kRepeat));
   }
-  // Few seeds: the poisons that are left, so that every shape meets all of them.
-  while (!device_.tracks_writes() && !total.rejection && runs < kPoisons) {
-    const Ran ran = run(kernel, first, workspace, poison_of_run(runs++));
-    total.rejection = judged(kernel, first, ran).rejection;
-    total.device_lost = ran.device_lost;
-  }
-  return total;
-}
-
-CorrectnessGate::Ran CorrectnessGate::run(const LoadedKernel& kernel, const CheckCase& data,
-                                          const Workspace& workspace, Poison poison) {
-  const std::vector<KernelArgument> arguments = workspace.arguments_of(data);
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const Argument& argument = problem_.arguments[i];
-    if (argument.direction == Direction::kOut) {
-      device_.poison(std::get<BufferId>(arguments[i]),
-                     poison_pattern(poison, argument.dtype, data.seed));
+  // 3. Often, where something is kept from one launch to the next.
+  if (state && !trials.is_over() && state_of(kernel, workspace) != state) {
+    progress("launching " + name + " often");
+    if (const auto fault = age(kernel, first, workspace, launches_to_age(shape), progress)) {
+      trials.reject(first, *fault);
     }
-    if (argument.direction == Direction::kInOut) {
-      device_.upload(std::get<BufferId>(arguments[i]), data.inputs[i]);
+    if (!trials.is_over()) {
+      trials.run(first, Poison::kRandom, Kind::kRepeat);
+      trials.settle();
+      trials.say_more(" (after launching it often)");
     }
   }
-  Ran ran;
-  if (const auto fault = device_.launch(kernel.id, kernel.launch_for(data), arguments)) {
-    ran.rejection = wrong(data, fault->reason, fault->detail);
-    ran.device_lost = fault->device_lost;
-    return ran;
+  // 4. The other seeds.
+  for (std::size_t index = 1; index < seeds && is_allowed(); ++index) {
+    progress("checking " + name + ", seed " + std::to_string(index + 1));
+    run(cases_.get(shape, index), Kind::kSeed);
   }
-  if (const auto what = find_damage(device_, problem_, arguments, data)) {
-    ran.rejection = wrong(data, *what);
-    cases_.restore_inputs(data);
-    return ran;
-  }
-  if (const auto what = unwritten(arguments)) {
-    ran.rejection = wrong(data, *what);
-    return ran;
-  }
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    ran.outputs.emplace_back();
-    if (!is_output(problem_.arguments[i])) continue;
-    ran.outputs.back().resize(problem_.arguments[i].bytes(data.values));
-    device_.download(std::get<BufferId>(arguments[i]), ran.outputs.back());
-  }
-  return ran;
-}
-
-std::optional<std::string> CorrectnessGate::unwritten(
-    const std::vector<KernelArgument>& arguments) const {
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const Argument& argument = problem_.arguments[i];
-    if (argument.direction != Direction::kOut) continue;
-    const auto byte = device_.first_unwritten(std::get<BufferId>(arguments[i]));
-    if (!byte) continue;
-    return argument.name + "[" + std::to_string(*byte / size_of(argument.dtype)) +
-           "] was never written";
-  }
-  return std::nullopt;
-}
-
-CorrectnessResult CorrectnessGate::judged(const LoadedKernel& kernel, const CheckCase& data,
-                                          const Ran& ran) {
-  CorrectnessResult result;
-  result.rejection = ran.rejection;
-  result.device_lost = ran.device_lost;
-  if (ran.rejection) return result;
-  const OutputJudge::Verdict verdict = judge_.judge(kernel, data, ran.outputs);
-  if (verdict.violation) result.rejection = wrong(data, *verdict.violation);
-  result.checks.push_back(verdict.figures);
+  // 5. Few seeds: the poisons that are left, so that every shape meets all of them.
+  while (!device_.tracks_writes() && runs < kPoisons && is_allowed()) run(first, Kind::kExtra);
+  if (trials.unsettled() > 1) progress("checking " + name);
+  CorrectnessResult result = trials.take();
+  result.complete = complete;
   return result;
-}
-
-std::optional<Rejection> CorrectnessGate::repeat(const LoadedKernel& kernel, const CheckCase& data,
-                                                 const Workspace& workspace, const Outputs& first,
-                                                 Poison poison) {
-  const Ran again = run(kernel, data, workspace, poison);
-  if (again.rejection) return again.rejection;
-  if (!kernel.spec->deterministic) return judged(kernel, data, again).rejection;
-  for (std::size_t i = 0; i < first.size(); ++i) {
-    if (again.outputs[i] == first[i]) continue;
-    const auto differs =
-        std::mismatch(first[i].begin(), first[i].end(), again.outputs[i].begin()).first;
-    const auto element =
-        static_cast<std::size_t>(differs - first[i].begin()) / size_of(problem_.arguments[i].dtype);
-    return wrong(data,
-                 "a second run on the same input gave another result (a race, or an element "
-                 "that is never written), first at " +
-                     problem_.arguments[i].name + "[" + std::to_string(element) + "]");
-  }
-  return std::nullopt;
 }
 
 /// What the kernel keeps from launch to launch. Nothing when the device cannot tell, or measures:
 /// there the launches that are timed do the ageing.
 std::optional<std::string> CorrectnessGate::state_of(const LoadedKernel& kernel,
                                                      const Workspace& workspace) const {
-  if (device_.info().time_kind == TimeKind::kMeasured) return std::nullopt;
+  if (measures()) return std::nullopt;
   const std::optional<std::string> variables = device_.variables_hash(kernel.id);
   if (!variables) return std::nullopt;
   return *variables + workspace.content_hash();
 }
 
 /// Launches on one input. Ends early when what the kernel keeps repeats: whatever comes then was
-/// seen before.
+/// seen before; and on a device that measures after kMostAgeingMs.
 std::optional<Fault> CorrectnessGate::age(const LoadedKernel& kernel, const CheckCase& data,
                                           const Workspace& workspace, int launches,
                                           const Progress& progress) {
   constexpr int kLaunchesLookedAt = 16;
   constexpr int kTellEvery = 100;
+  constexpr double kMostAgeingMs = 500;
+  constexpr double kMostTogetherMs = 50;
   const std::vector<KernelArgument> arguments = workspace.arguments_of(data);
   const LaunchConfig config = kernel.launch_for(data);
   GridSampler* sampler = device_.sampler();
   std::set<std::string> seen;
   std::optional<Fault> fault;
+  bool is_old = false;
   if (sampler != nullptr) sampler->set_checks(false);
-  for (int i = 0; i < launches && !fault; ++i) {
-    if (i % kTellEvery == 0) progress("launching shape " + data.shape->name + " often");
-    fault = device_.launch(kernel.id, config, arguments);
-    if (fault || i >= kLaunchesLookedAt) continue;
-    const auto state = state_of(kernel, workspace);
-    if (state && !seen.insert(*state).second) break;
+  const double start = options_.now_ms();
+  int together = 1;  // launches that are waited for at once
+  for (int i = 0; i < launches && !fault && !is_old;) {
+    progress("launching shape " + data.shape->name + " often");
+    const double before = options_.now_ms();
+    for (const int end = std::min(launches, i + together); i < end && !fault && !is_old; ++i) {
+      fault = work_.launch(kernel.id, config, arguments);
+      if (fault || i >= kLaunchesLookedAt) continue;
+      const auto state = state_of(kernel, workspace);
+      is_old = state && !seen.insert(*state).second;
+    }
+    if (!fault) fault = work_.finish();
+    const double now = options_.now_ms();
+    if (measures() && i >= kLaunchesLookedAt) is_old = is_old || now - start > kMostAgeingMs;
+    if (now - before < kMostTogetherMs) together = std::min(2 * together, kTellEvery);
   }
   if (sampler != nullptr) sampler->set_checks(true);
   return fault;

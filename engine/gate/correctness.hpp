@@ -5,17 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/measurement.hpp"
-#include "engine/core/rejection.hpp"
 #include "engine/gate/cases.hpp"
+#include "engine/gate/correctness_result.hpp"
+#include "engine/gate/effort.hpp"
 #include "engine/gate/output_judge.hpp"
-#include "engine/gate/poison.hpp"
 #include "engine/gate/workspace.hpp"
 
 namespace evo {
 
-/// Told what is about to run, so that a hang has a name.
-using Progress = std::function<void(const std::string&)>;
+/// Milliseconds of a steady clock.
+[[nodiscard]] double steady_ms();
 
 struct CorrectnessOptions {
   std::size_t seeds = 5;  ///< per shape
@@ -23,13 +22,7 @@ struct CorrectnessOptions {
       1e18;  ///< shapes with more work than this get one seed and no repeat
   /// On devices that sample grids, about this much work stands for shapes with more (SampledCheck).
   double flops_of_whole_grids = 1e18;
-};
-
-/// What the gate found: the figures of every comparison made, and why it stopped.
-struct CorrectnessResult {
-  std::vector<CheckResult> checks;
-  std::optional<Rejection> rejection = {};
-  bool device_lost = false;  ///< the process must be replaced
+  std::function<double()> now_ms = steady_ms;  ///< what long launches are told by
 };
 
 /// The correctness gate.
@@ -47,15 +40,24 @@ struct CorrectnessResult {
 ///   5. where two launches on the same input left the workspaces or the kernel's variables
 ///      different: launch on until that repeats, at most kAgedLaunches times, and check again.
 /// At the end, what the reference expects must be able to tell right from wrong (ReferenceAudit).
+///
+/// On devices that measure, the launches of a shape behind the first two are queued together
+/// (Trials), and a screening makes fewer of them where they are long (launches_allowed).
 class CorrectnessGate {
  public:
   /// All references must outlive this.
-  CorrectnessGate(Device& device, const Problem& problem, CaseSet& cases, OutputJudge& judge,
+  CorrectnessGate(BufferWork& work, const Problem& problem, CaseSet& cases, OutputJudge& judge,
                   const CorrectnessOptions& options)
-      : device_(device), problem_(problem), cases_(cases), judge_(judge), options_(options) {}
+      : work_(work),
+        device_(work.device()),
+        problem_(problem),
+        cases_(cases),
+        judge_(judge),
+        options_(options) {}
 
   [[nodiscard]] CorrectnessResult check(const LoadedKernel& kernel,
-                                        std::vector<const Shape*> shapes, const Progress& progress);
+                                        std::vector<const Shape*> shapes, Effort effort,
+                                        const Progress& progress);
 
   /// `launches` launches on the shape with the least work of `shapes`, then one that is checked:
   /// for kernels that were timed by fewer launches than they see in production.
@@ -64,31 +66,23 @@ class CorrectnessGate {
                                              const Progress& progress);
 
  private:
-  struct Ran;
-
   void sort_by_work(std::vector<const Shape*>& shapes) const;
   [[nodiscard]] CorrectnessResult check_shape(const LoadedKernel& kernel, const Shape& shape,
-                                              const Progress& progress);
+                                              Effort effort, const Progress& progress);
   [[nodiscard]] CorrectnessResult check_whole(const LoadedKernel& kernel, const Shape& shape,
-                                              const Workspace& workspace, const Progress& progress);
+                                              const Workspace& workspace, Effort effort,
+                                              const Progress& progress);
   [[nodiscard]] std::size_t seeds_for(const Shape& shape) const;
   [[nodiscard]] bool is_sampled(const Shape& shape) const;
+  [[nodiscard]] bool measures() const { return device_.info().time_kind == TimeKind::kMeasured; }
   [[nodiscard]] int launches_to_age(const Shape& shape) const;
-  [[nodiscard]] Ran run(const LoadedKernel& kernel, const CheckCase& data,
-                        const Workspace& workspace, Poison poison);
-  [[nodiscard]] std::optional<std::string> unwritten(
-      const std::vector<KernelArgument>& arguments) const;
-  [[nodiscard]] CorrectnessResult judged(const LoadedKernel& kernel, const CheckCase& data,
-                                         const Ran& ran);
-  [[nodiscard]] std::optional<Rejection> repeat(const LoadedKernel& kernel, const CheckCase& data,
-                                                const Workspace& workspace, const Outputs& first,
-                                                Poison poison);
   [[nodiscard]] std::optional<std::string> state_of(const LoadedKernel& kernel,
                                                     const Workspace& workspace) const;
   [[nodiscard]] std::optional<Fault> age(const LoadedKernel& kernel, const CheckCase& data,
                                          const Workspace& workspace, int launches,
                                          const Progress& progress);
 
+  BufferWork& work_;
   Device& device_;
   const Problem& problem_;
   CaseSet& cases_;

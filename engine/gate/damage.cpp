@@ -2,27 +2,59 @@
 
 #include <algorithm>
 
+#include "engine/core/error.hpp"
+
 namespace evo {
 
-std::optional<std::string> find_damage(Device& device, const Problem& problem,
-                                       const std::vector<KernelArgument>& arguments,
-                                       const CheckCase& data) {
-  std::optional<std::string> first;
+DamageLook::DamageLook(BufferWork& work, const Problem& problem,
+                       const std::vector<KernelArgument>& arguments, const CheckCase& data)
+    : work_(&work), problem_(&problem) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const auto* buffer = std::get_if<BufferId>(&arguments[i]);
     if (buffer == nullptr) continue;
-    // Every buffer is looked at, because looking also repairs.
-    const std::optional<std::string> found = device.guard_violation(*buffer);
-    if (found && !first) first = found;
-    if (problem.arguments[i].direction != Direction::kIn) continue;
-    std::vector<std::byte> now(data.inputs[i].size());
-    device.download(*buffer, now);
-    if (now == data.inputs[i] || first) continue;
-    const auto changed = std::mismatch(now.begin(), now.end(), data.inputs[i].begin()).first;
-    first = "changed its input '" + problem.arguments[i].name + "', first at byte " +
-            std::to_string(changed - now.begin());
+    OfArgument look{i, work.guard_zones(*buffer)};
+    if (problem.arguments[i].direction == Direction::kIn) {
+      look.change = work.first_difference(*buffer, *data.inputs[i]);
+    }
+    looks_.push_back(look);
   }
-  return first;
+}
+
+bool DamageLook::is_known() const {
+  return std::ranges::all_of(looks_, [&](const OfArgument& look) {
+    return work_->is_known(look.guard) && (!look.change || work_->is_known(*look.change));
+  });
+}
+
+std::optional<std::string> DamageLook::found() const {
+  for (const OfArgument& look : looks_) {
+    if (auto damage = work_->guard_damage(look.guard)) return damage;
+    if (!look.change) continue;
+    if (const auto byte = work_->difference(*look.change)) {
+      return "changed its input '" + problem_->arguments[look.position].name + "', first at byte " +
+             std::to_string(*byte);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> find_damage(BufferWork& work, const Problem& problem,
+                                       const std::vector<KernelArgument>& arguments,
+                                       const CheckCase& data) {
+  work.begin();
+  const DamageLook look(work, problem, arguments, data);
+  if (const auto fault = work.finish()) throw CudaError("looking for damage: " + fault->reason);
+  auto found = look.found();
+  if (found) repair_guard_zones(work.device(), arguments);
+  return found;
+}
+
+void repair_guard_zones(Device& device, const std::vector<KernelArgument>& arguments) {
+  for (const KernelArgument& argument : arguments) {
+    if (const auto* buffer = std::get_if<BufferId>(&argument)) {
+      (void)device.guard_violation(*buffer);
+    }
+  }
 }
 
 }  // namespace evo

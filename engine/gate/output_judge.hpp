@@ -1,11 +1,8 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <optional>
-#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "engine/core/measurement.hpp"
@@ -13,40 +10,40 @@
 
 namespace evo {
 
-/// What a launch left in its outputs, packed, per argument; empty unless out or inout.
-using Outputs = std::vector<std::vector<std::byte>>;
-
 /// Says whether outputs are what is expected, within the kernel's tolerance. The one place where a
 /// kernel is found right.
 class OutputJudge {
  public:
+  /// Looks at the outputs of one launch on a complete case.
+  struct Looks {
+    struct OfOutput {
+      std::size_t position = 0;  ///< of the argument
+      Look comparison = 0;
+    };
+    const CheckCase* data = nullptr;
+    Tolerance tolerance = {};
+    std::vector<OfOutput> outputs = {};
+  };
   struct Verdict {
     CheckResult figures;
     std::optional<std::string> violation = {};  ///< why it is wrong, in one line
   };
 
-  /// `problem` must outlive this.
-  explicit OutputJudge(const Problem& problem) : problem_(problem) {}
+  /// Both must outlive this.
+  OutputJudge(BufferWork& work, const Problem& problem) : work_(work), problem_(problem) {}
 
-  /// All outputs of a launch on a complete case. Without any element it is a violation.
-  [[nodiscard]] Verdict judge(const LoadedKernel& kernel, const CheckCase& data,
-                              const Outputs& outputs);
+  /// Compares all outputs of a launch, behind what was queued before.
+  [[nodiscard]] Looks look(const LoadedKernel& kernel, const CheckCase& data,
+                           const std::vector<KernelArgument>& arguments);
 
-  /// One output of a launch on a complete case: why it is wrong, or nothing. What was found right
-  /// before, bit for bit, is right again.
-  [[nodiscard]] std::optional<std::string> wrong(const LoadedKernel& kernel, const CheckCase& data,
-                                                 std::size_t position,
-                                                 std::span<const std::byte> output);
+  [[nodiscard]] bool is_known(const Looks& looks) const;
 
-  /// Forgets what it found right of a kernel, whose number may come again.
-  void forget(KernelId kernel) { right_.erase(kernel); }
+  /// Once they are known. Without any element it is a violation.
+  [[nodiscard]] Verdict judge(const Looks& looks) const;
 
  private:
-  /// Case and argument → a hash of what was found right.
-  using Right = std::map<std::pair<const CheckCase*, std::size_t>, std::string>;
-
+  BufferWork& work_;
   const Problem& problem_;
-  std::map<KernelId, Right> right_;
 };
 
 }  // namespace evo

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <exception>
+#include <utility>
 
 #include "engine/core/error.hpp"
 #include "engine/gate/damage.hpp"
@@ -17,47 +18,76 @@ namespace {
 /// Outputs of one kernel that are all compared each time; some milliseconds.
 constexpr std::size_t kBytesToCompare = std::size_t{8} << 20;
 
+/// One launch before those that count is enough of such.
+constexpr double kVeryLongLaunchUs = 10'000;
+
+TimeBudget::Wanted wanted_of(const TimingOptions& options) {
+  return {.warmups = options.warmups,
+          .least_samples = options.stopping.least_samples,
+          .most_samples = options.stopping.most_samples,
+          .sample_us = options.sample_us};
+}
+
 }  // namespace
 
 Stopwatch::Stopwatch(const Setup& setup, const LoadedKernel& kernel, const Shape& shape)
-    : setup_(setup), kernel_(kernel), shape_(shape) {
+    : setup_(setup),
+      device_(setup.work.device()),
+      kernel_(kernel),
+      shape_(shape),
+      budget_(wanted_of(setup.options), 0, setup.options.sample_us) {
   const CheckCase& first = setup_.cases.get(shape, 0);
   config_ = kernel.launch_for(first);
   for (std::size_t i = 0; i < setup_.options.input_sets; ++i) {
     inputs_.push_back(&setup_.cases.get(shape, i));
   }
-  auto made = Workspace::make(setup_.device, setup_.problem, kernel, first);
+  auto made = Workspace::make(device_, setup_.problem, kernel, first);
   if (auto* fault = std::get_if<Fault>(&made)) {
     fault_ = *fault;
     return;
   }
   workspace_.emplace(std::get<Workspace>(std::move(made)));
   if (!make_output_sets() || !build(1, 1)) return;
-  double once_us = sample();
-  for (int i = 0; i < 2 && !fault_; ++i) once_us = std::min(once_us, sample());
-  if (fault_) return;
-  if (setup_.options.cold) {
-    (void)build(1, period());
-    return;
+  const double launch_us = estimate_launch_us();
+  if (!fault_) plan(launch_us);
+}
+
+/// The fastest of three; one is enough where it is long.
+double Stopwatch::estimate_launch_us() {
+  double launch_us = sample();
+  for (int i = 0; i < 2 && !fault_ && launch_us < kVeryLongLaunchUs; ++i) {
+    launch_us = std::min(launch_us, sample());
   }
-  constexpr double kMostLaunches = 400;
-  const double wanted =
-      std::clamp(std::ceil(setup_.options.sample_us / std::max(once_us, 0.1)), 1.0, kMostLaunches);
-  // Whole periods; or a part of one that divides it, so that graphs continue each other.
-  auto launches = static_cast<std::size_t>(wanted);
-  if (launches >= period()) {
-    launches = launches / period() * period();
-  } else {
-    while (period() % launches != 0) ++launches;
+  return launch_us;
+}
+
+/// Makes the graphs that are timed.
+void Stopwatch::plan(double launch_us) {
+  std::size_t launches = 1;
+  std::size_t graphs = period();
+  if (!setup_.options.cold) {
+    constexpr double kMostLaunches = 400;
+    launches = static_cast<std::size_t>(std::clamp(
+        std::ceil(setup_.options.sample_us / std::max(launch_us, 0.1)), 1.0, kMostLaunches));
+    // Whole periods; or a part of one that divides it, so that graphs continue each other.
+    if (launches >= period()) {
+      launches = launches / period() * period();
+    } else {
+      while (period() % launches != 0) ++launches;
+    }
+    graphs = std::max<std::size_t>(period() / launches, 1);
   }
-  (void)build(launches, std::max<std::size_t>(period() / launches, 1));
+  launch_us_ = launch_us;
+  sample_us_ = launch_us * static_cast<double>(launches);
+  budget_ = TimeBudget(wanted_of(setup_.options), launch_us, sample_us_);
+  (void)build(launches, graphs);
 }
 
 Stopwatch::~Stopwatch() {
   if (fault_ && fault_->device_lost) return;
   try {
     release_graphs();
-    for (const BufferId buffer : own_buffers_) setup_.device.release(buffer);
+    for (const BufferId buffer : own_buffers_) device_.release(buffer);
   } catch (const std::exception& error) {
     spdlog::debug("a stopwatch was not released: {}", error.what());
   }
@@ -75,7 +105,7 @@ bool Stopwatch::make_output_sets() {
       if (argument.direction != Direction::kOut) continue;
       try {
         own_buffers_.push_back(
-            setup_.device.allocate({argument.name, argument.bytes(inputs_.front()->values), true}));
+            device_.allocate({argument.name, argument.bytes(inputs_.front()->values), true}));
       } catch (const DeviceMemoryError& error) {
         fault_ = Fault{std::string("no memory beside its workspace for timing: ") + error.what()};
         return false;
@@ -83,7 +113,7 @@ bool Stopwatch::make_output_sets() {
       arguments[i] = own_buffers_.back();
       output_bytes_ += argument.bytes(inputs_.front()->values);
       // The memory may hold what another kernel left in it, which may be right.
-      setup_.device.poison(own_buffers_.back(), poison_pattern(Poison::kNan, argument.dtype, 0));
+      device_.poison(own_buffers_.back(), poison_pattern(Poison::kNan, argument.dtype, 0));
     }
     outputs_.push_back(std::move(arguments));
   }
@@ -109,7 +139,7 @@ bool Stopwatch::build(std::size_t launches_per_graph, std::size_t graphs) {
       sets.push_back(arguments_of(graph * launches_per_graph + i));
     }
     const auto made =
-        setup_.device.make_graph(kernel_.id, config_, sets, static_cast<int>(launches_per_graph));
+        device_.make_graph(kernel_.id, config_, sets, static_cast<int>(launches_per_graph));
     if (const auto* fault = std::get_if<Fault>(&made)) {
       fault_ = *fault;
       return false;
@@ -120,7 +150,7 @@ bool Stopwatch::build(std::size_t launches_per_graph, std::size_t graphs) {
 }
 
 void Stopwatch::release_graphs() {
-  for (const GraphId graph : graphs_) setup_.device.release_graph(graph);
+  for (const GraphId graph : graphs_) device_.release_graph(graph);
   graphs_.clear();
   next_graph_ = 0;
 }
@@ -137,7 +167,7 @@ void Stopwatch::note_launches(std::size_t first, std::size_t count) {
 /// Microseconds of the next graph.
 double Stopwatch::run_next() {
   if (fault_) return 0;
-  const auto ran = setup_.device.run_graph(graphs_[next_graph_]);
+  const auto ran = device_.run_graph(graphs_[next_graph_]);
   if (const auto* fault = std::get_if<Fault>(&ran)) {
     fault_ = *fault;
     return 0;
@@ -149,12 +179,21 @@ double Stopwatch::run_next() {
 
 double Stopwatch::sample() {
   if (fault_) return 0;
-  if (setup_.options.cold) setup_.device.flush_l2();
+  if (setup_.options.cold) device_.flush_l2();
   return run_next() / static_cast<double>(launches_per_graph_);
 }
 
+/// As sample(), of a launch whose result is looked at.
+void Stopwatch::run_to_verify() {
+  const double us = run_next() / static_cast<double>(launches_per_graph_);
+  if (!fault_ && is_long()) verified_us_.push_back(us);
+}
+
+std::vector<double> Stopwatch::take_verified_us() { return std::exchange(verified_us_, {}); }
+
 void Stopwatch::warm_up() {
-  for (int done = 0; done < setup_.options.warmups && !fault_;) {
+  if (launch_us_ >= kVeryLongLaunchUs) return;  // the launch that was timed first is enough
+  for (int done = 0; done < budget_.warmups() && !fault_;) {
     sample();
     done += static_cast<int>(launches_per_graph_);
   }
@@ -165,25 +204,30 @@ Rejection Stopwatch::wrong(const CheckCase& data, const std::string& reason) con
                                   std::to_string(data.seed) + ": " + reason};
 }
 
-std::optional<Rejection> Stopwatch::compare_output(std::size_t set, const CheckCase& expected) {
-  return compare_single(outputs_[set], expected);
+std::optional<Rejection> Stopwatch::compare(const std::vector<Launched>& launches) {
+  setup_.work.begin();
+  std::vector<OutputJudge::Looks> looks;
+  looks.reserve(launches.size());
+  for (const Launched& launch : launches) {
+    looks.push_back(setup_.judge.look(kernel_, *launch.data, *launch.arguments));
+  }
+  fault_ = setup_.work.finish();
+  if (fault_) return std::nullopt;
+  for (const OutputJudge::Looks& outputs : looks) {
+    const OutputJudge::Verdict verdict = setup_.judge.judge(outputs);
+    if (!verdict.violation) continue;
+    setup_.cases.require_intact(*outputs.data);
+    return wrong(*outputs.data, *verdict.violation);
+  }
+  return std::nullopt;
 }
 
-std::optional<Rejection> Stopwatch::compare_single(const std::vector<KernelArgument>& arguments,
-                                                   const CheckCase& data) {
-  bool compared = false;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const Argument& argument = setup_.problem.arguments[i];
-    const bool is_output =
-        argument.direction == Direction::kOut || argument.direction == Direction::kInOut;
-    if (!is_output || argument.bytes(data.values) == 0) continue;
-    std::vector<std::byte> output(argument.bytes(data.values));
-    setup_.device.download(std::get<BufferId>(arguments[i]), output);
-    if (const auto why = setup_.judge.wrong(kernel_, data, i, output)) return wrong(data, *why);
-    compared = true;
+/// The inputs of `where` hold those of another case.
+void Stopwatch::put_inputs(const CheckCase& where, const CheckCase& content) {
+  for (std::size_t i = 0; i < content.inputs.size(); ++i) {
+    if (!content.inputs[i]) continue;
+    setup_.work.put_back(std::get<BufferId>(where.arguments[i]), *content.inputs[i]);
   }
-  if (!compared) return wrong(data, "no element of any output was compared");
-  return std::nullopt;
 }
 
 void Stopwatch::poison_outputs(Random& random) {
@@ -192,8 +236,8 @@ void Stopwatch::poison_outputs(Random& random) {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const Argument& argument = setup_.problem.arguments[i];
       if (argument.direction != Direction::kOut) continue;
-      setup_.device.poison(std::get<BufferId>(arguments[i]),
-                           poison_pattern(poison, argument.dtype, random.bits()));
+      device_.poison(std::get<BufferId>(arguments[i]),
+                     poison_pattern(poison, argument.dtype, random.bits()));
     }
   }
 }
@@ -208,40 +252,42 @@ std::optional<Rejection> Stopwatch::verify(Doubt doubt, Random& random) {
     // What is poisoned now must be written before it is looked at.
     std::ranges::fill(content_, nullptr);
   }
-  run_next();
-  while (!fault_ && std::ranges::all_of(content_, [](const auto* data) { return !data; })) {
-    run_next();
-  }
+  const auto has_content = [&] {
+    return std::ranges::any_of(content_, [](const auto* data) { return data != nullptr; });
+  };
+  // What long launches left is looked at as it is, where there is something.
+  if (!is_long() || !has_content()) run_to_verify();
+  while (!fault_ && !has_content()) run_to_verify();
   if (fault_) return std::nullopt;
   // All sets, unless there is much to look at: then one that is drawn.
   std::size_t set = random.below(outputs_.size());
   while (content_[set] == nullptr) set = (set + 1) % outputs_.size();
-  if (output_bytes_ > kBytesToCompare) return compare_output(set, *content_[set]);
-  for (set = 0; set < outputs_.size(); ++set) {
-    if (content_[set] == nullptr) continue;
-    if (auto rejection = compare_output(set, *content_[set])) return rejection;
+  std::vector<Launched> launches;
+  if (output_bytes_ > kBytesToCompare) {
+    launches.push_back({&outputs_[set], content_[set]});
+  } else {
+    for (set = 0; set < outputs_.size(); ++set) {
+      if (content_[set] != nullptr) launches.push_back({&outputs_[set], content_[set]});
+    }
   }
-  return std::nullopt;
+  return compare(launches);
 }
 
 std::optional<Rejection> Stopwatch::verify_fresh_inputs(Random& random) {
   const CheckCase& fresh = setup_.cases.get(shape_, setup_.fresh_case);
   const std::size_t chosen = random.below(inputs_.size());
   const CheckCase& usual = *inputs_[chosen];
-  for (std::size_t i = 0; i < fresh.inputs.size(); ++i) {
-    if (fresh.inputs[i].empty()) continue;
-    setup_.device.upload(std::get<BufferId>(usual.arguments[i]), fresh.inputs[i]);
-  }
+  put_inputs(usual, fresh);
   std::ranges::fill(content_, nullptr);
   std::optional<std::size_t> set;
   while (!fault_ && !set) {
-    run_next();
+    run_to_verify();
     for (std::size_t i = 0; i < content_.size(); ++i) {
       if (content_[i] == &usual) set = i;
     }
   }
   std::optional<Rejection> rejection;
-  if (!fault_) rejection = compare_output(*set, fresh);
+  if (!fault_) rejection = compare({{&outputs_[*set], &fresh}});
   if (!fault_ || !fault_->device_lost) {
     setup_.cases.restore_inputs(usual);
     // Outputs that were computed from the fresh data are expected of nobody.
@@ -260,24 +306,23 @@ std::optional<Rejection> Stopwatch::verify_fresh_addresses(Random& random) {
       const Argument& argument = setup_.problem.arguments[i];
       if (argument.direction != Direction::kIn && argument.direction != Direction::kOut) continue;
       const bool is_input = argument.direction == Direction::kIn;
-      buffers.push_back(
-          setup_.device.allocate({argument.name, argument.bytes(data.values), !is_input}));
+      buffers.push_back(device_.allocate({argument.name, argument.bytes(data.values), !is_input}));
       arguments[i] = buffers.back();
       if (is_input) {
-        setup_.device.upload(buffers.back(), data.inputs[i]);
+        setup_.work.put_back(buffers.back(), *data.inputs[i]);
       } else {
-        setup_.device.poison(buffers.back(),
-                             poison_pattern(Poison::kRandom, argument.dtype, random.bits()));
+        device_.poison(buffers.back(),
+                       poison_pattern(Poison::kRandom, argument.dtype, random.bits()));
       }
     }
-    fault_ = setup_.device.launch(kernel_.id, config_, arguments);
+    fault_ = device_.launch(kernel_.id, config_, arguments);
     ++launched_;
-    if (!fault_) rejection = compare_single(arguments, data);
+    if (!fault_) rejection = compare({{&arguments, &data}});
   } catch (const DeviceMemoryError& error) {
     spdlog::debug("not timed at fresh addresses: {}", error.what());
   }
   if (fault_ && fault_->device_lost) return rejection;
-  for (const BufferId buffer : buffers) setup_.device.release(buffer);
+  for (const BufferId buffer : buffers) device_.release(buffer);
   return rejection;
 }
 
@@ -286,23 +331,20 @@ std::optional<Rejection> Stopwatch::verify_inout(Random& random) {
   const std::size_t chosen = random.below(inputs_.size());
   const CheckCase& usual = *inputs_[chosen];
   const CheckCase& fresh = setup_.cases.get(shape_, setup_.fresh_case);
-  for (std::size_t i = 0; i < fresh.inputs.size(); ++i) {
-    if (fresh.inputs[i].empty()) continue;
-    setup_.device.upload(std::get<BufferId>(usual.arguments[i]), fresh.inputs[i]);
-  }
+  put_inputs(usual, fresh);
   poison_outputs(random);
   const std::vector<KernelArgument>& arguments = outputs_[chosen];
-  fault_ = setup_.device.launch(kernel_.id, config_, arguments);
+  fault_ = device_.launch(kernel_.id, config_, arguments);
   ++launched_;
   std::optional<Rejection> rejection;
-  if (!fault_) rejection = compare_single(arguments, fresh);
+  if (!fault_) rejection = compare({{&arguments, &fresh}});
   if (!fault_ || !fault_->device_lost) setup_.cases.restore_inputs(usual);
   return rejection;
 }
 
 std::optional<GraphId> Stopwatch::single_launch(std::size_t launch) {
   const std::vector<std::vector<KernelArgument>> sets = {arguments_of(launch)};
-  const auto made = setup_.device.make_graph(kernel_.id, config_, sets, 1);
+  const auto made = device_.make_graph(kernel_.id, config_, sets, 1);
   if (const auto* fault = std::get_if<Fault>(&made)) {
     fault_ = *fault;
     return std::nullopt;
@@ -313,7 +355,7 @@ std::optional<GraphId> Stopwatch::single_launch(std::size_t launch) {
 double Stopwatch::run_single(GraphId graph) {
   if (fault_) return 0;
   ++launched_;
-  const auto ran = setup_.device.run_graph(graph);
+  const auto ran = device_.run_graph(graph);
   if (const auto* fault = std::get_if<Fault>(&ran)) fault_ = *fault;
   return fault_ ? 0 : std::get<double>(ran);
 }
@@ -333,15 +375,11 @@ std::optional<Rejection> Stopwatch::verify_pace() {
   try {
     for (std::size_t round = 0; round < kRounds && !fault_; ++round) {
       const CheckCase& fresh = setup_.cases.inputs(shape_, setup_.fresh_case + 1 + round);
-      for (std::size_t i = 0; i < fresh.inputs.size(); ++i) {
-        if (fresh.inputs[i].empty()) continue;
-        setup_.device.copy(std::get<BufferId>(usual.arguments[i]),
-                           std::get<BufferId>(fresh.arguments[i]));
-      }
+      put_inputs(usual, fresh);
       // Another input before each of the two, so that the caches hold the same.
-      (void)run_single(*between);
+      if (!is_long()) (void)run_single(*between);
       const double fresh_us = run_single(*looked_at);
-      (void)run_single(*between);
+      if (!is_long()) (void)run_single(*between);
       const double met_us = run_single(*looked_at);
       if (fault_ || fresh_us < kMostRatio * met_us || fresh_us - met_us < kLeastDifferenceUs) break;
       ++slower;
@@ -351,7 +389,7 @@ std::optional<Rejection> Stopwatch::verify_pace() {
     spdlog::debug("pace on fresh data not looked at: {}", error.what());
   }
   if (fault_ && fault_->device_lost) return std::nullopt;
-  for (const GraphId graph : {*looked_at, *between}) setup_.device.release_graph(graph);
+  for (const GraphId graph : {*looked_at, *between}) device_.release_graph(graph);
   setup_.cases.restore_inputs(usual);
   std::ranges::fill(content_, nullptr);
   if (fault_ || slower < kRounds) return std::nullopt;
@@ -365,21 +403,30 @@ std::optional<Rejection> Stopwatch::verify_pace() {
 
 std::optional<Rejection> Stopwatch::find_damage(Random& random) {
   if (fault_) return std::nullopt;
+  setup_.work.begin();
+  std::vector<Look> guards;
   for (const auto& arguments : outputs_) {
     for (const KernelArgument& argument : arguments) {
       const auto* buffer = std::get_if<BufferId>(&argument);
-      if (buffer == nullptr) continue;
-      const auto what = setup_.device.guard_violation(*buffer);
-      if (what) return wrong(*inputs_.front(), *what);
+      if (buffer != nullptr) guards.push_back(setup_.work.guard_zones(*buffer));
     }
   }
   const std::size_t chosen = random.below(inputs_.size());
   const CheckCase& data = *inputs_[chosen];
-  if (const auto what = evo::find_damage(setup_.device, setup_.problem, outputs_[chosen], data)) {
-    setup_.cases.restore_inputs(data);
-    return wrong(data, *what);
+  const DamageLook look(setup_.work, setup_.problem, outputs_[chosen], data);
+  fault_ = setup_.work.finish();
+  if (fault_) return std::nullopt;
+  for (const Look guard : guards) {
+    const auto what = setup_.work.guard_damage(guard);
+    if (!what) continue;
+    for (const auto& arguments : outputs_) repair_guard_zones(device_, arguments);
+    return wrong(*inputs_.front(), *what);
   }
-  return std::nullopt;
+  const auto what = look.found();
+  if (!what) return std::nullopt;
+  setup_.cases.require_intact(data);
+  setup_.cases.restore_inputs(data);
+  return wrong(data, *what);
 }
 
 }  // namespace evo

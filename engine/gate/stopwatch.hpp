@@ -10,10 +10,12 @@
 #include "engine/gate/cases.hpp"
 #include "engine/gate/output_judge.hpp"
 #include "engine/gate/stopping_rule.hpp"
+#include "engine/gate/time_budget.hpp"
 
 namespace evo {
 
 struct TimingOptions {
+  // Of short launches; a TimeBudget gives fewer to long ones.
   StoppingOptions stopping;
   int warmups = 20;            ///< launches before the first sample
   double sample_us = 200;      ///< a sample is a graph of as many launches as fill this time
@@ -33,7 +35,7 @@ class Stopwatch {
  public:
   /// All references must outlive this.
   struct Setup {
-    Device& device;
+    BufferWork& work;
     const Problem& problem;
     CaseSet& cases;
     OutputJudge& judge;
@@ -60,6 +62,17 @@ class Stopwatch {
 
   void warm_up();
 
+  /// A launch takes so long that caches, and what ran before it, make no difference.
+  [[nodiscard]] bool is_long() const { return launch_us_ >= kLongLaunchUs && !setup_.options.cold; }
+  /// Microseconds of the long launches that verifications made since the last call: they are as
+  /// good as samples. Empty where launches are short.
+  [[nodiscard]] std::vector<double> take_verified_us();
+
+  /// How often this kernel is to be timed.
+  [[nodiscard]] const TimeBudget& budget() const { return budget_; }
+  /// About the microseconds of one sample.
+  [[nodiscard]] double sample_us() const { return sample_us_; }
+
   /// What launches as they are timed leave is what is expected: in all outputs, or where these are
   /// many bytes in those of one launch, chosen by `random`. Otherwise why not.
   [[nodiscard]] std::optional<Rejection> verify(Doubt doubt, Random& random);
@@ -77,25 +90,36 @@ class Stopwatch {
   [[nodiscard]] std::int64_t launches() const { return launched_; }
 
  private:
+  static constexpr double kLongLaunchUs = 1000;
+
   [[nodiscard]] bool make_output_sets();
   [[nodiscard]] std::size_t period() const { return inputs_.size() * outputs_.size(); }
   [[nodiscard]] std::vector<KernelArgument> arguments_of(std::size_t launch) const;
+  [[nodiscard]] double estimate_launch_us();
+  void plan(double launch_us);
   bool build(std::size_t launches_per_graph, std::size_t graphs);
   [[nodiscard]] std::optional<GraphId> single_launch(std::size_t launch);
   [[nodiscard]] double run_single(GraphId graph);
   void release_graphs();
   double run_next();
+  void run_to_verify();
   void note_launches(std::size_t first, std::size_t count);
   void poison_outputs(Random& random);
-  [[nodiscard]] std::optional<Rejection> compare_output(std::size_t set, const CheckCase& expected);
-  [[nodiscard]] std::optional<Rejection> compare_single(
-      const std::vector<KernelArgument>& arguments, const CheckCase& data);
+  /// Arguments of a launch, and the data that it was a launch on.
+  struct Launched {
+    const std::vector<KernelArgument>* arguments = nullptr;
+    const CheckCase* data = nullptr;
+  };
+  /// Why the outputs of the first launch that is wrong are not what is expected.
+  [[nodiscard]] std::optional<Rejection> compare(const std::vector<Launched>& launches);
+  void put_inputs(const CheckCase& where, const CheckCase& content);
   [[nodiscard]] std::optional<Rejection> verify_fresh_inputs(Random& random);
   [[nodiscard]] std::optional<Rejection> verify_fresh_addresses(Random& random);
   [[nodiscard]] std::optional<Rejection> verify_inout(Random& random);
   [[nodiscard]] Rejection wrong(const CheckCase& data, const std::string& reason) const;
 
   Setup setup_;
+  Device& device_;
   const LoadedKernel& kernel_;
   const Shape& shape_;
   LaunchConfig config_;
@@ -105,6 +129,10 @@ class Stopwatch {
   std::vector<std::vector<KernelArgument>> outputs_;  ///< whose outputs launches write
   std::vector<BufferId> own_buffers_;
   std::size_t output_bytes_ = 0;  ///< of all output sets
+  TimeBudget budget_;
+  double sample_us_ = 0;
+  double launch_us_ = 0;
+  std::vector<double> verified_us_;
   std::vector<GraphId> graphs_;
   std::size_t launches_per_graph_ = 0;
   std::size_t next_graph_ = 0;

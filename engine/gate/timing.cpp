@@ -51,6 +51,13 @@ class PairSamples {
   std::vector<double> ratios_;
 };
 
+/// Samples after which a worker gives a sign of life: every half a second, or more often.
+std::size_t samples_between_signs(double sample_us) {
+  constexpr double kSignUs = 500'000;
+  constexpr double kMost = 50;
+  return static_cast<std::size_t>(std::clamp(kSignUs / std::max(sample_us, 1.0), 1.0, kMost));
+}
+
 Rejection failed(const Fault& fault) { return {Gate::kTiming, fault.reason, fault.detail}; }
 
 std::string microseconds(double value) {
@@ -105,6 +112,20 @@ TimingResult TimingGate::predict(const LoadedKernel& kernel, const Shape& shape)
   return result;
 }
 
+/// As many samples as the time of a launch allows.
+StoppingOptions TimingGate::stopping_for(const Stopwatch& stopwatch) const {
+  // Clocks that rise when work begins settle within this.
+  constexpr double kSettledUs = 4000;
+  StoppingOptions stopping = options_.stopping;
+  stopping.least_samples = stopwatch.budget().least_samples();
+  stopping.most_samples = stopwatch.budget().most_samples();
+  stopping.samples_to_give_up = std::min(stopping.samples_to_give_up, stopping.least_samples);
+  stopping.samples_to_be_sure =
+      std::clamp(static_cast<std::size_t>(kSettledUs / std::max(stopwatch.sample_us(), 1.0)),
+                 stopping.samples_to_give_up, stopping.samples_to_be_sure);
+  return stopping;
+}
+
 TimingResult TimingGate::measure(const LoadedKernel& kernel, const Shape& shape,
                                  const Progress& progress) {
   using Doubt = Stopwatch::Doubt;
@@ -112,26 +133,30 @@ TimingResult TimingGate::measure(const LoadedKernel& kernel, const Shape& shape,
   Stopwatch stopwatch(setup(), kernel, shape);
   stopwatch.warm_up();
   Random random(cases_.inputs(shape, 0).seed);
+  const StoppingOptions stopping = stopping_for(stopwatch);
   // 1. Between two samples, which two no kernel knows: poison, and data that it has not met.
   std::map<std::size_t, Doubt> doubts;
-  doubts[1 + random.below(options_.stopping.least_samples / 2)] = Doubt::kPoison;
-  doubts[1 + options_.stopping.least_samples / 2 +
-         random.below(options_.stopping.least_samples / 2)] = Doubt::kFreshInputs;
-  StoppingRule rule(options_.stopping);
+  const std::size_t half = std::max<std::size_t>(stopping.least_samples / 2, 1);
+  doubts[1 + random.below(half)] = Doubt::kPoison;
+  doubts[1 + half + random.below(half)] = Doubt::kFreshInputs;
+  StoppingRule rule(stopping);
+  const std::size_t tell_every = samples_between_signs(stopwatch.sample_us());
   TimingResult result;
   const auto doubt = [&](Doubt what) {
-    if (!result.rejection) result.rejection = stopwatch.verify(what, random);
+    if (result.rejection) return;
+    progress("verifying timed launches of shape " + shape.name);
+    result.rejection = stopwatch.verify(what, random);
   };
   while (!stopwatch.fault() && !rule.is_finished() && !result.rejection) {
     const double sample_us = stopwatch.sample();
     if (!stopwatch.fault()) rule.add_measurement(sample_us);
-    constexpr std::size_t kTellEvery = 50;
-    if (rule.samples_us().size() % kTellEvery == 0) progress("timing shape " + shape.name);
-    const auto due = doubts.find(rule.samples_us().size());
-    if (due == doubts.end()) continue;
-    doubt(due->second);
-    doubts.erase(due);
-    stopwatch.sample();  // caches are as before when the next one counts
+    if (rule.samples_us().size() % tell_every == 0) progress("timing shape " + shape.name);
+    if (doubts.empty() || rule.samples_us().size() < doubts.begin()->first) continue;
+    doubt(doubts.begin()->second);
+    doubts.erase(doubts.begin());
+    for (const double verified_us : stopwatch.take_verified_us()) rule.add_measurement(verified_us);
+    // Caches are as before when the next short one counts.
+    if (!stopwatch.is_long()) stopwatch.sample();
   }
   // 2. At the end: those that did not have their turn, what the samples left, new buffers.
   for (const auto& [when, what] : doubts) doubt(what);
@@ -163,14 +188,15 @@ std::optional<Rejection> TimingGate::too_fast(const Timing& timing, const Shape&
 
 PairResult TimingGate::compare_pair(const LoadedKernel& first, const LoadedKernel& second,
                                     const Shape& shape, const Progress& progress) {
-  constexpr std::size_t kBlock = 60;
-  constexpr std::size_t kMostPairs = 240;
+  constexpr std::size_t kMostBlocks = 4;
   Stopwatch a(setup(), first, shape);
   Stopwatch b(setup(), second, shape);
   a.warm_up();
   b.warm_up();
+  const std::size_t block = std::min(a.budget().pairs(), b.budget().pairs());
+  const std::size_t tell_every = samples_between_signs(a.sample_us() + b.sample_us());
   Random random(cases_.inputs(shape, 0).seed);
-  const std::size_t doubted = random.below(kBlock);
+  const std::size_t doubted = random.below(block);
   PairSamples samples;
   PairResult result;
   const auto doubt = [&](Stopwatch::Doubt what) {
@@ -181,9 +207,9 @@ PairResult TimingGate::compare_pair(const LoadedKernel& first, const LoadedKerne
     }
   };
   const auto is_over = [&] { return a.fault() || b.fault() || result.rejection; };
-  while (!is_over() && samples.size() < kMostPairs) {
-    progress("confirming on shape " + shape.name);
-    for (std::size_t i = 0; i < kBlock && !is_over(); ++i) {
+  while (!is_over() && samples.size() < kMostBlocks * block) {
+    for (std::size_t i = 0; i < block && !is_over(); ++i) {
+      if (i % tell_every == 0) progress("confirming on shape " + shape.name);
       const bool first_leads = i % 2 == 0;
       const double early = first_leads ? a.sample() : b.sample();
       const double late = first_leads ? b.sample() : a.sample();
@@ -192,7 +218,7 @@ PairResult TimingGate::compare_pair(const LoadedKernel& first, const LoadedKerne
       if (samples.size() == doubted + 1) doubt(Stopwatch::Doubt::kPoison);
     }
     if (is_over()) break;
-    samples.summarize_into(result, samples.size() == kBlock ? kPairZ : kLaterPairZ);
+    samples.summarize_into(result, samples.size() == block ? kPairZ : kLaterPairZ);
     // More pairs only where there seems to be a difference that these do not prove.
     if (result.verdict() != 0 || std::fabs(result.ratio - 1) <= kLeastEffect) break;
   }

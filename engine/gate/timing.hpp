@@ -40,9 +40,10 @@ struct PairResult {
 class TimingGate {
  public:
   /// All references must outlive this. `fresh_case`: index of cases that kernels meet here only.
-  TimingGate(Device& device, const Problem& problem, CaseSet& cases, OutputJudge& judge,
+  TimingGate(BufferWork& work, const Problem& problem, CaseSet& cases, OutputJudge& judge,
              std::size_t fresh_case, const TimingOptions& options)
-      : device_(device),
+      : work_(work),
+        device_(work.device()),
         problem_(problem),
         cases_(cases),
         judge_(judge),
@@ -59,13 +60,15 @@ class TimingGate {
 
  private:
   [[nodiscard]] Stopwatch::Setup setup() const {
-    return {device_, problem_, cases_, judge_, options_, fresh_case_};
+    return {work_, problem_, cases_, judge_, options_, fresh_case_};
   }
   [[nodiscard]] TimingResult predict(const LoadedKernel& kernel, const Shape& shape);
   [[nodiscard]] TimingResult measure(const LoadedKernel& kernel, const Shape& shape,
                                      const Progress& progress);
+  [[nodiscard]] StoppingOptions stopping_for(const Stopwatch& stopwatch) const;
   [[nodiscard]] std::optional<Rejection> too_fast(const Timing& timing, const Shape& shape) const;
 
+  BufferWork& work_;
   Device& device_;
   const Problem& problem_;
   CaseSet& cases_;

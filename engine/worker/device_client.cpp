@@ -81,8 +81,8 @@ void DeviceClient::set_up(const SessionSetup& setup) {
   (void)call_surely(*setup_);
 }
 
-void DeviceClient::submit_check(const KernelUnderTest& kernel) {
-  submit({{"op", "check"}, {"kernel", kernel}});
+void DeviceClient::submit_check(const KernelUnderTest& kernel, Effort effort) {
+  submit({{"op", "check"}, {"kernel", kernel}, {"effort", to_string(effort)}});
 }
 
 void DeviceClient::submit_time(const KernelUnderTest& kernel, double give_up_us) {

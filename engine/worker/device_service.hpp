@@ -35,7 +35,7 @@ class DeviceService {
   /// Sets the problem for all requests that follow. Throws when it is refused.
   virtual void set_up(const SessionSetup& setup) = 0;
 
-  virtual void submit_check(const KernelUnderTest& kernel) = 0;
+  virtual void submit_check(const KernelUnderTest& kernel, Effort effort) = 0;
   virtual void submit_time(const KernelUnderTest& kernel, double give_up_us) = 0;
   virtual void submit_compare(const KernelUnderTest& first, const KernelUnderTest& second) = 0;
 

@@ -193,7 +193,8 @@ class DeviceServer {
       channel_.send({{"progress", step}});
     };
     if (op == "check") {
-      return session_->check(request.at("kernel").get<KernelUnderTest>(), progress);
+      return session_->check(request.at("kernel").get<KernelUnderTest>(),
+                             effort_from_string(request.at("effort").get<std::string>()), progress);
     }
     if (op == "time") {
       return session_->time(request.at("kernel").get<KernelUnderTest>(),

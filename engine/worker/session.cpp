@@ -9,6 +9,11 @@ namespace {
 
 constexpr std::size_t kKernelsKept = 8;  // the elite, the control and the newest
 
+std::unique_ptr<BufferWork> work_on(Device& device, const KernelImage& check_kernels) {
+  return check_kernels.entry.empty() ? make_host_work(device)
+                                     : make_device_work(device, check_kernels);
+}
+
 }  // namespace
 
 Session::Session(Device& device, const SessionSetup& setup)
@@ -18,9 +23,10 @@ Session::Session(Device& device, const SessionSetup& setup)
       timed_(problem_.shape(setup.shape)),
       timing_(setup.timing),
       fresh_case_(std::max(setup.correctness.seeds, setup.timing.input_sets)),
-      cases_(device, problem_, load_reference(setup.reference), setup.check_seed),
-      judge_(problem_),
-      correctness_(device, problem_, cases_, judge_, setup.correctness) {}
+      work_(work_on(device, setup.check_kernels)),
+      cases_(*work_, problem_, load_reference(setup.reference), setup.check_seed),
+      judge_(*work_, problem_),
+      correctness_(*work_, problem_, cases_, judge_, setup.correctness) {}
 
 KernelId Session::load_reference(const KernelImage& image) {
   const auto loaded = device_.load(image);
@@ -41,7 +47,6 @@ std::variant<LoadedKernel, Fault> Session::loaded(const KernelUnderTest& kernel)
   const auto loaded = device_.load(kernel.image);
   if (const auto* fault = std::get_if<Fault>(&loaded)) return *fault;
   if (kernels_.size() >= kKernelsKept) {
-    judge_.forget(kernels_.front().kernel.id);
     device_.unload(kernels_.front().kernel.id);
     kernels_.erase(kernels_.begin());
   }
@@ -49,14 +54,15 @@ std::variant<LoadedKernel, Fault> Session::loaded(const KernelUnderTest& kernel)
   return kernels_.back().kernel;
 }
 
-CorrectnessResult Session::check(const KernelUnderTest& kernel, const Progress& progress) {
+CorrectnessResult Session::check(const KernelUnderTest& kernel, Effort effort,
+                                 const Progress& progress) {
   progress("loading the kernel");
   const auto ready = loaded(kernel);
   if (const auto* fault = std::get_if<Fault>(&ready)) {
     return {{}, Rejection{Gate::kCorrectness, fault->reason, fault->detail}, fault->device_lost};
   }
   return correctness_.check(std::get<LoadedKernel>(ready), problem_.checked_shapes(timed_, spec_),
-                            progress);
+                            effort, progress);
 }
 
 TimingResult Session::time(const KernelUnderTest& kernel, double give_up_us,
@@ -67,7 +73,7 @@ TimingResult Session::time(const KernelUnderTest& kernel, double give_up_us,
   }
   TimingOptions options = timing_;
   options.stopping.give_up_us = give_up_us;
-  TimingGate gate(device_, problem_, cases_, judge_, fresh_case_, options);
+  TimingGate gate(*work_, problem_, cases_, judge_, fresh_case_, options);
   const auto& kernel_ready = std::get<LoadedKernel>(ready);
   TimingResult result = gate.time(kernel_ready, timed_, progress);
   if (result.rejection || device_.info().time_kind == TimeKind::kPredicted) return result;
@@ -96,7 +102,7 @@ PairResult Session::compare_pair(const KernelUnderTest& first, const KernelUnder
       return failed;
     }
   }
-  TimingGate gate(device_, problem_, cases_, judge_, fresh_case_, timing_);
+  TimingGate gate(*work_, problem_, cases_, judge_, fresh_case_, timing_);
   return gate.compare_pair(std::get<LoadedKernel>(a), std::get<LoadedKernel>(b), timed_, progress);
 }
 

@@ -17,6 +17,7 @@ struct SessionSetup {
   std::string template_name;
   std::string shape;  ///< timed
   KernelImage reference;
+  KernelImage check_kernels;  ///< of check_kernels.cu; without an entry the host checks
   std::uint64_t check_seed = 0;
   CorrectnessOptions correctness;
   TimingOptions timing;
@@ -35,10 +36,11 @@ class Session {
   /// `device` must outlive the session. Throws CudaError when the reference does not load.
   Session(Device& device, const SessionSetup& setup);
 
-  [[nodiscard]] CorrectnessResult check(const KernelUnderTest& kernel, const Progress& progress);
+  [[nodiscard]] CorrectnessResult check(const KernelUnderTest& kernel, Effort effort,
+                                        const Progress& progress);
 
   /// Times the kernel, and checks it once more after as many launches as it sees in production.
-  /// Gives up early on one slower than `give_up_us`.
+  /// Gives up early on one that is surely slower than `give_up_us`.
   [[nodiscard]] TimingResult time(const KernelUnderTest& kernel, double give_up_us,
                                   const Progress& progress);
 
@@ -61,6 +63,7 @@ class Session {
   const Shape& timed_;
   TimingOptions timing_;
   std::size_t fresh_case_;
+  std::unique_ptr<BufferWork> work_;
   CaseSet cases_;
   OutputJudge judge_;
   CorrectnessGate correctness_;

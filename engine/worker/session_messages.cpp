@@ -24,6 +24,7 @@ void to_json(nlohmann::json& json, const SessionSetup& setup) {
           {"template", setup.template_name},
           {"shape", setup.shape},
           {"reference", setup.reference},
+          {"check_kernels", setup.check_kernels},
           {"check_seed", setup.check_seed},
           {"seeds", setup.correctness.seeds},
           {"flops_for_all_seeds", setup.correctness.flops_for_all_seeds},
@@ -43,6 +44,7 @@ void from_json(const nlohmann::json& json, SessionSetup& setup) {
   json.at("template").get_to(setup.template_name);
   json.at("shape").get_to(setup.shape);
   json.at("reference").get_to(setup.reference);
+  json.at("check_kernels").get_to(setup.check_kernels);
   json.at("check_seed").get_to(setup.check_seed);
   json.at("seeds").get_to(setup.correctness.seeds);
   json.at("flops_for_all_seeds").get_to(setup.correctness.flops_for_all_seeds);
@@ -67,7 +69,9 @@ void from_json(const nlohmann::json& json, KernelUnderTest& kernel) {
 }
 
 void to_json(nlohmann::json& json, const CorrectnessResult& result) {
-  json = {{"checks", result.checks}, {"device_lost", result.device_lost}};
+  json = {{"checks", result.checks},
+          {"device_lost", result.device_lost},
+          {"complete", result.complete}};
   put_optional(json, "rejection", result.rejection);
 }
 
@@ -75,6 +79,7 @@ void from_json(const nlohmann::json& json, CorrectnessResult& result) {
   json.at("checks").get_to(result.checks);
   result.rejection = get_optional<Rejection>(json, "rejection");
   json.at("device_lost").get_to(result.device_lost);
+  json.at("complete").get_to(result.complete);
 }
 
 void to_json(nlohmann::json& json, const TimingResult& result) {

@@ -49,6 +49,7 @@ class FakeDevice final : public Device {
   [[nodiscard]] const DeviceInfo& info() const override { return options_.info; }
   BufferId allocate(const BufferSpec& spec) override;
   void release(BufferId buffer) override;
+  [[nodiscard]] BufferSpec spec(BufferId buffer) const override { return buffers_.at(buffer).spec; }
   void upload(BufferId buffer, std::span<const std::byte> data) override;
   void download(BufferId buffer, std::span<std::byte> data) override;
   void copy(BufferId to, BufferId from) override;

@@ -90,13 +90,14 @@ double FakeDeviceService::time_of(const Program& program) const {
   return behaviour_.time_us ? behaviour_.time_us(program) : planted_time_us(program, 0);
 }
 
-void FakeDeviceService::submit_check(const KernelUnderTest& kernel) {
+void FakeDeviceService::submit_check(const KernelUnderTest& kernel, Effort effort) {
   const Program program = from_ptx(kernel.image.ptx);
   Reply reply{CorrectnessResult{{CheckResult{"mission", 1}}}};
-  if (behaviour_.check) {
-    std::visit([&](auto result) { reply.result = std::move(result); }, behaviour_.check(program));
-  }
-  begin("check " + text_of(program), behaviour_.check_ms, std::move(reply));
+  const bool full = effort == Effort::kFull && behaviour_.full_check;
+  const auto& check = full ? behaviour_.full_check : behaviour_.check;
+  if (check) std::visit([&](auto result) { reply.result = std::move(result); }, check(program));
+  begin((effort == Effort::kFull ? "full check " : "check ") + text_of(program),
+        behaviour_.check_ms, std::move(reply));
 }
 
 void FakeDeviceService::submit_time(const KernelUnderTest& kernel, double give_up_us) {
@@ -173,6 +174,12 @@ CandidateId MemoryStore::record_evaluation(RunId run, const EvaluationRecord& re
   write();
   evaluations_.push_back(record);
   return static_cast<CandidateId>(evaluations_.size());
+}
+
+void MemoryStore::record_full_checks(CandidateId candidate,
+                                     const std::vector<CheckResult>& checks) {
+  write();
+  evaluations_.at(static_cast<std::size_t>(candidate - 1)).checks = checks;
 }
 
 void MemoryStore::record_generation(RunId run, const GenerationRecord& record) {

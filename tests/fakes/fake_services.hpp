@@ -75,6 +75,8 @@ struct DeviceBehaviour {
   /// Microseconds of a kernel; by default planted_time_us().
   std::function<double(const Program&)> time_us = {};
   std::function<std::variant<CorrectnessResult, WorkerFailure>(const Program&)> check = {};
+  /// What a check that is no screening finds; by default the same.
+  std::function<std::variant<CorrectnessResult, WorkerFailure>(const Program&)> full_check = {};
   std::function<std::variant<PairResult, WorkerFailure>(const Program&, const Program&)> compare =
       {};
 };
@@ -87,7 +89,7 @@ class FakeDeviceService final : public DeviceService {
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
   void set_up(const SessionSetup& setup) override { setup_ = setup; }
-  void submit_check(const KernelUnderTest& kernel) override;
+  void submit_check(const KernelUnderTest& kernel, Effort effort) override;
   void submit_time(const KernelUnderTest& kernel, double give_up_us) override;
   void submit_compare(const KernelUnderTest& first, const KernelUnderTest& second) override;
   [[nodiscard]] std::optional<Reply> poll() override;
@@ -124,6 +126,7 @@ class MemoryStore final : public RunStore {
   [[nodiscard]] CompilationRecord compilation(CompilationId id) const override;
   CompilationId put_compilation(const CompilationRecord& record) override;
   CandidateId record_evaluation(RunId run, const EvaluationRecord& record) override;
+  void record_full_checks(CandidateId candidate, const std::vector<CheckResult>& checks) override;
   void record_generation(RunId run, const GenerationRecord& record) override;
   void record_confirmation(RunId run, const ConfirmationRecord& record) override;
   [[nodiscard]] std::vector<ConfirmationRecord> confirmations(RunId run) const override;

@@ -30,6 +30,8 @@ FILES = {
         "cases", "compare", "correctness", "damage", "expectation", "output_judge",
         "reference_audit", "resource", "sampled_check", "stopping_rule", "stopwatch", "timing",
         "workspace")},
+    **{f"engine/gate/{name}.cpp": [*GATE_TESTS, "card_test", "device_work_test"]
+       for name in ("check_slots", "device_work", "effort", "host_work", "trials")},
     "engine/device/guard.cpp": GATE_TESTS,
     "engine/device/arch_limits.cpp": GATE_TESTS,
     **{f"engine/device/virtual/{name}.cpp": [*GATE_TESTS, "virtual_nvrtc_test"]

@@ -81,7 +81,8 @@ void run(const Arguments& arguments) {
   const auto loaded = device->load({compiled.ptx, compiled.cubin, spec.entry});
   if (const auto* fault = std::get_if<Fault>(&loaded)) throw InputError(fault->reason);
   const LoadedKernel kernel{std::get<KernelId>(loaded), &spec, space.values(candidate)};
-  CaseSet cases(*device, problem, kernel.id, 1);  // the reference is never asked for
+  const auto work = make_host_work(*device);
+  CaseSet cases(*work, problem, kernel.id, 1);  // the reference is never asked for
   const CheckCase& data = cases.inputs(shape, 0);
   const auto made = Workspace::make(*device, problem, kernel, data);
   if (const auto* fault = std::get_if<Fault>(&made)) throw DeviceMemoryError(fault->reason);

@@ -50,17 +50,24 @@ class CudaDevice final : public Device {
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
   BufferId allocate(const BufferSpec& spec) override;
   void release(BufferId buffer) override;
+  [[nodiscard]] BufferSpec spec(BufferId buffer) const override { return buffers_.at(buffer).spec; }
   void upload(BufferId buffer, std::span<const std::byte> data) override;
   void download(BufferId buffer, std::span<std::byte> data) override;
   void copy(BufferId to, BufferId from) override;
   void fill(BufferId buffer, std::byte value) override;
   void poison(BufferId buffer, std::span<const std::byte> pattern) override;
   std::optional<std::string> guard_violation(BufferId buffer) override;
+  [[nodiscard]] std::size_t guard_bytes() const override { return kGuardBytes; }
   std::variant<KernelId, Fault> load(const KernelImage& image) override;
   void unload(KernelId kernel) override;
   [[nodiscard]] std::optional<std::string> variables_hash(KernelId kernel) const override;
   std::optional<Fault> launch(KernelId kernel, const LaunchConfig& config,
                               std::span<const KernelArgument> arguments) override;
+  std::optional<Fault> enqueue(KernelId kernel, const LaunchConfig& config,
+                               std::span<const KernelArgument> arguments) override;
+  std::optional<Fault> finish() override;
+  void download_later(BufferId buffer, std::span<std::byte> data) override;
+  [[nodiscard]] std::shared_ptr<std::byte[]> host_memory(std::size_t bytes) override;
   std::variant<GraphId, Fault> make_graph(
       KernelId kernel, const LaunchConfig& config,
       std::span<const std::vector<KernelArgument>> argument_sets, int launches) override;
@@ -80,6 +87,9 @@ class CudaDevice final : public Device {
   /// Why the kernel cannot take these arguments: the driver itself would read past them.
   [[nodiscard]] std::optional<Fault> mismatch(KernelId kernel,
                                               std::span<const KernelArgument> arguments) const;
+  /// For calls that only queue: an error that a launch queued before them made is kept for
+  /// finish(); any other is thrown.
+  void require_queued(CUresult result, const char* what);
   /// Host to device; the data are there when it returns.
   void copy_in(CUdeviceptr to, std::span<const std::byte> data);
   /// Device to host.
@@ -105,6 +115,8 @@ class CudaDevice final : public Device {
   std::map<GraphId, CUgraphExec> graphs_;
   std::uint32_t next_id_ = 1;
   BufferId flush_buffer_ = 0;
+  bool has_queued_ = false;            ///< launches since the last finish()
+  std::optional<Fault> queued_fault_;  ///< that a later call reported
 };
 
 CudaDevice::CudaDevice(int ordinal) : driver_(CudaDriver::open()) {
@@ -180,6 +192,13 @@ Fault CudaDevice::fault(CUresult result, const std::string& what) const {
 // Everything that is done to memory is queued on the stream that kernels run on, so that nothing
 // overtakes it; only what the host reads or gives away is waited for.
 
+void CudaDevice::require_queued(CUresult result, const char* what) {
+  if (result == CUDA_SUCCESS) return;
+  const Fault found = fault(result, "the kernel failed");
+  if (!has_queued_ || !found.device_lost) driver_.require(result, what);
+  if (!queued_fault_) queued_fault_ = found;
+}
+
 void CudaDevice::copy_in(CUdeviceptr to, std::span<const std::byte> data) {
   driver_.require(driver_.cuMemcpyHtoDAsync(to, data.data(), data.size(), stream_),
                   "cuMemcpyHtoDAsync");
@@ -231,12 +250,16 @@ BufferId CudaDevice::allocate(const BufferSpec& spec) {
   const Buffer buffer{spec, take_memory(spec.bytes + 2 * kGuardBytes, spec.name)};
   const BufferId id = next_id_++;
   buffers_[id] = buffer;
-  // The pattern repeats itself every two bytes.
+  // The pattern repeats itself every two bytes, and is set in words at even addresses.
   std::uint16_t word = 0;
   std::memcpy(&word, guard_pattern().data(), sizeof word);
   for (const CUdeviceptr zone : {buffer.base, buffer.data() + spec.bytes}) {
-    driver_.require(driver_.cuMemsetD16Async(zone, word, kGuardBytes / sizeof word, stream_),
-                    "cuMemsetD16Async");
+    if (zone % sizeof word != 0) {
+      copy_in(zone, guard_pattern());
+      continue;
+    }
+    require_queued(driver_.cuMemsetD16Async(zone, word, kGuardBytes / sizeof word, stream_),
+                   "cuMemsetD16Async");
   }
   return id;
 }
@@ -266,9 +289,9 @@ void CudaDevice::download(BufferId buffer, std::span<std::byte> data) {
 
 void CudaDevice::copy(BufferId to, BufferId from) {
   const Buffer& target = buffers_.at(to);
-  driver_.require(driver_.cuMemcpyDtoDAsync(target.data(), buffers_.at(from).data(),
-                                            target.spec.bytes, stream_),
-                  "cuMemcpyDtoDAsync");
+  require_queued(driver_.cuMemcpyDtoDAsync(target.data(), buffers_.at(from).data(),
+                                           target.spec.bytes, stream_),
+                 "cuMemcpyDtoDAsync");
 }
 
 void CudaDevice::fill(BufferId buffer, std::byte value) { poison(buffer, std::span(&value, 1)); }
@@ -288,15 +311,20 @@ void CudaDevice::poison(BufferId buffer, std::span<const std::byte> pattern) {
   } else if (pattern.size() == 4) {
     result = driver_.cuMemsetD32Async(data, word, bytes / 4, stream_);
   } else {
-    std::size_t done = std::min(pattern.size(), bytes);
-    copy_in(data, pattern.first(done));
-    // Each copy doubles what is there.
+    // The two halves of one element; each copy then doubles what is there.
+    std::uint32_t high = 0;
+    std::memcpy(&high, pattern.data() + sizeof word, sizeof high);
+    result = driver_.cuMemsetD32Async(data, word, 1, stream_);
+    if (result == CUDA_SUCCESS) {
+      result = driver_.cuMemsetD32Async(data + sizeof word, high, 1, stream_);
+    }
+    std::size_t done = pattern.size();
     for (std::size_t more = 0; done < bytes && result == CUDA_SUCCESS; done += more) {
       more = std::min(done, bytes - done);
       result = driver_.cuMemcpyDtoDAsync(data + done, data, more, stream_);
     }
   }
-  driver_.require(result, "filling a buffer");
+  require_queued(result, "filling a buffer");
 }
 
 std::optional<std::string> CudaDevice::guard_violation(BufferId buffer) {
@@ -395,14 +423,49 @@ CUresult CudaDevice::launch_on(CUstream stream, KernelId kernel, const LaunchCon
                                 config.dynamic_shared_bytes, stream, pointers.data(), nullptr);
 }
 
-std::optional<Fault> CudaDevice::launch(KernelId kernel, const LaunchConfig& config,
-                                        std::span<const KernelArgument> arguments) {
+std::optional<Fault> CudaDevice::enqueue(KernelId kernel, const LaunchConfig& config,
+                                         std::span<const KernelArgument> arguments) {
+  if (queued_fault_) return std::nullopt;  // finish() tells
   if (auto refused = mismatch(kernel, arguments)) return refused;
-  CUresult result = launch_on(stream_, kernel, config, arguments);
-  if (result != CUDA_SUCCESS) return fault(result, "the launch was refused");
-  result = driver_.cuCtxSynchronize();
+  const CUresult result = launch_on(stream_, kernel, config, arguments);
+  if (result != CUDA_SUCCESS) {
+    const Fault refused = fault(result, "the launch was refused");
+    // What loses the device may be the doing of a launch before this one.
+    if (!has_queued_ || !refused.device_lost) return refused;
+    queued_fault_ = fault(result, "the kernel failed");
+  }
+  has_queued_ = true;
+  return std::nullopt;
+}
+
+std::optional<Fault> CudaDevice::finish() {
+  // The whole device, not the stream: nothing that a kernel left running may go on.
+  const CUresult result = driver_.cuCtxSynchronize();
+  has_queued_ = false;
+  if (queued_fault_) return std::exchange(queued_fault_, std::nullopt);
   if (result != CUDA_SUCCESS) return fault(result, "the kernel failed");
   return std::nullopt;
+}
+
+std::optional<Fault> CudaDevice::launch(KernelId kernel, const LaunchConfig& config,
+                                        std::span<const KernelArgument> arguments) {
+  if (auto refused = enqueue(kernel, config, arguments)) return refused;
+  return finish();
+}
+
+void CudaDevice::download_later(BufferId buffer, std::span<std::byte> data) {
+  require_queued(
+      driver_.cuMemcpyDtoHAsync(data.data(), buffers_.at(buffer).data(), data.size(), stream_),
+      "cuMemcpyDtoHAsync");
+}
+
+std::shared_ptr<std::byte[]> CudaDevice::host_memory(std::size_t bytes) {
+  // Page-locked, so that a copy is queued like everything else and what has arrived stays when the
+  // context is lost.
+  void* memory = nullptr;
+  driver_.require(driver_.cuMemHostAlloc(&memory, bytes, 0), "cuMemHostAlloc");
+  return {static_cast<std::byte*>(memory),
+          [free = driver_.cuMemFreeHost](std::byte* data) { free(data); }};
 }
 
 std::variant<GraphId, Fault> CudaDevice::make_graph(
@@ -437,6 +500,7 @@ std::variant<double, Fault> CudaDevice::run_graph(GraphId graph) {
   driver_.require(driver_.cuEventRecord(stop_, stream_), "cuEventRecord");
   // The whole device, not the stream: work hidden on another stream must not go uncounted.
   const CUresult result = driver_.cuCtxSynchronize();
+  has_queued_ = false;
   if (result != CUDA_SUCCESS) return fault(result, "the kernel failed while it was timed");
   float milliseconds = 0;
   driver_.require(driver_.cuEventElapsedTime(&milliseconds, start_, stop_), "cuEventElapsedTime");

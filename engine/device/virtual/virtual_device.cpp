@@ -93,6 +93,11 @@ class Implementation : public VirtualDevice {
     buffers_.erase(buffer);
   }
 
+  [[nodiscard]] BufferSpec spec(BufferId buffer) const override {
+    const GlobalBuffer& source = at(buffer);
+    return {source.name, source.bytes, source.writable};
+  }
+
   void upload(BufferId buffer, std::span<const std::byte> data) override {
     GlobalBuffer& target = at(buffer);
     if (data.size() > target.bytes)

@@ -87,12 +87,15 @@ TEST(Elite, StopsClimbingAtTheFirstItDoesNotBeat) {
   EXPECT_THAT(ids(elite), ElementsAre(1, 2, 4));
 }
 
-TEST(Elite, GivesUpAtTwiceTheLastOnceFull) {
+TEST(Elite, GivesUpOnWhatIsSlowerThanTheLastOnceFull) {
   Elite elite(2);
   elite.consider(member(1, 10), by_time);
   EXPECT_EQ(elite.give_up_us(), std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(elite.has_a_chance(1000));
   elite.consider(member(2, 15), by_time);
-  EXPECT_EQ(elite.give_up_us(), 30);
+  EXPECT_EQ(elite.give_up_us(), 15);
+  EXPECT_TRUE(elite.has_a_chance(15.2));  // times of different minutes drift
+  EXPECT_FALSE(elite.has_a_chance(15.4));
 }
 
 TEST(Elite, AnIncumbentThatFailsLeavesAndTheChallengerGoesOn) {

@@ -300,6 +300,67 @@ TEST(Tuner, AKernelThatFailsBesideOthersAndAloneLeavesTheElite) {
   }
 }
 
+/// Screened kernels; all checks find that those with 128 threads are wrong.
+fake::DeviceBehaviour screening() {
+  fake::DeviceBehaviour behaviour;
+  behaviour.check = [](const fake::Program&) {
+    CorrectnessResult result{{CheckResult{"mission", 1}}};
+    result.complete = false;
+    return result;
+  };
+  behaviour.full_check = [](const fake::Program& program) {
+    CorrectnessResult result{{CheckResult{"mission", 1}, CheckResult{"mission", 2}}};
+    if (program.number("THREADS", 0) == 128) {
+      result.rejection = Rejection{Gate::kCorrectness, "wrong on seed 2"};
+    }
+    return result;
+  };
+  return behaviour;
+}
+
+TEST(Tuner, NoKernelEntersTheEliteOnAScreeningAlone) {
+  fake::MemoryStore store;
+  World world(store, screening(), 1, "distinct");
+  (void)run_all(world, store, options_for(6, 8));
+  ASSERT_FALSE(store.withdrawals(kRun).empty());
+  for (const WithdrawalRecord& withdrawal : store.withdrawals(kRun)) {
+    EXPECT_EQ(withdrawal.why.reason, "wrong on seed 2");
+    EXPECT_THAT(store.evaluation(withdrawal.candidate).config_json, HasSubstr("\"THREADS\":128"));
+  }
+  std::size_t members = 0;
+  for (const StoredGeneration& generation : store.generations()) {
+    for (const EliteEntry& entry : generation.record.elite) {
+      const EvaluationRecord& record = store.evaluation(entry.candidate);
+      EXPECT_THAT(record.config_json, testing::Not(HasSubstr("\"THREADS\":128")));
+      EXPECT_EQ(record.checks.size(), 2U) << "what is told of it is what was done";
+      ++members;
+    }
+  }
+  EXPECT_GT(members, 3U);
+  std::size_t full = 0;
+  for (const std::string& request : world.device->requests()) {
+    full += request.starts_with("full check") ? 1 : 0;
+  }
+  EXPECT_LT(full, store.evaluations().size() / 2) << "only of those that had a chance";
+}
+
+TEST(Tuner, AScreenedRunThatWasKilledEndsAsTheOneThatWasNot) {
+  fake::MemoryStore whole;
+  World world(whole, screening(), 1, "distinct");
+  const TunerOptions options = options_for(3, 8);
+  ASSERT_EQ(run_all(world, whole, options), TunerEnd::kFinished);
+  for (std::size_t write = 1; write <= whole.writes(); ++write) {
+    fake::MemoryStore store;
+    store.fail_at(write);
+    World killed(store, screening(), write, "distinct");
+    EXPECT_THROW((void)run_all(killed, store, options), DbError);
+    store.fail_at(0);
+    World resumed(store, screening(), write, "distinct");
+    EXPECT_EQ(run_all(resumed, store, options), TunerEnd::kFinished);
+    EXPECT_EQ(story(store), story(whole)) << "killed at write " << write;
+  }
+}
+
 TEST(Tuner, ASpaceWithoutMoreCandidatesEndsTheRun) {
   fake::MemoryStore store;
   World world(store, {}, 1, "planted_duels");

@@ -5,8 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "tests/engine/gate/gate_fixture.hpp"
@@ -202,7 +204,8 @@ TEST(CorrectnessGate, RejectsAKernelThatKnowsOneSeed) {
   GateFixture fixture;
   const CheckCase& known = fixture.cases->get(fixture.problem.shape("small"), 0);
   float first = 0;
-  std::memcpy(&first, known.inputs[kX].data(), sizeof first);
+  const std::vector<std::byte> input = fixture.work->content(*known.inputs[kX]);
+  std::memcpy(&first, input.data(), sizeof first);
   const auto result =
       fixture.check(fixture.load("knows", right_and([first](const Launch& launch, float* y, int n) {
                                    if (launch.buffer<float>(kX)[0] != first)
@@ -223,11 +226,13 @@ TEST(CorrectnessGate, RejectsAKernelThatKnowsOneShape) {
 
 TEST(CorrectnessGate, InputsDependOnTheRunsSeed) {
   GateFixture fixture;
-  CaseSet other(*fixture.device, fixture.problem, 1, 2025);
   const Shape& shape = fixture.problem.shape("small");
-  EXPECT_NE(fixture.cases->get(shape, 0).inputs, other.get(shape, 0).inputs);
-  CaseSet same(*fixture.device, fixture.problem, 1, 2024);
-  EXPECT_EQ(fixture.cases->get(shape, 0).inputs, same.get(shape, 0).inputs);
+  const auto input_of = [&](std::uint64_t seed) {
+    CaseSet cases(*fixture.work, fixture.problem, 1, seed);
+    return fixture.work->content(*cases.get(shape, 0).inputs[kX]);
+  };
+  EXPECT_NE(input_of(2024), input_of(2025));
+  EXPECT_EQ(input_of(2024), input_of(2024));
 }
 
 TEST(CorrectnessGate, ReadingBehindAnInputPoisonsTheResult) {
@@ -280,6 +285,68 @@ TEST(CorrectnessGate, LargeShapesMayBeCheckedWithOneSeed) {
   EXPECT_EQ(result.checks.size(), 6U);  // five of the small shape, one of the large
 }
 
+/// A screening on a clock that the kernel moves: `ms` a launch on the timed shape.
+struct Screening {
+  explicit Screening(double ms, Effort effort = Effort::kScreening) {
+    double now = 0;
+    const LoadedKernel kernel = fixture.load("k", [&](const Launch& launch) {
+      const bool is_timed = launch.scalar<int>(kN) == 1000;
+      now += is_timed ? ms : 0.01;
+      launches += is_timed ? 1 : 0;
+      return GateFixture::honest(launch);
+    });
+    result = fixture.check(kernel, {.now_ms = [&] { return now; }}, effort);
+  }
+
+  [[nodiscard]] std::ptrdiff_t seeds_of(const std::string& shape) const {
+    return std::ranges::count(result.checks, shape, &CheckResult::shape);
+  }
+
+  GateFixture fixture;
+  int launches = 0;
+  CorrectnessResult result;
+};
+
+TEST(CorrectnessGate, AScreeningOfShortLaunchesIsComplete) {
+  const Screening screening(0.9);
+  EXPECT_TRUE(screening.result.complete);
+  EXPECT_EQ(screening.launches, 6);
+  EXPECT_EQ(screening.seeds_of("timed"), 5);
+}
+
+TEST(CorrectnessGate, AScreeningMakesFewLongLaunchesAndSaysSo) {
+  const std::map<double, std::pair<int, int>> launches_and_seeds = {
+      {1.2, {6, 5}}, {2.0, {5, 4}}, {4.0, {2, 1}}, {9.0, {2, 1}}, {40.0, {2, 1}}, {100.0, {1, 1}}};
+  for (const auto& [ms, expected] : launches_and_seeds) {
+    const Screening screening(ms);
+    EXPECT_EQ(reason_of(screening.result), "passed");
+    EXPECT_EQ(screening.launches, expected.first) << ms;
+    EXPECT_EQ(screening.seeds_of("timed"), expected.second) << ms;
+    EXPECT_EQ(screening.seeds_of("small"), 5) << ms;
+    EXPECT_EQ(screening.result.complete, expected.first == 6) << ms;
+  }
+}
+
+TEST(CorrectnessGate, AFirstLaunchThatTakesLongerIsNoReasonToScreenLess) {
+  GateFixture fixture;
+  double now = 0;
+  const LoadedKernel kernel = fixture.load("k", [&](const Launch& launch) {
+    now += launch.number == 0 ? 30 : 0.01;  // loaded when it is launched
+    return GateFixture::honest(launch);
+  });
+  const CorrectnessResult result =
+      fixture.check(kernel, {.now_ms = [&] { return now; }}, Effort::kScreening);
+  EXPECT_TRUE(result.complete);
+  EXPECT_EQ(result.checks.size(), 10U);
+}
+
+TEST(CorrectnessGate, AFullCheckLeavesNothingOut) {
+  const Screening full(100, Effort::kFull);
+  EXPECT_TRUE(full.result.complete);
+  EXPECT_EQ(full.launches, 6);
+  EXPECT_EQ(full.seeds_of("timed"), 5);
+}
+
 TEST(CorrectnessGate, LeavesNoWorkspaceBehind) {
   GateFixture fixture;
   (void)fixture.check(fixture.load("honest", GateFixture::honest));
@@ -291,9 +358,9 @@ TEST(CorrectnessGate, LeavesNoWorkspaceBehind) {
 
 TEST(CorrectnessGate, NoShapeIsNoVerdict) {
   GateFixture fixture;
-  CorrectnessGate gate(*fixture.device, fixture.problem, *fixture.cases, fixture.judge, {});
-  const auto result =
-      gate.check(fixture.load("honest", GateFixture::honest), {}, [](const std::string&) {});
+  CorrectnessGate gate(*fixture.work, fixture.problem, *fixture.cases, fixture.judge, {});
+  const auto result = gate.check(fixture.load("honest", GateFixture::honest), {}, Effort::kFull,
+                                 [](const std::string&) {});
   EXPECT_EQ(reason_of(result), "no shape was checked");
 }
 
@@ -301,7 +368,7 @@ TEST(OutputJudge, WithoutAnElementNothingIsRight) {
   GateFixture fixture;
   const LoadedKernel kernel = fixture.load("honest", GateFixture::honest);
   const CheckCase& data = fixture.cases->get(fixture.problem.shape("small"), 0);
-  const OutputJudge::Verdict verdict = fixture.judge.judge(kernel, data, Outputs(4));
+  const OutputJudge::Verdict verdict = fixture.judge.judge(fixture.judge.look(kernel, data, {}));
   EXPECT_EQ(verdict.violation.value_or("right"), "no element of any output was compared");
 }
 

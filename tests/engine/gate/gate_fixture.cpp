@@ -78,11 +78,12 @@ GateFixture::GateFixture(const std::string& dtype, bool deterministic, TimeKind 
         write_file(folder.path() / "line.cu", "");
         return Problem::parse(problem_json(dtype, deterministic).dump(), folder.path());
       }()),
-      judge(problem) {
+      work(make_host_work(*device)),
+      judge(*work, problem) {
   kernels["reference"] = dtype == "u8" ? byte_reference : honest;
   const auto reference = device->load({fake::to_ptx({"reference", {}}), "", "reference"});
   constexpr std::uint64_t kSeed = 2024;
-  cases = std::make_unique<CaseSet>(*device, problem, std::get<KernelId>(reference), kSeed);
+  cases = std::make_unique<CaseSet>(*work, problem, std::get<KernelId>(reference), kSeed);
 }
 
 LoadedKernel GateFixture::load(const std::string& name, fake::Kernel kernel) {
@@ -91,10 +92,10 @@ LoadedKernel GateFixture::load(const std::string& name, fake::Kernel kernel) {
   return {std::get<KernelId>(loaded), &problem.templates.front(), {}};
 }
 
-CorrectnessResult GateFixture::check(const LoadedKernel& kernel,
-                                     const CorrectnessOptions& options) {
-  CorrectnessGate gate(*device, problem, *cases, judge, options);
-  return gate.check(kernel, {&problem.shape("timed"), &problem.shape("small")},
+CorrectnessResult GateFixture::check(const LoadedKernel& kernel, const CorrectnessOptions& options,
+                                     Effort effort) {
+  CorrectnessGate gate(*work, problem, *cases, judge, options);
+  return gate.check(kernel, {&problem.shape("timed"), &problem.shape("small")}, effort,
                     [](const std::string&) {});
 }
 

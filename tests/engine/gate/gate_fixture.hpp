@@ -27,11 +27,12 @@ class GateFixture {
 
   /// The correctness gate over all shapes.
   [[nodiscard]] CorrectnessResult check(const LoadedKernel& kernel,
-                                        const CorrectnessOptions& options = {});
+                                        const CorrectnessOptions& options = {},
+                                        Effort effort = Effort::kFull);
 
   [[nodiscard]] TimingGate timing(const TimingOptions& options = {}) {
     constexpr std::size_t kFreshCase = 5;
-    return {*device, problem, *cases, judge, kFreshCase, options};
+    return {*work, problem, *cases, judge, kFreshCase, options};
   }
 
   /// The honest kernel for f32.
@@ -43,6 +44,7 @@ class GateFixture {
   std::function<double(const fake::Program&, std::int64_t)> time_us;
   std::unique_ptr<fake::FakeDevice> device;
   Problem problem;
+  std::unique_ptr<BufferWork> work;
   std::unique_ptr<CaseSet> cases;
   OutputJudge judge;
 };

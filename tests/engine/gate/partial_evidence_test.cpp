@@ -77,12 +77,13 @@ class PartialEvidence : public testing::Test {
   [[nodiscard]] std::string reason_of(const std::string& ptx, int rows) const {
     const Problem rows_problem = problem(problem_json(rows));
     const auto device = open_virtual_device("virtual:l4", {.threads = 1});
-    CaseSet cases(*device, rows_problem, load(*device, kernel()), 1);
+    const auto work = make_host_work(*device);
+    CaseSet cases(*work, rows_problem, load(*device, kernel()), 1);
     const LoadedKernel loaded = {load(*device, ptx), &rows_problem.templates.front(), {}};
-    OutputJudge judge(rows_problem);
-    CorrectnessGate gate(*device, rows_problem, cases, judge, {.flops_of_whole_grids = 4096});
+    OutputJudge judge(*work, rows_problem);
+    CorrectnessGate gate(*work, rows_problem, cases, judge, {.flops_of_whole_grids = 4096});
     const CorrectnessResult result =
-        gate.check(loaded, {&rows_problem.shape("only")}, [](const std::string&) {});
+        gate.check(loaded, {&rows_problem.shape("only")}, Effort::kFull, [](const std::string&) {});
     return result.rejection ? result.rejection->reason : "passed";
   }
 

@@ -79,11 +79,12 @@ class Sampled : public testing::Test {
     const Problem problem =
         Problem::parse(problem_json(independent, cta_of_row).dump(), folder_.path());
     const auto device = open_virtual_device("virtual:l4", {.threads = 2});
-    CaseSet cases(*device, problem, load(*device, kernel()), seed);
+    const auto work = make_host_work(*device);
+    CaseSet cases(*work, problem, load(*device, kernel()), seed);
     const LoadedKernel loaded = {load(*device, ptx), &problem.templates.front(), {}};
-    OutputJudge judge(problem);
-    CorrectnessGate gate(*device, problem, cases, judge, {.flops_of_whole_grids = 4096});
-    return gate.check(loaded, {&problem.shape("long")}, [](const std::string&) {});
+    OutputJudge judge(*work, problem);
+    CorrectnessGate gate(*work, problem, cases, judge, {.flops_of_whole_grids = 4096});
+    return gate.check(loaded, {&problem.shape("long")}, Effort::kFull, [](const std::string&) {});
   }
 
   static KernelId load(Device& device, const std::string& ptx) {

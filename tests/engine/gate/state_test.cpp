@@ -104,7 +104,7 @@ TEST(Aged, KernelsTimedTooSeldomAreLaunchedOften) {
     const LoadedKernel kernel = fixture.load("tired", [&](const Launch& launch) {
       return launches++ < limit ? GateFixture::honest(launch) : std::optional<Fault>();
     });
-    CorrectnessGate gate(*fixture.device, fixture.problem, *fixture.cases, fixture.judge, {});
+    CorrectnessGate gate(*fixture.work, fixture.problem, *fixture.cases, fixture.judge, {});
     EXPECT_NE(reason_of(gate.check_aged(
                   kernel, {&fixture.problem.shape("timed"), &fixture.problem.shape("small")},
                   kAgedLaunches, [](const std::string&) {})),
@@ -114,7 +114,7 @@ TEST(Aged, KernelsTimedTooSeldomAreLaunchedOften) {
 
 TEST(Aged, AFaultOrTooLittleMemoryIsTheReason) {
   const auto aged = [](GateFixture& fixture, const LoadedKernel& kernel) {
-    CorrectnessGate gate(*fixture.device, fixture.problem, *fixture.cases, fixture.judge, {});
+    CorrectnessGate gate(*fixture.work, fixture.problem, *fixture.cases, fixture.judge, {});
     return gate.check_aged(kernel, {&fixture.problem.shape("small")}, kAgedLaunches,
                            [](const std::string&) {});
   };
@@ -181,11 +181,13 @@ class VirtualState : public testing::Test {
     Problem& problem = fixture.problem;
     problem.reference.launch.grid.clear();
     problem.reference.launch.grid.emplace_back("ceil_div(N, 32)");
-    CaseSet cases(*device, problem, load(kernel("")), 3);
+    const auto work = make_host_work(*device);
+    CaseSet cases(*work, problem, load(kernel("")), 3);
     const LoadedKernel loaded = {load(kernel(first)), &problem.templates.front(), {}};
-    OutputJudge judge(problem);
-    CorrectnessGate gate(*device, problem, cases, judge, {});
+    OutputJudge judge(*work, problem);
+    CorrectnessGate gate(*work, problem, cases, judge, {});
     return reason_of(gate.check(loaded, {&problem.shape("small"), &problem.shape("timed")},
+                                Effort::kFull,
                                 [&](const std::string& step) { steps_.push_back(step); }));
   }
 
@@ -276,7 +278,7 @@ class InOut : public testing::Test {
     y.direction = Direction::kInOut;
     y.generator = fixture_.problem.arguments[kX].generator;
     const LoadedKernel reference = fixture_.load("added", honest);
-    fixture_.cases = std::make_unique<CaseSet>(*fixture_.device, fixture_.problem, reference.id, 7);
+    fixture_.cases = std::make_unique<CaseSet>(*fixture_.work, fixture_.problem, reference.id, 7);
   }
 
   std::string checked(const fake::Kernel& kernel) {

@@ -47,7 +47,7 @@ class DeviceClientTest : public testing::Test {
   }
 
   CorrectnessResult check(const std::string& bug) {
-    client_.submit_check(kernel(bug));
+    client_.submit_check(kernel(bug), Effort::kFull);
     return std::get<CorrectnessResult>(client_.wait().result);
   }
 
@@ -69,7 +69,7 @@ TEST_F(DeviceClientTest, ChecksTimesAndCompares) {
 }
 
 TEST_F(DeviceClientTest, AHangIsKilledAndTheNextRequestWorks) {
-  client_.submit_check(kernel("never_returns"));
+  client_.submit_check(kernel("never_returns"), Effort::kFull);
   EXPECT_TRUE(client_.is_busy());
   const DeviceClient::Reply reply = client_.wait();
   ASSERT_TRUE(std::holds_alternative<WorkerFailure>(reply.result));
@@ -84,7 +84,7 @@ TEST_F(DeviceClientTest, AHangIsKilledAndTheNextRequestWorks) {
 }
 
 TEST_F(DeviceClientTest, ACrashIsToldAndTheNextRequestWorks) {
-  client_.submit_check(kernel("crashes"));
+  client_.submit_check(kernel("crashes"), Effort::kFull);
   const DeviceClient::Reply reply = client_.wait();
   ASSERT_TRUE(std::holds_alternative<WorkerFailure>(reply.result));
   EXPECT_THAT(std::get<WorkerFailure>(reply.result).reason,
@@ -126,7 +126,7 @@ TEST_F(DeviceClientTest, AKernelThatEndsTwoWorkersIsBlamed) {
                                  std::pair("eats_memory", "ran out of memory"),
                                  std::pair("crashes", "took its process down (signal 6")}) {
     events_.clear();
-    client_.submit_check(kernel(bug));
+    client_.submit_check(kernel(bug), Effort::kFull);
     const DeviceClient::Reply reply = client_.wait();
     ASSERT_TRUE(std::holds_alternative<WorkerFailure>(reply.result)) << bug;
     EXPECT_THAT(std::get<WorkerFailure>(reply.result).reason,
@@ -137,10 +137,10 @@ TEST_F(DeviceClientTest, AKernelThatEndsTwoWorkersIsBlamed) {
 }
 
 TEST_F(DeviceClientTest, AnErrorOfTheMachineEndsTheRunOnlyWhileNothingHasWorked) {
-  client_.submit_check(kernel("fails_on_the_host"));
+  client_.submit_check(kernel("fails_on_the_host"), Effort::kFull);
   EXPECT_THROW((void)client_.wait(), Error);
   EXPECT_FALSE(check("none").rejection);
-  client_.submit_check(kernel("fails_on_the_host"));
+  client_.submit_check(kernel("fails_on_the_host"), Effort::kFull);
   const DeviceClient::Reply reply = client_.wait();
   ASSERT_TRUE(std::holds_alternative<WorkerFailure>(reply.result));
   EXPECT_THAT(std::get<WorkerFailure>(reply.result).reason,

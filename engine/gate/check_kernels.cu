@@ -1,0 +1,422 @@
+// What judges outputs on a device that measures: the same figures as compare.cpp computes on the
+// host. Errors, counts, indices and maxima are equal to the last bit; sums of squares are added in
+// another order, which is fixed, so that the same data give the same bits again.
+//
+// Every kernel leaves its result in a slot of kSlotWords words, which the host has filled with ones,
+// and writes kDone into the last word. check_slots.hpp names the words.
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+constexpr int kSlotWords = 32;
+constexpr u64 kDone = 1;
+constexpr int kThreads = 256;
+constexpr int kLanes = 32;
+constexpr u64 kNowhere = ~0ULL;
+
+// The order of evo::Dtype.
+enum Dtype { kE4m3, kE5m2, kF16, kBf16, kF32, kF64, kI8, kU8, kI32, kU32, kI64, kU64 };
+
+// 1. Elements as numbers.
+
+/// A format of at most 16 bits. Exact: a double holds all of them.
+__device__ double small_float(u32 bits, int exponent_bits, int mantissa_bits, bool has_infinity) {
+  const u32 sign_bit = 1u << (exponent_bits + mantissa_bits);
+  const u32 magnitude = bits & (sign_bit - 1);
+  const u32 infinity = ((1u << exponent_bits) - 1) << mantissa_bits;
+  const u64 sign = (bits & sign_bit) != 0 ? 1ULL << 63 : 0;
+  constexpr u64 kInfinity = 0x7ff0000000000000ULL;
+  constexpr u64 kNan = 0x7ff8000000000000ULL;
+  if (has_infinity && magnitude >= infinity) {
+    return __longlong_as_double((long long)(magnitude == infinity ? sign | kInfinity : kNan));
+  }
+  if (!has_infinity && magnitude == sign_bit - 1) return __longlong_as_double((long long)kNan);
+  const int bias = (1 << (exponent_bits - 1)) - 1;
+  const u32 exponent = magnitude >> mantissa_bits;
+  const u32 mantissa = magnitude & ((1u << mantissa_bits) - 1);
+  if (exponent == 0) {
+    const u64 unit = (u64)(1 - bias - mantissa_bits + 1023) << 52;
+    const double value = (double)mantissa * __longlong_as_double((long long)unit);
+    return sign != 0 ? -value : value;
+  }
+  return __longlong_as_double((long long)(sign | (u64)((int)exponent - bias + 1023) << 52 |
+                                          (u64)mantissa << (52 - mantissa_bits)));
+}
+
+__device__ double value_at(const void* data, u64 i, int dtype) {
+  switch (dtype) {
+    case kE4m3:
+      return small_float(((const u8*)data)[i], 4, 3, false);
+    case kE5m2:
+      return small_float(((const u8*)data)[i], 5, 2, true);
+    case kF16:
+      return small_float(((const u16*)data)[i], 5, 10, true);
+    case kBf16:
+      return small_float(((const u16*)data)[i], 8, 7, true);
+    case kF32:
+      return (double)((const float*)data)[i];
+    case kF64:
+      return ((const double*)data)[i];
+    case kI8:
+      return (double)((const signed char*)data)[i];
+    case kU8:
+      return (double)((const u8*)data)[i];
+    case kI32:
+      return (double)((const int*)data)[i];
+    case kU32:
+      return (double)((const u32*)data)[i];
+    case kI64:
+      return (double)((const long long*)data)[i];
+    default:
+      return (double)((const u64*)data)[i];
+  }
+}
+
+/// |a − b| of 64-bit integers: rounded to double, but 0 only when they are equal.
+__device__ double wide_distance(const void* output, const void* expected, u64 i, int dtype) {
+  const u64 a = ((const u64*)output)[i];
+  const u64 b = ((const u64*)expected)[i];
+  const bool a_is_larger = dtype == kI64 ? (long long)a > (long long)b : a > b;
+  return (double)(a_is_larger ? a - b : b - a);
+}
+
+__device__ bool is_finite(double x) {
+  return ((u64)__double_as_longlong(x) & 0x7ff0000000000000ULL) != 0x7ff0000000000000ULL;
+}
+
+__device__ bool is_nan(double x) { return x != x; }
+
+/// One element of any size as bits.
+__device__ u64 bits_at(const void* data, u64 i, int size) {
+  if (size == 1) return ((const u8*)data)[i];
+  if (size == 2) return ((const u16*)data)[i];
+  if (size == 4) return ((const u32*)data)[i];
+  return ((const u64*)data)[i];
+}
+
+// 2. Sums of squares that neither overflow nor vanish: of large and of small numbers they are kept
+// apart, scaled (J. L. Blue, "A Portable Fortran Program to Find the Euclidean Norm of a Vector",
+// 1978). Types shorter than f64 only ever use the middle one.
+
+constexpr int kFarExponent = 500;    // beyond 2^±500 a square is no ordinary double
+constexpr int kScaleExponent = 600;  // large numbers times 2^−600, small ones times 2^600
+
+__device__ double power_of_two(int exponent) {
+  return __longlong_as_double((long long)((u64)(exponent + 1023) << 52));
+}
+
+struct Squares {
+  double small;
+  double middle;
+  double large;
+};
+
+__device__ void add_square(Squares& sum, double x) {
+  const u64 bits = (u64)__double_as_longlong(x) << 1;
+  if (bits == 0) return;
+  const int exponent = (int)(bits >> 53) - 1023;
+  if (exponent > kFarExponent) {
+    const double scaled = x * power_of_two(-kScaleExponent);
+    sum.large += scaled * scaled;
+  } else if (exponent < -kFarExponent) {
+    const double scaled = x * power_of_two(kScaleExponent);
+    sum.small += scaled * scaled;
+  } else {
+    sum.middle += x * x;
+  }
+}
+
+__device__ void add(Squares& to, const Squares& from) {
+  to.small += from.small;
+  to.middle += from.middle;
+  to.large += from.large;
+}
+
+/// Root of the sum divided by `count`.
+__device__ double root_mean(const Squares& sum, double count) {
+  const double up = power_of_two(kScaleExponent);
+  const double down = power_of_two(-kScaleExponent);
+  if (sum.large > 0) return sqrt((sum.large + sum.middle * down * down) / count) * up;
+  // Above this the small ones are below the last bit of the middle ones.
+  if (sum.middle > power_of_two(-2 * 400)) return sqrt(sum.middle / count);
+  return sqrt((sum.middle * up * up + sum.small) / count) * down;
+}
+
+// 3. Figures of some elements, and how those of several parts become one.
+
+/// Of a row: what the error relative to the row needs.
+struct Row {
+  Squares reference;  // of all finite expected elements
+  u64 finite;
+  double largest;
+  u64 largest_at;
+};
+
+struct Figures {
+  Squares error;
+  Squares reference;  // of the elements whose error is finite
+  double largest;     // error
+  u64 largest_at;     // the first element with it
+  double row_error;
+  u64 row_at;
+  u64 bad;
+  u64 non_finite;
+  u64 first_special;
+};
+
+// device_work.cpp makes room for them.
+static_assert(sizeof(Row) == 48 && sizeof(Figures) == 104, "");
+
+__device__ Row empty_row() { return {{0, 0, 0}, 0, 0, kNowhere}; }
+
+__device__ Figures empty_figures() {
+  return {{0, 0, 0}, {0, 0, 0}, 0, kNowhere, 0, kNowhere, 0, 0, kNowhere};
+}
+
+__device__ void take_larger(double& largest, u64& at, double other, u64 other_at) {
+  if (other > largest || (other == largest && other_at < at)) {
+    largest = other;
+    at = other_at;
+  }
+}
+
+__device__ void add(Row& to, const Row& from) {
+  add(to.reference, from.reference);
+  to.finite += from.finite;
+  take_larger(to.largest, to.largest_at, from.largest, from.largest_at);
+}
+
+__device__ void add(Figures& to, const Figures& from) {
+  add(to.error, from.error);
+  add(to.reference, from.reference);
+  take_larger(to.largest, to.largest_at, from.largest, from.largest_at);
+  take_larger(to.row_error, to.row_at, from.row_error, from.row_at);
+  to.bad += from.bad;
+  to.non_finite += from.non_finite;
+  if (from.first_special < to.first_special) to.first_special = from.first_special;
+}
+
+/// A whole row counts. Infinite in a row of zeros.
+__device__ void finish_row(Figures& figures, const Row& row) {
+  if (row.largest == 0) return;
+  const double relative = row.largest / root_mean(row.reference, (double)row.finite);
+  take_larger(figures.row_error, figures.row_at, relative, row.largest_at);
+}
+
+/// The sum over the CTA in its first thread.
+template <typename T>
+__device__ void sum_over_block(T* shared, T& mine) {
+  shared[threadIdx.x] = mine;
+  __syncthreads();
+  for (int half = kThreads / 2; half > 0; half /= 2) {
+    if (threadIdx.x < half) add(shared[threadIdx.x], shared[threadIdx.x + half]);
+    __syncthreads();
+  }
+  mine = shared[0];
+  __syncthreads();
+}
+
+__device__ void add_row_of_other_lane(Row& row, int distance) {
+  constexpr u32 kAll = 0xffffffffu;
+  Row other;
+  other.reference.small = __shfl_xor_sync(kAll, row.reference.small, distance);
+  other.reference.middle = __shfl_xor_sync(kAll, row.reference.middle, distance);
+  other.reference.large = __shfl_xor_sync(kAll, row.reference.large, distance);
+  other.finite = __shfl_xor_sync(kAll, row.finite, distance);
+  other.largest = __shfl_xor_sync(kAll, row.largest, distance);
+  other.largest_at = __shfl_xor_sync(kAll, row.largest_at, distance);
+  add(row, other);
+}
+
+struct Outputs {
+  const void* output;
+  const void* expected;
+  int dtype;
+  double bad_abs_error;
+};
+
+__device__ void add_element(Figures& figures, Row& row, const Outputs& outputs, u64 i,
+                            bool has_rows) {
+  const double value = value_at(outputs.output, i, outputs.dtype);
+  const double expected = value_at(outputs.expected, i, outputs.dtype);
+  const double error = outputs.dtype >= kI64
+                           ? wide_distance(outputs.output, outputs.expected, i, outputs.dtype)
+                           : fabs(value - expected);
+  if (has_rows && is_finite(expected)) {
+    add_square(row.reference, expected);
+    ++row.finite;
+  }
+  if (!is_finite(error)) {
+    if ((is_nan(value) && is_nan(expected)) || value == expected) return;
+    ++figures.non_finite;
+    ++figures.bad;
+    if (i < figures.first_special) figures.first_special = i;
+    return;
+  }
+  add_square(figures.error, error);
+  add_square(figures.reference, expected);
+  if (error > outputs.bad_abs_error) ++figures.bad;
+  if (error > row.largest) {
+    row.largest = error;
+    row.largest_at = i;
+  }
+}
+
+/// A warp takes segments of at most `segment_length` elements, each within one row (or within all
+/// elements where there are no rows: `row_length` is then their number). Figures per CTA go to
+/// `parts`; rows of several segments to `segments`, for evo_compare_rows.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    evo_compare_elements(const void* output, const void* expected, int dtype, double bad_abs_error,
+                         int has_rows, u64 row_length, u64 segment_length, u64 segments_per_row,
+                         u64 segment_count, Figures* parts, Row* segments) {
+  __shared__ Figures shared[kThreads];
+  const Outputs outputs = {output, expected, dtype, bad_abs_error};
+  Figures mine = empty_figures();
+  const int lane = threadIdx.x % kLanes;
+  const u64 warps = (u64)gridDim.x * (kThreads / kLanes);
+  for (u64 s = (u64)blockIdx.x * (kThreads / kLanes) + threadIdx.x / kLanes; s < segment_count;
+       s += warps) {
+    const u64 row_number = s / segments_per_row;
+    const u64 row_end = (row_number + 1) * row_length;
+    const u64 start = row_number * row_length + (s - row_number * segments_per_row) * segment_length;
+    const u64 end = start + segment_length < row_end ? start + segment_length : row_end;
+    Row row = empty_row();
+    for (u64 i = start + lane; i < end; i += kLanes) {
+      add_element(mine, row, outputs, i, has_rows != 0);
+    }
+    take_larger(mine.largest, mine.largest_at, row.largest, row.largest_at);
+    if (has_rows == 0) continue;
+    for (int distance = kLanes / 2; distance > 0; distance /= 2) {
+      add_row_of_other_lane(row, distance);
+    }
+    if (lane != 0) continue;
+    if (segments_per_row == 1) {
+      finish_row(mine, row);
+    } else {
+      segments[s] = row;
+    }
+  }
+  sum_over_block(shared, mine);
+  if (threadIdx.x == 0) parts[blockIdx.x] = mine;
+}
+
+/// Rows of several segments; a CTA takes a row. Figures per CTA go to `parts`, from `first_part` on.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    evo_compare_rows(const Row* segments, u64 rows, u64 segments_per_row, Figures* parts,
+                     u32 first_part) {
+  __shared__ Row shared[kThreads];
+  Figures mine = empty_figures();
+  for (u64 number = blockIdx.x; number < rows; number += gridDim.x) {
+    Row row = empty_row();
+    for (u64 s = threadIdx.x; s < segments_per_row; s += kThreads) {
+      add(row, segments[number * segments_per_row + s]);
+    }
+    sum_over_block(shared, row);
+    if (threadIdx.x == 0) finish_row(mine, row);
+  }
+  if (threadIdx.x == 0) parts[first_part + blockIdx.x] = mine;
+}
+
+__device__ void put(u64* slot, int word, double value) {
+  slot[word] = (u64)__double_as_longlong(value);
+}
+
+/// One CTA: all parts become one result.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    evo_compare_finish(const void* output, const void* expected, int size, const Figures* parts,
+                       u32 part_count, u64* slots, u32 slot_number) {
+  __shared__ Figures shared[kThreads];
+  Figures mine = empty_figures();
+  for (u32 i = threadIdx.x; i < part_count; i += kThreads) add(mine, parts[i]);
+  sum_over_block(shared, mine);
+  if (threadIdx.x != 0) return;
+  u64* slot = slots + (u64)slot_number * kSlotWords;
+  const u64 largest_at = mine.largest > 0 ? mine.largest_at : 0;
+  const u64 worst = mine.non_finite > 0 ? mine.first_special : largest_at;
+  const u64 worst_row = mine.row_error > 0 ? mine.row_at : 0;
+  put(slot, 0, mine.error.small);
+  put(slot, 1, mine.error.middle);
+  put(slot, 2, mine.error.large);
+  put(slot, 3, mine.reference.small);
+  put(slot, 4, mine.reference.middle);
+  put(slot, 5, mine.reference.large);
+  put(slot, 6, mine.largest);
+  put(slot, 7, mine.row_error);
+  slot[8] = mine.bad;
+  slot[9] = mine.non_finite;
+  slot[10] = worst;
+  slot[11] = worst_row;
+  slot[12] = bits_at(output, worst, size);
+  slot[13] = bits_at(expected, worst, size);
+  slot[14] = bits_at(output, worst_row, size);
+  slot[15] = bits_at(expected, worst_row, size);
+  slot[kSlotWords - 1] = kDone;
+}
+
+// 4. Bytes.
+
+__device__ void done_by_one(u64* slot) {
+  if (blockIdx.x == 0 && threadIdx.x == 0) slot[kSlotWords - 1] = kDone;
+}
+
+__device__ u64 first_different_byte(u64 a, u64 b) { return (u64)(__ffsll((long long)(a ^ b)) - 1) / 8; }
+
+/// Word 0: the first byte that differs; all ones when none does. Both begin at multiples of eight.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    evo_first_difference(const void* a, const void* b, u64 bytes, u64* slots, u32 slot_number) {
+  u64* slot = slots + (u64)slot_number * kSlotWords;
+  const u64 words = bytes / 8;
+  const u64 threads = (u64)gridDim.x * kThreads;
+  const u64 thread = (u64)blockIdx.x * kThreads + threadIdx.x;
+  u64 first = kNowhere;
+  for (u64 i = thread; i < words && first == kNowhere; i += threads) {
+    const u64 x = ((const u64*)a)[i];
+    const u64 y = ((const u64*)b)[i];
+    if (x != y) first = i * 8 + first_different_byte(x, y);
+  }
+  for (u64 i = words * 8 + thread; i < bytes && first == kNowhere; i += threads) {
+    if (((const u8*)a)[i] != ((const u8*)b)[i]) first = i;
+  }
+  if (first != kNowhere) atomicMin(slot, first);
+  done_by_one(slot);
+}
+
+/// The guard zones of a buffer, which begin `before` and `after` bytes from its first one. Word 0:
+/// how far behind the end the first byte is that differs from `pattern` (two bytes, repeated); word
+/// 1: how far before the start (1: the last byte of that zone); all ones when none does.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    evo_guard_zones(const u8* buffer, long long before, long long after, u32 zone_bytes,
+                    u32 pattern, u64* slots, u32 slot_number) {
+  u64* slot = slots + (u64)slot_number * kSlotWords;
+  for (u32 i = threadIdx.x; i < zone_bytes; i += kThreads) {
+    const u8 right = (u8)(i % 2 == 0 ? pattern : pattern >> 8);
+    if (buffer[after + (long long)i] != right) atomicMin(slot, (u64)i);
+    if (buffer[before + (long long)i] != right) atomicMin(slot + 1, (u64)(zone_bytes - i));
+  }
+  done_by_one(slot);
+}
+
+/// splitmix64's finaliser.
+__device__ u64 mixed(u64 z) {
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  return z ^ (z >> 31);
+}
+
+/// Word 0: a number that depends on every byte and its place.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    evo_fingerprint(const void* data, u64 bytes, u64* slots, u32 slot_number) {
+  u64* slot = slots + (u64)slot_number * kSlotWords;
+  const u64 words = bytes / 8;
+  const u64 threads = (u64)gridDim.x * kThreads;
+  const u64 thread = (u64)blockIdx.x * kThreads + threadIdx.x;
+  u64 sum = 0;
+  for (u64 i = thread; i < words; i += threads) sum += mixed(((const u64*)data)[i] ^ mixed(i + 1));
+  for (u64 i = words * 8 + thread; i < bytes; i += threads) {
+    sum += mixed(((const u8*)data)[i] ^ mixed(i + 1));
+  }
+  atomicAdd(slot, sum);
+  done_by_one(slot);
+}

@@ -1,0 +1,256 @@
+// The gates on what a card is to them: launches are queued, and kernels of ours judge. Everything
+// is executed by the virtual GPU. Verdicts, words and figures are those of the host's way.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+
+#include "engine/core/error.hpp"
+#include "engine/device/virtual/virtual_device.hpp"
+#include "engine/gate/check_kernels.hpp"
+#include "engine/gate/correctness.hpp"
+#include "engine/gate/timing.hpp"
+#include "tests/db/sample.hpp"
+#include "tests/engine/device/virtual/nvrtc.hpp"
+#include "tests/fakes/queued_device.hpp"
+
+namespace evo {
+namespace {
+
+using testing::HasSubstr;
+
+const char* const kProblem = R"json({
+  "format": "evo-tune problem 1", "name": "card",
+  "arguments": [
+    {"name": "x", "direction": "in", "dtype": "f32", "extent": "N",
+     "generator": {"distribution": "normal"}},
+    {"name": "y", "direction": "out", "dtype": "f16", "extent": "N", "row": "R"},
+    {"name": "sum", "direction": "inout", "dtype": "i64", "extent": "N",
+     "generator": {"distribution": "integers", "low": -1000000000000, "high": 1000000000000}},
+    {"name": "kept", "direction": "workspace", "dtype": "u32", "extent": 4},
+    {"name": "n", "direction": "scalar", "dtype": "i32", "value": "N"}],
+  "shapes": {"small": {"variables": {"N": 33, "R": 11}, "check": true},
+             "timed": {"variables": {"N": 1000, "R": 1000}, "check": true}},
+  "tolerance": {"max_abs_error": 0.01, "bad_abs_error": 0.001, "bad_share": 0.01,
+                "relative_l2": 0.001, "max_row_error": 0.01},
+  "flops": "2*N", "bytes": "8*N",
+  "reference": {"source": "card.cu", "entry": "reference", "grid": ["ceil_div(N, 64)"],
+                "block": [64]},
+  "templates": {"card": {"source": "card.cu", "entry": "card", "grid": ["ceil_div(N, 64)"],
+                         "block": [64]}}})json";
+
+/// `spoil`: statements behind the work, which ends at the macro END. `X0`: the bits of x[0], which
+/// tell the seeds apart.
+std::string kernel_text(const std::string& name, const std::string& spoil) {
+  return R"(
+#include <cuda_fp16.h>
+extern "C" __global__ void )" +
+         name + R"((const float* x, __half* y, long long* sum, unsigned* kept, int n) {
+  const int i = static_cast<int>(blockIdx.x * 64 + threadIdx.x);
+  const unsigned X0 = __float_as_uint(x[0]);
+#ifndef END
+#define END n
+#endif
+  if (i < END) {
+    y[i] = __float2half(2.0f * x[i] + 1.0f);
+    sum[i] += 3;
+  }
+)" + spoil +
+         "\n}\n";
+}
+
+/// One way of judging, on a device of its own.
+struct Way {
+  explicit Way(const Problem& problem, bool by_kernels) {
+    device =
+        std::make_unique<fake::QueuedDevice>(open_virtual_device("virtual:l4", {.threads = 2}));
+    static const std::string kernels = test::compile_to_ptx(check_kernels_source(), "compute_75");
+    work = by_kernels ? make_device_work(*device, {kernels, "", kCheckKernelsEntry})
+                      : make_host_work(*device);
+    const KernelId reference = load("reference", "");
+    constexpr std::uint64_t kSeed = 11;
+    cases = std::make_unique<CaseSet>(*work, problem, reference, kSeed);
+    judge = std::make_unique<OutputJudge>(*work, problem);
+  }
+
+  KernelId load(const std::string& name, const std::string& spoil, const std::string& end = {}) {
+    std::vector<std::string> options = {"-I" EVO_CUDA_INCLUDE_DIR};
+    if (!end.empty()) options.push_back("-DEND=" + end);
+    const std::string ptx = test::compile_to_ptx(kernel_text(name, spoil), "compute_75", options);
+    const auto loaded = device->load({ptx, "", name});
+    if (const auto* fault = std::get_if<Fault>(&loaded)) throw std::runtime_error(fault->reason);
+    return std::get<KernelId>(loaded);
+  }
+
+  std::unique_ptr<fake::QueuedDevice> device;
+  std::unique_ptr<BufferWork> work;
+  std::unique_ptr<CaseSet> cases;
+  std::unique_ptr<OutputJudge> judge;
+};
+
+class Card : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!test::has_nvrtc()) GTEST_SKIP() << "no NVRTC here";
+    write_file(folder_.path() / "card.cu", "");
+    problem_.emplace(Problem::parse(kProblem, folder_.path()));
+    host_ = std::make_unique<Way>(*problem_, false);
+    card_ = std::make_unique<Way>(*problem_, true);
+  }
+
+  [[nodiscard]] CorrectnessResult check(Way& way, const std::string& spoil,
+                                        const std::string& end = {}) {
+    const LoadedKernel kernel{way.load("card", spoil, end), &problem_->templates.front(), {}};
+    CorrectnessGate gate(*way.work, *problem_, *way.cases, *way.judge, {});
+    return gate.check(kernel, {&problem_->shape("small"), &problem_->shape("timed")}, Effort::kFull,
+                      [](const std::string&) {});
+  }
+
+  [[nodiscard]] TimingResult time(Way& way, const std::string& spoil) {
+    const LoadedKernel kernel{way.load("card", spoil), &problem_->templates.front(), {}};
+    constexpr std::size_t kFresh = 5;
+    TimingGate gate(*way.work, *problem_, *way.cases, *way.judge, kFresh,
+                    {.stopping = {.least_samples = 4, .most_samples = 4}, .warmups = 1});
+    return gate.time(kernel, problem_->shape("timed"), [](const std::string&) {});
+  }
+
+  /// The bits of the first input of one case.
+  [[nodiscard]] std::string x0(const std::string& shape, std::size_t index) {
+    const CheckCase& data = host_->cases->get(problem_->shape(shape), index);
+    const std::vector<std::byte> x = host_->work->content(*data.inputs[0]);
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, x.data(), sizeof bits);
+    return std::to_string(bits) + "u";
+  }
+
+  /// Both ways come to one verdict; its words, or "passed".
+  std::string verdict(const std::string& spoil, const std::string& end = {}) {
+    const CorrectnessResult by_host = check(*host_, spoil, end);
+    const CorrectnessResult by_card = check(*card_, spoil, end);
+    EXPECT_EQ(by_card.device_lost, by_host.device_lost);
+    EXPECT_EQ(by_card.checks.size(), by_host.checks.size());
+    for (std::size_t i = 0; i < std::min(by_card.checks.size(), by_host.checks.size()); ++i) {
+      const CheckResult& found = by_card.checks[i];
+      const CheckResult& expected = by_host.checks[i];
+      EXPECT_EQ(found.shape, expected.shape);
+      EXPECT_EQ(found.seed, expected.seed);
+      EXPECT_EQ(found.max_abs_error, expected.max_abs_error);
+      EXPECT_EQ(found.bad_share, expected.bad_share);
+      EXPECT_NEAR(found.relative_l2, expected.relative_l2, 1e-12 * expected.relative_l2);
+      EXPECT_NEAR(found.max_row_error, expected.max_row_error, 1e-12 * expected.max_row_error);
+    }
+    const auto words = [](const CorrectnessResult& result) {
+      return result.rejection ? result.rejection->reason + "\n" + result.rejection->detail
+                              : std::string("passed");
+    };
+    EXPECT_EQ(words(by_card), words(by_host));
+    return words(by_card);
+  }
+
+  sample::TemporaryFolder folder_;
+  std::optional<Problem> problem_;
+  std::unique_ptr<Way> host_;
+  std::unique_ptr<Way> card_;
+};
+
+TEST_F(Card, AnHonestKernelPasses) {
+  EXPECT_EQ(verdict(""), "passed");
+  // Another one after it finds everything as it was.
+  EXPECT_EQ(verdict("if (i == 0) kept[1] = X0;"), "passed");
+}
+
+TEST_F(Card, AnErrorIsReportedWithItsElement) {
+  EXPECT_THAT(verdict("if (i == 7) y[i] = __float2half(77.0f);"), HasSubstr("max abs error 7"));
+  EXPECT_THAT(verdict("if (i == n - 1) sum[i] += 1;"), HasSubstr("worst: sum[32] = "));
+  EXPECT_THAT(verdict("if (i == 9) y[i] = __float2half(__uint_as_float(0x7fc00000));"),
+              HasSubstr("1 non-finite element(s); worst: y[9] = nan"));
+  EXPECT_THAT(verdict("if (i == 20) y[i] = __float2half(__half2float(y[i]) + 0.009f);"),
+              HasSubstr("share of bad elements"));
+}
+
+TEST_F(Card, TheFirstLaunchThatIsWrongIsBlamed) {
+  // Wrong on the third and on the fifth seed, which are judged together.
+  for (const std::size_t seed : {1, 2, 4}) {
+    const std::string wrong =
+        verdict("if (i == 3 && (X0 == " + x0("small", seed) + " || X0 == " + x0("small", 4) +
+                ")) y[i] = __float2half(5.0e4f);");
+    const CheckCase& data = host_->cases->get(problem_->shape("small"), seed);
+    EXPECT_THAT(wrong, HasSubstr("shape small, seed " + std::to_string(data.seed) + ": "));
+  }
+}
+
+TEST_F(Card, AFaultBehindOthersIsBlamedOnItsOwnSeed) {
+  const std::size_t seed = 3;
+  const std::string fault =
+      verdict("if (i == 3 && X0 == " + x0("timed", seed) + ") asm volatile(\"trap;\");");
+  const CheckCase& data = host_->cases->get(problem_->shape("timed"), seed);
+  EXPECT_THAT(fault, HasSubstr("shape timed, seed " + std::to_string(data.seed) + ": trap"));
+}
+
+TEST_F(Card, AWrongResultBeforeAFaultIsTheVerdictAndTheDeviceIsLost) {
+  const std::string spoil = "if (i == 3 && X0 == " + x0("small", 1) +
+                            ") y[i] = __float2half(9.0f);\n if (i == 3 && X0 == " + x0("small", 3) +
+                            ") y[1LL << 40] = y[0];";
+  const CorrectnessResult result = check(*card_, spoil);
+  ASSERT_TRUE(result.rejection);
+  EXPECT_THAT(result.rejection->reason, HasSubstr("worst: y[3] = 9"));
+  EXPECT_TRUE(result.device_lost);
+}
+
+TEST_F(Card, ElementsThatAreNotWrittenAreFound) {
+  EXPECT_THAT(verdict("", "n - 1"), HasSubstr("non-finite element(s); worst: y[32] = nan"));
+  EXPECT_THAT(verdict("", "(n == 33 ? n : n - 7)"), HasSubstr("shape timed"));
+}
+
+TEST_F(Card, AnInputThatIsChangedIsNamedAndPutBack) {
+  const std::string changes = "if (i == 0) const_cast<float*>(x)[n - 1] = 5.0f;";
+  EXPECT_THAT(verdict(changes), HasSubstr("changed its input 'x', first at byte 1"));
+  EXPECT_EQ(verdict(""), "passed");
+  // Only later seeds see it.
+  EXPECT_THAT(
+      verdict("if (i == 0 && X0 == " + x0("timed", 2) + ") const_cast<float*>(x)[9] = 5.0f;"),
+      HasSubstr("changed its input 'x', first at byte 3"));
+  EXPECT_EQ(verdict(""), "passed");
+}
+
+TEST_F(Card, AResultThatIsAnotherTheSecondTimeIsFoundWhereItIs) {
+  EXPECT_THAT(verdict("if (i == 6 && atomicAdd(kept, 1) % 2 == 1) sum[i] -= 1;"),
+              HasSubstr("a second run on the same input gave another result (a race, or an element "
+                        "that is never written), first at sum[6]"));
+}
+
+TEST_F(Card, ATimedKernelIsVerified) {
+  EXPECT_FALSE(time(*card_, "").rejection);
+  const TimingResult wrong =
+      time(*card_, "if (i == 0 && X0 == " + x0("timed", 5) + ") y[i] = __float2half(9.0f);");
+  ASSERT_TRUE(wrong.rejection);
+  EXPECT_THAT(wrong.rejection->reason, HasSubstr("timed launches, shape timed"));
+  EXPECT_THAT(wrong.rejection->reason, HasSubstr("worst: y[0] = 9"));
+}
+
+TEST_F(Card, AShapeIsWaitedForAFewTimesAndNothingLargeIsDownloaded) {
+  (void)check(*card_, "");
+  const std::size_t waits = card_->device->waits();
+  const std::size_t bytes = card_->device->downloaded_bytes();
+  (void)check(*card_, "");
+  // Two launches alone, each with a wait before, behind and for its looks; the others together.
+  EXPECT_LE(card_->device->waits() - waits, 2U * 10U);
+  // Only what was found out: slots of 256 bytes, some of them more than once.
+  EXPECT_LE(card_->device->downloaded_bytes() - bytes, 2U * 80'000U);
+}
+
+TEST_F(Card, WhatIsKeptAndOverwrittenIsNoVerdict) {
+  const CheckCase& data = card_->cases->get(problem_->shape("small"), 0);
+  const std::vector<std::byte> right = card_->work->content(*data.expected[1]);
+  std::vector<std::byte> damaged = right;
+  damaged[4] ^= std::byte{0x10};
+  card_->work->keep(*data.expected[1], damaged);
+  EXPECT_THROW((void)check(*card_, ""), CudaError);
+  card_->work->keep(*data.expected[1], right);
+  EXPECT_FALSE(check(*card_, "").rejection);
+}
+
+}  // namespace
+}  // namespace evo

@@ -1,0 +1,138 @@
+#include "tests/fakes/queued_device.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "engine/core/error.hpp"
+
+namespace evo::fake {
+
+QueuedDevice::QueuedDevice(std::unique_ptr<Device> inner)
+    : inner_(std::move(inner)), info_(inner_->info()) {
+  info_.id = "queued:" + info_.id;
+  info_.time_kind = TimeKind::kMeasured;
+  // No made-up time is too short.
+  info_.peak_tflops = 0;
+  info_.peak_bandwidth_gbs = 0;
+}
+
+void QueuedDevice::require_context() const {
+  if (lost_) throw std::logic_error("a call on a device that is lost");
+}
+
+/// As a card's driver: a call that waits reports what went wrong before it, as its own error.
+void QueuedDevice::wait_for_nothing_wrong() {
+  if (const auto fault = finish()) throw CudaError(fault->reason);
+}
+
+void QueuedDevice::release(BufferId buffer) {
+  require_context();
+  queue_.emplace_back([=, this] {
+    inner_->release(buffer);
+    return std::optional<Fault>();
+  });
+}
+
+void QueuedDevice::upload(BufferId buffer, std::span<const std::byte> data) {
+  wait_for_nothing_wrong();
+  inner_->upload(buffer, data);
+}
+
+void QueuedDevice::download(BufferId buffer, std::span<std::byte> data) {
+  wait_for_nothing_wrong();
+  inner_->download(buffer, data);
+  downloaded_bytes_ += data.size();
+}
+
+void QueuedDevice::copy(BufferId to, BufferId from) {
+  require_context();
+  queue_.emplace_back([=, this] {
+    inner_->copy(to, from);
+    return std::optional<Fault>();
+  });
+}
+
+void QueuedDevice::poison(BufferId buffer, std::span<const std::byte> pattern) {
+  require_context();
+  // Uploaded, so that looking at poison is no crime, as on a card.
+  std::vector<std::byte> content(inner_->spec(buffer).bytes);
+  for (std::size_t i = 0; i < content.size(); ++i) content[i] = pattern[i % pattern.size()];
+  queue_.emplace_back([this, buffer, data = std::move(content)] {
+    inner_->upload(buffer, data);
+    return std::optional<Fault>();
+  });
+}
+
+std::optional<std::string> QueuedDevice::guard_violation(BufferId buffer) {
+  wait_for_nothing_wrong();
+  return inner_->guard_violation(buffer);
+}
+
+std::variant<KernelId, Fault> QueuedDevice::load(const KernelImage& image) {
+  require_context();
+  return inner_->load(image);
+}
+
+std::optional<Fault> QueuedDevice::launch(KernelId kernel, const LaunchConfig& config,
+                                          std::span<const KernelArgument> arguments) {
+  (void)enqueue(kernel, config, arguments);
+  return finish();
+}
+
+std::optional<Fault> QueuedDevice::enqueue(KernelId kernel, const LaunchConfig& config,
+                                           std::span<const KernelArgument> arguments) {
+  require_context();
+  queue_.emplace_back(
+      [this, kernel, config, copies = std::vector(arguments.begin(), arguments.end())] {
+        auto fault = inner_->launch(kernel, config, copies);
+        if (fault) fault->device_lost = true;
+        return fault;
+      });
+  return std::nullopt;
+}
+
+std::optional<Fault> QueuedDevice::finish() {
+  require_context();
+  ++waits_;
+  while (!queue_.empty()) {
+    const auto step = std::move(queue_.front());
+    queue_.pop_front();
+    if (auto fault = step()) {
+      queue_.clear();
+      lost_ = fault->device_lost;
+      return fault;
+    }
+  }
+  return std::nullopt;
+}
+
+void QueuedDevice::download_later(BufferId buffer, std::span<std::byte> data) {
+  require_context();
+  queue_.emplace_back([=, this] {
+    inner_->download(buffer, data);
+    downloaded_bytes_ += data.size();
+    return std::optional<Fault>();
+  });
+}
+
+std::variant<GraphId, Fault> QueuedDevice::make_graph(
+    KernelId kernel, const LaunchConfig& config,
+    std::span<const std::vector<KernelArgument>> argument_sets, int launches) {
+  require_context();
+  graphs_[next_graph_] = {kernel, config, {argument_sets.begin(), argument_sets.end()}, launches};
+  return next_graph_++;
+}
+
+std::variant<double, Fault> QueuedDevice::run_graph(GraphId graph) {
+  const Graph& target = graphs_.at(graph);
+  const auto different =
+      std::min<std::size_t>(target.sets.size(), static_cast<std::size_t>(target.launches));
+  for (std::size_t i = 0; i < different; ++i) {
+    (void)enqueue(target.kernel, target.config, target.sets[i]);
+  }
+  if (auto fault = finish()) return *fault;
+  constexpr double kLaunchUs = 50;
+  return kLaunchUs * target.launches;
+}
+
+}  // namespace evo::fake

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/device/device.hpp"
+
+namespace evo::fake {
+
+/// What a card is to the engine, around a virtual device: it measures (made-up times), knows
+/// nothing of what is written, and does nothing before it is waited for. The first fault loses it:
+/// what was queued behind it never happens.
+class QueuedDevice final : public Device {
+ public:
+  explicit QueuedDevice(std::unique_ptr<Device> inner);
+
+  [[nodiscard]] const DeviceInfo& info() const override { return info_; }
+  /// A card writes to any buffer.
+  BufferId allocate(const BufferSpec& spec) override {
+    return inner_->allocate({spec.name, spec.bytes, true});
+  }
+  void release(BufferId buffer) override;
+  [[nodiscard]] BufferSpec spec(BufferId buffer) const override { return inner_->spec(buffer); }
+  void upload(BufferId buffer, std::span<const std::byte> data) override;
+  void download(BufferId buffer, std::span<std::byte> data) override;
+  void copy(BufferId to, BufferId from) override;
+  void fill(BufferId buffer, std::byte value) override { poison(buffer, std::span(&value, 1)); }
+  void poison(BufferId buffer, std::span<const std::byte> pattern) override;
+  std::optional<std::string> guard_violation(BufferId buffer) override;
+  std::variant<KernelId, Fault> load(const KernelImage& image) override;
+  void unload(KernelId kernel) override { inner_->unload(kernel); }
+  [[nodiscard]] std::optional<std::string> variables_hash(KernelId) const override { return ""; }
+  std::optional<Fault> launch(KernelId kernel, const LaunchConfig& config,
+                              std::span<const KernelArgument> arguments) override;
+  std::optional<Fault> enqueue(KernelId kernel, const LaunchConfig& config,
+                               std::span<const KernelArgument> arguments) override;
+  std::optional<Fault> finish() override;
+  void download_later(BufferId buffer, std::span<std::byte> data) override;
+  std::variant<GraphId, Fault> make_graph(
+      KernelId kernel, const LaunchConfig& config,
+      std::span<const std::vector<KernelArgument>> argument_sets, int launches) override;
+  std::variant<double, Fault> run_graph(GraphId graph) override;
+  void release_graph(GraphId graph) override { graphs_.erase(graph); }
+  void flush_l2() override {}
+  std::variant<double, Fault> predict_us(KernelId, const LaunchConfig&,
+                                         std::span<const KernelArgument>) override {
+    return Fault{"it measures"};
+  }
+
+  // What tests look at.
+  /// How often somebody waited for it.
+  [[nodiscard]] std::size_t waits() const { return waits_; }
+  [[nodiscard]] std::size_t downloaded_bytes() const { return downloaded_bytes_; }
+
+ private:
+  struct Graph {
+    KernelId kernel = 0;
+    LaunchConfig config;
+    std::vector<std::vector<KernelArgument>> sets;
+    int launches = 0;
+  };
+
+  void wait_for_nothing_wrong();
+  void require_context() const;
+
+  std::unique_ptr<Device> inner_;
+  DeviceInfo info_;
+  std::deque<std::function<std::optional<Fault>()>> queue_;
+  std::map<GraphId, Graph> graphs_;
+  GraphId next_graph_ = 1;
+  bool lost_ = false;
+  std::size_t waits_ = 0;
+  std::size_t downloaded_bytes_ = 0;
+};
+
+}  // namespace evo::fake
