@@ -303,6 +303,10 @@ TEST(Tuner, AKernelThatFailsBesideOthersAndAloneLeavesTheElite) {
 /// Screened kernels; all checks find that those with 128 threads are wrong.
 fake::DeviceBehaviour screening() {
   fake::DeviceBehaviour behaviour;
+  behaviour.time_us = [](const fake::Program& program) {
+    return 10 + program.number("THREADS", 0) / 100 + program.number("ITEMS", 0) +
+           program.number("OTHER", 0);
+  };
   behaviour.check = [](const fake::Program&) {
     CorrectnessResult result{{CheckResult{"mission", 1}}};
     result.complete = false;
@@ -321,7 +325,7 @@ fake::DeviceBehaviour screening() {
 TEST(Tuner, NoKernelEntersTheEliteOnAScreeningAlone) {
   fake::MemoryStore store;
   World world(store, screening(), 1, "distinct");
-  (void)run_all(world, store, options_for(6, 8));
+  (void)run_all(world, store, options_for(12, 8));
   ASSERT_FALSE(store.withdrawals(kRun).empty());
   for (const WithdrawalRecord& withdrawal : store.withdrawals(kRun)) {
     EXPECT_EQ(withdrawal.why.reason, "wrong on seed 2");
@@ -352,8 +356,11 @@ TEST(Tuner, AScreenedRunThatWasKilledEndsAsTheOneThatWasNot) {
   for (std::size_t write = 1; write <= whole.writes(); ++write) {
     fake::MemoryStore store;
     store.fail_at(write);
-    World killed(store, screening(), write, "distinct");
-    EXPECT_THROW((void)run_all(killed, store, options), DbError);
+    const auto run_until_killed = [&] {
+      World killed(store, screening(), write, "distinct");
+      (void)run_all(killed, store, options);
+    };
+    EXPECT_THROW(run_until_killed(), DbError);
     store.fail_at(0);
     World resumed(store, screening(), write, "distinct");
     EXPECT_EQ(run_all(resumed, store, options), TunerEnd::kFinished);
