@@ -42,7 +42,7 @@ run = subprocess.run(command, capture_output=True, text=True)
 for line in run.stdout.splitlines():
     event = json.loads(line)
     if event["event"] == "speed":
-        per = event["idle_ms"] / event["evaluated"]
+        per = event["engine_ms"] / event["evaluated"]
         print(f"engine: {per:.2f} ms a candidate beside compilers and device, {event['evaluated']:.0f} candidates")
 print(f"largest resident set of a process: {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:.0f} MB")
 PY
