@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "engine/compile/compiler_options.hpp"
+#include "engine/compile/entry_symbol.hpp"
 #include "engine/compile/source_checks.hpp"
 #include "engine/coordinator/manifest.hpp"
 #include "engine/core/error.hpp"
@@ -188,7 +189,8 @@ void Harness::set_up_device(const HarnessOptions& options) {
   setup.problem_folder = problem_.folder.string();
   setup.template_name = kernel_.name;
   setup.shape = shape_.name;
-  setup.reference = {reference.ptx, reference.cubin, problem_.reference.entry};
+  setup.reference = {reference.ptx, reference.cubin,
+                     entry_symbol(reference.ptx, problem_.reference.entry)};
   setup.check_seed = options.check_seed;
   setup.timing.cold = options.cold;
   if (device_info_.time_kind == TimeKind::kPredicted) {

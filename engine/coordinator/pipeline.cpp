@@ -1,5 +1,6 @@
 #include "engine/coordinator/pipeline.hpp"
 
+#include "engine/compile/entry_symbol.hpp"
 #include "engine/coordinator/kernel_key.hpp"
 #include "engine/core/error.hpp"
 
@@ -8,7 +9,9 @@ namespace evo {
 KernelUnderTest Pipeline::kernel_under_test(const CompilationRecord& compilation,
                                             const std::string& kernel_key,
                                             const Values& macros) const {
-  return {kernel_key, {compilation.ptx, compilation.cubin, setup_.kernel.entry}, macros};
+  return {kernel_key,
+          {compilation.ptx, compilation.cubin, entry_symbol(compilation.ptx, setup_.kernel.entry)},
+          macros};
 }
 
 Judgement Pipeline::judge(Compilations::Ticket ticket, const Values& macros, double give_up_us) {
@@ -35,8 +38,10 @@ std::optional<Rejection> Pipeline::resource_gates(Judgement& result, const Value
   try {
     const Values values = setup_.problem.values_for(setup_.timed, setup_.device.sm_count, macros);
     result.launch = setup_.kernel.launch.evaluate(values);
-    result.kernel_key = kernel_key(result.built.record.ptx_hash, setup_.problem, setup_.kernel,
-                                   setup_.timed, macros, setup_.device);
+    const CompilationRecord& record = result.built.record;
+    result.kernel_key = kernel_key(record.ptx_hash, entry_symbol(record.ptx, setup_.kernel.entry),
+                                   setup_.problem, setup_.kernel, setup_.timed, macros,
+                                   setup_.device);
   } catch (const InputError& error) {
     // The expressions are the problem's, but only this configuration breaks them.
     return Rejection{Gate::kResource, error.what()};

@@ -103,7 +103,7 @@ struct ToleranceExpressions {
 struct KernelSpec {
   std::string name;              ///< of the template; "reference" for the reference
   std::filesystem::path source;  ///< absolute
-  std::string entry;
+  std::string entry;             ///< in C++; its symbol belongs to the compilation
   LaunchExpressions launch;
   ToleranceExpressions tolerance;
   bool deterministic = true;     ///< a repeated run must agree bit for bit

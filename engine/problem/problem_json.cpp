@@ -161,7 +161,10 @@ std::filesystem::path parse_source(const JsonReader& reader, const std::filesyst
 
 std::string parse_entry(const JsonReader& reader) {
   std::string entry = reader.string("entry");
-  if (!is_identifier(entry)) reader.fail("entry", "allowed is the name of a kernel");
+  if (!may_name_kernel(entry)) {
+    reader.fail("entry",
+                "allowed is the name of a kernel: kernel, ns::kernel, kernel<float, TILE_N>");
+  }
   return entry;
 }
 

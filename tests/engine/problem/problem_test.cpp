@@ -47,6 +47,20 @@ TEST(ProblemFile, ReadsWhatIsThere) {
   EXPECT_EQ(problem.reference.entry, "planted_reference");
 }
 
+TEST(ProblemFile, AnEntryIsANameInCpp) {
+  const auto complaint_on = [](const std::string& entry) {
+    return complaint([&](Json& json) { json["templates"]["planted"]["entry"] = entry; });
+  };
+  for (const char* entry : {"k", "ns::k", "::k", "k<float, ITEMS>", "ns::k<sizeof(int) * 2, (A>B)>",
+                            "k<unsigned long long, -1>"}) {
+    EXPECT_EQ(complaint_on(entry), "") << entry;
+  }
+  for (const char* entry : {"2k", "k<float", "k;", "k<float>\n", "k<\"a\">", "k</*>", "k{}",
+                            "#k", "<int>", "k l<", "k<1>; int x"}) {
+    EXPECT_THAT(complaint_on(entry), HasSubstr("allowed is the name of a kernel")) << entry;
+  }
+}
+
 TEST(ProblemFile, RowsOfAnOutputAndTheirBound) {
   Json json = planted();
   json["arguments"][1]["row"] = "N == 1003 ? 17 : 1";
