@@ -5,7 +5,6 @@
 #include <nvrtc.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <sstream>
@@ -13,6 +12,7 @@
 #include "engine/compile/cubin.hpp"
 #include "engine/compile/entry_symbol.hpp"
 #include "engine/compile/ptxas_log.hpp"
+#include "engine/compile/toolkit.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/names.hpp"
 #include "engine/core/printable.hpp"
@@ -41,24 +41,6 @@ class Library {
   void* handle_;
 };
 
-std::vector<std::string> library_names() {
-  std::vector<std::string> names;
-  if (const char* chosen = std::getenv("EVO_NVRTC")) return {chosen};
-#ifdef EVO_NVRTC_LIBRARY
-  names.emplace_back(EVO_NVRTC_LIBRARY);
-#endif
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const char* root = std::getenv(variable)) {
-      names.push_back(std::string(root) + "/lib64/libnvrtc.so");
-    }
-  }
-  for (const char* name :
-       {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"}) {
-    names.emplace_back(name);
-  }
-  return names;
-}
-
 /// libnvrtc opens libnvrtc-builtins by its bare name: outside a folder the loader knows, it must be
 /// there already.
 void preload_builtins(void* nvrtc) {
@@ -76,7 +58,7 @@ void preload_builtins(void* nvrtc) {
 
 Library open_library() {
   std::string tried;
-  for (const std::string& name : library_names()) {
+  for (const std::string& name : nvrtc_libraries()) {
     if (void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {
       preload_builtins(handle);
       return Library(handle);

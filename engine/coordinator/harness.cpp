@@ -9,6 +9,7 @@
 #include "engine/compile/compiler_options.hpp"
 #include "engine/compile/entry_symbol.hpp"
 #include "engine/compile/source_checks.hpp"
+#include "engine/compile/toolkit.hpp"
 #include "engine/coordinator/manifest.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/hash.hpp"
@@ -78,6 +79,19 @@ std::string number_text(double value) {
   return Json(value).dump();
 }
 
+std::vector<std::string> as_options(const std::vector<std::string>& include_paths) {
+  std::vector<std::string> options;
+  for (const std::string& path : include_paths) {
+    options.emplace_back("-I");
+    options.push_back(path);
+  }
+  return options;
+}
+
+void append(std::vector<std::string>& options, std::vector<std::string> more) {
+  std::move(more.begin(), more.end(), std::back_inserter(options));
+}
+
 /// Where include paths may lie: beside the problems and spaces, in a CUDA Toolkit, and in what the
 /// user names. A space is not trusted with the other files of the machine.
 std::vector<std::filesystem::path> include_roots(const std::filesystem::path& templates_root) {
@@ -90,6 +104,7 @@ std::vector<std::filesystem::path> include_roots(const std::filesystem::path& te
     }
   }
   roots.emplace_back("/usr/local/cuda/include");
+  for (const std::filesystem::path& folder : toolkit_include_folders()) roots.push_back(folder);
   if (const char* named = std::getenv("EVO_INCLUDE_PATH")) {
     std::istringstream folders(named);
     for (std::string folder; std::getline(folders, folder, ':');) {
@@ -109,7 +124,7 @@ Harness::Harness(const HarnessOptions& options, Services services)
       kernel_(problem_.kernel(space_.definition().template_name)),
       shape_(problem_.shape(options.shape.empty() ? space_.definition().shape : options.shape)),
       options_(options_of_space()),
-      source_(load_source(kernel_.source, templates_root_, include_folders(options_))),
+      source_(load(kernel_, options_)),
       line_info_(options.line_info),
       device_info_(services_.device ? services_.device->info()
                                     : arch_limits(space_.definition().arch)),
@@ -117,6 +132,7 @@ Harness::Harness(const HarnessOptions& options, Services services)
       compilations_(services_.store, *services_.compilers),
       workers_(compilations_, services_.device.get(), *services_.clock),
       pipeline_(pipeline_setup(space_.definition().resources), workers_) {
+  options_ = with_toolkit(std::move(options_), source_, toolkit_include_folders());
   (void)source_.expanded();  // refuses what cannot be exported before anything is compiled
   (void)problem_.checked_shapes(shape_, kernel_);  // refuses a shape the template does not support
   check_names(problem_, kernel_, shape_, space_);
@@ -145,11 +161,37 @@ std::vector<std::string> Harness::options_of_space() const {
     }
     rules.taken_macros.push_back(name);
   }
+  std::vector<std::string> options;
   try {
-    return normalised_options(space_.definition().compiler_options, rules);
+    options = normalised_options(space_.definition().compiler_options, rules);
   } catch (const InputError& error) {
     throw SpaceError(space_.definition().file + ": compiler_options: " + error.what());
   }
+  try {
+    append(options, normalised_options(as_options(space_.definition().include_paths), rules));
+  } catch (const InputError& error) {
+    throw SpaceError(space_.definition().file + ": include_paths: " + error.what());
+  }
+  append(options, include_options_of_problem());
+  return options;
+}
+
+std::vector<std::string> Harness::include_options_of_problem() const {
+  OptionRules rules;
+  rules.base = problem_.folder;
+  rules.include_roots = include_roots(templates_root_);
+  try {
+    return normalised_options(as_options(problem_.include_paths), rules);
+  } catch (const InputError& error) {
+    throw ProblemError((problem_.folder / "problem.json").string() +
+                       ": include_paths: " + error.what());
+  }
+}
+
+KernelSource Harness::load(const KernelSpec& spec, const std::vector<std::string>& options) const {
+  std::vector<std::filesystem::path> folders = include_folders(options);
+  for (const auto& folder : toolkit_include_folders()) folders.push_back(folder);
+  return load_source(spec.source, templates_root_, folders);
 }
 
 CompileRequest Harness::request_for(const KernelSpec& spec, const KernelSource& source,
@@ -164,8 +206,10 @@ CompileRequest Harness::request_for(const KernelSpec& spec, const KernelSource& 
 
 CompilationRecord Harness::compile_reference() {
   const KernelSpec& reference = problem_.reference;
-  const KernelSource source = load_source(reference.source, templates_root_);
-  Built built = workers_.wait_for(compilations_.start(request_for(reference, source, {})));
+  std::vector<std::string> options = include_options_of_problem();
+  const KernelSource source = load(reference, options);
+  options = with_toolkit(std::move(options), source, toolkit_include_folders());
+  Built built = workers_.wait_for(compilations_.start(request_for(reference, source, options)));
   CompilationRecord& compilation = built.record;
   if (!compilation.ok) {
     throw ProblemError(reference.source.string() +
@@ -209,7 +253,7 @@ void Harness::use_check_seed(std::uint64_t seed) {
 std::string Harness::problem_key() const {
   ContentHash hash;
   hash.add(problem_.text).add(source_.expanded());
-  hash.add(load_source(problem_.reference.source, templates_root_).expanded());
+  hash.add(load(problem_.reference, include_options_of_problem()).expanded());
   return hash.hex();
 }
 

@@ -105,6 +105,9 @@ class Harness {
   [[nodiscard]] CompilationRecord compile_reference();
   void set_up_device(const HarnessOptions& options);
   [[nodiscard]] std::vector<std::string> options_of_space() const;
+  [[nodiscard]] std::vector<std::string> include_options_of_problem() const;
+  [[nodiscard]] KernelSource load(const KernelSpec& spec,
+                                  const std::vector<std::string>& options) const;
 
   Services services_;
   Space space_;

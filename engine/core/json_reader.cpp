@@ -181,6 +181,18 @@ const Json& JsonReader::object(std::string_view key) const {
   return value;
 }
 
+std::vector<std::string> JsonReader::strings(std::string_view key, std::size_t most) const {
+  std::vector<std::string> list;
+  if (!has(key)) return list;
+  const Json& entries = array(key);
+  require_at_most(key, most);
+  for (const Json& entry : entries) {
+    if (!entry.is_string()) fail(key, "allowed is a list of strings");
+    list.push_back(entry.get<std::string>());
+  }
+  return list;
+}
+
 JsonReader JsonReader::child(std::string_view key) const {
   const std::string path = path_.empty() ? std::string(key) : path_ + "." + std::string(key);
   return {at(key), file_, path};

@@ -47,6 +47,10 @@ class JsonReader {
   [[nodiscard]] std::string one_of(std::string_view key,
                                    std::initializer_list<std::string_view> allowed) const;
 
+  /// The array of strings under `key`, of at most `most`; empty when the key is absent.
+  [[nodiscard]] std::vector<std::string> strings(std::string_view key,
+                                                 std::size_t most = 256) const;
+
   /// Whatever stands under `key`, unread.
   [[nodiscard]] const Json& value(std::string_view key) const { return at(key); }
   /// The array or object under `key`, unread.

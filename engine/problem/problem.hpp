@@ -133,6 +133,7 @@ class Problem {
   std::vector<Argument> arguments;
   std::vector<Shape> shapes;
   std::vector<std::pair<std::string, Expression>> shape_macros;  ///< macro ← shape expression
+  std::vector<std::string> include_paths;                        ///< as written, from `folder`
   Expression flops;
   Expression bytes;
   KernelSpec reference;

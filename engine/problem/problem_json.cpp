@@ -243,6 +243,7 @@ Problem Problem::parse(const std::string& text, const std::filesystem::path& fol
                   std::move(arguments),
                   parse_shapes(reader),
                   std::move(macros),
+                  reader.strings("include_paths"),
                   parse_expression(reader, "flops"),
                   parse_expression(reader, "bytes"),
                   parse_kernel(reader.child("reference"), std::string(kReference),

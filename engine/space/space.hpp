@@ -36,6 +36,7 @@ struct SpaceDefinition {
   std::vector<ConstraintText> constraints = {};
   ResourcePolicy resources = {};
   std::vector<std::string> compiler_options = {};
+  std::vector<std::string> include_paths = {};  ///< as written, from the file's folder
   std::vector<Milestone> milestones = {};
 };
 

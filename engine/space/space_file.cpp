@@ -16,7 +16,6 @@ namespace {
 constexpr std::size_t kMostValues = 65535;
 constexpr std::size_t kMostParameters = 4096;
 constexpr std::size_t kMostValuesInAll = 1'000'000;
-constexpr std::size_t kMostOptions = 256;
 
 /// Letters, digits and underscores, at least one: what makes an identifier after MACRO_.
 bool is_word(const std::string& text) {
@@ -137,18 +136,6 @@ ResourcePolicy read_resources(const JsonReader& reader) {
   return policy;
 }
 
-std::vector<std::string> read_options(const JsonReader& top) {
-  std::vector<std::string> options;
-  if (!top.has("compiler_options")) return options;
-  (void)top.array("compiler_options");
-  top.require_at_most("compiler_options", kMostOptions);
-  for (const Json& option : top.array("compiler_options")) {
-    if (!option.is_string()) top.fail("compiler_options", "allowed is a list of strings");
-    options.push_back(option.get<std::string>());
-  }
-  return options;
-}
-
 std::uint16_t milestone_value(const JsonReader& reader, const Parameter& parameter,
                               const Json& value) {
   const ParameterValue wanted = read_value(reader.child("set"), parameter.macro, value);
@@ -238,7 +225,8 @@ SpaceDefinition parse_space(const std::string& text, const std::string& file) {
   definition.template_name = top.plain_name("template");
   definition.arch = read_arch(top);
   definition.shape = top.plain_name("shape");
-  definition.compiler_options = read_options(top);
+  definition.compiler_options = top.strings("compiler_options");
+  definition.include_paths = top.strings("include_paths");
   if (top.has("resources")) definition.resources = read_resources(top.child("resources"));
   read_lists(top, json, definition);
   top.finish();

@@ -96,5 +96,51 @@ TEST_F(OwnKernel, AMisspeltEntryNamesFileKeyAndWhatTheCompilerSaid) {
                     HasSubstr("identifier \"tripel\" is undefined")));
 }
 
+/// A body for the kernel `triple`, with what it includes.
+std::string with_headers(const std::string& headers, const std::string& body) {
+  return headers + "__global__ void triple(const float* x, float* y, int n) {\n" + body + "}\n";
+}
+
+TEST_F(OwnKernel, HeadersOfTheToolkitAreFoundWithoutAnOption) {
+  problem_["templates"]["triple"]["entry"] = "triple";
+  space_["parameters"][1]["values"] = {1};
+  kernel(with_headers("#include <cuda_fp16.h>\n#include <cooperative_groups.h>\n",
+                      "  auto i = cooperative_groups::this_grid().thread_rank();\n"
+                      "  if (i < n) y[i] = 3 * x[i] + __half2float(__float2half(0.f));\n"));
+  const ProgramResult judged = judge();
+  EXPECT_EQ(judged.exit_code, 0) << judged.out << judged.err;
+  kernel(with_headers("#include <mma.h>\n#include <cuda/pipeline>\n"
+                      "#include <cub/block/block_reduce.cuh>\n",
+                      "  __shared__ typename cub::BlockReduce<float, 32>::TempStorage room;\n"
+                      "  y[0] = cub::BlockReduce<float, 32>(room).Sum(x[threadIdx.x]);\n"));
+  const ProgramResult built =
+      run("evo-judge --json --jobs 1 --device none --space search_spaces/triple.json");
+  EXPECT_EQ(built.exit_code, 0) << built.out << built.err;
+}
+
+TEST_F(OwnKernel, IncludePathsOfProblemAndSpace) {
+  problem_["templates"]["triple"]["entry"] = "triple";
+  space_["parameters"][1]["values"] = {1};
+  kernel(with_headers("#include \"factor.h\"\n#include <more/offset.h>\n",
+                      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                      "  if (i < n) y[i] = FACTOR * x[i] + OFFSET;\n"));
+  write("of_problem/factor.h", "#define FACTOR 3\n");
+  write("of_space/more/offset.h", "#define OFFSET 0\n");
+  EXPECT_THAT(judge().err, HasSubstr("no such file"));
+  problem_["include_paths"] = {"../../of_problem"};
+  space_["include_paths"] = {"../of_space"};
+  const ProgramResult green = judge();
+  EXPECT_EQ(green.exit_code, 0) << green.out << green.err;
+  write("of_problem/factor.h", "#define FACTOR 4\n");
+  EXPECT_EQ(Json::parse(judge().out)["rejection"]["gate"], "correctness");
+  space_["include_paths"] = {"../nowhere"};
+  EXPECT_THAT(judge().err, AllOf(HasSubstr("triple.json: include_paths: "),
+                                 HasSubstr("../nowhere"), HasSubstr("no such folder")));
+  space_["include_paths"] = {"../of_space"};
+  problem_["include_paths"] = {"/etc"};
+  EXPECT_THAT(judge().err,
+              AllOf(HasSubstr("problem.json: include_paths: "), HasSubstr("allowed are folders")));
+}
+
 }  // namespace
 }  // namespace evo
