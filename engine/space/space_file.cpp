@@ -47,6 +47,48 @@ ParameterValue read_value(const JsonReader& reader, std::string_view key, const 
                        "of letters, digits and underscores");
 }
 
+/// {"from": 16, "to": 256, "step": 16} or {"from": 1, "to": 64, "times": 2}: the values that the
+/// list of them would have.
+std::vector<ParameterValue> read_range(const JsonReader& reader) {
+  constexpr std::int64_t kExact = std::int64_t{1} << 53;
+  const std::int64_t from = reader.integer("from");
+  const std::int64_t to = reader.integer("to");
+  const bool grows = reader.has("times");
+  const char* key = grows ? "times" : "step";
+  if (grows && reader.has("step")) reader.fail("times", "allowed is one of \"step\", \"times\"");
+  const std::int64_t by = reader.integer(key);
+  if (from <= -kExact || from >= kExact) reader.fail("from", "allowed is between -2^53 and 2^53");
+  if (to <= -kExact || to >= kExact) reader.fail("to", "allowed is between -2^53 and 2^53");
+  if (to < from) reader.fail("to", "allowed is at least \"from\", " + std::to_string(from));
+  if (by >= kExact) reader.fail(key, "allowed is less than 2^53");
+  if (by < (grows ? 2 : 1)) {
+    reader.fail(key, grows ? "allowed is an integer of at least 2" : "allowed is an integer above 0");
+  }
+  if (grows && from < 1) reader.fail("from", "allowed with \"times\" is an integer above 0");
+  reader.finish();
+  std::vector<ParameterValue> values;
+  // Within 64 bits: the loop ends before a value above `to` is made.
+  for (std::int64_t value = from;;) {
+    if (values.size() == kMostValues) {
+      reader.fail("to", "more than " + std::to_string(kMostValues) + " values; allowed are fewer");
+    }
+    values.push_back({ParameterValue::Kind::kInteger, std::to_string(value),
+                      static_cast<double>(value)});
+    if (grows ? value > to / by : value > to - by) return values;
+    value = grows ? value * by : value + by;
+  }
+}
+
+std::vector<ParameterValue> read_values(const JsonReader& reader) {
+  if (reader.value("values").is_object()) return read_range(reader.child("values"));
+  const Json& list = reader.array("values");
+  if (list.empty()) reader.fail("values", "allowed is a list of at least one value");
+  reader.require_at_most("values", kMostValues);
+  std::vector<ParameterValue> values;
+  for (const Json& value : list) values.push_back(read_value(reader, "values", value));
+  return values;
+}
+
 /// Names are compared as the compiler sees them, in upper case; everything else as numbers.
 void check_values(const JsonReader& reader, const Parameter& parameter) {
   std::set<std::string> names;
@@ -80,10 +122,7 @@ Parameter read_parameter(const JsonReader& reader, const Json& entry) {
   if (const std::string why = why_no_macro(parameter.macro); !why.empty()) {
     reader.fail("macro", why + "; allowed is a C identifier that nobody else uses");
   }
-  const Json& values = reader.array("values");
-  if (values.empty()) reader.fail("values", "allowed is a list of at least one value");
-  reader.require_at_most("values", kMostValues);
-  for (const Json& value : values) parameter.values.push_back(read_value(reader, "values", value));
+  parameter.values = read_values(reader);
   if (parameter.has_names()) {
     for (std::size_t i = 0; i < parameter.values.size(); ++i) {
       parameter.values[i].number = static_cast<double>(i);
@@ -91,7 +130,7 @@ Parameter read_parameter(const JsonReader& reader, const Json& entry) {
   }
   check_values(reader, parameter);
   parameter.default_index = read_default(reader, parameter, entry);
-  parameter.meaning = reader.string("meaning");
+  parameter.meaning = reader.string_or("meaning", "");
   reader.finish();
   return parameter;
 }
@@ -181,7 +220,7 @@ void read_lists(const JsonReader& top, const Json& json, SpaceDefinition& defini
   }
   check_macros(top, definition.parameters);
   for (const JsonReader& entry : top.children("constraints")) {
-    definition.constraints.push_back({entry.string("expression"), entry.string("why")});
+    definition.constraints.push_back({entry.string("expression"), entry.string_or("why", "")});
     entry.finish();
   }
   std::set<std::string> names;
