@@ -1,7 +1,6 @@
 #include "engine/coordinator/harness.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <set>
 #include <sstream>
@@ -12,9 +11,12 @@
 #include "engine/compile/toolkit.hpp"
 #include "engine/coordinator/manifest.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/formulas.hpp"
 #include "engine/core/hash.hpp"
 #include "engine/device/arch_limits.hpp"
 #include "engine/problem/known_names.hpp"
+#include "engine/problem/surroundings.hpp"
+#include "engine/space/surroundings.hpp"
 
 namespace evo {
 namespace {
@@ -37,6 +39,16 @@ std::filesystem::path find_templates_root(const SpaceDefinition& space) {
   throw SpaceError(space.file + ": problem: \"" + space.problem +
                    "\": no folder kernel_templates/" + space.problem + " beside " +
                    folder.string());
+}
+
+/// The space with the names of the problem, the timed shape and the device in its constraints.
+SpaceDefinition placed_space(const SpaceDefinition& space, const Problem& problem,
+                             const KernelSpec& kernel, const Shape& shape,
+                             const DeviceInfo& device) {
+  std::vector<std::string> formulas;
+  for (const auto& [name, formula] : space.let) formulas.push_back(name);
+  require_own_macros(problem, formulas, space.file);
+  return placed(space, formulas_for_constraints(problem, kernel, shape, device));
 }
 
 /// Misspelt names in the template's expressions: found here and not by every candidate in turn.
@@ -68,15 +80,6 @@ std::string arch_of(const SpaceDefinition& space, const DeviceInfo& device) {
     throw SpaceError(space.file + ": arch: \"" + space.arch + "\": " + error.what() + " (" +
                      device.name + ")");
   }
-}
-
-/// The shortest text that the compiler reads as this very number.
-std::string number_text(double value) {
-  constexpr double kExact = 0x1.0p53;
-  if (value == std::floor(value) && std::fabs(value) <= kExact) {
-    return std::to_string(static_cast<std::int64_t>(value));
-  }
-  return Json(value).dump();
 }
 
 std::vector<std::string> as_options(const std::vector<std::string>& include_paths) {
@@ -118,20 +121,21 @@ std::vector<std::filesystem::path> include_roots(const std::filesystem::path& te
 
 Harness::Harness(const HarnessOptions& options, Services services)
     : services_(std::move(services)),
-      space_(read_space_file(options.space_file)),
-      templates_root_(find_templates_root(space_.definition())),
-      problem_(Problem::load(templates_root_ / space_.definition().problem)),
-      kernel_(problem_.kernel(space_.definition().template_name)),
-      shape_(problem_.shape(options.shape.empty() ? space_.definition().shape : options.shape)),
+      definition_(read_space_file(options.space_file)),
+      templates_root_(find_templates_root(definition_)),
+      problem_(Problem::load(templates_root_ / definition_.problem)),
+      kernel_(problem_.kernel(definition_.template_name)),
+      shape_(problem_.shape(options.shape.empty() ? definition_.shape : options.shape)),
+      device_info_(services_.device ? services_.device->info() : arch_limits(definition_.arch)),
+      space_(placed_space(definition_, problem_, kernel_, shape_, device_info_)),
       options_(options_of_space()),
       source_(load(kernel_, options_)),
       line_info_(options.line_info),
-      device_info_(services_.device ? services_.device->info()
-                                    : arch_limits(space_.definition().arch)),
       arch_(arch_of(space_.definition(), device_info_)),
       compilations_(services_.store, *services_.compilers),
       workers_(compilations_, services_.device.get(), *services_.clock),
       pipeline_(pipeline_setup(space_.definition().resources), workers_) {
+  has_own_includes_ = !include_folders(options_).empty();
   options_ = with_toolkit(std::move(options_), source_, toolkit_include_folders());
   (void)source_.expanded();  // refuses what cannot be exported before anything is compiled
   (void)problem_.checked_shapes(shape_, kernel_);  // refuses a shape the template does not support
@@ -198,7 +202,7 @@ CompileRequest Harness::request_for(const KernelSpec& spec, const KernelSource& 
                                     const std::vector<std::string>& defines) const {
   CompileRequest request{source, spec.entry, arch_, defines};
   for (const auto& [name, value] : problem_.macros_for(shape_)) {
-    request.options.push_back(define(name, number_text(value)));
+    request.options.push_back(define(name, formula_of(value)));
   }
   if (line_info_) request.options.emplace_back("-lineinfo");
   return request;
@@ -215,6 +219,11 @@ CompilationRecord Harness::compile_reference() {
     throw ProblemError(reference.source.string() +
                        ": the reference does not pass the build gate: " + compilation.error + "\n" +
                        compilation.log);
+  }
+  if (const std::string unset = unset_constants_text(
+          problem_, compilation.ptx, entry_symbol(compilation.ptx, reference.entry));
+      !unset.empty()) {
+    throw ProblemError(reference.source.string() + ": " + unset);
   }
   const LaunchConfig launch =
       reference.launch.evaluate(problem_.values_for(shape_, device_info_.sm_count));
@@ -248,6 +257,31 @@ void Harness::use_check_seed(std::uint64_t seed) {
   if (!has_device()) return;
   setup_.check_seed = seed;
   services_.device->set_up(setup_);
+}
+
+std::vector<std::string> Harness::warnings() const {
+  std::set<std::string> read;
+  const auto add = [&](const Expression& expression) {
+    read.insert(expression.variables().begin(), expression.variables().end());
+  };
+  std::ranges::for_each(kernel_.launch.grid, add);
+  std::ranges::for_each(kernel_.launch.block, add);
+  add(kernel_.launch.dynamic_shared_bytes);
+  for (const auto& [name, extent] : kernel_.workspace) add(extent);
+  std::vector<std::string> macros;
+  for (const Parameter& parameter : space_.parameters()) {
+    const bool in_entry = kernel_.entry.find(parameter.macro) != std::string::npos;
+    const bool is_given = parameter.values.size() > 1 && !in_entry;
+    if (is_given && !read.contains(parameter.macro)) macros.push_back(parameter.macro);
+  }
+  std::vector<std::string> texts;
+  if (has_own_includes_) return texts;  // what lies there is not looked at
+  for (const std::string& macro : macros_never_read(source_, macros)) {
+    texts.push_back("warning: " + space_.definition().file + ": macro '" + macro +
+                    "' is read neither by " + source_.name +
+                    " nor by the launch; its values are one kernel");
+  }
+  return texts;
 }
 
 std::string Harness::problem_key() const {

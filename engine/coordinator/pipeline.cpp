@@ -1,6 +1,9 @@
 #include "engine/coordinator/pipeline.hpp"
 
+#include <algorithm>
+
 #include "engine/compile/entry_symbol.hpp"
+#include "engine/compile/ptx_constants.hpp"
 #include "engine/coordinator/kernel_key.hpp"
 #include "engine/core/error.hpp"
 
@@ -12,6 +15,19 @@ KernelUnderTest Pipeline::kernel_under_test(const CompilationRecord& compilation
   return {kernel_key,
           {compilation.ptx, compilation.cubin, entry_symbol(compilation.ptx, setup_.kernel.entry)},
           macros};
+}
+
+std::string unset_constants_text(const Problem& problem, const std::string& ptx,
+                                 const std::string& symbol) {
+  std::string list;
+  for (const std::string& name : unset_constants(ptx, symbol)) {
+    const auto& meant = problem.unset_constants;
+    if (std::find(meant.begin(), meant.end(), name) != meant.end()) continue;
+    list += (list.empty() ? "" : ", ") + name;
+  }
+  if (list.empty()) return list;
+  return "__constant__ " + list + ": the kernel reads what nothing sets, and finds zeros; where " +
+         "zeros are meant, \"unset_constants\" of problem.json names it";
 }
 
 Judgement Pipeline::judge(Compilations::Ticket ticket, const Values& macros, double give_up_us) {
@@ -30,7 +46,13 @@ Judgement Pipeline::judge(Compilations::Ticket ticket, const Values& macros, dou
 
 std::optional<Rejection> Pipeline::build_gate(Judgement& result) const {
   const CompilationRecord& compilation = result.built.record;
-  if (compilation.ok) return std::nullopt;
+  if (compilation.ok) {
+    const std::string unset = unset_constants_text(setup_.problem, compilation.ptx,
+                                                   entry_symbol(compilation.ptx,
+                                                                setup_.kernel.entry));
+    if (unset.empty()) return std::nullopt;
+    return Rejection{Gate::kBuild, setup_.kernel.source.filename().string() + ": " + unset, {}};
+  }
   return Rejection{Gate::kBuild, compilation.error, compilation.log};
 }
 

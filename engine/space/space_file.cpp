@@ -7,6 +7,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/core/names.hpp"
+#include "engine/space/overlay.hpp"
 #include "engine/space/space.hpp"
 
 namespace evo {
@@ -205,6 +206,31 @@ Milestone read_milestone(const JsonReader& reader, const SpaceDefinition& defini
   return milestone;
 }
 
+ConstraintText read_constraint(const JsonReader& reader, const Formulas& let) {
+  const std::string written = reader.string("expression");
+  ConstraintText constraint{written, reader.string_or("why", "")};
+  if (reader.has("name")) (void)reader.line("name");  // what an overlay knows it by
+  try {
+    constraint.expression = with_formulas(written, let);
+  } catch (const InputError& error) {
+    reader.fail("expression", error.what());
+  }
+  if (constraint.expression != written) constraint.written = written;
+  reader.finish();
+  return constraint;
+}
+
+/// A formula replaces its name wherever it stands: no macro may have it.
+void check_formulas(const JsonReader& top, const SpaceDefinition& definition) {
+  std::map<std::string, double> names = value_names(definition.parameters);
+  for (const Parameter& parameter : definition.parameters) names[parameter.macro] = 0;
+  for (const auto& [name, formula] : definition.let) {
+    if (names.contains(name)) {
+      top.child("let").fail(name, "a macro or value name is called so; allowed is another name");
+    }
+  }
+}
+
 void read_lists(const JsonReader& top, const Json& json, SpaceDefinition& definition) {
   const std::vector<JsonReader> entries = top.children("parameters", kMostParameters);
   if (entries.empty()) top.fail("parameters", "allowed is a list of at least one parameter");
@@ -219,9 +245,10 @@ void read_lists(const JsonReader& top, const Json& json, SpaceDefinition& defini
     }
   }
   check_macros(top, definition.parameters);
+  definition.let = top.formulas("let");
+  check_formulas(top, definition);
   for (const JsonReader& entry : top.children("constraints")) {
-    definition.constraints.push_back({entry.string("expression"), entry.string_or("why", "")});
-    entry.finish();
+    definition.constraints.push_back(read_constraint(entry, definition.let));
   }
   std::set<std::string> names;
   for (const JsonReader& entry : top.children("milestones")) {
@@ -248,8 +275,33 @@ std::string read_arch(const JsonReader& top) {
 
 }  // namespace
 
+namespace {
+
+/// The text of a space file with what it extends, each of which is a space itself.
+std::string whole_text(const std::filesystem::path& file, int depth) {
+  constexpr int kDeepest = 8;
+  constexpr int kIndent = 2;
+  std::string text = read_text_file(file, kLargestJson);
+  Json overlay = parse_json(text, file.string());
+  if (!overlay.is_object() || !overlay.contains("extends")) return text;
+  const JsonReader top(overlay, file.string());
+  const std::string base = top.string("extends");
+  if (std::filesystem::path(base).filename() != base) {
+    top.fail("extends", "allowed is the name of a file in the same folder");
+  }
+  if (depth == kDeepest) top.fail("extends", "allowed are 8 files upon each other, none of them twice");
+  const std::filesystem::path base_file = file.parent_path() / base;
+  if (!std::filesystem::is_regular_file(base_file)) top.fail("extends", "there is no such file");
+  const std::string base_text = whole_text(base_file, depth + 1);
+  (void)parse_space(base_text, base_file.string());  // its own faults are told by its own name
+  overlay.erase("extends");
+  return laid_over(overlay, parse_json(base_text, base_file.string())).dump(kIndent);
+}
+
+}  // namespace
+
 SpaceDefinition read_space_file(const std::filesystem::path& file) {
-  return parse_space(read_text_file(file, kLargestJson), file.string());
+  return parse_space(whole_text(file, 0), file.string());
 }
 
 SpaceDefinition parse_space(const std::string& text, const std::string& file) {
@@ -258,6 +310,7 @@ SpaceDefinition parse_space(const std::string& text, const std::string& file) {
   SpaceDefinition definition;
   (void)top.one_of("format", {"evo-tune space 1"});
   definition.file = file;
+  definition.text = text;
   definition.name = top.plain_name("name");
   definition.description = top.string_or("description", "");
   definition.problem = top.plain_name("problem");

@@ -142,5 +142,83 @@ TEST_F(OwnKernel, IncludePathsOfProblemAndSpace) {
               AllOf(HasSubstr("problem.json: include_paths: "), HasSubstr("allowed are folders")));
 }
 
+TEST_F(OwnKernel, ConstraintsNameTheShapeTheProblemAndTheDevice) {
+  problem_["let"] = {{"PER_CTA", "BLOCK * PER_THREAD"}};
+  problem_["templates"]["triple"]["grid"] = {"ceil_div(N, PER_CTA)"};
+  problem_["templates"]["triple"]["dynamic_shared_bytes"] = "4 * PER_CTA";
+  const auto refused = [&](const std::string& expression) {
+    space_["constraints"] = {{{"expression", expression}}};
+    return judge("--set BLOCK=64 PER_THREAD=2").err;
+  };
+  EXPECT_THAT(refused("N / PER_CTA >= 8"), HasSubstr("violates the constraint N / PER_CTA >= 8"));
+  EXPECT_THAT(refused("DYNAMIC_SHARED_BYTES < 512"), HasSubstr("DYNAMIC_SHARED_BYTES < 512"));
+  EXPECT_THAT(refused("PER_CTA <= 2 * SM_COUNT"), HasSubstr("violates")) << "58 on an L4";
+  EXPECT_THAT(refused("DYNAMIC_SHARED_BYTES <= MAX_SHARED_BYTES_PER_CTA and N == 1000"),
+              testing::Not(HasSubstr("violates")));
+  space_["let"] = {{"PER_CTA", 3}};
+  EXPECT_THAT(refused("1"), AllOf(HasSubstr("'PER_CTA' is also in"), HasSubstr("let.PER_CTA")));
+  space_["let"] = {{"HALF", "PER_CTA / 2"}};
+  EXPECT_THAT(refused("HALF < 64"), HasSubstr("violates the constraint HALF < 64"));
+  // What a run keeps is read again without the problem.
+  space_["constraints"] = {{{"expression", "HALF < 999 * N"}}};
+  ASSERT_EQ(run("evo-tune --device virtual:l4 --jobs 1 --generations 1 --strategy random "
+                "--children 4 --space search_spaces/triple.json --quiet")
+                .exit_code,
+            0);
+  const ProgramResult insight = run("evo-elite insight");
+  EXPECT_EQ(insight.exit_code, 0) << insight.err;
+}
+
+TEST_F(OwnKernel, ScalarsMayBeHalves) {
+  problem_["arguments"].push_back(
+      {{"name", "h"}, {"direction", "scalar"}, {"dtype", "f16"}, {"value", "1.5"}});
+  problem_["arguments"].push_back(
+      {{"name", "b"}, {"direction", "scalar"}, {"dtype", "bf16"}, {"value", "-0.5"}});
+  const std::string head =
+      "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n__global__ void NAME(const float* x, float* "
+      "y, int n, __half h, __nv_bfloat16 b) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n";
+  const auto named = [&](const std::string& name, const std::string& body) {
+    return "#define NAME " + name + "\n" + head + body + "}\n";
+  };
+  write("kernel_templates/triple/reference.cu",
+        named("expected", "  if (i < n) y[i] = x[i] * 1.5f - 0.5f;\n"));
+  kernel(named("triple", "  if (i < n) y[i] = x[i] * __half2float(h) + __bfloat162float(b);\n"));
+  problem_["templates"]["triple"]["entry"] = "triple";
+  space_["parameters"][1]["values"] = {1};
+  const ProgramResult judged = judge();
+  EXPECT_EQ(judged.exit_code, 0) << judged.out << judged.err;
+}
+
+TEST_F(OwnKernel, AConstantThatNobodySetsIsNotGreen) {
+  const std::string table = "__constant__ float table[4];\n";
+  const std::string body =
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = 3 * x[i] + "
+      "table[i % 4];\n";
+  problem_["templates"]["triple"]["entry"] = "triple";
+  space_["parameters"][1]["values"] = {1};
+  kernel(table + with_headers("", body));
+  const ProgramResult judged = judge();
+  EXPECT_EQ(judged.exit_code, 1);
+  EXPECT_THAT(Json::parse(judged.out)["rejection"]["reason"].get<std::string>(),
+              AllOf(HasSubstr("triple.cu: __constant__ table: "), HasSubstr("unset_constants")));
+  problem_["unset_constants"] = {"table"};
+  EXPECT_EQ(judge().exit_code, 0);
+  problem_.erase("unset_constants");
+  kernel(with_headers("__constant__ float table[4] = {0, 1, 0, 0};\n", body));
+  EXPECT_EQ(Json::parse(judge().out)["rejection"]["gate"], "correctness");
+  write("kernel_templates/triple/reference.cu",
+        table + "__global__ void expected(const float* x, float* y, int n) {\n" + body + "}\n");
+  EXPECT_THAT(judge().err, AllOf(HasSubstr("reference.cu: __constant__ table")));
+}
+
+TEST_F(OwnKernel, AMacroThatNothingReadsIsAWarning) {
+  space_["parameters"].push_back({{"macro", "IDLE"}, {"values", {1, 2}}});
+  const ProgramResult judged = judge();
+  EXPECT_EQ(judged.exit_code, 0) << judged.out;
+  EXPECT_THAT(judged.err,
+              AllOf(HasSubstr("macro 'IDLE' is read neither by triple.cu nor by the launch"),
+                    testing::Not(HasSubstr("'BLOCK'")), testing::Not(HasSubstr("'PER_THREAD'"))));
+}
+
 }  // namespace
 }  // namespace evo
