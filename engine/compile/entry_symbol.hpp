@@ -19,8 +19,9 @@ namespace evo {
 /// The symbol of the kernel that `entry` means in a compilation's PTX.
 [[nodiscard]] std::string entry_symbol(std::string_view ptx, const std::string& entry);
 
-/// Which of `symbols` are functions called `name` at file scope: the symbol itself, or names mangled
-/// by the Itanium C++ ABI ("_Z6matmulPf"; 5.1.2: an unscoped name is its length and its letters).
+/// Which of `symbols` are functions called `name` at file scope: the symbol itself, or names
+/// mangled by the Itanium C++ ABI ("_Z6matmulPf"; 5.1.2: an unscoped name is its length and its
+/// letters).
 [[nodiscard]] std::vector<std::string> symbols_named(const std::vector<std::string>& symbols,
                                                      const std::string& name);
 

@@ -226,7 +226,8 @@ CompilerFailure NvrtcCompiler::failure(nvrtcResult result, const std::string& lo
           shortened(log)};
 }
 
-/// NVRTC checks a name expression in a file of its own, whose name and lines mean nothing to people.
+/// NVRTC checks a name expression in a file of its own, whose name and lines mean nothing to
+/// people.
 std::string reason_of(const std::string& log, const CompileRequest& request) {
   constexpr std::string_view kNameMap = "__nv_name_map(";
   constexpr std::string_view kError = "error: ";

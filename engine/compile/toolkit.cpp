@@ -46,7 +46,8 @@ std::optional<fs::path> headers() {
     break;  // this one will be opened: the toolkits of others are not its own
   }
   std::vector<fs::path> folders;
-  for (const std::string& root : roots_in_environment()) folders.push_back(fs::path(root) / "include");
+  for (const std::string& root : roots_in_environment())
+    folders.push_back(fs::path(root) / "include");
 #ifdef EVO_CUDA_INCLUDE_DIR
   folders.emplace_back(EVO_CUDA_INCLUDE_DIR);
 #endif
@@ -92,10 +93,9 @@ std::vector<std::string> with_toolkit(std::vector<std::string> options, const Ke
       return fs::is_regular_file(folder / name, ignored);
     });
   };
-  const bool is_needed =
-      std::any_of(source.outside.begin(), source.outside.end(), [&](const std::string& name) {
-        return !lies_in(given, name) && lies_in(toolkit, name);
-      });
+  const bool is_needed = std::any_of(
+      source.outside.begin(), source.outside.end(),
+      [&](const std::string& name) { return !lies_in(given, name) && lies_in(toolkit, name); });
   if (!is_needed) return options;
   for (const fs::path& folder : toolkit) {
     const std::string option = "-I" + folder.string();

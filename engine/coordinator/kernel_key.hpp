@@ -13,7 +13,8 @@ namespace evo {
 /// workspaces, tolerances, determinism. `macros`: the configuration. Throws InputError for what
 /// this configuration makes impossible.
 [[nodiscard]] std::string kernel_key(const std::string& ptx_hash, const std::string& symbol,
-                                     const Problem& problem, const KernelSpec& kernel, const Shape& timed,
-                                     const Values& macros, const DeviceInfo& device);
+                                     const Problem& problem, const KernelSpec& kernel,
+                                     const Shape& timed, const Values& macros,
+                                     const DeviceInfo& device);
 
 }  // namespace evo

@@ -47,9 +47,8 @@ Judgement Pipeline::judge(Compilations::Ticket ticket, const Values& macros, dou
 std::optional<Rejection> Pipeline::build_gate(Judgement& result) const {
   const CompilationRecord& compilation = result.built.record;
   if (compilation.ok) {
-    const std::string unset = unset_constants_text(setup_.problem, compilation.ptx,
-                                                   entry_symbol(compilation.ptx,
-                                                                setup_.kernel.entry));
+    const std::string unset = unset_constants_text(
+        setup_.problem, compilation.ptx, entry_symbol(compilation.ptx, setup_.kernel.entry));
     if (unset.empty()) return std::nullopt;
     return Rejection{Gate::kBuild, setup_.kernel.source.filename().string() + ": " + unset, {}};
   }
@@ -61,9 +60,9 @@ std::optional<Rejection> Pipeline::resource_gates(Judgement& result, const Value
     const Values values = setup_.problem.values_for(setup_.timed, setup_.device.sm_count, macros);
     result.launch = setup_.kernel.launch.evaluate(values);
     const CompilationRecord& record = result.built.record;
-    result.kernel_key = kernel_key(record.ptx_hash, entry_symbol(record.ptx, setup_.kernel.entry),
-                                   setup_.problem, setup_.kernel, setup_.timed, macros,
-                                   setup_.device);
+    result.kernel_key =
+        kernel_key(record.ptx_hash, entry_symbol(record.ptx, setup_.kernel.entry), setup_.problem,
+                   setup_.kernel, setup_.timed, macros, setup_.device);
   } catch (const InputError& error) {
     // The expressions are the problem's, but only this configuration breaks them.
     return Rejection{Gate::kResource, error.what()};

@@ -54,8 +54,9 @@ class Inserter {
 
   static void require_short(const std::string& text, const std::string& name) {
     if (text.size() <= kLongest) return;
-    throw InputError("with the formula of " + evo::quoted(name) + " in its place, it is longer than " +
-                     std::to_string(kLongest) + " characters");
+    throw InputError("with the formula of " + evo::quoted(name) +
+                     " in its place, it is longer than " + std::to_string(kLongest) +
+                     " characters");
   }
 
   const Formulas& formulas_;

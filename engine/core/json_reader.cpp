@@ -15,7 +15,6 @@
 #include "engine/core/error.hpp"
 #include "engine/core/expression.hpp"
 #include "engine/core/names.hpp"
-#include "engine/core/names.hpp"
 
 namespace evo {
 namespace {

@@ -49,7 +49,8 @@ bool may_name_kernel(std::string_view text) {
     return is_letter(c) || is_digit(c) || kSigns.find(c) != std::string_view::npos;
   };
   if (text.size() > kLongest || text.find("//") != std::string_view::npos ||
-      text.find("/*") != std::string_view::npos || !std::all_of(text.begin(), text.end(), allowed)) {
+      text.find("/*") != std::string_view::npos ||
+      !std::all_of(text.begin(), text.end(), allowed)) {
     return false;
   }
   if (text.starts_with("::")) text.remove_prefix(2);

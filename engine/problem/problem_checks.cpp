@@ -52,14 +52,16 @@ void require_workspaces(const Problem& problem, const std::string& file) {
 /// A formula replaces its name wherever it stands: nothing else may have it.
 void require_own_formulas(const Problem& problem, const std::string& file) {
   const auto refuse = [&](const std::string& name, const std::string& where) {
-    throw ProblemError(file + ": let." + name + ": " + where + " has this name; allowed is another");
+    throw ProblemError(file + ": let." + name + ": " + where +
+                       " has this name; allowed is another");
   };
   for (const auto& [name, formula] : problem.let) {
     for (const auto& [macro, unused] : problem.shape_macros) {
       if (macro == name) refuse(name, "macros." + name);
     }
     for (const Shape& shape : problem.shapes) {
-      if (shape.variables.contains(name)) refuse(name, "shapes." + shape.name + ".variables." + name);
+      if (shape.variables.contains(name))
+        refuse(name, "shapes." + shape.name + ".variables." + name);
     }
   }
 }

@@ -63,7 +63,8 @@ std::vector<ParameterValue> read_range(const JsonReader& reader) {
   if (to < from) reader.fail("to", "allowed is at least \"from\", " + std::to_string(from));
   if (by >= kExact) reader.fail(key, "allowed is less than 2^53");
   if (by < (grows ? 2 : 1)) {
-    reader.fail(key, grows ? "allowed is an integer of at least 2" : "allowed is an integer above 0");
+    reader.fail(key,
+                grows ? "allowed is an integer of at least 2" : "allowed is an integer above 0");
   }
   if (grows && from < 1) reader.fail("from", "allowed with \"times\" is an integer above 0");
   reader.finish();
@@ -73,8 +74,8 @@ std::vector<ParameterValue> read_range(const JsonReader& reader) {
     if (values.size() == kMostValues) {
       reader.fail("to", "more than " + std::to_string(kMostValues) + " values; allowed are fewer");
     }
-    values.push_back({ParameterValue::Kind::kInteger, std::to_string(value),
-                      static_cast<double>(value)});
+    values.push_back(
+        {ParameterValue::Kind::kInteger, std::to_string(value), static_cast<double>(value)});
     if (grows ? value > to / by : value > to - by) return values;
     value = grows ? value * by : value + by;
   }
@@ -289,7 +290,8 @@ std::string whole_text(const std::filesystem::path& file, int depth) {
   if (std::filesystem::path(base).filename() != base) {
     top.fail("extends", "allowed is the name of a file in the same folder");
   }
-  if (depth == kDeepest) top.fail("extends", "allowed are 8 files upon each other, none of them twice");
+  if (depth == kDeepest)
+    top.fail("extends", "allowed are 8 files upon each other, none of them twice");
   const std::filesystem::path base_file = file.parent_path() / base;
   if (!std::filesystem::is_regular_file(base_file)) top.fail("extends", "there is no such file");
   const std::string base_text = whole_text(base_file, depth + 1);

@@ -109,10 +109,11 @@ TEST_F(OwnKernel, HeadersOfTheToolkitAreFoundWithoutAnOption) {
                       "  if (i < n) y[i] = 3 * x[i] + __half2float(__float2half(0.f));\n"));
   const ProgramResult judged = judge();
   EXPECT_EQ(judged.exit_code, 0) << judged.out << judged.err;
-  kernel(with_headers("#include <mma.h>\n#include <cuda/pipeline>\n"
-                      "#include <cub/block/block_reduce.cuh>\n",
-                      "  __shared__ typename cub::BlockReduce<float, 32>::TempStorage room;\n"
-                      "  y[0] = cub::BlockReduce<float, 32>(room).Sum(x[threadIdx.x]);\n"));
+  kernel(
+      with_headers("#include <mma.h>\n#include <cuda/pipeline>\n"
+                   "#include <cub/block/block_reduce.cuh>\n",
+                   "  __shared__ typename cub::BlockReduce<float, 32>::TempStorage room;\n"
+                   "  y[0] = cub::BlockReduce<float, 32>(room).Sum(x[threadIdx.x]);\n"));
   const ProgramResult built =
       run("evo-judge --json --jobs 1 --device none --space search_spaces/triple.json");
   EXPECT_EQ(built.exit_code, 0) << built.out << built.err;
@@ -134,8 +135,8 @@ TEST_F(OwnKernel, IncludePathsOfProblemAndSpace) {
   write("of_problem/factor.h", "#define FACTOR 4\n");
   EXPECT_EQ(Json::parse(judge().out)["rejection"]["gate"], "correctness");
   space_["include_paths"] = {"../nowhere"};
-  EXPECT_THAT(judge().err, AllOf(HasSubstr("triple.json: include_paths: "),
-                                 HasSubstr("../nowhere"), HasSubstr("no such folder")));
+  EXPECT_THAT(judge().err, AllOf(HasSubstr("triple.json: include_paths: "), HasSubstr("../nowhere"),
+                                 HasSubstr("no such folder")));
   space_["include_paths"] = {"../of_space"};
   problem_["include_paths"] = {"/etc"};
   EXPECT_THAT(judge().err,

@@ -17,8 +17,8 @@ TEST(EntrySymbol, TravelsInTheFirstLineOfThePtx) {
 }
 
 TEST(EntrySymbol, MangledNamesAreThoseOfFileScope) {
-  const Names symbols = {"_Z3addPf", "_Z4add2Pf", "_ZN1a3addEPf", "_Z3subIfEvPT_", "_Z3subIdEvPT_",
-                         "_ZL4quitPf"};
+  const Names symbols = {"_Z3addPf",      "_Z4add2Pf",     "_ZN1a3addEPf",
+                         "_Z3subIfEvPT_", "_Z3subIdEvPT_", "_ZL4quitPf"};
   EXPECT_EQ(symbols_named(symbols, "add"), Names{"_Z3addPf"});
   EXPECT_EQ(symbols_named(symbols, "quit"), Names{"_ZL4quitPf"});
   EXPECT_EQ(symbols_named(symbols, "sub").size(), 2U);

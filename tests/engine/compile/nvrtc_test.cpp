@@ -187,8 +187,7 @@ TEST_P(Nvrtc, AnEntryIsWhatCppCallsTheKernel) {
       {"scale<float, ITEMS>", "_Z5scaleIfLi4EEvPT_"},
       {"scale<double, ITEMS + 1>", "_Z5scaleIdLi5EEvPT_"}};
   for (const auto& [entry, symbol] : symbols) {
-    const Compiled compiled =
-        built({{"t.cu", kTemplates, {}}, entry, GetParam(), {"-DITEMS=4"}});
+    const Compiled compiled = built({{"t.cu", kTemplates, {}}, entry, GetParam(), {"-DITEMS=4"}});
     EXPECT_EQ(entry_symbol(compiled.ptx, entry), symbol);
     EXPECT_TRUE(read_cubin(compiled.cubin, symbol).has_value()) << entry;
     EXPECT_EQ(compiled.ptx_hash, hash_ptx(compiled.ptx)) << "the first line is no code";
@@ -213,8 +212,7 @@ TEST_P(Nvrtc, TheExportedSourceOfATemplateInstantiatesIt) {
   const std::string entry = "scale<float, ITEMS>";
   const std::string exported =
       std::string("#define ITEMS 4\n") + kTemplates + instantiation_of(entry);
-  const Compiled there =
-      built({{"x.cu", exported, {}}, "_Z5scaleIfLi4EEvPT_", GetParam(), {}});
+  const Compiled there = built({{"x.cu", exported, {}}, "_Z5scaleIfLi4EEvPT_", GetParam(), {}});
   EXPECT_EQ(there.ptx_hash,
             built({{"t.cu", kTemplates, {}}, entry, GetParam(), {"-DITEMS=4"}}).ptx_hash);
 }

@@ -106,8 +106,8 @@ TEST(ProblemFile, AnEntryIsANameInCpp) {
                             "k<unsigned long long, -1>"}) {
     EXPECT_EQ(complaint_on(entry), "") << entry;
   }
-  for (const char* entry : {"2k", "k<float", "k;", "k<float>\n", "k<\"a\">", "k</*>", "k{}",
-                            "#k", "<int>", "k l<", "k<1>; int x"}) {
+  for (const char* entry : {"2k", "k<float", "k;", "k<float>\n", "k<\"a\">", "k</*>", "k{}", "#k",
+                            "<int>", "k l<", "k<1>; int x"}) {
     EXPECT_THAT(complaint_on(entry), HasSubstr("allowed is the name of a kernel")) << entry;
   }
 }

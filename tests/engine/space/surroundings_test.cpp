@@ -98,14 +98,16 @@ class Overlay : public testing::Test {
 
 TEST_F(Overlay, SaysWhatIsDifferent) {
   write("base.json", space_json());
-  const auto file = write("wide.json", {{"format", "evo-tune space 1"},
-                                        {"extends", "base.json"},
-                                        {"name", "wide"},
-                                        {"let", {{"LIMIT", 2048}}},
-                                        {"resources", {{"registers_per_thread", 255}}},
-                                        {"parameters", {{{"macro", "STAGES"}, {"values", {1, 2}}},
-                                                        {{"macro", "NEW"}, {"values", {0}}}}},
-                                        {"milestones", {{{"name", "b"}, {"set", {{"NEW", 0}}}}}}});
+  const auto file =
+      write("wide.json",
+            {{"format", "evo-tune space 1"},
+             {"extends", "base.json"},
+             {"name", "wide"},
+             {"let", {{"LIMIT", 2048}}},
+             {"resources", {{"registers_per_thread", 255}}},
+             {"parameters",
+              {{{"macro", "STAGES"}, {"values", {1, 2}}}, {{"macro", "NEW"}, {"values", {0}}}}},
+             {"milestones", {{{"name", "b"}, {"set", {{"NEW", 0}}}}}}});
   const SpaceDefinition space = placed(read_space_file(file), {{"S", "192"}});
   EXPECT_EQ(space.name, "wide");
   EXPECT_EQ(space.arch, "sm_89");
@@ -122,10 +124,12 @@ TEST_F(Overlay, IsTheSpaceThatIsSpelledOut) {
   Json base = space_json();
   base["constraints"].erase(1);
   write("base.json", base);
-  const auto file = write("over.json", {{"extends", "base.json"},
-                                        {"arch", "sm_90"},
-                                        {"constraints", {{{"name", "fits"}, {"expression", "TILE < 99"}},
-                                                         {{"expression", "STAGES < 3"}}}}});
+  const auto file =
+      write("over.json",
+            {{"extends", "base.json"},
+             {"arch", "sm_90"},
+             {"constraints",
+              {{{"name", "fits"}, {"expression", "TILE < 99"}}, {{"expression", "STAGES < 3"}}}}});
   base["arch"] = "sm_90";
   base["constraints"] = {{{"expression", "TILE < 99"}}, {{"expression", "STAGES < 3"}}};
   EXPECT_EQ(Space(read_space_file(file)).content_key(), Space(parsed(base)).content_key());
