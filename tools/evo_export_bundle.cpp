@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "engine/compile/compiler_options.hpp"
+#include "engine/compile/entry_symbol.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/hash.hpp"
 
@@ -87,14 +88,16 @@ std::string nvcc_command(const CompilationRecord& compilation, const std::string
 }
 
 std::string expanded_source(const StoredRun& run, const CompilationRecord& compilation,
-                            CandidateId candidate, const std::string& name) {
+                            const StoredEvaluation& evaluation, const std::string& name) {
+  const CandidateId candidate = evaluation.id;
+  const std::string entry = launch_manifest(evaluation).at("entry").get<std::string>();
   std::ostringstream text;
   text << "// Exported by evo-tune " << run.info.evo_version << ": run " << run.id << ", candidate "
        << candidate << ", space " << run.info.space.name << ".\n// Compiled by "
        << compilation.compiler << " with: " << compilation.options
        << "\n// To compile it again: " << nvcc_command(compilation, name) << "\n\n"
        << macro_definitions(compilation.options) << '\n'
-       << compilation.source;
+       << compilation.source << instantiation_of(entry);
   return text.str();
 }
 
@@ -106,6 +109,9 @@ Json manifest_json(const StoredRun& run, const StoredEvaluation& evaluation,
                    {"problem", run.info.problem.name}, {"space", run.info.space.name}};
   // How to launch it: entry, shape, arguments, launch, macros, tolerance...
   manifest.update(launch_manifest(evaluation));
+  const std::string entry = manifest.at("entry").get<std::string>();
+  manifest["entry"] = entry_symbol(compilation.ptx, entry);
+  if (manifest["entry"] != entry) manifest["entry_in_source"] = entry;
   manifest["config"] = Json::parse(evaluation.record.config_json);
   manifest["resources"] = resources_json(compilation, evaluation.record.dynamic_shared_bytes);
   manifest["timing"] = timing_json(run, evaluation);
@@ -197,7 +203,7 @@ Bundle make_bundle(const Store& store, CandidateId candidate, const std::string&
   bundle.name = file_name(name.empty() ? run.info.space.name + "_" + run.info.shape : name);
   bundle.cubin = compilation.cubin;
   bundle.ptx = compilation.ptx;
-  bundle.source = expanded_source(run, compilation, evaluation.id, bundle.name);
+  bundle.source = expanded_source(run, compilation, evaluation, bundle.name);
   bundle.manifest = manifest_json(run, evaluation, compilation, bundle.name).dump(2) + "\n";
   return bundle;
 }

@@ -72,7 +72,7 @@ Candidate candidate_of(const Space& space, const Options& options) {
       space.candidate_from_settings(settings, start_of(space, options.milestone));
   if (const ConstraintText* violated = space.violated(candidate)) {
     throw SpaceError(space.definition().file + ": this configuration violates the constraint " +
-                     violated->expression + (violated->why.empty() ? "" : ": " + violated->why));
+                     violated->shown() + (violated->why.empty() ? "" : ": " + violated->why));
   }
   return candidate;
 }
@@ -195,6 +195,7 @@ ExitCode judge(const Options& options) {
       services, options.check_seed != 0 ? options.check_seed : fresh_seed());
   harness_options.line_info = device != nullptr && device->time_kind == TimeKind::kPredicted;
   Harness harness(harness_options, std::move(services));
+  for (const std::string& text : harness.warnings()) on_event("warning", text);
   const Candidate candidate = candidate_of(harness.space(), options);
   const Judgement judgement = harness.judge(candidate);
   if (!options.save.empty()) save(judgement, options.save);

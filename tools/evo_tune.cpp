@@ -267,6 +267,11 @@ ExitCode tune(const Options& options) {
                                 : begin_run(store, harness, request);
   run = open.id;
   something_to_save = true;
+  for (const std::string& text : harness.warnings()) {
+    report.say(text);
+    report.emit({{"event", "notice"}, {"text", text}});
+    store.record_event(run, "warning", text);
+  }
   if (options.resume) {
     report.say("resuming run " + std::to_string(run) + ": " +
                std::to_string(open.history.evaluations.size()) + " evaluations are kept");

@@ -5,14 +5,16 @@
 #include <nvrtc.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <sstream>
 
 #include "engine/compile/cubin.hpp"
+#include "engine/compile/entry_symbol.hpp"
 #include "engine/compile/ptxas_log.hpp"
+#include "engine/compile/toolkit.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/names.hpp"
 #include "engine/core/printable.hpp"
 
 namespace evo {
@@ -39,24 +41,6 @@ class Library {
   void* handle_;
 };
 
-std::vector<std::string> library_names() {
-  std::vector<std::string> names;
-  if (const char* chosen = std::getenv("EVO_NVRTC")) return {chosen};
-#ifdef EVO_NVRTC_LIBRARY
-  names.emplace_back(EVO_NVRTC_LIBRARY);
-#endif
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const char* root = std::getenv(variable)) {
-      names.push_back(std::string(root) + "/lib64/libnvrtc.so");
-    }
-  }
-  for (const char* name :
-       {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"}) {
-    names.emplace_back(name);
-  }
-  return names;
-}
-
 /// libnvrtc opens libnvrtc-builtins by its bare name: outside a folder the loader knows, it must be
 /// there already.
 void preload_builtins(void* nvrtc) {
@@ -74,7 +58,7 @@ void preload_builtins(void* nvrtc) {
 
 Library open_library() {
   std::string tried;
-  for (const std::string& name : library_names()) {
+  for (const std::string& name : nvrtc_libraries()) {
     if (void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {
       preload_builtins(handle);
       return Library(handle);
@@ -125,7 +109,12 @@ class NvrtcCompiler final : public Compiler {
                                            nvrtcProgram* program) const;
   [[nodiscard]] nvrtcResult run(nvrtcProgram program, const CompileRequest& request) const;
   [[nodiscard]] CompileAnswer collect(nvrtcProgram program, nvrtcResult result,
-                                      const CompileRequest& request) const;
+                                      const CompileRequest& request, bool by_expression) const;
+  [[nodiscard]] std::variant<std::string, Rejection> symbol_of(nvrtcProgram program,
+                                                               const CompileRequest& request,
+                                                               const Compiled& compiled,
+                                                               bool by_expression) const;
+  [[nodiscard]] CompileAnswer compile_once(const CompileRequest& request, bool by_expression) const;
   [[nodiscard]] CompilerFailure failure(nvrtcResult result, const std::string& log) const;
 
   Library library_;
@@ -176,7 +165,7 @@ std::variant<Resources, Rejection> resources_of(const std::string& log, const st
   if (!facts) {
     return Rejection{Gate::kBuild,
                      "the source has no entry point '" + entry +
-                         "' (extern \"C\" __global__), or its machine code cannot be read",
+                         "' (a __global__ function), or its machine code cannot be read",
                      shortened(log)};
   }
   auto parsed = parse_ptxas_log(log, entry, cubin_functions(cubin));
@@ -237,13 +226,49 @@ CompilerFailure NvrtcCompiler::failure(nvrtcResult result, const std::string& lo
           shortened(log)};
 }
 
+/// NVRTC checks a name expression in a file of its own, whose name and lines mean nothing to
+/// people.
+std::string reason_of(const std::string& log, const CompileRequest& request) {
+  constexpr std::string_view kNameMap = "__nv_name_map(";
+  constexpr std::string_view kError = "error: ";
+  const std::string first = first_error(log);
+  const std::size_t error = first.find(kError);
+  if (!first.starts_with(kNameMap) || error == std::string::npos) return first;
+  return request.source.name + ": entry: the source has no entry point '" + request.entry +
+         "': " + first.substr(error + kError.size());
+}
+
+/// The symbol that `request.entry` has in this compilation. Without a name expression the answer is
+/// empty when no kernel at file scope is called so.
+std::variant<std::string, Rejection> NvrtcCompiler::symbol_of(nvrtcProgram program,
+                                                              const CompileRequest& request,
+                                                              const Compiled& compiled,
+                                                              bool by_expression) const {
+  if (by_expression) {
+    const char* lowered = nullptr;
+    const nvrtcResult result = library_.find<decltype(nvrtcGetLoweredName)>("nvrtcGetLoweredName")(
+        program, request.entry.c_str(), &lowered);
+    // The name of something without code, as of a kernel that nobody uses.
+    return result == NVRTC_SUCCESS && lowered != nullptr ? std::string(lowered) : request.entry;
+  }
+  const std::vector<std::string> named =
+      symbols_named(cubin_functions(compiled.cubin), request.entry);
+  if (named.size() < 2) return named.empty() ? std::string() : named.front();
+  std::string list;
+  for (const std::string& name : named) list += (list.empty() ? "" : ", ") + name;
+  return Rejection{Gate::kBuild,
+                   request.source.name + ": entry: \"" + request.entry + "\": several kernels: " +
+                       list + "; name one, such as " + request.entry + "<float>",
+                   {}};
+}
+
 CompileAnswer NvrtcCompiler::collect(nvrtcProgram program, nvrtcResult result,
-                                     const CompileRequest& request) const {
+                                     const CompileRequest& request, bool by_expression) const {
   const std::string log =
       printable(without_terminator(fetch(program, "nvrtcGetProgramLogSize", "nvrtcGetProgramLog")));
   const bool rejected = result == NVRTC_ERROR_COMPILATION || result == NVRTC_ERROR_INVALID_OPTION;
   if (rejected && !speaks_of_memory(log)) {
-    return Rejection{Gate::kBuild, first_error(log), shortened(log)};
+    return Rejection{Gate::kBuild, reason_of(log, request), shortened(log)};
   }
   if (result != NVRTC_SUCCESS) return failure(result, log);
   Compiled compiled;
@@ -251,14 +276,18 @@ CompileAnswer NvrtcCompiler::collect(nvrtcProgram program, nvrtcResult result,
   compiled.ptx = without_terminator(fetch(program, "nvrtcGetPTXSize", "nvrtcGetPTX"));
   compiled.cubin = fetch(program, "nvrtcGetCUBINSize", "nvrtcGetCUBIN");
   compiled.ptx_hash = hash_ptx(compiled.ptx);
-  auto resources = resources_of(log, compiled.cubin, request.entry);
+  auto symbol = symbol_of(program, request, compiled, by_expression);
+  if (auto* rejection = std::get_if<Rejection>(&symbol)) return std::move(*rejection);
+  const std::string& name = std::get<std::string>(symbol);
+  if (name.empty()) return compile_once(request, true);
+  auto resources = resources_of(log, compiled.cubin, name);
   if (auto* rejection = std::get_if<Rejection>(&resources)) return std::move(*rejection);
   compiled.resources = std::get<Resources>(resources);
+  compiled.ptx = with_entry_symbol(std::move(compiled.ptx), request.entry, name);
   return compiled;
 }
 
-CompileAnswer NvrtcCompiler::compile(const CompileRequest& request) {
-  const auto start = std::chrono::steady_clock::now();
+CompileAnswer NvrtcCompiler::compile_once(const CompileRequest& request, bool by_expression) const {
   nvrtcProgram program = nullptr;
   const nvrtcResult created = create_program(request, &program);
   if (created != NVRTC_SUCCESS) return failure(created, "");
@@ -266,7 +295,19 @@ CompileAnswer NvrtcCompiler::compile(const CompileRequest& request) {
     library_.find<decltype(nvrtcDestroyProgram)>("nvrtcDestroyProgram")(handle);
   };
   const std::unique_ptr<nvrtcProgram, decltype(destroy)> guard(&program, destroy);
-  CompileAnswer answer = collect(program, run(program, request), request);
+  if (by_expression) {
+    const auto add = library_.find<decltype(nvrtcAddNameExpression)>("nvrtcAddNameExpression");
+    const nvrtcResult added = add(program, request.entry.c_str());
+    if (added != NVRTC_SUCCESS) return failure(added, "");
+  }
+  return collect(program, run(program, request), request, by_expression);
+}
+
+CompileAnswer NvrtcCompiler::compile(const CompileRequest& request) {
+  const auto start = std::chrono::steady_clock::now();
+  // A plain name is looked up in the code. Only what is not there is left to a name expression,
+  // which says why, or finds what the code has under another name.
+  CompileAnswer answer = compile_once(request, !is_identifier(request.entry));
   if (auto* compiled = std::get_if<Compiled>(&answer)) {
     const std::chrono::duration<double, std::milli> elapsed =
         std::chrono::steady_clock::now() - start;

@@ -72,7 +72,10 @@ class Loader {
             KernelSource& source) {
     const fs::path file = find(name, angled, folder);
     if (file.empty()) {
-      if (angled || is_in_include_folder(name)) return;  // the compiler's to find
+      if (angled || is_in_include_folder(name)) {  // the compiler's to find
+        source.outside.push_back(name);
+        return;
+      }
       throw InputError(who + ": no such file beside it or in " + root_.string());
     }
     const fs::path real = fs::weakly_canonical(file);

@@ -12,6 +12,8 @@ struct KernelSource {
   std::string name;  ///< file name, for messages
   std::string text;
   std::vector<std::pair<std::string, std::string>> headers;  ///< include name → text
+  /// Names of includes that are left to the compiler and its include paths.
+  std::vector<std::string> outside = {};
 
   /// One self-contained text that compiles to the same code: in place of every include the file,
   /// with #line so that lines keep their numbers; `#pragma once` becomes a macro. What comes from

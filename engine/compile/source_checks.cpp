@@ -105,6 +105,30 @@ class Conditionals {
   std::vector<Branch> open_;
 };
 
+/// The text without what only people read.
+std::string without_comments(const std::string& text) {
+  std::string code;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view rest = std::string_view(text).substr(at);
+    std::size_t skipped = 0;
+    if (rest.starts_with("//")) skipped = std::min(rest.find('\n'), rest.size());
+    if (rest.starts_with("/*")) skipped = std::min(rest.find("*/", 2), rest.size() - 2) + 2;
+    code += skipped > 0 ? ' ' : rest[0];
+    at += std::max<std::size_t>(skipped, 1);
+  }
+  return code;
+}
+
+void add_words(const std::string& text, Macros& words) {
+  const auto is_part = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  const std::string code = without_comments(text);
+  for (auto at = code.begin(); at != code.end();) {
+    const auto begin = std::find_if(at, code.end(), is_part);
+    at = std::find_if_not(begin, code.end(), is_part);
+    words.emplace(begin, at);
+  }
+}
+
 /// What a text includes where the preprocessor may come by.
 struct Included {
   std::vector<std::string> names;
@@ -153,6 +177,22 @@ void require_macros_kept(const KernelSource& source, const std::set<std::string>
       others.erase(found);
     }
   }
+}
+
+std::vector<std::string> macros_never_read(const KernelSource& source,
+                                           const std::vector<std::string>& macros) {
+  Macros words;
+  add_words(source.text, words);
+  bool pastes = source.text.find("##") != std::string::npos;
+  for (const auto& [name, text] : source.headers) {
+    add_words(text, words);
+    pastes = pastes || text.find("##") != std::string::npos;
+  }
+  std::vector<std::string> unread;
+  if (pastes) return unread;
+  std::copy_if(macros.begin(), macros.end(), std::back_inserter(unread),
+               [&](const std::string& macro) { return !words.contains(macro); });
+  return unread;
 }
 
 }  // namespace evo

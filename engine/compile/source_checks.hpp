@@ -2,6 +2,7 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "engine/compile/source.hpp"
 
@@ -17,5 +18,11 @@ namespace evo {
 /// that is reached. Comments, literals and continued lines are read as the compiler reads them.
 /// Throws InputError naming file, line and macro.
 void require_macros_kept(const KernelSource& source, const std::set<std::string>& macros);
+
+/// Which of `macros` stand nowhere in the source or in a header, comments left out: all their
+/// values are one kernel. Empty when that cannot be told, because names are made with `##`. What
+/// lies in include paths is not read.
+[[nodiscard]] std::vector<std::string> macros_never_read(const KernelSource& source,
+                                                         const std::vector<std::string>& macros);
 
 }  // namespace evo

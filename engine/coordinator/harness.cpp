@@ -1,19 +1,23 @@
 #include "engine/coordinator/harness.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <set>
 #include <sstream>
 
 #include "engine/compile/compiler_options.hpp"
+#include "engine/compile/entry_symbol.hpp"
 #include "engine/compile/source_checks.hpp"
+#include "engine/compile/toolkit.hpp"
 #include "engine/coordinator/manifest.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/formulas.hpp"
 #include "engine/core/hash.hpp"
 #include "engine/device/arch_limits.hpp"
 #include "engine/gate/check_kernels.hpp"
 #include "engine/problem/known_names.hpp"
+#include "engine/problem/surroundings.hpp"
+#include "engine/space/surroundings.hpp"
 
 namespace evo {
 namespace {
@@ -36,6 +40,16 @@ std::filesystem::path find_templates_root(const SpaceDefinition& space) {
   throw SpaceError(space.file + ": problem: \"" + space.problem +
                    "\": no folder kernel_templates/" + space.problem + " beside " +
                    folder.string());
+}
+
+/// The space with the names of the problem, the timed shape and the device in its constraints.
+SpaceDefinition placed_space(const SpaceDefinition& space, const Problem& problem,
+                             const KernelSpec& kernel, const Shape& shape,
+                             const DeviceInfo& device) {
+  std::vector<std::string> formulas;
+  for (const auto& [name, formula] : space.let) formulas.push_back(name);
+  require_own_macros(problem, formulas, space.file);
+  return placed(space, formulas_for_constraints(problem, kernel, shape, device));
 }
 
 /// Misspelt names in the template's expressions: found here and not by every candidate in turn.
@@ -69,13 +83,17 @@ std::string arch_of(const SpaceDefinition& space, const DeviceInfo& device) {
   }
 }
 
-/// The shortest text that the compiler reads as this very number.
-std::string number_text(double value) {
-  constexpr double kExact = 0x1.0p53;
-  if (value == std::floor(value) && std::fabs(value) <= kExact) {
-    return std::to_string(static_cast<std::int64_t>(value));
+std::vector<std::string> as_options(const std::vector<std::string>& include_paths) {
+  std::vector<std::string> options;
+  for (const std::string& path : include_paths) {
+    options.emplace_back("-I");
+    options.push_back(path);
   }
-  return Json(value).dump();
+  return options;
+}
+
+void append(std::vector<std::string>& options, std::vector<std::string> more) {
+  std::move(more.begin(), more.end(), std::back_inserter(options));
 }
 
 /// Where include paths may lie: beside the problems and spaces, in a CUDA Toolkit, and in what the
@@ -90,6 +108,7 @@ std::vector<std::filesystem::path> include_roots(const std::filesystem::path& te
     }
   }
   roots.emplace_back("/usr/local/cuda/include");
+  for (const std::filesystem::path& folder : toolkit_include_folders()) roots.push_back(folder);
   if (const char* named = std::getenv("EVO_INCLUDE_PATH")) {
     std::istringstream folders(named);
     for (std::string folder; std::getline(folders, folder, ':');) {
@@ -103,20 +122,22 @@ std::vector<std::filesystem::path> include_roots(const std::filesystem::path& te
 
 Harness::Harness(const HarnessOptions& options, Services services)
     : services_(std::move(services)),
-      space_(read_space_file(options.space_file)),
-      templates_root_(find_templates_root(space_.definition())),
-      problem_(Problem::load(templates_root_ / space_.definition().problem)),
-      kernel_(problem_.kernel(space_.definition().template_name)),
-      shape_(problem_.shape(options.shape.empty() ? space_.definition().shape : options.shape)),
+      definition_(read_space_file(options.space_file)),
+      templates_root_(find_templates_root(definition_)),
+      problem_(Problem::load(templates_root_ / definition_.problem)),
+      kernel_(problem_.kernel(definition_.template_name)),
+      shape_(problem_.shape(options.shape.empty() ? definition_.shape : options.shape)),
+      device_info_(services_.device ? services_.device->info() : arch_limits(definition_.arch)),
+      space_(placed_space(definition_, problem_, kernel_, shape_, device_info_)),
       options_(options_of_space()),
-      source_(load_source(kernel_.source, templates_root_, include_folders(options_))),
+      source_(load(kernel_, options_)),
       line_info_(options.line_info),
-      device_info_(services_.device ? services_.device->info()
-                                    : arch_limits(space_.definition().arch)),
       arch_(arch_of(space_.definition(), device_info_)),
       compilations_(services_.store, *services_.compilers),
       workers_(compilations_, services_.device.get(), *services_.clock),
       pipeline_(pipeline_setup(space_.definition().resources), workers_) {
+  has_own_includes_ = !include_folders(options_).empty();
+  options_ = with_toolkit(std::move(options_), source_, toolkit_include_folders());
   (void)source_.expanded();  // refuses what cannot be exported before anything is compiled
   (void)problem_.checked_shapes(shape_, kernel_);  // refuses a shape the template does not support
   check_names(problem_, kernel_, shape_, space_);
@@ -145,18 +166,44 @@ std::vector<std::string> Harness::options_of_space() const {
     }
     rules.taken_macros.push_back(name);
   }
+  std::vector<std::string> options;
   try {
-    return normalised_options(space_.definition().compiler_options, rules);
+    options = normalised_options(space_.definition().compiler_options, rules);
   } catch (const InputError& error) {
     throw SpaceError(space_.definition().file + ": compiler_options: " + error.what());
   }
+  try {
+    append(options, normalised_options(as_options(space_.definition().include_paths), rules));
+  } catch (const InputError& error) {
+    throw SpaceError(space_.definition().file + ": include_paths: " + error.what());
+  }
+  append(options, include_options_of_problem());
+  return options;
+}
+
+std::vector<std::string> Harness::include_options_of_problem() const {
+  OptionRules rules;
+  rules.base = problem_.folder;
+  rules.include_roots = include_roots(templates_root_);
+  try {
+    return normalised_options(as_options(problem_.include_paths), rules);
+  } catch (const InputError& error) {
+    throw ProblemError((problem_.folder / "problem.json").string() +
+                       ": include_paths: " + error.what());
+  }
+}
+
+KernelSource Harness::load(const KernelSpec& spec, const std::vector<std::string>& options) const {
+  std::vector<std::filesystem::path> folders = include_folders(options);
+  for (const auto& folder : toolkit_include_folders()) folders.push_back(folder);
+  return load_source(spec.source, templates_root_, folders);
 }
 
 CompileRequest Harness::request_for(const KernelSpec& spec, const KernelSource& source,
                                     const std::vector<std::string>& defines) const {
   CompileRequest request{source, spec.entry, arch_, defines};
   for (const auto& [name, value] : problem_.macros_for(shape_)) {
-    request.options.push_back(define(name, number_text(value)));
+    request.options.push_back(define(name, formula_of(value)));
   }
   if (line_info_) request.options.emplace_back("-lineinfo");
   return request;
@@ -164,13 +211,20 @@ CompileRequest Harness::request_for(const KernelSpec& spec, const KernelSource& 
 
 CompilationRecord Harness::compile_reference() {
   const KernelSpec& reference = problem_.reference;
-  const KernelSource source = load_source(reference.source, templates_root_);
-  Built built = workers_.wait_for(compilations_.start(request_for(reference, source, {})));
+  std::vector<std::string> options = include_options_of_problem();
+  const KernelSource source = load(reference, options);
+  options = with_toolkit(std::move(options), source, toolkit_include_folders());
+  Built built = workers_.wait_for(compilations_.start(request_for(reference, source, options)));
   CompilationRecord& compilation = built.record;
   if (!compilation.ok) {
     throw ProblemError(reference.source.string() +
                        ": the reference does not pass the build gate: " + compilation.error + "\n" +
                        compilation.log);
+  }
+  if (const std::string unset = unset_constants_text(
+          problem_, compilation.ptx, entry_symbol(compilation.ptx, reference.entry));
+      !unset.empty()) {
+    throw ProblemError(reference.source.string() + ": " + unset);
   }
   const LaunchConfig launch =
       reference.launch.evaluate(problem_.values_for(shape_, device_info_.sm_count));
@@ -201,7 +255,8 @@ void Harness::set_up_device(const HarnessOptions& options) {
   setup.problem_folder = problem_.folder.string();
   setup.template_name = kernel_.name;
   setup.shape = shape_.name;
-  setup.reference = {reference.ptx, reference.cubin, problem_.reference.entry};
+  setup.reference = {reference.ptx, reference.cubin,
+                     entry_symbol(reference.ptx, problem_.reference.entry)};
   if (takes_check_kernels(device_info_)) setup.check_kernels = compile_check_kernels();
   setup.check_seed = options.check_seed;
   setup.timing.cold = options.cold;
@@ -218,10 +273,35 @@ void Harness::use_check_seed(std::uint64_t seed) {
   services_.device->set_up(setup_);
 }
 
+std::vector<std::string> Harness::warnings() const {
+  std::set<std::string> read;
+  const auto add = [&](const Expression& expression) {
+    read.insert(expression.variables().begin(), expression.variables().end());
+  };
+  std::ranges::for_each(kernel_.launch.grid, add);
+  std::ranges::for_each(kernel_.launch.block, add);
+  add(kernel_.launch.dynamic_shared_bytes);
+  for (const auto& [name, extent] : kernel_.workspace) add(extent);
+  std::vector<std::string> macros;
+  for (const Parameter& parameter : space_.parameters()) {
+    const bool in_entry = kernel_.entry.find(parameter.macro) != std::string::npos;
+    const bool is_given = parameter.values.size() > 1 && !in_entry;
+    if (is_given && !read.contains(parameter.macro)) macros.push_back(parameter.macro);
+  }
+  std::vector<std::string> texts;
+  if (has_own_includes_) return texts;  // what lies there is not looked at
+  for (const std::string& macro : macros_never_read(source_, macros)) {
+    texts.push_back("warning: " + space_.definition().file + ": macro '" + macro +
+                    "' is read neither by " + source_.name +
+                    " nor by the launch; its values are one kernel");
+  }
+  return texts;
+}
+
 std::string Harness::problem_key() const {
   ContentHash hash;
   hash.add(problem_.text).add(source_.expanded());
-  hash.add(load_source(problem_.reference.source, templates_root_).expanded());
+  hash.add(load(problem_.reference, include_options_of_problem()).expanded());
   return hash.hex();
 }
 

@@ -60,6 +60,9 @@ class Harness {
   /// Of all work from here on.
   void stop_when(const Stop& stop) { workers_.stop_when(stop); }
 
+  /// What is allowed and probably not meant, a line each.
+  [[nodiscard]] std::vector<std::string> warnings() const;
+
   /// Content key of the problem with every source it names, and of the space.
   [[nodiscard]] std::string problem_key() const;
 
@@ -109,18 +112,23 @@ class Harness {
   [[nodiscard]] KernelImage compile_check_kernels();
   void set_up_device(const HarnessOptions& options);
   [[nodiscard]] std::vector<std::string> options_of_space() const;
+  [[nodiscard]] std::vector<std::string> include_options_of_problem() const;
+  [[nodiscard]] KernelSource load(const KernelSpec& spec,
+                                  const std::vector<std::string>& options) const;
 
   Services services_;
-  Space space_;
+  SpaceDefinition definition_;  ///< as read
   std::filesystem::path templates_root_;
   Problem problem_;
   const KernelSpec& kernel_;
   const Shape& shape_;
+  DeviceInfo device_info_;
+  Space space_;
   std::vector<std::string> options_;  ///< of the space, normalised
   KernelSource source_;
+  bool has_own_includes_ = false;
   bool line_info_;
   SessionSetup setup_;
-  DeviceInfo device_info_;
   std::string arch_;
   Compilations compilations_;
   Workers workers_;

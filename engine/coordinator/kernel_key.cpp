@@ -64,11 +64,11 @@ void add_shape(ContentHash& hash, const Problem& problem, const KernelSpec& kern
 
 }  // namespace
 
-std::string kernel_key(const std::string& ptx_hash, const Problem& problem,
-                       const KernelSpec& kernel, const Shape& timed, const Values& macros,
-                       const DeviceInfo& device) {
+std::string kernel_key(const std::string& ptx_hash, const std::string& symbol,
+                       const Problem& problem, const KernelSpec& kernel, const Shape& timed,
+                       const Values& macros, const DeviceInfo& device) {
   ContentHash hash;
-  hash.add(ptx_hash).add(kernel.entry);
+  hash.add(ptx_hash).add(symbol);
   for (const Shape* shape : problem.checked_shapes(timed, kernel)) {
     add_shape(hash, problem, kernel, *shape, problem.values_for(*shape, device.sm_count, macros));
   }

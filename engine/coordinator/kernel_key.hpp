@@ -7,12 +7,14 @@
 
 namespace evo {
 
-/// What makes two candidates one kernel: the code (`ptx_hash`), and everything that decides a
+/// What makes two candidates one kernel: the code (`ptx_hash`, and the `symbol` that is launched),
+/// and everything that decides a
 /// verdict beside it on every shape that is checked when `timed` is timed: launch geometry,
 /// workspaces, tolerances, determinism. `macros`: the configuration. Throws InputError for what
 /// this configuration makes impossible.
-[[nodiscard]] std::string kernel_key(const std::string& ptx_hash, const Problem& problem,
-                                     const KernelSpec& kernel, const Shape& timed,
-                                     const Values& macros, const DeviceInfo& device);
+[[nodiscard]] std::string kernel_key(const std::string& ptx_hash, const std::string& symbol,
+                                     const Problem& problem, const KernelSpec& kernel,
+                                     const Shape& timed, const Values& macros,
+                                     const DeviceInfo& device);
 
 }  // namespace evo

@@ -1,5 +1,9 @@
 #include "engine/coordinator/pipeline.hpp"
 
+#include <algorithm>
+
+#include "engine/compile/entry_symbol.hpp"
+#include "engine/compile/ptx_constants.hpp"
 #include "engine/coordinator/kernel_key.hpp"
 #include "engine/core/error.hpp"
 
@@ -8,7 +12,22 @@ namespace evo {
 KernelUnderTest Pipeline::kernel_under_test(const CompilationRecord& compilation,
                                             const std::string& kernel_key,
                                             const Values& macros) const {
-  return {kernel_key, {compilation.ptx, compilation.cubin, setup_.kernel.entry}, macros};
+  return {kernel_key,
+          {compilation.ptx, compilation.cubin, entry_symbol(compilation.ptx, setup_.kernel.entry)},
+          macros};
+}
+
+std::string unset_constants_text(const Problem& problem, const std::string& ptx,
+                                 const std::string& symbol) {
+  std::string list;
+  for (const std::string& name : unset_constants(ptx, symbol)) {
+    const auto& meant = problem.unset_constants;
+    if (std::find(meant.begin(), meant.end(), name) != meant.end()) continue;
+    list += (list.empty() ? "" : ", ") + name;
+  }
+  if (list.empty()) return list;
+  return "__constant__ " + list + ": the kernel reads what nothing sets, and finds zeros; where " +
+         "zeros are meant, \"unset_constants\" of problem.json names it";
 }
 
 Judgement Pipeline::judge(Compilations::Ticket ticket, const Values& macros, Effort effort,
@@ -28,7 +47,12 @@ Judgement Pipeline::judge(Compilations::Ticket ticket, const Values& macros, Eff
 
 std::optional<Rejection> Pipeline::build_gate(Judgement& result) const {
   const CompilationRecord& compilation = result.built.record;
-  if (compilation.ok) return std::nullopt;
+  if (compilation.ok) {
+    const std::string unset = unset_constants_text(
+        setup_.problem, compilation.ptx, entry_symbol(compilation.ptx, setup_.kernel.entry));
+    if (unset.empty()) return std::nullopt;
+    return Rejection{Gate::kBuild, setup_.kernel.source.filename().string() + ": " + unset, {}};
+  }
   return Rejection{Gate::kBuild, compilation.error, compilation.log};
 }
 
@@ -36,8 +60,10 @@ std::optional<Rejection> Pipeline::resource_gates(Judgement& result, const Value
   try {
     const Values values = setup_.problem.values_for(setup_.timed, setup_.device.sm_count, macros);
     result.launch = setup_.kernel.launch.evaluate(values);
-    result.kernel_key = kernel_key(result.built.record.ptx_hash, setup_.problem, setup_.kernel,
-                                   setup_.timed, macros, setup_.device);
+    const CompilationRecord& record = result.built.record;
+    result.kernel_key =
+        kernel_key(record.ptx_hash, entry_symbol(record.ptx, setup_.kernel.entry), setup_.problem,
+                   setup_.kernel, setup_.timed, macros, setup_.device);
   } catch (const InputError& error) {
     // The expressions are the problem's, but only this configuration breaks them.
     return Rejection{Gate::kResource, error.what()};

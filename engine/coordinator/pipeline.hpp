@@ -36,6 +36,11 @@ struct PipelineSetup {
   DeviceInfo device;
 };
 
+/// Which __constant__ variables the kernel reads that nobody sets, and the problem does not say
+/// that zeros are meant; empty for none. Such a kernel agrees with its reference on zeros.
+[[nodiscard]] std::string unset_constants_text(const Problem& problem, const std::string& ptx,
+                                               const std::string& symbol);
+
 /// Takes one candidate after another through the gates: build, resource, correctness, timing. The
 /// first one that it fails ends it.
 class Pipeline {

@@ -22,7 +22,7 @@ RunInfo run_info(const Harness& harness, const RunRequest& request) {
   RunInfo info;
   info.device = harness.device();
   info.problem = {harness.problem_key(), harness.problem().name, harness.problem().text};
-  info.space = {harness.space().content_key(), space.name, read_text_file(space.file)};
+  info.space = {harness.space().content_key(), space.name, space.text};
   info.shape = harness.shape().name;
   info.seed = request.tuner.seed;
   info.strategy = request.tuner.strategy;

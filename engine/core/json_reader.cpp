@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "engine/core/error.hpp"
+#include "engine/core/expression.hpp"
 #include "engine/core/names.hpp"
 
 namespace evo {
@@ -151,7 +152,12 @@ std::string JsonReader::expression(std::string_view key) const {
   if (!value.is_string() || value.get_ref<const std::string&>().empty()) {
     fail(key, "allowed is a number or an expression in a string");
   }
-  return value.get<std::string>();
+  if (formulas_ == nullptr) return value.get<std::string>();
+  try {
+    return with_formulas(value.get_ref<const std::string&>(), *formulas_);
+  } catch (const InputError& error) {
+    fail(key, error.what());
+  }
 }
 
 std::string JsonReader::expression_or(std::string_view key, std::string fallback) const {
@@ -181,9 +187,47 @@ const Json& JsonReader::object(std::string_view key) const {
   return value;
 }
 
+std::vector<std::string> JsonReader::strings(std::string_view key, std::size_t most) const {
+  std::vector<std::string> list;
+  if (!has(key)) return list;
+  const Json& entries = array(key);
+  require_at_most(key, most);
+  for (const Json& entry : entries) {
+    if (!entry.is_string()) fail(key, "allowed is a list of strings");
+    list.push_back(entry.get<std::string>());
+  }
+  return list;
+}
+
 JsonReader JsonReader::child(std::string_view key) const {
   const std::string path = path_.empty() ? std::string(key) : path_ + "." + std::string(key);
-  return {at(key), file_, path};
+  JsonReader reader(at(key), file_, path);
+  reader.insert(formulas_);
+  return reader;
+}
+
+Formulas JsonReader::formulas(std::string_view key) const {
+  constexpr std::size_t kMost = 1000;
+  if (!has(key)) return {};
+  require_at_most(key, kMost);
+  JsonReader entries = child(key);
+  Formulas written;
+  for (const auto& [name, unused] : object(key).items()) {
+    const std::string why = why_no_macro(name);
+    if (!why.empty()) entries.fail(name, "the name '" + name + "' " + why + "; allowed is another");
+    written[name] = entries.expression(name);
+  }
+  entries.insert(&written);
+  Formulas whole;
+  for (const auto& [name, text] : written) {
+    whole[name] = entries.expression(name);
+    try {
+      (void)Expression(whole[name]);
+    } catch (const InputError& error) {
+      entries.fail(name, error.what());
+    }
+  }
+  return whole;
 }
 
 void JsonReader::require_at_most(std::string_view key, std::size_t most) const {
@@ -202,6 +246,7 @@ std::vector<JsonReader> JsonReader::children(std::string_view key, std::size_t m
   const std::string path = path_.empty() ? std::string(key) : path_ + "." + std::string(key);
   for (std::size_t i = 0; i < list.size(); ++i) {
     readers.emplace_back(list[i], file_, path + "[" + std::to_string(i) + "]");
+    readers.back().insert(formulas_);
   }
   return readers;
 }

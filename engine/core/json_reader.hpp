@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/core/formulas.hpp"
+
 namespace evo {
 
 using Json = nlohmann::json;
@@ -24,6 +26,11 @@ class JsonReader {
   /// Throws InputError when `object` is not an object.
   JsonReader(const Json& object, std::string file, std::string path = {});
 
+  /// expression() puts these formulas in place of their names from here on, also in children made
+  /// later. `formulas` must outlive them.
+  void insert(const Formulas* formulas) { formulas_ = formulas; }
+  [[nodiscard]] const Formulas* inserted() const { return formulas_; }
+
   [[nodiscard]] bool has(std::string_view key) const;
 
   [[nodiscard]] std::string string(std::string_view key) const;
@@ -36,7 +43,7 @@ class JsonReader {
   [[nodiscard]] std::int64_t integer_or(std::string_view key, std::int64_t fallback) const;
   [[nodiscard]] bool boolean_or(std::string_view key, bool fallback) const;
 
-  /// A string or a number, as the text of an expression.
+  /// A string or a number, as the text of an expression, with inserted formulas.
   [[nodiscard]] std::string expression(std::string_view key) const;
   [[nodiscard]] std::string expression_or(std::string_view key, std::string fallback) const;
 
@@ -46,6 +53,14 @@ class JsonReader {
   /// One of `allowed`.
   [[nodiscard]] std::string one_of(std::string_view key,
                                    std::initializer_list<std::string_view> allowed) const;
+
+  /// The formulas of the object under `key`, by name, each with the others in place of their names;
+  /// empty when the key is absent.
+  [[nodiscard]] Formulas formulas(std::string_view key) const;
+
+  /// The array of strings under `key`, of at most `most`; empty when the key is absent.
+  [[nodiscard]] std::vector<std::string> strings(std::string_view key,
+                                                 std::size_t most = 256) const;
 
   /// Whatever stands under `key`, unread.
   [[nodiscard]] const Json& value(std::string_view key) const { return at(key); }
@@ -74,6 +89,7 @@ class JsonReader {
   const Json* object_;
   std::string file_;
   std::string path_;
+  const Formulas* formulas_ = nullptr;
   mutable std::set<std::string, std::less<>> seen_;
 };
 

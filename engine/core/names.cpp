@@ -42,6 +42,23 @@ bool is_identifier(std::string_view text) {
   return !text.empty() && !is_digit(text.front()) && std::all_of(text.begin(), text.end(), part);
 }
 
+bool may_name_kernel(std::string_view text) {
+  constexpr std::size_t kLongest = 1000;
+  constexpr std::string_view kSigns = "_<>:,()*&+-/%=!|^~?. ";
+  const auto allowed = [&](char c) {
+    return is_letter(c) || is_digit(c) || kSigns.find(c) != std::string_view::npos;
+  };
+  if (text.size() > kLongest || text.find("//") != std::string_view::npos ||
+      text.find("/*") != std::string_view::npos ||
+      !std::all_of(text.begin(), text.end(), allowed)) {
+    return false;
+  }
+  if (text.starts_with("::")) text.remove_prefix(2);
+  const std::string_view head = text.substr(0, text.find_first_of("<:"));
+  if (!is_identifier(head)) return false;
+  return text.find('<') == std::string_view::npos || text.ends_with('>');
+}
+
 std::string why_no_macro(std::string_view name) {
   constexpr std::size_t kLongest = 100;
   if (!is_identifier(name)) return "is no C identifier, such as TILE_N";

@@ -8,6 +8,10 @@ namespace evo {
 /// True for [A-Za-z_][A-Za-z0-9_]*.
 [[nodiscard]] bool is_identifier(std::string_view text);
 
+/// Whether `text` may name a kernel: an identifier, or a C++ expression such as `ns::kernel` and
+/// `kernel<float, TILE_N>`. Whether there is such a kernel is the compiler's to say.
+[[nodiscard]] bool may_name_kernel(std::string_view text);
+
 /// Why `name` cannot be a macro or a variable of expressions: it is no identifier, a word of C++ or
 /// CUDA, reserved by the compiler, or has a meaning in every expression. Empty when it can.
 [[nodiscard]] std::string why_no_macro(std::string_view name);

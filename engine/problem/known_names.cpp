@@ -72,6 +72,7 @@ void require_own_macros(const Problem& problem, const std::vector<std::string>& 
     for (const auto& [own, unused] : problem.shape_macros) {
       if (own == macro) refuse(macro, "macros." + macro);
     }
+    if (problem.let.contains(macro)) refuse(macro, "let." + macro);
     for (const Shape& shape : problem.shapes) {
       if (shape.variables.contains(macro)) {
         refuse(macro, "shapes." + shape.name + ".variables." + macro);

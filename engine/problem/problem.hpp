@@ -12,6 +12,7 @@
 
 #include "engine/core/device_info.hpp"
 #include "engine/core/expression.hpp"
+#include "engine/core/formulas.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/core/launch_config.hpp"
 #include "engine/problem/dtype.hpp"
@@ -103,7 +104,7 @@ struct ToleranceExpressions {
 struct KernelSpec {
   std::string name;              ///< of the template; "reference" for the reference
   std::filesystem::path source;  ///< absolute
-  std::string entry;
+  std::string entry;             ///< in C++; its symbol belongs to the compilation
   LaunchExpressions launch;
   ToleranceExpressions tolerance;
   bool deterministic = true;     ///< a repeated run must agree bit for bit
@@ -133,6 +134,10 @@ class Problem {
   std::vector<Argument> arguments;
   std::vector<Shape> shapes;
   std::vector<std::pair<std::string, Expression>> shape_macros;  ///< macro ← shape expression
+  std::vector<std::string> include_paths;                        ///< as written, from `folder`
+  /// Names of __constant__ variables whose zeros are meant.
+  std::vector<std::string> unset_constants;
+  Formulas let;  ///< each whole; every expression of the problem has them in its place
   Expression flops;
   Expression bytes;
   KernelSpec reference;

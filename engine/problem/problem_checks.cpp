@@ -49,6 +49,23 @@ void require_workspaces(const Problem& problem, const std::string& file) {
   }
 }
 
+/// A formula replaces its name wherever it stands: nothing else may have it.
+void require_own_formulas(const Problem& problem, const std::string& file) {
+  const auto refuse = [&](const std::string& name, const std::string& where) {
+    throw ProblemError(file + ": let." + name + ": " + where +
+                       " has this name; allowed is another");
+  };
+  for (const auto& [name, formula] : problem.let) {
+    for (const auto& [macro, unused] : problem.shape_macros) {
+      if (macro == name) refuse(name, "macros." + name);
+    }
+    for (const Shape& shape : problem.shapes) {
+      if (shape.variables.contains(name))
+        refuse(name, "shapes." + shape.name + ".variables." + name);
+    }
+  }
+}
+
 void require_positive(const Expression& expression, const Values& values) {
   const double value = expression.evaluate(values);
   if (value > 0) return;
@@ -110,6 +127,7 @@ void check_problem(const Problem& problem, const std::string& file) {
   require_distinct_names(problem, file);
   require_rows(problem, file);
   require_workspaces(problem, file);
+  require_own_formulas(problem, file);
   for (const Shape& shape : problem.shapes) {
     try {
       check_shape(problem, shape);

@@ -63,8 +63,9 @@ Argument parse_argument(const JsonReader& reader) {
     if (reader.has("row")) argument.row = parse_expression(reader, "row");
     argument.degenerate = reader.boolean_or("degenerate", false);
   }
-  if (scalar && size_of(dtype) < 4) {
-    reader.fail("dtype", "allowed for a scalar: f32, f64, i32, u32, i64, u64");
+  const bool is_half = dtype == Dtype::kF16 || dtype == Dtype::kBf16;
+  if (scalar && size_of(dtype) < 4 && !is_half) {
+    reader.fail("dtype", "allowed for a scalar: f16, bf16, f32, f64, i32, u32, i64, u64");
   }
   reader.finish();
   return argument;
@@ -110,7 +111,8 @@ std::vector<Expression> parse_dimensions(const JsonReader& reader, std::string_v
   std::vector<Expression> dimensions;
   for (const Json& entry : list) {
     const Json wrapped = {{std::string(key), entry}};
-    const JsonReader element(wrapped, reader.where());
+    JsonReader element(wrapped, reader.where());
+    element.insert(reader.inserted());
     dimensions.push_back(parse_expression(element, key));
   }
   return dimensions;
@@ -161,7 +163,10 @@ std::filesystem::path parse_source(const JsonReader& reader, const std::filesyst
 
 std::string parse_entry(const JsonReader& reader) {
   std::string entry = reader.string("entry");
-  if (!is_identifier(entry)) reader.fail("entry", "allowed is the name of a kernel");
+  if (!may_name_kernel(entry)) {
+    reader.fail("entry",
+                "allowed is the name of a kernel: kernel, ns::kernel, kernel<float, TILE_N>");
+  }
   return entry;
 }
 
@@ -222,8 +227,10 @@ Problem Problem::load(const std::filesystem::path& folder) {
 Problem Problem::parse(const std::string& text, const std::filesystem::path& folder) {
   const std::string file = (folder / "problem.json").string();
   const Json json = parse_json(text, file);
-  const JsonReader reader(json, file);
+  JsonReader reader(json, file);
   (void)reader.one_of("format", {kFormat});
+  const Formulas let = reader.formulas("let");
+  if (!let.empty()) reader.insert(&let);
   const std::string name = reader.plain_name("name");
   const std::string description = reader.string_or("description", "");
   std::vector<Argument> arguments;
@@ -240,6 +247,9 @@ Problem Problem::parse(const std::string& text, const std::filesystem::path& fol
                   std::move(arguments),
                   parse_shapes(reader),
                   std::move(macros),
+                  reader.strings("include_paths"),
+                  reader.strings("unset_constants"),
+                  let,
                   parse_expression(reader, "flops"),
                   parse_expression(reader, "bytes"),
                   parse_kernel(reader.child("reference"), std::string(kReference),

@@ -30,8 +30,11 @@ Constraint::Constraint(const std::string& expression, const std::vector<Paramete
   for (const std::string& name : expression_.variables()) {
     const auto found = names.parameters.find(name);
     if (found == names.parameters.end()) {
-      throw InputError("'" + name +
-                       "' is neither a macro nor a value name; macros: " + macro_list(parameters));
+      throw InputError(
+          "'" + name +
+          "' is neither a macro nor a value name, and nothing of the problem, the timed "
+          "shape or the device; macros: " +
+          macro_list(parameters));
     }
     scope_.push_back(found->second);
     combinations_ *= static_cast<double>(parameters[found->second].values.size());

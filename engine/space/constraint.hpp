@@ -15,8 +15,11 @@ namespace evo {
 
 /// A constraint as the space file states it.
 struct ConstraintText {
-  std::string expression;
-  std::string why;
+  std::string expression;    ///< with formulas in place of their names
+  std::string why = {};      ///< empty: nobody says
+  std::string written = {};  ///< as in the file, where that is another text
+
+  [[nodiscard]] const std::string& shown() const { return written.empty() ? expression : written; }
 };
 
 /// What the names in conditions mean for a list of parameters.

@@ -13,7 +13,8 @@ constexpr std::size_t kMaxEdges = 2'000'000;
 constexpr int kEstimateDraws = 20'000;
 
 std::string quoted(const ConstraintText& constraint) {
-  return "'" + constraint.expression + "' (" + constraint.why + ")";
+  return "'" + constraint.shown() + "'" +
+         (constraint.why.empty() ? "" : " (" + constraint.why + ")");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/core/formulas.hpp"
 #include "engine/core/resource_policy.hpp"
 #include "engine/space/candidate_space.hpp"
 #include "engine/space/constraint.hpp"
@@ -33,10 +34,13 @@ struct SpaceDefinition {
   std::string arch;   ///< "sm_89"
   std::string shape;  ///< timed unless the user says otherwise
   std::vector<Parameter> parameters;
+  Formulas let = {};  ///< each whole; constraints have them in place of their names
   std::vector<ConstraintText> constraints = {};
   ResourcePolicy resources = {};
   std::vector<std::string> compiler_options = {};
+  std::vector<std::string> include_paths = {};  ///< as written, from the file's folder
   std::vector<Milestone> milestones = {};
+  std::string text = {};  ///< a file that says the same alone
 };
 
 /// A search space file: the parameters, which candidates are valid, and how one is rendered.

@@ -7,6 +7,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/core/names.hpp"
+#include "engine/space/overlay.hpp"
 #include "engine/space/space.hpp"
 
 namespace evo {
@@ -16,7 +17,6 @@ namespace {
 constexpr std::size_t kMostValues = 65535;
 constexpr std::size_t kMostParameters = 4096;
 constexpr std::size_t kMostValuesInAll = 1'000'000;
-constexpr std::size_t kMostOptions = 256;
 
 /// Letters, digits and underscores, at least one: what makes an identifier after MACRO_.
 bool is_word(const std::string& text) {
@@ -46,6 +46,49 @@ ParameterValue read_value(const JsonReader& reader, std::string_view key, const 
   reader.fail(key, value.dump() +
                        ": allowed are integers, reals, true and false, or names "
                        "of letters, digits and underscores");
+}
+
+/// {"from": 16, "to": 256, "step": 16} or {"from": 1, "to": 64, "times": 2}: the values that the
+/// list of them would have.
+std::vector<ParameterValue> read_range(const JsonReader& reader) {
+  constexpr std::int64_t kExact = std::int64_t{1} << 53;
+  const std::int64_t from = reader.integer("from");
+  const std::int64_t to = reader.integer("to");
+  const bool grows = reader.has("times");
+  const char* key = grows ? "times" : "step";
+  if (grows && reader.has("step")) reader.fail("times", "allowed is one of \"step\", \"times\"");
+  const std::int64_t by = reader.integer(key);
+  if (from <= -kExact || from >= kExact) reader.fail("from", "allowed is between -2^53 and 2^53");
+  if (to <= -kExact || to >= kExact) reader.fail("to", "allowed is between -2^53 and 2^53");
+  if (to < from) reader.fail("to", "allowed is at least \"from\", " + std::to_string(from));
+  if (by >= kExact) reader.fail(key, "allowed is less than 2^53");
+  if (by < (grows ? 2 : 1)) {
+    reader.fail(key,
+                grows ? "allowed is an integer of at least 2" : "allowed is an integer above 0");
+  }
+  if (grows && from < 1) reader.fail("from", "allowed with \"times\" is an integer above 0");
+  reader.finish();
+  std::vector<ParameterValue> values;
+  // Within 64 bits: the loop ends before a value above `to` is made.
+  for (std::int64_t value = from;;) {
+    if (values.size() == kMostValues) {
+      reader.fail("to", "more than " + std::to_string(kMostValues) + " values; allowed are fewer");
+    }
+    values.push_back(
+        {ParameterValue::Kind::kInteger, std::to_string(value), static_cast<double>(value)});
+    if (grows ? value > to / by : value > to - by) return values;
+    value = grows ? value * by : value + by;
+  }
+}
+
+std::vector<ParameterValue> read_values(const JsonReader& reader) {
+  if (reader.value("values").is_object()) return read_range(reader.child("values"));
+  const Json& list = reader.array("values");
+  if (list.empty()) reader.fail("values", "allowed is a list of at least one value");
+  reader.require_at_most("values", kMostValues);
+  std::vector<ParameterValue> values;
+  for (const Json& value : list) values.push_back(read_value(reader, "values", value));
+  return values;
 }
 
 /// Names are compared as the compiler sees them, in upper case; everything else as numbers.
@@ -81,10 +124,7 @@ Parameter read_parameter(const JsonReader& reader, const Json& entry) {
   if (const std::string why = why_no_macro(parameter.macro); !why.empty()) {
     reader.fail("macro", why + "; allowed is a C identifier that nobody else uses");
   }
-  const Json& values = reader.array("values");
-  if (values.empty()) reader.fail("values", "allowed is a list of at least one value");
-  reader.require_at_most("values", kMostValues);
-  for (const Json& value : values) parameter.values.push_back(read_value(reader, "values", value));
+  parameter.values = read_values(reader);
   if (parameter.has_names()) {
     for (std::size_t i = 0; i < parameter.values.size(); ++i) {
       parameter.values[i].number = static_cast<double>(i);
@@ -92,7 +132,7 @@ Parameter read_parameter(const JsonReader& reader, const Json& entry) {
   }
   check_values(reader, parameter);
   parameter.default_index = read_default(reader, parameter, entry);
-  parameter.meaning = reader.string("meaning");
+  parameter.meaning = reader.string_or("meaning", "");
   reader.finish();
   return parameter;
 }
@@ -137,18 +177,6 @@ ResourcePolicy read_resources(const JsonReader& reader) {
   return policy;
 }
 
-std::vector<std::string> read_options(const JsonReader& top) {
-  std::vector<std::string> options;
-  if (!top.has("compiler_options")) return options;
-  (void)top.array("compiler_options");
-  top.require_at_most("compiler_options", kMostOptions);
-  for (const Json& option : top.array("compiler_options")) {
-    if (!option.is_string()) top.fail("compiler_options", "allowed is a list of strings");
-    options.push_back(option.get<std::string>());
-  }
-  return options;
-}
-
 std::uint16_t milestone_value(const JsonReader& reader, const Parameter& parameter,
                               const Json& value) {
   const ParameterValue wanted = read_value(reader.child("set"), parameter.macro, value);
@@ -179,6 +207,31 @@ Milestone read_milestone(const JsonReader& reader, const SpaceDefinition& defini
   return milestone;
 }
 
+ConstraintText read_constraint(const JsonReader& reader, const Formulas& let) {
+  const std::string written = reader.string("expression");
+  ConstraintText constraint{written, reader.string_or("why", "")};
+  if (reader.has("name")) (void)reader.line("name");  // what an overlay knows it by
+  try {
+    constraint.expression = with_formulas(written, let);
+  } catch (const InputError& error) {
+    reader.fail("expression", error.what());
+  }
+  if (constraint.expression != written) constraint.written = written;
+  reader.finish();
+  return constraint;
+}
+
+/// A formula replaces its name wherever it stands: no macro may have it.
+void check_formulas(const JsonReader& top, const SpaceDefinition& definition) {
+  std::map<std::string, double> names = value_names(definition.parameters);
+  for (const Parameter& parameter : definition.parameters) names[parameter.macro] = 0;
+  for (const auto& [name, formula] : definition.let) {
+    if (names.contains(name)) {
+      top.child("let").fail(name, "a macro or value name is called so; allowed is another name");
+    }
+  }
+}
+
 void read_lists(const JsonReader& top, const Json& json, SpaceDefinition& definition) {
   const std::vector<JsonReader> entries = top.children("parameters", kMostParameters);
   if (entries.empty()) top.fail("parameters", "allowed is a list of at least one parameter");
@@ -193,9 +246,10 @@ void read_lists(const JsonReader& top, const Json& json, SpaceDefinition& defini
     }
   }
   check_macros(top, definition.parameters);
+  definition.let = top.formulas("let");
+  check_formulas(top, definition);
   for (const JsonReader& entry : top.children("constraints")) {
-    definition.constraints.push_back({entry.string("expression"), entry.string("why")});
-    entry.finish();
+    definition.constraints.push_back(read_constraint(entry, definition.let));
   }
   std::set<std::string> names;
   for (const JsonReader& entry : top.children("milestones")) {
@@ -222,8 +276,34 @@ std::string read_arch(const JsonReader& top) {
 
 }  // namespace
 
+namespace {
+
+/// The text of a space file with what it extends, each of which is a space itself.
+std::string whole_text(const std::filesystem::path& file, int depth) {
+  constexpr int kDeepest = 8;
+  constexpr int kIndent = 2;
+  std::string text = read_text_file(file, kLargestJson);
+  Json overlay = parse_json(text, file.string());
+  if (!overlay.is_object() || !overlay.contains("extends")) return text;
+  const JsonReader top(overlay, file.string());
+  const std::string base = top.string("extends");
+  if (std::filesystem::path(base).filename() != base) {
+    top.fail("extends", "allowed is the name of a file in the same folder");
+  }
+  if (depth == kDeepest)
+    top.fail("extends", "allowed are 8 files upon each other, none of them twice");
+  const std::filesystem::path base_file = file.parent_path() / base;
+  if (!std::filesystem::is_regular_file(base_file)) top.fail("extends", "there is no such file");
+  const std::string base_text = whole_text(base_file, depth + 1);
+  (void)parse_space(base_text, base_file.string());  // its own faults are told by its own name
+  overlay.erase("extends");
+  return laid_over(overlay, parse_json(base_text, base_file.string())).dump(kIndent);
+}
+
+}  // namespace
+
 SpaceDefinition read_space_file(const std::filesystem::path& file) {
-  return parse_space(read_text_file(file, kLargestJson), file.string());
+  return parse_space(whole_text(file, 0), file.string());
 }
 
 SpaceDefinition parse_space(const std::string& text, const std::string& file) {
@@ -232,13 +312,15 @@ SpaceDefinition parse_space(const std::string& text, const std::string& file) {
   SpaceDefinition definition;
   (void)top.one_of("format", {"evo-tune space 1"});
   definition.file = file;
+  definition.text = text;
   definition.name = top.plain_name("name");
   definition.description = top.string_or("description", "");
   definition.problem = top.plain_name("problem");
   definition.template_name = top.plain_name("template");
   definition.arch = read_arch(top);
   definition.shape = top.plain_name("shape");
-  definition.compiler_options = read_options(top);
+  definition.compiler_options = top.strings("compiler_options");
+  definition.include_paths = top.strings("include_paths");
   if (top.has("resources")) definition.resources = read_resources(top.child("resources"));
   read_lists(top, json, definition);
   top.finish();

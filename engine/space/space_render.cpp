@@ -144,6 +144,9 @@ std::string Space::content_key() const {
   }
   hash.add(std::to_string(definition_.compiler_options.size()));
   for (const std::string& option : definition_.compiler_options) hash.add(option);
+  // What files of earlier versions cannot have is only added where it is there: they keep their
+  // key.
+  for (const std::string& path : definition_.include_paths) hash.add("include path").add(path);
   for (const Milestone& milestone : definition_.milestones) {
     hash.add(milestone.name).add(config_json(milestone.candidate));
   }

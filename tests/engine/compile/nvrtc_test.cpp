@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "engine/compile/cubin.hpp"
+#include "engine/compile/entry_symbol.hpp"
 #include "engine/compile/ptxas_log.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
@@ -165,6 +166,55 @@ TEST_P(Nvrtc, AMissingEntryOrABadOptionIsARejection) {
   option.options.emplace_back("--no-such-option");
   const CompileAnswer refused = compiler_->compile(option);
   EXPECT_EQ(std::get<Rejection>(refused).gate, Gate::kBuild);
+}
+
+constexpr const char* kTemplates = R"(
+template <class T, int N> __global__ void scale(T* y) { y[threadIdx.x] *= N; }
+template __global__ void scale<double, 5>(double*);
+template __global__ void scale<double, 6>(double*);
+__global__ void plain(float* y) { y[0] = 1; }
+static __global__ void unseen(float* y) { y[0] = 3; }
+namespace inner { __global__ void nested(float* y) { y[0] = 2; } }
+extern "C" __global__ void unmangled(float* y) { y[0] = 4; }
+)";
+
+TEST_P(Nvrtc, AnEntryIsWhatCppCallsTheKernel) {
+  const std::vector<std::pair<std::string, std::string>> symbols = {
+      {"unmangled", "unmangled"},
+      {"plain", "_Z5plainPf"},
+      {"unseen", "_Z6unseenPf"},
+      {"inner::nested", "_ZN5inner6nestedEPf"},
+      {"scale<float, ITEMS>", "_Z5scaleIfLi4EEvPT_"},
+      {"scale<double, ITEMS + 1>", "_Z5scaleIdLi5EEvPT_"}};
+  for (const auto& [entry, symbol] : symbols) {
+    const Compiled compiled = built({{"t.cu", kTemplates, {}}, entry, GetParam(), {"-DITEMS=4"}});
+    EXPECT_EQ(entry_symbol(compiled.ptx, entry), symbol);
+    EXPECT_TRUE(read_cubin(compiled.cubin, symbol).has_value()) << entry;
+    EXPECT_EQ(compiled.ptx_hash, hash_ptx(compiled.ptx)) << "the first line is no code";
+  }
+}
+
+TEST_P(Nvrtc, AnEntryThatIsNoKernelSaysWhatTheCompilerSays) {
+  const std::vector<std::pair<std::string, std::string>> wrong = {
+      {"scale<float>", "cannot determine which instance of function template \"scale\""},
+      {"scale<float, UNKNOWN>", "identifier \"UNKNOWN\" is undefined"},
+      {"scale", "several kernels: _Z5scaleIdLi"},
+      {"Plain", "identifier \"Plain\" is undefined"}};
+  for (const auto& [entry, why] : wrong) {
+    const CompileAnswer answer =
+        compiler_->compile({{"t.cu", kTemplates, {}}, entry, GetParam(), {}});
+    EXPECT_THAT(std::get<Rejection>(answer).reason,
+                AllOf(HasSubstr("t.cu: entry: "), HasSubstr(entry), HasSubstr(why)));
+  }
+}
+
+TEST_P(Nvrtc, TheExportedSourceOfATemplateInstantiatesIt) {
+  const std::string entry = "scale<float, ITEMS>";
+  const std::string exported =
+      std::string("#define ITEMS 4\n") + kTemplates + instantiation_of(entry);
+  const Compiled there = built({{"x.cu", exported, {}}, "_Z5scaleIfLi4EEvPT_", GetParam(), {}});
+  EXPECT_EQ(there.ptx_hash,
+            built({{"t.cu", kTemplates, {}}, entry, GetParam(), {"-DITEMS=4"}}).ptx_hash);
 }
 
 TEST_P(Nvrtc, PlantedKernelsCompileAsTheirTestsExpect) {

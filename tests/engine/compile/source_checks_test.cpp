@@ -117,6 +117,19 @@ TEST(SourceChecks, ArbitraryTextIsRead) {
   }
 }
 
+TEST(SourceChecks, MacrosThatNothingReads) {
+  const std::vector<std::string> macros = {"A", "B", "C"};
+  const auto unread = [&](const std::string& text, const std::string& header = {}) {
+    return macros_never_read({"k.cu", text, {{"h.cuh", header}}}, macros);
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(unread("int x = A; // B\n/* C */"), (Names{"B", "C"}));
+  EXPECT_EQ(unread("int AB = 1;", "#if defined(B) && C"), Names{"A"});
+  EXPECT_EQ(unread("#define MAKE(x) x##B"), Names{}) << "names can be made";
+  EXPECT_EQ(unread("/*"), macros);
+  EXPECT_EQ(unread("A /* B"), (Names{"B", "C"}));
+}
+
 TEST(SourceChecks, TheTreesTemplatesKeepTheirMacros) {
   const std::filesystem::path root = std::filesystem::path(EVO_SOURCE_DIR) / "kernel_templates";
   for (const auto& entry : std::filesystem::directory_iterator(

@@ -8,6 +8,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/problem/known_names.hpp"
+#include "engine/problem/surroundings.hpp"
 
 namespace evo {
 namespace {
@@ -45,6 +46,70 @@ TEST(ProblemFile, ReadsWhatIsThere) {
   EXPECT_EQ(problem.flops.evaluate({{"N", 10}}), 20);
   EXPECT_TRUE(problem.templates.front().deterministic);
   EXPECT_EQ(problem.reference.entry, "planted_reference");
+}
+
+TEST(ProblemFile, ScalarsOfHalfPrecision) {
+  const auto with = [](const std::string& dtype, const std::string& value) {
+    return complaint([&](Json& json) {
+      json["arguments"][2]["dtype"] = dtype;
+      json["arguments"][2]["value"] = value;
+    });
+  };
+  EXPECT_EQ(with("f16", "0.1"), "");
+  EXPECT_EQ(with("bf16", "3e38"), "");
+  EXPECT_THAT(with("f16", "65536"), HasSubstr("which f16 does not hold"));
+  EXPECT_THAT(with("e4m3", "1"), HasSubstr("allowed for a scalar: f16, bf16, f32"));
+}
+
+TEST(ProblemFile, FormulasStandForWhatIsWrittenOften) {
+  Json json = planted();
+  json["let"] = {{"PER_CTA", "THREADS * ITEMS"}, {"CTAS", "ceil_div(N, PER_CTA)"}};
+  json["templates"]["planted"]["grid"] = {"CTAS"};
+  json["templates"]["planted"]["dynamic_shared_bytes"] = "2 * CTAS";
+  const Problem problem = Problem::parse(json.dump(), kFolder);
+  const LaunchExpressions& launch = problem.templates.front().launch;
+  EXPECT_EQ(launch.dynamic_shared_bytes.text(), "2 * (ceil_div(N, (THREADS * ITEMS)))");
+  EXPECT_EQ(launch.evaluate({{"N", 100}, {"THREADS", 32}, {"ITEMS", 2}}).grid[0], 2U);
+  const auto with_let = [](const std::string& name, const Json& formula) {
+    return complaint([&](Json& file) { file["let"][name] = formula; });
+  };
+  EXPECT_THAT(with_let("N", 1), AllOf(HasSubstr("let.N"), HasSubstr("shapes.")));
+  EXPECT_THAT(with_let("SM_COUNT", 1), HasSubstr("let.SM_COUNT"));
+  EXPECT_THAT(with_let("A", "A + 1"), HasSubstr("'A' is defined by itself"));
+  EXPECT_THAT(with_let("A", "1 = 1"), AllOf(HasSubstr("let.A"), HasSubstr("write ==")));
+  EXPECT_THAT(with_let("A", Json::array()), HasSubstr("let.A"));
+}
+
+TEST(ProblemFile, ConstraintsMayNameShapeFormulasAndDevice) {
+  Json json = planted();
+  json["let"] = {{"PER_CTA", "THREADS * ITEMS"}};
+  json["templates"]["planted"]["dynamic_shared_bytes"] = "4 * PER_CTA";
+  const Problem problem = Problem::parse(json.dump(), kFolder);
+  DeviceInfo device;
+  device.sm_count = 58;
+  device.max_shared_bytes_per_cta = 101376;
+  const Shape& shape = problem.shapes.front();
+  const Formulas names =
+      formulas_for_constraints(problem, problem.templates.front(), shape, device);
+  EXPECT_EQ(with_formulas("DYNAMIC_SHARED_BYTES <= MAX_SHARED_BYTES_PER_CTA", names),
+            "(4 * (THREADS * ITEMS)) <= 101376");
+  EXPECT_EQ(with_formulas("PER_CTA < SM_COUNT && MAX_THREADS_PER_CTA", names),
+            "(THREADS * ITEMS) < 58 && 1024");
+  EXPECT_EQ(with_formulas("N", names), formula_of(shape.variables.at("N")));
+}
+
+TEST(ProblemFile, AnEntryIsANameInCpp) {
+  const auto complaint_on = [](const std::string& entry) {
+    return complaint([&](Json& json) { json["templates"]["planted"]["entry"] = entry; });
+  };
+  for (const char* entry : {"k", "ns::k", "::k", "k<float, ITEMS>", "ns::k<sizeof(int) * 2, (A>B)>",
+                            "k<unsigned long long, -1>"}) {
+    EXPECT_EQ(complaint_on(entry), "") << entry;
+  }
+  for (const char* entry : {"2k", "k<float", "k;", "k<float>\n", "k<\"a\">", "k</*>", "k{}", "#k",
+                            "<int>", "k l<", "k<1>; int x"}) {
+    EXPECT_THAT(complaint_on(entry), HasSubstr("allowed is the name of a kernel")) << entry;
+  }
 }
 
 TEST(ProblemFile, RowsOfAnOutputAndTheirBound) {
@@ -132,7 +197,7 @@ TEST(ProblemFile, ComplaintsNameFileKeyValueAndWhatIsAllowed) {
   EXPECT_THAT(complaint([](Json& j) { j["arguments"][0].erase("generator"); }),
               HasSubstr("needs a generator"));
   EXPECT_THAT(complaint([](Json& j) { j["arguments"].erase(1); }), HasSubstr("at least one out"));
-  EXPECT_THAT(complaint([](Json& j) { j["arguments"][2]["dtype"] = "f16"; }),
+  EXPECT_THAT(complaint([](Json& j) { j["arguments"][2]["dtype"] = "i8"; }),
               HasSubstr("allowed for a scalar"));
   EXPECT_THAT(complaint([](Json& j) { j["shapes"] = Json::object(); }), HasSubstr("at least one"));
   EXPECT_THAT(complaint([](Json& j) { j["shapes"]["ragged"]["variables"]["N"] = "1003"; }),

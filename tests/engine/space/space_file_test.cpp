@@ -117,5 +117,54 @@ TEST_F(SpaceFile, ErrorsNameFileKeyValueAndWhatIsAllowed) {
   check("\"meaning\": \"layout\"", "\"meaning\": 3", {"parameters[1].meaning", "3"});
 }
 
+TEST_F(SpaceFile, MeaningsAndReasonsMayBeLeftOut) {
+  std::string text = kGood;
+  for (const std::string part : {R"(, "meaning": "keys per tile")", R"(, "why": "w")"}) {
+    text.erase(text.find(part), part.size());
+  }
+  EXPECT_EQ(load(text).content_key(), load(kGood).content_key());
+  EXPECT_THAT(error_with(R"("SWIZZLE != SWIZZLE_XOR || TILE <= 64", "why": "w")", "\"TILE != 64\""),
+              HasSubstr("violate 'TILE != 64'"));
+}
+
+TEST_F(SpaceFile, RangesAreTheListsTheyStandFor) {
+  const auto texts = [&](const std::string& values) {
+    std::string text = kGood;
+    text.replace(text.find("[32, 64, 128]"), 13, values);
+    text.replace(text.find("\"default\": 64, "), 15, "");
+    std::string list;
+    const Space space = load(text);
+    for (const ParameterValue& value : space.parameters()[0].values) list += value.text + " ";
+    return list;
+  };
+  EXPECT_EQ(texts(R"({"from": 16, "to": 64, "step": 16})"), "16 32 48 64 ");
+  EXPECT_EQ(texts(R"({"from": -1, "to": 3, "step": 3})"), "-1 2 ");
+  EXPECT_EQ(texts(R"({"from": 1, "to": 64, "times": 2})"), "1 2 4 8 16 32 64 ");
+  EXPECT_EQ(texts(R"({"from": 3, "to": 60, "times": 4})"), "3 12 48 ");
+  EXPECT_EQ(texts(R"({"from": 7, "to": 7, "step": 9007199254740990})"), "7 ");
+  std::string range = kGood;
+  range.replace(range.find("[32, 64, 128]"), 13, R"({"from": 32, "to": 128, "times": 2})");
+  EXPECT_EQ(load(range).content_key(), load(kGood).content_key());
+}
+
+TEST_F(SpaceFile, ARangeThatIsNoneSaysWhatIsAllowed) {
+  const auto check = [&](const std::string& range, const std::string& key,
+                         const std::string& allowed) {
+    EXPECT_THAT(error_with("[32, 64, 128]", range),
+                testing::AllOf(HasSubstr("parameters[0].values." + key), HasSubstr(allowed)))
+        << range;
+  };
+  check(R"({"from": 1, "to": 9})", "step", "missing");
+  check(R"({"from": 1, "to": 9, "step": 0})", "step", "above 0");
+  check(R"({"from": 1, "to": 9, "step": 0.5})", "step", "integer");
+  check(R"({"from": 1, "to": 9, "times": 1})", "times", "at least 2");
+  check(R"({"from": 0, "to": 9, "times": 2})", "from", "above 0");
+  check(R"({"from": 9, "to": 1, "step": 1})", "to", "at least \"from\", 9");
+  check(R"({"from": 1, "to": 9, "step": 1, "times": 2})", "times", "one of");
+  check(R"({"from": 1, "to": 65536, "step": 1})", "to", "more than 65535 values");
+  check(R"({"from": 1, "to": 9007199254740992, "times": 2})", "to", "2^53");
+  check(R"({"from": 1, "to": 9, "step": 1, "by": 2})", "by", "unknown key");
+}
+
 }  // namespace
 }  // namespace evo

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace evo {
+
+/// The `__constant__` variables without a value that the kernel `symbol` reads, itself or in what
+/// it calls, as C++ names them ("ns::filter"). On a device they are zero until a host copies
+/// something to them. PTX does not tell a variable that is given zeros from one that is given
+/// nothing.
+[[nodiscard]] std::vector<std::string> unset_constants(std::string_view ptx,
+                                                       const std::string& symbol);
+
+}  // namespace evo

@@ -1,0 +1,109 @@
+#include "engine/compile/toolkit.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+
+#include "engine/compile/compiler_options.hpp"
+
+namespace evo {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> roots_in_environment() {
+  std::vector<std::string> roots;
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const char* root = std::getenv(variable)) roots.emplace_back(root);
+  }
+  return roots;
+}
+
+/// Every toolkit has it in its include folder, also one that is only NVRTC and headers.
+bool has_headers(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::is_regular_file(folder / "cuda_fp16.h", ignored);
+}
+
+/// ROOT/include of ROOT/lib64/libnvrtc.so, or of ROOT/targets/x86_64-linux/lib/libnvrtc.so.
+std::optional<fs::path> headers_beside(const fs::path& library) {
+  std::error_code error;
+  for (const fs::path& name : {library, fs::canonical(library, error)}) {
+    fs::path folder = name.parent_path();
+    for (int level = 0; level < 3 && folder.has_relative_path(); ++level) {
+      folder = folder.parent_path();
+      if (has_headers(folder / "include")) return folder / "include";
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<fs::path> headers() {
+  std::error_code ignored;
+  for (const std::string& library : nvrtc_libraries()) {
+    if (!fs::path(library).is_absolute() || !fs::exists(library, ignored)) continue;
+    if (auto found = headers_beside(library)) return found;
+    break;  // this one will be opened: the toolkits of others are not its own
+  }
+  std::vector<fs::path> folders;
+  for (const std::string& root : roots_in_environment())
+    folders.push_back(fs::path(root) / "include");
+#ifdef EVO_CUDA_INCLUDE_DIR
+  folders.emplace_back(EVO_CUDA_INCLUDE_DIR);
+#endif
+  folders.emplace_back("/usr/local/cuda/include");
+  const auto found = std::find_if(folders.begin(), folders.end(), has_headers);
+  return found == folders.end() ? std::nullopt : std::optional<fs::path>(*found);
+}
+
+}  // namespace
+
+std::vector<std::string> nvrtc_libraries() {
+  if (const char* chosen = std::getenv("EVO_NVRTC")) return {chosen};
+  std::vector<std::string> names;
+#ifdef EVO_NVRTC_LIBRARY
+  names.emplace_back(EVO_NVRTC_LIBRARY);
+#endif
+  for (const std::string& root : roots_in_environment()) {
+    names.push_back(root + "/lib64/libnvrtc.so");
+  }
+  for (const char* name :
+       {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"}) {
+    names.emplace_back(name);
+  }
+  return names;
+}
+
+std::vector<fs::path> toolkit_include_folders() {
+  const std::optional<fs::path> folder = headers();
+  if (!folder) return {};
+  std::vector<fs::path> folders = {fs::canonical(*folder)};
+  std::error_code error;
+  const fs::path cccl = fs::canonical(*folder / "cccl", error);
+  if (!error && fs::is_directory(cccl)) folders.push_back(cccl);
+  return folders;
+}
+
+std::vector<std::string> with_toolkit(std::vector<std::string> options, const KernelSource& source,
+                                      const std::vector<fs::path>& toolkit) {
+  const std::vector<fs::path> given = include_folders(options);
+  const auto lies_in = [](const std::vector<fs::path>& folders, const std::string& name) {
+    std::error_code ignored;
+    return std::any_of(folders.begin(), folders.end(), [&](const fs::path& folder) {
+      return fs::is_regular_file(folder / name, ignored);
+    });
+  };
+  const bool is_needed = std::any_of(
+      source.outside.begin(), source.outside.end(),
+      [&](const std::string& name) { return !lies_in(given, name) && lies_in(toolkit, name); });
+  if (!is_needed) return options;
+  for (const fs::path& folder : toolkit) {
+    const std::string option = "-I" + folder.string();
+    if (std::find(options.begin(), options.end(), option) == options.end()) {
+      options.push_back(option);
+    }
+  }
+  return options;
+}
+
+}  // namespace evo

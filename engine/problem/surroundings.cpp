@@ -1,0 +1,19 @@
+#include "engine/problem/surroundings.hpp"
+
+namespace evo {
+
+Formulas formulas_for_constraints(const Problem& problem, const KernelSpec& kernel,
+                                  const Shape& timed, const DeviceInfo& device) {
+  Formulas formulas = {{"SM_COUNT", formula_of(device.sm_count)},
+                       {"MAX_THREADS_PER_CTA", formula_of(device.max_threads_per_cta)},
+                       {"MAX_SHARED_BYTES_PER_CTA", formula_of(device.max_shared_bytes_per_cta)},
+                       {"MAX_REGISTERS_PER_THREAD", formula_of(device.max_registers_per_thread)},
+                       {"L2_BYTES", formula_of(static_cast<double>(device.l2_bytes))},
+                       {"DYNAMIC_SHARED_BYTES", kernel.launch.dynamic_shared_bytes.text()}};
+  for (const auto& [name, value] : timed.variables) formulas[name] = formula_of(value);
+  for (const auto& [name, value] : problem.macros_for(timed)) formulas[name] = formula_of(value);
+  for (const auto& [name, text] : problem.let) formulas[name] = text;
+  return formulas;
+}
+
+}  // namespace evo

@@ -1,0 +1,225 @@
+// Kernels as people write them, through the real programs, NVRTC and the virtual GPU: how entries,
+// headers, values and constraints may be spelled in the files beside them.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "engine/core/json_reader.hpp"
+#include "tests/cli/run_program.hpp"
+#include "tests/db/sample.hpp"
+
+namespace evo {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// A project with one problem: y = 3 x over N elements.
+class OwnKernel : public testing::Test {
+ protected:
+  OwnKernel() {
+    write("kernel_templates/triple/reference.cu",
+          "__global__ void expected(const float* x, float* y, int n) {\n"
+          "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+          "  if (i < n) y[i] = 3 * x[i];\n}\n");
+    kernel(
+        "template <class T, int ITEMS> __global__ void triple(const T* x, T* y, int n) {\n"
+        "  int begin = (blockIdx.x * blockDim.x + threadIdx.x) * ITEMS;\n"
+        "  for (int i = begin; i < begin + ITEMS && i < n; ++i) y[i] = x[i] + x[i] + x[i];\n}\n");
+  }
+
+  void write(const std::string& name, const std::string& text) const {
+    const std::filesystem::path file = folder_.path() / name;
+    std::filesystem::create_directories(file.parent_path());
+    write_file(file, text);
+  }
+  void kernel(const std::string& text) const { write("kernel_templates/triple/triple.cu", text); }
+
+  ProgramResult run(const std::string& command) const {
+    write("kernel_templates/triple/problem.json", problem_.dump());
+    write("search_spaces/triple.json", space_.dump());
+    return run_program(command, folder_.path());
+  }
+  ProgramResult judge(const std::string& more = {}) const {
+    return run("evo-judge --json --jobs 1 --device virtual:l4 --space search_spaces/triple.json " +
+               more);
+  }
+
+  sample::TemporaryFolder folder_;
+  Json problem_ = Json::parse(R"json({
+    "format": "evo-tune problem 1", "name": "triple",
+    "arguments": [
+      {"name": "x", "direction": "in", "dtype": "f32", "extent": "N",
+       "generator": {"distribution": "normal", "mean": 0, "std": 1}},
+      {"name": "y", "direction": "out", "dtype": "f32", "extent": "N"},
+      {"name": "n", "direction": "scalar", "dtype": "i32", "value": "N"}],
+    "shapes": {"small": {"variables": {"N": 1000}}},
+    "tolerance": {"max_abs_error": 1e-5, "bad_abs_error": 1e-5, "bad_share": 0, "relative_l2": 1e-5},
+    "flops": "N", "bytes": "8*N",
+    "reference": {"source": "reference.cu", "entry": "expected",
+                  "grid": ["ceil_div(N, 64)"], "block": [64]},
+    "templates": {"triple": {"source": "triple.cu", "entry": "triple<float, PER_THREAD>",
+                             "grid": ["ceil_div(N, BLOCK * PER_THREAD)"], "block": ["BLOCK"]}}})json");
+  Json space_ = Json::parse(R"json({
+    "format": "evo-tune space 1", "name": "triple", "problem": "triple", "template": "triple",
+    "arch": "sm_89", "shape": "small",
+    "parameters": [{"macro": "BLOCK", "values": [32, 64], "meaning": "threads"},
+                   {"macro": "PER_THREAD", "values": [1, 2], "meaning": "elements"}]})json");
+};
+
+TEST_F(OwnKernel, ATemplateIsInstantiatedForEveryCandidateAndExported) {
+  const ProgramResult tuned =
+      run("evo-tune --device virtual:l4 --jobs 1 --generations 1 --strategy random --children 4 "
+          "--space search_spaces/triple.json --quiet");
+  ASSERT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
+  const ProgramResult exported = run("evo-export --rank 1 --out out --name best");
+  ASSERT_EQ(exported.exit_code, 0) << exported.err;
+  const Json manifest = read_json_file(folder_.path() / "out/best.json");
+  const int items = manifest["config"]["PER_THREAD"];
+  EXPECT_EQ(manifest["entry"], "_Z6tripleIfLi" + std::to_string(items) + "EEvPKT_PS0_i");
+  EXPECT_EQ(manifest["entry_in_source"], "triple<float, PER_THREAD>");
+  EXPECT_THAT(read_text_file(folder_.path() / "out/best.ptx"),
+              HasSubstr(".entry " + manifest["entry"].get<std::string>()));
+  EXPECT_THAT(read_text_file(folder_.path() / "out/best.cu"),
+              HasSubstr("template __global__ decltype(triple<float, PER_THREAD>)"));
+}
+
+TEST_F(OwnKernel, AMisspeltEntryNamesFileKeyAndWhatTheCompilerSaid) {
+  problem_["templates"]["triple"]["entry"] = "tripel<float, 2>";
+  const ProgramResult judged = judge();
+  EXPECT_EQ(judged.exit_code, 1) << judged.err;
+  const Json found = Json::parse(judged.out);
+  EXPECT_THAT(found["rejection"]["reason"].get<std::string>(),
+              AllOf(HasSubstr("triple.cu: entry: "), HasSubstr("tripel<float, 2>"),
+                    HasSubstr("identifier \"tripel\" is undefined")));
+}
+
+/// A body for the kernel `triple`, with what it includes.
+std::string with_headers(const std::string& headers, const std::string& body) {
+  return headers + "__global__ void triple(const float* x, float* y, int n) {\n" + body + "}\n";
+}
+
+TEST_F(OwnKernel, HeadersOfTheToolkitAreFoundWithoutAnOption) {
+  problem_["templates"]["triple"]["entry"] = "triple";
+  space_["parameters"][1]["values"] = {1};
+  kernel(with_headers("#include <cuda_fp16.h>\n#include <cooperative_groups.h>\n",
+                      "  auto i = cooperative_groups::this_grid().thread_rank();\n"
+                      "  if (i < n) y[i] = 3 * x[i] + __half2float(__float2half(0.f));\n"));
+  const ProgramResult judged = judge();
+  EXPECT_EQ(judged.exit_code, 0) << judged.out << judged.err;
+  kernel(
+      with_headers("#include <mma.h>\n#include <cuda/pipeline>\n"
+                   "#include <cub/block/block_reduce.cuh>\n",
+                   "  __shared__ typename cub::BlockReduce<float, 32>::TempStorage room;\n"
+                   "  y[0] = cub::BlockReduce<float, 32>(room).Sum(x[threadIdx.x]);\n"));
+  const ProgramResult built =
+      run("evo-judge --json --jobs 1 --device none --space search_spaces/triple.json");
+  EXPECT_EQ(built.exit_code, 0) << built.out << built.err;
+}
+
+TEST_F(OwnKernel, IncludePathsOfProblemAndSpace) {
+  problem_["templates"]["triple"]["entry"] = "triple";
+  space_["parameters"][1]["values"] = {1};
+  kernel(with_headers("#include \"factor.h\"\n#include <more/offset.h>\n",
+                      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                      "  if (i < n) y[i] = FACTOR * x[i] + OFFSET;\n"));
+  write("of_problem/factor.h", "#define FACTOR 3\n");
+  write("of_space/more/offset.h", "#define OFFSET 0\n");
+  EXPECT_THAT(judge().err, HasSubstr("no such file"));
+  problem_["include_paths"] = {"../../of_problem"};
+  space_["include_paths"] = {"../of_space"};
+  const ProgramResult green = judge();
+  EXPECT_EQ(green.exit_code, 0) << green.out << green.err;
+  write("of_problem/factor.h", "#define FACTOR 4\n");
+  EXPECT_EQ(Json::parse(judge().out)["rejection"]["gate"], "correctness");
+  space_["include_paths"] = {"../nowhere"};
+  EXPECT_THAT(judge().err, AllOf(HasSubstr("triple.json: include_paths: "), HasSubstr("../nowhere"),
+                                 HasSubstr("no such folder")));
+  space_["include_paths"] = {"../of_space"};
+  problem_["include_paths"] = {"/etc"};
+  EXPECT_THAT(judge().err,
+              AllOf(HasSubstr("problem.json: include_paths: "), HasSubstr("allowed are folders")));
+}
+
+TEST_F(OwnKernel, ConstraintsNameTheShapeTheProblemAndTheDevice) {
+  problem_["let"] = {{"PER_CTA", "BLOCK * PER_THREAD"}};
+  problem_["templates"]["triple"]["grid"] = {"ceil_div(N, PER_CTA)"};
+  problem_["templates"]["triple"]["dynamic_shared_bytes"] = "4 * PER_CTA";
+  const auto refused = [&](const std::string& expression) {
+    space_["constraints"] = {{{"expression", expression}}};
+    return judge("--set BLOCK=64 PER_THREAD=2").err;
+  };
+  EXPECT_THAT(refused("N / PER_CTA >= 8"), HasSubstr("violates the constraint N / PER_CTA >= 8"));
+  EXPECT_THAT(refused("DYNAMIC_SHARED_BYTES < 512"), HasSubstr("DYNAMIC_SHARED_BYTES < 512"));
+  EXPECT_THAT(refused("PER_CTA <= 2 * SM_COUNT"), HasSubstr("violates")) << "58 on an L4";
+  EXPECT_THAT(refused("DYNAMIC_SHARED_BYTES <= MAX_SHARED_BYTES_PER_CTA and N == 1000"),
+              testing::Not(HasSubstr("violates")));
+  space_["let"] = {{"PER_CTA", 3}};
+  EXPECT_THAT(refused("1"), AllOf(HasSubstr("'PER_CTA' is also in"), HasSubstr("let.PER_CTA")));
+  space_["let"] = {{"HALF", "PER_CTA / 2"}};
+  EXPECT_THAT(refused("HALF < 64"), HasSubstr("violates the constraint HALF < 64"));
+  // What a run keeps is read again without the problem.
+  space_["constraints"] = {{{"expression", "HALF < 999 * N"}}};
+  ASSERT_EQ(run("evo-tune --device virtual:l4 --jobs 1 --generations 1 --strategy random "
+                "--children 4 --space search_spaces/triple.json --quiet")
+                .exit_code,
+            0);
+  const ProgramResult insight = run("evo-elite insight");
+  EXPECT_EQ(insight.exit_code, 0) << insight.err;
+}
+
+TEST_F(OwnKernel, ScalarsMayBeHalves) {
+  problem_["arguments"].push_back(
+      {{"name", "h"}, {"direction", "scalar"}, {"dtype", "f16"}, {"value", "1.5"}});
+  problem_["arguments"].push_back(
+      {{"name", "b"}, {"direction", "scalar"}, {"dtype", "bf16"}, {"value", "-0.5"}});
+  const std::string head =
+      "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n__global__ void NAME(const float* x, float* "
+      "y, int n, __half h, __nv_bfloat16 b) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n";
+  const auto named = [&](const std::string& name, const std::string& body) {
+    return "#define NAME " + name + "\n" + head + body + "}\n";
+  };
+  write("kernel_templates/triple/reference.cu",
+        named("expected", "  if (i < n) y[i] = x[i] * 1.5f - 0.5f;\n"));
+  kernel(named("triple", "  if (i < n) y[i] = x[i] * __half2float(h) + __bfloat162float(b);\n"));
+  problem_["templates"]["triple"]["entry"] = "triple";
+  space_["parameters"][1]["values"] = {1};
+  const ProgramResult judged = judge();
+  EXPECT_EQ(judged.exit_code, 0) << judged.out << judged.err;
+}
+
+TEST_F(OwnKernel, AConstantThatNobodySetsIsNotGreen) {
+  const std::string table = "__constant__ float table[4];\n";
+  const std::string body =
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = 3 * x[i] + "
+      "table[i % 4];\n";
+  problem_["templates"]["triple"]["entry"] = "triple";
+  space_["parameters"][1]["values"] = {1};
+  kernel(table + with_headers("", body));
+  const ProgramResult judged = judge();
+  EXPECT_EQ(judged.exit_code, 1);
+  EXPECT_THAT(Json::parse(judged.out)["rejection"]["reason"].get<std::string>(),
+              AllOf(HasSubstr("triple.cu: __constant__ table: "), HasSubstr("unset_constants")));
+  problem_["unset_constants"] = {"table"};
+  EXPECT_EQ(judge().exit_code, 0);
+  problem_.erase("unset_constants");
+  kernel(with_headers("__constant__ float table[4] = {0, 1, 0, 0};\n", body));
+  EXPECT_EQ(Json::parse(judge().out)["rejection"]["gate"], "correctness");
+  write("kernel_templates/triple/reference.cu",
+        table + "__global__ void expected(const float* x, float* y, int n) {\n" + body + "}\n");
+  EXPECT_THAT(judge().err, AllOf(HasSubstr("reference.cu: __constant__ table")));
+}
+
+TEST_F(OwnKernel, AMacroThatNothingReadsIsAWarning) {
+  space_["parameters"].push_back({{"macro", "IDLE"}, {"values", {1, 2}}});
+  const ProgramResult judged = judge();
+  EXPECT_EQ(judged.exit_code, 0) << judged.out;
+  EXPECT_THAT(judged.err,
+              AllOf(HasSubstr("macro 'IDLE' is read neither by triple.cu nor by the launch"),
+                    testing::Not(HasSubstr("'BLOCK'")), testing::Not(HasSubstr("'PER_THREAD'"))));
+}
+
+}  // namespace
+}  // namespace evo
