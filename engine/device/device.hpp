@@ -131,11 +131,9 @@ class Device {
   }
   /// Waits until the whole device is idle. The first fault of what was queued.
   virtual std::optional<Fault> finish() { return std::nullopt; }
-  /// The start of a buffer as it is when the queue comes to this, in memory of host_memory(): there
-  /// after finish(), also when a launch queued behind it fails.
-  virtual void download_later(BufferId buffer, std::span<std::byte> data) {
-    download(buffer, data);
-  }
+  /// What a buffer holds from byte `offset` on when the queue comes to this, in memory of
+  /// host_memory(): there after finish(), also when a launch queued behind it fails.
+  virtual void download_later(BufferId buffer, std::size_t offset, std::span<std::byte> data);
   /// Memory of the host that a queue may write to. Must not outlive the device.
   [[nodiscard]] virtual std::shared_ptr<std::byte[]> host_memory(std::size_t bytes) {
     return std::make_shared<std::byte[]>(bytes);
@@ -158,5 +156,11 @@ class Device {
   /// Null for devices that run whole grids only.
   [[nodiscard]] virtual GridSampler* sampler() { return nullptr; }
 };
+
+inline void Device::download_later(BufferId buffer, std::size_t offset, std::span<std::byte> data) {
+  std::vector<std::byte> start(offset + data.size());
+  download(buffer, start);
+  std::memcpy(data.data(), start.data() + offset, data.size());
+}
 
 }  // namespace evo

@@ -45,11 +45,9 @@ class BufferWork {
   virtual void put_back(BufferId to, KeptId from) = 0;
   /// What it holds. Waits.
   [[nodiscard]] virtual std::vector<std::byte> content(KeptId kept) = 0;
-  /// Notes what it holds, for is_intact(). Waits.
+  /// Notes what it holds. Kernels that write where they must not reach device memory: a look that
+  /// compares with what is sealed finds out as well whether it still is as it was. Waits.
   virtual void seal(KeptId kept) = 0;
-  /// Whether it still holds what it held when it was sealed: kernels that write where they must not
-  /// reach device memory. Waits.
-  [[nodiscard]] virtual bool is_intact(KeptId kept) = 0;
 
   /// A launch: at once where looks are the host's, else queued (Device::enqueue).
   [[nodiscard]] virtual std::optional<Fault> launch(KernelId kernel, const LaunchConfig& config,
@@ -73,7 +71,7 @@ class BufferWork {
   [[nodiscard]] virtual std::optional<Fault> finish() = 0;
 
   [[nodiscard]] virtual bool is_known(Look look) const = 0;
-  // Of a look that is known.
+  // Of a look that is known. Throws CudaError when what it compared with is not what was sealed.
   [[nodiscard]] virtual Comparison comparison(Look look) const = 0;
   [[nodiscard]] virtual std::optional<std::size_t> difference(Look look) const = 0;
   [[nodiscard]] virtual std::optional<std::string> guard_damage(Look look) const = 0;

@@ -139,16 +139,6 @@ void CaseSet::restore_inputs(const CheckCase& data) {
   }
 }
 
-void CaseSet::require_intact(const CheckCase& data) {
-  for (const auto* kept : {&data.inputs, &data.expected}) {
-    for (const std::optional<KeptId>& content : *kept) {
-      if (!content || work_.is_intact(*content)) continue;
-      throw CudaError("what is expected on shape '" + data.shape->name +
-                      "' was overwritten in the device's memory");
-    }
-  }
-}
-
 KeptId CaseSet::keep(const Argument& argument, std::span<const std::byte> content) {
   const KeptId kept = work_.reserve(argument.name, content.size());
   work_.keep(kept, content);

@@ -72,10 +72,6 @@ class CaseSet {
   /// Puts the inputs back as generated (after a kernel changed them, or for inout arguments).
   void restore_inputs(const CheckCase& data);
 
-  /// Throws CudaError when what is kept of the case is no longer what it was: kernels that write
-  /// where they must not reach it on the device, and no verdict may rest on it.
-  void require_intact(const CheckCase& data);
-
   /// Throws ProblemError when what all cases made so far expect cannot tell right from wrong.
   void require_meaningful() const { audit_.require_meaningful(); }
 

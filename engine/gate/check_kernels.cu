@@ -11,6 +11,7 @@ typedef unsigned int u32;
 typedef unsigned long long u64;
 
 constexpr int kSlotWords = 32;
+constexpr int kFingerprint = kSlotWords - 2;
 constexpr u64 kDone = 1;
 constexpr int kThreads = 256;
 constexpr int kLanes = 32;
@@ -363,7 +364,18 @@ __device__ void done_by_one(u64* slot) {
 
 __device__ u64 first_different_byte(u64 a, u64 b) { return (u64)(__ffsll((long long)(a ^ b)) - 1) / 8; }
 
-/// Word 0: the first byte that differs; all ones when none does. Both begin at multiples of eight.
+/// splitmix64's finaliser.
+__device__ u64 mixed(u64 z) {
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  return z ^ (z >> 31);
+}
+
+/// What word `i` of some bytes, or byte `i` behind their last word, adds to their fingerprint.
+__device__ u64 mixed_at(u64 value, u64 i) { return mixed(value ^ mixed(i + 1)); }
+
+/// Word 0: the first byte that differs; all ones when none does. Word kFingerprint: as
+/// evo_fingerprint, of `b`. Both begin at multiples of eight.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_first_difference(const void* a, const void* b, u64 bytes, u64* slots, u32 slot_number) {
   u64* slot = slots + (u64)slot_number * kSlotWords;
@@ -371,15 +383,20 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   const u64 threads = (u64)gridDim.x * kThreads;
   const u64 thread = (u64)blockIdx.x * kThreads + threadIdx.x;
   u64 first = kNowhere;
-  for (u64 i = thread; i < words && first == kNowhere; i += threads) {
+  u64 sum = 0;
+  for (u64 i = thread; i < words; i += threads) {
     const u64 x = ((const u64*)a)[i];
     const u64 y = ((const u64*)b)[i];
-    if (x != y) first = i * 8 + first_different_byte(x, y);
+    sum += mixed_at(y, i);
+    if (x != y && first == kNowhere) first = i * 8 + first_different_byte(x, y);
   }
-  for (u64 i = words * 8 + thread; i < bytes && first == kNowhere; i += threads) {
-    if (((const u8*)a)[i] != ((const u8*)b)[i]) first = i;
+  for (u64 i = words * 8 + thread; i < bytes; i += threads) {
+    const u8 y = ((const u8*)b)[i];
+    sum += mixed_at(y, i);
+    if (((const u8*)a)[i] != y && first == kNowhere) first = i;
   }
   if (first != kNowhere) atomicMin(slot, first);
+  atomicAdd(slot + kFingerprint, sum);
   done_by_one(slot);
 }
 
@@ -398,14 +415,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   done_by_one(slot);
 }
 
-/// splitmix64's finaliser.
-__device__ u64 mixed(u64 z) {
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-  return z ^ (z >> 31);
-}
-
-/// Word 0: a number that depends on every byte and its place.
+/// Word kFingerprint: a number that depends on every byte and its place.
 extern "C" __global__ void __launch_bounds__(kThreads)
     evo_fingerprint(const void* data, u64 bytes, u64* slots, u32 slot_number) {
   u64* slot = slots + (u64)slot_number * kSlotWords;
@@ -413,10 +423,10 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   const u64 threads = (u64)gridDim.x * kThreads;
   const u64 thread = (u64)blockIdx.x * kThreads + threadIdx.x;
   u64 sum = 0;
-  for (u64 i = thread; i < words; i += threads) sum += mixed(((const u64*)data)[i] ^ mixed(i + 1));
+  for (u64 i = thread; i < words; i += threads) sum += mixed_at(((const u64*)data)[i], i);
   for (u64 i = words * 8 + thread; i < bytes; i += threads) {
-    sum += mixed(((const u8*)data)[i] ^ mixed(i + 1));
+    sum += mixed_at(((const u8*)data)[i], i);
   }
-  atomicAdd(slot, sum);
+  atomicAdd(slot + kFingerprint, sum);
   done_by_one(slot);
 }

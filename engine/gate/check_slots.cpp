@@ -82,6 +82,6 @@ std::optional<std::string> guard_damage_in(SlotWords slot, const std::string& bu
   return guard_damage_text(buffer, bytes, past, before);
 }
 
-std::uint64_t fingerprint_in(SlotWords slot) { return slot[0]; }
+std::uint64_t fingerprint_in(SlotWords slot) { return slot[kSlotWords - 2]; }
 
 }  // namespace evo

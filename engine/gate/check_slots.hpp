@@ -28,7 +28,7 @@ using SlotWords = std::span<const std::uint64_t, kSlotWords>;
 [[nodiscard]] std::optional<std::string> guard_damage_in(SlotWords slot, const std::string& buffer,
                                                          std::size_t bytes);
 
-/// What evo_fingerprint leaves.
+/// What evo_fingerprint leaves, and evo_first_difference of what is kept.
 [[nodiscard]] std::uint64_t fingerprint_in(SlotWords slot);
 
 }  // namespace evo

@@ -71,7 +71,7 @@ class DeviceWork final : public BufferWork {
   [[nodiscard]] Device& device() override { return device_; }
 
   [[nodiscard]] KeptId reserve(const std::string& name, std::size_t bytes) override {
-    kept_.push_back({device_.allocate({"kept: " + name, bytes, true}), bytes, 0});
+    kept_.push_back({name, device_.allocate({"kept: " + name, bytes, true}), bytes});
     return static_cast<KeptId>(kept_.size() - 1);
   }
   void keep(KeptId to, std::span<const std::byte> content) override {
@@ -89,9 +89,6 @@ class DeviceWork final : public BufferWork {
     return bytes;
   }
   void seal(KeptId kept) override { kept_.at(kept).seal = fingerprint(kept_.at(kept)); }
-  [[nodiscard]] bool is_intact(KeptId kept) override {
-    return fingerprint(kept_.at(kept)) == kept_.at(kept).seal;
-  }
 
   [[nodiscard]] std::optional<Fault> launch(KernelId kernel, const LaunchConfig& config,
                                             std::span<const KernelArgument> arguments) override {
@@ -102,6 +99,7 @@ class DeviceWork final : public BufferWork {
     std::memset(arrived_.get(), 0, used_ * kSlotBytes);
     if (used_ > 0) device_.fill(slots_, kOnes);
     used_ = 0;
+    marked_ = 0;
     asked_.clear();
   }
 
@@ -115,6 +113,10 @@ class DeviceWork final : public BufferWork {
     }
     Asked asked{.dtype = dtype, .elements = elements};
     if (elements == 0) return note(asked);
+    if (kept.seal) {
+      asked.seal = seal_of(kept, take_slot());
+      enqueue_fingerprint(kept, slots_, asked.seal->slot);
+    }
     asked.slot = take_slot();
     const Cut cut(elements, row_length);
     const bool has_rows = row_length > 0;
@@ -145,7 +147,9 @@ class DeviceWork final : public BufferWork {
     const std::uint32_t slot = take_slot();
     enqueue(difference_, ctas_for_bytes(right.bytes),
             {buffer, right.buffer, scalar(std::uint64_t{right.bytes}), slots_, scalar(slot)});
-    return note({.slot = slot});
+    Asked asked{.slot = slot};
+    if (right.seal) asked.seal = seal_of(right, slot);
+    return note(asked);
   }
 
   [[nodiscard]] Look guard_zones(BufferId buffer) override {
@@ -159,8 +163,12 @@ class DeviceWork final : public BufferWork {
     return note({.slot = slot, .buffer = spec.name, .bytes = spec.bytes});
   }
 
+  /// Only what is new: what came before is out of the reach of the launches that follow.
   void mark() override {
-    if (used_ > 0) device_.download_later(slots_, {arrived_.get(), used_ * kSlotBytes});
+    if (used_ == marked_) return;
+    const std::size_t start = marked_ * kSlotBytes;
+    device_.download_later(slots_, start, {arrived_.get() + start, used_ * kSlotBytes - start});
+    marked_ = used_;
   }
 
   [[nodiscard]] std::optional<Fault> finish() override {
@@ -170,29 +178,38 @@ class DeviceWork final : public BufferWork {
 
   [[nodiscard]] bool is_known(Look look) const override {
     const Asked& asked = asked_.at(look);
-    return !asked.slot || is_done(words_of(asked));
+    const bool is_sealed = !asked.seal || is_done(words_of(asked.seal->slot));
+    return is_sealed && (!asked.slot || is_done(words_of(*asked.slot)));
   }
   [[nodiscard]] Comparison comparison(Look look) const override {
     const Asked& asked = known(look);
-    return asked.slot ? comparison_in(words_of(asked), asked.dtype, asked.elements) : Comparison{};
+    return asked.slot ? comparison_in(words_of(*asked.slot), asked.dtype, asked.elements)
+                      : Comparison{};
   }
   [[nodiscard]] std::optional<std::size_t> difference(Look look) const override {
     const Asked& asked = known(look);
-    return asked.slot ? difference_in(words_of(asked)) : std::nullopt;
+    return asked.slot ? difference_in(words_of(*asked.slot)) : std::nullopt;
   }
   [[nodiscard]] std::optional<std::string> guard_damage(Look look) const override {
     const Asked& asked = known(look);
     if (!asked.slot) return std::nullopt;
-    return guard_damage_in(words_of(asked), asked.buffer, asked.bytes);
+    return guard_damage_in(words_of(*asked.slot), asked.buffer, asked.bytes);
   }
 
  private:
   static constexpr std::byte kOnes{0xff};
 
   struct Kept {
+    std::string name;
     BufferId buffer = 0;
     std::size_t bytes = 0;
-    std::uint64_t seal = 0;
+    std::optional<std::uint64_t> seal = {};
+  };
+  /// What the fingerprint in a slot must be.
+  struct Seal {
+    std::string name;
+    std::uint32_t slot = 0;
+    std::uint64_t fingerprint = 0;
   };
   /// A look: what its slot is read with. Without a slot there is nothing to be found.
   struct Asked {
@@ -201,6 +218,7 @@ class DeviceWork final : public BufferWork {
     std::size_t elements = 0;
     std::string buffer = {};
     std::size_t bytes = 0;
+    std::optional<Seal> seal = {};
   };
 
   [[nodiscard]] KernelId load(const KernelImage& kernels, const char* entry) {
@@ -241,15 +259,20 @@ class DeviceWork final : public BufferWork {
     return asked_.size() - 1;
   }
 
-  [[nodiscard]] std::array<std::uint64_t, kSlotWords> words_of(const Asked& asked) const {
+  [[nodiscard]] std::array<std::uint64_t, kSlotWords> words_of(std::uint32_t slot) const {
     std::array<std::uint64_t, kSlotWords> words{};
-    std::memcpy(words.data(), arrived_.get() + *asked.slot * kSlotBytes, kSlotBytes);
+    std::memcpy(words.data(), arrived_.get() + slot * kSlotBytes, kSlotBytes);
     return words;
   }
 
   [[nodiscard]] const Asked& known(Look look) const {
     if (!is_known(look)) throw CudaError("a look was asked for before it was known");
-    return asked_.at(look);
+    const Asked& asked = asked_.at(look);
+    if (asked.seal && fingerprint_in(words_of(asked.seal->slot)) != asked.seal->fingerprint) {
+      throw CudaError("what '" + asked.seal->name +
+                      "' is compared with was overwritten in the device's memory");
+    }
+    return asked;
   }
 
   /// Room for the segments of long rows.
@@ -261,11 +284,18 @@ class DeviceWork final : public BufferWork {
     segments_held_ = count;
   }
 
+  static Seal seal_of(const Kept& kept, std::uint32_t slot) {
+    return {kept.name, slot, *kept.seal};
+  }
+
+  void enqueue_fingerprint(const Kept& kept, BufferId slots, std::uint32_t slot) {
+    enqueue(fingerprint_, ctas_for_bytes(kept.bytes),
+            {kept.buffer, scalar(std::uint64_t{kept.bytes}), slots, scalar(slot)});
+  }
+
   [[nodiscard]] std::uint64_t fingerprint(const Kept& kept) {
     device_.fill(single_slot_, kOnes);
-    enqueue(
-        fingerprint_, ctas_for_bytes(kept.bytes),
-        {kept.buffer, scalar(std::uint64_t{kept.bytes}), single_slot_, scalar(std::uint32_t{0})});
+    enqueue_fingerprint(kept, single_slot_, 0);
     if (const auto fault = device_.finish()) {
       throw CudaError("a check kernel failed: " + fault->reason);
     }
@@ -290,6 +320,7 @@ class DeviceWork final : public BufferWork {
   std::vector<Kept> kept_;
   std::vector<Asked> asked_;
   std::size_t used_ = 0;
+  std::size_t marked_ = 0;  ///< of them, those on their way to the host
 };
 
 }  // namespace

@@ -28,8 +28,7 @@ class HostWork final : public BufferWork {
   [[nodiscard]] std::vector<std::byte> content(KeptId kept) override {
     return kept_.at(kept).bytes;
   }
-  void seal(KeptId) override {}
-  [[nodiscard]] bool is_intact(KeptId) override { return true; }
+  void seal(KeptId) override {}  // no kernel reaches the host's memory
 
   [[nodiscard]] std::optional<Fault> launch(KernelId kernel, const LaunchConfig& config,
                                             std::span<const KernelArgument> arguments) override {

@@ -215,9 +215,7 @@ std::optional<Rejection> Stopwatch::compare(const std::vector<Launched>& launche
   if (fault_) return std::nullopt;
   for (const OutputJudge::Looks& outputs : looks) {
     const OutputJudge::Verdict verdict = setup_.judge.judge(outputs);
-    if (!verdict.violation) continue;
-    setup_.cases.require_intact(*outputs.data);
-    return wrong(*outputs.data, *verdict.violation);
+    if (verdict.violation) return wrong(*outputs.data, *verdict.violation);
   }
   return std::nullopt;
 }
@@ -424,7 +422,6 @@ std::optional<Rejection> Stopwatch::find_damage(Random& random) {
   }
   const auto what = look.found();
   if (!what) return std::nullopt;
-  setup_.cases.require_intact(data);
   setup_.cases.restore_inputs(data);
   return wrong(data, *what);
 }

@@ -106,10 +106,10 @@ std::optional<Fault> QueuedDevice::finish() {
   return std::nullopt;
 }
 
-void QueuedDevice::download_later(BufferId buffer, std::span<std::byte> data) {
+void QueuedDevice::download_later(BufferId buffer, std::size_t offset, std::span<std::byte> data) {
   require_context();
   queue_.emplace_back([=, this] {
-    inner_->download(buffer, data);
+    inner_->download_later(buffer, offset, data);
     downloaded_bytes_ += data.size();
     return std::optional<Fault>();
   });

@@ -39,7 +39,7 @@ class QueuedDevice final : public Device {
   std::optional<Fault> enqueue(KernelId kernel, const LaunchConfig& config,
                                std::span<const KernelArgument> arguments) override;
   std::optional<Fault> finish() override;
-  void download_later(BufferId buffer, std::span<std::byte> data) override;
+  void download_later(BufferId buffer, std::size_t offset, std::span<std::byte> data) override;
   std::variant<GraphId, Fault> make_graph(
       KernelId kernel, const LaunchConfig& config,
       std::span<const std::vector<KernelArgument>> argument_sets, int launches) override;

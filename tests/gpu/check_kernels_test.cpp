@@ -111,7 +111,6 @@ TEST_F(CheckKernels, FindDifferencesAndBrokenSeals) {
     for (std::byte& byte : right) byte = std::byte(random.below(256));
     const KeptId kept = kept_of(right);
     work_->seal(kept);
-    EXPECT_TRUE(work_->is_intact(kept));
     std::vector<std::byte> wrong = right;
     const std::size_t at = random.below(size);
     wrong[at] ^= std::byte{2};
@@ -121,8 +120,11 @@ TEST_F(CheckKernels, FindDifferencesAndBrokenSeals) {
     finish();
     EXPECT_EQ(work_->difference(same), std::nullopt);
     EXPECT_EQ(work_->difference(other), at);
-    work_->keep(kept, wrong);
-    EXPECT_FALSE(work_->is_intact(kept));
+    work_->keep(kept, wrong);  // as a kernel that writes where it must not
+    work_->begin();
+    const Look broken = work_->first_difference(buffer_of(wrong), kept);
+    finish();
+    EXPECT_THROW((void)work_->difference(broken), CudaError);
   }
 }
 

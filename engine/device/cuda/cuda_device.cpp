@@ -66,7 +66,7 @@ class CudaDevice final : public Device {
   std::optional<Fault> enqueue(KernelId kernel, const LaunchConfig& config,
                                std::span<const KernelArgument> arguments) override;
   std::optional<Fault> finish() override;
-  void download_later(BufferId buffer, std::span<std::byte> data) override;
+  void download_later(BufferId buffer, std::size_t offset, std::span<std::byte> data) override;
   [[nodiscard]] std::shared_ptr<std::byte[]> host_memory(std::size_t bytes) override;
   std::variant<GraphId, Fault> make_graph(
       KernelId kernel, const LaunchConfig& config,
@@ -453,10 +453,10 @@ std::optional<Fault> CudaDevice::launch(KernelId kernel, const LaunchConfig& con
   return finish();
 }
 
-void CudaDevice::download_later(BufferId buffer, std::span<std::byte> data) {
-  require_queued(
-      driver_.cuMemcpyDtoHAsync(data.data(), buffers_.at(buffer).data(), data.size(), stream_),
-      "cuMemcpyDtoHAsync");
+void CudaDevice::download_later(BufferId buffer, std::size_t offset, std::span<std::byte> data) {
+  require_queued(driver_.cuMemcpyDtoHAsync(data.data(), buffers_.at(buffer).data() + offset,
+                                           data.size(), stream_),
+                 "cuMemcpyDtoHAsync");
 }
 
 std::shared_ptr<std::byte[]> CudaDevice::host_memory(std::size_t bytes) {

@@ -248,6 +248,8 @@ TEST_F(Card, WhatIsKeptAndOverwrittenIsNoVerdict) {
   damaged[4] ^= std::byte{0x10};
   card_->work->keep(*data.expected[1], damaged);
   EXPECT_THROW((void)check(*card_, ""), CudaError);
+  // A kernel that computes what was put there is not right either.
+  EXPECT_THROW((void)check(*card_, "if (i == 2) *((unsigned char*)y + 4) ^= 0x10;"), CudaError);
   card_->work->keep(*data.expected[1], right);
   EXPECT_FALSE(check(*card_, "").rejection);
 }

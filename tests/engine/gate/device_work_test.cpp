@@ -14,6 +14,7 @@
 #include "engine/device/guard.hpp"
 #include "engine/device/virtual/virtual_device.hpp"
 #include "engine/gate/buffer_work.hpp"
+#include "engine/core/error.hpp"
 #include "engine/gate/check_kernels.hpp"
 #include "engine/gate/check_slots.hpp"
 #include "tests/engine/device/virtual/nvrtc.hpp"
@@ -126,23 +127,36 @@ TEST_F(DeviceWorkTest, FindsTheFirstByteThatDiffers) {
 
 TEST_F(DeviceWorkTest, ASealIsBrokenByAnyByte) {
   Random random(6);
-  std::vector<std::byte> content(5003);
+  std::vector<std::byte> content(5004);
   for (std::byte& byte : content) byte = std::byte(random.below(256));
   const KeptId kept = kept_of(content);
   work_->seal(kept);
-  EXPECT_TRUE(work_->is_intact(kept));
+  // The buffer holds what is kept now: without the seal, both looks would find nothing wrong.
+  const auto look_at = [&](const std::vector<std::byte>& now) {
+    work_->keep(kept, now);
+    const BufferId buffer = buffer_of(now);
+    work_->begin();
+    const Look same = work_->first_difference(buffer, kept);
+    const Look right = work_->compare(buffer, kept, Dtype::kI32, 0, 0);
+    finish();
+    return std::pair(same, right);
+  };
+  const auto expect_broken = [&](const std::vector<std::byte>& now) {
+    const auto [same, right] = look_at(now);
+    EXPECT_THROW((void)work_->difference(same), CudaError);
+    EXPECT_THROW((void)work_->comparison(right), CudaError);
+  };
   for (const std::size_t at : {std::size_t{0}, std::size_t{8}, content.size() - 1}) {
     std::vector<std::byte> other = content;
     other[at] ^= std::byte{4};
-    work_->keep(kept, other);
-    EXPECT_FALSE(work_->is_intact(kept)) << at;
+    expect_broken(other);
   }
   std::vector<std::byte> swapped = content;
   std::swap_ranges(swapped.begin(), swapped.begin() + 8, swapped.begin() + 8);
-  work_->keep(kept, swapped);
-  EXPECT_FALSE(work_->is_intact(kept));
-  work_->keep(kept, content);
-  EXPECT_TRUE(work_->is_intact(kept));
+  expect_broken(swapped);
+  const auto [same, right] = look_at(content);
+  EXPECT_EQ(work_->difference(same), std::nullopt);
+  EXPECT_EQ(work_->comparison(right).max_abs_error, 0);
 }
 
 TEST_F(DeviceWorkTest, KeepsAndPutsBack) {
