@@ -28,7 +28,8 @@ GATE_TESTS = ["gate_test --gtest_filter=-*Noises*", "worker_test", "virtual_test
 FILES = {
     **{f"engine/gate/{name}.cpp": GATE_TESTS for name in (
         "cases", "compare", "correctness", "damage", "expectation", "output_judge",
-        "reference_audit", "resource", "sampled_check", "stopping_rule", "stopwatch", "timing",
+        "reference_audit", "resource", "sampled_check", "stopping_rule", "stopwatch", "stopwatch_verify",
+        "timing",
         "workspace")},
     **{f"engine/gate/{name}.cpp": [*GATE_TESTS, "card_test", "device_work_test"]
        for name in ("check_slots", "device_work", "effort", "host_work", "trials")},

@@ -7,24 +7,14 @@
 #include <utility>
 
 #include "engine/core/error.hpp"
+#include "engine/device/cuda/cuda_arguments.hpp"
+#include "engine/device/cuda/cuda_info.hpp"
+#include "engine/device/cuda/cuda_memory.hpp"
 #include "engine/device/cuda/driver.hpp"
 #include "engine/device/guard.hpp"
 
 namespace evo {
 namespace {
-
-/// Dense operations (2 per multiply-add) of the fastest matrix unit per clock and multiprocessor,
-/// e4m3 or int8 where the unit has it (CUDA programming guide, NVIDIA architecture whitepapers).
-/// Unknown architectures get the highest known: the floor may be too low, never too high.
-double peak_ops_per_clock(int major, int minor) {
-  constexpr double kAmpere = 4096;
-  constexpr double kAda = 2048;
-  constexpr double kHopper = 8192;
-  constexpr double kNewest = 32768;
-  if (major == 8) return minor == 9 ? kAda : kAmpere;
-  if (major == 9) return kHopper;
-  return kNewest;
-}
 
 struct Buffer {
   BufferSpec spec;
@@ -80,13 +70,7 @@ class CudaDevice final : public Device {
   }
 
  private:
-  [[nodiscard]] int attribute(CUdevice_attribute which) const;
-  void read_info(int ordinal);
   [[nodiscard]] Fault fault(CUresult result, const std::string& what) const;
-  [[nodiscard]] std::vector<std::size_t> parameter_bytes(CUfunction function) const;
-  /// Why the kernel cannot take these arguments: the driver itself would read past them.
-  [[nodiscard]] std::optional<Fault> mismatch(KernelId kernel,
-                                              std::span<const KernelArgument> arguments) const;
   /// For calls that only queue: an error that a launch queued before them made is kept for
   /// finish(); any other is thrown.
   void require_queued(CUresult result, const char* what);
@@ -94,9 +78,6 @@ class CudaDevice final : public Device {
   void copy_in(CUdeviceptr to, std::span<const std::byte> data);
   /// Device to host.
   void copy_out(CUdeviceptr from, std::span<std::byte> data);
-  /// `bytes`: with the guard zones.
-  [[nodiscard]] CUdeviceptr take_memory(std::size_t bytes, const std::string& name);
-  void free_unused_memory();
   CUresult launch_on(CUstream stream, KernelId kernel, const LaunchConfig& config,
                      std::span<const KernelArgument> arguments);
   /// Takes back what a kernel may have set for the whole device to look faster than it is.
@@ -109,8 +90,7 @@ class CudaDevice final : public Device {
   CUevent stop_ = nullptr;
   DeviceInfo info_;
   std::map<BufferId, Buffer> buffers_;
-  std::map<std::size_t, std::vector<CUdeviceptr>> unused_memory_;  ///< by size
-  std::size_t unused_bytes_ = 0;
+  CudaMemory memory_;
   std::map<KernelId, Kernel> kernels_;
   std::map<GraphId, CUgraphExec> graphs_;
   std::uint32_t next_id_ = 1;
@@ -119,7 +99,7 @@ class CudaDevice final : public Device {
   std::optional<Fault> queued_fault_;  ///< that a later call reported
 };
 
-CudaDevice::CudaDevice(int ordinal) : driver_(CudaDriver::open()) {
+CudaDevice::CudaDevice(int ordinal) : driver_(CudaDriver::open()), memory_(driver_) {
   const CUresult ready = driver_.cuInit(0);
   if (ready != CUDA_SUCCESS) {
     throw MissingError("the CUDA driver finds no usable GPU: " + driver_.describe(ready));
@@ -138,46 +118,12 @@ CudaDevice::CudaDevice(int ordinal) : driver_(CudaDriver::open()) {
   driver_.require(driver_.cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
   driver_.require(driver_.cuEventCreate(&start_, CU_EVENT_DEFAULT), "cuEventCreate");
   driver_.require(driver_.cuEventCreate(&stop_, CU_EVENT_DEFAULT), "cuEventCreate");
-  read_info(ordinal);
+  info_ = read_cuda_info(driver_, device_, ordinal);
 }
 
 CudaDevice::~CudaDevice() {
   // The context goes with the process; after a fault no call would succeed anyway.
   if (stream_ != nullptr) driver_.cuDevicePrimaryCtxRelease(device_);
-}
-
-int CudaDevice::attribute(CUdevice_attribute which) const {
-  int value = 0;
-  driver_.require(driver_.cuDeviceGetAttribute(&value, which, device_), "cuDeviceGetAttribute");
-  return value;
-}
-
-void CudaDevice::read_info(int ordinal) {
-  constexpr std::size_t kLongestName = 256;
-  std::array<char, kLongestName> name{};
-  driver_.require(driver_.cuDeviceGetName(name.data(), static_cast<int>(name.size()), device_),
-                  "cuDeviceGetName");
-  int version = 0;
-  driver_.require(driver_.cuDriverGetVersion(&version), "cuDriverGetVersion");
-  const int major = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
-  const int minor = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-  info_.id = "cuda:" + std::to_string(ordinal);
-  info_.name = name.data();
-  info_.arch = "sm_" + std::to_string(major) + std::to_string(minor);
-  info_.time_kind = TimeKind::kMeasured;
-  info_.sm_count = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-  info_.clock_mhz = attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1000.0;
-  info_.max_shared_bytes_per_cta = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-  info_.max_threads_per_cta = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-  info_.l2_bytes = attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
-  info_.peak_tflops =
-      peak_ops_per_clock(major, minor) * info_.sm_count * info_.clock_mhz * 1e6 / 1e12;
-  // Double data rate: two transfers a clock over the whole bus.
-  const double memory_khz = attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
-  const double bus_bits = attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
-  info_.peak_bandwidth_gbs = 2 * memory_khz * 1e3 * bus_bits / 8 / 1e9;
-  info_.driver =
-      "CUDA driver " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
 Fault CudaDevice::fault(CUresult result, const std::string& what) const {
@@ -211,43 +157,12 @@ void CudaDevice::copy_out(CUdeviceptr from, std::span<std::byte> data) {
   driver_.require(driver_.cuStreamSynchronize(stream_), "cuStreamSynchronize");
 }
 
-CUdeviceptr CudaDevice::take_memory(std::size_t bytes, const std::string& name) {
-  auto& unused = unused_memory_[bytes];
-  if (!unused.empty()) {
-    const CUdeviceptr memory = unused.back();
-    unused.pop_back();
-    unused_bytes_ -= bytes;
-    return memory;
-  }
-  CUdeviceptr memory = 0;
-  CUresult result = driver_.cuMemAlloc(&memory, bytes);
-  if (result == CUDA_ERROR_OUT_OF_MEMORY) {
-    free_unused_memory();
-    result = driver_.cuMemAlloc(&memory, bytes);
-  }
-  const std::string what =
-      "allocating buffer '" + name + "' (" + std::to_string(bytes - 2 * kGuardBytes) + " bytes)";
-  if (result == CUDA_ERROR_OUT_OF_MEMORY) {
-    throw DeviceMemoryError(what + " failed: " + driver_.describe(result));
-  }
-  driver_.require(result, what.c_str());
-  return memory;
-}
-
-void CudaDevice::free_unused_memory() {
-  for (const auto& [bytes, list] : unused_memory_) {
-    for (const CUdeviceptr memory : list) driver_.require(driver_.cuMemFree(memory), "cuMemFree");
-  }
-  unused_memory_.clear();
-  unused_bytes_ = 0;
-}
-
 BufferId CudaDevice::allocate(const BufferSpec& spec) {
   if (spec.bytes > std::numeric_limits<std::size_t>::max() - 2 * kGuardBytes) {
     throw DeviceMemoryError("allocating buffer '" + spec.name + "' (" + std::to_string(spec.bytes) +
                             " bytes) failed");
   }
-  const Buffer buffer{spec, take_memory(spec.bytes + 2 * kGuardBytes, spec.name)};
+  const Buffer buffer{spec, memory_.take(spec.bytes + 2 * kGuardBytes, spec.name)};
   const BufferId id = next_id_++;
   buffers_[id] = buffer;
   // The pattern repeats itself every two bytes, and is set in words at even addresses.
@@ -265,17 +180,8 @@ BufferId CudaDevice::allocate(const BufferSpec& spec) {
 }
 
 void CudaDevice::release(BufferId buffer) {
-  // Memory is kept for the next buffer of that size: taking it from the driver waits for the
-  // device.
-  constexpr std::size_t kMostUnused = std::size_t{4} << 30;
   const Buffer& target = buffers_.at(buffer);
-  const std::size_t bytes = target.spec.bytes + 2 * kGuardBytes;
-  if (unused_bytes_ + bytes > kMostUnused) {
-    driver_.require(driver_.cuMemFree(target.base), "cuMemFree");
-  } else {
-    unused_memory_[bytes].push_back(target.base);
-    unused_bytes_ += bytes;
-  }
+  memory_.give_back(target.base, target.spec.bytes + 2 * kGuardBytes);
   buffers_.erase(buffer);
 }
 
@@ -352,7 +258,7 @@ std::variant<KernelId, Fault> CudaDevice::load(const KernelImage& image) {
     driver_.cuModuleUnload(kernel.module);
     return fault(result, "the cubin has no kernel '" + image.entry + "'");
   }
-  kernel.parameter_bytes = parameter_bytes(kernel.function);
+  kernel.parameter_bytes = parameter_bytes(driver_, kernel.function);
   // Sections of the cubin; "const" data live in sections of their own and never change.
   kernel.has_variables = image.cubin.find(".nv.global") != std::string::npos;
   const KernelId id = next_id_++;
@@ -360,36 +266,9 @@ std::variant<KernelId, Fault> CudaDevice::load(const KernelImage& image) {
   return id;
 }
 
-std::vector<std::size_t> CudaDevice::parameter_bytes(CUfunction function) const {
-  std::vector<std::size_t> sizes;
-  std::size_t offset = 0;
-  std::size_t bytes = 0;
-  while (driver_.cuFuncGetParamInfo(function, sizes.size(), &offset, &bytes) == CUDA_SUCCESS) {
-    sizes.push_back(bytes);
-  }
-  return sizes;
-}
-
 std::optional<std::string> CudaDevice::variables_hash(KernelId kernel) const {
   if (kernels_.at(kernel).has_variables) return std::nullopt;
   return "";
-}
-
-std::optional<Fault> CudaDevice::mismatch(KernelId kernel,
-                                          std::span<const KernelArgument> arguments) const {
-  const std::vector<std::size_t>& sizes = kernels_.at(kernel).parameter_bytes;
-  if (sizes.size() != arguments.size()) {
-    return Fault{"the kernel has " + std::to_string(sizes.size()) +
-                 " parameters, the launch gives " + std::to_string(arguments.size())};
-  }
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const auto* scalar = std::get_if<ScalarArgument>(&arguments[i]);
-    const std::size_t bytes = scalar != nullptr ? scalar->size : sizeof(CUdeviceptr);
-    if (bytes == sizes[i]) continue;
-    return Fault{"parameter " + std::to_string(i) + " has " + std::to_string(sizes[i]) +
-                 " bytes, the argument " + std::to_string(bytes)};
-  }
-  return std::nullopt;
 }
 
 void CudaDevice::unload(KernelId kernel) {
@@ -426,7 +305,7 @@ CUresult CudaDevice::launch_on(CUstream stream, KernelId kernel, const LaunchCon
 std::optional<Fault> CudaDevice::enqueue(KernelId kernel, const LaunchConfig& config,
                                          std::span<const KernelArgument> arguments) {
   if (queued_fault_) return std::nullopt;  // finish() tells
-  if (auto refused = mismatch(kernel, arguments)) return refused;
+  if (auto refused = mismatch(kernels_.at(kernel).parameter_bytes, arguments)) return refused;
   const CUresult result = launch_on(stream_, kernel, config, arguments);
   if (result != CUDA_SUCCESS) {
     const Fault refused = fault(result, "the launch was refused");
@@ -472,7 +351,7 @@ std::variant<GraphId, Fault> CudaDevice::make_graph(
     KernelId kernel, const LaunchConfig& config,
     std::span<const std::vector<KernelArgument>> argument_sets, int launches) {
   for (const auto& arguments : argument_sets) {
-    if (auto refused = mismatch(kernel, arguments)) return *refused;
+    if (auto refused = mismatch(kernels_.at(kernel).parameter_bytes, arguments)) return *refused;
   }
   driver_.require(driver_.cuStreamBeginCapture(stream_, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
                   "cuStreamBeginCapture");

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "engine/compile/nvrtc.hpp"
+#include "engine/core/error.hpp"
 #include "engine/core/random.hpp"
 #include "engine/device/guard.hpp"
 #include "engine/device/virtual/virtual_device.hpp"
 #include "engine/gate/buffer_work.hpp"
-#include "engine/core/error.hpp"
 #include "engine/gate/check_kernels.hpp"
 #include "engine/gate/check_slots.hpp"
 #include "tests/engine/device/virtual/nvrtc.hpp"

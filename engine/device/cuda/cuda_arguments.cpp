@@ -1,0 +1,34 @@
+#include "engine/device/cuda/cuda_arguments.hpp"
+
+#include <string>
+#include <variant>
+
+namespace evo {
+
+std::vector<std::size_t> parameter_bytes(const CudaDriver& driver, CUfunction function) {
+  std::vector<std::size_t> sizes;
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+  while (driver.cuFuncGetParamInfo(function, sizes.size(), &offset, &bytes) == CUDA_SUCCESS) {
+    sizes.push_back(bytes);
+  }
+  return sizes;
+}
+
+std::optional<Fault> mismatch(std::span<const std::size_t> parameters,
+                              std::span<const KernelArgument> arguments) {
+  if (parameters.size() != arguments.size()) {
+    return Fault{"the kernel has " + std::to_string(parameters.size()) +
+                 " parameters, the launch gives " + std::to_string(arguments.size())};
+  }
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const auto* scalar = std::get_if<ScalarArgument>(&arguments[i]);
+    const std::size_t bytes = scalar != nullptr ? scalar->size : sizeof(CUdeviceptr);
+    if (bytes == parameters[i]) continue;
+    return Fault{"parameter " + std::to_string(i) + " has " + std::to_string(parameters[i]) +
+                 " bytes, the argument " + std::to_string(bytes)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace evo

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "engine/core/device_info.hpp"
+#include "engine/device/cuda/driver.hpp"
+
+namespace evo {
+
+/// What the driver says of device number `ordinal`, whose handle is `device`. Throws CudaError.
+[[nodiscard]] DeviceInfo read_cuda_info(const CudaDriver& driver, CUdevice device, int ordinal);
+
+}  // namespace evo

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/device/cuda/driver.hpp"
+
+namespace evo {
+
+/// Memory of the device. What is given back is kept for the next buffer of that size, up to 4 GiB
+/// in all: taking it from the driver waits for the device.
+class CudaMemory {
+ public:
+  /// `driver` must outlive this; its context must be current.
+  explicit CudaMemory(const CudaDriver& driver) : driver_(driver) {}
+
+  /// `bytes` for buffer `name`, as the last user left them. Throws DeviceMemoryError when they do
+  /// not fit.
+  [[nodiscard]] CUdeviceptr take(std::size_t bytes, const std::string& name);
+  void give_back(CUdeviceptr memory, std::size_t bytes);
+
+ private:
+  void free_unused();
+
+  const CudaDriver& driver_;
+  std::map<std::size_t, std::vector<CUdeviceptr>> unused_;  ///< by size
+  std::size_t unused_bytes_ = 0;
+};
+
+}  // namespace evo
