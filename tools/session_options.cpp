@@ -38,6 +38,8 @@ void SessionOptions::declare(CLI::App& app) {
   app.add_option("--compiler-gb", compiler_gb,
                  "memory of one compiler (default: half of the machine's for all, 1 to 4 each)")
       ->transform(real_number(0.1, 1024.0));
+  app.add_flag("--allow-programs", allow_programs,
+               "let the problem run its reference and check programs on this machine");
   app.add_flag("--cold", cold, "flush the L2 cache before every timed launch");
 }
 
@@ -67,6 +69,7 @@ HarnessOptions SessionOptions::harness_options(const Services& services,
   options.shape = shape;
   options.check_seed = check_seed;
   options.cold = cold;
+  options.allow_programs = allow_programs;
   return options;
 }
 

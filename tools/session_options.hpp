@@ -19,6 +19,7 @@ struct SessionOptions {
   std::size_t jobs = 0;  ///< 0: one a core
   double step_seconds = 0;
   bool cold = false;
+  bool allow_programs = false;
   double compiler_gb = 0;  ///< memory of one compiler process; 0: by the machine's
 
   void declare(CLI::App& app);

@@ -71,6 +71,7 @@ class Module {
   }
 
   [[nodiscard]] const Names& unset() const { return unset_; }
+  [[nodiscard]] const Names& constants() const { return constants_; }
 
  private:
   /// From here to the ';' or '}' that ends it: a variable, a function, or a line of no interest.
@@ -101,6 +102,7 @@ class Module {
         named.emplace(word);
       }
     }
+    if (is_constant) constants_.insert(name);
     if (is_constant && !has_value) unset_.insert(name);
     named_by_[name].merge(named);
   }
@@ -117,6 +119,7 @@ class Module {
   std::size_t at_ = 0;
   std::map<std::string, Names, std::less<>> named_by_;
   Names unset_;
+  Names constants_;
 };
 
 /// "ns::filter"; what the compiler puts in front of a static variable is left out.
@@ -143,6 +146,15 @@ std::vector<std::string> unset_constants(std::string_view ptx, const std::string
     if (reached.contains(name)) names.push_back(demangled(name));
   }
   return names;
+}
+
+std::optional<std::string> constant_symbol(std::string_view ptx, std::string_view name) {
+  if (ptx.find(".const") == std::string_view::npos) return std::nullopt;
+  const Module module(ptx);
+  for (const std::string& symbol : module.constants()) {
+    if (demangled(symbol) == name) return symbol;
+  }
+  return std::nullopt;
 }
 
 }  // namespace evo

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,5 +13,9 @@ namespace evo {
 /// nothing.
 [[nodiscard]] std::vector<std::string> unset_constants(std::string_view ptx,
                                                        const std::string& symbol);
+
+/// The symbol of the `__constant__` variable that C++ names `name`; nothing where there is none.
+[[nodiscard]] std::optional<std::string> constant_symbol(std::string_view ptx,
+                                                         std::string_view name);
 
 }  // namespace evo

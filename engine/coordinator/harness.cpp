@@ -13,6 +13,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/formulas.hpp"
 #include "engine/core/hash.hpp"
+#include "engine/core/json_reader.hpp"
 #include "engine/device/arch_limits.hpp"
 #include "engine/gate/check_kernels.hpp"
 #include "engine/problem/known_names.hpp"
@@ -67,6 +68,19 @@ void check_macros(const Problem& problem, const Space& space, const KernelSource
   std::set<std::string> given(own.begin(), own.end());
   for (const auto& [name, value] : problem.shape_macros) given.insert(name);
   require_macros_kept(source, given);
+}
+
+/// A problem is trusted with the GPU, not with the host.
+void require_no_programs(const Problem& problem) {
+  const bool is_check = !problem.check_program.empty();
+  const auto& words = is_check ? problem.check_program : problem.reference.program;
+  if (words.empty()) return;
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  throw ProblemError((problem.folder / "problem.json").string() + ": " +
+                     (is_check ? "check" : "reference") + ".program: '" + text +
+                     "' would run on this machine with your rights; look at it, then allow it with "
+                     "--allow-programs");
 }
 
 std::string define(const std::string& name, const std::string& value) {
@@ -143,7 +157,9 @@ Harness::Harness(const HarnessOptions& options, Services services)
   check_names(problem_, kernel_, shape_, space_);
   check_macros(problem_, space_, source_);
   (void)services_.compilers->version();
-  if (has_device()) set_up_device(options);
+  if (!has_device()) return;
+  if (!options.allow_programs) require_no_programs(problem_);
+  set_up_device(options);
 }
 
 PipelineSetup Harness::pipeline_setup(const ResourcePolicy& policy) const {
@@ -209,31 +225,55 @@ CompileRequest Harness::request_for(const KernelSpec& spec, const KernelSource& 
   return request;
 }
 
-CompilationRecord Harness::compile_reference() {
-  const KernelSpec& reference = problem_.reference;
-  std::vector<std::string> options = include_options_of_problem();
-  const KernelSource source = load(reference, options);
-  options = with_toolkit(std::move(options), source, toolkit_include_folders());
-  Built built = workers_.wait_for(compilations_.start(request_for(reference, source, options)));
-  CompilationRecord& compilation = built.record;
-  if (!compilation.ok) {
-    throw ProblemError(reference.source.string() +
-                       ": the reference does not pass the build gate: " + compilation.error + "\n" +
-                       compilation.log);
+/// The configuration of the template that the problem names as its reference.
+Candidate Harness::reference_candidate() const {
+  try {
+    const Candidate candidate =
+        space_.candidate_from_settings(*problem_.reference.set, space_.defaults());
+    if (const ConstraintText* broken = space_.violated(candidate)) {
+      throw SpaceError("violates " + broken->expression);
+    }
+    return candidate;
+  } catch (const SpaceError& error) {
+    throw ProblemError((problem_.folder / "problem.json").string() +
+                       ": reference.set: " + error.what());
   }
-  if (const std::string unset = unset_constants_text(
-          problem_, compilation.ptx, entry_symbol(compilation.ptx, reference.entry));
+}
+
+Harness::BuiltReference Harness::compile_reference() {
+  const Reference& reference = problem_.reference;
+  const KernelSpec& spec = reference.kernel ? *reference.kernel : kernel_;
+  CompileRequest request;
+  BuiltReference result;
+  if (reference.kernel) {
+    std::vector<std::string> options = include_options_of_problem();
+    const KernelSource source = load(spec, options);
+    options = with_toolkit(std::move(options), source, toolkit_include_folders());
+    request = request_for(spec, source, options);
+  } else {
+    const Candidate candidate = reference_candidate();
+    result.macros = space_.values(candidate);
+    request = request_for(spec, source_, options_for(candidate));
+  }
+  const Built built = workers_.wait_for(compilations_.start(request));
+  const CompilationRecord& compilation = built.record;
+  const std::string file = spec.source.string();
+  if (!compilation.ok) {
+    throw ProblemError(file + ": the reference does not pass the build gate: " + compilation.error +
+                       "\n" + compilation.log);
+  }
+  result.image = image_of(problem_, compilation, spec.entry);
+  if (const std::string unset = unset_constants_text(problem_, compilation.ptx, result.image.entry);
       !unset.empty()) {
-    throw ProblemError(reference.source.string() + ": " + unset);
+    throw ProblemError(file + ": " + unset);
   }
   const LaunchConfig launch =
-      reference.launch.evaluate(problem_.values_for(shape_, device_info_.sm_count));
+      spec.launch.evaluate(problem_.values_for(shape_, device_info_.sm_count, result.macros));
   if (const auto misfit = resource_gate(compilation.resources, launch, {}, device_info_)) {
-    throw ProblemError(reference.source.string() +
-                       ": the reference does not pass the resource gate: " + misfit->reason + "\n" +
-                       misfit->detail);
+    throw ProblemError(file + ": the reference does not pass the resource gate: " + misfit->reason +
+                       "\n" + misfit->detail);
   }
-  return std::move(compilation);
+  return result;
 }
 
 /// On their own: none of the problem's macros may change them.
@@ -249,14 +289,16 @@ KernelImage Harness::compile_check_kernels() {
 }
 
 void Harness::set_up_device(const HarnessOptions& options) {
-  const CompilationRecord reference = compile_reference();
   SessionSetup& setup = setup_;
+  if (problem_.reference.is_launched()) {
+    BuiltReference reference = compile_reference();
+    setup.reference = std::move(reference.image);
+    setup.reference_macros = std::move(reference.macros);
+  }
   setup.problem_text = problem_.text;
   setup.problem_folder = problem_.folder.string();
   setup.template_name = kernel_.name;
   setup.shape = shape_.name;
-  setup.reference = {reference.ptx, reference.cubin,
-                     entry_symbol(reference.ptx, problem_.reference.entry)};
   if (takes_check_kernels(device_info_)) setup.check_kernels = compile_check_kernels();
   setup.check_seed = options.check_seed;
   setup.timing.cold = options.cold;
@@ -301,16 +343,25 @@ std::vector<std::string> Harness::warnings() const {
 std::string Harness::problem_key() const {
   ContentHash hash;
   hash.add(problem_.text).add(source_.expanded());
-  hash.add(load(problem_.reference, include_options_of_problem()).expanded());
+  if (problem_.reference.kernel) {
+    hash.add(load(*problem_.reference.kernel, include_options_of_problem()).expanded());
+  }
+  for (const std::filesystem::path& file : problem_.data_files()) {
+    hash.add(file.lexically_relative(problem_.folder).string()).add(read_text_file(file));
+  }
   return hash.hex();
 }
 
-Compilations::Ticket Harness::start(const Candidate& candidate) {
+std::vector<std::string> Harness::options_for(const Candidate& candidate) const {
   std::vector<std::string> options = options_;
   for (const auto& [name, value] : space_.macros(candidate)) {
     options.push_back(define(name, value));
   }
-  return compilations_.start(request_for(kernel_, source_, options));
+  return options;
+}
+
+Compilations::Ticket Harness::start(const Candidate& candidate) {
+  return compilations_.start(request_for(kernel_, source_, options_for(candidate)));
 }
 
 Judgement Harness::judge(const Candidate& candidate, Compilations::Ticket ticket,

@@ -17,6 +17,7 @@ struct HarnessOptions {
   std::uint64_t check_seed = 0;  ///< of the inputs; draw it fresh for every run
   bool line_info = false;        ///< compile with -lineinfo, so that hazards name source lines
   bool cold = false;             ///< time with a flushed L2
+  bool allow_programs = false;   ///< the problem may start programs on this machine
 };
 
 /// What a harness works with.
@@ -108,7 +109,13 @@ class Harness {
   [[nodiscard]] CompileRequest request_for(const KernelSpec& spec, const KernelSource& source,
                                            const std::vector<std::string>& defines) const;
   [[nodiscard]] PipelineSetup pipeline_setup(const ResourcePolicy& policy) const;
-  [[nodiscard]] CompilationRecord compile_reference();
+  struct BuiltReference {
+    KernelImage image;
+    Values macros;  ///< of the configuration, where it is one of the template's own
+  };
+  [[nodiscard]] BuiltReference compile_reference();
+  [[nodiscard]] Candidate reference_candidate() const;
+  [[nodiscard]] std::vector<std::string> options_for(const Candidate& candidate) const;
   [[nodiscard]] KernelImage compile_check_kernels();
   void set_up_device(const HarnessOptions& options);
   [[nodiscard]] std::vector<std::string> options_of_space() const;

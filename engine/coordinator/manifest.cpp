@@ -49,17 +49,38 @@ OrderedJson generator_json(const Generator& generator) {
   return nullptr;
 }
 
+OrderedJson content_json(const Argument& argument) {
+  if (argument.formula) return {{"formula", argument.formula->text()}};
+  if (!argument.file.empty()) return {{"file", argument.file}};
+  return generator_json(argument.generator);
+}
+
+OrderedJson structure_json(const Argument& argument, const Values& values) {
+  OrderedJson fields = OrderedJson::array();
+  for (const Field& field : argument.fields) {
+    fields.push_back({{"name", field.name},
+                      {"dtype", std::string(to_string(field.dtype))},
+                      {"value", evaluated(field.value, values)}});
+  }
+  return {{"name", argument.name},
+          {"direction", std::string(to_string(argument.direction))},
+          {"fields", fields}};
+}
+
 OrderedJson argument_json(const Argument& argument, const KernelSpec& kernel,
                           const Values& values) {
+  if (!argument.fields.empty()) return structure_json(argument, values);
   OrderedJson json = {{"name", argument.name},
                       {"direction", std::string(to_string(argument.direction))},
                       {"dtype", std::string(to_string(argument.dtype))}};
   const bool scalar = argument.direction == Direction::kScalar;
   json[scalar ? "value" : "extent"] = evaluated(kernel.extent_of(argument), values);
   if (argument.row) json["row"] = evaluated(*argument.row, values);
-  if (argument.direction == Direction::kIn || argument.direction == Direction::kInOut) {
-    json["generator"] = generator_json(argument.generator);
+  if (argument.is_constant()) {
+    json["kind"] = "constant";
+    json["symbol"] = argument.symbol;
   }
+  if (argument.is_input()) json["generator"] = content_json(argument);
   return json;
 }
 

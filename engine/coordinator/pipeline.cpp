@@ -12,9 +12,18 @@ namespace evo {
 KernelUnderTest Pipeline::kernel_under_test(const CompilationRecord& compilation,
                                             const std::string& kernel_key,
                                             const Values& macros) const {
-  return {kernel_key,
-          {compilation.ptx, compilation.cubin, entry_symbol(compilation.ptx, setup_.kernel.entry)},
-          macros};
+  return {kernel_key, image_of(setup_.problem, compilation, setup_.kernel.entry), macros};
+}
+
+KernelImage image_of(const Problem& problem, const CompilationRecord& compilation,
+                     const std::string& entry) {
+  KernelImage image{compilation.ptx, compilation.cubin, entry_symbol(compilation.ptx, entry)};
+  for (const Argument& argument : problem.arguments) {
+    if (!argument.is_constant()) continue;
+    image.constants.push_back(
+        constant_symbol(compilation.ptx, argument.symbol).value_or(std::string()));
+  }
+  return image;
 }
 
 std::string unset_constants_text(const Problem& problem, const std::string& ptx,
@@ -23,11 +32,15 @@ std::string unset_constants_text(const Problem& problem, const std::string& ptx,
   for (const std::string& name : unset_constants(ptx, symbol)) {
     const auto& meant = problem.unset_constants;
     if (std::find(meant.begin(), meant.end(), name) != meant.end()) continue;
+    if (std::ranges::find(problem.arguments, name, &Argument::symbol) != problem.arguments.end()) {
+      continue;
+    }
     list += (list.empty() ? "" : ", ") + name;
   }
   if (list.empty()) return list;
-  return "__constant__ " + list + ": the kernel reads what nothing sets, and finds zeros; where " +
-         "zeros are meant, \"unset_constants\" of problem.json names it";
+  return "__constant__ " + list + ": the kernel reads what nothing sets, and finds zeros; " +
+         "an argument of \"kind\": \"constant\" sets it; where zeros are meant, " +
+         "\"unset_constants\" of problem.json names it";
 }
 
 Judgement Pipeline::judge(Compilations::Ticket ticket, const Values& macros, Effort effort,

@@ -38,6 +38,10 @@ struct PipelineSetup {
 
 /// Which __constant__ variables the kernel reads that nobody sets, and the problem does not say
 /// that zeros are meant; empty for none. Such a kernel agrees with its reference on zeros.
+/// The image of a compiled kernel, with the symbols of the problem's constants.
+[[nodiscard]] KernelImage image_of(const Problem& problem, const CompilationRecord& compilation,
+                                   const std::string& entry);
+
 [[nodiscard]] std::string unset_constants_text(const Problem& problem, const std::string& ptx,
                                                const std::string& symbol);
 

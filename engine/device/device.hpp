@@ -28,16 +28,15 @@ struct BufferSpec {
   bool writable = false;  ///< false for inputs: the virtual GPU reports a write to one
 };
 
-/// A scalar kernel argument: its bytes in the kernel's parameter type.
+/// A scalar kernel argument, or a structure: its bytes in the kernel's parameter type.
 struct ScalarArgument {
-  std::array<std::byte, 8> bytes{};
-  std::uint8_t size = 0;
+  std::vector<std::byte> bytes;
 
   template <typename T>
   requires std::is_arithmetic_v<T>
   static ScalarArgument of(T value) {
     ScalarArgument scalar;
-    scalar.size = sizeof(T);
+    scalar.bytes.resize(sizeof(T));
     std::memcpy(scalar.bytes.data(), &value, sizeof(T));
     return scalar;
   }
@@ -50,7 +49,17 @@ struct KernelImage {
   std::string ptx;
   std::string cubin;
   std::string entry;
+  /// Symbols of __constant__ variables that launches set; empty for one that the kernel lacks.
+  std::vector<std::string> constants = {};
 };
+
+/// Why a __constant__ variable does not take an argument.
+[[nodiscard]] inline std::string constant_too_small(const std::string& symbol, std::size_t bytes,
+                                                    const std::string& argument,
+                                                    std::size_t argument_bytes) {
+  return "__constant__ " + symbol + " has " + std::to_string(bytes) + " bytes, argument '" +
+         argument + "' " + std::to_string(argument_bytes);
+}
 
 /// What a kernel did wrong.
 struct Fault {
@@ -118,7 +127,8 @@ class Device {
   /// nothing when it has some and the device cannot read them.
   [[nodiscard]] virtual std::optional<std::string> variables_hash(KernelId kernel) const = 0;
 
-  /// One launch; returns when the whole device is idle again.
+  /// One launch; returns when the whole device is idle again. `arguments`: one for each parameter,
+  /// then a buffer for each of the image's constants, which gets its content.
   virtual std::optional<Fault> launch(KernelId kernel, const LaunchConfig& config,
                                       std::span<const KernelArgument> arguments) = 0;
 
@@ -141,6 +151,7 @@ class Device {
 
   /// For devices that measure: a graph of `launches` launches that rotate through
   /// `argument_sets`; run_graph() returns the microseconds of one execution of the whole graph.
+  /// Constants get their content before it, of the first set: it must be that of all.
   virtual std::variant<GraphId, Fault> make_graph(
       KernelId kernel, const LaunchConfig& config,
       std::span<const std::vector<KernelArgument>> argument_sets, int launches) = 0;

@@ -8,6 +8,9 @@
 #include "engine/core/random.hpp"
 #include "engine/gate/damage.hpp"
 #include "engine/gate/poison.hpp"
+#include "engine/gate/workspace.hpp"
+#include "engine/problem/inputs.hpp"
+#include "engine/problem/npy.hpp"
 
 namespace evo {
 namespace {
@@ -19,22 +22,16 @@ std::uint64_t name_hash(const std::string& name) {
   return hash;
 }
 
-bool is_input(Direction direction) {
-  return direction == Direction::kIn || direction == Direction::kInOut;
-}
-
-bool is_output(Direction direction) {
-  return direction == Direction::kOut || direction == Direction::kInOut;
-}
-
-ScalarArgument scalar_of(Dtype dtype, double value) {
-  ScalarArgument scalar;
-  scalar.size = static_cast<std::uint8_t>(size_of(dtype));
-  encode(dtype, value, scalar.bytes.data());
-  return scalar;
+/// Outputs whose size a kernel decides are nothing that could be expected of all.
+bool has_expectation(const Argument& argument) {
+  return argument.is_output() && !argument.is_sized_by_macros;
 }
 
 }  // namespace
+
+LaunchConfig LoadedKernel::launch_for(const CheckCase& data) const {
+  return spec->launch.evaluate(merged({&macros, &data.values}));
+}
 
 Expectation CheckCase::expectation_of(std::size_t position, Dtype dtype,
                                       std::span<const std::size_t> elements) const {
@@ -67,17 +64,19 @@ const CheckCase& CaseSet::get(const Shape& shape, std::size_t index) {
 const CheckCase& CaseSet::expect_rows(const Shape& shape, std::size_t index,
                                       const std::vector<std::size_t>& rows) {
   CheckCase& data = made(shape, index);
+  if (!reference_) return expect_all(data);
   Values values = data.values;
-  const LaunchConfig config = problem_.reference.launch.evaluate(data.values);
+  const KernelSpec& reference = *problem_.reference.kernel;
+  const LaunchConfig config = reference_->launch_for(data);
   const auto all_ctas =
       static_cast<double>(std::uint64_t{config.grid[0]} * config.grid[1] * config.grid[2]);
   std::set<std::uint64_t> ctas;
   for (const std::size_t row : rows) {
     if (knows_row(data, row)) continue;
     values["ROW"] = static_cast<double>(row);
-    const double cta = problem_.reference.cta_of_row->evaluate(values);
+    const double cta = reference.cta_of_row->evaluate(values);
     if (!(cta >= 0 && cta < all_ctas && cta == std::floor(cta))) {
-      fail(data, "reference.cta_of_row: '" + problem_.reference.cta_of_row->text() + "'",
+      fail(data, "reference.cta_of_row: '" + reference.cta_of_row->text() + "'",
            "is " + std::to_string(cta) + " for row " + std::to_string(row) +
                "; allowed is the number of a CTA below " + std::to_string(all_ctas));
     }
@@ -90,12 +89,22 @@ const CheckCase& CaseSet::expect_rows(const Shape& shape, std::size_t index,
   run_reference(data);
   sampler.set_cta_sample({});
   for (std::size_t i = 0; i < data.arguments.size(); ++i) {
-    if (is_output(problem_.arguments[i].direction)) take_written(data, i);
+    if (has_expectation(problem_.arguments[i])) take_written(data, i);
   }
   for (const std::size_t row : rows) {
     if (knows_row(data, row)) continue;
-    fail(data, "reference.cta_of_row: '" + problem_.reference.cta_of_row->text() + "'",
+    fail(data, "reference.cta_of_row: '" + reference.cta_of_row->text() + "'",
          "that CTA does not write row " + std::to_string(row));
+  }
+  return data;
+}
+
+/// A program or files say all at once.
+const CheckCase& CaseSet::expect_all(CheckCase& data) {
+  if (!data.complete) compute_expected(data);
+  if (!data.partly_expected.empty()) return data;
+  for (const auto& kept : data.expected) {
+    data.partly_expected.push_back(kept ? work_.content(*kept) : std::vector<std::byte>());
   }
   return data;
 }
@@ -147,16 +156,29 @@ KeptId CaseSet::keep(const Argument& argument, std::span<const std::byte> conten
 }
 
 Values CaseSet::values_of(const Shape& shape) const {
-  const Values macros = problem_.macros_for(shape);
-  const Values device_values = {{"SM_COUNT", device_.info().sm_count}};
-  return merged({&shape.variables, &macros, &device_values});
+  return problem_.values_for(shape, device_.info().sm_count);
+}
+
+ProgramCase CaseSet::program_case(const CheckCase& data) const {
+  const auto content = [this](const std::optional<KeptId>& kept) {
+    return kept ? work_.content(*kept) : std::vector<std::byte>();
+  };
+  return {data.shape,
+          data.seed,
+          &data.values,
+          [&data, content](std::size_t i) { return content(data.inputs[i]); },
+          [&data, content](std::size_t i) { return content(data.expected[i]); }};
+}
+
+std::uint64_t CaseSet::seed_of(const Shape& shape, std::size_t index) const {
+  return mix_seed(options_.seed, mix_seed(name_hash(shape.name), index));
 }
 
 std::unique_ptr<CheckCase> CaseSet::build(const Shape& shape, std::size_t index) {
   auto data = std::make_unique<CheckCase>();
   data->shape = &shape;
   data->index = index;
-  data->seed = mix_seed(check_seed_, mix_seed(name_hash(shape.name), index));
+  data->seed = seed_of(shape, index);
   data->values = values_of(shape);
   for (std::size_t i = 0; i < problem_.arguments.size(); ++i) add_argument(*data, i);
   return data;
@@ -166,10 +188,10 @@ void CaseSet::add_argument(CheckCase& data, std::size_t position) {
   const Argument& argument = problem_.arguments[position];
   data.inputs.emplace_back();
   if (argument.direction == Direction::kScalar) {
-    data.arguments.emplace_back(scalar_of(argument.dtype, argument.scalar(data.values)));
+    data.arguments.emplace_back(ScalarArgument{argument.scalar_bytes(data.values)});
     return;
   }
-  if (argument.direction == Direction::kWorkspace) {
+  if (argument.belongs_to_kernel()) {
     data.arguments.emplace_back(BufferId{0});
     return;
   }
@@ -177,10 +199,12 @@ void CaseSet::add_argument(CheckCase& data, std::size_t position) {
   const BufferId buffer =
       device_.allocate({argument.name, bytes, argument.direction != Direction::kIn});
   data.arguments.emplace_back(buffer);
-  if (is_input(argument.direction)) {
-    data.inputs.back() =
-        keep(argument, generate(argument.generator, argument.dtype, bytes / size_of(argument.dtype),
-                                mix_seed(data.seed, name_hash(argument.name))));
+  if (argument.is_input()) {
+    const bool shares = argument.is_constant() && (data.index < options_.first_of_checks ||
+                                                   data.index >= options_.end_of_checks);
+    const std::uint64_t seed = shares ? seed_of(*data.shape, 0) : data.seed;
+    data.inputs.back() = keep(argument, make_input(problem_, argument, *data.shape, data.values,
+                                                   mix_seed(seed, name_hash(argument.name))));
     work_.put_back(buffer, *data.inputs.back());
   }
 }
@@ -191,28 +215,22 @@ void CaseSet::fail(const CheckCase& data, const std::string& key, const std::str
 }
 
 void CaseSet::run_reference(const CheckCase& data) {
-  // The reference needs no workspace; a small one keeps the argument list the same.
-  constexpr std::size_t kUnusedBytes = 256;
-  const BufferId unused = device_.allocate({"workspace of the reference", kUnusedBytes, true});
-  std::vector<KernelArgument> arguments = data.arguments;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (problem_.arguments[i].direction == Direction::kWorkspace) arguments[i] = unused;
-  }
-  const LaunchConfig config = problem_.reference.launch.evaluate(data.values);
-  if (const auto fault = device_.launch(reference_, config, arguments)) {
+  const auto made = Workspace::make(device_, problem_, *reference_, data);
+  if (const auto* fault = std::get_if<Fault>(&made)) throw DeviceMemoryError(fault->reason);
+  const std::vector<KernelArgument> arguments = std::get<Workspace>(made).arguments_of(data);
+  if (const auto fault = device_.launch(reference_->id, reference_->launch_for(data), arguments)) {
     fail(data, "reference", "the kernel fails: " + fault->reason + "\n" + fault->detail);
   }
   if (const auto damage = find_damage(work_, problem_, arguments, data)) {
     fail(data, "reference", "the kernel " + *damage);
   }
-  device_.release(unused);
 }
 
 /// `flip`: another poison, in every bit that is 1.
 void CaseSet::poison_outputs(const CheckCase& data, std::byte flip) {
   for (std::size_t i = 0; i < data.arguments.size(); ++i) {
     const Argument& argument = problem_.arguments[i];
-    if (argument.direction != Direction::kOut) continue;
+    if (argument.direction != Direction::kOut || argument.is_sized_by_macros) continue;
     std::vector<std::byte> pattern = poison_pattern(Poison::kRandom, argument.dtype, data.seed);
     for (std::byte& byte : pattern) byte ^= flip;
     device_.poison(std::get<BufferId>(data.arguments[i]), pattern);
@@ -237,7 +255,7 @@ void CaseSet::require_written(const CheckCase& data,
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const Argument& argument = problem_.arguments[i];
-    if (argument.direction != Direction::kOut) continue;
+    if (argument.direction != Direction::kOut || argument.is_sized_by_macros) continue;
     const std::size_t size = size_of(argument.dtype);
     std::optional<std::size_t> unwritten =
         device_.first_unwritten(std::get<BufferId>(data.arguments[i]));
@@ -261,27 +279,53 @@ void CaseSet::require_written(const CheckCase& data,
   }
 }
 
-void CaseSet::compute_expected(CheckCase& data) {
+std::vector<std::vector<std::byte>> CaseSet::run_for_expected(const CheckCase& data) {
   poison_outputs(data, std::byte{0});
   run_reference(data);
   std::vector<std::vector<std::byte>> outputs(data.arguments.size());
-  std::size_t elements = 0;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (is_output(problem_.arguments[i].direction)) outputs[i] = output_of(data, i);
-    elements += outputs[i].size();
+    if (has_expectation(problem_.arguments[i])) outputs[i] = output_of(data, i);
   }
-  if (elements == 0) fail(data, "arguments", "no output has an element");
   require_written(data, outputs);
+  return outputs;
+}
+
+/// What the reference says of each output; empty for those of which it says nothing.
+std::vector<std::vector<std::byte>> CaseSet::expected_of(const CheckCase& data) {
+  if (reference_) return run_for_expected(data);
+  if (!problem_.reference.program.empty()) return programs_.expected(program_case(data));
+  std::vector<std::vector<std::byte>> outputs(data.arguments.size());
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const Argument& argument = problem_.arguments[i];
+    const auto named = problem_.reference.files.find(argument.name);
+    if (named == problem_.reference.files.end()) continue;
+    const std::string key = "reference.files." + argument.name;
+    outputs[i] = read_npy(problem_.data_file(key, named->second, *data.shape), argument.dtype,
+                          argument.bytes(data.values) / size_of(argument.dtype));
+  }
+  return outputs;
+}
+
+void CaseSet::compute_expected(CheckCase& data) {
+  const std::vector<std::vector<std::byte>> outputs = expected_of(data);
+  std::size_t elements = 0;
+  for (const std::vector<std::byte>& output : outputs) elements += output.size();
+  if (elements == 0 && problem_.check_program.empty()) {
+    fail(data, "arguments", "no output has an element");
+  }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const Argument& argument = problem_.arguments[i];
     data.expected.emplace_back();
     data.first_run.emplace_back();
-    if (!is_output(argument.direction)) continue;
+    if (!has_expectation(argument)) continue;
+    if (data.index == 0) {
+      data.first_run.back() = work_.reserve(argument.name, argument.bytes(data.values));
+    }
+    if (outputs[i].empty()) continue;
     const bool has_input = argument.direction == Direction::kInOut;
     audit_.take(*data.shape, data.seed, i, outputs[i],
                 has_input ? work_.content(*data.inputs[i]) : std::vector<std::byte>());
     data.expected.back() = keep(argument, outputs[i]);
-    if (data.index == 0) data.first_run.back() = work_.reserve(argument.name, outputs[i].size());
   }
   data.complete = true;
   restore_inputs(data);

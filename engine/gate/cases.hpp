@@ -10,6 +10,7 @@
 
 #include "engine/gate/buffer_work.hpp"
 #include "engine/gate/expectation.hpp"
+#include "engine/gate/problem_programs.hpp"
 #include "engine/gate/reference_audit.hpp"
 #include "engine/problem/problem.hpp"
 
@@ -36,20 +37,40 @@ struct CheckCase {
                                            std::span<const std::size_t> elements) const;
 };
 
+/// A kernel loaded on a device, with what its expressions need.
+struct LoadedKernel {
+  KernelId id = 0;
+  const KernelSpec* spec = nullptr;
+  Values macros;  ///< the configuration's macros and value names
+
+  /// Throws ProblemError when the geometry is out of CUDA's range.
+  [[nodiscard]] LaunchConfig launch_for(const CheckCase& data) const;
+};
+
+struct CaseOptions {
+  std::uint64_t seed = 0;
+  /// Cases from `first_of_checks` to before `end_of_checks` have constants of their own. All others
+  /// of a shape share theirs: launches of one graph find one content.
+  std::size_t first_of_checks = 0;
+  std::size_t end_of_checks = 0;
+};
+
 /// Makes cases on demand and keeps them: inputs generated from the run's check seed, the expected
-/// result computed by the reference kernel on the same device. An expectation that the reference
-/// did not write, or that cannot tell right from wrong (ReferenceAudit), is an error of the
-/// problem.
+/// result computed by the reference: a kernel on the same device, a program, or files. An
+/// expectation that the reference did not write, or that cannot tell right from wrong
+/// (ReferenceAudit), is an error of the problem. Without a reference nothing is expected.
 class CaseSet {
  public:
-  /// `work` and `problem` must outlive this. `reference`: the loaded reference kernel, on the
-  /// device of `work`.
-  CaseSet(BufferWork& work, const Problem& problem, KernelId reference, std::uint64_t check_seed)
+  /// `work`, `problem` and `programs` must outlive this. `reference`: the loaded reference kernel,
+  /// on the device of `work`, where the problem has one.
+  CaseSet(BufferWork& work, const Problem& problem, ProblemPrograms& programs,
+          std::optional<LoadedKernel> reference, const CaseOptions& options)
       : work_(work),
         device_(work.device()),
         problem_(problem),
-        reference_(reference),
-        check_seed_(check_seed),
+        programs_(programs),
+        reference_(std::move(reference)),
+        options_(options),
         audit_(problem) {}
 
   /// The case number `index` (0, 1, …) of `shape`. One that is not made yet begins work: nothing
@@ -60,14 +81,17 @@ class CaseSet {
   /// The same without what is expected: for running a kernel whose result is not looked at.
   [[nodiscard]] const CheckCase& inputs(const Shape& shape, std::size_t index);
 
-  /// The same with what is expected in these rows at least (CheckCase::known). Needs a device that
-  /// samples grids and a reference with cta_of_row. Throws ProblemError when the reference does not
-  /// write a row in the CTA that cta_of_row names.
+  /// The same with what is expected in these rows at least (CheckCase::known). Needs a reference of
+  /// data, or one with cta_of_row and a device that samples grids. Throws ProblemError when the
+  /// reference does not write a row in the CTA that cta_of_row names.
   [[nodiscard]] const CheckCase& expect_rows(const Shape& shape, std::size_t index,
                                              const std::vector<std::size_t>& rows);
 
   /// What expressions on `shape` are evaluated with, without a kernel's macros.
   [[nodiscard]] Values values_of(const Shape& shape) const;
+
+  /// What a program is told of a case that is made.
+  [[nodiscard]] ProgramCase program_case(const CheckCase& data) const;
 
   /// Puts the inputs back as generated (after a kernel changed them, or for inout arguments).
   void restore_inputs(const CheckCase& data);
@@ -78,13 +102,17 @@ class CaseSet {
  private:
   [[nodiscard]] CheckCase& made(const Shape& shape, std::size_t index);
   [[nodiscard]] std::unique_ptr<CheckCase> build(const Shape& shape, std::size_t index);
+  [[nodiscard]] std::uint64_t seed_of(const Shape& shape, std::size_t index) const;
   void add_argument(CheckCase& data, std::size_t position);
   void compute_expected(CheckCase& data);
+  [[nodiscard]] std::vector<std::vector<std::byte>> expected_of(const CheckCase& data);
+  [[nodiscard]] std::vector<std::vector<std::byte>> run_for_expected(const CheckCase& data);
   void run_reference(const CheckCase& data);
   [[nodiscard]] KeptId keep(const Argument& argument, std::span<const std::byte> content);
   void poison_outputs(const CheckCase& data, std::byte flip);
   [[nodiscard]] std::vector<std::byte> output_of(const CheckCase& data, std::size_t position);
   void require_written(const CheckCase& data, const std::vector<std::vector<std::byte>>& outputs);
+  [[nodiscard]] const CheckCase& expect_all(CheckCase& data);
   [[nodiscard]] bool knows_row(const CheckCase& data, std::size_t row) const;
   void take_written(CheckCase& data, std::size_t position);
   [[noreturn]] void fail(const CheckCase& data, const std::string& key,
@@ -93,8 +121,9 @@ class CaseSet {
   BufferWork& work_;
   Device& device_;
   const Problem& problem_;
-  KernelId reference_;
-  std::uint64_t check_seed_;
+  ProblemPrograms& programs_;
+  std::optional<LoadedKernel> reference_;
+  CaseOptions options_;
   ReferenceAudit audit_;
   std::map<std::pair<std::string, std::size_t>, std::unique_ptr<CheckCase>> cases_;
 };

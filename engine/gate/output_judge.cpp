@@ -17,7 +17,36 @@ OutputJudge::Looks OutputJudge::look(const LoadedKernel& kernel, const CheckCase
         {i, work_.compare(std::get<BufferId>(arguments[i]), *data.expected[i], argument.dtype,
                           looks.tolerance.bad_abs_error, argument.row_length(data.values))});
   }
+  if (!problem_.check_program.empty()) copy_outputs(looks, arguments);
   return looks;
+}
+
+void OutputJudge::copy_outputs(Looks& looks, const std::vector<KernelArgument>& arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const Argument& argument = problem_.arguments[i];
+    if (!argument.is_output()) continue;
+    const auto buffer = std::get<BufferId>(arguments[i]);
+    Looks::Copy copy{i, work_.device().spec(buffer).bytes};
+    if (copy.bytes == 0) continue;
+    const auto known = free_copies_.find(copy.bytes);
+    if (known != free_copies_.end()) {
+      copy.kept = known->second;
+      free_copies_.erase(known);
+    } else {
+      copy.kept = work_.reserve("a copy of " + argument.name, copy.bytes);
+    }
+    work_.keep(copy.kept, buffer);
+    looks.copies.push_back(copy);
+  }
+}
+
+std::optional<std::string> OutputJudge::judge_by_program(const Looks& looks) {
+  std::vector<ProgramOutput> outputs;
+  for (const Looks::Copy& copy : looks.copies) {
+    outputs.push_back({copy.position, work_.content(copy.kept)});
+    free_copies_.emplace(copy.bytes, copy.kept);
+  }
+  return programs_.judge(cases_.program_case(*looks.data), outputs);
 }
 
 bool OutputJudge::is_known(const Looks& looks) const {
@@ -26,7 +55,7 @@ bool OutputJudge::is_known(const Looks& looks) const {
   });
 }
 
-OutputJudge::Verdict OutputJudge::judge(const Looks& looks) const {
+OutputJudge::Verdict OutputJudge::judge(const Looks& looks) {
   Verdict verdict{{looks.data->shape->name, looks.data->seed}};
   std::size_t compared = 0;
   for (const Looks::OfOutput& output : looks.outputs) {
@@ -36,6 +65,12 @@ OutputJudge::Verdict OutputJudge::judge(const Looks& looks) const {
     const auto why =
         violation(comparison, looks.tolerance, problem_.arguments[output.position].name);
     if (why && !verdict.violation) verdict.violation = why;
+  }
+  if (!looks.copies.empty()) {
+    verdict.figures.sampled = "judged by the check program";
+    const auto why = judge_by_program(looks);
+    if (why && !verdict.violation) verdict.violation = why;
+    return verdict;
   }
   if (compared == 0) verdict.violation = "no element of any output was compared";
   return verdict;

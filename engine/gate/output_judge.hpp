@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,17 +21,25 @@ class OutputJudge {
       std::size_t position = 0;  ///< of the argument
       Look comparison = 0;
     };
+    /// Of a problem with a check program: an output as the launch left it.
+    struct Copy {
+      std::size_t position = 0;  ///< of the argument
+      std::size_t bytes = 0;
+      KeptId kept = 0;
+    };
     const CheckCase* data = nullptr;
     Tolerance tolerance = {};
     std::vector<OfOutput> outputs = {};
+    std::vector<Copy> copies = {};
   };
   struct Verdict {
     CheckResult figures;
     std::optional<std::string> violation = {};  ///< why it is wrong, in one line
   };
 
-  /// Both must outlive this.
-  OutputJudge(BufferWork& work, const Problem& problem) : work_(work), problem_(problem) {}
+  /// All must outlive this.
+  OutputJudge(BufferWork& work, const Problem& problem, CaseSet& cases, ProblemPrograms& programs)
+      : work_(work), problem_(problem), cases_(cases), programs_(programs) {}
 
   /// Compares all outputs of a launch, behind what was queued before.
   [[nodiscard]] Looks look(const LoadedKernel& kernel, const CheckCase& data,
@@ -39,11 +48,17 @@ class OutputJudge {
   [[nodiscard]] bool is_known(const Looks& looks) const;
 
   /// Once they are known. Without any element it is a violation.
-  [[nodiscard]] Verdict judge(const Looks& looks) const;
+  [[nodiscard]] Verdict judge(const Looks& looks);
 
  private:
+  void copy_outputs(Looks& looks, const std::vector<KernelArgument>& arguments);
+  [[nodiscard]] std::optional<std::string> judge_by_program(const Looks& looks);
+
   BufferWork& work_;
   const Problem& problem_;
+  CaseSet& cases_;
+  ProblemPrograms& programs_;
+  std::multimap<std::size_t, KeptId> free_copies_;  ///< by size
 };
 
 }  // namespace evo

@@ -98,15 +98,15 @@ bool Stopwatch::make_output_sets() {
       const Argument& argument = setup_.problem.arguments[i];
       has_inout_ = has_inout_ || argument.direction == Direction::kInOut;
       if (argument.direction != Direction::kOut) continue;
+      const std::size_t bytes = device_.spec(std::get<BufferId>(arguments[i])).bytes;
       try {
-        own_buffers_.push_back(
-            device_.allocate({argument.name, argument.bytes(inputs_.front()->values), true}));
+        own_buffers_.push_back(device_.allocate({argument.name, bytes, true}));
       } catch (const DeviceMemoryError& error) {
         fault_ = Fault{std::string("no memory beside its workspace for timing: ") + error.what()};
         return false;
       }
       arguments[i] = own_buffers_.back();
-      output_bytes_ += argument.bytes(inputs_.front()->values);
+      output_bytes_ += bytes;
       // The memory may hold what another kernel left in it, which may be right.
       device_.poison(own_buffers_.back(), poison_pattern(Poison::kNan, argument.dtype, 0));
     }

@@ -39,7 +39,7 @@ std::optional<Rejection> Stopwatch::compare(const std::vector<Launched>& launche
   return std::nullopt;
 }
 
-/// The inputs of `where` hold those of another case.
+/// The inputs of `where` hold those of another case; constants are those of all.
 void Stopwatch::put_inputs(const CheckCase& where, const CheckCase& content) {
   for (std::size_t i = 0; i < content.inputs.size(); ++i) {
     if (!content.inputs[i]) continue;
@@ -123,7 +123,8 @@ std::optional<Rejection> Stopwatch::verify_fresh_addresses(Random& random) {
       const Argument& argument = setup_.problem.arguments[i];
       if (argument.direction != Direction::kIn && argument.direction != Direction::kOut) continue;
       const bool is_input = argument.direction == Direction::kIn;
-      buffers.push_back(device_.allocate({argument.name, argument.bytes(data.values), !is_input}));
+      const std::size_t bytes = device_.spec(std::get<BufferId>(arguments[i])).bytes;
+      buffers.push_back(device_.allocate({argument.name, bytes, !is_input}));
       arguments[i] = buffers.back();
       if (is_input) {
         setup_.work.put_back(buffers.back(), *data.inputs[i]);

@@ -67,9 +67,11 @@ void Trials::look(Trial trial, const std::vector<KernelArgument>& arguments) {
     const CheckCase& data = *trial.data;
     trial.damage.emplace(work_, problem_, arguments, data);
     trial.unwritten = unwritten(arguments);
-    if (trial.kind != Kind::kRepeat || !kernel_.spec->deterministic) {
+    const bool is_repeat = trial.kind == Kind::kRepeat && kernel_.spec->deterministic;
+    if (!is_repeat || !problem_.check_program.empty()) {
       trial.outputs = judge_.look(kernel_, data, arguments);
-    } else {
+    }
+    if (is_repeat) {
       for (std::size_t i = 0; i < arguments.size(); ++i) {
         if (!data.first_run[i]) continue;
         trial.differences.push_back(

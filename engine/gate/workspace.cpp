@@ -10,22 +10,18 @@
 
 namespace evo {
 
-LaunchConfig LoadedKernel::launch_for(const CheckCase& data) const {
-  return spec->launch.evaluate(merged({&macros, &data.values}));
-}
-
 std::variant<Workspace, Fault> Workspace::make(Device& device, const Problem& problem,
                                                const LoadedKernel& kernel, const CheckCase& data) {
   const Values values = merged({&kernel.macros, &data.values});
   Workspace workspace(device);
   for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
     const Argument& argument = problem.arguments[i];
-    if (argument.direction != Direction::kWorkspace) continue;
+    if (!argument.belongs_to_kernel()) continue;
     const std::size_t bytes = argument.bytes(values, kernel.spec->extent_of(argument));
     try {
       const BufferId buffer = device.allocate({argument.name, bytes, true});
-      workspace.buffers_.push_back({i, buffer, bytes});
-      workspace.bytes_ += bytes;
+      workspace.buffers_.push_back({i, buffer, bytes, argument.is_output()});
+      if (!argument.is_output()) workspace.bytes_ += bytes;
       device.fill(buffer, std::byte{0});
     } catch (const DeviceMemoryError& error) {
       return Fault{"its workspace does not fit into the device's memory on shape '" +
@@ -55,6 +51,7 @@ std::vector<KernelArgument> Workspace::arguments_of(const CheckCase& data) const
 std::string Workspace::content_hash() const {
   ContentHash hash;
   for (const Buffer& buffer : buffers_) {
+    if (buffer.is_output) continue;
     std::string content(buffer.bytes, '\0');
     device_->download(buffer.id, std::as_writable_bytes(std::span(content)));
     hash.add(content);

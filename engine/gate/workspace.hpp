@@ -8,17 +8,8 @@
 
 namespace evo {
 
-/// A kernel loaded on a device, with what its expressions need.
-struct LoadedKernel {
-  KernelId id = 0;
-  const KernelSpec* spec = nullptr;
-  Values macros;  ///< the configuration's macros and value names
-
-  /// Throws ProblemError when the geometry is out of CUDA's range.
-  [[nodiscard]] LaunchConfig launch_for(const CheckCase& data) const;
-};
-
-/// The workspace buffers of one kernel on one shape, zeroed once; freed with this object.
+/// The buffers of one kernel on one shape whose size its configuration decides: workspaces, zeroed
+/// once, and outputs. Freed with this object.
 class Workspace {
  public:
   /// A Fault when the device's memory does not hold them. Throws InputError when an extent is no
@@ -30,13 +21,13 @@ class Workspace {
   Workspace(Workspace&& other) noexcept = default;
   Workspace& operator=(Workspace&&) = delete;
 
-  /// The arguments of a case of the same shape with these workspaces in their places.
+  /// The arguments of a case of the same shape with these buffers in their places.
   [[nodiscard]] std::vector<KernelArgument> arguments_of(const CheckCase& data) const;
 
-  /// Whether the kernel has any.
+  /// Whether the kernel has any workspace.
   [[nodiscard]] bool is_empty() const { return bytes_ == 0; }
 
-  /// A hash of what they hold.
+  /// A hash of what the workspaces hold.
   [[nodiscard]] std::string content_hash() const;
 
  private:
@@ -46,6 +37,7 @@ class Workspace {
     std::size_t position = 0;  ///< of the argument
     BufferId id = 0;
     std::size_t bytes = 0;
+    bool is_output = false;
   };
 
   Device* device_;

@@ -39,7 +39,8 @@ class NameCheck {
 
 void require_known_names(const Problem& problem, const KernelSpec& kernel, const Values& known) {
   const NameCheck check(problem, known);
-  const std::string key = &kernel == &problem.reference ? "reference" : "templates." + kernel.name;
+  const bool is_reference = problem.reference.kernel && &kernel == &*problem.reference.kernel;
+  const std::string key = is_reference ? "reference" : "templates." + kernel.name;
   check.require(key + ".grid", kernel.launch.grid);
   check.require(key + ".block", kernel.launch.block);
   check.require(key + ".dynamic_shared_bytes", kernel.launch.dynamic_shared_bytes);
@@ -51,9 +52,9 @@ void require_known_names(const Problem& problem, const KernelSpec& kernel, const
   if (kernel.tolerance.max_row_error) {
     check.require(key + ": tolerance.max_row_error", *kernel.tolerance.max_row_error);
   }
-  if (&kernel == &problem.reference) return;  // it gets no workspace of its own
+  if (is_reference) return;  // it gets no workspace of its own
   for (const Argument& argument : problem.arguments) {
-    if (argument.direction != Direction::kWorkspace) continue;
+    if (!argument.belongs_to_kernel()) continue;
     const bool own = kernel.workspace.contains(argument.name);
     check.require(
         own ? key + ".workspace." + argument.name : "arguments: " + argument.name + ".extent",

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "engine/core/error.hpp"
 
@@ -35,6 +36,26 @@ std::uint32_t whole(const Expression& expression, const Values& values, double l
                        std::to_string(static_cast<std::int64_t>(high)));
   }
   return static_cast<std::uint32_t>(value);
+}
+
+double scalar_value(const Expression& expression, Dtype dtype, const std::string& name,
+                    const Values& values) {
+  const double value = expression.evaluate(values);
+  if (is_floating(dtype)) {
+    if (std::fabs(value) <= largest_finite(dtype)) return value;
+  } else {
+    // The largest of 64 bits are no doubles: what is below the next power of two is within.
+    const WholeRange range = whole_range(dtype);
+    const double beyond = std::ldexp(1.0, static_cast<int>(std::bit_width(range.above)));
+    if (value == std::floor(value) && value < beyond &&
+        value >= -static_cast<double>(range.below)) {
+      return value;
+    }
+  }
+  throw ProblemError(expression.described(values) + ": the value of scalar '" + name + "' is " +
+                     number_text(value) + ", which " + std::string(to_string(dtype)) +
+                     " does not hold; allowed is a " +
+                     (is_floating(dtype) ? "number" : "whole number") + " within the type's range");
 }
 
 std::uint32_t grid_size(const Expression& expression, std::size_t dimension, const Values& values) {
@@ -97,22 +118,28 @@ std::size_t Argument::row_length(const Values& values) const {
 }
 
 double Argument::scalar(const Values& values) const {
-  const double value = size.evaluate(values);
-  if (is_floating(dtype)) {
-    if (std::fabs(value) <= largest_finite(dtype)) return value;
-  } else {
-    // The largest of 64 bits are no doubles: what is below the next power of two is within.
-    const WholeRange range = whole_range(dtype);
-    const double beyond = std::ldexp(1.0, static_cast<int>(std::bit_width(range.above)));
-    if (value == std::floor(value) && value < beyond &&
-        value >= -static_cast<double>(range.below)) {
-      return value;
-    }
+  return scalar_value(size, dtype, name, values);
+}
+
+std::vector<std::byte> Argument::scalar_bytes(const Values& values) const {
+  std::vector<std::byte> bytes;
+  if (fields.empty()) {
+    bytes.resize(size_of(dtype));
+    encode(dtype, scalar(values), bytes.data());
+    return bytes;
   }
-  throw ProblemError(size.described(values) + ": the value of scalar '" + name + "' is " +
-                     number_text(value) + ", which " + std::string(to_string(dtype)) +
-                     " does not hold; allowed is a " +
-                     (is_floating(dtype) ? "number" : "whole number") + " within the type's range");
+  std::size_t alignment = 1;
+  const auto pad = [&](std::size_t to) { bytes.resize((bytes.size() + to - 1) / to * to); };
+  for (const Field& field : fields) {
+    const std::size_t field_bytes = size_of(field.dtype);
+    alignment = std::max(alignment, field_bytes);
+    pad(field_bytes);
+    bytes.resize(bytes.size() + field_bytes);
+    encode(field.dtype, scalar_value(field.value, field.dtype, name + "." + field.name, values),
+           bytes.data() + bytes.size() - field_bytes);
+  }
+  pad(alignment);
+  return bytes;
 }
 
 LaunchConfig LaunchExpressions::evaluate(const Values& values) const {
@@ -169,6 +196,55 @@ const KernelSpec& Problem::kernel(std::string_view template_name) const {
   }
   throw InputError("problem '" + name + "' has no template '" + std::string(template_name) +
                    "'; allowed: " + known);
+}
+
+std::filesystem::path Problem::data_file(const std::string& key, const std::string& file_name,
+                                         const Shape& shape) const {
+  constexpr std::string_view kShape = "{shape}";
+  std::string own = file_name;
+  for (std::size_t at = 0; (at = own.find(kShape, at)) != std::string::npos;) {
+    own.replace(at, kShape.size(), shape.name);
+    at += shape.name.size();
+  }
+  const std::string where = (folder / "problem.json").string() + ": " + key + ": ";
+  const std::filesystem::path file = folder / own;
+  if (!std::filesystem::is_regular_file(file)) {
+    throw ProblemError(where + "no file '" + own + "' in " + folder.string());
+  }
+  if (!lies_beside(folder, file)) {
+    throw ProblemError(where + "'" + own + "' lies outside of the folder of problems; allowed " +
+                       "are files inside");
+  }
+  return file;
+}
+
+std::vector<std::filesystem::path> Problem::data_files() const {
+  std::set<std::filesystem::path> files;
+  for (const Shape& shape : shapes) {
+    for (const Argument& argument : arguments) {
+      if (!argument.file.empty()) {
+        files.insert(data_file("arguments: " + argument.name, argument.file, shape));
+      }
+    }
+    for (const auto& [output, file] : reference.files) {
+      files.insert(data_file("reference.files." + output, file, shape));
+    }
+  }
+  for (const auto* words : {&reference.program, &check_program}) {
+    for (const std::string& word : *words) {
+      std::error_code none;
+      if (std::filesystem::is_regular_file(folder / word, none)) files.insert(folder / word);
+    }
+  }
+  return {files.begin(), files.end()};
+}
+
+bool lies_beside(const std::filesystem::path& folder, const std::filesystem::path& file) {
+  std::filesystem::path own = std::filesystem::absolute(folder).lexically_normal();
+  if (!own.has_filename()) own = own.parent_path();  // it was given with a slash at its end
+  const std::filesystem::path root = std::filesystem::canonical(own.parent_path());
+  const std::filesystem::path real = std::filesystem::canonical(file);
+  return std::mismatch(root.begin(), root.end(), real.begin(), real.end()).first == root.end();
 }
 
 Values Problem::macros_for(const Shape& shape) const {

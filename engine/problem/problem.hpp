@@ -27,7 +27,14 @@ enum class Direction { kIn, kOut, kInOut, kWorkspace, kScalar };
 
 [[nodiscard]] std::string_view to_string(Direction direction);
 
-/// One parameter of the kernel.
+/// A member of a structure that is passed by value.
+struct Field {
+  std::string name;
+  Dtype dtype = Dtype::kF32;
+  Expression value;
+};
+
+/// One parameter of the kernel, or, behind them, one of its __constant__ variables.
 struct Argument {
   std::string name;
   Direction direction = Direction::kIn;
@@ -35,12 +42,41 @@ struct Argument {
   /// Number of elements; for a scalar, its value; for a workspace, unless the template says its
   /// own.
   Expression size;
-  Generator generator;  ///< for in and inout
+  Generator generator;  ///< for in and inout, without a formula or file
   /// For out and inout: elements of a row, of shape variables; none: it has no rows.
   std::optional<Expression> row = {};
   /// For out and inout: what is expected may be all one value, or the same for all inputs, and is
   /// meant so. Otherwise such a problem is refused, since it cannot tell right from wrong.
   bool degenerate = false;
+  /// For in and inout: each element by its number INDEX and shape variables.
+  std::optional<Expression> formula = {};
+  /// For in and inout: a .npy file in the problem's folder; "{shape}" stands for the shape's name.
+  std::string file = {};
+  /// Of a __constant__ variable: its name in C++; else empty. The device copies the argument there
+  /// before each launch.
+  std::string symbol = {};
+  /// Of a scalar that is a structure.
+  std::vector<Field> fields = {};
+  /// For out: the extent depends on macros, so that each kernel has its own buffer, which a check
+  /// program judges.
+  bool is_sized_by_macros = false;
+
+  [[nodiscard]] bool is_input() const {
+    return direction == Direction::kIn || direction == Direction::kInOut;
+  }
+  [[nodiscard]] bool is_output() const {
+    return direction == Direction::kOut || direction == Direction::kInOut;
+  }
+  [[nodiscard]] bool is_constant() const { return !symbol.empty(); }
+  /// It holds other values for another seed.
+  [[nodiscard]] bool is_drawn() const {
+    return is_input() && !formula && file.empty() &&
+           generator.distribution != Distribution::kConstant;
+  }
+  /// A buffer that each kernel brings, of a size of its own.
+  [[nodiscard]] bool belongs_to_kernel() const {
+    return direction == Direction::kWorkspace || is_sized_by_macros;
+  }
 
   /// Number of bytes of the buffer. Throws ProblemError when the extent is not a whole number ≥ 0
   /// or the buffer larger than kMostBytes.
@@ -49,9 +85,11 @@ struct Argument {
   [[nodiscard]] std::size_t bytes(const Values& values, const Expression& extent) const;
   /// Elements of a row; 0 without rows. Throws ProblemError unless whole rows fill the extent.
   [[nodiscard]] std::size_t row_length(const Values& values) const;
-  /// The value of a scalar. Throws ProblemError unless `dtype` holds it: whole and in range for an
-  /// integer type, not beyond the largest finite one for a floating type.
+  /// The value of a scalar without fields. Throws ProblemError unless `dtype` holds it: whole and
+  /// in range for an integer type, not beyond the largest finite one for a floating type.
   [[nodiscard]] double scalar(const Values& values) const;
+  /// The bytes of a scalar, of a structure as C++ lays it out.
+  [[nodiscard]] std::vector<std::byte> scalar_bytes(const Values& values) const;
 };
 
 /// Bytes that one buffer may have: 1 TiB, above the memory of any device.
@@ -121,6 +159,22 @@ struct KernelSpec {
   [[nodiscard]] const Expression& extent_of(const Argument& argument) const;
 };
 
+/// A macro and its value, as the problem writes it.
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+/// Where the outputs that are expected come from. One of these is set; none where the problem's
+/// check program alone judges.
+struct Reference {
+  std::optional<KernelSpec> kernel = {};          ///< a kernel of its own
+  std::optional<Settings> set = {};               ///< this configuration of the template itself
+  std::map<std::string, std::string> files = {};  ///< .npy by output; "{shape}": the shape's name
+  std::vector<std::string> program = {};          ///< and its arguments
+
+  [[nodiscard]] bool is_launched() const { return kernel || set; }
+  /// All of an output is known before a kernel is launched, on a device that runs a part of it too.
+  [[nodiscard]] bool is_data() const { return !files.empty() || !program.empty(); }
+};
+
 /// What a kernel computes, on what data, and how its result is judged.
 class Problem {
  public:
@@ -140,7 +194,8 @@ class Problem {
   Formulas let;  ///< each whole; every expression of the problem has them in its place
   Expression flops;
   Expression bytes;
-  KernelSpec reference;
+  Reference reference;
+  std::vector<std::string> check_program;  ///< and its arguments; empty: the tolerance judges alone
   std::vector<KernelSpec> templates;
   std::filesystem::path folder;
   std::string text;  ///< the file as read
@@ -148,6 +203,17 @@ class Problem {
   /// Throws InputError listing the known ones.
   [[nodiscard]] const Shape& shape(std::string_view shape_name) const;
   [[nodiscard]] const KernelSpec& kernel(std::string_view template_name) const;
+
+  /// Whether it starts programs of its own on the machine.
+  [[nodiscard]] bool runs_programs() const {
+    return !check_program.empty() || !reference.program.empty();
+  }
+  /// The file that `name` means on `shape`. Throws ProblemError naming `key` when there is no such
+  /// file below the folder of problems.
+  [[nodiscard]] std::filesystem::path data_file(const std::string& key, const std::string& name,
+                                                const Shape& shape) const;
+  /// All files beside sources that decide about verdicts: data, and what its programs name.
+  [[nodiscard]] std::vector<std::filesystem::path> data_files() const;
 
   /// The macros a kernel for `shape` is compiled with beside the space's: name → value.
   [[nodiscard]] Values macros_for(const Shape& shape) const;
@@ -162,6 +228,11 @@ class Problem {
   [[nodiscard]] std::vector<const Shape*> checked_shapes(const Shape& timed,
                                                          const KernelSpec& kernel) const;
 };
+
+/// Whether a file lies below the folder that holds the problem `folder`, also once links are
+/// followed.
+[[nodiscard]] bool lies_beside(const std::filesystem::path& folder,
+                               const std::filesystem::path& file);
 
 /// True when every variable of the expression has a value.
 [[nodiscard]] bool depends_only_on(const Expression& expression, const Values& values);

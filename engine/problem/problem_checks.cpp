@@ -4,6 +4,7 @@
 #include <set>
 
 #include "engine/core/error.hpp"
+#include "engine/problem/inputs.hpp"
 
 namespace evo {
 namespace {
@@ -49,6 +50,63 @@ void require_workspaces(const Problem& problem, const std::string& file) {
   }
 }
 
+/// The device takes the parameters first.
+void require_constants_last(const Problem& problem, const std::string& file) {
+  bool behind = false;
+  for (const Argument& argument : problem.arguments) {
+    if (behind && !argument.is_constant()) {
+      throw ProblemError(file + ": arguments: '" + argument.name +
+                         "' stands behind a __constant__ variable; allowed are parameters of the "
+                         "kernel first, then arguments of \"kind\": \"constant\"");
+    }
+    behind = argument.is_constant();
+  }
+}
+
+/// What the tolerance cannot judge needs a program that does.
+void require_judged(const Problem& problem, const std::string& file) {
+  for (const Argument& argument : problem.arguments) {
+    if (!argument.is_output()) continue;
+    const std::string where = file + ": arguments: " + argument.name;
+    const bool by_shape = depends_only_on(argument.size, problem.shapes.front().variables);
+    if (!by_shape && !argument.is_sized_by_macros) {
+      throw ProblemError(where + ".extent: '" + argument.size.text() +
+                         "': allowed are shape variables; for out also macros of the space, where "
+                         "the problem has a \"check\" program");
+    }
+    if (argument.is_sized_by_macros && argument.row) {
+      throw ProblemError(where + ".row: not supported where the extent depends on macros");
+    }
+    if (argument.is_sized_by_macros && problem.reference.kernel) {
+      throw ProblemError(where + ".extent: '" + argument.size.text() +
+                         "': a reference kernel has no macros; allowed with such an output are "
+                         "\"set\", or a \"check\" program without a reference");
+    }
+  }
+}
+
+void require_outputs(const Problem& problem, const std::string& file) {
+  const auto& files = problem.reference.files;
+  if (files.empty()) return;
+  for (const Argument& argument : problem.arguments) {
+    if (argument.is_drawn()) {
+      throw ProblemError(file + ": reference.files: argument '" + argument.name +
+                         "' is drawn anew for every seed; allowed beside files are generators of "
+                         "\"file\", \"formula\" and \"constant\"");
+    }
+    if (argument.is_output() && !argument.is_sized_by_macros && !files.contains(argument.name)) {
+      throw ProblemError(file + ": reference.files: no file for output '" + argument.name + "'");
+    }
+  }
+  for (const auto& [name, value] : files) {
+    const auto is_named = [&name = name](const Argument& argument) {
+      return argument.name == name && argument.is_output();
+    };
+    if (std::ranges::any_of(problem.arguments, is_named)) continue;
+    throw ProblemError(file + ": reference.files." + name + ": there is no output of this name");
+  }
+}
+
 /// A formula replaces its name wherever it stands: nothing else may have it.
 void require_own_formulas(const Problem& problem, const std::string& file) {
   const auto refuse = [&](const std::string& name, const std::string& where) {
@@ -82,7 +140,7 @@ void check_kernel(const Problem& problem, const KernelSpec& kernel, const Values
     (void)kernel.independent_ctas.evaluate(values);
   }
   for (const Argument& argument : problem.arguments) {
-    if (argument.direction != Direction::kWorkspace) continue;
+    if (!argument.belongs_to_kernel()) continue;
     const Expression& extent = kernel.extent_of(argument);
     if (depends_only_on(extent, values)) (void)argument.bytes(values, extent);
   }
@@ -107,15 +165,19 @@ void check_shape(const Problem& problem, const Shape& shape) {
   require_positive(problem.bytes, variables);
   for (const Argument& argument : problem.arguments) {
     if (argument.direction == Direction::kScalar) {
-      (void)argument.scalar(variables);
-    } else if (argument.direction != Direction::kWorkspace) {
+      (void)argument.scalar_bytes(variables);
+    } else if (!argument.belongs_to_kernel()) {
       (void)argument.bytes(variables);
       (void)argument.row_length(variables);
     }
   }
   const Values macros = macros_of(problem, shape);
   const Values values = merged({&variables, &macros});
-  check_kernel(problem, problem.reference, values);
+  for (const Argument& argument : problem.arguments) check_input(problem, argument, shape, values);
+  for (const auto& [output, name] : problem.reference.files) {
+    (void)problem.data_file("reference.files." + output, name, shape);
+  }
+  if (problem.reference.kernel) check_kernel(problem, *problem.reference.kernel, values);
   for (const KernelSpec& kernel : problem.templates) {
     if (kernel.shapes_where.evaluate(variables) != 0) check_kernel(problem, kernel, values);
   }
@@ -128,6 +190,9 @@ void check_problem(const Problem& problem, const std::string& file) {
   require_rows(problem, file);
   require_workspaces(problem, file);
   require_own_formulas(problem, file);
+  require_constants_last(problem, file);
+  require_judged(problem, file);
+  require_outputs(problem, file);
   for (const Shape& shape : problem.shapes) {
     try {
       check_shape(problem, shape);

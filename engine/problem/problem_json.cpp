@@ -4,7 +4,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/names.hpp"
-#include "engine/problem/generator_json.hpp"
+#include "engine/problem/argument_json.hpp"
 #include "engine/problem/problem.hpp"
 #include "engine/problem/problem_checks.hpp"
 
@@ -15,61 +15,6 @@ constexpr std::string_view kFormat = "evo-tune problem 1";
 constexpr std::string_view kReference = "reference";
 constexpr std::size_t kMostNames = 1000;      ///< shapes, templates, macros, variables of a shape
 constexpr std::size_t kMostArguments = 1000;  ///< 32,764 bytes of parameters hold fewer
-
-Expression parse_expression(const JsonReader& reader, std::string_view key,
-                            const std::string& fallback = {}) {
-  const std::string text =
-      fallback.empty() ? reader.expression(key) : reader.expression_or(key, fallback);
-  try {
-    return Expression(text, {}, reader.where(key));
-  } catch (const InputError& error) {
-    reader.fail(key, error.what());
-  }
-}
-
-Direction parse_direction(const JsonReader& reader) {
-  const std::string text =
-      reader.one_of("direction", {"in", "out", "inout", "workspace", "scalar"});
-  for (const Direction direction : {Direction::kIn, Direction::kOut, Direction::kInOut,
-                                    Direction::kWorkspace, Direction::kScalar}) {
-    if (to_string(direction) == text) return direction;
-  }
-  return Direction::kIn;
-}
-
-Argument parse_argument(const JsonReader& reader) {
-  const std::string name = reader.string("name");
-  if (!is_identifier(name)) reader.fail("name", "allowed is a C identifier, such as scale");
-  const Direction direction = parse_direction(reader);
-  Dtype dtype = Dtype::kF32;
-  try {
-    dtype = dtype_from_string(reader.string("dtype"));
-  } catch (const InputError& error) {
-    reader.fail("dtype", error.what());
-  }
-  const bool scalar = direction == Direction::kScalar;
-  // A workspace that no template asks for is empty.
-  const std::string nothing = direction == Direction::kWorkspace ? "0" : "";
-  Argument argument{
-      name, direction, dtype, parse_expression(reader, scalar ? "value" : "extent", nothing), {}};
-  if (direction == Direction::kIn || direction == Direction::kInOut) {
-    if (reader.has("generator")) {
-      argument.generator = parse_generator(reader.child("generator"), dtype);
-    } else {
-      reader.fail("generator", "an argument that is read needs a generator");
-    }
-  }
-  if (direction == Direction::kOut || direction == Direction::kInOut) {
-    if (reader.has("row")) argument.row = parse_expression(reader, "row");
-    argument.degenerate = reader.boolean_or("degenerate", false);
-  }
-  const bool is_half = dtype == Dtype::kF16 || dtype == Dtype::kBf16;
-  if (scalar && size_of(dtype) < 4 && !is_half) {
-    reader.fail("dtype", "allowed for a scalar: f16, bf16, f32, f64, i32, u32, i64, u64");
-  }
-  reader.finish();
-  return argument;
-}
 
 /// The keys under `key` are names of shapes or templates.
 void require_plain_names(const JsonReader& reader, std::string_view key) {
@@ -150,13 +95,9 @@ std::filesystem::path parse_source(const JsonReader& reader, const std::filesyst
   if (!std::filesystem::is_regular_file(source)) {
     reader.fail("source", "no such file in " + folder.string());
   }
-  std::filesystem::path own = std::filesystem::absolute(folder).lexically_normal();
-  if (!own.has_filename()) own = own.parent_path();  // it was given with a slash at its end
-  const std::filesystem::path root = std::filesystem::canonical(own.parent_path());
-  const std::filesystem::path real = std::filesystem::canonical(source);
-  if (std::mismatch(root.begin(), root.end(), real.begin(), real.end()).first != root.end()) {
-    reader.fail("source", "is " + real.string() + ", outside of " + root.string() +
-                              "; allowed are files inside");
+  if (!lies_beside(folder, source)) {
+    reader.fail("source", "is " + std::filesystem::canonical(source).string() +
+                              ", outside of the folder of problems; allowed are files inside");
   }
   return source;
 }
@@ -193,13 +134,70 @@ KernelSpec parse_kernel(const JsonReader& reader, const std::string& name,
   return kernel;
 }
 
-std::vector<KernelSpec> parse_templates(const JsonReader& reader,
+Settings parse_set(const JsonReader& reader) {
+  Settings set;
+  const JsonReader entry = reader.child("set");
+  for (const auto& [macro, value] : reader.object("set").items()) {
+    (void)entry.value(macro);
+    if (value.is_structured() || value.is_null()) {
+      entry.fail(macro, "allowed is a value of the macro");
+    }
+    const Json& plain = value.is_boolean() ? Json(value.get<bool>() ? 1 : 0) : value;
+    set.emplace_back(macro, plain.is_string() ? plain.get<std::string>() : plain.dump());
+  }
+  return set;
+}
+
+std::vector<std::string> parse_program(const JsonReader& reader) {
+  std::vector<std::string> words = reader.strings("program");
+  if (words.empty() || words.front().empty()) {
+    reader.fail("program", "allowed is a program and its arguments: [\"python3\", \"x.py\"]");
+  }
+  return words;
+}
+
+Reference parse_reference(const JsonReader& reader, const JsonReader& tolerance,
+                          const std::filesystem::path& folder) {
+  constexpr std::string_view kKinds =
+      "a kernel (\"source\", \"entry\", …), "
+      "\"set\", \"files\" or \"program\"";
+  Reference reference;
+  const int kinds = static_cast<int>(reader.has("source")) + static_cast<int>(reader.has("set")) +
+                    static_cast<int>(reader.has("files")) + static_cast<int>(reader.has("program"));
+  if (kinds > 1) reader.fail({}, "allowed is one of: " + std::string(kKinds));
+  if (reader.has("set")) {
+    reference.set = parse_set(reader);
+  } else if (reader.has("program")) {
+    reference.program = parse_program(reader);
+  } else if (reader.has("files")) {
+    const JsonReader files = reader.child("files");
+    for (const auto& [output, unused] : reader.object("files").items()) {
+      reference.files[output] = files.string(output);
+    }
+    if (reference.files.empty()) reader.fail("files", "allowed is a .npy file for each output");
+  } else {
+    reference.kernel = parse_kernel(reader, std::string(kReference), tolerance, folder);
+    return reference;
+  }
+  reader.finish();
+  return reference;
+}
+
+std::vector<std::string> parse_check(const JsonReader& reader) {
+  if (!reader.has("check")) return {};
+  const JsonReader check = reader.child("check");
+  std::vector<std::string> program = parse_program(check);
+  check.finish();
+  return program;
+}
+
+std::vector<KernelSpec> parse_templates(const JsonReader& reader, const JsonReader& tolerance,
                                         const std::filesystem::path& folder) {
   std::vector<KernelSpec> kernels;
   require_plain_names(reader, "templates");
   const JsonReader list = reader.child("templates");
   for (const auto& [name, unused] : reader.object("templates").items()) {
-    kernels.push_back(parse_kernel(list.child(name), name, reader.child("tolerance"), folder));
+    kernels.push_back(parse_kernel(list.child(name), name, tolerance, folder));
   }
   if (kernels.empty()) reader.fail("templates", "allowed is at least one template");
   return kernels;
@@ -215,6 +213,22 @@ std::vector<std::pair<std::string, Expression>> parse_macros(const JsonReader& r
     macros.emplace_back(macro, parse_expression(entry, macro));
   }
   return macros;
+}
+
+/// What follows from all of it together.
+void complete(Problem& problem) {
+  // A reference needs no workspace; a small one keeps its argument list the same.
+  constexpr std::size_t kUnusedBytes = 256;
+  const Values& variables = problem.shapes.front().variables;
+  for (Argument& argument : problem.arguments) {
+    if (argument.direction == Direction::kWorkspace && problem.reference.kernel) {
+      problem.reference.kernel->workspace.insert_or_assign(
+          argument.name, Expression(std::to_string(kUnusedBytes / size_of(argument.dtype))));
+    }
+    argument.is_sized_by_macros = argument.direction == Direction::kOut &&
+                                  !problem.check_program.empty() &&
+                                  !depends_only_on(argument.size, variables);
+  }
 }
 
 }  // namespace
@@ -242,6 +256,7 @@ Problem Problem::parse(const std::string& text, const std::filesystem::path& fol
   }
   if (!has_output) reader.fail("arguments", "allowed is a list with at least one out or inout");
   std::vector<std::pair<std::string, Expression>> macros = parse_macros(reader);
+  const JsonReader tolerance = reader.child("tolerance");
   Problem problem{name,
                   description,
                   std::move(arguments),
@@ -252,12 +267,15 @@ Problem Problem::parse(const std::string& text, const std::filesystem::path& fol
                   let,
                   parse_expression(reader, "flops"),
                   parse_expression(reader, "bytes"),
-                  parse_kernel(reader.child("reference"), std::string(kReference),
-                               reader.child("tolerance"), folder),
-                  parse_templates(reader, folder),
+                  reader.has("check") && !reader.has("reference")
+                      ? Reference{}
+                      : parse_reference(reader.child("reference"), tolerance, folder),
+                  parse_check(reader),
+                  parse_templates(reader, tolerance, folder),
                   folder,
                   text};
   reader.finish();
+  complete(problem);
   check_problem(problem, file);
   return problem;
 }

@@ -116,13 +116,17 @@ void from_json(const nlohmann::json& json, DeviceInfo& info) {
 }
 
 void to_json(nlohmann::json& json, const KernelImage& image) {
-  json = {{"ptx", to_binary(image.ptx)}, {"cubin", to_binary(image.cubin)}, {"entry", image.entry}};
+  json = {{"ptx", to_binary(image.ptx)},
+          {"cubin", to_binary(image.cubin)},
+          {"entry", image.entry},
+          {"constants", image.constants}};
 }
 
 void from_json(const nlohmann::json& json, KernelImage& image) {
   image.ptx = from_binary(json.at("ptx"));
   image.cubin = from_binary(json.at("cubin"));
   json.at("entry").get_to(image.entry);
+  json.at("constants").get_to(image.constants);
 }
 
 void to_json(nlohmann::json& json, const CompileRequest& request) {

@@ -24,17 +24,21 @@ Session::Session(Device& device, const SessionSetup& setup)
       timing_(setup.timing),
       fresh_case_(std::max(setup.correctness.seeds, setup.timing.input_sets)),
       work_(work_on(device, setup.check_kernels)),
-      cases_(*work_, problem_, load_reference(setup.reference), setup.check_seed),
-      judge_(*work_, problem_),
+      programs_(problem_),
+      cases_(*work_, problem_, programs_, load_reference(setup),
+             {setup.check_seed, setup.timing.input_sets, fresh_case_}),
+      judge_(*work_, problem_, cases_, programs_),
       correctness_(*work_, problem_, cases_, judge_, setup.correctness) {}
 
-KernelId Session::load_reference(const KernelImage& image) {
-  const auto loaded = device_.load(image);
+std::optional<LoadedKernel> Session::load_reference(const SessionSetup& setup) {
+  if (!problem_.reference.is_launched()) return std::nullopt;
+  const auto loaded = device_.load(setup.reference);
   if (const auto* fault = std::get_if<Fault>(&loaded)) {
     throw CudaError("the reference kernel of problem '" + problem_.name +
                     "' cannot be loaded: " + fault->reason);
   }
-  return std::get<KernelId>(loaded);
+  const auto& own = problem_.reference.kernel;
+  return LoadedKernel{std::get<KernelId>(loaded), own ? &*own : &spec_, setup.reference_macros};
 }
 
 std::variant<LoadedKernel, Fault> Session::loaded(const KernelUnderTest& kernel) {
@@ -56,6 +60,7 @@ std::variant<LoadedKernel, Fault> Session::loaded(const KernelUnderTest& kernel)
 
 CorrectnessResult Session::check(const KernelUnderTest& kernel, Effort effort,
                                  const Progress& progress) {
+  programs_.report_to(progress);
   progress("loading the kernel");
   const auto ready = loaded(kernel);
   if (const auto* fault = std::get_if<Fault>(&ready)) {
@@ -67,6 +72,7 @@ CorrectnessResult Session::check(const KernelUnderTest& kernel, Effort effort,
 
 TimingResult Session::time(const KernelUnderTest& kernel, double give_up_us,
                            const Progress& progress) {
+  programs_.report_to(progress);
   const auto ready = loaded(kernel);
   if (const auto* fault = std::get_if<Fault>(&ready)) {
     return {{}, Rejection{Gate::kTiming, fault->reason, fault->detail}, fault->device_lost};
@@ -91,6 +97,7 @@ TimingResult Session::time(const KernelUnderTest& kernel, double give_up_us,
 
 PairResult Session::compare_pair(const KernelUnderTest& first, const KernelUnderTest& second,
                                  const Progress& progress) {
+  programs_.report_to(progress);
   const auto a = loaded(first);
   const auto b = loaded(second);
   for (const auto* side : {&a, &b}) {

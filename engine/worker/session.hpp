@@ -15,8 +15,9 @@ struct SessionSetup {
   std::string problem_text;
   std::string problem_folder;
   std::string template_name;
-  std::string shape;  ///< timed
-  KernelImage reference;
+  std::string shape;          ///< timed
+  KernelImage reference;      ///< without an entry no kernel is the reference
+  Values reference_macros;    ///< of its configuration, where it is one of the template's own
   KernelImage check_kernels;  ///< of check_kernels.cu; without an entry the host checks
   std::uint64_t check_seed = 0;
   CorrectnessOptions correctness;
@@ -55,7 +56,7 @@ class Session {
 
   /// The kernel loaded on the device, or why it cannot be.
   [[nodiscard]] std::variant<LoadedKernel, Fault> loaded(const KernelUnderTest& kernel);
-  [[nodiscard]] KernelId load_reference(const KernelImage& image);
+  [[nodiscard]] std::optional<LoadedKernel> load_reference(const SessionSetup& setup);
 
   Device& device_;
   Problem problem_;
@@ -64,6 +65,7 @@ class Session {
   TimingOptions timing_;
   std::size_t fresh_case_;
   std::unique_ptr<BufferWork> work_;
+  ProblemPrograms programs_;
   CaseSet cases_;
   OutputJudge judge_;
   CorrectnessGate correctness_;

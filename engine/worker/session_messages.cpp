@@ -24,6 +24,7 @@ void to_json(nlohmann::json& json, const SessionSetup& setup) {
           {"template", setup.template_name},
           {"shape", setup.shape},
           {"reference", setup.reference},
+          {"reference_macros", setup.reference_macros},
           {"check_kernels", setup.check_kernels},
           {"check_seed", setup.check_seed},
           {"seeds", setup.correctness.seeds},
@@ -44,6 +45,7 @@ void from_json(const nlohmann::json& json, SessionSetup& setup) {
   json.at("template").get_to(setup.template_name);
   json.at("shape").get_to(setup.shape);
   json.at("reference").get_to(setup.reference);
+  json.at("reference_macros").get_to(setup.reference_macros);
   json.at("check_kernels").get_to(setup.check_kernels);
   json.at("check_seed").get_to(setup.check_seed);
   json.at("seeds").get_to(setup.correctness.seeds);

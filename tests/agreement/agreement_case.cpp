@@ -44,8 +44,7 @@ std::string AgreementCase::inputs_hash() const {
   hash.add(entry);
   for (const CaseArgument& argument : arguments) {
     if (argument.is_scratch) continue;
-    hash.add(argument.scalar ? view(std::span(argument.scalar->bytes).first(argument.scalar->size))
-                             : view(argument.initial));
+    hash.add(argument.scalar ? view(argument.scalar->bytes) : view(argument.initial));
   }
   return hash.hex();
 }

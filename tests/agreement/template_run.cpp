@@ -37,10 +37,7 @@ CaseArgument buffer_of(const KernelSpec& kernel, const Argument& argument, const
 }
 
 ScalarArgument scalar_of(const Argument& argument, const Values& values) {
-  ScalarArgument scalar;
-  scalar.size = static_cast<std::uint8_t>(size_of(argument.dtype));
-  encode(argument.dtype, argument.size.evaluate(values), scalar.bytes.data());
-  return scalar;
+  return {argument.scalar_bytes(values)};
 }
 
 }  // namespace

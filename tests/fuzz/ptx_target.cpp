@@ -47,7 +47,7 @@ std::vector<std::pair<std::string, std::vector<std::uint64_t>>> entries_of(
 KernelArgument argument_of(VirtualDevice& device, std::uint64_t bytes, std::size_t number) {
   if (bytes != 8) {
     ScalarArgument scalar = ScalarArgument::of(std::uint32_t{33});
-    scalar.size = static_cast<std::uint8_t>(std::min<std::uint64_t>(bytes, 8));
+    scalar.bytes.resize(std::min<std::uint64_t>(bytes, 8));
     return scalar;
   }
   const BufferId buffer =

@@ -82,7 +82,8 @@ void run(const Arguments& arguments) {
   if (const auto* fault = std::get_if<Fault>(&loaded)) throw InputError(fault->reason);
   const LoadedKernel kernel{std::get<KernelId>(loaded), &spec, space.values(candidate)};
   const auto work = make_host_work(*device);
-  CaseSet cases(*work, problem, kernel.id, 1);  // the reference is never asked for
+  ProblemPrograms programs(problem);
+  CaseSet cases(*work, problem, programs, std::nullopt, {.seed = 1});  // nothing is expected
   const CheckCase& data = cases.inputs(shape, 0);
   const auto made = Workspace::make(*device, problem, kernel, data);
   if (const auto* fault = std::get_if<Fault>(&made)) throw DeviceMemoryError(fault->reason);

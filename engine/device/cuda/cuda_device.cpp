@@ -1,7 +1,6 @@
 #include "engine/device/cuda/cuda_device.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <map>
 #include <utility>
@@ -23,11 +22,26 @@ struct Buffer {
   [[nodiscard]] CUdeviceptr data() const { return base + kGuardBytes; }
 };
 
+/// A __constant__ variable; without an address the kernel lacks it.
+struct Constant {
+  std::string symbol;
+  CUdeviceptr address = 0;
+  std::size_t bytes = 0;
+};
+
 struct Kernel {
   CUmodule module = nullptr;
   CUfunction function = nullptr;
   std::vector<std::size_t> parameter_bytes;
   bool has_variables = false;  ///< of its own in device memory
+  std::vector<Constant> constants;
+};
+
+/// A graph, and what its kernel's constants get before it runs.
+struct Graph {
+  CUgraphExec executable = nullptr;
+  KernelId kernel = 0;
+  std::vector<KernelArgument> constants;
 };
 
 class CudaDevice final : public Device {
@@ -78,6 +92,13 @@ class CudaDevice final : public Device {
   void copy_in(CUdeviceptr to, std::span<const std::byte> data);
   /// Device to host.
   void copy_out(CUdeviceptr from, std::span<std::byte> data);
+  /// The last arguments, which are for constants.
+  [[nodiscard]] std::span<const KernelArgument> constants_of(
+      KernelId kernel, std::span<const KernelArgument> arguments) const;
+  /// Why these arguments do not fit the kernel.
+  [[nodiscard]] std::optional<Fault> misfit(KernelId kernel,
+                                            std::span<const KernelArgument> arguments) const;
+  void set_constants(KernelId kernel, std::span<const KernelArgument> values);
   CUresult launch_on(CUstream stream, KernelId kernel, const LaunchConfig& config,
                      std::span<const KernelArgument> arguments);
   /// Takes back what a kernel may have set for the whole device to look faster than it is.
@@ -92,7 +113,7 @@ class CudaDevice final : public Device {
   std::map<BufferId, Buffer> buffers_;
   CudaMemory memory_;
   std::map<KernelId, Kernel> kernels_;
-  std::map<GraphId, CUgraphExec> graphs_;
+  std::map<GraphId, Graph> graphs_;
   std::uint32_t next_id_ = 1;
   BufferId flush_buffer_ = 0;
   bool has_queued_ = false;            ///< launches since the last finish()
@@ -261,9 +282,48 @@ std::variant<KernelId, Fault> CudaDevice::load(const KernelImage& image) {
   kernel.parameter_bytes = parameter_bytes(driver_, kernel.function);
   // Sections of the cubin; "const" data live in sections of their own and never change.
   kernel.has_variables = image.cubin.find(".nv.global") != std::string::npos;
+  for (const std::string& symbol : image.constants) {
+    Constant constant{symbol};
+    if (!symbol.empty() &&
+        driver_.cuModuleGetGlobal(&constant.address, &constant.bytes, kernel.module,
+                                  symbol.c_str()) != CUDA_SUCCESS) {
+      constant.address = 0;
+    }
+    kernel.constants.push_back(std::move(constant));
+  }
   const KernelId id = next_id_++;
-  kernels_[id] = kernel;
+  kernels_[id] = std::move(kernel);
   return id;
+}
+
+std::span<const KernelArgument> CudaDevice::constants_of(
+    KernelId kernel, std::span<const KernelArgument> arguments) const {
+  return arguments.last(std::min(kernels_.at(kernel).constants.size(), arguments.size()));
+}
+
+std::optional<Fault> CudaDevice::misfit(KernelId kernel,
+                                        std::span<const KernelArgument> arguments) const {
+  const Kernel& target = kernels_.at(kernel);
+  const auto values = constants_of(kernel, arguments);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Constant& constant = target.constants[i];
+    const BufferSpec& spec = buffers_.at(std::get<BufferId>(values[i])).spec;
+    if (constant.address == 0 || spec.bytes <= constant.bytes) continue;
+    return Fault{constant_too_small(constant.symbol, constant.bytes, spec.name, spec.bytes)};
+  }
+  return mismatch(target.parameter_bytes, arguments.first(arguments.size() - values.size()));
+}
+
+/// Queued like everything else: before the launches that follow.
+void CudaDevice::set_constants(KernelId kernel, std::span<const KernelArgument> values) {
+  const std::vector<Constant>& constants = kernels_.at(kernel).constants;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (constants[i].address == 0) continue;
+    const Buffer& source = buffers_.at(std::get<BufferId>(values[i]));
+    require_queued(
+        driver_.cuMemcpyDtoDAsync(constants[i].address, source.data(), source.spec.bytes, stream_),
+        "cuMemcpyDtoDAsync to a __constant__ variable");
+  }
 }
 
 std::optional<std::string> CudaDevice::variables_hash(KernelId kernel) const {
@@ -286,16 +346,18 @@ CUresult CudaDevice::launch_on(CUstream stream, KernelId kernel, const LaunchCon
                                    static_cast<int>(config.dynamic_shared_bytes));
     if (result != CUDA_SUCCESS) return result;
   }
-  std::vector<std::array<std::byte, 8>> storage(arguments.size());
+  arguments = arguments.first(arguments.size() - constants_of(kernel, arguments).size());
+  std::vector<CUdeviceptr> addresses(arguments.size());
   std::vector<void*> pointers;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (const auto* buffer = std::get_if<BufferId>(&arguments[i])) {
-      const CUdeviceptr address = buffers_.at(*buffer).data();
-      std::memcpy(storage[i].data(), &address, sizeof address);
+      addresses[i] = buffers_.at(*buffer).data();
+      pointers.push_back(&addresses[i]);
     } else {
-      storage[i] = std::get<ScalarArgument>(arguments[i]).bytes;
+      // The driver only reads.
+      const std::vector<std::byte>& bytes = std::get<ScalarArgument>(arguments[i]).bytes;
+      pointers.push_back(const_cast<std::byte*>(bytes.data()));
     }
-    pointers.push_back(storage[i].data());
   }
   return driver_.cuLaunchKernel(function, config.grid[0], config.grid[1], config.grid[2],
                                 config.block[0], config.block[1], config.block[2],
@@ -305,7 +367,8 @@ CUresult CudaDevice::launch_on(CUstream stream, KernelId kernel, const LaunchCon
 std::optional<Fault> CudaDevice::enqueue(KernelId kernel, const LaunchConfig& config,
                                          std::span<const KernelArgument> arguments) {
   if (queued_fault_) return std::nullopt;  // finish() tells
-  if (auto refused = mismatch(kernels_.at(kernel).parameter_bytes, arguments)) return refused;
+  if (auto refused = misfit(kernel, arguments)) return refused;
+  set_constants(kernel, constants_of(kernel, arguments));
   const CUresult result = launch_on(stream_, kernel, config, arguments);
   if (result != CUDA_SUCCESS) {
     const Fault refused = fault(result, "the launch was refused");
@@ -351,7 +414,7 @@ std::variant<GraphId, Fault> CudaDevice::make_graph(
     KernelId kernel, const LaunchConfig& config,
     std::span<const std::vector<KernelArgument>> argument_sets, int launches) {
   for (const auto& arguments : argument_sets) {
-    if (auto refused = mismatch(kernels_.at(kernel).parameter_bytes, arguments)) return *refused;
+    if (auto refused = misfit(kernel, arguments)) return *refused;
   }
   driver_.require(driver_.cuStreamBeginCapture(stream_, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
                   "cuStreamBeginCapture");
@@ -369,13 +432,16 @@ std::variant<GraphId, Fault> CudaDevice::make_graph(
                   "cuGraphInstantiateWithFlags");
   driver_.require(driver_.cuGraphDestroy(graph), "cuGraphDestroy");
   const GraphId id = next_id_++;
-  graphs_[id] = executable;
+  const auto constants = constants_of(kernel, argument_sets.front());
+  graphs_[id] = {executable, kernel, {constants.begin(), constants.end()}};
   return id;
 }
 
 std::variant<double, Fault> CudaDevice::run_graph(GraphId graph) {
+  const Graph& chosen = graphs_.at(graph);
+  set_constants(chosen.kernel, chosen.constants);
   driver_.require(driver_.cuEventRecord(start_, stream_), "cuEventRecord");
-  driver_.require(driver_.cuGraphLaunch(graphs_.at(graph), stream_), "cuGraphLaunch");
+  driver_.require(driver_.cuGraphLaunch(chosen.executable, stream_), "cuGraphLaunch");
   driver_.require(driver_.cuEventRecord(stop_, stream_), "cuEventRecord");
   // The whole device, not the stream: work hidden on another stream must not go uncounted.
   const CUresult result = driver_.cuCtxSynchronize();
@@ -387,7 +453,7 @@ std::variant<double, Fault> CudaDevice::run_graph(GraphId graph) {
 }
 
 void CudaDevice::release_graph(GraphId graph) {
-  driver_.require(driver_.cuGraphExecDestroy(graphs_.at(graph)), "cuGraphExecDestroy");
+  driver_.require(driver_.cuGraphExecDestroy(graphs_.at(graph).executable), "cuGraphExecDestroy");
   graphs_.erase(graph);
   reset_persistence();
 }

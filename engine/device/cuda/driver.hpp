@@ -17,14 +17,16 @@ namespace evo {
                   cuMemcpyDtoHAsync) apply(cuMemcpyDtoDAsync) apply(cuFuncGetParamInfo)            \
                   apply(cuMemsetD8Async) apply(cuMemsetD16Async) apply(cuMemsetD32Async) apply(    \
                       cuModuleLoadData) apply(cuModuleUnload) apply(cuModuleGetFunction)           \
-                      apply(cuFuncSetAttribute) apply(cuFuncGetAttribute) apply(cuLaunchKernel)    \
-                          apply(cuStreamCreate) apply(cuStreamDestroy) apply(cuStreamSynchronize)  \
-                              apply(cuEventCreate) apply(cuEventDestroy) apply(cuEventRecord)      \
-                                  apply(cuEventSynchronize) apply(cuEventElapsedTime)              \
-                                      apply(cuStreamBeginCapture) apply(cuStreamEndCapture)        \
-                                          apply(cuGraphInstantiateWithFlags) apply(cuGraphLaunch)  \
-                                              apply(cuGraphExecDestroy) apply(cuGraphDestroy)      \
-                                                  apply(cuGetErrorName) apply(cuGetErrorString)
+                      apply(cuModuleGetGlobal) apply(cuFuncSetAttribute) apply(cuFuncGetAttribute) \
+                          apply(cuLaunchKernel) apply(cuStreamCreate) apply(cuStreamDestroy)       \
+                              apply(cuStreamSynchronize) apply(cuEventCreate)                      \
+                                  apply(cuEventDestroy) apply(cuEventRecord)                       \
+                                      apply(cuEventSynchronize) apply(cuEventElapsedTime)          \
+                                          apply(cuStreamBeginCapture) apply(cuStreamEndCapture)    \
+                                              apply(cuGraphInstantiateWithFlags)                   \
+                                                  apply(cuGraphLaunch) apply(cuGraphExecDestroy)   \
+                                                      apply(cuGraphDestroy) apply(cuGetErrorName)  \
+                                                          apply(cuGetErrorString)
 
 /// libcuda, opened at run time, and its functions by their own names.
 struct CudaDriver {

@@ -24,6 +24,7 @@ using ptx::GlobalBuffer;
 struct LoadedKernel {
   std::shared_ptr<const ptx::Program> program;
   std::vector<GlobalBuffer*> variables;
+  std::vector<GlobalBuffer*> constants;  ///< that launches set; null for one that it lacks
   int registers = 0;
 };
 
@@ -169,6 +170,10 @@ class Implementation : public VirtualDevice {
         for (const GlobalBuffer* variable : kernel.variables) memory_.release(*variable);
         throw;
       }
+      for (const std::string& symbol : image.constants) {
+        const auto named = std::ranges::find(kernel.variables, symbol, &GlobalBuffer::name);
+        kernel.constants.push_back(named == kernel.variables.end() ? nullptr : *named);
+      }
       kernel.registers = ptx::registers_from_cubin(image.cubin, image.entry);
       const KernelId id = next_id_++;
       kernels_[id] = std::move(kernel);
@@ -300,9 +305,28 @@ class Implementation : public VirtualDevice {
     }
   }
 
+  /// What the last arguments hold, to the kernel's constants.
+  std::optional<Fault> set_constants(const LoadedKernel& kernel,
+                                     std::span<const KernelArgument> values) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      GlobalBuffer* target = kernel.constants[i];
+      if (target == nullptr) continue;
+      const GlobalBuffer& source = at(std::get<BufferId>(values[i]));
+      if (source.bytes > target->bytes) {
+        return Fault{constant_too_small(target->name, target->bytes, source.name, source.bytes)};
+      }
+      std::memcpy(target->data.get(), source.data.get(), source.bytes);
+    }
+    return std::nullopt;
+  }
+
   Outcome run(const LoadedKernel& kernel, const LaunchConfig& config,
               std::span<const KernelArgument> arguments, bool count_memory,
               const std::vector<std::uint64_t>& sample) {
+    const std::size_t constants = std::min(kernel.constants.size(), arguments.size());
+    if (auto fault = set_constants(kernel, arguments.last(constants)))
+      return {std::move(fault), {}};
+    arguments = arguments.first(arguments.size() - constants);
     if (auto refused = ptx::launch_refusal(model_, *kernel.program, kernel.registers, config)) {
       return {std::move(refused), {}};
     }

@@ -65,7 +65,7 @@ std::variant<std::vector<std::byte>, Fault> pack_arguments(
     } else {
       const auto& scalar = std::get<ScalarArgument>(arguments[i]);
       bytes = scalar.bytes.data();
-      size = scalar.size;
+      size = scalar.bytes.size();
     }
     if (size != layout.bytes) {
       return Fault{.reason = "parameter " + std::to_string(i) + " has " +

@@ -14,6 +14,7 @@
 #include "engine/gate/timing.hpp"
 #include "tests/db/sample.hpp"
 #include "tests/engine/device/virtual/nvrtc.hpp"
+#include "tests/engine/gate/made_gates.hpp"
 #include "tests/fakes/queued_device.hpp"
 
 namespace evo {
@@ -71,8 +72,7 @@ struct Way {
                       : make_host_work(*device);
     const KernelId reference = load("reference", "");
     constexpr std::uint64_t kSeed = 11;
-    cases = std::make_unique<CaseSet>(*work, problem, reference, kSeed);
-    judge = std::make_unique<OutputJudge>(*work, problem);
+    made = std::make_unique<MadeGates>(*work, problem, reference, kSeed);
   }
 
   KernelId load(const std::string& name, const std::string& spoil, const std::string& end = {}) {
@@ -86,8 +86,7 @@ struct Way {
 
   std::unique_ptr<fake::QueuedDevice> device;
   std::unique_ptr<BufferWork> work;
-  std::unique_ptr<CaseSet> cases;
-  std::unique_ptr<OutputJudge> judge;
+  std::unique_ptr<MadeGates> made;
 };
 
 class Card : public testing::Test {
@@ -103,7 +102,7 @@ class Card : public testing::Test {
   [[nodiscard]] CorrectnessResult check(Way& way, const std::string& spoil,
                                         const std::string& end = {}) {
     const LoadedKernel kernel{way.load("card", spoil, end), &problem_->templates.front(), {}};
-    CorrectnessGate gate(*way.work, *problem_, *way.cases, *way.judge, {});
+    CorrectnessGate gate(*way.work, *problem_, way.made->cases, way.made->judge, {});
     return gate.check(kernel, {&problem_->shape("small"), &problem_->shape("timed")}, Effort::kFull,
                       [](const std::string&) {});
   }
@@ -111,14 +110,14 @@ class Card : public testing::Test {
   [[nodiscard]] TimingResult time(Way& way, const std::string& spoil) {
     const LoadedKernel kernel{way.load("card", spoil), &problem_->templates.front(), {}};
     constexpr std::size_t kFresh = 5;
-    TimingGate gate(*way.work, *problem_, *way.cases, *way.judge, kFresh,
+    TimingGate gate(*way.work, *problem_, way.made->cases, way.made->judge, kFresh,
                     {.stopping = {.least_samples = 4, .most_samples = 4}, .warmups = 1});
     return gate.time(kernel, problem_->shape("timed"), [](const std::string&) {});
   }
 
   /// The bits of the first input of one case.
   [[nodiscard]] std::string x0(const std::string& shape, std::size_t index) {
-    const CheckCase& data = host_->cases->get(problem_->shape(shape), index);
+    const CheckCase& data = host_->made->cases.get(problem_->shape(shape), index);
     const std::vector<std::byte> x = host_->work->content(*data.inputs[0]);
     std::uint32_t bits = 0;
     std::memcpy(&bits, x.data(), sizeof bits);
@@ -176,7 +175,7 @@ TEST_F(Card, TheFirstLaunchThatIsWrongIsBlamed) {
     const std::string wrong =
         verdict("if (i == 3 && (X0 == " + x0("small", seed) + " || X0 == " + x0("small", 4) +
                 ")) y[i] = __float2half(5.0e4f);");
-    const CheckCase& data = host_->cases->get(problem_->shape("small"), seed);
+    const CheckCase& data = host_->made->cases.get(problem_->shape("small"), seed);
     EXPECT_THAT(wrong, HasSubstr("shape small, seed " + std::to_string(data.seed) + ": "));
   }
 }
@@ -185,7 +184,7 @@ TEST_F(Card, AFaultBehindOthersIsBlamedOnItsOwnSeed) {
   const std::size_t seed = 3;
   const std::string fault =
       verdict("if (i == 3 && X0 == " + x0("timed", seed) + ") asm volatile(\"trap;\");");
-  const CheckCase& data = host_->cases->get(problem_->shape("timed"), seed);
+  const CheckCase& data = host_->made->cases.get(problem_->shape("timed"), seed);
   EXPECT_THAT(fault, HasSubstr("shape timed, seed " + std::to_string(data.seed) + ": trap"));
 }
 
@@ -242,7 +241,7 @@ TEST_F(Card, AShapeIsWaitedForAFewTimesAndNothingLargeIsDownloaded) {
 }
 
 TEST_F(Card, WhatIsKeptAndOverwrittenIsNoVerdict) {
-  const CheckCase& data = card_->cases->get(problem_->shape("small"), 0);
+  const CheckCase& data = card_->made->cases.get(problem_->shape("small"), 0);
   const std::vector<std::byte> right = card_->work->content(*data.expected[1]);
   std::vector<std::byte> damaged = right;
   damaged[4] ^= std::byte{0x10};

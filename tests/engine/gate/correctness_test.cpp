@@ -202,7 +202,7 @@ TEST(CorrectnessGate, RejectsAnUnwrittenTail) {
 
 TEST(CorrectnessGate, RejectsAKernelThatKnowsOneSeed) {
   GateFixture fixture;
-  const CheckCase& known = fixture.cases->get(fixture.problem.shape("small"), 0);
+  const CheckCase& known = fixture.made->cases.get(fixture.problem.shape("small"), 0);
   float first = 0;
   const std::vector<std::byte> input = fixture.work->content(*known.inputs[kX]);
   std::memcpy(&first, input.data(), sizeof first);
@@ -228,8 +228,8 @@ TEST(CorrectnessGate, InputsDependOnTheRunsSeed) {
   GateFixture fixture;
   const Shape& shape = fixture.problem.shape("small");
   const auto input_of = [&](std::uint64_t seed) {
-    CaseSet cases(*fixture.work, fixture.problem, 1, seed);
-    return fixture.work->content(*cases.get(shape, 0).inputs[kX]);
+    MadeGates made(*fixture.work, fixture.problem, 1, seed);
+    return fixture.work->content(*made.cases.get(shape, 0).inputs[kX]);
   };
   EXPECT_NE(input_of(2024), input_of(2025));
   EXPECT_EQ(input_of(2024), input_of(2024));
@@ -358,7 +358,8 @@ TEST(CorrectnessGate, LeavesNoWorkspaceBehind) {
 
 TEST(CorrectnessGate, NoShapeIsNoVerdict) {
   GateFixture fixture;
-  CorrectnessGate gate(*fixture.work, fixture.problem, *fixture.cases, fixture.judge, {});
+  CorrectnessGate gate(*fixture.work, fixture.problem, fixture.made->cases, fixture.made->judge,
+                       {});
   const auto result = gate.check(fixture.load("honest", GateFixture::honest), {}, Effort::kFull,
                                  [](const std::string&) {});
   EXPECT_EQ(reason_of(result), "no shape was checked");
@@ -367,8 +368,9 @@ TEST(CorrectnessGate, NoShapeIsNoVerdict) {
 TEST(OutputJudge, WithoutAnElementNothingIsRight) {
   GateFixture fixture;
   const LoadedKernel kernel = fixture.load("honest", GateFixture::honest);
-  const CheckCase& data = fixture.cases->get(fixture.problem.shape("small"), 0);
-  const OutputJudge::Verdict verdict = fixture.judge.judge(fixture.judge.look(kernel, data, {}));
+  const CheckCase& data = fixture.made->cases.get(fixture.problem.shape("small"), 0);
+  const OutputJudge::Verdict verdict =
+      fixture.made->judge.judge(fixture.made->judge.look(kernel, data, {}));
   EXPECT_EQ(verdict.violation.value_or("right"), "no element of any output was compared");
 }
 

@@ -78,12 +78,11 @@ GateFixture::GateFixture(const std::string& dtype, bool deterministic, TimeKind 
         write_file(folder.path() / "line.cu", "");
         return Problem::parse(problem_json(dtype, deterministic).dump(), folder.path());
       }()),
-      work(make_host_work(*device)),
-      judge(*work, problem) {
+      work(make_host_work(*device)) {
   kernels["reference"] = dtype == "u8" ? byte_reference : honest;
   const auto reference = device->load({fake::to_ptx({"reference", {}}), "", "reference"});
   constexpr std::uint64_t kSeed = 2024;
-  cases = std::make_unique<CaseSet>(*work, problem, std::get<KernelId>(reference), kSeed);
+  made = std::make_unique<MadeGates>(*work, problem, std::get<KernelId>(reference), kSeed);
 }
 
 LoadedKernel GateFixture::load(const std::string& name, fake::Kernel kernel) {
@@ -94,7 +93,7 @@ LoadedKernel GateFixture::load(const std::string& name, fake::Kernel kernel) {
 
 CorrectnessResult GateFixture::check(const LoadedKernel& kernel, const CorrectnessOptions& options,
                                      Effort effort) {
-  CorrectnessGate gate(*work, problem, *cases, judge, options);
+  CorrectnessGate gate(*work, problem, made->cases, made->judge, options);
   return gate.check(kernel, {&problem.shape("timed"), &problem.shape("small")}, effort,
                     [](const std::string&) {});
 }

@@ -8,6 +8,7 @@
 #include "engine/gate/correctness.hpp"
 #include "engine/gate/timing.hpp"
 #include "tests/db/sample.hpp"
+#include "tests/engine/gate/made_gates.hpp"
 #include "tests/fakes/fake_device.hpp"
 
 namespace evo {
@@ -32,7 +33,7 @@ class GateFixture {
 
   [[nodiscard]] TimingGate timing(const TimingOptions& options = {}) {
     constexpr std::size_t kFreshCase = 5;
-    return {*work, problem, *cases, judge, kFreshCase, options};
+    return {*work, problem, made->cases, made->judge, kFreshCase, options};
   }
 
   /// The honest kernel for f32.
@@ -45,8 +46,7 @@ class GateFixture {
   std::unique_ptr<fake::FakeDevice> device;
   Problem problem;
   std::unique_ptr<BufferWork> work;
-  std::unique_ptr<CaseSet> cases;
-  OutputJudge judge;
+  std::unique_ptr<MadeGates> made;
 };
 
 }  // namespace evo

@@ -8,6 +8,7 @@
 #include "engine/gate/correctness.hpp"
 #include "engine/gate/sampled_check.hpp"
 #include "tests/db/sample.hpp"
+#include "tests/engine/gate/made_gates.hpp"
 
 namespace evo {
 namespace {
@@ -78,10 +79,10 @@ class PartialEvidence : public testing::Test {
     const Problem rows_problem = problem(problem_json(rows));
     const auto device = open_virtual_device("virtual:l4", {.threads = 1});
     const auto work = make_host_work(*device);
-    CaseSet cases(*work, rows_problem, load(*device, kernel()), 1);
+    MadeGates made(*work, rows_problem, load(*device, kernel()), 1);
     const LoadedKernel loaded = {load(*device, ptx), &rows_problem.templates.front(), {}};
-    OutputJudge judge(*work, rows_problem);
-    CorrectnessGate gate(*work, rows_problem, cases, judge, {.flops_of_whole_grids = 4096});
+    CorrectnessGate gate(*work, rows_problem, made.cases, made.judge,
+                         {.flops_of_whole_grids = 4096});
     const CorrectnessResult result =
         gate.check(loaded, {&rows_problem.shape("only")}, Effort::kFull, [](const std::string&) {});
     return result.rejection ? result.rejection->reason : "passed";

@@ -26,8 +26,8 @@ std::string audit(const fake::Kernel& reference, bool degenerate = false) {
   fixture.problem.arguments[kY].degenerate = degenerate;
   fixture.kernels["reference"] = reference;
   const auto loaded = fixture.device->load({fake::to_ptx({"reference", {}}), "", "reference"});
-  fixture.cases =
-      std::make_unique<CaseSet>(*fixture.work, fixture.problem, std::get<KernelId>(loaded), 1);
+  fixture.made =
+      std::make_unique<MadeGates>(*fixture.work, fixture.problem, std::get<KernelId>(loaded), 1);
   const CorrectnessResult result = [&]() -> CorrectnessResult {
     try {
       return fixture.check(fixture.load("itself", reference));
@@ -122,7 +122,7 @@ TEST(ReferenceAudit, RefusesOutputsWithoutElements) {
   fixture.problem.arguments[kY].size = Expression("N - N");
   const LoadedKernel nothing =
       fixture.load("nothing", [](const Launch&) { return std::optional<Fault>(); });
-  fixture.cases = std::make_unique<CaseSet>(*fixture.work, fixture.problem, nothing.id, 1);
+  fixture.made = std::make_unique<MadeGates>(*fixture.work, fixture.problem, nothing.id, 1);
   try {
     (void)fixture.check(nothing);
     ADD_FAILURE() << "nothing was compared";

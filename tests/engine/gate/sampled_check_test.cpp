@@ -10,6 +10,7 @@
 #include "engine/core/error.hpp"
 #include "engine/device/virtual/virtual_device.hpp"
 #include "tests/db/sample.hpp"
+#include "tests/engine/gate/made_gates.hpp"
 
 namespace evo {
 namespace {
@@ -80,10 +81,9 @@ class Sampled : public testing::Test {
         Problem::parse(problem_json(independent, cta_of_row).dump(), folder_.path());
     const auto device = open_virtual_device("virtual:l4", {.threads = 2});
     const auto work = make_host_work(*device);
-    CaseSet cases(*work, problem, load(*device, kernel()), seed);
+    MadeGates made(*work, problem, load(*device, kernel()), seed);
     const LoadedKernel loaded = {load(*device, ptx), &problem.templates.front(), {}};
-    OutputJudge judge(*work, problem);
-    CorrectnessGate gate(*work, problem, cases, judge, {.flops_of_whole_grids = 4096});
+    CorrectnessGate gate(*work, problem, made.cases, made.judge, {.flops_of_whole_grids = 4096});
     return gate.check(loaded, {&problem.shape("long")}, Effort::kFull, [](const std::string&) {});
   }
 

@@ -104,7 +104,8 @@ TEST(Aged, KernelsTimedTooSeldomAreLaunchedOften) {
     const LoadedKernel kernel = fixture.load("tired", [&](const Launch& launch) {
       return launches++ < limit ? GateFixture::honest(launch) : std::optional<Fault>();
     });
-    CorrectnessGate gate(*fixture.work, fixture.problem, *fixture.cases, fixture.judge, {});
+    CorrectnessGate gate(*fixture.work, fixture.problem, fixture.made->cases, fixture.made->judge,
+                         {});
     EXPECT_NE(reason_of(gate.check_aged(
                   kernel, {&fixture.problem.shape("timed"), &fixture.problem.shape("small")},
                   kAgedLaunches, [](const std::string&) {})),
@@ -114,7 +115,8 @@ TEST(Aged, KernelsTimedTooSeldomAreLaunchedOften) {
 
 TEST(Aged, AFaultOrTooLittleMemoryIsTheReason) {
   const auto aged = [](GateFixture& fixture, const LoadedKernel& kernel) {
-    CorrectnessGate gate(*fixture.work, fixture.problem, *fixture.cases, fixture.judge, {});
+    CorrectnessGate gate(*fixture.work, fixture.problem, fixture.made->cases, fixture.made->judge,
+                         {});
     return gate.check_aged(kernel, {&fixture.problem.shape("small")}, kAgedLaunches,
                            [](const std::string&) {});
   };
@@ -126,7 +128,7 @@ TEST(Aged, AFaultOrTooLittleMemoryIsTheReason) {
   EXPECT_THAT(reason_of(faulty), HasSubstr("illegal"));
   EXPECT_TRUE(faulty.device_lost);
   GateFixture small;
-  (void)small.cases->get(small.problem.shape("small"), 0);
+  (void)small.made->cases.get(small.problem.shape("small"), 0);
   small.device->set_memory_bytes(1000);
   small.problem.templates.front().workspace.emplace("scratch", Expression("1000"));
   EXPECT_THAT(reason_of(aged(small, small.load("large", GateFixture::honest))),
@@ -179,13 +181,12 @@ class VirtualState : public testing::Test {
       return std::get<KernelId>(loaded);
     };
     Problem& problem = fixture.problem;
-    problem.reference.launch.grid.clear();
-    problem.reference.launch.grid.emplace_back("ceil_div(N, 32)");
+    problem.reference.kernel->launch.grid.clear();
+    problem.reference.kernel->launch.grid.emplace_back("ceil_div(N, 32)");
     const auto work = make_host_work(*device);
-    CaseSet cases(*work, problem, load(kernel("")), 3);
+    MadeGates made(*work, problem, load(kernel("")), 3);
     const LoadedKernel loaded = {load(kernel(first)), &problem.templates.front(), {}};
-    OutputJudge judge(*work, problem);
-    CorrectnessGate gate(*work, problem, cases, judge, {});
+    CorrectnessGate gate(*work, problem, made.cases, made.judge, {});
     return reason_of(gate.check(loaded, {&problem.shape("small"), &problem.shape("timed")},
                                 Effort::kFull,
                                 [&](const std::string& step) { steps_.push_back(step); }));
@@ -278,7 +279,7 @@ class InOut : public testing::Test {
     y.direction = Direction::kInOut;
     y.generator = fixture_.problem.arguments[kX].generator;
     const LoadedKernel reference = fixture_.load("added", honest);
-    fixture_.cases = std::make_unique<CaseSet>(*fixture_.work, fixture_.problem, reference.id, 7);
+    fixture_.made = std::make_unique<MadeGates>(*fixture_.work, fixture_.problem, reference.id, 7);
   }
 
   std::string checked(const fake::Kernel& kernel) {

@@ -1,0 +1,236 @@
+#include "engine/gate/problem_programs.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
+
+#include "engine/core/error.hpp"
+#include "engine/core/hash.hpp"
+#include "engine/core/random.hpp"
+#include "engine/gate/run_program.hpp"
+#include "engine/problem/npy.hpp"
+
+namespace evo {
+namespace {
+
+constexpr std::chrono::seconds kLimit{300};
+constexpr std::string_view kFolderName = "evo-tune-data-";
+
+/// Folders of processes that were killed.
+void remove_abandoned(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(kFolderName)) continue;
+    const pid_t owner = std::atoi(name.c_str() + kFolderName.size());
+    if (owner > 0 && kill(owner, 0) != 0 && errno == ESRCH) {
+      std::filesystem::remove_all(entry.path(), ignored);
+    }
+  }
+}
+
+/// A folder of its own for one program.
+class Scratch {
+ public:
+  Scratch() {
+    const std::filesystem::path temporary = std::filesystem::temp_directory_path();
+    remove_abandoned(temporary);
+    std::string name =
+        (temporary / (std::string(kFolderName) + std::to_string(getpid()) + "-XXXXXX")).string();
+    if (mkdtemp(name.data()) == nullptr) {
+      throw InputError(name + ": cannot be made: " + std::strerror(errno));
+    }
+    folder_ = name;
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+/// The last line that says something.
+std::string last_line(const std::string& text) {
+  constexpr std::size_t kMost = 300;
+  const std::size_t end = text.find_last_not_of(" \t\r\n");
+  if (end == std::string::npos) return {};
+  const std::size_t start = text.rfind('\n', end);
+  return text.substr(start == std::string::npos ? 0 : start + 1, end - start).substr(0, kMost);
+}
+
+/// Why a program gave no answer at all; nothing when it ended by itself.
+std::optional<std::string> breakdown(const ProgramEnd& end) {
+  switch (end.kind) {
+    case ProgramEnd::Kind::kExited:
+      return std::nullopt;
+    case ProgramEnd::Kind::kNotStarted:
+      return std::string("cannot be started: ") + std::strerror(end.code);
+    case ProgramEnd::Kind::kKilled:
+      return "was killed by signal " + std::to_string(end.code) + "\n" + end.output;
+    case ProgramEnd::Kind::kTooLong:
+      return "did not end within " + std::to_string(kLimit.count()) + " s\n" + end.output;
+  }
+  return std::nullopt;
+}
+
+Json sizes(Dtype dtype, std::size_t elements) {
+  return {{"dtype", std::string(to_string(dtype))}, {"elements", elements}};
+}
+
+Json scalar_json(const Argument& argument, const Values& values) {
+  if (argument.fields.empty()) return argument.scalar(values);
+  Json fields = Json::object();
+  for (const Field& field : argument.fields) fields[field.name] = field.value.evaluate(values);
+  return fields;
+}
+
+std::string text_of(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+}  // namespace
+
+void ProblemPrograms::fail(const std::string& key, const ProgramCase& data,
+                           const std::string& what) const {
+  const auto& words = key == "check" ? problem_.check_program : problem_.reference.program;
+  throw ProblemError((problem_.folder / "problem.json").string() + ": " + key + ".program: '" +
+                     text_of(words) + "' on shape '" + data.shape->name + "', seed " +
+                     std::to_string(data.seed) + ": " + what);
+}
+
+void ProblemPrograms::write_case(const ProgramCase& data, const std::filesystem::path& folder,
+                                 std::span<const ProgramOutput> outputs) const {
+  Json scalars = Json::object();
+  Json inputs = Json::object();
+  Json results = Json::object();
+  for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
+    const Argument& argument = problem_.arguments[i];
+    if (argument.direction == Direction::kScalar) {
+      scalars[argument.name] = scalar_json(argument, *data.values);
+    }
+    if (argument.is_input()) {
+      const std::vector<std::byte> content = data.input(i);
+      inputs[argument.name] = sizes(argument.dtype, content.size() / size_of(argument.dtype));
+      write_npy(folder / (argument.name + ".npy"), argument.dtype, content);
+    }
+    if (argument.is_output() && !argument.is_sized_by_macros) {
+      results[argument.name] =
+          sizes(argument.dtype, argument.bytes(*data.values) / size_of(argument.dtype));
+    }
+  }
+  for (const ProgramOutput& output : outputs) {
+    const Argument& argument = problem_.arguments[output.position];
+    results[argument.name] = sizes(argument.dtype, output.content.size() / size_of(argument.dtype));
+  }
+  const Json json = {
+      {"shape", data.shape->name}, {"seed", data.seed}, {"variables", data.shape->variables},
+      {"scalars", scalars},        {"inputs", inputs},  {"outputs", results}};
+  write_file(folder / "case.json", json.dump(2) + "\n");
+}
+
+std::vector<std::vector<std::byte>> ProblemPrograms::expected(const ProgramCase& data) {
+  const Scratch scratch;
+  const std::filesystem::path& folder = scratch.folder();
+  write_case(data, folder, {});
+  std::vector<std::string> words = problem_.reference.program;
+  words.push_back(folder.string());
+  const std::string step = "the reference program on shape " + data.shape->name;
+  progress_(step);
+  const ProgramEnd end =
+      run_program(words, problem_.folder, folder / "log.txt", kLimit, [&] { progress_(step); });
+  if (const auto why = breakdown(end)) fail("reference", data, *why);
+  if (end.code != 0) {
+    fail("reference", data, "ended with exit code " + std::to_string(end.code) + "\n" + end.output);
+  }
+  std::vector<std::vector<std::byte>> outputs(problem_.arguments.size());
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const Argument& argument = problem_.arguments[i];
+    if (!argument.is_output() || argument.is_sized_by_macros) continue;
+    const std::filesystem::path file = folder / (argument.name + ".npy");
+    const bool has_written = std::filesystem::is_regular_file(file);
+    if (!has_written) fail("reference", data, "wrote no " + argument.name + ".npy");
+    try {
+      outputs[i] =
+          read_npy(file, argument.dtype, argument.bytes(*data.values) / size_of(argument.dtype));
+    } catch (const InputError& error) {
+      fail("reference", data, error.what());
+    }
+  }
+  return outputs;
+}
+
+std::optional<std::string> ProblemPrograms::judge(const ProgramCase& data,
+                                                  const std::vector<ProgramOutput>& outputs) {
+  ContentHash hash;
+  hash.add(data.shape->name).add(std::to_string(data.seed));
+  for (const ProgramOutput& output : outputs) {
+    hash.add({reinterpret_cast<const char*>(output.content.data()), output.content.size()});
+  }
+  const std::string key = hash.hex();
+  const auto known = verdicts_.find(key);
+  if (known != verdicts_.end()) return known->second;
+  if (!is_proven_) require_refusal(data, outputs);
+  is_proven_ = true;
+  return verdicts_.emplace(key, run_check(data, outputs)).first->second;
+}
+
+std::optional<std::string> ProblemPrograms::run_check(const ProgramCase& data,
+                                                      const std::vector<ProgramOutput>& outputs) {
+  const Scratch scratch;
+  const std::filesystem::path& folder = scratch.folder();
+  write_case(data, folder, outputs);
+  for (const ProgramOutput& output : outputs) {
+    const Argument& argument = problem_.arguments[output.position];
+    write_npy(folder / ("output_" + argument.name + ".npy"), argument.dtype, output.content);
+    const std::vector<std::byte> expected = data.expected(output.position);
+    if (!expected.empty()) {
+      write_npy(folder / ("expected_" + argument.name + ".npy"), argument.dtype, expected);
+    }
+  }
+  std::vector<std::string> words = problem_.check_program;
+  words.push_back(folder.string());
+  const std::string step = "the check program on shape " + data.shape->name;
+  progress_(step);
+  const ProgramEnd end =
+      run_program(words, problem_.folder, folder / "log.txt", kLimit, [&] { progress_(step); });
+  if (const auto why = breakdown(end)) fail("check", data, *why);
+  if (end.code == 0) return std::nullopt;
+  const std::string reason = last_line(end.output);
+  return "the check program refuses it: " +
+         (reason.empty() ? "exit code " + std::to_string(end.code) : reason);
+}
+
+/// A check that finds zeros and noise right compares nothing.
+void ProblemPrograms::require_refusal(const ProgramCase& data,
+                                      const std::vector<ProgramOutput>& outputs) {
+  for (const bool is_noise : {false, true}) {
+    std::vector<ProgramOutput> wrong = outputs;
+    Random random(data.seed);
+    bool all_degenerate = true;
+    for (ProgramOutput& output : wrong) {
+      all_degenerate = all_degenerate && problem_.arguments[output.position].degenerate;
+      for (std::byte& byte : output.content) {
+        byte = is_noise ? static_cast<std::byte>(random.bits() & 0xff) : std::byte{0};
+      }
+    }
+    if (all_degenerate || run_check(data, wrong)) continue;
+    fail("check", data,
+         std::string("it accepts outputs that hold ") + (is_noise ? "noise" : "zeros only") +
+             "; allowed is a check that refuses what is wrong (exit code other than 0); where "
+             "this is meant, the outputs say \"degenerate\": true");
+  }
+}
+
+}  // namespace evo

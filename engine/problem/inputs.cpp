@@ -1,0 +1,83 @@
+#include "engine/problem/inputs.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/core/error.hpp"
+#include "engine/problem/npy.hpp"
+
+namespace evo {
+namespace {
+
+constexpr std::string_view kIndex = "INDEX";
+
+/// A formula with everything but INDEX in place.
+class FormulaValues {
+ public:
+  FormulaValues(const Argument& argument, const Values& values) : argument_(argument) {
+    for (const std::string& name : argument.formula->variables()) {
+      if (name == kIndex) index_ = slots_.size();
+      const auto known = values.find(name);
+      if (name != kIndex && known == values.end()) {
+        throw ProblemError(argument.formula->described({}) + ": unknown name '" + name +
+                           "'; allowed are INDEX, shape variables and macros of the problem");
+      }
+      slots_.push_back(name == kIndex ? 0 : known->second);
+    }
+  }
+
+  void put(std::size_t element, std::byte* target) {
+    if (index_ < slots_.size()) slots_[index_] = static_cast<double>(element);
+    const double value = argument_.formula->evaluate(slots_);
+    encode(argument_.dtype, value, target);
+    const bool fits = is_floating(argument_.dtype)
+                          ? std::fabs(value) <= largest_finite(argument_.dtype)
+                          : decode(argument_.dtype, target) == value;
+    if (fits) return;
+    throw ProblemError(argument_.formula->described({}) + ": element " + std::to_string(element) +
+                       " of '" + argument_.name + "' is " + Json(value).dump() + ", which " +
+                       std::string(to_string(argument_.dtype)) + " does not hold");
+  }
+
+ private:
+  const Argument& argument_;
+  std::vector<double> slots_;
+  std::size_t index_ = static_cast<std::size_t>(-1);
+};
+
+std::string file_key(const Argument& argument) {
+  return "arguments: " + argument.name + ".generator.file";
+}
+
+}  // namespace
+
+std::vector<std::byte> make_input(const Problem& problem, const Argument& argument,
+                                  const Shape& shape, const Values& values, std::uint64_t seed) {
+  const std::size_t size = size_of(argument.dtype);
+  const std::size_t count = argument.bytes(values) / size;
+  if (!argument.file.empty()) {
+    return read_npy(problem.data_file(file_key(argument), argument.file, shape), argument.dtype,
+                    count);
+  }
+  if (!argument.formula) return generate(argument.generator, argument.dtype, count, seed);
+  std::vector<std::byte> bytes(count * size);
+  FormulaValues formula(argument, values);
+  for (std::size_t i = 0; i < count; ++i) formula.put(i, bytes.data() + i * size);
+  return bytes;
+}
+
+void check_input(const Problem& problem, const Argument& argument, const Shape& shape,
+                 const Values& values) {
+  if (!argument.file.empty()) {
+    (void)problem.data_file(file_key(argument), argument.file, shape);
+  }
+  if (!argument.formula) return;
+  const std::size_t count = argument.bytes(values) / size_of(argument.dtype);
+  std::vector<std::byte> element(size_of(argument.dtype));
+  FormulaValues formula(argument, values);
+  for (const std::size_t i : {std::size_t{0}, count - 1}) {
+    if (count > 0) formula.put(i, element.data());
+  }
+}
+
+}  // namespace evo

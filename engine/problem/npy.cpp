@@ -1,0 +1,182 @@
+// The format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+
+#include "engine/problem/npy.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/core/error.hpp"
+#include "engine/core/json_reader.hpp"
+
+namespace evo {
+namespace {
+
+constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::size_t kAlignment = 64;  ///< of the data
+
+struct NpyType {
+  std::string_view name;  ///< NumPy's
+  Dtype dtype;
+};
+constexpr std::array kTypes = {
+    NpyType{"<f2", Dtype::kF16}, NpyType{"<f4", Dtype::kF32}, NpyType{"<f8", Dtype::kF64},
+    NpyType{"|i1", Dtype::kI8},  NpyType{"|u1", Dtype::kU8},  NpyType{"<i4", Dtype::kI32},
+    NpyType{"<u4", Dtype::kU32}, NpyType{"<i8", Dtype::kI64}, NpyType{"<u8", Dtype::kU64}};
+
+/// What stands behind `key`: between quotes or parentheses, or up to the next ',' or '}'.
+std::string_view entry_of(std::string_view header, std::string_view key) {
+  const std::size_t at = header.find(key);
+  if (at == std::string_view::npos) return {};
+  std::string_view rest = header.substr(at + key.size());
+  const std::size_t start = rest.find_first_not_of(": ");
+  if (start == std::string_view::npos) return {};
+  rest.remove_prefix(start);
+  if (rest[0] == '\'') return rest.substr(1, rest.find('\'', 1) - 1);
+  if (rest[0] == '(') return rest.substr(1, rest.find(')') - 1);
+  return rest.substr(0, rest.find_first_of(",}"));
+}
+
+/// The product of "3, 4, " or ""; nothing when that is no shape.
+std::optional<std::uint64_t> elements_of(std::string_view shape) {
+  std::uint64_t product = 1;
+  std::uint64_t number = 0;
+  bool in_number = false;
+  for (std::size_t i = 0; i <= shape.size(); ++i) {
+    const char c = i < shape.size() ? shape[i] : ',';
+    if (c >= '0' && c <= '9') {
+      if (number > (std::uint64_t{1} << 40)) return std::nullopt;
+      number = number * 10 + static_cast<std::uint64_t>(c - '0');
+      in_number = true;
+    } else if (c == ',' || c == ' ') {
+      if (in_number) product *= number;
+      if (product > (std::uint64_t{1} << 40)) return std::nullopt;
+      number = 0;
+      in_number = false;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return product;
+}
+
+class NpyFile {
+ public:
+  explicit NpyFile(const std::filesystem::path& file)
+      : name_(file.string()), text_(read_text_file(file)) {
+    if (!text_.starts_with(kMagic) || text_.size() < 12) fail("no .npy file");
+    const int version = text_[6];
+    if (version < 1 || version > 3) fail(".npy version " + std::to_string(version) + "; allowed: 1 to 3");
+    const std::size_t length_bytes = version == 1 ? 2 : 4;
+    std::uint32_t length = 0;
+    std::memcpy(&length, text_.data() + 8, length_bytes);
+    const std::size_t start = 8 + length_bytes;
+    if (length > text_.size() - start) fail("cut off");
+    header_ = std::string_view(text_).substr(start, length);
+    data_ = std::string_view(text_).substr(start + length);
+  }
+
+  [[nodiscard]] std::vector<std::byte> as(Dtype dtype, std::size_t count) const {
+    if (entry_of(header_, "'fortran_order'") != "False") {
+      fail("in Fortran order; allowed is C order (numpy.ascontiguousarray)");
+    }
+    const std::optional<std::uint64_t> elements = elements_of(entry_of(header_, "'shape'"));
+    if (!elements) fail("without a shape");
+    if (*elements != count) {
+      fail("has " + std::to_string(*elements) + " elements; allowed here are " +
+           std::to_string(count));
+    }
+    const std::string_view type = entry_of(header_, "'descr'");
+    const auto known = std::ranges::find(kTypes, type, &NpyType::name);
+    if (known != kTypes.end() && known->dtype != dtype) return converted(known->dtype, dtype);
+    if (type == "|b1") return converted(Dtype::kU8, dtype);
+    const bool is_raw = type == (size_of(dtype) == 1 ? "|V1" : "|V2") || type == "<f1";
+    if (known == kTypes.end() && !(is_raw && size_of(dtype) <= 2)) {
+      fail("has elements of type '" + std::string(type) +
+           "'; allowed are little-endian floats, integers of 8, 32 and 64 bits, and raw bytes of "
+           "the element's size");
+    }
+    require_bytes(count * size_of(dtype));
+    std::vector<std::byte> bytes(data_.size());
+    if (!bytes.empty()) std::memcpy(bytes.data(), data_.data(), data_.size());
+    return bytes;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const { throw InputError(name_ + ": " + what); }
+
+  void require_bytes(std::size_t bytes) const {
+    if (data_.size() == bytes) return;
+    fail("has " + std::to_string(data_.size()) + " bytes of data; its header says " +
+         std::to_string(bytes));
+  }
+
+  [[nodiscard]] std::vector<std::byte> converted(Dtype from, Dtype to) const {
+    const std::size_t size = size_of(from);
+    const std::size_t count = data_.size() / size;
+    require_bytes(*elements_of(entry_of(header_, "'shape'")) * size);
+    const std::vector<double> values =
+        decode_all(from, std::as_bytes(std::span(data_.data(), data_.size())));
+    std::vector<std::byte> bytes(count * size_of(to));
+    for (std::size_t i = 0; i < count; ++i) {
+      std::byte* target = bytes.data() + i * size_of(to);
+      encode(to, values[i], target);
+      if (!is_floating(to) && decode(to, target) != values[i]) {
+        fail("element " + std::to_string(i) + " is " + Json(values[i]).dump() +
+             ", which the argument's type does not hold");
+      }
+    }
+    return bytes;
+  }
+
+  std::string name_;
+  std::string text_;
+  std::string_view header_;
+  std::string_view data_;
+};
+
+}  // namespace
+
+std::vector<std::byte> read_npy(const std::filesystem::path& file, Dtype dtype, std::size_t count) {
+  return NpyFile(file).as(dtype, count);
+}
+
+void write_npy(const std::filesystem::path& file, Dtype dtype, std::span<const std::byte> bytes) {
+  auto type = std::ranges::find(kTypes, dtype, &NpyType::dtype);
+  std::vector<std::byte> floats;
+  const std::size_t count = bytes.size() / size_of(dtype);
+  if (type == kTypes.end()) {
+    type = std::ranges::find(kTypes, Dtype::kF32, &NpyType::dtype);
+    floats.resize(count * sizeof(float));
+    const std::vector<double> values = decode_all(dtype, bytes);
+    for (std::size_t i = 0; i < count; ++i) {
+      encode(Dtype::kF32, values[i], floats.data() + i * sizeof(float));
+    }
+    bytes = floats;
+  }
+  std::string header = "{'descr': '";
+  header.append(type->name);
+  header.append("', 'fortran_order': False, 'shape': (").append(std::to_string(count));
+  header.append(",), }");
+  constexpr std::size_t kBefore = 10;  // magic, version, length
+  header.append((kAlignment - (kBefore + header.size() + 1) % kAlignment) % kAlignment, ' ');
+  header += '\n';
+  const std::array<char, kBefore - kMagic.size()> version_and_length = {
+      1, 0, static_cast<char>(header.size() & 0xff), static_cast<char>(header.size() >> 8)};
+  std::ofstream stream(file, std::ios::binary);
+  stream << kMagic;
+  stream.write(version_and_length.data(), version_and_length.size());
+  stream << header;
+  stream.write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+  stream.close();
+  if (!stream) throw InputError(file.string() + ": cannot be written");
+}
+
+}  // namespace evo
