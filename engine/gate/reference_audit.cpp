@@ -24,10 +24,7 @@ bool all_the_same(std::span<const std::byte> bytes, std::span<const std::byte> e
 
 ReferenceAudit::ReferenceAudit(const Problem& problem)
     : problem_(problem), outputs_(problem.arguments.size()) {
-  has_random_input_ = std::ranges::any_of(problem.arguments, [](const Argument& argument) {
-    return (argument.direction == Direction::kIn || argument.direction == Direction::kInOut) &&
-           argument.generator.distribution != Distribution::kConstant;
-  });
+  has_random_input_ = std::ranges::any_of(problem.arguments, &Argument::is_drawn);
 }
 
 void ReferenceAudit::fail(std::size_t position, const std::string& what) const {
