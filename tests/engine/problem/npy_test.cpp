@@ -1,0 +1,138 @@
+#include "engine/problem/npy.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <limits>
+
+#include "engine/core/error.hpp"
+#include "engine/core/json_reader.hpp"
+#include "tests/db/sample.hpp"
+
+namespace evo {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class Npy : public testing::Test {
+ protected:
+  /// A file as NumPy 1 writes it.
+  void write(const std::string& type, const std::string& shape, const std::string& data,
+             const std::string& order = "False") const {
+    const std::string header =
+        "{'descr': '" + type + "', 'fortran_order': " + order + ", 'shape': (" + shape + "), }\n";
+    std::string text("\x93NUMPY\x01\0", 8);
+    text.append({static_cast<char>(header.size()), '\0'}).append(header).append(data);
+    write_file(file_, text);
+  }
+  template <typename T>
+  static std::string bytes(std::initializer_list<T> values) {
+    std::string text;
+    for (const T value : values) {
+      text.append(reinterpret_cast<const char*>(&value), sizeof value);
+    }
+    return text;
+  }
+  [[nodiscard]] std::vector<double> read(Dtype dtype, std::size_t count) const {
+    return decode_all(dtype, read_npy(file_, dtype, count));
+  }
+  [[nodiscard]] std::string complaint(Dtype dtype, std::size_t count) const {
+    try {
+      (void)read_npy(file_, dtype, count);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "read";
+  }
+
+  sample::TemporaryFolder folder_;
+  std::filesystem::path file_ = folder_.path() / "a.npy";
+};
+
+TEST_F(Npy, WhatIsWrittenIsReadAgain) {
+  for (const Dtype dtype :
+       {Dtype::kE4m3, Dtype::kE5m2, Dtype::kF16, Dtype::kBf16, Dtype::kF32, Dtype::kF64, Dtype::kI8,
+        Dtype::kU8, Dtype::kI32, Dtype::kU32, Dtype::kI64, Dtype::kU64}) {
+    std::vector<std::byte> content(5 * size_of(dtype));
+    for (std::size_t i = 0; i < 5; ++i) {
+      encode(dtype, 3 * static_cast<double>(i), content.data() + i * size_of(dtype));
+    }
+    write_npy(file_, dtype, content);
+    EXPECT_EQ(read_npy(file_, dtype, 5), content) << to_string(dtype);
+  }
+}
+
+TEST_F(Npy, Integers64AreExact) {
+  constexpr std::uint64_t kOdd = (1ULL << 63) + 1;
+  write("<u8", "1,", bytes<std::uint64_t>({kOdd}));
+  std::uint64_t value = 0;
+  std::memcpy(&value, read_npy(file_, Dtype::kU64, 1).data(), sizeof value);
+  EXPECT_EQ(value, kOdd);
+}
+
+TEST_F(Npy, OtherTypesAreConverted) {
+  write("<f8", "2, 2", bytes<double>({0.5, -2, 3, 1e-3}));
+  EXPECT_THAT(read(Dtype::kF32, 4), testing::ElementsAre(0.5, -2, 3, static_cast<float>(1e-3)));
+  EXPECT_THAT(complaint(Dtype::kI32, 4), HasSubstr("element 0 is 0.5"));
+  write("|b1", "3,", bytes<char>({1, 0, 1}));
+  EXPECT_THAT(read(Dtype::kF16, 3), testing::ElementsAre(1, 0, 1));
+  write("<i8", "1,", bytes<std::int64_t>({1LL << 40}));
+  EXPECT_THAT(complaint(Dtype::kI32, 1), HasSubstr("element 0 is"));
+}
+
+TEST_F(Npy, RawBytesAreSmallFloats) {
+  write("|V1", "2,", "\x38\x40");  // 1 and 2 in e4m3
+  EXPECT_THAT(read(Dtype::kE4m3, 2), testing::ElementsAre(1, 2));
+  write("|V2", "1,", bytes<std::uint16_t>({0x3f80}));  // 1 in bf16
+  EXPECT_THAT(read(Dtype::kBf16, 1), testing::ElementsAre(1));
+  write("|V4", "1,", "abcd");
+  EXPECT_THAT(complaint(Dtype::kF32, 1), HasSubstr("elements of type '|V4'"));
+}
+
+TEST_F(Npy, AShapeOfNothingIsOneElement) {
+  write("<f4", "", bytes<float>({7}));
+  EXPECT_THAT(read(Dtype::kF32, 1), testing::ElementsAre(7));
+}
+
+TEST_F(Npy, WhatDoesNotFitIsSaid) {
+  write("<f4", "3,", bytes<float>({1, 2, 3}));
+  EXPECT_THAT(complaint(Dtype::kF32, 4), AllOf(HasSubstr("a.npy"), HasSubstr("has 3 elements"),
+                                               HasSubstr("allowed here are 4")));
+  write("<f4", "4,", bytes<float>({1, 2, 3}));
+  EXPECT_THAT(complaint(Dtype::kF32, 4), HasSubstr("has 12 bytes of data; its header says 16"));
+  write("<f8", "4,", bytes<float>({1, 2, 3}));
+  EXPECT_THAT(complaint(Dtype::kF32, 4), HasSubstr("its header says 32"));
+  write("<f4", "2, 2", bytes<float>({1, 2, 3, 4}), "True");
+  EXPECT_THAT(complaint(Dtype::kF32, 4), HasSubstr("Fortran order"));
+  write(">f4", "1,", "abcd");
+  EXPECT_THAT(complaint(Dtype::kF32, 1), HasSubstr("'>f4'"));
+  write("<c8", "1,", "abcdefgh");
+  EXPECT_THAT(complaint(Dtype::kF32, 1), HasSubstr("'<c8'"));
+  write("<f4", "99999999999999999999,", "abcd");
+  EXPECT_THAT(complaint(Dtype::kF32, 1), HasSubstr("without a shape"));
+  write_file(file_, "x,y\n1,2\n");
+  EXPECT_THAT(complaint(Dtype::kF32, 1), HasSubstr("no .npy file"));
+  write_file(file_, std::string("\x93NUMPY\x01\0\xff\xff{'descr'", 18));
+  EXPECT_THAT(complaint(Dtype::kF32, 1), HasSubstr("cut off"));
+}
+
+/// Whatever stands in a header, reading ends with an error or the right number of bytes.
+TEST_F(Npy, BrokenHeadersAreNoCrash) {
+  write("<f4", "2,", bytes<float>({1, 2}));
+  const std::string whole = read_text_file(file_);
+  for (std::size_t at = 8; at < whole.size(); ++at) {
+    for (const char c : {'\0', '\'', '(', ')', '}', '\xff', '9'}) {
+      std::string text = whole;
+      text[at] = c;
+      write_file(file_, text);
+      (void)complaint(Dtype::kF32, 2);
+    }
+    write_file(file_, whole.substr(0, at));
+    (void)complaint(Dtype::kF32, 2);
+  }
+}
+
+}  // namespace
+}  // namespace evo
