@@ -13,4 +13,7 @@ namespace evo {
 [[nodiscard]] std::vector<std::string> unset_constants(std::string_view ptx,
                                                        const std::string& symbol);
 
+/// A variable of a module as C++ names it: "ns::filter" of "_ZN2ns6filterE".
+[[nodiscard]] std::string variable_name(const std::string& symbol);
+
 }  // namespace evo
