@@ -196,10 +196,9 @@ class Scanner {
         std::string extent;
         for (++at; at < words.size() && words[at] != "]"; ++at) extent += words[at];
         ++at;
-        if (!constant.extent.empty()) extent = "(" + constant.extent + ")*(" + extent + ")";
-        constant.extent = extent;
+        constant.extent = constant.extent.empty() ? extent : product(constant.extent, extent);
       }
-      if (constant.extent.empty()) constant.extent = "1";
+      if (constant.extent.empty()) constant.extent.assign(1, '1');
       found_.constants.push_back(std::move(constant));
       for (depth = 0; at < words.size(); ++at) {  // its value
         depth += words[at] == "{" || words[at] == "(" ? 1 : 0;
@@ -208,6 +207,10 @@ class Scanner {
       }
       ++at;
     }
+  }
+
+  static std::string product(const std::string& a, const std::string& b) {
+    return std::string("(").append(a).append(")*(").append(b).append(")");
   }
 
   Words words_;
