@@ -150,7 +150,6 @@ int print_unfinished(const DraftFile& file, const fs::path& folder) {
 }
 
 void print_next(const Intake& intake, const Options& options) {
-  std::ostringstream counted;
   std::cout << "to be written by hand:\n";
   int count = 0;
   for (const DraftFile& file : intake.files) count += print_unfinished(file, options.out);

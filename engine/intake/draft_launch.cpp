@@ -264,7 +264,8 @@ std::string understood(const std::string& text, const Draft& draft, bool with_ma
     if (with_macros) known.insert(parameter.macro);
   }
   try {
-    for (const std::string& name : Expression(expression).variables()) {
+    const Expression read(expression);
+    for (const std::string& name : read.variables()) {
       if (!known.contains(name)) return {};
     }
   } catch (const InputError&) {

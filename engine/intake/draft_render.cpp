@@ -53,6 +53,16 @@ const char* direction(Kind kind) {
   }
 }
 
+/// In the order in which people write it.
+Ordered generator(const Json& unordered) {
+  if (!unordered.is_object()) return Ordered::parse(unordered.dump());
+  Ordered json = Ordered::object();
+  for (const char* key : {"distribution", "mean", "std", "low", "high", "value"}) {
+    if (unordered.contains(key)) json[key] = Ordered::parse(unordered.at(key).dump());
+  }
+  return json;
+}
+
 Ordered argument_json(const DraftArgument& argument) {
   Ordered json = {{"name", argument.name}};
   if (argument.kind == Kind::kConstant) {
@@ -68,7 +78,7 @@ Ordered argument_json(const DraftArgument& argument) {
   } else {
     json["extent"] = expression(argument.extent);
   }
-  if (argument.is_read()) json["generator"] = Ordered::parse(argument.generator.dump());
+  if (argument.is_read()) json["generator"] = generator(argument.generator);
   return json;
 }
 

@@ -79,15 +79,6 @@ class SpaceDraft {
     }
   }
 
-  /// Only what a condition that is kept names.
-  void drop_idle_fixed() {
-    std::set<std::string> used;
-    for (const std::string& constraint : draft_.constraints) {
-      for (const std::string& word : cpp_words(constraint)) used.insert(word);
-    }
-    std::erase_if(draft_.fixed, [&](const auto& entry) { return !used.contains(entry.first); });
-  }
-
  private:
   void leave_out(const std::string& name, const std::string& why) {
     draft_.left_out.push_back("parameter " + name + ": " + why);
@@ -207,6 +198,14 @@ void draft_space(const IntakeRequest& request, const T1File& t1, const KernelSou
   }
   space.take_conditions(t1.conditions, false);
   space.take_conditions(request.constraints, true);
+}
+
+void drop_idle_fixed(Draft& draft) {
+  std::set<std::string> used;
+  for (const std::string& constraint : draft.constraints) {
+    for (const std::string& word : cpp_words(constraint)) used.insert(word);
+  }
+  std::erase_if(draft.fixed, [&](const auto& entry) { return !used.contains(entry.first); });
 }
 
 Configurations settle_defaults(const SourceMacros& macros, Draft& draft) {

@@ -162,6 +162,7 @@ Intake take_in(const IntakeRequest& request, Compiler& compiler) {
   draft_launch(t1, trial.facts, intake.macros, draft);
   judge_independence(trial.facts, draft);
 
+  drop_idle_fixed(draft);
   intake.files = rendered(draft);
   return intake;
 }

@@ -71,6 +71,9 @@ void draft_shape(const T1File& t1, const PtxFacts& facts, const SourceMacros& ma
 void draft_launch(const T1File& t1, const PtxFacts& facts, const SourceMacros& macros,
                   Draft& draft);
 
+/// Keeps of what is fixed only what a constraint names.
+void drop_idle_fixed(Draft& draft);
+
 /// `text`, an expression of a T1 file, with what is fixed and `ProblemSize[i]`, `max(NAME)` and
 /// `min(NAME)` of parameters in their place. Empty when it is no expression or names anything else
 /// than shape variables and, with `with_macros`, parameters.

@@ -146,7 +146,7 @@ class Reader {
       if (!value.is_number() && !value.is_boolean()) fail(source);
       Names inner = names;
       inner[name] = value.is_boolean() ? (value.get<bool>() ? 1.0 : 0.0) : value.get<double>();
-      if (++steps_ > kMostSteps) throw InputError("more than 1000000 steps");
+      if (++steps_ > kMostSteps) throw InputError("more than 100000 steps");
       if (condition && number(*condition, inner) == 0) continue;
       if (next_for) {
         comprehend(entry, rest.substr(*next_for), inner, values);
@@ -176,7 +176,7 @@ class Reader {
     return values;
   }
 
-  static constexpr int kMostSteps = 1'000'000;
+  static constexpr int kMostSteps = 100'000;
   int steps_ = 0;
 };
 
