@@ -97,7 +97,8 @@ void print_arguments(const Draft& draft) {
                {"given_as", "in the T1 file", 0, true}}};
   for (const DraftArgument& argument : draft.arguments) {
     const auto text = [](const std::string& value) {
-      return value.empty() || is_todo(value) ? nlohmann::ordered_json() : nlohmann::ordered_json(value);
+      return value.empty() || is_todo(value) ? nlohmann::ordered_json()
+                                             : nlohmann::ordered_json(value);
     };
     table.rows.push_back({argument.name, text(argument.type), argument.bytes, argument.use,
                           to_text(argument.kind), text(argument.dtype), text(argument.given_as)});
@@ -110,8 +111,8 @@ void print_macros(const Intake& intake) {
   for (const DraftParameter& parameter : intake.draft.parameters) {
     parameters += " " + parameter.macro;
     if (parameter.values.empty()) continue;
-    parameters += "=" + parameter.default_value.dump() + " of " +
-                  std::to_string(parameter.values.size());
+    parameters +=
+        "=" + parameter.default_value.dump() + " of " + std::to_string(parameter.values.size());
   }
   std::cout << "macros of the space:" << (parameters.empty() ? " none" : parameters) << '\n';
   for (const auto& [name, macro] : intake.macros.open) {
@@ -138,8 +139,8 @@ int print_unfinished(const DraftFile& file, const fs::path& folder) {
          at = line.find(kUnfinished, at + 1)) {
       const std::size_t end = line.find("\"", at);
       const bool is_escaped = end != std::string::npos && line[end - 1] == '\\';
-      found += (found.empty() ? "" : "; ") +
-               line.substr(at, is_escaped ? std::string::npos : end - at);
+      found +=
+          (found.empty() ? "" : "; ") + line.substr(at, is_escaped ? std::string::npos : end - at);
     }
     if (found.empty()) continue;
     ++count;
@@ -167,7 +168,8 @@ ExitCode run(int argc, char** argv) {
   CLI::App app(
       "evo-init: problem.json, reference.py and a search space for a CUDA file, with what its code "
       "says filled in\n"
-      "and \"TODO\" where somebody has to say it. Prints what was found and what is left to write.");
+      "and \"TODO\" where somebody has to say it. Prints what was found and what is left to "
+      "write.");
   declare(app, options);
   if (const auto done = parse_command_line(app, argc, argv)) return *done;
   split_parameters(options);
@@ -189,7 +191,8 @@ ExitCode run(int argc, char** argv) {
             << (draft.has_independent_ctas ? "independent" : "not independent: " + draft.dependence)
             << '\n';
   for (const std::string& note : draft.notes) std::cout << "note: " << note << '\n';
-  for (const std::string& text : draft.left_out) std::cerr << "evo-init: left out: " << text << '\n';
+  for (const std::string& text : draft.left_out)
+    std::cerr << "evo-init: left out: " << text << '\n';
   print_next(intake, options);
   return ExitCode::kGreen;
 }

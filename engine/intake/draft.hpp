@@ -25,14 +25,14 @@ struct DraftArgument {
 
   std::string name;
   Kind kind = Kind::kIn;
-  std::string type;   ///< in C++
-  std::string dtype;  ///< "f32", or what is to be written
-  int lanes = 1;      ///< elements of `dtype` in one of `type`: 4 in a float4
-  std::uint64_t bytes = 0;  ///< of the parameter, or of a whole constant
-  std::string use;          ///< for people: "loaded", "stored", "never used"
-  std::string extent;       ///< of buffers and constants: an expression, or what is to be written
-  std::string value;        ///< of a scalar, likewise
-  Json generator = {};      ///< of what is read; a string: what is to be written
+  std::string type;           ///< in C++
+  std::string dtype;          ///< "f32", or what is to be written
+  int lanes = 1;              ///< elements of `dtype` in one of `type`: 4 in a float4
+  std::uint64_t bytes = 0;    ///< of the parameter, or of a whole constant
+  std::string use;            ///< for people: "loaded", "stored", "never used"
+  std::string extent;         ///< of buffers and constants: an expression, or what is to be written
+  std::string value;          ///< of a scalar, likewise
+  Json generator = {};        ///< of what is read; a string: what is to be written
   std::string given_as = {};  ///< its name in the T1 file
 
   [[nodiscard]] bool is_read() const {

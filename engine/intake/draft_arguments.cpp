@@ -56,7 +56,9 @@ Kind kind_of(const ParameterUse& parameter, bool is_pointer) {
   return Kind::kIn;
 }
 
-bool is_integer(const std::string& dtype) { return dtype.starts_with("i") || dtype.starts_with("u"); }
+bool is_integer(const std::string& dtype) {
+  return dtype.starts_with("i") || dtype.starts_with("u");
+}
 
 /// A number as JSON, whole where it is.
 Json number(double value) {
@@ -139,8 +141,7 @@ class Arguments {
           leave_out(given.name, "the kernel reads no __constant__ variable of this name");
           continue;
         }
-      } else if (next < draft_.arguments.size() &&
-                 draft_.arguments[next].kind != Kind::kConstant) {
+      } else if (next < draft_.arguments.size() && draft_.arguments[next].kind != Kind::kConstant) {
         target = &draft_.arguments[next++];
       } else {
         leave_out(given.name, "the kernel has no parameter for it");
@@ -176,7 +177,8 @@ class Arguments {
   void finish(DraftArgument argument) {
     const ElementType element = element_type(argument.type);
     const bool is_scalar = argument.kind == Kind::kScalar;
-    const bool may_be_scalar = element.lanes == 1 && element.bytes >= 2 && element.bytes == argument.bytes;
+    const bool may_be_scalar =
+        element.lanes == 1 && element.bytes >= 2 && element.bytes == argument.bytes;
     argument.dtype = std::string(element.dtype);
     argument.lanes = element.lanes;
     if (argument.dtype.empty() || (is_scalar && !may_be_scalar)) {
@@ -204,8 +206,8 @@ class Arguments {
   void take(const T1Argument& given, DraftArgument& target) {
     const ElementType element = t1_element_type(given.type);
     const bool is_scalar = target.kind == Kind::kScalar;
-    const bool fits = given.is_scalar == is_scalar &&
-                      (element.dtype.empty() || element.dtype == target.dtype);
+    const bool fits =
+        given.is_scalar == is_scalar && (element.dtype.empty() || element.dtype == target.dtype);
     if (!fits) {
       leave_out(given.name, (given.is_scalar ? "a scalar " : "a vector of ") + given.type +
                                 " where the kernel has " + target.type + " " + target.name);
@@ -226,8 +228,7 @@ class Arguments {
     if (size.empty()) {
       leave_out(given.name, "Size " + given.size + ": no expression of the problem's size");
     } else {
-      target.extent =
-          element.lanes > 1 ? std::to_string(element.lanes) + "*(" + size + ")" : size;
+      target.extent = element.lanes > 1 ? std::to_string(element.lanes) + "*(" + size + ")" : size;
     }
   }
 
@@ -235,7 +236,8 @@ class Arguments {
   void take_fill(const T1Argument& given, DraftArgument& target) {
     const double value = given.fill_value.value_or(1);
     if (given.fill == "Constant") {
-      target.generator = {{"distribution", "constant"}, {"value", number(given.fill_value.value_or(0))}};
+      target.generator = {{"distribution", "constant"},
+                          {"value", number(given.fill_value.value_or(0))}};
     } else if (given.fill == "Random" && !is_integer(target.dtype) && value > 0) {
       target.generator = {{"distribution", "uniform"}, {"low", 0}, {"high", number(value)}};
     } else if (given.fill == "Random" && is_integer(target.dtype) && value >= 1) {

@@ -18,9 +18,7 @@ namespace {
 constexpr std::array<const char*, 3> kAxes = {"x", "y", "z"};
 constexpr std::array<const char*, 3> kVariables = {"N_X", "N_Y", "N_Z"};
 
-bool is_number(const std::string& text) {
-  return Json::parse(text, nullptr, false).is_number();
-}
+bool is_number(const std::string& text) { return Json::parse(text, nullptr, false).is_number(); }
 
 const DraftParameter* find(const Draft& draft, const std::string& macro) {
   const auto found = std::find_if(draft.parameters.begin(), draft.parameters.end(),
@@ -90,7 +88,8 @@ class Launch {
       const std::string text = threads(axis);
       const bool is_told = !text.empty() && text != "1";
       if (is_told) used = std::max(used, static_cast<int>(axis) + 1);
-      sizes.push_back(text.empty() ? todo(std::string("threads of a CTA in ") + kAxes[axis]) : text);
+      sizes.push_back(text.empty() ? todo(std::string("threads of a CTA in ") + kAxes[axis])
+                                   : text);
     }
     sizes.resize(static_cast<std::size_t>(used));
     return sizes;

@@ -147,12 +147,12 @@ std::string problem_text(const Draft& draft) {
   text += key("bytes", bytes(draft));
   text += key("reference", {{"program", {"python3", "reference.py"}}});
   text += "  \"templates\": {\n    " + Ordered(draft.name).dump() + ": {\n";
-  if (!draft.dependence.empty()) text += "      // CTAs depend on each other: " + draft.dependence + "\n";
+  if (!draft.dependence.empty())
+    text += "      // CTAs depend on each other: " + draft.dependence + "\n";
   text += joined_lines(
       {"\"source\": " + Ordered(draft.kernel_file).dump() +
            ", \"entry\": " + Ordered(draft.entry).dump(),
-       "\"grid\": " + line(expressions(draft.grid)),
-       "\"block\": " + line(expressions(draft.block)),
+       "\"grid\": " + line(expressions(draft.grid)), "\"block\": " + line(expressions(draft.block)),
        "\"dynamic_shared_bytes\": " + line(expression(draft.dynamic_shared_bytes)),
        std::string("\"independent_ctas\": ") + (draft.has_independent_ctas ? "1" : "0")},
       "      ");

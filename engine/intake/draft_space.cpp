@@ -39,7 +39,7 @@ std::vector<Json> values_of(const std::string& name, const std::string& text) {
 
 /// The parameters as a space has them. Throws InputError as read_space_file() does.
 std::vector<Parameter> checked(const Draft& draft) {
-  Json json = {{"format", "evo-tune space 1"}, {"name", draft.name},  {"problem", draft.name},
+  Json json = {{"format", "evo-tune space 1"}, {"name", draft.name}, {"problem", draft.name},
                {"template", draft.name},       {"arch", draft.arch}, {"shape", "default"},
                {"parameters", Json::array()}};
   for (const DraftParameter& parameter : draft.parameters) {
@@ -104,9 +104,8 @@ class SpaceDraft {
     }
     const bool is_fixed = is_identifier(parameter.name) && fallback.is_number();
     if (is_fixed) draft_.fixed[parameter.name] = fallback.dump();
-    leave_out(parameter.name, why + (is_fixed ? "; where expressions name it, it is " +
-                                                    fallback.dump()
-                                              : ""));
+    leave_out(parameter.name,
+              why + (is_fixed ? "; where expressions name it, it is " + fallback.dump() : ""));
   }
 
   [[nodiscard]] std::string why_left_out(const std::string& name) const {
@@ -164,8 +163,9 @@ void snap(Draft& draft, std::vector<Parameter>& parameters,
           const std::vector<Constraint>& constraints) {
   const auto valid = nearest_valid(parameters, constraints);
   if (!valid) {
-    throw InputError("no configuration near the defaults satisfies all constraints; give other "
-                     "values with --param, the default first");
+    throw InputError(
+        "no configuration near the defaults satisfies all constraints; give other "
+        "values with --param, the default first");
   }
   for (std::size_t p = 0; p < parameters.size(); ++p) {
     const std::size_t value = (*valid)[p];

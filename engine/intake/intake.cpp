@@ -105,8 +105,8 @@ std::string launch_text(const T1File& t1, const std::string& entry) {
 void add_open_parameters(const Trial& trial, Draft& draft) {
   for (const auto& [name, value] : trial.guessed) {
     draft.parameters.push_back({name});
-    draft.notes.push_back("macro " + name + ": nothing gives it a value; the code was looked at with " +
-                          value);
+    draft.notes.push_back("macro " + name +
+                          ": nothing gives it a value; the code was looked at with " + value);
   }
 }
 

@@ -16,7 +16,7 @@ namespace evo {
 /// What somebody says of a CUDA file.
 struct IntakeRequest {
   std::filesystem::path kernel;
-  std::string entry;  ///< empty: that of the T1 file, else the only kernel
+  std::string entry;         ///< empty: that of the T1 file, else the only kernel
   std::filesystem::path t1;  ///< empty: none
   std::vector<std::pair<std::string, std::string>> parameters;  ///< NAME, its values as written
   std::vector<std::string> constraints;
@@ -65,8 +65,7 @@ void draft_arguments(const T1File& t1, const KernelSource& source, const Trial& 
                      Draft& draft);
 
 /// Fills the draft's shape variables: before the arguments, whose extents name them.
-void draft_shape(const T1File& t1, const PtxFacts& facts, const SourceMacros& macros,
-                 Draft& draft);
+void draft_shape(const T1File& t1, const PtxFacts& facts, const SourceMacros& macros, Draft& draft);
 /// Fills grid, block and shared memory.
 void draft_launch(const T1File& t1, const PtxFacts& facts, const SourceMacros& macros,
                   Draft& draft);
@@ -77,7 +76,6 @@ void drop_idle_fixed(Draft& draft);
 /// `text`, an expression of a T1 file, with what is fixed and `ProblemSize[i]`, `max(NAME)` and
 /// `min(NAME)` of parameters in their place. Empty when it is no expression or names anything else
 /// than shape variables and, with `with_macros`, parameters.
-[[nodiscard]] std::string understood(const std::string& text, const Draft& draft,
-                                     bool with_macros);
+[[nodiscard]] std::string understood(const std::string& text, const Draft& draft, bool with_macros);
 
 }  // namespace evo

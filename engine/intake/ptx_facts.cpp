@@ -141,8 +141,9 @@ class Reader {
       }
       if (instruction.operands[0].kind == Operand::Kind::kAddress) continue;
       const Origins sources = sources_of(function, instruction);
-      for_each_register(instruction.operands[0],
-                        [&](int reg) { grow(registers_[{&function, reg}], sources); });
+      for_each_register(instruction.operands[0], [&](int reg) {
+        grow(registers_[{&function, reg}], sources);
+      });
     }
   }
 

@@ -20,9 +20,9 @@ struct Definition {
 };
 
 Definition definition_of(const std::string& argument) {
-  const auto end = std::find_if_not(
-      argument.begin(), argument.end(),
-      [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  const auto end = std::find_if_not(argument.begin(), argument.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_';
+  });
   Definition found{{argument.begin(), end}, {end, argument.end()}};
   if (found.replacement.starts_with("(")) {
     const std::size_t close = std::min(found.replacement.find(')'), found.replacement.size() - 1);

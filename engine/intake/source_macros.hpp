@@ -12,10 +12,10 @@ namespace evo {
 
 /// A macro that a source does not define itself, or only where nobody else does.
 struct SourceMacro {
-  std::string default_value;      ///< of `#ifndef NAME` / `#define NAME value`; else empty
-  bool is_compared = false;       ///< its value is looked at by #if, itself or through another one
-  bool is_asked_for = false;      ///< by #ifdef, #ifndef or defined()
-  std::string file = {};          ///< where it was seen first
+  std::string default_value;  ///< of `#ifndef NAME` / `#define NAME value`; else empty
+  bool is_compared = false;   ///< its value is looked at by #if, itself or through another one
+  bool is_asked_for = false;  ///< by #ifdef, #ifndef or defined()
+  std::string file = {};      ///< where it was seen first
   std::size_t line = 0;
 
   /// Whether every compilation needs a value for it.

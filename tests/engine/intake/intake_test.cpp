@@ -47,9 +47,7 @@ class TakeIn : public testing::Test {
   static Json problem(const Intake& intake) {
     return parse_json(intake.files.at(0).text, "problem.json");
   }
-  static Json space(const Intake& intake) {
-    return parse_json(intake.files.at(2).text, "k.json");
-  }
+  static Json space(const Intake& intake) { return parse_json(intake.files.at(2).text, "k.json"); }
   static const std::unique_ptr<Compiler>& compiler() {
     static const std::unique_ptr<Compiler> nvrtc = open_nvrtc();
     return nvrtc;
@@ -104,8 +102,9 @@ TEST_F(TakeIn, WhatNeverCompilesAsksForValues) {
 }
 
 TEST_F(TakeIn, OfSeveralKernelsOneIsNamed) {
-  const std::string two = "__global__ void f(int *c) { *c = 1; }\n"
-                          "template <class T, int N> __global__ void g(T *c) { *c = N; }\n";
+  const std::string two =
+      "__global__ void f(int *c) { *c = 1; }\n"
+      "template <class T, int N> __global__ void g(T *c) { *c = N; }\n";
   EXPECT_THAT(refusal(two), HasSubstr("more than one __global__ function: f, g<…>"));
   EXPECT_THAT(refusal("int a;\n"), HasSubstr("no __global__ function"));
   request_.entry = "g";
@@ -142,8 +141,9 @@ TEST_F(TakeIn, IntegersAreComparedExactlyAndTheirInputsAreToBeWritten) {
 TEST_F(TakeIn, HeadersOfTheOwnFolderGoAlong) {
   file("parts/a.h", "#pragma once\n#include \"b.h\"\n");
   file("parts/b.h", "#pragma once\n#define SCALE 3\n");
-  const Intake intake = take("#include \"parts/a.h\"\n#include <cuda_fp16.h>\n"
-                             "__global__ void f(__half *c) { *c = __float2half(SCALE); }\n");
+  const Intake intake = take(
+      "#include \"parts/a.h\"\n#include <cuda_fp16.h>\n"
+      "__global__ void f(__half *c) { *c = __float2half(SCALE); }\n");
   std::vector<std::string> names;
   for (const auto& [from, to] : intake.copies) names.push_back(to);
   EXPECT_THAT(names, ElementsAre("k.cu", "parts/a.h", "parts/b.h"));

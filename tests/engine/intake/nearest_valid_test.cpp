@@ -9,8 +9,8 @@ namespace {
 Parameter numbers(const std::string& macro, const std::vector<int>& values, std::size_t fallback) {
   Parameter parameter{macro, {}, fallback};
   for (const int value : values) {
-    parameter.values.push_back({ParameterValue::Kind::kInteger, std::to_string(value),
-                                static_cast<double>(value)});
+    parameter.values.push_back(
+        {ParameterValue::Kind::kInteger, std::to_string(value), static_cast<double>(value)});
   }
   return parameter;
 }

@@ -72,19 +72,18 @@ TEST(PtxFacts, AtomicsReadAndWrite) {
 }
 
 TEST(PtxFacts, AsynchronousCopiesRead) {
-  const PtxFacts facts =
-      ptx_facts(kernel("cp.async.ca.shared.global [%r1], [%rd4], 16;\n"), "k");
+  const PtxFacts facts = ptx_facts(kernel("cp.async.ca.shared.global [%r1], [%rd4], 16;\n"), "k");
   EXPECT_TRUE(facts.parameters[1].is_loaded);
   EXPECT_FALSE(facts.parameters[1].is_stored);
 }
 
 TEST(PtxFacts, ConstantsDimensionsAndSharedMemory) {
-  const PtxFacts facts = ptx_facts(
-      kernel("mov.u32 %r2, %tid.y;\nmov.u32 %r3, %ctaid.z;\n"
-             "ld.const.f32 %r4, [_ZN2ns6filterE+4];\nmov.u32 %r5, dynamic;\n",
-             ".const .align 4 .b8 _ZN2ns6filterE[64];\n.const .align 4 .b8 other[4];\n"
-             ".extern .shared .align 16 .b8 dynamic[];\n"),
-      "k");
+  const PtxFacts facts =
+      ptx_facts(kernel("mov.u32 %r2, %tid.y;\nmov.u32 %r3, %ctaid.z;\n"
+                       "ld.const.f32 %r4, [_ZN2ns6filterE+4];\nmov.u32 %r5, dynamic;\n",
+                       ".const .align 4 .b8 _ZN2ns6filterE[64];\n.const .align 4 .b8 other[4];\n"
+                       ".extern .shared .align 16 .b8 dynamic[];\n"),
+                "k");
   ASSERT_EQ(facts.constants.size(), 1U);
   EXPECT_EQ(facts.constants[0].name, "ns::filter");
   EXPECT_EQ(facts.constants[0].bytes, 64U);

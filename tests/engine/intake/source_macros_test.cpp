@@ -39,7 +39,8 @@ TEST(SourceMacros, WhatAComparedMacroIsMadeOfIsCompared) {
 }
 
 TEST(SourceMacros, GuardsAndTheCompilersOwnNamesAreLeftOut) {
-  KernelSource source{"k.cu", "#include \"a.h\"\n#if __CUDA_ARCH__ >= 800\n#endif\n",
+  KernelSource source{"k.cu",
+                      "#include \"a.h\"\n#if __CUDA_ARCH__ >= 800\n#endif\n",
                       {{"a.h", "#ifndef A_H\n#define A_H\n#if TILE > 3\n#endif\n#endif\n"}}};
   const SourceMacros found = macros_of(source);
   ASSERT_EQ(found.open.size(), 1U);
