@@ -127,21 +127,28 @@ void print_macros(const Intake& intake) {
   }
 }
 
-/// The lines of a text that say what is to be written, and how many.
+/// What a line says is to be written; empty: nothing.
+std::string unfinished_of(const std::string& line) {
+  std::string found;
+  for (std::size_t at = line.find(kUnfinished); at != std::string::npos;
+       at = line.find(kUnfinished, at)) {
+    found += found.empty() ? "" : "; ";
+    for (; at < line.size() && line[at] != '"'; ++at) {
+      if (line[at] == '\\') ++at;
+      if (at < line.size()) found += line[at];
+    }
+  }
+  return found;
+}
+
+/// Prints the lines of a text that are to be written; how many.
 int print_unfinished(const DraftFile& file, const fs::path& folder) {
   std::istringstream lines(file.text);
   int count = 0;
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
-    std::string found;
-    for (std::size_t at = line.find(kUnfinished); at != std::string::npos;
-         at = line.find(kUnfinished, at + 1)) {
-      const std::size_t end = line.find("\"", at);
-      const bool is_escaped = end != std::string::npos && line[end - 1] == '\\';
-      found +=
-          (found.empty() ? "" : "; ") + line.substr(at, is_escaped ? std::string::npos : end - at);
-    }
+    const std::string found = unfinished_of(line);
     if (found.empty()) continue;
     ++count;
     std::cout << "  " << (folder / file.name).lexically_normal().string() << ':' << number << ": "

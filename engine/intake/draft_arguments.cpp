@@ -17,6 +17,8 @@ namespace {
 
 using Kind = DraftArgument::Kind;
 
+constexpr std::string_view kUnnamed = "(anonymous namespace)::";
+
 /// The types of a kernel's parameters as its mangled symbol says them; empty for a plain one.
 std::vector<std::string> types_of(const std::string& symbol) {
   int status = 0;
@@ -115,9 +117,13 @@ class Arguments {
       argument.kind = Kind::kConstant;
       argument.bytes = use.bytes;
       argument.use = "read";
+      std::string declared_name = use.name;
+      if (const std::size_t at = declared_name.find(kUnnamed); at != std::string::npos) {
+        declared_name.erase(at, kUnnamed.size());
+      }
       const auto known =
           std::find_if(declared.begin(), declared.end(),
-                       [&](const DeclaredConstant& one) { return one.name == use.name; });
+                       [&](const DeclaredConstant& one) { return one.name == declared_name; });
       if (known != declared.end()) argument.type = known->type;
       const ElementType element = element_type(argument.type);
       if (element.bytes > 0 && use.bytes > 0 && use.bytes % element.bytes == 0) {
@@ -174,16 +180,29 @@ class Arguments {
     }
   }
 
+  /// ", 4 for each float4".
+  static std::string lanes_of(const DraftArgument& argument) {
+    if (argument.lanes == 1) return {};
+    std::string type = argument.type;
+    for (const std::string word : {"const", "*", " "}) {
+      for (std::size_t at = type.find(word); at != std::string::npos; at = type.find(word)) {
+        type.erase(at, word.size());
+      }
+    }
+    return ", " + std::to_string(argument.lanes) + " for each " + type;
+  }
+
   void finish(DraftArgument argument) {
     const ElementType element = element_type(argument.type);
     const bool is_scalar = argument.kind == Kind::kScalar;
     const bool may_be_scalar =
         element.lanes == 1 && element.bytes >= 2 && element.bytes == argument.bytes;
+    const std::string plain = argument.name.substr(argument.name.rfind(':') + 1);
     argument.dtype = std::string(element.dtype);
     argument.lanes = element.lanes;
     if (argument.dtype.empty() || (is_scalar && !may_be_scalar)) {
-      argument.dtype = todo("type of " + argument.name + ", " +
-                            (argument.type.empty() ? "not known" : "in C++ " + argument.type) +
+      argument.dtype = todo("none of the types of arguments fits " + plain + ", in C++ " +
+                            (argument.type.empty() ? "of an unknown type" : argument.type) +
                             (is_scalar ? ", " + std::to_string(argument.bytes) + " bytes" : ""));
     }
     if (is_scalar) {
@@ -193,11 +212,7 @@ class Arguments {
       draft_.notes.push_back("parameter " + argument.name +
                              ": the kernel never uses it; it gets one element");
     } else if (argument.extent.empty()) {
-      argument.extent =
-          todo("number of elements of " + argument.name +
-               (argument.lanes > 1 ? ", " + std::to_string(argument.lanes) + " for each " +
-                                         argument.type.substr(0, argument.type.find_first_of(" *"))
-                                   : ""));
+      argument.extent = todo("number of elements of " + plain + lanes_of(argument));
     }
     if (argument.is_read()) argument.generator = default_generator(argument);
     draft_.arguments.push_back(std::move(argument));

@@ -171,6 +171,11 @@ std::string space_text(const Draft& draft) {
     }
     parameters.push_back(line(json));
   }
+  if (parameters.empty()) {
+    parameters.push_back(
+        line(todo("a macro of the source with its values: {'macro': 'TILE', "
+                  "'values': [1, 2]}; the source depends on none")));
+  }
   std::vector<std::string> keys;
   const auto key = [&](const char* name, const Ordered& value) {
     keys.push_back(Ordered(name).dump() + ": " + line(value));

@@ -138,6 +138,23 @@ TEST_F(TakeIn, IntegersAreComparedExactlyAndTheirInputsAreToBeWritten) {
   EXPECT_THAT(found["arguments"][1]["generator"].get<std::string>(), HasSubstr("integers"));
 }
 
+TEST_F(TakeIn, WhatProblemsHaveNoTypeForIsSaid) {
+  const Json found = problem(
+      take("struct P { float x[2]; };\n"
+           "extern \"C\" __global__ void f(const float4 *c, P p, float **q, int *o) {\n"
+           "  o[0] = p.x[0] + q[0][0] + c[0].x; }\n"));
+  EXPECT_EQ(found["arguments"][0]["extent"], "TODO: number of elements of c, 4 for each float4");
+  EXPECT_EQ(found["arguments"][1]["dtype"],
+            "TODO: none of the types of arguments fits p, in C++ P, 8 bytes");
+  EXPECT_THAT(found["arguments"][2]["dtype"].get<std::string>(), HasSubstr("float * *"));
+}
+
+TEST_F(TakeIn, ASourceWithoutMacrosNeedsOne) {
+  const Json made = space(take("namespace { __constant__ int t[4]; }\n"
+                               "__global__ void f(int *o) { o[0] = t[threadIdx.x]; }\n"));
+  EXPECT_THAT(made["parameters"][0].get<std::string>(), HasSubstr("TODO: a macro of the source"));
+}
+
 TEST_F(TakeIn, HeadersOfTheOwnFolderGoAlong) {
   file("parts/a.h", "#pragma once\n#include \"b.h\"\n");
   file("parts/b.h", "#pragma once\n#define SCALE 3\n");
