@@ -161,6 +161,13 @@ void print_next(const Intake& intake, const Options& options) {
   std::cout << "to be written by hand:\n";
   int count = 0;
   for (const DraftFile& file : intake.files) count += print_unfinished(file, options.out);
+  const bool has_out = std::any_of(intake.draft.arguments.begin(), intake.draft.arguments.end(),
+                                   [](const auto& a) { return a.kind == Kind::kOut; });
+  if (has_out) {
+    std::cout
+        << "  where the kernel leaves elements of an \"out\" as they are, such as a border, write "
+           "\"inout\" and a generator\n";
+  }
   std::cout << "  " << count << " lines\nnext, from " << options.out
             << ":\n  evo-judge --space search_spaces/" << intake.draft.name
             << ".json --device virtual:l4 --allow-programs\n"
