@@ -8,6 +8,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
 #include "tools/evo_export_bundle.hpp"
+#include "tools/evo_export_results.hpp"
 #include "tools/number_options.hpp"
 #include "tools/tool_main.hpp"
 
@@ -23,6 +24,8 @@ struct Options {
   CandidateId candidate = 0;
   std::string out;
   std::string name;
+  std::string t4;
+  std::string kernel_tuner_cache;
 };
 
 /// The candidate asked for, or nothing when nothing that fits is green.
@@ -72,10 +75,39 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--candidate", options.candidate, "any green candidate instead")
       ->transform(row_number())
       ->excludes(rank);
-  app.add_option("--out", options.out, "folder to write to, made when missing")->required();
+  app.add_option("--out", options.out, "folder to write to, made when missing");
   app.add_option("--name", options.name, "file name (default: the space's name and the shape)");
+  app.add_option("--t4", options.t4, "all results of the run as a T4 file");
+  app.add_option("--kernel-tuner-cache", options.kernel_tuner_cache,
+                 "all results of the run as a cache file of Kernel Tuner");
   app.set_version_flag("--version", "evo-export " EVO_VERSION);
   app.footer("\nExit codes: 0 written; 1 nothing is green; 2 bad usage or database.");
+}
+
+/// All results of the newest run that fits.
+ExitCode write_results(const Store& store, const Options& options) {
+  const std::vector<StoredRun> runs = select_runs(store, options.filter);
+  if (runs.empty()) {
+    std::cerr << "evo-export: " << options.db << ": no run fits\n";
+    return ExitCode::kNothingGreen;
+  }
+  const StoredRun& run = runs.back();
+  const auto write_one = [&](const std::string& file, const RunResults& results) {
+    write_file(file, results.text);
+    std::cout << file << '\n';
+    if (results.not_judged == 0) return;
+    std::cerr << "evo-export: " << file << ": " << results.not_judged
+              << " configurations were built and not run; they are left out\n";
+  };
+  if (!options.t4.empty()) write_one(options.t4, t4_results(store, run));
+  if (!options.kernel_tuner_cache.empty()) {
+    write_one(options.kernel_tuner_cache, kernel_tuner_cache(store, run));
+  }
+  if (run.info.device.time_kind == TimeKind::kPredicted) {
+    std::cerr << "evo-export: the times of run " << run.id
+              << " are PREDICTED by a virtual GPU; the files call them predicted_time\n";
+  }
+  return ExitCode::kGreen;
 }
 
 ExitCode run(int argc, char** argv) {
@@ -83,10 +115,22 @@ ExitCode run(int argc, char** argv) {
   CLI::App app(
       "evo-export: the winner as <name>.cubin, <name>.json (how to launch it, what was checked "
       "and\n"
-      "timed), <name>.ptx and <name>.cu (one self-contained source). Prints the files' names.");
+      "timed), <name>.ptx and <name>.cu (one self-contained source); or all results of a run for "
+      "other tuners.\n"
+      "Prints the files' names.");
   declare(app, options);
   if (const auto done = parse_command_line(app, argc, argv)) return *done;
+  const bool wants_results = !options.t4.empty() || !options.kernel_tuner_cache.empty();
+  if (options.out.empty() && !wants_results) {
+    throw InputError(
+        "--out: the folder to write the kernel to is required, or --t4 or "
+        "--kernel-tuner-cache for the results of a run");
+  }
   const Store store = Store::open_read_only(options.db);
+  if (wants_results) {
+    const ExitCode code = write_results(store, options);
+    if (options.out.empty() || code != ExitCode::kGreen) return code;
+  }
   const std::optional<CandidateId> candidate = choose(store, options);
   if (!candidate) {
     std::cerr << "evo-export: " << options.db << ": nothing is green in any run that fits\n";

@@ -122,12 +122,14 @@ class Module {
   Names constants_;
 };
 
-/// "ns::filter"; what the compiler puts in front of a static variable is left out.
-std::string demangled(const std::string& symbol) {
+}  // namespace
+
+std::string variable_name(const std::string& symbol) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(
       abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);
   std::string name = text ? text.get() : symbol;
+  // What the compiler puts in front of a static variable.
   if (name.starts_with("_INTERNAL_")) {
     const std::size_t end = name.find("::");
     if (end != std::string::npos) name.erase(0, end + 2);
@@ -135,15 +137,13 @@ std::string demangled(const std::string& symbol) {
   return name;
 }
 
-}  // namespace
-
 std::vector<std::string> unset_constants(std::string_view ptx, const std::string& symbol) {
   if (ptx.find(".const") == std::string_view::npos) return {};
   const Module module(ptx);
   const Names reached = module.reached_from(symbol);
   std::vector<std::string> names;
   for (const std::string& name : module.unset()) {
-    if (reached.contains(name)) names.push_back(demangled(name));
+    if (reached.contains(name)) names.push_back(variable_name(name));
   }
   return names;
 }
@@ -152,7 +152,7 @@ std::optional<std::string> constant_symbol(std::string_view ptx, std::string_vie
   if (ptx.find(".const") == std::string_view::npos) return std::nullopt;
   const Module module(ptx);
   for (const std::string& symbol : module.constants()) {
-    if (demangled(symbol) == name) return symbol;
+    if (variable_name(symbol) == name) return symbol;
   }
   return std::nullopt;
 }

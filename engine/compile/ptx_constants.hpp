@@ -18,4 +18,7 @@ namespace evo {
 [[nodiscard]] std::optional<std::string> constant_symbol(std::string_view ptx,
                                                          std::string_view name);
 
+/// A variable of a module as C++ names it: "ns::filter" of "_ZN2ns6filterE".
+[[nodiscard]] std::string variable_name(const std::string& symbol);
+
 }  // namespace evo

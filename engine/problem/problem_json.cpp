@@ -4,6 +4,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/names.hpp"
+#include "engine/core/unfinished.hpp"
 #include "engine/problem/argument_json.hpp"
 #include "engine/problem/problem.hpp"
 #include "engine/problem/problem_checks.hpp"
@@ -241,6 +242,7 @@ Problem Problem::load(const std::filesystem::path& folder) {
 Problem Problem::parse(const std::string& text, const std::filesystem::path& folder) {
   const std::string file = (folder / "problem.json").string();
   const Json json = parse_json(text, file);
+  require_finished(json, file);
   JsonReader reader(json, file);
   (void)reader.one_of("format", {kFormat});
   const Formulas let = reader.formulas("let");

@@ -7,6 +7,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/core/names.hpp"
+#include "engine/core/unfinished.hpp"
 #include "engine/space/overlay.hpp"
 #include "engine/space/space.hpp"
 
@@ -284,6 +285,7 @@ std::string whole_text(const std::filesystem::path& file, int depth) {
   constexpr int kIndent = 2;
   std::string text = read_text_file(file, kLargestJson);
   Json overlay = parse_json(text, file.string());
+  require_finished(overlay, file.string());
   if (!overlay.is_object() || !overlay.contains("extends")) return text;
   const JsonReader top(overlay, file.string());
   const std::string base = top.string("extends");

@@ -46,6 +46,7 @@ class Output : public testing::Test {
         "evo-elite show 1 --json",
         "evo-elite compare 1 2",
         "evo-export --out out",
+        "evo-export --t4 t4.json --kernel-tuner-cache cache.json",
         "evo-ptx-run k.ptx --entry k",
         FakeSession::tune("--db new.db --generations 1 --children 1"),
         FakeSession::tune("--db new.db --generations 1 --children 1 --quiet"),
@@ -58,8 +59,8 @@ class Output : public testing::Test {
     for (const char* program : {"evo-tune", "evo-judge", "evo-elite", "evo-export"}) {
       list.push_back(std::string(program) + " --version");
     }
-    for (const char* program : {"evo-tune", "evo-judge", "evo-elite", "evo-export", "evo-replay",
-                                "evo-ptx-run", "search-ablation", "virtual-launch"}) {
+    for (const char* program : {"evo-tune", "evo-judge", "evo-elite", "evo-export", "evo-init",
+                                "evo-replay", "evo-ptx-run", "search-ablation", "virtual-launch"}) {
       list.push_back(std::string(program) + " --help");
     }
     return list;

@@ -1,0 +1,289 @@
+// The arguments of a draft: types, directions, extents, generators.
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+
+#include "engine/core/error.hpp"
+#include "engine/core/expression.hpp"
+#include "engine/intake/element_type.hpp"
+#include "engine/intake/intake.hpp"
+
+namespace evo {
+namespace {
+
+using Kind = DraftArgument::Kind;
+
+constexpr std::string_view kUnnamed = "(anonymous namespace)::";
+
+/// The types of a kernel's parameters as its mangled symbol says them; empty for a plain one.
+std::vector<std::string> types_of(const std::string& symbol) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);
+  if (!text) return {};
+  const std::string name = text.get();
+  const std::size_t open = name.rfind('(');
+  if (open == std::string::npos || !name.ends_with(')')) return {};
+  std::vector<std::string> types;
+  std::string type;
+  int depth = 0;
+  for (const char c : name.substr(open + 1, name.size() - open - 2)) {
+    depth += c == '<' ? 1 : c == '>' ? -1 : 0;
+    if (c == ',' && depth == 0) {
+      types.push_back(std::move(type));
+      type.clear();
+    } else if (c != ' ' || !type.empty()) {
+      type += c;
+    }
+  }
+  if (!type.empty()) types.push_back(std::move(type));
+  return types;
+}
+
+std::string use_of(const ParameterUse& parameter, bool is_pointer) {
+  if (!parameter.is_used) return std::string(kNeverUsed);
+  if (!is_pointer) return "read";
+  if (parameter.is_loaded && parameter.is_stored) return "loaded and stored";
+  if (parameter.is_stored) return "stored";
+  return parameter.is_loaded ? "loaded" : "its memory is not touched";
+}
+
+Kind kind_of(const ParameterUse& parameter, bool is_pointer) {
+  if (!is_pointer) return Kind::kScalar;
+  if (parameter.is_stored) return parameter.is_loaded ? Kind::kInOut : Kind::kOut;
+  return Kind::kIn;
+}
+
+bool is_integer(const std::string& dtype) {
+  return dtype.starts_with("i") || dtype.starts_with("u");
+}
+
+/// A number as JSON, whole where it is.
+Json number(double value) {
+  if (value == std::floor(value) && std::fabs(value) < 0x1.0p53) {
+    return static_cast<std::int64_t>(value);
+  }
+  return value;
+}
+
+Json default_generator(const DraftArgument& argument) {
+  if (argument.use == kNeverUsed) return {{"distribution", "constant"}, {"value", 0}};
+  if (is_integer(argument.dtype)) {
+    return todo("generator of " + argument.name +
+                ", such as {\"distribution\": \"integers\", \"low\": 0, \"high\": 9}");
+  }
+  return {{"distribution", "normal"}, {"mean", 0}, {"std", 1}};
+}
+
+class Arguments {
+ public:
+  Arguments(const T1File& t1, Draft& draft) : t1_(t1), draft_(draft) {}
+
+  void take_parameters(const Trial& trial, const DeclaredKernel* declared) {
+    const std::vector<std::string> types = types_of(trial.symbol);
+    const std::size_t count = trial.facts.parameters.size();
+    const bool has_names = declared != nullptr && declared->parameters.size() == count;
+    for (std::size_t i = 0; i < count; ++i) {
+      const ParameterUse& use = trial.facts.parameters[i];
+      DraftArgument argument;
+      argument.name = has_names ? declared->parameters[i].name : "";
+      if (argument.name.empty()) argument.name = "argument_" + std::to_string(i);
+      if (types.size() == count) {
+        argument.type = types[i];
+      } else if (has_names) {
+        argument.type = declared->parameters[i].type;
+      }
+      const bool is_pointer =
+          argument.type.empty() ? use.is_address : argument.type.find('*') != std::string::npos;
+      argument.bytes = use.bytes;
+      argument.use = use_of(use, is_pointer);
+      argument.kind = kind_of(use, is_pointer);
+      finish(argument);
+    }
+  }
+
+  void take_constants(const Trial& trial, const std::vector<DeclaredConstant>& declared) {
+    for (const ConstantUse& use : trial.facts.constants) {
+      if (use.has_value) {
+        draft_.notes.push_back("__constant__ " + use.name + " has its value from the source");
+        continue;
+      }
+      DraftArgument argument;
+      argument.name = use.name;
+      argument.kind = Kind::kConstant;
+      argument.bytes = use.bytes;
+      argument.use = "read";
+      std::string declared_name = use.name;
+      if (const std::size_t at = declared_name.find(kUnnamed); at != std::string::npos) {
+        declared_name.erase(at, kUnnamed.size());
+      }
+      const auto known =
+          std::find_if(declared.begin(), declared.end(),
+                       [&](const DeclaredConstant& one) { return one.name == declared_name; });
+      if (known != declared.end()) argument.type = known->type;
+      const ElementType element = element_type(argument.type);
+      if (element.bytes > 0 && use.bytes > 0 && use.bytes % element.bytes == 0) {
+        const std::string whole = std::to_string(use.bytes / element.bytes);
+        const bool is_plain = known != declared.end() && known->extent.size() > whole.size() &&
+                              element.lanes == 1 && is_constant(known->extent, whole);
+        argument.extent = is_plain ? known->extent : whole;
+      }
+      finish(argument);
+    }
+  }
+
+  /// T1's arguments in the order of the kernel's parameters, constants by name.
+  void take_t1() {
+    std::size_t next = 0;
+    for (const T1Argument& given : t1_.arguments) {
+      DraftArgument* target = nullptr;
+      if (given.is_constant) {
+        target = find(given.name);
+        if (target == nullptr || target->kind != Kind::kConstant) {
+          leave_out(given.name, "the kernel reads no __constant__ variable of this name");
+          continue;
+        }
+      } else if (next < draft_.arguments.size() && draft_.arguments[next].kind != Kind::kConstant) {
+        target = &draft_.arguments[next++];
+      } else {
+        leave_out(given.name, "the kernel has no parameter for it");
+        continue;
+      }
+      take(given, *target);
+    }
+  }
+
+ private:
+  void leave_out(const std::string& name, const std::string& why) {
+    draft_.left_out.push_back("argument " + name + ": " + why);
+  }
+
+  DraftArgument* find(const std::string& name) {
+    const auto found =
+        std::find_if(draft_.arguments.begin(), draft_.arguments.end(),
+                     [&](const DraftArgument& argument) { return argument.name == name; });
+    return found == draft_.arguments.end() ? nullptr : &*found;
+  }
+
+  /// Whether the text is an expression of this value without names.
+  static bool is_constant(const std::string& text, const std::string& value) {
+    try {
+      const Expression expression(text);
+      return expression.variables().empty() &&
+             expression.evaluate(std::map<std::string, double>()) == std::stod(value);
+    } catch (const InputError&) {
+      return false;
+    }
+  }
+
+  /// ", 4 for each float4".
+  static std::string lanes_of(const DraftArgument& argument) {
+    if (argument.lanes == 1) return {};
+    std::string type = argument.type;
+    for (const std::string word : {"const", "*", " "}) {
+      for (std::size_t at = type.find(word); at != std::string::npos; at = type.find(word)) {
+        type.erase(at, word.size());
+      }
+    }
+    return ", " + std::to_string(argument.lanes) + " for each " + type;
+  }
+
+  void finish(DraftArgument argument) {
+    const ElementType element = element_type(argument.type);
+    const bool is_scalar = argument.kind == Kind::kScalar;
+    const bool may_be_scalar =
+        element.lanes == 1 && element.bytes >= 2 && element.bytes == argument.bytes;
+    const std::string plain = argument.name.substr(argument.name.rfind(':') + 1);
+    argument.dtype = std::string(element.dtype);
+    argument.lanes = element.lanes;
+    if (argument.dtype.empty() || (is_scalar && !may_be_scalar)) {
+      argument.dtype = todo("none of the types of arguments fits " + plain + ", in C++ " +
+                            (argument.type.empty() ? "of an unknown type" : argument.type) +
+                            (is_scalar ? ", " + std::to_string(argument.bytes) + " bytes" : ""));
+    }
+    if (is_scalar) {
+      argument.value = todo("value of " + argument.name);
+    } else if (argument.use == kNeverUsed) {
+      argument.extent = "1";
+      draft_.notes.push_back("parameter " + argument.name +
+                             ": the kernel never uses it; it gets one element");
+    } else if (argument.extent.empty()) {
+      argument.extent = todo("number of elements of " + plain + lanes_of(argument));
+    }
+    if (argument.is_read()) argument.generator = default_generator(argument);
+    draft_.arguments.push_back(std::move(argument));
+  }
+
+  void take(const T1Argument& given, DraftArgument& target) {
+    const ElementType element = t1_element_type(given.type);
+    const bool is_scalar = target.kind == Kind::kScalar;
+    const bool fits =
+        given.is_scalar == is_scalar && (element.dtype.empty() || element.dtype == target.dtype);
+    if (!fits) {
+      leave_out(given.name, (given.is_scalar ? "a scalar " : "a vector of ") + given.type +
+                                " where the kernel has " + target.type + " " + target.name);
+      return;
+    }
+    target.given_as = given.name;
+    if (is_scalar) {
+      if (given.fill_value) target.value = number(*given.fill_value).dump();
+      return;
+    }
+    if (target.kind != Kind::kConstant) take_size(given, element, target);
+    if (target.is_read()) take_fill(given, target);
+  }
+
+  void take_size(const T1Argument& given, const ElementType& element, DraftArgument& target) {
+    if (given.size.empty()) return;
+    const std::string size = understood(given.size, draft_, false);
+    if (size.empty()) {
+      leave_out(given.name, "Size " + given.size + ": no expression of the problem's size");
+    } else {
+      target.extent = element.lanes > 1 ? std::to_string(element.lanes) + "*(" + size + ")" : size;
+    }
+  }
+
+  /// Random is uniform from 0 to FillValue, as KTT documents it.
+  void take_fill(const T1Argument& given, DraftArgument& target) {
+    const double value = given.fill_value.value_or(1);
+    if (given.fill == "Constant") {
+      target.generator = {{"distribution", "constant"},
+                          {"value", number(given.fill_value.value_or(0))}};
+    } else if (given.fill == "Random" && !is_integer(target.dtype) && value > 0) {
+      target.generator = {{"distribution", "uniform"}, {"low", 0}, {"high", number(value)}};
+    } else if (given.fill == "Random" && is_integer(target.dtype) && value >= 1) {
+      target.generator = {
+          {"distribution", "integers"}, {"low", 0}, {"high", number(std::floor(value))}};
+    } else if (!given.fill.empty()) {
+      leave_out(given.name, "FillType " + given.fill + " " + given.data_source +
+                                ": there is no such generator");
+      target.generator = todo("generator of " + target.name + ", in the T1 file by " + given.fill +
+                              " " + given.data_source);
+    }
+  }
+
+  const T1File& t1_;
+  Draft& draft_;
+};
+
+}  // namespace
+
+void draft_arguments(const T1File& t1, const KernelSource& source, const Trial& trial,
+                     Draft& draft) {
+  const Declarations declared = declarations_of(source);
+  const std::string plain = draft.entry.substr(0, draft.entry.find('<'));
+  const auto kernel =
+      std::find_if(declared.kernels.begin(), declared.kernels.end(), [&](const auto& one) {
+        return one.name == plain || "::" + one.name == plain || one.name.ends_with("::" + plain);
+      });
+  Arguments arguments(t1, draft);
+  arguments.take_parameters(trial, kernel == declared.kernels.end() ? nullptr : &*kernel);
+  arguments.take_constants(trial, declared.constants);
+  arguments.take_t1();
+}
+
+}  // namespace evo

@@ -1,0 +1,298 @@
+// Shape variables, grid, block and shared memory of a draft.
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+#include <set>
+
+#include "engine/core/error.hpp"
+#include "engine/core/expression.hpp"
+#include "engine/core/names.hpp"
+#include "engine/intake/intake.hpp"
+#include "engine/intake/python_list.hpp"
+
+namespace evo {
+namespace {
+
+constexpr std::array<const char*, 3> kAxes = {"x", "y", "z"};
+constexpr std::array<const char*, 3> kVariables = {"N_X", "N_Y", "N_Z"};
+
+bool is_number(const std::string& text) { return Json::parse(text, nullptr, false).is_number(); }
+
+const DraftParameter* find(const Draft& draft, const std::string& macro) {
+  const auto found = std::find_if(draft.parameters.begin(), draft.parameters.end(),
+                                  [&](const auto& parameter) { return parameter.macro == macro; });
+  return found == draft.parameters.end() ? nullptr : &*found;
+}
+
+/// A name for the size of the problem that no macro has.
+std::string variable_name_for(std::size_t axis, const SourceMacros& macros, const Draft& draft) {
+  std::string name = kVariables[axis];
+  while (macros.defined.contains(name) || macros.open.contains(name) || find(draft, name)) {
+    name = "PROBLEM_" + name;
+  }
+  return name;
+}
+
+/// max or min over the values of a parameter.
+std::string extreme(const std::string& function, const std::string& name, const Draft& draft) {
+  if (const auto fixed = draft.fixed.find(name); fixed != draft.fixed.end()) return fixed->second;
+  const DraftParameter* parameter = find(draft, name);
+  if (parameter == nullptr || parameter->values.empty()) return {};
+  if (!std::all_of(parameter->values.begin(), parameter->values.end(),
+                   [](const Json& value) { return value.is_number(); })) {
+    return {};
+  }
+  const auto [low, high] = std::minmax_element(parameter->values.begin(), parameter->values.end());
+  return (function == "max" ? *high : *low).dump();
+}
+
+class Launch {
+ public:
+  Launch(const T1File& t1, const PtxFacts& facts, const SourceMacros& macros, Draft& draft)
+      : t1_(t1), facts_(facts), macros_(macros), draft_(draft) {}
+
+  void run() {
+    draft_.block = block();
+    draft_.grid = grid();
+    shared_memory();
+  }
+
+ private:
+  void leave_out(const std::string& what, const std::string& why) {
+    draft_.left_out.push_back(what + ": " + why);
+  }
+
+  /// The threads of a CTA along an axis as the T1 file or the names say; empty: not known.
+  std::string threads(std::size_t axis) {
+    const std::string& given = t1_.local_size[axis];
+    if (!given.empty()) {
+      std::string text = understood(given, draft_, true);
+      if (!text.empty()) return text;
+      leave_out("LocalSize " + given, "no expression of the space's parameters");
+    }
+    const std::string name = std::string("block_size_") + kAxes[axis];
+    if (find(draft_, name) != nullptr) return name;
+    const auto macro = macros_.open.find(name);
+    if (macro != macros_.open.end() && is_number(macro->second.default_value)) {
+      return macro->second.default_value;
+    }
+    return {};
+  }
+
+  std::vector<std::string> block() {
+    std::vector<std::string> sizes;
+    int used = facts_.block_dimensions;
+    for (std::size_t axis = 0; axis < kAxes.size(); ++axis) {
+      const std::string text = threads(axis);
+      const bool is_told = !text.empty() && text != "1";
+      if (is_told) used = std::max(used, static_cast<int>(axis) + 1);
+      sizes.push_back(text.empty() ? todo(std::string("threads of a CTA in ") + kAxes[axis])
+                                   : text);
+    }
+    sizes.resize(static_cast<std::size_t>(used));
+    return sizes;
+  }
+
+  std::vector<std::string> grid() {
+    std::vector<std::string> sizes;
+    if (!t1_.problem_size.empty()) {
+      for (std::size_t axis = 0; axis < t1_.problem_size.size(); ++axis) {
+        sizes.push_back(ctas_of_problem(axis));
+      }
+      note_global_size(sizes);
+    } else if (!t1_.global_size[0].empty()) {
+      for (std::size_t axis = 0; axis < kAxes.size(); ++axis) {
+        if (!t1_.global_size[axis].empty()) sizes.push_back(ctas_of_global_size(axis));
+      }
+    } else {
+      for (int axis = 0; axis < facts_.grid_dimensions; ++axis) {
+        const auto a = static_cast<std::size_t>(axis);
+        sizes.push_back(todo(std::string("CTAs in ") + kAxes[a] + ", such as ceil_div(" +
+                             draft_.variables[a].first + ", " +
+                             (a < draft_.block.size() ? example(draft_.block[a]) : "1") + ")"));
+      }
+    }
+    while (sizes.size() > 1 && sizes.back() == "1") sizes.pop_back();
+    return sizes;
+  }
+
+  static std::string example(const std::string& block) {
+    return is_todo(block) ? "threads" : block;
+  }
+
+  /// ceil_div(size, product of the divisors), which are the threads of a CTA unless said otherwise.
+  std::string ctas_of_problem(std::size_t axis) {
+    const std::string size = understood(draft_.problem_sizes[axis], draft_, true);
+    const std::string wanted = todo(std::string("CTAs in ") + kAxes[axis]);
+    if (size.empty()) return wanted;
+    std::string product;
+    if (!t1_.grid_divisors[axis]) {
+      const std::string by = axis < draft_.block.size() ? draft_.block[axis] : "1";
+      if (is_todo(by)) return wanted;
+      product = by;
+    } else {
+      for (const std::string& divisor : *t1_.grid_divisors[axis]) {
+        const std::string by = understood(divisor, draft_, true);
+        if (by.empty()) {
+          leave_out(std::string("GridDiv") + static_cast<char>('X' + axis) + " " + divisor,
+                    "no expression of the space's parameters");
+          return wanted;
+        }
+        const std::string factor = is_identifier(by) || is_number(by) ? by : "(" + by + ")";
+        product += (product.empty() ? "" : " * ") + factor;
+      }
+    }
+    if (product.empty() || product == "1") return size;
+    return "ceil_div(" + size + ", " + product + ")";
+  }
+
+  std::string ctas_of_global_size(std::size_t axis) {
+    const std::string size = understood(t1_.global_size[axis], draft_, true);
+    const std::string by = axis < draft_.block.size() ? draft_.block[axis] : "1";
+    if (size.empty() || (t1_.global_counts_threads && is_todo(by))) {
+      leave_out("GlobalSize " + t1_.global_size[axis], "no expression of the space's parameters");
+      return todo(std::string("CTAs in ") + kAxes[axis]);
+    }
+    return t1_.global_counts_threads && by != "1" ? "ceil_div(" + size + ", " + by + ")" : size;
+  }
+
+  /// A GlobalSize that says something else than ProblemSize and GridDiv do.
+  void note_global_size(const std::vector<std::string>& sizes) {
+    for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
+      if (t1_.global_size[axis].empty() || is_todo(sizes[axis])) continue;
+      const std::string other = ctas_of_global_size(axis);
+      const auto here = by_default(sizes[axis]);
+      const auto there = by_default(other);
+      if (!here || !there || *here == *there) continue;
+      leave_out("GlobalSize " + t1_.global_size[axis],
+                "by default " + formula_of(*there) + " CTAs in " + kAxes[axis] +
+                    ", where ProblemSize and GridDiv say " + formula_of(*here));
+    }
+  }
+
+  std::optional<double> by_default(const std::string& text) const {
+    std::map<std::string, double> values;
+    for (const DraftParameter& parameter : draft_.parameters) {
+      if (parameter.default_value.is_number()) {
+        values[parameter.macro] = parameter.default_value.get<double>();
+      }
+    }
+    for (const auto& [name, value] : draft_.variables) {
+      if (is_number(value)) values[name] = Json::parse(value).get<double>();
+    }
+    try {
+      return Expression(text).evaluate(values);
+    } catch (const InputError&) {
+      return std::nullopt;
+    }
+  }
+
+  void shared_memory() {
+    const std::string& given = t1_.shared_bytes;
+    if (!facts_.has_dynamic_shared) {
+      if (!given.empty() && given != "0") {
+        leave_out("SharedMemory " + given, "the kernel has no extern __shared__ variable");
+      }
+      return;
+    }
+    const std::string text = given.empty() || given == "0" ? "" : understood(given, draft_, true);
+    draft_.dynamic_shared_bytes =
+        text.empty() ? todo("bytes of the extern __shared__ variable") : text;
+  }
+
+  const T1File& t1_;
+  const PtxFacts& facts_;
+  const SourceMacros& macros_;
+  Draft& draft_;
+};
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+/// The text between `open` and `close` at the beginning of `rest`, blanks allowed, and what it all
+/// takes; nothing when `rest` begins otherwise.
+std::optional<std::pair<std::string, std::size_t>> bracketed(std::string_view rest, char open,
+                                                             char close) {
+  const std::size_t begin = rest.find_first_not_of(' ');
+  if (begin == std::string_view::npos || rest[begin] != open) return std::nullopt;
+  const std::size_t end = rest.find(close, begin);
+  if (end == std::string_view::npos) return std::nullopt;
+  return std::pair(std::string(trimmed(rest.substr(begin + 1, end - begin - 1))), end + 1);
+}
+
+/// ProblemSize[i], max(NAME), min(NAME) and what is fixed, replaced; empty: not understood.
+std::string replaced(const std::string& text, const Draft& draft) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at;
+    while (end < text.size() && is_word(text[end])) ++end;
+    const std::string word = text.substr(at, end - at);
+    const std::string_view rest = std::string_view(text).substr(end);
+    const auto index = bracketed(rest, '[', ']');
+    const auto call = bracketed(rest, '(', ')');
+    if (word == "ProblemSize" && index) {
+      const Json axis = Json::parse(index->first, nullptr, false);
+      if (!axis.is_number_unsigned() || axis >= draft.problem_sizes.size()) return {};
+      result += draft.problem_sizes[axis.get<std::size_t>()];
+      end += index->second;
+    } else if ((word == "max" || word == "min") && call && is_identifier(call->first)) {
+      const std::string value = extreme(word, call->first, draft);
+      if (value.empty()) return {};
+      result += value;
+      end += call->second;
+    } else if (const auto fixed = draft.fixed.find(word); fixed != draft.fixed.end()) {
+      result += fixed->second;
+    } else {
+      result += word;
+    }
+    if (end < text.size()) result += is_word(text[end]) ? "" : std::string(1, text[end]);
+    at = end < text.size() && is_word(text[end]) ? end : end + 1;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string understood(const std::string& text, const Draft& draft, bool with_macros) {
+  if (text.empty()) return {};
+  const std::string expression = replaced(text, draft);
+  std::set<std::string> known;
+  for (const auto& [name, unused] : draft.variables) known.insert(name);
+  for (const DraftParameter& parameter : draft.parameters) {
+    if (with_macros) known.insert(parameter.macro);
+  }
+  try {
+    const Expression read(expression);
+    for (const std::string& name : read.variables()) {
+      if (!known.contains(name)) return {};
+    }
+  } catch (const InputError&) {
+    return {};
+  }
+  return expression;
+}
+
+void draft_shape(const T1File& t1, const PtxFacts& facts, const SourceMacros& macros,
+                 Draft& draft) {
+  const auto variable = [&](std::size_t axis, const std::string& value) {
+    draft.variables.emplace_back(variable_name_for(axis, macros, draft), value);
+    return draft.variables.back().first;
+  };
+  for (std::size_t axis = 0; axis < t1.problem_size.size(); ++axis) {
+    const std::string& size = t1.problem_size[axis];
+    const bool is_variable = is_number(size) && (axis == 0 || size != "1");
+    draft.problem_sizes.push_back(is_variable ? variable(axis, size) : size);
+  }
+  if (!t1.problem_size.empty() || !t1.global_size[0].empty()) return;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(facts.grid_dimensions); ++axis) {
+    (void)variable(axis, todo(std::string("size of the problem in ") + kAxes[axis]));
+  }
+}
+
+void draft_launch(const T1File& t1, const PtxFacts& facts, const SourceMacros& macros,
+                  Draft& draft) {
+  Launch(t1, facts, macros, draft).run();
+}
+
+}  // namespace evo

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/compile/compiler.hpp"
+#include "engine/intake/declarations.hpp"
+#include "engine/intake/draft.hpp"
+#include "engine/intake/t1_file.hpp"
+#include "engine/intake/trial.hpp"
+
+namespace evo {
+
+/// What somebody says of a CUDA file.
+struct IntakeRequest {
+  std::filesystem::path kernel;
+  std::string entry;         ///< empty: that of the T1 file, else the only kernel
+  std::filesystem::path t1;  ///< empty: none
+  std::vector<std::pair<std::string, std::string>> parameters;  ///< NAME, its values as written
+  std::vector<std::string> constraints;
+  std::string name;  ///< of the problem; empty: that of the file
+  std::string arch = "sm_89";
+};
+
+/// What was found, and what is to be written.
+struct Intake {
+  Draft draft;
+  std::vector<DraftFile> files;  ///< made here; beside them the kernel itself
+  /// The kernel and the headers of its own folder: where they are, and where they go, in pairs.
+  std::vector<std::pair<std::filesystem::path, std::string>> copies;
+  std::vector<std::string> outside;  ///< includes left to the compiler
+  SourceMacros macros;
+  PtxFacts facts;
+};
+
+/// Looks at a CUDA file and drafts the files that evo-tune needs for it:
+///   1. what the source declares, which macros it depends on, what it includes;
+///   2. the parameters of the space, from the T1 file and the request;
+///   3. compiles it with their defaults, and with each value that the preprocessor compares;
+///   4. what the code does with each argument says its direction;
+///   5. the launch, from the T1 file or the macros block_size_x, block_size_y, block_size_z.
+/// What is not known is a "TODO". Throws InputError where nothing can be drafted.
+[[nodiscard]] Intake take_in(const IntakeRequest& request, Compiler& compiler);
+
+// The steps, see the files of their names ---------------------------------------------------------
+
+/// Fills the draft's parameters, what is fixed, constraints and compiler options.
+/// `launch`: all expressions of the launch, which may name macros too.
+void draft_space(const IntakeRequest& request, const T1File& t1, const KernelSource& source,
+                 const std::string& launch, Draft& draft);
+
+/// The configuration that the space's parameters have by default, and others that differ in one
+/// value that the preprocessor compares.
+struct Configurations {
+  MacroTexts defaults;
+  std::vector<MacroTexts> variants;
+};
+/// Moves the defaults to the nearest valid configuration, and says so.
+[[nodiscard]] Configurations settle_defaults(const SourceMacros& macros, Draft& draft);
+
+/// Fills the draft's arguments.
+void draft_arguments(const T1File& t1, const KernelSource& source, const Trial& trial,
+                     Draft& draft);
+
+/// Fills the draft's shape variables: before the arguments, whose extents name them.
+void draft_shape(const T1File& t1, const PtxFacts& facts, const SourceMacros& macros, Draft& draft);
+/// Fills grid, block and shared memory.
+void draft_launch(const T1File& t1, const PtxFacts& facts, const SourceMacros& macros,
+                  Draft& draft);
+
+/// Keeps of what is fixed only what a constraint names.
+void drop_idle_fixed(Draft& draft);
+
+/// `text`, an expression of a T1 file, with what is fixed and `ProblemSize[i]`, `max(NAME)` and
+/// `min(NAME)` of parameters in their place. Empty when it is no expression or names anything else
+/// than shape variables and, with `with_macros`, parameters.
+[[nodiscard]] std::string understood(const std::string& text, const Draft& draft, bool with_macros);
+
+}  // namespace evo

@@ -1,0 +1,320 @@
+#include "engine/intake/ptx_facts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bitset>
+#include <initializer_list>
+#include <map>
+#include <set>
+
+#include "engine/compile/ptx_constants.hpp"
+#include "engine/core/error.hpp"
+#include "engine/device/virtual/ptx_parser.hpp"
+
+namespace evo {
+namespace {
+
+using ptx::Function;
+using ptx::Instruction;
+using ptx::Operand;
+using ptx::Space;
+
+constexpr std::size_t kMostParameters = 1024;
+/// Parameters whose value may be in something.
+using Origins = std::bitset<kMostParameters>;
+
+bool has_part(const Instruction& instruction, std::string_view part) {
+  return std::find(instruction.parts.begin(), instruction.parts.end(), part) !=
+         instruction.parts.end();
+}
+
+bool has_any(const Instruction& instruction, std::initializer_list<std::string_view> parts) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](std::string_view part) { return has_part(instruction, part); });
+}
+
+bool is_shared_or_local(const Instruction& instruction) {
+  return std::any_of(instruction.parts.begin(), instruction.parts.end(), [](const auto& part) {
+    return part.starts_with("shared") || part == "local" || part.starts_with("param") ||
+           part == "const";
+  });
+}
+
+void for_each_register(const Operand& operand, const auto& visit) {
+  if (operand.kind == Operand::Kind::kRegister) visit(operand.reg);
+  for (const Operand& element : operand.elements) for_each_register(element, visit);
+}
+
+void for_each_symbol(const Operand& operand, const auto& visit) {
+  if (operand.kind == Operand::Kind::kSymbol) visit(operand);
+  for (const Operand& element : operand.elements) for_each_symbol(element, visit);
+}
+
+int dimension_of(const std::string& name, std::initializer_list<std::string_view> registers) {
+  for (const std::string_view base : registers) {
+    if (name.size() == base.size() + 2 && name.starts_with(base)) return name.back() - 'x' + 1;
+  }
+  return 0;
+}
+
+class Reader {
+ public:
+  Reader(const ptx::Module& module, const std::string& symbol) : module_(module) {
+    const auto entry = module.functions.find(symbol);
+    if (entry == module.functions.end() || !entry->second.is_entry) {
+      throw InputError("the compiled code has no kernel '" + symbol + "'");
+    }
+    entry_ = &entry->second;
+    reach(*entry_);
+  }
+
+  PtxFacts read() {
+    for (const int parameter : entry_->parameters) {
+      facts_.parameters.push_back(
+          {entry_->variables.at(static_cast<std::size_t>(parameter)).bytes});
+    }
+    if (facts_.parameters.size() > kMostParameters) throw InputError("more than 1024 parameters");
+    for (has_changed_ = true; has_changed_;) {
+      has_changed_ = false;
+      for (const Function* function : reached_) follow(*function);
+    }
+    for (const Function* function : reached_) judge(*function);
+    return std::move(facts_);
+  }
+
+ private:
+  /// All functions that may be called, and the module's variables that are named.
+  void reach(const Function& function) {
+    if (std::find(reached_.begin(), reached_.end(), &function) != reached_.end()) return;
+    reached_.push_back(&function);
+    for (const Instruction& instruction : function.body) {
+      for (const Operand& operand : instruction.operands) {
+        for_each_symbol(operand, [&](const Operand& symbol) {
+          const auto called = module_.functions.find(symbol.name);
+          if (called != module_.functions.end()) reach(called->second);
+        });
+      }
+    }
+  }
+
+  /// The number of the kernel's parameter that `operand` names, or -1.
+  [[nodiscard]] int parameter_of(const Function& function, const Operand& operand) const {
+    int found = -1;
+    for_each_symbol(operand, [&](const Operand& symbol) {
+      if (&function != entry_) return;
+      const auto at =
+          std::find(entry_->parameters.begin(), entry_->parameters.end(), symbol.variable);
+      if (symbol.variable >= 0 && at != entry_->parameters.end()) {
+        found = static_cast<int>(at - entry_->parameters.begin());
+      }
+    });
+    return found;
+  }
+
+  [[nodiscard]] Origins origins(const Function& function, const Operand& operand) {
+    Origins all;
+    for_each_register(operand, [&](int reg) { all |= registers_[{&function, reg}]; });
+    if (const int parameter = parameter_of(function, operand); parameter >= 0) {
+      all.set(static_cast<std::size_t>(parameter));
+    }
+    return all;
+  }
+
+  void grow(Origins& target, const Origins& by) {
+    if ((by & ~target).none()) return;
+    target |= by;
+    has_changed_ = true;
+  }
+
+  void follow(const Function& function) {
+    for (const Instruction& instruction : function.body) {
+      if (instruction.operands.empty()) continue;
+      const std::string& name = instruction.parts[0];
+      if (name == "st" || name == "call") {
+        // Into memory that only this kernel sees, or into a call.
+        for (std::size_t i = name == "st" ? 1 : 0; i < instruction.operands.size(); ++i) {
+          if (!has_part(instruction, "global")) {
+            grow(escaped_, origins(function, instruction.operands[i]));
+          }
+        }
+        continue;
+      }
+      if (instruction.operands[0].kind == Operand::Kind::kAddress) continue;
+      const Origins sources = sources_of(function, instruction);
+      for_each_register(instruction.operands[0], [&](int reg) {
+        grow(registers_[{&function, reg}], sources);
+      });
+    }
+  }
+
+  /// What may be in the result; what comes out of global memory is no parameter.
+  Origins sources_of(const Function& function, const Instruction& instruction) {
+    const std::string& name = instruction.parts[0];
+    Origins sources;
+    if (name == "ld" || name == "ldu") {
+      const int parameter = parameter_of(function, instruction.operands[1]);
+      if (parameter >= 0) return sources.set(static_cast<std::size_t>(parameter));
+      return has_part(instruction, "global") ? Origins() : escaped_;
+    }
+    if (name == "atom" || name == "wmma" || name == "ldmatrix" || name == "tex") return {};
+    for (std::size_t i = 1; i < instruction.operands.size(); ++i) {
+      sources |= origins(function, instruction.operands[i]);
+    }
+    return sources;
+  }
+
+  void judge(const Function& function) {
+    for (const Instruction& instruction : function.body) {
+      for (const Operand& operand : instruction.operands) {
+        for_each_symbol(operand, [&](const Operand& symbol) { name(symbol, instruction); });
+        const int parameter = parameter_of(function, operand);
+        if (parameter >= 0) use(parameter).is_used = true;
+      }
+      if (instruction.parts[0] == "cvta" && has_part(instruction, "global") &&
+          instruction.operands.size() > 1) {
+        each(origins(function, instruction.operands[1]),
+             [](ParameterUse& parameter) { parameter.is_address = true; });
+      }
+      judge_access(function, instruction);
+    }
+  }
+
+  ParameterUse& use(int parameter) {
+    return facts_.parameters[static_cast<std::size_t>(parameter)];
+  }
+  void each(const Origins& origins, const auto& change) {
+    for (std::size_t i = 0; i < facts_.parameters.size(); ++i) {
+      if (origins.test(i)) change(facts_.parameters[i]);
+    }
+  }
+  void load(const Origins& origins) {
+    each(origins, [](ParameterUse& parameter) { parameter.is_loaded = true; });
+  }
+  void store(const Origins& origins) {
+    each(origins, [](ParameterUse& parameter) { parameter.is_stored = true; });
+  }
+
+  void depends(const Instruction& instruction, const std::string& why) {
+    if (facts_.dependence.empty()) facts_.dependence = instruction.opcode + ": " + why;
+  }
+
+  void judge_access(const Function& function, const Instruction& instruction) {
+    const std::string& name = instruction.parts[0];
+    const auto addressed = [&](std::size_t i) {
+      return i < instruction.operands.size() ? origins(function, instruction.operands[i])
+                                             : Origins();
+    };
+    const bool is_own = is_shared_or_local(instruction);
+    if (name == "cp" && instruction.parts.size() > 1) {
+      judge_copy(instruction, addressed);
+    } else if (name == "atom" || name == "red") {
+      if (is_own) return;
+      const Origins target = addressed(name == "atom" ? 1 : 0);
+      load(target);
+      store(target);
+      depends(instruction, "an atomic operation on global memory");
+    } else if (name == "ld" || name == "ldu" || (name == "wmma" && has_part(instruction, "load"))) {
+      if (is_own) return;
+      load(addressed(1));
+      if (has_any(instruction, {"volatile", "acquire", "relaxed"})) {
+        depends(instruction, "reads what other CTAs may be writing");
+      }
+    } else if (name == "st" || (name == "wmma" && has_part(instruction, "store"))) {
+      if (is_own) return;
+      store(addressed(0));
+      if (has_any(instruction, {"volatile", "release", "relaxed"})) {
+        depends(instruction, "writes what other CTAs may be reading");
+      }
+    } else if (name == "tex" || name == "suld" || name == "sust") {
+      depends(instruction, "textures and surfaces are not followed");
+    } else if (name == "membar" || name == "fence") {
+      if (has_any(instruction, {"gl", "gpu", "sys"})) depends(instruction, "a fence of the grid");
+    } else if (name == "mapa" || has_part(instruction, "cluster")) {
+      depends(instruction, "CTAs of a cluster work together");
+    }
+  }
+
+  /// cp.async reads; bulk copies and reductions go either way, the target first.
+  void judge_copy(const Instruction& instruction, const auto& addressed) {
+    if (has_part(instruction, "reduce")) {
+      load(addressed(0));
+      store(addressed(0));
+      depends(instruction, "a reduction into global memory");
+    } else if (has_part(instruction, "bulk")) {
+      const auto target = std::find_if(
+          instruction.parts.begin(), instruction.parts.end(),
+          [](const auto& part) { return part == "global" || part.starts_with("shared"); });
+      if (target != instruction.parts.end() && *target == "global") {
+        store(addressed(0));
+      } else {
+        load(addressed(1));
+      }
+    } else {
+      load(addressed(1));
+    }
+  }
+
+  /// Special registers and variables of the module.
+  void name(const Operand& symbol, const Instruction& instruction) {
+    const auto widen = [](int& dimensions, int used) { dimensions = std::max(dimensions, used); };
+    widen(facts_.block_dimensions, dimension_of(symbol.name, {"%tid", "%ntid"}));
+    widen(facts_.grid_dimensions, dimension_of(symbol.name, {"%ctaid", "%nctaid"}));
+    const auto variable =
+        std::find_if(module_.variables.begin(), module_.variables.end(),
+                     [&](const ptx::Variable& candidate) { return candidate.name == symbol.name; });
+    if (variable == module_.variables.end() || symbol.variable >= 0) return;
+    if (variable->space == Space::kShared && variable->is_extern) facts_.has_dynamic_shared = true;
+    if (variable->space == Space::kGlobal && variable->initial.empty()) {
+      depends(instruction, "the variable " + variable_name(variable->name) +
+                               " belongs to the module and not to a CTA");
+    }
+    if (variable->space != Space::kConst || !named_.insert(variable->name).second) return;
+    facts_.constants.push_back(
+        {variable_name(variable->name), variable->bytes, !variable->initial.empty()});
+  }
+
+  const ptx::Module& module_;
+  const Function* entry_ = nullptr;
+  std::vector<const Function*> reached_;
+  std::map<std::pair<const Function*, int>, Origins> registers_;
+  Origins escaped_;  ///< may be in memory that only this kernel sees
+  bool has_changed_ = false;
+  std::set<std::string> named_;
+  PtxFacts facts_;
+};
+
+}  // namespace
+
+PtxFacts ptx_facts(std::string_view ptx, const std::string& symbol) {
+  try {
+    return Reader(ptx::parse_ptx(ptx), symbol).read();
+  } catch (const ptx::PtxError& error) {
+    throw InputError(std::string("the compiled code cannot be read: ") + error.what());
+  } catch (const std::out_of_range&) {
+    throw InputError("the compiled code cannot be read: an instruction lacks an operand");
+  }
+}
+
+PtxFacts joined(PtxFacts facts, const PtxFacts& other) {
+  for (std::size_t i = 0; i < std::min(facts.parameters.size(), other.parameters.size()); ++i) {
+    ParameterUse& one = facts.parameters[i];
+    const ParameterUse& two = other.parameters[i];
+    one.is_used |= two.is_used;
+    one.is_address |= two.is_address;
+    one.is_loaded |= two.is_loaded;
+    one.is_stored |= two.is_stored;
+  }
+  for (const ConstantUse& constant : other.constants) {
+    const bool is_known =
+        std::any_of(facts.constants.begin(), facts.constants.end(),
+                    [&](const ConstantUse& known) { return known.name == constant.name; });
+    if (!is_known) facts.constants.push_back(constant);
+  }
+  facts.block_dimensions = std::max(facts.block_dimensions, other.block_dimensions);
+  facts.grid_dimensions = std::max(facts.grid_dimensions, other.grid_dimensions);
+  facts.has_dynamic_shared |= other.has_dynamic_shared;
+  if (facts.dependence.empty()) facts.dependence = other.dependence;
+  return facts;
+}
+
+}  // namespace evo

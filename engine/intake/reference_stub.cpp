@@ -1,0 +1,83 @@
+#include "engine/intake/reference_stub.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+
+namespace evo {
+namespace {
+
+using Kind = DraftArgument::Kind;
+
+/// A name that nothing else in the program has.
+std::string python_name(const std::string& name) {
+  constexpr auto kTaken = std::to_array<std::string_view>(
+      {"False",  "None",     "Path",  "True",     "and",  "as",     "assert", "async",  "await",
+       "break",  "case",     "class", "continue", "def",  "del",    "elif",   "else",   "except",
+       "for",    "folder",   "from",  "global",   "if",   "import", "in",     "is",     "json",
+       "lambda", "nonlocal", "not",   "np",       "or",   "pass",   "raise",  "return", "sys",
+       "try",    "while",    "with",  "yield",    "dtype"});
+  const std::string plain = name.substr(name.rfind(':') + 1);
+  const bool taken = std::find(kTaken.begin(), kTaken.end(), plain) != kTaken.end();
+  return taken ? plain + "_" : plain;
+}
+
+std::string numpy_type(const std::string& dtype) {
+  static const std::map<std::string, std::string> types = {
+      {"f16", "float16"}, {"f32", "float32"},  {"f64", "float64"},  {"i8", "int8"},
+      {"u8", "uint8"},    {"i32", "int32"},    {"u32", "uint32"},   {"i64", "int64"},
+      {"u64", "uint64"},  {"bf16", "float32"}, {"e4m3", "float32"}, {"e5m2", "float32"}};
+  const auto found = types.find(dtype);
+  return found == types.end() ? "float32" : found->second;
+}
+
+std::string elements(const DraftArgument& argument) {
+  return is_todo(argument.extent) ? "" : ", " + argument.extent + " elements";
+}
+
+std::string output_name(const DraftArgument& argument) {
+  return python_name(argument.name) + (argument.kind == Kind::kInOut ? "_expected" : "");
+}
+
+}  // namespace
+
+std::string reference_stub(const Draft& draft) {
+  std::string text =
+      "\"\"\"What " + draft.entry +
+      " is expected to write.\n\n"
+      "Is started in its own folder with one argument, another folder. There lie case.json (shape, "
+      "seed,\nvariables, scalars, outputs) and every input as NAME.npy; every output is written "
+      "there as "
+      "NAME.npy.\nAll arrays are flat.\n\"\"\"\n\n"
+      "import json\nimport sys\nfrom pathlib import Path\n\nimport numpy as np\n\n"
+      "folder = Path(sys.argv[1])\ncase = json.loads((folder / \"case.json\").read_text())\n";
+  for (const auto& [name, unused] : draft.variables) {
+    text += python_name(name) + " = case[\"variables\"][\"" + name + "\"]\n";
+  }
+  for (const DraftArgument& argument : draft.arguments) {
+    const std::string name = python_name(argument.name);
+    if (argument.kind == Kind::kScalar) {
+      text += name + " = case[\"scalars\"][\"" + argument.name + "\"]\n";
+    } else if (argument.is_read()) {
+      const std::string file = argument.name.substr(argument.name.rfind(':') + 1);
+      text += name + " = np.load(folder / \"" + file + ".npy\")  # " + numpy_type(argument.dtype) +
+              elements(argument) + "\n";
+    }
+  }
+  text += "\n";
+  std::string saved;
+  for (const DraftArgument& argument : draft.arguments) {
+    if (!argument.is_written()) continue;
+    const std::string name = output_name(argument);
+    text += name + " = None  # TODO: " + name + " = ..., " + numpy_type(argument.dtype) +
+            elements(argument) + "\n";
+    saved += "if " + name + " is None:\n    raise NotImplementedError(\"reference.py: " + name +
+             " is not computed yet\")\nnp.save(folder / \"" + argument.name +
+             ".npy\", np.asarray(" + name + ", dtype=np." + numpy_type(argument.dtype) +
+             ").reshape(-1))\n";
+  }
+  return text + "\n" + saved;
+}
+
+}  // namespace evo

@@ -1,0 +1,164 @@
+#include "engine/intake/source_macros.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "engine/compile/directives.hpp"
+#include "engine/core/names.hpp"
+#include "engine/intake/declarations.hpp"
+
+namespace evo {
+namespace {
+
+using Names = std::set<std::string>;
+
+struct Definition {
+  std::string name;
+  std::string replacement;
+  Names parameters = {};  ///< of a macro like a function
+};
+
+Definition definition_of(const std::string& argument) {
+  const auto end = std::find_if_not(argument.begin(), argument.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_';
+  });
+  Definition found{{argument.begin(), end}, {end, argument.end()}};
+  if (found.replacement.starts_with("(")) {
+    const std::size_t close = std::min(found.replacement.find(')'), found.replacement.size() - 1);
+    for (const std::string& word : cpp_words(found.replacement.substr(0, close))) {
+      if (is_identifier(word)) found.parameters.insert(word);
+    }
+    found.replacement.erase(0, close + 1);
+  }
+  const std::size_t begin = found.replacement.find_first_not_of(" \t");
+  found.replacement.erase(0, std::min(begin, found.replacement.size()));
+  return found;
+}
+
+/// What a condition may name besides macros.
+bool is_macro_name(const std::string& word) {
+  constexpr std::array<std::string_view, 4> kNone = {"defined", "true", "false", "__has_include"};
+  return is_identifier(word) && word.find("__") == std::string::npos &&
+         std::find(kNone.begin(), kNone.end(), word) == kNone.end();
+}
+
+class Collector {
+ public:
+  void read(const std::string& file, const std::string& text) {
+    const std::vector<Directive> directives = directives_of(text);
+    for (std::size_t i = 0; i < directives.size(); ++i) {
+      const Directive& directive = directives[i];
+      const std::string& name = directive.name;
+      if (name == "define") {
+        define(directive.argument);
+      } else if (name == "if" || name == "elif") {
+        take_condition(file, directive);
+      } else if (name == "ifdef" || name == "elifdef" || name == "elifndef") {
+        ask(file, directive.line, definition_of(directive.argument).name);
+      } else if (name == "ifndef" && i + 1 < directives.size() &&
+                 directives[i + 1].name == "define" && take_default(file, directives, i)) {
+        ++i;
+      } else if (name == "ifndef") {
+        ask(file, directive.line, definition_of(directive.argument).name);
+      }
+    }
+  }
+
+  SourceMacros finish() {
+    follow_replacements();
+    for (const auto& [name, unused] : replacements_) {
+      if (!found_.open.contains(name) || found_.open[name].default_value.empty()) {
+        found_.defined.insert(name);
+        found_.open.erase(name);
+      }
+    }
+    for (const std::string& guard : guards_) found_.open.erase(guard);
+    return std::move(found_);
+  }
+
+ private:
+  void define(const std::string& argument) {
+    const Definition definition = definition_of(argument);
+    Names& words = replacements_[definition.name];
+    for (const std::string& word : cpp_words(definition.replacement)) {
+      if (is_macro_name(word) && !definition.parameters.contains(word)) words.insert(word);
+    }
+  }
+
+  SourceMacro& seen(const std::string& file, std::size_t line, const std::string& name) {
+    const auto [found, is_new] = found_.open.try_emplace(name);
+    if (is_new) {
+      found->second.file = file;
+      found->second.line = line;
+    }
+    return found->second;
+  }
+
+  void ask(const std::string& file, std::size_t line, const std::string& name) {
+    if (is_macro_name(name)) seen(file, line, name).is_asked_for = true;
+  }
+
+  /// `#ifndef X` and `#define X` upon each other: a default, or an include guard.
+  bool take_default(const std::string& file, const std::vector<Directive>& directives,
+                    std::size_t i) {
+    const Definition definition = definition_of(directives[i + 1].argument);
+    if (definition.name != definition_of(directives[i].argument).name) return false;
+    if (definition.replacement.empty()) {
+      guards_.insert(definition.name);
+      return true;
+    }
+    if (!is_macro_name(definition.name)) return true;
+    SourceMacro& macro = seen(file, directives[i].line, definition.name);
+    macro.default_value = definition.replacement;
+    macro.is_asked_for = true;
+    define(directives[i + 1].argument);
+    return true;
+  }
+
+  void take_condition(const std::string& file, const Directive& directive) {
+    const std::vector<std::string> words = cpp_words(directive.argument);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if (!is_macro_name(words[i])) continue;
+      const bool asked = (i > 0 && words[i - 1] == "defined") ||
+                         (i > 1 && words[i - 1] == "(" && words[i - 2] == "defined");
+      SourceMacro& macro = seen(file, directive.line, words[i]);
+      (asked ? macro.is_asked_for : macro.is_compared) = true;
+    }
+  }
+
+  /// What a compared macro of the source is made of is compared as well.
+  void follow_replacements() {
+    std::vector<std::string> open;
+    for (const auto& [name, macro] : found_.open) {
+      if (macro.is_compared) open.push_back(name);
+    }
+    Names done;
+    while (!open.empty()) {
+      const std::string name = open.back();
+      open.pop_back();
+      const auto replaced = replacements_.find(name);
+      if (!done.insert(name).second || replaced == replacements_.end()) continue;
+      const SourceMacro by = found_.open[name];
+      for (const std::string& word : replaced->second) {
+        seen(by.file, by.line, word).is_compared = true;
+        open.push_back(word);
+      }
+    }
+  }
+
+  SourceMacros found_;
+  std::map<std::string, Names> replacements_;  ///< #define NAME → the words in its place
+  Names guards_;
+};
+
+}  // namespace
+
+SourceMacros macros_of(const KernelSource& source) {
+  Collector collector;
+  for (const auto& [name, text] : source.headers) collector.read(name, text);
+  collector.read(source.name, source.text);
+  return collector.finish();
+}
+
+}  // namespace evo

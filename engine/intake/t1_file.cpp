@@ -1,0 +1,203 @@
+#include "engine/intake/t1_file.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "engine/core/error.hpp"
+#include "engine/intake/python_list.hpp"
+
+namespace evo {
+namespace {
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+/// The value under a key in any case; null when there is none.
+const Json& find(const Json& object, std::initializer_list<std::string_view> keys) {
+  static const Json nothing;
+  if (!object.is_object()) return nothing;
+  for (const auto& [name, value] : object.items()) {
+    for (const std::string_view key : keys) {
+      if (lower(name) == lower(std::string(key))) return value;
+    }
+  }
+  return nothing;
+}
+
+/// A text or a number as an expression; empty for anything else.
+std::string text_of(const Json& value) {
+  if (value.is_string()) return std::string(trimmed(value.get_ref<const std::string&>()));
+  if (value.is_number() || value.is_boolean()) return value.dump();
+  return {};
+}
+
+std::string string_in(const Json& object, std::string_view key) {
+  const Json& value = find(object, {key});
+  return value.is_string() ? value.get<std::string>() : "";
+}
+
+class Reader {
+ public:
+  explicit Reader(const std::filesystem::path& file) : file_(file.string()) {
+    json_ = read_json_file(file);
+  }
+
+  T1File read() {
+    const Json& space = section({"ConfigurationSpace"});
+    const Json& kernel = section({"KernelSpecification"});
+    read_language(kernel);
+    read_kernel_name(kernel);
+    for (const Json& entry : list(find(space, {"TuningParameters"}))) read_parameter(entry);
+    for (const Json& entry : list(find(space, {"Conditions"}))) {
+      const std::string text = entry.is_string() ? text_of(entry) : string_in(entry, "Expression");
+      if (!text.empty()) found_.conditions.push_back(text);
+    }
+    for (const Json& entry : list(find(kernel, {"CompilerOptions"}))) {
+      found_.compiler_options.push_back(text_of(entry));
+    }
+    read_launch(kernel);
+    for (const Json& entry : list(find(kernel, {"Arguments"}))) read_argument(entry);
+    return std::move(found_);
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const { throw InputError(file_ + ": " + what); }
+
+  const Json& section(std::initializer_list<std::string_view> keys) const {
+    const Json& found = find(json_, keys);
+    if (!found.is_object()) {
+      fail(std::string(*keys.begin()) + ": missing; a T1 file has an object under this key");
+    }
+    return found;
+  }
+
+  /// The entries of an array; none of anything else.
+  static const Json& list(const Json& value) {
+    static const Json nothing = Json::array();
+    return value.is_array() ? value : nothing;
+  }
+
+  void leave_out(const std::string& what) { found_.left_out.push_back(file_ + ": " + what); }
+
+  void read_language(const Json& kernel) {
+    const std::string language = string_in(kernel, "Language");
+    if (language.empty() || lower(language) == "cuda") return;
+    fail("KernelSpecification.Language: \"" + language + "\": allowed is \"CUDA\"");
+  }
+
+  void read_kernel_name(const Json& kernel) {
+    found_.kernel = string_in(kernel, "KernelName");
+    std::string types;
+    for (const Json& type : list(find(kernel, {"KernelTypeNames"}))) {
+      types += (types.empty() ? "" : ", ") + text_of(type);
+    }
+    if (!types.empty()) found_.kernel += "<" + types + ">";
+  }
+
+  void read_parameter(const Json& entry) {
+    T1Parameter parameter;
+    parameter.name = string_in(entry, "Name");
+    const std::string where = "TuningParameters: " + parameter.name + ": ";
+    if (parameter.name.empty()) fail("TuningParameters: an entry has no Name");
+    const Json& values = find(entry, {"Values"});
+    try {
+      if (values.is_array()) {
+        parameter.values.assign(values.begin(), values.end());
+      } else {
+        parameter.values = python_list(text_of(values));
+      }
+    } catch (const InputError& error) {
+      leave_out(where + "Values: " + error.what());
+      return;
+    }
+    const bool is_text = std::any_of(parameter.values.begin(), parameter.values.end(),
+                                     [](const Json& value) { return value.is_string(); });
+    if (is_text || parameter.values.empty()) {
+      leave_out(where + (is_text ? "its values are texts, which a macro of a space cannot be"
+                                 : "it has no values"));
+      return;
+    }
+    const Json& given = find(entry, {"Default"});
+    const Json& fallback = given.is_array() && !given.empty() ? given[0] : given;
+    if (!fallback.is_null()) parameter.default_value = fallback;
+    if (lower(string_in(entry, "Type")) == "float") make_real(parameter);
+    found_.parameters.push_back(std::move(parameter));
+  }
+
+  /// 1 and 1.0 are not the same in C.
+  static void make_real(T1Parameter& parameter) {
+    for (Json& value : parameter.values) {
+      if (value.is_number()) value = value.get<double>();
+    }
+    if (parameter.default_value && parameter.default_value->is_number()) {
+      parameter.default_value = parameter.default_value->get<double>();
+    }
+  }
+
+  void read_launch(const Json& kernel) {
+    const Json& size = find(kernel, {"ProblemSize"});
+    if (size.is_array()) {
+      for (const Json& entry : size) found_.problem_size.push_back(text_of(entry));
+    } else if (!text_of(size).empty()) {
+      found_.problem_size.push_back(text_of(size));
+    }
+    if (found_.problem_size.size() > 3) fail("ProblemSize: allowed are at most 3 dimensions");
+    constexpr std::array<std::string_view, 3> kDivisors = {"GridDivX", "GridDivY", "GridDivZ"};
+    for (std::size_t d = 0; d < kDivisors.size(); ++d) {
+      const Json& divisors = find(kernel, {kDivisors[d]});
+      if (divisors.is_null()) continue;
+      std::vector<std::string>& by = found_.grid_divisors[d].emplace();
+      for (const Json& entry : list(divisors)) by.push_back(text_of(entry));
+      if (!text_of(divisors).empty()) by.push_back(text_of(divisors));
+    }
+    read_sizes(find(kernel, {"GlobalSize", "GridSize"}), found_.global_size);
+    read_sizes(find(kernel, {"LocalSize", "BlockSize"}), found_.local_size);
+    const std::string type = lower(string_in(kernel, "GlobalSizeType"));
+    found_.global_counts_threads = type == "opencl";
+    if (!type.empty() && type != "opencl" && type != "cuda") {
+      leave_out("GlobalSizeType: \"" + type + "\": known are \"CUDA\" and \"OpenCL\"");
+    }
+    found_.shared_bytes = text_of(find(kernel, {"SharedMemory"}));
+  }
+
+  static void read_sizes(const Json& value, std::array<std::string, 3>& sizes) {
+    constexpr std::array<std::string_view, 3> kNames = {"X", "Y", "Z"};
+    for (std::size_t d = 0; d < sizes.size(); ++d) {
+      sizes[d] = value.is_array() ? (d < value.size() ? text_of(value[d]) : "")
+                                  : text_of(find(value, {kNames[d]}));
+    }
+    if (!value.is_object() && !value.is_array()) sizes[0] = text_of(value);
+  }
+
+  void read_argument(const Json& entry) {
+    T1Argument argument;
+    argument.name = string_in(entry, "Name");
+    argument.type = lower(string_in(entry, "Type"));
+    const std::string memory = lower(string_in(entry, "MemoryType"));
+    argument.is_scalar = memory == "scalar";
+    argument.is_constant = memory == "symbol" || lower(string_in(entry, "MemType")) == "constant";
+    if (memory == "local") {
+      leave_out("Arguments: " + argument.name + ": MemoryType Local is OpenCL's");
+      return;
+    }
+    argument.fill = string_in(entry, "FillType");
+    const Json& value = find(entry, {"FillValue"});
+    if (value.is_number()) argument.fill_value = value.get<double>();
+    argument.data_source = text_of(find(entry, {"DataSource"}));
+    argument.size = text_of(find(entry, {"Size"}));
+    found_.arguments.push_back(std::move(argument));
+  }
+
+  std::string file_;
+  Json json_;
+  T1File found_;
+};
+
+}  // namespace
+
+T1File read_t1_file(const std::filesystem::path& file) { return Reader(file).read(); }
+
+}  // namespace evo

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/core/json_reader.hpp"
+
+namespace evo {
+
+/// A tuning parameter of a T1 file.
+struct T1Parameter {
+  std::string name;
+  std::vector<Json> values;
+  std::optional<Json> default_value = {};
+};
+
+/// An argument of the kernel, or a `__constant__` variable.
+struct T1Argument {
+  std::string name;
+  std::string type;  ///< "float", "int32", "float4"
+  bool is_scalar = false;
+  bool is_constant = false;
+  std::string fill;  ///< "Constant", "Random" …; empty: it does not say
+  std::optional<double> fill_value = {};
+  std::string data_source;  ///< of other fills
+  std::string size;         ///< an expression; empty: it does not say
+};
+
+/// A tuning problem as the auto-tuning community exchanges it (the T1 format of Kernel Tuner, KTT
+/// and BAT), as far as a kernel's files can be made of it. Expressions are Python's.
+struct T1File {
+  std::string kernel;  ///< with its template arguments
+  std::vector<T1Parameter> parameters;
+  std::vector<std::string> conditions;
+  std::vector<std::string> compiler_options;
+  std::vector<std::string> problem_size;  ///< x first; empty: it does not say
+  /// What divides the problem size in each dimension, an empty list: nothing; none: not said.
+  std::array<std::optional<std::vector<std::string>>, 3> grid_divisors = {};
+  std::array<std::string, 3> global_size = {};  ///< empty: it does not say
+  std::array<std::string, 3> local_size = {};
+  bool global_counts_threads = false;  ///< GlobalSizeType OpenCL
+  std::string shared_bytes;
+  std::vector<T1Argument> arguments;
+  std::vector<std::string> left_out;  ///< what is in the file and cannot be used, and why
+};
+
+/// Reads a T1 file in any of its spellings: keys in any case, values as lists or as Python's text.
+/// Throws InputError naming file and key for what is no T1 file.
+[[nodiscard]] T1File read_t1_file(const std::filesystem::path& file);
+
+}  // namespace evo

@@ -1,0 +1,103 @@
+#include "engine/intake/trial.hpp"
+
+#include <array>
+#include <set>
+
+#include "engine/compile/entry_symbol.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/names.hpp"
+
+namespace evo {
+namespace {
+
+constexpr int kMostRounds = 50;  ///< of finding undefined names, a few dozens at a time
+
+CompileOutcome compile(Compiler& compiler, CompileRequest request, const MacroTexts& macros) {
+  for (const auto& [name, value] : macros) request.options.push_back("-D" + name + "=" + value);
+  return outcome_of(compiler.compile(request));
+}
+
+/// Names that the compiler's log calls undefined.
+std::set<std::string> undefined_in(const std::string& log) {
+  constexpr std::string_view kBefore = "identifier \"";
+  constexpr std::string_view kAfter = "\" is undefined";
+  std::set<std::string> names;
+  for (std::size_t at = log.find(kBefore); at != std::string::npos; at = log.find(kBefore, at)) {
+    at += kBefore.size();
+    const std::size_t end = log.find('"', at);
+    if (end == std::string::npos) break;
+    const std::string name = log.substr(at, end - at);
+    if (log.compare(end, kAfter.size(), kAfter) == 0 && is_identifier(name)) names.insert(name);
+  }
+  return names;
+}
+
+std::string listed(const MacroTexts& macros) {
+  std::string text;
+  for (const auto& [name, value] : macros) {
+    text.append(text.empty() ? "" : ", ").append(name).append("=").append(value);
+  }
+  return text;
+}
+
+/// The macros to guess, with `guess`; `outcome` is that of the last compilation.
+MacroTexts guesses(Compiler& compiler, const CompileRequest& request, const MacroTexts& known,
+                   const SourceMacros& macros, const std::string& guess, CompileOutcome& outcome) {
+  MacroTexts guessed;
+  for (const auto& [name, macro] : macros.open) {
+    if (macro.needs_value() && !known.contains(name)) guessed[name] = guess;
+  }
+  for (int round = 0; round < kMostRounds; ++round) {
+    MacroTexts all = known;
+    all.insert(guessed.begin(), guessed.end());
+    outcome = compile(compiler, request, all);
+    const auto* rejection = std::get_if<Rejection>(&outcome);
+    if (rejection == nullptr) break;
+    bool is_new = false;
+    for (const std::string& name : undefined_in(rejection->reason + "\n" + rejection->detail)) {
+      if (macros.defined.contains(name) || !why_no_macro(name).empty()) continue;
+      is_new |= !all.contains(name) && guessed.emplace(name, guess).second;
+    }
+    if (!is_new) break;
+  }
+  return guessed;
+}
+
+}  // namespace
+
+Trial try_kernel(Compiler& compiler, const CompileRequest& request, const MacroTexts& known,
+                 const SourceMacros& macros) {
+  std::string reason;
+  for (const char* guess : {"32", "16", "1"}) {
+    CompileOutcome outcome = Rejection{};
+    MacroTexts guessed = guesses(compiler, request, known, macros, guess, outcome);
+    if (const auto* compiled = std::get_if<Compiled>(&outcome)) {
+      const std::string symbol = entry_symbol(compiled->ptx, request.entry);
+      return {symbol, ptx_facts(compiled->ptx, symbol), std::move(guessed)};
+    }
+    reason = std::get<Rejection>(outcome).reason;
+    if (guessed.empty()) {
+      throw InputError(request.source.name + ": does not compile" +
+                       (known.empty() ? "" : " with " + listed(known)) + ": " + reason);
+    }
+    if (std::string_view(guess) != "1") continue;
+    throw InputError(request.source.name + ": does not compile with " + listed(guessed) +
+                     " (nor with 16 or 32) for macros that nothing gives a value: " + reason +
+                     "; give them values: --param " + guessed.begin()->first + "=VALUE,VALUE");
+  }
+  throw InputError(reason);
+}
+
+void try_variants(Compiler& compiler, const CompileRequest& request,
+                  const std::vector<MacroTexts>& variants, Trial& trial) {
+  for (MacroTexts macros : variants) {
+    macros.insert(trial.guessed.begin(), trial.guessed.end());
+    const CompileOutcome outcome = compile(compiler, request, macros);
+    const auto* compiled = std::get_if<Compiled>(&outcome);
+    if (compiled == nullptr) continue;
+    const std::string symbol = entry_symbol(compiled->ptx, request.entry);
+    trial.facts = joined(std::move(trial.facts), ptx_facts(compiled->ptx, symbol));
+  }
+}
+
+}  // namespace evo

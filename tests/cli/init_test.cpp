@@ -1,0 +1,135 @@
+// evo-init, the real program: from a CUDA file to a judged kernel.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "engine/core/json_reader.hpp"
+#include "tests/cli/run_program.hpp"
+#include "tests/db/sample.hpp"
+
+namespace evo {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kTriple =
+    "__global__ void triple(const float *x, float *y, int n) {\n"
+    "  int i = blockIdx.x * block_size_x + threadIdx.x;\r\n"
+    "  if (i < n) y[i] = 3 * x[i];\n}\n";
+
+class EvoInit : public testing::Test {
+ protected:
+  EvoInit() { write_file(folder_.path() / "triple.cu", kTriple); }
+
+  ProgramResult run(const std::string& command) const {
+    return run_program(command, folder_.path());
+  }
+  std::string text(const std::string& name) const { return read_text_file(folder_.path() / name); }
+  void replace(const std::string& name, const std::string& what, const std::string& by) const {
+    std::string content = text(name);
+    const std::size_t at = content.find(what);
+    ASSERT_NE(at, std::string::npos) << what << " in " << content;
+    write_file(folder_.path() / name, content.replace(at, what.size(), by));
+  }
+
+  sample::TemporaryFolder folder_;
+};
+
+constexpr const char* kProblem = "kernel_templates/triple/problem.json";
+constexpr const char* kSpace = "search_spaces/triple.json";
+
+TEST_F(EvoInit, SaysWhatItFoundAndWhatIsLeftToWrite) {
+  const ProgramResult made = run("evo-init triple.cu --param block_size_x=64,128");
+  EXPECT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_THAT(
+      made.out,
+      AllOf(HasSubstr("kernel triple, symbol _Z6triplePKfPfi\n"),
+            HasSubstr("macros of the space: block_size_x=64 of 2\n"),
+            HasSubstr("CTAs are independent\n"), HasSubstr("copied: triple.cu\n"),
+            HasSubstr(std::string(kProblem) + ":6: TODO: number of elements of x\n"),
+            HasSubstr("reference.py:20: TODO: y = ..., float32\n"), HasSubstr("  9 lines\n"),
+            HasSubstr("evo-judge --space search_spaces/triple.json")));
+  EXPECT_EQ(made.err, "");
+  EXPECT_EQ(text("kernel_templates/triple/triple.cu"), kTriple) << "byte for byte";
+}
+
+TEST_F(EvoInit, NothingIsReplacedUnlessSaid) {
+  const std::string command = "evo-init triple.cu --out made --name other";
+  ASSERT_EQ(run(command).exit_code, 0);
+  EXPECT_EQ(run(command).exit_code, 0) << "all of it is there already";
+  const std::string changed = "made/kernel_templates/other/reference.py";
+  write_file(folder_.path() / changed, "mine\n");
+  const ProgramResult again = run(command);
+  EXPECT_EQ(again.exit_code, 2);
+  EXPECT_THAT(again.err, AllOf(HasSubstr(changed), HasSubstr("--force replaces it")));
+  EXPECT_EQ(text(changed), "mine\n");
+  EXPECT_EQ(run(command + " --force").exit_code, 0);
+  EXPECT_NE(text(changed), "mine\n");
+}
+
+TEST_F(EvoInit, ASpaceWithoutValuesIsRefusedByName) {
+  ASSERT_EQ(run("evo-init triple.cu").exit_code, 0);
+  const ProgramResult judged = run(std::string("evo-judge --device none --space ") + kSpace);
+  EXPECT_EQ(judged.exit_code, 2);
+  EXPECT_THAT(
+      judged.err,
+      HasSubstr("triple.json: parameters[0].values: TODO: list of the values of block_size_x"));
+}
+
+TEST_F(EvoInit, BadInputSaysWhatIsAllowed) {
+  EXPECT_EQ(run("evo-init").exit_code, 2);
+  EXPECT_THAT(run("evo-init none.cu").err, HasSubstr("none.cu: no such file"));
+  EXPECT_THAT(run("evo-init triple.cu --param block_size_x").err, HasSubstr("NAME=VALUE"));
+  EXPECT_THAT(run("evo-init triple.cu --name ../x").err, HasSubstr("--name ../x: allowed"));
+  EXPECT_THAT(run("evo-init triple.cu --entry 'f;g'").err, HasSubstr("--entry f;g: allowed"));
+  EXPECT_THAT(run("evo-init triple.cu --t1 triple.cu").err, HasSubstr("triple.cu: not JSON"));
+  const ProgramResult broken = run("evo-init triple.cu --param block_size_x=x+");
+  EXPECT_EQ(broken.exit_code, 2);
+  EXPECT_FALSE(fs::exists(folder_.path() / "kernel_templates"));
+}
+
+TEST_F(EvoInit, WithItsLinesWrittenTheKernelIsJudged) {
+  ASSERT_EQ(run("evo-init triple.cu --param block_size_x=64,128").exit_code, 0);
+  write_file(folder_.path() / "kernel_templates/triple/reference.cu",
+             "__global__ void expected(const float *x, float *y, int n) {\n"
+             "  int i = blockIdx.x * 64 + threadIdx.x;\n  if (i < n) y[i] = x[i] + 2 * x[i];\n}\n");
+  const auto set = [&](const std::string& what, const std::string& by) {
+    replace(kProblem, "\"TODO: " + what + "\"", by);
+  };
+  set("number of elements of x", "\"N_X\"");
+  set("number of elements of y", "\"N_X\"");
+  set("value of n", "\"N_X\"");
+  set("size of the problem in x", "1000");
+  set("largest error of an element", "1e-5");
+  set("errors above this count as bad", "1e-5");
+  set("largest |out - ref| / |ref| over all elements", "1e-6");
+  set("operations of one launch, such as 2*N", "\"N_X\"");
+  set("bytes that one launch must read and write", "\"8*N_X\"");
+  set("CTAs in x, such as ceil_div(N_X, block_size_x)", "\"ceil_div(N_X, block_size_x)\"");
+  replace(kProblem, "{\"program\": [\"python3\", \"reference.py\"]}",
+          "{\"source\": \"reference.cu\", \"entry\": \"expected\", "
+          "\"grid\": [\"ceil_div(N_X, 64)\"], \"block\": [64]}");
+  const ProgramResult judged =
+      run(std::string("evo-judge --jobs 1 --device virtual:l4 --space ") + kSpace);
+  EXPECT_EQ(judged.exit_code, 0) << judged.out << judged.err;
+}
+
+TEST_F(EvoInit, TheReferenceStopsUntilItIsWritten) {
+  ASSERT_EQ(run("evo-init triple.cu --param block_size_x=64").exit_code, 0);
+  const std::string stub = text("kernel_templates/triple/reference.py");
+  EXPECT_THAT(stub, AllOf(HasSubstr("x = np.load(folder / \"x.npy\")"),
+                          HasSubstr("n = case[\"scalars\"][\"n\"]"),
+                          HasSubstr("N_X = case[\"variables\"][\"N_X\"]"),
+                          HasSubstr("raise NotImplementedError(\"reference.py: y is not computed"),
+                          HasSubstr("np.save(folder / \"y.npy\", np.asarray(y, dtype=np.float32)"),
+                          Not(HasSubstr("np.load(folder / \"y.npy\")"))));
+}
+
+}  // namespace
+}  // namespace evo

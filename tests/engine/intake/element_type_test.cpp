@@ -1,0 +1,34 @@
+#include "engine/intake/element_type.hpp"
+
+#include <gtest/gtest.h>
+
+namespace evo {
+namespace {
+
+TEST(ElementType, OfCppTypes) {
+  EXPECT_EQ(element_type("float const*").dtype, "f32");
+  EXPECT_EQ(element_type("const unsigned char *").dtype, "u8");
+  EXPECT_EQ(element_type("unsigned long").dtype, "u64");
+  EXPECT_EQ(element_type("__half*").dtype, "f16");
+  EXPECT_EQ(element_type("float4*").dtype, "f32");
+  EXPECT_EQ(element_type("float4*").lanes, 4);
+  EXPECT_EQ(element_type("float4*").bytes, 16U);
+  EXPECT_EQ(element_type("__half2 const*").lanes, 2);
+  EXPECT_EQ(element_type("__nv_bfloat162*").dtype, "bf16");
+}
+
+TEST(ElementType, NothingForOthers) {
+  for (const char* type : {"float**", "Matrix*", "short*", "", "int8192*", "void*"}) {
+    EXPECT_EQ(element_type(type).dtype, "") << type;
+  }
+}
+
+TEST(ElementType, OfT1Names) {
+  EXPECT_EQ(t1_element_type("int32").dtype, "i32");
+  EXPECT_EQ(t1_element_type("double4").lanes, 4);
+  EXPECT_EQ(t1_element_type("float16").lanes, 16);
+  EXPECT_EQ(t1_element_type("custom").dtype, "");
+}
+
+}  // namespace
+}  // namespace evo

@@ -1,0 +1,271 @@
+// A CUDA file and what is drafted for it, with the real compiler.
+
+#include "engine/intake/intake.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/compile/nvrtc.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/unfinished.hpp"
+#include "engine/space/space.hpp"
+#include "tests/db/sample.hpp"
+
+namespace evo {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+class TakeIn : public testing::Test {
+ protected:
+  void file(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories((folder_.path() / name).parent_path());
+    write_file(folder_.path() / name, text);
+  }
+  Intake take(const std::string& text) {
+    file("k.cu", text);
+    request_.kernel = folder_.path() / "k.cu";
+    return take_in(request_, *compiler());
+  }
+  Intake take(const std::string& text, const Json& t1) {
+    file("t1.json", t1.dump());
+    request_.t1 = folder_.path() / "t1.json";
+    return take(text);
+  }
+  std::string refusal(const std::string& text) {
+    try {
+      (void)take(text);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "nothing was refused";
+  }
+  static Json problem(const Intake& intake) {
+    return parse_json(intake.files.at(0).text, "problem.json");
+  }
+  static Json space(const Intake& intake) { return parse_json(intake.files.at(2).text, "k.json"); }
+  static const std::unique_ptr<Compiler>& compiler() {
+    static const std::unique_ptr<Compiler> nvrtc = open_nvrtc();
+    return nvrtc;
+  }
+
+  sample::TemporaryFolder folder_;
+  IntakeRequest request_;
+};
+
+constexpr const char* kSaxpy =
+    "__global__ void saxpy(float *y, const float *x, float a, int n) {\n"
+    "  int i = blockIdx.x * block_size_x + threadIdx.x;\n"
+    "  if (i < n) y[i] += a * x[i];\n}\n";
+
+TEST_F(TakeIn, DirectionsTypesAndWhatIsToBeWritten) {
+  request_.parameters = {{"block_size_x", "64,128"}};
+  const Json found = problem(take(kSaxpy));
+  EXPECT_EQ(found["arguments"][0]["direction"], "inout");
+  EXPECT_EQ(found["arguments"][0]["generator"]["distribution"], "normal");
+  EXPECT_EQ(found["arguments"][1]["direction"], "in");
+  EXPECT_EQ(found["arguments"][2]["direction"], "scalar");
+  EXPECT_EQ(found["arguments"][2]["dtype"], "f32");
+  EXPECT_EQ(found["arguments"][3]["value"], "TODO: value of n");
+  const Json& kernel = found["templates"]["k"];
+  EXPECT_EQ(kernel["block"], Json({"block_size_x"}));
+  EXPECT_EQ(kernel["grid"][0], "TODO: CTAs in x, such as ceil_div(N_X, block_size_x)");
+  EXPECT_EQ(kernel["independent_ctas"], 0) << "y is loaded and stored";
+  EXPECT_EQ(found["reference"]["program"], Json({"python3", "reference.py"}));
+}
+
+TEST_F(TakeIn, AMacroWithoutValuesIsToBeWritten) {
+  const Intake intake = take(kSaxpy);
+  EXPECT_THAT(intake.draft.notes, Contains(HasSubstr("block_size_x")));
+  EXPECT_EQ(space(intake)["parameters"][0]["values"], "TODO: list of the values of block_size_x");
+  EXPECT_THROW(require_finished(space(intake), "k.json"), InputError);
+}
+
+TEST_F(TakeIn, GuessesGoDownUntilTheKernelCompiles) {
+  const Intake intake = take(
+      "#if MODE == 1\n#define FACTOR 2\n#endif\n"
+      "__global__ void f(int *c) { c[threadIdx.x] = FACTOR * OTHER; }\n");
+  ASSERT_EQ(intake.draft.parameters.size(), 2U);
+  EXPECT_THAT(intake.draft.notes, Contains(HasSubstr("MODE")));
+  EXPECT_THAT(intake.draft.notes, Contains(HasSubstr("looked at with 1")));
+}
+
+TEST_F(TakeIn, WhatNeverCompilesAsksForValues) {
+  EXPECT_THAT(refusal("__global__ void f(T *c) { c[0] = 1; }\n"),
+              AllOf(HasSubstr("k.cu: does not compile with T=1"), HasSubstr("--param T=")));
+  EXPECT_THAT(refusal("__global__ void f(int *c) { c[0] = ; }\n"),
+              AllOf(HasSubstr("k.cu: does not compile"), Not(HasSubstr("--param"))));
+}
+
+TEST_F(TakeIn, OfSeveralKernelsOneIsNamed) {
+  const std::string two =
+      "__global__ void f(int *c) { *c = 1; }\n"
+      "template <class T, int N> __global__ void g(T *c) { *c = N; }\n";
+  EXPECT_THAT(refusal(two), HasSubstr("more than one __global__ function: f, g<…>"));
+  EXPECT_THAT(refusal("int a;\n"), HasSubstr("no __global__ function"));
+  request_.entry = "g";
+  EXPECT_THAT(refusal(two), HasSubstr("g is a template"));
+  request_.entry = "g<float, ITEMS>";
+  request_.parameters = {{"ITEMS", "[1, 2]"}};
+  const Intake intake = take(two);
+  EXPECT_EQ(intake.draft.symbol, "_Z1gIfLi1EEvPT_");
+  EXPECT_EQ(problem(intake)["arguments"][0]["dtype"], "f32");
+}
+
+TEST_F(TakeIn, EveryComparedValueIsLookedAt) {
+  request_.parameters = {{"LOAD", "0,1"}};
+  const Intake intake = take(
+      "__constant__ float table[2][3];\n"
+      "__global__ void f(float *c, float4 *a) {\n"
+      "#if LOAD == 1\n  c[0] = a[0].x * table[0][1];\n#else\n  c[0] = 1;\n#endif\n}\n");
+  const Json found = problem(intake);
+  EXPECT_THAT(intake.draft.arguments[1].use, "loaded");
+  EXPECT_EQ(found["arguments"][1]["extent"], "TODO: number of elements of a, 4 for each float4");
+  const Json& table = found["arguments"][2];
+  EXPECT_EQ(table["kind"], "constant");
+  EXPECT_EQ(table["symbol"], "table");
+  EXPECT_EQ(table["extent"], "(2)*(3)");
+  EXPECT_FALSE(table.contains("direction"));
+}
+
+TEST_F(TakeIn, IntegersAreComparedExactlyAndTheirInputsAreToBeWritten) {
+  const Json found = problem(take("__global__ void f(int *c, unsigned char *a) { *c = *a; }\n"));
+  EXPECT_EQ(found["tolerance"]["max_abs_error"], 0);
+  EXPECT_THAT(found["arguments"][1]["generator"].get<std::string>(), HasSubstr("integers"));
+}
+
+TEST_F(TakeIn, WhatProblemsHaveNoTypeForIsSaid) {
+  const Json found = problem(
+      take("struct P { float x[2]; };\n"
+           "extern \"C\" __global__ void f(const float4 *c, P p, float **q, int *o) {\n"
+           "  o[0] = p.x[0] + q[0][0] + c[0].x; }\n"));
+  EXPECT_EQ(found["arguments"][0]["extent"], "TODO: number of elements of c, 4 for each float4");
+  EXPECT_EQ(found["arguments"][1]["dtype"],
+            "TODO: none of the types of arguments fits p, in C++ P, 8 bytes");
+  EXPECT_THAT(found["arguments"][2]["dtype"].get<std::string>(), HasSubstr("float * *"));
+}
+
+TEST_F(TakeIn, ASourceWithoutMacrosNeedsOne) {
+  const Json made = space(take("namespace { __constant__ int t[4]; }\n"
+                               "__global__ void f(int *o) { o[0] = t[threadIdx.x]; }\n"));
+  EXPECT_THAT(made["parameters"][0].get<std::string>(), HasSubstr("TODO: a macro of the source"));
+}
+
+TEST_F(TakeIn, HeadersOfTheOwnFolderGoAlong) {
+  file("parts/a.h", "#pragma once\n#include \"b.h\"\n");
+  file("parts/b.h", "#pragma once\n#define SCALE 3\n");
+  const Intake intake = take(
+      "#include \"parts/a.h\"\n#include <cuda_fp16.h>\n"
+      "__global__ void f(__half *c) { *c = __float2half(SCALE); }\n");
+  std::vector<std::string> names;
+  for (const auto& [from, to] : intake.copies) names.push_back(to);
+  EXPECT_THAT(names, ElementsAre("k.cu", "parts/a.h", "parts/b.h"));
+  EXPECT_THAT(intake.outside, ElementsAre("cuda_fp16.h"));
+  EXPECT_EQ(problem(intake)["arguments"][0]["dtype"], "f16");
+}
+
+Json convolution_t1() {
+  return Json::parse(R"json({
+    "ConfigurationSpace": {
+      "TuningParameters": [
+        {"Name": "block_size_x", "Type": "int", "Values": "[16, 32, 64]", "Default": 16},
+        {"Name": "tile", "Type": "int", "Values": "[1, 2]", "Default": 3},
+        {"Name": "idle", "Type": "int", "Values": "[0, 1]", "Default": 1},
+        {"Name": "WIDTH", "Type": "int", "Values": "[8]"},
+        {"Name": "taps", "Type": "int", "Values": "[3, 5]", "Default": 5}],
+      "Conditions": [
+        {"Expression": "idle == 0 or block_size_x > 16", "Parameters": []},
+        {"Expression": "block_size_x in sizes", "Parameters": []}]},
+    "KernelSpecification": {
+      "Language": "CUDA", "CompilerOptions": ["-std=c++17", "-lineinfo", "-Dtile=7", "--keep"],
+      "KernelName": "blur", "ProblemSize": [4096], "GridDivX": ["block_size_x", "tile"],
+      "GlobalSize": {"X": "4096"}, "LocalSize": {"X": "block_size_x", "Y": "rows"},
+      "SharedMemory": 64,
+      "Arguments": [
+        {"Name": "o", "Type": "float", "MemoryType": "Vector", "FillType": "Constant",
+         "FillValue": 0, "Size": "ProblemSize[0]"},
+        {"Name": "i", "Type": "float", "MemoryType": "Vector", "FillType": "Random",
+         "FillValue": 4, "Size": "ProblemSize[0] + max(taps) - min(taps)*idle"},
+        {"Name": "n", "Type": "float", "MemoryType": "Scalar", "FillValue": 4096},
+        {"Name": "weights", "Type": "float", "MemType": "Constant", "MemoryType": "Vector",
+         "FillType": "Constant", "FillValue": 0.5},
+        {"Name": "missing", "Type": "float", "MemoryType": "Symbol"},
+        {"Name": "more", "Type": "float", "MemoryType": "Vector"}]}})json");
+}
+
+constexpr const char* kBlur =
+    "#define WIDTH 4096\n__constant__ float weights[8];\n"
+    "__global__ void other() {}\n"
+    "__global__ void blur(float *out, float *in, int n) {\n"
+    "  int i = (blockIdx.x * block_size_x + threadIdx.x) * tile;\n"
+    "  float sum = 0;\n  for (int t = 0; t < taps; ++t) sum += in[i + t] * weights[t];\n"
+    "  if (i < WIDTH) out[i] = sum;\n}\n";
+
+TEST_F(TakeIn, AT1FileFillsIn) {
+  const Intake intake = take(kBlur, convolution_t1());
+  const Json found = problem(intake);
+  EXPECT_EQ(found["arguments"][0]["extent"], "N_X");
+  EXPECT_EQ(found["arguments"][1]["extent"], "N_X + 5 - 3*1");
+  EXPECT_EQ(found["arguments"][1]["generator"],
+            Json::parse(R"({"distribution": "uniform", "low": 0, "high": 4})"));
+  EXPECT_EQ(found["arguments"][3]["generator"]["value"], 0.5);
+  EXPECT_EQ(found["shapes"]["default"]["variables"]["N_X"], 4096);
+  EXPECT_EQ(found["templates"]["k"]["grid"], Json({"ceil_div(N_X, block_size_x * tile)"}));
+  EXPECT_EQ(found["templates"]["k"]["block"], Json({"block_size_x"}));
+  EXPECT_EQ(found["bytes"], "4*(N_X) + 4*(N_X + 5 - 3*1)");
+}
+
+TEST_F(TakeIn, WhatAT1FileSaysWronglyIsLeftOutAndSaid) {
+  const Intake intake = take(kBlur, convolution_t1());
+  const Json made = space(intake);
+  EXPECT_EQ(made["compiler_options"], Json({"--std=c++17", "--generate-line-info"}));
+  EXPECT_EQ(made["let"], Json::parse(R"({"idle": 1})"));
+  EXPECT_EQ(made["constraints"].size(), 1U);
+  EXPECT_EQ(made["parameters"][0]["default"], 32) << "the nearest that is valid";
+  const auto& said = intake.draft.left_out;
+  for (const char* text :
+       {"parameter idle: neither the source nor the launch reads it; where expressions name it",
+        "parameter WIDTH: k.cu:1: #define WIDTH", "default of tile: 3 is none of its values",
+        "condition block_size_x in sizes", "compiler option -Dtile=7", "compiler option --keep",
+        "LocalSize rows", "GlobalSize 4096: by default 4096 CTAs in x",
+        "SharedMemory 64: the kernel has no extern", "argument n: a scalar float where the kernel",
+        "argument missing: the kernel reads no __constant__", "argument more: the kernel has no",
+        "default of block_size_x: 16 breaks a constraint"}) {
+    EXPECT_THAT(said, Contains(HasSubstr(text)));
+  }
+  EXPECT_NO_THROW(Space(parse_space(intake.files.at(2).text, "k.json")));
+}
+
+TEST_F(TakeIn, WithoutAProblemSizeTheGridIsTheGlobalSize) {
+  Json t1 = convolution_t1();
+  t1["KernelSpecification"].erase("ProblemSize");
+  t1["KernelSpecification"]["GlobalSizeType"] = "OpenCL";
+  t1["KernelSpecification"]["GlobalSize"]["X"] = "4096 // tile";
+  const Intake intake = take(kBlur, t1);
+  EXPECT_EQ(problem(intake)["templates"]["k"]["grid"],
+            Json({"ceil_div(4096 // tile, block_size_x)"}));
+  EXPECT_TRUE(problem(intake)["shapes"]["default"]["variables"].empty());
+}
+
+TEST_F(TakeIn, TheCommandLineComesBeforeTheT1File) {
+  request_.parameters = {{"block_size_x", "128,256"}};
+  request_.constraints = {"block_size_x * tile <= 256"};
+  const Intake intake = take(kBlur, convolution_t1());
+  const Json made = space(intake);
+  EXPECT_EQ(made["constraints"].size(), 2U);
+  EXPECT_EQ(made["parameters"].back()["values"], Json({128, 256}));
+  request_.constraints = {"tiles == 1"};
+  EXPECT_THAT(refusal(kBlur), HasSubstr("--constraint tiles == 1"));
+  request_.constraints = {};
+  request_.parameters = {{"tile", "["}};
+  EXPECT_THAT(refusal(kBlur), HasSubstr("--param tile: "));
+  request_.parameters = {{"WIDTH", "1"}};
+  EXPECT_THAT(refusal(kBlur), HasSubstr("#define WIDTH"));
+}
+
+}  // namespace
+}  // namespace evo

@@ -1,0 +1,51 @@
+#include "engine/intake/python_list.hpp"
+
+#include <gtest/gtest.h>
+
+#include "engine/core/error.hpp"
+
+namespace evo {
+namespace {
+
+std::string read(std::string_view text) { return Json(python_list(text)).dump(); }
+
+TEST(PythonList, EverySpellingFoundInTheWild) {
+  EXPECT_EQ(read("[16, 32, 48]"), "[16,32,48]");
+  EXPECT_EQ(read("[0]"), "[0]");
+  EXPECT_EQ(read("(1, 2,)"), "[1,2]");
+  EXPECT_EQ(read("list(range(1, 9))"), "[1,2,3,4,5,6,7,8]");
+  EXPECT_EQ(read("range(6, 0, -2)"), "[6,4,2]");
+  EXPECT_EQ(read("[2**i for i in range(5)]"), "[1,2,4,8,16]");
+  EXPECT_EQ(read("[32 * i for i in range(1, 4)]"), "[32,64,96]");
+  EXPECT_EQ(read("[i for i in range(1, 2+1)]"), "[1,2]");
+  EXPECT_EQ(read("[1] + [2 * i for i in range(1, 4)]"), "[1,2,4,6]");
+  EXPECT_EQ(read("[1, 2, 4] + list(range(32, 96+1, 32))"), "[1,2,4,32,64,96]");
+  EXPECT_EQ(read("[128+64*i for i in range(3)]"), "[128,192,256]");
+  EXPECT_EQ(read("[i*j for i in (1, 2) for j in [1, 3] if i*j != 3]"), "[1,2,6]");
+  EXPECT_EQ(read("list(2**i for i in range(3))"), "[1,2,4]");
+}
+
+TEST(PythonList, KindsOfValuesAreKept) {
+  EXPECT_EQ(read("[True, False]"), "[true,false]");
+  EXPECT_EQ(read("['xor', \"a,b\"]"), R"(["xor","a,b"])");
+  EXPECT_EQ(read("[0.5, 1.0]"), "[0.5,1.0]");
+  EXPECT_EQ(read("[1/2, -3]"), "[0.5,-3]");
+}
+
+TEST(PythonList, EverythingElseIsRefused) {
+  for (const char* text :
+       {"", "16", "[1, 2", "range()", "range(1, 5, 0)", "[i for j in range(3)]", "open('x')",
+        "[x for x in 3]", "[1,,2]", "list(range(100000))", "[1] * 3", "range(0.5)",
+        "[0 for i in range(2000) for j in range(2000) if 0]"}) {
+    EXPECT_THROW((void)python_list(text), InputError) << text;
+  }
+}
+
+TEST(PythonList, SplitsOutsideOfBracketsAndQuotes) {
+  EXPECT_EQ(split_outside(" a, f(b, c) ,'d,e'", ',').size(), 3U);
+  EXPECT_EQ(split_outside(" a, f(b, c)", ',')[1], "f(b, c)");
+  EXPECT_TRUE(split_outside("  ", ',').empty());
+}
+
+}  // namespace
+}  // namespace evo

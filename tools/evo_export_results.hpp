@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+#include "db/store.hpp"
+
+namespace evo {
+
+/// All that a run evaluated, for other auto-tuners and their analysis. Times are milliseconds. A
+/// predicted time is never called a time: its objective, its measurement and the file's environment
+/// say "predicted".
+struct RunResults {
+  std::string text;
+  int configurations = 0;
+  int not_judged = 0;  ///< built, but there was no device to run them: left out
+};
+
+/// As T4 results. "invalidity" says at which gate a configuration failed: build "compile", resource
+/// and timing "runtime", correctness "correctness"; "evo_tune" beside it says why.
+[[nodiscard]] RunResults t4_results(const Store& store, const StoredRun& run);
+
+/// As a cache file of Kernel Tuner. In place of a time stands what failed: build
+/// "CompilationFailedConfig", resource "InvalidConfig", correctness and timing
+/// "RuntimeFailedConfig".
+[[nodiscard]] RunResults kernel_tuner_cache(const Store& store, const StoredRun& run);
+
+}  // namespace evo

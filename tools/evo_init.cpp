@@ -1,0 +1,219 @@
+// evo-init: writes the files that evo-tune needs for a CUDA file that there is already.
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "engine/compile/nvrtc.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/json_reader.hpp"
+#include "engine/core/unfinished.hpp"
+#include "engine/intake/intake.hpp"
+#include "tools/evo_elite_table.hpp"
+#include "tools/tool_main.hpp"
+
+namespace evo {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = DraftArgument::Kind;
+
+struct Options {
+  IntakeRequest request;
+  std::vector<std::string> parameters;
+  std::string out = ".";
+  bool force = false;
+};
+
+void declare(CLI::App& app, Options& options) {
+  IntakeRequest& request = options.request;
+  app.add_option("kernel", request.kernel, "CUDA file")->required();
+  app.add_option("--entry", request.entry,
+                 "kernel as C++ names it: 'reduce<float, ITEMS>' (default: the only one)");
+  app.add_option("--t1", request.t1, "T1 file of Kernel Tuner, KTT or BAT");
+  app.add_option("--param", options.parameters,
+                 "NAME=V1,V2,… or NAME='[2**i for i in range(5)]', the default first; repeat")
+      ->allow_extra_args(false);
+  app.add_option("--constraint", request.constraints, "expression that must hold; repeat")
+      ->allow_extra_args(false);
+  app.add_option("--name", request.name, "of problem and space (default: the file's)");
+  app.add_option("--arch", request.arch, "architecture")->capture_default_str();
+  app.add_option("--out", options.out, "folder of kernel_templates/ and search_spaces/")
+      ->capture_default_str();
+  app.add_flag("--force", options.force, "replace files that are there");
+  app.set_version_flag("--version", "evo-init " EVO_VERSION);
+  app.footer("\nExit codes: 0 written; 2 bad usage or input; 3 no NVRTC.");
+}
+
+void split_parameters(Options& options) {
+  for (const std::string& text : options.parameters) {
+    const std::size_t sign = text.find('=');
+    if (sign == std::string::npos || sign == 0) {
+      throw InputError("--param " + text + ": allowed is NAME=VALUE,VALUE…");
+    }
+    options.request.parameters.emplace_back(text.substr(0, sign), text.substr(sign + 1));
+  }
+}
+
+/// All files by name; the kernel and its headers byte for byte.
+std::vector<DraftFile> all_files(const Intake& intake) {
+  std::vector<DraftFile> files = intake.files;
+  for (const auto& [from, to] : intake.copies) {
+    files.push_back({"kernel_templates/" + intake.draft.name + "/" + to, read_text_file(from)});
+  }
+  return files;
+}
+
+void write(const std::vector<DraftFile>& files, const Options& options) {
+  const fs::path folder = options.out;
+  for (const DraftFile& file : files) {
+    const fs::path target = folder / file.name;
+    if (options.force || !fs::exists(target) || read_text_file(target) == file.text) continue;
+    throw InputError(target.string() + ": is there already; --force replaces it");
+  }
+  for (const DraftFile& file : files) {
+    const fs::path target = folder / file.name;
+    std::error_code error;
+    fs::create_directories(target.parent_path(), error);
+    if (error) throw InputError("--out " + target.parent_path().string() + ": " + error.message());
+    if (!fs::exists(target) || read_text_file(target) != file.text) write_file(target, file.text);
+  }
+}
+
+const char* to_text(Kind kind) {
+  constexpr std::array<const char*, 5> kNames = {"in", "out", "inout", "scalar", "constant"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+void print_arguments(const Draft& draft) {
+  Table table{{{"name", "parameter", 0, true},
+               {"type", "type", 0, true},
+               {"bytes", "bytes", 0, false},
+               {"use", "in the code", 0, true},
+               {"direction", "direction", 0, true},
+               {"dtype", "dtype", 0, true},
+               {"given_as", "in the T1 file", 0, true}}};
+  for (const DraftArgument& argument : draft.arguments) {
+    const auto text = [](const std::string& value) {
+      return value.empty() || is_todo(value) ? nlohmann::ordered_json()
+                                             : nlohmann::ordered_json(value);
+    };
+    table.rows.push_back({argument.name, text(argument.type), argument.bytes, argument.use,
+                          to_text(argument.kind), text(argument.dtype), text(argument.given_as)});
+  }
+  print_text(std::cout, table);
+}
+
+void print_macros(const Intake& intake) {
+  std::string parameters;
+  for (const DraftParameter& parameter : intake.draft.parameters) {
+    parameters += " " + parameter.macro;
+    if (parameter.values.empty()) continue;
+    parameters +=
+        "=" + parameter.default_value.dump() + " of " + std::to_string(parameter.values.size());
+  }
+  std::cout << "macros of the space:" << (parameters.empty() ? " none" : parameters) << '\n';
+  for (const auto& [name, macro] : intake.macros.open) {
+    const bool is_taken =
+        std::any_of(intake.draft.parameters.begin(), intake.draft.parameters.end(),
+                    [&, &macro_name = name](const auto& p) { return p.macro == macro_name; });
+    if (is_taken) continue;
+    std::cout << "  " << name << " (" << macro.file << ':' << macro.line << "): "
+              << (macro.default_value.empty() ? "asked for by #ifdef, not given"
+                                              : "is " + macro.default_value + " by default")
+              << "; --param " << name << "=… makes it a macro of the space\n";
+  }
+}
+
+/// What a line says is to be written; empty: nothing.
+std::string unfinished_of(const std::string& line) {
+  std::string found;
+  for (std::size_t at = line.find(kUnfinished); at != std::string::npos;
+       at = line.find(kUnfinished, at)) {
+    found += found.empty() ? "" : "; ";
+    for (; at < line.size() && line[at] != '"'; ++at) {
+      if (line[at] == '\\') ++at;
+      if (at < line.size()) found += line[at];
+    }
+  }
+  return found;
+}
+
+/// Prints the lines of a text that are to be written; how many.
+int print_unfinished(const DraftFile& file, const fs::path& folder) {
+  std::istringstream lines(file.text);
+  int count = 0;
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    const std::string found = unfinished_of(line);
+    if (found.empty()) continue;
+    ++count;
+    std::cout << "  " << (folder / file.name).lexically_normal().string() << ':' << number << ": "
+              << found << '\n';
+  }
+  return count;
+}
+
+void print_next(const Intake& intake, const Options& options) {
+  std::cout << "to be written by hand:\n";
+  int count = 0;
+  for (const DraftFile& file : intake.files) count += print_unfinished(file, options.out);
+  const bool has_out = std::any_of(intake.draft.arguments.begin(), intake.draft.arguments.end(),
+                                   [](const auto& a) { return a.kind == Kind::kOut; });
+  if (has_out) {
+    std::cout
+        << "  where the kernel leaves elements of an \"out\" as they are, such as a border, write "
+           "\"inout\" and a generator\n";
+  }
+  std::cout << "  " << count << " lines\nnext, from " << options.out
+            << ":\n  evo-judge --space search_spaces/" << intake.draft.name
+            << ".json --device virtual:l4 --allow-programs\n"
+               "  evo-tune --space search_spaces/"
+            << intake.draft.name
+            << ".json --allow-programs\n--allow-programs lets them run reference.py; without it no "
+               "program of a problem is started\n";
+}
+
+ExitCode run(int argc, char** argv) {
+  Options options;
+  CLI::App app(
+      "evo-init: problem.json, reference.py and a search space for a CUDA file, with what its code "
+      "says filled in\n"
+      "and \"TODO\" where somebody has to say it. Prints what was found and what is left to "
+      "write.");
+  declare(app, options);
+  if (const auto done = parse_command_line(app, argc, argv)) return *done;
+  split_parameters(options);
+  const std::unique_ptr<Compiler> compiler = open_nvrtc();
+  const Intake intake = take_in(options.request, *compiler);
+  write(all_files(intake), options);
+  const Draft& draft = intake.draft;
+  std::cout << draft.kernel_file << ": kernel " << draft.entry << ", symbol " << draft.symbol
+            << '\n';
+  print_arguments(draft);
+  print_macros(intake);
+  for (const auto& [from, to] : intake.copies) {
+    std::cout << "copied: " << to << '\n';
+  }
+  for (const std::string& name : intake.outside) {
+    std::cout << "include left to the compiler: " << name << '\n';
+  }
+  std::cout << "CTAs are "
+            << (draft.has_independent_ctas ? "independent" : "not independent: " + draft.dependence)
+            << '\n';
+  for (const std::string& note : draft.notes) std::cout << "note: " << note << '\n';
+  for (const std::string& text : draft.left_out)
+    std::cerr << "evo-init: left out: " << text << '\n';
+  print_next(intake, options);
+  return ExitCode::kGreen;
+}
+
+}  // namespace
+}  // namespace evo
+
+int main(int argc, char** argv) {
+  return evo::tool_main("evo-init", [&] { return evo::run(argc, argv); });
+}
