@@ -163,9 +163,7 @@ ProgramCase CaseSet::program_case(const CheckCase& data) const {
   const auto content = [this](const std::optional<KeptId>& kept) {
     return kept ? work_.content(*kept) : std::vector<std::byte>();
   };
-  return {data.shape,
-          data.seed,
-          &data.values,
+  return {data.shape, data.seed, &data.values,
           [&data, content](std::size_t i) { return content(data.inputs[i]); },
           [&data, content](std::size_t i) { return content(data.expected[i]); }};
 }

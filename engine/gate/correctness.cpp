@@ -5,6 +5,7 @@
 #include <iterator>
 #include <set>
 
+#include "engine/gate/element_sample.hpp"
 #include "engine/gate/sampled_check.hpp"
 #include "engine/gate/trials.hpp"
 
@@ -85,7 +86,7 @@ std::size_t CorrectnessGate::seeds_for(const Shape& shape) const {
 }
 
 bool CorrectnessGate::is_sampled(const Shape& shape) const {
-  return device_.sampler() != nullptr &&
+  return device_.sampler() != nullptr && !ElementSample::is_possible(problem_) &&
          SampledCheck::is_possible(problem_, cases_.values_of(shape)) &&
          problem_.flops.evaluate(shape.variables) > options_.flops_of_whole_grids;
 }
@@ -112,6 +113,14 @@ CorrectnessResult CorrectnessGate::check_shape(const LoadedKernel& kernel, const
   if (sampled) {
     return SampledCheck(device_, problem_, cases_, options_.flops_of_whole_grids)
         .check(kernel, shape, workspace, progress);
+  }
+  const bool is_long = problem_.flops.evaluate(shape.variables) > options_.flops_of_whole_grids;
+  if (device_.sampler() != nullptr && is_long && ElementSample::is_possible(problem_)) {
+    progress("checking a part of shape " + shape.name);
+    auto result = ElementSample(work_, problem_, cases_, options_.flops_of_whole_grids)
+                      .check(kernel, shape, workspace);
+    if (result) return *std::move(result);
+    cases_.restore_inputs(data);
   }
   return check_whole(kernel, shape, workspace, measures() ? effort : Effort::kFull, progress);
 }

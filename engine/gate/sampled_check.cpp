@@ -18,13 +18,6 @@ constexpr std::size_t kRows = 2048;  ///< that the reference computes
 
 bool is_output(const Argument& argument) { return argument.direction == Direction::kOut; }
 
-/// Elements that are compared together: a row; where all that is expected is known, one element of
-/// an output without rows. 0 otherwise.
-std::size_t row_length(const Problem& problem, const Argument& argument, const Values& values) {
-  const std::size_t length = argument.row_length(values);
-  return length == 0 && problem.reference.is_data() ? 1 : length;
-}
-
 /// `count` different numbers below `total`, sorted; the first and the last are among them, because
 /// edges are where kernels go wrong.
 std::vector<std::uint64_t> draw(std::uint64_t count, std::uint64_t total, std::uint64_t seed) {
@@ -44,18 +37,13 @@ std::string share(std::uint64_t part, std::uint64_t whole, const std::string& wh
   return std::to_string(part) + " of " + std::to_string(whole) + " " + what;
 }
 
-bool has_rows(const Problem& problem) {
-  return std::ranges::any_of(problem.arguments,
-                             [](const Argument& argument) { return argument.row.has_value(); });
-}
-
 /// Rows of the outputs on a shape: the same number in all that have elements; 0 when one has none
 /// or another number.
 std::size_t rows_of(const Problem& problem, const Values& values) {
   std::size_t rows = 0;
   for (const Argument& argument : problem.arguments) {
     if (!is_output(argument) || argument.bytes(values) == 0) continue;
-    const std::size_t length = row_length(problem, argument, values);
+    const std::size_t length = argument.row_length(values);
     if (length == 0) return 0;
     const std::size_t own = argument.bytes(values) / size_of(argument.dtype) / length;
     if (rows != 0 && own != rows) return 0;
@@ -111,8 +99,7 @@ CorrectnessResult SampledCheck::check(const LoadedKernel& kernel, const Shape& s
       {.shape = shape.name,
        .seed = data.seed,
        .sampled = share(ran.ctas, ran.of_ctas, "CTAs") + ", " +
-                  share(rows.size(), rows_of(problem_, data.values),
-                        has_rows(problem_) ? "rows compared" : "elements compared")});
+                  share(rows.size(), rows_of(problem_, data.values), "rows compared")});
   compare_rows(kernel, data, ran, rows, result);
   if (result.rejection) result.rejection->reason = place + result.rejection->reason;
   return result;
@@ -221,7 +208,7 @@ void SampledCheck::compare_rows(const LoadedKernel& kernel, const CheckCase& dat
     if (ran.outputs[i].empty()) continue;
     const Argument& argument = problem_.arguments[i];
     const std::size_t size = size_of(argument.dtype);
-    const std::size_t length = row_length(problem_, argument, data.values);
+    const std::size_t length = argument.row_length(data.values);
     std::vector<std::size_t> elements;
     std::vector<std::byte> output;
     for (const std::size_t row : rows) {
@@ -230,7 +217,7 @@ void SampledCheck::compare_rows(const LoadedKernel& kernel, const CheckCase& dat
       output.insert(output.end(), from, from + length * size);
     }
     Comparison comparison = compare(output, data.expectation_of(i, argument.dtype, elements),
-                                    tolerance.bad_abs_error, argument.row_length(data.values));
+                                    tolerance.bad_abs_error, length);
     add_figures(result.checks.back(), comparison);
     if (!elements.empty()) {
       comparison.worst_index = elements[comparison.worst_index];
