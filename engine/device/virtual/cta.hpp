@@ -13,6 +13,7 @@
 #include "engine/device/virtual/global_memory.hpp"
 #include "engine/device/virtual/hazard.hpp"
 #include "engine/device/virtual/mma_numerics.hpp"
+#include "engine/device/virtual/print_log.hpp"
 #include "engine/device/virtual/program.hpp"
 #include "engine/device/virtual/race_checker.hpp"
 #include "engine/device/virtual/warp.hpp"
@@ -25,6 +26,7 @@ struct LaunchContext {
   const Program* program = nullptr;
   GlobalMemory* memory = nullptr;
   HazardLog* hazards = nullptr;
+  PrintLog* printed = nullptr;
   MmaNumerics numerics = {};
   std::vector<std::byte> parameters;
   std::array<std::uint32_t, 3> grid = {1, 1, 1};

@@ -13,7 +13,6 @@ namespace evo::ptx {
 namespace {
 
 constexpr int kMaxCallDepth = 32;
-constexpr std::size_t kMaxCalls = 1U << 13;            // inlined, empty functions too
 constexpr std::size_t kMaxInstructions = 1U << 20;     // what a race record can name
 constexpr std::size_t kMaxRegisters = 1U << 20;        // of all inlined functions together
 constexpr std::uint64_t kMaxParameterBytes = 32764;    // as CUDA allows
@@ -262,40 +261,6 @@ void DecodeContext::add_extra_label(int label) {
 
 void DecodeContext::narrow_shared_granule(int bytes) {
   program_.shared_granule = std::min(program_.shared_granule, std::max(bytes, 1));
-}
-
-void DecodeContext::decode_call(const Instruction& in, int depth) {
-  const Operand& callee = in.operands[1];
-  if (in.guard >= 0) unsupported("guarded call");
-  if (++calls_ > kMaxCalls)
-    fail("more than " + std::to_string(kMaxCalls) + " calls when all functions are inlined");
-  if (callee.name == "__assertfail") {
-    emit(exec_assert_fail, Pipe::kControl, TaintRule::kOwn);
-    return;
-  }
-  const auto found = module_.functions.find(callee.name);
-  if (callee.kind != Operand::Kind::kSymbol || found == module_.functions.end() ||
-      !found->second.has_body) {
-    unsupported("call of '" + callee.name + "', which has no body here");
-  }
-  const Function& function = found->second;
-  Frame frame;
-  frame.function = &function;
-  frame.is_entry = false;
-  frame.variable_address.resize(function.variables.size(), -1);
-  const auto bind = [&](const std::vector<int>& formal, const std::vector<Operand>& actual) {
-    if (formal.size() != actual.size())
-      fail("call of '" + callee.name + "' with other parameters than declared");
-    for (std::size_t i = 0; i < formal.size(); ++i) {
-      if (actual[i].kind != Operand::Kind::kSymbol || actual[i].variable < 0)
-        unsupported("argument that is no .param variable");
-      frame.variable_address[static_cast<std::size_t>(formal[i])] =
-          variable_address(actual[i]).offset;
-    }
-  };
-  bind(function.parameters, in.operands[2].elements);
-  bind(function.results, in.operands[0].elements);
-  decode_function(frame, depth + 1);
 }
 
 void DecodeContext::place_kernel_parameters() {

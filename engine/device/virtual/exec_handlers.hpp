@@ -13,7 +13,8 @@ void exec_indexed_branch(Warp& warp, const Instr& in);
 void exec_exit(Warp& warp, const Instr& in);
 void exec_nop(Warp& warp, const Instr& in);
 void exec_trap(Warp& warp, const Instr& in);
-/// The end of a call of __assertfail.
+/// Calls of vprintf and __assertfail; imm: index into Program::system_calls.
+void exec_print(Warp& warp, const Instr& in);
 void exec_assert_fail(Warp& warp, const Instr& in);
 void exec_nanosleep(Warp& warp, const Instr& in);
 /// aux: 0 %clock, 1 %clock64, 2 %globaltimer, 3 %clock_hi, 4 %globaltimer_lo.

@@ -144,6 +144,14 @@ struct ProductCheck {
   bool unfenced = false;  ///< it is a wgmma whose registers may have been written after any fence
 };
 
+/// A call of a function that the device itself has (vprintf, __assertfail): where its parameters
+/// and its result lie in local memory.
+struct SystemCall {
+  std::vector<std::uint32_t> parameters;
+  std::uint32_t result = 0;
+  bool has_result = false;
+};
+
 /// A kernel argument's place in the parameter block.
 struct ParameterLayout {
   std::string name;
@@ -175,6 +183,7 @@ struct Program {
   int max_threads = 0;
   int launch_registers = 0;  ///< per thread, from the directives of the entry; 0: not stated
   std::map<std::uint32_t, ProductCheck> product_checks;  ///< by instruction
+  std::vector<SystemCall> system_calls;
   std::map<int, std::string> files;
 };
 

@@ -247,6 +247,7 @@ class Implementation : public VirtualDevice {
   void set_seed(std::uint64_t seed) override { options_.seed = seed; }
   void set_checks(bool on) override { options_.checks = on; }
   [[nodiscard]] const VirtualStatistics& statistics() const override { return statistics_; }
+  [[nodiscard]] const std::string& printed() const override { return printed_; }
 
  private:
   struct Outcome {
@@ -303,6 +304,7 @@ class Implementation : public VirtualDevice {
   Outcome run(const LoadedKernel& kernel, const LaunchConfig& config,
               std::span<const KernelArgument> arguments, bool count_memory,
               const std::vector<std::uint64_t>& sample) {
+    if (!count_memory) printed_.clear();
     if (auto refused = ptx::launch_refusal(model_, *kernel.program, kernel.registers, config)) {
       return {std::move(refused), {}};
     }
@@ -314,6 +316,8 @@ class Implementation : public VirtualDevice {
     context.program = kernel.program.get();
     context.memory = &memory_;
     context.hazards = &log;
+    ptx::PrintLog printed;
+    context.printed = &printed;
     context.numerics = ptx::mma_numerics(kernel.program->target);
     context.parameters = std::get<std::vector<std::byte>>(std::move(packed));
     context.grid = config.grid;
@@ -341,6 +345,7 @@ class Implementation : public VirtualDevice {
     outcome.counts = ptx::run_grid(context, grid);
     statistics_ = {outcome.counts.ctas, outcome.counts.warp_instructions,
                    std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+    if (!count_memory) printed_ = printed.text();
     outcome.fault = ptx::fault_of(*kernel.program, log);
     return outcome;
   }
@@ -353,6 +358,7 @@ class Implementation : public VirtualDevice {
   std::uint32_t next_id_ = 1;
   std::vector<std::uint64_t> sample_;
   VirtualStatistics statistics_;
+  std::string printed_;
 };
 
 }  // namespace
