@@ -35,6 +35,7 @@ struct LaunchContext {
   std::uint32_t shared_bytes = 0;          ///< static + dynamic
   std::uint32_t registers_per_thread = 0;  ///< at launch; 0: not known
   int sm_count = 1;
+  std::uint64_t grid_workspace = 0;  ///< address, of cooperative launches
   bool check = true;          ///< races and uninitialised data
   bool count_memory = false;  ///< bank conflicts and sectors, for the predicted time
   std::uint64_t seed = 1;

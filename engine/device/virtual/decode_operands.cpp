@@ -37,6 +37,8 @@ const std::map<std::string_view, Special>& special_names() {
       {"%gridid", Special::kGridId},
       {"%dynamic_smem_size", Special::kDynamicSharedSize},
       {"%total_smem_size", Special::kTotalSharedSize},
+      {"%envreg1", Special::kEnvReg1},
+      {"%envreg2", Special::kEnvReg2},
   };
   return names;
 }
@@ -68,6 +70,10 @@ std::uint32_t DecodeContext::constant(std::uint64_t bits, Type type) {
 std::uint32_t DecodeContext::special(Special special) {
   const auto [entry, is_new] = specials_.try_emplace(special, 0);
   if (is_new) entry->second = new_register(Type::kB32);
+  if (special == Special::kEnvReg1 || special == Special::kEnvReg2) {
+    program_.cooperative = true;
+    program_.claims_work = true;  // a part of the grid would wait for the rest forever
+  }
   return entry->second;
 }
 

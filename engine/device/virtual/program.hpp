@@ -133,6 +133,8 @@ enum class Special : std::uint8_t {
   kGridId,
   kDynamicSharedSize,
   kTotalSharedSize,
+  kEnvReg1,  ///< upper half of the address of the grid's workspace
+  kEnvReg2,  ///< lower half
   kCount,
 };
 
@@ -180,6 +182,7 @@ struct Program {
   std::uint32_t local_bytes = 0;                                    ///< per thread
   int shared_granule = 4;    ///< bytes per shadow word: the narrowest access
   bool claims_work = false;  ///< has atomics on global memory that return a value
+  bool cooperative = false;  ///< its CTAs wait for each other: all must be on the device at once
   int max_threads = 0;
   int launch_registers = 0;  ///< per thread, from the directives of the entry; 0: not stated
   std::map<std::uint32_t, ProductCheck> product_checks;  ///< by instruction

@@ -24,6 +24,7 @@ using ptx::GlobalBuffer;
 struct LoadedKernel {
   std::shared_ptr<const ptx::Program> program;
   std::vector<GlobalBuffer*> variables;
+  GlobalBuffer* grid_workspace = nullptr;  ///< of a cooperative kernel
   int registers = 0;
 };
 
@@ -62,6 +63,12 @@ int registers_of(const LoadedKernel& kernel) {
   if (kernel.registers > 0) return kernel.registers;
   return std::clamp((kernel.program->live_registers + 15) / 8 * 8, 16, 255);
 }
+
+/// What the driver gives the CTAs of a cooperative launch to count their arrivals in: its size, the
+/// counter, and room (cooperative_groups/details/driver_abi.h).
+constexpr std::uint32_t kGridWorkspaceBytes = 256;
+/// Warp instructions of a CTA without progress, where all CTAs of a grid may wait for one.
+constexpr std::uint64_t kLeastStallBudget = 4'000'000;
 
 class Implementation : public VirtualDevice {
  public:
@@ -170,6 +177,8 @@ class Implementation : public VirtualDevice {
         throw;
       }
       kernel.registers = ptx::registers_from_cubin(image.cubin, image.entry);
+      if (kernel.program->cooperative)
+        kernel.grid_workspace = &memory_.allocate("grid workspace", kGridWorkspaceBytes, true);
       const KernelId id = next_id_++;
       kernels_[id] = std::move(kernel);
       return id;
@@ -180,6 +189,8 @@ class Implementation : public VirtualDevice {
 
   void unload(KernelId kernel) override {
     for (const GlobalBuffer* variable : kernel_at(kernel).variables) memory_.release(*variable);
+    if (kernel_at(kernel).grid_workspace != nullptr)
+      memory_.release(*kernel_at(kernel).grid_workspace);
     kernels_.erase(kernel);
   }
 
@@ -340,6 +351,19 @@ class Implementation : public VirtualDevice {
     grid.resident =
         static_cast<std::size_t>(std::max(occupied.ctas_per_sm * model_.info.sm_count, 1));
     grid.sample = sample;
+    grid.together = kernel.program->cooperative;
+    if (grid.together) {
+      const std::uint64_t ctas =
+          static_cast<std::uint64_t>(config.grid[0]) * config.grid[1] * config.grid[2];
+      if (auto refused =
+              ptx::cooperative_refusal(ctas, grid.resident, ptx::ctas_on_host(context))) {
+        return {std::move(refused), {}};
+      }
+      grid.sample.clear();  // the others would be waited for
+      context.grid_workspace = clear_grid_workspace(*kernel.grid_workspace);
+      context.stall_budget = std::max(context.stall_budget / ctas,
+                                      std::min(context.stall_budget, kLeastStallBudget));
+    }
     const auto start = std::chrono::steady_clock::now();
     Outcome outcome;
     outcome.counts = ptx::run_grid(context, grid);
@@ -348,6 +372,13 @@ class Implementation : public VirtualDevice {
     if (!count_memory) printed_ = printed.text();
     outcome.fault = ptx::fault_of(*kernel.program, log);
     return outcome;
+  }
+
+  static std::uint64_t clear_grid_workspace(GlobalBuffer& workspace) {
+    std::memset(workspace.data.get(), 0, workspace.bytes);
+    std::memcpy(workspace.data.get(), &kGridWorkspaceBytes, sizeof(kGridWorkspaceBytes));
+    mark_written(workspace, workspace.bytes);
+    return workspace.base;
   }
 
   const ptx::DeviceModel& model_;

@@ -20,6 +20,11 @@ namespace evo::ptx {
 [[nodiscard]] std::optional<Fault> launch_refusal(const DeviceModel& model, const Program& program,
                                                   int registers, const LaunchConfig& config);
 
+/// Why CTAs that wait for each other cannot all be on the device at once, or nothing. `room`: CTAs
+/// of this kernel that the device takes, `host_room`: that this host has memory for.
+[[nodiscard]] std::optional<Fault> cooperative_refusal(std::uint64_t ctas, std::uint64_t room,
+                                                       std::uint64_t host_room);
+
 /// The kernel's parameters as it reads them; a fault when number or size of the arguments differ.
 [[nodiscard]] std::variant<std::vector<std::byte>, Fault> pack_arguments(
     const Program& program, std::span<const KernelArgument> arguments,
