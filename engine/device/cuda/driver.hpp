@@ -24,7 +24,13 @@ namespace evo {
                                       apply(cuStreamBeginCapture) apply(cuStreamEndCapture)        \
                                           apply(cuGraphInstantiateWithFlags) apply(cuGraphLaunch)  \
                                               apply(cuGraphExecDestroy) apply(cuGraphDestroy)      \
-                                                  apply(cuGetErrorName) apply(cuGetErrorString)
+                                                  apply(cuGetErrorName) apply(cuGetErrorString)    \
+                                                      apply(cuLaunchKernelEx)                      \
+                                                          apply(cuTexObjectCreate)                 \
+                                                              apply(cuTexObjectDestroy)            \
+                                                                  apply(cuArrayCreate)             \
+                                                                      apply(cuArrayDestroy)        \
+                                                                          apply(cuMemcpy2DAsync)
 
 /// libcuda, opened at run time, and its functions by their own names.
 struct CudaDriver {

@@ -191,7 +191,7 @@ void DecodeContext::decode_instruction(Frame& frame, const Instruction& in, int 
     }
     const bool known = decode_control(*this) || decode_move(*this) || decode_memory(*this) ||
                        decode_sync(*this) || decode_async(*this) || decode_atomic(*this) ||
-                       decode_tensor(*this) || decode_wgmma(*this) || decode_compare(*this) ||
+                       decode_tensor(*this) || decode_texture(*this) || decode_wgmma(*this) || decode_compare(*this) ||
                        decode_convert(*this) || decode_alu(*this);
     if (!known) unsupported();
     finish_destinations();
@@ -218,8 +218,7 @@ Instr& DecodeContext::emit(Handler fn, Pipe pipe, TaintRule taint) {
   in.fn = fn;
   InstrInfo info;
   info.line = current_->line;
-  info.source_file = current_->location.file;
-  info.source_line = current_->location.line;
+  info.source = current_->location;
   info.pipe = pipe;
   info.taint = taint;
   info.opcode = current_->opcode;
@@ -297,6 +296,7 @@ std::shared_ptr<const Program> decode_entry(const Module& module, const std::str
   program->max_threads = found->second.max_threads;
   program->launch_registers = launch_registers(found->second);
   program->files = module.files;
+  program->call_sites = module.call_sites;
   DecodeContext context(module, globals, *program);
   context.decode_entry_body(found->second);
   return program;

@@ -169,6 +169,7 @@ bool decode_async(DecodeContext& context);
 bool decode_sync(DecodeContext& context);
 bool decode_control(DecodeContext& context);
 bool decode_tensor(DecodeContext& context);
+bool decode_texture(DecodeContext& context);
 bool decode_wgmma(DecodeContext& context);
 
 /// Registers of 32 bits of a vector operand, which must have `count`.

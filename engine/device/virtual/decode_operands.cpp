@@ -219,6 +219,7 @@ std::uint64_t DecodeContext::symbol_value(const Operand& operand) {
 
 DecodeContext::Address DecodeContext::address(const Operand& operand) {
   if (operand.kind != Operand::Kind::kAddress) fail(current_->opcode + " needs an address");
+  if (operand.elements.size() != 1) unsupported("coordinates in an address");
   const Operand& base = operand.elements[0];
   Address result;
   result.offset = operand.offset;

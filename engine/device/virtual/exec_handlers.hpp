@@ -76,6 +76,12 @@ void exec_redux(Warp& warp, const Instr& in);
 /// elect.sync: dst lane or none, dst2 predicate, src[0] membermask.
 void exec_elect(Warp& warp, const Instr& in);
 
+// tex: src[0] the handle, src[1] and src[2] coordinates, src[2] none in one dimension; four
+// destinations or none in extra.
+inline constexpr std::uint16_t kTextureOfFloats = 1;   ///< the destinations are f32, else integers
+inline constexpr std::uint16_t kWholeCoordinates = 2;  ///< the coordinates are s32, else f32
+void exec_texture(Warp& warp, const Instr& in);
+
 // Atomics: src address, operand, second operand; dst or none; aux address flags, extra: AtomicOp.
 enum class AtomicOp : std::uint32_t { kAdd, kMin, kMax, kExch, kCas, kInc, kDec, kAnd, kOr, kXor };
 /// The handler for an operation on a type, or nullptr.

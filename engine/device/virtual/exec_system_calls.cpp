@@ -7,6 +7,7 @@
 #include "engine/device/virtual/exec_handlers.hpp"
 #include "engine/device/virtual/guest_memory.hpp"
 #include "engine/device/virtual/print_format.hpp"
+#include "engine/device/virtual/source_lines.hpp"
 
 // Functions that the device itself has: vprintf and __assertfail.
 
@@ -167,8 +168,9 @@ void exec_assert_fail(Warp& warp, const Instr& in) {
   const std::string function = call.string_at(call.parameter(3, 8));
   if (warp.cta->failed()) return;
   warp.cta->fail(HazardKind::kTrap, pc_of(warp), -1,
-                 "assertion '" + message + "' failed at " + file + ":" + std::to_string(line) +
-                     ", " + function + ", in " + warp.cta->name_thread(warp.index, lane));
+                 "assertion '" + printable(message) + "' failed at " + printable(file) + ":" +
+                     std::to_string(line) + ", " + printable(function) + ", in " +
+                     warp.cta->name_thread(warp.index, lane));
 }
 
 }  // namespace evo::ptx

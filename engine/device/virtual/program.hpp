@@ -82,8 +82,7 @@ struct Instr {
 /// What only reports, taint and costs need of an instruction.
 struct InstrInfo {
   int line = 0;
-  int source_file = 0;
-  int source_line = 0;
+  SourceLocation source = {};
   Pipe pipe = Pipe::kAlu;
   TaintRule taint = TaintRule::kAny;
   std::uint8_t dst_bytes = 4;  ///< width of the destination register
@@ -188,6 +187,7 @@ struct Program {
   std::map<std::uint32_t, ProductCheck> product_checks;  ///< by instruction
   std::vector<SystemCall> system_calls;
   std::map<int, std::string> files;
+  std::vector<SourceLocation> call_sites;  ///< of inlined functions
 };
 
 }  // namespace evo::ptx

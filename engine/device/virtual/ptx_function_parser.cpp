@@ -24,8 +24,8 @@ std::vector<std::string> split_opcode(std::string_view opcode) {
 
 }  // namespace
 
-FunctionParser::FunctionParser(TokenStream& tokens, Function& function)
-    : tokens_(tokens), function_(function) {
+FunctionParser::FunctionParser(TokenStream& tokens, Function& function, CallSites& call_sites)
+    : tokens_(tokens), function_(function), call_sites_(call_sites) {
   scopes_.emplace_back();
   for (std::size_t i = 0; i < function.variables.size(); ++i) {
     scopes_[0].variables[function.variables[i].name] = static_cast<int>(i);
@@ -123,10 +123,26 @@ void FunctionParser::parse_registers() {
 void FunctionParser::parse_location() {
   tokens_.take();
   const int line = tokens_.line();
-  location_.file = static_cast<int>(tokens_.integer(1 << 20));
-  location_.line = static_cast<int>(tokens_.integer(1 << 30));
-  // The column and the inlining chain stand on the same line; the location itself is enough.
-  while (!tokens_.at_end() && tokens_.line() == line) tokens_.take();
+  const SourcePosition position = parse_position(line);
+  location_ = {position.file, position.line};
+  // What follows stands on the same line: the function's name, and where it was inlined.
+  while (!tokens_.at_end() && tokens_.line() == line) {
+    if (tokens_.accept("inlined_at")) {
+      location_.inlined_at = call_sites_.index_of(parse_position(line));
+    } else {
+      tokens_.take();
+    }
+  }
+  call_sites_.note(position, location_);
+}
+
+SourcePosition FunctionParser::parse_position(int line) {
+  SourcePosition position;
+  position.file = static_cast<int>(tokens_.integer(1 << 20));
+  position.line = static_cast<int>(tokens_.integer(1 << 30));
+  if (tokens_.line() == line && tokens_.peek().kind == Token::Kind::kNumber)
+    position.column = static_cast<int>(tokens_.integer(1 << 30));
+  return position;
 }
 
 void FunctionParser::parse_branch_targets(int label) {
@@ -249,12 +265,16 @@ Operand FunctionParser::parse_number(bool negative) {
 
 Operand FunctionParser::parse_address() {
   Operand address{.kind = Operand::Kind::kAddress};
+  if (tokens_.is("[")) tokens_.fail("an address within an address");
   address.elements.push_back(parse_operand());
   Operand& base = address.elements[0];
   if (base.kind == Operand::Kind::kRegister) add_offset(address);
   if (base.kind == Operand::Kind::kSymbol) std::swap(address.offset, base.offset);
   if (base.kind == Operand::Kind::kInteger) address.offset = static_cast<std::int64_t>(base.bits);
-  if (tokens_.is(",")) tokens_.fail("not supported: tensor coordinates in an address");
+  while (tokens_.accept(",")) {
+    if (tokens_.is("[")) tokens_.fail("an address within an address");
+    address.elements.push_back(parse_operand());
+  }
   tokens_.expect("]");
   return address;
 }

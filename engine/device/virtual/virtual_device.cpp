@@ -12,8 +12,11 @@
 #include "engine/device/virtual/device_model.hpp"
 #include "engine/device/virtual/grid_runner.hpp"
 #include "engine/device/virtual/mma_numerics.hpp"
+#include "engine/device/virtual/module_variables.hpp"
 #include "engine/device/virtual/prediction.hpp"
 #include "engine/device/virtual/ptx_parser.hpp"
+#include "engine/device/virtual/source_lines.hpp"
+#include "engine/device/virtual/texture_table.hpp"
 #include "engine/device/virtual/virtual_launch.hpp"
 
 namespace evo {
@@ -96,6 +99,7 @@ class Implementation : public VirtualDevice {
   }
 
   void release(BufferId buffer) override {
+    textures_.release_views(at(buffer));
     memory_.release(at(buffer));
     buffers_.erase(buffer);
   }
@@ -111,7 +115,7 @@ class Implementation : public VirtualDevice {
       throw InputError("upload of " + std::to_string(data.size()) + " bytes to '" + target.name +
                        "' of " + std::to_string(target.bytes));
     if (!data.empty()) std::memcpy(target.data.get(), data.data(), data.size());
-    mark_written(target, data.size());
+    target.mark_written(data.size());
   }
 
   void download(BufferId buffer, std::span<std::byte> data) override {
@@ -126,13 +130,13 @@ class Implementation : public VirtualDevice {
     GlobalBuffer& target = at(to);
     const GlobalBuffer& source = at(from);
     std::memcpy(target.data.get(), source.data.get(), std::min(target.bytes, source.bytes));
-    mark_written(target, target.bytes);
+    target.mark_written(target.bytes);
   }
 
   void fill(BufferId buffer, std::byte value) override {
     GlobalBuffer& target = at(buffer);
     std::memset(target.data.get(), std::to_integer<int>(value), target.bytes);
-    mark_written(target, target.bytes);
+    target.mark_written(target.bytes);
   }
 
   void poison(BufferId buffer, std::span<const std::byte> pattern) override {
@@ -164,14 +168,24 @@ class Implementation : public VirtualDevice {
     return std::nullopt;
   }
 
+  TextureId make_texture(const TextureSpec& spec, BufferId source) override {
+    const TextureId id{next_id_++};
+    handles_[id.id] = textures_.add(spec, at(source));
+    return id;
+  }
+  void release_texture(TextureId texture) override {
+    textures_.release(handle_of(texture));
+    handles_.erase(texture.id);
+  }
+
   std::variant<KernelId, Fault> load(const KernelImage& image) override {
     try {
       const ptx::Module module = ptx::parse_ptx(image.ptx);
       LoadedKernel kernel;
-      ptx::GlobalAddresses addresses;
-      place_variables(module, kernel, addresses);
+      auto variables = ptx::place_variables(module, memory_);
+      kernel.variables = std::move(variables.buffers);
       try {
-        kernel.program = ptx::decode_entry(module, image.entry, addresses);
+        kernel.program = ptx::decode_entry(module, image.entry, variables.addresses);
       } catch (...) {
         for (const GlobalBuffer* variable : kernel.variables) memory_.release(*variable);
         throw;
@@ -183,7 +197,7 @@ class Implementation : public VirtualDevice {
       kernels_[id] = std::move(kernel);
       return id;
     } catch (const ptx::PtxError& error) {
-      return Fault{.reason = error.what()};
+      return Fault{.reason = ptx::with_statement(error, image.ptx)};
     }
   }
 
@@ -273,43 +287,18 @@ class Implementation : public VirtualDevice {
     return *found->second;
   }
 
+  std::uint64_t handle_of(TextureId texture) const {
+    const auto found = handles_.find(texture.id);
+    if (found == handles_.end())
+      throw InputError("no texture " + std::to_string(texture.id) + " on " + model_.info.id);
+    return found->second;
+  }
+
   const LoadedKernel& kernel_at(KernelId id) const {
     const auto found = kernels_.find(id);
     if (found == kernels_.end())
       throw InputError("no kernel " + std::to_string(id) + " on " + model_.info.id);
     return found->second;
-  }
-
-  static void mark_written(GlobalBuffer& buffer, std::size_t bytes) {
-    std::memset(buffer.written.get(), 1, bytes);
-    if (bytes == buffer.bytes) buffer.all_written.store(true);
-  }
-
-  void place_variables(const ptx::Module& module, LoadedKernel& kernel,
-                       ptx::GlobalAddresses& addresses) {
-    for (const ptx::Variable& variable : module.variables) {
-      if (variable.space != ptx::Space::kGlobal && variable.space != ptx::Space::kConst) continue;
-      if (variable.is_extern) continue;
-      GlobalBuffer& buffer =
-          memory_.allocate(variable.name, variable.bytes, variable.space == ptx::Space::kGlobal,
-                           std::max(variable.align, 16U));
-      std::memset(buffer.data.get(), 0, variable.bytes);
-      if (!variable.initial.empty())
-        std::memcpy(buffer.data.get(), variable.initial.data(), variable.initial.size());
-      mark_written(buffer, variable.bytes);
-      addresses[variable.name] = buffer.base;
-      kernel.variables.push_back(&buffer);
-    }
-    std::size_t index = 0;
-    for (const ptx::Variable& variable : module.variables) {
-      if (!addresses.contains(variable.name)) continue;
-      GlobalBuffer& buffer = *kernel.variables[index++];
-      for (const auto& [position, name] : variable.references) {
-        const auto target = addresses.find(name);
-        if (target == addresses.end() || position + 8 > variable.bytes) continue;
-        std::memcpy(buffer.data.get() + position, &target->second, 8);
-      }
-    }
   }
 
   Outcome run(const LoadedKernel& kernel, const LaunchConfig& config,
@@ -319,13 +308,16 @@ class Implementation : public VirtualDevice {
     if (auto refused = ptx::launch_refusal(model_, *kernel.program, kernel.registers, config)) {
       return {std::move(refused), {}};
     }
-    auto packed = ptx::pack_arguments(*kernel.program, arguments,
-                                      [&](BufferId buffer) { return at(buffer).base; });
+    auto packed =
+        ptx::pack_arguments(*kernel.program, arguments,
+                            {.address = [&](BufferId buffer) { return at(buffer).base; },
+                             .handle = [&](TextureId texture) { return handle_of(texture); }});
     if (auto* fault = std::get_if<Fault>(&packed)) return {std::move(*fault), {}};
     ptx::HazardLog log(options_.max_hazards);
     ptx::LaunchContext context;
     context.program = kernel.program.get();
     context.memory = &memory_;
+    context.textures = &textures_;
     context.hazards = &log;
     ptx::PrintLog printed;
     context.printed = &printed;
@@ -361,8 +353,8 @@ class Implementation : public VirtualDevice {
       }
       grid.sample.clear();  // the others would be waited for
       context.grid_workspace = clear_grid_workspace(*kernel.grid_workspace);
-      context.stall_budget = std::max(context.stall_budget / ctas,
-                                      std::min(context.stall_budget, kLeastStallBudget));
+      context.stall_budget =
+          std::max(context.stall_budget / ctas, std::min(context.stall_budget, kLeastStallBudget));
     }
     const auto start = std::chrono::steady_clock::now();
     Outcome outcome;
@@ -377,7 +369,7 @@ class Implementation : public VirtualDevice {
   static std::uint64_t clear_grid_workspace(GlobalBuffer& workspace) {
     std::memset(workspace.data.get(), 0, workspace.bytes);
     std::memcpy(workspace.data.get(), &kGridWorkspaceBytes, sizeof(kGridWorkspaceBytes));
-    mark_written(workspace, workspace.bytes);
+    workspace.mark_written(workspace.bytes);
     return workspace.base;
   }
 
@@ -385,6 +377,8 @@ class Implementation : public VirtualDevice {
   VirtualOptions options_;
   ptx::GlobalMemory memory_;
   std::map<BufferId, GlobalBuffer*> buffers_;
+  ptx::TextureTable textures_;
+  std::map<std::uint32_t, std::uint64_t> handles_;  ///< of textures
   std::map<KernelId, LoadedKernel> kernels_;
   std::uint32_t next_id_ = 1;
   std::vector<std::uint64_t> sample_;
