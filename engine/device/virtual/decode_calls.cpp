@@ -70,8 +70,8 @@ void DecodeContext::decode_call(const Instruction& in, int depth) {
   const Operand& callee = in.operands[1];
   if (++calls_ > kMaxCalls)
     fail("more than " + std::to_string(kMaxCalls) + " calls when all functions are inlined");
+  if (callee.kind != Operand::Kind::kSymbol || in.operands.size() > 3) unsupported("indirect call");
   const auto found = module_.functions.find(callee.name);
-  if (callee.kind != Operand::Kind::kSymbol) unsupported("indirect call");
   if (found == module_.functions.end() || !found->second.has_body) {
     if (decode_system_call(in)) return;
     unsupported("call of '" + callee.name + "', which has no body here");
