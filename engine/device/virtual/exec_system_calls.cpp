@@ -3,11 +3,11 @@
 #include <cstring>
 #include <string>
 
+#include "engine/core/printable.hpp"
 #include "engine/device/virtual/cta.hpp"
 #include "engine/device/virtual/exec_handlers.hpp"
 #include "engine/device/virtual/guest_memory.hpp"
 #include "engine/device/virtual/print_format.hpp"
-#include "engine/device/virtual/source_lines.hpp"
 
 // Functions that the device itself has: vprintf and __assertfail.
 

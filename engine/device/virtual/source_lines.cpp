@@ -1,6 +1,6 @@
 #include "engine/device/virtual/source_lines.hpp"
 
-#include <algorithm>
+#include "engine/core/printable.hpp"
 
 namespace evo::ptx {
 namespace {
@@ -45,13 +45,6 @@ std::string describe_source(const SourceLocation& location, const std::map<int, 
     site = outer.inlined_at;
   }
   return text;
-}
-
-std::string printable(std::string_view text) {
-  std::string result(text);
-  std::ranges::replace_if(
-      result, [](char c) { return c < ' ' || c > '~'; }, '?');
-  return result;
 }
 
 std::string with_statement(const PtxError& error, std::string_view ptx) {

@@ -42,10 +42,6 @@ class CallSites {
                                           const std::map<int, std::string>& files,
                                           const std::vector<SourceLocation>& call_sites);
 
-/// The text with a question mark for every byte that is not printable ASCII: what comes from a
-/// kernel may be anything, reports go into JSON.
-[[nodiscard]] std::string printable(std::string_view text);
-
 /// The message of the error, and the text of the PTX that it is about.
 [[nodiscard]] std::string with_statement(const PtxError& error, std::string_view ptx);
 

@@ -22,9 +22,8 @@ class Cooperative : public testing::Test {
 
   static const std::string& ptx() {
     const std::string include = EVO_CUDA_INCLUDE_DIR;
-    static const std::string text =
-        compile_to_ptx(kernel_source("cooperative.cu"), "compute_89",
-                       {"-I" + include, "-I" + include + "/cccl"});
+    static const std::string text = compile_to_ptx(kernel_source("cooperative.cu"), "compute_89",
+                                                   {"-I" + include, "-I" + include + "/cccl"});
     return text;
   }
 
@@ -99,8 +98,8 @@ TEST_F(Cooperative, MoreCtasThanTheDeviceHoldsAreRefused) {
 
 TEST_F(Cooperative, ACtaThatNeverArrivesIsALivelock) {
   TestGpu gpu;
-  const auto fault = gpu.run(ptx(), "one_leaves", {{4, 1, 1}, {32, 1, 1}, 0},
-                             {gpu.output<int>("out", 4)});
+  const auto fault =
+      gpu.run(ptx(), "one_leaves", {{4, 1, 1}, {32, 1, 1}, 0}, {gpu.output<int>("out", 4)});
   ASSERT_TRUE(fault.has_value());
   EXPECT_TRUE(fault->reason.starts_with("livelock:")) << fault->reason;
 }
