@@ -220,33 +220,8 @@ void CudaDevice::fill(BufferId buffer, std::byte value) { poison(buffer, std::sp
 
 void CudaDevice::poison(BufferId buffer, std::span<const std::byte> pattern) {
   const Buffer& target = buffers_.at(buffer);
-  const std::size_t bytes = target.spec.bytes;
-  if (bytes == 0) return;
-  const CUdeviceptr data = target.data();
-  std::uint32_t word = 0;
-  std::memcpy(&word, pattern.data(), std::min(pattern.size(), sizeof word));
-  CUresult result = CUDA_SUCCESS;
-  if (pattern.size() == 1) {
-    result = driver_.cuMemsetD8Async(data, static_cast<unsigned char>(word), bytes, stream_);
-  } else if (pattern.size() == 2) {
-    result = driver_.cuMemsetD16Async(data, static_cast<unsigned short>(word), bytes / 2, stream_);
-  } else if (pattern.size() == 4) {
-    result = driver_.cuMemsetD32Async(data, word, bytes / 4, stream_);
-  } else {
-    // The two halves of one element; each copy then doubles what is there.
-    std::uint32_t high = 0;
-    std::memcpy(&high, pattern.data() + sizeof word, sizeof high);
-    result = driver_.cuMemsetD32Async(data, word, 1, stream_);
-    if (result == CUDA_SUCCESS) {
-      result = driver_.cuMemsetD32Async(data + sizeof word, high, 1, stream_);
-    }
-    std::size_t done = pattern.size();
-    for (std::size_t more = 0; done < bytes && result == CUDA_SUCCESS; done += more) {
-      more = std::min(done, bytes - done);
-      result = driver_.cuMemcpyDtoDAsync(data + done, data, more, stream_);
-    }
-  }
-  require_queued(result, "filling a buffer");
+  require_queued(queue_fill(driver_, target.data(), target.spec.bytes, pattern, stream_),
+                 "filling a buffer");
 }
 
 std::optional<std::string> CudaDevice::guard_violation(BufferId buffer) {
