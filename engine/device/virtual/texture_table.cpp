@@ -5,7 +5,6 @@
 namespace evo::ptx {
 
 std::uint64_t TextureTable::add(const TextureSpec& spec, const GlobalBuffer& source) {
-  check_texture(spec, source.bytes);
   Texture texture{.spec = spec};
   if (spec.storage == TextureStorage::kArray) {
     const std::size_t bytes = texture_bytes(spec);
@@ -23,6 +22,13 @@ std::uint64_t TextureTable::add(const TextureSpec& spec, const GlobalBuffer& sou
 
 void TextureTable::release_views(const GlobalBuffer& source) {
   std::erase_if(textures_, [&](const auto& entry) { return entry.second.source == &source; });
+}
+
+std::uint64_t TextureTable::array_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& [handle, texture] : textures_)
+    bytes += texture.source == nullptr ? texture_bytes(texture.spec) : 0;
+  return bytes;
 }
 
 const Texture* TextureTable::find(std::uint64_t handle) const {

@@ -29,11 +29,13 @@ struct Texture {
 /// All textures, by the handles that kernels get. Handles are never reused.
 class TextureTable {
  public:
-  /// Throws InputError for a texture that CUDA does not take.
+  /// The handle. `spec` must be one that check_texture() takes over the buffer.
   std::uint64_t add(const TextureSpec& spec, const GlobalBuffer& source);
   void release(std::uint64_t handle) { textures_.erase(handle); }
   /// Releases the views of a buffer.
   void release_views(const GlobalBuffer& source);
+  /// Of all arrays.
+  [[nodiscard]] std::uint64_t array_bytes() const;
   /// The texture, or nullptr.
   [[nodiscard]] const Texture* find(std::uint64_t handle) const;
 

@@ -8,6 +8,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/hash.hpp"
+#include "engine/device/virtual/buffer_snapshot.hpp"
 #include "engine/device/virtual/decoder.hpp"
 #include "engine/device/virtual/device_model.hpp"
 #include "engine/device/virtual/grid_runner.hpp"
@@ -29,36 +30,6 @@ struct LoadedKernel {
   std::vector<GlobalBuffer*> variables;
   GlobalBuffer* grid_workspace = nullptr;  ///< of a cooperative kernel
   int registers = 0;
-};
-
-/// Puts the content of writable buffers back when it goes.
-class BufferSnapshot {
- public:
-  explicit BufferSnapshot(const ptx::GlobalMemory& memory) {
-    for (const auto& buffer : memory.buffers()) {
-      if (!buffer->writable) continue;
-      Copy& copy = copies_.emplace_back();
-      copy.buffer = buffer.get();
-      copy.data.assign(buffer->data.get(), buffer->data.get() + buffer->bytes);
-      copy.written.assign(buffer->written.get(), buffer->written.get() + buffer->bytes);
-    }
-  }
-  ~BufferSnapshot() {
-    for (const Copy& copy : copies_) {
-      std::ranges::copy(copy.data, copy.buffer->data.get());
-      std::ranges::copy(copy.written, copy.buffer->written.get());
-    }
-  }
-  BufferSnapshot(const BufferSnapshot&) = delete;
-  BufferSnapshot& operator=(const BufferSnapshot&) = delete;
-
- private:
-  struct Copy {
-    GlobalBuffer* buffer = nullptr;
-    std::vector<std::byte> data;
-    std::vector<std::uint8_t> written;
-  };
-  std::vector<Copy> copies_;
 };
 
 /// From the cubin; without one, from the registers that are live at once in the PTX.
@@ -84,15 +55,7 @@ class Implementation : public VirtualDevice {
   [[nodiscard]] const DeviceInfo& info() const override { return model_.info; }
 
   BufferId allocate(const BufferSpec& spec) override {
-    // A byte of the device takes two of the host: its value, and whether it was written.
-    constexpr std::uint64_t kMemoryBytes = 4ULL << 30;
-    std::uint64_t used = 0;
-    for (const auto& buffer : memory_.buffers()) used += buffer->bytes;
-    if (spec.bytes > kMemoryBytes || used > kMemoryBytes - spec.bytes) {
-      throw DeviceMemoryError("allocating buffer '" + spec.name + "' (" +
-                              std::to_string(spec.bytes) + " bytes) failed: virtual devices have " +
-                              std::to_string(kMemoryBytes >> 30) + " GiB of memory");
-    }
+    require_room("buffer '" + spec.name + "'", spec.bytes);
     const BufferId id = next_id_++;
     buffers_[id] = &memory_.allocate(spec.name, spec.bytes, spec.writable);
     return id;
@@ -169,6 +132,9 @@ class Implementation : public VirtualDevice {
   }
 
   TextureId make_texture(const TextureSpec& spec, BufferId source) override {
+    check_texture(spec, at(source).bytes);
+    if (spec.storage == TextureStorage::kArray)
+      require_room("texture '" + spec.name + "'", texture_bytes(spec));
     const TextureId id{next_id_++};
     handles_[id.id] = textures_.add(spec, at(source));
     return id;
@@ -239,7 +205,7 @@ class Implementation : public VirtualDevice {
   std::variant<double, Fault> predict_us(KernelId kernel, const LaunchConfig& config,
                                          std::span<const KernelArgument> arguments) override {
     const LoadedKernel& loaded = kernel_at(kernel);
-    const BufferSnapshot snapshot(memory_);
+    const ptx::BufferSnapshot snapshot(memory_);
     const std::uint64_t ctas =
         static_cast<std::uint64_t>(config.grid[0]) * config.grid[1] * config.grid[2];
     const Outcome outcome =
@@ -285,6 +251,18 @@ class Implementation : public VirtualDevice {
     if (found == buffers_.end())
       throw InputError("no buffer " + std::to_string(id) + " on " + model_.info.id);
     return *found->second;
+  }
+
+  /// Throws DeviceMemoryError when there is no room for `bytes` more.
+  void require_room(const std::string& what, std::uint64_t bytes) const {
+    // A byte of the device takes two of the host: its value, and whether it was written.
+    constexpr std::uint64_t kMemoryBytes = 4ULL << 30;
+    std::uint64_t used = textures_.array_bytes();
+    for (const auto& buffer : memory_.buffers()) used += buffer->bytes;
+    if (bytes <= kMemoryBytes && used <= kMemoryBytes - bytes) return;
+    throw DeviceMemoryError("allocating " + what + " (" + std::to_string(bytes) +
+                            " bytes) failed: virtual devices have " +
+                            std::to_string(kMemoryBytes >> 30) + " GiB of memory");
   }
 
   std::uint64_t handle_of(TextureId texture) const {
