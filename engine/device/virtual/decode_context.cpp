@@ -191,8 +191,8 @@ void DecodeContext::decode_instruction(Frame& frame, const Instruction& in, int 
     }
     const bool known = decode_control(*this) || decode_move(*this) || decode_memory(*this) ||
                        decode_sync(*this) || decode_async(*this) || decode_atomic(*this) ||
-                       decode_tensor(*this) || decode_texture(*this) || decode_wgmma(*this) || decode_compare(*this) ||
-                       decode_convert(*this) || decode_alu(*this);
+                       decode_tensor(*this) || decode_texture(*this) || decode_wgmma(*this) ||
+                       decode_compare(*this) || decode_convert(*this) || decode_alu(*this);
     if (!known) unsupported();
     finish_destinations();
   } catch (const PtxError& error) {
