@@ -193,6 +193,7 @@ ExitCode run(const Options& options, const std::string& save) {
   const LaunchConfig config{three(options.grid, "--grid"), three(options.block, "--block"),
                             options.shared};
   const auto fault = device->launch(kernel, config, arguments);
+  std::fwrite(device->printed().data(), 1, device->printed().size(), stdout);
   const VirtualStatistics& statistics = device->statistics();
   if (!options.quiet) {
     std::printf("%llu CTAs, %llu warp instructions in %.3f s (%.1f M/s)\n",

@@ -12,6 +12,7 @@
 #include "engine/compile/cubin.hpp"
 #include "engine/compile/entry_symbol.hpp"
 #include "engine/compile/ptxas_log.hpp"
+#include "engine/compile/source_names.hpp"
 #include "engine/compile/toolkit.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/names.hpp"
@@ -283,6 +284,8 @@ CompileAnswer NvrtcCompiler::collect(nvrtcProgram program, nvrtcResult result,
   auto resources = resources_of(log, compiled.cubin, name);
   if (auto* rejection = std::get_if<Rejection>(&resources)) return std::move(*rejection);
   compiled.resources = std::get<Resources>(resources);
+  compiled.ptx =
+      with_source_names(compiled.ptx, request.source, std::filesystem::current_path().string());
   compiled.ptx = with_entry_symbol(std::move(compiled.ptx), request.entry, name);
   return compiled;
 }

@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "engine/core/device_info.hpp"
+#include "engine/core/error.hpp"
 #include "engine/core/launch_config.hpp"
+#include "engine/device/texture.hpp"
 
 namespace evo {
 
@@ -42,7 +44,7 @@ struct ScalarArgument {
   }
 };
 
-using KernelArgument = std::variant<BufferId, ScalarArgument>;
+using KernelArgument = std::variant<BufferId, ScalarArgument, TextureId>;
 
 /// The compiled kernel: PTX for a virtual device, machine code for a real one.
 struct KernelImage {
@@ -120,6 +122,12 @@ class Device {
   /// kernel can reach past a buffer.
   [[nodiscard]] virtual std::size_t guard_bytes() const { return 0; }
 
+  /// A texture object over the start of a buffer, or over a copy of it, see TextureStorage; it goes
+  /// with release_texture(), and a view also with its buffer. Throws InputError for a texture that
+  /// CUDA does not take, or when the device has none.
+  virtual TextureId make_texture(const TextureSpec& spec, BufferId source);
+  virtual void release_texture(TextureId texture);
+
   /// A kernel ready to launch, or why the device cannot take it.
   virtual std::variant<KernelId, Fault> load(const KernelImage& image) = 0;
   virtual void unload(KernelId kernel) = 0;
@@ -167,6 +175,13 @@ class Device {
   /// Null for devices that run whole grids only.
   [[nodiscard]] virtual GridSampler* sampler() { return nullptr; }
 };
+
+inline TextureId Device::make_texture(const TextureSpec& spec, BufferId) {
+  throw InputError("texture '" + spec.name + "': not supported on " + info().name);
+}
+inline void Device::release_texture(TextureId) {
+  throw InputError("textures are not supported on " + info().name);
+}
 
 inline void Device::download_later(BufferId buffer, std::size_t offset, std::span<std::byte> data) {
   std::vector<std::byte> start(offset + data.size());

@@ -33,6 +33,31 @@ constexpr const char* kCopy = R"(.version 8.0
 }
 )";
 
+constexpr const char* kPrint = R"(.version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b32 result) vprintf (.param .b64 format, .param .b64 arguments);
+.global .align 1 .b8 format[12] = {116, 104, 114, 101, 97, 100, 32, 37, 117, 10, 0};
+.visible .entry print()
+{
+  .local .align 8 .b8 buffer[8];
+  .reg .b32 %r<2>;
+  .reg .b64 %rd<4>;
+  mov.u32 %r1, %tid.x;
+  st.local.u32 [buffer], %r1;
+  mov.u64 %rd1, buffer;
+  cvta.local.u64 %rd2, %rd1;
+  mov.u64 %rd3, format;
+  { .param .b64 p0;
+    .param .b64 p1;
+    .param .b32 r;
+    st.param.b64 [p0], %rd3;
+    st.param.b64 [p1], %rd2;
+    call (r), vprintf, (p0, p1); }
+  ret;
+}
+)";
+
 class PtxRun : public testing::Test {
  protected:
   void SetUp() override {
@@ -40,6 +65,7 @@ class PtxRun : public testing::Test {
     ASSERT_NE(mkdtemp(name.data()), nullptr);
     folder_ = name;
     std::ofstream(folder_ / "copy.ptx") << kCopy;
+    std::ofstream(folder_ / "print.ptx") << kPrint;
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
@@ -53,6 +79,12 @@ class PtxRun : public testing::Test {
 
   std::filesystem::path folder_;
 };
+
+TEST_F(PtxRun, ShowsWhatTheKernelPrints) {
+  const ProgramResult result = run("print.ptx --entry print --block 3 --quiet");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "thread 0\nthread 1\nthread 2\n");
+}
 
 TEST_F(PtxRun, RunsAndSaves) {
   const ProgramResult result = copy("--save .");

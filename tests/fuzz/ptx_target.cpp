@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kMostEntries = 2;             ///< launched of one module
 constexpr std::size_t kBufferBytes = 4096;          ///< of every argument that may be a pointer
+constexpr std::size_t kNoTexture = 99;              ///< for its height
 constexpr std::uint64_t kMostInstructions = 5'000;  ///< of warps, for a CTA
 
 LaunchConfig launch_of(const std::string& text) {
@@ -43,8 +44,10 @@ std::vector<std::pair<std::string, std::vector<std::uint64_t>>> entries_of(
   return entries;
 }
 
-/// A pointer for what has its size: in turn data, data, and memory that nobody wrote.
-KernelArgument argument_of(VirtualDevice& device, std::uint64_t bytes, std::size_t number) {
+/// A pointer for what has its size: in turn data, data, and memory that nobody wrote. In PTX with
+/// the comment "textures" the first of them is a texture of one dimension or of two.
+KernelArgument argument_of(VirtualDevice& device, std::uint64_t bytes, std::size_t number,
+                           std::size_t texture_height) {
   if (bytes != 8) {
     ScalarArgument scalar = ScalarArgument::of(std::uint32_t{33});
     scalar.bytes.resize(std::min<std::uint64_t>(bytes, 8));
@@ -53,6 +56,15 @@ KernelArgument argument_of(VirtualDevice& device, std::uint64_t bytes, std::size
   const BufferId buffer =
       device.allocate({"argument" + std::to_string(number), kBufferBytes, number % 3 != 0});
   if (number % 3 != 2) device.fill(buffer, std::byte{0x3c});
+  if (number == 0 && texture_height != kNoTexture) {
+    return device.make_texture({.name = "texture",
+                                .width = 16,
+                                .height = texture_height,
+                                .linear_filter = texture_height != 0,
+                                .address = {TextureAddress::kMirror, TextureAddress::kWrap},
+                                .normalized_coordinates = true},
+                               buffer);
+  }
   return buffer;
 }
 
@@ -61,9 +73,12 @@ void run_entry(VirtualDevice& device, const std::string& text, const std::string
   const auto loaded = device.load({.ptx = text, .cubin = {}, .entry = name});
   if (std::holds_alternative<Fault>(loaded)) return;
   const KernelId kernel = std::get<KernelId>(loaded);
+  const bool has_textures = text.find("// textures") != std::string::npos;
+  const std::size_t height = text.find("tex.2d") == std::string::npos ? 0 : 16;
   std::vector<KernelArgument> arguments;
   for (const std::uint64_t bytes : parameters)
-    arguments.push_back(argument_of(device, bytes, arguments.size()));
+    arguments.push_back(
+        argument_of(device, bytes, arguments.size(), has_textures ? height : kNoTexture));
   const LaunchConfig config = launch_of(text);
   if (!device.launch(kernel, config, arguments)) (void)device.predict_us(kernel, config, arguments);
   device.unload(kernel);

@@ -6,9 +6,12 @@
 #include <utility>
 
 #include "engine/core/error.hpp"
+#include "engine/device/cooperative_kernel.hpp"
 #include "engine/device/cuda/cuda_arguments.hpp"
 #include "engine/device/cuda/cuda_info.hpp"
+#include "engine/device/cuda/cuda_launch.hpp"
 #include "engine/device/cuda/cuda_memory.hpp"
+#include "engine/device/cuda/cuda_textures.hpp"
 #include "engine/device/cuda/driver.hpp"
 #include "engine/device/guard.hpp"
 
@@ -31,7 +34,7 @@ struct Constant {
 
 struct Kernel {
   CUmodule module = nullptr;
-  CUfunction function = nullptr;
+  CudaFunction function;
   std::vector<std::size_t> parameter_bytes;
   bool has_variables = false;  ///< of its own in device memory
   std::vector<Constant> constants;
@@ -62,6 +65,8 @@ class CudaDevice final : public Device {
   void poison(BufferId buffer, std::span<const std::byte> pattern) override;
   std::optional<std::string> guard_violation(BufferId buffer) override;
   [[nodiscard]] std::size_t guard_bytes() const override { return kGuardBytes; }
+  TextureId make_texture(const TextureSpec& spec, BufferId source) override;
+  void release_texture(TextureId texture) override { textures_.release(texture); }
   std::variant<KernelId, Fault> load(const KernelImage& image) override;
   void unload(KernelId kernel) override;
   [[nodiscard]] std::optional<std::string> variables_hash(KernelId kernel) const override;
@@ -112,6 +117,7 @@ class CudaDevice final : public Device {
   DeviceInfo info_;
   std::map<BufferId, Buffer> buffers_;
   CudaMemory memory_;
+  CudaTextures textures_;
   std::map<KernelId, Kernel> kernels_;
   std::map<GraphId, Graph> graphs_;
   std::uint32_t next_id_ = 1;
@@ -120,7 +126,8 @@ class CudaDevice final : public Device {
   std::optional<Fault> queued_fault_;  ///< that a later call reported
 };
 
-CudaDevice::CudaDevice(int ordinal) : driver_(CudaDriver::open()), memory_(driver_) {
+CudaDevice::CudaDevice(int ordinal)
+    : driver_(CudaDriver::open()), memory_(driver_), textures_(driver_) {
   const CUresult ready = driver_.cuInit(0);
   if (ready != CUDA_SUCCESS) {
     throw MissingError("the CUDA driver finds no usable GPU: " + driver_.describe(ready));
@@ -151,7 +158,8 @@ Fault CudaDevice::fault(CUresult result, const std::string& what) const {
   const bool refused =
       result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES ||
       result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_INVALID_IMAGE ||
-      result == CUDA_ERROR_NOT_FOUND || result == CUDA_ERROR_INVALID_PTX;
+      result == CUDA_ERROR_NOT_FOUND || result == CUDA_ERROR_INVALID_PTX ||
+      result == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
   // Anything else may have poisoned the context: only a refusal leaves it as it was.
   return {what + ": " + driver_.describe(result), "", !refused};
 }
@@ -202,8 +210,16 @@ BufferId CudaDevice::allocate(const BufferSpec& spec) {
 
 void CudaDevice::release(BufferId buffer) {
   const Buffer& target = buffers_.at(buffer);
+  textures_.release_views(buffer);
   memory_.give_back(target.base, target.spec.bytes + 2 * kGuardBytes);
   buffers_.erase(buffer);
+}
+
+TextureId CudaDevice::make_texture(const TextureSpec& spec, BufferId source) {
+  const Buffer& buffer = buffers_.at(source);
+  const TextureId id{next_id_++};
+  textures_.add(id, spec, {source, buffer.spec.bytes, buffer.data()}, stream_);
+  return id;
 }
 
 void CudaDevice::upload(BufferId buffer, std::span<const std::byte> data) {
@@ -225,33 +241,8 @@ void CudaDevice::fill(BufferId buffer, std::byte value) { poison(buffer, std::sp
 
 void CudaDevice::poison(BufferId buffer, std::span<const std::byte> pattern) {
   const Buffer& target = buffers_.at(buffer);
-  const std::size_t bytes = target.spec.bytes;
-  if (bytes == 0) return;
-  const CUdeviceptr data = target.data();
-  std::uint32_t word = 0;
-  std::memcpy(&word, pattern.data(), std::min(pattern.size(), sizeof word));
-  CUresult result = CUDA_SUCCESS;
-  if (pattern.size() == 1) {
-    result = driver_.cuMemsetD8Async(data, static_cast<unsigned char>(word), bytes, stream_);
-  } else if (pattern.size() == 2) {
-    result = driver_.cuMemsetD16Async(data, static_cast<unsigned short>(word), bytes / 2, stream_);
-  } else if (pattern.size() == 4) {
-    result = driver_.cuMemsetD32Async(data, word, bytes / 4, stream_);
-  } else {
-    // The two halves of one element; each copy then doubles what is there.
-    std::uint32_t high = 0;
-    std::memcpy(&high, pattern.data() + sizeof word, sizeof high);
-    result = driver_.cuMemsetD32Async(data, word, 1, stream_);
-    if (result == CUDA_SUCCESS) {
-      result = driver_.cuMemsetD32Async(data + sizeof word, high, 1, stream_);
-    }
-    std::size_t done = pattern.size();
-    for (std::size_t more = 0; done < bytes && result == CUDA_SUCCESS; done += more) {
-      more = std::min(done, bytes - done);
-      result = driver_.cuMemcpyDtoDAsync(data + done, data, more, stream_);
-    }
-  }
-  require_queued(result, "filling a buffer");
+  require_queued(queue_fill(driver_, target.data(), target.spec.bytes, pattern, stream_),
+                 "filling a buffer");
 }
 
 std::optional<std::string> CudaDevice::guard_violation(BufferId buffer) {
@@ -274,12 +265,14 @@ std::variant<KernelId, Fault> CudaDevice::load(const KernelImage& image) {
   Kernel kernel;
   CUresult result = driver_.cuModuleLoadData(&kernel.module, image.cubin.data());
   if (result != CUDA_SUCCESS) return fault(result, "the driver cannot load the cubin");
-  result = driver_.cuModuleGetFunction(&kernel.function, kernel.module, image.entry.c_str());
+  result =
+      driver_.cuModuleGetFunction(&kernel.function.function, kernel.module, image.entry.c_str());
   if (result != CUDA_SUCCESS) {
     driver_.cuModuleUnload(kernel.module);
     return fault(result, "the cubin has no kernel '" + image.entry + "'");
   }
-  kernel.parameter_bytes = parameter_bytes(driver_, kernel.function);
+  kernel.parameter_bytes = parameter_bytes(driver_, kernel.function.function);
+  kernel.function.cooperative = is_cooperative(image.ptx, image.entry);
   // Sections of the cubin; "const" data live in sections of their own and never change.
   kernel.has_variables = image.cubin.find(".nv.global") != std::string::npos;
   for (const std::string& symbol : image.constants) {
@@ -338,30 +331,20 @@ void CudaDevice::unload(KernelId kernel) {
 
 CUresult CudaDevice::launch_on(CUstream stream, KernelId kernel, const LaunchConfig& config,
                                std::span<const KernelArgument> arguments) {
-  constexpr std::uint32_t kSharedWithoutOptIn = 48 * 1024;
-  const CUfunction function = kernels_.at(kernel).function;
-  if (config.dynamic_shared_bytes > kSharedWithoutOptIn) {
-    const CUresult result =
-        driver_.cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                   static_cast<int>(config.dynamic_shared_bytes));
-    if (result != CUDA_SUCCESS) return result;
-  }
   arguments = arguments.first(arguments.size() - constants_of(kernel, arguments).size());
-  std::vector<CUdeviceptr> addresses(arguments.size());
-  std::vector<void*> pointers;
+  std::vector<CUdeviceptr> handles(arguments.size());
+  std::vector<const void*> parameters;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (const auto* buffer = std::get_if<BufferId>(&arguments[i])) {
-      addresses[i] = buffers_.at(*buffer).data();
-      pointers.push_back(&addresses[i]);
-    } else {
-      // The driver only reads.
-      const std::vector<std::byte>& bytes = std::get<ScalarArgument>(arguments[i]).bytes;
-      pointers.push_back(const_cast<std::byte*>(bytes.data()));
+    if (const auto* scalar = std::get_if<ScalarArgument>(&arguments[i])) {
+      parameters.push_back(scalar->bytes.data());
+      continue;
     }
+    const auto* texture = std::get_if<TextureId>(&arguments[i]);
+    handles[i] = texture != nullptr ? textures_.handle(*texture)
+                                    : buffers_.at(std::get<BufferId>(arguments[i])).data();
+    parameters.push_back(&handles[i]);
   }
-  return driver_.cuLaunchKernel(function, config.grid[0], config.grid[1], config.grid[2],
-                                config.block[0], config.block[1], config.block[2],
-                                config.dynamic_shared_bytes, stream, pointers.data(), nullptr);
+  return queue_launch(driver_, kernels_.at(kernel).function, stream, config, parameters);
 }
 
 std::optional<Fault> CudaDevice::enqueue(KernelId kernel, const LaunchConfig& config,

@@ -1,8 +1,35 @@
 #include "engine/device/cuda/cuda_memory.hpp"
 
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
 #include "engine/core/error.hpp"
 
 namespace evo {
+
+CUresult queue_fill(const CudaDriver& driver, CUdeviceptr data, std::size_t bytes,
+                    std::span<const std::byte> pattern, CUstream stream) {
+  if (bytes == 0) return CUDA_SUCCESS;
+  std::uint32_t word = 0;
+  std::memcpy(&word, pattern.data(), std::min(pattern.size(), sizeof word));
+  if (pattern.size() == 1)
+    return driver.cuMemsetD8Async(data, static_cast<unsigned char>(word), bytes, stream);
+  if (pattern.size() == 2)
+    return driver.cuMemsetD16Async(data, static_cast<unsigned short>(word), bytes / 2, stream);
+  if (pattern.size() == 4) return driver.cuMemsetD32Async(data, word, bytes / 4, stream);
+  // The two halves of one element; each copy then doubles what is there.
+  std::uint32_t high = 0;
+  std::memcpy(&high, pattern.data() + sizeof word, sizeof high);
+  CUresult result = driver.cuMemsetD32Async(data, word, 1, stream);
+  if (result == CUDA_SUCCESS) result = driver.cuMemsetD32Async(data + sizeof word, high, 1, stream);
+  std::size_t done = pattern.size();
+  for (std::size_t more = 0; done < bytes && result == CUDA_SUCCESS; done += more) {
+    more = std::min(done, bytes - done);
+    result = driver.cuMemcpyDtoDAsync(data + done, data, more, stream);
+  }
+  return result;
+}
 
 CUdeviceptr CudaMemory::take(std::size_t bytes, const std::string& name) {
   auto& unused = unused_[bytes];

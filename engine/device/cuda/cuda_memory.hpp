@@ -2,12 +2,17 @@
 
 #include <cstddef>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "engine/device/cuda/driver.hpp"
 
 namespace evo {
+
+/// Queues filling `bytes` bytes with `pattern` (1, 2, 4 or 8 bytes, repeated).
+[[nodiscard]] CUresult queue_fill(const CudaDriver& driver, CUdeviceptr data, std::size_t bytes,
+                                  std::span<const std::byte> pattern, CUstream stream);
 
 /// Memory of the device. What is given back is kept for the next buffer of that size, up to 4 GiB
 /// in all: taking it from the driver waits for the device.

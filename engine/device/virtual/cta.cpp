@@ -197,6 +197,10 @@ void Cta::fill_specials(Warp& warp) {
             return launch_.dynamic_shared_bytes;
           case Special::kTotalSharedSize:
             return launch_.shared_bytes;
+          case Special::kEnvReg1:
+            return static_cast<std::uint32_t>(launch_.grid_workspace >> 32);
+          case Special::kEnvReg2:
+            return static_cast<std::uint32_t>(launch_.grid_workspace);
           case Special::kCount:
             break;
         }

@@ -13,8 +13,10 @@
 #include "engine/device/virtual/global_memory.hpp"
 #include "engine/device/virtual/hazard.hpp"
 #include "engine/device/virtual/mma_numerics.hpp"
+#include "engine/device/virtual/print_log.hpp"
 #include "engine/device/virtual/program.hpp"
 #include "engine/device/virtual/race_checker.hpp"
+#include "engine/device/virtual/texture_table.hpp"
 #include "engine/device/virtual/warp.hpp"
 #include "engine/device/virtual/warpgroup.hpp"
 
@@ -25,6 +27,8 @@ struct LaunchContext {
   const Program* program = nullptr;
   GlobalMemory* memory = nullptr;
   HazardLog* hazards = nullptr;
+  PrintLog* printed = nullptr;
+  const TextureTable* textures = nullptr;
   MmaNumerics numerics = {};
   std::vector<std::byte> parameters;
   std::array<std::uint32_t, 3> grid = {1, 1, 1};
@@ -33,8 +37,9 @@ struct LaunchContext {
   std::uint32_t shared_bytes = 0;          ///< static + dynamic
   std::uint32_t registers_per_thread = 0;  ///< at launch; 0: not known
   int sm_count = 1;
-  bool check = true;          ///< races and uninitialised data
-  bool count_memory = false;  ///< bank conflicts and sectors, for the predicted time
+  std::uint64_t grid_workspace = 0;  ///< address, of cooperative launches
+  bool check = true;                 ///< races and uninitialised data
+  bool count_memory = false;         ///< bank conflicts and sectors, for the predicted time
   std::uint64_t seed = 1;
   std::uint64_t stall_budget = 0;          ///< warp instructions without progress before livelock
   std::uint64_t issue_budget = 0;          ///< warp instructions of one CTA at most

@@ -13,7 +13,6 @@ namespace evo::ptx {
 namespace {
 
 constexpr int kMaxCallDepth = 32;
-constexpr std::size_t kMaxCalls = 1U << 13;            // inlined, empty functions too
 constexpr std::size_t kMaxInstructions = 1U << 20;     // what a race record can name
 constexpr std::size_t kMaxRegisters = 1U << 20;        // of all inlined functions together
 constexpr std::uint64_t kMaxParameterBytes = 32764;    // as CUDA allows
@@ -192,8 +191,8 @@ void DecodeContext::decode_instruction(Frame& frame, const Instruction& in, int 
     }
     const bool known = decode_control(*this) || decode_move(*this) || decode_memory(*this) ||
                        decode_sync(*this) || decode_async(*this) || decode_atomic(*this) ||
-                       decode_tensor(*this) || decode_wgmma(*this) || decode_compare(*this) ||
-                       decode_convert(*this) || decode_alu(*this);
+                       decode_tensor(*this) || decode_texture(*this) || decode_wgmma(*this) ||
+                       decode_compare(*this) || decode_convert(*this) || decode_alu(*this);
     if (!known) unsupported();
     finish_destinations();
   } catch (const PtxError& error) {
@@ -219,8 +218,7 @@ Instr& DecodeContext::emit(Handler fn, Pipe pipe, TaintRule taint) {
   in.fn = fn;
   InstrInfo info;
   info.line = current_->line;
-  info.source_file = current_->location.file;
-  info.source_line = current_->location.line;
+  info.source = current_->location;
   info.pipe = pipe;
   info.taint = taint;
   info.opcode = current_->opcode;
@@ -264,40 +262,6 @@ void DecodeContext::narrow_shared_granule(int bytes) {
   program_.shared_granule = std::min(program_.shared_granule, std::max(bytes, 1));
 }
 
-void DecodeContext::decode_call(const Instruction& in, int depth) {
-  const Operand& callee = in.operands[1];
-  if (in.guard >= 0) unsupported("guarded call");
-  if (++calls_ > kMaxCalls)
-    fail("more than " + std::to_string(kMaxCalls) + " calls when all functions are inlined");
-  if (callee.name == "__assertfail") {
-    emit(exec_assert_fail, Pipe::kControl, TaintRule::kOwn);
-    return;
-  }
-  const auto found = module_.functions.find(callee.name);
-  if (callee.kind != Operand::Kind::kSymbol || found == module_.functions.end() ||
-      !found->second.has_body) {
-    unsupported("call of '" + callee.name + "', which has no body here");
-  }
-  const Function& function = found->second;
-  Frame frame;
-  frame.function = &function;
-  frame.is_entry = false;
-  frame.variable_address.resize(function.variables.size(), -1);
-  const auto bind = [&](const std::vector<int>& formal, const std::vector<Operand>& actual) {
-    if (formal.size() != actual.size())
-      fail("call of '" + callee.name + "' with other parameters than declared");
-    for (std::size_t i = 0; i < formal.size(); ++i) {
-      if (actual[i].kind != Operand::Kind::kSymbol || actual[i].variable < 0)
-        unsupported("argument that is no .param variable");
-      frame.variable_address[static_cast<std::size_t>(formal[i])] =
-          variable_address(actual[i]).offset;
-    }
-  };
-  bind(function.parameters, in.operands[2].elements);
-  bind(function.results, in.operands[0].elements);
-  decode_function(frame, depth + 1);
-}
-
 void DecodeContext::place_kernel_parameters() {
   const Function& entry = module_.functions.at(program_.entry);
   std::uint64_t offset = 0;
@@ -332,6 +296,7 @@ std::shared_ptr<const Program> decode_entry(const Module& module, const std::str
   program->max_threads = found->second.max_threads;
   program->launch_registers = launch_registers(found->second);
   program->files = module.files;
+  program->call_sites = module.call_sites;
   DecodeContext context(module, globals, *program);
   context.decode_entry_body(found->second);
   return program;

@@ -121,6 +121,9 @@ class DecodeContext {
   void place_shared(const Function& function);
   void place_kernel_parameters();
   void decode_call(const Instruction& in, int depth);
+  bool decode_system_call(const Instruction& in);
+  /// Offset in local memory of a .param variable of `bytes` bytes in a call.
+  std::uint32_t call_variable(const Operand& operand, std::uint64_t bytes);
   std::uint32_t resized(std::uint32_t reg, Type from, Type to);
   std::int64_t allocate_shared(const Variable& variable);
   void write_offsets(const std::vector<std::uint32_t>& slot, std::uint32_t slots);
@@ -166,6 +169,7 @@ bool decode_async(DecodeContext& context);
 bool decode_sync(DecodeContext& context);
 bool decode_control(DecodeContext& context);
 bool decode_tensor(DecodeContext& context);
+bool decode_texture(DecodeContext& context);
 bool decode_wgmma(DecodeContext& context);
 
 /// Registers of 32 bits of a vector operand, which must have `count`.

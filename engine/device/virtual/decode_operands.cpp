@@ -37,6 +37,8 @@ const std::map<std::string_view, Special>& special_names() {
       {"%gridid", Special::kGridId},
       {"%dynamic_smem_size", Special::kDynamicSharedSize},
       {"%total_smem_size", Special::kTotalSharedSize},
+      {"%envreg1", Special::kEnvReg1},
+      {"%envreg2", Special::kEnvReg2},
   };
   return names;
 }
@@ -68,6 +70,10 @@ std::uint32_t DecodeContext::constant(std::uint64_t bits, Type type) {
 std::uint32_t DecodeContext::special(Special special) {
   const auto [entry, is_new] = specials_.try_emplace(special, 0);
   if (is_new) entry->second = new_register(Type::kB32);
+  if (special == Special::kEnvReg1 || special == Special::kEnvReg2) {
+    program_.cooperative = true;
+    program_.claims_work = true;  // a part of the grid would wait for the rest forever
+  }
   return entry->second;
 }
 
@@ -213,6 +219,7 @@ std::uint64_t DecodeContext::symbol_value(const Operand& operand) {
 
 DecodeContext::Address DecodeContext::address(const Operand& operand) {
   if (operand.kind != Operand::Kind::kAddress) fail(current_->opcode + " needs an address");
+  if (operand.elements.size() != 1) unsupported("coordinates in an address");
   const Operand& base = operand.elements[0];
   Address result;
   result.offset = operand.offset;

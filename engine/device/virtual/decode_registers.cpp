@@ -4,6 +4,7 @@
 
 #include "engine/device/virtual/control_flow.hpp"
 #include "engine/device/virtual/decode_context.hpp"
+#include "engine/device/virtual/source_lines.hpp"
 
 // After decoding: what the entry can reach, which registers live where, and their offsets.
 //
@@ -204,7 +205,10 @@ void DecodeContext::check_reachable() {
     const std::string suffix = " at line " + std::to_string(info.line);
     std::string text = info.unsupported;
     if (text.ends_with(suffix)) text.resize(text.size() - suffix.size());
-    throw PtxError(text, info.line);
+    throw PtxError(text, info.line,
+                   info.source.line == 0
+                       ? ""
+                       : ", " + describe_source(info.source, program_.files, program_.call_sites));
   }
 }
 

@@ -79,12 +79,6 @@ void exec_trap(Warp& warp, const Instr&) {
                  "executed by " + warp.cta->name_thread(warp.index, std::countr_zero(warp.exec)));
 }
 
-void exec_assert_fail(Warp& warp, const Instr&) {
-  warp.cta->fail(
-      HazardKind::kTrap, pc_of(warp), -1,
-      "assertion failed in " + warp.cta->name_thread(warp.index, std::countr_zero(warp.exec)));
-}
-
 void exec_nanosleep(Warp& warp, const Instr&) {
   warp.yield = true;
   if (!warp.waiting.empty()) warp.backward_branches += 64;

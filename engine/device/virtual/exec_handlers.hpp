@@ -13,7 +13,8 @@ void exec_indexed_branch(Warp& warp, const Instr& in);
 void exec_exit(Warp& warp, const Instr& in);
 void exec_nop(Warp& warp, const Instr& in);
 void exec_trap(Warp& warp, const Instr& in);
-/// The end of a call of __assertfail.
+/// Calls of vprintf and __assertfail; imm: index into Program::system_calls.
+void exec_print(Warp& warp, const Instr& in);
 void exec_assert_fail(Warp& warp, const Instr& in);
 void exec_nanosleep(Warp& warp, const Instr& in);
 /// aux: 0 %clock, 1 %clock64, 2 %globaltimer, 3 %clock_hi, 4 %globaltimer_lo.
@@ -74,6 +75,12 @@ void exec_match(Warp& warp, const Instr& in);
 void exec_redux(Warp& warp, const Instr& in);
 /// elect.sync: dst lane or none, dst2 predicate, src[0] membermask.
 void exec_elect(Warp& warp, const Instr& in);
+
+// tex: src[0] the handle, src[1] and src[2] coordinates, src[2] none in one dimension; four
+// destinations or none in extra.
+inline constexpr std::uint16_t kTextureOfFloats = 1;   ///< the destinations are f32, else integers
+inline constexpr std::uint16_t kWholeCoordinates = 2;  ///< the coordinates are s32, else f32
+void exec_texture(Warp& warp, const Instr& in);
 
 // Atomics: src address, operand, second operand; dst or none; aux address flags, extra: AtomicOp.
 enum class AtomicOp : std::uint32_t { kAdd, kMin, kMax, kExch, kCas, kInc, kDec, kAnd, kOr, kXor };

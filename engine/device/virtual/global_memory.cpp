@@ -1,8 +1,14 @@
 #include "engine/device/virtual/global_memory.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace evo::ptx {
+
+void GlobalBuffer::mark_written(std::uint64_t count) {
+  std::memset(written.get(), 1, count);
+  if (count == bytes) all_written.store(true);
+}
 
 GlobalBuffer& GlobalMemory::allocate(std::string name, std::uint64_t bytes, bool writable,
                                      std::uint64_t align) {

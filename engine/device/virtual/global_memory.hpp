@@ -27,6 +27,8 @@ struct GlobalBuffer {
   std::unique_ptr<std::uint8_t[]> written;  ///< 1 for each byte that was
   std::atomic<bool> all_written{false};
 
+  /// Notes that the host wrote the first `count` bytes.
+  void mark_written(std::uint64_t count);
   [[nodiscard]] bool contains(std::uint64_t address, std::uint64_t count) const {
     return address >= base && count <= bytes && address - base <= bytes - count;
   }

@@ -11,6 +11,8 @@ namespace evo::ptx {
 namespace {
 
 constexpr std::uint64_t kSlice = 400'000;  ///< warp instructions before a CTA is set aside
+/// The same where CTAs wait for each other, so that a CTA which only waits costs little.
+constexpr std::uint64_t kSliceTogether = 20'000;
 constexpr int kMostThreads = 256;
 constexpr std::uint64_t kMostBytes = 4ULL << 30;  ///< of the host for all CTAs under way
 
@@ -21,8 +23,8 @@ class Grid {
                  ? static_cast<std::uint64_t>(launch.grid[0]) * launch.grid[1] * launch.grid[2]
                  : options.sample.size();
     counts_.executions.resize(launch.program->code.size());
-    const std::uint64_t fit = kMostBytes / std::max<std::uint64_t>(cta_bytes(launch), 1);
-    limit_ = std::clamp<std::size_t>(fit, 1, std::max<std::size_t>(options.resident, 1));
+    limit_ = std::clamp<std::size_t>(ctas_on_host(launch), 1,
+                                     std::max<std::size_t>(options.resident, 1));
   }
 
   GridCounts run() {
@@ -54,14 +56,15 @@ class Grid {
     std::vector<std::unique_ptr<Cta>> idle;
     std::size_t served = 0;  // CTAs that had a slice since the last one finished or started
     while (!launch_.stop.load(std::memory_order_relaxed)) {
-      if (active.empty() || served >= active.size()) {
+      const bool all_must_start = options_.together && next_.load() < total_;
+      if (active.empty() || served >= active.size() || all_must_start) {
         if (start_next(active, idle)) served = 0;
         if (active.empty()) break;
         if (served >= active.size()) served = 0;
       }
       std::unique_ptr<Cta> cta = std::move(active.front());
       active.pop_front();
-      const CtaState state = cta->run(kSlice);
+      const CtaState state = cta->run(options_.together ? kSliceTogether : kSlice);
       if (state == CtaState::kRunning) {
         active.push_back(std::move(cta));
         ++served;
@@ -136,6 +139,10 @@ class Grid {
 };
 
 }  // namespace
+
+std::size_t ctas_on_host(const LaunchContext& launch) {
+  return std::max<std::size_t>(kMostBytes / std::max<std::uint64_t>(cta_bytes(launch), 1), 1);
+}
 
 GridCounts run_grid(LaunchContext& launch, const GridOptions& options) {
   return Grid(launch, options).run();

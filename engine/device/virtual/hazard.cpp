@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "engine/device/virtual/source_lines.hpp"
+
 namespace evo::ptx {
 
 std::string_view to_string(HazardKind kind) {
@@ -83,11 +85,8 @@ std::string describe_instruction(const Program& program, int instruction) {
   if (instruction < 0 || static_cast<std::size_t>(instruction) >= program.info.size()) return "?";
   const InstrInfo& info = program.info[static_cast<std::size_t>(instruction)];
   std::string text = "PTX line " + std::to_string(info.line) + " (" + info.opcode + ")";
-  if (info.source_line > 0) {
-    const auto file = program.files.find(info.source_file);
-    text += ", " + (file == program.files.end() ? std::string("source") : file->second) + ":" +
-            std::to_string(info.source_line);
-  }
+  if (info.source.line > 0)
+    text += ", " + describe_source(info.source, program.files, program.call_sites);
   return text;
 }
 

@@ -82,8 +82,7 @@ struct Instr {
 /// What only reports, taint and costs need of an instruction.
 struct InstrInfo {
   int line = 0;
-  int source_file = 0;
-  int source_line = 0;
+  SourceLocation source = {};
   Pipe pipe = Pipe::kAlu;
   TaintRule taint = TaintRule::kAny;
   std::uint8_t dst_bytes = 4;  ///< width of the destination register
@@ -133,6 +132,8 @@ enum class Special : std::uint8_t {
   kGridId,
   kDynamicSharedSize,
   kTotalSharedSize,
+  kEnvReg1,  ///< upper half of the address of the grid's workspace
+  kEnvReg2,  ///< lower half
   kCount,
 };
 
@@ -142,6 +143,14 @@ struct ProductCheck {
   std::vector<std::uint32_t> reads;   ///< wgmma whose accumulators it reads
   std::vector<std::uint32_t> writes;  ///< wgmma whose accumulators or A fragments it overwrites
   bool unfenced = false;  ///< it is a wgmma whose registers may have been written after any fence
+};
+
+/// A call of a function that the device itself has (vprintf, __assertfail): where its parameters
+/// and its result lie in local memory.
+struct SystemCall {
+  std::vector<std::uint32_t> parameters;
+  std::uint32_t result = 0;
+  bool has_result = false;
 };
 
 /// A kernel argument's place in the parameter block.
@@ -172,10 +181,13 @@ struct Program {
   std::uint32_t local_bytes = 0;                                    ///< per thread
   int shared_granule = 4;    ///< bytes per shadow word: the narrowest access
   bool claims_work = false;  ///< has atomics on global memory that return a value
+  bool cooperative = false;  ///< its CTAs wait for each other: all must be on the device at once
   int max_threads = 0;
   int launch_registers = 0;  ///< per thread, from the directives of the entry; 0: not stated
   std::map<std::uint32_t, ProductCheck> product_checks;  ///< by instruction
+  std::vector<SystemCall> system_calls;
   std::map<int, std::string> files;
+  std::vector<SourceLocation> call_sites;  ///< of inlined functions
 };
 
 }  // namespace evo::ptx

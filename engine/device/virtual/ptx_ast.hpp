@@ -18,7 +18,7 @@ struct Operand {
     kFloat32,   ///< `bits`: the pattern of an f32
     kFloat64,   ///< `bits`: the pattern of an f64
     kSymbol,    ///< `name` (a variable, function, label or special register), plus `offset`
-    kAddress,   ///< [elements[0] + offset]
+    kAddress,   ///< [elements[0] + offset], or [elements[0], elements[1], …] of a texture
     kVector,    ///< {a, b, …}
     kPair,      ///< p|q
     kList,      ///< (a, b, …) of a call
@@ -51,12 +51,6 @@ class OperandList {
 
  private:
   std::vector<Operand> operands_;
-};
-
-/// Where a line of PTX comes from, as `.loc` says; line 0 when unknown.
-struct SourceLocation {
-  int file = 0;
-  int line = 0;
 };
 
 struct Instruction {
@@ -104,7 +98,8 @@ struct Module {
   std::string target;               ///< "sm_89"
   std::vector<Variable> variables;  ///< module scope
   std::map<std::string, Function> functions;
-  std::map<int, std::string> files;  ///< from .file
+  std::map<int, std::string> files;        ///< from .file
+  std::vector<SourceLocation> call_sites;  ///< of inlined functions
 };
 
 }  // namespace evo::ptx

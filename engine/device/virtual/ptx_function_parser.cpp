@@ -24,8 +24,8 @@ std::vector<std::string> split_opcode(std::string_view opcode) {
 
 }  // namespace
 
-FunctionParser::FunctionParser(TokenStream& tokens, Function& function)
-    : tokens_(tokens), function_(function) {
+FunctionParser::FunctionParser(TokenStream& tokens, Function& function, CallSites& call_sites)
+    : tokens_(tokens), function_(function), call_sites_(call_sites) {
   scopes_.emplace_back();
   for (std::size_t i = 0; i < function.variables.size(); ++i) {
     scopes_[0].variables[function.variables[i].name] = static_cast<int>(i);
@@ -64,6 +64,10 @@ void FunctionParser::parse_statement() {
     const int label = define_label(tokens_.word());
     tokens_.expect(":");
     if (tokens_.accept(".branchtargets")) parse_branch_targets(label);
+    // Of indirect calls, which decoding refuses where the entry can reach them.
+    if (tokens_.accept(".callprototype") || tokens_.accept(".calltargets")) {
+      while (!tokens_.at_end() && !tokens_.accept(";")) tokens_.take();
+    }
     return;
   }
   parse_instruction();
@@ -123,10 +127,26 @@ void FunctionParser::parse_registers() {
 void FunctionParser::parse_location() {
   tokens_.take();
   const int line = tokens_.line();
-  location_.file = static_cast<int>(tokens_.integer(1 << 20));
-  location_.line = static_cast<int>(tokens_.integer(1 << 30));
-  // The column and the inlining chain stand on the same line; the location itself is enough.
-  while (!tokens_.at_end() && tokens_.line() == line) tokens_.take();
+  const SourcePosition position = parse_position(line);
+  location_ = {position.file, position.line};
+  // What follows stands on the same line: the function's name, and where it was inlined.
+  while (!tokens_.at_end() && tokens_.line() == line) {
+    if (tokens_.accept("inlined_at")) {
+      location_.inlined_at = call_sites_.index_of(parse_position(line));
+    } else {
+      tokens_.take();
+    }
+  }
+  call_sites_.note(position, location_);
+}
+
+SourcePosition FunctionParser::parse_position(int line) {
+  SourcePosition position;
+  position.file = static_cast<int>(tokens_.integer(1 << 20));
+  position.line = static_cast<int>(tokens_.integer(1 << 30));
+  if (tokens_.line() == line && tokens_.peek().kind == Token::Kind::kNumber)
+    position.column = static_cast<int>(tokens_.integer(1 << 30));
+  return position;
 }
 
 void FunctionParser::parse_branch_targets(int label) {
@@ -170,7 +190,7 @@ void FunctionParser::parse_instruction() {
 }
 
 void FunctionParser::parse_call_operands(Instruction& instruction) {
-  // Always three operands: results, callee, arguments.
+  // Three operands: results, callee, arguments; a fourth says that the call is indirect.
   Operand results{.kind = Operand::Kind::kList};
   if (tokens_.accept("(")) {
     results = parse_group(")", Operand::Kind::kList);
@@ -184,7 +204,7 @@ void FunctionParser::parse_call_operands(Instruction& instruction) {
     arguments = parse_group(")", Operand::Kind::kList);
   }
   instruction.operands.push_back(std::move(arguments));
-  if (tokens_.is(",")) tokens_.fail("not supported: indirect call");
+  if (tokens_.accept(",")) instruction.operands.push_back(parse_name());
 }
 
 Operand FunctionParser::parse_operand() {
@@ -249,12 +269,16 @@ Operand FunctionParser::parse_number(bool negative) {
 
 Operand FunctionParser::parse_address() {
   Operand address{.kind = Operand::Kind::kAddress};
+  if (tokens_.is("[")) tokens_.fail("an address within an address");
   address.elements.push_back(parse_operand());
   Operand& base = address.elements[0];
   if (base.kind == Operand::Kind::kRegister) add_offset(address);
   if (base.kind == Operand::Kind::kSymbol) std::swap(address.offset, base.offset);
   if (base.kind == Operand::Kind::kInteger) address.offset = static_cast<std::int64_t>(base.bits);
-  if (tokens_.is(",")) tokens_.fail("not supported: tensor coordinates in an address");
+  while (tokens_.accept(",")) {
+    if (tokens_.is("[")) tokens_.fail("an address within an address");
+    address.elements.push_back(parse_operand());
+  }
   tokens_.expect("]");
   return address;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/device/virtual/ptx_ast.hpp"
+#include "engine/device/virtual/source_lines.hpp"
 #include "engine/device/virtual/token_stream.hpp"
 
 namespace evo::ptx {
@@ -18,7 +19,7 @@ namespace evo::ptx {
 /// Reads the body of one function: from its `{` to its `}`.
 class FunctionParser {
  public:
-  FunctionParser(TokenStream& tokens, Function& function);
+  FunctionParser(TokenStream& tokens, Function& function, CallSites& call_sites);
   void parse_body();
 
  private:
@@ -39,6 +40,7 @@ class FunctionParser {
   bool parse_directive();
   void parse_registers();
   void parse_location();
+  SourcePosition parse_position(int line);
   void parse_branch_targets(int label);
   void parse_instruction();
   void parse_guard(Instruction& instruction);
@@ -57,6 +59,7 @@ class FunctionParser {
 
   TokenStream& tokens_;
   Function& function_;
+  CallSites& call_sites_;
   std::vector<Scope> scopes_;
   int scope_ = 0;
   SourceLocation location_;

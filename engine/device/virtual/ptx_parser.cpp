@@ -135,6 +135,7 @@ class ModuleParser {
   Module run() {
     while (!tokens_.at_end()) parse_item();
     if (module_.functions.empty()) throw PtxError("no function", tokens_.line());
+    module_.call_sites = call_sites_.take();
     return std::move(module_);
   }
 
@@ -236,7 +237,7 @@ class ModuleParser {
     parse_performance_directives(function);
     if (!tokens_.accept(";")) {
       function.has_body = true;
-      FunctionParser(tokens_, function).parse_body();
+      FunctionParser(tokens_, function, call_sites_).parse_body();
     }
     const auto known = module_.functions.find(function.name);
     if (known != module_.functions.end() && known->second.has_body) {
@@ -272,6 +273,7 @@ class ModuleParser {
 
   TokenStream tokens_;
   Module module_;
+  CallSites call_sites_;
   std::uint64_t bytes_ = 0;  ///< of the variables so far
 };
 

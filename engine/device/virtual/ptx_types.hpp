@@ -50,13 +50,21 @@ enum class Type : std::uint8_t {
 /// State spaces of an access.
 enum class Space : std::uint8_t { kGeneric, kGlobal, kConst, kShared, kLocal, kParam };
 
+/// Where a line of PTX comes from, as `.loc` says; line 0 when unknown.
+struct SourceLocation {
+  int file = 0;
+  int line = 0;
+  int inlined_at = -1;  ///< where the function that holds it was inlined: index into call sites
+};
+
 /// PTX that cannot be read, or that this virtual GPU does not support. The message begins with what
 /// is wrong and ends with "at line N". Never leaves the virtual device: load() returns it as a
 /// Fault.
 class PtxError : public std::runtime_error {
  public:
-  PtxError(const std::string& what, int line)
-      : std::runtime_error(what + " at line " + std::to_string(line)), line_(line) {}
+  /// `source`: what follows the line, the place in the source.
+  PtxError(const std::string& what, int line, const std::string& source = {})
+      : std::runtime_error(what + " at line " + std::to_string(line) + source), line_(line) {}
   [[nodiscard]] int line() const { return line_; }
 
  private:

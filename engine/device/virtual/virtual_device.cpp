@@ -8,12 +8,16 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/hash.hpp"
+#include "engine/device/virtual/buffer_snapshot.hpp"
 #include "engine/device/virtual/decoder.hpp"
 #include "engine/device/virtual/device_model.hpp"
 #include "engine/device/virtual/grid_runner.hpp"
 #include "engine/device/virtual/mma_numerics.hpp"
+#include "engine/device/virtual/module_variables.hpp"
 #include "engine/device/virtual/prediction.hpp"
 #include "engine/device/virtual/ptx_parser.hpp"
+#include "engine/device/virtual/source_lines.hpp"
+#include "engine/device/virtual/texture_table.hpp"
 #include "engine/device/virtual/virtual_launch.hpp"
 
 namespace evo {
@@ -24,38 +28,9 @@ using ptx::GlobalBuffer;
 struct LoadedKernel {
   std::shared_ptr<const ptx::Program> program;
   std::vector<GlobalBuffer*> variables;
-  std::vector<GlobalBuffer*> constants;  ///< that launches set; null for one that it lacks
+  std::vector<GlobalBuffer*> constants;    ///< that launches set; null for one that it lacks
+  GlobalBuffer* grid_workspace = nullptr;  ///< of a cooperative kernel
   int registers = 0;
-};
-
-/// Puts the content of writable buffers back when it goes.
-class BufferSnapshot {
- public:
-  explicit BufferSnapshot(const ptx::GlobalMemory& memory) {
-    for (const auto& buffer : memory.buffers()) {
-      if (!buffer->writable) continue;
-      Copy& copy = copies_.emplace_back();
-      copy.buffer = buffer.get();
-      copy.data.assign(buffer->data.get(), buffer->data.get() + buffer->bytes);
-      copy.written.assign(buffer->written.get(), buffer->written.get() + buffer->bytes);
-    }
-  }
-  ~BufferSnapshot() {
-    for (const Copy& copy : copies_) {
-      std::ranges::copy(copy.data, copy.buffer->data.get());
-      std::ranges::copy(copy.written, copy.buffer->written.get());
-    }
-  }
-  BufferSnapshot(const BufferSnapshot&) = delete;
-  BufferSnapshot& operator=(const BufferSnapshot&) = delete;
-
- private:
-  struct Copy {
-    GlobalBuffer* buffer = nullptr;
-    std::vector<std::byte> data;
-    std::vector<std::uint8_t> written;
-  };
-  std::vector<Copy> copies_;
 };
 
 /// From the cubin; without one, from the registers that are live at once in the PTX.
@@ -63,6 +38,12 @@ int registers_of(const LoadedKernel& kernel) {
   if (kernel.registers > 0) return kernel.registers;
   return std::clamp((kernel.program->live_registers + 15) / 8 * 8, 16, 255);
 }
+
+/// What the driver gives the CTAs of a cooperative launch to count their arrivals in: its size, the
+/// counter, and room (cooperative_groups/details/driver_abi.h).
+constexpr std::uint32_t kGridWorkspaceBytes = 256;
+/// Warp instructions of a CTA without progress, where all CTAs of a grid may wait for one.
+constexpr std::uint64_t kLeastStallBudget = 4'000'000;
 
 class Implementation : public VirtualDevice {
  public:
@@ -75,21 +56,14 @@ class Implementation : public VirtualDevice {
   [[nodiscard]] const DeviceInfo& info() const override { return model_.info; }
 
   BufferId allocate(const BufferSpec& spec) override {
-    // A byte of the device takes two of the host: its value, and whether it was written.
-    constexpr std::uint64_t kMemoryBytes = 4ULL << 30;
-    std::uint64_t used = 0;
-    for (const auto& buffer : memory_.buffers()) used += buffer->bytes;
-    if (spec.bytes > kMemoryBytes || used > kMemoryBytes - spec.bytes) {
-      throw DeviceMemoryError("allocating buffer '" + spec.name + "' (" +
-                              std::to_string(spec.bytes) + " bytes) failed: virtual devices have " +
-                              std::to_string(kMemoryBytes >> 30) + " GiB of memory");
-    }
+    require_room("buffer '" + spec.name + "'", spec.bytes);
     const BufferId id = next_id_++;
     buffers_[id] = &memory_.allocate(spec.name, spec.bytes, spec.writable);
     return id;
   }
 
   void release(BufferId buffer) override {
+    textures_.release_views(at(buffer));
     memory_.release(at(buffer));
     buffers_.erase(buffer);
   }
@@ -105,7 +79,7 @@ class Implementation : public VirtualDevice {
       throw InputError("upload of " + std::to_string(data.size()) + " bytes to '" + target.name +
                        "' of " + std::to_string(target.bytes));
     if (!data.empty()) std::memcpy(target.data.get(), data.data(), data.size());
-    mark_written(target, data.size());
+    target.mark_written(data.size());
   }
 
   void download(BufferId buffer, std::span<std::byte> data) override {
@@ -120,13 +94,13 @@ class Implementation : public VirtualDevice {
     GlobalBuffer& target = at(to);
     const GlobalBuffer& source = at(from);
     std::memcpy(target.data.get(), source.data.get(), std::min(target.bytes, source.bytes));
-    mark_written(target, target.bytes);
+    target.mark_written(target.bytes);
   }
 
   void fill(BufferId buffer, std::byte value) override {
     GlobalBuffer& target = at(buffer);
     std::memset(target.data.get(), std::to_integer<int>(value), target.bytes);
-    mark_written(target, target.bytes);
+    target.mark_written(target.bytes);
   }
 
   void poison(BufferId buffer, std::span<const std::byte> pattern) override {
@@ -158,14 +132,27 @@ class Implementation : public VirtualDevice {
     return std::nullopt;
   }
 
+  TextureId make_texture(const TextureSpec& spec, BufferId source) override {
+    check_texture(spec, at(source).bytes);
+    if (spec.storage == TextureStorage::kArray)
+      require_room("texture '" + spec.name + "'", texture_bytes(spec));
+    const TextureId id{next_id_++};
+    handles_[id.id] = textures_.add(spec, at(source));
+    return id;
+  }
+  void release_texture(TextureId texture) override {
+    textures_.release(handle_of(texture));
+    handles_.erase(texture.id);
+  }
+
   std::variant<KernelId, Fault> load(const KernelImage& image) override {
     try {
       const ptx::Module module = ptx::parse_ptx(image.ptx);
       LoadedKernel kernel;
-      ptx::GlobalAddresses addresses;
-      place_variables(module, kernel, addresses);
+      auto variables = ptx::place_variables(module, memory_);
+      kernel.variables = std::move(variables.buffers);
       try {
-        kernel.program = ptx::decode_entry(module, image.entry, addresses);
+        kernel.program = ptx::decode_entry(module, image.entry, variables.addresses);
       } catch (...) {
         for (const GlobalBuffer* variable : kernel.variables) memory_.release(*variable);
         throw;
@@ -175,16 +162,20 @@ class Implementation : public VirtualDevice {
         kernel.constants.push_back(named == kernel.variables.end() ? nullptr : *named);
       }
       kernel.registers = ptx::registers_from_cubin(image.cubin, image.entry);
+      if (kernel.program->cooperative)
+        kernel.grid_workspace = &memory_.allocate("grid workspace", kGridWorkspaceBytes, true);
       const KernelId id = next_id_++;
       kernels_[id] = std::move(kernel);
       return id;
     } catch (const ptx::PtxError& error) {
-      return Fault{.reason = error.what()};
+      return Fault{.reason = ptx::with_statement(error, image.ptx)};
     }
   }
 
   void unload(KernelId kernel) override {
     for (const GlobalBuffer* variable : kernel_at(kernel).variables) memory_.release(*variable);
+    if (kernel_at(kernel).grid_workspace != nullptr)
+      memory_.release(*kernel_at(kernel).grid_workspace);
     kernels_.erase(kernel);
   }
 
@@ -219,7 +210,7 @@ class Implementation : public VirtualDevice {
   std::variant<double, Fault> predict_us(KernelId kernel, const LaunchConfig& config,
                                          std::span<const KernelArgument> arguments) override {
     const LoadedKernel& loaded = kernel_at(kernel);
-    const BufferSnapshot snapshot(memory_);
+    const ptx::BufferSnapshot snapshot(memory_);
     const std::uint64_t ctas =
         static_cast<std::uint64_t>(config.grid[0]) * config.grid[1] * config.grid[2];
     const Outcome outcome =
@@ -252,6 +243,7 @@ class Implementation : public VirtualDevice {
   void set_seed(std::uint64_t seed) override { options_.seed = seed; }
   void set_checks(bool on) override { options_.checks = on; }
   [[nodiscard]] const VirtualStatistics& statistics() const override { return statistics_; }
+  [[nodiscard]] const std::string& printed() const override { return printed_; }
 
  private:
   struct Outcome {
@@ -266,43 +258,30 @@ class Implementation : public VirtualDevice {
     return *found->second;
   }
 
+  /// Throws DeviceMemoryError when there is no room for `bytes` more.
+  void require_room(const std::string& what, std::uint64_t bytes) const {
+    // A byte of the device takes two of the host: its value, and whether it was written.
+    constexpr std::uint64_t kMemoryBytes = 4ULL << 30;
+    std::uint64_t used = textures_.array_bytes();
+    for (const auto& buffer : memory_.buffers()) used += buffer->bytes;
+    if (bytes <= kMemoryBytes && used <= kMemoryBytes - bytes) return;
+    throw DeviceMemoryError("allocating " + what + " (" + std::to_string(bytes) +
+                            " bytes) failed: virtual devices have " +
+                            std::to_string(kMemoryBytes >> 30) + " GiB of memory");
+  }
+
+  std::uint64_t handle_of(TextureId texture) const {
+    const auto found = handles_.find(texture.id);
+    if (found == handles_.end())
+      throw InputError("no texture " + std::to_string(texture.id) + " on " + model_.info.id);
+    return found->second;
+  }
+
   const LoadedKernel& kernel_at(KernelId id) const {
     const auto found = kernels_.find(id);
     if (found == kernels_.end())
       throw InputError("no kernel " + std::to_string(id) + " on " + model_.info.id);
     return found->second;
-  }
-
-  static void mark_written(GlobalBuffer& buffer, std::size_t bytes) {
-    std::memset(buffer.written.get(), 1, bytes);
-    if (bytes == buffer.bytes) buffer.all_written.store(true);
-  }
-
-  void place_variables(const ptx::Module& module, LoadedKernel& kernel,
-                       ptx::GlobalAddresses& addresses) {
-    for (const ptx::Variable& variable : module.variables) {
-      if (variable.space != ptx::Space::kGlobal && variable.space != ptx::Space::kConst) continue;
-      if (variable.is_extern) continue;
-      GlobalBuffer& buffer =
-          memory_.allocate(variable.name, variable.bytes, variable.space == ptx::Space::kGlobal,
-                           std::max(variable.align, 16U));
-      std::memset(buffer.data.get(), 0, variable.bytes);
-      if (!variable.initial.empty())
-        std::memcpy(buffer.data.get(), variable.initial.data(), variable.initial.size());
-      mark_written(buffer, variable.bytes);
-      addresses[variable.name] = buffer.base;
-      kernel.variables.push_back(&buffer);
-    }
-    std::size_t index = 0;
-    for (const ptx::Variable& variable : module.variables) {
-      if (!addresses.contains(variable.name)) continue;
-      GlobalBuffer& buffer = *kernel.variables[index++];
-      for (const auto& [position, name] : variable.references) {
-        const auto target = addresses.find(name);
-        if (target == addresses.end() || position + 8 > variable.bytes) continue;
-        std::memcpy(buffer.data.get() + position, &target->second, 8);
-      }
-    }
   }
 
   /// What the last arguments hold, to the kernel's constants.
@@ -327,17 +306,23 @@ class Implementation : public VirtualDevice {
     if (auto fault = set_constants(kernel, arguments.last(constants)))
       return {std::move(fault), {}};
     arguments = arguments.first(arguments.size() - constants);
+    if (!count_memory) printed_.clear();
     if (auto refused = ptx::launch_refusal(model_, *kernel.program, kernel.registers, config)) {
       return {std::move(refused), {}};
     }
-    auto packed = ptx::pack_arguments(*kernel.program, arguments,
-                                      [&](BufferId buffer) { return at(buffer).base; });
+    auto packed =
+        ptx::pack_arguments(*kernel.program, arguments,
+                            {.address = [&](BufferId buffer) { return at(buffer).base; },
+                             .handle = [&](TextureId texture) { return handle_of(texture); }});
     if (auto* fault = std::get_if<Fault>(&packed)) return {std::move(*fault), {}};
     ptx::HazardLog log(options_.max_hazards);
     ptx::LaunchContext context;
     context.program = kernel.program.get();
     context.memory = &memory_;
+    context.textures = &textures_;
     context.hazards = &log;
+    ptx::PrintLog printed;
+    context.printed = &printed;
     context.numerics = ptx::mma_numerics(kernel.program->target);
     context.parameters = std::get<std::vector<std::byte>>(std::move(packed));
     context.grid = config.grid;
@@ -360,23 +345,47 @@ class Implementation : public VirtualDevice {
     grid.resident =
         static_cast<std::size_t>(std::max(occupied.ctas_per_sm * model_.info.sm_count, 1));
     grid.sample = sample;
+    grid.together = kernel.program->cooperative;
+    if (grid.together) {
+      const std::uint64_t ctas =
+          static_cast<std::uint64_t>(config.grid[0]) * config.grid[1] * config.grid[2];
+      if (auto refused =
+              ptx::cooperative_refusal(ctas, grid.resident, ptx::ctas_on_host(context))) {
+        return {std::move(refused), {}};
+      }
+      grid.sample.clear();  // the others would be waited for
+      context.grid_workspace = clear_grid_workspace(*kernel.grid_workspace);
+      context.stall_budget =
+          std::max(context.stall_budget / ctas, std::min(context.stall_budget, kLeastStallBudget));
+    }
     const auto start = std::chrono::steady_clock::now();
     Outcome outcome;
     outcome.counts = ptx::run_grid(context, grid);
     statistics_ = {outcome.counts.ctas, outcome.counts.warp_instructions,
                    std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+    if (!count_memory) printed_ = printed.text();
     outcome.fault = ptx::fault_of(*kernel.program, log);
     return outcome;
+  }
+
+  static std::uint64_t clear_grid_workspace(GlobalBuffer& workspace) {
+    std::memset(workspace.data.get(), 0, workspace.bytes);
+    std::memcpy(workspace.data.get(), &kGridWorkspaceBytes, sizeof(kGridWorkspaceBytes));
+    workspace.mark_written(workspace.bytes);
+    return workspace.base;
   }
 
   const ptx::DeviceModel& model_;
   VirtualOptions options_;
   ptx::GlobalMemory memory_;
   std::map<BufferId, GlobalBuffer*> buffers_;
+  ptx::TextureTable textures_;
+  std::map<std::uint32_t, std::uint64_t> handles_;  ///< of textures
   std::map<KernelId, LoadedKernel> kernels_;
   std::uint32_t next_id_ = 1;
   std::vector<std::uint64_t> sample_;
   VirtualStatistics statistics_;
+  std::string printed_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -34,6 +35,9 @@ class VirtualDevice : public Device, public GridSampler {
   virtual void set_seed(std::uint64_t seed) = 0;
   /// Of the last launch.
   [[nodiscard]] virtual const VirtualStatistics& statistics() const = 0;
+  /// What the kernel of the last launch printed with printf, in the order of its CTAs, also when it
+  /// failed; at most 1 MiB, and a line about what was dropped.
+  [[nodiscard]] virtual const std::string& printed() const = 0;
 };
 
 /// `id`: "virtual:l4", "virtual:a100" or "virtual:h200". Throws InputError for another.

@@ -47,9 +47,19 @@ std::optional<Fault> launch_refusal(const DeviceModel& model, const Program& pro
   return std::nullopt;
 }
 
+std::optional<Fault> cooperative_refusal(std::uint64_t ctas, std::uint64_t room,
+                                         std::uint64_t host_room) {
+  const std::uint64_t least = std::min(room, host_room);
+  if (ctas <= least) return std::nullopt;
+  return Fault{.reason = "launch refused: cooperative launch too large: " + std::to_string(ctas) +
+                         " CTAs that wait for each other, " +
+                         (room <= host_room ? "the device" : "the memory of this host") +
+                         " has room for " + std::to_string(least) + " at once"};
+}
+
 std::variant<std::vector<std::byte>, Fault> pack_arguments(
     const Program& program, std::span<const KernelArgument> arguments,
-    const std::function<std::uint64_t(BufferId)>& address_of) {
+    const ArgumentValues& values) {
   if (arguments.size() != program.parameters.size()) {
     return Fault{.reason = "the kernel has " + std::to_string(program.parameters.size()) +
                            " parameters, the launch gives " + std::to_string(arguments.size())};
@@ -61,7 +71,9 @@ std::variant<std::vector<std::byte>, Fault> pack_arguments(
     const void* bytes = &address;
     std::size_t size = sizeof(address);
     if (const auto* buffer = std::get_if<BufferId>(&arguments[i])) {
-      address = address_of(*buffer);
+      address = values.address(*buffer);
+    } else if (const auto* texture = std::get_if<TextureId>(&arguments[i])) {
+      address = values.handle(*texture);
     } else {
       const auto& scalar = std::get<ScalarArgument>(arguments[i]);
       bytes = scalar.bytes.data();

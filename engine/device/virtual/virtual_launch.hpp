@@ -20,10 +20,21 @@ namespace evo::ptx {
 [[nodiscard]] std::optional<Fault> launch_refusal(const DeviceModel& model, const Program& program,
                                                   int registers, const LaunchConfig& config);
 
+/// Why CTAs that wait for each other cannot all be on the device at once, or nothing. `room`: CTAs
+/// of this kernel that the device takes, `host_room`: that this host has memory for.
+[[nodiscard]] std::optional<Fault> cooperative_refusal(std::uint64_t ctas, std::uint64_t room,
+                                                       std::uint64_t host_room);
+
+/// What kernels get for the objects of a device.
+struct ArgumentValues {
+  std::function<std::uint64_t(BufferId)> address;
+  std::function<std::uint64_t(TextureId)> handle;
+};
+
 /// The kernel's parameters as it reads them; a fault when number or size of the arguments differ.
 [[nodiscard]] std::variant<std::vector<std::byte>, Fault> pack_arguments(
     const Program& program, std::span<const KernelArgument> arguments,
-    const std::function<std::uint64_t(BufferId)>& address_of);
+    const ArgumentValues& values);
 
 /// What the launch did wrong: the first hazard as the reason, all of them in the detail.
 [[nodiscard]] std::optional<Fault> fault_of(const Program& program, const HazardLog& log);

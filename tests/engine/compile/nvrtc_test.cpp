@@ -65,6 +65,19 @@ class Nvrtc : public testing::TestWithParam<std::string> {
   std::unique_ptr<Compiler> compiler_;
 };
 
+TEST_P(Nvrtc, LineInformationNamesFilesAsTheSourceDoes) {
+  const CompileRequest with_header{
+      {"kernels/k.cu",
+       "#include \"common/half.cuh\"\n"
+       "extern \"C\" __global__ void k(float* x) { x[threadIdx.x] = half_of(x[threadIdx.x]); }\n",
+       {{"common/half.cuh", "__device__ inline float half_of(float v) {\n  return v / 2;\n}\n"}}},
+      "k",
+      GetParam(),
+      {"-lineinfo"}};
+  const std::string ptx = built(with_header).ptx;
+  EXPECT_THAT(ptx, AllOf(HasSubstr("\"kernels/k.cu\""), HasSubstr("\"common/half.cuh\"")));
+}
+
 TEST_P(Nvrtc, ReportsResourcesThatAgreeWithTheCubin) {
   int before = 0;
   for (const int live : {2, 24, 64}) {

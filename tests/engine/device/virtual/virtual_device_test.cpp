@@ -146,7 +146,8 @@ TEST(VirtualDevice, ABulkCopyIsNotSupportedAndSaysWhere) {
   TestGpu gpu("virtual:h200");
   const BufferId out = gpu.output<int>("out", 1);
   const auto fault = gpu.run(ptx, "bulk", {{1, 1, 1}, {128, 1, 1}, 0}, {out});
-  EXPECT_EQ(text_of(fault), "not supported: cp.async.bulk.commit_group at line 7\n");
+  EXPECT_EQ(text_of(fault),
+            "not supported: cp.async.bulk.commit_group at line 7: cp.async.bulk.commit_group;\n");
 }
 
 TEST(VirtualDevice, SamplesCtasAndLeavesTheRestUntouched) {

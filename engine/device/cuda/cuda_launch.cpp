@@ -1,0 +1,42 @@
+#include "engine/device/cuda/cuda_launch.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace evo {
+
+CUresult queue_launch(const CudaDriver& driver, const CudaFunction& kernel, CUstream stream,
+                      const LaunchConfig& config, std::span<const void* const> parameters) {
+  constexpr std::uint32_t kSharedWithoutOptIn = 48 * 1024;
+  if (config.dynamic_shared_bytes > kSharedWithoutOptIn) {
+    const CUresult result =
+        driver.cuFuncSetAttribute(kernel.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                  static_cast<int>(config.dynamic_shared_bytes));
+    if (result != CUDA_SUCCESS) return result;
+  }
+  std::vector<void*> pointers;
+  // The driver only reads them.
+  for (const void* parameter : parameters) pointers.push_back(const_cast<void*>(parameter));
+  if (!kernel.cooperative) {
+    return driver.cuLaunchKernel(kernel.function, config.grid[0], config.grid[1], config.grid[2],
+                                 config.block[0], config.block[1], config.block[2],
+                                 config.dynamic_shared_bytes, stream, pointers.data(), nullptr);
+  }
+  CUlaunchAttribute attribute = {};
+  attribute.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+  attribute.value.cooperative = 1;
+  CUlaunchConfig launch = {};
+  launch.gridDimX = config.grid[0];
+  launch.gridDimY = config.grid[1];
+  launch.gridDimZ = config.grid[2];
+  launch.blockDimX = config.block[0];
+  launch.blockDimY = config.block[1];
+  launch.blockDimZ = config.block[2];
+  launch.sharedMemBytes = config.dynamic_shared_bytes;
+  launch.hStream = stream;
+  launch.attrs = &attribute;
+  launch.numAttrs = 1;
+  return driver.cuLaunchKernelEx(&launch, kernel.function, pointers.data(), nullptr);
+}
+
+}  // namespace evo

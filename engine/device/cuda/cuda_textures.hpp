@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "engine/device/cuda/driver.hpp"
+#include "engine/device/device.hpp"
+
+namespace evo {
+
+/// Where the texels of a texture come from.
+struct TextureSource {
+  BufferId buffer = 0;
+  std::size_t bytes = 0;
+  CUdeviceptr data = 0;
+};
+
+/// The texture objects of a device, with the arrays that they own.
+class CudaTextures {
+ public:
+  /// `driver` must outlive this; its context must be current.
+  explicit CudaTextures(const CudaDriver& driver) : driver_(driver) {}
+
+  /// Throws InputError for a texture that CUDA does not take, CudaError when a call fails. An array
+  /// is filled on `stream`.
+  void add(TextureId id, const TextureSpec& spec, const TextureSource& source, CUstream stream);
+  void release(TextureId id);
+  /// Releases the views of a buffer that goes.
+  void release_views(BufferId buffer);
+  /// What kernels get. Throws InputError for an unknown texture.
+  [[nodiscard]] CUtexObject handle(TextureId id) const;
+
+ private:
+  struct Texture {
+    CUtexObject object = 0;
+    CUarray array = nullptr;
+    BufferId viewed = 0;  ///< 0: none
+  };
+  void destroy(const Texture& texture);
+  CUarray filled_array(const TextureSpec& spec, const TextureSource& source, CUstream stream);
+
+  const CudaDriver& driver_;
+  std::map<std::uint32_t, Texture> textures_;
+};
+
+}  // namespace evo
