@@ -9,6 +9,7 @@
 #include "engine/compile/entry_symbol.hpp"
 #include "engine/compile/source_checks.hpp"
 #include "engine/compile/toolkit.hpp"
+#include "engine/coordinator/build_options.hpp"
 #include "engine/coordinator/manifest.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/formulas.hpp"
@@ -97,41 +98,6 @@ std::string arch_of(const SpaceDefinition& space, const DeviceInfo& device) {
   }
 }
 
-std::vector<std::string> as_options(const std::vector<std::string>& include_paths) {
-  std::vector<std::string> options;
-  for (const std::string& path : include_paths) {
-    options.emplace_back("-I");
-    options.push_back(path);
-  }
-  return options;
-}
-
-void append(std::vector<std::string>& options, std::vector<std::string> more) {
-  std::move(more.begin(), more.end(), std::back_inserter(options));
-}
-
-/// Where include paths may lie: beside the problems and spaces, in a CUDA Toolkit, and in what the
-/// user names. A space is not trusted with the other files of the machine.
-std::vector<std::filesystem::path> include_roots(const std::filesystem::path& templates_root) {
-  const std::filesystem::path project = templates_root.parent_path();
-  std::vector<std::filesystem::path> roots = {project.has_relative_path() ? project
-                                                                          : templates_root};
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const char* root = std::getenv(variable)) {
-      roots.push_back(std::filesystem::path(root) / "include");
-    }
-  }
-  roots.emplace_back("/usr/local/cuda/include");
-  for (const std::filesystem::path& folder : toolkit_include_folders()) roots.push_back(folder);
-  if (const char* named = std::getenv("EVO_INCLUDE_PATH")) {
-    std::istringstream folders(named);
-    for (std::string folder; std::getline(folders, folder, ':');) {
-      if (!folder.empty()) roots.emplace_back(folder);
-    }
-  }
-  return roots;
-}
-
 }  // namespace
 
 Harness::Harness(const HarnessOptions& options, Services services)
@@ -143,7 +109,7 @@ Harness::Harness(const HarnessOptions& options, Services services)
       shape_(problem_.shape(options.shape.empty() ? definition_.shape : options.shape)),
       device_info_(services_.device ? services_.device->info() : arch_limits(definition_.arch)),
       space_(placed_space(definition_, problem_, kernel_, shape_, device_info_)),
-      options_(options_of_space()),
+      options_(options_of_space(space_, problem_, templates_root_)),
       source_(load(kernel_, options_)),
       line_info_(options.line_info),
       arch_(arch_of(space_.definition(), device_info_)),
@@ -164,49 +130,6 @@ Harness::Harness(const HarnessOptions& options, Services services)
 
 PipelineSetup Harness::pipeline_setup(const ResourcePolicy& policy) const {
   return {problem_, kernel_, shape_, policy, device_info_};
-}
-
-std::vector<std::string> Harness::options_of_space() const {
-  OptionRules rules;
-  rules.base = std::filesystem::absolute(space_.definition().file).parent_path();
-  rules.include_roots = include_roots(templates_root_);
-  for (const auto& [name, value] : space_.macros(space_.defaults())) {
-    rules.taken_macros.push_back(name);
-  }
-  for (const auto& [name, expression] : problem_.shape_macros) {
-    const auto& taken = rules.taken_macros;
-    if (std::find(taken.begin(), taken.end(), name) != taken.end()) {
-      throw SpaceError(space_.definition().file + ": parameters: macro '" + name +
-                       "' is also among the \"macros\" of problem '" + problem_.name +
-                       "'; only one of them may set it");
-    }
-    rules.taken_macros.push_back(name);
-  }
-  std::vector<std::string> options;
-  try {
-    options = normalised_options(space_.definition().compiler_options, rules);
-  } catch (const InputError& error) {
-    throw SpaceError(space_.definition().file + ": compiler_options: " + error.what());
-  }
-  try {
-    append(options, normalised_options(as_options(space_.definition().include_paths), rules));
-  } catch (const InputError& error) {
-    throw SpaceError(space_.definition().file + ": include_paths: " + error.what());
-  }
-  append(options, include_options_of_problem());
-  return options;
-}
-
-std::vector<std::string> Harness::include_options_of_problem() const {
-  OptionRules rules;
-  rules.base = problem_.folder;
-  rules.include_roots = include_roots(templates_root_);
-  try {
-    return normalised_options(as_options(problem_.include_paths), rules);
-  } catch (const InputError& error) {
-    throw ProblemError((problem_.folder / "problem.json").string() +
-                       ": include_paths: " + error.what());
-  }
 }
 
 KernelSource Harness::load(const KernelSpec& spec, const std::vector<std::string>& options) const {
@@ -246,7 +169,7 @@ Harness::BuiltReference Harness::compile_reference() {
   CompileRequest request;
   BuiltReference result;
   if (reference.kernel) {
-    std::vector<std::string> options = include_options_of_problem();
+    std::vector<std::string> options = include_options_of(problem_, templates_root_);
     const KernelSource source = load(spec, options);
     options = with_toolkit(std::move(options), source, toolkit_include_folders());
     request = request_for(spec, source, options);
@@ -344,7 +267,8 @@ std::string Harness::problem_key() const {
   ContentHash hash;
   hash.add(problem_.text).add(source_.expanded());
   if (problem_.reference.kernel) {
-    hash.add(load(*problem_.reference.kernel, include_options_of_problem()).expanded());
+    hash.add(
+        load(*problem_.reference.kernel, include_options_of(problem_, templates_root_)).expanded());
   }
   for (const std::filesystem::path& file : problem_.data_files()) {
     hash.add(file.lexically_relative(problem_.folder).string()).add(read_text_file(file));

@@ -118,8 +118,6 @@ class Harness {
   [[nodiscard]] std::vector<std::string> options_for(const Candidate& candidate) const;
   [[nodiscard]] KernelImage compile_check_kernels();
   void set_up_device(const HarnessOptions& options);
-  [[nodiscard]] std::vector<std::string> options_of_space() const;
-  [[nodiscard]] std::vector<std::string> include_options_of_problem() const;
   [[nodiscard]] KernelSource load(const KernelSpec& spec,
                                   const std::vector<std::string>& options) const;
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -87,10 +88,24 @@ Json sizes(Dtype dtype, std::size_t elements) {
   return {{"dtype", std::string(to_string(dtype))}, {"elements", elements}};
 }
 
+/// Whole numbers without a point: programs count with them.
+Json number(double value) {
+  constexpr double kExact = 0x1.0p53;
+  if (std::fabs(value) > kExact || value != std::floor(value)) return value;
+  return static_cast<std::int64_t>(value);
+}
+
+Json numbers(const Values& values) {
+  Json object = Json::object();
+  for (const auto& [name, value] : values) object[name] = number(value);
+  return object;
+}
+
 Json scalar_json(const Argument& argument, const Values& values) {
-  if (argument.fields.empty()) return argument.scalar(values);
+  if (argument.fields.empty()) return number(argument.scalar(values));
   Json fields = Json::object();
-  for (const Field& field : argument.fields) fields[field.name] = field.value.evaluate(values);
+  for (const Field& field : argument.fields)
+    fields[field.name] = number(field.value.evaluate(values));
   return fields;
 }
 
@@ -134,9 +149,12 @@ void ProblemPrograms::write_case(const ProgramCase& data, const std::filesystem:
     const Argument& argument = problem_.arguments[output.position];
     results[argument.name] = sizes(argument.dtype, output.content.size() / size_of(argument.dtype));
   }
-  const Json json = {
-      {"shape", data.shape->name}, {"seed", data.seed}, {"variables", data.shape->variables},
-      {"scalars", scalars},        {"inputs", inputs},  {"outputs", results}};
+  const Json json = {{"shape", data.shape->name},
+                     {"seed", data.seed},
+                     {"variables", numbers(data.shape->variables)},
+                     {"scalars", scalars},
+                     {"inputs", inputs},
+                     {"outputs", results}};
   write_file(folder / "case.json", json.dump(2) + "\n");
 }
 

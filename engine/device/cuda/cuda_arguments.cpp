@@ -31,4 +31,23 @@ std::optional<Fault> mismatch(std::span<const std::size_t> parameters,
   return std::nullopt;
 }
 
+std::vector<CudaConstant> find_constants(const CudaDriver& driver, CUmodule module,
+                                         std::span<const std::string> symbols) {
+  std::vector<CudaConstant> constants;
+  for (const std::string& symbol : symbols) {
+    CudaConstant constant{symbol};
+    const bool is_there =
+        !symbol.empty() && driver.cuModuleGetGlobal(&constant.address, &constant.bytes, module,
+                                                    symbol.c_str()) == CUDA_SUCCESS;
+    if (!is_there) constant.address = 0;
+    constants.push_back(std::move(constant));
+  }
+  return constants;
+}
+
+std::optional<Fault> mismatch(const CudaConstant& constant, const BufferSpec& spec) {
+  if (constant.address == 0 || spec.bytes <= constant.bytes) return std::nullopt;
+  return Fault{constant_too_small(constant.symbol, constant.bytes, spec.name, spec.bytes)};
+}
+
 }  // namespace evo

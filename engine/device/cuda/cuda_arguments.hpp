@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/device/cuda/driver.hpp"
@@ -18,5 +19,19 @@ namespace evo {
 /// read past them. Nothing when it can.
 [[nodiscard]] std::optional<Fault> mismatch(std::span<const std::size_t> parameters,
                                             std::span<const KernelArgument> arguments);
+
+/// A __constant__ variable; without an address the kernel lacks it.
+struct CudaConstant {
+  std::string symbol;
+  CUdeviceptr address = 0;
+  std::size_t bytes = 0;
+};
+
+/// The variables of a module with these symbols.
+[[nodiscard]] std::vector<CudaConstant> find_constants(const CudaDriver& driver, CUmodule module,
+                                                       std::span<const std::string> symbols);
+
+/// Why a variable does not take the content of a buffer. Nothing when it does.
+[[nodiscard]] std::optional<Fault> mismatch(const CudaConstant& constant, const BufferSpec& spec);
 
 }  // namespace evo

@@ -25,19 +25,12 @@ struct Buffer {
   [[nodiscard]] CUdeviceptr data() const { return base + kGuardBytes; }
 };
 
-/// A __constant__ variable; without an address the kernel lacks it.
-struct Constant {
-  std::string symbol;
-  CUdeviceptr address = 0;
-  std::size_t bytes = 0;
-};
-
 struct Kernel {
   CUmodule module = nullptr;
   CudaFunction function;
   std::vector<std::size_t> parameter_bytes;
   bool has_variables = false;  ///< of its own in device memory
-  std::vector<Constant> constants;
+  std::vector<CudaConstant> constants;
 };
 
 /// A graph, and what its kernel's constants get before it runs.
@@ -275,15 +268,7 @@ std::variant<KernelId, Fault> CudaDevice::load(const KernelImage& image) {
   kernel.function.cooperative = is_cooperative(image.ptx, image.entry);
   // Sections of the cubin; "const" data live in sections of their own and never change.
   kernel.has_variables = image.cubin.find(".nv.global") != std::string::npos;
-  for (const std::string& symbol : image.constants) {
-    Constant constant{symbol};
-    if (!symbol.empty() &&
-        driver_.cuModuleGetGlobal(&constant.address, &constant.bytes, kernel.module,
-                                  symbol.c_str()) != CUDA_SUCCESS) {
-      constant.address = 0;
-    }
-    kernel.constants.push_back(std::move(constant));
-  }
+  kernel.constants = find_constants(driver_, kernel.module, image.constants);
   const KernelId id = next_id_++;
   kernels_[id] = std::move(kernel);
   return id;
@@ -299,17 +284,15 @@ std::optional<Fault> CudaDevice::misfit(KernelId kernel,
   const Kernel& target = kernels_.at(kernel);
   const auto values = constants_of(kernel, arguments);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const Constant& constant = target.constants[i];
     const BufferSpec& spec = buffers_.at(std::get<BufferId>(values[i])).spec;
-    if (constant.address == 0 || spec.bytes <= constant.bytes) continue;
-    return Fault{constant_too_small(constant.symbol, constant.bytes, spec.name, spec.bytes)};
+    if (auto refused = mismatch(target.constants[i], spec)) return refused;
   }
   return mismatch(target.parameter_bytes, arguments.first(arguments.size() - values.size()));
 }
 
 /// Queued like everything else: before the launches that follow.
 void CudaDevice::set_constants(KernelId kernel, std::span<const KernelArgument> values) {
-  const std::vector<Constant>& constants = kernels_.at(kernel).constants;
+  const std::vector<CudaConstant>& constants = kernels_.at(kernel).constants;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (constants[i].address == 0) continue;
     const Buffer& source = buffers_.at(std::get<BufferId>(values[i]));

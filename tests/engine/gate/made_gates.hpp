@@ -1,17 +1,23 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <utility>
 
 #include "engine/gate/correctness.hpp"
 
 namespace evo {
 
-/// The cases of a problem whose reference is a loaded kernel, and what judges by them.
+/// The cases of a problem, and what judges by them.
 struct MadeGates {
+  /// The reference is a loaded kernel.
   MadeGates(BufferWork& work, const Problem& problem, KernelId reference, std::uint64_t seed)
+      : MadeGates(work, problem, LoadedKernel{reference, &*problem.reference.kernel, {}}, seed) {}
+  /// The reference is none, or data.
+  MadeGates(BufferWork& work, const Problem& problem, std::optional<LoadedKernel> reference,
+            std::uint64_t seed)
       : programs(problem),
-        cases(work, problem, programs, LoadedKernel{reference, &*problem.reference.kernel, {}},
-              {.seed = seed}),
+        cases(work, problem, programs, std::move(reference), {.seed = seed}),
         judge(work, problem, cases, programs) {}
 
   ProblemPrograms programs;
