@@ -5,6 +5,7 @@ set -u
 cd "$(dirname "$0")" || exit 1
 . cmake/setup.sh
 
+install_packages python3 python3-numpy  # for tests with programs of a problem
 setup_and_build ci
 log="build/ci/ctest.log"
 exclude=()

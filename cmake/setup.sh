@@ -3,7 +3,7 @@
 # quickstart.sh and test.sh; `setup_and_build PRESET` leaves the programs in build/PRESET/bin.
 
 packages=(g++ cmake ninja-build ccache pkg-config sqlite3 libsqlite3-dev libsqlitecpp-dev libspdlog-dev
-  nlohmann-json3-dev libcli11-dev libxxhash-dev libmuparser-dev zlib1g-dev libzstd-dev libgtest-dev libgmock-dev python3)
+  nlohmann-json3-dev libcli11-dev libxxhash-dev libmuparser-dev zlib1g-dev libzstd-dev libgtest-dev libgmock-dev)
 nvrtc_packages=(nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-crt)  # from PyPI, CUDA 13; need no GPU and no driver
 
 say() { printf '\033[1m%s\033[0m\n' "$*" >&2; }

@@ -1,0 +1,106 @@
+"""Runs the walk that a document describes, in an empty folder, and compares what it prints.
+
+    walk.py DOCUMENT PROGRAMS    # the Markdown file; the folder of the programs
+
+Blocks of the document, in order:
+  ```cuda NAME      a file that is written
+  ```diff NAME      lines of a file that are replaced; "…" at the end of a "-" line: whatever follows
+  ```console        "$ command", then what it prints; a line "…" stands for any number of lines
+Numbers are not compared: times and registers differ between versions.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+
+def blocks(text):
+    """(kind, name, lines) of every marked block."""
+    for match in re.finditer(r"^```(cuda|diff|console)(?: (\S+))?\n(.*?)^```$", text, re.M | re.S):
+        yield match.group(1), match.group(2), match.group(3).splitlines()
+
+
+def comparable(line):
+    line = re.sub(r"0x[0-9a-f]+|[0-9]+(\.[0-9]+)?(e[-+][0-9]+)?", "#", line)
+    return re.sub(r"\s+", " ", line).strip()
+
+
+def matches(expected, printed):
+    """Whether the printed lines are the expected ones, "…" standing for any."""
+    if not expected:
+        return not printed
+    if expected[0] == "…":
+        return any(matches(expected[1:], printed[i:]) for i in range(len(printed) + 1))
+    return bool(printed) and expected[0] == printed[0] and matches(expected[1:], printed[1:])
+
+
+def change(file, lines):
+    """Replaces runs of "-" lines by the "+" lines behind them."""
+    content = file.read_text().splitlines()
+    at = 0
+    for line in lines:
+        if line.startswith("-"):
+            wanted = line[1:]
+            fits = [i for i, old in enumerate(content)
+                    if old == wanted or (wanted.endswith("…") and old.startswith(wanted[:-1]))]
+            if len(fits) != 1:
+                sys.exit(f"{file}: {len(fits)} lines are {wanted!r}")
+            at = fits[0]
+            del content[at]
+        else:
+            content.insert(at, line[1:])
+            at += 1
+    file.write_text("\n".join(content) + "\n")
+
+
+def run(lines):
+    """Runs each command of a console block; returns the number of those that print otherwise."""
+    wrong = 0
+    starts = [i for i, line in enumerate(lines) if line.startswith("$ ")] + [len(lines)]
+    for start, end in zip(starts, starts[1:]):
+        command = lines[start][2:]
+        done = subprocess.run(command, shell=True, text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=600)
+        expected = [comparable(line) for line in lines[start + 1:end] if line.strip()]
+        printed = [comparable(line) for line in done.stdout.splitlines() if line.strip()]
+        print(f"$ {command}\n{done.stdout}")
+        if not matches(expected, printed):
+            print("DIFFERS from the document:\n" + "\n".join(lines[start + 1:end]))
+            wrong += 1
+    return wrong
+
+
+def folder_of_python_with_numpy():
+    for python in (sys.executable, shutil.which("python3"), "/usr/bin/python3"):
+        if python and subprocess.run([python, "-c", "import numpy"], stderr=subprocess.DEVNULL,
+                                     check=False).returncode == 0:
+            return Path(python).parent
+    sys.exit("the walk needs NumPy (Debian: python3-numpy)")
+
+
+def main():
+    document, programs = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
+    python = folder_of_python_with_numpy()
+    os.environ["PATH"] = f"{programs}:{python}:{os.environ['PATH']}"
+    wrong = 0
+    steps = list(blocks(document.read_text()))
+    if not any(kind == "console" for kind, _, _ in steps):
+        sys.exit(f"{document}: no block that could be run")
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for kind, name, lines in steps:
+            if kind == "cuda":
+                Path(name).write_text("\n".join(lines) + "\n")
+            elif kind == "diff":
+                change(Path(name), lines)
+            else:
+                wrong += run(lines)
+        os.chdir("/")
+    sys.exit(f"{wrong} commands print something else" if wrong else 0)
+
+
+main()
