@@ -22,11 +22,12 @@ void add_number(ContentHash& hash, double number) {
   hash.add({reinterpret_cast<const char*>(&number), sizeof number});
 }
 
+/// Buffers whose size the configuration decides.
 void add_workspaces(ContentHash& hash, const Problem& problem, const KernelSpec& kernel,
                     const Shape& shape, const Values& values) {
   double total = 0;
   for (const Argument& argument : problem.arguments) {
-    if (argument.direction != Direction::kWorkspace) continue;
+    if (!argument.belongs_to_kernel()) continue;
     const auto bytes = static_cast<double>(argument.bytes(values, kernel.extent_of(argument)));
     add_number(hash, bytes);
     total += bytes;

@@ -241,6 +241,18 @@ TEST_F(OwnCheck, AProgramJudgesOutputsOfAnySize) {
   EXPECT_THAT(judged("--allow-programs"), HasSubstr("never written"));
 }
 
+/// The code is the same, what it has to write is not.
+TEST_F(OwnCheck, KernelsWithOtherOutputsAreNotOneKernel) {
+  space_["parameters"] = {{{"macro", "BLOCK"}, {"values", {32}}},
+                          {{"macro", "PARTS"}, {"values", {2}}},
+                          {{"macro", "MORE"}, {"values", {0, 1}}}};
+  problem_["arguments"][1]["extent"] = "PARTS * BLOCK + MORE";
+  const ProgramResult tuned =
+      run("evo-tune --device virtual:l4 --jobs 1 --generations 1 --strategy random --children 4 "
+          "--space search_spaces/triple.json --allow-programs");
+  EXPECT_THAT(tuned.err, HasSubstr("2 evaluated · 1 green · rejected: correctness 1"));
+}
+
 TEST_F(OwnCheck, ACheckThatCannotFailIsRefused) {
   program("check.py", "print('fine')\n");
   EXPECT_THAT(judged("--allow-programs"), HasSubstr("it accepts outputs that hold zeros only"));
