@@ -54,12 +54,10 @@ class Collector {
         define(directive.argument);
       } else if (name == "if" || name == "elif") {
         take_condition(file, directive);
-      } else if (name == "ifdef" || name == "elifdef" || name == "elifndef") {
-        ask(file, directive.line, definition_of(directive.argument).name);
       } else if (name == "ifndef" && i + 1 < directives.size() &&
                  directives[i + 1].name == "define" && take_default(file, directives, i)) {
         ++i;
-      } else if (name == "ifndef") {
+      } else if (name == "ifdef" || name == "ifndef" || name == "elifdef" || name == "elifndef") {
         ask(file, directive.line, definition_of(directive.argument).name);
       }
     }

@@ -71,8 +71,10 @@ class NpyFile {
   explicit NpyFile(const std::filesystem::path& file)
       : name_(file.string()), text_(read_text_file(file)) {
     if (!text_.starts_with(kMagic) || text_.size() < 12) fail("no .npy file");
-    const int version = text_[6];
-    if (version < 1 || version > 3) fail(".npy version " + std::to_string(version) + "; allowed: 1 to 3");
+    const auto version = static_cast<unsigned char>(text_[6]);
+    if (version < 1 || version > 3) {
+      fail(".npy version " + std::to_string(version) + "; allowed: 1 to 3");
+    }
     const std::size_t length_bytes = version == 1 ? 2 : 4;
     std::uint32_t length = 0;
     std::memcpy(&length, text_.data() + 8, length_bytes);

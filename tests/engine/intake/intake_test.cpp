@@ -139,10 +139,10 @@ TEST_F(TakeIn, IntegersAreComparedExactlyAndTheirInputsAreToBeWritten) {
 }
 
 TEST_F(TakeIn, WhatProblemsHaveNoTypeForIsSaid) {
-  const Json found = problem(
-      take("struct P { float x[2]; };\n"
-           "extern \"C\" __global__ void f(const float4 *c, P p, float **q, int *o) {\n"
-           "  o[0] = p.x[0] + q[0][0] + c[0].x; }\n"));
+  const Json found =
+      problem(take("struct P { float x[2]; };\n"
+                   "extern \"C\" __global__ void f(const float4 *c, P p, float **q, int *o) {\n"
+                   "  o[0] = p.x[0] + q[0][0] + c[0].x; }\n"));
   EXPECT_EQ(found["arguments"][0]["extent"], "TODO: number of elements of c, 4 for each float4");
   EXPECT_EQ(found["arguments"][1]["dtype"],
             "TODO: none of the types of arguments fits p, in C++ P, 8 bytes");
@@ -150,8 +150,9 @@ TEST_F(TakeIn, WhatProblemsHaveNoTypeForIsSaid) {
 }
 
 TEST_F(TakeIn, ASourceWithoutMacrosNeedsOne) {
-  const Json made = space(take("namespace { __constant__ int t[4]; }\n"
-                               "__global__ void f(int *o) { o[0] = t[threadIdx.x]; }\n"));
+  const Json made =
+      space(take("namespace { __constant__ int t[4]; }\n"
+                 "__global__ void f(int *o) { o[0] = t[threadIdx.x]; }\n"));
   EXPECT_THAT(made["parameters"][0].get<std::string>(), HasSubstr("TODO: a macro of the source"));
 }
 
