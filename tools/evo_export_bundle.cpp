@@ -8,6 +8,7 @@
 
 #include "engine/compile/compiler_options.hpp"
 #include "engine/compile/entry_symbol.hpp"
+#include "engine/compile/ptx_constants.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/hash.hpp"
 
@@ -112,6 +113,11 @@ Json manifest_json(const StoredRun& run, const StoredEvaluation& evaluation,
   const std::string entry = manifest.at("entry").get<std::string>();
   manifest["entry"] = entry_symbol(compilation.ptx, entry);
   if (manifest["entry"] != entry) manifest["entry_in_source"] = entry;
+  for (Json& argument : manifest["arguments"]) {
+    if (!argument.contains("symbol")) continue;
+    const auto symbol = constant_symbol(compilation.ptx, argument["symbol"].get<std::string>());
+    argument["symbol_in_module"] = symbol ? Json(*symbol) : Json(nullptr);
+  }
   manifest["config"] = Json::parse(evaluation.record.config_json);
   manifest["resources"] = resources_json(compilation, evaluation.record.dynamic_shared_bytes);
   manifest["timing"] = timing_json(run, evaluation);

@@ -241,6 +241,12 @@ Manifest::Manifest(const std::string& file) {
 std::vector<KernelArgument> Manifest::make_arguments(std::mt19937_64& random) const {
   std::vector<KernelArgument> arguments;
   for (const auto& item : json.at("arguments")) {
+    const bool is_drawn = !item.contains("generator") || item["generator"].contains("distribution");
+    if (item.contains("kind") || item.contains("fields") || !is_drawn) {
+      throw std::runtime_error("argument '" + item.at("name").get<std::string>() +
+                               "': not supported by this example: __constant__ variables, "
+                               "structures, inputs from formulas and files");
+    }
     KernelArgument argument{item.at("name"), item.at("direction"), item.at("dtype"), {}};
     const std::size_t size = element_size(argument.dtype);
     if (argument.direction == "scalar") {

@@ -114,6 +114,10 @@ def make_arguments(torch, manifest):
     """Tensors by name (inputs drawn, outputs NaN bytes, workspaces zero) and all parameters."""
     tensors, parameters = {}, []
     for argument in manifest["arguments"]:
+        if ("kind" in argument or "fields" in argument
+                or "distribution" not in argument.get("generator", {"distribution": None})):
+            sys.exit(f"argument '{argument['name']}': not supported by this example: __constant__ "
+                     "variables, structures, inputs from formulas and files")
         name, direction, dtype = argument["name"], argument["direction"], argument["dtype"]
         if direction == "scalar":
             value = argument["value"]["value"]

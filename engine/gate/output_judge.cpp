@@ -26,25 +26,28 @@ void OutputJudge::copy_outputs(Looks& looks, const std::vector<KernelArgument>& 
     const Argument& argument = problem_.arguments[i];
     if (!argument.is_output()) continue;
     const auto buffer = std::get<BufferId>(arguments[i]);
-    Looks::Copy copy{i, work_.device().spec(buffer).bytes};
-    if (copy.bytes == 0) continue;
-    const auto known = free_copies_.find(copy.bytes);
-    if (known != free_copies_.end()) {
-      copy.kept = known->second;
-      free_copies_.erase(known);
-    } else {
-      copy.kept = work_.reserve("a copy of " + argument.name, copy.bytes);
-    }
-    work_.keep(copy.kept, buffer);
-    looks.copies.push_back(copy);
+    const std::size_t bytes = work_.device().spec(buffer).bytes;
+    if (bytes == 0) continue;
+    looks.copies.push_back({i, room_for(argument.name, bytes)});
+    work_.keep(*looks.copies.back().kept, buffer);
   }
+}
+
+/// Room that nobody else has.
+std::shared_ptr<KeptId> OutputJudge::room_for(const std::string& name, std::size_t bytes) {
+  const auto [first, last] = copies_.equal_range(bytes);
+  const auto unused =
+      std::find_if(first, last, [](const auto& entry) { return entry.second.use_count() == 1; });
+  if (unused != last) return unused->second;
+  auto kept = std::make_shared<KeptId>(work_.reserve("a copy of " + name, bytes));
+  copies_.emplace(bytes, kept);
+  return kept;
 }
 
 std::optional<std::string> OutputJudge::judge_by_program(const Looks& looks) {
   std::vector<ProgramOutput> outputs;
   for (const Looks::Copy& copy : looks.copies) {
-    outputs.push_back({copy.position, work_.content(copy.kept)});
-    free_copies_.emplace(copy.bytes, copy.kept);
+    outputs.push_back({copy.position, work_.content(*copy.kept)});
   }
   return programs_.judge(cases_.program_case(*looks.data), outputs);
 }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,9 +24,8 @@ class OutputJudge {
     };
     /// Of a problem with a check program: an output as the launch left it.
     struct Copy {
-      std::size_t position = 0;  ///< of the argument
-      std::size_t bytes = 0;
-      KeptId kept = 0;
+      std::size_t position = 0;      ///< of the argument
+      std::shared_ptr<KeptId> kept;  ///< free for the next copy when nobody has it
     };
     const CheckCase* data = nullptr;
     Tolerance tolerance = {};
@@ -52,13 +52,14 @@ class OutputJudge {
 
  private:
   void copy_outputs(Looks& looks, const std::vector<KernelArgument>& arguments);
+  [[nodiscard]] std::shared_ptr<KeptId> room_for(const std::string& name, std::size_t bytes);
   [[nodiscard]] std::optional<std::string> judge_by_program(const Looks& looks);
 
   BufferWork& work_;
   const Problem& problem_;
   CaseSet& cases_;
   ProblemPrograms& programs_;
-  std::multimap<std::size_t, KeptId> free_copies_;  ///< by size
+  std::multimap<std::size_t, std::shared_ptr<KeptId>> copies_;  ///< by size
 };
 
 }  // namespace evo

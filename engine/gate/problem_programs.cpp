@@ -161,10 +161,11 @@ void ProblemPrograms::write_case(const ProgramCase& data, const std::filesystem:
 std::vector<std::vector<std::byte>> ProblemPrograms::expected(const ProgramCase& data) {
   const Scratch scratch;
   const std::filesystem::path& folder = scratch.folder();
+  const std::string step = "the reference program on shape " + data.shape->name;
+  progress_(step);
   write_case(data, folder, {});
   std::vector<std::string> words = problem_.reference.program;
   words.push_back(folder.string());
-  const std::string step = "the reference program on shape " + data.shape->name;
   progress_(step);
   const ProgramEnd end =
       run_program(words, problem_.folder, folder / "log.txt", kLimit, [&] { progress_(step); });
@@ -208,6 +209,8 @@ std::optional<std::string> ProblemPrograms::run_check(const ProgramCase& data,
                                                       const std::vector<ProgramOutput>& outputs) {
   const Scratch scratch;
   const std::filesystem::path& folder = scratch.folder();
+  const std::string step = "the check program on shape " + data.shape->name;
+  progress_(step);
   write_case(data, folder, outputs);
   for (const ProgramOutput& output : outputs) {
     const Argument& argument = problem_.arguments[output.position];
@@ -219,7 +222,6 @@ std::optional<std::string> ProblemPrograms::run_check(const ProgramCase& data,
   }
   std::vector<std::string> words = problem_.check_program;
   words.push_back(folder.string());
-  const std::string step = "the check program on shape " + data.shape->name;
   progress_(step);
   const ProgramEnd end =
       run_program(words, problem_.folder, folder / "log.txt", kLimit, [&] { progress_(step); });

@@ -98,6 +98,23 @@ TEST_F(OwnData, AConstantMayHaveAnotherNameInTheSource) {
   EXPECT_THAT(judge().err + judge().out, HasSubstr("__constant__ tables::own: the kernel reads"));
 }
 
+TEST_F(OwnData, TheManifestNamesTheSymbolOfAConstant) {
+  problem_["arguments"].push_back(kFactors);
+  problem_["arguments"][3]["symbol"] = "tables::own";
+  const std::string variable = "namespace tables { __constant__ float own[4]; }\n";
+  kernel(body("tables::own[i % 4] * x[i]", variable));
+  reference("x[i] * tables::own[i & 3]", variable);
+  const ProgramResult tuned =
+      run("evo-tune --device virtual:l4 --jobs 1 --generations 1 --children 1 --quiet "
+          "--space search_spaces/triple.json");
+  ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
+  ASSERT_EQ(run("evo-export --rank 1 --out out --name best").exit_code, 0);
+  const Json constant = read_json_file(folder_.path() / "out/best.json")["arguments"][3];
+  EXPECT_EQ(constant["kind"], "constant");
+  EXPECT_EQ(constant["symbol"], "tables::own");
+  EXPECT_EQ(constant["symbol_in_module"], "_ZN6tables3ownE");
+}
+
 TEST_F(OwnData, ConstantsStandBehindTheParameters) {
   problem_["arguments"].insert(problem_["arguments"].begin(), kFactors);
   EXPECT_THAT(judged(), AllOf(HasSubstr("arguments: 'x' stands behind a __constant__ variable")));
