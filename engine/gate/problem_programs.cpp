@@ -84,6 +84,12 @@ std::optional<std::string> breakdown(const ProgramEnd& end) {
   return std::nullopt;
 }
 
+/// Whether a check ended with an exception of Python's that is no verdict: exit code 1 as well.
+bool is_exception(const std::string& output) {
+  return output.find("Traceback (most recent call last)") != std::string::npos &&
+         !last_line(output).starts_with("AssertionError");
+}
+
 Json sizes(Dtype dtype, std::size_t elements) {
   return {{"dtype", std::string(to_string(dtype))}, {"elements", elements}};
 }
@@ -227,9 +233,14 @@ std::optional<std::string> ProblemPrograms::run_check(const ProgramCase& data,
       run_program(words, problem_.folder, folder / "log.txt", kLimit, [&] { progress_(step); });
   if (const auto why = breakdown(end)) fail("check", data, *why);
   if (end.code == 0) return std::nullopt;
+  if (end.code != 1 || is_exception(end.output)) {
+    fail("check", data,
+         "ended with exit code " + std::to_string(end.code) +
+             "; allowed is 0 for right outputs and 1 for wrong ones, without an exception\n" +
+             end.output);
+  }
   const std::string reason = last_line(end.output);
-  return "the check program refuses it: " +
-         (reason.empty() ? "exit code " + std::to_string(end.code) : reason);
+  return "the check program refuses it" + (reason.empty() ? std::string() : ": " + reason);
 }
 
 /// A check that finds zeros and noise right compares nothing.

@@ -277,6 +277,16 @@ TEST_F(OwnCheck, ACheckThatCannotFailIsRefused) {
   EXPECT_THAT(judged("--allow-programs"), HasSubstr("it accepts outputs that hold noise"));
 }
 
+TEST_F(OwnCheck, ACheckThatFailsIsNoVerdict) {
+  program("check.py", "import no_such_module\n");
+  EXPECT_THAT(judged("--allow-programs"),
+              AllOf(HasSubstr("check.program"), HasSubstr("No module named 'no_such_module'")));
+  program("check.py", "sys.exit(3)\n");
+  EXPECT_THAT(judged("--allow-programs"), HasSubstr("ended with exit code 3"));
+  program("check.py", "assert abs(sum(load('x')) - sum(load('output_y'))) < 0.1\n");
+  EXPECT_EQ(judged("--allow-programs"), "green");
+}
+
 TEST_F(OwnCheck, OutputsSizedByMacrosNeedACheck) {
   problem_.erase("check");
   problem_["reference"] = {{"set", Json::object()}};
