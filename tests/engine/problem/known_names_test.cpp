@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "engine/core/error.hpp"
+#include "tests/engine/problem/planted_problem.hpp"
 
 namespace evo {
 namespace {
@@ -14,15 +15,10 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-const std::filesystem::path kFolder =
-    std::filesystem::path(EVO_SOURCE_DIR) / "tests/planted/kernel_templates/planted";
-
-Json planted() { return read_json_file(kFolder / "problem.json"); }
-
 TEST(KnownNames, AMacroOfTheSpaceIsNotTheProblemsToo) {
   Json json = planted();
   json["macros"]["HALF"] = "N / 2";
-  const Problem problem = Problem::parse(json.dump(), kFolder);
+  const Problem problem = Problem::parse(json.dump(), planted_folder());
   EXPECT_NO_THROW(require_own_macros(problem, {"THREADS", "ITEMS"}, "space.json"));
   for (const char* macro : {"HALF", "N"}) {
     try {
@@ -40,7 +36,7 @@ TEST(KnownNames, TheUnknownOneIsNamedWithItsKey) {
   const auto complain = [&](const std::function<void(Json&)>& change) -> std::string {
     Json json = planted();
     change(json);
-    const Problem problem = Problem::parse(json.dump(), kFolder);
+    const Problem problem = Problem::parse(json.dump(), planted_folder());
     try {
       require_known_names(problem, problem.templates.front(), known);
     } catch (const ProblemError& error) {

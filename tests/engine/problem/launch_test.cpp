@@ -8,17 +8,13 @@
 
 #include "engine/core/error.hpp"
 #include "engine/problem/problem.hpp"
+#include "tests/engine/problem/planted_problem.hpp"
 
 namespace evo {
 namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-
-const std::filesystem::path kFolder =
-    std::filesystem::path(EVO_SOURCE_DIR) / "tests/planted/kernel_templates/planted";
-
-Json planted() { return read_json_file(kFolder / "problem.json"); }
 
 LaunchExpressions launch(const std::string& grid, const std::string& block,
                          const std::string& shared = "0") {
@@ -72,7 +68,7 @@ TEST(CheckedShapes, TheTimedOneFirstThenThoseOfTheSameKernel) {
 TEST(CheckedShapes, ShapesATemplateDoesNotSupport) {
   Json json = planted();
   json["templates"]["planted"]["shapes_where"] = "N % 2 == 0";
-  const Problem problem = Problem::parse(json.dump(), kFolder);
+  const Problem problem = Problem::parse(json.dump(), planted_folder());
   const KernelSpec& kernel = problem.templates.front();
   const auto checked = problem.checked_shapes(problem.shape("mission"), kernel);
   ASSERT_EQ(checked.size(), 1U);
