@@ -203,7 +203,10 @@ class Arguments {
     if (argument.dtype.empty() || (is_scalar && !may_be_scalar)) {
       argument.dtype = todo("none of the types of arguments fits " + plain + ", in C++ " +
                             (argument.type.empty() ? "of an unknown type" : argument.type) +
-                            (is_scalar ? ", " + std::to_string(argument.bytes) + " bytes" : ""));
+                            (is_scalar ? ", " + std::to_string(argument.bytes) +
+                                             " bytes; a structure has \"fields\" in place of "
+                                             "dtype and value"
+                                       : ""));
     }
     if (is_scalar) {
       argument.value = todo("value of " + argument.name);
