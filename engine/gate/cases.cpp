@@ -64,7 +64,6 @@ const CheckCase& CaseSet::get(const Shape& shape, std::size_t index) {
 const CheckCase& CaseSet::expect_rows(const Shape& shape, std::size_t index,
                                       const std::vector<std::size_t>& rows) {
   CheckCase& data = made(shape, index);
-  if (!reference_) return expect_all(data);
   Values values = data.values;
   const KernelSpec& reference = *problem_.reference.kernel;
   const LaunchConfig config = reference_->launch_for(data);
@@ -95,16 +94,6 @@ const CheckCase& CaseSet::expect_rows(const Shape& shape, std::size_t index,
     if (knows_row(data, row)) continue;
     fail(data, "reference.cta_of_row: '" + reference.cta_of_row->text() + "'",
          "that CTA does not write row " + std::to_string(row));
-  }
-  return data;
-}
-
-/// A program or files say all at once.
-const CheckCase& CaseSet::expect_all(CheckCase& data) {
-  if (!data.complete) compute_expected(data);
-  if (!data.partly_expected.empty()) return data;
-  for (const auto& kept : data.expected) {
-    data.partly_expected.push_back(kept ? work_.content(*kept) : std::vector<std::byte>());
   }
   return data;
 }

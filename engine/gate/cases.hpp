@@ -81,8 +81,8 @@ class CaseSet {
   /// The same without what is expected: for running a kernel whose result is not looked at.
   [[nodiscard]] const CheckCase& inputs(const Shape& shape, std::size_t index);
 
-  /// The same with what is expected in these rows at least (CheckCase::known). Needs a reference of
-  /// data, or one with cta_of_row and a device that samples grids. Throws ProblemError when the
+  /// The same with what is expected in these rows at least (CheckCase::known). Needs a device that
+  /// samples grids and a reference with cta_of_row. Throws ProblemError when the
   /// reference does not write a row in the CTA that cta_of_row names.
   [[nodiscard]] const CheckCase& expect_rows(const Shape& shape, std::size_t index,
                                              const std::vector<std::size_t>& rows);
@@ -112,7 +112,6 @@ class CaseSet {
   void poison_outputs(const CheckCase& data, std::byte flip);
   [[nodiscard]] std::vector<std::byte> output_of(const CheckCase& data, std::size_t position);
   void require_written(const CheckCase& data, const std::vector<std::vector<std::byte>>& outputs);
-  [[nodiscard]] const CheckCase& expect_all(CheckCase& data);
   [[nodiscard]] bool knows_row(const CheckCase& data, std::size_t row) const;
   void take_written(CheckCase& data, std::size_t position);
   [[noreturn]] void fail(const CheckCase& data, const std::string& key,

@@ -86,7 +86,7 @@ std::size_t CorrectnessGate::seeds_for(const Shape& shape) const {
 }
 
 bool CorrectnessGate::is_sampled(const Shape& shape) const {
-  return device_.sampler() != nullptr && !ElementSample::is_possible(problem_) &&
+  return device_.sampler() != nullptr &&
          SampledCheck::is_possible(problem_, cases_.values_of(shape)) &&
          problem_.flops.evaluate(shape.variables) > options_.flops_of_whole_grids;
 }
@@ -115,7 +115,8 @@ CorrectnessResult CorrectnessGate::check_shape(const LoadedKernel& kernel, const
         .check(kernel, shape, workspace, progress);
   }
   const bool is_long = problem_.flops.evaluate(shape.variables) > options_.flops_of_whole_grids;
-  if (device_.sampler() != nullptr && is_long && ElementSample::is_possible(problem_)) {
+  if (device_.sampler() != nullptr && is_long &&
+      ElementSample::is_possible(problem_, *kernel.spec)) {
     progress("checking a part of shape " + shape.name);
     auto result = ElementSample(work_, problem_, cases_, options_.flops_of_whole_grids)
                       .check(kernel, shape, workspace);

@@ -2,18 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
 #include <map>
 
 #include "engine/core/random.hpp"
 #include "engine/gate/compare.hpp"
+#include "engine/gate/grid_part.hpp"
 #include "engine/gate/poison.hpp"
 
 namespace evo {
 namespace {
-
-constexpr double kFewestCtas = 8;
 
 /// First, between or last.
 std::uint32_t place_in(std::uint64_t at, std::uint32_t size) {
@@ -28,22 +26,19 @@ bool differ(const std::vector<std::byte>& a, const std::vector<std::byte>& b, st
 
 }  // namespace
 
-bool ElementSample::is_possible(const Problem& problem) {
-  if (!problem.reference.is_data() || !problem.check_program.empty()) return false;
-  return std::ranges::none_of(problem.arguments,
-                              [](const Argument& argument) { return argument.row.has_value(); });
+bool ElementSample::is_possible(const Problem& problem, const KernelSpec& kernel) {
+  return problem.reference.is_data() && problem.check_program.empty() &&
+         !kernel.tolerance.max_row_error;
 }
 
 std::vector<ElementSample::Place> ElementSample::places_of(const LoadedKernel& kernel,
                                                            const CheckCase& data) const {
-  const Values values = merged({&kernel.macros, &data.values});
-  if (kernel.spec->independent_ctas.evaluate(values) == 0) return {};
-  if (device_.sampler()->claims_work(kernel.id)) return {};
+  const auto part = grid_part(device_, problem_, kernel, data, flops_);
+  if (!part) return {};
+  const std::uint64_t total = part->ctas;
+  const std::uint64_t wanted = std::max(part->of_work, GridPart::kFewestCtas);
+  if (wanted >= total) return {};
   const LaunchConfig config = kernel.launch_for(data);
-  const std::uint64_t total = std::uint64_t{config.grid[0]} * config.grid[1] * config.grid[2];
-  const double part = flops_ / problem_.flops.evaluate(data.shape->variables);
-  const double wanted = std::max(std::ceil(static_cast<double>(total) * part), kFewestCtas);
-  if (wanted >= static_cast<double>(total)) return {};
   std::map<std::array<std::uint32_t, 3>, std::vector<std::uint64_t>> all;
   for (std::uint64_t cta = 0; cta < total; ++cta) {
     const std::uint64_t row = cta / config.grid[0];
@@ -55,7 +50,8 @@ std::vector<ElementSample::Place> ElementSample::places_of(const LoadedKernel& k
   Random random(mix_seed(data.seed, total));
   std::vector<Place> places;
   for (auto& [where, ctas] : all) {
-    const double share = wanted * static_cast<double>(ctas.size()) / static_cast<double>(total);
+    const double share =
+        static_cast<double>(wanted) * static_cast<double>(ctas.size()) / static_cast<double>(total);
     const auto count =
         std::min(std::max<std::size_t>(static_cast<std::size_t>(share), 1), ctas.size());
     Place place{ctas.size(), {}};

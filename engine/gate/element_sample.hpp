@@ -12,7 +12,8 @@
 namespace evo {
 
 /// The correctness of a part of a grid, on a device that runs parts, where all that is expected is
-/// known: a reference of data, outputs without rows.
+/// known: a reference of data. Not where rows are judged by their own size (max_row_error): parts
+/// of rows have none.
 ///
 /// CTAs are drawn by their place in the grid: first, last or between in each dimension. What those
 /// of one place write is the share of that place; the shares, each times the CTAs of its place,
@@ -25,7 +26,7 @@ class ElementSample {
   ElementSample(BufferWork& work, const Problem& problem, CaseSet& cases, double flops)
       : work_(work), device_(work.device()), problem_(problem), cases_(cases), flops_(flops) {}
 
-  [[nodiscard]] static bool is_possible(const Problem& problem);
+  [[nodiscard]] static bool is_possible(const Problem& problem, const KernelSpec& kernel);
 
   /// Nothing where a part of the grid cannot stand for all.
   [[nodiscard]] std::optional<CorrectnessResult> check(const LoadedKernel& kernel,

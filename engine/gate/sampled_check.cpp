@@ -8,12 +8,12 @@
 #include "engine/core/error.hpp"
 #include "engine/core/random.hpp"
 #include "engine/gate/compare.hpp"
+#include "engine/gate/grid_part.hpp"
 #include "engine/gate/poison.hpp"
 
 namespace evo {
 namespace {
 
-constexpr std::uint64_t kFewestCtas = 8;
 constexpr std::size_t kRows = 2048;  ///< that the reference computes
 
 bool is_output(const Argument& argument) { return argument.direction == Direction::kOut; }
@@ -68,7 +68,7 @@ struct SampledCheck::Ran {
 bool SampledCheck::is_possible(const Problem& problem, const Values& values) {
   if (!problem.check_program.empty()) return false;
   const auto& kernel = problem.reference.kernel;
-  if (!problem.reference.is_data() && !(kernel && kernel->cta_of_row)) return false;
+  if (!kernel || !kernel->cta_of_row) return false;
   for (const Argument& argument : problem.arguments) {
     if (argument.direction == Direction::kInOut) return false;
   }
@@ -107,20 +107,15 @@ CorrectnessResult SampledCheck::check(const LoadedKernel& kernel, const Shape& s
 
 std::vector<std::uint64_t> SampledCheck::choose_ctas(const LoadedKernel& kernel,
                                                      const CheckCase& data) const {
-  const Values values = merged({&kernel.macros, &data.values});
-  if (kernel.spec->independent_ctas.evaluate(values) == 0) return {};
-  if (device_.sampler()->claims_work(kernel.id)) return {};
-  const LaunchConfig config = kernel.launch_for(data);
-  const std::uint64_t total = std::uint64_t{config.grid[0]} * config.grid[1] * config.grid[2];
-  const double part = flops_ / problem_.flops.evaluate(data.shape->variables);
-  const double of_work = std::ceil(static_cast<double>(total) * part);
+  const auto part = grid_part(device_, problem_, kernel, data, flops_);
+  if (!part) return {};
   // No more of them than there are rows to be compared, so that all that they write is.
-  const double of_rows = std::floor(static_cast<double>(total) * static_cast<double>(kRows) /
-                                    static_cast<double>(rows_of(problem_, data.values)));
-  const double wanted = problem_.reference.is_data() ? of_work : std::min(of_work, of_rows);
-  const auto count = std::max(static_cast<std::uint64_t>(wanted), kFewestCtas);
-  if (count >= total) return {};
-  return draw(count, total, mix_seed(data.seed, total));
+  const auto of_rows =
+      static_cast<std::uint64_t>(static_cast<double>(part->ctas) * static_cast<double>(kRows) /
+                                 static_cast<double>(rows_of(problem_, data.values)));
+  const std::uint64_t count = std::max(std::min(part->of_work, of_rows), GridPart::kFewestCtas);
+  if (count >= part->ctas) return {};
+  return draw(count, part->ctas, mix_seed(data.seed, part->ctas));
 }
 
 SampledCheck::Ran SampledCheck::run(const LoadedKernel& kernel, const CheckCase& data,
@@ -173,8 +168,7 @@ std::vector<std::size_t> SampledCheck::rows_to_compare(const CheckCase& data,
   const std::size_t all = rows_of(problem_, data.values);
   std::vector<std::size_t> rows;
   if (ran.is_whole()) {
-    const std::size_t count = problem_.reference.is_data() ? all : kRows;
-    for (const std::uint64_t row : draw(count, all, data.seed)) rows.push_back(row);
+    for (const std::uint64_t row : draw(kRows, all, data.seed)) rows.push_back(row);
     return rows;
   }
   for (std::size_t row = 0; row < all; ++row) {

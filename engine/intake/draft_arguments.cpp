@@ -250,7 +250,7 @@ class Arguments {
     }
   }
 
-  /// Random is uniform from 0 to FillValue, as KTT documents it.
+  /// T1 does not say how Random is distributed: here it is uniform from 0 to FillValue.
   void take_fill(const T1Argument& given, DraftArgument& target) {
     const double value = given.fill_value.value_or(1);
     if (given.fill == "Constant") {

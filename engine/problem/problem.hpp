@@ -204,10 +204,6 @@ class Problem {
   [[nodiscard]] const Shape& shape(std::string_view shape_name) const;
   [[nodiscard]] const KernelSpec& kernel(std::string_view template_name) const;
 
-  /// Whether it starts programs of its own on the machine.
-  [[nodiscard]] bool runs_programs() const {
-    return !check_program.empty() || !reference.program.empty();
-  }
   /// The file that `name` means on `shape`. Throws ProblemError naming `key` when there is no such
   /// file below the folder of problems.
   [[nodiscard]] std::filesystem::path data_file(const std::string& key, const std::string& name,

@@ -27,10 +27,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 GATE_TESTS = ["gate_test --gtest_filter=-*Noises*", "worker_test", "virtual_test"]
 FILES = {
     **{f"engine/gate/{name}.cpp": GATE_TESTS for name in (
-        "cases", "compare", "correctness", "damage", "expectation", "output_judge",
-        "reference_audit", "resource", "sampled_check", "stopping_rule", "stopwatch", "stopwatch_verify",
-        "timing",
-        "workspace")},
+        "cases", "compare", "correctness", "damage", "element_sample", "expectation", "grid_part",
+        "output_judge", "reference_audit", "resource", "run_program", "sampled_check",
+        "stopping_rule", "stopwatch", "stopwatch_verify", "timing", "workspace")},
+    "engine/gate/problem_programs.cpp": ["own_kernel_test --gtest_filter=OwnCheck*:OwnData*"],
     **{f"engine/gate/{name}.cpp": [*GATE_TESTS, "card_test", "device_work_test"]
        for name in ("check_slots", "device_work", "effort", "host_work", "trials")},
     "engine/device/guard.cpp": GATE_TESTS,

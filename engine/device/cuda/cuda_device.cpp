@@ -11,6 +11,7 @@
 #include "engine/device/cuda/cuda_info.hpp"
 #include "engine/device/cuda/cuda_launch.hpp"
 #include "engine/device/cuda/cuda_memory.hpp"
+#include "engine/device/cuda/cuda_queue.hpp"
 #include "engine/device/cuda/cuda_textures.hpp"
 #include "engine/device/cuda/driver.hpp"
 #include "engine/device/guard.hpp"
@@ -67,7 +68,7 @@ class CudaDevice final : public Device {
                               std::span<const KernelArgument> arguments) override;
   std::optional<Fault> enqueue(KernelId kernel, const LaunchConfig& config,
                                std::span<const KernelArgument> arguments) override;
-  std::optional<Fault> finish() override;
+  std::optional<Fault> finish() override { return queue_.finish(); }
   void download_later(BufferId buffer, std::size_t offset, std::span<std::byte> data) override;
   [[nodiscard]] std::shared_ptr<std::byte[]> host_memory(std::size_t bytes) override;
   std::variant<GraphId, Fault> make_graph(
@@ -82,14 +83,6 @@ class CudaDevice final : public Device {
   }
 
  private:
-  [[nodiscard]] Fault fault(CUresult result, const std::string& what) const;
-  /// For calls that only queue: an error that a launch queued before them made is kept for
-  /// finish(); any other is thrown.
-  void require_queued(CUresult result, const char* what);
-  /// Host to device; the data are there when it returns.
-  void copy_in(CUdeviceptr to, std::span<const std::byte> data);
-  /// Device to host.
-  void copy_out(CUdeviceptr from, std::span<std::byte> data);
   /// The last arguments, which are for constants.
   [[nodiscard]] std::span<const KernelArgument> constants_of(
       KernelId kernel, std::span<const KernelArgument> arguments) const;
@@ -97,14 +90,14 @@ class CudaDevice final : public Device {
   [[nodiscard]] std::optional<Fault> misfit(KernelId kernel,
                                             std::span<const KernelArgument> arguments) const;
   void set_constants(KernelId kernel, std::span<const KernelArgument> values);
-  CUresult launch_on(CUstream stream, KernelId kernel, const LaunchConfig& config,
+  CUresult launch_on(KernelId kernel, const LaunchConfig& config,
                      std::span<const KernelArgument> arguments);
   /// Takes back what a kernel may have set for the whole device to look faster than it is.
   void reset_persistence();
 
   CudaDriver driver_;
   CUdevice device_ = 0;
-  CUstream stream_ = nullptr;
+  CudaQueue queue_;
   CUevent start_ = nullptr;
   CUevent stop_ = nullptr;
   DeviceInfo info_;
@@ -115,12 +108,10 @@ class CudaDevice final : public Device {
   std::map<GraphId, Graph> graphs_;
   std::uint32_t next_id_ = 1;
   BufferId flush_buffer_ = 0;
-  bool has_queued_ = false;            ///< launches since the last finish()
-  std::optional<Fault> queued_fault_;  ///< that a later call reported
 };
 
 CudaDevice::CudaDevice(int ordinal)
-    : driver_(CudaDriver::open()), memory_(driver_), textures_(driver_) {
+    : driver_(CudaDriver::open()), queue_(driver_), memory_(driver_), textures_(driver_) {
   const CUresult ready = driver_.cuInit(0);
   if (ready != CUDA_SUCCESS) {
     throw MissingError("the CUDA driver finds no usable GPU: " + driver_.describe(ready));
@@ -136,7 +127,7 @@ CudaDevice::CudaDevice(int ordinal)
   CUcontext context = nullptr;
   driver_.require(driver_.cuDevicePrimaryCtxRetain(&context, device_), "cuDevicePrimaryCtxRetain");
   driver_.require(driver_.cuCtxSetCurrent(context), "cuCtxSetCurrent");
-  driver_.require(driver_.cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+  queue_.open();
   driver_.require(driver_.cuEventCreate(&start_, CU_EVENT_DEFAULT), "cuEventCreate");
   driver_.require(driver_.cuEventCreate(&stop_, CU_EVENT_DEFAULT), "cuEventCreate");
   info_ = read_cuda_info(driver_, device_, ordinal);
@@ -144,39 +135,7 @@ CudaDevice::CudaDevice(int ordinal)
 
 CudaDevice::~CudaDevice() {
   // The context goes with the process; after a fault no call would succeed anyway.
-  if (stream_ != nullptr) driver_.cuDevicePrimaryCtxRelease(device_);
-}
-
-Fault CudaDevice::fault(CUresult result, const std::string& what) const {
-  const bool refused =
-      result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES ||
-      result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_INVALID_IMAGE ||
-      result == CUDA_ERROR_NOT_FOUND || result == CUDA_ERROR_INVALID_PTX ||
-      result == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
-  // Anything else may have poisoned the context: only a refusal leaves it as it was.
-  return {what + ": " + driver_.describe(result), "", !refused};
-}
-
-// Everything that is done to memory is queued on the stream that kernels run on, so that nothing
-// overtakes it; only what the host reads or gives away is waited for.
-
-void CudaDevice::require_queued(CUresult result, const char* what) {
-  if (result == CUDA_SUCCESS) return;
-  const Fault found = fault(result, "the kernel failed");
-  if (!has_queued_ || !found.device_lost) driver_.require(result, what);
-  if (!queued_fault_) queued_fault_ = found;
-}
-
-void CudaDevice::copy_in(CUdeviceptr to, std::span<const std::byte> data) {
-  driver_.require(driver_.cuMemcpyHtoDAsync(to, data.data(), data.size(), stream_),
-                  "cuMemcpyHtoDAsync");
-  driver_.require(driver_.cuStreamSynchronize(stream_), "cuStreamSynchronize");
-}
-
-void CudaDevice::copy_out(CUdeviceptr from, std::span<std::byte> data) {
-  driver_.require(driver_.cuMemcpyDtoHAsync(data.data(), from, data.size(), stream_),
-                  "cuMemcpyDtoHAsync");
-  driver_.require(driver_.cuStreamSynchronize(stream_), "cuStreamSynchronize");
+  if (queue_.is_open()) driver_.cuDevicePrimaryCtxRelease(device_);
 }
 
 BufferId CudaDevice::allocate(const BufferSpec& spec) {
@@ -192,10 +151,10 @@ BufferId CudaDevice::allocate(const BufferSpec& spec) {
   std::memcpy(&word, guard_pattern().data(), sizeof word);
   for (const CUdeviceptr zone : {buffer.base, buffer.data() + spec.bytes}) {
     if (zone % sizeof word != 0) {
-      copy_in(zone, guard_pattern());
+      queue_.copy_in(zone, guard_pattern());
       continue;
     }
-    require_queued(driver_.cuMemsetD16Async(zone, word, kGuardBytes / sizeof word, stream_),
+    queue_.require(driver_.cuMemsetD16Async(zone, word, kGuardBytes / sizeof word, queue_.stream()),
                    "cuMemsetD16Async");
   }
   return id;
@@ -211,22 +170,22 @@ void CudaDevice::release(BufferId buffer) {
 TextureId CudaDevice::make_texture(const TextureSpec& spec, BufferId source) {
   const Buffer& buffer = buffers_.at(source);
   const TextureId id{next_id_++};
-  textures_.add(id, spec, {source, buffer.spec.bytes, buffer.data()}, stream_);
+  textures_.add(id, spec, {source, buffer.spec.bytes, buffer.data()}, queue_.stream());
   return id;
 }
 
 void CudaDevice::upload(BufferId buffer, std::span<const std::byte> data) {
-  copy_in(buffers_.at(buffer).data(), data);
+  queue_.copy_in(buffers_.at(buffer).data(), data);
 }
 
 void CudaDevice::download(BufferId buffer, std::span<std::byte> data) {
-  copy_out(buffers_.at(buffer).data(), data);
+  queue_.copy_out(buffers_.at(buffer).data(), data);
 }
 
 void CudaDevice::copy(BufferId to, BufferId from) {
   const Buffer& target = buffers_.at(to);
-  require_queued(driver_.cuMemcpyDtoDAsync(target.data(), buffers_.at(from).data(),
-                                           target.spec.bytes, stream_),
+  queue_.require(driver_.cuMemcpyDtoDAsync(target.data(), buffers_.at(from).data(),
+                                           target.spec.bytes, queue_.stream()),
                  "cuMemcpyDtoDAsync");
 }
 
@@ -234,7 +193,7 @@ void CudaDevice::fill(BufferId buffer, std::byte value) { poison(buffer, std::sp
 
 void CudaDevice::poison(BufferId buffer, std::span<const std::byte> pattern) {
   const Buffer& target = buffers_.at(buffer);
-  require_queued(queue_fill(driver_, target.data(), target.spec.bytes, pattern, stream_),
+  queue_.require(queue_fill(driver_, target.data(), target.spec.bytes, pattern, queue_.stream()),
                  "filling a buffer");
 }
 
@@ -243,13 +202,13 @@ std::optional<std::string> CudaDevice::guard_violation(BufferId buffer) {
   const CUdeviceptr tail = target.data() + target.spec.bytes;
   std::vector<std::byte> before(kGuardBytes);
   std::vector<std::byte> after(kGuardBytes);
-  copy_out(target.base, before);
-  copy_out(tail, after);
+  queue_.copy_out(target.base, before);
+  queue_.copy_out(tail, after);
   auto damage = find_guard_damage(target.spec.name, target.spec.bytes, before, after);
   if (damage) {
     const std::vector<std::byte> pattern = guard_pattern();
-    copy_in(target.base, pattern);
-    copy_in(tail, pattern);
+    queue_.copy_in(target.base, pattern);
+    queue_.copy_in(tail, pattern);
   }
   return damage;
 }
@@ -257,16 +216,16 @@ std::optional<std::string> CudaDevice::guard_violation(BufferId buffer) {
 std::variant<KernelId, Fault> CudaDevice::load(const KernelImage& image) {
   Kernel kernel;
   CUresult result = driver_.cuModuleLoadData(&kernel.module, image.cubin.data());
-  if (result != CUDA_SUCCESS) return fault(result, "the driver cannot load the cubin");
+  if (result != CUDA_SUCCESS) return fault_of(driver_, result, "the driver cannot load the cubin");
   result =
       driver_.cuModuleGetFunction(&kernel.function.function, kernel.module, image.entry.c_str());
   if (result != CUDA_SUCCESS) {
     driver_.cuModuleUnload(kernel.module);
-    return fault(result, "the cubin has no kernel '" + image.entry + "'");
+    return fault_of(driver_, result, "the cubin has no kernel '" + image.entry + "'");
   }
   kernel.parameter_bytes = parameter_bytes(driver_, kernel.function.function);
   kernel.function.cooperative = is_cooperative(image.ptx, image.entry);
-  // Sections of the cubin; "const" data live in sections of their own and never change.
+  // Sections of the cubin; "const" data live in sections of their own, which only launches set.
   kernel.has_variables = image.cubin.find(".nv.global") != std::string::npos;
   kernel.constants = find_constants(driver_, kernel.module, image.constants);
   const KernelId id = next_id_++;
@@ -296,9 +255,9 @@ void CudaDevice::set_constants(KernelId kernel, std::span<const KernelArgument> 
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (constants[i].address == 0) continue;
     const Buffer& source = buffers_.at(std::get<BufferId>(values[i]));
-    require_queued(
-        driver_.cuMemcpyDtoDAsync(constants[i].address, source.data(), source.spec.bytes, stream_),
-        "cuMemcpyDtoDAsync to a __constant__ variable");
+    queue_.require(driver_.cuMemcpyDtoDAsync(constants[i].address, source.data(), source.spec.bytes,
+                                             queue_.stream()),
+                   "cuMemcpyDtoDAsync to a __constant__ variable");
   }
 }
 
@@ -312,7 +271,7 @@ void CudaDevice::unload(KernelId kernel) {
   kernels_.erase(kernel);
 }
 
-CUresult CudaDevice::launch_on(CUstream stream, KernelId kernel, const LaunchConfig& config,
+CUresult CudaDevice::launch_on(KernelId kernel, const LaunchConfig& config,
                                std::span<const KernelArgument> arguments) {
   arguments = arguments.first(arguments.size() - constants_of(kernel, arguments).size());
   std::vector<CUdeviceptr> handles(arguments.size());
@@ -327,32 +286,15 @@ CUresult CudaDevice::launch_on(CUstream stream, KernelId kernel, const LaunchCon
                                     : buffers_.at(std::get<BufferId>(arguments[i])).data();
     parameters.push_back(&handles[i]);
   }
-  return queue_launch(driver_, kernels_.at(kernel).function, stream, config, parameters);
+  return queue_launch(driver_, kernels_.at(kernel).function, queue_.stream(), config, parameters);
 }
 
 std::optional<Fault> CudaDevice::enqueue(KernelId kernel, const LaunchConfig& config,
                                          std::span<const KernelArgument> arguments) {
-  if (queued_fault_) return std::nullopt;  // finish() tells
+  if (queue_.has_fault()) return std::nullopt;  // finish() tells
   if (auto refused = misfit(kernel, arguments)) return refused;
   set_constants(kernel, constants_of(kernel, arguments));
-  const CUresult result = launch_on(stream_, kernel, config, arguments);
-  if (result != CUDA_SUCCESS) {
-    const Fault refused = fault(result, "the launch was refused");
-    // What loses the device may be the doing of a launch before this one.
-    if (!has_queued_ || !refused.device_lost) return refused;
-    queued_fault_ = fault(result, "the kernel failed");
-  }
-  has_queued_ = true;
-  return std::nullopt;
-}
-
-std::optional<Fault> CudaDevice::finish() {
-  // The whole device, not the stream: nothing that a kernel left running may go on.
-  const CUresult result = driver_.cuCtxSynchronize();
-  has_queued_ = false;
-  if (queued_fault_) return std::exchange(queued_fault_, std::nullopt);
-  if (result != CUDA_SUCCESS) return fault(result, "the kernel failed");
-  return std::nullopt;
+  return queue_.launched(launch_on(kernel, config, arguments));
 }
 
 std::optional<Fault> CudaDevice::launch(KernelId kernel, const LaunchConfig& config,
@@ -362,8 +304,8 @@ std::optional<Fault> CudaDevice::launch(KernelId kernel, const LaunchConfig& con
 }
 
 void CudaDevice::download_later(BufferId buffer, std::size_t offset, std::span<std::byte> data) {
-  require_queued(driver_.cuMemcpyDtoHAsync(data.data(), buffers_.at(buffer).data() + offset,
-                                           data.size(), stream_),
+  queue_.require(driver_.cuMemcpyDtoHAsync(data.data(), buffers_.at(buffer).data() + offset,
+                                           data.size(), queue_.stream()),
                  "cuMemcpyDtoHAsync");
 }
 
@@ -382,16 +324,17 @@ std::variant<GraphId, Fault> CudaDevice::make_graph(
   for (const auto& arguments : argument_sets) {
     if (auto refused = misfit(kernel, arguments)) return *refused;
   }
-  driver_.require(driver_.cuStreamBeginCapture(stream_, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
-                  "cuStreamBeginCapture");
+  driver_.require(
+      driver_.cuStreamBeginCapture(queue_.stream(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
+      "cuStreamBeginCapture");
   CUresult refused = CUDA_SUCCESS;
   for (int i = 0; i < launches && refused == CUDA_SUCCESS; ++i) {
     const auto& arguments = argument_sets[static_cast<std::size_t>(i) % argument_sets.size()];
-    refused = launch_on(stream_, kernel, config, arguments);
+    refused = launch_on(kernel, config, arguments);
   }
   CUgraph graph = nullptr;
-  const CUresult ended = driver_.cuStreamEndCapture(stream_, &graph);
-  if (refused != CUDA_SUCCESS) return fault(refused, "the launch was refused");
+  const CUresult ended = driver_.cuStreamEndCapture(queue_.stream(), &graph);
+  if (refused != CUDA_SUCCESS) return fault_of(driver_, refused, "the launch was refused");
   driver_.require(ended, "cuStreamEndCapture");
   CUgraphExec executable = nullptr;
   driver_.require(driver_.cuGraphInstantiateWithFlags(&executable, graph, 0),
@@ -406,13 +349,12 @@ std::variant<GraphId, Fault> CudaDevice::make_graph(
 std::variant<double, Fault> CudaDevice::run_graph(GraphId graph) {
   const Graph& chosen = graphs_.at(graph);
   set_constants(chosen.kernel, chosen.constants);
-  driver_.require(driver_.cuEventRecord(start_, stream_), "cuEventRecord");
-  driver_.require(driver_.cuGraphLaunch(chosen.executable, stream_), "cuGraphLaunch");
-  driver_.require(driver_.cuEventRecord(stop_, stream_), "cuEventRecord");
-  // The whole device, not the stream: work hidden on another stream must not go uncounted.
-  const CUresult result = driver_.cuCtxSynchronize();
-  has_queued_ = false;
-  if (result != CUDA_SUCCESS) return fault(result, "the kernel failed while it was timed");
+  driver_.require(driver_.cuEventRecord(start_, queue_.stream()), "cuEventRecord");
+  driver_.require(driver_.cuGraphLaunch(chosen.executable, queue_.stream()), "cuGraphLaunch");
+  driver_.require(driver_.cuEventRecord(stop_, queue_.stream()), "cuEventRecord");
+  if (const CUresult result = queue_.wait(); result != CUDA_SUCCESS) {
+    return fault_of(driver_, result, "the kernel failed while it was timed");
+  }
   float milliseconds = 0;
   driver_.require(driver_.cuEventElapsedTime(&milliseconds, start_, stop_), "cuEventElapsedTime");
   return static_cast<double>(milliseconds) * 1e3;

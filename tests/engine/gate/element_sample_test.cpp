@@ -170,6 +170,14 @@ TEST_F(ElementSampleTest, OnlyKernelsThatSaySoAreSampled) {
   EXPECT_EQ(sampled(check(kernel())), "");
 }
 
+/// A part of a row has no size of its own.
+TEST_F(ElementSampleTest, ABoundOfRowsNeedsTheWholeGrid) {
+  json_["arguments"][1]["row"] = 16;
+  EXPECT_EQ(sampled(check(kernel())), "65 of 4096 CTAs, 4160 of 262144 elements compared");
+  json_["tolerance"]["max_row_error"] = 0.1;
+  EXPECT_EQ(sampled(check(kernel())), "");
+}
+
 TEST_F(ElementSampleTest, OfAnInoutArgumentWhatChangesAddsUp) {
   constexpr std::size_t kBorder = 3;
   make_inout(kBorder);
