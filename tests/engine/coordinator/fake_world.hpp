@@ -1,0 +1,110 @@
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/coordinator/tuner.hpp"
+#include "engine/core/json_reader.hpp"
+#include "tests/db/sample.hpp"
+#include "tests/fakes/fake_services.hpp"
+
+namespace evo {
+
+inline constexpr RunId kRun = 1;
+
+class SilentObserver final : public TunerObserver {
+ public:
+  void on_evaluated(const Evaluated& evaluated, const RunProgress& progress) override {
+    (void)evaluated;
+    (void)progress;
+    ++evaluated_;
+  }
+  void on_generation(const RunProgress& progress, const std::vector<EliteMember>& elite) override {
+    (void)progress;
+    (void)elite;
+    ++generations_;
+  }
+  int evaluated_ = 0;
+  int generations_ = 0;
+};
+
+/// Few enough neighbours that the strategy is quick, enough configurations for every test.
+inline void write_space(const std::filesystem::path& folder) {
+  std::filesystem::copy(std::filesystem::path(EVO_SOURCE_DIR) / "tests/planted", folder,
+                        std::filesystem::copy_options::recursive);
+  Json space = read_json_file(folder / "search_spaces/wide.json");
+  Json alias = Json::array();
+  for (int i = 0; i < 12; ++i) alias.push_back(i);
+  space["parameters"][3]["values"] = alias;
+  write_file(folder / "search_spaces/wide.json", space.dump());
+  space["parameters"][3]["macro"] = "OTHER";  // it changes the code: every candidate is a kernel
+  write_file(folder / "search_spaces/distinct.json", space.dump());
+}
+
+/// A harness whose workers are fakes, for one run.
+struct World {
+  explicit World(fake::MemoryStore& store, fake::DeviceBehaviour behaviour = {},
+                 std::uint64_t compiler_seed = 1, const std::string& space = "wide") {
+    auto own_clock = std::make_unique<fake::FakeClock>();
+    clock = own_clock.get();
+    auto own_compilers = std::make_unique<fake::FakeCompileService>(*clock, 4, compiler_seed);
+    compilers = own_compilers.get();
+    auto own_device = std::make_unique<fake::FakeDeviceService>(*clock, std::move(behaviour));
+    device = own_device.get();
+    write_space(folder.path() / "project");
+    HarnessOptions options;
+    options.space_file = folder.path() / "project/search_spaces" / (space + ".json");
+    harness = std::make_unique<Harness>(
+        options,
+        Services{store, std::move(own_compilers), std::move(own_device), std::move(own_clock)});
+  }
+
+  sample::TemporaryFolder folder;
+  fake::FakeClock* clock;
+  fake::FakeCompileService* compilers;
+  fake::FakeDeviceService* device;
+  std::unique_ptr<Harness> harness;
+};
+
+inline TunerOptions options_for(int generations, std::size_t window) {
+  TunerOptions options;
+  options.generations = generations;
+  options.children = 6;
+  options.window = window;
+  options.seed = 7;
+  return options;
+}
+
+inline TunerEnd run_all(World& world, fake::MemoryStore& store, const TunerOptions& options) {
+  SilentObserver observer;
+  Tuner tuner(*world.harness, store, kRun, options, observer);
+  const std::atomic<bool> never{false};
+  return tuner.run({store.evaluations(), store.generations()}, never);
+}
+
+/// All that a run decided, in its order.
+inline std::vector<std::string> story(const fake::MemoryStore& store) {
+  std::vector<std::string> lines;
+  for (const StoredEvaluation& stored : store.evaluations()) {
+    const EvaluationRecord& record = stored.record;
+    std::string line = std::to_string(record.generation) + "." + std::to_string(record.position) +
+                       " " + record.config_json;
+    if (record.duplicate_of) line += " duplicate of " + std::to_string(*record.duplicate_of);
+    if (record.rejection) line += " " + record.rejection->reason;
+    if (record.timing) line += " " + std::to_string(record.timing->p50_us);
+    lines.push_back(line);
+  }
+  for (const StoredGeneration& stored : store.generations()) {
+    std::string line = "elite of " + std::to_string(stored.record.number);
+    for (const EliteEntry& entry : stored.record.elite) {
+      line += " " + std::to_string(entry.candidate);
+    }
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+}  // namespace evo
