@@ -17,8 +17,10 @@
 namespace evo {
 namespace {
 
+using testing::AllOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 constexpr std::size_t kWidth = 64;  ///< elements of a CTA
 constexpr std::size_t kCtas = 4096;
@@ -130,7 +132,7 @@ TEST_F(ElementSampleTest, OneWrongElementOfEveryCtaIsFoundWhereItIs) {
   const std::string reason = reason_of(check(kernel(R"(
   setp.eq.u32 %p2, %r2, 5;
   @%p2 add.f32 %f2, %f2, 0f3F000000;)")));
-  EXPECT_THAT(reason, HasSubstr("max abs error 0.5"));
+  EXPECT_THAT(reason, AllOf(StartsWith("shape long, seed "), HasSubstr("max abs error 0.5")));
   const std::size_t name = reason.find("y[");
   ASSERT_NE(name, std::string::npos) << reason;
   EXPECT_EQ(std::stoul(reason.substr(name + 2)) % kWidth, 5U) << "its place in the whole output";
@@ -163,6 +165,25 @@ TEST_F(ElementSampleTest, CtasThatOverlapCannotStandForAll) {
   add.f32 %f3, %f3, 0f3F800000;
   @%p3 st.global.f32 [%rd5+256], %f3;)"))),
             "");
+}
+
+TEST_F(ElementSampleTest, WhatTheDeviceSeesInAPartCounts) {
+  // What is stored is right, what is read beside it lies before the buffer.
+  EXPECT_THAT(reason_of(check(kernel("\n  ld.global.f32 %f3, [%rd1+-4096];"))),
+              AllOf(StartsWith("shape long, seed "), HasSubstr("out-of-bounds")));
+}
+
+TEST_F(ElementSampleTest, AGridOfFewCtasRunsWhole) {
+  set_elements(kWidth * 8);
+  json_["flops"] = "1000*N";
+  EXPECT_EQ(sampled(check(kernel())), "");
+}
+
+TEST_F(ElementSampleTest, APartInWhichNothingIsComparedIsNone) {
+  // Nothing is expected to change, and the problem says that it is meant.
+  make_inout(elements_);
+  json_["arguments"][1]["degenerate"] = true;
+  EXPECT_EQ(sampled(check(kernel("\n  setp.eq.u32 %p1, %r2, 64;"))), "");
 }
 
 TEST_F(ElementSampleTest, OnlyKernelsThatSaySoAreSampled) {
