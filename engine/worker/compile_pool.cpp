@@ -27,7 +27,7 @@ CompilePool::CompilePool(std::filesystem::path program, CompilePoolOptions optio
 const std::string& CompilePool::version() {
   constexpr int kAttempts = 2;  // one may be killed by somebody else
   for (int attempt = 1; version_.empty(); ++attempt) {
-    WorkerProcess process(program_, {"compile"}, {options_.memory_bytes, false});
+    WorkerProcess process(program_, {"compile"}, {options_.memory_bytes, false, true});
     std::optional<nlohmann::json> reply;
     if (process.send({{"op", "version"}})) reply = process.wait(options_.limit);
     if (!reply) {
@@ -89,7 +89,7 @@ void CompilePool::start(Slot& slot, Job job) {
   if (slot.compiled >= kCompilationsPerProcess || job.retried) slot.process.reset();
   if (!slot.process) {
     slot.process.emplace(program_, std::vector<std::string>{"compile"},
-                         WorkerLimits{options_.memory_bytes, false});
+                         WorkerLimits{options_.memory_bytes, false, true});  // the device's worker goes first
     slot.compiled = 0;
   }
   slot.was_alone = in_flight() == 0;

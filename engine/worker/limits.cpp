@@ -56,6 +56,8 @@ void apply_limits(const WorkerLimits& limits) {
     signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit fails, it does not kill
     lower(RLIMIT_FSIZE, 0);
   }
+  constexpr int kNicer = 10;
+  if (limits.gives_way) setpriority(PRIO_PROCESS, 0, kNicer);
 }
 
 std::uint64_t compiler_memory_bytes(std::size_t jobs) {

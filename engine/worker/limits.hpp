@@ -9,6 +9,8 @@ namespace evo {
 struct WorkerLimits {
   std::uint64_t address_space_bytes = 0;
   bool writes_files = true;  ///< false: the process cannot make a file grow
+  /// Where processors are scarce, others go first.
+  bool gives_way = false;
 };
 
 /// Sets the limits of the calling process; no worker leaves a core file. Only calls that are

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Plain kernels at real sizes: how many random candidates are judged in a second, and where the time
+# went. One line a kernel; `compare_kernel_tuner.py` prints what Kernel Tuner does on the same spaces.
+# Usage: tools/bench/real_kernels.sh [folder of programs, default build/release/bin] [device] [seconds of each] [SPACE ...]
+set -eu
+cd "$(dirname "$0")/../.."
+bin="${1:-build/release/bin}"
+device="${2:-cuda:0}"
+seconds="${3:-20}"
+shift $(($# < 3 ? $# : 3))
+spaces="${*:-convolution stencil matmul sum nbody}"
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+for space in $spaces; do
+  "$bin/evo-tune" --space "tools/bench/real_kernels/search_spaces/$space.json" --device "$device" \
+    --strategy random --seed 7 --generations 1000 --max-seconds "$seconds" --db "$work/$space.db" --json > "$work/$space.json" || true
+  python3 - "$work/$space.json" "$space" <<'PY'
+import json, sys
+events = [json.loads(line) for line in open(sys.argv[1])]
+speed = [e for e in events if e["event"] == "speed"]
+if not speed:
+    sys.exit(f"{sys.argv[2]}: no candidate was judged: {events[-1] if events else 'nothing was printed'}")
+best = [e["elite"][0]["p50_us"] for e in events if e["event"] == "generation" and e["elite"]]
+speed = speed[-1]
+rejected = sum(e["event"] == "evaluated" and "gate" in e for e in events)
+per = {k[:-3]: v / speed["evaluated"] for k, v in speed.items() if k.endswith("_ms") and v}
+print(f"{sys.argv[2]}: {speed['variants_per_s']:.2f} candidates/s ({speed['evaluated']:.0f}, {rejected} rejected); ms a candidate: "
+      + ", ".join(f"{k} {v:.1f}" for k, v in sorted(per.items())) + (f"; best {best[-1]:.2f} us" if best else ""))
+PY
+done
