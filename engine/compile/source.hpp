@@ -15,6 +15,8 @@ struct KernelSource {
   /// Names of includes that are left to the compiler and its include paths.
   std::vector<std::string> outside = {};
 
+  [[nodiscard]] bool operator==(const KernelSource&) const = default;
+
   /// One self-contained text that compiles to the same code: in place of every include the file,
   /// with #line so that lines keep their numbers; `#pragma once` becomes a macro. What comes from
   /// an include path stays included. Throws InputError when a file includes itself without

@@ -35,7 +35,8 @@ std::string full_key(const std::string& request_key, const std::vector<Dependenc
 }
 
 CompilationRecord record_of(const CompileRequest& request, const std::string& request_key,
-                            const std::string& compiler, CompileService::Finished done) {
+                            const std::string& source, const std::string& compiler,
+                            CompileService::Finished done) {
   CompilationRecord record;
   record.key = full_key(request_key, done.dependencies);
   record.request_key = request_key;
@@ -43,7 +44,7 @@ CompilationRecord record_of(const CompileRequest& request, const std::string& re
   record.arch = request.arch;
   record.compiler = compiler;
   record.options = join_options(request.options);
-  record.source = request.source.expanded();
+  record.source = source;
   if (auto* compiled = std::get_if<Compiled>(&done.outcome)) {
     record.ok = true;
     record.compile_ms = compiled->compile_ms;
@@ -82,11 +83,21 @@ void Compilations::collect() {
     Built& built = built_[done.ticket];
     built.compile_ms = done.wall_ms;
     const bool reproducible = done.reproducible;
-    built.record = record_of(running->second.request, running->second.request_key,
+    const CompileRequest& request = running->second.request;
+    built.record = record_of(request, running->second.request_key, expanded(request.source),
                              compilers_.version(), std::move(done));
     if (reproducible) built.id = store_.put_compilation(built.record);
     running_.erase(running);
   }
+}
+
+/// All candidates of a run have one source; only their options differ.
+const std::string& Compilations::expanded(const KernelSource& source) {
+  if (!(source == expanded_of_)) {
+    expanded_ = source.expanded();
+    expanded_of_ = source;
+  }
+  return expanded_;
 }
 
 std::optional<Built> Compilations::take(Ticket ticket) {

@@ -47,8 +47,12 @@ class Compilations {
     std::string request_key;
   };
 
+  [[nodiscard]] const std::string& expanded(const KernelSource& source);
+
   RunStore& store_;
   CompileService& compilers_;
+  KernelSource expanded_of_;
+  std::string expanded_;
   Ticket next_ = 0;
   std::map<Ticket, Running> running_;
   std::map<Ticket, Built> built_;

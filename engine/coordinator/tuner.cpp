@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "engine/core/hash.hpp"
 #include "engine/evolve/window.hpp"
@@ -69,6 +70,8 @@ TunerEnd Tuner::run(RunHistory history, const std::atomic<bool>& stop) {
     try {
       end = search(stop);
     } catch (const Interrupted& interrupted) {
+      harness_.meanwhile({});
+      settle();
       if (!interrupted.out_of_time()) throw;
       end = TunerEnd::kOutOfTime;
       close_unfinished_generation({&stop, after(options_.max_seconds)});
@@ -83,25 +86,28 @@ TunerEnd Tuner::run(RunHistory history, const std::atomic<bool>& stop) {
 
 TunerEnd Tuner::search(const std::atomic<bool>& stop) {
   while (true) {
-    if (slots_.empty()) fill_window();
+    if (slots_.empty()) {
+      settle();
+      fill_window();
+    }
     if (slots_.empty()) {
       if (!outcomes_.empty()) close_generation();  // the space has no more
       return exhausted_ ? TunerEnd::kExhausted : TunerEnd::kFinished;
     }
-    harness_.meanwhile([this] { fill_window(); });  // the device has its work first
+    const auto go_on = [this] {
+      settle();
+      fill_window();
+    };
+    harness_.meanwhile(go_on);  // the device has its work first
     generation_ = slots_.front().generation;
     progress_.generation = generation_ + 1;
-    const bool is_new = !slots_.front().recorded;
-    Outcome outcome = finish(slots_.front());
+    Judged judged = judge(std::move(slots_.front()));
     harness_.meanwhile({});
-    fill_window();  // where nothing was waited for; what is proposed must not depend on that
+    go_on();  // where nothing was waited for; what is proposed must not depend on that
     slots_.pop_front();
-    count(outcome);
-    if (is_new) observer_.on_evaluated({outcome.id, &outcome.record}, progress_);
-    observe(outcome);
-    outcomes_.push_back(std::move(outcome));
-    if (outcomes_.size() == size_of(generation_)) {
-      fill_window();  // so that the compilers have work while kernels are compared
+    unsettled_ = std::move(judged);
+    if (outcomes_.size() + 1 == size_of(generation_)) {
+      go_on();  // so that the compilers have work while kernels are compared
       close_generation();
     }
     if (stop) throw Interrupted(false);
@@ -158,14 +164,26 @@ std::optional<StoredEvaluation> Tuner::take_recorded(const Slot& slot) {
   return std::move(node.mapped());
 }
 
-Tuner::Outcome Tuner::finish(Slot& slot) {
-  if (slot.recorded) {
-    return {slot.recorded->id, slot.planned.candidate, std::move(slot.recorded->record)};
-  }
-  Outcome outcome =
-      record(slot, harness_.judge(slot.planned.candidate, slot.ticket, elite().give_up_us()));
+Tuner::Judged Tuner::judge(Slot slot) {
+  if (slot.recorded) return {std::move(slot)};
+  Judgement judgement =
+      harness_.judge(slot.planned.candidate, slot.ticket, elite().give_up_us());
   progress_.elapsed_s = milliseconds_between(started_, harness_.clock().now()) / 1e3;
-  return outcome;
+  return {std::move(slot), std::move(judgement)};
+}
+
+void Tuner::settle() {
+  if (!unsettled_) return;
+  Judged judged = *std::exchange(unsettled_, std::nullopt);
+  Slot& slot = judged.slot;
+  const bool is_new = judged.judgement.has_value();
+  Outcome outcome = is_new ? record(slot, std::move(*judged.judgement))
+                           : Outcome{slot.recorded->id, slot.planned.candidate,
+                                     std::move(slot.recorded->record)};
+  count(outcome);
+  if (is_new) observer_.on_evaluated({outcome.id, &outcome.record}, progress_);
+  observe(outcome);
+  outcomes_.push_back(std::move(outcome));
 }
 
 Tuner::Outcome Tuner::record(const Slot& slot, Judgement judgement) {

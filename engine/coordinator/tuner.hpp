@@ -69,8 +69,8 @@ struct RunHistory {
 ///      slots up to t − w are known, w = in_flight_at(t, window), or `window` where the strategy
 ///      does not learn: so up to `window` candidates are in flight, and which ones they are does
 ///      not depend on what is quicker.
-///   2. In the order of the slots, each goes through the gates and is recorded in one transaction;
-///      the strategy observes its outcome.
+///   2. In the order of the slots, each goes through the gates and is recorded in one transaction,
+///      while the device has begun with the next one; the strategy observes its outcome.
 ///   3. At the end of a generation its green kernels challenge the elite (Contest), the control is
 ///      timed, and the generation is recorded with the elite. Compilers work meanwhile.
 /// A run that is resumed goes through the same steps with recorded outcomes in place of 2 and 3, so
@@ -101,6 +101,11 @@ class Tuner {
     std::optional<StoredEvaluation> recorded = {};  ///< its outcome, in a run that is resumed
     Compilations::Ticket ticket = 0;                ///< otherwise
   };
+  /// One that has been through the gates.
+  struct Judged {
+    Slot slot;
+    std::optional<Judgement> judgement = {};  ///< nothing where it is recorded
+  };
   /// A finished evaluation, new or recorded.
   struct Outcome {
     CandidateId id = 0;
@@ -128,7 +133,9 @@ class Tuner {
   [[nodiscard]] std::optional<StoredEvaluation> take_recorded(const Slot& slot);
   void fill_window();
   [[nodiscard]] TunerEnd search(const std::atomic<bool>& stop);
-  [[nodiscard]] Outcome finish(Slot& slot);
+  [[nodiscard]] Judged judge(Slot slot);
+  /// Records what was judged last, unless that is done.
+  void settle();
   [[nodiscard]] Outcome record(const Slot& slot, Judgement judgement);
   void count(const Outcome& outcome);
   void observe(const Outcome& outcome);
@@ -155,6 +162,7 @@ class Tuner {
   std::deque<Planned> opening_;    ///< still to come
   std::vector<Candidate> opened_;  ///< all of them
   std::deque<Slot> slots_;         ///< in flight, oldest first
+  std::optional<Judged> unsettled_;  ///< judged, not recorded yet
   std::size_t started_slots_ = 0;
   int next_generation_ = 0;  ///< of the next slot
   std::size_t next_position_ = 0;

@@ -1,12 +1,17 @@
 #include "engine/worker/frame.hpp"
 
 #include <cstring>
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "engine/core/error.hpp"
 
 namespace evo {
 namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+using Span = std::span<const std::uint8_t>;
 
 constexpr std::uint32_t kLongestMessage = 1U << 30;  // a length beyond it is a corrupt stream
 constexpr int kDeepest = 64;                         // lists and objects within each other
@@ -37,13 +42,73 @@ class NestingCheck final : public nlohmann::json_sax<nlohmann::json> {
   int depth_ = 0;
 };
 
+Error no_message(const std::string& why) {
+  return Error(ExitCode::kMissing, "a worker sent no valid message: " + why);
+}
+
+/// All binary members in the order of the value.
+void for_each_binary(nlohmann::json& value, const std::function<void(Bytes&)>& visit) {
+  if (value.is_binary()) {
+    visit(value.get_binary());
+  } else if (value.is_structured()) {
+    for (nlohmann::json& member : value) for_each_binary(member, visit);
+  }
+}
+
+void write_length(std::size_t length, std::uint8_t* target) {
+  if (length > kLongestMessage) throw no_message("it is too long");
+  const auto size = static_cast<std::uint32_t>(length);
+  std::memcpy(target, &size, sizeof size);
+}
+
+std::uint32_t read_length(Span bytes) {
+  std::uint32_t size = 0;
+  if (bytes.size() < sizeof size) throw no_message("a part is missing");
+  std::memcpy(&size, bytes.data(), sizeof size);
+  return size;
+}
+
+/// The next part and its length, off the front.
+Span take_part(Span& rest) {
+  const std::uint32_t size = read_length(rest);
+  rest = rest.subspan(sizeof size);
+  if (size > rest.size()) throw no_message("a part is missing");
+  const Span part = rest.first(size);
+  rest = rest.subspan(size);
+  return part;
+}
+
+nlohmann::json read_value(Span bytes) {
+  NestingCheck nesting;
+  (void)nlohmann::json::sax_parse(bytes.begin(), bytes.end(), &nesting,
+                                  nlohmann::json::input_format_t::msgpack);
+  if (nesting.too_deep()) {
+    throw no_message("more than " + std::to_string(kDeepest) + " levels within each other");
+  }
+  try {
+    return nlohmann::json::from_msgpack(bytes.begin(), bytes.end());
+  } catch (const nlohmann::json::exception& error) {
+    throw no_message(error.what());
+  }
+}
+
 }  // namespace
 
-std::vector<std::uint8_t> encode_frame(const nlohmann::json& message) {
-  std::vector<std::uint8_t> frame(sizeof(std::uint32_t));
+std::vector<std::uint8_t> encode_frame(nlohmann::json message) {
+  std::vector<Bytes> attachments;
+  for_each_binary(message, [&](Bytes& content) {
+    attachments.push_back(std::exchange(content, {}));
+  });
+  Bytes frame(2 * sizeof(std::uint32_t));
   nlohmann::json::to_msgpack(message, frame);
-  const auto size = static_cast<std::uint32_t>(frame.size() - sizeof(std::uint32_t));
-  std::memcpy(frame.data(), &size, sizeof size);
+  write_length(frame.size() - 2 * sizeof(std::uint32_t), frame.data() + sizeof(std::uint32_t));
+  for (const Bytes& content : attachments) {
+    const std::size_t at = frame.size();
+    frame.resize(at + sizeof(std::uint32_t));
+    write_length(content.size(), frame.data() + at);
+    frame.insert(frame.end(), content.begin(), content.end());
+  }
+  write_length(frame.size() - sizeof(std::uint32_t), frame.data());
   return frame;
 }
 
@@ -56,26 +121,20 @@ void FrameReader::feed(std::span<const std::uint8_t> bytes) {
 }
 
 std::optional<nlohmann::json> FrameReader::next() {
-  std::uint32_t size = 0;
-  const std::size_t available = buffer_.size() - start_;
-  if (available < sizeof size) return std::nullopt;
-  std::memcpy(&size, buffer_.data() + start_, sizeof size);
-  if (size > kLongestMessage) throw Error(ExitCode::kMissing, "a worker sent no valid message");
-  if (available - sizeof size < size) return std::nullopt;
-  const auto begin = buffer_.begin() + static_cast<std::ptrdiff_t>(start_ + sizeof size);
+  Span rest = Span(buffer_).subspan(start_);
+  if (rest.size() < sizeof(std::uint32_t)) return std::nullopt;
+  const std::uint32_t size = read_length(rest);
+  if (size > kLongestMessage) throw no_message("it is too long");
+  if (rest.size() - sizeof size < size) return std::nullopt;
   start_ += sizeof size + size;
-  NestingCheck nesting;
-  (void)nlohmann::json::sax_parse(begin, begin + size, &nesting,
-                                  nlohmann::json::input_format_t::msgpack);
-  if (nesting.too_deep()) {
-    throw Error(ExitCode::kMissing, "a worker sent no valid message: more than " +
-                                        std::to_string(kDeepest) + " levels within each other");
-  }
-  try {
-    return nlohmann::json::from_msgpack(begin, begin + size);
-  } catch (const nlohmann::json::exception& error) {
-    throw Error(ExitCode::kMissing, std::string("a worker sent no valid message: ") + error.what());
-  }
+  rest = rest.subspan(sizeof size, size);
+  nlohmann::json message = read_value(take_part(rest));
+  for_each_binary(message, [&](Bytes& content) {
+    const Span part = take_part(rest);
+    content.assign(part.begin(), part.end());
+  });
+  if (!rest.empty()) throw no_message("there is more than its parts");
+  return message;
 }
 
 nlohmann::json to_binary(const std::string& data) {

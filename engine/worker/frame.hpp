@@ -8,9 +8,17 @@
 
 namespace evo {
 
-/// One message between processes: a JSON value with binary members, written as MessagePack behind a
-/// 32-bit length in the machine's byte order.
-[[nodiscard]] std::vector<std::uint8_t> encode_frame(const nlohmann::json& message);
+/// One message between processes: a JSON value with binary members, in the machine's byte order.
+///
+/// | bytes | what                                                                    |
+/// |-------|-------------------------------------------------------------------------|
+/// | 4     | length of all that follows                                              |
+/// | 4     | length of the next part                                                 |
+/// |       | the value as MessagePack; binary members are empty there                |
+/// |       | for each binary member, in the order of the value: 4 bytes length, data |
+///
+/// Binary data stands behind the value because the library's reader takes it byte by byte.
+[[nodiscard]] std::vector<std::uint8_t> encode_frame(nlohmann::json message);
 
 /// Cuts a byte stream into messages.
 class FrameReader {

@@ -110,8 +110,8 @@ WorkerProcess& WorkerProcess::operator=(WorkerProcess&& other) noexcept {
   return *this;
 }
 
-bool WorkerProcess::send(const nlohmann::json& message) {
-  const std::vector<std::uint8_t> frame = encode_frame(message);
+bool WorkerProcess::send(nlohmann::json message) {
+  const std::vector<std::uint8_t> frame = encode_frame(std::move(message));
   waiting_.insert(waiting_.end(), frame.begin(), frame.end());
   write_waiting();
   return open_;

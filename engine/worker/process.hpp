@@ -37,7 +37,7 @@ class WorkerProcess {
 
   /// Takes one message to be sent, whole; never waits: what the process does not read now goes out
   /// in poll() and wait(). False when the process is gone.
-  [[nodiscard]] bool send(const nlohmann::json& message);
+  [[nodiscard]] bool send(nlohmann::json message);
 
   /// The next message if one has arrived whole; sends what is waiting; never waits. Check is_open()
   /// when there is none.

@@ -43,8 +43,8 @@ class Channel {
     }
   }
 
-  void send(const json& message) const {
-    const std::vector<std::uint8_t> frame = encode_frame(message);
+  void send(json message) const {
+    const std::vector<std::uint8_t> frame = encode_frame(std::move(message));
     std::size_t sent = 0;
     while (sent < frame.size()) {
       const ssize_t count = write(output_, frame.data() + sent, frame.size() - sent);
