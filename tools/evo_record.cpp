@@ -49,7 +49,11 @@ constexpr const char* kDescription =
 /// A number of candidates, or "all".
 CLI::Validator count_or_all() {
   const CLI::Validator number = whole_number(1, kMostCandidates);
-  return {[=](std::string& text) { return text == kAll ? std::string() : number(text); },
+  return {[=](std::string& text) {
+            if (text == kAll) return std::string();
+            const std::string refusal = number(text);
+            return refusal.empty() ? refusal : refusal + ", or all";
+          },
           fmt::format("1 to {} or all", kMostCandidates)};
 }
 
@@ -184,8 +188,8 @@ ExitCode record_run(Harness& harness, Store& store, OpenRun open, TuneReport& re
   const bool is_whole = end == TunerEnd::kFinished || end == TunerEnd::kExhausted;
   report_speed(harness, tuner.progress(), report);
   store.finish_run(open.id, is_whole ? RunStatus::kFinished : RunStatus::kInterrupted);
-  report_end(store, open.id, tuner, report);
   write_files(store, store.run(open.id), options, report);
+  report_end(store, open.id, tuner, report);
   if (!is_whole) {
     report.say(std::string(end == TunerEnd::kOutOfTime ? "out of time" : "interrupted") +
                "; everything is saved: continue with --resume");
