@@ -1,5 +1,7 @@
 #include "tools/evo_export_environment.hpp"
 
+#include <algorithm>
+
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
 
@@ -58,7 +60,9 @@ Ordered control(const Store& store, RunId run) {
 }
 
 Ordered recording(const Store& store, const StoredRun& run, const Ordered& options) {
-  return {{"asked", options.value("candidates", Ordered())},
+  // More than at its start, where a larger count continued it.
+  const std::int64_t asked = std::max(options.value("candidates", std::int64_t{0}), run.evaluated);
+  return {{"asked", asked},
           {"complete", run.status == RunStatus::kFinished},
           {"drawn", "the defaults, and the others uniformly without replacement"},
           {"control_every", run.info.children},

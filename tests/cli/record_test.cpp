@@ -240,6 +240,15 @@ TEST_F(EvoRecordStopped, InterruptedItWritesWhatItHasAndGoesOnToItsOwnCount) {
   EXPECT_EQ(content(session_, "r.json"), content(*undisturbed_, "r.json"));
 }
 
+TEST_F(EvoRecordStopped, AFinishedOneGoesOnWithALargerCount) {
+  ASSERT_EQ(session_.run(record(std::string(kRecord) + "--count 15 --out r.json")).exit_code, 0);
+  EXPECT_TRUE(is_complete(session_, "r.json"));
+  const ProgramResult more = session_.run(record("--resume 1 --count 40 --out r.json"));
+  ASSERT_EQ(more.exit_code, 0) << more.err;
+  EXPECT_EQ(content(session_, "r.json"), content(*undisturbed_, "r.json"));
+  EXPECT_EQ(read(session_, "r.json")["environment"]["recording"]["asked"], 40);
+}
+
 TEST_F(EvoRecordStopped, ASearchIsNotContinuedAsARecordingNorTheOtherWayRound) {
   EXPECT_EQ(stop_after(3, SIGINT), 130);
   const ProgramResult newest = session_.run(FakeSession::tune("--resume"));
