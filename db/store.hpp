@@ -45,8 +45,8 @@ class Store final : public RunStore {
   StoredRun resume_run(RunId run);
   void finish_run(RunId run, RunStatus status);
   /// The newest run that was interrupted, failed or killed, on the same content of space and
-  /// problem, the same shape and the same device (name and kind), and that no live process is
-  /// writing.
+  /// problem, the same shape, the same device (name and kind) and the same aim (of its options),
+  /// and that no live process is writing.
   [[nodiscard]] std::optional<RunId> find_resumable(const RunInfo& like) const;
   /// Oldest first.
   [[nodiscard]] std::vector<StoredRun> runs() const;

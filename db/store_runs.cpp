@@ -207,9 +207,10 @@ std::optional<RunId> Store::find_resumable(const RunInfo& like) const {
         "SELECT r.id, r.status, r.owner FROM run r JOIN device d ON d.id = r.device_id"
         " JOIN problem p ON p.id = r.problem_id JOIN space s ON s.id = r.space_id"
         " WHERE r.status <> 'finished' AND p.key = ? AND s.key = ? AND r.shape = ?"
-        " AND d.name = ? AND d.kind = ? ORDER BY r.id DESC");
+        " AND d.name = ? AND d.kind = ?"
+        " AND json_extract(r.options, '$.aim') IS json_extract(?, '$.aim') ORDER BY r.id DESC");
     query.bind(like.problem.key).bind(like.space.key).bind(like.shape).bind(like.device.name);
-    query.bind(to_string(like.device.time_kind));
+    query.bind(to_string(like.device.time_kind)).bind(like.options_json);
     while (query.next()) {
       const bool taken = query.text(1) == "running" && is_other_live_process(query.text(2));
       if (!taken) return query.integer(0);

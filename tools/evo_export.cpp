@@ -77,7 +77,8 @@ void declare(CLI::App& app, Options& options) {
       ->excludes(rank);
   app.add_option("--out", options.out, "folder to write to, made when missing");
   app.add_option("--name", options.name, "file name (default: the space's name and the shape)");
-  app.add_option("--t4", options.t4, "all results of the run as a T4 file");
+  app.add_option("--t4", options.t4,
+                 "all results of the run as a T4 file, packed when it ends with .gz");
   app.add_option("--kernel-tuner-cache", options.kernel_tuner_cache,
                  "all results of the run as a cache file of Kernel Tuner");
   app.set_version_flag("--version", "evo-export " EVO_VERSION);
@@ -85,7 +86,7 @@ void declare(CLI::App& app, Options& options) {
 }
 
 /// All results of the newest run that fits.
-ExitCode write_results(const Store& store, const Options& options) {
+ExitCode export_results(const Store& store, const Options& options) {
   const std::vector<StoredRun> runs = select_runs(store, options.filter);
   if (runs.empty()) {
     std::cerr << "evo-export: " << options.db << ": no run fits\n";
@@ -93,7 +94,7 @@ ExitCode write_results(const Store& store, const Options& options) {
   }
   const StoredRun& run = runs.back();
   const auto write_one = [&](const std::string& file, const RunResults& results) {
-    write_file(file, results.text);
+    write_results(file, results);
     std::cout << file << '\n';
     if (results.not_judged == 0) return;
     std::cerr << "evo-export: " << file << ": " << results.not_judged
@@ -128,7 +129,7 @@ ExitCode run(int argc, char** argv) {
   }
   const Store store = Store::open_read_only(options.db);
   if (wants_results) {
-    const ExitCode code = write_results(store, options);
+    const ExitCode code = export_results(store, options);
     if (options.out.empty() || code != ExitCode::kGreen) return code;
   }
   const std::optional<CandidateId> candidate = choose(store, options);

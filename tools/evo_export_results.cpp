@@ -7,7 +7,9 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
+#include "engine/space/gzip.hpp"
 #include "engine/space/space.hpp"
+#include "tools/evo_export_environment.hpp"
 
 namespace evo {
 namespace {
@@ -47,52 +49,6 @@ RunResults for_each_judged(const Store& store, const StoredRun& run,
   return results;
 }
 
-/// Of the problem's text, null where it is not there.
-Ordered value_at(const Json& json, std::initializer_list<std::string> path) {
-  const Json* at = &json;
-  for (const std::string& key : path) {
-    const auto found = at->is_object() ? at->find(key) : at->end();
-    if (!at->is_object() || found == at->end()) return nullptr;
-    at = &*found;
-  }
-  return Ordered::parse(at->dump());
-}
-
-struct Names {
-  std::string kernel;  ///< the entry in C++
-  Ordered variables;   ///< of the shape
-};
-
-Names names_of(const StoredRun& run) {
-  Names names{run.info.problem.name, nullptr};
-  try {
-    const Json problem = parse_json(run.info.problem.text, "problem");
-    const Json space = parse_json(run.info.space.text, "space");
-    const std::string name = space.value("template", "");
-    const Ordered entry = value_at(problem, {"templates", name, "entry"});
-    if (entry.is_string()) names.kernel = entry.get<std::string>();
-    names.variables = value_at(problem, {"shapes", run.info.shape, "variables"});
-  } catch (const InputError&) {
-    // A text of another version: the names of the run do.
-  }
-  return names;
-}
-
-Ordered environment(const StoredRun& run) {
-  const DeviceInfo& device = run.info.device;
-  return {{"device", device.name},
-          {"device_id", device.id},
-          {"architecture", device.arch},
-          {"driver", device.driver},
-          {"time_kind", device.time_kind == TimeKind::kPredicted ? "predicted" : "measured"},
-          {"space", run.info.space.name},
-          {"shape", run.info.shape},
-          {"run", run.id},
-          {"seed", run.info.seed},
-          {"strategy", run.info.strategy},
-          {"evo_tune", run.info.evo_version}};
-}
-
 /// T4's word for a gate.
 const char* invalidity(Gate gate) {
   switch (gate) {
@@ -117,10 +73,25 @@ const char* failed_config(Gate gate) {
   }
 }
 
-Ordered why(const Rejection& rejection) {
-  return {{"gate", to_string(rejection.gate)},
-          {"reason", rejection.reason},
-          {"policy_only", rejection.policy_only}};
+/// What neither format has a place for: where the candidate comes from, which kernel it is, what
+/// that takes, and why it failed.
+Ordered details(const Store& store, const StoredEvaluation& evaluation) {
+  const EvaluationRecord& record = evaluation.record;
+  Ordered found = {{"origin", record.origin}};
+  if (!record.kernel_key.empty()) found["kernel"] = record.kernel_key;
+  if (record.compilation && !record.kernel_key.empty()) {
+    const Resources resources = store.compilation_facts(*record.compilation).resources;
+    found["registers"] = resources.registers;
+    found["shared_bytes"] = resources.static_shared_bytes + record.dynamic_shared_bytes;
+    found["spill_bytes"] = resources.spill_store_bytes + resources.spill_load_bytes;
+    found["stack_bytes"] = resources.stack_bytes;
+  }
+  if (const Rejection* rejection = failure_of(evaluation)) {
+    found["gate"] = to_string(rejection->gate);
+    found["reason"] = rejection->reason;
+    found["policy_only"] = rejection->policy_only;
+  }
+  return found;
 }
 
 Ordered measurements(const Timing& timing, const std::string& objective) {
@@ -140,7 +111,8 @@ Ordered measurements(const Timing& timing, const std::string& objective) {
   return list;
 }
 
-Ordered t4_result(const StoredEvaluation& evaluation, const std::string& objective) {
+Ordered t4_result(const Store& store, const StoredEvaluation& evaluation,
+                  const std::string& objective) {
   const EvaluationRecord& record = evaluation.record;
   const Rejection* failure = failure_of(evaluation);
   const bool is_measured = record.timing && record.timing->kind == TimeKind::kMeasured;
@@ -158,7 +130,7 @@ Ordered t4_result(const StoredEvaluation& evaluation, const std::string& objecti
   result["correctness"] = failure == nullptr ? 1 : 0;
   result["measurements"] =
       failure == nullptr ? measurements(*record.timing, objective) : Ordered::array();
-  if (failure != nullptr) result["evo_tune"] = why(*failure);
+  result["evo_tune"] = details(store, evaluation);
   return result;
 }
 
@@ -176,17 +148,20 @@ std::string cache_key(const Ordered& configuration) {
   return key;
 }
 
-Ordered cache_entry(const StoredEvaluation& evaluation, const Ordered& configuration,
-                    const std::string& objective) {
+Ordered cache_entry(const Store& store, const StoredEvaluation& evaluation,
+                    const Ordered& configuration, const std::string& objective) {
   const EvaluationRecord& record = evaluation.record;
   const Rejection* failure = failure_of(evaluation);
   Ordered entry = configuration;
   if (failure == nullptr) {
     entry[objective] = ms(record.timing->p50_us);
-    if (record.timing->kind == TimeKind::kMeasured) entry["times"] = {ms(record.timing->p50_us)};
+    if (record.timing->kind == TimeKind::kMeasured) {
+      entry["times"] = {ms(record.timing->p50_us)};
+      entry["time_p90"] = ms(record.timing->p90_us);
+      entry["time_std"] = ms(record.timing->std_us);
+    }
   } else {
     entry[objective] = failed_config(failure->gate);
-    entry["evo_tune"] = why(*failure);
   }
   entry["compile_time"] = record.compile_ms;
   entry["verification_time"] = record.check_ms;
@@ -194,6 +169,7 @@ Ordered cache_entry(const StoredEvaluation& evaluation, const Ordered& configura
   entry["strategy_time"] = 0;
   entry["framework_time"] = 0;
   entry["timestamp"] = evaluation.created_at;
+  entry["evo_tune"] = details(store, evaluation);
   return entry;
 }
 
@@ -233,15 +209,15 @@ std::string rendered(const Ordered& json) {
 
 RunResults t4_results(const Store& store, const StoredRun& run) {
   const std::string objective = objective_of(run);
-  const Names names = names_of(run);
+  const ExportNames names = names_of(run);
   Ordered file = {{"schema_version", "1.0.0"},
                   {"device_name", run.info.device.name},
                   {"kernel_name", names.kernel},
                   {"timeunit", "milliseconds"},
-                  {"environment", environment(run)}};
+                  {"environment", environment(store, run)}};
   file["results"] = Ordered::array();
   RunResults results = for_each_judged(store, run, [&](const StoredEvaluation& evaluation) {
-    file["results"].push_back(t4_result(evaluation, objective));
+    file["results"].push_back(t4_result(store, evaluation, objective));
   });
   results.text = rendered(file);
   return results;
@@ -249,7 +225,7 @@ RunResults t4_results(const Store& store, const StoredRun& run) {
 
 RunResults kernel_tuner_cache(const Store& store, const StoredRun& run) {
   const std::string objective = objective_of(run);
-  const Names names = names_of(run);
+  const ExportNames names = names_of(run);
   Ordered keys = Ordered::array();
   Ordered cache = Ordered::object();
   RunResults results = for_each_judged(store, run, [&](const StoredEvaluation& evaluation) {
@@ -257,7 +233,7 @@ RunResults kernel_tuner_cache(const Store& store, const StoredRun& run) {
     for (const auto& [name, unused] : configuration.items()) {
       if (std::find(keys.begin(), keys.end(), name) == keys.end()) keys.push_back(name);
     }
-    cache[cache_key(configuration)] = cache_entry(evaluation, configuration, objective);
+    cache[cache_key(configuration)] = cache_entry(store, evaluation, configuration, objective);
   });
   Ordered sizes = Ordered::array();
   if (names.variables.is_object()) {
@@ -271,10 +247,14 @@ RunResults kernel_tuner_cache(const Store& store, const StoredRun& run) {
                         {"tune_params_keys", keys},
                         {"tune_params", params},
                         {"objective", objective},
-                        {"environment", environment(run)},
+                        {"environment", environment(store, run)},
                         {"cache", cache}};
   results.text = rendered(file);
   return results;
+}
+
+void write_results(const std::string& file, const RunResults& results) {
+  write_file(file, file.ends_with(".gz") ? gzip_compressed(results.text) : results.text);
 }
 
 }  // namespace evo

@@ -16,12 +16,17 @@ struct RunResults {
 };
 
 /// As T4 results. "invalidity" says at which gate a configuration failed: build "compile", resource
-/// and timing "runtime", correctness "correctness"; "evo_tune" beside it says why.
+/// and timing "runtime", correctness "correctness". "evo_tune" beside it says why, where the
+/// candidate comes from, and what its kernel takes.
 [[nodiscard]] RunResults t4_results(const Store& store, const StoredRun& run);
 
 /// As a cache file of Kernel Tuner. In place of a time stands what failed: build
 /// "CompilationFailedConfig", resource "InvalidConfig", correctness and timing
 /// "RuntimeFailedConfig".
 [[nodiscard]] RunResults kernel_tuner_cache(const Store& store, const StoredRun& run);
+
+/// In one step, so that nobody ever sees a part of it; packed by gzip where the name ends with .gz.
+/// Throws InputError.
+void write_results(const std::string& file, const RunResults& results);
 
 }  // namespace evo

@@ -1,8 +1,5 @@
 // evo-tune: evolves the macros of a kernel template until the fastest correct kernel is found.
 
-#include <signal.h>
-#include <unistd.h>
-
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -17,6 +14,7 @@
 #include "tools/evo_tune_report.hpp"
 #include "tools/number_options.hpp"
 #include "tools/session_options.hpp"
+#include "tools/stop_signals.hpp"
 #include "tools/tool_main.hpp"
 
 namespace evo {
@@ -35,28 +33,6 @@ struct Options {
   bool quiet = false;
   std::size_t time_policy_rejects = 0;
 };
-
-// Of the signal handler, so they cannot be members.
-std::atomic<bool> stop_requested{false};
-std::atomic<bool> something_to_save{false};
-
-/// The first signal ends the run in order, with all it found saved; there may be nothing to save
-/// yet. The second one ends the process at once; the database stands a kill at any instant.
-void on_signal(int) {
-  if (stop_requested.exchange(true) || !something_to_save) {
-    _exit(static_cast<int>(ExitCode::kInterrupted));
-  }
-}
-
-void handle_signals() {
-  struct sigaction action = {};
-  action.sa_handler = on_signal;  // without SA_RESTART: a wait ends when a signal comes
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction before = {};
-    sigaction(signal, nullptr, &before);
-    if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);  // nohup stays
-  }
-}
 
 std::string strategy_list() {
   std::string list;
@@ -114,53 +90,6 @@ void declare(CLI::App& app, Options& options) {
       "3 toolkit or device missing; 130 interrupted, everything saved.");
 }
 
-/// Digits, where they fit 64 bits.
-std::string count_text(double count) {
-  constexpr double kMostDigits = 0x1.0p62;
-  return count < kMostDigits ? std::to_string(static_cast<std::int64_t>(count))
-                             : Json(count).dump();
-}
-
-void describe(const Harness& harness, const TuneReport& report, RunId run) {
-  const SpaceCount count = harness.space().count();
-  report.say("run " + std::to_string(run) + ": " + harness.space().definition().name + " (" +
-             (count.exact ? "" : "about ") + count_text(count.value) +
-             " valid configurations), shape " + harness.shape().name + ", " +
-             harness.device().name + ", " + harness.arch());
-  if (harness.arch() != harness.space().definition().arch) {
-    report.say("the space is written for " + harness.space().definition().arch +
-               "; compiling for the device, " + harness.arch());
-  }
-}
-
-/// Where the time went, and how fast candidates were judged.
-void report_speed(const Harness& harness, const Tuner& tuner, const TuneReport& report) {
-  const PhaseTimes& times = harness.times();
-  const double total_ms = tuner.progress().elapsed_s * 1e3;
-  const auto evaluated = static_cast<double>(tuner.progress().evaluated);
-  const double rate = total_ms > 0 ? evaluated / total_ms * 1e3 : 0;
-  const double device_ms = times.check_ms + times.time_ms + times.confirm_ms;
-  const double engine_ms = std::max(total_ms - device_ms - times.starved_ms, 0.0);
-  report.emit({{"event", "speed"},
-               {"evaluated", evaluated},
-               {"total_ms", total_ms},
-               {"variants_per_s", rate},
-               {"compile_ms", times.compile_ms},
-               {"check_ms", times.check_ms},
-               {"time_ms", times.time_ms},
-               {"confirm_ms", times.confirm_ms},
-               {"starved_ms", times.starved_ms},
-               {"engine_ms", engine_ms}});
-  char line[256];
-  std::snprintf(
-      line, sizeof line,
-      "%.1f candidates/s; of %.1f s: checking %.1f, timing %.1f, confirming %.1f, waiting "
-      "for compilers %.1f, the engine itself %.2f; compilers running %.1f",
-      rate, total_ms / 1e3, times.check_ms / 1e3, times.time_ms / 1e3, times.confirm_ms / 1e3,
-      times.starved_ms / 1e3, engine_ms / 1e3, times.compile_ms / 1e3);
-  report.say(line);
-}
-
 /// What the checks of the best kernel looked at; empty without one.
 std::string coverage_of_winner(const Store& store, const Tuner& tuner) {
   if (tuner.elite().members().empty()) return {};
@@ -178,7 +107,7 @@ std::string report_policy(Harness& harness, Store& store, RunId run, const Optio
   const TimeKind kind = harness.device().time_kind;
   const bool timed = options.time_policy_rejects > 0 && harness.has_device() &&
                      !rejects.rejects.empty() && !tuner.elite().members().empty() &&
-                     !stop_requested;
+                     !stop_requested();
   if (timed) {
     report.say("timing what only the policy rejected");
     cost =
@@ -224,10 +153,10 @@ void print_result(const Store& store, RunId run, const Options& options, const T
 /// The run itself, from its first generation to what it prints.
 ExitCode search(Harness& harness, Store& store, OpenRun open, TuneReport& report,
                 const Options& options) {
-  describe(harness, report, open.id);
+  describe_run(harness, report, open.id);
   Tuner tuner(harness, store, open.id, open.tuner, report);
-  const TunerEnd end = tuner.run(std::move(open.history), stop_requested);
-  report_speed(harness, tuner, report);
+  const TunerEnd end = tuner.run(std::move(open.history), stop_requested());
+  report_speed(harness, tuner.progress(), report);
   if (tuner.progress().left_out > 0) {
     report.say("out of time: " + std::to_string(tuner.progress().left_out) +
                " green candidates of the last generation were not compared with the elite");
@@ -245,7 +174,7 @@ ExitCode search(Harness& harness, Store& store, OpenRun open, TuneReport& report
 }
 
 ExitCode tune(const Options& options) {
-  Store store = Store::open_waiting(options.db, {.stop = &stop_requested});
+  Store store = Store::open_waiting(options.db, {.stop = &stop_requested()});
   RunId run = 0;
   Services services =
       options.session.open_services(store, [&](const std::string& kind, const std::string& text) {
@@ -266,7 +195,7 @@ ExitCode tune(const Options& options) {
   OpenRun open = options.resume ? continue_run(store, harness, request, *options.resume)
                                 : begin_run(store, harness, request);
   run = open.id;
-  something_to_save = true;
+  tell_there_is_something_to_save();
   for (const std::string& text : harness.warnings()) {
     report.say(text);
     report.emit({{"event", "notice"}, {"text", text}});
@@ -300,7 +229,7 @@ ExitCode run(int argc, char** argv) {
       if (option->count() > 0) options.resume->given.push_back(option->get_name());
     }
   }
-  handle_signals();
+  handle_stop_signals();
   return tune(options);
 }
 

@@ -1,7 +1,9 @@
 #include "tools/evo_tune_report.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -13,6 +15,7 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 
 constexpr const char* kClearLine = "\r\033[K";
+constexpr double kPercent = 100;
 
 std::string number(double value) {
   char text[32];
@@ -27,15 +30,36 @@ std::string clock_text(double seconds) {
   return text;
 }
 
+/// Digits, where they fit 64 bits.
+std::string count_text(double count) {
+  constexpr double kMostDigits = 0x1.0p62;
+  return count < kMostDigits ? std::to_string(static_cast<std::int64_t>(count))
+                             : Json(count).dump();
+}
+
 }  // namespace
 
 TuneReport::TuneReport(const ReportOptions& options)
     : options_(options), terminal_(isatty(STDERR_FILENO) == 1) {}
 
+double TuneReport::share_done(const RunProgress& progress) const {
+  if (options_.candidates > 0) {
+    return static_cast<double>(progress.evaluated) / static_cast<double>(options_.candidates);
+  }
+  return static_cast<double>(progress.generation) / progress.generations;
+}
+
+std::string TuneReport::position(const RunProgress& progress) const {
+  if (options_.candidates > 0) {
+    return fmt::format("{}/{} recorded", progress.evaluated, options_.candidates);
+  }
+  return fmt::format("generation {}/{} · {} evaluated", progress.generation, progress.generations,
+                     progress.evaluated);
+}
+
 std::string TuneReport::status(const RunProgress& progress) const {
   std::ostringstream line;
-  line << "generation " << progress.generation << "/" << progress.generations << " · "
-       << progress.evaluated << " evaluated · " << progress.green << " green";
+  line << position(progress) << " · " << progress.green << " green";
   const char* separator = " · rejected: ";
   for (const auto& [gate, count] : progress.rejected) {
     line << separator << to_string(gate) << " " << count;
@@ -47,9 +71,11 @@ std::string TuneReport::status(const RunProgress& progress) const {
     line << " · best p50 " << number(progress.best_us) << " µs"
          << (options_.kind == TimeKind::kPredicted ? " (predicted)" : "");
   }
-  if (progress.elapsed_s > 0 && progress.generation > 0) {
-    const double left =
-        progress.elapsed_s / progress.generation * (progress.generations - progress.generation);
+  if (options_.candidates > 0 && progress.control_drift) {
+    line << fmt::format(" · control {:+.1f} %", *progress.control_drift * kPercent);
+  }
+  if (progress.elapsed_s > 0 && share_done(progress) > 0) {
+    const double left = progress.elapsed_s * (1 / share_done(progress) - 1);
     line << " · " << clock_text(left) << " left";
   }
   return line.str();
@@ -89,12 +115,11 @@ void TuneReport::on_generation(const RunProgress& progress, const std::vector<El
     for (const EliteMember& member : elite) {
       members.push_back({{"candidate", member.id}, {"p50_us", member.p50_us}});
     }
-    emit({{"event", "generation"},
-          {"generation", progress.generation},
-          {"evaluated", progress.evaluated},
-          {"green", progress.green},
-          {"elapsed_s", progress.elapsed_s},
-          {"elite", members}});
+    OrderedJson object = {{"event", "generation"},           {"generation", progress.generation},
+                          {"evaluated", progress.evaluated}, {"green", progress.green},
+                          {"elapsed_s", progress.elapsed_s}, {"elite", members}};
+    if (progress.control_drift) object["control_drift"] = *progress.control_drift;
+    emit(object);
   } else if (!options_.quiet) {
     std::cerr << (terminal_ ? kClearLine : "") << status(progress) << (terminal_ ? "" : "\n")
               << std::flush;
@@ -111,6 +136,45 @@ void TuneReport::emit(const OrderedJson& object) const {
   if (options_.json) {
     std::cout << object.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) << std::endl;
   }
+}
+
+void describe_run(const Harness& harness, const TuneReport& report, RunId run) {
+  const SpaceCount count = harness.space().count();
+  report.say("run " + std::to_string(run) + ": " + harness.space().definition().name + " (" +
+             (count.exact ? "" : "about ") + count_text(count.value) +
+             " valid configurations), shape " + harness.shape().name + ", " +
+             harness.device().name + ", " + harness.arch());
+  if (harness.arch() != harness.space().definition().arch) {
+    report.say("the space is written for " + harness.space().definition().arch +
+               "; compiling for the device, " + harness.arch());
+  }
+}
+
+void report_speed(const Harness& harness, const RunProgress& progress, const TuneReport& report) {
+  const PhaseTimes& times = harness.times();
+  const double total_ms = progress.elapsed_s * 1e3;
+  const auto evaluated = static_cast<double>(progress.evaluated);
+  const double rate = total_ms > 0 ? evaluated / total_ms * 1e3 : 0;
+  const double device_ms = times.check_ms + times.time_ms + times.confirm_ms;
+  const double engine_ms = std::max(total_ms - device_ms - times.starved_ms, 0.0);
+  report.emit({{"event", "speed"},
+               {"evaluated", evaluated},
+               {"total_ms", total_ms},
+               {"variants_per_s", rate},
+               {"compile_ms", times.compile_ms},
+               {"check_ms", times.check_ms},
+               {"time_ms", times.time_ms},
+               {"confirm_ms", times.confirm_ms},
+               {"starved_ms", times.starved_ms},
+               {"engine_ms", engine_ms}});
+  char line[256];
+  std::snprintf(
+      line, sizeof line,
+      "%.1f candidates/s; of %.1f s: checking %.1f, timing %.1f, confirming %.1f, waiting "
+      "for compilers %.1f, the engine itself %.2f; compilers running %.1f",
+      rate, total_ms / 1e3, times.check_ms / 1e3, times.time_ms / 1e3, times.confirm_ms / 1e3,
+      times.starved_ms / 1e3, engine_ms / 1e3, times.compile_ms / 1e3);
+  report.say(line);
 }
 
 }  // namespace evo

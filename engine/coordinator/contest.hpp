@@ -30,6 +30,10 @@ class Contest {
   void challenge(int generation, std::vector<EliteMember> challengers);
   [[nodiscard]] std::size_t left_out() const { return left_out_; }
 
+  [[nodiscard]] bool has_control() const { return control_.has_value(); }
+  /// In place of the one that time_control() would choose.
+  void use_control(EliteMember control) { control_ = std::move(control); }
+
   /// The control is the best kernel of the first generation that had one: its time, now. Its drift
   /// says how steady the device is. Nothing where times are predicted, and without a control.
   [[nodiscard]] std::optional<double> time_control(int generation);

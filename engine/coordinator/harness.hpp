@@ -51,6 +51,8 @@ class Harness {
   [[nodiscard]] const DeviceInfo& device() const { return device_info_; }
   /// What kernels are compiled for: the device's architecture or its own variant, "sm_90a".
   [[nodiscard]] const std::string& arch() const { return arch_; }
+  /// How candidates are timed.
+  [[nodiscard]] const TimingOptions& timing() const { return setup_.timing; }
   /// False without a device: nothing beyond the resource gate is judged.
   [[nodiscard]] bool has_device() const { return services_.device != nullptr; }
   [[nodiscard]] Clock& clock() { return *services_.clock; }

@@ -17,6 +17,37 @@ using OrderedJson = nlohmann::ordered_json;
 /// Of runs that were recorded before they had a window of their own.
 constexpr std::size_t kWindowOfOldRuns = 8;
 
+/// How a recording was timed, for those who read it.
+OrderedJson protocol(const Harness& harness) {
+  if (harness.device().time_kind == TimeKind::kPredicted) return {{"statistic", "prediction"}};
+  const TimingOptions& timing = harness.timing();
+  return {{"statistic", "p50"},
+          {"warmups", timing.warmups},
+          {"least_samples", timing.stopping.least_samples},
+          {"most_samples", timing.stopping.most_samples},
+          {"sample_us", timing.sample_us},
+          {"input_sets", timing.input_sets},
+          {"cold", timing.cold}};
+}
+
+std::string options_json(const Harness& harness, const RunRequest& request) {
+  OrderedJson options = {{"generations", request.tuner.generations},
+                         {"window", request.tuner.window},
+                         {"check_seed", request.check_seed},
+                         {"cold", request.cold}};
+  if (request.tuner.aim == Aim::kRecord) {
+    options["aim"] = to_string(request.tuner.aim);
+    options["candidates"] = request.tuner.candidates;
+    options["protocol"] = protocol(harness);
+  }
+  return options.dump();
+}
+
+std::string aim_of(const RunInfo& info) {
+  return nlohmann::json::parse(info.options_json)
+      .value("aim", std::string(to_string(Aim::kSearch)));
+}
+
 RunInfo run_info(const Harness& harness, const RunRequest& request) {
   const SpaceDefinition& space = harness.space().definition();
   RunInfo info;
@@ -30,12 +61,7 @@ RunInfo run_info(const Harness& harness, const RunRequest& request) {
   info.children = static_cast<int>(request.tuner.children);
   info.flops_per_launch = harness.problem().flops.evaluate(harness.shape().variables);
   info.bytes_per_launch = harness.problem().bytes.evaluate(harness.shape().variables);
-  info.options_json = OrderedJson{
-      {"generations", request.tuner.generations},
-      {"window", request.tuner.window},
-      {"check_seed", request.check_seed},
-      {"cold",
-       request.cold}}.dump();
+  info.options_json = options_json(harness, request);
   info.evo_version = request.evo_version;
   return info;
 }
@@ -57,6 +83,9 @@ void require_same(const StoredRun& run, const RunInfo& like, const Resumption& r
                      like.space.name + ", shape " + like.shape + ", device " + like.device.name +
                      "; these and the contents of their files must be the same");
   }
+  if (aim_of(was) != aim_of(like)) {
+    throw InputError(name + " is a " + aim_of(was) + ", and this is a " + aim_of(like));
+  }
   const bool was_cold = nlohmann::json::parse(was.options_json).value("cold", false);
   const bool cold = nlohmann::json::parse(like.options_json).value("cold", false);
   if (was_cold != cold) {
@@ -67,7 +96,8 @@ void require_same(const StoredRun& run, const RunInfo& like, const Resumption& r
       {"--seed", std::to_string(was.seed), std::to_string(like.seed)},
       {"--strategy", was.strategy, like.strategy},
       {"--elite", std::to_string(was.elite_size), std::to_string(like.elite_size)},
-      {"--children", std::to_string(was.children), std::to_string(like.children)},
+      {aim_of(was) == "record" ? "--control-every" : "--children", std::to_string(was.children),
+       std::to_string(like.children)},
       {"--window", std::to_string(window_of(was)), std::to_string(window_of(like))},
   }};
   for (const auto& [option, old_value, new_value] : fixed) {
@@ -123,8 +153,10 @@ OpenRun continue_run(Store& store, Harness& harness, const RunRequest& request,
   run.tuner.elite = static_cast<std::size_t>(was.info.elite_size);
   run.tuner.children = static_cast<std::size_t>(was.info.children);
   run.tuner.window = window_of(was.info);
+  const bool has_count = std::ranges::find(resumption.given, "--count") != resumption.given.end();
   // The run's own inputs: what is judged from here on is judged as it would have been.
   const auto options = nlohmann::json::parse(was.info.options_json);
+  if (!has_count) run.tuner.candidates = options.value("candidates", kAnyNumber);
   harness.use_check_seed(options.value("check_seed", request.check_seed));
   return run;
 }

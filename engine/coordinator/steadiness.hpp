@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -7,6 +8,17 @@
 #include "db/records.hpp"
 
 namespace evo {
+
+/// How the time of a run's control drifted, against its first.
+struct ControlDrift {
+  std::size_t times = 0;  ///< that it was timed
+  double lowest = 0;      ///< −0.02: 2 % faster than at first
+  double highest = 0;
+
+  [[nodiscard]] bool is_steady() const;
+};
+
+[[nodiscard]] ControlDrift control_drift(const std::vector<StoredGeneration>& generations);
 
 /// Whether the device kept its pace during a run, from the control that is timed after every
 /// generation and from how the times of the elite scatter: one line for people when it did not,

@@ -17,6 +17,8 @@ constexpr double kMostSecondsToCompare = 5;
 
 }  // namespace
 
+std::string_view to_string(Aim aim) { return aim == Aim::kRecord ? "record" : "search"; }
+
 Tuner::Tuner(Harness& harness, RunStore& store, RunId run, const TunerOptions& options,
              TunerObserver& observer)
     : harness_(harness),
@@ -35,8 +37,10 @@ void Tuner::plan_opening() {
     opened_.push_back(planned.candidate);
     opening_.push_back(planned);
   };
-  for (const Milestone& milestone : harness_.space().definition().milestones) {
-    add({milestone.candidate, "milestone", milestone.name});
+  if (options_.aim == Aim::kSearch) {
+    for (const Milestone& milestone : harness_.space().definition().milestones) {
+      add({milestone.candidate, "milestone", milestone.name});
+    }
   }
   const Candidate defaults = harness_.space().defaults();
   if (std::find(opened_.begin(), opened_.end(), defaults) == opened_.end()) {
@@ -60,11 +64,7 @@ TunerEnd Tuner::run(RunHistory history, const std::atomic<bool>& stop) {
   }
   started_ = harness_.clock().now();
   generation_started_ = started_;
-  const double to_compare =
-      harness_.device().time_kind == TimeKind::kMeasured
-          ? std::min(kShareToCompare * options_.max_seconds, kMostSecondsToCompare)
-          : 0;
-  harness_.stop_when({&stop, after(options_.max_seconds - to_compare)});
+  harness_.stop_when({&stop, after(options_.max_seconds - seconds_to_compare())});
   TunerEnd end = TunerEnd::kInterrupted;
   try {
     try {
@@ -84,6 +84,12 @@ TunerEnd Tuner::run(RunHistory history, const std::atomic<bool>& stop) {
   return end;
 }
 
+double Tuner::seconds_to_compare() const {
+  const bool compares =
+      options_.aim == Aim::kSearch && harness_.device().time_kind == TimeKind::kMeasured;
+  return compares ? std::min(kShareToCompare * options_.max_seconds, kMostSecondsToCompare) : 0;
+}
+
 TunerEnd Tuner::search(const std::atomic<bool>& stop) {
   while (true) {
     if (slots_.empty()) {
@@ -91,7 +97,7 @@ TunerEnd Tuner::search(const std::atomic<bool>& stop) {
       fill_window();
     }
     if (slots_.empty()) {
-      if (!outcomes_.empty()) close_generation();  // the space has no more
+      if (!outcomes_.empty()) close_generation();  // there are no more candidates
       return exhausted_ ? TunerEnd::kExhausted : TunerEnd::kFinished;
     }
     const auto go_on = [this] {
@@ -137,7 +143,8 @@ void Tuner::fill_window() {
   const auto window = [&] {
     return strategy_->learns() ? in_flight_at(started_slots_, options_.window) : options_.window;
   };
-  while (!exhausted_ && next_generation_ < options_.generations && slots_.size() < window()) {
+  while (!exhausted_ && next_generation_ < options_.generations &&
+         started_slots_ < options_.candidates && slots_.size() < window()) {
     std::optional<Planned> planned = next_planned();
     if (!planned) {
       exhausted_ = true;
@@ -271,6 +278,7 @@ EliteMember Tuner::member_of(const Outcome& outcome) const {
 }
 
 void Tuner::challenge() {
+  if (options_.aim == Aim::kRecord) return;
   std::vector<EliteMember> challengers;
   for (const Outcome& outcome : outcomes_) {
     const EvaluationRecord& record = outcome.record;
@@ -280,7 +288,14 @@ void Tuner::challenge() {
   contest_.challenge(generation_, std::move(challengers));
 }
 
+void Tuner::choose_control() {
+  if (options_.aim == Aim::kSearch || contest_.has_control() || green_.empty()) return;
+  const auto& [id, green] = *green_.begin();
+  contest_.use_control({.id = id, .candidate = green.candidate, .kernel = stored_kernel(green)});
+}
+
 void Tuner::close_generation() {
+  choose_control();
   if (!recorded_generations_.empty()) {
     restore_generation(recorded_generations_.front());
     recorded_generations_.pop_front();
@@ -317,6 +332,7 @@ void Tuner::restore_generation(const GenerationRecord& generation) {
     members.push_back({entry.candidate, green.candidate, entry.p50_us, stored_kernel(green)});
   }
   contest_.restore(std::move(members), generation.control_p50_us);
+  if (generation.control_drift) progress_.control_drift = generation.control_drift;
 }
 
 void Tuner::record_generation(const std::optional<double>& control_us) {
@@ -325,6 +341,7 @@ void Tuner::record_generation(const std::optional<double>& control_us) {
   record.wall_ms = milliseconds_between(generation_started_, harness_.clock().now());
   record.control_p50_us = control_us;
   if (control_us) record.control_drift = contest_.drift(*control_us);
+  if (record.control_drift) progress_.control_drift = record.control_drift;
   for (const EliteMember& member : elite().members()) {
     record.elite.push_back({member.id, member.p50_us});
   }

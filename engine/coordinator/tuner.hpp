@@ -14,10 +14,25 @@
 
 namespace evo {
 
+/// What a run is for.
+enum class Aim {
+  kSearch,  ///< the fastest kernel: the elite, and no more time for a kernel that cannot enter it
+  kRecord,  ///< the time of every candidate, all timed alike: no milestones, no elite, no
+            ///< comparison
+};
+
+/// "search" or "record".
+[[nodiscard]] std::string_view to_string(Aim aim);
+
+/// No limit to the candidates of a run.
+inline constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
+
 struct TunerOptions {
+  Aim aim = Aim::kSearch;
   int generations = 20;
-  std::size_t children = 8;  ///< proposals of a generation
-  std::size_t window = 8;    ///< candidates in flight
+  std::size_t children = 8;             ///< proposals of a generation
+  std::size_t candidates = kAnyNumber;  ///< of the whole run, at most
+  std::size_t window = 8;               ///< candidates in flight
   std::size_t elite = 3;
   std::string strategy = "full";
   std::uint64_t seed = 1;
@@ -36,6 +51,7 @@ struct RunProgress {
   std::map<Gate, std::size_t> rejected;
   double best_us = 0;  ///< 0: none yet
   double elapsed_s = 0;
+  std::optional<double> control_drift = {};  ///< the last one that is known
 };
 
 /// One candidate as it was recorded, for whoever watches.
@@ -63,7 +79,7 @@ struct RunHistory {
 
 /// The loop of a run. Candidates have slots 0, 1, 2, …: the milestones, the defaults, and then what
 /// the strategy proposes. Generation 0 ends with the first `children` proposals, every later one
-/// with as many more.
+/// with as many more; the last one of a run is shorter when `candidates` are reached in it.
 ///
 ///   1. The candidate of slot t is proposed, and its compilation started, when the outcomes of all
 ///      slots up to t − w are known, w = in_flight_at(t, window), or `window` where the strategy
@@ -76,6 +92,9 @@ struct RunHistory {
 /// A run that is resumed goes through the same steps with recorded outcomes in place of 2 and 3, so
 /// that it continues as if it had never stopped. A run that is out of time ends the generation that
 /// it is in: judging stops early enough to leave time for step 3.
+///
+/// A recording leaves out the milestones, and of step 3 the challenge. Its control is its first
+/// green candidate: the defaults, where these are green.
 class Tuner {
  public:
   /// All references must outlive the tuner.
@@ -128,6 +147,7 @@ class Tuner {
   };
 
   void plan_opening();
+  [[nodiscard]] double seconds_to_compare() const;
   [[nodiscard]] std::optional<Planned> next_planned();
   [[nodiscard]] std::size_t size_of(int generation) const;
   [[nodiscard]] std::optional<StoredEvaluation> take_recorded(const Slot& slot);
@@ -142,6 +162,7 @@ class Tuner {
   [[nodiscard]] EliteMember member_of(const Outcome& outcome) const;
   [[nodiscard]] KernelUnderTest stored_kernel(const Green& green) const;
   void challenge();
+  void choose_control();
   void close_generation();
   void close_unfinished_generation(const Stop& stop);
   void restore_generation(const GenerationRecord& generation);

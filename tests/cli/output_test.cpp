@@ -51,6 +51,8 @@ class Output : public testing::Test {
         FakeSession::tune("--db new.db --generations 1 --children 1"),
         FakeSession::tune("--db new.db --generations 1 --children 1 --quiet"),
         FakeSession::tune("--db new.db --generations 1 --children 1 --json"),
+        "evo-record --count 2 --out r.json --db new.db --device fake:measured --space " +
+            FakeSession::faults_space(),
         FakeSession::judge(""),
         FakeSession::judge("--json"),
         // Says on standard error that times are predicted, beside an open worker.
@@ -59,8 +61,9 @@ class Output : public testing::Test {
     for (const char* program : {"evo-tune", "evo-judge", "evo-elite", "evo-export"}) {
       list.push_back(std::string(program) + " --version");
     }
-    for (const char* program : {"evo-tune", "evo-judge", "evo-elite", "evo-export", "evo-init",
-                                "evo-replay", "evo-ptx-run", "search-ablation", "virtual-launch"}) {
+    for (const char* program :
+         {"evo-tune", "evo-judge", "evo-elite", "evo-export", "evo-init", "evo-replay",
+          "evo-record", "evo-ptx-run", "search-ablation", "virtual-launch"}) {
       list.push_back(std::string(program) + " --help");
     }
     return list;

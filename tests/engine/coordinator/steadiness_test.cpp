@@ -29,6 +29,18 @@ TEST(Steadiness, AQuietCardNeedsNoWords) {
   EXPECT_EQ(steadiness_text({}, {}), "");
 }
 
+TEST(Steadiness, TheDriftIsThatOfTheTimesThereAre) {
+  const ControlDrift drift =
+      control_drift({drifted(0), drifted({}), drifted(-0.01), drifted(0.04)});
+  EXPECT_EQ(drift.times, 3U);
+  EXPECT_DOUBLE_EQ(drift.lowest, -0.01);
+  EXPECT_DOUBLE_EQ(drift.highest, 0.04);
+  EXPECT_TRUE(drift.is_steady());
+  EXPECT_FALSE(control_drift({drifted(0), drifted(0.06)}).is_steady());
+  EXPECT_FALSE(control_drift({drifted(0), drifted(-0.06)}).is_steady());
+  EXPECT_EQ(control_drift({drifted({})}).times, 0U);
+}
+
 TEST(Steadiness, AControlThatDriftsIsSaid) {
   EXPECT_THAT(steadiness_text({drifted(0), drifted(0.85)}, {timed(10, 10)}),
               HasSubstr("CANNOT TELL: the device did not keep its pace (the control's time drifted "

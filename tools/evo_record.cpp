@@ -1,0 +1,270 @@
+// evo-record: times a random part of a search space, or all of it, and writes a recorded space.
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "db/lock_wait.hpp"
+#include "engine/coordinator/run_setup.hpp"
+#include "engine/coordinator/steadiness.hpp"
+#include "engine/evolve/window.hpp"
+#include "tools/evo_export_results.hpp"
+#include "tools/evo_tune_report.hpp"
+#include "tools/number_options.hpp"
+#include "tools/session_options.hpp"
+#include "tools/stop_signals.hpp"
+#include "tools/tool_main.hpp"
+
+namespace evo {
+namespace {
+
+struct Options {
+  SessionOptions session;
+  TunerOptions tuner;
+  std::string db = "evo.db";
+  std::string count;
+  std::string out;
+  std::string kernel_tuner_cache;
+  std::optional<Resumption> resume = {};
+  RunId resume_run = 0;
+  std::uint64_t check_seed = 0;  ///< 0: a fresh one
+  bool json = false;
+  bool quiet = false;
+};
+
+constexpr const char* kAll = "all";
+constexpr std::size_t kMostCandidates = 10'000'000;
+constexpr std::size_t kControlEvery = 50;
+constexpr double kPercent = 100;
+
+constexpr const char* kDescription =
+    "evo-record: times N random configurations of a search space, or all of them, and writes a "
+    "recorded space that\nevo-replay and other tuners read. Every one goes through the gates of "
+    "evo-tune; every green one is timed as\ncarefully as the fastest; what fails is recorded with "
+    "its gate. The default configuration is always among\nthem and is timed again as the control.";
+
+/// A number of candidates, or "all".
+CLI::Validator count_or_all() {
+  const CLI::Validator number = whole_number(1, kMostCandidates);
+  return {[=](std::string& text) {
+            if (text == kAll) return std::string();
+            const std::string refusal = number(text);
+            return refusal.empty() ? refusal : refusal + ", or all";
+          },
+          fmt::format("1 to {} or all", kMostCandidates)};
+}
+
+void declare(CLI::App& app, Options& options) {
+  options.session.declare(app);
+  app.add_option("--count", options.count,
+                 "configurations to record; all: the whole space, in a random order (default with "
+                 "--resume: the run's own)")
+      ->transform(count_or_all());
+  app.add_option("--out", options.out,
+                 "T4 results file to write at the end, and when interrupted; packed when it ends "
+                 "with .gz");
+  app.add_option("--kernel-tuner-cache", options.kernel_tuner_cache,
+                 "the same as a cache file of Kernel Tuner");
+  app.add_option("--seed", options.tuner.seed, "of the draw")
+      ->capture_default_str()
+      ->transform(seed_number());
+  app.add_option("--check-seed", options.check_seed,
+                 "seed of the inputs of the checks (default: a fresh one)")
+      ->transform(seed_number());
+  app.add_option("--control-every", options.tuner.children,
+                 "candidates after which the control is timed again")
+      ->capture_default_str()
+      ->transform(whole_number(1, 10000));
+  app.add_option("--window", options.tuner.window,
+                 "candidates in flight (default: twice --jobs, 8 to 32)")
+      ->transform(whole_number(1, 10000));
+  app.add_option("--max-seconds", options.tuner.max_seconds,
+                 "end after so long, within one launch; --resume goes on")
+      ->check(seconds_number());
+  app.add_option("--db", options.db, "database file")->capture_default_str();
+  app.add_option("--resume", options.resume_run,
+                 "continue the newest unfinished recording of the same inputs, or run N")
+      ->expected(0, 1)
+      ->transform(row_number());
+  CLI::Option* json =
+      app.add_flag("--json", options.json, "one JSON object a line on standard output");
+  app.add_flag("--quiet", options.quiet, "no progress, only the result")->excludes(json);
+  app.set_version_flag("--version", "evo-record " EVO_VERSION);
+  app.footer(
+      "\nExit codes: 0 recorded; 1 nothing is green; 2 bad usage or input; 3 toolkit or device "
+      "missing; 130 interrupted, everything saved.");
+}
+
+/// Found out now and not after hours.
+void require_folder_of(const std::string& option, const std::string& file) {
+  if (file.empty()) return;
+  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+  if (!std::filesystem::is_directory(folder)) {
+    throw InputError(option + " " + file + ": there is no folder " + folder.string());
+  }
+  if (std::filesystem::is_directory(file)) {
+    throw InputError(option + " " + file + ": it is a folder; allowed is the name of a file");
+  }
+}
+
+void require_complete(const Options& options) {
+  if (options.out.empty() && options.kernel_tuner_cache.empty()) {
+    throw InputError("--out: the file to write is required, or --kernel-tuner-cache");
+  }
+  if (options.count.empty() && !options.resume) {
+    throw InputError("--count: how many configurations to record is required: a number, or all");
+  }
+  if (options.session.device == "none") {
+    throw InputError("--device none: nothing can be timed; a recording needs a device");
+  }
+  require_folder_of("--out", options.out);
+  require_folder_of("--kernel-tuner-cache", options.kernel_tuner_cache);
+}
+
+/// How many candidates there will be. Throws InputError for "all" of a space that cannot be
+/// counted.
+std::size_t candidates_asked(const std::string& count, const Space& space) {
+  if (count != kAll) return count.empty() ? kAnyNumber : std::stoul(count);
+  const SpaceCount valid = space.count();
+  if (!valid.exact || valid.value > static_cast<double>(kMostCandidates)) {
+    throw InputError(
+        fmt::format("--count all: the space has about {:.3g} valid configurations; "
+                    "allowed are at most {}",
+                    valid.value, kMostCandidates));
+  }
+  return static_cast<std::size_t>(std::llround(valid.value));
+}
+
+/// Writes the files asked for, and says their names.
+void write_files(const Store& store, const StoredRun& run, const Options& options,
+                 const TuneReport& report) {
+  const auto write = [&](const std::string& file, const RunResults& results) {
+    write_results(file, results);
+    report.emit({{"event", "written"}, {"file", file}, {"configurations", results.configurations}});
+    if (!options.json) std::cout << file << '\n';
+  };
+  if (!options.out.empty()) write(options.out, t4_results(store, run));
+  if (!options.kernel_tuner_cache.empty()) {
+    write(options.kernel_tuner_cache, kernel_tuner_cache(store, run));
+  }
+}
+
+std::string drift_text(const ControlDrift& drift) {
+  if (drift.times == 0) return {};
+  return fmt::format("the control was timed {} times; its time drifted from {:+.1f} to {:+.1f} %{}",
+                     drift.times, drift.lowest * kPercent, drift.highest * kPercent,
+                     drift.is_steady() ? ""
+                                       : ": CANNOT TELL: the device did not keep its pace, "
+                                         "another process may have used it, or it throttled");
+}
+
+void report_end(const Store& store, RunId run, const Tuner& tuner, const TuneReport& report) {
+  const RunProgress& progress = tuner.progress();
+  const ControlDrift drift = control_drift(store.generations(run));
+  report.emit({{"event", "finished"},
+               {"run", run},
+               {"evaluated", progress.evaluated},
+               {"green", progress.green},
+               {"elapsed_s", progress.elapsed_s},
+               {"control_times", drift.times},
+               {"control_drift_lowest", drift.lowest},
+               {"control_drift_highest", drift.highest}});
+  if (const std::string text = drift_text(drift); !text.empty()) report.say(text);
+}
+
+ExitCode exit_code(TunerEnd end, const RunProgress& progress) {
+  if (end == TunerEnd::kInterrupted) return ExitCode::kInterrupted;
+  return progress.green == 0 ? ExitCode::kNothingGreen : ExitCode::kGreen;
+}
+
+ExitCode record_run(Harness& harness, Store& store, OpenRun open, TuneReport& report,
+                    const Options& options) {
+  describe_run(harness, report, open.id);
+  Tuner tuner(harness, store, open.id, open.tuner, report);
+  const TunerEnd end = tuner.run(std::move(open.history), stop_requested());
+  const bool is_whole = end == TunerEnd::kFinished || end == TunerEnd::kExhausted;
+  report_speed(harness, tuner.progress(), report);
+  store.finish_run(open.id, is_whole ? RunStatus::kFinished : RunStatus::kInterrupted);
+  write_files(store, store.run(open.id), options, report);
+  report_end(store, open.id, tuner, report);
+  if (!is_whole) {
+    report.say(std::string(end == TunerEnd::kOutOfTime ? "out of time" : "interrupted") +
+               "; everything is saved: continue with --resume");
+  }
+  return exit_code(end, tuner.progress());
+}
+
+void notice(const TuneReport& report, const std::string& text) {
+  if (text.empty()) return;
+  report.say(text);
+  report.emit({{"event", "notice"}, {"text", text}});
+}
+
+ExitCode record(Options options) {
+  Store store = Store::open_waiting(options.db, {.stop = &stop_requested()});
+  RunId run = 0;
+  Services services =
+      options.session.open_services(store, [&](const std::string& kind, const std::string& text) {
+        if (run > 0) store.record_event(run, kind, text);
+      });
+  const DeviceInfo device = services.device->info();
+  const std::uint64_t check_seed = options.check_seed != 0 ? options.check_seed : fresh_seed();
+  const HarnessOptions harness_options = options.session.harness_options(services, check_seed);
+  Harness harness(harness_options, std::move(services));
+  options.tuner.candidates = candidates_asked(options.count, harness.space());
+  const RunRequest request{options.tuner, check_seed, options.session.cold, EVO_VERSION};
+  OpenRun open = options.resume ? continue_run(store, harness, request, *options.resume)
+                                : begin_run(store, harness, request);
+  run = open.id;
+  tell_there_is_something_to_save();
+  TuneReport report({options.json, options.quiet, device.time_kind, open.tuner.candidates});
+  notice(report, honesty_line(&device));
+  for (const std::string& text : harness.warnings()) {
+    notice(report, text);
+    store.record_event(run, "warning", text);
+  }
+  if (options.resume) {
+    report.say(fmt::format("resuming run {}: {} evaluations are kept", run,
+                           open.history.evaluations.size()));
+  }
+  try {
+    return record_run(harness, store, std::move(open), report, options);
+  } catch (const DbError& error) {
+    throw DbError(fmt::format(
+        "{}\nrun {} stopped here; once the database can be written, continue it with --resume",
+        error.what(), run));
+  }
+}
+
+ExitCode run(int argc, char** argv) {
+  Options options;
+  options.tuner.aim = Aim::kRecord;
+  options.tuner.strategy = "random";
+  options.tuner.generations = std::numeric_limits<int>::max();
+  options.tuner.children = kControlEvery;
+  CLI::App app(kDescription);
+  declare(app, options);
+  if (const auto done = parse_command_line(app, argc, argv)) return *done;
+  if (app.count("--window") == 0) {
+    options.tuner.window = default_window(options.session.job_count());
+  }
+  if (app.count("--resume") > 0) {
+    options.resume = Resumption{options.resume_run, options.db, {}};
+    for (const CLI::Option* option : app.get_options()) {
+      if (option->count() > 0) options.resume->given.push_back(option->get_name());
+    }
+  }
+  require_complete(options);
+  handle_stop_signals();
+  return record(std::move(options));
+}
+
+}  // namespace
+}  // namespace evo
+
+int main(int argc, char** argv) {
+  return evo::tool_main("evo-record", [&] { return evo::run(argc, argv); });
+}
