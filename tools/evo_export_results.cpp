@@ -58,8 +58,17 @@ Ordered value_at(const Json& json, std::initializer_list<std::string> path) {
   return Ordered::parse(at->dump());
 }
 
+/// "partial_sums, final_sum<32>".
+std::string entries_in(const Ordered& steps) {
+  std::string list;
+  for (const Ordered& step : steps) {
+    list += (list.empty() ? "" : ", ") + step.value("entry", std::string());
+  }
+  return list;
+}
+
 struct Names {
-  std::string kernel;  ///< the entry in C++
+  std::string kernel;  ///< the entry in C++, or all
   Ordered variables;   ///< of the shape
 };
 
@@ -71,6 +80,8 @@ Names names_of(const StoredRun& run) {
     const std::string name = space.value("template", "");
     const Ordered entry = value_at(problem, {"templates", name, "entry"});
     if (entry.is_string()) names.kernel = entry.get<std::string>();
+    const Ordered steps = value_at(problem, {"templates", name, "steps"});
+    if (steps.is_array()) names.kernel = entries_in(steps);
     names.variables = value_at(problem, {"shapes", run.info.shape, "variables"});
   } catch (const InputError&) {
     // A text of another version: the names of the run do.

@@ -148,7 +148,7 @@ Intake take_in(const IntakeRequest& request, Compiler& compiler) {
   const Configurations configurations = settle_defaults(intake.macros, draft);
 
   // 3. The code.
-  CompileRequest compile{source, draft.entry, request.arch, draft.compiler_options};
+  CompileRequest compile{source, {draft.entry}, request.arch, draft.compiler_options};
   compile.options = with_toolkit(compile.options, source, toolkit_include_folders());
   Trial trial = try_kernel(compiler, compile, configurations.defaults, intake.macros);
   try_variants(compiler, compile, configurations.variants, trial);

@@ -26,7 +26,7 @@ TEST(CompilationKey, EverythingThatDecidesABuildChangesIt) {
       [](CompileRequest& r) { std::swap(r.options[0], r.options[1]); },
       [](CompileRequest& r) { r.options = {"-DTILE=1 -DX=2"}; },
       [](CompileRequest& r) { r.arch = "sm_90"; },
-      [](CompileRequest& r) { r.entry = "l"; },
+      [](CompileRequest& r) { r.entries = {"l"}; },
       [](CompileRequest& r) { r.source.text += " "; },
       [](CompileRequest& r) { r.source.name = "l.cu"; },
       [](CompileRequest& r) { r.source.headers[1].second = "c"; },

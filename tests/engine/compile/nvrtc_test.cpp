@@ -172,7 +172,7 @@ TEST_P(Nvrtc, AKernelThatDoesNotCompileIsARejectionWithItsFirstError) {
 
 TEST_P(Nvrtc, AMissingEntryOrABadOptionIsARejection) {
   CompileRequest misnamed = request(GetParam(), 8, 16, 128);
-  misnamed.entry = "kernel";
+  misnamed.entries = {"kernel"};
   const CompileAnswer outcome = compiler_->compile(misnamed);
   EXPECT_THAT(std::get<Rejection>(outcome).reason, HasSubstr("no entry point 'kernel'"));
   CompileRequest option = request(GetParam(), 8, 16, 128);

@@ -25,7 +25,7 @@ TEST(ProblemFile, ReadsWhatIsThere) {
   EXPECT_EQ(problem.shapes.size(), 3U);
   EXPECT_EQ(problem.flops.evaluate({{"N", 10}}), 20);
   EXPECT_TRUE(problem.templates.front().deterministic);
-  EXPECT_EQ(problem.reference.kernel->entry, "planted_reference");
+  EXPECT_EQ(problem.reference.kernel->steps.front().entry, "planted_reference");
 }
 
 TEST(ProblemFile, ScalarsOfHalfPrecision) {
