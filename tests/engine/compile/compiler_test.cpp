@@ -11,7 +11,8 @@ namespace evo {
 namespace {
 
 CompileRequest request() {
-  return {{"k.cu", "text", {{"a.cuh", "a"}, {"b.cuh", "b"}}}, "k", "sm_89", {"-DTILE=1", "-DX=2"}};
+  return {
+      {"k.cu", "text", {{"a.cuh", "a"}, {"b.cuh", "b"}}}, {"k"}, "sm_89", {"-DTILE=1", "-DX=2"}};
 }
 
 /// A predecessor left flags out of its build key and timed one binary under three names.
