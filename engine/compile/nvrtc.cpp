@@ -5,8 +5,8 @@
 #include <link.h>
 #include <nvrtc.h>
 
+#include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <sstream>
@@ -238,22 +238,26 @@ CompilerFailure NvrtcCompiler::failure(nvrtcResult result, const std::string& lo
           shortened(log)};
 }
 
-/// NVRTC checks a name expression in a file of its own, whose name and lines mean nothing to
-/// people. The file has a line for each expression, from 1 on.
-std::string reason_of(const std::string& log, const CompileRequest& request, Naming naming) {
+/// The entry whose name expression the log speaks of first.
+std::string entry_in_error(const std::string& log, const CompileRequest& request) {
+  constexpr std::string_view kPragma = "#pragma nv_mangled_name ";
+  const std::size_t at = log.find(kPragma);
+  if (at == std::string::npos) return request.entries.front();
+  const std::string name =
+      log.substr(at + kPragma.size(), log.find('\n', at) - at - kPragma.size());
+  const auto known = std::ranges::find(request.entries, name);
+  return known == request.entries.end() ? request.entries.front() : *known;
+}
+
+/// NVRTC checks name expressions in a file of its own, whose name and lines mean nothing to people.
+std::string reason_of(const std::string& log, const CompileRequest& request) {
   constexpr std::string_view kNameMap = "__nv_name_map(";
   constexpr std::string_view kError = "error: ";
   const std::string first = first_error(log);
   const std::size_t error = first.find(kError);
   if (!first.starts_with(kNameMap) || error == std::string::npos) return first;
-  std::vector<std::string> named;
-  for (const std::string& entry : request.entries) {
-    if (is_by_expression(entry, naming)) named.push_back(entry);
-  }
-  const auto line = static_cast<std::size_t>(std::atoi(first.c_str() + kNameMap.size()));
-  const std::string& entry = named.at(line >= 1 && line <= named.size() ? line - 1 : 0);
   return fmt::format("{}: entry: the source has no entry point '{}': {}", request.source.name,
-                     entry, first.substr(error + kError.size()));
+                     entry_in_error(log, request), first.substr(error + kError.size()));
 }
 
 /// The symbol that an entry has in this compilation. Without a name expression the answer is empty
@@ -287,7 +291,7 @@ CompileAnswer NvrtcCompiler::collect(nvrtcProgram program, nvrtcResult result,
       printable(without_terminator(fetch(program, "nvrtcGetProgramLogSize", "nvrtcGetProgramLog")));
   const bool rejected = result == NVRTC_ERROR_COMPILATION || result == NVRTC_ERROR_INVALID_OPTION;
   if (rejected && !speaks_of_memory(log)) {
-    return Rejection{Gate::kBuild, reason_of(log, request, naming), shortened(log)};
+    return Rejection{Gate::kBuild, reason_of(log, request), shortened(log)};
   }
   if (result != NVRTC_SUCCESS) return failure(result, log);
   Compiled compiled;

@@ -83,12 +83,12 @@ TEST(Steps, ConstraintsKnowTheSharedMemoryOfTheLargest) {
 
 TEST(Steps, StandInPlaceOfAnEntry) {
   EXPECT_THAT(
-      complaint([](Json& file) { file["templates"]["planted"]["steps"] = {step("first")}; }),
+      complaint([](Json& file) { file["templates"]["planted"]["steps"] = Json::array({step("first")}); }),
       AllOf(HasSubstr("templates.planted.entry"), HasSubstr("stands beside \"steps\"")));
   EXPECT_THAT(refused(Json::array()), HasSubstr("templates.planted.steps"));
   Json nameless = step("first");
   nameless.erase("entry");
-  EXPECT_THAT(refused({nameless}), HasSubstr("templates.planted.steps[0]"));
+  EXPECT_THAT(refused(Json::array({nameless})), HasSubstr("templates.planted.steps[0]"));
   Json more = step("first");
   more["grids"] = 1;
   EXPECT_THAT(refused({step("first"), more}), AllOf(HasSubstr("steps[1]"), HasSubstr("grids")));
@@ -97,7 +97,7 @@ TEST(Steps, StandInPlaceOfAnEntry) {
 TEST(Steps, TakeArgumentsThatThereAre) {
   Json unknown = step("first");
   unknown["arguments"] = {"x", "z"};
-  EXPECT_THAT(refused({unknown}),
+  EXPECT_THAT(refused(Json::array({unknown})),
               AllOf(HasSubstr("templates.planted.steps[0].arguments"),
                     HasSubstr("'z' is no argument that a step can take"), HasSubstr("x, y")));
   Json reads = step("first");
@@ -108,9 +108,9 @@ TEST(Steps, TakeArgumentsThatThereAre) {
 TEST(Steps, OneOfThemRuns) {
   Json never = step("first");
   never["when"] = 0;
-  EXPECT_THAT(refused({never}), HasSubstr("no step of 'planted' runs"));
+  EXPECT_THAT(refused(Json::array({never})), HasSubstr("no step of 'planted' runs"));
   never["when"] = "THREADS > 32";
-  const Problem problem = with_steps({never});
+  const Problem problem = with_steps(Json::array({never}));
   EXPECT_THROW((void)problem.templates.front().launch({{"N", 96}, {"THREADS", 32}}), ProblemError);
 }
 
@@ -143,7 +143,7 @@ TEST(Steps, APartOfTheirGridsStandsForNothing) {
     return complaint([&](Json& file) {
       put_steps(file, {step("first"), step("second")});
       Json& reference = file["reference"];
-      for (const char* own : {"entry", "grid", "block"}) reference.erase(own);
+      for (const char* own : {"entry", "grid", "block", "dynamic_shared_bytes"}) reference.erase(own);
       reference["steps"] = {step("first"), step("second")};
       (kernel.empty() ? reference : file["templates"][kernel])[key] = "1";
     });
