@@ -13,7 +13,7 @@
 namespace evo {
 namespace {
 
-constexpr std::size_t kMostSteps = 100;
+constexpr std::size_t kMostSteps = 32;
 constexpr std::size_t kMostParameters = 1000;  ///< 32,764 bytes of parameters hold fewer
 
 std::vector<Expression> parse_dimensions(const JsonReader& reader, std::string_view key) {

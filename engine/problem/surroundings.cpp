@@ -1,19 +1,19 @@
 #include "engine/problem/surroundings.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace evo {
 namespace {
 
 /// Of the step that asks for most.
 std::string dynamic_shared_bytes(const KernelSpec& kernel) {
-  std::string largest;
+  std::vector<std::string> all;
   for (const KernelStep& step : kernel.steps) {
-    std::string own = step.launch.dynamic_shared_bytes.text();
-    if (step.when) own = fmt::format("({}) != 0 ? ({}) : 0", step.when->text(), own);
-    largest = largest.empty() ? own : fmt::format("max({}, {})", largest, own);
+    const std::string own = step.launch.dynamic_shared_bytes.text();
+    all.push_back(step.when ? fmt::format("({}) != 0 ? ({}) : 0", step.when->text(), own) : own);
   }
-  return largest;
+  return all.size() == 1 ? all.front() : fmt::format("max({})", fmt::join(all, ", "));
 }
 
 }  // namespace
