@@ -88,8 +88,10 @@ std::optional<Rejection> Pipeline::resource_gates(Judgement& result, const Value
     result.launch = setup_.kernel.launch(values);
     const CompilationRecord& record = result.built.record;
     result.entries = entries_of(setup_.kernel, record);
-    result.dynamic_shared_bytes = static_cast<int>(
-        largest_shared_bytes(result.entries, result.launch) - record.resources.static_shared_bytes);
+    const std::int64_t dynamic =
+        largest_shared_bytes(result.entries, result.launch) - record.resources.static_shared_bytes;
+    // An entry that is left out may have more than all that run.
+    result.dynamic_shared_bytes = static_cast<int>(std::max<std::int64_t>(dynamic, 0));
     result.kernel_key = kernel_key(record.ptx_hash, result.entries, setup_.problem, setup_.kernel,
                                    setup_.timed, macros, setup_.device);
   } catch (const InputError& error) {

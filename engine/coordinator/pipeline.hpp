@@ -17,8 +17,8 @@ struct Judgement {
   std::string kernel_key;  ///< equal for candidates that are one kernel; empty unless it built
   LaunchPlan launch;       ///< on the timed shape
   std::vector<CompiledEntry> entries = {};  ///< what the steps of `launch` name
-  /// What a CTA has beside `built`'s static shared memory, so that both are the largest of all
-  /// steps.
+  /// Beside the static shared memory of `built`, so that together they are what the step with most
+  /// has.
   int dynamic_shared_bytes = 0;
   std::vector<CheckResult> checks = {};
   std::optional<Timing> timing = {};

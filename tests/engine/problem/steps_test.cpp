@@ -82,9 +82,10 @@ TEST(Steps, ConstraintsKnowTheSharedMemoryOfTheLargest) {
 }
 
 TEST(Steps, StandInPlaceOfAnEntry) {
-  EXPECT_THAT(
-      complaint([](Json& file) { file["templates"]["planted"]["steps"] = Json::array({step("first")}); }),
-      AllOf(HasSubstr("templates.planted.entry"), HasSubstr("stands beside \"steps\"")));
+  EXPECT_THAT(complaint([](Json& file) {
+                file["templates"]["planted"]["steps"] = Json::array({step("first")});
+              }),
+              AllOf(HasSubstr("templates.planted.entry"), HasSubstr("stands beside \"steps\"")));
   EXPECT_THAT(refused(Json::array()), HasSubstr("templates.planted.steps"));
   Json nameless = step("first");
   nameless.erase("entry");
@@ -143,7 +144,8 @@ TEST(Steps, APartOfTheirGridsStandsForNothing) {
     return complaint([&](Json& file) {
       put_steps(file, {step("first"), step("second")});
       Json& reference = file["reference"];
-      for (const char* own : {"entry", "grid", "block", "dynamic_shared_bytes"}) reference.erase(own);
+      for (const char* own : {"entry", "grid", "block", "dynamic_shared_bytes"})
+        reference.erase(own);
       reference["steps"] = {step("first"), step("second")};
       (kernel.empty() ? reference : file["templates"][kernel])[key] = "1";
     });
