@@ -104,24 +104,26 @@ OrderedJson launch_json(const LaunchExpressions& launch) {
           {"dynamic_shared_bytes", {{"expression", launch.dynamic_shared_bytes.text()}}}};
 }
 
+/// What a step takes, in the order of its parameters.
+OrderedJson names_of(const KernelStep& step, const std::vector<Argument>& arguments) {
+  OrderedJson names = OrderedJson::array();
+  if (step.arguments) {
+    for (const std::size_t position : *step.arguments) names.push_back(arguments[position].name);
+    return names;
+  }
+  for (const Argument& argument : arguments) {
+    if (!argument.is_constant()) names.push_back(argument.name);
+  }
+  return names;
+}
+
 OrderedJson steps_json(const Problem& problem, const KernelSpec& kernel, const Values& values) {
   OrderedJson steps = OrderedJson::array();
   for (const KernelStep& step : kernel.steps) {
     const bool runs = step.runs(values);
-    OrderedJson names = OrderedJson::array();
-    for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
-      if (!step.arguments && !problem.arguments[i].is_constant()) {
-        names.push_back(problem.arguments[i].name);
-      }
-    }
-    if (step.arguments) {
-      for (const std::size_t position : *step.arguments) {
-        names.push_back(problem.arguments[position].name);
-      }
-    }
     OrderedJson json = {{"entry", step.entry}, {"runs", runs}};
     if (step.when) json["when"] = evaluated(*step.when, values);
-    json["arguments"] = names;
+    json["arguments"] = names_of(step, problem.arguments);
     json["launch"] = runs ? launch_json(step.launch, values) : launch_json(step.launch);
     steps.push_back(std::move(json));
   }

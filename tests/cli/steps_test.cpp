@@ -121,11 +121,13 @@ TEST_F(Steps, AreExportedWithAllThatALauncherNeeds) {
 TEST_F(Steps, AStepThatDoesNotRunIsExportedAsSuch) {
   project_.space["parameters"][1]["values"] = {1};
   project_.step(1)["grid"] = {"SPLITS - 1"};
+  project_.step(1).erase("arguments");
   ASSERT_EQ(project_.tune().exit_code, 0);
   ASSERT_EQ(project_.run("evo-export --rank 1 --out out --name best").exit_code, 0);
   const Json last = read_json_file(project_.folder() / "out/best.json")["steps"][1];
   EXPECT_EQ(last["runs"], false);
   EXPECT_EQ(last["when"]["value"], 0);
+  EXPECT_EQ(last["arguments"], Json({"x", "y", "n", "parts"})) << "all of them";
   EXPECT_EQ(last["launch"]["grid"], Json::parse(R"([{"expression": "SPLITS - 1"}])"));
 }
 
