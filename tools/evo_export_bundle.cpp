@@ -1,5 +1,7 @@
 #include "tools/evo_export_bundle.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -18,7 +20,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // What the tuner must have stored with a candidate for anyone to be able to launch it.
-constexpr std::array<const char*, 4> kRequired = {"entry", "shape", "arguments", "launch"};
+constexpr std::array<const char*, 2> kRequired = {"shape", "arguments"};
+// And of a kernel without "steps".
+constexpr std::array<const char*, 2> kRequiredOfOne = {"entry", "launch"};
 
 [[noreturn]] void fail(CandidateId candidate, const std::string& problem) {
   throw DbError("candidate " + std::to_string(candidate) + " " + problem);
@@ -30,12 +34,34 @@ Json launch_manifest(const StoredEvaluation& evaluation) {
     fail(evaluation.id, "was recorded without a manifest, so nothing says how to launch it");
   }
   Json manifest = Json::parse(evaluation.record.manifest_json);
-  for (const char* key : kRequired) {
-    if (!manifest.contains(key)) {
-      fail(evaluation.id, "has a manifest without '" + std::string(key) + "'");
-    }
-  }
+  const auto require = [&](const char* key) {
+    if (manifest.contains(key)) return;
+    fail(evaluation.id, fmt::format("has a manifest without '{}'", key));
+  };
+  if (!manifest.contains("steps")) std::ranges::for_each(kRequiredOfOne, require);
+  std::ranges::for_each(kRequired, require);
   return manifest;
+}
+
+/// The different entries in C++, in the order of KernelSpec::entries().
+std::vector<std::string> entries_of(const Json& manifest) {
+  if (!manifest.contains("steps")) return {manifest.at("entry").get<std::string>()};
+  std::vector<std::string> entries;
+  for (const Json& step : manifest.at("steps")) {
+    const auto entry = step.at("entry").get<std::string>();
+    if (std::ranges::find(entries, entry) == entries.end()) entries.push_back(entry);
+  }
+  return entries;
+}
+
+/// "entry" becomes the symbol; what it was in C++ stays beside it where that is something else.
+void put_symbol(Json& kernel, const std::vector<std::string>& entries,
+                const std::vector<CompiledEntry>& compiled) {
+  const auto entry = kernel.at("entry").get<std::string>();
+  const auto position =
+      static_cast<std::size_t>(std::ranges::find(entries, entry) - entries.begin());
+  kernel["entry"] = compiled.at(position).symbol;
+  if (kernel["entry"] != entry) kernel["entry_in_source"] = entry;
 }
 
 Json resources_json(const CompilationRecord& compilation, int dynamic_shared_bytes) {
@@ -91,14 +117,17 @@ std::string nvcc_command(const CompilationRecord& compilation, const std::string
 std::string expanded_source(const StoredRun& run, const CompilationRecord& compilation,
                             const StoredEvaluation& evaluation, const std::string& name) {
   const CandidateId candidate = evaluation.id;
-  const std::string entry = launch_manifest(evaluation).at("entry").get<std::string>();
+  std::string instantiations;
+  for (const std::string& entry : entries_of(launch_manifest(evaluation))) {
+    instantiations += instantiation_of(entry);
+  }
   std::ostringstream text;
   text << "// Exported by evo-tune " << run.info.evo_version << ": run " << run.id << ", candidate "
        << candidate << ", space " << run.info.space.name << ".\n// Compiled by "
        << compilation.compiler << " with: " << compilation.options
        << "\n// To compile it again: " << nvcc_command(compilation, name) << "\n\n"
        << macro_definitions(compilation.options) << '\n'
-       << compilation.source << instantiation_of(entry);
+       << compilation.source << instantiations;
   return text.str();
 }
 
@@ -108,11 +137,15 @@ Json manifest_json(const StoredRun& run, const StoredEvaluation& evaluation,
                    {"cubin", name + ".cubin"},         {"ptx", name + ".ptx"},
                    {"source", name + ".cu"},           {"arch", compilation.arch},
                    {"problem", run.info.problem.name}, {"space", run.info.space.name}};
-  // How to launch it: entry, shape, arguments, launch, macros, tolerance...
+  // How to launch it: entry or steps, shape, arguments, launch, macros, tolerance...
   manifest.update(launch_manifest(evaluation));
-  const std::string entry = manifest.at("entry").get<std::string>();
-  manifest["entry"] = entry_symbol(compilation.ptx, entry);
-  if (manifest["entry"] != entry) manifest["entry_in_source"] = entry;
+  const std::vector<std::string> entries = entries_of(manifest);
+  const auto compiled = compiled_entries(compilation.ptx, entries, compilation.resources);
+  if (manifest.contains("steps")) {
+    for (Json& step : manifest["steps"]) put_symbol(step, entries, compiled);
+  } else {
+    put_symbol(manifest, entries, compiled);
+  }
   for (Json& argument : manifest["arguments"]) {
     if (!argument.contains("symbol")) continue;
     const auto symbol = constant_symbol(compilation.ptx, argument["symbol"].get<std::string>());

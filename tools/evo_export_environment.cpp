@@ -23,6 +23,15 @@ Ordered value_at(const Json& json, std::initializer_list<std::string> path) {
   return Ordered::parse(at->dump());
 }
 
+/// "partial_sums, final_sum<32>".
+std::string entries_in(const Ordered& steps) {
+  std::string list;
+  for (const Ordered& step : steps) {
+    list += (list.empty() ? "" : ", ") + step.value("entry", std::string());
+  }
+  return list;
+}
+
 /// Empty in the text of another version.
 std::string template_of(const StoredRun& run) {
   try {
@@ -76,8 +85,11 @@ ExportNames names_of(const StoredRun& run) {
   ExportNames names{run.info.problem.name, nullptr};
   try {
     const Json problem = parse_json(run.info.problem.text, "problem");
-    const Ordered entry = value_at(problem, {"templates", template_of(run), "entry"});
+    const std::string name = template_of(run);
+    const Ordered entry = value_at(problem, {"templates", name, "entry"});
     if (entry.is_string()) names.kernel = entry.get<std::string>();
+    const Ordered steps = value_at(problem, {"templates", name, "steps"});
+    if (steps.is_array()) names.kernel = entries_in(steps);
     names.variables = value_at(problem, {"shapes", run.info.shape, "variables"});
   } catch (const InputError&) {
     // A text of another version: the names of the run do.

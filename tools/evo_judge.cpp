@@ -77,6 +77,26 @@ Candidate candidate_of(const Space& space, const Options& options) {
   return candidate;
 }
 
+/// "launch" of a plain kernel, "steps" of others: those that run.
+void add_launch(const Harness& harness, const Judgement& judgement, OrderedJson& json) {
+  if (harness.kernel().is_plain() || judgement.entries.empty()) {
+    const LaunchConfig& launch = judgement.launch.steps.front().config;
+    json["launch"] = {{"grid", launch.grid}, {"block", launch.block}};
+    return;
+  }
+  const std::vector<std::string> names = harness.kernel().entries();
+  json["steps"] = OrderedJson::array();
+  for (const LaunchStep& step : judgement.launch.steps) {
+    const Resources& resources = judgement.entries[step.entry].resources;
+    json["steps"].push_back({{"entry", names[step.entry]},
+                             {"grid", step.config.grid},
+                             {"block", step.config.block},
+                             {"dynamic_shared_bytes", step.config.dynamic_shared_bytes},
+                             {"registers", resources.registers},
+                             {"static_shared_bytes", resources.static_shared_bytes}});
+  }
+}
+
 OrderedJson result_json(const Harness& harness, const Candidate& candidate,
                         const Judgement& judgement) {
   const auto plain = [](const auto& value) {
@@ -95,12 +115,12 @@ OrderedJson result_json(const Harness& harness, const Candidate& candidate,
   if (judgement.built.record.ok) {
     json["registers"] = resources.registers;
     json["static_shared_bytes"] = resources.static_shared_bytes;
-    json["dynamic_shared_bytes"] = judgement.launch.dynamic_shared_bytes;
+    json["dynamic_shared_bytes"] = judgement.dynamic_shared_bytes;
     json["spill_store_bytes"] = resources.spill_store_bytes;
     json["spill_load_bytes"] = resources.spill_load_bytes;
     json["stack_bytes"] = resources.stack_bytes;
     json["ptx_hash"] = judgement.built.record.ptx_hash;
-    json["launch"] = {{"grid", judgement.launch.grid}, {"block", judgement.launch.block}};
+    add_launch(harness, judgement, json);
   }
   json["checks"] = plain(judgement.checks);
   json["checked"] = coverage_text(judgement.checks);
@@ -115,6 +135,24 @@ OrderedJson result_json(const Harness& harness, const Candidate& candidate,
 std::string dimensions(const std::array<std::uint32_t, 3>& size) {
   return std::to_string(size[0]) + " × " + std::to_string(size[1]) + " × " +
          std::to_string(size[2]);
+}
+
+void print_launch(const Harness& harness, const Judgement& judgement) {
+  const bool is_plain = harness.kernel().is_plain();
+  for (const LaunchStep& step : judgement.launch.steps) {
+    if (is_plain || judgement.entries.empty()) {
+      std::printf("launch       grid %s, block %s on shape %s\n",
+                  dimensions(step.config.grid).c_str(), dimensions(step.config.block).c_str(),
+                  harness.shape().name.c_str());
+      continue;
+    }
+    const Resources& resources = judgement.entries[step.entry].resources;
+    std::printf(
+        "step         %s: grid %s, block %s on shape %s; %d registers, %d + %u shared bytes\n",
+        harness.kernel().entries()[step.entry].c_str(), dimensions(step.config.grid).c_str(),
+        dimensions(step.config.block).c_str(), harness.shape().name.c_str(), resources.registers,
+        resources.static_shared_bytes, step.config.dynamic_shared_bytes);
+  }
 }
 
 void print_checks(const Judgement& judgement) {
@@ -137,13 +175,11 @@ void print_people(const Harness& harness, const Candidate& candidate, const Judg
     std::printf("build        %.0f ms, %s for %s\n", judgement.built.compile_ms,
                 judgement.built.record.compiler.c_str(), harness.arch().c_str());
     std::printf("registers    %d per thread\n", resources.registers);
-    std::printf("shared       %d static + %u dynamic bytes per CTA\n",
-                resources.static_shared_bytes, judgement.launch.dynamic_shared_bytes);
+    std::printf("shared       %d static + %d dynamic bytes per CTA\n",
+                resources.static_shared_bytes, judgement.dynamic_shared_bytes);
     std::printf("spills       %d bytes stores, %d bytes loads, stack frame %d bytes\n",
                 resources.spill_store_bytes, resources.spill_load_bytes, resources.stack_bytes);
-    std::printf("launch       grid %s, block %s on shape %s\n",
-                dimensions(judgement.launch.grid).c_str(),
-                dimensions(judgement.launch.block).c_str(), harness.shape().name.c_str());
+    print_launch(harness, judgement);
   }
   print_checks(judgement);
   if (judgement.timing) {

@@ -181,7 +181,7 @@ ExitCode run(const Options& options, const std::string& save) {
       {.threads = options.threads, .checks = !options.no_checks, .seed = options.seed});
   const std::vector<std::byte> file = read_file(options.file);
   const std::string ptx(reinterpret_cast<const char*>(file.data()), file.size());
-  auto loaded = device->load({.ptx = ptx, .cubin = {}, .entry = options.entry});
+  auto loaded = device->load({.ptx = ptx, .cubin = {}, .entries = {options.entry}});
   if (const auto* fault = std::get_if<Fault>(&loaded)) {
     throw InputError("'" + options.file + "': " + fault->reason);
   }

@@ -113,28 +113,27 @@ void Buffer::download(std::span<std::byte> data) const {
   gpu_->driver().check(gpu_->driver().download(data.data(), address_, data.size()), "cuMemcpyDtoH");
 }
 
-Module::Module(const Gpu& gpu, const std::string& cubin, const std::string& entry,
-               unsigned dynamic_shared_bytes)
-    : gpu_(&gpu), dynamic_shared_bytes_(dynamic_shared_bytes) {
-  const DriverTable& driver = gpu.driver();
-  driver.check(driver.load_module(&module_, cubin.data()), "cuModuleLoadData");
-  try {
-    driver.check(driver.get_function(&function_, module_, entry.c_str()), "cuModuleGetFunction");
-    driver.check(driver.set_attribute(function_, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                      static_cast<int>(dynamic_shared_bytes)),
-                 "cuFuncSetAttribute");
-  } catch (...) {
-    driver.unload_module(module_);
-    throw;
-  }
+Module::Module(const Gpu& gpu, const std::string& cubin) : gpu_(&gpu) {
+  gpu.driver().check(gpu.driver().load_module(&module_, cubin.data()), "cuModuleLoadData");
 }
 
 Module::~Module() { gpu_->driver().unload_module(module_); }
 
-void Module::launch(std::span<const unsigned> grid, std::span<const unsigned> block,
-                    std::span<void*> parameters) const {
-  gpu_->driver().check(
-      gpu_->driver().launch(function_, grid[0], grid[1], grid[2], block[0], block[1], block[2],
-                            dynamic_shared_bytes_, nullptr, parameters.data(), nullptr),
+CUfunction Module::function(const std::string& entry, unsigned dynamic_shared_bytes) const {
+  const DriverTable& driver = gpu_->driver();
+  CUfunction function = nullptr;
+  driver.check(driver.get_function(&function, module_, entry.c_str()), "cuModuleGetFunction");
+  driver.check(driver.set_attribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                    static_cast<int>(dynamic_shared_bytes)),
+               "cuFuncSetAttribute");
+  return function;
+}
+
+void launch_kernel(const Gpu& gpu, CUfunction function, std::span<const unsigned> grid,
+                   std::span<const unsigned> block, unsigned dynamic_shared_bytes,
+                   std::span<void*> parameters) {
+  gpu.driver().check(
+      gpu.driver().launch(function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                          dynamic_shared_bytes, nullptr, parameters.data(), nullptr),
       "cuLaunchKernel");
 }

@@ -50,23 +50,23 @@ class Buffer {
   std::size_t bytes_;
 };
 
-/// One kernel of a cubin. `gpu` must outlive it.
+/// A cubin on the GPU. `gpu` must outlive it.
 class Module {
  public:
-  /// `dynamic_shared_bytes` beyond 48 KiB are opted into.
-  Module(const Gpu& gpu, const std::string& cubin, const std::string& entry,
-         unsigned dynamic_shared_bytes);
+  Module(const Gpu& gpu, const std::string& cubin);
   ~Module();
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
-  /// `parameters`: a pointer to each argument's value. Does not wait.
-  void launch(std::span<const unsigned> grid, std::span<const unsigned> block,
-              std::span<void*> parameters) const;
+  /// A kernel of it. `dynamic_shared_bytes` beyond 48 KiB are opted into.
+  [[nodiscard]] CUfunction function(const std::string& entry, unsigned dynamic_shared_bytes) const;
 
  private:
   const Gpu* gpu_;
   CUmodule module_ = nullptr;
-  CUfunction function_ = nullptr;
-  unsigned dynamic_shared_bytes_;
 };
+
+/// `parameters`: a pointer to each argument's value. Does not wait.
+void launch_kernel(const Gpu& gpu, CUfunction function, std::span<const unsigned> grid,
+                   std::span<const unsigned> block, unsigned dynamic_shared_bytes,
+                   std::span<void*> parameters);

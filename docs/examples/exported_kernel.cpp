@@ -51,6 +51,28 @@ std::array<unsigned, 3> dimensions(const json& list, const std::string& what) {
   return result;
 }
 
+/// `kernel`: the manifest, or one of its steps. `names`: of all arguments.
+Step read_step(const json& kernel, const std::vector<std::string>& names) {
+  const json& launch = kernel.at("launch");
+  Step step{kernel.at("entry"),
+            dimensions(launch.at("grid"), "grid"),
+            dimensions(launch.at("block"), "block"),
+            size_of(launch.at("dynamic_shared_bytes"), "dynamic_shared_bytes", 0),
+            {}};
+  for (std::size_t i = 0; i < names.size() && !kernel.contains("runs"); ++i) {
+    step.arguments.push_back(i);
+  }
+  if (!kernel.contains("runs")) return step;
+  for (const json& name : kernel.at("arguments")) {
+    const auto named = std::find(names.begin(), names.end(), name.get<std::string>());
+    if (named == names.end()) {
+      throw std::runtime_error(step.entry + ": there is no argument " + name.get<std::string>());
+    }
+    step.arguments.push_back(static_cast<std::size_t>(named - names.begin()));
+  }
+  return step;
+}
+
 /// A small float: 1 sign bit, then exponent, then mantissa.
 struct FloatFormat {
   int mantissa_bits;
@@ -225,17 +247,19 @@ Manifest::Manifest(const std::string& file) {
     throw std::runtime_error(file + ": is not a kernel exported by evo-tune");
   }
   cubin = read_file(std::filesystem::path(file).parent_path() / json.at("cubin"));
-  entry = json.at("entry");
   const std::string arch = json.at("arch");  // sm_90 or sm_90a
   const auto [end, error] = std::from_chars(arch.data() + std::min<std::size_t>(3, arch.size()),
                                             arch.data() + arch.size(), compute_capability);
   if (!arch.starts_with("sm_") || error != std::errc() || end + 1 < arch.data() + arch.size())
     throw std::runtime_error(file + ": arch: '" + arch + "' is not such as sm_90 or sm_90a");
   arch_specific = std::isdigit(static_cast<unsigned char>(arch.back())) == 0;
-  grid = dimensions(json.at("launch").at("grid"), "grid");
-  block = dimensions(json.at("launch").at("block"), "block");
-  dynamic_shared_bytes =
-      size_of(json.at("launch").at("dynamic_shared_bytes"), "dynamic_shared_bytes", 0);
+  std::vector<std::string> names;
+  for (const auto& argument : json.at("arguments")) names.push_back(argument.at("name"));
+  if (!json.contains("steps")) steps.push_back(read_step(json, names));
+  for (const auto& item : json.value("steps", nlohmann::json::array())) {
+    if (item.at("runs").get<bool>()) steps.push_back(read_step(item, names));
+  }
+  if (steps.empty()) throw std::runtime_error(file + ": no step runs");
 }
 
 std::vector<KernelArgument> Manifest::make_arguments(std::mt19937_64& random) const {
@@ -276,9 +300,17 @@ std::size_t Manifest::variable(const std::string& name) const {
 
 ExportedKernel::ExportedKernel(const Gpu& gpu, const Manifest& manifest,
                                const std::vector<KernelArgument>& arguments)
-    : module_(gpu, manifest.cubin, manifest.entry, manifest.dynamic_shared_bytes),
-      grid_(manifest.grid),
-      block_(manifest.block) {
+    : gpu_(&gpu), module_(gpu, manifest.cubin), steps_(manifest.steps) {
+  for (const Step& step : steps_) {
+    // One kernel may be launched by several steps: it is allowed the most that any of them needs.
+    unsigned shared_bytes = 0;
+    for (const Step& other : steps_) {
+      if (other.entry == step.entry) {
+        shared_bytes = std::max(shared_bytes, other.dynamic_shared_bytes);
+      }
+    }
+    functions_.push_back(module_.function(step.entry, shared_bytes));
+  }
   for (const KernelArgument& argument : arguments) {
     Parameter parameter{.name = argument.name};
     if (argument.direction == "scalar") {
@@ -295,9 +327,14 @@ ExportedKernel::ExportedKernel(const Gpu& gpu, const Manifest& manifest,
 }
 
 void ExportedKernel::launch() {
-  std::vector<void*> pointers;
-  for (Parameter& parameter : parameters_) pointers.push_back(parameter.value.data());
-  module_.launch(grid_, block_, pointers);
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const Step& step = steps_[i];
+    std::vector<void*> pointers;
+    for (const std::size_t argument : step.arguments) {
+      pointers.push_back(parameters_.at(argument).value.data());
+    }
+    launch_kernel(*gpu_, functions_[i], step.grid, step.block, step.dynamic_shared_bytes, pointers);
+  }
 }
 
 std::vector<std::byte> ExportedKernel::download(const std::string& name) const {

@@ -18,18 +18,24 @@ struct KernelArgument {
   std::vector<std::byte> bytes;
 };
 
+/// A launch: most kernels are one, some are several, one after the other.
+struct Step {
+  std::string entry;
+  std::array<unsigned, 3> grid = {1, 1, 1};
+  std::array<unsigned, 3> block = {1, 1, 1};
+  unsigned dynamic_shared_bytes = 0;
+  std::vector<std::size_t> arguments;  ///< which of the manifest's it takes, in this order
+};
+
 /// What the manifest says of one export. No GPU is needed to read it.
 struct Manifest {
   explicit Manifest(const std::string& file);
 
   nlohmann::json json;
   std::string cubin;
-  std::string entry;
   int compute_capability = 0;  ///< 90 for sm_90 and sm_90a
   bool arch_specific = false;  ///< sm_90a runs on exactly that architecture
-  std::array<unsigned, 3> grid = {1, 1, 1};
-  std::array<unsigned, 3> block = {1, 1, 1};
-  unsigned dynamic_shared_bytes = 0;
+  std::vector<Step> steps;     ///< those that run on the manifest's shape
 
   /// The arguments in order: inputs drawn from their generators, outputs filled with NaN bytes,
   /// workspaces zero, scalars at their values.
@@ -52,7 +58,7 @@ class ExportedKernel {
   ExportedKernel(const Gpu& gpu, const Manifest& manifest,
                  const std::vector<KernelArgument>& arguments);
 
-  /// Starts one run; Gpu::synchronize() waits for it.
+  /// Starts one run of all steps; Gpu::synchronize() waits for it.
   void launch();
   /// The present content of the buffer with that name.
   [[nodiscard]] std::vector<std::byte> download(const std::string& name) const;
@@ -64,9 +70,10 @@ class ExportedKernel {
     int buffer = -1;                   ///< its index in buffers_; -1 for a scalar
   };
 
+  const Gpu* gpu_;
   Module module_;
-  std::array<unsigned, 3> grid_;
-  std::array<unsigned, 3> block_;
+  std::vector<Step> steps_;
+  std::vector<CUfunction> functions_;  ///< of the steps
   std::vector<Buffer> buffers_;
   std::vector<Parameter> parameters_;
 };

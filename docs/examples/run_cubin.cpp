@@ -45,7 +45,7 @@ int run(const Manifest& manifest, int launches) {
   ExportedKernel kernel(gpu, manifest, arguments);
   kernel.launch();
   gpu.synchronize();
-  std::printf("%s ran\n", manifest.entry.c_str());
+  for (const Step& step : manifest.steps) std::printf("%s ran\n", step.entry.c_str());
 
   int status = 0;
   if (manifest.json.at("problem") == "sdpa_fp8") {

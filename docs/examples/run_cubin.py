@@ -36,18 +36,20 @@ def dimensions(values):
     return tuple(([entry["value"] for entry in values] + [1, 1, 1])[:3])
 
 
-class DriverKernel:
-    """A kernel loaded through cuda.bindings.driver."""
+class DriverModule:
+    """A cubin loaded through cuda.bindings.driver."""
 
-    def __init__(self, cubin, entry, shared_bytes):
+    def __init__(self, cubin):
         from cuda.bindings import driver
         self.driver = driver
-        self.shared_bytes = shared_bytes
         self.module = self.call(driver.cuModuleLoadData, cubin)
-        self.function = self.call(driver.cuModuleGetFunction, self.module, entry.encode())
+
+    def kernel(self, entry, shared_bytes):
+        function = self.call(self.driver.cuModuleGetFunction, self.module, entry.encode())
         # More than 48 KiB of dynamic shared memory must be asked for.
-        attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-        self.call(driver.cuFuncSetAttribute, self.function, attribute, shared_bytes)
+        attribute = self.driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+        self.call(self.driver.cuFuncSetAttribute, function, attribute, shared_bytes)
+        return function
 
     def call(self, function, *arguments):
         error, *results = function(*arguments)
@@ -55,40 +57,52 @@ class DriverKernel:
             raise RuntimeError(f"{function.__name__}: {error.name}")
         return results[0] if results else None
 
-    def launch(self, grid, block, parameters, stream):
+    def launch(self, function, grid, block, shared_bytes, parameters, stream):
         values = tuple(value for value, _ in parameters)
         types = tuple(ctype for _, ctype in parameters)
-        self.call(self.driver.cuLaunchKernel, self.function, *grid, *block, self.shared_bytes,
-                  stream, (values, types), 0)
+        self.call(self.driver.cuLaunchKernel, function, *grid, *block, shared_bytes, stream,
+                  (values, types), 0)
 
 
-class CupyKernel:
-    """A kernel loaded through CuPy."""
+class CupyModule:
+    """A cubin loaded through CuPy."""
 
-    def __init__(self, cubin, entry, shared_bytes):
+    def __init__(self, cubin):
         import cupy
         self.cupy = cupy
-        self.shared_bytes = shared_bytes
         self.module = cupy.cuda.function.Module()
         self.module.load(cubin)
-        self.function = self.module.get_function(entry)
-        attribute = cupy.cuda.driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-        cupy.cuda.driver.funcSetAttribute(self.function.ptr, attribute, shared_bytes)
 
-    def launch(self, grid, block, parameters, stream):
+    def kernel(self, entry, shared_bytes):
+        function = self.module.get_function(entry)
+        attribute = self.cupy.cuda.driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+        self.cupy.cuda.driver.funcSetAttribute(function.ptr, attribute, shared_bytes)
+        return function
+
+    def launch(self, function, grid, block, shared_bytes, parameters, stream):
         import numpy
         arguments = tuple(numpy.frombuffer(bytes(ctype(value)), numpy.dtype(ctype))[0]
                           for value, ctype in parameters)
         with self.cupy.cuda.ExternalStream(stream):
-            self.function(grid, block, arguments, shared_mem=self.shared_bytes)
+            function(grid, block, arguments, shared_mem=shared_bytes)
 
 
-def load_kernel(cubin, entry, shared_bytes):
+def load_module(cubin):
     """Through cuda-python where it is installed, else through CuPy."""
     try:
-        return DriverKernel(cubin, entry, shared_bytes)
+        return DriverModule(cubin)
     except ImportError:
-        return CupyKernel(cubin, entry, shared_bytes)
+        return CupyModule(cubin)
+
+
+def steps_of(manifest):
+    """The kernels of a launch that run, each with the positions of its arguments: one, or several
+    that run one after the other."""
+    names = [argument["name"] for argument in manifest["arguments"]]
+    if "steps" not in manifest:
+        return [(manifest["entry"], manifest["launch"], range(len(names)))]
+    return [(step["entry"], step["launch"], [names.index(name) for name in step["arguments"]])
+            for step in manifest["steps"] if step["runs"]]
 
 
 def draw(torch, generator, count, dtype):
@@ -200,19 +214,29 @@ def run(torch, manifest, folder, launches):
     check_device(torch, manifest["arch"])
     torch.manual_seed(1)
     torch.zeros(1, device="cuda")  # makes PyTorch's context the current one
-    geometry = manifest["launch"]
-    grid, block = dimensions(geometry["grid"]), dimensions(geometry["block"])
-    kernel = load_kernel((folder / manifest["cubin"]).read_bytes(), manifest["entry"],
-                         int(geometry["dynamic_shared_bytes"]["value"]))
+    module = load_module((folder / manifest["cubin"]).read_bytes())
     tensors, parameters = make_arguments(torch, manifest)
+    # One kernel may be launched by several steps: it is allowed the most that any of them needs.
+    most_shared = {}
+    for entry, geometry, _ in steps_of(manifest):
+        shared_bytes = int(geometry["dynamic_shared_bytes"]["value"])
+        most_shared[entry] = max(most_shared.get(entry, 0), shared_bytes)
+    launches_of_run = []
+    for entry, geometry, positions in steps_of(manifest):
+        launches_of_run.append((module.kernel(entry, most_shared[entry]),
+                                dimensions(geometry["grid"]), dimensions(geometry["block"]),
+                                int(geometry["dynamic_shared_bytes"]["value"]),
+                                [parameters[position] for position in positions]))
     stream = torch.cuda.current_stream().cuda_stream
 
     def launch():
-        kernel.launch(grid, block, parameters, stream)
+        for step in launches_of_run:
+            module.launch(*step, stream)
 
     launch()
     torch.cuda.synchronize()
-    print(f"{manifest['entry']} ran")
+    for entry, _, _ in steps_of(manifest):
+        print(f"{entry} ran")
     right = True
     if manifest["problem"] == "sdpa_fp8":
         right = check_sdpa_fp8(torch, manifest, tensors)

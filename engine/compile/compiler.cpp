@@ -14,11 +14,13 @@ constexpr std::string_view kReading = "compilation 2";
 
 std::string CompileRequest::key(const std::string& compiler_version) const {
   ContentHash hash;
-  hash.add(kReading).add(compiler_version).add(arch).add(entry);
+  hash.add(kReading).add(compiler_version).add(arch).add(entries.front());
   hash.add(source.name).add(source.text);
   hash.add(std::to_string(source.headers.size()));
   for (const auto& [name, text] : source.headers) hash.add(name).add(text);
   for (const std::string& option : options) hash.add(option);
+  // No option begins with a blank.
+  for (std::size_t i = 1; i < entries.size(); ++i) hash.add(" entry " + entries[i]);
   return hash.hex();
 }
 

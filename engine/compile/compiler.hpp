@@ -14,11 +14,11 @@ namespace evo {
 /// (Dependency).
 struct CompileRequest {
   KernelSource source;
-  std::string entry;
+  std::vector<std::string> entries;  ///< in C++, different ones
   std::string arch;                  ///< "sm_89"
   std::vector<std::string> options;  ///< -D… and others, in order
 
-  /// The content key: source, headers, entry, architecture, every option and the compiler's
+  /// The content key: source, headers, entries, architecture, every option and the compiler's
   /// version.
   [[nodiscard]] std::string key(const std::string& compiler_version) const;
 };
@@ -29,7 +29,7 @@ struct Compiled {
   std::string cubin;
   std::string log;
   std::string ptx_hash;  ///< of the PTX without comments and line information
-  Resources resources;
+  Resources resources;   ///< the largest of all entries; of each: compiled_entries()
   double compile_ms = 0;
 };
 

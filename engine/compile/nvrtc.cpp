@@ -1,9 +1,11 @@
 #include "engine/compile/nvrtc.hpp"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <link.h>
 #include <nvrtc.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <optional>
@@ -71,6 +73,14 @@ Library open_library() {
                      "or name the library in EVO_NVRTC");
 }
 
+/// How entries are found. A plain name is looked up in the code; only where one is not there all
+/// are left to name expressions, which say why, or find what the code has under another name.
+enum class Naming { kLookUpPlain, kAllByExpression };
+
+bool is_by_expression(const std::string& entry, Naming naming) {
+  return naming == Naming::kAllByExpression || !is_identifier(entry);
+}
+
 class NvrtcCompiler final : public Compiler {
  public:
   NvrtcCompiler() : library_(open_library()) {
@@ -110,12 +120,13 @@ class NvrtcCompiler final : public Compiler {
                                            nvrtcProgram* program) const;
   [[nodiscard]] nvrtcResult run(nvrtcProgram program, const CompileRequest& request) const;
   [[nodiscard]] CompileAnswer collect(nvrtcProgram program, nvrtcResult result,
-                                      const CompileRequest& request, bool by_expression) const;
+                                      const CompileRequest& request, Naming naming) const;
   [[nodiscard]] std::variant<std::string, Rejection> symbol_of(nvrtcProgram program,
                                                                const CompileRequest& request,
+                                                               const std::string& entry,
                                                                const Compiled& compiled,
-                                                               bool by_expression) const;
-  [[nodiscard]] CompileAnswer compile_once(const CompileRequest& request, bool by_expression) const;
+                                                               Naming naming) const;
+  [[nodiscard]] CompileAnswer compile_once(const CompileRequest& request, Naming naming) const;
   [[nodiscard]] CompilerFailure failure(nvrtcResult result, const std::string& log) const;
 
   Library library_;
@@ -227,44 +238,55 @@ CompilerFailure NvrtcCompiler::failure(nvrtcResult result, const std::string& lo
           shortened(log)};
 }
 
-/// NVRTC checks a name expression in a file of its own, whose name and lines mean nothing to
-/// people.
+/// The entry whose name expression the log speaks of first.
+std::string entry_in_error(const std::string& log, const CompileRequest& request) {
+  constexpr std::string_view kPragma = "#pragma nv_mangled_name ";
+  const std::size_t at = log.find(kPragma);
+  if (at == std::string::npos) return request.entries.front();
+  const std::string name =
+      log.substr(at + kPragma.size(), log.find('\n', at) - at - kPragma.size());
+  const auto known = std::ranges::find(request.entries, name);
+  return known == request.entries.end() ? request.entries.front() : *known;
+}
+
+/// NVRTC checks name expressions in a file of its own, whose name and lines mean nothing to people.
 std::string reason_of(const std::string& log, const CompileRequest& request) {
   constexpr std::string_view kNameMap = "__nv_name_map(";
   constexpr std::string_view kError = "error: ";
   const std::string first = first_error(log);
   const std::size_t error = first.find(kError);
   if (!first.starts_with(kNameMap) || error == std::string::npos) return first;
-  return request.source.name + ": entry: the source has no entry point '" + request.entry +
-         "': " + first.substr(error + kError.size());
+  return fmt::format("{}: entry: the source has no entry point '{}': {}", request.source.name,
+                     entry_in_error(log, request), first.substr(error + kError.size()));
 }
 
-/// The symbol that `request.entry` has in this compilation. Without a name expression the answer is
-/// empty when no kernel at file scope is called so.
+/// The symbol that an entry has in this compilation. Without a name expression the answer is empty
+/// when no kernel at file scope is called so.
 std::variant<std::string, Rejection> NvrtcCompiler::symbol_of(nvrtcProgram program,
                                                               const CompileRequest& request,
+                                                              const std::string& entry,
                                                               const Compiled& compiled,
-                                                              bool by_expression) const {
-  if (by_expression) {
+                                                              Naming naming) const {
+  if (is_by_expression(entry, naming)) {
     const char* lowered = nullptr;
     const nvrtcResult result = library_.find<decltype(nvrtcGetLoweredName)>("nvrtcGetLoweredName")(
-        program, request.entry.c_str(), &lowered);
+        program, entry.c_str(), &lowered);
     // The name of something without code, as of a kernel that nobody uses.
-    return result == NVRTC_SUCCESS && lowered != nullptr ? std::string(lowered) : request.entry;
+    return result == NVRTC_SUCCESS && lowered != nullptr ? std::string(lowered) : entry;
   }
-  const std::vector<std::string> named =
-      symbols_named(cubin_functions(compiled.cubin), request.entry);
+  const std::vector<std::string> named = symbols_named(cubin_functions(compiled.cubin), entry);
   if (named.size() < 2) return named.empty() ? std::string() : named.front();
   std::string list;
   for (const std::string& name : named) list += (list.empty() ? "" : ", ") + name;
-  return Rejection{Gate::kBuild,
-                   request.source.name + ": entry: \"" + request.entry + "\": several kernels: " +
-                       list + "; name one, such as " + request.entry + "<float>",
-                   {}};
+  return Rejection{
+      Gate::kBuild,
+      fmt::format("{0}: entry: \"{1}\": several kernels: {2}; name one, such as {1}<float>",
+                  request.source.name, entry, list),
+      {}};
 }
 
 CompileAnswer NvrtcCompiler::collect(nvrtcProgram program, nvrtcResult result,
-                                     const CompileRequest& request, bool by_expression) const {
+                                     const CompileRequest& request, Naming naming) const {
   const std::string log =
       printable(without_terminator(fetch(program, "nvrtcGetProgramLogSize", "nvrtcGetProgramLog")));
   const bool rejected = result == NVRTC_ERROR_COMPILATION || result == NVRTC_ERROR_INVALID_OPTION;
@@ -277,20 +299,24 @@ CompileAnswer NvrtcCompiler::collect(nvrtcProgram program, nvrtcResult result,
   compiled.ptx = without_terminator(fetch(program, "nvrtcGetPTXSize", "nvrtcGetPTX"));
   compiled.cubin = fetch(program, "nvrtcGetCUBINSize", "nvrtcGetCUBIN");
   compiled.ptx_hash = hash_ptx(compiled.ptx);
-  auto symbol = symbol_of(program, request, compiled, by_expression);
-  if (auto* rejection = std::get_if<Rejection>(&symbol)) return std::move(*rejection);
-  const std::string& name = std::get<std::string>(symbol);
-  if (name.empty()) return compile_once(request, true);
-  auto resources = resources_of(log, compiled.cubin, name);
-  if (auto* rejection = std::get_if<Rejection>(&resources)) return std::move(*rejection);
-  compiled.resources = std::get<Resources>(resources);
+  std::vector<CompiledEntry> entries;
+  for (const std::string& entry : request.entries) {
+    auto symbol = symbol_of(program, request, entry, compiled, naming);
+    if (auto* rejection = std::get_if<Rejection>(&symbol)) return std::move(*rejection);
+    const std::string& name = std::get<std::string>(symbol);
+    if (name.empty()) return compile_once(request, Naming::kAllByExpression);
+    auto resources = resources_of(log, compiled.cubin, name);
+    if (auto* rejection = std::get_if<Rejection>(&resources)) return std::move(*rejection);
+    entries.push_back({name, std::get<Resources>(resources)});
+  }
+  compiled.resources = largest_of(entries);
   compiled.ptx =
       with_source_names(compiled.ptx, request.source, std::filesystem::current_path().string());
-  compiled.ptx = with_entry_symbol(std::move(compiled.ptx), request.entry, name);
+  compiled.ptx = with_entries(std::move(compiled.ptx), request.entries, entries);
   return compiled;
 }
 
-CompileAnswer NvrtcCompiler::compile_once(const CompileRequest& request, bool by_expression) const {
+CompileAnswer NvrtcCompiler::compile_once(const CompileRequest& request, Naming naming) const {
   nvrtcProgram program = nullptr;
   const nvrtcResult created = create_program(request, &program);
   if (created != NVRTC_SUCCESS) return failure(created, "");
@@ -298,19 +324,18 @@ CompileAnswer NvrtcCompiler::compile_once(const CompileRequest& request, bool by
     library_.find<decltype(nvrtcDestroyProgram)>("nvrtcDestroyProgram")(handle);
   };
   const std::unique_ptr<nvrtcProgram, decltype(destroy)> guard(&program, destroy);
-  if (by_expression) {
+  for (const std::string& entry : request.entries) {
+    if (!is_by_expression(entry, naming)) continue;
     const auto add = library_.find<decltype(nvrtcAddNameExpression)>("nvrtcAddNameExpression");
-    const nvrtcResult added = add(program, request.entry.c_str());
+    const nvrtcResult added = add(program, entry.c_str());
     if (added != NVRTC_SUCCESS) return failure(added, "");
   }
-  return collect(program, run(program, request), request, by_expression);
+  return collect(program, run(program, request), request, naming);
 }
 
 CompileAnswer NvrtcCompiler::compile(const CompileRequest& request) {
   const auto start = std::chrono::steady_clock::now();
-  // A plain name is looked up in the code. Only what is not there is left to a name expression,
-  // which says why, or finds what the code has under another name.
-  CompileAnswer answer = compile_once(request, !is_identifier(request.entry));
+  CompileAnswer answer = compile_once(request, Naming::kLookUpPlain);
   if (auto* compiled = std::get_if<Compiled>(&answer)) {
     const std::chrono::duration<double, std::milli> elapsed =
         std::chrono::steady_clock::now() - start;

@@ -140,7 +140,7 @@ KernelSource Harness::load(const KernelSpec& spec, const std::vector<std::string
 
 CompileRequest Harness::request_for(const KernelSpec& spec, const KernelSource& source,
                                     const std::vector<std::string>& defines) const {
-  CompileRequest request{source, spec.entry, arch_, defines};
+  CompileRequest request{source, spec.entries(), arch_, defines};
   for (const auto& [name, value] : problem_.macros_for(shape_)) {
     request.options.push_back(define(name, formula_of(value)));
   }
@@ -185,14 +185,14 @@ Harness::BuiltReference Harness::compile_reference() {
     throw ProblemError(file + ": the reference does not pass the build gate: " + compilation.error +
                        "\n" + compilation.log);
   }
-  result.image = image_of(problem_, compilation, spec.entry);
-  if (const std::string unset = unset_constants_text(problem_, compilation.ptx, result.image.entry);
-      !unset.empty()) {
+  result.image = image_of(problem_, spec, compilation);
+  if (const std::string unset = unset_constants_text(problem_, result.image); !unset.empty()) {
     throw ProblemError(file + ": " + unset);
   }
-  const LaunchConfig launch =
-      spec.launch.evaluate(problem_.values_for(shape_, device_info_.sm_count, result.macros));
-  if (const auto misfit = resource_gate(compilation.resources, launch, {}, device_info_)) {
+  const LaunchPlan launch =
+      spec.launch(problem_.values_for(shape_, device_info_.sm_count, result.macros));
+  if (const auto misfit =
+          resource_gate(entries_of(spec, compilation), spec.entries(), launch, {}, device_info_)) {
     throw ProblemError(file + ": the reference does not pass the resource gate: " + misfit->reason +
                        "\n" + misfit->detail);
   }
@@ -202,13 +202,13 @@ Harness::BuiltReference Harness::compile_reference() {
 /// On their own: none of the problem's macros may change them.
 KernelImage Harness::compile_check_kernels() {
   const CompileRequest request{
-      {"check_kernels.cu", check_kernels_source(), {}}, kCheckKernelsEntry, arch_, {}};
+      {"check_kernels.cu", check_kernels_source(), {}}, {kCheckKernelsEntry}, arch_, {}};
   const Built built = workers_.wait_for(compilations_.start(request));
   if (!built.record.ok) {
     throw NvrtcError("the check kernels do not build for " + arch_ + ": " + built.record.error +
                      "\n" + built.record.log);
   }
-  return {built.record.ptx, built.record.cubin, kCheckKernelsEntry};
+  return {built.record.ptx, built.record.cubin, {kCheckKernelsEntry}};
 }
 
 void Harness::set_up_device(const HarnessOptions& options) {
@@ -243,13 +243,18 @@ std::vector<std::string> Harness::warnings() const {
   const auto add = [&](const Expression& expression) {
     read.insert(expression.variables().begin(), expression.variables().end());
   };
-  std::ranges::for_each(kernel_.launch.grid, add);
-  std::ranges::for_each(kernel_.launch.block, add);
-  add(kernel_.launch.dynamic_shared_bytes);
+  for (const KernelStep& step : kernel_.steps) {
+    std::ranges::for_each(step.launch.grid, add);
+    std::ranges::for_each(step.launch.block, add);
+    add(step.launch.dynamic_shared_bytes);
+    if (step.when) add(*step.when);
+  }
   for (const auto& [name, extent] : kernel_.workspace) add(extent);
   std::vector<std::string> macros;
   for (const Parameter& parameter : space_.parameters()) {
-    const bool in_entry = kernel_.entry.find(parameter.macro) != std::string::npos;
+    const bool in_entry = std::ranges::any_of(kernel_.steps, [&](const KernelStep& step) {
+      return step.entry.find(parameter.macro) != std::string::npos;
+    });
     const bool is_given = parameter.values.size() > 1 && !in_entry;
     if (is_given && !read.contains(parameter.macro)) macros.push_back(parameter.macro);
   }

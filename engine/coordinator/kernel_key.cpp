@@ -49,14 +49,32 @@ void add_tolerance(ContentHash& hash, const Tolerance& tolerance, const Shape& s
   }
 }
 
-void add_shape(ContentHash& hash, const Problem& problem, const KernelSpec& kernel,
-               const Shape& shape, const Values& values) {
-  hash.add(shape.name);
-  const LaunchConfig launch = kernel.launch.evaluate(values);
+void add_config(ContentHash& hash, const LaunchConfig& launch) {
   for (const auto& dimensions : {launch.grid, launch.block}) {
     for (const std::uint32_t size : dimensions) add_number(hash, size);
   }
   add_number(hash, launch.dynamic_shared_bytes);
+}
+
+/// Which entries run, in which order, and what they take.
+void add_steps(ContentHash& hash, const LaunchPlan& launch) {
+  hash.add("steps").add(std::to_string(launch.steps.size()));
+  for (const LaunchStep& step : launch.steps) {
+    add_number(hash, static_cast<double>(step.entry));
+    hash.add(step.arguments ? std::to_string(step.arguments->size()) : "all");
+    if (!step.arguments) continue;
+    for (const std::size_t position : *step.arguments) {
+      add_number(hash, static_cast<double>(position));
+    }
+  }
+}
+
+void add_shape(ContentHash& hash, const Problem& problem, const KernelSpec& kernel,
+               const Shape& shape, const Values& values) {
+  hash.add(shape.name);
+  const LaunchPlan launch = kernel.launch(values);
+  if (!kernel.is_plain()) add_steps(hash, launch);
+  for (const LaunchStep& step : launch.steps) add_config(hash, step.config);
   add_workspaces(hash, problem, kernel, shape, values);
   add_tolerance(hash, kernel.tolerance.evaluate(values), shape);
   add_number(hash, kernel.deterministic ? 1 : 0);
@@ -65,11 +83,12 @@ void add_shape(ContentHash& hash, const Problem& problem, const KernelSpec& kern
 
 }  // namespace
 
-std::string kernel_key(const std::string& ptx_hash, const std::string& symbol,
+std::string kernel_key(const std::string& ptx_hash, const std::vector<CompiledEntry>& entries,
                        const Problem& problem, const KernelSpec& kernel, const Shape& timed,
                        const Values& macros, const DeviceInfo& device) {
   ContentHash hash;
-  hash.add(ptx_hash).add(symbol);
+  hash.add(ptx_hash);
+  for (const CompiledEntry& entry : entries) hash.add(entry.symbol);
   for (const Shape* shape : problem.checked_shapes(timed, kernel)) {
     add_shape(hash, problem, kernel, *shape, problem.values_for(*shape, device.sm_count, macros));
   }

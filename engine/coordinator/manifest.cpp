@@ -84,6 +84,52 @@ OrderedJson argument_json(const Argument& argument, const KernelSpec& kernel,
   return json;
 }
 
+OrderedJson launch_json(const LaunchExpressions& launch, const Values& values) {
+  return {{"grid", evaluated(launch.grid, values)},
+          {"block", evaluated(launch.block, values)},
+          {"dynamic_shared_bytes", evaluated(launch.dynamic_shared_bytes, values)}};
+}
+
+/// A step that does not run has expressions without values.
+OrderedJson launch_json(const LaunchExpressions& launch) {
+  const auto texts = [](const std::vector<Expression>& expressions) {
+    OrderedJson list = OrderedJson::array();
+    for (const Expression& expression : expressions) {
+      list.push_back({{"expression", expression.text()}});
+    }
+    return list;
+  };
+  return {{"grid", texts(launch.grid)},
+          {"block", texts(launch.block)},
+          {"dynamic_shared_bytes", {{"expression", launch.dynamic_shared_bytes.text()}}}};
+}
+
+/// What a step takes, in the order of its parameters.
+OrderedJson names_of(const KernelStep& step, const std::vector<Argument>& arguments) {
+  OrderedJson names = OrderedJson::array();
+  if (step.arguments) {
+    for (const std::size_t position : *step.arguments) names.push_back(arguments[position].name);
+    return names;
+  }
+  for (const Argument& argument : arguments) {
+    if (!argument.is_constant()) names.push_back(argument.name);
+  }
+  return names;
+}
+
+OrderedJson steps_json(const Problem& problem, const KernelSpec& kernel, const Values& values) {
+  OrderedJson steps = OrderedJson::array();
+  for (const KernelStep& step : kernel.steps) {
+    const bool runs = step.runs(values);
+    OrderedJson json = {{"entry", step.entry}, {"runs", runs}};
+    if (step.when) json["when"] = evaluated(*step.when, values);
+    json["arguments"] = names_of(step, problem.arguments);
+    json["launch"] = runs ? launch_json(step.launch, values) : launch_json(step.launch);
+    steps.push_back(std::move(json));
+  }
+  return steps;
+}
+
 }  // namespace
 
 std::string launch_manifest(const Problem& problem, const KernelSpec& kernel, const Shape& shape,
@@ -96,22 +142,24 @@ std::string launch_manifest(const Problem& problem, const KernelSpec& kernel, co
     arguments.push_back(argument_json(argument, kernel, values));
   }
   OrderedJson manifest = {
-      {"entry", kernel.entry},
+      {"entry", kernel.steps.front().entry},
       {"template", kernel.name},
       {"shape", {{"name", shape.name}, {"variables", numbers(shape.variables)}}},
       {"sm_count", device.sm_count},
       {"macros", numbers(merged({&macros, &shape_macros}))},
       {"arguments", arguments},
       {"workspace", "zero before the first launch; the kernel leaves it ready for the next"},
-      {"launch",
-       {{"grid", evaluated(kernel.launch.grid, values)},
-        {"block", evaluated(kernel.launch.block, values)},
-        {"dynamic_shared_bytes", evaluated(kernel.launch.dynamic_shared_bytes, values)}}},
+      {"launch", kernel.is_plain() ? launch_json(kernel.steps.front().launch, values) : nullptr},
       {"tolerance",
        {{"max_abs_error", tolerance.max_abs_error},
         {"bad_abs_error", tolerance.bad_abs_error},
         {"bad_share", tolerance.bad_share},
         {"relative_l2", tolerance.relative_l2}}}};
+  if (!kernel.is_plain()) {
+    manifest.erase("entry");
+    manifest.erase("launch");
+    manifest["steps"] = steps_json(problem, kernel, values);
+  }
   if (kernel.tolerance.max_row_error) {
     manifest["tolerance"]["max_row_error"] = tolerance.max_row_error;
   }

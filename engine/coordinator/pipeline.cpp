@@ -12,12 +12,20 @@ namespace evo {
 KernelUnderTest Pipeline::kernel_under_test(const CompilationRecord& compilation,
                                             const std::string& kernel_key,
                                             const Values& macros) const {
-  return {kernel_key, image_of(setup_.problem, compilation, setup_.kernel.entry), macros};
+  return {kernel_key, image_of(setup_.problem, setup_.kernel, compilation), macros};
 }
 
-KernelImage image_of(const Problem& problem, const CompilationRecord& compilation,
-                     const std::string& entry) {
-  KernelImage image{compilation.ptx, compilation.cubin, entry_symbol(compilation.ptx, entry)};
+std::vector<CompiledEntry> entries_of(const KernelSpec& kernel,
+                                      const CompilationRecord& compilation) {
+  return compiled_entries(compilation.ptx, kernel.entries(), compilation.resources);
+}
+
+KernelImage image_of(const Problem& problem, const KernelSpec& kernel,
+                     const CompilationRecord& compilation) {
+  KernelImage image{compilation.ptx, compilation.cubin, {}};
+  for (const CompiledEntry& entry : entries_of(kernel, compilation)) {
+    image.entries.push_back(entry.symbol);
+  }
   for (const Argument& argument : problem.arguments) {
     if (!argument.is_constant()) continue;
     image.constants.push_back(
@@ -26,10 +34,15 @@ KernelImage image_of(const Problem& problem, const CompilationRecord& compilatio
   return image;
 }
 
-std::string unset_constants_text(const Problem& problem, const std::string& ptx,
-                                 const std::string& symbol) {
+std::string unset_constants_text(const Problem& problem, const KernelImage& image) {
   std::string list;
-  for (const std::string& name : unset_constants(ptx, symbol)) {
+  std::vector<std::string> unset;
+  for (const std::string& symbol : image.entries) {
+    for (std::string& name : unset_constants(image.ptx, symbol)) {
+      if (std::ranges::find(unset, name) == unset.end()) unset.push_back(std::move(name));
+    }
+  }
+  for (const std::string& name : unset) {
     const auto& meant = problem.unset_constants;
     if (std::find(meant.begin(), meant.end(), name) != meant.end()) continue;
     if (std::ranges::find(problem.arguments, name, &Argument::symbol) != problem.arguments.end()) {
@@ -61,8 +74,8 @@ Judgement Pipeline::judge(Compilations::Ticket ticket, const Values& macros, Eff
 std::optional<Rejection> Pipeline::build_gate(Judgement& result) const {
   const CompilationRecord& compilation = result.built.record;
   if (compilation.ok) {
-    const std::string unset = unset_constants_text(
-        setup_.problem, compilation.ptx, entry_symbol(compilation.ptx, setup_.kernel.entry));
+    const std::string unset =
+        unset_constants_text(setup_.problem, image_of(setup_.problem, setup_.kernel, compilation));
     if (unset.empty()) return std::nullopt;
     return Rejection{Gate::kBuild, setup_.kernel.source.filename().string() + ": " + unset, {}};
   }
@@ -72,16 +85,21 @@ std::optional<Rejection> Pipeline::build_gate(Judgement& result) const {
 std::optional<Rejection> Pipeline::resource_gates(Judgement& result, const Values& macros) const {
   try {
     const Values values = setup_.problem.values_for(setup_.timed, setup_.device.sm_count, macros);
-    result.launch = setup_.kernel.launch.evaluate(values);
+    result.launch = setup_.kernel.launch(values);
     const CompilationRecord& record = result.built.record;
-    result.kernel_key =
-        kernel_key(record.ptx_hash, entry_symbol(record.ptx, setup_.kernel.entry), setup_.problem,
-                   setup_.kernel, setup_.timed, macros, setup_.device);
+    result.entries = entries_of(setup_.kernel, record);
+    const std::int64_t dynamic =
+        largest_shared_bytes(result.entries, result.launch) - record.resources.static_shared_bytes;
+    // An entry that is left out may have more than all that run.
+    result.dynamic_shared_bytes = static_cast<int>(std::max<std::int64_t>(dynamic, 0));
+    result.kernel_key = kernel_key(record.ptx_hash, result.entries, setup_.problem, setup_.kernel,
+                                   setup_.timed, macros, setup_.device);
   } catch (const InputError& error) {
     // The expressions are the problem's, but only this configuration breaks them.
     return Rejection{Gate::kResource, error.what()};
   }
-  return resource_gate(result.built.record.resources, result.launch, setup_.policy, setup_.device);
+  return resource_gate(result.entries, setup_.kernel.entries(), result.launch, setup_.policy,
+                       setup_.device);
 }
 
 std::optional<Rejection> Pipeline::correctness_gate(Judgement& result,

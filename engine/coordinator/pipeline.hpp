@@ -15,7 +15,11 @@ namespace evo {
 struct Judgement {
   Built built;
   std::string kernel_key;  ///< equal for candidates that are one kernel; empty unless it built
-  LaunchConfig launch;     ///< on the timed shape
+  LaunchPlan launch;       ///< on the timed shape
+  std::vector<CompiledEntry> entries = {};  ///< what the steps of `launch` name
+  /// Beside the static shared memory of `built`, so that together they are what the step with most
+  /// has.
+  int dynamic_shared_bytes = 0;
   std::vector<CheckResult> checks = {};
   std::optional<Timing> timing = {};
   std::optional<Rejection> rejection = {};
@@ -36,14 +40,17 @@ struct PipelineSetup {
   DeviceInfo device;
 };
 
+/// What the entries of a kernel became, in the order of KernelSpec::entries().
+[[nodiscard]] std::vector<CompiledEntry> entries_of(const KernelSpec& kernel,
+                                                    const CompilationRecord& compilation);
+
+/// The image of a compiled kernel, with the symbols of the problem's constants.
+[[nodiscard]] KernelImage image_of(const Problem& problem, const KernelSpec& kernel,
+                                   const CompilationRecord& compilation);
+
 /// Which __constant__ variables the kernel reads that nobody sets, and the problem does not say
 /// that zeros are meant; empty for none. Such a kernel agrees with its reference on zeros.
-/// The image of a compiled kernel, with the symbols of the problem's constants.
-[[nodiscard]] KernelImage image_of(const Problem& problem, const CompilationRecord& compilation,
-                                   const std::string& entry);
-
-[[nodiscard]] std::string unset_constants_text(const Problem& problem, const std::string& ptx,
-                                               const std::string& symbol);
+[[nodiscard]] std::string unset_constants_text(const Problem& problem, const KernelImage& image);
 
 /// Takes one candidate after another through the gates: build, resource, correctness, timing. The
 /// first one that it fails ends it.

@@ -27,6 +27,22 @@ std::vector<const PolicyRejects::Reject*> most_like(const PolicyRejects& rejects
   return order;
 }
 
+/// Of a kernel of several steps, those that run count, each alone.
+std::vector<PolicyMiss> misses_of(const Harness& harness, const Store& store,
+                                  const Candidate& candidate, const EvaluationRecord& record,
+                                  const Resources& resources) {
+  const ResourcePolicy& policy = harness.space().definition().resources;
+  if (harness.kernel().steps.size() == 1) {
+    return policy_misses(resources,
+                         std::int64_t{resources.static_shared_bytes} + record.dynamic_shared_bytes,
+                         policy);
+  }
+  const Values values = harness.problem().values_for(harness.shape(), harness.device().sm_count,
+                                                     harness.space().values(candidate));
+  return policy_misses(entries_of(harness.kernel(), store.compilation(*record.compilation)),
+                       harness.kernel().launch(values), policy);
+}
+
 }  // namespace
 
 const PolicyRejects::Reject* PolicyRejects::nearest() const {
@@ -44,12 +60,10 @@ PolicyRejects policy_rejects(const Harness& harness, const Store& store, RunId r
                         record.compilation && kernels.insert(record.kernel_key).second;
     if (!counts) continue;
     const Resources resources = store.compilation_facts(*record.compilation).resources;
-    PolicyRejects::Reject reject{
-        stored.id, harness.space().candidate_from_json(record.config_json),
-        policy_misses(resources,
-                      std::int64_t{resources.static_shared_bytes} + record.dynamic_shared_bytes,
-                      space.resources),
-        resources.registers};
+    const Candidate candidate = harness.space().candidate_from_json(record.config_json);
+    PolicyRejects::Reject reject{stored.id, candidate,
+                                 misses_of(harness, store, candidate, record, resources),
+                                 resources.registers};
     for (const PolicyMiss& miss : reject.misses) {
       reject.excess = std::max(reject.excess, miss.excess());
       ++result.broken[miss.what + " > " + std::to_string(miss.limit)];

@@ -205,7 +205,7 @@ Tuner::Outcome Tuner::record(const Slot& slot, Judgement judgement) {
   record.milestone = slot.planned.milestone;
   record.compilation = judgement.built.id;
   record.kernel_key = judgement.kernel_key;
-  record.dynamic_shared_bytes = static_cast<int>(judgement.launch.dynamic_shared_bytes);
+  record.dynamic_shared_bytes = judgement.dynamic_shared_bytes;
   record.checks = std::move(judgement.checks);
   record.timing = judgement.timing;
   record.rejection = judgement.rejection;

@@ -50,7 +50,7 @@ using KernelArgument = std::variant<BufferId, ScalarArgument, TextureId>;
 struct KernelImage {
   std::string ptx;
   std::string cubin;
-  std::string entry;
+  std::vector<std::string> entries;  ///< symbols: what a step of a launch may run
   /// Symbols of __constant__ variables that launches set; empty for one that the kernel lacks.
   std::vector<std::string> constants = {};
 };
@@ -75,8 +75,8 @@ class GridSampler {
  public:
   virtual ~GridSampler() = default;
 
-  /// Later launches run only these CTAs (linear indices, x fastest) and leave the output of the
-  /// others untouched; an empty list runs all.
+  /// Later launches of one step run only these CTAs (linear indices, x fastest) and leave the
+  /// output of the others untouched; an empty list runs all.
   virtual void set_cta_sample(std::vector<std::uint64_t> ctas) = 0;
   /// The kernel has atomics on global memory that return a value: a CTA may do another one's work.
   [[nodiscard]] virtual bool claims_work(KernelId kernel) const = 0;
@@ -135,17 +135,18 @@ class Device {
   /// nothing when it has some and the device cannot read them.
   [[nodiscard]] virtual std::optional<std::string> variables_hash(KernelId kernel) const = 0;
 
-  /// One launch; returns when the whole device is idle again. `arguments`: one for each parameter,
-  /// then a buffer for each of the image's constants, which gets its content.
-  virtual std::optional<Fault> launch(KernelId kernel, const LaunchConfig& config,
+  /// One launch of all steps of the plan; returns when the whole device is idle again. `arguments`:
+  /// those that steps choose from (or the parameters of all), then a buffer for each of the image's
+  /// constants, which gets its content before the first step.
+  virtual std::optional<Fault> launch(KernelId kernel, const LaunchPlan& plan,
                                       std::span<const KernelArgument> arguments) = 0;
 
   /// A launch behind everything that was queued before it. What it does wrong is told at once, or
   /// by finish(): until then calls that only queue work say nothing of it, and those that wait
   /// throw. A device without a queue launches at once.
-  virtual std::optional<Fault> enqueue(KernelId kernel, const LaunchConfig& config,
+  virtual std::optional<Fault> enqueue(KernelId kernel, const LaunchPlan& plan,
                                        std::span<const KernelArgument> arguments) {
-    return launch(kernel, config, arguments);
+    return launch(kernel, plan, arguments);
   }
   /// Waits until the whole device is idle. The first fault of what was queued.
   virtual std::optional<Fault> finish() { return std::nullopt; }
@@ -161,7 +162,7 @@ class Device {
   /// `argument_sets`; run_graph() returns the microseconds of one execution of the whole graph.
   /// Constants get their content before it, of the first set: it must be that of all.
   virtual std::variant<GraphId, Fault> make_graph(
-      KernelId kernel, const LaunchConfig& config,
+      KernelId kernel, const LaunchPlan& plan,
       std::span<const std::vector<KernelArgument>> argument_sets, int launches) = 0;
   virtual std::variant<double, Fault> run_graph(GraphId graph) = 0;
   virtual void release_graph(GraphId graph) = 0;
@@ -169,7 +170,7 @@ class Device {
   virtual void flush_l2() = 0;
 
   /// For devices that predict: microseconds of one launch.
-  virtual std::variant<double, Fault> predict_us(KernelId kernel, const LaunchConfig& config,
+  virtual std::variant<double, Fault> predict_us(KernelId kernel, const LaunchPlan& plan,
                                                  std::span<const KernelArgument> arguments) = 0;
 
   /// Null for devices that run whole grids only.

@@ -50,7 +50,7 @@ class BufferWork {
   virtual void seal(KeptId kept) = 0;
 
   /// A launch: at once where looks are the host's, else queued (Device::enqueue).
-  [[nodiscard]] virtual std::optional<Fault> launch(KernelId kernel, const LaunchConfig& config,
+  [[nodiscard]] virtual std::optional<Fault> launch(KernelId kernel, const LaunchPlan& plan,
                                                     std::span<const KernelArgument> arguments) = 0;
 
   /// Forgets the results of all looks.
@@ -80,8 +80,8 @@ class BufferWork {
 /// The host's way: buffers are downloaded, one after the other. `device` must outlive it.
 [[nodiscard]] std::unique_ptr<BufferWork> make_host_work(Device& device);
 
-/// The device's way, by the kernels of check_kernels.cu. `kernels`: their image, whatever entry it
-/// names. `device` must outlive it. Throws CudaError when the device does not take them.
+/// The device's way, by the kernels of check_kernels.cu. `kernels`: their image, whatever entries
+/// it names. `device` must outlive it. Throws CudaError when the device does not take them.
 [[nodiscard]] std::unique_ptr<BufferWork> make_device_work(Device& device,
                                                            const KernelImage& kernels);
 

@@ -29,8 +29,8 @@ bool has_expectation(const Argument& argument) {
 
 }  // namespace
 
-LaunchConfig LoadedKernel::launch_for(const CheckCase& data) const {
-  return spec->launch.evaluate(merged({&macros, &data.values}));
+LaunchPlan LoadedKernel::launch_for(const CheckCase& data) const {
+  return spec->launch(merged({&macros, &data.values}));
 }
 
 Expectation CheckCase::expectation_of(std::size_t position, Dtype dtype,
@@ -66,9 +66,7 @@ const CheckCase& CaseSet::expect_rows(const Shape& shape, std::size_t index,
   CheckCase& data = made(shape, index);
   Values values = data.values;
   const KernelSpec& reference = *problem_.reference.kernel;
-  const LaunchConfig config = reference_->launch_for(data);
-  const auto all_ctas =
-      static_cast<double>(std::uint64_t{config.grid[0]} * config.grid[1] * config.grid[2]);
+  const auto all_ctas = static_cast<double>(reference_->launch_for(data).ctas());
   std::set<std::uint64_t> ctas;
   for (const std::size_t row : rows) {
     if (knows_row(data, row)) continue;

@@ -43,8 +43,8 @@ struct LoadedKernel {
   const KernelSpec* spec = nullptr;
   Values macros;  ///< the configuration's macros and value names
 
-  /// Throws ProblemError when the geometry is out of CUDA's range.
-  [[nodiscard]] LaunchConfig launch_for(const CheckCase& data) const;
+  /// Throws ProblemError when the geometry is out of CUDA's range, or no step runs.
+  [[nodiscard]] LaunchPlan launch_for(const CheckCase& data) const;
 };
 
 struct CaseOptions {

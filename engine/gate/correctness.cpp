@@ -205,7 +205,7 @@ std::optional<Fault> CorrectnessGate::age(const LoadedKernel& kernel, const Chec
   constexpr double kMostAgeingMs = 500;
   constexpr double kMostTogetherMs = 50;
   const std::vector<KernelArgument> arguments = workspace.arguments_of(data);
-  const LaunchConfig config = kernel.launch_for(data);
+  const LaunchPlan plan = kernel.launch_for(data);
   GridSampler* sampler = device_.sampler();
   std::set<std::string> seen;
   std::optional<Fault> fault;
@@ -217,7 +217,7 @@ std::optional<Fault> CorrectnessGate::age(const LoadedKernel& kernel, const Chec
     progress("launching shape " + data.shape->name + " often");
     const double before = options_.now_ms();
     for (const int end = std::min(launches, i + together); i < end && !fault && !is_old; ++i) {
-      fault = work_.launch(kernel.id, config, arguments);
+      fault = work_.launch(kernel.id, plan, arguments);
       if (fault || i >= kLaunchesLookedAt) continue;
       const auto state = state_of(kernel, workspace);
       is_old = state && !seen.insert(*state).second;

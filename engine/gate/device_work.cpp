@@ -90,9 +90,9 @@ class DeviceWork final : public BufferWork {
   }
   void seal(KeptId kept) override { kept_.at(kept).seal = fingerprint(kept_.at(kept)); }
 
-  [[nodiscard]] std::optional<Fault> launch(KernelId kernel, const LaunchConfig& config,
+  [[nodiscard]] std::optional<Fault> launch(KernelId kernel, const LaunchPlan& plan,
                                             std::span<const KernelArgument> arguments) override {
-    return device_.enqueue(kernel, config, arguments);
+    return device_.enqueue(kernel, plan, arguments);
   }
 
   void begin() override {
@@ -222,7 +222,7 @@ class DeviceWork final : public BufferWork {
   };
 
   [[nodiscard]] KernelId load(const KernelImage& kernels, const char* entry) {
-    const auto loaded = device_.load({kernels.ptx, kernels.cubin, entry});
+    const auto loaded = device_.load({kernels.ptx, kernels.cubin, {entry}});
     if (const auto* fault = std::get_if<Fault>(&loaded)) {
       throw CudaError(std::string("the check kernel ") + entry +
                       " cannot be loaded: " + fault->reason);

@@ -38,7 +38,7 @@ std::vector<ElementSample::Place> ElementSample::places_of(const LoadedKernel& k
   const std::uint64_t total = part->ctas;
   const std::uint64_t wanted = std::max(part->of_work, GridPart::kFewestCtas);
   if (wanted >= total) return {};
-  const LaunchConfig config = kernel.launch_for(data);
+  const LaunchConfig config = kernel.launch_for(data).steps.front().config;
   std::map<std::array<std::uint32_t, 3>, std::vector<std::uint64_t>> all;
   for (std::uint64_t cta = 0; cta < total; ++cta) {
     const std::uint64_t row = cta / config.grid[0];
@@ -122,7 +122,7 @@ std::optional<CorrectnessResult> ElementSample::check(const LoadedKernel& kernel
   const std::vector<Place> places = places_of(kernel, data);
   if (places.empty()) return std::nullopt;
   const std::vector<KernelArgument> arguments = workspace.arguments_of(data);
-  const LaunchConfig config = kernel.launch_for(data);
+  const LaunchPlan plan = kernel.launch_for(data);
   const std::string where = "shape " + shape.name + ", seed " + std::to_string(data.seed) + ": ";
   std::vector<Output> outputs = outputs_of(data, arguments);
   GridSampler& sampler = *device_.sampler();
@@ -130,7 +130,7 @@ std::optional<CorrectnessResult> ElementSample::check(const LoadedKernel& kernel
   std::uint64_t drawn = 0;
   for (const Place& place : places) {
     sampler.set_cta_sample(place.drawn);
-    const auto fault = device_.launch(kernel.id, config, arguments);
+    const auto fault = device_.launch(kernel.id, plan, arguments);
     sampler.set_cta_sample({});
     if (fault) {
       result.rejection = Rejection{Gate::kCorrectness, where + fault->reason, fault->detail};
@@ -154,7 +154,7 @@ std::optional<CorrectnessResult> ElementSample::check(const LoadedKernel& kernel
     elements += output.written.size();
   }
   if (compared == 0) return std::nullopt;
-  const std::uint64_t total = std::uint64_t{config.grid[0]} * config.grid[1] * config.grid[2];
+  const std::uint64_t total = plan.ctas();
   result.checks.push_back({.shape = shape.name,
                            .seed = data.seed,
                            .sampled = std::to_string(drawn) + " of " + std::to_string(total) +

@@ -16,7 +16,8 @@ struct GridPart {
 };
 
 /// The part of a kernel's grid that is about `flops` operations. Nothing where no part stands for
-/// the whole: the template does not say that CTAs are independent, or the kernel claims work.
+/// the whole: the template does not say that CTAs are independent, the kernel claims work, or it is
+/// launched in several steps.
 [[nodiscard]] std::optional<GridPart> grid_part(Device& device, const Problem& problem,
                                                 const LoadedKernel& kernel, const CheckCase& data,
                                                 double flops);

@@ -30,9 +30,9 @@ class HostWork final : public BufferWork {
   }
   void seal(KeptId) override {}  // no kernel reaches the host's memory
 
-  [[nodiscard]] std::optional<Fault> launch(KernelId kernel, const LaunchConfig& config,
+  [[nodiscard]] std::optional<Fault> launch(KernelId kernel, const LaunchPlan& plan,
                                             std::span<const KernelArgument> arguments) override {
-    return device_.launch(kernel, config, arguments);
+    return device_.launch(kernel, plan, arguments);
   }
 
   void begin() override { found_.clear(); }

@@ -1,6 +1,10 @@
 #include "engine/gate/resource.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <string>
+#include <utility>
 
 namespace evo {
 namespace {
@@ -12,6 +16,10 @@ std::string over(const std::string& what, std::int64_t value, std::int64_t limit
 
 void append(std::string& list, const std::string& item) {
   list += (list.empty() ? "" : ", ") + item;
+}
+
+std::int64_t shared_bytes(const Resources& resources, const LaunchStep& step) {
+  return std::int64_t{resources.static_shared_bytes} + step.config.dynamic_shared_bytes;
 }
 
 }  // namespace
@@ -37,6 +45,52 @@ std::vector<PolicyMiss> policy_misses(const Resources& resources, std::int64_t s
   return misses;
 }
 
+std::vector<PolicyMiss> policy_misses(const std::vector<CompiledEntry>& entries,
+                                      const LaunchPlan& plan, const ResourcePolicy& policy) {
+  std::vector<PolicyMiss> worst;
+  for (const LaunchStep& step : plan.steps) {
+    const Resources& resources = entries.at(step.entry).resources;
+    for (const PolicyMiss& miss : policy_misses(resources, shared_bytes(resources, step), policy)) {
+      const auto known = std::ranges::find(worst, miss.what, &PolicyMiss::what);
+      if (known == worst.end()) {
+        worst.push_back(miss);
+      } else if (miss.value > known->value) {
+        *known = miss;
+      }
+    }
+  }
+  return worst;
+}
+
+std::int64_t largest_shared_bytes(const std::vector<CompiledEntry>& entries,
+                                  const LaunchPlan& plan) {
+  std::int64_t largest = 0;
+  for (const LaunchStep& step : plan.steps) {
+    largest = std::max(largest, shared_bytes(entries.at(step.entry).resources, step));
+  }
+  return largest;
+}
+
+std::optional<Rejection> resource_gate(const std::vector<CompiledEntry>& entries,
+                                       const std::vector<std::string>& names,
+                                       const LaunchPlan& plan, const ResourcePolicy& policy,
+                                       const DeviceInfo& device) {
+  std::optional<Rejection> found;
+  for (const LaunchStep& step : plan.steps) {
+    auto rejection = resource_gate(entries.at(step.entry).resources, step.config, policy, device);
+    if (!rejection) continue;
+    if (plan.steps.size() > 1) {
+      rejection->reason = fmt::format("step {}: {}", names.at(step.entry), rejection->reason);
+    }
+    if (!found || (found->policy_only && !rejection->policy_only)) {
+      found = std::move(rejection);
+    } else if (found->policy_only == rejection->policy_only) {
+      found->reason = fmt::format("{}; {}", found->reason, rejection->reason);
+    }
+  }
+  return found;
+}
+
 std::optional<Rejection> resource_gate(const Resources& resources, const LaunchConfig& launch,
                                        const ResourcePolicy& policy, const DeviceInfo& device) {
   constexpr std::int64_t kRegistersPerCta = 65536;  // register file of one SM, sm_70 and later
@@ -44,7 +98,7 @@ std::optional<Rejection> resource_gate(const Resources& resources, const LaunchC
   constexpr std::int64_t kThreadUnit = 128;         // for warps in fours, one a sub-core
   const std::int64_t shared =
       std::int64_t{resources.static_shared_bytes} + launch.dynamic_shared_bytes;
-  const std::int64_t threads = std::int64_t{launch.block[0]} * launch.block[1] * launch.block[2];
+  const auto threads = static_cast<std::int64_t>(launch.threads());
   const auto round_up = [](std::int64_t value, std::int64_t unit) {
     return (value + unit - 1) / unit * unit;
   };

@@ -129,12 +129,12 @@ SampledCheck::Ran SampledCheck::run(const LoadedKernel& kernel, const CheckCase&
     device_.poison(std::get<BufferId>(arguments[i]),
                    poison_pattern(Poison::kNan, argument.dtype, data.seed));
   }
-  const LaunchConfig config = kernel.launch_for(data);
+  const LaunchPlan plan = kernel.launch_for(data);
   Ran ran;
-  ran.of_ctas = std::uint64_t{config.grid[0]} * config.grid[1] * config.grid[2];
+  ran.of_ctas = plan.ctas();
   ran.ctas = ctas.empty() ? ran.of_ctas : ctas.size();
   sampler.set_cta_sample(ctas);
-  ran.fault = device_.launch(kernel.id, config, arguments);
+  ran.fault = device_.launch(kernel.id, plan, arguments);
   sampler.set_cta_sample({});
   if (ran.fault) return ran;
   for (std::size_t i = 0; i < arguments.size(); ++i) {

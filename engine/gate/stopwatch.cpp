@@ -32,7 +32,7 @@ Stopwatch::Stopwatch(const Setup& setup, const LoadedKernel& kernel, const Shape
       shape_(shape),
       budget_(wanted_of(setup.options), 0, setup.options.sample_us) {
   const CheckCase& first = setup_.cases.get(shape, 0);
-  config_ = kernel.launch_for(first);
+  plan_ = kernel.launch_for(first);
   for (std::size_t i = 0; i < setup_.options.input_sets; ++i) {
     inputs_.push_back(&setup_.cases.get(shape, i));
   }
@@ -134,7 +134,7 @@ bool Stopwatch::build(std::size_t launches_per_graph, std::size_t graphs) {
       sets.push_back(arguments_of(graph * launches_per_graph + i));
     }
     const auto made =
-        device_.make_graph(kernel_.id, config_, sets, static_cast<int>(launches_per_graph));
+        device_.make_graph(kernel_.id, plan_, sets, static_cast<int>(launches_per_graph));
     if (const auto* fault = std::get_if<Fault>(&made)) {
       fault_ = *fault;
       return false;

@@ -122,7 +122,7 @@ class Stopwatch {
   Device& device_;
   const LoadedKernel& kernel_;
   const Shape& shape_;
-  LaunchConfig config_;
+  LaunchPlan plan_;
   std::optional<Workspace> workspace_;
   bool has_inout_ = false;
   std::vector<const CheckCase*> inputs_;

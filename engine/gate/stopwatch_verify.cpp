@@ -133,7 +133,7 @@ std::optional<Rejection> Stopwatch::verify_fresh_addresses(Random& random) {
                        poison_pattern(Poison::kRandom, argument.dtype, random.bits()));
       }
     }
-    fault_ = device_.launch(kernel_.id, config_, arguments);
+    fault_ = device_.launch(kernel_.id, plan_, arguments);
     ++launched_;
     if (!fault_) rejection = compare({{&arguments, &data}});
   } catch (const DeviceMemoryError& error) {
@@ -152,7 +152,7 @@ std::optional<Rejection> Stopwatch::verify_inout(Random& random) {
   put_inputs(usual, fresh);
   poison_outputs(random);
   const std::vector<KernelArgument>& arguments = outputs_[chosen];
-  fault_ = device_.launch(kernel_.id, config_, arguments);
+  fault_ = device_.launch(kernel_.id, plan_, arguments);
   ++launched_;
   std::optional<Rejection> rejection;
   if (!fault_) rejection = compare({{&arguments, &fresh}});
@@ -162,7 +162,7 @@ std::optional<Rejection> Stopwatch::verify_inout(Random& random) {
 
 std::optional<GraphId> Stopwatch::single_launch(std::size_t launch) {
   const std::vector<std::vector<KernelArgument>> sets = {arguments_of(launch)};
-  const auto made = device_.make_graph(kernel_.id, config_, sets, 1);
+  const auto made = device_.make_graph(kernel_.id, plan_, sets, 1);
   if (const auto* fault = std::get_if<Fault>(&made)) {
     fault_ = *fault;
     return std::nullopt;

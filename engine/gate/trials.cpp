@@ -37,10 +37,10 @@ double Trials::run_timed(const CheckCase& data, Poison poison, Kind kind) {
   settle();
   if (is_over()) return 0;
   const std::vector<KernelArgument> arguments = prepare(data, poison);
-  const LaunchConfig config = kernel_.launch_for(data);
+  const LaunchPlan plan = kernel_.launch_for(data);
   if (const auto fault = work_.finish()) throw CudaError("before a launch: " + fault->reason);
   const double start = now_ms_();
-  auto fault = device_.launch(kernel_.id, config, arguments);
+  auto fault = device_.launch(kernel_.id, plan, arguments);
   const double taken = now_ms_() - start;
   look({&data, kind, std::move(fault)}, arguments);
   return taken;

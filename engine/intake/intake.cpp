@@ -27,7 +27,8 @@ std::string entry_of(const IntakeRequest& request, const T1File& t1, const Decla
   if (given.empty() && declared.kernels.size() != 1) {
     throw InputError(file + ": " + (declared.kernels.empty() ? "no" : "more than one") +
                      " __global__ function: " + listed(declared.kernels) +
-                     "; name one with --entry");
+                     "; name one with --entry, or write those that run one after the other as "
+                     "\"steps\" (docs/file-formats.md)");
   }
   const std::string entry = given.empty() ? declared.kernels.front().name : given;
   if (!may_name_kernel(entry)) {
@@ -148,7 +149,7 @@ Intake take_in(const IntakeRequest& request, Compiler& compiler) {
   const Configurations configurations = settle_defaults(intake.macros, draft);
 
   // 3. The code.
-  CompileRequest compile{source, draft.entry, request.arch, draft.compiler_options};
+  CompileRequest compile{source, {draft.entry}, request.arch, draft.compiler_options};
   compile.options = with_toolkit(compile.options, source, toolkit_include_folders());
   Trial trial = try_kernel(compiler, compile, configurations.defaults, intake.macros);
   try_variants(compiler, compile, configurations.variants, trial);

@@ -72,7 +72,7 @@ Trial try_kernel(Compiler& compiler, const CompileRequest& request, const MacroT
     CompileOutcome outcome = Rejection{};
     MacroTexts guessed = guesses(compiler, request, known, macros, guess, outcome);
     if (const auto* compiled = std::get_if<Compiled>(&outcome)) {
-      const std::string symbol = entry_symbol(compiled->ptx, request.entry);
+      const std::string symbol = entry_symbol(compiled->ptx, request.entries.front());
       return {symbol, ptx_facts(compiled->ptx, symbol), std::move(guessed)};
     }
     reason = std::get<Rejection>(outcome).reason;
@@ -95,7 +95,7 @@ void try_variants(Compiler& compiler, const CompileRequest& request,
     const CompileOutcome outcome = compile(compiler, request, macros);
     const auto* compiled = std::get_if<Compiled>(&outcome);
     if (compiled == nullptr) continue;
-    const std::string symbol = entry_symbol(compiled->ptx, request.entry);
+    const std::string symbol = entry_symbol(compiled->ptx, request.entries.front());
     trial.facts = joined(std::move(trial.facts), ptx_facts(compiled->ptx, symbol));
   }
 }

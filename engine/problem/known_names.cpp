@@ -1,5 +1,7 @@
 #include "engine/problem/known_names.hpp"
 
+#include <fmt/format.h>
+
 #include "engine/core/error.hpp"
 
 namespace evo {
@@ -41,9 +43,14 @@ void require_known_names(const Problem& problem, const KernelSpec& kernel, const
   const NameCheck check(problem, known);
   const bool is_reference = problem.reference.kernel && &kernel == &*problem.reference.kernel;
   const std::string key = is_reference ? "reference" : "templates." + kernel.name;
-  check.require(key + ".grid", kernel.launch.grid);
-  check.require(key + ".block", kernel.launch.block);
-  check.require(key + ".dynamic_shared_bytes", kernel.launch.dynamic_shared_bytes);
+  for (std::size_t i = 0; i < kernel.steps.size(); ++i) {
+    const KernelStep& step = kernel.steps[i];
+    const std::string where = kernel.is_plain() ? key : fmt::format("{}.steps[{}]", key, i);
+    check.require(where + ".grid", step.launch.grid);
+    check.require(where + ".block", step.launch.block);
+    check.require(where + ".dynamic_shared_bytes", step.launch.dynamic_shared_bytes);
+    if (step.when) check.require(where + ".when", *step.when);
+  }
   check.require(key + ": tolerance.max_abs_error", kernel.tolerance.max_abs_error);
   check.require(key + ": tolerance.bad_abs_error", kernel.tolerance.bad_abs_error);
   check.require(key + ": tolerance.bad_share", kernel.tolerance.bad_share);

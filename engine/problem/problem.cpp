@@ -11,9 +11,6 @@
 namespace evo {
 namespace {
 
-constexpr double kMaxGridX = 2147483647.0;  // CUDA C++ programming guide, compute capabilities
-constexpr double kMaxGridYz = 65535.0;
-constexpr double kMaxBlock = 1024.0;
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 std::string number_text(double value) { return Json(value).dump(); }
@@ -24,18 +21,6 @@ double bound(const Expression& expression, const Values& values, double most = k
   if (value >= 0 && value <= most) return value;
   throw ProblemError(expression.described(values) + ": this bound is " + number_text(value) +
                      "; allowed is a number ≥ 0" + (most == 1 ? " and ≤ 1" : ""));
-}
-
-std::uint32_t whole(const Expression& expression, const Values& values, double low, double high,
-                    std::string_view what) {
-  const double value = expression.evaluate(values);
-  if (value != std::floor(value) || value < low || value > high) {
-    throw ProblemError(expression.described(values) + ": " + std::string(what) + " is " +
-                       number_text(value) + "; allowed is a whole number from " +
-                       std::to_string(static_cast<std::int64_t>(low)) + " to " +
-                       std::to_string(static_cast<std::int64_t>(high)));
-  }
-  return static_cast<std::uint32_t>(value);
 }
 
 double scalar_value(const Expression& expression, Dtype dtype, const std::string& name,
@@ -58,18 +43,6 @@ double scalar_value(const Expression& expression, Dtype dtype, const std::string
                      (is_floating(dtype) ? "number" : "whole number") + " within the type's range");
 }
 
-std::uint32_t grid_size(const Expression& expression, std::size_t dimension, const Values& values) {
-  return whole(expression, values, 1, dimension == 0 ? kMaxGridX : kMaxGridYz, "grid");
-}
-
-std::uint32_t block_size(const Expression& expression, const Values& values) {
-  return whole(expression, values, 1, kMaxBlock, "block");
-}
-
-std::uint32_t shared_size(const Expression& expression, const Values& values) {
-  return whole(expression, values, 0, kMaxGridX, "dynamic_shared_bytes");
-}
-
 }  // namespace
 
 std::string_view to_string(Direction direction) {
@@ -86,11 +59,6 @@ std::string_view to_string(Direction direction) {
       return "scalar";
   }
   return "unknown";
-}
-
-const Expression& KernelSpec::extent_of(const Argument& argument) const {
-  const auto own = workspace.find(argument.name);
-  return own == workspace.end() ? argument.size : own->second;
 }
 
 std::size_t Argument::bytes(const Values& values, const Expression& extent) const {
@@ -140,26 +108,6 @@ std::vector<std::byte> Argument::scalar_bytes(const Values& values) const {
   }
   pad(alignment);
   return bytes;
-}
-
-LaunchConfig LaunchExpressions::evaluate(const Values& values) const {
-  LaunchConfig config;
-  for (std::size_t i = 0; i < grid.size(); ++i) config.grid[i] = grid_size(grid[i], i, values);
-  for (std::size_t i = 0; i < block.size(); ++i) config.block[i] = block_size(block[i], values);
-  config.dynamic_shared_bytes = shared_size(dynamic_shared_bytes, values);
-  return config;
-}
-
-void LaunchExpressions::check(const Values& known) const {
-  for (std::size_t i = 0; i < grid.size(); ++i) {
-    if (depends_only_on(grid[i], known)) (void)grid_size(grid[i], i, known);
-  }
-  for (const Expression& dimension : block) {
-    if (depends_only_on(dimension, known)) (void)block_size(dimension, known);
-  }
-  if (depends_only_on(dynamic_shared_bytes, known)) {
-    (void)shared_size(dynamic_shared_bytes, known);
-  }
 }
 
 Tolerance ToleranceExpressions::evaluate(const Values& values) const {

@@ -138,12 +138,25 @@ struct ToleranceExpressions {
   void check(const Values& known) const;
 };
 
-/// A source file and how to launch its kernel.
-struct KernelSpec {
-  std::string name;              ///< of the template; "reference" for the reference
-  std::filesystem::path source;  ///< absolute
-  std::string entry;             ///< in C++; its symbol belongs to the compilation
+/// A kernel of a source file and how to launch it.
+struct KernelStep {
+  std::string entry;  ///< in C++; its symbol belongs to the compilation
   LaunchExpressions launch;
+  /// Positions of the problem's arguments that are its parameters, in their order; none: all.
+  std::optional<std::vector<std::size_t>> arguments = {};
+  /// Of shape variables and macros: 0 leaves the step out; none: it always runs.
+  std::optional<Expression> when = {};
+
+  [[nodiscard]] bool runs(const Values& values) const {
+    return !when || when->evaluate(values) != 0;
+  }
+};
+
+/// A source file and how to launch its kernel, or its kernels one after the other.
+struct KernelSpec {
+  std::string name;               ///< of the template; "reference" for the reference
+  std::filesystem::path source;   ///< absolute
+  std::vector<KernelStep> steps;  ///< most have one
   ToleranceExpressions tolerance;
   bool deterministic = true;     ///< a repeated run must agree bit for bit
   Expression shapes_where{"1"};  ///< of shape variables: 0 for shapes it does not support
@@ -157,6 +170,12 @@ struct KernelSpec {
 
   /// The elements this kernel needs of an argument.
   [[nodiscard]] const Expression& extent_of(const Argument& argument) const;
+  /// One kernel that takes all arguments and always runs: what "entry" says instead of "steps".
+  [[nodiscard]] bool is_plain() const;
+  /// The different entries of the steps, in the order in which they occur first.
+  [[nodiscard]] std::vector<std::string> entries() const;
+  /// The steps that run. Throws ProblemError when none does, or a dimension is out of range.
+  [[nodiscard]] LaunchPlan launch(const Values& values) const;
 };
 
 /// A macro and its value, as the problem writes it.

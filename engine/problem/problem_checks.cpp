@@ -1,5 +1,7 @@
 #include "engine/problem/problem_checks.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -47,6 +49,42 @@ void require_workspaces(const Problem& problem, const std::string& file) {
                          extent.text() + ": allowed are the names of workspace arguments: " +
                          (allowed.empty() ? "there are none" : allowed));
     }
+  }
+}
+
+/// What no step takes of a kernel that all outputs are judged by would never be written.
+void require_outputs_taken(const Problem& problem, const KernelSpec& kernel,
+                           const std::string& where) {
+  const auto takes = [](const KernelStep& step, std::size_t position) {
+    return !step.arguments || std::ranges::find(*step.arguments, position) != step.arguments->end();
+  };
+  for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
+    const Argument& argument = problem.arguments[i];
+    const auto takes_it = [&](const KernelStep& step) { return takes(step, i); };
+    if (!argument.is_output() || std::ranges::any_of(kernel.steps, takes_it)) continue;
+    throw ProblemError(fmt::format("{}.steps: no step takes output '{}'", where, argument.name));
+  }
+}
+
+/// A part of a grid stands for the whole where there is one grid.
+void require_whole_sequences(const KernelSpec& kernel, const std::string& where) {
+  if (kernel.steps.size() < 2) return;
+  const auto refuse = [&](const char* key) {
+    throw ProblemError(
+        fmt::format("{}.{}: not supported with several steps: their grids run whole", where, key));
+  };
+  if (kernel.independent_ctas.text() != "0") refuse("independent_ctas");
+  if (kernel.cta_of_row) refuse("cta_of_row");
+}
+
+void require_steps(const Problem& problem, const std::string& file) {
+  const auto check = [&](const KernelSpec& kernel, const std::string& where) {
+    require_outputs_taken(problem, kernel, where);
+    require_whole_sequences(kernel, where);
+  };
+  if (problem.reference.kernel) check(*problem.reference.kernel, file + ": reference");
+  for (const KernelSpec& kernel : problem.templates) {
+    check(kernel, file + ": templates." + kernel.name);
   }
 }
 
@@ -134,7 +172,15 @@ void require_positive(const Expression& expression, const Values& values) {
 /// What of a kernel depends on the shape alone. Where it depends on macros too, a candidate that it
 /// has no value for is rejected.
 void check_kernel(const Problem& problem, const KernelSpec& kernel, const Values& values) {
-  kernel.launch.check(values);
+  bool may_run = false;
+  for (const KernelStep& step : kernel.steps) {
+    const bool is_known = !step.when || depends_only_on(*step.when, values);
+    const bool is_left_out = is_known && !step.runs(values);
+    may_run |= !is_left_out;
+    // Where a step may be left out, its expressions need no value.
+    if (is_known && !is_left_out) step.launch.check(values);
+  }
+  if (!may_run) (void)kernel.launch(values);
   kernel.tolerance.check(values);
   if (depends_only_on(kernel.independent_ctas, values)) {
     (void)kernel.independent_ctas.evaluate(values);
@@ -191,6 +237,7 @@ void check_problem(const Problem& problem, const std::string& file) {
   require_workspaces(problem, file);
   require_own_formulas(problem, file);
   require_constants_last(problem, file);
+  require_steps(problem, file);
   require_judged(problem, file);
   require_outputs(problem, file);
   for (const Shape& shape : problem.shapes) {

@@ -6,6 +6,7 @@
 #include "engine/core/names.hpp"
 #include "engine/core/unfinished.hpp"
 #include "engine/problem/argument_json.hpp"
+#include "engine/problem/kernel_json.hpp"
 #include "engine/problem/problem.hpp"
 #include "engine/problem/problem_checks.hpp"
 
@@ -13,7 +14,6 @@ namespace evo {
 namespace {
 
 constexpr std::string_view kFormat = "evo-tune problem 1";
-constexpr std::string_view kReference = "reference";
 constexpr std::size_t kMostNames = 1000;      ///< shapes, templates, macros, variables of a shape
 constexpr std::size_t kMostArguments = 1000;  ///< 32,764 bytes of parameters hold fewer
 
@@ -51,90 +51,6 @@ std::vector<Shape> parse_shapes(const JsonReader& reader) {
   return shapes;
 }
 
-std::vector<Expression> parse_dimensions(const JsonReader& reader, std::string_view key) {
-  const Json& list = reader.array(key);
-  if (list.empty() || list.size() > 3) reader.fail(key, "allowed are one to three dimensions");
-  std::vector<Expression> dimensions;
-  for (const Json& entry : list) {
-    const Json wrapped = {{std::string(key), entry}};
-    JsonReader element(wrapped, reader.where());
-    element.insert(reader.inserted());
-    dimensions.push_back(parse_expression(element, key));
-  }
-  return dimensions;
-}
-
-ToleranceExpressions parse_tolerance(const JsonReader& reader, const JsonReader* base) {
-  const auto bound = [&](std::string_view key) {
-    return base == nullptr || reader.has(key) ? parse_expression(reader, key)
-                                              : parse_expression(*base, key);
-  };
-  ToleranceExpressions tolerance{bound("max_abs_error"), bound("bad_abs_error"), bound("bad_share"),
-                                 bound("relative_l2")};
-  if (reader.has("max_row_error")) {
-    tolerance.max_row_error = parse_expression(reader, "max_row_error");
-  } else if (base != nullptr && base->has("max_row_error")) {
-    tolerance.max_row_error = parse_expression(*base, "max_row_error");
-  }
-  reader.finish();
-  return tolerance;
-}
-
-std::map<std::string, Expression> parse_workspace(const JsonReader& reader) {
-  std::map<std::string, Expression> extents;
-  if (!reader.has("workspace")) return extents;
-  const JsonReader entry = reader.child("workspace");
-  for (const auto& [name, unused] : reader.object("workspace").items()) {
-    extents.emplace(name, parse_expression(entry, name));
-  }
-  return extents;
-}
-
-/// The folder of problems is where sources may come from: neither ".." nor a link leads out of it.
-std::filesystem::path parse_source(const JsonReader& reader, const std::filesystem::path& folder) {
-  const std::filesystem::path source = folder / reader.string("source");
-  if (!std::filesystem::is_regular_file(source)) {
-    reader.fail("source", "no such file in " + folder.string());
-  }
-  if (!lies_beside(folder, source)) {
-    reader.fail("source", "is " + std::filesystem::canonical(source).string() +
-                              ", outside of the folder of problems; allowed are files inside");
-  }
-  return source;
-}
-
-std::string parse_entry(const JsonReader& reader) {
-  std::string entry = reader.string("entry");
-  if (!may_name_kernel(entry)) {
-    reader.fail("entry",
-                "allowed is the name of a kernel: kernel, ns::kernel, kernel<float, TILE_N>");
-  }
-  return entry;
-}
-
-KernelSpec parse_kernel(const JsonReader& reader, const std::string& name,
-                        const JsonReader& tolerance, const std::filesystem::path& folder) {
-  static const Json nothing = Json::object();
-  const JsonReader own =
-      reader.has("tolerance") ? reader.child("tolerance") : JsonReader(nothing, reader.where());
-  KernelSpec kernel{name,
-                    parse_source(reader, folder),
-                    parse_entry(reader),
-                    {parse_dimensions(reader, "grid"), parse_dimensions(reader, "block"),
-                     parse_expression(reader, "dynamic_shared_bytes", "0")},
-                    parse_tolerance(own, &tolerance),
-                    reader.boolean_or("deterministic", true),
-                    parse_expression(reader, "shapes_where", "1"),
-                    parse_expression(reader, "independent_ctas", "0"),
-                    std::nullopt,
-                    parse_workspace(reader)};
-  if (name == kReference && reader.has("cta_of_row")) {
-    kernel.cta_of_row = parse_expression(reader, "cta_of_row");
-  }
-  reader.finish();
-  return kernel;
-}
-
 Settings parse_set(const JsonReader& reader) {
   Settings set;
   const JsonReader entry = reader.child("set");
@@ -158,7 +74,8 @@ std::vector<std::string> parse_program(const JsonReader& reader) {
 }
 
 Reference parse_reference(const JsonReader& reader, const JsonReader& tolerance,
-                          const std::filesystem::path& folder) {
+                          const std::filesystem::path& folder,
+                          const std::vector<std::string>& parameters) {
   constexpr std::string_view kKinds =
       "a kernel (\"source\", \"entry\", …), "
       "\"set\", \"files\" or \"program\"";
@@ -177,7 +94,7 @@ Reference parse_reference(const JsonReader& reader, const JsonReader& tolerance,
     }
     if (reference.files.empty()) reader.fail("files", "allowed is a .npy file for each output");
   } else {
-    reference.kernel = parse_kernel(reader, std::string(kReference), tolerance, folder);
+    reference.kernel = parse_kernel(reader, std::string(kReference), tolerance, folder, parameters);
     return reference;
   }
   reader.finish();
@@ -193,12 +110,13 @@ std::vector<std::string> parse_check(const JsonReader& reader) {
 }
 
 std::vector<KernelSpec> parse_templates(const JsonReader& reader, const JsonReader& tolerance,
-                                        const std::filesystem::path& folder) {
+                                        const std::filesystem::path& folder,
+                                        const std::vector<std::string>& parameters) {
   std::vector<KernelSpec> kernels;
   require_plain_names(reader, "templates");
   const JsonReader list = reader.child("templates");
   for (const auto& [name, unused] : reader.object("templates").items()) {
-    kernels.push_back(parse_kernel(list.child(name), name, tolerance, folder));
+    kernels.push_back(parse_kernel(list.child(name), name, tolerance, folder, parameters));
   }
   if (kernels.empty()) reader.fail("templates", "allowed is at least one template");
   return kernels;
@@ -250,9 +168,11 @@ Problem Problem::parse(const std::string& text, const std::filesystem::path& fol
   const std::string name = reader.plain_name("name");
   const std::string description = reader.string_or("description", "");
   std::vector<Argument> arguments;
+  std::vector<std::string> parameters;  // constants stand behind them
   bool has_output = false;
   for (const JsonReader& entry : reader.children("arguments", kMostArguments)) {
     arguments.push_back(parse_argument(entry));
+    if (!arguments.back().is_constant()) parameters.push_back(arguments.back().name);
     const Direction direction = arguments.back().direction;
     has_output |= direction == Direction::kOut || direction == Direction::kInOut;
   }
@@ -271,9 +191,9 @@ Problem Problem::parse(const std::string& text, const std::filesystem::path& fol
                   parse_expression(reader, "bytes"),
                   reader.has("check") && !reader.has("reference")
                       ? Reference{}
-                      : parse_reference(reader.child("reference"), tolerance, folder),
+                      : parse_reference(reader.child("reference"), tolerance, folder, parameters),
                   parse_check(reader),
-                  parse_templates(reader, tolerance, folder),
+                  parse_templates(reader, tolerance, folder, parameters),
                   folder,
                   text};
   reader.finish();

@@ -118,14 +118,14 @@ void from_json(const nlohmann::json& json, DeviceInfo& info) {
 void to_json(nlohmann::json& json, const KernelImage& image) {
   json = {{"ptx", to_binary(image.ptx)},
           {"cubin", to_binary(image.cubin)},
-          {"entry", image.entry},
+          {"entries", image.entries},
           {"constants", image.constants}};
 }
 
 void from_json(const nlohmann::json& json, KernelImage& image) {
   image.ptx = from_binary(json.at("ptx"));
   image.cubin = from_binary(json.at("cubin"));
-  json.at("entry").get_to(image.entry);
+  json.at("entries").get_to(image.entries);
   json.at("constants").get_to(image.constants);
 }
 
@@ -133,7 +133,7 @@ void to_json(nlohmann::json& json, const CompileRequest& request) {
   json = {{"name", request.source.name},
           {"text", request.source.text},
           {"headers", request.source.headers},
-          {"entry", request.entry},
+          {"entries", request.entries},
           {"arch", request.arch},
           {"options", request.options}};
 }
@@ -142,7 +142,7 @@ void from_json(const nlohmann::json& json, CompileRequest& request) {
   json.at("name").get_to(request.source.name);
   json.at("text").get_to(request.source.text);
   json.at("headers").get_to(request.source.headers);
-  json.at("entry").get_to(request.entry);
+  json.at("entries").get_to(request.entries);
   json.at("arch").get_to(request.arch);
   json.at("options").get_to(request.options);
 }

@@ -10,8 +10,8 @@ namespace {
 constexpr std::size_t kKernelsKept = 8;  // the elite, the control and the newest
 
 std::unique_ptr<BufferWork> work_on(Device& device, const KernelImage& check_kernels) {
-  return check_kernels.entry.empty() ? make_host_work(device)
-                                     : make_device_work(device, check_kernels);
+  return check_kernels.entries.empty() ? make_host_work(device)
+                                       : make_device_work(device, check_kernels);
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ class Runner {
         continue;
       }
       ++tally.launches;
-      const auto outcome = run_case(*device_, data, {ptx, {}, data.entry});
+      const auto outcome = run_case(*device_, data, {ptx, {}, {data.entry}});
       if (const auto* fault = std::get_if<Fault>(&outcome)) {
         ++tally.alarms;
         report += describe(candidate, name) + fault->reason + "\n" + fault->detail + "\n";

@@ -94,7 +94,7 @@ Recorder::Kernels Recorder::compile_sources(const std::vector<AgreementCase>& ca
   std::vector<CompileRequest> requests;
   for (const auto& [file, entry] : sources) {
     requests.push_back({{file, read_text_file(root_ / file), {}},
-                        entry,
+                        {entry},
                         device_.info().arch,
                         {"-default-device"}});
   }
@@ -116,7 +116,7 @@ void Recorder::record_cases() {
   for (const AgreementCase& data : cases) {
     if (device_lost_) return;
     const Compiled& compiled = kernels.at(data.source);
-    auto outcome = run_case(device_, data, {compiled.ptx, compiled.cubin, data.entry});
+    auto outcome = run_case(device_, data, {compiled.ptx, compiled.cubin, {data.entry}});
     if (const auto* fault = std::get_if<Fault>(&outcome)) {
       note("kernel '" + data.entry + "' of " + data.source, *fault);
     } else {
@@ -187,7 +187,7 @@ void Recorder::run_chosen(const Chosen& chosen) {
   for (const Shape* shape : chosen.shapes) {
     const AgreementCase data =
         chosen.run->make_case(chosen.candidate, *shape, device_.info().sm_count);
-    auto outcome = run_case(device_, data, {chosen.kernel.ptx, chosen.kernel.cubin, data.entry});
+    auto outcome = run_case(device_, data, {chosen.kernel.ptx, chosen.kernel.cubin, {data.entry}});
     if (const auto* fault = std::get_if<Fault>(&outcome)) {
       note(chosen.space + " " + recorded.config + " on shape " + shape->name, *fault);
       return;

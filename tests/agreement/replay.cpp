@@ -67,7 +67,7 @@ const TemplateRun& Replay::run_of(const std::string& space) {
 }
 
 Outputs Replay::run(const AgreementCase& data, const std::string& ptx) {
-  auto outcome = run_case(*device_, data, {ptx, {}, data.entry});
+  auto outcome = run_case(*device_, data, {ptx, {}, {data.entry}});
   if (const auto* fault = std::get_if<Fault>(&outcome))
     throw std::runtime_error(fault->reason + "\n" + fault->detail);
   return std::get<Outputs>(std::move(outcome));

@@ -48,7 +48,7 @@ void write_tables(const std::filesystem::path& root, Device& device, Compiler& c
   for (const Table& table : all_tables()) {
     const CompileOutcome outcome =
         outcome_of(compiler.compile({{kSource, read_text_file(root / kSource), {}},
-                                     table.entry,
+                                     {table.entry},
                                      device.info().arch,
                                      {"-default-device"}}));
     const auto* compiled = std::get_if<Compiled>(&outcome);
@@ -59,7 +59,7 @@ void write_tables(const std::filesystem::path& root, Device& device, Compiler& c
                       {{static_cast<std::uint32_t>(table.count / 256), 1, 1}, {256, 1, 1}}}
             .out(table.count, Dtype::kF32)
             .count(table.count);
-    const auto ran = run_case(device, data, {compiled->ptx, compiled->cubin, table.entry});
+    const auto ran = run_case(device, data, {compiled->ptx, compiled->cubin, {table.entry}});
     if (const auto* fault = std::get_if<Fault>(&ran)) throw CudaError(fault->reason);
     const Bytes& output = std::get<Outputs>(ran).at(0);
     std::vector<std::uint8_t> differences(table.count);

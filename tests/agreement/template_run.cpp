@@ -53,7 +53,7 @@ bool TemplateRun::supports(const Shape& shape) const {
 }
 
 CompileRequest TemplateRun::request(const Candidate& candidate, const Shape& shape) const {
-  CompileRequest request{source_, kernel_->entry, space_->definition().arch,
+  CompileRequest request{source_, kernel_->entries(), space_->definition().arch,
                          space_->definition().compiler_options};
   for (const auto& [name, value] : space_->macros(candidate))
     request.options.push_back(define(name, value));
@@ -68,8 +68,8 @@ AgreementCase TemplateRun::make_case(const Candidate& candidate, const Shape& sh
   const Values shape_macros = problem_.macros_for(shape);
   const Values device = {{"SM_COUNT", sm_count}};
   const Values values = merged({&shape.variables, &macros, &shape_macros, &device});
-  AgreementCase data{kernel_->entry, kernel_->source.filename().string(),
-                     kernel_->launch.evaluate(values)};
+  AgreementCase data{kernel_->steps.front().entry, kernel_->source.filename().string(),
+                     kernel_->steps.front().launch.evaluate(values)};
   for (const Argument& argument : problem_.arguments) {
     if (argument.direction == Direction::kScalar) {
       data.arguments.push_back({.scalar = scalar_of(argument, values)});

@@ -31,7 +31,7 @@ class DatabaseSize : public testing::TestWithParam<const char*> {
 
   CompilationRecord compile(const Candidate& candidate) {
     CompileRequest request{load_source(kernel_.source, kRoot / "kernel_templates"),
-                           kernel_.entry,
+                           kernel_.entries(),
                            space_.definition().arch,
                            {}};
     for (const auto& [name, value] : space_.macros(candidate)) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -19,16 +20,20 @@ using testing::HasSubstr;
 
 class RunCubin : public testing::Test {
  protected:
-  void SetUp() override {
+  void SetUp() override { put(read_text_file(EVO_SOURCE_DIR "/tests/examples/manifest.json")); }
+
+  /// An export of a candidate with this manifest.
+  void put(const std::string& manifest) {
     RunInfo info = sample::run_info();
     info.problem.name = "sdpa_fp8";
     Store store = Store::open(folder_.path() / "evo.db");
     const RunId run = store.start_run(info);
     EvaluationRecord record =
         sample::green(0, 0, store.put_compilation(sample::compilation("a")), 10);
-    record.manifest_json = read_text_file(EVO_SOURCE_DIR "/tests/examples/manifest.json");
+    record.manifest_json = manifest;
     store.record_evaluation(run, record);
-    ASSERT_EQ(run_program("evo-export --out . --name k", folder_.path()).exit_code, 0);
+    const ProgramResult exported = run_program("evo-export --out . --name k", folder_.path());
+    ASSERT_EQ(exported.exit_code, 0) << exported.err;
   }
 
   /// Runs the example with the fake driver. `fault`: see fake_cuda.cpp.
@@ -46,6 +51,24 @@ TEST_F(RunCubin, LaunchesAnExportAndFindsItRight) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, AllOf(HasSubstr("sdpa_fp8 ran"), HasSubstr("12 rows compared"),
                                 HasSubstr(": right"), HasSubstr("us a launch")));
+}
+
+/// Steps take arguments by name, in an order of their own.
+TEST_F(RunCubin, LaunchesTheStepsThatRun) {
+  Json manifest = read_json_file(EVO_SOURCE_DIR "/tests/examples/manifest.json");
+  Json names = Json::array();
+  for (const Json& argument : manifest["arguments"]) names.push_back(argument["name"]);
+  std::reverse(manifest["arguments"].begin(), manifest["arguments"].end());
+  Json step = {{"entry", manifest["entry"]}, {"runs", true}, {"arguments", names}};
+  step["launch"] = manifest["launch"];
+  const Json left_out = {{"entry", "absent"}, {"runs", false}, {"arguments", {"q"}}};
+  manifest["steps"] = {left_out, step, step};
+  manifest.erase("entry");
+  manifest.erase("launch");
+  put(manifest.dump());
+  const ProgramResult result = launch();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("sdpa_fp8 ran\nsdpa_fp8 ran"), HasSubstr(": right")));
 }
 
 TEST_F(RunCubin, FindsAWrongKernelWrong) {

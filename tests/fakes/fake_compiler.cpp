@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kDefine = "-D";
 
 Program program_of(const CompileRequest& request) {
-  Program program{request.entry, {}};
+  Program program{request.entries.front(), {}};
   for (const std::string& option : request.options) {
     const std::size_t equals = option.find('=');
     if (!option.starts_with(kDefine) || equals == std::string::npos) continue;

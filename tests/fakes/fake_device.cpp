@@ -5,6 +5,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/device/guard.hpp"
+#include "engine/device/launch_steps.hpp"
 
 namespace evo::fake {
 
@@ -112,13 +113,23 @@ void FakeDevice::unload(KernelId kernel) {
   if (kernels_.erase(kernel) == 0) throw std::logic_error("unloaded twice, or never loaded");
 }
 
-std::optional<Fault> FakeDevice::launch(KernelId kernel, const LaunchConfig& config,
+std::optional<Fault> FakeDevice::launch(KernelId kernel, const LaunchPlan& plan,
                                         std::span<const KernelArgument> arguments) {
   LoadedKernel& loaded = kernels_.at(kernel);
-  Launch launch{{}, config, loaded.launches++};
+  const std::int64_t number = loaded.launches++;
+  for (const LaunchStep& step : plan.steps) {
+    if (auto fault = run(loaded, step, parameters_of(step, arguments), number)) return fault;
+  }
+  return std::nullopt;
+}
+
+std::optional<Fault> FakeDevice::run(const LoadedKernel& loaded, const LaunchStep& step,
+                                     std::span<const KernelArgument> parameters,
+                                     std::int64_t number) {
+  Launch launch{{}, step.config, step.entry, number};
   std::vector<ScalarArgument> scalars;
-  scalars.reserve(arguments.size());  // pointers into it must stay
-  for (const KernelArgument& argument : arguments) {
+  scalars.reserve(parameters.size());  // pointers into it must stay
+  for (const KernelArgument& argument : parameters) {
     if (const auto* buffer = std::get_if<BufferId>(&argument)) {
       launch.arguments.push_back(buffers_.at(*buffer).memory.data() + kGuardBytes);
     } else {
@@ -133,12 +144,12 @@ std::optional<Fault> FakeDevice::launch(KernelId kernel, const LaunchConfig& con
 }
 
 std::variant<GraphId, Fault> FakeDevice::make_graph(
-    KernelId kernel, const LaunchConfig& config,
+    KernelId kernel, const LaunchPlan& plan,
     std::span<const std::vector<KernelArgument>> argument_sets, int launches) {
   require_context();
   if (graphs_left_-- == 0) return Fault{"the graph was refused", "", false};
   const GraphId id = next_id_++;
-  graphs_[id] = {kernel, config, {argument_sets.begin(), argument_sets.end()}, launches};
+  graphs_[id] = {kernel, plan, {argument_sets.begin(), argument_sets.end()}, launches};
   return id;
 }
 
@@ -147,7 +158,7 @@ std::variant<double, Fault> FakeDevice::run_graph(GraphId graph) {
   const auto different =
       std::min<std::size_t>(target.sets.size(), static_cast<std::size_t>(target.launches));
   for (std::size_t i = 0; i < different; ++i) {
-    if (auto fault = launch(target.kernel, target.config, target.sets[i])) return *fault;
+    if (auto fault = launch(target.kernel, target.plan, target.sets[i])) return *fault;
   }
   LoadedKernel& kernel = kernels_.at(target.kernel);
   kernel.launches += target.launches - static_cast<std::int64_t>(different);
@@ -159,9 +170,9 @@ void FakeDevice::release_graph(GraphId graph) {
   if (graphs_.erase(graph) == 0) throw std::logic_error("graph released twice, or never made");
 }
 
-std::variant<double, Fault> FakeDevice::predict_us(KernelId kernel, const LaunchConfig& config,
+std::variant<double, Fault> FakeDevice::predict_us(KernelId kernel, const LaunchPlan& plan,
                                                    std::span<const KernelArgument> arguments) {
-  if (auto fault = launch(kernel, config, arguments)) return *fault;
+  if (auto fault = launch(kernel, plan, arguments)) return *fault;
   return options_.time_us(kernels_.at(kernel).program, 0);
 }
 

@@ -15,6 +15,7 @@ struct Launch {
   /// A buffer's first byte, guard zones before and behind it; or the bytes of a scalar.
   std::vector<std::byte*> arguments;
   LaunchConfig config;
+  std::size_t entry = 0;    ///< which of the image's entries this is, where steps have several
   std::int64_t number = 0;  ///< launches of this loaded kernel before this one
 
   template <typename T>
@@ -62,15 +63,15 @@ class FakeDevice final : public Device {
   [[nodiscard]] std::optional<std::string> variables_hash(KernelId) const override {
     return std::nullopt;
   }
-  std::optional<Fault> launch(KernelId kernel, const LaunchConfig& config,
+  std::optional<Fault> launch(KernelId kernel, const LaunchPlan& plan,
                               std::span<const KernelArgument> arguments) override;
   std::variant<GraphId, Fault> make_graph(
-      KernelId kernel, const LaunchConfig& config,
+      KernelId kernel, const LaunchPlan& plan,
       std::span<const std::vector<KernelArgument>> argument_sets, int launches) override;
   std::variant<double, Fault> run_graph(GraphId graph) override;
   void release_graph(GraphId graph) override;
   void flush_l2() override { ++flushes_; }
-  std::variant<double, Fault> predict_us(KernelId kernel, const LaunchConfig& config,
+  std::variant<double, Fault> predict_us(KernelId kernel, const LaunchPlan& plan,
                                          std::span<const KernelArgument> arguments) override;
 
   // What tests look at.
@@ -100,11 +101,15 @@ class FakeDevice final : public Device {
   };
   struct Graph {
     KernelId kernel = 0;
-    LaunchConfig config;
+    LaunchPlan plan;
     std::vector<std::vector<KernelArgument>> sets;
     int launches = 1;
     std::int64_t samples = 0;
   };
+
+  [[nodiscard]] std::optional<Fault> run(const LoadedKernel& loaded, const LaunchStep& step,
+                                         std::span<const KernelArgument> parameters,
+                                         std::int64_t number);
 
   FakeDeviceOptions options_;
   std::map<BufferId, Buffer> buffers_;

@@ -73,18 +73,18 @@ std::variant<KernelId, Fault> QueuedDevice::load(const KernelImage& image) {
   return inner_->load(image);
 }
 
-std::optional<Fault> QueuedDevice::launch(KernelId kernel, const LaunchConfig& config,
+std::optional<Fault> QueuedDevice::launch(KernelId kernel, const LaunchPlan& plan,
                                           std::span<const KernelArgument> arguments) {
-  (void)enqueue(kernel, config, arguments);
+  (void)enqueue(kernel, plan, arguments);
   return finish();
 }
 
-std::optional<Fault> QueuedDevice::enqueue(KernelId kernel, const LaunchConfig& config,
+std::optional<Fault> QueuedDevice::enqueue(KernelId kernel, const LaunchPlan& plan,
                                            std::span<const KernelArgument> arguments) {
   require_context();
   queue_.emplace_back(
-      [this, kernel, config, copies = std::vector(arguments.begin(), arguments.end())] {
-        auto fault = inner_->launch(kernel, config, copies);
+      [this, kernel, plan, copies = std::vector(arguments.begin(), arguments.end())] {
+        auto fault = inner_->launch(kernel, plan, copies);
         if (fault) fault->device_lost = true;
         return fault;
       });
@@ -116,10 +116,10 @@ void QueuedDevice::download_later(BufferId buffer, std::size_t offset, std::span
 }
 
 std::variant<GraphId, Fault> QueuedDevice::make_graph(
-    KernelId kernel, const LaunchConfig& config,
+    KernelId kernel, const LaunchPlan& plan,
     std::span<const std::vector<KernelArgument>> argument_sets, int launches) {
   require_context();
-  graphs_[next_graph_] = {kernel, config, {argument_sets.begin(), argument_sets.end()}, launches};
+  graphs_[next_graph_] = {kernel, plan, {argument_sets.begin(), argument_sets.end()}, launches};
   return next_graph_++;
 }
 
@@ -128,7 +128,7 @@ std::variant<double, Fault> QueuedDevice::run_graph(GraphId graph) {
   const auto different =
       std::min<std::size_t>(target.sets.size(), static_cast<std::size_t>(target.launches));
   for (std::size_t i = 0; i < different; ++i) {
-    (void)enqueue(target.kernel, target.config, target.sets[i]);
+    (void)enqueue(target.kernel, target.plan, target.sets[i]);
   }
   if (auto fault = finish()) return *fault;
   constexpr double kLaunchUs = 50;

@@ -34,19 +34,19 @@ class QueuedDevice final : public Device {
   std::variant<KernelId, Fault> load(const KernelImage& image) override;
   void unload(KernelId kernel) override { inner_->unload(kernel); }
   [[nodiscard]] std::optional<std::string> variables_hash(KernelId) const override { return ""; }
-  std::optional<Fault> launch(KernelId kernel, const LaunchConfig& config,
+  std::optional<Fault> launch(KernelId kernel, const LaunchPlan& plan,
                               std::span<const KernelArgument> arguments) override;
-  std::optional<Fault> enqueue(KernelId kernel, const LaunchConfig& config,
+  std::optional<Fault> enqueue(KernelId kernel, const LaunchPlan& plan,
                                std::span<const KernelArgument> arguments) override;
   std::optional<Fault> finish() override;
   void download_later(BufferId buffer, std::size_t offset, std::span<std::byte> data) override;
   std::variant<GraphId, Fault> make_graph(
-      KernelId kernel, const LaunchConfig& config,
+      KernelId kernel, const LaunchPlan& plan,
       std::span<const std::vector<KernelArgument>> argument_sets, int launches) override;
   std::variant<double, Fault> run_graph(GraphId graph) override;
   void release_graph(GraphId graph) override { graphs_.erase(graph); }
   void flush_l2() override {}
-  std::variant<double, Fault> predict_us(KernelId, const LaunchConfig&,
+  std::variant<double, Fault> predict_us(KernelId, const LaunchPlan&,
                                          std::span<const KernelArgument>) override {
     return Fault{"it measures"};
   }
@@ -59,7 +59,7 @@ class QueuedDevice final : public Device {
  private:
   struct Graph {
     KernelId kernel = 0;
-    LaunchConfig config;
+    LaunchPlan plan;
     std::vector<std::vector<KernelArgument>> sets;
     int launches = 0;
   };

@@ -70,7 +70,7 @@ KernelArgument argument_of(VirtualDevice& device, std::uint64_t bytes, std::size
 
 void run_entry(VirtualDevice& device, const std::string& text, const std::string& name,
                const std::vector<std::uint64_t>& parameters) {
-  const auto loaded = device.load({.ptx = text, .cubin = {}, .entry = name});
+  const auto loaded = device.load({.ptx = text, .cubin = {}, .entries = {name}});
   if (std::holds_alternative<Fault>(loaded)) return;
   const KernelId kernel = std::get<KernelId>(loaded);
   const bool has_textures = text.find("// textures") != std::string::npos;

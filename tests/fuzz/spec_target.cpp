@@ -46,7 +46,7 @@ void use_problem(const Problem& problem, const Values& macros) {
       const Values values = merged({&shape.variables, &of_shape, &macros});
       for (const KernelSpec& kernel : problem.templates) {
         (void)kernel.tolerance.evaluate(values);
-        (void)kernel.launch.evaluate(values);
+        (void)kernel.launch(values);
         for (const Argument& argument : problem.arguments)
           (void)argument.bytes(values, kernel.extent_of(argument));
       }

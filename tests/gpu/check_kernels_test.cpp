@@ -22,12 +22,12 @@ namespace {
 
 KernelImage compiled(const std::string& text, const std::string& entry, const std::string& arch) {
   CompileOutcome outcome =
-      outcome_of(open_nvrtc()->compile({{"kernels.cu", text, {}}, entry, arch, {}}));
+      outcome_of(open_nvrtc()->compile({{"kernels.cu", text, {}}, {entry}, arch, {}}));
   if (const auto* rejection = std::get_if<Rejection>(&outcome)) {
     throw NvrtcError(rejection->reason + "\n" + rejection->detail);
   }
   const auto& kernels = std::get<Compiled>(outcome);
-  return {kernels.ptx, kernels.cubin, entry};
+  return {kernels.ptx, kernels.cubin, {entry}};
 }
 
 class CheckKernels : public testing::Test {

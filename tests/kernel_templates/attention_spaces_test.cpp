@@ -24,9 +24,9 @@ class AttentionSpaces : public testing::TestWithParam<const char*> {
     const Values macros = problem_.macros_for(shape);
     const Values values = space_.values(candidate);
     const Values all = merged({&shape.variables, &macros, &values, &device_});
-    const LaunchConfig launch = kernel_.launch.evaluate(all);
+    const LaunchConfig launch = kernel_.steps.front().launch.evaluate(all);
     CompileRequest request{load_source(kernel_.source, kRoot / "kernel_templates"),
-                           kernel_.entry,
+                           kernel_.entries(),
                            space_.definition().arch,
                            {}};
     request.source.text +=

@@ -40,7 +40,7 @@ std::vector<const Shape*> ShippedSpace::compiled_shapes() const {
 
 CompileRequest ShippedSpace::request(const Candidate& candidate, const Shape& shape,
                                      KernelSource source) const {
-  CompileRequest request{std::move(source), kernel_.entry, space_.definition().arch,
+  CompileRequest request{std::move(source), kernel_.entries(), space_.definition().arch,
                          space_.definition().compiler_options};
   for (const auto& [name, value] : space_.macros(candidate)) {
     request.options.push_back(define(name, value));
@@ -58,7 +58,7 @@ CompileOutcome ShippedSpace::compile(const Candidate& candidate, const Shape& sh
 LaunchConfig ShippedSpace::launch(const Candidate& candidate, const Shape& shape) const {
   const Values macros = space_.values(candidate);
   const Values device = {{"SM_COUNT", 58}};  // of an L4; only the grid depends on it
-  return kernel_.launch.evaluate(merged({&shape.variables, &macros, &device}));
+  return kernel_.steps.front().launch.evaluate(merged({&shape.variables, &macros, &device}));
 }
 
 Compiler& nvrtc() {

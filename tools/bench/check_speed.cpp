@@ -30,12 +30,12 @@ struct Arguments {
 
 KernelImage compiled_kernels(const std::string& arch) {
   CompileOutcome outcome = outcome_of(open_nvrtc()->compile(
-      {{"check_kernels.cu", check_kernels_source(), {}}, kCheckKernelsEntry, arch, {}}));
+      {{"check_kernels.cu", check_kernels_source(), {}}, {kCheckKernelsEntry}, arch, {}}));
   if (const auto* rejection = std::get_if<Rejection>(&outcome)) {
     throw NvrtcError(rejection->reason + "\n" + rejection->detail);
   }
   const auto& kernels = std::get<Compiled>(outcome);
-  return {kernels.ptx, kernels.cubin, kCheckKernelsEntry};
+  return {kernels.ptx, kernels.cubin, {kCheckKernelsEntry}};
 }
 
 /// The best of `repeats`.

@@ -43,7 +43,7 @@ const Milestone& milestone_of(const Space& space, const std::string& name) {
 Compiled compile(const Space& space, const Problem& problem, const KernelSpec& kernel,
                  const Candidate& candidate, const Shape& shape,
                  const std::filesystem::path& templates) {
-  CompileRequest request{load_source(kernel.source, templates), kernel.entry,
+  CompileRequest request{load_source(kernel.source, templates), kernel.entries(),
                          space.definition().arch, space.definition().compiler_options};
   for (const auto& [name, value] : space.macros(candidate)) {
     request.options.push_back(define(name, value));
@@ -78,7 +78,7 @@ void run(const Arguments& arguments) {
 
   const double before = megabytes_resident();
   const auto device = open_virtual_device(arguments.device);
-  const auto loaded = device->load({compiled.ptx, compiled.cubin, spec.entry});
+  const auto loaded = device->load({compiled.ptx, compiled.cubin, spec.entries()});
   if (const auto* fault = std::get_if<Fault>(&loaded)) throw InputError(fault->reason);
   const LoadedKernel kernel{std::get<KernelId>(loaded), &spec, space.values(candidate)};
   const auto work = make_host_work(*device);

@@ -6,15 +6,16 @@
 #include <utility>
 
 #include "engine/core/error.hpp"
-#include "engine/device/cooperative_kernel.hpp"
 #include "engine/device/cuda/cuda_arguments.hpp"
 #include "engine/device/cuda/cuda_info.hpp"
+#include "engine/device/cuda/cuda_kernel.hpp"
 #include "engine/device/cuda/cuda_launch.hpp"
 #include "engine/device/cuda/cuda_memory.hpp"
 #include "engine/device/cuda/cuda_queue.hpp"
 #include "engine/device/cuda/cuda_textures.hpp"
 #include "engine/device/cuda/driver.hpp"
 #include "engine/device/guard.hpp"
+#include "engine/device/launch_steps.hpp"
 
 namespace evo {
 namespace {
@@ -24,14 +25,6 @@ struct Buffer {
   CUdeviceptr base = 0;
 
   [[nodiscard]] CUdeviceptr data() const { return base + kGuardBytes; }
-};
-
-struct Kernel {
-  CUmodule module = nullptr;
-  CudaFunction function;
-  std::vector<std::size_t> parameter_bytes;
-  bool has_variables = false;  ///< of its own in device memory
-  std::vector<CudaConstant> constants;
 };
 
 /// A graph, and what its kernel's constants get before it runs.
@@ -64,20 +57,20 @@ class CudaDevice final : public Device {
   std::variant<KernelId, Fault> load(const KernelImage& image) override;
   void unload(KernelId kernel) override;
   [[nodiscard]] std::optional<std::string> variables_hash(KernelId kernel) const override;
-  std::optional<Fault> launch(KernelId kernel, const LaunchConfig& config,
+  std::optional<Fault> launch(KernelId kernel, const LaunchPlan& plan,
                               std::span<const KernelArgument> arguments) override;
-  std::optional<Fault> enqueue(KernelId kernel, const LaunchConfig& config,
+  std::optional<Fault> enqueue(KernelId kernel, const LaunchPlan& plan,
                                std::span<const KernelArgument> arguments) override;
   std::optional<Fault> finish() override { return queue_.finish(); }
   void download_later(BufferId buffer, std::size_t offset, std::span<std::byte> data) override;
   [[nodiscard]] std::shared_ptr<std::byte[]> host_memory(std::size_t bytes) override;
   std::variant<GraphId, Fault> make_graph(
-      KernelId kernel, const LaunchConfig& config,
+      KernelId kernel, const LaunchPlan& plan,
       std::span<const std::vector<KernelArgument>> argument_sets, int launches) override;
   std::variant<double, Fault> run_graph(GraphId graph) override;
   void release_graph(GraphId graph) override;
   void flush_l2() override;
-  std::variant<double, Fault> predict_us(KernelId, const LaunchConfig&,
+  std::variant<double, Fault> predict_us(KernelId, const LaunchPlan&,
                                          std::span<const KernelArgument>) override {
     return Fault{"a CUDA device measures; it does not predict", "", false};
   }
@@ -87,10 +80,13 @@ class CudaDevice final : public Device {
   [[nodiscard]] std::span<const KernelArgument> constants_of(
       KernelId kernel, std::span<const KernelArgument> arguments) const;
   /// Why these arguments do not fit the kernel.
-  [[nodiscard]] std::optional<Fault> misfit(KernelId kernel,
+  [[nodiscard]] std::optional<Fault> misfit(KernelId kernel, const LaunchPlan& plan,
                                             std::span<const KernelArgument> arguments) const;
   void set_constants(KernelId kernel, std::span<const KernelArgument> values);
-  CUresult launch_on(KernelId kernel, const LaunchConfig& config,
+  CUresult queue_step(CudaEntry& entry, const LaunchConfig& config,
+                      std::span<const KernelArgument> parameters);
+  /// Queues all steps, up to one that is refused.
+  CUresult launch_on(KernelId kernel, const LaunchPlan& plan,
                      std::span<const KernelArgument> arguments);
   /// Takes back what a kernel may have set for the whole device to look faster than it is.
   void reset_persistence();
@@ -104,7 +100,7 @@ class CudaDevice final : public Device {
   std::map<BufferId, Buffer> buffers_;
   CudaMemory memory_;
   CudaTextures textures_;
-  std::map<KernelId, Kernel> kernels_;
+  std::map<KernelId, CudaKernel> kernels_;
   std::map<GraphId, Graph> graphs_;
   std::uint32_t next_id_ = 1;
   BufferId flush_buffer_ = 0;
@@ -214,22 +210,10 @@ std::optional<std::string> CudaDevice::guard_violation(BufferId buffer) {
 }
 
 std::variant<KernelId, Fault> CudaDevice::load(const KernelImage& image) {
-  Kernel kernel;
-  CUresult result = driver_.cuModuleLoadData(&kernel.module, image.cubin.data());
-  if (result != CUDA_SUCCESS) return fault_of(driver_, result, "the driver cannot load the cubin");
-  result =
-      driver_.cuModuleGetFunction(&kernel.function.function, kernel.module, image.entry.c_str());
-  if (result != CUDA_SUCCESS) {
-    driver_.cuModuleUnload(kernel.module);
-    return fault_of(driver_, result, "the cubin has no kernel '" + image.entry + "'");
-  }
-  kernel.parameter_bytes = parameter_bytes(driver_, kernel.function.function);
-  kernel.function.cooperative = is_cooperative(image.ptx, image.entry);
-  // Sections of the cubin; "const" data live in sections of their own, which only launches set.
-  kernel.has_variables = image.cubin.find(".nv.global") != std::string::npos;
-  kernel.constants = find_constants(driver_, kernel.module, image.constants);
+  auto kernel = load_kernel(driver_, image);
+  if (auto* fault = std::get_if<Fault>(&kernel)) return std::move(*fault);
   const KernelId id = next_id_++;
-  kernels_[id] = std::move(kernel);
+  kernels_[id] = std::get<CudaKernel>(std::move(kernel));
   return id;
 }
 
@@ -238,15 +222,21 @@ std::span<const KernelArgument> CudaDevice::constants_of(
   return arguments.last(std::min(kernels_.at(kernel).constants.size(), arguments.size()));
 }
 
-std::optional<Fault> CudaDevice::misfit(KernelId kernel,
+std::optional<Fault> CudaDevice::misfit(KernelId kernel, const LaunchPlan& plan,
                                         std::span<const KernelArgument> arguments) const {
-  const Kernel& target = kernels_.at(kernel);
+  const CudaKernel& target = kernels_.at(kernel);
   const auto values = constants_of(kernel, arguments);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const BufferSpec& spec = buffers_.at(std::get<BufferId>(values[i])).spec;
     if (auto refused = mismatch(target.constants[i], spec)) return refused;
   }
-  return mismatch(target.parameter_bytes, arguments.first(arguments.size() - values.size()));
+  arguments = arguments.first(arguments.size() - values.size());
+  for (const LaunchStep& step : plan.steps) {
+    const CudaEntry& entry = target.entries.at(step.entry);
+    auto refused = mismatch(entry.parameter_bytes, parameters_of(step, arguments));
+    if (refused) return in_step(*std::move(refused), plan, entry.symbol);
+  }
+  return std::nullopt;
 }
 
 /// Queued like everything else: before the launches that follow.
@@ -271,35 +261,45 @@ void CudaDevice::unload(KernelId kernel) {
   kernels_.erase(kernel);
 }
 
-CUresult CudaDevice::launch_on(KernelId kernel, const LaunchConfig& config,
-                               std::span<const KernelArgument> arguments) {
-  arguments = arguments.first(arguments.size() - constants_of(kernel, arguments).size());
-  std::vector<CUdeviceptr> handles(arguments.size());
-  std::vector<const void*> parameters;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (const auto* scalar = std::get_if<ScalarArgument>(&arguments[i])) {
-      parameters.push_back(scalar->bytes.data());
+CUresult CudaDevice::queue_step(CudaEntry& entry, const LaunchConfig& config,
+                                std::span<const KernelArgument> parameters) {
+  std::vector<CUdeviceptr> handles(parameters.size());
+  std::vector<const void*> values;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (const auto* scalar = std::get_if<ScalarArgument>(&parameters[i])) {
+      values.push_back(scalar->bytes.data());
       continue;
     }
-    const auto* texture = std::get_if<TextureId>(&arguments[i]);
+    const auto* texture = std::get_if<TextureId>(&parameters[i]);
     handles[i] = texture != nullptr ? textures_.handle(*texture)
-                                    : buffers_.at(std::get<BufferId>(arguments[i])).data();
-    parameters.push_back(&handles[i]);
+                                    : buffers_.at(std::get<BufferId>(parameters[i])).data();
+    values.push_back(&handles[i]);
   }
-  return queue_launch(driver_, kernels_.at(kernel).function, queue_.stream(), config, parameters);
+  return queue_launch(driver_, entry.function, queue_.stream(), config, values);
 }
 
-std::optional<Fault> CudaDevice::enqueue(KernelId kernel, const LaunchConfig& config,
+CUresult CudaDevice::launch_on(KernelId kernel, const LaunchPlan& plan,
+                               std::span<const KernelArgument> arguments) {
+  arguments = arguments.first(arguments.size() - constants_of(kernel, arguments).size());
+  for (const LaunchStep& step : plan.steps) {
+    const CUresult queued = queue_step(kernels_.at(kernel).entries.at(step.entry), step.config,
+                                       parameters_of(step, arguments));
+    if (queued != CUDA_SUCCESS) return queued;
+  }
+  return CUDA_SUCCESS;
+}
+
+std::optional<Fault> CudaDevice::enqueue(KernelId kernel, const LaunchPlan& plan,
                                          std::span<const KernelArgument> arguments) {
   if (queue_.has_fault()) return std::nullopt;  // finish() tells
-  if (auto refused = misfit(kernel, arguments)) return refused;
+  if (auto refused = misfit(kernel, plan, arguments)) return refused;
   set_constants(kernel, constants_of(kernel, arguments));
-  return queue_.launched(launch_on(kernel, config, arguments));
+  return queue_.launched(launch_on(kernel, plan, arguments));
 }
 
-std::optional<Fault> CudaDevice::launch(KernelId kernel, const LaunchConfig& config,
+std::optional<Fault> CudaDevice::launch(KernelId kernel, const LaunchPlan& plan,
                                         std::span<const KernelArgument> arguments) {
-  if (auto refused = enqueue(kernel, config, arguments)) return refused;
+  if (auto refused = enqueue(kernel, plan, arguments)) return refused;
   return finish();
 }
 
@@ -319,10 +319,10 @@ std::shared_ptr<std::byte[]> CudaDevice::host_memory(std::size_t bytes) {
 }
 
 std::variant<GraphId, Fault> CudaDevice::make_graph(
-    KernelId kernel, const LaunchConfig& config,
+    KernelId kernel, const LaunchPlan& plan,
     std::span<const std::vector<KernelArgument>> argument_sets, int launches) {
   for (const auto& arguments : argument_sets) {
-    if (auto refused = misfit(kernel, arguments)) return *refused;
+    if (auto refused = misfit(kernel, plan, arguments)) return *refused;
   }
   driver_.require(
       driver_.cuStreamBeginCapture(queue_.stream(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
@@ -330,7 +330,7 @@ std::variant<GraphId, Fault> CudaDevice::make_graph(
   CUresult refused = CUDA_SUCCESS;
   for (int i = 0; i < launches && refused == CUDA_SUCCESS; ++i) {
     const auto& arguments = argument_sets[static_cast<std::size_t>(i) % argument_sets.size()];
-    refused = launch_on(kernel, config, arguments);
+    refused = launch_on(kernel, plan, arguments);
   }
   CUgraph graph = nullptr;
   const CUresult ended = driver_.cuStreamEndCapture(queue_.stream(), &graph);

@@ -1,18 +1,18 @@
 #include "engine/device/cuda/cuda_launch.hpp"
 
-#include <cstdint>
 #include <vector>
 
 namespace evo {
 
-CUresult queue_launch(const CudaDriver& driver, const CudaFunction& kernel, CUstream stream,
+CUresult queue_launch(const CudaDriver& driver, CudaFunction& kernel, CUstream stream,
                       const LaunchConfig& config, std::span<const void* const> parameters) {
-  constexpr std::uint32_t kSharedWithoutOptIn = 48 * 1024;
-  if (config.dynamic_shared_bytes > kSharedWithoutOptIn) {
+  // Never less than before: steps of one graph may launch one kernel with different sizes.
+  if (config.dynamic_shared_bytes > kernel.most_shared_bytes) {
     const CUresult result =
         driver.cuFuncSetAttribute(kernel.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                   static_cast<int>(config.dynamic_shared_bytes));
     if (result != CUDA_SUCCESS) return result;
+    kernel.most_shared_bytes = config.dynamic_shared_bytes;
   }
   std::vector<void*> pointers;
   // The driver only reads them.

@@ -8,16 +8,16 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/hash.hpp"
+#include "engine/device/launch_steps.hpp"
 #include "engine/device/virtual/buffer_snapshot.hpp"
-#include "engine/device/virtual/decoder.hpp"
 #include "engine/device/virtual/device_model.hpp"
 #include "engine/device/virtual/grid_runner.hpp"
 #include "engine/device/virtual/mma_numerics.hpp"
-#include "engine/device/virtual/module_variables.hpp"
 #include "engine/device/virtual/prediction.hpp"
 #include "engine/device/virtual/ptx_parser.hpp"
 #include "engine/device/virtual/source_lines.hpp"
 #include "engine/device/virtual/texture_table.hpp"
+#include "engine/device/virtual/virtual_kernel.hpp"
 #include "engine/device/virtual/virtual_launch.hpp"
 
 namespace evo {
@@ -25,23 +25,9 @@ namespace {
 
 using ptx::GlobalBuffer;
 
-struct LoadedKernel {
-  std::shared_ptr<const ptx::Program> program;
-  std::vector<GlobalBuffer*> variables;
-  std::vector<GlobalBuffer*> constants;    ///< that launches set; null for one that it lacks
-  GlobalBuffer* grid_workspace = nullptr;  ///< of a cooperative kernel
-  int registers = 0;
-};
+using ptx::LoadedEntry;
+using ptx::LoadedKernel;
 
-/// From the cubin; without one, from the registers that are live at once in the PTX.
-int registers_of(const LoadedKernel& kernel) {
-  if (kernel.registers > 0) return kernel.registers;
-  return std::clamp((kernel.program->live_registers + 15) / 8 * 8, 16, 255);
-}
-
-/// What the driver gives the CTAs of a cooperative launch to count their arrivals in: its size, the
-/// counter, and room (cooperative_groups/details/driver_abi.h).
-constexpr std::uint32_t kGridWorkspaceBytes = 256;
 /// Warp instructions of a CTA without progress, where all CTAs of a grid may wait for one.
 constexpr std::uint64_t kLeastStallBudget = 4'000'000;
 
@@ -147,23 +133,7 @@ class Implementation : public VirtualDevice {
 
   std::variant<KernelId, Fault> load(const KernelImage& image) override {
     try {
-      const ptx::Module module = ptx::parse_ptx(image.ptx);
-      LoadedKernel kernel;
-      auto variables = ptx::place_variables(module, memory_);
-      kernel.variables = std::move(variables.buffers);
-      try {
-        kernel.program = ptx::decode_entry(module, image.entry, variables.addresses);
-      } catch (...) {
-        for (const GlobalBuffer* variable : kernel.variables) memory_.release(*variable);
-        throw;
-      }
-      for (const std::string& symbol : image.constants) {
-        const auto named = std::ranges::find(kernel.variables, symbol, &GlobalBuffer::name);
-        kernel.constants.push_back(named == kernel.variables.end() ? nullptr : *named);
-      }
-      kernel.registers = ptx::registers_from_cubin(image.cubin, image.entry);
-      if (kernel.program->cooperative)
-        kernel.grid_workspace = &memory_.allocate("grid workspace", kGridWorkspaceBytes, true);
+      LoadedKernel kernel = ptx::load_kernel(image, memory_);
       const KernelId id = next_id_++;
       kernels_[id] = std::move(kernel);
       return id;
@@ -173,9 +143,7 @@ class Implementation : public VirtualDevice {
   }
 
   void unload(KernelId kernel) override {
-    for (const GlobalBuffer* variable : kernel_at(kernel).variables) memory_.release(*variable);
-    if (kernel_at(kernel).grid_workspace != nullptr)
-      memory_.release(*kernel_at(kernel).grid_workspace);
+    ptx::unload_kernel(kernel_at(kernel), memory_);
     kernels_.erase(kernel);
   }
 
@@ -189,12 +157,23 @@ class Implementation : public VirtualDevice {
     return hash.hex();
   }
 
-  std::optional<Fault> launch(KernelId kernel, const LaunchConfig& config,
+  std::optional<Fault> launch(KernelId kernel, const LaunchPlan& plan,
                               std::span<const KernelArgument> arguments) override {
-    return run(kernel_at(kernel), config, arguments, false, sample_).fault;
+    const LoadedKernel& loaded = kernel_at(kernel);
+    if (auto fault = take_constants(loaded, arguments)) return fault;
+    statistics_ = {};
+    printed_.clear();
+    const bool is_sampled = plan.steps.size() == 1;
+    for (const LaunchStep& step : plan.steps) {
+      const LoadedEntry& entry = loaded.entries.at(step.entry);
+      Outcome outcome = run(entry, step.config, parameters_of(step, arguments), false,
+                            is_sampled ? sample_ : std::vector<std::uint64_t>());
+      if (outcome.fault) return in_step(*std::move(outcome.fault), plan, entry.symbol);
+    }
+    return std::nullopt;
   }
 
-  std::variant<GraphId, Fault> make_graph(KernelId, const LaunchConfig&,
+  std::variant<GraphId, Fault> make_graph(KernelId, const LaunchPlan&,
                                           std::span<const std::vector<KernelArgument>>,
                                           int) override {
     return Fault{.reason = "not supported: a virtual device predicts times, it has no graphs"};
@@ -205,35 +184,30 @@ class Implementation : public VirtualDevice {
   void release_graph(GraphId) override {}
   void flush_l2() override {}
 
-  /// Runs a few CTAs without checks, on buffers that are put back afterwards; all of them when CTAs
-  /// claim their work from memory, since a few would do the work of all.
-  std::variant<double, Fault> predict_us(KernelId kernel, const LaunchConfig& config,
+  /// Runs the steps without checks, on buffers that are put back afterwards; of the last one, whose
+  /// results nobody reads, a few CTAs.
+  std::variant<double, Fault> predict_us(KernelId kernel, const LaunchPlan& plan,
                                          std::span<const KernelArgument> arguments) override {
     const LoadedKernel& loaded = kernel_at(kernel);
     const ptx::BufferSnapshot snapshot(memory_);
-    const std::uint64_t ctas =
-        static_cast<std::uint64_t>(config.grid[0]) * config.grid[1] * config.grid[2];
-    const Outcome outcome =
-        run(loaded, config, arguments, true,
-            loaded.program->claims_work ? std::vector<std::uint64_t>{} : ptx::spread_sample(ctas));
-    if (outcome.fault) return *outcome.fault;
-    const int threads = static_cast<int>(config.block[0] * config.block[1] * config.block[2]);
-    const int shared =
-        static_cast<int>(loaded.program->dynamic_shared_offset + config.dynamic_shared_bytes);
-    ptx::PredictionInput input;
-    input.cost = ptx::cta_cost(model_, *loaded.program, outcome.counts, (threads + 31) / 32);
-    input.ctas = ctas;
-    input.ctas_per_sm = ptx::occupancy(model_, registers_of(loaded), threads, shared).ctas_per_sm;
-    for (const KernelArgument& argument : arguments) {
-      if (const auto* buffer = std::get_if<BufferId>(&argument))
-        input.footprint_bytes += static_cast<double>(at(*buffer).bytes);
+    if (auto fault = take_constants(loaded, arguments)) return *std::move(fault);
+    statistics_ = {};
+    double us = 0;
+    for (const LaunchStep& step : plan.steps) {
+      const LoadedEntry& entry = loaded.entries.at(step.entry);
+      const auto step_us = predict_step(entry, step.config, parameters_of(step, arguments),
+                                        &step == &plan.steps.back());
+      if (const auto* fault = std::get_if<Fault>(&step_us))
+        return in_step(*fault, plan, entry.symbol);
+      us += std::get<double>(step_us);
     }
-    return ptx::predict_time_us(model_, input);
+    return us;
   }
 
   void set_cta_sample(std::vector<std::uint64_t> ctas) override { sample_ = std::move(ctas); }
   [[nodiscard]] bool claims_work(KernelId kernel) const override {
-    return kernel_at(kernel).program->claims_work;
+    return std::ranges::any_of(kernel_at(kernel).entries,
+                               [](const LoadedEntry& entry) { return entry.program->claims_work; });
   }
   [[nodiscard]] std::vector<bool> written(BufferId buffer) const override {
     const GlobalBuffer& source = at(buffer);
@@ -284,9 +258,12 @@ class Implementation : public VirtualDevice {
     return found->second;
   }
 
-  /// What the last arguments hold, to the kernel's constants.
-  std::optional<Fault> set_constants(const LoadedKernel& kernel,
-                                     std::span<const KernelArgument> values) {
+  /// What the last arguments hold, to the kernel's constants; the others are left.
+  std::optional<Fault> take_constants(const LoadedKernel& kernel,
+                                      std::span<const KernelArgument>& arguments) {
+    const std::size_t count = std::min(kernel.constants.size(), arguments.size());
+    const std::span<const KernelArgument> values = arguments.last(count);
+    arguments = arguments.first(arguments.size() - count);
     for (std::size_t i = 0; i < values.size(); ++i) {
       GlobalBuffer* target = kernel.constants[i];
       if (target == nullptr) continue;
@@ -299,14 +276,34 @@ class Implementation : public VirtualDevice {
     return std::nullopt;
   }
 
-  Outcome run(const LoadedKernel& kernel, const LaunchConfig& config,
+  /// All CTAs when they claim their work from memory, since a few would do the work of all.
+  std::variant<double, Fault> predict_step(const LoadedEntry& entry, const LaunchConfig& config,
+                                           std::span<const KernelArgument> arguments,
+                                           bool is_last) {
+    const bool is_whole = entry.program->claims_work || !is_last;
+    const Outcome outcome =
+        run(entry, config, arguments, true,
+            is_whole ? std::vector<std::uint64_t>{} : ptx::spread_sample(config.ctas()));
+    if (outcome.fault) return *outcome.fault;
+    const int threads = static_cast<int>(config.threads());
+    const int shared =
+        static_cast<int>(entry.program->dynamic_shared_offset + config.dynamic_shared_bytes);
+    ptx::PredictionInput input;
+    input.cost = ptx::cta_cost(model_, *entry.program, outcome.counts, (threads + 31) / 32);
+    input.ctas = config.ctas();
+    input.ctas_per_sm =
+        ptx::occupancy(model_, entry.registers_at_launch(), threads, shared).ctas_per_sm;
+    for (const KernelArgument& argument : arguments) {
+      if (const auto* buffer = std::get_if<BufferId>(&argument))
+        input.footprint_bytes += static_cast<double>(at(*buffer).bytes);
+    }
+    return ptx::predict_time_us(model_, input);
+  }
+
+  /// One step.
+  Outcome run(const LoadedEntry& kernel, const LaunchConfig& config,
               std::span<const KernelArgument> arguments, bool count_memory,
               const std::vector<std::uint64_t>& sample) {
-    const std::size_t constants = std::min(kernel.constants.size(), arguments.size());
-    if (auto fault = set_constants(kernel, arguments.last(constants)))
-      return {std::move(fault), {}};
-    arguments = arguments.first(arguments.size() - constants);
-    if (!count_memory) printed_.clear();
     if (auto refused = ptx::launch_refusal(model_, *kernel.program, kernel.registers, config)) {
       return {std::move(refused), {}};
     }
@@ -337,9 +334,9 @@ class Implementation : public VirtualDevice {
     context.seed = options_.seed;
     context.stall_budget = options_.stall_budget;
     context.issue_budget = options_.issue_budget;
-    const auto threads = config.block[0] * config.block[1] * config.block[2];
-    const auto occupied = ptx::occupancy(model_, kernel.registers, static_cast<int>(threads),
-                                         static_cast<int>(context.shared_bytes));
+    const auto occupied =
+        ptx::occupancy(model_, kernel.registers, static_cast<int>(config.threads()),
+                       static_cast<int>(context.shared_bytes));
     ptx::GridOptions grid;
     grid.threads = options_.threads;
     grid.resident =
@@ -347,8 +344,7 @@ class Implementation : public VirtualDevice {
     grid.sample = sample;
     grid.together = kernel.program->cooperative;
     if (grid.together) {
-      const std::uint64_t ctas =
-          static_cast<std::uint64_t>(config.grid[0]) * config.grid[1] * config.grid[2];
+      const std::uint64_t ctas = config.ctas();
       if (auto refused =
               ptx::cooperative_refusal(ctas, grid.resident, ptx::ctas_on_host(context))) {
         return {std::move(refused), {}};
@@ -361,16 +357,19 @@ class Implementation : public VirtualDevice {
     const auto start = std::chrono::steady_clock::now();
     Outcome outcome;
     outcome.counts = ptx::run_grid(context, grid);
-    statistics_ = {outcome.counts.ctas, outcome.counts.warp_instructions,
-                   std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
-    if (!count_memory) printed_ = printed.text();
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    statistics_ = {statistics_.ctas + outcome.counts.ctas,
+                   statistics_.warp_instructions + outcome.counts.warp_instructions,
+                   statistics_.seconds + taken.count()};
+    if (!count_memory) printed_ += printed.text();
     outcome.fault = ptx::fault_of(*kernel.program, log);
     return outcome;
   }
 
   static std::uint64_t clear_grid_workspace(GlobalBuffer& workspace) {
     std::memset(workspace.data.get(), 0, workspace.bytes);
-    std::memcpy(workspace.data.get(), &kGridWorkspaceBytes, sizeof(kGridWorkspaceBytes));
+    const auto bytes = static_cast<std::uint32_t>(workspace.bytes);
+    std::memcpy(workspace.data.get(), &bytes, sizeof(bytes));
     workspace.mark_written(workspace.bytes);
     return workspace.base;
   }

@@ -20,7 +20,7 @@ struct VirtualOptions {
   std::uint64_t issue_budget = 20'000'000'000;  ///< warp instructions of one CTA: livelock
 };
 
-/// What a launch executed.
+/// What a launch executed, all its steps.
 struct VirtualStatistics {
   std::uint64_t ctas = 0;
   std::uint64_t warp_instructions = 0;

@@ -11,7 +11,8 @@ namespace evo {
 namespace {
 
 CompileRequest request() {
-  return {{"k.cu", "text", {{"a.cuh", "a"}, {"b.cuh", "b"}}}, "k", "sm_89", {"-DTILE=1", "-DX=2"}};
+  return {
+      {"k.cu", "text", {{"a.cuh", "a"}, {"b.cuh", "b"}}}, {"k"}, "sm_89", {"-DTILE=1", "-DX=2"}};
 }
 
 /// A predecessor left flags out of its build key and timed one binary under three names.
@@ -26,7 +27,13 @@ TEST(CompilationKey, EverythingThatDecidesABuildChangesIt) {
       [](CompileRequest& r) { std::swap(r.options[0], r.options[1]); },
       [](CompileRequest& r) { r.options = {"-DTILE=1 -DX=2"}; },
       [](CompileRequest& r) { r.arch = "sm_90"; },
-      [](CompileRequest& r) { r.entry = "l"; },
+      [](CompileRequest& r) { r.entries = {"l"}; },
+      [](CompileRequest& r) {
+        r.entries = {"k", "l"};
+      },
+      [](CompileRequest& r) {
+        r.entries = {"l", "k"};
+      },
       [](CompileRequest& r) { r.source.text += " "; },
       [](CompileRequest& r) { r.source.name = "l.cu"; },
       [](CompileRequest& r) { r.source.headers[1].second = "c"; },
@@ -46,7 +53,8 @@ TEST(CompilationKey, EverythingThatDecidesABuildChangesIt) {
     change(changed);
     EXPECT_TRUE(keys.insert(changed.key("nvrtc 13.0")).second) << keys.size();
   }
-  EXPECT_EQ(request().key("nvrtc 13.0"), request().key("nvrtc 13.0"));
+  // Databases hold compilations under these keys.
+  EXPECT_EQ(request().key("nvrtc 13.0"), "84e85a2cbbc7ac950be6d4ee1f61046b");
 }
 
 constexpr const char* kPtx =

@@ -42,7 +42,7 @@ class FileWatchTest : public testing::Test {
                             head + "\n#ifndef A\n#define A 9.0f\n#endif\n"
                                    "extern \"C\" __global__ void k(float* y) { y[0] = A; }\n",
                             {}},
-                           "k",
+                           {"k"},
                            "sm_89",
                            {}};
     if (with_path) request.options.push_back("-I" + include().string());

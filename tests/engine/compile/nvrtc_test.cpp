@@ -40,7 +40,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) k(const float* x, float* y
 
 CompileRequest request(const std::string& arch, int live, int shared, int threads) {
   return {{"k.cu", kSource, {}},
-          "k",
+          {"k"},
           arch,
           {"-DLIVE=" + std::to_string(live), "-DSHARED=" + std::to_string(shared),
            "-DTHREADS=" + std::to_string(threads)}};
@@ -71,7 +71,7 @@ TEST_P(Nvrtc, LineInformationNamesFilesAsTheSourceDoes) {
        "#include \"common/half.cuh\"\n"
        "extern \"C\" __global__ void k(float* x) { x[threadIdx.x] = half_of(x[threadIdx.x]); }\n",
        {{"common/half.cuh", "__device__ inline float half_of(float v) {\n  return v / 2;\n}\n"}}},
-      "k",
+      {"k"},
       GetParam(),
       {"-lineinfo"}};
   const std::string ptx = built(with_header).ptx;
@@ -172,7 +172,7 @@ TEST_P(Nvrtc, AKernelThatDoesNotCompileIsARejectionWithItsFirstError) {
 
 TEST_P(Nvrtc, AMissingEntryOrABadOptionIsARejection) {
   CompileRequest misnamed = request(GetParam(), 8, 16, 128);
-  misnamed.entry = "kernel";
+  misnamed.entries = {"kernel"};
   const CompileAnswer outcome = compiler_->compile(misnamed);
   EXPECT_THAT(std::get<Rejection>(outcome).reason, HasSubstr("no entry point 'kernel'"));
   CompileRequest option = request(GetParam(), 8, 16, 128);
@@ -200,7 +200,7 @@ TEST_P(Nvrtc, AnEntryIsWhatCppCallsTheKernel) {
       {"scale<float, ITEMS>", "_Z5scaleIfLi4EEvPT_"},
       {"scale<double, ITEMS + 1>", "_Z5scaleIdLi5EEvPT_"}};
   for (const auto& [entry, symbol] : symbols) {
-    const Compiled compiled = built({{"t.cu", kTemplates, {}}, entry, GetParam(), {"-DITEMS=4"}});
+    const Compiled compiled = built({{"t.cu", kTemplates, {}}, {entry}, GetParam(), {"-DITEMS=4"}});
     EXPECT_EQ(entry_symbol(compiled.ptx, entry), symbol);
     EXPECT_TRUE(read_cubin(compiled.cubin, symbol).has_value()) << entry;
     EXPECT_EQ(compiled.ptx_hash, hash_ptx(compiled.ptx)) << "the first line is no code";
@@ -215,9 +215,32 @@ TEST_P(Nvrtc, AnEntryThatIsNoKernelSaysWhatTheCompilerSays) {
       {"Plain", "identifier \"Plain\" is undefined"}};
   for (const auto& [entry, why] : wrong) {
     const CompileAnswer answer =
-        compiler_->compile({{"t.cu", kTemplates, {}}, entry, GetParam(), {}});
+        compiler_->compile({{"t.cu", kTemplates, {}}, {entry}, GetParam(), {}});
     EXPECT_THAT(std::get<Rejection>(answer).reason,
                 AllOf(HasSubstr("t.cu: entry: "), HasSubstr(entry), HasSubstr(why)));
+  }
+}
+
+TEST_P(Nvrtc, SeveralEntriesAreOneCompilation) {
+  const std::vector<std::string> names = {"plain", "scale<float, ITEMS>", "unmangled"};
+  const Compiled compiled = built({{"t.cu", kTemplates, {}}, names, GetParam(), {"-DITEMS=4"}});
+  const auto entries = compiled_entries(compiled.ptx, names, compiled.resources);
+  ASSERT_EQ(entries.size(), 3U);
+  EXPECT_EQ(entries[0].symbol, "_Z5plainPf");
+  EXPECT_EQ(entries[1].symbol, "_Z5scaleIfLi4EEvPT_");
+  EXPECT_EQ(entries[2].symbol, "unmangled");
+  for (const CompiledEntry& entry : entries) {
+    const auto facts = read_cubin(compiled.cubin, entry.symbol);
+    ASSERT_TRUE(facts.has_value()) << entry.symbol;
+    EXPECT_EQ(entry.resources.registers, facts->registers);
+    EXPECT_LE(entry.resources.registers, compiled.resources.registers);
+  }
+  EXPECT_EQ(compiled.ptx_hash, hash_ptx(compiled.ptx)) << "the first lines are no code";
+  for (const char* wrong : {"scale<float, UNKNOWN>", "absent", "scale"}) {
+    const CompileAnswer answer = compiler_->compile(
+        {{"t.cu", kTemplates, {}}, {"scale<float, 2>", "plain", wrong}, GetParam(), {}});
+    EXPECT_THAT(std::get<Rejection>(answer).reason,
+                AllOf(HasSubstr("t.cu: entry: "), HasSubstr(wrong)));
   }
 }
 
@@ -225,9 +248,9 @@ TEST_P(Nvrtc, TheExportedSourceOfATemplateInstantiatesIt) {
   const std::string entry = "scale<float, ITEMS>";
   const std::string exported =
       std::string("#define ITEMS 4\n") + kTemplates + instantiation_of(entry);
-  const Compiled there = built({{"x.cu", exported, {}}, "_Z5scaleIfLi4EEvPT_", GetParam(), {}});
+  const Compiled there = built({{"x.cu", exported, {}}, {"_Z5scaleIfLi4EEvPT_"}, GetParam(), {}});
   EXPECT_EQ(there.ptx_hash,
-            built({{"t.cu", kTemplates, {}}, entry, GetParam(), {"-DITEMS=4"}}).ptx_hash);
+            built({{"t.cu", kTemplates, {}}, {entry}, GetParam(), {"-DITEMS=4"}}).ptx_hash);
 }
 
 TEST_P(Nvrtc, PlantedKernelsCompileAsTheirTestsExpect) {
@@ -241,8 +264,8 @@ TEST_P(Nvrtc, PlantedKernelsCompileAsTheirTestsExpect) {
     names.push_back("-DBUG_" + upper + "=" + std::to_string(number++));
   }
   for (int bug = 0; bug < number; ++bug) {
-    CompileRequest planted = {load_source(root / "planted/planted.cu", root), "planted", GetParam(),
-                              names};
+    CompileRequest planted = {
+        load_source(root / "planted/planted.cu", root), {"planted"}, GetParam(), names};
     for (const char* option : {"-DTHREADS=64", "-DITEMS=2"}) planted.options.emplace_back(option);
     planted.options.push_back("-DBUG=" + std::to_string(bug));
     const bool compiles = std::holds_alternative<Compiled>(compiler_->compile(planted));
@@ -308,7 +331,7 @@ TEST_P(Nvrtc, TheExpandedSourceIsTheSameKernel) {
       "  y[i] = acc * CONST * SCALE + __LINE__ + SUM;\n}\n");
   const CompileRequest original = {
       load_source(root / "k/k.cu", root),
-      "k",
+      {"k"},
       GetParam(),
       {"-DSCALE=7", "-DSUM=(1 + 1)", "-DLIMIT(a)=(a+1)", "-DFLAG", "-default-device"}};
   const std::string exported =
@@ -316,7 +339,7 @@ TEST_P(Nvrtc, TheExpandedSourceIsTheSameKernel) {
       "#define FLAG 1\n" +
       original.source.expanded();
   const Compiled there =
-      built({{"exported.cu", exported, {}}, "k", GetParam(), {"-default-device"}});
+      built({{"exported.cu", exported, {}}, {"k"}, GetParam(), {"-default-device"}});
   EXPECT_EQ(there.ptx_hash, built(original).ptx_hash) << exported;
 }
 

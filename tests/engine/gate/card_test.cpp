@@ -68,7 +68,7 @@ struct Way {
     device =
         std::make_unique<fake::QueuedDevice>(open_virtual_device("virtual:l4", {.threads = 2}));
     static const std::string kernels = test::compile_to_ptx(check_kernels_source(), "compute_75");
-    work = by_kernels ? make_device_work(*device, {kernels, "", kCheckKernelsEntry})
+    work = by_kernels ? make_device_work(*device, {kernels, "", {kCheckKernelsEntry}})
                       : make_host_work(*device);
     const KernelId reference = load("reference", "");
     constexpr std::uint64_t kSeed = 11;
@@ -79,7 +79,7 @@ struct Way {
     std::vector<std::string> options = {"-I" EVO_CUDA_INCLUDE_DIR};
     if (!end.empty()) options.push_back("-DEND=" + end);
     const std::string ptx = test::compile_to_ptx(kernel_text(name, spoil), "compute_75", options);
-    const auto loaded = device->load({ptx, "", name});
+    const auto loaded = device->load({ptx, "", {name}});
     if (const auto* fault = std::get_if<Fault>(&loaded)) throw std::runtime_error(fault->reason);
     return std::get<KernelId>(loaded);
   }

@@ -24,8 +24,8 @@ namespace evo {
 namespace {
 
 const KernelImage& image() {
-  static const KernelImage kernels{test::compile_to_ptx(check_kernels_source(), "compute_75"), "",
-                                   kCheckKernelsEntry};
+  static const KernelImage kernels{
+      test::compile_to_ptx(check_kernels_source(), "compute_75"), "", {kCheckKernelsEntry}};
   return kernels;
 }
 
@@ -88,7 +88,7 @@ TEST(CheckKernelsBuild, ForEveryArchitecture) {
   const auto compiler = open_nvrtc();
   for (const char* arch : {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a"}) {
     const CompileOutcome outcome = outcome_of(compiler->compile(
-        {{"check_kernels.cu", check_kernels_source(), {}}, kCheckKernelsEntry, arch, {}}));
+        {{"check_kernels.cu", check_kernels_source(), {}}, {kCheckKernelsEntry}, arch, {}}));
     const auto* compiled = std::get_if<Compiled>(&outcome);
     ASSERT_NE(compiled, nullptr) << arch << ": " << std::get<Rejection>(outcome).reason;
     EXPECT_EQ(compiled->resources.spill_store_bytes, 0) << arch;
@@ -201,7 +201,7 @@ class GuardZones : public DeviceWorkTest {
   }
 
   std::optional<std::string> damage(const std::vector<std::byte>& all) {
-    const auto loaded = device_->load({image().ptx, "", "evo_guard_zones"});
+    const auto loaded = device_->load({image().ptx, "", {"evo_guard_zones"}});
     const BufferId buffer = buffer_of(all);
     const BufferId slot = device_->allocate({"slot", kSlotWords * 8, true});
     device_->fill(slot, std::byte{0xff});

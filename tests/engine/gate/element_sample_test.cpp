@@ -74,7 +74,7 @@ class ElementSampleTest : public testing::Test {
     const auto device = open_virtual_device("virtual:l4", {.threads = 2});
     const auto work = make_host_work(*device);
     MadeGates made(*work, problem, std::nullopt, 1);
-    const auto id = device->load({.ptx = ptx, .cubin = {}, .entry = "add"});
+    const auto id = device->load({.ptx = ptx, .cubin = {}, .entries = {"add"}});
     if (const auto* fault = std::get_if<Fault>(&id)) throw std::runtime_error(fault->reason);
     const LoadedKernel loaded = {std::get<KernelId>(id), &problem.templates.front(), {}};
     CorrectnessGate gate(*work, problem, made.cases, made.judge, {.flops_of_whole_grids = 4096});

@@ -80,14 +80,14 @@ GateFixture::GateFixture(const std::string& dtype, bool deterministic, TimeKind 
       }()),
       work(make_host_work(*device)) {
   kernels["reference"] = dtype == "u8" ? byte_reference : honest;
-  const auto reference = device->load({fake::to_ptx({"reference", {}}), "", "reference"});
+  const auto reference = device->load({fake::to_ptx({"reference", {}}), "", {"reference"}});
   constexpr std::uint64_t kSeed = 2024;
   made = std::make_unique<MadeGates>(*work, problem, std::get<KernelId>(reference), kSeed);
 }
 
 LoadedKernel GateFixture::load(const std::string& name, fake::Kernel kernel) {
   kernels[name] = std::move(kernel);
-  const auto loaded = device->load({fake::to_ptx({name, {}}), "", name});
+  const auto loaded = device->load({fake::to_ptx({name, {}}), "", {name}});
   return {std::get<KernelId>(loaded), &problem.templates.front(), {}};
 }
 

@@ -89,7 +89,7 @@ class PartialEvidence : public testing::Test {
   }
 
   static KernelId load(Device& device, const std::string& ptx) {
-    const auto loaded = device.load({.ptx = ptx, .cubin = {}, .entry = "rows"});
+    const auto loaded = device.load({.ptx = ptx, .cubin = {}, .entries = {"rows"}});
     if (const auto* fault = std::get_if<Fault>(&loaded)) ADD_FAILURE() << fault->reason;
     return std::get<KernelId>(loaded);
   }

@@ -25,7 +25,7 @@ std::string audit(const fake::Kernel& reference, bool degenerate = false) {
   GateFixture fixture;
   fixture.problem.arguments[kY].degenerate = degenerate;
   fixture.kernels["reference"] = reference;
-  const auto loaded = fixture.device->load({fake::to_ptx({"reference", {}}), "", "reference"});
+  const auto loaded = fixture.device->load({fake::to_ptx({"reference", {}}), "", {"reference"}});
   fixture.made =
       std::make_unique<MadeGates>(*fixture.work, fixture.problem, std::get<KernelId>(loaded), 1);
   const CorrectnessResult result = [&]() -> CorrectnessResult {

@@ -147,5 +147,38 @@ TEST(CompileArch, AVariantOfAnotherArchitectureIsRefused) {
   }
 }
 
+std::optional<Rejection> judge_steps(const std::vector<CompiledEntry>& entries,
+                                     const std::vector<LaunchStep>& steps) {
+  return resource_gate(entries, {"first", "last<4>"}, LaunchPlan(steps), kPolicy,
+                       arch_limits("sm_89"));
+}
+
+TEST(ResourceGate, OfSeveralStepsEachIsJudgedAndNamed) {
+  const std::vector<CompiledEntry> entries = {{"a", resources(100)}, {"b", resources(150, 70000)}};
+  const LaunchStep first{launch(128)};
+  const LaunchStep last{launch(128), 1};
+  EXPECT_FALSE(judge_steps(entries, {first, first}));
+  const auto policy = judge_steps(entries, {first, last});
+  EXPECT_EQ(policy->reason,
+            "step last<4>: registers 150 > 120 (policy), shared bytes 70000 > 65536 (policy)");
+  EXPECT_TRUE(policy->policy_only);
+  EXPECT_EQ(judge_steps(entries, {last})->reason,
+            "registers 150 > 120 (policy), shared bytes 70000 > 65536 (policy)");
+  const LaunchStep wide{launch(2048)};
+  const auto device = judge_steps(entries, {last, wide});
+  EXPECT_THAT(device->reason, testing::StartsWith("step first: threads 2048 > 1024"));
+  EXPECT_FALSE(device->policy_only);
+}
+
+TEST(ResourceGate, TheLargestOfAllStepsCounts) {
+  const std::vector<CompiledEntry> entries = {{"a", resources(130, 10000)}, {"b", resources(150)}};
+  const LaunchPlan plan({{launch(32)}, {launch(32, 66000), 1}});
+  EXPECT_EQ(largest_shared_bytes(entries, plan), 66000);
+  const std::vector<PolicyMiss> misses = policy_misses(entries, plan, kPolicy);
+  ASSERT_EQ(misses.size(), 2U);
+  EXPECT_EQ(misses[0].text(), "registers 150 > 120");
+  EXPECT_EQ(misses[1].text(), "shared bytes 66000 > 65536");
+}
+
 }  // namespace
 }  // namespace evo

@@ -176,13 +176,13 @@ class VirtualState : public testing::Test {
     GateFixture fixture;  // for its problem
     const auto device = open_virtual_device("virtual:l4", {.threads = 2});
     const auto load = [&](const std::string& ptx) {
-      const auto loaded = device->load({.ptx = ptx, .cubin = {}, .entry = "line"});
+      const auto loaded = device->load({.ptx = ptx, .cubin = {}, .entries = {"line"}});
       if (const auto* fault = std::get_if<Fault>(&loaded)) ADD_FAILURE() << fault->reason;
       return std::get<KernelId>(loaded);
     };
     Problem& problem = fixture.problem;
-    problem.reference.kernel->launch.grid.clear();
-    problem.reference.kernel->launch.grid.emplace_back("ceil_div(N, 32)");
+    problem.reference.kernel->steps.front().launch.grid.clear();
+    problem.reference.kernel->steps.front().launch.grid.emplace_back("ceil_div(N, 32)");
     const auto work = make_host_work(*device);
     MadeGates made(*work, problem, load(kernel("")), 3);
     const LoadedKernel loaded = {load(kernel(first)), &problem.templates.front(), {}};

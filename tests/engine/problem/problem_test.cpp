@@ -25,7 +25,7 @@ TEST(ProblemFile, ReadsWhatIsThere) {
   EXPECT_EQ(problem.shapes.size(), 3U);
   EXPECT_EQ(problem.flops.evaluate({{"N", 10}}), 20);
   EXPECT_TRUE(problem.templates.front().deterministic);
-  EXPECT_EQ(problem.reference.kernel->entry, "planted_reference");
+  EXPECT_EQ(problem.reference.kernel->steps.front().entry, "planted_reference");
 }
 
 TEST(ProblemFile, ScalarsOfHalfPrecision) {
@@ -47,7 +47,7 @@ TEST(ProblemFile, FormulasStandForWhatIsWrittenOften) {
   json["templates"]["planted"]["grid"] = {"CTAS"};
   json["templates"]["planted"]["dynamic_shared_bytes"] = "2 * CTAS";
   const Problem problem = Problem::parse(json.dump(), planted_folder());
-  const LaunchExpressions& launch = problem.templates.front().launch;
+  const LaunchExpressions& launch = problem.templates.front().steps.front().launch;
   EXPECT_EQ(launch.dynamic_shared_bytes.text(), "2 * (ceil_div(N, (THREADS * ITEMS)))");
   EXPECT_EQ(launch.evaluate({{"N", 100}, {"THREADS", 32}, {"ITEMS", 2}}).grid[0], 2U);
   const auto with_let = [](const std::string& name, const Json& formula) {

@@ -24,7 +24,7 @@ std::filesystem::path fake_worker() {
 }
 
 CompileRequest request(const std::string& bug, int tag = 0) {
-  return {{"k.cu", "", {}}, "k", "sm_90", {"-DBUG=" + bug, "-DTAG=" + std::to_string(tag)}};
+  return {{"k.cu", "", {}}, {"k"}, "sm_90", {"-DBUG=" + bug, "-DTAG=" + std::to_string(tag)}};
 }
 
 std::map<std::size_t, CompilePool::Finished> collect_all(CompilePool& pool) {

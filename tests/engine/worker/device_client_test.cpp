@@ -24,7 +24,7 @@ std::filesystem::path fake_worker() {
 
 KernelUnderTest kernel(const std::string& bug) {
   const fake::Program program{"planted", {{"BUG", bug}}};
-  return {"key of " + bug, {to_ptx(program), "", "planted"}, {{"THREADS", 128}, {"ITEMS", 2}}};
+  return {"key of " + bug, {to_ptx(program), "", {"planted"}}, {{"THREADS", 128}, {"ITEMS", 2}}};
 }
 
 class DeviceClientTest : public testing::Test {
@@ -41,7 +41,7 @@ class DeviceClientTest : public testing::Test {
     setup.problem_folder = folder.string();
     setup.template_name = "planted";
     setup.shape = "mission";
-    setup.reference = {fake::to_ptx({"planted_reference", {}}), "", "planted_reference"};
+    setup.reference = {fake::to_ptx({"planted_reference", {}}), "", {"planted_reference"}};
     setup.check_seed = 11;
     client_.set_up(setup);
   }

@@ -106,7 +106,7 @@ TEST_F(Cooperative, ACtaThatNeverArrivesIsALivelock) {
 
 TEST_F(Cooperative, ItsTimeIsPredictedFromTheWholeGrid) {
   TestGpu gpu;
-  auto loaded = gpu.device().load({.ptx = ptx(), .cubin = {}, .entry = "neighbours"});
+  auto loaded = gpu.device().load({.ptx = ptx(), .cubin = {}, .entries = {"neighbours"}});
   const KernelId kernel = std::get<KernelId>(loaded);
   const BufferId a = gpu.inout("a", values(640));
   const BufferId b = gpu.output<int>("b", 640);

@@ -68,7 +68,7 @@ TEST_F(LineInfo, AHazardInAnInlinedFunctionNamesEveryStep) {
 
 TEST_F(LineInfo, WhatIsNotSupportedNamesTheKernelsLine) {
   TestGpu gpu;
-  const auto loaded = gpu.device().load({.ptx = ptx_, .cubin = {}, .entry = "surface"});
+  const auto loaded = gpu.device().load({.ptx = ptx_, .cubin = {}, .entries = {"surface"}});
   const auto* fault = std::get_if<Fault>(&loaded);
   ASSERT_NE(fault, nullptr);
   EXPECT_TRUE(fault->reason.starts_with("not supported: suld.")) << fault->reason;

@@ -172,7 +172,7 @@ TEST(PtxDecoder, SurvivesMutatedPtx) {
       if (text.empty()) text.push_back(' ');
     }
     evo::test::TestGpu gpu;
-    const auto loaded = gpu.device().load({.ptx = text, .cubin = {}, .entry = "k1"});
+    const auto loaded = gpu.device().load({.ptx = text, .cubin = {}, .entries = {"k1"}});
     if (const auto* fault = std::get_if<Fault>(&loaded)) {
       ++errors;
       EXPECT_NE(fault->reason.find("at line "), std::string::npos) << fault->reason;

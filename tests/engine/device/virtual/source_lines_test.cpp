@@ -16,7 +16,7 @@ constexpr const char* kHead =
 
 std::string reason_of(const std::string& body) {
   test::TestGpu gpu;
-  auto loaded = gpu.device().load({.ptx = kHead + body + "}\n", .cubin = {}, .entry = "k"});
+  auto loaded = gpu.device().load({.ptx = kHead + body + "}\n", .cubin = {}, .entries = {"k"}});
   const auto* fault = std::get_if<Fault>(&loaded);
   return fault != nullptr ? fault->reason : "";
 }

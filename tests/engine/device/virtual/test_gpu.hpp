@@ -49,7 +49,7 @@ class TestGpu {
   std::optional<Fault> run(const std::string& ptx, const std::string& entry,
                            const LaunchConfig& config,
                            const std::vector<KernelArgument>& arguments) {
-    auto loaded = device_->load({.ptx = ptx, .cubin = {}, .entry = entry});
+    auto loaded = device_->load({.ptx = ptx, .cubin = {}, .entries = {entry}});
     if (auto* fault = std::get_if<Fault>(&loaded)) return *fault;
     const KernelId kernel = std::get<KernelId>(loaded);
     auto fault = device_->launch(kernel, config, arguments);

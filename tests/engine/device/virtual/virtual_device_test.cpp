@@ -213,7 +213,7 @@ TEST(VirtualDevice, RefusesLaunchesTheDeviceWouldRefuse) {
 TEST(VirtualDevice, PredictionLeavesMemoryAsItWas) {
   TestGpu gpu;
   const BufferId out = gpu.inout("out", std::vector<int>(1024, -1));
-  auto loaded = gpu.device().load({.ptx = kAddIndex, .cubin = {}, .entry = "add_index"});
+  auto loaded = gpu.device().load({.ptx = kAddIndex, .cubin = {}, .entries = {"add_index"}});
   const std::vector<KernelArgument> arguments = {gpu.input("in", numbers(1024)), out,
                                                  ScalarArgument::of(1024)};
   const auto predicted =
@@ -225,7 +225,7 @@ TEST(VirtualDevice, PredictionLeavesMemoryAsItWas) {
 
 TEST(VirtualDevice, APredictionOfAFaultyLaunchIsItsFault) {
   TestGpu gpu;
-  auto loaded = gpu.device().load({.ptx = kAddIndex, .cubin = {}, .entry = "add_index"});
+  auto loaded = gpu.device().load({.ptx = kAddIndex, .cubin = {}, .entries = {"add_index"}});
   const std::vector<KernelArgument> beyond = {
       gpu.input("in", numbers(8)), gpu.output<int>("out", 1024), ScalarArgument::of(1024)};
   const auto predicted =

@@ -1,0 +1,31 @@
+#include "engine/device/cuda/cuda_kernel.hpp"
+
+#include <fmt/format.h>
+
+#include "engine/device/cooperative_kernel.hpp"
+#include "engine/device/cuda/cuda_queue.hpp"
+
+namespace evo {
+
+std::variant<CudaKernel, Fault> load_kernel(const CudaDriver& driver, const KernelImage& image) {
+  CudaKernel kernel;
+  const CUresult result = driver.cuModuleLoadData(&kernel.module, image.cubin.data());
+  if (result != CUDA_SUCCESS) return fault_of(driver, result, "the driver cannot load the cubin");
+  for (const std::string& symbol : image.entries) {
+    CudaEntry& entry = kernel.entries.emplace_back(CudaEntry{symbol, {}, {}});
+    const CUresult found =
+        driver.cuModuleGetFunction(&entry.function.function, kernel.module, symbol.c_str());
+    if (found != CUDA_SUCCESS) {
+      driver.cuModuleUnload(kernel.module);
+      return fault_of(driver, found, fmt::format("the cubin has no kernel '{}'", symbol));
+    }
+    entry.parameter_bytes = parameter_bytes(driver, entry.function.function);
+    entry.function.cooperative = is_cooperative(image.ptx, symbol);
+  }
+  // Sections of the cubin; "const" data live in sections of their own, which only launches set.
+  kernel.has_variables = image.cubin.find(".nv.global") != std::string::npos;
+  kernel.constants = find_constants(driver, kernel.module, image.constants);
+  return kernel;
+}
+
+}  // namespace evo

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/device/cuda/cuda_arguments.hpp"
+#include "engine/device/cuda/cuda_launch.hpp"
+#include "engine/device/cuda/driver.hpp"
+#include "engine/device/device.hpp"
+
+namespace evo {
+
+/// A kernel of a module that a step may launch.
+struct CudaEntry {
+  std::string symbol;
+  CudaFunction function;
+  std::vector<std::size_t> parameter_bytes;
+};
+
+/// A module that is loaded. The driver unloads it.
+struct CudaKernel {
+  CUmodule module = nullptr;
+  std::vector<CudaEntry> entries;
+  bool has_variables = false;  ///< of its own in device memory
+  std::vector<CudaConstant> constants;
+};
+
+/// Loads the image's cubin. A Fault when the driver does not take it, or it lacks an entry.
+[[nodiscard]] std::variant<CudaKernel, Fault> load_kernel(const CudaDriver& driver,
+                                                          const KernelImage& image);
+
+}  // namespace evo

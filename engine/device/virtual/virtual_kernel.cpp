@@ -1,0 +1,55 @@
+#include "engine/device/virtual/virtual_kernel.hpp"
+
+#include <algorithm>
+
+#include "engine/device/virtual/decoder.hpp"
+#include "engine/device/virtual/module_variables.hpp"
+#include "engine/device/virtual/prediction.hpp"
+#include "engine/device/virtual/ptx_parser.hpp"
+
+namespace evo::ptx {
+namespace {
+
+/// What the driver gives the CTAs of a cooperative launch to count their arrivals in: its size, the
+/// counter, and room (cooperative_groups/details/driver_abi.h).
+constexpr std::uint32_t kGridWorkspaceBytes = 256;
+
+}  // namespace
+
+int LoadedEntry::registers_at_launch() const {
+  if (registers > 0) return registers;
+  return std::clamp((program->live_registers + 15) / 8 * 8, 16, 255);
+}
+
+LoadedKernel load_kernel(const KernelImage& image, GlobalMemory& memory) {
+  const Module module = parse_ptx(image.ptx);
+  LoadedKernel kernel;
+  auto variables = place_variables(module, memory);
+  kernel.variables = std::move(variables.buffers);
+  try {
+    for (const std::string& symbol : image.entries) {
+      LoadedEntry& entry = kernel.entries.emplace_back(
+          LoadedEntry{symbol, decode_entry(module, symbol, variables.addresses), nullptr,
+                      registers_from_cubin(image.cubin, symbol)});
+      if (!entry.program->cooperative) continue;
+      entry.grid_workspace = &memory.allocate("grid workspace", kGridWorkspaceBytes, true);
+    }
+  } catch (...) {
+    unload_kernel(kernel, memory);
+    throw;
+  }
+  for (const std::string& symbol : image.constants) {
+    const auto named = std::ranges::find(kernel.variables, symbol, &GlobalBuffer::name);
+    kernel.constants.push_back(named == kernel.variables.end() ? nullptr : *named);
+  }
+  return kernel;
+}
+
+void unload_kernel(const LoadedKernel& kernel, GlobalMemory& memory) {
+  for (const GlobalBuffer* variable : kernel.variables) memory.release(*variable);
+  for (const LoadedEntry& entry : kernel.entries) {
+    if (entry.grid_workspace != nullptr) memory.release(*entry.grid_workspace);
+  }
+}
+
+}  // namespace evo::ptx

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/device/device.hpp"
+#include "engine/device/virtual/global_memory.hpp"
+#include "engine/device/virtual/program.hpp"
+
+namespace evo::ptx {
+
+/// A kernel of a module that a step may launch.
+struct LoadedEntry {
+  std::string symbol;
+  std::shared_ptr<const Program> program;
+  GlobalBuffer* grid_workspace = nullptr;  ///< of a cooperative kernel
+  int registers = 0;                       ///< from the cubin; 0 without one
+
+  /// Without a cubin, from the registers that are live at once in the PTX.
+  [[nodiscard]] int registers_at_launch() const;
+};
+
+/// A module in the device's memory, until unload_kernel().
+struct LoadedKernel {
+  std::vector<LoadedEntry> entries;
+  std::vector<GlobalBuffer*> variables;
+  std::vector<GlobalBuffer*> constants;  ///< that launches set; null for one that it lacks
+};
+
+/// Throws PtxError; nothing is left in the memory then.
+[[nodiscard]] LoadedKernel load_kernel(const KernelImage& image, GlobalMemory& memory);
+
+void unload_kernel(const LoadedKernel& kernel, GlobalMemory& memory);
+
+}  // namespace evo::ptx
