@@ -124,6 +124,7 @@ std::optional<Rejection> Pipeline::timing_gate(Judgement& result, const KernelUn
   }
   auto& outcome = std::get<TimingResult>(answer);
   result.timing = outcome.timing;
+  result.screened = result.screened || !outcome.aged;
   return std::move(outcome.rejection);
 }
 

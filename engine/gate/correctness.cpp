@@ -62,7 +62,7 @@ CorrectnessResult CorrectnessGate::check(const LoadedKernel& kernel,
 
 CorrectnessResult CorrectnessGate::check_aged(const LoadedKernel& kernel,
                                               std::vector<const Shape*> shapes, int launches,
-                                              const Progress& progress) {
+                                              double most_ms, const Progress& progress) {
   sort_by_work(shapes);
   const Shape& shape = *shapes.front();
   const CheckCase& data = cases_.get(shape, 0);
@@ -73,11 +73,12 @@ CorrectnessResult CorrectnessGate::check_aged(const LoadedKernel& kernel,
   if (!keeps_something) return {};
   progress("launching shape " + shape.name + " often");
   Trials trials(work_, problem_, cases_, judge_, kernel, workspace, options_.now_ms);
-  if (const auto fault = age(kernel, data, workspace, launches, progress)) {
-    trials.reject(data, *fault);
-  }
+  const Aged aged = age_by_graphs(kernel, data, workspace, launches, most_ms);
+  if (aged.fault) trials.reject(data, *aged.fault);
   trials.run(data, Poison::kRandom, Trials::Kind::kExtra);
-  return trials.take();
+  CorrectnessResult result = trials.take();
+  result.complete = aged.launches >= launches;
+  return result;
 }
 
 std::size_t CorrectnessGate::seeds_for(const Shape& shape) const {
@@ -196,39 +197,65 @@ std::optional<std::string> CorrectnessGate::state_of(const LoadedKernel& kernel,
 }
 
 /// Launches on one input. Ends early when what the kernel keeps repeats: whatever comes then was
-/// seen before; and on a device that measures after kMostAgeingMs.
+/// seen before.
 std::optional<Fault> CorrectnessGate::age(const LoadedKernel& kernel, const CheckCase& data,
                                           const Workspace& workspace, int launches,
                                           const Progress& progress) {
   constexpr int kLaunchesLookedAt = 16;
   constexpr int kTellEvery = 100;
-  constexpr double kMostAgeingMs = 500;
   constexpr double kMostTogetherMs = 50;
   const std::vector<KernelArgument> arguments = workspace.arguments_of(data);
-  const LaunchPlan plan = kernel.launch_for(data);
+  const LaunchPlan config = kernel.launch_for(data);
   GridSampler* sampler = device_.sampler();
   std::set<std::string> seen;
   std::optional<Fault> fault;
   bool is_old = false;
   if (sampler != nullptr) sampler->set_checks(false);
-  const double start = options_.now_ms();
   int together = 1;  // launches that are waited for at once
   for (int i = 0; i < launches && !fault && !is_old;) {
     progress("launching shape " + data.shape->name + " often");
     const double before = options_.now_ms();
     for (const int end = std::min(launches, i + together); i < end && !fault && !is_old; ++i) {
-      fault = work_.launch(kernel.id, plan, arguments);
+      fault = work_.launch(kernel.id, config, arguments);
       if (fault || i >= kLaunchesLookedAt) continue;
       const auto state = state_of(kernel, workspace);
       is_old = state && !seen.insert(*state).second;
     }
     if (!fault) fault = work_.finish();
-    const double now = options_.now_ms();
-    if (measures() && i >= kLaunchesLookedAt) is_old = is_old || now - start > kMostAgeingMs;
-    if (now - before < kMostTogetherMs) together = std::min(2 * together, kTellEvery);
+    if (options_.now_ms() - before < kMostTogetherMs) together = std::min(2 * together, kTellEvery);
   }
   if (sampler != nullptr) sampler->set_checks(true);
   return fault;
+}
+
+/// The same on a device that measures, where nothing tells what a kernel keeps: until `most_ms` are
+/// over. A graph of many launches costs the host less than these launches.
+CorrectnessGate::Aged CorrectnessGate::age_by_graphs(const LoadedKernel& kernel,
+                                                     const CheckCase& data,
+                                                     const Workspace& workspace, int launches,
+                                                     double most_ms) {
+  constexpr int kMostTogether = 100;
+  const LaunchPlan config = kernel.launch_for(data);
+  Aged aged;
+  const double start = options_.now_ms();
+  for (int together = 1; aged.launches < launches && !aged.fault;) {
+    const int count = std::min(together, launches - aged.launches);
+    const std::vector<std::vector<KernelArgument>> arguments(static_cast<std::size_t>(count),
+                                                             workspace.arguments_of(data));
+    const auto graph = device_.make_graph(kernel.id, config, arguments, count);
+    if (const auto* fault = std::get_if<Fault>(&graph)) return {aged.launches, *fault};
+    // Again while there is as much to do.
+    do {
+      const auto ran = device_.run_graph(std::get<GraphId>(graph));
+      if (const auto* fault = std::get_if<Fault>(&ran)) aged.fault = *fault;
+      aged.launches += count;
+    } while (!aged.fault && count == kMostTogether && aged.launches + count <= launches &&
+             options_.now_ms() - start < most_ms);
+    if (!aged.fault || !aged.fault->device_lost) device_.release_graph(std::get<GraphId>(graph));
+    if (options_.now_ms() - start >= most_ms) break;
+    together = std::min(10 * together, kMostTogether);
+  }
+  return aged;
 }
 
 }  // namespace evo

@@ -59,11 +59,12 @@ class CorrectnessGate {
                                         std::vector<const Shape*> shapes, Effort effort,
                                         const Progress& progress);
 
-  /// `launches` launches on the shape with the least work of `shapes`, then one that is checked:
-  /// for kernels that were timed by fewer launches than they see in production.
+  /// `launches` launches on the shape with the least work of `shapes`, or as many as `most_ms`
+  /// allow, then one that is checked: for kernels that were timed by fewer launches than they see
+  /// in production. Only on devices that measure. Not complete when there were fewer.
   [[nodiscard]] CorrectnessResult check_aged(const LoadedKernel& kernel,
                                              std::vector<const Shape*> shapes, int launches,
-                                             const Progress& progress);
+                                             double most_ms, const Progress& progress);
 
  private:
   void sort_by_work(std::vector<const Shape*>& shapes) const;
@@ -81,6 +82,12 @@ class CorrectnessGate {
   [[nodiscard]] std::optional<Fault> age(const LoadedKernel& kernel, const CheckCase& data,
                                          const Workspace& workspace, int launches,
                                          const Progress& progress);
+  struct Aged {
+    int launches = 0;
+    std::optional<Fault> fault = {};
+  };
+  [[nodiscard]] Aged age_by_graphs(const LoadedKernel& kernel, const CheckCase& data,
+                                   const Workspace& workspace, int launches, double most_ms);
 
   BufferWork& work_;
   Device& device_;

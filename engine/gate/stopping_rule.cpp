@@ -7,7 +7,6 @@
 namespace evo {
 namespace {
 
-constexpr double kHopeless = 2;
 constexpr double kSureZ = 3;           // 99.7 %
 constexpr double kOtherMinute = 1.02;  // a clock that drifts between two kernels
 constexpr std::size_t kSureEvery = 5;  // the interval costs a sort
@@ -22,7 +21,7 @@ void StoppingRule::add_measurement(double time_us) {
 
 bool StoppingRule::is_hopeless() const {
   return samples_us_.size() >= options_.samples_to_give_up &&
-         fastest_us_ > kHopeless * options_.give_up_us;
+         fastest_us_ > options_.hopeless * options_.give_up_us;
 }
 
 bool StoppingRule::is_surely_slower() {

@@ -47,12 +47,11 @@ Stopwatch::Stopwatch(const Setup& setup, const LoadedKernel& kernel, const Shape
   if (!fault_) plan(launch_us);
 }
 
-/// The fastest of three; one is enough where it is long.
+/// The fastest of three; of long launches of two; one is enough where it is very long.
 double Stopwatch::estimate_launch_us() {
   double launch_us = sample();
-  for (int i = 0; i < 2 && !fault_ && launch_us < kVeryLongLaunchUs; ++i) {
-    launch_us = std::min(launch_us, sample());
-  }
+  if (!fault_ && launch_us < kVeryLongLaunchUs) launch_us = std::min(launch_us, sample());
+  if (!fault_ && launch_us < kLongLaunchUs) launch_us = std::min(launch_us, sample());
   return launch_us;
 }
 
@@ -169,7 +168,9 @@ double Stopwatch::run_next() {
   }
   note_launches(next_graph_ * launches_per_graph_, launches_per_graph_);
   next_graph_ = (next_graph_ + 1) % graphs_.size();
-  return std::get<double>(ran);
+  const double us = std::get<double>(ran);
+  fastest_us_ = std::min(fastest_us_, us / static_cast<double>(launches_per_graph_));
+  return us;
 }
 
 double Stopwatch::sample() {
@@ -188,10 +189,9 @@ std::vector<double> Stopwatch::take_verified_us() { return std::exchange(verifie
 
 void Stopwatch::warm_up() {
   if (launch_us_ >= kVeryLongLaunchUs) return;  // the launch that was timed first is enough
-  for (int done = 0; done < budget_.warmups() && !fault_;) {
-    sample();
-    done += static_cast<int>(launches_per_graph_);
-  }
+  // Those by which a long launch was estimated have warmed it up, too.
+  const std::int64_t before = is_long() ? 0 : launched_;
+  while (launched_ - before < budget_.warmups() && !fault_) sample();
 }
 
 }  // namespace evo

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -133,6 +134,8 @@ class Stopwatch {
   double sample_us_ = 0;
   double launch_us_ = 0;
   std::vector<double> verified_us_;
+  double fastest_us_ = std::numeric_limits<double>::infinity();  ///< of all launches
+  double fresh_us_ = 0;  ///< of a long launch on data that it had not met; 0: none yet
   std::vector<GraphId> graphs_;
   std::size_t launches_per_graph_ = 0;
   std::size_t next_graph_ = 0;

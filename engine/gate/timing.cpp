@@ -58,6 +58,24 @@ std::size_t samples_between_signs(double sample_us) {
   return static_cast<std::size_t>(std::clamp(kSignUs / std::max(sample_us, 1.0), 1.0, kMost));
 }
 
+/// Samples after which the launches that are timed are verified, and how: two times that no kernel
+/// knows. Of long launches, which are verified as they are timed, the first two; and one of those
+/// that follow.
+std::map<std::size_t, Stopwatch::Doubt> doubts_between(std::size_t least_samples, bool is_long,
+                                                       Random& random) {
+  using Doubt = Stopwatch::Doubt;
+  if (is_long) {
+    const bool poison_first = random.below(2) == 0;
+    const std::size_t later = 2 + random.below(std::max<std::size_t>(least_samples, 3) - 2);
+    return {{0, poison_first ? Doubt::kPoison : Doubt::kFreshInputs},
+            {1, poison_first ? Doubt::kFreshInputs : Doubt::kPoison},
+            {later, Doubt::kPoison}};
+  }
+  const std::size_t half = std::max<std::size_t>(least_samples / 2, 1);
+  const std::size_t early = 1 + random.below(half);
+  return {{early, Doubt::kPoison}, {1 + half + random.below(half), Doubt::kFreshInputs}};
+}
+
 Rejection failed(const Fault& fault) { return {Gate::kTiming, fault.reason, fault.detail}; }
 
 std::string microseconds(double value) {
@@ -116,6 +134,9 @@ TimingResult TimingGate::predict(const LoadedKernel& kernel, const Shape& shape)
 StoppingOptions TimingGate::stopping_for(const Stopwatch& stopwatch) const {
   // Clocks that rise when work begins settle within this.
   constexpr double kSettledUs = 4000;
+  // Long launches of one kernel differ by a few percent.
+  constexpr std::size_t kLongSamplesToGiveUp = 3;
+  constexpr double kLongHopeless = 1.2;
   StoppingOptions stopping = options_.stopping;
   stopping.least_samples = stopwatch.budget().least_samples();
   stopping.most_samples = stopwatch.budget().most_samples();
@@ -123,6 +144,10 @@ StoppingOptions TimingGate::stopping_for(const Stopwatch& stopwatch) const {
   stopping.samples_to_be_sure =
       std::clamp(static_cast<std::size_t>(kSettledUs / std::max(stopwatch.sample_us(), 1.0)),
                  stopping.samples_to_give_up, stopping.samples_to_be_sure);
+  if (stopwatch.is_long()) {
+    stopping.samples_to_give_up = std::min(kLongSamplesToGiveUp, stopping.samples_to_give_up);
+    stopping.hopeless = kLongHopeless;
+  }
   return stopping;
 }
 
@@ -134,11 +159,8 @@ TimingResult TimingGate::measure(const LoadedKernel& kernel, const Shape& shape,
   stopwatch.warm_up();
   Random random(cases_.inputs(shape, 0).seed);
   const StoppingOptions stopping = stopping_for(stopwatch);
-  // 1. Between two samples, which two no kernel knows: poison, and data that it has not met.
-  std::map<std::size_t, Doubt> doubts;
-  const std::size_t half = std::max<std::size_t>(stopping.least_samples / 2, 1);
-  doubts[1 + random.below(half)] = Doubt::kPoison;
-  doubts[1 + half + random.below(half)] = Doubt::kFreshInputs;
+  std::map<std::size_t, Doubt> doubts =
+      doubts_between(stopping.least_samples, stopwatch.is_long(), random);
   StoppingRule rule(stopping);
   const std::size_t tell_every = samples_between_signs(stopwatch.sample_us());
   TimingResult result;
@@ -147,18 +169,22 @@ TimingResult TimingGate::measure(const LoadedKernel& kernel, const Shape& shape,
     progress("verifying timed launches of shape " + shape.name);
     result.rejection = stopwatch.verify(what, random);
   };
+  // 1. Samples, and between two of them a doubt.
   while (!stopwatch.fault() && !rule.is_finished() && !result.rejection) {
+    if (!doubts.empty() && rule.samples_us().size() >= doubts.begin()->first) {
+      doubt(doubts.begin()->second);
+      doubts.erase(doubts.begin());
+      for (const double us : stopwatch.take_verified_us()) rule.add_measurement(us);
+      // Caches are as before when the next short one counts.
+      if (!stopwatch.is_long()) stopwatch.sample();
+      continue;
+    }
     const double sample_us = stopwatch.sample();
     if (!stopwatch.fault()) rule.add_measurement(sample_us);
     if (rule.samples_us().size() % tell_every == 0) progress("timing shape " + shape.name);
-    if (doubts.empty() || rule.samples_us().size() < doubts.begin()->first) continue;
-    doubt(doubts.begin()->second);
-    doubts.erase(doubts.begin());
-    for (const double verified_us : stopwatch.take_verified_us()) rule.add_measurement(verified_us);
-    // Caches are as before when the next short one counts.
-    if (!stopwatch.is_long()) stopwatch.sample();
   }
   // 2. At the end: those that did not have their turn, what the samples left, new buffers.
+  if (stopwatch.is_long() && rule.gave_up()) doubts.clear();  // two have had it
   for (const auto& [when, what] : doubts) doubt(what);
   doubt(Doubt::kNothing);
   doubt(Doubt::kFreshAddresses);

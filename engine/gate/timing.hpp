@@ -13,6 +13,7 @@ struct TimingResult {
   std::optional<Rejection> rejection = {};
   bool device_lost = false;
   std::int64_t launches = 0;  ///< that were made of the kernel; 0 when predicted
+  bool aged = true;           ///< false: launched less often than before it may enter the elite
 };
 
 /// The outcome of timing two kernels in turn.

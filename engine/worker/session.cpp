@@ -9,6 +9,10 @@ namespace {
 
 constexpr std::size_t kKernelsKept = 8;  // the elite, the control and the newest
 
+/// What ageing may take before a kernel may enter the elite; of one that cannot, since it is slow.
+constexpr double kMostAgeingMs = 500;
+constexpr double kGivenUpMs = 4;
+
 std::unique_ptr<BufferWork> work_on(Device& device, const KernelImage& check_kernels) {
   return check_kernels.entries.empty() ? make_host_work(device)
                                        : make_device_work(device, check_kernels);
@@ -66,8 +70,25 @@ CorrectnessResult Session::check(const KernelUnderTest& kernel, Effort effort,
   if (const auto* fault = std::get_if<Fault>(&ready)) {
     return {{}, Rejection{Gate::kCorrectness, fault->reason, fault->detail}, fault->device_lost};
   }
-  return correctness_.check(std::get<LoadedKernel>(ready), problem_.checked_shapes(timed_, spec_),
-                            effort, progress);
+  const auto& kernel_ready = std::get<LoadedKernel>(ready);
+  CorrectnessResult result =
+      correctness_.check(kernel_ready, problem_.checked_shapes(timed_, spec_), effort, progress);
+  const bool measures = device_.info().time_kind == TimeKind::kMeasured;
+  if (result.rejection || effort != Effort::kFull || !measures) return result;
+  Aged aged = age(kernel.key, kernel_ready, kAgedLaunches, kMostAgeingMs, progress);
+  result.rejection = std::move(aged.rejection);
+  result.device_lost = aged.device_lost;
+  return result;
+}
+
+Session::Aged Session::age(const std::string& key, const LoadedKernel& kernel,
+                           std::int64_t launches, double most_ms, const Progress& progress) {
+  if (launches <= 0 || aged_.contains(key)) return {};
+  CorrectnessResult after = correctness_.check_aged(
+      kernel, problem_.checked_shapes(timed_, spec_), static_cast<int>(launches), most_ms, progress);
+  if (after.rejection) after.rejection->reason = "after more launches: " + after.rejection->reason;
+  if (after.complete) aged_.insert(key);
+  return {after.complete, std::move(after.rejection), after.device_lost};
 }
 
 TimingResult Session::time(const KernelUnderTest& kernel, double give_up_us,
@@ -83,14 +104,13 @@ TimingResult Session::time(const KernelUnderTest& kernel, double give_up_us,
   const auto& kernel_ready = std::get<LoadedKernel>(ready);
   TimingResult result = gate.time(kernel_ready, timed_, progress);
   if (result.rejection || device_.info().time_kind == TimeKind::kPredicted) return result;
-  if (result.launches >= kAgedLaunches) return result;
-  CorrectnessResult after =
-      correctness_.check_aged(kernel_ready, problem_.checked_shapes(timed_, spec_),
-                              kAgedLaunches - static_cast<int>(result.launches), progress);
-  if (after.rejection) {
-    result.rejection = std::move(after.rejection);
-    result.rejection->reason = "after more launches: " + result.rejection->reason;
-    result.device_lost = after.device_lost;
+  const bool may_enter = result.timing && result.timing->complete;
+  Aged aged = age(kernel.key, kernel_ready, kAgedLaunches - result.launches,
+                  may_enter ? kScreeningMs : kGivenUpMs, progress);
+  result.aged = aged.is_complete;
+  if (aged.rejection) {
+    result.rejection = std::move(aged.rejection);
+    result.device_lost = aged.device_lost;
   }
   return result;
 }

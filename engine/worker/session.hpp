@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -54,6 +57,15 @@ class Session {
     LoadedKernel kernel;
   };
 
+  struct Aged {
+    bool is_complete = true;
+    std::optional<Rejection> rejection = {};
+    bool device_lost = false;
+  };
+  /// Launches it so often more, or as often as `most_ms` allow, and checks it once more.
+  [[nodiscard]] Aged age(const std::string& key, const LoadedKernel& kernel, std::int64_t launches,
+                         double most_ms, const Progress& progress);
+
   /// The kernel loaded on the device, or why it cannot be.
   [[nodiscard]] std::variant<LoadedKernel, Fault> loaded(const KernelUnderTest& kernel);
   [[nodiscard]] std::optional<LoadedKernel> load_reference(const SessionSetup& setup);
@@ -70,6 +82,7 @@ class Session {
   OutputJudge judge_;
   CorrectnessGate correctness_;
   std::vector<Cached> kernels_;  ///< most recently used last
+  std::set<std::string> aged_;   ///< keys of kernels that need no more ageing
 };
 
 }  // namespace evo

@@ -85,7 +85,7 @@ void from_json(const nlohmann::json& json, CorrectnessResult& result) {
 }
 
 void to_json(nlohmann::json& json, const TimingResult& result) {
-  json = {{"device_lost", result.device_lost}, {"launches", result.launches}};
+  json = {{"device_lost", result.device_lost}, {"launches", result.launches}, {"aged", result.aged}};
   put_optional(json, "timing", result.timing);
   put_optional(json, "rejection", result.rejection);
 }
@@ -95,6 +95,7 @@ void from_json(const nlohmann::json& json, TimingResult& result) {
   result.rejection = get_optional<Rejection>(json, "rejection");
   json.at("device_lost").get_to(result.device_lost);
   json.at("launches").get_to(result.launches);
+  json.at("aged").get_to(result.aged);
 }
 
 void to_json(nlohmann::json& json, const PairResult& result) {

@@ -97,6 +97,8 @@ TEST(WorkspaceMemory, DataThatDoNotFitAreNoFaultOfTheKernel) {
   EXPECT_THROW((void)fixture.check(fixture.load("honest", GateFixture::honest)), DeviceMemoryError);
 }
 
+constexpr double kNoLimitMs = 1e9;
+
 TEST(Aged, KernelsTimedTooSeldomAreLaunchedOften) {
   for (const int limit : {30, 500, 1900}) {
     GateFixture fixture;
@@ -108,7 +110,7 @@ TEST(Aged, KernelsTimedTooSeldomAreLaunchedOften) {
                          {});
     EXPECT_NE(reason_of(gate.check_aged(
                   kernel, {&fixture.problem.shape("timed"), &fixture.problem.shape("small")},
-                  kAgedLaunches, [](const std::string&) {})),
+                  kAgedLaunches, kNoLimitMs, [](const std::string&) {})),
               "passed");
   }
 }
@@ -117,7 +119,7 @@ TEST(Aged, AFaultOrTooLittleMemoryIsTheReason) {
   const auto aged = [](GateFixture& fixture, const LoadedKernel& kernel) {
     CorrectnessGate gate(*fixture.work, fixture.problem, fixture.made->cases, fixture.made->judge,
                          {});
-    return gate.check_aged(kernel, {&fixture.problem.shape("small")}, kAgedLaunches,
+    return gate.check_aged(kernel, {&fixture.problem.shape("small")}, kAgedLaunches, kNoLimitMs,
                            [](const std::string&) {});
   };
   GateFixture fixture;
