@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <set>
 
 #include "engine/core/error.hpp"
@@ -20,6 +22,42 @@ std::uint64_t name_hash(const std::string& name) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
   return hash;
+}
+
+/// Of the other poison, in every bit.
+constexpr std::byte kFlip{0xff};
+
+template <typename Word>
+std::optional<std::size_t> first_kept_word(std::span<const std::byte> once,
+                                           std::span<const std::byte> again,
+                                           std::span<const std::byte> pattern) {
+  Word poison = 0;
+  std::memcpy(&poison, pattern.data(), sizeof poison);
+  const auto flipped = static_cast<Word>(~poison);
+  for (std::size_t at = 0; at < once.size(); at += sizeof poison) {
+    Word first = 0;
+    Word second = 0;
+    std::memcpy(&first, once.data() + at, sizeof first);
+    std::memcpy(&second, again.data() + at, sizeof second);
+    if (first == poison && second == flipped) return at;
+  }
+  return std::nullopt;
+}
+
+/// Where the first element is that held the poison once, and its complement again.
+std::optional<std::size_t> first_kept(std::span<const std::byte> once,
+                                      std::span<const std::byte> again,
+                                      std::span<const std::byte> pattern) {
+  switch (pattern.size()) {
+    case 1:
+      return first_kept_word<std::uint8_t>(once, again, pattern);
+    case 2:
+      return first_kept_word<std::uint16_t>(once, again, pattern);
+    case 4:
+      return first_kept_word<std::uint32_t>(once, again, pattern);
+    default:
+      return first_kept_word<std::uint64_t>(once, again, pattern);
+  }
 }
 
 /// Outputs whose size a kernel decides are nothing that could be expected of all.
@@ -181,6 +219,7 @@ void CaseSet::add_argument(CheckCase& data, std::size_t position) {
     return;
   }
   const std::size_t bytes = argument.bytes(data.values);
+  tell_("making '" + argument.name + "' of shape " + data.shape->name);
   const BufferId buffer =
       device_.allocate({argument.name, bytes, argument.direction != Direction::kIn});
   data.arguments.emplace_back(buffer);
@@ -232,7 +271,6 @@ std::vector<std::byte> CaseSet::output_of(const CheckCase& data, std::size_t pos
 /// on devices that cannot tell.
 void CaseSet::require_written(const CheckCase& data,
                               const std::vector<std::vector<std::byte>>& outputs) {
-  constexpr std::byte kFlip{0xff};
   if (!device_.tracks_writes()) {
     restore_inputs(data);
     poison_outputs(data, kFlip);
@@ -248,14 +286,7 @@ void CaseSet::require_written(const CheckCase& data,
       const std::vector<std::byte> pattern =
           poison_pattern(Poison::kRandom, argument.dtype, data.seed);
       const std::vector<std::byte> again = output_of(data, i);
-      for (std::size_t at = 0; at < again.size() && !unwritten; at += size) {
-        bool kept = true;
-        for (std::size_t byte = 0; byte < size; ++byte) {
-          kept = kept && outputs[i][at + byte] == pattern[byte] &&
-                 again[at + byte] == (pattern[byte] ^ kFlip);
-        }
-        if (kept) unwritten = at;
-      }
+      unwritten = first_kept(outputs[i], again, pattern);
     }
     if (!unwritten) continue;
     fail(data, "reference",
@@ -292,6 +323,7 @@ std::vector<std::vector<std::byte>> CaseSet::expected_of(const CheckCase& data) 
 }
 
 void CaseSet::compute_expected(CheckCase& data) {
+  tell_("computing what is expected on shape " + data.shape->name);
   const std::vector<std::vector<std::byte>> outputs = expected_of(data);
   std::size_t elements = 0;
   for (const std::vector<std::byte>& output : outputs) elements += output.size();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -73,6 +74,9 @@ class CaseSet {
         options_(options),
         audit_(problem) {}
 
+  /// Gets a word when a case is made, which takes a while where there is much data.
+  void report_to(std::function<void(const std::string&)> progress) { tell_ = std::move(progress); }
+
   /// The case number `index` (0, 1, …) of `shape`. One that is not made yet begins work: nothing
   /// may be queued. Throws ProblemError when the reference fails or is no measure of right and
   /// wrong.
@@ -124,6 +128,7 @@ class CaseSet {
   std::optional<LoadedKernel> reference_;
   CaseOptions options_;
   ReferenceAudit audit_;
+  std::function<void(const std::string&)> tell_ = [](const std::string&) {};
   std::map<std::pair<std::string, std::size_t>, std::unique_ptr<CheckCase>> cases_;
 };
 

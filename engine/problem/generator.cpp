@@ -1,9 +1,13 @@
 #include "engine/problem/generator.hpp"
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <numbers>
+#include <thread>
 
 #include "engine/core/random.hpp"
 
@@ -70,44 +74,76 @@ std::vector<std::byte> quantile_table(const Generator& generator, Dtype dtype) {
   return table;
 }
 
-std::vector<std::byte> from_quantiles(const Generator& generator, Dtype dtype, std::size_t count,
-                                      Random& random) {
-  const bool use_table = count > kQuantiles;  // else encoding each element is less work
-  const auto table = use_table ? quantile_table(generator, dtype) : std::vector<std::byte>();
-  const std::size_t size = size_of(dtype);
+/// Fills elements [first, first + count) of `data` from a part's own random numbers.
+using FillPart =
+    std::function<void(std::byte* data, std::size_t first, std::size_t count, Random& random)>;
+
+/// Large data are made in parts, by as many threads as there are processors: each part has random
+/// numbers of its own, so that the data do not depend on the number of threads.
+std::vector<std::byte> in_parts(std::size_t count, std::size_t size, std::uint64_t seed,
+                                const FillPart& fill) {
+  constexpr std::size_t kPart = std::size_t{1} << 20;
   std::vector<std::byte> data(count * size);
-  std::uint64_t bits = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (i % 4 == 0) bits = random.bits();
-    const std::size_t index = bits & (kQuantiles - 1);
-    if (use_table) {
-      std::memcpy(data.data() + i * size, table.data() + index * size, size);
-    } else {
-      encode(dtype, quantile_value(generator, index), data.data() + i * size);
+  const std::size_t parts = (count + kPart - 1) / kPart;
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t part = next++; part < parts; part = next++) {
+      Random random(part == 0 ? seed : mix_seed(seed, part));
+      const std::size_t first = part * kPart;
+      fill(data.data(), first, std::min(kPart, count - first), random);
     }
-    bits >>= 16;
-  }
+  };
+  const std::size_t threads = std::min<std::size_t>(parts, std::thread::hardware_concurrency());
+  std::vector<std::thread> others;
+  for (std::size_t i = 1; i < threads; ++i) others.emplace_back(work);
+  work();
+  for (std::thread& other : others) other.join();
   return data;
 }
 
+std::vector<std::byte> from_quantiles(const Generator& generator, Dtype dtype, std::size_t count,
+                                      std::uint64_t seed) {
+  const bool use_table = count > kQuantiles;  // else encoding each element is less work
+  const auto table = use_table ? quantile_table(generator, dtype) : std::vector<std::byte>();
+  const std::size_t size = size_of(dtype);
+  return in_parts(count, size, seed,
+                  [&](std::byte* data, std::size_t first, std::size_t part, Random& random) {
+                    std::uint64_t bits = 0;
+                    for (std::size_t i = 0; i < part; ++i) {
+                      if (i % 4 == 0) bits = random.bits();
+                      const std::size_t index = bits & (kQuantiles - 1);
+                      std::byte* target = data + (first + i) * size;
+                      if (use_table) {
+                        std::memcpy(target, table.data() + index * size, size);
+                      } else {
+                        encode(dtype, quantile_value(generator, index), target);
+                      }
+                      bits >>= 16;
+                    }
+                  });
+}
+
 std::vector<std::byte> from_integers(const IntegerRange& range, Dtype dtype, std::size_t count,
-                                     Random& random) {
+                                     std::uint64_t seed) {
   const std::size_t size = size_of(dtype);
   const bool is_wide = dtype == Dtype::kI64 || dtype == Dtype::kU64;
   const std::uint64_t values = range.high - range.low + 1;  // 0: all of 64 bits
-  std::vector<std::byte> data(count * size);
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t bits =
-        range.low + (values == 0 ? random.bits() : random.below(values));  // modulo 2^64
-    if (is_wide) {
-      std::memcpy(data.data() + i * size, &bits, size);
-    } else {
-      const double value = range.is_signed ? static_cast<double>(static_cast<std::int64_t>(bits))
-                                           : static_cast<double>(bits);
-      encode(dtype, value, data.data() + i * size);
-    }
-  }
-  return data;
+  return in_parts(
+      count, size, seed,
+      [&](std::byte* data, std::size_t first, std::size_t part, Random& random) {
+        for (std::size_t i = first; i < first + part; ++i) {
+          const std::uint64_t bits =
+              range.low + (values == 0 ? random.bits() : random.below(values));  // modulo 2^64
+          if (is_wide) {
+            std::memcpy(data + i * size, &bits, size);
+          } else {
+            const double value = range.is_signed
+                                     ? static_cast<double>(static_cast<std::int64_t>(bits))
+                                     : static_cast<double>(bits);
+            encode(dtype, value, data + i * size);
+          }
+        }
+      });
 }
 
 }  // namespace
@@ -126,12 +162,11 @@ Extremes extremes_of(const Generator& generator) {
 
 std::vector<std::byte> generate(const Generator& generator, Dtype dtype, std::size_t count,
                                 std::uint64_t seed) {
-  Random random(seed);
   if (generator.distribution == Distribution::kIntegers) {
-    return from_integers(generator.integers, dtype, count, random);
+    return from_integers(generator.integers, dtype, count, seed);
   }
   if (generator.distribution != Distribution::kConstant) {
-    return from_quantiles(generator, dtype, count, random);
+    return from_quantiles(generator, dtype, count, seed);
   }
   const std::size_t size = size_of(dtype);
   std::vector<std::byte> data(count * size);

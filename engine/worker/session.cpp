@@ -62,9 +62,14 @@ std::variant<LoadedKernel, Fault> Session::loaded(const KernelUnderTest& kernel)
   return kernels_.back().kernel;
 }
 
+void Session::report_to(const Progress& progress) {
+  programs_.report_to(progress);
+  cases_.report_to(progress);
+}
+
 CorrectnessResult Session::check(const KernelUnderTest& kernel, Effort effort,
                                  const Progress& progress) {
-  programs_.report_to(progress);
+  report_to(progress);
   progress("loading the kernel");
   const auto ready = loaded(kernel);
   if (const auto* fault = std::get_if<Fault>(&ready)) {
@@ -93,7 +98,7 @@ Session::Aged Session::age(const std::string& key, const LoadedKernel& kernel,
 
 TimingResult Session::time(const KernelUnderTest& kernel, double give_up_us,
                            const Progress& progress) {
-  programs_.report_to(progress);
+  report_to(progress);
   const auto ready = loaded(kernel);
   if (const auto* fault = std::get_if<Fault>(&ready)) {
     return {{}, Rejection{Gate::kTiming, fault->reason, fault->detail}, fault->device_lost};
@@ -117,7 +122,7 @@ TimingResult Session::time(const KernelUnderTest& kernel, double give_up_us,
 
 PairResult Session::compare_pair(const KernelUnderTest& first, const KernelUnderTest& second,
                                  const Progress& progress) {
-  programs_.report_to(progress);
+  report_to(progress);
   const auto a = loaded(first);
   const auto b = loaded(second);
   for (const auto* side : {&a, &b}) {

@@ -57,6 +57,7 @@ class Session {
     LoadedKernel kernel;
   };
 
+  void report_to(const Progress& progress);
   struct Aged {
     bool is_complete = true;
     std::optional<Rejection> rejection = {};
