@@ -249,7 +249,7 @@ ExitCode run(int argc, char** argv) {
   declare(app, options);
   if (const auto done = parse_command_line(app, argc, argv)) return *done;
   if (app.count("--window") == 0) {
-    options.tuner.window = default_window(options.session.job_count());
+    options.tuner.window = default_window(options.session.job_count(), false);
   }
   if (app.count("--resume") > 0) {
     options.resume = Resumption{options.resume_run, options.db, {}};

@@ -219,9 +219,10 @@ ExitCode run(int argc, char** argv) {
   declare(app, options);
   if (const auto done = parse_command_line(app, argc, argv)) return *done;
   if (app.count("--window") == 0) {
-    options.tuner.window = app.count("--children") > 0
-                               ? options.tuner.children
-                               : default_window(options.session.job_count());
+    options.tuner.window =
+        app.count("--children") > 0
+            ? options.tuner.children
+            : default_window(options.session.job_count(), strategy_learns(options.tuner.strategy));
   }
   if (app.count("--resume") > 0) {
     options.resume = Resumption{options.resume_run, options.db, {}};

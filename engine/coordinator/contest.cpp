@@ -114,13 +114,13 @@ void Contest::restore(std::vector<EliteMember> members, const std::optional<doub
   if (control_us && control_first_us_ == 0) control_first_us_ = *control_us;
 }
 
-std::optional<double> Contest::time_control(int generation) {
+std::optional<double> Contest::time_control(int generation, bool closely) {
   if (!harness_.has_device() || harness_.device().time_kind != TimeKind::kMeasured) {
     return std::nullopt;
   }
   choose_control();
   if (!control_ || was_withdrawn(control_->id)) return std::nullopt;
-  const std::optional<Timing> timing = harness_.time_again(control_->kernel);
+  const std::optional<Timing> timing = harness_.time_again(control_->kernel, closely);
   if (!timing) {
     if (const auto why = harness_.judge_alone(control_->kernel)) {
       withdraw(generation, control_->id, *why);

@@ -35,8 +35,9 @@ class Contest {
   void use_control(EliteMember control) { control_ = std::move(control); }
 
   /// The control is the best kernel of the first generation that had one: its time, now. Its drift
-  /// says how steady the device is. Nothing where times are predicted, and without a control.
-  [[nodiscard]] std::optional<double> time_control(int generation);
+  /// says how steady the device is. A few samples do, unless it is asked for `closely`. Nothing
+  /// where times are predicted, and without a control.
+  [[nodiscard]] std::optional<double> time_control(int generation, bool closely);
   /// control_us / its first value − 1.
   [[nodiscard]] double drift(double control_us) const { return control_us / control_first_us_ - 1; }
 

@@ -304,7 +304,7 @@ Judgement Harness::judge(const Candidate& candidate) {
 }
 
 OrFailure<CorrectnessResult> Harness::check_fully(const KernelUnderTest& kernel) {
-  return workers_.check(kernel, Effort::kFull, Workers::Purpose::kConfirming);
+  return workers_.check(kernel, Effort::kAfterScreening, Workers::Purpose::kConfirming);
 }
 
 std::vector<Judgement> Harness::judge_beyond_policy(const std::vector<Candidate>& candidates) {
@@ -343,8 +343,8 @@ std::optional<Rejection> Harness::judge_alone(const KernelUnderTest& kernel) {
     return Rejection{Gate::kCorrectness, std::move(failure->reason)};
   }
   if (auto& rejection = std::get<CorrectnessResult>(checked).rejection) return std::move(rejection);
-  auto timed =
-      workers_.time(kernel, std::numeric_limits<double>::infinity(), Workers::Purpose::kConfirming);
+  auto timed = workers_.time(kernel, Effort::kFull, std::numeric_limits<double>::infinity(),
+                             Workers::Purpose::kConfirming);
   if (auto* failure = std::get_if<WorkerFailure>(&timed)) {
     return Rejection{Gate::kTiming, std::move(failure->reason)};
   }
@@ -362,9 +362,11 @@ Duel Harness::duel(const KernelUnderTest& first, const KernelUnderTest& second) 
   return duel;
 }
 
-std::optional<Timing> Harness::time_again(const KernelUnderTest& kernel) {
+std::optional<Timing> Harness::time_again(const KernelUnderTest& kernel, bool closely) {
+  // What is slower than nothing is given up after a few samples.
+  const double give_up_us = closely ? std::numeric_limits<double>::infinity() : 0;
   auto answer =
-      workers_.time(kernel, std::numeric_limits<double>::infinity(), Workers::Purpose::kConfirming);
+      workers_.time(kernel, Effort::kScreening, give_up_us, Workers::Purpose::kConfirming);
   const auto* result = std::get_if<TimingResult>(&answer);
   if (result == nullptr || result->rejection) return std::nullopt;
   return result->timing;

@@ -101,8 +101,8 @@ class Harness {
   /// A kernel that was green, checked and timed once more with nothing beside it: why it is green
   /// no longer, or nothing.
   [[nodiscard]] std::optional<Rejection> judge_alone(const KernelUnderTest& kernel);
-  /// One kernel timed again. Nothing when it failed.
-  [[nodiscard]] std::optional<Timing> time_again(const KernelUnderTest& kernel);
+  /// One kernel timed again, closely or by a few samples. Nothing when it failed.
+  [[nodiscard]] std::optional<Timing> time_again(const KernelUnderTest& kernel, bool closely);
 
   /// How to launch the candidate's kernel on the timed shape.
   [[nodiscard]] std::string manifest(const Candidate& candidate) const;

@@ -67,7 +67,7 @@ Judgement Pipeline::judge(Compilations::Ticket ticket, const Values& macros, Eff
   if (result.duplicate) return result;
   const KernelUnderTest kernel = kernel_under_test(result.built.record, result.kernel_key, macros);
   result.rejection = correctness_gate(result, kernel, effort);
-  if (!result.rejection) result.rejection = timing_gate(result, kernel, give_up_us);
+  if (!result.rejection) result.rejection = timing_gate(result, kernel, effort, give_up_us);
   return result;
 }
 
@@ -116,8 +116,8 @@ std::optional<Rejection> Pipeline::correctness_gate(Judgement& result,
 }
 
 std::optional<Rejection> Pipeline::timing_gate(Judgement& result, const KernelUnderTest& kernel,
-                                               double give_up_us) {
-  auto answer = workers_.time(kernel, give_up_us, Workers::Purpose::kJudging);
+                                               Effort effort, double give_up_us) {
+  auto answer = workers_.time(kernel, effort, give_up_us, Workers::Purpose::kJudging);
   result.time_ms = workers_.last_ms();
   if (auto* failure = std::get_if<WorkerFailure>(&answer)) {
     return Rejection{Gate::kTiming, std::move(failure->reason)};

@@ -80,7 +80,7 @@ class Pipeline {
                                                           const KernelUnderTest& kernel,
                                                           Effort effort);
   [[nodiscard]] std::optional<Rejection> timing_gate(Judgement& result,
-                                                     const KernelUnderTest& kernel,
+                                                     const KernelUnderTest& kernel, Effort effort,
                                                      double give_up_us);
 
   PipelineSetup setup_;

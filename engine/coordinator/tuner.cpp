@@ -141,7 +141,9 @@ std::optional<Tuner::Planned> Tuner::next_planned() {
 
 void Tuner::fill_window() {
   const auto window = [&] {
-    return strategy_->learns() ? in_flight_at(started_slots_, options_.window) : options_.window;
+    // What is known beforehand waits for nothing.
+    const bool waits = strategy_learns(options_.strategy) && opening_.empty();
+    return waits ? in_flight_at(started_slots_, options_.window) : options_.window;
   };
   while (!exhausted_ && next_generation_ < options_.generations &&
          started_slots_ < options_.candidates && slots_.size() < window()) {
@@ -173,8 +175,7 @@ std::optional<StoredEvaluation> Tuner::take_recorded(const Slot& slot) {
 
 Tuner::Judged Tuner::judge(Slot slot) {
   if (slot.recorded) return {std::move(slot)};
-  Judgement judgement =
-      harness_.judge(slot.planned.candidate, slot.ticket, elite().give_up_us());
+  Judgement judgement = harness_.judge(slot.planned.candidate, slot.ticket, elite().give_up_us());
   progress_.elapsed_s = milliseconds_between(started_, harness_.clock().now()) / 1e3;
   return {std::move(slot), std::move(judgement)};
 }
@@ -184,9 +185,9 @@ void Tuner::settle() {
   Judged judged = *std::exchange(unsettled_, std::nullopt);
   Slot& slot = judged.slot;
   const bool is_new = judged.judgement.has_value();
-  Outcome outcome = is_new ? record(slot, std::move(*judged.judgement))
-                           : Outcome{slot.recorded->id, slot.planned.candidate,
-                                     std::move(slot.recorded->record)};
+  Outcome outcome =
+      is_new ? record(slot, std::move(*judged.judgement))
+             : Outcome{slot.recorded->id, slot.planned.candidate, std::move(slot.recorded->record)};
   count(outcome);
   if (is_new) observer_.on_evaluated({outcome.id, &outcome.record}, progress_);
   observe(outcome);
@@ -301,7 +302,7 @@ void Tuner::close_generation() {
     recorded_generations_.pop_front();
   } else {
     challenge();
-    record_generation(contest_.time_control(generation_));
+    record_generation(contest_.time_control(generation_, options_.aim == Aim::kRecord));
   }
   outcomes_.clear();
   generation_started_ = harness_.clock().now();

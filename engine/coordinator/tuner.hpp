@@ -83,8 +83,8 @@ struct RunHistory {
 ///
 ///   1. The candidate of slot t is proposed, and its compilation started, when the outcomes of all
 ///      slots up to t − w are known, w = in_flight_at(t, window), or `window` where the strategy
-///      does not learn: so up to `window` candidates are in flight, and which ones they are does
-///      not depend on what is quicker.
+///      does not learn and for the milestones and defaults: so up to `window` candidates are in
+///      flight, and which ones they are does not depend on what is quicker.
 ///   2. In the order of the slots, each goes through the gates and is recorded in one transaction,
 ///      while the device has begun with the next one; the strategy observes its outcome.
 ///   3. At the end of a generation its green kernels challenge the elite (Contest), the control is
@@ -180,9 +180,9 @@ class Tuner {
   SteadyTime started_;
   SteadyTime generation_started_;
 
-  std::deque<Planned> opening_;    ///< still to come
-  std::vector<Candidate> opened_;  ///< all of them
-  std::deque<Slot> slots_;         ///< in flight, oldest first
+  std::deque<Planned> opening_;      ///< still to come
+  std::vector<Candidate> opened_;    ///< all of them
+  std::deque<Slot> slots_;           ///< in flight, oldest first
   std::optional<Judged> unsettled_;  ///< judged, not recorded yet
   std::size_t started_slots_ = 0;
   int next_generation_ = 0;  ///< of the next slot

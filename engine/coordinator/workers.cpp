@@ -72,10 +72,10 @@ OrFailure<CorrectnessResult> Workers::check(const KernelUnderTest& kernel, Effor
       purpose == Purpose::kJudging ? &PhaseTimes::check_ms : &PhaseTimes::confirm_ms));
 }
 
-OrFailure<TimingResult> Workers::time(const KernelUnderTest& kernel, double give_up_us,
-                                      Purpose purpose) {
+OrFailure<TimingResult> Workers::time(const KernelUnderTest& kernel, Effort effort,
+                                      double give_up_us, Purpose purpose) {
   require_time_left();
-  device_->submit_time(kernel, give_up_us);
+  device_->submit_time(kernel, effort, give_up_us);
   return answer<TimingResult>(wait_for_reply(
       purpose == Purpose::kJudging ? &PhaseTimes::time_ms : &PhaseTimes::confirm_ms));
 }

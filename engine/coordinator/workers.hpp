@@ -46,8 +46,8 @@ class Workers {
   // Need a device.
   [[nodiscard]] OrFailure<CorrectnessResult> check(const KernelUnderTest& kernel, Effort effort,
                                                    Purpose purpose);
-  [[nodiscard]] OrFailure<TimingResult> time(const KernelUnderTest& kernel, double give_up_us,
-                                             Purpose purpose);
+  [[nodiscard]] OrFailure<TimingResult> time(const KernelUnderTest& kernel, Effort effort,
+                                             double give_up_us, Purpose purpose);
   [[nodiscard]] OrFailure<PairResult> compare(const KernelUnderTest& first,
                                               const KernelUnderTest& second);
 

@@ -13,8 +13,6 @@ class RandomStrategy final : public SearchBase {
     return proposals;
   }
 
-  [[nodiscard]] bool learns() const override { return false; }
-
   void observe(std::span<const Observation> observations) override {
     for (const Observation& observation : observations) seen_.add(observation.candidate);
   }
@@ -33,8 +31,6 @@ class ExhaustiveStrategy final : public SearchBase {
     }
     return proposals;
   }
-
-  [[nodiscard]] bool learns() const override { return false; }
 
   void observe(std::span<const Observation> observations) override {
     for (const Observation& observation : observations) seen_.add(observation.candidate);

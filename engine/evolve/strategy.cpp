@@ -28,6 +28,8 @@ constexpr std::array<Factory, kNames.size()> kFactories = {
 
 std::span<const std::string_view> strategy_names() { return kNames; }
 
+bool strategy_learns(std::string_view name) { return name != "random" && name != "exhaustive"; }
+
 std::unique_ptr<Strategy> make_strategy(std::string_view name, const CandidateSpace& space,
                                         const StrategyOptions& options) {
   std::string known;

@@ -33,9 +33,6 @@ class Strategy {
   /// fewer only when the space holds no more.
   virtual std::vector<Candidate> propose(std::size_t count) = 0;
 
-  /// Whether what is proposed depends on results.
-  [[nodiscard]] virtual bool learns() const { return true; }
-
   /// Results, in the order of the proposals. Milestones that were not proposed may be among them.
   virtual void observe(std::span<const Observation> observations) = 0;
 };
@@ -47,6 +44,9 @@ struct StrategyOptions {
 
 /// The names make_strategy knows, the default ("full") first.
 [[nodiscard]] std::span<const std::string_view> strategy_names();
+
+/// Whether what it proposes depends on results.
+[[nodiscard]] bool strategy_learns(std::string_view name);
 
 /// Throws InputError for an unknown name, listing the known ones. `space` must outlive the
 /// strategy.

@@ -17,11 +17,14 @@ namespace evo {
 }
 
 /// Candidates in flight unless asked for otherwise: enough that `compilers` processes do not wait
-/// for the one whose turn it is, and no more than the search can stand.
-[[nodiscard]] constexpr std::size_t default_window(std::size_t compilers) {
+/// for the one whose turn it is, and no more than the search can stand. A strategy that does not
+/// `learn` can stand any number: the others go on while one compiles for long.
+[[nodiscard]] constexpr std::size_t default_window(std::size_t compilers, bool learns) {
   constexpr std::size_t kFewest = 8;
   constexpr std::size_t kMost = 32;
-  return std::clamp(2 * compilers, kFewest, kMost);
+  constexpr std::size_t kWithoutLearning = 8;
+  return learns ? std::clamp(2 * compilers, kFewest, kMost)
+                : std::max(kWithoutLearning * compilers, kFewest);
 }
 
 }  // namespace evo

@@ -7,11 +7,13 @@ namespace evo {
 
 /// How much a check does.
 enum class Effort {
-  kScreening,  ///< fewer launches on shapes where each of them is long
-  kFull,       ///< all seeds and a repeat on every shape: before a kernel may enter the elite
+  kScreening,       ///< fewer launches on shapes where each of them is long
+  kFull,            ///< all seeds and a repeat on every shape
+  kAfterScreening,  ///< the same, and as many launches as in production: what screening and timing
+                    ///< left out, before a kernel may enter the elite
 };
 
-/// "screening" or "full".
+/// "screening", "full" or "after screening".
 [[nodiscard]] std::string_view to_string(Effort effort);
 
 /// The inverse of to_string. Throws InputError for any other text.

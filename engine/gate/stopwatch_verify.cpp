@@ -93,7 +93,8 @@ std::optional<Rejection> Stopwatch::verify(Doubt doubt, Random& random) {
 std::optional<Rejection> Stopwatch::verify_fresh_inputs(Random& random) {
   const CheckCase& fresh = setup_.cases.get(shape_, setup_.fresh_case);
   // Long launches are one in a graph: those of the next one, so that no other is needed.
-  const std::size_t chosen = is_long() ? next_graph_ % inputs_.size() : random.below(inputs_.size());
+  const std::size_t chosen =
+      is_long() ? next_graph_ % inputs_.size() : random.below(inputs_.size());
   const CheckCase& usual = *inputs_[chosen];
   put_inputs(usual, fresh);
   std::ranges::fill(content_, nullptr);

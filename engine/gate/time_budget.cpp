@@ -12,6 +12,10 @@ constexpr double kLeastPairs = 10;
 /// Of the time of the samples that are taken at least.
 constexpr double kShareOfWarmups = 0.2;
 constexpr double kShareOfMost = 1.4;
+/// Of launches so long that few of them say how long one takes.
+constexpr double kLongLaunchUs = 1000;
+constexpr double kShareOfLong = 0.6;
+constexpr std::size_t kLeastOfLong = 10;
 
 /// `part` of `whole` things, where each takes `each_us` of `all_us`.
 std::size_t fitting(double all_us, double each_us, double least, std::size_t most) {
@@ -33,6 +37,10 @@ TimeBudget::TimeBudget(const Wanted& wanted, double launch_us, double sample_us)
                                       static_cast<std::size_t>(wanted.warmups)));
   least_samples_ =
       fitting(all_us, each_us, std::min(kLeastSamples, least_wanted), wanted.least_samples);
+  if (launch_us >= kLongLaunchUs) {
+    least_samples_ = fitting(kShareOfLong * all_us, each_us, std::min(kLeastSamples, least_wanted),
+                             std::min(kLeastOfLong, wanted.least_samples));
+  }
   const double short_us = static_cast<double>(wanted.most_samples) * wanted.sample_us;
   most_samples_ = std::max(least_samples_, fitting(std::max(short_us, kShareOfMost * all_us),
                                                    each_us, 1, wanted.most_samples));

@@ -129,8 +129,7 @@ std::vector<std::byte> from_integers(const IntegerRange& range, Dtype dtype, std
   const bool is_wide = dtype == Dtype::kI64 || dtype == Dtype::kU64;
   const std::uint64_t values = range.high - range.low + 1;  // 0: all of 64 bits
   return in_parts(
-      count, size, seed,
-      [&](std::byte* data, std::size_t first, std::size_t part, Random& random) {
+      count, size, seed, [&](std::byte* data, std::size_t first, std::size_t part, Random& random) {
         for (std::size_t i = first; i < first + part; ++i) {
           const std::uint64_t bits =
               range.low + (values == 0 ? random.bits() : random.below(values));  // modulo 2^64

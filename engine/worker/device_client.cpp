@@ -85,8 +85,11 @@ void DeviceClient::submit_check(const KernelUnderTest& kernel, Effort effort) {
   submit({{"op", "check"}, {"kernel", kernel}, {"effort", to_string(effort)}});
 }
 
-void DeviceClient::submit_time(const KernelUnderTest& kernel, double give_up_us) {
-  submit({{"op", "time"}, {"kernel", kernel}, {"give_up_us", give_up_us}});
+void DeviceClient::submit_time(const KernelUnderTest& kernel, Effort effort, double give_up_us) {
+  submit({{"op", "time"},
+          {"kernel", kernel},
+          {"effort", to_string(effort)},
+          {"give_up_us", give_up_us}});
 }
 
 void DeviceClient::submit_compare(const KernelUnderTest& first, const KernelUnderTest& second) {

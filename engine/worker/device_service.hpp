@@ -36,7 +36,8 @@ class DeviceService {
   virtual void set_up(const SessionSetup& setup) = 0;
 
   virtual void submit_check(const KernelUnderTest& kernel, Effort effort) = 0;
-  virtual void submit_time(const KernelUnderTest& kernel, double give_up_us) = 0;
+  /// A screening spends little on ageing the kernel; anything else all that it takes.
+  virtual void submit_time(const KernelUnderTest& kernel, Effort effort, double give_up_us) = 0;
   virtual void submit_compare(const KernelUnderTest& first, const KernelUnderTest& second) = 0;
 
   /// The reply to the request if it has come, or the failure if the step's time is over. Never

@@ -198,6 +198,7 @@ class DeviceServer {
     }
     if (op == "time") {
       return session_->time(request.at("kernel").get<KernelUnderTest>(),
+                            effort_from_string(request.at("effort").get<std::string>()),
                             request.at("give_up_us").get<double>(), progress);
     }
     if (op == "compare") {

@@ -79,7 +79,7 @@ CorrectnessResult Session::check(const KernelUnderTest& kernel, Effort effort,
   CorrectnessResult result =
       correctness_.check(kernel_ready, problem_.checked_shapes(timed_, spec_), effort, progress);
   const bool measures = device_.info().time_kind == TimeKind::kMeasured;
-  if (result.rejection || effort != Effort::kFull || !measures) return result;
+  if (result.rejection || effort != Effort::kAfterScreening || !measures) return result;
   Aged aged = age(kernel.key, kernel_ready, kAgedLaunches, kMostAgeingMs, progress);
   result.rejection = std::move(aged.rejection);
   result.device_lost = aged.device_lost;
@@ -89,14 +89,14 @@ CorrectnessResult Session::check(const KernelUnderTest& kernel, Effort effort,
 Session::Aged Session::age(const std::string& key, const LoadedKernel& kernel,
                            std::int64_t launches, double most_ms, const Progress& progress) {
   if (launches <= 0 || aged_.contains(key)) return {};
-  CorrectnessResult after = correctness_.check_aged(
-      kernel, problem_.checked_shapes(timed_, spec_), static_cast<int>(launches), most_ms, progress);
+  CorrectnessResult after = correctness_.check_aged(kernel, problem_.checked_shapes(timed_, spec_),
+                                                    static_cast<int>(launches), most_ms, progress);
   if (after.rejection) after.rejection->reason = "after more launches: " + after.rejection->reason;
   if (after.complete) aged_.insert(key);
   return {after.complete, std::move(after.rejection), after.device_lost};
 }
 
-TimingResult Session::time(const KernelUnderTest& kernel, double give_up_us,
+TimingResult Session::time(const KernelUnderTest& kernel, Effort effort, double give_up_us,
                            const Progress& progress) {
   report_to(progress);
   const auto ready = loaded(kernel);
@@ -110,8 +110,9 @@ TimingResult Session::time(const KernelUnderTest& kernel, double give_up_us,
   TimingResult result = gate.time(kernel_ready, timed_, progress);
   if (result.rejection || device_.info().time_kind == TimeKind::kPredicted) return result;
   const bool may_enter = result.timing && result.timing->complete;
+  const double screening_ms = may_enter ? kScreeningMs : kGivenUpMs;
   Aged aged = age(kernel.key, kernel_ready, kAgedLaunches - result.launches,
-                  may_enter ? kScreeningMs : kGivenUpMs, progress);
+                  effort == Effort::kScreening ? screening_ms : kMostAgeingMs, progress);
   result.aged = aged.is_complete;
   if (aged.rejection) {
     result.rejection = std::move(aged.rejection);

@@ -45,7 +45,7 @@ class Session {
 
   /// Times the kernel, and checks it once more after as many launches as it sees in production.
   /// Gives up early on one that is surely slower than `give_up_us`.
-  [[nodiscard]] TimingResult time(const KernelUnderTest& kernel, double give_up_us,
+  [[nodiscard]] TimingResult time(const KernelUnderTest& kernel, Effort effort, double give_up_us,
                                   const Progress& progress);
 
   [[nodiscard]] PairResult compare_pair(const KernelUnderTest& first, const KernelUnderTest& second,

@@ -85,7 +85,8 @@ void from_json(const nlohmann::json& json, CorrectnessResult& result) {
 }
 
 void to_json(nlohmann::json& json, const TimingResult& result) {
-  json = {{"device_lost", result.device_lost}, {"launches", result.launches}, {"aged", result.aged}};
+  json = {
+      {"device_lost", result.device_lost}, {"launches", result.launches}, {"aged", result.aged}};
   put_optional(json, "timing", result.timing);
   put_optional(json, "rejection", result.rejection);
 }

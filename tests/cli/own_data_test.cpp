@@ -104,9 +104,9 @@ TEST_F(OwnData, TheManifestNamesTheSymbolOfAConstant) {
   const std::string variable = "namespace tables { __constant__ float own[4]; }\n";
   kernel(body("tables::own[i % 4] * x[i]", variable));
   reference("x[i] * tables::own[i & 3]", variable);
-  const ProgramResult tuned =
-      run("evo-tune --device virtual:l4 --jobs 1 --generations 1 --children 1 --quiet "
-          "--space search_spaces/triple.json");
+  const ProgramResult tuned = run("evo-tune --device " + device() +
+                                  " --jobs 1 --generations 1 --children 1 --quiet "
+                                  "--space search_spaces/triple.json");
   ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
   ASSERT_EQ(run("evo-export --rank 1 --out out --name best").exit_code, 0);
   const Json constant = read_json_file(folder_.path() / "out/best.json")["arguments"][3];
@@ -264,9 +264,9 @@ TEST_F(OwnCheck, KernelsWithOtherOutputsAreNotOneKernel) {
                           {{"macro", "PARTS"}, {"values", {2}}},
                           {{"macro", "MORE"}, {"values", {0, 1}}}};
   problem_["arguments"][1]["extent"] = "PARTS * BLOCK + MORE";
-  const ProgramResult tuned =
-      run("evo-tune --device virtual:l4 --jobs 1 --generations 1 --strategy random --children 4 "
-          "--space search_spaces/triple.json --allow-programs");
+  const ProgramResult tuned = run("evo-tune --device " + device() +
+                                  " --jobs 1 --generations 1 --strategy random --children 4 "
+                                  "--space search_spaces/triple.json --allow-programs");
   EXPECT_THAT(tuned.err, HasSubstr("2 evaluated · 1 green · rejected: correctness 1"));
 }
 
@@ -309,9 +309,9 @@ TEST_F(OwnData, ChangedDataAreAnotherProblem) {
   values[3] = 2;
   numbers("x.npy", values);
   problem_["arguments"][0]["generator"] = {{"file", "x.npy"}};
-  const std::string tune =
-      "evo-tune --device virtual:l4 --jobs 1 --generations 1 --children 1 --quiet "
-      "--space search_spaces/triple.json";
+  const std::string tune = "evo-tune --device " + device() +
+                           " --jobs 1 --generations 1 --children 1 --quiet "
+                           "--space search_spaces/triple.json";
   ASSERT_EQ(run(tune).exit_code, 0);
   values[4] = 2;
   numbers("x.npy", values);

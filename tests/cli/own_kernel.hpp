@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -26,6 +27,12 @@ class OwnKernel : public testing::Test {
         "  for (int i = begin; i < begin + ITEMS && i < n; ++i) y[i] = x[i] + x[i] + x[i];\n}\n");
   }
 
+  /// EVO_TEST_DEVICE, or the virtual L4.
+  static std::string device() {
+    const char* chosen = std::getenv("EVO_TEST_DEVICE");
+    return chosen != nullptr ? chosen : "virtual:l4";
+  }
+
   void write(const std::string& name, const std::string& text) const {
     const std::filesystem::path file = folder_.path() / name;
     std::filesystem::create_directories(file.parent_path());
@@ -39,8 +46,8 @@ class OwnKernel : public testing::Test {
     return run_program(command, folder_.path());
   }
   ProgramResult judge(const std::string& more = {}) const {
-    return run("evo-judge --json --jobs 1 --device virtual:l4 --space search_spaces/triple.json " +
-               more);
+    return run("evo-judge --json --jobs 1 --device " + device() +
+               " --space search_spaces/triple.json " + more);
   }
 
   sample::TemporaryFolder folder_;

@@ -17,9 +17,9 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 TEST_F(OwnKernel, ATemplateIsInstantiatedForEveryCandidateAndExported) {
-  const ProgramResult tuned =
-      run("evo-tune --device virtual:l4 --jobs 1 --generations 1 --strategy random --children 4 "
-          "--space search_spaces/triple.json --quiet");
+  const ProgramResult tuned = run("evo-tune --device " + device() +
+                                  " --jobs 1 --generations 1 --strategy random --children 4 "
+                                  "--space search_spaces/triple.json --quiet");
   ASSERT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
   const ProgramResult exported = run("evo-export --rank 1 --out out --name best");
   ASSERT_EQ(exported.exit_code, 0) << exported.err;
@@ -109,7 +109,8 @@ TEST_F(OwnKernel, ConstraintsNameTheShapeTheProblemAndTheDevice) {
   EXPECT_THAT(refused("HALF < 64"), HasSubstr("violates the constraint HALF < 64"));
   // What a run keeps is read again without the problem.
   space_["constraints"] = {{{"expression", "HALF < 999 * N"}}};
-  ASSERT_EQ(run("evo-tune --device virtual:l4 --jobs 1 --generations 1 --strategy random "
+  ASSERT_EQ(run("evo-tune --device " + device() +
+                " --jobs 1 --generations 1 --strategy random "
                 "--children 4 --space search_spaces/triple.json --quiet")
                 .exit_code,
             0);

@@ -93,14 +93,15 @@ double FakeDeviceService::time_of(const Program& program) const {
 void FakeDeviceService::submit_check(const KernelUnderTest& kernel, Effort effort) {
   const Program program = from_ptx(kernel.image.ptx);
   Reply reply{CorrectnessResult{{CheckResult{"mission", 1}}}};
-  const bool full = effort == Effort::kFull && behaviour_.full_check;
+  const bool full = effort != Effort::kScreening && behaviour_.full_check;
   const auto& check = full ? behaviour_.full_check : behaviour_.check;
   if (check) std::visit([&](auto result) { reply.result = std::move(result); }, check(program));
-  begin((effort == Effort::kFull ? "full check " : "check ") + text_of(program),
+  begin((effort != Effort::kScreening ? "full check " : "check ") + text_of(program),
         behaviour_.check_ms, std::move(reply));
 }
 
-void FakeDeviceService::submit_time(const KernelUnderTest& kernel, double give_up_us) {
+void FakeDeviceService::submit_time(const KernelUnderTest& kernel, Effort /*effort*/,
+                                    double give_up_us) {
   const Program program = from_ptx(kernel.image.ptx);
   Timing timing;
   timing.kind = behaviour_.kind;

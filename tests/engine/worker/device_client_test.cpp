@@ -60,7 +60,7 @@ TEST_F(DeviceClientTest, ChecksTimesAndCompares) {
   const CorrectnessResult checked = check("none");
   EXPECT_FALSE(checked.rejection);
   EXPECT_EQ(checked.checks.size(), 15U);
-  client_.submit_time(kernel("none"), 1e9);
+  client_.submit_time(kernel("none"), Effort::kScreening, 1e9);
   const auto timed = std::get<TimingResult>(client_.wait().result);
   EXPECT_NEAR(timed.timing->p50_us, 5, 0.02);
   client_.submit_compare(kernel("none"), kernel("none"));
@@ -163,7 +163,7 @@ TEST_F(DeviceClientTest, ALostDeviceIsReplacedWithTheSameSetup) {
 
 TEST_F(DeviceClientTest, AKernelRightOnceAndWrongLaterIsFoundAfterTiming) {
   EXPECT_FALSE(check("wrong_later").rejection);
-  client_.submit_time(kernel("wrong_later"), 1e9);
+  client_.submit_time(kernel("wrong_later"), Effort::kScreening, 1e9);
   const auto timed = std::get<TimingResult>(client_.wait().result);
   ASSERT_TRUE(timed.rejection.has_value());
   EXPECT_EQ(timed.rejection->gate, Gate::kCorrectness);
