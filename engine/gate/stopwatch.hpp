@@ -65,9 +65,9 @@ class Stopwatch {
 
   /// A launch takes so long that caches, and what ran before it, make no difference.
   [[nodiscard]] bool is_long() const { return launch_us_ >= kLongLaunchUs && !setup_.options.cold; }
-  /// Microseconds of the long launches that verifications made since the last call: they are as
-  /// good as samples. Empty where launches are short.
-  [[nodiscard]] std::vector<double> take_verified_us();
+  /// Microseconds of the long launches that were made since the last call beside sample(), by
+  /// verifications or to plan: they are as good as samples. Empty where launches are short.
+  [[nodiscard]] std::vector<double> take_other_us();
 
   /// How often this kernel is to be timed.
   [[nodiscard]] const TimeBudget& budget() const { return budget_; }
@@ -133,7 +133,7 @@ class Stopwatch {
   TimeBudget budget_;
   double sample_us_ = 0;
   double launch_us_ = 0;
-  std::vector<double> verified_us_;
+  std::vector<double> other_us_;
   double fastest_us_ = std::numeric_limits<double>::infinity();  ///< of all launches
   double fresh_us_ = 0;  ///< of a long launch on data that it had not met; 0: none yet
   std::vector<GraphId> graphs_;

@@ -105,7 +105,7 @@ std::optional<Rejection> Stopwatch::verify_fresh_inputs(Random& random) {
       if (content_[i] == &usual) set = i;
     }
   }
-  if (!fault_ && !verified_us_.empty()) fresh_us_ = verified_us_.back();
+  if (!fault_ && !other_us_.empty()) fresh_us_ = other_us_.back();
   std::optional<Rejection> rejection;
   if (!fault_) rejection = compare({{&outputs_[*set], &fresh}});
   if (!fault_ || !fault_->device_lost) {

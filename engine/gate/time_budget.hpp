@@ -11,9 +11,12 @@ namespace evo {
 /// | one launch | warm-ups | samples    | all of it     |
 /// |------------|----------|------------|---------------|
 /// | ≤ 100 µs   | 20       | 100 to 400 | 20 to 80 ms   |
-/// | 1 ms       | 12       | 63 to 88   | 75 to 100 ms  |
-/// | 5 ms       | 5        | 28 to 39   | 165 to 220 ms |
-/// | 100 ms     | 1        | 6 to 8     | 0.7 to 0.9 s  |
+/// | 0.9 ms     | 13       | 66 to 93   | 70 to 95 ms   |
+/// | 1 ms       | 12       | 10 to 88   | 22 to 100 ms  |
+/// | 5 ms       | 5        | 10 to 39   | 75 to 220 ms  |
+/// | 100 ms     | 1        | 3 to 8     | 0.4 to 0.9 s  |
+///
+/// From 1 ms on launches differ by so little that ten samples may be as precise as is asked.
 class TimeBudget {
  public:
   /// What short launches get.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <utility>
 
 #include "engine/core/random.hpp"
 
@@ -30,11 +31,13 @@ class PairSamples {
   [[nodiscard]] std::size_t size() const { return ratios_.size(); }
 
   /// The difference is so much larger than all scatter that more pairs would say nothing new. Six
-  /// ratios without a difference, normally distributed, say so once in 100,000 times.
-  [[nodiscard]] bool is_plain() const {
-    constexpr std::size_t kFewest = 6;
+  /// ratios without a difference, normally distributed, say so once in 100,000 times; four, which
+  /// are enough where launches are long, and only where they scatter by more than the least effect,
+  /// once in 800.
+  [[nodiscard]] bool is_plain(bool are_long) const {
+    const std::size_t fewest = are_long ? 4 : 6;
     constexpr double kTimesScatter = 3;
-    if (ratios_.size() < kFewest || ratios_.size() % 2 != 0) return false;
+    if (ratios_.size() < fewest || ratios_.size() % 2 != 0) return false;
     const auto [low, high] = std::ranges::minmax(ratios_);
     const double difference = low > 1 ? low - 1 : 1 - high;
     return difference > kLeastEffect && difference > kTimesScatter * (high - low);
@@ -173,6 +176,10 @@ TimingResult TimingGate::measure(const LoadedKernel& kernel, const Shape& shape,
   std::map<std::size_t, Doubt> doubts =
       doubts_between(stopping.least_samples, stopwatch.is_long(), random);
   StoppingRule rule(stopping);
+  const auto add_others = [&] {
+    for (const double us : stopwatch.take_other_us()) rule.add_measurement(us);
+  };
+  add_others();
   const std::size_t tell_every = samples_between_signs(stopwatch.sample_us());
   TimingResult result;
   const auto doubt = [&](Doubt what) {
@@ -185,7 +192,7 @@ TimingResult TimingGate::measure(const LoadedKernel& kernel, const Shape& shape,
     if (!doubts.empty() && rule.samples_us().size() >= doubts.begin()->first) {
       doubt(doubts.begin()->second);
       doubts.erase(doubts.begin());
-      for (const double us : stopwatch.take_verified_us()) rule.add_measurement(us);
+      add_others();
       // Caches are as before when the next short one counts.
       if (!stopwatch.is_long()) stopwatch.sample();
       continue;
@@ -194,11 +201,14 @@ TimingResult TimingGate::measure(const LoadedKernel& kernel, const Shape& shape,
     if (!stopwatch.fault()) rule.add_measurement(sample_us);
     if (rule.samples_us().size() % tell_every == 0) progress("timing shape " + shape.name);
   }
-  // 2. At the end: those that did not have their turn, what the samples left, new buffers.
-  if (stopwatch.is_long() && rule.gave_up()) doubts.clear();  // two have had it
-  for (const auto& [when, what] : doubts) doubt(what);
-  doubt(Doubt::kNothing);
-  doubt(Doubt::kFreshAddresses);
+  // 2. At the end: those that did not have their turn, what the samples left, new buffers. Of long
+  // launches that were given up, two doubts are enough.
+  const bool is_enough = stopwatch.is_long() && rule.gave_up() && doubts.size() <= 1;
+  if (!is_enough) {
+    for (const auto& [when, what] : doubts) doubt(what);
+    doubt(Doubt::kNothing);
+    doubt(Doubt::kFreshAddresses);
+  }
   if (!result.rejection && !rule.gave_up()) result.rejection = stopwatch.verify_pace();
   if (!result.rejection) result.rejection = stopwatch.find_damage(random);
   result.launches = stopwatch.launches();
@@ -228,8 +238,12 @@ PairResult TimingGate::compare_pair(const LoadedKernel& first, const LoadedKerne
   constexpr std::size_t kMostBlocks = 4;
   Stopwatch a(setup(), first, shape);
   Stopwatch b(setup(), second, shape);
-  a.warm_up();
-  b.warm_up();
+  // Where a launch takes long, those that planned it have warmed it up, and one doubt has to do.
+  const bool are_long = a.is_long() && b.is_long();
+  if (!are_long) {
+    a.warm_up();
+    b.warm_up();
+  }
   const std::size_t block = std::min(a.budget().pairs(), b.budget().pairs());
   const std::size_t tell_every = samples_between_signs(a.sample_us() + b.sample_us());
   Random random(cases_.inputs(shape, 0).seed);
@@ -243,6 +257,10 @@ PairResult TimingGate::compare_pair(const LoadedKernel& first, const LoadedKerne
       result.failed_first = result.rejection && side == &a;
     }
   };
+  bool poisons = !are_long;
+  const auto doubt_poison = [&] {
+    if (std::exchange(poisons, false)) doubt(Stopwatch::Doubt::kPoison);
+  };
   const auto is_over = [&] { return a.fault() || b.fault() || result.rejection; };
   while (!is_over() && samples.size() < kMostBlocks * block) {
     for (std::size_t i = 0; i < block && !is_over(); ++i) {
@@ -252,15 +270,16 @@ PairResult TimingGate::compare_pair(const LoadedKernel& first, const LoadedKerne
       const double late = first_leads ? b.sample() : a.sample();
       if (is_over()) break;
       samples.add(first_leads ? early : late, first_leads ? late : early);
-      if (samples.is_plain()) break;
-      if (samples.size() == doubted + 1) doubt(Stopwatch::Doubt::kPoison);
+      if (samples.is_plain(are_long)) break;
+      if (samples.size() == doubted + 1) doubt_poison();
     }
     if (is_over()) break;
     samples.summarize_into(result, samples.size() <= block ? kPairZ : kLaterPairZ);
-    if (samples.is_plain()) break;
+    if (samples.is_plain(are_long)) break;
     // More pairs only where there seems to be a difference that these do not prove.
     if (result.verdict() != 0 || std::fabs(result.ratio - 1) <= kLeastEffect) break;
   }
+  doubt_poison();
   doubt(Stopwatch::Doubt::kFreshInputs);
   if (result.rejection || (!a.fault() && !b.fault())) return result;
   const Fault& fault = a.fault() ? *a.fault() : *b.fault();

@@ -33,6 +33,8 @@ class OwnKernel : public testing::Test {
     return chosen != nullptr ? chosen : "virtual:l4";
   }
 
+  static bool is_virtual() { return device().starts_with("virtual"); }
+
   void write(const std::string& name, const std::string& text) const {
     const std::filesystem::path file = folder_.path() / name;
     std::filesystem::create_directories(file.parent_path());
