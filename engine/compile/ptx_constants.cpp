@@ -125,6 +125,8 @@ class Module {
 }  // namespace
 
 std::string variable_name(const std::string& symbol) {
+  // What is not mangled is a name as it stands; some of them would be read as types.
+  if (!symbol.starts_with("_Z")) return symbol;
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(
       abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);

@@ -62,6 +62,16 @@ TEST(UnsetConstants, AreThoseThatTheKernelReaches) {
   EXPECT_TRUE(unset_constants(kPtx, "none").empty());
 }
 
+/// The letters are mangled types as well: "c" is char.
+TEST(UnsetConstants, AVariableOfOneLetterIsNamedByIt) {
+  for (const char* name : {"a", "b", "c", "d", "f", "i", "x", "Dh"}) {
+    const std::string text = ".const .align 4 .b8 " + std::string(name) + "[16];\n.entry k()\n{\n" +
+                             "ld.const.f32 %f1, [" + name + "];\n}\n";
+    EXPECT_EQ(unset_constants(text, "k"), Names{name});
+    EXPECT_EQ(constant_symbol(text, name), name);
+  }
+}
+
 TEST(UnsetConstants, AnyTextIsRead) {
   for (const char* text : {".const", ".const .b8", ".const (", ".const {", "/* .const", "\".const",
                            ".target .const", ".version", ".const } ; = , (((", ".const .target"}) {
