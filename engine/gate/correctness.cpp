@@ -122,6 +122,7 @@ CorrectnessResult CorrectnessGate::check_shape(const LoadedKernel& kernel, const
                       .check(kernel, shape, workspace);
     if (result) return *std::move(result);
     cases_.restore_inputs(data);
+    workspace.clear();
   }
   return check_whole(kernel, shape, workspace, measures() ? effort : Effort::kFull, progress);
 }
