@@ -173,8 +173,7 @@ std::optional<StoredEvaluation> Tuner::take_recorded(const Slot& slot) {
 
 Tuner::Judged Tuner::judge(Slot slot) {
   if (slot.recorded) return {std::move(slot)};
-  Judgement judgement =
-      harness_.judge(slot.planned.candidate, slot.ticket, elite().give_up_us());
+  Judgement judgement = harness_.judge(slot.planned.candidate, slot.ticket, elite().give_up_us());
   progress_.elapsed_s = milliseconds_between(started_, harness_.clock().now()) / 1e3;
   return {std::move(slot), std::move(judgement)};
 }
@@ -184,9 +183,9 @@ void Tuner::settle() {
   Judged judged = *std::exchange(unsettled_, std::nullopt);
   Slot& slot = judged.slot;
   const bool is_new = judged.judgement.has_value();
-  Outcome outcome = is_new ? record(slot, std::move(*judged.judgement))
-                           : Outcome{slot.recorded->id, slot.planned.candidate,
-                                     std::move(slot.recorded->record)};
+  Outcome outcome =
+      is_new ? record(slot, std::move(*judged.judgement))
+             : Outcome{slot.recorded->id, slot.planned.candidate, std::move(slot.recorded->record)};
   count(outcome);
   if (is_new) observer_.on_evaluated({outcome.id, &outcome.record}, progress_);
   observe(outcome);

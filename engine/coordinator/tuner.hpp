@@ -180,9 +180,9 @@ class Tuner {
   SteadyTime started_;
   SteadyTime generation_started_;
 
-  std::deque<Planned> opening_;    ///< still to come
-  std::vector<Candidate> opened_;  ///< all of them
-  std::deque<Slot> slots_;         ///< in flight, oldest first
+  std::deque<Planned> opening_;      ///< still to come
+  std::vector<Candidate> opened_;    ///< all of them
+  std::deque<Slot> slots_;           ///< in flight, oldest first
   std::optional<Judged> unsettled_;  ///< judged, not recorded yet
   std::size_t started_slots_ = 0;
   int next_generation_ = 0;  ///< of the next slot
