@@ -88,8 +88,9 @@ void CompilePool::start_queued() {
 void CompilePool::start(Slot& slot, Job job) {
   if (slot.compiled >= kCompilationsPerProcess || job.retried) slot.process.reset();
   if (!slot.process) {
-    slot.process.emplace(program_, std::vector<std::string>{"compile"},
-                         WorkerLimits{options_.memory_bytes, false, true});  // the device's worker goes first
+    slot.process.emplace(
+        program_, std::vector<std::string>{"compile"},
+        WorkerLimits{options_.memory_bytes, false, true});  // the device's worker goes first
     slot.compiled = 0;
   }
   slot.was_alone = in_flight() == 0;

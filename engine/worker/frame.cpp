@@ -96,9 +96,8 @@ nlohmann::json read_value(Span bytes) {
 
 std::vector<std::uint8_t> encode_frame(nlohmann::json message) {
   std::vector<Bytes> attachments;
-  for_each_binary(message, [&](Bytes& content) {
-    attachments.push_back(std::exchange(content, {}));
-  });
+  for_each_binary(message,
+                  [&](Bytes& content) { attachments.push_back(std::exchange(content, {})); });
   Bytes frame(2 * sizeof(std::uint32_t));
   nlohmann::json::to_msgpack(message, frame);
   write_length(frame.size() - 2 * sizeof(std::uint32_t), frame.data() + sizeof(std::uint32_t));
