@@ -1,6 +1,7 @@
 // evo-export: writes a winner as files that others can launch.
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 
@@ -46,6 +47,17 @@ std::optional<CandidateId> choose(const Store& store, const Options& options) {
   throw InputError("--rank " + std::to_string(options.rank) + ": the elite of run " +
                    std::to_string(newest->run.id) + " has ranks 1 to " +
                    std::to_string(newest->rows.size()));
+}
+
+/// What enters an elite has passed all checks; what a device that measures calls green otherwise
+/// may only have been screened. Devices that predict know no screening.
+bool may_be_screened_only(const Store& store, const StoredRun& run, CandidateId candidate) {
+  if (run.info.device.time_kind == TimeKind::kPredicted) return false;
+  const std::vector<StoredGeneration> generations = store.generations(run.id);
+  return std::ranges::none_of(generations, [&](const StoredGeneration& generation) {
+    return std::ranges::find(generation.record.elite, candidate, &EliteEntry::candidate) !=
+           generation.record.elite.end();
+  });
 }
 
 void write(const Bundle& bundle, const fs::path& folder) {
@@ -142,6 +154,11 @@ ExitCode run(int argc, char** argv) {
   if (of.info.device.time_kind == TimeKind::kPredicted) {
     std::cerr << "evo-export: the time in " << bundle.name
               << ".json is PREDICTED by a virtual GPU; nothing was measured\n";
+  }
+  const StoredEvaluation stored = store.evaluation(*candidate);
+  if (may_be_screened_only(store, of, stored.record.duplicate_of.value_or(*candidate))) {
+    std::cerr << "evo-export: candidate " << *candidate
+              << " was in no elite: it may have been screened only; evo-judge checks it fully\n";
   }
   if (!options.name.empty() && bundle.name != options.name) {
     std::cerr << "evo-export: --name: files are named " << bundle.name

@@ -9,40 +9,12 @@
 #include <memory>
 #include <set>
 
+#include "engine/compile/ptx_words.hpp"
+
 namespace evo {
 namespace {
 
 using Names = std::set<std::string, std::less<>>;
-
-bool is_part(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c == '.' ||
-         c == '%';
-}
-
-/// Words with the dots in them, and signs; comments and strings are left out.
-std::vector<std::string_view> words_of(std::string_view ptx) {
-  std::vector<std::string_view> words;
-  for (std::size_t at = 0; at < ptx.size();) {
-    const std::string_view rest = ptx.substr(at);
-    std::size_t length = 1;
-    if (rest.starts_with("//")) {
-      length = std::min(rest.find('\n'), rest.size());
-    } else if (rest.starts_with("/*")) {
-      const std::size_t end = rest.find("*/", 2);
-      length = end == std::string_view::npos ? rest.size() : end + 2;
-    } else if (rest[0] == '"') {
-      const std::size_t end = rest.find('"', 1);
-      length = end == std::string_view::npos ? rest.size() : end + 1;
-    } else if (is_part(rest[0])) {
-      while (length < rest.size() && is_part(rest[length])) ++length;
-      words.push_back(rest.substr(0, length));
-    } else if (std::isspace(static_cast<unsigned char>(rest[0])) == 0) {
-      words.push_back(rest.substr(0, 1));
-    }
-    at += length;
-  }
-  return words;
-}
 
 bool is_symbol(std::string_view word) {
   return std::isalpha(static_cast<unsigned char>(word[0])) != 0 || word[0] == '_' || word[0] == '$';
@@ -72,6 +44,15 @@ class Module {
 
   [[nodiscard]] const Names& unset() const { return unset_; }
   [[nodiscard]] const Names& constants() const { return constants_; }
+  /// In device memory; not those whose address another variable holds.
+  [[nodiscard]] Names unset_globals() const {
+    Names own = unset_globals_;
+    for (const auto& [name, named] : named_by_) {
+      if (!is_variable_.contains(name)) continue;
+      for (const std::string& other : named) own.erase(other);
+    }
+    return own;
+  }
 
  private:
   /// From here to the ';' or '}' that ends it: a variable, a function, or a line of no interest.
@@ -83,6 +64,7 @@ class Module {
       return;
     }
     bool is_constant = false;
+    bool is_global = false;
     bool has_value = false;
     std::string name;
     Names named;
@@ -93,6 +75,7 @@ class Module {
       if (word == ";" && depth <= 0) break;
       has_value |= word == "=" && depth == 0;
       is_constant |= word == ".const" && depth == 0;
+      is_global |= word == ".global" && depth == 0;
       // In front of a function's name stand its results.
       if (name.empty() && word == "(") skip_parentheses();
       if (!is_symbol(word)) continue;
@@ -104,6 +87,8 @@ class Module {
     }
     if (is_constant) constants_.insert(name);
     if (is_constant && !has_value) unset_.insert(name);
+    if (is_global && !has_value) unset_globals_.insert(name);
+    if (is_constant || is_global) is_variable_.insert(name);
     named_by_[name].merge(named);
   }
 
@@ -120,11 +105,15 @@ class Module {
   std::map<std::string, Names, std::less<>> named_by_;
   Names unset_;
   Names constants_;
+  Names unset_globals_;
+  Names is_variable_;
 };
 
 }  // namespace
 
 std::string variable_name(const std::string& symbol) {
+  // What is not mangled is a name as it stands; some of them would be read as types.
+  if (!symbol.starts_with("_Z")) return symbol;
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(
       abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);
@@ -144,6 +133,16 @@ std::vector<std::string> unset_constants(std::string_view ptx, const std::string
   std::vector<std::string> names;
   for (const std::string& name : module.unset()) {
     if (reached.contains(name)) names.push_back(variable_name(name));
+  }
+  return names;
+}
+
+std::vector<std::string> unset_globals(std::string_view ptx, const std::string& symbol) {
+  const Module module(ptx);
+  const Names reached = module.reached_from(symbol);
+  std::vector<std::string> names;
+  for (const std::string& name : module.unset_globals()) {
+    if (reached.contains(name)) names.push_back(name);
   }
   return names;
 }

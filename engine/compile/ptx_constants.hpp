@@ -21,4 +21,13 @@ namespace evo {
 /// A variable of a module as C++ names it: "ns::filter" of "_ZN2ns6filterE".
 [[nodiscard]] std::string variable_name(const std::string& symbol);
 
+/// Symbols of the `__device__` variables without a value that kernel `symbol` can reach.
+[[nodiscard]] std::vector<std::string> unset_globals(std::string_view ptx,
+                                                     const std::string& symbol);
+
+/// Of them, as C++ names them, those that the module reads and never writes, nor gives away:
+/// nothing sets them, and they are zeros.
+[[nodiscard]] std::vector<std::string> variables_only_read(std::string_view ptx,
+                                                           const std::string& symbol);
+
 }  // namespace evo

@@ -36,24 +36,32 @@ KernelImage image_of(const Problem& problem, const KernelSpec& kernel,
 
 std::string unset_constants_text(const Problem& problem, const KernelImage& image) {
   std::string list;
+  bool is_constant = true;  // all that are listed
   std::vector<std::string> unset;
   for (const std::string& symbol : image.entries) {
-    for (std::string& name : unset_constants(image.ptx, symbol)) {
-      if (std::ranges::find(unset, name) == unset.end()) unset.push_back(std::move(name));
+    for (const auto& names :
+         {unset_constants(image.ptx, symbol), variables_only_read(image.ptx, symbol)}) {
+      for (const std::string& name : names) {
+        if (std::ranges::find(unset, name) == unset.end()) unset.push_back(name);
+      }
     }
   }
-  for (const std::string& name : unset) {
+  const auto is_meant = [&](const std::string& name) {
     const auto& meant = problem.unset_constants;
-    if (std::find(meant.begin(), meant.end(), name) != meant.end()) continue;
-    if (std::ranges::find(problem.arguments, name, &Argument::symbol) != problem.arguments.end()) {
-      continue;
-    }
+    return std::ranges::find(meant, name) != meant.end() ||
+           std::ranges::find(problem.arguments, name, &Argument::symbol) != problem.arguments.end();
+  };
+  for (const std::string& name : unset) {
+    if (is_meant(name)) continue;
+    is_constant = is_constant && constant_symbol(image.ptx, name).has_value();
     list += (list.empty() ? "" : ", ") + name;
   }
   if (list.empty()) return list;
-  return "__constant__ " + list + ": the kernel reads what nothing sets, and finds zeros; " +
-         "an argument of \"kind\": \"constant\" sets it; where zeros are meant, " +
-         "\"unset_constants\" of problem.json names it";
+  return (is_constant ? "__constant__ " : "__device__ ") + list +
+         ": the kernel reads what nothing sets, and finds zeros; " +
+         (is_constant ? "an argument of \"kind\": \"constant\" sets it"
+                      : "arguments of direction \"in\" are given to a kernel") +
+         "; where zeros are meant, \"unset_constants\" of problem.json names it";
 }
 
 Judgement Pipeline::judge(Compilations::Ticket ticket, const Values& macros, Effort effort,

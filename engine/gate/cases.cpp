@@ -173,6 +173,13 @@ void CaseSet::restore_inputs(const CheckCase& data) {
   }
 }
 
+void CaseSet::restore_inouts(const CheckCase& data) {
+  for (std::size_t i = 0; i < data.inputs.size(); ++i) {
+    if (problem_.arguments[i].direction != Direction::kInOut) continue;
+    work_.put_back(std::get<BufferId>(data.arguments[i]), *data.inputs[i]);
+  }
+}
+
 KeptId CaseSet::keep(const Argument& argument, std::span<const std::byte> content) {
   const KeptId kept = work_.reserve(argument.name, content.size());
   work_.keep(kept, content);

@@ -99,6 +99,8 @@ class CaseSet {
 
   /// Puts the inputs back as generated (after a kernel changed them, or for inout arguments).
   void restore_inputs(const CheckCase& data);
+  /// Of them those that a launch changes.
+  void restore_inouts(const CheckCase& data);
 
   /// Throws ProblemError when what all cases made so far expect cannot tell right from wrong.
   void require_meaningful() const { audit_.require_meaningful(); }

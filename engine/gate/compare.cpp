@@ -202,6 +202,9 @@ std::optional<std::string> violation(const Comparison& comparison, const Toleran
   } else if (!(comparison.relative_l2 <= tolerance.relative_l2)) {
     why = "relative L2 error " + number(comparison.relative_l2) + " > " +
           number(tolerance.relative_l2);
+  } else if (comparison.relative_l2 >= 1) {
+    // Whatever the tolerance says: zeros are as far off.
+    why = "relative L2 error " + number(comparison.relative_l2) + ", no better than zeros";
   } else if (!(comparison.max_row_error <= tolerance.max_row_error)) {
     why = "error relative to the row " + number(comparison.max_row_error) + " > " +
           number(tolerance.max_row_error);

@@ -123,6 +123,7 @@ CorrectnessResult CorrectnessGate::check_shape(const LoadedKernel& kernel, const
                       .check(kernel, shape, workspace);
     if (result) return *std::move(result);
     cases_.restore_inputs(data);
+    workspace.clear();
   }
   return check_whole(kernel, shape, workspace, measures() ? effort : Effort::kFull, progress);
 }
@@ -164,7 +165,7 @@ CorrectnessResult CorrectnessGate::check_whole(const LoadedKernel& kernel, const
   // 3. Often, where something is kept from one launch to the next.
   if (state && !trials.is_over() && state_of(kernel, workspace) != state) {
     progress("launching " + name + " often");
-    if (const auto fault = age(kernel, first, workspace, launches_to_age(shape), progress)) {
+    if (const auto fault = age(kernel, {&first}, workspace, launches_to_age(shape), progress)) {
       trials.reject(first, *fault);
     }
     if (!trials.is_over()) {
@@ -178,7 +179,19 @@ CorrectnessResult CorrectnessGate::check_whole(const LoadedKernel& kernel, const
     progress("checking " + name + ", seed " + std::to_string(index + 1));
     run(cases_.get(shape, index), Kind::kSeed);
   }
-  // 5. Few seeds: the poisons that are left, so that every shape meets all of them.
+  // 5. All inputs in turn, where what is kept depends on them: it may count inputs.
+  trials.settle();
+  if (state && !trials.is_over() && state_of(kernel, workspace) != state) {
+    std::vector<const CheckCase*> inputs;
+    for (std::size_t index = 0; index < seeds; ++index) inputs.push_back(&cases_.get(shape, index));
+    if (const auto fault = age(kernel, inputs, workspace, launches_to_age(shape), progress)) {
+      trials.reject(first, *fault);
+    }
+    for (const CheckCase* data : inputs) trials.run(*data, Poison::kRandom, Kind::kExtra);
+    trials.settle();
+    trials.say_more(" (after launching it often)");
+  }
+  // 6. Few seeds: the poisons that are left, so that every shape meets all of them.
   while (!device_.tracks_writes() && runs < kPoisons && is_allowed()) run(first, Kind::kExtra);
   if (trials.unsettled() > 1) progress("checking " + name);
   CorrectnessResult result = trials.take();
@@ -196,16 +209,20 @@ std::optional<std::string> CorrectnessGate::state_of(const LoadedKernel& kernel,
   return *variables + workspace.content_hash();
 }
 
-/// Launches on one input. Ends early when what the kernel keeps repeats: whatever comes then was
-/// seen before.
-std::optional<Fault> CorrectnessGate::age(const LoadedKernel& kernel, const CheckCase& data,
+/// Launches on all inputs in turn. Ends early when what the kernel keeps behind the last of them
+/// repeats: whatever comes then was seen before.
+std::optional<Fault> CorrectnessGate::age(const LoadedKernel& kernel,
+                                          const std::vector<const CheckCase*>& inputs,
                                           const Workspace& workspace, int launches,
                                           const Progress& progress) {
-  constexpr int kLaunchesLookedAt = 16;
+  constexpr int kLaunchesLookedAt = 16;  // on each input
   constexpr int kTellEvery = 100;
   constexpr double kMostTogetherMs = 50;
-  const std::vector<KernelArgument> arguments = workspace.arguments_of(data);
-  const LaunchPlan config = kernel.launch_for(data);
+  const CheckCase& first = *inputs.front();
+  std::vector<std::vector<KernelArgument>> arguments;
+  for (const CheckCase* data : inputs) arguments.push_back(workspace.arguments_of(*data));
+  const LaunchPlan plan = kernel.launch_for(first);
+  const auto rounds = static_cast<int>(inputs.size());
   GridSampler* sampler = device_.sampler();
   std::set<std::string> seen;
   std::optional<Fault> fault;
@@ -213,11 +230,13 @@ std::optional<Fault> CorrectnessGate::age(const LoadedKernel& kernel, const Chec
   if (sampler != nullptr) sampler->set_checks(false);
   int together = 1;  // launches that are waited for at once
   for (int i = 0; i < launches && !fault && !is_old;) {
-    progress("launching shape " + data.shape->name + " often");
+    progress("launching shape " + first.shape->name + " often");
     const double before = options_.now_ms();
     for (const int end = std::min(launches, i + together); i < end && !fault && !is_old; ++i) {
-      fault = work_.launch(kernel.id, config, arguments);
-      if (fault || i >= kLaunchesLookedAt) continue;
+      const auto turn = static_cast<std::size_t>(i % rounds);
+      if (rounds > 1) cases_.restore_inouts(*inputs[turn]);
+      fault = work_.launch(kernel.id, plan, arguments[turn]);
+      if (fault || i >= kLaunchesLookedAt * rounds || (i + 1) % rounds != 0) continue;
       const auto state = state_of(kernel, workspace);
       is_old = state && !seen.insert(*state).second;
     }

@@ -38,7 +38,8 @@ struct CorrectnessOptions {
 ///   4. run again over another poison: the same bits (within the tolerance when the template says
 ///      it is not deterministic), which also finds elements that nobody writes;
 ///   5. where two launches on the same input left the workspaces or the kernel's variables
-///      different: launch on until that repeats, at most kAgedLaunches times, and check again.
+///      different: launch on until that repeats, at most kAgedLaunches times, and check again;
+/// where all seeds have left them different, the same on all inputs in turn.
 /// At the end, what the reference expects must be able to tell right from wrong (ReferenceAudit).
 ///
 /// On devices that measure, the launches of a shape behind the first two are queued together
@@ -79,7 +80,8 @@ class CorrectnessGate {
   [[nodiscard]] int launches_to_age(const Shape& shape) const;
   [[nodiscard]] std::optional<std::string> state_of(const LoadedKernel& kernel,
                                                     const Workspace& workspace) const;
-  [[nodiscard]] std::optional<Fault> age(const LoadedKernel& kernel, const CheckCase& data,
+  [[nodiscard]] std::optional<Fault> age(const LoadedKernel& kernel,
+                                         const std::vector<const CheckCase*>& inputs,
                                          const Workspace& workspace, int launches,
                                          const Progress& progress);
   struct Aged {

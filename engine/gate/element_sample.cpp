@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
 #include <map>
 
 #include "engine/core/random.hpp"
@@ -48,8 +49,11 @@ std::vector<ElementSample::Place> ElementSample::places_of(const LoadedKernel& k
         .push_back(cta);
   }
   Random random(mix_seed(data.seed, total));
+  const std::vector<std::uint64_t> twins = twins_of_first(config);
   std::vector<Place> places;
   for (auto& [where, ctas] : all) {
+    std::vector<std::uint64_t> own_twins;
+    std::ranges::set_intersection(ctas, twins, std::back_inserter(own_twins));
     const double share =
         static_cast<double>(wanted) * static_cast<double>(ctas.size()) / static_cast<double>(total);
     const auto count =
@@ -58,8 +62,8 @@ std::vector<ElementSample::Place> ElementSample::places_of(const LoadedKernel& k
     for (std::size_t i = 0; i < count; ++i) {
       std::swap(ctas[i], ctas[i + random.below(ctas.size() - i)]);
     }
-    place.drawn.assign(ctas.begin(), ctas.begin() + static_cast<std::ptrdiff_t>(count));
-    std::ranges::sort(place.drawn);
+    ctas.resize(count);
+    place.drawn = with_twins(ctas, std::move(own_twins), {}, random);
     places.push_back(std::move(place));
   }
   return places;
@@ -126,6 +130,7 @@ std::optional<CorrectnessResult> ElementSample::check(const LoadedKernel& kernel
   const std::string where = "shape " + shape.name + ", seed " + std::to_string(data.seed) + ": ";
   std::vector<Output> outputs = outputs_of(data, arguments);
   GridSampler& sampler = *device_.sampler();
+  const std::string state = state_of_part(device_, kernel, workspace);
   CorrectnessResult result;
   std::uint64_t drawn = 0;
   for (const Place& place : places) {
@@ -146,6 +151,7 @@ std::optional<CorrectnessResult> ElementSample::check(const LoadedKernel& kernel
       output.of_all_places += of_place / place.drawn.size();
     }
   }
+  if (state_of_part(device_, kernel, workspace) != state) return std::nullopt;
   std::uint64_t compared = 0;
   std::uint64_t elements = 0;
   for (const Output& output : outputs) {

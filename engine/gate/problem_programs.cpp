@@ -2,11 +2,14 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <initializer_list>
 #include <system_error>
 
 #include "engine/core/error.hpp"
@@ -78,6 +81,9 @@ std::optional<std::string> breakdown(const ProgramEnd& end) {
       return std::string("cannot be started: ") + std::strerror(end.code);
     case ProgramEnd::Kind::kKilled:
       return "was killed by signal " + std::to_string(end.code) + "\n" + end.output;
+    case ProgramEnd::Kind::kTooMuch:
+      return "wrote more than " + std::to_string(kMostLogBytes >> 20) + " MiB to its output\n" +
+             end.output;
     case ProgramEnd::Kind::kTooLong:
       return "did not end within " + std::to_string(kLimit.count()) + " s\n" + end.output;
   }
@@ -86,6 +92,10 @@ std::optional<std::string> breakdown(const ProgramEnd& end) {
 
 /// Whether a check ended with an exception of Python's that is no verdict: exit code 1 as well.
 bool is_exception(const std::string& output) {
+  // What cannot be compiled has no traceback.
+  for (const char* name : {"SyntaxError", "IndentationError", "TabError"}) {
+    if (last_line(output).starts_with(name)) return true;
+  }
   return output.find("Traceback (most recent call last)") != std::string::npos &&
          !last_line(output).starts_with("AssertionError");
 }
@@ -206,18 +216,27 @@ std::optional<std::string> ProblemPrograms::judge(const ProgramCase& data,
   const std::string key = hash.hex();
   const auto known = verdicts_.find(key);
   if (known != verdicts_.end()) return known->second;
-  if (!is_proven_) require_refusal(data, outputs);
-  is_proven_ = true;
-  return verdicts_.emplace(key, run_check(data, outputs)).first->second;
+  if (proven_.insert(data.shape->name).second) require_refusal(data, outputs);
+  Verdict verdict = run_check(data, outputs);
+  const bool is_right = !verdict.refusal && !verdict.breakdown;
+  if (is_right && judges_each_.insert(data.shape->name).second) require_each_judged(data, outputs);
+  if (verdict.breakdown) verdict.refusal = "the check program fails on it: " + *verdict.breakdown;
+  return verdicts_.emplace(key, std::move(verdict.refusal)).first->second;
 }
 
-std::optional<std::string> ProblemPrograms::run_check(const ProgramCase& data,
-                                                      const std::vector<ProgramOutput>& outputs) {
+ProblemPrograms::Verdict ProblemPrograms::run_check(const ProgramCase& data,
+                                                    const std::vector<ProgramOutput>& outputs) {
   const Scratch scratch;
   const std::filesystem::path& folder = scratch.folder();
   const std::string step = "the check program on shape " + data.shape->name;
   progress_(step);
   write_case(data, folder, outputs);
+  for (const Argument& argument : problem_.arguments) {
+    // Of an output without elements too; what it holds comes next.
+    if (argument.is_output()) {
+      write_npy(folder / ("output_" + argument.name + ".npy"), argument.dtype, {});
+    }
+  }
   for (const ProgramOutput& output : outputs) {
     const Argument& argument = problem_.arguments[output.position];
     write_npy(folder / ("output_" + argument.name + ".npy"), argument.dtype, output.content);
@@ -231,16 +250,24 @@ std::optional<std::string> ProblemPrograms::run_check(const ProgramCase& data,
   progress_(step);
   const ProgramEnd end =
       run_program(words, problem_.folder, folder / "log.txt", kLimit, [&] { progress_(step); });
-  if (const auto why = breakdown(end)) fail("check", data, *why);
-  if (end.code == 0) return std::nullopt;
+  if (end.kind == ProgramEnd::Kind::kNotStarted) fail("check", data, *breakdown(end));
+  if (auto why = breakdown(end)) return {.breakdown = std::move(why)};
+  if (end.code == 0) return {};
   if (end.code != 1 || is_exception(end.output)) {
-    fail("check", data,
-         "ended with exit code " + std::to_string(end.code) +
-             "; allowed is 0 for right outputs and 1 for wrong ones, without an exception\n" +
-             end.output);
+    return {.breakdown =
+                "ended with exit code " + std::to_string(end.code) +
+                "; allowed is 0 for right outputs and 1 for wrong ones, without an exception\n" +
+                end.output};
   }
   const std::string reason = last_line(end.output);
-  return "the check program refuses it" + (reason.empty() ? std::string() : ": " + reason);
+  return {.refusal =
+              "the check program refuses it" + (reason.empty() ? std::string() : ": " + reason)};
+}
+
+bool ProblemPrograms::refuses(const ProgramCase& data, const std::vector<ProgramOutput>& outputs) {
+  const Verdict verdict = run_check(data, outputs);
+  if (verdict.breakdown) fail("check", data, *verdict.breakdown);
+  return verdict.refusal.has_value();
 }
 
 /// A check that finds zeros and noise right compares nothing.
@@ -256,11 +283,39 @@ void ProblemPrograms::require_refusal(const ProgramCase& data,
         byte = is_noise ? static_cast<std::byte>(random.bits() & 0xff) : std::byte{0};
       }
     }
-    if (all_degenerate || run_check(data, wrong)) continue;
+    if (all_degenerate || refuses(data, wrong)) continue;
     fail("check", data,
          std::string("it accepts outputs that hold ") + (is_noise ? "noise" : "zeros only") +
              "; allowed is a check that refuses what is wrong (exit code other than 0); where "
              "this is meant, the outputs say \"degenerate\": true");
+  }
+}
+
+/// `outputs` were found right: with another content of one of them they are not. It is enough that
+/// one of several changes is noticed; which of them an output may hold is the check's business.
+void ProblemPrograms::require_each_judged(const ProgramCase& data,
+                                          const std::vector<ProgramOutput>& outputs) {
+  if (outputs.size() < 2) return;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const Argument& argument = problem_.arguments[outputs[i].position];
+    if (argument.degenerate || !data.expected(outputs[i].position).empty()) continue;
+    Random random(data.seed);
+    bool is_noticed = false;
+    for (const auto& change : std::initializer_list<std::function<std::byte(std::byte)>>{
+             [](std::byte byte) { return ~byte; }, [](std::byte) { return std::byte{0}; },
+             [&](std::byte) { return static_cast<std::byte>(random.bits() & 0xff); }}) {
+      std::vector<ProgramOutput> wrong = outputs;
+      std::ranges::transform(wrong[i].content, wrong[i].content.begin(), change);
+      const bool is_changed = wrong[i].content != outputs[i].content;
+      if (!is_changed || is_noticed) continue;
+      const Verdict verdict = run_check(data, wrong);
+      is_noticed = verdict.refusal || verdict.breakdown;
+    }
+    if (is_noticed) continue;
+    fail("check", data,
+         "it accepts '" + argument.name +
+             "' whatever it holds, and nothing else judges it; allowed is a check that looks at "
+             "every output; where this is meant, the output says \"degenerate\": true");
   }
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,24 +51,34 @@ class ProblemPrograms {
   [[nodiscard]] std::vector<std::vector<std::byte>> expected(const ProgramCase& data);
 
   /// Why the check program finds outputs wrong, or nothing. The same outputs of a case are judged
-  /// once. Throws ProblemError when the program cannot be run, and when it takes outputs for right
-  /// that hold zeros only or noise: such a check cannot fail.
+  /// once. On every shape it must prove first that it can fail: ProblemError when it cannot be run,
+  /// or takes outputs for right that hold zeros only or noise, or one that nothing else judges
+  /// whatever it holds. From then on it is the outputs' fault when it gives no verdict.
   [[nodiscard]] std::optional<std::string> judge(const ProgramCase& data,
                                                  const std::vector<ProgramOutput>& outputs);
 
  private:
   void write_case(const ProgramCase& data, const std::filesystem::path& folder,
                   std::span<const ProgramOutput> outputs) const;
-  [[nodiscard]] std::optional<std::string> run_check(const ProgramCase& data,
-                                                     const std::vector<ProgramOutput>& outputs);
+  struct Verdict {
+    std::optional<std::string> refusal = {};    ///< why the outputs are wrong
+    std::optional<std::string> breakdown = {};  ///< why there is no verdict
+  };
+  [[nodiscard]] Verdict run_check(const ProgramCase& data,
+                                  const std::vector<ProgramOutput>& outputs);
+  [[nodiscard]] bool refuses(const ProgramCase& data, const std::vector<ProgramOutput>& outputs);
   void require_refusal(const ProgramCase& data, const std::vector<ProgramOutput>& outputs);
+  void require_each_judged(const ProgramCase& data, const std::vector<ProgramOutput>& outputs);
   [[noreturn]] void fail(const std::string& key, const ProgramCase& data,
                          const std::string& what) const;
 
   const Problem& problem_;
   std::function<void(const std::string&)> progress_ = [](const std::string&) {};
   std::map<std::string, std::optional<std::string>> verdicts_;  ///< by case and content
-  bool is_proven_ = false;  ///< the check program refused what is wrong
+  /// Shapes on which the check program refused what is wrong; of these, on which it judges every
+  /// output that nothing else does.
+  std::set<std::string> proven_;
+  std::set<std::string> judges_each_;
 };
 
 }  // namespace evo

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 
 namespace evo {
 namespace {
@@ -42,6 +43,13 @@ std::string end_of(const std::filesystem::path& file) {
   const std::streamoff size = stream.tellg();
   stream.seekg(size > kMost ? size - kMost : 0);
   return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// 0 for a file that is not there.
+std::uintmax_t size_of(const std::filesystem::path& file) {
+  std::error_code none;
+  const std::uintmax_t size = std::filesystem::file_size(file, none);
+  return none ? 0 : size;
 }
 
 }  // namespace
@@ -78,11 +86,13 @@ ProgramEnd run_program(const std::vector<std::string>& words, const std::filesys
   useconds_t nap = 500;
   while (waitpid(process, &status, WNOHANG) == 0) {
     const auto now = std::chrono::steady_clock::now();
-    if (now - start > limit) {
+    const bool is_too_long = now - start > limit;
+    if (is_too_long || size_of(log) > kMostLogBytes) {
       kill(-process, SIGKILL);
       kill(process, SIGKILL);
       waitpid(process, &status, 0);
-      return {ProgramEnd::Kind::kTooLong, 0, end_of(log)};
+      const auto kind = is_too_long ? ProgramEnd::Kind::kTooLong : ProgramEnd::Kind::kTooMuch;
+      return {kind, 0, end_of(log)};
     }
     if (now > next_sign) {
       waiting();

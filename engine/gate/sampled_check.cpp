@@ -61,9 +61,25 @@ struct SampledCheck::Ran {
   std::vector<std::vector<std::byte>> outputs;  ///< per argument; empty unless out
   std::vector<std::vector<bool>> written;       ///< per argument and element
   std::optional<Fault> fault;
+  bool overlaps = false;  ///< CTAs do the work of one another, or tell one another
 
   [[nodiscard]] bool is_whole() const { return ctas == of_ctas; }
+  /// What other CTAs of the same grid wrote.
+  void take(const Ran& other, const Problem& problem);
 };
+
+void SampledCheck::Ran::take(const Ran& other, const Problem& problem) {
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    const std::size_t size = size_of(problem.arguments[i].dtype);
+    for (std::size_t element = 0; element < written[i].size(); ++element) {
+      if (!other.written[i][element]) continue;
+      overlaps = overlaps || written[i][element];
+      written[i][element] = true;
+      const auto from = other.outputs[i].begin() + static_cast<std::ptrdiff_t>(element * size);
+      std::copy_n(from, size, outputs[i].begin() + static_cast<std::ptrdiff_t>(element * size));
+    }
+  }
+}
 
 bool SampledCheck::is_possible(const Problem& problem, const Values& values) {
   if (!problem.check_program.empty()) return false;
@@ -84,6 +100,7 @@ CorrectnessResult SampledCheck::check(const LoadedKernel& kernel, const Shape& s
   std::vector<std::size_t> rows = rows_to_compare(data, ran);
   if (!ran.fault && rows.empty() && !ran.is_whole()) {
     progress("checking all of shape " + shape.name);
+    workspace.clear();
     ran = run(kernel, data, workspace, {});
     rows = rows_to_compare(data, ran);
   }
@@ -115,14 +132,18 @@ std::vector<std::uint64_t> SampledCheck::choose_ctas(const LoadedKernel& kernel,
                                  static_cast<double>(rows_of(problem_, data.values)));
   const std::uint64_t count = std::max(std::min(part->of_work, of_rows), GridPart::kFewestCtas);
   if (count >= part->ctas) return {};
-  return draw(count, part->ctas, mix_seed(data.seed, part->ctas));
+  const std::uint64_t seed = mix_seed(data.seed, part->ctas);
+  Random random(mix_seed(seed, count));
+  return with_twins(draw(count, part->ctas, seed),
+                    twins_of_first(kernel.launch_for(data).steps.front().config),
+                    {0, part->ctas - 1}, random);
 }
 
-SampledCheck::Ran SampledCheck::run(const LoadedKernel& kernel, const CheckCase& data,
-                                    const Workspace& workspace,
-                                    const std::vector<std::uint64_t>& ctas) {
+/// One launch of some CTAs, or of all.
+SampledCheck::Ran SampledCheck::run_part(const LoadedKernel& kernel, const CheckCase& data,
+                                         const std::vector<KernelArgument>& arguments,
+                                         const std::vector<std::uint64_t>& ctas) {
   GridSampler& sampler = *device_.sampler();
-  const std::vector<KernelArgument> arguments = workspace.arguments_of(data);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const Argument& argument = problem_.arguments[i];
     if (!is_output(argument)) continue;
@@ -151,20 +172,45 @@ SampledCheck::Ran SampledCheck::run(const LoadedKernel& kernel, const CheckCase&
       ran.written.back().push_back(std::all_of(element, element + static_cast<std::ptrdiff_t>(size),
                                                [](bool byte) { return byte; }));
     }
-    const auto missing = std::ranges::find(ran.written.back(), false);
-    if (!ran.is_whole() || missing == ran.written.back().end()) continue;
-    ran.fault = Fault{argument.name + "[" + std::to_string(missing - ran.written.back().begin()) +
-                      "] was never written"};
-    return ran;
   }
   return ran;
+}
+
+/// Of a part the first CTA runs alone, so that what another one writes of its share is seen.
+SampledCheck::Ran SampledCheck::run(const LoadedKernel& kernel, const CheckCase& data,
+                                    const Workspace& workspace,
+                                    const std::vector<std::uint64_t>& ctas) {
+  const std::vector<KernelArgument> arguments = workspace.arguments_of(data);
+  if (ctas.size() < 2) {
+    Ran ran = run_part(kernel, data, arguments, ctas);
+    if (!ran.fault && ran.is_whole()) ran.fault = unwritten(ran);
+    return ran;
+  }
+  const std::string state = state_of_part(device_, kernel, workspace);
+  const Ran first = run_part(kernel, data, arguments, {ctas.front()});
+  if (first.fault) return first;
+  Ran ran = run_part(kernel, data, arguments, {ctas.begin() + 1, ctas.end()});
+  ran.ctas = ctas.size();
+  if (!ran.fault) ran.take(first, problem_);
+  ran.overlaps = ran.overlaps || state_of_part(device_, kernel, workspace) != state;
+  return ran;
+}
+
+std::optional<Fault> SampledCheck::unwritten(const Ran& ran) const {
+  for (std::size_t i = 0; i < ran.written.size(); ++i) {
+    const auto missing = std::ranges::find(ran.written[i], false);
+    if (missing == ran.written[i].end()) continue;
+    return Fault{problem_.arguments[i].name + "[" +
+                 std::to_string(missing - ran.written[i].begin()) + "] was never written"};
+  }
+  return std::nullopt;
 }
 
 /// Of a whole grid some rows, drawn. Of a part of it all rows that it wrote; none when it wrote a
 /// part of a row, or less than half of its share, so that it cannot stand for all.
 std::vector<std::size_t> SampledCheck::rows_to_compare(const CheckCase& data,
                                                        const Ran& ran) const {
-  if (ran.fault) return {};
+  if (ran.fault || ran.overlaps) return {};
   const std::size_t all = rows_of(problem_, data.values);
   std::vector<std::size_t> rows;
   if (ran.is_whole()) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,9 @@ namespace evo {
 /// the case's seed:
 ///
 /// 1. CTAs that are independent (the template says so, and nothing in the kernel claims work) stand
-///    for all: some of them run. What they wrote must be whole rows, which are all compared;
-///    otherwise they cannot stand for all.
+///    for all: some of them run. What they wrote must be whole rows, which are all compared, none
+///    of them the first CTA's share, and the kernel must have kept nothing; otherwise they cannot
+///    stand for all.
 /// 2. Other kernels run whole and must write every element; some rows are drawn and compared.
 /// 3. The reference computes the rows that are compared. A row counts in every output.
 class SampledCheck {
@@ -36,6 +38,10 @@ class SampledCheck {
 
   [[nodiscard]] std::vector<std::uint64_t> choose_ctas(const LoadedKernel& kernel,
                                                        const CheckCase& data) const;
+  [[nodiscard]] Ran run_part(const LoadedKernel& kernel, const CheckCase& data,
+                             const std::vector<KernelArgument>& arguments,
+                             const std::vector<std::uint64_t>& ctas);
+  [[nodiscard]] std::optional<Fault> unwritten(const Ran& ran) const;
   [[nodiscard]] Ran run(const LoadedKernel& kernel, const CheckCase& data,
                         const Workspace& workspace, const std::vector<std::uint64_t>& ctas);
   [[nodiscard]] std::vector<std::size_t> rows_to_compare(const CheckCase& data,

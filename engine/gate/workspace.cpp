@@ -48,6 +48,10 @@ std::vector<KernelArgument> Workspace::arguments_of(const CheckCase& data) const
   return arguments;
 }
 
+void Workspace::clear() const {
+  for (const Buffer& buffer : buffers_) device_->fill(buffer.id, std::byte{0});
+}
+
 std::string Workspace::content_hash() const {
   ContentHash hash;
   for (const Buffer& buffer : buffers_) {

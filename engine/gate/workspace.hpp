@@ -27,6 +27,9 @@ class Workspace {
   /// Whether the kernel has any workspace.
   [[nodiscard]] bool is_empty() const { return bytes_ == 0; }
 
+  /// As when it was made: a part of a grid may leave it as no launch does.
+  void clear() const;
+
   /// A hash of what the workspaces hold.
   [[nodiscard]] std::string content_hash() const;
 

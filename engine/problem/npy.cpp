@@ -119,20 +119,44 @@ class NpyFile {
          std::to_string(bytes));
   }
 
+  [[noreturn]] void fail_to_hold(std::size_t element, const std::string& value) const {
+    fail("element " + std::to_string(element) + " is " + value +
+         ", which the argument's type does not hold");
+  }
+
+  static bool is_wide(Dtype dtype) { return dtype == Dtype::kI64 || dtype == Dtype::kU64; }
+
+  /// i64 as u64, or the reverse: as they are, since a double does not hold all of them.
+  [[nodiscard]] std::vector<std::byte> other_sign() const {
+    const std::span<const std::byte> source = std::as_bytes(std::span(data_));
+    for (std::size_t at = 0; at < source.size(); at += sizeof(std::int64_t)) {
+      std::int64_t value = 0;
+      std::memcpy(&value, source.data() + at, sizeof value);
+      if (value >= 0) continue;
+      const bool is_signed = entry_of(header_, "'descr'") == "<i8";
+      fail_to_hold(at / sizeof value, is_signed
+                                          ? std::to_string(value)
+                                          : std::to_string(static_cast<std::uint64_t>(value)));
+    }
+    return {source.begin(), source.end()};
+  }
+
+  /// Integers are the same number, and floats no infinity that was a number.
   [[nodiscard]] std::vector<std::byte> converted(Dtype from, Dtype to) const {
     const std::size_t size = size_of(from);
     const std::size_t count = data_.size() / size;
     require_bytes(*elements_of(entry_of(header_, "'shape'")) * size);
+    if (is_wide(from) && is_wide(to)) return other_sign();
     const std::vector<double> values =
         decode_all(from, std::as_bytes(std::span(data_.data(), data_.size())));
     std::vector<std::byte> bytes(count * size_of(to));
     for (std::size_t i = 0; i < count; ++i) {
       std::byte* target = bytes.data() + i * size_of(to);
       encode(to, values[i], target);
-      if (!is_floating(to) && decode(to, target) != values[i]) {
-        fail("element " + std::to_string(i) + " is " + Json(values[i]).dump() +
-             ", which the argument's type does not hold");
-      }
+      const double held = decode(to, target);
+      const bool is_held =
+          is_floating(to) ? std::isfinite(held) || !std::isfinite(values[i]) : held == values[i];
+      if (!is_held) fail_to_hold(i, Json(values[i]).dump());
     }
     return bytes;
   }

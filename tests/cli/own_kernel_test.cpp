@@ -162,6 +162,27 @@ TEST_F(OwnKernel, AConstantThatNobodySetsIsNotGreen) {
   EXPECT_THAT(judge().err, AllOf(HasSubstr("reference.cu: __constant__ table")));
 }
 
+/// The same in device memory; what the kernel writes itself is its own business.
+TEST_F(OwnKernel, AVariableThatNobodySetsIsNotGreen) {
+  problem_["templates"]["triple"]["entry"] = "triple";
+  space_["parameters"][1]["values"] = {1};
+  const std::string table = "__device__ float table[4];\n";
+  const std::string index = "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n";
+  const std::string body = "  if (i < n) y[i] = 3 * x[i] + table[i % 4];\n";
+  kernel(table + with_headers("", index + body));
+  EXPECT_THAT(Json::parse(judge().out)["rejection"]["reason"].get<std::string>(),
+              AllOf(HasSubstr("triple.cu: __device__ table: "), HasSubstr("unset_constants")));
+  problem_["unset_constants"] = {"table"};
+  EXPECT_EQ(judge().exit_code, 0);
+  problem_.erase("unset_constants");
+  kernel(table + with_headers("", index + "  table[i % 4] = 0;\n" + body));
+  EXPECT_EQ(judge().exit_code, 0);
+  write("kernel_templates/triple/reference.cu",
+        table + "__global__ void expected(const float* x, float* y, int n) {\n" + index + body +
+            "}\n");
+  EXPECT_THAT(judge().err, HasSubstr("reference.cu: __device__ table"));
+}
+
 TEST_F(OwnKernel, AMacroThatNothingReadsIsAWarning) {
   space_["parameters"].push_back({{"macro", "IDLE"}, {"values", {1, 2}}});
   const ProgramResult judged = judge();

@@ -62,10 +62,59 @@ TEST(UnsetConstants, AreThoseThatTheKernelReaches) {
   EXPECT_TRUE(unset_constants(kPtx, "none").empty());
 }
 
+/// The letters are mangled types as well: "c" is char.
+TEST(UnsetConstants, AVariableOfOneLetterIsNamedByIt) {
+  for (const char* name : {"a", "b", "c", "d", "f", "i", "x", "Dh"}) {
+    const std::string text = ".const .align 4 .b8 " + std::string(name) + "[16];\n.entry k()\n{\n" +
+                             "ld.const.f32 %f1, [" + name + "];\n}\n";
+    EXPECT_EQ(unset_constants(text, "k"), Names{name});
+    EXPECT_EQ(constant_symbol(text, name), name);
+  }
+}
+
+/// A kernel with a variable in device memory and the given body.
+std::string with_table(const std::string& body) {
+  return ".version 9.0\n.target sm_89\n.address_size 64\n.visible .global .align 4 .b8 table[16];\n"
+         ".global .align 4 .b8 given[4] = {1, 0, 0, 0};\n.visible .entry k(\n.param .u64 "
+         "k_param_0\n)"
+         "\n{\n" +
+         body + "\nret;\n}\n";
+}
+
+TEST(VariablesOnlyRead, AreThoseThatNothingSets) {
+  for (const char* body :
+       {"ld.global.f32 %f1, [table+4];", "@%p1 ld.global.nc.v2.f32 {%f1, %f2}, [table];",
+        "add.s64 %rd7, %rd6, %rd3;\n{\nld.global.f32 %f1, [%rd7];\n}\nst.global.f32 [%rd9], %f1;\n"
+        "mov.u64 %rd5, table;\n@!%p2 cvta.global.u64 %rd6, %rd5;"}) {
+    EXPECT_EQ(variables_only_read(with_table(body), "k"), Names{"table"}) << body;
+  }
+  EXPECT_TRUE(variables_only_read(with_table("ld.global.f32 %f1, [given];"), "k").empty());
+  EXPECT_TRUE(variables_only_read(with_table("ld.global.f32 %f1, [table];"), "other").empty());
+}
+
+TEST(VariablesOnlyRead, AreNoneThatMayBeWritten) {
+  const std::string read = "ld.global.f32 %f1, [table];\nmov.u64 %rd5, table;\n";
+  for (const char* body :
+       {"st.global.u32 [table+8], 5;", "add.s64 %rd6, %rd5, 8;\nst.global.f32 [%rd6], %f2;",
+        "red.global.add.u32 [%rd5], 1;", "atom.global.add.u32 %r1, [table], 1;",
+        "st.param.b64 [param0+0], %rd5;\ncall.uni f, (param0);", "mov.b64 {%r1, %r2}, %rd5;",
+        "st.global.u64 [%rd9], %rd5;"}) {
+    EXPECT_TRUE(variables_only_read(with_table(body + read), "k").empty()) << body;
+    EXPECT_TRUE(variables_only_read(with_table(read + body), "k").empty()) << body;
+  }
+  // Neither read nor written, or known to another variable.
+  EXPECT_TRUE(variables_only_read(with_table("mov.u64 %rd5, table;"), "k").empty());
+  EXPECT_TRUE(
+      variables_only_read(".global .u64 where[1] = {generic(table)};\n" + with_table(read), "k")
+          .empty());
+}
+
 TEST(UnsetConstants, AnyTextIsRead) {
   for (const char* text : {".const", ".const .b8", ".const (", ".const {", "/* .const", "\".const",
                            ".target .const", ".version", ".const } ; = , (((", ".const .target"}) {
     EXPECT_TRUE(unset_constants(text, "k").empty()) << text;
+    const std::string global = ".global" + std::string(text) + " @ ; @ ! ; { : @ %p";
+    EXPECT_TRUE(variables_only_read(global, "k").empty()) << text;
   }
 }
 

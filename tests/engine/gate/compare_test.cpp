@@ -93,6 +93,16 @@ TEST(Compare, EachBoundIsNamedWhenItIsTheOneBroken) {
   EXPECT_FALSE(violation(compare_f32(output, ones), kTolerance, "o"));
 }
 
+/// A bound that is as good as none.
+TEST(Compare, ZerosNeverPassForWhatIsNotZero) {
+  const std::vector<double> expected = {0.5, -3, 1e-7};
+  const Tolerance loose{1e300, 1e300, 1, 1};
+  EXPECT_THAT(violation(compare_f32({0, 0, 0}, expected), loose, "y").value(),
+              HasSubstr("no better than zeros"));
+  EXPECT_FALSE(violation(compare_f32({0.5, -1, 0}, expected), loose, "y"));
+  EXPECT_FALSE(violation(compare_f32({0, 0, 0}, {0, 0, 0}), loose, "y"));
+}
+
 TEST(Compare, NothingComparedNeverPasses) {
   const Comparison nothing = compare_f32({}, {});
   EXPECT_EQ(nothing.compared, 0U);

@@ -167,6 +167,20 @@ TEST_F(ElementSampleTest, CtasThatOverlapCannotStandForAll) {
             "");
 }
 
+/// Each writes what is right, but not its own share.
+TEST_F(ElementSampleTest, CtasThatLoseAPartOfTheirIndexCannotStandForAll) {
+  for (const char* cta : {"and.b32 %r6, %r1, 2047", "shr.u32 %r6, %r1, 1"}) {
+    EXPECT_THAT(reason_of(check(kernel("\n  " + std::string(cta) + R"(;
+  mad.lo.s32 %r3, %r6, 64, %r2;
+  mul.wide.u32 %rd3, %r3, 4;
+  add.s64 %rd4, %rd1, %rd3;
+  ld.global.f32 %f1, [%rd4];
+  add.f32 %f2, %f1, 0f3F800000;)"))),
+                HasSubstr("was never written"))
+        << cta;
+  }
+}
+
 TEST_F(ElementSampleTest, WhatTheDeviceSeesInAPartCounts) {
   // What is stored is right, what is read beside it lies before the buffer.
   EXPECT_THAT(reason_of(check(kernel("\n  ld.global.f32 %f3, [%rd1+-4096];"))),

@@ -44,6 +44,12 @@ TEST_F(RunProgram, OfMuchOutputTheEndIsKept) {
   EXPECT_THAT(end.output, EndsWith("99999\n100000\n"));
 }
 
+TEST_F(RunProgram, IsKilledWhenItWritesWithoutEnd) {
+  const ProgramEnd end = shell("yes");
+  EXPECT_EQ(end.kind, ProgramEnd::Kind::kTooMuch);
+  EXPECT_THAT(end.output, HasSubstr("y\ny\n"));
+}
+
 TEST_F(RunProgram, TellsWhyItDoesNotStart) {
   const ProgramEnd end = run_program({"/no/such/program"}, folder_.path(), folder_.path() / "log",
                                      std::chrono::seconds(5), [] {});

@@ -192,6 +192,32 @@ TEST_F(Sampled, CtasThatMostlyWriteNothingCannotStandForAll) {
               HasSubstr("y[64] was never written"));
 }
 
+/// Each writes a whole row, and right, but not its own.
+TEST_F(Sampled, CtasThatLoseAPartOfTheirIndexCannotStandForAll) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    for (const char* row : {"and.b32 %r4, %r1, 2047", "shr.u32 %r4, %r1, 1",
+                            "shl.b32 %r4, %r1, 1;\n  and.b32 %r4, %r4, 4095"}) {
+      EXPECT_THAT(reason_of(check(kernel("  " + std::string(row) + R"(;
+  mad.lo.s32 %r3, %r4, 64, %r2;
+  mul.wide.u32 %rd3, %r3, 4;
+  add.s64 %rd4, %rd1, %rd3;
+  ld.global.f32 %f1, [%rd4];
+  add.f32 %f2, %f1, 0f3F800000;
+  add.s64 %rd5, %rd2, %rd3;)"),
+                                  "1", seed)),
+                  HasSubstr("was never written"))
+          << row << ", seed " << seed;
+    }
+  }
+}
+
+/// A CTA that knows of its neighbour knows whether the whole grid runs.
+TEST_F(Sampled, CtasThatLeaveSomethingForOthersCannotStandForAll) {
+  const CorrectnessResult result = check(kernel("  st.global.u32 [%rd6], 1;"));
+  EXPECT_EQ(reason_of(result), "passed");
+  EXPECT_THAT(result.checks[0].sampled, HasSubstr("all 4096 CTAs"));
+}
+
 TEST_F(Sampled, CtasThatWritePartsOfRowsCannotStandForAll) {
   // Every CTA writes its half of a row and leaves the other to the next one: wrong in CTA 1 of
   // 4096.

@@ -238,6 +238,34 @@ TEST_F(VirtualState, AKernelThatStopsAfterSoManyLaunchesIsFound) {
   }
 }
 
+/// Launched again on the same input it leaves everything as it was.
+TEST_F(VirtualState, AKernelThatStopsAfterSoManyInputsIsFound) {
+  for (const char* limit : {"12", "900"}) {
+    EXPECT_THAT(outcome(R"(
+  mov.u64 %rd8, launches;
+  ld.global.u32 %r5, [%rd8];
+  setp.lt.and.u32 %p1, %r5, )" +
+                        std::string(limit) +
+                        R"(, %p1;
+  bar.sync 0;
+  ld.global.u32 %r6, [%rd1];
+  ld.global.u32 %r7, [%rd7];
+  setp.ne.and.u32 %p2, %r6, %r7, %p2;
+  @%p2 st.global.u32 [%rd7], %r6;
+  @%p2 add.u32 %r5, %r5, 1;
+  @%p2 st.global.u32 [%rd8], %r5;)"),
+                HasSubstr("never written (after launching it often)"));
+  }
+}
+
+TEST_F(VirtualState, AWorkspaceThatHoldsWhatTheInputSaysIsHarmless) {
+  EXPECT_EQ(outcome(R"(
+  ld.global.u32 %r6, [%rd1];
+  @%p2 st.global.u32 [%rd7], %r6;)"),
+            "passed");
+  EXPECT_TRUE(was_aged());
+}
+
 TEST_F(VirtualState, ACounterInTheWorkspaceIsAged) {
   EXPECT_THAT(outcome(R"(
   ld.global.u32 %r5, [%rd7];

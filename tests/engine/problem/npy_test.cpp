@@ -72,6 +72,28 @@ TEST_F(Npy, Integers64AreExact) {
   EXPECT_EQ(value, kOdd);
 }
 
+TEST_F(Npy, Integers64AreExactWithTheOtherSignToo) {
+  constexpr std::int64_t kOdd = (1LL << 62) + 1;
+  for (const auto& [name, to] : {std::pair{"<i8", Dtype::kU64}, std::pair{"<u8", Dtype::kI64}}) {
+    write(name, "2,", bytes<std::int64_t>({7, kOdd}));
+    std::int64_t value = 0;
+    std::memcpy(&value, read_npy(file_, to, 2).data() + sizeof value, sizeof value);
+    EXPECT_EQ(value, kOdd);
+  }
+  write("<i8", "2,", bytes<std::int64_t>({7, -1}));
+  EXPECT_THAT(complaint(Dtype::kU64, 2), HasSubstr("element 1 is -1, which"));
+  write("<u8", "1,", bytes<std::uint64_t>({~0ULL}));
+  EXPECT_THAT(complaint(Dtype::kI64, 1), HasSubstr("element 0 is 18446744073709551615, which"));
+}
+
+TEST_F(Npy, ANumberThatTheTypeDoesNotHoldIsNoInfinity) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  write("<f8", "2,", bytes<double>({1, 1e9}));
+  EXPECT_THAT(complaint(Dtype::kF16, 2), HasSubstr("element 1 is 1000000000.0, which"));
+  write("<f8", "2,", bytes<double>({1, kInfinity}));
+  EXPECT_THAT(read(Dtype::kF16, 2), testing::ElementsAre(1, kInfinity));
+}
+
 TEST_F(Npy, OtherTypesAreConverted) {
   write("<f8", "2, 2", bytes<double>({0.5, -2, 3, 1e-3}));
   EXPECT_THAT(read(Dtype::kF32, 4), testing::ElementsAre(0.5, -2, 3, static_cast<float>(1e-3)));

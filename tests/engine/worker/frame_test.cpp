@@ -39,8 +39,11 @@ TEST(Frame, BinaryDataComesBackAsItWas) {
 
 TEST(Frame, IsNotNestedWithoutEnd) {
   const auto nested = [](std::uint32_t levels) {
-    std::vector<std::uint8_t> frame(sizeof levels);
-    std::memcpy(frame.data(), &levels, sizeof levels);
+    // Two lengths: of the frame, and of its value.
+    const std::uint32_t bytes = levels + sizeof levels;
+    std::vector<std::uint8_t> frame(sizeof bytes + sizeof levels);
+    std::memcpy(frame.data(), &bytes, sizeof bytes);
+    std::memcpy(frame.data() + sizeof bytes, &levels, sizeof levels);
     frame.insert(frame.end(), levels - 1, 0x91);  // a list of one element
     frame.push_back(0xc0);
     return frame;

@@ -1,0 +1,94 @@
+// Variables in device memory that a kernel only reads.
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "engine/compile/ptx_constants.hpp"
+#include "engine/compile/ptx_words.hpp"
+
+namespace evo {
+namespace {
+
+using Names = std::set<std::string_view>;
+using Statement = std::vector<std::string_view>;
+
+/// The words up to each ';'. Braces in front of an instruction or behind a directive are scopes,
+/// others are vectors of registers.
+std::vector<Statement> statements_of(const std::vector<std::string_view>& words) {
+  std::vector<Statement> statements(1);
+  for (const std::string_view word : words) {
+    Statement& last = statements.back();
+    const bool is_brace = word == "{" || word == "}";
+    if (last.empty() && is_brace) continue;
+    const bool opens_body = word == "{" && last.front().starts_with('.');
+    if (word == ";" || word == ":" || opens_body) {
+      if (!last.empty()) statements.emplace_back();
+      continue;
+    }
+    last.push_back(word);
+  }
+  return statements;
+}
+
+/// Where an address or its parts may be, in no order: what may reach a store counts.
+class Uses {
+ public:
+  explicit Uses(std::string_view variable) : holds_({variable}) {}
+
+  void follow(const std::vector<Statement>& statements) {
+    for (std::size_t known = 0; known != holds_.size();) {
+      known = holds_.size();
+      for (const Statement& statement : statements) take(statement);
+    }
+  }
+
+  [[nodiscard]] bool is_only_read() const { return is_read_ && !may_be_written_; }
+
+ private:
+  void take(const Statement& statement) {
+    std::size_t at = 0;
+    if (statement.empty()) return;
+    if (statement[0] == "@") at = statement.size() > 1 && statement[1] == "!" ? 3 : 2;
+    if (at >= statement.size() || statement[at].starts_with('.')) return;
+    const std::string_view opcode = statement[at];
+    const auto is_held = [&](std::string_view word) { return holds_.contains(word); };
+    const auto first = statement.begin() + static_cast<std::ptrdiff_t>(at) + 1;
+    if (std::none_of(first, statement.end(), is_held)) return;
+    if (opcode.starts_with("ld.") || opcode.starts_with("ldu.")) {
+      is_read_ = true;
+      return;
+    }
+    static constexpr std::array<std::string_view, 12> kArithmetic = {
+        "mov.", "add.", "sub.",  "mad.", "mul.", "cvta",
+        "cvt.", "shl.", "selp.", "and.", "or.",  "xor."};
+    const bool is_arithmetic =
+        *first != "{" && std::ranges::any_of(kArithmetic, [&](std::string_view name) {
+          return opcode.starts_with(name);
+        });
+    // Whatever else it is may write there, or give the address away.
+    may_be_written_ = may_be_written_ || !is_arithmetic;
+    holds_.insert(*first);
+  }
+
+  Names holds_;
+  bool is_read_ = false;
+  bool may_be_written_ = false;
+};
+
+}  // namespace
+
+std::vector<std::string> variables_only_read(std::string_view ptx, const std::string& symbol) {
+  if (ptx.find(".global") == std::string_view::npos) return {};
+  const std::vector<std::string_view> words = words_of(ptx);
+  const std::vector<Statement> statements = statements_of(words);
+  std::vector<std::string> names;
+  for (const std::string& variable : unset_globals(ptx, symbol)) {
+    Uses uses(variable);
+    uses.follow(statements);
+    if (uses.is_only_read()) names.push_back(variable_name(variable));
+  }
+  return names;
+}
+
+}  // namespace evo
