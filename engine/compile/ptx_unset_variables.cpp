@@ -76,10 +76,22 @@ class Uses {
   bool may_be_written_ = false;
 };
 
+/// Whether there is a variable in device memory at all. Instructions name the state space, too, with
+/// their type right behind it.
+bool declares_globals(std::string_view ptx) {
+  constexpr std::string_view kSpace = ".global";
+  for (std::size_t at = ptx.find(kSpace); at != std::string_view::npos;
+       at = ptx.find(kSpace, at + 1)) {
+    const std::size_t behind = at + kSpace.size();
+    if (behind < ptx.size() && ptx[behind] != '.') return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<std::string> variables_only_read(std::string_view ptx, const std::string& symbol) {
-  if (ptx.find(".global") == std::string_view::npos) return {};
+  if (!declares_globals(ptx)) return {};
   const std::vector<std::string_view> words = words_of(ptx);
   const std::vector<Statement> statements = statements_of(words);
   std::vector<std::string> names;
