@@ -19,13 +19,15 @@ using Kind = DraftArgument::Kind;
 
 constexpr std::string_view kUnnamed = "(anonymous namespace)::";
 
-/// The types of a kernel's parameters as its mangled symbol says them; empty for a plain one.
+/// The types of the parameters that a mangled symbol ends with, those of a function or of a pointer
+/// to one; empty for a plain one.
 std::vector<std::string> types_of(const std::string& symbol) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(
       abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);
   if (!text) return {};
-  const std::string name = text.get();
+  std::string name = text.get();
+  if (name.ends_with("))")) name.pop_back();
   const std::size_t open = name.rfind('(');
   if (open == std::string::npos || !name.ends_with(')')) return {};
   std::vector<std::string> types;
@@ -84,7 +86,8 @@ class Arguments {
   Arguments(const T1File& t1, Draft& draft) : t1_(t1), draft_(draft) {}
 
   void take_parameters(const Trial& trial, const DeclaredKernel* declared) {
-    const std::vector<std::string> types = types_of(trial.symbol);
+    const std::vector<std::string> types =
+        types_of(trial.signature.empty() ? trial.symbol : trial.signature);
     const std::size_t count = trial.facts.parameters.size();
     const bool has_names = declared != nullptr && declared->parameters.size() == count;
     for (std::size_t i = 0; i < count; ++i) {

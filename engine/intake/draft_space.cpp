@@ -4,10 +4,10 @@
 #include <set>
 
 #include "engine/compile/compiler_options.hpp"
+#include "engine/compile/cpp_words.hpp"
 #include "engine/compile/source_checks.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/names.hpp"
-#include "engine/intake/declarations.hpp"
 #include "engine/intake/intake.hpp"
 #include "engine/intake/nearest_valid.hpp"
 #include "engine/intake/python_list.hpp"
