@@ -125,6 +125,7 @@ class Module {
 }  // namespace
 
 std::string variable_name(const std::string& symbol) {
+  if (!symbol.starts_with("_Z")) return symbol;  // "Gx" would be the name of a type
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(
       abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);

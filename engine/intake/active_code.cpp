@@ -45,6 +45,7 @@ class Preprocessor {
   struct Branch {
     Answer now = Answer::kUnknown;
     Answer before = Answer::kNo;  ///< whether an earlier branch was taken
+    bool is_last = false;         ///< this one is taken unless an earlier one was
   };
 
   static void blank(std::string& text, std::size_t begin, std::size_t end) {
@@ -77,13 +78,15 @@ class Preprocessor {
 
   /// #else is taken when no branch before it was.
   void next(Branch& branch, const Directive& directive) {
+    if (branch.is_last) branch.before = Answer::kYes;
     if (branch.before != Answer::kYes && branch.now != Answer::kNo) branch.before = branch.now;
     const Answer own = directive.name == "else" ? Answer::kYes : answer(directive);
     if (branch.before == Answer::kYes || own == Answer::kNo) {
       branch.now = Answer::kNo;
-    } else {
-      branch.now = branch.before == Answer::kUnknown ? Answer::kUnknown : own;
+      return;
     }
+    branch.now = branch.before == Answer::kUnknown ? Answer::kUnknown : own;
+    branch.is_last = own == Answer::kYes;
   }
 
   void define(const std::string& argument) {

@@ -3,6 +3,7 @@
 #include <cxxabi.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <memory>
@@ -253,23 +254,34 @@ class Arguments {
     }
   }
 
-  /// T1 does not say how Random is distributed: here it is uniform from 0 to FillValue.
+  /// T1 does not say how Random is distributed: here it is uniform, from 0 to FillValue unless
+  /// MinValue and MaxValue are given.
   void take_fill(const T1Argument& given, DraftArgument& target) {
-    const double value = given.fill_value.value_or(1);
-    if (given.fill == "Constant") {
+    const double low = given.low.value_or(0);
+    const double high = given.high.value_or(given.fill_value.value_or(1));
+    const std::string fill = plain_fill(given.fill);
+    if (fill == "constant") {
       target.generator = {{"distribution", "constant"},
                           {"value", number(given.fill_value.value_or(0))}};
-    } else if (given.fill == "Random" && !is_integer(target.dtype) && value > 0) {
-      target.generator = {{"distribution", "uniform"}, {"low", 0}, {"high", number(value)}};
-    } else if (given.fill == "Random" && is_integer(target.dtype) && value >= 1) {
+    } else if (fill == "random" && !is_integer(target.dtype) && high > low) {
       target.generator = {
-          {"distribution", "integers"}, {"low", 0}, {"high", number(std::floor(value))}};
+          {"distribution", "uniform"}, {"low", number(low)}, {"high", number(high)}};
+    } else if (fill == "random" && std::floor(high) > std::ceil(low)) {
+      target.generator = {{"distribution", "integers"},
+                          {"low", number(std::ceil(low))},
+                          {"high", number(std::floor(high))}};
     } else if (!given.fill.empty()) {
       leave_out(given.name, "FillType " + given.fill + " " + given.data_source +
                                 ": there is no such generator");
       target.generator = todo("generator of " + target.name + ", in the T1 file by " + given.fill +
                               " " + given.data_source);
     }
+  }
+
+  static std::string plain_fill(std::string fill) {
+    std::transform(fill.begin(), fill.end(), fill.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return fill;
   }
 
   const T1File& t1_;
