@@ -137,7 +137,7 @@ void load_piece(Warp& warp, const Instr& in, const Geometry& geometry, std::uint
     const std::uint32_t fresh = read_taint(warp, access, lane, bytes)
                                 << (element * geometry.element_bytes);
     const std::uint32_t old = element == 0 ? 0 : get_taint(warp, reg_offset, 4, lane);
-    if (fresh != 0) warp.tainted = true;
+    if (fresh != 0) take_foreign_taint(warp);
     set_taint(warp, reg_offset, 4, lane, old | fresh);
   }
   if (launch.count_memory) count_access(warp, access, bytes, false);
