@@ -131,7 +131,8 @@ class Arguments {
       if (known != declared.end()) argument.type = known->type;
       const ElementType element = element_type(argument.type);
       if (element.bytes > 0 && use.bytes > 0 && use.bytes % element.bytes == 0) {
-        const std::string whole = std::to_string(use.bytes / element.bytes);
+        const std::size_t values = use.bytes / element.bytes;
+        const std::string whole = std::to_string(values * static_cast<std::size_t>(element.lanes));
         const bool is_plain = known != declared.end() && known->extent.size() > whole.size() &&
                               element.lanes == 1 && is_constant(known->extent, whole);
         argument.extent = is_plain ? known->extent : whole;

@@ -184,6 +184,13 @@ TEST_F(TakeIn, AFileWithItsHostProgramIsTakenAsItIs) {
   EXPECT_TRUE(intake.outside.empty());
 }
 
+TEST_F(TakeIn, ConstantsOfVectorsHaveAllTheirNumbers) {
+  const Json found = problem(take(
+      "#define VERTICES 600\n__constant__ float2 corner[VERTICES];\n"
+      "__global__ void f(float *o) { o[threadIdx.x] = corner[threadIdx.x].y; }\n"));
+  EXPECT_EQ(found["arguments"][1]["extent"], 1200);
+}
+
 TEST_F(TakeIn, TypesOfAPlainSymbolComeFromTheCompiler) {
   const Intake intake = take(
       "#define REAL double\ntypedef unsigned short pixel;\n"
