@@ -185,10 +185,19 @@ TEST_F(TakeIn, AFileWithItsHostProgramIsTakenAsItIs) {
 }
 
 TEST_F(TakeIn, ConstantsOfVectorsHaveAllTheirNumbers) {
-  const Json found = problem(take(
-      "#define VERTICES 600\n__constant__ float2 corner[VERTICES];\n"
-      "__global__ void f(float *o) { o[threadIdx.x] = corner[threadIdx.x].y; }\n"));
+  const Json found =
+      problem(take("#define VERTICES 600\n__constant__ float2 corner[VERTICES];\n"
+                   "__global__ void f(float *o) { o[threadIdx.x] = corner[threadIdx.x].y; }\n"));
   EXPECT_EQ(found["arguments"][1]["extent"], 1200);
+}
+
+TEST_F(TakeIn, AMacroIsNoParameterOfATemplate) {
+  request_.entry = "f<float, BLOCK>";
+  request_.parameters = {{"BLOCK", "32,64"}};
+  EXPECT_THAT(
+      refusal("template <typename T, int BLOCK>\n__global__ void f(T *o) { o[0] = BLOCK; }\n"),
+      AllOf(HasSubstr("--param BLOCK: a template of k.cu has a parameter of this name"),
+            HasSubstr("--param MY_BLOCK=")));
 }
 
 TEST_F(TakeIn, TypesOfAPlainSymbolComeFromTheCompiler) {
