@@ -348,6 +348,12 @@ std::vector<std::filesystem::path> include_folders(std::span<const std::string> 
   return folders;
 }
 
+bool makes_all_device_code(std::span<const std::string> options) {
+  return std::any_of(options.begin(), options.end(), [](const std::string& option) {
+    return option == "-default-device" || option == "--device-as-default-execution-space";
+  });
+}
+
 std::string join_options(std::span<const std::string> options) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-=+./:,%@";

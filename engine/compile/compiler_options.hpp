@@ -33,6 +33,9 @@ struct OptionRules {
 [[nodiscard]] std::vector<std::filesystem::path> include_folders(
     std::span<const std::string> options);
 
+/// Whether functions without an annotation are the device's, in any spelling of the option.
+[[nodiscard]] bool makes_all_device_code(std::span<const std::string> options);
+
 /// Options as one text, quoted as in a shell where they hold more than plain characters.
 [[nodiscard]] std::string join_options(std::span<const std::string> options);
 /// The inverse.

@@ -7,6 +7,7 @@
 
 #include "engine/compile/compiler_options.hpp"
 #include "engine/compile/directives.hpp"
+#include "engine/compile/standard_headers.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/hash.hpp"
 #include "engine/core/json_reader.hpp"
@@ -72,6 +73,11 @@ class Loader {
             KernelSource& source) {
     const fs::path file = find(name, angled, folder);
     if (file.empty()) {
+      const std::string* text = stand_in_header(name);
+      if (text != nullptr && (replaces_toolkit_header(name) || !is_in_include_folder(name))) {
+        take_stand_in(name, *text, source);
+        return;
+      }
       if (angled || is_in_include_folder(name)) {  // the compiler's to find
         source.outside.push_back(name);
         return;
@@ -87,6 +93,14 @@ class Loader {
     if (!added) return;
     source.headers.emplace_back(name, read(file, who));
     collect(std::string(source.headers.back().second), file.parent_path(), file.string(), source);
+  }
+
+  void take_stand_in(const std::string& name, const std::string& text, KernelSource& source) {
+    if (!files_.emplace(name, fs::path()).second) return;
+    source.headers.emplace_back(name, text);
+    for (const Directive& directive : directives_of(text)) {
+      if (includes(directive)) source.outside.push_back(*included_name(directive));
+    }
   }
 
   /// Empty when it is neither beside the includer nor in the root. Something that is there but no

@@ -25,9 +25,10 @@ struct KernelSource {
 };
 
 /// Reads `file` and, recursively, what it includes by `#include "…"`: looked for beside the
-/// including file, then in `root`; what is in neither but in one of `include_folders` is left to
-/// the compiler. All of it must lie in `root`, links followed. Throws InputError naming file, line
-/// and include: missing, outside, not named by its own name, or two files under one name.
+/// including file, then in `root`; what is in neither is a stand-in for a standard header
+/// (standard_headers.hpp) or, in one of `include_folders`, left to the compiler. All of it must lie
+/// in `root`, links followed. Throws InputError naming file, line and include: missing, outside,
+/// not named by its own name, or two files under one name.
 [[nodiscard]] KernelSource load_source(
     const std::filesystem::path& file, const std::filesystem::path& root,
     const std::vector<std::filesystem::path>& include_folders = {});

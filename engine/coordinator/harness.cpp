@@ -7,6 +7,7 @@
 
 #include "engine/compile/compiler_options.hpp"
 #include "engine/compile/entry_symbol.hpp"
+#include "engine/compile/host_code.hpp"
 #include "engine/compile/source_checks.hpp"
 #include "engine/compile/toolkit.hpp"
 #include "engine/coordinator/build_options.hpp"
@@ -135,7 +136,8 @@ PipelineSetup Harness::pipeline_setup(const ResourcePolicy& policy) const {
 KernelSource Harness::load(const KernelSpec& spec, const std::vector<std::string>& options) const {
   std::vector<std::filesystem::path> folders = include_folders(options);
   for (const auto& folder : toolkit_include_folders()) folders.push_back(folder);
-  return load_source(spec.source, templates_root_, folders);
+  KernelSource source = load_source(spec.source, templates_root_, folders);
+  return makes_all_device_code(options) ? source : without_host_code(std::move(source));
 }
 
 CompileRequest Harness::request_for(const KernelSpec& spec, const KernelSource& source,

@@ -18,7 +18,7 @@ constexpr int kLanes = 32;
 constexpr u64 kNowhere = ~0ULL;
 
 // The order of evo::Dtype.
-enum Dtype { kE4m3, kE5m2, kF16, kBf16, kF32, kF64, kI8, kU8, kI32, kU32, kI64, kU64 };
+enum Dtype { kE4m3, kE5m2, kF16, kBf16, kF32, kF64, kI8, kU8, kI16, kU16, kI32, kU32, kI64, kU64 };
 
 // 1. Elements as numbers.
 
@@ -64,6 +64,10 @@ __device__ double value_at(const void* data, u64 i, int dtype) {
       return (double)((const signed char*)data)[i];
     case kU8:
       return (double)((const u8*)data)[i];
+    case kI16:
+      return (double)((const short*)data)[i];
+    case kU16:
+      return (double)((const u16*)data)[i];
     case kI32:
       return (double)((const int*)data)[i];
     case kU32:

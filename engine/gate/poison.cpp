@@ -31,11 +31,14 @@ Bounds bounds_of(Dtype dtype) {
       return {0xfff0000000000000, 0x7fefffffffffffff};
     case Dtype::kI8:
       return {0x80, 0x7f};
+    case Dtype::kI16:
+      return {0x8000, 0x7fff};
     case Dtype::kI32:
       return {0x80000000, 0x7fffffff};
     case Dtype::kI64:
       return {0x8000000000000000, 0x7fffffffffffffff};
     case Dtype::kU8:
+    case Dtype::kU16:
     case Dtype::kU32:
     case Dtype::kU64:
       break;

@@ -5,7 +5,7 @@
 #include <cctype>
 #include <utility>
 
-#include "engine/compile/directives.hpp"
+#include "engine/compile/cpp_words.hpp"
 
 namespace evo {
 namespace {
@@ -109,7 +109,15 @@ class Scanner {
       }
     }
     if (peek(0) != "(" || name.empty() || !is_name(name)) return;
-    DeclaredKernel kernel{qualified(name), is_template_, parameters(skip_brackets("(", ")"))};
+    const std::size_t begin = at_;
+    const Words inside = skip_brackets("(", ")");
+    if (std::find(inside.begin(), inside.end(), "__global__") != inside.end()) {
+      // By #if the kernel begins in two ways that share their parameters.
+      at_ = begin;
+      while (words_[at_] != "__global__") ++at_;
+      return;
+    }
+    DeclaredKernel kernel{qualified(name), is_template_, parameters(inside)};
     const auto same = std::find_if(found_.kernels.begin(), found_.kernels.end(),
                                    [&](const auto& other) { return other.name == kernel.name; });
     if (same == found_.kernels.end()) {
@@ -220,46 +228,7 @@ class Scanner {
   std::vector<std::string> scopes_;  ///< names of open braces; empty where they are no namespace
 };
 
-/// The text with blanks in place of its directives.
-std::string without_directives(std::string_view text) {
-  std::string code(text);
-  for (const Directive& directive : directives_of(text)) {
-    for (std::size_t at = directive.begin; at < directive.end; ++at) {
-      if (code[at] != '\n') code[at] = ' ';
-    }
-  }
-  return code;
-}
-
 }  // namespace
-
-std::vector<std::string> cpp_words(std::string_view text) {
-  const std::string code = without_directives(text);
-  std::vector<std::string> words;
-  for (std::size_t at = 0; at < code.size();) {
-    const std::string_view rest = std::string_view(code).substr(at);
-    std::size_t length = 1;
-    bool is_kept = std::isspace(static_cast<unsigned char>(rest[0])) == 0;
-    if (rest.starts_with("//") || rest.starts_with("/*")) {
-      const bool block = rest[1] == '*';
-      const std::size_t end = block ? rest.find("*/", 2) : rest.find('\n');
-      length = end == std::string_view::npos ? rest.size() : end + (block ? 2 : 0);
-      is_kept = false;
-    } else if (rest[0] == '"' || rest[0] == '\'') {
-      while (length < rest.size() && rest[length] != rest[0] && rest[length] != '\n') {
-        length += rest[length] == '\\' ? 2 : 1;
-      }
-      length = std::min(length + 1, rest.size());
-    } else if (is_part(rest[0])) {
-      while (length < rest.size() && is_part(rest[length])) ++length;
-    } else if (rest.starts_with("::")) {
-      length = 2;
-    }
-    if (is_kept) words.emplace_back(rest.substr(0, length));
-    at += length;
-  }
-  return words;
-}
 
 Declarations declarations_of(const KernelSource& source) {
   Declarations found;

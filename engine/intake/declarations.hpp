@@ -1,8 +1,6 @@
 #pragma once
 
-#include <cstddef>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "engine/compile/source.hpp"
@@ -37,8 +35,5 @@ struct Declarations {
 /// What the texts of `source` declare, whatever #if leaves out included. Reads words and brackets,
 /// not C++: what macros make is not found.
 [[nodiscard]] Declarations declarations_of(const KernelSource& source);
-
-/// Words, numbers, texts and signs of C++, without comments and preprocessing directives.
-[[nodiscard]] std::vector<std::string> cpp_words(std::string_view text);
 
 }  // namespace evo

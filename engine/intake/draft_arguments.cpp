@@ -3,6 +3,7 @@
 #include <cxxabi.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <memory>
@@ -19,13 +20,15 @@ using Kind = DraftArgument::Kind;
 
 constexpr std::string_view kUnnamed = "(anonymous namespace)::";
 
-/// The types of a kernel's parameters as its mangled symbol says them; empty for a plain one.
+/// The types of the parameters that a mangled symbol ends with, those of a function or of a pointer
+/// to one; empty for a plain one.
 std::vector<std::string> types_of(const std::string& symbol) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(
       abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);
   if (!text) return {};
-  const std::string name = text.get();
+  std::string name = text.get();
+  if (name.ends_with("))")) name.pop_back();
   const std::size_t open = name.rfind('(');
   if (open == std::string::npos || !name.ends_with(')')) return {};
   std::vector<std::string> types;
@@ -84,7 +87,8 @@ class Arguments {
   Arguments(const T1File& t1, Draft& draft) : t1_(t1), draft_(draft) {}
 
   void take_parameters(const Trial& trial, const DeclaredKernel* declared) {
-    const std::vector<std::string> types = types_of(trial.symbol);
+    const std::vector<std::string> types =
+        types_of(trial.signature.empty() ? trial.symbol : trial.signature);
     const std::size_t count = trial.facts.parameters.size();
     const bool has_names = declared != nullptr && declared->parameters.size() == count;
     for (std::size_t i = 0; i < count; ++i) {
@@ -127,7 +131,8 @@ class Arguments {
       if (known != declared.end()) argument.type = known->type;
       const ElementType element = element_type(argument.type);
       if (element.bytes > 0 && use.bytes > 0 && use.bytes % element.bytes == 0) {
-        const std::string whole = std::to_string(use.bytes / element.bytes);
+        const std::size_t values = use.bytes / element.bytes;
+        const std::string whole = std::to_string(values * static_cast<std::size_t>(element.lanes));
         const bool is_plain = known != declared.end() && known->extent.size() > whole.size() &&
                               element.lanes == 1 && is_constant(known->extent, whole);
         argument.extent = is_plain ? known->extent : whole;
@@ -250,23 +255,34 @@ class Arguments {
     }
   }
 
-  /// T1 does not say how Random is distributed: here it is uniform from 0 to FillValue.
+  /// T1 does not say how Random is distributed: here it is uniform, from 0 to FillValue unless
+  /// MinValue and MaxValue are given.
   void take_fill(const T1Argument& given, DraftArgument& target) {
-    const double value = given.fill_value.value_or(1);
-    if (given.fill == "Constant") {
+    const double low = given.low.value_or(0);
+    const double high = given.high.value_or(given.fill_value.value_or(1));
+    const std::string fill = plain_fill(given.fill);
+    if (fill == "constant") {
       target.generator = {{"distribution", "constant"},
                           {"value", number(given.fill_value.value_or(0))}};
-    } else if (given.fill == "Random" && !is_integer(target.dtype) && value > 0) {
-      target.generator = {{"distribution", "uniform"}, {"low", 0}, {"high", number(value)}};
-    } else if (given.fill == "Random" && is_integer(target.dtype) && value >= 1) {
+    } else if (fill == "random" && !is_integer(target.dtype) && high > low) {
       target.generator = {
-          {"distribution", "integers"}, {"low", 0}, {"high", number(std::floor(value))}};
+          {"distribution", "uniform"}, {"low", number(low)}, {"high", number(high)}};
+    } else if (fill == "random" && std::floor(high) > std::ceil(low)) {
+      target.generator = {{"distribution", "integers"},
+                          {"low", number(std::ceil(low))},
+                          {"high", number(std::floor(high))}};
     } else if (!given.fill.empty()) {
       leave_out(given.name, "FillType " + given.fill + " " + given.data_source +
                                 ": there is no such generator");
       target.generator = todo("generator of " + target.name + ", in the T1 file by " + given.fill +
                               " " + given.data_source);
     }
+  }
+
+  static std::string plain_fill(std::string fill) {
+    std::transform(fill.begin(), fill.end(), fill.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return fill;
   }
 
   const T1File& t1_;

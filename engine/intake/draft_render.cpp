@@ -97,28 +97,6 @@ Ordered tolerance(const Draft& draft) {
           {"relative_l2", todo("largest |out - ref| / |ref| over all elements")}};
 }
 
-int bytes_of(const std::string& dtype) {
-  if (dtype == "e4m3" || dtype == "e5m2" || dtype == "i8" || dtype == "u8") return 1;
-  if (dtype == "f16" || dtype == "bf16") return 2;
-  return dtype.ends_with("64") ? 8 : 4;
-}
-
-/// Every buffer once, and what is read and written twice; unknown where an extent is.
-std::string bytes(const Draft& draft) {
-  std::string sum;
-  for (const DraftArgument& argument : draft.arguments) {
-    if (argument.kind == Kind::kScalar || argument.kind == Kind::kConstant) continue;
-    if (argument.use == kNeverUsed) continue;
-    if (is_todo(argument.extent) || is_todo(argument.dtype)) {
-      return todo("bytes that one launch must read and write");
-    }
-    const int each = bytes_of(argument.dtype) * (argument.kind == Kind::kInOut ? 2 : 1);
-    sum.append(sum.empty() ? "" : " + ");
-    sum.append(std::to_string(each) + "*(" + argument.extent + ")");
-  }
-  return sum.empty() ? todo("bytes that one launch must read and write") : sum;
-}
-
 std::string joined_lines(const std::vector<std::string>& lines, const std::string& indent) {
   std::string text;
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -144,7 +122,6 @@ std::string problem_text(const Draft& draft) {
           ", \"check\": true}\n  },\n";
   text += key("tolerance", tolerance(draft));
   text += key("flops", todo("operations of one launch, such as 2*N"));
-  text += key("bytes", bytes(draft));
   text += key("reference", {{"program", {"python3", "reference.py"}}});
   text += "  \"templates\": {\n    " + Ordered(draft.name).dump() + ": {\n";
   if (!draft.dependence.empty())

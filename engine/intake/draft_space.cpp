@@ -4,10 +4,10 @@
 #include <set>
 
 #include "engine/compile/compiler_options.hpp"
+#include "engine/compile/cpp_words.hpp"
 #include "engine/compile/source_checks.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/names.hpp"
-#include "engine/intake/declarations.hpp"
 #include "engine/intake/intake.hpp"
 #include "engine/intake/nearest_valid.hpp"
 #include "engine/intake/python_list.hpp"
@@ -34,6 +34,23 @@ std::vector<Json> values_of(const std::string& name, const std::string& text) {
     return values;
   } catch (const InputError& error) {
     throw InputError("--param " + name + ": " + error.what());
+  }
+}
+
+/// A macro would stand in the place of a template's parameter of the same name.
+void require_no_template_parameter(const KernelSource& source, const std::string& name) {
+  const std::vector<std::string> words = cpp_words(source.text);
+  int depth = 0;
+  for (std::size_t i = 1; i + 1 < words.size(); ++i) {
+    if (depth == 0 && words[i - 1] != "template") continue;
+    depth += words[i] == "<" ? 1 : words[i] == ">" ? -1 : 0;
+    const std::string& next = words[i + 1];
+    if (depth > 0 && words[i] == name && (next == "," || next == ">" || next == "=")) {
+      throw InputError("--param " + name + ": a template of " + source.name +
+                       " has a parameter of this name; give the macro another one, as in --entry "
+                       "'kernel<MY_" +
+                       name + ">' --param MY_" + name + "=…");
+    }
   }
 }
 
@@ -194,6 +211,7 @@ void draft_space(const IntakeRequest& request, const T1File& t1, const KernelSou
     const Json first = values.front();
     draft.fixed.erase(name);
     require_macros_kept(source, {name});
+    require_no_template_parameter(source, name);
     draft.parameters.push_back({name, std::move(values), first});
   }
   space.take_conditions(t1.conditions, false);

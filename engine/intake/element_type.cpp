@@ -58,6 +58,13 @@ ElementType element_type(std::string_view type) {
                                 {"int8_t", Dtype::kI8},
                                 {"uint8_t", Dtype::kU8},
                                 {"bool", Dtype::kU8},
+                                {"short", Dtype::kI16},
+                                {"short int", Dtype::kI16},
+                                {"int16_t", Dtype::kI16},
+                                {"unsigned short", Dtype::kU16},
+                                {"unsigned short int", Dtype::kU16},
+                                {"ushort", Dtype::kU16},
+                                {"uint16_t", Dtype::kU16},
                                 {"half", Dtype::kF16},
                                 {"__half", Dtype::kF16},
                                 {"__nv_bfloat16", Dtype::kBf16},
@@ -68,7 +75,8 @@ ElementType element_type(std::string_view type) {
       {"float", Dtype::kF32},    {"double", Dtype::kF64},    {"int", Dtype::kI32},
       {"uint", Dtype::kU32},     {"long", Dtype::kI64},      {"ulong", Dtype::kU64},
       {"longlong", Dtype::kI64}, {"ulonglong", Dtype::kU64}, {"char", Dtype::kI8},
-      {"uchar", Dtype::kU8},     {"half", Dtype::kF16},      {"__half", Dtype::kF16}};
+      {"short", Dtype::kI16},    {"ushort", Dtype::kU16},    {"uchar", Dtype::kU8},
+      {"half", Dtype::kF16},     {"__half", Dtype::kF16}};
   std::string plain(type);
   if (std::count(plain.begin(), plain.end(), '*') > 1) return {};
   std::replace_if(
@@ -86,6 +94,8 @@ ElementType element_type(std::string_view type) {
 
 ElementType t1_element_type(std::string_view type) {
   static const Names scalars = {
+      {"int16", Dtype::kI16},  {"uint16", Dtype::kU16}, {"char", Dtype::kI8},
+      {"uchar", Dtype::kU8},   {"short", Dtype::kI16},  {"ushort", Dtype::kU16},
       {"bool", Dtype::kU8},    {"int8", Dtype::kI8},    {"uint8", Dtype::kU8},
       {"int32", Dtype::kI32},  {"uint32", Dtype::kU32}, {"int64", Dtype::kI64},
       {"uint64", Dtype::kU64}, {"int", Dtype::kI32},    {"uint", Dtype::kU32},

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cctype>
 
+#include "engine/compile/compiler_options.hpp"
 #include "engine/compile/directives.hpp"
+#include "engine/compile/host_code.hpp"
 #include "engine/compile/toolkit.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/names.hpp"
+#include "engine/intake/active_code.hpp"
 
 namespace evo {
 namespace {
@@ -129,8 +132,9 @@ Intake take_in(const IntakeRequest& request, Compiler& compiler) {
     throw InputError(request.kernel.string() + ": no such file");
   }
   const fs::path file = fs::canonical(request.kernel);
-  const KernelSource source = load_source(file, file.parent_path());
   const T1File t1 = request.t1.empty() ? T1File() : read_t1_file(request.t1);
+  KernelSource source = load_source(file, file.parent_path(), toolkit_include_folders());
+  if (!makes_all_device_code(t1.compiler_options)) source = without_host_code(std::move(source));
   Intake intake;
   intake.macros = macros_of(source);
   intake.outside = source.outside;
@@ -159,7 +163,9 @@ Intake take_in(const IntakeRequest& request, Compiler& compiler) {
 
   // 4. and 5.
   draft_shape(t1, trial.facts, intake.macros, draft);
-  draft_arguments(t1, source, trial, draft);
+  MacroTexts macros = configurations.defaults;
+  macros.insert(trial.guessed.begin(), trial.guessed.end());
+  draft_arguments(t1, active_code(source, macros), trial, draft);
   draft_launch(t1, trial.facts, intake.macros, draft);
   judge_independence(trial.facts, draft);
 

@@ -25,9 +25,10 @@ std::string python_name(const std::string& name) {
 
 std::string numpy_type(const std::string& dtype) {
   static const std::map<std::string, std::string> types = {
-      {"f16", "float16"}, {"f32", "float32"},  {"f64", "float64"},  {"i8", "int8"},
-      {"u8", "uint8"},    {"i32", "int32"},    {"u32", "uint32"},   {"i64", "int64"},
-      {"u64", "uint64"},  {"bf16", "float32"}, {"e4m3", "float32"}, {"e5m2", "float32"}};
+      {"f16", "float16"},  {"f32", "float32"}, {"f64", "float64"}, {"i8", "int8"},
+      {"u8", "uint8"},     {"i16", "int16"},   {"u16", "uint16"},  {"i32", "int32"},
+      {"u32", "uint32"},   {"i64", "int64"},   {"u64", "uint64"},  {"bf16", "float32"},
+      {"e4m3", "float32"}, {"e5m2", "float32"}};
   const auto found = types.find(dtype);
   return found == types.end() ? "float32" : found->second;
 }

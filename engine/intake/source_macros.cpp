@@ -4,9 +4,9 @@
 #include <array>
 #include <cctype>
 
+#include "engine/compile/cpp_words.hpp"
 #include "engine/compile/directives.hpp"
 #include "engine/core/names.hpp"
-#include "engine/intake/declarations.hpp"
 
 namespace evo {
 namespace {

@@ -39,6 +39,15 @@ std::string string_in(const Json& object, std::string_view key) {
   return value.is_string() ? value.get<std::string>() : "";
 }
 
+/// A number, or a text that is one; nothing for anything else.
+std::optional<double> number_in(const Json& object, std::initializer_list<std::string_view> keys) {
+  const Json& value = find(object, keys);
+  const Json number =
+      value.is_string() ? Json::parse(value.get<std::string>(), nullptr, false) : value;
+  if (!number.is_number()) return std::nullopt;
+  return number.get<double>();
+}
+
 class Reader {
  public:
   explicit Reader(const std::filesystem::path& file) : file_(file.string()) {
@@ -184,8 +193,9 @@ class Reader {
       return;
     }
     argument.fill = string_in(entry, "FillType");
-    const Json& value = find(entry, {"FillValue"});
-    if (value.is_number()) argument.fill_value = value.get<double>();
+    argument.fill_value = number_in(entry, {"FillValue", "Value"});
+    argument.low = number_in(entry, {"MinValue", "RandomMin"});
+    argument.high = number_in(entry, {"MaxValue", "RandomMax"});
     argument.data_source = text_of(find(entry, {"DataSource"}));
     argument.size = text_of(find(entry, {"Size"}));
     found_.arguments.push_back(std::move(argument));

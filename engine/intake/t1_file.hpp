@@ -25,6 +25,8 @@ struct T1Argument {
   bool is_constant = false;
   std::string fill;  ///< "Constant", "Random" …; empty: it does not say
   std::optional<double> fill_value = {};
+  std::optional<double> low = {};  ///< MinValue, of Random
+  std::optional<double> high = {};
   std::string data_source;  ///< of other fills
   std::string size;         ///< an expression; empty: it does not say
 };

@@ -1,5 +1,7 @@
 #include "engine/intake/trial.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <set>
 
@@ -63,6 +65,20 @@ MacroTexts guesses(Compiler& compiler, const CompileRequest& request, const Macr
   return guessed;
 }
 
+/// The name of a function that takes a pointer to the kernel; empty where the kernel's own has its
+/// types, or the compiler will not say.
+std::string signature_of(Compiler& compiler, CompileRequest request, const std::string& symbol,
+                         const MacroTexts& macros) {
+  constexpr const char* kProbe = "evo_type_of_the_kernel";
+  if (symbol.starts_with("_Z")) return {};
+  request.source.text +=
+      fmt::format("\n__global__ void {}(decltype(&{})) {{}}\n", kProbe, request.entries.front());
+  request.entries = {kProbe};
+  const CompileOutcome outcome = compile(compiler, request, macros);
+  const auto* compiled = std::get_if<Compiled>(&outcome);
+  return compiled == nullptr ? "" : entry_symbol(compiled->ptx, kProbe);
+}
+
 }  // namespace
 
 Trial try_kernel(Compiler& compiler, const CompileRequest& request, const MacroTexts& known,
@@ -73,7 +89,12 @@ Trial try_kernel(Compiler& compiler, const CompileRequest& request, const MacroT
     MacroTexts guessed = guesses(compiler, request, known, macros, guess, outcome);
     if (const auto* compiled = std::get_if<Compiled>(&outcome)) {
       const std::string symbol = entry_symbol(compiled->ptx, request.entries.front());
-      return {symbol, ptx_facts(compiled->ptx, symbol), std::move(guessed)};
+      MacroTexts all = known;
+      all.insert(guessed.begin(), guessed.end());
+      return {.symbol = symbol,
+              .signature = signature_of(compiler, request, symbol, all),
+              .facts = ptx_facts(compiled->ptx, symbol),
+              .guessed = std::move(guessed)};
     }
     reason = std::get<Rejection>(outcome).reason;
     if (guessed.empty()) {

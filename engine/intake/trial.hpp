@@ -16,9 +16,11 @@ using MacroTexts = std::map<std::string, std::string>;
 /// What compiling a kernel tells of it.
 struct Trial {
   std::string symbol;
-  PtxFacts facts;
+  /// Of a kernel that is `extern "C"`: a mangled name with its type, as `f(void (*)(float*, int))`.
+  std::string signature = {};
+  PtxFacts facts = {};
   /// Macros without a known value, and what they were given.
-  MacroTexts guessed;
+  MacroTexts guessed = {};
 };
 
 /// Compiles `request` with `known` macros. What the preprocessor compares and what the compiler

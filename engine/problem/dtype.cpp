@@ -20,7 +20,7 @@ struct DtypeName {
   std::size_t bytes;
 };
 
-constexpr std::array<DtypeName, 12> kNames = {{
+constexpr std::array<DtypeName, 14> kNames = {{
     {Dtype::kE4m3, "e4m3", 1},
     {Dtype::kE5m2, "e5m2", 1},
     {Dtype::kF16, "f16", 2},
@@ -29,6 +29,8 @@ constexpr std::array<DtypeName, 12> kNames = {{
     {Dtype::kF64, "f64", 8},
     {Dtype::kI8, "i8", 1},
     {Dtype::kU8, "u8", 1},
+    {Dtype::kI16, "i16", 2},
+    {Dtype::kU16, "u16", 2},
     {Dtype::kI32, "i32", 4},
     {Dtype::kU32, "u32", 4},
     {Dtype::kI64, "i64", 8},
@@ -194,6 +196,10 @@ WholeRange whole_range(Dtype dtype) {
       return range_of_integer<std::int8_t>();
     case Dtype::kU8:
       return range_of_integer<std::uint8_t>();
+    case Dtype::kI16:
+      return range_of_integer<std::int16_t>();
+    case Dtype::kU16:
+      return range_of_integer<std::uint16_t>();
     case Dtype::kI32:
       return range_of_integer<std::int32_t>();
     case Dtype::kU32:
@@ -243,6 +249,10 @@ void encode(Dtype dtype, double value, std::byte* target) {
       return store_integer<std::int8_t>(value, target);
     case Dtype::kU8:
       return store_integer<std::uint8_t>(value, target);
+    case Dtype::kI16:
+      return store_integer<std::int16_t>(value, target);
+    case Dtype::kU16:
+      return store_integer<std::uint16_t>(value, target);
     case Dtype::kI32:
       return store_integer<std::int32_t>(value, target);
     case Dtype::kU32:
@@ -272,6 +282,10 @@ double decode(Dtype dtype, const std::byte* source) {
       return load<std::int8_t>(source);
     case Dtype::kU8:
       return load<std::uint8_t>(source);
+    case Dtype::kI16:
+      return load<std::int16_t>(source);
+    case Dtype::kU16:
+      return load<std::uint16_t>(source);
     case Dtype::kI32:
       return load<std::int32_t>(source);
     case Dtype::kU32:

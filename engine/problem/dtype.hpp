@@ -9,7 +9,22 @@
 namespace evo {
 
 /// Element types of kernel arguments.
-enum class Dtype { kE4m3, kE5m2, kF16, kBf16, kF32, kF64, kI8, kU8, kI32, kU32, kI64, kU64 };
+enum class Dtype {
+  kE4m3,
+  kE5m2,
+  kF16,
+  kBf16,
+  kF32,
+  kF64,
+  kI8,
+  kU8,
+  kI16,
+  kU16,
+  kI32,
+  kU32,
+  kI64,
+  kU64
+};
 
 /// The names used in problem files: "e4m3", "f16"…
 [[nodiscard]] std::string_view to_string(Dtype dtype);

@@ -27,8 +27,9 @@ struct NpyType {
 };
 constexpr std::array kTypes = {
     NpyType{"<f2", Dtype::kF16}, NpyType{"<f4", Dtype::kF32}, NpyType{"<f8", Dtype::kF64},
-    NpyType{"|i1", Dtype::kI8},  NpyType{"|u1", Dtype::kU8},  NpyType{"<i4", Dtype::kI32},
-    NpyType{"<u4", Dtype::kU32}, NpyType{"<i8", Dtype::kI64}, NpyType{"<u8", Dtype::kU64}};
+    NpyType{"|i1", Dtype::kI8},  NpyType{"|u1", Dtype::kU8},  NpyType{"<i2", Dtype::kI16},
+    NpyType{"<u2", Dtype::kU16}, NpyType{"<i4", Dtype::kI32}, NpyType{"<u4", Dtype::kU32},
+    NpyType{"<i8", Dtype::kI64}, NpyType{"<u8", Dtype::kU64}};
 
 /// What stands behind `key`: between quotes or parentheses, or up to the next ',' or '}'.
 std::string_view entry_of(std::string_view header, std::string_view key) {
@@ -101,7 +102,7 @@ class NpyFile {
     const bool is_raw = type == (size_of(dtype) == 1 ? "|V1" : "|V2") || type == "<f1";
     if (known == kTypes.end() && !(is_raw && size_of(dtype) <= 2)) {
       fail("has elements of type '" + std::string(type) +
-           "'; allowed are little-endian floats, integers of 8, 32 and 64 bits, and raw bytes of "
+           "'; allowed are little-endian floats, integers of 8 to 64 bits, and raw bytes of "
            "the element's size");
     }
     require_bytes(count * size_of(dtype));

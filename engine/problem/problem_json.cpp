@@ -51,6 +51,20 @@ std::vector<Shape> parse_shapes(const JsonReader& reader) {
   return shapes;
 }
 
+/// What a kernel must read and write that touches all of its data: every buffer once, inout twice.
+std::string every_buffer_once(const std::vector<Argument>& arguments) {
+  std::string sum;
+  for (const Argument& argument : arguments) {
+    const bool is_buffer = argument.is_input() || argument.is_output();
+    if (!is_buffer || argument.is_constant() || argument.is_sized_by_macros) continue;
+    const std::size_t each =
+        size_of(argument.dtype) * (argument.direction == Direction::kInOut ? 2 : 1);
+    sum.append(sum.empty() ? "" : " + ");
+    sum.append(std::to_string(each)).append(" * (").append(argument.size.text()).append(")");
+  }
+  return sum;
+}
+
 Settings parse_set(const JsonReader& reader) {
   Settings set;
   const JsonReader entry = reader.child("set");
@@ -179,6 +193,9 @@ Problem Problem::parse(const std::string& text, const std::filesystem::path& fol
   if (!has_output) reader.fail("arguments", "allowed is a list with at least one out or inout");
   std::vector<std::pair<std::string, Expression>> macros = parse_macros(reader);
   const JsonReader tolerance = reader.child("tolerance");
+  const std::string traffic = reader.has("bytes") ? "" : every_buffer_once(arguments);
+  Expression bytes =
+      traffic.empty() ? parse_expression(reader, "bytes") : Expression(with_formulas(traffic, let));
   Problem problem{name,
                   description,
                   std::move(arguments),
@@ -188,7 +205,7 @@ Problem Problem::parse(const std::string& text, const std::filesystem::path& fol
                   reader.strings("unset_constants"),
                   let,
                   parse_expression(reader, "flops"),
-                  parse_expression(reader, "bytes"),
+                  std::move(bytes),
                   reader.has("check") && !reader.has("reference")
                       ? Reference{}
                       : parse_reference(reader.child("reference"), tolerance, folder, parameters),

@@ -53,7 +53,7 @@ TEST_F(EvoInit, SaysWhatItFoundAndWhatIsLeftToWrite) {
             HasSubstr("macros of the space: block_size_x=64 of 2\n"),
             HasSubstr("CTAs are independent\n"), HasSubstr("copied: triple.cu\n"),
             HasSubstr(std::string(kProblem) + ":6: TODO: number of elements of x\n"),
-            HasSubstr("reference.py:20: TODO: y = ..., float32\n"), HasSubstr("  9 lines\n"),
+            HasSubstr("reference.py:20: TODO: y = ..., float32\n"), HasSubstr("  8 lines\n"),
             HasSubstr("evo-judge --space search_spaces/triple.json")));
   EXPECT_EQ(made.err, "");
   EXPECT_EQ(text("kernel_templates/triple/triple.cu"), kTriple) << "byte for byte";
@@ -110,7 +110,6 @@ TEST_F(EvoInit, WithItsLinesWrittenTheKernelIsJudged) {
   set("errors above this count as bad", "1e-5");
   set("largest |out - ref| / |ref| over all elements", "1e-6");
   set("operations of one launch, such as 2*N", "\"N_X\"");
-  set("bytes that one launch must read and write", "\"8*N_X\"");
   set("CTAs in x, such as ceil_div(N_X, block_size_x)", "\"ceil_div(N_X, block_size_x)\"");
   replace(kProblem, "{\"program\": [\"python3\", \"reference.py\"]}",
           "{\"source\": \"reference.cu\", \"entry\": \"expected\", "

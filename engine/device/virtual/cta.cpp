@@ -101,6 +101,13 @@ void Cta::start(std::array<std::uint32_t, 3> index, std::uint64_t linear_index) 
   for (Warp& warp : warps_) reset_warp(warp);
 }
 
+namespace {
+
+/// Another for every two seeds in a row, so that what depends on it differs between launches.
+int unset_byte(std::uint64_t seed) { return static_cast<int>((0xcd + 0x35 * (seed - 1)) & 0xff); }
+
+}  // namespace
+
 void Cta::reset_warp(Warp& warp) {
   const auto first = static_cast<std::uint32_t>(warp.index) * kWarpSize;
   const std::uint32_t lanes = std::min<std::uint32_t>(thread_count_ - first, kWarpSize);
@@ -124,10 +131,12 @@ void Cta::reset_warp(Warp& warp) {
   warp.registers = launch_.registers_per_thread;
   if (warp.tainted) std::memset(warp.taint, 0, program().register_bytes / 4);
   warp.tainted = false;
+  warp.has_foreign = false;
   const Program& code = program();
   for (std::size_t i = 0; i < code.unset_registers.size(); ++i) {
-    // A register that may be read before it is written: a fixed value, and known to be nobody's.
-    std::memset(warp.regs + code.unset_registers[i], 0xcd,
+    // A register that may be read before it is written: a value of the seed, and known to be
+    // nobody's.
+    std::memset(warp.regs + code.unset_registers[i], unset_byte(launch_.seed),
                 32 * static_cast<std::size_t>(std::max(code.unset_bytes[i], 4U)));
     if (!launch_.check) continue;
     warp.tainted = true;

@@ -110,6 +110,44 @@ std::size_t wmma_registers(WmmaPart part, Type type) {
   return type == Type::kF16 ? 8 : 4;
 }
 
+std::size_t wmma_registers(const WmmaShape& shape, WmmaPart part) {
+  if (part == WmmaPart::kC) return static_cast<std::size_t>(shape.c_regs());
+  if (shape.ab == Type::kF16) return 8;
+  return static_cast<std::size_t>(part == WmmaPart::kA ? shape.a_regs() : shape.b_regs());
+}
+
+std::string_view wmma_sizes(Modifiers& modifiers) {
+  constexpr std::array<std::string_view, 4> kSizes = {"m16n16k16", "m8n32k16", "m32n8k16",
+                                                      "m16n16k8"};
+  const int found = modifiers.take_one_of({kSizes[0], kSizes[1], kSizes[2], kSizes[3]});
+  if (found < 0) modifiers.unsupported("only m16n16k16, m8n32k16, m32n8k16 and m16n16k8");
+  return kSizes[static_cast<std::size_t>(found)];
+}
+
+/// A shape that is not m16n16k16 of f16 or bf16.
+void decode_wmma_shape(DecodeContext& context, int index, bool saturate) {
+  const Instruction& in = context.current();
+  const WmmaShape& shape = wmma_shape(index);
+  const std::size_t a = wmma_registers(shape, WmmaPart::kA);
+  const std::size_t b = wmma_registers(shape, WmmaPart::kB);
+  const std::size_t cd = wmma_registers(shape, WmmaPart::kC);
+  const auto rd = vector_registers(context, in.operands[0], cd, true);
+  const auto ra = vector_registers(context, in.operands[1], a, false);
+  const auto rb = vector_registers(context, in.operands[2], b, false);
+  const auto rc = vector_registers(context, in.operands[3], cd, false);
+  Instr& out = context.emit(exec_wmma_shape_mma, Pipe::kTensor, TaintRule::kOwn);
+  out.imm = index;
+  out.bytes = static_cast<std::uint8_t>(a);
+  out.count = static_cast<std::uint8_t>(b);
+  out.aux = saturate ? kWmmaSaturate : 0;
+  context.last_info().flops = static_cast<std::uint32_t>(2 * shape.m * shape.n * shape.k);
+  context.begin_extra();
+  add_registers(context, rd, true);
+  add_registers(context, ra, false);
+  add_registers(context, rb, false);
+  add_registers(context, rc, false);
+}
+
 void decode_wmma_move(DecodeContext& context, Modifiers& modifiers, bool is_load) {
   const Instruction& in = context.current();
   const int part_name =
@@ -117,18 +155,22 @@ void decode_wmma_move(DecodeContext& context, Modifiers& modifiers, bool is_load
   modifiers.take("sync");
   modifiers.take("aligned");
   const int layout = modifiers.take_one_of({"row", "col"});
-  if (!modifiers.take("m16n16k16")) modifiers.unsupported("only m16n16k16");
+  const std::string_view mnk = wmma_sizes(modifiers);
   const int space = modifiers.take_one_of({"global", "shared", "shared::cta"});
   const Type type = modifiers.take_type();
   modifiers.finish();
   const auto part = static_cast<WmmaPart>(part_name);
-  const bool ok =
-      type == Type::kF16 || (part == WmmaPart::kC ? type == Type::kF32 : type == Type::kBf16);
-  if (part_name < 0 || layout < 0 || !ok || in.operands.size() < 2 || in.operands.size() > 3)
+  const bool is_plain =
+      mnk == "m16n16k16" &&
+      (type == Type::kF16 || (part == WmmaPart::kC ? type == Type::kF32 : type == Type::kBf16));
+  const int shape = is_plain ? -1 : find_wmma_fragment(mnk, part, type);
+  if (part_name < 0 || layout < 0 || (!is_plain && shape < 0) || in.operands.size() < 2 ||
+      in.operands.size() > 3)
     modifiers.unsupported();
   const auto address = context.address(in.operands[is_load ? 1 : 0]);
-  const auto regs =
-      vector_registers(context, in.operands[is_load ? 0 : 1], wmma_registers(part, type), is_load);
+  const auto regs = vector_registers(
+      context, in.operands[is_load ? 0 : 1],
+      is_plain ? wmma_registers(part, type) : wmma_registers(wmma_shape(shape), part), is_load);
   const std::uint32_t stride =
       in.operands.size() == 3 ? context.source(in.operands[2], Type::kB32) : kNoRegister;
   Instr& out = context.emit(is_load ? exec_wmma_load : exec_wmma_store,
@@ -137,7 +179,8 @@ void decode_wmma_move(DecodeContext& context, Modifiers& modifiers, bool is_load
   out.src[1] = stride;
   out.imm = address.offset;
   out.aux = static_cast<std::uint16_t>(address.flags | (layout == 1 ? kWmmaColumnMajor : 0) |
-                                       (stride != kNoRegister ? kWmmaHasStride : 0));
+                                       (stride != kNoRegister ? kWmmaHasStride : 0) |
+                                       (shape + 1) << kWmmaShapeShift);
   out.count = static_cast<std::uint8_t>(part);
   out.bytes = static_cast<std::uint8_t>(bit_width(type) / 8);
   out.space = space < 0 ? address.space : space == 0 ? Space::kGlobal : Space::kShared;
@@ -145,9 +188,9 @@ void decode_wmma_move(DecodeContext& context, Modifiers& modifiers, bool is_load
   context.reads(stride);
   context.begin_extra();
   add_registers(context, regs, is_load);
-  // Elements that are not neighbours along the register are moved two bytes at a time.
-  const bool neighbours = type == Type::kF32 || (part == WmmaPart::kB) == (layout == 1);
-  if (!neighbours) context.narrow_shared_granule(2);
+  // Elements that are not neighbours along the register are moved one at a time.
+  const bool neighbours = bit_width(type) == 32 || (part == WmmaPart::kB) == (layout == 1);
+  if (!neighbours) context.narrow_shared_granule(out.bytes);
 }
 
 void decode_wmma_mma(DecodeContext& context, Modifiers& modifiers) {
@@ -159,17 +202,24 @@ void decode_wmma_mma(DecodeContext& context, Modifiers& modifiers) {
     modifiers.take("row");
     modifiers.take("col");
   }
-  if (!modifiers.take("m16n16k16")) modifiers.unsupported("only m16n16k16");
+  const std::string_view mnk = wmma_sizes(modifiers);
   const Type d = modifiers.take_type();
   Type c = modifiers.take_type();
   Type a = Type::kF16;
-  if (c == Type::kBf16) {
+  if (c != Type::kF16 && c != Type::kF32) {  // the types of A and B are there
     a = c;
-    modifiers.take_type();
+    if (modifiers.take_type() != a) modifiers.unsupported();
     c = modifiers.take_type();
   }
-  if (modifiers.take("satfinite")) modifiers.unsupported();
+  const bool saturate = modifiers.take("satfinite");
+  if (saturate && c != Type::kS32) modifiers.unsupported();
   modifiers.finish();
+  if (const int other = find_wmma_shape(mnk, a, c); other >= 0) {
+    if (d != c || in.operands.size() != 4) modifiers.unsupported();
+    decode_wmma_shape(context, other, saturate);
+    return;
+  }
+  if (mnk != "m16n16k16") modifiers.unsupported();
   const int index = find_mma_shape(16, a, a, c);
   if (index < 0 || d != c || in.operands.size() != 4) modifiers.unsupported();
   const std::size_t ab = wmma_registers(WmmaPart::kA, a);

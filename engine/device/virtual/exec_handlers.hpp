@@ -128,10 +128,40 @@ void exec_checked(Warp& warp, const Instr& in);
 /// setmaxnreg: imm registers per thread; aux 1 for .inc.
 void exec_setmaxnreg(Warp& warp, const Instr& in);
 
-/// wmma m16n16k16, m8n32k16, m32n8k16: see exec_wmma.cpp for the layout of fragments.
+/// wmma: see exec_wmma.cpp for the layout of fragments. What is not m16n16k16 of f16 or bf16 has a
+/// shape of this table.
+struct WmmaShape {
+  int m;
+  int n;
+  int k;
+  Type ab;
+  Type c;  ///< accumulator and result
+
+  /// Distinct registers of a fragment: f16 ones of A and B have eight, which repeat these.
+  [[nodiscard]] int a_regs() const { return m * k * element_bits() / 1024; }
+  [[nodiscard]] int b_regs() const { return k * n * element_bits() / 1024; }
+  [[nodiscard]] int c_regs() const { return c == Type::kF16 ? m * n / 64 : m * n / 32; }
+
+ private:
+  [[nodiscard]] int element_bits() const {
+    return ab == Type::kTf32 ? 32 : ab == Type::kF16 || ab == Type::kBf16 ? 16 : 8;
+  }
+};
+/// −1 when there is none.
+[[nodiscard]] int find_wmma_shape(std::string_view mnk, Type ab, Type c);
+/// One with these sizes and a fragment `part` of this type.
 enum class WmmaPart : std::uint16_t { kA, kB, kC };
+[[nodiscard]] int find_wmma_fragment(std::string_view mnk, WmmaPart part, Type type);
+[[nodiscard]] const WmmaShape& wmma_shape(int index);
+/// imm: index of the shape; registers of D, A, B, C in extra; `bytes` in A, `count` in B.
+void exec_wmma_shape_mma(Warp& warp, const Instr& in);
+inline constexpr std::uint16_t kWmmaSaturate = 1;
+/// In aux of a load or store: 1 + index of the shape above, 0 for m16n16k16 of f16 or bf16.
+inline constexpr int kWmmaShapeShift = 8;
 inline constexpr std::uint16_t kWmmaColumnMajor = 64;
 inline constexpr std::uint16_t kWmmaHasStride = 128;
+/// False, with a fault, where lanes of the warp cannot come.
+bool wmma_ready(Warp& warp);
 void exec_wmma_load(Warp& warp, const Instr& in);
 void exec_wmma_store(Warp& warp, const Instr& in);
 void exec_wmma_mma(Warp& warp, const Instr& in);

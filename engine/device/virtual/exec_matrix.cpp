@@ -65,7 +65,7 @@ void exec_ldmatrix(Warp& warp, const Instr& in) {
   const auto* registers = warp.cta->program().extra.data() + in.extra;
   const bool transposed = (in.aux & kTransposed) != 0;
   const bool taints = unwritten != 0 || warp.tainted;
-  if (unwritten != 0) warp.tainted = true;
+  if (unwritten != 0) take_foreign_taint(warp);
   for (std::size_t m = 0; m < in.count; ++m) {
     std::array<std::array<std::uint16_t, 8>, 8> matrix;
     std::array<std::uint32_t, 8> row_taint{};

@@ -33,7 +33,7 @@ void taint_loaded(Warp& warp, const Instr& in, const LaneAccess& access,
   const auto* registers = warp.cta->program().extra.data() + in.extra;
   for_lanes(warp.exec, [&](int lane) {
     const std::uint32_t taint = read_taint(warp, access, lane, total);
-    if (taint != 0) warp.tainted = true;
+    if (taint != 0) take_foreign_taint(warp);
     for (std::uint32_t e = 0; e < in.count; ++e) {
       std::uint32_t part = (taint >> (e * in.bytes)) & ((1U << in.bytes) - 1);
       // A sign- or zero-extended register is unknown where its source is.

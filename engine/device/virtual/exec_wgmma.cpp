@@ -215,7 +215,7 @@ void multiply(Warp& warp, const Instr& in, const MmaShape& shape, const Operands
   if ((in.aux & kNegateA) != 0) negate(tile.a, 16 * k);
   const std::uint32_t rows = tainted_rows(warp, operands, a, shape.a_regs);
   const bool tainted = warp.tainted || rows != 0 || !operands.b_taint.empty();
-  if (tainted) warp.tainted = true;
+  if (tainted) take_foreign_taint(warp);
   for (std::size_t n = 0; n < in.count; ++n, d += shape.c_regs) {
     load_block(shared, operands.b.data() + n * kBlockChunks, operands.b_k_major, shape.b,
                {tile.b, 1, 8});

@@ -9,10 +9,11 @@
 #include "engine/device/virtual/mma_fragments.hpp"
 #include "engine/device/virtual/taint.hpp"
 
-// wmma m16n16k16 with f16 or bf16 operands. PTX leaves the layout of fragments open; this is the
-// one of mma.sync: A as in m16n8k16 (f16 fragments have eight registers, the last four repeat the
-// first), B and C as two tiles of eight columns. dst: unused; imm: offset; dst2: element type as a
-// number.
+// Loads and stores of wmma fragments, and the product m16n16k16 with f16 or bf16 operands. PTX
+// leaves the layout of fragments open; for that product it is the one of mma.sync: A as in m16n8k16
+// (f16 fragments have eight registers, the last four repeat the first), B and C as two tiles of
+// eight columns. Fragments of other shapes (exec_wmma_shapes.cpp) are their matrix from register to
+// register, in each from lane to lane, A and C row by row and B column by column. imm: offset.
 
 namespace evo::ptx {
 namespace {
@@ -44,6 +45,32 @@ struct Geometry {
   std::uint32_t stride = 0;
   bool column_major = false;
   std::uint32_t element_bytes = 2;
+  WmmaPart part = WmmaPart::kA;
+  const WmmaShape* shape = nullptr;  ///< none: m16n16k16 of f16 or bf16
+
+  [[nodiscard]] std::uint32_t per_register() const { return 4 / element_bytes; }
+
+  [[nodiscard]] Pair place(std::uint32_t reg, std::uint32_t lane) const {
+    if (shape == nullptr) return place_of(part, element_bytes == 4, reg, lane);
+    const std::uint32_t linear = (reg * kWarpSize + lane) * per_register();
+    const auto k = static_cast<std::uint32_t>(shape->k);
+    if (part == WmmaPart::kB) return {{linear % k, linear / k}, false};
+    const std::uint32_t columns = part == WmmaPart::kA ? k : static_cast<std::uint32_t>(shape->n);
+    return {{linear / columns, linear % columns}, true};
+  }
+
+  /// Registers that do not repeat others, of `all`.
+  [[nodiscard]] std::uint32_t distinct(std::uint32_t all) const {
+    if (shape == nullptr) return part == WmmaPart::kC ? all : 4;
+    return static_cast<std::uint32_t>(part == WmmaPart::kA   ? shape->a_regs()
+                                      : part == WmmaPart::kB ? shape->b_regs()
+                                                             : shape->c_regs());
+  }
+
+  /// Whether the elements of a register are neighbours in memory.
+  [[nodiscard]] bool has_neighbours() const {
+    return per_register() == 1 || (part == WmmaPart::kB) == column_major;
+  }
 
   [[nodiscard]] std::uint64_t address(std::size_t lane, Element e) const {
     const std::uint64_t index = column_major
@@ -58,6 +85,9 @@ Geometry geometry_of(const Warp& warp, const Instr& in) {
   geometry.base = lane_addresses(warp, in.src[0], in.imm, in.aux);
   geometry.column_major = (in.aux & kWmmaColumnMajor) != 0;
   geometry.element_bytes = in.bytes;
+  geometry.part = static_cast<WmmaPart>(in.count);
+  const int shape = in.aux >> kWmmaShapeShift;
+  if (shape != 0) geometry.shape = &wmma_shape(shape - 1);
   geometry.stride = 16;
   if ((in.aux & kWmmaHasStride) != 0) geometry.stride = warp.reg<const std::uint32_t>(in.src[1])[0];
   return geometry;
@@ -82,22 +112,12 @@ bool check_geometry(Warp& warp, const Geometry& geometry) {
   return false;
 }
 
-bool ready(Warp& warp) {
-  if (!converge(warp, kAllLanes)) return false;
-  sync_lanes(warp);
-  if (warp.exec == kAllLanes) return true;
-  warp.cta->fail(HazardKind::kDivergence, pc_of(warp), -1,
-                 "wmma needs all 32 lanes of warp " + std::to_string(warp.index));
-  return false;
-}
-
 /// One access of `bytes` bytes per lane at element `first`; register bytes from `at`.
-void load_piece(Warp& warp, const Instr& in, const Geometry& geometry, WmmaPart part, bool is_f32,
-                std::uint32_t reg, std::uint32_t reg_offset, std::uint32_t element,
-                std::uint32_t bytes) {
+void load_piece(Warp& warp, const Instr& in, const Geometry& geometry, std::uint32_t reg,
+                std::uint32_t reg_offset, std::uint32_t element, std::uint32_t bytes) {
   std::array<std::uint64_t, kWarpSize> address;
   for (std::uint32_t lane = 0; lane < kWarpSize; ++lane) {
-    Pair pair = place_of(part, is_f32, reg, lane);
+    Pair pair = geometry.place(reg, lane);
     (pair.along_row ? pair.first.column : pair.first.row) += element;
     address[lane] = geometry.address(lane, pair.first);
   }
@@ -117,19 +137,18 @@ void load_piece(Warp& warp, const Instr& in, const Geometry& geometry, WmmaPart 
     const std::uint32_t fresh = read_taint(warp, access, lane, bytes)
                                 << (element * geometry.element_bytes);
     const std::uint32_t old = element == 0 ? 0 : get_taint(warp, reg_offset, 4, lane);
-    if (fresh != 0) warp.tainted = true;
+    if (fresh != 0) take_foreign_taint(warp);
     set_taint(warp, reg_offset, 4, lane, old | fresh);
   }
   if (launch.count_memory) count_access(warp, access, bytes, false);
 }
 
-void store_piece(Warp& warp, const Instr& in, const Geometry& geometry, bool is_f32,
-                 std::uint32_t reg, std::uint32_t reg_offset, std::uint32_t element,
-                 std::uint32_t bytes) {
+void store_piece(Warp& warp, const Instr& in, const Geometry& geometry, std::uint32_t reg,
+                 std::uint32_t reg_offset, std::uint32_t element, std::uint32_t bytes) {
   std::array<std::uint64_t, kWarpSize> address;
   alignas(16) std::byte values[kWarpSize * 4];
   for (std::uint32_t lane = 0; lane < kWarpSize; ++lane) {
-    Pair pair = place_of(WmmaPart::kC, is_f32, reg, lane);
+    Pair pair = geometry.place(reg, lane);
     pair.first.column += element;
     address[lane] = geometry.address(lane, pair.first);
     std::memcpy(values + lane * bytes,
@@ -161,50 +180,52 @@ void store_piece(Warp& warp, const Instr& in, const Geometry& geometry, bool is_
 
 }  // namespace
 
+bool wmma_ready(Warp& warp) {
+  if (!converge(warp, kAllLanes)) return false;
+  sync_lanes(warp);
+  if (warp.exec == kAllLanes) return true;
+  warp.cta->fail(HazardKind::kDivergence, pc_of(warp), -1,
+                 "wmma needs all 32 lanes of warp " + std::to_string(warp.index));
+  return false;
+}
+
 void exec_wmma_load(Warp& warp, const Instr& in) {
-  if (!ready(warp)) return;
+  if (!wmma_ready(warp)) return;
   const Geometry geometry = geometry_of(warp, in);
   if (!check_geometry(warp, geometry)) return;
-  const auto part = static_cast<WmmaPart>(in.count);
-  const bool is_f32 = in.bytes == 4;
   const auto* regs = warp.cta->program().extra.data() + in.extra;
-  // Both elements of a register at once where they are neighbours in memory.
-  const bool neighbours = is_f32 || (part == WmmaPart::kB) == geometry.column_major;
-  const std::uint32_t distinct = part == WmmaPart::kC ? in.extra_count : 4;
+  const std::uint32_t distinct = geometry.distinct(in.extra_count);
+  // All elements of a register at once where they are neighbours in memory.
+  const std::uint32_t pieces = geometry.has_neighbours() ? 1 : geometry.per_register();
   for (std::uint32_t r = 0; r < distinct; ++r) {
-    if (neighbours) {
-      load_piece(warp, in, geometry, part, is_f32, r, regs[r], 0, 4);
-    } else {
-      load_piece(warp, in, geometry, part, is_f32, r, regs[r], 0, 2);
-      load_piece(warp, in, geometry, part, is_f32, r, regs[r], 1, 2);
+    for (std::uint32_t e = 0; e < pieces; ++e) {
+      load_piece(warp, in, geometry, r, regs[r], e, 4 / pieces);
     }
     if (warp.cta->failed()) return;
   }
   for (std::uint32_t r = distinct; r < in.extra_count; ++r) {
-    std::memcpy(warp.regs + regs[r], warp.regs + regs[r - 4], kSlotBytes);
-    if (warp.tainted) std::memcpy(warp.taint_of(regs[r]), warp.taint_of(regs[r - 4]), kWarpSize);
+    const std::uint32_t same = regs[r - distinct];
+    std::memcpy(warp.regs + regs[r], warp.regs + same, kSlotBytes);
+    if (warp.tainted) std::memcpy(warp.taint_of(regs[r]), warp.taint_of(same), kWarpSize);
   }
 }
 
 void exec_wmma_store(Warp& warp, const Instr& in) {
-  if (!ready(warp)) return;
+  if (!wmma_ready(warp)) return;
   const Geometry geometry = geometry_of(warp, in);
   if (!check_geometry(warp, geometry)) return;
-  const bool is_f32 = in.bytes == 4;
   const auto* regs = warp.cta->program().extra.data() + in.extra;
+  const std::uint32_t pieces = geometry.has_neighbours() ? 1 : geometry.per_register();
   for (std::uint32_t r = 0; r < in.extra_count; ++r) {
-    if (is_f32 || !geometry.column_major) {
-      store_piece(warp, in, geometry, is_f32, r, regs[r], 0, 4);
-    } else {
-      store_piece(warp, in, geometry, is_f32, r, regs[r], 0, 2);
-      store_piece(warp, in, geometry, is_f32, r, regs[r], 1, 2);
+    for (std::uint32_t e = 0; e < pieces; ++e) {
+      store_piece(warp, in, geometry, r, regs[r], e, 4 / pieces);
     }
     if (warp.cta->failed()) return;
   }
 }
 
 void exec_wmma_mma(Warp& warp, const Instr& in) {
-  if (!ready(warp)) return;
+  if (!wmma_ready(warp)) return;
   const MmaShape& shape = mma_shape(static_cast<int>(in.imm));
   // Registers: D, A, B, C; `count` registers in D and C, `bytes` in A and B.
   const std::uint32_t* d = warp.cta->program().extra.data() + in.extra;

@@ -193,8 +193,14 @@ void report_tainted_use(Warp& warp, std::uint32_t lanes, const char* purpose) {
 }
 
 void check_guard_taint(Warp& warp, const Instr& in) {
+  if (!warp.has_foreign) return;
   const std::uint32_t lanes = tainted_lanes(warp, in.guard, 1, warp.active);
   if (lanes != 0) report_tainted_use(warp, lanes, "decide what is executed");
+}
+
+void take_foreign_taint(Warp& warp) {
+  warp.tainted = true;
+  warp.has_foreign = true;
 }
 
 void drop_stale_taint(Warp& warp) {

@@ -10,7 +10,12 @@ namespace evo::ptx {
 /// Only called for warps that hold such data.
 void propagate_taint(Warp& warp, const Instr& in);
 
-/// Reports a guard that depends on such data, also when it enables no lane.
+/// Notes that such data came from memory, or from a lane that takes no part.
+void take_foreign_taint(Warp& warp);
+
+/// Reports a guard that depends on such data, also when it enables no lane. In a warp that only
+/// knows unset registers of its own it reports nothing: a thread beyond the end of its data may
+/// compute with variables that it never loaded, as long as nothing of it reaches memory.
 void check_guard_taint(Warp& warp, const Instr& in);
 
 /// Clears Warp::tainted when no register holds such data any more.

@@ -46,6 +46,7 @@ struct Warp {
   /// One byte a lane for every slot: bit b says that byte b of the register was never written.
   std::uint8_t* taint = nullptr;
   bool tainted = false;      ///< whether any register may be
+  bool has_foreign = false;  ///< whether some came from memory or another lane, see taint.hpp
   std::uint32_t exec = 0;    ///< lanes of the instruction that runs
   std::uint32_t active = 0;  ///< lanes of the running group
   std::uint32_t alive = 0;   ///< lanes that have not exited

@@ -14,6 +14,7 @@ constexpr const char* kPtx = R"(
 .target sm_89, debug
 .address_size 64
 .const .align 4 .b8 d_filter[16];
+.const .align 4 .b8 Gx[36];  // demangled, the name of a type
 .const .align 4 .b8 given[8] = {0, 0, 128, 63, 0, 0, 0, 64};
 .const .align 4 .u32 _ZN1n1qE;
 .const .align 4 .u32 _ZN29_INTERNAL_00000000_4_x_cu_zer1n2stE;
@@ -107,6 +108,11 @@ TEST(VariablesOnlyRead, AreNoneThatMayBeWritten) {
   EXPECT_TRUE(
       variables_only_read(".global .u64 where[1] = {generic(table)};\n" + with_table(read), "k")
           .empty());
+}
+
+TEST(ConstantSymbol, APlainNameIsItsOwn) {
+  EXPECT_EQ(constant_symbol(kPtx, "Gx"), "Gx");
+  EXPECT_EQ(constant_symbol(kPtx, "n::q"), "_ZN1n1qE");
 }
 
 TEST(UnsetConstants, AnyTextIsRead) {

@@ -29,6 +29,16 @@ TEST(Declarations, ParametersWithTypesAndNames) {
   EXPECT_EQ(kernel.parameters[5].name, "");
 }
 
+TEST(Declarations, AKernelThatBeginsInTwoWays) {
+  const Declarations found = read(
+      "#if B > 0\n__global__ void __launch_bounds__(B) heat(\n#else\n"
+      "extern \"C\" __global__ void heat(\n#endif\n    float *x, const int n) {}\n");
+  ASSERT_EQ(found.kernels.size(), 1U);
+  EXPECT_EQ(found.kernels[0].name, "heat");
+  ASSERT_EQ(found.kernels[0].parameters.size(), 2U);
+  EXPECT_EQ(found.kernels[0].parameters[1].name, "n");
+}
+
 TEST(Declarations, NamespacesTemplatesAndDefinitionsAfterDeclarations) {
   const Declarations found = read(
       "namespace a::b { __global__ void f(float*); struct S { int g; };\n"

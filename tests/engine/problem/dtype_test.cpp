@@ -201,8 +201,8 @@ TEST(Dtype, IntegersRoundAndSaturate) {
 }
 
 TEST(Dtype, NamesGoBothWays) {
-  for (const char* name :
-       {"e4m3", "e5m2", "f16", "bf16", "f32", "f64", "i8", "u8", "i32", "u32", "i64", "u64"}) {
+  for (const char* name : {"e4m3", "e5m2", "f16", "bf16", "f32", "f64", "i8", "u8", "i16", "u16",
+                           "i32", "u32", "i64", "u64"}) {
     EXPECT_EQ(to_string(dtype_from_string(name)), name);
   }
   try {

@@ -28,6 +28,13 @@ TEST(ProblemFile, ReadsWhatIsThere) {
   EXPECT_EQ(problem.reference.kernel->steps.front().entry, "planted_reference");
 }
 
+TEST(ProblemFile, WithoutBytesEveryBufferCountsOnce) {
+  Json json = read_json_file(planted_folder() / "problem.json");
+  json.erase("bytes");
+  const Problem problem = Problem::parse(json.dump(), planted_folder());
+  EXPECT_EQ(problem.bytes.evaluate({{"N", 10}}), 80);
+}
+
 TEST(ProblemFile, ScalarsOfHalfPrecision) {
   const auto with = [](const std::string& dtype, const std::string& value) {
     return complaint([&](Json& json) {

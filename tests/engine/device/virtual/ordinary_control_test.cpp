@@ -35,6 +35,18 @@ TEST_F(Ordinary, VotesAndShuffles) {
   }
 }
 
+TEST_F(Ordinary, WhatWasNeverLoadedMayDecideWhatIsNeverStored) {
+  const auto x = generate<float>(75, [](std::size_t i) { return static_cast<float>(i); });
+  const BufferId out = gpu_.output<int>("out", 75);
+  launch("halvings_of_two", {2, 1, 1}, {32, 1, 1}, {gpu_.input("x", x), out, n(75)});
+  const auto want = generate<int>(75, [](std::size_t i) {
+    int steps = 0;
+    for (auto v = static_cast<float>(i); v > 1; v *= 0.5F) ++steps;
+    return steps;
+  });
+  EXPECT_EQ(gpu_.read<int>(out, 75), want);
+}
+
 TEST_F(Ordinary, DivergentLoops) {
   const auto x = generate<U32>(300, [](std::size_t i) { return static_cast<U32>(i + 1); });
   const BufferId out = gpu_.output<U32>("out", 300);

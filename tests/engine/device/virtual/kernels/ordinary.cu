@@ -499,3 +499,27 @@ KERNEL sparse_matrix_vector(const int* row, const int* column, const float* valu
   for (int k = row[r]; k < row[r + 1]; ++k) sum = fmaf(value[k], x[column[k]], sum);
   y[r] = sum;
 }
+
+// Two elements of each thread, of which the second may lie beyond the end: it is never loaded, its
+// loop runs all the same, and its result is not stored.
+extern "C" __global__ void halvings_of_two(const float* x, int* out, int n) {
+  const int first = blockIdx.x * 64 + threadIdx.x;
+  float value[2];
+  int steps[2];
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    if (first + 32 * i < n) value[i] = x[first + 32 * i];
+  }
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    steps[i] = 0;
+    while (value[i] > 1) {
+      value[i] *= 0.5f;
+      ++steps[i];
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    if (first + 32 * i < n) out[first + 32 * i] = steps[i];
+  }
+}

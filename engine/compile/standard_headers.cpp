@@ -1,0 +1,285 @@
+#include "engine/compile/standard_headers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "engine/compile/cpp_words.hpp"
+#include "engine/compile/directives.hpp"
+
+namespace evo {
+namespace {
+
+struct Known {
+  std::string_view name;
+  std::string_view text;  ///< behind `typedef` or `#define`
+};
+
+// Types as in libcu++, so that both may be there.
+constexpr std::array<Known, 18> kTypes = {{{"int8_t", "signed char"},
+                                           {"int16_t", "signed short"},
+                                           {"int32_t", "signed int"},
+                                           {"int64_t", "signed long long"},
+                                           {"uint8_t", "unsigned char"},
+                                           {"uint16_t", "unsigned short"},
+                                           {"uint32_t", "unsigned int"},
+                                           {"uint64_t", "unsigned long long"},
+                                           {"intptr_t", "signed long long"},
+                                           {"uintptr_t", "unsigned long long"},
+                                           {"intmax_t", "signed long long"},
+                                           {"uintmax_t", "unsigned long long"},
+                                           {"ssize_t", "signed long"},
+                                           {"uint", "unsigned int"},
+                                           {"ushort", "unsigned short"},
+                                           {"ulong", "unsigned long"},
+                                           {"u_char", "unsigned char"},
+                                           {"u_int", "unsigned int"}}};
+
+constexpr std::array<Known, 13> kIntegerLimits = {{{"CHAR_BIT", "8"},
+                                                   {"SCHAR_MIN", "(-128)"},
+                                                   {"SCHAR_MAX", "127"},
+                                                   {"UCHAR_MAX", "255"},
+                                                   {"SHRT_MIN", "(-32768)"},
+                                                   {"SHRT_MAX", "32767"},
+                                                   {"USHRT_MAX", "65535"},
+                                                   {"INT_MIN", "(-2147483647 - 1)"},
+                                                   {"INT_MAX", "2147483647"},
+                                                   {"UINT_MAX", "4294967295U"},
+                                                   {"LLONG_MIN", "(-9223372036854775807LL - 1)"},
+                                                   {"LLONG_MAX", "9223372036854775807LL"},
+                                                   {"ULLONG_MAX", "18446744073709551615ULL"}}};
+
+constexpr std::array<Known, 13> kFixedLimits = {{{"INT8_MIN", "(-128)"},
+                                                 {"INT8_MAX", "127"},
+                                                 {"UINT8_MAX", "255"},
+                                                 {"INT16_MIN", "(-32768)"},
+                                                 {"INT16_MAX", "32767"},
+                                                 {"UINT16_MAX", "65535"},
+                                                 {"INT32_MIN", "(-2147483647 - 1)"},
+                                                 {"INT32_MAX", "2147483647"},
+                                                 {"UINT32_MAX", "4294967295U"},
+                                                 {"INT64_MIN", "(-9223372036854775807LL - 1)"},
+                                                 {"INT64_MAX", "9223372036854775807LL"},
+                                                 {"UINT64_MAX", "18446744073709551615ULL"},
+                                                 {"SIZE_MAX", "18446744073709551615ULL"}}};
+
+constexpr std::array<Known, 11> kRealLimits = {{{"FLT_MAX", "3.402823466e+38F"},
+                                                {"FLT_MIN", "1.175494351e-38F"},
+                                                {"FLT_EPSILON", "1.192092896e-07F"},
+                                                {"FLT_DIG", "6"},
+                                                {"FLT_MANT_DIG", "24"},
+                                                {"DBL_MAX", "1.7976931348623158e+308"},
+                                                {"DBL_MIN", "2.2250738585072014e-308"},
+                                                {"DBL_EPSILON", "2.2204460492503131e-016"},
+                                                {"DBL_DIG", "15"},
+                                                {"DBL_MANT_DIG", "53"},
+                                                {"FLT_RADIX", "2"}}};
+
+constexpr std::array<Known, 13> kMathConstants = {{{"M_E", "2.7182818284590452354"},
+                                                   {"M_LOG2E", "1.4426950408889634074"},
+                                                   {"M_LOG10E", "0.43429448190325182765"},
+                                                   {"M_LN2", "0.69314718055994530942"},
+                                                   {"M_LN10", "2.30258509299404568402"},
+                                                   {"M_PI", "3.14159265358979323846"},
+                                                   {"M_PI_2", "1.57079632679489661923"},
+                                                   {"M_PI_4", "0.78539816339744830962"},
+                                                   {"M_1_PI", "0.31830988618379067154"},
+                                                   {"M_2_PI", "0.63661977236758134308"},
+                                                   {"M_2_SQRTPI", "1.12837916709551257390"},
+                                                   {"M_SQRT2", "1.41421356237309504880"},
+                                                   {"M_SQRT1_2", "0.70710678118654752440"}}};
+
+/// Of CUDA's samples, and of libraries and interfaces that only the host calls.
+constexpr std::array<std::string_view, 24> kOfTheHost = {"helper_cuda.h",
+                                                         "helper_functions.h",
+                                                         "helper_timer.h",
+                                                         "helper_string.h",
+                                                         "helper_image.h",
+                                                         "helper_cuda_drvapi.h",
+                                                         "exception.h",
+                                                         "cublas_v2.h",
+                                                         "cublas.h",
+                                                         "cufft.h",
+                                                         "curand.h",
+                                                         "cusparse.h",
+                                                         "cusparse_v2.h",
+                                                         "cusolverDn.h",
+                                                         "nvrtc.h",
+                                                         "nvml.h",
+                                                         "cuda.h",
+                                                         "cuda_profiler_api.h",
+                                                         "nvToolsExt.h",
+                                                         "nvtx3/nvToolsExt.h",
+                                                         "thrust/host_vector.h",
+                                                         "thrust/device_vector.h",
+                                                         "device_launch_parameters.h",
+                                                         "device_functions.h"};
+
+constexpr std::string_view kStd = "namespace std {}\n";
+
+/// For `std::min` and the like, which nvcc takes in device code when they are constexpr.
+constexpr std::string_view kAlgorithm =
+    "#pragma once\n"
+    "namespace std {\n"
+    "template <class T> __host__ __device__ constexpr const T& min(const T& a, const T& b) "
+    "{ return b < a ? b : a; }\n"
+    "template <class T> __host__ __device__ constexpr const T& max(const T& a, const T& b) "
+    "{ return a < b ? b : a; }\n"
+    "template <class T> __host__ __device__ constexpr void swap(T& a, T& b) "
+    "{ T c = a; a = b; b = c; }\n"
+    "}\n";
+
+template <std::size_t N>
+void add_types(const std::array<Known, N>& list, std::string& text) {
+  for (const auto& [name, type] : list) {
+    text.append("typedef ").append(type).append(" ").append(name).append(";\n");
+  }
+}
+
+template <std::size_t N>
+void add_macros(const std::array<Known, N>& list, std::string& text) {
+  for (const auto& [name, value] : list) {
+    text.append("#define ").append(name).append(" ").append(value).append("\n");
+  }
+}
+
+std::string forwarded(std::string_view header, std::string_view names) {
+  std::string text = "#pragma once\n#include <cuda/std/";
+  text.append(header).append(">\nnamespace std {\n").append(names).append("}\n");
+  return text;
+}
+
+/// Of CUB what device code can call, without the algorithms that the host launches.
+std::string block_and_warp_primitives() {
+  std::string text = "#pragma once\n";
+  for (const char* name :
+       {"block/block_adjacent_difference", "block/block_discontinuity", "block/block_exchange",
+        "block/block_histogram", "block/block_load", "block/block_merge_sort",
+        "block/block_radix_sort", "block/block_reduce", "block/block_scan", "block/block_shuffle",
+        "block/block_store", "warp/warp_exchange", "warp/warp_load", "warp/warp_merge_sort",
+        "warp/warp_reduce", "warp/warp_scan", "warp/warp_store"}) {
+    text.append("#include <cub/").append(name).append(".cuh>\n");
+  }
+  return text;
+}
+
+std::map<std::string, std::string, std::less<>> all_headers() {
+  std::map<std::string, std::string, std::less<>> headers;
+  std::string types;
+  add_types(kTypes, types);
+  add_macros(kFixedLimits, types);
+  std::string integers;
+  add_macros(kIntegerLimits, integers);
+  std::string reals;
+  add_macros(kRealLimits, reals);
+  std::string math;
+  add_macros(kMathConstants, math);
+  const std::string names =
+      "namespace std {\nusing ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t;\n"
+      "using ::uint8_t; using ::uint16_t; using ::uint32_t; using ::uint64_t;\n"
+      "using ::intptr_t; using ::uintptr_t;\n}\n";
+  for (const char* name : {"stdint.h", "inttypes.h", "sys/types.h"}) headers[name] = types;
+  for (const char* name : {"cstdint", "cinttypes"}) headers[name] = types + names;
+  for (const char* name : {"limits.h", "climits"}) headers[name] = integers;
+  for (const char* name : {"float.h", "cfloat"}) headers[name] = reals;
+  headers["math.h"] = math;
+  headers["cmath"] = math +
+                     "namespace std {\nusing ::sqrt; using ::exp; using ::log; using ::pow; using "
+                     "::sin; using ::cos;\nusing ::tan; using ::tanh; using ::fabs; using ::floor; "
+                     "using ::ceil; using ::abs;\nusing ::fmax; using ::fmin; using ::fma; using "
+                     "::erf; using ::isnan; using ::isinf;\n}\n";
+  headers["algorithm"] = kAlgorithm;
+  headers["limits"] = forwarded("limits", "using ::cuda::std::numeric_limits;\n");
+  headers["type_traits"] = forwarded("type_traits", "using namespace ::cuda::std;\n");
+  headers["utility"] = forwarded("utility", "using namespace ::cuda::std;\n");
+  headers["array"] = forwarded("array", "using ::cuda::std::array;\n");
+  headers["tuple"] = forwarded("tuple", "using namespace ::cuda::std;\n");
+  headers["complex"] = forwarded("complex", "using ::cuda::std::complex;\n");
+  for (const char* name :
+       {"stdio.h",  "stdlib.h", "string.h",  "time.h",     "assert.h",   "errno.h",   "ctype.h",
+        "stdarg.h", "stddef.h", "stdbool.h", "signal.h",   "memory.h",   "malloc.h",  "strings.h",
+        "unistd.h", "getopt.h", "omp.h",     "sys/time.h", "sys/stat.h", "sys/mman.h"}) {
+    headers[name];
+  }
+  for (const char* name :
+       {"cstdio",    "cstdlib",     "cstring",  "ctime",         "cassert",
+        "cerrno",    "cstdarg",     "cstddef",  "iostream",      "iomanip",
+        "fstream",   "sstream",     "ostream",  "istream",       "string",
+        "vector",    "list",        "map",      "set",           "deque",
+        "queue",     "stack",       "memory",   "unordered_map", "unordered_set",
+        "chrono",    "random",      "numeric",  "functional",    "iterator",
+        "thread",    "mutex",       "atomic",   "future",        "stdexcept",
+        "exception", "bitset",      "optional", "variant",       "filesystem",
+        "regex",     "string_view", "cctype",   "csignal",       "initializer_list",
+        "tgmath.h",  "typeinfo",    "cstdbool"}) {
+    headers.try_emplace(name, kStd);
+  }
+  for (const std::string_view name : kOfTheHost) headers[std::string(name)];
+  headers["cub/cub.cuh"] = block_and_warp_primitives();
+  return headers;
+}
+
+using Names = std::set<std::string, std::less<>>;
+
+/// What a text uses, and what it defines by #define, typedef or `using X =`.
+void read_names(const std::string& text, Names& used, Names& defined) {
+  for (const Directive& directive : directives_of(text)) {
+    const std::vector<std::string> words = cpp_words(directive.argument);
+    if (words.empty()) continue;
+    if (directive.name == "define") defined.insert(words.front());
+    used.insert(words.begin(), words.end());
+  }
+  const std::vector<std::string> words = cpp_words(text);
+  bool is_typedef = false;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    used.insert(words[i]);
+    if (words[i] == "typedef") is_typedef = true;
+    if (words[i] == "using" && i + 1 < words.size()) defined.insert(words[i + 1]);
+    if (words[i] != ";") continue;
+    if (is_typedef && i > 0) defined.insert(words[i - 1]);
+    is_typedef = false;
+  }
+}
+
+}  // namespace
+
+const std::string* stand_in_header(std::string_view name) {
+  static const std::map<std::string, std::string, std::less<>> headers = all_headers();
+  const auto found = headers.find(name);
+  return found == headers.end() ? nullptr : &found->second;
+}
+
+bool replaces_toolkit_header(std::string_view name) {
+  return name == "cub/cub.cuh" ||
+         std::find(kOfTheHost.begin(), kOfTheHost.end(), name) != kOfTheHost.end();
+}
+
+std::string implied_definitions(const KernelSource& source) {
+  Names used;
+  Names defined;
+  read_names(source.text, used, defined);
+  for (const auto& [name, text] : source.headers) read_names(text, used, defined);
+  std::string text;
+  for (const auto& [name, type] : kTypes) {
+    if (used.contains(name) && !defined.contains(name)) {
+      text.append("typedef ").append(type).append(" ").append(name).append(";\n");
+    }
+  }
+  const auto add = [&](const auto& macros) {
+    for (const auto& [name, value] : macros) {
+      if (used.contains(name) && !defined.contains(name)) {
+        text.append("#define ").append(name).append(" ").append(value).append("\n");
+      }
+    }
+  };
+  add(kIntegerLimits);
+  add(kFixedLimits);
+  add(kRealLimits);
+  add(kMathConstants);
+  return text;
+}
+
+}  // namespace evo

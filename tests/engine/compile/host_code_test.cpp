@@ -1,0 +1,129 @@
+#include "engine/compile/host_code.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "engine/compile/cpp_words.hpp"
+#include "engine/compile/standard_headers.hpp"
+
+namespace evo {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+std::string device_code(const std::string& text) {
+  return without_host_code({"k.cu", text, {}}).text;
+}
+
+/// Words of what is left.
+std::string words(const std::string& text) {
+  std::string joined;
+  for (const std::string& word : cpp_words(device_code(text))) {
+    joined += (joined.empty() ? "" : " ") + word;
+  }
+  return joined;
+}
+
+constexpr const char* kKernel = "__global__ void k(float *x) { x[0] = 1; }\n";
+
+TEST(HostCode, WhatIsTheDevicesStaysAsItIs) {
+  for (const std::string& text :
+       {std::string(kKernel), std::string("__device__ int f(int);\n__shared__ int s[4];\n"),
+        std::string("template <typename T, int N = (4 > 3)>\n__global__ void t(T *x) {}\n"),
+        std::string("#define HD __host__ __device__ inline\n#define BOTH HD\nBOTH int g() {}\n"),
+        std::string("struct P { int a, b; __device__ int sum() const { return a + b; } };\n"),
+        std::string("template <int N> struct Q { Q() = default; static constexpr int v = N; };\n"),
+        std::string("enum E { A, B };\ntypedef void (*Function)(int);\nusing F = int(float);\n"),
+        std::string(
+            "const int kSize = 4;\nconstexpr float kScale = 2;\nstatic_assert(1 + 1 == 2);\n"),
+        std::string("namespace a::b { __constant__ float c[2]; }\nnamespace d = a::b;\n"),
+        std::string("extern \"C\" {\n__global__ void k() {}\n}\nusing namespace a;\n"),
+        std::string("OTHER_HOST_DEVICE_MACRO int h() { return 1; }\n"),
+        std::string("__launch_bounds__(128) __global__\n    void b(float *x) {}\n"),
+        std::string("#define KERNEL(T) __global__ void k_##T(T *x) {}\nKERNEL(float)\n")}) {
+    EXPECT_EQ(device_code(text), text);
+  }
+}
+
+TEST(HostCode, FunctionsOfTheHostAreBlankedAndLinesStay) {
+  const std::string host =
+      "#include \"x.h\"\n"
+      "static void launch(float *x, int n) {\n"
+      "#if DEBUG\n  check(\"}\");  // }\n#endif\n"
+      "  k<<<n, 128>>>(x);\n}\n";
+  const std::string left = device_code(host + kKernel + "int main() { launch(0, 1); }\n");
+  EXPECT_EQ(std::count(left.begin(), left.end(), '\n'), 9);
+  EXPECT_THAT(left, AllOf(HasSubstr("#include \"x.h\"\n"), HasSubstr("#if DEBUG\n"),
+                          HasSubstr(kKernel), Not(HasSubstr("launch")), Not(HasSubstr("main"))));
+}
+
+TEST(HostCode, EveryKindOfDeclarationOfTheHost) {
+  for (const char* text :
+       {"extern \"C\" void init(void);", "extern \"C\" bool isPow2(unsigned x) { return x; }",
+        "template <class T>\nvoid reduce(int n, T *in) { r<T><<<n, 1>>>(in); }\n"
+        "template void reduce<int>(int n, int *in);",
+        "__host__ void f() {}", "static float *d_data;", "const char *names[] = {\"a\", \"{\"};",
+        "int width = 5, height{7};", "std::vector<int> all(std::map<int, float> x) { return {}; }",
+        "dim3 grid(4, 5);", "struct Size make(int x) { return {x}; }",
+        "namespace { int counter = 0; void count() { ++counter; } }",
+        "void CUDART_CB done(cudaStream_t s, void *data) {}",
+        "__attribute__((noinline)) void slow() {}", "auto twice = [](int x) { return 2 * x; };"}) {
+    const std::string left = words(std::string(text) + "\n" + kKernel);
+    EXPECT_TRUE(left.ends_with("__global__ void k ( float * x ) { x [ 0 ] = 1 ; }")) << left;
+    EXPECT_THAT(left, AllOf(Not(HasSubstr("(int")), Not(HasSubstr("int")))) << text;
+  }
+}
+
+TEST(HostCode, InClassesOnlyFunctionsGo) {
+  EXPECT_EQ(words("class Timer {\n public:\n  Timer() : a{1}, b(2) { start(); }\n  ~Timer() {}\n"
+                  "  float ms() const;\n  __device__ int d() { return a; }\n private:\n"
+                  "  int a, b;\n};\nfloat Timer::ms() const { return 1; }\n"),
+            "class Timer { public : __device__ int d ( ) { return a ; } private : int a , b ; } ;");
+}
+
+TEST(HostCode, AConstexprFunctionIsTheDevicesToo) {
+  EXPECT_EQ(device_code("constexpr int up(int a, int b) { return (a + b - 1) / b; }\n"),
+            "__host__ __device__ constexpr int up(int a, int b) { return (a + b - 1) / b; }\n");
+}
+
+TEST(HostCode, BracketsThatDoNotMatchChangeNothing) {
+  for (const std::string& text :
+       std::vector<std::string>{"void f() {\n", "}\nvoid f() {}\n", "void f( { }\n"}) {
+    EXPECT_EQ(device_code(text), text);
+  }
+}
+
+TEST(HostCode, HeadersAreReadTheSameWay) {
+  const KernelSource source = without_host_code(
+      {"k.cu",
+       "#include \"a.h\"\n",
+       {{"a.h", "#define ON_GPU __device__\nvoid f();\n"}, {"b.h", "ON_GPU void g();\n"}}});
+  EXPECT_EQ(cpp_words(source.headers[0].second), std::vector<std::string>());
+  EXPECT_EQ(source.headers[1].second, "ON_GPU void g();\n");
+}
+
+TEST(HostCode, NamesThatNvccKnowsAreDefinedWhereTheyAreUsed) {
+  EXPECT_EQ(device_code("__global__ void k(uint *x, int64_t n) { x[0] = UINT_MAX; }\n"),
+            "typedef signed long long int64_t;\ntypedef unsigned int uint;\n"
+            "#define UINT_MAX 4294967295U\n#line 1 \"k.cu\"\n"
+            "__global__ void k(uint *x, int64_t n) { x[0] = UINT_MAX; }\n");
+  const std::string own =
+      "typedef unsigned int uint;\nusing uint8_t = unsigned char;\n#define M_PI 3\n"
+      "__device__ uint a = M_PI;\n__device__ uint8_t b;\n";
+  EXPECT_EQ(device_code(own), own);
+}
+
+TEST(StandardHeaders, OfTheToolkitOnlyWhatNvrtcCannotRead) {
+  EXPECT_NE(stand_in_header("stdio.h"), nullptr);
+  EXPECT_THAT(*stand_in_header("cstdint"), HasSubstr("using ::uint8_t;"));
+  EXPECT_EQ(stand_in_header("cuda_fp16.h"), nullptr);
+  EXPECT_TRUE(replaces_toolkit_header("cuda.h"));
+  EXPECT_FALSE(replaces_toolkit_header("stdio.h"));
+}
+
+}  // namespace
+}  // namespace evo

@@ -1,0 +1,147 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <functional>
+
+#include "engine/core/random.hpp"
+#include "engine/device/virtual/small_floats.hpp"
+#include "tests/engine/device/virtual/nvrtc.hpp"
+#include "tests/engine/device/virtual/test_gpu.hpp"
+
+// Kernels of kernels/wmma.cu against plain loops over the matrices.
+
+namespace evo::test {
+namespace {
+
+struct Sizes {
+  std::size_t m;
+  std::size_t n;
+  std::size_t k;
+  bool is_by_rows;  ///< B
+};
+
+class Wmma : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_nvrtc() || !std::filesystem::exists(std::string(EVO_CUDA_INCLUDE_DIR) + "/mma.h")) {
+      GTEST_SKIP() << "no toolkit here";
+    }
+  }
+  static const std::string& ptx() {
+    static const std::string text = compile_to_ptx(kernel_source("wmma.cu"), "compute_89",
+                                                   {std::string("-I") + EVO_CUDA_INCLUDE_DIR});
+    return text;
+  }
+
+  /// D of a launch.
+  template <typename Ab, typename C>
+  std::vector<C> product(const char* entry, const Sizes& s, const std::vector<Ab>& a,
+                         const std::vector<Ab>& b, const std::vector<C>& c) {
+    const BufferId d = gpu_.output<C>("d", s.m * s.n);
+    EXPECT_EQ(text_of(gpu_.run(ptx(), entry, {.grid = {1, 1, 1}, .block = {32, 1, 1}},
+                               {gpu_.input("a", a), gpu_.input("b", b), gpu_.input("c", c), d})),
+              "");
+    return gpu_.read<C>(d, s.m * s.n);
+  }
+
+  template <typename T>
+  std::vector<T> drawn(std::size_t count, const std::function<T(double)>& make) {
+    std::vector<T> values;
+    for (std::size_t i = 0; i < count; ++i) values.push_back(make(random_.normal()));
+    return values;
+  }
+
+  /// Element (i / n, i % n) of A B, of numbers that `number` reads.
+  template <typename Ab>
+  static double sum(const Sizes& s, std::size_t i, const std::vector<Ab>& a,
+                    const std::vector<Ab>& b, const std::function<double(Ab)>& number) {
+    double total = 0;
+    for (std::size_t k = 0; k < s.k; ++k) {
+      const std::size_t column = i % s.n;
+      total += number(a[i / s.n * s.k + k]) *
+               number(b[s.is_by_rows ? k * s.n + column : column * s.k + k]);
+    }
+    return total;
+  }
+
+  template <typename T>
+  void integers(const char* entry, const Sizes& s) {
+    const std::function<T(double)> byte = [](double x) {
+      return static_cast<T>(std::lround(x * 60));
+    };
+    const std::function<int(double)> word = [](double x) { return static_cast<int>(x * 1e6); };
+    const auto a = drawn<T>(s.m * s.k, byte);
+    const auto b = drawn<T>(s.k * s.n, byte);
+    const auto c = drawn<int>(s.m * s.n, word);
+    const auto d = product(entry, s, a, b, c);
+    const std::function<double(T)> number = [](T x) { return static_cast<double>(x); };
+    for (std::size_t i = 0; i < d.size(); ++i) {
+      EXPECT_EQ(d[i], c[i] + static_cast<int>(sum(s, i, a, b, number))) << entry << " " << i;
+    }
+  }
+
+  template <typename Ab, typename C>
+  void reals(const char* entry, const Sizes& s, const std::function<Ab(double)>& make,
+             const std::function<double(Ab)>& number, const std::function<C(double)>& make_c,
+             const std::function<double(C)>& number_c, double bound) {
+    const auto a = drawn<Ab>(s.m * s.k, make);
+    const auto b = drawn<Ab>(s.k * s.n, make);
+    const auto c = drawn<C>(s.m * s.n, make_c);
+    const auto d = product(entry, s, a, b, c);
+    for (std::size_t i = 0; i < d.size(); ++i) {
+      const double want = number_c(c[i]) + sum(s, i, a, b, number);
+      EXPECT_NEAR(number_c(d[i]), want, bound * (std::abs(want) + 4)) << entry << " " << i;
+    }
+  }
+
+  TestGpu gpu_;
+  Random random_{11};
+};
+
+TEST_F(Wmma, BytesInEveryShape) {
+  integers<std::int8_t>("wmma_s8_16_16_col", {16, 16, 16, false});
+  integers<std::int8_t>("wmma_s8_32_8_col", {32, 8, 16, false});
+  integers<std::int8_t>("wmma_s8_8_32_col", {8, 32, 16, false});
+  integers<std::uint8_t>("wmma_u8_8_32_row", {8, 32, 16, true});
+}
+
+TEST_F(Wmma, RealNumbersInEveryShape) {
+  using U16 = std::uint16_t;
+  const std::function<U16(double)> half = [](double x) {
+    return ptx::float_to_half(static_cast<float>(x));
+  };
+  const std::function<double(U16)> of_half = [](U16 x) {
+    return static_cast<double>(ptx::half_to_float(x));
+  };
+  const std::function<float(double)> real = [](double x) { return static_cast<float>(x); };
+  const std::function<double(float)> of_real = [](float x) { return static_cast<double>(x); };
+  reals<U16, float>("wmma_f16_32_8_row", {32, 8, 16, true}, half, of_half, real, of_real, 2e-6);
+  reals<U16, float>("wmma_f16_8_32_col", {8, 32, 16, false}, half, of_half, real, of_real, 2e-6);
+  reals<U16, U16>("wmma_f16_8_32_half", {8, 32, 16, true}, half, of_half, half, of_half, 2e-3);
+  const std::function<U16(double)> bfloat = [](double x) {
+    return static_cast<U16>(ptx::float_bits(static_cast<float>(x)) >> 16);
+  };
+  const std::function<double(U16)> of_bfloat = [](U16 x) {
+    return static_cast<double>(ptx::bfloat_to_float(x));
+  };
+  reals<U16, float>("wmma_bf16_32_8_col", {32, 8, 16, false}, bfloat, of_bfloat, real, of_real,
+                    2e-6);
+  const std::function<double(float)> of_tf32 = [](float x) {
+    return static_cast<double>(ptx::bits_float(ptx::float_bits(x) & 0xffffe000U));
+  };
+  reals<float, float>("wmma_tf32_16_16_row", {16, 16, 8, true}, real, of_tf32, real, of_real, 4e-6);
+}
+
+TEST_F(Wmma, DataThatNobodyWroteAreFollowed) {
+  const BufferId a = gpu_.output<std::int8_t>("a", 512);  // nothing is there
+  const BufferId d = gpu_.output<int>("d", 256);
+  const auto fault = gpu_.run(ptx(), "wmma_s8_32_8_col", {.grid = {1, 1, 1}, .block = {32, 1, 1}},
+                              {a, gpu_.input("b", std::vector<std::int8_t>(128)),
+                               gpu_.input("c", std::vector<int>(256)), d});
+  ASSERT_TRUE(fault);
+  EXPECT_TRUE(fault->reason.starts_with("uninitialised data")) << fault->reason;
+}
+
+}  // namespace
+}  // namespace evo::test
