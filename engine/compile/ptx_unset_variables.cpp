@@ -76,14 +76,22 @@ class Uses {
   bool may_be_written_ = false;
 };
 
-/// Whether there is a variable in device memory at all. Instructions name the state space, too, with
-/// their type right behind it.
-bool declares_globals(std::string_view ptx) {
+/// Whether a variable in device memory without a value is named anywhere but where it is declared:
+/// constants of C++ stand in every PTX. Looks at the text alone, which takes little time.
+bool may_use_unset_globals(std::string_view ptx) {
   constexpr std::string_view kSpace = ".global";
   for (std::size_t at = ptx.find(kSpace); at != std::string_view::npos;
        at = ptx.find(kSpace, at + 1)) {
+    // Instructions name the state space, too, with their type right behind it.
     const std::size_t behind = at + kSpace.size();
-    if (behind < ptx.size() && ptx[behind] != '.') return true;
+    if (behind >= ptx.size() || ptx[behind] == '.') continue;
+    const std::size_t end = std::min(ptx.find(';', behind), ptx.size());
+    const std::string_view declaration = ptx.substr(behind, end - behind);
+    if (declaration.find('=') != std::string_view::npos) continue;
+    const std::string_view whole = declaration.substr(0, declaration.find('['));
+    const std::string_view name = whole.substr(whole.find_last_of(" \t\n") + 1);
+    if (name.empty() || ptx.find(name, end) != std::string_view::npos) return true;
+    if (ptx.substr(0, at).find(name) != std::string_view::npos) return true;
   }
   return false;
 }
@@ -91,7 +99,7 @@ bool declares_globals(std::string_view ptx) {
 }  // namespace
 
 std::vector<std::string> variables_only_read(std::string_view ptx, const std::string& symbol) {
-  if (!declares_globals(ptx)) return {};
+  if (!may_use_unset_globals(ptx)) return {};
   const std::vector<std::string_view> words = words_of(ptx);
   const std::vector<Statement> statements = statements_of(words);
   std::vector<std::string> names;

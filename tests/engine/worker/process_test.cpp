@@ -118,7 +118,7 @@ pid_t number_of(WorkerProcess& process) {
 }
 
 constexpr const char* kTellNumber =
-    "n=$$; printf '\\005\\000\\000\\000\\316';"
+    "n=$$; printf '\\011\\000\\000\\000\\005\\000\\000\\000\\316';"
     "for s in 24 16 8 0; do printf \"\\\\$(printf %03o $(( (n >> s) & 255 )))\"; done;"
     "exec sleep 1000";
 
