@@ -79,7 +79,7 @@ void declare(CLI::App& app, Options& options) {
       ->capture_default_str()
       ->transform(whole_number(1, 10000));
   app.add_option("--window", options.tuner.window,
-                 "candidates in flight (default: twice --jobs, 8 to 32)")
+                 "candidates in flight (default: eight times --jobs)")
       ->transform(whole_number(1, 10000));
   app.add_option("--max-seconds", options.tuner.max_seconds,
                  "end after so long, within one launch; --resume goes on")

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <numbers>
+#include <numeric>
 #include <set>
 
 #include "engine/core/statistics.hpp"
@@ -53,6 +54,23 @@ TEST(Generator, BytesAreTheSameOnEveryMachine) {
     const double p = (static_cast<double>(bits >> (16 * i) & 0xffff) + 0.5) / 65536;
     EXPECT_NEAR(0.5 * std::erfc(-found[i] / std::numbers::sqrt2), p, 1e-12);
   }
+}
+
+/// Made by several threads, a part each.
+TEST(Generator, LargeDataAreTheSameEachTimeAndNoPartIsLikeAnother) {
+  constexpr std::size_t kPart = std::size_t{1} << 20;
+  const auto once = generate(kNormal, Dtype::kF32, 3 * kPart + 5, 7);
+  EXPECT_EQ(once, generate(kNormal, Dtype::kF32, 3 * kPart + 5, 7));
+  const auto part = [&](std::size_t number) {
+    return std::vector(once.begin() + static_cast<std::ptrdiff_t>(number * kPart * 4),
+                       once.begin() + static_cast<std::ptrdiff_t>((number * kPart + 1000) * 4));
+  };
+  EXPECT_NE(part(0), part(1));
+  EXPECT_NE(part(1), part(2));
+  const std::vector<double> all = decode_all(Dtype::kF32, once);
+  const double sum = std::accumulate(all.begin(), all.end(), 0.0);
+  EXPECT_NEAR(sum / static_cast<double>(all.size()), 0, 0.01);
+  EXPECT_LT(std::ranges::count(all, 0.0), 10);  // none is left out
 }
 
 TEST(Generator, NormalMoments) {
