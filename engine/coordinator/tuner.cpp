@@ -112,7 +112,9 @@ TunerEnd Tuner::search(const std::atomic<bool>& stop) {
     go_on();  // where nothing was waited for; what is proposed must not depend on that
     slots_.pop_front();
     unsettled_ = std::move(judged);
-    if (outcomes_.size() + 1 == size_of(generation_)) {
+    // Which kernels are known is part of what a recorded one says to the next.
+    if (!unsettled_->judgement) settle();
+    if (outcomes_.size() + (unsettled_ ? 1 : 0) == size_of(generation_)) {
       go_on();  // so that the compilers have work while kernels are compared
       close_generation();
     }
