@@ -38,7 +38,6 @@ constexpr std::array kShapes = {
 };
 
 constexpr int kMostRows = 32;
-constexpr int kMostDepth = 16;
 
 /// A fragment of 32-bit registers as words, and which of its elements are tainted.
 class Fragment {
