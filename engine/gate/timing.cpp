@@ -154,10 +154,11 @@ StoppingOptions TimingGate::stopping_for(const Stopwatch& stopwatch) const {
   StoppingOptions stopping = options_.stopping;
   stopping.least_samples = stopwatch.budget().least_samples();
   stopping.most_samples = stopwatch.budget().most_samples();
-  stopping.samples_to_give_up = std::min(stopping.samples_to_give_up, stopping.least_samples);
+  // Of fewer than five, chance alone may lie on one side.
   stopping.samples_to_be_sure =
       std::clamp(static_cast<std::size_t>(kSettledUs / std::max(stopwatch.sample_us(), 1.0)),
                  stopping.samples_to_give_up, stopping.samples_to_be_sure);
+  stopping.samples_to_give_up = std::min(stopping.samples_to_give_up, stopping.least_samples);
   if (stopwatch.is_long()) {
     stopping.samples_to_give_up = std::min(kLongSamplesToGiveUp, stopping.samples_to_give_up);
     stopping.hopeless = kLongHopeless;
