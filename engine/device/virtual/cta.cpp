@@ -1,6 +1,7 @@
 #include "engine/device/virtual/cta.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -103,8 +104,13 @@ void Cta::start(std::array<std::uint32_t, 3> index, std::uint64_t linear_index) 
 
 namespace {
 
-/// Another for every two seeds in a row, so that what depends on it differs between launches.
-int unset_byte(std::uint64_t seed) { return static_cast<int>((0xcd + 0x35 * (seed - 1)) & 0xff); }
+/// What a register holds that no instruction set: another value in each of four launches in a row,
+/// negative, zero, positive and −1 (as a float negative, zero, tiny and NaN), so that what such a
+/// register decides comes out one way and the other.
+std::uint32_t unset_word(std::uint64_t launch) {
+  static constexpr std::array<std::uint32_t, 4> kWords = {0xcdcdcdcd, 0, 1, 0xffffffff};
+  return kWords[launch % kWords.size()];
+}
 
 }  // namespace
 
@@ -134,10 +140,12 @@ void Cta::reset_warp(Warp& warp) {
   warp.has_foreign = false;
   const Program& code = program();
   for (std::size_t i = 0; i < code.unset_registers.size(); ++i) {
-    // A register that may be read before it is written: a value of the seed, and known to be
-    // nobody's.
-    std::memset(warp.regs + code.unset_registers[i], unset_byte(launch_.seed),
-                32 * static_cast<std::size_t>(std::max(code.unset_bytes[i], 4U)));
+    // A register that may be read before it is written: known to be nobody's.
+    const std::size_t words = kWarpSize * std::max(code.unset_bytes[i], 4U) / sizeof(std::uint32_t);
+    const std::uint32_t word = unset_word(launch_.number);
+    for (std::size_t at = 0; at < words; ++at) {
+      std::memcpy(warp.regs + code.unset_registers[i] + at * sizeof word, &word, sizeof word);
+    }
     if (!launch_.check) continue;
     warp.tainted = true;
     std::memset(warp.taint + code.unset_registers[i] / 4, 0xff, kWarpSize);

@@ -332,6 +332,7 @@ class Implementation : public VirtualDevice {
     context.check = options_.checks && !count_memory;
     context.count_memory = count_memory;
     context.seed = options_.seed;
+    context.number = launches_++;
     context.stall_budget = options_.stall_budget;
     context.issue_budget = options_.issue_budget;
     const auto occupied =
@@ -376,6 +377,7 @@ class Implementation : public VirtualDevice {
 
   const ptx::DeviceModel& model_;
   VirtualOptions options_;
+  std::uint64_t launches_ = 0;
   ptx::GlobalMemory memory_;
   std::map<BufferId, GlobalBuffer*> buffers_;
   ptx::TextureTable textures_;

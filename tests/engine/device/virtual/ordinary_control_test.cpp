@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <set>
+#include <string>
 
 #include "tests/engine/device/virtual/ordinary_fixture.hpp"
 
@@ -45,6 +47,39 @@ TEST_F(Ordinary, WhatWasNeverLoadedMayDecideWhatIsNeverStored) {
     return steps;
   });
   EXPECT_EQ(gpu_.read<int>(out, 75), want);
+}
+
+/// Branches on a register that nobody sets, each the other way in some of four launches.
+TEST(UnsetRegister, WhatItDecidesDiffersBetweenLaunches) {
+  for (const char* comparison : {"eq.s32", "gt.s32", "lt.s32", "eq.f32", "gt.f32", "lt.f32"}) {
+    TestGpu gpu;
+    const std::string zero = std::string(comparison).ends_with("f32") ? "0f00000000" : "0";
+    const std::string ptx = R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+  .reg .pred %p<2>;
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r2, 1;
+  setp.)" + std::string(comparison) +
+                            " %p1, %r1, " + zero + R"(;
+  @%p1 bra done;
+  mov.u32 %r2, 2;
+done:
+  st.global.u32 [%rd1], %r2;
+  ret;
+})";
+    const BufferId out = gpu.output<int>("out", 1);
+    std::set<int> found;
+    for (int launch = 0; launch < 4; ++launch) {
+      ASSERT_EQ(text_of(gpu.run(ptx, "k", {{1, 1, 1}, {1, 1, 1}, 0}, {out})), "") << comparison;
+      found.insert(gpu.read<int>(out, 1)[0]);
+    }
+    EXPECT_EQ(found, (std::set<int>{1, 2})) << comparison;
+  }
 }
 
 TEST_F(Ordinary, DivergentLoops) {
