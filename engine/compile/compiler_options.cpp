@@ -1,152 +1,17 @@
 #include "engine/compile/compiler_options.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
-#include <initializer_list>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "engine/compile/allowed_options.hpp"
 #include "engine/core/error.hpp"
 
 namespace evo {
 namespace {
-
-enum class Kind { kFlag, kBoolean, kNumber, kChoice, kDefine, kInclude, kAssembler };
-
-/// An option that is allowed: the spelling it is normalised to, and all that the compiler takes.
-struct Known {
-  std::string_view canonical;
-  std::vector<std::string_view> spellings;
-  Kind kind = Kind::kFlag;
-  int low = 0;  ///< of a number
-  int high = 0;
-  std::vector<std::string_view> choices = {};
-};
-
-constexpr int kMostRegisters = 255;
-
-/// Of NVRTC 12.4 to 13: what decides which code is generated from the source, and nothing else.
-const std::vector<Known>& compiler_options() {
-  static const std::vector<Known> known = {
-      {"-D", {"-D", "--define-macro"}, Kind::kDefine},
-      {"-I", {"-I", "--include-path"}, Kind::kInclude},
-      {"--std",
-       {"--std", "-std"},
-       Kind::kChoice,
-       0,
-       0,
-       {"c++03", "c++11", "c++14", "c++17", "c++20"}},
-      {"--maxrregcount", {"--maxrregcount", "-maxrregcount"}, Kind::kNumber, 1, kMostRegisters},
-      {"--use_fast_math", {"--use_fast_math", "-use_fast_math"}},
-      {"--ftz", {"--ftz", "-ftz"}, Kind::kBoolean},
-      {"--prec-sqrt", {"--prec-sqrt", "-prec-sqrt"}, Kind::kBoolean},
-      {"--prec-div", {"--prec-div", "-prec-div"}, Kind::kBoolean},
-      {"--fmad", {"--fmad", "-fmad"}, Kind::kBoolean},
-      {"--extra-device-vectorization",
-       {"--extra-device-vectorization", "-extra-device-vectorization"}},
-      {"--restrict", {"--restrict", "-restrict"}},
-      {"--device-as-default-execution-space",
-       {"--device-as-default-execution-space", "-default-device"}},
-      {"--device-int128", {"--device-int128", "-device-int128"}},
-      {"--generate-line-info", {"--generate-line-info", "-lineinfo"}},
-      {"--ptxas-options", {"--ptxas-options", "-Xptxas"}, Kind::kAssembler},
-  };
-  return known;
-}
-
-/// Of ptxas, by way of --ptxas-options.
-const std::vector<Known>& assembler_options() {
-  static const std::vector<Known> known = {
-      {"--opt-level", {"--opt-level", "-O"}, Kind::kNumber, 0, 3},
-      {"--maxrregcount", {"--maxrregcount", "-maxrregcount"}, Kind::kNumber, 1, kMostRegisters},
-      {"--register-usage-level",
-       {"--register-usage-level", "-register-usage-level"},
-       Kind::kNumber,
-       0,
-       10},
-      {"--allow-expensive-optimizations",
-       {"--allow-expensive-optimizations", "-allow-expensive-optimizations"},
-       Kind::kBoolean},
-      {"--fmad", {"--fmad", "-fmad"}, Kind::kBoolean},
-      {"--def-load-cache",
-       {"--def-load-cache", "-dlcm"},
-       Kind::kChoice,
-       0,
-       0,
-       {"ca", "cg", "cs", "lu", "cv"}},
-      {"--def-store-cache",
-       {"--def-store-cache", "-dscm"},
-       Kind::kChoice,
-       0,
-       0,
-       {"wb", "cg", "cs", "wt"}},
-  };
-  return known;
-}
-
-std::string text_of(const Known& known) {
-  const std::string name(known.canonical);
-  switch (known.kind) {
-    case Kind::kFlag:
-      return name;
-    case Kind::kBoolean:
-      return name + "=true|false";
-    case Kind::kNumber:
-      return name + "=" + std::to_string(known.low) + "…" + std::to_string(known.high);
-    case Kind::kDefine:
-      return "-DNAME[=VALUE]";
-    case Kind::kInclude:
-      return "-I DIR";
-    case Kind::kAssembler:
-      return name + "=OPTION";
-    case Kind::kChoice:
-      break;
-  }
-  std::string text = name + "=";
-  for (const std::string_view choice : known.choices) {
-    if (text.back() != '=') text += '|';
-    text += choice;
-  }
-  return text;
-}
-
-std::string allowed(const std::vector<Known>& table) {
-  std::string text;
-  for (const Known& known : table) text += (text.empty() ? "" : ", ") + text_of(known);
-  return text;
-}
-
-/// Why an option that is known but not allowed is refused; empty for others.
-std::string_view why_refused(std::string_view name) {
-  struct Class {
-    std::string_view why;
-    std::initializer_list<std::string_view> names;
-  };
-  static const std::array<Class, 4> classes = {{
-      {"the architecture is the one that the space names in \"arch\"",
-       {"-arch", "--gpu-architecture", "--gpu-code", "-code", "--generate-code", "-gencode"}},
-      {"it writes files",
-       {"--time", "-time", "--fdevice-time-trace", "-fdevice-time-trace", "--create-pch",
-        "-create-pch", "--use-pch", "-use-pch", "--pch", "-pch", "--pch-dir", "-pch-dir", "-o",
-        "--output-file"}},
-      {"it reads files that the source does not name",
-       {"--pre-include", "-include", "--options-file", "-optf"}},
-      {"it makes something else than a kernel that can be launched",
-       {"--relocatable-device-code", "-rdc", "--device-c", "-dc", "--device-w", "-dw", "--dlto",
-        "-dlto", "--gen-opt-lto", "-gen-opt-lto", "--device-debug", "-G", "--minimal", "-minimal",
-        "--device-syntax-only"}},
-  }};
-  if (name.starts_with('@')) return classes[2].why;
-  for (const Class& group : classes) {
-    if (std::find(group.names.begin(), group.names.end(), name) != group.names.end()) {
-      return group.why;
-    }
-  }
-  return {};
-}
 
 [[noreturn]] void refuse(const std::string& option, const std::string& why) {
   throw InputError(std::string("\"").append(option).append("\": ").append(why));
@@ -159,16 +24,16 @@ std::string trimmed(std::string_view text) {
 }
 
 struct Split {
-  const Known* known = nullptr;
+  const KnownOption* known = nullptr;
   std::string name;                  ///< as written
   std::optional<std::string> value;  ///< what stands in the same word
 };
 
 /// Takes a word apart: "--ftz=true", "--ftz true", "-O3", "-DX=1".
-Split split(const std::vector<Known>& table, const std::string& word) {
+Split split(const std::vector<KnownOption>& table, const std::string& word) {
   const std::size_t end = word.find_first_of("= \t");
   const std::string name = word.substr(0, end);
-  for (const Known& known : table) {
+  for (const KnownOption& known : table) {
     for (const std::string_view spelling : known.spellings) {
       if (name == spelling) {
         if (end == std::string::npos) return {&known, name, std::nullopt};
@@ -184,7 +49,7 @@ Split split(const std::vector<Known>& table, const std::string& word) {
   return {nullptr, name, std::nullopt};
 }
 
-std::string checked_number(const Known& known, const std::string& option,
+std::string checked_number(const KnownOption& known, const std::string& option,
                            const std::string& value) {
   int number = 0;
   const auto result = std::from_chars(value.data(), value.data() + value.size(), number);
@@ -263,15 +128,15 @@ class Normaliser {
     if (parts.known == nullptr) {
       const std::string_view why = why_refused(parts.name);
       refuse(word, (why.empty() ? "" : std::string(why) + "; ") +
-                       "allowed: " + allowed(compiler_options()));
+                       "allowed: " + allowed_text(compiler_options()));
     }
     std::string option = word;
-    if (parts.known->kind != Kind::kFlag && (!parts.value || parts.value->empty())) {
+    if (parts.known->kind != OptionKind::kFlag && (!parts.value || parts.value->empty())) {
       if (at_ == given_.size() || parts.value) refuse(word, "its value is missing");
       option += " " + given_[at_];
       parts.value = trimmed(given_[at_++]);
     }
-    if (parts.known->kind == Kind::kAssembler) {
+    if (parts.known->kind == OptionKind::kAssembler) {
       take_assembler_options(option, *parts.value);
     } else {
       result_.push_back(checked(*parts.known, option, parts.value));
@@ -292,9 +157,9 @@ class Normaliser {
       if (parts.known == nullptr) {
         const std::string_view why = why_refused(parts.name);
         refuse(option, word + (why.empty() ? "" : ": " + std::string(why)) +
-                           "; allowed for ptxas: " + allowed(assembler_options()));
+                           "; allowed for ptxas: " + allowed_text(assembler_options()));
       }
-      if (parts.known->kind != Kind::kFlag && (!parts.value || parts.value->empty())) {
+      if (parts.known->kind != OptionKind::kFlag && (!parts.value || parts.value->empty())) {
         pending_ = word;
         continue;
       }
@@ -302,23 +167,23 @@ class Normaliser {
     }
   }
 
-  std::string checked(const Known& known, const std::string& option,
+  std::string checked(const KnownOption& known, const std::string& option,
                       const std::optional<std::string>& value) {
     switch (known.kind) {
-      case Kind::kFlag:
+      case OptionKind::kFlag:
         if (value) refuse(option, "allowed is " + text_of(known));
         return std::string(known.canonical);
-      case Kind::kNumber:
+      case OptionKind::kNumber:
         return checked_number(known, option, *value);
-      case Kind::kDefine:
+      case OptionKind::kDefine:
         return checked_define(option, *value, rules_, defined_);
-      case Kind::kInclude:
+      case OptionKind::kInclude:
         return checked_include(option, *value, rules_);
       default:
         break;
     }
     static const std::vector<std::string_view> kTruth = {"true", "false"};
-    const auto& choices = known.kind == Kind::kBoolean ? kTruth : known.choices;
+    const auto& choices = known.kind == OptionKind::kBoolean ? kTruth : known.choices;
     if (std::find(choices.begin(), choices.end(), *value) == choices.end()) {
       refuse(option, "allowed is " + text_of(known));
     }

@@ -201,13 +201,7 @@ class EvoRecordStopped : public testing::Test {
   int stop_after(int evaluations, int signal) const {
     RunningProgram program(record(std::string(kRecord) + "--json --out r.json"), session_.folder(),
                            session_.environment() + " EVO_FAKE_COMPILE_MS=20");
-    for (int seen = 0; seen < evaluations;) {
-      const std::string line = program.read_line();
-      if (line.empty()) break;
-      seen += line.find(R"("event":"evaluated")") != std::string::npos ? 1 : 0;
-    }
-    program.send(signal);
-    return program.wait();
+    return stop_after_evaluations(program, evaluations, signal);
   }
 
   static inline std::unique_ptr<FakeSession> undisturbed_;

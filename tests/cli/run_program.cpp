@@ -115,4 +115,14 @@ int RunningProgram::wait() {
   return exit_code_of(status);
 }
 
+int stop_after_evaluations(RunningProgram& program, int evaluations, int signal) {
+  for (int seen = 0; seen < evaluations;) {
+    const std::string line = program.read_line();
+    if (line.empty()) break;
+    seen += line.find(R"("event":"evaluated")") != std::string::npos ? 1 : 0;
+  }
+  program.send(signal);
+  return program.wait();
+}
+
 }  // namespace evo

@@ -48,4 +48,8 @@ class RunningProgram {
   std::string pending_;
 };
 
+/// Sends the signal once a program with --json has reported so many evaluations, or ended. Returns
+/// what wait() does.
+[[nodiscard]] int stop_after_evaluations(RunningProgram& program, int evaluations, int signal);
+
 }  // namespace evo

@@ -60,13 +60,7 @@ class EvoTuneResume : public testing::Test {
   int stop_after(int evaluations, int signal) const {
     RunningProgram program(FakeSession::tune(kOptions), session_.folder(),
                            session_.environment() + " EVO_FAKE_COMPILE_MS=20");
-    for (int seen = 0; seen < evaluations;) {
-      const std::string line = program.read_line();
-      if (line.empty()) break;
-      seen += line.find(R"("event":"evaluated")") != std::string::npos ? 1 : 0;
-    }
-    program.send(signal);
-    return program.wait();
+    return stop_after_evaluations(program, evaluations, signal);
   }
 
   FakeSession session_;
