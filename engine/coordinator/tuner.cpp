@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "engine/core/error.hpp"
 #include "engine/core/hash.hpp"
 #include "engine/evolve/window.hpp"
 
@@ -75,6 +76,13 @@ TunerEnd Tuner::run(RunHistory history, const std::atomic<bool>& stop) {
       if (!interrupted.out_of_time()) throw;
       end = TunerEnd::kOutOfTime;
       close_unfinished_generation({&stop, after(options_.max_seconds)});
+    } catch (const DbError&) {
+      throw;
+    } catch (const Error&) {
+      // Of the machine: what was judged before it is kept.
+      harness_.meanwhile({});
+      settle();
+      throw;
     }
   } catch (const Interrupted&) {
     end = TunerEnd::kInterrupted;  // what is not recorded stays as it is for the next time

@@ -171,6 +171,20 @@ TEST(Tuner, StopsAtOnceWhenAskedAndGoesOnLater) {
   EXPECT_EQ(story(store), story(whole));
 }
 
+TEST(Tuner, WhatWasJudgedBeforeTheMachineFailedIsKept) {
+  constexpr int kJudged = 3;
+  fake::DeviceBehaviour behaviour;
+  int checks = 0;
+  behaviour.check = [&](const fake::Program&) -> std::variant<CorrectnessResult, WorkerFailure> {
+    if (++checks > kJudged) throw MissingError("the device is gone");
+    return CorrectnessResult{{CheckResult{"mission", 1}}};
+  };
+  fake::MemoryStore store;
+  World world(store, behaviour, 1, "distinct");
+  EXPECT_THROW((void)run_all(world, store, options_for(2, 8)), MissingError);
+  EXPECT_EQ(store.evaluations().size(), static_cast<std::size_t>(kJudged));
+}
+
 TEST(Tuner, ASpaceWithoutMoreCandidatesEndsTheRun) {
   fake::MemoryStore store;
   World world(store, {}, 1, "planted_duels");
