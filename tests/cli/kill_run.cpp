@@ -43,8 +43,8 @@ std::string tune(const Options& options, const std::string& more) {
   }
   return "evo-tune --space " +
          (source_folder() / "tests/planted/search_spaces/wide.json").string() +
-         " --device fake:measured --jobs 2 --strategy random --generations 12 --children 8 --seed "
-         "7 --json " +
+         " --device fake:measured --jobs 2 --window 8 --strategy random --generations 12 "
+         "--children 8 --seed 7 --check-seed 5 --json " +
          more;
 }
 
