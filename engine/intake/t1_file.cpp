@@ -1,7 +1,10 @@
 #include "engine/intake/t1_file.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 #include "engine/core/error.hpp"
 #include "engine/intake/python_list.hpp"
@@ -146,12 +149,30 @@ class Reader {
     }
   }
 
+  /// A size as an expression, or a whole number from `least`; a number that is none is an error.
+  [[nodiscard]] std::string size_of(const Json& value, const std::string& key, double least) const {
+    std::string text = text_of(value);
+    if (text.empty() && !value.is_null() && !value.is_string()) {
+      fail(key + ": " + value.dump() + ": allowed is a number or an expression");
+    }
+    const Json number = Json::parse(text, nullptr, false);
+    if (!number.is_number()) return text;
+    const double size = number.get<double>();
+    if (size != std::floor(size) || size < least) {
+      fail(fmt::format("{}: {}: allowed are whole numbers from {}", key, text, least));
+    }
+    return text;
+  }
+
   void read_launch(const Json& kernel) {
     const Json& size = find(kernel, {"ProblemSize"});
     if (size.is_array()) {
-      for (const Json& entry : size) found_.problem_size.push_back(text_of(entry));
-    } else if (!text_of(size).empty()) {
-      found_.problem_size.push_back(text_of(size));
+      for (const Json& entry : size) {
+        const std::string key = fmt::format("ProblemSize[{}]", found_.problem_size.size());
+        found_.problem_size.push_back(size_of(entry, key, 1));
+      }
+    } else if (const std::string text = size_of(size, "ProblemSize", 1); !text.empty()) {
+      found_.problem_size.push_back(text);
     }
     if (found_.problem_size.size() > 3) fail("ProblemSize: allowed are at most 3 dimensions");
     constexpr std::array<std::string_view, 3> kDivisors = {"GridDivX", "GridDivY", "GridDivZ"};
@@ -159,26 +180,30 @@ class Reader {
       const Json& divisors = find(kernel, {kDivisors[d]});
       if (divisors.is_null()) continue;
       std::vector<std::string>& by = found_.grid_divisors[d].emplace();
-      for (const Json& entry : list(divisors)) by.push_back(text_of(entry));
-      if (!text_of(divisors).empty()) by.push_back(text_of(divisors));
+      const std::string key(kDivisors[d]);
+      for (const Json& entry : list(divisors)) by.push_back(size_of(entry, key, 1));
+      if (divisors.is_array()) continue;
+      if (std::string text = size_of(divisors, key, 1); !text.empty())
+        by.push_back(std::move(text));
     }
-    read_sizes(find(kernel, {"GlobalSize", "GridSize"}), found_.global_size);
-    read_sizes(find(kernel, {"LocalSize", "BlockSize"}), found_.local_size);
+    read_sizes(find(kernel, {"GlobalSize", "GridSize"}), "GlobalSize", found_.global_size);
+    read_sizes(find(kernel, {"LocalSize", "BlockSize"}), "LocalSize", found_.local_size);
     const std::string type = lower(string_in(kernel, "GlobalSizeType"));
     found_.global_counts_threads = type == "opencl";
     if (!type.empty() && type != "opencl" && type != "cuda") {
       leave_out("GlobalSizeType: \"" + type + "\": known are \"CUDA\" and \"OpenCL\"");
     }
-    found_.shared_bytes = text_of(find(kernel, {"SharedMemory"}));
+    found_.shared_bytes = size_of(find(kernel, {"SharedMemory"}), "SharedMemory", 0);
   }
 
-  static void read_sizes(const Json& value, std::array<std::string, 3>& sizes) {
+  void read_sizes(const Json& value, const std::string& key, std::array<std::string, 3>& sizes) {
     constexpr std::array<std::string_view, 3> kNames = {"X", "Y", "Z"};
     for (std::size_t d = 0; d < sizes.size(); ++d) {
-      sizes[d] = value.is_array() ? (d < value.size() ? text_of(value[d]) : "")
-                                  : text_of(find(value, {kNames[d]}));
+      const bool has_entry = value.is_array() && d < value.size();
+      const Json& size = has_entry ? value[d] : find(value, {kNames[d]});
+      sizes[d] = size_of(size, fmt::format("{}.{}", key, kNames[d]), 1);
     }
-    if (!value.is_object() && !value.is_array()) sizes[0] = text_of(value);
+    if (!value.is_object() && !value.is_array()) sizes[0] = size_of(value, key, 1);
   }
 
   void read_argument(const Json& entry) {
@@ -197,7 +222,7 @@ class Reader {
     argument.low = number_in(entry, {"MinValue", "RandomMin"});
     argument.high = number_in(entry, {"MaxValue", "RandomMax"});
     argument.data_source = text_of(find(entry, {"DataSource"}));
-    argument.size = text_of(find(entry, {"Size"}));
+    argument.size = size_of(find(entry, {"Size"}), "Arguments: " + argument.name + ": Size", 1);
     found_.arguments.push_back(std::move(argument));
   }
 

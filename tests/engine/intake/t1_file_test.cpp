@@ -72,6 +72,30 @@ TEST(T1File, LaunchAndArgumentsInEitherSpelling) {
   EXPECT_THAT(file.left_out, ElementsAre(HasSubstr("l: MemoryType Local")));
 }
 
+TEST(T1File, SizesThatAreNoneAreRefusedByName) {
+  const auto refusal = [](const std::string& key, const std::string& value) {
+    try {
+      (void)read(R"({"ConfigurationSpace": {}, "KernelSpecification": {")" + key + "\": " + value +
+                 "}}");
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(refusal("ProblemSize", "[4096, -4096]"),
+              HasSubstr("ProblemSize[1]: -4096: allowed are whole numbers from 1"));
+  EXPECT_THAT(refusal("ProblemSize", "0"), HasSubstr("ProblemSize: 0: allowed"));
+  EXPECT_THAT(refusal("ProblemSize", "[[1, 2]]"), HasSubstr("ProblemSize[0]: [1,2]: allowed"));
+  EXPECT_THAT(refusal("LocalSize", R"({"Y": "-2"})"), HasSubstr("LocalSize.Y: -2: allowed"));
+  EXPECT_THAT(refusal("GlobalSize", "[1.5]"), HasSubstr("GlobalSize.X: 1.5: allowed"));
+  EXPECT_THAT(refusal("GridDivX", "[0]"), HasSubstr("GridDivX: 0: allowed"));
+  EXPECT_THAT(refusal("SharedMemory", "-1"), HasSubstr("SharedMemory: -1: allowed"));
+  EXPECT_THAT(refusal("Arguments", R"([{"Name": "a", "Size": -5}])"),
+              HasSubstr("Arguments: a: Size: -5: allowed"));
+  EXPECT_EQ(refusal("SharedMemory", "0"), "");
+  EXPECT_EQ(refusal("ProblemSize", "\"N // 2\""), "");
+}
+
 TEST(T1File, OtherFilesAndOtherLanguagesAreRefused) {
   EXPECT_THROW((void)read("[]"), InputError);
   EXPECT_THROW((void)read(R"({"results": []})"), InputError);
