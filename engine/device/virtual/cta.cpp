@@ -138,6 +138,7 @@ void Cta::reset_warp(Warp& warp) {
   if (warp.tainted) std::memset(warp.taint, 0, program().register_bytes / 4);
   warp.tainted = false;
   warp.has_foreign = false;
+  warp.unknown = {};
   const Program& code = program();
   for (std::size_t i = 0; i < code.unset_registers.size(); ++i) {
     // A register that may be read before it is written: known to be nobody's.

@@ -116,7 +116,8 @@ void exec_shuffle(Warp& warp, const Instr& in) {
   for_lanes(warp.exec, [&](int lane) {
     // Reading a lane that does not take part gives an undefined value: a hazard only when used.
     const int from = plan.source[static_cast<std::size_t>(lane)];
-    if (((warp.exec >> from) & 1U) == 0 && warp.cta->launch().check) take_foreign_taint(warp);
+    if (((warp.exec >> from) & 1U) != 0 || !warp.cta->launch().check) return;
+    take_foreign_taint(warp, {static_cast<int>(warp.pc), from, 0, true});
   });
   if (warp.tainted) taint_shuffled(warp, in, plan);
   if (in.dst != kNoRegister) {

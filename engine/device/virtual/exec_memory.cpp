@@ -33,7 +33,12 @@ void taint_loaded(Warp& warp, const Instr& in, const LaneAccess& access,
   const auto* registers = warp.cta->program().extra.data() + in.extra;
   for_lanes(warp.exec, [&](int lane) {
     const std::uint32_t taint = read_taint(warp, access, lane, total);
-    if (taint != 0) take_foreign_taint(warp);
+    if (taint != 0) {
+      const bool is_global = ((access.global >> lane) & 1U) != 0;
+      const std::uint64_t address = is_global ? access.address[static_cast<std::size_t>(lane)] : 0;
+      const auto first = static_cast<std::uint64_t>(std::countr_zero(taint));
+      take_foreign_taint(warp, {static_cast<int>(warp.pc), lane, is_global ? address + first : 0});
+    }
     for (std::uint32_t e = 0; e < in.count; ++e) {
       std::uint32_t part = (taint >> (e * in.bytes)) & ((1U << in.bytes) - 1);
       // A sign- or zero-extended register is unknown where its source is.

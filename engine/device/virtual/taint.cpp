@@ -1,5 +1,7 @@
 #include "engine/device/virtual/taint.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -10,6 +12,27 @@
 
 namespace evo::ptx {
 namespace {
+
+/// Where the first such data of the warp came from; empty where nobody noted it.
+std::string origin_of(const Warp& warp) {
+  const UnknownData& unknown = warp.unknown;
+  if (unknown.instruction < 0) return {};
+  const std::string place = describe_instruction(warp.cta->program(), unknown.instruction);
+  if (unknown.is_shuffled) {
+    // PTX ISA, shfl.sync: what is read from a thread that does not execute it is undefined.
+    return fmt::format(
+        "; the shuffle at {} read lane {}, which does not execute it: its result is undefined; let "
+        "every lane that is read execute it, with a mask that names it",
+        place, unknown.lane);
+  }
+  const GlobalBuffer* buffer =
+      unknown.address == 0 ? nullptr : warp.cta->launch().memory->find(unknown.address);
+  const std::string where =
+      buffer == nullptr ? std::string()
+                        : fmt::format(", byte {} of the {} of '{}'", unknown.address - buffer->base,
+                                      buffer->bytes, buffer->name);
+  return fmt::format("; such data were first read at {}{}", place, where);
+}
 
 std::uint32_t full_mask(std::uint32_t bytes) { return bytes >= 16 ? 0xffffU : (1U << bytes) - 1; }
 
@@ -188,8 +211,8 @@ std::uint32_t tainted_lanes(const Warp& warp, std::uint32_t reg, std::uint32_t b
 void report_tainted_use(Warp& warp, std::uint32_t lanes, const char* purpose) {
   const int lane = std::countr_zero(lanes);
   warp.cta->report(HazardKind::kUninitialised, static_cast<int>(warp.pc), -1,
-                   std::string("data nobody wrote ") + purpose + " in " +
-                       warp.cta->name_thread(warp.index, lane));
+                   fmt::format("data nobody wrote {} in {}{}", purpose,
+                               warp.cta->name_thread(warp.index, lane), origin_of(warp)));
 }
 
 void check_guard_taint(Warp& warp, const Instr& in) {
@@ -198,9 +221,10 @@ void check_guard_taint(Warp& warp, const Instr& in) {
   if (lanes != 0) report_tainted_use(warp, lanes, "decide what is executed");
 }
 
-void take_foreign_taint(Warp& warp) {
+void take_foreign_taint(Warp& warp, const UnknownData& from) {
   warp.tainted = true;
   warp.has_foreign = true;
+  if (warp.unknown.instruction < 0) warp.unknown = from;
 }
 
 void drop_stale_taint(Warp& warp) {

@@ -10,8 +10,8 @@ namespace evo::ptx {
 /// Only called for warps that hold such data.
 void propagate_taint(Warp& warp, const Instr& in);
 
-/// Notes that such data came from memory, or from a lane that takes no part.
-void take_foreign_taint(Warp& warp);
+/// Notes that such data came from memory, or from a lane that takes no part, and whence.
+void take_foreign_taint(Warp& warp, const UnknownData& from = {});
 
 /// Reports a guard that depends on such data, also when it enables no lane. In a warp that only
 /// knows unset registers of its own it reports nothing: a thread beyond the end of its data may

@@ -38,6 +38,14 @@ struct PendingProduct {
   std::vector<std::uint32_t> chunks;  ///< of 16 bytes that it reads
 };
 
+/// Where data that nobody wrote came from.
+struct UnknownData {
+  int instruction = -1;       ///< that read them; -1: nobody noted it
+  int lane = 0;               ///< that was read, by a shuffle
+  std::uint64_t address = 0;  ///< in global memory; else 0
+  bool is_shuffled = false;   ///< from a lane that does not execute the shuffle
+};
+
 enum class WarpState : std::uint8_t { kReady, kBlocked, kDone };
 
 /// 32 threads: registers as a structure of arrays, and where each thread is.
@@ -47,6 +55,7 @@ struct Warp {
   std::uint8_t* taint = nullptr;
   bool tainted = false;      ///< whether any register may be
   bool has_foreign = false;  ///< whether some came from memory or another lane, see taint.hpp
+  UnknownData unknown;       ///< the first of them
   std::uint32_t exec = 0;    ///< lanes of the instruction that runs
   std::uint32_t active = 0;  ///< lanes of the running group
   std::uint32_t alive = 0;   ///< lanes that have not exited

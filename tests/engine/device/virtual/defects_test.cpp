@@ -39,6 +39,8 @@ constexpr Defect kDefects[] = {
     {"write_to_input", "write to a read-only buffer", "'in'"},
     {"shared_out_of_bounds", "out-of-bounds access", "the CTA has 512 bytes"},
     {"shuffle_of_absent_lanes", "divergent .sync instruction", "shfl.sync"},
+    {"shuffle_from_absent_lanes", "uninitialised data",
+     "read lane 16, which does not execute it: its result is undefined; let every lane"},
     {"counter_without_atomic", "shared-memory race", "count"},
     {"barrier_left_pending", "exit with pending work", "barrier 4"},
     {"copy_left_pending", "exit with pending work", "never waited for"},

@@ -167,6 +167,24 @@ extern "C" __global__ void shuffle_of_absent_lanes(const float* in, float* out, 
   out[t] = v;
 }
 
+// The mask names the lanes that come, but lanes are read that do not. A mask may name lanes that
+// have exited.
+extern "C" __global__ void shuffle_from_absent_lanes(const float* in, float* out, int n) {
+  const int t = threadIdx.x;
+  float v = in[t];
+#ifdef BUG
+  const unsigned lanes = __ballot_sync(0xffffffffu, t % 32 < 8);
+  if (t % 32 < 8) {
+    for (int offset = 16; offset > 0; offset /= 2) v += __shfl_down_sync(lanes, v, offset);
+  }
+#else
+  out[t] = v;
+  if (t % 32 >= 8) return;
+  for (int offset = 4; offset > 0; offset /= 2) v += __shfl_down_sync(0xffffffffu, v, offset, 8);
+#endif
+  out[t] = v;
+}
+
 // A shared counter without an atomic.
 extern "C" __global__ void counter_without_atomic(const float* in, float* out, int n) {
   __shared__ int count;
