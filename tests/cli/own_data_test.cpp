@@ -87,6 +87,27 @@ TEST_F(OwnData, AConstantVariableIsAnArgument) {
   EXPECT_THAT(judged(), HasSubstr("__constant__ factors has 8 bytes, argument 'factors' 16"));
 }
 
+TEST_F(OwnData, BytesOfAConstantThatNobodySetsAreNotGreen) {
+  const std::string variable = "__constant__ float factors[8];\n";
+  problem_["arguments"].push_back(kFactors);
+  kernel(body("factors[i % 4] * x[i]", variable));
+  reference("x[i] * factors[i & 3]", variable);
+  EXPECT_EQ(judged(), "green") << "what is not set is not read";
+  kernel(body("(factors[i % 4] + factors[7]) * x[i]", variable));
+  reference("x[i] * (factors[i & 3] + factors[7])", variable);
+  const std::string why = judged();
+  EXPECT_NE(why, "green") << "kernel and reference agree on zeros";
+  if (is_virtual()) {
+    EXPECT_THAT(
+        why, AllOf(HasSubstr("uninitialised data"), HasSubstr("byte 28 of the 32 of 'factors'")));
+  }
+  // What the source gives a value needs no other.
+  const std::string value = "__constant__ float factors[8] = {1, 2, 3, 4, 5, 6, 7, 8};\n";
+  kernel(body("(factors[i % 4] + factors[7]) * x[i]", value));
+  reference("x[i] * (factors[i & 3] + factors[7])", value);
+  EXPECT_EQ(judged(), "green");
+}
+
 TEST_F(OwnData, AConstantMayHaveAnotherNameInTheSource) {
   problem_["arguments"].push_back(kFactors);
   problem_["arguments"][3]["symbol"] = "tables::own";

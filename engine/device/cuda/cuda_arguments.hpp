@@ -25,6 +25,7 @@ struct CudaConstant {
   std::string symbol;
   CUdeviceptr address = 0;
   std::size_t bytes = 0;
+  bool has_value = false;  ///< other than zeros, from the source
 };
 
 /// The variables of a module with these symbols.

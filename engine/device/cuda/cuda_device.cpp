@@ -27,6 +27,9 @@ struct Buffer {
   [[nodiscard]] CUdeviceptr data() const { return base + kGuardBytes; }
 };
 
+/// Of the bytes 1 to 126 no two repeated ones are the same number of any type, nor zero.
+constexpr unsigned char kMostFiller = 126;
+
 /// A graph, and what its kernel's constants get before it runs.
 struct Graph {
   CUgraphExec executable = nullptr;
@@ -104,6 +107,7 @@ class CudaDevice final : public Device {
   std::map<GraphId, Graph> graphs_;
   std::uint32_t next_id_ = 1;
   BufferId flush_buffer_ = 0;
+  unsigned char filler_ = 0;  ///< the last one in a variable that an argument sets in part
 };
 
 CudaDevice::CudaDevice(int ordinal)
@@ -213,7 +217,13 @@ std::variant<KernelId, Fault> CudaDevice::load(const KernelImage& image) {
   auto kernel = load_kernel(driver_, image);
   if (auto* fault = std::get_if<Fault>(&kernel)) return std::move(*fault);
   const KernelId id = next_id_++;
-  kernels_[id] = std::get<CudaKernel>(std::move(kernel));
+  CudaKernel& loaded = kernels_[id] = std::get<CudaKernel>(std::move(kernel));
+  for (CudaConstant& constant : loaded.constants) {
+    std::vector<std::byte> content(constant.address == 0 ? 0 : constant.bytes);
+    if (!content.empty()) queue_.copy_out(constant.address, content);
+    constant.has_value =
+        std::ranges::any_of(content, [](std::byte byte) { return byte != std::byte{0}; });
+  }
   return id;
 }
 
@@ -239,7 +249,8 @@ std::optional<Fault> CudaDevice::misfit(KernelId kernel, const LaunchPlan& plan,
   return std::nullopt;
 }
 
-/// Queued like everything else: before the launches that follow.
+/// Queued like everything else: before the launches that follow. What an argument leaves of a
+/// variable without a value is something else each time, so that a kernel that reads it is wrong.
 void CudaDevice::set_constants(KernelId kernel, std::span<const KernelArgument> values) {
   const std::vector<CudaConstant>& constants = kernels_.at(kernel).constants;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -248,6 +259,12 @@ void CudaDevice::set_constants(KernelId kernel, std::span<const KernelArgument> 
     queue_.require(driver_.cuMemcpyDtoDAsync(constants[i].address, source.data(), source.spec.bytes,
                                              queue_.stream()),
                    "cuMemcpyDtoDAsync to a __constant__ variable");
+    const std::size_t rest = constants[i].bytes - source.spec.bytes;
+    if (rest == 0 || constants[i].has_value) continue;
+    filler_ = static_cast<unsigned char>(filler_ % kMostFiller + 1);
+    queue_.require(driver_.cuMemsetD8Async(constants[i].address + source.spec.bytes, filler_, rest,
+                                           queue_.stream()),
+                   "cuMemsetD8Async in a __constant__ variable");
   }
 }
 

@@ -10,6 +10,11 @@ void GlobalBuffer::mark_written(std::uint64_t count) {
   if (count == bytes) all_written.store(true);
 }
 
+void GlobalBuffer::mark_unwritten() {
+  std::memset(written.get(), 0, bytes);
+  all_written.store(bytes == 0);
+}
+
 GlobalBuffer& GlobalMemory::allocate(std::string name, std::uint64_t bytes, bool writable,
                                      std::uint64_t align) {
   auto buffer = std::make_unique<GlobalBuffer>();

@@ -29,6 +29,8 @@ struct GlobalBuffer {
 
   /// Notes that the host wrote the first `count` bytes.
   void mark_written(std::uint64_t count);
+  /// Notes that nobody wrote any of it.
+  void mark_unwritten();
   [[nodiscard]] bool contains(std::uint64_t address, std::uint64_t count) const {
     return address >= base && count <= bytes && address - base <= bytes - count;
   }

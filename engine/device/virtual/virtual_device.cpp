@@ -98,8 +98,7 @@ class Implementation : public VirtualDevice {
       more = std::min(done, target.bytes - done);
       std::memcpy(target.data.get() + done, target.data.get(), more);
     }
-    std::memset(target.written.get(), 0, target.bytes);
-    target.all_written.store(target.bytes == 0);
+    target.mark_unwritten();
   }
 
   [[nodiscard]] bool tracks_writes() const override { return true; }
@@ -272,6 +271,7 @@ class Implementation : public VirtualDevice {
         return Fault{constant_too_small(target->name, target->bytes, source.name, source.bytes)};
       }
       std::memcpy(target->data.get(), source.data.get(), source.bytes);
+      target->mark_written(source.bytes);
     }
     return std::nullopt;
   }

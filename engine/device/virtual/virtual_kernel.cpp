@@ -41,6 +41,11 @@ LoadedKernel load_kernel(const KernelImage& image, GlobalMemory& memory) {
   for (const std::string& symbol : image.constants) {
     const auto named = std::ranges::find(kernel.variables, symbol, &GlobalBuffer::name);
     kernel.constants.push_back(named == kernel.variables.end() ? nullptr : *named);
+    const auto declared = std::ranges::find(module.variables, symbol, &Variable::name);
+    const bool has_value = declared != module.variables.end() &&
+                           (!declared->initial.empty() || !declared->references.empty());
+    // What a launch does not set, nobody does.
+    if (kernel.constants.back() != nullptr && !has_value) kernel.constants.back()->mark_unwritten();
   }
   return kernel;
 }
