@@ -1,5 +1,7 @@
 #include "engine/gate/timing.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -228,10 +230,13 @@ std::optional<Rejection> TimingGate::too_fast(const Timing& timing, const Shape&
   const double floor = floor_us(device_.info(), problem_.flops.evaluate(shape.variables),
                                 problem_.bytes.evaluate(shape.variables));
   if (timing.p50_us >= floor) return std::nullopt;
-  return Rejection{Gate::kTiming, "faster than the device can be: p50 " +
-                                      microseconds(timing.p50_us) + " is below the floor of " +
-                                      microseconds(floor) +
-                                      "; the kernel does not do the work, or the clock lies"};
+  return Rejection{
+      Gate::kTiming,
+      fmt::format(
+          "faster than the device can be: p50 {} is below the floor of {} that \"flops\" and "
+          "\"bytes\" of the problem set; the kernel does not do the work, the clock lies, or "
+          "a launch needs less than they say",
+          microseconds(timing.p50_us), microseconds(floor))};
 }
 
 PairResult TimingGate::compare_pair(const LoadedKernel& first, const LoadedKernel& second,

@@ -1,5 +1,7 @@
 // Reading problem.json; the format is described in docs/file-formats.md.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "engine/core/error.hpp"
@@ -51,18 +53,22 @@ std::vector<Shape> parse_shapes(const JsonReader& reader) {
   return shapes;
 }
 
-/// What a kernel must read and write that touches all of its data: every buffer once, inout twice.
-std::string every_buffer_once(const std::vector<Argument>& arguments) {
+/// What a kernel must move that touches all of its data: every buffer once. That is enough for an
+/// inout, too: a kernel that leaves its border as it is need not read it.
+Expression every_buffer_once(const Problem& problem, const JsonReader& reader) {
   std::string sum;
-  for (const Argument& argument : arguments) {
+  for (const Argument& argument : problem.arguments) {
     const bool is_buffer = argument.is_input() || argument.is_output();
     if (!is_buffer || argument.is_constant() || argument.is_sized_by_macros) continue;
-    const std::size_t each =
-        size_of(argument.dtype) * (argument.direction == Direction::kInOut ? 2 : 1);
-    sum.append(sum.empty() ? "" : " + ");
-    sum.append(std::to_string(each)).append(" * (").append(argument.size.text()).append(")");
+    sum += fmt::format("{}{} * ({})", sum.empty() ? "" : " + ", size_of(argument.dtype),
+                       argument.size.text());
   }
-  return sum;
+  if (sum.empty()) {
+    reader.fail("bytes",
+                "is missing; where the extent of every buffer depends on macros, allowed "
+                "is the least number of bytes that a launch moves");
+  }
+  return Expression(with_formulas(sum, problem.let));
 }
 
 Settings parse_set(const JsonReader& reader) {
@@ -193,9 +199,7 @@ Problem Problem::parse(const std::string& text, const std::filesystem::path& fol
   if (!has_output) reader.fail("arguments", "allowed is a list with at least one out or inout");
   std::vector<std::pair<std::string, Expression>> macros = parse_macros(reader);
   const JsonReader tolerance = reader.child("tolerance");
-  const std::string traffic = reader.has("bytes") ? "" : every_buffer_once(arguments);
-  Expression bytes =
-      traffic.empty() ? parse_expression(reader, "bytes") : Expression(with_formulas(traffic, let));
+  const bool has_bytes = reader.has("bytes");
   Problem problem{name,
                   description,
                   std::move(arguments),
@@ -205,7 +209,7 @@ Problem Problem::parse(const std::string& text, const std::filesystem::path& fol
                   reader.strings("unset_constants"),
                   let,
                   parse_expression(reader, "flops"),
-                  std::move(bytes),
+                  has_bytes ? parse_expression(reader, "bytes") : Expression("1"),
                   reader.has("check") && !reader.has("reference")
                       ? Reference{}
                       : parse_reference(reader.child("reference"), tolerance, folder, parameters),
@@ -215,6 +219,7 @@ Problem Problem::parse(const std::string& text, const std::filesystem::path& fol
                   text};
   reader.finish();
   complete(problem);
+  if (!has_bytes) problem.bytes = every_buffer_once(problem, reader);
   check_problem(problem, file);
   return problem;
 }

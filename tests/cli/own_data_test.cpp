@@ -381,6 +381,14 @@ TEST_F(OwnCheck, AnOutputWithoutElementsIsAFileToo) {
   EXPECT_EQ(judged("--allow-programs --set PARTS=3"), "green");
 }
 
+TEST_F(OwnCheck, OutputsSizedByMacrosAreNoneOfTheBytesThatTheShapeKnows) {
+  problem_.erase("bytes");
+  EXPECT_EQ(judged("--allow-programs"), "green");
+  problem_["arguments"].erase(0);
+  EXPECT_THAT(judged("--allow-programs"),
+              AllOf(HasSubstr("problem.json: bytes: "), HasSubstr("depends on macros")));
+}
+
 TEST_F(OwnCheck, OutputsSizedByMacrosNeedACheck) {
   problem_.erase("check");
   problem_["reference"] = {{"set", Json::object()}};

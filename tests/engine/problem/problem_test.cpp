@@ -33,6 +33,10 @@ TEST(ProblemFile, WithoutBytesEveryBufferCountsOnce) {
   json.erase("bytes");
   const Problem problem = Problem::parse(json.dump(), planted_folder());
   EXPECT_EQ(problem.bytes.evaluate({{"N", 10}}), 80);
+  // A stencil leaves its border as it is, and reads nothing of what it writes.
+  json["arguments"][1]["direction"] = "inout";
+  json["arguments"][1]["generator"] = {{"distribution", "normal"}};
+  EXPECT_EQ(Problem::parse(json.dump(), planted_folder()).bytes.evaluate({{"N", 10}}), 80);
 }
 
 TEST(ProblemFile, ScalarsOfHalfPrecision) {
