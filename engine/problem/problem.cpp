@@ -1,5 +1,7 @@
 #include "engine/problem/problem.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -41,6 +43,20 @@ double scalar_value(const Expression& expression, Dtype dtype, const std::string
                      number_text(value) + ", which " + std::string(to_string(dtype)) +
                      " does not hold; allowed is a " +
                      (is_floating(dtype) ? "number" : "whole number") + " within the type's range");
+}
+
+/// Every *.py of a folder and below, but for folders that are hidden or Python's cache.
+void add_python_files(const std::filesystem::path& folder, std::set<std::filesystem::path>& files) {
+  namespace fs = std::filesystem;
+  constexpr auto kSkip = fs::directory_options::skip_permission_denied;
+  for (auto at = fs::recursive_directory_iterator(folder, kSkip); at != fs::end(at); ++at) {
+    const std::string name = at->path().filename().string();
+    if (at->is_directory() && (name.starts_with('.') || name == "__pycache__")) {
+      at.disable_recursion_pending();
+    } else if (at->is_regular_file() && at->path().extension() == ".py") {
+      files.insert(at->path());
+    }
+  }
 }
 
 }  // namespace
@@ -178,10 +194,19 @@ std::vector<std::filesystem::path> Problem::data_files() const {
       files.insert(data_file("reference.files." + output, file, shape));
     }
   }
+  for (std::size_t i = 0; i < program_files.size(); ++i) {
+    for (const Shape& shape : shapes) {
+      files.insert(data_file(fmt::format("program_files[{}]", i), program_files[i], shape));
+    }
+  }
   for (const auto* words : {&reference.program, &check_program}) {
+    if (!words->empty()) add_python_files(folder, files);
     for (const std::string& word : *words) {
       std::error_code none;
-      if (std::filesystem::is_regular_file(folder / word, none)) files.insert(folder / word);
+      const std::filesystem::path file = folder / word;
+      if (!std::filesystem::is_regular_file(file, none)) continue;
+      files.insert(file);
+      if (file.extension() == ".py") add_python_files(file.parent_path(), files);
     }
   }
   return {files.begin(), files.end()};

@@ -215,6 +215,7 @@ class Problem {
   Expression bytes;
   Reference reference;
   std::vector<std::string> check_program;  ///< and its arguments; empty: the tolerance judges alone
+  std::vector<std::string> program_files;  ///< what its programs read beside Python's modules
   std::vector<KernelSpec> templates;
   std::filesystem::path folder;
   std::string text;  ///< the file as read
@@ -227,7 +228,9 @@ class Problem {
   /// file below the folder of problems.
   [[nodiscard]] std::filesystem::path data_file(const std::string& key, const std::string& name,
                                                 const Shape& shape) const;
-  /// All files beside sources that decide about verdicts: data, and what its programs name.
+  /// All files beside sources that decide about verdicts: data; what its programs name and
+  /// `program_files`; and, where it has programs, every Python file that they can import: of the
+  /// problem's folder, of those of the programs, and below.
   [[nodiscard]] std::vector<std::filesystem::path> data_files() const;
 
   /// The macros a kernel for `shape` is compiled with beside the space's: name → value.

@@ -223,6 +223,10 @@ void check_shape(const Problem& problem, const Shape& shape) {
   for (const auto& [output, name] : problem.reference.files) {
     (void)problem.data_file("reference.files." + output, name, shape);
   }
+  for (std::size_t i = 0; i < problem.program_files.size(); ++i) {
+    const std::string key = fmt::format("program_files[{}]", i);
+    (void)problem.data_file(key, problem.program_files[i], shape);
+  }
   if (problem.reference.kernel) check_kernel(problem, *problem.reference.kernel, values);
   for (const KernelSpec& kernel : problem.templates) {
     if (kernel.shapes_where.evaluate(variables) != 0) check_kernel(problem, kernel, values);

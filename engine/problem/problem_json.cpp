@@ -214,6 +214,7 @@ Problem Problem::parse(const std::string& text, const std::filesystem::path& fol
                       ? Reference{}
                       : parse_reference(reader.child("reference"), tolerance, folder, parameters),
                   parse_check(reader),
+                  reader.strings("program_files"),
                   parse_templates(reader, tolerance, folder, parameters),
                   folder,
                   text};

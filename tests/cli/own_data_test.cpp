@@ -8,6 +8,7 @@
 #include <cmath>
 #include <span>
 
+#include "db/store.hpp"
 #include "engine/problem/npy.hpp"
 #include "tests/cli/own_kernel.hpp"
 
@@ -67,6 +68,14 @@ def save(name, values):
                : "green";
   }
   std::string judged(const std::string& more = {}) const { return reason(judge(more)); }
+  /// The problem's key in the newest run of the database.
+  std::string key_of_a_run() const {
+    const ProgramResult tuned = run("evo-tune --device " + device() +
+                                    " --jobs 1 --generations 1 --children 1 --quiet "
+                                    "--allow-programs --space search_spaces/triple.json");
+    EXPECT_EQ(tuned.exit_code, 0) << tuned.err;
+    return Store::open_read_only(folder_.path() / "evo.db").runs().back().info.problem.key;
+  }
 };
 
 const Json kFactors = {{"name", "factors"},
@@ -411,14 +420,36 @@ TEST_F(OwnData, ChangedDataAreAnotherProblem) {
   values[3] = 2;
   numbers("x.npy", values);
   problem_["arguments"][0]["generator"] = {{"file", "x.npy"}};
-  const std::string tune = "evo-tune --device " + device() +
-                           " --jobs 1 --generations 1 --children 1 --quiet "
-                           "--space search_spaces/triple.json";
-  ASSERT_EQ(run(tune).exit_code, 0);
+  const std::string key = key_of_a_run();
+  EXPECT_EQ(key_of_a_run(), key);
   values[4] = 2;
   numbers("x.npy", values);
-  const ProgramResult resumed = run(tune + " --resume 1");
-  EXPECT_EQ(resumed.exit_code, 2) << resumed.out << resumed.err;
+  EXPECT_NE(key_of_a_run(), key);
+}
+
+/// What a program of the problem may import, or is said to read.
+TEST_F(OwnData, AChangedHelperOfAProgramIsAnotherProblem) {
+  problem_["reference"] = {{"program", {"python3", "reference.py"}}};
+  problem_["program_files"] = {"factor.txt"};
+  program("reference.py",
+          "from parts.helper import factor\nfactor *= float(open('factor.txt').read())\n"
+          "save('y', [factor * v for v in load('x')])\n");
+  const std::string folder = "kernel_templates/triple/";
+  write(folder + "parts/helper.py", "factor = 3\n");
+  write(folder + "factor.txt", "1\n");
+  const std::string key = key_of_a_run();
+  write(folder + "notes.txt", "nothing that a verdict depends on\n");
+  EXPECT_EQ(key_of_a_run(), key);
+  for (const char* file : {"parts/helper.py", "npy.py", "factor.txt"}) {
+    const std::string old = read_text_file(folder_.path() / folder / file);
+    write(folder + file, old + "\n");
+    EXPECT_NE(key_of_a_run(), key) << file;
+    write(folder + file, old);
+  }
+  EXPECT_EQ(key_of_a_run(), key);
+  problem_["program_files"] = {"missing.txt"};
+  EXPECT_THAT(judged("--allow-programs"),
+              AllOf(HasSubstr("program_files[0]"), HasSubstr("no file 'missing.txt'")));
 }
 
 }  // namespace
