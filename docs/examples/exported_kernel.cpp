@@ -269,7 +269,7 @@ std::vector<KernelArgument> Manifest::make_arguments(std::mt19937_64& random) co
     if (item.contains("kind") || item.contains("fields") || !is_drawn) {
       throw std::runtime_error("argument '" + item.at("name").get<std::string>() +
                                "': not supported by this example: __constant__ variables, "
-                               "structures, inputs from formulas and files");
+                               "textures, structures, inputs from formulas and files");
     }
     KernelArgument argument{item.at("name"), item.at("direction"), item.at("dtype"), {}};
     const std::size_t size = element_size(argument.dtype);

@@ -131,7 +131,7 @@ def make_arguments(torch, manifest):
         if ("kind" in argument or "fields" in argument
                 or "distribution" not in argument.get("generator", {"distribution": None})):
             sys.exit(f"argument '{argument['name']}': not supported by this example: __constant__ "
-                     "variables, structures, inputs from formulas and files")
+                     "variables, textures, structures, inputs from formulas and files")
         name, direction, dtype = argument["name"], argument["direction"], argument["dtype"]
         if direction == "scalar":
             value = argument["value"]["value"]

@@ -67,6 +67,22 @@ OrderedJson structure_json(const Argument& argument, const Values& values) {
           {"fields", fields}};
 }
 
+/// What cuTexObjectCreate needs: sizes in texels.
+OrderedJson texture_json(const Argument& argument, const Values& values) {
+  const TextureSpec spec = argument.texture_spec(values);
+  OrderedJson json = {{"kind", "texture"},
+                      {"memory", to_string(spec.storage)},
+                      {"channels", spec.channels},
+                      {"width", spec.width}};
+  if (spec.height > 0) json["height"] = spec.height;
+  json["filter"] = spec.linear_filter ? "linear" : "point";
+  json["address_x"] = to_string(spec.address[0]);
+  json["address_y"] = to_string(spec.address[1]);
+  json["normalized_coordinates"] = spec.normalized_coordinates;
+  json["normalized_values"] = spec.normalized_values;
+  return json;
+}
+
 OrderedJson argument_json(const Argument& argument, const KernelSpec& kernel,
                           const Values& values) {
   if (!argument.fields.empty()) return structure_json(argument, values);
@@ -80,6 +96,7 @@ OrderedJson argument_json(const Argument& argument, const KernelSpec& kernel,
     json["kind"] = "constant";
     json["symbol"] = argument.symbol;
   }
+  if (argument.texture) json.update(texture_json(argument, values));
   if (argument.is_input()) json["generator"] = content_json(argument);
   return json;
 }

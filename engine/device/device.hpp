@@ -15,7 +15,7 @@
 #include "engine/core/device_info.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/launch_config.hpp"
-#include "engine/device/texture.hpp"
+#include "engine/core/texture.hpp"
 
 namespace evo {
 

@@ -67,6 +67,14 @@ bool has_expectation(const Argument& argument) {
 
 }  // namespace
 
+std::optional<BufferId> buffer_of(const CheckCase& data,
+                                  const std::vector<KernelArgument>& arguments,
+                                  std::size_t position) {
+  if (const auto* buffer = std::get_if<BufferId>(&arguments[position])) return *buffer;
+  const auto view = data.views.find(position);
+  return view == data.views.end() ? std::nullopt : std::optional(view->second);
+}
+
 LaunchPlan LoadedKernel::launch_for(const CheckCase& data) const {
   return spec->launch(merged({&macros, &data.values}));
 }
@@ -169,7 +177,8 @@ void CaseSet::take_written(CheckCase& data, std::size_t position) {
 
 void CaseSet::restore_inputs(const CheckCase& data) {
   for (std::size_t i = 0; i < data.inputs.size(); ++i) {
-    if (data.inputs[i]) work_.put_back(std::get<BufferId>(data.arguments[i]), *data.inputs[i]);
+    const auto buffer = buffer_of(data, data.arguments, i);
+    if (data.inputs[i] && buffer) work_.put_back(*buffer, *data.inputs[i]);
   }
 }
 
@@ -231,12 +240,25 @@ void CaseSet::add_argument(CheckCase& data, std::size_t position) {
       device_.allocate({argument.name, bytes, argument.direction != Direction::kIn});
   data.arguments.emplace_back(buffer);
   if (argument.is_input()) {
-    const bool shares = argument.is_constant() && (data.index < options_.first_of_checks ||
-                                                   data.index >= options_.end_of_checks);
+    const bool shares =
+        (argument.is_constant() || argument.texture) &&
+        (data.index < options_.first_of_checks || data.index >= options_.end_of_checks);
     const std::uint64_t seed = shares ? seed_of(*data.shape, 0) : data.seed;
     data.inputs.back() = keep(argument, make_input(problem_, argument, *data.shape, data.values,
                                                    mix_seed(seed, name_hash(argument.name))));
     work_.put_back(buffer, *data.inputs.back());
+  }
+  if (argument.texture) add_texture(data, position, buffer);
+}
+
+/// Nothing changes an array: what it was filled from goes.
+void CaseSet::add_texture(CheckCase& data, std::size_t position, BufferId texels) {
+  const TextureSpec spec = problem_.arguments[position].texture_spec(data.values);
+  data.arguments[position] = device_.make_texture(spec, texels);
+  if (spec.storage == TextureStorage::kArray) {
+    device_.release(texels);
+  } else {
+    data.views[position] = texels;
   }
 }
 

@@ -24,6 +24,7 @@ struct CheckCase {
   std::uint64_t seed = 0;
   Values values;                              ///< shape variables, shape macros, SM_COUNT
   std::vector<KernelArgument> arguments;      ///< workspaces hold 0 until a kernel brings its own
+  std::map<std::size_t, BufferId> views;      ///< what textures look at that are no arrays
   std::vector<std::optional<KeptId>> inputs;  ///< per argument: of those that are in or inout
   bool complete = false;
   // Once complete, per argument: of those that are out or inout.
@@ -38,6 +39,11 @@ struct CheckCase {
                                            std::span<const std::size_t> elements) const;
 };
 
+/// The buffer of an argument, or what its texture looks at; nothing for scalars and arrays.
+[[nodiscard]] std::optional<BufferId> buffer_of(const CheckCase& data,
+                                                const std::vector<KernelArgument>& arguments,
+                                                std::size_t position);
+
 /// A kernel loaded on a device, with what its expressions need.
 struct LoadedKernel {
   KernelId id = 0;
@@ -50,8 +56,8 @@ struct LoadedKernel {
 
 struct CaseOptions {
   std::uint64_t seed = 0;
-  /// Cases from `first_of_checks` to before `end_of_checks` have constants of their own. All others
-  /// of a shape share theirs: launches of one graph find one content.
+  /// Cases from `first_of_checks` to before `end_of_checks` have constants and textures of their
+  /// own. Those of all others of a shape hold the same: launches of one graph find one content.
   std::size_t first_of_checks = 0;
   std::size_t end_of_checks = 0;
 };
@@ -110,6 +116,7 @@ class CaseSet {
   [[nodiscard]] std::unique_ptr<CheckCase> build(const Shape& shape, std::size_t index);
   [[nodiscard]] std::uint64_t seed_of(const Shape& shape, std::size_t index) const;
   void add_argument(CheckCase& data, std::size_t position);
+  void add_texture(CheckCase& data, std::size_t position, BufferId texels);
   void compute_expected(CheckCase& data);
   [[nodiscard]] std::vector<std::vector<std::byte>> expected_of(const CheckCase& data);
   [[nodiscard]] std::vector<std::vector<std::byte>> run_for_expected(const CheckCase& data);

@@ -10,8 +10,8 @@ DamageLook::DamageLook(BufferWork& work, const Problem& problem,
                        const std::vector<KernelArgument>& arguments, const CheckCase& data)
     : work_(&work), problem_(&problem) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const auto* buffer = std::get_if<BufferId>(&arguments[i]);
-    if (buffer == nullptr) continue;
+    const auto buffer = buffer_of(data, arguments, i);
+    if (!buffer) continue;
     OfArgument look{i, work.guard_zones(*buffer)};
     if (problem.arguments[i].direction == Direction::kIn) {
       look.change = work.first_difference(*buffer, *data.inputs[i]);
@@ -45,15 +45,14 @@ std::optional<std::string> find_damage(BufferWork& work, const Problem& problem,
   const DamageLook look(work, problem, arguments, data);
   if (const auto fault = work.finish()) throw CudaError("looking for damage: " + fault->reason);
   auto found = look.found();
-  if (found) repair_guard_zones(work.device(), arguments);
+  if (found) repair_guard_zones(work.device(), arguments, data);
   return found;
 }
 
-void repair_guard_zones(Device& device, const std::vector<KernelArgument>& arguments) {
-  for (const KernelArgument& argument : arguments) {
-    if (const auto* buffer = std::get_if<BufferId>(&argument)) {
-      (void)device.guard_violation(*buffer);
-    }
+void repair_guard_zones(Device& device, const std::vector<KernelArgument>& arguments,
+                        const CheckCase& data) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (const auto buffer = buffer_of(data, arguments, i)) (void)device.guard_violation(*buffer);
   }
 }
 

@@ -39,7 +39,8 @@ class DamageLook {
                                                      const std::vector<KernelArgument>& arguments,
                                                      const CheckCase& data);
 
-/// Makes the guard zones of all buffers as they were.
-void repair_guard_zones(Device& device, const std::vector<KernelArgument>& arguments);
+/// Makes the guard zones of all buffers of a launch on `data` as they were.
+void repair_guard_zones(Device& device, const std::vector<KernelArgument>& arguments,
+                        const CheckCase& data);
 
 }  // namespace evo

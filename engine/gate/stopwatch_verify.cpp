@@ -39,10 +39,10 @@ std::optional<Rejection> Stopwatch::compare(const std::vector<Launched>& launche
   return std::nullopt;
 }
 
-/// The inputs of `where` hold those of another case; constants are those of all.
+/// The inputs of `where` hold those of another case; constants and textures are those of all.
 void Stopwatch::put_inputs(const CheckCase& where, const CheckCase& content) {
   for (std::size_t i = 0; i < content.inputs.size(); ++i) {
-    if (!content.inputs[i]) continue;
+    if (!content.inputs[i] || setup_.problem.arguments[i].texture) continue;
     setup_.work.put_back(std::get<BufferId>(where.arguments[i]), *content.inputs[i]);
   }
 }
@@ -125,6 +125,7 @@ std::optional<Rejection> Stopwatch::verify_fresh_addresses(Random& random) {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const Argument& argument = setup_.problem.arguments[i];
       if (argument.direction != Direction::kIn && argument.direction != Direction::kOut) continue;
+      if (argument.texture) continue;
       const bool is_input = argument.direction == Direction::kIn;
       const std::size_t bytes = device_.spec(std::get<BufferId>(arguments[i])).bytes;
       buffers.push_back(device_.allocate({argument.name, bytes, !is_input}));
@@ -248,7 +249,9 @@ std::optional<Rejection> Stopwatch::find_damage(Random& random) {
   for (const Look guard : guards) {
     const auto what = setup_.work.guard_damage(guard);
     if (!what) continue;
-    for (const auto& arguments : outputs_) repair_guard_zones(device_, arguments);
+    for (std::size_t set = 0; set < outputs_.size(); ++set) {
+      repair_guard_zones(device_, outputs_[set], *inputs_[set % inputs_.size()]);
+    }
     return wrong(*inputs_.front(), *what);
   }
   const auto what = look.found();

@@ -177,7 +177,7 @@ CorrectnessResult Trials::take() {
 void Trials::tidy_up() {
   pending_.clear();
   for (const CheckCase* data : used_) {
-    repair_guard_zones(device_, workspace_.arguments_of(*data));
+    repair_guard_zones(device_, workspace_.arguments_of(*data), *data);
     cases_.restore_inputs(*data);
   }
 }

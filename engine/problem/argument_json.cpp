@@ -1,5 +1,13 @@
 #include "engine/problem/argument_json.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <utility>
+
 #include "engine/core/error.hpp"
 #include "engine/core/names.hpp"
 #include "engine/problem/generator_json.hpp"
@@ -72,6 +80,72 @@ Argument parse_constant(const JsonReader& reader) {
   return argument;
 }
 
+constexpr std::array<std::pair<Dtype, TexelType>, 8> kTexels = {{
+    {Dtype::kU8, TexelType::kU8},
+    {Dtype::kI8, TexelType::kS8},
+    {Dtype::kU16, TexelType::kU16},
+    {Dtype::kI16, TexelType::kS16},
+    {Dtype::kU32, TexelType::kU32},
+    {Dtype::kI32, TexelType::kS32},
+    {Dtype::kF16, TexelType::kF16},
+    {Dtype::kF32, TexelType::kF32},
+}};
+
+/// One of `values`, by its word; the first where `key` is absent.
+template <typename T>
+T parse_word(const JsonReader& reader, const char* key, std::initializer_list<T> values) {
+  if (!reader.has(key)) return *values.begin();
+  std::string allowed;
+  for (const T value : values) {
+    if (reader.value(key) == to_string(value)) return value;
+    allowed += fmt::format("{}\"{}\"", allowed.empty() ? "" : ", ", to_string(value));
+  }
+  reader.fail(key, "allowed: " + allowed);
+}
+
+TextureAddress parse_address(const JsonReader& reader, const char* key) {
+  return parse_word(reader, key,
+                    {TextureAddress::kClamp, TextureAddress::kBorder, TextureAddress::kWrap,
+                     TextureAddress::kMirror});
+}
+
+/// `"kind": "texture"`: an input that kernels read by a cudaTextureObject_t.
+Argument parse_texture(const JsonReader& reader) {
+  const std::string name = parse_name(reader);
+  if (reader.has("direction")) (void)reader.one_of("direction", {"in"});
+  const Dtype dtype = parse_dtype(reader);
+  const auto* texel = std::ranges::find(kTexels, dtype, &std::pair<Dtype, TexelType>::first);
+  if (texel == kTexels.end()) {
+    reader.fail("dtype", "allowed for a texture: u8, i8, u16, i16, u32, i32, f16, f32");
+  }
+  const std::int64_t channels = reader.integer_or("channels", 1);
+  if (channels != 1 && channels != 2 && channels != 4) {
+    reader.fail("channels", "allowed are 1, 2 and 4");
+  }
+  TextureSpec spec;
+  spec.name = name;
+  spec.type = texel->second;
+  spec.channels = static_cast<int>(channels);
+  spec.storage =
+      parse_word(reader, "memory",
+                 {TextureStorage::kArray, TextureStorage::kPitched, TextureStorage::kLinear});
+  spec.linear_filter =
+      reader.has("filter") && reader.one_of("filter", {"point", "linear"}) == "linear";
+  spec.address = {parse_address(reader, "address_x"), parse_address(reader, "address_y")};
+  spec.normalized_coordinates = reader.boolean_or("normalized_coordinates", false);
+  spec.normalized_values = reader.boolean_or("normalized_values", false);
+  TextureSetup texture{std::move(spec), parse_expression(reader, "width")};
+  if (reader.has("height")) texture.height = parse_expression(reader, "height");
+  const std::string texels =
+      texture.height ? fmt::format("({}) * ({})", texture.width.text(), texture.height->text())
+                     : texture.width.text();
+  Argument argument{
+      name, Direction::kIn, dtype, Expression(fmt::format("{} * ({})", channels, texels)), {}};
+  argument.texture = std::move(texture);
+  parse_content(reader, argument);
+  return argument;
+}
+
 Argument parse_parameter(const JsonReader& reader) {
   const std::string name = parse_name(reader);
   const Direction direction = parse_direction(reader);
@@ -112,9 +186,12 @@ Expression parse_expression(const JsonReader& reader, std::string_view key,
 }
 
 Argument parse_argument(const JsonReader& reader) {
-  const bool is_constant =
-      reader.has("kind") && reader.one_of("kind", {"parameter", "constant"}) == "constant";
-  Argument argument = is_constant ? parse_constant(reader) : parse_parameter(reader);
+  const std::string kind = reader.has("kind")
+                               ? reader.one_of("kind", {"parameter", "constant", "texture"})
+                               : "parameter";
+  Argument argument = kind == "constant"  ? parse_constant(reader)
+                      : kind == "texture" ? parse_texture(reader)
+                                          : parse_parameter(reader);
   reader.finish();
   return argument;
 }

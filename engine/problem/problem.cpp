@@ -88,6 +88,27 @@ std::size_t Argument::bytes(const Values& values, const Expression& extent) cons
   return static_cast<std::size_t>(count) * size_of(dtype);
 }
 
+TextureSpec Argument::texture_spec(const Values& values) const {
+  const auto texels = [&](const char* key, const Expression& expression) {
+    const double value = expression.evaluate(values);
+    if (value == std::floor(value) && value >= 1 && value <= kMostBytes) {
+      return static_cast<std::size_t>(value);
+    }
+    throw ProblemError(
+        fmt::format("{}: the {} of texture '{}' is {}; allowed is a whole number of texels from 1",
+                    expression.described(values), key, name, number_text(value)));
+  };
+  TextureSpec spec = texture->spec;
+  spec.width = texels("width", texture->width);
+  if (texture->height) spec.height = texels("height", *texture->height);
+  try {
+    check_texture(spec, texture_bytes(spec));
+  } catch (const InputError& error) {
+    throw ProblemError(error.what());
+  }
+  return spec;
+}
+
 std::size_t Argument::row_length(const Values& values) const {
   if (!row) return 0;
   const double length = row->evaluate(values);

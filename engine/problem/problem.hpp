@@ -15,6 +15,7 @@
 #include "engine/core/formulas.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/core/launch_config.hpp"
+#include "engine/core/texture.hpp"
 #include "engine/problem/dtype.hpp"
 #include "engine/problem/generator.hpp"
 
@@ -32,6 +33,13 @@ struct Field {
   std::string name;
   Dtype dtype = Dtype::kF32;
   Expression value;
+};
+
+/// What a texture object over an argument is.
+struct TextureSetup {
+  TextureSpec spec;  ///< but for its sizes
+  Expression width;  ///< in texels
+  std::optional<Expression> height = {};
 };
 
 /// One parameter of the kernel, or, behind them, one of its __constant__ variables.
@@ -55,6 +63,8 @@ struct Argument {
   /// Of a __constant__ variable: its name in C++; else empty. The device copies the argument there
   /// before each launch.
   std::string symbol = {};
+  /// Of an input that kernels read by a texture object.
+  std::optional<TextureSetup> texture = {};
   /// Of a scalar that is a structure.
   std::vector<Field> fields = {};
   /// For out: the extent depends on macros, so that each kernel has its own buffer, which a check
@@ -83,6 +93,8 @@ struct Argument {
   [[nodiscard]] std::size_t bytes(const Values& values) const { return bytes(values, size); }
   /// The same with the extent a template gives, see KernelSpec::extent_of.
   [[nodiscard]] std::size_t bytes(const Values& values, const Expression& extent) const;
+  /// The texture object of an argument that has one. Throws ProblemError unless CUDA takes it.
+  [[nodiscard]] TextureSpec texture_spec(const Values& values) const;
   /// Elements of a row; 0 without rows. Throws ProblemError unless whole rows fill the extent.
   [[nodiscard]] std::size_t row_length(const Values& values) const;
   /// The value of a scalar without fields. Throws ProblemError unless `dtype` holds it: whole and

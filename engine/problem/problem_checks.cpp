@@ -213,6 +213,7 @@ void check_shape(const Problem& problem, const Shape& shape) {
     if (argument.direction == Direction::kScalar) {
       (void)argument.scalar_bytes(variables);
     } else if (!argument.belongs_to_kernel()) {
+      if (argument.texture) (void)argument.texture_spec(variables);
       (void)argument.bytes(variables);
       (void)argument.row_length(variables);
     }

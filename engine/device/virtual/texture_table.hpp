@@ -5,7 +5,7 @@
 #include <map>
 #include <memory>
 
-#include "engine/device/texture.hpp"
+#include "engine/core/texture.hpp"
 #include "engine/device/virtual/global_memory.hpp"
 
 namespace evo::ptx {

@@ -1,4 +1,4 @@
-#include "engine/device/texture.hpp"
+#include "engine/core/texture.hpp"
 
 #include <algorithm>
 
@@ -43,6 +43,32 @@ void check_size(const TextureSpec& spec, std::size_t buffer_bytes) {
 }
 
 }  // namespace
+
+const char* to_string(TextureStorage storage) {
+  switch (storage) {
+    case TextureStorage::kLinear:
+      return "linear";
+    case TextureStorage::kPitched:
+      return "pitched";
+    case TextureStorage::kArray:
+      return "array";
+  }
+  return "unknown";
+}
+
+const char* to_string(TextureAddress mode) {
+  switch (mode) {
+    case TextureAddress::kWrap:
+      return "wrap";
+    case TextureAddress::kClamp:
+      return "clamp";
+    case TextureAddress::kMirror:
+      return "mirror";
+    case TextureAddress::kBorder:
+      return "border";
+  }
+  return "unknown";
+}
 
 std::size_t channel_bytes(TexelType type) {
   switch (type) {

@@ -31,6 +31,10 @@ enum class TextureAddress : std::uint8_t {
   kBorder,  ///< zeros
 };
 
+/// The word that problem files have for it.
+[[nodiscard]] const char* to_string(TextureStorage storage);
+[[nodiscard]] const char* to_string(TextureAddress mode);
+
 /// A texture object, as cudaResourceDesc and cudaTextureDesc describe it.
 struct TextureSpec {
   std::string name;  ///< for messages
