@@ -83,7 +83,8 @@ void write(const std::vector<DraftFile>& files, const Options& options) {
 }
 
 const char* to_text(Kind kind) {
-  constexpr std::array<const char*, 5> kNames = {"in", "out", "inout", "scalar", "constant"};
+  constexpr std::array<const char*, 6> kNames = {"in",     "out",      "inout",
+                                                 "scalar", "constant", "texture"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

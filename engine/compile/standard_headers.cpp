@@ -218,6 +218,10 @@ std::map<std::string, std::string, std::less<>> all_headers() {
     headers.try_emplace(name, kStd);
   }
   for (const std::string_view name : kOfTheHost) headers[std::string(name)];
+  // The one type of the driver's interface that kernels take.
+  headers["cuda.h"] =
+      "#pragma once\ntypedef struct alignas(64) CUtensorMap_st { unsigned long long opaque[16]; } "
+      "CUtensorMap;\n";
   headers["cub/cub.cuh"] = block_and_warp_primitives();
   return headers;
 }

@@ -156,6 +156,15 @@ class Scanner {
     });
     words.erase(std::find(words.begin(), words.end(), "="), words.end());
     DeclaredParameter found;
+    // "float (*rows)[4]"
+    const auto open = std::find(words.begin(), words.end(), "(");
+    if (words.end() - open > 3 && open[1] == "*" && is_name(open[2]) && open[3] == ")") {
+      found.name = open[2];
+      words.erase(open, words.end());
+      words.emplace_back("*");
+      found.type = joined(words);
+      return found;
+    }
     const auto array = std::find(words.begin(), words.end(), "[");
     const bool is_array = array != words.end();
     words.erase(array, words.end());

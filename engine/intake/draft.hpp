@@ -21,7 +21,7 @@ inline constexpr std::string_view kNeverUsed = "never used";
 
 /// An argument of the problem to be written.
 struct DraftArgument {
-  enum class Kind { kIn, kOut, kInOut, kScalar, kConstant };
+  enum class Kind { kIn, kOut, kInOut, kScalar, kConstant, kTexture };
 
   std::string name;
   Kind kind = Kind::kIn;
@@ -33,10 +33,12 @@ struct DraftArgument {
   std::string extent;         ///< of buffers and constants: an expression, or what is to be written
   std::string value;          ///< of a scalar, likewise
   Json generator = {};        ///< of what is read; a string: what is to be written
+  int dimensions = 0;         ///< of a texture
   std::string given_as = {};  ///< its name in the T1 file
 
   [[nodiscard]] bool is_read() const {
-    return kind == Kind::kIn || kind == Kind::kInOut || kind == Kind::kConstant;
+    return kind == Kind::kIn || kind == Kind::kInOut || kind == Kind::kConstant ||
+           kind == Kind::kTexture;
   }
   [[nodiscard]] bool is_written() const { return kind == Kind::kOut || kind == Kind::kInOut; }
 };

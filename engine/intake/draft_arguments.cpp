@@ -1,6 +1,7 @@
 // The arguments of a draft: types, directions, extents, generators.
 
 #include <cxxabi.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
@@ -29,13 +30,18 @@ std::vector<std::string> types_of(const std::string& symbol) {
   if (!text) return {};
   std::string name = text.get();
   if (name.ends_with("))")) name.pop_back();
-  const std::size_t open = name.rfind('(');
-  if (open == std::string::npos || !name.ends_with(')')) return {};
+  if (!name.ends_with(')')) return {};
+  // Back to its opening bracket: "float (*) [4]" has some of its own.
+  std::size_t open = name.size() - 1;
+  for (int depth = 1; depth > 0 && open > 0;) {
+    --open;
+    depth += name[open] == ')' ? 1 : name[open] == '(' ? -1 : 0;
+  }
   std::vector<std::string> types;
   std::string type;
   int depth = 0;
   for (const char c : name.substr(open + 1, name.size() - open - 2)) {
-    depth += c == '<' ? 1 : c == '>' ? -1 : 0;
+    depth += c == '<' || c == '(' ? 1 : c == '>' || c == ')' ? -1 : 0;
     if (c == ',' && depth == 0) {
       types.push_back(std::move(type));
       type.clear();
@@ -106,6 +112,22 @@ class Arguments {
       argument.bytes = use.bytes;
       argument.use = use_of(use, is_pointer);
       argument.kind = kind_of(use, is_pointer);
+      if (use.texture > 0 && !use.is_other_object) {
+        argument.kind = Kind::kTexture;
+        argument.dimensions = use.texture;
+        argument.use = "read by tex";
+      }
+      if (use.is_other_object) {
+        argument.dtype = todo(
+            "not supported: surfaces and textures that are not of one or two "
+            "dimensions, such as " +
+            argument.name);
+      } else if (argument.type.find("CUtensorMap") != std::string::npos) {
+        argument.dtype = todo("not supported: TMA descriptors, such as " + argument.name);
+      } else if (!is_pointer && use.is_address && element_type(argument.type).dtype.empty()) {
+        argument.dtype = todo("not supported: pointers inside a structure, such as " +
+                              argument.name + "; let the kernel take them as parameters");
+      }
       finish(argument);
     }
   }
@@ -203,15 +225,24 @@ class Arguments {
     const bool may_be_scalar =
         element.lanes == 1 && element.bytes >= 2 && element.bytes == argument.bytes;
     const std::string plain = argument.name.substr(argument.name.rfind(':') + 1);
-    argument.dtype = std::string(element.dtype);
     argument.lanes = element.lanes;
-    if (argument.dtype.empty() || (is_scalar && !may_be_scalar)) {
+    if (!argument.dtype.empty()) {
+      // It is known not to be supported.
+    } else if (argument.kind == Kind::kTexture) {
+      argument.dtype = todo("type of a texel of " + plain + ", such as f32");
+      draft_.notes.push_back(fmt::format(
+          "parameter {}: what the host's cudaTextureDesc says beside the filter are \"memory\", "
+          "\"address_x\", \"address_y\", \"normalized_coordinates\" and \"normalized_values\"",
+          plain));
+    } else if (element.dtype.empty() || (is_scalar && !may_be_scalar)) {
       argument.dtype = todo("none of the types of arguments fits " + plain + ", in C++ " +
                             (argument.type.empty() ? "of an unknown type" : argument.type) +
                             (is_scalar ? ", " + std::to_string(argument.bytes) +
                                              " bytes; a structure has \"fields\" in place of "
                                              "dtype and value"
                                        : ""));
+    } else {
+      argument.dtype = std::string(element.dtype);
     }
     if (is_scalar) {
       argument.value = todo("value of " + argument.name);
@@ -291,9 +322,9 @@ class Arguments {
 
 }  // namespace
 
-void draft_arguments(const T1File& t1, const KernelSource& source, const Trial& trial,
+void draft_arguments(const T1File& t1, const Declarations& declared,
+                     const std::vector<DeclaredConstant>& constants, const Trial& trial,
                      Draft& draft) {
-  const Declarations declared = declarations_of(source);
   const std::string plain = draft.entry.substr(0, draft.entry.find('<'));
   const auto kernel =
       std::find_if(declared.kernels.begin(), declared.kernels.end(), [&](const auto& one) {
@@ -301,7 +332,9 @@ void draft_arguments(const T1File& t1, const KernelSource& source, const Trial& 
       });
   Arguments arguments(t1, draft);
   arguments.take_parameters(trial, kernel == declared.kernels.end() ? nullptr : &*kernel);
-  arguments.take_constants(trial, declared.constants);
+  std::vector<DeclaredConstant> known = declared.constants;
+  known.insert(known.end(), constants.begin(), constants.end());
+  arguments.take_constants(trial, known);
   arguments.take_t1();
 }
 

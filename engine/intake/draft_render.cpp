@@ -69,10 +69,20 @@ Ordered argument_json(const DraftArgument& argument) {
     json["name"] = argument.name.substr(argument.name.rfind(':') + 1);
     json["kind"] = "constant";
     json["symbol"] = argument.name;
+  } else if (argument.kind == Kind::kTexture) {
+    json["kind"] = "texture";
   } else {
     json["direction"] = direction(argument.kind);
   }
   json["dtype"] = argument.dtype;
+  if (argument.kind == Kind::kTexture) {
+    json["channels"] = todo("1, 2 or 4");
+    json["width"] = todo("texels of a row");
+    if (argument.dimensions > 1) json["height"] = todo("rows");
+    json["filter"] = todo("\"point\" or \"linear\"");
+    json["generator"] = generator(argument.generator);
+    return json;
+  }
   if (argument.kind == Kind::kScalar) {
     json["value"] = expression(argument.value);
   } else {

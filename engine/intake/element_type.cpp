@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstring>
 #include <map>
 #include <sstream>
 #include <vector>
@@ -77,10 +78,11 @@ ElementType element_type(std::string_view type) {
       {"longlong", Dtype::kI64}, {"ulonglong", Dtype::kU64}, {"char", Dtype::kI8},
       {"short", Dtype::kI16},    {"ushort", Dtype::kU16},    {"uchar", Dtype::kU8},
       {"half", Dtype::kF16},     {"__half", Dtype::kF16}};
-  std::string plain(type);
+  // "float (*) [4]" points to rows of floats.
+  std::string plain(type.substr(0, type.find('[')));
   if (std::count(plain.begin(), plain.end(), '*') > 1) return {};
   std::replace_if(
-      plain.begin(), plain.end(), [](char c) { return c == '*' || c == '&'; }, ' ');
+      plain.begin(), plain.end(), [](char c) { return std::strchr("*&()", c) != nullptr; }, ' ');
   std::istringstream words(plain);
   std::string name;
   for (std::string word; words >> word;) {

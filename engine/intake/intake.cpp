@@ -165,7 +165,8 @@ Intake take_in(const IntakeRequest& request, Compiler& compiler) {
   draft_shape(t1, trial.facts, intake.macros, draft);
   MacroTexts macros = configurations.defaults;
   macros.insert(trial.guessed.begin(), trial.guessed.end());
-  draft_arguments(t1, active_code(source, macros), trial, draft);
+  draft_arguments(t1, declarations_of(active_code(source, macros)),
+                  declarations_of(source).constants, trial, draft);
   draft_launch(t1, trial.facts, intake.macros, draft);
   judge_independence(trial.facts, draft);
 

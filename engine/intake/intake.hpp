@@ -60,8 +60,10 @@ struct Configurations {
 /// Moves the defaults to the nearest valid configuration, and says so.
 [[nodiscard]] Configurations settle_defaults(const SourceMacros& macros, Draft& draft);
 
-/// Fills the draft's arguments.
-void draft_arguments(const T1File& t1, const KernelSource& source, const Trial& trial,
+/// Fills the draft's arguments. `declared`: with the defaults; `constants`: whatever #if leaves out
+/// included, for those that only other values have.
+void draft_arguments(const T1File& t1, const Declarations& declared,
+                     const std::vector<DeclaredConstant>& constants, const Trial& trial,
                      Draft& draft);
 
 /// Fills the draft's shape variables: before the arguments, whose extents name them.

@@ -225,13 +225,31 @@ class Reader {
       if (has_any(instruction, {"volatile", "release", "relaxed"})) {
         depends(instruction, "writes what other CTAs may be reading");
       }
-    } else if (name == "tex" || name == "suld" || name == "sust") {
-      depends(instruction, "textures and surfaces are not followed");
+    } else if (name == "tex" || name == "tld4" || name == "suld" || name == "sust" ||
+               name == "sured") {
+      judge_object(function, instruction);
     } else if (name == "membar" || name == "fence") {
       if (has_any(instruction, {"gl", "gpu", "sys"})) depends(instruction, "a fence of the grid");
     } else if (name == "mapa" || has_part(instruction, "cluster")) {
       depends(instruction, "CTAs of a cluster work together");
     }
+  }
+
+  /// An access by a texture or surface object, which stands first in an address.
+  void judge_object(const Function& function, const Instruction& instruction) {
+    const auto address = std::ranges::find(instruction.operands, Operand::Kind::kAddress,
+                                           [](const Operand& operand) { return operand.kind; });
+    if (address == instruction.operands.end() || address->elements.empty()) return;
+    const bool is_texture = instruction.parts[0] == "tex";
+    const int dimensions = !is_texture                   ? 0
+                           : has_part(instruction, "1d") ? 1
+                           : has_part(instruction, "2d") ? 2
+                                                         : 0;
+    each(origins(function, address->elements[0]), [&](ParameterUse& use) {
+      use.texture = std::max(use.texture, dimensions);
+      use.is_other_object |= dimensions == 0;
+    });
+    if (dimensions == 0) depends(instruction, "such objects are not supported");
   }
 
   /// cp.async reads; bulk copies and reductions go either way, the target first.
@@ -303,6 +321,8 @@ PtxFacts joined(PtxFacts facts, const PtxFacts& other) {
     one.is_address |= two.is_address;
     one.is_loaded |= two.is_loaded;
     one.is_stored |= two.is_stored;
+    one.texture = std::max(one.texture, two.texture);
+    one.is_other_object |= two.is_other_object;
   }
   for (const ConstantUse& constant : other.constants) {
     const bool is_known =

@@ -10,10 +10,12 @@ namespace evo {
 /// What a kernel does with one of its parameters.
 struct ParameterUse {
   std::uint64_t bytes = 0;
-  bool is_used = false;     ///< some instruction reads the parameter
-  bool is_address = false;  ///< converted to an address of global memory
-  bool is_loaded = false;   ///< memory it points to is read
-  bool is_stored = false;   ///< memory it points to is written
+  bool is_used = false;          ///< some instruction reads the parameter
+  bool is_address = false;       ///< converted to an address of global memory
+  bool is_loaded = false;        ///< memory it points to is read
+  bool is_stored = false;        ///< memory it points to is written
+  int texture = 0;               ///< dimensions, where it is a texture object that is read
+  bool is_other_object = false;  ///< a surface, or a texture that is not of one or two dimensions
 };
 
 /// A `__constant__` variable that a kernel reads.

@@ -150,6 +150,58 @@ TEST_F(TakeIn, WhatProblemsHaveNoTypeForIsSaid) {
   EXPECT_THAT(found["arguments"][2]["dtype"].get<std::string>(), HasSubstr("float**"));
 }
 
+TEST_F(TakeIn, RowsOfAPointerAreElements) {
+  const Json found = problem(
+      take("#define W 64\n__global__ void f(unsigned char (*in)[W], float out[][W], int first) {\n"
+           "  out[blockIdx.x][threadIdx.x] = in[blockIdx.x][threadIdx.x + first]; }\n"));
+  EXPECT_EQ(found["arguments"][0]["name"], "in");
+  EXPECT_EQ(found["arguments"][0]["dtype"], "u8");
+  EXPECT_EQ(found["arguments"][1]["dtype"], "f32");
+  EXPECT_EQ(found["arguments"][2]["dtype"], "i32");
+}
+
+TEST_F(TakeIn, AConstantThatOnlyOtherValuesHaveHasItsType) {
+  request_.parameters = {{"TABLE", "0,1"}};
+  const Json found =
+      problem(take("#if TABLE == 1\n__constant__ float table[5 * 5];\n#endif\n"
+                   "__global__ void f(float *o) {\n#if TABLE == 1\n  o[0] = table[threadIdx.x];\n"
+                   "#else\n  o[0] = 1;\n#endif\n}\n"));
+  EXPECT_EQ(found["arguments"][1]["dtype"], "f32");
+  EXPECT_EQ(found["arguments"][1]["extent"], "5*5");
+}
+
+TEST_F(TakeIn, ATextureObjectIsATexture) {
+  const Intake intake = take(
+      "__global__ void f(float *o, cudaTextureObject_t image) {\n"
+      "  o[threadIdx.x] = tex2D<float>(image, threadIdx.x + 0.5f, blockIdx.x + 0.5f); }\n");
+  const Json image = problem(intake)["arguments"][1];
+  EXPECT_EQ(image["kind"], "texture");
+  EXPECT_EQ(image["width"], "TODO: texels of a row");
+  EXPECT_EQ(image["height"], "TODO: rows");
+  EXPECT_EQ(image["dtype"], "TODO: type of a texel of image, such as f32");
+  EXPECT_EQ(problem(intake)["templates"]["k"]["independent_ctas"], 1);
+  EXPECT_THAT(intake.draft.notes, Contains(HasSubstr("normalized_coordinates")));
+}
+
+TEST_F(TakeIn, WhatNoArgumentIsIsNamedAsNotSupported) {
+  const auto dtype_of = [&](const std::string& text) {
+    return problem(take(text))["arguments"][1]["dtype"].get<std::string>();
+  };
+  EXPECT_EQ(dtype_of("__global__ void f(float *o, cudaSurfaceObject_t s) {\n"
+                     "  o[threadIdx.x] = surf2Dread<float>(s, threadIdx.x * 4, 0); }\n"),
+            "TODO: not supported: surfaces and textures that are not of one or two dimensions, "
+            "such as s");
+  EXPECT_EQ(dtype_of("#include <cuda.h>\n"
+                     "__global__ void f(float *o, const __grid_constant__ CUtensorMap map) {\n"
+                     "  o[0] = reinterpret_cast<const char *>(&map)[threadIdx.x]; }\n"),
+            "TODO: not supported: TMA descriptors, such as map");
+  EXPECT_EQ(dtype_of("struct P { const float *data; int n; };\n"
+                     "__global__ void f(float *o, P p) {\n"
+                     "  if (threadIdx.x < p.n) o[threadIdx.x] = p.data[0]; }\n"),
+            "TODO: not supported: pointers inside a structure, such as p; let the kernel take them "
+            "as parameters");
+}
+
 TEST_F(TakeIn, ASourceWithoutMacrosNeedsOne) {
   const Json made =
       space(take("namespace { __constant__ int t[4]; }\n"

@@ -65,6 +65,21 @@ TEST(PtxFacts, WhatTiesCtasTogether) {
   EXPECT_EQ(dependence("membar.cta;\n"), "");
 }
 
+TEST(PtxFacts, TexturesAreRead) {
+  const auto facts = [](const std::string& geometry, const std::string& at) {
+    return ptx_facts(kernel(".reg .f32 %f<9>;\ntex." + geometry +
+                            ".v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd2, {" + at + "}];\n"),
+                     "k");
+  };
+  EXPECT_EQ(facts("2d", "%f5, %f6").parameters[1].texture, 2);
+  EXPECT_EQ(facts("2d", "%f5, %f6").parameters[0].texture, 0);
+  EXPECT_EQ(facts("2d", "%f5, %f6").dependence, "") << "nobody writes a texture";
+  EXPECT_EQ(facts("1d", "%f5").parameters[1].texture, 1);
+  EXPECT_FALSE(facts("1d", "%f5").parameters[1].is_other_object);
+  EXPECT_TRUE(facts("3d", "%f5, %f6, %f7, %f7").parameters[1].is_other_object);
+  EXPECT_THAT(facts("3d", "%f5, %f6, %f7, %f7").dependence, HasSubstr("not supported"));
+}
+
 TEST(PtxFacts, AtomicsReadAndWrite) {
   const PtxFacts facts = ptx_facts(kernel("red.global.add.u32 [%rd4+8], %r1;\n"), "k");
   EXPECT_TRUE(facts.parameters[1].is_loaded);
