@@ -41,7 +41,7 @@ struct LaunchContext {
   bool check = true;                 ///< races and uninitialised data
   bool count_memory = false;         ///< bank conflicts and sectors, for the predicted time
   std::uint64_t seed = 1;
-  std::uint64_t number = 0;  ///< of the launch on its device
+  std::uint64_t number = 0;                ///< of the launch on its device
   std::uint64_t stall_budget = 0;          ///< warp instructions without progress before livelock
   std::uint64_t issue_budget = 0;          ///< warp instructions of one CTA at most
   std::atomic<bool> stop{false};           ///< a fatal hazard ended the launch
