@@ -9,7 +9,7 @@
 
 #include "engine/compile/ptx_constants.hpp"
 #include "engine/core/error.hpp"
-#include "engine/device/virtual/ptx_parser.hpp"
+#include "engine/device/virtual/parse/ptx_parser.hpp"
 
 namespace evo {
 namespace {
