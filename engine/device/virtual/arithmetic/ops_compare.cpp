@@ -13,10 +13,10 @@ using U16 = std::uint16_t;
 using U32 = std::uint32_t;
 
 /// Combines the comparison with the third operand and writes p and q.
-void write_result(Warp& warp, const Instr& in, U32 compared) {
-  const auto combine = static_cast<Combine>(in.aux >> kCombineShift);
-  U32 third = combine == Combine::kNone ? 0 : warp.predicate(in.src[2]);
-  if (in.negated) third = ~third;
+void write_result(Warp& warp, const CompareOperands& op, U32 compared) {
+  const Combine combine = op.combine;
+  U32 third = combine == Combine::kNone ? 0 : warp.predicate(op.third);
+  if (op.negated) third = ~third;
   const auto combined = [&](U32 value) {
     if (combine == Combine::kAnd) return value & third;
     if (combine == Combine::kOr) return value | third;
@@ -26,12 +26,12 @@ void write_result(Warp& warp, const Instr& in, U32 compared) {
   const U32 exec = warp.exec;
   const U32 p = combined(compared);
   const U32 q = combined(~compared);
-  if (in.dst != kNoRegister) {
-    U32& dst = warp.predicate(in.dst);
+  if (op.holds != kNoRegister) {
+    U32& dst = warp.predicate(op.holds);
     dst = (dst & ~exec) | (p & exec);
   }
-  if (in.dst2 != kNoRegister) {
-    U32& dst = warp.predicate(in.dst2);
+  if (op.opposite != kNoRegister) {
+    U32& dst = warp.predicate(op.opposite);
     dst = (dst & ~exec) | (q & exec);
   }
 }
@@ -80,18 +80,18 @@ EVO_INLINE U32 compare(Compare op, const T* a, const T* b) {
 
 template <typename T>
 void setp(Warp& warp, const Instr& in) {
-  const auto op = static_cast<Compare>(in.aux & 0xffU);
-  write_result(warp, in,
-               compare<T>(op, lane_register<const T>(warp, in.src[0]),
-                          lane_register<const T>(warp, in.src[1])));
+  const auto& op = in.as<CompareOperands>();
+  write_result(
+      warp, op,
+      compare<T>(op.op, lane_register<const T>(warp, op.a), lane_register<const T>(warp, op.b)));
 }
 
 void setp_f32(Warp& warp, const Instr& in) {
-  const auto op = static_cast<Compare>(in.aux & 0xfU);
-  const float* a = lane_register<const float>(warp, in.src[0]);
-  const float* b = lane_register<const float>(warp, in.src[1]);
-  if ((in.aux & 0x10U) == 0) {
-    write_result(warp, in, compare<float>(op, a, b));
+  const auto& op = in.as<CompareOperands>();
+  const float* a = lane_register<const float>(warp, op.a);
+  const float* b = lane_register<const float>(warp, op.b);
+  if (!op.ftz) {
+    write_result(warp, op, compare<float>(op.op, a, b));
     return;
   }
   alignas(64) float x[kWarpSize];
@@ -100,20 +100,21 @@ void setp_f32(Warp& warp, const Instr& in) {
     x[l] = (float_bits(a[l]) & 0x7f800000U) == 0 ? 0.0F : a[l];
     y[l] = (float_bits(b[l]) & 0x7f800000U) == 0 ? 0.0F : b[l];
   }
-  write_result(warp, in, compare<float>(op, x, y));
+  write_result(warp, op, compare<float>(op.op, x, y));
 }
 
 template <float (*kWiden)(U16)>
 void setp_narrow(Warp& warp, const Instr& in) {
-  const U16* a = lane_register<const U16>(warp, in.src[0]);
-  const U16* b = lane_register<const U16>(warp, in.src[1]);
+  const auto& op = in.as<CompareOperands>();
+  const U16* a = lane_register<const U16>(warp, op.a);
+  const U16* b = lane_register<const U16>(warp, op.b);
   alignas(64) float x[kWarpSize];
   alignas(64) float y[kWarpSize];
   for (int l = 0; l < kWarpSize; ++l) {
     x[l] = kWiden(a[l]);
     y[l] = kWiden(b[l]);
   }
-  write_result(warp, in, compare<float>(static_cast<Compare>(in.aux & 0xfU), x, y));
+  write_result(warp, op, compare<float>(op.op, x, y));
 }
 
 float widen_half(U16 value) { return half_to_float(value); }

@@ -64,27 +64,28 @@ EVO_INLINE R to_integer(F value) {
 
 template <typename R, typename I, typename F>
 void float_to_integer(Warp& warp, const Instr& in) {
-  R* dst = lane_register<R>(warp, in.dst);
-  const F* a = lane_register<const F>(warp, in.src[0]);
+  const auto& op = in.as<ConvertOperands>();
+  R* dst = lane_register<R>(warp, op.dst);
+  const F* a = lane_register<const F>(warp, op.source);
   alignas(64) R value[kWarpSize];
   const auto read = [&](int l) {
-    if constexpr (sizeof(F) == 4) return (in.aux & kFtz) != 0 ? flush(a[l]) : a[l];
+    if constexpr (sizeof(F) == 4) return op.ftz ? flush(a[l]) : a[l];
     return a[l];
   };
-  switch (in.aux & kRoundingMask) {
-    case 0:
+  switch (op.rounding) {
+    case Rounding::kNearest:
       for (int l = 0; l < kWarpSize; ++l)
         value[l] = to_integer<R, I, F, 0>(static_cast<F>(read(l)));
       break;
-    case 1:
+    case Rounding::kZero:
       for (int l = 0; l < kWarpSize; ++l)
         value[l] = to_integer<R, I, F, 1>(static_cast<F>(read(l)));
       break;
-    case 2:
+    case Rounding::kDown:
       for (int l = 0; l < kWarpSize; ++l)
         value[l] = to_integer<R, I, F, 2>(static_cast<F>(read(l)));
       break;
-    default:
+    case Rounding::kUp:
       for (int l = 0; l < kWarpSize; ++l)
         value[l] = to_integer<R, I, F, 3>(static_cast<F>(read(l)));
       break;
@@ -95,23 +96,24 @@ void float_to_integer(Warp& warp, const Instr& in) {
 /// Float to float of the same width: rounding to an integral value, ftz, sat.
 template <typename F>
 void float_to_same(Warp& warp, const Instr& in) {
-  F* dst = lane_register<F>(warp, in.dst);
-  const F* a = lane_register<const F>(warp, in.src[0]);
-  const int mode = in.aux >> kSlowShift;  // 0: keep, else 1 + rounding
+  const auto& op = in.as<ConvertOperands>();
+  F* dst = lane_register<F>(warp, op.dst);
+  const F* a = lane_register<const F>(warp, op.source);
+  const int mode = op.keeps_value ? -1 : static_cast<int>(op.rounding);
   alignas(64) F value[kWarpSize];
   for (int l = 0; l < kWarpSize; ++l) {
     F x = a[l];
-    if constexpr (sizeof(F) == 4) x = (in.aux & kFtz) != 0 ? flush(x) : x;
+    if constexpr (sizeof(F) == 4) x = op.ftz ? flush(x) : x;
     double r = static_cast<double>(x);
-    if (mode == 1) r = round_to_integer<0>(r);
-    if (mode == 2) r = round_to_integer<1>(r);
-    if (mode == 3) r = round_to_integer<2>(r);
-    if (mode == 4) r = round_to_integer<3>(r);
+    if (mode == 0) r = round_to_integer<0>(r);
+    if (mode == 1) r = round_to_integer<1>(r);
+    if (mode == 2) r = round_to_integer<2>(r);
+    if (mode == 3) r = round_to_integer<3>(r);
     F result = static_cast<F>(r);
     if constexpr (sizeof(F) == 4) {
       result = canonical(result);
-      if ((in.aux & kSat) != 0) result = saturate(result);
-    } else if ((in.aux & kSat) != 0) {
+      if (op.sat) result = saturate(result);
+    } else if (op.sat) {
       result = result > 0 ? (result < 1 ? result : 1) : 0;
     }
     value[l] = result;
@@ -251,9 +253,8 @@ void register_convert(AluTable& table) {
   register_integer_sources<float>(table.helpers.integer_to_f32);
   register_integer_results<double>(table.helpers.f64_to_integer);
   register_integer_results<float>(table.helpers.f32_to_integer);
-  // Rounding to an integral value, ftz and sat are picked by aux; see decode_convert.cpp.
-  one("same.f32", float_to_same<float>, Type::kF32, Type::kF32);
-  one("same.f64", float_to_same<double>, Type::kF64, Type::kF64);
+  table.helpers.same_f32 = float_to_same<float>;
+  table.helpers.same_f64 = float_to_same<double>;
 }
 
 }  // namespace evo::ptx::EVO_SIMD

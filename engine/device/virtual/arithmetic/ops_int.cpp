@@ -145,25 +145,31 @@ constexpr auto sub_sat_op = [](U32 a, U32 b) {
                                                 : sum);
 };
 
-/// d = a + b + carry in; carry out. aux: 1 writes the carry, 2 reads it, 4 subtracts.
-template <typename T>
+/// Where the carry of an addition or subtraction comes from and goes to.
+struct Carry {
+  bool reads = false;
+  bool writes = false;
+};
+
+/// d = a ± b ± carry.
+template <typename T, bool kSubtracts, Carry kCarry>
 void carry_add(Warp& warp, const Instr& in) {
-  T* dst = lane_register<T>(warp, in.dst);
-  const T* a = lane_register<const T>(warp, in.src[0]);
-  const T* b = lane_register<const T>(warp, in.src[1]);
+  const auto& op = in.as<AluOperands>();
+  T* dst = lane_register<T>(warp, op.dst);
+  const T* a = lane_register<const T>(warp, op.src[0]);
+  const T* b = lane_register<const T>(warp, op.src[1]);
   using W = typename Names<T>::Wide;
   std::uint32_t carry = 0;
   for (int l = 0; l < kWarpSize; ++l) {
     if (((warp.exec >> l) & 1U) == 0) continue;
-    const bool subtract = (in.aux & 4U) != 0;
-    const W in_carry = (in.aux & 2U) != 0 ? (warp.carry >> l) & 1U : 0U;
+    const W in_carry = kCarry.reads ? (warp.carry >> l) & 1U : 0U;
     const W x = a[l];
     const W y = b[l];
-    const W sum = subtract ? x - y - in_carry : x + y + in_carry;
+    const W sum = kSubtracts ? x - y - in_carry : x + y + in_carry;
     carry |= (static_cast<U32>(sum >> kBits<T>) & 1U) << l;
     dst[l] = static_cast<T>(sum);
   }
-  if ((in.aux & 1U) != 0) warp.carry = (warp.carry & ~warp.exec) | carry;
+  if (kCarry.writes) warp.carry = (warp.carry & ~warp.exec) | carry;
 }
 
 template <typename T>
@@ -242,16 +248,20 @@ void register_logic(AluTable& table) {
 template <typename T>
 void register_carry(AluTable& table) {
   using N = Names<T>;
+  constexpr Carry kIn{.reads = true, .writes = false};
+  constexpr Carry kOut{.reads = false, .writes = true};
+  constexpr Carry kThrough{.reads = true, .writes = true};
   const std::string b = std::string(".") + N::b;
   const std::string u = std::string(".") + N::u;
   const std::string s = std::string(".") + N::s;
   for (const std::string& t : {u, s, b}) {
-    table.add("addc" + t, carry_add<T>, N::type, {N::type, N::type});
-    table.add("addc.cc" + t, carry_add<T>, N::type, {N::type, N::type});
-    table.add("add.cc" + t, carry_add<T>, N::type, {N::type, N::type});
-    table.add("sub.cc" + t, carry_add<T>, N::type, {N::type, N::type});
-    table.add("subc" + t, carry_add<T>, N::type, {N::type, N::type});
-    table.add("subc.cc" + t, carry_add<T>, N::type, {N::type, N::type});
+    const std::vector<Type> two = {N::type, N::type};
+    table.add("addc" + t, carry_add<T, false, kIn>, N::type, two);
+    table.add("addc.cc" + t, carry_add<T, false, kThrough>, N::type, two);
+    table.add("add.cc" + t, carry_add<T, false, kOut>, N::type, two);
+    table.add("sub.cc" + t, carry_add<T, true, kOut>, N::type, two);
+    table.add("subc" + t, carry_add<T, true, kIn>, N::type, two);
+    table.add("subc.cc" + t, carry_add<T, true, kThrough>, N::type, two);
   }
 }
 

@@ -19,11 +19,12 @@ constexpr auto resize_op = [](S a) { return static_cast<D>(a); };
 
 template <typename T>
 void select(Warp& warp, const Instr& in) {
-  T* dst = lane_register<T>(warp, in.dst);
-  const T* a = lane_register<const T>(warp, in.src[0]);
-  const T* b = lane_register<const T>(warp, in.src[1]);
-  std::uint32_t chosen = warp.predicate(in.src[2]);
-  if (in.negated) chosen = ~chosen;
+  const auto& op = in.as<AluOperands>();
+  T* dst = lane_register<T>(warp, op.dst);
+  const T* a = lane_register<const T>(warp, op.src[0]);
+  const T* b = lane_register<const T>(warp, op.src[1]);
+  std::uint32_t chosen = warp.predicate(op.src[2]);
+  if (op.negated) chosen = ~chosen;
   alignas(64) T value[kWarpSize];
   for (int l = 0; l < kWarpSize; ++l) value[l] = ((chosen >> l) & 1U) != 0 ? a[l] : b[l];
   blend(dst, value, warp.exec);
@@ -40,19 +41,24 @@ void write_predicate(Warp& warp, std::uint32_t offset, std::uint32_t value) {
 }
 
 void move_predicate(Warp& warp, const Instr& in) {
-  write_predicate(warp, in.dst, warp.predicate(in.src[0]));
+  const auto& op = in.as<AluOperands>();
+  write_predicate(warp, op.dst, warp.predicate(op.src[0]));
 }
 void not_predicate(Warp& warp, const Instr& in) {
-  write_predicate(warp, in.dst, ~warp.predicate(in.src[0]));
+  const auto& op = in.as<AluOperands>();
+  write_predicate(warp, op.dst, ~warp.predicate(op.src[0]));
 }
 void and_predicate(Warp& warp, const Instr& in) {
-  write_predicate(warp, in.dst, warp.predicate(in.src[0]) & warp.predicate(in.src[1]));
+  const auto& op = in.as<AluOperands>();
+  write_predicate(warp, op.dst, warp.predicate(op.src[0]) & warp.predicate(op.src[1]));
 }
 void or_predicate(Warp& warp, const Instr& in) {
-  write_predicate(warp, in.dst, warp.predicate(in.src[0]) | warp.predicate(in.src[1]));
+  const auto& op = in.as<AluOperands>();
+  write_predicate(warp, op.dst, warp.predicate(op.src[0]) | warp.predicate(op.src[1]));
 }
 void xor_predicate(Warp& warp, const Instr& in) {
-  write_predicate(warp, in.dst, warp.predicate(in.src[0]) ^ warp.predicate(in.src[1]));
+  const auto& op = in.as<AluOperands>();
+  write_predicate(warp, op.dst, warp.predicate(op.src[0]) ^ warp.predicate(op.src[1]));
 }
 
 template <typename D>

@@ -12,17 +12,18 @@
 namespace evo::ptx {
 namespace {
 
-int host_rounding(std::uint16_t aux) {
-  switch (static_cast<Rounding>(aux & kRoundingMask)) {
+int host_rounding(Rounding rounding) {
+  switch (rounding) {
     case Rounding::kZero:
       return FE_TOWARDZERO;
     case Rounding::kDown:
       return FE_DOWNWARD;
     case Rounding::kUp:
       return FE_UPWARD;
-    default:
-      return FE_TONEAREST;
+    case Rounding::kNearest:
+      break;
   }
+  return FE_TONEAREST;
 }
 
 class RoundingScope {
@@ -39,43 +40,43 @@ float flushed(float value) {
 }
 
 template <typename F>
-[[gnu::noinline]] F compute(SlowOp op, F a, F b, F c) {
+[[gnu::noinline]] F compute(RoundedOp op, F a, F b, F c) {
   switch (op) {
-    case SlowOp::kAdd:
+    case RoundedOp::kAdd:
       return a + b;
-    case SlowOp::kSub:
+    case RoundedOp::kSub:
       return a - b;
-    case SlowOp::kMul:
+    case RoundedOp::kMul:
       return a * b;
-    case SlowOp::kFma:
+    case RoundedOp::kFma:
       return std::fma(a, b, c);
-    case SlowOp::kDiv:
+    case RoundedOp::kDiv:
       return a / b;
-    case SlowOp::kSqrt:
+    case RoundedOp::kSqrt:
       return std::sqrt(a);
-    case SlowOp::kRcp:
+    case RoundedOp::kRcp:
       return F{1} / a;
-    default:
-      return a;
   }
+  return a;
 }
 
 template <typename F>
 void rounded(Warp& warp, const Instr& in) {
-  const RoundingScope scope(host_rounding(in.aux));
-  const auto op = static_cast<SlowOp>(in.aux >> kSlowShift);
-  const bool ftz = (in.aux & kFtz) != 0;
-  F* dst = warp.reg<F>(in.dst);
-  const F* a = warp.reg<F>(in.src[0]);
-  const F* b = in.src[1] == kNoRegister ? a : warp.reg<F>(in.src[1]);
-  const F* c = in.src[2] == kNoRegister ? a : warp.reg<F>(in.src[2]);
+  const auto& operands = in.as<RoundedOperands>();
+  const RoundingScope scope(host_rounding(operands.rounding));
+  const RoundedOp op = operands.op;
+  const bool ftz = operands.ftz;
+  F* dst = warp.reg<F>(operands.dst);
+  const F* a = warp.reg<F>(operands.src[0]);
+  const F* b = operands.src[1] == kNoRegister ? a : warp.reg<F>(operands.src[1]);
+  const F* c = operands.src[2] == kNoRegister ? a : warp.reg<F>(operands.src[2]);
   for (int l = 0; l < kWarpSize; ++l) {
     if (((warp.exec >> l) & 1U) == 0) continue;
     if constexpr (sizeof(F) == 4) {
       float result = ftz ? flushed(compute<float>(op, flushed(a[l]), flushed(b[l]), flushed(c[l])))
                          : compute<float>(op, a[l], b[l], c[l]);
       if (result != result) result = bits_float(0x7fffffffU);
-      if ((in.aux & kSat) != 0) result = result > 0 ? (result < 1 ? result : 1.0F) : 0.0F;
+      if (operands.sat) result = result > 0 ? (result < 1 ? result : 1.0F) : 0.0F;
       dst[l] = result;
     } else {
       dst[l] = compute<F>(op, a[l], b[l], c[l]);
@@ -85,14 +86,15 @@ void rounded(Warp& warp, const Instr& in) {
 
 template <typename D, typename S>
 void convert(Warp& warp, const Instr& in) {
-  const RoundingScope scope(host_rounding(in.aux));
-  D* dst = warp.reg<D>(in.dst);
-  const S* a = warp.reg<S>(in.src[0]);
+  const auto& op = in.as<ConvertOperands>();
+  const RoundingScope scope(host_rounding(op.rounding));
+  D* dst = warp.reg<D>(op.dst);
+  const S* a = warp.reg<S>(op.source);
   for (int l = 0; l < kWarpSize; ++l) {
     if (((warp.exec >> l) & 1U) == 0) continue;
     D result = static_cast<D>(a[l]);
     if constexpr (sizeof(D) == 4) {
-      if ((in.aux & kFtz) != 0) result = flushed(result);
+      if (op.ftz) result = flushed(result);
     }
     dst[l] = result;
   }

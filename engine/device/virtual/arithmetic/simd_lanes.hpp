@@ -30,8 +30,9 @@ EVO_INLINE void blend(T* dst, const T* value, std::uint32_t mask) {
 /// dst = F(a): D, A are the lane types.
 template <typename D, typename A, auto F>
 void unary(Warp& warp, const Instr& in) {
-  D* dst = lane_register<D>(warp, in.dst);
-  const A* a = lane_register<const A>(warp, in.src[0]);
+  const auto& op = in.as<AluOperands>();
+  D* dst = lane_register<D>(warp, op.dst);
+  const A* a = lane_register<const A>(warp, op.src[0]);
   if (warp.exec == kAllLanes) {
 #pragma GCC ivdep
     for (int l = 0; l < kWarpSize; ++l) dst[l] = F(a[l]);
@@ -44,9 +45,10 @@ void unary(Warp& warp, const Instr& in) {
 
 template <typename D, typename A, typename B, auto F>
 void binary(Warp& warp, const Instr& in) {
-  D* dst = lane_register<D>(warp, in.dst);
-  const A* a = lane_register<const A>(warp, in.src[0]);
-  const B* b = lane_register<const B>(warp, in.src[1]);
+  const auto& op = in.as<AluOperands>();
+  D* dst = lane_register<D>(warp, op.dst);
+  const A* a = lane_register<const A>(warp, op.src[0]);
+  const B* b = lane_register<const B>(warp, op.src[1]);
   if (warp.exec == kAllLanes) {
 #pragma GCC ivdep
     for (int l = 0; l < kWarpSize; ++l) dst[l] = F(a[l], b[l]);
@@ -59,10 +61,11 @@ void binary(Warp& warp, const Instr& in) {
 
 template <typename D, typename A, typename B, typename C, auto F>
 void ternary(Warp& warp, const Instr& in) {
-  D* dst = lane_register<D>(warp, in.dst);
-  const A* a = lane_register<const A>(warp, in.src[0]);
-  const B* b = lane_register<const B>(warp, in.src[1]);
-  const C* c = lane_register<const C>(warp, in.src[2]);
+  const auto& op = in.as<AluOperands>();
+  D* dst = lane_register<D>(warp, op.dst);
+  const A* a = lane_register<const A>(warp, op.src[0]);
+  const B* b = lane_register<const B>(warp, op.src[1]);
+  const C* c = lane_register<const C>(warp, op.src[2]);
   if (warp.exec == kAllLanes) {
 #pragma GCC ivdep
     for (int l = 0; l < kWarpSize; ++l) dst[l] = F(a[l], b[l], c[l]);
@@ -76,11 +79,12 @@ void ternary(Warp& warp, const Instr& in) {
 /// Four sources of one type.
 template <typename D, typename A, auto F>
 void quaternary(Warp& warp, const Instr& in) {
-  D* dst = lane_register<D>(warp, in.dst);
-  const A* a = lane_register<const A>(warp, in.src[0]);
-  const A* b = lane_register<const A>(warp, in.src[1]);
-  const std::uint32_t* c = lane_register<const std::uint32_t>(warp, in.src[2]);
-  const std::uint32_t* d = lane_register<const std::uint32_t>(warp, in.src[3]);
+  const auto& op = in.as<AluOperands>();
+  D* dst = lane_register<D>(warp, op.dst);
+  const A* a = lane_register<const A>(warp, op.src[0]);
+  const A* b = lane_register<const A>(warp, op.src[1]);
+  const std::uint32_t* c = lane_register<const std::uint32_t>(warp, op.src[2]);
+  const std::uint32_t* d = lane_register<const std::uint32_t>(warp, op.src[3]);
   alignas(64) D value[kWarpSize];
   for (int l = 0; l < kWarpSize; ++l) value[l] = F(a[l], b[l], c[l], d[l]);
   blend(dst, value, warp.exec);

@@ -22,7 +22,7 @@ std::string Cta::describe_wait(const Warp& warp) const {
   text += " at " + describe_instruction(program(), static_cast<int>(warp.pc));
   if (warp.state != WarpState::kBlocked) return text;
   const auto& group = warpgroups_[static_cast<std::size_t>(warp.index / kGroupWarps)];
-  if (program().info[warp.pc].opcode.starts_with("setmaxnreg")) {
+  if (program().info[warp.pc].opcode == Opcode::kSetmaxnreg) {
     return text + " (it has " + std::to_string(warp.registers) +
            " registers a thread, and the CTA " + std::to_string(register_pool_.free() * kWarpSize) +
            " free ones)";

@@ -84,7 +84,7 @@ std::vector<Hazard> HazardLog::sorted() const {
 std::string describe_instruction(const Program& program, int instruction) {
   if (instruction < 0 || static_cast<std::size_t>(instruction) >= program.info.size()) return "?";
   const InstrInfo& info = program.info[static_cast<std::size_t>(instruction)];
-  std::string text = "PTX line " + std::to_string(info.line) + " (" + info.opcode + ")";
+  std::string text = "PTX line " + std::to_string(info.line) + " (" + info.spelling + ")";
   if (info.source.line > 0)
     text += ", " + describe_source(info.source, program.files, program.call_sites);
   return text;

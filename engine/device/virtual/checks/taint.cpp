@@ -7,6 +7,7 @@
 #include <string>
 
 #include "engine/device/virtual/execute/cta.hpp"
+#include "engine/device/virtual/execute/lanes.hpp"
 
 namespace evo::ptx {
 namespace {
@@ -22,7 +23,7 @@ std::uint64_t value_of(const Warp& warp, std::uint32_t reg, std::uint32_t bytes,
   return value;
 }
 
-std::uint32_t bytewise(const Warp& warp, const Instr& in, const InstrInfo& info, int lane) {
+std::uint32_t bytewise(const Warp& warp, const AluOperands& in, const InstrInfo& info, int lane) {
   const std::uint32_t bytes = info.dst_bytes;
   const std::uint32_t a = get_taint(warp, in.src[0], bytes, lane);
   const std::uint32_t b = get_taint(warp, in.src[1], bytes, lane);
@@ -48,7 +49,7 @@ std::uint32_t carried(const Warp& warp, const InstrInfo& info, int lane) {
   return full_mask(info.dst_bytes) & ~((any & (0 - any)) - 1);
 }
 
-std::uint32_t permuted(const Warp& warp, const Instr& in, int lane) {
+std::uint32_t permuted(const Warp& warp, const AluOperands& in, int lane) {
   if (get_taint(warp, in.src[2], 4, lane) != 0) return 0xfU;
   const std::uint32_t bytes =
       get_taint(warp, in.src[0], 4, lane) | get_taint(warp, in.src[1], 4, lane) << 4;
@@ -60,7 +61,7 @@ std::uint32_t permuted(const Warp& warp, const Instr& in, int lane) {
   return result;
 }
 
-std::uint32_t shifted(const Warp& warp, const Instr& in, const InstrInfo& info, int lane) {
+std::uint32_t shifted(const Warp& warp, const AluOperands& in, const InstrInfo& info, int lane) {
   const std::uint32_t bytes = info.dst_bytes;
   const std::uint32_t a = get_taint(warp, in.src[0], bytes, lane);
   if (get_taint(warp, in.src[1], 4, lane) != 0) return full_mask(bytes);
@@ -68,17 +69,16 @@ std::uint32_t shifted(const Warp& warp, const Instr& in, const InstrInfo& info, 
   const auto amount = static_cast<std::uint32_t>(value_of(warp, in.src[1], 4, lane));
   if (amount % 8 != 0) return full_mask(bytes);
   if (amount >= bytes * 8) return 0;
-  return (info.opcode.starts_with("shl") ? a << (amount / 8) : a >> (amount / 8)) &
-         full_mask(bytes);
+  return (info.opcode == Opcode::kShl ? a << (amount / 8) : a >> (amount / 8)) & full_mask(bytes);
 }
 
-std::uint32_t selected(const Warp& warp, const Instr& in, const InstrInfo& info, int lane) {
+std::uint32_t selected(const Warp& warp, const AluOperands& in, const InstrInfo& info, int lane) {
   if (get_taint(warp, in.src[2], 4, lane) != 0) return full_mask(info.dst_bytes);
   const bool first = (((warp.predicate(in.src[2]) >> lane) & 1U) != 0) != in.negated;
   return get_taint(warp, first ? in.src[0] : in.src[1], info.dst_bytes, lane);
 }
 
-std::uint32_t combined_predicate(const Warp& warp, const Instr& in, const InstrInfo& info,
+std::uint32_t combined_predicate(const Warp& warp, const AluOperands& in, const InstrInfo& info,
                                  int lane) {
   const bool ta = get_taint(warp, in.src[0], 4, lane) != 0;
   const bool tb = get_taint(warp, in.src[1], 4, lane) != 0;
@@ -102,24 +102,24 @@ std::uint32_t packed(const Warp& warp, const InstrInfo& info, int lane) {
 std::uint32_t lane_taint(const Warp& warp, const Instr& in, const InstrInfo& info, int lane) {
   switch (info.taint) {
     case TaintRule::kMove:
-      return get_taint(warp, in.src[0], info.dst_bytes, lane);
+      return get_taint(warp, in.as<AluOperands>().src[0], info.dst_bytes, lane);
     case TaintRule::kAnd:
     case TaintRule::kOr:
     case TaintRule::kXor:
-      return bytewise(warp, in, info, lane);
+      return bytewise(warp, in.as<AluOperands>(), info, lane);
     case TaintRule::kCarry:
       return carried(warp, info, lane);
     case TaintRule::kSelect:
-      return selected(warp, in, info, lane);
+      return selected(warp, in.as<AluOperands>(), info, lane);
     case TaintRule::kPredAnd:
     case TaintRule::kPredOr:
-      return combined_predicate(warp, in, info, lane);
+      return combined_predicate(warp, in.as<AluOperands>(), info, lane);
     case TaintRule::kPack:
       return packed(warp, info, lane);
     case TaintRule::kPermute:
-      return permuted(warp, in, lane);
+      return permuted(warp, in.as<AluOperands>(), lane);
     case TaintRule::kShift:
-      return shifted(warp, in, info, lane);
+      return shifted(warp, in.as<AluOperands>(), info, lane);
     default:
       break;
   }
@@ -141,22 +141,19 @@ bool any_taint(const Warp& warp, std::uint32_t reg) {
 
 void clear_taint(Warp& warp, std::uint32_t reg) {
   std::uint8_t* taint = warp.taint_of(reg);
-  for (int lane = 0; lane < kWarpSize; ++lane) {
-    if (((warp.exec >> lane) & 1U) != 0) taint[lane] = 0;
-  }
+  for_lanes(warp.exec, [&](int lane) { taint[lane] = 0; });
 }
 
-void unpack_taint(Warp& warp, const Instr& in, const InstrInfo& info) {
-  for (int lane = 0; lane < kWarpSize; ++lane) {
-    if (((warp.exec >> lane) & 1U) == 0) continue;
-    const std::uint32_t all = get_taint(warp, in.src[0], info.src_bytes, lane);
+void unpack_taint(Warp& warp, const UnpackOperands& op, const InstrInfo& info) {
+  const std::uint32_t* parts = warp.cta->program().registers_of(op.parts);
+  for_lanes(warp.exec, [&](int lane) {
+    const std::uint32_t all = get_taint(warp, op.source, info.src_bytes, lane);
     std::uint32_t at = 0;
-    for (std::uint32_t i = 0; i < in.extra_count; ++i, at += info.dst_bytes) {
-      const std::uint32_t reg = warp.cta->program().extra[in.extra + i];
-      if (reg != kNoRegister)
-        set_taint(warp, reg, info.dst_bytes, lane, (all >> at) & full_mask(info.dst_bytes));
+    for (std::uint32_t i = 0; i < op.parts.count; ++i, at += info.dst_bytes) {
+      if (parts[i] != kNoRegister)
+        set_taint(warp, parts[i], info.dst_bytes, lane, (all >> at) & full_mask(info.dst_bytes));
     }
-  }
+  });
 }
 
 }  // namespace
@@ -177,11 +174,9 @@ void set_taint(Warp& warp, std::uint32_t reg, std::uint32_t bytes, int lane, std
 std::uint32_t tainted_lanes(const Warp& warp, std::uint32_t reg, std::uint32_t bytes,
                             std::uint32_t mask) {
   std::uint32_t lanes = 0;
-  for (int lane = 0; lane < kWarpSize; ++lane) {
-    if (((mask >> lane) & 1U) != 0 && (get_taint(warp, reg, bytes, lane) & full_mask(bytes)) != 0) {
-      lanes |= 1U << lane;
-    }
-  }
+  for_lanes(mask, [&](int lane) {
+    if ((get_taint(warp, reg, bytes, lane) & full_mask(bytes)) != 0) lanes |= 1U << lane;
+  });
   return lanes;
 }
 
@@ -219,17 +214,14 @@ void propagate_taint(Warp& warp, const Instr& in) {
     return;
   }
   if (info.taint == TaintRule::kUnpack) {
-    unpack_taint(warp, in, info);
+    unpack_taint(warp, in.as<UnpackOperands>(), info);
     return;
   }
   std::uint32_t taints[kWarpSize];
-  for (int lane = 0; lane < kWarpSize; ++lane) {
-    if (((warp.exec >> lane) & 1U) != 0) taints[lane] = lane_taint(warp, in, info, lane);
-  }
+  for_lanes(warp.exec, [&](int lane) { taints[lane] = lane_taint(warp, in, info, lane); });
   for (const std::uint32_t reg : info.destinations) {
-    for (int lane = 0; lane < kWarpSize; ++lane) {
-      if (((warp.exec >> lane) & 1U) != 0) set_taint(warp, reg, info.dst_bytes, lane, taints[lane]);
-    }
+    for_lanes(warp.exec,
+              [&](int lane) { set_taint(warp, reg, info.dst_bytes, lane, taints[lane]); });
   }
 }
 

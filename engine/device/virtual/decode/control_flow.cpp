@@ -6,13 +6,11 @@ std::vector<std::uint32_t> successors(const Program& program, std::size_t pc) {
   const Instr& in = program.code[pc];
   const InstrInfo& info = program.info[pc];
   std::vector<std::uint32_t> next;
-  if (info.is_branch) {
-    if (in.extra_count > 0) {
-      for (std::uint32_t i = 0; i < in.extra_count; ++i)
-        next.push_back(program.extra[in.extra + i]);
-    } else {
-      next.push_back(static_cast<std::uint32_t>(in.imm));
-    }
+  if (const auto* branch = std::get_if<BranchOperands>(&in.operands)) {
+    next.push_back(branch->target);
+  } else if (const auto* indexed = std::get_if<IndexedBranchOperands>(&in.operands)) {
+    const auto first = program.branch_targets.begin() + indexed->targets.first;
+    next.assign(first, first + indexed->targets.count);
   }
   if (!info.ends_path && pc + 1 < program.code.size())
     next.push_back(static_cast<std::uint32_t>(pc + 1));

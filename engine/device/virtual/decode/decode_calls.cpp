@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "engine/device/virtual/decode/decode_context.hpp"
-#include "engine/device/virtual/execute/exec_handlers.hpp"
+#include "engine/device/virtual/execute/exec_system_calls.hpp"
 
 // Calls: functions of the module are inlined, functions of the device are one instruction.
 
@@ -60,8 +60,9 @@ bool DecodeContext::decode_system_call(const Instruction& in) {
     call.has_result = true;
     call.result = call_variable(results[0], function->result);
   }
-  emit(function->handler, Pipe::kControl, TaintRule::kOwn).imm =
-      static_cast<std::int64_t>(program_.system_calls.size());
+  emit(function->handler,
+       SystemCallOperands{static_cast<std::uint32_t>(program_.system_calls.size())}, Pipe::kControl,
+       TaintRule::kOwn);
   program_.system_calls.push_back(std::move(call));
   return true;
 }

@@ -34,48 +34,39 @@ Handler handler_for(Type type) {
   return helpers.setp[row][std::countr_zero(static_cast<unsigned>(bytes))];
 }
 
-/// Emits the comparison of operands 1 and 2 into predicates p and q.
-void emit_compare(DecodeContext& context, Compare op, bool ftz, int combine, Type type,
-                  std::uint32_t p, std::uint32_t q) {
+/// Emits the comparison of operands 1 and 2 into the predicates of `op`.
+void emit_compare(DecodeContext& context, CompareOperands op, Type type) {
   const Instruction& in = context.current();
   const Handler fn = handler_for(type);
   if (fn == nullptr) context.unsupported();
-  const std::uint32_t a = context.source(in.operands[1], type);
-  const std::uint32_t b = context.source(in.operands[2], type);
-  std::uint32_t third = kNoRegister;
-  if (combine > 0) {
-    if (in.operands.size() != 4) context.fail(in.opcode + " needs a third predicate");
-    third = context.predicate(in.operands[3]);
+  op.a = context.source(in.operands[1], type);
+  op.b = context.source(in.operands[2], type);
+  if (op.combine != Combine::kNone) {
+    if (in.operands.size() != 4) context.fail(in.spelling + " needs a third predicate");
+    op.third = context.predicate(in.operands[3]);
+    op.negated = in.operands[3].negated;
   }
-  Instr& out = context.emit(fn, Pipe::kAlu, TaintRule::kAny);
-  out.dst = p;
-  out.dst2 = q;
-  out.src[0] = a;
-  out.src[1] = b;
-  out.src[2] = third;
-  out.negated = combine > 0 && in.operands[3].negated;
-  out.aux = static_cast<std::uint16_t>(static_cast<unsigned>(op) |
-                                       (ftz && type == Type::kF32 ? 0x10U : 0U) |
-                                       static_cast<unsigned>(combine) << kCombineShift);
+  context.emit(fn, op, Pipe::kAlu, TaintRule::kAny);
   context.last_info().dst_bytes = 4;
-  for (const std::uint32_t reg : {a, b, third}) context.reads(reg);
-  context.writes(p);
-  context.writes(q);
+  for (const std::uint32_t reg : {op.a, op.b, op.third}) context.reads(reg);
+  context.writes(op.holds);
+  context.writes(op.opposite);
 }
 
 }  // namespace
 
-bool decode_compare(DecodeContext& context) {
+void decode_compare(DecodeContext& context) {
   const Instruction& in = context.current();
-  const bool to_predicate = in.parts[0] == "setp";
-  if (!to_predicate && in.parts[0] != "set") return false;
+  const bool to_predicate = in.opcode == Opcode::kSetp;
   if (in.operands.size() < 3) context.unsupported();
   Modifiers modifiers(in);
   const auto found =
       std::ranges::find_if(kComparisons, [&](const Spelling& s) { return modifiers.take(s.name); });
   if (found == kComparisons.end()) modifiers.unsupported();
-  const int combine = modifiers.take_one_of({"and", "or", "xor"}) + 1;
-  const bool ftz = modifiers.take("ftz");
+  CompareOperands op;
+  op.op = found->op;
+  op.combine = static_cast<Combine>(modifiers.take_one_of({"and", "or", "xor"}) + 1);
+  op.ftz = modifiers.take("ftz");
   const Type result = to_predicate ? Type::kPred : modifiers.take_type();
   const Type type = modifiers.take_type();
   modifiers.finish();
@@ -86,27 +77,23 @@ bool decode_compare(DecodeContext& context) {
       return operand.kind == Operand::Kind::kSink ? kNoRegister
                                                   : context.destination(operand, Type::kPred);
     };
-    const std::uint32_t p = target(pair ? to.elements[0] : to);
-    emit_compare(context, found->op, ftz, combine, type, p,
-                 pair ? target(to.elements[1]) : kNoRegister);
-    return true;
+    op.holds = target(pair ? to.elements[0] : to);
+    if (pair) op.opposite = target(to.elements[1]);
+    emit_compare(context, op, type);
+    return;
   }
   // set: the predicate as a number: all ones, or 1.0.
   if (result != Type::kU32 && result != Type::kS32 && result != Type::kF32) modifiers.unsupported();
-  const std::uint32_t p = context.new_register(Type::kPred);
-  emit_compare(context, found->op, ftz, combine, type, p, kNoRegister);
+  op.holds = context.new_register(Type::kPred);
+  emit_compare(context, op, type);
   const std::uint32_t yes =
       context.constant(result == Type::kF32 ? 0x3f800000U : 0xffffffffU, Type::kB32);
   const std::uint32_t no = context.constant(0, Type::kB32);
   const std::uint32_t dst = context.destination(in.operands[0], Type::kB32);
-  Instr& out = context.emit(alu_table().entries.at("selp.b32").fn, Pipe::kAlu, TaintRule::kSelect);
-  out.dst = dst;
-  out.src[0] = yes;
-  out.src[1] = no;
-  out.src[2] = p;
-  for (const std::uint32_t reg : {yes, no, p}) context.reads(reg);
+  context.emit(alu_table().entries.at("selp.b32").fn,
+               AluOperands{.dst = dst, .src = {yes, no, op.holds}}, Pipe::kAlu, TaintRule::kSelect);
+  for (const std::uint32_t reg : {yes, no, op.holds}) context.reads(reg);
   context.writes(dst);
-  return true;
 }
 
 }  // namespace evo::ptx

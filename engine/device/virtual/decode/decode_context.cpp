@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "engine/device/virtual/decode/product_registers.hpp"
-#include "engine/device/virtual/execute/exec_handlers.hpp"
+#include "engine/device/virtual/execute/exec_control.hpp"
 #include "engine/device/virtual/memory/global_memory.hpp"
 
 namespace evo::ptx {
@@ -45,8 +45,8 @@ int register_bytes(Type type) {
 // ---- Modifiers
 
 bool Modifiers::take(std::string_view name) {
-  for (std::size_t i = 1; i < in_.parts.size(); ++i) {
-    if (!used_[i] && in_.parts[i] == name) {
+  for (std::size_t i = 0; i < in_.modifiers.size(); ++i) {
+    if (!used_[i] && in_.modifiers[i] == name) {
       used_[i] = true;
       return true;
     }
@@ -64,9 +64,9 @@ int Modifiers::take_one_of(std::initializer_list<std::string_view> names) {
 }
 
 Type Modifiers::take_type() {
-  for (std::size_t i = 1; i < in_.parts.size(); ++i) {
+  for (std::size_t i = 0; i < in_.modifiers.size(); ++i) {
     if (used_[i]) continue;
-    if (const auto type = type_from_name(in_.parts[i])) {
+    if (const auto type = type_from_name(in_.modifiers[i])) {
       used_[i] = true;
       return *type;
     }
@@ -79,7 +79,8 @@ void Modifiers::finish() const {
 }
 
 void Modifiers::unsupported(const std::string& why) const {
-  throw PtxError("not supported: " + in_.opcode + (why.empty() ? "" : " (" + why + ")"), in_.line);
+  throw PtxError("not supported: " + in_.spelling + (why.empty() ? "" : " (" + why + ")"),
+                 in_.line);
 }
 
 // ---- DecodeContext
@@ -88,7 +89,7 @@ DecodeContext::DecodeContext(const Module& module, const GlobalAddresses& global
     : module_(module), globals_(globals), program_(program) {}
 
 void DecodeContext::unsupported(const std::string& why) const {
-  fail("not supported: " + current_->opcode + (why.empty() ? "" : " (" + why + ")"));
+  fail("not supported: " + current_->spelling + (why.empty() ? "" : " (" + why + ")"));
 }
 
 std::uint32_t DecodeContext::new_register(Type type) {
@@ -169,36 +170,116 @@ void DecodeContext::decode_function(Frame& frame, int depth) {
   for (const int body_index : function.labels) {
     frame.label_pc.push_back(instruction_pc[static_cast<std::size_t>(body_index)]);
   }
-  for (const auto& [instruction, label] : frame.fixups) {
-    program_.code[instruction].imm = frame.label_pc[static_cast<std::size_t>(label)];
+  for (const auto& [instruction, label] : frame.branch_fixups) {
+    program_.code[instruction].operands =
+        BranchOperands{frame.label_pc[static_cast<std::size_t>(label)]};
   }
-  for (const auto& [slot, label] : frame.extra_fixups) {
-    program_.extra[slot] = frame.label_pc[static_cast<std::size_t>(label)];
+  for (const auto& [place, label] : frame.target_fixups) {
+    program_.branch_targets[place] = frame.label_pc[static_cast<std::size_t>(label)];
   }
-  for (const std::size_t instruction : frame.return_fixups) program_.code[instruction].imm = end;
+  for (const std::size_t instruction : frame.return_fixups)
+    program_.code[instruction].operands = BranchOperands{end};
   frame_ = outer;
   current_ = outer_instruction;
 }
+
+namespace {
+
+using Decoder = void (*)(DecodeContext&);
+
+Decoder decoder_of(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kBra:
+      return decode_branch;
+    case Opcode::kBrx:
+      return decode_indexed_branch;
+    case Opcode::kRet:
+      return decode_return;
+    case Opcode::kExit:
+    case Opcode::kTrap:
+    case Opcode::kNanosleep:
+    case Opcode::kPmevent:
+    case Opcode::kGriddepcontrol:
+      return decode_control;
+    case Opcode::kActivemask:
+      return decode_activemask;
+    case Opcode::kMov:
+      return decode_move;
+    case Opcode::kCvta:
+      return decode_cvta;
+    case Opcode::kCvt:
+      return decode_convert;
+    case Opcode::kSetp:
+    case Opcode::kSet:
+      return decode_compare;
+    case Opcode::kLd:
+    case Opcode::kLdu:
+      return decode_load;
+    case Opcode::kSt:
+      return decode_store;
+    case Opcode::kMembar:
+    case Opcode::kFence:
+    case Opcode::kPrefetch:
+    case Opcode::kPrefetchu:
+    case Opcode::kApplypriority:
+      return decode_fence;
+    case Opcode::kAtom:
+    case Opcode::kRed:
+      return decode_atomic;
+    case Opcode::kCp:
+      return decode_cp_async;
+    case Opcode::kMbarrier:
+      return decode_mbarrier;
+    case Opcode::kBar:
+    case Opcode::kBarrier:
+      return decode_barrier;
+    case Opcode::kShfl:
+      return decode_shuffle;
+    case Opcode::kVote:
+      return decode_vote;
+    case Opcode::kMatch:
+      return decode_match;
+    case Opcode::kRedux:
+      return decode_redux;
+    case Opcode::kElect:
+      return decode_elect;
+    case Opcode::kTex:
+      return decode_texture;
+    case Opcode::kLdmatrix:
+    case Opcode::kStmatrix:
+      return decode_matrix_move;
+    case Opcode::kMovmatrix:
+      return decode_movmatrix;
+    case Opcode::kMma:
+      return decode_mma;
+    case Opcode::kWmma:
+      return decode_wmma;
+    case Opcode::kWgmma:
+      return decode_wgmma;
+    case Opcode::kSetmaxnreg:
+      return decode_setmaxnreg;
+    default:
+      return decode_alu;
+  }
+}
+
+}  // namespace
 
 void DecodeContext::decode_instruction(Frame& frame, const Instruction& in, int depth) {
   current_ = &in;
   frame_ = &frame;
   const std::size_t before = program_.code.size();
   try {
-    if (in.parts[0] == "call") {
+    if (in.opcode == Opcode::kCall) {
       decode_call(in, depth);
       return;
     }
-    const bool known = decode_control(*this) || decode_move(*this) || decode_memory(*this) ||
-                       decode_sync(*this) || decode_async(*this) || decode_atomic(*this) ||
-                       decode_tensor(*this) || decode_texture(*this) || decode_wgmma(*this) ||
-                       decode_compare(*this) || decode_convert(*this) || decode_alu(*this);
-    if (!known) unsupported();
+    decoder_of(in.opcode)(*this);
     finish_destinations();
   } catch (const PtxError& error) {
     replace_by_unsupported(before, error.what());
   } catch (const std::out_of_range&) {
-    replace_by_unsupported(before, in.opcode + " needs more than " +
+    replace_by_unsupported(before, in.spelling + " needs more than " +
                                        std::to_string(in.operands.size()) + " operands at line " +
                                        std::to_string(in.line));
   }
@@ -209,19 +290,21 @@ void DecodeContext::replace_by_unsupported(std::size_t before, const std::string
   program_.code.resize(before);
   program_.info.resize(before);
   pending_.clear();
-  emit(exec_unsupported, Pipe::kControl, TaintRule::kOwn);
+  emit(exec_unsupported, NoOperands(), Pipe::kControl, TaintRule::kOwn);
   last_info().unsupported = why;
 }
 
-Instr& DecodeContext::emit(Handler fn, Pipe pipe, TaintRule taint) {
+void DecodeContext::emit(Handler fn, Operands operands, Pipe pipe, TaintRule taint) {
   Instr in;
   in.fn = fn;
+  in.operands = operands;
   InstrInfo info;
   info.line = current_->line;
   info.source = current_->location;
   info.pipe = pipe;
   info.taint = taint;
   info.opcode = current_->opcode;
+  info.spelling = current_->spelling;
   info.helper = in_helper_;
   if (current_->guard >= 0) {
     in.guard = frame_->registers[static_cast<std::size_t>(current_->guard)];
@@ -229,7 +312,6 @@ Instr& DecodeContext::emit(Handler fn, Pipe pipe, TaintRule taint) {
   }
   program_.code.push_back(in);
   program_.info.push_back(std::move(info));
-  return program_.code.back();
 }
 
 void DecodeContext::reads(std::uint32_t reg) {
@@ -240,22 +322,27 @@ void DecodeContext::writes(std::uint32_t reg) {
   if (reg != kNoRegister) program_.info.back().destinations.push_back(reg);
 }
 
-void DecodeContext::begin_extra() {
-  program_.code.back().extra = static_cast<std::uint32_t>(program_.extra.size());
-  program_.code.back().extra_count = 0;
+void DecodeContext::reads(const std::vector<std::uint32_t>& registers) {
+  for (const std::uint32_t reg : registers) reads(reg);
 }
 
-void DecodeContext::add_extra(std::uint32_t reg) {
-  program_.extra.push_back(reg);
-  extra_is_register_.push_back(true);
-  ++program_.code.back().extra_count;
+void DecodeContext::writes(const std::vector<std::uint32_t>& registers) {
+  for (const std::uint32_t reg : registers) writes(reg);
 }
 
-void DecodeContext::add_extra_label(int label) {
-  frame_->extra_fixups.emplace_back(program_.extra.size(), label);
-  program_.extra.push_back(0);
-  extra_is_register_.push_back(false);
-  ++program_.code.back().extra_count;
+RegisterList DecodeContext::add_list(const std::vector<std::uint32_t>& registers) {
+  const auto first = static_cast<std::uint32_t>(program_.registers.size());
+  program_.registers.insert(program_.registers.end(), registers.begin(), registers.end());
+  return {first, static_cast<std::uint32_t>(registers.size())};
+}
+
+TargetList DecodeContext::add_targets(const std::vector<int>& labels) {
+  const auto first = static_cast<std::uint32_t>(program_.branch_targets.size());
+  for (const int label : labels) {
+    frame_->target_fixups.emplace_back(program_.branch_targets.size(), label);
+    program_.branch_targets.push_back(0);
+  }
+  return {first, static_cast<std::uint32_t>(labels.size())};
 }
 
 void DecodeContext::narrow_shared_granule(int bytes) {
@@ -318,11 +405,11 @@ void DecodeContext::decode_entry_body(const Function& function) {
   // Falling off the end is an exit.
   Instruction end;
   end.line = function.body.empty() ? function.line : function.body.back().line;
-  end.opcode = "exit";
-  end.parts = {"exit"};
+  end.opcode = Opcode::kExit;
+  end.spelling = "exit";
   current_ = &end;
   frame_ = &frame;
-  emit(exec_exit, Pipe::kControl, TaintRule::kOwn);
+  emit(exec_exit, NoOperands(), Pipe::kControl, TaintRule::kOwn);
   check_reachable();
   find_product_checks(program_);
   assign_registers();

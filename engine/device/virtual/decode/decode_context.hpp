@@ -16,9 +16,7 @@ namespace evo::ptx {
 /// unsupported.
 class Modifiers {
  public:
-  explicit Modifiers(const Instruction& in) : in_(in), used_(in.parts.size(), false) {
-    used_[0] = true;
-  }
+  explicit Modifiers(const Instruction& in) : in_(in), used_(in.modifiers.size(), false) {}
   /// Consumes the modifier when it is there.
   bool take(std::string_view name);
   /// Consumes the first of `names` that is there; −1 when none is.
@@ -45,8 +43,8 @@ class DecodeContext {
     std::vector<std::uint32_t> registers;        ///< function's register → virtual register
     std::vector<std::int64_t> variable_address;  ///< window offset of each variable; −1 none yet
     std::vector<std::uint32_t> label_pc;         ///< filled when labels are passed
-    std::vector<std::pair<std::size_t, int>> fixups;  ///< instruction whose imm is a label
-    std::vector<std::pair<std::size_t, int>> extra_fixups;
+    std::vector<std::pair<std::size_t, int>> branch_fixups;  ///< instruction, label
+    std::vector<std::pair<std::size_t, int>> target_fixups;  ///< in Program::branch_targets, label
     std::vector<std::size_t> return_fixups;  ///< branches to the end of an inlined function
     bool is_entry = true;
   };
@@ -68,11 +66,13 @@ class DecodeContext {
   [[noreturn]] void unsupported(const std::string& why = {}) const;
 
   /// Appends an instruction with the guard of the current one.
-  Instr& emit(Handler fn, Pipe pipe, TaintRule taint);
+  void emit(Handler fn, Operands operands, Pipe pipe, TaintRule taint);
   [[nodiscard]] InstrInfo& last_info() { return program_.info.back(); }
   /// Declares what the last instruction reads and writes, for lifetimes and taint.
   void reads(std::uint32_t reg);
+  void reads(const std::vector<std::uint32_t>& registers);
   void writes(std::uint32_t reg);
+  void writes(const std::vector<std::uint32_t>& registers);
 
   /// A register holding the operand's value as `type`, inserting a width change when needed.
   std::uint32_t source(const Operand& operand, Type type);
@@ -88,27 +88,23 @@ class DecodeContext {
   std::uint32_t special(Special special);
   [[nodiscard]] Type type_of(std::uint32_t reg) const { return types_[reg]; }
 
-  /// An address operand: base register (or kNoRegister), offset, flags for Instr::aux, and the
-  /// space it must be in when it names a variable.
-  struct Address {
-    std::uint32_t base = kNoRegister;
-    std::int64_t offset = 0;
-    std::uint16_t flags = 0;
+  /// An address operand, and the space it must be in when it names a variable.
+  struct AddressOperand {
+    Address at;
     bool is_parameter = false;      ///< offset into the kernel's parameter block
     Space space = Space::kGeneric;  ///< of the variable it names; kGeneric for registers
   };
-  Address address(const Operand& operand);
+  AddressOperand address(const Operand& operand);
   void narrow_shared_granule(int bytes);
 
   void assign_registers();
   /// Throws for an instruction that is reached and not supported.
   void check_reachable();
 
-  /// Starts a list of operands in Program::extra for the last instruction.
-  void begin_extra();
-  void add_extra(std::uint32_t reg);
-  /// A label instead of a register.
-  void add_extra_label(int label);
+  /// Adds to Program::registers.
+  RegisterList add_list(const std::vector<std::uint32_t>& registers);
+  /// Adds to Program::branch_targets.
+  TargetList add_targets(const std::vector<int>& labels);
 
  private:
   struct VariableAddress {
@@ -152,32 +148,63 @@ class DecodeContext {
     bool is_signed;
   };
   std::vector<PendingDestination> pending_;
-  std::vector<bool> extra_is_register_;
   std::set<const Function*> placed_;
   std::size_t calls_ = 0;  ///< inlined so far
   bool in_helper_ = false;
 };
 
-// Decoders of families; true when the opcode was theirs.
-bool decode_move(DecodeContext& context);
-bool decode_alu(DecodeContext& context);
-bool decode_convert(DecodeContext& context);
-bool decode_compare(DecodeContext& context);
-bool decode_memory(DecodeContext& context);
-bool decode_atomic(DecodeContext& context);
-bool decode_async(DecodeContext& context);
-bool decode_sync(DecodeContext& context);
-bool decode_control(DecodeContext& context);
-bool decode_tensor(DecodeContext& context);
-bool decode_texture(DecodeContext& context);
-bool decode_wgmma(DecodeContext& context);
+// Decoders of families.
+void decode_branch(DecodeContext& context);
+void decode_indexed_branch(DecodeContext& context);
+void decode_return(DecodeContext& context);
+void decode_control(DecodeContext& context);
+void decode_activemask(DecodeContext& context);
+void decode_move(DecodeContext& context);
+void decode_cvta(DecodeContext& context);
+void decode_convert(DecodeContext& context);
+void decode_compare(DecodeContext& context);
+/// What computes every lane from registers alone, by its whole spelling.
+void decode_alu(DecodeContext& context);
+void decode_load(DecodeContext& context);
+void decode_store(DecodeContext& context);
+void decode_fence(DecodeContext& context);
+void decode_atomic(DecodeContext& context);
+void decode_cp_async(DecodeContext& context);
+void decode_mbarrier(DecodeContext& context);
+void decode_barrier(DecodeContext& context);
+void decode_shuffle(DecodeContext& context);
+void decode_vote(DecodeContext& context);
+void decode_match(DecodeContext& context);
+void decode_redux(DecodeContext& context);
+void decode_elect(DecodeContext& context);
+void decode_texture(DecodeContext& context);
+void decode_matrix_move(DecodeContext& context);
+void decode_movmatrix(DecodeContext& context);
+void decode_mma(DecodeContext& context);
+void decode_wmma(DecodeContext& context);
+void decode_wgmma(DecodeContext& context);
+void decode_setmaxnreg(DecodeContext& context);
 
 /// Registers of 32 bits of a vector operand, which must have `count`.
 [[nodiscard]] std::vector<std::uint32_t> vector_registers(DecodeContext& context,
                                                           const Operand& operand, std::size_t count,
                                                           bool write);
-/// Appends them to the operands of the last instruction, as read or written.
-void add_registers(DecodeContext& context, const std::vector<std::uint32_t>& regs, bool write);
+
+/// Registers of a matrix product D = A B + C as operands 0 to 3 name them.
+struct ProductSizes {
+  int a = 0;
+  int b = 0;
+  int cd = 0;
+};
+struct Product {
+  RegisterList list;  ///< of D, A, B, C one after the other
+  std::vector<std::uint32_t> d;
+  std::vector<std::uint32_t> sources;
+};
+[[nodiscard]] Product product_registers(DecodeContext& context, const ProductSizes& sizes);
+void emit_product(DecodeContext& context, Handler fn, const Operands& operands,
+                  const Product& product, int multiply_adds);
+[[nodiscard]] bool is_fp8(Type type);
 
 /// Bytes of a register that holds values of the type: 2, 4, 8 or 16; 4 for predicates.
 [[nodiscard]] int register_bytes(Type type);

@@ -1,5 +1,8 @@
 #include <array>
 #include <bit>
+#include <initializer_list>
+#include <optional>
+#include <string_view>
 
 #include "engine/device/virtual/arithmetic/alu_table.hpp"
 #include "engine/device/virtual/arithmetic/ops_rounding.hpp"
@@ -12,33 +15,47 @@ namespace evo::ptx {
 namespace {
 
 struct Conversion {
-  int integral = -1;  ///< .rni .rzi .rmi .rpi
-  int rounding = -1;  ///< .rn .rz .rm .rp
+  std::optional<Rounding> integral;  ///< .rni .rzi .rmi .rpi
+  std::optional<Rounding> rounding;  ///< .rn .rz .rm .rp
   bool ftz = false;
   bool sat = false;
   Type to = Type::kNone;
   Type from = Type::kNone;
 };
 
+/// One of four names, in the order of Rounding.
+std::optional<Rounding> take_rounding(Modifiers& modifiers,
+                                      std::initializer_list<std::string_view> names) {
+  const int found = modifiers.take_one_of(names);
+  if (found < 0) return std::nullopt;
+  return static_cast<Rounding>(found);
+}
+
 bool is_integer(Type type) { return type >= Type::kU8 && type <= Type::kS64; }
 
 int log2_bytes(Type type) { return std::countr_zero(static_cast<unsigned>(bit_width(type) / 8)); }
 
-std::uint16_t flags_of(const Conversion& c) {
-  return static_cast<std::uint16_t>((c.ftz ? kFtz : 0) | (c.sat ? kSat : 0));
+/// Whether a rounding other than to nearest is asked for.
+bool is_directed(const Conversion& c) { return c.rounding && *c.rounding != Rounding::kNearest; }
+
+void emit_step(DecodeContext& context, Handler fn, const Operands& operands, std::uint32_t dst,
+               Type to, std::uint32_t source, TaintRule taint) {
+  if (fn == nullptr) context.unsupported();
+  context.emit(fn, operands, Pipe::kConvert, taint);
+  context.last_info().dst_bytes = static_cast<std::uint8_t>(register_bytes(to));
+  context.reads(source);
+  context.writes(dst);
 }
 
 /// One conversion step from register `source` to a new or final register.
 void step(DecodeContext& context, Handler fn, std::uint32_t dst, Type to, std::uint32_t source,
-          std::uint16_t aux, TaintRule taint = TaintRule::kAny) {
-  if (fn == nullptr) context.unsupported();
-  Instr& out = context.emit(fn, Pipe::kConvert, taint);
-  out.dst = dst;
-  out.src[0] = source;
-  out.aux = aux;
-  context.last_info().dst_bytes = static_cast<std::uint8_t>(register_bytes(to));
-  context.reads(source);
-  context.writes(dst);
+          TaintRule taint = TaintRule::kAny) {
+  emit_step(context, fn, AluOperands{.dst = dst, .src = {source}}, dst, to, source, taint);
+}
+
+/// A step whose handler is told how to round.
+void rounding_step(DecodeContext& context, Handler fn, const ConvertOperands& op, Type to) {
+  emit_step(context, fn, op, op.dst, to, op.source, TaintRule::kAny);
 }
 
 Handler resize(Type to, Type from) {
@@ -55,7 +72,7 @@ void integer_to_integer(DecodeContext& context, const Conversion& c) {
     // The register may hold anything above its low byte.
     const std::uint32_t clean = context.new_register(Type::kB16);
     step(context, alu_table().helpers.resize[1][0][is_signed(from) ? 1 : 0], clean, Type::kB16,
-         source, 0);
+         source);
     source = clean;
     from = is_signed(from) ? Type::kS16 : Type::kU16;
   }
@@ -64,11 +81,11 @@ void integer_to_integer(DecodeContext& context, const Conversion& c) {
   const std::uint32_t dst = context.destination(in.operands[0], to, is_signed(c.to));
   const std::uint32_t middle = narrow_result ? context.new_register(Type::kB16) : dst;
   const bool truncates = bit_width(to) <= bit_width(from);
-  step(context, resize(to, from), middle, to, source, 0,
+  step(context, resize(to, from), middle, to, source,
        truncates ? TaintRule::kMove : TaintRule::kAny);
   if (narrow_result)
     step(context, alu_table().helpers.resize[1][0][is_signed(c.to) ? 1 : 0], dst, Type::kB16,
-         middle, 0);
+         middle);
 }
 
 void integer_to_float(DecodeContext& context, const Conversion& c) {
@@ -78,7 +95,7 @@ void integer_to_float(DecodeContext& context, const Conversion& c) {
   if (bit_width(from) == 8) {
     const std::uint32_t clean = context.new_register(Type::kB16);
     step(context, alu_table().helpers.resize[1][0][is_signed(from) ? 1 : 0], clean, Type::kB16,
-         source, 0);
+         source);
     source = clean;
     from = is_signed(from) ? Type::kS16 : Type::kU16;
   }
@@ -88,32 +105,32 @@ void integer_to_float(DecodeContext& context, const Conversion& c) {
   const std::uint32_t dst = context.destination(in.operands[0], c.to);
   if (c.to == Type::kF16 || c.to == Type::kBf16) {
     // 32 bits and fewer are exact in double; then one rounding.
-    if (c.rounding > 0 || c.to == Type::kBf16 || bit_width(from) == 64)
+    if (is_directed(c) || c.to == Type::kBf16 || bit_width(from) == 64)
       context.unsupported("this integer to half conversion");
     const std::uint32_t wide = context.new_register(Type::kF64);
-    step(context, helpers.integer_to_f64[row][column], wide, Type::kF64, source, 0);
-    step(context, alu_table().entries.at("cvt.rn.f16.f64").fn, dst, Type::kB16, wide, 0);
+    step(context, helpers.integer_to_f64[row][column], wide, Type::kF64, source);
+    step(context, alu_table().entries.at("cvt.rn.f16.f64").fn, dst, Type::kB16, wide);
     return;
   }
   if (c.to != Type::kF32 && c.to != Type::kF64) context.unsupported();
-  if (c.rounding > 0) {
-    step(context, rounded_integer_to_float(c.to, from), dst, c.to, source,
-         static_cast<std::uint16_t>(c.rounding));
+  if (is_directed(c)) {
+    rounding_step(context, rounded_integer_to_float(c.to, from),
+                  {.dst = dst, .source = source, .rounding = *c.rounding}, c.to);
     return;
   }
   const auto& table = c.to == Type::kF32 ? helpers.integer_to_f32 : helpers.integer_to_f64;
-  step(context, table[row][column], dst, c.to, source, 0);
+  step(context, table[row][column], dst, c.to, source);
 }
 
 void float_to_integer(DecodeContext& context, const Conversion& c) {
   const Instruction& in = context.current();
-  if (c.integral < 0) context.unsupported("no rounding to an integer");
+  if (!c.integral) context.unsupported("no rounding to an integer");
   const bool wide = c.from == Type::kF64;
   std::uint32_t source = context.source(in.operands[1], c.from);
   if (c.from == Type::kF16 || c.from == Type::kBf16) {
     const std::uint32_t middle = context.new_register(Type::kF32);
     step(context, alu_table().entries.at(c.from == Type::kF16 ? "cvt.f32.f16" : "cvt.f32.bf16").fn,
-         middle, Type::kF32, source, 0);
+         middle, Type::kF32, source);
     source = middle;
   } else if (c.from != Type::kF32 && !wide) {
     context.unsupported();
@@ -123,7 +140,9 @@ void float_to_integer(DecodeContext& context, const Conversion& c) {
   const Handler fn = table[is_signed(c.to) ? 1 : 0][log2_bytes(c.to)];
   const Type stored = bit_width(c.to) == 8 ? Type::kB16 : c.to;
   const std::uint32_t dst = context.destination(in.operands[0], stored, is_signed(c.to));
-  step(context, fn, dst, stored, source, static_cast<std::uint16_t>(c.integral | flags_of(c)));
+  rounding_step(context, fn,
+                {.dst = dst, .source = source, .rounding = *c.integral, .ftz = c.ftz, .sat = c.sat},
+                stored);
 }
 
 void float_to_float(DecodeContext& context, const Conversion& c) {
@@ -132,31 +151,37 @@ void float_to_float(DecodeContext& context, const Conversion& c) {
   if (same && (c.to == Type::kF32 || c.to == Type::kF64)) {
     const std::uint32_t source = context.source(in.operands[1], c.from);
     const std::uint32_t dst = context.destination(in.operands[0], c.to);
-    const auto aux = static_cast<std::uint16_t>(((c.integral + 1) << kSlowShift) | flags_of(c));
-    step(context, alu_table().entries.at(c.to == Type::kF32 ? "cvt.same.f32" : "cvt.same.f64").fn,
-         dst, c.to, source, aux);
+    const auto& helpers = alu_table().helpers;
+    rounding_step(context, c.to == Type::kF32 ? helpers.same_f32 : helpers.same_f64,
+                  {.dst = dst,
+                   .source = source,
+                   .rounding = c.integral.value_or(Rounding::kNearest),
+                   .keeps_value = !c.integral,
+                   .ftz = c.ftz,
+                   .sat = c.sat},
+                  c.to);
     return;
   }
-  if (same && (c.to == Type::kF16 || c.to == Type::kBf16) && c.integral >= 0) {
+  if (same && (c.to == Type::kF16 || c.to == Type::kBf16) && c.integral) {
     const bool half = c.to == Type::kF16;
     const auto& entries = alu_table().entries;
     const std::uint32_t source = context.source(in.operands[1], c.from);
     const std::uint32_t dst = context.destination(in.operands[0], c.to);
     const std::uint32_t wide = context.new_register(Type::kF32);
     const std::uint32_t rounded = context.new_register(Type::kF32);
-    step(context, entries.at(half ? "cvt.f32.f16" : "cvt.f32.bf16").fn, wide, Type::kF32, source,
-         0);
-    step(context, entries.at("cvt.same.f32").fn, rounded, Type::kF32, wide,
-         static_cast<std::uint16_t>((c.integral + 1) << kSlowShift));
+    step(context, entries.at(half ? "cvt.f32.f16" : "cvt.f32.bf16").fn, wide, Type::kF32, source);
+    rounding_step(context, alu_table().helpers.same_f32,
+                  {.dst = rounded, .source = wide, .rounding = *c.integral}, Type::kF32);
     step(context, entries.at(half ? "cvt.rn.f16.f32" : "cvt.rn.bf16.f32").fn, dst, Type::kB16,
-         rounded, 0);
+         rounded);
     return;
   }
-  if (c.from == Type::kF64 && c.to == Type::kF32 && c.rounding > 0 && !c.sat) {
+  if (c.from == Type::kF64 && c.to == Type::kF32 && is_directed(c) && !c.sat) {
     const std::uint32_t source = context.source(in.operands[1], c.from);
     const std::uint32_t dst = context.destination(in.operands[0], c.to);
-    step(context, rounded_f64_to_f32, dst, c.to, source,
-         static_cast<std::uint16_t>(c.rounding | flags_of(c)));
+    rounding_step(
+        context, rounded_f64_to_f32,
+        {.dst = dst, .source = source, .rounding = *c.rounding, .ftz = c.ftz, .sat = c.sat}, c.to);
     return;
   }
   context.unsupported();
@@ -164,15 +189,17 @@ void float_to_float(DecodeContext& context, const Conversion& c) {
 
 }  // namespace
 
-bool decode_convert(DecodeContext& context) {
+void decode_convert(DecodeContext& context) {
   const Instruction& in = context.current();
-  if (in.parts[0] != "cvt") return false;
-  if (alu_table().entries.contains(in.opcode)) return false;  // decode_alu takes it
+  if (alu_table().entries.contains(in.spelling)) {
+    decode_alu(context);
+    return;
+  }
   if (in.operands.size() != 2) context.unsupported();
   Modifiers modifiers(in);
   Conversion c;
-  c.integral = modifiers.take_one_of({"rni", "rzi", "rmi", "rpi"});
-  c.rounding = modifiers.take_one_of({"rn", "rz", "rm", "rp"});
+  c.integral = take_rounding(modifiers, {"rni", "rzi", "rmi", "rpi"});
+  c.rounding = take_rounding(modifiers, {"rn", "rz", "rm", "rp"});
   c.ftz = modifiers.take("ftz");
   c.sat = modifiers.take("sat");
   c.to = modifiers.take_type();
@@ -187,7 +214,6 @@ bool decode_convert(DecodeContext& context) {
   } else {
     float_to_float(context, c);
   }
-  return true;
 }
 
 }  // namespace evo::ptx

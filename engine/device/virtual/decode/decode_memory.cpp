@@ -2,9 +2,9 @@
 #include <array>
 
 #include "engine/device/virtual/decode/decode_context.hpp"
-#include "engine/device/virtual/execute/exec_handlers.hpp"
+#include "engine/device/virtual/execute/exec_atomic.hpp"
+#include "engine/device/virtual/execute/exec_control.hpp"
 #include "engine/device/virtual/execute/exec_memory.hpp"
-#include "engine/device/virtual/memory/memory_access.hpp"
 
 // ld, st, ldu, prefetch, fences and atomics.
 
@@ -15,7 +15,7 @@ constexpr int kMostBitsOfAccess = 256;  // of a lane: .v8.b32, .v4.b64
 
 struct AccessSpelling {
   Space space = Space::kGeneric;
-  std::uint16_t flags = 0;
+  AccessOrder order;
   int count = 1;
   Type type = Type::kNone;
 };
@@ -53,13 +53,14 @@ void skip_cache_hints(Modifiers& modifiers) {
 
 AccessSpelling take_access(Modifiers& modifiers, bool is_store) {
   AccessSpelling access;
-  if (modifiers.take("weak")) access.flags = 0;
-  if (modifiers.take_one_of({"volatile", "relaxed", "mmio"}) >= 0) access.flags |= kStrongAccess;
-  if (!is_store && modifiers.take("acquire")) access.flags |= kStrongAccess | kAcquire;
-  if (is_store && modifiers.take("release")) access.flags |= kStrongAccess | kRelease;
+  modifiers.take("weak");
+  const bool is_relaxed = modifiers.take_one_of({"volatile", "relaxed", "mmio"}) >= 0;
+  access.order.acquire = !is_store && modifiers.take("acquire");
+  access.order.release = is_store && modifiers.take("release");
+  access.order.strong = is_relaxed || access.order.acquire || access.order.release;
   skip_scope(modifiers);
   access.space = take_space(modifiers);
-  if (modifiers.take("nc")) access.flags |= kReadOnlyPath;
+  modifiers.take("nc");
   skip_cache_hints(modifiers);
   const int vector = modifiers.take_one_of({"v2", "v4", "v8"});
   access.count = vector < 0 ? 1 : 2 << vector;
@@ -85,10 +86,11 @@ Pipe pipe_of(Space space) {
   }
 }
 
-Space resolve_space(DecodeContext& context, Space spelled, const DecodeContext::Address& address) {
+Space resolve_space(DecodeContext& context, Space spelled,
+                    const DecodeContext::AddressOperand& address) {
   if (address.is_parameter) return Space::kParam;
   if (spelled == Space::kParam) {
-    if ((address.flags & kNoBase) == 0) context.unsupported("parameter address in a register");
+    if (address.at.base != kNoRegister) context.unsupported("parameter address in a register");
     return Space::kLocal;  // a .param variable of a call
   }
   if (spelled == Space::kGeneric && address.space != Space::kGeneric) return address.space;
@@ -116,6 +118,43 @@ int element_register_bytes(DecodeContext& context, const Operand& operand, Type 
   return register_bytes(type);
 }
 
+void emit_access(DecodeContext& context, Handler fn, const Address& address, Space space,
+                 const AccessSpelling& access, const std::vector<std::uint32_t>& registers) {
+  const int bytes = bit_width(access.type) / 8;
+  AccessOperands op;
+  op.address = address;
+  op.registers = context.add_list(registers);
+  op.space = space;
+  op.order = access.order;
+  op.bytes = static_cast<std::uint8_t>(bytes);
+  op.count = static_cast<std::uint8_t>(access.count);
+  context.emit(fn, op, pipe_of(space), TaintRule::kOwn);
+  context.reads(address.base);
+  if (space == Space::kShared || space == Space::kGeneric)
+    context.narrow_shared_granule(bytes * access.count);
+}
+
+/// ld.param of kernel parameters: one instruction for each element.
+void load_parameters(DecodeContext& context, const AccessSpelling& access, std::int64_t from,
+                     const std::vector<const Operand*>& elements, int width) {
+  const int bytes = bit_width(access.type) / 8;
+  for (std::size_t e = 0; e < elements.size(); ++e) {
+    const std::int64_t offset = from + static_cast<std::int64_t>(e) * bytes;
+    if (offset < 0 || offset + bytes > context.program().parameter_bytes)
+      context.fail("read beyond the parameters");
+    if (elements[e]->kind != Operand::Kind::kRegister) continue;
+    const std::uint32_t dst = context.frame().registers[static_cast<std::size_t>(elements[e]->reg)];
+    const Handler fn = load_parameter_handler(bytes, is_signed(access.type), width);
+    if (fn == nullptr) context.unsupported();
+    context.emit(fn, ParameterOperands{dst, static_cast<std::uint32_t>(offset)}, Pipe::kConst,
+                 TaintRule::kAny);
+    context.last_info().dst_bytes = static_cast<std::uint8_t>(width);
+    context.writes(dst);
+  }
+}
+
+}  // namespace
+
 void decode_load(DecodeContext& context) {
   const Instruction& in = context.current();
   if (in.operands.size() != 2) context.unsupported();
@@ -126,49 +165,25 @@ void decode_load(DecodeContext& context) {
   const Space space = resolve_space(context, access.space, address);
   const auto elements = elements_of(in.operands[0]);
   if (static_cast<int>(elements.size()) != access.count)
-    context.fail(in.opcode + ": number of registers");
+    context.fail(in.spelling + ": number of registers");
   const int bytes = bit_width(access.type) / 8;
   const int width = element_register_bytes(context, *elements[0], access.type);
   if (space == Space::kParam) {
-    for (std::size_t e = 0; e < elements.size(); ++e) {
-      const std::int64_t offset = address.offset + static_cast<std::int64_t>(e) * bytes;
-      if (offset < 0 || offset + bytes > context.program().parameter_bytes)
-        context.fail("read beyond the parameters");
-      if (elements[e]->kind != Operand::Kind::kRegister) continue;
-      const std::uint32_t dst =
-          context.frame().registers[static_cast<std::size_t>(elements[e]->reg)];
-      const Handler fn = load_parameter_handler(bytes, is_signed(access.type), width);
-      if (fn == nullptr) context.unsupported();
-      Instr& out = context.emit(fn, Pipe::kConst, TaintRule::kAny);
-      out.dst = dst;
-      out.imm = offset;
-      context.last_info().dst_bytes = static_cast<std::uint8_t>(width);
-      context.writes(dst);
-    }
+    load_parameters(context, access, address.at.offset, elements, width);
     return;
   }
   const Handler fn = load_handler(bytes, is_signed(access.type), width);
   if (fn == nullptr) context.unsupported();
-  Instr& out = context.emit(fn, pipe_of(space), TaintRule::kOwn);
-  out.src[0] = address.base;
-  out.imm = address.offset;
-  out.aux = static_cast<std::uint16_t>(access.flags | address.flags);
-  out.space = space;
-  out.bytes = static_cast<std::uint8_t>(bytes);
-  out.count = static_cast<std::uint8_t>(access.count);
-  context.reads(address.base);
-  context.begin_extra();
+  std::vector<std::uint32_t> destinations;
   for (const Operand* element : elements) {
     if (element_register_bytes(context, *element, access.type) != width)
       context.unsupported("registers of different width");
     const bool sink = element->kind != Operand::Kind::kRegister;
-    const std::uint32_t reg =
-        sink ? kNoRegister : context.frame().registers[static_cast<std::size_t>(element->reg)];
-    context.add_extra(reg);
-    context.writes(reg);
+    destinations.push_back(
+        sink ? kNoRegister : context.frame().registers[static_cast<std::size_t>(element->reg)]);
   }
-  if (space == Space::kShared || space == Space::kGeneric)
-    context.narrow_shared_granule(bytes * access.count);
+  emit_access(context, fn, address.at, space, access, destinations);
+  context.writes(destinations);
 }
 
 void decode_store(DecodeContext& context) {
@@ -182,7 +197,7 @@ void decode_store(DecodeContext& context) {
     context.unsupported("store to a constant space");
   const auto elements = elements_of(in.operands[1]);
   if (static_cast<int>(elements.size()) != access.count)
-    context.fail(in.opcode + ": number of registers");
+    context.fail(in.spelling + ": number of registers");
   const int bytes = bit_width(access.type) / 8;
   const int width = element_register_bytes(context, *elements[0], access.type);
   std::vector<std::uint32_t> sources;
@@ -201,70 +216,37 @@ void decode_store(DecodeContext& context) {
   }
   const Handler fn = store_handler(bytes, width);
   if (fn == nullptr) context.unsupported();
-  Instr& out = context.emit(fn, pipe_of(space), TaintRule::kOwn);
-  out.src[0] = address.base;
-  out.imm = address.offset;
-  out.aux = static_cast<std::uint16_t>(access.flags | address.flags);
-  out.space = space;
-  out.bytes = static_cast<std::uint8_t>(bytes);
-  out.count = static_cast<std::uint8_t>(access.count);
-  context.reads(address.base);
-  context.begin_extra();
-  for (const std::uint32_t reg : sources) {
-    context.add_extra(reg);
-    context.reads(reg);
-  }
-  if (space == Space::kShared || space == Space::kGeneric)
-    context.narrow_shared_granule(bytes * access.count);
+  emit_access(context, fn, address.at, space, access, sources);
+  context.reads(sources);
 }
 
-bool decode_fence(DecodeContext& context) {
+void decode_fence(DecodeContext& context) {
   const Instruction& in = context.current();
-  if (in.parts[0] == "membar" || in.parts[0] == "fence") {
-    Modifiers modifiers(in);
-    modifiers.take_one_of({"sc", "acq_rel", "acquire", "release"});
-    modifiers.take_one_of({"cta", "gl", "gpu", "sys", "cluster"});
-    const bool proxy = modifiers.take("proxy");
-    const bool async = proxy && modifiers.take("async");
-    if (proxy && !async) modifiers.take_one_of({"alias", "async::generic"});
-    const bool global_only = modifiers.take_one_of({"shared::cta", "global"}) == 1;
-    modifiers.finish();
-    const Handler fn = !async ? exec_fence : global_only ? exec_nop : exec_proxy_fence;
-    context.emit(fn, Pipe::kBarrier, TaintRule::kOwn);
-    return true;
+  if (in.opcode != Opcode::kMembar && in.opcode != Opcode::kFence) {
+    // prefetch, prefetchu and applypriority
+    context.emit(exec_nop, NoOperands(), Pipe::kGlobal, TaintRule::kOwn);
+    return;
   }
-  if (in.parts[0] == "prefetch" || in.parts[0] == "prefetchu" || in.parts[0] == "applypriority" ||
-      in.parts[0] == "discard") {
-    if (in.parts[0] == "discard") context.unsupported();
-    context.emit(exec_nop, Pipe::kGlobal, TaintRule::kOwn);
-    return true;
-  }
-  return false;
-}
-
-}  // namespace
-
-bool decode_memory(DecodeContext& context) {
-  const std::string& name = context.current().parts[0];
-  if (name == "ld" || name == "ldu") {
-    decode_load(context);
-  } else if (name == "st") {
-    decode_store(context);
-  } else {
-    return decode_fence(context);
-  }
-  return true;
-}
-
-bool decode_atomic(DecodeContext& context) {
-  const Instruction& in = context.current();
-  const bool returns = in.parts[0] == "atom";
-  if (!returns && in.parts[0] != "red") return false;
   Modifiers modifiers(in);
-  std::uint16_t flags = kStrongAccess;
+  modifiers.take_one_of({"sc", "acq_rel", "acquire", "release"});
+  modifiers.take_one_of({"cta", "gl", "gpu", "sys", "cluster"});
+  const bool proxy = modifiers.take("proxy");
+  const bool async = proxy && modifiers.take("async");
+  if (proxy && !async) modifiers.take_one_of({"alias", "async::generic"});
+  const bool global_only = modifiers.take_one_of({"shared::cta", "global"}) == 1;
+  modifiers.finish();
+  const Handler fn = !async ? exec_fence : global_only ? exec_nop : exec_proxy_fence;
+  context.emit(fn, NoOperands(), Pipe::kBarrier, TaintRule::kOwn);
+}
+
+void decode_atomic(DecodeContext& context) {
+  const Instruction& in = context.current();
+  const bool returns = in.opcode == Opcode::kAtom;
+  Modifiers modifiers(in);
   const int order = modifiers.take_one_of({"relaxed", "acquire", "release", "acq_rel"});
-  if (order == 1 || order == 3) flags |= kAcquire;
-  if (order == 2 || order == 3) flags |= kRelease;
+  AtomicOperands out;
+  out.order = {
+      .strong = true, .acquire = order == 1 || order == 3, .release = order == 2 || order == 3};
   skip_scope(modifiers);
   const Space spelled = take_space(modifiers);
   static constexpr std::array<std::pair<std::string_view, AtomicOp>, 10> kOps = {
@@ -289,27 +271,18 @@ bool decode_atomic(DecodeContext& context) {
   const std::size_t operands = op->second == AtomicOp::kCas ? 3 : 2;
   if (fn == nullptr || in.operands.size() != first + operands) context.unsupported();
   const auto address = context.address(in.operands[first]);
-  const std::uint32_t b = context.source(in.operands[first + 1], type);
-  const std::uint32_t c =
-      operands == 3 ? context.source(in.operands[first + 2], type) : kNoRegister;
-  const std::uint32_t dst = returns && in.operands[0].kind != Operand::Kind::kSink
-                                ? context.destination(in.operands[0], type, is_signed(type))
-                                : kNoRegister;
-  const Space space = resolve_space(context, spelled, address);
-  Instr& out =
-      context.emit(fn, space == Space::kShared ? Pipe::kShared : Pipe::kGlobal, TaintRule::kOwn);
-  out.src[0] = address.base;
-  out.src[1] = b;
-  out.src[2] = c;
-  out.dst = dst;
-  out.imm = address.offset;
-  out.aux = static_cast<std::uint16_t>(flags | address.flags);
-  out.space = space;
-  for (const std::uint32_t reg : {address.base, b, c}) context.reads(reg);
-  context.writes(dst);
-  if (dst != kNoRegister && space != Space::kShared) context.program().claims_work = true;
+  out.address = address.at;
+  out.operand = context.source(in.operands[first + 1], type);
+  if (operands == 3) out.swap = context.source(in.operands[first + 2], type);
+  if (returns && in.operands[0].kind != Operand::Kind::kSink)
+    out.dst = context.destination(in.operands[0], type, is_signed(type));
+  out.space = resolve_space(context, spelled, address);
+  const bool is_shared = out.space == Space::kShared;
+  context.emit(fn, out, is_shared ? Pipe::kShared : Pipe::kGlobal, TaintRule::kOwn);
+  for (const std::uint32_t reg : {out.address.base, out.operand, out.swap}) context.reads(reg);
+  context.writes(out.dst);
+  if (out.dst != kNoRegister && !is_shared) context.program().claims_work = true;
   context.narrow_shared_granule(bit_width(type) / 8);
-  return true;
 }
 
 }  // namespace evo::ptx

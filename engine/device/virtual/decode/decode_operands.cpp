@@ -86,10 +86,8 @@ std::uint32_t DecodeContext::resized(std::uint32_t reg, Type from, Type to) {
       alu_table().helpers.resize[std::countr_zero(static_cast<unsigned>(target_bytes))]
                                 [std::countr_zero(static_cast<unsigned>(source_bytes))][0];
   in_helper_ = true;
-  Instr& in = emit(fn, Pipe::kMove, TaintRule::kMove);
+  emit(fn, AluOperands{.dst = result, .src = {reg}}, Pipe::kMove, TaintRule::kMove);
   in_helper_ = false;
-  in.dst = result;
-  in.src[0] = reg;
   last_info().dst_bytes = static_cast<std::uint8_t>(target_bytes);
   last_info().src_bytes = static_cast<std::uint8_t>(source_bytes);
   reads(reg);
@@ -103,7 +101,7 @@ std::uint32_t DecodeContext::source(const Operand& operand, Type type) {
       const std::uint32_t reg = frame_->registers[static_cast<std::size_t>(operand.reg)];
       const Type have = types_[reg];
       if ((have == Type::kPred) != (type == Type::kPred))
-        fail("operand of the wrong type for " + current_->opcode);
+        fail("operand of the wrong type for " + current_->spelling);
       if (operand.negated && type != Type::kPred) fail("'!' before a value");
       return type == Type::kPred ? reg : resized(reg, have, type);
     }
@@ -133,7 +131,7 @@ std::uint32_t DecodeContext::source(const Operand& operand, Type type) {
       return constant(symbol_value(operand), type);
     }
     default:
-      fail("operand of the wrong kind for " + current_->opcode);
+      fail("operand of the wrong kind for " + current_->spelling);
   }
 }
 
@@ -141,11 +139,11 @@ std::uint32_t DecodeContext::destination(const Operand& operand, Type type, bool
   if (operand.kind == Operand::Kind::kSink)
     return new_register(type == Type::kPred ? type : storage_type(register_bytes(type)));
   if (operand.kind != Operand::Kind::kRegister)
-    fail("the destination of " + current_->opcode + " is not a register");
+    fail("the destination of " + current_->spelling + " is not a register");
   const std::uint32_t reg = frame_->registers[static_cast<std::size_t>(operand.reg)];
   const Type have = types_[reg];
   if ((have == Type::kPred) != (type == Type::kPred))
-    fail("destination of the wrong type for " + current_->opcode);
+    fail("destination of the wrong type for " + current_->spelling);
   if (type == Type::kPred || register_bytes(have) == register_bytes(type)) return reg;
   const std::uint32_t narrow = new_register(storage_type(register_bytes(type)));
   pending_.push_back({narrow, reg, type, is_signed});
@@ -159,14 +157,10 @@ void DecodeContext::finish_destinations() {
     const int source_bytes = register_bytes(p.type);
     const int target_bytes = register_bytes(types_[p.wide]);
     in_helper_ = true;
-    Instr& in =
-        emit(alu_table().helpers.resize[std::countr_zero(static_cast<unsigned>(target_bytes))]
-                                       [std::countr_zero(static_cast<unsigned>(source_bytes))]
-                                       [p.is_signed ? 1 : 0],
-             Pipe::kMove, TaintRule::kAny);
+    const Handler fn = alu_table().helpers.resize[std::countr_zero(static_cast<unsigned>(
+        target_bytes))][std::countr_zero(static_cast<unsigned>(source_bytes))][p.is_signed ? 1 : 0];
+    emit(fn, AluOperands{.dst = p.wide, .src = {p.narrow}}, Pipe::kMove, TaintRule::kAny);
     in_helper_ = false;
-    in.dst = p.wide;
-    in.src[0] = p.narrow;
     last_info().dst_bytes = static_cast<std::uint8_t>(target_bytes);
     reads(p.narrow);
     writes(p.wide);
@@ -217,26 +211,23 @@ std::uint64_t DecodeContext::symbol_value(const Operand& operand) {
   return static_cast<std::uint64_t>(found.offset + operand.offset);
 }
 
-DecodeContext::Address DecodeContext::address(const Operand& operand) {
-  if (operand.kind != Operand::Kind::kAddress) fail(current_->opcode + " needs an address");
+DecodeContext::AddressOperand DecodeContext::address(const Operand& operand) {
+  if (operand.kind != Operand::Kind::kAddress) fail(current_->spelling + " needs an address");
   if (operand.elements.size() != 1) unsupported("coordinates in an address");
   const Operand& base = operand.elements[0];
-  Address result;
-  result.offset = operand.offset;
+  AddressOperand result;
+  result.at.offset = operand.offset;
   if (base.kind == Operand::Kind::kRegister) {
-    result.base = frame_->registers[static_cast<std::size_t>(base.reg)];
-    const int bits = bit_width(types_[result.base]);
+    result.at.base = frame_->registers[static_cast<std::size_t>(base.reg)];
+    const int bits = bit_width(types_[result.at.base]);
     if (bits != 32 && bits != 64) fail("an address needs a register of 32 or 64 bits");
-    result.flags = bits == 64 ? 1 : 0;
+    result.at.is_wide = bits == 64;
   } else if (base.kind == Operand::Kind::kSymbol) {
     const VariableAddress found = variable_address(base);
-    result.offset += found.offset;
+    result.at.offset += found.offset;
     result.space = found.space;
     result.is_parameter = found.is_kernel_parameter;
-    result.flags = 2;
-  } else if (base.kind == Operand::Kind::kInteger) {
-    result.flags = 2;
-  } else {
+  } else if (base.kind != Operand::Kind::kInteger) {
     fail("an address of this kind");
   }
   return result;

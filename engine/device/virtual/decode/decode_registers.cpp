@@ -277,18 +277,14 @@ void DecodeContext::write_offsets(const std::vector<std::uint32_t>& slot, std::u
     if (reg != kNoRegister) reg = slot[reg] * kSlotBytes;
   };
   for (Instr& in : program_.code) {
-    map(in.dst);
-    map(in.dst2);
     map(in.guard);
-    for (std::uint32_t& reg : in.src) map(reg);
+    std::visit([&](auto& operands) { operands.each_register(map); }, in.operands);
   }
   for (InstrInfo& info : program_.info) {
     for (std::uint32_t& reg : info.sources) map(reg);
     for (std::uint32_t& reg : info.destinations) map(reg);
   }
-  for (std::size_t i = 0; i < program_.extra.size(); ++i) {
-    if (extra_is_register_[i]) map(program_.extra[i]);
-  }
+  for (std::uint32_t& reg : program_.registers) map(reg);
   for (std::uint32_t& reg : program_.unset_registers) map(reg);
   for (const auto& [key, reg] : constants_) {
     const bool predicate = key.second == Type::kPred;

@@ -1,15 +1,58 @@
-#include <algorithm>
 #include <array>
+#include <optional>
 
-#include "engine/device/virtual/arithmetic/alu_table.hpp"
 #include "engine/device/virtual/decode/decode_context.hpp"
-#include "engine/device/virtual/execute/exec_handlers.hpp"
-#include "engine/device/virtual/memory/memory_access.hpp"
+#include "engine/device/virtual/execute/exec_barrier.hpp"
+#include "engine/device/virtual/execute/exec_lanes.hpp"
 
-// Barriers, mbarrier, cp.async, exchange between lanes, and control flow.
+// Barriers and exchange between lanes.
 
 namespace evo::ptx {
 namespace {
+
+std::uint32_t target(DecodeContext& context, const Operand& operand, Type type) {
+  return operand.kind == Operand::Kind::kSink ? kNoRegister : context.destination(operand, type);
+}
+
+/// The two registers of a destination that may be a pair.
+std::array<std::uint32_t, 2> pair_of_targets(DecodeContext& context, const Operand& operand) {
+  if (operand.kind != Operand::Kind::kPair)
+    return {target(context, operand, Type::kB32), kNoRegister};
+  const std::uint32_t first = target(context, operand.elements[0], Type::kB32);
+  return {first, target(context, operand.elements[1], Type::kPred)};
+}
+
+/// One of the names of a mode, in the order of its enumeration.
+template <typename Mode>
+std::optional<Mode> take_mode(Modifiers& modifiers, std::initializer_list<std::string_view> names) {
+  const int found = modifiers.take_one_of(names);
+  if (found < 0) return std::nullopt;
+  return static_cast<Mode>(found);
+}
+
+/// Emits; what it reads and writes are the registers given.
+void emit_exchange(DecodeContext& context, Handler fn, const Operands& operands,
+                   std::initializer_list<std::uint32_t> sources,
+                   std::initializer_list<std::uint32_t> destinations) {
+  context.emit(fn, operands, Pipe::kShared, TaintRule::kOwn);
+  for (const std::uint32_t reg : sources) context.reads(reg);
+  for (const std::uint32_t reg : destinations) context.writes(reg);
+}
+
+void decode_warp_barrier(DecodeContext& context) {
+  const std::uint32_t members = context.source(context.current().operands[0], Type::kB32);
+  context.emit(exec_warp_barrier, WarpBarrierOperands{members}, Pipe::kBarrier, TaintRule::kOwn);
+  context.reads(members);
+}
+
+BarrierOp take_reduction(Modifiers& modifiers) {
+  const int reduction = modifiers.take_one_of({"popc", "and", "or"});
+  if (reduction < 0) modifiers.unsupported();
+  modifiers.take_type();
+  return reduction == 0 ? BarrierOp::kPopc : reduction == 1 ? BarrierOp::kAnd : BarrierOp::kOr;
+}
+
+}  // namespace
 
 void decode_barrier(DecodeContext& context) {
   const Instruction& in = context.current();
@@ -21,136 +64,111 @@ void decode_barrier(DecodeContext& context) {
   const int kind = modifiers.take_one_of({"sync", "arrive", "red"});
   if (warp_level) {
     modifiers.finish();
-    const std::uint32_t mask = context.source(in.operands[0], Type::kB32);
-    Instr& out = context.emit(exec_warp_barrier, Pipe::kBarrier, TaintRule::kOwn);
-    out.src[0] = mask;
-    context.reads(mask);
+    decode_warp_barrier(context);
     return;
   }
   if (kind < 0) modifiers.unsupported();
-  BarrierOp op = kind == 1 ? BarrierOp::kArrive : BarrierOp::kSync;
+  const bool reduces = kind == 2;
+  BarrierOperands op;
+  op.op = kind == 1 ? BarrierOp::kArrive : BarrierOp::kSync;
   std::size_t at = 0;
-  std::uint32_t dst = kNoRegister;
-  if (kind == 2) {
-    const int reduction = modifiers.take_one_of({"popc", "and", "or"});
-    if (reduction < 0) modifiers.unsupported();
-    op = reduction == 0 ? BarrierOp::kPopc : reduction == 1 ? BarrierOp::kAnd : BarrierOp::kOr;
-    modifiers.take_type();
-    dst = context.destination(in.operands[at++], op == BarrierOp::kPopc ? Type::kB32 : Type::kPred);
+  if (reduces) {
+    op.op = take_reduction(modifiers);
+    op.dst = context.destination(in.operands[at++],
+                                 op.op == BarrierOp::kPopc ? Type::kB32 : Type::kPred);
   }
   modifiers.finish();
   if (in.operands.size() <= at) context.unsupported("no barrier number");
-  const std::size_t last = in.operands.size() - (kind == 2 ? 1 : 0);
-  const std::uint32_t id = context.source(in.operands[at++], Type::kB32);
-  const std::uint32_t count = at < last ? context.source(in.operands[at], Type::kB32) : kNoRegister;
-  const std::uint32_t predicate = kind == 2 ? context.predicate(in.operands.back()) : kNoRegister;
-  Instr& out = context.emit(exec_barrier, Pipe::kBarrier, TaintRule::kAny);
-  out.src[0] = id;
-  out.src[1] = count;
-  out.src[2] = predicate;
-  out.negated = kind == 2 && in.operands.back().negated;
-  out.dst = dst;
-  out.aux = static_cast<std::uint16_t>(op);
-  for (const std::uint32_t reg : {id, count, predicate}) context.reads(reg);
-  context.writes(dst);
-}
-
-struct LaneOp {
-  std::string_view name;
-  std::uint16_t aux;
-};
-
-int find_mode(Modifiers& modifiers, std::initializer_list<LaneOp> modes) {
-  for (const LaneOp& mode : modes) {
-    if (modifiers.take(mode.name)) return mode.aux;
+  const std::size_t last = in.operands.size() - (reduces ? 1 : 0);
+  op.id = context.source(in.operands[at++], Type::kB32);
+  if (at < last) op.count = context.source(in.operands[at], Type::kB32);
+  if (reduces) {
+    op.predicate = context.predicate(in.operands.back());
+    op.negated = in.operands.back().negated;
   }
-  return -1;
-}
-
-/// Common tail: destination or pair, sources in order, the mode.
-void emit_lane_op(DecodeContext& context, Handler fn, int mode, std::uint32_t dst,
-                  std::uint32_t dst2, const std::vector<std::uint32_t>& sources) {
-  if (mode < 0) context.unsupported();
-  Instr& out = context.emit(fn, Pipe::kShared, TaintRule::kOwn);
-  out.dst = dst;
-  out.dst2 = dst2;
-  out.aux = static_cast<std::uint16_t>(mode);
-  std::copy(sources.begin(), sources.end(), out.src);
-  for (const std::uint32_t reg : sources) context.reads(reg);
-  context.writes(dst);
-  context.writes(dst2);
-}
-
-std::uint32_t target(DecodeContext& context, const Operand& operand, Type type) {
-  return operand.kind == Operand::Kind::kSink ? kNoRegister : context.destination(operand, type);
+  context.emit(exec_barrier, op, Pipe::kBarrier, TaintRule::kAny);
+  for (const std::uint32_t reg : {op.id, op.count, op.predicate}) context.reads(reg);
+  context.writes(op.dst);
 }
 
 void decode_shuffle(DecodeContext& context) {
   const Instruction& in = context.current();
   Modifiers modifiers(in);
   if (!modifiers.take("sync") || in.operands.size() != 5) modifiers.unsupported();
-  const int mode = find_mode(modifiers, {{"up", 0}, {"down", 1}, {"bfly", 2}, {"idx", 3}});
+  const auto mode = take_mode<ShuffleMode>(modifiers, {"up", "down", "bfly", "idx"});
   modifiers.take_type();
   modifiers.finish();
-  const bool pair = in.operands[0].kind == Operand::Kind::kPair;
-  const std::uint32_t dst =
-      target(context, pair ? in.operands[0].elements[0] : in.operands[0], Type::kB32);
-  const std::uint32_t dst2 =
-      pair ? target(context, in.operands[0].elements[1], Type::kPred) : kNoRegister;
-  std::vector<std::uint32_t> sources;
-  for (std::size_t i = 1; i < 5; ++i) sources.push_back(context.source(in.operands[i], Type::kB32));
-  emit_lane_op(context, exec_shuffle, mode, dst, dst2, sources);
+  ShuffleOperands op;
+  const auto targets = pair_of_targets(context, in.operands[0]);
+  op.dst = targets[0];
+  op.in_range = targets[1];
+  op.value = context.source(in.operands[1], Type::kB32);
+  op.lane = context.source(in.operands[2], Type::kB32);
+  op.clamp = context.source(in.operands[3], Type::kB32);
+  op.members = context.source(in.operands[4], Type::kB32);
+  if (!mode) context.unsupported();
+  op.mode = *mode;
+  emit_exchange(context, exec_shuffle, op, {op.value, op.lane, op.clamp, op.members},
+                {op.dst, op.in_range});
 }
 
 void decode_vote(DecodeContext& context) {
   const Instruction& in = context.current();
   Modifiers modifiers(in);
   if (!modifiers.take("sync") || in.operands.size() != 3) modifiers.unsupported();
-  const int mode = find_mode(modifiers, {{"all", 0}, {"any", 1}, {"uni", 2}, {"ballot", 3}});
+  const auto mode = take_mode<VoteMode>(modifiers, {"all", "any", "uni", "ballot"});
   modifiers.take_type();
   modifiers.finish();
-  const std::uint32_t dst =
-      context.destination(in.operands[0], mode == 3 ? Type::kB32 : Type::kPred);
-  const std::uint32_t predicate = context.predicate(in.operands[1]);
-  const std::uint32_t mask = context.source(in.operands[2], Type::kB32);
-  emit_lane_op(context, exec_vote, mode, dst, kNoRegister, {predicate, mask});
-  context.program().code.back().negated = in.operands[1].negated;
+  VoteOperands op;
+  op.dst =
+      context.destination(in.operands[0], mode == VoteMode::kBallot ? Type::kB32 : Type::kPred);
+  op.predicate = context.predicate(in.operands[1]);
+  op.negated = in.operands[1].negated;
+  op.members = context.source(in.operands[2], Type::kB32);
+  if (!mode) context.unsupported();
+  op.mode = *mode;
+  emit_exchange(context, exec_vote, op, {op.predicate, op.members}, {op.dst});
 }
 
 void decode_match(DecodeContext& context) {
   const Instruction& in = context.current();
   Modifiers modifiers(in);
   if (!modifiers.take("sync") || in.operands.size() != 3) modifiers.unsupported();
-  int mode = find_mode(modifiers, {{"any", 0}, {"all", 1}});
+  const int mode = modifiers.take_one_of({"any", "all"});
   const Type type = modifiers.take_type();
   modifiers.finish();
   if (bit_width(type) != 32 && bit_width(type) != 64) modifiers.unsupported();
-  if (bit_width(type) == 64 && mode >= 0) mode |= 2;
-  const bool pair = in.operands[0].kind == Operand::Kind::kPair;
-  const std::uint32_t dst =
-      target(context, pair ? in.operands[0].elements[0] : in.operands[0], Type::kB32);
-  const std::uint32_t dst2 =
-      pair ? target(context, in.operands[0].elements[1], Type::kPred) : kNoRegister;
-  const std::uint32_t value = context.source(in.operands[1], type);
-  const std::uint32_t mask = context.source(in.operands[2], Type::kB32);
-  emit_lane_op(context, exec_match, mode,
-               dst == kNoRegister ? context.new_register(Type::kB32) : dst, dst2, {value, mask});
+  MatchOperands op;
+  op.all = mode == 1;
+  op.is_wide = bit_width(type) == 64;
+  const auto targets = pair_of_targets(context, in.operands[0]);
+  op.all_equal = targets[1];
+  op.value = context.source(in.operands[1], type);
+  op.members = context.source(in.operands[2], Type::kB32);
+  op.dst = targets[0] == kNoRegister ? context.new_register(Type::kB32) : targets[0];
+  if (mode < 0) context.unsupported();
+  emit_exchange(context, exec_match, op, {op.value, op.members}, {op.dst, op.all_equal});
 }
 
 void decode_redux(DecodeContext& context) {
   const Instruction& in = context.current();
   Modifiers modifiers(in);
   if (!modifiers.take("sync") || in.operands.size() != 3) modifiers.unsupported();
-  int mode =
-      find_mode(modifiers, {{"add", 0}, {"min", 1}, {"max", 2}, {"and", 5}, {"or", 6}, {"xor", 7}});
+  constexpr std::array kUnsigned = {ReduxOp::kAdd, ReduxOp::kMinU, ReduxOp::kMaxU,
+                                    ReduxOp::kAnd, ReduxOp::kOr,   ReduxOp::kXor};
+  const int mode = modifiers.take_one_of({"add", "min", "max", "and", "or", "xor"});
   const Type type = modifiers.take_type();
   modifiers.finish();
   if (is_float(type)) modifiers.unsupported();
-  if (type == Type::kS32 && (mode == 1 || mode == 2)) mode += 2;
-  const std::uint32_t dst = context.destination(in.operands[0], Type::kB32);
-  const std::uint32_t value = context.source(in.operands[1], Type::kB32);
-  const std::uint32_t mask = context.source(in.operands[2], Type::kB32);
-  emit_lane_op(context, exec_redux, mode, dst, kNoRegister, {value, mask});
+  ReduxOperands op;
+  op.dst = context.destination(in.operands[0], Type::kB32);
+  op.value = context.source(in.operands[1], Type::kB32);
+  op.members = context.source(in.operands[2], Type::kB32);
+  if (mode < 0) context.unsupported();
+  op.op = kUnsigned[static_cast<std::size_t>(mode)];
+  if (type == Type::kS32 && op.op == ReduxOp::kMinU) op.op = ReduxOp::kMinS;
+  if (type == Type::kS32 && op.op == ReduxOp::kMaxU) op.op = ReduxOp::kMaxS;
+  emit_exchange(context, exec_redux, op, {op.value, op.members}, {op.dst});
 }
 
 void decode_elect(DecodeContext& context) {
@@ -160,92 +178,9 @@ void decode_elect(DecodeContext& context) {
       in.operands[0].kind != Operand::Kind::kPair)
     modifiers.unsupported();
   modifiers.finish();
-  const std::uint32_t dst = target(context, in.operands[0].elements[0], Type::kB32);
-  const std::uint32_t dst2 = target(context, in.operands[0].elements[1], Type::kPred);
-  const std::uint32_t mask = context.source(in.operands[1], Type::kB32);
-  emit_lane_op(context, exec_elect, 0, dst, dst2, {mask});
-}
-
-void decode_branch(DecodeContext& context) {
-  const Instruction& in = context.current();
-  if (in.operands.size() != 1 || in.operands[0].label < 0)
-    context.fail("no label for " + in.opcode);
-  Instr& out = context.emit(exec_branch, Pipe::kControl, TaintRule::kOwn);
-  out.imm = 0;
-  context.last_info().is_branch = true;
-  context.last_info().ends_path = in.guard < 0;
-  context.frame().fixups.emplace_back(context.program().code.size() - 1, in.operands[0].label);
-}
-
-void decode_indexed_branch(DecodeContext& context) {
-  const Instruction& in = context.current();
-  if (in.operands.size() != 2) context.unsupported();
-  const auto& lists = context.frame().function->branch_targets;
-  const auto list = lists.find(in.operands[1].label);
-  if (list == lists.end()) context.fail("no .branchtargets for " + in.opcode);
-  const std::uint32_t index = context.source(in.operands[0], Type::kB32);
-  Instr& out = context.emit(exec_indexed_branch, Pipe::kControl, TaintRule::kOwn);
-  out.src[0] = index;
-  context.reads(index);
-  context.last_info().is_branch = true;
-  context.last_info().ends_path = in.guard < 0;
-  context.begin_extra();
-  for (const int label : list->second) context.add_extra_label(label);
-}
-
-}  // namespace
-
-bool decode_control(DecodeContext& context) {
-  const Instruction& in = context.current();
-  const std::string& name = in.parts[0];
-  if (name == "bra") {
-    decode_branch(context);
-  } else if (name == "brx") {
-    decode_indexed_branch(context);
-  } else if (name == "ret" && !context.frame().is_entry) {
-    context.emit(exec_branch, Pipe::kControl, TaintRule::kOwn);
-    context.last_info().is_branch = true;
-    context.last_info().ends_path = in.guard < 0;
-    context.frame().return_fixups.push_back(context.program().code.size() - 1);
-  } else if (name == "ret" || name == "exit") {
-    context.emit(exec_exit, Pipe::kControl, TaintRule::kOwn);
-    context.last_info().ends_path = in.guard < 0;
-  } else if (name == "trap") {
-    context.emit(exec_trap, Pipe::kControl, TaintRule::kOwn);
-    context.last_info().ends_path = in.guard < 0;
-  } else if (name == "nanosleep") {
-    context.emit(exec_nanosleep, Pipe::kControl, TaintRule::kOwn);
-  } else if (name == "pmevent" || name == "griddepcontrol") {
-    // Hints without effect on the result of a single launch.
-    context.emit(exec_nop, Pipe::kControl, TaintRule::kOwn);
-  } else if (name == "activemask") {
-    const std::uint32_t dst = context.destination(in.operands[0], Type::kB32);
-    context.emit(exec_activemask, Pipe::kAlu, TaintRule::kAny).dst = dst;
-    context.writes(dst);
-  } else {
-    return false;
-  }
-  return true;
-}
-
-bool decode_sync(DecodeContext& context) {
-  const std::string& name = context.current().parts[0];
-  if (name == "bar" || name == "barrier") {
-    decode_barrier(context);
-  } else if (name == "shfl") {
-    decode_shuffle(context);
-  } else if (name == "vote") {
-    decode_vote(context);
-  } else if (name == "match") {
-    decode_match(context);
-  } else if (name == "redux") {
-    decode_redux(context);
-  } else if (name == "elect") {
-    decode_elect(context);
-  } else {
-    return false;
-  }
-  return true;
+  const auto targets = pair_of_targets(context, in.operands[0]);
+  ElectOperands op{targets[0], targets[1], context.source(in.operands[1], Type::kB32)};
+  emit_exchange(context, exec_elect, op, {op.members}, {op.leader, op.is_leader});
 }
 
 }  // namespace evo::ptx

@@ -1,5 +1,5 @@
 #include "engine/device/virtual/decode/decode_context.hpp"
-#include "engine/device/virtual/execute/exec_handlers.hpp"
+#include "engine/device/virtual/execute/exec_texture.hpp"
 
 // tex of one and two dimensions, by 64-bit handles.
 
@@ -24,9 +24,8 @@ std::vector<std::uint32_t> coordinate_registers(DecodeContext& context, const Op
 
 }  // namespace
 
-bool decode_texture(DecodeContext& context) {
+void decode_texture(DecodeContext& context) {
   const Instruction& in = context.current();
-  if (in.parts[0] != "tex") return false;
   Modifiers modifiers(in);
   const int shape = modifiers.take_one_of({"1d", "2d"});
   const bool four = modifiers.take("v4");
@@ -44,29 +43,24 @@ bool decode_texture(DecodeContext& context) {
   if (address.elements.size() != 2 || address.offset != 0 ||
       address.elements[0].kind != Operand::Kind::kRegister)
     context.unsupported("texture references and samplers; a texture object is a 64-bit register");
-  const std::uint32_t handle = context.source(address.elements[0], Type::kB64);
-  const auto dimensions = static_cast<std::size_t>(shape) + 1;
-  const auto coordinates =
-      coordinate_registers(context, address.elements[1], dimensions, coordinate);
+  TextureOperands op;
+  op.handle = context.source(address.elements[0], Type::kB64);
+  const auto coordinates = coordinate_registers(context, address.elements[1],
+                                                static_cast<std::size_t>(shape) + 1, coordinate);
+  op.x = coordinates[0];
+  if (coordinates.size() == 2) op.y = coordinates[1];
   std::vector<std::uint32_t> results;
   for (const Operand& element : in.operands[0].elements) {
     results.push_back(element.kind == Operand::Kind::kSink
                           ? kNoRegister
                           : context.destination(element, Type::kB32));
   }
-  Instr& out = context.emit(exec_texture, Pipe::kGlobal, TaintRule::kOwn);
-  out.src[0] = handle;
-  out.src[1] = coordinates[0];
-  out.src[2] = dimensions == 2 ? coordinates[1] : kNoRegister;
-  out.aux = static_cast<std::uint16_t>((texel == Type::kF32 ? kTextureOfFloats : 0) |
-                                       (coordinate == Type::kS32 ? kWholeCoordinates : 0));
-  for (const std::uint32_t reg : {out.src[0], out.src[1], out.src[2]}) context.reads(reg);
-  context.begin_extra();
-  for (const std::uint32_t reg : results) {
-    context.add_extra(reg);
-    context.writes(reg);
-  }
-  return true;
+  op.results = context.add_list(results);
+  op.gives_floats = texel == Type::kF32;
+  op.whole_coordinates = coordinate == Type::kS32;
+  context.emit(exec_texture, op, Pipe::kGlobal, TaintRule::kOwn);
+  for (const std::uint32_t reg : {op.handle, op.x, op.y}) context.reads(reg);
+  context.writes(results);
 }
 
 }  // namespace evo::ptx

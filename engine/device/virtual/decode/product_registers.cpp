@@ -4,7 +4,7 @@
 #include <span>
 
 #include "engine/device/virtual/decode/control_flow.hpp"
-#include "engine/device/virtual/execute/exec_handlers.hpp"
+#include "engine/device/virtual/execute/exec_wgmma.hpp"
 
 // Two forward analyses over the instructions, each the union over all paths:
 //
@@ -42,12 +42,11 @@ class ProductRegisters {
  public:
   explicit ProductRegisters(Program& program) : program_(program) {
     for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
-      const Instr& in = program.code[pc];
-      if (in.fn != exec_wgmma) continue;
-      const std::span<const std::uint32_t> all(program.extra.data() + in.extra, in.extra_count);
-      const auto tiles = static_cast<std::size_t>(in.count);
-      const auto count =
-          tiles * static_cast<std::size_t>(mma_shape(static_cast<int>(in.imm)).c_regs);
+      const auto* op = std::get_if<WgmmaOperands>(&program.code[pc].operands);
+      if (op == nullptr) continue;
+      const std::span<const std::uint32_t> all(program.registers_of(op->registers),
+                                               op->registers.count);
+      const auto count = static_cast<std::size_t>(op->tiles * op->shape->c_regs);
       const bool replaces = !contains(program.info[pc].sources, all.front());
       products_.push_back({pc, all.first(count), all.subspan(count), replaces});
     }
@@ -105,7 +104,8 @@ class ProductRegisters {
     if (in.fn == exec_wgmma_commit) {
       for (InFlight& item : state) item.commits = std::min(item.commits + 1, kMostCommits);
     } else if (in.fn == exec_wgmma_wait) {
-      std::erase_if(state, [&](const InFlight& i) { return i.commits > in.imm; });
+      std::erase_if(state,
+                    [&](const InFlight& i) { return i.commits > in.as<WgmmaWaitOperands>().keep; });
     }
   }
 

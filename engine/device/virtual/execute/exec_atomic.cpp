@@ -1,3 +1,5 @@
+#include "engine/device/virtual/execute/exec_atomic.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -6,7 +8,7 @@
 #include "engine/device/virtual/arithmetic/small_floats.hpp"
 #include "engine/device/virtual/checks/taint.hpp"
 #include "engine/device/virtual/execute/cta.hpp"
-#include "engine/device/virtual/execute/exec_handlers.hpp"
+#include "engine/device/virtual/execute/lanes.hpp"
 #include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
@@ -15,15 +17,6 @@
 
 namespace evo::ptx {
 namespace {
-
-template <typename F>
-void for_lanes(std::uint32_t mask, F&& body) {
-  while (mask != 0) {
-    const int lane = std::countr_zero(mask);
-    mask &= mask - 1;
-    body(static_cast<std::size_t>(lane));
-  }
-}
 
 std::uint32_t add_half_pair(std::uint32_t a, std::uint32_t b) {
   const auto add = [](std::uint32_t x, std::uint32_t y) {
@@ -83,18 +76,18 @@ struct BitsOf<Bf16x2> {
   using Bits = std::uint32_t;
 };
 
-template <AtomicOp op, typename T>
+template <AtomicOp kOp, typename T>
 typename BitsOf<T>::Bits combine(typename BitsOf<T>::Bits old, typename BitsOf<T>::Bits b,
                                  typename BitsOf<T>::Bits c) {
   using B = typename BitsOf<T>::Bits;
-  if constexpr (op == AtomicOp::kExch) return b;
-  if constexpr (op == AtomicOp::kCas) return old == b ? c : old;
-  if constexpr (op == AtomicOp::kAnd) return static_cast<B>(old & b);
-  if constexpr (op == AtomicOp::kOr) return static_cast<B>(old | b);
-  if constexpr (op == AtomicOp::kXor) return static_cast<B>(old ^ b);
-  if constexpr (op == AtomicOp::kInc) return static_cast<B>(old >= b ? 0 : old + 1);
-  if constexpr (op == AtomicOp::kDec) return static_cast<B>(old == 0 || old > b ? b : old - 1);
-  if constexpr (op == AtomicOp::kAdd) {
+  if constexpr (kOp == AtomicOp::kExch) return b;
+  if constexpr (kOp == AtomicOp::kCas) return old == b ? c : old;
+  if constexpr (kOp == AtomicOp::kAnd) return static_cast<B>(old & b);
+  if constexpr (kOp == AtomicOp::kOr) return static_cast<B>(old | b);
+  if constexpr (kOp == AtomicOp::kXor) return static_cast<B>(old ^ b);
+  if constexpr (kOp == AtomicOp::kInc) return static_cast<B>(old >= b ? 0 : old + 1);
+  if constexpr (kOp == AtomicOp::kDec) return static_cast<B>(old == 0 || old > b ? b : old - 1);
+  if constexpr (kOp == AtomicOp::kAdd) {
     if constexpr (std::is_same_v<T, F16>)
       return static_cast<B>(add_half_pair(old, b));
     else if constexpr (std::is_same_v<T, F16x2>)
@@ -108,36 +101,36 @@ typename BitsOf<T>::Bits combine(typename BitsOf<T>::Bits old, typename BitsOf<T
     else
       return static_cast<B>(old + b);
   }
-  if constexpr (op == AtomicOp::kMin && std::is_integral_v<T>)
+  if constexpr (kOp == AtomicOp::kMin && std::is_integral_v<T>)
     return static_cast<B>(std::min(static_cast<T>(old), static_cast<T>(b)));
-  if constexpr (op == AtomicOp::kMax && std::is_integral_v<T>)
+  if constexpr (kOp == AtomicOp::kMax && std::is_integral_v<T>)
     return static_cast<B>(std::max(static_cast<T>(old), static_cast<T>(b)));
   return old;
 }
 
-template <AtomicOp op, typename T>
+template <AtomicOp kOp, typename T>
 typename BitsOf<T>::Bits apply(std::byte* pointer, bool is_global, typename BitsOf<T>::Bits b,
                                typename BitsOf<T>::Bits c) {
   using B = typename BitsOf<T>::Bits;
   B& word = *reinterpret_cast<B*>(pointer);
   if (!is_global) {
     const B old = word;
-    word = combine<op, T>(old, b, c);
+    word = combine<kOp, T>(old, b, c);
     return old;
   }
   std::atomic_ref<B> atomic(word);
   B old = atomic.load();
-  while (!atomic.compare_exchange_weak(old, combine<op, T>(old, b, c))) {
+  while (!atomic.compare_exchange_weak(old, combine<kOp, T>(old, b, c))) {
   }
   return old;
 }
 
-void note_atomic(Warp& warp, const Instr& in, const LaneAccess& access, std::uint32_t bytes) {
-  if (access.shared != 0) note_shared_atomic(warp, in, access, bytes);
+void note_atomic(Warp& warp, const LaneAccess& access, std::uint32_t bytes) {
+  if (access.shared != 0) note_shared_atomic(warp, access, bytes);
   const LaunchContext& launch = warp.cta->launch();
   if (launch.count_memory) count_access(warp, access, bytes, true);
   if (!launch.check || access.global == 0) return;
-  for_lanes(access.global, [&](std::size_t l) {
+  for_lanes<std::size_t>(access.global, [&](std::size_t l) {
     const std::uint8_t* written = access.written[l];
     if (written != nullptr && !std::all_of(written, written + bytes, [](const std::uint8_t& mark) {
           return is_written(&mark);
@@ -147,50 +140,53 @@ void note_atomic(Warp& warp, const Instr& in, const LaneAccess& access, std::uin
   });
 }
 
-template <AtomicOp op, typename T>
+template <AtomicOp kOp, typename T>
 void atomic(Warp& warp, const Instr& in) {
   using B = typename BitsOf<T>::Bits;
-  const auto address = lane_addresses(warp, in.src[0], in.imm, in.aux);
+  const auto& op = in.as<AtomicOperands>();
+  const auto address = lane_addresses(warp, op.address);
+  report_tainted_address(warp, op.address, warp.exec);
   const LaneAccess access =
-      resolve(warp, in, in.space, address, warp.exec, sizeof(B), AccessIntent::kReadWrite);
+      resolve(warp, op.space, address, warp.exec, sizeof(B), AccessIntent::kReadWrite);
   if (!access.ok) return;
-  note_atomic(warp, in, access, sizeof(B));
+  note_atomic(warp, access, sizeof(B));
   if (warp.tainted && warp.cta->launch().check) {
-    const std::uint32_t lanes = tainted_lanes(warp, in.src[1], sizeof(B), warp.exec);
+    const std::uint32_t lanes = tainted_lanes(warp, op.operand, sizeof(B), warp.exec);
     if (lanes != 0) report_tainted_use(warp, lanes, "are the operand of an atomic operation");
-    if (in.dst != kNoRegister)
-      for_lanes(warp.exec,
-                [&](std::size_t l) { set_taint(warp, in.dst, sizeof(B), static_cast<int>(l), 0); });
+    if (op.dst != kNoRegister)
+      for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
+        set_taint(warp, op.dst, sizeof(B), static_cast<int>(l), 0);
+      });
   }
-  const B* b = warp.reg<const B>(in.src[1]);
-  const B* c = in.src[2] == kNoRegister ? b : warp.reg<const B>(in.src[2]);
+  const B* b = warp.reg<const B>(op.operand);
+  const B* c = op.swap == kNoRegister ? b : warp.reg<const B>(op.swap);
   bool changed = false;
-  for_lanes(warp.exec, [&](std::size_t l) {
+  for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
     // Every atomic orders by what it sees and publishes only what a fence or .release covers.
-    acquire_from(warp, address[l], (in.aux & kAcquire) != 0);
-    release_to(warp, address[l], (in.aux & kRelease) != 0);
+    acquire_from(warp, address[l], op.order.acquire);
+    release_to(warp, address[l], op.order.release);
     const bool is_global = ((access.global >> l) & 1U) != 0;
-    const B old = apply<op, T>(access.pointer[l], is_global, b[l], c[l]);
-    changed |= combine<op, T>(old, b[l], c[l]) != old;
+    const B old = apply<kOp, T>(access.pointer[l], is_global, b[l], c[l]);
+    changed |= combine<kOp, T>(old, b[l], c[l]) != old;
     if (access.written[l] != nullptr) mark_written(access.written[l], sizeof(B));
-    if (in.dst != kNoRegister) warp.reg<B>(in.dst)[l] = old;
+    if (op.dst != kNoRegister) warp.reg<B>(op.dst)[l] = old;
   });
   if (changed) warp.cta->note_progress();
 }
 
-template <AtomicOp op>
+template <AtomicOp kOp>
 Handler pick_integer(Type type) {
   switch (type) {
     case Type::kU32:
     case Type::kB32:
-      return atomic<op, std::uint32_t>;
+      return atomic<kOp, std::uint32_t>;
     case Type::kS32:
-      return atomic<op, std::int32_t>;
+      return atomic<kOp, std::int32_t>;
     case Type::kU64:
     case Type::kB64:
-      return atomic<op, std::uint64_t>;
+      return atomic<kOp, std::uint64_t>;
     case Type::kS64:
-      return atomic<op, std::int64_t>;
+      return atomic<kOp, std::int64_t>;
     default:
       return nullptr;
   }

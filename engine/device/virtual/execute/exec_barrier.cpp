@@ -1,9 +1,11 @@
+#include "engine/device/virtual/execute/exec_barrier.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <string>
 
 #include "engine/device/virtual/execute/cta.hpp"
-#include "engine/device/virtual/execute/exec_handlers.hpp"
+#include "engine/device/virtual/execute/lanes.hpp"
 
 // bar.sync, bar.arrive, bar.red with the 16 named barriers of a CTA, and bar.warp.sync. A barrier
 // counts warps: each arrival stands for 32 threads, whatever lanes of the warp exist.
@@ -49,24 +51,21 @@ bool check_arrival(Warp& warp, std::uint32_t id, std::uint32_t count, const Name
   return true;
 }
 
-void reduce(Warp& warp, const Instr& in, NamedBarrier& barrier) {
-  std::uint32_t predicate = warp.predicate(in.src[2]);
-  if (in.negated) predicate = ~predicate;
+void reduce(Warp& warp, const BarrierOperands& op, NamedBarrier& barrier) {
+  std::uint32_t predicate = warp.predicate(op.predicate);
+  if (op.negated) predicate = ~predicate;
   barrier.reduced_count += static_cast<std::uint32_t>(std::popcount(predicate & warp.exec));
   barrier.reduced_and = barrier.reduced_and && (predicate & warp.exec) == warp.exec;
   barrier.reduced_or = barrier.reduced_or || (predicate & warp.exec) != 0;
 }
 
-void write_reduction(Warp& warp, const Instr& in, const NamedBarrier& barrier) {
-  const auto op = static_cast<BarrierOp>(in.aux);
-  if (op == BarrierOp::kPopc) {
-    for (int lane = 0; lane < kWarpSize; ++lane) {
-      if (((warp.exec >> lane) & 1U) != 0)
-        warp.reg<std::uint32_t>(in.dst)[lane] = barrier.reduced_count;
-    }
-  } else if (op == BarrierOp::kAnd || op == BarrierOp::kOr) {
-    const bool value = op == BarrierOp::kAnd ? barrier.reduced_and : barrier.reduced_or;
-    std::uint32_t& dst = warp.predicate(in.dst);
+void write_reduction(Warp& warp, const BarrierOperands& op, const NamedBarrier& barrier) {
+  if (op.op == BarrierOp::kPopc) {
+    for_lanes(warp.exec,
+              [&](int lane) { warp.reg<std::uint32_t>(op.dst)[lane] = barrier.reduced_count; });
+  } else if (op.op == BarrierOp::kAnd || op.op == BarrierOp::kOr) {
+    const bool value = op.op == BarrierOp::kAnd ? barrier.reduced_and : barrier.reduced_or;
+    std::uint32_t& dst = warp.predicate(op.dst);
     dst = value ? dst | warp.exec : dst & ~warp.exec;
   }
 }
@@ -76,11 +75,12 @@ void write_reduction(Warp& warp, const Instr& in, const NamedBarrier& barrier) {
 void exec_barrier(Warp& warp, const Instr& in) {
   if (!converge(warp, kAllLanes)) return;
   Cta& cta = *warp.cta;
-  const std::uint32_t id = lane_value(warp, in.src[0]);
-  const std::uint32_t count = in.src[1] == kNoRegister ? 0 : lane_value(warp, in.src[1]);
+  const auto& op = in.as<BarrierOperands>();
+  const std::uint32_t id = lane_value(warp, op.id);
+  const std::uint32_t count = op.count == kNoRegister ? 0 : lane_value(warp, op.count);
   static constexpr NamedBarrier kNone{};
   if (!check_arrival(warp, id, count, id < kBarrierCount ? cta.barriers()[id] : kNone)) return;
-  if (in.src[1] != kNoRegister && count == 0) {
+  if (op.count != kNoRegister && count == 0) {
     cta.fail(HazardKind::kBarrier, pc_of(warp), -1, "barrier " + std::to_string(id) + ": count 0");
     return;
   }
@@ -91,7 +91,6 @@ void exec_barrier(Warp& warp, const Instr& in) {
     barrier.expected = count;
     barrier.first_pc = pc_of(warp);
   }
-  const auto op = static_cast<BarrierOp>(in.aux);
   barrier.arrived += kWarpSize;
   barrier.warps_in |= 1U << warp.index;
   const VectorClock& own = cta.races().clock(warp.index);
@@ -99,8 +98,8 @@ void exec_barrier(Warp& warp, const Instr& in) {
     barrier.clock[i] = std::max(barrier.clock[i], own[i]);
   cta.races().advance(warp.index);
   cta.note_progress();
-  if (in.src[2] != kNoRegister) reduce(warp, in, barrier);
-  if (op != BarrierOp::kArrive) {
+  if (op.predicate != kNoRegister) reduce(warp, op, barrier);
+  if (op.op != BarrierOp::kArrive) {
     warp.state = WarpState::kBlocked;
     warp.barrier = static_cast<int>(id);
     warp.blocked_at = &in;
@@ -129,7 +128,7 @@ void Cta::release_barrier(int id) {
   for (const int index : barrier.blocked) {
     Warp& warp = warps_[static_cast<std::size_t>(index)];
     races_.join(index, barrier.clock);
-    write_reduction(warp, *warp.blocked_at, barrier);
+    write_reduction(warp, warp.blocked_at->as<BarrierOperands>(), barrier);
     warp.state = WarpState::kReady;
     warp.barrier = -1;
   }
@@ -137,7 +136,7 @@ void Cta::release_barrier(int id) {
 }
 
 void exec_warp_barrier(Warp& warp, const Instr& in) {
-  const std::uint32_t mask = lane_value(warp, in.src[0]);
+  const std::uint32_t mask = lane_value(warp, in.as<WarpBarrierOperands>().members);
   if (!converge(warp, mask)) return;
   sync_lanes(warp);
 }

@@ -1,9 +1,11 @@
+#include "engine/device/virtual/execute/exec_control.hpp"
+
 #include <bit>
 #include <string>
 
 #include "engine/device/virtual/checks/taint.hpp"
 #include "engine/device/virtual/execute/cta.hpp"
-#include "engine/device/virtual/execute/exec_handlers.hpp"
+#include "engine/device/virtual/execute/lanes.hpp"
 
 // Branches, exit, traps, clocks and what else touches no data.
 
@@ -34,12 +36,13 @@ void diverge(Warp& warp, std::uint32_t taken, std::uint32_t target) {
 }  // namespace
 
 void exec_branch(Warp& warp, const Instr& in) {
-  diverge(warp, warp.exec, static_cast<std::uint32_t>(in.imm));
+  diverge(warp, warp.exec, in.as<BranchOperands>().target);
 }
 
 void exec_indexed_branch(Warp& warp, const Instr& in) {
-  const auto* index = warp.reg<const std::uint32_t>(in.src[0]);
-  const auto& extra = warp.cta->program().extra;
+  const auto& op = in.as<IndexedBranchOperands>();
+  const auto* index = warp.reg<const std::uint32_t>(op.index);
+  const auto* targets = warp.cta->program().branch_targets.data() + op.targets.first;
   std::uint32_t left = warp.exec;
   while (left != 0) {
     const int lane = std::countr_zero(left);
@@ -49,14 +52,14 @@ void exec_indexed_branch(Warp& warp, const Instr& in) {
       if (((left >> l) & 1U) != 0 && index[l] == value) same |= 1U << l;
     }
     left &= ~same;
-    if (value >= in.extra_count) {
+    if (value >= op.targets.count) {
       warp.cta->fail(HazardKind::kInvalidInstruction, pc_of(warp), -1,
                      "branch index " + std::to_string(value) + " of " +
-                         std::to_string(in.extra_count) + " targets in " +
+                         std::to_string(op.targets.count) + " targets in " +
                          warp.cta->name_thread(warp.index, lane));
       return;
     }
-    const std::uint32_t target = extra[in.extra + value];
+    const std::uint32_t target = targets[value];
     if (same == warp.active) {
       warp.next_pc = target;
     } else {
@@ -86,21 +89,21 @@ void exec_nanosleep(Warp& warp, const Instr&) {
 
 void exec_clock(Warp& warp, const Instr& in) {
   const std::uint64_t now = warp.cta->executed() + warp.executed;
-  for (int lane = 0; lane < kWarpSize; ++lane) {
-    if (((warp.exec >> lane) & 1U) == 0) continue;
-    if (in.aux == 1 || in.aux == 2) {
-      warp.reg<std::uint64_t>(in.dst)[lane] = now;
+  const auto& op = in.as<ClockOperands>();
+  const bool is_wide = op.clock == Clock::kClock64 || op.clock == Clock::kGlobalTimer;
+  for_lanes(warp.exec, [&](int lane) {
+    if (is_wide) {
+      warp.reg<std::uint64_t>(op.dst)[lane] = now;
     } else {
-      warp.reg<std::uint32_t>(in.dst)[lane] =
-          static_cast<std::uint32_t>(in.aux == 3 ? now >> 32 : now);
+      warp.reg<std::uint32_t>(op.dst)[lane] =
+          static_cast<std::uint32_t>(op.clock == Clock::kClockHigh ? now >> 32 : now);
     }
-  }
+  });
 }
 
 void exec_activemask(Warp& warp, const Instr& in) {
-  for (int lane = 0; lane < kWarpSize; ++lane) {
-    if (((warp.exec >> lane) & 1U) != 0) warp.reg<std::uint32_t>(in.dst)[lane] = warp.exec;
-  }
+  auto* dst = warp.reg<std::uint32_t>(in.as<ActiveMaskOperands>().dst);
+  for_lanes(warp.exec, [&](int lane) { dst[lane] = warp.exec; });
 }
 
 void exec_unsupported(Warp& warp, const Instr&) {

@@ -1,3 +1,5 @@
+#include "engine/device/virtual/execute/exec_lanes.hpp"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -5,21 +7,12 @@
 
 #include "engine/device/virtual/checks/taint.hpp"
 #include "engine/device/virtual/execute/cta.hpp"
-#include "engine/device/virtual/execute/exec_handlers.hpp"
+#include "engine/device/virtual/execute/lanes.hpp"
 
 // shfl, vote, match, redux, elect: values travel between the lanes of a warp.
 
 namespace evo::ptx {
 namespace {
-
-template <typename F>
-void for_lanes(std::uint32_t mask, F&& body) {
-  while (mask != 0) {
-    const int lane = std::countr_zero(mask);
-    mask &= mask - 1;
-    body(lane);
-  }
-}
 
 /// The member mask of the first running lane; 0 when the lanes may not execute yet or are wrong.
 std::uint32_t members(Warp& warp, std::uint32_t reg) {
@@ -57,10 +50,10 @@ struct Shuffle {
   std::uint32_t in_range = 0;
 };
 
-Shuffle plan_shuffle(const Warp& warp, const Instr& in) {
+Shuffle plan_shuffle(const Warp& warp, const ShuffleOperands& op) {
   Shuffle plan{};
-  const auto* b = warp.reg<const std::uint32_t>(in.src[1]);
-  const auto* c = warp.reg<const std::uint32_t>(in.src[2]);
+  const auto* b = warp.reg<const std::uint32_t>(op.lane);
+  const auto* c = warp.reg<const std::uint32_t>(op.clamp);
   for_lanes(warp.exec, [&](int lane) {
     const int bval = static_cast<int>(b[lane] & 31U);
     const int cval = static_cast<int>(c[lane] & 31U);
@@ -69,20 +62,20 @@ Shuffle plan_shuffle(const Warp& warp, const Instr& in) {
     const int min_lane = lane & segment;
     int j = 0;
     bool ok = false;
-    switch (in.aux) {
-      case 0:
+    switch (op.mode) {
+      case ShuffleMode::kUp:
         j = lane - bval;
         ok = j >= max_lane;
         break;
-      case 1:
+      case ShuffleMode::kDown:
         j = lane + bval;
         ok = j <= max_lane;
         break;
-      case 2:
+      case ShuffleMode::kButterfly:
         j = lane ^ bval;
         ok = j <= max_lane;
         break;
-      default:
+      case ShuffleMode::kIndex:
         j = min_lane | (bval & ~segment & 31);
         ok = j <= max_lane;
         break;
@@ -93,72 +86,74 @@ Shuffle plan_shuffle(const Warp& warp, const Instr& in) {
   return plan;
 }
 
-void taint_shuffled(Warp& warp, const Instr& in, const Shuffle& plan) {
+void taint_shuffled(Warp& warp, const ShuffleOperands& op, const Shuffle& plan) {
   std::array<std::uint32_t, kWarpSize> old{};
   for (int lane = 0; lane < kWarpSize; ++lane)
-    old[static_cast<std::size_t>(lane)] = get_taint(warp, in.src[0], 4, lane);
+    old[static_cast<std::size_t>(lane)] = get_taint(warp, op.value, 4, lane);
   for_lanes(warp.exec, [&](int lane) {
     const auto from = static_cast<std::size_t>(plan.source[static_cast<std::size_t>(lane)]);
     const bool takes_part = ((warp.exec >> from) & 1U) != 0;
-    if (in.dst != kNoRegister) set_taint(warp, in.dst, 4, lane, takes_part ? old[from] : 0xfU);
-    if (in.dst2 != kNoRegister) set_taint(warp, in.dst2, 4, lane, 0);
+    if (op.dst != kNoRegister) set_taint(warp, op.dst, 4, lane, takes_part ? old[from] : 0xfU);
+    if (op.in_range != kNoRegister) set_taint(warp, op.in_range, 4, lane, 0);
   });
 }
 
 }  // namespace
 
 void exec_shuffle(Warp& warp, const Instr& in) {
-  const std::uint32_t mask = members(warp, in.src[3]);
+  const auto& op = in.as<ShuffleOperands>();
+  const std::uint32_t mask = members(warp, op.members);
   if (mask == 0) return;
-  const Shuffle plan = plan_shuffle(warp, in);
+  const Shuffle plan = plan_shuffle(warp, op);
   std::array<std::uint32_t, kWarpSize> value;
-  std::memcpy(value.data(), warp.regs + in.src[0], sizeof(value));
+  std::memcpy(value.data(), warp.regs + op.value, sizeof(value));
   for_lanes(warp.exec, [&](int lane) {
     // Reading a lane that does not take part gives an undefined value: a hazard only when used.
     const int from = plan.source[static_cast<std::size_t>(lane)];
     if (((warp.exec >> from) & 1U) == 0 && warp.cta->launch().check) take_foreign_taint(warp);
   });
-  if (warp.tainted) taint_shuffled(warp, in, plan);
-  if (in.dst != kNoRegister) {
-    auto* dst = warp.reg<std::uint32_t>(in.dst);
+  if (warp.tainted) taint_shuffled(warp, op, plan);
+  if (op.dst != kNoRegister) {
+    auto* dst = warp.reg<std::uint32_t>(op.dst);
     for_lanes(warp.exec, [&](int lane) {
       dst[lane] = value[static_cast<std::size_t>(plan.source[static_cast<std::size_t>(lane)])];
     });
   }
-  if (in.dst2 != kNoRegister) write_predicate(warp, in.dst2, plan.in_range);
+  if (op.in_range != kNoRegister) write_predicate(warp, op.in_range, plan.in_range);
 }
 
 void exec_vote(Warp& warp, const Instr& in) {
-  const std::uint32_t mask = members(warp, in.src[1]);
+  const auto& op = in.as<VoteOperands>();
+  const std::uint32_t mask = members(warp, op.members);
   if (mask == 0) return;
-  spread_taint(warp, in.src[0], in.dst, 4);
-  std::uint32_t votes = warp.predicate(in.src[0]);
-  if (in.negated) votes = ~votes;
+  spread_taint(warp, op.predicate, op.dst, 4);
+  std::uint32_t votes = warp.predicate(op.predicate);
+  if (op.negated) votes = ~votes;
   votes &= warp.exec;
-  switch (in.aux) {
-    case 0:
-      write_predicate(warp, in.dst, votes == warp.exec ? kAllLanes : 0);
+  switch (op.mode) {
+    case VoteMode::kAll:
+      write_predicate(warp, op.dst, votes == warp.exec ? kAllLanes : 0);
       break;
-    case 1:
-      write_predicate(warp, in.dst, votes != 0 ? kAllLanes : 0);
+    case VoteMode::kAny:
+      write_predicate(warp, op.dst, votes != 0 ? kAllLanes : 0);
       break;
-    case 2:
-      write_predicate(warp, in.dst, votes == warp.exec || votes == 0 ? kAllLanes : 0);
+    case VoteMode::kUniform:
+      write_predicate(warp, op.dst, votes == warp.exec || votes == 0 ? kAllLanes : 0);
       break;
-    default:
-      write_words(warp, in.dst, votes);
+    case VoteMode::kBallot:
+      write_words(warp, op.dst, votes);
       break;
   }
 }
 
 void exec_match(Warp& warp, const Instr& in) {
-  const std::uint32_t mask = members(warp, in.src[1]);
+  const auto& op = in.as<MatchOperands>();
+  const std::uint32_t mask = members(warp, op.members);
   if (mask == 0) return;
-  const bool wide = (in.aux & 2U) != 0;
-  spread_taint(warp, in.src[0], in.dst, wide ? 8 : 4);
+  spread_taint(warp, op.value, op.dst, op.is_wide ? 8 : 4);
   const auto value = [&](int lane) {
-    return wide ? warp.reg<const std::uint64_t>(in.src[0])[lane]
-                : static_cast<std::uint64_t>(warp.reg<const std::uint32_t>(in.src[0])[lane]);
+    return op.is_wide ? warp.reg<const std::uint64_t>(op.value)[lane]
+                      : static_cast<std::uint64_t>(warp.reg<const std::uint32_t>(op.value)[lane]);
   };
   std::array<std::uint32_t, kWarpSize> same{};
   for_lanes(warp.exec, [&](int lane) {
@@ -169,57 +164,59 @@ void exec_match(Warp& warp, const Instr& in) {
   const bool all = same[static_cast<std::size_t>(std::countr_zero(warp.exec))] == warp.exec;
   for_lanes(warp.exec, [&](int lane) {
     const std::uint32_t found = same[static_cast<std::size_t>(lane)];
-    warp.reg<std::uint32_t>(in.dst)[lane] = (in.aux & 1U) != 0 ? (all ? warp.exec : 0U) : found;
+    warp.reg<std::uint32_t>(op.dst)[lane] = op.all ? (all ? warp.exec : 0U) : found;
   });
-  if (in.dst2 != kNoRegister) write_predicate(warp, in.dst2, all ? kAllLanes : 0);
+  if (op.all_equal != kNoRegister) write_predicate(warp, op.all_equal, all ? kAllLanes : 0);
 }
 
 void exec_redux(Warp& warp, const Instr& in) {
-  const std::uint32_t mask = members(warp, in.src[1]);
+  const auto& op = in.as<ReduxOperands>();
+  const std::uint32_t mask = members(warp, op.members);
   if (mask == 0) return;
-  spread_taint(warp, in.src[0], in.dst, 4);
-  const auto* value = warp.reg<const std::uint32_t>(in.src[0]);
+  spread_taint(warp, op.value, op.dst, 4);
+  const auto* value = warp.reg<const std::uint32_t>(op.value);
   std::uint32_t result = value[std::countr_zero(warp.exec)];
   for_lanes(warp.exec & (warp.exec - 1), [&](int lane) {
     const std::uint32_t v = value[lane];
     const auto s = static_cast<std::int32_t>(v);
     const auto r = static_cast<std::int32_t>(result);
-    switch (in.aux) {
-      case 0:
+    switch (op.op) {
+      case ReduxOp::kAdd:
         result += v;
         break;
-      case 1:
+      case ReduxOp::kMinU:
         result = std::min(result, v);
         break;
-      case 2:
+      case ReduxOp::kMaxU:
         result = std::max(result, v);
         break;
-      case 3:
+      case ReduxOp::kMinS:
         result = static_cast<std::uint32_t>(std::min(r, s));
         break;
-      case 4:
+      case ReduxOp::kMaxS:
         result = static_cast<std::uint32_t>(std::max(r, s));
         break;
-      case 5:
+      case ReduxOp::kAnd:
         result &= v;
         break;
-      case 6:
+      case ReduxOp::kOr:
         result |= v;
         break;
-      default:
+      case ReduxOp::kXor:
         result ^= v;
         break;
     }
   });
-  write_words(warp, in.dst, result);
+  write_words(warp, op.dst, result);
 }
 
 void exec_elect(Warp& warp, const Instr& in) {
-  const std::uint32_t mask = members(warp, in.src[0]);
+  const auto& op = in.as<ElectOperands>();
+  const std::uint32_t mask = members(warp, op.members);
   if (mask == 0) return;
   const auto leader = static_cast<std::uint32_t>(std::countr_zero(warp.exec));
-  if (in.dst != kNoRegister) write_words(warp, in.dst, leader);
-  if (in.dst2 != kNoRegister) write_predicate(warp, in.dst2, 1U << leader);
+  if (op.leader != kNoRegister) write_words(warp, op.leader, leader);
+  if (op.is_leader != kNoRegister) write_predicate(warp, op.is_leader, 1U << leader);
 }
 
 }  // namespace evo::ptx

@@ -1,3 +1,5 @@
+#include "engine/device/virtual/execute/exec_matrix.hpp"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -6,7 +8,6 @@
 
 #include "engine/device/virtual/checks/taint.hpp"
 #include "engine/device/virtual/execute/cta.hpp"
-#include "engine/device/virtual/execute/exec_handlers.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
 // ldmatrix, stmatrix, movmatrix: 8×8 matrices of 16-bit elements. Lanes 8j … 8j+7 give the row
@@ -17,16 +18,16 @@ namespace {
 
 constexpr std::uint32_t kRowBytes = 16;
 
-std::array<std::uint64_t, kWarpSize> row_addresses(const Warp& warp, const Instr& in) {
-  auto address = lane_addresses(warp, in.src[0], in.imm, in.aux);
+std::array<std::uint64_t, kWarpSize> row_addresses(const Warp& warp, const MatrixMoveOperands& op) {
+  auto address = lane_addresses(warp, op.rows);
   for (std::uint64_t& a : address) {
     if (a - kSharedWindow < (1ULL << 32)) a -= kSharedWindow;
   }
   return address;
 }
 
-std::uint32_t address_lanes(const Instr& in) {
-  return in.count == 4 ? kAllLanes : (1U << (8 * in.count)) - 1;
+std::uint32_t address_lanes(const MatrixMoveOperands& op) {
+  return op.matrices.count == 4 ? kAllLanes : (1U << (8 * op.matrices.count)) - 1;
 }
 
 /// As mma.sync, these need every lane: one that has exited, or never was, has no row to give.
@@ -36,7 +37,7 @@ bool has_all_lanes(Warp& warp) {
   if (warp.exec == kAllLanes) return true;
   const InstrInfo& info = warp.cta->program().info[static_cast<std::size_t>(pc_of(warp))];
   warp.cta->fail(HazardKind::kDivergence, pc_of(warp), -1,
-                 info.opcode + " needs all 32 lanes of warp " + std::to_string(warp.index));
+                 info.spelling + " needs all 32 lanes of warp " + std::to_string(warp.index));
   return false;
 }
 
@@ -57,16 +58,16 @@ Place place_of(std::size_t lane, bool transposed) {
 
 void exec_ldmatrix(Warp& warp, const Instr& in) {
   if (!has_all_lanes(warp)) return;
-  const auto address = row_addresses(warp, in);
-  const LaneAccess access =
-      resolve(warp, in, Space::kShared, address, address_lanes(in), kRowBytes, AccessIntent::kRead);
+  const auto& op = in.as<MatrixMoveOperands>();
+  report_tainted_address(warp, op.rows, address_lanes(op));
+  const LaneAccess access = resolve(warp, Space::kShared, row_addresses(warp, op),
+                                    address_lanes(op), kRowBytes, AccessIntent::kRead);
   if (!access.ok) return;
-  const std::uint32_t unwritten = note_shared_read(warp, in, access, kRowBytes);
-  const auto* registers = warp.cta->program().extra.data() + in.extra;
-  const bool transposed = (in.aux & kTransposed) != 0;
+  const std::uint32_t unwritten = note_shared_read(warp, access, kRowBytes, AccessKind::kPlain);
+  const auto* registers = warp.cta->program().registers_of(op.matrices);
   const bool taints = unwritten != 0 || warp.tainted;
   if (unwritten != 0) take_foreign_taint(warp);
-  for (std::size_t m = 0; m < in.count; ++m) {
+  for (std::size_t m = 0; m < op.matrices.count; ++m) {
     std::array<std::array<std::uint16_t, 8>, 8> matrix;
     std::array<std::uint32_t, 8> row_taint{};
     for (std::size_t row = 0; row < 8; ++row) {
@@ -76,7 +77,7 @@ void exec_ldmatrix(Warp& warp, const Instr& in) {
     }
     auto* dst = warp.reg<std::uint32_t>(registers[m]);
     for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
-      const Place place = place_of(lane, transposed);
+      const Place place = place_of(lane, op.is_transposed);
       dst[lane] = matrix[place.row[0]][place.column[0]] |
                   static_cast<std::uint32_t>(matrix[place.row[1]][place.column[1]]) << 16;
       if (!taints) continue;
@@ -90,18 +91,18 @@ void exec_ldmatrix(Warp& warp, const Instr& in) {
 
 void exec_stmatrix(Warp& warp, const Instr& in) {
   if (!has_all_lanes(warp)) return;
-  const auto address = row_addresses(warp, in);
-  const LaneAccess access = resolve(warp, in, Space::kShared, address, address_lanes(in), kRowBytes,
-                                    AccessIntent::kWrite);
+  const auto& op = in.as<MatrixMoveOperands>();
+  report_tainted_address(warp, op.rows, address_lanes(op));
+  const LaneAccess access = resolve(warp, Space::kShared, row_addresses(warp, op),
+                                    address_lanes(op), kRowBytes, AccessIntent::kWrite);
   if (!access.ok) return;
-  const auto* registers = warp.cta->program().extra.data() + in.extra;
-  const bool transposed = (in.aux & kTransposed) != 0;
+  const auto* registers = warp.cta->program().registers_of(op.matrices);
   alignas(16) std::byte rows[kWarpSize * kRowBytes];
   std::array<std::uint32_t, kWarpSize> row_taint{};  // a bit a byte
-  for (std::size_t m = 0; m < in.count; ++m) {
+  for (std::size_t m = 0; m < op.matrices.count; ++m) {
     const auto* src = warp.reg<const std::uint32_t>(registers[m]);
     for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
-      const Place place = place_of(lane, transposed);
+      const Place place = place_of(lane, op.is_transposed);
       for (std::size_t e = 0; e < 2; ++e) {
         const auto value = static_cast<std::uint16_t>(src[lane] >> (16 * e));
         std::memcpy(rows + (8 * m + place.row[e]) * kRowBytes + 2 * place.column[e], &value, 2);
@@ -112,8 +113,8 @@ void exec_stmatrix(Warp& warp, const Instr& in) {
       }
     }
   }
-  note_shared_write(warp, in, access, kRowBytes, rows);
-  for (std::size_t row = 0; row < 8U * in.count; ++row) {
+  note_shared_write(warp, access, kRowBytes, AccessKind::kPlain, rows);
+  for (std::size_t row = 0; row < 8U * op.matrices.count; ++row) {
     std::memcpy(access.pointer[row], rows + row * kRowBytes, kRowBytes);
     warp.cta->races().add_taint(static_cast<std::uint32_t>(access.address[row]), row_taint[row]);
   }
@@ -123,20 +124,21 @@ void exec_stmatrix(Warp& warp, const Instr& in) {
 void exec_movmatrix(Warp& warp, const Instr& in) {
   if (!has_all_lanes(warp)) return;
   std::array<std::array<std::uint16_t, 8>, 8> matrix;
-  const auto* src = warp.reg<const std::uint32_t>(in.src[0]);
-  auto* dst = warp.reg<std::uint32_t>(in.dst);
+  const auto& op = in.as<MatrixTransposeOperands>();
+  const auto* src = warp.reg<const std::uint32_t>(op.source);
+  auto* dst = warp.reg<std::uint32_t>(op.dst);
   bool any = false;
   for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
     const Place place = place_of(lane, false);
     matrix[place.row[0]][place.column[0]] = static_cast<std::uint16_t>(src[lane]);
     matrix[place.row[1]][place.column[1]] = static_cast<std::uint16_t>(src[lane] >> 16);
-    if (warp.tainted) any |= get_taint(warp, in.src[0], 4, static_cast<int>(lane)) != 0;
+    if (warp.tainted) any |= get_taint(warp, op.source, 4, static_cast<int>(lane)) != 0;
   }
   for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
     const Place place = place_of(lane, true);
     dst[lane] = matrix[place.row[0]][place.column[0]] |
                 static_cast<std::uint32_t>(matrix[place.row[1]][place.column[1]]) << 16;
-    if (warp.tainted) set_taint(warp, in.dst, 4, static_cast<int>(lane), any ? 0xfU : 0U);
+    if (warp.tainted) set_taint(warp, op.dst, 4, static_cast<int>(lane), any ? 0xfU : 0U);
   }
 }
 

@@ -1,10 +1,13 @@
+#include "engine/device/virtual/execute/exec_mbarrier.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <string>
 
 #include "engine/device/virtual/execute/cta.hpp"
-#include "engine/device/virtual/execute/exec_handlers.hpp"
+#include "engine/device/virtual/execute/exec_async.hpp"
+#include "engine/device/virtual/execute/lanes.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
 // mbarrier objects. The 8 bytes in shared memory hold a pattern of ours, so that a kernel which
@@ -15,17 +18,8 @@ namespace {
 
 constexpr std::uint64_t kPattern = 0x6d62'6172'0000'0000ULL;
 
-template <typename F>
-void for_lanes(std::uint32_t mask, F&& body) {
-  while (mask != 0) {
-    const int lane = std::countr_zero(mask);
-    mask &= mask - 1;
-    body(static_cast<std::size_t>(lane));
-  }
-}
-
-std::array<std::uint64_t, kWarpSize> object_addresses(const Warp& warp, const Instr& in) {
-  auto address = lane_addresses(warp, in.src[0], in.imm, in.aux);
+std::array<std::uint64_t, kWarpSize> object_addresses(const Warp& warp, const Address& object) {
+  auto address = lane_addresses(warp, object);
   for (std::uint64_t& a : address) {
     if (a - kSharedWindow < (1ULL << 32)) a -= kSharedWindow;
   }
@@ -76,27 +70,30 @@ bool arrive(Warp& warp, MBarrier& barrier, std::uint32_t count, std::size_t lane
 }
 
 /// Object bytes must be in bounds and aligned.
-bool check_objects(Warp& warp, const Instr& in,
+bool check_objects(Warp& warp, const Address& object,
                    const std::array<std::uint64_t, kWarpSize>& address) {
-  return resolve(warp, in, Space::kShared, address, warp.exec, 8, AccessIntent::kReadWrite).ok;
+  report_tainted_address(warp, object, warp.exec);
+  return resolve(warp, Space::kShared, address, warp.exec, 8, AccessIntent::kReadWrite).ok;
 }
 
 }  // namespace
 
 void exec_mbarrier_init(Warp& warp, const Instr& in) {
   Cta& cta = *warp.cta;
-  const auto address = object_addresses(warp, in);
+  const auto& op = in.as<MbarrierInitOperands>();
+  const auto address = object_addresses(warp, op.object);
+  report_tainted_address(warp, op.object, warp.exec);
   const LaneAccess access =
-      resolve(warp, in, Space::kShared, address, warp.exec, 8, AccessIntent::kWrite);
+      resolve(warp, Space::kShared, address, warp.exec, 8, AccessIntent::kWrite);
   if (!access.ok) return;
-  const auto* count = warp.reg<const std::uint32_t>(in.src[1]);
+  const auto* count = warp.reg<const std::uint32_t>(op.count);
   std::byte values[kWarpSize * 8] = {};
-  for_lanes(warp.exec, [&](std::size_t l) {
+  for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
     const std::uint64_t pattern = kPattern | address[l];
     std::memcpy(values + l * 8, &pattern, 8);
   });
-  note_shared_write(warp, in, access, 8, values);
-  for_lanes(warp.exec, [&](std::size_t l) {
+  note_shared_write(warp, access, 8, AccessKind::kPlain, values);
+  for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
     std::memcpy(access.pointer[l], values + l * 8, 8);
     if (count[l] == 0 || count[l] >= (1U << 20)) {
       cta.fail(HazardKind::kBarrier, pc_of(warp), -1,
@@ -109,9 +106,10 @@ void exec_mbarrier_init(Warp& warp, const Instr& in) {
 }
 
 void exec_mbarrier_inval(Warp& warp, const Instr& in) {
-  const auto address = object_addresses(warp, in);
-  if (!check_objects(warp, in, address)) return;
-  for_lanes(warp.exec, [&](std::size_t l) {
+  const auto& op = in.as<MbarrierInvalOperands>();
+  const auto address = object_addresses(warp, op.object);
+  if (!check_objects(warp, op.object, address)) return;
+  for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
     if (find_object(warp, address[l], l) != nullptr)
       warp.cta->mbarriers().erase(static_cast<std::uint32_t>(address[l]));
   });
@@ -119,28 +117,27 @@ void exec_mbarrier_inval(Warp& warp, const Instr& in) {
 
 void exec_mbarrier_arrive(Warp& warp, const Instr& in) {
   Cta& cta = *warp.cta;
-  const auto address = object_addresses(warp, in);
-  if (!check_objects(warp, in, address)) return;
+  const auto& op = in.as<MbarrierArriveOperands>();
+  const auto address = object_addresses(warp, op.object);
+  if (!check_objects(warp, op.object, address)) return;
   // The object itself was written by its initialisation: using it needs that to be before.
   if (cta.launch().check) {
     LaneAccess access;
     access.shared = warp.exec;
     access.address = address;
-    Instr strong = in;
-    strong.aux = kStrongAccess;
-    note_shared_read(warp, strong, access, 8);
+    note_shared_read(warp, access, 8, AccessKind::kStrong);
   }
   const auto* operand =
-      in.src[1] == kNoRegister ? nullptr : warp.reg<const std::uint32_t>(in.src[1]);
-  for_lanes(warp.exec, [&](std::size_t l) {
+      op.operand == kNoRegister ? nullptr : warp.reg<const std::uint32_t>(op.operand);
+  for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
     MBarrier* barrier = cta.failed() ? nullptr : find_object(warp, address[l], l);
     if (barrier == nullptr) return;
     const std::uint64_t phase = barrier->phase;
-    if ((in.aux & kMbarExpect) != 0) barrier->transactions += operand[l];
-    if ((in.aux & kMbarComplete) != 0) barrier->transactions -= operand[l];
-    const std::uint32_t count = (in.aux & kMbarCount) != 0 ? operand[l] : 1;
-    if ((in.aux & kMbarNoArrive) == 0 && !arrive(warp, *barrier, count, l, address[l])) return;
-    if (in.dst != kNoRegister) warp.reg<std::uint64_t>(in.dst)[l] = phase;
+    if (op.kind == ArriveOperand::kExpectedBytes) barrier->transactions += operand[l];
+    if (op.kind == ArriveOperand::kCompletedBytes) barrier->transactions -= operand[l];
+    const std::uint32_t count = op.kind == ArriveOperand::kCount ? operand[l] : 1;
+    if (op.arrives && !arrive(warp, *barrier, count, l, address[l])) return;
+    if (op.dst != kNoRegister) warp.reg<std::uint64_t>(op.dst)[l] = phase;
     complete_phase_if_done(cta, *barrier);
   });
   cta.races().advance(warp.index);
@@ -148,35 +145,36 @@ void exec_mbarrier_arrive(Warp& warp, const Instr& in) {
 
 void exec_mbarrier_wait(Warp& warp, const Instr& in) {
   Cta& cta = *warp.cta;
-  const auto address = object_addresses(warp, in);
-  if (!check_objects(warp, in, address)) return;
+  const auto& op = in.as<MbarrierWaitOperands>();
+  const auto address = object_addresses(warp, op.object);
+  if (!check_objects(warp, op.object, address)) return;
   std::uint32_t done = 0;
-  for_lanes(warp.exec, [&](std::size_t l) {
+  for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
     MBarrier* barrier = cta.failed() ? nullptr : find_object(warp, address[l], l);
     if (barrier == nullptr) return;
     // A phase is complete when the barrier's current phase is another one.
-    const std::uint64_t asked = (in.aux & kMbarParity) != 0
-                                    ? warp.reg<const std::uint32_t>(in.src[1])[l] & 1U
-                                    : warp.reg<const std::uint64_t>(in.src[1])[l] & 1U;
+    const std::uint64_t asked = op.is_parity ? warp.reg<const std::uint32_t>(op.phase)[l] & 1U
+                                             : warp.reg<const std::uint64_t>(op.phase)[l] & 1U;
     if ((barrier->phase & 1U) == asked) return;
     done |= 1U << l;
     cta.races().join(warp.index, barrier->completed);
   });
-  std::uint32_t& predicate = warp.predicate(in.dst);
+  std::uint32_t& predicate = warp.predicate(op.dst);
   predicate = (predicate & ~warp.exec) | done;
-  if (done != warp.exec && (in.aux & kMbarTry) != 0) warp.yield = true;
+  if (done != warp.exec && op.is_try) warp.yield = true;
 }
 
 void exec_cp_async_mbarrier_arrive(Warp& warp, const Instr& in) {
   Cta& cta = *warp.cta;
-  const auto address = object_addresses(warp, in);
-  if (!check_objects(warp, in, address)) return;
+  const auto& op = in.as<CopyArriveOperands>();
+  const auto address = object_addresses(warp, op.object);
+  if (!check_objects(warp, op.object, address)) return;
   // The arrival is made when the copies have landed; here they land at once.
   finish_copies(warp, warp.exec, -1);
-  for_lanes(warp.exec, [&](std::size_t l) {
+  for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
     MBarrier* barrier = cta.failed() ? nullptr : find_object(warp, address[l], l);
     if (barrier == nullptr) return;
-    if ((in.aux & kMbarNoInc) == 0) ++barrier->pending;
+    if (op.increments) ++barrier->pending;
     if (!arrive(warp, *barrier, 1, l, address[l])) return;
     complete_phase_if_done(cta, *barrier);
   });

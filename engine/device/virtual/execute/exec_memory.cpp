@@ -4,44 +4,36 @@
 #include <cstring>
 
 #include "engine/device/virtual/checks/taint.hpp"
+#include "engine/device/virtual/execute/lanes.hpp"
 #include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
-// ld and st. Elements of a vector access lie next to each other; registers are in Program::extra.
+// ld and st. Elements of a vector access lie next to each other; each has a register.
 
 namespace evo::ptx {
 namespace {
 
 using U128 = unsigned __int128;
 
-template <typename F>
-void for_lanes(std::uint32_t mask, F&& body) {
-  if (mask == kAllLanes) {
-    for (int lane = 0; lane < kWarpSize; ++lane) body(lane);
-    return;
-  }
-  while (mask != 0) {
-    const int lane = std::countr_zero(mask);
-    mask &= mask - 1;
-    body(lane);
-  }
-}
-
-void taint_loaded(Warp& warp, const Instr& in, const LaneAccess& access,
+void taint_loaded(Warp& warp, const AccessOperands& op, const LaneAccess& access,
                   std::uint32_t register_bytes) {
-  const std::uint32_t total = static_cast<std::uint32_t>(in.bytes) * in.count;
-  const auto* registers = warp.cta->program().extra.data() + in.extra;
+  const std::uint32_t total = static_cast<std::uint32_t>(op.bytes) * op.count;
+  const auto* registers = warp.cta->program().registers_of(op.registers);
   for_lanes(warp.exec, [&](int lane) {
     const std::uint32_t taint = read_taint(warp, access, lane, total);
     if (taint != 0) take_foreign_taint(warp);
-    for (std::uint32_t e = 0; e < in.count; ++e) {
-      std::uint32_t part = (taint >> (e * in.bytes)) & ((1U << in.bytes) - 1);
+    for (std::uint32_t e = 0; e < op.count; ++e) {
+      std::uint32_t part = (taint >> (e * op.bytes)) & ((1U << op.bytes) - 1);
       // A sign- or zero-extended register is unknown where its source is.
-      if (part != 0 && in.bytes < register_bytes)
-        part |= ~((1U << in.bytes) - 1) & ((1U << register_bytes) - 1);
+      if (part != 0 && op.bytes < register_bytes)
+        part |= ~((1U << op.bytes) - 1) & ((1U << register_bytes) - 1);
       if (registers[e] != kNoRegister) set_taint(warp, registers[e], register_bytes, lane, part);
     }
   });
+}
+
+AccessKind kind_of(const AccessOrder& order) {
+  return order.strong ? AccessKind::kStrong : AccessKind::kPlain;
 }
 
 /// Lanes of a plain or tracked access may read what nobody wrote.
@@ -54,15 +46,16 @@ bool may_be_unwritten(const LaneAccess& access) {
 
 template <typename M, typename R>
 void load(Warp& warp, const Instr& in) {
-  const std::uint32_t total = static_cast<std::uint32_t>(sizeof(M)) * in.count;
-  const auto address = lane_addresses(warp, in.src[0], in.imm, in.aux);
-  const LaneAccess access =
-      resolve(warp, in, in.space, address, warp.exec, total, AccessIntent::kRead);
+  const auto& op = in.as<AccessOperands>();
+  const std::uint32_t total = static_cast<std::uint32_t>(sizeof(M)) * op.count;
+  const auto address = lane_addresses(warp, op.address);
+  report_tainted_address(warp, op.address, warp.exec);
+  const LaneAccess access = resolve(warp, op.space, address, warp.exec, total, AccessIntent::kRead);
   if (!access.ok) return;
   const std::uint32_t unwritten =
-      access.shared != 0 ? note_shared_read(warp, in, access, total) : 0;
-  const auto* registers = warp.cta->program().extra.data() + in.extra;
-  for (std::uint32_t e = 0; e < in.count; ++e) {
+      access.shared != 0 ? note_shared_read(warp, access, total, kind_of(op.order)) : 0;
+  const auto* registers = warp.cta->program().registers_of(op.registers);
+  for (std::uint32_t e = 0; e < op.count; ++e) {
     if (registers[e] == kNoRegister) continue;
     R* dst = warp.reg<R>(registers[e]);
     for_lanes(warp.exec, [&](int lane) {
@@ -72,30 +65,30 @@ void load(Warp& warp, const Instr& in) {
   }
   const LaunchContext& launch = warp.cta->launch();
   if (launch.check && (warp.tainted || unwritten != 0 || may_be_unwritten(access))) {
-    taint_loaded(warp, in, access, sizeof(R));
+    taint_loaded(warp, op, access, sizeof(R));
   }
   if (launch.count_memory) count_access(warp, access, total, false);
-  if ((in.aux & kStrongAccess) != 0) {
+  if (op.order.strong) {
     for_lanes(warp.exec, [&](int lane) {
-      acquire_from(warp, address[static_cast<std::size_t>(lane)], (in.aux & kAcquire) != 0);
+      acquire_from(warp, address[static_cast<std::size_t>(lane)], op.order.acquire);
     });
   }
 }
 
-void taint_stored(Warp& warp, const Instr& in, const LaneAccess& access,
+void taint_stored(Warp& warp, const AccessOperands& op, const LaneAccess& access,
                   std::uint32_t register_bytes) {
-  const auto* registers = warp.cta->program().extra.data() + in.extra;
+  const auto* registers = warp.cta->program().registers_of(op.registers);
   std::uint32_t reported = 0;
   for_lanes(warp.exec, [&](int lane) {
     std::uint32_t taint = 0;
-    for (std::uint32_t e = 0; e < in.count; ++e) {
+    for (std::uint32_t e = 0; e < op.count; ++e) {
       const std::uint32_t part =
-          get_taint(warp, registers[e], register_bytes, lane) & ((1U << in.bytes) - 1);
-      taint |= part << (e * in.bytes);
+          get_taint(warp, registers[e], register_bytes, lane) & ((1U << op.bytes) - 1);
+      taint |= part << (e * op.bytes);
     }
     if (taint == 0) return;
     const auto l = static_cast<std::size_t>(lane);
-    const std::uint32_t total = static_cast<std::uint32_t>(in.bytes) * in.count;
+    const std::uint32_t total = static_cast<std::uint32_t>(op.bytes) * op.count;
     if (((access.shared >> lane) & 1U) != 0) {
       warp.cta->races().add_taint(static_cast<std::uint32_t>(access.address[l]), taint);
     } else if (((access.local >> lane) & 1U) != 0) {
@@ -111,19 +104,21 @@ void taint_stored(Warp& warp, const Instr& in, const LaneAccess& access,
 
 template <typename M, typename R>
 void store(Warp& warp, const Instr& in) {
-  const std::uint32_t total = static_cast<std::uint32_t>(sizeof(M)) * in.count;
-  const auto address = lane_addresses(warp, in.src[0], in.imm, in.aux);
+  const auto& op = in.as<AccessOperands>();
+  const std::uint32_t total = static_cast<std::uint32_t>(sizeof(M)) * op.count;
+  const auto address = lane_addresses(warp, op.address);
+  report_tainted_address(warp, op.address, warp.exec);
   const LaneAccess access =
-      resolve(warp, in, in.space, address, warp.exec, total, AccessIntent::kWrite);
+      resolve(warp, op.space, address, warp.exec, total, AccessIntent::kWrite);
   if (!access.ok) return;
-  if ((in.aux & kStrongAccess) != 0) {
+  if (op.order.strong) {
     for_lanes(warp.exec, [&](int lane) {
-      release_to(warp, address[static_cast<std::size_t>(lane)], (in.aux & kRelease) != 0);
+      release_to(warp, address[static_cast<std::size_t>(lane)], op.order.release);
     });
   }
   alignas(64) std::byte values[kWarpSize * 64];
-  const auto* registers = warp.cta->program().extra.data() + in.extra;
-  for (std::uint32_t e = 0; e < in.count; ++e) {
+  const auto* registers = warp.cta->program().registers_of(op.registers);
+  for (std::uint32_t e = 0; e < op.count; ++e) {
     const R* src = warp.reg<const R>(registers[e]);
     for (std::uint32_t lane = 0; lane < kWarpSize; ++lane) {
       const M value = static_cast<M>(src[lane]);
@@ -131,23 +126,24 @@ void store(Warp& warp, const Instr& in) {
     }
   }
   const LaunchContext& launch = warp.cta->launch();
-  if (access.shared != 0) note_shared_write(warp, in, access, total, values);
+  if (access.shared != 0) note_shared_write(warp, access, total, kind_of(op.order), values);
   if (access.global != 0) warp.cta->note_progress();
   for_lanes(warp.exec, [&](int lane) {
     const auto l = static_cast<std::size_t>(lane);
     copy_to_guest(access.pointer[l], values + l * total, total);
     if (access.written[l] != nullptr) mark_written(access.written[l], total);
   });
-  if (warp.tainted && launch.check) taint_stored(warp, in, access, sizeof(R));
+  if (warp.tainted && launch.check) taint_stored(warp, op, access, sizeof(R));
   if (launch.count_memory) count_access(warp, access, total, true);
 }
 
 template <typename M, typename R>
 void load_parameter(Warp& warp, const Instr& in) {
+  const auto& op = in.as<ParameterOperands>();
   const auto& block = warp.cta->launch().parameters;
   M value{};
-  std::memcpy(&value, block.data() + in.imm, sizeof(M));
-  R* dst = warp.reg<R>(in.dst);
+  std::memcpy(&value, block.data() + op.offset, sizeof(M));
+  R* dst = warp.reg<R>(op.dst);
   for_lanes(warp.exec, [&](int lane) { dst[lane] = static_cast<R>(value); });
 }
 

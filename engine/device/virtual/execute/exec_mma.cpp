@@ -1,3 +1,5 @@
+#include "engine/device/virtual/execute/exec_mma.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -6,7 +8,6 @@
 #include "engine/device/virtual/arithmetic/small_floats.hpp"
 #include "engine/device/virtual/checks/taint.hpp"
 #include "engine/device/virtual/execute/cta.hpp"
-#include "engine/device/virtual/execute/exec_handlers.hpp"
 #include "engine/device/virtual/execute/mma_fragments.hpp"
 
 namespace evo::ptx {
@@ -91,13 +92,11 @@ std::int32_t integer_element(std::uint32_t word, int element, Type type) {
 
 }  // namespace
 
-int find_mma_shape(int k, Type a, Type b, Type c) {
-  const auto found = std::ranges::find_if(
+const MmaShape* find_mma_shape(int k, Type a, Type b, Type c) {
+  const auto* const found = std::ranges::find_if(
       kShapes, [&](const MmaShape& s) { return s.k == k && s.a == a && s.b == b && s.c == c; });
-  return found == kShapes.end() ? -1 : static_cast<int>(found - kShapes.begin());
+  return found == kShapes.end() ? nullptr : found;
 }
-
-const MmaShape& mma_shape(int index) { return kShapes[static_cast<std::size_t>(index)]; }
 
 int elements_per_register(Type type) {
   if (type == Type::kF16 || type == Type::kBf16) return 2;
@@ -262,8 +261,9 @@ void propagate_mma_taint(Warp& warp, const std::uint32_t* d, const std::uint32_t
 void exec_mma(Warp& warp, const Instr& in) {
   if (!converge(warp, kAllLanes)) return;
   sync_lanes(warp);
-  const MmaShape& shape = mma_shape(static_cast<int>(in.imm));
-  const std::uint32_t* d = warp.cta->program().extra.data() + in.extra;
+  const auto& op = in.as<MmaOperands>();
+  const MmaShape& shape = *op.shape;
+  const std::uint32_t* d = warp.cta->program().registers_of(op.registers);
   const std::uint32_t* a = d + shape.c_regs;
   const std::uint32_t* b = a + shape.a_regs;
   const std::uint32_t* c = b + shape.b_regs;
@@ -274,7 +274,7 @@ void exec_mma(Warp& warp, const Instr& in) {
   }
   if (warp.tainted) propagate_mma_taint(warp, d, a, shape.a_regs, b, shape.b_regs, c, shape.c_regs);
   if (shape.c == Type::kS32) {
-    integer_tile(warp, d, a, b, c, shape, in.aux != 0);
+    integer_tile(warp, d, a, b, c, shape, op.saturates);
     return;
   }
   MmaTile tile;

@@ -1,3 +1,5 @@
+#include "engine/device/virtual/execute/exec_system_calls.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -5,7 +7,7 @@
 
 #include "engine/core/printable.hpp"
 #include "engine/device/virtual/execute/cta.hpp"
-#include "engine/device/virtual/execute/exec_handlers.hpp"
+#include "engine/device/virtual/execute/lanes.hpp"
 #include "engine/device/virtual/execute/print_format.hpp"
 #include "engine/device/virtual/memory/guest_memory.hpp"
 
@@ -125,7 +127,7 @@ class LaneCall {
 };
 
 const SystemCall& call_of(const Warp& warp, const Instr& in) {
-  return warp.cta->program().system_calls[static_cast<std::size_t>(in.imm)];
+  return warp.cta->program().system_calls[in.as<SystemCallOperands>().call];
 }
 
 std::uint64_t linear_index(const Cta& cta) {

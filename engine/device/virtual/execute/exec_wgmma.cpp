@@ -1,3 +1,5 @@
+#include "engine/device/virtual/execute/exec_wgmma.hpp"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -8,7 +10,6 @@
 #include "engine/device/virtual/arithmetic/mma_numerics.hpp"
 #include "engine/device/virtual/checks/taint.hpp"
 #include "engine/device/virtual/execute/cta.hpp"
-#include "engine/device/virtual/execute/exec_handlers.hpp"
 #include "engine/device/virtual/execute/mma_fragments.hpp"
 #include "engine/device/virtual/execute/wgmma_layout.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
@@ -50,10 +51,11 @@ std::optional<std::uint64_t> uniform(Warp& warp, std::uint32_t reg, const char* 
 }
 
 /// scale-d: whether the accumulators are added to.
-std::optional<bool> accumulates(Warp& warp, const Instr& in) {
-  const std::uint32_t lanes = in.negated ? ~warp.predicate(in.src[2]) : warp.predicate(in.src[2]);
+std::optional<bool> accumulates(Warp& warp, const WgmmaOperands& op) {
+  const std::uint32_t lanes =
+      op.negated_scale ? ~warp.predicate(op.scale) : warp.predicate(op.scale);
   if (warp.tainted) {
-    const std::uint32_t unknown = tainted_lanes(warp, in.src[2], 1, kAllLanes);
+    const std::uint32_t unknown = tainted_lanes(warp, op.scale, 1, kAllLanes);
     if (unknown != 0) report_tainted_use(warp, unknown, "decide what is executed");
   }
   if (lanes == 0 || lanes == kAllLanes) return lanes != 0;
@@ -178,7 +180,7 @@ void negate(float* values, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) values[i] = -values[i];
 }
 
-struct Operands {
+struct Matrices {
   Chunks a;  ///< empty: in registers
   Chunks b;
   BlockTaint a_taint;
@@ -189,38 +191,39 @@ struct Operands {
 };
 
 /// Rows of the warp that A taints.
-std::uint32_t tainted_rows(const Warp& warp, const Operands& operands, const std::uint32_t* a,
+std::uint32_t tainted_rows(const Warp& warp, const Matrices& matrices, const std::uint32_t* a,
                            int a_regs) {
   std::uint32_t rows = 0;
-  for (std::size_t block = 0; block < operands.a_taint.size(); ++block)
-    rows |= static_cast<std::uint32_t>(operands.a_taint[block]) << (8 * block);
-  if (!operands.a.empty() || !warp.tainted) return rows;
+  for (std::size_t block = 0; block < matrices.a_taint.size(); ++block)
+    rows |= static_cast<std::uint32_t>(matrices.a_taint[block]) << (8 * block);
+  if (!matrices.a.empty() || !warp.tainted) return rows;
   return rows | tainted_rows_of_a(warp, a, a_regs);
 }
 
-void multiply(Warp& warp, const Instr& in, const MmaShape& shape, const Operands& operands) {
-  const std::uint32_t* d = warp.cta->program().extra.data() + in.extra;
-  const std::uint32_t* a = d + in.count * shape.c_regs;
+void multiply(Warp& warp, const WgmmaOperands& op, const Matrices& matrices) {
+  const MmaShape& shape = *op.shape;
+  const std::uint32_t* d = warp.cta->program().registers_of(op.registers);
+  const std::uint32_t* a = d + op.tiles * shape.c_regs;
   const auto k = static_cast<std::size_t>(shape.k);
   const std::byte* shared = warp.cta->shared();
   const MmaNumerics& numerics = warp.cta->launch().numerics;
   const DotRule& rule =
       elements_per_register(shape.a) == 4 ? numerics.wgmma_fp8 : numerics.wgmma_half;
   MmaTile tile;
-  for (std::size_t block = 0; block < kBlocksOfA && !operands.a.empty(); ++block) {
-    load_block(shared, operands.a.data() + block * kBlockChunks, operands.a_k_major, shape.a,
+  for (std::size_t block = 0; block < kBlocksOfA && !matrices.a.empty(); ++block) {
+    load_block(shared, matrices.a.data() + block * kBlockChunks, matrices.a_k_major, shape.a,
                {tile.a + block * 8 * k, k, 1});
   }
-  if (operands.a.empty()) gather_a(warp, a, shape.a, shape.k, tile.a);
-  if ((in.aux & kNegateA) != 0) negate(tile.a, 16 * k);
-  const std::uint32_t rows = tainted_rows(warp, operands, a, shape.a_regs);
-  const bool tainted = warp.tainted || rows != 0 || !operands.b_taint.empty();
+  if (matrices.a.empty()) gather_a(warp, a, shape.a, shape.k, tile.a);
+  if (op.negates_a) negate(tile.a, 16 * k);
+  const std::uint32_t rows = tainted_rows(warp, matrices, a, shape.a_regs);
+  const bool tainted = warp.tainted || rows != 0 || !matrices.b_taint.empty();
   if (tainted) take_foreign_taint(warp);
-  for (std::size_t n = 0; n < in.count; ++n, d += shape.c_regs) {
-    load_block(shared, operands.b.data() + n * kBlockChunks, operands.b_k_major, shape.b,
+  for (std::size_t n = 0; n < op.tiles; ++n, d += shape.c_regs) {
+    load_block(shared, matrices.b.data() + n * kBlockChunks, matrices.b_k_major, shape.b,
                {tile.b, 1, 8});
-    if ((in.aux & kNegateB) != 0) negate(tile.b, 8 * k);
-    if (operands.adds) {
+    if (op.negates_b) negate(tile.b, 8 * k);
+    if (matrices.adds) {
       gather_c(warp, d, shape.c, tile.c);
     } else {
       std::ranges::fill(tile.c, 0.0F);
@@ -229,41 +232,40 @@ void multiply(Warp& warp, const Instr& in, const MmaShape& shape, const Operands
              shape.c == Type::kF16, tile.a, tile.b, tile.c, tile.d);
     scatter_d(warp, d, shape.c, tile.d);
     if (tainted) {
-      const std::uint32_t columns = operands.b_taint.empty() ? 0 : operands.b_taint[n];
-      spread_mma_taint(warp, d, operands.adds ? d : nullptr, shape.c_regs, rows, columns);
+      const std::uint32_t columns = matrices.b_taint.empty() ? 0 : matrices.b_taint[n];
+      spread_mma_taint(warp, d, matrices.adds ? d : nullptr, shape.c_regs, rows, columns);
     }
   }
 }
 
 /// Shared memory serves B once for the four warps.
-void count_reads(Warp& warp, const Operands& operands) {
+void count_reads(Warp& warp, const Matrices& matrices) {
   constexpr std::size_t kBytesAPass = 128;
   MemoryCounts& counts = warp.cta->memory_counts();
   counts.shared_wavefronts +=
-      (operands.a.size() + operands.b.size() / kGroupWarps) * kChunkBytes / kBytesAPass;
+      (matrices.a.size() + matrices.b.size() / kGroupWarps) * kChunkBytes / kBytesAPass;
   ++counts.shared_accesses;
 }
 
 /// Addresses of both operands; false after a report.
-bool find_operands(Warp& warp, const Instr& in, Operands& operands) {
-  const auto b = uniform(warp, in.src[0], "B");
-  const auto a =
-      in.src[1] == kNoRegister ? std::optional<std::uint64_t>(0) : uniform(warp, in.src[1], "A");
-  const auto adds = accumulates(warp, in);
+bool find_matrices(Warp& warp, const WgmmaOperands& op, Matrices& matrices) {
+  const auto b = uniform(warp, op.b, "B");
+  const auto a = op.a == kNoRegister ? std::optional<std::uint64_t>(0) : uniform(warp, op.a, "A");
+  const auto adds = accumulates(warp, op);
   if (!a || !b || !adds || !join_warpgroup(warp, *a, *b)) return false;
-  operands.adds = *adds;
-  operands.a_k_major = (in.aux & kTransposeA) == 0;
-  operands.b_k_major = (in.aux & kTransposeB) == 0;
+  matrices.adds = *adds;
+  matrices.a_k_major = !op.transposes_a;
+  matrices.b_k_major = !op.transposes_b;
   const MatrixDescriptor b_matrix = matrix_descriptor(*b);
-  for (std::uint32_t n = 0; n < in.count; ++n)
-    append_block(operands.b, b_matrix, operands.b_k_major, n);
-  if (!in_bounds(warp, b_matrix, operands.b, "B")) return false;
-  if (in.src[1] == kNoRegister) return true;
+  for (std::uint32_t n = 0; n < op.tiles; ++n)
+    append_block(matrices.b, b_matrix, matrices.b_k_major, n);
+  if (!in_bounds(warp, b_matrix, matrices.b, "B")) return false;
+  if (op.a == kNoRegister) return true;
   const MatrixDescriptor a_matrix = matrix_descriptor(*a);
   const auto quarter = static_cast<std::uint32_t>(warp.index % kGroupWarps);
   for (std::uint32_t block = 0; block < kBlocksOfA; ++block)
-    append_block(operands.a, a_matrix, operands.a_k_major, quarter * kBlocksOfA + block);
-  return in_bounds(warp, a_matrix, operands.a, "A");
+    append_block(matrices.a, a_matrix, matrices.a_k_major, quarter * kBlocksOfA + block);
+  return in_bounds(warp, a_matrix, matrices.a, "A");
 }
 
 }  // namespace
@@ -277,28 +279,30 @@ void exec_wgmma(Warp& warp, const Instr& in) {
              "wgmma needs all 32 lanes of warp " + std::to_string(warp.index));
     return;
   }
-  Operands operands;
-  if (!find_operands(warp, in, operands)) return;
-  if (cta.launch().count_memory) count_reads(warp, operands);
+  const auto& op = in.as<WgmmaOperands>();
+  Matrices matrices;
+  if (!find_matrices(warp, op, matrices)) return;
+  if (cta.launch().count_memory) count_reads(warp, matrices);
   if (cta.launch().check) {
-    operands.b_taint = begin_reads(warp, operands.b, operands.b_k_major);
-    if (!operands.a.empty()) operands.a_taint = begin_reads(warp, operands.a, operands.a_k_major);
+    matrices.b_taint = begin_reads(warp, matrices.b, matrices.b_k_major);
+    if (!matrices.a.empty()) matrices.a_taint = begin_reads(warp, matrices.a, matrices.a_k_major);
   }
-  multiply(warp, in, mma_shape(static_cast<int>(in.imm)), operands);
+  multiply(warp, op, matrices);
   if (!cta.launch().check) return;
   PendingProduct& product = warp.products.emplace_back();
   product.pc = warp.pc;
   product.group = warp.product_groups;
   product.number = cta.warpgroup(warp).issued(warp.index % kGroupWarps) - 1;
-  product.chunks = std::move(operands.b);
-  product.chunks.insert(product.chunks.end(), operands.a.begin(), operands.a.end());
+  product.chunks = std::move(matrices.b);
+  product.chunks.insert(product.chunks.end(), matrices.a.begin(), matrices.a.end());
 }
 
 void exec_wgmma_wait(Warp& warp, const Instr& in) {
   if (!converge(warp, kAllLanes)) return;
   Cta& cta = *warp.cta;
   const auto done = std::ranges::find_if(warp.products, [&](const PendingProduct& product) {
-    return static_cast<std::int64_t>(warp.product_groups - product.group) <= in.imm;
+    return static_cast<std::int64_t>(warp.product_groups - product.group) <=
+           in.as<WgmmaWaitOperands>().keep;
   });
   const auto count = done - warp.products.begin();
   if (count == 0) {

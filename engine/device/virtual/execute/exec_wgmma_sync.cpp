@@ -2,7 +2,7 @@
 #include <string>
 
 #include "engine/device/virtual/execute/cta.hpp"
-#include "engine/device/virtual/execute/exec_handlers.hpp"
+#include "engine/device/virtual/execute/exec_wgmma.hpp"
 
 // What surrounds wgmma.mma_async: fence, groups, the checks of its registers, and setmaxnreg.
 
@@ -49,10 +49,11 @@ void exec_checked(Warp& warp, const Instr& in) {
 void exec_setmaxnreg(Warp& warp, const Instr& in) {
   if (!converge(warp, kAllLanes)) return;
   sync_lanes(warp);
-  const auto wanted = static_cast<std::uint32_t>(in.imm);
+  const auto& op = in.as<SetmaxnregOperands>();
+  const std::uint32_t wanted = op.registers;
   Cta& cta = *warp.cta;
   if (warp.registers == 0) return;  // nothing states how many there are at launch
-  const bool more = in.aux == 1;
+  const bool more = op.increases;
   // A hint: asking for fewer than there are, or giving back to more, has no effect.
   if (more ? wanted <= warp.registers : wanted >= warp.registers) return;
   if (!more) {

@@ -1,10 +1,11 @@
+#include "engine/device/virtual/execute/exec_wmma.hpp"
+
 #include <array>
 #include <cstring>
 #include <string>
 
 #include "engine/device/virtual/checks/taint.hpp"
 #include "engine/device/virtual/execute/cta.hpp"
-#include "engine/device/virtual/execute/exec_handlers.hpp"
 #include "engine/device/virtual/execute/mma_fragments.hpp"
 #include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
@@ -13,7 +14,7 @@
 // leaves the layout of fragments open; for that product it is the one of mma.sync: A as in m16n8k16
 // (f16 fragments have eight registers, the last four repeat the first), B and C as two tiles of
 // eight columns. Fragments of other shapes (exec_wmma_shapes.cpp) are their matrix from register to
-// register, in each from lane to lane, A and C row by row and B column by column. imm: offset.
+// register, in each from lane to lane, A and C row by row and B column by column.
 
 namespace evo::ptx {
 namespace {
@@ -80,16 +81,15 @@ struct Geometry {
   }
 };
 
-Geometry geometry_of(const Warp& warp, const Instr& in) {
+Geometry geometry_of(const Warp& warp, const WmmaMoveOperands& op) {
   Geometry geometry;
-  geometry.base = lane_addresses(warp, in.src[0], in.imm, in.aux);
-  geometry.column_major = (in.aux & kWmmaColumnMajor) != 0;
-  geometry.element_bytes = in.bytes;
-  geometry.part = static_cast<WmmaPart>(in.count);
-  const int shape = in.aux >> kWmmaShapeShift;
-  if (shape != 0) geometry.shape = &wmma_shape(shape - 1);
+  geometry.base = lane_addresses(warp, op.address);
+  geometry.column_major = op.is_column_major;
+  geometry.element_bytes = op.element_bytes;
+  geometry.part = op.part;
+  geometry.shape = op.shape;
   geometry.stride = 16;
-  if ((in.aux & kWmmaHasStride) != 0) geometry.stride = warp.reg<const std::uint32_t>(in.src[1])[0];
+  if (op.stride != kNoRegister) geometry.stride = warp.reg<const std::uint32_t>(op.stride)[0];
   return geometry;
 }
 
@@ -113,7 +113,7 @@ bool check_geometry(Warp& warp, const Geometry& geometry) {
 }
 
 /// One access of `bytes` bytes per lane at element `first`; register bytes from `at`.
-void load_piece(Warp& warp, const Instr& in, const Geometry& geometry, std::uint32_t reg,
+void load_piece(Warp& warp, const WmmaMoveOperands& op, const Geometry& geometry, std::uint32_t reg,
                 std::uint32_t reg_offset, std::uint32_t element, std::uint32_t bytes) {
   std::array<std::uint64_t, kWarpSize> address;
   for (std::uint32_t lane = 0; lane < kWarpSize; ++lane) {
@@ -121,11 +121,11 @@ void load_piece(Warp& warp, const Instr& in, const Geometry& geometry, std::uint
     (pair.along_row ? pair.first.column : pair.first.row) += element;
     address[lane] = geometry.address(lane, pair.first);
   }
-  const LaneAccess access =
-      resolve(warp, in, in.space, address, kAllLanes, bytes, AccessIntent::kRead);
+  report_tainted_address(warp, op.address, kAllLanes);
+  const LaneAccess access = resolve(warp, op.space, address, kAllLanes, bytes, AccessIntent::kRead);
   if (!access.ok) return;
   const std::uint32_t unwritten =
-      access.shared != 0 ? note_shared_read(warp, in, access, bytes) : 0;
+      access.shared != 0 ? note_shared_read(warp, access, bytes, AccessKind::kPlain) : 0;
   const LaunchContext& launch = warp.cta->launch();
   bool taints = launch.check && (warp.tainted || unwritten != 0);
   for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
@@ -143,8 +143,9 @@ void load_piece(Warp& warp, const Instr& in, const Geometry& geometry, std::uint
   if (launch.count_memory) count_access(warp, access, bytes, false);
 }
 
-void store_piece(Warp& warp, const Instr& in, const Geometry& geometry, std::uint32_t reg,
-                 std::uint32_t reg_offset, std::uint32_t element, std::uint32_t bytes) {
+void store_piece(Warp& warp, const WmmaMoveOperands& op, const Geometry& geometry,
+                 std::uint32_t reg, std::uint32_t reg_offset, std::uint32_t element,
+                 std::uint32_t bytes) {
   std::array<std::uint64_t, kWarpSize> address;
   alignas(16) std::byte values[kWarpSize * 4];
   for (std::uint32_t lane = 0; lane < kWarpSize; ++lane) {
@@ -154,10 +155,11 @@ void store_piece(Warp& warp, const Instr& in, const Geometry& geometry, std::uin
     std::memcpy(values + lane * bytes,
                 warp.regs + reg_offset + lane * 4 + element * geometry.element_bytes, bytes);
   }
+  report_tainted_address(warp, op.address, kAllLanes);
   const LaneAccess access =
-      resolve(warp, in, in.space, address, kAllLanes, bytes, AccessIntent::kWrite);
+      resolve(warp, op.space, address, kAllLanes, bytes, AccessIntent::kWrite);
   if (!access.ok) return;
-  if (access.shared != 0) note_shared_write(warp, in, access, bytes, values);
+  if (access.shared != 0) note_shared_write(warp, access, bytes, AccessKind::kPlain, values);
   std::uint32_t reported = 0;
   for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
     copy_to_guest(access.pointer[lane], values + lane * bytes, bytes);
@@ -191,19 +193,20 @@ bool wmma_ready(Warp& warp) {
 
 void exec_wmma_load(Warp& warp, const Instr& in) {
   if (!wmma_ready(warp)) return;
-  const Geometry geometry = geometry_of(warp, in);
+  const auto& op = in.as<WmmaMoveOperands>();
+  const Geometry geometry = geometry_of(warp, op);
   if (!check_geometry(warp, geometry)) return;
-  const auto* regs = warp.cta->program().extra.data() + in.extra;
-  const std::uint32_t distinct = geometry.distinct(in.extra_count);
+  const auto* regs = warp.cta->program().registers_of(op.registers);
+  const std::uint32_t distinct = geometry.distinct(op.registers.count);
   // All elements of a register at once where they are neighbours in memory.
   const std::uint32_t pieces = geometry.has_neighbours() ? 1 : geometry.per_register();
   for (std::uint32_t r = 0; r < distinct; ++r) {
     for (std::uint32_t e = 0; e < pieces; ++e) {
-      load_piece(warp, in, geometry, r, regs[r], e, 4 / pieces);
+      load_piece(warp, op, geometry, r, regs[r], e, 4 / pieces);
     }
     if (warp.cta->failed()) return;
   }
-  for (std::uint32_t r = distinct; r < in.extra_count; ++r) {
+  for (std::uint32_t r = distinct; r < op.registers.count; ++r) {
     const std::uint32_t same = regs[r - distinct];
     std::memcpy(warp.regs + regs[r], warp.regs + same, kSlotBytes);
     if (warp.tainted) std::memcpy(warp.taint_of(regs[r]), warp.taint_of(same), kWarpSize);
@@ -212,13 +215,14 @@ void exec_wmma_load(Warp& warp, const Instr& in) {
 
 void exec_wmma_store(Warp& warp, const Instr& in) {
   if (!wmma_ready(warp)) return;
-  const Geometry geometry = geometry_of(warp, in);
+  const auto& op = in.as<WmmaMoveOperands>();
+  const Geometry geometry = geometry_of(warp, op);
   if (!check_geometry(warp, geometry)) return;
-  const auto* regs = warp.cta->program().extra.data() + in.extra;
+  const auto* regs = warp.cta->program().registers_of(op.registers);
   const std::uint32_t pieces = geometry.has_neighbours() ? 1 : geometry.per_register();
-  for (std::uint32_t r = 0; r < in.extra_count; ++r) {
+  for (std::uint32_t r = 0; r < op.registers.count; ++r) {
     for (std::uint32_t e = 0; e < pieces; ++e) {
-      store_piece(warp, in, geometry, r, regs[r], e, 4 / pieces);
+      store_piece(warp, op, geometry, r, regs[r], e, 4 / pieces);
     }
     if (warp.cta->failed()) return;
   }
@@ -226,12 +230,12 @@ void exec_wmma_store(Warp& warp, const Instr& in) {
 
 void exec_wmma_mma(Warp& warp, const Instr& in) {
   if (!wmma_ready(warp)) return;
-  const MmaShape& shape = mma_shape(static_cast<int>(in.imm));
-  // Registers: D, A, B, C; `count` registers in D and C, `bytes` in A and B.
-  const std::uint32_t* d = warp.cta->program().extra.data() + in.extra;
-  const std::uint32_t* a = d + in.count;
-  const std::uint32_t* b = a + in.bytes;
-  const std::uint32_t* c = b + in.bytes;
+  const auto& op = in.as<WmmaOperands>();
+  const MmaShape& shape = *op.half;
+  const std::uint32_t* d = warp.cta->program().registers_of(op.registers);
+  const std::uint32_t* a = d + op.cd_regs;
+  const std::uint32_t* b = a + op.ab_regs;
+  const std::uint32_t* c = b + op.ab_regs;
   MmaTile tile;
   gather_a(warp, a, shape.a, 16, tile.a);
   // The first tile's result must not overwrite operands of the second: gather both before.

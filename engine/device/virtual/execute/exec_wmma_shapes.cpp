@@ -7,7 +7,7 @@
 #include "engine/device/virtual/arithmetic/small_floats.hpp"
 #include "engine/device/virtual/checks/taint.hpp"
 #include "engine/device/virtual/execute/cta.hpp"
-#include "engine/device/virtual/execute/exec_handlers.hpp"
+#include "engine/device/virtual/execute/exec_wmma.hpp"
 #include "engine/device/virtual/execute/mma_fragments.hpp"
 
 // Products of wmma with other shapes than m16n16k16 of f16 or bf16, from fragments as
@@ -101,7 +101,7 @@ Result integer_product(const WmmaShape& s, const Fragment& a, const Fragment& b,
 /// it.
 Result real_product(const Warp& warp, const WmmaShape& s, const Fragment& a, const Fragment& b,
                     const Fragment& c) {
-  const MmaShape& tile_shape = mma_shape(find_mma_shape(s.k, s.ab, s.ab, s.c));
+  const MmaShape& tile_shape = *find_mma_shape(s.k, s.ab, s.ab, s.c);
   Result result(static_cast<std::size_t>(s.m * s.n));
   for (int top = 0; top < s.m; top += 16) {
     const int rows = std::min(16, s.m - top);
@@ -145,34 +145,32 @@ std::vector<bool> tainted_elements(const WmmaShape& s, const Fragment& a, const 
 
 }  // namespace
 
-int find_wmma_shape(std::string_view mnk, Type ab, Type c) {
-  const auto found = std::ranges::find_if(kShapes, [&](const NamedShape& one) {
+const WmmaShape* find_wmma_shape(std::string_view mnk, Type ab, Type c) {
+  const auto* const found = std::ranges::find_if(kShapes, [&](const NamedShape& one) {
     return one.mnk == mnk && one.shape.ab == ab && one.shape.c == c;
   });
-  return found == kShapes.end() ? -1 : static_cast<int>(found - kShapes.begin());
+  return found == kShapes.end() ? nullptr : &found->shape;
 }
 
-int find_wmma_fragment(std::string_view mnk, WmmaPart part, Type type) {
-  const auto found = std::ranges::find_if(kShapes, [&](const NamedShape& one) {
+const WmmaShape* find_wmma_fragment(std::string_view mnk, WmmaPart part, Type type) {
+  const auto* const found = std::ranges::find_if(kShapes, [&](const NamedShape& one) {
     return one.mnk == mnk && (part == WmmaPart::kC ? one.shape.c : one.shape.ab) == type;
   });
-  return found == kShapes.end() ? -1 : static_cast<int>(found - kShapes.begin());
+  return found == kShapes.end() ? nullptr : &found->shape;
 }
-
-const WmmaShape& wmma_shape(int index) { return kShapes[static_cast<std::size_t>(index)].shape; }
 
 void exec_wmma_shape_mma(Warp& warp, const Instr& in) {
   if (!wmma_ready(warp)) return;
-  const WmmaShape& shape = wmma_shape(static_cast<int>(in.imm));
-  const std::uint32_t* d = warp.cta->program().extra.data() + in.extra;
+  const auto& op = in.as<WmmaShapeOperands>();
+  const WmmaShape& shape = *op.shape;
+  const std::uint32_t* d = warp.cta->program().registers_of(op.registers);
   const std::uint32_t* a_regs = d + shape.c_regs();
-  const std::uint32_t* b_regs = a_regs + in.bytes;
+  const std::uint32_t* b_regs = a_regs + op.a_regs;
   const Fragment a(warp, a_regs, shape.ab);
   const Fragment b(warp, b_regs, shape.ab);
-  const Fragment c(warp, b_regs + in.count, shape.c);
-  const Result result = shape.c == Type::kS32
-                            ? integer_product(shape, a, b, c, (in.aux & kWmmaSaturate) != 0)
-                            : real_product(warp, shape, a, b, c);
+  const Fragment c(warp, b_regs + op.b_regs, shape.c);
+  const Result result = shape.c == Type::kS32 ? integer_product(shape, a, b, c, op.saturates)
+                                              : real_product(warp, shape, a, b, c);
   std::vector<bool> tainted;
   if (warp.tainted) tainted = tainted_elements(shape, a, b, c);
   const int per = shape.c == Type::kF16 ? 2 : 1;

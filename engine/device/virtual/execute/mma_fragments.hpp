@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engine/device/virtual/execute/exec_handlers.hpp"
+#include "engine/device/virtual/execute/exec_mma.hpp"
 #include "engine/device/virtual/execute/warp.hpp"
 
 namespace evo::ptx {

@@ -35,8 +35,8 @@ void next_group(Warp& warp) {
   select_group(warp, best);
 }
 
-bool is_cta_barrier(const InstrInfo& info) {
-  return info.opcode.starts_with("bar") && !info.opcode.starts_with("bar.warp");
+bool is_cta_barrier(const Instr& in) {
+  return std::holds_alternative<BarrierOperands>(in.operands);
 }
 
 /// No group of the warp can go on. The culprit is a .sync instruction of the warp when there is
@@ -49,12 +49,12 @@ void report_divergence(Warp& warp) {
   for (const LaneGroup& group : warp.waiting) {
     if (group.pc == pc) continue;
     other = static_cast<int>(group.pc);
-    if (!is_cta_barrier(program.info[pc]) || is_cta_barrier(program.info[group.pc])) continue;
+    if (!is_cta_barrier(program.code[pc]) || is_cta_barrier(program.code[group.pc])) continue;
     other = static_cast<int>(pc);
     pc = group.pc;
     lanes = group.mask;
   }
-  const bool barrier = is_cta_barrier(program.info[pc]);
+  const bool barrier = is_cta_barrier(program.code[pc]);
   std::string what = "only " + std::to_string(std::popcount(lanes)) + " of the " +
                      std::to_string(std::popcount(warp.alive)) + " running threads of warp " +
                      std::to_string(warp.index) + " reach it";
@@ -156,13 +156,13 @@ std::uint64_t run_warp(Warp& warp, std::uint64_t budget) {
     warp.next_pc = warp.pc + 1;
     ++done;
     ++counts[warp.pc];
-    if ((mask != 0) | in.always) {
+    if (mask != 0) {
       warp.exec = mask;
       if (warp.tainted) propagate_taint(warp, in);
       in.fn(warp, in);
       if (warp.park) {
         park_group(warp);
-      } else if (in.guard == kNoRegister || mask != 0) {
+      } else {
         warp.parks_in_a_row = 0;
       }
       if (warp.active == 0) leave_exited_group(warp);

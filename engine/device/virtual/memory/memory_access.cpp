@@ -5,21 +5,13 @@
 #include <cstring>
 
 #include "engine/device/virtual/checks/taint.hpp"
+#include "engine/device/virtual/execute/lanes.hpp"
 #include "engine/device/virtual/memory/guest_memory.hpp"
 
 namespace evo::ptx {
 namespace {
 
 constexpr std::uint64_t kWindowBytes = 1ULL << 32;
-
-template <typename F>
-void for_lanes(std::uint32_t mask, F&& body) {
-  while (mask != 0) {
-    const int lane = std::countr_zero(mask);
-    mask &= mask - 1;
-    body(lane);
-  }
-}
 
 std::string hex(std::uint64_t value) {
   static constexpr char kDigits[] = "0123456789abcdef";
@@ -184,23 +176,18 @@ bool same_store_value(const Conflict& conflict, const LaneAccess& access, std::u
   return std::memcmp(values + lane * bytes + mine, values + other * bytes + theirs, count) == 0;
 }
 
-AccessKind kind_of(const Instr& in) {
-  return (in.aux & kStrongAccess) != 0 ? AccessKind::kStrong : AccessKind::kPlain;
-}
-
 }  // namespace
 
-std::array<std::uint64_t, kWarpSize> lane_addresses(const Warp& warp, std::uint32_t base,
-                                                    std::int64_t offset, std::uint16_t flags) {
+std::array<std::uint64_t, kWarpSize> lane_addresses(const Warp& warp, const Address& from) {
   std::array<std::uint64_t, kWarpSize> address;
-  const auto add = static_cast<std::uint64_t>(offset);
-  if ((flags & kNoBase) != 0) {
+  const auto add = static_cast<std::uint64_t>(from.offset);
+  if (from.base == kNoRegister) {
     address.fill(add);
-  } else if ((flags & kAddress64) != 0) {
-    const auto* value = warp.reg<const std::uint64_t>(base);
+  } else if (from.is_wide) {
+    const auto* value = warp.reg<const std::uint64_t>(from.base);
     for (std::size_t l = 0; l < kWarpSize; ++l) address[l] = value[l] + add;
   } else {
-    const auto* value = warp.reg<const std::uint32_t>(base);
+    const auto* value = warp.reg<const std::uint32_t>(from.base);
     for (std::size_t l = 0; l < kWarpSize; ++l) {
       address[l] = static_cast<std::uint32_t>(value[l] + static_cast<std::uint32_t>(add));
     }
@@ -208,16 +195,16 @@ std::array<std::uint64_t, kWarpSize> lane_addresses(const Warp& warp, std::uint3
   return address;
 }
 
-LaneAccess resolve(Warp& warp, const Instr& in, Space space,
-                   const std::array<std::uint64_t, kWarpSize>& address, std::uint32_t mask,
-                   std::uint32_t bytes, AccessIntent intent) {
+void report_tainted_address(Warp& warp, const Address& from, std::uint32_t mask) {
+  if (!warp.tainted || from.base == kNoRegister) return;
+  const std::uint32_t lanes = tainted_lanes(warp, from.base, from.is_wide ? 8 : 4, mask);
+  if (lanes != 0) report_tainted_use(warp, lanes, "form an address");
+}
+
+LaneAccess resolve(Warp& warp, Space space, const std::array<std::uint64_t, kWarpSize>& address,
+                   std::uint32_t mask, std::uint32_t bytes, AccessIntent intent) {
   LaneAccess access;
   access.address = address;
-  if (warp.tainted && in.src[0] != kNoRegister && (in.aux & kNoBase) == 0) {
-    const std::uint32_t lanes =
-        tainted_lanes(warp, in.src[0], (in.aux & kAddress64) != 0 ? 8 : 4, mask);
-    if (lanes != 0) report_tainted_use(warp, lanes, "form an address");
-  }
   if (!check_alignment(warp, address, mask, bytes, intent)) return access;
   switch (space) {
     case Space::kShared:
@@ -239,7 +226,7 @@ LaneAccess resolve(Warp& warp, const Instr& in, Space space,
 namespace {
 
 bool is_product(const Cta& cta, int pc) {
-  return cta.program().info[static_cast<std::size_t>(pc)].opcode.starts_with("wgmma");
+  return cta.program().info[static_cast<std::size_t>(pc)].opcode == Opcode::kWgmma;
 }
 
 HazardKind kind_of(const Warp& warp, const Conflict& conflict) {
@@ -281,20 +268,20 @@ void report_conflicts(Warp& warp, const RaceChecker::Result& result, const char*
   }
 }
 
-std::uint32_t note_shared_read(Warp& warp, const Instr& in, const LaneAccess& access,
-                               std::uint32_t bytes) {
+std::uint32_t note_shared_read(Warp& warp, const LaneAccess& access, std::uint32_t bytes,
+                               AccessKind kind) {
   if (!warp.cta->launch().check) return 0;
   const auto result = warp.cta->races().read(
-      {warp.index, warp.pc, access.shared, access.address.data(), bytes, kind_of(in)});
+      {warp.index, warp.pc, access.shared, access.address.data(), bytes, kind});
   if (!result.conflicts.empty()) report_conflicts(warp, result, "read");
   return result.unwritten;
 }
 
-void note_shared_write(Warp& warp, const Instr& in, const LaneAccess& access, std::uint32_t bytes,
+void note_shared_write(Warp& warp, const LaneAccess& access, std::uint32_t bytes, AccessKind kind,
                        const std::byte* values) {
   if (!warp.cta->launch().check) return;
   auto result = warp.cta->races().write(
-      {warp.index, warp.pc, access.shared, access.address.data(), bytes, kind_of(in)});
+      {warp.index, warp.pc, access.shared, access.address.data(), bytes, kind});
   if (result.conflicts.empty()) return;
   const auto granule = static_cast<std::uint32_t>(warp.cta->program().shared_granule);
   std::erase_if(result.conflicts, [&](const Conflict& conflict) {
@@ -308,7 +295,7 @@ void note_shared_write(Warp& warp, const Instr& in, const LaneAccess& access, st
   report_conflicts(warp, result, "write");
 }
 
-void note_shared_atomic(Warp& warp, const Instr&, const LaneAccess& access, std::uint32_t bytes) {
+void note_shared_atomic(Warp& warp, const LaneAccess& access, std::uint32_t bytes) {
   if (!warp.cta->launch().check) return;
   const auto result = warp.cta->races().atomic(
       {warp.index, warp.pc, access.shared, access.address.data(), bytes, AccessKind::kAtomic});

@@ -11,14 +11,6 @@ namespace evo::ptx {
 
 enum class AccessIntent : std::uint8_t { kRead, kWrite, kReadWrite, kAsyncSource };
 
-/// Bits of Instr::aux of memory instructions.
-inline constexpr std::uint16_t kAddress64 = 1;     ///< the base register has 64 bits
-inline constexpr std::uint16_t kNoBase = 2;        ///< no base register: the offset is the address
-inline constexpr std::uint16_t kStrongAccess = 4;  ///< .volatile, .relaxed, .acquire, .release …
-inline constexpr std::uint16_t kAcquire = 8;
-inline constexpr std::uint16_t kRelease = 16;
-inline constexpr std::uint16_t kReadOnlyPath = 32;  ///< .nc
-
 /// Where the lanes of an access point, after bounds, alignment and permission were checked.
 struct LaneAccess {
   bool ok = false;           ///< false: a fatal hazard was reported, nothing may be touched
@@ -30,24 +22,25 @@ struct LaneAccess {
   std::array<std::uint8_t*, kWarpSize> written{};  ///< of global and local lanes; may be null
 };
 
-/// Addresses of the enabled lanes: base register + offset.
+/// Addresses of the lanes: base register + offset.
 [[nodiscard]] std::array<std::uint64_t, kWarpSize> lane_addresses(const Warp& warp,
-                                                                  std::uint32_t base,
-                                                                  std::int64_t offset,
-                                                                  std::uint16_t flags);
+                                                                  const Address& from);
+
+/// Reports an address of `mask` lanes that depends on data nobody wrote.
+void report_tainted_address(Warp& warp, const Address& from, std::uint32_t mask);
 
 /// Resolves `mask` lanes' addresses in `space` for an access of `bytes` bytes each.
-[[nodiscard]] LaneAccess resolve(Warp& warp, const Instr& in, Space space,
+[[nodiscard]] LaneAccess resolve(Warp& warp, Space space,
                                  const std::array<std::uint64_t, kWarpSize>& address,
                                  std::uint32_t mask, std::uint32_t bytes, AccessIntent intent);
 
 /// Tells the race checker; returns lanes that read what nobody wrote. `values`: for writes, the new
 /// bytes of each lane (`bytes` apart), to tell harmless equal stores.
-std::uint32_t note_shared_read(Warp& warp, const Instr& in, const LaneAccess& access,
-                               std::uint32_t bytes);
-void note_shared_write(Warp& warp, const Instr& in, const LaneAccess& access, std::uint32_t bytes,
+std::uint32_t note_shared_read(Warp& warp, const LaneAccess& access, std::uint32_t bytes,
+                               AccessKind kind);
+void note_shared_write(Warp& warp, const LaneAccess& access, std::uint32_t bytes, AccessKind kind,
                        const std::byte* values);
-void note_shared_atomic(Warp& warp, const Instr& in, const LaneAccess& access, std::uint32_t bytes);
+void note_shared_atomic(Warp& warp, const LaneAccess& access, std::uint32_t bytes);
 
 /// Taint of `bytes` bytes that lane reads; bit b is byte b.
 [[nodiscard]] std::uint32_t read_taint(const Warp& warp, const LaneAccess& access, int lane,

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/device/virtual/parse/opcode.hpp"
 #include "engine/device/virtual/parse/ptx_types.hpp"
 
 namespace evo::ptx {
@@ -58,8 +59,9 @@ struct Instruction {
   SourceLocation location = {};
   int guard = -1;  ///< predicate register, or -1
   bool guard_negated = false;
-  std::string opcode;              ///< as written: "ld.global.nc.f32"
-  std::vector<std::string> parts;  ///< the opcode split at its dots
+  Opcode opcode = Opcode::kOther;
+  std::string spelling;                ///< as written: "ld.global.nc.f32"
+  std::vector<std::string> modifiers;  ///< what follows the opcode, split at the dots
   OperandList operands = {};
 };
 

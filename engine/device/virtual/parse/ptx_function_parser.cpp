@@ -11,15 +11,15 @@ constexpr int kMaxScopes = 1 << 16;
 constexpr int kMaxScopeDepth = 256;
 constexpr std::int64_t kMaxOffset = 1LL << 32;  // added to a name or a register in an address
 
-std::vector<std::string> split_opcode(std::string_view opcode) {
-  std::vector<std::string> parts;
-  std::size_t start = 0;
-  for (;;) {
-    const std::size_t dot = opcode.find('.', start);
-    parts.emplace_back(opcode.substr(start, dot - start));
-    if (dot == std::string_view::npos) return parts;
-    start = dot + 1;
+/// The words of a spelling behind its first dot.
+std::vector<std::string> split_modifiers(std::string_view spelling) {
+  std::vector<std::string> modifiers;
+  for (std::size_t dot = spelling.find('.'); dot != std::string_view::npos;) {
+    const std::size_t next = spelling.find('.', dot + 1);
+    modifiers.emplace_back(spelling.substr(dot + 1, next - dot - 1));
+    dot = next;
   }
+  return modifiers;
 }
 
 }  // namespace
@@ -175,9 +175,11 @@ void FunctionParser::parse_instruction() {
   instruction.location = location_;
   parse_guard(instruction);
   instruction.line = tokens_.line();
-  instruction.opcode = tokens_.word();
-  instruction.parts = split_opcode(instruction.opcode);
-  if (instruction.parts[0] == "call") {
+  instruction.spelling = tokens_.word();
+  instruction.opcode = opcode_from_name(
+      std::string_view(instruction.spelling).substr(0, instruction.spelling.find('.')));
+  instruction.modifiers = split_modifiers(instruction.spelling);
+  if (instruction.opcode == Opcode::kCall) {
     parse_call_operands(instruction);
   } else if (!tokens_.is(";")) {
     do {

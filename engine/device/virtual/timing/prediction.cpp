@@ -44,9 +44,8 @@ double latency_of(const DeviceModel& model, const InstrInfo& info) {
 
 /// FLOP a clock and SM of a matrix instruction.
 double tensor_rate(const DeviceModel& model, const InstrInfo& info) {
-  const bool fp8 = info.opcode.find("e4m3") != std::string::npos ||
-                   info.opcode.find("e5m2") != std::string::npos;
-  if (info.opcode.starts_with("wgmma") && model.wgmma_f16_flops_per_clock > 0)
+  const bool fp8 = info.is_fp8;
+  if (info.opcode == Opcode::kWgmma && model.wgmma_f16_flops_per_clock > 0)
     return fp8 ? model.wgmma_fp8_flops_per_clock : model.wgmma_f16_flops_per_clock;
   return fp8 && model.fp8_flops_per_clock > 0 ? model.fp8_flops_per_clock
                                               : model.f16_flops_per_clock;
