@@ -11,7 +11,7 @@ std::string Cta::describe_wait(const Warp& warp) const {
   std::string text = "warp " + std::to_string(warp.index);
   if (warp.state == WarpState::kDone) return text + " has exited";
   if (warp.barrier >= 0) {
-    const NamedBarrier& barrier = barriers_[static_cast<std::size_t>(warp.barrier)];
+    const NamedBarrier& barrier = barriers_.at(static_cast<std::uint32_t>(warp.barrier));
     text += " waits at barrier " + std::to_string(warp.barrier) + " (" +
             std::to_string(barrier.arrived) + " of " +
             (barrier.expected == 0 ? std::string("all") : std::to_string(barrier.expected)) +
@@ -47,6 +47,15 @@ void Cta::report_deadlock() {
   fail(HazardKind::kDeadlock, first, -1, what);
 }
 
+void Cta::report_livelock(const Warp& warp) {
+  const bool over = scheduler_.executed() > launch_.issue_budget;
+  fail(HazardKind::kLivelock, pc_of(warp), -1,
+       over ? "more than " + std::to_string(launch_.issue_budget) + " warp instructions in one CTA"
+            : "warp " + std::to_string(warp.index) + " runs, but nothing changed during " +
+                  std::to_string(scheduler_.without_progress()) +
+                  " warp instructions (an endless loop, or waiting for what never comes)");
+}
+
 /// Every wgmma must have been executed by all four warps.
 void Cta::check_warpgroups() {
   for (std::size_t g = 0; g < warpgroups_.size(); ++g) {
@@ -65,8 +74,8 @@ void Cta::check_warpgroups() {
 void Cta::check_leftovers() {
   if (!launch_.check) return;
   check_warpgroups();
-  for (std::size_t id = 0; id < barriers_.size(); ++id) {
-    const NamedBarrier& barrier = barriers_[id];
+  for (std::uint32_t id = 0; id < NamedBarriers::kCount; ++id) {
+    const NamedBarrier& barrier = barriers_.at(id);
     if (!barrier.in_use) continue;
     report(HazardKind::kPendingWork, barrier.first_pc, -1,
            "barrier " + std::to_string(id) + " is left with " + std::to_string(barrier.arrived) +
@@ -88,27 +97,6 @@ void Cta::fail(HazardKind kind, int instruction, int other, std::string what) {
 
 bool Cta::is_reported(HazardKind kind, int instruction, int other) const {
   return launch_.hazards->is_known(kind, instruction, other);
-}
-
-std::string Cta::name_thread(int warp, int lane) const {
-  const std::string of_warp = " of warp " + std::to_string(warp);
-  if (lane < 0 || lane >= kWarpSize) return "several threads" + of_warp;
-  const auto thread = static_cast<std::uint32_t>(warp * kWarpSize + lane);
-  const auto& block = launch_.block;
-  return "thread (" + std::to_string(thread % block[0]) + "," +
-         std::to_string(thread / block[0] % block[1]) + "," +
-         std::to_string(thread / (block[0] * block[1])) + ")" + of_warp;
-}
-
-std::string Cta::name_shared(std::uint64_t address) const {
-  const auto& names = program().shared_names;
-  const std::pair<std::uint32_t, std::string>* best = nullptr;
-  for (const auto& entry : names) {
-    if (entry.first <= address && (best == nullptr || entry.first >= best->first)) best = &entry;
-  }
-  if (best == nullptr) return "shared byte " + std::to_string(address);
-  return "byte " + std::to_string(address - best->first) + " of shared '" + best->second +
-         "' (shared byte " + std::to_string(address) + ")";
 }
 
 }  // namespace evo::ptx

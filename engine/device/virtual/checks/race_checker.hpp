@@ -15,7 +15,7 @@ inline constexpr int kMaxWarps = 32;
 
 /// What happened before, per warp of a CTA; in the second half, what of it a proxy fence has made
 /// visible to the asynchronous proxy (wgmma reading shared memory).
-using VectorClock = std::array<std::uint32_t, 2 * kMaxWarps>;
+using VectorClock = std::array<std::uint32_t, std::size_t{2} * kMaxWarps>;
 
 /// Whether an access takes part in races: plain ones do; strong ones (.volatile, .relaxed …) and
 /// atomics only race with plain ones.

@@ -184,7 +184,7 @@ void report_tainted_use(Warp& warp, std::uint32_t lanes, const char* purpose) {
   const int lane = std::countr_zero(lanes);
   warp.cta->report(HazardKind::kUninitialised, static_cast<int>(warp.pc), -1,
                    std::string("data nobody wrote ") + purpose + " in " +
-                       warp.cta->name_thread(warp.index, lane));
+                       warp.cta->names().thread(warp.index, lane));
 }
 
 void check_guard_taint(Warp& warp, const Instr& in) {

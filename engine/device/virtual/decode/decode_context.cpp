@@ -1,13 +1,10 @@
 #include "engine/device/virtual/decode/decode_context.hpp"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <stdexcept>
 
 #include "engine/device/virtual/decode/product_registers.hpp"
 #include "engine/device/virtual/execute/exec_control.hpp"
-#include "engine/device/virtual/memory/global_memory.hpp"
 
 namespace evo::ptx {
 namespace {
@@ -41,49 +38,6 @@ int register_bytes(Type type) {
   if (type == Type::kPred) return 4;
   return std::max(bit_width(type) / 8, 2);
 }
-
-// ---- Modifiers
-
-bool Modifiers::take(std::string_view name) {
-  for (std::size_t i = 0; i < in_.modifiers.size(); ++i) {
-    if (!used_[i] && in_.modifiers[i] == name) {
-      used_[i] = true;
-      return true;
-    }
-  }
-  return false;
-}
-
-int Modifiers::take_one_of(std::initializer_list<std::string_view> names) {
-  int index = 0;
-  for (const std::string_view name : names) {
-    if (take(name)) return index;
-    ++index;
-  }
-  return -1;
-}
-
-Type Modifiers::take_type() {
-  for (std::size_t i = 0; i < in_.modifiers.size(); ++i) {
-    if (used_[i]) continue;
-    if (const auto type = type_from_name(in_.modifiers[i])) {
-      used_[i] = true;
-      return *type;
-    }
-  }
-  return Type::kNone;
-}
-
-void Modifiers::finish() const {
-  if (std::ranges::find(used_, false) != used_.end()) unsupported();
-}
-
-void Modifiers::unsupported(const std::string& why) const {
-  throw PtxError("not supported: " + in_.spelling + (why.empty() ? "" : " (" + why + ")"),
-                 in_.line);
-}
-
-// ---- DecodeContext
 
 DecodeContext::DecodeContext(const Module& module, const GlobalAddresses& globals, Program& program)
     : module_(module), globals_(globals), program_(program) {}
@@ -182,88 +136,6 @@ void DecodeContext::decode_function(Frame& frame, int depth) {
   frame_ = outer;
   current_ = outer_instruction;
 }
-
-namespace {
-
-using Decoder = void (*)(DecodeContext&);
-
-Decoder decoder_of(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kBra:
-      return decode_branch;
-    case Opcode::kBrx:
-      return decode_indexed_branch;
-    case Opcode::kRet:
-      return decode_return;
-    case Opcode::kExit:
-    case Opcode::kTrap:
-    case Opcode::kNanosleep:
-    case Opcode::kPmevent:
-    case Opcode::kGriddepcontrol:
-      return decode_control;
-    case Opcode::kActivemask:
-      return decode_activemask;
-    case Opcode::kMov:
-      return decode_move;
-    case Opcode::kCvta:
-      return decode_cvta;
-    case Opcode::kCvt:
-      return decode_convert;
-    case Opcode::kSetp:
-    case Opcode::kSet:
-      return decode_compare;
-    case Opcode::kLd:
-    case Opcode::kLdu:
-      return decode_load;
-    case Opcode::kSt:
-      return decode_store;
-    case Opcode::kMembar:
-    case Opcode::kFence:
-    case Opcode::kPrefetch:
-    case Opcode::kPrefetchu:
-    case Opcode::kApplypriority:
-      return decode_fence;
-    case Opcode::kAtom:
-    case Opcode::kRed:
-      return decode_atomic;
-    case Opcode::kCp:
-      return decode_cp_async;
-    case Opcode::kMbarrier:
-      return decode_mbarrier;
-    case Opcode::kBar:
-    case Opcode::kBarrier:
-      return decode_barrier;
-    case Opcode::kShfl:
-      return decode_shuffle;
-    case Opcode::kVote:
-      return decode_vote;
-    case Opcode::kMatch:
-      return decode_match;
-    case Opcode::kRedux:
-      return decode_redux;
-    case Opcode::kElect:
-      return decode_elect;
-    case Opcode::kTex:
-      return decode_texture;
-    case Opcode::kLdmatrix:
-    case Opcode::kStmatrix:
-      return decode_matrix_move;
-    case Opcode::kMovmatrix:
-      return decode_movmatrix;
-    case Opcode::kMma:
-      return decode_mma;
-    case Opcode::kWmma:
-      return decode_wmma;
-    case Opcode::kWgmma:
-      return decode_wgmma;
-    case Opcode::kSetmaxnreg:
-      return decode_setmaxnreg;
-    default:
-      return decode_alu;
-  }
-}
-
-}  // namespace
 
 void DecodeContext::decode_instruction(Frame& frame, const Instruction& in, int depth) {
   current_ = &in;

@@ -7,30 +7,12 @@
 
 #include "engine/device/virtual/arithmetic/alu_table.hpp"
 #include "engine/device/virtual/decode/decoder.hpp"
+#include "engine/device/virtual/decode/families.hpp"
+#include "engine/device/virtual/decode/modifiers.hpp"
 #include "engine/device/virtual/decode/program.hpp"
 #include "engine/device/virtual/parse/ptx_ast.hpp"
 
 namespace evo::ptx {
-
-/// The modifiers of an opcode, consumed one by one; what nobody asked for makes the instruction
-/// unsupported.
-class Modifiers {
- public:
-  explicit Modifiers(const Instruction& in) : in_(in), used_(in.modifiers.size(), false) {}
-  /// Consumes the modifier when it is there.
-  bool take(std::string_view name);
-  /// Consumes the first of `names` that is there; −1 when none is.
-  int take_one_of(std::initializer_list<std::string_view> names);
-  /// Consumes the first modifier that is a type; kNone when there is none.
-  Type take_type();
-  /// Throws "not supported" when something is left.
-  void finish() const;
-  [[noreturn]] void unsupported(const std::string& why = {}) const;
-
- private:
-  const Instruction& in_;
-  std::vector<bool> used_;
-};
 
 /// Builds a Program. While decoding, register fields of instructions hold numbers of virtual
 /// registers; assign_registers() turns them into offsets.
@@ -152,38 +134,6 @@ class DecodeContext {
   std::size_t calls_ = 0;  ///< inlined so far
   bool in_helper_ = false;
 };
-
-// Decoders of families.
-void decode_branch(DecodeContext& context);
-void decode_indexed_branch(DecodeContext& context);
-void decode_return(DecodeContext& context);
-void decode_control(DecodeContext& context);
-void decode_activemask(DecodeContext& context);
-void decode_move(DecodeContext& context);
-void decode_cvta(DecodeContext& context);
-void decode_convert(DecodeContext& context);
-void decode_compare(DecodeContext& context);
-/// What computes every lane from registers alone, by its whole spelling.
-void decode_alu(DecodeContext& context);
-void decode_load(DecodeContext& context);
-void decode_store(DecodeContext& context);
-void decode_fence(DecodeContext& context);
-void decode_atomic(DecodeContext& context);
-void decode_cp_async(DecodeContext& context);
-void decode_mbarrier(DecodeContext& context);
-void decode_barrier(DecodeContext& context);
-void decode_shuffle(DecodeContext& context);
-void decode_vote(DecodeContext& context);
-void decode_match(DecodeContext& context);
-void decode_redux(DecodeContext& context);
-void decode_elect(DecodeContext& context);
-void decode_texture(DecodeContext& context);
-void decode_matrix_move(DecodeContext& context);
-void decode_movmatrix(DecodeContext& context);
-void decode_mma(DecodeContext& context);
-void decode_wmma(DecodeContext& context);
-void decode_wgmma(DecodeContext& context);
-void decode_setmaxnreg(DecodeContext& context);
 
 /// Registers of 32 bits of a vector operand, which must have `count`.
 [[nodiscard]] std::vector<std::uint32_t> vector_registers(DecodeContext& context,

@@ -8,8 +8,6 @@
 namespace evo::ptx {
 namespace {
 
-constexpr std::uint64_t kQuantum = 2000;  ///< warp instructions before another warp may run
-
 /// The register file starts on a cache line whatever the allocator gave.
 std::byte* aligned(std::vector<std::byte>& storage) {
   const auto address = reinterpret_cast<std::uintptr_t>(storage.data());
@@ -31,7 +29,7 @@ std::uint64_t cta_bytes(const LaunchContext& launch) {
   return registers + local + shared + program.code.size() * 2 * sizeof(std::uint64_t);
 }
 
-Cta::Cta(LaunchContext& launch) : launch_(launch), random_(launch.seed) {
+Cta::Cta(LaunchContext& launch) : launch_(launch), scheduler_(launch), names_(launch) {
   const Program& program = *launch.program;
   thread_count_ = launch.block[0] * launch.block[1] * launch.block[2];
   const std::size_t warp_count = (thread_count_ + kWarpSize - 1) / kWarpSize;
@@ -84,21 +82,18 @@ std::uint8_t* Cta::local_written(const Warp& warp, int lane) {
 
 void Cta::start(std::array<std::uint32_t, 3> index, std::uint64_t linear_index) {
   index_ = index;
-  random_ = Random(mix_seed(launch_.seed, linear_index));
+  scheduler_.start(linear_index);
   races_.reset(launch_.shared_bytes, program().shared_granule, static_cast<int>(warps_.size()));
   std::ranges::fill(shared_, std::byte{0xcd});
   std::ranges::fill(local_written_, std::uint8_t{0});
-  barriers_.fill(NamedBarrier{});
+  barriers_.reset();
   mbarriers_.clear();
   sync_locations_.clear();
   std::ranges::fill(fenced_, VectorClock{});
   std::ranges::fill(observed_, VectorClock{});
   warpgroups_.assign((warps_.size() + kGroupWarps - 1) / kGroupWarps, Warpgroup());
   register_pool_.reset();
-  executed_ = 0;
-  stall_ = 0;
   failed_ = false;
-  progressed_ = false;
   for (Warp& warp : warps_) reset_warp(warp);
 }
 
@@ -141,7 +136,8 @@ void Cta::reset_warp(Warp& warp) {
   const Program& code = program();
   for (std::size_t i = 0; i < code.unset_registers.size(); ++i) {
     // A register that may be read before it is written: known to be nobody's.
-    const std::size_t words = kWarpSize * std::max(code.unset_bytes[i], 4U) / sizeof(std::uint32_t);
+    const std::size_t words =
+        std::size_t{kWarpSize} * std::max(code.unset_bytes[i], 4U) / sizeof(std::uint32_t);
     const std::uint32_t word = unset_word(launch_.number);
     for (std::size_t at = 0; at < words; ++at) {
       std::memcpy(warp.regs + code.unset_registers[i] + at * sizeof word, &word, sizeof word);
@@ -228,35 +224,14 @@ void Cta::fill_specials(Warp& warp) {
   }
 }
 
-int Cta::pick_warp() {
-  ready_.clear();
-  for (const Warp& warp : warps_) {
-    if (warp.state == WarpState::kReady) ready_.push_back(warp.index);
-  }
-  if (ready_.empty()) return -1;
-  return ready_[random_.below(ready_.size())];
-}
-
-bool Cta::stalled(std::uint64_t executed) {
-  const std::uint64_t seen = launch_.progress.load(std::memory_order_relaxed);
-  if (progressed_ || seen != seen_progress_) {
-    if (progressed_) launch_.progress.fetch_add(1, std::memory_order_relaxed);
-    seen_progress_ = launch_.progress.load(std::memory_order_relaxed);
-    progressed_ = false;
-    stall_ = 0;
-  }
-  stall_ += executed;
-  return stall_ > launch_.stall_budget || executed_ > launch_.issue_budget;
-}
-
 CtaState Cta::run(std::uint64_t budget) {
   std::uint64_t done = 0;
   while (done < budget) {
     if (launch_.stop.load(std::memory_order_relaxed)) return CtaState::kFailed;
-    const int chosen = pick_warp();
-    if (chosen < 0) {
+    Warp* const warp = scheduler_.pick(warps_);
+    if (warp == nullptr) {
       const bool all_done = std::ranges::all_of(
-          warps_, [](const Warp& warp) { return warp.state == WarpState::kDone; });
+          warps_, [](const Warp& one) { return one.state == WarpState::kDone; });
       if (all_done) {
         check_leftovers();
         launch_.progress.fetch_add(1, std::memory_order_relaxed);
@@ -265,20 +240,12 @@ CtaState Cta::run(std::uint64_t budget) {
       report_deadlock();
       return CtaState::kFailed;
     }
-    Warp& warp = warps_[static_cast<std::size_t>(chosen)];
-    // A random share of the quantum, so that warps do not stay in step.
-    const std::uint64_t executed = run_warp(warp, kQuantum / 2 + random_.below(kQuantum));
+    const std::uint64_t executed = run_warp(*warp, scheduler_.quantum());
     done += executed;
-    executed_ += executed;
+    const bool goes_on = scheduler_.count(executed);
     if (failed_) return CtaState::kFailed;
-    if (stalled(executed)) {
-      const bool over = executed_ > launch_.issue_budget;
-      fail(HazardKind::kLivelock, pc_of(warp), -1,
-           over ? "more than " + std::to_string(launch_.issue_budget) +
-                      " warp instructions in one CTA"
-                : "warp " + std::to_string(warp.index) + " runs, but nothing changed during " +
-                      std::to_string(stall_) +
-                      " warp instructions (an endless loop, or waiting for what never comes)");
+    if (!goes_on) {
+      report_livelock(*warp);
       return CtaState::kFailed;
     }
   }
@@ -286,20 +253,20 @@ CtaState Cta::run(std::uint64_t budget) {
 }
 
 void Cta::on_exit(Warp& warp) {
-  note_progress();
+  scheduler_.note_progress();
   if (!warp.copies.empty() && launch_.check) {
     const AsyncCopy& copy = warp.copies.front();
     report(
         HazardKind::kPendingWork, static_cast<int>(copy.pc), -1,
-        "the cp.async of " + name_thread(warp.index, std::countr_zero(copy.mask)) + " to " +
-            name_shared(copy.destination[static_cast<std::size_t>(std::countr_zero(copy.mask))]) +
+        "the cp.async of " + names_.thread(warp.index, std::countr_zero(copy.mask)) + " to " +
+            names_.shared(copy.destination[static_cast<std::size_t>(std::countr_zero(copy.mask))]) +
             " was never waited for");
   }
   if (!warp.products.empty() && launch_.check) {
     report(HazardKind::kPendingWork, static_cast<int>(warp.products.front().pc), -1,
            "the wgmma of warp " + std::to_string(warp.index) + " was never waited for");
   }
-  for (int id = 0; id < static_cast<int>(barriers_.size()); ++id) finish_barrier_if_complete(id);
+  barriers_.release_complete();
 }
 
 void Cta::retry_later(Warp& warp, const Instr& in) {

@@ -1,52 +1,23 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "engine/core/random.hpp"
-#include "engine/device/virtual/arithmetic/mma_numerics.hpp"
 #include "engine/device/virtual/checks/hazard.hpp"
+#include "engine/device/virtual/checks/place_names.hpp"
 #include "engine/device/virtual/checks/race_checker.hpp"
 #include "engine/device/virtual/decode/program.hpp"
-#include "engine/device/virtual/execute/print_log.hpp"
+#include "engine/device/virtual/execute/launch_context.hpp"
+#include "engine/device/virtual/execute/named_barriers.hpp"
 #include "engine/device/virtual/execute/warp.hpp"
+#include "engine/device/virtual/execute/warp_scheduler.hpp"
 #include "engine/device/virtual/execute/warpgroup.hpp"
 #include "engine/device/virtual/memory/global_memory.hpp"
-#include "engine/device/virtual/memory/texture_table.hpp"
 
 namespace evo::ptx {
-
-/// What all CTAs of a launch share.
-struct LaunchContext {
-  const Program* program = nullptr;
-  GlobalMemory* memory = nullptr;
-  HazardLog* hazards = nullptr;
-  PrintLog* printed = nullptr;
-  const TextureTable* textures = nullptr;
-  MmaNumerics numerics = {};
-  std::vector<std::byte> parameters;
-  std::array<std::uint32_t, 3> grid = {1, 1, 1};
-  std::array<std::uint32_t, 3> block = {1, 1, 1};
-  std::uint32_t dynamic_shared_bytes = 0;
-  std::uint32_t shared_bytes = 0;          ///< static + dynamic
-  std::uint32_t registers_per_thread = 0;  ///< at launch; 0: not known
-  int sm_count = 1;
-  std::uint64_t grid_workspace = 0;  ///< address, of cooperative launches
-  bool check = true;                 ///< races and uninitialised data
-  bool count_memory = false;         ///< bank conflicts and sectors, for the predicted time
-  std::uint64_t seed = 1;
-  std::uint64_t number = 0;                ///< of the launch on its device
-  std::uint64_t stall_budget = 0;          ///< warp instructions without progress before livelock
-  std::uint64_t issue_budget = 0;          ///< warp instructions of one CTA at most
-  std::atomic<bool> stop{false};           ///< a fatal hazard ended the launch
-  std::atomic<std::uint64_t> progress{0};  ///< counts changes other CTAs could wait for
-};
 
 /// Dynamic memory counts of one CTA.
 struct MemoryCounts {
@@ -57,19 +28,6 @@ struct MemoryCounts {
   std::uint64_t global_bytes_written = 0;
 };
 
-struct NamedBarrier {
-  std::uint32_t expected = 0;  ///< threads; 0: the whole CTA
-  std::uint32_t arrived = 0;   ///< threads
-  std::uint32_t warps_in = 0;  ///< warps that arrived in this phase
-  bool in_use = false;
-  VectorClock clock{};
-  std::vector<int> blocked;  ///< warps
-  int first_pc = -1;         ///< of the first arrival, for messages
-  std::uint32_t reduced_count = 0;
-  bool reduced_and = true;
-  bool reduced_or = false;
-};
-
 /// An mbarrier object; its 8 bytes in shared memory hold an opaque pattern.
 struct MBarrier {
   std::uint32_t count = 0;  ///< arrivals a phase needs
@@ -78,11 +36,6 @@ struct MBarrier {
   std::uint64_t phase = 0;  ///< completed phases
   VectorClock arriving{};
   VectorClock completed{};
-};
-
-/// Release clocks of a flag in memory, for fences and atomics.
-struct SyncLocation {
-  VectorClock clock{};
 };
 
 enum class CtaState : std::uint8_t { kRunning, kDone, kFailed };
@@ -111,7 +64,9 @@ class Cta {
   [[nodiscard]] std::byte* local(const Warp& warp, int lane);
   [[nodiscard]] std::uint8_t* local_written(const Warp& warp, int lane);
   [[nodiscard]] std::uint32_t thread_count() const { return thread_count_; }
-  [[nodiscard]] std::array<NamedBarrier, 16>& barriers() { return barriers_; }
+  [[nodiscard]] NamedBarriers& barriers() { return barriers_; }
+  [[nodiscard]] WarpScheduler& scheduler() { return scheduler_; }
+  [[nodiscard]] const PlaceNames& names() const { return names_; }
   [[nodiscard]] std::unordered_map<std::uint32_t, MBarrier>& mbarriers() { return mbarriers_; }
   [[nodiscard]] VectorClock& sync_location(std::uint64_t address);
   [[nodiscard]] const VectorClock* find_sync_location(std::uint64_t address) const;
@@ -123,7 +78,6 @@ class Cta {
     return warpgroups_[static_cast<std::size_t>(warp.index / kGroupWarps)];
   }
   [[nodiscard]] RegisterPool& register_pool() { return register_pool_; }
-  [[nodiscard]] std::uint64_t executed() const { return executed_; }
   [[nodiscard]] const std::vector<std::uint64_t>& counts() const { return counts_; }
   [[nodiscard]] MemoryCounts& memory_counts() { return memory_counts_; }
   [[nodiscard]] std::vector<GlobalBuffer*>& buffer_cache() { return buffer_cache_; }
@@ -135,28 +89,18 @@ class Cta {
   [[nodiscard]] bool failed() const { return failed_; }
   [[nodiscard]] bool is_reported(HazardKind kind, int instruction, int other) const;
 
-  /// Called when something happened that another warp or CTA could be waiting for.
-  void note_progress() { progressed_ = true; }
-  void finish_barrier_if_complete(int id);
-  void release_barrier(int id);
   void on_exit(Warp& warp);
   /// The warp executes its instruction again once wake_retrying() was called.
   void retry_later(Warp& warp, const Instr& in);
   void wake_retrying();
 
-  /// "thread (3,0,0) of warp 1".
-  [[nodiscard]] std::string name_thread(int warp, int lane) const;
-  /// "byte 12 of shared 'tile'".
-  [[nodiscard]] std::string name_shared(std::uint64_t address) const;
-
  private:
   void fill_specials(Warp& warp);
   void reset_warp(Warp& warp);
-  [[nodiscard]] int pick_warp();
   void report_deadlock();
+  void report_livelock(const Warp& warp);
   void check_leftovers();
   void check_warpgroups();
-  bool stalled(std::uint64_t executed);
   std::string describe_wait(const Warp& warp) const;
 
   LaunchContext& launch_;
@@ -170,9 +114,12 @@ class Cta {
   std::vector<std::byte> local_;
   std::vector<std::uint8_t> local_written_;
   RaceChecker races_;
-  std::array<NamedBarrier, 16> barriers_{};
+  NamedBarriers barriers_{warps_, races_};
+  WarpScheduler scheduler_;
+  PlaceNames names_;
   std::unordered_map<std::uint32_t, MBarrier> mbarriers_;
-  std::unordered_map<std::uint64_t, VectorClock> sync_locations_;
+  std::unordered_map<std::uint64_t, VectorClock>
+      sync_locations_;  ///< release clocks of flags in memory
   std::vector<VectorClock> fenced_;
   std::vector<VectorClock> observed_;
   std::vector<Warpgroup> warpgroups_;
@@ -180,12 +127,6 @@ class Cta {
   std::vector<GlobalBuffer*> buffer_cache_;
   std::vector<std::uint64_t> counts_;
   MemoryCounts memory_counts_;
-  Random random_;
-  std::vector<int> ready_;
-  std::uint64_t executed_ = 0;
-  std::uint64_t stall_ = 0;
-  std::uint64_t seen_progress_ = 0;
-  bool progressed_ = false;
   bool failed_ = false;
 };
 

@@ -29,7 +29,7 @@ std::array<std::uint32_t, kWarpSize> source_bytes(Warp& warp, const CopyOperands
       warp.cta->fail(HazardKind::kInvalidInstruction, pc_of(warp), -1,
                      "cp.async source size " + std::to_string(size[l]) + " is above " +
                          std::to_string(op.bytes) + " in " +
-                         warp.cta->name_thread(warp.index, static_cast<int>(l)));
+                         warp.cta->names().thread(warp.index, static_cast<int>(l)));
     });
   } else if (op.size == CopySize::kIgnore) {
     std::uint32_t ignore = warp.predicate(op.size_or_ignore);

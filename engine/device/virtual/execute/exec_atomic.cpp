@@ -88,18 +88,19 @@ typename BitsOf<T>::Bits combine(typename BitsOf<T>::Bits old, typename BitsOf<T
   if constexpr (kOp == AtomicOp::kInc) return static_cast<B>(old >= b ? 0 : old + 1);
   if constexpr (kOp == AtomicOp::kDec) return static_cast<B>(old == 0 || old > b ? b : old - 1);
   if constexpr (kOp == AtomicOp::kAdd) {
-    if constexpr (std::is_same_v<T, F16>)
+    if constexpr (std::is_same_v<T, F16>) {
       return static_cast<B>(add_half_pair(old, b));
-    else if constexpr (std::is_same_v<T, F16x2>)
+    } else if constexpr (std::is_same_v<T, F16x2>) {
       return add_half_pair(old, b);
-    else if constexpr (std::is_same_v<T, Bf16>)
+    } else if constexpr (std::is_same_v<T, Bf16>) {
       return static_cast<B>(add_bfloat_pair(old, b));
-    else if constexpr (std::is_same_v<T, Bf16x2>)
+    } else if constexpr (std::is_same_v<T, Bf16x2>) {
       return add_bfloat_pair(old, b);
-    else if constexpr (std::is_floating_point_v<T>)
+    } else if constexpr (std::is_floating_point_v<T>) {
       return std::bit_cast<B>(static_cast<T>(std::bit_cast<T>(old) + std::bit_cast<T>(b)));
-    else
+    } else {
       return static_cast<B>(old + b);
+    }
   }
   if constexpr (kOp == AtomicOp::kMin && std::is_integral_v<T>)
     return static_cast<B>(std::min(static_cast<T>(old), static_cast<T>(b)));
@@ -153,10 +154,9 @@ void atomic(Warp& warp, const Instr& in) {
   if (warp.tainted && warp.cta->launch().check) {
     const std::uint32_t lanes = tainted_lanes(warp, op.operand, sizeof(B), warp.exec);
     if (lanes != 0) report_tainted_use(warp, lanes, "are the operand of an atomic operation");
-    if (op.dst != kNoRegister)
-      for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
-        set_taint(warp, op.dst, sizeof(B), static_cast<int>(l), 0);
-      });
+    if (op.dst != kNoRegister) {
+      for_lanes(warp.exec, [&](int lane) { set_taint(warp, op.dst, sizeof(B), lane, 0); });
+    }
   }
   const B* b = warp.reg<const B>(op.operand);
   const B* c = op.swap == kNoRegister ? b : warp.reg<const B>(op.swap);
@@ -171,7 +171,7 @@ void atomic(Warp& warp, const Instr& in) {
     if (access.written[l] != nullptr) mark_written(access.written[l], sizeof(B));
     if (op.dst != kNoRegister) warp.reg<B>(op.dst)[l] = old;
   });
-  if (changed) warp.cta->note_progress();
+  if (changed) warp.cta->scheduler().note_progress();
 }
 
 template <AtomicOp kOp>

@@ -56,7 +56,7 @@ void exec_indexed_branch(Warp& warp, const Instr& in) {
       warp.cta->fail(HazardKind::kInvalidInstruction, pc_of(warp), -1,
                      "branch index " + std::to_string(value) + " of " +
                          std::to_string(op.targets.count) + " targets in " +
-                         warp.cta->name_thread(warp.index, lane));
+                         warp.cta->names().thread(warp.index, lane));
       return;
     }
     const std::uint32_t target = targets[value];
@@ -72,14 +72,15 @@ void exec_indexed_branch(Warp& warp, const Instr& in) {
 void exec_exit(Warp& warp, const Instr&) {
   warp.active &= ~warp.exec;
   warp.alive &= ~warp.exec;
-  warp.cta->note_progress();
+  warp.cta->scheduler().note_progress();
 }
 
 void exec_nop(Warp&, const Instr&) {}
 
 void exec_trap(Warp& warp, const Instr&) {
-  warp.cta->fail(HazardKind::kTrap, pc_of(warp), -1,
-                 "executed by " + warp.cta->name_thread(warp.index, std::countr_zero(warp.exec)));
+  warp.cta->fail(
+      HazardKind::kTrap, pc_of(warp), -1,
+      "executed by " + warp.cta->names().thread(warp.index, std::countr_zero(warp.exec)));
 }
 
 void exec_nanosleep(Warp& warp, const Instr&) {
@@ -88,7 +89,7 @@ void exec_nanosleep(Warp& warp, const Instr&) {
 }
 
 void exec_clock(Warp& warp, const Instr& in) {
-  const std::uint64_t now = warp.cta->executed() + warp.executed;
+  const std::uint64_t now = warp.cta->scheduler().executed() + warp.executed;
   const auto& op = in.as<ClockOperands>();
   const bool is_wide = op.clock == Clock::kClock64 || op.clock == Clock::kGlobalTimer;
   for_lanes(warp.exec, [&](int lane) {

@@ -19,8 +19,9 @@ std::uint32_t members(Warp& warp, std::uint32_t reg) {
   const std::uint32_t mask = warp.reg<const std::uint32_t>(reg)[std::countr_zero(warp.exec)];
   if ((mask & warp.exec) != warp.exec) {
     const int outsider = std::countr_zero(warp.exec & ~mask);
-    warp.cta->fail(HazardKind::kDivergence, pc_of(warp), -1,
-                   warp.cta->name_thread(warp.index, outsider) + " is not in its own member mask");
+    warp.cta->fail(
+        HazardKind::kDivergence, pc_of(warp), -1,
+        warp.cta->names().thread(warp.index, outsider) + " is not in its own member mask");
     return 0;
   }
   if (!converge(warp, mask)) return 0;

@@ -114,7 +114,7 @@ void exec_stmatrix(Warp& warp, const Instr& in) {
     }
   }
   note_shared_write(warp, access, kRowBytes, AccessKind::kPlain, rows);
-  for (std::size_t row = 0; row < 8U * op.matrices.count; ++row) {
+  for (std::size_t row = 0; row < std::size_t{8} * op.matrices.count; ++row) {
     std::memcpy(access.pointer[row], rows + row * kRowBytes, kRowBytes);
     warp.cta->races().add_taint(static_cast<std::uint32_t>(access.address[row]), row_taint[row]);
   }

@@ -34,9 +34,9 @@ MBarrier* find_object(Warp& warp, std::uint64_t address, std::size_t lane) {
   if (address + 8 <= cta.shared_bytes()) std::memcpy(&stored, cta.shared() + address, 8);
   if (found == cta.mbarriers().end() || stored != (kPattern | address)) {
     cta.fail(HazardKind::kBarrier, pc_of(warp), -1,
-             "no initialised mbarrier at " + cta.name_shared(address) + " (" +
+             "no initialised mbarrier at " + cta.names().shared(address) + " (" +
                  (found == cta.mbarriers().end() ? "never initialised" : "overwritten") + ") in " +
-                 cta.name_thread(warp.index, static_cast<int>(lane)));
+                 cta.names().thread(warp.index, static_cast<int>(lane)));
     return nullptr;
   }
   return &found->second;
@@ -48,7 +48,7 @@ void complete_phase_if_done(Cta& cta, MBarrier& barrier) {
   barrier.pending = barrier.count;
   barrier.completed = barrier.arriving;
   barrier.arriving = VectorClock{};
-  cta.note_progress();
+  cta.scheduler().note_progress();
 }
 
 bool arrive(Warp& warp, MBarrier& barrier, std::uint32_t count, std::size_t lane,
@@ -56,16 +56,16 @@ bool arrive(Warp& warp, MBarrier& barrier, std::uint32_t count, std::size_t lane
   Cta& cta = *warp.cta;
   if (count > barrier.pending) {
     cta.fail(HazardKind::kBarrier, pc_of(warp), -1,
-             "mbarrier at " + cta.name_shared(address) + ": more arrivals than its count " +
+             "mbarrier at " + cta.names().shared(address) + ": more arrivals than its count " +
                  std::to_string(barrier.count) + " in one phase, by " +
-                 cta.name_thread(warp.index, static_cast<int>(lane)));
+                 cta.names().thread(warp.index, static_cast<int>(lane)));
     return false;
   }
   const VectorClock& own = cta.races().clock(warp.index);
   for (std::size_t i = 0; i < own.size(); ++i)
     barrier.arriving[i] = std::max(barrier.arriving[i], own[i]);
   barrier.pending -= count;
-  cta.note_progress();
+  cta.scheduler().note_progress();
   return true;
 }
 

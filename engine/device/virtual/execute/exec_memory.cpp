@@ -44,6 +44,12 @@ bool may_be_unwritten(const LaneAccess& access) {
   return false;
 }
 
+/// Zero- or sign-extended, as the type says.
+template <typename R, typename M>
+[[gnu::always_inline]] inline R widened(M value) {
+  return static_cast<R>(value);  // NOLINT(bugprone-signed-char-misuse): the sign is meant
+}
+
 template <typename M, typename R>
 void load(Warp& warp, const Instr& in) {
   const auto& op = in.as<AccessOperands>();
@@ -59,8 +65,8 @@ void load(Warp& warp, const Instr& in) {
     if (registers[e] == kNoRegister) continue;
     R* dst = warp.reg<R>(registers[e]);
     for_lanes(warp.exec, [&](int lane) {
-      dst[lane] = static_cast<R>(
-          read_guest<M>(access.pointer[static_cast<std::size_t>(lane)] + e * sizeof(M)));
+      dst[lane] =
+          widened<R>(read_guest<M>(access.pointer[static_cast<std::size_t>(lane)] + e * sizeof(M)));
     });
   }
   const LaunchContext& launch = warp.cta->launch();
@@ -120,14 +126,14 @@ void store(Warp& warp, const Instr& in) {
   const auto* registers = warp.cta->program().registers_of(op.registers);
   for (std::uint32_t e = 0; e < op.count; ++e) {
     const R* src = warp.reg<const R>(registers[e]);
-    for (std::uint32_t lane = 0; lane < kWarpSize; ++lane) {
+    for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
       const M value = static_cast<M>(src[lane]);
       std::memcpy(values + lane * total + e * sizeof(M), &value, sizeof(M));
     }
   }
   const LaunchContext& launch = warp.cta->launch();
   if (access.shared != 0) note_shared_write(warp, access, total, kind_of(op.order), values);
-  if (access.global != 0) warp.cta->note_progress();
+  if (access.global != 0) warp.cta->scheduler().note_progress();
   for_lanes(warp.exec, [&](int lane) {
     const auto l = static_cast<std::size_t>(lane);
     copy_to_guest(access.pointer[l], values + l * total, total);
@@ -144,7 +150,7 @@ void load_parameter(Warp& warp, const Instr& in) {
   M value{};
   std::memcpy(&value, block.data() + op.offset, sizeof(M));
   R* dst = warp.reg<R>(op.dst);
-  for_lanes(warp.exec, [&](int lane) { dst[lane] = static_cast<R>(value); });
+  for_lanes(warp.exec, [&](int lane) { dst[lane] = widened<R>(value); });
 }
 
 struct LoadFamily {

@@ -102,13 +102,14 @@ class LaneCall {
     }
     warp_.cta->report(HazardKind::kUninitialised, pc_of(warp_), -1,
                       std::string("bytes that nobody wrote reach ") + function_ + " of " +
-                          warp_.cta->name_thread(warp_.index, lane_));
+                          warp_.cta->names().thread(warp_.index, lane_));
   }
 
   void report_outside(std::uint64_t address) {
     warp_.cta->fail(HazardKind::kOutOfBounds, pc_of(warp_), -1,
-                    std::string(function_) + " of " + warp_.cta->name_thread(warp_.index, lane_) +
-                        " reads at " + describe(address));
+                    std::string(function_) + " of " +
+                        warp_.cta->names().thread(warp_.index, lane_) + " reads at " +
+                        describe(address));
   }
 
   [[nodiscard]] std::string describe(std::uint64_t address) const {
@@ -172,7 +173,7 @@ void exec_assert_fail(Warp& warp, const Instr& in) {
   warp.cta->fail(HazardKind::kTrap, pc_of(warp), -1,
                  "assertion '" + printable(message) + "' failed at " + printable(file) + ":" +
                      std::to_string(line) + ", " + printable(function) + ", in " +
-                     warp.cta->name_thread(warp.index, lane));
+                     warp.cta->names().thread(warp.index, lane));
 }
 
 }  // namespace evo::ptx

@@ -43,7 +43,7 @@ const Texture* texture_of(Warp& warp, const TextureOperands& op, std::uint64_t h
   }
   if (why.empty()) return texture;
   warp.cta->fail(HazardKind::kInvalidInstruction, pc_of(warp), -1,
-                 why + ", in " + warp.cta->name_thread(warp.index, lane));
+                 why + ", in " + warp.cta->names().thread(warp.index, lane));
   return nullptr;
 }
 

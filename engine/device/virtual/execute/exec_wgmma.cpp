@@ -43,8 +43,8 @@ std::optional<std::uint64_t> uniform(Warp& warp, std::uint32_t reg, const char* 
     if (value[lane] == value[0]) continue;
     warp.cta->fail(HazardKind::kInvalidInstruction, pc_of(warp), -1,
                    std::string("the descriptor of ") + what + " differs between " +
-                       warp.cta->name_thread(warp.index, 0) + " and " +
-                       warp.cta->name_thread(warp.index, lane));
+                       warp.cta->names().thread(warp.index, 0) + " and " +
+                       warp.cta->names().thread(warp.index, lane));
     return std::nullopt;
   }
   return value[0];

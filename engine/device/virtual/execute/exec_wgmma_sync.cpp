@@ -64,7 +64,7 @@ void exec_setmaxnreg(Warp& warp, const Instr& in) {
     return;
   }
   warp.registers = wanted;
-  cta.note_progress();
+  cta.scheduler().note_progress();
 }
 
 }  // namespace evo::ptx

@@ -112,7 +112,7 @@ class Grid {
   void collect(Cta& cta) {
     const std::lock_guard lock(mutex_);
     ++counts_.ctas;
-    counts_.warp_instructions += cta.executed();
+    counts_.warp_instructions += cta.scheduler().executed();
   }
 
   void collect_counts(Cta& cta) {

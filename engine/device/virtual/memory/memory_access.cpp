@@ -31,7 +31,7 @@ const char* verb_of(AccessIntent intent) {
 
 std::string access_text(const Warp& warp, AccessIntent intent, std::uint32_t bytes, int lane) {
   return std::string(verb_of(intent)) + " of " + std::to_string(bytes) + " bytes by " +
-         warp.cta->name_thread(warp.index, lane);
+         warp.cta->names().thread(warp.index, lane);
 }
 
 bool check_alignment(Warp& warp, const std::array<std::uint64_t, kWarpSize>& address,
@@ -239,7 +239,7 @@ HazardKind kind_of(const Warp& warp, const Conflict& conflict) {
 
 /// How the access at hand lies to the other one: the second half of a report.
 std::string relation_text(const Cta& cta, const Conflict& conflict) {
-  const std::string other = cta.name_thread(conflict.other_warp, conflict.other_lane);
+  const std::string other = cta.names().thread(conflict.other_warp, conflict.other_lane);
   if (is_product(cta, conflict.other_pc)) {
     return " is not ordered after the wgmma of warp " + std::to_string(conflict.other_warp) +
            " that reads it (no wait_group, or no barrier after it)";
@@ -263,8 +263,8 @@ void report_conflicts(Warp& warp, const RaceChecker::Result& result, const char*
     const HazardKind kind = kind_of(warp, conflict);
     if (cta.is_reported(kind, pc_of(warp), conflict.other_pc)) continue;
     cta.report(kind, pc_of(warp), conflict.other_pc,
-               std::string(verb) + " of " + cta.name_shared(conflict.address) + " by " +
-                   cta.name_thread(warp.index, conflict.lane) + relation_text(cta, conflict));
+               std::string(verb) + " of " + cta.names().shared(conflict.address) + " by " +
+                   cta.names().thread(warp.index, conflict.lane) + relation_text(cta, conflict));
   }
 }
 
