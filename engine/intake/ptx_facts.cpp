@@ -9,13 +9,14 @@
 
 #include "engine/compile/ptx_constants.hpp"
 #include "engine/core/error.hpp"
-#include "engine/device/virtual/ptx_parser.hpp"
+#include "engine/device/virtual/parse/ptx_parser.hpp"
 
 namespace evo {
 namespace {
 
 using ptx::Function;
 using ptx::Instruction;
+using ptx::Opcode;
 using ptx::Operand;
 using ptx::Space;
 
@@ -23,21 +24,23 @@ constexpr std::size_t kMostParameters = 1024;
 /// Parameters whose value may be in something.
 using Origins = std::bitset<kMostParameters>;
 
-bool has_part(const Instruction& instruction, std::string_view part) {
-  return std::find(instruction.parts.begin(), instruction.parts.end(), part) !=
-         instruction.parts.end();
+bool has_modifier(const Instruction& instruction, std::string_view modifier) {
+  return std::find(instruction.modifiers.begin(), instruction.modifiers.end(), modifier) !=
+         instruction.modifiers.end();
 }
 
-bool has_any(const Instruction& instruction, std::initializer_list<std::string_view> parts) {
-  return std::any_of(parts.begin(), parts.end(),
-                     [&](std::string_view part) { return has_part(instruction, part); });
+bool has_any(const Instruction& instruction, std::initializer_list<std::string_view> modifiers) {
+  return std::any_of(modifiers.begin(), modifiers.end(), [&](std::string_view modifier) {
+    return has_modifier(instruction, modifier);
+  });
 }
 
 bool is_shared_or_local(const Instruction& instruction) {
-  return std::any_of(instruction.parts.begin(), instruction.parts.end(), [](const auto& part) {
-    return part.starts_with("shared") || part == "local" || part.starts_with("param") ||
-           part == "const";
-  });
+  return std::any_of(instruction.modifiers.begin(), instruction.modifiers.end(),
+                     [](const auto& modifier) {
+                       return modifier.starts_with("shared") || modifier == "local" ||
+                              modifier.starts_with("param") || modifier == "const";
+                     });
 }
 
 void for_each_register(const Operand& operand, const auto& visit) {
@@ -129,11 +132,11 @@ class Reader {
   void follow(const Function& function) {
     for (const Instruction& instruction : function.body) {
       if (instruction.operands.empty()) continue;
-      const std::string& name = instruction.parts[0];
-      if (name == "st" || name == "call") {
+      const bool is_store = instruction.opcode == Opcode::kSt;
+      if (is_store || instruction.opcode == Opcode::kCall) {
         // Into memory that only this kernel sees, or into a call.
-        for (std::size_t i = name == "st" ? 1 : 0; i < instruction.operands.size(); ++i) {
-          if (!has_part(instruction, "global")) {
+        for (std::size_t i = is_store ? 1 : 0; i < instruction.operands.size(); ++i) {
+          if (!has_modifier(instruction, "global")) {
             grow(escaped_, origins(function, instruction.operands[i]));
           }
         }
@@ -149,14 +152,21 @@ class Reader {
 
   /// What may be in the result; what comes out of global memory is no parameter.
   Origins sources_of(const Function& function, const Instruction& instruction) {
-    const std::string& name = instruction.parts[0];
     Origins sources;
-    if (name == "ld" || name == "ldu") {
+    if (instruction.opcode == Opcode::kLd || instruction.opcode == Opcode::kLdu) {
       const int parameter = parameter_of(function, instruction.operands[1]);
       if (parameter >= 0) return sources.set(static_cast<std::size_t>(parameter));
-      return has_part(instruction, "global") ? Origins() : escaped_;
+      return has_modifier(instruction, "global") ? Origins() : escaped_;
     }
-    if (name == "atom" || name == "wmma" || name == "ldmatrix" || name == "tex") return {};
+    switch (instruction.opcode) {
+      case Opcode::kAtom:
+      case Opcode::kLdmatrix:
+      case Opcode::kTex:
+      case Opcode::kWmma:
+        return {};
+      default:
+        break;
+    }
     for (std::size_t i = 1; i < instruction.operands.size(); ++i) {
       sources |= origins(function, instruction.operands[i]);
     }
@@ -170,7 +180,7 @@ class Reader {
         const int parameter = parameter_of(function, operand);
         if (parameter >= 0) use(parameter).is_used = true;
       }
-      if (instruction.parts[0] == "cvta" && has_part(instruction, "global") &&
+      if (instruction.opcode == Opcode::kCvta && has_modifier(instruction, "global") &&
           instruction.operands.size() > 1) {
         each(origins(function, instruction.operands[1]),
              [](ParameterUse& parameter) { parameter.is_address = true; });
@@ -195,43 +205,52 @@ class Reader {
   }
 
   void depends(const Instruction& instruction, const std::string& why) {
-    if (facts_.dependence.empty()) facts_.dependence = instruction.opcode + ": " + why;
+    if (facts_.dependence.empty()) facts_.dependence = instruction.spelling + ": " + why;
   }
 
   void judge_access(const Function& function, const Instruction& instruction) {
-    const std::string& name = instruction.parts[0];
     const auto addressed = [&](std::size_t i) {
       return i < instruction.operands.size() ? origins(function, instruction.operands[i])
                                              : Origins();
     };
     const bool is_own = is_shared_or_local(instruction);
-    if (name == "cp" && instruction.parts.size() > 1) {
-      judge_copy(instruction, addressed);
-    } else if (name == "atom" || name == "red") {
-      if (is_own) return;
-      const Origins target = addressed(name == "atom" ? 1 : 0);
-      load(target);
-      store(target);
-      depends(instruction, "an atomic operation on global memory");
-    } else if (name == "ld" || name == "ldu" || (name == "wmma" && has_part(instruction, "load"))) {
-      if (is_own) return;
-      load(addressed(1));
-      if (has_any(instruction, {"volatile", "acquire", "relaxed"})) {
-        depends(instruction, "reads what other CTAs may be writing");
-      }
-    } else if (name == "st" || (name == "wmma" && has_part(instruction, "store"))) {
-      if (is_own) return;
-      store(addressed(0));
-      if (has_any(instruction, {"volatile", "release", "relaxed"})) {
-        depends(instruction, "writes what other CTAs may be reading");
-      }
-    } else if (name == "tex" || name == "tld4" || name == "suld" || name == "sust" ||
-               name == "sured") {
-      judge_object(function, instruction);
-    } else if (name == "membar" || name == "fence") {
-      if (has_any(instruction, {"gl", "gpu", "sys"})) depends(instruction, "a fence of the grid");
-    } else if (name == "mapa" || has_part(instruction, "cluster")) {
-      depends(instruction, "CTAs of a cluster work together");
+    switch (instruction.opcode) {
+      case Opcode::kCp:
+        if (!instruction.modifiers.empty()) judge_copy(instruction, addressed);
+        break;
+      case Opcode::kAtom:
+      case Opcode::kRed:
+        if (!is_own) judge_atomic(instruction, addressed);
+        break;
+      case Opcode::kLd:
+      case Opcode::kLdu:
+        if (!is_own) judge_load(instruction, addressed);
+        break;
+      case Opcode::kSt:
+        if (!is_own) judge_store(instruction, addressed);
+        break;
+      case Opcode::kWmma:
+        if (is_own) break;
+        if (has_modifier(instruction, "load")) {
+          judge_load(instruction, addressed);
+        } else if (has_modifier(instruction, "store")) {
+          judge_store(instruction, addressed);
+        }
+        break;
+      case Opcode::kTex:
+      case Opcode::kTld4:
+      case Opcode::kSuld:
+      case Opcode::kSust:
+      case Opcode::kSured:
+        judge_object(function, instruction);
+        break;
+      case Opcode::kMembar:
+      case Opcode::kFence:
+        if (has_any(instruction, {"gl", "gpu", "sys"})) depends(instruction, "a fence of the grid");
+        break;
+      default:
+        if (instruction.opcode == Opcode::kMapa || has_modifier(instruction, "cluster"))
+          depends(instruction, "CTAs of a cluster work together");
     }
   }
 
@@ -240,10 +259,10 @@ class Reader {
     const auto address = std::ranges::find(instruction.operands, Operand::Kind::kAddress,
                                            [](const Operand& operand) { return operand.kind; });
     if (address == instruction.operands.end() || address->elements.empty()) return;
-    const bool is_texture = instruction.parts[0] == "tex";
+    const bool is_texture = instruction.opcode == Opcode::kTex;
     const int dimensions = !is_texture                   ? 0
-                           : has_part(instruction, "1d") ? 1
-                           : has_part(instruction, "2d") ? 2
+                           : has_modifier(instruction, "1d") ? 1
+                           : has_modifier(instruction, "2d") ? 2
                                                          : 0;
     each(origins(function, address->elements[0]), [&](ParameterUse& use) {
       use.texture = std::max(use.texture, dimensions);
@@ -252,17 +271,37 @@ class Reader {
     if (dimensions == 0) depends(instruction, "such objects are not supported");
   }
 
+  void judge_atomic(const Instruction& instruction, const auto& addressed) {
+    const Origins target = addressed(instruction.opcode == Opcode::kAtom ? 1 : 0);
+    load(target);
+    store(target);
+    depends(instruction, "an atomic operation on global memory");
+  }
+
+  void judge_load(const Instruction& instruction, const auto& addressed) {
+    load(addressed(1));
+    if (has_any(instruction, {"volatile", "acquire", "relaxed"}))
+      depends(instruction, "reads what other CTAs may be writing");
+  }
+
+  void judge_store(const Instruction& instruction, const auto& addressed) {
+    store(addressed(0));
+    if (has_any(instruction, {"volatile", "release", "relaxed"}))
+      depends(instruction, "writes what other CTAs may be reading");
+  }
+
   /// cp.async reads; bulk copies and reductions go either way, the target first.
   void judge_copy(const Instruction& instruction, const auto& addressed) {
-    if (has_part(instruction, "reduce")) {
+    if (has_modifier(instruction, "reduce")) {
       load(addressed(0));
       store(addressed(0));
       depends(instruction, "a reduction into global memory");
-    } else if (has_part(instruction, "bulk")) {
+    } else if (has_modifier(instruction, "bulk")) {
       const auto target = std::find_if(
-          instruction.parts.begin(), instruction.parts.end(),
-          [](const auto& part) { return part == "global" || part.starts_with("shared"); });
-      if (target != instruction.parts.end() && *target == "global") {
+          instruction.modifiers.begin(), instruction.modifiers.end(), [](const auto& modifier) {
+            return modifier == "global" || modifier.starts_with("shared");
+          });
+      if (target != instruction.modifiers.end() && *target == "global") {
         store(addressed(0));
       } else {
         load(addressed(1));

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/core/error.hpp"
-#include "engine/device/virtual/ptx_parser.hpp"
+#include "engine/device/virtual/parse/ptx_parser.hpp"
 #include "engine/device/virtual/virtual_device.hpp"
 #include "tests/fuzz/fuzz_target.hpp"
 

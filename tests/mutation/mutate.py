@@ -36,7 +36,7 @@ FILES = {
     "engine/device/guard.cpp": GATE_TESTS,
     "engine/device/arch_limits.cpp": GATE_TESTS,
     **{f"engine/device/virtual/{name}.cpp": [*GATE_TESTS, "virtual_nvrtc_test"]
-       for name in ("virtual_device", "virtual_launch", "global_memory")},
+       for name in ("virtual_device", "virtual_launch", "memory/global_memory")},
 }
 MUTANT_HEADER = """#pragma once
 #include <cstdlib>

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "engine/device/virtual/decoder.hpp"
-#include "engine/device/virtual/module_variables.hpp"
-#include "engine/device/virtual/prediction.hpp"
-#include "engine/device/virtual/ptx_parser.hpp"
+#include "engine/device/virtual/decode/decoder.hpp"
+#include "engine/device/virtual/memory/module_variables.hpp"
+#include "engine/device/virtual/parse/ptx_parser.hpp"
+#include "engine/device/virtual/timing/prediction.hpp"
 
 namespace evo::ptx {
 namespace {

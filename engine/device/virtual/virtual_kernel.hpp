@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "engine/device/device.hpp"
-#include "engine/device/virtual/global_memory.hpp"
-#include "engine/device/virtual/program.hpp"
+#include "engine/device/virtual/decode/program.hpp"
+#include "engine/device/virtual/memory/global_memory.hpp"
 
 namespace evo::ptx {
 

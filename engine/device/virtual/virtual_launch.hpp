@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "engine/device/device.hpp"
-#include "engine/device/virtual/device_model.hpp"
-#include "engine/device/virtual/hazard.hpp"
-#include "engine/device/virtual/program.hpp"
+#include "engine/device/virtual/checks/hazard.hpp"
+#include "engine/device/virtual/decode/program.hpp"
+#include "engine/device/virtual/timing/device_model.hpp"
 
 namespace evo::ptx {
 

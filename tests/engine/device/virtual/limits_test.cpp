@@ -6,7 +6,7 @@
 #include <chrono>
 #include <string>
 
-#include "engine/device/virtual/cta.hpp"
+#include "engine/device/virtual/execute/cta.hpp"
 #include "tests/engine/device/virtual/test_gpu.hpp"
 
 namespace evo::test {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "engine/core/error.hpp"
-#include "engine/device/virtual/device_model.hpp"
-#include "engine/device/virtual/prediction.hpp"
+#include "engine/device/virtual/timing/device_model.hpp"
+#include "engine/device/virtual/timing/prediction.hpp"
 #include "tests/engine/device/virtual/test_gpu.hpp"
 
 namespace evo::test {

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "engine/core/random.hpp"
-#include "engine/device/virtual/mma_numerics.hpp"
-#include "engine/device/virtual/small_floats.hpp"
+#include "engine/device/virtual/arithmetic/mma_numerics.hpp"
+#include "engine/device/virtual/arithmetic/small_floats.hpp"
 #include "tests/engine/device/virtual/nvrtc.hpp"
 #include "tests/engine/device/virtual/test_gpu.hpp"
 #include "tests/engine/device/virtual/wgmma_source.hpp"

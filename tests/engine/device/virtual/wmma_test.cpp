@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "engine/core/random.hpp"
-#include "engine/device/virtual/small_floats.hpp"
+#include "engine/device/virtual/arithmetic/small_floats.hpp"
 #include "tests/engine/device/virtual/nvrtc.hpp"
 #include "tests/engine/device/virtual/test_gpu.hpp"
 

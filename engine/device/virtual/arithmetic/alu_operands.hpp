@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/device/virtual/decode/registers.hpp"
+
+namespace evo::ptx {
+
+/// Every lane from registers alone.
+struct AluOperands {
+  std::uint32_t dst = kNoRegister;
+  std::uint32_t src[4] = {kNoRegister, kNoRegister, kNoRegister, kNoRegister};
+  bool negated = false;  ///< selp: the predicate is negated
+  template <typename F>
+  void each_register(F&& visit) {
+    visit(dst);
+    for (std::uint32_t& reg : src) visit(reg);
+  }
+};
+
+/// Rounding to the precision of the result, or to an integral value.
+enum class Rounding : std::uint8_t { kNearest, kZero, kDown, kUp };
+
+/// cvt that names a rounding: to an integer, to a narrower float, or to an integral value.
+struct ConvertOperands {
+  std::uint32_t dst = kNoRegister;
+  std::uint32_t source = kNoRegister;
+  Rounding rounding = Rounding::kNearest;
+  bool keeps_value = false;  ///< float to the same float: without rounding to an integral value
+  bool ftz = false;
+  bool sat = false;
+  template <typename F>
+  void each_register(F&& visit) {
+    visit(dst);
+    visit(source);
+  }
+};
+
+/// Arithmetic with .rz, .rm or .rp.
+enum class RoundedOp : std::uint8_t { kAdd, kSub, kMul, kFma, kDiv, kSqrt, kRcp };
+struct RoundedOperands {
+  std::uint32_t dst = kNoRegister;
+  std::uint32_t src[3] = {kNoRegister, kNoRegister, kNoRegister};
+  RoundedOp op = RoundedOp::kAdd;
+  Rounding rounding = Rounding::kNearest;
+  bool ftz = false;
+  bool sat = false;
+  template <typename F>
+  void each_register(F&& visit) {
+    visit(dst);
+    for (std::uint32_t& reg : src) visit(reg);
+  }
+};
+
+enum class Compare : std::uint8_t {
+  kEq,
+  kNe,
+  kLt,
+  kLe,
+  kGt,
+  kGe,
+  kEqu,
+  kNeu,
+  kLtu,
+  kLeu,
+  kGtu,
+  kGeu,
+  kNum,
+  kNan,
+};
+/// How setp combines the comparison with its third operand.
+enum class Combine : std::uint8_t { kNone, kAnd, kOr, kXor };
+
+/// setp: whether a and b compare so, and the opposite, each combined with a predicate.
+struct CompareOperands {
+  std::uint32_t holds = kNoRegister;
+  std::uint32_t opposite = kNoRegister;
+  std::uint32_t a = kNoRegister;
+  std::uint32_t b = kNoRegister;
+  std::uint32_t third = kNoRegister;
+  bool negated = false;  ///< the third operand
+  Compare op = Compare::kEq;
+  Combine combine = Combine::kNone;
+  bool ftz = false;
+  template <typename F>
+  void each_register(F&& visit) {
+    visit(holds);
+    visit(opposite);
+    visit(a);
+    visit(b);
+    visit(third);
+  }
+};
+
+}  // namespace evo::ptx

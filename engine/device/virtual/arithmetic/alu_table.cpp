@@ -1,0 +1,65 @@
+#include "engine/device/virtual/arithmetic/alu_table.hpp"
+
+#include <cpuid.h>
+
+#define EVO_SIMD simd_base
+#include "engine/device/virtual/arithmetic/simd_tables.hpp"
+#undef EVO_SIMD
+
+namespace evo::ptx::simd_avx2 {
+void register_int(AluTable& table);
+void register_bit_ops(AluTable& table);
+void register_move(AluTable& table);
+void register_float(AluTable& table);
+void register_half(AluTable& table);
+void register_convert(AluTable& table);
+void register_compare(AluTable& table);
+}  // namespace evo::ptx::simd_avx2
+
+namespace evo::ptx {
+namespace {
+
+AluTable build_base() {
+  AluTable table;
+  simd_base::register_int(table);
+  simd_base::register_bit_ops(table);
+  simd_base::register_move(table);
+  simd_base::register_float(table);
+  simd_base::register_half(table);
+  simd_base::register_convert(table);
+  simd_base::register_compare(table);
+  return table;
+}
+
+AluTable build_avx2() {
+  AluTable table;
+  simd_avx2::register_int(table);
+  simd_avx2::register_bit_ops(table);
+  simd_avx2::register_move(table);
+  simd_avx2::register_float(table);
+  simd_avx2::register_half(table);
+  simd_avx2::register_convert(table);
+  simd_avx2::register_compare(table);
+  return table;
+}
+
+}  // namespace
+
+bool has_avx2() {
+  // Clang's builtin does not know F16C: bit 29 of ECX of leaf 1.
+  constexpr unsigned kF16c = 1U << 29;
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
+         __builtin_cpu_supports("bmi2") != 0 && __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 &&
+         (ecx & kF16c) != 0;
+}
+
+const AluTable& alu_table() {
+  static const AluTable table = has_avx2() ? build_avx2() : build_base();
+  return table;
+}
+
+}  // namespace evo::ptx

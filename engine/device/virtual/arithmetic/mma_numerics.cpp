@@ -1,0 +1,99 @@
+#include "engine/device/virtual/arithmetic/mma_numerics.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include "engine/device/virtual/arithmetic/alu_table.hpp"
+#include "engine/device/virtual/arithmetic/small_floats.hpp"
+
+namespace evo::ptx {
+
+namespace simd_base {
+void mma_tile(const DotRule& rule, int k, int min_exponent, bool half_result, const float* a,
+              const float* b, const float* c, float* d);
+}
+namespace simd_avx2 {
+void mma_tile(const DotRule& rule, int k, int min_exponent, bool half_result, const float* a,
+              const float* b, const float* c, float* d);
+}
+
+MmaNumerics mma_numerics(std::string_view arch) {
+  MmaNumerics numerics;
+  if (arch.starts_with("sm_9") || arch.starts_with("sm_1")) {
+    // Hopper sums 16 products with 25 bits.
+    numerics.half = {.step = 16, .fraction_bits = 25, .result_bits = 23};
+    numerics.tf32 = {.step = 8, .fraction_bits = 25, .result_bits = 23};
+    numerics.fp8 = numerics.half;
+    numerics.fp8_as_halves = true;
+  } else if (arch != "sm_89") {
+    numerics.has_fp8 = false;
+  }
+  return numerics;
+}
+
+void mma_tile(const DotRule& rule, int k, int min_exponent, bool half_result, const float* a,
+              const float* b, const float* c, float* d) {
+  static const bool wide = has_avx2();
+  (wide ? simd_avx2::mma_tile : simd_base::mma_tile)(rule, k, min_exponent, half_result, a, b, c,
+                                                     d);
+}
+
+void unpacked_fp8_tile(const DotRule& rule, bool half_result, const float* a, const float* b,
+                       const float* c, float* d) {
+  constexpr int kDepth = 32;
+  constexpr int kRows = 16;
+  constexpr int kColumns = 8;
+  constexpr int kLeastHalfExponent = -14;
+  // Bytes 0 and 1 of a register go to the first half of the depth, 2 and 3 to the second.
+  const auto place = [](int k) { return k % 4 / 2 * (kDepth / 2) + k / 4 * 2 + k % 2; };
+  std::array<float, kRows * kDepth> left;
+  std::array<float, kDepth * kColumns> right;
+  for (int k = 0; k < kDepth; ++k) {
+    for (int row = 0; row < kRows; ++row)
+      left[static_cast<std::size_t>(row * kDepth + place(k))] = a[row * kDepth + k];
+    for (int column = 0; column < kColumns; ++column)
+      right[static_cast<std::size_t>(place(k) * kColumns + column)] = b[k * kColumns + column];
+  }
+  const std::array<float, kRows* kColumns> zero = {};
+  mma_tile(rule, kDepth, kLeastHalfExponent, half_result, left.data(), right.data(), zero.data(),
+           d);
+  // f16: f32 holds the sum of two f16 to twice their digits; the caller rounds it.
+  for (int i = 0; i < kRows * kColumns; ++i) {
+    const float sum = c[i] + d[i];
+    d[i] = sum == sum ? sum : bits_float(0x7fffffffU);
+  }
+}
+
+float dot_step_reference(const DotRule& rule, int count, int min_exponent, const float* a,
+                         const float* b, float c) {
+  constexpr int kZeroExponent = -10000;
+  const auto exponent = [](double value, int least) {
+    return value == 0 ? kZeroExponent : std::max(std::ilogb(value), least);
+  };
+  double plain = static_cast<double>(c);
+  for (int i = 0; i < count; ++i) plain += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+  if (!std::isfinite(plain)) {
+    return std::isnan(plain) ? bits_float(0x7fffffffU) : static_cast<float>(plain);
+  }
+  int largest = exponent(static_cast<double>(c), -126);
+  for (int i = 0; i < count; ++i) {
+    const int ea = exponent(static_cast<double>(a[i]), min_exponent);
+    const int eb = exponent(static_cast<double>(b[i]), min_exponent);
+    if (ea != kZeroExponent && eb != kZeroExponent) largest = std::max(largest, ea + eb);
+  }
+  if (largest == kZeroExponent) return 0.0F;
+  const auto cut = [&](double value) {
+    return std::trunc(std::ldexp(value, rule.fraction_bits - largest));
+  };
+  double sum = cut(static_cast<double>(c));
+  for (int i = 0; i < count; ++i) sum += cut(static_cast<double>(a[i]) * static_cast<double>(b[i]));
+  sum = std::ldexp(sum, largest - rule.fraction_bits);
+  if (sum == 0) return 0.0F;
+  const int exponent_of_sum = std::max(std::ilogb(sum), -126);
+  const double unit = std::ldexp(1.0, exponent_of_sum - rule.result_bits);
+  return static_cast<float>(std::trunc(sum / unit) * unit);
+}
+
+}  // namespace evo::ptx

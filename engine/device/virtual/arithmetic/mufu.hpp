@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/device/virtual/arithmetic/mufu_tables.hpp"
+#include "engine/device/virtual/arithmetic/small_floats.hpp"
+
+// MUFU.EX2 and MUFU.RCP to the bit: a table of segments and a quadratic in fixed point, whose
+// square is cut. The form is that of Oberman and Siu, "A High-Performance Area-Efficient
+// Multifunction Interpolator" (ARITH 2005); widths, rounding constants and coefficients were found
+// from the outputs of an H200. Force-inlined like small_floats.hpp.
+
+namespace evo::ptx {
+
+/// u² for u = `fraction` / 2^bits, in units of 2^-15: products of two bits that weigh less than a
+/// unit are left out.
+template <int kBits>
+EVO_INLINE std::int32_t mufu_square(std::int32_t fraction) {
+  constexpr int kSquareBits = 15;
+  constexpr int kRows = kSquareBits / 2;  // bits whose products with later ones reach a unit
+  std::int32_t square = 0;
+  for (int i = 0; i < kRows; ++i) {
+    const int position = kBits - 1 - i;
+    const std::int32_t set = -((fraction >> position) & 1);
+    const std::int32_t later = fraction & ((1 << position) - 1);
+    square += set & ((later >> (i + kBits - kSquareBits)) + (1 << (kSquareBits - 2 - 2 * i)));
+  }
+  return square;
+}
+
+/// 2^(fraction / 2^23) · 2^23, rounded as the hardware does.
+EVO_INLINE std::int32_t mufu_exp2_mantissa(std::int32_t fraction) {
+  constexpr int kBits = 17;
+  constexpr std::int64_t kRounding = 12228;  // of 2^16
+  const MufuSegment& at = kExp2Segments[static_cast<std::size_t>(fraction >> kBits)];
+  const std::int32_t u = fraction & ((1 << kBits) - 1);
+  const std::int64_t sum = (static_cast<std::int64_t>(at.value) << 14) +
+                           static_cast<std::int64_t>(at.slope) * u +
+                           2 * at.curve * mufu_square<kBits>(u) + kRounding;
+  return static_cast<std::int32_t>(sum >> 16);
+}
+
+/// 2^24 / (1 + fraction / 2^23), rounded as the hardware does.
+EVO_INLINE std::int32_t mufu_reciprocal_mantissa(std::int32_t fraction) {
+  constexpr int kBits = 16;
+  constexpr std::int64_t kRounding = 2023;  // of 2^15
+  const MufuSegment& at = kReciprocalSegments[static_cast<std::size_t>(fraction >> kBits)];
+  const std::int32_t u = fraction & ((1 << kBits) - 1);
+  const std::int64_t sum = (static_cast<std::int64_t>(at.value) << 13) +
+                           static_cast<std::int64_t>(at.slope) * u +
+                           at.curve * mufu_square<kBits>(u) + kRounding;
+  return static_cast<std::int32_t>(sum >> 15);
+}
+
+/// ex2.approx.ftz.f32. The operand is cut to 23 binary places; the fraction of a negative one,
+/// unless it is zero, is complemented bit by bit, which makes it one place too small.
+EVO_INLINE float mufu_exp2(float x) {
+  constexpr float kOne = 1.0F;
+  const float bounded = x > 200.0F ? 200.0F : (x > -200.0F ? x : -200.0F);
+  const std::int32_t places = static_cast<std::int32_t>(bounded * 0x1p23F);
+  const bool negative = (float_bits(x) >> 31) != 0;
+  const bool whole = (places & 0x7fffff) == 0;
+  const std::int32_t fixed = negative && !whole ? ~-places : places;
+  const std::int32_t exponent = (fixed >> 23) + 127;
+  const auto mantissa = static_cast<std::uint32_t>(mufu_exp2_mantissa(fixed & 0x7fffff));
+  const std::uint32_t bits = (static_cast<std::uint32_t>(exponent) << 23) + (mantissa & 0x7fffffU);
+  float result = exponent >= 255 ? bits_float(0x7f800000U) : bits_float(bits);
+  result = exponent <= 0 ? 0.0F : result;
+  result = (float_bits(x) & 0x7f800000U) == 0 ? kOne : result;
+  return x == x ? result : bits_float(0x7fffffffU);
+}
+
+/// rcp.approx.ftz.f32.
+EVO_INLINE float mufu_reciprocal(float x) {
+  const std::uint32_t bits = float_bits(x);
+  const std::uint32_t sign = bits & 0x80000000U;
+  const auto exponent = static_cast<std::int32_t>((bits >> 23) & 0xffU);
+  const auto mantissa = static_cast<std::uint32_t>(
+      mufu_reciprocal_mantissa(static_cast<std::int32_t>(bits & 0x7fffffU)));
+  // 2^24 carries into the exponent.
+  const std::int32_t result_exponent = 253 - exponent + (mantissa == 0x1000000U ? 1 : 0);
+  const std::uint32_t normal =
+      (static_cast<std::uint32_t>(result_exponent) << 23) | (mantissa & 0x7fffffU);
+  std::uint32_t result = result_exponent <= 0 ? 0U : normal;
+  result = exponent == 0 ? 0x7f800000U : result;
+  result = exponent == 255 ? 0U : result;
+  return x == x ? bits_float(result | sign) : bits_float(0x7fffffffU);
+}
+
+}  // namespace evo::ptx

@@ -1,0 +1,139 @@
+#include "engine/device/virtual/arithmetic/simd_prelude.hpp"
+// clang-format off
+#include "engine/device/virtual/arithmetic/simd_target.hpp"
+#include "engine/device/virtual/arithmetic/simd_lanes.hpp"
+// clang-format on
+
+// setp and set: comparisons of two registers into predicates.
+
+namespace evo::ptx::EVO_SIMD {
+namespace {
+
+using U16 = std::uint16_t;
+using U32 = std::uint32_t;
+
+/// Combines the comparison with the third operand and writes p and q.
+void write_result(Warp& warp, const CompareOperands& op, U32 compared) {
+  const Combine combine = op.combine;
+  U32 third = combine == Combine::kNone ? 0 : warp.predicate(op.third);
+  if (op.negated) third = ~third;
+  const auto combined = [&](U32 value) {
+    if (combine == Combine::kAnd) return value & third;
+    if (combine == Combine::kOr) return value | third;
+    if (combine == Combine::kXor) return value ^ third;
+    return value;
+  };
+  const U32 exec = warp.exec;
+  const U32 p = combined(compared);
+  const U32 q = combined(~compared);
+  if (op.holds != kNoRegister) {
+    U32& dst = warp.predicate(op.holds);
+    dst = (dst & ~exec) | (p & exec);
+  }
+  if (op.opposite != kNoRegister) {
+    U32& dst = warp.predicate(op.opposite);
+    dst = (dst & ~exec) | (q & exec);
+  }
+}
+
+template <typename T, typename F>
+EVO_INLINE U32 compare_lanes(const T* a, const T* b, F holds) {
+  U32 mask = 0;
+  for (int l = 0; l < kWarpSize; ++l) mask |= holds(a[l], b[l]) ? 1U << l : 0U;
+  return mask;
+}
+
+template <typename T>
+EVO_INLINE U32 compare(Compare op, const T* a, const T* b) {
+  switch (op) {
+    case Compare::kEq:
+      return compare_lanes<T>(a, b, [](T x, T y) { return x == y; });
+    case Compare::kNe:
+      return compare_lanes<T>(a, b, [](T x, T y) { return x < y || x > y; });
+    case Compare::kLt:
+      return compare_lanes<T>(a, b, [](T x, T y) { return x < y; });
+    case Compare::kLe:
+      return compare_lanes<T>(a, b, [](T x, T y) { return x <= y; });
+    case Compare::kGt:
+      return compare_lanes<T>(a, b, [](T x, T y) { return x > y; });
+    case Compare::kGe:
+      return compare_lanes<T>(a, b, [](T x, T y) { return x >= y; });
+    case Compare::kEqu:
+      return compare_lanes<T>(a, b, [](T x, T y) { return !(x < y || x > y); });
+    case Compare::kNeu:
+      return compare_lanes<T>(a, b, [](T x, T y) { return x != y; });
+    case Compare::kLtu:
+      return compare_lanes<T>(a, b, [](T x, T y) { return !(x >= y); });
+    case Compare::kLeu:
+      return compare_lanes<T>(a, b, [](T x, T y) { return !(x > y); });
+    case Compare::kGtu:
+      return compare_lanes<T>(a, b, [](T x, T y) { return !(x <= y); });
+    case Compare::kGeu:
+      return compare_lanes<T>(a, b, [](T x, T y) { return !(x < y); });
+    case Compare::kNum:
+      return compare_lanes<T>(a, b, [](T x, T y) { return x == x && y == y; });
+    case Compare::kNan:
+      return compare_lanes<T>(a, b, [](T x, T y) { return x != x || y != y; });
+  }
+  return 0;
+}
+
+template <typename T>
+void setp(Warp& warp, const Instr& in) {
+  const auto& op = in.as<CompareOperands>();
+  write_result(
+      warp, op,
+      compare<T>(op.op, lane_register<const T>(warp, op.a), lane_register<const T>(warp, op.b)));
+}
+
+void setp_f32(Warp& warp, const Instr& in) {
+  const auto& op = in.as<CompareOperands>();
+  const float* a = lane_register<const float>(warp, op.a);
+  const float* b = lane_register<const float>(warp, op.b);
+  if (!op.ftz) {
+    write_result(warp, op, compare<float>(op.op, a, b));
+    return;
+  }
+  alignas(64) float x[kWarpSize];
+  alignas(64) float y[kWarpSize];
+  for (int l = 0; l < kWarpSize; ++l) {
+    x[l] = (float_bits(a[l]) & 0x7f800000U) == 0 ? 0.0F : a[l];
+    y[l] = (float_bits(b[l]) & 0x7f800000U) == 0 ? 0.0F : b[l];
+  }
+  write_result(warp, op, compare<float>(op.op, x, y));
+}
+
+template <float (*kWiden)(U16)>
+void setp_narrow(Warp& warp, const Instr& in) {
+  const auto& op = in.as<CompareOperands>();
+  const U16* a = lane_register<const U16>(warp, op.a);
+  const U16* b = lane_register<const U16>(warp, op.b);
+  alignas(64) float x[kWarpSize];
+  alignas(64) float y[kWarpSize];
+  for (int l = 0; l < kWarpSize; ++l) {
+    x[l] = kWiden(a[l]);
+    y[l] = kWiden(b[l]);
+  }
+  write_result(warp, op, compare<float>(op.op, x, y));
+}
+
+float widen_half(U16 value) { return half_to_float(value); }
+float widen_bfloat(U16 value) { return bfloat_to_float(value); }
+
+}  // namespace
+
+void register_compare(AluTable& table) {
+  auto& rows = table.helpers.setp;
+  rows[0][1] = setp<U16>;
+  rows[0][2] = setp<U32>;
+  rows[0][3] = setp<std::uint64_t>;
+  rows[1][1] = setp<std::int16_t>;
+  rows[1][2] = setp<std::int32_t>;
+  rows[1][3] = setp<std::int64_t>;
+  rows[2][2] = setp_f32;
+  rows[2][3] = setp<double>;
+  table.helpers.setp_f16 = setp_narrow<widen_half>;
+  table.helpers.setp_bf16 = setp_narrow<widen_bfloat>;
+}
+
+}  // namespace evo::ptx::EVO_SIMD

@@ -1,0 +1,15 @@
+#pragma once
+
+// What the files that are compiled once for each instruction set include before they switch to it.
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/device/virtual/arithmetic/alu_table.hpp"
+#include "engine/device/virtual/arithmetic/simd_tables.hpp"
+#include "engine/device/virtual/arithmetic/small_floats.hpp"
+#include "engine/device/virtual/decode/program.hpp"
+#include "engine/device/virtual/execute/warp.hpp"

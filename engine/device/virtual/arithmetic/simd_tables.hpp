@@ -1,0 +1,21 @@
+#pragma once
+
+#include "engine/device/virtual/arithmetic/alu_table.hpp"
+
+// The registration functions of the files that are compiled once for each instruction set.
+
+#ifndef EVO_SIMD
+#error "EVO_SIMD must name the namespace of the instruction set"
+#endif
+
+namespace evo::ptx::EVO_SIMD {
+
+void register_int(AluTable& table);
+void register_bit_ops(AluTable& table);
+void register_move(AluTable& table);
+void register_float(AluTable& table);
+void register_half(AluTable& table);
+void register_convert(AluTable& table);
+void register_compare(AluTable& table);
+
+}  // namespace evo::ptx::EVO_SIMD

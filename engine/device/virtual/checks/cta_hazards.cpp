@@ -1,0 +1,102 @@
+// Cta: what it reports, and in which words.
+
+#include <string>
+#include <utility>
+
+#include "engine/device/virtual/execute/cta.hpp"
+
+namespace evo::ptx {
+
+std::string Cta::describe_wait(const Warp& warp) const {
+  std::string text = "warp " + std::to_string(warp.index);
+  if (warp.state == WarpState::kDone) return text + " has exited";
+  if (warp.barrier >= 0) {
+    const NamedBarrier& barrier = barriers_.at(static_cast<std::uint32_t>(warp.barrier));
+    text += " waits at barrier " + std::to_string(warp.barrier) + " (" +
+            std::to_string(barrier.arrived) + " of " +
+            (barrier.expected == 0 ? std::string("all") : std::to_string(barrier.expected)) +
+            " threads arrived)";
+    const auto pc = static_cast<int>(warp.blocked_at - program().code.data());
+    return text + " at " + describe_instruction(program(), pc);
+  }
+  text += " at " + describe_instruction(program(), static_cast<int>(warp.pc));
+  if (warp.state != WarpState::kBlocked) return text;
+  const auto& group = warpgroups_[static_cast<std::size_t>(warp.index / kGroupWarps)];
+  if (program().info[warp.pc].opcode == Opcode::kSetmaxnreg) {
+    return text + " (it has " + std::to_string(warp.registers) +
+           " registers a thread, and the CTA " + std::to_string(register_pool_.free() * kWarpSize) +
+           " free ones)";
+  }
+  return text + " (executed " + std::to_string(group.issued(warp.index % kGroupWarps)) +
+         " wgmma; another warp of its warpgroup " + std::to_string(group.issued_by_all()) + ")";
+}
+
+void Cta::report_deadlock() {
+  std::string what = "no warp can run:";
+  int first = -1;
+  int named = 0;
+  for (const Warp& warp : warps_) {
+    if (warp.state == WarpState::kDone && warps_.size() > 4) continue;
+    if (first < 0 && warp.blocked_at != nullptr && warp.state == WarpState::kBlocked) {
+      first = static_cast<int>(warp.blocked_at - program().code.data());
+    }
+    if (++named > 8) continue;
+    what += (named > 1 ? "; " : " ") + describe_wait(warp);
+  }
+  if (named > 8) what += "; …";
+  fail(HazardKind::kDeadlock, first, -1, what);
+}
+
+void Cta::report_livelock(const Warp& warp) {
+  const bool over = scheduler_.executed() > launch_.issue_budget;
+  fail(HazardKind::kLivelock, pc_of(warp), -1,
+       over ? "more than " + std::to_string(launch_.issue_budget) + " warp instructions in one CTA"
+            : "warp " + std::to_string(warp.index) + " runs, but nothing changed during " +
+                  std::to_string(scheduler_.without_progress()) +
+                  " warp instructions (an endless loop, or waiting for what never comes)");
+}
+
+/// Every wgmma must have been executed by all four warps.
+void Cta::check_warpgroups() {
+  for (std::size_t g = 0; g < warpgroups_.size(); ++g) {
+    for (int w = 0; w < kGroupWarps; ++w) {
+      if (warpgroups_[g].issued(w) == warpgroups_[g].issued_by_all()) continue;
+      report(HazardKind::kDivergence, -1, -1,
+             "warp " + std::to_string(g * kGroupWarps + static_cast<std::size_t>(w)) +
+                 " executed " + std::to_string(warpgroups_[g].issued(w)) +
+                 " wgmma, another warp of its warpgroup " +
+                 std::to_string(warpgroups_[g].issued_by_all()));
+      break;
+    }
+  }
+}
+
+void Cta::check_leftovers() {
+  if (!launch_.check) return;
+  check_warpgroups();
+  for (std::uint32_t id = 0; id < NamedBarriers::kCount; ++id) {
+    const NamedBarrier& barrier = barriers_.at(id);
+    if (!barrier.in_use) continue;
+    report(HazardKind::kPendingWork, barrier.first_pc, -1,
+           "barrier " + std::to_string(id) + " is left with " + std::to_string(barrier.arrived) +
+               " of " +
+               (barrier.expected == 0 ? std::string("all") : std::to_string(barrier.expected)) +
+               " threads arrived when the CTA ends");
+  }
+}
+
+void Cta::report(HazardKind kind, int instruction, int other, std::string what) {
+  launch_.hazards->add({kind, instruction, other, std::move(what), index_});
+}
+
+void Cta::fail(HazardKind kind, int instruction, int other, std::string what) {
+  report(kind, instruction, other, std::move(what));
+  failed_ = true;
+  launch_.stop.store(true, std::memory_order_relaxed);
+}
+
+bool Cta::is_reported(HazardKind kind, int instruction, int other) const {
+  return launch_.hazards->is_known(kind, instruction, other);
+}
+
+}  // namespace evo::ptx

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "engine/device/virtual/execute/launch_context.hpp"
+
+namespace evo::ptx {
+
+/// How reports call the threads and the shared memory of a launch.
+class PlaceNames {
+ public:
+  explicit PlaceNames(const LaunchContext& launch) : launch_(launch) {}
+
+  /// "thread (3,0,0) of warp 1".
+  [[nodiscard]] std::string thread(int warp, int lane) const;
+  /// "byte 12 of shared 'tile'".
+  [[nodiscard]] std::string shared(std::uint64_t address) const;
+
+ private:
+  const LaunchContext& launch_;
+};
+
+}  // namespace evo::ptx

@@ -1,0 +1,286 @@
+#include "engine/device/virtual/checks/race_checker.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace evo::ptx {
+namespace {
+
+// A record: clock 28 bits, instruction 20, lane 6 (32: several), warp 5, flags 5.
+constexpr std::uint64_t kClockMask = (1ULL << 28) - 1;
+constexpr int kPcShift = 28;
+constexpr std::uint64_t kPcMask = (1ULL << 20) - 1;
+constexpr int kLaneShift = 48;
+constexpr std::uint64_t kLaneMask = 63;
+constexpr int kWarpShift = 54;
+constexpr std::uint64_t kWarpMask = 31;
+constexpr std::uint64_t kStrong = 1ULL << 59;
+constexpr std::uint64_t kAsync = 1ULL << 60;
+constexpr std::uint64_t kTaint = 1ULL << 61;
+constexpr std::uint64_t kValid = 1ULL << 63;
+constexpr std::uint64_t kFlags = kStrong | kAsync | kTaint | kValid;
+
+std::uint32_t clock_of(std::uint64_t record) {
+  return static_cast<std::uint32_t>(record & kClockMask);
+}
+int lane_of(std::uint64_t record) { return static_cast<int>((record >> kLaneShift) & kLaneMask); }
+int warp_of(std::uint64_t record) { return static_cast<int>((record >> kWarpShift) & kWarpMask); }
+int pc_of(std::uint64_t record) { return static_cast<int>((record >> kPcShift) & kPcMask); }
+
+std::uint64_t make_record(std::uint32_t clock, std::uint32_t pc, int warp, std::uint64_t flags) {
+  return (clock & kClockMask) | ((pc & kPcMask) << kPcShift) |
+         (static_cast<std::uint64_t>(warp) << kWarpShift) | flags | kValid;
+}
+
+std::uint64_t with_lane(std::uint64_t record, int lane) {
+  return record | (static_cast<std::uint64_t>(lane) << kLaneShift);
+}
+
+template <typename F>
+void for_lanes(std::uint32_t mask, F&& body) {
+  while (mask != 0) {
+    const int lane = std::countr_zero(mask);
+    mask &= mask - 1;
+    body(lane);
+  }
+}
+
+}  // namespace
+
+void RaceChecker::reset(std::uint32_t shared_bytes, int granule, int warps) {
+  shift_ = std::countr_zero(static_cast<unsigned>(granule));
+  warps_ = warps;
+  const std::size_t granules = (shared_bytes >> shift_) + 4;
+  writes_.assign(granules, 0);
+  reads_.resize(static_cast<std::size_t>(warps));
+  for (auto& row : reads_) row.assign(granules, 0);
+  clocks_.assign(static_cast<std::size_t>(warps), VectorClock{});
+  for (int w = 0; w < warps; ++w) advance(w);
+}
+
+void RaceChecker::join(int warp, const VectorClock& other) {
+  VectorClock& own = clock(warp);
+  for (std::size_t i = 0; i < own.size(); ++i) own[i] = std::max(own[i], other[i]);
+}
+
+/// The newest clock of each warp that is before the present moment of `warp`, and for the
+/// asynchronous proxy when `proxied`; for the warp itself only what lies before its last .sync.
+std::array<std::uint32_t, kMaxWarps> RaceChecker::limits(int warp, bool proxied) const {
+  const VectorClock& own = clocks_[static_cast<std::size_t>(warp)];
+  std::array<std::uint32_t, kMaxWarps> limit;
+  for (std::size_t i = 0; i < limit.size(); ++i)
+    limit[i] = proxied ? std::min(own[i], own[i + kMaxWarps]) : own[i];
+  if (!proxied) --limit[static_cast<std::size_t>(warp)];
+  return limit;
+}
+
+template <RaceChecker::Check kCheck>
+void RaceChecker::check_writes(const Access& access, Result& result) const {
+  constexpr bool kIsWrite = kCheck == Check::kWrite;
+  const auto limit = limits(access.warp, kCheck == Check::kAsyncRead);
+  const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
+  const std::uint64_t* writes = writes_.data();
+  std::uint32_t suspects = 0;
+  for_lanes(access.mask, [&](int lane) {
+    const std::uint64_t first = access.address[lane] >> shift_;
+    bool bad = false;
+    for (std::uint32_t k = 0; k < count; ++k) {
+      const std::uint64_t record = writes[first + k];
+      // A write may meet a word nobody wrote; a read may not.
+      const bool plain = (record & kFlags) == kValid || (kIsWrite && (record & kFlags) == 0);
+      bad |= !plain || clock_of(record) > limit[static_cast<std::size_t>(warp_of(record))];
+    }
+    suspects |= bad ? 1U << lane : 0U;
+  });
+  for_lanes(suspects, [&](int lane) {
+    for (std::uint32_t k = 0; k < count; ++k) {
+      const auto granule = static_cast<std::uint32_t>((access.address[lane] >> shift_) + k);
+      check_one(access, lane, granule, kCheck, result);
+    }
+  });
+}
+
+void RaceChecker::check_one(const Access& access, int lane, std::uint32_t granule, Check check,
+                            Result& result) const {
+  const std::uint64_t record = writes_[granule];
+  if (check != Check::kWrite && ((record & kValid) == 0 || (record & kTaint) != 0)) {
+    result.unwritten |= 1U << lane;
+  }
+  if ((record & kValid) == 0) return;
+  const bool both_strong = access.kind != AccessKind::kPlain && (record & kStrong) != 0;
+  const int other = warp_of(record);
+  const bool same_warp = other == access.warp;
+  const auto& limit = clocks_[static_cast<std::size_t>(access.warp)];
+  bool races = clock_of(record) > limit[static_cast<std::size_t>(other)];
+  if (same_warp)
+    races = clock_of(record) == limit[static_cast<std::size_t>(other)] && lane_of(record) != lane;
+  if ((record & kAsync) != 0) races = true;
+  if (both_strong) return;
+  Conflict conflict{lane, granule << shift_,      other,    lane_of(record), pc_of(record),
+                    true, (record & kAsync) != 0, same_warp};
+  conflict.missing_proxy_fence =
+      !races && check == Check::kAsyncRead &&
+      clock_of(record) > limit[static_cast<std::size_t>(other) + kMaxWarps];
+  if (races || conflict.missing_proxy_fence) result.conflicts.push_back(conflict);
+}
+
+void RaceChecker::check_reads(const Access& access, Result& result) const {
+  const auto& limit = clocks_[static_cast<std::size_t>(access.warp)];
+  const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
+  for (int w = 0; w < warps_; ++w) {
+    const std::uint64_t* row = reads_[static_cast<std::size_t>(w)].data();
+    const std::uint32_t before = limit[static_cast<std::size_t>(w)];
+    const bool own = w == access.warp;
+    for_lanes(access.mask, [&](int lane) {
+      const std::uint64_t first = access.address[lane] >> shift_;
+      for (std::uint32_t k = 0; k < count; ++k) {
+        const std::uint64_t record = row[first + k];
+        const bool in_flight = (record & kAsync) != 0;
+        const bool races =
+            own ? clock_of(record) == before && lane_of(record) != lane : clock_of(record) > before;
+        if (!(races || in_flight) || record == 0) continue;
+        if (access.kind != AccessKind::kPlain && (record & kStrong) != 0) continue;
+        result.conflicts.push_back({lane, static_cast<std::uint32_t>(first + k) << shift_, w,
+                                    lane_of(record), pc_of(record), false, false, own});
+      }
+    });
+  }
+}
+
+/// A read in flight stays on record whatever else is read there, until it completes.
+template <bool kCompletes>
+void RaceChecker::record_reads(const Access& access) {
+  auto& row = reads_[static_cast<std::size_t>(access.warp)];
+  const std::uint32_t now = clock(access.warp)[static_cast<std::size_t>(access.warp)];
+  const std::uint64_t base =
+      make_record(now, access.pc, access.warp, access.kind == AccessKind::kPlain ? 0 : kStrong);
+  const std::uint64_t several = with_lane(base, kWarpSize);
+  // Chunks of an asynchronous read belong to no thread.
+  const auto lane_record = [&](int lane) { return kCompletes ? several : with_lane(base, lane); };
+  const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
+  for_lanes(access.mask, [&](int lane) {
+    const std::uint64_t own = lane_record(lane);
+    std::uint64_t* word = row.data() + (access.address[lane] >> shift_);
+    for (std::uint32_t k = 0; k < count; ++k) {
+      const std::uint64_t old = word[k];
+      const bool shared_read = clock_of(old) == clock_of(base) && lane_of(old) != lane;
+      // A plain read in the same epoch must not be hidden by a strong one.
+      const std::uint64_t record =
+          (shared_read ? several : own) &
+          ~((clock_of(old) == clock_of(base) && (old & kStrong) == 0) ? kStrong : 0ULL);
+      word[k] = !kCompletes && (old & kAsync) != 0 ? old : record;
+    }
+  });
+}
+
+void RaceChecker::record_writes(const Access& access, std::uint64_t flags) {
+  const std::uint32_t now = clock(access.warp)[static_cast<std::size_t>(access.warp)];
+  const std::uint64_t base = make_record(now, access.pc, access.warp, flags);
+  const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
+  for_lanes(access.mask, [&](int lane) {
+    const std::uint64_t own = with_lane(base, lane);
+    std::uint64_t* word = writes_.data() + (access.address[lane] >> shift_);
+    for (std::uint32_t k = 0; k < count; ++k) word[k] = own;
+  });
+}
+
+RaceChecker::Result RaceChecker::read(const Access& access) {
+  Result result;
+  check_writes<Check::kRead>(access, result);
+  record_reads<false>(access);
+  return result;
+}
+
+RaceChecker::Result RaceChecker::write(const Access& access) {
+  Result result;
+  check_writes<Check::kWrite>(access, result);
+  check_reads(access, result);
+  // Lanes of one store that write the same word: the recorded write is the later lane's.
+  const std::uint64_t flags = access.kind == AccessKind::kPlain ? 0 : kStrong;
+  const std::uint32_t now = clock(access.warp)[static_cast<std::size_t>(access.warp)];
+  const std::uint64_t base = make_record(now, access.pc, access.warp, flags);
+  const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
+  for_lanes(access.mask, [&](int lane) {
+    const std::uint64_t own = with_lane(base, lane);
+    std::uint64_t* word = writes_.data() + (access.address[lane] >> shift_);
+    for (std::uint32_t k = 0; k < count; ++k) {
+      const std::uint64_t old = word[k];
+      const bool same_store = ((old ^ own) & ~(kLaneMask << kLaneShift)) == 0 && old != own;
+      if (same_store && flags == 0) {
+        const auto granule = static_cast<std::uint32_t>((access.address[lane] >> shift_) + k);
+        result.conflicts.push_back(
+            {lane, granule << shift_, access.warp, lane_of(old), pc_of(old), true, false, true});
+      }
+      word[k] = own;
+    }
+  });
+  return result;
+}
+
+RaceChecker::Result RaceChecker::atomic(const Access& access) {
+  Result result;
+  check_writes<Check::kRead>(access, result);
+  check_reads(access, result);
+  record_writes(access, kStrong);
+  return result;
+}
+
+RaceChecker::Result RaceChecker::begin_async(const Access& access) {
+  Result result;
+  check_writes<Check::kWrite>(access, result);
+  check_reads(access, result);
+  record_writes(access, kAsync);
+  return result;
+}
+
+void RaceChecker::complete_async(const Access& access) { record_writes(access, 0); }
+
+RaceChecker::Result RaceChecker::begin_async_read(const Access& access) {
+  Result result;
+  check_writes<Check::kAsyncRead>(access, result);
+  mark_async_read(access);
+  return result;
+}
+
+void RaceChecker::mark_async_read(const Access& access) {
+  auto& row = reads_[static_cast<std::size_t>(access.warp)];
+  // The latest of all moments: after whatever a writer has seen.
+  const std::uint64_t record =
+      with_lane(make_record(static_cast<std::uint32_t>(kClockMask), access.pc, access.warp, kAsync),
+                kWarpSize);
+  const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
+  for_lanes(access.mask, [&](int lane) {
+    std::uint64_t* word = row.data() + (access.address[lane] >> shift_);
+    for (std::uint32_t k = 0; k < count; ++k) word[k] = record;
+  });
+}
+
+void RaceChecker::complete_async_read(const Access& access) { record_reads<true>(access); }
+
+void RaceChecker::fence_proxy(int warp, bool all_lanes) {
+  VectorClock& own = clock(warp);
+  for (std::size_t i = 0; i < kMaxWarps; ++i) {
+    // Threads that do not execute the fence are only ordered before it by an earlier .sync.
+    const bool partly = i == static_cast<std::size_t>(warp) && !all_lanes;
+    own[i + kMaxWarps] = std::max(own[i + kMaxWarps], partly ? own[i] - 1 : own[i]);
+  }
+  advance(warp);
+}
+
+std::uint32_t RaceChecker::taint_mask(std::uint32_t address, std::uint32_t bytes) const {
+  std::uint32_t mask = 0;
+  for (std::uint32_t b = 0; b < bytes; ++b) {
+    const std::uint64_t record = writes_[(address + b) >> shift_];
+    if ((record & kValid) == 0 || (record & kTaint) != 0) mask |= 1U << b;
+  }
+  return mask;
+}
+
+void RaceChecker::add_taint(std::uint32_t address, std::uint32_t byte_mask) {
+  for (; byte_mask != 0; byte_mask &= byte_mask - 1) {
+    const auto byte = static_cast<std::uint32_t>(std::countr_zero(byte_mask));
+    writes_[(address + byte) >> shift_] |= kTaint;
+  }
+}
+
+}  // namespace evo::ptx

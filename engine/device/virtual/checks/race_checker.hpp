@@ -1,0 +1,109 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "engine/device/virtual/checks/hazard.hpp"
+#include "engine/device/virtual/execute/warp.hpp"
+
+namespace evo::ptx {
+
+inline constexpr int kMaxWarps = 32;
+
+/// What happened before, per warp of a CTA; in the second half, what of it a proxy fence has made
+/// visible to the asynchronous proxy (wgmma reading shared memory).
+using VectorClock = std::array<std::uint32_t, std::size_t{2} * kMaxWarps>;
+
+/// Whether an access takes part in races: plain ones do; strong ones (.volatile, .relaxed …) and
+/// atomics only race with plain ones.
+enum class AccessKind : std::uint8_t { kPlain, kStrong, kAtomic };
+
+/// A conflicting pair that the checker found: the access at hand and the recorded one.
+struct Conflict {
+  int lane = 0;               ///< of the access at hand
+  std::uint32_t address = 0;  ///< shared byte address
+  int other_warp = 0;
+  int other_lane = 0;  ///< kWarpSize: several lanes
+  int other_pc = 0;
+  bool other_is_write = false;
+  bool other_is_async = false;
+  bool same_warp = false;
+  bool missing_proxy_fence = false;  ///< ordered, but not for the asynchronous proxy
+};
+
+/// Finds races in shared memory by happens-before: a shadow word for every granule holds the last
+/// write and, for every warp, its last read; every warp has a vector clock that barriers join.
+/// Threads of one warp are ordered by its .sync instructions only. A race is reported whatever
+/// the schedule was. Also knows which bytes were never written.
+class RaceChecker {
+ public:
+  /// For a new CTA. `granule`: bytes per shadow word (1, 2 or 4).
+  void reset(std::uint32_t shared_bytes, int granule, int warps);
+
+  [[nodiscard]] VectorClock& clock(int warp) { return clocks_[static_cast<std::size_t>(warp)]; }
+  /// Everything the warp did so far is before what it does next.
+  void advance(int warp) {
+    ++clocks_[static_cast<std::size_t>(warp)][static_cast<std::size_t>(warp)];
+  }
+  void join(int warp, const VectorClock& other);
+
+  struct Access {
+    int warp;
+    std::uint32_t pc;
+    std::uint32_t mask;
+    const std::uint64_t* address;  ///< of each lane, in bounds
+    std::uint32_t bytes;
+    AccessKind kind;
+  };
+  struct Result {
+    std::vector<Conflict> conflicts;
+    std::uint32_t unwritten = 0;  ///< lanes that read bytes never written, or tainted ones
+  };
+  [[nodiscard]] Result read(const Access& access);
+  [[nodiscard]] Result write(const Access& access);
+  /// A read and a write in one.
+  [[nodiscard]] Result atomic(const Access& access);
+
+  /// A cp.async was issued: until complete() nobody may touch the destination.
+  [[nodiscard]] Result begin_async(const Access& access);
+  /// Its data have landed for these lanes, as a write of the issuing thread.
+  void complete_async(const Access& access);
+
+  /// Up to 32 reads by the asynchronous proxy begin: what they read must have been written before,
+  /// with a proxy fence between; until complete_async_read() nobody may write there.
+  [[nodiscard]] Result begin_async_read(const Access& access);
+  /// The reads of `access` are in flight (again, when others of the same place were completed).
+  void mark_async_read(const Access& access);
+  void complete_async_read(const Access& access);
+  /// fence.proxy.async: what is before the present moment of the warp is visible to the
+  /// asynchronous proxy. `all_lanes`: every running thread of the warp executes it.
+  void fence_proxy(int warp, bool all_lanes);
+
+  /// Bit b: byte b of [address, address + bytes) was never written or is tainted.
+  [[nodiscard]] std::uint32_t taint_mask(std::uint32_t address, std::uint32_t bytes) const;
+  /// After a write: the content of these bytes (bit b: address + b) is still unknown.
+  void add_taint(std::uint32_t address, std::uint32_t byte_mask);
+
+ private:
+  enum class Check : std::uint8_t { kRead, kWrite, kAsyncRead };
+  template <Check kCheck>
+  void check_writes(const Access& access, Result& result) const;
+  void check_reads(const Access& access, Result& result) const;
+  template <bool kCompletes>
+  void record_reads(const Access& access);
+  void record_writes(const Access& access, std::uint64_t flags);
+  void check_one(const Access& access, int lane, std::uint32_t granule, Check check,
+                 Result& result) const;
+  [[nodiscard]] std::array<std::uint32_t, kMaxWarps> limits(int warp, bool proxied) const;
+
+  std::vector<std::uint64_t> writes_;              ///< last write of each granule
+  std::vector<std::vector<std::uint64_t>> reads_;  ///< [warp][granule]: its last read
+  std::vector<VectorClock> clocks_;
+  int shift_ = 2;
+  int warps_ = 0;
+};
+
+}  // namespace evo::ptx

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "engine/device/virtual/decode/program.hpp"
+
+namespace evo::ptx {
+
+/// Instructions that may follow instruction `pc`.
+[[nodiscard]] std::vector<std::uint32_t> successors(const Program& program, std::size_t pc);
+
+/// Calls `visit(pc)` for the first instruction and, whenever it returns true (something changed
+/// there), for the successors of pc, until nothing changes.
+void visit_until_stable(const Program& program, const std::function<bool(std::uint32_t)>& visit);
+
+}  // namespace evo::ptx

@@ -1,0 +1,162 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/device/virtual/arithmetic/alu_table.hpp"
+#include "engine/device/virtual/decode/decoder.hpp"
+#include "engine/device/virtual/decode/families.hpp"
+#include "engine/device/virtual/decode/modifiers.hpp"
+#include "engine/device/virtual/decode/program.hpp"
+#include "engine/device/virtual/parse/ptx_ast.hpp"
+
+namespace evo::ptx {
+
+/// Builds a Program. While decoding, register fields of instructions hold numbers of virtual
+/// registers; assign_registers() turns them into offsets.
+class DecodeContext {
+ public:
+  DecodeContext(const Module& module, const GlobalAddresses& globals, Program& program);
+
+  struct Frame {
+    const Function* function;
+    std::vector<std::uint32_t> registers;        ///< function's register → virtual register
+    std::vector<std::int64_t> variable_address;  ///< window offset of each variable; −1 none yet
+    std::vector<std::uint32_t> label_pc;         ///< filled when labels are passed
+    std::vector<std::pair<std::size_t, int>> branch_fixups;  ///< instruction, label
+    std::vector<std::pair<std::size_t, int>> target_fixups;  ///< in Program::branch_targets, label
+    std::vector<std::size_t> return_fixups;  ///< branches to the end of an inlined function
+    bool is_entry = true;
+  };
+
+  /// Everything: parameters, body, lifetimes, offsets.
+  void decode_entry_body(const Function& function);
+  void decode_function(Frame& frame, int depth);
+  void decode_instruction(Frame& frame, const Instruction& in, int depth);
+
+  // Services for the decoders of instruction families.
+  [[nodiscard]] const Module& module() const { return module_; }
+  [[nodiscard]] Program& program() { return program_; }
+  [[nodiscard]] Frame& frame() { return *frame_; }
+  [[nodiscard]] const Instruction& current() const { return *current_; }
+  [[nodiscard]] const std::vector<Instruction>& function_body() const {
+    return frame_->function->body;
+  }
+  [[noreturn]] void fail(const std::string& what) const { throw PtxError(what, current_->line); }
+  [[noreturn]] void unsupported(const std::string& why = {}) const;
+
+  /// Appends an instruction with the guard of the current one.
+  void emit(Handler fn, Operands operands, Pipe pipe, TaintRule taint);
+  [[nodiscard]] InstrInfo& last_info() { return program_.info.back(); }
+  /// Declares what the last instruction reads and writes, for lifetimes and taint.
+  void reads(std::uint32_t reg);
+  void reads(const std::vector<std::uint32_t>& registers);
+  void writes(std::uint32_t reg);
+  void writes(const std::vector<std::uint32_t>& registers);
+
+  /// A register holding the operand's value as `type`, inserting a width change when needed.
+  std::uint32_t source(const Operand& operand, Type type);
+  /// A register to write a value of `type` to; when the operand's register is wider the value is
+  /// extended after the instruction by finish_destination().
+  std::uint32_t destination(const Operand& operand, Type type, bool is_signed = false);
+  void finish_destinations();
+  /// A predicate operand; `negated` is its sign.
+  std::uint32_t predicate(const Operand& operand);
+
+  std::uint32_t new_register(Type type);
+  std::uint32_t constant(std::uint64_t bits, Type type);
+  std::uint32_t special(Special special);
+  [[nodiscard]] Type type_of(std::uint32_t reg) const { return types_[reg]; }
+
+  /// An address operand, and the space it must be in when it names a variable.
+  struct AddressOperand {
+    Address at;
+    bool is_parameter = false;      ///< offset into the kernel's parameter block
+    Space space = Space::kGeneric;  ///< of the variable it names; kGeneric for registers
+  };
+  AddressOperand address(const Operand& operand);
+  void narrow_shared_granule(int bytes);
+
+  void assign_registers();
+  /// Throws for an instruction that is reached and not supported.
+  void check_reachable();
+
+  /// Adds to Program::registers.
+  RegisterList add_list(const std::vector<std::uint32_t>& registers);
+  /// Adds to Program::branch_targets.
+  TargetList add_targets(const std::vector<int>& labels);
+
+ private:
+  struct VariableAddress {
+    Space space;
+    std::int64_t offset;
+    bool is_kernel_parameter;
+  };
+  VariableAddress variable_address(const Operand& operand);
+  std::uint64_t symbol_value(const Operand& operand);
+  void place_shared(const Function& function);
+  void place_kernel_parameters();
+  void decode_call(const Instruction& in, int depth);
+  bool decode_system_call(const Instruction& in);
+  /// Offset in local memory of a .param variable of `bytes` bytes in a call.
+  std::uint32_t call_variable(const Operand& operand, std::uint64_t bytes);
+  std::uint32_t resized(std::uint32_t reg, Type from, Type to);
+  std::int64_t allocate_shared(const Variable& variable);
+  void write_offsets(const std::vector<std::uint32_t>& slot, std::uint32_t slots);
+  void list_unset_registers();
+  [[nodiscard]] std::vector<bool> permanent_registers() const;
+  std::int64_t allocate_local(const Variable& variable);
+  std::uint32_t allocate(const Variable& variable, std::uint32_t& used, std::uint64_t limit,
+                         const char* space) const;
+  void replace_by_unsupported(std::size_t before, const std::string& why);
+
+  const Module& module_;
+  const GlobalAddresses& globals_;
+  Program& program_;
+  Frame* frame_ = nullptr;
+  const Instruction* current_ = nullptr;
+  std::vector<Type> types_;
+  std::map<std::pair<std::uint64_t, Type>, std::uint32_t> constants_;
+  std::map<Special, std::uint32_t> specials_;
+  std::map<std::string, std::int64_t> shared_addresses_;   ///< of module scope
+  std::map<const Variable*, std::int64_t> static_shared_;  ///< of function scope
+  std::map<std::string, std::int64_t> parameter_offsets_;
+  struct PendingDestination {
+    std::uint32_t narrow;
+    std::uint32_t wide;
+    Type type;
+    bool is_signed;
+  };
+  std::vector<PendingDestination> pending_;
+  std::set<const Function*> placed_;
+  std::size_t calls_ = 0;  ///< inlined so far
+  bool in_helper_ = false;
+};
+
+/// Registers of 32 bits of a vector operand, which must have `count`.
+[[nodiscard]] std::vector<std::uint32_t> vector_registers(DecodeContext& context,
+                                                          const Operand& operand, std::size_t count,
+                                                          bool write);
+
+/// Registers of a matrix product D = A B + C as operands 0 to 3 name them.
+struct ProductSizes {
+  int a = 0;
+  int b = 0;
+  int cd = 0;
+};
+struct Product {
+  RegisterList list;  ///< of D, A, B, C one after the other
+  std::vector<std::uint32_t> d;
+  std::vector<std::uint32_t> sources;
+};
+[[nodiscard]] Product product_registers(DecodeContext& context, const ProductSizes& sizes);
+void emit_product(DecodeContext& context, Handler fn, const Operands& operands,
+                  const Product& product, int multiply_adds);
+[[nodiscard]] bool is_fp8(Type type);
+
+/// Bytes of a register that holds values of the type: 2, 4, 8 or 16; 4 for predicates.
+[[nodiscard]] int register_bytes(Type type);
+
+}  // namespace evo::ptx

@@ -1,0 +1,75 @@
+#include "engine/device/virtual/decode/decode_context.hpp"
+#include "engine/device/virtual/execute/exec_control.hpp"
+
+// Control flow.
+
+namespace evo::ptx {
+
+void decode_branch(DecodeContext& context) {
+  const Instruction& in = context.current();
+  if (in.operands.size() != 1 || in.operands[0].label < 0)
+    context.fail("no label for " + in.spelling);
+  context.emit(exec_branch, BranchOperands(), Pipe::kControl, TaintRule::kOwn);
+  context.last_info().is_branch = true;
+  context.last_info().ends_path = in.guard < 0;
+  context.frame().branch_fixups.emplace_back(context.program().code.size() - 1,
+                                             in.operands[0].label);
+}
+
+void decode_indexed_branch(DecodeContext& context) {
+  const Instruction& in = context.current();
+  if (in.operands.size() != 2) context.unsupported();
+  const auto& lists = context.frame().function->branch_targets;
+  const auto list = lists.find(in.operands[1].label);
+  if (list == lists.end()) context.fail("no .branchtargets for " + in.spelling);
+  IndexedBranchOperands op;
+  op.index = context.source(in.operands[0], Type::kB32);
+  op.targets = context.add_targets(list->second);
+  context.emit(exec_indexed_branch, op, Pipe::kControl, TaintRule::kOwn);
+  context.reads(op.index);
+  context.last_info().is_branch = true;
+  context.last_info().ends_path = in.guard < 0;
+}
+
+void decode_return(DecodeContext& context) {
+  if (context.frame().is_entry) {
+    decode_control(context);
+    return;
+  }
+  context.emit(exec_branch, BranchOperands(), Pipe::kControl, TaintRule::kOwn);
+  context.last_info().is_branch = true;
+  context.last_info().ends_path = context.current().guard < 0;
+  context.frame().return_fixups.push_back(context.program().code.size() - 1);
+}
+
+void decode_control(DecodeContext& context) {
+  const auto emit = [&](Handler fn) {
+    context.emit(fn, NoOperands(), Pipe::kControl, TaintRule::kOwn);
+  };
+  const bool is_guarded = context.current().guard >= 0;
+  switch (context.current().opcode) {
+    case Opcode::kTrap:
+      emit(exec_trap);
+      context.last_info().ends_path = !is_guarded;
+      break;
+    case Opcode::kNanosleep:
+      emit(exec_nanosleep);
+      break;
+    case Opcode::kPmevent:
+    case Opcode::kGriddepcontrol:
+      // Hints without effect on the result of a single launch.
+      emit(exec_nop);
+      break;
+    default:  // exit, and ret of the entry
+      emit(exec_exit);
+      context.last_info().ends_path = !is_guarded;
+  }
+}
+
+void decode_activemask(DecodeContext& context) {
+  const std::uint32_t dst = context.destination(context.current().operands[0], Type::kB32);
+  context.emit(exec_activemask, ActiveMaskOperands{dst}, Pipe::kAlu, TaintRule::kAny);
+  context.writes(dst);
+}
+
+}  // namespace evo::ptx

@@ -1,0 +1,219 @@
+#include <array>
+#include <bit>
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+
+#include "engine/device/virtual/arithmetic/alu_table.hpp"
+#include "engine/device/virtual/arithmetic/ops_rounding.hpp"
+#include "engine/device/virtual/decode/decode_context.hpp"
+
+// cvt. Packed and half-precision conversions stand in the table under their spelling; conversions
+// from and to integers are put together here. Those that no single step covers become two.
+
+namespace evo::ptx {
+namespace {
+
+struct Conversion {
+  std::optional<Rounding> integral;  ///< .rni .rzi .rmi .rpi
+  std::optional<Rounding> rounding;  ///< .rn .rz .rm .rp
+  bool ftz = false;
+  bool sat = false;
+  Type to = Type::kNone;
+  Type from = Type::kNone;
+};
+
+/// One of four names, in the order of Rounding.
+std::optional<Rounding> take_rounding(Modifiers& modifiers,
+                                      std::initializer_list<std::string_view> names) {
+  const int found = modifiers.take_one_of(names);
+  if (found < 0) return std::nullopt;
+  return static_cast<Rounding>(found);
+}
+
+bool is_integer(Type type) { return type >= Type::kU8 && type <= Type::kS64; }
+
+int log2_bytes(Type type) { return std::countr_zero(static_cast<unsigned>(bit_width(type) / 8)); }
+
+/// Whether a rounding other than to nearest is asked for.
+bool is_directed(const Conversion& c) { return c.rounding && *c.rounding != Rounding::kNearest; }
+
+void emit_step(DecodeContext& context, Handler fn, const Operands& operands, std::uint32_t dst,
+               Type to, std::uint32_t source, TaintRule taint) {
+  if (fn == nullptr) context.unsupported();
+  context.emit(fn, operands, Pipe::kConvert, taint);
+  context.last_info().dst_bytes = static_cast<std::uint8_t>(register_bytes(to));
+  context.reads(source);
+  context.writes(dst);
+}
+
+/// One conversion step from register `source` to a new or final register.
+void step(DecodeContext& context, Handler fn, std::uint32_t dst, Type to, std::uint32_t source,
+          TaintRule taint = TaintRule::kAny) {
+  emit_step(context, fn, AluOperands{.dst = dst, .src = {source}}, dst, to, source, taint);
+}
+
+/// A step whose handler is told how to round.
+void rounding_step(DecodeContext& context, Handler fn, const ConvertOperands& op, Type to) {
+  emit_step(context, fn, op, op.dst, to, op.source, TaintRule::kAny);
+}
+
+Handler resize(Type to, Type from) {
+  return alu_table().helpers.resize[std::countr_zero(static_cast<unsigned>(register_bytes(to)))]
+                                   [log2_bytes(from)][is_signed(from) ? 1 : 0];
+}
+
+void integer_to_integer(DecodeContext& context, const Conversion& c) {
+  const Instruction& in = context.current();
+  if (c.sat) context.unsupported("saturating integer conversion");
+  std::uint32_t source = context.source(in.operands[1], c.from);
+  Type from = c.from;
+  if (bit_width(from) == 8) {
+    // The register may hold anything above its low byte.
+    const std::uint32_t clean = context.new_register(Type::kB16);
+    step(context, alu_table().helpers.resize[1][0][is_signed(from) ? 1 : 0], clean, Type::kB16,
+         source);
+    source = clean;
+    from = is_signed(from) ? Type::kS16 : Type::kU16;
+  }
+  const bool narrow_result = bit_width(c.to) == 8;
+  const Type to = narrow_result ? (is_signed(c.to) ? Type::kS16 : Type::kU16) : c.to;
+  const std::uint32_t dst = context.destination(in.operands[0], to, is_signed(c.to));
+  const std::uint32_t middle = narrow_result ? context.new_register(Type::kB16) : dst;
+  const bool truncates = bit_width(to) <= bit_width(from);
+  step(context, resize(to, from), middle, to, source,
+       truncates ? TaintRule::kMove : TaintRule::kAny);
+  if (narrow_result)
+    step(context, alu_table().helpers.resize[1][0][is_signed(c.to) ? 1 : 0], dst, Type::kB16,
+         middle);
+}
+
+void integer_to_float(DecodeContext& context, const Conversion& c) {
+  const Instruction& in = context.current();
+  std::uint32_t source = context.source(in.operands[1], c.from);
+  Type from = c.from;
+  if (bit_width(from) == 8) {
+    const std::uint32_t clean = context.new_register(Type::kB16);
+    step(context, alu_table().helpers.resize[1][0][is_signed(from) ? 1 : 0], clean, Type::kB16,
+         source);
+    source = clean;
+    from = is_signed(from) ? Type::kS16 : Type::kU16;
+  }
+  const auto& helpers = alu_table().helpers;
+  const std::size_t row = is_signed(from) ? 1 : 0;
+  const auto column = static_cast<std::size_t>(log2_bytes(from) - 1);
+  const std::uint32_t dst = context.destination(in.operands[0], c.to);
+  if (c.to == Type::kF16 || c.to == Type::kBf16) {
+    // 32 bits and fewer are exact in double; then one rounding.
+    if (is_directed(c) || c.to == Type::kBf16 || bit_width(from) == 64)
+      context.unsupported("this integer to half conversion");
+    const std::uint32_t wide = context.new_register(Type::kF64);
+    step(context, helpers.integer_to_f64[row][column], wide, Type::kF64, source);
+    step(context, alu_table().entries.at("cvt.rn.f16.f64").fn, dst, Type::kB16, wide);
+    return;
+  }
+  if (c.to != Type::kF32 && c.to != Type::kF64) context.unsupported();
+  if (is_directed(c)) {
+    rounding_step(context, rounded_integer_to_float(c.to, from),
+                  {.dst = dst, .source = source, .rounding = *c.rounding}, c.to);
+    return;
+  }
+  const auto& table = c.to == Type::kF32 ? helpers.integer_to_f32 : helpers.integer_to_f64;
+  step(context, table[row][column], dst, c.to, source);
+}
+
+void float_to_integer(DecodeContext& context, const Conversion& c) {
+  const Instruction& in = context.current();
+  if (!c.integral) context.unsupported("no rounding to an integer");
+  const bool wide = c.from == Type::kF64;
+  std::uint32_t source = context.source(in.operands[1], c.from);
+  if (c.from == Type::kF16 || c.from == Type::kBf16) {
+    const std::uint32_t middle = context.new_register(Type::kF32);
+    step(context, alu_table().entries.at(c.from == Type::kF16 ? "cvt.f32.f16" : "cvt.f32.bf16").fn,
+         middle, Type::kF32, source);
+    source = middle;
+  } else if (c.from != Type::kF32 && !wide) {
+    context.unsupported();
+  }
+  const auto& table =
+      wide ? alu_table().helpers.f64_to_integer : alu_table().helpers.f32_to_integer;
+  const Handler fn = table[is_signed(c.to) ? 1 : 0][log2_bytes(c.to)];
+  const Type stored = bit_width(c.to) == 8 ? Type::kB16 : c.to;
+  const std::uint32_t dst = context.destination(in.operands[0], stored, is_signed(c.to));
+  rounding_step(context, fn,
+                {.dst = dst, .source = source, .rounding = *c.integral, .ftz = c.ftz, .sat = c.sat},
+                stored);
+}
+
+void float_to_float(DecodeContext& context, const Conversion& c) {
+  const Instruction& in = context.current();
+  const bool same = c.from == c.to;
+  if (same && (c.to == Type::kF32 || c.to == Type::kF64)) {
+    const std::uint32_t source = context.source(in.operands[1], c.from);
+    const std::uint32_t dst = context.destination(in.operands[0], c.to);
+    const auto& helpers = alu_table().helpers;
+    rounding_step(context, c.to == Type::kF32 ? helpers.same_f32 : helpers.same_f64,
+                  {.dst = dst,
+                   .source = source,
+                   .rounding = c.integral.value_or(Rounding::kNearest),
+                   .keeps_value = !c.integral,
+                   .ftz = c.ftz,
+                   .sat = c.sat},
+                  c.to);
+    return;
+  }
+  if (same && (c.to == Type::kF16 || c.to == Type::kBf16) && c.integral) {
+    const bool half = c.to == Type::kF16;
+    const auto& entries = alu_table().entries;
+    const std::uint32_t source = context.source(in.operands[1], c.from);
+    const std::uint32_t dst = context.destination(in.operands[0], c.to);
+    const std::uint32_t wide = context.new_register(Type::kF32);
+    const std::uint32_t rounded = context.new_register(Type::kF32);
+    step(context, entries.at(half ? "cvt.f32.f16" : "cvt.f32.bf16").fn, wide, Type::kF32, source);
+    rounding_step(context, alu_table().helpers.same_f32,
+                  {.dst = rounded, .source = wide, .rounding = *c.integral}, Type::kF32);
+    step(context, entries.at(half ? "cvt.rn.f16.f32" : "cvt.rn.bf16.f32").fn, dst, Type::kB16,
+         rounded);
+    return;
+  }
+  if (c.from == Type::kF64 && c.to == Type::kF32 && is_directed(c) && !c.sat) {
+    const std::uint32_t source = context.source(in.operands[1], c.from);
+    const std::uint32_t dst = context.destination(in.operands[0], c.to);
+    rounding_step(
+        context, rounded_f64_to_f32,
+        {.dst = dst, .source = source, .rounding = *c.rounding, .ftz = c.ftz, .sat = c.sat}, c.to);
+    return;
+  }
+  context.unsupported();
+}
+
+}  // namespace
+
+void decode_convert(DecodeContext& context) {
+  const Instruction& in = context.current();
+  if (alu_table().entries.contains(in.spelling)) {
+    decode_alu(context);
+    return;
+  }
+  if (in.operands.size() != 2) context.unsupported();
+  Modifiers modifiers(in);
+  Conversion c;
+  c.integral = take_rounding(modifiers, {"rni", "rzi", "rmi", "rpi"});
+  c.rounding = take_rounding(modifiers, {"rn", "rz", "rm", "rp"});
+  c.ftz = modifiers.take("ftz");
+  c.sat = modifiers.take("sat");
+  c.to = modifiers.take_type();
+  c.from = modifiers.take_type();
+  modifiers.finish();
+  if (is_integer(c.to) && is_integer(c.from)) {
+    integer_to_integer(context, c);
+  } else if (is_integer(c.from)) {
+    integer_to_float(context, c);
+  } else if (is_integer(c.to)) {
+    float_to_integer(context, c);
+  } else {
+    float_to_float(context, c);
+  }
+}
+
+}  // namespace evo::ptx

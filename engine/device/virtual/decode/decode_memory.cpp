@@ -1,0 +1,288 @@
+#include <algorithm>
+#include <array>
+
+#include "engine/device/virtual/decode/decode_context.hpp"
+#include "engine/device/virtual/execute/exec_atomic.hpp"
+#include "engine/device/virtual/execute/exec_control.hpp"
+#include "engine/device/virtual/execute/exec_memory.hpp"
+
+// ld, st, ldu, prefetch, fences and atomics.
+
+namespace evo::ptx {
+namespace {
+
+constexpr int kMostBitsOfAccess = 256;  // of a lane: .v8.b32, .v4.b64
+
+struct AccessSpelling {
+  Space space = Space::kGeneric;
+  AccessOrder order;
+  int count = 1;
+  Type type = Type::kNone;
+};
+
+Space take_space(Modifiers& modifiers) {
+  static constexpr std::array<std::pair<std::string_view, Space>, 9> kSpaces = {
+      {{"global", Space::kGlobal},
+       {"const", Space::kConst},
+       {"shared", Space::kShared},
+       {"shared::cta", Space::kShared},
+       {"local", Space::kLocal},
+       {"param", Space::kParam},
+       {"param::entry", Space::kParam},
+       {"param::func", Space::kParam},
+       {"shared::cluster", Space::kShared}}};
+  for (const auto& [name, space] : kSpaces) {
+    if (!modifiers.take(name)) continue;
+    if (name == "shared::cluster") modifiers.unsupported("clusters");
+    return space;
+  }
+  return Space::kGeneric;
+}
+
+void skip_scope(Modifiers& modifiers) {
+  if (modifiers.take("cluster")) modifiers.unsupported("clusters");
+  modifiers.take_one_of({"cta", "gpu", "sys"});
+}
+
+void skip_cache_hints(Modifiers& modifiers) {
+  modifiers.take_one_of({"ca", "cg", "cs", "lu", "cv", "wb", "wt"});
+  modifiers.take_one_of({"L1::evict_normal", "L1::evict_unchanged", "L1::evict_first",
+                         "L1::evict_last", "L1::no_allocate"});
+  modifiers.take_one_of({"L2::64B", "L2::128B", "L2::256B"});
+}
+
+AccessSpelling take_access(Modifiers& modifiers, bool is_store) {
+  AccessSpelling access;
+  modifiers.take("weak");
+  const bool is_relaxed = modifiers.take_one_of({"volatile", "relaxed", "mmio"}) >= 0;
+  access.order.acquire = !is_store && modifiers.take("acquire");
+  access.order.release = is_store && modifiers.take("release");
+  access.order.strong = is_relaxed || access.order.acquire || access.order.release;
+  skip_scope(modifiers);
+  access.space = take_space(modifiers);
+  modifiers.take("nc");
+  skip_cache_hints(modifiers);
+  const int vector = modifiers.take_one_of({"v2", "v4", "v8"});
+  access.count = vector < 0 ? 1 : 2 << vector;
+  access.type = modifiers.take_type();
+  modifiers.finish();
+  if (access.type == Type::kNone || access.type == Type::kPred) modifiers.unsupported();
+  if (access.count * bit_width(access.type) > kMostBitsOfAccess)
+    modifiers.unsupported("more than " + std::to_string(kMostBitsOfAccess) + " bits");
+  return access;
+}
+
+Pipe pipe_of(Space space) {
+  switch (space) {
+    case Space::kShared:
+      return Pipe::kShared;
+    case Space::kLocal:
+      return Pipe::kLocal;
+    case Space::kConst:
+    case Space::kParam:
+      return Pipe::kConst;
+    default:
+      return Pipe::kGlobal;
+  }
+}
+
+Space resolve_space(DecodeContext& context, Space spelled,
+                    const DecodeContext::AddressOperand& address) {
+  if (address.is_parameter) return Space::kParam;
+  if (spelled == Space::kParam) {
+    if (address.at.base != kNoRegister) context.unsupported("parameter address in a register");
+    return Space::kLocal;  // a .param variable of a call
+  }
+  if (spelled == Space::kGeneric && address.space != Space::kGeneric) return address.space;
+  return spelled;
+}
+
+std::vector<const Operand*> elements_of(const Operand& operand) {
+  std::vector<const Operand*> elements;
+  if (operand.kind == Operand::Kind::kVector) {
+    for (const Operand& element : operand.elements) elements.push_back(&element);
+  } else {
+    elements.push_back(&operand);
+  }
+  return elements;
+}
+
+/// Bytes of the register an element of `type` is loaded to or stored from: its own width.
+int element_register_bytes(DecodeContext& context, const Operand& operand, Type type) {
+  if (operand.kind == Operand::Kind::kRegister) {
+    const Type have =
+        context.type_of(context.frame().registers[static_cast<std::size_t>(operand.reg)]);
+    if (have == Type::kPred) context.fail("a predicate cannot be loaded or stored");
+    return register_bytes(have);
+  }
+  return register_bytes(type);
+}
+
+void emit_access(DecodeContext& context, Handler fn, const Address& address, Space space,
+                 const AccessSpelling& access, const std::vector<std::uint32_t>& registers) {
+  const int bytes = bit_width(access.type) / 8;
+  AccessOperands op;
+  op.address = address;
+  op.registers = context.add_list(registers);
+  op.space = space;
+  op.order = access.order;
+  op.bytes = static_cast<std::uint8_t>(bytes);
+  op.count = static_cast<std::uint8_t>(access.count);
+  context.emit(fn, op, pipe_of(space), TaintRule::kOwn);
+  context.reads(address.base);
+  if (space == Space::kShared || space == Space::kGeneric)
+    context.narrow_shared_granule(bytes * access.count);
+}
+
+/// ld.param of kernel parameters: one instruction for each element.
+void load_parameters(DecodeContext& context, const AccessSpelling& access, std::int64_t from,
+                     const std::vector<const Operand*>& elements, int width) {
+  const int bytes = bit_width(access.type) / 8;
+  for (std::size_t e = 0; e < elements.size(); ++e) {
+    const std::int64_t offset = from + static_cast<std::int64_t>(e) * bytes;
+    if (offset < 0 || offset + bytes > context.program().parameter_bytes)
+      context.fail("read beyond the parameters");
+    if (elements[e]->kind != Operand::Kind::kRegister) continue;
+    const std::uint32_t dst = context.frame().registers[static_cast<std::size_t>(elements[e]->reg)];
+    const Handler fn = load_parameter_handler(bytes, is_signed(access.type), width);
+    if (fn == nullptr) context.unsupported();
+    context.emit(fn, ParameterOperands{dst, static_cast<std::uint32_t>(offset)}, Pipe::kConst,
+                 TaintRule::kAny);
+    context.last_info().dst_bytes = static_cast<std::uint8_t>(width);
+    context.writes(dst);
+  }
+}
+
+}  // namespace
+
+void decode_load(DecodeContext& context) {
+  const Instruction& in = context.current();
+  if (in.operands.size() != 2) context.unsupported();
+  Modifiers modifiers(in);
+  modifiers.take("unified");
+  const AccessSpelling access = take_access(modifiers, false);
+  const auto address = context.address(in.operands[1]);
+  const Space space = resolve_space(context, access.space, address);
+  const auto elements = elements_of(in.operands[0]);
+  if (static_cast<int>(elements.size()) != access.count)
+    context.fail(in.spelling + ": number of registers");
+  const int bytes = bit_width(access.type) / 8;
+  const int width = element_register_bytes(context, *elements[0], access.type);
+  if (space == Space::kParam) {
+    load_parameters(context, access, address.at.offset, elements, width);
+    return;
+  }
+  const Handler fn = load_handler(bytes, is_signed(access.type), width);
+  if (fn == nullptr) context.unsupported();
+  std::vector<std::uint32_t> destinations;
+  for (const Operand* element : elements) {
+    if (element_register_bytes(context, *element, access.type) != width)
+      context.unsupported("registers of different width");
+    const bool sink = element->kind != Operand::Kind::kRegister;
+    destinations.push_back(
+        sink ? kNoRegister : context.frame().registers[static_cast<std::size_t>(element->reg)]);
+  }
+  emit_access(context, fn, address.at, space, access, destinations);
+  context.writes(destinations);
+}
+
+void decode_store(DecodeContext& context) {
+  const Instruction& in = context.current();
+  if (in.operands.size() != 2) context.unsupported();
+  Modifiers modifiers(in);
+  const AccessSpelling access = take_access(modifiers, true);
+  const auto address = context.address(in.operands[0]);
+  const Space space = resolve_space(context, access.space, address);
+  if (space == Space::kParam || space == Space::kConst)
+    context.unsupported("store to a constant space");
+  const auto elements = elements_of(in.operands[1]);
+  if (static_cast<int>(elements.size()) != access.count)
+    context.fail(in.spelling + ": number of registers");
+  const int bytes = bit_width(access.type) / 8;
+  const int width = element_register_bytes(context, *elements[0], access.type);
+  std::vector<std::uint32_t> sources;
+  for (const Operand* element : elements) {
+    // A literal takes the width of the other registers.
+    const bool same = element_register_bytes(context, *element, access.type) == width;
+    if (element->kind == Operand::Kind::kRegister && !same)
+      context.unsupported("registers of different width");
+    const Type type = width == 2   ? Type::kB16
+                      : width == 4 ? Type::kB32
+                      : width == 8 ? Type::kB64
+                                   : Type::kB128;
+    const bool literal = element->kind != Operand::Kind::kRegister;
+    sources.push_back(context.source(
+        *element, literal && bit_width(access.type) == width * 8 ? access.type : type));
+  }
+  const Handler fn = store_handler(bytes, width);
+  if (fn == nullptr) context.unsupported();
+  emit_access(context, fn, address.at, space, access, sources);
+  context.reads(sources);
+}
+
+void decode_fence(DecodeContext& context) {
+  const Instruction& in = context.current();
+  if (in.opcode != Opcode::kMembar && in.opcode != Opcode::kFence) {
+    // prefetch, prefetchu and applypriority
+    context.emit(exec_nop, NoOperands(), Pipe::kGlobal, TaintRule::kOwn);
+    return;
+  }
+  Modifiers modifiers(in);
+  modifiers.take_one_of({"sc", "acq_rel", "acquire", "release"});
+  modifiers.take_one_of({"cta", "gl", "gpu", "sys", "cluster"});
+  const bool proxy = modifiers.take("proxy");
+  const bool async = proxy && modifiers.take("async");
+  if (proxy && !async) modifiers.take_one_of({"alias", "async::generic"});
+  const bool global_only = modifiers.take_one_of({"shared::cta", "global"}) == 1;
+  modifiers.finish();
+  const Handler fn = !async ? exec_fence : global_only ? exec_nop : exec_proxy_fence;
+  context.emit(fn, NoOperands(), Pipe::kBarrier, TaintRule::kOwn);
+}
+
+void decode_atomic(DecodeContext& context) {
+  const Instruction& in = context.current();
+  const bool returns = in.opcode == Opcode::kAtom;
+  Modifiers modifiers(in);
+  const int order = modifiers.take_one_of({"relaxed", "acquire", "release", "acq_rel"});
+  AtomicOperands out;
+  out.order = {
+      .strong = true, .acquire = order == 1 || order == 3, .release = order == 2 || order == 3};
+  skip_scope(modifiers);
+  const Space spelled = take_space(modifiers);
+  static constexpr std::array<std::pair<std::string_view, AtomicOp>, 10> kOps = {
+      {{"add", AtomicOp::kAdd},
+       {"min", AtomicOp::kMin},
+       {"max", AtomicOp::kMax},
+       {"exch", AtomicOp::kExch},
+       {"cas", AtomicOp::kCas},
+       {"inc", AtomicOp::kInc},
+       {"dec", AtomicOp::kDec},
+       {"and", AtomicOp::kAnd},
+       {"or", AtomicOp::kOr},
+       {"xor", AtomicOp::kXor}}};
+  const auto* op =
+      std::ranges::find_if(kOps, [&](const auto& entry) { return modifiers.take(entry.first); });
+  if (op == kOps.end()) modifiers.unsupported();
+  modifiers.take("noftz");
+  const Type type = modifiers.take_type();
+  modifiers.finish();
+  const Handler fn = atomic_handler(op->second, type);
+  const std::size_t first = returns ? 1 : 0;
+  const std::size_t operands = op->second == AtomicOp::kCas ? 3 : 2;
+  if (fn == nullptr || in.operands.size() != first + operands) context.unsupported();
+  const auto address = context.address(in.operands[first]);
+  out.address = address.at;
+  out.operand = context.source(in.operands[first + 1], type);
+  if (operands == 3) out.swap = context.source(in.operands[first + 2], type);
+  if (returns && in.operands[0].kind != Operand::Kind::kSink)
+    out.dst = context.destination(in.operands[0], type, is_signed(type));
+  out.space = resolve_space(context, spelled, address);
+  const bool is_shared = out.space == Space::kShared;
+  context.emit(fn, out, is_shared ? Pipe::kShared : Pipe::kGlobal, TaintRule::kOwn);
+  for (const std::uint32_t reg : {out.address.base, out.operand, out.swap}) context.reads(reg);
+  context.writes(out.dst);
+  if (out.dst != kNoRegister && !is_shared) context.program().claims_work = true;
+  context.narrow_shared_granule(bit_width(type) / 8);
+}
+
+}  // namespace evo::ptx

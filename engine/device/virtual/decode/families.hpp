@@ -1,0 +1,44 @@
+#pragma once
+
+#include "engine/device/virtual/parse/opcode.hpp"
+
+namespace evo::ptx {
+
+class DecodeContext;
+
+/// Decodes the current instruction of the context: one function for each family.
+using Decoder = void (*)(DecodeContext&);
+/// The one of an opcode; what has no family is looked up by its whole spelling.
+[[nodiscard]] Decoder decoder_of(Opcode opcode);
+
+void decode_branch(DecodeContext& context);
+void decode_indexed_branch(DecodeContext& context);
+void decode_return(DecodeContext& context);
+void decode_control(DecodeContext& context);
+void decode_activemask(DecodeContext& context);
+void decode_move(DecodeContext& context);
+void decode_cvta(DecodeContext& context);
+void decode_convert(DecodeContext& context);
+void decode_compare(DecodeContext& context);
+void decode_alu(DecodeContext& context);
+void decode_load(DecodeContext& context);
+void decode_store(DecodeContext& context);
+void decode_fence(DecodeContext& context);
+void decode_atomic(DecodeContext& context);
+void decode_cp_async(DecodeContext& context);
+void decode_mbarrier(DecodeContext& context);
+void decode_barrier(DecodeContext& context);
+void decode_shuffle(DecodeContext& context);
+void decode_vote(DecodeContext& context);
+void decode_match(DecodeContext& context);
+void decode_redux(DecodeContext& context);
+void decode_elect(DecodeContext& context);
+void decode_texture(DecodeContext& context);
+void decode_matrix_move(DecodeContext& context);
+void decode_movmatrix(DecodeContext& context);
+void decode_mma(DecodeContext& context);
+void decode_wmma(DecodeContext& context);
+void decode_wgmma(DecodeContext& context);
+void decode_setmaxnreg(DecodeContext& context);
+
+}  // namespace evo::ptx

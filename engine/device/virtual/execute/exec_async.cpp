@@ -1,0 +1,145 @@
+#include "engine/device/virtual/execute/exec_async.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <string>
+
+#include "engine/device/virtual/checks/taint.hpp"
+#include "engine/device/virtual/execute/cta.hpp"
+#include "engine/device/virtual/execute/lanes.hpp"
+#include "engine/device/virtual/memory/guest_memory.hpp"
+#include "engine/device/virtual/memory/memory_access.hpp"
+
+// cp.async: the copy is read when it is issued and lands when its thread waits for it, the latest
+// moment the programming model allows. Until then nobody may touch the destination.
+
+namespace evo::ptx {
+namespace {
+
+/// Bytes each lane takes from its source; the rest of the copy is zero.
+std::array<std::uint32_t, kWarpSize> source_bytes(Warp& warp, const CopyOperands& op) {
+  std::array<std::uint32_t, kWarpSize> bytes;
+  bytes.fill(op.bytes);
+  if (op.size == CopySize::kBytes) {
+    const auto* size = warp.reg<const std::uint32_t>(op.size_or_ignore);
+    for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
+      bytes[l] = size[l];
+      if (size[l] <= op.bytes) return;
+      warp.cta->fail(HazardKind::kInvalidInstruction, pc_of(warp), -1,
+                     "cp.async source size " + std::to_string(size[l]) + " is above " +
+                         std::to_string(op.bytes) + " in " +
+                         warp.cta->names().thread(warp.index, static_cast<int>(l)));
+    });
+  } else if (op.size == CopySize::kIgnore) {
+    std::uint32_t ignore = warp.predicate(op.size_or_ignore);
+    if (op.negated) ignore = ~ignore;
+    for_lanes<std::size_t>(
+        warp.exec, [&](std::size_t l) { bytes[l] = ((ignore >> l) & 1U) != 0 ? 0 : bytes[l]; });
+  }
+  return bytes;
+}
+
+/// Bytes of the lane's source that nobody wrote; bit b is byte b.
+std::uint16_t source_taint(const Warp& warp, const LaneAccess& source, std::size_t lane,
+                           std::uint32_t bytes) {
+  if (!warp.cta->launch().check || source.written[lane] == nullptr) return 0;
+  return static_cast<std::uint16_t>(read_taint(warp, source, static_cast<int>(lane), bytes));
+}
+
+/// Adds the copies to the warp, one record for each number of groups committed so far.
+void enqueue(Warp& warp, const CopyOperands& op, const LaneAccess& destination,
+             const LaneAccess& source, const std::array<std::uint32_t, kWarpSize>& bytes) {
+  std::uint32_t left = warp.exec;
+  while (left != 0) {
+    const std::uint32_t group = warp.committed[static_cast<std::size_t>(std::countr_zero(left))];
+    AsyncCopy& copy = warp.copies.emplace_back();
+    copy.group = group;
+    copy.pc = warp.pc;
+    copy.bytes = op.bytes;
+    for_lanes<std::size_t>(left, [&](std::size_t l) {
+      if (warp.committed[l] != group) return;
+      copy.mask |= 1U << l;
+      copy.destination[l] = static_cast<std::uint32_t>(destination.address[l]);
+      if (bytes[l] == 0) return;
+      copy_from_guest(copy.data[l].data(), source.pointer[l], copy.bytes);
+      std::fill(copy.data[l].begin() + bytes[l], copy.data[l].end(), std::byte{0});
+      copy.taint[l] = source_taint(warp, source, l, bytes[l]);
+    });
+    left &= ~copy.mask;
+  }
+}
+
+std::array<std::uint64_t, kWarpSize> destination_addresses(const Warp& warp,
+                                                           const CopyOperands& op) {
+  auto address = lane_addresses(warp, op.to);
+  for (std::uint64_t& a : address) {
+    if (a - kSharedWindow < (1ULL << 32)) a -= kSharedWindow;
+  }
+  return address;
+}
+
+}  // namespace
+
+void exec_cp_async(Warp& warp, const Instr& in) {
+  Cta& cta = *warp.cta;
+  const auto& op = in.as<CopyOperands>();
+  const auto bytes = source_bytes(warp, op);
+  if (cta.failed()) return;
+  const auto to = destination_addresses(warp, op);
+  report_tainted_address(warp, op.to, warp.exec);
+  const LaneAccess destination =
+      resolve(warp, Space::kShared, to, warp.exec, op.bytes, AccessIntent::kWrite);
+  if (!destination.ok) return;
+  std::uint32_t reading = 0;
+  for_lanes<std::size_t>(warp.exec, [&](std::size_t l) { reading |= bytes[l] > 0 ? 1U << l : 0U; });
+  const LaneAccess source = resolve(warp, Space::kGlobal, lane_addresses(warp, op.from), reading,
+                                    op.bytes, AccessIntent::kAsyncSource);
+  if (!source.ok) return;
+  if (cta.launch().check) {
+    const auto result = cta.races().begin_async(
+        {warp.index, warp.pc, warp.exec, destination.address.data(), op.bytes, AccessKind::kPlain});
+    if (!result.conflicts.empty()) report_conflicts(warp, result, "cp.async");
+  }
+  enqueue(warp, op, destination, source, bytes);
+  if (cta.launch().count_memory) {
+    count_access(warp, source, op.bytes, false);
+    count_access(warp, destination, op.bytes, true);
+  }
+}
+
+void exec_commit_group(Warp& warp, const Instr&) {
+  for_lanes<std::size_t>(warp.exec, [&](std::size_t l) { ++warp.committed[l]; });
+}
+
+void finish_copies(Warp& warp, std::uint32_t mask, std::int64_t keep) {
+  Cta& cta = *warp.cta;
+  for (AsyncCopy& copy : warp.copies) {
+    std::uint32_t ready = 0;
+    for_lanes<std::size_t>(copy.mask & mask, [&](std::size_t l) {
+      const auto newer =
+          static_cast<std::int64_t>(warp.committed[l]) - static_cast<std::int64_t>(copy.group);
+      if (keep < 0 || newer > keep) ready |= 1U << l;
+    });
+    if (ready == 0) continue;
+    std::array<std::uint64_t, kWarpSize> address{};
+    for_lanes<std::size_t>(ready, [&](std::size_t l) {
+      address[l] = copy.destination[l];
+      std::memcpy(cta.shared() + copy.destination[l], copy.data[l].data(), copy.bytes);
+    });
+    if (cta.launch().check) {
+      cta.races().complete_async(
+          {warp.index, copy.pc, ready, address.data(), copy.bytes, AccessKind::kPlain});
+      for_lanes<std::size_t>(
+          ready, [&](std::size_t l) { cta.races().add_taint(copy.destination[l], copy.taint[l]); });
+    }
+    copy.mask &= ~ready;
+  }
+  std::erase_if(warp.copies, [](const AsyncCopy& copy) { return copy.mask == 0; });
+}
+
+void exec_wait_group(Warp& warp, const Instr& in) {
+  finish_copies(warp, warp.exec, in.as<WaitGroupOperands>().keep);
+}
+
+}  // namespace evo::ptx

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/device/virtual/decode/registers.hpp"
+
+namespace evo::ptx {
+
+/// What says how many bytes cp.async takes from its source; the rest of the copy is zero.
+enum class CopySize : std::uint8_t {
+  kWhole,   ///< nothing: all of them
+  kBytes,   ///< a register
+  kIgnore,  ///< a predicate: none where it holds
+};
+
+/// cp.async.
+struct CopyOperands {
+  Address to;
+  Address from;
+  std::uint32_t size_or_ignore = kNoRegister;
+  CopySize size = CopySize::kWhole;
+  bool negated = false;  ///< the predicate
+  std::uint8_t bytes = 0;
+  template <typename F>
+  void each_register(F&& visit) {
+    visit(to.base);
+    visit(from.base);
+    visit(size_or_ignore);
+  }
+};
+void exec_cp_async(Warp& warp, const Instr& in);
+void exec_commit_group(Warp& warp, const Instr& in);
+
+/// cp.async.wait_group: groups that may stay pending; −1: wait for everything.
+struct WaitGroupOperands {
+  std::int64_t keep = -1;
+  template <typename F>
+  void each_register(F&& /*visit*/) {}
+};
+void exec_wait_group(Warp& warp, const Instr& in);
+
+/// Lands every copy of `mask` lanes with fewer than `keep` newer groups; −1: all, committed or not.
+void finish_copies(Warp& warp, std::uint32_t mask, std::int64_t keep);
+
+}  // namespace evo::ptx

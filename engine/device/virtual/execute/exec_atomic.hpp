@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/device/virtual/decode/registers.hpp"
+
+namespace evo::ptx {
+
+enum class AtomicOp : std::uint8_t { kAdd, kMin, kMax, kExch, kCas, kInc, kDec, kAnd, kOr, kXor };
+
+/// atom and red.
+struct AtomicOperands {
+  Address address;
+  std::uint32_t dst = kNoRegister;  ///< none: red
+  std::uint32_t operand = kNoRegister;
+  std::uint32_t swap = kNoRegister;  ///< what cas stores
+  Space space = Space::kGeneric;
+  AccessOrder order;
+  template <typename F>
+  void each_register(F&& visit) {
+    visit(address.base);
+    visit(dst);
+    visit(operand);
+    visit(swap);
+  }
+};
+/// The handler for an operation on a type, or nullptr.
+[[nodiscard]] Handler atomic_handler(AtomicOp op, Type type);
+
+}  // namespace evo::ptx

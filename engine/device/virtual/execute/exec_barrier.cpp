@@ -1,0 +1,74 @@
+#include "engine/device/virtual/execute/exec_barrier.hpp"
+
+#include <bit>
+#include <string>
+
+#include "engine/device/virtual/execute/cta.hpp"
+
+// bar.sync, bar.arrive, bar.red with the 16 named barriers of a CTA, and bar.warp.sync. A barrier
+// counts warps: each arrival stands for 32 threads, whatever lanes of the warp exist.
+
+namespace evo::ptx {
+namespace {
+
+std::uint32_t lane_value(const Warp& warp, std::uint32_t reg) {
+  return warp.reg<const std::uint32_t>(reg)[std::countr_zero(warp.exec)];
+}
+
+/// False when the arrival was wrong and the launch has been stopped.
+bool check_arrival(Warp& warp, std::uint32_t id, std::uint32_t count) {
+  const auto fail = [&](std::string what, int other) {
+    warp.cta->fail(HazardKind::kBarrier, pc_of(warp), other, std::move(what));
+    return false;
+  };
+  const std::string name = "barrier " + std::to_string(id);
+  const std::string who = " in warp " + std::to_string(warp.index);
+  if (id >= NamedBarriers::kCount) return fail(name + " does not exist (0 to 15)" + who, -1);
+  const NamedBarrier& barrier = warp.cta->barriers().at(id);
+  if (count % kWarpSize != 0) {
+    return fail(name + ": count " + std::to_string(count) + " is not a multiple of 32" + who, -1);
+  }
+  if (count > 1024)
+    return fail(name + ": count " + std::to_string(count) + " is above 1024" + who, -1);
+  const auto warps = static_cast<std::uint32_t>(warp.cta->warps().size());
+  if (count > warps * kWarpSize) {
+    return fail(name + ": count " + std::to_string(count) + " can never be reached by the " +
+                    std::to_string(warps) + " warps of the CTA" + who,
+                -1);
+  }
+  if (barrier.in_use && barrier.expected != count) {
+    return fail(name + ": count " + std::to_string(count) + who + " does not match the count " +
+                    std::to_string(barrier.expected) + " of warps already there (0: all threads)",
+                barrier.first_pc);
+  }
+  if (((barrier.warps_in >> warp.index) & 1U) != 0) {
+    return fail(name + ": warp " + std::to_string(warp.index) + " arrives twice in one phase",
+                barrier.first_pc);
+  }
+  return true;
+}
+
+}  // namespace
+
+void exec_barrier(Warp& warp, const Instr& in) {
+  if (!converge(warp, kAllLanes)) return;
+  Cta& cta = *warp.cta;
+  const auto& op = in.as<BarrierOperands>();
+  const std::uint32_t id = lane_value(warp, op.id);
+  const std::uint32_t count = op.count == kNoRegister ? 0 : lane_value(warp, op.count);
+  if (!check_arrival(warp, id, count)) return;
+  if (op.count != kNoRegister && count == 0) {
+    cta.fail(HazardKind::kBarrier, pc_of(warp), -1, "barrier " + std::to_string(id) + ": count 0");
+    return;
+  }
+  cta.scheduler().note_progress();
+  cta.barriers().arrive(id, count, warp, in);
+}
+
+void exec_warp_barrier(Warp& warp, const Instr& in) {
+  const std::uint32_t mask = lane_value(warp, in.as<WarpBarrierOperands>().members);
+  if (!converge(warp, mask)) return;
+  sync_lanes(warp);
+}
+
+}  // namespace evo::ptx

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/device/virtual/decode/registers.hpp"
+
+namespace evo::ptx {
+
+/// bar.sync, bar.arrive and the three bar.red.
+enum class BarrierOp : std::uint8_t { kSync, kArrive, kPopc, kAnd, kOr };
+
+struct BarrierOperands {
+  std::uint32_t dst = kNoRegister;  ///< of a reduction
+  std::uint32_t id = kNoRegister;
+  std::uint32_t count = kNoRegister;      ///< threads; none: all of the CTA
+  std::uint32_t predicate = kNoRegister;  ///< of a reduction
+  bool negated = false;                   ///< the predicate
+  BarrierOp op = BarrierOp::kSync;
+  template <typename F>
+  void each_register(F&& visit) {
+    visit(dst);
+    visit(id);
+    visit(count);
+    visit(predicate);
+  }
+};
+void exec_barrier(Warp& warp, const Instr& in);
+
+/// bar.warp.sync.
+struct WarpBarrierOperands {
+  std::uint32_t members = kNoRegister;
+  template <typename F>
+  void each_register(F&& visit) {
+    visit(members);
+  }
+};
+void exec_warp_barrier(Warp& warp, const Instr& in);
+
+}  // namespace evo::ptx

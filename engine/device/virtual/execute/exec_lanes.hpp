@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/device/virtual/decode/registers.hpp"
+
+namespace evo::ptx {
+
+// Exchange between lanes; `members` is the member mask.
+
+enum class ShuffleMode : std::uint8_t { kUp, kDown, kButterfly, kIndex };
+/// shfl.sync.
+struct ShuffleOperands {
+  std::uint32_t dst = kNoRegister;
+  std::uint32_t in_range = kNoRegister;
+  std::uint32_t value = kNoRegister;
+  std::uint32_t lane = kNoRegister;
+  std::uint32_t clamp = kNoRegister;
+  std::uint32_t members = kNoRegister;
+  ShuffleMode mode = ShuffleMode::kUp;
+  template <typename F>
+  void each_register(F&& visit) {
+    visit(dst);
+    visit(in_range);
+    visit(value);
+    visit(lane);
+    visit(clamp);
+    visit(members);
+  }
+};
+void exec_shuffle(Warp& warp, const Instr& in);
+
+enum class VoteMode : std::uint8_t { kAll, kAny, kUniform, kBallot };
+/// vote.sync.
+struct VoteOperands {
+  std::uint32_t dst = kNoRegister;
+  std::uint32_t predicate = kNoRegister;
+  std::uint32_t members = kNoRegister;
+  bool negated = false;
+  VoteMode mode = VoteMode::kAll;
+  template <typename F>
+  void each_register(F&& visit) {
+    visit(dst);
+    visit(predicate);
+    visit(members);
+  }
+};
+void exec_vote(Warp& warp, const Instr& in);
+
+/// match.sync.
+struct MatchOperands {
+  std::uint32_t dst = kNoRegister;
+  std::uint32_t all_equal = kNoRegister;
+  std::uint32_t value = kNoRegister;
+  std::uint32_t members = kNoRegister;
+  bool all = false;
+  bool is_wide = false;  ///< values of 64 bits
+  template <typename F>
+  void each_register(F&& visit) {
+    visit(dst);
+    visit(all_equal);
+    visit(value);
+    visit(members);
+  }
+};
+void exec_match(Warp& warp, const Instr& in);
+
+enum class ReduxOp : std::uint8_t { kAdd, kMinU, kMaxU, kMinS, kMaxS, kAnd, kOr, kXor };
+/// redux.sync.
+struct ReduxOperands {
+  std::uint32_t dst = kNoRegister;
+  std::uint32_t value = kNoRegister;
+  std::uint32_t members = kNoRegister;
+  ReduxOp op = ReduxOp::kAdd;
+  template <typename F>
+  void each_register(F&& visit) {
+    visit(dst);
+    visit(value);
+    visit(members);
+  }
+};
+void exec_redux(Warp& warp, const Instr& in);
+
+/// elect.sync.
+struct ElectOperands {
+  std::uint32_t leader = kNoRegister;
+  std::uint32_t is_leader = kNoRegister;
+  std::uint32_t members = kNoRegister;
+  template <typename F>
+  void each_register(F&& visit) {
+    visit(leader);
+    visit(is_leader);
+    visit(members);
+  }
+};
+void exec_elect(Warp& warp, const Instr& in);
+
+}  // namespace evo::ptx

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/device/virtual/decode/registers.hpp"
+
+namespace evo::ptx {
+
+/// ldmatrix and stmatrix: a register for each matrix.
+struct MatrixMoveOperands {
+  Address rows;
+  RegisterList matrices;
+  bool is_transposed = false;
+  template <typename F>
+  void each_register(F&& visit) {
+    visit(rows.base);
+  }
+};
+void exec_ldmatrix(Warp& warp, const Instr& in);
+void exec_stmatrix(Warp& warp, const Instr& in);
+
+/// movmatrix.trans.
+struct MatrixTransposeOperands {
+  std::uint32_t dst = kNoRegister;
+  std::uint32_t source = kNoRegister;
+  template <typename F>
+  void each_register(F&& visit) {
+    visit(dst);
+    visit(source);
+  }
+};
+void exec_movmatrix(Warp& warp, const Instr& in);
+
+}  // namespace evo::ptx

@@ -1,0 +1,184 @@
+#include "engine/device/virtual/execute/exec_mbarrier.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <string>
+
+#include "engine/device/virtual/execute/cta.hpp"
+#include "engine/device/virtual/execute/exec_async.hpp"
+#include "engine/device/virtual/execute/lanes.hpp"
+#include "engine/device/virtual/memory/memory_access.hpp"
+
+// mbarrier objects. The 8 bytes in shared memory hold a pattern of ours, so that a kernel which
+// overwrites them, or uses one it never initialised, is caught. Clocks travel with the phases.
+
+namespace evo::ptx {
+namespace {
+
+constexpr std::uint64_t kPattern = 0x6d62'6172'0000'0000ULL;
+
+std::array<std::uint64_t, kWarpSize> object_addresses(const Warp& warp, const Address& object) {
+  auto address = lane_addresses(warp, object);
+  for (std::uint64_t& a : address) {
+    if (a - kSharedWindow < (1ULL << 32)) a -= kSharedWindow;
+  }
+  return address;
+}
+
+/// The object at `address`, or nullptr after reporting that there is none.
+MBarrier* find_object(Warp& warp, std::uint64_t address, std::size_t lane) {
+  Cta& cta = *warp.cta;
+  const auto found = cta.mbarriers().find(static_cast<std::uint32_t>(address));
+  std::uint64_t stored = 0;
+  if (address + 8 <= cta.shared_bytes()) std::memcpy(&stored, cta.shared() + address, 8);
+  if (found == cta.mbarriers().end() || stored != (kPattern | address)) {
+    cta.fail(HazardKind::kBarrier, pc_of(warp), -1,
+             "no initialised mbarrier at " + cta.names().shared(address) + " (" +
+                 (found == cta.mbarriers().end() ? "never initialised" : "overwritten") + ") in " +
+                 cta.names().thread(warp.index, static_cast<int>(lane)));
+    return nullptr;
+  }
+  return &found->second;
+}
+
+void complete_phase_if_done(Cta& cta, MBarrier& barrier) {
+  if (barrier.pending != 0 || barrier.transactions != 0) return;
+  ++barrier.phase;
+  barrier.pending = barrier.count;
+  barrier.completed = barrier.arriving;
+  barrier.arriving = VectorClock{};
+  cta.scheduler().note_progress();
+}
+
+bool arrive(Warp& warp, MBarrier& barrier, std::uint32_t count, std::size_t lane,
+            std::uint64_t address) {
+  Cta& cta = *warp.cta;
+  if (count > barrier.pending) {
+    cta.fail(HazardKind::kBarrier, pc_of(warp), -1,
+             "mbarrier at " + cta.names().shared(address) + ": more arrivals than its count " +
+                 std::to_string(barrier.count) + " in one phase, by " +
+                 cta.names().thread(warp.index, static_cast<int>(lane)));
+    return false;
+  }
+  const VectorClock& own = cta.races().clock(warp.index);
+  for (std::size_t i = 0; i < own.size(); ++i)
+    barrier.arriving[i] = std::max(barrier.arriving[i], own[i]);
+  barrier.pending -= count;
+  cta.scheduler().note_progress();
+  return true;
+}
+
+/// Object bytes must be in bounds and aligned.
+bool check_objects(Warp& warp, const Address& object,
+                   const std::array<std::uint64_t, kWarpSize>& address) {
+  report_tainted_address(warp, object, warp.exec);
+  return resolve(warp, Space::kShared, address, warp.exec, 8, AccessIntent::kReadWrite).ok;
+}
+
+}  // namespace
+
+void exec_mbarrier_init(Warp& warp, const Instr& in) {
+  Cta& cta = *warp.cta;
+  const auto& op = in.as<MbarrierInitOperands>();
+  const auto address = object_addresses(warp, op.object);
+  report_tainted_address(warp, op.object, warp.exec);
+  const LaneAccess access =
+      resolve(warp, Space::kShared, address, warp.exec, 8, AccessIntent::kWrite);
+  if (!access.ok) return;
+  const auto* count = warp.reg<const std::uint32_t>(op.count);
+  std::byte values[kWarpSize * 8] = {};
+  for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
+    const std::uint64_t pattern = kPattern | address[l];
+    std::memcpy(values + l * 8, &pattern, 8);
+  });
+  note_shared_write(warp, access, 8, AccessKind::kPlain, values);
+  for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
+    std::memcpy(access.pointer[l], values + l * 8, 8);
+    if (count[l] == 0 || count[l] >= (1U << 20)) {
+      cta.fail(HazardKind::kBarrier, pc_of(warp), -1,
+               "mbarrier count " + std::to_string(count[l]) + " is not in 1 … 2^20 − 1");
+      return;
+    }
+    cta.mbarriers()[static_cast<std::uint32_t>(address[l])] = {.count = count[l],
+                                                               .pending = count[l]};
+  });
+}
+
+void exec_mbarrier_inval(Warp& warp, const Instr& in) {
+  const auto& op = in.as<MbarrierInvalOperands>();
+  const auto address = object_addresses(warp, op.object);
+  if (!check_objects(warp, op.object, address)) return;
+  for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
+    if (find_object(warp, address[l], l) != nullptr)
+      warp.cta->mbarriers().erase(static_cast<std::uint32_t>(address[l]));
+  });
+}
+
+void exec_mbarrier_arrive(Warp& warp, const Instr& in) {
+  Cta& cta = *warp.cta;
+  const auto& op = in.as<MbarrierArriveOperands>();
+  const auto address = object_addresses(warp, op.object);
+  if (!check_objects(warp, op.object, address)) return;
+  // The object itself was written by its initialisation: using it needs that to be before.
+  if (cta.launch().check) {
+    LaneAccess access;
+    access.shared = warp.exec;
+    access.address = address;
+    note_shared_read(warp, access, 8, AccessKind::kStrong);
+  }
+  const auto* operand =
+      op.operand == kNoRegister ? nullptr : warp.reg<const std::uint32_t>(op.operand);
+  for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
+    MBarrier* barrier = cta.failed() ? nullptr : find_object(warp, address[l], l);
+    if (barrier == nullptr) return;
+    const std::uint64_t phase = barrier->phase;
+    if (op.kind == ArriveOperand::kExpectedBytes) barrier->transactions += operand[l];
+    if (op.kind == ArriveOperand::kCompletedBytes) barrier->transactions -= operand[l];
+    const std::uint32_t count = op.kind == ArriveOperand::kCount ? operand[l] : 1;
+    if (op.arrives && !arrive(warp, *barrier, count, l, address[l])) return;
+    if (op.dst != kNoRegister) warp.reg<std::uint64_t>(op.dst)[l] = phase;
+    complete_phase_if_done(cta, *barrier);
+  });
+  cta.races().advance(warp.index);
+}
+
+void exec_mbarrier_wait(Warp& warp, const Instr& in) {
+  Cta& cta = *warp.cta;
+  const auto& op = in.as<MbarrierWaitOperands>();
+  const auto address = object_addresses(warp, op.object);
+  if (!check_objects(warp, op.object, address)) return;
+  std::uint32_t done = 0;
+  for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
+    MBarrier* barrier = cta.failed() ? nullptr : find_object(warp, address[l], l);
+    if (barrier == nullptr) return;
+    // A phase is complete when the barrier's current phase is another one.
+    const std::uint64_t asked = op.is_parity ? warp.reg<const std::uint32_t>(op.phase)[l] & 1U
+                                             : warp.reg<const std::uint64_t>(op.phase)[l] & 1U;
+    if ((barrier->phase & 1U) == asked) return;
+    done |= 1U << l;
+    cta.races().join(warp.index, barrier->completed);
+  });
+  std::uint32_t& predicate = warp.predicate(op.dst);
+  predicate = (predicate & ~warp.exec) | done;
+  if (done != warp.exec && op.is_try) warp.yield = true;
+}
+
+void exec_cp_async_mbarrier_arrive(Warp& warp, const Instr& in) {
+  Cta& cta = *warp.cta;
+  const auto& op = in.as<CopyArriveOperands>();
+  const auto address = object_addresses(warp, op.object);
+  if (!check_objects(warp, op.object, address)) return;
+  // The arrival is made when the copies have landed; here they land at once.
+  finish_copies(warp, warp.exec, -1);
+  for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
+    MBarrier* barrier = cta.failed() ? nullptr : find_object(warp, address[l], l);
+    if (barrier == nullptr) return;
+    if (op.increments) ++barrier->pending;
+    if (!arrive(warp, *barrier, 1, l, address[l])) return;
+    complete_phase_if_done(cta, *barrier);
+  });
+  cta.races().advance(warp.index);
+}
+
+}  // namespace evo::ptx

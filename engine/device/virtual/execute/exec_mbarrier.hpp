@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/device/virtual/decode/registers.hpp"
+
+namespace evo::ptx {
+
+struct MbarrierInitOperands {
+  Address object;
+  std::uint32_t count = kNoRegister;
+  template <typename F>
+  void each_register(F&& visit) {
+    visit(object.base);
+    visit(count);
+  }
+};
+void exec_mbarrier_init(Warp& warp, const Instr& in);
+
+struct MbarrierInvalOperands {
+  Address object;
+  template <typename F>
+  void each_register(F&& visit) {
+    visit(object.base);
+  }
+};
+void exec_mbarrier_inval(Warp& warp, const Instr& in);
+
+/// What the operand of an arrival, expect_tx or complete_tx is.
+enum class ArriveOperand : std::uint8_t { kNone, kCount, kExpectedBytes, kCompletedBytes };
+/// mbarrier.arrive, arrive.expect_tx, expect_tx and complete_tx.
+struct MbarrierArriveOperands {
+  Address object;
+  std::uint32_t dst = kNoRegister;  ///< the phase; none
+  std::uint32_t operand = kNoRegister;
+  ArriveOperand kind = ArriveOperand::kNone;
+  bool arrives = true;
+  template <typename F>
+  void each_register(F&& visit) {
+    visit(object.base);
+    visit(dst);
+    visit(operand);
+  }
+};
+void exec_mbarrier_arrive(Warp& warp, const Instr& in);
+
+/// mbarrier.test_wait and try_wait.
+struct MbarrierWaitOperands {
+  Address object;
+  std::uint32_t dst = kNoRegister;
+  std::uint32_t phase = kNoRegister;
+  bool is_parity = false;  ///< the phase is a parity, else a state
+  bool is_try = false;     ///< lets other warps run
+  template <typename F>
+  void each_register(F&& visit) {
+    visit(object.base);
+    visit(dst);
+    visit(phase);
+  }
+};
+void exec_mbarrier_wait(Warp& warp, const Instr& in);
+
+/// cp.async.mbarrier.arrive.
+struct CopyArriveOperands {
+  Address object;
+  bool increments = true;  ///< not .noinc
+  template <typename F>
+  void each_register(F&& visit) {
+    visit(object.base);
+  }
+};
+void exec_cp_async_mbarrier_arrive(Warp& warp, const Instr& in);
+
+}  // namespace evo::ptx

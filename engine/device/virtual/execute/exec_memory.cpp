@@ -1,0 +1,243 @@
+#include "engine/device/virtual/execute/exec_memory.hpp"
+
+#include <bit>
+#include <cstring>
+
+#include "engine/device/virtual/checks/taint.hpp"
+#include "engine/device/virtual/execute/lanes.hpp"
+#include "engine/device/virtual/memory/guest_memory.hpp"
+#include "engine/device/virtual/memory/memory_access.hpp"
+
+// ld and st. Elements of a vector access lie next to each other; each has a register.
+
+namespace evo::ptx {
+namespace {
+
+using U128 = unsigned __int128;
+
+void taint_loaded(Warp& warp, const AccessOperands& op, const LaneAccess& access,
+                  std::uint32_t register_bytes) {
+  const std::uint32_t total = static_cast<std::uint32_t>(op.bytes) * op.count;
+  const auto* registers = warp.cta->program().registers_of(op.registers);
+  for_lanes(warp.exec, [&](int lane) {
+    const std::uint32_t taint = read_taint(warp, access, lane, total);
+    if (taint != 0) {
+      const bool is_global = ((access.global >> lane) & 1U) != 0;
+      const std::uint64_t address = is_global ? access.address[static_cast<std::size_t>(lane)] : 0;
+      const auto first = static_cast<std::uint64_t>(std::countr_zero(taint));
+      take_foreign_taint(warp, {static_cast<int>(warp.pc), lane, is_global ? address + first : 0});
+    }
+    for (std::uint32_t e = 0; e < op.count; ++e) {
+      std::uint32_t part = (taint >> (e * op.bytes)) & ((1U << op.bytes) - 1);
+      // A sign- or zero-extended register is unknown where its source is.
+      if (part != 0 && op.bytes < register_bytes)
+        part |= ~((1U << op.bytes) - 1) & ((1U << register_bytes) - 1);
+      if (registers[e] != kNoRegister) set_taint(warp, registers[e], register_bytes, lane, part);
+    }
+  });
+}
+
+AccessKind kind_of(const AccessOrder& order) {
+  return order.strong ? AccessKind::kStrong : AccessKind::kPlain;
+}
+
+/// Lanes of a plain or tracked access may read what nobody wrote.
+bool may_be_unwritten(const LaneAccess& access) {
+  for (const std::uint8_t* written : access.written) {
+    if (written != nullptr) return true;
+  }
+  return false;
+}
+
+/// Zero- or sign-extended, as the type says.
+template <typename R, typename M>
+[[gnu::always_inline]] inline R widened(M value) {
+  return static_cast<R>(value);  // NOLINT(bugprone-signed-char-misuse): the sign is meant
+}
+
+template <typename M, typename R>
+void load(Warp& warp, const Instr& in) {
+  const auto& op = in.as<AccessOperands>();
+  const std::uint32_t total = static_cast<std::uint32_t>(sizeof(M)) * op.count;
+  const auto address = lane_addresses(warp, op.address);
+  report_tainted_address(warp, op.address, warp.exec);
+  const LaneAccess access = resolve(warp, op.space, address, warp.exec, total, AccessIntent::kRead);
+  if (!access.ok) return;
+  const std::uint32_t unwritten =
+      access.shared != 0 ? note_shared_read(warp, access, total, kind_of(op.order)) : 0;
+  const auto* registers = warp.cta->program().registers_of(op.registers);
+  for (std::uint32_t e = 0; e < op.count; ++e) {
+    if (registers[e] == kNoRegister) continue;
+    R* dst = warp.reg<R>(registers[e]);
+    for_lanes(warp.exec, [&](int lane) {
+      dst[lane] =
+          widened<R>(read_guest<M>(access.pointer[static_cast<std::size_t>(lane)] + e * sizeof(M)));
+    });
+  }
+  const LaunchContext& launch = warp.cta->launch();
+  if (launch.check && (warp.tainted || unwritten != 0 || may_be_unwritten(access))) {
+    taint_loaded(warp, op, access, sizeof(R));
+  }
+  if (launch.count_memory) count_access(warp, access, total, false);
+  if (op.order.strong) {
+    for_lanes(warp.exec, [&](int lane) {
+      acquire_from(warp, address[static_cast<std::size_t>(lane)], op.order.acquire);
+    });
+  }
+}
+
+void taint_stored(Warp& warp, const AccessOperands& op, const LaneAccess& access,
+                  std::uint32_t register_bytes) {
+  const auto* registers = warp.cta->program().registers_of(op.registers);
+  std::uint32_t reported = 0;
+  for_lanes(warp.exec, [&](int lane) {
+    std::uint32_t taint = 0;
+    for (std::uint32_t e = 0; e < op.count; ++e) {
+      const std::uint32_t part =
+          get_taint(warp, registers[e], register_bytes, lane) & ((1U << op.bytes) - 1);
+      taint |= part << (e * op.bytes);
+    }
+    if (taint == 0) return;
+    const auto l = static_cast<std::size_t>(lane);
+    const std::uint32_t total = static_cast<std::uint32_t>(op.bytes) * op.count;
+    if (((access.shared >> lane) & 1U) != 0) {
+      warp.cta->races().add_taint(static_cast<std::uint32_t>(access.address[l]), taint);
+    } else if (((access.local >> lane) & 1U) != 0) {
+      for (std::uint32_t b = 0; b < total; ++b) {
+        if (((taint >> b) & 1U) != 0) access.written[l][b] = 0;
+      }
+    } else {
+      reported |= 1U << lane;
+    }
+  });
+  if (reported != 0) report_tainted_use(warp, reported, "reach global memory");
+}
+
+template <typename M, typename R>
+void store(Warp& warp, const Instr& in) {
+  const auto& op = in.as<AccessOperands>();
+  const std::uint32_t total = static_cast<std::uint32_t>(sizeof(M)) * op.count;
+  const auto address = lane_addresses(warp, op.address);
+  report_tainted_address(warp, op.address, warp.exec);
+  const LaneAccess access =
+      resolve(warp, op.space, address, warp.exec, total, AccessIntent::kWrite);
+  if (!access.ok) return;
+  if (op.order.strong) {
+    for_lanes(warp.exec, [&](int lane) {
+      release_to(warp, address[static_cast<std::size_t>(lane)], op.order.release);
+    });
+  }
+  alignas(64) std::byte values[kWarpSize * 64];
+  const auto* registers = warp.cta->program().registers_of(op.registers);
+  for (std::uint32_t e = 0; e < op.count; ++e) {
+    const R* src = warp.reg<const R>(registers[e]);
+    for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
+      const M value = static_cast<M>(src[lane]);
+      std::memcpy(values + lane * total + e * sizeof(M), &value, sizeof(M));
+    }
+  }
+  const LaunchContext& launch = warp.cta->launch();
+  if (access.shared != 0) note_shared_write(warp, access, total, kind_of(op.order), values);
+  if (access.global != 0) warp.cta->scheduler().note_progress();
+  for_lanes(warp.exec, [&](int lane) {
+    const auto l = static_cast<std::size_t>(lane);
+    copy_to_guest(access.pointer[l], values + l * total, total);
+    if (access.written[l] != nullptr) mark_written(access.written[l], total);
+  });
+  if (warp.tainted && launch.check) taint_stored(warp, op, access, sizeof(R));
+  if (launch.count_memory) count_access(warp, access, total, true);
+}
+
+template <typename M, typename R>
+void load_parameter(Warp& warp, const Instr& in) {
+  const auto& op = in.as<ParameterOperands>();
+  const auto& block = warp.cta->launch().parameters;
+  M value{};
+  std::memcpy(&value, block.data() + op.offset, sizeof(M));
+  R* dst = warp.reg<R>(op.dst);
+  for_lanes(warp.exec, [&](int lane) { dst[lane] = widened<R>(value); });
+}
+
+struct LoadFamily {
+  template <typename M, typename R>
+  static Handler pick() {
+    return load<M, R>;
+  }
+};
+struct StoreFamily {
+  template <typename M, typename R>
+  static Handler pick() {
+    return store<M, R>;
+  }
+};
+struct ParameterFamily {
+  template <typename M, typename R>
+  static Handler pick() {
+    return load_parameter<M, R>;
+  }
+};
+
+template <typename Family, typename M>
+Handler pick_register(int register_bytes) {
+  switch (register_bytes) {
+    case 2:
+      return sizeof(M) <= 2 ? Family::template pick<M, std::uint16_t>() : nullptr;
+    case 4:
+      return sizeof(M) <= 4 ? Family::template pick<M, std::uint32_t>() : nullptr;
+    case 8:
+      return sizeof(M) <= 8 ? Family::template pick<M, std::uint64_t>() : nullptr;
+    case 16:
+      return Family::template pick<M, U128>();
+    default:
+      return nullptr;
+  }
+}
+
+template <typename Family>
+Handler pick_memory(int memory_bytes, bool is_signed, int register_bytes) {
+  switch (memory_bytes) {
+    case 1:
+      return is_signed ? pick_register<Family, std::int8_t>(register_bytes)
+                       : pick_register<Family, std::uint8_t>(register_bytes);
+    case 2:
+      return is_signed ? pick_register<Family, std::int16_t>(register_bytes)
+                       : pick_register<Family, std::uint16_t>(register_bytes);
+    case 4:
+      return is_signed ? pick_register<Family, std::int32_t>(register_bytes)
+                       : pick_register<Family, std::uint32_t>(register_bytes);
+    case 8:
+      return pick_register<Family, std::uint64_t>(register_bytes);
+    case 16:
+      return pick_register<Family, U128>(register_bytes);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+Handler load_handler(int memory_bytes, bool is_signed, int register_bytes) {
+  return pick_memory<LoadFamily>(memory_bytes, is_signed, register_bytes);
+}
+
+Handler store_handler(int memory_bytes, int register_bytes) {
+  return pick_memory<StoreFamily>(memory_bytes, false, register_bytes);
+}
+
+Handler load_parameter_handler(int memory_bytes, bool is_signed, int register_bytes) {
+  return pick_memory<ParameterFamily>(memory_bytes, is_signed, register_bytes);
+}
+
+void exec_fence(Warp& warp, const Instr&) {
+  Cta& cta = *warp.cta;
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);  // for the CTAs on other host threads
+  cta.races().join(warp.index, cta.observed(warp.index));
+  cta.fenced(warp.index) = cta.races().clock(warp.index);
+  cta.races().advance(warp.index);
+}
+
+void exec_proxy_fence(Warp& warp, const Instr&) {
+  warp.cta->races().fence_proxy(warp.index, warp.exec == warp.alive);
+}
+
+}  // namespace evo::ptx

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/device/virtual/decode/registers.hpp"
+
+namespace evo::ptx {
+
+/// ld and st: elements next to each other in memory, one in each register.
+struct AccessOperands {
+  Address address;
+  RegisterList registers;
+  Space space = Space::kGeneric;
+  AccessOrder order;
+  std::uint8_t bytes = 0;  ///< of one element
+  std::uint8_t count = 1;  ///< elements
+  template <typename F>
+  void each_register(F&& visit) {
+    visit(address.base);
+  }
+};
+/// The handler of a load of elements of `memory_bytes` (1, 2, 4, 8, 16), sign-extended or not, into
+/// registers of `register_bytes` (2, 4, 8, 16); nullptr when there is no such combination.
+[[nodiscard]] Handler load_handler(int memory_bytes, bool is_signed, int register_bytes);
+/// The same for stores.
+[[nodiscard]] Handler store_handler(int memory_bytes, int register_bytes);
+
+/// ld.param of a kernel parameter.
+struct ParameterOperands {
+  std::uint32_t dst = kNoRegister;
+  std::uint32_t offset = 0;  ///< in the parameter block
+  template <typename F>
+  void each_register(F&& visit) {
+    visit(dst);
+  }
+};
+[[nodiscard]] Handler load_parameter_handler(int memory_bytes, bool is_signed, int register_bytes);
+
+void exec_fence(Warp& warp, const Instr& in);
+/// fence.proxy.async as far as shared memory is concerned; orders nothing else.
+void exec_proxy_fence(Warp& warp, const Instr& in);
+
+}  // namespace evo::ptx

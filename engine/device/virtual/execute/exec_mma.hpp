@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/device/virtual/decode/registers.hpp"
+
+namespace evo::ptx {
+
+struct MmaShape {
+  Type a;
+  Type b;
+  Type c;  ///< accumulator and result: f32, f16 or s32
+  int k;
+  int a_regs;
+  int b_regs;
+  int c_regs;
+};
+/// One of the shapes mma.sync and (as two of them) wmma know; nullptr when there is none.
+[[nodiscard]] const MmaShape* find_mma_shape(int k, Type a, Type b, Type c);
+
+/// mma.sync.
+struct MmaOperands {
+  RegisterList registers;  ///< of D, A, B, C one after the other
+  const MmaShape* shape = nullptr;
+  bool saturates = false;
+  template <typename F>
+  void each_register(F&& /*visit*/) {}
+};
+void exec_mma(Warp& warp, const Instr& in);
+
+}  // namespace evo::ptx

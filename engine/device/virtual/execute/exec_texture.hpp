@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/device/virtual/decode/registers.hpp"
+
+namespace evo::ptx {
+
+/// tex of one and two dimensions.
+struct TextureOperands {
+  RegisterList results;  ///< four
+  std::uint32_t handle = kNoRegister;
+  std::uint32_t x = kNoRegister;
+  std::uint32_t y = kNoRegister;   ///< none in one dimension
+  bool gives_floats = false;       ///< the results are f32, else integers
+  bool whole_coordinates = false;  ///< the coordinates are s32, else f32
+  template <typename F>
+  void each_register(F&& visit) {
+    visit(handle);
+    visit(x);
+    visit(y);
+  }
+};
+void exec_texture(Warp& warp, const Instr& in);
+
+}  // namespace evo::ptx

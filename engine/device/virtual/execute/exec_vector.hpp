@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/device/virtual/decode/registers.hpp"
+
+namespace evo::ptx {
+
+// mov between a scalar register and the vector of its parts.
+
+struct PackOperands {
+  std::uint32_t dst = kNoRegister;
+  RegisterList parts;
+  std::uint8_t part_bytes = 0;
+  template <typename F>
+  void each_register(F&& visit) {
+    visit(dst);
+  }
+};
+void exec_pack(Warp& warp, const Instr& in);
+
+struct UnpackOperands {
+  RegisterList parts;
+  std::uint32_t source = kNoRegister;
+  std::uint8_t part_bytes = 0;
+  template <typename F>
+  void each_register(F&& visit) {
+    visit(source);
+  }
+};
+void exec_unpack(Warp& warp, const Instr& in);
+
+}  // namespace evo::ptx

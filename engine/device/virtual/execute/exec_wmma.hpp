@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "engine/device/virtual/decode/registers.hpp"
+#include "engine/device/virtual/execute/exec_mma.hpp"
+
+namespace evo::ptx {
+
+// wmma: see exec_wmma.cpp for the layout of fragments. What is not m16n16k16 of f16 or bf16 has a
+// WmmaShape.
+
+struct WmmaShape {
+  int m;
+  int n;
+  int k;
+  Type ab;
+  Type c;  ///< accumulator and result
+
+  /// Distinct registers of a fragment: f16 ones of A and B have eight, which repeat these.
+  [[nodiscard]] int a_regs() const { return m * k * element_bits() / 1024; }
+  [[nodiscard]] int b_regs() const { return k * n * element_bits() / 1024; }
+  [[nodiscard]] int c_regs() const { return c == Type::kF16 ? m * n / 64 : m * n / 32; }
+
+ private:
+  [[nodiscard]] int element_bits() const {
+    return ab == Type::kTf32 ? 32 : ab == Type::kF16 || ab == Type::kBf16 ? 16 : 8;
+  }
+};
+enum class WmmaPart : std::uint8_t { kA, kB, kC };
+/// nullptr when there is none.
+[[nodiscard]] const WmmaShape* find_wmma_shape(std::string_view mnk, Type ab, Type c);
+/// One with these sizes and a fragment `part` of this type.
+[[nodiscard]] const WmmaShape* find_wmma_fragment(std::string_view mnk, WmmaPart part, Type type);
+
+/// wmma.load and wmma.store.
+struct WmmaMoveOperands {
+  Address address;
+  RegisterList registers;
+  const WmmaShape* shape = nullptr;    ///< none: m16n16k16 of f16 or bf16
+  std::uint32_t stride = kNoRegister;  ///< in elements; none: 16
+  Space space = Space::kGeneric;
+  WmmaPart part = WmmaPart::kA;
+  std::uint8_t element_bytes = 2;
+  bool is_column_major = false;
+  template <typename F>
+  void each_register(F&& visit) {
+    visit(address.base);
+    visit(stride);
+  }
+};
+void exec_wmma_load(Warp& warp, const Instr& in);
+void exec_wmma_store(Warp& warp, const Instr& in);
+
+/// wmma.mma m16n16k16 of f16 or bf16, as two products m16n8k16.
+struct WmmaOperands {
+  RegisterList registers;  ///< of D, A, B, C one after the other
+  const MmaShape* half = nullptr;
+  std::uint8_t ab_regs = 0;  ///< of A, and of B
+  std::uint8_t cd_regs = 0;
+  template <typename F>
+  void each_register(F&& /*visit*/) {}
+};
+void exec_wmma_mma(Warp& warp, const Instr& in);
+
+/// wmma.mma of a WmmaShape.
+struct WmmaShapeOperands {
+  RegisterList registers;  ///< of D, A, B, C one after the other
+  const WmmaShape* shape = nullptr;
+  std::uint8_t a_regs = 0;
+  std::uint8_t b_regs = 0;
+  bool saturates = false;
+  template <typename F>
+  void each_register(F&& /*visit*/) {}
+};
+void exec_wmma_shape_mma(Warp& warp, const Instr& in);
+
+/// False, with a fault, where lanes of the warp cannot come.
+bool wmma_ready(Warp& warp);
+
+}  // namespace evo::ptx

@@ -1,0 +1,151 @@
+#include "engine/device/virtual/execute/grid_runner.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace evo::ptx {
+namespace {
+
+constexpr std::uint64_t kSlice = 400'000;  ///< warp instructions before a CTA is set aside
+/// The same where CTAs wait for each other, so that a CTA which only waits costs little.
+constexpr std::uint64_t kSliceTogether = 20'000;
+constexpr int kMostThreads = 256;
+constexpr std::uint64_t kMostBytes = 4ULL << 30;  ///< of the host for all CTAs under way
+
+class Grid {
+ public:
+  Grid(LaunchContext& launch, const GridOptions& options) : launch_(launch), options_(options) {
+    total_ = options.sample.empty()
+                 ? static_cast<std::uint64_t>(launch.grid[0]) * launch.grid[1] * launch.grid[2]
+                 : options.sample.size();
+    counts_.executions.resize(launch.program->code.size());
+    limit_ = std::clamp<std::size_t>(ctas_on_host(launch), 1,
+                                     std::max<std::size_t>(options.resident, 1));
+  }
+
+  GridCounts run() {
+    const auto workers = static_cast<std::size_t>(std::clamp<std::uint64_t>(
+        static_cast<std::uint64_t>(std::clamp(options_.threads, 1, kMostThreads)), 1,
+        std::clamp<std::uint64_t>(total_, 1, limit_)));
+    {
+      std::vector<std::jthread> threads;
+      for (std::size_t i = 1; i < workers; ++i) threads.emplace_back([this] { work(); });
+      work();
+    }
+    if (error_) std::rethrow_exception(error_);
+    return std::move(counts_);
+  }
+
+ private:
+  void work() {
+    try {
+      work_unguarded();
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      error_ = std::current_exception();
+      launch_.stop.store(true);
+    }
+  }
+
+  void work_unguarded() {
+    std::deque<std::unique_ptr<Cta>> active;
+    std::vector<std::unique_ptr<Cta>> idle;
+    std::size_t served = 0;  // CTAs that had a slice since the last one finished or started
+    while (!launch_.stop.load(std::memory_order_relaxed)) {
+      const bool all_must_start = options_.together && next_.load() < total_;
+      if (active.empty() || served >= active.size() || all_must_start) {
+        if (start_next(active, idle)) served = 0;
+        if (active.empty()) break;
+        if (served >= active.size()) served = 0;
+      }
+      std::unique_ptr<Cta> cta = std::move(active.front());
+      active.pop_front();
+      const CtaState state = cta->run(options_.together ? kSliceTogether : kSlice);
+      if (state == CtaState::kRunning) {
+        active.push_back(std::move(cta));
+        ++served;
+        continue;
+      }
+      collect(*cta);
+      resident_.fetch_sub(1);
+      idle.push_back(std::move(cta));
+      served = 0;
+    }
+    for (const auto& cta : active) collect(*cta);
+    for (const auto& cta : idle) collect_counts(*cta);
+    for (const auto& cta : active) collect_counts(*cta);
+  }
+
+  /// Starts the next CTA in front of the queue. False when there is none or no room.
+  bool start_next(std::deque<std::unique_ptr<Cta>>& active,
+                  std::vector<std::unique_ptr<Cta>>& idle) {
+    if (resident_.fetch_add(1) >= limit_ && !active.empty()) {
+      resident_.fetch_sub(1);
+      return false;
+    }
+    const std::uint64_t number = next_.fetch_add(1);
+    if (number >= total_) {
+      resident_.fetch_sub(1);
+      return false;
+    }
+    std::unique_ptr<Cta> cta;
+    if (idle.empty()) {
+      cta = std::make_unique<Cta>(launch_);
+    } else {
+      cta = std::move(idle.back());
+      idle.pop_back();
+    }
+    const std::uint64_t linear = options_.sample.empty() ? number : options_.sample[number];
+    const auto& grid = launch_.grid;
+    cta->start({static_cast<std::uint32_t>(linear % grid[0]),
+                static_cast<std::uint32_t>(linear / grid[0] % grid[1]),
+                static_cast<std::uint32_t>(linear / grid[0] / grid[1])},
+               linear);
+    active.push_front(std::move(cta));
+    return true;
+  }
+
+  void collect(Cta& cta) {
+    const std::lock_guard lock(mutex_);
+    ++counts_.ctas;
+    counts_.warp_instructions += cta.scheduler().executed();
+  }
+
+  void collect_counts(Cta& cta) {
+    const std::lock_guard lock(mutex_);
+    for (std::size_t i = 0; i < counts_.executions.size(); ++i)
+      counts_.executions[i] += cta.counts()[i];
+    const MemoryCounts& memory = cta.memory_counts();
+    counts_.memory.shared_wavefronts += memory.shared_wavefronts;
+    counts_.memory.shared_accesses += memory.shared_accesses;
+    counts_.memory.global_sectors += memory.global_sectors;
+    counts_.memory.global_accesses += memory.global_accesses;
+    counts_.memory.global_bytes_written += memory.global_bytes_written;
+  }
+
+  LaunchContext& launch_;
+  const GridOptions& options_;
+  std::uint64_t total_ = 0;
+  std::size_t limit_ = 1;  ///< CTAs under way: what the device and the host have room for
+  std::atomic<std::uint64_t> next_{0};
+  std::atomic<std::size_t> resident_{0};
+  std::mutex mutex_;
+  GridCounts counts_;
+  std::exception_ptr error_;
+};
+
+}  // namespace
+
+std::size_t ctas_on_host(const LaunchContext& launch) {
+  return std::max<std::size_t>(kMostBytes / std::max<std::uint64_t>(cta_bytes(launch), 1), 1);
+}
+
+GridCounts run_grid(LaunchContext& launch, const GridOptions& options) {
+  return Grid(launch, options).run();
+}
+
+}  // namespace evo::ptx

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "engine/device/virtual/arithmetic/mma_numerics.hpp"
+#include "engine/device/virtual/checks/hazard.hpp"
+#include "engine/device/virtual/decode/program.hpp"
+#include "engine/device/virtual/execute/print_log.hpp"
+#include "engine/device/virtual/memory/global_memory.hpp"
+#include "engine/device/virtual/memory/texture_table.hpp"
+
+namespace evo::ptx {
+
+/// What all CTAs of a launch share.
+struct LaunchContext {
+  const Program* program = nullptr;
+  GlobalMemory* memory = nullptr;
+  HazardLog* hazards = nullptr;
+  PrintLog* printed = nullptr;
+  const TextureTable* textures = nullptr;
+  MmaNumerics numerics = {};
+  std::vector<std::byte> parameters;
+  std::array<std::uint32_t, 3> grid = {1, 1, 1};
+  std::array<std::uint32_t, 3> block = {1, 1, 1};
+  std::uint32_t dynamic_shared_bytes = 0;
+  std::uint32_t shared_bytes = 0;          ///< static + dynamic
+  std::uint32_t registers_per_thread = 0;  ///< at launch; 0: not known
+  int sm_count = 1;
+  std::uint64_t grid_workspace = 0;  ///< address, of cooperative launches
+  bool check = true;                 ///< races and uninitialised data
+  bool count_memory = false;         ///< bank conflicts and sectors, for the predicted time
+  std::uint64_t seed = 1;
+  std::uint64_t number = 0;                ///< of the launch on its device
+  std::uint64_t stall_budget = 0;          ///< warp instructions without progress before livelock
+  std::uint64_t issue_budget = 0;          ///< warp instructions of one CTA at most
+  std::atomic<bool> stop{false};           ///< a fatal hazard ended the launch
+  std::atomic<std::uint64_t> progress{0};  ///< counts changes other CTAs could wait for
+};
+
+}  // namespace evo::ptx

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "engine/device/virtual/checks/race_checker.hpp"
+#include "engine/device/virtual/execute/warp.hpp"
+
+namespace evo::ptx {
+
+struct NamedBarrier {
+  std::uint32_t expected = 0;  ///< threads; 0: the whole CTA
+  std::uint32_t arrived = 0;   ///< threads
+  std::uint32_t warps_in = 0;  ///< warps that arrived in this phase
+  bool in_use = false;
+  VectorClock clock{};
+  std::vector<int> blocked;  ///< warps
+  int first_pc = -1;         ///< of the first arrival, for messages
+  std::uint32_t reduced_count = 0;
+  bool reduced_and = true;
+  bool reduced_or = false;
+};
+
+/// The 16 barriers of a CTA.
+class NamedBarriers {
+ public:
+  static constexpr std::uint32_t kCount = 16;
+
+  NamedBarriers(std::vector<Warp>& warps, RaceChecker& races) : warps_(warps), races_(races) {}
+
+  void reset() { barriers_.fill(NamedBarrier()); }
+  [[nodiscard]] const std::array<NamedBarrier, kCount>& all() const { return barriers_; }
+  [[nodiscard]] const NamedBarrier& at(std::uint32_t id) const { return barriers_[id]; }
+
+  /// The warp arrives, with its clock and, in a reduction, its predicates; it blocks unless it only
+  /// arrives. `count`: threads the barrier waits for; 0: the whole CTA.
+  void arrive(std::uint32_t id, std::uint32_t count, Warp& warp, const Instr& in);
+  /// Releases the barriers that wait for nobody any more: after a warp has exited.
+  void release_complete();
+
+ private:
+  void release_if_complete(NamedBarrier& barrier);
+
+  std::vector<Warp>& warps_;
+  RaceChecker& races_;
+  std::array<NamedBarrier, kCount> barriers_{};
+};
+
+}  // namespace evo::ptx

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/core/random.hpp"
+#include "engine/device/virtual/execute/launch_context.hpp"
+#include "engine/device/virtual/execute/warp.hpp"
+
+namespace evo::ptx {
+
+/// Which warp of a CTA runs next and for how long, drawn from the seed of the launch; and whether
+/// the CTA still gets anywhere.
+class WarpScheduler {
+ public:
+  explicit WarpScheduler(LaunchContext& launch) : launch_(launch), random_(launch.seed) {}
+
+  /// Before the CTA of this number runs.
+  void start(std::uint64_t cta);
+  /// A warp that is ready; nullptr when none is.
+  [[nodiscard]] Warp* pick(std::vector<Warp>& warps);
+  /// Warp instructions before another warp may run.
+  [[nodiscard]] std::uint64_t quantum();
+  /// Called when something happened that another warp or CTA could be waiting for.
+  void note_progress() { progressed_ = true; }
+  /// Counts what a warp executed. False when the CTA is stalled: nothing changed for too long, or
+  /// it executed too much.
+  [[nodiscard]] bool count(std::uint64_t executed);
+
+  [[nodiscard]] std::uint64_t executed() const { return executed_; }
+  /// Warp instructions since something changed.
+  [[nodiscard]] std::uint64_t without_progress() const { return stall_; }
+
+ private:
+  LaunchContext& launch_;
+  Random random_;
+  std::vector<Warp*> ready_;
+  std::uint64_t executed_ = 0;
+  std::uint64_t stall_ = 0;
+  std::uint64_t seen_progress_ = 0;
+  bool progressed_ = false;
+};
+
+}  // namespace evo::ptx

@@ -1,0 +1,376 @@
+#include "engine/device/virtual/memory/memory_access.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "engine/device/virtual/checks/taint.hpp"
+#include "engine/device/virtual/execute/lanes.hpp"
+#include "engine/device/virtual/memory/guest_memory.hpp"
+
+namespace evo::ptx {
+namespace {
+
+constexpr std::uint64_t kWindowBytes = 1ULL << 32;
+
+std::string hex(std::uint64_t value) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  do {
+    text.insert(text.begin(), kDigits[value & 15U]);
+    value >>= 4;
+  } while (value != 0);
+  return "0x" + text;
+}
+
+const char* verb_of(AccessIntent intent) {
+  return intent == AccessIntent::kWrite       ? "write"
+         : intent == AccessIntent::kReadWrite ? "atomic"
+                                              : "read";
+}
+
+std::string access_text(const Warp& warp, AccessIntent intent, std::uint32_t bytes, int lane) {
+  return std::string(verb_of(intent)) + " of " + std::to_string(bytes) + " bytes by " +
+         warp.cta->names().thread(warp.index, lane);
+}
+
+bool check_alignment(Warp& warp, const std::array<std::uint64_t, kWarpSize>& address,
+                     std::uint32_t mask, std::uint32_t bytes, AccessIntent intent) {
+  std::uint64_t low_bits = 0;
+  for_lanes(mask, [&](int lane) { low_bits |= address[static_cast<std::size_t>(lane)]; });
+  if ((low_bits & (bytes - 1)) == 0) return true;
+  for_lanes(mask, [&](int lane) {
+    const std::uint64_t a = address[static_cast<std::size_t>(lane)];
+    if ((a & (bytes - 1)) == 0) return;
+    warp.cta->fail(HazardKind::kMisaligned, pc_of(warp), -1,
+                   access_text(warp, intent, bytes, lane) + " at address " + hex(a) +
+                       ", which is not a multiple of " + std::to_string(bytes));
+  });
+  return false;
+}
+
+bool resolve_shared(Warp& warp, LaneAccess& access, std::uint32_t mask, std::uint32_t bytes,
+                    AccessIntent intent) {
+  Cta& cta = *warp.cta;
+  const std::uint64_t limit = cta.shared_bytes();
+  std::uint64_t largest = 0;
+  for_lanes(mask, [&](int lane) {
+    const auto l = static_cast<std::size_t>(lane);
+    largest = std::max(largest, access.address[l]);
+    access.pointer[l] = cta.shared() + std::min(access.address[l], limit);
+  });
+  access.shared = mask;
+  if (largest + bytes <= limit && largest < kWindowBytes) return true;
+  for_lanes(mask, [&](int lane) {
+    const std::uint64_t a = access.address[static_cast<std::size_t>(lane)];
+    if (a < kWindowBytes && a + bytes <= limit) return;
+    cta.fail(HazardKind::kOutOfBounds, pc_of(warp), -1,
+             access_text(warp, intent, bytes, lane) + " at shared address " + hex(a) +
+                 "; the CTA has " + std::to_string(limit) + " bytes of shared memory");
+  });
+  return false;
+}
+
+bool resolve_local(Warp& warp, LaneAccess& access, std::uint32_t mask, std::uint32_t bytes,
+                   AccessIntent intent) {
+  Cta& cta = *warp.cta;
+  const std::uint64_t limit = cta.program().local_bytes;
+  bool good = true;
+  for_lanes(mask, [&](int lane) {
+    const auto l = static_cast<std::size_t>(lane);
+    const std::uint64_t a = access.address[l];
+    if (a >= kWindowBytes || a + bytes > limit) {
+      good = false;
+      cta.fail(HazardKind::kOutOfBounds, pc_of(warp), -1,
+               access_text(warp, intent, bytes, lane) + " at local address " + hex(a) +
+                   "; a thread has " + std::to_string(limit) + " bytes of local memory");
+      return;
+    }
+    access.pointer[l] = cta.local(warp, lane) + a;
+    access.written[l] = cta.local_written(warp, lane) + a;
+  });
+  access.local = mask;
+  return good;
+}
+
+bool resolve_global(Warp& warp, LaneAccess& access, std::uint32_t mask, std::uint32_t bytes,
+                    AccessIntent intent) {
+  Cta& cta = *warp.cta;
+  GlobalBuffer*& cached = cta.buffer_cache()[warp.pc];
+  const bool writes = intent == AccessIntent::kWrite || intent == AccessIntent::kReadWrite;
+  bool good = true;
+  for_lanes(mask, [&](int lane) {
+    const auto l = static_cast<std::size_t>(lane);
+    const std::uint64_t a = access.address[l];
+    GlobalBuffer* buffer = cached;
+    if (buffer == nullptr || !buffer->contains(a, bytes)) {
+      buffer = cta.launch().memory->find(a);
+      if (buffer == nullptr || !buffer->contains(a, bytes)) {
+        good = false;
+        cta.fail(HazardKind::kOutOfBounds, pc_of(warp), -1,
+                 access_text(warp, intent, bytes, lane) + " at global address " + hex(a) + ", " +
+                     cta.launch().memory->describe(a));
+        return;
+      }
+      cached = buffer;
+    }
+    if (writes && !buffer->writable) {
+      good = false;
+      cta.fail(HazardKind::kReadOnlyWrite, pc_of(warp), -1,
+               access_text(warp, intent, bytes, lane) + " to " + cta.launch().memory->describe(a));
+      return;
+    }
+    access.pointer[l] = buffer->data.get() + (a - buffer->base);
+    access.written[l] = buffer->all_written.load(std::memory_order_relaxed)
+                            ? nullptr
+                            : buffer->written.get() + (a - buffer->base);
+  });
+  access.global = mask;
+  return good;
+}
+
+/// Splits generic addresses by window.
+bool resolve_generic(Warp& warp, LaneAccess& access, std::uint32_t mask, std::uint32_t bytes,
+                     AccessIntent intent) {
+  std::uint32_t shared = 0;
+  std::uint32_t local = 0;
+  for_lanes(mask, [&](int lane) {
+    std::uint64_t& a = access.address[static_cast<std::size_t>(lane)];
+    if (a - kSharedWindow < kWindowBytes) {
+      shared |= 1U << lane;
+      a -= kSharedWindow;
+    } else if (a - kLocalWindow < kWindowBytes) {
+      local |= 1U << lane;
+      a -= kLocalWindow;
+    }
+  });
+  const std::uint32_t global = mask & ~(shared | local);
+  bool good = true;
+  if (shared != 0) good &= resolve_shared(warp, access, shared, bytes, intent);
+  if (local != 0) good &= resolve_local(warp, access, local, bytes, intent);
+  if (global != 0) good &= resolve_global(warp, access, global, bytes, intent);
+  return good;
+}
+
+bool same_value(const Conflict& conflict, const LaneAccess& access, std::uint32_t bytes,
+                const std::byte* values, std::uint32_t granule) {
+  // The part of the lane's new value that falls on the granule, against what is there or, for two
+  // lanes of one store, against what the other lane stores.
+  const auto lane = static_cast<std::size_t>(conflict.lane);
+  const std::uint64_t offset =
+      conflict.address - std::min<std::uint64_t>(access.address[lane], conflict.address);
+  const std::uint32_t count = std::min(granule, bytes);
+  return std::memcmp(values + lane * bytes + offset, access.pointer[lane] + offset, count) == 0;
+}
+
+bool same_store_value(const Conflict& conflict, const LaneAccess& access, std::uint32_t bytes,
+                      const std::byte* values, std::uint32_t granule) {
+  const auto lane = static_cast<std::size_t>(conflict.lane);
+  const auto other = static_cast<std::size_t>(conflict.other_lane);
+  if (other >= kWarpSize || conflict.address < access.address[other]) return false;
+  const std::uint64_t mine =
+      conflict.address - std::min<std::uint64_t>(access.address[lane], conflict.address);
+  const std::uint64_t theirs = conflict.address - access.address[other];
+  if (theirs >= bytes) return false;
+  const std::uint32_t count = std::min(granule, bytes);
+  return std::memcmp(values + lane * bytes + mine, values + other * bytes + theirs, count) == 0;
+}
+
+}  // namespace
+
+std::array<std::uint64_t, kWarpSize> lane_addresses(const Warp& warp, const Address& from) {
+  std::array<std::uint64_t, kWarpSize> address;
+  const auto add = static_cast<std::uint64_t>(from.offset);
+  if (from.base == kNoRegister) {
+    address.fill(add);
+  } else if (from.is_wide) {
+    const auto* value = warp.reg<const std::uint64_t>(from.base);
+    for (std::size_t l = 0; l < kWarpSize; ++l) address[l] = value[l] + add;
+  } else {
+    const auto* value = warp.reg<const std::uint32_t>(from.base);
+    for (std::size_t l = 0; l < kWarpSize; ++l) {
+      address[l] = static_cast<std::uint32_t>(value[l] + static_cast<std::uint32_t>(add));
+    }
+  }
+  return address;
+}
+
+void report_tainted_address(Warp& warp, const Address& from, std::uint32_t mask) {
+  if (!warp.tainted || from.base == kNoRegister) return;
+  const std::uint32_t lanes = tainted_lanes(warp, from.base, from.is_wide ? 8 : 4, mask);
+  if (lanes != 0) report_tainted_use(warp, lanes, "form an address");
+}
+
+LaneAccess resolve(Warp& warp, Space space, const std::array<std::uint64_t, kWarpSize>& address,
+                   std::uint32_t mask, std::uint32_t bytes, AccessIntent intent) {
+  LaneAccess access;
+  access.address = address;
+  if (!check_alignment(warp, address, mask, bytes, intent)) return access;
+  switch (space) {
+    case Space::kShared:
+      access.ok = resolve_shared(warp, access, mask, bytes, intent);
+      break;
+    case Space::kLocal:
+      access.ok = resolve_local(warp, access, mask, bytes, intent);
+      break;
+    case Space::kGeneric:
+      access.ok = resolve_generic(warp, access, mask, bytes, intent);
+      break;
+    default:
+      access.ok = resolve_global(warp, access, mask, bytes, intent);
+      break;
+  }
+  return access;
+}
+
+namespace {
+
+bool is_product(const Cta& cta, int pc) {
+  return cta.program().info[static_cast<std::size_t>(pc)].opcode == Opcode::kWgmma;
+}
+
+HazardKind kind_of(const Warp& warp, const Conflict& conflict) {
+  if (conflict.missing_proxy_fence) return HazardKind::kProxyFence;
+  if (conflict.other_is_async) return HazardKind::kAsyncRace;
+  return is_product(*warp.cta, pc_of(warp)) || is_product(*warp.cta, conflict.other_pc)
+             ? HazardKind::kProductRace
+             : HazardKind::kSharedRace;
+}
+
+/// How the access at hand lies to the other one: the second half of a report.
+std::string relation_text(const Cta& cta, const Conflict& conflict) {
+  const std::string other = cta.names().thread(conflict.other_warp, conflict.other_lane);
+  if (is_product(cta, conflict.other_pc)) {
+    return " is not ordered after the wgmma of warp " + std::to_string(conflict.other_warp) +
+           " that reads it (no wait_group, or no barrier after it)";
+  }
+  if (conflict.missing_proxy_fence) {
+    return ", which " + other + " wrote, with no fence.proxy.async between";
+  }
+  if (conflict.other_is_async)
+    return " while the cp.async of " + other + " to it has not been waited for";
+  return std::string(" is not ordered after the ") + (conflict.other_is_write ? "write" : "read") +
+         " by " + other +
+         (conflict.same_warp ? " (same warp: no .sync instruction between)"
+                             : " (no barrier between)");
+}
+
+}  // namespace
+
+void report_conflicts(Warp& warp, const RaceChecker::Result& result, const char* verb) {
+  Cta& cta = *warp.cta;
+  for (const Conflict& conflict : result.conflicts) {
+    const HazardKind kind = kind_of(warp, conflict);
+    if (cta.is_reported(kind, pc_of(warp), conflict.other_pc)) continue;
+    cta.report(kind, pc_of(warp), conflict.other_pc,
+               std::string(verb) + " of " + cta.names().shared(conflict.address) + " by " +
+                   cta.names().thread(warp.index, conflict.lane) + relation_text(cta, conflict));
+  }
+}
+
+std::uint32_t note_shared_read(Warp& warp, const LaneAccess& access, std::uint32_t bytes,
+                               AccessKind kind) {
+  if (!warp.cta->launch().check) return 0;
+  const auto result = warp.cta->races().read(
+      {warp.index, warp.pc, access.shared, access.address.data(), bytes, kind});
+  if (!result.conflicts.empty()) report_conflicts(warp, result, "read");
+  return result.unwritten;
+}
+
+void note_shared_write(Warp& warp, const LaneAccess& access, std::uint32_t bytes, AccessKind kind,
+                       const std::byte* values) {
+  if (!warp.cta->launch().check) return;
+  auto result = warp.cta->races().write(
+      {warp.index, warp.pc, access.shared, access.address.data(), bytes, kind});
+  if (result.conflicts.empty()) return;
+  const auto granule = static_cast<std::uint32_t>(warp.cta->program().shared_granule);
+  std::erase_if(result.conflicts, [&](const Conflict& conflict) {
+    if (!conflict.other_is_write || conflict.other_is_async) return false;
+    if (conflict.same_warp && conflict.other_pc == pc_of(warp)) {
+      return same_store_value(conflict, access, bytes, values, granule) ||
+             same_value(conflict, access, bytes, values, granule);
+    }
+    return same_value(conflict, access, bytes, values, granule);
+  });
+  report_conflicts(warp, result, "write");
+}
+
+void note_shared_atomic(Warp& warp, const LaneAccess& access, std::uint32_t bytes) {
+  if (!warp.cta->launch().check) return;
+  const auto result = warp.cta->races().atomic(
+      {warp.index, warp.pc, access.shared, access.address.data(), bytes, AccessKind::kAtomic});
+  if (!result.conflicts.empty()) report_conflicts(warp, result, "atomic");
+}
+
+std::uint32_t read_taint(const Warp& warp, const LaneAccess& access, int lane,
+                         std::uint32_t bytes) {
+  const auto l = static_cast<std::size_t>(lane);
+  if (((access.shared >> lane) & 1U) != 0) {
+    return warp.cta->races().taint_mask(static_cast<std::uint32_t>(access.address[l]), bytes);
+  }
+  std::uint32_t mask = 0;
+  const std::uint8_t* written = access.written[l];
+  for (std::uint32_t b = 0; written != nullptr && b < bytes; ++b) {
+    if (!is_written(written + b)) mask |= 1U << b;
+  }
+  return mask;
+}
+
+void count_access(Warp& warp, const LaneAccess& access, std::uint32_t bytes, bool is_write) {
+  MemoryCounts& counts = warp.cta->memory_counts();
+  if (access.shared != 0) {
+    // A wavefront serves 32 banks of 4 bytes; lanes of wide accesses go in groups of 128 bytes.
+    const int lanes_a_pass = bytes >= 16 ? 8 : bytes >= 8 ? 16 : 32;
+    for (int first = 0; first < kWarpSize; first += lanes_a_pass) {
+      std::array<std::array<std::uint64_t, 32>, 32> words;
+      std::array<int, 32> used{};
+      for (int lane = first; lane < first + lanes_a_pass; ++lane) {
+        if (((access.shared >> lane) & 1U) == 0) continue;
+        const std::uint64_t start = access.address[static_cast<std::size_t>(lane)] / 4;
+        for (std::uint64_t word = start; word < start + std::max(bytes / 4, 1U); ++word) {
+          auto& bank = words[word % 32];
+          int& count = used[word % 32];
+          if (std::find(bank.begin(), bank.begin() + count, word) == bank.begin() + count) {
+            bank[static_cast<std::size_t>(count++)] = word;
+          }
+        }
+      }
+      counts.shared_wavefronts += static_cast<std::uint64_t>(*std::ranges::max_element(used));
+    }
+    ++counts.shared_accesses;
+  }
+  if (access.global != 0) {
+    std::array<std::uint64_t, kWarpSize> sectors;
+    std::size_t count = 0;
+    for_lanes(access.global, [&](int lane) {
+      sectors[count++] = access.address[static_cast<std::size_t>(lane)] / 32;
+    });
+    std::sort(sectors.begin(), sectors.begin() + static_cast<std::ptrdiff_t>(count));
+    const auto last =
+        std::unique(sectors.begin(), sectors.begin() + static_cast<std::ptrdiff_t>(count));
+    counts.global_sectors += static_cast<std::uint64_t>(last - sectors.begin());
+    ++counts.global_accesses;
+    if (is_write)
+      counts.global_bytes_written +=
+          static_cast<std::uint64_t>(std::popcount(access.global)) * bytes;
+  }
+}
+
+void acquire_from(Warp& warp, std::uint64_t address, bool immediately) {
+  const VectorClock* clock = warp.cta->find_sync_location(address);
+  if (clock == nullptr) return;
+  VectorClock& observed = warp.cta->observed(warp.index);
+  for (std::size_t i = 0; i < observed.size(); ++i)
+    observed[i] = std::max(observed[i], (*clock)[i]);
+  if (immediately) warp.cta->races().join(warp.index, *clock);
+}
+
+void release_to(Warp& warp, std::uint64_t address, bool immediately) {
+  VectorClock& location = warp.cta->sync_location(address);
+  const VectorClock& source =
+      immediately ? warp.cta->races().clock(warp.index) : warp.cta->fenced(warp.index);
+  for (std::size_t i = 0; i < location.size(); ++i) location[i] = std::max(location[i], source[i]);
+  if (immediately) warp.cta->races().advance(warp.index);
+}
+
+}  // namespace evo::ptx

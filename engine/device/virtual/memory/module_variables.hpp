@@ -1,0 +1,20 @@
+#pragma once
+
+#include <vector>
+
+#include "engine/device/virtual/decode/decoder.hpp"
+#include "engine/device/virtual/memory/global_memory.hpp"
+#include "engine/device/virtual/parse/ptx_ast.hpp"
+
+namespace evo::ptx {
+
+/// The `.global` and `.const` variables of a module in device memory.
+struct ModuleVariables {
+  std::vector<GlobalBuffer*> buffers;
+  GlobalAddresses addresses;
+};
+
+/// Allocates them, with their initial values.
+[[nodiscard]] ModuleVariables place_variables(const Module& module, GlobalMemory& memory);
+
+}  // namespace evo::ptx

@@ -1,0 +1,141 @@
+#include "engine/device/virtual/arithmetic/mma_numerics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "engine/core/random.hpp"
+#include "engine/device/virtual/arithmetic/small_floats.hpp"
+
+namespace evo::ptx {
+namespace {
+
+float random_value(Random& random, bool fp8) {
+  const double value = random.normal() * std::exp2(static_cast<double>(random.below(12)) - 6);
+  const auto narrow = static_cast<float>(value);
+  return fp8 ? e4m3_to_float(float_to_e4m3(narrow)) : half_to_float(float_to_half(narrow));
+}
+
+struct Case {
+  const char* arch;
+  bool fp8;
+  int k;
+  bool wgmma = false;
+};
+
+class MmaTileRule : public testing::TestWithParam<Case> {};
+
+/// The vector form against the plain one, element by element, step by step.
+TEST_P(MmaTileRule, AgreesWithThePlainForm) {
+  const auto [arch, fp8, k, wgmma] = GetParam();
+  const MmaNumerics numerics = mma_numerics(arch);
+  const DotRule& rule = wgmma ? (fp8 ? numerics.wgmma_fp8 : numerics.wgmma_half)
+                              : (fp8 ? numerics.fp8 : numerics.half);
+  const int least = fp8 ? -6 : -14;
+  Random random(5);
+  for (int round = 0; round < 50; ++round) {
+    std::vector<float> a(16 * static_cast<std::size_t>(k)), b(8 * static_cast<std::size_t>(k)),
+        c(128), d(128);
+    for (float& v : a) v = random.below(10) == 0 ? 0.0F : random_value(random, fp8);
+    for (float& v : b) v = random_value(random, fp8);
+    for (float& v : c)
+      v = static_cast<float>(random.normal() *
+                             std::exp2(static_cast<double>(random.below(20)) - 10));
+    if (round == 7) a[3] = INFINITY;
+    if (round == 8) b[5] = NAN;
+    mma_tile(rule, k, least, false, a.data(), b.data(), c.data(), d.data());
+    const int step = std::min(rule.step, k);
+    for (int row = 0; row < 16; ++row) {
+      for (int n = 0; n < 8; ++n) {
+        float acc = c[static_cast<std::size_t>(row * 8 + n)];
+        for (int from = 0; from < k; from += step) {
+          std::vector<float> x, y;
+          for (int i = from; i < from + step; ++i) {
+            x.push_back(a[static_cast<std::size_t>(row * k + i)]);
+            y.push_back(b[static_cast<std::size_t>(i * 8 + n)]);
+          }
+          acc = dot_step_reference(rule, step, least, x.data(), y.data(), acc);
+        }
+        const float got = d[static_cast<std::size_t>(row * 8 + n)];
+        if (std::isnan(acc)) {
+          EXPECT_TRUE(std::isnan(got));
+        } else {
+          ASSERT_EQ(got, acc) << "row " << row << " column " << n;
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Architectures, MmaTileRule,
+                         testing::Values(Case{"sm_80", false, 8}, Case{"sm_80", false, 16},
+                                         Case{"sm_89", false, 16}, Case{"sm_89", true, 32},
+                                         Case{"sm_90", false, 16}, Case{"sm_90", true, 32},
+                                         Case{"sm_90a", false, 16, true},
+                                         Case{"sm_90a", true, 32, true}));
+
+/// One product of 2^13 and one of 1: the 13 fraction bits of Ada's fp8 sums keep it, one bit more
+/// does not fit.
+TEST(MmaNumerics, AdaFp8SumsKeepThirteenBits) {
+  const auto sum = [](const char* arch, float large, float small) {
+    std::vector<float> a(16 * 32, 0.0F), b(32 * 8, 0.0F), c(128, 0.0F), d(128);
+    a[0] = large;
+    a[1] = small;
+    b[0] = 1;
+    b[8] = 1;
+    b[16] = 0;
+    c[0] = 4096;
+    mma_tile(mma_numerics(arch).fp8, 32, -6, false, a.data(), b.data(), c.data(), d.data());
+    return d[0];
+  };
+  EXPECT_EQ(sum("sm_89", 256, 0.5F), 4352.5F);
+  EXPECT_EQ(sum("sm_89", 256, 0.25F), 4352.0F);   // 2^12 · 2^-13 = 0.5 is the last bit
+  EXPECT_EQ(sum("sm_90", 256, 0.25F), 4352.25F);  // Hopper unpacks to f16
+}
+
+TEST(MmaNumerics, F16SumsTruncateTowardZero) {
+  std::vector<float> a(16 * 16, 0.0F), b(16 * 8, 0.0F), c(128, 0.0F), d(128);
+  a[0] = 1;
+  b[0] = -0x1p-24F;
+  c[0] = 1;
+  mma_tile(mma_numerics("sm_89").half, 16, -14, false, a.data(), b.data(), c.data(), d.data());
+  EXPECT_EQ(d[0], std::nextafter(1.0F, 0.0F));
+  b[0] = 0x1p-24F;
+  mma_tile(mma_numerics("sm_89").half, 16, -14, false, a.data(), b.data(), c.data(), d.data());
+  EXPECT_EQ(d[0], 1.0F);
+}
+
+TEST(MmaNumerics, OnlyNewArchitecturesHaveFp8) {
+  EXPECT_FALSE(mma_numerics("sm_80").has_fp8);
+  EXPECT_TRUE(mma_numerics("sm_89").has_fp8);
+  EXPECT_TRUE(mma_numerics("sm_90a").has_fp8);
+}
+
+/// Bytes 4t and 4t + 1 of a row first, then 4t + 2 and 4t + 3, from zero; C last.
+TEST(UnpackedFp8Tile, AddsCToTwoProductsOfHalves) {
+  const DotRule rule = mma_numerics("sm_90").fp8;
+  Random random(6);
+  std::vector<float> a(16 * 32), b(32 * 8), c(128), d(128);
+  for (float& v : a) v = e4m3_to_float(static_cast<std::uint8_t>(random.bits() & 0xf7U));
+  for (float& v : b) v = e4m3_to_float(static_cast<std::uint8_t>(random.bits() & 0xf7U));
+  for (float& v : c) v = static_cast<float>(random.normal());
+  unpacked_fp8_tile(rule, false, a.data(), b.data(), c.data(), d.data());
+  for (std::size_t row = 0; row < 16; ++row) {
+    for (std::size_t n = 0; n < 8; ++n) {
+      float sum = 0;
+      for (const std::size_t half : {0U, 2U}) {
+        std::vector<float> x, y;
+        for (std::size_t k = half; k < 32; k += k % 2 == 0 ? 1 : 3) {
+          x.push_back(a[row * 32 + k]);
+          y.push_back(b[k * 8 + n]);
+        }
+        sum = dot_step_reference(rule, 16, -14, x.data(), y.data(), sum);
+      }
+      EXPECT_EQ(d[row * 8 + n], c[row * 8 + n] + sum);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace evo::ptx

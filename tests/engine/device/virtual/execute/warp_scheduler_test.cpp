@@ -1,0 +1,70 @@
+#include "engine/device/virtual/execute/warp_scheduler.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace evo::ptx {
+namespace {
+
+std::vector<Warp> warps_of(const std::vector<WarpState>& states) {
+  std::vector<Warp> warps(states.size());
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    warps[i].index = static_cast<int>(i);
+    warps[i].state = states[i];
+  }
+  return warps;
+}
+
+TEST(WarpScheduler, PicksEveryReadyWarpAndNoOther) {
+  LaunchContext launch;
+  WarpScheduler scheduler(launch);
+  scheduler.start(0);
+  auto warps = warps_of({WarpState::kReady, WarpState::kBlocked, WarpState::kReady});
+  std::set<int> picked;
+  for (int i = 0; i < 64; ++i) picked.insert(scheduler.pick(warps)->index);
+  EXPECT_EQ(picked, (std::set<int>{0, 2}));
+  warps = warps_of({WarpState::kDone, WarpState::kBlocked});
+  EXPECT_EQ(scheduler.pick(warps), nullptr);
+}
+
+TEST(WarpScheduler, DrawsTheSameForTheSameSeedAndCta) {
+  LaunchContext launch;
+  const auto quanta = [&](std::uint64_t cta) {
+    WarpScheduler scheduler(launch);
+    scheduler.start(cta);
+    return std::vector<std::uint64_t>{scheduler.quantum(), scheduler.quantum()};
+  };
+  EXPECT_EQ(quanta(3), quanta(3));
+  EXPECT_NE(quanta(3), quanta(4));
+}
+
+TEST(WarpScheduler, IsStalledOnceNothingChangedForTheBudget) {
+  LaunchContext launch;
+  launch.stall_budget = 100;
+  launch.issue_budget = 1000;
+  WarpScheduler scheduler(launch);
+  scheduler.start(0);
+  EXPECT_TRUE(scheduler.count(100));
+  scheduler.note_progress();
+  EXPECT_TRUE(scheduler.count(100));
+  launch.progress.fetch_add(1);  // of another CTA
+  EXPECT_TRUE(scheduler.count(100));
+  EXPECT_FALSE(scheduler.count(1));
+  EXPECT_EQ(scheduler.without_progress(), 101);
+}
+
+TEST(WarpScheduler, EndsACtaThatExecutesTooMuch) {
+  LaunchContext launch;
+  launch.stall_budget = 100;
+  launch.issue_budget = 150;
+  WarpScheduler scheduler(launch);
+  scheduler.start(0);
+  EXPECT_TRUE(scheduler.count(100));
+  scheduler.note_progress();
+  EXPECT_FALSE(scheduler.count(100));
+  EXPECT_EQ(scheduler.executed(), 200);
+}
+
+}  // namespace
+}  // namespace evo::ptx
