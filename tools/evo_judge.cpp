@@ -227,9 +227,8 @@ ExitCode judge(const Options& options) {
   const DeviceInfo* device = services.device ? &services.device->info() : nullptr;
   const std::string honesty = honesty_line(device);
   if (!honesty.empty()) std::cerr << honesty << '\n';
-  HarnessOptions harness_options = options.session.harness_options(
+  const HarnessOptions harness_options = options.session.harness_options(
       services, options.check_seed != 0 ? options.check_seed : fresh_seed());
-  harness_options.line_info = device != nullptr && device->time_kind == TimeKind::kPredicted;
   Harness harness(harness_options, std::move(services));
   for (const std::string& text : harness.warnings()) on_event("warning", text);
   const Candidate candidate = candidate_of(harness.space(), options);

@@ -11,7 +11,6 @@
 #include <optional>
 #include <sstream>
 
-#include "engine/compile/cubin.hpp"
 #include "engine/compile/entry_symbol.hpp"
 #include "engine/compile/ptxas_log.hpp"
 #include "engine/compile/source_names.hpp"
@@ -19,6 +18,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/names.hpp"
 #include "engine/core/printable.hpp"
+#include "engine/cubin/cubin.hpp"
 
 namespace evo {
 namespace {

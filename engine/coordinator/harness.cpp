@@ -112,7 +112,7 @@ Harness::Harness(const HarnessOptions& options, Services services)
       space_(placed_space(definition_, problem_, kernel_, shape_, device_info_)),
       options_(options_of_space(space_, problem_, templates_root_)),
       source_(load(kernel_, options_)),
-      line_info_(options.line_info),
+      line_info_(services_.device && device_info_.time_kind == TimeKind::kPredicted),
       arch_(arch_of(space_.definition(), device_info_)),
       compilations_(services_.store, *services_.compilers),
       workers_(compilations_, services_.device.get(), *services_.clock),

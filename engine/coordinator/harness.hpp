@@ -15,7 +15,6 @@ struct HarnessOptions {
   std::filesystem::path space_file;
   std::string shape = {};        ///< timed; empty: the space's
   std::uint64_t check_seed = 0;  ///< of the inputs; draw it fresh for every run
-  bool line_info = false;        ///< compile with -lineinfo, so that hazards name source lines
   bool cold = false;             ///< time with a flushed L2
   bool allow_programs = false;   ///< the problem may start programs on this machine
 };
@@ -134,6 +133,8 @@ class Harness {
   std::vector<std::string> options_;  ///< of the space, normalised
   KernelSource source_;
   bool has_own_includes_ = false;
+  /// Compile with -lineinfo: a virtual device names source lines of hazards, and predicts times
+  /// from the lines of the PTX that machine code was made from.
   bool line_info_;
   SessionSetup setup_;
   std::string arch_;

@@ -260,10 +260,10 @@ class Reader {
                                            [](const Operand& operand) { return operand.kind; });
     if (address == instruction.operands.end() || address->elements.empty()) return;
     const bool is_texture = instruction.opcode == Opcode::kTex;
-    const int dimensions = !is_texture                   ? 0
+    const int dimensions = !is_texture                       ? 0
                            : has_modifier(instruction, "1d") ? 1
                            : has_modifier(instruction, "2d") ? 2
-                                                         : 0;
+                                                             : 0;
     each(origins(function, address->elements[0]), [&](ParameterUse& use) {
       use.texture = std::max(use.texture, dimensions);
       use.is_other_object |= dimensions == 0;

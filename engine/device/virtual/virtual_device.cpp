@@ -191,6 +191,7 @@ class Implementation : public VirtualDevice {
     const ptx::BufferSnapshot snapshot(memory_);
     if (auto fault = take_constants(loaded, arguments)) return *std::move(fault);
     statistics_ = {};
+    profiles_.clear();
     double us = 0;
     for (const LaunchStep& step : plan.steps) {
       const LoadedEntry& entry = loaded.entries.at(step.entry);
@@ -216,6 +217,7 @@ class Implementation : public VirtualDevice {
   void set_seed(std::uint64_t seed) override { options_.seed = seed; }
   void set_checks(bool on) override { options_.checks = on; }
   [[nodiscard]] const VirtualStatistics& statistics() const override { return statistics_; }
+  [[nodiscard]] const std::vector<LaunchProfile>& profiles() const override { return profiles_; }
   [[nodiscard]] const std::string& printed() const override { return printed_; }
 
  private:
@@ -297,7 +299,17 @@ class Implementation : public VirtualDevice {
       if (const auto* buffer = std::get_if<BufferId>(&argument))
         input.footprint_bytes += static_cast<double>(at(*buffer).bytes);
     }
-    return ptx::predict_time_us(model_, input);
+    LaunchProfile profile =
+        ptx::launch_profile(*entry.program, outcome.counts, (threads + 31) / 32);
+    profile.cubin = entry.cubin;
+    profile.ctas = config.ctas();
+    profile.footprint_bytes = input.footprint_bytes;
+    profiles_.push_back(std::move(profile));
+    const MachineRates rates = ptx::machine_rates(model_);
+    const SmTime time = simulate_sm(rates, profiles_.back(), input.ctas_per_sm);
+    // Without machine code that knows its lines, by counts of the PTX.
+    if (time.issued == 0) return ptx::predict_time_us(model_, input);
+    return rates.launch_us + time.clocks / rates.clock_mhz;
   }
 
   /// One step.
@@ -344,6 +356,7 @@ class Implementation : public VirtualDevice {
         static_cast<std::size_t>(std::max(occupied.ctas_per_sm * model_.info.sm_count, 1));
     grid.sample = sample;
     grid.together = kernel.program->cooperative;
+    grid.in_turns = count_memory && kernel.program->claims_work;
     if (grid.together) {
       const std::uint64_t ctas = config.ctas();
       if (auto refused =
@@ -386,6 +399,7 @@ class Implementation : public VirtualDevice {
   std::uint32_t next_id_ = 1;
   std::vector<std::uint64_t> sample_;
   VirtualStatistics statistics_;
+  std::vector<LaunchProfile> profiles_;
   std::string printed_;
 };
 

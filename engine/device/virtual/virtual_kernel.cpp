@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/cubin/cubin.hpp"
 #include "engine/device/virtual/decode/decoder.hpp"
 #include "engine/device/virtual/memory/module_variables.hpp"
 #include "engine/device/virtual/parse/ptx_parser.hpp"
@@ -13,6 +14,11 @@ namespace {
 /// What the driver gives the CTAs of a cooperative launch to count their arrivals in: its size, the
 /// counter, and room (cooperative_groups/details/driver_abi.h).
 constexpr std::uint32_t kGridWorkspaceBytes = 256;
+
+int registers_in(const std::string& cubin, const std::string& symbol) {
+  const auto facts = read_cubin(cubin, symbol);
+  return facts ? facts->registers : 0;
+}
 
 }  // namespace
 
@@ -30,7 +36,7 @@ LoadedKernel load_kernel(const KernelImage& image, GlobalMemory& memory) {
     for (const std::string& symbol : image.entries) {
       LoadedEntry& entry = kernel.entries.emplace_back(
           LoadedEntry{symbol, decode_entry(module, symbol, variables.addresses), nullptr,
-                      registers_from_cubin(image.cubin, symbol)});
+                      registers_in(image.cubin, symbol), image.cubin});
       if (!entry.program->cooperative) continue;
       entry.grid_workspace = &memory.allocate("grid workspace", kGridWorkspaceBytes, true);
     }

@@ -16,6 +16,7 @@ struct LoadedEntry {
   std::shared_ptr<const Program> program;
   GlobalBuffer* grid_workspace = nullptr;  ///< of a cooperative kernel
   int registers = 0;                       ///< from the cubin; 0 without one
+  std::string cubin = {};                  ///< of the module
 
   /// Without a cubin, from the registers that are live at once in the PTX.
   [[nodiscard]] int registers_at_launch() const;

@@ -7,12 +7,12 @@
 
 #include <cstdlib>
 
-#include "engine/compile/cubin.hpp"
 #include "engine/compile/entry_symbol.hpp"
 #include "engine/compile/ptxas_log.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/core/random.hpp"
+#include "engine/cubin/cubin.hpp"
 #include "tests/db/sample.hpp"
 
 namespace evo {

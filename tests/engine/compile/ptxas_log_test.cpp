@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/compile/cubin.hpp"
 #include "engine/core/random.hpp"
+#include "engine/cubin/cubin.hpp"
 
 namespace evo {
 namespace {

@@ -29,6 +29,16 @@ std::uint64_t cta_bytes(const LaunchContext& launch) {
   return registers + local + shared + program.code.size() * 2 * sizeof(std::uint64_t);
 }
 
+MemoryCounts& MemoryCounts::operator+=(const MemoryCounts& other) {
+  shared_wavefronts += other.shared_wavefronts;
+  shared_accesses += other.shared_accesses;
+  global_sectors += other.global_sectors;
+  global_accesses += other.global_accesses;
+  global_sectors_first += other.global_sectors_first;
+  global_bytes_written += other.global_bytes_written;
+  return *this;
+}
+
 Cta::Cta(LaunchContext& launch) : launch_(launch), scheduler_(launch), names_(launch) {
   const Program& program = *launch.program;
   thread_count_ = launch.block[0] * launch.block[1] * launch.block[2];
@@ -39,7 +49,12 @@ Cta::Cta(LaunchContext& launch) : launch_(launch), scheduler_(launch), names_(la
   local_.resize(warp_count * kWarpSize * local_stride_);
   local_written_.resize(local_.size());
   shared_.resize(launch.shared_bytes + 16);
-  counts_.resize(program.code.size());
+  const std::size_t counts_apart = launch.count_memory ? program.code.size() : 0;  // of two warps
+  counts_.resize(program.code.size() + (warp_count - 1) * counts_apart);
+  if (launch.count_memory) {
+    memory_counts_.resize(program.code.size());
+    taken_.resize(counts_.size());
+  }
   buffer_cache_.resize(program.code.size());
   fenced_.resize(warp_count);
   observed_.resize(warp_count);
@@ -51,7 +66,8 @@ Cta::Cta(LaunchContext& launch) : launch_(launch), scheduler_(launch), names_(la
     warp.index = static_cast<int>(w);
     warp.cta = this;
     warp.code = program.code.data();
-    warp.counts = counts_.data();
+    warp.counts = counts_.data() + w * counts_apart;
+    if (launch.count_memory) warp.taken = taken_.data() + w * counts_apart;
     for (const ConstantRegister& constant : program.constants) {
       std::byte* reg = warp.regs + constant.offset;
       if (constant.predicate) {
@@ -94,6 +110,8 @@ void Cta::start(std::array<std::uint32_t, 3> index, std::uint64_t linear_index) 
   warpgroups_.assign((warps_.size() + kGroupWarps - 1) / kGroupWarps, Warpgroup());
   register_pool_.reset();
   failed_ = false;
+  if (launch_.count_memory) syncs_.assign(warps_.size(), {});
+  sectors_read_.clear();
   for (Warp& warp : warps_) reset_warp(warp);
 }
 
@@ -251,6 +269,24 @@ CtaState Cta::run(std::uint64_t budget) {
     }
   }
   return CtaState::kRunning;
+}
+
+void Cta::note_sync(const Warp& warp, std::uint32_t barrier, std::int64_t arrives,
+                    std::int64_t awaits) {
+  constexpr std::size_t kMost = 1 << 16;
+  if (!launch_.count_memory) return;
+  std::vector<SyncEvent>& events = syncs_[static_cast<std::size_t>(warp.index)];
+  const auto line = static_cast<std::uint32_t>(program().info[warp.pc].line);
+  if (!events.empty()) {
+    SyncEvent& last = events.back();
+    const bool is_same = last.line == line && last.barrier == barrier && last.arrives == arrives &&
+                         last.awaits == awaits;
+    if (is_same && awaits < 0) {  // another lane of the same instruction
+      ++last.count;
+      return;
+    }
+  }
+  if (events.size() < kMost) events.push_back({line, barrier, 1, arrives, awaits});
 }
 
 void Cta::on_exit(Warp& warp) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "engine/device/virtual/checks/hazard.hpp"
@@ -16,16 +17,20 @@
 #include "engine/device/virtual/execute/warp_scheduler.hpp"
 #include "engine/device/virtual/execute/warpgroup.hpp"
 #include "engine/device/virtual/memory/global_memory.hpp"
+#include "engine/predict/sync_event.hpp"
 
 namespace evo::ptx {
 
-/// Dynamic memory counts of one CTA.
+/// What one instruction asked of memory, over all warps of a CTA.
 struct MemoryCounts {
   std::uint64_t shared_wavefronts = 0;
   std::uint64_t shared_accesses = 0;
   std::uint64_t global_sectors = 0;  ///< 32-byte sectors asked of L1 / L2
   std::uint64_t global_accesses = 0;
+  std::uint64_t global_sectors_first = 0;  ///< read by this CTA for the first time
   std::uint64_t global_bytes_written = 0;
+
+  MemoryCounts& operator+=(const MemoryCounts& other);
 };
 
 /// An mbarrier object; its 8 bytes in shared memory hold an opaque pattern.
@@ -78,8 +83,20 @@ class Cta {
     return warpgroups_[static_cast<std::size_t>(warp.index / kGroupWarps)];
   }
   [[nodiscard]] RegisterPool& register_pool() { return register_pool_; }
+  /// How often warps executed each instruction: all of them; or, if the launch counts memory, the
+  /// first warp, then the second, …
   [[nodiscard]] const std::vector<std::uint64_t>& counts() const { return counts_; }
-  [[nodiscard]] MemoryCounts& memory_counts() { return memory_counts_; }
+  /// How often the first warp, the second, … took each branch; empty unless the launch counts
+  /// memory.
+  [[nodiscard]] const std::vector<std::uint64_t>& taken() const { return taken_; }
+  /// Of each instruction; empty unless the launch counts memory.
+  [[nodiscard]] std::vector<MemoryCounts>& memory_counts() { return memory_counts_; }
+  /// Sectors of global memory that it read; filled if the launch counts memory.
+  [[nodiscard]] std::unordered_set<std::uint64_t>& sectors_read() { return sectors_read_; }
+  /// What its warps did at barriers; recorded if the launch counts memory.
+  [[nodiscard]] const std::vector<std::vector<SyncEvent>>& syncs() const { return syncs_; }
+  void note_sync(const Warp& warp, std::uint32_t barrier, std::int64_t arrives,
+                 std::int64_t awaits);
   [[nodiscard]] std::vector<GlobalBuffer*>& buffer_cache() { return buffer_cache_; }
 
   /// Adds a hazard that lets the kernel go on.
@@ -126,7 +143,10 @@ class Cta {
   RegisterPool register_pool_;
   std::vector<GlobalBuffer*> buffer_cache_;
   std::vector<std::uint64_t> counts_;
-  MemoryCounts memory_counts_;
+  std::vector<std::uint64_t> taken_;
+  std::vector<MemoryCounts> memory_counts_;
+  std::vector<std::vector<SyncEvent>> syncs_;
+  std::unordered_set<std::uint64_t> sectors_read_;
   bool failed_ = false;
 };
 

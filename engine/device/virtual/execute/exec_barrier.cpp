@@ -62,6 +62,8 @@ void exec_barrier(Warp& warp, const Instr& in) {
     return;
   }
   cta.scheduler().note_progress();
+  const std::int64_t phase = cta.barriers().at(id).phase;
+  cta.note_sync(warp, id, phase, op.op == BarrierOp::kArrive ? -1 : phase);
   cta.barriers().arrive(id, count, warp, in);
 }
 

@@ -18,6 +18,7 @@ void diverge(Warp& warp, std::uint32_t taken, std::uint32_t target) {
   if (taken == 0) return;
   if (target <= warp.pc) ++warp.backward_branches;
   if (rest == 0) {
+    if (warp.taken != nullptr) ++warp.taken[warp.pc];
     warp.next_pc = target;
     return;
   }

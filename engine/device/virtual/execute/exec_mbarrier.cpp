@@ -16,6 +16,8 @@
 namespace evo::ptx {
 namespace {
 
+/// In a profile, below these are named barriers.
+constexpr std::uint32_t kBarrierKeys = 16;
 constexpr std::uint64_t kPattern = 0x6d62'6172'0000'0000ULL;
 
 std::array<std::uint64_t, kWarpSize> object_addresses(const Warp& warp, const Address& object) {
@@ -67,6 +69,10 @@ bool arrive(Warp& warp, MBarrier& barrier, std::uint32_t count, std::size_t lane
   barrier.pending -= count;
   cta.scheduler().note_progress();
   return true;
+}
+
+std::uint32_t barrier_key(std::uint64_t address) {
+  return static_cast<std::uint32_t>(address) + kBarrierKeys;
 }
 
 /// Object bytes must be in bounds and aligned.
@@ -136,6 +142,7 @@ void exec_mbarrier_arrive(Warp& warp, const Instr& in) {
     if (op.kind == ArriveOperand::kExpectedBytes) barrier->transactions += operand[l];
     if (op.kind == ArriveOperand::kCompletedBytes) barrier->transactions -= operand[l];
     const std::uint32_t count = op.kind == ArriveOperand::kCount ? operand[l] : 1;
+    cta.note_sync(warp, barrier_key(address[l]), static_cast<std::int64_t>(phase), -1);
     if (op.arrives && !arrive(warp, *barrier, count, l, address[l])) return;
     if (op.dst != kNoRegister) warp.reg<std::uint64_t>(op.dst)[l] = phase;
     complete_phase_if_done(cta, *barrier);
@@ -159,6 +166,21 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
     done |= 1U << l;
     cta.races().join(warp.index, barrier->completed);
   });
+  // For the predicted time a warp waits here: how often it would have asked is luck.
+  if (cta.launch().count_memory && op.is_try) {
+    if (done != warp.exec) {
+      warp.next_pc = warp.pc;
+      --warp.counts[warp.pc];
+      warp.yield = true;
+      ++warp.backward_branches;
+      return;
+    }
+    const auto lane = static_cast<std::size_t>(std::countr_zero(warp.exec));
+    if (const MBarrier* barrier = find_object(warp, address[lane], lane)) {
+      cta.note_sync(warp, barrier_key(address[lane]), -1,
+                    static_cast<std::int64_t>(barrier->phase) - 1);
+    }
+  }
   std::uint32_t& predicate = warp.predicate(op.dst);
   predicate = (predicate & ~warp.exec) | done;
   if (done != warp.exec && op.is_try) warp.yield = true;
@@ -174,6 +196,7 @@ void exec_cp_async_mbarrier_arrive(Warp& warp, const Instr& in) {
   for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
     MBarrier* barrier = cta.failed() ? nullptr : find_object(warp, address[l], l);
     if (barrier == nullptr) return;
+    cta.note_sync(warp, barrier_key(address[l]), static_cast<std::int64_t>(barrier->phase), -1);
     if (op.increments) ++barrier->pending;
     if (!arrive(warp, *barrier, 1, l, address[l])) return;
     complete_phase_if_done(cta, *barrier);

@@ -241,7 +241,7 @@ void multiply(Warp& warp, const WgmmaOperands& op, const Matrices& matrices) {
 /// Shared memory serves B once for the four warps.
 void count_reads(Warp& warp, const Matrices& matrices) {
   constexpr std::size_t kBytesAPass = 128;
-  MemoryCounts& counts = warp.cta->memory_counts();
+  MemoryCounts& counts = warp.cta->memory_counts()[warp.pc];
   counts.shared_wavefronts +=
       (matrices.a.size() + matrices.b.size() / kGroupWarps) * kChunkBytes / kBytesAPass;
   ++counts.shared_accesses;

@@ -13,6 +13,7 @@ namespace {
 constexpr std::uint64_t kSlice = 400'000;  ///< warp instructions before a CTA is set aside
 /// The same where CTAs wait for each other, so that a CTA which only waits costs little.
 constexpr std::uint64_t kSliceTogether = 20'000;
+constexpr std::uint64_t kSliceInTurns = 1'000;
 constexpr int kMostThreads = 256;
 constexpr std::uint64_t kMostBytes = 4ULL << 30;  ///< of the host for all CTAs under way
 
@@ -22,7 +23,6 @@ class Grid {
     total_ = options.sample.empty()
                  ? static_cast<std::uint64_t>(launch.grid[0]) * launch.grid[1] * launch.grid[2]
                  : options.sample.size();
-    counts_.executions.resize(launch.program->code.size());
     limit_ = std::clamp<std::size_t>(ctas_on_host(launch), 1,
                                      std::max<std::size_t>(options.resident, 1));
   }
@@ -56,7 +56,7 @@ class Grid {
     std::vector<std::unique_ptr<Cta>> idle;
     std::size_t served = 0;  // CTAs that had a slice since the last one finished or started
     while (!launch_.stop.load(std::memory_order_relaxed)) {
-      const bool all_must_start = options_.together && next_.load() < total_;
+      const bool all_must_start = takes_turns() && next_.load() < total_;
       if (active.empty() || served >= active.size() || all_must_start) {
         if (start_next(active, idle)) served = 0;
         if (active.empty()) break;
@@ -64,7 +64,9 @@ class Grid {
       }
       std::unique_ptr<Cta> cta = std::move(active.front());
       active.pop_front();
-      const CtaState state = cta->run(options_.together ? kSliceTogether : kSlice);
+      const CtaState state = cta->run(options_.together   ? kSliceTogether
+                                      : options_.in_turns ? kSliceInTurns
+                                                          : kSlice);
       if (state == CtaState::kRunning) {
         active.push_back(std::move(cta));
         ++served;
@@ -79,6 +81,8 @@ class Grid {
     for (const auto& cta : idle) collect_counts(*cta);
     for (const auto& cta : active) collect_counts(*cta);
   }
+
+  bool takes_turns() const { return options_.together || options_.in_turns; }
 
   /// Starts the next CTA in front of the queue. False when there is none or no room.
   bool start_next(std::deque<std::unique_ptr<Cta>>& active,
@@ -113,18 +117,23 @@ class Grid {
     const std::lock_guard lock(mutex_);
     ++counts_.ctas;
     counts_.warp_instructions += cta.scheduler().executed();
+    std::size_t syncs = 0;
+    for (const auto& warp : cta.syncs()) syncs += warp.size();
+    if (syncs <= most_syncs_) return;
+    most_syncs_ = syncs;
+    counts_.syncs = cta.syncs();
   }
 
   void collect_counts(Cta& cta) {
     const std::lock_guard lock(mutex_);
+    counts_.executions.resize(cta.counts().size());
     for (std::size_t i = 0; i < counts_.executions.size(); ++i)
       counts_.executions[i] += cta.counts()[i];
-    const MemoryCounts& memory = cta.memory_counts();
-    counts_.memory.shared_wavefronts += memory.shared_wavefronts;
-    counts_.memory.shared_accesses += memory.shared_accesses;
-    counts_.memory.global_sectors += memory.global_sectors;
-    counts_.memory.global_accesses += memory.global_accesses;
-    counts_.memory.global_bytes_written += memory.global_bytes_written;
+    counts_.taken.resize(cta.taken().size());
+    for (std::size_t i = 0; i < counts_.taken.size(); ++i) counts_.taken[i] += cta.taken()[i];
+    counts_.memory.resize(cta.memory_counts().size());
+    for (std::size_t i = 0; i < counts_.memory.size(); ++i)
+      counts_.memory[i] += cta.memory_counts()[i];
   }
 
   LaunchContext& launch_;
@@ -135,6 +144,7 @@ class Grid {
   std::atomic<std::size_t> resident_{0};
   std::mutex mutex_;
   GridCounts counts_;
+  std::size_t most_syncs_ = 0;  ///< of a CTA
   std::exception_ptr error_;
 };
 

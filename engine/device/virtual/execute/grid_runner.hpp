@@ -12,13 +12,16 @@ struct GridOptions {
   int threads = 2;                    ///< host threads
   std::size_t resident = 1;           ///< CTAs that may be started and not finished, all together
   std::vector<std::uint64_t> sample;  ///< linear CTA indices to run; empty: all
-  bool together = false;              ///< CTAs wait for each other: all start before any is done
+  bool in_turns = false;  ///< all CTAs that fit take short turns: what they claim is shared fairly
+  bool together = false;  ///< CTAs wait for each other: all start before any is done
 };
 
 /// Sums over the CTAs that ran.
 struct GridCounts {
-  std::vector<std::uint64_t> executions;  ///< of each instruction, by warps
-  MemoryCounts memory;
+  std::vector<std::uint64_t> executions;      ///< as Cta::counts()
+  std::vector<std::uint64_t> taken;           ///< as Cta::taken()
+  std::vector<MemoryCounts> memory;           ///< of each instruction; empty unless it is counted
+  std::vector<std::vector<SyncEvent>> syncs;  ///< of the CTA with the most of them
   std::uint64_t ctas = 0;
   std::uint64_t warp_instructions = 0;
 };

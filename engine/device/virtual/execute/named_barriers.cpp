@@ -13,6 +13,11 @@ void join(VectorClock& into, const VectorClock& clock) {
   for (std::size_t i = 0; i < clock.size(); ++i) into[i] = std::max(into[i], clock[i]);
 }
 
+void start_phase(NamedBarrier& barrier, std::int64_t phase) {
+  barrier = NamedBarrier();
+  barrier.phase = phase;
+}
+
 void reduce(Warp& warp, const BarrierOperands& op, NamedBarrier& barrier) {
   std::uint32_t predicate = warp.predicate(op.predicate);
   if (op.negated) predicate = ~predicate;
@@ -38,7 +43,7 @@ void NamedBarriers::arrive(std::uint32_t id, std::uint32_t count, Warp& warp, co
   const auto& op = in.as<BarrierOperands>();
   NamedBarrier& barrier = barriers_[id];
   if (!barrier.in_use) {
-    barrier = NamedBarrier();
+    start_phase(barrier, barrier.phase);
     barrier.in_use = true;
     barrier.expected = count;
     barrier.first_pc = static_cast<int>(warp.pc);
@@ -79,7 +84,7 @@ void NamedBarriers::release_if_complete(NamedBarrier& barrier) {
     warp.state = WarpState::kReady;
     warp.barrier = -1;
   }
-  barrier = NamedBarrier();
+  start_phase(barrier, barrier.phase + 1);
 }
 
 }  // namespace evo::ptx

@@ -10,6 +10,7 @@
 namespace evo::ptx {
 
 struct NamedBarrier {
+  std::int64_t phase = 0;      ///< completed so far
   std::uint32_t expected = 0;  ///< threads; 0: the whole CTA
   std::uint32_t arrived = 0;   ///< threads
   std::uint32_t warps_in = 0;  ///< warps that arrived in this phase

@@ -317,7 +317,7 @@ std::uint32_t read_taint(const Warp& warp, const LaneAccess& access, int lane,
 }
 
 void count_access(Warp& warp, const LaneAccess& access, std::uint32_t bytes, bool is_write) {
-  MemoryCounts& counts = warp.cta->memory_counts();
+  MemoryCounts& counts = warp.cta->memory_counts()[warp.pc];
   if (access.shared != 0) {
     // A wavefront serves 32 banks of 4 bytes; lanes of wide accesses go in groups of 128 bytes.
     const int lanes_a_pass = bytes >= 16 ? 8 : bytes >= 8 ? 16 : 32;
@@ -350,6 +350,11 @@ void count_access(Warp& warp, const LaneAccess& access, std::uint32_t bytes, boo
         std::unique(sectors.begin(), sectors.begin() + static_cast<std::ptrdiff_t>(count));
     counts.global_sectors += static_cast<std::uint64_t>(last - sectors.begin());
     ++counts.global_accesses;
+    if (!is_write) {
+      auto& read = warp.cta->sectors_read();
+      for (auto sector = sectors.begin(); sector != last; ++sector)
+        counts.global_sectors_first += read.insert(*sector).second ? 1 : 0;
+    }
     if (is_write)
       counts.global_bytes_written +=
           static_cast<std::uint64_t>(std::popcount(access.global)) * bytes;

@@ -72,7 +72,7 @@ DeviceModel h200() {
                 .arch = "sm_90",
                 .time_kind = TimeKind::kPredicted,
                 .sm_count = 132,
-                .clock_mhz = 1830,
+                .clock_mhz = 1980,
                 .max_registers_per_thread = 255,
                 .max_shared_bytes_per_cta = 227 * kKiB,
                 .max_threads_per_cta = 1024,
@@ -89,7 +89,7 @@ DeviceModel h200() {
   model.l1_latency = 34;
   model.l2_latency = 266;
   model.dram_latency = 658;
-  model.l2_bytes_per_clock = 9.8e12 / (132 * 1830e6);
+  model.l2_bytes_per_clock = 9.8e12 / (132 * 1980e6);
   return model;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 namespace evo::ptx {
 namespace {
@@ -61,10 +60,16 @@ CtaCost cta_cost(const DeviceModel& model, const Program& program, const GridCou
                  int warps_per_cta) {
   CtaCost cost;
   const double ctas = static_cast<double>(std::max<std::uint64_t>(counts.ctas, 1));
-  for (std::size_t pc = 0; pc < program.code.size(); ++pc) {
+  const std::size_t size = program.code.size();
+  MemoryCounts memory;
+  for (const MemoryCounts& part : counts.memory) memory += part;
+  for (std::size_t pc = 0; pc < size; ++pc) {
     const InstrInfo& info = program.info[pc];
-    if (info.helper || counts.executions[pc] == 0) continue;
-    const double warps = static_cast<double>(counts.executions[pc]) / ctas;
+    std::uint64_t executions = 0;
+    for (std::size_t at = pc; at < counts.executions.size(); at += size)
+      executions += counts.executions[at];
+    if (info.helper || executions == 0) continue;
+    const double warps = static_cast<double>(executions) / ctas;
     // Moves and parameters mostly vanish when PTX becomes machine code.
     if (info.pipe != Pipe::kMove && info.pipe != Pipe::kConst) cost.issue += warps / kSchedulers;
     cost.warp_latency += warps / warps_per_cta * latency_of(model, info);
@@ -93,9 +98,9 @@ CtaCost cta_cost(const DeviceModel& model, const Program& program, const GridCou
         break;
     }
   }
-  cost.shared = static_cast<double>(counts.memory.shared_wavefronts) / ctas;
-  cost.l2 = static_cast<double>(counts.memory.global_sectors) / ctas * kSectorBytes /
-            model.l2_bytes_per_clock;
+  cost.shared = static_cast<double>(memory.shared_wavefronts) / ctas;
+  cost.l2 =
+      static_cast<double>(memory.global_sectors) / ctas * kSectorBytes / model.l2_bytes_per_clock;
   return cost;
 }
 
@@ -118,37 +123,88 @@ double predict_time_us(const DeviceModel& model, const PredictionInput& input) {
   return us + model.launch_us;
 }
 
-int registers_from_cubin(std::string_view cubin, std::string_view entry) {
-  // Elf64_Ehdr: e_shoff at 40, e_shentsize 58, e_shnum 60, e_shstrndx 62. Elf64_Shdr: sh_name 0,
-  // sh_offset 24, sh_size 32, sh_info 44.
-  const auto read = [&](std::uint64_t at, auto& value) {
-    if (at > cubin.size() || cubin.size() - at < sizeof(value)) return false;
-    std::memcpy(&value, cubin.data() + at, sizeof(value));
-    return true;
-  };
-  std::uint64_t sections = 0;
-  std::uint16_t size = 0;
-  std::uint16_t count = 0;
-  std::uint16_t names = 0;
-  if (!cubin.starts_with("\x7f"
-                         "ELF") ||
-      !read(40, sections) || !read(58, size) || !read(60, count) || !read(62, names))
-    return 0;
-  std::uint64_t strings = 0;
-  if (!read(sections + static_cast<std::uint64_t>(names) * size + 24, strings)) return 0;
-  const std::string wanted = ".text." + std::string(entry);
-  for (std::uint16_t i = 0; i < count; ++i) {
-    const std::uint64_t header = sections + static_cast<std::uint64_t>(i) * size;
-    std::uint32_t name = 0;
-    std::uint32_t info = 0;
-    if (!read(header, name) || !read(header + 44, info)) return 0;
-    const std::uint64_t at = strings + name;
-    if (at >= cubin.size()) continue;
-    const std::string_view text = cubin.substr(at);
-    if (text.starts_with(wanted) && text.size() > wanted.size() && text[wanted.size()] == '\0')
-      return static_cast<int>(info >> 24);
+namespace {
+
+/// The line at which a warp goes on that comes to the instruction `pc`: an unconditional branch
+/// only leads on. 0: none.
+std::uint32_t line_at(const Program& program, std::size_t pc) {
+  constexpr int kMostBranches = 8;
+  for (int i = 0; i < kMostBranches && pc < program.code.size(); ++i) {
+    const auto* branch = std::get_if<BranchOperands>(&program.code[pc].operands);
+    if (branch == nullptr || program.code[pc].guard != kNoRegister) break;
+    pc = branch->target;
   }
-  return 0;
+  return pc < program.info.size() ? static_cast<std::uint32_t>(program.info[pc].line) : 0;
+}
+
+}  // namespace
+
+LaunchProfile launch_profile(const Program& program, const GridCounts& counts, int warps_per_cta) {
+  LaunchProfile profile;
+  profile.entry = program.entry;
+  profile.warps_per_cta = warps_per_cta;
+  profile.syncs = counts.syncs;
+  const auto ctas = static_cast<double>(std::max<std::uint64_t>(counts.ctas, 1));
+  const std::size_t size = program.code.size();
+  for (std::size_t pc = 0; pc < size; ++pc) {
+    const InstrInfo& info = program.info[pc];
+    if (info.helper || info.line <= 0) continue;
+    LineActivity& line = profile.lines[static_cast<std::uint32_t>(info.line)];
+    line.executions.resize(static_cast<std::size_t>(warps_per_cta));
+    for (std::size_t w = 0; w < line.executions.size(); ++w) {
+      const std::size_t at = w * size + pc;
+      if (at >= counts.executions.size()) break;
+      line.executions[w] =
+          std::max(line.executions[w], static_cast<double>(counts.executions[at]) / ctas);
+    }
+    if (const auto* branch = std::get_if<BranchOperands>(&program.code[pc].operands)) {
+      line.target = line_at(program, branch->target);
+      line.next = line_at(program, pc + 1);
+      line.taken.resize(line.executions.size());
+      for (std::size_t w = 0; w < line.taken.size(); ++w) {
+        const std::size_t at = w * size + pc;
+        if (at < counts.taken.size()) line.taken[w] = static_cast<double>(counts.taken[at]) / ctas;
+      }
+    }
+    for (std::size_t at = pc; at < counts.executions.size(); at += size)
+      line.flops += static_cast<double>(counts.executions[at]) / ctas * info.flops;
+    if (counts.memory.empty()) continue;
+    const MemoryCounts& memory = counts.memory[pc];
+    line.shared_wavefronts += static_cast<double>(memory.shared_wavefronts) / ctas;
+    line.global_sectors += static_cast<double>(memory.global_sectors) / ctas;
+    line.global_sectors_first += static_cast<double>(memory.global_sectors_first) / ctas;
+    line.global_bytes_written += static_cast<double>(memory.global_bytes_written) / ctas;
+  }
+  return profile;
+}
+
+MachineRates machine_rates(const DeviceModel& model) {
+  constexpr double kMostLanes = 128;
+  MachineRates rates;
+  const double sms = model.info.sm_count;
+  rates.sms = model.info.sm_count;
+  rates.clock_mhz = model.info.clock_mhz;
+  rates.is_sm90 = model.info.arch >= "sm_90";
+  rates.fma = kMostLanes / model.fma_per_clock;
+  rates.fma_heavy = 2;
+  rates.half = rates.fma;
+  rates.alu = kMostLanes / model.alu_per_clock;
+  rates.transform = kMostLanes / model.mufu_per_clock;
+  rates.pack = kMostLanes / model.convert_per_clock;
+  rates.fp64 = kMostLanes / model.fp64_per_clock;
+  rates.tensor_flops = model.f16_flops_per_clock / kSchedulers;
+  if (model.wgmma_f16_flops_per_clock > 0)
+    rates.gmma_flops = model.wgmma_f16_flops_per_clock / kSchedulers;
+  rates.l1_latency = model.l1_latency;
+  rates.l2_latency = model.l2_latency;
+  rates.dram_latency = model.dram_latency;
+  rates.l2_capacity = static_cast<double>(model.info.l2_bytes);
+  rates.l2_bytes = model.l2_bytes_per_clock;
+  // What kernels reach of the peak.
+  constexpr double kReached = 0.8;
+  rates.dram_bytes = kReached * model.info.peak_bandwidth_gbs * 1e3 / model.info.clock_mhz / sms;
+  rates.launch_us = model.graph_launch_us;
+  return rates;
 }
 
 }  // namespace evo::ptx

@@ -2,11 +2,12 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "engine/device/virtual/decode/program.hpp"
 #include "engine/device/virtual/execute/grid_runner.hpp"
 #include "engine/device/virtual/timing/device_model.hpp"
+#include "engine/predict/launch_profile.hpp"
+#include "engine/predict/sm_simulation.hpp"
 
 namespace evo::ptx {
 
@@ -43,8 +44,11 @@ struct PredictionInput {
 /// fit the L2 cache count as warm.
 [[nodiscard]] double predict_time_us(const DeviceModel& model, const PredictionInput& input);
 
-/// Registers per thread of an entry, from the section header of its code (upper byte of sh_info of
-/// ".text.<entry>" in the ELF file); 0 when the cubin has no such section.
-[[nodiscard]] int registers_from_cubin(std::string_view cubin, std::string_view entry);
+/// What the simulation of an SM needs to know of a card.
+[[nodiscard]] MachineRates machine_rates(const DeviceModel& model);
+
+/// What the warps did, line by line of the PTX. The counts are of a launch that counts memory.
+[[nodiscard]] LaunchProfile launch_profile(const Program& program, const GridCounts& counts,
+                                           int warps_per_cta);
 
 }  // namespace evo::ptx

@@ -1,66 +1,15 @@
-#include "engine/compile/cubin.hpp"
+#include "engine/cubin/cubin.hpp"
 
 #include <elf.h>
 
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <span>
 
+#include "engine/cubin/elf.hpp"
+
 namespace evo {
 namespace {
-
-struct Section {
-  std::string_view name;
-  std::string_view content;
-  std::uint64_t size = 0;  ///< in memory; sections without content have one, too
-  std::uint32_t info = 0;
-};
-
-/// Copies a structure out of the file, or nothing when it would end beyond it.
-template <typename T>
-std::optional<T> read_at(std::string_view file, std::uint64_t offset) {
-  if (offset > file.size() || file.size() - offset < sizeof(T)) return std::nullopt;
-  T value;
-  std::memcpy(&value, file.data() + offset, sizeof value);
-  return value;
-}
-
-std::string_view text_at(std::string_view table, std::uint64_t offset) {
-  if (offset >= table.size()) return {};
-  const std::string_view rest = table.substr(offset);
-  return rest.substr(0, rest.find('\0'));
-}
-
-std::vector<Section> sections_of(std::string_view file) {
-  std::vector<Section> sections;
-  const auto header = read_at<Elf64_Ehdr>(file, 0);
-  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return sections;
-  std::vector<Elf64_Shdr> raw;
-  for (std::uint64_t i = 0; i < header->e_shnum; ++i) {
-    const auto section = read_at<Elf64_Shdr>(file, header->e_shoff + i * sizeof(Elf64_Shdr));
-    if (!section) return {};
-    raw.push_back(*section);
-  }
-  const auto content = [&](const Elf64_Shdr& section) -> std::string_view {
-    if (section.sh_type == SHT_NOBITS || section.sh_offset > file.size()) return {};
-    return file.substr(section.sh_offset, section.sh_size);
-  };
-  if (header->e_shstrndx >= raw.size()) return {};
-  const std::string_view names = content(raw[header->e_shstrndx]);
-  for (const Elf64_Shdr& section : raw) {
-    sections.push_back(
-        {text_at(names, section.sh_name), content(section), section.sh_size, section.sh_info});
-  }
-  return sections;
-}
-
-const Section* find_section(std::span<const Section> sections, std::string_view name) {
-  for (const Section& section : sections) {
-    if (section.name == name) return &section;
-  }
-  return nullptr;
-}
 
 constexpr std::uint8_t kMaxThreads = 0x05;
 constexpr std::uint8_t kFrameSize = 0x11;
@@ -96,11 +45,11 @@ std::optional<int> sensible(std::uint64_t value) {
 }
 
 /// An attribute {symbol index, value} of `.nv.info` for the symbol `entry`.
-std::optional<int> symbol_attribute(std::span<const Section> sections, std::uint8_t code,
+std::optional<int> symbol_attribute(std::span<const ElfSection> sections, std::uint8_t code,
                                     std::string_view entry) {
-  const Section* info = find_section(sections, ".nv.info");
-  const Section* symbols = find_section(sections, ".symtab");
-  const Section* names = find_section(sections, ".strtab");
+  const ElfSection* info = find_section(sections, ".nv.info");
+  const ElfSection* symbols = find_section(sections, ".symtab");
+  const ElfSection* names = find_section(sections, ".strtab");
   if (info == nullptr || symbols == nullptr || names == nullptr) return std::nullopt;
   const auto of_entry = [&](const std::vector<std::uint32_t>& words) {
     const auto symbol =
@@ -112,17 +61,17 @@ std::optional<int> symbol_attribute(std::span<const Section> sections, std::uint
 }
 
 /// From sm_90 on, the first KiB of every CTA's shared memory belongs to the system.
-std::optional<int> static_shared(std::span<const Section> sections, const std::string& entry) {
+std::optional<int> static_shared(std::span<const ElfSection> sections, const std::string& entry) {
   constexpr std::uint64_t kReserved = 1024;
-  const Section* shared = find_section(sections, ".nv.shared." + entry);
+  const ElfSection* shared = find_section(sections, ".nv.shared." + entry);
   if (shared == nullptr) return 0;
   const bool reserves = find_section(sections, ".nv.shared.reserved.0") != nullptr;
   if (!reserves) return sensible(shared->size);
   return shared->size < kReserved ? std::nullopt : sensible(shared->size - kReserved);
 }
 
-int max_threads(std::span<const Section> sections, const std::string& entry) {
-  const Section* info = find_section(sections, ".nv.info." + entry);
+int max_threads(std::span<const ElfSection> sections, const std::string& entry) {
+  const ElfSection* info = find_section(sections, ".nv.info." + entry);
   if (info == nullptr) return 0;
   const auto found = find_attribute(info->content, kMaxThreads, 3,
                                     [](const std::vector<std::uint32_t>&) { return true; });
@@ -140,8 +89,8 @@ int max_threads(std::span<const Section> sections, const std::string& entry) {
 std::optional<CubinFacts> read_cubin(std::string_view cubin, std::string_view entry) {
   constexpr int kRegistersShift = 24;
   const std::string name(entry);
-  const std::vector<Section> sections = sections_of(cubin);
-  const Section* text = find_section(sections, ".text." + name);
+  const std::vector<ElfSection> sections = elf_sections(cubin);
+  const ElfSection* text = find_section(sections, ".text." + name);
   const std::optional<int> registers = symbol_attribute(sections, kRegcount, entry);
   const std::optional<int> shared = static_shared(sections, name);
   if (text == nullptr || !registers || !shared) return std::nullopt;
@@ -155,7 +104,7 @@ std::optional<CubinFacts> read_cubin(std::string_view cubin, std::string_view en
 std::vector<std::string> cubin_functions(std::string_view cubin) {
   constexpr std::string_view kText = ".text.";
   std::vector<std::string> names;
-  for (const Section& section : sections_of(cubin)) {
+  for (const ElfSection& section : elf_sections(cubin)) {
     if (section.name.starts_with(kText)) names.emplace_back(section.name.substr(kText.size()));
   }
   return names;

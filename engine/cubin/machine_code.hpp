@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace evo {
+
+/// One machine instruction (SASS) of compute capability 7.0 to 9.x: 16 bytes, of which the upper
+/// bits say how the compiler scheduled it. Layout: Jia et al., "Dissecting the NVIDIA Volta GPU
+/// Architecture via Microbenchmarking", 2018, section 2.1; checked with nvdisasm.
+struct MachineInstruction {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  std::uint32_t ptx_line = 0;  ///< 0: not known
+
+  /// The operation without the form of its operands.
+  [[nodiscard]] unsigned operation() const { return static_cast<unsigned>(low & 0x1ffU); }
+  /// Clocks until the warp may issue its next instruction.
+  [[nodiscard]] int stall() const { return static_cast<int>(high >> 41 & 0xfU); }
+  /// The scoreboard that is busy until the result is written; 7: none.
+  [[nodiscard]] unsigned write_barrier() const { return static_cast<unsigned>(high >> 46 & 7U); }
+  /// The scoreboard that is busy until the operands are read; 7: none.
+  [[nodiscard]] unsigned read_barrier() const { return static_cast<unsigned>(high >> 49 & 7U); }
+  /// Scoreboards that must not be busy, one bit each.
+  [[nodiscard]] unsigned waits() const { return static_cast<unsigned>(high >> 52 & 0x3fU); }
+  /// Whether a predicate decides if it is executed.
+  [[nodiscard]] bool is_guarded() const { return (low >> 12 & 0xfU) != 7; }
+  /// Whether its guard is the constant false.
+  [[nodiscard]] bool is_never() const { return (low >> 12 & 0xfU) == 0xf; }
+};
+
+/// The instructions of `entry` in their order, with the lines of the PTX they come from where the
+/// cubin has them. Empty when it lacks the kernel or is damaged.
+[[nodiscard]] std::vector<MachineInstruction> read_machine_code(std::string_view cubin,
+                                                                std::string_view entry);
+
+}  // namespace evo

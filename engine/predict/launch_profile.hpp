@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/predict/sync_event.hpp"
+
+namespace evo {
+
+/// What the warps of a CTA did with one line of the PTX, mean over the CTAs that were run.
+struct LineActivity {
+  std::vector<double> executions;   ///< by each warp of a CTA
+  std::vector<double> taken;        ///< of a branch: how often each warp took it as a whole
+  std::uint32_t target = 0;         ///< of a branch: the line it leads to; 0: it is none
+  std::uint32_t next = 0;           ///< of a branch: the line at which a warp goes on otherwise
+  double shared_wavefronts = 0;     ///< passes of shared memory, bank conflicts counted; of a CTA
+  double global_sectors = 0;        ///< of 32 bytes, asked of L1; of a CTA
+  double global_sectors_first = 0;  ///< of these, what the CTA had not read before
+  double global_bytes_written = 0;
+  double flops = 0;  ///< of matrix instructions; of a CTA
+
+  [[nodiscard]] double all_executions() const {
+    double sum = 0;
+    for (const double count : executions) sum += count;
+    return sum;
+  }
+};
+
+/// A launch as the virtual GPU saw it: what a predicted time is made of.
+struct LaunchProfile {
+  std::string cubin;
+  std::string entry;
+  int warps_per_cta = 1;
+  std::uint64_t ctas = 1;
+  double footprint_bytes = 0;  ///< of all buffers the kernel was given
+  std::map<std::uint32_t, LineActivity> lines;
+  /// Of each warp of one CTA, in its order.
+  std::vector<std::vector<SyncEvent>> syncs;
+};
+
+}  // namespace evo

@@ -1,0 +1,108 @@
+#include "engine/predict/operation.hpp"
+
+#include <array>
+
+namespace evo {
+namespace {
+
+constexpr std::size_t kOperations = 512;
+
+struct Range {
+  unsigned first;
+  unsigned last;
+  Unit unit;
+};
+
+// Operations by the low nine bits of the instruction word, read off nvdisasm 13.1 for sm_80, sm_89
+// and sm_90.
+constexpr std::array kRanges = {
+    Range{0x002, 0x01c, Unit::kAlu},       // MOV … PLOP3
+    Range{0x020, 0x023, Unit::kFma},       // FMUL, FADD, FSWZADD, FFMA
+    Range{0x024, 0x027, Unit::kFmaHeavy},  // IMAD, IMAD.WIDE, IDP, IMAD.HI
+    Range{0x028, 0x02b, Unit::kFp64},      // DMUL, DADD, DSETP, DFMA
+    Range{0x030, 0x035, Unit::kHalf},      // HADD2, HFMA2, HMUL2, HSET2, HSETP2
+    Range{0x036, 0x036, Unit::kAlu},       // VIADD
+    Range{0x037, 0x037, Unit::kTensor},    // IMMA
+    Range{0x03b, 0x03b, Unit::kShared},    // LDSM
+    Range{0x03c, 0x03d, Unit::kTensor},    // HMMA, BMMA
+    Range{0x03e, 0x03e, Unit::kPack},      // F2FP
+    Range{0x03f, 0x03f, Unit::kTensor},    // DMMA
+    Range{0x040, 0x05f, Unit::kAlu},       // HMNMX2, VIADDMNMX, VIMNMX
+    Range{0x044, 0x044, Unit::kShared},    // STSM
+    Range{0x07a, 0x07a, Unit::kTensor},    // QMMA
+    Range{0x080, 0x0c9, Unit::kUniform},   // UMOV … ULDC
+    Range{0x0ca, 0x0ca, Unit::kAlu},       // R2UR
+    Range{0x0cb, 0x0ff, Unit::kUniform},
+    Range{0x100, 0x117, Unit::kTransform},  // FLO, BREV, F2F, F2I, I2F, FRND, MUFU, POPC
+    Range{0x118, 0x118, Unit::kNone},       // NOP
+    Range{0x119, 0x119, Unit::kSpecial},    // S2R
+    Range{0x11a, 0x11a, Unit::kAsyncWait},  // DEPBAR
+    Range{0x11d, 0x11d, Unit::kBarrier},    // BAR
+    Range{0x141, 0x142, Unit::kBranch},     // BSYNC, BREAK
+    Range{0x143, 0x144, Unit::kCall},
+    Range{0x145, 0x146, Unit::kNone},    // BSSY, YIELD
+    Range{0x147, 0x147, Unit::kBranch},  // BRA
+    Range{0x148, 0x148, Unit::kBranch},  // WARPSYNC
+    Range{0x149, 0x14c, Unit::kBranch},  // BRX, JMP, JMX
+    Range{0x14d, 0x14d, Unit::kExit},
+    Range{0x150, 0x150, Unit::kReturn},
+    Range{0x160, 0x17f, Unit::kGlobalLoad},   // textures and surfaces
+    Range{0x180, 0x181, Unit::kGlobalLoad},   // LD, LDG
+    Range{0x182, 0x182, Unit::kConstant},     // LDC
+    Range{0x183, 0x183, Unit::kLocal},        // LDL
+    Range{0x184, 0x184, Unit::kShared},       // LDS
+    Range{0x185, 0x186, Unit::kGlobalStore},  // ST, STG
+    Range{0x187, 0x187, Unit::kLocal},        // STL
+    Range{0x188, 0x188, Unit::kShared},       // STS
+    Range{0x189, 0x189, Unit::kShuffle},      // SHFL
+    Range{0x18a, 0x18b, Unit::kAtomic},       // ATOM
+    Range{0x18c, 0x18d, Unit::kShared},       // ATOMS
+    Range{0x18e, 0x18e, Unit::kAtomic},       // RED
+    Range{0x192, 0x192, Unit::kFence},        // MEMBAR
+    Range{0x1a1, 0x1a1, Unit::kShuffle},      // MATCH
+    Range{0x1a7, 0x1a7, Unit::kMbarrier},     // SYNCS
+    Range{0x1a8, 0x1a9, Unit::kAtomic},       // ATOMG
+    Range{0x1ae, 0x1ae, Unit::kAsyncCopy},    // LDGSTS
+    Range{0x1af, 0x1af, Unit::kAsyncCommit},  // LDGDEPBAR
+    Range{0x1b0, 0x1b0, Unit::kMbarrier},     // ARRIVES
+    Range{0x1b2, 0x1b2, Unit::kMbarrier},     // SYNCS.EXCH
+    Range{0x1c3, 0x1c3, Unit::kSpecial},      // S2UR
+    Range{0x1c4, 0x1c4, Unit::kShuffle},      // REDUX
+    Range{0x1c6, 0x1c6, Unit::kFence},        // FENCE
+    Range{0x1f0, 0x1f3, Unit::kGmma},         // HGMMA, IGMMA, BGMMA, QGMMA
+};
+
+constexpr std::array<Unit, kOperations> make_table() {
+  std::array<Unit, kOperations> table{};
+  for (const Range& range : kRanges) {
+    for (unsigned i = range.first; i <= range.last; ++i) table[i] = range.unit;
+  }
+  return table;
+}
+
+constexpr std::array<Unit, kOperations> kUnits = make_table();
+
+}  // namespace
+
+Unit unit_of(const MachineInstruction& instruction) {
+  constexpr unsigned kWarpgroup = 0x1c5;
+  constexpr std::uint64_t kDepbar = 0x10000;  // in the upper half: WARPGROUP.DEPBAR, not .ARRIVE
+  if (instruction.operation() == kWarpgroup && (instruction.high & kDepbar) != 0)
+    return Unit::kGmmaWait;
+  return kUnits[instruction.operation()];
+}
+
+bool commits_gmma(const MachineInstruction& instruction) {
+  return (instruction.high >> 20 & 7U) == 0;
+}
+
+double tensor_flops(const MachineInstruction& instruction) {
+  constexpr unsigned kHmma = 0x03c;
+  constexpr unsigned kDmma = 0x03f;
+  constexpr std::uint64_t kIs16816 = 0x800;  // in the upper half; else .1688
+  if (instruction.operation() == kHmma) return (instruction.high & kIs16816) != 0 ? 4096 : 2048;
+  if (instruction.operation() == kDmma) return 512;
+  return 4096;  // .16832 of bytes, at twice the rate
+}
+
+}  // namespace evo

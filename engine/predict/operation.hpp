@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/cubin/machine_code.hpp"
+
+namespace evo {
+
+/// What executes a machine instruction, as far as time goes.
+enum class Unit : std::uint8_t {
+  kNone,      ///< only the issue slot
+  kAlu,       ///< integer, logic, comparisons
+  kFma,       ///< f32 multiply-add
+  kFmaHeavy,  ///< integer multiply-add: one half of the f32 lanes
+  kHalf,      ///< packed f16
+  kFp64,
+  kPack,       ///< conversions that pack or unpack (F2FP)
+  kTransform,  ///< MUFU and other conversions
+  kTensor,     ///< mma.sync
+  kGmma,       ///< wgmma
+  kUniform,    ///< the warp-wide scalar unit
+  kShared,     ///< loads and stores of shared memory, shuffles
+  kShuffle,
+  kGlobalLoad,
+  kGlobalStore,
+  kAtomic,
+  kAsyncCopy,  ///< global to shared memory (LDGSTS)
+  kLocal,
+  kConstant,  ///< loads of constant memory
+  kSpecial,   ///< special registers, votes across units
+  kBranch,
+  kCall,
+  kReturn,
+  kExit,
+  kBarrier,      ///< BAR
+  kMbarrier,     ///< SYNCS, ARRIVES: which of both its events say
+  kAsyncCommit,  ///< LDGDEPBAR
+  kAsyncWait,    ///< DEPBAR
+  kGmmaWait,     ///< WARPGROUP.DEPBAR
+  kFence,
+  kCount,
+};
+
+/// The unit of an instruction; kNone for one that is not known.
+[[nodiscard]] Unit unit_of(const MachineInstruction& instruction);
+
+/// Whether a wgmma is the last of a group that a warp can wait for.
+[[nodiscard]] bool commits_gmma(const MachineInstruction& instruction);
+
+/// Multiply-adds × 2 of an HMMA, IMMA, QMMA or DMMA by one warp, from its shape; those of bytes
+/// count half, since they go at twice the rate of f16.
+[[nodiscard]] double tensor_flops(const MachineInstruction& instruction);
+
+}  // namespace evo

@@ -1,0 +1,45 @@
+#include "engine/predict/ranking.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "engine/core/error.hpp"
+
+namespace evo::test {
+namespace {
+
+TEST(Ranking, OrderAloneCountsForSpearman) {
+  const std::vector<double> measured = {5, 6, 9, 20};
+  EXPECT_DOUBLE_EQ(spearman(measured, std::vector<double>{1, 2, 3, 1000}), 1);
+  EXPECT_DOUBLE_EQ(spearman(measured, std::vector<double>{4, 3, 2, 1}), -1);
+}
+
+TEST(Ranking, EqualValuesShareTheirRank) {
+  // By hand: ranks 0, 1.5, 1.5, 3 against 0, 1, 2, 3.
+  const std::vector<double> a = {1, 2, 2, 3};
+  const std::vector<double> b = {1, 2, 3, 4};
+  EXPECT_NEAR(spearman(a, b), 4.5 / std::sqrt(4.5 * 5), 1e-12);
+  EXPECT_TRUE(std::isnan(spearman(std::vector<double>{1, 1}, std::vector<double>{1, 2})));
+}
+
+TEST(Ranking, TheScoreSaysWhatTrustingThePredictionCosts) {
+  const std::vector<double> measured = {10, 11, 12, 15, 40};
+  const std::vector<double> predicted = {12, 11, 12, 15, 20};
+  const RankScore score = rank_score(measured, predicted);
+  EXPECT_EQ(score.kernels, 5U);
+  EXPECT_EQ(score.near, 4U);
+  EXPECT_NEAR(score.loss, 0.1, 1e-12);  // 11 was predicted fastest
+  EXPECT_NEAR(score.loss_of_16, 0, 1e-12);
+  EXPECT_NEAR(score.median_error, 0, 1e-12);
+  EXPECT_LT(score.spearman_near, score.spearman);
+}
+
+TEST(Ranking, WithoutKernelsThereIsNoScore) {
+  EXPECT_THROW((void)rank_score({}, {}), InputError);
+  EXPECT_THROW((void)rank_score(std::vector<double>{1}, std::vector<double>{1, 2}), InputError);
+}
+
+}  // namespace
+}  // namespace evo::test
