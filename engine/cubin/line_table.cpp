@@ -69,19 +69,40 @@ class Reader {
 /// The section that a relocated address of the line table belongs to, by the place of the address.
 using Targets = std::map<std::uint64_t, std::uint16_t>;
 
-Targets targets_of(std::span<const ElfSection> sections) {
-  Targets targets;
-  const ElfSection* relocations = find_section(sections, ".rela.nv_debug_line_sass");
+/// `Relocation`: Elf64_Rel or Elf64_Rela, which begin alike.
+template <typename Relocation>
+void add_targets(std::span<const ElfSection> sections, std::string_view name, Targets& targets) {
+  const ElfSection* relocations = find_section(sections, name);
   const ElfSection* symbols = find_section(sections, ".symtab");
-  if (relocations == nullptr || symbols == nullptr) return targets;
-  for (std::uint64_t at = 0; at < relocations->content.size(); at += sizeof(Elf64_Rela)) {
-    const auto relocation = read_at<Elf64_Rela>(relocations->content, at);
-    if (!relocation) break;
+  if (relocations == nullptr || symbols == nullptr) return;
+  for (std::uint64_t at = 0; at < relocations->content.size(); at += sizeof(Relocation)) {
+    const auto relocation = read_at<Relocation>(relocations->content, at);
+    if (!relocation) return;
     const auto symbol =
         read_at<Elf64_Sym>(symbols->content, ELF64_R_SYM(relocation->r_info) * sizeof(Elf64_Sym));
     if (symbol) targets[relocation->r_offset] = symbol->st_shndx;
   }
+}
+
+Targets targets_of(std::span<const ElfSection> sections) {
+  Targets targets;
+  add_targets<Elf64_Rela>(sections, ".rela.nv_debug_line_sass", targets);
+  add_targets<Elf64_Rel>(sections, ".rel.nv_debug_line_sass", targets);
   return targets;
+}
+
+/// The compiler's own text of the PTX has no lines that were put before it: lines are counted from
+/// its `.version`.
+std::uint32_t version_line(const ElfSection& text) {
+  constexpr std::string_view kVersion(".version");
+  std::uint32_t line = 1;
+  for (std::size_t at = 0; at < text.content.size();) {
+    const std::string_view rest = text_at(text.content, at);
+    if (rest.starts_with(kVersion)) return line;
+    at += rest.size() + 1;
+    ++line;
+  }
+  return 0;
 }
 
 /// One unit of the table: a header and its program.
@@ -188,7 +209,8 @@ std::vector<LineOfCode> ptx_lines(std::string_view cubin, std::string_view entry
   const ElfSection* table = find_section(sections, ".nv_debug_line_sass");
   const ElfSection* text = find_section(sections, ".text." + std::string(entry));
   std::vector<LineOfCode> lines;
-  if (table == nullptr || text == nullptr) return lines;
+  const ElfSection* ptx = find_section(sections, ".nv_debug_ptx_txt");
+  if (table == nullptr || text == nullptr || ptx == nullptr) return lines;
   const Targets targets = targets_of(sections);
   const auto wanted = static_cast<std::size_t>(text - sections.data());
   std::uint64_t at = 0;
@@ -197,6 +219,9 @@ std::vector<LineOfCode> ptx_lines(std::string_view cubin, std::string_view entry
     if (next <= at) break;
     at = next;
   }
+  const std::uint32_t first = version_line(*ptx);
+  std::erase_if(lines, [&](const LineOfCode& line) { return !line.ends && line.line <= first; });
+  for (LineOfCode& line : lines) line.line -= std::min(first, line.line);
   std::stable_sort(lines.begin(), lines.end(),
                    [](const LineOfCode& a, const LineOfCode& b) { return a.offset < b.offset; });
   return lines;

@@ -9,7 +9,7 @@ namespace evo {
 /// The line from which the code at `offset` and behind it was made.
 struct LineOfCode {
   std::uint64_t offset = 0;  ///< bytes from the beginning of the kernel's code
-  std::uint32_t line = 0;    ///< from 1
+  std::uint32_t line = 0;    ///< from 1: the one behind `.version`
   bool ends = false;         ///< the sequence ends here: what follows has no line
 };
 

@@ -12,7 +12,7 @@ namespace evo {
 struct MachineInstruction {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
-  std::uint32_t ptx_line = 0;  ///< 0: not known
+  std::uint32_t ptx_line = 0;  ///< behind the line of `.version`, from 1; 0: not known
 
   /// The operation without the form of its operands.
   [[nodiscard]] unsigned operation() const { return static_cast<unsigned>(low & 0x1ffU); }

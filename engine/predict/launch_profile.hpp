@@ -9,7 +9,8 @@
 
 namespace evo {
 
-/// What the warps of a CTA did with one line of the PTX, mean over the CTAs that were run.
+/// What the warps of a CTA did with one line of the PTX (from 1: the one behind `.version`), mean
+/// over the CTAs that were run.
 struct LineActivity {
   std::vector<double> executions;   ///< by each warp of a CTA
   std::vector<double> taken;        ///< of a branch: how often each warp took it as a whole

@@ -89,7 +89,7 @@ class Simulation {
   }
 
   SmTime run() {
-    if (!knows_lines()) return time_;
+    if (!knows_lines() || is_lost()) return time_;
     for (std::size_t i = 0; i < std::min(resident_, to_run_); ++i) start_cta(0);
     while (alive_ > 0) {
       if (!issue_one()) break;
@@ -109,6 +109,15 @@ class Simulation {
   const LineActivity* activity(std::uint32_t line) const {
     const auto found = profile_.lines.find(line);
     return found == profile_.lines.end() ? nullptr : &found->second;
+  }
+
+  /// A way much longer than what the PTX executed: the counts do not fit the machine code.
+  bool is_lost() const {
+    constexpr double kLonger = 8;
+    constexpr double kShort = 1000;
+    double executed = 0;
+    for (const auto& [line, activity] : profile_.lines) executed += activity.all_executions();
+    return instructions_of_cta_ > kLonger * executed + kShort * static_cast<double>(plans_.size());
   }
 
   bool knows_lines() const {

@@ -130,7 +130,7 @@ class BranchShares {
 
   [[nodiscard]] double share(std::size_t b, std::size_t warp) const {
     const CodeBlock& block = graph_.blocks()[b];
-    if (block.target < 0) return 0;
+    if (block.target < 0) return ends_here(block, warp) ? 1 : 0;
     if (block.next < 0) return 1;
     const std::uint32_t line = code_[block.last].ptx_line;
     const auto found = profile_.lines.find(line);
@@ -174,6 +174,12 @@ class BranchShares {
     const bool is_back = graph_.blocks()[b].target <= static_cast<int>(b);
     if (is_back) return times > 1 ? 1 - 1 / times : 0;
     return times >= 1 ? 0 : 1;
+  }
+
+  /// By a guarded EXIT: the warp executed nothing of what follows.
+  [[nodiscard]] bool ends_here(const CodeBlock& block, std::size_t warp) const {
+    return block.next >= 0 && unit_of(code_[block.last]) == Unit::kExit &&
+           executions_of(graph_.blocks()[static_cast<std::size_t>(block.next)], warp) <= 0;
   }
 
   static double of_warp(const std::vector<double>& values, std::size_t warp) {
@@ -266,7 +272,7 @@ void WarpCursor::advance() {
   int to = block.next;
   if (block.target >= 0 && block.next < 0) {
     to = block.target;
-  } else if (block.target >= 0) {
+  } else if (block.target >= 0 || plan_->branches[b] > 0) {
     const auto share = static_cast<float>(plan_->branches[b]);
     // Of a loop, the way out is the rare one.
     const bool is_rare = share <= 0.5F && block.target > block_;

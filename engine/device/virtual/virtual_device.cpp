@@ -299,8 +299,8 @@ class Implementation : public VirtualDevice {
       if (const auto* buffer = std::get_if<BufferId>(&argument))
         input.footprint_bytes += static_cast<double>(at(*buffer).bytes);
     }
-    LaunchProfile profile =
-        ptx::launch_profile(*entry.program, outcome.counts, (threads + 31) / 32);
+    LaunchProfile profile = ptx::launch_profile(*entry.program, outcome.counts, (threads + 31) / 32,
+                                                entry.version_line);
     profile.cubin = entry.cubin;
     profile.ctas = config.ctas();
     profile.footprint_bytes = input.footprint_bytes;

@@ -15,6 +15,12 @@ namespace {
 /// counter, and room (cooperative_groups/details/driver_abi.h).
 constexpr std::uint32_t kGridWorkspaceBytes = 256;
 
+std::uint32_t version_line(std::string_view ptx) {
+  const std::size_t at = ptx.find("\n.version");
+  if (at == std::string_view::npos) return 1;
+  return static_cast<std::uint32_t>(std::ranges::count(ptx.substr(0, at), '\n')) + 2;
+}
+
 int registers_in(const std::string& cubin, const std::string& symbol) {
   const auto facts = read_cubin(cubin, symbol);
   return facts ? facts->registers : 0;
@@ -36,7 +42,7 @@ LoadedKernel load_kernel(const KernelImage& image, GlobalMemory& memory) {
     for (const std::string& symbol : image.entries) {
       LoadedEntry& entry = kernel.entries.emplace_back(
           LoadedEntry{symbol, decode_entry(module, symbol, variables.addresses), nullptr,
-                      registers_in(image.cubin, symbol), image.cubin});
+                      registers_in(image.cubin, symbol), image.cubin, version_line(image.ptx)});
       if (!entry.program->cooperative) continue;
       entry.grid_workspace = &memory.allocate("grid workspace", kGridWorkspaceBytes, true);
     }

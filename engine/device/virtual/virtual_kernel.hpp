@@ -17,6 +17,7 @@ struct LoadedEntry {
   GlobalBuffer* grid_workspace = nullptr;  ///< of a cooperative kernel
   int registers = 0;                       ///< from the cubin; 0 without one
   std::string cubin = {};                  ///< of the module
+  std::uint32_t version_line = 0;          ///< of `.version` in the PTX
 
   /// Without a cubin, from the registers that are live at once in the PTX.
   [[nodiscard]] int registers_at_launch() const;

@@ -26,10 +26,17 @@ extern "C" __global__ void k(float* x, int trips) {
     __syncthreads();
     value += tile[threadIdx.x % 32 * STRIDE + (threadIdx.x / 32 + 1) % 4];
     __syncthreads();
-#else
+#elif KIND == 2
     value += x[(threadIdx.x * 8 + i * 1024) % 65536];
 #endif
   }
+#if KIND == 3
+  for (int i = threadIdx.x; i < 1000; i += STRIDE) value += x[i];
+  tile[threadIdx.x] = value;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  for (int i = 1; i < 128; ++i) value += tile[i];
+#endif
   x[threadIdx.x + blockIdx.x * blockDim.x] = value;
 }
 )";
@@ -106,6 +113,14 @@ TEST(PredictedTime, AWarpGoesTheWayThatTheVirtualGpuSaw) {
   for (; !cursor.is_done(); cursor.advance())
     multiplied += unit_of(code[cursor.instruction()]) == Unit::kFma ? 1 : 0;
   EXPECT_EQ(multiplied, 96U);
+}
+
+TEST(PredictedTime, LanesMayLeaveALoopEarlyAndWarpsTheKernel) {
+  for (const char* stride : {"-DSTRIDE=32", "-DSTRIDE=64", "-DSTRIDE=128", "-DSTRIDE=300"}) {
+    const double us = predict(compile({"-DKIND=3", stride}), 1);
+    EXPECT_GT(us, 2) << stride;
+    EXPECT_LT(us, 60) << stride;
+  }
 }
 
 TEST(PredictedTime, BankConflictsCost) {

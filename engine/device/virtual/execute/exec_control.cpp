@@ -17,8 +17,9 @@ void diverge(Warp& warp, std::uint32_t taken, std::uint32_t target) {
   const std::uint32_t rest = warp.active & ~taken;
   if (taken == 0) return;
   if (target <= warp.pc) ++warp.backward_branches;
+  // A loop goes on while any lane does; what is skipped is skipped by all.
+  if (warp.taken != nullptr && (rest == 0 || target <= warp.pc)) ++warp.taken[warp.pc];
   if (rest == 0) {
-    if (warp.taken != nullptr) ++warp.taken[warp.pc];
     warp.next_pc = target;
     return;
   }

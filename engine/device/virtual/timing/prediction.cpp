@@ -139,17 +139,24 @@ std::uint32_t line_at(const Program& program, std::size_t pc) {
 
 }  // namespace
 
-LaunchProfile launch_profile(const Program& program, const GridCounts& counts, int warps_per_cta) {
+LaunchProfile launch_profile(const Program& program, const GridCounts& counts, int warps_per_cta,
+                             std::uint32_t version_line) {
+  const auto behind = [&](std::uint32_t line) {
+    return line > version_line ? line - version_line : 0;
+  };
   LaunchProfile profile;
   profile.entry = program.entry;
   profile.warps_per_cta = warps_per_cta;
   profile.syncs = counts.syncs;
+  for (auto& warp : profile.syncs) {
+    for (SyncEvent& event : warp) event.line = behind(event.line);
+  }
   const auto ctas = static_cast<double>(std::max<std::uint64_t>(counts.ctas, 1));
   const std::size_t size = program.code.size();
   for (std::size_t pc = 0; pc < size; ++pc) {
     const InstrInfo& info = program.info[pc];
     if (info.helper || info.line <= 0) continue;
-    LineActivity& line = profile.lines[static_cast<std::uint32_t>(info.line)];
+    LineActivity& line = profile.lines[behind(static_cast<std::uint32_t>(info.line))];
     line.executions.resize(static_cast<std::size_t>(warps_per_cta));
     for (std::size_t w = 0; w < line.executions.size(); ++w) {
       const std::size_t at = w * size + pc;
@@ -158,8 +165,8 @@ LaunchProfile launch_profile(const Program& program, const GridCounts& counts, i
           std::max(line.executions[w], static_cast<double>(counts.executions[at]) / ctas);
     }
     if (const auto* branch = std::get_if<BranchOperands>(&program.code[pc].operands)) {
-      line.target = line_at(program, branch->target);
-      line.next = line_at(program, pc + 1);
+      line.target = behind(line_at(program, branch->target));
+      line.next = behind(line_at(program, pc + 1));
       line.taken.resize(line.executions.size());
       for (std::size_t w = 0; w < line.taken.size(); ++w) {
         const std::size_t at = w * size + pc;

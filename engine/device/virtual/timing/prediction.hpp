@@ -47,8 +47,9 @@ struct PredictionInput {
 /// What the simulation of an SM needs to know of a card.
 [[nodiscard]] MachineRates machine_rates(const DeviceModel& model);
 
-/// What the warps did, line by line of the PTX. The counts are of a launch that counts memory.
+/// What the warps did, line by line of the PTX behind its `.version`. The counts are of a launch
+/// that counts memory.
 [[nodiscard]] LaunchProfile launch_profile(const Program& program, const GridCounts& counts,
-                                           int warps_per_cta);
+                                           int warps_per_cta, std::uint32_t version_line);
 
 }  // namespace evo::ptx
