@@ -14,9 +14,17 @@ namespace {
 
 constexpr std::int64_t kBytesOfInstruction = 16;
 
-bool ends_block(Unit unit, unsigned operation) {
+/// BRA; and a guarded CALL.REL.NOINC, with which ptxas leaves loops before sm_90.
+bool is_jump(const MachineInstruction& instruction) {
   constexpr unsigned kBra = 0x147;
-  return operation == kBra || unit == Unit::kExit || unit == Unit::kReturn;
+  constexpr unsigned kCallRel = 0x144;
+  return instruction.operation() == kBra ||
+         (instruction.operation() == kCallRel && instruction.is_guarded());
+}
+
+bool ends_block(const MachineInstruction& instruction) {
+  const Unit unit = unit_of(instruction);
+  return is_jump(instruction) || unit == Unit::kExit || unit == Unit::kReturn;
 }
 
 /// Bytes from the next instruction to the target of a BRA. Before sm_90, the field counts words
@@ -43,14 +51,12 @@ bool is_conditional(const MachineInstruction& end) {
 }  // namespace
 
 CodeGraph::CodeGraph(const std::vector<MachineInstruction>& code, bool is_sm90) {
-  constexpr unsigned kBra = 0x147;
   std::set<std::size_t> leaders = {0};
   std::unordered_map<std::size_t, std::size_t> targets;
   for (std::size_t i = 0; i < code.size(); ++i) {
-    const Unit unit = unit_of(code[i]);
-    if (!ends_block(unit, code[i].operation())) continue;
+    if (!ends_block(code[i])) continue;
     leaders.insert(i + 1);
-    if (code[i].operation() != kBra) continue;
+    if (!is_jump(code[i])) continue;
     const std::int64_t to =
         static_cast<std::int64_t>(i) + 1 + branch_offset(code[i], is_sm90) / kBytesOfInstruction;
     if (to < 0 || to >= static_cast<std::int64_t>(code.size())) continue;
@@ -67,8 +73,7 @@ CodeGraph::CodeGraph(const std::vector<MachineInstruction>& code, bool is_sm90) 
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
     CodeBlock& block = blocks_[b];
     const MachineInstruction& end = code[block.last];
-    const Unit unit = unit_of(end);
-    const bool falls = is_conditional(end) || !ends_block(unit, end.operation());
+    const bool falls = is_conditional(end) || !ends_block(end);
     if (falls && b + 1 < blocks_.size()) block.next = static_cast<int>(b + 1);
     const auto target = targets.find(block.last);
     if (target != targets.end() && !end.is_never() && !is_divergence_check(end))
