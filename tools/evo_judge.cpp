@@ -10,6 +10,7 @@
 #include "engine/core/json_reader.hpp"
 #include "engine/gate/coverage.hpp"
 #include "engine/worker/messages.hpp"
+#include "tools/candidate_options.hpp"
 #include "tools/number_options.hpp"
 #include "tools/session_options.hpp"
 #include "tools/tool_main.hpp"
@@ -47,34 +48,6 @@ void declare(CLI::App& app, Options& options) {
   app.footer(
       "\nExit codes: 0 green (or within policy, with --device none); 1 rejected; "
       "2 bad usage or input; 3 toolkit or device missing.");
-}
-
-Candidate start_of(const Space& space, const std::string& milestone) {
-  if (milestone.empty()) return space.defaults();
-  std::string known;
-  for (const Milestone& entry : space.definition().milestones) {
-    if (entry.name == milestone) return entry.candidate;
-    known += (known.empty() ? "" : ", ") + entry.name;
-  }
-  throw InputError("--milestone " + milestone + ": allowed: " + known);
-}
-
-Candidate candidate_of(const Space& space, const Options& options) {
-  std::vector<std::pair<std::string, std::string>> settings;
-  for (const std::string& text : options.settings) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos) {
-      throw InputError("--set " + text + ": allowed is MACRO=VALUE");
-    }
-    settings.emplace_back(text.substr(0, equals), text.substr(equals + 1));
-  }
-  const Candidate candidate =
-      space.candidate_from_settings(settings, start_of(space, options.milestone));
-  if (const ConstraintText* violated = space.violated(candidate)) {
-    throw SpaceError(space.definition().file + ": this configuration violates the constraint " +
-                     violated->shown() + (violated->why.empty() ? "" : ": " + violated->why));
-  }
-  return candidate;
 }
 
 /// "launch" of a plain kernel, "steps" of others: those that run.
@@ -231,7 +204,8 @@ ExitCode judge(const Options& options) {
       services, options.check_seed != 0 ? options.check_seed : fresh_seed());
   Harness harness(harness_options, std::move(services));
   for (const std::string& text : harness.warnings()) on_event("warning", text);
-  const Candidate candidate = candidate_of(harness.space(), options);
+  const Candidate candidate =
+      candidate_from_options(harness.space(), options.milestone, options.settings);
   const Judgement judgement = harness.judge(candidate);
   if (!options.save.empty()) save(judgement, options.save);
   if (options.json) {

@@ -20,7 +20,9 @@ struct LineActivity {
   double global_sectors = 0;        ///< of 32 bytes, asked of L1; of a CTA
   double global_sectors_first = 0;  ///< of these, what the CTA had not read before
   double global_bytes_written = 0;
-  double flops = 0;  ///< of matrix instructions; of a CTA
+  double flops = 0;     ///< of matrix instructions; of a CTA
+  int file = 0;         ///< of the source, as in LaunchProfile::files
+  int source_line = 0;  ///< of it; 0: not known
 
   [[nodiscard]] double all_executions() const {
     double sum = 0;
@@ -37,6 +39,7 @@ struct LaunchProfile {
   std::uint64_t ctas = 1;
   double footprint_bytes = 0;  ///< of all buffers the kernel was given
   std::map<std::uint32_t, LineActivity> lines;
+  std::map<int, std::string> files;  ///< of the source, by their numbers
   /// Of each warp of one CTA, in its order.
   std::vector<std::vector<SyncEvent>> syncs;
 };

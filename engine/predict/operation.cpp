@@ -82,6 +82,14 @@ constexpr std::array<Unit, kOperations> make_table() {
 
 constexpr std::array<Unit, kOperations> kUnits = make_table();
 
+constexpr double kGmmaRows = 16;    ///< of a warp
+constexpr double kGmmaHalves = 16;  ///< f16 numbers along k, or twice as many bytes
+
+/// N of a wgmma m64nNk: five bits, in units of 8.
+double gmma_columns(const MachineInstruction& instruction) {
+  return 8 * (static_cast<double>(instruction.low >> 53 & 0x1fU) + 1);
+}
+
 }  // namespace
 
 Unit unit_of(const MachineInstruction& instruction) {
@@ -100,9 +108,20 @@ double tensor_flops(const MachineInstruction& instruction) {
   constexpr unsigned kHmma = 0x03c;
   constexpr unsigned kDmma = 0x03f;
   constexpr std::uint64_t kIs16816 = 0x800;  // in the upper half; else .1688
+  const Unit unit = unit_of(instruction);
+  if (unit == Unit::kGmma) return 2 * kGmmaRows * gmma_columns(instruction) * kGmmaHalves;
+  if (unit != Unit::kTensor) return 0;
   if (instruction.operation() == kHmma) return (instruction.high & kIs16816) != 0 ? 4096 : 2048;
   if (instruction.operation() == kDmma) return 512;
-  return 4096;  // .16832 of bytes, at twice the rate
+  return 4096;  // .16832 of bytes
+}
+
+double gmma_bytes(const MachineInstruction& instruction) {
+  constexpr double kWarps = 4;
+  constexpr double kRowBytes = 2 * kGmmaHalves;
+  constexpr std::uint64_t kRegisters = 0x400;  // A comes from registers
+  const double a = (instruction.low & kRegisters) != 0 ? 0 : kGmmaRows * kRowBytes;
+  return a + gmma_columns(instruction) * kRowBytes / kWarps;
 }
 
 }  // namespace evo

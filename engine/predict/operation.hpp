@@ -47,8 +47,11 @@ enum class Unit : std::uint8_t {
 /// Whether a wgmma is the last of a group that a warp can wait for.
 [[nodiscard]] bool commits_gmma(const MachineInstruction& instruction);
 
-/// Multiply-adds × 2 of an HMMA, IMMA, QMMA or DMMA by one warp, from its shape; those of bytes
-/// count half, since they go at twice the rate of f16.
+/// Multiply-adds × 2 of a matrix instruction of a warp (mma.sync, wgmma: the warp's 16 rows), from
+/// its shape; those of bytes count half, since they go at twice the rate of f16. 0 for any other.
 [[nodiscard]] double tensor_flops(const MachineInstruction& instruction);
+
+/// Bytes of shared memory that a wgmma reads for one of its four warps.
+[[nodiscard]] double gmma_bytes(const MachineInstruction& instruction);
 
 }  // namespace evo

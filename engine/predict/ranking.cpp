@@ -50,9 +50,27 @@ double spearman(std::span<const double> a, std::span<const double> b) {
   return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : std::numeric_limits<double>::quiet_NaN();
 }
 
+double kendall(std::span<const double> a, std::span<const double> b) {
+  double together = 0;
+  double apart = 0;
+  double ties_a = 0;
+  double ties_b = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const double product = (a[i] - a[j]) * (b[i] - b[j]);
+      together += product > 0 ? 1 : 0;
+      apart += product < 0 ? 1 : 0;
+      ties_a += a[i] == a[j] && b[i] != b[j] ? 1 : 0;
+      ties_b += a[i] != a[j] && b[i] == b[j] ? 1 : 0;
+    }
+  }
+  const double pairs = together + apart;
+  const double scale = std::sqrt((pairs + ties_a) * (pairs + ties_b));
+  return scale > 0 ? (together - apart) / scale : std::numeric_limits<double>::quiet_NaN();
+}
+
 RankScore rank_score(std::span<const double> measured, std::span<const double> predicted) {
   constexpr double kNear = 2;
-  constexpr std::size_t kShortlist = 16;
   if (measured.empty() || measured.size() != predicted.size())
     throw InputError("a score needs as many predicted as measured times, and at least one");
   const double best = *std::ranges::min_element(measured);
@@ -67,16 +85,22 @@ RankScore rank_score(std::span<const double> measured, std::span<const double> p
   }
   std::ranges::sort(errors);
   const std::vector<std::size_t> order = order_of(predicted);
-  double of_shortlist = measured[order.front()];
-  for (std::size_t i = 0; i < std::min(kShortlist, order.size()); ++i)
-    of_shortlist = std::min(of_shortlist, measured[order[i]]);
-  return {measured.size(),
-          near_measured.size(),
-          spearman(measured, predicted),
-          spearman(near_measured, near_predicted),
-          quantile(errors, 0.5),
-          measured[order.front()] / best - 1,
-          of_shortlist / best - 1};
+  RankScore score;
+  score.kernels = measured.size();
+  score.near = near_measured.size();
+  score.spearman = spearman(measured, predicted);
+  score.spearman_near = spearman(near_measured, near_predicted);
+  score.kendall = kendall(measured, predicted);
+  score.kendall_near = kendall(near_measured, near_predicted);
+  score.median_error = quantile(errors, 0.5);
+  score.loss = measured[order.front()] / best - 1;
+  for (std::size_t s = 0; s < kShortlists.size(); ++s) {
+    double fastest = measured[order.front()];
+    for (std::size_t i = 0; i < std::min(kShortlists[s], order.size()); ++i)
+      fastest = std::min(fastest, measured[order[i]]);
+    score.loss_of_shortlist[s] = fastest / best - 1;
+  }
+  return score;
 }
 
 }  // namespace evo

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 
@@ -9,6 +10,10 @@ namespace evo {
 /// side is all equal. Both of one length.
 [[nodiscard]] double spearman(std::span<const double> a, std::span<const double> b);
 
+/// Kendall's rank correlation (tau-b: equal values count for neither side). Not a number where one
+/// side is all equal. Both of one length.
+[[nodiscard]] double kendall(std::span<const double> a, std::span<const double> b);
+
 /// How far predicted times can be trusted to rank, against measured ones of the same kernels.
 struct RankScore {
   std::size_t kernels = 0;
@@ -16,9 +21,14 @@ struct RankScore {
   double spearman = 0;       ///< over all
   double spearman_near = 0;  ///< over those within twice the best
   double median_error = 0;   ///< of |predicted / measured − 1|
-  double loss = 0;           ///< how much slower the one predicted fastest is than the best
-  double loss_of_16 = 0;     ///< the same of the best of the 16 predicted fastest
+  double kendall = 0;
+  double kendall_near = 0;
+  double loss = 0;  ///< how much slower the one predicted fastest is than the best
+  /// The same of the best of the 8, 16 and 32 predicted fastest.
+  std::array<double, 3> loss_of_shortlist{};
 };
+
+inline constexpr std::array<std::size_t, 3> kShortlists = {8, 16, 32};
 
 /// Throws InputError without kernels, or when the lengths differ.
 [[nodiscard]] RankScore rank_score(std::span<const double> measured,

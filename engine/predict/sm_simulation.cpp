@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "engine/cubin/machine_code.hpp"
-#include "engine/predict/operation.hpp"
+#include "engine/predict/issue_step.hpp"
 #include "engine/predict/warp_path.hpp"
 
 namespace evo {
@@ -18,26 +18,7 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr std::size_t kScoreboards = 6;
 constexpr std::uint64_t kMostIssued = 250'000;
-constexpr double kSectorBytes = 32;
-constexpr double kMostlyWarm = 0.2;  ///< share of DRAM up to which a load waits for L2
-
-/// What the simulation needs of an instruction, worked out once.
-struct Step {
-  Unit unit = Unit::kNone;
-  std::uint32_t line = 0;
-  double occupies = 1;  ///< its unit, clocks
-  double passes = 0;    ///< of the SM's memory unit
-  double sectors = 0;   ///< asked of L2
-  double dram = 0;      ///< of these, what comes from (or goes to) DRAM
-  double latency = 0;   ///< until its result is there
-  int stall = 1;
-  unsigned write_barrier = 7;
-  unsigned read_barrier = 7;
-  unsigned waits = 0;
-  unsigned pending = 0;  ///< of a wait for asynchronous work: groups that may be under way
-  bool commits = false;
-  bool never = false;
-};
+constexpr std::uint32_t kNamedBarriers = 16;  ///< see SyncEvent::barrier
 
 struct Barrier {
   std::map<std::int64_t, std::uint32_t> arrived;
@@ -51,13 +32,27 @@ struct Cta {
 };
 
 struct SimWarp {
-  SimWarp(const CodeGraph& graph, const WarpPlan& plan, std::vector<float>& before)
-      : cursor(graph, plan, before) {}
+  SimWarp(const CodeGraph& graph, const WarpPlan& plan, double phase)
+      : cursor(graph, plan, phase) {}
   WarpCursor cursor;
   std::size_t cta = 0;
   std::size_t number = 0;  ///< in its CTA
-  double ready = 0;        ///< by stalls and scoreboards
+  double issued = 0;       ///< its last instruction, or when it started
+  double ready = 0;        ///< for the next one, but for scoreboards
+  Wait ready_by = Wait::kFixedLatency;
   std::array<double, kScoreboards> scoreboard{};
+  std::array<Wait, kScoreboards> scoreboard_by{};
+
+  void wait_until(double at, Wait reason) {
+    if (at <= ready) return;
+    ready = at;
+    ready_by = reason;
+  }
+  void wait_for(unsigned board, double at, Wait reason) {
+    if (board >= kScoreboards || at <= scoreboard[board]) return;
+    scoreboard[board] = at;
+    scoreboard_by[board] = reason;
+  }
   double async_landed = 0;           ///< when all its copies so far have
   std::vector<double> async_groups;  ///< when each landed
   double gmma_done = 0;
@@ -66,26 +61,26 @@ struct SimWarp {
   bool blocked = false;
   std::int64_t awaits = -1;
   std::uint32_t awaited = 0;
-  double order = 0;  ///< older ones first
 };
 
 class Simulation {
  public:
-  Simulation(const MachineRates& rates, const LaunchProfile& profile, int resident)
+  Simulation(const MachineRates& rates, const LaunchProfile& profile, int resident,
+             SmActivity* activity)
       : rates_(rates),
         profile_(profile),
+        activity_(activity),
         code_(read_machine_code(profile.cubin, profile.entry)),
         graph_(code_, rates.is_sm90) {
     plans_ = plans_of_warps(code_, graph_, profile);
-    before_.resize(plans_.size());
-    find_dram_share();
-    make_steps();
+    steps_ = issue_steps(rates, code_, profile);
     count_arrivals();
     const auto ctas = static_cast<double>(profile.ctas);
     to_run_ = static_cast<std::size_t>(std::ceil(ctas / rates.sms));
     resident_ = static_cast<std::size_t>(std::max(resident, 1));
     fetched_.assign(code_.size() / 8 + 1, -1);
     for (const WarpPlan& plan : plans_) instructions_of_cta_ += plan.instructions;
+    if (activity_ != nullptr) *activity_ = {.waits = std::vector<WaitClocks>(code_.size())};
   }
 
   SmTime run() {
@@ -96,6 +91,10 @@ class Simulation {
       if (time_.issued >= kMostIssued) break;
     }
     time_.clocks = now_;
+    if (activity_ != nullptr && now_ > 0) {
+      for (double& busy : activity_->busy) busy /= static_cast<double>(sub_cores_.size()) * now_;
+      activity_->memory_busy /= now_;
+    }
     const double all = instructions_of_cta_ * static_cast<double>(to_run_);
     if (alive_ > 0 && time_.issued > 0) {
       // The second half is steady.
@@ -106,141 +105,29 @@ class Simulation {
   }
 
  private:
-  const LineActivity* activity(std::uint32_t line) const {
-    const auto found = profile_.lines.find(line);
-    return found == profile_.lines.end() ? nullptr : &found->second;
-  }
-
-  /// A way much longer than what the PTX executed: the counts do not fit the machine code.
+  /// A way much longer than what the PTX executed, or with other matrix products: the counts do not
+  /// fit the machine code.
   bool is_lost() const {
     constexpr double kLonger = 8;
     constexpr double kShort = 1000;
+    constexpr double kFewer = 0.4;  // of bytes, half is counted
+    constexpr double kMore = 1.2;
     double executed = 0;
-    for (const auto& [line, activity] : profile_.lines) executed += activity.all_executions();
-    return instructions_of_cta_ > kLonger * executed + kShort * static_cast<double>(plans_.size());
+    double flops = 0;
+    for (const auto& [line, activity] : profile_.lines) {
+      executed += activity.all_executions();
+      flops += activity.flops;
+    }
+    double walked = 0;
+    for (const WarpPlan& plan : plans_) walked += plan.flops;
+    return instructions_of_cta_ >
+               kLonger * executed + kShort * static_cast<double>(plans_.size()) ||
+           walked < kFewer * flops || walked > kMore * flops;
   }
 
   bool knows_lines() const {
     return std::ranges::any_of(
         code_, [](const MachineInstruction& instruction) { return instruction.ptx_line != 0; });
-  }
-
-  /// Buffers beyond the L2 cache come from DRAM once; what is asked for again is in the cache.
-  void find_dram_share() {
-    if (profile_.footprint_bytes <= rates_.l2_capacity) return;
-    double bytes = 0;
-    for (const auto& [line, activity] : profile_.lines) {
-      const double read = std::min(activity.global_sectors_first, activity.global_sectors);
-      bytes += (activity.global_bytes_written > 0 ? activity.global_sectors : read) * kSectorBytes;
-    }
-    bytes *= static_cast<double>(profile_.ctas);
-    dram_share_ = bytes > 0 ? std::min(profile_.footprint_bytes / bytes, 1.0) : 0;
-  }
-
-  void make_steps() {
-    for (const MachineInstruction& in : code_) {
-      Step step;
-      step.unit = unit_of(in);
-      step.line = in.ptx_line;
-      step.stall = std::max(in.stall(), 1);
-      step.write_barrier = in.write_barrier();
-      step.read_barrier = in.read_barrier();
-      step.waits = in.waits();
-      step.never = in.is_never();
-      const LineActivity* line = activity(in.ptx_line);
-      const double executions = line == nullptr ? 0 : line->all_executions();
-      const auto each = [&](double all) { return executions > 0 ? all / executions : 0; };
-      switch (step.unit) {
-        case Unit::kAlu:
-          step.occupies = rates_.alu;
-          break;
-        case Unit::kFma:
-          step.occupies = rates_.fma;
-          break;
-        case Unit::kFmaHeavy:
-          step.occupies = rates_.fma_heavy;
-          break;
-        case Unit::kHalf:
-          step.occupies = rates_.half;
-          break;
-        case Unit::kPack:
-          step.occupies = rates_.pack;
-          break;
-        case Unit::kUniform:
-          step.occupies = rates_.uniform;
-          step.latency = 12;
-          break;
-        case Unit::kFp64:
-          step.occupies = rates_.fp64;
-          step.latency = rates_.fp64_latency;
-          break;
-        case Unit::kTransform:
-          step.occupies = rates_.transform;
-          step.latency = rates_.transform_latency;
-          break;
-        case Unit::kTensor:
-          step.occupies = tensor_flops(in) / rates_.tensor_flops;
-          step.latency = 33;
-          break;
-        case Unit::kGmma:
-          step.occupies = std::max(each(line == nullptr ? 0 : line->flops), 1.0) /
-                          (rates_.gmma_flops * (in.operation() == 0x1f3 ? 2 : 1));
-          step.latency = rates_.gmma_latency;
-          step.passes = each(line == nullptr ? 0 : line->shared_wavefronts);
-          step.commits = commits_gmma(in);
-          break;
-        case Unit::kShared: {
-          const bool is_matrix = in.operation() == 0x03b || in.operation() == 0x044;
-          step.passes = std::max(each(line == nullptr ? 0 : line->shared_wavefronts), 1.0) *
-                        rates_.shared_pass;
-          step.latency = is_matrix ? rates_.matrix_latency : rates_.shared_latency;
-          break;
-        }
-        case Unit::kShuffle:
-          step.passes = rates_.shuffle_pass;
-          step.latency = rates_.shuffle_latency;
-          break;
-        case Unit::kGlobalLoad:
-        case Unit::kGlobalStore:
-        case Unit::kAtomic:
-        case Unit::kLocal:
-          step.sectors = std::max(each(line == nullptr ? 0 : line->global_sectors), 1.0);
-          step.passes = std::max(1.0, step.sectors / 4);
-          if (step.unit == Unit::kGlobalLoad && line != nullptr && line->global_sectors > 0)
-            step.sectors *= line->global_sectors_first / line->global_sectors;
-          step.dram = step.sectors * dram_share_;
-          step.latency = step.unit == Unit::kAtomic   ? rates_.atomic_latency
-                         : step.unit == Unit::kLocal  ? rates_.l1_latency
-                         : step.sectors < step.passes ? rates_.l1_latency
-                         : dram_share_ > kMostlyWarm  ? rates_.dram_latency
-                                                      : rates_.l2_latency;
-          if (step.unit == Unit::kLocal) step.sectors = 0;
-          break;
-        case Unit::kAsyncCopy:
-          step.sectors = std::max(each(line == nullptr ? 0 : line->global_sectors), 1.0);
-          step.passes = std::max(
-              1.0, each(line == nullptr ? 0 : line->shared_wavefronts) * rates_.async_pass);
-          step.latency = dram_share_ > kMostlyWarm ? rates_.dram_latency : rates_.l2_latency;
-          step.dram = step.sectors * dram_share_;
-          break;
-        case Unit::kConstant:
-          step.latency = rates_.constant_latency;
-          break;
-        case Unit::kSpecial:
-          step.latency = rates_.special_latency;
-          break;
-        case Unit::kFence:
-          step.latency = rates_.fence_latency;
-          break;
-        case Unit::kGmmaWait:
-        case Unit::kAsyncWait:
-          step.pending = static_cast<unsigned>(in.low >> 38 & 0x3fU);
-          break;
-        default:
-          break;
-      }
-      steps_.push_back(step);
-    }
   }
 
   /// What completes a phase of a barrier, from the events of all warps.
@@ -257,15 +144,18 @@ class Simulation {
     const double start = std::max(at + (at > 0 ? rates_.cta_clocks : 0), next_cta_);
     next_cta_ = start + rates_.cta_interval;
     const std::size_t number = ctas_.size();
+    // The first is a slow one; the others are spread by the golden ratio.
+    constexpr double kGolden = 0.6180339887;
+    const double turns = static_cast<double>(number) * kGolden;
+    const double phase = turns - std::floor(turns);
     ctas_.emplace_back();
     Cta& cta = ctas_.back();
     for (int w = 0; w < profile_.warps_per_cta; ++w) {
-      SimWarp warp(graph_, plans_[static_cast<std::size_t>(w)],
-                   before_[static_cast<std::size_t>(w)]);
+      SimWarp warp(graph_, plans_[static_cast<std::size_t>(w)], phase);
       warp.cta = number;
       warp.number = static_cast<std::size_t>(w);
       warp.ready = start;
-      warp.order = static_cast<double>(warps_.size());
+      warp.issued = start;
       cta.warps.push_back(warps_.size());
       sub_cores_[(started_ * static_cast<std::size_t>(profile_.warps_per_cta) +
                   static_cast<std::size_t>(w)) %
@@ -287,34 +177,35 @@ class Simulation {
     std::size_t chosen = 0;
   };
 
-  /// When the warp can issue its instruction.
-  double earliest(const SubCore& core, const SimWarp& warp) const {
-    if (warp.blocked) return kNever;
-    const Step& step = steps_[warp.cursor.instruction()];
-    double at = std::max(warp.ready, core.next);
+  /// When the warp can issue its instruction, and what it waits for until then.
+  std::pair<double, Wait> earliest(const SubCore& core, const SimWarp& warp) const {
+    if (warp.blocked) return {kNever, Wait::kBarrier};
+    const IssueStep& step = steps_[warp.cursor.instruction()];
+    std::pair<double, Wait> at = {warp.ready, warp.ready_by};
+    const auto until = [&](double time, Wait reason) {
+      if (time > at.first) at = {time, reason};
+    };
     unsigned waits = step.waits;
     while (waits != 0) {
-      const int bit = __builtin_ctz(waits);
+      const auto bit = static_cast<std::size_t>(__builtin_ctz(waits));
       waits &= waits - 1;
-      at = std::max(at, warp.scoreboard[static_cast<std::size_t>(bit)]);
+      until(warp.scoreboard[bit], warp.scoreboard_by[bit]);
     }
-    at = std::max(at, core.free[static_cast<std::size_t>(step.unit)]);
-    if (step.passes > 0) at = std::max(at, memory_free_ - rates_.queue);
-    if (step.unit == Unit::kAsyncWait) {
-      const auto& groups = warp.async_groups;
-      if (groups.size() > step.pending) at = std::max(at, groups[groups.size() - 1 - step.pending]);
-    }
-    if (step.unit == Unit::kGmmaWait) {
-      const auto& groups = warp.gmma_groups;
-      if (groups.size() > step.pending) at = std::max(at, groups[groups.size() - 1 - step.pending]);
-    }
+    until(core.free[static_cast<std::size_t>(step.unit)], Wait::kUnit);
+    if (step.passes > 0) until(memory_free_ - rates_.queue, Wait::kMemoryUnit);
+    const auto until_landed = [&](const std::vector<double>& groups, Wait reason) {
+      if (groups.size() > step.pending) until(groups[groups.size() - 1 - step.pending], reason);
+    };
+    if (step.unit == Unit::kAsyncWait) until_landed(warp.async_groups, Wait::kAsyncCopy);
+    if (step.unit == Unit::kGmmaWait) until_landed(warp.gmma_groups, Wait::kWgmma);
+    until(core.next, Wait::kNotSelected);
     return at;
   }
 
   void choose(SubCore& core) const {
     core.candidate = kNever;
     for (const std::size_t w : core.warps) {
-      const double at = earliest(core, warps_[w]);
+      const double at = earliest(core, warps_[w]).first;
       // The warp that issued last goes on; then the oldest.
       if (at < core.candidate || (at == core.candidate && w == core.last)) {
         core.candidate = at;
@@ -348,7 +239,7 @@ class Simulation {
     for (SimWarp& warp : warps_) {
       if (!warp.blocked) continue;
       warp.blocked = false;
-      warp.ready = std::max(warp.ready, now_);
+      warp.wait_until(now_, Wait::kBarrier);
       any = true;
     }
     for (SubCore& core : sub_cores_) core.candidate = -1;
@@ -357,7 +248,7 @@ class Simulation {
 
   void issue(SubCore& core, SimWarp& warp, std::size_t number, double at) {
     const std::size_t index = warp.cursor.instruction();
-    const Step& step = steps_[index];
+    const IssueStep& step = steps_[index];
     // Code that is not in the instruction cache yet.
     double& fetched = fetched_[index / 8];
     if (fetched < 0) {
@@ -365,10 +256,11 @@ class Simulation {
       fetched = fetch_free_;
     }
     if (fetched > at) {
-      warp.ready = fetched;
+      warp.wait_until(fetched, Wait::kFetch);
       core.candidate = -1;
       return;
     }
+    if (activity_ != nullptr) note(core, warp, step, at);
     now_ = std::max(now_, at);
     ++time_.issued;
     if (time_.issued == kMostIssued / 2) {
@@ -398,16 +290,13 @@ class Simulation {
         done = std::max({done, l2_free_ + step.latency, dram_free_ + step.latency});
       }
     }
-    if (step.write_barrier < kScoreboards) {
-      double& board = warp.scoreboard[step.write_barrier];
-      const double value = step.unit == Unit::kAsyncCommit ? warp.async_landed : done;
-      if (step.unit != Unit::kAsyncCommit) board = std::max(board, value);
-    }
-    if (step.read_barrier < kScoreboards) {
-      double& board = warp.scoreboard[step.read_barrier];
-      board = std::max(board, read);
-    }
+    const Wait reason = is_global(step.unit) ? Wait::kGlobal : Wait::kShared;
+    // Of a commit, DEPBAR waits for the group.
+    if (step.unit != Unit::kAsyncCommit) warp.wait_for(step.write_barrier, done, reason);
+    warp.wait_for(step.read_barrier, read, reason);
+    warp.issued = at;
     warp.ready = at + step.stall;
+    warp.ready_by = Wait::kFixedLatency;
     switch (step.unit) {
       case Unit::kAsyncCopy:
         warp.async_landed = std::max(warp.async_landed, done);
@@ -434,10 +323,26 @@ class Simulation {
       return;
     }
     if (warp.cursor.instruction() != before + 1)
-      warp.ready = std::max(warp.ready, at + rates_.branch_clocks);
+      warp.wait_until(at + rates_.branch_clocks, Wait::kBranch);
   }
 
-  double start_gmma(SubCore& core, const Step& step, double at) {
+  static bool is_global(Unit unit) {
+    return unit == Unit::kGlobalLoad || unit == Unit::kGlobalStore || unit == Unit::kAtomic ||
+           unit == Unit::kAsyncCopy || unit == Unit::kLocal;
+  }
+
+  /// For the explanation: what this instruction waited for, and what it keeps busy.
+  void note(const SubCore& core, const SimWarp& warp, const IssueStep& step, double at) {
+    WaitClocks& clocks = activity_->waits[warp.cursor.instruction()];
+    clocks[static_cast<std::size_t>(earliest(core, warp).second)] +=
+        std::max(at - warp.issued - 1, 0.0);
+    clocks[static_cast<std::size_t>(Wait::kSelected)] += 1;
+    if (step.passes == 0 || step.unit == Unit::kGmma)
+      activity_->busy[static_cast<std::size_t>(step.unit)] += step.occupies;
+    if (!step.never) activity_->memory_busy += step.passes;
+  }
+
+  double start_gmma(SubCore& core, const IssueStep& step, double at) {
     double& free = core.free[static_cast<std::size_t>(Unit::kTensor)];
     const double start = std::max(at, free);
     free = start + step.occupies;
@@ -445,7 +350,7 @@ class Simulation {
     return std::max(free, memory_free_) + step.latency;
   }
 
-  void synchronize(SimWarp& warp, const Step& step, double at) {
+  void synchronize(SimWarp& warp, const IssueStep& step, double at) {
     if (warp.number >= profile_.syncs.size()) return;
     const auto& events = profile_.syncs[warp.number];
     constexpr std::size_t kAhead = 8;
@@ -458,13 +363,11 @@ class Simulation {
     if (event.arrives >= 0) {
       std::uint32_t& arrived = barrier.arrived[event.arrives];
       arrived += event.count;
-      // An arrival that stands for copies comes when they have landed.
-      const bool of_copies = code_[warp.cursor.instruction()].operation() == 0x1b0;
       double& complete = barrier.complete[event.arrives];
-      if (complete == kNever) complete = 0;
-      complete = std::max(complete, of_copies ? std::max(at, warp.async_landed) : at);
+      complete = std::max(complete, step.arrives_later ? std::max(at, warp.async_landed) : at);
       if (arrived >= needed_[{event.barrier, event.arrives}]) {
-        complete += event.barrier < 16 ? rates_.barrier_latency : rates_.mbarrier_latency;
+        complete +=
+            event.barrier < kNamedBarriers ? rates_.barrier_latency : rates_.mbarrier_latency;
         barrier.arrived[event.arrives] = std::numeric_limits<std::uint32_t>::max() / 2;
         wake(warp.cta, event.barrier, event.arrives, complete);
       }
@@ -474,12 +377,9 @@ class Simulation {
       const bool complete = arrived != barrier.arrived.end() &&
                             arrived->second >= std::numeric_limits<std::uint32_t>::max() / 2;
       if (complete) {
-        warp.ready = std::max(warp.ready, barrier.complete[event.awaits]);
+        warp.wait_until(barrier.complete[event.awaits], wait_at(event.barrier));
         // Its result is there when the phase is.
-        if (step.write_barrier < kScoreboards) {
-          double& board = warp.scoreboard[step.write_barrier];
-          board = std::max(board, barrier.complete[event.awaits]);
-        }
+        warp.wait_for(step.write_barrier, barrier.complete[event.awaits], wait_at(event.barrier));
       } else if (needed_.contains({event.barrier, event.awaits})) {
         warp.blocked = true;
         warp.awaited = event.barrier;
@@ -488,12 +388,16 @@ class Simulation {
     }
   }
 
+  static Wait wait_at(std::uint32_t barrier) {
+    return barrier < kNamedBarriers ? Wait::kBarrier : Wait::kMbarrier;
+  }
+
   void wake(std::size_t cta, std::uint32_t barrier, std::int64_t phase, double at) {
     for (const std::size_t w : ctas_[cta].warps) {
       SimWarp& warp = warps_[w];
       if (!warp.blocked || warp.awaited != barrier || warp.awaits > phase) continue;
       warp.blocked = false;
-      warp.ready = std::max(warp.ready, at);
+      warp.wait_until(at, wait_at(barrier));
     }
     for (SubCore& core : sub_cores_) core.candidate = -1;
   }
@@ -510,11 +414,11 @@ class Simulation {
 
   const MachineRates& rates_;
   const LaunchProfile& profile_;
+  SmActivity* activity_;  ///< may be null
   std::vector<MachineInstruction> code_;
   CodeGraph graph_;
   std::vector<WarpPlan> plans_;
-  std::vector<std::vector<float>> before_;  ///< of each warp of a CTA, see WarpCursor
-  std::vector<Step> steps_;
+  std::vector<IssueStep> steps_;
   std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t> needed_;
   std::deque<SimWarp> warps_;
   std::deque<Cta> ctas_;
@@ -525,7 +429,6 @@ class Simulation {
   double l2_free_ = 0;
   double next_cta_ = 0;  ///< when the card can start another one here
   double dram_free_ = 0;
-  double dram_share_ = 0;  ///< of the sectors that L1 asks for
   double now_ = 0;
   double half_clock_ = 0;
   std::uint64_t half_issued_ = 0;
@@ -539,8 +442,9 @@ class Simulation {
 
 }  // namespace
 
-SmTime simulate_sm(const MachineRates& rates, const LaunchProfile& profile, int resident) {
-  return Simulation(rates, profile, resident).run();
+SmTime simulate_sm(const MachineRates& rates, const LaunchProfile& profile, int resident,
+                   SmActivity* activity) {
+  return Simulation(rates, profile, resident, activity).run();
 }
 
 }  // namespace evo

@@ -4,83 +4,10 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <set>
-#include <unordered_map>
 
 #include "engine/predict/operation.hpp"
 
 namespace evo {
-namespace {
-
-constexpr std::int64_t kBytesOfInstruction = 16;
-
-/// BRA; and a guarded CALL.REL.NOINC, with which ptxas leaves loops before sm_90.
-bool is_jump(const MachineInstruction& instruction) {
-  constexpr unsigned kBra = 0x147;
-  constexpr unsigned kCallRel = 0x144;
-  return instruction.operation() == kBra ||
-         (instruction.operation() == kCallRel && instruction.is_guarded());
-}
-
-bool ends_block(const MachineInstruction& instruction) {
-  const Unit unit = unit_of(instruction);
-  return is_jump(instruction) || unit == Unit::kExit || unit == Unit::kReturn;
-}
-
-/// Bytes from the next instruction to the target of a BRA. Before sm_90, the field counts words
-/// from bit 34 on; since then eight more bits are below, from bit 16 on.
-std::int64_t branch_offset(const MachineInstruction& branch, bool is_sm90) {
-  const std::uint64_t field = (branch.low >> 34) | (branch.high & 0x3ffffU) << 30;
-  if (!is_sm90) return static_cast<std::int64_t>(field << 16) >> 16 << 2;
-  const std::uint64_t wide = field << 8 | (branch.low >> 16 & 0xffU);
-  return static_cast<std::int64_t>(wide << 8) >> 8 << 2;
-}
-
-/// BRA.DIV: taken by warps whose lanes went different ways.
-bool is_divergence_check(const MachineInstruction& branch) {
-  return (branch.high >> 27 & 1U) != 0 && branch.operation() == 0x147;
-}
-
-/// By its guard, or by a second predicate among its operands.
-bool is_conditional(const MachineInstruction& end) {
-  constexpr unsigned kBra = 0x147;
-  if (end.is_guarded()) return true;
-  return end.operation() == kBra && ((end.high >> 23 & 0xfU) != 7 || is_divergence_check(end));
-}
-
-}  // namespace
-
-CodeGraph::CodeGraph(const std::vector<MachineInstruction>& code, bool is_sm90) {
-  std::set<std::size_t> leaders = {0};
-  std::unordered_map<std::size_t, std::size_t> targets;
-  for (std::size_t i = 0; i < code.size(); ++i) {
-    if (!ends_block(code[i])) continue;
-    leaders.insert(i + 1);
-    if (!is_jump(code[i])) continue;
-    const std::int64_t to =
-        static_cast<std::int64_t>(i) + 1 + branch_offset(code[i], is_sm90) / kBytesOfInstruction;
-    if (to < 0 || to >= static_cast<std::int64_t>(code.size())) continue;
-    targets[i] = static_cast<std::size_t>(to);
-    leaders.insert(static_cast<std::size_t>(to));
-  }
-  at_.resize(code.size());
-  for (auto leader = leaders.begin(); leader != leaders.end() && *leader < code.size(); ++leader) {
-    const auto next = std::next(leader);
-    const std::size_t end = next == leaders.end() ? code.size() : std::min(*next, code.size());
-    for (std::size_t i = *leader; i < end; ++i) at_[i] = blocks_.size();
-    blocks_.push_back({*leader, end - 1, -1, -1});
-  }
-  for (std::size_t b = 0; b < blocks_.size(); ++b) {
-    CodeBlock& block = blocks_[b];
-    const MachineInstruction& end = code[block.last];
-    const bool falls = is_conditional(end) || !ends_block(end);
-    if (falls && b + 1 < blocks_.size()) block.next = static_cast<int>(b + 1);
-    const auto target = targets.find(block.last);
-    if (target != targets.end() && !end.is_never() && !is_divergence_check(end))
-      block.target = static_cast<int>(at_[target->second]);
-  }
-}
-
 namespace {
 
 /// How often the compiler repeated a block's lines when it unrolled a loop: as often as the line of
@@ -232,7 +159,7 @@ class BranchShares {
 
 std::vector<WarpPlan> plans_of_warps(const std::vector<MachineInstruction>& code,
                                      const CodeGraph& graph, const LaunchProfile& profile) {
-  constexpr std::uint64_t kMostSteps = 4'000'000;
+  constexpr int kPhases = 4;
   const BranchShares shares(code, graph, profile);
   std::vector<WarpPlan> plans;
   std::map<std::vector<double>, std::size_t> known;  // warps that do the same
@@ -246,24 +173,39 @@ std::vector<WarpPlan> plans_of_warps(const std::vector<MachineInstruction>& code
       plans.push_back(plans[same->second]);
       continue;
     }
-    std::vector<float> before;
-    WarpCursor cursor(graph, plan, before);
-    std::uint64_t steps = 0;
-    for (; !cursor.is_done() && steps < kMostSteps; ++steps) cursor.advance();
-    plan.instructions = static_cast<double>(steps);
+    for (int phase = 0; phase < kPhases; ++phase) {
+      WarpCursor cursor(graph, plan, static_cast<double>(phase) / kPhases);
+      for (; !cursor.is_done(); cursor.advance()) {
+        plan.instructions += 1.0 / kPhases;
+        plan.flops += tensor_flops(code[cursor.instruction()]) / kPhases;
+      }
+    }
     plans.push_back(std::move(plan));
   }
   return plans;
 }
 
-WarpCursor::WarpCursor(const CodeGraph& graph, const WarpPlan& plan, std::vector<float>& before)
+WarpCursor::WarpCursor(const CodeGraph& graph, const WarpPlan& plan, double phase)
     : graph_(&graph),
       plan_(&plan),
-      before_(&before),
-      owed_(graph.blocks().size(), 0),
-      visits_(graph.blocks().size(), 0) {
-  before.resize(graph.blocks().size(), 0.5F);
+      phase_(static_cast<float>(phase)),
+      owed_(graph.blocks().size(), -1) {
   if (graph.blocks().empty()) block_ = -1;
+}
+
+int WarpCursor::way_on(const CodeBlock& block, float branches) {
+  constexpr float kWhole = 0.999F;
+  const bool is_exit = block.target_leaves_loop != block.next_leaves_loop;
+  // Of two ways of which neither leaves the loop alone, the rarer one is counted.
+  const bool counts_target = is_exit ? block.target_leaves_loop : branches <= 0.5F;
+  const float share = counts_target ? branches : 1 - branches;
+  float& owed = owed_[static_cast<std::size_t>(block_)];
+  // A loop of n passes is left at the n-th, whatever the phase; other ways add up over CTAs.
+  if (owed < 0) owed = is_exit ? phase_ * share : std::fmod(phase_ + 0.5F, 1.0F);
+  owed += share;
+  const bool is_whole = owed >= kWhole;
+  if (is_whole) owed = std::max(owed - 1, 0.0F);
+  return is_whole == counts_target ? block.target : block.next;
 }
 
 void WarpCursor::advance() {
@@ -272,26 +214,13 @@ void WarpCursor::advance() {
     ++instruction_;
     return;
   }
-  constexpr float kWhole = 0.96F;
-  const auto b = static_cast<std::size_t>(block_);
   int to = block.next;
   if (block.target >= 0 && block.next < 0) {
     to = block.target;
-  } else if (block.target >= 0 || plan_->branches[b] > 0) {
-    const auto share = static_cast<float>(plan_->branches[b]);
-    // Of a loop, the way out is the rare one.
-    const bool is_rare = share <= 0.5F && block.target > block_;
-    const float rare_share = is_rare ? share : 1 - share;
-    // Outside of loops, what not every CTA does some of them do.
-    const bool once = visits_[b]++ == 0 && block.target > block_;
-    float& owed = once ? (*before_)[b] : owed_[b];
-    owed += rare_share;
-    const bool rare = owed >= kWhole;
-    if (rare) owed -= 1;
-    to = rare == is_rare ? block.target : block.next;
+  } else if (block.target >= 0 || plan_->branches[static_cast<std::size_t>(block_)] > 0) {
+    to = way_on(block, static_cast<float>(plan_->branches[static_cast<std::size_t>(block_)]));
   }
-  // Padding behind the end loops for ever; so may counts that contradict each other.
-  constexpr std::uint64_t kMostSteps = 20'000'000;
+  // Padding behind the end loops for ever.
   steps_ += block.last - block.first + 1;
   if ((to == block_ && block.next < 0) || steps_ > kMostSteps) to = -1;
   block_ = to;

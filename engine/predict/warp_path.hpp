@@ -5,35 +5,17 @@
 #include <vector>
 
 #include "engine/cubin/machine_code.hpp"
+#include "engine/predict/code_graph.hpp"
 #include "engine/predict/launch_profile.hpp"
 
 namespace evo {
-
-/// A stretch of machine code without branches, and where a warp goes from there.
-struct CodeBlock {
-  std::size_t first = 0;  ///< instruction
-  std::size_t last = 0;   ///< instruction; included
-  int next = -1;          ///< block that follows; -1: the warp ends here
-  int target = -1;        ///< block that it may branch to; -1: none
-};
-
-/// The blocks of a kernel's machine code. Pure function of the code.
-class CodeGraph {
- public:
-  CodeGraph(const std::vector<MachineInstruction>& code, bool is_sm90);
-  [[nodiscard]] const std::vector<CodeBlock>& blocks() const { return blocks_; }
-  [[nodiscard]] std::size_t block_of(std::size_t instruction) const { return at_[instruction]; }
-
- private:
-  std::vector<CodeBlock> blocks_;
-  std::vector<std::size_t> at_;
-};
 
 /// How a warp goes through the blocks: what the virtual GPU saw it do at the branches of the PTX
 /// that the machine code was made from.
 struct WarpPlan {
   std::vector<double> branches;  ///< of each block: share of its executions that branch
-  double instructions = 0;       ///< all that the warp executes
+  double instructions = 0;       ///< that the warp executes; mean over CTAs
+  double flops = 0;              ///< of these, as tensor_flops()
 };
 
 /// Of each warp of a CTA.
@@ -41,24 +23,31 @@ struct WarpPlan {
                                                    const CodeGraph& graph,
                                                    const LaunchProfile& profile);
 
-/// A warp's place on its way. Small: one for each resident warp.
+/// A warp's place on its way, one for each resident warp. Of two ways, one that leaves a loop (else
+/// the rarer one) is gone when its shares have added up to a whole.
 class WarpCursor {
  public:
-  /// `before`: of all warps of this number in the CTAs that came before, and of this one.
-  WarpCursor(const CodeGraph& graph, const WarpPlan& plan, std::vector<float>& before);
+  /// Where the counts contradict each other, a way ends after so many instructions.
+  static constexpr std::uint64_t kMostSteps = 4'000'000;
+
+  /// `phase`: from 0 to 1, another one for each CTA: where the mean number of passes is not whole,
+  /// phases spread evenly have that mean. At 0 a loop makes the most passes.
+  WarpCursor(const CodeGraph& graph, const WarpPlan& plan, double phase);
   [[nodiscard]] bool is_done() const { return block_ < 0; }
   [[nodiscard]] std::size_t instruction() const { return instruction_; }
   void advance();
 
  private:
+  /// The block after `block`, which branches with the share `branches`.
+  [[nodiscard]] int way_on(const CodeBlock& block, float branches);
+
   const CodeGraph* graph_;
   const WarpPlan* plan_;
-  std::vector<float>* before_;
+  float phase_;
   int block_ = 0;
   std::size_t instruction_ = 0;
   std::uint64_t steps_ = 0;
-  std::vector<float> owed_;  ///< of each block: what the rarer way has saved up
-  std::vector<std::uint32_t> visits_;
+  std::vector<float> owed_;  ///< of each block: what the counted way has saved up; -1: not met yet
 };
 
 }  // namespace evo

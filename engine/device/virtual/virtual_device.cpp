@@ -191,7 +191,7 @@ class Implementation : public VirtualDevice {
     const ptx::BufferSnapshot snapshot(memory_);
     if (auto fault = take_constants(loaded, arguments)) return *std::move(fault);
     statistics_ = {};
-    profiles_.clear();
+    predictions_.clear();
     double us = 0;
     for (const LaunchStep& step : plan.steps) {
       const LoadedEntry& entry = loaded.entries.at(step.entry);
@@ -217,7 +217,9 @@ class Implementation : public VirtualDevice {
   void set_seed(std::uint64_t seed) override { options_.seed = seed; }
   void set_checks(bool on) override { options_.checks = on; }
   [[nodiscard]] const VirtualStatistics& statistics() const override { return statistics_; }
-  [[nodiscard]] const std::vector<LaunchProfile>& profiles() const override { return profiles_; }
+  [[nodiscard]] const std::vector<ptx::PredictedLaunch>& predictions() const override {
+    return predictions_;
+  }
   [[nodiscard]] const std::string& printed() const override { return printed_; }
 
  private:
@@ -287,29 +289,20 @@ class Implementation : public VirtualDevice {
         run(entry, config, arguments, true,
             is_whole ? std::vector<std::uint64_t>{} : ptx::spread_sample(config.ctas()));
     if (outcome.fault) return *outcome.fault;
-    const int threads = static_cast<int>(config.threads());
-    const int shared =
+    ptx::ExecutedLaunch launch{.program = *entry.program, .counts = outcome.counts};
+    launch.cubin = entry.cubin;
+    launch.version_line = entry.version_line;
+    launch.registers = entry.registers_at_launch();
+    launch.threads = static_cast<int>(config.threads());
+    launch.shared_bytes =
         static_cast<int>(entry.program->dynamic_shared_offset + config.dynamic_shared_bytes);
-    ptx::PredictionInput input;
-    input.cost = ptx::cta_cost(model_, *entry.program, outcome.counts, (threads + 31) / 32);
-    input.ctas = config.ctas();
-    input.ctas_per_sm =
-        ptx::occupancy(model_, entry.registers_at_launch(), threads, shared).ctas_per_sm;
+    launch.ctas = config.ctas();
     for (const KernelArgument& argument : arguments) {
       if (const auto* buffer = std::get_if<BufferId>(&argument))
-        input.footprint_bytes += static_cast<double>(at(*buffer).bytes);
+        launch.footprint_bytes += static_cast<double>(at(*buffer).bytes);
     }
-    LaunchProfile profile = ptx::launch_profile(*entry.program, outcome.counts, (threads + 31) / 32,
-                                                entry.version_line);
-    profile.cubin = entry.cubin;
-    profile.ctas = config.ctas();
-    profile.footprint_bytes = input.footprint_bytes;
-    profiles_.push_back(std::move(profile));
-    const MachineRates rates = ptx::machine_rates(model_);
-    const SmTime time = simulate_sm(rates, profiles_.back(), input.ctas_per_sm);
-    // Without machine code that knows its lines, by counts of the PTX.
-    if (time.issued == 0) return ptx::predict_time_us(model_, input);
-    return rates.launch_us + time.clocks / rates.clock_mhz;
+    predictions_.push_back(ptx::predict_launch(model_, launch));
+    return predictions_.back().us;
   }
 
   /// One step.
@@ -364,7 +357,7 @@ class Implementation : public VirtualDevice {
         return {std::move(refused), {}};
       }
       grid.sample.clear();  // the others would be waited for
-      context.grid_workspace = clear_grid_workspace(*kernel.grid_workspace);
+      context.grid_workspace = ptx::clear_grid_workspace(*kernel.grid_workspace);
       context.stall_budget =
           std::max(context.stall_budget / ctas, std::min(context.stall_budget, kLeastStallBudget));
     }
@@ -380,14 +373,6 @@ class Implementation : public VirtualDevice {
     return outcome;
   }
 
-  static std::uint64_t clear_grid_workspace(GlobalBuffer& workspace) {
-    std::memset(workspace.data.get(), 0, workspace.bytes);
-    const auto bytes = static_cast<std::uint32_t>(workspace.bytes);
-    std::memcpy(workspace.data.get(), &bytes, sizeof(bytes));
-    workspace.mark_written(workspace.bytes);
-    return workspace.base;
-  }
-
   const ptx::DeviceModel& model_;
   VirtualOptions options_;
   std::uint64_t launches_ = 0;
@@ -399,7 +384,7 @@ class Implementation : public VirtualDevice {
   std::uint32_t next_id_ = 1;
   std::vector<std::uint64_t> sample_;
   VirtualStatistics statistics_;
-  std::vector<LaunchProfile> profiles_;
+  std::vector<ptx::PredictedLaunch> predictions_;
   std::string printed_;
 };
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/device/device.hpp"
-#include "engine/predict/launch_profile.hpp"
+#include "engine/device/virtual/timing/prediction.hpp"
 
 namespace evo {
 
@@ -36,8 +36,8 @@ class VirtualDevice : public Device, public GridSampler {
   virtual void set_seed(std::uint64_t seed) = 0;
   /// Of the last launch.
   [[nodiscard]] virtual const VirtualStatistics& statistics() const = 0;
-  /// Of each step of the last prediction, with the machine code where the kernel has a cubin.
-  [[nodiscard]] virtual const std::vector<LaunchProfile>& profiles() const = 0;
+  /// Of each step of the last prediction.
+  [[nodiscard]] virtual const std::vector<ptx::PredictedLaunch>& predictions() const = 0;
   /// What the kernel of the last launch printed with printf, in the order of its CTAs, also when it
   /// failed; at most 1 MiB, and a line about what was dropped.
   [[nodiscard]] virtual const std::string& printed() const = 0;

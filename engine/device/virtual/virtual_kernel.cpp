@@ -6,7 +6,6 @@
 #include "engine/device/virtual/decode/decoder.hpp"
 #include "engine/device/virtual/memory/module_variables.hpp"
 #include "engine/device/virtual/parse/ptx_parser.hpp"
-#include "engine/device/virtual/timing/prediction.hpp"
 
 namespace evo::ptx {
 namespace {

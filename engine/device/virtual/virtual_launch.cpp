@@ -108,4 +108,12 @@ std::vector<std::uint64_t> spread_sample(std::uint64_t ctas) {
   return sample;
 }
 
+std::uint64_t clear_grid_workspace(GlobalBuffer& workspace) {
+  std::memset(workspace.data.get(), 0, workspace.bytes);
+  const auto bytes = static_cast<std::uint32_t>(workspace.bytes);
+  std::memcpy(workspace.data.get(), &bytes, sizeof(bytes));
+  workspace.mark_written(workspace.bytes);
+  return workspace.base;
+}
+
 }  // namespace evo::ptx

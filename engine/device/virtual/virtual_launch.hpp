@@ -11,6 +11,7 @@
 #include "engine/device/device.hpp"
 #include "engine/device/virtual/checks/hazard.hpp"
 #include "engine/device/virtual/decode/program.hpp"
+#include "engine/device/virtual/memory/global_memory.hpp"
 #include "engine/device/virtual/timing/device_model.hpp"
 
 namespace evo::ptx {
@@ -41,5 +42,8 @@ struct ArgumentValues {
 
 /// At most eight CTAs, from all over the grid; everything for a small grid.
 [[nodiscard]] std::vector<std::uint64_t> spread_sample(std::uint64_t ctas);
+
+/// Makes the workspace of a cooperative launch as the driver does before each; its address.
+[[nodiscard]] std::uint64_t clear_grid_workspace(GlobalBuffer& workspace);
 
 }  // namespace evo::ptx

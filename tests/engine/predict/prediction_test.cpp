@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include "engine/device/virtual/virtual_device.hpp"
 #include "engine/predict/operation.hpp"
 #include "engine/predict/warp_path.hpp"
+#include "tools/space_on_device.hpp"
 
 namespace evo::test {
 namespace {
@@ -53,6 +56,14 @@ Compiled compile(std::vector<std::string> options, bool lines = true) {
   return std::get<Compiled>(std::move(outcome));
 }
 
+/// tensor_flops() counts half of bytes.
+double all_flops(const MachineInstruction& instruction) {
+  constexpr unsigned kQmma = 0x07a;
+  constexpr unsigned kQgmma = 0x1f3;
+  const unsigned operation = instruction.operation();
+  return tensor_flops(instruction) * (operation == kQmma || operation == kQgmma ? 2 : 1);
+}
+
 /// Microseconds of a launch of 264 CTAs of 128 threads, and what the device knows of it.
 double predict(const Compiled& compiled, int trips, LaunchProfile* profile = nullptr) {
   const auto device = open_virtual_device("virtual:h200", {.threads = 1});
@@ -64,8 +75,24 @@ double predict(const Compiled& compiled, int trips, LaunchProfile* profile = nul
   config.block = {128, 1, 1};
   const std::vector<KernelArgument> arguments = {x, ScalarArgument::of(trips)};
   const auto us = device->predict_us(kernel, LaunchPlan(config), arguments);
-  if (profile != nullptr) *profile = device->profiles().at(0);
+  if (profile != nullptr) *profile = device->predictions().at(0).profile;
   return std::get<double>(us);
+}
+
+/// Of the matrix instructions on the ways of a CTA's warps, mean over CTAs.
+double walked_flops(const LaunchProfile& profile, bool is_sm90) {
+  const auto code = read_machine_code(profile.cubin, profile.entry);
+  const CodeGraph graph(code, is_sm90);
+  constexpr int kPhases = 32;
+  double flops = 0;
+  const auto plans = plans_of_warps(code, graph, profile);
+  for (int phase = 0; phase < kPhases; ++phase) {
+    for (const WarpPlan& plan : plans) {
+      WarpCursor cursor(graph, plan, static_cast<double>(phase) / kPhases);
+      for (; !cursor.is_done(); cursor.advance()) flops += all_flops(code[cursor.instruction()]);
+    }
+  }
+  return flops / kPhases;
 }
 
 TEST(MachineCode, KnowsTheLinesOfThePtx) {
@@ -107,8 +134,7 @@ TEST(PredictedTime, AWarpGoesTheWayThatTheVirtualGpuSaw) {
   const CodeGraph graph(code, true);
   const auto plans = plans_of_warps(code, graph, profile);
   ASSERT_EQ(plans.size(), 4U);
-  std::vector<float> before;
-  WarpCursor cursor(graph, plans[0], before);
+  WarpCursor cursor(graph, plans[0], 0);
   std::size_t multiplied = 0;
   for (; !cursor.is_done(); cursor.advance())
     multiplied += unit_of(code[cursor.instruction()]) == Unit::kFma ? 1 : 0;
@@ -122,6 +148,43 @@ TEST(PredictedTime, LanesMayLeaveALoopEarlyAndWarpsTheKernel) {
     EXPECT_LT(us, 60) << stride;
   }
 }
+
+/// The simulated way of all warps does the matrix products that the PTX did.
+class ShippedWays : public testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+TEST_P(ShippedWays, DoTheWorkThatWasExecuted) {
+  const auto [file, device] = GetParam();
+  SpaceOnDevice on(std::string(EVO_SOURCE_DIR) + "/search_spaces/" + file, "", device,
+                   {.threads = 1});
+  std::vector<Candidate> candidates = {on.space().defaults()};
+  for (const Milestone& milestone : on.space().definition().milestones)
+    candidates.push_back(milestone.candidate);
+  for (const Candidate& candidate : candidates) {
+    const CompileOutcome outcome = on.compile(candidate);
+    ASSERT_TRUE(std::holds_alternative<Compiled>(outcome));
+    const auto loaded = on.load(candidate, std::get<Compiled>(outcome));
+    const auto& kernel = std::get<LoadedKernel>(loaded);
+    const auto workspace = on.workspace_of(kernel);
+    (void)on.device().predict_us(kernel.id, kernel.launch_for(on.data()),
+                                 std::get<Workspace>(workspace).arguments_of(on.data()));
+    const ptx::PredictedLaunch& predicted = on.device().predictions().at(0);
+    const std::string name = on.space().config_json(candidate);
+    EXPECT_TRUE(predicted.is_simulated) << name;
+    double executed = 0;
+    for (const auto& [line, activity] : predicted.profile.lines) executed += activity.flops;
+    EXPECT_NEAR(walked_flops(predicted.profile, std::string_view(device) == "virtual:h200"),
+                executed, 0.02 * executed)
+        << name;
+    on.device().unload(kernel.id);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Attention, ShippedWays,
+                         testing::Values(std::pair("sdpa_fp8_mma_l4.json", "virtual:l4"),
+                                         std::pair("sdpa_fp8_mma_h200.json", "virtual:h200"),
+                                         std::pair("sdpa_fp8_wgmma_h200.json", "virtual:h200"),
+                                         std::pair("sdpa_fp8_wmma_l4.json", "virtual:l4"),
+                                         std::pair("sdpa_fp8_wmma_h200.json", "virtual:h200")));
 
 TEST(PredictedTime, BankConflictsCost) {
   const double without = predict(compile({"-DKIND=1", "-DSTRIDE=33"}), 200);

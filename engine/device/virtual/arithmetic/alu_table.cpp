@@ -5,16 +5,9 @@
 #define EVO_SIMD simd_base
 #include "engine/device/virtual/arithmetic/simd_tables.hpp"
 #undef EVO_SIMD
-
-namespace evo::ptx::simd_avx2 {
-void register_int(AluTable& table);
-void register_bit_ops(AluTable& table);
-void register_move(AluTable& table);
-void register_float(AluTable& table);
-void register_half(AluTable& table);
-void register_convert(AluTable& table);
-void register_compare(AluTable& table);
-}  // namespace evo::ptx::simd_avx2
+#define EVO_SIMD simd_avx2
+#include "engine/device/virtual/arithmetic/simd_tables.hpp"
+#undef EVO_SIMD
 
 namespace evo::ptx {
 namespace {

@@ -1,8 +1,7 @@
-#pragma once
-
 #include "engine/device/virtual/arithmetic/alu_table.hpp"
 
-// The registration functions of the files that are compiled once for each instruction set.
+// The registration functions of the files that are compiled once for each instruction set, in a
+// namespace of its own: no include guard.
 
 #ifndef EVO_SIMD
 #error "EVO_SIMD must name the namespace of the instruction set"

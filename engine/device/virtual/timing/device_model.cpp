@@ -120,9 +120,10 @@ Occupancy occupancy(const DeviceModel& model, int registers, int threads, int sh
   limit(model.max_warps_per_sm / warps, "warps");
   if (registers > 0) {
     // Registers belong to one of four sub-cores; a warp's share is rounded up.
+    constexpr int kSubCores = 4;
     const int per_warp = round_up(registers * 32, model.register_unit_per_warp);
-    const int warps_by_registers = model.registers_per_sm / 4 / per_warp * 4;
-    limit(warps_by_registers / round_up(warps, 4 > warps ? 1 : 4), "registers");
+    const int warps_by_registers = model.registers_per_sm / kSubCores / per_warp * kSubCores;
+    limit(warps_by_registers / warps, "registers");
   }
   const int shared = round_up(shared_bytes + model.reserved_shared_bytes, model.shared_unit_bytes);
   limit(model.shared_bytes_per_sm / shared, "shared memory");

@@ -7,49 +7,34 @@
 #include "engine/device/virtual/execute/grid_runner.hpp"
 #include "engine/device/virtual/timing/device_model.hpp"
 #include "engine/predict/launch_profile.hpp"
-#include "engine/predict/sm_simulation.hpp"
+#include "engine/predict/machine_rates.hpp"
 
 namespace evo::ptx {
 
-/// What one CTA keeps each unit of an SM busy with, in clocks, and how long one warp's chain of
-/// dependent instructions takes. Averages over the CTAs that were run.
-struct CtaCost {
-  double issue = 0;
-  double tensor = 0;
-  double mufu = 0;
-  double fma = 0;
-  double alu = 0;
-  double convert = 0;
-  double fp64 = 0;
-  double shared = 0;
-  double l2 = 0;
-  double warp_latency = 0;  ///< clocks
-
-  /// The busiest unit.
-  [[nodiscard]] double busiest() const;
-};
-
-[[nodiscard]] CtaCost cta_cost(const DeviceModel& model, const Program& program,
-                               const GridCounts& counts, int warps_per_cta);
-
-struct PredictionInput {
-  CtaCost cost;
+/// A launch that was executed, with memory counted (LaunchContext::count_memory).
+struct ExecutedLaunch {
+  const Program& program;
+  const GridCounts& counts;
+  std::string cubin = {};          ///< of the module; may be empty
+  std::uint32_t version_line = 0;  ///< of `.version` in the module's PTX
+  int registers = 0;               ///< per thread
+  int threads = 0;                 ///< of a CTA
+  int shared_bytes = 0;            ///< of a CTA, static and dynamic
   std::uint64_t ctas = 1;
-  int ctas_per_sm = 1;         ///< occupancy
-  double footprint_bytes = 0;  ///< of all buffers the kernel was given
+  double footprint_bytes = 0;  ///< of all buffers it was given
 };
 
-/// Microseconds of one launch: whole waves of resident CTAs and a last, smaller one, each taking
-/// the larger of its busiest unit and of one warp's latency, and the launch itself. Buffers that
-/// fit the L2 cache count as warm.
-[[nodiscard]] double predict_time_us(const DeviceModel& model, const PredictionInput& input);
+struct PredictedLaunch {
+  double us = 0;
+  bool is_simulated = false;  ///< from the machine code; else by counts of the PTX
+  LaunchProfile profile;
+  MachineRates rates = {};
+  Occupancy occupancy = {};
+};
 
-/// What the simulation of an SM needs to know of a card.
-[[nodiscard]] MachineRates machine_rates(const DeviceModel& model);
-
-/// What the warps did, line by line of the PTX behind its `.version`. The counts are of a launch
-/// that counts memory.
-[[nodiscard]] LaunchProfile launch_profile(const Program& program, const GridCounts& counts,
-                                           int warps_per_cta, std::uint32_t version_line);
+/// One launch among many in a graph. By simulate_sm() where the cubin knows the lines of the PTX it
+/// was made from, else by predict_time_us().
+[[nodiscard]] PredictedLaunch predict_launch(const DeviceModel& model,
+                                             const ExecutedLaunch& launch);
 
 }  // namespace evo::ptx

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "engine/core/error.hpp"
+#include "engine/device/virtual/timing/counted_time.hpp"
 #include "engine/device/virtual/timing/device_model.hpp"
-#include "engine/device/virtual/timing/prediction.hpp"
 #include "tests/engine/device/virtual/test_gpu.hpp"
 
 namespace evo::test {
@@ -289,6 +289,10 @@ TEST(Occupancy, FollowsThePublishedRules) {
   EXPECT_EQ(ptx::occupancy(l4, 32, 32, 0).ctas_per_sm, 24);
   EXPECT_EQ(ptx::occupancy(l4, 128, 128, 0).ctas_per_sm, 4);
   EXPECT_EQ(ptx::occupancy(l4, 255, 256, 0).ctas_per_sm, 1);
+  // Five warps of 5,376 registers, three of them on each sub-core: 12 warps.
+  EXPECT_EQ(ptx::occupancy(l4, 167, 160, 0).ctas_per_sm, 2);
+  // 17 of 3,328 registers, four of them on each sub-core: 16.
+  EXPECT_EQ(ptx::occupancy(l4, 104, 17 * 32, 0).ctas_per_sm, 0);
   EXPECT_EQ(ptx::occupancy(l4, 32, 128, 48 * 1024).ctas_per_sm, 2);
   EXPECT_EQ(ptx::occupancy(l4, 32, 128, 48 * 1024).limit, "shared memory");
   EXPECT_EQ(ptx::occupancy(l4, 32, 128, 99 * 1024).ctas_per_sm, 1);

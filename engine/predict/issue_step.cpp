@@ -1,0 +1,167 @@
+#include "engine/predict/issue_step.hpp"
+
+#include <algorithm>
+
+namespace evo {
+namespace {
+
+constexpr double kSectorsAPass = 4;
+constexpr double kBytesAPass = 128;
+constexpr double kMostlyWarm = 0.2;  ///< share of DRAM up to which a load waits for L2
+// Operations with a speed of their own.
+constexpr unsigned kLdsm = 0x03b;
+constexpr unsigned kStsm = 0x044;
+constexpr unsigned kArrives = 0x1b0;
+
+/// The share of the sectors asked of L2 that come from DRAM: buffers beyond the L2 cache once; what
+/// is asked for again is in the cache.
+double dram_share(const MachineRates& rates, const LaunchProfile& profile) {
+  if (profile.footprint_bytes <= rates.l2_capacity) return 0;
+  double bytes = 0;
+  for (const auto& [line, activity] : profile.lines) {
+    const double read = std::min(activity.global_sectors_first, activity.global_sectors);
+    bytes += (activity.global_bytes_written > 0 ? activity.global_sectors : read) * kSectorBytes;
+  }
+  bytes *= static_cast<double>(profile.ctas);
+  return bytes > 0 ? std::min(profile.footprint_bytes / bytes, 1.0) : 0;
+}
+
+class Steps {
+ public:
+  Steps(const MachineRates& rates, const LaunchProfile& profile)
+      : rates_(rates), profile_(profile), dram_share_(dram_share(rates, profile)) {}
+
+  [[nodiscard]] IssueStep step_of(const MachineInstruction& in) const {
+    IssueStep step;
+    step.unit = unit_of(in);
+    step.line = in.ptx_line;
+    step.stall = std::max(in.stall(), 1);
+    step.write_barrier = in.write_barrier();
+    step.read_barrier = in.read_barrier();
+    step.waits = in.waits();
+    step.never = in.is_never();
+    step.arrives_later = in.operation() == kArrives;
+    compute(in, step);
+    use_memory(in, step);
+    return step;
+  }
+
+ private:
+  /// Of what the line did in a CTA, the share of one execution by a warp.
+  [[nodiscard]] double each(const IssueStep& step, double LineActivity::*what) const {
+    const auto found = profile_.lines.find(step.line);
+    if (found == profile_.lines.end()) return 0;
+    const double executions = found->second.all_executions();
+    return executions > 0 ? found->second.*what / executions : 0;
+  }
+
+  /// Instructions of registers alone, and those that only wait.
+  void compute(const MachineInstruction& in, IssueStep& step) const {
+    const auto set = [&](double occupies, double latency) {
+      step.occupies = occupies;
+      step.latency = latency;
+    };
+    switch (step.unit) {
+      case Unit::kAlu:
+        return set(rates_.alu, 0);
+      case Unit::kFma:
+        return set(rates_.fma, 0);
+      case Unit::kFmaHeavy:
+        return set(rates_.fma_heavy, 0);
+      case Unit::kHalf:
+        return set(rates_.half, 0);
+      case Unit::kPack:
+        return set(rates_.pack, 0);
+      case Unit::kUniform:
+        return set(rates_.uniform, rates_.uniform_latency);
+      case Unit::kFp64:
+        return set(rates_.fp64, rates_.fp64_latency);
+      case Unit::kTransform:
+        return set(rates_.transform, rates_.transform_latency);
+      case Unit::kTensor:
+        return set(tensor_flops(in) / rates_.tensor_flops, rates_.tensor_latency);
+      case Unit::kConstant:
+        return set(1, rates_.constant_latency);
+      case Unit::kSpecial:
+        return set(1, rates_.special_latency);
+      case Unit::kFence:
+        return set(1, rates_.fence_latency);
+      case Unit::kGmmaWait:
+      case Unit::kAsyncWait:
+        step.pending = static_cast<unsigned>(in.low >> 38 & 0x3fU);
+        return;
+      default:
+        return;
+    }
+  }
+
+  void use_memory(const MachineInstruction& in, IssueStep& step) const {
+    switch (step.unit) {
+      case Unit::kGmma:
+        step.occupies = tensor_flops(in) / rates_.gmma_flops;
+        step.latency = rates_.gmma_latency;
+        step.passes = gmma_bytes(in) / kBytesAPass;
+        step.commits = commits_gmma(in);
+        return;
+      case Unit::kShared: {
+        const bool is_matrix = in.operation() == kLdsm || in.operation() == kStsm;
+        step.passes = std::max(each(step, &LineActivity::shared_wavefronts), 1.0);
+        step.latency = is_matrix ? rates_.matrix_latency : rates_.shared_latency;
+        return;
+      }
+      case Unit::kShuffle:
+        step.passes = 1;
+        step.latency = rates_.shuffle_latency;
+        return;
+      case Unit::kLocal:
+        step.passes = 1;
+        step.latency = rates_.l1_latency;
+        return;
+      case Unit::kAtomic:
+      case Unit::kGlobalStore:
+      case Unit::kGlobalLoad:
+      case Unit::kAsyncCopy:
+        return use_global(step);
+      default:
+        return;
+    }
+  }
+
+  void use_global(IssueStep& step) const {
+    const double asked = std::max(each(step, &LineActivity::global_sectors), 1.0);
+    step.sectors = asked;
+    step.passes = std::max(1.0, asked / kSectorsAPass);
+    if (step.unit == Unit::kAsyncCopy)
+      step.passes = std::max(1.0, each(step, &LineActivity::shared_wavefronts));
+    // What the CTA has read before is in L1.
+    if (step.unit == Unit::kGlobalLoad && each(step, &LineActivity::global_sectors) > 0)
+      step.sectors = asked * each(step, &LineActivity::global_sectors_first) /
+                     each(step, &LineActivity::global_sectors);
+    step.dram = step.sectors * dram_share_;
+    if (step.unit == Unit::kAtomic) {
+      step.latency = rates_.atomic_latency;
+    } else if (step.unit != Unit::kAsyncCopy && step.sectors < step.passes) {
+      step.latency = rates_.l1_latency;
+    } else {
+      step.latency = dram_share_ > kMostlyWarm ? rates_.dram_latency : rates_.l2_latency;
+    }
+  }
+
+  const MachineRates& rates_;
+  const LaunchProfile& profile_;
+  double dram_share_;
+};
+
+}  // namespace
+
+std::vector<IssueStep> issue_steps(const MachineRates& rates,
+                                   const std::vector<MachineInstruction>& code,
+                                   const LaunchProfile& profile) {
+  const Steps steps(rates, profile);
+  std::vector<IssueStep> result;
+  result.reserve(code.size());
+  for (const MachineInstruction& in : code) result.push_back(steps.step_of(in));
+  return result;
+}
+
+}  // namespace evo

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/cubin/machine_code.hpp"
+#include "engine/predict/launch_profile.hpp"
+#include "engine/predict/machine_rates.hpp"
+#include "engine/predict/operation.hpp"
+
+namespace evo {
+
+inline constexpr double kSectorBytes = 32;
+
+/// A machine instruction as the simulation of an SM sees it: what it occupies, and for how many
+/// clocks.
+struct IssueStep {
+  Unit unit = Unit::kNone;
+  std::uint32_t line = 0;  ///< of the PTX, as MachineInstruction::ptx_line
+  double occupies = 1;     ///< its unit, clocks
+  double passes = 0;       ///< of the SM's memory unit
+  double sectors = 0;      ///< asked of L2
+  double dram = 0;         ///< of these, what comes from (or goes to) DRAM
+  double latency = 0;      ///< clocks until its result is there
+  int stall = 1;           ///< clocks until the warp may issue the next one
+  unsigned write_barrier = 7;
+  unsigned read_barrier = 7;
+  unsigned waits = 0;
+  unsigned pending = 0;        ///< of a wait for asynchronous work: groups that may be under way
+  bool commits = false;        ///< a wgmma that ends a group
+  bool arrives_later = false;  ///< at its barrier, when the copies of the warp have landed
+  bool never = false;          ///< its guard is always false
+};
+
+/// One for each instruction. What a line of the PTX asked of memory is shared by its executions.
+[[nodiscard]] std::vector<IssueStep> issue_steps(const MachineRates& rates,
+                                                 const std::vector<MachineInstruction>& code,
+                                                 const LaunchProfile& profile);
+
+}  // namespace evo

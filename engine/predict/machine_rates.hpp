@@ -1,0 +1,55 @@
+#pragma once
+
+namespace evo {
+
+/// What the model knows of a card's SM, in clocks unless a name says otherwise.
+struct MachineRates {
+  // Of the card: machine_rates() of device/virtual/timing, from data sheets, the CUDA C++
+  // Programming Guide ("Arithmetic Instructions") and published micro-benchmarks of its caches.
+  int sms = 132;
+  double clock_mhz = 1980;
+  bool is_sm90 = true;  ///< branches are encoded as since sm_90
+  double alu = 2;       ///< clocks that an instruction of a warp occupies its sub-core's unit
+  double fma = 1;
+  double fma_heavy = 2;
+  double half = 1;
+  double fp64 = 2;
+  double pack = 2;
+  double transform = 8;
+  double tensor_flops = 640;  ///< of mma.sync, per clock and sub-core
+  double gmma_flops = 1024;   ///< of wgmma on f16, per clock and sub-core
+  double l1_latency = 34;
+  double l2_latency = 266;
+  double dram_latency = 658;
+  double l2_capacity = 50 << 20;  ///< bytes
+  double l2_bytes = 40;           ///< per clock and SM
+  double dram_bytes = 13;         ///< per clock and SM
+
+  // Chosen so that the times of some recorded kernels (tests/recorded/h200) are met.
+  double launch_us = 1.9;     ///< a launch in a graph that does nothing
+  double cta_interval = 130;  ///< between the starts of two CTAs on one SM
+
+  // Assumed, in the range of what is published for Volta to Hopper; nothing was fitted.
+  double uniform = 2;
+  double uniform_latency = 12;
+  double tensor_latency = 33;
+  double transform_latency = 18;
+  double fp64_latency = 16;
+  double gmma_latency = 60;
+  double shared_latency = 23;
+  double matrix_latency = 29;  ///< of ldmatrix and stmatrix
+  double shuffle_latency = 22;
+  double constant_latency = 40;
+  double special_latency = 25;
+  double atomic_latency = 400;
+  double fence_latency = 300;
+  double barrier_latency = 20;
+  double mbarrier_latency = 20;
+  double operand_latency = 12;  ///< until a memory instruction has read its operands
+  double branch_clocks = 8;     ///< from a branch that is taken to the next instruction
+  double queue = 24;            ///< clocks of work that the SM's memory unit takes in advance
+  double fetch_clocks = 20;     ///< of 128 bytes of code that no warp of the SM has executed
+  double cta_clocks = 300;      ///< from the end of a CTA to the start of one in its place
+};
+
+}  // namespace evo

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace evo {
+
+/// Why a warp does not issue its next instruction; in brackets what Nsight Compute calls it.
+enum class Wait : std::uint8_t {
+  kSelected,      ///< it does
+  kFixedLatency,  ///< the result of an instruction of known latency [wait]
+  kNotSelected,   ///< another warp is issued [not selected]
+  kUnit,          ///< the unit it needs is busy [math pipe throttle]
+  kMemoryUnit,    ///< the queue of the SM's memory unit is full [MIO throttle, LG throttle]
+  kGlobal,        ///< data from L1, L2 or DRAM [long scoreboard]
+  kShared,        ///< shared memory, shuffles, MUFU, conversions, … [short scoreboard]
+  kAsyncCopy,     ///< cp.async
+  kWgmma,
+  kBarrier,  ///< of a CTA [barrier]
+  kMbarrier,
+  kFetch,   ///< the instruction itself [no instruction]
+  kBranch,  ///< a branch that was taken [branch resolving]
+  kCount,
+};
+
+inline constexpr std::size_t kWaits = static_cast<std::size_t>(Wait::kCount);
+
+inline constexpr std::array<std::string_view, kWaits> kWaitNames = {"issued",
+                                                                    "fixed latency",
+                                                                    "another warp issued",
+                                                                    "unit busy",
+                                                                    "memory queue",
+                                                                    "global memory",
+                                                                    "shared memory, MUFU, …",
+                                                                    "cp.async",
+                                                                    "wgmma",
+                                                                    "barrier",
+                                                                    "mbarrier",
+                                                                    "instruction fetch",
+                                                                    "branch"};
+
+/// Clocks that warps spent at an instruction, by reason. Summed over warps.
+using WaitClocks = std::array<double, kWaits>;
+
+}  // namespace evo

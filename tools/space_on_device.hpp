@@ -1,0 +1,53 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "engine/compile/compiler.hpp"
+#include "engine/device/virtual/virtual_device.hpp"
+#include "engine/gate/workspace.hpp"
+#include "engine/space/space.hpp"
+
+namespace evo {
+
+/// A search space and its problem on a virtual device, in this process: compiles candidates and
+/// loads them with data for one shape. Not shared by threads.
+class SpaceOnDevice {
+ public:
+  /// `space_file` stands in a folder beside kernel_templates. `shape`: empty for the space's.
+  /// Throws InputError naming what is wrong.
+  SpaceOnDevice(const std::string& space_file, const std::string& shape, const std::string& device,
+                const VirtualOptions& options = {});
+
+  /// The folder kernel_templates.
+  [[nodiscard]] const std::filesystem::path& templates() const { return templates_; }
+  [[nodiscard]] const Space& space() const { return space_; }
+  [[nodiscard]] const Problem& problem() const { return problem_; }
+  [[nodiscard]] const Shape& shape() const { return shape_; }
+  [[nodiscard]] VirtualDevice& device() { return *device_; }
+  /// The inputs of a launch.
+  [[nodiscard]] const CheckCase& data() { return cases_.inputs(shape_, 0); }
+
+  /// With -lineinfo.
+  [[nodiscard]] CompileOutcome compile(const Candidate& candidate);
+  [[nodiscard]] std::variant<LoadedKernel, Fault> load(const Candidate& candidate,
+                                                       const Compiled& compiled);
+  /// The kernel's own buffers, for data().
+  [[nodiscard]] std::variant<Workspace, Fault> workspace_of(const LoadedKernel& kernel);
+
+ private:
+  std::filesystem::path templates_;
+  Space space_;
+  Problem problem_;
+  const KernelSpec& spec_;
+  const Shape& shape_;
+  std::unique_ptr<Compiler> compiler_;
+  std::unique_ptr<VirtualDevice> device_;
+  std::unique_ptr<BufferWork> work_;
+  ProblemPrograms programs_;
+  CaseSet cases_;
+};
+
+}  // namespace evo
