@@ -23,6 +23,9 @@ using BufferId = std::uint32_t;
 using KernelId = std::uint32_t;
 using GraphId = std::uint32_t;
 
+/// Sets of inputs that launches take in turn when they are timed; of outputs, there is one more.
+inline constexpr std::size_t kTimedInputSets = 4;
+
 /// A buffer in device memory with guard zones on both sides.
 struct BufferSpec {
   std::string name;  ///< for messages

@@ -18,10 +18,10 @@ namespace evo {
 struct TimingOptions {
   // Of short launches; a TimeBudget gives fewer to long ones.
   StoppingOptions stopping;
-  int warmups = 20;            ///< launches before the first sample
-  double sample_us = 200;      ///< a sample is a graph of as many launches as fill this time
-  std::size_t input_sets = 4;  ///< rotated through inside a graph
-  bool cold = false;           ///< flush the L2 before every (then single) launch
+  int warmups = 20;        ///< launches before the first sample
+  double sample_us = 200;  ///< a sample is a graph of as many launches as fill this time
+  std::size_t input_sets = kTimedInputSets;  ///< rotated through inside a graph
+  bool cold = false;                         ///< flush the L2 before every (then single) launch
 };
 
 /// A kernel's timed launches on one shape, and whether what they compute is right.

@@ -13,10 +13,10 @@ constexpr unsigned kLdsm = 0x03b;
 constexpr unsigned kStsm = 0x044;
 constexpr unsigned kArrives = 0x1b0;
 
-/// The share of the sectors asked of L2 that come from DRAM: buffers beyond the L2 cache once; what
-/// is asked for again is in the cache.
+/// The share of the sectors asked of L2 that come from DRAM: where launches take more buffers in
+/// turn than the L2 cache holds, all once; what a launch asks for again is in the cache.
 double dram_share(const MachineRates& rates, const LaunchProfile& profile) {
-  if (profile.footprint_bytes <= rates.l2_capacity) return 0;
+  if (profile.rotation_bytes <= rates.l2_capacity) return 0;
   double bytes = 0;
   for (const auto& [line, activity] : profile.lines) {
     const double read = std::min(activity.global_sectors_first, activity.global_sectors);
@@ -71,7 +71,10 @@ class Steps {
       case Unit::kHalf:
         return set(rates_.half, 0);
       case Unit::kPack:
-        return set(rates_.pack, 0);
+        return set(packs_bytes(in)     ? rates_.pack_bytes
+                   : unpacks_bytes(in) ? rates_.unpack_bytes
+                                       : rates_.pack,
+                   0);
       case Unit::kUniform:
         return set(rates_.uniform, rates_.uniform_latency);
       case Unit::kFp64:
@@ -84,8 +87,6 @@ class Steps {
         return set(1, rates_.constant_latency);
       case Unit::kSpecial:
         return set(1, rates_.special_latency);
-      case Unit::kFence:
-        return set(1, rates_.fence_latency);
       case Unit::kGmmaWait:
       case Unit::kAsyncWait:
         step.pending = static_cast<unsigned>(in.low >> 38 & 0x3fU);

@@ -38,6 +38,7 @@ struct LaunchProfile {
   int warps_per_cta = 1;
   std::uint64_t ctas = 1;
   double footprint_bytes = 0;  ///< of all buffers the kernel was given
+  double rotation_bytes = 0;   ///< of those that launches take in turn when they are timed
   std::map<std::uint32_t, LineActivity> lines;
   std::map<int, std::string> files;  ///< of the source, by their numbers
   /// Of each warp of one CTA, in its order.

@@ -104,6 +104,14 @@ bool commits_gmma(const MachineInstruction& instruction) {
   return (instruction.high >> 20 & 7U) == 0;
 }
 
+bool packs_bytes(const MachineInstruction& instruction) {
+  return unit_of(instruction) == Unit::kPack && (instruction.high >> 23 & 1U) != 0;
+}
+
+bool unpacks_bytes(const MachineInstruction& instruction) {
+  return unit_of(instruction) == Unit::kPack && (instruction.high >> 17 & 1U) != 0;
+}
+
 double tensor_flops(const MachineInstruction& instruction) {
   constexpr unsigned kHmma = 0x03c;
   constexpr unsigned kDmma = 0x03f;

@@ -47,6 +47,12 @@ enum class Unit : std::uint8_t {
 /// Whether a wgmma is the last of a group that a warp can wait for.
 [[nodiscard]] bool commits_gmma(const MachineInstruction& instruction);
 
+/// Whether a conversion packs two numbers into bytes (e4m3, e5m2).
+[[nodiscard]] bool packs_bytes(const MachineInstruction& instruction);
+
+/// Whether it unpacks two numbers from bytes.
+[[nodiscard]] bool unpacks_bytes(const MachineInstruction& instruction);
+
 /// Multiply-adds × 2 of a matrix instruction of a warp (mma.sync, wgmma: the warp's 16 rows), from
 /// its shape; those of bytes count half, since they go at twice the rate of f16. 0 for any other.
 [[nodiscard]] double tensor_flops(const MachineInstruction& instruction);

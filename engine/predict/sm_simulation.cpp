@@ -55,6 +55,7 @@ struct SimWarp {
   }
   double async_landed = 0;           ///< when all its copies so far have
   std::vector<double> async_groups;  ///< when each landed
+  double stored = 0;                 ///< when all its stores so far have arrived
   double gmma_done = 0;
   std::vector<double> gmma_groups;
   std::size_t sync = 0;  ///< next of its events
@@ -78,7 +79,13 @@ class Simulation {
     const auto ctas = static_cast<double>(profile.ctas);
     to_run_ = static_cast<std::size_t>(std::ceil(ctas / rates.sms));
     resident_ = static_cast<std::size_t>(std::max(resident, 1));
+    // Every SM has got one before this one gets its first.
+    next_cta_ = rates.cta_interval * std::min(ctas / rates.sms, 1.0);
     fetched_.assign(code_.size() / 8 + 1, -1);
+    constexpr double kBytesOfInstruction = 16;
+    const bool fits =
+        kBytesOfInstruction * static_cast<double>(code_.size()) <= rates.instruction_cache;
+    fetch_clocks_ = fits ? rates.fetch_clocks : rates.far_fetch_clocks;
     for (const WarpPlan& plan : plans_) instructions_of_cta_ += plan.instructions;
     if (activity_ != nullptr) *activity_ = {.waits = std::vector<WaitClocks>(code_.size())};
   }
@@ -90,7 +97,8 @@ class Simulation {
       if (!issue_one()) break;
       if (time_.issued >= kMostIssued) break;
     }
-    time_.clocks = now_;
+    // A kernel ends when its stores have arrived.
+    time_.clocks = std::max(now_, stored_);
     if (activity_ != nullptr && now_ > 0) {
       for (double& busy : activity_->busy) busy /= static_cast<double>(sub_cores_.size()) * now_;
       activity_->memory_busy /= now_;
@@ -172,6 +180,7 @@ class Simulation {
     std::vector<std::size_t> warps;
     std::array<double, static_cast<std::size_t>(Unit::kCount)> free{};
     double next = 0;        ///< issue slot
+    double mma_free = 0;    ///< when the last mma.sync has read its operands
     std::size_t last = 0;   ///< warp that issued last
     double candidate = -1;  ///< when it can issue; -1: to be worked out
     std::size_t chosen = 0;
@@ -252,7 +261,7 @@ class Simulation {
     // Code that is not in the instruction cache yet.
     double& fetched = fetched_[index / 8];
     if (fetched < 0) {
-      fetch_free_ = std::max(fetch_free_, at) + rates_.fetch_clocks;
+      fetch_free_ = std::max(fetch_free_, at) + fetch_clocks_;
       fetched = fetch_free_;
     }
     if (fetched > at) {
@@ -271,6 +280,7 @@ class Simulation {
     core.last = number;
     core.candidate = -1;
     const auto unit = static_cast<std::size_t>(step.unit);
+    share_registers(core, step, at);
     double done = at + step.latency;
     double read = at + rates_.operand_latency;
     if (step.passes == 0) {
@@ -298,6 +308,13 @@ class Simulation {
     warp.ready = at + step.stall;
     warp.ready_by = Wait::kFixedLatency;
     switch (step.unit) {
+      case Unit::kGlobalStore:
+        warp.stored = std::max(warp.stored, done);
+        stored_ = std::max(stored_, done);
+        break;
+      case Unit::kFence:
+        warp.wait_until(std::max(at, warp.stored) + rates_.fence_latency, Wait::kGlobal);
+        break;
       case Unit::kAsyncCopy:
         warp.async_landed = std::max(warp.async_landed, done);
         break;
@@ -309,6 +326,9 @@ class Simulation {
         if (step.commits) warp.gmma_groups.push_back(warp.gmma_done);
         break;
       case Unit::kBarrier:
+        barrier_free_ = std::max(barrier_free_, at) + rates_.barrier_arrival;
+        synchronize(warp, step, barrier_free_);
+        break;
       case Unit::kMbarrier:
         synchronize(warp, step, at);
         break;
@@ -340,6 +360,19 @@ class Simulation {
     if (step.passes == 0 || step.unit == Unit::kGmma)
       activity_->busy[static_cast<std::size_t>(step.unit)] += step.occupies;
     if (!step.never) activity_->memory_busy += step.passes;
+  }
+
+  /// Registers have few ports: what reads them while mma.sync multiplies delays both.
+  void share_registers(SubCore& core, const IssueStep& step, double at) const {
+    double& tensor = core.free[static_cast<std::size_t>(Unit::kTensor)];
+    double& transform = core.free[static_cast<std::size_t>(Unit::kTransform)];
+    if (step.unit == Unit::kTensor) {
+      core.mma_free = at + step.occupies;
+      if (transform > at) transform += rates_.tensor_transforms;
+    } else if (core.mma_free > at) {
+      core.mma_free += rates_.tensor_shares;
+      tensor = std::max(tensor, core.mma_free);
+    }
   }
 
   double start_gmma(SubCore& core, const IssueStep& step, double at) {
@@ -424,9 +457,12 @@ class Simulation {
   std::deque<Cta> ctas_;
   std::array<SubCore, 4> sub_cores_;
   std::vector<double> fetched_;
+  double fetch_clocks_ = 0;
   double fetch_free_ = 0;
   double memory_free_ = 0;
   double l2_free_ = 0;
+  double barrier_free_ = 0;
+  double stored_ = 0;    ///< when all stores so far have arrived
   double next_cta_ = 0;  ///< when the card can start another one here
   double dram_free_ = 0;
   double now_ = 0;

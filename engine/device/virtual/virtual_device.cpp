@@ -298,8 +298,12 @@ class Implementation : public VirtualDevice {
         static_cast<int>(entry.program->dynamic_shared_offset + config.dynamic_shared_bytes);
     launch.ctas = config.ctas();
     for (const KernelArgument& argument : arguments) {
-      if (const auto* buffer = std::get_if<BufferId>(&argument))
-        launch.footprint_bytes += static_cast<double>(at(*buffer).bytes);
+      const auto* buffer = std::get_if<BufferId>(&argument);
+      if (buffer == nullptr) continue;
+      const auto bytes = static_cast<double>(at(*buffer).bytes);
+      launch.footprint_bytes += bytes;
+      launch.rotation_bytes +=
+          bytes * static_cast<double>(at(*buffer).writable ? kTimedInputSets + 1 : kTimedInputSets);
     }
     predictions_.push_back(ptx::predict_launch(model_, launch));
     return predictions_.back().us;

@@ -117,7 +117,7 @@ double predict_time_us(const DeviceModel& model, const PredictionInput& input) {
   double clocks = full * wave_clocks(per_sm);
   if (rest > 0) clocks += wave_clocks(std::ceil(rest / sms));
   double us = clocks / model.info.clock_mhz;
-  if (input.footprint_bytes > static_cast<double>(model.info.l2_bytes)) {
+  if (input.rotation_bytes > static_cast<double>(model.info.l2_bytes)) {
     us = std::max(us, input.footprint_bytes / (model.info.peak_bandwidth_gbs * 1e3));
   }
   return us + model.launch_us;

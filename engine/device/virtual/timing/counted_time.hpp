@@ -34,6 +34,7 @@ struct PredictionInput {
   std::uint64_t ctas = 1;
   int ctas_per_sm = 1;         ///< occupancy
   double footprint_bytes = 0;  ///< of all buffers the kernel was given
+  double rotation_bytes = 0;   ///< of those that launches take in turn when they are timed
 };
 
 /// Microseconds of one launch: whole waves of resident CTAs and a last, smaller one, each taking

@@ -86,8 +86,8 @@ DeviceModel h200() {
   model.wgmma_f16_flops_per_clock = 4096;
   model.wgmma_fp8_flops_per_clock = 8192;
   model.fp64_per_clock = 64;
-  model.l1_latency = 34;
-  model.l2_latency = 266;
+  model.l1_latency = 38;
+  model.l2_latency = 279;
   model.dram_latency = 658;
   model.l2_bytes_per_clock = 9.8e12 / (132 * 1980e6);
   return model;

@@ -32,7 +32,7 @@ struct DeviceModel {
   double l2_latency = 276;
   double dram_latency = 632;
   double l2_bytes_per_clock = 64;  ///< per SM
-  double launch_us = 1.9;          ///< one launch of many in a graph, as kernels are timed
+  double launch_us = 0.62;         ///< one launch of many in a graph, as kernels are timed
 };
 
 /// "virtual:l4", "virtual:a100", "virtual:h200". Throws InputError for another id, listing these.

@@ -37,6 +37,7 @@ LaunchProfile launch_profile(const ExecutedLaunch& launch) {
   profile.warps_per_cta = warps_of(launch);
   profile.ctas = launch.ctas;
   profile.footprint_bytes = launch.footprint_bytes;
+  profile.rotation_bytes = launch.rotation_bytes;
   profile.files = program.files;
   profile.syncs = counts.syncs;
   for (auto& warp : profile.syncs) {
@@ -117,11 +118,12 @@ PredictedLaunch predict_launch(const DeviceModel& model, const ExecutedLaunch& l
   const int resident = result.occupancy.ctas_per_sm;
   const SmTime time = simulate_sm(result.rates, result.profile, resident);
   result.is_simulated = time.issued > 0;
-  result.us = result.is_simulated
-                  ? result.rates.launch_us + time.clocks / result.rates.clock_mhz
-                  : predict_time_us(
-                        model, {cta_cost(model, launch.program, launch.counts, warps_of(launch)),
-                                launch.ctas, resident, launch.footprint_bytes});
+  result.us =
+      result.is_simulated
+          ? result.rates.launch_us + time.clocks / result.rates.clock_mhz
+          : predict_time_us(model,
+                            {cta_cost(model, launch.program, launch.counts, warps_of(launch)),
+                             launch.ctas, resident, launch.footprint_bytes, launch.rotation_bytes});
   return result;
 }
 

@@ -22,6 +22,7 @@ struct ExecutedLaunch {
   int shared_bytes = 0;            ///< of a CTA, static and dynamic
   std::uint64_t ctas = 1;
   double footprint_bytes = 0;  ///< of all buffers it was given
+  double rotation_bytes = 0;   ///< of those that launches take in turn when they are timed
 };
 
 struct PredictedLaunch {
