@@ -108,6 +108,9 @@ void declare(CLI::App& app, Options& options) {
       ->capture_default_str()
       ->transform(real_number(0.0, 1000.0))
       ->needs(bundle);
+  app.add_flag("--cpp", options.bundle.cpp,
+               "beside the bundle a C++ function for it and a CMake package")
+      ->needs(bundle);
   app.set_version_flag("--version", "evo-export " EVO_VERSION);
   app.footer("\nExit codes: 0 written; 1 nothing is green; 2 bad usage or database.");
 }

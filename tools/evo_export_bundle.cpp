@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "engine/core/json_reader.hpp"
+#include "tools/bundle_cpp.hpp"
 #include "tools/bundle_index.hpp"
 #include "tools/bundle_kernels.hpp"
 
@@ -53,8 +54,10 @@ ExitCode export_bundle(const BundleOptions& options) {
     return ExitCode::kNothingGreen;
   }
   constexpr double kPercent = 100;
-  const Bundle bundle =
-      make_bundle(sources, targets, options.loss_percent / kPercent, options.name);
+  Bundle bundle = make_bundle(sources, targets, options.loss_percent / kPercent, options.name);
+  if (options.cpp) {
+    for (auto& file : cpp_files(bundle)) bundle.files.push_back(std::move(file));
+  }
   for (const std::string& note : bundle.notes) std::cerr << "evo-export: " << note << '\n';
   write(bundle, options.folder);
   return ExitCode::kGreen;

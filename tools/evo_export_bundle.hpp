@@ -17,6 +17,7 @@ struct BundleOptions {
   std::string folder;
   std::string name;  ///< empty: the problem's
   double loss_percent = 2;
+  bool cpp = false;  ///< with a typed function and a CMake package
 };
 
 /// Writes the bundle and prints the names of its files. Throws InputError or DbError.

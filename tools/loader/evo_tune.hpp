@@ -7,7 +7,10 @@
 //
 // C++17 and the headers evo_tune*.hpp alone; the CUDA driver is opened at run time (link with
 // libdl where there is one). Every failure is an evo_tune::Error that names file and reason.
-#pragma once
+//
+// Every bundle has a copy of them: hence no #pragma once, which takes copies for several files.
+#ifndef EVO_TUNE_HPP_V1
+#define EVO_TUNE_HPP_V1
 
 #include <algorithm>
 #include <array>
@@ -428,3 +431,5 @@ class Bundle {
 
 }  // namespace v1
 }  // namespace evo_tune
+
+#endif  // EVO_TUNE_HPP_V1

@@ -1,5 +1,6 @@
 // Part of evo_tune.hpp: the CUDA driver, opened at run time.
-#pragma once
+#ifndef EVO_TUNE_DRIVER_HPP_V1
+#define EVO_TUNE_DRIVER_HPP_V1
 
 #include <dlfcn.h>
 
@@ -103,3 +104,5 @@ class Driver {
 }  // namespace detail
 }  // namespace v1
 }  // namespace evo_tune
+
+#endif  // EVO_TUNE_DRIVER_HPP_V1

@@ -1,5 +1,6 @@
 // Part of evo_tune.hpp: a kernel of a bundle, and what it is launched with on a shape.
-#pragma once
+#ifndef EVO_TUNE_KERNEL_HPP_V1
+#define EVO_TUNE_KERNEL_HPP_V1
 
 #include <array>
 #include <cmath>
@@ -284,3 +285,5 @@ class Kernel {
 }  // namespace detail
 }  // namespace v1
 }  // namespace evo_tune
+
+#endif  // EVO_TUNE_KERNEL_HPP_V1

@@ -1,5 +1,6 @@
 // Part of evo_tune.hpp: its reader of JSON and its expressions.
-#pragma once
+#ifndef EVO_TUNE_TEXT_HPP_V1
+#define EVO_TUNE_TEXT_HPP_V1
 
 #include <algorithm>
 #include <cmath>
@@ -378,3 +379,5 @@ class Evaluation {
 }  // namespace detail
 }  // namespace v1
 }  // namespace evo_tune
+
+#endif  // EVO_TUNE_TEXT_HPP_V1

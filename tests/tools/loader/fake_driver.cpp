@@ -75,7 +75,7 @@ int cuDeviceGetName(char* text, int size, int) {
 }
 int cuDeviceGetAttribute(int* value, int attribute, int) {
   constexpr int kSmCount = 16, kMajor = 75, kMinor = 76;
-  constexpr int kShared = 1000;
+  constexpr int kShared = 227 * 1024;
   *value = attribute == kSmCount ? state().sm_count
            : attribute == kMajor ? state().capability / 10
            : attribute == kMinor ? state().capability % 10
