@@ -16,7 +16,9 @@ struct Identity {
   std::string ptx_hash;
   std::string config;
 
-  auto operator<=>(const Identity&) const = default;
+  bool operator<(const Identity& other) const {
+    return std::tie(ptx_hash, config) < std::tie(other.ptx_hash, other.config);
+  }
 };
 
 using DeviceKey = std::tuple<std::string, std::string, int, TimeKind>;
@@ -76,10 +78,11 @@ class Gathering {
       for (const auto& [shape, time] : kernel.times) target.shapes[shape] = time.run.info.shape;
       target.kernels.push_back(std::move(kernel));
     }
-    for (const auto& [config, space] : defaults_) {
-      const bool is_there = std::ranges::any_of(
-          target.kernels, [&](const BundleKernel& kernel) { return kernel.config == config; });
-      if (!is_there) target.missing_defaults.push_back(space);
+    for (const auto& of_space : defaults_) {
+      const bool is_there = std::ranges::any_of(target.kernels, [&](const BundleKernel& kernel) {
+        return kernel.config == of_space.first;
+      });
+      if (!is_there) target.missing_defaults.push_back(of_space.second);
     }
   }
 
