@@ -121,6 +121,7 @@ class Builder {
                                    : std::optional(known->second.timing.p50_us));
       }
     }
+    note_unknown(target, times);
     const KernelOfShape served = fewest_kernels(times, loss_);
     std::map<std::size_t, std::string> names;
     Json serves = Json::array();
@@ -160,6 +161,22 @@ class Builder {
             {"kind", to_string(device.time_kind)},
             {"serves", serves},
             {"defaults", defaults}};
+  }
+
+  /// Kernels that could not be merged because nobody timed them.
+  void note_unknown(const BundleTarget& target, const TimeTable& times) {
+    std::size_t all = 0;
+    std::size_t known = 0;
+    for (const auto& row : times) {
+      all += row.size();
+      known += static_cast<std::size_t>(
+          std::ranges::count_if(row, [](const auto& time) { return time.has_value(); }));
+    }
+    if (known == all) return;
+    bundle_.notes.push_back(fmt::format(
+        "{}: {} kernels, {} shapes, of whose {} times {} are known: where nobody timed a kernel it "
+        "cannot stand for another",
+        target.device.name, times.size(), target.shapes.size(), all, known));
   }
 
   /// Its name in the bundle.

@@ -110,6 +110,8 @@ TEST_F(EvoExportBundle, ATimeThatNobodyTookIsNotGuessed) {
   elite(mission, {add(mission, 2, 10)});
   elite(longer, {add(longer, 3, 40)});
   EXPECT_THAT(serves(exported("--loss-percent 500")), ElementsAre("long=3", "mission=2"));
+  EXPECT_THAT(run("--bundle out").err,
+              HasSubstr("NVIDIA H200: 2 kernels, 2 shapes, of whose 4 times 2 are known"));
 }
 
 TEST_F(EvoExportBundle, TheIndexIsOfManifestsWithTimesAndValidity) {

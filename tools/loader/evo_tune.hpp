@@ -204,14 +204,25 @@ class Bundle {
     }
     for (const auto& [unused, item] : json.array("kernels")) kernels_.emplace_back(item);
     if (kernels_.empty()) throw Error("kernels: there is none");
-    for (const auto& argument : kernels_.front().arguments) {
-      if (!argument.is_scalar() && !argument.is_workspace()) buffers_.push_back(argument.name);
-    }
+    buffers_ = buffers_of(kernels_.front());
     for (const auto& kernel : kernels_) {
-      if (kernel.arguments.size() > detail::kMostArguments) throw Error("too many arguments");
+      if (kernel.arguments.size() > detail::kMostArguments) {
+        throw Error("kernel '" + kernel.name + "' has more than " +
+                    std::to_string(detail::kMostArguments) + " arguments");
+      }
+      if (buffers_of(kernel) != buffers_) {
+        throw Error("kernel '" + kernel.name + "' takes other arguments than the first one");
+      }
     }
     if (variables_.size() > detail::kMostVariables) throw Error("too many shape_variables");
     for (const auto& [unused, item] : json.array("targets")) read_target(item);
+  }
+  static std::vector<std::string> buffers_of(const detail::Kernel& kernel) {
+    std::vector<std::string> names;
+    for (const auto& argument : kernel.arguments) {
+      if (!argument.is_scalar() && !argument.is_workspace()) names.push_back(argument.name);
+    }
+    return names;
   }
   void read_target(const detail::Json& json) {
     Target target{json.string("device"), json.string("kind") == "measured", {}, {}};
@@ -237,7 +248,12 @@ class Bundle {
 
   [[nodiscard]] Values values_of(const double* shape) const {
     Values values;
-    for (std::size_t i = 0; i < variables_.size(); ++i) values[variables_[i]] = shape[i];
+    for (std::size_t i = 0; i < variables_.size(); ++i) {
+      if (!std::isfinite(shape[i])) {
+        throw Error(folder_ + ": " + variables_[i] + " is " + detail::text_of(shape[i]));
+      }
+      values[variables_[i]] = shape[i];
+    }
     return values;
   }
   [[nodiscard]] std::string described(const Values& values) const {
@@ -302,6 +318,7 @@ class Bundle {
         return *known.prepared;
       }
     }
+    (void)values_of(shape);  // what is no number has no place in a map
     const std::lock_guard lock(mutex_);
     // One handle stands for the default stream of every thread.
     auto* const per_thread = reinterpret_cast<CUstream_st*>(std::uintptr_t{2});
@@ -366,13 +383,16 @@ class Bundle {
     detail::Loaded& loaded = loaded_[{context, choice.kernel}];
     if (loaded.module == nullptr) {
       const std::string code = read_file(file);
-      driver_->check(driver_->load_module(&loaded.module, code.c_str()),
-                     file + ": cuModuleLoadData");
+      CUmod_st* module = nullptr;
+      driver_->check(driver_->load_module(&module, code.c_str()), file + ": cuModuleLoadData");
+      loaded.module = module;
     }
     auto& [function, allowed] = loaded.functions[entry];
     if (function == nullptr) {
-      driver_->check(driver_->get_function(&function, loaded.module, entry.c_str()),
+      CUfunc_st* found = nullptr;
+      driver_->check(driver_->get_function(&found, loaded.module, entry.c_str()),
                      file + ": " + entry + ": cuModuleGetFunction");
+      function = found;
     }
     if (shared_bytes > allowed) {
       driver_->check(

@@ -142,8 +142,11 @@ class JsonParser {
       }
       const char escaped = at_ + 1 < text_.size() ? text_[++at_] : '\0';
       const std::size_t known = std::string("\"\\/bfnrt").find(escaped);
-      if (escaped == 'u' && at_ + 4 < text_.size()) {  // evo-export writes UTF-8 as it is
-        result += static_cast<char>(std::strtoul(text_.substr(at_ + 1, 4).c_str(), nullptr, 16));
+      if (escaped == 'u') {  // evo-export escapes control characters alone
+        const auto code =
+            std::strtoul(text_.substr(std::min(at_ + 1, text_.size()), 4).c_str(), nullptr, 16);
+        if (code == 0 || code > 0x7F) fail("\\u is only supported for ASCII characters");
+        result += static_cast<char>(code);
         at_ += 4;
       } else if (escaped != '\0' && known != std::string::npos) {
         result += "\"\\/\b\f\n\r\t"[known];

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <thread>
 
 #include "engine/core/json_reader.hpp"
@@ -256,6 +258,9 @@ TEST_F(Loader, ErrorsNameFileAndReason) {
   index_["kernels"][0].erase("launch");
   EXPECT_EQ(opening(), file + ": kernel 'small': 'launch' is missing");
   index_ = good;
+  index_["kernels"][2]["arguments"][1]["name"] = "z";
+  EXPECT_THAT(opening(), HasSubstr("kernel 'plain' takes other arguments than the first one"));
+  index_ = good;
   index_["targets"][0]["serves"][0]["kernel"] = "absent";
   EXPECT_THAT(opening(), HasSubstr("there is no kernel 'absent'"));
   write_file(folder_.path() / "bundle.json", "{\"format\": \"evo-tune bundle 1\", ");
@@ -277,8 +282,12 @@ TEST_F(Loader, ErrorsOfTheDriverNameCallAndFile) {
   set_context_(nullptr);
   EXPECT_EQ(launching(bundle), "no CUDA context is current on this thread");
   set_context_(&context_);
-  fail_("load", 200);
-  EXPECT_EQ(launching(bundle), folder + "/small.cubin: cuModuleLoadData: CUDA_ERROR_OF_THE_FAKE");
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    fail_("load", 200);
+    EXPECT_EQ(launching(bundle), folder + "/small.cubin: cuModuleLoadData: CUDA_ERROR_OF_THE_FAKE");
+  }
+  const std::array<double, 2> nothing = {std::nan(""), 0};
+  EXPECT_EQ(error_of([&] { bundle.prepare(nullptr, nothing.data()); }), folder + ": S is nan");
   reset_("Fake 90", 90, 5);
   fail_("launch", 1);
   EXPECT_EQ(launching(bundle), folder + ": copy: cuLaunchKernel: CUDA_ERROR_OF_THE_FAKE");
@@ -316,6 +325,32 @@ TEST_F(Loader, ThreadsShareABundle) {
   EXPECT_EQ(count["load"], 1);  // all are nearest to one kernel
   // 20 shapes on 4 streams, one of which is the default one, and 4 threads' default streams.
   EXPECT_EQ(count["allocate"], 20 * (kThreads + kThreads - 1));
+}
+
+/// Whatever a file says, it is read or refused.
+TEST_F(Loader, DamagedIndexesAreErrors) {
+  const std::string good = index_.dump();
+  std::mt19937_64 random(5);
+  int read = 0;
+  for (int i = 0; i < 2000; ++i) {
+    std::string text = good;
+    for (std::uint64_t flips = 1 + random() % 3; flips > 0; --flips) {
+      const std::size_t at = random() % text.size();
+      if (random() % 2 == 0) {
+        text[at] = static_cast<char>(random() % 128);
+      } else {
+        text.erase(at, random() % 20);
+      }
+    }
+    write_file(folder_.path() / "bundle.json", text);
+    const std::string error = error_of([&] {
+      const evo_tune::Bundle bundle(folder_.path(), EVO_FAKE_DRIVER);
+      if (bundle.shape_variables().size() == 2) (void)choice(bundle, 64);
+    });
+    read += error == "no error" ? 1 : 0;
+  }
+  EXPECT_GT(read, 50);
+  EXPECT_LT(read, 1500);
 }
 
 /// As the engine writes the bytes of scalars.
