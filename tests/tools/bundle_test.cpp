@@ -181,6 +181,11 @@ TEST_F(EvoExportBundle, SeveralDatabasesAndDevicesMeetInOneBundle) {
     Store other = Store::open(folder_.path() / "other.db");
     const RunId run = other.start_run(run_info("long", TimeKind::kPredicted));
     (void)other.record_evaluation(run, evaluation(other, 2, 5, TimeKind::kPredicted));
+    // Better ones fill the elite: without a screening the defaults were checked all the same.
+    for (int better = 3; better < 6; ++better) {
+      (void)other.record_evaluation(run, evaluation(other, better, 4, TimeKind::kPredicted));
+    }
+    (void)other.record_evaluation(run, evaluation(other, 1, 50, TimeKind::kPredicted));
     Store same = Store::open(folder_.path() / "same.db");
     const RunId again = same.start_run(run_info("long"));
     const CandidateId slow = same.record_evaluation(again, evaluation(same, 2, 50));
@@ -192,6 +197,7 @@ TEST_F(EvoExportBundle, SeveralDatabasesAndDevicesMeetInOneBundle) {
   for (const Json& target : index["targets"]) {
     kinds.insert(target["kind"]);
     EXPECT_EQ(target["serves"].size(), target["kind"] == "measured" ? 2U : 1U);
+    EXPECT_EQ(target["defaults"].size(), target["kind"] == "measured" ? 0U : 1U);
   }
   EXPECT_EQ(kinds.size(), 2U);
   EXPECT_THAT(run("--bundle out --db other.db").err, HasSubstr("PREDICTED"));
