@@ -47,7 +47,7 @@ fs::path find_space(const fs::path& space) {
   if (fs::exists(space, ignored) || space.is_absolute()) return space;
   const std::optional<fs::path> data = find_data_folder();
   if (!data) return space;
-  for (fs::path name : {space, fs::path("search_spaces") / space}) {
+  for (const fs::path& name : {space, fs::path("search_spaces") / space}) {
     for (const char* ending : {"", ".json"}) {
       const fs::path file = *data / (name.string() + ending);
       if (fs::is_regular_file(file, ignored)) return file;
