@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cmath>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <thread>
@@ -332,7 +333,7 @@ TEST_F(Loader, DamagedIndexesAreErrors) {
   const std::string good = index_.dump();
   std::mt19937_64 random(5);
   int read = 0;
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < 500; ++i) {
     std::string text = good;
     for (std::uint64_t flips = 1 + random() % 3; flips > 0; --flips) {
       const std::size_t at = random() % text.size();
@@ -342,15 +343,15 @@ TEST_F(Loader, DamagedIndexesAreErrors) {
         text.erase(at, random() % 20);
       }
     }
-    write_file(folder_.path() / "bundle.json", text);
+    std::ofstream(folder_.path() / "bundle.json") << text;  // not brought to the disk each time
     const std::string error = error_of([&] {
       const evo_tune::Bundle bundle(folder_.path(), EVO_FAKE_DRIVER);
       if (bundle.shape_variables().size() == 2) (void)choice(bundle, 64);
     });
     read += error == "no error" ? 1 : 0;
   }
-  EXPECT_GT(read, 50);
-  EXPECT_LT(read, 1500);
+  EXPECT_GT(read, 10);
+  EXPECT_LT(read, 400);
 }
 
 /// As the engine writes the bytes of scalars.
