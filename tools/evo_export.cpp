@@ -9,6 +9,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
 #include "tools/evo_export_bundle.hpp"
+#include "tools/evo_export_kernel.hpp"
 #include "tools/evo_export_results.hpp"
 #include "tools/number_options.hpp"
 #include "tools/tool_main.hpp"
@@ -19,7 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  std::string db = "evo.db";
+  std::vector<std::string> dbs = {"evo.db"};
+  std::vector<RunId> runs;
   RunFilter filter;
   int rank = 1;
   CandidateId candidate = 0;
@@ -27,6 +29,10 @@ struct Options {
   std::string name;
   std::string t4;
   std::string kernel_tuner_cache;
+  BundleOptions bundle;
+
+  /// What all but a bundle takes from one database.
+  [[nodiscard]] const std::string& db() const { return dbs.front(); }
 };
 
 /// The candidate asked for, or nothing when nothing that fits is green.
@@ -60,24 +66,26 @@ bool may_be_screened_only(const Store& store, const StoredRun& run, CandidateId 
   });
 }
 
-void write(const Bundle& bundle, const fs::path& folder) {
+void write(const KernelExport& kernel, const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw InputError("--out " + folder.string() + ": " + error.message());
-  const auto file = [&](const char* extension) { return folder / (bundle.name + extension); };
-  write_file(file(".cubin"), bundle.cubin);
-  write_file(file(".ptx"), bundle.ptx);
-  write_file(file(".cu"), bundle.source);
+  const auto file = [&](const char* extension) { return folder / (kernel.name + extension); };
+  write_file(file(".cubin"), kernel.cubin);
+  write_file(file(".ptx"), kernel.ptx);
+  write_file(file(".cu"), kernel.source);
   // Last: who finds a manifest finds what it names.
-  write_file(file(".json"), bundle.manifest);
+  write_file(file(".json"), kernel.manifest.dump(2) + "\n");
   for (const char* extension : {".cubin", ".json", ".ptx", ".cu"}) {
     std::cout << file(extension).string() << '\n';
   }
 }
 
 void declare(CLI::App& app, Options& options) {
-  app.add_option("--db", options.db, "database file")->capture_default_str();
-  app.add_option("--run", options.filter.run, "run (default: the newest green one that fits)")
+  app.add_option("--db", options.dbs, "database file; of a bundle, one or several")
+      ->capture_default_str();
+  app.add_option("--run", options.runs,
+                 "run (default: the newest green one that fits; of a bundle, all)")
       ->transform(row_number());
   app.add_option("--device", options.filter.device, "cuda:N, virtual:NAME or part of a name");
   app.add_option("--shape", options.filter.shape, "timed shape");
@@ -93,15 +101,44 @@ void declare(CLI::App& app, Options& options) {
                  "all results of the run as a T4 file, packed when it ends with .gz");
   app.add_option("--kernel-tuner-cache", options.kernel_tuner_cache,
                  "all results of the run as a cache file of Kernel Tuner");
+  CLI::Option* bundle = app.add_option("--bundle", options.bundle.folder,
+                                       "folder for the winners on all shapes and devices");
+  app.add_option("--loss-percent", options.bundle.loss_percent,
+                 "of a shape's best time, for fewer kernels in the bundle")
+      ->capture_default_str()
+      ->transform(real_number(0.0, 1000.0))
+      ->needs(bundle);
+  app.add_flag("--cpp", options.bundle.cpp,
+               "beside the bundle a C++ function for it and a CMake package")
+      ->needs(bundle);
   app.set_version_flag("--version", "evo-export " EVO_VERSION);
   app.footer("\nExit codes: 0 written; 1 nothing is green; 2 bad usage or database.");
+}
+
+/// Options that only a bundle takes more than once.
+void require_single(Options& options) {
+  if (options.dbs.size() > 1 || options.runs.size() > 1) {
+    throw InputError(std::string(options.dbs.size() > 1 ? "--db" : "--run") +
+                     ": more than one is allowed with --bundle only");
+  }
+  if (!options.runs.empty()) options.filter.run = options.runs.front();
+}
+
+ExitCode export_bundle(const Options& options) {
+  BundleOptions bundle = options.bundle;
+  bundle.dbs = options.dbs;
+  bundle.runs = options.runs;
+  bundle.device = options.filter.device;
+  bundle.shape = options.filter.shape;
+  bundle.name = options.name;
+  return export_bundle(bundle);
 }
 
 /// All results of the newest run that fits.
 ExitCode export_results(const Store& store, const Options& options) {
   const std::vector<StoredRun> runs = select_runs(store, options.filter);
   if (runs.empty()) {
-    std::cerr << "evo-export: " << options.db << ": no run fits\n";
+    std::cerr << "evo-export: " << options.db() << ": no run fits\n";
     return ExitCode::kNothingGreen;
   }
   const StoredRun& run = runs.back();
@@ -128,31 +165,33 @@ ExitCode run(int argc, char** argv) {
   CLI::App app(
       "evo-export: the winner as <name>.cubin, <name>.json (how to launch it, what was checked "
       "and\n"
-      "timed), <name>.ptx and <name>.cu (one self-contained source); or all results of a run for "
-      "other tuners.\n"
+      "timed), <name>.ptx and <name>.cu (one self-contained source); or the\n"
+      "winners on all shapes and devices as a bundle; or all results of a run for other tuners.\n"
       "Prints the files' names.");
   declare(app, options);
   if (const auto done = parse_command_line(app, argc, argv)) return *done;
+  if (!options.bundle.folder.empty()) return export_bundle(options);
+  require_single(options);
   const bool wants_results = !options.t4.empty() || !options.kernel_tuner_cache.empty();
   if (options.out.empty() && !wants_results) {
     throw InputError(
-        "--out: the folder to write the kernel to is required, or --t4 or "
+        "--out: the folder to write the kernel to is required, or --bundle, or --t4 or "
         "--kernel-tuner-cache for the results of a run");
   }
-  const Store store = Store::open_read_only(options.db);
+  const Store store = Store::open_read_only(options.db());
   if (wants_results) {
     const ExitCode code = export_results(store, options);
     if (options.out.empty() || code != ExitCode::kGreen) return code;
   }
   const std::optional<CandidateId> candidate = choose(store, options);
   if (!candidate) {
-    std::cerr << "evo-export: " << options.db << ": nothing is green in any run that fits\n";
+    std::cerr << "evo-export: " << options.db() << ": nothing is green in any run that fits\n";
     return ExitCode::kNothingGreen;
   }
   const StoredRun of = store.run(store.evaluation(*candidate).run);
-  const Bundle bundle = make_bundle(store, *candidate, options.name);
+  const KernelExport kernel = export_kernel(store, *candidate, options.name);
   if (of.info.device.time_kind == TimeKind::kPredicted) {
-    std::cerr << "evo-export: the time in " << bundle.name
+    std::cerr << "evo-export: the time in " << kernel.name
               << ".json is PREDICTED by a virtual GPU; nothing was measured\n";
   }
   const StoredEvaluation stored = store.evaluation(*candidate);
@@ -160,11 +199,11 @@ ExitCode run(int argc, char** argv) {
     std::cerr << "evo-export: candidate " << *candidate
               << " was in no elite: it may have been screened only; evo-judge checks it fully\n";
   }
-  if (!options.name.empty() && bundle.name != options.name) {
-    std::cerr << "evo-export: --name: files are named " << bundle.name
+  if (!options.name.empty() && kernel.name != options.name) {
+    std::cerr << "evo-export: --name: files are named " << kernel.name
               << ": a name holds letters, digits, '-', '_' and '.', and stays in its folder\n";
   }
-  write(bundle, options.out);
+  write(kernel, options.out);
   return ExitCode::kGreen;
 }
 

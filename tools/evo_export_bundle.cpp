@@ -1,250 +1,66 @@
 #include "tools/evo_export_bundle.hpp"
 
-#include <fmt/format.h>
+#include <filesystem>
+#include <iostream>
 
-#include <algorithm>
-#include <array>
-#include <cctype>
-#include <nlohmann/json.hpp>
-#include <sstream>
-
-#include "engine/compile/compiler_options.hpp"
-#include "engine/compile/entry_symbol.hpp"
-#include "engine/compile/ptx_constants.hpp"
-#include "engine/core/error.hpp"
-#include "engine/core/hash.hpp"
+#include "engine/core/json_reader.hpp"
+#include "tools/bundle_cpp.hpp"
+#include "tools/bundle_index.hpp"
+#include "tools/bundle_kernels.hpp"
 
 namespace evo {
 namespace {
 
-using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
 
-// What the tuner must have stored with a candidate for anyone to be able to launch it.
-constexpr std::array<const char*, 2> kRequired = {"shape", "arguments"};
-// And of a kernel without "steps".
-constexpr std::array<const char*, 2> kRequiredOfOne = {"entry", "launch"};
-
-[[noreturn]] void fail(CandidateId candidate, const std::string& problem) {
-  throw DbError("candidate " + std::to_string(candidate) + " " + problem);
-}
-
-/// The candidate's own description of how to launch it, complete.
-Json launch_manifest(const StoredEvaluation& evaluation) {
-  if (evaluation.record.manifest_json.empty()) {
-    fail(evaluation.id, "was recorded without a manifest, so nothing says how to launch it");
+std::vector<StoredRun> runs_of(const Store& store, const BundleOptions& options) {
+  RunFilter filter{.device = options.device, .shape = options.shape};
+  if (options.runs.empty()) return select_runs(store, filter);
+  std::vector<StoredRun> runs;
+  for (const RunId run : options.runs) {
+    filter.run = run;
+    for (StoredRun& found : select_runs(store, filter)) runs.push_back(std::move(found));
   }
-  Json manifest = Json::parse(evaluation.record.manifest_json);
-  const auto require = [&](const char* key) {
-    if (manifest.contains(key)) return;
-    fail(evaluation.id, fmt::format("has a manifest without '{}'", key));
-  };
-  if (!manifest.contains("steps")) std::ranges::for_each(kRequiredOfOne, require);
-  std::ranges::for_each(kRequired, require);
-  return manifest;
+  return runs;
 }
 
-/// The different entries in C++, in the order of KernelSpec::entries().
-std::vector<std::string> entries_of(const Json& manifest) {
-  if (!manifest.contains("steps")) return {manifest.at("entry").get<std::string>()};
-  std::vector<std::string> entries;
-  for (const Json& step : manifest.at("steps")) {
-    const auto entry = step.at("entry").get<std::string>();
-    if (std::ranges::find(entries, entry) == entries.end()) entries.push_back(entry);
+void write(const Bundle& bundle, const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw InputError("--bundle " + folder.string() + ": " + error.message());
+  for (const auto& [name, content] : bundle.files) {
+    write_file(folder / name, content);
+    std::cout << (folder / name).string() << '\n';
   }
-  return entries;
-}
-
-/// "entry" becomes the symbol; what it was in C++ stays beside it where that is something else.
-void put_symbol(Json& kernel, const std::vector<std::string>& entries,
-                const std::vector<CompiledEntry>& compiled) {
-  const auto entry = kernel.at("entry").get<std::string>();
-  const auto position =
-      static_cast<std::size_t>(std::ranges::find(entries, entry) - entries.begin());
-  kernel["entry"] = compiled.at(position).symbol;
-  if (kernel["entry"] != entry) kernel["entry_in_source"] = entry;
-}
-
-Json resources_json(const CompilationRecord& compilation, int dynamic_shared_bytes) {
-  const Resources& resources = compilation.resources;
-  return {
-      {"registers_per_thread", resources.registers},
-      {"static_shared_bytes", resources.static_shared_bytes},
-      {"dynamic_shared_bytes", dynamic_shared_bytes},
-      {"spill_store_bytes", resources.spill_store_bytes},
-      {"spill_load_bytes", resources.spill_load_bytes},
-      {"stack_bytes", resources.stack_bytes},
-      {"max_threads_per_cta", resources.max_threads > 0 ? Json(resources.max_threads) : Json()}};
-}
-
-Json timing_json(const StoredRun& run, const StoredEvaluation& evaluation) {
-  const Timing& timing = *evaluation.record.timing;
-  const double flops = run.info.flops_per_launch;
-  return {{"kind", std::string(to_string(timing.kind))},
-          {"device", run.info.device.name},
-          {"driver", run.info.device.driver},
-          {"shape", run.info.shape},
-          {"date", evaluation.created_at},
-          {"p50_us", timing.p50_us},
-          {"p90_us", timing.p90_us},
-          {"p99_us", timing.p99_us},
-          {"mean_us", timing.mean_us},
-          {"std_us", timing.std_us},
-          {"cv", timing.cv},
-          {"samples", timing.samples},
-          {"tflops", flops > 0 ? Json(flops / (timing.p50_us * 1e6)) : Json()}};
-}
-
-Json checks_json(const StoredEvaluation& evaluation) {
-  Json checks = Json::array();
-  for (const CheckResult& check : evaluation.record.checks) {
-    checks.push_back({{"shape", check.shape},
-                      {"seed", check.seed},
-                      {"max_abs_error", check.max_abs_error},
-                      {"bad_share", check.bad_share},
-                      {"relative_l2", check.relative_l2},
-                      {"max_row_error", check.max_row_error},
-                      {"sampled", check.sampled}});
-  }
-  return checks;
-}
-
-std::string nvcc_command(const CompilationRecord& compilation, const std::string& name) {
-  const std::string options = nvcc_options(compilation.options);
-  return "nvcc -cubin -arch=" + compilation.arch + (options.empty() ? "" : " " + options) + " -o " +
-         name + ".cubin " + name + ".cu";
-}
-
-std::string expanded_source(const StoredRun& run, const CompilationRecord& compilation,
-                            const StoredEvaluation& evaluation, const std::string& name) {
-  const CandidateId candidate = evaluation.id;
-  std::string instantiations;
-  for (const std::string& entry : entries_of(launch_manifest(evaluation))) {
-    instantiations += instantiation_of(entry);
-  }
-  std::ostringstream text;
-  text << "// Exported by evo-tune " << run.info.evo_version << ": run " << run.id << ", candidate "
-       << candidate << ", space " << run.info.space.name << ".\n// Compiled by "
-       << compilation.compiler << " with: " << compilation.options
-       << "\n// To compile it again: " << nvcc_command(compilation, name) << "\n\n"
-       << macro_definitions(compilation.options) << '\n'
-       << compilation.source << instantiations;
-  return text.str();
-}
-
-Json manifest_json(const StoredRun& run, const StoredEvaluation& evaluation,
-                   const CompilationRecord& compilation, const std::string& name) {
-  Json manifest = {{"format", "evo-tune kernel 1"},    {"name", name},
-                   {"cubin", name + ".cubin"},         {"ptx", name + ".ptx"},
-                   {"source", name + ".cu"},           {"arch", compilation.arch},
-                   {"problem", run.info.problem.name}, {"space", run.info.space.name}};
-  // How to launch it: entry or steps, shape, arguments, launch, macros, tolerance...
-  manifest.update(launch_manifest(evaluation));
-  const std::vector<std::string> entries = entries_of(manifest);
-  const auto compiled = compiled_entries(compilation.ptx, entries, compilation.resources);
-  if (manifest.contains("steps")) {
-    for (Json& step : manifest["steps"]) put_symbol(step, entries, compiled);
-  } else {
-    put_symbol(manifest, entries, compiled);
-  }
-  for (Json& argument : manifest["arguments"]) {
-    if (!argument.contains("symbol")) continue;
-    const auto symbol = constant_symbol(compilation.ptx, argument["symbol"].get<std::string>());
-    argument["symbol_in_module"] = symbol ? Json(*symbol) : Json(nullptr);
-  }
-  manifest["config"] = Json::parse(evaluation.record.config_json);
-  manifest["resources"] = resources_json(compilation, evaluation.record.dynamic_shared_bytes);
-  manifest["timing"] = timing_json(run, evaluation);
-  manifest["checks"] = checks_json(evaluation);
-  manifest["build"] = {{"compiler", compilation.compiler},
-                       {"options", compilation.options},
-                       {"key", compilation.key},
-                       {"ptx_hash", compilation.ptx_hash},
-                       {"cubin_bytes", compilation.cubin.size()},
-                       {"cubin_key", content_key(compilation.cubin)},
-                       {"nvcc", nvcc_command(compilation, name)}};
-  manifest["evo_tune"] = {{"version", run.info.evo_version},
-                          {"run", run.id},
-                          {"candidate", evaluation.id},
-                          {"seed", run.info.seed}};
-  return manifest;
+  // Last: who finds an index finds what it names.
+  write_file(folder / kBundleIndexFile, bundle.index.dump(1) + "\n");
+  std::cout << (folder / kBundleIndexFile).string() << '\n';
 }
 
 }  // namespace
 
-std::string file_name(const std::string& text) {
-  constexpr std::size_t kLongest = 200;  // file systems allow 255 bytes, and an ending follows
-  std::string name = text.substr(0, kLongest);
-  for (char& c : name) {
-    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_';
-    if (!plain && c != '.') c = '_';
+ExitCode export_bundle(const BundleOptions& options) {
+  if (options.dbs.size() > 1 && !options.runs.empty()) {
+    throw InputError("--run: with several --db a number means several runs; allowed with one");
   }
-  // Neither hidden, nor the folder above, nor taken for an option.
-  if (name.empty()) name = "_";
-  if (name[0] == '.' || name[0] == '-') name[0] = '_';
-  return name;
-}
-
-std::string macro_definitions(const std::string& compile_options) {
-  std::string text;
-  for (const std::string& option : split_options(compile_options)) {
-    if (!option.starts_with("-D")) continue;
-    const std::size_t equals = option.find('=');
-    const bool valued = equals != std::string::npos;
-    text += "#define " + option.substr(2, valued ? equals - 2 : equals) + " " +
-            (valued ? option.substr(equals + 1) : "1") + "\n";
+  std::vector<Store> stores;
+  stores.reserve(options.dbs.size());
+  std::vector<BundleSource> sources;
+  for (const std::string& db : options.dbs) stores.push_back(Store::open_read_only(db));
+  for (const Store& store : stores) sources.push_back({&store, runs_of(store, options)});
+  const std::vector<BundleTarget> targets = bundle_targets(sources);
+  if (targets.empty()) {
+    std::cerr << "evo-export: nothing is green in any run that fits\n";
+    return ExitCode::kNothingGreen;
   }
-  return text;
-}
-
-std::string nvcc_options(const std::string& compile_options) {
-  // Both spellings of these mean the same to nvcc (CUDA documentation: NVRTC supported compile
-  // options, nvcc command options). Architecture and macros are given elsewhere: in -arch and in
-  // the source itself.
-  constexpr std::array<std::string_view, 11> kShared = {"--use_fast_math",
-                                                        "--ftz",
-                                                        "--prec-sqrt",
-                                                        "--prec-div",
-                                                        "--fmad",
-                                                        "--maxrregcount",
-                                                        "--extra-device-vectorization",
-                                                        "--std",
-                                                        "--restrict",
-                                                        "--generate-line-info",
-                                                        "--ptxas-options"};
-  std::vector<std::string> result;
-  for (const std::string& option : split_options(compile_options)) {
-    const std::string_view key = std::string_view(option).substr(0, option.find('='));
-    const bool shared = std::find(kShared.begin(), kShared.end(), key) != kShared.end();
-    if (shared || option.starts_with("-I")) result.push_back(option);
+  constexpr double kPercent = 100;
+  Bundle bundle = make_bundle(sources, targets, options.loss_percent / kPercent, options.name);
+  if (options.cpp) {
+    for (auto& file : cpp_files(bundle)) bundle.files.push_back(std::move(file));
   }
-  return join_options(result);
-}
-
-Bundle make_bundle(const Store& store, CandidateId candidate, const std::string& name) {
-  StoredEvaluation evaluation = store.evaluation(candidate);
-  if (evaluation.record.duplicate_of) {
-    evaluation = store.evaluation(*evaluation.record.duplicate_of);
-  }
-  if (evaluation.record.rejection) {
-    fail(candidate, "is not green: it failed the " +
-                        std::string(to_string(evaluation.record.rejection->gate)) +
-                        " gate: " + evaluation.record.rejection->reason);
-  }
-  if (const std::optional<Rejection>& why = evaluation.withdrawal) {
-    fail(candidate, "was withdrawn: it was green and then failed the " +
-                        std::string(to_string(why->gate)) + " gate: " + why->reason);
-  }
-  if (!evaluation.record.compilation) fail(candidate, "was recorded without its compilation");
-  const StoredRun run = store.run(evaluation.run);
-  const CompilationRecord compilation = store.compilation(*evaluation.record.compilation);
-  if (compilation.cubin.empty()) fail(candidate, "was recorded without machine code");
-  Bundle bundle;
-  bundle.name = file_name(name.empty() ? run.info.space.name + "_" + run.info.shape : name);
-  bundle.cubin = compilation.cubin;
-  bundle.ptx = compilation.ptx;
-  bundle.source = expanded_source(run, compilation, evaluation, bundle.name);
-  bundle.manifest = manifest_json(run, evaluation, compilation, bundle.name).dump(2) + "\n";
-  return bundle;
+  for (const std::string& note : bundle.notes) std::cerr << "evo-export: " << note << '\n';
+  write(bundle, options.folder);
+  return ExitCode::kGreen;
 }
 
 }  // namespace evo

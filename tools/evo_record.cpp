@@ -13,6 +13,7 @@
 #include "engine/evolve/window.hpp"
 #include "tools/evo_export_results.hpp"
 #include "tools/evo_tune_report.hpp"
+#include "tools/full_version.hpp"
 #include "tools/number_options.hpp"
 #include "tools/session_options.hpp"
 #include "tools/stop_signals.hpp"
@@ -215,7 +216,7 @@ ExitCode record(Options options) {
   const HarnessOptions harness_options = options.session.harness_options(services, check_seed);
   Harness harness(harness_options, std::move(services));
   options.tuner.candidates = candidates_asked(options.count, harness.space());
-  const RunRequest request{options.tuner, check_seed, options.session.cold, EVO_VERSION};
+  const RunRequest request{options.tuner, check_seed, options.session.cold, full_version()};
   OpenRun open = options.resume ? continue_run(store, harness, request, *options.resume)
                                 : begin_run(store, harness, request);
   run = open.id;

@@ -12,6 +12,7 @@
 #include "tools/evo_elite_answers.hpp"
 #include "tools/evo_tune_policy.hpp"
 #include "tools/evo_tune_report.hpp"
+#include "tools/full_version.hpp"
 #include "tools/number_options.hpp"
 #include "tools/session_options.hpp"
 #include "tools/stop_signals.hpp"
@@ -191,7 +192,7 @@ ExitCode tune(const Options& options) {
   const std::uint64_t check_seed = options.check_seed != 0 ? options.check_seed : fresh_seed();
   const HarnessOptions harness_options = options.session.harness_options(services, check_seed);
   Harness harness(harness_options, std::move(services));
-  const RunRequest request{options.tuner, check_seed, options.session.cold, EVO_VERSION};
+  const RunRequest request{options.tuner, check_seed, options.session.cold, full_version()};
   OpenRun open = options.resume ? continue_run(store, harness, request, *options.resume)
                                 : begin_run(store, harness, request);
   run = open.id;

@@ -6,26 +6,13 @@
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/worker/device_client.hpp"
+#include "tools/data_folder.hpp"
 #include "tools/number_options.hpp"
 
 namespace evo {
-namespace {
-
-/// search_spaces/ of the working directory, else of the source tree the program was built from.
-std::filesystem::path spaces_folder() {
-  for (const std::filesystem::path root : {".", EVO_SOURCE_ROOT}) {
-    if (std::filesystem::is_regular_file(root / "search_spaces" / "default.json")) {
-      return root / "search_spaces";
-    }
-  }
-  throw InputError("there is no search_spaces/default.json here; name a space with --space");
-}
-
-}  // namespace
-
 void SessionOptions::declare(CLI::App& app) {
   app.add_option("--space", space,
-                 "search space file (default: by device, search_spaces/default.json)");
+                 "search space: a file, or the name of a shipped one (default: by device)");
   app.add_option("--device", device,
                  "auto, cuda:N, virtual:NAME, or none (build and resources only)")
       ->capture_default_str();
@@ -74,8 +61,8 @@ HarnessOptions SessionOptions::harness_options(const Services& services,
 }
 
 std::filesystem::path SessionOptions::space_file(const std::string& arch) const {
-  if (!space.empty()) return space;
-  const std::filesystem::path folder = spaces_folder();
+  if (!space.empty()) return find_space(space);
+  const std::filesystem::path folder = data_folder() / "search_spaces";
   const std::filesystem::path file = folder / "default.json";
   const Json json = read_json_file(file);
   const JsonReader reader(json, file.string());

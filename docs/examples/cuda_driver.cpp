@@ -61,6 +61,9 @@ struct DriverTable {
   DRIVER_FUNCTION(get_function, cuModuleGetFunction);
   DRIVER_FUNCTION(set_attribute, cuFuncSetAttribute);
   DRIVER_FUNCTION(launch, cuLaunchKernel);
+  DRIVER_FUNCTION(create_stream, cuStreamCreate);
+  DRIVER_FUNCTION(synchronize_stream, cuStreamSynchronize);
+  DRIVER_FUNCTION(destroy_stream, cuStreamDestroy);
 };
 
 Gpu::Gpu() : driver_(std::make_unique<DriverTable>()) {
@@ -113,6 +116,17 @@ void Buffer::download(std::span<std::byte> data) const {
   gpu_->driver().check(gpu_->driver().download(data.data(), address_, data.size()), "cuMemcpyDtoH");
 }
 
+Stream::Stream(const Gpu& gpu) : gpu_(&gpu) {
+  gpu.driver().check(gpu.driver().create_stream(&stream_, CU_STREAM_NON_BLOCKING),
+                     "cuStreamCreate");
+}
+
+Stream::~Stream() { gpu_->driver().destroy_stream(stream_); }
+
+void Stream::synchronize() const {
+  gpu_->driver().check(gpu_->driver().synchronize_stream(stream_), "cuStreamSynchronize");
+}
+
 Module::Module(const Gpu& gpu, const std::string& cubin) : gpu_(&gpu) {
   gpu.driver().check(gpu.driver().load_module(&module_, cubin.data()), "cuModuleLoadData");
 }
@@ -131,9 +145,9 @@ CUfunction Module::function(const std::string& entry, unsigned dynamic_shared_by
 
 void launch_kernel(const Gpu& gpu, CUfunction function, std::span<const unsigned> grid,
                    std::span<const unsigned> block, unsigned dynamic_shared_bytes,
-                   std::span<void*> parameters) {
+                   std::span<void*> parameters, CUstream stream) {
   gpu.driver().check(
       gpu.driver().launch(function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
-                          dynamic_shared_bytes, nullptr, parameters.data(), nullptr),
+                          dynamic_shared_bytes, stream, parameters.data(), nullptr),
       "cuLaunchKernel");
 }

@@ -50,6 +50,22 @@ class Buffer {
   std::size_t bytes_;
 };
 
+/// A stream that waits for no other. `gpu` must outlive it.
+class Stream {
+ public:
+  explicit Stream(const Gpu& gpu);
+  ~Stream();
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  [[nodiscard]] CUstream handle() const { return stream_; }
+  void synchronize() const;
+
+ private:
+  const Gpu* gpu_;
+  CUstream stream_ = nullptr;
+};
+
 /// A cubin on the GPU. `gpu` must outlive it.
 class Module {
  public:
@@ -69,4 +85,4 @@ class Module {
 /// `parameters`: a pointer to each argument's value. Does not wait.
 void launch_kernel(const Gpu& gpu, CUfunction function, std::span<const unsigned> grid,
                    std::span<const unsigned> block, unsigned dynamic_shared_bytes,
-                   std::span<void*> parameters);
+                   std::span<void*> parameters, CUstream stream = nullptr);

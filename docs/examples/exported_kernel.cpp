@@ -241,8 +241,10 @@ void encode(const std::string& dtype, double value, std::byte* target) {
   }
 }
 
-Manifest::Manifest(const std::string& file) {
-  json = nlohmann::json::parse(read_file(file));
+Manifest::Manifest(const std::string& file)
+    : Manifest(nlohmann::json::parse(read_file(file)), file) {}
+
+Manifest::Manifest(nlohmann::json content, const std::string& file) : json(std::move(content)) {
   if (json.value("format", "") != "evo-tune kernel 1") {
     throw std::runtime_error(file + ": is not a kernel exported by evo-tune");
   }

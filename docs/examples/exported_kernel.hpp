@@ -30,6 +30,8 @@ struct Step {
 /// What the manifest says of one export. No GPU is needed to read it.
 struct Manifest {
   explicit Manifest(const std::string& file);
+  /// Of a manifest that was read from `file`; what it names lies beside that.
+  Manifest(nlohmann::json content, const std::string& file);
 
   nlohmann::json json;
   std::string cubin;

@@ -110,6 +110,7 @@ Harness::Harness(const HarnessOptions& options, Services services)
       shape_(problem_.shape(options.shape.empty() ? definition_.shape : options.shape)),
       device_info_(services_.device ? services_.device->info() : arch_limits(definition_.arch)),
       space_(placed_space(definition_, problem_, kernel_, shape_, device_info_)),
+      valid_shapes_(shape_conditions(problem_, kernel_, definition_, shape_, device_info_)),
       options_(options_of_space(space_, problem_, templates_root_)),
       source_(load(kernel_, options_)),
       line_info_(services_.device && device_info_.time_kind == TimeKind::kPredicted),
@@ -375,7 +376,8 @@ std::optional<Timing> Harness::time_again(const KernelUnderTest& kernel, bool cl
 }
 
 std::string Harness::manifest(const Candidate& candidate) const {
-  return launch_manifest(problem_, kernel_, shape_, space_.values(candidate), device_info_);
+  return launch_manifest(problem_, kernel_, shape_, space_.values(candidate), device_info_,
+                         valid_shapes_);
 }
 
 }  // namespace evo

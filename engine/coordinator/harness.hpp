@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/coordinator/pipeline.hpp"
+#include "engine/coordinator/validity.hpp"
 #include "engine/space/space.hpp"
 
 namespace evo {
@@ -130,7 +131,8 @@ class Harness {
   const Shape& shape_;
   DeviceInfo device_info_;
   Space space_;
-  std::vector<std::string> options_;  ///< of the space, normalised
+  std::vector<ShapeCondition> valid_shapes_;  ///< of every kernel, whatever its configuration
+  std::vector<std::string> options_;          ///< of the space, normalised
   KernelSource source_;
   bool has_own_includes_ = false;
   /// Compile with -lineinfo: a virtual device names source lines of hazards, and predicts times

@@ -150,7 +150,8 @@ OrderedJson steps_json(const Problem& problem, const KernelSpec& kernel, const V
 }  // namespace
 
 std::string launch_manifest(const Problem& problem, const KernelSpec& kernel, const Shape& shape,
-                            const Values& macros, const DeviceInfo& device) {
+                            const Values& macros, const DeviceInfo& device,
+                            const std::vector<ShapeCondition>& valid) {
   const Values shape_macros = problem.macros_for(shape);
   const Values values = problem.values_for(shape, device.sm_count, macros);
   const Tolerance tolerance = kernel.tolerance.evaluate(values);
@@ -179,6 +180,10 @@ std::string launch_manifest(const Problem& problem, const KernelSpec& kernel, co
   }
   if (kernel.tolerance.max_row_error) {
     manifest["tolerance"]["max_row_error"] = tolerance.max_row_error;
+  }
+  manifest["valid"] = OrderedJson::array();
+  for (const ShapeCondition& condition : valid) {
+    manifest["valid"].push_back({{"expression", condition.expression}, {"why", condition.why}});
   }
   return manifest.dump();
 }

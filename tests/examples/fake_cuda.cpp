@@ -17,6 +17,9 @@
 namespace {
 
 constexpr unsigned kHeadDim = 64;
+// Of an H200; CUDA C++ programming guide, compute capability 9.0.
+constexpr int kSmCount = 132;
+constexpr int kMostShared = 232448;
 
 bool fault(const char* name) {
   const char* value = std::getenv("FAKE_CUDA_FAULT");
@@ -93,6 +96,8 @@ CUresult cuDeviceGet(CUdevice* device, int) { return *device = 0, CUDA_SUCCESS; 
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice) {
   const bool major = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR;
   *value = major ? (fault("arch") ? 8 : 9) : 0;
+  if (attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) *value = kSmCount;
+  if (attribute == CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) *value = kMostShared;
   return CUDA_SUCCESS;
 }
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) {
@@ -101,6 +106,24 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) {
 }
 CUresult cuDevicePrimaryCtxRelease(CUdevice) { return CUDA_SUCCESS; }
 CUresult cuCtxSetCurrent(CUcontext) { return CUDA_SUCCESS; }
+CUresult cuCtxGetCurrent(CUcontext* context) { return cuDevicePrimaryCtxRetain(context, 0); }
+CUresult cuCtxPushCurrent(CUcontext) { return CUDA_SUCCESS; }
+CUresult cuCtxPopCurrent(CUcontext*) { return CUDA_SUCCESS; }
+CUresult cuCtxGetDevice(CUdevice* device) { return *device = 0, CUDA_SUCCESS; }
+CUresult cuDeviceGetName(char* name, int size, CUdevice) {
+  std::strncpy(name, "NVIDIA H200", static_cast<std::size_t>(size));
+  return CUDA_SUCCESS;
+}
+CUresult cuStreamCreate(CUstream* stream, unsigned) {
+  *stream = reinterpret_cast<CUstream>(&handle);
+  return CUDA_SUCCESS;
+}
+CUresult cuStreamSynchronize(CUstream) { return CUDA_SUCCESS; }
+CUresult cuStreamDestroy(CUstream) { return CUDA_SUCCESS; }
+CUresult cuMemsetD8Async(CUdeviceptr address, unsigned char value, size_t bytes, CUstream) {
+  std::memset(reinterpret_cast<void*>(address), value, bytes);
+  return CUDA_SUCCESS;
+}
 CUresult cuCtxSynchronize() { return CUDA_SUCCESS; }
 CUresult cuMemAlloc(CUdeviceptr* address, size_t bytes) {
   *address = reinterpret_cast<CUdeviceptr>(std::malloc(bytes));
@@ -137,15 +160,18 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule, const char* name) {
   return std::strcmp(name, "sdpa_fp8") == 0 ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int bytes) {
-  constexpr int kMost = 232448;  // of an H200, CUDA C++ programming guide, compute capability 9.0
-  return bytes <= kMost ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  return bytes <= kMostShared ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 CUresult cuLaunchKernel(CUfunction, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                         unsigned block_x, unsigned block_y, unsigned block_z, unsigned, CUstream,
                         void** parameters, void**) {
-  // The geometry that the test's manifest states.
-  const bool right =
-      grid_x == 3 && grid_y == 2 && grid_z == 1 && block_x == 128 && block_y == 1 && block_z == 1;
+  // The geometry that the test's manifest states: 16 queries a CTA, a row of CTAs for each head.
+  constexpr int kTile = 16;
+  const auto queries = parameter<std::int32_t>(parameters, 9);
+  const auto heads = parameter<std::int32_t>(parameters, 11);
+  const bool right = grid_x == static_cast<unsigned>((queries + kTile - 1) / kTile) &&
+                     grid_y == static_cast<unsigned>(heads) && grid_z == 1 && block_x == 128 &&
+                     block_y == 1 && block_z == 1;
   if (!right) return CUDA_ERROR_INVALID_VALUE;
   attention(parameters);
   return CUDA_SUCCESS;

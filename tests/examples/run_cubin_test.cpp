@@ -90,6 +90,59 @@ TEST_F(RunCubin, SaysWhenTheGpuCannotRunIt) {
   EXPECT_THAT(broken.err, HasSubstr("cuModuleLoadData"));
 }
 
+/// The same kernel out of a bundle, on its own shape and on others.
+TEST_F(RunCubin, ABundleIsUsedFromTwoThreads) {
+  Json manifest = read_json_file(EVO_SOURCE_DIR "/tests/examples/manifest.json");
+  manifest["macros"] = Json::object();
+  manifest["valid"] = {{{"expression", "(CAUSAL) == 1"}, {"why", "compiled with CAUSAL=1"}}};
+  RunInfo info = sample::run_info();
+  info.problem.name = "sdpa_fp8";
+  const Json shapes = {{"ragged", {{"variables", manifest["shape"]["variables"]}}},
+                       {"one",
+                        {{"variables",
+                          {{"B", 1},
+                           {"H", 1},
+                           {"HKV", 1},
+                           {"LQ", 1},
+                           {"LKV", 1},
+                           {"D", 64},
+                           {"CAUSAL", 1},
+                           {"PER_HEAD", 0},
+                           {"LSE", 0}}}}}};
+  info.problem.text = Json({{"shapes", shapes}}).dump();
+  info.shape = "ragged";
+  {
+    Store store = Store::open(folder_.path() / "bundle.db");
+    const RunId run = store.start_run(info);
+    EvaluationRecord record =
+        sample::green(0, 0, store.put_compilation(sample::compilation("a")), 10);
+    record.checks = {{.shape = "ragged"}, {.shape = "one"}};
+    record.manifest_json = manifest.dump();
+    const CandidateId best = store.record_evaluation(run, record);
+    store.record_generation(run, {.number = 0, .elite = {{.candidate = best, .p50_us = 10}}});
+  }
+  const ProgramResult exported =
+      run_program("evo-export --db bundle.db --bundle b", folder_.path());
+  ASSERT_EQ(exported.exit_code, 0) << exported.err;
+  const auto use = [&](const std::string& more, const std::string& fault = "") {
+    return run_program("example_use_bundle b " + more, folder_.path(),
+                       "env LD_LIBRARY_PATH=" EVO_FAKE_CUDA_DIR " FAKE_CUDA_FAULT=" + fault + " ");
+  };
+  const ProgramResult all = use("--bursts 1 1,1,64,1,1,1,1,0,0 1,1,64,2,1,29,37,0,1");
+  EXPECT_EQ(all.exit_code, 0) << all.err;
+  EXPECT_THAT(all.out, AllOf(HasSubstr("thread 0: 1,1,64,2,1,29,37,0,1: copy_h200_ragged: right"),
+                             HasSubstr("thread 1: "), HasSubstr("tuned for this shape: ragged"),
+                             HasSubstr("ns by cuLaunchKernel alone")));
+  const ProgramResult other = use("--bursts 0 2,1,64,4,2,50,70,0,1");
+  EXPECT_EQ(other.exit_code, 0) << other.err;
+  EXPECT_THAT(other.out, AllOf(HasSubstr(": right"), HasSubstr("nearest shape")));
+  EXPECT_EQ(use("--bursts 0", "wrong").exit_code, 1);
+  const ProgramResult invalid = use("--bursts 0 2,0,64,4,2,50,70,0,1");
+  EXPECT_EQ(invalid.exit_code, 3);
+  EXPECT_THAT(invalid.err, HasSubstr("'(CAUSAL) == 1' does not hold: compiled with CAUSAL=1"));
+  EXPECT_EQ(use("1,2").exit_code, 2);
+}
+
 TEST_F(RunCubin, RefusesOtherFiles) {
   std::ofstream(folder_.path() / "k.json") << R"({"format": "something else"})";
   const ProgramResult result = launch();

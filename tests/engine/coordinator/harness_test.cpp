@@ -123,6 +123,28 @@ TEST_F(HarnessTest, TwoCandidatesAreOneKernelOnlyWhereAllThatDecidesAgrees) {
   EXPECT_EQ(judged.back().kernel_key, judged.front().kernel_key);
 }
 
+/// With names in place of the timed shape's numbers, so that they can be asked of another shape.
+TEST_F(HarnessTest, TheManifestSaysWhichOtherShapesAKernelIsFor) {
+  change(space_file(), [](Json& space) {
+    space["let"] = {{"TILE", "THREADS * ITEMS"}};
+    space["constraints"].push_back({{"expression", "N % TILE == 0 || PARITY"}, {"why", "no tail"}});
+    space["constraints"].push_back({{"expression", "THREADS <= MAX_THREADS_PER_CTA - 0 * SIZE"}});
+  });
+  change(problem_file(), [](Json& problem) {
+    problem["let"] = {{"SIZE", "N"}};
+    problem["macros"] = {{"PARITY", "N % 2"}};
+    problem["templates"]["planted"]["shapes_where"] = "N > 0";
+  });
+  const auto harness = open(false);
+  const Json manifest = Json::parse(harness->manifest(harness->space().defaults()));
+  EXPECT_EQ(manifest["valid"], Json::parse(R"json([
+    {"expression": "(N % 2) == 0", "why": "compiled with PARITY=0"},
+    {"expression": "N > 0", "why": "template planted supports no other shapes"},
+    {"expression": "N % (THREADS * ITEMS) == 0 || (N % 2)", "why": "no tail"},
+    {"expression": "THREADS <= 1024 - 0 * N", "why": ""}])json"))
+      << manifest["valid"];
+}
+
 TEST_F(HarnessTest, AConfigurationThatBreaksAnExpressionIsRejectedAndTheOthersGoOn) {
   struct Case {
     const char* what;

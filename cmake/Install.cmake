@@ -1,0 +1,65 @@
+# cmake --install and cpack: the programs with their data beside them, the loader of bundles as the
+# CMake package evo_tune, manual pages, completion for bash and zsh. Nothing installed knows where it
+# was built or installed to.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+# Programs look for their data in ../share/evo-tune; in a build folder that is the source tree.
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/share)
+file(CREATE_LINK ${PROJECT_SOURCE_DIR} ${CMAKE_BINARY_DIR}/share/evo-tune SYMBOLIC)
+
+set(programs evo_elite evo_export evo_init evo_judge evo_predict evo_ptx_run evo_record evo_replay evo_tune)
+install(TARGETS ${programs} evo_worker RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY kernel_templates search_spaces DESTINATION ${CMAKE_INSTALL_DATADIR}/evo-tune)
+
+# The loader.
+add_library(evo_tune_loader INTERFACE)
+target_compile_features(evo_tune_loader INTERFACE cxx_std_17)
+target_link_libraries(evo_tune_loader INTERFACE ${CMAKE_DL_LIBS})
+target_include_directories(evo_tune_loader INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/tools/loader>
+  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+set_target_properties(evo_tune_loader PROPERTIES EXPORT_NAME evo_tune)
+install(DIRECTORY tools/loader/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp)
+install(TARGETS evo_tune_loader EXPORT evo_tune_targets)
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/evo_tune)
+install(EXPORT evo_tune_targets NAMESPACE evo_tune:: FILE evo_tuneConfig.cmake DESTINATION ${package})
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/evo_tuneConfigVersion.cmake
+                                 COMPATIBILITY SameMajorVersion ARCH_INDEPENDENT)
+install(FILES ${CMAKE_BINARY_DIR}/evo_tuneConfigVersion.cmake DESTINATION ${package})
+
+# Manual pages are what --help prints.
+set(pages "")
+foreach(target ${programs})
+  string(REPLACE "_" "-" name ${target})
+  set(page ${CMAKE_BINARY_DIR}/man/${name}.1)
+  add_custom_command(OUTPUT ${page}
+    COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${target}> -DNAME=${name}
+            -DVERSION=${PROJECT_VERSION} -DOUTPUT=${page}
+            -P ${PROJECT_SOURCE_DIR}/cmake/install/ManualPage.cmake
+    DEPENDS ${target} cmake/install/ManualPage.cmake
+    COMMENT "Writing ${name}.1")
+  list(APPEND pages ${page})
+endforeach()
+add_custom_target(manual_pages ALL DEPENDS ${pages})
+install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+
+# bash-completion looks for a file of the program's own name.
+foreach(target ${programs})
+  string(REPLACE "_" "-" name ${target})
+  install(FILES cmake/install/evo-tune.bash RENAME ${name}
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+endforeach()
+install(FILES cmake/install/_evo-tune
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME evo-tune)
+set(CPACK_PACKAGE_CONTACT "the authors of evo-tune <evo-tune@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Evolutionary autotuner for CUDA kernels")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+include(CPack)

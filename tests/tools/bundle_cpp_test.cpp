@@ -1,0 +1,132 @@
+// evo-export --bundle --cpp: a program that knows nothing but the bundle's folder is configured,
+// built and run, on a driver that writes down what it is asked for.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "db/store.hpp"
+#include "engine/core/json_reader.hpp"
+#include "tests/cli/run_program.hpp"
+#include "tests/db/sample.hpp"
+
+namespace evo {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr const char* kManifest = R"({
+  "entry": "copy", "shape": {"name": "mission"}, "macros": {"TILE": 1}, "valid": [],
+  "arguments": [
+    {"name": "x", "direction": "in", "dtype": "e4m3", "extent": {"expression": "B*S"}},
+    {"name": "stream", "direction": "out", "dtype": "f32", "extent": {"expression": "B*S"}},
+    {"name": "scale", "direction": "scalar", "dtype": "f32", "value": {"expression": "X"}}],
+  "launch": {"grid": [{"expression": "B"}], "block": [{"expression": "S"}],
+             "dynamic_shared_bytes": {"expression": "0"}}})";
+
+constexpr const char* kProgram = R"(
+#include <cstdio>
+#include <sdpa.hpp>
+
+extern "C" void fake_reset(const char*, int, int);
+extern "C" void fake_context(void*);
+extern "C" std::size_t fake_log(char*, std::size_t);
+
+int main() {
+  static char log[65536];
+  static float in, out;
+  fake_reset("NVIDIA H200", 90, 2);
+  fake_context(log);
+  sdpa(nullptr, &in, &out, 4, 64, 0.5);
+  fake_log(log, sizeof log);
+  std::puts(log);
+  try {
+    sdpa(nullptr, nullptr, &out, 4, 64, 0.5);
+  } catch (const evo_tune::Error& error) {
+    std::puts(error.what());
+  }
+  const double shape[] = {4, 64, 0.5};
+  std::puts(sdpa_bundle().choose(shape).why.c_str());
+}
+)";
+
+constexpr const char* kProject = R"(
+cmake_minimum_required(VERSION 3.16)
+project(user LANGUAGES CXX)
+find_package(sdpa REQUIRED CONFIG)
+find_package(sdpa REQUIRED CONFIG)
+add_executable(user main.cpp)
+target_link_libraries(user PRIVATE sdpa::sdpa ${FAKE_DRIVER})
+)";
+
+class ExportCpp : public testing::Test {
+ protected:
+  ExportCpp() {
+    RunInfo info = sample::run_info();
+    info.problem.text = R"({"name": "copy", "shapes": {
+        "small": {"variables": {"B": 1, "S": 1, "X": 0.5}},
+        "mission": {"variables": {"B": 2, "S": 64, "X": 0.5}}}})";
+    Store store = Store::open(folder_.path() / "evo.db");
+    const RunId run = store.start_run(info);
+    EvaluationRecord record =
+        sample::green(0, 1, store.put_compilation(sample::compilation("k")), 10);
+    record.manifest_json = kManifest;
+    const CandidateId best = store.record_evaluation(run, record);
+    store.record_generation(run, {.number = 0, .elite = {{.candidate = best, .p50_us = 10}}});
+  }
+  std::string file(const std::string& name) const { return read_text_file(folder_.path() / name); }
+
+  sample::TemporaryFolder folder_;
+};
+
+TEST_F(ExportCpp, AProgramFindsThePackageAndCallsTheFunction) {
+  const ProgramResult exported =
+      run_program("evo-export --bundle out --name sdpa --cpp", folder_.path());
+  ASSERT_EQ(exported.exit_code, 0) << exported.err;
+  // An argument that is called like a parameter of the function has another name there.
+  EXPECT_THAT(file("out/sdpa.hpp"),
+              HasSubstr("inline void sdpa(CUstream_st* stream,\n    const void* x,\n"
+                        "    float* stream_,\n    std::int64_t B,\n    std::int64_t S,\n"
+                        "    double X) {"));
+  write_file(folder_.path() / "main.cpp", kProgram);
+  write_file(folder_.path() / "CMakeLists.txt", kProject);
+  const std::string quiet = " >build.log 2>&1 ";
+  const std::string folder = folder_.path().string();
+  const std::string build = std::string(EVO_CMAKE) + " -S . -B b -Dsdpa_DIR=" + folder +
+                            "/out -DFAKE_DRIVER=" EVO_FAKE_DRIVER + quiet + "&& " + EVO_CMAKE +
+                            " --build b" + quiet;
+  ASSERT_EQ(std::system(("cd " + folder + " && " + build).c_str()), 0) << file("build.log");
+  ASSERT_EQ(
+      std::system(("cd " + folder + " && EVO_TUNE_DRIVER=" EVO_FAKE_DRIVER " b/user >user.log 2>&1")
+                      .c_str()),
+      0)
+      << file("user.log");
+  EXPECT_THAT(file("user.log"),
+              AllOf(HasSubstr("launch copy 4,1,1 64,1,1 0 on (nil):"),
+                    HasSubstr(folder + "/out: argument 'x' is null"),
+                    HasSubstr("tuned for the nearest shape for which it is valid: mission")));
+  // The folder may be moved: the environment says where it is.
+  ASSERT_EQ(std::system(("cd " + folder +
+                         " && mv out moved && SDPA_BUNDLE=moved EVO_TUNE_DRIVER=" EVO_FAKE_DRIVER
+                         " b/user >user.log 2>&1")
+                            .c_str()),
+            0)
+      << file("user.log");
+}
+
+TEST_F(ExportCpp, ANameThatIsNoFunctionIsRefused) {
+  for (const char* name : {"a-b", "class", "__x"}) {
+    const ProgramResult result =
+        run_program(std::string("evo-export --bundle out --cpp --name ") + name, folder_.path());
+    EXPECT_EQ(result.exit_code, 2) << name;
+    EXPECT_THAT(result.err,
+                AllOf(HasSubstr("--cpp: the function would be named"), HasSubstr(name)));
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "out"));
+  EXPECT_THAT(run_program("evo-export --out . --cpp", folder_.path()).err, HasSubstr("--bundle"));
+}
+
+}  // namespace
+}  // namespace evo

@@ -1,0 +1,11 @@
+// The loader compiles as C++17, beside the driver's own header and as itself alone.
+#include "tools/loader/evo_tune.hpp"
+// What it declares of the driver's handles is what this declares.
+#include <cuda.h>
+
+void launch_on(const evo_tune::Bundle& bundle, CUstream stream, const double* shape,
+               void* const* buffers);
+void launch_on(const evo_tune::Bundle& bundle, CUstream stream, const double* shape,
+               void* const* buffers) {
+  bundle.launch(stream, shape, buffers);
+}

@@ -1,0 +1,381 @@
+// The loader of bundles on a driver that writes down what it is asked for.
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <thread>
+
+#include "engine/core/json_reader.hpp"
+#include "engine/problem/dtype.hpp"
+#include "tests/db/sample.hpp"
+#include "tools/loader/evo_tune.hpp"
+
+namespace evo {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+Json expression(const std::string& text) { return {{"expression", text}}; }
+
+/// x (S elements) to y by kernels with a scalar, a workspace and a structure.
+Json kernel(const std::string& name, const std::string& arch, int tile) {
+  return {
+      {"name", name},
+      {"cubin", name + ".cubin"},
+      {"ptx", name + ".ptx"},
+      {"arch", arch},
+      {"entry", "copy"},
+      {"macros", {{"TILE", tile}}},
+      {"valid", {{{"expression", "S % TILE == 0"}, {"why", "whole tiles"}}}},
+      {"resources", {{"static_shared_bytes", 100}}},
+      {"arguments",
+       {{{"name", "x"}, {"direction", "in"}, {"dtype", "f32"}, {"extent", expression("S")}},
+        {{"name", "y"}, {"direction", "out"}, {"dtype", "f32"}, {"extent", expression("S")}},
+        {{"name", "n"}, {"direction", "scalar"}, {"dtype", "i32"}, {"value", expression("S")}},
+        {{"name", "lse"}, {"direction", "out"}, {"dtype", "f32"}, {"extent", expression("F * S")}},
+        {{"name", "w"},
+         {"direction", "workspace"},
+         {"dtype", "u32"},
+         {"extent", expression("S / TILE")}}}},
+      {"launch",
+       {{"grid", {expression("S / TILE"), expression("SM_COUNT")}},
+        {"block", {expression("TILE")}},
+        {"dynamic_shared_bytes", expression("2 * TILE")}}}};
+}
+
+Json served(const std::string& shape, int size, const std::string& by) {
+  return {{"shape", shape}, {"variables", {{"S", size}, {"F", 0}}}, {"kernel", by}};
+}
+
+class Loader : public testing::Test {
+ protected:
+  Loader() {
+    index_ = {{"format", "evo-tune bundle 1"},
+              {"name", "copy"},
+              {"shape_variables", {"S", "F"}},
+              {"kernels",
+               {kernel("small", "sm_90", 32), kernel("large", "sm_90", 256),
+                kernel("plain", "sm_90", 1), kernel("old", "sm_80", 64)}},
+              {"targets",
+               {{{"device", "Fake 90"},
+                 {"kind", "measured"},
+                 {"serves", {served("s64", 64, "small"), served("s4096", 4096, "large")}},
+                 {"defaults", {"plain"}}},
+                {{"device", "Fake 80"},
+                 {"kind", "measured"},
+                 {"serves", {served("s128", 128, "old")}},
+                 {"defaults", Json::array()}}}}};
+    for (const char* name : {"small", "large", "plain", "old"}) {
+      write_file(folder_.path() / (std::string(name) + ".cubin"), std::string("code ") + name);
+      write_file(folder_.path() / (std::string(name) + ".ptx"), std::string("ptx ") + name);
+    }
+    void* library = dlopen(EVO_FAKE_DRIVER, RTLD_NOW);
+    const auto find = [&](auto& function, const char* name) {
+      function =
+          reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
+    };
+    find(reset_, "fake_reset");
+    find(set_context_, "fake_context");
+    find(fail_, "fake_fail");
+    find(read_log_, "fake_log");
+    reset_("Fake 90", 90, 5);
+    set_context_(&context_);
+  }
+
+  evo_tune::Bundle open() const {
+    write_file(folder_.path() / "bundle.json", index_.dump(1));
+    return evo_tune::Bundle(folder_.path(), EVO_FAKE_DRIVER);
+  }
+  std::vector<std::string> log() const {
+    std::vector<char> text(1 << 20);
+    read_log_(text.data(), text.size());
+    std::vector<std::string> lines;
+    std::istringstream in(text.data());
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
+  }
+  static CUstream_st* stream(std::uintptr_t number) {
+    return reinterpret_cast<CUstream_st*>(number);
+  }
+  template <typename Action>
+  std::string error_of(const Action& action) const {
+    try {
+      action();
+    } catch (const evo_tune::Error& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+  /// "name: why" for sizes on a device.
+  static std::string choice(const evo_tune::Bundle& bundle, double size,
+                            const evo_tune::Device& device = kDevice) {
+    const std::array<double, 2> shape = {size, 0};
+    const evo_tune::Choice found = bundle.choose(shape.data(), device);
+    return found.name + (found.from_ptx ? " (PTX)" : "") + ": " + found.why;
+  }
+
+  inline static const evo_tune::Device kDevice = {"Fake 90", 90, 4, 1000};
+  sample::TemporaryFolder folder_;
+  Json index_;
+  char context_ = 0;
+  void (*reset_)(const char*, int, int) = nullptr;
+  void (*set_context_)(void*) = nullptr;
+  void (*fail_)(const char*, int) = nullptr;
+  std::size_t (*read_log_)(char*, std::size_t) = nullptr;
+  float x_ = 0;
+  float y_ = 0;
+  std::array<void*, 3> buffers_ = {&x_, &y_, nullptr};
+};
+
+TEST_F(Loader, ChoosesTheShapeElseTheNearestElseTheDefaults) {
+  const evo_tune::Bundle bundle = open();
+  EXPECT_EQ(choice(bundle, 64), "small: tuned for this shape: s64, on Fake 90");
+  EXPECT_THAT(choice(bundle, 96), HasSubstr("small: tuned for the nearest shape for which it is"));
+  EXPECT_THAT(choice(bundle, 1024), HasSubstr("large: tuned for the nearest shape"));
+  // Nearest to s4096, whose kernel is not valid there.
+  EXPECT_THAT(choice(bundle, 2080),
+              AllOf(HasSubstr("small: tuned for the nearest"),
+                    HasSubstr("not large: 'S % TILE == 0' does not hold: whole tiles")));
+  EXPECT_THAT(choice(bundle, 33), HasSubstr("plain: the configuration of defaults"));
+}
+
+TEST_F(Loader, PrefersWhatTheDeviceIsLike) {
+  const evo_tune::Bundle bundle = open();
+  EXPECT_THAT(choice(bundle, 128, {"Fake 80", 80, 4, 1000}), HasSubstr("old: tuned for this"));
+  // Machine code runs on later minor versions of its architecture, PTX on every later device.
+  EXPECT_THAT(choice(bundle, 128, {"Fake 86", 86, 4, 1000}), HasSubstr("old: tuned for this"));
+  EXPECT_THAT(choice(bundle, 64, {"Fake 100", 100, 4, 1000}), HasSubstr("small (PTX): tuned"));
+  EXPECT_THAT(error_of([&] {
+                (void)choice(bundle, 64, {"Fake 75", 75, 4, 1000});
+              }),
+              AllOf(HasSubstr("bundle.json: no kernel for S=64, F=0 on Fake 75 (sm_75)"),
+                    HasSubstr("not small: neither its machine code nor its PTX runs on it"),
+                    HasSubstr("not old: neither")));
+}
+
+TEST_F(Loader, AnArchitectureSpecificKernelRunsNowhereElse) {
+  for (Json& its : index_["kernels"]) its["arch"] = "sm_90a";
+  const evo_tune::Bundle bundle = open();
+  EXPECT_THAT(choice(bundle, 64), HasSubstr("small: tuned for this shape"));
+  EXPECT_THAT(error_of([&] {
+                (void)choice(bundle, 64, {"Fake 100", 100, 4, 1000});
+              }),
+              HasSubstr("neither its machine code nor its PTX"));
+}
+
+TEST_F(Loader, WhatDoesNotFitTheDeviceIsNotChosen) {
+  const evo_tune::Bundle bundle = open();
+  EXPECT_THAT(choice(bundle, 4096, {"Fake 90", 90, 4, 200}),
+              AllOf(HasSubstr("small: tuned for the nearest"),
+                    HasSubstr("not large: it takes 612 bytes of shared memory, of which Fake 90 "
+                              "has 200")));
+}
+
+TEST_F(Loader, LaunchesWithWhatFollowsFromTheShape) {
+  const evo_tune::Bundle bundle = open();
+  EXPECT_THAT(bundle.shape_variables(), ElementsAre("S", "F"));
+  EXPECT_THAT(bundle.buffers(), ElementsAre("x", "y", "lse"));
+  const std::array<double, 2> shape = {64, 0};
+  bundle.launch(stream(7), shape.data(), buffers_.data());
+  std::vector<std::string> lines = log();
+  ASSERT_EQ(lines.size(), 6U);
+  EXPECT_EQ(lines[0], "allocate 8");
+  EXPECT_EQ(lines[1], "fill 0 x 8 on 0x7");
+  EXPECT_EQ(lines[2], "load code sma");
+  EXPECT_EQ(lines[3], "function copy");
+  EXPECT_EQ(lines[4], "attribute 8=64");
+  const auto low = [](const void* address) {
+    return std::to_string(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(address)));
+  };
+  EXPECT_THAT(lines[5], HasSubstr("launch copy 2,4,1 32,1,1 64 on 0x7: " + low(&x_) + " " +
+                                  low(&y_) + " 64 0 "));
+  // From now on only the launch is left; another stream has a workspace of its own.
+  bundle.launch(stream(7), shape.data(), buffers_.data());
+  EXPECT_EQ(log().size(), 1U);
+  bundle.launch(stream(8), shape.data(), buffers_.data());
+  lines = log();
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[0], "allocate 8");
+  EXPECT_EQ(lines[1], "fill 0 x 8 on 0x8");
+}
+
+TEST_F(Loader, StepsAreLaunchedInTheirOrder) {
+  Json& its = index_["kernels"][0];
+  Json step = {{"entry", "first"},
+               {"runs", true},
+               {"arguments", {"y", "x", "n", "w", "lse"}},
+               {"launch", its["launch"]}};
+  Json left_out = step;
+  left_out["entry"] = "never";
+  left_out["when"] = expression("S > 100");
+  Json last = step;
+  last["entry"] = "last";
+  its["steps"] = {step, left_out, last};
+  its.erase("entry");
+  its.erase("launch");
+  const evo_tune::Bundle bundle = open();
+  const std::array<double, 2> shape = {64, 0};
+  bundle.launch(nullptr, shape.data(), buffers_.data());
+  std::vector<std::string> lines = log();
+  EXPECT_THAT(lines.at(lines.size() - 2), HasSubstr("launch first 2,4,1"));
+  EXPECT_THAT(lines.back(), HasSubstr("launch last 2,4,1"));
+}
+
+TEST_F(Loader, ForgetFreesWhatLaunchesLeft) {
+  evo_tune::Bundle bundle = open();
+  const std::array<double, 2> shape = {64, 0};
+  bundle.prepare(stream(7), shape.data());
+  (void)log();
+  bundle.forget();
+  EXPECT_THAT(log(), ElementsAre("free", "unload"));
+  bundle.launch(stream(7), shape.data(), buffers_.data());
+  EXPECT_EQ(log().size(), 6U);
+}
+
+TEST_F(Loader, ErrorsNameFileAndReason) {
+  const auto opening = [&] { return error_of([&] { (void)open(); }); };
+  const std::string file = (folder_.path() / "bundle.json").string();
+  EXPECT_EQ(error_of([&] { evo_tune::Bundle("/nowhere"); }),
+            "/nowhere/bundle.json: cannot be read");
+  const Json good = index_;
+  index_["format"] = "another";
+  EXPECT_EQ(opening(), file + ": format: allowed is \"evo-tune bundle 1\"");
+  index_ = good;
+  index_["kernels"][1]["arguments"][0]["kind"] = "texture";
+  EXPECT_EQ(opening(), file + ": kernel 'large': argument 'x': not supported: texture");
+  index_ = good;
+  index_["kernels"][0]["arch"] = "ppc";
+  EXPECT_THAT(opening(), HasSubstr("kernel 'small': arch: 'ppc' is not such as sm_90"));
+  index_ = good;
+  index_["kernels"][0].erase("launch");
+  EXPECT_EQ(opening(), file + ": kernel 'small': 'launch' is missing");
+  index_ = good;
+  index_["kernels"][2]["arguments"][1]["name"] = "z";
+  EXPECT_THAT(opening(), HasSubstr("kernel 'plain' takes other arguments than the first one"));
+  index_ = good;
+  index_["targets"][0]["serves"][0]["kernel"] = "absent";
+  EXPECT_THAT(opening(), HasSubstr("there is no kernel 'absent'"));
+  write_file(folder_.path() / "bundle.json", "{\"format\": \"evo-tune bundle 1\", ");
+  EXPECT_THAT(error_of([&] { evo_tune::Bundle(folder_.path()); }),
+              HasSubstr(file + ": byte 32: '\"' is expected"));
+}
+
+TEST_F(Loader, ErrorsOfTheDriverNameCallAndFile) {
+  const std::array<double, 2> shape = {64, 0};
+  const auto launching = [&](const evo_tune::Bundle& bundle) {
+    return error_of([&] { bundle.launch(stream(1), shape.data(), buffers_.data()); });
+  };
+  const std::string folder = folder_.path().string();
+  index_["name"] = "x";
+  write_file(folder_.path() / "bundle.json", index_.dump());
+  EXPECT_THAT(launching(evo_tune::Bundle(folder, "/nowhere/libcuda.so.1")),
+              HasSubstr("/nowhere/libcuda.so.1: cannot be opened"));
+  const evo_tune::Bundle bundle(folder, EVO_FAKE_DRIVER);
+  set_context_(nullptr);
+  EXPECT_EQ(launching(bundle), "no CUDA context is current on this thread");
+  set_context_(&context_);
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    fail_("load", 200);
+    EXPECT_EQ(launching(bundle), folder + "/small.cubin: cuModuleLoadData: CUDA_ERROR_OF_THE_FAKE");
+  }
+  const std::array<double, 2> nothing = {std::nan(""), 0};
+  EXPECT_EQ(error_of([&] { bundle.prepare(nullptr, nothing.data()); }), folder + ": S is nan");
+  reset_("Fake 90", 90, 5);
+  fail_("launch", 1);
+  EXPECT_EQ(launching(bundle), folder + ": copy: cuLaunchKernel: CUDA_ERROR_OF_THE_FAKE");
+  reset_("Fake 90", 90, 5);
+  buffers_[1] = nullptr;
+  EXPECT_EQ(launching(bundle), folder + ": argument 'y' is null");
+  std::filesystem::remove(folder_.path() / "large.cubin");
+  const std::array<double, 2> large = {4096, 0};
+  EXPECT_EQ(error_of([&] { bundle.prepare(nullptr, large.data()); }),
+            folder + "/large.cubin: cannot be read");
+}
+
+TEST_F(Loader, ThreadsShareABundle) {
+  const evo_tune::Bundle bundle = open();
+  constexpr int kLaunches = 200;
+  constexpr int kThreads = 4;
+  std::vector<std::thread> threads;
+  for (std::uintptr_t number = 1; number <= kThreads; ++number) {
+    threads.emplace_back([&, number] {
+      set_context_(&context_);
+      for (int i = 0; i < kLaunches; ++i) {
+        const std::array<double, 2> shape = {32.0 * (1 + i % 20), 0};
+        bundle.launch(stream(number), shape.data(), buffers_.data());
+        // The default stream of each thread is another one under one handle.
+        bundle.launch(stream(2), shape.data(), buffers_.data());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::map<std::string, int> count;
+  for (std::vector<std::string> lines = log(); !lines.empty(); lines = log()) {
+    for (const std::string& line : lines) ++count[line.substr(0, line.find(' '))];
+  }
+  EXPECT_EQ(count["launch"], 2 * kThreads * kLaunches);
+  EXPECT_EQ(count["load"], 1);  // all are nearest to one kernel
+  // 20 shapes on 4 streams, one of which is the default one, and 4 threads' default streams.
+  EXPECT_EQ(count["allocate"], 20 * (kThreads + kThreads - 1));
+}
+
+/// Whatever a file says, it is read or refused.
+TEST_F(Loader, DamagedIndexesAreErrors) {
+  const std::string good = index_.dump();
+  std::mt19937_64 random(5);
+  int read = 0;
+  for (int i = 0; i < 500; ++i) {
+    std::string text = good;
+    for (std::uint64_t flips = 1 + random() % 3; flips > 0; --flips) {
+      const std::size_t at = random() % text.size();
+      if (random() % 2 == 0) {
+        text[at] = static_cast<char>(random() % 128);
+      } else {
+        text.erase(at, random() % 20);
+      }
+    }
+    std::ofstream(folder_.path() / "bundle.json") << text;  // not brought to the disk each time
+    const std::string error = error_of([&] {
+      const evo_tune::Bundle bundle(folder_.path(), EVO_FAKE_DRIVER);
+      if (bundle.shape_variables().size() == 2) (void)choice(bundle, 64);
+    });
+    read += error == "no error" ? 1 : 0;
+  }
+  EXPECT_GT(read, 10);
+  EXPECT_LT(read, 400);
+}
+
+/// As the engine writes the bytes of scalars.
+TEST(LoaderScalars, AreTheBytesThatTheEngineWrites) {
+  for (const char* name : {"f16", "bf16", "f32", "f64", "i16", "u16", "i32", "u32", "i64", "u64"}) {
+    const Dtype dtype = dtype_from_string(name);
+    for (const double value : {0.0, 1.0, 2.0, 3.0, 255.0, 30000.0, 0.1, -0.3, 1e-5, 6e-8, 65504.0,
+                               1.0009765625, 1.00048828125, -7.0, 1e-40}) {
+      const evo_tune::detail::Type type(name);
+      if (!type.holds(value)) continue;
+      std::vector<std::byte> expected(size_of(dtype));
+      encode(dtype, value, expected.data());
+      std::vector<unsigned char> found;
+      evo_tune::detail::append(found, type, value);
+      ASSERT_EQ(found.size(), expected.size()) << name;
+      EXPECT_EQ(std::memcmp(found.data(), expected.data(), found.size()), 0)
+          << name << " " << value;
+    }
+  }
+  EXPECT_FALSE(evo_tune::detail::Type("i32").holds(0.5));
+  EXPECT_FALSE(evo_tune::detail::Type("u16").holds(-1));
+  EXPECT_FALSE(evo_tune::detail::Type("i16").holds(32768));
+  EXPECT_FALSE(evo_tune::detail::Type("f16").holds(65536));
+}
+
+}  // namespace
+}  // namespace evo

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/bundle_index.hpp"
+
+namespace evo {
+
+/// What lets a C++ program use a bundle by one call: <name>.hpp with a typed function,
+/// <name>Config.cmake for find_package(), and the loader's headers. Names and contents. Throws
+/// InputError unless the bundle's name is a C identifier that is no word of C++ or CUDA.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> cpp_files(const Bundle& bundle);
+
+}  // namespace evo

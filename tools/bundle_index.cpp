@@ -1,0 +1,294 @@
+#include "tools/bundle_index.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "engine/core/error.hpp"
+#include "engine/core/formulas.hpp"
+#include "tools/bundle_cover.hpp"
+#include "tools/evo_export_kernel.hpp"
+
+namespace evo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// What a caller has to hand over, which all kernels must agree on.
+Json signature(const Json& manifest) {
+  Json arguments = Json::array();
+  for (const Json& argument : manifest.at("arguments")) {
+    Json own = argument;
+    own.erase("generator");
+    if (own.value("direction", "") == "workspace") own.erase("extent");
+    for (const char* key : {"extent", "value", "row"}) {
+      if (own.contains(key)) own[key].erase("value");
+    }
+    arguments.push_back(own);
+  }
+  return arguments;
+}
+
+Json variables_json(const ShapeVariables& variables) {
+  Json json = Json::object();
+  for (const auto& [name, value] : variables) json[name] = Json::parse(formula_of(value));
+  return json;
+}
+
+/// "B == 2 && S == 512".
+std::string is_this_shape(const ShapeVariables& variables) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : variables) {
+    parts.push_back(fmt::format("{} == {}", name, formula_of(value)));
+  }
+  return fmt::format("{}", fmt::join(parts, " && "));
+}
+
+Json condition(const std::string& expression, const std::string& why) {
+  return {{"expression", expression}, {"why", why}};
+}
+
+/// In the order of the problem file.
+Json shape_variables(const StoredRun& run) {
+  constexpr bool kThrow = true;
+  constexpr bool kIgnoreComments = true;
+  const Json problem = Json::parse(run.info.problem.text, nullptr, kThrow, kIgnoreComments);
+  Json names = Json::array();
+  for (const auto& [name, value] : problem["shapes"][run.info.shape]["variables"].items()) {
+    names.push_back(name);
+  }
+  return names;
+}
+
+void require_supported(const Json& manifest) {
+  for (const Json& argument : manifest.at("arguments")) {
+    if (!argument.contains("kind")) continue;
+    throw InputError(fmt::format(
+        "--bundle: argument '{}' of {} is a {}: not supported in bundles; --out exports one kernel",
+        argument.value("name", ""), manifest.value("name", ""), argument.value("kind", "")));
+  }
+}
+
+class Builder {
+ public:
+  Builder(const std::vector<BundleSource>& sources, double loss) : sources_(sources), loss_(loss) {
+    require_one_problem();
+  }
+
+  Bundle run(const std::vector<BundleTarget>& targets, const std::string& name) {
+    bundle_.name = file_name(name.empty() ? problem_ : name);
+    Json listed = Json::array();
+    for (const BundleTarget& target : targets) listed.push_back(add(target));
+    bundle_.index = {{"format", "evo-tune bundle 1"},
+                     {"name", bundle_.name},
+                     {"problem", problem_},
+                     {"loss", loss_},
+                     {"shape_variables", variables_},
+                     {"targets", listed},
+                     {"kernels", kernels_}};
+    return std::move(bundle_);
+  }
+
+ private:
+  void require_one_problem() {
+    std::set<std::string> problems;
+    for (const BundleSource& source : sources_) {
+      for (const StoredRun& run : source.runs) problems.insert(run.info.problem.name);
+    }
+    if (problems.size() > 1) {
+      throw InputError(fmt::format(
+          "--bundle: the runs are of several problems: {}; choose those of one with --run",
+          fmt::join(problems, ", ")));
+    }
+    if (!problems.empty()) problem_ = *problems.begin();
+  }
+
+  /// The target's entry in the index; its kernels join the others.
+  Json add(const BundleTarget& target) {
+    std::vector<ShapeVariables> shapes;
+    for (const auto& [shape, name] : target.shapes) shapes.push_back(shape);
+    TimeTable times;
+    for (const BundleKernel& kernel : target.kernels) {
+      times.emplace_back();
+      for (const ShapeVariables& shape : shapes) {
+        const auto known = kernel.times.find(shape);
+        times.back().push_back(known == kernel.times.end()
+                                   ? std::nullopt
+                                   : std::optional(known->second.timing.p50_us));
+      }
+    }
+    note_unknown(target, times);
+    const KernelOfShape served = fewest_kernels(times, loss_);
+    std::map<std::size_t, std::string> names;
+    Json serves = Json::array();
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      const auto [named, is_new] = names.try_emplace(served[i]);
+      if (is_new) named->second = add(target.kernels[served[i]]);
+      double best = *times[served[i]][i];
+      for (const auto& row : times) best = std::min(best, row[i].value_or(best));
+      serves.push_back({{"shape", target.shapes.at(shapes[i])},
+                        {"variables", variables_json(shapes[i])},
+                        {"kernel", named->second},
+                        {"p50_us", *times[served[i]][i]},
+                        {"best_p50_us", best}});
+    }
+    Json defaults = Json::array();
+    for (std::size_t k = 0; k < target.kernels.size(); ++k) {
+      if (!target.kernels[k].is_default) continue;
+      const auto [named, is_new] = names.try_emplace(k);
+      if (is_new) named->second = add(target.kernels[k]);
+      defaults.push_back(named->second);
+    }
+    for (const std::string& space : target.missing_defaults) {
+      bundle_.notes.push_back(fmt::format(
+          "{}: the defaults of space {} were in no elite, so that nobody checked them fully; they "
+          "are left out",
+          target.device.name, space));
+    }
+    const DeviceInfo& device = target.device;
+    if (device.time_kind == TimeKind::kPredicted) {
+      bundle_.notes.push_back("the times on " + device.name +
+                              " are PREDICTED by a virtual GPU; nothing was measured there");
+    }
+    return {{"device", device.name},
+            {"arch", device.arch},
+            {"sm_count", device.sm_count},
+            {"driver", device.driver},
+            {"kind", to_string(device.time_kind)},
+            {"serves", serves},
+            {"defaults", defaults}};
+  }
+
+  /// Kernels that could not be merged because nobody timed them.
+  void note_unknown(const BundleTarget& target, const TimeTable& times) {
+    std::size_t all = 0;
+    std::size_t known = 0;
+    for (const auto& row : times) {
+      all += row.size();
+      known += static_cast<std::size_t>(
+          std::ranges::count_if(row, [](const auto& time) { return time.has_value(); }));
+    }
+    if (known == all) return;
+    bundle_.notes.push_back(fmt::format(
+        "{}: {} kernels, {} shapes, of whose {} times {} are known: where nobody timed a kernel it "
+        "cannot stand for another",
+        target.device.name, times.size(), target.shapes.size(), all, known));
+  }
+
+  /// Its name in the bundle.
+  std::string add(const BundleKernel& kernel) {
+    const Store& store = *sources_[kernel.source].store;
+    const StoredRun run = store.run(store.evaluation(kernel.candidate).run);
+    KernelExport exported = export_kernel(
+        store, kernel.candidate,
+        unused_name(run.info.space.name, kernel.is_default ? "default" : run.info.shape));
+    Json& manifest = exported.manifest;
+    // Neither the source nor how to compile it leaves with a bundle.
+    manifest.erase("source");
+    manifest["build"].erase("nvcc");
+    require_supported(manifest);
+    if (signature_.is_null()) {
+      signature_ = signature(manifest);
+      variables_ = shape_variables(run);
+    }
+    if (signature(manifest) != signature_ || shape_variables(run) != variables_) {
+      throw InputError(fmt::format(
+          "--bundle: the kernels of run {} ({}) take other arguments or shapes than the first one; "
+          "choose runs of one version of problem {} with --run",
+          run.id, run.info.space.name, problem_));
+    }
+    put_validity(kernel, manifest);
+    manifest["times"] = Json::array();
+    for (const auto& [shape, time] : kernel.times) {
+      Json entry = timing_json(time.run, time.timing, time.measured_at);
+      entry["variables"] = variables_json(shape);
+      entry["run"] = time.run.id;
+      manifest["times"].push_back(std::move(entry));
+    }
+    bundle_.files.emplace_back(exported.name + ".cubin", exported.cubin);
+    bundle_.files.emplace_back(exported.name + ".ptx", exported.ptx);
+    kernels_.push_back(std::move(manifest));
+    return exported.name;
+  }
+
+  void put_validity(const BundleKernel& kernel, Json& manifest) {
+    manifest["checked_shapes"] = Json::object();
+    for (const auto& [name, shape] : kernel.checked_shapes) {
+      manifest["checked_shapes"][name] = variables_json(shape);
+    }
+    if (manifest.contains("valid")) {
+      for (Json& more : checked_conditions(kernel.checked_shapes)) {
+        manifest["valid"].push_back(std::move(more));
+      }
+      return;
+    }
+    std::vector<std::string> alternatives;
+    for (const auto& [name, shape] : kernel.checked_shapes) {
+      alternatives.push_back(fmt::format("({})", is_this_shape(shape)));
+    }
+    manifest["valid"] = Json::array(
+        {condition(fmt::format("{}", fmt::join(alternatives, " || ")),
+                   "its database is of an older version, which did not store where else it is "
+                   "valid than on the shapes it was checked on")});
+    bundle_.notes.push_back(manifest.at("name").get<std::string>() + ": " +
+                            manifest["valid"][0]["why"].get<std::string>());
+  }
+
+  std::string unused_name(const std::string& space, const std::string& shape) {
+    const std::string name = file_name(space + "_" + shape);
+    for (int copy = 1;; ++copy) {
+      std::string candidate = copy == 1 ? name : fmt::format("{}_{}", name, copy);
+      if (names_.insert(candidate).second) return candidate;
+    }
+  }
+
+  const std::vector<BundleSource>& sources_;
+  double loss_;
+  std::string problem_;
+  std::set<std::string> names_;
+  Json signature_;  ///< of the first kernel
+  Json variables_;
+  Json kernels_ = Json::array();
+  Bundle bundle_;
+};
+
+}  // namespace
+
+Json checked_conditions(const std::map<std::string, ShapeVariables>& shapes) {
+  std::map<std::string, std::set<double>> values;
+  for (const auto& [name, shape] : shapes) {
+    for (const auto& [variable, value] : shape) values[variable].insert(value);
+  }
+  constexpr double kExact = 0x1.0p53;
+  Json conditions = Json::array();
+  for (const auto& [variable, seen] : values) {
+    const bool all_whole = std::ranges::all_of(
+        seen, [](double value) { return value == std::floor(value) && std::fabs(value) < kExact; });
+    std::int64_t divisor = 0;
+    std::vector<std::string> texts;
+    for (const double value : seen) {
+      texts.push_back(formula_of(value));
+      if (all_whole) divisor = std::gcd(divisor, static_cast<std::int64_t>(value));
+    }
+    if (!all_whole || divisor == 0) {
+      conditions.push_back(condition(fmt::format("{} in [{}]", variable, fmt::join(texts, ", ")),
+                                     "it was checked on no other " + variable));
+    } else if (divisor > 1) {
+      conditions.push_back(
+          condition(fmt::format("{} % {} == 0", variable, divisor),
+                    fmt::format("it was only checked on multiples of {}", divisor)));
+    }
+  }
+  return conditions;
+}
+
+Bundle make_bundle(const std::vector<BundleSource>& sources,
+                   const std::vector<BundleTarget>& targets, double loss, const std::string& name) {
+  return Builder(sources, loss).run(targets, name);
+}
+
+}  // namespace evo

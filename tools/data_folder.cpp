@@ -1,0 +1,59 @@
+#include "tools/data_folder.hpp"
+
+#include <cstdlib>
+#include <optional>
+
+#include "engine/core/error.hpp"
+
+namespace evo {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool has_spaces(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::is_regular_file(folder / "search_spaces" / "default.json", ignored);
+}
+
+fs::path installed_folder() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  return (program.parent_path().parent_path() / "share" / "evo-tune").lexically_normal();
+}
+
+std::optional<fs::path> find_data_folder() {
+  if (has_spaces(".")) return ".";
+  if (const char* named = std::getenv("EVO_TUNE_DATA")) {
+    if (has_spaces(named)) return named;
+    throw InputError(std::string("EVO_TUNE_DATA=") + named +
+                     ": there is no search_spaces/default.json; allowed is the folder of "
+                     "search_spaces/ and kernel_templates/");
+  }
+  if (has_spaces(installed_folder())) return installed_folder();
+  return std::nullopt;
+}
+
+}  // namespace
+
+fs::path data_folder() {
+  if (const std::optional<fs::path> found = find_data_folder()) return *found;
+  throw InputError("there is no search_spaces/default.json here or in " +
+                   installed_folder().string() +
+                   "; name a space with --space, or their folder in EVO_TUNE_DATA");
+}
+
+fs::path find_space(const fs::path& space) {
+  std::error_code ignored;
+  if (fs::exists(space, ignored) || space.is_absolute()) return space;
+  const std::optional<fs::path> data = find_data_folder();
+  if (!data) return space;
+  for (const fs::path& name : {space, fs::path("search_spaces") / space}) {
+    for (const char* ending : {"", ".json"}) {
+      const fs::path file = *data / (name.string() + ending);
+      if (fs::is_regular_file(file, ignored)) return file;
+    }
+  }
+  return space;
+}
+
+}  // namespace evo

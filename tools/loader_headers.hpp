@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace evo {
+
+/// The headers of tools/loader, as they were built: name and content.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> loader_headers();
+
+}  // namespace evo

@@ -1,0 +1,5 @@
+"""What goes wrong with a bundle."""
+
+
+class Error(Exception):
+    """Names the file and the reason."""
