@@ -28,6 +28,7 @@ function(evo_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC evo_options ${ARG_DEPENDS})
+  evo_unity(${name} ${ARG_SOURCES})
 endfunction()
 
 # evo_tool(name SOURCES a.cpp … [DEPENDS target …]): a command line program; foo_bar becomes foo-bar.
@@ -37,6 +38,7 @@ function(evo_tool name)
   string(REPLACE "_" "-" output ${name})
   set_target_properties(${name} PROPERTIES OUTPUT_NAME ${output})
   target_link_libraries(${name} PRIVATE evo_options ${ARG_DEPENDS})
+  evo_unity(${name} ${ARG_SOURCES})
 endfunction()
 
 # evo_test(name LABEL unit|concurrent|nvrtc|cli|gpu SOURCES a_test.cpp … [DEPENDS target …])
@@ -48,5 +50,6 @@ function(evo_test name)
   target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-maybe-uninitialized>)
   target_compile_definitions(${name} PRIVATE EVO_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              EVO_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  evo_unity(${name} ${ARG_SOURCES})
   gtest_discover_tests(${name} PROPERTIES LABELS ${ARG_LABEL} DISCOVERY_TIMEOUT 60)
 endfunction()

@@ -68,7 +68,7 @@ constexpr std::array kRanges = {
     Range{0x1b2, 0x1b2, Unit::kMbarrier},     // SYNCS.EXCH
     Range{0x1c3, 0x1c3, Unit::kSpecial},      // S2UR
     Range{0x1c4, 0x1c4, Unit::kShuffle},      // REDUX
-    Range{0x1c6, 0x1c6, Unit::kFence},        // FENCE
+    Range{0x1c6, 0x1c6, Unit::kSpecial},      // FENCE.VIEW: of shared memory alone
     Range{0x1f0, 0x1f3, Unit::kGmma},         // HGMMA, IGMMA, BGMMA, QGMMA
 };
 

@@ -89,14 +89,28 @@ std::string completed(std::string text) {
   return text;
 }
 
-/// What is not JSON is discarded; what nests deeper than any recorder writes is an error.
-Json parse_text(const std::string& text, const std::string& file) {
+/// Throws where brackets nest deeper than any recorder writes. nlohmann's own parser callback could
+/// tell, but with one it looks at all members of an object again after each of them.
+void limit_depth(const std::string& text, const std::string& file) {
   constexpr int kDeepest = 64;
-  const auto limit_depth = [&](int depth, Json::parse_event_t /*event*/, Json& /*parsed*/) {
-    if (depth > kDeepest) throw SpaceError(file + ": nested too deeply; allowed are 64 levels");
-    return true;
-  };
-  return Json::parse(text, limit_depth, false);
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted && c == '\\') ++i;
+    if (c == '"') quoted = !quoted;
+    if (quoted) continue;
+    if (c == '}' || c == ']') --depth;
+    if ((c == '{' || c == '[') && ++depth > kDeepest) {
+      throw SpaceError(file + ": nested too deeply; allowed are 64 levels");
+    }
+  }
+}
+
+/// What is not JSON is discarded.
+Json parse_text(const std::string& text, const std::string& file) {
+  limit_depth(text, file);
+  return Json::parse(text, nullptr, false);
 }
 
 Json parse(const std::filesystem::path& file) {

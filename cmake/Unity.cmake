@@ -1,0 +1,70 @@
+# Unity builds: all sources of a target in one run of the compiler, which reads the headers and
+# instantiates the templates once. For trees that are built as a whole and then thrown away, such as
+# those of .ci/run; where one file changes after another, compiling them one by one is faster.
+
+set(EVO_UNITY "" CACHE STRING "Compile sources of a target together: 'tests' (only theirs) or 'all'")
+
+# Sources that use a name for something else than another source of their target does. Whoever gets
+# "redefinition of …" or "shadows …" from a unity build adds the file here or finds a better name.
+set(EVO_ALONE
+  db/store_evaluations.cpp
+  engine/compile/ptx_constants.cpp
+  engine/compile/ptx_unset_variables.cpp
+  engine/compile/ptx_words.cpp
+  engine/compile/source_checks.cpp
+  engine/compile/standard_headers.cpp
+  engine/core/json_reader.cpp
+  engine/core/json_text.cpp
+  engine/core/names.cpp
+  engine/device/virtual/decode/decode_wgmma.cpp
+  engine/device/virtual/execute/print_format.cpp
+  engine/evolve/evo_engineer.cpp
+  engine/evolve/full_strategy.cpp
+  engine/evolve/genetic_strategy.cpp
+  engine/evolve/local_strategy.cpp
+  engine/evolve/replay_study.cpp
+  engine/gate/coverage.cpp
+  engine/gate/problem_programs.cpp
+  engine/intake/python_list.cpp
+  engine/intake/source_macros.cpp
+  engine/intake/t1_file.cpp
+  engine/space/recorded_space.cpp
+  engine/space/space_render.cpp
+  tests/agreement/cases_float.cpp
+  tests/agreement/cases_integer.cpp
+  tests/agreement/cases_matrix.cpp
+  tests/agreement/cases_ordinary_control.cpp
+  tests/agreement/tables.cpp
+  tests/db/process_test.cpp
+  tests/engine/compile/ptx_constants_test.cpp
+  tests/engine/compile/source_checks_test.cpp
+  tests/engine/device/virtual/wgmma_defects_test.cpp
+  tests/engine/device/virtual/wmma_test.cpp
+  tests/engine/gate/partial_evidence_test.cpp
+  tests/engine/gate/reference_audit_test.cpp
+  tests/engine/gate/sampled_check_test.cpp
+  tests/engine/gate/state_test.cpp
+  tests/engine/gate/timing_test.cpp
+  tests/engine/intake/python_list_test.cpp
+  tests/engine/intake/source_macros_test.cpp
+  tests/engine/intake/t1_file_test.cpp
+  tests/engine/problem/npy_test.cpp
+  tests/engine/space/space_test.cpp
+  tests/engine/worker/device_client_test.cpp
+  tests/fuzz/manifest_target.cpp
+  tools/evo_export_results.cpp
+)
+
+# evo_unity(target source…): compiles the sources together where EVO_UNITY asks for it.
+function(evo_unity target)
+  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  if(NOT EVO_UNITY STREQUAL "all" AND NOT (EVO_UNITY STREQUAL "tests" AND folder MATCHES "^tests"))
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+  foreach(source ${ARGN})
+    if("${folder}/${source}" IN_LIST EVO_ALONE)
+      set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
+  endforeach()
+endfunction()
