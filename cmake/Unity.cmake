@@ -52,6 +52,7 @@ set(EVO_ALONE
   tests/engine/space/space_test.cpp
   tests/engine/worker/device_client_test.cpp
   tests/fuzz/manifest_target.cpp
+  tests/tools/bundle_cpp_test.cpp
   tools/evo_export_results.cpp
 )
 
