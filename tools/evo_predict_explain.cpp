@@ -83,8 +83,8 @@ std::string reasons(const WaitClocks& clocks, std::size_t most) {
 }
 
 /// The text of a line of a template, without blanks around it; empty when the file is not there.
-std::string text_of(const std::filesystem::path& templates, const SourceLine& line) {
-  std::ifstream file(templates / line.file);
+std::string text_of(const SpaceOnDevice& on, const SourceLine& line) {
+  std::ifstream file(on.source_file(line.file));
   std::string text;
   for (int i = 0; i < line.line; ++i) {
     if (!std::getline(file, text)) return {};
@@ -137,8 +137,7 @@ OrderedJson launch_json(const ptx::PredictedLaunch& launch, const SmActivity& ac
 }
 
 void print_launch(const ptx::PredictedLaunch& launch, const SmActivity& activity,
-                  const std::vector<SourceLine>& lines, const std::filesystem::path& templates,
-                  std::size_t most) {
+                  const std::vector<SourceLine>& lines, const SpaceOnDevice& on, std::size_t most) {
   fmt::print("{}: PREDICTED {:.2f} µs; {} CTAs, {} at a time on each SM (limited by {})\n",
              launch.profile.entry, launch.us, launch.profile.ctas, launch.occupancy.ctas_per_sm,
              launch.occupancy.limit);
@@ -160,7 +159,7 @@ void print_launch(const ptx::PredictedLaunch& launch, const SmActivity& activity
     const SourceLine& line = lines[i];
     fmt::print("{:5.1f} %  {}  {}\n         {}\n", kPercent * sum_of(line.clocks) / all,
                line.file.empty() ? "(no line)" : fmt::format("{}:{}", line.file, line.line),
-               text_of(templates, line), reasons(line.clocks, kReasons));
+               text_of(on, line), reasons(line.clocks, kReasons));
   }
 }
 
@@ -190,7 +189,7 @@ void explain(const ExplainArguments& arguments) {
     if (arguments.json)
       launches.push_back(launch_json(launch, activity, lines, arguments.lines));
     else
-      print_launch(launch, activity, lines, on.templates(), arguments.lines);
+      print_launch(launch, activity, lines, on, arguments.lines);
   }
   if (arguments.json) {
     const OrderedJson json = {{"space", on.space().definition().name},

@@ -22,6 +22,11 @@ SpaceOnDevice::SpaceOnDevice(const std::string& space_file, const std::string& s
       programs_(problem_),
       cases_(*work_, problem_, programs_, std::nullopt, {.seed = 1}) {}  // nothing is expected
 
+std::filesystem::path SpaceOnDevice::source_file(const std::string& name) const {
+  const std::filesystem::path beside = (templates_ / spec_.source).parent_path() / name;
+  return std::filesystem::exists(beside) ? beside : templates_ / name;
+}
+
 CompileOutcome SpaceOnDevice::compile(const Candidate& candidate) {
   CompileRequest request{load_source(spec_.source, templates_), spec_.entries(),
                          space_.definition().arch, space_.definition().compiler_options};

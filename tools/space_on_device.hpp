@@ -21,8 +21,8 @@ class SpaceOnDevice {
   SpaceOnDevice(const std::string& space_file, const std::string& shape, const std::string& device,
                 const VirtualOptions& options = {});
 
-  /// The folder kernel_templates.
-  [[nodiscard]] const std::filesystem::path& templates() const { return templates_; }
+  /// A file that the compiler names, in the folder of the template or in kernel_templates.
+  [[nodiscard]] std::filesystem::path source_file(const std::string& name) const;
   [[nodiscard]] const Space& space() const { return space_; }
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] const Shape& shape() const { return shape_; }

@@ -135,9 +135,10 @@ class Steps {
     if (step.unit == Unit::kAsyncCopy)
       step.passes = std::max(1.0, each(step, &LineActivity::shared_wavefronts));
     // What the CTA has read before is in L1.
-    if (step.unit == Unit::kGlobalLoad && each(step, &LineActivity::global_sectors) > 0)
+    if (step.unit == Unit::kGlobalLoad && each(step, &LineActivity::global_sectors) > 0) {
       step.sectors = asked * each(step, &LineActivity::global_sectors_first) /
                      each(step, &LineActivity::global_sectors);
+    }
     step.dram = step.sectors * dram_share_;
     if (step.unit == Unit::kAtomic) {
       step.latency = rates_.atomic_latency;

@@ -1,0 +1,83 @@
+// evo-predict, the real program: NVRTC and the virtual GPU.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "engine/core/json_reader.hpp"
+#include "tests/cli/run_program.hpp"
+#include "tests/db/sample.hpp"
+
+namespace evo {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+
+class EvoPredict : public testing::Test {
+ protected:
+  [[nodiscard]] ProgramResult predict(const std::string& arguments) const {
+    return run_program("evo-predict " + arguments, source_folder().string());
+  }
+  sample::TemporaryFolder folder_;
+};
+
+TEST_F(EvoPredict, RanksCandidatesOfARecording) {
+  const std::string file = (folder_.path() / "scores.json").string();
+  const ProgramResult ranked = predict(
+      "rank search_spaces/row_softmax_h200.json tests/recorded/h200/row_softmax.json.gz --count 12 "
+      "--json " +
+      file);
+  ASSERT_EQ(ranked.exit_code, 0) << ranked.err;
+  EXPECT_THAT(ranked.out, AllOf(HasSubstr("measured on NVIDIA H200, predicted for virtual:h200"),
+                                HasSubstr("Spearman"), HasSubstr("Kendall")));
+  const json scores = json::parse(read_text_file(file));
+  EXPECT_EQ(scores["score"]["kernels"], 12);
+  EXPECT_GT(scores["score"]["spearman"], 0.5);
+  ASSERT_EQ(scores["candidates"].size(), 12U);
+  for (const json& candidate : scores["candidates"]) {
+    EXPECT_GT(candidate["measured_us"], 0);
+    EXPECT_GT(candidate["predicted_us"], 0);
+    EXPECT_EQ(candidate["from"], "machine code");
+    EXPECT_TRUE(candidate["config"].contains("THREADS_PER_ROW"));
+  }
+}
+
+TEST_F(EvoPredict, ExplainsByLineOfTheSourceWhatWarpsWaitFor) {
+  const ProgramResult explained =
+      predict("explain search_spaces/row_softmax_h200.json --lines 100 --json");
+  ASSERT_EQ(explained.exit_code, 0) << explained.err;
+  const json launch = json::parse(explained.out)["launches"].at(0);
+  EXPECT_EQ(launch["from"], "machine code");
+  double waits = 0;
+  for (const auto& [reason, share] : launch["waits"].items()) waits += share.get<double>();
+  EXPECT_NEAR(waits, 1, 1e-9);
+  // Most of a softmax of 32 MB is waiting for memory, at lines that load.
+  EXPECT_GT(launch["waits"]["global memory"], 0.3);
+  double lines = 0;
+  double last = 1;
+  for (const json& line : launch["lines"]) {
+    EXPECT_LE(line["share"], last);
+    last = line["share"];
+    lines += last;
+  }
+  EXPECT_NEAR(lines, 1, 1e-9);
+  EXPECT_THAT(predict("explain search_spaces/row_softmax_h200.json --lines 3").out,
+              AllOf(HasSubstr("PREDICTED"), HasSubstr(".cu")));
+}
+
+TEST_F(EvoPredict, BadUseNamesWhatIsAllowed) {
+  EXPECT_EQ(predict("").exit_code, 2);
+  const ProgramResult set = predict("explain search_spaces/row_softmax_h200.json --set VECTOR=3");
+  EXPECT_EQ(set.exit_code, 2);
+  EXPECT_THAT(set.err, HasSubstr("VECTOR"));
+  const ProgramResult device = predict(
+      "rank search_spaces/row_softmax_h200.json tests/recorded/h200/row_softmax.json.gz --device "
+      "virtual:gtx");
+  EXPECT_EQ(device.exit_code, 2);
+  EXPECT_THAT(device.err, HasSubstr("virtual:h200"));
+}
+
+}  // namespace
+}  // namespace evo
