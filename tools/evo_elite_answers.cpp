@@ -112,10 +112,11 @@ Answer elite_answer(const RunElite& elite) {
   }
   answer.notes = common_note(texts);
   // Of the table "Predicted time" in docs/virtual-gpu.md.
-  if (kind == TimeKind::kPredicted && !elite.rows.empty())
+  if (kind == TimeKind::kPredicted && !elite.rows.empty()) {
     answer.notes +=
         "predicted times rank, with errors: in eight recordings of an H200 the kernel predicted "
         "fastest was 0 to 36 % (median 0.1 %) slower than the fastest\n";
+  }
   if (elite.rows.empty()) answer.notes = "nothing is green in this run; see evo-elite rejections\n";
   return answer;
 }

@@ -186,10 +186,11 @@ void explain(const ExplainArguments& arguments) {
     SmActivity activity;
     (void)simulate_sm(launch.rates, launch.profile, launch.occupancy.ctas_per_sm, &activity);
     const std::vector<SourceLine> lines = lines_of(launch.profile, activity);
-    if (arguments.json)
+    if (arguments.json) {
       launches.push_back(launch_json(launch, activity, lines, arguments.lines));
-    else
+    } else {
       print_launch(launch, activity, lines, on, arguments.lines);
+    }
   }
   if (arguments.json) {
     const OrderedJson json = {{"space", on.space().definition().name},

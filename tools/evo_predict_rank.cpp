@@ -138,9 +138,10 @@ void print(const RankScore& score) {
   std::printf("%-32s %8.2f %22.2f\n", "Kendall", score.kendall, score.kendall_near);
   std::printf("median error %.0f %%\n", kPercent * score.median_error);
   std::printf("slower than the best: predicted fastest %.1f %%", kPercent * score.loss);
-  for (std::size_t i = 0; i < kShortlists.size(); ++i)
+  for (std::size_t i = 0; i < kShortlists.size(); ++i) {
     std::printf(", best of the %zu predicted fastest %.1f %%", kShortlists[i],
                 kPercent * score.loss_of_shortlist[i]);
+  }
   std::printf("\n");
 }
 

@@ -82,9 +82,9 @@ class Simulation {
     // Every SM has got one before this one gets its first.
     next_cta_ = rates.cta_interval * std::min(ctas / rates.sms, 1.0);
     fetched_.assign(code_.size() / 8 + 1, -1);
-    constexpr double kBytesOfInstruction = 16;
+    constexpr double kInstructionBytes = 16;
     const bool fits =
-        kBytesOfInstruction * static_cast<double>(code_.size()) <= rates.instruction_cache;
+        kInstructionBytes * static_cast<double>(code_.size()) <= rates.instruction_cache;
     fetch_clocks_ = fits ? rates.fetch_clocks : rates.far_fetch_clocks;
     for (const WarpPlan& plan : plans_) instructions_of_cta_ += plan.instructions;
     if (activity_ != nullptr) *activity_ = {.waits = std::vector<WaitClocks>(code_.size())};
