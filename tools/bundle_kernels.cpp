@@ -116,7 +116,7 @@ class Gathering {
       BundleKernel& kernel = kernels_[identity];
       kernel.ptx_hash = identity.ptx_hash;
       kernel.config = identity.config;
-      kernel.is_default = identity.config == of_defaults;
+      kernel.is_default = kernel.is_default || identity.config == of_defaults;
       kernel.source = source;
       kernel.candidate = candidate;
     }

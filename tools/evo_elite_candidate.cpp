@@ -2,6 +2,7 @@
 
 #include <sstream>
 
+#include "tools/checks_json.hpp"
 #include "tools/evo_elite_answers.hpp"
 
 namespace evo {
@@ -68,20 +69,6 @@ Json rejection_json(const std::optional<Rejection>& rejection) {
           {"reason", rejection->reason},
           {"policy_only", rejection->policy_only},
           {"detail", rejection->detail}};
-}
-
-Json checks_json(const EvaluationRecord& record) {
-  Json checks = Json::array();
-  for (const CheckResult& check : record.checks) {
-    checks.push_back({{"shape", check.shape},
-                      {"seed", check.seed},
-                      {"max_abs_error", check.max_abs_error},
-                      {"bad_share", check.bad_share},
-                      {"relative_l2", check.relative_l2},
-                      {"max_row_error", check.max_row_error},
-                      {"sampled", check.sampled}});
-  }
-  return checks;
 }
 
 Json compilation_json(const Found& found) {

@@ -13,6 +13,7 @@
 #include "engine/compile/ptx_constants.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/hash.hpp"
+#include "tools/checks_json.hpp"
 
 namespace evo {
 namespace {
@@ -97,20 +98,6 @@ Json timing_json(const StoredRun& run, const Timing& timing, const std::string& 
 
 namespace {
 
-Json checks_json(const StoredEvaluation& evaluation) {
-  Json checks = Json::array();
-  for (const CheckResult& check : evaluation.record.checks) {
-    checks.push_back({{"shape", check.shape},
-                      {"seed", check.seed},
-                      {"max_abs_error", check.max_abs_error},
-                      {"bad_share", check.bad_share},
-                      {"relative_l2", check.relative_l2},
-                      {"max_row_error", check.max_row_error},
-                      {"sampled", check.sampled}});
-  }
-  return checks;
-}
-
 std::string nvcc_command(const CompilationRecord& compilation, const std::string& name) {
   const std::string options = nvcc_options(compilation.options);
   return "nvcc -cubin -arch=" + compilation.arch + (options.empty() ? "" : " " + options) + " -o " +
@@ -157,7 +144,7 @@ Json manifest_json(const StoredRun& run, const StoredEvaluation& evaluation,
   manifest["config"] = Json::parse(evaluation.record.config_json);
   manifest["resources"] = resources_json(compilation, evaluation.record.dynamic_shared_bytes);
   manifest["timing"] = timing_json(run, *evaluation.record.timing, evaluation.created_at);
-  manifest["checks"] = checks_json(evaluation);
+  manifest["checks"] = checks_json(evaluation.record);
   manifest["build"] = {{"compiler", compilation.compiler},
                        {"options", compilation.options},
                        {"key", compilation.key},

@@ -13,6 +13,7 @@
 #include "engine/cubin/machine_code.hpp"
 #include "engine/predict/sm_simulation.hpp"
 #include "tools/candidate_options.hpp"
+#include "tools/data_folder.hpp"
 #include "tools/evo_predict.hpp"
 #include "tools/space_on_device.hpp"
 
@@ -166,7 +167,7 @@ void print_launch(const ptx::PredictedLaunch& launch, const SmActivity& activity
 }  // namespace
 
 void explain(const ExplainArguments& arguments) {
-  SpaceOnDevice on(arguments.space, arguments.shape, arguments.device);
+  SpaceOnDevice on(find_space(arguments.space).string(), arguments.shape, arguments.device);
   const Candidate candidate =
       candidate_from_options(on.space(), arguments.milestone, arguments.settings);
   const CompileOutcome outcome = on.compile(candidate);

@@ -12,6 +12,7 @@
 #include "engine/core/random.hpp"
 #include "engine/predict/ranking.hpp"
 #include "engine/space/recorded_space.hpp"
+#include "tools/data_folder.hpp"
 #include "tools/evo_predict.hpp"
 #include "tools/space_on_device.hpp"
 
@@ -85,7 +86,8 @@ std::vector<std::optional<Predicted>> predict_all(const RankArguments& arguments
     for (int t = 0; t < arguments.threads; ++t) {
       threads.emplace_back([&] {
         try {
-          SpaceOnDevice on(arguments.space, arguments.shape, arguments.device, {.threads = 1});
+          SpaceOnDevice on(find_space(arguments.space).string(), arguments.shape, arguments.device,
+                           {.threads = 1});
           for (std::size_t i; (i = next++) < entries.size();)
             predicted[i] = predict(on, candidate_of(on.space(), recording, entries[i]));
         } catch (...) {

@@ -5,63 +5,24 @@
 #include <cmath>
 #include <deque>
 #include <limits>
-#include <map>
-#include <unordered_map>
 
 #include "engine/cubin/machine_code.hpp"
+#include "engine/predict/cta_barriers.hpp"
 #include "engine/predict/issue_step.hpp"
+#include "engine/predict/memory_unit.hpp"
+#include "engine/predict/sim_warp.hpp"
 #include "engine/predict/warp_path.hpp"
 
 namespace evo {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr std::size_t kScoreboards = 6;
 constexpr std::uint64_t kMostIssued = 250'000;
-constexpr std::uint32_t kNamedBarriers = 16;  ///< see SyncEvent::barrier
-
-struct Barrier {
-  std::map<std::int64_t, std::uint32_t> arrived;
-  std::map<std::int64_t, double> complete;  ///< phase → when
-};
 
 struct Cta {
   std::vector<std::size_t> warps;
   std::size_t alive = 0;
-  std::unordered_map<std::uint32_t, Barrier> barriers;
-};
-
-struct SimWarp {
-  SimWarp(const CodeGraph& graph, const WarpPlan& plan, double phase)
-      : cursor(graph, plan, phase) {}
-  WarpCursor cursor;
-  std::size_t cta = 0;
-  std::size_t number = 0;  ///< in its CTA
-  double issued = 0;       ///< its last instruction, or when it started
-  double ready = 0;        ///< for the next one, but for scoreboards
-  Wait ready_by = Wait::kFixedLatency;
-  std::array<double, kScoreboards> scoreboard{};
-  std::array<Wait, kScoreboards> scoreboard_by{};
-
-  void wait_until(double at, Wait reason) {
-    if (at <= ready) return;
-    ready = at;
-    ready_by = reason;
-  }
-  void wait_for(unsigned board, double at, Wait reason) {
-    if (board >= kScoreboards || at <= scoreboard[board]) return;
-    scoreboard[board] = at;
-    scoreboard_by[board] = reason;
-  }
-  double async_landed = 0;           ///< when all its copies so far have
-  std::vector<double> async_groups;  ///< when each landed
-  double stored = 0;                 ///< when all its stores so far have arrived
-  double gmma_done = 0;
-  std::vector<double> gmma_groups;
-  std::size_t sync = 0;  ///< next of its events
-  bool blocked = false;
-  std::int64_t awaits = -1;
-  std::uint32_t awaited = 0;
+  CtaBarriers barriers;
 };
 
 class Simulation {
@@ -72,20 +33,17 @@ class Simulation {
         profile_(profile),
         activity_(activity),
         code_(read_machine_code(profile.cubin, profile.entry)),
-        graph_(code_, rates.is_sm90) {
+        graph_(code_, rates.is_sm90),
+        needed_(needed_arrivals(profile.syncs)),
+        memory_(rates),
+        fetch_(rates, code_.size()) {
     plans_ = plans_of_warps(code_, graph_, profile);
     steps_ = issue_steps(rates, code_, profile);
-    count_arrivals();
     const auto ctas = static_cast<double>(profile.ctas);
     to_run_ = static_cast<std::size_t>(std::ceil(ctas / rates.sms));
     resident_ = static_cast<std::size_t>(std::max(resident, 1));
     // Every SM has got one before this one gets its first.
     next_cta_ = rates.cta_interval * std::min(ctas / rates.sms, 1.0);
-    fetched_.assign(code_.size() / 8 + 1, -1);
-    constexpr double kInstructionBytes = 16;
-    const bool fits =
-        kInstructionBytes * static_cast<double>(code_.size()) <= rates.instruction_cache;
-    fetch_clocks_ = fits ? rates.fetch_clocks : rates.far_fetch_clocks;
     for (const WarpPlan& plan : plans_) instructions_of_cta_ += plan.instructions;
     if (activity_ != nullptr) *activity_ = {.waits = std::vector<WaitClocks>(code_.size())};
   }
@@ -98,7 +56,7 @@ class Simulation {
       if (time_.issued >= kMostIssued) break;
     }
     // A kernel ends when its stores have arrived.
-    time_.clocks = std::max(now_, stored_);
+    time_.clocks = std::max(now_, memory_.stored());
     if (activity_ != nullptr && now_ > 0) {
       for (double& busy : activity_->busy) busy /= static_cast<double>(sub_cores_.size()) * now_;
       activity_->memory_busy /= now_;
@@ -136,15 +94,6 @@ class Simulation {
   bool knows_lines() const {
     return std::ranges::any_of(
         code_, [](const MachineInstruction& instruction) { return instruction.ptx_line != 0; });
-  }
-
-  /// What completes a phase of a barrier, from the events of all warps.
-  void count_arrivals() {
-    for (const auto& warp : profile_.syncs) {
-      for (const SyncEvent& event : warp) {
-        if (event.arrives >= 0) needed_[{event.barrier, event.arrives}] += event.count;
-      }
-    }
   }
 
   void start_cta(double at) {
@@ -201,7 +150,7 @@ class Simulation {
       until(warp.scoreboard[bit], warp.scoreboard_by[bit]);
     }
     until(core.free[static_cast<std::size_t>(step.unit)], Wait::kUnit);
-    if (step.passes > 0) until(memory_free_ - rates_.queue, Wait::kMemoryUnit);
+    if (step.passes > 0) until(memory_.takes_from(), Wait::kMemoryUnit);
     const auto until_landed = [&](const std::vector<double>& groups, Wait reason) {
       if (groups.size() > step.pending) until(groups[groups.size() - 1 - step.pending], reason);
     };
@@ -258,12 +207,7 @@ class Simulation {
   void issue(SubCore& core, SimWarp& warp, std::size_t number, double at) {
     const std::size_t index = warp.cursor.instruction();
     const IssueStep& step = steps_[index];
-    // Code that is not in the instruction cache yet.
-    double& fetched = fetched_[index / 8];
-    if (fetched < 0) {
-      fetch_free_ = std::max(fetch_free_, at) + fetch_clocks_;
-      fetched = fetch_free_;
-    }
+    const double fetched = fetch_.arrives(index, at);
     if (fetched > at) {
       warp.wait_until(fetched, Wait::kFetch);
       core.candidate = -1;
@@ -289,28 +233,21 @@ class Simulation {
     } else if (step.unit == Unit::kGmma) {
       done = start_gmma(core, step, at);
     } else if (!step.never) {
-      const double start = std::max(at + 2, memory_free_);
-      memory_free_ = start + step.passes;
       core.free[unit] = at + 2;
-      done = start + step.passes - 1 + step.latency;
-      read = start + rates_.operand_latency;
-      if (step.sectors > 0) {
-        l2_free_ = std::max(l2_free_, start) + step.sectors * kSectorBytes / rates_.l2_bytes;
-        dram_free_ = std::max(dram_free_, start) + step.dram * kSectorBytes / rates_.dram_bytes;
-        done = std::max({done, l2_free_ + step.latency, dram_free_ + step.latency});
-      }
+      const MemoryUnit::Access access = memory_.access(step, at);
+      done = access.done;
+      read = access.read;
     }
     const Wait reason = is_global(step.unit) ? Wait::kGlobal : Wait::kShared;
     // Of a commit, DEPBAR waits for the group.
-    if (step.unit != Unit::kAsyncCommit) warp.wait_for(step.write_barrier, done, reason);
-    warp.wait_for(step.read_barrier, read, reason);
+    if (step.unit != Unit::kAsyncCommit) warp.hold(step.write_barrier, done, reason);
+    warp.hold(step.read_barrier, read, reason);
     warp.issued = at;
     warp.ready = at + step.stall;
     warp.ready_by = Wait::kFixedLatency;
     switch (step.unit) {
       case Unit::kGlobalStore:
         warp.stored = std::max(warp.stored, done);
-        stored_ = std::max(stored_, done);
         break;
       case Unit::kFence:
         warp.wait_until(std::max(at, warp.stored) + rates_.fence_latency, Wait::kGlobal);
@@ -379,8 +316,7 @@ class Simulation {
     double& free = core.free[static_cast<std::size_t>(Unit::kTensor)];
     const double start = std::max(at, free);
     free = start + step.occupies;
-    memory_free_ = std::max(memory_free_, start) + step.passes;
-    return std::max(free, memory_free_) + step.latency;
+    return std::max(free, memory_.read_matrices(step, start)) + step.latency;
   }
 
   void synchronize(SimWarp& warp, const IssueStep& step, double at) {
@@ -392,37 +328,22 @@ class Simulation {
     if (i >= events.size() || events[i].line != step.line) return;
     const SyncEvent& event = events[i];
     warp.sync = i + 1;
-    Barrier& barrier = ctas_[warp.cta].barriers[event.barrier];
+    CtaBarriers& barriers = ctas_[warp.cta].barriers;
     if (event.arrives >= 0) {
-      std::uint32_t& arrived = barrier.arrived[event.arrives];
-      arrived += event.count;
-      double& complete = barrier.complete[event.arrives];
-      complete = std::max(complete, step.arrives_later ? std::max(at, warp.async_landed) : at);
-      if (arrived >= needed_[{event.barrier, event.arrives}]) {
-        complete +=
-            event.barrier < kNamedBarriers ? rates_.barrier_latency : rates_.mbarrier_latency;
-        barrier.arrived[event.arrives] = std::numeric_limits<std::uint32_t>::max() / 2;
-        wake(warp.cta, event.barrier, event.arrives, complete);
-      }
+      const double arrival = step.arrives_later ? std::max(at, warp.async_landed) : at;
+      if (const auto complete = barriers.arrive(event, arrival, needed_, rates_))
+        wake(warp.cta, event.barrier, event.arrives, *complete);
     }
-    if (event.awaits >= 0) {
-      const auto arrived = barrier.arrived.find(event.awaits);
-      const bool complete = arrived != barrier.arrived.end() &&
-                            arrived->second >= std::numeric_limits<std::uint32_t>::max() / 2;
-      if (complete) {
-        warp.wait_until(barrier.complete[event.awaits], wait_at(event.barrier));
-        // Its result is there when the phase is.
-        warp.wait_for(step.write_barrier, barrier.complete[event.awaits], wait_at(event.barrier));
-      } else if (needed_.contains({event.barrier, event.awaits})) {
-        warp.blocked = true;
-        warp.awaited = event.barrier;
-        warp.awaits = event.awaits;
-      }
+    if (event.awaits < 0) return;
+    if (const auto complete = barriers.completed(event)) {
+      warp.wait_until(*complete, wait_at(event.barrier));
+      // Its result is there when the phase is.
+      warp.hold(step.write_barrier, *complete, wait_at(event.barrier));
+    } else if (needed_.contains({event.barrier, event.awaits})) {
+      warp.blocked = true;
+      warp.awaited = event.barrier;
+      warp.awaits = event.awaits;
     }
-  }
-
-  static Wait wait_at(std::uint32_t barrier) {
-    return barrier < kNamedBarriers ? Wait::kBarrier : Wait::kMbarrier;
   }
 
   void wake(std::size_t cta, std::uint32_t barrier, std::int64_t phase, double at) {
@@ -452,19 +373,14 @@ class Simulation {
   CodeGraph graph_;
   std::vector<WarpPlan> plans_;
   std::vector<IssueStep> steps_;
-  std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t> needed_;
+  NeededArrivals needed_;
+  MemoryUnit memory_;
+  CodeFetch fetch_;
   std::deque<SimWarp> warps_;
   std::deque<Cta> ctas_;
   std::array<SubCore, 4> sub_cores_;
-  std::vector<double> fetched_;
-  double fetch_clocks_ = 0;
-  double fetch_free_ = 0;
-  double memory_free_ = 0;
-  double l2_free_ = 0;
   double barrier_free_ = 0;
-  double stored_ = 0;    ///< when all stores so far have arrived
   double next_cta_ = 0;  ///< when the card can start another one here
-  double dram_free_ = 0;
   double now_ = 0;
   double half_clock_ = 0;
   std::uint64_t half_issued_ = 0;

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "db/store.hpp"
+
+namespace evo {
+
+/// What was checked of a candidate, as evo-elite prints it and manifests hold it.
+[[nodiscard]] inline nlohmann::ordered_json checks_json(const EvaluationRecord& record) {
+  nlohmann::ordered_json checks = nlohmann::ordered_json::array();
+  for (const CheckResult& check : record.checks) {
+    checks.push_back({{"shape", check.shape},
+                      {"seed", check.seed},
+                      {"max_abs_error", check.max_abs_error},
+                      {"bad_share", check.bad_share},
+                      {"relative_l2", check.relative_l2},
+                      {"max_row_error", check.max_row_error},
+                      {"sampled", check.sampled}});
+  }
+  return checks;
+}
+
+}  // namespace evo
