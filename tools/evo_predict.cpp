@@ -13,7 +13,8 @@ constexpr const char* kDescription =
     "evo-predict: what predicted times are worth, and what they are made of. Needs no GPU.";
 
 void declare_rank(CLI::App& app, RankArguments& arguments) {
-  app.add_option("space", arguments.space, "search space: a file, or the name of a shipped one")->required();
+  app.add_option("space", arguments.space, "search space: a file, or the name of a shipped one")
+      ->required();
   app.add_option("recording", arguments.recording, "measured times of it (evo-record)")->required();
   app.add_option("--device", arguments.device, "virtual:NAME, of the card that was recorded")
       ->capture_default_str();
@@ -31,7 +32,8 @@ void declare_rank(CLI::App& app, RankArguments& arguments) {
 }
 
 void declare_explain(CLI::App& app, ExplainArguments& arguments) {
-  app.add_option("space", arguments.space, "search space: a file, or the name of a shipped one")->required();
+  app.add_option("space", arguments.space, "search space: a file, or the name of a shipped one")
+      ->required();
   app.add_option("--set", arguments.settings, "MACRO=VALUE …; the others keep their default")
       ->expected(1, -1);
   app.add_option("--milestone", arguments.milestone, "start from this milestone of the space");
