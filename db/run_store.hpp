@@ -8,6 +8,12 @@
 
 namespace evo {
 
+/// An evaluation, and the run that it belongs to.
+struct RunEvaluation {
+  RunId run = 0;
+  EvaluationRecord record;
+};
+
 /// What a run reads and writes while it goes on: the boundary to the database. Every method that
 /// writes is one transaction. Failures are DbErrors.
 class RunStore {
@@ -26,12 +32,15 @@ class RunStore {
 
   // Evaluations and generations
 
-  /// Throws DbError when the record's outcome is not exactly one of green, rejected and duplicate,
-  /// or when this place in the generation is taken.
-  virtual CandidateId record_evaluation(RunId run, const EvaluationRecord& record) = 0;
+  /// One candidate in the runs of all shapes that it was judged on: all of it or nothing. Throws
+  /// DbError when a record's outcome is not exactly one of green, rejected and duplicate, or when
+  /// its place in the generation is taken.
+  virtual std::vector<CandidateId> record_evaluations(
+      const std::vector<RunEvaluation>& evaluations) = 0;
   /// All checks of a green candidate, in place of those of its screening.
   virtual void record_full_checks(CandidateId candidate,
                                   const std::vector<CheckResult>& checks) = 0;
+  /// In place of the one that is there, if any: of a run that was out of time and is extended.
   virtual void record_generation(RunId run, const GenerationRecord& record) = 0;
   virtual void record_confirmation(RunId run, const ConfirmationRecord& record) = 0;
   [[nodiscard]] virtual std::vector<ConfirmationRecord> confirmations(RunId run) const = 0;

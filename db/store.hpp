@@ -40,12 +40,17 @@ class Store final : public RunStore {
   // Runs --------------------------------------------------------------------------------------
 
   RunId start_run(const RunInfo& info);
-  /// Takes over a run that is not finished, or goes on with a finished one. Throws DbError when
-  /// there is no such run or another live process is writing it.
-  StoredRun resume_run(RunId run);
+  /// Those of one search over several shapes, all or none.
+  std::vector<RunId> start_runs(const std::vector<RunInfo>& infos);
+  /// The run and those that were started with it, for the other shapes, in that order.
+  [[nodiscard]] std::vector<RunId> runs_beside(RunId run) const;
+  /// Takes over a run that is not finished, or goes on with a finished one; with other options,
+  /// unless they are empty. Throws DbError when there is no such run or another live process is
+  /// writing it.
+  StoredRun resume_run(RunId run, const std::string& options_json = {});
   void finish_run(RunId run, RunStatus status);
   /// The newest run that was interrupted, failed or killed, on the same content of space and
-  /// problem, the same shape, the same device (name and kind) and the same aim (of its options),
+  /// problem, the same shapes, the same device (name and kind) and the same aim (of its options),
   /// and that no live process is writing.
   [[nodiscard]] std::optional<RunId> find_resumable(const RunInfo& like) const;
   /// Oldest first.
@@ -68,7 +73,10 @@ class Store final : public RunStore {
 
   // Evaluations -------------------------------------------------------------------------------
 
-  CandidateId record_evaluation(RunId run, const EvaluationRecord& record) override;
+  /// One alone.
+  CandidateId record_evaluation(RunId run, const EvaluationRecord& record);
+  std::vector<CandidateId> record_evaluations(
+      const std::vector<RunEvaluation>& evaluations) override;
   void record_full_checks(CandidateId candidate, const std::vector<CheckResult>& checks) override;
   /// The first evaluation of that kernel in the run.
   [[nodiscard]] std::optional<CandidateId> find_kernel(RunId run,

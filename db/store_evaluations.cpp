@@ -186,28 +186,42 @@ void seal_evaluation(Connection& db, CandidateId candidate, const EvaluationReco
   if (record.compilation) seal(db, {Sealed::Kind::kCompilation, *record.compilation});
 }
 
+/// Within a transaction.
+CandidateId insert_evaluation(Connection& db, RunId run, const EvaluationRecord& record) {
+  insert_candidate(db, run, record);
+  const CandidateId candidate = db.last_id();
+  if (record.duplicate_of) {
+    Query query = db.query("SELECT duplicate_of FROM candidate WHERE id = ?");
+    query.bind(candidate);
+    if (!query.next() || query.is_null(0)) {
+      db.fail("a duplicate of candidate " + std::to_string(*record.duplicate_of) + ", which run " +
+              std::to_string(run) + " does not have");
+    }
+  } else {  // The checks of a duplicate, if any, are those of the first.
+    insert_checks(db, candidate, record.checks);
+    if (record.timing) insert_timing(db, run, candidate, *record.timing);
+    if (record.rejection) insert_rejection(db, candidate, *record.rejection);
+  }
+  seal_evaluation(db, candidate, record);
+  return candidate;
+}
+
 }  // namespace
 
 CandidateId Store::record_evaluation(RunId run, const EvaluationRecord& record) {
-  check_outcome(*connection_, record);
+  return record_evaluations({{run, record}}).front();
+}
+
+std::vector<CandidateId> Store::record_evaluations(const std::vector<RunEvaluation>& evaluations) {
+  for (const RunEvaluation& evaluation : evaluations) {
+    check_outcome(*connection_, evaluation.record);
+  }
   return connection_->write([&] {
-    insert_candidate(*connection_, run, record);
-    const CandidateId candidate = connection_->last_id();
-    if (record.duplicate_of) {
-      Query query = connection_->query("SELECT duplicate_of FROM candidate WHERE id = ?");
-      query.bind(candidate);
-      if (!query.next() || query.is_null(0)) {
-        connection_->fail("a duplicate of candidate " + std::to_string(*record.duplicate_of) +
-                          ", which run " + std::to_string(run) + " does not have");
-      }
-      seal_evaluation(*connection_, candidate, record);
-      return candidate;  // Its checks, if any, are those of the first.
+    std::vector<CandidateId> ids;
+    for (const auto& [run, record] : evaluations) {
+      ids.push_back(insert_evaluation(*connection_, run, record));
     }
-    insert_checks(*connection_, candidate, record.checks);
-    if (record.timing) insert_timing(*connection_, run, candidate, *record.timing);
-    if (record.rejection) insert_rejection(*connection_, candidate, *record.rejection);
-    seal_evaluation(*connection_, candidate, record);
-    return candidate;
+    return ids;
   });
 }
 

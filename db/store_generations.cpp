@@ -50,13 +50,15 @@ std::string_view to_string(Verdict verdict) {
 
 void Store::record_generation(RunId run, const GenerationRecord& record) {
   connection_->write([&] {
+    Query old = connection_->query("DELETE FROM generation WHERE run_id = ? AND number = ?");
+    old.bind(run).bind(record.number).run();
     Query query = connection_->query(
         "INSERT INTO generation (run_id, number, wall_ms, control_p50_us, control_drift)"
         " VALUES (?,?,?,?,?)");
     query.bind(run).bind(record.number).bind(record.wall_ms).bind(record.control_p50_us);
     query.bind(record.control_drift).run();
     insert_elite(*connection_, run, record);
-    seal(*connection_, {Sealed::Kind::kGeneration, run, record.number});
+    seal_again(*connection_, {Sealed::Kind::kGeneration, run, record.number});
   });
 }
 

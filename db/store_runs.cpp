@@ -118,6 +118,25 @@ std::int64_t put_file(Connection& db, const std::string& table, const StoredFile
   return find.integer(0);
 }
 
+/// Within a transaction.
+RunId insert_run(Connection& db, const RunInfo& info) {
+  const std::int64_t device = put_device(db, info.device);
+  const std::int64_t problem = put_file(db, "problem", info.problem);
+  const std::int64_t space = put_file(db, "space", info.space);
+  Query query = db.query(
+      "INSERT INTO run (owner, device_id, problem_id, space_id, shape, seed, strategy,"
+      " elite_size, children, flops_per_launch, bytes_per_launch, options, evo_version)"
+      " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)");
+  query.bind(this_process()).bind(device).bind(problem).bind(space).bind(info.shape);
+  query.bind(std::to_string(info.seed)).bind(info.strategy).bind(info.elite_size);
+  query.bind(info.children).bind(info.flops_per_launch).bind(info.bytes_per_launch);
+  query.bind(info.options_json).bind(info.evo_version);
+  query.run();
+  const RunId run = db.last_id();
+  seal(db, {Sealed::Kind::kRun, run});
+  return run;
+}
+
 std::optional<StoredRun> find_run(Connection& db, RunId run) {
   static const std::string sql = std::string(kRunColumns) + "WHERE r.id = ?";
   Query query = db.query(sql);
@@ -153,27 +172,30 @@ std::string_view to_string(RunStatus status) {
   return "failed";
 }
 
-RunId Store::start_run(const RunInfo& info) {
+RunId Store::start_run(const RunInfo& info) { return start_runs({info}).front(); }
+
+std::vector<RunId> Store::start_runs(const std::vector<RunInfo>& infos) {
   return connection_->write([&] {
-    const std::int64_t device = put_device(*connection_, info.device);
-    const std::int64_t problem = put_file(*connection_, "problem", info.problem);
-    const std::int64_t space = put_file(*connection_, "space", info.space);
-    Query query = connection_->query(
-        "INSERT INTO run (owner, device_id, problem_id, space_id, shape, seed, strategy,"
-        " elite_size, children, flops_per_launch, bytes_per_launch, options, evo_version)"
-        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)");
-    query.bind(this_process()).bind(device).bind(problem).bind(space).bind(info.shape);
-    query.bind(std::to_string(info.seed)).bind(info.strategy).bind(info.elite_size);
-    query.bind(info.children).bind(info.flops_per_launch).bind(info.bytes_per_launch);
-    query.bind(info.options_json).bind(info.evo_version);
-    query.run();
-    const RunId run = connection_->last_id();
-    seal(*connection_, {Sealed::Kind::kRun, run});
-    return run;
+    std::vector<RunId> runs;
+    for (const RunInfo& info : infos) runs.push_back(insert_run(*connection_, info));
+    return runs;
   });
 }
 
-StoredRun Store::resume_run(RunId run) {
+std::vector<RunId> Store::runs_beside(RunId run) const {
+  return connection_->read([&] {
+    Query query = connection_->query(
+        "SELECT o.id FROM run r JOIN run o ON o.id = r.id OR json_extract(o.options, '$.group') ="
+        " json_extract(r.options, '$.group') WHERE r.id = ? ORDER BY o.id");
+    query.bind(run);
+    std::vector<RunId> runs;
+    while (query.next()) runs.push_back(query.integer(0));
+    if (runs.empty()) fail_no_run(*connection_, run);
+    return runs;
+  });
+}
+
+StoredRun Store::resume_run(RunId run, const std::string& options_json) {
   return connection_->write([&] {
     if (!find_run(*connection_, run)) fail_no_run(*connection_, run);
     {
@@ -187,6 +209,11 @@ StoredRun Store::resume_run(RunId run) {
     Query update = connection_->query(
         "UPDATE run SET status = 'running', owner = ?, finished_at = NULL WHERE id = ?");
     update.bind(this_process()).bind(run).run();
+    if (!options_json.empty()) {
+      Query options = connection_->query("UPDATE run SET options = ? WHERE id = ?");
+      options.bind(options_json).bind(run).run();
+      seal_again(*connection_, {Sealed::Kind::kRun, run});
+    }
     return find_run(*connection_, run).value();
   });
 }
@@ -208,7 +235,9 @@ std::optional<RunId> Store::find_resumable(const RunInfo& like) const {
         " JOIN problem p ON p.id = r.problem_id JOIN space s ON s.id = r.space_id"
         " WHERE r.status <> 'finished' AND p.key = ? AND s.key = ? AND r.shape = ?"
         " AND d.name = ? AND d.kind = ?"
-        " AND json_extract(r.options, '$.aim') IS json_extract(?, '$.aim') ORDER BY r.id DESC");
+        " AND json_extract(r.options, '$.aim') IS json_extract(?8, '$.aim')"
+        " AND json_extract(r.options, '$.shapes') IS json_extract(?8, '$.shapes')"
+        " ORDER BY r.id DESC");
     query.bind(like.problem.key).bind(like.space.key).bind(like.shape).bind(like.device.name);
     query.bind(to_string(like.device.time_kind)).bind(like.options_json);
     while (query.next()) {

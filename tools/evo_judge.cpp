@@ -53,13 +53,13 @@ void declare(CLI::App& app, Options& options) {
 /// "launch" of a plain kernel, "steps" of others: those that run.
 void add_launch(const Harness& harness, const Judgement& judgement, OrderedJson& json) {
   if (harness.kernel().is_plain() || judgement.entries.empty()) {
-    const LaunchConfig& launch = judgement.launch.steps.front().config;
+    const LaunchConfig& launch = judgement.shapes.front().launch.steps.front().config;
     json["launch"] = {{"grid", launch.grid}, {"block", launch.block}};
     return;
   }
   const std::vector<std::string> names = harness.kernel().entries();
   json["steps"] = OrderedJson::array();
-  for (const LaunchStep& step : judgement.launch.steps) {
+  for (const LaunchStep& step : judgement.shapes.front().launch.steps) {
     const Resources& resources = judgement.entries[step.entry].resources;
     json["steps"].push_back({{"entry", names[step.entry]},
                              {"grid", step.config.grid},
@@ -82,13 +82,13 @@ OrderedJson result_json(const Harness& harness, const Candidate& candidate,
                       {"arch", harness.arch()},
                       {"shape", harness.shape().name},
                       {"config", OrderedJson::parse(harness.space().config_json(candidate))},
-                      {"verdict", judgement.rejection ? "rejected"
-                                  : judgement.timing  ? "green"
-                                                      : "within policy"}};
+                      {"verdict", judgement.rejection  ? "rejected"
+                                  : judgement.timing() ? "green"
+                                                       : "within policy"}};
   if (judgement.built.record.ok) {
     json["registers"] = resources.registers;
     json["static_shared_bytes"] = resources.static_shared_bytes;
-    json["dynamic_shared_bytes"] = judgement.dynamic_shared_bytes;
+    json["dynamic_shared_bytes"] = judgement.shapes.front().dynamic_shared_bytes;
     json["spill_store_bytes"] = resources.spill_store_bytes;
     json["spill_load_bytes"] = resources.spill_load_bytes;
     json["stack_bytes"] = resources.stack_bytes;
@@ -97,11 +97,11 @@ OrderedJson result_json(const Harness& harness, const Candidate& candidate,
   }
   json["checks"] = plain(judgement.checks);
   json["checked"] = coverage_text(judgement.checks);
-  if (judgement.timing) json["timing"] = plain(*judgement.timing);
+  if (judgement.timing()) json["timing"] = plain(*judgement.timing());
   if (judgement.rejection) json["rejection"] = plain(*judgement.rejection);
   json["compile_ms"] = judgement.built.compile_ms;
   json["check_ms"] = judgement.check_ms;
-  json["time_ms"] = judgement.time_ms;
+  json["time_ms"] = judgement.shapes.front().time_ms;
   return json;
 }
 
@@ -112,7 +112,7 @@ std::string dimensions(const std::array<std::uint32_t, 3>& size) {
 
 void print_launch(const Harness& harness, const Judgement& judgement) {
   const bool is_plain = harness.kernel().is_plain();
-  for (const LaunchStep& step : judgement.launch.steps) {
+  for (const LaunchStep& step : judgement.shapes.front().launch.steps) {
     if (is_plain || judgement.entries.empty()) {
       std::printf("launch       grid %s, block %s on shape %s\n",
                   dimensions(step.config.grid).c_str(), dimensions(step.config.block).c_str(),
@@ -149,14 +149,14 @@ void print_people(const Harness& harness, const Candidate& candidate, const Judg
                 judgement.built.record.compiler.c_str(), harness.arch().c_str());
     std::printf("registers    %d per thread\n", resources.registers);
     std::printf("shared       %d static + %d dynamic bytes per CTA\n",
-                resources.static_shared_bytes, judgement.dynamic_shared_bytes);
+                resources.static_shared_bytes, judgement.shapes.front().dynamic_shared_bytes);
     std::printf("spills       %d bytes stores, %d bytes loads, stack frame %d bytes\n",
                 resources.spill_store_bytes, resources.spill_load_bytes, resources.stack_bytes);
     print_launch(harness, judgement);
   }
   print_checks(judgement);
-  if (judgement.timing) {
-    const Timing& timing = *judgement.timing;
+  if (judgement.timing()) {
+    const Timing& timing = *judgement.timing();
     const double flops = harness.problem().flops.evaluate(harness.shape().variables);
     std::printf(
         "time         p50 %.3f µs, p90 %.3f, p99 %.3f, mean %.3f, std %.3f, CV %.2f %%, "
@@ -173,7 +173,7 @@ void print_people(const Harness& harness, const Candidate& candidate, const Judg
       std::printf("%s\n", judgement.rejection->detail.c_str());
     }
   } else {
-    std::printf("%s\n", judgement.timing ? "GREEN" : "WITHIN POLICY (not run)");
+    std::printf("%s\n", judgement.timing() ? "GREEN" : "WITHIN POLICY (not run)");
   }
   if (options.log) std::printf("%s\n", judgement.built.record.log.c_str());
 }
@@ -203,6 +203,7 @@ ExitCode judge(const Options& options) {
   const HarnessOptions harness_options = options.session.harness_options(
       services, options.check_seed != 0 ? options.check_seed : fresh_seed());
   Harness harness(harness_options, std::move(services));
+  require_one_shape(harness);
   for (const std::string& text : harness.warnings()) on_event("warning", text);
   const Candidate candidate =
       candidate_from_options(harness.space(), options.milestone, options.settings);

@@ -183,14 +183,15 @@ ExitCode exit_code(TunerEnd end, const RunProgress& progress) {
 
 ExitCode record_run(Harness& harness, Store& store, OpenRun open, TuneReport& report,
                     const Options& options) {
-  describe_run(harness, report, open.id);
-  Tuner tuner(harness, store, open.id, open.tuner, report);
-  const TunerEnd end = tuner.run(std::move(open.history), stop_requested());
+  const RunId run = open.ids.front();
+  describe_run(harness, report, open.ids);
+  Tuner tuner(harness, store, open.ids, open.tuner, report);
+  const TunerEnd end = tuner.run(std::move(open.histories), stop_requested());
   const bool is_whole = end == TunerEnd::kFinished || end == TunerEnd::kExhausted;
   report_speed(harness, tuner.progress(), report);
-  store.finish_run(open.id, is_whole ? RunStatus::kFinished : RunStatus::kInterrupted);
-  write_files(store, store.run(open.id), options, report);
-  report_end(store, open.id, tuner, report);
+  store.finish_run(run, is_whole ? RunStatus::kFinished : RunStatus::kInterrupted);
+  write_files(store, store.run(run), options, report);
+  report_end(store, run, tuner, report);
   if (!is_whole) {
     report.say(std::string(end == TunerEnd::kOutOfTime ? "out of time" : "interrupted") +
                "; everything is saved: continue with --resume");
@@ -215,11 +216,12 @@ ExitCode record(Options options) {
   const std::uint64_t check_seed = options.check_seed != 0 ? options.check_seed : fresh_seed();
   const HarnessOptions harness_options = options.session.harness_options(services, check_seed);
   Harness harness(harness_options, std::move(services));
+  require_one_shape(harness);
   options.tuner.candidates = candidates_asked(options.count, harness.space());
   const RunRequest request{options.tuner, check_seed, options.session.cold, full_version()};
   OpenRun open = options.resume ? continue_run(store, harness, request, *options.resume)
                                 : begin_run(store, harness, request);
-  run = open.id;
+  run = open.ids.front();
   tell_there_is_something_to_save();
   TuneReport report({options.json, options.quiet, device.time_kind, open.tuner.candidates});
   notice(report, honesty_line(&device));
@@ -228,8 +230,7 @@ ExitCode record(Options options) {
     store.record_event(run, "warning", text);
   }
   if (options.resume) {
-    report.say(fmt::format("resuming run {}: {} evaluations are kept", run,
-                           open.history.evaluations.size()));
+    report.say(fmt::format("resuming run {}: {} evaluations are kept", run, open.kept()));
   }
   try {
     return record_run(harness, store, std::move(open), report, options);

@@ -1,7 +1,11 @@
 // evo-tune: evolves the macros of a kernel template until the fastest correct kernel is found.
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "db/lock_wait.hpp"
 #include "engine/coordinator/run_setup.hpp"
@@ -33,7 +37,15 @@ struct Options {
   bool json = false;
   bool quiet = false;
   std::size_t time_policy_rejects = 0;
+  bool warm_start = true;
+  bool has_children = false;
 };
+
+/// What is found on one shape helps the others: not as many candidates as in runs of their own.
+std::size_t default_children(std::size_t shapes) {
+  constexpr std::size_t kOfOneShape = 8;
+  return kOfOneShape * (1 + shapes) / 2;
+}
 
 std::string strategy_list() {
   std::string list;
@@ -53,8 +65,8 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--generations", options.tuner.generations, "generations")
       ->capture_default_str()
       ->transform(whole_number(1, 1000000));
-  app.add_option("--children", options.tuner.children, "candidates a generation")
-      ->capture_default_str()
+  app.add_option("--children", options.tuner.children,
+                 "candidates a generation (default: 8, and 4 more for each further shape)")
       ->transform(whole_number(1, 10000));
   app.add_option(
          "--window", options.tuner.window,
@@ -79,6 +91,8 @@ void declare(CLI::App& app, Options& options) {
                  "continue the newest unfinished run on the same inputs, or run N")
       ->expected(0, 1)
       ->transform(row_number());
+  app.add_flag("--warm-start,!--no-warm-start", options.warm_start,
+               "begin with the best of earlier runs of this template in the database (default)");
   app.add_option("--time-policy-rejects", options.time_policy_rejects,
                  "after the search, time this many candidates that only the policy rejected")
       ->transform(whole_number(0, 10000));
@@ -92,27 +106,26 @@ void declare(CLI::App& app, Options& options) {
 }
 
 /// What the checks of the best kernel looked at; empty without one.
-std::string coverage_of_winner(const Store& store, const Tuner& tuner) {
-  if (tuner.elite().members().empty()) return {};
-  return coverage_text(store.evaluation(tuner.elite().members().front().id).record.checks);
+std::string coverage_of_winner(const Store& store, const Elite& elite) {
+  if (elite.members().empty()) return {};
+  return coverage_text(store.evaluation(elite.members().front().id).record.checks);
 }
 
 /// What only the policy rejected, and with --time-policy-rejects what that costs, for people.
-std::string report_policy(Harness& harness, Store& store, RunId run, const Options& options,
-                          const TuneReport& report, const Tuner& tuner) {
-  const PolicyRejects rejects = policy_rejects(harness, store, run);
+std::string report_policy(Harness& harness, Store& store, RunId run, std::size_t shape,
+                          const Options& options, const TuneReport& report, const Elite& elite) {
+  const PolicyRejects rejects = policy_rejects(harness, store, run, shape);
   const RejectionSummary summary = rejections(store, run);
   std::string text = policy_rejects_text(rejects, static_cast<std::size_t>(summary.evaluated),
                                          static_cast<std::size_t>(summary.policy_only));
   std::optional<PolicyCost> cost;
   const TimeKind kind = harness.device().time_kind;
   const bool timed = options.time_policy_rejects > 0 && harness.has_device() &&
-                     !rejects.rejects.empty() && !tuner.elite().members().empty() &&
-                     !stop_requested();
+                     !rejects.rejects.empty() && !elite.members().empty() && !stop_requested();
   if (timed) {
     report.say("timing what only the policy rejected");
     cost =
-        policy_cost(harness, rejects, tuner.elite().members().front(), options.time_policy_rejects);
+        policy_cost(harness, rejects, elite.members().front(), options.time_policy_rejects, shape);
     const std::string line = policy_cost_text(*cost, kind);
     store.record_event(run, "policy cost", line.substr(0, line.size() - 1));
     text += line;
@@ -121,18 +134,19 @@ std::string report_policy(Harness& harness, Store& store, RunId run, const Optio
   return text;
 }
 
+/// Of one shape.
 void print_result(const Store& store, RunId run, const Options& options, const TuneReport& report,
-                  const Tuner& tuner, const std::string& policy) {
-  const std::string checked = coverage_of_winner(store, tuner);
+                  const RunProgress& progress, const Elite& elite_now, const std::string& policy) {
+  const std::string checked = coverage_of_winner(store, elite_now);
   report.emit({{"event", "finished"},
                {"run", run},
                {"checked", checked},
-               {"evaluated", tuner.progress().evaluated},
-               {"green", tuner.progress().green},
-               {"elapsed_s", tuner.progress().elapsed_s}});
+               {"evaluated", progress.evaluated},
+               {"green", progress.green},
+               {"elapsed_s", progress.elapsed_s}});
   if (options.json) return;
   report.say("");
-  if (tuner.elite().members().empty()) {
+  if (elite_now.members().empty()) {
     const Answer why = rejections_answer(store.run(run), rejections(store, run));
     std::cout << why.title << '\n';
     print_text(std::cout, why.table);
@@ -151,27 +165,45 @@ void print_result(const Store& store, RunId run, const Options& options, const T
             << " --rank 1 --out DIR\n";
 }
 
+/// What is known from earlier runs and judged first, for people.
+void report_known(const std::vector<KnownCandidate>& known, const TuneReport& report) {
+  if (known.empty()) return;
+  std::set<RunId> runs;
+  for (const KnownCandidate& one : known) runs.insert(one.run);
+  const std::string text =
+      fmt::format("warm start: {} configurations of run{} {} go first (--no-warm-start)",
+                  known.size(), runs.size() > 1 ? "s" : "", fmt::join(runs, ", "));
+  report.say(text);
+  report.emit({{"event", "notice"}, {"text", text}});
+}
+
 /// The run itself, from its first generation to what it prints.
 ExitCode search(Harness& harness, Store& store, OpenRun open, TuneReport& report,
                 const Options& options) {
-  describe_run(harness, report, open.id);
-  Tuner tuner(harness, store, open.id, open.tuner, report);
-  const TunerEnd end = tuner.run(std::move(open.history), stop_requested());
+  describe_run(harness, report, open.ids);
+  report_known(open.tuner.known, report);
+  Tuner tuner(harness, store, open.ids, open.tuner, report);
+  const TunerEnd end = tuner.run(std::move(open.histories), stop_requested());
   report_speed(harness, tuner.progress(), report);
   if (tuner.progress().left_out > 0) {
     report.say("out of time: " + std::to_string(tuner.progress().left_out) +
                " green candidates of the last generation were not compared with the elite");
   }
-  const std::string policy = report_policy(harness, store, open.id, options, report, tuner);
-  store.finish_run(open.id,
-                   end == TunerEnd::kInterrupted ? RunStatus::kInterrupted : RunStatus::kFinished);
-  print_result(store, open.id, options, report, tuner, policy);
+  bool all_green = true;
+  for (std::size_t shape = 0; shape < open.ids.size(); ++shape) {
+    const RunId run = open.ids[shape];
+    const Elite& elite = tuner.elite(shape);
+    all_green = all_green && !elite.members().empty();
+    const std::string policy = report_policy(harness, store, run, shape, options, report, elite);
+    store.finish_run(
+        run, end == TunerEnd::kInterrupted ? RunStatus::kInterrupted : RunStatus::kFinished);
+    print_result(store, run, options, report, tuner.progress(), elite, policy);
+  }
   if (end == TunerEnd::kInterrupted) {
     report.say("interrupted; everything is saved: continue with --resume");
     return ExitCode::kInterrupted;
   }
-  return tuner.elite().members().empty() && harness.has_device() ? ExitCode::kNothingGreen
-                                                                 : ExitCode::kGreen;
+  return !all_green && harness.has_device() ? ExitCode::kNothingGreen : ExitCode::kGreen;
 }
 
 ExitCode tune(const Options& options) {
@@ -192,10 +224,16 @@ ExitCode tune(const Options& options) {
   const std::uint64_t check_seed = options.check_seed != 0 ? options.check_seed : fresh_seed();
   const HarnessOptions harness_options = options.session.harness_options(services, check_seed);
   Harness harness(harness_options, std::move(services));
-  const RunRequest request{options.tuner, check_seed, options.session.cold, full_version()};
+  RunRequest request{.tuner = options.tuner,
+                     .check_seed = check_seed,
+                     .cold = options.session.cold,
+                     .evo_version = full_version(),
+                     .warm_start = options.warm_start,
+                     .group = ContentHash().add(std::to_string(fresh_seed())).hex()};
+  if (!options.has_children) request.tuner.children = default_children(harness.shape_count());
   OpenRun open = options.resume ? continue_run(store, harness, request, *options.resume)
                                 : begin_run(store, harness, request);
-  run = open.id;
+  run = open.ids.front();
   tell_there_is_something_to_save();
   for (const std::string& text : harness.warnings()) {
     report.say(text);
@@ -203,8 +241,8 @@ ExitCode tune(const Options& options) {
     store.record_event(run, "warning", text);
   }
   if (options.resume) {
-    report.say("resuming run " + std::to_string(run) + ": " +
-               std::to_string(open.history.evaluations.size()) + " evaluations are kept");
+    report.say("resuming run " + std::to_string(run) + ": " + std::to_string(open.kept()) +
+               " evaluations are kept");
   }
   try {
     return search(harness, store, std::move(open), report, options);
@@ -219,6 +257,7 @@ ExitCode run(int argc, char** argv) {
   CLI::App app(kDescription);
   declare(app, options);
   if (const auto done = parse_command_line(app, argc, argv)) return *done;
+  options.has_children = app.count("--children") > 0;
   if (app.count("--window") == 0) {
     options.tuner.window =
         app.count("--children") > 0

@@ -30,6 +30,19 @@ std::string clock_text(double seconds) {
   return text;
 }
 
+/// "1.95 µs", or of several shapes "small 1.95, mission 5.41 µs"; empty while nothing is green.
+std::string best_text(const std::vector<RunProgress::Best>& best) {
+  std::string text;
+  for (const auto& [shape, us] : best) {
+    if (us <= 0) continue;
+    if (!text.empty()) text += ", ";
+    if (best.size() > 1) text += shape + " ";
+    text += number(us);
+  }
+  if (!text.empty()) text += " µs";
+  return text;
+}
+
 /// Digits, where they fit 64 bits.
 std::string count_text(double count) {
   constexpr double kMostDigits = 0x1.0p62;
@@ -67,9 +80,8 @@ std::string TuneReport::status(const RunProgress& progress) const {
   }
   if (progress.duplicates > 0) line << " · " << progress.duplicates << " same kernel";
   if (progress.unjudged > 0) line << " · " << progress.unjudged << " within policy, not judged";
-  if (progress.best_us > 0) {
-    line << " · best p50 " << number(progress.best_us) << " µs"
-         << (options_.kind == TimeKind::kPredicted ? " (predicted)" : "");
+  if (const std::string best = best_text(progress.best); !best.empty()) {
+    line << " · best p50 " << best << (options_.kind == TimeKind::kPredicted ? " (predicted)" : "");
   }
   if (options_.candidates > 0 && progress.control_drift) {
     line << fmt::format(" · control {:+.1f} %", *progress.control_drift * kPercent);
@@ -86,9 +98,9 @@ void TuneReport::on_evaluated(const Evaluated& evaluated, const RunProgress& pro
     std::cerr << kClearLine << status(progress) << std::flush;
   }
   if (!options_.json) return;
-  const EvaluationRecord& record = *evaluated.record;
+  const EvaluationRecord& record = *evaluated.shapes.front().record;
   OrderedJson object = {{"event", "evaluated"},
-                        {"candidate", evaluated.id},
+                        {"candidate", evaluated.shapes.front().id},
                         {"generation", record.generation},
                         {"position", record.position},
                         {"origin", record.origin},
@@ -103,21 +115,34 @@ void TuneReport::on_evaluated(const Evaluated& evaluated, const RunProgress& pro
     object["p50_us"] = record.timing->p50_us;
     object["kind"] = std::string(to_string(record.timing->kind));
   }
+  if (progress.best.size() > 1) {
+    for (const auto& [shape, id, on_shape] : evaluated.shapes) {
+      OrderedJson one = {{"shape", shape}, {"candidate", id}};
+      if (on_shape->timing) one["p50_us"] = on_shape->timing->p50_us;
+      object["shapes"].push_back(std::move(one));
+    }
+  }
   object["compile_ms"] = record.compile_ms;
   object["check_ms"] = record.check_ms;
   object["time_ms"] = record.time_ms;
   emit(object);
 }
 
-void TuneReport::on_generation(const RunProgress& progress, const std::vector<EliteMember>& elite) {
+void TuneReport::on_generation(const RunProgress& progress, const std::vector<ShapeElite>& elites) {
   if (options_.json) {
-    OrderedJson members = OrderedJson::array();
-    for (const EliteMember& member : elite) {
-      members.push_back({{"candidate", member.id}, {"p50_us", member.p50_us}});
-    }
+    const auto members_of = [](const ShapeElite& elite) {
+      OrderedJson members = OrderedJson::array();
+      for (const EliteMember& member : *elite.members) {
+        members.push_back({{"candidate", member.id}, {"p50_us", member.p50_us}});
+      }
+      return members;
+    };
     OrderedJson object = {{"event", "generation"},           {"generation", progress.generation},
                           {"evaluated", progress.evaluated}, {"green", progress.green},
-                          {"elapsed_s", progress.elapsed_s}, {"elite", members}};
+                          {"elapsed_s", progress.elapsed_s}, {"elite", members_of(elites.front())}};
+    if (elites.size() > 1) {
+      for (const ShapeElite& elite : elites) object["elites"][elite.shape] = members_of(elite);
+    }
     if (progress.control_drift) object["control_drift"] = *progress.control_drift;
     emit(object);
   } else if (!options_.quiet) {
@@ -138,12 +163,19 @@ void TuneReport::emit(const OrderedJson& object) const {
   }
 }
 
-void describe_run(const Harness& harness, const TuneReport& report, RunId run) {
+void describe_run(const Harness& harness, const TuneReport& report,
+                  const std::vector<RunId>& runs) {
   const SpaceCount count = harness.space().count();
-  report.say("run " + std::to_string(run) + ": " + harness.space().definition().name + " (" +
-             (count.exact ? "" : "about ") + count_text(count.value) +
-             " valid configurations), shape " + harness.shape().name + ", " +
-             harness.device().name + ", " + harness.arch());
+  std::string shapes = harness.shape().name;
+  for (std::size_t at = 1; at < harness.shape_count(); ++at)
+    shapes += ", " + harness.shape(at).name;
+  const std::string numbers = runs.size() == 1
+                                  ? fmt::format("run {}", runs.front())
+                                  : fmt::format("runs {} to {}", runs.front(), runs.back());
+  report.say(numbers + ": " + harness.space().definition().name + " (" +
+             (count.exact ? "" : "about ") + count_text(count.value) + " valid configurations), " +
+             (runs.size() == 1 ? "shape " : "shapes ") + shapes + ", " + harness.device().name +
+             ", " + harness.arch());
   if (harness.arch() != harness.space().definition().arch) {
     report.say("the space is written for " + harness.space().definition().arch +
                "; compiling for the device, " + harness.arch());

@@ -21,7 +21,7 @@ class TuneReport final : public TunerObserver {
   explicit TuneReport(const ReportOptions& options);
 
   void on_evaluated(const Evaluated& evaluated, const RunProgress& progress) override;
-  void on_generation(const RunProgress& progress, const std::vector<EliteMember>& elite) override;
+  void on_generation(const RunProgress& progress, const std::vector<ShapeElite>& elites) override;
 
   /// A line for people that must not be overwritten by the status line.
   void say(const std::string& line) const;
@@ -38,8 +38,8 @@ class TuneReport final : public TunerObserver {
 };
 
 /// The run, its space and its device in a line, and another one where the space is written for
-/// another architecture.
-void describe_run(const Harness& harness, const TuneReport& report, RunId run);
+/// another architecture. `runs`: one for each shape.
+void describe_run(const Harness& harness, const TuneReport& report, const std::vector<RunId>& runs);
 
 /// Where the time went, and how fast candidates were judged.
 void report_speed(const Harness& harness, const RunProgress& progress, const TuneReport& report);

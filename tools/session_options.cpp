@@ -16,7 +16,9 @@ void SessionOptions::declare(CLI::App& app) {
   app.add_option("--device", device,
                  "auto, cuda:N, virtual:NAME, or none (build and resources only)")
       ->capture_default_str();
-  app.add_option("--shape", shape, "shape to time (default: the space's)");
+  app.add_option(
+      "--shape", shape,
+      "shape to time (default: the space's); evo-tune: also several, with commas, tag:NAME or all");
   app.add_option("--jobs", jobs, "compiler processes (default: one for each core)")
       ->transform(whole_number(1, 1024));
   app.add_option("--step-seconds", step_seconds,
@@ -80,6 +82,12 @@ std::string honesty_line(const DeviceInfo* device) {
            ", an interpreter of their PTX; every time is PREDICTED, not measured";
   }
   return {};
+}
+
+void require_one_shape(const Harness& harness) {
+  if (harness.shape_count() == 1) return;
+  throw InputError("--shape: " + std::to_string(harness.shape_count()) +
+                   " shapes; allowed is one here (evo-tune takes several)");
 }
 
 std::uint64_t fresh_seed() {

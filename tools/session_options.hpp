@@ -42,6 +42,9 @@ struct SessionOptions {
 /// The line that must not be missed where times are predicted or nothing is timed; empty on a GPU.
 [[nodiscard]] std::string honesty_line(const DeviceInfo* device);
 
+/// Throws InputError unless the harness times one shape, for what takes no more.
+void require_one_shape(const Harness& harness);
+
 /// A seed nobody can know beforehand, for the inputs of the checks.
 [[nodiscard]] std::uint64_t fresh_seed();
 

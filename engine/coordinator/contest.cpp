@@ -17,8 +17,9 @@ DuelResult result_of(Verdict verdict) {
 
 }  // namespace
 
-Contest::Contest(Harness& harness, RunStore& store, RunId run, std::size_t elite_size)
-    : harness_(harness), store_(store), run_(run), elite_(elite_size) {
+Contest::Contest(Harness& harness, RunStore& store, RunId run, std::size_t elite_size,
+                 std::size_t shape)
+    : harness_(harness), store_(store), run_(run), shape_(shape), elite_(elite_size) {
   for (const WithdrawalRecord& withdrawal : store_.withdrawals(run_)) {
     withdrawn_[withdrawal.candidate] = withdrawal.generation;
   }
@@ -78,7 +79,7 @@ DuelResult Contest::confirm(int generation, const EliteMember& challenger,
 
 DuelResult Contest::fight(int generation, const EliteMember& challenger,
                           const EliteMember& incumbent) {
-  const Duel duel = harness_.duel(challenger.kernel, incumbent.kernel);
+  const Duel duel = harness_.duel(challenger.kernel, incumbent.kernel, shape_);
   if (duel.first_failed) withdraw(generation, challenger.id, *duel.first_failed);
   if (duel.second_failed) withdraw(generation, incumbent.id, *duel.second_failed);
   if (duel.first_failed && duel.second_failed) return DuelResult::kBothOut;
@@ -120,9 +121,9 @@ std::optional<double> Contest::time_control(int generation, bool closely) {
   }
   choose_control();
   if (!control_ || was_withdrawn(control_->id)) return std::nullopt;
-  const std::optional<Timing> timing = harness_.time_again(control_->kernel, closely);
+  const std::optional<Timing> timing = harness_.time_again(control_->kernel, closely, shape_);
   if (!timing) {
-    if (const auto why = harness_.judge_alone(control_->kernel)) {
+    if (const auto why = harness_.judge_alone(control_->kernel, shape_)) {
       withdraw(generation, control_->id, *why);
       elite_.remove(control_->id);
     }

@@ -17,8 +17,10 @@ namespace evo {
 /// and what the run had decided before it was interrupted is not decided again.
 class Contest {
  public:
-  /// All references must outlive this. Reads what the run recorded.
-  Contest(Harness& harness, RunStore& store, RunId run, std::size_t elite_size);
+  /// All references must outlive this. Reads what the run recorded. `shape`: which of the harness's
+  /// it is about.
+  Contest(Harness& harness, RunStore& store, RunId run, std::size_t elite_size,
+          std::size_t shape = 0);
 
   [[nodiscard]] const Elite& elite() const { return elite_; }
   [[nodiscard]] bool was_withdrawn(CandidateId candidate) const {
@@ -58,6 +60,7 @@ class Contest {
   Harness& harness_;
   RunStore& store_;
   RunId run_;
+  std::size_t shape_;
   Elite elite_;
   std::map<Comparison, Verdict> compared_;  ///< generation, challenger, incumbent
   std::map<CandidateId, int> withdrawn_;    ///< and in which generation

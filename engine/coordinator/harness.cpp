@@ -107,31 +107,76 @@ Harness::Harness(const HarnessOptions& options, Services services)
       templates_root_(find_templates_root(definition_)),
       problem_(Problem::load(templates_root_ / definition_.problem)),
       kernel_(problem_.kernel(definition_.template_name)),
-      shape_(problem_.shape(options.shape.empty() ? definition_.shape : options.shape)),
       device_info_(services_.device ? services_.device->info() : arch_limits(definition_.arch)),
-      space_(placed_space(definition_, problem_, kernel_, shape_, device_info_)),
-      valid_shapes_(shape_conditions(problem_, kernel_, definition_, shape_, device_info_)),
-      options_(options_of_space(space_, problem_, templates_root_)),
+      places_(places_of(options.shape.empty() ? definition_.shape : options.shape)),
+      options_(options_of_space(space(), problem_, templates_root_)),
       source_(load(kernel_, options_)),
       line_info_(services_.device && device_info_.time_kind == TimeKind::kPredicted),
-      arch_(arch_of(space_.definition(), device_info_)),
+      arch_(arch_of(definition_, device_info_)),
       compilations_(services_.store, *services_.compilers),
       workers_(compilations_, services_.device.get(), *services_.clock),
-      pipeline_(pipeline_setup(space_.definition().resources), workers_) {
+      pipeline_(pipeline_setup(definition_.resources), workers_) {
   has_own_includes_ = !include_folders(options_).empty();
   options_ = with_toolkit(std::move(options_), source_, toolkit_include_folders());
   (void)source_.expanded();  // refuses what cannot be exported before anything is compiled
-  (void)problem_.checked_shapes(shape_, kernel_);  // refuses a shape the template does not support
-  check_names(problem_, kernel_, shape_, space_);
-  check_macros(problem_, space_, source_);
+  for (const Place& place : places_) {
+    (void)problem_.checked_shapes({place.shape}, kernel_);  // refuses one it does not support
+    check_names(problem_, kernel_, *place.shape, *place.space);
+  }
+  require_one_build();
+  check_macros(problem_, space(), source_);
   (void)services_.compilers->version();
   if (!has_device()) return;
   if (!options.allow_programs) require_no_programs(problem_);
   set_up_device(options);
 }
 
+std::vector<Harness::Place> Harness::places_of(const std::string& shapes) const {
+  std::vector<Place> places;
+  for (const Shape* shape : problem_.select_shapes(shapes, kernel_)) {
+    places.push_back({shape,
+                      std::make_unique<Space>(
+                          placed_space(definition_, problem_, kernel_, *shape, device_info_)),
+                      shape_conditions(problem_, kernel_, definition_, *shape, device_info_)});
+  }
+  return places;
+}
+
+/// All timed shapes share their compilations.
+void Harness::require_one_build() const {
+  const auto macros_text = [&](const Shape& shape) {
+    std::string text;
+    for (const auto& [name, value] : problem_.macros_for(shape)) {
+      text += (text.empty() ? "" : " ") + name + "=" + formula_of(value);
+    }
+    return text;
+  };
+  for (const Place& place : places_) {
+    if (problem_.macros_for(*place.shape) == problem_.macros_for(shape())) continue;
+    throw InputError("--shape: shapes '" + shape().name + "' and '" + place.shape->name +
+                     "' of problem '" + problem_.name + "' are compiled with different macros (" +
+                     macros_text(shape()) + " and " + macros_text(*place.shape) +
+                     "); one run over both is not supported: tune them in runs of their own");
+  }
+}
+
+bool Harness::allows(const Candidate& candidate, std::size_t at) const {
+  return space(at).violated(candidate) == nullptr;
+}
+
+/// Of a harness with one shape that one, whatever the candidate.
+std::vector<ShapeTask> Harness::tasks_for(const Candidate& candidate) const {
+  std::vector<ShapeTask> tasks;
+  for (std::size_t at = 0; at < places_.size(); ++at) {
+    if (places_.size() == 1 || allows(candidate, at)) tasks.push_back({at});
+  }
+  return tasks;
+}
+
 PipelineSetup Harness::pipeline_setup(const ResourcePolicy& policy) const {
-  return {problem_, kernel_, shape_, policy, device_info_};
+  std::vector<const Shape*> timed;
+  for (const Place& place : places_) timed.push_back(place.shape);
+  return {problem_, kernel_, std::move(timed), policy, device_info_};
 }
 
 KernelSource Harness::load(const KernelSpec& spec, const std::vector<std::string>& options) const {
@@ -144,7 +189,7 @@ KernelSource Harness::load(const KernelSpec& spec, const std::vector<std::string
 CompileRequest Harness::request_for(const KernelSpec& spec, const KernelSource& source,
                                     const std::vector<std::string>& defines) const {
   CompileRequest request{source, spec.entries(), arch_, defines};
-  for (const auto& [name, value] : problem_.macros_for(shape_)) {
+  for (const auto& [name, value] : problem_.macros_for(shape())) {
     request.options.push_back(define(name, formula_of(value)));
   }
   if (line_info_) request.options.emplace_back("-lineinfo");
@@ -155,8 +200,8 @@ CompileRequest Harness::request_for(const KernelSpec& spec, const KernelSource& 
 Candidate Harness::reference_candidate() const {
   try {
     const Candidate candidate =
-        space_.candidate_from_settings(*problem_.reference.set, space_.defaults());
-    if (const ConstraintText* broken = space_.violated(candidate)) {
+        space().candidate_from_settings(*problem_.reference.set, space().defaults());
+    if (const ConstraintText* broken = space().violated(candidate)) {
       throw SpaceError("violates " + broken->expression);
     }
     return candidate;
@@ -178,7 +223,7 @@ Harness::BuiltReference Harness::compile_reference() {
     request = request_for(spec, source, options);
   } else {
     const Candidate candidate = reference_candidate();
-    result.macros = space_.values(candidate);
+    result.macros = space().values(candidate);
     request = request_for(spec, source_, options_for(candidate));
   }
   const Built built = workers_.wait_for(compilations_.start(request));
@@ -193,7 +238,7 @@ Harness::BuiltReference Harness::compile_reference() {
     throw ProblemError(file + ": " + unset);
   }
   const LaunchPlan launch =
-      spec.launch(problem_.values_for(shape_, device_info_.sm_count, result.macros));
+      spec.launch(problem_.values_for(shape(), device_info_.sm_count, result.macros));
   if (const auto misfit =
           resource_gate(entries_of(spec, compilation), spec.entries(), launch, {}, device_info_)) {
     throw ProblemError(file + ": the reference does not pass the resource gate: " + misfit->reason +
@@ -224,7 +269,6 @@ void Harness::set_up_device(const HarnessOptions& options) {
   setup.problem_text = problem_.text;
   setup.problem_folder = problem_.folder.string();
   setup.template_name = kernel_.name;
-  setup.shape = shape_.name;
   if (takes_check_kernels(device_info_)) setup.check_kernels = compile_check_kernels();
   setup.check_seed = options.check_seed;
   setup.timing.cold = options.cold;
@@ -254,7 +298,7 @@ std::vector<std::string> Harness::warnings() const {
   }
   for (const auto& [name, extent] : kernel_.workspace) add(extent);
   std::vector<std::string> macros;
-  for (const Parameter& parameter : space_.parameters()) {
+  for (const Parameter& parameter : space().parameters()) {
     const bool in_entry = std::ranges::any_of(kernel_.steps, [&](const KernelStep& step) {
       return step.entry.find(parameter.macro) != std::string::npos;
     });
@@ -264,7 +308,7 @@ std::vector<std::string> Harness::warnings() const {
   std::vector<std::string> texts;
   if (has_own_includes_) return texts;  // what lies there is not looked at
   for (const std::string& macro : macros_never_read(source_, macros)) {
-    texts.push_back("warning: " + space_.definition().file + ": macro '" + macro +
+    texts.push_back("warning: " + space().definition().file + ": macro '" + macro +
                     "' is read neither by " + source_.name +
                     " nor by the launch; its values are one kernel");
   }
@@ -286,7 +330,7 @@ std::string Harness::problem_key() const {
 
 std::vector<std::string> Harness::options_for(const Candidate& candidate) const {
   std::vector<std::string> options = options_;
-  for (const auto& [name, value] : space_.macros(candidate)) {
+  for (const auto& [name, value] : space().macros(candidate)) {
     options.push_back(define(name, value));
   }
   return options;
@@ -297,28 +341,32 @@ Compilations::Ticket Harness::start(const Candidate& candidate) {
 }
 
 Judgement Harness::judge(const Candidate& candidate, Compilations::Ticket ticket,
-                         double give_up_us) {
-  return pipeline_.judge(ticket, space_.values(candidate), Effort::kScreening, give_up_us);
+                         const std::vector<double>& give_up_us) {
+  std::vector<ShapeTask> tasks = tasks_for(candidate);
+  for (ShapeTask& task : tasks) task.give_up_us = give_up_us.at(task.shape);
+  return pipeline_.judge(ticket, space().values(candidate), Effort::kScreening, tasks);
 }
 
 Judgement Harness::judge(const Candidate& candidate) {
-  return pipeline_.judge(start(candidate), space_.values(candidate), Effort::kFull,
-                         std::numeric_limits<double>::infinity());
+  const ShapeTask first;
+  return pipeline_.judge(start(candidate), space().values(candidate), Effort::kFull, {&first, 1});
 }
 
 OrFailure<CorrectnessResult> Harness::check_fully(const KernelUnderTest& kernel) {
   return workers_.check(kernel, Effort::kAfterScreening, Workers::Purpose::kConfirming);
 }
 
-std::vector<Judgement> Harness::judge_beyond_policy(const std::vector<Candidate>& candidates) {
+std::vector<Judgement> Harness::judge_beyond_policy(const std::vector<Candidate>& candidates,
+                                                    std::size_t at) {
+  const ShapeTask task{at};
   Pipeline free(pipeline_setup({}), workers_);
   std::vector<Compilations::Ticket> tickets;
   for (const Candidate& candidate : candidates) tickets.push_back(start(candidate));
   std::vector<Judgement> judged;
   try {
     for (std::size_t i = 0; i < candidates.size(); ++i) {
-      judged.push_back(free.judge(tickets[i], space_.values(candidates[i]), Effort::kFull,
-                                  std::numeric_limits<double>::infinity()));
+      judged.push_back(
+          free.judge(tickets[i], space().values(candidates[i]), Effort::kFull, {&task, 1}));
     }
   } catch (const Interrupted&) {
     // What was judged until then is an answer too.
@@ -328,11 +376,13 @@ std::vector<Judgement> Harness::judge_beyond_policy(const std::vector<Candidate>
 
 KernelUnderTest Harness::kernel_of(const Candidate& candidate, const CompilationRecord& compilation,
                                    const std::string& kernel_key) const {
-  return pipeline_.kernel_under_test(compilation, kernel_key, space_.values(candidate));
+  return pipeline_.kernel_under_test(compilation, kernel_key, space().values(candidate),
+                                     tasks_for(candidate));
 }
 
-PairResult Harness::compare_pair(const KernelUnderTest& first, const KernelUnderTest& second) {
-  auto answer = workers_.compare(first, second);
+PairResult Harness::compare_pair(const KernelUnderTest& first, const KernelUnderTest& second,
+                                 std::size_t at) {
+  auto answer = workers_.compare(first, second, shape(at).name);
   if (auto* pair = std::get_if<PairResult>(&answer)) return std::move(*pair);
   // Which of the two hung is not known.
   PairResult failed;
@@ -340,44 +390,57 @@ PairResult Harness::compare_pair(const KernelUnderTest& first, const KernelUnder
   return failed;
 }
 
-std::optional<Rejection> Harness::judge_alone(const KernelUnderTest& kernel) {
+std::optional<Rejection> Harness::judge_alone(const KernelUnderTest& kernel, std::size_t at) {
   auto checked = workers_.check(kernel, Effort::kFull, Workers::Purpose::kConfirming);
   if (auto* failure = std::get_if<WorkerFailure>(&checked)) {
     return Rejection{Gate::kCorrectness, std::move(failure->reason)};
   }
   if (auto& rejection = std::get<CorrectnessResult>(checked).rejection) return std::move(rejection);
-  auto timed = workers_.time(kernel, Effort::kFull, std::numeric_limits<double>::infinity(),
-                             Workers::Purpose::kConfirming);
+  auto timed =
+      workers_.time(kernel, shape(at).name, Effort::kFull, std::numeric_limits<double>::infinity(),
+                    Workers::Purpose::kConfirming);
   if (auto* failure = std::get_if<WorkerFailure>(&timed)) {
     return Rejection{Gate::kTiming, std::move(failure->reason)};
   }
   return std::get<TimingResult>(timed).rejection;
 }
 
-Duel Harness::duel(const KernelUnderTest& first, const KernelUnderTest& second) {
-  Duel duel{compare_pair(first, second)};
+Duel Harness::duel(const KernelUnderTest& first, const KernelUnderTest& second, std::size_t at) {
+  Duel duel{compare_pair(first, second, at)};
   if (!duel.pair.rejection) return duel;
   // The other one is looked at as well: the first fault may have been its doing.
-  if (duel.pair.failed_first) duel.first_failed = judge_alone(first);
-  duel.second_failed = judge_alone(second);
-  if (!duel.pair.failed_first) duel.first_failed = judge_alone(first);
-  if (!duel.first_failed && !duel.second_failed) duel.pair = compare_pair(first, second);
+  if (duel.pair.failed_first) duel.first_failed = judge_alone(first, at);
+  duel.second_failed = judge_alone(second, at);
+  if (!duel.pair.failed_first) duel.first_failed = judge_alone(first, at);
+  if (!duel.first_failed && !duel.second_failed) duel.pair = compare_pair(first, second, at);
   return duel;
 }
 
-std::optional<Timing> Harness::time_again(const KernelUnderTest& kernel, bool closely) {
+std::optional<Timing> Harness::time_again(const KernelUnderTest& kernel, bool closely,
+                                          std::size_t at) {
   // What is slower than nothing is given up after a few samples.
   const double give_up_us = closely ? std::numeric_limits<double>::infinity() : 0;
-  auto answer =
-      workers_.time(kernel, Effort::kScreening, give_up_us, Workers::Purpose::kConfirming);
+  auto answer = workers_.time(kernel, shape(at).name, Effort::kScreening, give_up_us,
+                              Workers::Purpose::kConfirming);
   const auto* result = std::get_if<TimingResult>(&answer);
   if (result == nullptr || result->rejection) return std::nullopt;
   return result->timing;
 }
 
-std::string Harness::manifest(const Candidate& candidate) const {
-  return launch_manifest(problem_, kernel_, shape_, space_.values(candidate), device_info_,
-                         valid_shapes_);
+std::vector<CheckResult> Harness::checks_on(const std::vector<CheckResult>& checks,
+                                            std::size_t at) const {
+  if (places_.size() == 1) return checks;
+  std::vector<CheckResult> own;
+  for (const CheckResult& check : checks) {
+    const bool of_another = check.shape != shape(at).name && !problem_.shape(check.shape).check;
+    if (!of_another) own.push_back(check);
+  }
+  return own;
+}
+
+std::string Harness::manifest(const Candidate& candidate, std::size_t at) const {
+  return launch_manifest(problem_, kernel_, shape(at), space(at).values(candidate), device_info_,
+                         places_.at(at).valid_shapes);
 }
 
 }  // namespace evo

@@ -14,7 +14,8 @@ namespace evo {
 
 struct HarnessOptions {
   std::filesystem::path space_file;
-  std::string shape = {};        ///< timed; empty: the space's
+  /// Timed, as Problem::select_shapes() has it; empty: the space's.
+  std::string shape = {};
   std::uint64_t check_seed = 0;  ///< of the inputs; draw it fresh for every run
   bool cold = false;             ///< time with a flushed L2
   bool allow_programs = false;   ///< the problem may start programs on this machine
@@ -44,10 +45,16 @@ class Harness {
   Harness(const Harness&) = delete;
   Harness& operator=(const Harness&) = delete;
 
-  [[nodiscard]] const Space& space() const { return space_; }
+  /// The shapes that are timed; all methods below take their numbers.
+  [[nodiscard]] std::size_t shape_count() const { return places_.size(); }
+  [[nodiscard]] const Shape& shape(std::size_t at = 0) const { return *places_.at(at).shape; }
+  /// The space with the names of that shape in its constraints. Candidates and their keys are the
+  /// same in all of them; which ones are valid need not be.
+  [[nodiscard]] const Space& space(std::size_t at = 0) const { return *places_.at(at).space; }
+  /// Whether the space allows the candidate on that shape.
+  [[nodiscard]] bool allows(const Candidate& candidate, std::size_t at) const;
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] const KernelSpec& kernel() const { return kernel_; }
-  [[nodiscard]] const Shape& shape() const { return shape_; }
   [[nodiscard]] const DeviceInfo& device() const { return device_info_; }
   /// What kernels are compiled for: the device's architecture or its own variant, "sm_90a".
   [[nodiscard]] const std::string& arch() const { return arch_; }
@@ -71,43 +78,60 @@ class Harness {
 
   /// Begins to compile a candidate, unless the database knows it.
   [[nodiscard]] Compilations::Ticket start(const Candidate& candidate);
-  /// Takes a candidate that was started through the gates, as Pipeline::judge(); its check is a
-  /// screening.
+  /// Takes a candidate that was started through the gates, as Pipeline::judge(), on every shape
+  /// where the space allows it; its check is a screening. `give_up_us`: one for each shape.
   [[nodiscard]] Judgement judge(const Candidate& candidate, Compilations::Ticket ticket,
-                                double give_up_us);
-  /// A candidate from its start to the end, with a full check.
+                                const std::vector<double>& give_up_us);
+  /// A candidate from its start to the end on the first shape, with a full check.
   [[nodiscard]] Judgement judge(const Candidate& candidate);
-  /// The same without the space's policy: what it costs. Kernels known already are judged again.
-  /// Fewer when interrupted: the first ones.
-  [[nodiscard]] std::vector<Judgement> judge_beyond_policy(
-      const std::vector<Candidate>& candidates);
+  /// The same on one shape and without the space's policy: what it costs. Kernels known already are
+  /// judged again. Fewer when interrupted: the first ones.
+  [[nodiscard]] std::vector<Judgement> judge_beyond_policy(const std::vector<Candidate>& candidates,
+                                                           std::size_t at);
   /// Draws the inputs of all checks that follow from this seed: that of a run that is resumed.
   void use_check_seed(std::uint64_t seed);
   void remember(const std::string& kernel_key) { pipeline_.remember(kernel_key); }
 
-  /// The kernel of a candidate from its stored compilation.
+  /// The kernel of a candidate from its stored compilation, for all shapes that allow it.
   [[nodiscard]] KernelUnderTest kernel_of(const Candidate& candidate,
                                           const CompilationRecord& compilation,
                                           const std::string& kernel_key) const;
 
   /// Two kernels timed in turn. Needs a device that measures.
-  [[nodiscard]] PairResult compare_pair(const KernelUnderTest& first,
-                                        const KernelUnderTest& second);
+  [[nodiscard]] PairResult compare_pair(const KernelUnderTest& first, const KernelUnderTest& second,
+                                        std::size_t at = 0);
   /// The same; when the pair fails, each kernel is checked and timed alone, the one that looked
   /// guilty first, before it is blamed. Both alone without fault: the pair is tried once more.
-  [[nodiscard]] Duel duel(const KernelUnderTest& first, const KernelUnderTest& second);
+  [[nodiscard]] Duel duel(const KernelUnderTest& first, const KernelUnderTest& second,
+                          std::size_t at = 0);
   /// All checks of a kernel that was screened.
   [[nodiscard]] OrFailure<CorrectnessResult> check_fully(const KernelUnderTest& kernel);
   /// A kernel that was green, checked and timed once more with nothing beside it: why it is green
   /// no longer, or nothing.
-  [[nodiscard]] std::optional<Rejection> judge_alone(const KernelUnderTest& kernel);
+  [[nodiscard]] std::optional<Rejection> judge_alone(const KernelUnderTest& kernel,
+                                                     std::size_t at = 0);
   /// One kernel timed again, closely or by a few samples. Nothing when it failed.
-  [[nodiscard]] std::optional<Timing> time_again(const KernelUnderTest& kernel, bool closely);
+  [[nodiscard]] std::optional<Timing> time_again(const KernelUnderTest& kernel, bool closely,
+                                                 std::size_t at = 0);
 
-  /// How to launch the candidate's kernel on the timed shape.
-  [[nodiscard]] std::string manifest(const Candidate& candidate) const;
+  /// Of the checks of a kernel those that a run over this shape alone would have made.
+  [[nodiscard]] std::vector<CheckResult> checks_on(const std::vector<CheckResult>& checks,
+                                                   std::size_t at) const;
+
+  /// How to launch the candidate's kernel on a timed shape.
+  [[nodiscard]] std::string manifest(const Candidate& candidate, std::size_t at = 0) const;
 
  private:
+  /// A timed shape, and what depends on it.
+  struct Place {
+    const Shape* shape = nullptr;
+    std::unique_ptr<Space> space = {};
+    std::vector<ShapeCondition> valid_shapes = {};  ///< of every kernel, whatever its configuration
+  };
+
+  [[nodiscard]] std::vector<Place> places_of(const std::string& shapes) const;
+  void require_one_build() const;
+  [[nodiscard]] std::vector<ShapeTask> tasks_for(const Candidate& candidate) const;
   [[nodiscard]] CompileRequest request_for(const KernelSpec& spec, const KernelSource& source,
                                            const std::vector<std::string>& defines) const;
   [[nodiscard]] PipelineSetup pipeline_setup(const ResourcePolicy& policy) const;
@@ -128,11 +152,9 @@ class Harness {
   std::filesystem::path templates_root_;
   Problem problem_;
   const KernelSpec& kernel_;
-  const Shape& shape_;
   DeviceInfo device_info_;
-  Space space_;
-  std::vector<ShapeCondition> valid_shapes_;  ///< of every kernel, whatever its configuration
-  std::vector<std::string> options_;          ///< of the space, normalised
+  std::vector<Place> places_;
+  std::vector<std::string> options_;  ///< of the space, normalised
   KernelSource source_;
   bool has_own_includes_ = false;
   /// Compile with -lineinfo: a virtual device names source lines of hazards, and predicts times

@@ -84,8 +84,9 @@ void add_shape(ContentHash& hash, const Problem& problem, const KernelSpec& kern
 }  // namespace
 
 std::string kernel_key(const std::string& ptx_hash, const std::vector<CompiledEntry>& entries,
-                       const Problem& problem, const KernelSpec& kernel, const Shape& timed,
-                       const Values& macros, const DeviceInfo& device) {
+                       const Problem& problem, const KernelSpec& kernel,
+                       const std::vector<const Shape*>& timed, const Values& macros,
+                       const DeviceInfo& device) {
   ContentHash hash;
   hash.add(ptx_hash);
   for (const CompiledEntry& entry : entries) hash.add(entry.symbol);

@@ -17,7 +17,7 @@ namespace evo {
 [[nodiscard]] std::string kernel_key(const std::string& ptx_hash,
                                      const std::vector<CompiledEntry>& entries,
                                      const Problem& problem, const KernelSpec& kernel,
-                                     const Shape& timed, const Values& macros,
+                                     const std::vector<const Shape*>& timed, const Values& macros,
                                      const DeviceInfo& device);
 
 }  // namespace evo

@@ -9,10 +9,24 @@
 
 namespace evo {
 
+const ShapeJudgement* Judgement::on(std::size_t shape) const {
+  const auto found = std::ranges::find(shapes, shape, &ShapeJudgement::shape);
+  return found == shapes.end() ? nullptr : &*found;
+}
+
+std::vector<const Shape*> Pipeline::timed(std::span<const ShapeTask> tasks) const {
+  std::vector<const Shape*> shapes;
+  for (const ShapeTask& task : tasks) shapes.push_back(setup_.timed.at(task.shape));
+  return shapes;
+}
+
 KernelUnderTest Pipeline::kernel_under_test(const CompilationRecord& compilation,
-                                            const std::string& kernel_key,
-                                            const Values& macros) const {
-  return {kernel_key, image_of(setup_.problem, setup_.kernel, compilation), macros};
+                                            const std::string& kernel_key, const Values& macros,
+                                            std::span<const ShapeTask> tasks) const {
+  KernelUnderTest kernel{
+      kernel_key, image_of(setup_.problem, setup_.kernel, compilation), macros, {}};
+  for (const Shape* shape : timed(tasks)) kernel.shapes.push_back(shape->name);
+  return kernel;
 }
 
 std::vector<CompiledEntry> entries_of(const KernelSpec& kernel,
@@ -65,17 +79,19 @@ std::string unset_constants_text(const Problem& problem, const KernelImage& imag
 }
 
 Judgement Pipeline::judge(Compilations::Ticket ticket, const Values& macros, Effort effort,
-                          double give_up_us) {
+                          std::span<const ShapeTask> tasks) {
   Judgement result;
+  for (const ShapeTask& task : tasks) result.shapes.push_back({.shape = task.shape, .launch = {}});
   result.built = workers_.wait_for(ticket);
   result.rejection = build_gate(result);
   if (!result.rejection) result.rejection = resource_gates(result, macros);
   if (result.rejection || !workers_.has_device()) return result;
   result.duplicate = !known_kernels_.insert(result.kernel_key).second;
   if (result.duplicate) return result;
-  const KernelUnderTest kernel = kernel_under_test(result.built.record, result.kernel_key, macros);
+  const KernelUnderTest kernel =
+      kernel_under_test(result.built.record, result.kernel_key, macros, tasks);
   result.rejection = correctness_gate(result, kernel, effort);
-  if (!result.rejection) result.rejection = timing_gate(result, kernel, effort, give_up_us);
+  if (!result.rejection) result.rejection = timing_gate(result, kernel, effort, tasks);
   return result;
 }
 
@@ -91,23 +107,32 @@ std::optional<Rejection> Pipeline::build_gate(Judgement& result) const {
 }
 
 std::optional<Rejection> Pipeline::resource_gates(Judgement& result, const Values& macros) const {
+  const CompilationRecord& record = result.built.record;
   try {
-    const Values values = setup_.problem.values_for(setup_.timed, setup_.device.sm_count, macros);
-    result.launch = setup_.kernel.launch(values);
-    const CompilationRecord& record = result.built.record;
     result.entries = entries_of(setup_.kernel, record);
-    const std::int64_t dynamic =
-        largest_shared_bytes(result.entries, result.launch) - record.resources.static_shared_bytes;
-    // An entry that is left out may have more than all that run.
-    result.dynamic_shared_bytes = static_cast<int>(std::max<std::int64_t>(dynamic, 0));
+    std::vector<const Shape*> timed;
+    for (ShapeJudgement& on : result.shapes) {
+      timed.push_back(setup_.timed.at(on.shape));
+      const Values values =
+          setup_.problem.values_for(*timed.back(), setup_.device.sm_count, macros);
+      on.launch = setup_.kernel.launch(values);
+      const std::int64_t dynamic =
+          largest_shared_bytes(result.entries, on.launch) - record.resources.static_shared_bytes;
+      // An entry that is left out may have more than all that run.
+      on.dynamic_shared_bytes = static_cast<int>(std::max<std::int64_t>(dynamic, 0));
+    }
     result.kernel_key = kernel_key(record.ptx_hash, result.entries, setup_.problem, setup_.kernel,
-                                   setup_.timed, macros, setup_.device);
+                                   timed, macros, setup_.device);
   } catch (const InputError& error) {
     // The expressions are the problem's, but only this configuration breaks them.
     return Rejection{Gate::kResource, error.what()};
   }
-  return resource_gate(result.entries, setup_.kernel.entries(), result.launch, setup_.policy,
-                       setup_.device);
+  for (const ShapeJudgement& on : result.shapes) {
+    auto rejection = resource_gate(result.entries, setup_.kernel.entries(), on.launch,
+                                   setup_.policy, setup_.device);
+    if (rejection) return rejection;
+  }
+  return std::nullopt;
 }
 
 std::optional<Rejection> Pipeline::correctness_gate(Judgement& result,
@@ -124,16 +149,26 @@ std::optional<Rejection> Pipeline::correctness_gate(Judgement& result,
 }
 
 std::optional<Rejection> Pipeline::timing_gate(Judgement& result, const KernelUnderTest& kernel,
-                                               Effort effort, double give_up_us) {
-  auto answer = workers_.time(kernel, effort, give_up_us, Workers::Purpose::kJudging);
-  result.time_ms = workers_.last_ms();
-  if (auto* failure = std::get_if<WorkerFailure>(&answer)) {
-    return Rejection{Gate::kTiming, std::move(failure->reason)};
+                                               Effort effort, std::span<const ShapeTask> tasks) {
+  bool aged = false;  // by the launches on all shapes together
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    ShapeJudgement& on = result.shapes[i];
+    auto answer = workers_.time(kernel, kernel.shapes[i], effort, tasks[i].give_up_us,
+                                Workers::Purpose::kJudging);
+    on.time_ms = workers_.last_ms();
+    const std::string where = tasks.size() > 1 ? "shape " + kernel.shapes[i] + ": " : "";
+    if (auto* failure = std::get_if<WorkerFailure>(&answer)) {
+      return Rejection{Gate::kTiming, where + failure->reason};
+    }
+    auto& outcome = std::get<TimingResult>(answer);
+    on.timing = outcome.timing;
+    aged = aged || outcome.aged;
+    if (!outcome.rejection) continue;
+    if (!where.empty()) outcome.rejection->reason.insert(0, where);
+    return std::move(outcome.rejection);
   }
-  auto& outcome = std::get<TimingResult>(answer);
-  result.timing = outcome.timing;
-  result.screened = result.screened || !outcome.aged;
-  return std::move(outcome.rejection);
+  result.screened = result.screened || !aged;
+  return std::nullopt;
 }
 
 }  // namespace evo

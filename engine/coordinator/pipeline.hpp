@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,31 +12,48 @@
 
 namespace evo {
 
+/// A timed shape that a candidate is judged on.
+struct ShapeTask {
+  std::size_t shape = 0;  ///< of PipelineSetup::timed
+  /// A kernel slower than this is timed roughly.
+  double give_up_us = std::numeric_limits<double>::infinity();
+};
+
+/// What was found out on one of them.
+struct ShapeJudgement {
+  std::size_t shape = 0;
+  LaunchPlan launch;
+  /// Beside the static shared memory of the build, so that together they are what the step with
+  /// most has.
+  int dynamic_shared_bytes = 0;
+  std::optional<Timing> timing = {};
+  double time_ms = 0;
+};
+
 /// All that was found out about one candidate.
 struct Judgement {
   Built built;
   std::string kernel_key;  ///< equal for candidates that are one kernel; empty unless it built
-  LaunchPlan launch;       ///< on the timed shape
-  std::vector<CompiledEntry> entries = {};  ///< what the steps of `launch` name
-  /// Beside the static shared memory of `built`, so that together they are what the step with most
-  /// has.
-  int dynamic_shared_bytes = 0;
+  std::vector<CompiledEntry> entries = {};  ///< what the steps of a launch name
+  std::vector<ShapeJudgement> shapes;       ///< as they were asked for; at least one
   std::vector<CheckResult> checks = {};
-  std::optional<Timing> timing = {};
-  std::optional<Rejection> rejection = {};
+  std::optional<Rejection> rejection = {};  ///< by one shape: it is no kernel for the others
   bool screened = false;   ///< checked by fewer launches than before it may enter an elite
   bool duplicate = false;  ///< its kernel was judged before: not run again
   double check_ms = 0;
-  double time_ms = 0;
 
-  [[nodiscard]] bool is_green() const { return timing && !rejection && !duplicate; }
+  [[nodiscard]] bool is_green() const { return timing() && !rejection && !duplicate; }
+  /// On the first of its shapes.
+  [[nodiscard]] const std::optional<Timing>& timing() const { return shapes.front().timing; }
+  /// On that shape; null where it was not judged.
+  [[nodiscard]] const ShapeJudgement* on(std::size_t shape) const;
 };
 
 /// What all candidates of a pipeline have in common. All of it must outlive the pipeline.
 struct PipelineSetup {
   const Problem& problem;
   const KernelSpec& kernel;
-  const Shape& timed;
+  std::vector<const Shape*> timed;  ///< compiled with the same macros
   ResourcePolicy policy;
   DeviceInfo device;
 };
@@ -59,18 +77,19 @@ class Pipeline {
   /// `workers` must outlive the pipeline; without a device it stops after the resource gate.
   Pipeline(PipelineSetup setup, Workers& workers) : setup_(std::move(setup)), workers_(workers) {}
 
-  /// The candidate that is being compiled under `ticket`; `macros`: its configuration. A kernel
-  /// slower than `give_up_us` is timed roughly. Throws Interrupted.
+  /// The candidate that is being compiled under `ticket`; `macros`: its configuration. It must be
+  /// right, and is timed, on every one of `tasks`. Throws Interrupted.
   [[nodiscard]] Judgement judge(Compilations::Ticket ticket, const Values& macros, Effort effort,
-                                double give_up_us);
+                                std::span<const ShapeTask> tasks);
 
   /// Takes note of a kernel judged earlier (in a run that is resumed), so that it counts as known.
   void remember(const std::string& kernel_key) { known_kernels_.insert(kernel_key); }
 
-  /// The kernel of a candidate as a device worker takes it.
+  /// The kernel of a candidate as a device worker takes it, for these of the timed shapes.
   [[nodiscard]] KernelUnderTest kernel_under_test(const CompilationRecord& compilation,
                                                   const std::string& kernel_key,
-                                                  const Values& macros) const;
+                                                  const Values& macros,
+                                                  std::span<const ShapeTask> tasks) const;
 
  private:
   [[nodiscard]] std::optional<Rejection> build_gate(Judgement& result) const;
@@ -81,7 +100,8 @@ class Pipeline {
                                                           Effort effort);
   [[nodiscard]] std::optional<Rejection> timing_gate(Judgement& result,
                                                      const KernelUnderTest& kernel, Effort effort,
-                                                     double give_up_us);
+                                                     std::span<const ShapeTask> tasks);
+  [[nodiscard]] std::vector<const Shape*> timed(std::span<const ShapeTask> tasks) const;
 
   PipelineSetup setup_;
   Workers& workers_;

@@ -30,15 +30,15 @@ std::vector<const PolicyRejects::Reject*> most_like(const PolicyRejects& rejects
 /// Of a kernel of several steps, those that run count, each alone.
 std::vector<PolicyMiss> misses_of(const Harness& harness, const Store& store,
                                   const Candidate& candidate, const EvaluationRecord& record,
-                                  const Resources& resources) {
+                                  const Resources& resources, std::size_t shape) {
   const ResourcePolicy& policy = harness.space().definition().resources;
   if (harness.kernel().steps.size() == 1) {
     return policy_misses(resources,
                          std::int64_t{resources.static_shared_bytes} + record.dynamic_shared_bytes,
                          policy);
   }
-  const Values values = harness.problem().values_for(harness.shape(), harness.device().sm_count,
-                                                     harness.space().values(candidate));
+  const Values values = harness.problem().values_for(
+      harness.shape(shape), harness.device().sm_count, harness.space().values(candidate));
   return policy_misses(entries_of(harness.kernel(), store.compilation(*record.compilation)),
                        harness.kernel().launch(values), policy);
 }
@@ -50,7 +50,8 @@ const PolicyRejects::Reject* PolicyRejects::nearest() const {
   return found == rejects.end() ? nullptr : &*found;
 }
 
-PolicyRejects policy_rejects(const Harness& harness, const Store& store, RunId run) {
+PolicyRejects policy_rejects(const Harness& harness, const Store& store, RunId run,
+                             std::size_t shape) {
   const SpaceDefinition& space = harness.space().definition();
   PolicyRejects result;
   std::set<std::string> kernels;
@@ -62,7 +63,7 @@ PolicyRejects policy_rejects(const Harness& harness, const Store& store, RunId r
     const Resources resources = store.compilation_facts(*record.compilation).resources;
     const Candidate candidate = harness.space().candidate_from_json(record.config_json);
     PolicyRejects::Reject reject{stored.id, candidate,
-                                 misses_of(harness, store, candidate, record, resources),
+                                 misses_of(harness, store, candidate, record, resources, shape),
                                  resources.registers};
     for (const PolicyMiss& miss : reject.misses) {
       reject.excess = std::max(reject.excess, miss.excess());
@@ -75,11 +76,11 @@ PolicyRejects policy_rejects(const Harness& harness, const Store& store, RunId r
 }
 
 PolicyCost policy_cost(Harness& harness, const PolicyRejects& rejects, const EliteMember& winner,
-                       std::size_t count) {
+                       std::size_t count, std::size_t shape) {
   const auto chosen = most_like(rejects, winner.candidate, count);
   std::vector<Candidate> candidates;
   for (const auto* reject : chosen) candidates.push_back(reject->candidate);
-  const std::vector<Judgement> judged = harness.judge_beyond_policy(candidates);
+  const std::vector<Judgement> judged = harness.judge_beyond_policy(candidates, shape);
   PolicyCost cost;
   cost.judged = judged.size();
   cost.with_us = winner.p50_us;
@@ -87,16 +88,16 @@ PolicyCost policy_cost(Harness& harness, const PolicyRejects& rejects, const Eli
   for (std::size_t i = 0; i < judged.size(); ++i) {
     if (!judged[i].is_green()) continue;
     ++cost.green;
-    if (best != nullptr && judged[i].timing->p50_us >= best->timing->p50_us) continue;
+    if (best != nullptr && judged[i].timing()->p50_us >= best->timing()->p50_us) continue;
     best = &judged[i];
     cost.best = chosen[i];
-    cost.without_us = judged[i].timing->p50_us;
+    cost.without_us = judged[i].timing()->p50_us;
   }
   if (best == nullptr || harness.device().time_kind != TimeKind::kMeasured) return cost;
   const KernelUnderTest kernel =
       harness.kernel_of(cost.best->candidate, best->built.record, best->kernel_key);
   try {
-    const PairResult pair = harness.compare_pair(winner.kernel, kernel);
+    const PairResult pair = harness.compare_pair(winner.kernel, kernel, shape);
     if (pair.rejection) return cost;  // both were green a moment ago: the times stand as they are
     cost.with_us = pair.first_us;
     cost.without_us = pair.second_us;

@@ -31,7 +31,8 @@ struct PolicyRejects {
   [[nodiscard]] const Reject* nearest() const;
 };
 
-[[nodiscard]] PolicyRejects policy_rejects(const Harness& harness, const Store& store, RunId run);
+[[nodiscard]] PolicyRejects policy_rejects(const Harness& harness, const Store& store, RunId run,
+                                           std::size_t shape = 0);
 
 /// What the policy costs: some rejects taken through the other gates and timed.
 struct PolicyCost {
@@ -46,6 +47,7 @@ struct PolicyCost {
 /// Judges up to `count` of the rejects: those whose configuration is most like the winner's, the
 /// nearer miss first among equals. Nothing enters the elite. `rejects` must outlive the result.
 [[nodiscard]] PolicyCost policy_cost(Harness& harness, const PolicyRejects& rejects,
-                                     const EliteMember& winner, std::size_t count);
+                                     const EliteMember& winner, std::size_t count,
+                                     std::size_t shape = 0);
 
 }  // namespace evo

@@ -6,6 +6,7 @@
 #include <optional>
 #include <tuple>
 
+#include "engine/coordinator/warm_start.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
 
@@ -30,6 +31,24 @@ OrderedJson protocol(const Harness& harness) {
           {"cold", timing.cold}};
 }
 
+OrderedJson known_json(const Harness& harness, const std::vector<KnownCandidate>& known) {
+  OrderedJson list = OrderedJson::array();
+  for (const KnownCandidate& one : known) {
+    list.push_back({{"run", one.run},
+                    {"config", OrderedJson::parse(harness.space().config_json(one.candidate))}});
+  }
+  return list;
+}
+
+std::vector<KnownCandidate> known_from(const Harness& harness, const nlohmann::json& options) {
+  std::vector<KnownCandidate> known;
+  for (const auto& one : options.value("warm_start", nlohmann::json::array())) {
+    known.push_back(
+        {harness.space().candidate_from_json(one.at("config").dump()), one.at("run").get<RunId>()});
+  }
+  return known;
+}
+
 std::string options_json(const Harness& harness, const RunRequest& request) {
   OrderedJson options = {{"generations", request.tuner.generations},
                          {"window", request.tuner.window},
@@ -40,6 +59,15 @@ std::string options_json(const Harness& harness, const RunRequest& request) {
     options["candidates"] = request.tuner.candidates;
     options["protocol"] = protocol(harness);
   }
+  if (harness.shape_count() > 1) {
+    options["group"] = request.group;
+    for (std::size_t at = 0; at < harness.shape_count(); ++at) {
+      options["shapes"].push_back(harness.shape(at).name);
+    }
+  }
+  if (!request.tuner.known.empty()) {
+    options["warm_start"] = known_json(harness, request.tuner.known);
+  }
   return options.dump();
 }
 
@@ -48,19 +76,19 @@ std::string aim_of(const RunInfo& info) {
       .value("aim", std::string(to_string(Aim::kSearch)));
 }
 
-RunInfo run_info(const Harness& harness, const RunRequest& request) {
-  const SpaceDefinition& space = harness.space().definition();
+RunInfo run_info(const Harness& harness, const RunRequest& request, std::size_t at) {
+  const SpaceDefinition& space = harness.space(at).definition();
   RunInfo info;
   info.device = harness.device();
   info.problem = {harness.problem_key(), harness.problem().name, harness.problem().text};
-  info.space = {harness.space().content_key(), space.name, space.text};
-  info.shape = harness.shape().name;
+  info.space = {harness.space(at).content_key(), space.name, space.text};
+  info.shape = harness.shape(at).name;
   info.seed = request.tuner.seed;
   info.strategy = request.tuner.strategy;
   info.elite_size = static_cast<int>(request.tuner.elite);
   info.children = static_cast<int>(request.tuner.children);
-  info.flops_per_launch = harness.problem().flops.evaluate(harness.shape().variables);
-  info.bytes_per_launch = harness.problem().bytes.evaluate(harness.shape().variables);
+  info.flops_per_launch = harness.problem().flops.evaluate(harness.shape(at).variables);
+  info.bytes_per_launch = harness.problem().bytes.evaluate(harness.shape(at).variables);
   info.options_json = options_json(harness, request);
   info.evo_version = request.evo_version;
   return info;
@@ -68,6 +96,10 @@ RunInfo run_info(const Harness& harness, const RunRequest& request) {
 
 std::size_t window_of(const RunInfo& info) {
   return nlohmann::json::parse(info.options_json).value("window", kWindowOfOldRuns);
+}
+
+bool is_given(const Resumption& resumption, std::string_view option) {
+  return std::ranges::find(resumption.given, option) != resumption.given.end();
 }
 
 /// Throws InputError unless the run is on what the command line says now.
@@ -101,27 +133,45 @@ void require_same(const StoredRun& run, const RunInfo& like, const Resumption& r
       {"--window", std::to_string(window_of(was)), std::to_string(window_of(like))},
   }};
   for (const auto& [option, old_value, new_value] : fixed) {
-    const bool is_given = std::find(resumption.given.begin(), resumption.given.end(), option) !=
-                          resumption.given.end();
-    if (is_given && old_value != new_value) {
+    if (is_given(resumption, option) && old_value != new_value) {
       throw InputError(option + " " + new_value + ": run " + std::to_string(run.id) +
                        " is continued with its own, " + old_value);
     }
   }
 }
 
-StoredRun taken_over(Store& store, const RunInfo& like, const Resumption& resumption) {
+/// The runs to continue, one for each shape.
+std::vector<StoredRun> runs_to_resume(const Store& store, const std::vector<RunInfo>& like,
+                                      const Resumption& resumption) {
   RunId id = resumption.id;
   if (id == 0) {
-    const std::optional<RunId> found = store.find_resumable(like);
+    const std::optional<RunId> found = store.find_resumable(like.front());
     if (!found) {
       throw InputError("--resume: " + resumption.db +
                        " has no unfinished run on this space, problem, shape and device");
     }
     id = *found;
   }
-  require_same(store.run(id), like, resumption);
-  return store.resume_run(id);
+  std::vector<StoredRun> runs;
+  std::string shapes;
+  for (const RunId beside : store.runs_beside(id)) {
+    runs.push_back(store.run(beside));
+    shapes += (shapes.empty() ? "" : ",") + runs.back().info.shape;
+  }
+  if (runs.size() != like.size()) {
+    throw InputError("--resume: run " + std::to_string(id) + " is over shape " + shapes +
+                     "; give --shape " + shapes);
+  }
+  for (std::size_t i = 0; i < runs.size(); ++i) require_same(runs[i], like[i], resumption);
+  return runs;
+}
+
+std::vector<RunInfo> run_infos(const Harness& harness, const RunRequest& request) {
+  std::vector<RunInfo> infos;
+  for (std::size_t at = 0; at < harness.shape_count(); ++at) {
+    infos.push_back(run_info(harness, request, at));
+  }
+  return infos;
 }
 
 /// The evaluations of a run without the texts that going on with it does not need.
@@ -138,25 +188,44 @@ std::vector<StoredEvaluation> recorded_evaluations(const Store& store, RunId run
 
 }  // namespace
 
+std::size_t OpenRun::kept() const {
+  std::size_t most = 0;
+  for (const RunHistory& history : histories) most = std::max(most, history.evaluations.size());
+  return most;
+}
+
 OpenRun begin_run(Store& store, const Harness& harness, const RunRequest& request) {
   (void)make_strategy(request.tuner.strategy, harness.space(), {});  // refuses a bad name early
-  return {store.start_run(run_info(harness, request)), request.tuner, {}};
+  RunRequest begun = request;
+  if (request.warm_start) begun.tuner.known = find_known(store, harness, request.tuner.children);
+  return {store.start_runs(run_infos(harness, begun)), begun.tuner};
 }
 
 OpenRun continue_run(Store& store, Harness& harness, const RunRequest& request,
                      const Resumption& resumption) {
-  const StoredRun was = taken_over(store, run_info(harness, request), resumption);
-  OpenRun run{
-      was.id, request.tuner, {recorded_evaluations(store, was.id), store.generations(was.id)}};
+  const std::vector<StoredRun> were =
+      runs_to_resume(store, run_infos(harness, request), resumption);
+  const StoredRun& was = were.front();
+  // The run's own inputs: what is judged from here on is judged as it would have been.
+  auto options = OrderedJson::parse(was.info.options_json);
+  OpenRun run{{}, request.tuner};
   run.tuner.seed = was.info.seed;
   run.tuner.strategy = was.info.strategy;
   run.tuner.elite = static_cast<std::size_t>(was.info.elite_size);
   run.tuner.children = static_cast<std::size_t>(was.info.children);
   run.tuner.window = window_of(was.info);
-  const bool has_count = std::ranges::find(resumption.given, "--count") != resumption.given.end();
-  // The run's own inputs: what is judged from here on is judged as it would have been.
-  const auto options = nlohmann::json::parse(was.info.options_json);
-  if (!has_count) run.tuner.candidates = options.value("candidates", kAnyNumber);
+  run.tuner.known = known_from(harness, options);
+  if (!is_given(resumption, "--count")) {
+    run.tuner.candidates = options.value("candidates", kAnyNumber);
+  }
+  if (!is_given(resumption, "--generations")) {
+    run.tuner.generations = options.value("generations", request.tuner.generations);
+  }
+  options["generations"] = run.tuner.generations;
+  for (const StoredRun& one : were) {
+    run.ids.push_back(store.resume_run(one.id, options.dump()).id);
+    run.histories.push_back({recorded_evaluations(store, one.id), store.generations(one.id)});
+  }
   harness.use_check_seed(options.value("check_seed", request.check_seed));
   return run;
 }

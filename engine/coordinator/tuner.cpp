@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "engine/core/error.hpp"
-#include "engine/core/hash.hpp"
 #include "engine/evolve/window.hpp"
 
 namespace evo {
@@ -20,33 +19,43 @@ constexpr double kMostSecondsToCompare = 5;
 
 std::string_view to_string(Aim aim) { return aim == Aim::kRecord ? "record" : "search"; }
 
-Tuner::Tuner(Harness& harness, RunStore& store, RunId run, const TunerOptions& options,
-             TunerObserver& observer)
-    : harness_(harness),
-      store_(store),
-      run_(run),
-      options_(options),
-      observer_(observer),
-      strategy_(make_strategy(options.strategy, harness.space(), {options.elite, options.seed})),
-      contest_(harness, store, run, options.elite) {
+Tuner::Tuner(Harness& harness, RunStore& store, const std::vector<RunId>& runs,
+             const TunerOptions& options, TunerObserver& observer)
+    : harness_(harness), store_(store), options_(options), observer_(observer) {
+  for (std::size_t shape = 0; shape < harness.shape_count(); ++shape) {
+    shapes_.push_back(std::make_unique<ShapeRun>(harness, store, runs.at(shape), options, shape));
+    progress_.best.push_back({shapes_.back()->shape_name()});
+  }
   progress_.generations = options.generations;
   plan_opening();
 }
 
 void Tuner::plan_opening() {
-  const auto add = [&](const Planned& planned) {
+  const auto add = [&](Planned planned) {
+    const bool known = std::ranges::find(opened_, planned.candidate) != opened_.end();
+    if (known || shapes_for(planned.candidate).empty()) return;
     opened_.push_back(planned.candidate);
-    opening_.push_back(planned);
+    opening_.push_back(std::move(planned));
   };
   if (options_.aim == Aim::kSearch) {
     for (const Milestone& milestone : harness_.space().definition().milestones) {
-      add({milestone.candidate, "milestone", milestone.name});
+      // Two milestones may be one configuration.
+      if (shapes_for(milestone.candidate).empty()) continue;
+      opened_.push_back(milestone.candidate);
+      opening_.push_back({milestone.candidate, "milestone", milestone.name});
     }
   }
-  const Candidate defaults = harness_.space().defaults();
-  if (std::find(opened_.begin(), opened_.end(), defaults) == opened_.end()) {
-    add({defaults, "default"});
+  add({harness_.space().defaults(), "default"});
+  for (const KnownCandidate& known : options_.known) add({known.candidate, "warm start"});
+}
+
+/// Those where the space allows the candidate.
+std::vector<ShapeRun*> Tuner::shapes_for(const Candidate& candidate) const {
+  std::vector<ShapeRun*> allowed;
+  for (const auto& shape : shapes_) {
+    if (shapes_.size() == 1 || shape->allows(candidate)) allowed.push_back(shape.get());
   }
+  return allowed;
 }
 
 SteadyTime Tuner::after(double seconds) const {
@@ -55,13 +64,9 @@ SteadyTime Tuner::after(double seconds) const {
   return started_ + std::chrono::duration_cast<SteadyTime::duration>(span);
 }
 
-TunerEnd Tuner::run(RunHistory history, const std::atomic<bool>& stop) {
-  for (StoredEvaluation& stored : history.evaluations) {
-    const std::pair place{stored.record.generation, stored.record.position};
-    history_.emplace(place, std::move(stored));
-  }
-  for (StoredGeneration& stored : history.generations) {
-    recorded_generations_.push_back(std::move(stored.record));
+TunerEnd Tuner::run(std::vector<RunHistory> histories, const std::atomic<bool>& stop) {
+  for (std::size_t i = 0; i < shapes_.size(); ++i) {
+    if (i < histories.size()) shapes_[i]->take_history(std::move(histories[i]));
   }
   started_ = harness_.clock().now();
   generation_started_ = started_;
@@ -105,7 +110,7 @@ TunerEnd Tuner::search(const std::atomic<bool>& stop) {
       fill_window();
     }
     if (slots_.empty()) {
-      if (!outcomes_.empty()) close_generation();  // there are no more candidates
+      if (settled_of_generation_ > 0) close_generation();  // there are no more candidates
       return exhausted_ ? TunerEnd::kExhausted : TunerEnd::kFinished;
     }
     const auto go_on = [this] {
@@ -113,16 +118,16 @@ TunerEnd Tuner::search(const std::atomic<bool>& stop) {
       fill_window();
     };
     harness_.meanwhile(go_on);  // the device has its work first
-    generation_ = slots_.front().generation;
+    generation_ = slots_.front().place.generation;
     progress_.generation = generation_ + 1;
-    Judged judged = judge(std::move(slots_.front()));
+    std::optional<Judgement> judgement = judge(slots_.front());
     harness_.meanwhile({});
     go_on();  // where nothing was waited for; what is proposed must not depend on that
+    unsettled_ = Judged{std::move(slots_.front()), std::move(judgement)};
     slots_.pop_front();
-    unsettled_ = std::move(judged);
     // Which kernels are known is part of what a recorded one says to the next.
     if (!unsettled_->judgement) settle();
-    if (outcomes_.size() + (unsettled_ ? 1 : 0) == size_of(generation_)) {
+    if (settled_of_generation_ + (unsettled_ ? 1 : 0) == size_of(generation_)) {
       go_on();  // so that the compilers have work while kernels are compared
       close_generation();
     }
@@ -134,19 +139,34 @@ std::size_t Tuner::size_of(int generation) const {
   return options_.children + (generation == 0 ? opened_.size() : 0);
 }
 
-std::optional<Tuner::Planned> Tuner::next_planned() {
+std::optional<Planned> Tuner::next_planned() {
   if (!opening_.empty()) {
     Planned planned = std::move(opening_.front());
     opening_.pop_front();
     return planned;
   }
+  // The shapes take turns; one that has no more leaves its turn to the next.
+  for (std::size_t tried = 0; tried < shapes_.size(); ++tried) {
+    ShapeRun& shape = *shapes_[next_shape_];
+    next_shape_ = (next_shape_ + 1) % shapes_.size();
+    if (auto planned = propose(shape)) return planned;
+  }
+  return std::nullopt;
+}
+
+std::optional<Planned> Tuner::propose(ShapeRun& shape) {
   while (true) {
-    const std::vector<Candidate> proposed = strategy_->propose(1);
+    const std::vector<Candidate> proposed = shape.strategy().propose(1);
     if (proposed.empty()) return std::nullopt;
     // The strategy does not know what is in flight without its doing.
-    const bool known = std::find(opened_.begin(), opened_.end(), proposed.front()) != opened_.end();
-    if (!known) return Planned{proposed.front(), options_.strategy};
+    if (!is_under_way(proposed.front())) return Planned{proposed.front(), options_.strategy};
   }
+}
+
+bool Tuner::is_under_way(const Candidate& candidate) const {
+  if (std::ranges::find(opened_, candidate) != opened_.end()) return true;
+  return std::ranges::any_of(slots_,
+                             [&](const Slot& slot) { return slot.planned.candidate == candidate; });
 }
 
 void Tuner::fill_window() {
@@ -162,9 +182,9 @@ void Tuner::fill_window() {
       exhausted_ = true;
       return;
     }
-    Slot slot{next_generation_, static_cast<int>(next_position_), std::move(*planned)};
-    slot.recorded = take_recorded(slot);
-    if (!slot.recorded) slot.ticket = harness_.start(slot.planned.candidate);
+    Slot slot{{next_generation_, static_cast<int>(next_position_)}, std::move(*planned)};
+    slot.is_recorded = is_recorded(slot);
+    if (!slot.is_recorded) slot.ticket = harness_.start(slot.planned.candidate);
     slots_.push_back(std::move(slot));
     ++started_slots_;
     if (++next_position_ == size_of(next_generation_)) {
@@ -174,76 +194,55 @@ void Tuner::fill_window() {
   }
 }
 
-std::optional<StoredEvaluation> Tuner::take_recorded(const Slot& slot) {
-  auto node = history_.extract({slot.generation, slot.position});
-  if (node.empty()) return std::nullopt;
-  // A history of other proposals (another version's strategy) is not continued but evaluated anew.
+/// A history of other proposals (another version's strategy) is not continued but evaluated anew.
+bool Tuner::is_recorded(const Slot& slot) const {
   const std::string config = harness_.space().config_json(slot.planned.candidate);
-  if (node.mapped().record.config_json != config) return std::nullopt;
-  return std::move(node.mapped());
+  return std::ranges::all_of(shapes_for(slot.planned.candidate), [&](const ShapeRun* shape) {
+    return shape->knows(slot.place, config);
+  });
 }
 
-Tuner::Judged Tuner::judge(Slot slot) {
-  if (slot.recorded) return {std::move(slot)};
-  Judgement judgement = harness_.judge(slot.planned.candidate, slot.ticket, elite().give_up_us());
+std::optional<Judgement> Tuner::judge(const Slot& slot) {
+  if (slot.is_recorded) return std::nullopt;
+  std::vector<double> give_up_us;
+  for (const auto& shape : shapes_) give_up_us.push_back(shape->elite().give_up_us());
+  Judgement judgement = harness_.judge(slot.planned.candidate, slot.ticket, give_up_us);
   progress_.elapsed_s = milliseconds_between(started_, harness_.clock().now()) / 1e3;
-  return {std::move(slot), std::move(judgement)};
+  return judgement;
 }
 
 void Tuner::settle() {
   if (!unsettled_) return;
-  Judged judged = *std::exchange(unsettled_, std::nullopt);
-  Slot& slot = judged.slot;
-  const bool is_new = judged.judgement.has_value();
-  Outcome outcome =
-      is_new ? record(slot, std::move(*judged.judgement))
-             : Outcome{slot.recorded->id, slot.planned.candidate, std::move(slot.recorded->record)};
-  count(outcome);
-  if (is_new) observer_.on_evaluated({outcome.id, &outcome.record}, progress_);
-  observe(outcome);
-  outcomes_.push_back(std::move(outcome));
+  const Judged judged = *std::exchange(unsettled_, std::nullopt);
+  const auto& [slot, judgement] = judged;
+  const std::vector<ShapeRun*> shapes = shapes_for(slot.planned.candidate);
+  std::vector<RunEvaluation> evaluations;
+  std::vector<CandidateId> ids;
+  for (ShapeRun* shape : shapes) {
+    if (judgement) {
+      evaluations.push_back({shape->run(), shape->record_of(slot.place, slot.planned, *judgement)});
+    } else {
+      StoredEvaluation stored = shape->take_recorded(slot.place);
+      ids.push_back(stored.id);
+      evaluations.push_back({shape->run(), std::move(stored.record)});
+    }
+  }
+  if (judgement) ids = store_.record_evaluations(evaluations);
+  Evaluated evaluated;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const EvaluationRecord& record =
+        shapes[i]->take(ids[i], slot.planned.candidate, std::move(evaluations[i].record),
+                        judgement ? &*judgement : nullptr);
+    evaluated.shapes.push_back({shapes[i]->shape_name(), ids[i], &record});
+  }
+  ++settled_of_generation_;
+  count(*evaluated.shapes.front().record);
+  tell_progress();
+  if (judgement) observer_.on_evaluated(evaluated, progress_);
 }
 
-Tuner::Outcome Tuner::record(const Slot& slot, Judgement judgement) {
-  Outcome outcome;
-  outcome.candidate = slot.planned.candidate;
-  EvaluationRecord& record = outcome.record;
-  record.generation = slot.generation;
-  record.position = slot.position;
-  record.config_json = harness_.space().config_json(slot.planned.candidate);
-  record.key = content_key(record.config_json);
-  record.origin = slot.planned.origin;
-  record.milestone = slot.planned.milestone;
-  record.compilation = judgement.built.id;
-  record.kernel_key = judgement.kernel_key;
-  record.dynamic_shared_bytes = judgement.dynamic_shared_bytes;
-  record.checks = std::move(judgement.checks);
-  record.timing = judgement.timing;
-  record.rejection = judgement.rejection;
-  record.compile_ms = judgement.built.compile_ms;
-  record.check_ms = judgement.check_ms;
-  record.time_ms = judgement.time_ms;
-  if (judgement.duplicate) {
-    record.duplicate_of = first_of_kernel_.at(judgement.kernel_key).id;
-  } else if (judgement.timing) {
-    record.manifest_json = harness_.manifest(slot.planned.candidate);
-  }
-  outcome.id = store_.record_evaluation(run_, record);
-  if (judgement.duplicate) {
-    // What the strategy learns is the first one's outcome.
-    const Fate& first = first_of_kernel_.at(judgement.kernel_key);
-    record.timing = first.timing;
-    record.rejection = first.rejection;
-  } else if (judgement.is_green()) {
-    outcome.screened = judgement.screened;
-    outcome.kernel =
-        harness_.kernel_of(slot.planned.candidate, judgement.built.record, judgement.kernel_key);
-  }
-  return outcome;
-}
-
-void Tuner::count(const Outcome& outcome) {
-  const EvaluationRecord& record = outcome.record;
+/// What became of a candidate; on all of its shapes it is the same.
+void Tuner::count(const EvaluationRecord& record) {
   ++progress_.evaluated;
   if (record.duplicate_of) {
     ++progress_.duplicates;
@@ -251,112 +250,48 @@ void Tuner::count(const Outcome& outcome) {
     ++progress_.rejected[record.rejection->gate];
   } else if (record.timing) {
     ++progress_.green;
-    green_[outcome.id] = {outcome.candidate, record.compilation.value_or(0), record.kernel_key};
-    const double best = progress_.best_us;
-    if (best == 0 || record.timing->p50_us < best) progress_.best_us = record.timing->p50_us;
   } else {
     ++progress_.unjudged;
   }
-  if (!record.duplicate_of && !record.kernel_key.empty()) {
-    harness_.remember(record.kernel_key);
-    Fate fate{outcome.id, record.timing, record.rejection};
-    if (fate.rejection) fate.rejection->detail = {};
-    first_of_kernel_.emplace(record.kernel_key, std::move(fate));
+}
+
+void Tuner::tell_progress() {
+  progress_.left_out = 0;
+  for (std::size_t i = 0; i < shapes_.size(); ++i) {
+    progress_.best[i].us = shapes_[i]->best_us();
+    progress_.left_out += shapes_[i]->left_out();
   }
+  progress_.control_drift = shapes_.front()->control_drift();
 }
 
-void Tuner::observe(const Outcome& outcome) {
-  Observation observation{outcome.candidate};
-  if (outcome.record.rejection) {
-    observation.failed_at = outcome.record.rejection->gate;
-  } else if (outcome.record.timing) {
-    observation.time_us = outcome.record.timing->p50_us;
-  } else {
-    return;  // nobody judged it
+void Tuner::tell_generation() {
+  tell_progress();
+  std::vector<ShapeElite> elites;
+  for (const auto& shape : shapes_) {
+    elites.push_back({shape->shape_name(), &shape->elite().members()});
   }
-  strategy_->observe({&observation, 1});
+  observer_.on_generation(progress_, elites);
 }
 
-KernelUnderTest Tuner::stored_kernel(const Green& green) const {
-  return harness_.kernel_of(green.candidate, store_.compilation(green.compilation),
-                            green.kernel_key);
-}
-
-EliteMember Tuner::member_of(const Outcome& outcome) const {
-  return {outcome.id, outcome.candidate, outcome.record.timing->p50_us,
-          outcome.kernel ? *outcome.kernel : stored_kernel(green_.at(outcome.id)),
-          outcome.screened};
-}
-
-void Tuner::challenge() {
-  if (options_.aim == Aim::kRecord) return;
-  std::vector<EliteMember> challengers;
-  for (const Outcome& outcome : outcomes_) {
-    const EvaluationRecord& record = outcome.record;
-    const bool green = record.timing && !record.rejection && !record.duplicate_of;
-    if (green && record.timing->complete) challengers.push_back(member_of(outcome));
-  }
-  contest_.challenge(generation_, std::move(challengers));
-}
-
-void Tuner::choose_control() {
-  if (options_.aim == Aim::kSearch || contest_.has_control() || green_.empty()) return;
-  const auto& [id, green] = *green_.begin();
-  contest_.use_control({.id = id, .candidate = green.candidate, .kernel = stored_kernel(green)});
+double Tuner::generation_ms() const {
+  return milliseconds_between(generation_started_, harness_.clock().now());
 }
 
 void Tuner::close_generation() {
-  choose_control();
-  if (!recorded_generations_.empty()) {
-    restore_generation(recorded_generations_.front());
-    recorded_generations_.pop_front();
-  } else {
-    challenge();
-    record_generation(contest_.time_control(generation_, options_.aim == Aim::kRecord));
-  }
-  outcomes_.clear();
+  for (const auto& shape : shapes_) shape->close_generation(generation_, generation_ms());
+  settled_of_generation_ = 0;
   generation_started_ = harness_.clock().now();
   progress_.elapsed_s = milliseconds_between(started_, generation_started_) / 1e3;
-  if (!elite().members().empty()) progress_.best_us = elite().members().front().p50_us;
-  observer_.on_generation(progress_, elite().members());
+  tell_generation();
 }
 
-/// Out of time: what was judged until then challenges the elite as long as there is time left.
+/// What was judged until then challenges the elite as long as there is time left.
 void Tuner::close_unfinished_generation(const Stop& stop) {
-  if (outcomes_.empty()) return;
+  if (settled_of_generation_ == 0) return;
   harness_.stop_when(stop);
-  try {
-    challenge();
-  } catch (const Interrupted& interrupted) {
-    if (!interrupted.out_of_time()) throw;
-    progress_.left_out = contest_.left_out();
-  }
-  record_generation(std::nullopt);
-  outcomes_.clear();
-  observer_.on_generation(progress_, elite().members());
-}
-
-void Tuner::restore_generation(const GenerationRecord& generation) {
-  std::vector<EliteMember> members;
-  for (const EliteEntry& entry : generation.elite) {
-    const Green& green = green_.at(entry.candidate);
-    members.push_back({entry.candidate, green.candidate, entry.p50_us, stored_kernel(green)});
-  }
-  contest_.restore(std::move(members), generation.control_p50_us);
-  if (generation.control_drift) progress_.control_drift = generation.control_drift;
-}
-
-void Tuner::record_generation(const std::optional<double>& control_us) {
-  GenerationRecord record;
-  record.number = generation_;
-  record.wall_ms = milliseconds_between(generation_started_, harness_.clock().now());
-  record.control_p50_us = control_us;
-  if (control_us) record.control_drift = contest_.drift(*control_us);
-  if (record.control_drift) progress_.control_drift = record.control_drift;
-  for (const EliteMember& member : elite().members()) {
-    record.elite.push_back({member.id, member.p50_us});
-  }
-  store_.record_generation(run_, record);
+  for (const auto& shape : shapes_) shape->close_unfinished(generation_, generation_ms());
+  settled_of_generation_ = 0;
+  tell_generation();
 }
 
 }  // namespace evo

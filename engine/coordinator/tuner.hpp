@@ -2,42 +2,14 @@
 
 #include <atomic>
 #include <deque>
-#include <limits>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "engine/coordinator/contest.hpp"
-#include "engine/coordinator/harness.hpp"
-#include "engine/evolve/strategy.hpp"
+#include "engine/coordinator/shape_run.hpp"
 
 namespace evo {
-
-/// What a run is for.
-enum class Aim {
-  kSearch,  ///< the fastest kernel: the elite, and no more time for a kernel that cannot enter it
-  kRecord,  ///< the time of every candidate, all timed alike: no milestones, no elite, no
-            ///< comparison
-};
-
-/// "search" or "record".
-[[nodiscard]] std::string_view to_string(Aim aim);
-
-/// No limit to the candidates of a run.
-inline constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
-
-struct TunerOptions {
-  Aim aim = Aim::kSearch;
-  int generations = 20;
-  std::size_t children = 8;             ///< proposals of a generation
-  std::size_t candidates = kAnyNumber;  ///< of the whole run, at most
-  std::size_t window = 8;               ///< candidates in flight
-  std::size_t elite = 3;
-  std::string strategy = "full";
-  std::uint64_t seed = 1;
-  double max_seconds = std::numeric_limits<double>::infinity();
-};
 
 /// Where a run stands.
 struct RunProgress {
@@ -49,15 +21,30 @@ struct RunProgress {
   std::size_t unjudged = 0;
   std::size_t left_out = 0;  ///< green, and not compared with the elite for want of time
   std::map<Gate, std::size_t> rejected;
-  double best_us = 0;  ///< 0: none yet
+  /// The fastest on each shape; 0: none yet.
+  struct Best {
+    std::string shape;
+    double us = 0;
+  };
+  std::vector<Best> best;
   double elapsed_s = 0;
   std::optional<double> control_drift = {};  ///< the last one that is known
 };
 
-/// One candidate as it was recorded, for whoever watches.
+/// One candidate as it was recorded, for whoever watches: on every shape that it was judged on.
 struct Evaluated {
-  CandidateId id = 0;
-  const EvaluationRecord* record = nullptr;
+  struct OnShape {
+    std::string shape;
+    CandidateId id = 0;
+    const EvaluationRecord* record = nullptr;
+  };
+  std::vector<OnShape> shapes;  ///< at least one
+};
+
+/// The elite of one shape.
+struct ShapeElite {
+  std::string shape;
+  const std::vector<EliteMember>* members = nullptr;
 };
 
 /// Watches a run; all calls come from the tuner's thread.
@@ -66,16 +53,10 @@ class TunerObserver {
   virtual ~TunerObserver() = default;
   virtual void on_evaluated(const Evaluated& evaluated, const RunProgress& progress) = 0;
   virtual void on_generation(const RunProgress& progress,
-                             const std::vector<EliteMember>& elite) = 0;
+                             const std::vector<ShapeElite>& elites) = 0;
 };
 
 enum class TunerEnd { kFinished, kExhausted, kOutOfTime, kInterrupted };
-
-/// What a run recorded before it was interrupted; empty for a new one.
-struct RunHistory {
-  std::vector<StoredEvaluation> evaluations;
-  std::vector<StoredGeneration> generations;
-};
 
 /// The loop of a run. Candidates have slots 0, 1, 2, …: the milestones, the defaults, and then what
 /// the strategy proposes. Generation 0 ends with the first `children` proposals, every later one
@@ -95,87 +76,64 @@ struct RunHistory {
 ///
 /// A recording leaves out the milestones, and of step 3 the challenge. Its control is its first
 /// green candidate: the defaults, where these are green.
+///
+/// Over several shapes a candidate is compiled and checked once, and timed on each shape where the
+/// space allows it. Each shape has a strategy, which proposes in its turn and hears what became of
+/// all candidates on its shape, and an elite (ShapeRun).
 class Tuner {
  public:
-  /// All references must outlive the tuner.
-  Tuner(Harness& harness, RunStore& store, RunId run, const TunerOptions& options,
-        TunerObserver& observer);
+  /// All references must outlive the tuner. `runs`: one for each shape of the harness.
+  Tuner(Harness& harness, RunStore& store, const std::vector<RunId>& runs,
+        const TunerOptions& options, TunerObserver& observer);
 
-  [[nodiscard]] TunerEnd run(RunHistory history, const std::atomic<bool>& stop);
+  /// `histories`: one for each run.
+  [[nodiscard]] TunerEnd run(std::vector<RunHistory> histories, const std::atomic<bool>& stop);
 
-  [[nodiscard]] const Elite& elite() const { return contest_.elite(); }
+  [[nodiscard]] const Elite& elite(std::size_t shape = 0) const {
+    return shapes_.at(shape)->elite();
+  }
   [[nodiscard]] const RunProgress& progress() const { return progress_; }
 
  private:
-  struct Planned {
-    Candidate candidate;
-    std::string origin;
-    std::string milestone = {};
-  };
   /// A candidate in flight.
   struct Slot {
-    int generation = 0;
-    int position = 0;
+    SlotPlace place;
     Planned planned;
-    std::optional<StoredEvaluation> recorded = {};  ///< its outcome, in a run that is resumed
-    Compilations::Ticket ticket = 0;                ///< otherwise
+    bool is_recorded = false;         ///< in a run that is resumed
+    Compilations::Ticket ticket = 0;  ///< otherwise
   };
   /// One that has been through the gates.
   struct Judged {
     Slot slot;
     std::optional<Judgement> judgement = {};  ///< nothing where it is recorded
   };
-  /// A finished evaluation, new or recorded.
-  struct Outcome {
-    CandidateId id = 0;
-    Candidate candidate;
-    EvaluationRecord record;
-    std::optional<KernelUnderTest> kernel = {};  ///< of a new green one
-    bool screened = true;                        ///< perhaps: a recorded one does not say
-  };
-  /// What later candidates ask of the first one with the same kernel.
-  struct Fate {
-    CandidateId id = 0;
-    std::optional<Timing> timing;
-    std::optional<Rejection> rejection;
-  };
-  /// What it takes to run a green kernel again.
-  struct Green {
-    Candidate candidate;
-    CompilationId compilation = 0;
-    std::string kernel_key;
-  };
 
   void plan_opening();
   [[nodiscard]] double seconds_to_compare() const;
   [[nodiscard]] std::optional<Planned> next_planned();
+  [[nodiscard]] std::optional<Planned> propose(ShapeRun& shape);
+  [[nodiscard]] bool is_under_way(const Candidate& candidate) const;
+  [[nodiscard]] std::vector<ShapeRun*> shapes_for(const Candidate& candidate) const;
   [[nodiscard]] std::size_t size_of(int generation) const;
-  [[nodiscard]] std::optional<StoredEvaluation> take_recorded(const Slot& slot);
+  [[nodiscard]] bool is_recorded(const Slot& slot) const;
   void fill_window();
   [[nodiscard]] TunerEnd search(const std::atomic<bool>& stop);
-  [[nodiscard]] Judged judge(Slot slot);
+  [[nodiscard]] std::optional<Judgement> judge(const Slot& slot);
   /// Records what was judged last, unless that is done.
   void settle();
-  [[nodiscard]] Outcome record(const Slot& slot, Judgement judgement);
-  void count(const Outcome& outcome);
-  void observe(const Outcome& outcome);
-  [[nodiscard]] EliteMember member_of(const Outcome& outcome) const;
-  [[nodiscard]] KernelUnderTest stored_kernel(const Green& green) const;
-  void challenge();
-  void choose_control();
+  void count(const EvaluationRecord& record);
   void close_generation();
   void close_unfinished_generation(const Stop& stop);
-  void restore_generation(const GenerationRecord& generation);
-  void record_generation(const std::optional<double>& control_us);
+  void tell_progress();
+  void tell_generation();
+  [[nodiscard]] double generation_ms() const;
   [[nodiscard]] SteadyTime after(double seconds) const;
 
   Harness& harness_;
   RunStore& store_;
-  RunId run_;
   TunerOptions options_;
   TunerObserver& observer_;
-  std::unique_ptr<Strategy> strategy_;
-  Contest contest_;
+  std::vector<std::unique_ptr<ShapeRun>> shapes_;
   RunProgress progress_;
   SteadyTime started_;
   SteadyTime generation_started_;
@@ -185,16 +143,12 @@ class Tuner {
   std::deque<Slot> slots_;           ///< in flight, oldest first
   std::optional<Judged> unsettled_;  ///< judged, not recorded yet
   std::size_t started_slots_ = 0;
-  int next_generation_ = 0;  ///< of the next slot
+  std::size_t next_shape_ = 0;  ///< whose strategy proposes next
+  int next_generation_ = 0;     ///< of the next slot
   std::size_t next_position_ = 0;
-  bool exhausted_ = false;         ///< the strategy has no more
-  int generation_ = 0;             ///< being judged
-  std::vector<Outcome> outcomes_;  ///< of it
-
-  std::map<std::pair<int, int>, StoredEvaluation> history_;  ///< generation, position
-  std::deque<GenerationRecord> recorded_generations_;        ///< still to come
-  std::map<std::string, Fate> first_of_kernel_;
-  std::map<CandidateId, Green> green_;
+  bool exhausted_ = false;  ///< no strategy has more
+  int generation_ = 0;      ///< being judged
+  std::size_t settled_of_generation_ = 0;
 };
 
 }  // namespace evo

@@ -72,18 +72,18 @@ OrFailure<CorrectnessResult> Workers::check(const KernelUnderTest& kernel, Effor
       purpose == Purpose::kJudging ? &PhaseTimes::check_ms : &PhaseTimes::confirm_ms));
 }
 
-OrFailure<TimingResult> Workers::time(const KernelUnderTest& kernel, Effort effort,
-                                      double give_up_us, Purpose purpose) {
+OrFailure<TimingResult> Workers::time(const KernelUnderTest& kernel, const std::string& shape,
+                                      Effort effort, double give_up_us, Purpose purpose) {
   require_time_left();
-  device_->submit_time(kernel, effort, give_up_us);
+  device_->submit_time(kernel, shape, effort, give_up_us);
   return answer<TimingResult>(wait_for_reply(
       purpose == Purpose::kJudging ? &PhaseTimes::time_ms : &PhaseTimes::confirm_ms));
 }
 
-OrFailure<PairResult> Workers::compare(const KernelUnderTest& first,
-                                       const KernelUnderTest& second) {
+OrFailure<PairResult> Workers::compare(const KernelUnderTest& first, const KernelUnderTest& second,
+                                       const std::string& shape) {
   require_time_left();
-  device_->submit_compare(first, second);
+  device_->submit_compare(first, second, shape);
   return answer<PairResult>(wait_for_reply(&PhaseTimes::confirm_ms));
 }
 

@@ -46,10 +46,12 @@ class Workers {
   // Need a device.
   [[nodiscard]] OrFailure<CorrectnessResult> check(const KernelUnderTest& kernel, Effort effort,
                                                    Purpose purpose);
-  [[nodiscard]] OrFailure<TimingResult> time(const KernelUnderTest& kernel, Effort effort,
+  [[nodiscard]] OrFailure<TimingResult> time(const KernelUnderTest& kernel,
+                                             const std::string& shape, Effort effort,
                                              double give_up_us, Purpose purpose);
   [[nodiscard]] OrFailure<PairResult> compare(const KernelUnderTest& first,
-                                              const KernelUnderTest& second);
+                                              const KernelUnderTest& second,
+                                              const std::string& shape);
 
   /// Of the last check, time or compare.
   [[nodiscard]] double last_ms() const { return last_ms_; }

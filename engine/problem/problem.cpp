@@ -255,25 +255,82 @@ Values Problem::values_for(const Shape& shape, int sm_count, const Values& macro
   return merged({&macros, &shape.variables, &shape_values, &device_values});
 }
 
-std::vector<const Shape*> Problem::checked_shapes(const Shape& timed,
+namespace {
+
+bool supports(const KernelSpec& kernel, const Shape& shape) {
+  return kernel.shapes_where.evaluate(shape.variables) != 0;
+}
+
+bool contains(const std::vector<const Shape*>& shapes, const Shape& shape) {
+  return std::ranges::find(shapes, &shape) != shapes.end();
+}
+
+std::vector<std::string> split_at_commas(const std::string& text) {
+  std::vector<std::string> parts;
+  std::size_t start = 0;
+  while (true) {
+    const std::size_t comma = text.find(',', start);
+    parts.push_back(text.substr(start, comma - start));
+    if (comma == std::string::npos) return parts;
+    start = comma + 1;
+  }
+}
+
+}  // namespace
+
+std::vector<const Shape*> Problem::checked_shapes(const std::vector<const Shape*>& timed,
                                                   const KernelSpec& kernel) const {
-  const auto supports = [&](const Shape& shape) {
-    return kernel.shapes_where.evaluate(shape.variables) != 0;
-  };
-  if (!supports(timed)) {
+  for (const Shape* shape : timed) {
+    if (supports(kernel, *shape)) continue;
     throw InputError("template '" + kernel.name + "' of problem '" + name +
-                     "' does not support shape '" + timed.name + "': it needs " +
+                     "' does not support shape '" + shape->name + "': it needs " +
                      kernel.shapes_where.text());
   }
-  const Values macros = macros_for(timed);
-  std::vector<const Shape*> checked = {&timed};
+  const Values macros = macros_for(*timed.front());
+  std::vector<const Shape*> checked = timed;
   for (const Shape& candidate : shapes) {
-    if (candidate.check && candidate.name != timed.name && macros_for(candidate) == macros &&
-        supports(candidate)) {
+    if (candidate.check && !contains(timed, candidate) && macros_for(candidate) == macros &&
+        supports(kernel, candidate)) {
       checked.push_back(&candidate);
     }
   }
   return checked;
+}
+
+std::vector<const Shape*> Problem::select_shapes(const std::string& names,
+                                                 const KernelSpec& kernel) const {
+  constexpr std::string_view kTag = "tag:";
+  std::vector<const Shape*> selected;
+  const auto add_where = [&](const auto& is_meant) {
+    for (const Shape& candidate : shapes) {
+      if (is_meant(candidate) && !contains(selected, candidate)) selected.push_back(&candidate);
+    }
+  };
+  if (names == "all") {
+    const auto first = std::ranges::find_if(
+        shapes, [&](const Shape& candidate) { return supports(kernel, candidate); });
+    if (first == shapes.end()) return {};
+    add_where([&](const Shape& candidate) {
+      return supports(kernel, candidate) && macros_for(candidate) == macros_for(*first);
+    });
+    return selected;
+  }
+  for (const std::string& part : split_at_commas(names)) {
+    if (!part.starts_with(kTag)) {
+      const Shape& named = shape(part);
+      if (!contains(selected, named)) selected.push_back(&named);
+      continue;
+    }
+    const std::string tag = part.substr(kTag.size());
+    const std::size_t before = selected.size();
+    add_where([&](const Shape& candidate) {
+      return std::ranges::find(candidate.tags, tag) != candidate.tags.end();
+    });
+    if (selected.size() == before) {
+      throw InputError("no further shape of problem '" + name + "' has the tag '" + tag + "'");
+    }
+  }
+  return selected;
 }
 
 bool depends_only_on(const Expression& expression, const Values& values) {

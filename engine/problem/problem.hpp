@@ -111,7 +111,8 @@ inline constexpr double kMostBytes = 1099511627776.0;
 struct Shape {
   std::string name;
   Values variables;
-  bool check = false;  ///< checked for every candidate, not only when timed
+  bool check = false;                  ///< checked for every candidate, not only when timed
+  std::vector<std::string> tags = {};  ///< names for several shapes at once
 };
 
 /// Grid, block and dynamic shared memory as expressions.
@@ -253,10 +254,17 @@ class Problem {
   [[nodiscard]] Values values_for(const Shape& shape, int sm_count,
                                   const Values& macros = {}) const;
 
-  /// The timed shape first, then every other shape with `check` that `kernel` supports and that is
-  /// compiled with the same macros. Throws InputError when the kernel does not support `timed`.
-  [[nodiscard]] std::vector<const Shape*> checked_shapes(const Shape& timed,
+  /// The timed shapes first, then every other shape with `check` that `kernel` supports and that is
+  /// compiled with the same macros. At least one is timed, and all with the same macros. Throws
+  /// InputError when the kernel does not support a timed one.
+  [[nodiscard]] std::vector<const Shape*> checked_shapes(const std::vector<const Shape*>& timed,
                                                          const KernelSpec& kernel) const;
+
+  /// The shapes that `names` asks for, in that order, each once: names and "tag:NAME", separated by
+  /// commas, or "all" that have the macros of the first and that `kernel` supports. Throws
+  /// InputError naming what is unknown, and what there is.
+  [[nodiscard]] std::vector<const Shape*> select_shapes(const std::string& names,
+                                                        const KernelSpec& kernel) const;
 };
 
 /// Whether a file lies below the folder that holds the problem `folder`, also once links are

@@ -40,6 +40,7 @@ std::vector<Shape> parse_shapes(const JsonReader& reader) {
     Shape shape;
     shape.name = name;
     shape.check = entry.boolean_or("check", false);
+    if (entry.has("tags")) shape.tags = entry.strings("tags");
     const JsonReader variables = entry.child("variables");
     entry.require_at_most("variables", kMostNames);
     for (const auto& [variable, value] : entry.object("variables").items()) {

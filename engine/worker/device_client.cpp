@@ -85,15 +85,18 @@ void DeviceClient::submit_check(const KernelUnderTest& kernel, Effort effort) {
   submit({{"op", "check"}, {"kernel", kernel}, {"effort", to_string(effort)}});
 }
 
-void DeviceClient::submit_time(const KernelUnderTest& kernel, Effort effort, double give_up_us) {
+void DeviceClient::submit_time(const KernelUnderTest& kernel, const std::string& shape,
+                               Effort effort, double give_up_us) {
   submit({{"op", "time"},
           {"kernel", kernel},
+          {"shape", shape},
           {"effort", to_string(effort)},
           {"give_up_us", give_up_us}});
 }
 
-void DeviceClient::submit_compare(const KernelUnderTest& first, const KernelUnderTest& second) {
-  submit({{"op", "compare"}, {"first", first}, {"second", second}});
+void DeviceClient::submit_compare(const KernelUnderTest& first, const KernelUnderTest& second,
+                                  const std::string& shape) {
+  submit({{"op", "compare"}, {"first", first}, {"second", second}, {"shape", shape}});
 }
 
 void DeviceClient::submit(nlohmann::json request) {

@@ -32,8 +32,10 @@ class DeviceClient final : public DeviceService {
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
   void set_up(const SessionSetup& setup) override;
   void submit_check(const KernelUnderTest& kernel, Effort effort) override;
-  void submit_time(const KernelUnderTest& kernel, Effort effort, double give_up_us) override;
-  void submit_compare(const KernelUnderTest& first, const KernelUnderTest& second) override;
+  void submit_time(const KernelUnderTest& kernel, const std::string& shape, Effort effort,
+                   double give_up_us) override;
+  void submit_compare(const KernelUnderTest& first, const KernelUnderTest& second,
+                      const std::string& shape) override;
   [[nodiscard]] std::optional<Reply> poll() override;
   [[nodiscard]] bool is_busy() const override { return busy_; }
   /// Kills the worker: a launch cannot be ended otherwise.

@@ -37,8 +37,10 @@ class DeviceService {
 
   virtual void submit_check(const KernelUnderTest& kernel, Effort effort) = 0;
   /// A screening spends little on ageing the kernel; anything else all that it takes.
-  virtual void submit_time(const KernelUnderTest& kernel, Effort effort, double give_up_us) = 0;
-  virtual void submit_compare(const KernelUnderTest& first, const KernelUnderTest& second) = 0;
+  virtual void submit_time(const KernelUnderTest& kernel, const std::string& shape, Effort effort,
+                           double give_up_us) = 0;
+  virtual void submit_compare(const KernelUnderTest& first, const KernelUnderTest& second,
+                              const std::string& shape) = 0;
 
   /// The reply to the request if it has come, or the failure if the step's time is over. Never
   /// waits. Throws an error that no kernel can be blamed for.

@@ -198,12 +198,14 @@ class DeviceServer {
     }
     if (op == "time") {
       return session_->time(request.at("kernel").get<KernelUnderTest>(),
+                            request.at("shape").get<std::string>(),
                             effort_from_string(request.at("effort").get<std::string>()),
                             request.at("give_up_us").get<double>(), progress);
     }
     if (op == "compare") {
       return session_->compare_pair(request.at("first").get<KernelUnderTest>(),
-                                    request.at("second").get<KernelUnderTest>(), progress);
+                                    request.at("second").get<KernelUnderTest>(),
+                                    request.at("shape").get<std::string>(), progress);
     }
     throw Error(ExitCode::kMissing, "device worker: unknown request '" + op + "'");
   }

@@ -7,7 +7,7 @@
 namespace evo {
 namespace {
 
-constexpr std::size_t kKernelsKept = 8;  // the elite, the control and the newest
+constexpr std::size_t kKernelsKept = 32;  // the elite and the control of each shape, the newest
 
 /// What ageing may take before a kernel may enter the elite; of one that cannot, since it is slow.
 constexpr double kMostAgeingMs = 500;
@@ -24,7 +24,6 @@ Session::Session(Device& device, const SessionSetup& setup)
     : device_(device),
       problem_(Problem::parse(setup.problem_text, setup.problem_folder)),
       spec_(problem_.kernel(setup.template_name)),
-      timed_(problem_.shape(setup.shape)),
       timing_(setup.timing),
       fresh_case_(std::max(setup.correctness.seeds, setup.timing.input_sets)),
       work_(work_on(device, setup.check_kernels)),
@@ -67,6 +66,12 @@ void Session::report_to(const Progress& progress) {
   cases_.report_to(progress);
 }
 
+std::vector<const Shape*> Session::checked_shapes(const KernelUnderTest& kernel) const {
+  std::vector<const Shape*> timed;
+  for (const std::string& name : kernel.shapes) timed.push_back(&problem_.shape(name));
+  return problem_.checked_shapes(timed, spec_);
+}
+
 CorrectnessResult Session::check(const KernelUnderTest& kernel, Effort effort,
                                  const Progress& progress) {
   report_to(progress);
@@ -77,27 +82,27 @@ CorrectnessResult Session::check(const KernelUnderTest& kernel, Effort effort,
   }
   const auto& kernel_ready = std::get<LoadedKernel>(ready);
   CorrectnessResult result =
-      correctness_.check(kernel_ready, problem_.checked_shapes(timed_, spec_), effort, progress);
+      correctness_.check(kernel_ready, checked_shapes(kernel), effort, progress);
   const bool measures = device_.info().time_kind == TimeKind::kMeasured;
   if (result.rejection || effort != Effort::kAfterScreening || !measures) return result;
-  Aged aged = age(kernel.key, kernel_ready, kAgedLaunches, kMostAgeingMs, progress);
+  Aged aged = age(kernel, kernel_ready, kAgedLaunches, kMostAgeingMs, progress);
   result.rejection = std::move(aged.rejection);
   result.device_lost = aged.device_lost;
   return result;
 }
 
-Session::Aged Session::age(const std::string& key, const LoadedKernel& kernel,
+Session::Aged Session::age(const KernelUnderTest& kernel, const LoadedKernel& loaded,
                            std::int64_t launches, double most_ms, const Progress& progress) {
-  if (launches <= 0 || aged_.contains(key)) return {};
-  CorrectnessResult after = correctness_.check_aged(kernel, problem_.checked_shapes(timed_, spec_),
+  if (launches <= 0 || aged_.contains(kernel.key)) return {};
+  CorrectnessResult after = correctness_.check_aged(loaded, checked_shapes(kernel),
                                                     static_cast<int>(launches), most_ms, progress);
   if (after.rejection) after.rejection->reason = "after more launches: " + after.rejection->reason;
-  if (after.complete) aged_.insert(key);
+  if (after.complete) aged_.insert(kernel.key);
   return {after.complete, std::move(after.rejection), after.device_lost};
 }
 
-TimingResult Session::time(const KernelUnderTest& kernel, Effort effort, double give_up_us,
-                           const Progress& progress) {
+TimingResult Session::time(const KernelUnderTest& kernel, const std::string& shape, Effort effort,
+                           double give_up_us, const Progress& progress) {
   report_to(progress);
   const auto ready = loaded(kernel);
   if (const auto* fault = std::get_if<Fault>(&ready)) {
@@ -107,11 +112,11 @@ TimingResult Session::time(const KernelUnderTest& kernel, Effort effort, double 
   options.stopping.give_up_us = give_up_us;
   TimingGate gate(*work_, problem_, cases_, judge_, fresh_case_, options);
   const auto& kernel_ready = std::get<LoadedKernel>(ready);
-  TimingResult result = gate.time(kernel_ready, timed_, progress);
+  TimingResult result = gate.time(kernel_ready, problem_.shape(shape), progress);
   if (result.rejection || device_.info().time_kind == TimeKind::kPredicted) return result;
   const bool may_enter = result.timing && result.timing->complete;
   const double screening_ms = may_enter ? kScreeningMs : kGivenUpMs;
-  Aged aged = age(kernel.key, kernel_ready, kAgedLaunches - result.launches,
+  Aged aged = age(kernel, kernel_ready, kAgedLaunches - result.launches,
                   effort == Effort::kScreening ? screening_ms : kMostAgeingMs, progress);
   result.aged = aged.is_complete;
   if (aged.rejection) {
@@ -122,7 +127,7 @@ TimingResult Session::time(const KernelUnderTest& kernel, Effort effort, double 
 }
 
 PairResult Session::compare_pair(const KernelUnderTest& first, const KernelUnderTest& second,
-                                 const Progress& progress) {
+                                 const std::string& shape, const Progress& progress) {
   report_to(progress);
   const auto a = loaded(first);
   const auto b = loaded(second);
@@ -136,7 +141,8 @@ PairResult Session::compare_pair(const KernelUnderTest& first, const KernelUnder
     }
   }
   TimingGate gate(*work_, problem_, cases_, judge_, fresh_case_, timing_);
-  return gate.compare_pair(std::get<LoadedKernel>(a), std::get<LoadedKernel>(b), timed_, progress);
+  return gate.compare_pair(std::get<LoadedKernel>(a), std::get<LoadedKernel>(b),
+                           problem_.shape(shape), progress);
 }
 
 }  // namespace evo

@@ -18,7 +18,6 @@ struct SessionSetup {
   std::string problem_text;
   std::string problem_folder;
   std::string template_name;
-  std::string shape;          ///< timed
   KernelImage reference;      ///< without an entry no kernel is the reference
   Values reference_macros;    ///< of its configuration, where it is one of the template's own
   KernelImage check_kernels;  ///< of check_kernels.cu; without an entry the host checks
@@ -32,9 +31,10 @@ struct KernelUnderTest {
   std::string key;  ///< names the image, so that it is loaded once
   KernelImage image;
   Values macros;
+  std::vector<std::string> shapes;  ///< timed: it is checked on these too; at least one
 };
 
-/// The gates that need a device, on one problem, template and shape. Lives in a worker process.
+/// The gates that need a device, on one problem and template. Lives in a worker process.
 class Session {
  public:
   /// `device` must outlive the session. Throws CudaError when the reference does not load.
@@ -43,13 +43,13 @@ class Session {
   [[nodiscard]] CorrectnessResult check(const KernelUnderTest& kernel, Effort effort,
                                         const Progress& progress);
 
-  /// Times the kernel, and checks it once more after as many launches as it sees in production.
-  /// Gives up early on one that is surely slower than `give_up_us`.
-  [[nodiscard]] TimingResult time(const KernelUnderTest& kernel, Effort effort, double give_up_us,
-                                  const Progress& progress);
+  /// Times the kernel on one of its shapes, and checks it once more after as many launches as it
+  /// sees in production. Gives up early on one that is surely slower than `give_up_us`.
+  [[nodiscard]] TimingResult time(const KernelUnderTest& kernel, const std::string& shape,
+                                  Effort effort, double give_up_us, const Progress& progress);
 
   [[nodiscard]] PairResult compare_pair(const KernelUnderTest& first, const KernelUnderTest& second,
-                                        const Progress& progress);
+                                        const std::string& shape, const Progress& progress);
 
  private:
   struct Cached {
@@ -64,8 +64,9 @@ class Session {
     bool device_lost = false;
   };
   /// Launches it so often more, or as often as `most_ms` allow, and checks it once more.
-  [[nodiscard]] Aged age(const std::string& key, const LoadedKernel& kernel, std::int64_t launches,
-                         double most_ms, const Progress& progress);
+  [[nodiscard]] Aged age(const KernelUnderTest& kernel, const LoadedKernel& loaded,
+                         std::int64_t launches, double most_ms, const Progress& progress);
+  [[nodiscard]] std::vector<const Shape*> checked_shapes(const KernelUnderTest& kernel) const;
 
   /// The kernel loaded on the device, or why it cannot be.
   [[nodiscard]] std::variant<LoadedKernel, Fault> loaded(const KernelUnderTest& kernel);
@@ -74,7 +75,6 @@ class Session {
   Device& device_;
   Problem problem_;
   const KernelSpec& spec_;
-  const Shape& timed_;
   TimingOptions timing_;
   std::size_t fresh_case_;
   std::unique_ptr<BufferWork> work_;

@@ -22,7 +22,6 @@ void to_json(nlohmann::json& json, const SessionSetup& setup) {
   json = {{"problem_text", setup.problem_text},
           {"problem_folder", setup.problem_folder},
           {"template", setup.template_name},
-          {"shape", setup.shape},
           {"reference", setup.reference},
           {"reference_macros", setup.reference_macros},
           {"check_kernels", setup.check_kernels},
@@ -43,7 +42,6 @@ void from_json(const nlohmann::json& json, SessionSetup& setup) {
   json.at("problem_text").get_to(setup.problem_text);
   json.at("problem_folder").get_to(setup.problem_folder);
   json.at("template").get_to(setup.template_name);
-  json.at("shape").get_to(setup.shape);
   json.at("reference").get_to(setup.reference);
   json.at("reference_macros").get_to(setup.reference_macros);
   json.at("check_kernels").get_to(setup.check_kernels);
@@ -61,13 +59,17 @@ void from_json(const nlohmann::json& json, SessionSetup& setup) {
 }
 
 void to_json(nlohmann::json& json, const KernelUnderTest& kernel) {
-  json = {{"key", kernel.key}, {"image", kernel.image}, {"macros", kernel.macros}};
+  json = {{"key", kernel.key},
+          {"image", kernel.image},
+          {"macros", kernel.macros},
+          {"shapes", kernel.shapes}};
 }
 
 void from_json(const nlohmann::json& json, KernelUnderTest& kernel) {
   json.at("key").get_to(kernel.key);
   json.at("image").get_to(kernel.image);
   json.at("macros").get_to(kernel.macros);
+  json.at("shapes").get_to(kernel.shapes);
 }
 
 void to_json(nlohmann::json& json, const CorrectnessResult& result) {

@@ -19,6 +19,15 @@ std::string text_of(const Program& program) {
   return text;
 }
 
+template <typename Record>
+std::vector<Record> records_of(const std::vector<std::pair<RunId, Record>>& all, RunId run) {
+  std::vector<Record> records;
+  for (const auto& [of, record] : all) {
+    if (of == run) records.push_back(record);
+  }
+  return records;
+}
+
 }  // namespace
 
 void FakeClock::wait(std::span<pollfd> interests, SteadyTime until) {
@@ -86,7 +95,8 @@ void FakeDeviceService::begin(std::string request, double takes_ms, Reply reply)
   done_ = after(clock_.now(), takes_ms);
 }
 
-double FakeDeviceService::time_of(const Program& program) const {
+double FakeDeviceService::time_of(const Program& program, const std::string& shape) const {
+  if (behaviour_.time_us_on) return behaviour_.time_us_on(program, shape);
   return behaviour_.time_us ? behaviour_.time_us(program) : planted_time_us(program, 0);
 }
 
@@ -100,26 +110,26 @@ void FakeDeviceService::submit_check(const KernelUnderTest& kernel, Effort effor
         behaviour_.check_ms, std::move(reply));
 }
 
-void FakeDeviceService::submit_time(const KernelUnderTest& kernel, Effort /*effort*/,
-                                    double give_up_us) {
+void FakeDeviceService::submit_time(const KernelUnderTest& kernel, const std::string& shape,
+                                    Effort /*effort*/, double give_up_us) {
   const Program program = from_ptx(kernel.image.ptx);
   Timing timing;
   timing.kind = behaviour_.kind;
-  timing.p50_us = timing.p90_us = timing.p99_us = timing.mean_us = time_of(program);
+  timing.p50_us = timing.p90_us = timing.p99_us = timing.mean_us = time_of(program, shape);
   timing.samples = behaviour_.kind == TimeKind::kMeasured ? 100 : 1;
   timing.complete = timing.p50_us <= give_up_us;
   TimingResult result;
   result.timing = timing;
-  begin("time " + text_of(program), behaviour_.time_ms, {result});
+  begin("time " + shape + " " + text_of(program), behaviour_.time_ms, {result});
 }
 
-void FakeDeviceService::submit_compare(const KernelUnderTest& first,
-                                       const KernelUnderTest& second) {
+void FakeDeviceService::submit_compare(const KernelUnderTest& first, const KernelUnderTest& second,
+                                       const std::string& shape) {
   const Program a = from_ptx(first.image.ptx);
   const Program b = from_ptx(second.image.ptx);
   PairResult pair;
-  pair.first_us = time_of(a);
-  pair.second_us = time_of(b);
+  pair.first_us = time_of(a, shape);
+  pair.second_us = time_of(b, shape);
   pair.ratio = pair.first_us / pair.second_us;
   pair.interval = {pair.ratio * 0.999, pair.ratio * 1.001};
   pair.pairs = 40;
@@ -127,7 +137,7 @@ void FakeDeviceService::submit_compare(const KernelUnderTest& first,
   if (behaviour_.compare) {
     std::visit([&](auto result) { reply.result = std::move(result); }, behaviour_.compare(a, b));
   }
-  begin("compare", behaviour_.compare_ms, std::move(reply));
+  begin("compare " + shape, behaviour_.compare_ms, std::move(reply));
 }
 
 std::optional<DeviceService::Reply> FakeDeviceService::poll() {
@@ -170,45 +180,47 @@ CompilationId MemoryStore::put_compilation(const CompilationRecord& record) {
   return compilations_.back().id;
 }
 
-CandidateId MemoryStore::record_evaluation(RunId run, const EvaluationRecord& record) {
-  (void)run;
+std::vector<CandidateId> MemoryStore::record_evaluations(
+    const std::vector<RunEvaluation>& evaluations) {
   write();
-  evaluations_.push_back(record);
-  return static_cast<CandidateId>(evaluations_.size());
+  std::vector<CandidateId> ids;
+  for (const RunEvaluation& evaluation : evaluations) {
+    evaluations_.push_back(evaluation);
+    ids.push_back(static_cast<CandidateId>(evaluations_.size()));
+  }
+  return ids;
 }
 
 void MemoryStore::record_full_checks(CandidateId candidate,
                                      const std::vector<CheckResult>& checks) {
   write();
-  evaluations_.at(static_cast<std::size_t>(candidate - 1)).checks = checks;
+  evaluations_.at(static_cast<std::size_t>(candidate - 1)).record.checks = checks;
 }
 
 void MemoryStore::record_generation(RunId run, const GenerationRecord& record) {
-  (void)run;
   write();
-  generations_.push_back(record);
+  std::erase_if(generations_, [&](const auto& known) {
+    return known.first == run && known.second.number == record.number;
+  });
+  generations_.emplace_back(run, record);
 }
 
 void MemoryStore::record_confirmation(RunId run, const ConfirmationRecord& record) {
-  (void)run;
   write();
-  confirmations_.push_back(record);
+  confirmations_.emplace_back(run, record);
 }
 
 std::vector<ConfirmationRecord> MemoryStore::confirmations(RunId run) const {
-  (void)run;
-  return confirmations_;
+  return records_of(confirmations_, run);
 }
 
 void MemoryStore::record_withdrawal(RunId run, const WithdrawalRecord& record) {
-  (void)run;
   write();
-  withdrawals_.push_back(record);
+  withdrawals_.emplace_back(run, record);
 }
 
 std::vector<WithdrawalRecord> MemoryStore::withdrawals(RunId run) const {
-  (void)run;
-  return withdrawals_;
+  return records_of(withdrawals_, run);
 }
 
 void MemoryStore::record_event(RunId run, std::string_view kind, std::string_view text) {
@@ -216,26 +228,28 @@ void MemoryStore::record_event(RunId run, std::string_view kind, std::string_vie
   events_.push_back(std::string(kind) + ": " + std::string(text));
 }
 
-std::vector<StoredEvaluation> MemoryStore::evaluations() const {
+std::vector<StoredEvaluation> MemoryStore::evaluations(RunId run) const {
   std::vector<StoredEvaluation> stored;
   for (std::size_t i = 0; i < evaluations_.size(); ++i) {
+    if (evaluations_[i].run != run) continue;
     StoredEvaluation evaluation;
     evaluation.id = static_cast<CandidateId>(i + 1);
-    evaluation.run = 1;
-    evaluation.record = evaluations_[i];
+    evaluation.run = run;
+    evaluation.record = evaluations_[i].record;
     // As the database gives them back: with the first one's outcome.
-    if (const auto first = evaluations_[i].duplicate_of) {
-      evaluation.record.timing = evaluations_[static_cast<std::size_t>(*first - 1)].timing;
-      evaluation.record.rejection = evaluations_[static_cast<std::size_t>(*first - 1)].rejection;
+    if (const auto first = evaluation.record.duplicate_of) {
+      const EvaluationRecord& record = this->evaluation(*first);
+      evaluation.record.timing = record.timing;
+      evaluation.record.rejection = record.rejection;
     }
     stored.push_back(std::move(evaluation));
   }
   return stored;
 }
 
-std::vector<StoredGeneration> MemoryStore::generations() const {
+std::vector<StoredGeneration> MemoryStore::generations(RunId run) const {
   std::vector<StoredGeneration> stored;
-  for (const GenerationRecord& record : generations_) {
+  for (const GenerationRecord& record : records_of(generations_, run)) {
     stored.push_back({});
     stored.back().record = record;
   }

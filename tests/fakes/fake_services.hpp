@@ -74,6 +74,8 @@ struct DeviceBehaviour {
   TimeKind kind = TimeKind::kMeasured;
   /// Microseconds of a kernel; by default planted_time_us().
   std::function<double(const Program&)> time_us = {};
+  /// The same where it depends on the shape.
+  std::function<double(const Program&, const std::string& shape)> time_us_on = {};
   std::function<std::variant<CorrectnessResult, WorkerFailure>(const Program&)> check = {};
   /// What a check that is no screening finds; by default the same.
   std::function<std::variant<CorrectnessResult, WorkerFailure>(const Program&)> full_check = {};
@@ -81,8 +83,8 @@ struct DeviceBehaviour {
       {};
 };
 
-/// Answers as `behaviour` says, and notes what it was asked: "check CONFIG", "time CONFIG",
-/// "compare".
+/// Answers as `behaviour` says, and notes what it was asked: "check CONFIG",
+/// "time SHAPE CONFIG", "compare SHAPE".
 class FakeDeviceService final : public DeviceService {
  public:
   FakeDeviceService(const Clock& clock, DeviceBehaviour behaviour);
@@ -90,8 +92,10 @@ class FakeDeviceService final : public DeviceService {
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
   void set_up(const SessionSetup& setup) override { setup_ = setup; }
   void submit_check(const KernelUnderTest& kernel, Effort effort) override;
-  void submit_time(const KernelUnderTest& kernel, Effort effort, double give_up_us) override;
-  void submit_compare(const KernelUnderTest& first, const KernelUnderTest& second) override;
+  void submit_time(const KernelUnderTest& kernel, const std::string& shape, Effort effort,
+                   double give_up_us) override;
+  void submit_compare(const KernelUnderTest& first, const KernelUnderTest& second,
+                      const std::string& shape) override;
   [[nodiscard]] std::optional<Reply> poll() override;
   [[nodiscard]] bool is_busy() const override { return busy_; }
   void abandon() override;
@@ -104,7 +108,7 @@ class FakeDeviceService final : public DeviceService {
 
  private:
   void begin(std::string request, double takes_ms, Reply reply);
-  [[nodiscard]] double time_of(const Program& program) const;
+  [[nodiscard]] double time_of(const Program& program, const std::string& shape) const;
 
   const Clock& clock_;
   DeviceBehaviour behaviour_;
@@ -125,7 +129,8 @@ class MemoryStore final : public RunStore {
       std::string_view request_key) const override;
   [[nodiscard]] CompilationRecord compilation(CompilationId id) const override;
   CompilationId put_compilation(const CompilationRecord& record) override;
-  CandidateId record_evaluation(RunId run, const EvaluationRecord& record) override;
+  std::vector<CandidateId> record_evaluations(
+      const std::vector<RunEvaluation>& evaluations) override;
   void record_full_checks(CandidateId candidate, const std::vector<CheckResult>& checks) override;
   void record_generation(RunId run, const GenerationRecord& record) override;
   void record_confirmation(RunId run, const ConfirmationRecord& record) override;
@@ -134,12 +139,12 @@ class MemoryStore final : public RunStore {
   [[nodiscard]] std::vector<WithdrawalRecord> withdrawals(RunId run) const override;
   void record_event(RunId run, std::string_view kind, std::string_view text) override;
 
-  [[nodiscard]] std::vector<StoredEvaluation> evaluations() const;
-  [[nodiscard]] std::vector<StoredGeneration> generations() const;
+  [[nodiscard]] std::vector<StoredEvaluation> evaluations(RunId run = 1) const;
+  [[nodiscard]] std::vector<StoredGeneration> generations(RunId run = 1) const;
   [[nodiscard]] const std::vector<std::string>& events() const { return events_; }
   /// The evaluation of that number; ids count from 1.
   [[nodiscard]] const EvaluationRecord& evaluation(CandidateId id) const {
-    return evaluations_.at(static_cast<std::size_t>(id - 1));
+    return evaluations_.at(static_cast<std::size_t>(id - 1)).record;
   }
   /// How often a stored compilation was read.
   [[nodiscard]] std::size_t compilations_read() const { return compilations_read_; }
@@ -150,10 +155,13 @@ class MemoryStore final : public RunStore {
   void write();
 
   std::vector<CompilationRecord> compilations_;
-  std::vector<EvaluationRecord> evaluations_;
-  std::vector<GenerationRecord> generations_;
-  std::vector<ConfirmationRecord> confirmations_;
-  std::vector<WithdrawalRecord> withdrawals_;
+  template <typename Record>
+  using OfRuns = std::vector<std::pair<RunId, Record>>;
+
+  std::vector<RunEvaluation> evaluations_;
+  OfRuns<GenerationRecord> generations_;
+  OfRuns<ConfirmationRecord> confirmations_;
+  OfRuns<WithdrawalRecord> withdrawals_;
   std::vector<std::string> events_;
   mutable std::size_t compilations_read_ = 0;
   std::size_t writes_ = 0;

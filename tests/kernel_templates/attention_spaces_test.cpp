@@ -79,7 +79,7 @@ TEST_P(AttentionSpaces, HaveThousandsOfCandidates) { EXPECT_GE(space_.count().va
 TEST_P(AttentionSpaces, CheckEveryVariantOfTheTimedShapesMacros) {
   const auto names = [&](const char* timed) {
     std::vector<std::string> found;
-    for (const Shape* shape : problem_.checked_shapes(problem_.shape(timed), kernel_)) {
+    for (const Shape* shape : problem_.checked_shapes({&problem_.shape(timed)}, kernel_)) {
       found.push_back(shape->name);
     }
     return found;
@@ -88,7 +88,7 @@ TEST_P(AttentionSpaces, CheckEveryVariantOfTheTimedShapesMacros) {
               testing::IsSupersetOf({"ragged1", "ragged31", "ragged500", "grouped", "decode"}));
   EXPECT_THAT(names("causal_mission"),
               testing::IsSupersetOf({"causal_ragged", "causal_wide", "causal_tall"}));
-  EXPECT_THROW((void)problem_.checked_shapes(problem_.shape("grouped"), problem_.kernel("wmma")),
+  EXPECT_THROW((void)problem_.checked_shapes({&problem_.shape("grouped")}, problem_.kernel("wmma")),
                InputError);
 }
 

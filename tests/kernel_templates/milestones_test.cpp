@@ -17,7 +17,7 @@ void expect_within_policy(const ShippedSpace& shipped, const Milestone& mileston
                           const Resources& resources) {
   const SpaceDefinition& definition = shipped.space().definition();
   const KernelSpec& kernel = shipped.problem().kernel(definition.template_name);
-  for (const Shape* shape : shipped.problem().checked_shapes(shipped.timed_shape(), kernel)) {
+  for (const Shape* shape : shipped.problem().checked_shapes({&shipped.timed_shape()}, kernel)) {
     const LaunchConfig launch = shipped.launch(milestone.candidate, *shape);
     const std::optional<Rejection> rejection =
         resource_gate(resources, launch, definition.resources, arch_limits(definition.arch));

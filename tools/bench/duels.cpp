@@ -40,9 +40,9 @@ KernelUnderTest green_kernel(Harness& harness, const Candidate& candidate) {
     throw InputError(harness.space().config_json(candidate) +
                      " is not green: " + judgement.rejection->reason);
   }
-  if (judgement.timing) {
+  if (judgement.timing()) {
     std::printf("%s: p50 %.3f us\n", harness.space().config_json(candidate).c_str(),
-                judgement.timing->p50_us);
+                judgement.timing()->p50_us);
   }
   return harness.kernel_of(candidate, judgement.built.record, judgement.kernel_key);
 }

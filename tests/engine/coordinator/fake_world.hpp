@@ -22,9 +22,9 @@ class SilentObserver final : public TunerObserver {
     (void)progress;
     ++evaluated_;
   }
-  void on_generation(const RunProgress& progress, const std::vector<EliteMember>& elite) override {
+  void on_generation(const RunProgress& progress, const std::vector<ShapeElite>& elites) override {
     (void)progress;
-    (void)elite;
+    (void)elites;
     ++generations_;
   }
   int evaluated_ = 0;
@@ -47,7 +47,8 @@ inline void write_space(const std::filesystem::path& folder) {
 /// A harness whose workers are fakes, for one run.
 struct World {
   explicit World(fake::MemoryStore& store, fake::DeviceBehaviour behaviour = {},
-                 std::uint64_t compiler_seed = 1, const std::string& space = "wide") {
+                 std::uint64_t compiler_seed = 1, const std::string& space = "wide",
+                 const std::string& shapes = "") {
     auto own_clock = std::make_unique<fake::FakeClock>();
     clock = own_clock.get();
     auto own_compilers = std::make_unique<fake::FakeCompileService>(*clock, 4, compiler_seed);
@@ -57,6 +58,7 @@ struct World {
     write_space(folder.path() / "project");
     HarnessOptions options;
     options.space_file = folder.path() / "project/search_spaces" / (space + ".json");
+    options.shape = shapes;
     harness = std::make_unique<Harness>(
         options,
         Services{store, std::move(own_compilers), std::move(own_device), std::move(own_clock)});
@@ -80,15 +82,21 @@ inline TunerOptions options_for(int generations, std::size_t window) {
 
 inline TunerEnd run_all(World& world, fake::MemoryStore& store, const TunerOptions& options) {
   SilentObserver observer;
-  Tuner tuner(*world.harness, store, kRun, options, observer);
+  std::vector<RunId> runs;
+  std::vector<RunHistory> histories;
+  for (std::size_t shape = 0; shape < world.harness->shape_count(); ++shape) {
+    runs.push_back(kRun + static_cast<RunId>(shape));
+    histories.push_back({store.evaluations(runs.back()), store.generations(runs.back())});
+  }
+  Tuner tuner(*world.harness, store, runs, options, observer);
   const std::atomic<bool> never{false};
-  return tuner.run({store.evaluations(), store.generations()}, never);
+  return tuner.run(std::move(histories), never);
 }
 
 /// All that a run decided, in its order.
-inline std::vector<std::string> story(const fake::MemoryStore& store) {
+inline std::vector<std::string> story(const fake::MemoryStore& store, RunId run = kRun) {
   std::vector<std::string> lines;
-  for (const StoredEvaluation& stored : store.evaluations()) {
+  for (const StoredEvaluation& stored : store.evaluations(run)) {
     const EvaluationRecord& record = stored.record;
     std::string line = std::to_string(record.generation) + "." + std::to_string(record.position) +
                        " " + record.config_json;
@@ -97,7 +105,7 @@ inline std::vector<std::string> story(const fake::MemoryStore& store) {
     if (record.timing) line += " " + std::to_string(record.timing->p50_us);
     lines.push_back(line);
   }
-  for (const StoredGeneration& stored : store.generations()) {
+  for (const StoredGeneration& stored : store.generations(run)) {
     std::string line = "elite of " + std::to_string(stored.record.number);
     for (const EliteEntry& entry : stored.record.elite) {
       line += " " + std::to_string(entry.candidate);

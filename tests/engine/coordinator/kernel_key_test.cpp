@@ -17,8 +17,8 @@ const std::filesystem::path kFolder =
 std::string key_of(const Json& file, const std::vector<CompiledEntry>& entries) {
   const Problem problem = Problem::parse(file.dump(), kFolder);
   const Values macros = {{"THREADS", 128}, {"ITEMS", 2}, {"BUG", 0}, {"BUG_NONE", 0}};
-  return kernel_key("hash", entries, problem, problem.templates.front(), problem.shape("mission"),
-                    macros, arch_limits("sm_89"));
+  return kernel_key("hash", entries, problem, problem.templates.front(),
+                    {&problem.shape("mission")}, macros, arch_limits("sm_89"));
 }
 
 TEST(KernelKey, OfOneEntryIsWhatDatabasesHold) {

@@ -135,7 +135,7 @@ TEST(Tuner, IsOutOfTimeWithinOneLaunchAndKeepsWhatItFound) {
   options.max_seconds = 9.5;
   const SteadyTime start = world.clock->now();
   SilentObserver observer;
-  Tuner tuner(*world.harness, store, kRun, options, observer);
+  Tuner tuner(*world.harness, store, {kRun}, options, observer);
   const std::atomic<bool> never{false};
   EXPECT_EQ(tuner.run({}, never), TunerEnd::kOutOfTime);
   EXPECT_LE(milliseconds_between(start, world.clock->now()), 9510);
@@ -161,7 +161,7 @@ TEST(Tuner, StopsAtOnceWhenAskedAndGoesOnLater) {
   {
     World stopped(store, behaviour);
     SilentObserver observer;
-    Tuner tuner(*stopped.harness, store, kRun, options_for(4, 8), observer);
+    Tuner tuner(*stopped.harness, store, {kRun}, options_for(4, 8), observer);
     EXPECT_EQ(tuner.run({}, stop), TunerEnd::kInterrupted);
     EXPECT_EQ(stopped.device->abandoned(), 1U) << "the launch that was running is given up";
     EXPECT_EQ(checks, 9);

@@ -51,7 +51,7 @@ TEST(CheckedShapes, TheTimedOneFirstThenThoseOfTheSameKernel) {
       Problem::load(std::filesystem::path(EVO_SOURCE_DIR) / "kernel_templates/sdpa_fp8");
   const auto names = [&](const char* timed, const KernelSpec& kernel) {
     std::vector<std::string> result;
-    for (const Shape* shape : problem.checked_shapes(problem.shape(timed), kernel)) {
+    for (const Shape* shape : problem.checked_shapes({&problem.shape(timed)}, kernel)) {
       result.push_back(shape->name);
     }
     return result;
@@ -70,10 +70,10 @@ TEST(CheckedShapes, ShapesATemplateDoesNotSupport) {
   json["templates"]["planted"]["shapes_where"] = "N % 2 == 0";
   const Problem problem = Problem::parse(json.dump(), planted_folder());
   const KernelSpec& kernel = problem.templates.front();
-  const auto checked = problem.checked_shapes(problem.shape("mission"), kernel);
+  const auto checked = problem.checked_shapes({&problem.shape("mission")}, kernel);
   ASSERT_EQ(checked.size(), 1U);
   try {
-    (void)problem.checked_shapes(problem.shape("ragged"), kernel);
+    (void)problem.checked_shapes({&problem.shape("ragged")}, kernel);
     FAIL();
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("ragged"), HasSubstr("N % 2 == 0")));

@@ -24,7 +24,10 @@ std::filesystem::path fake_worker() {
 
 KernelUnderTest kernel(const std::string& bug) {
   const fake::Program program{"planted", {{"BUG", bug}}};
-  return {"key of " + bug, {to_ptx(program), "", {"planted"}}, {{"THREADS", 128}, {"ITEMS", 2}}};
+  return {"key of " + bug,
+          {to_ptx(program), "", {"planted"}},
+          {{"THREADS", 128}, {"ITEMS", 2}},
+          {"mission"}};
 }
 
 class DeviceClientTest : public testing::Test {
@@ -40,7 +43,6 @@ class DeviceClientTest : public testing::Test {
     setup.problem_text = read_text_file(folder / "problem.json");
     setup.problem_folder = folder.string();
     setup.template_name = "planted";
-    setup.shape = "mission";
     setup.reference = {fake::to_ptx({"planted_reference", {}}), "", {"planted_reference"}};
     setup.check_seed = 11;
     client_.set_up(setup);
@@ -60,10 +62,10 @@ TEST_F(DeviceClientTest, ChecksTimesAndCompares) {
   const CorrectnessResult checked = check("none");
   EXPECT_FALSE(checked.rejection);
   EXPECT_EQ(checked.checks.size(), 15U);
-  client_.submit_time(kernel("none"), Effort::kScreening, 1e9);
+  client_.submit_time(kernel("none"), "mission", Effort::kScreening, 1e9);
   const auto timed = std::get<TimingResult>(client_.wait().result);
   EXPECT_NEAR(timed.timing->p50_us, 5, 0.02);
-  client_.submit_compare(kernel("none"), kernel("none"));
+  client_.submit_compare(kernel("none"), kernel("none"), "mission");
   EXPECT_EQ(std::get<PairResult>(client_.wait().result).verdict(), 0);
   EXPECT_TRUE(events_.empty());
 }
@@ -163,7 +165,7 @@ TEST_F(DeviceClientTest, ALostDeviceIsReplacedWithTheSameSetup) {
 
 TEST_F(DeviceClientTest, AKernelRightOnceAndWrongLaterIsFoundAfterTiming) {
   EXPECT_FALSE(check("wrong_later").rejection);
-  client_.submit_time(kernel("wrong_later"), Effort::kScreening, 1e9);
+  client_.submit_time(kernel("wrong_later"), "mission", Effort::kScreening, 1e9);
   const auto timed = std::get<TimingResult>(client_.wait().result);
   ASSERT_TRUE(timed.rejection.has_value());
   EXPECT_EQ(timed.rejection->gate, Gate::kCorrectness);

@@ -1,0 +1,206 @@
+#include "engine/coordinator/shape_run.hpp"
+
+#include "engine/core/hash.hpp"
+#include "engine/core/random.hpp"
+
+namespace evo {
+namespace {
+
+/// The first shape searches as a run over it alone would.
+std::uint64_t seed_for(std::uint64_t seed, std::size_t shape) {
+  return shape == 0 ? seed : mix_seed(seed, shape);
+}
+
+}  // namespace
+
+ShapeRun::ShapeRun(Harness& harness, RunStore& store, RunId run, const TunerOptions& options,
+                   std::size_t shape)
+    : harness_(harness),
+      store_(store),
+      run_(run),
+      shape_(shape),
+      aim_(options.aim),
+      strategy_(make_strategy(options.strategy, harness.space(shape),
+                              {options.elite, seed_for(options.seed, shape)})),
+      contest_(harness, store, run, options.elite, shape) {}
+
+void ShapeRun::take_history(RunHistory history) {
+  for (StoredEvaluation& stored : history.evaluations) {
+    const std::pair place{stored.record.generation, stored.record.position};
+    history_.emplace(place, std::move(stored));
+  }
+  for (StoredGeneration& stored : history.generations) {
+    recorded_generations_.push_back(std::move(stored.record));
+  }
+}
+
+bool ShapeRun::knows(const SlotPlace& place, const std::string& config_json) const {
+  const auto found = history_.find({place.generation, place.position});
+  return found != history_.end() && found->second.record.config_json == config_json;
+}
+
+StoredEvaluation ShapeRun::take_recorded(const SlotPlace& place) {
+  return std::move(history_.extract({place.generation, place.position}).mapped());
+}
+
+EvaluationRecord ShapeRun::record_of(const SlotPlace& place, const Planned& planned,
+                                     const Judgement& judgement) const {
+  const ShapeJudgement& here = *judgement.on(shape_);
+  EvaluationRecord record;
+  record.generation = place.generation;
+  record.position = place.position;
+  record.config_json = harness_.space().config_json(planned.candidate);
+  record.key = content_key(record.config_json);
+  record.origin = planned.origin;
+  record.milestone = planned.milestone;
+  record.compilation = judgement.built.id;
+  record.kernel_key = judgement.kernel_key;
+  record.dynamic_shared_bytes = here.dynamic_shared_bytes;
+  record.checks = harness_.checks_on(judgement.checks, shape_);
+  record.timing = here.timing;
+  record.rejection = judgement.rejection;
+  record.compile_ms = judgement.built.compile_ms;
+  record.check_ms = judgement.check_ms;
+  record.time_ms = here.time_ms;
+  if (judgement.duplicate) {
+    record.duplicate_of = first_of_kernel_.at(judgement.kernel_key).id;
+  } else if (here.timing) {
+    record.manifest_json = harness_.manifest(planned.candidate, shape_);
+  }
+  return record;
+}
+
+const EvaluationRecord& ShapeRun::take(CandidateId id, const Candidate& candidate,
+                                       EvaluationRecord record, const Judgement* judgement) {
+  Outcome& outcome = outcomes_.emplace_back(Outcome{id, candidate, std::move(record)});
+  all_recorded_ = all_recorded_ && judgement == nullptr;
+  if (judgement != nullptr && judgement->duplicate) {
+    // What the strategy learns is the first one's outcome.
+    const Fate& first = first_of_kernel_.at(judgement->kernel_key);
+    outcome.record.timing = first.timing;
+    outcome.record.rejection = first.rejection;
+  } else if (judgement != nullptr && judgement->is_green()) {
+    outcome.screened = judgement->screened;
+    outcome.kernel = harness_.kernel_of(candidate, judgement->built.record, judgement->kernel_key);
+  }
+  remember(outcome);
+  observe(outcome);
+  return outcome.record;
+}
+
+void ShapeRun::remember(const Outcome& outcome) {
+  const EvaluationRecord& record = outcome.record;
+  if (record.duplicate_of) return;
+  if (record.timing && !record.rejection) {
+    green_[outcome.id] = {outcome.candidate, record.compilation.value_or(0), record.kernel_key};
+    if (best_us_ == 0 || record.timing->p50_us < best_us_) best_us_ = record.timing->p50_us;
+  }
+  if (record.kernel_key.empty()) return;
+  harness_.remember(record.kernel_key);
+  Fate fate{outcome.id, record.timing, record.rejection};
+  if (fate.rejection) fate.rejection->detail = {};
+  first_of_kernel_.emplace(record.kernel_key, std::move(fate));
+}
+
+void ShapeRun::observe(const Outcome& outcome) {
+  Observation observation{outcome.candidate};
+  if (outcome.record.rejection) {
+    observation.failed_at = outcome.record.rejection->gate;
+  } else if (outcome.record.timing) {
+    observation.time_us = outcome.record.timing->p50_us;
+  } else {
+    return;  // nobody judged it
+  }
+  strategy_->observe({&observation, 1});
+}
+
+KernelUnderTest ShapeRun::stored_kernel(const Green& green) const {
+  return harness_.kernel_of(green.candidate, store_.compilation(green.compilation),
+                            green.kernel_key);
+}
+
+EliteMember ShapeRun::member_of(const Outcome& outcome) const {
+  return {outcome.id, outcome.candidate, outcome.record.timing->p50_us,
+          outcome.kernel ? *outcome.kernel : stored_kernel(green_.at(outcome.id)),
+          outcome.screened};
+}
+
+void ShapeRun::challenge(int generation) {
+  if (aim_ == Aim::kRecord) return;
+  std::vector<EliteMember> challengers;
+  for (const Outcome& outcome : outcomes_) {
+    const EvaluationRecord& record = outcome.record;
+    const bool green = record.timing && !record.rejection && !record.duplicate_of;
+    if (green && record.timing->complete) challengers.push_back(member_of(outcome));
+  }
+  contest_.challenge(generation, std::move(challengers));
+}
+
+void ShapeRun::choose_control() {
+  if (aim_ == Aim::kSearch || contest_.has_control() || green_.empty()) return;
+  const auto& [id, green] = *green_.begin();
+  contest_.use_control({.id = id, .candidate = green.candidate, .kernel = stored_kernel(green)});
+}
+
+void ShapeRun::close_generation(int generation, double wall_ms) {
+  choose_control();
+  // A run that was out of time, and is extended, has a generation that was not judged to its end.
+  const bool is_recorded = !recorded_generations_.empty();
+  GenerationRecord recorded;
+  if (is_recorded) {
+    recorded = std::move(recorded_generations_.front());
+    recorded_generations_.pop_front();
+  }
+  if (is_recorded && all_recorded_) {
+    restore_generation(recorded);
+  } else {
+    challenge(generation);
+    record_generation(generation, wall_ms, contest_.time_control(generation, aim_ == Aim::kRecord));
+  }
+  end_generation(generation);
+}
+
+void ShapeRun::close_unfinished(int generation, double wall_ms) {
+  if (closed_ == generation || outcomes_.empty()) return;
+  try {
+    challenge(generation);
+  } catch (const Interrupted& interrupted) {
+    if (!interrupted.out_of_time()) throw;
+    left_out_ = contest_.left_out();
+  }
+  record_generation(generation, wall_ms, std::nullopt);
+  end_generation(generation);
+}
+
+void ShapeRun::end_generation(int generation) {
+  outcomes_.clear();
+  all_recorded_ = true;
+  closed_ = generation;
+  if (!elite().members().empty()) best_us_ = elite().members().front().p50_us;
+}
+
+void ShapeRun::restore_generation(const GenerationRecord& generation) {
+  std::vector<EliteMember> members;
+  for (const EliteEntry& entry : generation.elite) {
+    const Green& green = green_.at(entry.candidate);
+    members.push_back({entry.candidate, green.candidate, entry.p50_us, stored_kernel(green)});
+  }
+  contest_.restore(std::move(members), generation.control_p50_us);
+  if (generation.control_drift) control_drift_ = generation.control_drift;
+}
+
+void ShapeRun::record_generation(int generation, double wall_ms,
+                                 const std::optional<double>& control_us) {
+  GenerationRecord record;
+  record.number = generation;
+  record.wall_ms = wall_ms;
+  record.control_p50_us = control_us;
+  if (control_us) record.control_drift = contest_.drift(*control_us);
+  if (record.control_drift) control_drift_ = record.control_drift;
+  for (const EliteMember& member : elite().members()) {
+    record.elite.push_back({member.id, member.p50_us});
+  }
+  store_.record_generation(run_, record);
+}
+
+}  // namespace evo
