@@ -235,8 +235,8 @@ std::optional<RunId> Store::find_resumable(const RunInfo& like) const {
         " JOIN problem p ON p.id = r.problem_id JOIN space s ON s.id = r.space_id"
         " WHERE r.status <> 'finished' AND p.key = ? AND s.key = ? AND r.shape = ?"
         " AND d.name = ? AND d.kind = ?"
-        " AND json_extract(r.options, '$.aim') IS json_extract(?8, '$.aim')"
-        " AND json_extract(r.options, '$.shapes') IS json_extract(?8, '$.shapes')"
+        " AND json_extract(r.options, '$.aim') IS json_extract(?6, '$.aim')"
+        " AND json_extract(r.options, '$.shapes') IS json_extract(?6, '$.shapes')"
         " ORDER BY r.id DESC");
     query.bind(like.problem.key).bind(like.space.key).bind(like.shape).bind(like.device.name);
     query.bind(to_string(like.device.time_kind)).bind(like.options_json);

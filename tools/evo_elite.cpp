@@ -8,6 +8,7 @@
 #include "engine/evolve/insight.hpp"
 #include "engine/space/space.hpp"
 #include "tools/evo_elite_answers.hpp"
+#include "tools/evo_elite_overall.hpp"
 #include "tools/number_options.hpp"
 #include "tools/tool_main.hpp"
 
@@ -21,6 +22,7 @@ struct Options {
   bool csv = false;
   CandidateId show = 0;
   std::vector<CandidateId> compare;
+  std::vector<std::string> weights = {};
 };
 
 void print(const Answer& answer, const Options& options) {
@@ -143,6 +145,9 @@ void declare(CLI::App& app, Options& options) {
       ->transform(row_number())
       ->required();
   app.add_subcommand("ladder", "the milestones, each compared with the one before");
+  app.add_subcommand("overall", "the kernels that serve all shapes of one search best")
+      ->add_option("--weight", options.weights,
+                   "SHAPE=NUMBER: how much a shape counts (default 1)");
   app.add_subcommand("rejections", "how many failed which gate, and why");
   app.add_subcommand("compare", "two candidates side by side")
       ->add_option("ID", options.compare, "candidates A and B")
@@ -160,6 +165,9 @@ ExitCode answer(const CLI::App& app, const Options& options) {
   } else if (app.got_subcommand("ladder")) {
     const StoredRun run = one_run(store, options);
     print(ladder_answer(run, ladder(store, run.id)), options);
+  } else if (app.got_subcommand("overall")) {
+    const StoredRun run = one_run(store, options);
+    print(overall_answer(store, run.id, parse_weights(options.weights)), options);
   } else if (app.got_subcommand("rejections")) {
     const StoredRun run = one_run(store, options);
     print(rejections_answer(run, rejections(store, run.id)), options);

@@ -26,28 +26,6 @@ std::string macros(const Json& config, const Wanted& wanted) {
   return text;
 }
 
-/// Splits configurations for people: what all have in common once, the rest for each.
-struct SplitConfigs {
-  std::string common;
-  std::vector<std::string> each;
-};
-
-SplitConfigs split(const std::vector<Json>& configs) {
-  const auto same = [&](const std::string& name, const Json& value) {
-    for (const Json& other : configs) {
-      if (!other.contains(name) || other[name] != value) return false;
-    }
-    return configs.size() > 1;
-  };
-  SplitConfigs result;
-  if (!configs.empty()) result.common = macros(configs[0], same);
-  for (const Json& config : configs) {
-    result.each.push_back(macros(
-        config, [&](const std::string& name, const Json& value) { return !same(name, value); }));
-  }
-  return result;
-}
-
 std::string common_note(const SplitConfigs& configs) {
   return configs.common.empty() ? "" : "in common: " + configs.common + "\n";
 }
@@ -77,6 +55,22 @@ std::string policy_text(const std::string& space_text) {
 
 }  // namespace
 
+SplitConfigs split_configs(const std::vector<Json>& configs) {
+  const auto same = [&](const std::string& name, const Json& value) {
+    for (const Json& other : configs) {
+      if (!other.contains(name) || other[name] != value) return false;
+    }
+    return configs.size() > 1;
+  };
+  SplitConfigs result;
+  if (!configs.empty()) result.common = macros(configs[0], same);
+  for (const Json& config : configs) {
+    result.each.push_back(macros(
+        config, [&](const std::string& name, const Json& value) { return !same(name, value); }));
+  }
+  return result;
+}
+
 std::string kind_label(TimeKind kind) {
   return kind == TimeKind::kMeasured ? "measured times" : "PREDICTED times, nothing was measured";
 }
@@ -101,7 +95,7 @@ Answer elite_answer(const RunElite& elite) {
                                       {"", "configuration", 0, true}}}};
   std::vector<Json> configs;
   for (const EliteRow& row : elite.rows) configs.push_back(Json::parse(row.config_json));
-  const SplitConfigs texts = split(configs);
+  const SplitConfigs texts = split_configs(configs);
   for (std::size_t i = 0; i < elite.rows.size(); ++i) {
     const EliteRow& row = elite.rows[i];
     answer.table.rows.push_back(

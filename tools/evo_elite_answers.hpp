@@ -15,6 +15,13 @@ struct Answer {
   std::string notes = {};  ///< lines below it
 };
 
+/// Configurations for people: what all have in common once, the rest for each.
+struct SplitConfigs {
+  std::string common;  ///< "TILE=64 SWIZZLE=xor"
+  std::vector<std::string> each;
+};
+[[nodiscard]] SplitConfigs split_configs(const std::vector<nlohmann::ordered_json>& configs);
+
 [[nodiscard]] Answer elite_answer(const RunElite& elite);
 [[nodiscard]] Answer ladder_answer(const StoredRun& run, const std::vector<Rung>& rungs);
 [[nodiscard]] Answer rejections_answer(const StoredRun& run, const RejectionSummary& summary);

@@ -11,6 +11,7 @@
 #include "engine/gate/coverage.hpp"
 #include "engine/worker/messages.hpp"
 #include "tools/candidate_options.hpp"
+#include "tools/evo_judge_against.hpp"
 #include "tools/number_options.hpp"
 #include "tools/session_options.hpp"
 #include "tools/tool_main.hpp"
@@ -25,6 +26,7 @@ struct Options {
   std::vector<std::string> settings;
   std::string milestone;
   std::string save;
+  std::string against;
   std::uint64_t check_seed = 0;
   bool json = false;
   bool log = false;
@@ -42,11 +44,15 @@ void declare(CLI::App& app, Options& options) {
       ->transform(seed_number());
   app.add_option("--save", options.save,
                  "folder for kernel.ptx, kernel.cubin, kernel.cu, kernel.log");
+  app.add_option("--against", options.against,
+                 "compare with the winner in this database or bundle, timed in turn; without --set "
+                 "and --milestone: of its configuration");
   app.add_flag("--log", options.log, "show the compiler's log");
   app.add_flag("--json", options.json, "one JSON object on standard output");
   app.set_version_flag("--version", "evo-judge " EVO_VERSION);
   app.footer(
-      "\nExit codes: 0 green (or within policy, with --device none); 1 rejected; "
+      "\nExit codes: 0 green (or within policy, with --device none), with --against not slower; "
+      "1 rejected, or slower beyond doubt; "
       "2 bad usage or input; 3 toolkit or device missing.");
 }
 
@@ -205,16 +211,34 @@ ExitCode judge(const Options& options) {
   Harness harness(harness_options, std::move(services));
   require_one_shape(harness);
   for (const std::string& text : harness.warnings()) on_event("warning", text);
+  std::optional<StoredWinner> winner;
+  if (!options.against.empty()) {
+    if (device == nullptr || device->time_kind != TimeKind::kMeasured) {
+      throw InputError("--against: not supported on a device that does not measure");
+    }
+    winner = find_winner(options.against, harness);
+  }
+  const bool asks_for_one = !options.milestone.empty() || !options.settings.empty();
   const Candidate candidate =
-      candidate_from_options(harness.space(), options.milestone, options.settings);
+      winner && !asks_for_one
+          ? harness.space().candidate_from_json(winner->config_json)
+          : candidate_from_options(harness.space(), options.milestone, options.settings);
   const Judgement judgement = harness.judge(candidate);
+  std::optional<AgainstStored> against;
+  if (winner && judgement.is_green()) {
+    against = compare_with(harness, std::move(*winner), candidate, judgement);
+  }
   if (!options.save.empty()) save(judgement, options.save);
   if (options.json) {
-    std::cout << result_json(harness, candidate, judgement).dump() << '\n';
+    OrderedJson json = result_json(harness, candidate, judgement);
+    if (against) json["against"] = against_json(*against);
+    std::cout << json.dump() << '\n';
   } else {
     print_people(harness, candidate, judgement, options);
+    if (against) std::printf("%s", against_text(*against).c_str());
   }
-  return judgement.rejection ? ExitCode::kNothingGreen : ExitCode::kGreen;
+  return judgement.rejection || (against && against->is_slower()) ? ExitCode::kNothingGreen
+                                                                  : ExitCode::kGreen;
 }
 
 }  // namespace

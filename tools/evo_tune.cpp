@@ -194,7 +194,9 @@ ExitCode search(Harness& harness, Store& store, OpenRun open, TuneReport& report
     const RunId run = open.ids[shape];
     const Elite& elite = tuner.elite(shape);
     all_green = all_green && !elite.members().empty();
-    const std::string policy = report_policy(harness, store, run, shape, options, report, elite);
+    std::string policy = report_policy(harness, store, run, shape, options, report, elite);
+    // What the policy rejects is the same on all shapes; what that costs is not.
+    if (shape > 0 && options.time_policy_rejects == 0) policy.clear();
     store.finish_run(
         run, end == TunerEnd::kInterrupted ? RunStatus::kInterrupted : RunStatus::kFinished);
     print_result(store, run, options, report, tuner.progress(), elite, policy);

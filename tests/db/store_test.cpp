@@ -304,6 +304,51 @@ TEST(Store, OnlyGreenFirstCandidatesOfTheRunEnterTheElite) {
   EXPECT_TRUE(store.generations(run).empty());
 }
 
+TEST(Store, RunsOverSeveralShapesAreWrittenTogether) {
+  Store store = Store::in_memory();
+  RunInfo info = sample::run_info();
+  info.options_json = R"({"group": "g", "shapes": ["mission", "small"]})";
+  RunInfo small = info;
+  small.shape = "small";
+  const RunId alone = store.start_run(sample::run_info());
+  const std::vector<RunId> runs = store.start_runs({info, small});
+  EXPECT_EQ(store.runs_beside(runs[1]), runs);
+  EXPECT_EQ(store.runs_beside(alone), std::vector<RunId>{alone});
+  EXPECT_THROW((void)store.runs_beside(99), DbError);
+  const CompilationId compilation = store.put_compilation(sample::compilation("a"));
+  const std::vector<CandidateId> ids =
+      store.record_evaluations({{runs[0], sample::green(0, 0, compilation, 10)},
+                                {runs[1], sample::green(0, 0, compilation, 2)}});
+  EXPECT_EQ(store.evaluation(ids[1]).record.timing->p50_us, 2);
+  // The second cannot be written: nor is the first.
+  EXPECT_THROW(store.record_evaluations({{runs[0], sample::green(0, 1, compilation, 10)},
+                                         {runs[1], sample::green(0, 0, compilation, 2)}}),
+               DbError);
+  EXPECT_EQ(store.evaluations(runs[0]).size(), 1U);
+  // Which one is resumed depends on the shapes that are asked for.
+  EXPECT_EQ(store.find_resumable(info), runs[0]);
+  EXPECT_EQ(store.find_resumable(sample::run_info()), alone);
+}
+
+TEST(Store, AGenerationOfARunThatIsExtendedIsWrittenAnew) {
+  Store store = Store::in_memory();
+  const RunId run = store.start_run(sample::run_info());
+  const CompilationId compilation = store.put_compilation(sample::compilation("a"));
+  const CandidateId one = store.record_evaluation(run, sample::green(0, 0, compilation, 10));
+  store.record_generation(run, {.number = 0, .elite = {{.candidate = one, .p50_us = 10}}});
+  const CandidateId two = store.record_evaluation(run, sample::green(0, 1, compilation, 9));
+  store.record_generation(
+      run,
+      {.number = 0, .elite = {{.candidate = two, .p50_us = 9}, {.candidate = one, .p50_us = 10}}});
+  const std::vector<StoredGeneration> generations = store.generations(run);
+  ASSERT_EQ(generations.size(), 1U);
+  ASSERT_EQ(generations[0].record.elite.size(), 2U);
+  EXPECT_EQ(generations[0].record.elite[0].candidate, two);
+  const std::string options = R"({"generations": 40})";
+  EXPECT_EQ(store.resume_run(run, options).info.options_json, options);
+  EXPECT_EQ(store.run(run).info.options_json, options);
+}
+
 TEST(Store, KeepsConfirmationsAndEvents) {
   Store store = Store::in_memory();
   const RunId run = store.start_run(sample::run_info());

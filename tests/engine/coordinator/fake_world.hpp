@@ -42,6 +42,9 @@ inline void write_space(const std::filesystem::path& folder) {
   write_file(folder / "search_spaces/wide.json", space.dump());
   space["parameters"][3]["macro"] = "OTHER";  // it changes the code: every candidate is a kernel
   write_file(folder / "search_spaces/distinct.json", space.dump());
+  space["constraints"].push_back(
+      {{"expression", "N > 2000 || ITEMS <= 2"}, {"why", "small shapes have few elements"}});
+  write_file(folder / "search_spaces/by_shape.json", space.dump());
 }
 
 /// A harness whose workers are fakes, for one run.
@@ -91,6 +94,27 @@ inline TunerEnd run_all(World& world, fake::MemoryStore& store, const TunerOptio
   Tuner tuner(*world.harness, store, runs, options, observer);
   const std::atomic<bool> never{false};
   return tuner.run(std::move(histories), never);
+}
+
+inline Json read_json(const std::string& text) { return parse_json(text, "text"); }
+
+/// What became of every candidate, and every elite, by configuration: ids depend on the order in
+/// which runs over several shapes are written.
+inline std::vector<std::string> outcomes(const fake::MemoryStore& store, RunId run) {
+  std::vector<std::string> lines;
+  for (const StoredEvaluation& stored : store.evaluations(run)) {
+    const EvaluationRecord& record = stored.record;
+    lines.push_back(std::to_string(record.generation) + "." + std::to_string(record.position) +
+                    " " + record.config_json + " " +
+                    (record.timing ? std::to_string(record.timing->p50_us) : "no time"));
+  }
+  for (const StoredGeneration& stored : store.generations(run)) {
+    lines.push_back("elite of " + std::to_string(stored.record.number));
+    for (const EliteEntry& entry : stored.record.elite) {
+      lines.push_back(store.evaluation(entry.candidate).config_json);
+    }
+  }
+  return lines;
 }
 
 /// All that a run decided, in its order.

@@ -65,6 +65,38 @@ TEST(CheckedShapes, TheTimedOneFirstThenThoseOfTheSameKernel) {
   EXPECT_THAT(names("mission_d128", kernel), testing::Each(testing::EndsWith("_d128")));
 }
 
+TEST(CheckedShapes, AllTimedOnesFirst) {
+  const Problem problem =
+      Problem::load(std::filesystem::path(EVO_SOURCE_DIR) / "kernel_templates/sdpa_fp8");
+  const std::vector<const Shape*> timed = {&problem.shape("long"), &problem.shape("s128")};
+  const auto checked = problem.checked_shapes(timed, problem.kernel("wmma"));
+  ASSERT_EQ(checked.size(), 7U);
+  EXPECT_EQ(checked[0], timed[0]);
+  EXPECT_EQ(checked[1], timed[1]);
+}
+
+TEST(SelectShapes, ByNamesTagsAndAll) {
+  Json json = planted();
+  json["shapes"]["single"]["tags"] = {"odd"};
+  json["shapes"]["ragged"]["tags"] = {"odd", "small"};
+  json["macros"] = {{"IS_TINY", "N < 10"}};
+  const Problem problem = Problem::parse(json.dump(), planted_folder());
+  const KernelSpec& kernel = problem.templates.front();
+  const auto names = [&](const std::string& asked) {
+    std::string text;
+    for (const Shape* shape : problem.select_shapes(asked, kernel)) text += shape->name + " ";
+    return text;
+  };
+  EXPECT_EQ(names("mission"), "mission ");
+  EXPECT_EQ(names("mission,single,mission"), "mission single ");
+  EXPECT_EQ(names("tag:small"), "ragged ");
+  EXPECT_EQ(names("mission,tag:odd"), "mission ragged single ");
+  EXPECT_EQ(names("all"), "mission ragged ") << "those with the macros of the first";
+  for (const char* unknown : {"", "none", "mission,", "tag:none", "tag:"}) {
+    EXPECT_THROW((void)names(unknown), InputError) << unknown;
+  }
+}
+
 TEST(CheckedShapes, ShapesATemplateDoesNotSupport) {
   Json json = planted();
   json["templates"]["planted"]["shapes_where"] = "N % 2 == 0";

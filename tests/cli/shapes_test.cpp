@@ -1,0 +1,182 @@
+// evo-tune over several shapes and from what earlier runs found, and evo-judge against a stored
+// winner: the real programs on a fake device.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/cli/fake_session.hpp"
+
+namespace evo {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kShort = "--generations 2 --children 4 --seed 7 ";
+
+TEST(EvoTuneShapes, AnEliteForEachFromOneSearch) {
+  const FakeSession session;
+  const ProgramResult result =
+      session.run(FakeSession::tune(std::string(kShort) + "--shape mission,ragged"));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, AllOf(HasSubstr("runs 1 to 2"), HasSubstr("shapes mission, ragged"),
+                                HasSubstr("best p50 mission 5.")));
+  EXPECT_THAT(result.out, AllOf(HasSubstr("elite of run 1"), HasSubstr("shape mission"),
+                                HasSubstr("elite of run 2"), HasSubstr("shape ragged")));
+  const Store store = session.store();
+  EXPECT_EQ(store.runs_beside(2), (std::vector<RunId>{1, 2}));
+  EXPECT_EQ(store.run(1).evaluated, store.run(2).evaluated);
+
+  const ProgramResult overall = session.run("evo-elite overall --run 2 --json --weight ragged=3");
+  ASSERT_EQ(overall.exit_code, 0) << overall.err;
+  const json best = json_lines(overall.out).front();
+  EXPECT_NEAR(best["mean"].get<double>(), 1, 0.01);
+  EXPECT_NEAR(best["mission"].get<double>(), 1, 0.01);
+  EXPECT_EQ(session.run("evo-elite overall --weight none=3").exit_code, 2);
+  EXPECT_EQ(session.run("evo-elite overall --weight ragged=-1").exit_code, 2);
+}
+
+TEST(EvoTuneShapes, GoesOnWhereItWasAndFurther) {
+  const FakeSession session;
+  const std::string options = std::string(kShort) + "--no-warm-start --shape ragged,single ";
+  ASSERT_EQ(session.run(FakeSession::tune(options)).exit_code, 0);
+  const ProgramResult without = session.run(FakeSession::tune("--resume 1"));
+  EXPECT_EQ(without.exit_code, 2);
+  EXPECT_THAT(without.err, HasSubstr("give --shape ragged,single"));
+  const ProgramResult more =
+      session.run(FakeSession::tune("--seed 7 --shape ragged,single --resume 2 --generations 4"));
+  ASSERT_EQ(more.exit_code, 0) << more.err;
+  const Store store = session.store();
+  EXPECT_EQ(store.runs().size(), 2U);
+  for (const RunId run : {1, 2}) {
+    EXPECT_EQ(store.run(run).last_generation, 3);
+    EXPECT_EQ(json::parse(store.run(run).info.options_json)["generations"], 4);
+  }
+  // As one that was asked for four generations at once.
+  const FakeSession whole;
+  ASSERT_EQ(whole.run(FakeSession::tune(options + "--generations 4")).exit_code, 0);
+  const auto configs = [](const Store& of) {
+    std::vector<std::string> found;
+    for (const StoredEvaluation& one : of.evaluations(1)) found.push_back(one.record.config_json);
+    return found;
+  };
+  EXPECT_EQ(configs(store), configs(whole.store()));
+}
+
+TEST(EvoTuneShapes, WhatCannotBeTunedTogetherIsRefused) {
+  const FakeSession session;
+  for (const char* shapes : {"mission,none", "tag:none", "mission,,ragged", ""}) {
+    const ProgramResult result =
+        session.run(FakeSession::tune(std::string(kShort) + "--shape '" + shapes + "'"));
+    EXPECT_EQ(result.exit_code, *shapes == '\0' ? 0 : 2) << shapes;
+  }
+  const ProgramResult attention =
+      session.run("evo-tune --device fake:measured --shape mission,causal_mission --space " +
+                  (source_folder() / "search_spaces/sdpa_fp8_mma_h200.json").string());
+  EXPECT_EQ(attention.exit_code, 2);
+  EXPECT_THAT(attention.err,
+              AllOf(HasSubstr("CAUSAL=0"), HasSubstr("CAUSAL=1"), HasSubstr("not supported")));
+  EXPECT_THAT(session.run(FakeSession::judge("--shape mission,ragged")).err,
+              HasSubstr("allowed is one"));
+}
+
+TEST(EvoTuneWarmStart, ALaterRunBeginsWithTheBestOfAnEarlierOne) {
+  const FakeSession session;
+  const std::string options = std::string(kShort);
+  const ProgramResult first = session.run(FakeSession::tune(options + "--shape mission"));
+  ASSERT_EQ(first.exit_code, 0);
+  EXPECT_THAT(first.err, Not(HasSubstr("warm start")));
+  const ProgramResult second = session.run(FakeSession::tune(options + "--shape ragged"));
+  ASSERT_EQ(second.exit_code, 0);
+  EXPECT_THAT(second.err, HasSubstr("warm start: 3 configurations of run 1 go first"));
+  const ProgramResult cold =
+      session.run(FakeSession::tune(options + "--shape ragged --no-warm-start"));
+  EXPECT_THAT(cold.err, Not(HasSubstr("warm start")));
+  const Store store = session.store();
+  int warm = 0;
+  for (const StoredEvaluation& evaluation : store.evaluations(2)) {
+    warm += evaluation.record.origin == "warm start" ? 1 : 0;
+  }
+  EXPECT_GE(warm, 2) << "one of the three may be the defaults";
+  // It goes on with its own, whatever the database learned since.
+  const ProgramResult resumed =
+      session.run(FakeSession::tune("--shape ragged --resume 2 --generations 3"));
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(session.store().run(2).last_generation, 2);
+}
+
+class EvoJudgeAgainst : public testing::Test {
+ protected:
+  void SetUp() override {
+    const ProgramResult run =
+        session_.run(FakeSession::tune("--generations 6 --children 8 --seed 7"));
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    ASSERT_EQ(session_.run("evo-export --bundle winners").exit_code, 0);
+  }
+  ProgramResult judge(const std::string& more) const {
+    return session_.run(FakeSession::judge(more));
+  }
+
+  FakeSession session_;
+};
+
+TEST_F(EvoJudgeAgainst, TheWinnerIsNotSlowerThanItself) {
+  for (const char* against : {"evo.db", "winners"}) {
+    const ProgramResult result = judge(std::string("--against ") + against);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr("the machine code is the same: NOT SLOWER"));
+  }
+}
+
+TEST_F(EvoJudgeAgainst, ASlowerKernelIsExitCodeOneWithTheInterval) {
+  for (const char* against : {"evo.db", "winners"}) {
+    const ProgramResult result =
+        judge(std::string("--set THREADS=512 ITEMS=1 --json --against ") + against);
+    EXPECT_EQ(result.exit_code, 1) << result.err;
+    const json found = json_lines(result.out).front();
+    EXPECT_EQ(found["verdict"], "green");
+    EXPECT_EQ(found["against"]["slower"], true);
+    EXPECT_GT(found["against"]["low"], 1.1);
+    EXPECT_LE(found["against"]["low"], found["against"]["ratio"]);
+    EXPECT_THAT(judge(std::string("--set THREADS=512 ITEMS=1 --against ") + against).out,
+                HasSubstr("SLOWER beyond doubt"));
+  }
+}
+
+TEST_F(EvoJudgeAgainst, AFasterKernelIsNotSlower) {
+  // The database's winner of a run that saw only slow ones.
+  const std::string space = session_.path("slow/search_spaces/slow.json");
+  std::filesystem::create_directories(session_.path("slow"));
+  std::filesystem::copy(source_folder() / "tests/planted", session_.path("slow"),
+                        std::filesystem::copy_options::recursive);
+  json slow = json::parse(std::ifstream(session_.path("slow/search_spaces/wide.json")));
+  slow["parameters"][1] = {{"macro", "THREADS"}, {"values", {512}}, {"meaning", "many"}};
+  slow["parameters"][3]["values"] = {0, 1};
+  slow["constraints"] = json::array();
+  std::ofstream(space) << slow.dump();
+  const ProgramResult run = session_.run("evo-tune --db slow.db --device fake:measured --space " +
+                                         space + " --generations 1");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const ProgramResult result = judge("--set THREADS=128 ITEMS=2 --against slow.db");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("NOT SLOWER: faster beyond doubt"));
+}
+
+TEST_F(EvoJudgeAgainst, SaysWhatIsMissing) {
+  EXPECT_THAT(judge("--against evo.db --shape ragged").err,
+              AllOf(HasSubstr("no winner"), HasSubstr("on mission")));
+  EXPECT_THAT(judge("--against winners --shape ragged").err, HasSubstr("no kernel serves"));
+  EXPECT_EQ(judge("--against none.db").exit_code, 2);
+  const ProgramResult predicted =
+      session_.run("evo-judge --space " + FakeSession::faults_space() +
+                   " --device fake:predicted --jobs 1 --against evo.db");
+  EXPECT_EQ(predicted.exit_code, 2);
+  EXPECT_THAT(predicted.err, HasSubstr("not supported"));
+}
+
+}  // namespace
+}  // namespace evo

@@ -1,0 +1,162 @@
+#include "tools/evo_judge_against.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "db/queries.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/json_reader.hpp"
+#include "tools/bundle_index.hpp"
+
+namespace evo {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// "sm_90a" runs where "sm_90" does.
+bool is_same_arch(std::string_view a, std::string_view b) {
+  const auto base = [](std::string_view arch) {
+    return arch.ends_with('a') || arch.ends_with('f') ? arch.substr(0, arch.size() - 1) : arch;
+  };
+  return base(a) == base(b);
+}
+
+std::string wanted(const Harness& harness) {
+  return fmt::format("template {} of problem {} on shape {}, measured on {}", harness.kernel().name,
+                     harness.problem().name, harness.shape().name, harness.arch());
+}
+
+StoredWinner winner_of_database(const std::string& path, const Harness& harness) {
+  const Store store = Store::open_read_only(path);
+  std::string there;
+  std::vector<RunElite> found = elites(store, {});
+  std::ranges::stable_sort(found, std::ranges::greater{},
+                           [](const RunElite& elite) { return elite.run.id; });
+  for (const RunElite& elite : found) {
+    const RunInfo& info = elite.run.info;
+    const std::string of_template =
+        parse_json(info.space.text, "space").value("template", std::string());
+    there += fmt::format("{}template {} of {} on {}, {} on {}", there.empty() ? "" : "; ",
+                         of_template, info.problem.name, info.shape,
+                         to_string(info.device.time_kind), info.device.arch);
+    const bool fits = info.problem.name == harness.problem().name &&
+                      of_template == harness.kernel().name && info.shape == harness.shape().name &&
+                      info.device.time_kind == TimeKind::kMeasured &&
+                      is_same_arch(info.device.arch, harness.arch());
+    if (!fits || elite.rows.empty()) continue;
+    const EliteRow& row = elite.rows.front();
+    const StoredEvaluation evaluation = store.evaluation(row.candidate);
+    return {fmt::format("candidate {} of run {} in {}", row.candidate, elite.run.id, path),
+            row.config_json, store.compilation(evaluation.record.compilation.value()), row.p50_us};
+  }
+  throw InputError(fmt::format("--against {}: no winner for {}; there is: {}", path,
+                               wanted(harness), there.empty() ? "nothing green" : there));
+}
+
+bool is_shape(const Json& variables, const Shape& shape) {
+  return std::ranges::all_of(shape.variables, [&](const auto& variable) {
+    return variables.contains(variable.first) &&
+           variables.at(variable.first).template get<double>() == variable.second;
+  });
+}
+
+/// The kernel's name and time for the harness's shape; an empty name where there is none.
+std::pair<std::string, double> served(const Json& index, const Harness& harness) {
+  for (const Json& target : index.at("targets")) {
+    if (target.at("kind") != "measured" ||
+        !is_same_arch(target.at("arch").get<std::string>(), harness.arch())) {
+      continue;
+    }
+    for (const Json& one : target.at("serves")) {
+      if (!is_shape(one.at("variables"), harness.shape())) continue;
+      return {one.at("kernel").get<std::string>(), one.at("p50_us").get<double>()};
+    }
+  }
+  return {};
+}
+
+StoredWinner winner_of_bundle(const std::string& path, const Harness& harness) {
+  const fs::path file = fs::path(path) / kBundleIndexFile;
+  const Json index = read_json_file(file);
+  try {
+    const auto [name, p50_us] = served(index, harness);
+    for (const Json& kernel : index.at("kernels")) {
+      if (kernel.at("name") != name || kernel.at("template") != harness.kernel().name) continue;
+      StoredWinner winner{fmt::format("kernel {} in bundle {}", name, path),
+                          kernel.at("config").dump(),
+                          {},
+                          p50_us};
+      winner.compilation.ok = true;
+      winner.compilation.ptx = read_text_file(fs::path(path) / kernel.at("ptx"));
+      winner.compilation.cubin = read_text_file(fs::path(path) / kernel.at("cubin"));
+      return winner;
+    }
+  } catch (const Json::exception& error) {
+    throw InputError(file.string() + ": is no bundle of this version: " + error.what());
+  }
+  throw InputError(fmt::format("--against {}: no kernel serves {}", path, wanted(harness)));
+}
+
+}  // namespace
+
+StoredWinner find_winner(const std::string& path, const Harness& harness) {
+  return fs::is_directory(path) ? winner_of_bundle(path, harness)
+                                : winner_of_database(path, harness);
+}
+
+AgainstStored compare_with(Harness& harness, StoredWinner winner, const Candidate& candidate,
+                           const Judgement& today) {
+  AgainstStored against{std::move(winner)};
+  if (today.built.record.cubin == against.winner.compilation.cubin) {
+    against.same_code = true;
+    return against;
+  }
+  const Candidate then = harness.space().candidate_from_json(against.winner.config_json);
+  const KernelUnderTest stored =
+      harness.kernel_of(then, against.winner.compilation, "stored " + today.kernel_key);
+  if (const auto why = harness.judge_alone(stored)) {
+    throw InputError(fmt::format("--against: {} is not right on today's problem and launch: {}",
+                                 against.winner.origin, why->reason));
+  }
+  const KernelUnderTest now = harness.kernel_of(candidate, today.built.record, today.kernel_key);
+  against.pair = harness.compare_pair(now, stored);
+  if (against.pair->rejection) {
+    throw InputError("--against: the two kernels cannot be timed in turn: " +
+                     against.pair->rejection->reason);
+  }
+  return against;
+}
+
+std::string against_text(const AgainstStored& against) {
+  const std::string with = fmt::format("against      {}, {:.3f} µs then\n", against.winner.origin,
+                                       against.winner.p50_us);
+  if (against.same_code) return with + "             the machine code is the same: NOT SLOWER\n";
+  const PairResult& pair = *against.pair;
+  const char* verdict = pair.verdict() > 0   ? "SLOWER beyond doubt"
+                        : pair.verdict() < 0 ? "NOT SLOWER: faster beyond doubt"
+                                             : "NOT SLOWER: a tie";
+  return with + fmt::format(
+                    "             {} interleaved pairs: {:.3f} µs now, {:.3f} then; ratio {:.4f} "
+                    "({:.4f} to {:.4f}): {}\n",
+                    pair.pairs, pair.first_us, pair.second_us, pair.ratio, pair.interval.low,
+                    pair.interval.high, verdict);
+}
+
+nlohmann::ordered_json against_json(const AgainstStored& against) {
+  nlohmann::ordered_json json = {{"winner", against.winner.origin},
+                                 {"stored_p50_us", against.winner.p50_us},
+                                 {"same_code", against.same_code},
+                                 {"slower", against.is_slower()}};
+  if (against.pair) {
+    json["ratio"] = against.pair->ratio;
+    json["low"] = against.pair->interval.low;
+    json["high"] = against.pair->interval.high;
+    json["pairs"] = against.pair->pairs;
+  }
+  return json;
+}
+
+}  // namespace evo
