@@ -48,8 +48,8 @@ OnShape times_of(const Store& store, RunId run) {
 
 void give_weights(std::vector<OnShape>& shapes, const std::map<std::string, double>& weights) {
   for (const auto& [name, weight] : weights) {
-    const auto found = std::ranges::find_if(
-        shapes, [&](const OnShape& shape) { return shape.run.info.shape == name; });
+    const auto found =
+        std::ranges::find(shapes, name, [](const OnShape& shape) { return shape.run.info.shape; });
     if (found == shapes.end()) {
       throw InputError("--weight " + name + ": the search has no such shape");
     }

@@ -53,9 +53,8 @@ std::optional<Candidate> carried_over(const Harness& harness, const std::string&
   std::vector<std::pair<std::string, std::string>> settings;
   const Json config = parse_json(config_json, "configuration");
   for (const auto& [macro, value] : config.items()) {
-    const bool is_known = std::ranges::any_of(
-        space.parameters(), [&](const Parameter& parameter) { return parameter.macro == macro; });
-    if (!is_known) continue;
+    const auto known = std::ranges::find(space.parameters(), macro, &Parameter::macro);
+    if (known == space.parameters().end()) continue;
     settings.emplace_back(macro, value.is_string() ? value.get<std::string>() : value.dump());
   }
   try {
