@@ -108,12 +108,13 @@ Json buffer_plan(const Json& argument, const Constants& constants, bool with_dim
   const auto name = argument.at("name").get<std::string>();
   const Dtype dtype = dtype_from_string(argument.at("dtype").get<std::string>());
   const std::string& extent = text_of(argument.at("extent"));
+  const std::string label = fmt::format("extent of {} = {}", name, extent);
   const Json elements = {"whole", tree_of(extent, constants), 0, kMostElements};
   Json json = {{"name", name},
                {"direction", argument.at("direction")},
                {"dtype", std::string(to_string(dtype))},
-               {"bytes", labelled(fmt::format("extent of {} = {}", name, extent),
-                                  {"*", elements, size_of(dtype)})},
+               {"elements", labelled(label, elements)},
+               {"bytes", labelled(label, {"*", elements, size_of(dtype)})},
                {"fields", Json::array()}};
   const Json factors = factors_of(argument, constants);
   if (with_dimensions || factors.size() == 1) json["dimensions"] = factors;
