@@ -61,7 +61,9 @@ class Bundle:
                           for use in kernel["plan"]["chosen_for"]]
             self._buffers = [its for its in first
                              if its["direction"] not in ("scalar", "workspace")]
-            tuned = [use["sizes"] for use, _ in self._uses if use["sizes"]]
+            tuned = list(dict.fromkeys(tuple(use["sizes"]) for use, _ in self._uses
+                                       if use["sizes"]))
+            self.tuned_shapes = tuned  # sizes in the order of shape_variables
             # What all tuned shapes have in common need not be said.
             self.defaults = {
                 name: sizes[0] for name, sizes in zip(self.shape_variables, zip(*tuned))
