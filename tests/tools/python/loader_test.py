@@ -31,7 +31,7 @@ class Loader(BundleTest):
     def test_launches_with_what_follows_from_the_shapes(self):
         bundle = self.load()
         self.assertEqual((bundle.inputs, bundle.outputs), (["x", "scale"], ["y", "s"]))
-        self.assertEqual(bundle.defaults, {"B": 2, "F": 0})
+        self.assertEqual(bundle.defaults, {"F": 0})  # no size of an input
         y = Array(0x2000, (3, 64), "<f4")
         result = bundle(Array(0x1000, (3, 64)), SCALE, y=y, s=None, stream=7)
         self.assertIs(result[0], y)
@@ -43,7 +43,7 @@ class Loader(BundleTest):
         bundle(0x1000, 0x500, y=0x2000, s=0, stream=7, B=3, S=64)
         self.assertEqual(len(log()), 1)
         # What another shape needs less of stays allowed.
-        bundle(0x1000, 0x500, y=0x2000, s=0, stream=7, S=32)
+        bundle(0x1000, 0x500, y=0x2000, s=0, stream=7, B=3, S=32)
         self.assertIn("attribute 8=128", log())
 
     def test_infers_shape_variables(self):
@@ -60,15 +60,15 @@ class Loader(BundleTest):
                                          y=Array(0x2000, (5, 32), "<f4"), s=0))
         self.assert_error("expected x to have size 32 at dimension 1 (S, as given), but got 64",
                           lambda: infer((5, 64), s=0, S=32))
-        self.assert_error("cannot infer S from the shapes of the tensors: pass it by keyword, such "
-                          "as S=1", lambda: bundle(0x1000, 0x500, y=0x2000, s=0))
+        self.assert_error("cannot infer B, S from the shapes of the tensors: pass them by "
+                          "keyword, such as B=1", lambda: bundle(0x1000, 0x500, y=0x2000, s=0))
         # Without a row of an output nothing says in which order the sizes of dimensions are.
         for its in self.index["kernels"]:
             uses, its["plan"] = its["plan"]["chosen_for"], None
             del its["arguments"][2]["row"]
             its["plan"] = {**made([its])[0][0], "chosen_for": uses}
         plain = self.load()
-        self.assert_error("cannot infer S", lambda: plain(Array(0x1000, (2, 64)), SCALE, y=1, s=0))
+        self.assert_error("cannot infer B, S", lambda: plain(Array(0x1000, (2, 64)), SCALE, y=1, s=0))
 
     def test_says_what_is_wrong_with_arguments(self):
         bundle = self.load()
@@ -95,18 +95,18 @@ class Loader(BundleTest):
              "__cuda_array_interface__ or __dlpack__, but got str", "x", SCALE)
         says("Expected all tensors to be on the same device, but found at least two devices, "
              "cuda:0 and cuda:1!", x, Array(0x1000000, (1,), "<f4"))
-        says("S is nan", 1, 2, S=float("nan"), y=1)
+        says("S is nan", 1, 2, B=2, S=float("nan"), y=1)
         read_only = Array(0x2000, (2, 64), "<f4")
         read_only.__cuda_array_interface__["data"] = (0x2000, True)
         says("expected y to be writable: it is an output", x, SCALE, y=read_only)
         fake.fake_context(None)
-        self.assert_error("no CUDA context is current", lambda: bundle(1, 2, y=1, s=0, S=64))
+        self.assert_error("no CUDA context is current", lambda: bundle(1, 2, y=1, s=0, B=2, S=64))
 
     def test_says_what_is_wrong_with_files(self):
         self.assert_error("/nowhere/bundle.json", lambda: evo_tune.load("/nowhere"))
         bundle = self.load()
         os.remove(os.path.join(self.folder.name, "small.cubin"))
-        self.assert_error("small.cubin: No such file", lambda: bundle(1, 2, y=1, s=0, S=64))
+        self.assert_error("small.cubin: No such file", lambda: bundle(1, 2, y=1, s=0, B=2, S=64))
         self.index["format"] = "evo-tune bundle 1"
         self.assert_error('format: allowed is "evo-tune bundle 2": export the bundle again',
                           self.load)
@@ -149,16 +149,16 @@ class Loader(BundleTest):
         class Handle:
             ptr = 0x22
         for stream, text in ((Protocol(), "on 0x21:"), (Handle(), "on 0x22:"), (5, "on 0x5:")):
-            bundle(1, 2, y=1, s=0, S=64, stream=stream)
+            bundle(1, 2, y=1, s=0, B=2, S=64, stream=stream)
             self.assertIn(text, launches()[-1])
         self.assert_error("expected a stream, but got str",
-                          lambda: bundle(1, 2, y=1, s=0, S=64, stream="x"))
+                          lambda: bundle(1, 2, y=1, s=0, B=2, S=64, stream="x"))
 
     def test_a_capture_has_workspaces_of_its_own(self):
         bundle = self.load()
 
         def workspaces():
-            bundle(1, 2, y=1, s=0, S=64, stream=0x100)
+            bundle(1, 2, y=1, s=0, B=2, S=64, stream=0x100)
             lines = log()
             return sum(line.startswith("allocate") for line in lines), lines
         self.assertEqual(workspaces()[0], 1)
@@ -181,7 +181,7 @@ class Loader(BundleTest):
         def work(number):
             fake.fake_context(ctypes.addressof(CONTEXT))
             for i in range(50):
-                bundle(1000, 500, y=2000, s=0, stream=number + 3, S=32 * (1 + i % 5))
+                bundle(1000, 500, y=2000, s=0, stream=number + 3, B=2, S=32 * (1 + i % 5))
 
         threads = [threading.Thread(target=work, args=(n,)) for n in range(3)]
         for thread in threads:
@@ -198,7 +198,7 @@ class Loader(BundleTest):
             its["plan"]["arguments"][2]["name"] = "stream"
             its["plan"]["steps"][0]["arguments"][2] = "stream"
         bundle = self.load()
-        bundle(1, 2, stream_=0x2000, s=0, S=64, stream=7)
+        bundle(1, 2, stream_=0x2000, s=0, B=2, S=64, stream=7)
         self.assertIn("on 0x7: 1 2 8192 0 64", launches()[-1])
 
 

@@ -64,10 +64,12 @@ class Bundle:
             tuned = list(dict.fromkeys(tuple(use["sizes"]) for use, _ in self._uses
                                        if use["sizes"]))
             self.tuned_shapes = tuned  # sizes in the order of shape_variables
-            # What all tuned shapes have in common need not be said.
+            # What all tuned shapes have in common need not be said, but for sizes of inputs.
+            sizes_of_inputs = set().union(*(_names(its["elements"]["tree"]) for its in self._buffers
+                                            if its["direction"] != "out"))
             self.defaults = {
                 name: sizes[0] for name, sizes in zip(self.shape_variables, zip(*tuned))
-                if len(set(sizes)) == 1}
+                if len(set(sizes)) == 1 and name not in sizes_of_inputs}
         except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
             raise Error(f"{self._file}: {type(error).__name__}: {error}") from None
         self.buffers = [its["name"] for its in self._buffers]
@@ -268,6 +270,14 @@ class Bundle:
                     position: ctypes.c_uint64(self._driver.zeroed(count))
                     for position, count in wanted.items()}
         return prepared.workspaces[key]
+
+
+def _names(tree):
+    """Of the variables in a tree, without those that only stand in conditions of ?."""
+    if isinstance(tree, str):
+        return {tree}
+    operands = tree[2 if tree[0] == "?" else 1:] if isinstance(tree, list) else []
+    return set().union(*map(_names, operands))
 
 
 def _element_bytes(argument):
