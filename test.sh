@@ -5,7 +5,8 @@ set -u
 cd "$(dirname "$0")" || exit 1
 . cmake/setup.sh
 
-install_packages python3 python3-numpy  # for tests with programs of a problem
+# For tests with programs of a problem, and of the Python package.
+install_packages python3 python3-numpy python3-pip python3-hatchling
 setup_and_build ci
 log="build/ci/ctest.log"
 exclude=()

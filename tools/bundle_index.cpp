@@ -11,6 +11,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/formulas.hpp"
 #include "tools/bundle_cover.hpp"
+#include "tools/bundle_plan.hpp"
 #include "tools/evo_export_kernel.hpp"
 
 namespace evo {
@@ -83,11 +84,13 @@ class Builder {
     bundle_.name = file_name(name.empty() ? problem_ : name);
     Json listed = Json::array();
     for (const BundleTarget& target : targets) listed.push_back(add(target));
-    bundle_.index = {{"format", "evo-tune bundle 1"},
+    put_choices(listed);
+    bundle_.index = {{"format", "evo-tune bundle 2"},
                      {"name", bundle_.name},
                      {"problem", problem_},
                      {"loss", loss_},
                      {"shape_variables", variables_},
+                     {"buffers", buffers()},
                      {"targets", listed},
                      {"kernels", kernels_}};
     return std::move(bundle_);
@@ -163,6 +166,44 @@ class Builder {
             {"defaults", defaults}};
   }
 
+  /// What each kernel is chosen for. Of devices that are none the kernel's own, those with measured
+  /// times come first, then newer ones.
+  void put_choices(const Json& targets) {
+    std::vector<std::pair<std::pair<bool, int>, const Json*>> ranked;
+    for (const Json& target : targets) {
+      const int capability = compute_capability_of(target.at("arch").get<std::string>());
+      ranked.push_back({{target.at("kind") != "measured", -capability}, &target});
+    }
+    std::ranges::stable_sort(ranked, {}, [](const auto& its) { return its.first; });
+    for (std::size_t rank = 0; rank < ranked.size(); ++rank) {
+      const Json& target = *ranked[rank].second;
+      const auto put = [&](const Json& kernel, const Json& shape, const Json& sizes) {
+        const auto named = std::ranges::find_if(
+            kernels_, [&](const Json& its) { return its.at("name") == kernel; });
+        (*named)["plan"]["chosen_for"].push_back(
+            {{"device", target.at("device")}, {"rank", rank}, {"shape", shape}, {"sizes", sizes}});
+      };
+      for (const Json& served : target.at("serves")) {
+        Json sizes = Json::array();
+        for (const Json& variable : variables_) {
+          sizes.push_back(served.at("variables").at(variable.get<std::string>()));
+        }
+        put(served.at("kernel"), served.at("shape"), sizes);
+      }
+      for (const Json& name : target.at("defaults")) put(name, "", Json::array());
+    }
+  }
+
+  /// What a caller has: neither scalars, which follow from the shape, nor workspaces.
+  [[nodiscard]] Json buffers() const {
+    Json names = Json::array();
+    for (const Json& argument : signature_) {
+      const auto direction = argument.at("direction").get<std::string>();
+      if (direction != "scalar" && direction != "workspace") names.push_back(argument.at("name"));
+    }
+    return names;
+  }
+
   /// Kernels that could not be merged because nobody timed them.
   void note_unknown(const BundleTarget& target, const TimeTable& times) {
     std::size_t all = 0;
@@ -209,6 +250,8 @@ class Builder {
       entry["run"] = time.run.id;
       manifest["times"].push_back(std::move(entry));
     }
+    manifest["plan"] = kernel_plan(manifest, variables_.get<std::vector<std::string>>());
+    manifest["plan"]["chosen_for"] = Json::array();
     bundle_.files.emplace_back(exported.name + ".cubin", exported.cubin);
     bundle_.files.emplace_back(exported.name + ".ptx", exported.ptx);
     kernels_.push_back(std::move(manifest));

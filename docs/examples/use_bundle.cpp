@@ -33,31 +33,42 @@ using Sizes = std::vector<double>;
 
 std::mutex printing;
 
-/// Puts the value for this shape beside every expression below `node`.
-void evaluate(json& node, const evo_tune::Values& values) {
-  const bool is_expression = node.is_object() && node.contains("expression");
-  if (is_expression && node.contains("value")) {
-    const std::string text = node["expression"];
-    const double value = evo_tune::detail::Evaluation(text, values).run();
-    node["value"] = value;
-  }
-  if (!node.is_structured() || is_expression) return;
-  for (json& child : node) evaluate(child, values);
-}
-
-/// The manifest of a kernel as it would be on this shape.
+/// The manifest of a kernel as it would be on this shape: its "plan" says what values its
+/// expressions have.
 json manifest_for(const json& index, const evo_tune::Choice& choice, const Sizes& sizes,
                   const evo_tune::Device& device) {
   json manifest = index.at("kernels").at(choice.kernel);
-  evo_tune::Values values = manifest.at("macros").get<evo_tune::Values>();
+  evo_tune::Values values = {{"SM_COUNT", device.sm_count}, {"SHARED_BYTES", device.shared_bytes}};
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const std::string variable = index.at("shape_variables").at(i);
     values[variable] = sizes[i];
     manifest["shape"]["variables"][variable] = sizes[i];
   }
-  values["SM_COUNT"] = device.sm_count;
-  for (const char* part : {"arguments", "launch", "steps"}) {
-    if (manifest.contains(part)) evaluate(manifest[part], values);
+  const auto value_of = [&](const json& expression) {
+    const std::string text = expression.dump();
+    return evo_tune::detail::value_of(
+        evo_tune::detail::JsonReader{text.c_str(), text.c_str()}.read(), values);
+  };
+  const json plan = manifest.at("plan");
+  for (std::size_t i = 0; i < plan.at("arguments").size(); ++i) {
+    const json& planned = plan.at("arguments").at(i);
+    json& argument = manifest["arguments"][i];
+    if (planned.contains("elements")) argument["extent"]["value"] = value_of(planned["elements"]);
+    for (std::size_t f = 0; f < planned.at("fields").size(); ++f) {
+      json& field = argument.contains("fields") ? argument["fields"][f] : argument;
+      field["value"]["value"] = value_of(planned["fields"][f]);
+    }
+  }
+  for (std::size_t s = 0; s < plan.at("steps").size(); ++s) {
+    json& step = manifest.contains("steps") ? manifest["steps"][s] : manifest;
+    const json& its = plan["steps"][s];
+    if (step.contains("when")) step["when"]["value"] = value_of(its.at("when"));
+    json& launch = step["launch"];
+    for (std::size_t i = 0; i < 3; ++i) {
+      if (i < launch["grid"].size()) launch["grid"][i]["value"] = value_of(its["sizes"][i]);
+      if (i < launch["block"].size()) launch["block"][i]["value"] = value_of(its["sizes"][3 + i]);
+    }
+    launch["dynamic_shared_bytes"]["value"] = value_of(its["sizes"][6]);
   }
   return manifest;
 }

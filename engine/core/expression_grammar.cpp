@@ -18,6 +18,7 @@ using Kind = ExpressionToken::Kind;
 constexpr std::size_t kLongestText = 10000;
 /// muParser refuses code of 20,000 characters.
 constexpr std::size_t kLongestCode = 19999;
+constexpr std::size_t kLongestTree = 20 * kLongestCode;
 /// Each level takes a few kilobytes of stack.
 constexpr int kDeepest = 100;
 
@@ -89,7 +90,8 @@ TranslatedExpression Grammar::translate() {
   Term whole = choice();
   if (token_.kind != Kind::kEnd) fail_here("an operator or the end is expected here");
   if (whole.conjuncts.empty()) whole.conjuncts = {{whole.begin, whole.end}};
-  TranslatedExpression translated{std::move(whole.code), std::move(variables_), {}};
+  TranslatedExpression translated{
+      std::move(whole.code), std::move(variables_), {}, std::move(whole.tree)};
   for (const auto& [begin, end] : whole.conjuncts) {
     translated.conjuncts.emplace_back(text_.substr(begin, end - begin));
   }
@@ -136,7 +138,7 @@ void Grammar::expect(std::string_view text, const std::string& what) {
 
 /// What lists, chained comparisons and Python's or write twice must not grow without bound.
 Term Grammar::checked(Term term) const {
-  if (term.code.size() > kLongestCode) {
+  if (term.code.size() > kLongestCode || term.tree.size() > kLongestTree) {
     fail_expression(text_, term.begin,
                     "too long once lists, chained comparisons and or are written out");
   }
@@ -231,8 +233,11 @@ Term Grammar::membership(const Term& left) {
   std::size_t count = 0;
   bool comma = true;
   Term list;
+  std::vector<std::string> elements;
   while (comma && !is(close)) {
-    const Term equal = compared(left, "==", choice());
+    const Term element = choice();
+    const Term equal = compared(left, "==", element);
+    elements.push_back(element.tree);
     // Like Python, every element is evaluated, also behind the one that is equal.
     list.code.append(count++ == 0 ? "" : "||").append(equal.code);
     list.can_fail = list.can_fail || equal.can_fail;
@@ -245,6 +250,7 @@ Term Grammar::membership(const Term& left) {
   }
   expect(close, "at the end of the list");
   list.code = "(" + list.code + ")";
+  list.tree = tree_of_membership(left.tree, elements);
   list.is_truth = true;
   list.begin = left.begin;
   list.end = last_end_;
@@ -338,11 +344,13 @@ Term Grammar::call(const Token& name) {
   advance();
   Term result{std::string(name.text) + "(", name.begin, 0, name.text == "is_pow2",
               function->can_fail};
+  std::vector<std::string> arguments;
   std::size_t count = 0;
   while (!is(")")) {
     const Term argument = choice();
     result.code.append(count++ == 0 ? "" : ",").append(argument.code);
     result.can_fail = result.can_fail || argument.can_fail;
+    arguments.push_back(argument.tree);
     result = checked(std::move(result));
     if (!take(",")) break;
     if (is(")")) fail_here("an argument is expected after the comma");
@@ -355,8 +363,9 @@ Term Grammar::call(const Token& name) {
                         std::to_string(function->fewest));
   }
   result.code += ")";
+  result.tree = tree_of_call(name.text, arguments);
   result.end = last_end_;
-  return result;
+  return checked(std::move(result));
 }
 
 Term Grammar::variable(const Token& name) {
@@ -365,7 +374,9 @@ Term Grammar::variable(const Token& name) {
     return number_at(constant->second, name.begin);
   }
   const auto found = variables_.try_emplace(text, variables_.size()).first;
-  return {machine_name(found->second), name.begin, last_end_};
+  Term term{machine_name(found->second), name.begin, last_end_};
+  term.tree = "\"" + text + "\"";
+  return term;
 }
 
 }  // namespace

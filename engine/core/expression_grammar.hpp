@@ -15,6 +15,11 @@ struct TranslatedExpression {
   /// The operands of the outermost conjunction, as written, without the parentheses around them;
   /// the whole expression where the outermost operator is another one.
   std::vector<std::string> conjuncts;
+  /// JSON that a reader evaluates without this grammar: a number, a variable's name, or
+  /// ["operation", operands…] with the operations ? (condition, two values of which one counts)
+  /// == < + - * / // % ^ and the functions min max floor ceil round sqrt exp ln log2, as Expression
+  /// has them. Everything else is written in these.
+  std::string tree;
 };
 
 /// "v3": what the machine calls variable 3, whatever its name is in the expression.

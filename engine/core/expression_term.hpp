@@ -20,7 +20,16 @@ struct ExpressionTerm {
   std::optional<double> number = {};
   /// Operands of the conjunction that it is, as ranges of the expression; empty when it is none.
   std::vector<std::pair<std::size_t, std::size_t>> conjuncts = {};
+  std::string tree = {};  ///< as TranslatedExpression::tree
 };
+
+/// The tree of a function of the grammar.
+[[nodiscard]] std::string tree_of_call(std::string_view function,
+                                       const std::vector<std::string>& arguments);
+
+/// The tree of `in`: every element is evaluated.
+[[nodiscard]] std::string tree_of_membership(const std::string& value,
+                                             const std::vector<std::string>& elements);
 
 /// How an `and` or `or` was written: && and || give 0 or 1, Python's words give an operand.
 enum class Spelling { kSymbol, kWord };

@@ -118,7 +118,7 @@ TEST_F(EvoExportBundle, TheIndexIsOfManifestsWithTimesAndValidity) {
   const RunId mission = start("mission");
   elite(mission, {add(mission, 2, 10)});
   const Json index = exported("--name fast_copy");
-  EXPECT_EQ(index["format"], "evo-tune bundle 1");
+  EXPECT_EQ(index["format"], "evo-tune bundle 2");
   EXPECT_EQ(index["name"], "fast_copy");
   EXPECT_EQ(index["problem"], "copy");
   EXPECT_EQ(index["loss"], 0.02);

@@ -11,9 +11,10 @@
 #include <random>
 
 #include "engine/core/error.hpp"
+#include "engine/core/expression_grammar.hpp"
 #include "engine/problem/problem.hpp"
 #include "engine/space/space.hpp"
-#include "tools/loader/evo_tune_text.hpp"
+#include "tools/loader/evo_tune.hpp"
 
 namespace evo {
 namespace {
@@ -21,8 +22,11 @@ namespace {
 const Values kValues = {{"A", 5}, {"B", -3}, {"C", 0}, {"D", 0.5}, {"E2", 64}};
 
 std::optional<double> loaders(const std::string& text, const Values& values) {
+  const std::string tree = translate_expression(text, {}).tree;
+  const std::string json = R"({"expression": "x", "tree": )" + tree + "}";
   try {
-    return evo_tune::detail::Evaluation(text, values).run();
+    return evo_tune::detail::value_of(
+        evo_tune::detail::JsonReader{json.c_str(), json.c_str()}.read(), values);
   } catch (const evo_tune::Error&) {
     return std::nullopt;
   }
@@ -145,23 +149,33 @@ TEST(LoaderExpressions, OfLaunchesAndWorkspacesAgree) {
 }
 
 TEST(LoaderExpressions, SayWhatIsWrong) {
-  const auto message = [](const std::string& text) -> std::string {
+  const auto message = [](const std::string& tree) -> std::string {
+    const std::string json = R"({"expression": "X", "tree": )" + tree + "}";
     try {
-      (void)evo_tune::detail::Evaluation(text, kValues).run();
+      (void)evo_tune::detail::value_of(
+          evo_tune::detail::JsonReader{json.c_str(), json.c_str()}.read(), kValues);
     } catch (const evo_tune::Error& error) {
       return error.what();
     }
     return "no error";
   };
-  EXPECT_EQ(message("1 / C"), "expression '1 / C': division by zero");
-  EXPECT_EQ(message("A +"), "expression 'A +': at the end: a value is expected");
-  EXPECT_EQ(message("A B"), "expression 'A B': at 'B': an operator or the end is expected");
-  EXPECT_EQ(message("X + 1"), "expression 'X + 1': 'X' is not known");
-  EXPECT_EQ(message("sin(1)"), "expression 'sin(1)': at the end: there is no function sin");
-  EXPECT_EQ(message("min(1"), "expression 'min(1': at the end: ')' is expected");
-  EXPECT_EQ(message("10 ^ 400"), "expression '10 ^ 400': a power is not finite");
-  EXPECT_NE(message(std::string(5000, '(')).find("nested too deeply"), std::string::npos);
-  EXPECT_NE(message(std::string(5000, '-')).find("nested too deeply"), std::string::npos);
+  EXPECT_EQ(message(R"(["/", 1, "C"])"), "X: division by zero");
+  EXPECT_EQ(message(R"(["+", "A"])"), "X: '+' lacks an operand");
+  EXPECT_EQ(message("[]"), "X: '' lacks an operand");
+  EXPECT_EQ(message(R"(["+", "Y", 1])"), "X: 'Y' is unknown");
+  EXPECT_EQ(message(R"(["sin", 1, 2])"), "X: 'sin' is unknown");
+  EXPECT_EQ(message(R"(["^", 10, 400])"), "X: ^: no value");
+  EXPECT_EQ(message(R"(["*", 1e200, 1e200])"), "X: the value is not finite");
+  EXPECT_EQ(message(R"(["whole", 0.5, 0, 7])"), "X: 0.5; allowed is a whole number from 0 to 7");
+  EXPECT_EQ(message(R"(["within", 9, -8, 8])"), "X: 9; allowed is a number from -8 to 8");
+  EXPECT_EQ(message(R"(["?", 0, ["/", 1, 0], 2])"), "no error");
+  EXPECT_NE(message(std::string(5000, '[')).find("nested too deeply"), std::string::npos);
+}
+
+TEST(LoaderExpressions, ATreeThatGrowsWithoutBoundIsRefused) {
+  std::string text = "A";
+  for (int i = 0; i < 40; ++i) text = "is_pow2(" + text + ")";
+  EXPECT_THROW((void)translate_expression(text, {}), InputError);
 }
 
 }  // namespace

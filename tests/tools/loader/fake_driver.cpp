@@ -1,6 +1,7 @@
 // A CUDA driver of one GPU that runs nothing: it writes down what it is asked for, a line a call.
 // A context is any address that fake_context() made current on this thread.
 
+#include <atomic>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
@@ -8,6 +9,8 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -27,6 +30,11 @@ State& state() {
   return only;
 }
 thread_local void* context = nullptr;
+thread_local std::vector<void*> below;  ///< contexts under the current one
+/// What fake_capture() said: streams from 0x100 on take part in this capture.
+std::atomic<unsigned long long> capture_number{0};
+/// Contexts of devices by number are the places of this array.
+char primary_contexts[8];
 
 /// Writes a line; the result that the call was told to have, or 0.
 int note(const char* call, const char* format, ...) {
@@ -54,6 +62,8 @@ void fake_reset(const char* name, int capability, int parameters) {
   state().parameters = parameters;
 }
 void fake_context(void* its) { context = its; }
+void fake_capture(unsigned long long number) { capture_number = number; }
+void* fake_primary(int device) { return &primary_contexts[device]; }
 void fake_fail(const char* call, int result) { state().failing[call] = result; }
 /// What was written since the last time.
 std::size_t fake_log(char* text, std::size_t size) {
@@ -66,9 +76,61 @@ std::size_t fake_log(char* text, std::size_t size) {
 }
 
 int cuCtxGetCurrent(void** its) { return *its = context, 0; }
-int cuCtxPushCurrent_v2(void* its) { return context = its, 0; }
-int cuCtxPopCurrent_v2(void** its) { return *its = context, 0; }
-int cuCtxGetDevice(int* device) { return *device = 0, 0; }
+int cuInit(unsigned) { return 0; }
+int cuCtxPushCurrent_v2(void* its) {
+  below.push_back(context);
+  context = its;
+  return 0;
+}
+int cuCtxPopCurrent_v2(void** its) {
+  *its = context;
+  context = below.back();
+  below.pop_back();
+  return 0;
+}
+/// A context that is none of the primary ones is of device 0.
+int cuCtxGetDevice(int* device) {
+  *device = 0;
+  for (int i = 0; i < 8; ++i) {
+    if (context == &primary_contexts[i]) *device = i;
+  }
+  return 0;
+}
+int cuDevicePrimaryCtxRetain(void** its, int device) {
+  *its = &primary_contexts[device];
+  return note("retain", " %d", device);
+}
+/// Addresses from 0x1000000 on are of device 1.
+int cuPointerGetAttribute(void* value, int, unsigned long long address) {
+  const int device = address >= 0x1000000 ? 1 : 0;
+  std::memcpy(value, &device, sizeof device);
+  return 0;
+}
+int cuStreamCreate(void** stream, unsigned) {
+  *stream = reinterpret_cast<void*>(0x99);
+  return 0;
+}
+int cuStreamSynchronize(void* stream) { return note("synchronize", " %p", stream); }
+int cuStreamDestroy_v2(void*) { return 0; }
+int cuStreamGetCaptureInfo_v2(void* stream, int* status, unsigned long long* number, void**,
+                              const void**, std::size_t*) {
+  const bool is_captured = capture_number != 0 && reinterpret_cast<std::uintptr_t>(stream) >= 0x100;
+  *status = is_captured ? 1 : 0;
+  *number = is_captured ? capture_number.load() : 0;
+  return 0;
+}
+int cuThreadExchangeStreamCaptureMode(int* mode) {
+  static thread_local int current = 0;
+  std::swap(*mode, current);
+  return note("mode", " %d", current);
+}
+int cuEventCreate(void** event, unsigned) {
+  *event = reinterpret_cast<void*>(0x77);
+  return 0;
+}
+int cuEventRecord(void*, void* stream) { return note("record", " on %p", stream); }
+int cuStreamWaitEvent(void* stream, void*, unsigned) { return note("wait", " on %p", stream); }
+int cuEventDestroy_v2(void*) { return 0; }
 int cuDeviceGetName(char* text, int size, int) {
   std::snprintf(text, static_cast<std::size_t>(size), "%s", state().name.c_str());
   return 0;

@@ -6,14 +6,17 @@
 
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <random>
 #include <thread>
 
 #include "engine/core/json_reader.hpp"
 #include "engine/problem/dtype.hpp"
 #include "tests/db/sample.hpp"
+#include "tools/bundle_plan.hpp"
 #include "tools/loader/evo_tune.hpp"
 
 namespace evo {
@@ -28,7 +31,7 @@ Json expression(const std::string& text) { return {{"expression", text}}; }
 
 /// x (S elements) to y by kernels with a scalar, a workspace and a structure.
 Json kernel(const std::string& name, const std::string& arch, int tile) {
-  return {
+  Json manifest = {
       {"name", name},
       {"cubin", name + ".cubin"},
       {"ptx", name + ".ptx"},
@@ -50,30 +53,32 @@ Json kernel(const std::string& name, const std::string& arch, int tile) {
        {{"grid", {expression("S / TILE"), expression("SM_COUNT")}},
         {"block", {expression("TILE")}},
         {"dynamic_shared_bytes", expression("2 * TILE")}}}};
+  manifest["plan"] = Json(kernel_plan(manifest, {"S", "F"}));
+  return manifest;
 }
 
-Json served(const std::string& shape, int size, const std::string& by) {
-  return {{"shape", shape}, {"variables", {{"S", size}, {"F", 0}}}, {"kernel", by}};
+/// What a kernel is chosen for. `size`: nothing for a configuration of defaults.
+Json use(const std::string& device, int rank, const std::string& shape, std::optional<int> size) {
+  return {{"device", device},
+          {"rank", rank},
+          {"shape", shape},
+          {"sizes", size ? Json({*size, 0}) : Json::array()}};
 }
 
 class Loader : public testing::Test {
  protected:
   Loader() {
-    index_ = {{"format", "evo-tune bundle 1"},
+    index_ = {{"format", "evo-tune bundle 2"},
               {"name", "copy"},
               {"shape_variables", {"S", "F"}},
+              {"buffers", {"x", "y", "lse"}},
               {"kernels",
                {kernel("small", "sm_90", 32), kernel("large", "sm_90", 256),
-                kernel("plain", "sm_90", 1), kernel("old", "sm_80", 64)}},
-              {"targets",
-               {{{"device", "Fake 90"},
-                 {"kind", "measured"},
-                 {"serves", {served("s64", 64, "small"), served("s4096", 4096, "large")}},
-                 {"defaults", {"plain"}}},
-                {{"device", "Fake 80"},
-                 {"kind", "measured"},
-                 {"serves", {served("s128", 128, "old")}},
-                 {"defaults", Json::array()}}}}};
+                kernel("plain", "sm_90", 1), kernel("old", "sm_80", 64)}}};
+    plan(0)["chosen_for"] = {use("Fake 90", 0, "s64", 64)};
+    plan(1)["chosen_for"] = {use("Fake 90", 0, "s4096", 4096)};
+    plan(2)["chosen_for"] = {use("Fake 90", 0, "", std::nullopt)};
+    plan(3)["chosen_for"] = {use("Fake 80", 1, "s128", 128)};
     for (const char* name : {"small", "large", "plain", "old"}) {
       write_file(folder_.path() / (std::string(name) + ".cubin"), std::string("code ") + name);
       write_file(folder_.path() / (std::string(name) + ".ptx"), std::string("ptx ") + name);
@@ -90,6 +95,8 @@ class Loader : public testing::Test {
     reset_("Fake 90", 90, 5);
     set_context_(&context_);
   }
+
+  Json& plan(std::size_t kernel) { return index_["kernels"][kernel]["plan"]; }
 
   evo_tune::Bundle open() const {
     write_file(folder_.path() / "bundle.json", index_.dump(1));
@@ -157,13 +164,18 @@ TEST_F(Loader, PrefersWhatTheDeviceIsLike) {
   EXPECT_THAT(error_of([&] {
                 (void)choice(bundle, 64, {"Fake 75", 75, 4, 1000});
               }),
-              AllOf(HasSubstr("bundle.json: no kernel for S=64, F=0 on Fake 75 (sm_75)"),
+              AllOf(HasSubstr("bundle.json: no kernel for S=64 F=0 on Fake 75 (sm_75)"),
                     HasSubstr("not small: neither its machine code nor its PTX runs on it"),
                     HasSubstr("not old: neither")));
 }
 
 TEST_F(Loader, AnArchitectureSpecificKernelRunsNowhereElse) {
-  for (Json& its : index_["kernels"]) its["arch"] = "sm_90a";
+  for (Json& its : index_["kernels"]) {
+    Json uses = its["plan"]["chosen_for"];
+    its["arch"] = "sm_90a";
+    its["plan"] = Json(kernel_plan(its, {"S", "F"}));
+    its["plan"]["chosen_for"] = uses;
+  }
   const evo_tune::Bundle bundle = open();
   EXPECT_THAT(choice(bundle, 64), HasSubstr("small: tuned for this shape"));
   EXPECT_THAT(error_of([&] {
@@ -176,8 +188,8 @@ TEST_F(Loader, WhatDoesNotFitTheDeviceIsNotChosen) {
   const evo_tune::Bundle bundle = open();
   EXPECT_THAT(choice(bundle, 4096, {"Fake 90", 90, 4, 200}),
               AllOf(HasSubstr("small: tuned for the nearest"),
-                    HasSubstr("not large: it takes 612 bytes of shared memory, of which Fake 90 "
-                              "has 200")));
+                    HasSubstr("not large: dynamic shared bytes = 2 * TILE: 512; allowed is a whole "
+                              "number from 0 to 100")));
 }
 
 TEST_F(Loader, LaunchesWithWhatFollowsFromTheShape) {
@@ -188,11 +200,11 @@ TEST_F(Loader, LaunchesWithWhatFollowsFromTheShape) {
   bundle.launch(stream(7), shape.data(), buffers_.data());
   std::vector<std::string> lines = log();
   ASSERT_EQ(lines.size(), 6U);
-  EXPECT_EQ(lines[0], "allocate 8");
-  EXPECT_EQ(lines[1], "fill 0 x 8 on 0x7");
-  EXPECT_EQ(lines[2], "load code sma");
-  EXPECT_EQ(lines[3], "function copy");
-  EXPECT_EQ(lines[4], "attribute 8=64");
+  EXPECT_EQ(lines[0], "load code sma");
+  EXPECT_EQ(lines[1], "function copy");
+  EXPECT_EQ(lines[2], "attribute 8=64");
+  EXPECT_EQ(lines[3], "allocate 8");
+  EXPECT_EQ(lines[4], "fill 0 x 8 on 0x7");
   const auto low = [](const void* address) {
     return std::to_string(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(address)));
   };
@@ -203,9 +215,9 @@ TEST_F(Loader, LaunchesWithWhatFollowsFromTheShape) {
   EXPECT_EQ(log().size(), 1U);
   bundle.launch(stream(8), shape.data(), buffers_.data());
   lines = log();
-  ASSERT_EQ(lines.size(), 3U);
-  EXPECT_EQ(lines[0], "allocate 8");
-  EXPECT_EQ(lines[1], "fill 0 x 8 on 0x8");
+  ASSERT_EQ(lines.size(), 5U);
+  EXPECT_EQ(lines[2], "allocate 8");
+  EXPECT_EQ(lines[3], "fill 0 x 8 on 0x8");
 }
 
 TEST_F(Loader, StepsAreLaunchedInTheirOrder) {
@@ -220,8 +232,9 @@ TEST_F(Loader, StepsAreLaunchedInTheirOrder) {
   Json last = step;
   last["entry"] = "last";
   its["steps"] = {step, left_out, last};
-  its.erase("entry");
-  its.erase("launch");
+  const Json uses = plan(0)["chosen_for"];
+  plan(0) = Json(kernel_plan(its, {"S", "F"}));
+  plan(0)["chosen_for"] = uses;
   const evo_tune::Bundle bundle = open();
   const std::array<double, 2> shape = {64, 0};
   bundle.launch(nullptr, shape.data(), buffers_.data());
@@ -247,23 +260,21 @@ TEST_F(Loader, ErrorsNameFileAndReason) {
   EXPECT_EQ(error_of([&] { evo_tune::Bundle("/nowhere"); }),
             "/nowhere/bundle.json: cannot be read");
   const Json good = index_;
-  index_["format"] = "another";
-  EXPECT_EQ(opening(), file + ": format: allowed is \"evo-tune bundle 1\"");
+  index_["format"] = "evo-tune bundle 1";
+  EXPECT_EQ(opening(),
+            file + ": format: allowed is \"evo-tune bundle 2\": export the bundle again");
   index_ = good;
-  index_["kernels"][1]["arguments"][0]["kind"] = "texture";
-  EXPECT_EQ(opening(), file + ": kernel 'large': argument 'x': not supported: texture");
+  index_.erase("buffers");
+  EXPECT_EQ(opening(), file + ": 'buffers' is missing");
+  index_["buffers"] = "x";
+  EXPECT_EQ(opening(), file + ": 'buffers' is of another type than it should be");
   index_ = good;
-  index_["kernels"][0]["arch"] = "ppc";
-  EXPECT_THAT(opening(), HasSubstr("kernel 'small': arch: 'ppc' is not such as sm_90"));
+  index_["kernels"][1].erase("plan");
+  EXPECT_EQ(error_of([&] { (void)choice(open(), 64); }), file + ": 'plan' is missing");
   index_ = good;
-  index_["kernels"][0].erase("launch");
-  EXPECT_EQ(opening(), file + ": kernel 'small': 'launch' is missing");
-  index_ = good;
-  index_["kernels"][2]["arguments"][1]["name"] = "z";
-  EXPECT_THAT(opening(), HasSubstr("kernel 'plain' takes other arguments than the first one"));
-  index_ = good;
-  index_["targets"][0]["serves"][0]["kernel"] = "absent";
-  EXPECT_THAT(opening(), HasSubstr("there is no kernel 'absent'"));
+  plan(0).erase("steps");
+  EXPECT_THAT(choice(open(), 64),
+              AllOf(HasSubstr("plain"), HasSubstr("not small: 'steps' is missing")));
   write_file(folder_.path() / "bundle.json", "{\"format\": \"evo-tune bundle 1\", ");
   EXPECT_THAT(error_of([&] { evo_tune::Bundle(folder_.path()); }),
               HasSubstr(file + ": byte 32: '\"' is expected"));
@@ -354,27 +365,73 @@ TEST_F(Loader, DamagedIndexesAreErrors) {
   EXPECT_LT(read, 400);
 }
 
+/// Of a scalar with this value; nothing where its type does not hold it.
+std::optional<std::vector<unsigned char>> bytes_of(const std::string& dtype, double value) {
+  Json manifest = kernel("k", "sm_90", 1);
+  manifest["arguments"] = {
+      {{"name", "n"}, {"direction", "scalar"}, {"dtype", dtype}, {"value", expression("X")}}};
+  const std::string text = Json(kernel_plan(manifest, {"X"})).dump();
+  try {
+    return evo_tune::detail::planned(
+               evo_tune::detail::JsonReader{text.c_str(), text.c_str()}.read(),
+               {{"X", value}, {"S", 1}}, {"Fake", 90, 4, 1000})
+        .arguments.at(0)
+        .value;
+  } catch (const evo_tune::Error&) {
+    return std::nullopt;
+  }
+}
+
 /// As the engine writes the bytes of scalars.
 TEST(LoaderScalars, AreTheBytesThatTheEngineWrites) {
   for (const char* name : {"f16", "bf16", "f32", "f64", "i16", "u16", "i32", "u32", "i64", "u64"}) {
     const Dtype dtype = dtype_from_string(name);
     for (const double value : {0.0, 1.0, 2.0, 3.0, 255.0, 30000.0, 0.1, -0.3, 1e-5, 6e-8, 65504.0,
                                1.0009765625, 1.00048828125, -7.0, 1e-40}) {
-      const evo_tune::detail::Type type(name);
-      if (!type.holds(value)) continue;
+      const std::optional<std::vector<unsigned char>> found = bytes_of(name, value);
+      if (!found) continue;
       std::vector<std::byte> expected(size_of(dtype));
       encode(dtype, value, expected.data());
-      std::vector<unsigned char> found;
-      evo_tune::detail::append(found, type, value);
-      ASSERT_EQ(found.size(), expected.size()) << name;
-      EXPECT_EQ(std::memcmp(found.data(), expected.data(), found.size()), 0)
+      ASSERT_EQ(found->size(), expected.size()) << name;
+      EXPECT_EQ(std::memcmp(expected.data(), found->data(), found->size()), 0)
           << name << " " << value;
     }
   }
-  EXPECT_FALSE(evo_tune::detail::Type("i32").holds(0.5));
-  EXPECT_FALSE(evo_tune::detail::Type("u16").holds(-1));
-  EXPECT_FALSE(evo_tune::detail::Type("i16").holds(32768));
-  EXPECT_FALSE(evo_tune::detail::Type("f16").holds(65536));
+  for (const auto& [dtype, value] : std::vector<std::pair<std::string, double>>{
+           {"i32", 0.5}, {"u16", -1}, {"i16", 32768}, {"f16", 65536}, {"u64", 0x1p64}}) {
+    EXPECT_FALSE(bytes_of(dtype, value)) << dtype;
+  }
+  EXPECT_TRUE(bytes_of("u64", 0x1p63));
+}
+
+TEST(LoaderScalars, StructuresAreLaidOutAsInCpp) {
+  Json manifest = kernel("k", "sm_90", 1);
+  const auto field = [](const char* dtype, const char* value) {
+    return Json{{"name", value}, {"dtype", dtype}, {"value", expression(value)}};
+  };
+  manifest["arguments"] = {{{"name", "p"},
+                            {"direction", "scalar"},
+                            {"fields", {field("u16", "S"), field("f64", "2"), field("i32", "3")}}}};
+  struct Parameters {
+    std::uint16_t s = 1;
+    double two = 2;
+    std::int32_t three = 3;
+  } expected;
+  const std::string text = Json(kernel_plan(manifest, {"S"})).dump();
+  const std::vector<unsigned char> found =
+      evo_tune::detail::planned(evo_tune::detail::JsonReader{text.c_str(), text.c_str()}.read(),
+                                {{"S", 1}}, {"Fake", 90, 4, 1000})
+          .arguments.at(0)
+          .value;
+  ASSERT_EQ(found.size(), sizeof expected);
+  for (const auto& [offset, size] :
+       {std::pair{offsetof(Parameters, s), sizeof expected.s},
+        std::pair{offsetof(Parameters, two), sizeof expected.two},
+        std::pair{offsetof(Parameters, three), sizeof expected.three}}) {
+    EXPECT_EQ(std::memcmp(found.data() + offset,
+                          reinterpret_cast<const unsigned char*>(&expected) + offset, size),
+              0);
+  }
 }
 
 }  // namespace

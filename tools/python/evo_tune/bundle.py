@@ -1,29 +1,19 @@
 """A bundle: choosing and launching its kernels."""
 
+import contextlib
 import ctypes
 import json
 import math
 import os
-import struct
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from . import arrays, shapes
 from .driver import Driver
 from .errors import Error
-from .expression import evaluate
+from .plan import planned
 
-_SIZES = {"e4m3": 1, "e5m2": 1, "f16": 2, "bf16": 2, "f32": 4, "f64": 8, "i8": 1, "u8": 1,
-          "i16": 2, "u16": 2, "i32": 4, "u32": 4, "i64": 8, "u64": 8}
-_FORMATS = {"f16": "e", "f32": "f", "f64": "d", "i16": "h", "u16": "H", "i32": "i", "u32": "I",
-            "i64": "q", "u64": "Q"}
-
-
-@dataclass(frozen=True)
-class Device:
-    name: str
-    compute_capability: int  # 90 for 9.0
-    sm_count: int
-    shared_bytes: int
+_FORMAT = "evo-tune bundle 2"
 
 
 @dataclass(frozen=True)
@@ -35,10 +25,12 @@ class Choice:
 
 @dataclass
 class _Prepared:
+    """A kernel in a context with what it takes on one shape, but the caller's buffers."""
     choice: Choice
-    steps: list  # (function, entry, grid, block, shared bytes, positions of arguments)
-    fixed: dict  # position -> ctypes object of a scalar or workspace
-    buffers: list  # (position, name, elements, element bytes)
+    arguments: list
+    steps: list  # with their functions
+    fixed: dict  # position -> ctypes object of a scalar
+    workspaces: dict = field(default_factory=dict)  # stream, thread, capture -> position -> address
 
 
 def load(folder, driver=None):
@@ -46,237 +38,253 @@ def load(folder, driver=None):
     return Bundle(folder, driver)
 
 
-def _address(buffer, name, count, size):
-    """Of an integer, a tensor of PyTorch, or what has __cuda_array_interface__; checked."""
-    if buffer is None or isinstance(buffer, int):
-        address, given = buffer or 0, None
-    elif hasattr(buffer, "data_ptr"):
-        if not buffer.is_cuda or not buffer.is_contiguous():
-            raise Error(f"argument '{name}': expected a contiguous tensor on a CUDA device")
-        address, given = buffer.data_ptr(), buffer.numel() * buffer.element_size()
-    elif hasattr(buffer, "__cuda_array_interface__"):
-        array = buffer.__cuda_array_interface__
-        if array.get("strides") is not None:
-            raise Error(f"argument '{name}': expected a contiguous array")
-        address, given = array["data"][0], math.prod(array["shape"]) * int(array["typestr"][2:])
-    else:
-        raise Error(f"argument '{name}': expected an address, a PyTorch tensor or an object with "
-                    f"__cuda_array_interface__, not {type(buffer).__name__}")
-    if given is not None and given != count * size:
-        raise Error(f"argument '{name}': expected {count} elements of {size} bytes, got {given} "
-                    "bytes")
-    if count > 0 and not address:
-        raise Error(f"argument '{name}' is null")
-    return ctypes.c_uint64(address)
-
-
-def _whole(expression, values, least, most):
-    value = evaluate(expression, values)
-    if value != math.floor(value) or not least <= value <= most:
-        raise Error(f"'{expression}' is {value:g}; allowed is a whole number from {least} to {most}")
-    return int(value)
-
-
-def _scalar_bytes(argument, values):
-    """As C++ lays out a structure; a plain scalar is one field."""
-    data, alignment = b"", 1
-    for field in argument.get("fields", [argument]):
-        dtype = field["dtype"]
-        value = evaluate(field["value"]["expression"], values)
-        size = _SIZES[dtype]
-        data += b"\0" * (-len(data) % size)
-        try:
-            if dtype not in _FORMATS:
-                raise Error(f"scalars of {dtype} are not supported in Python")
-            is_float = dtype[0] == "f"
-            if not is_float and value != math.floor(value):
-                raise struct.error
-            data += struct.pack("<" + _FORMATS[dtype], value if is_float else int(value))
-        except (struct.error, OverflowError):
-            raise Error(f"argument '{argument['name']}': {value:g} does not fit {dtype}") from None
-        alignment = max(alignment, size)
-    return data + b"\0" * (-len(data) % alignment)
-
-
 class Bundle:
-    """Call it with the buffers in order and the shape variables by name. Threads may share it.
+    """Call it with the inputs in their order, everything else by name. Threads may share it.
 
     Code and workspaces stay on the GPU until the process ends.
     """
 
     def __init__(self, folder, driver=None):
-        self._folder, self._driver_file, self._driver = os.fspath(folder), driver, None
-        self._lock, self._modules, self._allowed, self._prepared = threading.Lock(), {}, {}, {}
-        file = os.path.join(self._folder, "bundle.json")
+        self._folder, self._driver_file, self._opened = os.fspath(folder), driver, None
+        self._lock, self._modules, self._allowed, self._prepared = threading.RLock(), {}, {}, {}
+        self._file = os.path.join(self._folder, "bundle.json")
         try:
-            with open(file, encoding="utf-8") as text:
-                self._index = json.load(text)
-            if self._index["format"] != "evo-tune bundle 1":
-                raise Error(f"{file}: format: allowed is \"evo-tune bundle 1\"")
-            self._kernels = {kernel["name"]: kernel for kernel in self._index["kernels"]}
-            self.name = self._index["name"]
-            self.shape_variables = self._index["shape_variables"]
-            first = self._index["kernels"][0]["arguments"]
+            with open(self._file, encoding="utf-8") as text:
+                index = json.load(text)
+            if index["format"] != _FORMAT:
+                raise Error(f"{self._file}: format: allowed is \"{_FORMAT}\": export the bundle "
+                            "again")
+            self.name, self.shape_variables = index["name"], index["shape_variables"]
+            self._kernels = index["kernels"]
+            first = self._kernels[0]["plan"]["arguments"]
+            self._uses = [(use, kernel) for kernel in self._kernels
+                          for use in kernel["plan"]["chosen_for"]]
+            self._buffers = [its for its in first
+                             if its["direction"] not in ("scalar", "workspace")]
+            tuned = list(dict.fromkeys(tuple(use["sizes"]) for use, _ in self._uses
+                                       if use["sizes"]))
+            self.tuned_shapes = tuned  # sizes in the order of shape_variables
+            # What all tuned shapes have in common need not be said, but for sizes of inputs.
+            sizes_of_inputs = set().union(*(_names(its["elements"]["tree"]) for its in self._buffers
+                                            if its["direction"] != "out"))
+            self.defaults = {
+                name: sizes[0] for name, sizes in zip(self.shape_variables, zip(*tuned))
+                if len(set(sizes)) == 1 and name not in sizes_of_inputs}
         except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
-            raise Error(f"{file}: {type(error).__name__}: {error}") from None
-        for argument in (a for kernel in self._kernels.values() for a in kernel["arguments"]):
-            if "kind" in argument:
-                raise Error(f"{file}: argument '{argument['name']}': not supported: "
-                            f"{argument['kind']}")
-        self.buffers = [a["name"] for a in first if a["direction"] not in ("scalar", "workspace")]
+            raise Error(f"{self._file}: {type(error).__name__}: {error}") from None
+        self.buffers = [its["name"] for its in self._buffers]
+        self.inputs = [its["name"] for its in self._buffers if its["direction"] != "out"]
+        self.outputs = [its["name"] for its in self._buffers if its["direction"] == "out"]
+        # Names of parameters: what would be there twice has another one, as in the C++ function.
+        taken, self._keywords = {"stream"}, {}
+        for name in [*self.buffers, *self.shape_variables]:
+            keyword = name
+            while keyword in taken:
+                keyword += "_"
+            taken.add(keyword)
+            self._keywords[keyword] = name
 
-    def __call__(self, *buffers, stream=0, **shape):
-        """Starts the kernel on a stream (its handle) of the current context."""
-        if len(buffers) != len(self.buffers):
-            raise Error(f"{self.name} takes {len(self.buffers)} buffers ({', '.join(self.buffers)}"
-                        f"), got {len(buffers)}")
-        prepared = self.prepare(stream=stream, **shape)
-        values = dict(prepared.fixed)
-        for buffer, (position, name, count, size) in zip(buffers, prepared.buffers):
-            values[position] = _address(buffer, name, count, size)
-        for function, entry, grid, block, shared_bytes, positions in prepared.steps:
-            self._driver.launch(function, grid, block, shared_bytes, stream,
-                                [values[p] for p in positions], f"{self._folder}: {entry}")
+    @property
+    def _driver(self):
+        with self._lock:
+            if self._opened is None:
+                self._opened = Driver(self._driver_file)
+            return self._opened
+
+    def __call__(self, *inputs, stream=None, **keywords):
+        """Starts the kernel. Returns its outputs: one, or a tuple of them in their order; those
+        that are not given are allocated as tensors of PyTorch. Shape variables that follow from the
+        shapes of the tensors, or are the same in all tuned shapes, need not be given."""
+        given, sizes = self._bound(inputs, keywords)
+        devices = {}
+        for name, value in given.items():
+            try:
+                devices[name] = arrays.device_of(value, self._driver)
+            except Error as error:
+                raise Error(f"argument '{name}': {error}") from None
+        self._refuse_gradients(given)
+        device = arrays.common_device(devices)
+        handle = arrays.stream_handle(stream, given.values(), device)
+        with self._driver.on(device) as context, contextlib.ExitStack() as exports:
+            described = {}
+            for name, value in given.items():
+                described[name] = array = arrays.array_of(value, handle, self._driver)
+                if array.export is not None:
+                    exports.callback(array.export.release)
+            self._launch(context, handle, given, described, self._values(sizes, described))
+        results = tuple(given[name] for name in self.outputs)
+        return results[0] if len(results) == 1 else results
 
     def prepare(self, stream=0, **shape):
-        """What only the first call for a shape and stream does: only then capture it in a graph."""
-        values = self._values(shape)
-        with self._lock:
-            if self._driver is None:
-                self._driver = Driver(self._driver_file)
-            # Handle 2 is the default stream of each thread.
-            thread = threading.get_ident() if stream == 2 else 0
-            key = (self._driver.context(), stream, thread, tuple(values.values()))
-            if key not in self._prepared:
-                self._prepared[key] = self._make(key[0], stream, shape)
-            return self._prepared[key]
+        """What only the first call for a shape does, in the current context."""
+        with self._driver.on(None) as context:
+            prepared = self._find(context, stream, self._checked(shape))
+            self._workspaces(prepared, stream)
 
     def choose(self, device=None, **shape):
         """As docs/bundle.md says; `device` is by default that of the current context."""
-        values = self._values(shape)
-        if device is None:
-            self._driver = self._driver or Driver(self._driver_file)
-            device = Device(*self._driver.device())
-        reasons = []
-        for target in sorted(self._index["targets"], key=lambda its: self._likeness(its, device)):
-            for name, why in self._tries(target, values):
-                kernel = self._kernels[name]
-                try:
-                    from_ptx = not _runs(kernel, device, False)
-                    if from_ptx and not _runs(kernel, device, True):
-                        raise Error("neither its machine code nor its PTX runs on it")
-                    self._plan(kernel, values, device)
-                    return Choice(kernel, from_ptx,
-                                  "".join([why, ", on ", target["device"], *reasons]))
-                except Error as error:
-                    reasons.append(f"\n  not {name}: {error}")
-        sizes = ", ".join(f"{name}={value:g}" for name, value in values.items())
-        raise Error(f"{os.path.join(self._folder, 'bundle.json')}: no kernel for {sizes} on "
-                    f"{device.name} (sm_{device.compute_capability}){''.join(reasons)}")
+        return self._chosen(self._checked(shape), device)[0]
 
-    def _values(self, shape):
+    def _bound(self, inputs, keywords):
+        """Buffers by name, and the sizes that were said."""
+        if len(inputs) > len(self.inputs):
+            raise Error(f"{self.name} takes {len(self.inputs)} inputs ({', '.join(self.inputs)}), "
+                        f"got {len(inputs)}; outputs are given by keyword")
+        given, sizes = dict(zip(self.inputs, inputs)), {}
+        for keyword, value in keywords.items():
+            name = self._keywords.get(keyword)
+            if name is None:
+                raise Error(f"{self.name} got an unexpected keyword argument '{keyword}'; allowed "
+                            f"are {', '.join([*self._keywords, 'stream'])}")
+            if self._is_buffer(keyword) and name in given:
+                raise Error(f"{self.name} got multiple values for argument '{keyword}'")
+            (given if self._is_buffer(keyword) else sizes)[name] = value
+        missing = [name for name in self.inputs if name not in given]
+        if missing:
+            raise Error(f"{self.name} is missing {', '.join(missing)}; it takes "
+                        f"{', '.join(self.inputs)}")
+        return given, {name: value for name, value in sizes.items() if value is not None}
+
+    def _is_buffer(self, keyword):
+        return list(self._keywords).index(keyword) < len(self.buffers)
+
+    def _refuse_gradients(self, given):
+        torch = arrays.torch_module()
+        if torch is None or not torch.is_grad_enabled():
+            return
+        for name, value in given.items():
+            if arrays.is_tensor(value) and value.requires_grad:
+                raise Error(f"{self.name} has no backward, but {name} requires a gradient: detach "
+                            "it or call under torch.no_grad()")
+
+    def _values(self, sizes, described):
+        known = {name: array.shape for name, array in described.items() if array.shape is not None}
+        return self._checked(shapes.infer(self._buffers, known, sizes, self.shape_variables,
+                                          self.defaults))
+
+    def _checked(self, shape):
         if set(shape) != set(self.shape_variables):
-            raise Error(f"{self.name} takes the shape variables {', '.join(self.shape_variables)}"
-                        f", got {', '.join(shape) or 'none'}")
-        values = {name: float(shape[name]) for name in self.shape_variables}
-        for name, value in values.items():
-            if not math.isfinite(value):
-                raise Error(f"{name} is {value}")
-        return values
+            raise Error(f"{self.name} takes the shape variables {', '.join(self.shape_variables)}, "
+                        f"got {', '.join(shape) or 'none'}")
+        for name in self.shape_variables:
+            if not math.isfinite(shape[name]):
+                raise Error(f"{name} is {shape[name]}")
+        return {name: shape[name] for name in self.shape_variables}
 
-    def _likeness(self, target, device):
-        kernels = [self._kernels[served["kernel"]] for served in target["serves"]]
-        return (not any(_runs(kernel, device, False) for kernel in kernels),
-                target["device"] != device.name, target["kind"] != "measured",
-                -max((_arch(kernel)[0] for kernel in kernels), default=0))
-
-    @staticmethod
-    def _tries(target, values):
-        def distance(served):
-            return sum((math.log1p(abs(served["variables"][name])) - math.log1p(abs(value))) ** 2
-                       for name, value in values.items())
-        for served in sorted(target["serves"], key=distance):
-            is_exact = all(served["variables"][name] == value for name, value in values.items())
-            what = "this shape" if is_exact else "the nearest shape for which it is valid"
-            yield served["kernel"], f"tuned for {what}: {served['shape']}"
-        for name in target["defaults"]:
-            yield name, "the configuration of defaults"
-
-    @staticmethod
-    def _plan(kernel, shape, device):
-        """Steps, scalars by position, sizes by position. Raises Error where it is not valid."""
-        values = {**kernel["macros"], **shape, "SM_COUNT": device.sm_count}
-        for condition in kernel["valid"]:
-            if evaluate(condition["expression"], values) == 0:
-                raise Error(f"'{condition['expression']}' does not hold: {condition['why']}")
-        scalars, counts = {}, {}
-        for position, argument in enumerate(kernel["arguments"]):
-            if argument["direction"] == "scalar":
-                scalars[position] = _scalar_bytes(argument, values)
-            else:
-                counts[position] = _whole(argument["extent"]["expression"], values, 0, 2**40)
-        names = [argument["name"] for argument in kernel["arguments"]]
-        steps = []
-        for step in kernel.get("steps", [kernel]):
-            if "when" in step and evaluate(step["when"]["expression"], values) == 0:
+    def _launch(self, context, stream, given, described, shape):
+        prepared = self._find(context, stream, shape)
+        pointers = dict(prepared.fixed)
+        for position, argument in enumerate(prepared.arguments):
+            its, name = argument.json, argument.json["name"]
+            if its["direction"] in ("scalar", "workspace"):
                 continue
-            launch = step["launch"]
-            sizes = [[_whole(size["expression"], values, 1, most) for size, most in
-                      zip(launch[key], limits)] for key, limits in
-                     (("grid", (2**31 - 1, 65535, 65535)), ("block", (1024, 1024, 64)))]
-            shared = _whole(launch["dynamic_shared_bytes"]["expression"], values, 0, 2**31 - 1)
-            needed = shared + kernel["resources"]["static_shared_bytes"]
-            if needed > device.shared_bytes:
-                raise Error(f"it takes {needed} bytes of shared memory, of which {device.name} "
-                            f"has {device.shared_bytes}")
-            positions = ([names.index(name) for name in step["arguments"]] if "steps" in kernel
-                         else list(range(len(names))))
-            grid, block = ([*size, 1, 1][:3] for size in sizes)
-            steps.append((step["entry"], grid, block, shared, positions))
-        if not steps:
-            raise Error("no step runs")
-        return steps, scalars, counts
+            if name not in described:
+                given[name] = self._allocated(its, given, shape)
+                described[name] = arrays.array_of(given[name], stream, self._driver)
+            count = argument.bytes // _element_bytes(its)
+            arrays.check(its, described[name], count, its["direction"] != "in")
+            pointers[position] = ctypes.c_uint64(described[name].address)
+        pointers.update(self._workspaces(prepared, stream))
+        for function, step in prepared.steps:
+            self._driver.launch(function, step.sizes, stream, [pointers[p] for p in step.positions],
+                                f"{self._folder}: {step.entry}")
 
-    def _make(self, context, stream, shape):
-        device = Device(*self._driver.device())
-        choice = self.choose(device, **shape)
+    def _allocated(self, argument, given, shape):
+        tensor = next((value for value in given.values() if arrays.is_tensor(value)), None)
+        if tensor is None:
+            raise Error(f"expected {argument['name']} to be given: outputs are only allocated "
+                        "where inputs are tensors of PyTorch")
+        torch = arrays.torch_module()
+        return torch.empty(shapes.shape_of(argument, shape), device=tensor.device,
+                           dtype=getattr(torch, arrays.DTYPES[argument["dtype"]]))
+
+    def _chosen(self, shape, device):
+        if device is None:
+            with self._driver.on(None):
+                device = self._driver.device()
+        reasons = []
+        for (from_ptx, _, _, distance), use, kernel in self._tries(shape, device):
+            why = ("the configuration of defaults" if distance == math.inf else
+                   f"tuned for this shape: {use['shape']}" if distance == 0 else
+                   f"tuned for the nearest shape for which it is valid: {use['shape']}")
+            try:
+                if from_ptx and not _runs(kernel, "ptx", device):
+                    raise Error("neither its machine code nor its PTX runs on it")
+                plan = planned(kernel["plan"], shape, device)
+                text = "".join([why, ", on ", use["device"], *reasons])
+                return Choice(kernel, from_ptx, text), plan
+            except Error as error:
+                reasons.append(f"\n  not {kernel['name']}: {error}")
+        sizes = " ".join(f"{name}={value:g}" for name, value in shape.items())
+        raise Error(f"{self._file}: no kernel for {sizes} on {device.name} "
+                    f"(sm_{device.compute_capability}){''.join(reasons)}")
+
+    def _tries(self, shape, device):
+        def distance(sizes):
+            if not sizes:
+                return math.inf
+            return sum(0 if its == own else
+                       max((math.log1p(abs(its)) - math.log1p(abs(own))) ** 2, 1e-300)
+                       for its, own in zip(sizes, shape.values()))
+        tries = [((not _runs(kernel, "machine_code", device), use["device"] != device.name,
+                   use["rank"], distance(use["sizes"])), use, kernel) for use, kernel in self._uses]
+        return sorted(tries, key=lambda its: its[0])
+
+    def _find(self, context, stream, shape):
+        key = (context, tuple(shape.values()))
+        prepared = self._prepared.get(key)
+        if prepared is None:
+            with self._lock, self._driver.outside_captures():
+                prepared = self._prepared.get(key) or self._make(context, shape)
+                self._prepared[key] = prepared
+        return prepared
+
+    def _make(self, context, shape):
+        choice, (arguments, steps) = self._chosen(shape, self._driver.device())
         kernel = choice.kernel
-        planned, scalars, counts = self._plan(kernel, self._values(shape), device)
         file = os.path.join(self._folder, kernel["ptx" if choice.from_ptx else "cubin"])
         key = (context, kernel["name"])
         if key not in self._modules:
-            try:
-                self._modules[key] = self._driver.load(file)
-            except OSError as error:
-                raise Error(f"{file}: {error.strerror}") from None
+            self._modules[key] = self._driver.load(file)
         allowed = self._allowed.setdefault(key, {})  # the most that any launch asked for
-        for entry, _, _, step_bytes, _ in planned:
-            allowed[entry] = max(allowed.get(entry, 0), step_bytes)
-        steps = [(self._driver.function(self._modules[key], entry, allowed[entry], file), entry,
-                  grid, block, step_bytes, positions)
-                 for entry, grid, block, step_bytes, positions in planned]
-        fixed = {position: ctypes.create_string_buffer(data, len(data))
-                 for position, data in scalars.items()}
-        buffers = []
-        for position, argument in enumerate(kernel["arguments"]):
-            if argument["direction"] == "workspace":
-                size = counts[position] * _SIZES[argument["dtype"]]
-                fixed[position] = ctypes.c_uint64(self._driver.zeroed(size, stream))
-            elif argument["direction"] != "scalar":
-                buffers.append((position, argument["name"], counts[position],
-                                _SIZES[argument["dtype"]]))
-        return _Prepared(choice, steps, fixed, buffers)
+        for step in steps:
+            allowed[step.entry] = max(allowed.get(step.entry, 0), step.sizes[6])
+        loaded = [(self._driver.function(self._modules[key], step.entry, allowed[step.entry], file),
+                   step) for step in steps]
+        fixed = {position: ctypes.create_string_buffer(argument.value, len(argument.value))
+                 for position, argument in enumerate(arguments) if argument.value}
+        return _Prepared(choice, arguments, loaded, fixed)
+
+    def _workspaces(self, prepared, stream):
+        """By position. A kernel leaves them ready for its next launch on the stream; a captured
+        graph has its own, so that it may be replayed beside other launches."""
+        wanted = {position: argument.bytes for position, argument in enumerate(prepared.arguments)
+                  if argument.json["direction"] == "workspace"}
+        if not wanted:
+            return {}
+        # Handle 2 is the default stream of each thread.
+        key = (stream, threading.get_ident() if stream == 2 else 0, self._driver.capture(stream))
+        if key not in prepared.workspaces:
+            with self._lock, self._driver.outside_captures():
+                prepared.workspaces[key] = {
+                    position: ctypes.c_uint64(self._driver.zeroed(count))
+                    for position, count in wanted.items()}
+        return prepared.workspaces[key]
 
 
-def _arch(kernel):
-    digits = kernel["arch"][3:]
-    number = int("".join(c for c in digits if c.isdigit()) or 0)
-    return number, not digits.isdigit()  # and whether it is sm_90a
+def _names(tree):
+    """Of the variables in a tree, without those that only stand in conditions of ?."""
+    if isinstance(tree, str):
+        return {tree}
+    operands = tree[2 if tree[0] == "?" else 1:] if isinstance(tree, list) else []
+    return set().union(*map(_names, operands))
 
 
-def _runs(kernel, device, from_ptx):
-    own, is_specific = _arch(kernel)
-    its = device.compute_capability
-    if is_specific:
-        return not from_ptx and its == own
-    return its >= own and (from_ptx or its // 10 == own // 10)
+def _element_bytes(argument):
+    """The extent's tree is elements times bytes."""
+    return argument["bytes"]["tree"][2]
+
+
+def _runs(kernel, code, device):
+    its = kernel["plan"][code]
+    return its["from"] <= device.compute_capability <= its["to"]

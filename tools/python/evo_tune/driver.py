@@ -1,25 +1,58 @@
 """The part of the CUDA driver API that a launch needs, opened at run time."""
 
+import contextlib
 import ctypes
 import os
+import threading
 from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_ubyte, c_uint, c_uint64, c_void_p
+from dataclasses import dataclass
 
 from .errors import Error
 
 _HANDLE = POINTER(c_void_p)
 _FUNCTIONS = {
+    "cuInit": [c_uint],
     "cuCtxGetCurrent": [_HANDLE],
+    "cuCtxPushCurrent_v2": [c_void_p],
+    "cuCtxPopCurrent_v2": [_HANDLE],
     "cuCtxGetDevice": [POINTER(c_int)],
+    "cuDevicePrimaryCtxRetain": [_HANDLE, c_int],
     "cuDeviceGetName": [c_char_p, c_int, c_int],
     "cuDeviceGetAttribute": [POINTER(c_int), c_int, c_int],
+    "cuPointerGetAttribute": [c_void_p, c_int, c_uint64],
     "cuModuleLoadData": [_HANDLE, c_char_p],
     "cuModuleGetFunction": [_HANDLE, c_void_p, c_char_p],
     "cuFuncSetAttribute": [c_void_p, c_int, c_int],
     "cuMemAlloc_v2": [POINTER(c_uint64), c_size_t],
     "cuMemsetD8Async": [c_uint64, c_ubyte, c_size_t, c_void_p],
+    "cuStreamCreate": [_HANDLE, c_uint],
+    "cuStreamSynchronize": [c_void_p],
+    "cuStreamDestroy_v2": [c_void_p],
+    "cuStreamGetCaptureInfo_v2": [c_void_p, POINTER(c_int), POINTER(c_uint64), c_void_p, c_void_p,
+                                  c_void_p],
+    "cuThreadExchangeStreamCaptureMode": [POINTER(c_int)],
+    "cuEventCreate": [_HANDLE, c_uint],
+    "cuEventRecord": [c_void_p, c_void_p],
+    "cuStreamWaitEvent": [c_void_p, c_void_p, c_uint],
+    "cuEventDestroy_v2": [c_void_p],
     "cuLaunchKernel": [c_void_p] + [c_uint] * 7 + [c_void_p, POINTER(c_void_p), c_void_p],
     "cuGetErrorName": [c_int, POINTER(c_char_p)],
 }
+# Numbers of enumerations in cuda.h.
+_SM_COUNT, _MAJOR, _MINOR, _SHARED_OPTIN = 16, 75, 76, 97
+_POINTER_DEVICE_ORDINAL = 9
+_MAX_DYNAMIC_SHARED_BYTES = 8
+_CAPTURE_RELAXED = 2
+_STREAM_NON_BLOCKING = 1
+_EVENT_DISABLE_TIMING = 2
+
+
+@dataclass(frozen=True)
+class Device:
+    name: str
+    compute_capability: int  # 90 for 9.0
+    sm_count: int
+    shared_bytes: int  # that a CTA can opt into
 
 
 class Driver:
@@ -27,12 +60,14 @@ class Driver:
 
     def __init__(self, file=None):
         file = file or os.environ.get("EVO_TUNE_DRIVER") or "libcuda.so.1"
+        self._lock, self._primary, self._devices = threading.Lock(), {}, {}
         try:
             self._library = ctypes.CDLL(file)
             for name, types in _FUNCTIONS.items():
                 getattr(self._library, name).argtypes = types
         except (OSError, AttributeError) as error:
             raise Error(f"{file}: {error}: is a CUDA driver installed?") from None
+        self.call("cuInit", 0)
 
     def call(self, name, *arguments, where=""):
         result = getattr(self._library, name)(*arguments)
@@ -44,27 +79,61 @@ class Driver:
         raise Error(f"{where}{': ' if where else ''}{name}: {what}")
 
     def context(self):
+        """The current one, or None."""
         context = c_void_p()
         self.call("cuCtxGetCurrent", byref(context))
-        if not context.value:
-            raise Error("no CUDA context is current on this thread")
         return context.value
 
-    def device(self):
-        """Name, compute capability x 10, multiprocessors, shared bytes a CTA can opt into."""
-        number, value = c_int(), c_int()
+    def device_number(self):
+        """Of the current context."""
+        number = c_int()
         self.call("cuCtxGetDevice", byref(number))
-        name = ctypes.create_string_buffer(256)
-        self.call("cuDeviceGetName", name, 255, number)
-        numbers = []
-        for attribute in (75, 76, 16, 97):  # major, minor, SMs, shared memory; cuda.h
-            self.call("cuDeviceGetAttribute", byref(value), attribute, number)
-            numbers.append(value.value)
-        return name.value.decode(), 10 * numbers[0] + numbers[1], numbers[2], numbers[3]
+        return number.value
+
+    @contextlib.contextmanager
+    def on(self, device):
+        """A context of this device (None: whatever is current) is current; gives its handle."""
+        context = self.context()
+        if device is None and context is None:
+            raise Error("no CUDA context is current on this thread")
+        if device is None or (context is not None and self.device_number() == device):
+            yield context
+            return
+        with self._lock:  # never given back: PyTorch and the runtime API share it
+            if device not in self._primary:
+                retained = c_void_p()
+                self.call("cuDevicePrimaryCtxRetain", byref(retained), device)
+                self._primary[device] = retained.value
+        self.call("cuCtxPushCurrent_v2", self._primary[device])
+        try:
+            yield self._primary[device]
+        finally:
+            self.call("cuCtxPopCurrent_v2", byref(c_void_p()))
+
+    def device(self):
+        number = self.device_number()
+        if number not in self._devices:
+            value, name = c_int(), ctypes.create_string_buffer(256)
+            self.call("cuDeviceGetName", name, 255, number)
+            numbers = []
+            for attribute in (_MAJOR, _MINOR, _SM_COUNT, _SHARED_OPTIN):
+                self.call("cuDeviceGetAttribute", byref(value), attribute, number)
+                numbers.append(value.value)
+            self._devices[number] = Device(name.value.decode(), 10 * numbers[0] + numbers[1],
+                                           *numbers[2:])
+        return self._devices[number]
+
+    def device_of(self, address):
+        number = c_int()
+        self.call("cuPointerGetAttribute", byref(number), _POINTER_DEVICE_ORDINAL, address)
+        return number.value
 
     def load(self, file):
-        with open(file, "rb") as code:
-            content = code.read()
+        try:
+            with open(file, "rb") as code:
+                content = code.read()
+        except OSError as error:
+            raise Error(f"{file}: {error.strerror}") from None
         module = c_void_p()
         self.call("cuModuleLoadData", byref(module), content, where=file)
         return module
@@ -72,18 +141,50 @@ class Driver:
     def function(self, module, entry, shared_bytes, where):
         function = c_void_p()
         self.call("cuModuleGetFunction", byref(function), module, entry.encode(), where=where)
-        # 8: CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-        self.call("cuFuncSetAttribute", function, 8, shared_bytes, where=where)
+        self.call("cuFuncSetAttribute", function, _MAX_DYNAMIC_SHARED_BYTES, shared_bytes,
+                  where=where)
         return function
 
-    def zeroed(self, count, stream):
-        address = c_uint64()
+    def capture(self, stream):
+        """0, or the number of the capture that the stream takes part in."""
+        if stream in (0, 1):  # the default one never does
+            return 0
+        status, number = c_int(), c_uint64()
+        self.call("cuStreamGetCaptureInfo_v2", stream, byref(status), byref(number), None, None,
+                  None)
+        return number.value if status.value != 0 else 0
+
+    @contextlib.contextmanager
+    def outside_captures(self):
+        """What this thread does is no part of a capture and does not break one."""
+        mode = c_int(_CAPTURE_RELAXED)
+        self.call("cuThreadExchangeStreamCaptureMode", byref(mode))
+        try:
+            yield
+        finally:
+            self.call("cuThreadExchangeStreamCaptureMode", byref(mode))
+
+    def zeroed(self, count):
+        """Memory that is zero when this returns."""
+        address, stream = c_uint64(), c_void_p()
         self.call("cuMemAlloc_v2", byref(address), max(count, 1))
+        self.call("cuStreamCreate", byref(stream), _STREAM_NON_BLOCKING)
         self.call("cuMemsetD8Async", address, 0, max(count, 1), stream)
+        self.call("cuStreamSynchronize", stream)
+        self.call("cuStreamDestroy_v2", stream)
         return address.value
 
-    def launch(self, function, grid, block, shared_bytes, stream, values, where):
+    def wait(self, stream, other):
+        """`stream` goes on when what `other` has now is done."""
+        event = c_void_p()
+        self.call("cuEventCreate", byref(event), _EVENT_DISABLE_TIMING)
+        try:
+            self.call("cuEventRecord", event, other)
+            self.call("cuStreamWaitEvent", stream, event, 0)
+        finally:
+            self.call("cuEventDestroy_v2", event)
+
+    def launch(self, function, sizes, stream, values, where):
         """`values`: ctypes objects, one a parameter."""
         pointers = (c_void_p * len(values))(*[ctypes.addressof(value) for value in values])
-        self.call("cuLaunchKernel", function, *grid, *block, shared_bytes, stream, pointers, None,
-                  where=where)
+        self.call("cuLaunchKernel", function, *sizes, stream, pointers, None, where=where)

@@ -1,5 +1,5 @@
 """What goes wrong with a bundle."""
 
 
-class Error(Exception):
-    """Names the file and the reason."""
+class Error(RuntimeError):
+    """Says what was expected; of a file also its name."""

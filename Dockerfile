@@ -1,0 +1,10 @@
+# Runs quickstart on the GPU of the host, else on the virtual one:
+#   docker build -t evo-tune . && docker run --rm --gpus all -v "$PWD/out:/evo-tune/out" evo-tune
+FROM debian:12-slim
+WORKDIR /evo-tune
+COPY . .
+# Everything that quickstart installs, fetches and builds; what is left is the search.
+RUN ./quickstart.sh --help >/dev/null && rm -rf /var/lib/apt/lists/*
+# For the driver of the host, where the container gets a GPU.
+ENV NVIDIA_DRIVER_CAPABILITIES=compute,utility
+ENTRYPOINT ["./quickstart.sh"]

@@ -1,0 +1,26 @@
+// Reads {"shape_variables": […], "manifests": […], "expressions": […]} and writes their plans and
+// trees, as evo-export does: {"plans": […], "trees": […]}; null for what is no expression.
+
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "engine/core/error.hpp"
+#include "tools/bundle_plan.hpp"
+
+int main() {
+  using Json = nlohmann::ordered_json;
+  const Json input = Json::parse(std::cin);
+  Json plans = Json::array();
+  Json trees = Json::array();
+  for (const Json& manifest : input.at("manifests")) {
+    plans.push_back(evo::kernel_plan(manifest, input.at("shape_variables")));
+  }
+  for (const Json& text : input.at("expressions")) {
+    try {
+      trees.push_back(evo::expression_json(text, text, Json::object()));
+    } catch (const evo::InputError&) {
+      trees.push_back(nullptr);
+    }
+  }
+  std::cout << Json{{"plans", plans}, {"trees", trees}};
+}

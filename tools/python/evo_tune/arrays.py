@@ -1,0 +1,148 @@
+"""What a caller hands over as a buffer: addresses, tensors of PyTorch, objects with
+__cuda_array_interface__ or DLPack."""
+
+import math
+import sys
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from . import dlpack
+from .errors import Error
+
+# Of the index, as PyTorch calls them.
+DTYPES = {"e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2", "f16": "float16", "bf16": "bfloat16",
+          "f32": "float32", "f64": "float64", "i8": "int8", "u8": "uint8", "i16": "int16",
+          "u16": "uint16", "i32": "int32", "u32": "uint32", "i64": "int64", "u64": "uint64"}
+_KINDS = {"f": "float", "i": "int", "u": "uint", "c": "complex", "b": "bool"}
+
+
+@dataclass
+class Array:
+    """`shape`, `dtype` and `device` are None where only an address is known."""
+    address: int
+    shape: Optional[tuple] = None
+    dtype: Optional[str] = None
+    is_contiguous: bool = True
+    is_read_only: bool = False
+    export: Any = None  # of DLPack, to be released
+
+
+def torch_module():
+    """PyTorch where the program uses it."""
+    return sys.modules.get("torch")
+
+
+def is_tensor(value):
+    torch = torch_module()
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def device_of(value, driver):
+    """("cuda:0", 0); a number of None for what is on no GPU; None where it is not known."""
+    if value is None or isinstance(value, int):
+        return None
+    if is_tensor(value):
+        number = value.device.index if value.is_cuda else None
+        return str(value.device), number
+    if hasattr(value, "__cuda_array_interface__"):
+        address = value.__cuda_array_interface__["data"][0]
+        if not address:
+            return None
+        number = driver.device_of(address)
+        return f"cuda:{number}", number
+    if hasattr(value, "__dlpack_device__"):
+        device_type, number = (int(its) for its in value.__dlpack_device__())
+        is_gpu = device_type in (dlpack.CUDA, dlpack.CUDA_MANAGED)
+        return dlpack.device_name(device_type, number), number if is_gpu else None
+    raise Error(f"expected an address, a PyTorch tensor or an object with __cuda_array_interface__ "
+                f"or __dlpack__, but got {type(value).__name__}")
+
+
+def array_of(value, stream, driver):
+    """What it is; work of its producer that is under way comes before what `stream` gets next."""
+    if value is None or isinstance(value, int):
+        return Array(value or 0)
+    if is_tensor(value):
+        return Array(value.data_ptr(), tuple(value.shape), str(value.dtype).replace("torch.", ""),
+                     value.is_contiguous())
+    if hasattr(value, "__cuda_array_interface__"):
+        return _from_interface(value.__cuda_array_interface__, stream, driver)
+    export = dlpack.Export(value, stream)
+    return Array(export.address, export.shape, export.dtype,
+                 _is_contiguous(export.shape, export.strides), export.is_read_only, export)
+
+
+def _from_interface(interface, stream, driver):
+    other = interface.get("stream")
+    if other is not None and other != (stream or 1):  # both call the default stream 1
+        driver.wait(stream, other)
+    shape, typestr = tuple(interface["shape"]), interface["typestr"]
+    size, strides = int(typestr[2:]), interface.get("strides")
+    dtype = f"{_KINDS.get(typestr[1], typestr[1])}{'' if typestr[1] == 'b' else 8 * size}"
+    address, is_read_only = interface["data"]
+    in_elements = None if strides is None else tuple(its / size for its in strides)
+    return Array(address, shape, dtype, _is_contiguous(shape, in_elements), is_read_only)
+
+
+def _is_contiguous(shape, strides):
+    if strides is None or 0 in shape:
+        return True
+    step = 1
+    for size, stride in zip(reversed(shape), reversed(strides)):
+        if size != 1 and stride != step:
+            return False
+        step *= size
+    return True
+
+
+def check_dtype(name, expected, got):
+    """`expected`: of the index. Bytes stand for 8-bit floats, which not every library knows."""
+    wanted = DTYPES[expected]
+    if got is not None and got != wanted and not (expected[0] == "e" and got == "uint8"):
+        raise Error(f"expected {name} to have dtype {wanted}, but got {got}")
+
+
+def check(argument, array, count, is_written):
+    """`argument`: of a plan; `count`: its elements."""
+    name = argument["name"]
+    check_dtype(name, argument["dtype"], array.dtype)
+    if not array.is_contiguous:
+        raise Error(f"expected {name} to be contiguous")
+    if is_written and array.is_read_only:
+        raise Error(f"expected {name} to be writable: it is an output")
+    if array.shape is not None and math.prod(array.shape) != count:
+        raise Error(f"expected {name} to have {count} elements, but got {math.prod(array.shape)}, "
+                    f"of shape {array.shape}")
+    if count > 0 and not array.address:
+        raise Error(f"expected {name} to have {count} elements, but got a null pointer")
+
+
+def common_device(devices):
+    """The number of the GPU that all of `devices`, by name, are on; None where nothing is known."""
+    known = [its for its in devices.values() if its is not None]
+    names = list(dict.fromkeys(name for name, _ in known))
+    if len(names) > 1:
+        raise Error("Expected all tensors to be on the same device, but found at least two "
+                    f"devices, {names[0]} and {names[1]}!")
+    for name, device in devices.items():
+        if device is not None and device[1] is None:
+            raise Error(f"expected {name} to be on a CUDA device, but got {device[0]}")
+    return known[0][1] if known else None
+
+
+def stream_handle(stream, values, device):
+    """Of an integer, a stream of PyTorch or CuPy, or what has __cuda_stream__; None: the current
+    one of PyTorch where a tensor of it is among `values`, else the default stream."""
+    if stream is None:
+        if any(is_tensor(value) for value in values):
+            return torch_module().cuda.current_stream(device).cuda_stream
+        return 0
+    if isinstance(stream, int):
+        return stream
+    if hasattr(stream, "__cuda_stream__"):
+        protocol = stream.__cuda_stream__
+        return (protocol() if callable(protocol) else protocol)[1]
+    for attribute in ("cuda_stream", "ptr", "handle"):
+        if hasattr(stream, attribute):
+            return int(getattr(stream, attribute))
+    raise Error(f"expected a stream, but got {type(stream).__name__}")
