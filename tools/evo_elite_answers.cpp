@@ -2,6 +2,7 @@
 
 #include "tools/evo_elite_answers.hpp"
 
+#include <algorithm>
 #include <sstream>
 
 namespace evo {
@@ -83,6 +84,8 @@ std::string kind_label(TimeKind kind) {
 
 Answer elite_answer(const RunElite& elite) {
   const TimeKind kind = elite.run.info.device.time_kind;
+  const bool has_energy = std::ranges::any_of(
+      elite.rows, [](const EliteRow& row) { return row.launch_mj.has_value(); });
   Answer answer{.title = "elite of " + about(elite.run),
                 .table = {.columns = {{"rank", "rank"},
                                       {"run", ""},
@@ -92,6 +95,7 @@ Answer elite_answer(const RunElite& elite) {
                                       {"p50_us", time_heading("p50 us", kind), 2},
                                       {"p90_us", "p90 us", 2},
                                       {"tflops", "TFLOP/s", 1},
+                                      {"launch_mj", has_energy ? "mJ" : "", 3},
                                       {"registers", "regs"},
                                       {"shared_bytes", "shared B"},
                                       {"max_abs_error", "max abs err", -1},
@@ -106,9 +110,9 @@ Answer elite_answer(const RunElite& elite) {
     const EliteRow& row = elite.rows[i];
     answer.table.rows.push_back(
         {row.rank, row.run, elite.run.info.space.name, row.device, row.shape, row.p50_us,
-         row.p90_us, row.tflops > 0 ? Json(row.tflops) : Json(), row.registers, row.shared_bytes,
-         or_null(row.max_abs_error), std::string(to_string(row.kind)), row.candidate, configs[i],
-         texts.each[i]});
+         row.p90_us, row.tflops > 0 ? Json(row.tflops) : Json(), or_null(row.launch_mj),
+         row.registers, row.shared_bytes, or_null(row.max_abs_error),
+         std::string(to_string(row.kind)), row.candidate, configs[i], texts.each[i]});
   }
   answer.notes = common_note(texts);
   // Of the table "Predicted time" in docs/virtual-gpu.md.

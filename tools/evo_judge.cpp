@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "db/store.hpp"
+#include "engine/coordinator/card_text.hpp"
 #include "engine/coordinator/harness.hpp"
+#include "engine/coordinator/objective.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/gate/coverage.hpp"
 #include "engine/worker/messages.hpp"
@@ -48,6 +50,23 @@ void declare(CLI::App& app, Options& options) {
   app.footer(
       "\nExit codes: 0 green (or within policy, with --device none); 1 rejected; "
       "2 bad usage or input; 3 toolkit or device missing.");
+}
+
+/// The energy of a green kernel's launch; nothing where the device does not count it. A kernel that
+/// fails there is no longer green.
+void count_energy(Harness& harness, const Candidate& candidate, Judgement& judgement) {
+  if (!judgement.is_green() || !harness.device().counts_energy) return;
+  const KernelUnderTest kernel =
+      harness.kernel_of(candidate, judgement.built.record, judgement.kernel_key);
+  auto answer = harness.energy_of(kernel, kEliteEnergy_s);
+  if (const auto* failure = std::get_if<WorkerFailure>(&answer)) {
+    judgement.rejection = Rejection{Gate::kTiming, failure->reason};
+    return;
+  }
+  auto& result = std::get<EnergyResult>(answer);
+  judgement.energy = result.energy;
+  judgement.rejection = std::move(result.rejection);
+  if (!result.not_supported.empty()) std::cerr << "evo-judge: " << result.not_supported << '\n';
 }
 
 /// "launch" of a plain kernel, "steps" of others: those that run.
@@ -98,6 +117,8 @@ OrderedJson result_json(const Harness& harness, const Candidate& candidate,
   json["checks"] = plain(judgement.checks);
   json["checked"] = coverage_text(judgement.checks);
   if (judgement.timing) json["timing"] = plain(*judgement.timing);
+  if (judgement.card) json["card"] = plain(*judgement.card);
+  if (judgement.energy) json["energy"] = plain(*judgement.energy);
   if (judgement.rejection) json["rejection"] = plain(*judgement.rejection);
   json["compile_ms"] = judgement.built.compile_ms;
   json["check_ms"] = judgement.check_ms;
@@ -165,6 +186,13 @@ void print_people(const Harness& harness, const Candidate& candidate, const Judg
         static_cast<long long>(timing.samples), std::string(to_string(timing.kind)).c_str(),
         flops / timing.p50_us / 1e6);
   }
+  if (judgement.card) std::printf("card         %s\n", card_text(*judgement.card).c_str());
+  if (judgement.energy) {
+    const Energy& energy = *judgement.energy;
+    std::printf("energy       %.4g mJ a launch, %.0f W (%lld launches in %.2f s)\n",
+                energy.launch_mj, energy.power_w, static_cast<long long>(energy.launches),
+                energy.window_s);
+  }
   if (judgement.rejection) {
     std::printf("REJECTED at the %s gate: %s\n",
                 std::string(to_string(judgement.rejection->gate)).c_str(),
@@ -206,7 +234,8 @@ ExitCode judge(const Options& options) {
   for (const std::string& text : harness.warnings()) on_event("warning", text);
   const Candidate candidate =
       candidate_from_options(harness.space(), options.milestone, options.settings);
-  const Judgement judgement = harness.judge(candidate);
+  Judgement judgement = harness.judge(candidate);
+  count_energy(harness, candidate, judgement);
   if (!options.save.empty()) save(judgement, options.save);
   if (options.json) {
     std::cout << result_json(harness, candidate, judgement).dump() << '\n';

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "db/lock_wait.hpp"
+#include "engine/coordinator/card_text.hpp"
+#include "engine/coordinator/elite_energy.hpp"
 #include "engine/coordinator/run_setup.hpp"
 #include "engine/coordinator/steadiness.hpp"
 #include "engine/core/hash.hpp"
@@ -65,6 +67,10 @@ void declare(CLI::App& app, Options& options) {
       ->capture_default_str()
       ->transform(whole_number(1, 1000));
   app.add_option("--strategy", options.tuner.strategy, strategy_list())->capture_default_str();
+  app.add_option("--objective", options.tuner.objective,
+                 "what is made small: time, energy, or an expression over both, such as "
+                 "\"time*energy^0.5\" (µs and mJ of a launch)")
+      ->capture_default_str();
   app.add_option("--seed", options.tuner.seed, "seed of the search")
       ->capture_default_str()
       ->transform(seed_number());
@@ -121,6 +127,27 @@ std::string report_policy(Harness& harness, Store& store, RunId run, const Optio
   return text;
 }
 
+/// Joules of the elite, stored; in a run that is out of time nobody measures them.
+void report_energy(Harness& harness, Store& store, RunId run, const TuneReport& report,
+                   const Tuner& tuner) {
+  std::vector<CandidateId> known;
+  for (const EliteRow& row : elite_of_run(store, run)) {
+    if (row.launch_mj) known.push_back(row.candidate);
+  }
+  const std::string why = measure_elite_energy(harness, store, tuner.elite().members(), known);
+  if (!why.empty()) report.say(why);
+}
+
+/// Throws InputError for an objective that is none, or asks for what the device does not count.
+void require_objective(const Options& options, const DeviceInfo* device) {
+  const Objective objective(options.tuner.objective);
+  if (!objective.uses_energy() || (device != nullptr && device->counts_energy)) return;
+  throw InputError("--objective " + options.tuner.objective + ": energy is not supported on " +
+                   (device != nullptr ? device->name : std::string("--device none")) +
+                   ": it takes a card whose driver counts energy (NVIDIA, Volta or newer, with "
+                   "libnvidia-ml.so.1)");
+}
+
 void print_result(const Store& store, RunId run, const Options& options, const TuneReport& report,
                   const Tuner& tuner, const std::string& policy) {
   const std::string checked = coverage_of_winner(store, tuner);
@@ -144,7 +171,7 @@ void print_result(const Store& store, RunId run, const Options& options, const T
   std::cout << elite.title << '\n';
   print_text(std::cout, elite.table);
   std::cout << elite.notes;
-  std::cout << steadiness_text(store.generations(run), rows);
+  std::cout << steadiness_text(store.generations(run), rows) << card_text(card_summary(store, run));
   if (!checked.empty()) std::cout << "the winner's checks: " << checked << '\n';
   std::cout << policy;
   std::cout << "export the winner: evo-export --db " << options.db << " --run " << run
@@ -163,6 +190,9 @@ ExitCode search(Harness& harness, Store& store, OpenRun open, TuneReport& report
                " green candidates of the last generation were not compared with the elite");
   }
   const std::string policy = report_policy(harness, store, open.id, options, report, tuner);
+  if (end == TunerEnd::kFinished || end == TunerEnd::kExhausted) {
+    report_energy(harness, store, open.id, report, tuner);
+  }
   store.finish_run(open.id,
                    end == TunerEnd::kInterrupted ? RunStatus::kInterrupted : RunStatus::kFinished);
   print_result(store, open.id, options, report, tuner, policy);
@@ -182,6 +212,7 @@ ExitCode tune(const Options& options) {
         if (run > 0) store.record_event(run, kind, text);
       });
   const DeviceInfo* device = services.device ? &services.device->info() : nullptr;
+  require_objective(options, device);
   TuneReport report(
       {options.json, options.quiet, device != nullptr ? device->time_kind : TimeKind::kMeasured});
   const std::string honesty = honesty_line(device);
@@ -190,7 +221,10 @@ ExitCode tune(const Options& options) {
     report.emit({{"event", "notice"}, {"text", honesty}});
   }
   const std::uint64_t check_seed = options.check_seed != 0 ? options.check_seed : fresh_seed();
-  const HarnessOptions harness_options = options.session.harness_options(services, check_seed);
+  HarnessOptions harness_options = options.session.harness_options(services, check_seed);
+  if (Objective(options.tuner.objective).uses_energy()) {
+    harness_options.energy_s = kCandidateEnergy_s;
+  }
   Harness harness(harness_options, std::move(services));
   const RunRequest request{options.tuner, check_seed, options.session.cold, full_version()};
   OpenRun open = options.resume ? continue_run(store, harness, request, *options.resume)

@@ -18,6 +18,7 @@ struct HarnessOptions {
   std::uint64_t check_seed = 0;  ///< of the inputs; draw it fresh for every run
   bool cold = false;             ///< time with a flushed L2
   bool allow_programs = false;   ///< the problem may start programs on this machine
+  double energy_s = 0;           ///< of each candidate, see PipelineSetup
 };
 
 /// What a harness works with.
@@ -104,6 +105,9 @@ class Harness {
   /// One kernel timed again, closely or by a few samples. Nothing when it failed.
   [[nodiscard]] std::optional<Timing> time_again(const KernelUnderTest& kernel, bool closely);
 
+  /// What one launch takes from the card's supply, over a window of at least so many seconds.
+  [[nodiscard]] OrFailure<EnergyResult> energy_of(const KernelUnderTest& kernel, double window_s);
+
   /// How to launch the candidate's kernel on the timed shape.
   [[nodiscard]] std::string manifest(const Candidate& candidate) const;
 
@@ -124,6 +128,7 @@ class Harness {
                                   const std::vector<std::string>& options) const;
 
   Services services_;
+  double energy_s_;
   SpaceDefinition definition_;  ///< as read
   std::filesystem::path templates_root_;
   Problem problem_;

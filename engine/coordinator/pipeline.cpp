@@ -76,6 +76,7 @@ Judgement Pipeline::judge(Compilations::Ticket ticket, const Values& macros, Eff
   const KernelUnderTest kernel = kernel_under_test(result.built.record, result.kernel_key, macros);
   result.rejection = correctness_gate(result, kernel, effort);
   if (!result.rejection) result.rejection = timing_gate(result, kernel, effort, give_up_us);
+  if (!result.rejection && setup_.energy_s > 0) result.rejection = energy_gate(result, kernel);
   return result;
 }
 
@@ -132,7 +133,20 @@ std::optional<Rejection> Pipeline::timing_gate(Judgement& result, const KernelUn
   }
   auto& outcome = std::get<TimingResult>(answer);
   result.timing = outcome.timing;
+  result.card = std::move(outcome.card);
   result.screened = result.screened || !outcome.aged;
+  return std::move(outcome.rejection);
+}
+
+std::optional<Rejection> Pipeline::energy_gate(Judgement& result, const KernelUnderTest& kernel) {
+  if (!result.timing || !result.timing->complete) return std::nullopt;
+  auto answer = workers_.energy(kernel, setup_.energy_s, Workers::Purpose::kJudging);
+  result.time_ms += workers_.last_ms();
+  if (auto* failure = std::get_if<WorkerFailure>(&answer)) {
+    return Rejection{Gate::kTiming, std::move(failure->reason)};
+  }
+  auto& outcome = std::get<EnergyResult>(answer);
+  result.energy = outcome.energy;
   return std::move(outcome.rejection);
 }
 

@@ -22,6 +22,8 @@ struct Judgement {
   int dynamic_shared_bytes = 0;
   std::vector<CheckResult> checks = {};
   std::optional<Timing> timing = {};
+  std::optional<CardState> card = {};  ///< while it was timed
+  std::optional<Energy> energy = {};   ///< where the objective asks for it
   std::optional<Rejection> rejection = {};
   bool screened = false;   ///< checked by fewer launches than before it may enter an elite
   bool duplicate = false;  ///< its kernel was judged before: not run again
@@ -38,6 +40,7 @@ struct PipelineSetup {
   const Shape& timed;
   ResourcePolicy policy;
   DeviceInfo device;
+  double energy_s = 0;  ///< window in which the energy of what is green is counted; 0: it is not
 };
 
 /// What the entries of a kernel became, in the order of KernelSpec::entries().
@@ -82,6 +85,9 @@ class Pipeline {
   [[nodiscard]] std::optional<Rejection> timing_gate(Judgement& result,
                                                      const KernelUnderTest& kernel, Effort effort,
                                                      double give_up_us);
+  /// Beside the time, where that is complete.
+  [[nodiscard]] std::optional<Rejection> energy_gate(Judgement& result,
+                                                     const KernelUnderTest& kernel);
 
   PipelineSetup setup_;
   Workers& workers_;

@@ -27,8 +27,9 @@ Tuner::Tuner(Harness& harness, RunStore& store, RunId run, const TunerOptions& o
       run_(run),
       options_(options),
       observer_(observer),
+      objective_(options.objective),
       strategy_(make_strategy(options.strategy, harness.space(), {options.elite, options.seed})),
-      contest_(harness, store, run, options.elite) {
+      contest_(harness, store, run, options.elite, options.objective) {
   progress_.generations = options.generations;
   plan_opening();
 }
@@ -185,7 +186,10 @@ std::optional<StoredEvaluation> Tuner::take_recorded(const Slot& slot) {
 
 Tuner::Judged Tuner::judge(Slot slot) {
   if (slot.recorded) return {std::move(slot)};
-  Judgement judgement = harness_.judge(slot.planned.candidate, slot.ticket, elite().give_up_us());
+  // A slow kernel may still be the best by another objective.
+  const double give_up_us =
+      objective_.is_time() ? elite().give_up_us() : std::numeric_limits<double>::infinity();
+  Judgement judgement = harness_.judge(slot.planned.candidate, slot.ticket, give_up_us);
   progress_.elapsed_s = milliseconds_between(started_, harness_.clock().now()) / 1e3;
   return {std::move(slot), std::move(judgement)};
 }
@@ -198,6 +202,7 @@ void Tuner::settle() {
   Outcome outcome =
       is_new ? record(slot, std::move(*judged.judgement))
              : Outcome{slot.recorded->id, slot.planned.candidate, std::move(slot.recorded->record)};
+  if (!is_new) outcome.energy = slot.recorded->energy;
   count(outcome);
   if (is_new) observer_.on_evaluated({outcome.id, &outcome.record}, progress_);
   observe(outcome);
@@ -219,6 +224,8 @@ Tuner::Outcome Tuner::record(const Slot& slot, Judgement judgement) {
   record.dynamic_shared_bytes = judgement.dynamic_shared_bytes;
   record.checks = std::move(judgement.checks);
   record.timing = judgement.timing;
+  record.card = std::move(judgement.card);
+  record.energy = judgement.energy;
   record.rejection = judgement.rejection;
   record.compile_ms = judgement.built.compile_ms;
   record.check_ms = judgement.check_ms;
@@ -233,6 +240,7 @@ Tuner::Outcome Tuner::record(const Slot& slot, Judgement judgement) {
     // What the strategy learns is the first one's outcome.
     const Fate& first = first_of_kernel_.at(judgement.kernel_key);
     record.timing = first.timing;
+    record.energy = first.energy;
     record.rejection = first.rejection;
   } else if (judgement.is_green()) {
     outcome.screened = judgement.screened;
@@ -251,7 +259,8 @@ void Tuner::count(const Outcome& outcome) {
     ++progress_.rejected[record.rejection->gate];
   } else if (record.timing) {
     ++progress_.green;
-    green_[outcome.id] = {outcome.candidate, record.compilation.value_or(0), record.kernel_key};
+    green_[outcome.id] = {outcome.candidate, record.compilation.value_or(0), record.kernel_key,
+                          objective_of(outcome)};
     const double best = progress_.best_us;
     if (best == 0 || record.timing->p50_us < best) progress_.best_us = record.timing->p50_us;
   } else {
@@ -259,7 +268,7 @@ void Tuner::count(const Outcome& outcome) {
   }
   if (!record.duplicate_of && !record.kernel_key.empty()) {
     harness_.remember(record.kernel_key);
-    Fate fate{outcome.id, record.timing, record.rejection};
+    Fate fate{outcome.id, record.timing, record.energy, record.rejection};
     if (fate.rejection) fate.rejection->detail = {};
     first_of_kernel_.emplace(record.kernel_key, std::move(fate));
   }
@@ -270,7 +279,9 @@ void Tuner::observe(const Outcome& outcome) {
   if (outcome.record.rejection) {
     observation.failed_at = outcome.record.rejection->gate;
   } else if (outcome.record.timing) {
-    observation.time_us = outcome.record.timing->p50_us;
+    const auto value = objective_.of(*outcome.record.timing, outcome.record.energy);
+    if (!value) return;  // its energy was not measured
+    observation.time_us = *value;
   } else {
     return;  // nobody judged it
   }
@@ -282,10 +293,19 @@ KernelUnderTest Tuner::stored_kernel(const Green& green) const {
                             green.kernel_key);
 }
 
+std::optional<double> Tuner::objective_of(const Outcome& outcome) const {
+  if (objective_.is_time()) return std::nullopt;
+  return objective_.of(*outcome.record.timing,
+                       outcome.energy ? outcome.energy : outcome.record.energy);
+}
+
 EliteMember Tuner::member_of(const Outcome& outcome) const {
-  return {outcome.id, outcome.candidate, outcome.record.timing->p50_us,
+  return {outcome.id,
+          outcome.candidate,
+          outcome.record.timing->p50_us,
           outcome.kernel ? *outcome.kernel : stored_kernel(green_.at(outcome.id)),
-          outcome.screened};
+          outcome.screened,
+          objective_of(outcome)};
 }
 
 void Tuner::challenge() {
@@ -294,7 +314,8 @@ void Tuner::challenge() {
   for (const Outcome& outcome : outcomes_) {
     const EvaluationRecord& record = outcome.record;
     const bool green = record.timing && !record.rejection && !record.duplicate_of;
-    if (green && record.timing->complete) challengers.push_back(member_of(outcome));
+    const bool is_known = objective_.is_time() || (green && objective_of(outcome));
+    if (green && is_known && record.timing->complete) challengers.push_back(member_of(outcome));
   }
   contest_.challenge(generation_, std::move(challengers));
 }
@@ -340,7 +361,8 @@ void Tuner::restore_generation(const GenerationRecord& generation) {
   std::vector<EliteMember> members;
   for (const EliteEntry& entry : generation.elite) {
     const Green& green = green_.at(entry.candidate);
-    members.push_back({entry.candidate, green.candidate, entry.p50_us, stored_kernel(green)});
+    members.push_back({entry.candidate, green.candidate, entry.p50_us, stored_kernel(green), false,
+                       green.objective});
   }
   contest_.restore(std::move(members), generation.control_p50_us);
   if (generation.control_drift) progress_.control_drift = generation.control_drift;

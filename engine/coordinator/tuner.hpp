@@ -37,6 +37,7 @@ struct TunerOptions {
   std::string strategy = "full";
   std::uint64_t seed = 1;
   double max_seconds = std::numeric_limits<double>::infinity();
+  std::string objective = "time";  ///< see Objective
 };
 
 /// Where a run stands.
@@ -132,11 +133,13 @@ class Tuner {
     EvaluationRecord record;
     std::optional<KernelUnderTest> kernel = {};  ///< of a new green one
     bool screened = true;                        ///< perhaps: a recorded one does not say
+    std::optional<Energy> energy = {};           ///< of a long window: of a recorded one
   };
   /// What later candidates ask of the first one with the same kernel.
   struct Fate {
     CandidateId id = 0;
     std::optional<Timing> timing;
+    std::optional<Energy> energy;
     std::optional<Rejection> rejection;
   };
   /// What it takes to run a green kernel again.
@@ -144,6 +147,7 @@ class Tuner {
     Candidate candidate;
     CompilationId compilation = 0;
     std::string kernel_key;
+    std::optional<double> objective;  ///< where it is another one than the time
   };
 
   void plan_opening();
@@ -159,6 +163,7 @@ class Tuner {
   [[nodiscard]] Outcome record(const Slot& slot, Judgement judgement);
   void count(const Outcome& outcome);
   void observe(const Outcome& outcome);
+  [[nodiscard]] std::optional<double> objective_of(const Outcome& outcome) const;
   [[nodiscard]] EliteMember member_of(const Outcome& outcome) const;
   [[nodiscard]] KernelUnderTest stored_kernel(const Green& green) const;
   void challenge();
@@ -174,6 +179,7 @@ class Tuner {
   RunId run_;
   TunerOptions options_;
   TunerObserver& observer_;
+  Objective objective_;
   std::unique_ptr<Strategy> strategy_;
   Contest contest_;
   RunProgress progress_;

@@ -80,6 +80,14 @@ OrFailure<TimingResult> Workers::time(const KernelUnderTest& kernel, Effort effo
       purpose == Purpose::kJudging ? &PhaseTimes::time_ms : &PhaseTimes::confirm_ms));
 }
 
+OrFailure<EnergyResult> Workers::energy(const KernelUnderTest& kernel, double window_s,
+                                        Purpose purpose) {
+  require_time_left();
+  device_->submit_energy(kernel, window_s);
+  return answer<EnergyResult>(wait_for_reply(
+      purpose == Purpose::kJudging ? &PhaseTimes::time_ms : &PhaseTimes::confirm_ms));
+}
+
 OrFailure<PairResult> Workers::compare(const KernelUnderTest& first,
                                        const KernelUnderTest& second) {
   require_time_left();

@@ -48,6 +48,8 @@ class Workers {
                                                    Purpose purpose);
   [[nodiscard]] OrFailure<TimingResult> time(const KernelUnderTest& kernel, Effort effort,
                                              double give_up_us, Purpose purpose);
+  [[nodiscard]] OrFailure<EnergyResult> energy(const KernelUnderTest& kernel, double window_s,
+                                               Purpose purpose);
   [[nodiscard]] OrFailure<PairResult> compare(const KernelUnderTest& first,
                                               const KernelUnderTest& second);
 

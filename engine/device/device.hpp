@@ -19,6 +19,8 @@
 
 namespace evo {
 
+class CardMonitor;
+
 using BufferId = std::uint32_t;
 using KernelId = std::uint32_t;
 using GraphId = std::uint32_t;
@@ -178,6 +180,9 @@ class Device {
 
   /// Null for devices that run whole grids only.
   [[nodiscard]] virtual GridSampler* sampler() { return nullptr; }
+
+  /// Null where nobody tells clocks, power and energy.
+  [[nodiscard]] virtual CardMonitor* monitor() { return nullptr; }
 };
 
 inline TextureId Device::make_texture(const TextureSpec& spec, BufferId) {

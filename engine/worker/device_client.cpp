@@ -26,6 +26,7 @@ decltype(DeviceClient::Reply::result) result_of(const std::string& operation,
                                                 const nlohmann::json& message) {
   if (operation == "check") return message.get<CorrectnessResult>();
   if (operation == "time") return message.get<TimingResult>();
+  if (operation == "energy") return message.get<EnergyResult>();
   return message.get<PairResult>();
 }
 
@@ -90,6 +91,10 @@ void DeviceClient::submit_time(const KernelUnderTest& kernel, Effort effort, dou
           {"kernel", kernel},
           {"effort", to_string(effort)},
           {"give_up_us", give_up_us}});
+}
+
+void DeviceClient::submit_energy(const KernelUnderTest& kernel, double window_s) {
+  submit({{"op", "energy"}, {"kernel", kernel}, {"window_s", window_s}});
 }
 
 void DeviceClient::submit_compare(const KernelUnderTest& first, const KernelUnderTest& second) {

@@ -33,6 +33,7 @@ class DeviceClient final : public DeviceService {
   void set_up(const SessionSetup& setup) override;
   void submit_check(const KernelUnderTest& kernel, Effort effort) override;
   void submit_time(const KernelUnderTest& kernel, Effort effort, double give_up_us) override;
+  void submit_energy(const KernelUnderTest& kernel, double window_s) override;
   void submit_compare(const KernelUnderTest& first, const KernelUnderTest& second) override;
   [[nodiscard]] std::optional<Reply> poll() override;
   [[nodiscard]] bool is_busy() const override { return busy_; }

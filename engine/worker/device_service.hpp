@@ -24,7 +24,7 @@ class DeviceService {
  public:
   struct Reply {
     /// Of the kind that was asked for, or a failure.
-    std::variant<CorrectnessResult, TimingResult, PairResult, WorkerFailure> result;
+    std::variant<CorrectnessResult, TimingResult, PairResult, EnergyResult, WorkerFailure> result;
     double wall_ms = 0;
   };
 
@@ -38,6 +38,7 @@ class DeviceService {
   virtual void submit_check(const KernelUnderTest& kernel, Effort effort) = 0;
   /// A screening spends little on ageing the kernel; anything else all that it takes.
   virtual void submit_time(const KernelUnderTest& kernel, Effort effort, double give_up_us) = 0;
+  virtual void submit_energy(const KernelUnderTest& kernel, double window_s) = 0;
   virtual void submit_compare(const KernelUnderTest& first, const KernelUnderTest& second) = 0;
 
   /// The reply to the request if it has come, or the failure if the step's time is over. Never

@@ -201,6 +201,10 @@ class DeviceServer {
                             effort_from_string(request.at("effort").get<std::string>()),
                             request.at("give_up_us").get<double>(), progress);
     }
+    if (op == "energy") {
+      return session_->energy(request.at("kernel").get<KernelUnderTest>(),
+                              request.at("window_s").get<double>(), progress);
+    }
     if (op == "compare") {
       return session_->compare_pair(request.at("first").get<KernelUnderTest>(),
                                     request.at("second").get<KernelUnderTest>(), progress);

@@ -1,6 +1,7 @@
 #include "engine/worker/session.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 #include "engine/core/error.hpp"
 
@@ -32,7 +33,10 @@ Session::Session(Device& device, const SessionSetup& setup)
       cases_(*work_, problem_, programs_, load_reference(setup),
              {setup.check_seed, setup.timing.input_sets, fresh_case_}),
       judge_(*work_, problem_, cases_, programs_),
-      correctness_(*work_, problem_, cases_, judge_, setup.correctness) {}
+      correctness_(*work_, problem_, cases_, judge_, setup.correctness),
+      card_(device.monitor()) {
+  card_.look_for_others();
+}
 
 std::optional<LoadedKernel> Session::load_reference(const SessionSetup& setup) {
   if (!problem_.reference.is_launched()) return std::nullopt;
@@ -105,7 +109,7 @@ TimingResult Session::time(const KernelUnderTest& kernel, Effort effort, double 
   }
   TimingOptions options = timing_;
   options.stopping.give_up_us = give_up_us;
-  TimingGate gate(*work_, problem_, cases_, judge_, fresh_case_, options);
+  TimingGate gate(*work_, problem_, cases_, judge_, card_, fresh_case_, options);
   const auto& kernel_ready = std::get<LoadedKernel>(ready);
   TimingResult result = gate.time(kernel_ready, timed_, progress);
   if (result.rejection || device_.info().time_kind == TimeKind::kPredicted) return result;
@@ -119,6 +123,23 @@ TimingResult Session::time(const KernelUnderTest& kernel, Effort effort, double 
     result.device_lost = aged.device_lost;
   }
   return result;
+}
+
+EnergyResult Session::energy(const KernelUnderTest& kernel, double window_s,
+                             const Progress& progress) {
+  report_to(progress);
+  const auto ready = loaded(kernel);
+  if (const auto* fault = std::get_if<Fault>(&ready)) {
+    return {.rejection = Rejection{Gate::kTiming, fault->reason, fault->detail},
+            .device_lost = fault->device_lost};
+  }
+  const auto now_s = [] {
+    const std::chrono::duration<double> now = std::chrono::steady_clock::now().time_since_epoch();
+    return now.count();
+  };
+  return measure_energy({*work_, problem_, cases_, judge_, timing_, fresh_case_},
+                        std::get<LoadedKernel>(ready), timed_, device_.monitor(),
+                        {.window_s = window_s}, progress, now_s);
 }
 
 PairResult Session::compare_pair(const KernelUnderTest& first, const KernelUnderTest& second,
@@ -135,7 +156,7 @@ PairResult Session::compare_pair(const KernelUnderTest& first, const KernelUnder
       return failed;
     }
   }
-  TimingGate gate(*work_, problem_, cases_, judge_, fresh_case_, timing_);
+  TimingGate gate(*work_, problem_, cases_, judge_, card_, fresh_case_, timing_);
   return gate.compare_pair(std::get<LoadedKernel>(a), std::get<LoadedKernel>(b), timed_, progress);
 }
 

@@ -9,6 +9,7 @@
 
 #include "engine/device/device.hpp"
 #include "engine/gate/correctness.hpp"
+#include "engine/gate/energy.hpp"
 #include "engine/gate/timing.hpp"
 
 namespace evo {
@@ -51,6 +52,10 @@ class Session {
   [[nodiscard]] PairResult compare_pair(const KernelUnderTest& first, const KernelUnderTest& second,
                                         const Progress& progress);
 
+  /// What one launch takes from the card's supply, over a window of at least so many seconds.
+  [[nodiscard]] EnergyResult energy(const KernelUnderTest& kernel, double window_s,
+                                    const Progress& progress);
+
  private:
   struct Cached {
     std::string key;
@@ -82,6 +87,7 @@ class Session {
   CaseSet cases_;
   OutputJudge judge_;
   CorrectnessGate correctness_;
+  CardWatch card_;
   std::vector<Cached> kernels_;  ///< most recently used last
   std::set<std::string> aged_;   ///< keys of kernels that need no more ageing
 };

@@ -1,5 +1,7 @@
 #include "tests/fakes/fake_services.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "engine/core/error.hpp"
@@ -75,6 +77,7 @@ FakeDeviceService::FakeDeviceService(const Clock& clock, DeviceBehaviour behavio
   info_.time_kind = behaviour_.kind;
   info_.sm_count = 4;
   info_.max_shared_bytes_per_cta = 65536;
+  info_.counts_energy = static_cast<bool>(behaviour_.launch_mj);
 }
 
 void FakeDeviceService::begin(std::string request, double takes_ms, Reply reply) {
@@ -110,7 +113,19 @@ void FakeDeviceService::submit_time(const KernelUnderTest& kernel, Effort /*effo
   timing.complete = timing.p50_us <= give_up_us;
   TimingResult result;
   result.timing = timing;
+  result.card = behaviour_.card;
   begin("time " + text_of(program), behaviour_.time_ms, {result});
+}
+
+void FakeDeviceService::submit_energy(const KernelUnderTest& kernel, double window_s) {
+  const Program program = from_ptx(kernel.image.ptx);
+  EnergyResult result;
+  if (behaviour_.launch_mj) {
+    result.energy = Energy{behaviour_.launch_mj(program), 100, window_s, 1000};
+  } else {
+    result.not_supported = "energy is not supported on fake GPU";
+  }
+  begin(fmt::format("energy {} s {}", window_s, text_of(program)), window_s * 1e3, {result});
 }
 
 void FakeDeviceService::submit_compare(const KernelUnderTest& first,
@@ -183,6 +198,16 @@ void MemoryStore::record_full_checks(CandidateId candidate,
   evaluations_.at(static_cast<std::size_t>(candidate - 1)).checks = checks;
 }
 
+void MemoryStore::record_energy(CandidateId candidate, const Energy& energy) {
+  write();
+  energies_[candidate] = energy;
+}
+
+void MemoryStore::record_profile(CandidateId candidate, const ProfileRecord& profile) {
+  write();
+  profiles_[candidate] = profile;
+}
+
 void MemoryStore::record_generation(RunId run, const GenerationRecord& record) {
   (void)run;
   write();
@@ -223,6 +248,8 @@ std::vector<StoredEvaluation> MemoryStore::evaluations() const {
     evaluation.id = static_cast<CandidateId>(i + 1);
     evaluation.run = 1;
     evaluation.record = evaluations_[i];
+    const auto energy = energies_.find(evaluation.id);
+    if (energy != energies_.end()) evaluation.energy = energy->second;
     // As the database gives them back: with the first one's outcome.
     if (const auto first = evaluations_[i].duplicate_of) {
       evaluation.record.timing = evaluations_[static_cast<std::size_t>(*first - 1)].timing;

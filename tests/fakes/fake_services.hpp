@@ -74,6 +74,9 @@ struct DeviceBehaviour {
   TimeKind kind = TimeKind::kMeasured;
   /// Microseconds of a kernel; by default planted_time_us().
   std::function<double(const Program&)> time_us = {};
+  /// Millijoules of a kernel's launch; without it the device has no counter.
+  std::function<double(const Program&)> launch_mj = {};
+  std::optional<CardState> card = {};  ///< beside every timing
   std::function<std::variant<CorrectnessResult, WorkerFailure>(const Program&)> check = {};
   /// What a check that is no screening finds; by default the same.
   std::function<std::variant<CorrectnessResult, WorkerFailure>(const Program&)> full_check = {};
@@ -91,6 +94,7 @@ class FakeDeviceService final : public DeviceService {
   void set_up(const SessionSetup& setup) override { setup_ = setup; }
   void submit_check(const KernelUnderTest& kernel, Effort effort) override;
   void submit_time(const KernelUnderTest& kernel, Effort effort, double give_up_us) override;
+  void submit_energy(const KernelUnderTest& kernel, double window_s) override;
   void submit_compare(const KernelUnderTest& first, const KernelUnderTest& second) override;
   [[nodiscard]] std::optional<Reply> poll() override;
   [[nodiscard]] bool is_busy() const override { return busy_; }
@@ -127,6 +131,8 @@ class MemoryStore final : public RunStore {
   CompilationId put_compilation(const CompilationRecord& record) override;
   CandidateId record_evaluation(RunId run, const EvaluationRecord& record) override;
   void record_full_checks(CandidateId candidate, const std::vector<CheckResult>& checks) override;
+  void record_energy(CandidateId candidate, const Energy& energy) override;
+  void record_profile(CandidateId candidate, const ProfileRecord& profile) override;
   void record_generation(RunId run, const GenerationRecord& record) override;
   void record_confirmation(RunId run, const ConfirmationRecord& record) override;
   [[nodiscard]] std::vector<ConfirmationRecord> confirmations(RunId run) const override;
@@ -141,6 +147,8 @@ class MemoryStore final : public RunStore {
   [[nodiscard]] const EvaluationRecord& evaluation(CandidateId id) const {
     return evaluations_.at(static_cast<std::size_t>(id - 1));
   }
+  [[nodiscard]] const std::map<CandidateId, Energy>& energies() const { return energies_; }
+  [[nodiscard]] const std::map<CandidateId, ProfileRecord>& profiles() const { return profiles_; }
   /// How often a stored compilation was read.
   [[nodiscard]] std::size_t compilations_read() const { return compilations_read_; }
   [[nodiscard]] std::size_t writes() const { return writes_; }
@@ -154,6 +162,8 @@ class MemoryStore final : public RunStore {
   std::vector<GenerationRecord> generations_;
   std::vector<ConfirmationRecord> confirmations_;
   std::vector<WithdrawalRecord> withdrawals_;
+  std::map<CandidateId, Energy> energies_;
+  std::map<CandidateId, ProfileRecord> profiles_;
   std::vector<std::string> events_;
   mutable std::size_t compilations_read_ = 0;
   std::size_t writes_ = 0;

@@ -47,7 +47,8 @@ inline void write_space(const std::filesystem::path& folder) {
 /// A harness whose workers are fakes, for one run.
 struct World {
   explicit World(fake::MemoryStore& store, fake::DeviceBehaviour behaviour = {},
-                 std::uint64_t compiler_seed = 1, const std::string& space = "wide") {
+                 std::uint64_t compiler_seed = 1, const std::string& space = "wide",
+                 double energy_s = 0) {
     auto own_clock = std::make_unique<fake::FakeClock>();
     clock = own_clock.get();
     auto own_compilers = std::make_unique<fake::FakeCompileService>(*clock, 4, compiler_seed);
@@ -57,6 +58,7 @@ struct World {
     write_space(folder.path() / "project");
     HarnessOptions options;
     options.space_file = folder.path() / "project/search_spaces" / (space + ".json");
+    options.energy_s = energy_s;
     harness = std::make_unique<Harness>(
         options,
         Services{store, std::move(own_compilers), std::move(own_device), std::move(own_clock)});
