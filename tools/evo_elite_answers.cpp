@@ -57,12 +57,17 @@ std::string about(const StoredRun& run) {
   const RunInfo& info = run.info;
   return "run " + std::to_string(run.id) + " (" + std::string(to_string(run.status)) +
          "): " + info.space.name + " on " + info.device.name + ", shape " + info.shape + ", " +
-         kind_label(info.device.time_kind);
+         kind_label(info.device);
 }
 
 /// "p50 us" for measured times, "p50 us predicted" for others.
 std::string time_heading(const std::string& heading, TimeKind kind) {
   return kind == TimeKind::kMeasured ? heading : heading + " predicted";
+}
+
+/// Of the column "times" of all runs.
+std::string times_word(const DeviceInfo& device) {
+  return device.id == "none" ? "none" : std::string(to_string(device.time_kind));
 }
 
 /// "registers_per_thread 120, spill_bytes 0": the resource policy in the text of a space.
@@ -78,8 +83,10 @@ std::string policy_text(const std::string& space_text) {
 
 }  // namespace
 
-std::string kind_label(TimeKind kind) {
-  return kind == TimeKind::kMeasured ? "measured times" : "PREDICTED times, nothing was measured";
+std::string kind_label(const DeviceInfo& device) {
+  if (device.id == "none") return "nothing was run";
+  return device.time_kind == TimeKind::kMeasured ? "measured times"
+                                                 : "PREDICTED times, nothing was measured";
 }
 
 Answer elite_answer(const RunElite& elite) {
@@ -201,8 +208,8 @@ Answer runs_answer(const std::vector<StoredRun>& runs) {
     const RunInfo& info = run.info;
     answer.table.rows.push_back(
         {run.id, std::string(to_string(run.status)), run.started_at, info.space.name,
-         info.device.name, std::string(to_string(info.device.time_kind)), info.shape, info.strategy,
-         info.seed, run.last_generation ? *run.last_generation + 1 : 0, run.evaluated});
+         info.device.name, times_word(info.device), info.shape, info.strategy, info.seed,
+         run.last_generation ? *run.last_generation + 1 : 0, run.evaluated});
   }
   return answer;
 }

@@ -295,9 +295,9 @@ std::string candidate_text(const Store& store, CandidateId candidate) {
   std::ostringstream out;
   out << "candidate " << candidate << ": " << outcome(found) << "\n  run " << found.run.id << ", "
       << found.run.info.space.name << " on " << found.run.info.device.name << ", shape "
-      << found.run.info.shape << ", " << kind_label(found.run.info.device.time_kind)
-      << "\n  generation " << record.generation << ", position " << record.position << ", from "
-      << record.origin << (record.milestone.empty() ? "" : " " + record.milestone) << ", "
+      << found.run.info.shape << ", " << kind_label(found.run.info.device) << "\n  generation "
+      << record.generation << ", position " << record.position << ", from " << record.origin
+      << (record.milestone.empty() ? "" : " " + record.milestone) << ", "
       << found.evaluation.created_at << '\n';
   const auto section = [&](const std::string& title, const Json& object) {
     if (object.is_null() || object.empty()) return;

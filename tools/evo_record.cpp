@@ -184,9 +184,11 @@ ExitCode exit_code(TunerEnd end, const RunProgress& progress) {
 ExitCode record_run(Harness& harness, Store& store, OpenRun open, TuneReport& report,
                     const Options& options) {
   describe_run(harness, report, open.id);
+  report.watch(harness);
   Tuner tuner(harness, store, open.id, open.tuner, report);
   const TunerEnd end = tuner.run(std::move(open.history), stop_requested());
   const bool is_whole = end == TunerEnd::kFinished || end == TunerEnd::kExhausted;
+  report.close();
   report_speed(harness, tuner.progress(), report);
   store.finish_run(open.id, is_whole ? RunStatus::kFinished : RunStatus::kInterrupted);
   write_files(store, store.run(open.id), options, report);
@@ -221,7 +223,8 @@ ExitCode record(Options options) {
                                 : begin_run(store, harness, request);
   run = open.id;
   tell_there_is_something_to_save();
-  TuneReport report({options.json, options.quiet, device.time_kind, open.tuner.candidates});
+  TuneReport report({options.json, options.quiet, device.time_kind, open.tuner.candidates,
+                     options.session.job_count()});
   notice(report, honesty_line(&device));
   for (const std::string& text : harness.warnings()) {
     notice(report, text);

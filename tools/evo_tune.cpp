@@ -182,8 +182,10 @@ void print_result(const Store& store, RunId run, const Options& options, const T
 ExitCode search(Harness& harness, Store& store, OpenRun open, TuneReport& report,
                 const Options& options) {
   describe_run(harness, report, open.id);
+  report.watch(harness);
   Tuner tuner(harness, store, open.id, open.tuner, report);
   const TunerEnd end = tuner.run(std::move(open.history), stop_requested());
+  report.close();
   report_speed(harness, tuner.progress(), report);
   if (tuner.progress().left_out > 0) {
     report.say("out of time: " + std::to_string(tuner.progress().left_out) +
@@ -213,8 +215,10 @@ ExitCode tune(const Options& options) {
       });
   const DeviceInfo* device = services.device ? &services.device->info() : nullptr;
   require_objective(options, device);
-  TuneReport report(
-      {options.json, options.quiet, device != nullptr ? device->time_kind : TimeKind::kMeasured});
+  TuneReport report({.json = options.json,
+                     .quiet = options.quiet,
+                     .kind = device != nullptr ? device->time_kind : TimeKind::kMeasured,
+                     .compilers = options.session.job_count()});
   const std::string honesty = honesty_line(device);
   if (!honesty.empty()) {
     report.say(honesty);

@@ -61,6 +61,10 @@ class Harness {
   [[nodiscard]] const PhaseTimes& times() const { return workers_.times(); }
   /// As Workers::meanwhile().
   void meanwhile(std::function<void()> work) { workers_.meanwhile(std::move(work)); }
+  /// As Workers::when_waiting().
+  void when_waiting(std::function<void(const Activity&)> watch) {
+    workers_.when_waiting(std::move(watch));
+  }
   /// Of all work from here on.
   void stop_when(const Stop& stop) { workers_.stop_when(stop); }
 

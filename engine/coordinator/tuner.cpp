@@ -31,6 +31,7 @@ Tuner::Tuner(Harness& harness, RunStore& store, RunId run, const TunerOptions& o
       strategy_(make_strategy(options.strategy, harness.space(), {options.elite, options.seed})),
       contest_(harness, store, run, options.elite, options.objective) {
   progress_.generations = options.generations;
+  progress_.window = options.window;
   plan_opening();
 }
 
@@ -120,6 +121,7 @@ TunerEnd Tuner::search(const std::atomic<bool>& stop) {
     harness_.meanwhile({});
     go_on();  // where nothing was waited for; what is proposed must not depend on that
     slots_.pop_front();
+    progress_.in_flight = slots_.size();
     unsettled_ = std::move(judged);
     // Which kernels are known is part of what a recorded one says to the next.
     if (!unsettled_->judgement) settle();
@@ -167,6 +169,7 @@ void Tuner::fill_window() {
     slot.recorded = take_recorded(slot);
     if (!slot.recorded) slot.ticket = harness_.start(slot.planned.candidate);
     slots_.push_back(std::move(slot));
+    progress_.in_flight = slots_.size();
     ++started_slots_;
     if (++next_position_ == size_of(next_generation_)) {
       ++next_generation_;

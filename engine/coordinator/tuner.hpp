@@ -48,7 +48,9 @@ struct RunProgress {
   std::size_t green = 0;
   std::size_t duplicates = 0;
   std::size_t unjudged = 0;
-  std::size_t left_out = 0;  ///< green, and not compared with the elite for want of time
+  std::size_t in_flight = 0;  ///< candidates
+  std::size_t window = 0;     ///< that may be
+  std::size_t left_out = 0;   ///< green, and not compared with the elite for want of time
   std::map<Gate, std::size_t> rejected;
   double best_us = 0;  ///< 0: none yet
   double elapsed_s = 0;

@@ -1,4 +1,5 @@
-// The card while kernels were timed, energy and profiles: stored, sealed, read from older databases.
+// The card while kernels were timed, energy and profiles: stored, sealed, read from older
+// databases.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,12 +31,12 @@ CardState full_state() {
           .busy_before_percent = 35};
 }
 
-const ProfileRecord kCounted{.kind = TimeKind::kMeasured,
-                             .tool = "ncu 2025.1",
-                             .require = "tensor >= 50",
-                             .passed = false,
-                             .metrics = {{"dram", "dram__x.pct", 12.5, "%"},
-                                         {"tensor", "sm__y.pct", 31, "%"}}};
+const ProfileRecord kCounted{
+    .kind = TimeKind::kMeasured,
+    .tool = "ncu 2025.1",
+    .require = "tensor >= 50",
+    .passed = false,
+    .metrics = {{"dram", "dram__x.pct", 12.5, "%"}, {"tensor", "sm__y.pct", 31, "%"}}};
 
 class CardRows : public testing::Test {
  protected:
@@ -81,8 +82,11 @@ TEST_F(CardRows, AreGivenBackAsTheyWere) {
 TEST_F(CardRows, OnlyWhatWasTimedHasThem) {
   const CandidateId failed =
       store_.record_evaluation(run_, sample::rejected(0, 5, {Gate::kBuild, "no"}));
-  EXPECT_THAT([&] { store_.record_energy(failed, {1, 1, 1, 1}); },
-              ThrowsMessage<DbError>(HasSubstr("has no timing of its own")));
+  EXPECT_THAT(
+      [&] {
+        store_.record_energy(failed, {1, 1, 1, 1});
+      },
+      ThrowsMessage<DbError>(HasSubstr("has no timing of its own")));
 }
 
 TEST_F(CardRows, AChangedRowIsDamage) {
@@ -116,8 +120,8 @@ TEST_F(CardRows, ARunIsSummedUp) {
   EXPECT_EQ(summary.throttled, 1);
   EXPECT_EQ(summary.shared, 1);
   EXPECT_THAT(summary.others, ElementsAre(Pair("12", 1), Pair("4711 (python3)", 1)));
-  EXPECT_THAT(summary.slowdowns, ElementsAre(Pair(Slowdown::kPowerCap, 1),
-                                             Pair(Slowdown::kHardwareThermal, 1)));
+  EXPECT_THAT(summary.slowdowns,
+              ElementsAre(Pair(Slowdown::kPowerCap, 1), Pair(Slowdown::kHardwareThermal, 1)));
   EXPECT_EQ(summary.busy_before_percent, 35);
   EXPECT_EQ(summary.sm_clock_min_mhz, 600);
   EXPECT_EQ(summary.sm_clock_max_mhz, 1900);
