@@ -119,10 +119,10 @@ struct EvaluationRecord {
 
 /// What a profiler counted, or the time model predicted, of one launch.
 struct ProfileMetric {
-  std::string name;    ///< in the requirement
-  std::string metric;  ///< the tool's name for it
+  std::string name = {};    ///< in the requirement
+  std::string metric = {};  ///< the tool's name for it
   double value = 0;
-  std::string unit;
+  std::string unit = {};
 
   bool operator==(const ProfileMetric&) const = default;
 };
@@ -130,8 +130,8 @@ struct ProfileMetric {
 /// How a candidate fared at the profile gate.
 struct ProfileRecord {
   TimeKind kind = TimeKind::kMeasured;
-  std::string tool;     ///< with its version
-  std::string require;  ///< the expression over the metrics
+  std::string tool = {};     ///< with its version
+  std::string require = {};  ///< the expression over the metrics
   bool passed = false;
   std::vector<ProfileMetric> metrics = {};
 

@@ -9,6 +9,7 @@
 #include "engine/coordinator/card_text.hpp"
 #include "engine/coordinator/harness.hpp"
 #include "engine/coordinator/objective.hpp"
+#include "engine/coordinator/profile_gate.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/gate/coverage.hpp"
 #include "engine/worker/messages.hpp"
@@ -28,6 +29,7 @@ struct Options {
   std::string milestone;
   std::string save;
   std::uint64_t check_seed = 0;
+  bool profile = false;
   bool json = false;
   bool log = false;
 };
@@ -44,6 +46,8 @@ void declare(CLI::App& app, Options& options) {
       ->transform(seed_number());
   app.add_option("--save", options.save,
                  "folder for kernel.ptx, kernel.cubin, kernel.cu, kernel.log");
+  app.add_flag("--profile", options.profile,
+               "hold it against \"profile\" of the problem, by Nsight Compute's counters");
   app.add_flag("--log", options.log, "show the compiler's log");
   app.add_flag("--json", options.json, "one JSON object on standard output");
   app.set_version_flag("--version", "evo-judge " EVO_VERSION);
@@ -89,8 +93,34 @@ void add_launch(const Harness& harness, const Judgement& judgement, OrderedJson&
   }
 }
 
+/// Nothing unless it was asked for and the kernel is green so far.
+std::optional<ProfileRecord> profile(Harness& harness, const Candidate& candidate,
+                                     const Judgement& judgement, const Options& options) {
+  if (!options.profile || !judgement.is_green()) return std::nullopt;
+  Profiled profiled = profile_gate(
+      harness, harness.kernel_of(candidate, judgement.built.record, judgement.kernel_key));
+  if (!profiled.record) {
+    std::cerr << "evo-judge: the profile gate is left out: " << profiled.left_out << '\n';
+  }
+  return std::move(profiled.record);
+}
+
+std::string verdict_of(const Judgement& judgement, const std::optional<ProfileRecord>& profiled) {
+  if (judgement.rejection || (profiled && !profiled->passed)) return "rejected";
+  return judgement.timing ? "green" : "within policy";
+}
+
+OrderedJson profile_json(const ProfileRecord& record) {
+  OrderedJson json = {{"kind", to_string(record.kind)},
+                      {"tool", record.tool},
+                      {"require", record.require},
+                      {"passed", record.passed}};
+  for (const ProfileMetric& metric : record.metrics) json["metrics"][metric.name] = metric.value;
+  return json;
+}
+
 OrderedJson result_json(const Harness& harness, const Candidate& candidate,
-                        const Judgement& judgement) {
+                        const Judgement& judgement, const std::optional<ProfileRecord>& profiled) {
   const auto plain = [](const auto& value) {
     return OrderedJson::parse(
         nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
@@ -101,9 +131,7 @@ OrderedJson result_json(const Harness& harness, const Candidate& candidate,
                       {"arch", harness.arch()},
                       {"shape", harness.shape().name},
                       {"config", OrderedJson::parse(harness.space().config_json(candidate))},
-                      {"verdict", judgement.rejection ? "rejected"
-                                  : judgement.timing  ? "green"
-                                                      : "within policy"}};
+                      {"verdict", verdict_of(judgement, profiled)}};
   if (judgement.built.record.ok) {
     json["registers"] = resources.registers;
     json["static_shared_bytes"] = resources.static_shared_bytes;
@@ -119,6 +147,7 @@ OrderedJson result_json(const Harness& harness, const Candidate& candidate,
   if (judgement.timing) json["timing"] = plain(*judgement.timing);
   if (judgement.card) json["card"] = plain(*judgement.card);
   if (judgement.energy) json["energy"] = plain(*judgement.energy);
+  if (profiled) json["profile"] = profile_json(*profiled);
   if (judgement.rejection) json["rejection"] = plain(*judgement.rejection);
   json["compile_ms"] = judgement.built.compile_ms;
   json["check_ms"] = judgement.check_ms;
@@ -162,7 +191,7 @@ void print_checks(const Judgement& judgement) {
 }
 
 void print_people(const Harness& harness, const Candidate& candidate, const Judgement& judgement,
-                  const Options& options) {
+                  const std::optional<ProfileRecord>& profiled, const Options& options) {
   std::printf("%s\n", harness.space().config_json(candidate).c_str());
   if (judgement.built.record.ok) {
     const Resources& resources = judgement.built.record.resources;
@@ -193,7 +222,13 @@ void print_people(const Harness& harness, const Candidate& candidate, const Judg
                 energy.launch_mj, energy.power_w, static_cast<long long>(energy.launches),
                 energy.window_s);
   }
-  if (judgement.rejection) {
+  if (profiled) {
+    std::printf("profile      %s (%s, %s)\n", metrics_text(*profiled).c_str(),
+                profiled->tool.c_str(), std::string(to_string(profiled->kind)).c_str());
+  }
+  if (!judgement.rejection && profiled && !profiled->passed) {
+    std::printf("REJECTED at the profile gate: %s is false\n", profiled->require.c_str());
+  } else if (judgement.rejection) {
     std::printf("REJECTED at the %s gate: %s\n",
                 std::string(to_string(judgement.rejection->gate)).c_str(),
                 judgement.rejection->reason.c_str());
@@ -231,18 +266,20 @@ ExitCode judge(const Options& options) {
   const HarnessOptions harness_options = options.session.harness_options(
       services, options.check_seed != 0 ? options.check_seed : fresh_seed());
   Harness harness(harness_options, std::move(services));
+  if (options.profile) require_profile(harness);
   for (const std::string& text : harness.warnings()) on_event("warning", text);
   const Candidate candidate =
       candidate_from_options(harness.space(), options.milestone, options.settings);
   Judgement judgement = harness.judge(candidate);
   count_energy(harness, candidate, judgement);
+  const std::optional<ProfileRecord> profiled = profile(harness, candidate, judgement, options);
   if (!options.save.empty()) save(judgement, options.save);
   if (options.json) {
-    std::cout << result_json(harness, candidate, judgement).dump() << '\n';
+    std::cout << result_json(harness, candidate, judgement, profiled).dump() << '\n';
   } else {
-    print_people(harness, candidate, judgement, options);
+    print_people(harness, candidate, judgement, profiled, options);
   }
-  return judgement.rejection ? ExitCode::kNothingGreen : ExitCode::kGreen;
+  return verdict_of(judgement, profiled) == "rejected" ? ExitCode::kNothingGreen : ExitCode::kGreen;
 }
 
 }  // namespace

@@ -1,11 +1,14 @@
 // evo-tune: evolves the macros of a kernel template until the fastest correct kernel is found.
 
+#include <fmt/format.h>
+
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "db/lock_wait.hpp"
 #include "engine/coordinator/card_text.hpp"
 #include "engine/coordinator/elite_energy.hpp"
+#include "engine/coordinator/profile_gate.hpp"
 #include "engine/coordinator/run_setup.hpp"
 #include "engine/coordinator/steadiness.hpp"
 #include "engine/core/hash.hpp"
@@ -34,6 +37,7 @@ struct Options {
   std::uint64_t check_seed = 0;  ///< 0: a fresh one
   bool json = false;
   bool quiet = false;
+  bool profile = false;
   std::size_t time_policy_rejects = 0;
 };
 
@@ -88,6 +92,9 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--time-policy-rejects", options.time_policy_rejects,
                  "after the search, time this many candidates that only the policy rejected")
       ->transform(whole_number(0, 10000));
+  app.add_flag("--profile", options.profile,
+               "after the search, hold the elite against \"profile\" of the problem, by Nsight "
+               "Compute's counters");
   CLI::Option* json =
       app.add_flag("--json", options.json, "one JSON object a line on standard output");
   app.add_flag("--quiet", options.quiet, "no progress, only the result")->excludes(json);
@@ -136,6 +143,36 @@ void report_energy(Harness& harness, Store& store, RunId run, const TuneReport& 
   }
   const std::string why = measure_elite_energy(harness, store, tuner.elite().members(), known);
   if (!why.empty()) report.say(why);
+}
+
+/// Profiles of the elite, stored; the first that cannot be had ends it with a line.
+void report_profiles(Harness& harness, Store& store, const TuneReport& report, const Tuner& tuner) {
+  const auto& elite = tuner.elite().members();
+  for (std::size_t rank = 0; rank < elite.size(); ++rank) {
+    Profiled profiled;
+    try {
+      profiled = profile_gate(harness, elite[rank].kernel);
+    } catch (const Interrupted&) {
+      profiled.left_out = "interrupted";
+    }
+    if (!profiled.record) {
+      report.say("the profile gate is left out: " + profiled.left_out);
+      report.emit(
+          {{"event", "notice"}, {"text", "the profile gate is left out: " + profiled.left_out}});
+      return;
+    }
+    store.record_profile(elite[rank].id, *profiled.record);
+    const ProfileRecord& record = *profiled.record;
+    const std::string line =
+        fmt::format("profile gate: rank {}, candidate {}, {}: {} ({}{})", rank + 1, elite[rank].id,
+                    record.passed ? "passed" : "REJECTED", metrics_text(record), record.tool,
+                    record.kind == TimeKind::kPredicted ? ", PREDICTED" : "");
+    report.say(record.passed ? line : line + "; asked is " + record.require);
+    report.emit({{"event", "profile"},
+                 {"candidate", elite[rank].id},
+                 {"kind", to_string(record.kind)},
+                 {"passed", record.passed}});
+  }
 }
 
 /// Throws InputError for an objective that is none, or asks for what the device does not count.
@@ -194,6 +231,9 @@ ExitCode search(Harness& harness, Store& store, OpenRun open, TuneReport& report
   const std::string policy = report_policy(harness, store, open.id, options, report, tuner);
   if (end == TunerEnd::kFinished || end == TunerEnd::kExhausted) {
     report_energy(harness, store, open.id, report, tuner);
+    if (options.profile) report_profiles(harness, store, report, tuner);
+  } else if (options.profile) {
+    report.say("the profile gate is left out: the run ended early; evo-judge --profile has it");
   }
   store.finish_run(open.id,
                    end == TunerEnd::kInterrupted ? RunStatus::kInterrupted : RunStatus::kFinished);
@@ -230,6 +270,7 @@ ExitCode tune(const Options& options) {
     harness_options.energy_s = kCandidateEnergy_s;
   }
   Harness harness(harness_options, std::move(services));
+  if (options.profile) require_profile(harness);
   const RunRequest request{options.tuner, check_seed, options.session.cold, full_version()};
   OpenRun open = options.resume ? continue_run(store, harness, request, *options.resume)
                                 : begin_run(store, harness, request);

@@ -112,6 +112,17 @@ class Harness {
   /// What one launch takes from the card's supply, over a window of at least so many seconds.
   [[nodiscard]] OrFailure<EnergyResult> energy_of(const KernelUnderTest& kernel, double window_s);
 
+  /// How busy the time model says the units are. Needs a device that predicts.
+  [[nodiscard]] OrFailure<PredictedProfile> predicted_profile(const KernelUnderTest& kernel) {
+    return workers_.profile(kernel);
+  }
+  /// What device workers are told.
+  [[nodiscard]] const SessionSetup& session_setup() const { return setup_; }
+  /// As DeviceService::set_ranges(); nothing without a device.
+  void set_ranges(std::vector<std::string> ranges) {
+    if (has_device()) services_.device->set_ranges(std::move(ranges));
+  }
+
   /// How to launch the candidate's kernel on the timed shape.
   [[nodiscard]] std::string manifest(const Candidate& candidate) const;
 

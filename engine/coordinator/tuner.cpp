@@ -1,5 +1,7 @@
 #include "engine/coordinator/tuner.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -189,6 +191,8 @@ std::optional<StoredEvaluation> Tuner::take_recorded(const Slot& slot) {
 
 Tuner::Judged Tuner::judge(Slot slot) {
   if (slot.recorded) return {std::move(slot)};
+  harness_.set_ranges({fmt::format("run {}", run_), fmt::format("generation {}", slot.generation),
+                       fmt::format("candidate {}.{}", slot.generation, slot.position)});
   // A slow kernel may still be the best by another objective.
   const double give_up_us =
       objective_.is_time() ? elite().give_up_us() : std::numeric_limits<double>::infinity();
@@ -330,6 +334,7 @@ void Tuner::choose_control() {
 }
 
 void Tuner::close_generation() {
+  harness_.set_ranges({fmt::format("run {}", run_), fmt::format("generation {}", generation_)});
   choose_control();
   if (!recorded_generations_.empty()) {
     restore_generation(recorded_generations_.front());

@@ -95,6 +95,12 @@ OrFailure<EnergyResult> Workers::energy(const KernelUnderTest& kernel, double wi
       purpose == Purpose::kJudging ? &PhaseTimes::time_ms : &PhaseTimes::confirm_ms));
 }
 
+OrFailure<PredictedProfile> Workers::profile(const KernelUnderTest& kernel) {
+  require_time_left();
+  device_->submit_profile(kernel);
+  return answer<PredictedProfile>(wait_for_reply(&PhaseTimes::confirm_ms));
+}
+
 OrFailure<PairResult> Workers::compare(const KernelUnderTest& first,
                                        const KernelUnderTest& second) {
   require_time_left();

@@ -60,6 +60,7 @@ class Workers {
                                              double give_up_us, Purpose purpose);
   [[nodiscard]] OrFailure<EnergyResult> energy(const KernelUnderTest& kernel, double window_s,
                                                Purpose purpose);
+  [[nodiscard]] OrFailure<PredictedProfile> profile(const KernelUnderTest& kernel);
   [[nodiscard]] OrFailure<PairResult> compare(const KernelUnderTest& first,
                                               const KernelUnderTest& second);
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -177,6 +178,13 @@ class Device {
   /// For devices that predict: microseconds of one launch.
   virtual std::variant<double, Fault> predict_us(KernelId kernel, const LaunchPlan& plan,
                                                  std::span<const KernelArgument> arguments) = 0;
+
+  /// What a profiler that was told to wait looks at lies between these two. Nothing without one.
+  virtual void begin_profile() {}
+  virtual void end_profile() {}
+  /// Of the last prediction: how busy the units are in percent, by Nsight Compute's names. Empty
+  /// for devices that measure, and where the prediction does not say.
+  [[nodiscard]] virtual std::map<std::string, double> predicted_profile() const { return {}; }
 
   /// Null for devices that run whole grids only.
   [[nodiscard]] virtual GridSampler* sampler() { return nullptr; }

@@ -27,6 +27,7 @@ decltype(DeviceClient::Reply::result) result_of(const std::string& operation,
   if (operation == "check") return message.get<CorrectnessResult>();
   if (operation == "time") return message.get<TimingResult>();
   if (operation == "energy") return message.get<EnergyResult>();
+  if (operation == "profile") return message.get<PredictedProfile>();
   return message.get<PairResult>();
 }
 
@@ -97,12 +98,17 @@ void DeviceClient::submit_energy(const KernelUnderTest& kernel, double window_s)
   submit({{"op", "energy"}, {"kernel", kernel}, {"window_s", window_s}});
 }
 
+void DeviceClient::submit_profile(const KernelUnderTest& kernel) {
+  submit({{"op", "profile"}, {"kernel", kernel}});
+}
+
 void DeviceClient::submit_compare(const KernelUnderTest& first, const KernelUnderTest& second) {
   submit({{"op", "compare"}, {"first", first}, {"second", second}});
 }
 
 void DeviceClient::submit(nlohmann::json request) {
   request_ = std::move(request);
+  if (!ranges_.empty()) request_["ranges"] = ranges_;
   retried_ = false;
   started_ = std::chrono::steady_clock::now();
   send_request();

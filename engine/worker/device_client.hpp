@@ -34,6 +34,8 @@ class DeviceClient final : public DeviceService {
   void submit_check(const KernelUnderTest& kernel, Effort effort) override;
   void submit_time(const KernelUnderTest& kernel, Effort effort, double give_up_us) override;
   void submit_energy(const KernelUnderTest& kernel, double window_s) override;
+  void submit_profile(const KernelUnderTest& kernel) override;
+  void set_ranges(std::vector<std::string> ranges) override { ranges_ = std::move(ranges); }
   void submit_compare(const KernelUnderTest& first, const KernelUnderTest& second) override;
   [[nodiscard]] std::optional<Reply> poll() override;
   [[nodiscard]] bool is_busy() const override { return busy_; }
@@ -69,6 +71,7 @@ class DeviceClient final : public DeviceService {
   bool busy_ = false;
   bool retried_ = false;
   bool has_answered_ = false;  ///< any request so far: device and problem work
+  std::vector<std::string> ranges_;
   std::string step_;
   SteadyTime started_;
   SteadyTime last_sign_;

@@ -142,6 +142,45 @@ EnergyResult Session::energy(const KernelUnderTest& kernel, double window_s,
                         {.window_s = window_s}, progress, now_s);
 }
 
+PredictedProfile Session::predicted_profile(const KernelUnderTest& kernel,
+                                            const Progress& progress) {
+  report_to(progress);
+  progress("predicting the profile");
+  const auto failed = [](const Fault& fault) {
+    return PredictedProfile{.rejection = Rejection{Gate::kTiming, fault.reason, fault.detail},
+                            .device_lost = fault.device_lost};
+  };
+  const auto ready = loaded(kernel);
+  if (const auto* fault = std::get_if<Fault>(&ready)) return failed(*fault);
+  const auto& kernel_ready = std::get<LoadedKernel>(ready);
+  const CheckCase& data = cases_.inputs(timed_, fresh_case_);
+  const auto made = Workspace::make(device_, problem_, kernel_ready, data);
+  if (const auto* fault = std::get_if<Fault>(&made)) return failed(*fault);
+  const auto us = device_.predict_us(kernel_ready.id, kernel_ready.launch_for(data),
+                                     std::get<Workspace>(made).arguments_of(data));
+  if (const auto* fault = std::get_if<Fault>(&us)) return failed(*fault);
+  return {.percent = device_.predicted_profile()};
+}
+
+std::optional<Fault> Session::launch_profiled(const KernelUnderTest& kernel) {
+  constexpr int kWarmups = 3;
+  const auto ready = loaded(kernel);
+  if (const auto* fault = std::get_if<Fault>(&ready)) return *fault;
+  const auto& kernel_ready = std::get<LoadedKernel>(ready);
+  const CheckCase& data = cases_.inputs(timed_, 0);
+  const auto made = Workspace::make(device_, problem_, kernel_ready, data);
+  if (const auto* fault = std::get_if<Fault>(&made)) return *fault;
+  const LaunchPlan plan = kernel_ready.launch_for(data);
+  const auto arguments = std::get<Workspace>(made).arguments_of(data);
+  for (int i = 0; i < kWarmups; ++i) {
+    if (auto fault = device_.launch(kernel_ready.id, plan, arguments)) return fault;
+  }
+  device_.begin_profile();
+  auto fault = device_.launch(kernel_ready.id, plan, arguments);
+  device_.end_profile();
+  return fault;
+}
+
 PairResult Session::compare_pair(const KernelUnderTest& first, const KernelUnderTest& second,
                                  const Progress& progress) {
   report_to(progress);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -35,6 +36,13 @@ struct KernelUnderTest {
   Values macros;
 };
 
+/// Percent of the time, by Nsight Compute's names; empty where the time model does not say.
+struct PredictedProfile {
+  std::map<std::string, double> percent = {};
+  std::optional<Rejection> rejection = {};
+  bool device_lost = false;
+};
+
 /// The gates that need a device, on one problem, template and shape. Lives in a worker process.
 class Session {
  public:
@@ -55,6 +63,13 @@ class Session {
   /// What one launch takes from the card's supply, over a window of at least so many seconds.
   [[nodiscard]] EnergyResult energy(const KernelUnderTest& kernel, double window_s,
                                     const Progress& progress);
+
+  /// How busy the time model says the units are in one launch.
+  [[nodiscard]] PredictedProfile predicted_profile(const KernelUnderTest& kernel,
+                                                   const Progress& progress);
+
+  /// Warms the kernel up and launches it once between the marks of a profiler. What it did wrong.
+  [[nodiscard]] std::optional<Fault> launch_profiled(const KernelUnderTest& kernel);
 
  private:
   struct Cached {

@@ -114,6 +114,17 @@ void from_json(const nlohmann::json& json, EnergyResult& result) {
   result.rejection = get_optional<Rejection>(json, "rejection");
 }
 
+void to_json(nlohmann::json& json, const PredictedProfile& result) {
+  json = {{"percent", result.percent}, {"device_lost", result.device_lost}};
+  put_optional(json, "rejection", result.rejection);
+}
+
+void from_json(const nlohmann::json& json, PredictedProfile& result) {
+  json.at("percent").get_to(result.percent);
+  json.at("device_lost").get_to(result.device_lost);
+  result.rejection = get_optional<Rejection>(json, "rejection");
+}
+
 void to_json(nlohmann::json& json, const PairResult& result) {
   json = {{"ratio", result.ratio},
           {"low", result.interval.low},

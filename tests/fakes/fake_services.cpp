@@ -128,6 +128,11 @@ void FakeDeviceService::submit_energy(const KernelUnderTest& kernel, double wind
   begin(fmt::format("energy {} s {}", window_s, text_of(program)), window_s * 1e3, {result});
 }
 
+void FakeDeviceService::submit_profile(const KernelUnderTest& kernel) {
+  PredictedProfile result{.percent = behaviour_.profile};
+  begin("profile " + text_of(from_ptx(kernel.image.ptx)), behaviour_.time_ms, {result});
+}
+
 void FakeDeviceService::submit_compare(const KernelUnderTest& first,
                                        const KernelUnderTest& second) {
   const Program a = from_ptx(first.image.ptx);

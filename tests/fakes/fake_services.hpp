@@ -76,7 +76,8 @@ struct DeviceBehaviour {
   std::function<double(const Program&)> time_us = {};
   /// Millijoules of a kernel's launch; without it the device has no counter.
   std::function<double(const Program&)> launch_mj = {};
-  std::optional<CardState> card = {};  ///< beside every timing
+  std::optional<CardState> card = {};          ///< beside every timing
+  std::map<std::string, double> profile = {};  ///< of every kernel
   std::function<std::variant<CorrectnessResult, WorkerFailure>(const Program&)> check = {};
   /// What a check that is no screening finds; by default the same.
   std::function<std::variant<CorrectnessResult, WorkerFailure>(const Program&)> full_check = {};
@@ -95,6 +96,8 @@ class FakeDeviceService final : public DeviceService {
   void submit_check(const KernelUnderTest& kernel, Effort effort) override;
   void submit_time(const KernelUnderTest& kernel, Effort effort, double give_up_us) override;
   void submit_energy(const KernelUnderTest& kernel, double window_s) override;
+  void submit_profile(const KernelUnderTest& kernel) override;
+  void set_ranges(std::vector<std::string> ranges) override { ranges_ = std::move(ranges); }
   void submit_compare(const KernelUnderTest& first, const KernelUnderTest& second) override;
   [[nodiscard]] std::optional<Reply> poll() override;
   [[nodiscard]] bool is_busy() const override { return busy_; }
@@ -103,6 +106,7 @@ class FakeDeviceService final : public DeviceService {
   [[nodiscard]] SteadyTime next_deadline() const override { return SteadyTime::max(); }
 
   [[nodiscard]] const std::vector<std::string>& requests() const { return requests_; }
+  [[nodiscard]] const std::vector<std::string>& ranges() const { return ranges_; }
   [[nodiscard]] std::size_t abandoned() const { return abandoned_; }
   [[nodiscard]] const SessionSetup& setup() const { return setup_; }
 
@@ -110,6 +114,7 @@ class FakeDeviceService final : public DeviceService {
   void begin(std::string request, double takes_ms, Reply reply);
   [[nodiscard]] double time_of(const Program& program) const;
 
+  std::vector<std::string> ranges_;
   const Clock& clock_;
   DeviceBehaviour behaviour_;
   DeviceInfo info_;

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "engine/core/error.hpp"
+#include "engine/worker/profile_request.hpp"
 #include "engine/worker/server.hpp"
 #include "tests/fakes/fake_compiler.hpp"
 #include "tests/fakes/fake_monitor.hpp"
@@ -71,6 +72,9 @@ int main(int argc, char** argv) {
   if (role == "compile") return evo::serve_compiler(open_compiler, false);
   if (role == "device" && argc == 3) {
     return evo::serve_device([&] { return open_device(argv[2]); });
+  }
+  if (role == "profile" && argc == 4) {
+    return evo::launch_profiled(argv[3], [&] { return open_device(argv[2]); });
   }
   std::fputs("usage: fake-worker compile | fake-worker device ID\n", stderr);
   return static_cast<int>(evo::ExitCode::kBadInput);

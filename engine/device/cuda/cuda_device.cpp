@@ -79,6 +79,14 @@ class CudaDevice final : public Device {
     return Fault{"a CUDA device measures; it does not predict", "", false};
   }
   [[nodiscard]] CardMonitor* monitor() override { return monitor_.get(); }
+  void begin_profile() override {
+    if (driver_.profiler_start != nullptr)
+      driver_.require(driver_.profiler_start(), "cuProfilerStart");
+  }
+  void end_profile() override {
+    if (driver_.profiler_stop != nullptr)
+      driver_.require(driver_.profiler_stop(), "cuProfilerStop");
+  }
 
  private:
   /// The last arguments, which are for constants.

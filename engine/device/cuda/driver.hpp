@@ -43,6 +43,10 @@ struct CudaDriver {
   /// "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)".
   [[nodiscard]] std::string describe(CUresult result) const;
 
+  /// Declared by cudaProfiler.h, which not every toolkit has.
+  CUresult (*profiler_start)() = nullptr;
+  CUresult (*profiler_stop)() = nullptr;
+
 #define EVO_DECLARE(name) decltype(&::name) name = nullptr;
   EVO_CUDA_FUNCTIONS(EVO_DECLARE)
 #undef EVO_DECLARE
