@@ -89,6 +89,8 @@ int nvmlDeviceGetComputeRunningProcesses_v3(Device, unsigned* count, ProcessInfo
   *count = size;
   if (room < size) return kInsufficientSize;
   for (unsigned i = 0; i < size; ++i) infos[i] = {4200000 + i, 1 << 20, ~0U, ~0U};
+  const char* named = std::getenv("EVO_FAKE_NVML_PROCESS");
+  if (named != nullptr) infos[0].pid = static_cast<unsigned>(std::atoi(named));
   if (!does("contained") && size == 2) infos[1].pid = static_cast<unsigned>(getpid());
   return kSuccess;
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <sstream>
 
 #include "engine/device/cuda/nvml_functions.hpp"
 
@@ -75,6 +76,21 @@ namespace {
 
 bool has_number(const std::vector<unsigned>& numbers, unsigned number) {
   return std::ranges::find(numbers, number) != numbers.end();
+}
+
+/// Another worker of the same program, such as one that was killed and is not quite gone.
+bool is_sibling(unsigned number) {
+  std::ifstream file(fmt::format("/proc/{}/stat", number));
+  std::string text;
+  if (!std::getline(file, text)) return false;
+  // "pid (name) state parent …"; the name may hold anything.
+  const std::size_t behind_name = text.rfind(')');
+  if (behind_name == std::string::npos) return false;
+  std::istringstream fields(text.substr(behind_name + 1));
+  std::string state;
+  pid_t parent = 0;
+  fields >> state >> parent;
+  return parent == getppid();
 }
 
 /// "4711 (python3)", or the number alone where the process cannot be seen from here.
@@ -157,7 +173,7 @@ CardCondition NvmlMonitor::condition() {
 std::vector<std::string> NvmlMonitor::other_processes() {
   std::vector<std::string> texts;
   for (const unsigned number : library_->process_numbers()) {
-    if (number != own_) texts.push_back(process_text(number));
+    if (number != own_ && !is_sibling(number)) texts.push_back(process_text(number));
   }
   return texts;
 }

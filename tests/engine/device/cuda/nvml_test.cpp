@@ -4,7 +4,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 
 namespace evo {
@@ -61,6 +64,39 @@ TEST_F(Nvml, InAContainerTheOneThatCameIsThisProcess) {
   const auto monitor = open("contained");
   monitor->find_own_process();
   EXPECT_THAT(monitor->other_processes(), ElementsAre("4200000"));
+}
+
+/// A process that does nothing; gone with the object.
+class Idle {
+ public:
+  Idle() : process_(fork()) {
+    if (process_ != 0) return;
+    pause();
+    _exit(0);
+  }
+  ~Idle() {
+    ::kill(process_, SIGKILL);
+    waitpid(process_, nullptr, 0);
+  }
+  Idle(const Idle&) = delete;
+  Idle& operator=(const Idle&) = delete;
+  [[nodiscard]] std::string number() const { return std::to_string(process_); }
+
+ private:
+  pid_t process_;
+};
+
+TEST_F(Nvml, AnotherWorkerOfTheSameProgramIsNoOther) {
+  const Idle idle;
+  setenv("EVO_FAKE_NVML_PROCESS", idle.number().c_str(), 1);
+  EXPECT_THAT(open()->other_processes(), ElementsAre(testing::StartsWith(idle.number() + " (")))
+      << "a child";
+  const pid_t sibling = fork();
+  if (sibling == 0) _exit(open()->other_processes().empty() ? 0 : 1);
+  int status = 0;
+  waitpid(sibling, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  unsetenv("EVO_FAKE_NVML_PROCESS");
 }
 
 TEST_F(Nvml, ManyProcessesAreAllListed) {
