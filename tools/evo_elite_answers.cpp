@@ -53,11 +53,18 @@ std::string common_note(const SplitConfigs& configs) {
   return configs.common.empty() ? "" : "in common: " + configs.common + "\n";
 }
 
+/// ", objective energy"; empty for the time.
+std::string objective_of(const RunInfo& info) {
+  const std::string objective =
+      Json::parse(info.options_json).value("objective", std::string("time"));
+  return objective == "time" ? "" : ", objective " + objective;
+}
+
 std::string about(const StoredRun& run) {
   const RunInfo& info = run.info;
   return "run " + std::to_string(run.id) + " (" + std::string(to_string(run.status)) +
          "): " + info.space.name + " on " + info.device.name + ", shape " + info.shape + ", " +
-         kind_label(info.device);
+         kind_label(info.device) + objective_of(info);
 }
 
 /// "p50 us" for measured times, "p50 us predicted" for others.

@@ -134,6 +134,14 @@ std::string report_policy(Harness& harness, Store& store, RunId run, const Optio
   return text;
 }
 
+/// Whether there is time left for the energy of an elite.
+bool has_time_for_energy(const Options& options, const Tuner& tuner) {
+  constexpr double kOverhead = 2;  // settling, and the counter's updates
+  const auto members = static_cast<double>(tuner.elite().members().size());
+  return tuner.progress().elapsed_s + kOverhead * kEliteEnergy_s * members <
+         options.tuner.max_seconds;
+}
+
 /// Joules of the elite, stored; in a run that is out of time nobody measures them.
 void report_energy(Harness& harness, Store& store, RunId run, const TuneReport& report,
                    const Tuner& tuner) {
@@ -230,7 +238,9 @@ ExitCode search(Harness& harness, Store& store, OpenRun open, TuneReport& report
   }
   const std::string policy = report_policy(harness, store, open.id, options, report, tuner);
   if (end == TunerEnd::kFinished || end == TunerEnd::kExhausted) {
-    report_energy(harness, store, open.id, report, tuner);
+    if (has_time_for_energy(options, tuner)) {
+      report_energy(harness, store, open.id, report, tuner);
+    }
     if (options.profile) report_profiles(harness, store, report, tuner);
   } else if (options.profile) {
     report.say("the profile gate is left out: the run ended early; evo-judge --profile has it");

@@ -88,7 +88,9 @@ TEST(CardCli, ARunGoesOnWithItsOwnObjective) {
   const ProgramResult other = session.run(run + "--resume 1");
   EXPECT_EQ(other.exit_code, 2);
   EXPECT_THAT(other.err, HasSubstr("was started with --objective 2*time"));
-  EXPECT_EQ(session.run(run + "--resume 1 --objective 2*time").exit_code, 0);
+  const ProgramResult same = session.run(run + "--resume 1 --objective 2*time");
+  EXPECT_EQ(same.exit_code, 0) << same.err;
+  EXPECT_THAT(same.out, HasSubstr("measured times, objective 2*time\n"));
 }
 
 TEST(CardCli, WithoutADeviceNobodySpeaksOfMeasuredTimes) {
