@@ -30,7 +30,8 @@ class CardMonitor {
   [[nodiscard]] virtual CardPace pace() = 0;
   [[nodiscard]] virtual CardCondition condition() = 0;
   /// Processes that have a context on the card, but this one and others that the same program
-  /// started: "4711 (python3)". Empty where there are none, and where the driver does not list them.
+  /// started: "4711 (python3)". Empty where there are none, and where the driver does not list
+  /// them.
   [[nodiscard]] virtual std::vector<std::string> other_processes() = 0;
   /// Share of the last second, or less, in which any kernel ran.
   [[nodiscard]] virtual std::optional<double> busy_percent() = 0;

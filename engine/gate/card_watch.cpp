@@ -51,7 +51,8 @@ void CardWatch::look_around() {
 CardPace CardWatch::look() {
   const Clock::time_point start = Clock::now();
   CardPace pace = monitor_->pace();
-  look_us_ = std::max(look_us_, microseconds_since(start));
+  const double took_us = microseconds_since(start);
+  look_us_ = std::min(look_us_.value_or(took_us), took_us);
   return pace;
 }
 
@@ -64,7 +65,7 @@ void CardWatch::begin() {
 }
 
 bool CardWatch::is_due(double us) const {
-  return monitor_ != nullptr && us >= std::max(kLeastBatchUs, kLookShare * look_us_);
+  return monitor_ != nullptr && us >= std::max(kLeastBatchUs, kLookShare * look_us_.value_or(0));
 }
 
 bool CardWatch::was_throttled(const CardPace& pace) const {

@@ -61,8 +61,8 @@ class CardWatch {
 
   CardMonitor* monitor_;
   Pause pause_;
-  double look_us_ = 0;     ///< the longest look
-  int refusals_left_ = 0;  ///< in this timing
+  std::optional<double> look_us_;  ///< the shortest look: what else the machine did is not in it
+  int refusals_left_ = 0;          ///< in this timing
   int refusals_allowed_ = kMostRefusals;
   std::optional<double> first_clock_mhz_;
   std::vector<double> clocks_mhz_;
