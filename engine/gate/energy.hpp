@@ -20,7 +20,7 @@ struct EnergyOptions {
 };
 
 /// The window of one measurement, from one change of the energy counter to another one at least
-/// `window_s` later: between its updates, some ten a second, the counter says nothing.
+/// `window_s` later: between its updates the counter says nothing.
 class EnergyWindow {
  public:
   explicit EnergyWindow(const EnergyOptions& options) : options_(options) {}
