@@ -4,7 +4,7 @@
 
 packages=(g++ cmake ninja-build ccache pkg-config sqlite3 libsqlite3-dev libsqlitecpp-dev libspdlog-dev
   nlohmann-json3-dev libcli11-dev libxxhash-dev libmuparser-dev zlib1g-dev libzstd-dev libgtest-dev libgmock-dev)
-nvrtc_packages=(nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-crt)  # from PyPI, CUDA 13; need no GPU and no driver
+nvrtc_packages=(nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-crt nvidia-nvtx)  # from PyPI, CUDA 13; need no GPU and no driver
 
 say() { printf '\033[1m%s\033[0m\n' "$*" >&2; }
 fail() { printf '%s\n' "$*" >&2; exit 3; }
@@ -43,7 +43,8 @@ fetch_toolkit() {
     install_packages python3 python3-pip unzip
     rm -rf "$root" && mkdir -p "$root/wheels"
     python3 -m pip download --quiet --no-deps --only-binary=:all: --dest "$root/wheels" \
-      'nvidia-cuda-nvrtc==13.0.*' 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-crt==13.0.*' >&2 ||
+      'nvidia-cuda-nvrtc==13.0.*' 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-crt==13.0.*' \
+      'nvidia-nvtx==13.0.*' >&2 ||
       fail "Could not fetch NVRTC. Install a CUDA Toolkit >= 12.4 (nvrtc and headers suffice) and set CUDA_HOME, or install the PyPI packages ${nvrtc_packages[*]}."
     for wheel in "$root"/wheels/*.whl; do unzip -q -o "$wheel" -d "$root/unpacked"; done
     mkdir -p "$root/include" "$root/lib64"

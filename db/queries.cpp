@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "db/card_rows.hpp"
 #include "db/connection.hpp"
 #include "db/seal.hpp"
 
@@ -141,6 +142,10 @@ std::vector<EliteRow> elite_of_run(const Store& store, RunId run) {
     std::vector<EliteRow> rows;
     while (query.next()) rows.push_back(read_elite_row(query));
     require_elite_intact(db, run, rows);
+    for (EliteRow& row : rows) {
+      const std::optional<Energy> energy = read_energy(db, row.candidate, true);
+      if (energy) row.launch_mj = energy->launch_mj;
+    }
     return rows;
   });
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +36,7 @@ struct EliteRow {
   std::string config_json;
   TimeKind kind = TimeKind::kMeasured;
   CandidateId candidate = 0;
+  std::optional<double> launch_mj = {};  ///< millijoules of a launch
 };
 
 /// The elite of one run, best first; empty when nothing is green.
@@ -86,6 +88,21 @@ struct RejectionSummary {
 };
 
 [[nodiscard]] RejectionSummary rejections(const Store& store, RunId run);
+
+/// The card in all timings of a run, as its driver told.
+struct CardSummary {
+  std::int64_t timings = 0;                         ///< in which somebody looked at the card
+  std::int64_t discarded = 0;                       ///< samples
+  std::int64_t throttled = 0;                       ///< timings in which it stayed throttled
+  std::int64_t shared = 0;                          ///< timings in which another process was on it
+  std::map<Slowdown, std::int64_t> slowdowns = {};  ///< timings in which they were seen
+  std::map<std::string, std::int64_t> others = {};  ///< the same of processes
+  double busy_before_percent = 0;  ///< the most that others kept it busy, where they are not listed
+  std::optional<double> sm_clock_min_mhz = {};  ///< of the lowest clocks of all timings
+  std::optional<double> sm_clock_max_mhz = {};
+};
+
+[[nodiscard]] CardSummary card_summary(const Store& store, RunId run);
 
 /// The confirmations between two candidates, whichever was the challenger, oldest first.
 [[nodiscard]] std::vector<ConfirmationRecord> confirmations_between(const Store& store,

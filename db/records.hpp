@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/core/card_state.hpp"
 #include "engine/core/device_info.hpp"
 #include "engine/core/measurement.hpp"
 #include "engine/core/rejection.hpp"
@@ -105,13 +106,36 @@ struct EvaluationRecord {
   std::string kernel_key = {};
   int dynamic_shared_bytes = 0;  ///< on the timed shape
   std::vector<CheckResult> checks = {};
-  std::optional<Timing> timing = {};  ///< on the run's shape
+  std::optional<Timing> timing = {};   ///< on the run's shape
+  std::optional<CardState> card = {};  ///< while it was timed; beside a timing only
+  std::optional<Energy> energy = {};   ///< the same; of a short window
   std::optional<Rejection> rejection = {};
   std::optional<CandidateId> duplicate_of = {};
   std::string manifest_json = {};  ///< how to launch it; empty when it did not get that far
   double compile_ms = 0;
   double check_ms = 0;
   double time_ms = 0;
+};
+
+/// What a profiler counted, or the time model predicted, of one launch.
+struct ProfileMetric {
+  std::string name = {};    ///< in the requirement
+  std::string metric = {};  ///< the tool's name for it
+  double value = 0;
+  std::string unit = {};
+
+  bool operator==(const ProfileMetric&) const = default;
+};
+
+/// How a candidate fared at the profile gate.
+struct ProfileRecord {
+  TimeKind kind = TimeKind::kMeasured;
+  std::string tool = {};     ///< with its version
+  std::string require = {};  ///< the expression over the metrics
+  bool passed = false;
+  std::vector<ProfileMetric> metrics = {};
+
+  bool operator==(const ProfileRecord&) const = default;
 };
 
 /// An evaluation read back. Timing, checks and rejection of a duplicate are those of its first.
@@ -122,6 +146,8 @@ struct StoredEvaluation {
   std::string created_at;
   /// Why it left the elite for good; its record stays as it was. Of a duplicate: its first's.
   std::optional<Rejection> withdrawal = {};
+  std::optional<Energy> energy = {};  ///< as it is measured of the elite
+  std::optional<ProfileRecord> profile = {};
 };
 
 struct EliteEntry {

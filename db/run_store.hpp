@@ -40,6 +40,9 @@ class RunStore {
   /// All checks of a green candidate, in place of those of its screening.
   virtual void record_full_checks(CandidateId candidate,
                                   const std::vector<CheckResult>& checks) = 0;
+  /// Of a green candidate, in place of what was known.
+  virtual void record_energy(CandidateId candidate, const Energy& energy) = 0;
+  virtual void record_profile(CandidateId candidate, const ProfileRecord& profile) = 0;
   /// In place of the one that is there, if any: of a run that was out of time and is extended.
   virtual void record_generation(RunId run, const GenerationRecord& record) = 0;
   virtual void record_confirmation(RunId run, const ConfirmationRecord& record) = 0;

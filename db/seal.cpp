@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "db/card_rows.hpp"
 #include "db/compilation_texts.hpp"
 #include "db/connection.hpp"
 #include "engine/core/hash.hpp"
@@ -59,6 +60,24 @@ const std::vector<std::string>& statements_of(Sealed::Kind kind) {
 }
 // NOLINTEND(bugprone-suspicious-missing-comma)
 
+/// Of an evaluation: what may stand beside it since that version. Without rows they change no
+/// digest.
+const std::vector<std::string>& later_statements() {
+  // NOLINTBEGIN(bugprone-suspicious-missing-comma)
+  static const std::vector<std::string> statements = {
+      "SELECT shape, looks, sm_clock_min_mhz, sm_clock_median_mhz, memory_clock_mhz, temperature_c,"
+      " power_w, slowdowns, discarded, throttled, others, busy_before_percent FROM card_state"
+      " WHERE candidate_id = ? ORDER BY shape",
+      "SELECT shape, complete, launch_mj, power_w, window_s, launches, measured_at FROM energy"
+      " WHERE candidate_id = ? ORDER BY shape, complete",
+      "SELECT shape, kind, tool, require, passed, profiled_at FROM profile"
+      " WHERE candidate_id = ? ORDER BY shape",
+      "SELECT shape, name, metric, value, unit FROM profile_metric"
+      " WHERE candidate_id = ? ORDER BY shape, name"};
+  // NOLINTEND(bugprone-suspicious-missing-comma)
+  return statements;
+}
+
 std::string_view name_of(Sealed::Kind kind) {
   switch (kind) {
     case Sealed::Kind::kRun:
@@ -87,15 +106,23 @@ std::string digest_of(Connection& db, const Sealed& what) {
     return texts ? digest_of(*texts) : std::string();
   }
   ContentHash hash;
+  const auto add_row = [&](const std::string& label, const Query& query) {
+    hash.add(label);
+    for (int column = 0; column < query.columns(); ++column) hash.add(query.exact(column));
+  };
   for (const std::string& sql : statements_of(what.kind)) {
     Query query = db.query(sql);
     query.bind(what.id);
     if (what.kind == Sealed::Kind::kGeneration) query.bind(what.part);
-    while (query.next()) {
-      hash.add("row");
-      for (int column = 0; column < query.columns(); ++column) hash.add(query.exact(column));
-    }
+    while (query.next()) add_row("row", query);
     hash.add("end");
+  }
+  if (what.kind == Sealed::Kind::kEvaluation && db.version() >= kFirstWithCardState) {
+    for (const std::string& sql : later_statements()) {
+      Query query = db.query(sql);
+      query.bind(what.id);
+      while (query.next()) add_row(sql, query);
+    }
   }
   return hash.hex();
 }

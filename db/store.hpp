@@ -78,6 +78,8 @@ class Store final : public RunStore {
   std::vector<CandidateId> record_evaluations(
       const std::vector<RunEvaluation>& evaluations) override;
   void record_full_checks(CandidateId candidate, const std::vector<CheckResult>& checks) override;
+  void record_energy(CandidateId candidate, const Energy& energy) override;
+  void record_profile(CandidateId candidate, const ProfileRecord& profile) override;
   /// The first evaluation of that kernel in the run.
   [[nodiscard]] std::optional<CandidateId> find_kernel(RunId run,
                                                        std::string_view kernel_key) const;

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <string>
 
+#include "db/card_rows.hpp"
 #include "db/connection.hpp"
 #include "db/seal.hpp"
 #include "db/store.hpp"
@@ -170,6 +171,11 @@ std::optional<StoredEvaluation> find_evaluation(Connection& db, CandidateId cand
   require_intact(db, {Sealed::Kind::kEvaluation, candidate});
   StoredEvaluation evaluation = read_evaluation(query);
   evaluation.record.checks = read_checks(db, evaluation);
+  const CandidateId first = evaluation.record.duplicate_of.value_or(evaluation.id);
+  evaluation.record.card = read_card_state(db, first);
+  evaluation.record.energy = read_energy(db, first, false);
+  evaluation.energy = read_energy(db, first, true);
+  evaluation.profile = read_profile(db, first);
   return evaluation;
 }
 
@@ -200,6 +206,8 @@ CandidateId insert_evaluation(Connection& db, RunId run, const EvaluationRecord&
   } else {  // The checks of a duplicate, if any, are those of the first.
     insert_checks(db, candidate, record.checks);
     if (record.timing) insert_timing(db, run, candidate, *record.timing);
+    if (record.timing && record.card) insert_card_state(db, candidate, *record.card);
+    if (record.timing && record.energy) replace_energy(db, candidate, false, *record.energy);
     if (record.rejection) insert_rejection(db, candidate, *record.rejection);
   }
   seal_evaluation(db, candidate, record);

@@ -117,7 +117,7 @@ void print_insight(const Store& store, const StoredRun& run, const Options& opti
   } else {
     std::cout << "insight from run " << run.id << " (" << run.info.space.name << " on "
               << run.info.device.name << ", shape " << run.info.shape << ", "
-              << kind_label(run.info.device.time_kind) << ")\n"
+              << kind_label(run.info.device) << ")\n"
               << insight_text(space, insight);
   }
 }

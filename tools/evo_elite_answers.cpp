@@ -2,6 +2,7 @@
 
 #include "tools/evo_elite_answers.hpp"
 
+#include <algorithm>
 #include <sstream>
 
 namespace evo {
@@ -30,16 +31,28 @@ std::string common_note(const SplitConfigs& configs) {
   return configs.common.empty() ? "" : "in common: " + configs.common + "\n";
 }
 
+/// ", objective energy"; empty for the time.
+std::string objective_of(const RunInfo& info) {
+  const std::string objective =
+      Json::parse(info.options_json).value("objective", std::string("time"));
+  return objective == "time" ? "" : ", objective " + objective;
+}
+
 std::string about(const StoredRun& run) {
   const RunInfo& info = run.info;
   return "run " + std::to_string(run.id) + " (" + std::string(to_string(run.status)) +
          "): " + info.space.name + " on " + info.device.name + ", shape " + info.shape + ", " +
-         kind_label(info.device.time_kind);
+         kind_label(info.device) + objective_of(info);
 }
 
 /// "p50 us" for measured times, "p50 us predicted" for others.
 std::string time_heading(const std::string& heading, TimeKind kind) {
   return kind == TimeKind::kMeasured ? heading : heading + " predicted";
+}
+
+/// Of the column "times" of all runs.
+std::string times_word(const DeviceInfo& device) {
+  return device.id == "none" ? "none" : std::string(to_string(device.time_kind));
 }
 
 /// "registers_per_thread 120, spill_bytes 0": the resource policy in the text of a space.
@@ -71,12 +84,16 @@ SplitConfigs split_configs(const std::vector<Json>& configs) {
   return result;
 }
 
-std::string kind_label(TimeKind kind) {
-  return kind == TimeKind::kMeasured ? "measured times" : "PREDICTED times, nothing was measured";
+std::string kind_label(const DeviceInfo& device) {
+  if (device.id == "none") return "nothing was run";
+  return device.time_kind == TimeKind::kMeasured ? "measured times"
+                                                 : "PREDICTED times, nothing was measured";
 }
 
 Answer elite_answer(const RunElite& elite) {
   const TimeKind kind = elite.run.info.device.time_kind;
+  const bool has_energy = std::ranges::any_of(
+      elite.rows, [](const EliteRow& row) { return row.launch_mj.has_value(); });
   Answer answer{.title = "elite of " + about(elite.run),
                 .table = {.columns = {{"rank", "rank"},
                                       {"run", ""},
@@ -86,6 +103,7 @@ Answer elite_answer(const RunElite& elite) {
                                       {"p50_us", time_heading("p50 us", kind), 2},
                                       {"p90_us", "p90 us", 2},
                                       {"tflops", "TFLOP/s", 1},
+                                      {"launch_mj", has_energy ? "mJ" : "", 3},
                                       {"registers", "regs"},
                                       {"shared_bytes", "shared B"},
                                       {"max_abs_error", "max abs err", -1},
@@ -100,9 +118,9 @@ Answer elite_answer(const RunElite& elite) {
     const EliteRow& row = elite.rows[i];
     answer.table.rows.push_back(
         {row.rank, row.run, elite.run.info.space.name, row.device, row.shape, row.p50_us,
-         row.p90_us, row.tflops > 0 ? Json(row.tflops) : Json(), row.registers, row.shared_bytes,
-         or_null(row.max_abs_error), std::string(to_string(row.kind)), row.candidate, configs[i],
-         texts.each[i]});
+         row.p90_us, row.tflops > 0 ? Json(row.tflops) : Json(), or_null(row.launch_mj),
+         row.registers, row.shared_bytes, or_null(row.max_abs_error),
+         std::string(to_string(row.kind)), row.candidate, configs[i], texts.each[i]});
   }
   answer.notes = common_note(texts);
   // Of the table "Predicted time" in docs/virtual-gpu.md.
@@ -191,8 +209,8 @@ Answer runs_answer(const std::vector<StoredRun>& runs) {
     const RunInfo& info = run.info;
     answer.table.rows.push_back(
         {run.id, std::string(to_string(run.status)), run.started_at, info.space.name,
-         info.device.name, std::string(to_string(info.device.time_kind)), info.shape, info.strategy,
-         info.seed, run.last_generation ? *run.last_generation + 1 : 0, run.evaluated});
+         info.device.name, times_word(info.device), info.shape, info.strategy, info.seed,
+         run.last_generation ? *run.last_generation + 1 : 0, run.evaluated});
   }
   return answer;
 }

@@ -37,7 +37,8 @@ struct SplitConfigs {
 /// The same for people.
 [[nodiscard]] std::string candidate_text(const Store& store, CandidateId candidate);
 
-/// "predicted times (no measurement)" or "measured times".
-[[nodiscard]] std::string kind_label(TimeKind kind);
+/// "measured times", "PREDICTED times, nothing was measured", or without a device "nothing was
+/// run".
+[[nodiscard]] std::string kind_label(const DeviceInfo& device);
 
 }  // namespace evo

@@ -63,6 +63,54 @@ Json timing_json(const EvaluationRecord& record) {
           {"complete", timing.complete}};
 }
 
+template <typename T>
+void put(Json& json, const char* name, const std::optional<T>& value) {
+  if (value) json[name] = *value;
+}
+
+/// What the driver told of the card meanwhile; null where it told nothing.
+Json card_json(const EvaluationRecord& record) {
+  if (!record.card) return {};
+  const CardState& card = *record.card;
+  Json json;
+  put(json, "sm_clock_median_mhz", card.sm_clock_median_mhz);
+  put(json, "sm_clock_min_mhz", card.sm_clock_min_mhz);
+  put(json, "memory_clock_mhz", card.memory_clock_mhz);
+  put(json, "temperature_c", card.temperature_c);
+  put(json, "power_w", card.power_w);
+  json["slowdowns"] = Json::array();
+  for (const Slowdown slowdown : card.slowdowns) json["slowdowns"].push_back(to_string(slowdown));
+  json["discarded_samples"] = card.discarded;
+  json["throttled"] = card.throttled;
+  json["other_processes"] = card.others;
+  put(json, "busy_before_percent", card.busy_before_percent);
+  return json;
+}
+
+/// Of a long window where that was measured, otherwise of the short one.
+Json energy_json(const StoredEvaluation& evaluation) {
+  const std::optional<Energy>& energy =
+      evaluation.energy ? evaluation.energy : evaluation.record.energy;
+  if (!energy) return {};
+  return {{"launch_mj", energy->launch_mj},
+          {"power_w", energy->power_w},
+          {"window_s", energy->window_s},
+          {"launches", energy->launches}};
+}
+
+Json profile_json(const std::optional<ProfileRecord>& profile) {
+  if (!profile) return {};
+  Json json = {{"kind", std::string(to_string(profile->kind))},
+               {"tool", profile->tool},
+               {"require", profile->require},
+               {"passed", profile->passed}};
+  for (const ProfileMetric& metric : profile->metrics) {
+    json["metrics"][metric.name] = {
+        {"metric", metric.metric}, {"value", metric.value}, {"unit", metric.unit}};
+  }
+  return json;
+}
+
 Json rejection_json(const std::optional<Rejection>& rejection) {
   if (!rejection) return {};
   return {{"gate", std::string(to_string(rejection->gate))},
@@ -228,6 +276,9 @@ Json candidate_json(const Store& store, CandidateId candidate) {
           {"kind", std::string(to_string(info.device.time_kind))},
           {"config", Json::parse(record.config_json)},
           {"timing", timing_json(record)},
+          {"card", card_json(record)},
+          {"energy", energy_json(found.evaluation)},
+          {"profile", profile_json(found.evaluation.profile)},
           {"rejection", rejection_json(record.rejection)},
           {"withdrawal", rejection_json(found.evaluation.withdrawal)},
           {"checks", checks_json(record)},
@@ -244,9 +295,9 @@ std::string candidate_text(const Store& store, CandidateId candidate) {
   std::ostringstream out;
   out << "candidate " << candidate << ": " << outcome(found) << "\n  run " << found.run.id << ", "
       << found.run.info.space.name << " on " << found.run.info.device.name << ", shape "
-      << found.run.info.shape << ", " << kind_label(found.run.info.device.time_kind)
-      << "\n  generation " << record.generation << ", position " << record.position << ", from "
-      << record.origin << (record.milestone.empty() ? "" : " " + record.milestone) << ", "
+      << found.run.info.shape << ", " << kind_label(found.run.info.device) << "\n  generation "
+      << record.generation << ", position " << record.position << ", from " << record.origin
+      << (record.milestone.empty() ? "" : " " + record.milestone) << ", "
       << found.evaluation.created_at << '\n';
   const auto section = [&](const std::string& title, const Json& object) {
     if (object.is_null() || object.empty()) return;
@@ -260,6 +311,9 @@ std::string candidate_text(const Store& store, CandidateId candidate) {
   };
   section("configuration", Json::parse(record.config_json));
   section("timing", timing_json(record));
+  section("card while it was timed", card_json(record));
+  section("energy", energy_json(found.evaluation));
+  section("profile", profile_json(found.evaluation.profile));
   section("rejection", rejection_json(record.rejection));
   section("withdrawal", rejection_json(found.evaluation.withdrawal));
   if (record.rejection && !record.rejection->detail.empty()) {

@@ -6,7 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "db/store.hpp"
+#include "engine/coordinator/card_text.hpp"
 #include "engine/coordinator/harness.hpp"
+#include "engine/coordinator/objective.hpp"
+#include "engine/coordinator/profile_gate.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/gate/coverage.hpp"
 #include "engine/worker/messages.hpp"
@@ -28,6 +31,8 @@ struct Options {
   std::string save;
   std::string against;
   std::uint64_t check_seed = 0;
+  bool profile = false;
+  bool energy = false;
   bool json = false;
   bool log = false;
 };
@@ -47,6 +52,10 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--against", options.against,
                  "compare with the winner in this database or bundle, timed in turn; without --set "
                  "and --milestone: of its configuration");
+  app.add_flag("--energy", options.energy,
+               "joules per launch, over a window of a second (on a card that counts them)");
+  app.add_flag("--profile", options.profile,
+               "hold it against \"profile\" of the problem, by Nsight Compute's counters");
   app.add_flag("--log", options.log, "show the compiler's log");
   app.add_flag("--json", options.json, "one JSON object on standard output");
   app.set_version_flag("--version", "evo-judge " EVO_VERSION);
@@ -54,6 +63,28 @@ void declare(CLI::App& app, Options& options) {
       "\nExit codes: 0 green (or within policy, with --device none), with --against not slower; "
       "1 rejected, or slower beyond doubt; "
       "2 bad usage or input; 3 toolkit or device missing.");
+}
+
+/// The energy of a green kernel's launch; nothing where the device does not count it. A kernel that
+/// fails there is no longer green.
+void count_energy(Harness& harness, const Candidate& candidate, Judgement& judgement) {
+  if (!judgement.is_green()) return;
+  if (!harness.device().counts_energy) {
+    std::cerr << "evo-judge: --energy: not supported on " << harness.device().name
+              << ", which does not count energy\n";
+    return;
+  }
+  const KernelUnderTest kernel =
+      harness.kernel_of(candidate, judgement.built.record, judgement.kernel_key);
+  auto answer = harness.energy_of(kernel, kEliteEnergy_s);
+  if (const auto* failure = std::get_if<WorkerFailure>(&answer)) {
+    judgement.rejection = Rejection{Gate::kTiming, failure->reason};
+    return;
+  }
+  auto& result = std::get<EnergyResult>(answer);
+  judgement.shapes.front().energy = result.energy;
+  judgement.rejection = std::move(result.rejection);
+  if (!result.not_supported.empty()) std::cerr << "evo-judge: " << result.not_supported << '\n';
 }
 
 /// "launch" of a plain kernel, "steps" of others: those that run.
@@ -76,8 +107,34 @@ void add_launch(const Harness& harness, const Judgement& judgement, OrderedJson&
   }
 }
 
+/// Nothing unless it was asked for and the kernel is green so far.
+std::optional<ProfileRecord> profile(Harness& harness, const Candidate& candidate,
+                                     const Judgement& judgement, const Options& options) {
+  if (!options.profile || !judgement.is_green()) return std::nullopt;
+  Profiled profiled = profile_gate(
+      harness, harness.kernel_of(candidate, judgement.built.record, judgement.kernel_key));
+  if (!profiled.record) {
+    std::cerr << "evo-judge: the profile gate is left out: " << profiled.left_out << '\n';
+  }
+  return std::move(profiled.record);
+}
+
+std::string verdict_of(const Judgement& judgement, const std::optional<ProfileRecord>& profiled) {
+  if (judgement.rejection || (profiled && !profiled->passed)) return "rejected";
+  return judgement.timing() ? "green" : "within policy";
+}
+
+OrderedJson profile_json(const ProfileRecord& record) {
+  OrderedJson json = {{"kind", to_string(record.kind)},
+                      {"tool", record.tool},
+                      {"require", record.require},
+                      {"passed", record.passed}};
+  for (const ProfileMetric& metric : record.metrics) json["metrics"][metric.name] = metric.value;
+  return json;
+}
+
 OrderedJson result_json(const Harness& harness, const Candidate& candidate,
-                        const Judgement& judgement) {
+                        const Judgement& judgement, const std::optional<ProfileRecord>& profiled) {
   const auto plain = [](const auto& value) {
     return OrderedJson::parse(
         nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
@@ -88,9 +145,7 @@ OrderedJson result_json(const Harness& harness, const Candidate& candidate,
                       {"arch", harness.arch()},
                       {"shape", harness.shape().name},
                       {"config", OrderedJson::parse(harness.space().config_json(candidate))},
-                      {"verdict", judgement.rejection  ? "rejected"
-                                  : judgement.timing() ? "green"
-                                                       : "within policy"}};
+                      {"verdict", verdict_of(judgement, profiled)}};
   if (judgement.built.record.ok) {
     json["registers"] = resources.registers;
     json["static_shared_bytes"] = resources.static_shared_bytes;
@@ -103,7 +158,11 @@ OrderedJson result_json(const Harness& harness, const Candidate& candidate,
   }
   json["checks"] = plain(judgement.checks);
   json["checked"] = coverage_text(judgement.checks);
+  const ShapeJudgement& on = judgement.shapes.front();
   if (judgement.timing()) json["timing"] = plain(*judgement.timing());
+  if (on.card) json["card"] = plain(*on.card);
+  if (on.energy) json["energy"] = plain(*on.energy);
+  if (profiled) json["profile"] = profile_json(*profiled);
   if (judgement.rejection) json["rejection"] = plain(*judgement.rejection);
   json["compile_ms"] = judgement.built.compile_ms;
   json["check_ms"] = judgement.check_ms;
@@ -147,7 +206,7 @@ void print_checks(const Judgement& judgement) {
 }
 
 void print_people(const Harness& harness, const Candidate& candidate, const Judgement& judgement,
-                  const Options& options) {
+                  const std::optional<ProfileRecord>& profiled, const Options& options) {
   std::printf("%s\n", harness.space().config_json(candidate).c_str());
   if (judgement.built.record.ok) {
     const Resources& resources = judgement.built.record.resources;
@@ -171,7 +230,21 @@ void print_people(const Harness& harness, const Candidate& candidate, const Judg
         static_cast<long long>(timing.samples), std::string(to_string(timing.kind)).c_str(),
         flops / timing.p50_us / 1e6);
   }
-  if (judgement.rejection) {
+  const ShapeJudgement& on = judgement.shapes.front();
+  if (on.card) std::printf("card         %s\n", card_text(*on.card).c_str());
+  if (on.energy) {
+    const Energy& energy = *on.energy;
+    std::printf("energy       %.4g mJ a launch, %.0f W (%lld launches in %.2f s)\n",
+                energy.launch_mj, energy.power_w, static_cast<long long>(energy.launches),
+                energy.window_s);
+  }
+  if (profiled) {
+    std::printf("profile      %s (%s, %s)\n", metrics_text(*profiled).c_str(),
+                profiled->tool.c_str(), std::string(to_string(profiled->kind)).c_str());
+  }
+  if (!judgement.rejection && profiled && !profiled->passed) {
+    std::printf("REJECTED at the profile gate: %s is false\n", profiled->require.c_str());
+  } else if (judgement.rejection) {
     std::printf("REJECTED at the %s gate: %s\n",
                 std::string(to_string(judgement.rejection->gate)).c_str(),
                 judgement.rejection->reason.c_str());
@@ -210,6 +283,7 @@ ExitCode judge(const Options& options) {
       services, options.check_seed != 0 ? options.check_seed : fresh_seed());
   Harness harness(harness_options, std::move(services));
   require_one_shape(harness);
+  if (options.profile) require_profile(harness);
   for (const std::string& text : harness.warnings()) on_event("warning", text);
   std::optional<StoredWinner> winner;
   if (!options.against.empty()) {
@@ -223,22 +297,25 @@ ExitCode judge(const Options& options) {
       winner && !asks_for_one
           ? harness.space().candidate_from_json(winner->config_json)
           : candidate_from_options(harness.space(), options.milestone, options.settings);
-  const Judgement judgement = harness.judge(candidate);
+  Judgement judgement = harness.judge(candidate);
+  if (options.energy) count_energy(harness, candidate, judgement);
+  const std::optional<ProfileRecord> profiled = profile(harness, candidate, judgement, options);
   std::optional<AgainstStored> against;
   if (winner && judgement.is_green()) {
     against = compare_with(harness, std::move(*winner), candidate, judgement);
   }
   if (!options.save.empty()) save(judgement, options.save);
   if (options.json) {
-    OrderedJson json = result_json(harness, candidate, judgement);
+    OrderedJson json = result_json(harness, candidate, judgement, profiled);
     if (against) json["against"] = against_json(*against);
     std::cout << json.dump() << '\n';
   } else {
-    print_people(harness, candidate, judgement, options);
+    print_people(harness, candidate, judgement, profiled, options);
     if (against) std::printf("%s", against_text(*against).c_str());
   }
-  return judgement.rejection || (against && against->is_slower()) ? ExitCode::kNothingGreen
-                                                                  : ExitCode::kGreen;
+  const bool is_rejected = verdict_of(judgement, profiled) == "rejected";
+  return is_rejected || (against && against->is_slower()) ? ExitCode::kNothingGreen
+                                                          : ExitCode::kGreen;
 }
 
 }  // namespace

@@ -185,9 +185,11 @@ ExitCode record_run(Harness& harness, Store& store, OpenRun open, TuneReport& re
                     const Options& options) {
   const RunId run = open.ids.front();
   describe_run(harness, report, open.ids);
+  report.watch(harness);
   Tuner tuner(harness, store, open.ids, open.tuner, report);
   const TunerEnd end = tuner.run(std::move(open.histories), stop_requested());
   const bool is_whole = end == TunerEnd::kFinished || end == TunerEnd::kExhausted;
+  report.close();
   report_speed(harness, tuner.progress(), report);
   store.finish_run(run, is_whole ? RunStatus::kFinished : RunStatus::kInterrupted);
   write_files(store, store.run(run), options, report);
@@ -223,7 +225,8 @@ ExitCode record(Options options) {
                                 : begin_run(store, harness, request);
   run = open.ids.front();
   tell_there_is_something_to_save();
-  TuneReport report({options.json, options.quiet, device.time_kind, open.tuner.candidates});
+  TuneReport report({options.json, options.quiet, device.time_kind, open.tuner.candidates,
+                     options.session.job_count()});
   notice(report, honesty_line(&device));
   for (const std::string& text : harness.warnings()) {
     notice(report, text);

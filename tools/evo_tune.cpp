@@ -8,12 +8,15 @@
 #include <set>
 
 #include "db/lock_wait.hpp"
+#include "engine/coordinator/card_text.hpp"
+#include "engine/coordinator/profile_gate.hpp"
 #include "engine/coordinator/run_setup.hpp"
 #include "engine/coordinator/steadiness.hpp"
 #include "engine/core/hash.hpp"
 #include "engine/evolve/window.hpp"
 #include "engine/gate/coverage.hpp"
 #include "tools/evo_elite_answers.hpp"
+#include "tools/evo_tune_elite.hpp"
 #include "tools/evo_tune_policy.hpp"
 #include "tools/evo_tune_report.hpp"
 #include "tools/full_version.hpp"
@@ -36,6 +39,7 @@ struct Options {
   std::uint64_t check_seed = 0;  ///< 0: a fresh one
   bool json = false;
   bool quiet = false;
+  EliteLook elite;  ///< beyond its times
   std::size_t time_policy_rejects = 0;
   bool warm_start = true;
   bool has_children = false;
@@ -78,6 +82,10 @@ void declare(CLI::App& app, Options& options) {
       ->capture_default_str()
       ->transform(whole_number(1, 1000));
   app.add_option("--strategy", options.tuner.strategy, strategy_list())->capture_default_str();
+  app.add_option("--objective", options.tuner.objective,
+                 "what is made small: time, energy, or an expression over both, such as "
+                 "\"time*energy^0.5\" (µs and mJ of a launch)")
+      ->capture_default_str();
   app.add_option("--seed", options.tuner.seed, "seed of the search")
       ->capture_default_str()
       ->transform(seed_number());
@@ -97,6 +105,11 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--time-policy-rejects", options.time_policy_rejects,
                  "after the search, time this many candidates that only the policy rejected")
       ->transform(whole_number(0, 10000));
+  app.add_flag("--energy", options.elite.energy,
+               "after the search, joules per launch of the elite (on a card that counts them)");
+  app.add_flag("--profile", options.elite.profile,
+               "after the search, hold the elite against \"profile\" of the problem, by Nsight "
+               "Compute's counters");
   CLI::Option* json =
       app.add_flag("--json", options.json, "one JSON object a line on standard output");
   app.add_flag("--quiet", options.quiet, "no progress, only the result")->excludes(json);
@@ -135,6 +148,16 @@ std::string report_policy(Harness& harness, Store& store, RunId run, std::size_t
   return text;
 }
 
+/// Throws InputError for an objective that is none, or asks for what the device does not count.
+void require_objective(const Options& options, const DeviceInfo* device) {
+  const Objective objective(options.tuner.objective);
+  if (!objective.uses_energy() || (device != nullptr && device->counts_energy)) return;
+  throw InputError("--objective " + options.tuner.objective + ": energy is not supported on " +
+                   (device != nullptr ? device->name : std::string("--device none")) +
+                   ": it takes a card whose driver counts energy (NVIDIA, Volta or newer, with "
+                   "libnvidia-ml.so.1)");
+}
+
 /// Of one shape.
 void print_result(const Store& store, RunId run, const Options& options, const TuneReport& report,
                   const RunProgress& progress, const Elite& elite_now, const std::string& policy) {
@@ -159,7 +182,7 @@ void print_result(const Store& store, RunId run, const Options& options, const T
   std::cout << elite.title << '\n';
   print_text(std::cout, elite.table);
   std::cout << elite.notes;
-  std::cout << steadiness_text(store.generations(run), rows);
+  std::cout << steadiness_text(store.generations(run), rows) << card_text(card_summary(store, run));
   if (!checked.empty()) std::cout << "the winner's checks: " << checked << '\n';
   std::cout << policy;
   std::cout << "export the winner: evo-export --db " << options.db << " --run " << run
@@ -183,12 +206,19 @@ ExitCode search(Harness& harness, Store& store, OpenRun open, TuneReport& report
                 const Options& options) {
   describe_run(harness, report, open.ids);
   report_known(open.tuner.known, report);
+  report.watch(harness);
   Tuner tuner(harness, store, open.ids, open.tuner, report);
   const TunerEnd end = tuner.run(std::move(open.histories), stop_requested());
+  report.close();
   report_speed(harness, tuner.progress(), report);
   if (tuner.progress().left_out > 0) {
     report.say("out of time: " + std::to_string(tuner.progress().left_out) +
                " green candidates of the last generation were not compared with the elite");
+  }
+  const bool is_whole = end == TunerEnd::kFinished || end == TunerEnd::kExhausted;
+  if (!is_whole && options.elite.any()) {
+    report.say(
+        "energy and profile of the elite are left out: the run ended early; evo-judge has them");
   }
   bool all_green = true;
   for (std::size_t shape = 0; shape < open.ids.size(); ++shape) {
@@ -198,6 +228,8 @@ ExitCode search(Harness& harness, Store& store, OpenRun open, TuneReport& report
     std::string policy = report_policy(harness, store, run, shape, options, report, elite);
     // What the policy rejects is the same on all shapes; what that costs is not.
     if (shape > 0 && options.time_policy_rejects == 0) policy.clear();
+    if (is_whole)
+      look_at_elite(harness, store, {run, shape, elite.members()}, options.elite, report);
     store.finish_run(
         run, end == TunerEnd::kInterrupted ? RunStatus::kInterrupted : RunStatus::kFinished);
     print_result(store, run, options, report, tuner.progress(), elite, policy);
@@ -217,16 +249,23 @@ ExitCode tune(const Options& options) {
         if (run > 0) store.record_event(run, kind, text);
       });
   const DeviceInfo* device = services.device ? &services.device->info() : nullptr;
-  TuneReport report(
-      {options.json, options.quiet, device != nullptr ? device->time_kind : TimeKind::kMeasured});
+  require_objective(options, device);
+  TuneReport report({.json = options.json,
+                     .quiet = options.quiet,
+                     .kind = device != nullptr ? device->time_kind : TimeKind::kMeasured,
+                     .compilers = options.session.job_count()});
   const std::string honesty = honesty_line(device);
   if (!honesty.empty()) {
     report.say(honesty);
     report.emit({{"event", "notice"}, {"text", honesty}});
   }
   const std::uint64_t check_seed = options.check_seed != 0 ? options.check_seed : fresh_seed();
-  const HarnessOptions harness_options = options.session.harness_options(services, check_seed);
+  HarnessOptions harness_options = options.session.harness_options(services, check_seed);
+  if (Objective(options.tuner.objective).uses_energy()) {
+    harness_options.energy_s = kCandidateEnergy_s;
+  }
   Harness harness(harness_options, std::move(services));
+  if (options.elite.profile) require_profile(harness);
   RunRequest request{.tuner = options.tuner,
                      .check_seed = check_seed,
                      .cold = options.session.cold,

@@ -1,27 +1,18 @@
 #include "tools/evo_tune_report.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 namespace evo {
 namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-constexpr const char* kClearLine = "\r\033[K";
 constexpr double kPercent = 100;
-
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f", value);
-  return text;
-}
 
 std::string clock_text(double seconds) {
   const auto whole = static_cast<int>(seconds);
@@ -37,7 +28,7 @@ std::string best_text(const std::vector<RunProgress::Best>& best) {
     if (us <= 0) continue;
     if (!text.empty()) text += ", ";
     if (best.size() > 1) text += shape + " ";
-    text += number(us);
+    text += fmt::format("{:.2f}", us);
   }
   if (!text.empty()) text += " µs";
   return text;
@@ -53,7 +44,29 @@ std::string count_text(double count) {
 }  // namespace
 
 TuneReport::TuneReport(const ReportOptions& options)
-    : options_(options), terminal_(isatty(STDERR_FILENO) == 1) {}
+    : options_(options), is_terminal_(can_draw_live()), block_(wants_colors()) {}
+
+TuneReport::~TuneReport() {
+  if (block_.is_shown()) block_.erase();  // the harness may be gone
+}
+
+void TuneReport::watch(Harness& harness) {
+  if (!is_live()) return;
+  harness_ = &harness;
+  started_ = std::chrono::steady_clock::now();
+  harness.when_waiting([this](const Activity& activity) {
+    activity_ = activity;
+    draw();
+  });
+}
+
+void TuneReport::close() {
+  if (harness_ != nullptr) harness_->when_waiting({});
+  harness_ = nullptr;
+  if (!is_live() || progress_.evaluated == 0) return;
+  block_.erase();
+  std::cerr << status(progress_) << std::endl;
+}
 
 double TuneReport::share_done(const RunProgress& progress) const {
   if (options_.candidates > 0) {
@@ -66,37 +79,93 @@ std::string TuneReport::position(const RunProgress& progress) const {
   if (options_.candidates > 0) {
     return fmt::format("{}/{} recorded", progress.evaluated, options_.candidates);
   }
-  return fmt::format("generation {}/{} · {} evaluated", progress.generation, progress.generations,
-                     progress.evaluated);
+  return fmt::format("generation {}/{}", progress.generation, progress.generations);
+}
+
+/// What matters most comes first.
+std::vector<std::string> TuneReport::counts(const RunProgress& progress) const {
+  std::vector<std::string> parts;
+  if (options_.candidates == 0) parts.push_back(fmt::format("{} evaluated", progress.evaluated));
+  parts.push_back(fmt::format("{} green", progress.green));
+  std::string rejected;
+  for (const auto& [gate, count] : progress.rejected) {
+    rejected +=
+        fmt::format("{}{} {}", rejected.empty() ? "rejected: " : ", ", to_string(gate), count);
+  }
+  if (!rejected.empty()) parts.push_back(rejected);
+  if (progress.duplicates > 0) parts.push_back(fmt::format("{} same kernel", progress.duplicates));
+  if (progress.unjudged > 0) {
+    parts.push_back(fmt::format("{} within policy, not judged", progress.unjudged));
+  }
+  return parts;
+}
+
+std::string TuneReport::best(const RunProgress& progress) const {
+  const std::string text = best_text(progress.best);
+  if (text.empty()) return {};
+  return fmt::format("best p50 {}{}", text,
+                     options_.kind == TimeKind::kPredicted ? " (predicted)" : "");
 }
 
 std::string TuneReport::status(const RunProgress& progress) const {
-  std::ostringstream line;
-  line << position(progress) << " · " << progress.green << " green";
-  const char* separator = " · rejected: ";
-  for (const auto& [gate, count] : progress.rejected) {
-    line << separator << to_string(gate) << " " << count;
-    separator = ", ";
-  }
-  if (progress.duplicates > 0) line << " · " << progress.duplicates << " same kernel";
-  if (progress.unjudged > 0) line << " · " << progress.unjudged << " within policy, not judged";
-  if (const std::string best = best_text(progress.best); !best.empty()) {
-    line << " · best p50 " << best << (options_.kind == TimeKind::kPredicted ? " (predicted)" : "");
-  }
+  std::string line = position(progress);
+  const auto add = [&](const std::string& part) {
+    if (!part.empty()) line += " · " + part;
+  };
+  for (const std::string& part : counts(progress)) add(part);
+  add(best(progress));
   if (options_.candidates > 0 && progress.control_drift) {
-    line << fmt::format(" · control {:+.1f} %", *progress.control_drift * kPercent);
+    add(fmt::format("control {:+.1f} %", *progress.control_drift * kPercent));
   }
   if (progress.elapsed_s > 0 && share_done(progress) > 0) {
     const double left = progress.elapsed_s * (1 / share_done(progress) - 1);
-    line << " · " << clock_text(left) << " left";
+    add(clock_text(left) + " left");
   }
-  return line.str();
+  return line;
+}
+
+LiveState TuneReport::live_state() const {
+  LiveState state;
+  state.position = position(progress_);
+  state.share_done = share_done(progress_);
+  state.counts = counts(progress_);
+  state.best = best(progress_);
+  state.best_so_far = best_so_far_;
+  state.in_flight = progress_.in_flight;
+  state.window = progress_.window;
+  state.compiling = activity_.compiling;
+  state.compilers = options_.compilers;
+  state.device = activity_.device;
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - started_;
+  if (elapsed.count() > 0) state.rate = static_cast<double>(progress_.evaluated) / elapsed.count();
+  if (progress_.elapsed_s > 0 && state.share_done > 0) {
+    state.left_s = progress_.elapsed_s * (1 / state.share_done - 1);
+  }
+  if (harness_ != nullptr) {
+    const PhaseTimes& times = harness_->times();
+    const double busy_s = (times.check_ms + times.time_ms + times.confirm_ms) / 1e3;
+    state.has_device = harness_->has_device();
+    state.device_share = std::min(busy_s / std::max(elapsed.count(), 1e-3), 1.0);
+  }
+  return state;
+}
+
+/// At most ten times a second; the width is asked for each time, so that a terminal that was
+/// resized is drawn as it is now.
+void TuneReport::draw() {
+  constexpr std::chrono::milliseconds kBetween{100};
+  const auto now = std::chrono::steady_clock::now();
+  if (!is_live() || progress_.evaluated == 0 || now - drawn_ < kBetween) return;
+  drawn_ = now;
+  // The last column stays empty: many terminals wrap when it is written.
+  const std::size_t width = std::max<std::size_t>(terminal_width(), 2);
+  block_.draw(live_lines(live_state(), width - 1));
 }
 
 void TuneReport::on_evaluated(const Evaluated& evaluated, const RunProgress& progress) {
-  if (!options_.json && !options_.quiet && terminal_) {
-    std::cerr << kClearLine << status(progress) << std::flush;
-  }
+  progress_ = progress;
+  if (const double best = progress.best.front().us; best > 0) best_so_far_.push_back(best);
+  draw();
   if (!options_.json) return;
   const EvaluationRecord& record = *evaluated.shapes.front().record;
   OrderedJson object = {{"event", "evaluated"},
@@ -129,6 +198,7 @@ void TuneReport::on_evaluated(const Evaluated& evaluated, const RunProgress& pro
 }
 
 void TuneReport::on_generation(const RunProgress& progress, const std::vector<ShapeElite>& elites) {
+  progress_ = progress;
   if (options_.json) {
     const auto members_of = [](const ShapeElite& elite) {
       OrderedJson members = OrderedJson::array();
@@ -145,15 +215,17 @@ void TuneReport::on_generation(const RunProgress& progress, const std::vector<Sh
     }
     if (progress.control_drift) object["control_drift"] = *progress.control_drift;
     emit(object);
+  } else if (is_live()) {
+    draw();
   } else if (!options_.quiet) {
-    std::cerr << (terminal_ ? kClearLine : "") << status(progress) << (terminal_ ? "" : "\n")
-              << std::flush;
+    std::cerr << status(progress) << '\n' << std::flush;
   }
 }
 
 void TuneReport::say(const std::string& line) const {
   if (!options_.quiet && !options_.json) {
-    std::cerr << (terminal_ ? kClearLine : "") << line << std::endl;
+    if (block_.is_shown()) block_.erase();
+    std::cerr << line << std::endl;
   }
 }
 

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <chrono>
 #include <string>
+#include <vector>
 
 #include "db/records.hpp"
 #include "engine/coordinator/tuner.hpp"
+#include "tools/live_view.hpp"
 
 namespace evo {
 
@@ -13,17 +16,27 @@ struct ReportOptions {
   bool quiet = false;  ///< nothing for people
   TimeKind kind = TimeKind::kMeasured;
   std::size_t candidates = 0;  ///< of a recording; 0: a search, that has generations
+  std::size_t compilers = 0;   ///< processes
 };
 
-/// A live status line on a terminal, a line a generation elsewhere, or JSON lines.
+/// A live view on a terminal, a line a generation elsewhere, or JSON lines.
 class TuneReport final : public TunerObserver {
  public:
   explicit TuneReport(const ReportOptions& options);
+  ~TuneReport() override;
+  TuneReport(const TuneReport&) = delete;
+  TuneReport& operator=(const TuneReport&) = delete;
+
+  /// From here on the view shows what the harness's workers do, until close(). It must live so
+  /// long.
+  void watch(Harness& harness);
+  /// The end of the view: a line with where the run stands remains.
+  void close();
 
   void on_evaluated(const Evaluated& evaluated, const RunProgress& progress) override;
   void on_generation(const RunProgress& progress, const std::vector<ShapeElite>& elites) override;
 
-  /// A line for people that must not be overwritten by the status line.
+  /// A line for people that must not be overwritten by the view.
   void say(const std::string& line) const;
   /// The same content as an object, with --json.
   void emit(const nlohmann::ordered_json& object) const;
@@ -32,9 +45,21 @@ class TuneReport final : public TunerObserver {
   [[nodiscard]] std::string status(const RunProgress& progress) const;
   [[nodiscard]] std::string position(const RunProgress& progress) const;
   [[nodiscard]] double share_done(const RunProgress& progress) const;
+  [[nodiscard]] std::vector<std::string> counts(const RunProgress& progress) const;
+  [[nodiscard]] std::string best(const RunProgress& progress) const;
+  [[nodiscard]] LiveState live_state() const;
+  [[nodiscard]] bool is_live() const { return is_terminal_ && !options_.json && !options_.quiet; }
+  void draw();
 
   ReportOptions options_;
-  bool terminal_;
+  bool is_terminal_;
+  mutable LiveBlock block_;  ///< a line that is said goes above it
+  Harness* harness_ = nullptr;
+  RunProgress progress_;
+  Activity activity_;
+  std::vector<double> best_so_far_;
+  std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point drawn_ = {};
 };
 
 /// The run, its space and its device in a line, and another one where the space is written for

@@ -7,6 +7,7 @@
 #include "engine/compile/nvrtc.hpp"
 #include "engine/core/error.hpp"
 #include "engine/device/open_device.hpp"
+#include "engine/worker/profile_request.hpp"
 #include "engine/worker/server.hpp"
 
 int main(int argc, char** argv) {
@@ -15,8 +16,16 @@ int main(int argc, char** argv) {
   if (role == "device" && argc == 3) {
     return evo::serve_device([&] { return evo::open_device(argv[2]); });
   }
+  if (role == "profile" && argc == 4) {
+    try {
+      return evo::launch_profiled(argv[3], [&] { return evo::open_device(argv[2]); });
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "evo-worker: %s\n", error.what());
+      return static_cast<int>(evo::ExitCode::kMissing);
+    }
+  }
   std::fputs(
-      "usage: evo-worker compile | evo-worker device ID\n"
+      "usage: evo-worker compile | evo-worker device ID | evo-worker profile ID FILE\n"
       "Started by evo-tune and evo-judge; not meant to be run by hand.\n",
       stderr);
   return static_cast<int>(evo::ExitCode::kBadInput);

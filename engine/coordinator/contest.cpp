@@ -5,6 +5,9 @@
 namespace evo {
 namespace {
 
+/// Energy of the same kernel, measured twice, differs by as much as this.
+constexpr double kLeastDifference = 0.02;
+
 Verdict verdict_of(int sign) {
   if (sign == 0) return Verdict::kTie;
   return sign < 0 ? Verdict::kFaster : Verdict::kSlower;
@@ -18,8 +21,13 @@ DuelResult result_of(Verdict verdict) {
 }  // namespace
 
 Contest::Contest(Harness& harness, RunStore& store, RunId run, std::size_t elite_size,
-                 std::size_t shape)
-    : harness_(harness), store_(store), run_(run), shape_(shape), elite_(elite_size) {
+                 std::size_t shape, const std::string& objective)
+    : harness_(harness),
+      store_(store),
+      run_(run),
+      shape_(shape),
+      elite_(elite_size),
+      objective_(objective) {
   for (const WithdrawalRecord& withdrawal : store_.withdrawals(run_)) {
     withdrawn_[withdrawal.candidate] = withdrawal.generation;
   }
@@ -35,10 +43,11 @@ void Contest::challenge(int generation, std::vector<EliteMember> challengers) {
   }
   std::erase_if(challengers, [&](const auto& member) { return was_withdrawn(member.id); });
   std::stable_sort(challengers.begin(), challengers.end(),
-                   [](const auto& a, const auto& b) { return a.p50_us < b.p50_us; });
+                   [](const auto& a, const auto& b) { return a.value() < b.value(); });
   left_out_ = challengers.size();
   for (EliteMember& challenger : challengers) {
-    if (!elite_.has_a_chance(challenger.p50_us) || !passes_all_checks(generation, challenger)) {
+    if (!elite_.has_a_chance(challenger.value()) || !passes_all_checks(generation, challenger) ||
+        !measure_closely(generation, challenger)) {
       --left_out_;
       continue;
     }
@@ -65,13 +74,41 @@ bool Contest::passes_all_checks(int generation, const EliteMember& challenger) {
   return true;
 }
 
+bool Contest::measure_closely(int generation, EliteMember& challenger) {
+  if (!objective_.uses_energy()) return true;
+  auto answer = harness_.energy_of(challenger.kernel, kEliteEnergy_s, shape_);
+  std::optional<Rejection> why;
+  if (auto* failure = std::get_if<WorkerFailure>(&answer)) {
+    why = Rejection{Gate::kTiming, std::move(failure->reason)};
+  } else {
+    why = std::get<EnergyResult>(answer).rejection;
+  }
+  if (why) {
+    withdraw(generation, challenger.id, *why);
+    return false;
+  }
+  const std::optional<Energy>& energy = std::get<EnergyResult>(answer).energy;
+  if (!energy) return false;
+  store_.record_energy(challenger.id, *energy);
+  challenger.objective = objective_.of({.p50_us = challenger.p50_us}, energy);
+  return true;
+}
+
+DuelResult Contest::compare_values(const EliteMember& challenger,
+                                   const EliteMember& incumbent) const {
+  const double ratio = challenger.value() / incumbent.value();
+  if (ratio < 1 - kLeastDifference) return DuelResult::kChallengerFaster;
+  return ratio > 1 + kLeastDifference ? DuelResult::kIncumbentFaster : DuelResult::kTie;
+}
+
 DuelResult Contest::confirm(int generation, const EliteMember& challenger,
                             const EliteMember& incumbent) {
   if (harness_.device().time_kind == TimeKind::kPredicted) {
-    return challenger.p50_us < incumbent.p50_us  // predictions do not scatter
+    return challenger.value() < incumbent.value()  // predictions do not scatter
                ? DuelResult::kChallengerFaster
                : DuelResult::kIncumbentFaster;
   }
+  if (!objective_.is_time()) return compare_values(challenger, incumbent);
   const auto known = compared_.find({generation, challenger.id, incumbent.id});
   if (known != compared_.end()) return result_of(known->second);
   return fight(generation, challenger, incumbent);

@@ -8,6 +8,7 @@
 #include "db/run_store.hpp"
 #include "engine/coordinator/elite.hpp"
 #include "engine/coordinator/harness.hpp"
+#include "engine/coordinator/objective.hpp"
 
 namespace evo {
 
@@ -15,12 +16,15 @@ namespace evo {
 /// fails in a pair and then alone is withdrawn: it leaves for good. So is one that was screened
 /// only and does not pass all checks when it could enter. Everything that is decided is recorded,
 /// and what the run had decided before it was interrupted is not decided again.
+///
+/// Where the objective is another one than the time, its values decide: those of energy are of a
+/// long window, measured before a kernel enters, and a difference below kLeastDifference is a tie.
 class Contest {
  public:
   /// All references must outlive this. Reads what the run recorded. `shape`: which of the harness's
   /// it is about.
   Contest(Harness& harness, RunStore& store, RunId run, std::size_t elite_size,
-          std::size_t shape = 0);
+          std::size_t shape = 0, const std::string& objective = "time");
 
   [[nodiscard]] const Elite& elite() const { return elite_; }
   [[nodiscard]] bool was_withdrawn(CandidateId candidate) const {
@@ -53,7 +57,11 @@ class Contest {
                                    const EliteMember& incumbent);
   [[nodiscard]] DuelResult fight(int generation, const EliteMember& challenger,
                                  const EliteMember& incumbent);
+  [[nodiscard]] DuelResult compare_values(const EliteMember& challenger,
+                                          const EliteMember& incumbent) const;
   [[nodiscard]] bool passes_all_checks(int generation, const EliteMember& challenger);
+  /// Its objective by a long window. False when it failed.
+  [[nodiscard]] bool measure_closely(int generation, EliteMember& challenger);
   void withdraw(int generation, CandidateId candidate, const Rejection& why);
   void choose_control();
 
@@ -62,6 +70,7 @@ class Contest {
   RunId run_;
   std::size_t shape_;
   Elite elite_;
+  Objective objective_;
   std::map<Comparison, Verdict> compared_;  ///< generation, challenger, incumbent
   std::map<CandidateId, int> withdrawn_;    ///< and in which generation
   std::optional<EliteMember> control_;

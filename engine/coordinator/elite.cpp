@@ -16,7 +16,7 @@ bool Elite::consider(EliteMember challenger, const Confirm& confirm) {
   std::size_t slot = members_.size();
   while (slot > 0) {
     const EliteMember& incumbent = members_[slot - 1];
-    if (challenger.p50_us > incumbent.p50_us * kDriftAllowance) break;
+    if (challenger.value() > incumbent.value() * kDriftAllowance) break;
     const DuelResult result = confirm(challenger, incumbent);
     if (result == DuelResult::kIncumbentOut || result == DuelResult::kBothOut) {
       members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(slot - 1));
@@ -42,8 +42,8 @@ double Elite::give_up_us() const {
   return members_.back().p50_us;
 }
 
-bool Elite::has_a_chance(double p50_us) const {
-  return members_.size() < capacity_ || p50_us <= members_.back().p50_us * kDriftAllowance;
+bool Elite::has_a_chance(double value) const {
+  return members_.size() < capacity_ || value <= members_.back().value() * kDriftAllowance;
 }
 
 }  // namespace evo

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "db/records.hpp"
@@ -17,6 +18,11 @@ struct EliteMember {
   double p50_us = 0;
   KernelUnderTest kernel;
   bool screened = false;  ///< it has not passed all checks yet
+  /// Of the run's objective, where that is another one than the time.
+  std::optional<double> objective = {};
+
+  /// What members are ranked by; less is better.
+  [[nodiscard]] double value() const { return objective.value_or(p50_us); }
 };
 
 /// What came of comparing a challenger with an incumbent in one process. A kernel that failed there
@@ -52,10 +58,11 @@ class Elite {
 
   [[nodiscard]] const std::vector<EliteMember>& members() const { return members_; }
 
-  /// Whether a kernel of this time can get in.
-  [[nodiscard]] bool has_a_chance(double p50_us) const;
+  /// Whether a kernel of this value can get in.
+  [[nodiscard]] bool has_a_chance(double value) const;
 
-  /// The last member's time: what is surely slower has no chance. Infinite while there is room.
+  /// The last member's time: what is surely slower has no chance. Infinite while there is room. Of
+  /// use where the objective is the time.
   [[nodiscard]] double give_up_us() const;
 
  private:

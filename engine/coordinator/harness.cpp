@@ -103,6 +103,7 @@ std::string arch_of(const SpaceDefinition& space, const DeviceInfo& device) {
 
 Harness::Harness(const HarnessOptions& options, Services services)
     : services_(std::move(services)),
+      energy_s_(options.energy_s),
       definition_(read_space_file(options.space_file)),
       templates_root_(find_templates_root(definition_)),
       problem_(Problem::load(templates_root_ / definition_.problem)),
@@ -176,7 +177,7 @@ std::vector<ShapeTask> Harness::tasks_for(const Candidate& candidate) const {
 PipelineSetup Harness::pipeline_setup(const ResourcePolicy& policy) const {
   std::vector<const Shape*> timed;
   for (const Place& place : places_) timed.push_back(place.shape);
-  return {problem_, kernel_, std::move(timed), policy, device_info_};
+  return {problem_, kernel_, std::move(timed), policy, device_info_, energy_s_};
 }
 
 KernelSource Harness::load(const KernelSpec& spec, const std::vector<std::string>& options) const {
@@ -425,6 +426,11 @@ std::optional<Timing> Harness::time_again(const KernelUnderTest& kernel, bool cl
   const auto* result = std::get_if<TimingResult>(&answer);
   if (result == nullptr || result->rejection) return std::nullopt;
   return result->timing;
+}
+
+OrFailure<EnergyResult> Harness::energy_of(const KernelUnderTest& kernel, double window_s,
+                                           std::size_t at) {
+  return workers_.energy(kernel, shape(at).name, window_s, Workers::Purpose::kConfirming);
 }
 
 std::vector<CheckResult> Harness::checks_on(const std::vector<CheckResult>& checks,

@@ -19,6 +19,7 @@ struct HarnessOptions {
   std::uint64_t check_seed = 0;  ///< of the inputs; draw it fresh for every run
   bool cold = false;             ///< time with a flushed L2
   bool allow_programs = false;   ///< the problem may start programs on this machine
+  double energy_s = 0;           ///< of each candidate, see PipelineSetup
 };
 
 /// What a harness works with.
@@ -67,6 +68,10 @@ class Harness {
   [[nodiscard]] const PhaseTimes& times() const { return workers_.times(); }
   /// As Workers::meanwhile().
   void meanwhile(std::function<void()> work) { workers_.meanwhile(std::move(work)); }
+  /// As Workers::when_waiting().
+  void when_waiting(std::function<void(const Activity&)> watch) {
+    workers_.when_waiting(std::move(watch));
+  }
   /// Of all work from here on.
   void stop_when(const Stop& stop) { workers_.stop_when(stop); }
 
@@ -118,6 +123,22 @@ class Harness {
   [[nodiscard]] std::vector<CheckResult> checks_on(const std::vector<CheckResult>& checks,
                                                    std::size_t at) const;
 
+  /// What one launch takes from the card's supply, over a window of at least so many seconds.
+  [[nodiscard]] OrFailure<EnergyResult> energy_of(const KernelUnderTest& kernel, double window_s,
+                                                  std::size_t at = 0);
+
+  /// How busy the time model says the units are. Needs a device that predicts.
+  [[nodiscard]] OrFailure<PredictedProfile> predicted_profile(const KernelUnderTest& kernel,
+                                                              std::size_t at = 0) {
+    return workers_.profile(kernel, shape(at).name);
+  }
+  /// What device workers are told.
+  [[nodiscard]] const SessionSetup& session_setup() const { return setup_; }
+  /// As DeviceService::set_ranges(); nothing without a device.
+  void set_ranges(std::vector<std::string> ranges) {
+    if (has_device()) services_.device->set_ranges(std::move(ranges));
+  }
+
   /// How to launch the candidate's kernel on a timed shape.
   [[nodiscard]] std::string manifest(const Candidate& candidate, std::size_t at = 0) const;
 
@@ -148,6 +169,7 @@ class Harness {
                                   const std::vector<std::string>& options) const;
 
   Services services_;
+  double energy_s_;
   SpaceDefinition definition_;  ///< as read
   std::filesystem::path templates_root_;
   Problem problem_;

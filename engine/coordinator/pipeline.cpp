@@ -92,6 +92,7 @@ Judgement Pipeline::judge(Compilations::Ticket ticket, const Values& macros, Eff
       kernel_under_test(result.built.record, result.kernel_key, macros, tasks);
   result.rejection = correctness_gate(result, kernel, effort);
   if (!result.rejection) result.rejection = timing_gate(result, kernel, effort, tasks);
+  if (!result.rejection && setup_.energy_s > 0) result.rejection = energy_gate(result, kernel);
   return result;
 }
 
@@ -162,12 +163,30 @@ std::optional<Rejection> Pipeline::timing_gate(Judgement& result, const KernelUn
     }
     auto& outcome = std::get<TimingResult>(answer);
     on.timing = outcome.timing;
+    on.card = std::move(outcome.card);
     aged = aged || outcome.aged;
     if (!outcome.rejection) continue;
     if (!where.empty()) outcome.rejection->reason.insert(0, where);
     return std::move(outcome.rejection);
   }
   result.screened = result.screened || !aged;
+  return std::nullopt;
+}
+
+std::optional<Rejection> Pipeline::energy_gate(Judgement& result, const KernelUnderTest& kernel) {
+  for (std::size_t i = 0; i < result.shapes.size(); ++i) {
+    ShapeJudgement& on = result.shapes[i];
+    if (!on.timing || !on.timing->complete) continue;
+    auto answer =
+        workers_.energy(kernel, kernel.shapes[i], setup_.energy_s, Workers::Purpose::kJudging);
+    on.time_ms += workers_.last_ms();
+    if (auto* failure = std::get_if<WorkerFailure>(&answer)) {
+      return Rejection{Gate::kTiming, std::move(failure->reason)};
+    }
+    auto& outcome = std::get<EnergyResult>(answer);
+    on.energy = outcome.energy;
+    if (outcome.rejection) return std::move(outcome.rejection);
+  }
   return std::nullopt;
 }
 

@@ -27,6 +27,8 @@ struct ShapeJudgement {
   /// most has.
   int dynamic_shared_bytes = 0;
   std::optional<Timing> timing = {};
+  std::optional<CardState> card = {};  ///< while it was timed
+  std::optional<Energy> energy = {};   ///< where the objective asks for it
   double time_ms = 0;
 };
 
@@ -56,6 +58,7 @@ struct PipelineSetup {
   std::vector<const Shape*> timed;  ///< compiled with the same macros
   ResourcePolicy policy;
   DeviceInfo device;
+  double energy_s = 0;  ///< window in which the energy of what is green is counted; 0: it is not
 };
 
 /// What the entries of a kernel became, in the order of KernelSpec::entries().
@@ -101,6 +104,9 @@ class Pipeline {
   [[nodiscard]] std::optional<Rejection> timing_gate(Judgement& result,
                                                      const KernelUnderTest& kernel, Effort effort,
                                                      std::span<const ShapeTask> tasks);
+  /// Beside the times, where these are complete.
+  [[nodiscard]] std::optional<Rejection> energy_gate(Judgement& result,
+                                                     const KernelUnderTest& kernel);
   [[nodiscard]] std::vector<const Shape*> timed(std::span<const ShapeTask> tasks) const;
 
   PipelineSetup setup_;

@@ -54,6 +54,7 @@ std::string options_json(const Harness& harness, const RunRequest& request) {
                          {"window", request.tuner.window},
                          {"check_seed", request.check_seed},
                          {"cold", request.cold}};
+  if (request.tuner.objective != "time") options["objective"] = request.tuner.objective;
   if (request.tuner.aim == Aim::kRecord) {
     options["aim"] = to_string(request.tuner.aim);
     options["candidates"] = request.tuner.candidates;
@@ -102,6 +103,10 @@ bool is_given(const Resumption& resumption, std::string_view option) {
   return std::ranges::find(resumption.given, option) != resumption.given.end();
 }
 
+std::string objective_of(const RunInfo& info) {
+  return nlohmann::json::parse(info.options_json).value("objective", std::string("time"));
+}
+
 /// Throws InputError unless the run is on what the command line says now.
 void require_same(const StoredRun& run, const RunInfo& like, const Resumption& resumption) {
   const RunInfo& was = run.info;
@@ -123,6 +128,10 @@ void require_same(const StoredRun& run, const RunInfo& like, const Resumption& r
   if (was_cold != cold) {
     throw InputError(name + " was started " + (was_cold ? "with" : "without") +
                      " --cold, and its times must be comparable");
+  }
+  if (objective_of(was) != objective_of(like)) {
+    throw InputError(name + " was started with --objective " + objective_of(was) +
+                     ", and is continued with the same; this is " + objective_of(like));
   }
   const std::array<std::tuple<std::string, std::string, std::string>, 5> fixed = {{
       {"--seed", std::to_string(was.seed), std::to_string(like.seed)},

@@ -1,5 +1,7 @@
 #include "engine/coordinator/shape_run.hpp"
 
+#include <limits>
+
 #include "engine/core/hash.hpp"
 #include "engine/core/random.hpp"
 
@@ -20,9 +22,15 @@ ShapeRun::ShapeRun(Harness& harness, RunStore& store, RunId run, const TunerOpti
       run_(run),
       shape_(shape),
       aim_(options.aim),
+      objective_(options.objective),
       strategy_(make_strategy(options.strategy, harness.space(shape),
                               {options.elite, seed_for(options.seed, shape)})),
-      contest_(harness, store, run, options.elite, shape) {}
+      contest_(harness, store, run, options.elite, shape, options.objective) {}
+
+double ShapeRun::give_up_us() const {
+  // A slow kernel may still be the best by another objective.
+  return objective_.is_time() ? elite().give_up_us() : std::numeric_limits<double>::infinity();
+}
 
 void ShapeRun::take_history(RunHistory history) {
   for (StoredEvaluation& stored : history.evaluations) {
@@ -58,6 +66,8 @@ EvaluationRecord ShapeRun::record_of(const SlotPlace& place, const Planned& plan
   record.dynamic_shared_bytes = here.dynamic_shared_bytes;
   record.checks = harness_.checks_on(judgement.checks, shape_);
   record.timing = here.timing;
+  record.card = here.card;
+  record.energy = here.energy;
   record.rejection = judgement.rejection;
   record.compile_ms = judgement.built.compile_ms;
   record.check_ms = judgement.check_ms;
@@ -71,13 +81,16 @@ EvaluationRecord ShapeRun::record_of(const SlotPlace& place, const Planned& plan
 }
 
 const EvaluationRecord& ShapeRun::take(CandidateId id, const Candidate& candidate,
-                                       EvaluationRecord record, const Judgement* judgement) {
+                                       EvaluationRecord record, const Judgement* judgement,
+                                       const std::optional<Energy>& energy) {
   Outcome& outcome = outcomes_.emplace_back(Outcome{id, candidate, std::move(record)});
+  outcome.energy = energy;
   all_recorded_ = all_recorded_ && judgement == nullptr;
   if (judgement != nullptr && judgement->duplicate) {
     // What the strategy learns is the first one's outcome.
     const Fate& first = first_of_kernel_.at(judgement->kernel_key);
     outcome.record.timing = first.timing;
+    outcome.record.energy = first.energy;
     outcome.record.rejection = first.rejection;
   } else if (judgement != nullptr && judgement->is_green()) {
     outcome.screened = judgement->screened;
@@ -92,12 +105,13 @@ void ShapeRun::remember(const Outcome& outcome) {
   const EvaluationRecord& record = outcome.record;
   if (record.duplicate_of) return;
   if (record.timing && !record.rejection) {
-    green_[outcome.id] = {outcome.candidate, record.compilation.value_or(0), record.kernel_key};
+    green_[outcome.id] = {outcome.candidate, record.compilation.value_or(0), record.kernel_key,
+                          objective_of(outcome)};
     if (best_us_ == 0 || record.timing->p50_us < best_us_) best_us_ = record.timing->p50_us;
   }
   if (record.kernel_key.empty()) return;
   harness_.remember(record.kernel_key);
-  Fate fate{outcome.id, record.timing, record.rejection};
+  Fate fate{outcome.id, record.timing, record.energy, record.rejection};
   if (fate.rejection) fate.rejection->detail = {};
   first_of_kernel_.emplace(record.kernel_key, std::move(fate));
 }
@@ -107,7 +121,9 @@ void ShapeRun::observe(const Outcome& outcome) {
   if (outcome.record.rejection) {
     observation.failed_at = outcome.record.rejection->gate;
   } else if (outcome.record.timing) {
-    observation.time_us = outcome.record.timing->p50_us;
+    const auto value = objective_.of(*outcome.record.timing, outcome.record.energy);
+    if (!value) return;  // its energy was not measured
+    observation.time_us = *value;
   } else {
     return;  // nobody judged it
   }
@@ -119,10 +135,19 @@ KernelUnderTest ShapeRun::stored_kernel(const Green& green) const {
                             green.kernel_key);
 }
 
+std::optional<double> ShapeRun::objective_of(const Outcome& outcome) const {
+  if (objective_.is_time()) return std::nullopt;
+  return objective_.of(*outcome.record.timing,
+                       outcome.energy ? outcome.energy : outcome.record.energy);
+}
+
 EliteMember ShapeRun::member_of(const Outcome& outcome) const {
-  return {outcome.id, outcome.candidate, outcome.record.timing->p50_us,
+  return {outcome.id,
+          outcome.candidate,
+          outcome.record.timing->p50_us,
           outcome.kernel ? *outcome.kernel : stored_kernel(green_.at(outcome.id)),
-          outcome.screened};
+          outcome.screened,
+          objective_of(outcome)};
 }
 
 void ShapeRun::challenge(int generation) {
@@ -131,7 +156,8 @@ void ShapeRun::challenge(int generation) {
   for (const Outcome& outcome : outcomes_) {
     const EvaluationRecord& record = outcome.record;
     const bool green = record.timing && !record.rejection && !record.duplicate_of;
-    if (green && record.timing->complete) challengers.push_back(member_of(outcome));
+    const bool is_known = objective_.is_time() || (green && objective_of(outcome));
+    if (green && is_known && record.timing->complete) challengers.push_back(member_of(outcome));
   }
   contest_.challenge(generation, std::move(challengers));
 }
@@ -183,7 +209,8 @@ void ShapeRun::restore_generation(const GenerationRecord& generation) {
   std::vector<EliteMember> members;
   for (const EliteEntry& entry : generation.elite) {
     const Green& green = green_.at(entry.candidate);
-    members.push_back({entry.candidate, green.candidate, entry.p50_us, stored_kernel(green)});
+    members.push_back({entry.candidate, green.candidate, entry.p50_us, stored_kernel(green), false,
+                       green.objective});
   }
   contest_.restore(std::move(members), generation.control_p50_us);
   if (generation.control_drift) control_drift_ = generation.control_drift;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/coordinator/contest.hpp"
+#include "engine/coordinator/objective.hpp"
 #include "engine/coordinator/tuner_options.hpp"
 #include "engine/evolve/strategy.hpp"
 
@@ -49,6 +50,8 @@ class ShapeRun {
   [[nodiscard]] bool allows(const Candidate& candidate) const {
     return harness_.allows(candidate, shape_);
   }
+  /// What is slower is timed roughly: nothing, where the objective is another one than the time.
+  [[nodiscard]] double give_up_us() const;
   /// The fastest green time so far; of the elite once there is one. 0: none yet.
   [[nodiscard]] double best_us() const { return best_us_; }
   /// Green, and not compared with the elite for want of time.
@@ -68,8 +71,9 @@ class ShapeRun {
   /// A finished evaluation, new (with its judgement) or recorded: the strategy observes it, and it
   /// belongs to the generation. Returns its record with the outcome of its first, where it is the
   /// same kernel.
+  /// `energy`: of a recorded one, by a long window.
   const EvaluationRecord& take(CandidateId id, const Candidate& candidate, EvaluationRecord record,
-                               const Judgement* judgement);
+                               const Judgement* judgement, const std::optional<Energy>& energy);
 
   /// The green kernels of the generation challenge the elite, the control is timed, and the
   /// generation is recorded with the elite; or all that is as it was recorded.
@@ -86,11 +90,13 @@ class ShapeRun {
     EvaluationRecord record;
     std::optional<KernelUnderTest> kernel = {};  ///< of a new green one
     bool screened = true;                        ///< perhaps: a recorded one does not say
+    std::optional<Energy> energy = {};           ///< of a long window: of a recorded one
   };
   /// What later candidates ask of the first one with the same kernel.
   struct Fate {
     CandidateId id = 0;
     std::optional<Timing> timing;
+    std::optional<Energy> energy;
     std::optional<Rejection> rejection;
   };
   /// What it takes to run a green kernel again.
@@ -98,10 +104,12 @@ class ShapeRun {
     Candidate candidate;
     CompilationId compilation = 0;
     std::string kernel_key;
+    std::optional<double> objective;  ///< where it is another one than the time
   };
 
   void remember(const Outcome& outcome);
   void observe(const Outcome& outcome);
+  [[nodiscard]] std::optional<double> objective_of(const Outcome& outcome) const;
   [[nodiscard]] EliteMember member_of(const Outcome& outcome) const;
   [[nodiscard]] KernelUnderTest stored_kernel(const Green& green) const;
   void challenge(int generation);
@@ -115,6 +123,7 @@ class ShapeRun {
   RunId run_;
   std::size_t shape_;
   Aim aim_;
+  Objective objective_;
   std::unique_ptr<Strategy> strategy_;
   Contest contest_;
   double best_us_ = 0;

@@ -1,5 +1,7 @@
 #include "engine/coordinator/tuner.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -27,6 +29,7 @@ Tuner::Tuner(Harness& harness, RunStore& store, const std::vector<RunId>& runs,
     progress_.best.push_back({shapes_.back()->shape_name()});
   }
   progress_.generations = options.generations;
+  progress_.window = options.window;
   plan_opening();
 }
 
@@ -125,6 +128,7 @@ TunerEnd Tuner::search(const std::atomic<bool>& stop) {
     go_on();  // where nothing was waited for; what is proposed must not depend on that
     unsettled_ = Judged{std::move(slots_.front()), std::move(judgement)};
     slots_.pop_front();
+    progress_.in_flight = slots_.size();
     // Which kernels are known is part of what a recorded one says to the next.
     if (!unsettled_->judgement) settle();
     if (settled_of_generation_ + (unsettled_ ? 1 : 0) == size_of(generation_)) {
@@ -186,6 +190,7 @@ void Tuner::fill_window() {
     slot.is_recorded = is_recorded(slot);
     if (!slot.is_recorded) slot.ticket = harness_.start(slot.planned.candidate);
     slots_.push_back(std::move(slot));
+    progress_.in_flight = slots_.size();
     ++started_slots_;
     if (++next_position_ == size_of(next_generation_)) {
       ++next_generation_;
@@ -204,8 +209,11 @@ bool Tuner::is_recorded(const Slot& slot) const {
 
 std::optional<Judgement> Tuner::judge(const Slot& slot) {
   if (slot.is_recorded) return std::nullopt;
+  std::vector<std::string> where = ranges(slot.place.generation);
+  where.push_back(fmt::format("candidate {}.{}", slot.place.generation, slot.place.position));
+  harness_.set_ranges(std::move(where));
   std::vector<double> give_up_us;
-  for (const auto& shape : shapes_) give_up_us.push_back(shape->elite().give_up_us());
+  for (const auto& shape : shapes_) give_up_us.push_back(shape->give_up_us());
   Judgement judgement = harness_.judge(slot.planned.candidate, slot.ticket, give_up_us);
   progress_.elapsed_s = milliseconds_between(started_, harness_.clock().now()) / 1e3;
   return judgement;
@@ -218,11 +226,13 @@ void Tuner::settle() {
   const std::vector<ShapeRun*> shapes = shapes_for(slot.planned.candidate);
   std::vector<RunEvaluation> evaluations;
   std::vector<CandidateId> ids;
+  std::vector<std::optional<Energy>> energies(shapes.size());
   for (ShapeRun* shape : shapes) {
     if (judgement) {
       evaluations.push_back({shape->run(), shape->record_of(slot.place, slot.planned, *judgement)});
     } else {
       StoredEvaluation stored = shape->take_recorded(slot.place);
+      energies[ids.size()] = stored.energy;
       ids.push_back(stored.id);
       evaluations.push_back({shape->run(), std::move(stored.record)});
     }
@@ -232,7 +242,7 @@ void Tuner::settle() {
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const EvaluationRecord& record =
         shapes[i]->take(ids[i], slot.planned.candidate, std::move(evaluations[i].record),
-                        judgement ? &*judgement : nullptr);
+                        judgement ? &*judgement : nullptr, energies[i]);
     evaluated.shapes.push_back({shapes[i]->shape_name(), ids[i], &record});
   }
   ++settled_of_generation_;
@@ -277,7 +287,12 @@ double Tuner::generation_ms() const {
   return milliseconds_between(generation_started_, harness_.clock().now());
 }
 
+std::vector<std::string> Tuner::ranges(int generation) const {
+  return {fmt::format("run {}", shapes_.front()->run()), fmt::format("generation {}", generation)};
+}
+
 void Tuner::close_generation() {
+  harness_.set_ranges(ranges(generation_));
   for (const auto& shape : shapes_) shape->close_generation(generation_, generation_ms());
   settled_of_generation_ = 0;
   generation_started_ = harness_.clock().now();

@@ -19,7 +19,9 @@ struct RunProgress {
   std::size_t green = 0;
   std::size_t duplicates = 0;
   std::size_t unjudged = 0;
-  std::size_t left_out = 0;  ///< green, and not compared with the elite for want of time
+  std::size_t in_flight = 0;  ///< candidates
+  std::size_t window = 0;     ///< that may be
+  std::size_t left_out = 0;   ///< green, and not compared with the elite for want of time
   std::map<Gate, std::size_t> rejected;
   /// The fastest on each shape; 0: none yet.
   struct Best {
@@ -127,6 +129,8 @@ class Tuner {
   void tell_progress();
   void tell_generation();
   [[nodiscard]] double generation_ms() const;
+  /// What profilers see of where the run is.
+  [[nodiscard]] std::vector<std::string> ranges(int generation) const;
   [[nodiscard]] SteadyTime after(double seconds) const;
 
   Harness& harness_;

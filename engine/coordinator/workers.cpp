@@ -9,6 +9,12 @@ namespace {
 /// A signal may arrive between looking at the stop and waiting.
 constexpr std::chrono::milliseconds kLookForStop{100};
 
+std::string_view name_of(double PhaseTimes::*phase) {
+  if (phase == &PhaseTimes::check_ms) return "checking";
+  if (phase == &PhaseTimes::time_ms) return "timing";
+  return phase == &PhaseTimes::confirm_ms ? "confirming" : "";
+}
+
 /// The answer of the kind that was asked for.
 template <typename Result>
 OrFailure<Result> answer(DeviceService::Reply reply) {
@@ -30,6 +36,7 @@ void Workers::wait_for_news(double PhaseTimes::*phase) {
   const SteadyTime before = clock_.now();
   const bool compiling = compilations_.in_flight() > 0;
   if (const auto work = std::exchange(meanwhile_, nullptr)) work();
+  if (watch_) watch_({compilations_.in_flight(), name_of(phase)});
   std::vector<pollfd> interests = compilations_.interests();
   SteadyTime until =
       std::min({before + kLookForStop, stop_.deadline, compilations_.next_deadline()});
@@ -78,6 +85,21 @@ OrFailure<TimingResult> Workers::time(const KernelUnderTest& kernel, const std::
   device_->submit_time(kernel, shape, effort, give_up_us);
   return answer<TimingResult>(wait_for_reply(
       purpose == Purpose::kJudging ? &PhaseTimes::time_ms : &PhaseTimes::confirm_ms));
+}
+
+OrFailure<EnergyResult> Workers::energy(const KernelUnderTest& kernel, const std::string& shape,
+                                        double window_s, Purpose purpose) {
+  require_time_left();
+  device_->submit_energy(kernel, shape, window_s);
+  return answer<EnergyResult>(wait_for_reply(
+      purpose == Purpose::kJudging ? &PhaseTimes::time_ms : &PhaseTimes::confirm_ms));
+}
+
+OrFailure<PredictedProfile> Workers::profile(const KernelUnderTest& kernel,
+                                             const std::string& shape) {
+  require_time_left();
+  device_->submit_profile(kernel, shape);
+  return answer<PredictedProfile>(wait_for_reply(&PhaseTimes::confirm_ms));
 }
 
 OrFailure<PairResult> Workers::compare(const KernelUnderTest& first, const KernelUnderTest& second,

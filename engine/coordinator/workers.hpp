@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <string_view>
 
 #include "engine/coordinator/compilations.hpp"
 #include "engine/coordinator/interrupted.hpp"
@@ -16,6 +17,12 @@ struct PhaseTimes {
   double check_ms = 0;    ///< the device was checking
   double time_ms = 0;     ///< the device was timing
   double confirm_ms = 0;  ///< the device was comparing pairs or timing the control
+};
+
+/// What the workers are doing at one instant.
+struct Activity {
+  std::size_t compiling = 0;
+  std::string_view device = {};  ///< "checking", "timing", "confirming"; empty: it waits
 };
 
 /// The compilers and the device of a run. Waiting for one keeps the other going: while the device
@@ -38,6 +45,9 @@ class Workers {
   /// are busy.
   void meanwhile(std::function<void()> work) { meanwhile_ = std::move(work); }
 
+  /// Called with what the workers are doing, some ten times a second while they are waited for.
+  void when_waiting(std::function<void(const Activity&)> watch) { watch_ = std::move(watch); }
+
   [[nodiscard]] Built wait_for(Compilations::Ticket ticket);
 
   /// What the device is asked for, for the account of the time.
@@ -49,6 +59,11 @@ class Workers {
   [[nodiscard]] OrFailure<TimingResult> time(const KernelUnderTest& kernel,
                                              const std::string& shape, Effort effort,
                                              double give_up_us, Purpose purpose);
+  [[nodiscard]] OrFailure<EnergyResult> energy(const KernelUnderTest& kernel,
+                                               const std::string& shape, double window_s,
+                                               Purpose purpose);
+  [[nodiscard]] OrFailure<PredictedProfile> profile(const KernelUnderTest& kernel,
+                                                    const std::string& shape);
   [[nodiscard]] OrFailure<PairResult> compare(const KernelUnderTest& first,
                                               const KernelUnderTest& second,
                                               const std::string& shape);
@@ -68,6 +83,7 @@ class Workers {
   Clock& clock_;
   Stop stop_;
   std::function<void()> meanwhile_;
+  std::function<void(const Activity&)> watch_;
   PhaseTimes times_;
   double last_ms_ = 0;
 };

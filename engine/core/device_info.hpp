@@ -21,6 +21,7 @@ struct DeviceInfo {
   std::int64_t l2_bytes = 0;
   double peak_tflops = 0;         ///< the highest dense rate of any of its units; for the floor
   double peak_bandwidth_gbs = 0;  ///< DRAM, GB/s
+  bool counts_energy = false;     ///< not stored
   std::string driver;             ///< driver version, or the virtual GPU's version
 };
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -18,6 +19,8 @@
 #include "engine/core/texture.hpp"
 
 namespace evo {
+
+class CardMonitor;
 
 using BufferId = std::uint32_t;
 using KernelId = std::uint32_t;
@@ -176,8 +179,18 @@ class Device {
   virtual std::variant<double, Fault> predict_us(KernelId kernel, const LaunchPlan& plan,
                                                  std::span<const KernelArgument> arguments) = 0;
 
+  /// What a profiler that was told to wait looks at lies between these two. Nothing without one.
+  virtual void begin_profile() {}
+  virtual void end_profile() {}
+  /// Of the last prediction: how busy the units are in percent, by Nsight Compute's names. Empty
+  /// for devices that measure, and where the prediction does not say.
+  [[nodiscard]] virtual std::map<std::string, double> predicted_profile() const { return {}; }
+
   /// Null for devices that run whole grids only.
   [[nodiscard]] virtual GridSampler* sampler() { return nullptr; }
+
+  /// Null where nobody tells clocks, power and energy.
+  [[nodiscard]] virtual CardMonitor* monitor() { return nullptr; }
 };
 
 inline TextureId Device::make_texture(const TextureSpec& spec, BufferId) {

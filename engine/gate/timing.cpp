@@ -190,8 +190,27 @@ TimingResult TimingGate::measure(const LoadedKernel& kernel, const Shape& shape,
     progress("verifying timed launches of shape " + shape.name);
     result.rejection = stopwatch.verify(what, random);
   };
-  // 1. Samples, and between two of them a doubt.
-  while (!stopwatch.fault() && !rule.is_finished() && !result.rejection) {
+  card_.begin();
+  StoppingRule counted = rule;  // up to the last look at the card
+  double since_look_us = 0;
+  const auto look_at_card = [&] {
+    const std::size_t samples = rule.samples_us().size() - counted.samples_us().size();
+    since_look_us = 0;
+    if (!card_.accepts(samples)) {
+      rule = counted;
+      return false;
+    }
+    counted = rule;
+    return true;
+  };
+  // 1. Samples, between two of them a doubt, and looks at the card, the last one at the end.
+  while (!stopwatch.fault() && !result.rejection) {
+    if (rule.is_finished()) {
+      if (rule.samples_us().size() == counted.samples_us().size() || look_at_card()) break;
+      progress("timing shape " + shape.name + " again: the card was throttled");
+      continue;
+    }
+    if (card_.is_due(since_look_us)) (void)look_at_card();
     if (!doubts.empty() && rule.samples_us().size() >= doubts.begin()->first) {
       doubt(doubts.begin()->second);
       doubts.erase(doubts.begin());
@@ -202,6 +221,7 @@ TimingResult TimingGate::measure(const LoadedKernel& kernel, const Shape& shape,
     }
     const double sample_us = stopwatch.sample();
     if (!stopwatch.fault()) rule.add_measurement(sample_us);
+    since_look_us += stopwatch.sample_us();
     if (rule.samples_us().size() % tell_every == 0) progress("timing shape " + shape.name);
   }
   // 2. At the end: those that did not have their turn, what the samples left, new buffers. Of long
@@ -223,6 +243,7 @@ TimingResult TimingGate::measure(const LoadedKernel& kernel, const Shape& shape,
   if (rule.samples_us().empty()) return result;
   result.timing = summarize(rule.samples_us(), TimeKind::kMeasured);
   result.timing->complete = !rule.gave_up();
+  result.card = card_.state();
   return result;
 }
 

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "engine/core/statistics.hpp"
+#include "engine/gate/card_watch.hpp"
 #include "engine/gate/correctness.hpp"
 #include "engine/gate/stopwatch.hpp"
 
@@ -14,6 +15,7 @@ struct TimingResult {
   bool device_lost = false;
   std::int64_t launches = 0;  ///< that were made of the kernel; 0 when predicted
   bool aged = true;           ///< false: launched less often than before it may enter the elite
+  std::optional<CardState> card = {};  ///< meanwhile, where the device tells
 };
 
 /// The outcome of timing two kernels in turn.
@@ -38,16 +40,18 @@ struct PairResult {
 /// The timing gate: how long one launch takes inside a graph of many, over rotating inputs, and
 /// whether these launches compute what is expected (Stopwatch::verify): between samples that the
 /// kernel cannot foresee, and at the end. What is wrong there is a rejection by correctness.
+/// Samples of a throttled card are taken again (CardWatch).
 class TimingGate {
  public:
   /// All references must outlive this. `fresh_case`: index of cases that kernels meet here only.
   TimingGate(BufferWork& work, const Problem& problem, CaseSet& cases, OutputJudge& judge,
-             std::size_t fresh_case, const TimingOptions& options)
+             CardWatch& card, std::size_t fresh_case, const TimingOptions& options)
       : work_(work),
         device_(work.device()),
         problem_(problem),
         cases_(cases),
         judge_(judge),
+        card_(card),
         fresh_case_(fresh_case),
         options_(options) {}
 
@@ -74,6 +78,7 @@ class TimingGate {
   const Problem& problem_;
   CaseSet& cases_;
   OutputJudge& judge_;
+  CardWatch& card_;
   std::size_t fresh_case_;
   TimingOptions options_;
 };

@@ -18,6 +18,7 @@
 #include "engine/core/texture.hpp"
 #include "engine/problem/dtype.hpp"
 #include "engine/problem/generator.hpp"
+#include "engine/problem/profile_spec.hpp"
 
 namespace evo {
 
@@ -232,6 +233,7 @@ class Problem {
   std::vector<KernelSpec> templates;
   std::filesystem::path folder;
   std::string text;  ///< the file as read
+  std::optional<ProfileSpec> profile = {};
 
   /// Throws InputError listing the known ones.
   [[nodiscard]] const Shape& shape(std::string_view shape_name) const;

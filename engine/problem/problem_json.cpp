@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "engine/core/error.hpp"
 #include "engine/core/names.hpp"
@@ -155,6 +156,34 @@ std::vector<std::pair<std::string, Expression>> parse_macros(const JsonReader& r
   return macros;
 }
 
+std::optional<ProfileSpec> parse_profile(const JsonReader& reader) {
+  constexpr std::size_t kMostMetrics = 64;
+  if (!reader.has("profile")) return std::nullopt;
+  const JsonReader profile = reader.child("profile");
+  require_plain_names(profile, "metrics");
+  profile.require_at_most("metrics", kMostMetrics);
+  const JsonReader list = profile.child("metrics");
+  ProfileSpec spec{{}, parse_expression(profile, "require")};
+  for (const auto& [name, unused] : profile.object("metrics").items()) {
+    const std::string metric = list.string(name);
+    // It becomes a word of a command line and a part of a list.
+    const bool is_plain = !metric.empty() && std::ranges::all_of(metric, [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+    });
+    if (!is_plain) list.fail(name, "allowed is a metric's name: letters, digits, _ and .");
+    spec.metrics.emplace_back(name, metric);
+  }
+  for (const std::string& name : spec.require.variables()) {
+    const auto is_it = [&](const auto& metric) { return metric.first == name; };
+    if (std::ranges::none_of(spec.metrics, is_it)) {
+      profile.fail("require", "'" + name + "' is none of its metrics");
+    }
+  }
+  if (spec.require.variables().empty()) profile.fail("require", "it names none of its metrics");
+  profile.finish();
+  return spec;
+}
+
 /// What follows from all of it together.
 void complete(Problem& problem) {
   // A reference needs no workspace; a small one keeps its argument list the same.
@@ -219,6 +248,7 @@ Problem Problem::parse(const std::string& text, const std::filesystem::path& fol
                   parse_templates(reader, tolerance, folder, parameters),
                   folder,
                   text};
+  problem.profile = parse_profile(reader);
   reader.finish();
   complete(problem);
   if (!has_bytes) problem.bytes = every_buffer_once(problem, reader);

@@ -26,6 +26,8 @@ decltype(DeviceClient::Reply::result) result_of(const std::string& operation,
                                                 const nlohmann::json& message) {
   if (operation == "check") return message.get<CorrectnessResult>();
   if (operation == "time") return message.get<TimingResult>();
+  if (operation == "energy") return message.get<EnergyResult>();
+  if (operation == "profile") return message.get<PredictedProfile>();
   return message.get<PairResult>();
 }
 
@@ -94,6 +96,15 @@ void DeviceClient::submit_time(const KernelUnderTest& kernel, const std::string&
           {"give_up_us", give_up_us}});
 }
 
+void DeviceClient::submit_energy(const KernelUnderTest& kernel, const std::string& shape,
+                                 double window_s) {
+  submit({{"op", "energy"}, {"kernel", kernel}, {"shape", shape}, {"window_s", window_s}});
+}
+
+void DeviceClient::submit_profile(const KernelUnderTest& kernel, const std::string& shape) {
+  submit({{"op", "profile"}, {"kernel", kernel}, {"shape", shape}});
+}
+
 void DeviceClient::submit_compare(const KernelUnderTest& first, const KernelUnderTest& second,
                                   const std::string& shape) {
   submit({{"op", "compare"}, {"first", first}, {"second", second}, {"shape", shape}});
@@ -101,6 +112,7 @@ void DeviceClient::submit_compare(const KernelUnderTest& first, const KernelUnde
 
 void DeviceClient::submit(nlohmann::json request) {
   request_ = std::move(request);
+  if (!ranges_.empty()) request_["ranges"] = ranges_;
   retried_ = false;
   started_ = std::chrono::steady_clock::now();
   send_request();

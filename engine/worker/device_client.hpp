@@ -34,6 +34,10 @@ class DeviceClient final : public DeviceService {
   void submit_check(const KernelUnderTest& kernel, Effort effort) override;
   void submit_time(const KernelUnderTest& kernel, const std::string& shape, Effort effort,
                    double give_up_us) override;
+  void submit_energy(const KernelUnderTest& kernel, const std::string& shape,
+                     double window_s) override;
+  void submit_profile(const KernelUnderTest& kernel, const std::string& shape) override;
+  void set_ranges(std::vector<std::string> ranges) override { ranges_ = std::move(ranges); }
   void submit_compare(const KernelUnderTest& first, const KernelUnderTest& second,
                       const std::string& shape) override;
   [[nodiscard]] std::optional<Reply> poll() override;
@@ -70,6 +74,7 @@ class DeviceClient final : public DeviceService {
   bool busy_ = false;
   bool retried_ = false;
   bool has_answered_ = false;  ///< any request so far: device and problem work
+  std::vector<std::string> ranges_;
   std::string step_;
   SteadyTime started_;
   SteadyTime last_sign_;

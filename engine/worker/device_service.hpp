@@ -24,13 +24,19 @@ class DeviceService {
  public:
   struct Reply {
     /// Of the kind that was asked for, or a failure.
-    std::variant<CorrectnessResult, TimingResult, PairResult, WorkerFailure> result;
+    std::variant<CorrectnessResult, TimingResult, PairResult, EnergyResult, PredictedProfile,
+                 WorkerFailure>
+        result;
     double wall_ms = 0;
   };
 
   virtual ~DeviceService() = default;
 
   [[nodiscard]] virtual const DeviceInfo& info() const = 0;
+
+  /// Names of what is being done, the outermost first, around all requests that follow: for
+  /// profilers that show NVTX ranges.
+  virtual void set_ranges(std::vector<std::string> ranges) = 0;
 
   /// Sets the problem for all requests that follow. Throws when it is refused.
   virtual void set_up(const SessionSetup& setup) = 0;
@@ -39,6 +45,10 @@ class DeviceService {
   /// A screening spends little on ageing the kernel; anything else all that it takes.
   virtual void submit_time(const KernelUnderTest& kernel, const std::string& shape, Effort effort,
                            double give_up_us) = 0;
+  virtual void submit_energy(const KernelUnderTest& kernel, const std::string& shape,
+                             double window_s) = 0;
+  /// Needs a device that predicts.
+  virtual void submit_profile(const KernelUnderTest& kernel, const std::string& shape) = 0;
   virtual void submit_compare(const KernelUnderTest& first, const KernelUnderTest& second,
                               const std::string& shape) = 0;
 

@@ -1,9 +1,25 @@
 #include "engine/worker/messages.hpp"
 
+#include <array>
+#include <utility>
+
 #include "engine/core/printable.hpp"
 #include "engine/worker/frame.hpp"
 
 namespace evo {
+namespace {
+
+using CardFigure = std::optional<double> CardState::*;
+constexpr std::array<std::pair<const char*, CardFigure>, 6> kCardFigures = {{
+    {"sm_clock_min_mhz", &CardState::sm_clock_min_mhz},
+    {"sm_clock_median_mhz", &CardState::sm_clock_median_mhz},
+    {"memory_clock_mhz", &CardState::memory_clock_mhz},
+    {"temperature_c", &CardState::temperature_c},
+    {"power_w", &CardState::power_w},
+    {"busy_before_percent", &CardState::busy_before_percent},
+}};
+
+}  // namespace
 
 void to_json(nlohmann::json& json, const Resources& resources) {
   json = {{"registers", resources.registers},
@@ -63,6 +79,47 @@ void from_json(const nlohmann::json& json, Timing& timing) {
   json.at("complete").get_to(timing.complete);
 }
 
+void to_json(nlohmann::json& json, const CardState& state) {
+  json = {{"looks", state.looks},
+          {"discarded", state.discarded},
+          {"throttled", state.throttled},
+          {"others", state.others}};
+  json["slowdowns"] = nlohmann::json::array();
+  for (const Slowdown slowdown : state.slowdowns) json["slowdowns"].push_back(to_string(slowdown));
+  for (const auto& [name, figure] : kCardFigures) {
+    if (state.*figure) json[name] = *(state.*figure);
+  }
+}
+
+void from_json(const nlohmann::json& json, CardState& state) {
+  json.at("looks").get_to(state.looks);
+  json.at("discarded").get_to(state.discarded);
+  json.at("throttled").get_to(state.throttled);
+  json.at("others").get_to(state.others);
+  for (std::string& other : state.others) other = printable(other);
+  state.slowdowns.clear();
+  for (const auto& name : json.at("slowdowns")) {
+    state.slowdowns.push_back(slowdown_from_string(name.get<std::string>()));
+  }
+  for (const auto& [name, figure] : kCardFigures) {
+    state.*figure = json.contains(name) ? std::optional(json.at(name).get<double>()) : std::nullopt;
+  }
+}
+
+void to_json(nlohmann::json& json, const Energy& energy) {
+  json = {{"launch_mj", energy.launch_mj},
+          {"power_w", energy.power_w},
+          {"window_s", energy.window_s},
+          {"launches", energy.launches}};
+}
+
+void from_json(const nlohmann::json& json, Energy& energy) {
+  json.at("launch_mj").get_to(energy.launch_mj);
+  json.at("power_w").get_to(energy.power_w);
+  json.at("window_s").get_to(energy.window_s);
+  json.at("launches").get_to(energy.launches);
+}
+
 void to_json(nlohmann::json& json, const CheckResult& check) {
   json = {{"shape", check.shape},
           {"seed", check.seed},
@@ -96,6 +153,7 @@ void to_json(nlohmann::json& json, const DeviceInfo& info) {
           {"l2_bytes", info.l2_bytes},
           {"peak_tflops", info.peak_tflops},
           {"peak_bandwidth_gbs", info.peak_bandwidth_gbs},
+          {"counts_energy", info.counts_energy},
           {"driver", info.driver}};
 }
 
@@ -112,6 +170,7 @@ void from_json(const nlohmann::json& json, DeviceInfo& info) {
   json.at("l2_bytes").get_to(info.l2_bytes);
   json.at("peak_tflops").get_to(info.peak_tflops);
   json.at("peak_bandwidth_gbs").get_to(info.peak_bandwidth_gbs);
+  json.at("counts_energy").get_to(info.counts_energy);
   json.at("driver").get_to(info.driver);
 }
 

@@ -4,6 +4,7 @@
 
 #include "engine/compile/compiler.hpp"
 #include "engine/compile/file_watch.hpp"
+#include "engine/core/card_state.hpp"
 #include "engine/core/measurement.hpp"
 #include "engine/core/rejection.hpp"
 #include "engine/device/device.hpp"
@@ -19,6 +20,10 @@ void to_json(nlohmann::json& json, const Rejection& rejection);
 void from_json(const nlohmann::json& json, Rejection& rejection);
 void to_json(nlohmann::json& json, const Timing& timing);
 void from_json(const nlohmann::json& json, Timing& timing);
+void to_json(nlohmann::json& json, const CardState& state);
+void from_json(const nlohmann::json& json, CardState& state);
+void to_json(nlohmann::json& json, const Energy& energy);
+void from_json(const nlohmann::json& json, Energy& energy);
 void to_json(nlohmann::json& json, const CheckResult& check);
 void from_json(const nlohmann::json& json, CheckResult& check);
 void to_json(nlohmann::json& json, const DeviceInfo& info);

@@ -17,6 +17,7 @@
 #include "engine/worker/frame.hpp"
 #include "engine/worker/limits.hpp"
 #include "engine/worker/messages.hpp"
+#include "engine/worker/nvtx_ranges.hpp"
 #include "engine/worker/session_messages.hpp"
 
 namespace evo {
@@ -165,6 +166,17 @@ json compile(Compiler& compiler, const CompileRequest& request, bool must_see_fi
   return reply;
 }
 
+/// For profilers: where the coordinator is, and which gate this is.
+std::vector<std::string> ranges_of(const json& request) {
+  std::vector<std::string> ranges = request.value("ranges", std::vector<std::string>());
+  const std::string op = request.at("op").get<std::string>();
+  if (op == "check") ranges.emplace_back("correctness gate");
+  if (op == "time") ranges.emplace_back("timing gate");
+  if (op == "compare") ranges.emplace_back("confirmation");
+  if (op == "energy" || op == "setup" || op == "profile") ranges.push_back(op);
+  return ranges;
+}
+
 class DeviceServer {
  public:
   DeviceServer(Channel& channel, const std::function<std::unique_ptr<Device>()>& open)
@@ -172,6 +184,7 @@ class DeviceServer {
 
   json handle(const json& request) {
     const auto start = std::chrono::steady_clock::now();
+    const NvtxRanges ranges(ranges_of(request));
     json reply = dispatch(request);
     const std::chrono::duration<double, std::milli> elapsed =
         std::chrono::steady_clock::now() - start;
@@ -201,6 +214,15 @@ class DeviceServer {
                             request.at("shape").get<std::string>(),
                             effort_from_string(request.at("effort").get<std::string>()),
                             request.at("give_up_us").get<double>(), progress);
+    }
+    if (op == "energy") {
+      return session_->energy(request.at("kernel").get<KernelUnderTest>(),
+                              request.at("shape").get<std::string>(),
+                              request.at("window_s").get<double>(), progress);
+    }
+    if (op == "profile") {
+      return session_->predicted_profile(request.at("kernel").get<KernelUnderTest>(),
+                                         request.at("shape").get<std::string>(), progress);
     }
     if (op == "compare") {
       return session_->compare_pair(request.at("first").get<KernelUnderTest>(),

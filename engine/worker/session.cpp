@@ -1,6 +1,7 @@
 #include "engine/worker/session.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 #include "engine/core/error.hpp"
 
@@ -31,7 +32,10 @@ Session::Session(Device& device, const SessionSetup& setup)
       cases_(*work_, problem_, programs_, load_reference(setup),
              {setup.check_seed, setup.timing.input_sets, fresh_case_}),
       judge_(*work_, problem_, cases_, programs_),
-      correctness_(*work_, problem_, cases_, judge_, setup.correctness) {}
+      correctness_(*work_, problem_, cases_, judge_, setup.correctness),
+      card_(device.monitor()) {
+  card_.look_for_others();
+}
 
 std::optional<LoadedKernel> Session::load_reference(const SessionSetup& setup) {
   if (!problem_.reference.is_launched()) return std::nullopt;
@@ -110,7 +114,7 @@ TimingResult Session::time(const KernelUnderTest& kernel, const std::string& sha
   }
   TimingOptions options = timing_;
   options.stopping.give_up_us = give_up_us;
-  TimingGate gate(*work_, problem_, cases_, judge_, fresh_case_, options);
+  TimingGate gate(*work_, problem_, cases_, judge_, card_, fresh_case_, options);
   const auto& kernel_ready = std::get<LoadedKernel>(ready);
   TimingResult result = gate.time(kernel_ready, problem_.shape(shape), progress);
   if (result.rejection || device_.info().time_kind == TimeKind::kPredicted) return result;
@@ -124,6 +128,62 @@ TimingResult Session::time(const KernelUnderTest& kernel, const std::string& sha
     result.device_lost = aged.device_lost;
   }
   return result;
+}
+
+EnergyResult Session::energy(const KernelUnderTest& kernel, const std::string& shape,
+                             double window_s, const Progress& progress) {
+  report_to(progress);
+  const auto ready = loaded(kernel);
+  if (const auto* fault = std::get_if<Fault>(&ready)) {
+    return {.rejection = Rejection{Gate::kTiming, fault->reason, fault->detail},
+            .device_lost = fault->device_lost};
+  }
+  const auto now_s = [] {
+    const std::chrono::duration<double> now = std::chrono::steady_clock::now().time_since_epoch();
+    return now.count();
+  };
+  return measure_energy({*work_, problem_, cases_, judge_, timing_, fresh_case_},
+                        std::get<LoadedKernel>(ready), problem_.shape(shape), device_.monitor(),
+                        {.window_s = window_s}, progress, now_s);
+}
+
+PredictedProfile Session::predicted_profile(const KernelUnderTest& kernel, const std::string& shape,
+                                            const Progress& progress) {
+  report_to(progress);
+  progress("predicting the profile");
+  const auto failed = [](const Fault& fault) {
+    return PredictedProfile{.rejection = Rejection{Gate::kTiming, fault.reason, fault.detail},
+                            .device_lost = fault.device_lost};
+  };
+  const auto ready = loaded(kernel);
+  if (const auto* fault = std::get_if<Fault>(&ready)) return failed(*fault);
+  const auto& kernel_ready = std::get<LoadedKernel>(ready);
+  const CheckCase& data = cases_.inputs(problem_.shape(shape), fresh_case_);
+  const auto made = Workspace::make(device_, problem_, kernel_ready, data);
+  if (const auto* fault = std::get_if<Fault>(&made)) return failed(*fault);
+  const auto us = device_.predict_us(kernel_ready.id, kernel_ready.launch_for(data),
+                                     std::get<Workspace>(made).arguments_of(data));
+  if (const auto* fault = std::get_if<Fault>(&us)) return failed(*fault);
+  return {.percent = device_.predicted_profile()};
+}
+
+std::optional<Fault> Session::launch_profiled(const KernelUnderTest& kernel) {
+  constexpr int kWarmups = 3;
+  const auto ready = loaded(kernel);
+  if (const auto* fault = std::get_if<Fault>(&ready)) return *fault;
+  const auto& kernel_ready = std::get<LoadedKernel>(ready);
+  const CheckCase& data = cases_.inputs(problem_.shape(kernel.shapes.front()), 0);
+  const auto made = Workspace::make(device_, problem_, kernel_ready, data);
+  if (const auto* fault = std::get_if<Fault>(&made)) return *fault;
+  const LaunchPlan plan = kernel_ready.launch_for(data);
+  const auto arguments = std::get<Workspace>(made).arguments_of(data);
+  for (int i = 0; i < kWarmups; ++i) {
+    if (auto fault = device_.launch(kernel_ready.id, plan, arguments)) return fault;
+  }
+  device_.begin_profile();
+  auto fault = device_.launch(kernel_ready.id, plan, arguments);
+  device_.end_profile();
+  return fault;
 }
 
 PairResult Session::compare_pair(const KernelUnderTest& first, const KernelUnderTest& second,
@@ -140,7 +200,7 @@ PairResult Session::compare_pair(const KernelUnderTest& first, const KernelUnder
       return failed;
     }
   }
-  TimingGate gate(*work_, problem_, cases_, judge_, fresh_case_, timing_);
+  TimingGate gate(*work_, problem_, cases_, judge_, card_, fresh_case_, timing_);
   return gate.compare_pair(std::get<LoadedKernel>(a), std::get<LoadedKernel>(b),
                            problem_.shape(shape), progress);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -9,6 +10,7 @@
 
 #include "engine/device/device.hpp"
 #include "engine/gate/correctness.hpp"
+#include "engine/gate/energy.hpp"
 #include "engine/gate/timing.hpp"
 
 namespace evo {
@@ -34,6 +36,13 @@ struct KernelUnderTest {
   std::vector<std::string> shapes;  ///< timed: it is checked on these too; at least one
 };
 
+/// Percent of the time, by Nsight Compute's names; empty where the time model does not say.
+struct PredictedProfile {
+  std::map<std::string, double> percent = {};
+  std::optional<Rejection> rejection = {};
+  bool device_lost = false;
+};
+
 /// The gates that need a device, on one problem and template. Lives in a worker process.
 class Session {
  public:
@@ -50,6 +59,19 @@ class Session {
 
   [[nodiscard]] PairResult compare_pair(const KernelUnderTest& first, const KernelUnderTest& second,
                                         const std::string& shape, const Progress& progress);
+
+  /// What one launch takes from the card's supply, over a window of at least so many seconds.
+  [[nodiscard]] EnergyResult energy(const KernelUnderTest& kernel, const std::string& shape,
+                                    double window_s, const Progress& progress);
+
+  /// How busy the time model says the units are in one launch.
+  [[nodiscard]] PredictedProfile predicted_profile(const KernelUnderTest& kernel,
+                                                   const std::string& shape,
+                                                   const Progress& progress);
+
+  /// Warms the kernel up on its first shape and launches it once between the marks of a profiler.
+  /// What it did wrong.
+  [[nodiscard]] std::optional<Fault> launch_profiled(const KernelUnderTest& kernel);
 
  private:
   struct Cached {
@@ -82,6 +104,7 @@ class Session {
   CaseSet cases_;
   OutputJudge judge_;
   CorrectnessGate correctness_;
+  CardWatch card_;
   std::vector<Cached> kernels_;  ///< most recently used last
   std::set<std::string> aged_;   ///< keys of kernels that need no more ageing
 };

@@ -90,15 +90,41 @@ void to_json(nlohmann::json& json, const TimingResult& result) {
   json = {
       {"device_lost", result.device_lost}, {"launches", result.launches}, {"aged", result.aged}};
   put_optional(json, "timing", result.timing);
+  put_optional(json, "card", result.card);
   put_optional(json, "rejection", result.rejection);
 }
 
 void from_json(const nlohmann::json& json, TimingResult& result) {
   result.timing = get_optional<Timing>(json, "timing");
+  result.card = get_optional<CardState>(json, "card");
   result.rejection = get_optional<Rejection>(json, "rejection");
   json.at("device_lost").get_to(result.device_lost);
   json.at("launches").get_to(result.launches);
   json.at("aged").get_to(result.aged);
+}
+
+void to_json(nlohmann::json& json, const EnergyResult& result) {
+  json = {{"not_supported", result.not_supported}, {"device_lost", result.device_lost}};
+  put_optional(json, "energy", result.energy);
+  put_optional(json, "rejection", result.rejection);
+}
+
+void from_json(const nlohmann::json& json, EnergyResult& result) {
+  json.at("not_supported").get_to(result.not_supported);
+  json.at("device_lost").get_to(result.device_lost);
+  result.energy = get_optional<Energy>(json, "energy");
+  result.rejection = get_optional<Rejection>(json, "rejection");
+}
+
+void to_json(nlohmann::json& json, const PredictedProfile& result) {
+  json = {{"percent", result.percent}, {"device_lost", result.device_lost}};
+  put_optional(json, "rejection", result.rejection);
+}
+
+void from_json(const nlohmann::json& json, PredictedProfile& result) {
+  json.at("percent").get_to(result.percent);
+  json.at("device_lost").get_to(result.device_lost);
+  result.rejection = get_optional<Rejection>(json, "rejection");
 }
 
 void to_json(nlohmann::json& json, const PairResult& result) {

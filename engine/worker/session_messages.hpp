@@ -16,6 +16,10 @@ void to_json(nlohmann::json& json, const CorrectnessResult& result);
 void from_json(const nlohmann::json& json, CorrectnessResult& result);
 void to_json(nlohmann::json& json, const TimingResult& result);
 void from_json(const nlohmann::json& json, TimingResult& result);
+void to_json(nlohmann::json& json, const EnergyResult& result);
+void from_json(const nlohmann::json& json, EnergyResult& result);
+void to_json(nlohmann::json& json, const PredictedProfile& result);
+void from_json(const nlohmann::json& json, PredictedProfile& result);
 void to_json(nlohmann::json& json, const PairResult& result);
 void from_json(const nlohmann::json& json, PairResult& result);
 

@@ -134,10 +134,10 @@ TEST_F(EvoElite, CsvHasOneHeadingAndQuotesConfigurations) {
   const std::vector<std::string> text = lines(elite("--csv").out);
   ASSERT_EQ(text.size(), 2U);
   EXPECT_EQ(text[0],
-            "rank,run,space,device,shape,p50_us,p90_us,tflops,registers,shared_bytes,"
+            "rank,run,space,device,shape,p50_us,p90_us,tflops,launch_mj,registers,shared_bytes,"
             "max_abs_error,kind,candidate,config\r");
   EXPECT_EQ(text[1],
-            "1,1,copy_h200,NVIDIA H200,mission,10.0,11.0,200.0,96,5120,0.002,measured,1,"
+            "1,1,copy_h200,NVIDIA H200,mission,10.0,11.0,200.0,,96,5120,0.002,measured,1,"
             "\"{\"\"SWIZZLE\"\":\"\"xor\"\",\"\"TILE\"\":0}\"\r");
 }
 

@@ -74,6 +74,8 @@ class FakeDevice final : public Device {
   std::variant<double, Fault> predict_us(KernelId kernel, const LaunchPlan& plan,
                                          std::span<const KernelArgument> arguments) override;
 
+  [[nodiscard]] CardMonitor* monitor() override { return monitor_; }
+
   // What tests look at.
   [[nodiscard]] std::size_t buffers_alive() const { return buffers_.size(); }
   [[nodiscard]] std::size_t graphs_alive() const { return graphs_.size(); }
@@ -82,6 +84,8 @@ class FakeDevice final : public Device {
 
   /// So many graphs are made, the next one is refused.
   void set_graphs(int graphs) { graphs_left_ = graphs; }
+
+  void set_monitor(CardMonitor* monitor) { monitor_ = monitor; }
 
   /// What allocate() refuses to go beyond; without guard zones.
   void set_memory_bytes(std::size_t bytes) { memory_bytes_ = bytes; }
@@ -120,6 +124,7 @@ class FakeDevice final : public Device {
   std::size_t memory_bytes_ = std::size_t{1} << 32;
   int graphs_left_ = 1'000'000'000;
   bool lost_ = false;
+  CardMonitor* monitor_ = nullptr;
 };
 
 }  // namespace evo::fake

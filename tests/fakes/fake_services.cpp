@@ -1,5 +1,7 @@
 #include "tests/fakes/fake_services.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "engine/core/error.hpp"
@@ -84,6 +86,7 @@ FakeDeviceService::FakeDeviceService(const Clock& clock, DeviceBehaviour behavio
   info_.time_kind = behaviour_.kind;
   info_.sm_count = 4;
   info_.max_shared_bytes_per_cta = 65536;
+  info_.counts_energy = static_cast<bool>(behaviour_.launch_mj);
 }
 
 void FakeDeviceService::begin(std::string request, double takes_ms, Reply reply) {
@@ -120,7 +123,27 @@ void FakeDeviceService::submit_time(const KernelUnderTest& kernel, const std::st
   timing.complete = timing.p50_us <= give_up_us;
   TimingResult result;
   result.timing = timing;
+  result.card = behaviour_.card;
   begin("time " + shape + " " + text_of(program), behaviour_.time_ms, {result});
+}
+
+void FakeDeviceService::submit_energy(const KernelUnderTest& kernel, const std::string& shape,
+                                      double window_s) {
+  (void)shape;
+  const Program program = from_ptx(kernel.image.ptx);
+  EnergyResult result;
+  if (behaviour_.launch_mj) {
+    result.energy = Energy{behaviour_.launch_mj(program), 100, window_s, 1000};
+  } else {
+    result.not_supported = "energy is not supported on fake GPU";
+  }
+  begin(fmt::format("energy {} s {}", window_s, text_of(program)), window_s * 1e3, {result});
+}
+
+void FakeDeviceService::submit_profile(const KernelUnderTest& kernel, const std::string& shape) {
+  (void)shape;
+  PredictedProfile result{.percent = behaviour_.profile};
+  begin("profile " + text_of(from_ptx(kernel.image.ptx)), behaviour_.time_ms, {result});
 }
 
 void FakeDeviceService::submit_compare(const KernelUnderTest& first, const KernelUnderTest& second,
@@ -197,6 +220,16 @@ void MemoryStore::record_full_checks(CandidateId candidate,
   evaluations_.at(static_cast<std::size_t>(candidate - 1)).record.checks = checks;
 }
 
+void MemoryStore::record_energy(CandidateId candidate, const Energy& energy) {
+  write();
+  energies_[candidate] = energy;
+}
+
+void MemoryStore::record_profile(CandidateId candidate, const ProfileRecord& profile) {
+  write();
+  profiles_[candidate] = profile;
+}
+
 void MemoryStore::record_generation(RunId run, const GenerationRecord& record) {
   write();
   std::erase_if(generations_, [&](const auto& known) {
@@ -236,6 +269,8 @@ std::vector<StoredEvaluation> MemoryStore::evaluations(RunId run) const {
     evaluation.id = static_cast<CandidateId>(i + 1);
     evaluation.run = run;
     evaluation.record = evaluations_[i].record;
+    const auto energy = energies_.find(evaluation.id);
+    if (energy != energies_.end()) evaluation.energy = energy->second;
     // As the database gives them back: with the first one's outcome.
     if (const auto first = evaluation.record.duplicate_of) {
       const EvaluationRecord& record = this->evaluation(*first);

@@ -76,6 +76,10 @@ struct DeviceBehaviour {
   std::function<double(const Program&)> time_us = {};
   /// The same where it depends on the shape.
   std::function<double(const Program&, const std::string& shape)> time_us_on = {};
+  /// Millijoules of a kernel's launch; without it the device has no counter.
+  std::function<double(const Program&)> launch_mj = {};
+  std::optional<CardState> card = {};          ///< beside every timing
+  std::map<std::string, double> profile = {};  ///< of every kernel
   std::function<std::variant<CorrectnessResult, WorkerFailure>(const Program&)> check = {};
   /// What a check that is no screening finds; by default the same.
   std::function<std::variant<CorrectnessResult, WorkerFailure>(const Program&)> full_check = {};
@@ -94,6 +98,10 @@ class FakeDeviceService final : public DeviceService {
   void submit_check(const KernelUnderTest& kernel, Effort effort) override;
   void submit_time(const KernelUnderTest& kernel, const std::string& shape, Effort effort,
                    double give_up_us) override;
+  void submit_energy(const KernelUnderTest& kernel, const std::string& shape,
+                     double window_s) override;
+  void submit_profile(const KernelUnderTest& kernel, const std::string& shape) override;
+  void set_ranges(std::vector<std::string> ranges) override { ranges_ = std::move(ranges); }
   void submit_compare(const KernelUnderTest& first, const KernelUnderTest& second,
                       const std::string& shape) override;
   [[nodiscard]] std::optional<Reply> poll() override;
@@ -103,6 +111,7 @@ class FakeDeviceService final : public DeviceService {
   [[nodiscard]] SteadyTime next_deadline() const override { return SteadyTime::max(); }
 
   [[nodiscard]] const std::vector<std::string>& requests() const { return requests_; }
+  [[nodiscard]] const std::vector<std::string>& ranges() const { return ranges_; }
   [[nodiscard]] std::size_t abandoned() const { return abandoned_; }
   [[nodiscard]] const SessionSetup& setup() const { return setup_; }
 
@@ -110,6 +119,7 @@ class FakeDeviceService final : public DeviceService {
   void begin(std::string request, double takes_ms, Reply reply);
   [[nodiscard]] double time_of(const Program& program, const std::string& shape) const;
 
+  std::vector<std::string> ranges_;
   const Clock& clock_;
   DeviceBehaviour behaviour_;
   DeviceInfo info_;
@@ -132,6 +142,8 @@ class MemoryStore final : public RunStore {
   std::vector<CandidateId> record_evaluations(
       const std::vector<RunEvaluation>& evaluations) override;
   void record_full_checks(CandidateId candidate, const std::vector<CheckResult>& checks) override;
+  void record_energy(CandidateId candidate, const Energy& energy) override;
+  void record_profile(CandidateId candidate, const ProfileRecord& profile) override;
   void record_generation(RunId run, const GenerationRecord& record) override;
   void record_confirmation(RunId run, const ConfirmationRecord& record) override;
   [[nodiscard]] std::vector<ConfirmationRecord> confirmations(RunId run) const override;
@@ -146,6 +158,8 @@ class MemoryStore final : public RunStore {
   [[nodiscard]] const EvaluationRecord& evaluation(CandidateId id) const {
     return evaluations_.at(static_cast<std::size_t>(id - 1)).record;
   }
+  [[nodiscard]] const std::map<CandidateId, Energy>& energies() const { return energies_; }
+  [[nodiscard]] const std::map<CandidateId, ProfileRecord>& profiles() const { return profiles_; }
   /// How often a stored compilation was read.
   [[nodiscard]] std::size_t compilations_read() const { return compilations_read_; }
   [[nodiscard]] std::size_t writes() const { return writes_; }
@@ -162,6 +176,8 @@ class MemoryStore final : public RunStore {
   OfRuns<GenerationRecord> generations_;
   OfRuns<ConfirmationRecord> confirmations_;
   OfRuns<WithdrawalRecord> withdrawals_;
+  std::map<CandidateId, Energy> energies_;
+  std::map<CandidateId, ProfileRecord> profiles_;
   std::vector<std::string> events_;
   mutable std::size_t compilations_read_ = 0;
   std::size_t writes_ = 0;

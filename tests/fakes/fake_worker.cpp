@@ -1,16 +1,21 @@
 // A worker that needs neither GPU nor NVRTC: the real protocol over the fake compiler and the fake
 // device with the planted kernels. Named in EVO_WORKER, it makes the real evo-tune and evo-judge
 // run fast and the same everywhere. EVO_FAKE_COMPILE_MS makes each compilation take so long;
-// EVO_FAKE_FAULTS: see faults.hpp.
+// EVO_FAKE_FAULTS: see faults.hpp. EVO_FAKE_CARD has words: "throttled", "shared", "counter" (of
+// energy: 100 W).
 
+#include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "engine/core/error.hpp"
+#include "engine/worker/profile_request.hpp"
 #include "engine/worker/server.hpp"
 #include "tests/fakes/fake_compiler.hpp"
+#include "tests/fakes/fake_monitor.hpp"
 #include "tests/fakes/faults.hpp"
 #include "tests/fakes/planted_kernels.hpp"
 
@@ -22,14 +27,40 @@ std::unique_ptr<evo::Compiler> open_compiler() {
       std::chrono::milliseconds(delay == nullptr ? 0 : std::stoi(delay))));
 }
 
+/// The card's driver as EVO_FAKE_CARD says; null without that.
+evo::fake::FakeMonitor* fake_monitor() {
+  static evo::fake::FakeMonitor monitor;
+  const char* words = std::getenv("EVO_FAKE_CARD");
+  if (words == nullptr) return nullptr;
+  const std::string_view text = words;
+  const bool throttled = text.find("throttled") != std::string_view::npos;
+  monitor.on_pace = [throttled](int) {
+    if (!throttled) return evo::CardPace{1980, {}};
+    return evo::CardPace{600, {evo::Slowdown::kHardwareThermal}};
+  };
+  monitor.state = {2619, 41, 312};
+  if (text.find("shared") != std::string_view::npos) monitor.others = {"4711 (python3)"};
+  if (text.find("counter") != std::string_view::npos) {
+    monitor.on_energy = [] {
+      const std::chrono::duration<double> now = std::chrono::steady_clock::now().time_since_epoch();
+      return std::floor(now.count() * 50) * 2000;  // every 20 ms
+    };
+  }
+  return &monitor;
+}
+
 std::unique_ptr<evo::Device> open_device(const std::string& id) {
   for (const evo::TimeKind kind : {evo::TimeKind::kMeasured, evo::TimeKind::kPredicted}) {
-    const evo::DeviceInfo info = evo::fake::fake_info(kind);
+    evo::DeviceInfo info = evo::fake::fake_info(kind);
     if (info.id != id) continue;
+    evo::fake::FakeMonitor* monitor = fake_monitor();
+    info.counts_energy = monitor != nullptr && monitor->on_energy;
     const auto link = [faults = evo::fake::Faults::from_environment()](
                           const evo::fake::Program& program) { return faults.link(program); };
-    return std::make_unique<evo::fake::FakeDevice>(
+    auto device = std::make_unique<evo::fake::FakeDevice>(
         evo::fake::FakeDeviceOptions{info, link, evo::fake::planted_time_us});
+    device->set_monitor(monitor);
+    return device;
   }
   throw evo::InputError("unknown device '" + id + "'; allowed: fake:measured, fake:predicted");
 }
@@ -41,6 +72,9 @@ int main(int argc, char** argv) {
   if (role == "compile") return evo::serve_compiler(open_compiler, false);
   if (role == "device" && argc == 3) {
     return evo::serve_device([&] { return open_device(argv[2]); });
+  }
+  if (role == "profile" && argc == 4) {
+    return evo::launch_profiled(argv[3], [&] { return open_device(argv[2]); });
   }
   std::fputs("usage: fake-worker compile | fake-worker device ID\n", stderr);
   return static_cast<int>(evo::ExitCode::kBadInput);

@@ -14,6 +14,7 @@
 #include "engine/device/cuda/cuda_queue.hpp"
 #include "engine/device/cuda/cuda_textures.hpp"
 #include "engine/device/cuda/driver.hpp"
+#include "engine/device/cuda/nvml.hpp"
 #include "engine/device/guard.hpp"
 #include "engine/device/launch_steps.hpp"
 
@@ -77,6 +78,15 @@ class CudaDevice final : public Device {
                                          std::span<const KernelArgument>) override {
     return Fault{"a CUDA device measures; it does not predict", "", false};
   }
+  [[nodiscard]] CardMonitor* monitor() override { return monitor_.get(); }
+  void begin_profile() override {
+    if (driver_.profiler_start != nullptr)
+      driver_.require(driver_.profiler_start(), "cuProfilerStart");
+  }
+  void end_profile() override {
+    if (driver_.profiler_stop != nullptr)
+      driver_.require(driver_.profiler_stop(), "cuProfilerStop");
+  }
 
  private:
   /// The last arguments, which are for constants.
@@ -100,6 +110,7 @@ class CudaDevice final : public Device {
   CUevent start_ = nullptr;
   CUevent stop_ = nullptr;
   DeviceInfo info_;
+  std::unique_ptr<NvmlMonitor> monitor_;
   std::map<BufferId, Buffer> buffers_;
   CudaMemory memory_;
   CudaTextures textures_;
@@ -124,13 +135,16 @@ CudaDevice::CudaDevice(int ordinal)
                        " CUDA device(s), numbered from 0");
   }
   driver_.require(driver_.cuDeviceGet(&device_, ordinal), "cuDeviceGet");
+  monitor_ = NvmlMonitor::open(read_pci_bus_id(driver_, device_));
   CUcontext context = nullptr;
   driver_.require(driver_.cuDevicePrimaryCtxRetain(&context, device_), "cuDevicePrimaryCtxRetain");
   driver_.require(driver_.cuCtxSetCurrent(context), "cuCtxSetCurrent");
+  if (monitor_) monitor_->find_own_process();
   queue_.open();
   driver_.require(driver_.cuEventCreate(&start_, CU_EVENT_DEFAULT), "cuEventCreate");
   driver_.require(driver_.cuEventCreate(&stop_, CU_EVENT_DEFAULT), "cuEventCreate");
   info_ = read_cuda_info(driver_, device_, ordinal);
+  info_.counts_energy = monitor_ && monitor_->energy_mj().has_value();
 }
 
 CudaDevice::~CudaDevice() {

@@ -55,4 +55,12 @@ DeviceInfo read_cuda_info(const CudaDriver& driver, CUdevice device, int ordinal
   return info;
 }
 
+std::string read_pci_bus_id(const CudaDriver& driver, CUdevice device) {
+  constexpr std::size_t kLongest = 32;
+  std::array<char, kLongest> id{};
+  driver.require(driver.cuDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()), device),
+                 "cuDeviceGetPCIBusId");
+  return id.data();
+}
+
 }  // namespace evo

@@ -23,6 +23,10 @@ CudaDriver CudaDriver::open() {
   }
   EVO_CUDA_FUNCTIONS(EVO_FIND)
 #undef EVO_FIND
+  driver.profiler_start =
+      reinterpret_cast<decltype(driver.profiler_start)>(dlsym(library, "cuProfilerStart"));
+  driver.profiler_stop =
+      reinterpret_cast<decltype(driver.profiler_stop)>(dlsym(library, "cuProfilerStop"));
 #undef EVO_TEXT
   return driver;
 }

@@ -9,25 +9,28 @@ namespace evo {
 // Names of driver functions in the version cuda.h declares (cuMemAlloc is a macro for
 // cuMemAlloc_v2).
 #define EVO_CUDA_FUNCTIONS(apply)                                                                  \
-  apply(cuInit) apply(cuDriverGetVersion) apply(cuDeviceGetCount) apply(cuDeviceGet) apply(        \
-      cuDeviceGetName) apply(cuDeviceGetAttribute) apply(cuDevicePrimaryCtxRetain)                 \
-      apply(cuDevicePrimaryCtxRelease) apply(cuCtxSetCurrent) apply(cuCtxSynchronize) apply(       \
-          cuCtxResetPersistingL2Cache) apply(cuCtxSetLimit) apply(cuMemAlloc) apply(cuMemFree)     \
-          apply(cuMemHostAlloc) apply(cuMemFreeHost) apply(cuMemcpyHtoDAsync)                      \
-              apply(cuMemcpyDtoHAsync) apply(cuMemcpyDtoDAsync) apply(cuFuncGetParamInfo) apply(   \
-                  cuMemsetD8Async) apply(cuMemsetD16Async) apply(cuMemsetD32Async)                 \
-                  apply(cuModuleLoadData) apply(cuModuleUnload) apply(cuModuleGetFunction) apply(  \
-                      cuModuleGetGlobal) apply(cuFuncSetAttribute) apply(cuFuncGetAttribute)       \
-                      apply(cuLaunchKernel) apply(cuStreamCreate) apply(cuStreamDestroy) apply(    \
-                          cuStreamSynchronize) apply(cuEventCreate) apply(cuEventDestroy)          \
-                          apply(cuEventRecord) apply(cuEventSynchronize) apply(cuEventElapsedTime) \
-                              apply(cuStreamBeginCapture) apply(cuStreamEndCapture)                \
-                                  apply(cuGraphInstantiateWithFlags) apply(cuGraphLaunch)          \
-                                      apply(cuGraphExecDestroy) apply(cuGraphDestroy)              \
-                                          apply(cuGetErrorName) apply(cuGetErrorString)            \
-                                              apply(cuLaunchKernelEx) apply(cuTexObjectCreate)     \
-                                                  apply(cuTexObjectDestroy) apply(cuArrayCreate)   \
-                                                      apply(cuArrayDestroy) apply(cuMemcpy2DAsync)
+  apply(cuInit) apply(cuDriverGetVersion) apply(cuDeviceGetCount) apply(cuDeviceGet)               \
+      apply(cuDeviceGetName) apply(cuDeviceGetPCIBusId) apply(cuDeviceGetAttribute) apply(         \
+          cuDevicePrimaryCtxRetain) apply(cuDevicePrimaryCtxRelease) apply(cuCtxSetCurrent)        \
+          apply(cuCtxSynchronize) apply(cuCtxResetPersistingL2Cache) apply(cuCtxSetLimit) apply(   \
+              cuMemAlloc) apply(cuMemFree) apply(cuMemHostAlloc) apply(cuMemFreeHost)              \
+              apply(cuMemcpyHtoDAsync) apply(cuMemcpyDtoHAsync) apply(cuMemcpyDtoDAsync) apply(    \
+                  cuFuncGetParamInfo) apply(cuMemsetD8Async) apply(cuMemsetD16Async)               \
+                  apply(cuMemsetD32Async) apply(cuModuleLoadData) apply(cuModuleUnload) apply(     \
+                      cuModuleGetFunction) apply(cuModuleGetGlobal) apply(cuFuncSetAttribute)      \
+                      apply(cuFuncGetAttribute) apply(cuLaunchKernel) apply(cuStreamCreate)        \
+                          apply(cuStreamDestroy) apply(cuStreamSynchronize) apply(cuEventCreate)   \
+                              apply(cuEventDestroy) apply(cuEventRecord) apply(cuEventSynchronize) \
+                                  apply(cuEventElapsedTime) apply(cuStreamBeginCapture)            \
+                                      apply(cuStreamEndCapture) apply(cuGraphInstantiateWithFlags) \
+                                          apply(cuGraphLaunch) apply(cuGraphExecDestroy)           \
+                                              apply(cuGraphDestroy) apply(cuGetErrorName)          \
+                                                  apply(cuGetErrorString) apply(cuLaunchKernelEx)  \
+                                                      apply(cuTexObjectCreate)                     \
+                                                          apply(cuTexObjectDestroy)                \
+                                                              apply(cuArrayCreate)                 \
+                                                                  apply(cuArrayDestroy)            \
+                                                                      apply(cuMemcpy2DAsync)
 
 /// libcuda, opened at run time, and its functions by their own names.
 struct CudaDriver {
@@ -39,6 +42,10 @@ struct CudaDriver {
 
   /// "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)".
   [[nodiscard]] std::string describe(CUresult result) const;
+
+  /// Declared by cudaProfiler.h, which not every toolkit has.
+  CUresult (*profiler_start)() = nullptr;
+  CUresult (*profiler_stop)() = nullptr;
 
 #define EVO_DECLARE(name) decltype(&::name) name = nullptr;
   EVO_CUDA_FUNCTIONS(EVO_DECLARE)

@@ -16,6 +16,7 @@
 #include "engine/device/virtual/parse/ptx_parser.hpp"
 #include "engine/device/virtual/parse/source_lines.hpp"
 #include "engine/device/virtual/timing/device_model.hpp"
+#include "engine/device/virtual/timing/predicted_profile.hpp"
 #include "engine/device/virtual/timing/prediction.hpp"
 #include "engine/device/virtual/virtual_kernel.hpp"
 #include "engine/device/virtual/virtual_launch.hpp"
@@ -219,6 +220,9 @@ class Implementation : public VirtualDevice {
   [[nodiscard]] const VirtualStatistics& statistics() const override { return statistics_; }
   [[nodiscard]] const std::vector<ptx::PredictedLaunch>& predictions() const override {
     return predictions_;
+  }
+  [[nodiscard]] std::map<std::string, double> predicted_profile() const override {
+    return ptx::predicted_profile(predictions_);
   }
   [[nodiscard]] const std::string& printed() const override { return printed_; }
 

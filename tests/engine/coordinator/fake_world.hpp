@@ -51,7 +51,7 @@ inline void write_space(const std::filesystem::path& folder) {
 struct World {
   explicit World(fake::MemoryStore& store, fake::DeviceBehaviour behaviour = {},
                  std::uint64_t compiler_seed = 1, const std::string& space = "wide",
-                 const std::string& shapes = "") {
+                 const std::string& shapes = "", double energy_s = 0) {
     auto own_clock = std::make_unique<fake::FakeClock>();
     clock = own_clock.get();
     auto own_compilers = std::make_unique<fake::FakeCompileService>(*clock, 4, compiler_seed);
@@ -62,6 +62,7 @@ struct World {
     HarnessOptions options;
     options.space_file = folder.path() / "project/search_spaces" / (space + ".json");
     options.shape = shapes;
+    options.energy_s = energy_s;
     harness = std::make_unique<Harness>(
         options,
         Services{store, std::move(own_compilers), std::move(own_device), std::move(own_clock)});

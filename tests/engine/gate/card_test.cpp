@@ -110,7 +110,8 @@ class Card : public testing::Test {
   [[nodiscard]] TimingResult time(Way& way, const std::string& spoil) {
     const LoadedKernel kernel{way.load("card", spoil), &problem_->templates.front(), {}};
     constexpr std::size_t kFresh = 5;
-    TimingGate gate(*way.work, *problem_, way.made->cases, way.made->judge, kFresh,
+    CardWatch card(nullptr);
+    TimingGate gate(*way.work, *problem_, way.made->cases, way.made->judge, card, kFresh,
                     {.stopping = {.least_samples = 4, .most_samples = 4}, .warmups = 1});
     return gate.time(kernel, problem_->shape("timed"), [](const std::string&) {});
   }

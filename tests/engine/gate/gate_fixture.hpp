@@ -33,7 +33,7 @@ class GateFixture {
 
   [[nodiscard]] TimingGate timing(const TimingOptions& options = {}) {
     constexpr std::size_t kFreshCase = 5;
-    return {*work, problem, made->cases, made->judge, kFreshCase, options};
+    return {*work, problem, made->cases, made->judge, card, kFreshCase, options};
   }
 
   /// The honest kernel for f32.
@@ -47,6 +47,7 @@ class GateFixture {
   Problem problem;
   std::unique_ptr<BufferWork> work;
   std::unique_ptr<MadeGates> made;
+  CardWatch card{nullptr};
 };
 
 }  // namespace evo

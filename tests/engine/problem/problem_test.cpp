@@ -39,6 +39,28 @@ TEST(ProblemFile, WithoutBytesEveryBufferCountsOnce) {
   EXPECT_EQ(Problem::parse(json.dump(), planted_folder()).bytes.evaluate({{"N", 10}}), 80);
 }
 
+TEST(ProblemFile, AProfileNamesMetricsAndWhatMustBeTrue) {
+  const Problem problem = Problem::load(planted_folder());
+  ASSERT_TRUE(problem.profile.has_value());
+  ASSERT_EQ(problem.profile->metrics.size(), 2U);
+  EXPECT_EQ(problem.profile->metrics[1].first, "tensor");
+  EXPECT_EQ(problem.profile->require.evaluate({{"tensor", 20}, {"dram", 40}}), 1);
+  const auto with = [](const Json& metrics, const std::string& require) {
+    return complaint([&](Json& json) {
+      json["profile"] = {{"metrics", metrics}, {"require", require}};
+    });
+  };
+  const Json one = {{"dram", "dram__throughput.avg.pct"}};
+  EXPECT_EQ(with(one, "dram < 50"), "");
+  EXPECT_THAT(with(one, "tensor < 50"),
+              AllOf(HasSubstr("profile.require"), HasSubstr("'tensor' is none of its metrics")));
+  EXPECT_THAT(with(one, "1"), HasSubstr("it names none of its metrics"));
+  EXPECT_THAT(with(one, "dram <"), HasSubstr("profile.require"));
+  EXPECT_THAT(with({{"dram", "dram,lts --set full"}}, "dram < 50"),
+              AllOf(HasSubstr("profile.metrics.dram"), HasSubstr("a metric's name")));
+  EXPECT_THAT(with({{"dram", 5}}, "dram < 50"), HasSubstr("profile.metrics.dram"));
+}
+
 TEST(ProblemFile, ScalarsOfHalfPrecision) {
   const auto with = [](const std::string& dtype, const std::string& value) {
     return complaint([&](Json& json) {

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+
+#include "db/records.hpp"
+
+namespace evo {
+
+class Connection;
+
+/// The first version of the schema that has card_state, energy and profile.
+constexpr int kFirstWithCardState = 5;
+
+// Rows that stand beside the timing of a candidate on its run's shape; of `candidate` itself, which
+// is no duplicate. Readers find nothing in databases of earlier versions.
+
+void insert_card_state(Connection& db, CandidateId candidate, const CardState& state);
+/// Of a short window (`complete` false) or of one as the elite's; in place of what is there.
+void replace_energy(Connection& db, CandidateId candidate, bool complete, const Energy& energy);
+void replace_profile(Connection& db, CandidateId candidate, const ProfileRecord& profile);
+
+[[nodiscard]] std::optional<CardState> read_card_state(Connection& db, CandidateId candidate);
+[[nodiscard]] std::optional<Energy> read_energy(Connection& db, CandidateId candidate,
+                                                bool complete);
+[[nodiscard]] std::optional<ProfileRecord> read_profile(Connection& db, CandidateId candidate);
+
+}  // namespace evo

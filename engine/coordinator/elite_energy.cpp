@@ -1,0 +1,44 @@
+#include "engine/coordinator/elite_energy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/coordinator/interrupted.hpp"
+#include "engine/coordinator/objective.hpp"
+
+namespace evo {
+namespace {
+
+/// Why the energy of a launch is not known; empty where it is, and stored.
+std::string measure(Harness& harness, RunStore& store, const EliteMember& member, std::size_t at) {
+  auto answer = harness.energy_of(member.kernel, kEliteEnergy_s, at);
+  if (const auto* failure = std::get_if<WorkerFailure>(&answer)) return failure->reason;
+  const auto& result = std::get<EnergyResult>(answer);
+  if (result.rejection) return result.rejection->reason;
+  if (!result.energy) return result.not_supported;
+  store.record_energy(member.id, *result.energy);
+  return {};
+}
+
+}  // namespace
+
+std::string measure_elite_energy(Harness& harness, RunStore& store,
+                                 const std::vector<EliteMember>& elite,
+                                 const std::vector<CandidateId>& known, std::size_t at) {
+  if (!harness.has_device() || !harness.device().counts_energy) return {};
+  try {
+    for (const EliteMember& member : elite) {
+      if (std::ranges::find(known, member.id) != known.end()) continue;
+      const std::string why = measure(harness, store, member, at);
+      if (!why.empty()) {
+        return fmt::format("the energy of candidate {} is not known: {}", member.id, why);
+      }
+    }
+  } catch (const Interrupted&) {
+    return "interrupted before the energy of the elite was measured";
+  }
+  return {};
+}
+
+}  // namespace evo

@@ -1,0 +1,44 @@
+#include "engine/coordinator/objective.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "engine/core/error.hpp"
+
+namespace evo {
+
+Objective::Objective(const std::string& text) : expression_(text, {}, "--objective") {
+  const auto& names = expression_.variables();
+  for (const std::string& name : names) {
+    if (name == "time" || name == "energy") continue;
+    throw InputError(fmt::format(
+        "--objective: '{}': unknown name '{}'; allowed: time (µs) and energy (mJ) of a launch",
+        text, name));
+  }
+  if (names.empty()) {
+    throw InputError(
+        fmt::format("--objective: '{}' says nothing of a kernel; allowed: time, energy, or an "
+                    "expression over both, such as \"time*energy^0.5\"",
+                    text));
+  }
+  uses_energy_ = std::ranges::find(names, "energy") != names.end();
+}
+
+std::optional<double> Objective::of(const Timing& timing,
+                                    const std::optional<Energy>& energy) const {
+  if (uses_energy_ && !energy) return std::nullopt;
+  const std::map<std::string, double> values = {{"time", timing.p50_us},
+                                                {"energy", energy ? energy->launch_mj : 0}};
+  const double value = expression_.evaluate(values);
+  if (!(value > 0)) {
+    throw InputError(
+        fmt::format("--objective: '{}' is {} where time is {} µs and energy {} mJ; it "
+                    "must be above zero, and smaller for what is better",
+                    text(), value, timing.p50_us, values.at("energy")));
+  }
+  return value;
+}
+
+}  // namespace evo

@@ -1,0 +1,118 @@
+#include "engine/coordinator/profile_gate.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <map>
+
+#include "engine/coordinator/ncu.hpp"
+#include "engine/core/error.hpp"
+#include "engine/worker/process.hpp"
+#include "engine/worker/profile_request.hpp"
+
+namespace evo {
+namespace {
+
+/// A folder of its own that goes with this.
+class ProfileFolder {
+ public:
+  ProfileFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "evo-profile-XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) throw InputError("no temporary folder can be made");
+    path_ = pattern;
+  }
+  ~ProfileFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  ProfileFolder(const ProfileFolder&) = delete;
+  ProfileFolder& operator=(const ProfileFolder&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// The record of these figures, named as the metrics are.
+Profiled held_against(const ProfileSpec& spec, ProfileRecord record,
+                      const std::map<std::string, NcuCounts::Figure>& figures) {
+  std::map<std::string, double> values;
+  for (const auto& [name, metric] : spec.metrics) {
+    const auto found = figures.find(metric);
+    if (found == figures.end()) {
+      return {.left_out = "the time model does not predict the metric " + metric};
+    }
+    values[name] = found->second.value;
+    record.metrics.push_back({name, metric, found->second.value, found->second.unit});
+  }
+  record.require = spec.require.text();
+  record.passed = spec.require.evaluate(values) != 0;
+  return {.record = std::move(record)};
+}
+
+Profiled predicted(Harness& harness, const KernelUnderTest& kernel, const ProfileSpec& spec,
+                   std::size_t at) {
+  auto answer = harness.predicted_profile(kernel, at);
+  if (auto* failure = std::get_if<WorkerFailure>(&answer)) return {.left_out = failure->reason};
+  const auto& result = std::get<PredictedProfile>(answer);
+  if (result.rejection) return {.left_out = result.rejection->reason};
+  if (result.percent.empty()) {
+    return {.left_out = "the time model says nothing of the units of this kernel"};
+  }
+  std::map<std::string, NcuCounts::Figure> figures;
+  for (const auto& [metric, percent] : result.percent) figures[metric] = {percent, "%"};
+  return held_against(spec, {TimeKind::kPredicted, "time model", {}}, figures);
+}
+
+Profiled counted(Harness& harness, KernelUnderTest kernel, const ProfileSpec& spec,
+                 std::size_t at) {
+  kernel.shapes = {harness.shape(at).name};
+  const std::string version = ncu_version();
+  if (version.empty()) {
+    return {.left_out = "Nsight Compute (ncu) is not on the PATH, or does not start"};
+  }
+  const ProfileFolder folder;
+  const std::filesystem::path request = folder.path() / "request";
+  write_profile_request(request, {harness.session_setup(), kernel});
+  std::vector<std::string> metrics;
+  for (const auto& [name, metric] : spec.metrics) metrics.push_back(metric);
+  const NcuResult result =
+      run_ncu({worker_program().string(), "profile", harness.device().id, request.string()},
+              folder.path(), metrics, [] {});
+  if (const auto* failure = std::get_if<NcuFailure>(&result)) return {.left_out = failure->reason};
+  return held_against(spec, {.kind = TimeKind::kMeasured, .tool = version},
+                      std::get<NcuCounts>(result).figures);
+}
+
+}  // namespace
+
+void require_profile(const Harness& harness) {
+  if (!harness.has_device()) {
+    throw InputError("--profile: not supported with --device none: nothing is run");
+  }
+  if (!harness.problem().profile) {
+    throw InputError(
+        "--profile: " + (harness.problem().folder / "problem.json").string() +
+        " has no \"profile\"; it says which metrics are counted and what must be true");
+  }
+}
+
+Profiled profile_gate(Harness& harness, const KernelUnderTest& kernel, std::size_t at) {
+  require_profile(harness);
+  const ProfileSpec& spec = *harness.problem().profile;
+  return harness.device().time_kind == TimeKind::kPredicted ? predicted(harness, kernel, spec, at)
+                                                            : counted(harness, kernel, spec, at);
+}
+
+std::string metrics_text(const ProfileRecord& record) {
+  std::string text;
+  for (const ProfileMetric& metric : record.metrics) {
+    text += fmt::format("{}{} {:.4g}{}{}", text.empty() ? "" : ", ", metric.name, metric.value,
+                        metric.unit.empty() ? "" : " ", metric.unit);
+  }
+  return text;
+}
+
+}  // namespace evo

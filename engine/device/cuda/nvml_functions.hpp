@@ -1,0 +1,54 @@
+#pragma once
+
+// The part of NVML that is used here, so that it is built without NVML's header: types, constants
+// and functions of the NVML API reference (https://docs.nvidia.com/deploy/nvml-api), whose binary
+// interface is stable. Names end with the version that the structures belong to.
+
+namespace evo::nvml {
+
+using Device = struct nvmlDevice_st*;
+
+// nvmlReturn_t
+inline constexpr int kSuccess = 0;
+inline constexpr int kInsufficientSize = 7;
+
+// nvmlClockType_t
+inline constexpr int kClockSm = 1;
+inline constexpr int kClockMemory = 2;
+
+// nvmlTemperatureSensors_t
+inline constexpr int kTemperatureGpu = 0;
+
+// nvmlClocksEventReason*
+inline constexpr unsigned long long kSwPowerCap = 0x04;
+inline constexpr unsigned long long kHwSlowdown = 0x08;
+inline constexpr unsigned long long kSwThermalSlowdown = 0x20;
+inline constexpr unsigned long long kHwThermalSlowdown = 0x40;
+inline constexpr unsigned long long kHwPowerBrakeSlowdown = 0x80;
+
+/// nvmlUtilization_t, percent.
+struct Utilization {
+  unsigned gpu;
+  unsigned memory;
+};
+
+/// nvmlProcessInfo_v2_t, which nvmlDeviceGetComputeRunningProcesses_v3 fills.
+struct ProcessInfo {
+  unsigned pid;
+  unsigned long long used_bytes;
+  unsigned gpu_instance;
+  unsigned compute_instance;
+};
+
+using Init = int (*)();                                         // nvmlInit_v2
+using Shutdown = int (*)();                                     // nvmlShutdown
+using GetHandleByPciBusId = int (*)(const char*, Device*);      // …_v2
+using GetClockInfo = int (*)(Device, int, unsigned*);           // MHz
+using GetEventReasons = int (*)(Device, unsigned long long*);   // bits
+using GetTemperature = int (*)(Device, int, unsigned*);         // °C
+using GetPowerUsage = int (*)(Device, unsigned*);               // mW
+using GetTotalEnergy = int (*)(Device, unsigned long long*);    // mJ since the driver was loaded
+using GetUtilization = int (*)(Device, Utilization*);           // percent
+using GetProcesses = int (*)(Device, unsigned*, ProcessInfo*);  // …_v3
+
+}  // namespace evo::nvml

@@ -1,0 +1,22 @@
+// The side of a profile request that runs in the worker under the profiler.
+
+#include <cstdio>
+
+#include "engine/worker/profile_request.hpp"
+
+namespace evo {
+
+int launch_profiled(const std::filesystem::path& file,
+                    const std::function<std::unique_ptr<Device>()>& open) {
+  const ProfileRequest request = read_profile_request(file);
+  const std::unique_ptr<Device> device = open();
+  Session session(*device, request.setup);
+  if (const auto fault = session.launch_profiled(request.kernel)) {
+    std::fprintf(stderr, "evo-worker: the kernel to be profiled failed: %s\n",
+                 fault->reason.c_str());
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace evo

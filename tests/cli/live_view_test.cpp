@@ -1,0 +1,283 @@
+// The live view: its lines, and evo-tune on a pseudo terminal, by what is on the screen.
+
+#include "tools/live_view.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <pty.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+
+#include "tests/cli/fake_session.hpp"
+
+namespace evo {
+namespace {
+
+using testing::AllOf;
+using testing::Each;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+LiveState some_state() {
+  LiveState state;
+  state.position = "generation 3/20";
+  state.share_done = 0.15;
+  state.rate = 8.6;
+  state.left_s = 112;
+  state.counts = {"24 evaluated", "20 green", "rejected: resource 2, timing 1", "1 same kernel"};
+  state.in_flight = 12;
+  state.window = 16;
+  state.compiling = 4;
+  state.compilers = 16;
+  state.device = "timing";
+  state.device_share = 0.97;
+  state.best = "best p50 10.27 µs";
+  state.best_so_far = {40, 30, 20, 20, 12, 10.27};
+  return state;
+}
+
+TEST(LiveView, SaysEverythingWhereThereIsRoom) {
+  const std::vector<std::string> lines = live_lines(some_state(), 119);
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_THAT(lines[0],
+              AllOf(StartsWith("generation 3/20 ██████░"), HasSubstr(" 15 % · 1:52 left · 8.6/s")));
+  EXPECT_EQ(lines[1], "24 evaluated · 20 green · rejected: resource 2, timing 1 · 1 same kernel");
+  EXPECT_EQ(lines[2], "device timing · compilers 4/16 · window 12/16 · device busy 97 %");
+  EXPECT_EQ(lines[3], "best p50 10.27 µs █▆▃▃▁▁");
+}
+
+TEST(LiveView, FitsEveryWidth) {
+  for (std::size_t width = 1; width <= 200; ++width) {
+    for (const std::string& line : live_lines(some_state(), width)) {
+      EXPECT_LE(columns_of(line), width) << line;
+    }
+  }
+  const std::vector<std::string> narrow = live_lines(some_state(), 39);
+  ASSERT_EQ(narrow.size(), 4U);
+  EXPECT_THAT(narrow[0], AllOf(StartsWith("generation 3/20 "), HasSubstr(" 15 %")));
+  EXPECT_EQ(narrow[1], "24 evaluated · 20 green");
+  EXPECT_EQ(narrow[2], "device timing · compilers 4/16");
+  EXPECT_EQ(narrow[3], "best p50 10.27 µs █▆▃▃▁▁");
+}
+
+TEST(LiveView, WithoutADeviceThereIsNoneToBeBusy) {
+  LiveState state = some_state();
+  state.has_device = false;
+  state.best = {};
+  const std::vector<std::string> lines = live_lines(state, 80);
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[2], "compilers 4/16 · window 12/16");
+}
+
+TEST(LiveView, ASparkLineEndsWithTheLastValue) {
+  EXPECT_EQ(spark_line({}, 10), "");
+  EXPECT_EQ(spark_line({5}, 10), "▁");
+  EXPECT_EQ(spark_line({8, 7, 6, 5, 4, 3, 2, 1}, 8), "█▇▆▅▄▃▂▁");
+  EXPECT_EQ(spark_line({8, 8, 8, 8, 1, 1, 1, 1}, 4), "██▁▁");
+  EXPECT_EQ(columns_of(spark_line(std::vector<double>(1000, 1.0), 60)), 60U);
+}
+
+/// What a terminal of that width shows of what was written to it: characters, carriage return, line
+/// feed, cursor up, erase to the end, colors.
+class Screen {
+ public:
+  explicit Screen(std::size_t width) : width_(width) {}
+  void resize(std::size_t width) { width_ = width; }
+
+  void write(const std::string& text) {
+    for (std::size_t i = 0; i < text.size();) i = put(text, i);
+  }
+  [[nodiscard]] std::vector<std::string> lines() const {
+    std::vector<std::string> lines;
+    for (const auto& row : rows_) {
+      std::string line;
+      for (const std::string& cell : row) line += cell;
+      lines.push_back(line);
+    }
+    return lines;
+  }
+  [[nodiscard]] std::size_t wrapped() const { return wrapped_; }
+  [[nodiscard]] bool has_color() const { return has_color_; }
+
+ private:
+  std::size_t put(const std::string& text, std::size_t i) {
+    if (text[i] == '\r') return column_ = 0, i + 1;
+    if (text[i] == '\n') return new_line(), i + 1;  // the terminal driver sends \r before it
+    if (text[i] == '\033') return escape(text, i + 2);
+    std::size_t end = i + 1;
+    while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) ++end;
+    if (column_ == width_) {
+      ++wrapped_;
+      column_ = 0;
+      new_line();
+    }
+    auto& row = rows_[row_];
+    if (row.size() <= column_) row.resize(column_ + 1, " ");
+    row[column_++] = text.substr(i, end - i);
+    return end;
+  }
+  void new_line() {
+    if (++row_ == rows_.size()) rows_.emplace_back();
+  }
+  std::size_t escape(const std::string& text, std::size_t i) {
+    std::size_t number = 0;
+    while (i < text.size() && (std::isdigit(text[i]) != 0 || text[i] == ';')) {
+      number = text[i] == ';' ? 0 : number * 10 + static_cast<std::size_t>(text[i] - '0');
+      ++i;
+    }
+    if (i >= text.size()) return i;
+    if (text[i] == 'A') row_ -= std::min(number, row_);
+    if (text[i] == 'J') {
+      rows_.resize(row_ + 1);
+      rows_[row_].resize(std::min(rows_[row_].size(), column_), " ");
+    }
+    has_color_ = has_color_ || text[i] == 'm';
+    return i + 1;
+  }
+
+  std::size_t width_;
+  std::vector<std::vector<std::string>> rows_{1};
+  std::size_t row_ = 0;
+  std::size_t column_ = 0;
+  std::size_t wrapped_ = 0;
+  bool has_color_ = false;
+};
+
+/// evo-tune whose standard error is a terminal of so many columns.
+class OnATerminal {
+ public:
+  OnATerminal(const FakeSession& session, unsigned short columns, const std::string& environment,
+              const std::string& more)
+      : screen(columns) {
+    winsize size{24, columns, 0, 0};
+    process_ = forkpty(&terminal_, nullptr, nullptr, &size);
+    if (process_ == 0) {
+      const std::string command =
+          "cd '" + session.folder() + "' && exec env EVO_FAKE_COMPILE_MS=60 " +
+          session.environment() + " " + environment + " " + program_folder().string() + "/" +
+          FakeSession::tune("--generations 4 --children 4 " + more) + " > out.txt";
+      execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+      _exit(127);
+    }
+  }
+  ~OnATerminal() {
+    if (terminal_ >= 0) ::close(terminal_);
+  }
+  OnATerminal(const OnATerminal&) = delete;
+  OnATerminal& operator=(const OnATerminal&) = delete;
+
+  /// Reads until `is_enough`, or to the end. Whether it was enough.
+  bool read_until(const std::function<bool()>& is_enough) {
+    std::array<char, 4096> chunk{};
+    while (!is_enough()) {
+      const ssize_t count = ::read(terminal_, chunk.data(), chunk.size());
+      if (count <= 0) return is_enough();
+      const std::string text(chunk.data(), static_cast<std::size_t>(count));
+      raw += text;
+      screen.write(text);
+    }
+    return true;
+  }
+  void resize(unsigned short columns) {
+    winsize size{24, columns, 0, 0};
+    ioctl(terminal_, TIOCSWINSZ, &size);
+    screen.resize(columns);
+  }
+  int finish() {
+    (void)read_until([] { return false; });
+    int status = 0;
+    waitpid(process_, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+  }
+  [[nodiscard]] bool shows(const std::string& text) const {
+    return testing::Matches(testing::Contains(HasSubstr(text)))(screen.lines());
+  }
+
+  Screen screen;
+  std::string raw;
+
+ private:
+  int terminal_ = -1;
+  pid_t process_ = -1;
+};
+
+TEST(LiveTerminal, TheViewIsDrawnInPlaceAndLeavesALine) {
+  for (const unsigned short columns : {std::uint16_t{40}, std::uint16_t{120}}) {
+    const FakeSession session;
+    OnATerminal run(session, columns, "TERM=xterm NO_COLOR=", "");
+    ASSERT_TRUE(run.read_until([&] { return run.shows("best p50"); }));
+    ASSERT_TRUE(run.read_until([&] { return run.shows("generation 2/4 "); }));
+    const std::vector<std::string> lines = run.screen.lines();
+    EXPECT_EQ(std::ranges::count_if(
+                  lines, [](const auto& line) { return line.starts_with("generation "); }),
+              1)
+        << "one block, drawn in place";
+    EXPECT_TRUE(run.shows("compilers "));
+    EXPECT_EQ(run.shows("window "), columns == 120);
+    EXPECT_TRUE(run.screen.has_color());
+    EXPECT_EQ(run.finish(), 0);
+    EXPECT_TRUE(run.shows("generation 4/4 · "));
+    EXPECT_FALSE(run.shows("compilers 0/2")) << "the block is gone";
+    EXPECT_TRUE(run.shows("candidates/s"));
+  }
+}
+
+TEST(LiveTerminal, NoLineOfTheViewWraps) {
+  const FakeSession session;
+  OnATerminal run(session, 40, "TERM=xterm", "");
+  ASSERT_TRUE(run.read_until([&] { return run.shows("run 1: "); }));
+  ASSERT_TRUE(run.read_until([&] { return run.shows("generation 1/4"); }));
+  const std::size_t before = run.screen.wrapped();
+  ASSERT_TRUE(run.read_until([&] { return run.shows("generation 3/4"); }));
+  EXPECT_EQ(run.screen.wrapped(), before);
+  EXPECT_EQ(run.finish(), 0);
+}
+
+TEST(LiveTerminal, AResizedTerminalIsDrawnAsItIsNow) {
+  const FakeSession session;
+  OnATerminal run(session, 40, "TERM=xterm", "");
+  ASSERT_TRUE(run.read_until([&] { return run.shows("best p50"); }));
+  EXPECT_FALSE(run.shows("window "));
+  run.resize(120);
+  EXPECT_TRUE(run.read_until([&] { return run.shows("window "); }));
+  EXPECT_EQ(run.finish(), 0);
+}
+
+TEST(LiveTerminal, NoColorAsksForNone) {
+  const FakeSession session;
+  OnATerminal run(session, 80, "TERM=xterm NO_COLOR=1", "");
+  EXPECT_EQ(run.finish(), 0);
+  EXPECT_FALSE(run.screen.has_color());
+  EXPECT_THAT(run.raw, HasSubstr("\033[J"));
+}
+
+TEST(LiveTerminal, ADumbTerminalGetsLines) {
+  const FakeSession session;
+  for (const char* term : {"TERM=dumb", "TERM="}) {
+    OnATerminal run(session, 80, term, "--db " + std::string(term).substr(5) + "x.db");
+    EXPECT_EQ(run.finish(), 0);
+    EXPECT_THAT(run.raw, Not(HasSubstr("\033")));
+    for (int generation = 1; generation <= 4; ++generation) {
+      EXPECT_TRUE(run.shows("generation " + std::to_string(generation) + "/4 · "));
+    }
+  }
+}
+
+TEST(LiveTerminal, JsonAndQuietDrawNothing) {
+  const FakeSession session;
+  for (const char* option : {"--json", "--quiet"}) {
+    OnATerminal run(session, 80, "TERM=xterm", option);
+    EXPECT_EQ(run.finish(), 0);
+    EXPECT_EQ(run.raw, "");
+  }
+}
+
+}  // namespace
+}  // namespace evo

@@ -1,0 +1,122 @@
+// evo-judge --profile and evo-tune --profile with a script that stands for Nsight Compute: it runs
+// the worker it is given, as the real one does, and then says what it counted. And NVTX ranges.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "db/queries.hpp"
+#include "engine/core/json_reader.hpp"
+#include "tests/cli/fake_session.hpp"
+
+namespace evo {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+/// A folder with an ncu that counts these shares.
+class ProfiledSession {
+ public:
+  ProfiledSession(double tensor, double dram) {
+    const std::string table = fmt::format(
+        "\"ID\",\"gpu__time_duration.sum\",\"{}\",\"{}\"\n\"\",\"ns\",\"%\",\"%\"\n"
+        "\"0\",\"5000\",\"{}\",\"{}\"\n",
+        "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
+        "dram__throughput.avg.pct_of_peak_sustained_elapsed", tensor, dram);
+    write_file(session_.path("table"), table);
+    write_file(session_.path("ncu"), R"(#!/bin/sh
+if [ "$1" = --version ]; then echo "Version 2025.1.0.0"; exit 0; fi
+while [ "$1" != --metrics ]; do [ "$1" != --log-file ] || log="$2"; shift; done
+shift 2
+"$@" || exit 1
+cp ")" + session_.path("table") + "\" \"$log\"\n");
+    std::filesystem::permissions(session_.path("ncu"), std::filesystem::perms::owner_all);
+  }
+  [[nodiscard]] ProgramResult run(const std::string& command) const {
+    return run_program(command, session_.folder(),
+                       session_.environment() + " EVO_NCU=" + session_.path("ncu"));
+  }
+  [[nodiscard]] const FakeSession& session() const { return session_; }
+
+ private:
+  FakeSession session_;
+};
+
+TEST(ProfileCli, JudgePassesAndRejectsByWhatWasCounted) {
+  const ProfiledSession busy(61.5, 90);
+  const ProgramResult passed = busy.run(FakeSession::judge("--profile"));
+  EXPECT_EQ(passed.exit_code, 0) << passed.err;
+  EXPECT_THAT(passed.out,
+              HasSubstr("profile      dram 90 %, tensor 61.5 % (ncu 2025.1.0.0, measured)\nGREEN"));
+  const ProfiledSession idle(12, 90);
+  const ProgramResult rejected = idle.run(FakeSession::judge("--profile"));
+  EXPECT_EQ(rejected.exit_code, 1) << rejected.err;
+  EXPECT_THAT(rejected.out,
+              HasSubstr("REJECTED at the profile gate: tensor >= 50 || dram < 50 is false"));
+  const json found = json::parse(idle.run(FakeSession::judge("--profile --json")).out);
+  EXPECT_EQ(found["verdict"], "rejected");
+  EXPECT_EQ(found["profile"]["passed"], false);
+  EXPECT_EQ(found["profile"]["metrics"]["tensor"], 12);
+}
+
+TEST(ProfileCli, TuneStoresTheProfilesOfTheElite) {
+  const ProfiledSession idle(12, 90);
+  const ProgramResult result =
+      idle.run(FakeSession::tune("--generations 1 --children 2 --elite 2 --profile"));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("profile gate: rank 2, candidate "));
+  EXPECT_THAT(result.err, HasSubstr("REJECTED: dram 90 %, tensor 12 % (ncu 2025.1.0.0); asked is"));
+  const auto rows = elite_of_run(idle.session().store(), 1);
+  const auto profile = idle.session().store().evaluation(rows.at(1).candidate).profile;
+  ASSERT_TRUE(profile.has_value());
+  EXPECT_FALSE(profile->passed);
+  const ProgramResult shown = idle.run("evo-elite show " + std::to_string(rows.at(1).candidate));
+  EXPECT_THAT(shown.out, HasSubstr("profile\n  kind = measured\n  tool = ncu 2025.1.0.0"));
+}
+
+TEST(ProfileCli, WithoutNsightComputeTheRunGoesOn) {
+  const FakeSession session;
+  const std::string none = session.environment() + " EVO_NCU=/nowhere/ncu";
+  const ProgramResult judged = run_program(FakeSession::judge("--profile"), session.folder(), none);
+  EXPECT_EQ(judged.exit_code, 0);
+  EXPECT_THAT(judged.err, HasSubstr("the profile gate is left out: Nsight Compute (ncu) is not"));
+  const ProgramResult tuned = run_program(
+      FakeSession::tune("--generations 1 --children 1 --profile"), session.folder(), none);
+  EXPECT_EQ(tuned.exit_code, 0);
+  EXPECT_THAT(tuned.err, HasSubstr("the profile gate is left out: Nsight Compute (ncu) is not"));
+  EXPECT_THAT(tuned.out, HasSubstr("export the winner"));
+}
+
+TEST(ProfileCli, AProblemWithoutOneAndNoDeviceAreRefused) {
+  const FakeSession session;
+  const ProgramResult none =
+      session.run("evo-judge --space " + FakeSession::faults_space() + " --device none --profile");
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.err, HasSubstr("not supported with --device none"));
+  const std::string busy = source_folder() / "tests/planted/search_spaces/busy.json";
+  const ProgramResult without =
+      session.run("evo-judge --space " + busy + " --device fake:measured --profile");
+  EXPECT_EQ(without.exit_code, 2);
+  EXPECT_THAT(without.err, HasSubstr("problem.json has no \"profile\""));
+}
+
+TEST(Nvtx, AProfilerSeesRunGenerationCandidateAndGate) {
+  const FakeSession session;
+  const ProgramResult result =
+      run_program(FakeSession::tune("--generations 1 --children 1"), session.folder(),
+                  session.environment() +
+                      " NVTX_INJECTION64_PATH=" EVO_FAKE_NVTX_LIBRARY " EVO_FAKE_NVTX_FILE=" +
+                      session.path("ranges"));
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  if (!std::filesystem::exists(session.path("ranges"))) GTEST_SKIP() << "built without NVTX";
+  const std::string ranges = read_text_file(session.path("ranges"));
+  EXPECT_THAT(ranges, HasSubstr("run 1/generation 0/candidate 0.0/correctness gate\n"));
+  EXPECT_THAT(ranges, HasSubstr("run 1/generation 0/candidate 0.0/timing gate\n"));
+  EXPECT_THAT(ranges, HasSubstr("run 1/generation 0/timing gate\n")) << "the control's";
+}
+
+}  // namespace
+}  // namespace evo

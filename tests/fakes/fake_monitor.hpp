@@ -1,0 +1,32 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/device/card_monitor.hpp"
+
+namespace evo::fake {
+
+/// A card's driver that tells what a test says.
+class FakeMonitor final : public CardMonitor {
+ public:
+  [[nodiscard]] CardPace pace() override { return on_pace ? on_pace(looks++) : CardPace{}; }
+  [[nodiscard]] CardCondition condition() override { return state; }
+  [[nodiscard]] std::vector<std::string> other_processes() override { return others; }
+  [[nodiscard]] std::optional<double> busy_percent() override {
+    return on_busy ? on_busy() : std::nullopt;
+  }
+  [[nodiscard]] std::optional<double> energy_mj() override {
+    return on_energy ? on_energy() : std::nullopt;
+  }
+
+  std::function<CardPace(int look)> on_pace = {};
+  std::function<std::optional<double>()> on_busy = {};
+  std::function<std::optional<double>()> on_energy = {};
+  CardCondition state = {};
+  std::vector<std::string> others = {};
+  int looks = 0;
+};
+
+}  // namespace evo::fake
