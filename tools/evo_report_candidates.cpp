@@ -188,7 +188,8 @@ class Columns {
   }
 
   void add_knobs(const EvaluationRecord& record) {
-    for (const auto& [name, value] : Ordered::parse(record.config_json).items()) {
+    const Ordered config = Ordered::parse(record.config_json);
+    for (const auto& [name, value] : config.items()) {
       if (!knobs_.contains(name)) {
         knob_order_.push_back(name);
         // Of an earlier candidate without it, which only another program can have written.

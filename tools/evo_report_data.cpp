@@ -120,6 +120,9 @@ void put_insight(Ordered& json, const Store& store, const StoredRun& run) {
   try {
     const Space space = space_of(run);
     json["valid_configurations"] = space.count().value;
+    for (const Parameter& parameter : space.parameters()) {
+      json["meanings"][parameter.macro] = parameter.meaning;
+    }
     json["insight"] = Ordered::parse(insight_json(space, insight_of(store, run, space)));
   } catch (const InputError& error) {
     json["insight"] = nullptr;

@@ -64,6 +64,7 @@ std::string report_page(const std::string& title, const nlohmann::ordered_json& 
   page += report_body();
   page += fmt::format("<script type=\"application/json\" id=\"data\">{}</script>\n",
                       json_in_script(data));
+  page += fmt::format("<script type=\"text/plain\" id=\"licence\">{}</script>\n", report_licence());
   for (const std::string_view program : report_programs()) {
     page += "<script>\n";
     page += program;

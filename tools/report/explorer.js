@@ -1,1 +1,451 @@
+"use strict";
+// Every candidate: filters, a scatter plot and parallel coordinates that show the same ones.
 
+/** What a candidate is told by: {key, label, values, words}; `words` of what is no number. */
+report.dimensions = run => {
+  const {columns, knobs, count} = run.candidates;
+  const all = [];
+  const number = (key, label, values, digits = 0) => {
+    if (values.some(value => value !== null)) all.push({key, label, values, digits});
+  };
+  const words = (key, label, column, isKnob = false) => {
+    const numeric = column.words.every(word => word !== "" && Number.isFinite(Number(word)));
+    const order = numeric
+      ? [...column.words].sort((a, b) => Number(a) - Number(b)) : [...column.words];
+    const place = new Map(order.map((word, i) => [word, i]));
+    all.push({key, label, isKnob, words: order,
+      values: column.values.map(at => at === null ? null : place.get(column.words[at]))});
+  };
+  number("p50_us", report.timeName(run), columns.p50_us, 2);
+  if (run.flops_per_launch > 0) {
+    number("tflops", "TFLOP/s",
+      columns.p50_us.map(us => us === null ? null : run.flops_per_launch / (us * 1e6)), 1);
+  }
+  number("registers", "registers per thread", columns.registers);
+  number("shared_bytes", "shared memory, bytes per CTA", columns.shared_bytes);
+  number("spill_bytes", "spills, bytes per thread", columns.spill_bytes);
+  number("threads", "threads per CTA", columns.threads);
+  number("occupancy_percent", "occupancy, % of an SM's warps", columns.occupancy_percent, 1);
+  number("evaluation", "evaluations so far", Array.from({length: count}, (_, i) => i + 1));
+  number("seconds", "seconds since the start", columns.seconds, 1);
+  number("generation", "generation", columns.generation);
+  words("outcome", "outcome", columns.outcome);
+  words("origin", "origin", columns.origin);
+  for (const [name, column] of Object.entries(knobs)) {
+    if (column.words.length > 1) words(`knob ${name}`, name, column, true);
+  }
+  return all;
+};
+
+/** The candidates that pass: `filters` maps a key to a list of intervals or to a set of places. */
+report.passing = (dimensions, filters, count) => {
+  const tests = dimensions.filter(dimension => filters.has(dimension.key)).map(dimension => {
+    const wanted = filters.get(dimension.key);
+    const {values} = dimension;
+    if (dimension.words) return i => values[i] !== null && wanted.has(values[i]);
+    return i => values[i] !== null
+      && wanted.some(([low, high]) => values[i] >= low && values[i] <= high);
+  });
+  const passing = [];
+  for (let i = 0; i < count; ++i) {
+    if (tests.every(test => test(i))) passing.push(i);
+  }
+  return passing;
+};
+
+/** Runs of neighbouring places as intervals of a category axis. */
+report.placesAsIntervals = places => {
+  const half = 0.4;
+  const intervals = [];
+  for (const place of [...places].sort((a, b) => a - b)) {
+    const last = intervals[intervals.length - 1];
+    if (last && place - last[1] < 1) last[1] = place + half;
+    else intervals.push([place - half, place + half]);
+  }
+  return intervals;
+};
+
+report.Explorer = class {
+  constructor(run, prefix) {
+    this.run = run;
+    this.prefix = prefix;
+    this.dimensions = report.dimensions(run);
+    this.byKey = new Map(this.dimensions.map(dimension => [dimension.key, dimension]));
+    this.filters = new Map();
+    this.controls = new Map();
+    const has = key => this.byKey.has(key);
+    this.x = has("registers") ? "registers" : "evaluation";
+    this.y = has("p50_us") ? "p50_us" : "evaluation";
+    this.colour = "outcome";
+    this.knobs = this.importantKnobs();
+    if (has("p50_us") && this.knobs.length > 0) this.colour = this.knobs[0];
+    this.passing = report.passing(this.dimensions, this.filters, run.candidates.count);
+  }
+
+  importantKnobs() {
+    const known = (this.run.insight?.knobs ?? []).map(knob => `knob ${knob.macro}`);
+    const all = this.dimensions.filter(dimension => dimension.isKnob).map(({key}) => key);
+    return [...known.filter(key => this.byKey.has(key)),
+      ...all.filter(key => !known.includes(key))];
+  }
+
+  element() {
+    const {element} = report;
+    this.status = element("p", {class: "status", role: "status"});
+    this.scatter = report.chart("Every candidate by two figures that you choose", (palette, width) =>
+      this.scatterOption(palette, width), {canvas: true, height: width => width < 600 ? 380 : 460,
+      ready: chart => chart.on("brushEnd", event => this.brushed(event))});
+    this.parallel = report.chart("Every candidate as a line across its macros and its time",
+      (palette, width) => this.parallelOption(palette, width),
+      {canvas: true, height: width => this.parallelHeight(width),
+        ready: chart => chart.on("axisareaselected", event => this.axisSelected(event)),
+        drawn: () => this.showAreas()});
+    this.listing = report.folded("The fastest candidates that pass, as a table", () => {
+      this.listingBody = element("div");
+      this.fillListing();
+      return this.listingBody;
+    });
+    const made = element("div", {class: "explorer"}, this.axisControls(), this.filterControls(),
+      this.status,
+      element("div", {class: "wide"}, report.figure(
+        "Candidates that pass the filters. “Select in the plot”, then draw a box, filters by both axes.",
+        this.scatter)),
+      element("div", {class: "wide"}, report.figure(
+        "Their macros, most important first, and their time. Drag along an axis to filter by it; click it to stop.",
+        this.parallel)),
+      this.listing);
+    this.showStatus();
+    return made;
+  }
+
+  // Controls ---------------------------------------------------------------------------------
+
+  axisControls() {
+    const {element} = report;
+    const options = this.dimensions.map(({key, label}) => [key, label]);
+    const choose = axis => key => {
+      this[axis] = key;
+      this.scatter.redraw();
+      this.showStatus();
+    };
+    this.brushButton = element("button", {type: "button", "aria-pressed": "false",
+      onclick: () => this.toggleBrush()}, "Select in the plot");
+    return element("div", {class: "controls", role: "group", "aria-label": "Axes and colour"},
+      report.select("Across", options, this.x, choose("x")),
+      report.select("Up", options, this.y, choose("y")),
+      report.select("Colour", options, this.colour, choose("colour")), this.brushButton,
+      element("button", {type: "button", onclick: () => this.reset()}, "Clear all filters"));
+  }
+
+  filterControls() {
+    const {element} = report;
+    this.filterSummary = element("span", {}, "Filters: none");
+    const box = element("details", {class: "filters"},
+      element("summary", {}, this.filterSummary),
+      element("div", {class: "filter-grid"},
+        this.dimensions.map(dimension => this.filterControl(dimension))));
+    return box;
+  }
+
+  filterControl(dimension) {
+    const {element} = report;
+    const made = dimension.words ? this.wordControl(dimension) : this.rangeControl(dimension);
+    return element("fieldset", {"data-dimension": dimension.key},
+      element("legend", {}, dimension.label), made);
+  }
+
+  rangeControl(dimension) {
+    const {element} = report;
+    const [low, high] = report.extent(dimension.values);
+    const input = (label, placeholder) => element("input", {type: "number", step: "any",
+      "aria-label": `${dimension.label}, ${label}`, onchange: () => apply(),
+      placeholder: report.format.number(placeholder, dimension.digits).replace(/,/g, "")});
+    const least = input("at least", low);
+    const most = input("at most", high);
+    const apply = () => {
+      const from = least.value === "" ? -Infinity : Number(least.value);
+      const to = most.value === "" ? Infinity : Number(most.value);
+      this.filter(dimension.key, least.value === "" && most.value === "" ? null : [[from, to]]);
+    };
+    this.controls.set(dimension.key, intervals => {
+      const from = intervals ? Math.min(...intervals.map(([a]) => a)) : -Infinity;
+      const to = intervals ? Math.max(...intervals.map(([, b]) => b)) : Infinity;
+      least.value = Number.isFinite(from) ? String(Number(from.toPrecision(6))) : "";
+      most.value = Number.isFinite(to) ? String(Number(to.toPrecision(6))) : "";
+    });
+    return element("div", {class: "range"}, least, element("span", {}, "to"), most);
+  }
+
+  wordControl(dimension) {
+    const {element} = report;
+    const boxes = dimension.words.map(() => element("input", {type: "checkbox", checked: true,
+      onchange: () => apply()}));
+    const apply = () => {
+      const places = new Set(boxes.flatMap((box, i) => box.checked ? [i] : []));
+      this.filter(dimension.key, places.size === boxes.length ? null : places);
+    };
+    this.controls.set(dimension.key, places =>
+      boxes.forEach((box, i) => { box.checked = places ? places.has(i) : true; }));
+    return element("div", {class: "words"}, boxes.map((box, i) =>
+      element("label", {}, box, dimension.words[i])));
+  }
+
+  // Filtering --------------------------------------------------------------------------------
+
+  /** `wanted`: intervals or places; null: all. */
+  filter(key, wanted) {
+    if (wanted === null) this.filters.delete(key);
+    else this.filters.set(key, wanted);
+    this.controls.get(key)?.(wanted);
+    this.refresh();
+  }
+
+  reset() {
+    for (const key of this.filters.keys()) this.controls.get(key)?.(null);
+    this.filters.clear();
+    this.refresh();
+  }
+
+  refresh() {
+    this.passing = report.passing(this.dimensions, this.filters, this.run.candidates.count);
+    this.scatter.redraw();
+    this.parallel.redraw();
+    this.showStatus();
+    if (this.listingBody) this.fillListing();
+  }
+
+  drawn() {
+    const x = this.byKey.get(this.x).values;
+    const y = this.byKey.get(this.y).values;
+    return this.passing.filter(i => x[i] !== null && y[i] !== null);
+  }
+
+  showStatus() {
+    const {number} = report.format;
+    const drawn = this.drawn().length;
+    const {count} = this.run.candidates;
+    const missing = this.passing.length - drawn;
+    this.status.textContent = `${number(this.passing.length)} of ${number(count)} candidates pass`
+      + ` the filters; ${number(drawn)} are drawn`
+      + (missing > 0 ? `, ${number(missing)} lack one of the two figures.` : ".");
+    const active = [...this.filters.keys()].map(key => this.byKey.get(key).label);
+    this.filterSummary.textContent = `Filters: ${active.length > 0 ? active.join(", ") : "none"}`;
+    this.status.dataset.passing = this.passing.length;
+    this.status.dataset.drawn = drawn;
+  }
+
+  toggleBrush() {
+    const active = this.brushButton.getAttribute("aria-pressed") !== "true";
+    this.brushButton.setAttribute("aria-pressed", String(active));
+    this.scatter.instance?.dispatchAction({type: "takeGlobalCursor", key: "brush",
+      brushOption: {brushType: active ? "rect" : false, brushMode: "single"}});
+  }
+
+  brushed(event) {
+    const range = event.areas[0]?.coordRange;
+    if (!range) return;
+    this.toggleBrush();
+    [[this.x, range[0]], [this.y, range[1]]].forEach(([key, [low, high]]) => {
+      const dimension = this.byKey.get(key);
+      const wanted = dimension.words
+        ? new Set(dimension.words.map((_, i) => i).filter(i => i >= low && i <= high))
+        : [[low, high]];
+      this.filters.set(key, wanted);
+      this.controls.get(key)?.(wanted);
+    });
+    this.refresh();
+  }
+
+  // Plots ------------------------------------------------------------------------------------
+
+  planeAxis(palette, key) {
+    const {label, words} = this.byKey.get(key);
+    return words
+      ? report.axis(palette, label, {type: "category", data: words, jitter: 24, jitterOverlap: true})
+      : report.axis(palette, label, {type: "value", scale: true});
+  }
+
+  colourMap(palette, key, dimension) {
+    const {values, words, label} = this.byKey.get(key);
+    if (words && words.length <= palette.series.length) {
+      return {type: "piecewise", dimension, top: 0, left: 0, orient: "horizontal",
+        selectedMode: false, textStyle: {color: palette.text}, itemGap: 8,
+        pieces: words.map((word, i) => ({value: i, label: word, color: palette.series[i]})),
+        outOfRange: {color: palette.muted}};
+    }
+    const [low, high] = report.extent(values);
+    return {type: "continuous", dimension, min: low, max: high, top: 0, left: 0,
+      orient: "horizontal", itemHeight: 120, calculable: false, text: ["", `${label}  `],
+      textStyle: {color: palette.text}, inRange: {color: palette.scale}};
+  }
+
+  tip(i) {
+    const {columns} = this.run.candidates;
+    const {format} = report;
+    const lines = [`candidate ${columns.id[i]}, ${report.word(columns.outcome, i)}`];
+    if (columns.milestone.values[i] !== null) lines.push(report.word(columns.milestone, i));
+    if (columns.p50_us[i] !== null) {
+      lines.push(`${format.us(columns.p50_us[i])} µs ${report.kind(this.run)}`);
+    }
+    if (columns.reason.values[i] !== null) lines.push(report.word(columns.reason, i).slice(0, 120));
+    if (columns.registers[i] !== null) {
+      lines.push(`${columns.registers[i]} registers, ${format.number(columns.shared_bytes[i])} B shared`);
+    }
+    for (const key of this.knobs.slice(0, 6)) {
+      const {label, words, values} = this.byKey.get(key);
+      if (values[i] !== null) lines.push(`${label} ${words[values[i]]}`);
+    }
+    return lines.join("\n");
+  }
+
+  scatterOption(palette) {
+    const x = this.byKey.get(this.x).values;
+    const y = this.byKey.get(this.y).values;
+    const colour = this.byKey.get(this.colour).values;
+    const best = this.run.winner?.candidate;
+    const points = this.drawn().map(i => [x[i], y[i], colour[i] ?? -1, i]);
+    const winner = points.filter(point => this.run.candidates.columns.id[point[3]] === best);
+    return {
+      grid: {left: 8, right: 20, top: 64, bottom: 40},
+      tooltip: {formatter: item => this.tip(item.data[3])},
+      xAxis: {...this.planeAxis(palette, this.x), ...this.fixedRange(this.x)},
+      yAxis: {...this.planeAxis(palette, this.y), nameGap: 48, ...this.fixedRange(this.y)},
+      visualMap: {...this.colourMap(palette, this.colour, 2), seriesIndex: 0},
+      brush: {toolbox: [], xAxisIndex: 0, transformable: false, outOfBrush: {},
+        brushStyle: {color: "rgba(128,128,128,0.2)", borderColor: palette.text}},
+      series: [
+        {name: "candidates", type: "scatter", symbolSize: points.length > 2000 ? 5 : 8,
+          itemStyle: {opacity: points.length > 2000 ? 0.6 : 0.8}, data: points},
+        {name: "winner", type: "scatter", symbol: "circle", symbolSize: 18, z: 5, data: winner,
+          itemStyle: {color: "transparent", borderColor: palette.text, borderWidth: 2},
+          label: {show: true, formatter: () => "winner", position: "right", color: palette.text}},
+      ],
+    };
+  }
+
+  /** Filtering changes which points are shown, not where they are. */
+  fixedRange(key) {
+    const {values, words} = this.byKey.get(key);
+    if (words) return {};
+    const [low, high] = report.extent(values);
+    const room = (high - low || Math.abs(high) || 1) * 0.04;
+    return {min: low >= 0 ? Math.max(0, low - room) : low - room, max: high + room,
+      axisLabel: {color: report.palette().muted, hideOverlap: true, showMinLabel: false,
+        showMaxLabel: false}};
+  }
+
+  isUpright(width) { return width < 700; }
+
+  parallelKeys(width) {
+    const room = this.isUpright(width) ? 9 : Math.max(4, Math.floor(width / 95) - 1);
+    return [...this.knobs.slice(0, room), ...(this.byKey.has("p50_us") ? ["p50_us"] : [])];
+  }
+
+  parallelHeight(width) {
+    return this.isUpright(width) ? 90 + 62 * this.parallelKeys(width).length : 420;
+  }
+
+  parallelOption(palette, width) {
+    const keys = this.parallelKeys(width);
+    this.shownKeys = keys;
+    const upright = this.isUpright(width);
+    const dimensions = keys.map(key => this.byKey.get(key));
+    const time = this.byKey.get("p50_us");
+    const lines = this.passing.map(i =>
+      dimensions.map(({values}) => values[i] === null ? "-" : values[i]));
+    return {
+      tooltip: {show: false},
+      parallel: upright
+        ? {layout: "vertical", left: 16, right: 24, top: 70, bottom: 24}
+        : {left: 50, right: 70, top: 84, bottom: 28},
+      parallelAxis: dimensions.map((dimension, dim) => this.parallelAxis(palette, dimension, dim, upright)),
+      visualMap: time ? {...this.colourMap(palette, "p50_us", keys.length - 1)} : undefined,
+      series: [{type: "parallel", smooth: false, data: lines, progressive: 1000,
+        lineStyle: {width: 1, opacity: Math.max(0.08, Math.min(0.7, 60 / Math.sqrt(lines.length * 40 + 1)))},
+        inactiveOpacity: 0.02, activeOpacity: 0.7}],
+    };
+  }
+
+  parallelAxis(palette, dimension, dim, upright) {
+    const axis = {
+      dim, name: dimension.isKnob ? dimension.label : report.timeName(this.run), realtime: false,
+      id: `${this.prefix} ${dimension.key}`,
+      nameLocation: upright ? "start" : "end",
+      nameTextStyle: {color: palette.text, fontSize: 11, align: upright ? "left" : "center",
+        verticalAlign: "bottom", padding: upright ? [0, 0, 12, 0] : 0},
+      nameGap: upright ? 0 : 14,
+      nameRotate: 0,
+      axisLabel: {color: palette.muted, fontSize: 11},
+      axisLine: {lineStyle: {color: palette.muted}},
+      axisTick: {lineStyle: {color: palette.line}},
+      areaSelectStyle: {width: 16, color: palette.accent, opacity: 0.3, borderColor: palette.accent},
+    };
+    if (dimension.words) return {...axis, type: "category", data: dimension.words};
+    const [low, high] = report.extent(dimension.values);
+    return {...axis, type: "value", min: low, max: high === low ? low + 1 : high,
+      axisLabel: {...axis.axisLabel, formatter: value => report.format.number(value, dimension.digits)}};
+  }
+
+  axisSelected(event) {
+    if (this.showing) return;
+    const key = this.shownKeys.find(known => `${this.prefix} ${known}` === event.parallelAxisId);
+    if (!key) return;
+    const {words} = this.byKey.get(key);
+    const intervals = event.intervals ?? [];
+    if (intervals.length === 0) {
+      this.filter(key, null);
+    } else if (words) {
+      this.filter(key, new Set(words.map((_, i) => i)
+        .filter(i => intervals.some(([low, high]) => i >= low - 0.001 && i <= high + 0.001))));
+    } else {
+      this.filter(key, intervals);
+    }
+  }
+
+  /** The filters as areas on the axes. */
+  showAreas() {
+    const chart = this.parallel.instance;
+    this.showing = true;
+    for (const key of this.shownKeys) {
+      const wanted = this.filters.get(key);
+      if (!wanted) continue;
+      const {words, values} = this.byKey.get(key);
+      const [low, high] = words ? [0, 0] : report.extent(values);
+      const intervals = words ? report.placesAsIntervals(wanted)
+        : wanted.map(([from, to]) => [Math.max(from, low), Math.min(to, high)]);
+      chart.dispatchAction({type: "axisAreaSelect", parallelAxisId: `${this.prefix} ${key}`, intervals});
+    }
+    this.showing = false;
+  }
+
+  fillListing() {
+    const {columns} = this.run.candidates;
+    const {format} = report;
+    const most = 100;
+    const order = [...this.passing].sort((a, b) =>
+      (columns.p50_us[a] ?? Infinity) - (columns.p50_us[b] ?? Infinity) || a - b).slice(0, most);
+    const knobs = this.knobs.slice(0, 8).map(key => this.byKey.get(key));
+    const caption = `${order.length} of ${format.count(this.passing.length, "candidate")} that pass`;
+    this.listingBody.replaceChildren(report.table(caption,
+      [{label: "candidate", numeric: true}, {label: "outcome"},
+        {label: report.timeName(this.run), numeric: true}, {label: "registers", numeric: true},
+        {label: "shared, B", numeric: true}, {label: "occupancy, %", numeric: true},
+        ...knobs.map(({label}) => ({label, numeric: true})), {label: "why not"}],
+      order.map(i => [String(columns.id[i]), report.word(columns.outcome, i),
+        format.us(columns.p50_us[i]), format.number(columns.registers[i]),
+        format.number(columns.shared_bytes[i]), format.number(columns.occupancy_percent[i], 1),
+        ...knobs.map(({words, values}) => values[i] === null ? "–" : words[values[i]]),
+        report.word(columns.reason, i) ?? ""])));
+  }
+};
+
+report.extent = values => {
+  let low = Infinity;
+  let high = -Infinity;
+  for (const value of values) {
+    if (value === null) continue;
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  return [low, high];
+};
