@@ -5,7 +5,7 @@ report.palette = () => {
   const style = getComputedStyle(document.documentElement);
   const colour = name => style.getPropertyValue(`--${name}`).trim();
   return {
-    text: colour("text"), muted: colour("muted"), line: colour("line"), surface: colour("surface"),
+    text: colour("text"), muted: colour("muted"), line: colour("line"), page: colour("page"), surface: colour("surface"),
     better: colour("better"), worse: colour("worse"), accent: colour("accent"),
     // Okabe and Ito: told apart by colour-blind people, too.
     series: ["series-1", "series-2", "series-3", "series-4", "series-5", "series-6", "series-7",
@@ -55,7 +55,7 @@ report.chart = (label, option, more = {}) => {
 report.withDefaults = (option, palette, label) => ({
   animation: false,
   color: palette.series,
-  textStyle: {color: palette.text, fontFamily: "inherit"},
+  textStyle: {color: palette.text, fontFamily: getComputedStyle(document.body).fontFamily},
   aria: {enabled: true, label: {description: label}},
   ...option,
   tooltip: {
@@ -74,6 +74,34 @@ report.axis = (palette, name, more = {}) => ({
   splitLine: {lineStyle: {color: palette.line, opacity: 0.6}},
   ...Object.fromEntries(Object.entries(more).filter(([key]) => key !== "axisLabel")),
 });
+
+/**
+ * An axis of times: by powers of two where the slowest takes many times as long as the fastest, or
+ * the fast ones, which matter, would be one blot.
+ */
+report.timeScale = values => {
+  const [low, high] = report.extent(values);
+  return high / low > 5 ? {type: "log", logBase: 2, min: low * 0.95, max: high * 1.05,
+    axisLabel: {formatter: report.shortNumber, showMinLabel: false, showMaxLabel: false}}
+    : {type: "value", scale: true};
+};
+
+report.extent = values => {
+  let low = Infinity;
+  let high = -Infinity;
+  for (const value of values) {
+    if (value === null) continue;
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  return [low, high];
+};
+
+report.shortNumber = value => {
+  const units = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
+  const [size, unit] = units.find(([least]) => value >= least) ?? [1, ""];
+  return `${Number((value / size).toPrecision(3))}${unit}`;
+};
 
 report.legend = palette => ({
   top: 0, left: 0, type: "scroll", textStyle: {color: palette.text},
@@ -131,7 +159,8 @@ report.intervals = (palette, width, rows, name, middleName, reference) => ({
   xAxis: report.axis(palette, name, {type: "value", scale: true}),
   yAxis: report.axis(palette, "", {
     type: "category", data: rows.map(row => row.label).reverse(), splitLine: {show: false},
-    axisLabel: {color: palette.text, width: Math.min(260, width * 0.42), overflow: "truncate",
+    axisLabel: {color: palette.text, width: Math.min(260, width * 0.42), overflow: "break",
+      lineHeight: 12,
       interval: 0, hideOverlap: false},
   }),
   series: [{

@@ -262,7 +262,7 @@ report.Explorer = class {
     const {label, words} = this.byKey.get(key);
     return words
       ? report.axis(palette, label, {type: "category", data: words, jitter: 24, jitterOverlap: true})
-      : report.axis(palette, label, {type: "value", scale: true});
+      : report.axis(palette, label, {type: "value", scale: true, ...this.fixedRange(palette, key)});
   }
 
   colourMap(palette, key, dimension) {
@@ -273,10 +273,18 @@ report.Explorer = class {
         pieces: words.map((word, i) => ({value: i, label: word, color: palette.series[i]})),
         outOfRange: {color: palette.muted}};
     }
-    const [low, high] = report.extent(values);
-    return {type: "continuous", dimension, min: low, max: high, top: 0, left: 0,
-      orient: "horizontal", itemHeight: 120, calculable: false, text: ["", `${label}  `],
-      textStyle: {color: palette.text}, inRange: {color: palette.scale}};
+    // The slowest tenth has one colour, or all the others would have one.
+    const sorted = values.filter(value => value !== null).sort((a, b) => a - b);
+    const low = sorted[0];
+    const high = key === "p50_us" ? sorted[Math.floor(0.9 * (sorted.length - 1))] : sorted.at(-1);
+    const {number} = report.format;
+    const digits = words ? 0 : this.byKey.get(key).digits;
+    const end = words ? [words[low], words[high]] : [number(low, digits), number(high, digits)];
+    return {type: "continuous", dimension, min: low, max: high > low ? high : low + 1, top: 0, left: 0,
+      orient: "horizontal", itemHeight: 100, itemWidth: 12, calculable: false,
+      text: [`${key === "p50_us" ? "≥ " : ""}${end[1]}`, `${label}:  ${end[0]}`],
+      textStyle: {color: palette.text}, inRange: {color: palette.scale},
+      outOfRange: {color: palette.scale.at(-1)}};
   }
 
   tip(i) {
@@ -308,8 +316,9 @@ report.Explorer = class {
     return {
       grid: {left: 8, right: 20, top: 64, bottom: 40},
       tooltip: {formatter: item => this.tip(item.data[3])},
-      xAxis: {...this.planeAxis(palette, this.x), ...this.fixedRange(this.x)},
-      yAxis: {...this.planeAxis(palette, this.y), nameGap: 48, ...this.fixedRange(this.y)},
+      xAxis: this.planeAxis(palette, this.x),
+      yAxis: {...this.planeAxis(palette, this.y), nameGap: 48},
+      toolbox: {show: false},
       visualMap: {...this.colourMap(palette, this.colour, 2), seriesIndex: 0},
       brush: {toolbox: [], xAxisIndex: 0, transformable: false, outOfBrush: {},
         brushStyle: {color: "rgba(128,128,128,0.2)", borderColor: palette.text}},
@@ -318,20 +327,23 @@ report.Explorer = class {
           itemStyle: {opacity: points.length > 2000 ? 0.6 : 0.8}, data: points},
         {name: "winner", type: "scatter", symbol: "circle", symbolSize: 18, z: 5, data: winner,
           itemStyle: {color: "transparent", borderColor: palette.text, borderWidth: 2},
-          label: {show: true, formatter: () => "winner", position: "right", color: palette.text}},
+          label: {show: true, formatter: () => "winner", position: "top", color: palette.text,
+            textBorderColor: palette.page, textBorderWidth: 3}},
       ],
     };
   }
 
   /** Filtering changes which points are shown, not where they are. */
-  fixedRange(key) {
-    const {values, words} = this.byKey.get(key);
-    if (words) return {};
+  fixedRange(palette, key) {
+    const {values} = this.byKey.get(key);
+    if (key === "p50_us") {
+      const scale = report.timeScale(values);
+      if (scale.type === "log") return {...scale, axisLabel: {color: palette.muted, ...scale.axisLabel}};
+    }
     const [low, high] = report.extent(values);
     const room = (high - low || Math.abs(high) || 1) * 0.04;
     return {min: low >= 0 ? Math.max(0, low - room) : low - room, max: high + room,
-      axisLabel: {color: report.palette().muted, hideOverlap: true, showMinLabel: false,
-        showMaxLabel: false}};
+      axisLabel: {color: palette.muted, hideOverlap: true, showMinLabel: false, showMaxLabel: false}};
   }
 
   isUpright(width) { return width < 700; }
@@ -368,22 +380,22 @@ report.Explorer = class {
 
   parallelAxis(palette, dimension, dim, upright) {
     const axis = {
-      dim, name: dimension.isKnob ? dimension.label : report.timeName(this.run), realtime: false,
+      dim, name: dimension.isKnob ? dimension.label : "time, µs", realtime: false,
       id: `${this.prefix} ${dimension.key}`,
       nameLocation: upright ? "start" : "end",
       nameTextStyle: {color: palette.text, fontSize: 11, align: upright ? "left" : "center",
         verticalAlign: "bottom", padding: upright ? [0, 0, 12, 0] : 0},
       nameGap: upright ? 0 : 14,
       nameRotate: 0,
-      axisLabel: {color: palette.muted, fontSize: 11},
+      axisLabel: {color: palette.text, fontSize: 11, backgroundColor: palette.page, padding: [1, 3],
+        borderRadius: 2},
       axisLine: {lineStyle: {color: palette.muted}},
       axisTick: {lineStyle: {color: palette.line}},
       areaSelectStyle: {width: 16, color: palette.accent, opacity: 0.3, borderColor: palette.accent},
     };
     if (dimension.words) return {...axis, type: "category", data: dimension.words};
-    const [low, high] = report.extent(dimension.values);
-    return {...axis, type: "value", min: low, max: high === low ? low + 1 : high,
-      axisLabel: {...axis.axisLabel, formatter: value => report.format.number(value, dimension.digits)}};
+    const scale = report.timeScale(dimension.values);
+    return {...axis, ...scale, axisLabel: {...axis.axisLabel, ...scale.axisLabel}};
   }
 
   axisSelected(event) {
@@ -437,15 +449,4 @@ report.Explorer = class {
         ...knobs.map(({words, values}) => values[i] === null ? "–" : words[values[i]]),
         report.word(columns.reason, i) ?? ""])));
   }
-};
-
-report.extent = values => {
-  let low = Infinity;
-  let high = -Infinity;
-  for (const value of values) {
-    if (value === null) continue;
-    if (value < low) low = value;
-    if (value > high) high = value;
-  }
-  return [low, high];
 };

@@ -30,10 +30,10 @@ report.sections.roofline = run => {
         ? `roof: ${format.number(item.data[1], 1)} TFLOP/s`
         : `${item.seriesName === "milestones" ? item.data[2] : item.seriesName === "winner" ? "winner" : `candidate ${columns.id[item.data[2]]}`}\n${format.number(item.data[1], 2)} TFLOP/s ${report.kind(run)}`},
       xAxis: report.axis(palette, "FLOP per byte of the problem's data",
-        {type: "log", min: from, max: to, axisLabel: {formatter: report.shortNumber}}),
+        {type: "log", min: from, max: to, axisLabel: {formatter: report.shortNumber, showMinLabel: false, showMaxLabel: false}}),
       yAxis: report.axis(palette, "TFLOP/s", {type: "log", nameGap: 44,
         min: Math.min(...points.map(([, y]) => y), top(from)) * 0.7, max: device.peak_tflops * 2,
-        axisLabel: {formatter: report.shortNumber}}),
+        axisLabel: {formatter: report.shortNumber, showMinLabel: false, showMaxLabel: false}}),
       series: [
         {name: "roof", type: "line", data: [from, ridge, to].map(x => [x, top(x)]), showSymbol: false,
           lineStyle: {width: 2, color: palette.text}, itemStyle: {color: palette.text}},
@@ -60,17 +60,11 @@ report.sections.roofline = run => {
         ["winner, TFLOP/s", reached === null ? "–" : format.number(reached, 2)]])));
 };
 
-report.shortNumber = value => {
-  const units = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
-  const [size, unit] = units.find(([least]) => value >= least) ?? [1, ""];
-  return `${Number((value / size).toPrecision(3))}${unit}`;
-};
-
 report.sections.resources = run => {
   const {element} = report;
   const {columns} = run.candidates;
   const plots = [["registers", "registers per thread", 1], ["shared_bytes", "shared memory, KiB per CTA", 1024],
-    ["occupancy_percent", "occupancy, % of an SM's warps", 1]];
+    ["occupancy_percent", "occupancy, % of the warps", 1]];
   const body = plots.map(([key, label, unit]) => {
     const points = columns.p50_us.flatMap((us, i) =>
       us === null || columns[key][i] === null ? [] : [[columns[key][i] / unit, us, i]]);
@@ -83,7 +77,8 @@ report.sections.resources = run => {
       grid: {left: 8, right: 16, top: 12, bottom: 40},
       tooltip: {formatter: item => `candidate ${columns.id[item.data[2]]}\n${report.format.number(item.data[0], key === "registers" ? 0 : 1)} ${label}\n${report.format.us(item.data[1])} µs`},
       xAxis: report.axis(palette, label, {type: "value", scale: key === "registers"}),
-      yAxis: report.axis(palette, report.timeName(run), {type: "value", scale: true, nameGap: 44}),
+      yAxis: report.axis(palette, report.timeName(run),
+        {nameGap: 44, ...report.timeScale(columns.p50_us)}),
       series: [{type: "scatter", symbolSize: points.length > 2000 ? 4 : 7, data: points,
         itemStyle: {color: palette.series[0], opacity: 0.55}}],
     }), {height: 280, canvas: true});

@@ -294,7 +294,7 @@ report.interactions = run => {
     more: report.format.count(pair.runs, "run")}));
   const chart = report.chart("Pairs of values that together do more or less than the sum of their effects",
     (palette, width) => report.intervals(palette, width, report.coloured(palette, rows),
-      "on top of both effects, %", "together", 0), {height: 60 + 24 * rows.length});
+      "on top of both effects, %", "together", 0), {height: 60 + 30 * rows.length});
   return [report.element("div", {class: "wide"}, report.figure("Pairs that interact: what they do together, on top of their single effects", chart)),
     report.folded("The pairs as a table", () => report.table("Pairs that interact",
       [{label: "values"}, {label: "on top of both effects", numeric: true}, {label: "runs", numeric: true}],
