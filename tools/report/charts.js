@@ -25,6 +25,8 @@ report.chart = (label, option, more = {}) => {
   const box = report.element("div", {class: "chart", role: "img", "aria-label": label});
   const heightAt = width => typeof more.height === "function" ? more.height(width)
     : more.height ?? 320;
+  // As high as it will be, so that nothing moves when it is drawn.
+  box.style.height = `${heightAt(document.documentElement.clientWidth < 800 ? 360 : 1100)}px`;
   const made = {box, instance: null, width: 0};
   made.draw = (width = box.clientWidth) => {
     if (width === 0) return;
@@ -159,8 +161,8 @@ report.intervals = (palette, width, rows, name, middleName, reference) => ({
   xAxis: report.axis(palette, name, {type: "value", scale: true}),
   yAxis: report.axis(palette, "", {
     type: "category", data: rows.map(row => row.label).reverse(), splitLine: {show: false},
-    axisLabel: {color: palette.text, width: Math.min(260, width * 0.42), overflow: "break",
-      lineHeight: 12,
+    axisLabel: {color: palette.text, width: Math.min(260, width * 0.42), lineHeight: 12,
+      overflow: width < 500 ? "break" : "truncate",
       interval: 0, hideOverlap: false},
   }),
   series: [{

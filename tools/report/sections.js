@@ -257,7 +257,7 @@ report.sections.knobs = run => {
     report.intervals(palette, width, report.coloured(palette, effects), "effect on the time, %", "effect", 0),
   {height: 60 + 20 * effects.length});
   return {id: "knobs", title: "Knobs", body: [
-    report.note(`An additive model of ln time explains ${format.number(100 * run.insight.explained, 0)} % of its variance. An effect is against the best candidate's value, all else equal; its interval is of 95 %.`),
+    report.note(`An additive model of ln time explains ${format.number(100 * run.insight.explained, 0)} % of its variance. An effect is against the best candidate's value, all else equal; its interval is of 95 %. Blue is surely faster, orange surely slower, hollow either.`),
     element("div", {class: "pair"}, report.figure("How much each macro matters", importance),
       effects.length > 0 ? report.figure("What the values of the most important macros do", chart)
         : report.lacks("Every macro had one value only among the candidates that ran.")),
