@@ -6,6 +6,8 @@ cd "$(dirname "$0")" || exit 1
 . cmake/setup.sh
 
 install_packages python3 python3-numpy  # for tests with programs of a problem
+# For the test that opens reports; without them it is skipped.
+(install_packages chromium chromium-driver python3-selenium) || say "Without Chromium: reports are not opened in a browser."
 setup_and_build ci
 log="build/ci/ctest.log"
 exclude=()

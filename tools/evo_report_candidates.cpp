@@ -192,10 +192,13 @@ class Columns {
     for (const auto& [name, value] : config.items()) {
       if (!knobs_.contains(name)) {
         knob_order_.push_back(name);
-        // Of an earlier candidate without it, which only another program can have written.
         for (std::size_t i = 0; i < evaluated_; ++i) knobs_[name].add_nothing();
       }
       knobs_[name].add(value.is_string() ? value.get<std::string>() : value.dump());
+    }
+    // Only another program writes configurations of other macros.
+    for (const std::string& name : knob_order_) {
+      if (!config.contains(name)) knobs_[name].add_nothing();
     }
   }
 

@@ -3,6 +3,7 @@
     browser_test.py PROGRAMS SOURCES    # the folders of the programs and of the sources
 """
 
+import json
 import sqlite3
 import subprocess
 import sys
@@ -10,11 +11,12 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from browser import Browser, use_python_with_selenium
+PROGRAMS, SOURCES = Path(sys.argv[1]), Path(sys.argv[2])
+sys.path.insert(0, str(SOURCES / "tools" / "bench"))
+from browser import Browser, use_python_with_selenium  # noqa: E402
 
 use_python_with_selenium()
 
-PROGRAMS, SOURCES = Path(sys.argv[1]), Path(sys.argv[2])
 CANDIDATES = 400
 
 
@@ -251,7 +253,6 @@ class ReportTest(unittest.TestCase):
             self.assertAlmostEqual(base, min(after, before))
 
     def test_knobs_are_those_of_evo_elite(self):
-        import json
         insight = json.loads(program("evo-elite", "--db", self.db, "--run", 1, "insight", "--json"))
         order = [knob["macro"] for knob in insight["knobs"]]
         bars = self.option("knobs", 0)[0]["data"][::-1]
