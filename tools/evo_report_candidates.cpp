@@ -74,7 +74,17 @@ const Rejection* failure_of_candidate(const StoredEvaluation& evaluation) {
 class Columns {
  public:
   Columns(const Store& store, const StoredRun& run)
-      : store_(&store), run_(&run), model_(model_of(run.info.device.arch)) {}
+      : store_(&store), run_(&run), model_(model_of(run.info.device.arch)) {
+    for (const char* name :
+         {"id", "generation", "seconds", "duplicate_of", "p50_us", "p90_us", "compile_ms",
+          "check_ms", "time_ms", "policy_only", "registers", "shared_bytes", "spill_bytes",
+          "threads", "occupancy_percent"}) {
+      numbers_[name] = Ordered::array();
+    }
+    for (const char* name : {"origin", "outcome", "milestone", "gate", "reason", "limit"}) {
+      words_[name];
+    }
+  }
 
   void add(const StoredEvaluation& evaluation) {
     const EvaluationRecord& record = evaluation.record;
@@ -120,7 +130,7 @@ class Columns {
   }
 
  private:
-  void number(const char* name, Ordered value) { numbers_[name].push_back(std::move(value)); }
+  void number(const char* name, Ordered value) { numbers_.at(name).push_back(std::move(value)); }
 
   void add_milestone(const EvaluationRecord& record) {
     if (record.milestone.empty()) {
@@ -148,7 +158,6 @@ class Columns {
     Ordered spills;
     Ordered occupied;
     const std::optional<int> threads = threads_of(record);
-    words_["limit"];
     std::string limit;
     const std::optional<Resources> resources = resources_of(record);
     if (resources) {

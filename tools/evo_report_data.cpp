@@ -9,6 +9,7 @@
 #include "engine/core/error.hpp"
 #include "tools/evo_export_environment.hpp"
 #include "tools/evo_report_candidates.hpp"
+#include "tools/evo_report_card.hpp"
 #include "tools/evo_report_winner.hpp"
 #include "tools/run_insight.hpp"
 
@@ -186,6 +187,7 @@ Ordered report_of_run(const Store& store, const StoredRun& run) {
   json["candidates"] = candidates_of_run(store, run);
   json["duels"] = duels_json(store, run.id);
   json["control"] = control_json(store, run.id);
+  json.update(card_of_run(store, run));
   json["policy"] = policy_of(run);
   json["events"] = events_json(store, run.id);
   return json;

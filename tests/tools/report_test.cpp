@@ -155,6 +155,7 @@ TEST_F(Report, OfARunWithoutCandidates) {
   const Ordered found = report();
   EXPECT_EQ(found["candidates"]["count"], 0);
   EXPECT_EQ(found["summary"]["evaluated"], 0);
+  EXPECT_EQ(found["candidates"]["columns"]["p50_us"].dump(), "[]");
 }
 
 TEST_F(Report, OfASpaceOfAnotherVersionSaysWhatItCannotRead) {

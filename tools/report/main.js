@@ -2,7 +2,7 @@
 // Puts the page together.
 
 report.order = ["winner", "progress", "ladder", "knobs", "candidates", "roofline", "resources",
-  "duels", "errors", "policy", "source", "events"];
+  "duels", "card", "profile", "errors", "policy", "source", "events"];
 
 report.headline = run => run.winner
   ? [`${report.format.us(run.winner.p50_us)} µs `, report.element("span",
