@@ -32,9 +32,15 @@ report.chart = (label, option, more = {}) => {
     if (width === 0) return;
     const height = heightAt(width);
     box.style.height = `${height}px`;
+    // On paper lines stay sharp, and no canvas is caught half drawn.
+    const renderer = more.canvas && !report.isPrinting() ? "canvas" : "svg";
+    if (made.instance !== null && renderer !== made.renderer) {
+      made.instance.dispose();
+      made.instance = null;
+    }
     if (made.instance === null) {
-      made.instance = echarts.init(box, null,
-        {renderer: more.canvas ? "canvas" : "svg", width, height});
+      made.renderer = renderer;
+      made.instance = echarts.init(box, null, {renderer, width, height});
       made.redraw(width);
       if (more.ready) more.ready(made.instance);
     } else if (width !== made.width) {
@@ -54,12 +60,18 @@ report.chart = (label, option, more = {}) => {
   return made;
 };
 
+report.isPrinting = () => document.documentElement.classList.contains("printing");
+
+/** On paper everything at once: there is no next frame in which the rest could be drawn. */
+report.atOnce = series => series.map(one => ({...one, progressive: 0}));
+
 report.withDefaults = (option, palette, label) => ({
   animation: false,
   color: palette.series,
   textStyle: {color: palette.text, fontFamily: getComputedStyle(document.body).fontFamily},
   aria: {enabled: true, label: {description: label}},
   ...option,
+  series: report.isPrinting() ? report.atOnce(option.series) : option.series,
   tooltip: {
     // Text, not HTML: the data may hold anything.
     renderMode: "richText", confine: true, backgroundColor: palette.surface,
@@ -135,7 +147,7 @@ report.preparePrint = () => {
     const column = Math.min(paperWidth, chart.box.parentElement.classList.contains("wide")
       ? paperWidth : chart.box.clientWidth || paperWidth);
     chart.draw(column);
-    chart.redraw(column);
+    chart.redraw(column);  // those that were drawn already, in other colours
     if (chart.instance) chart.instance.getZr().flush();
   }
 };

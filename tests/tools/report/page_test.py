@@ -77,6 +77,17 @@ class PageTest(ReportCase):
             self.assertLess(before, 17)
             self.assertEqual(after, 17)
             self.assertGreater(len(pdf), 100_000)
+            # All that a plot shows is there at once: paper has no next frame.
+            browser.open(self.page)
+            points, lines = browser.run("""
+                dispatchEvent(new Event("beforeprint"));
+                return [...document.querySelectorAll("#candidates .chart svg")]
+                  .map(svg => svg.querySelectorAll("path, polyline").length);""")
+            green = self.one("SELECT count(*) FROM evaluation WHERE run = 1 AND outcome = 'green'")[0]
+            self.assertGreater(points, green)
+            self.assertGreater(lines, 400)
+            browser.run("dispatchEvent(new Event('afterprint'))")
+            self.assertEqual(browser.run("return document.querySelectorAll('#candidates svg').length"), 0)
             self.assertEqual(browser.console(), [])
 
     def test_several_runs_stand_side_by_side(self):
