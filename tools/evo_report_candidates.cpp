@@ -75,10 +75,9 @@ class Columns {
  public:
   Columns(const Store& store, const StoredRun& run)
       : store_(&store), run_(&run), model_(model_of(run.info.device.arch)) {
-    for (const char* name :
-         {"id", "generation", "seconds", "duplicate_of", "p50_us", "p90_us", "compile_ms",
-          "check_ms", "time_ms", "policy_only", "registers", "shared_bytes", "spill_bytes",
-          "threads", "occupancy_percent"}) {
+    for (const char* name : {"id", "generation", "seconds", "duplicate_of", "p50_us", "p90_us",
+                             "compile_ms", "check_ms", "time_ms", "policy_only", "registers",
+                             "shared_bytes", "spill_bytes", "threads", "occupancy_percent"}) {
       numbers_[name] = Ordered::array();
     }
     for (const char* name : {"origin", "outcome", "milestone", "gate", "reason", "limit"}) {
