@@ -9,6 +9,7 @@ import unittest
 from report_case import close_all
 from filters_test import FiltersTest  # noqa: F401
 from page_test import PageTest  # noqa: F401
+from recorded_test import RecordedTest  # noqa: F401
 from sections_test import SectionsTest  # noqa: F401
 
 try:
