@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import sys
+import time
 from pathlib import Path
 
 SKIPPED = 77  # the exit code by which ctest knows a skipped test
@@ -82,6 +83,14 @@ class Browser:
     def run(self, script, *arguments):
         """The value of a JavaScript function's body."""
         return self.driver.execute_script(script, *arguments)
+
+    def wait(self, script, *arguments):
+        """Until the function's body is true; at most 20 s."""
+        end = time.monotonic() + 20
+        while not self.run(script, *arguments):
+            if time.monotonic() > end:
+                raise TimeoutError(script)
+            time.sleep(0.02)
 
     def settle(self):
         """Waits until what has changed is drawn."""

@@ -79,6 +79,8 @@ def close_all():
 
 
 class ReportCase(unittest.TestCase):
+    fresh = True  # every test gets the page as it is when it is opened
+
     @classmethod
     def setUpClass(cls):
         for name in ("folder", "db", "sql", "page", "both", "browser"):
@@ -87,7 +89,8 @@ class ReportCase(unittest.TestCase):
     def setUp(self):
         self.browser.resize(1600)
         self.browser.colours("light")
-        self.browser.open(self.page)
+        if self.fresh or self.browser.driver.current_url != self.page.resolve().as_uri():
+            self.browser.open(self.page)
 
     # What is there ------------------------------------------------------------------------
 
@@ -99,13 +102,15 @@ class ReportCase(unittest.TestCase):
 
     def rows(self, section, caption):
         """The cells of the body of the table whose caption begins so; opens what hides it."""
+        self.browser.run("document.getElementById(arguments[0]).querySelectorAll('details')"
+                         ".forEach(box => { box.open = true; })", section)
+        self.browser.wait("return [...document.getElementById(arguments[0]).querySelectorAll('details')]"
+                          ".every(box => box.childElementCount > 1)", section)
         found = self.browser.run("""
-            const section = document.getElementById(arguments[0]);
-            section.querySelectorAll("details").forEach(box => { box.open = true; });
-            return new Promise(done => setTimeout(() => done([...section.querySelectorAll("table")]
+            return [...document.getElementById(arguments[0]).querySelectorAll("table")]
               .filter(table => table.caption.textContent.startsWith(arguments[1]))
               .map(table => [...table.tBodies[0].rows].map(
-                row => [...row.cells].map(cell => cell.textContent)))), 60));""", section, caption)
+                row => [...row.cells].map(cell => cell.textContent)));""", section, caption)
         self.assertEqual(len(found), 1, f"tables '{caption}' in {section}")
         return found[0]
 
@@ -114,6 +119,8 @@ class ReportCase(unittest.TestCase):
         self.browser.run("document.getElementById(arguments[0]).querySelectorAll('.chart')"
                          "[arguments[1]].scrollIntoView({block: 'center', behavior: 'instant'})",
                          section, place)
+        self.browser.wait("return !!echarts.getInstanceByDom(document.getElementById(arguments[0])"
+                          ".querySelectorAll('.chart')[arguments[1]])", section, place)
         self.browser.settle()
         return self.browser.run("""
             const box = document.getElementById(arguments[0]).querySelectorAll(".chart")[arguments[1]];

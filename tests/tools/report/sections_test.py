@@ -6,6 +6,8 @@ from report_case import CANDIDATES, ReportCase, program
 
 
 class SectionsTest(ReportCase):
+    fresh = False
+
     def test_winner(self):
         us, p90, tflops, registers, shared, candidate = self.one(
             "SELECT p50_us, p90_us, tflops, registers, shared_bytes, candidate FROM elite"
