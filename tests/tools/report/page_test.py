@@ -3,20 +3,19 @@
 import sqlite3
 from pathlib import Path
 
-from report_case import Browser, ReportCase, program
+from report_case import ReportCase, program
 
 
 class PageTest(ReportCase):
     def test_1_asks_for_nothing_and_says_nothing(self):
-        with Browser() as browser:
-            browser.open(self.page)
-            browser.picture(Path(self.folder.name) / "whole.png", 1600)
-            self.assertEqual(browser.console(), [])
-            self.assertEqual(browser.requests(), [])
-            # Texts of the database that would be programs, had they become markup.
-            self.assertIsNone(browser.run("return window.hacked ?? null"))
-            self.assertEqual(browser.run("return document.querySelectorAll('main img').length"), 0)
-            self.assertIn("<script>window.hacked", browser.run("return document.body.innerText"))
+        browser = self.opened(self.page)
+        browser.picture(Path(self.folder.name) / "whole.png", 1600)
+        self.assertEqual(browser.console(), [])
+        self.assertEqual(browser.requests(), [])
+        # Texts of the database that would be programs, had they become markup.
+        self.assertIsNone(browser.run("return window.hacked ?? null"))
+        self.assertEqual(browser.run("return document.querySelectorAll('main img').length"), 0)
+        self.assertIn("<script>window.hacked", browser.run("return document.body.innerText"))
 
     def test_no_page_scrolls_sideways(self):
         for page in (self.page, self.both):
@@ -68,27 +67,26 @@ class PageTest(ReportCase):
         self.assertTrue(all(after - before <= 1 for before, after in zip(levels, levels[1:])))
 
     def test_prints_with_plots_that_nobody_scrolled_to(self):
-        with Browser() as browser:
-            browser.open(self.page)
-            before = browser.run("return document.querySelectorAll('.chart svg, .chart canvas').length")
-            pdf = browser.command("Page.printToPDF", {})["data"]
-            browser.settle()
-            after = browser.run("return document.querySelectorAll('.chart svg, .chart canvas').length")
-            self.assertLess(before, 17)
-            self.assertEqual(after, 17)
-            self.assertGreater(len(pdf), 100_000)
-            # All that a plot shows is there at once: paper has no next frame.
-            browser.open(self.page)
-            points, lines = browser.run("""
-                dispatchEvent(new Event("beforeprint"));
-                return [...document.querySelectorAll("#candidates .chart svg")]
-                  .map(svg => svg.querySelectorAll("path, polyline").length);""")
-            green = self.one("SELECT count(*) FROM evaluation WHERE run = 1 AND outcome = 'green'")[0]
-            self.assertGreater(points, green)
-            self.assertGreater(lines, 400)
-            browser.run("dispatchEvent(new Event('afterprint'))")
-            self.assertEqual(browser.run("return document.querySelectorAll('#candidates svg').length"), 0)
-            self.assertEqual(browser.console(), [])
+        browser = self.opened(self.page)
+        before = browser.run("return document.querySelectorAll('.chart svg, .chart canvas').length")
+        pdf = browser.command("Page.printToPDF", {})["data"]
+        browser.settle()
+        after = browser.run("return document.querySelectorAll('.chart svg, .chart canvas').length")
+        self.assertLess(before, 17)
+        self.assertEqual(after, 17)
+        self.assertGreater(len(pdf), 100_000)
+        # All that a plot shows is there at once: paper has no next frame.
+        browser.open(self.page)
+        points, lines = browser.run("""
+            dispatchEvent(new Event("beforeprint"));
+            return [...document.querySelectorAll("#candidates .chart svg")]
+              .map(svg => svg.querySelectorAll("path, polyline").length);""")
+        green = self.one("SELECT count(*) FROM evaluation WHERE run = 1 AND outcome = 'green'")[0]
+        self.assertGreater(points, green)
+        self.assertGreater(lines, 400)
+        browser.run("dispatchEvent(new Event('afterprint'))")
+        self.assertEqual(browser.run("return document.querySelectorAll('#candidates svg').length"), 0)
+        self.assertEqual(browser.console(), [])
 
     def test_several_runs_stand_side_by_side(self):
         self.browser.open(self.both)
@@ -117,13 +115,12 @@ class PageTest(ReportCase):
                               " FROM candidate WHERE duplicate_of IS NULL"):
                 sql.execute(statement)
         program("evo-report", "--db", red, "--out", page, expect=1)
-        with Browser() as browser:
-            browser.open(page)
-            browser.settle()
-            sections = browser.run("""return Object.fromEntries([...document.querySelectorAll("section")]
-                .map(section => [section.id, section.textContent]));""")
-            self.assertEqual(browser.console(), [])
-            self.assertEqual(browser.run("return document.querySelector('h1').textContent"), "Nothing is green")
+        browser = self.opened(page)
+        browser.settle()
+        sections = browser.run("""return Object.fromEntries([...document.querySelectorAll("section")]
+            .map(section => [section.id, section.textContent]));""")
+        self.assertEqual(browser.console(), [])
+        self.assertEqual(browser.run("return document.querySelector('h1').textContent"), "Nothing is green")
         for section, sentence in {
                 "winner": "Nothing is green in this run", "progress": "No candidate was timed",
                 "ladder": "valid negative", "knobs": "No candidate was timed", "candidates": "30 of 30",
@@ -141,8 +138,7 @@ class PageTest(ReportCase):
             for table in ("seal", "elite_member", "generation", "timing", "check_result", "candidate"):
                 sql.execute(f"DELETE FROM {table}")
         program("evo-report", "--db", db, "--out", page, expect=1)
-        with Browser() as browser:
-            browser.open(page)
-            browser.picture(Path(self.folder.name) / "empty.png", 800)
-            self.assertEqual(browser.console(), [])
-            self.assertIn("The run evaluated no candidate.", browser.run("return document.body.innerText"))
+        browser = self.opened(page)
+        browser.picture(Path(self.folder.name) / "empty.png", 800)
+        self.assertEqual(browser.console(), [])
+        self.assertIn("The run evaluated no candidate.", browser.run("return document.body.innerText"))

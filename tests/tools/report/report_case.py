@@ -92,6 +92,13 @@ class ReportCase(unittest.TestCase):
         if self.fresh or self.browser.driver.current_url != self.page.resolve().as_uri():
             self.browser.open(self.page)
 
+    def opened(self, page):
+        """The browser, on this page, without what it said and asked for earlier."""
+        self.browser.console()
+        self.browser.requests()
+        self.browser.open(page)
+        return self.browser
+
     # What is there ------------------------------------------------------------------------
 
     def one(self, query, *values):
