@@ -7,6 +7,8 @@ cd "$(dirname "$0")" || exit 1
 
 # For tests with programs of a problem, and of the Python package.
 install_packages python3 python3-numpy python3-pip python3-hatchling
+# For the test that opens reports; without them it is skipped.
+(install_packages chromium chromium-driver python3-selenium) || say "Without Chromium: reports are not opened in a browser."
 setup_and_build ci
 log="build/ci/ctest.log"
 exclude=()

@@ -8,7 +8,7 @@ include(CMakePackageConfigHelpers)
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/share)
 file(CREATE_LINK ${PROJECT_SOURCE_DIR} ${CMAKE_BINARY_DIR}/share/evo-tune SYMBOLIC)
 
-set(programs evo_elite evo_export evo_init evo_judge evo_predict evo_ptx_run evo_record evo_replay evo_tune)
+set(programs evo_elite evo_export evo_init evo_judge evo_predict evo_ptx_run evo_record evo_replay evo_report evo_tune)
 install(TARGETS ${programs} evo_worker RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY kernel_templates search_spaces DESTINATION ${CMAKE_INSTALL_DATADIR}/evo-tune)
 

@@ -5,11 +5,10 @@
 
 #include "db/queries.hpp"
 #include "engine/core/error.hpp"
-#include "engine/evolve/insight.hpp"
-#include "engine/space/space.hpp"
 #include "tools/evo_elite_answers.hpp"
 #include "tools/evo_elite_overall.hpp"
 #include "tools/number_options.hpp"
+#include "tools/run_insight.hpp"
 #include "tools/tool_main.hpp"
 
 namespace evo {
@@ -95,23 +94,8 @@ void print_candidate(const Store& store, const Options& options) {
 /// What the run's evaluations say about its knobs.
 void print_insight(const Store& store, const StoredRun& run, const Options& options) {
   if (options.csv) throw InputError("insight has no --csv; use --json");
-  const Space space(parse_space(run.info.space.text, "the space of run " + std::to_string(run.id)));
-  std::vector<Observation> observations;
-  store.for_each_evaluation(run.id, [&](const StoredEvaluation& evaluation) {
-    const EvaluationRecord& record = evaluation.record;
-    Observation observation{space.candidate_from_json(record.config_json)};
-    if (record.rejection) {
-      observation.failed_at = record.rejection->gate;
-    } else if (evaluation.withdrawal) {
-      observation.failed_at = evaluation.withdrawal->gate;
-    } else if (record.timing) {
-      observation.time_us = record.timing->p50_us;
-    } else {
-      return;  // nobody judged it
-    }
-    observations.push_back(std::move(observation));
-  });
-  const Insight insight = learn(space, observations);
+  const Space space = space_of(run);
+  const Insight insight = insight_of(store, run, space);
   if (options.json) {
     std::cout << insight_json(space, insight) << '\n';
   } else {

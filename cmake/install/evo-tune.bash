@@ -6,4 +6,4 @@ _evo_tune() {
   COMPREPLY=($(compgen -W "$("${COMP_WORDS[0]}" --help 2>/dev/null | grep -oE '^  (-h,)?--[a-z0-9-]+' | grep -oE -- '--.*')" -- "$word"))
 }
 complete -o default -F _evo_tune evo-elite evo-export evo-init evo-judge evo-ptx-run evo-record \
-  evo-replay evo-tune
+  evo-replay evo-report evo-tune

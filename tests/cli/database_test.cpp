@@ -38,7 +38,8 @@ class DatabaseOption : public testing::Test {
     for (const std::string& program :
          {std::string("evo-elite"), std::string("evo-elite runs"),
           std::string("evo-elite rejections"), std::string("evo-export --out out"),
-          FakeSession::tune("--generations 1"), FakeSession::tune("--resume")}) {
+          std::string("evo-report --out r.html"), FakeSession::tune("--generations 1"),
+          FakeSession::tune("--resume")}) {
       const ProgramResult result = session_.run(program + " --db '" + db + "'");
       EXPECT_EQ(result.exit_code, 2) << program << " " << db << "\n" << result.err;
       EXPECT_EQ(result.out, "") << program << " " << db;

@@ -40,6 +40,7 @@ std::vector<NumberOption> number_options() {
           {"evo-elite", "--run"},
           {"evo-elite", "show"},
           {"evo-elite", "compare 1"},
+          {"evo-report --out r.html", "--run"},
           {"evo-export --out out", "--run"},
           {"evo-export --out out", "--rank"},
           {"evo-export --out out", "--candidate"},

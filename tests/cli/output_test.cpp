@@ -46,6 +46,7 @@ class Output : public testing::Test {
         "evo-elite show 1 --json",
         "evo-elite compare 1 2",
         "evo-export --out out",
+        "evo-report --out r.html",
         "evo-export --t4 t4.json --kernel-tuner-cache cache.json",
         "evo-ptx-run k.ptx --entry k",
         FakeSession::tune("--db new.db --generations 1 --children 1"),
@@ -58,12 +59,12 @@ class Output : public testing::Test {
         // Says on standard error that times are predicted, beside an open worker.
         "evo-judge --device fake:predicted --space " + FakeSession::faults_space(),
     };
-    for (const char* program : {"evo-tune", "evo-judge", "evo-elite", "evo-export"}) {
+    for (const char* program : {"evo-tune", "evo-judge", "evo-elite", "evo-export", "evo-report"}) {
       list.push_back(std::string(program) + " --version");
     }
     for (const char* program :
          {"evo-tune", "evo-judge", "evo-elite", "evo-export", "evo-init", "evo-replay",
-          "evo-record", "evo-ptx-run", "search-ablation", "virtual-launch"}) {
+          "evo-record", "evo-report", "evo-ptx-run", "search-ablation", "virtual-launch"}) {
       list.push_back(std::string(program) + " --help");
     }
     return list;

@@ -1,0 +1,18 @@
+"""Opens reports in headless Chromium and holds what they show against the database.
+
+    browser_test.py PROGRAMS SOURCES [TEST]    # the folders of the programs and of the sources
+"""
+
+import sys
+import unittest
+
+from report_case import close_all
+from filters_test import FiltersTest  # noqa: F401
+from page_test import PageTest  # noqa: F401
+from recorded_test import RecordedTest  # noqa: F401
+from sections_test import SectionsTest  # noqa: F401
+
+try:
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
+finally:
+    close_all()

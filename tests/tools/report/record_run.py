@@ -1,0 +1,42 @@
+"""Packs the database of one run for recorded_test.py: without the machine code of what did not win.
+
+    record_run.py EVO.db OUT.db.gz
+"""
+
+import gzip
+import shutil
+import sqlite3
+import sys
+import tempfile
+from pathlib import Path
+
+# The report shows the texts of the winner and of the default; whatever the default is, it is among
+# the first evaluated. Their seals go with the texts of the others.
+SMALLER = """
+DELETE FROM artifact WHERE compilation_id NOT IN (
+  SELECT compilation_id FROM candidate WHERE generation = 0 AND compilation_id IS NOT NULL
+  UNION SELECT compilation_id FROM candidate JOIN elite_rank ON candidate_id = id WHERE rank = 1);
+DELETE FROM seal WHERE kind = 'compilation' AND id NOT IN (SELECT compilation_id FROM artifact);
+UPDATE artifact SET log = (SELECT log FROM artifact ORDER BY length(log) LIMIT 1),
+  ptx = (SELECT ptx FROM artifact ORDER BY length(ptx) LIMIT 1),
+  cubin = (SELECT cubin FROM artifact ORDER BY length(cubin) LIMIT 1)
+WHERE compilation_id NOT IN
+  (SELECT compilation_id FROM candidate JOIN elite_rank ON candidate_id = id WHERE rank = 1);
+DELETE FROM seal WHERE kind = 'compilation';
+"""
+
+source, out = sys.argv[1], Path(sys.argv[2])
+with tempfile.TemporaryDirectory() as folder:
+    copy = Path(folder) / "copy.db"
+    sql = sqlite3.connect(f"file:{source}?mode=ro", uri=True)
+    target = sqlite3.connect(copy)
+    sql.backup(target)
+    target.executescript(SMALLER)
+    target.execute("PRAGMA journal_mode = DELETE")
+    target.execute("VACUUM")
+    target.close()
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with open(copy, "rb") as plain, open(out, "wb") as packed:
+        with gzip.GzipFile("", "wb", 9, packed, mtime=0) as gz:
+            shutil.copyfileobj(plain, gz)
+print(f"{out}: {out.stat().st_size} bytes")

@@ -1,0 +1,91 @@
+"""Reports of real runs, tests/recorded/report: what they show is what their databases hold."""
+
+import gzip
+import sqlite3
+from pathlib import Path
+
+from report_case import SOURCES, ReportCase, program
+
+PREDICTED = "PREDICTED"
+
+
+class RecordedTest(ReportCase):
+    def setUp(self):
+        self.browser.resize(1600)
+
+    def test_every_recorded_run(self):
+        packed = sorted((SOURCES / "tests" / "recorded" / "report").glob("*.db.gz"))
+        self.assertGreater(len(packed), 0)
+        for file in packed:
+            with self.subTest(file.name):
+                self.expect_report(file)
+
+    def expect_report(self, packed):
+        db = Path(self.folder.name) / packed.name.removesuffix(".gz")
+        db.write_bytes(gzip.decompress(packed.read_bytes()))
+        page = db.with_suffix(".html")
+        program("evo-report", "--db", db, "--out", page)
+        sql = sqlite3.connect(db)
+        self.opened(page)
+        self.browser.picture(page.with_suffix(".png"), 1600)
+        self.assertEqual(self.browser.requests(), [])
+        self.expect_sections(sql)
+        for width in (400, 1600):
+            self.browser.resize(width)
+            self.browser.settle()
+            self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth"), width)
+        self.assertEqual(self.browser.console(), [])
+        sql.close()
+
+    def expect_sections(self, sql):
+        run, winner, us, kind, registers = sql.execute(
+            "SELECT run, candidate, p50_us, kind, registers FROM elite WHERE rank = 1"
+            " ORDER BY run DESC").fetchone()
+        seed, driver = sql.execute("SELECT seed, driver FROM run JOIN device ON device.id = device_id"
+                                   " WHERE run.id = ?", (run,)).fetchone()
+        word = PREDICTED if kind == "predicted" else "measured"
+        self.assertEqual(self.text("h1"), f"{us:.2f} µs {word}")
+        self.assertIn(f"{us:.2f} µs {word} (run {run})", self.browser.driver.title)
+        self.assertIn(f"{registers} per thread", self.text("#winner .tiles"))
+        self.assertIn(f"seed {seed}", self.text("#winner"))
+        self.assertIn(f"driver {driver}", self.text("#winner"))
+        self.assertRegex(self.text("#winner .tiles"), r"over the default[\d.]+×")
+
+        rows = sql.execute("SELECT outcome, p50_us, registers, milestone, duplicate_of FROM evaluation WHERE run = ?"
+                           " ORDER BY generation, position", (run,)).fetchall()
+        green = [row for row in rows if row[0] == "green"]
+        best = self.option("progress", 0)[0]["data"]
+        self.assertEqual(best[-1], [len(rows), min(row[1] for row in green)])
+        self.assertEqual(sum(sum(bar["data"]) for bar in self.option("progress", 1)), len(rows))
+        self.assertEqual([row[0] for row in self.rows("ladder", "The ladder")],
+                         [row[3] for row in rows if row[3]])
+        self.assertGreater(len(self.option("knobs", 0)[0]["data"]), 3)
+        self.assertGreater(len(self.rows("knobs", "Every value")), 10)
+        points, winners = self.option("candidates", 0)
+        self.assertEqual(sorted(point[:2] for point in points["data"]),
+                         sorted([row[2], row[1]] for row in green))
+        self.assertEqual([point[:2] for point in winners["data"]][0], [registers, us])
+        self.assertEqual(len(self.option("candidates", 1)[0]["data"]), len(rows))
+        self.assertIn("of it", self.text("#roofline .note"))
+        self.assertEqual(len(self.option("resources", 0)[0]["data"]), len(green))
+        # How a duplicate is launched is not stored again.
+        self.assertEqual(len(self.option("resources", 2)[0]["data"]),
+                         sum(row[4] is None for row in green))
+        duels = sql.execute("SELECT count(*) FROM confirmation WHERE run_id = ?", (run,)).fetchone()[0]
+        if duels:
+            self.assertEqual(len(self.rows("duels", "Duels by")), duels)
+        else:
+            self.assertIn("There are no duels", self.text("#duels"))
+        shapes = sql.execute("SELECT count(DISTINCT shape) FROM check_result WHERE candidate_id = ?",
+                             (winner,)).fetchone()[0]
+        self.assertEqual(len(self.rows("errors", "The winner's largest")), shapes + 1)
+        self.assertGreater(len(self.text("#source .diff")), 100)
+        self.browser.run("document.querySelectorAll('#source details').forEach(b => { b.open = true })")
+        self.browser.settle()
+        self.assertIn("evo-tune kernel 1", self.text("#source"))
+        # Without the candidates whose outcome is that of the first.
+        self.browser.run("document.querySelector('[data-dimension=\"outcome\"] input').click()")
+        self.browser.settle()
+        first = rows[0][0]
+        self.assertEqual(int(self.text("#candidates .status").split()[0].replace(",", "")),
+                         sum(row[0] != first for row in rows))

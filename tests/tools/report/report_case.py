@@ -1,0 +1,150 @@
+"""Reports in headless Chromium: made-up runs, a browser on a page of one, and what it shows."""
+
+import functools
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+PROGRAMS, SOURCES = Path(sys.argv[1]), Path(sys.argv[2])
+sys.path.insert(0, str(SOURCES / "tools" / "bench"))
+from browser import Browser, use_python_with_selenium  # noqa: E402
+
+use_python_with_selenium()
+
+CANDIDATES = 400
+
+
+def program(name, *arguments, expect=0):
+    done = subprocess.run([PROGRAMS / name, *map(str, arguments)], cwd=SOURCES, text=True,
+                          capture_output=True, check=False)
+    if done.returncode != expect:
+        raise AssertionError(f"{name} ended with {done.returncode}: {done.stderr}")
+    return done.stdout
+
+
+# What a run on a card has beside what report-database records.
+CARD = """
+CREATE TABLE IF NOT EXISTS card_state (candidate_id, shape, looks, sm_clock_min_mhz,
+  sm_clock_median_mhz, memory_clock_mhz, temperature_c, power_w, slowdowns, discarded, throttled, others);
+CREATE TABLE IF NOT EXISTS energy (candidate_id, shape, complete, launch_mj, power_w, window_s, launches);
+CREATE TABLE IF NOT EXISTS profile (candidate_id, shape, kind, tool, require, passed);
+CREATE TABLE IF NOT EXISTS profile_metric (candidate_id, shape, name, metric, value, unit);
+DELETE FROM seal;
+INSERT INTO card_state (candidate_id, shape, looks, sm_clock_min_mhz, sm_clock_median_mhz,
+  temperature_c, power_w, slowdowns, discarded, throttled, others)
+SELECT candidate_id, shape, 3, 1500, 1980, 40, 500, iif(candidate_id = 1, '["power cap"]', '[]'),
+  iif(candidate_id = 1, 12, 0), candidate_id = 1, iif(candidate_id = 2, '["4711 (python3)"]', '[]')
+FROM timing WHERE candidate_id <= 400;
+INSERT INTO energy (candidate_id, shape, complete, launch_mj, power_w, window_s, launches)
+SELECT candidate_id, shape, 0, 20 - p50_us + candidate_id % 3, 400, 0.2, 100 FROM timing
+WHERE candidate_id <= 400;
+INSERT INTO profile (candidate_id, shape, kind, tool, require, passed)
+VALUES (1, 'mission', 'measured', 'ncu 2026', 'tensor >= 50', 1);
+INSERT INTO profile_metric (candidate_id, shape, name, metric, value, unit)
+VALUES (1, 'mission', 'tensor', 'sm__pipe_tensor', 61.25, '%');
+"""
+
+
+class Stage:
+    """Made-up runs, pages of them and a browser: one for all tests."""
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory()
+        folder = Path(self.folder.name)
+        self.db = folder / "evo.db"
+        for seed in (1, 2):
+            program("report-database", "--db", self.db, "--candidates", CANDIDATES,
+                    "--generation", 20, "--seed", seed)
+        self.sql = sqlite3.connect(self.db)
+        self.sql.executescript(CARD)
+        self.page = folder / "report.html"
+        program("evo-report", "--db", self.db, "--run", 1, "--out", self.page)
+        self.both = folder / "both.html"
+        program("evo-report", "--db", self.db, "--run", 1, 2, "--out", self.both)
+        self.browser = Browser()
+
+
+@functools.cache
+def stage():
+    return Stage()
+
+
+def close_all():
+    stage().browser.driver.quit()
+    stage().sql.close()
+    stage().folder.cleanup()
+
+
+class ReportCase(unittest.TestCase):
+    fresh = True  # every test gets the page as it is when it is opened
+
+    @classmethod
+    def setUpClass(cls):
+        for name in ("folder", "db", "sql", "page", "both", "browser"):
+            setattr(cls, name, getattr(stage(), name))
+
+    def setUp(self):
+        self.browser.resize(1600)
+        self.browser.colours("light")
+        if self.fresh or self.browser.driver.current_url != self.page.resolve().as_uri():
+            self.browser.open(self.page)
+
+    def opened(self, page):
+        """The browser, on this page, without what it said and asked for earlier."""
+        self.browser.console()
+        self.browser.requests()
+        self.browser.open(page)
+        return self.browser
+
+    # What is there ------------------------------------------------------------------------
+
+    def one(self, query, *values):
+        return self.sql.execute(query, values).fetchone()
+
+    def text(self, selector):
+        return self.browser.run("return document.querySelector(arguments[0]).textContent", selector)
+
+    def rows(self, section, caption):
+        """The cells of the body of the table whose caption begins so; opens what hides it."""
+        self.browser.run("document.getElementById(arguments[0]).querySelectorAll('details')"
+                         ".forEach(box => { box.open = true; })", section)
+        self.browser.wait("return [...document.getElementById(arguments[0]).querySelectorAll('details')]"
+                          ".every(box => box.childElementCount > 1)", section)
+        found = self.browser.run("""
+            return [...document.getElementById(arguments[0]).querySelectorAll("table")]
+              .filter(table => table.caption.textContent.startsWith(arguments[1]))
+              .map(table => [...table.tBodies[0].rows].map(
+                row => [...row.cells].map(cell => cell.textContent)));""", section, caption)
+        self.assertEqual(len(found), 1, f"tables '{caption}' in {section}")
+        return found[0]
+
+    def option(self, section, place):
+        """What the plotting library was told to draw by the plot at that place of a section."""
+        self.browser.run("document.getElementById(arguments[0]).querySelectorAll('.chart')"
+                         "[arguments[1]].scrollIntoView({block: 'center', behavior: 'instant'})",
+                         section, place)
+        self.browser.wait("return !!echarts.getInstanceByDom(document.getElementById(arguments[0])"
+                          ".querySelectorAll('.chart')[arguments[1]])", section, place)
+        self.browser.settle()
+        return self.browser.run("""
+            const box = document.getElementById(arguments[0]).querySelectorAll(".chart")[arguments[1]];
+            return JSON.parse(JSON.stringify(echarts.getInstanceByDom(box).getOption().series));""",
+                                section, place)
+
+    def drawn(self, section, place):
+        """True when something of another colour than the page stands in the plot."""
+        self.option(section, place)
+        return self.browser.run("""
+            const box = document.getElementById(arguments[0]).querySelectorAll(".chart")[arguments[1]];
+            const svg = box.querySelector("svg");
+            if (svg) return svg.querySelectorAll("path").length > 5;
+            const canvas = box.querySelector("canvas");
+            const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+            const colours = new Set();
+            for (let i = 0; i < data.length; i += 4) {
+              if (data[i + 3] > 0) colours.add(data[i] << 16 | data[i + 1] << 8 | data[i + 2]);
+            }
+            return colours.size > 5;""", section, place)

@@ -1,0 +1,197 @@
+"""Every section of a report by what it shows, held against the database."""
+
+import json
+
+from report_case import CANDIDATES, ReportCase, program
+
+
+class SectionsTest(ReportCase):
+    fresh = False
+
+    def test_winner(self):
+        us, p90, tflops, registers, shared, candidate = self.one(
+            "SELECT p50_us, p90_us, tflops, registers, shared_bytes, candidate FROM elite"
+            " WHERE run = 1 AND rank = 1")
+        default = self.one("SELECT p50_us FROM evaluation WHERE run = 1 AND position = 0"
+                           " AND generation = 0")[0]
+        rung = self.one("SELECT p50_us FROM evaluation WHERE run = 1 AND milestone IS NOT NULL"
+                        " ORDER BY candidate LIMIT 1")[0]
+        self.assertEqual(self.text("h1"), f"{us:.2f} µs measured")
+        self.assertEqual(self.browser.driver.title,
+                         f"sdpa_fp8_mma_h200 on made-up GPU, mission: {us:.2f} µs measured (run 1)")
+        tiles = self.text("#winner .tiles")
+        for part in (f"{default / us:.2f}×default: {default:.2f} µs", f"{rung / us:.2f}×plain: {rung:.2f} µs",
+                     f"{tflops:,.1f} TFLOP/s", f"{p90:.2f} µs", f"{registers} per thread",
+                     f"{shared:,} B per CTA"):
+            self.assertIn(part, tiles)
+        facts = self.text("#winner .facts")
+        for part in ("made-up GPU, sm_90, driver made up", "seed 1, check seed 7", "400 evaluated"):
+            self.assertIn(part, facts)
+        self.assertEqual(self.text("#winner pre code"),
+                         "evo-tune --space sdpa_fp8_mma_h200 --device cuda:0 --shape mission"
+                         " --generations 100 --children 20 --elite 3 --strategy full --window 32"
+                         " --seed 1 --check-seed 7")
+        changes = self.rows("winner", "The macros")
+        for macro, before, after, _ in changes:
+            config = "SELECT config ->> ? FROM candidate WHERE id = ?"
+            self.assertEqual(after, str(self.one(config, f"$.{macro}", candidate)[0]))
+            self.assertEqual(before, str(self.one(config, f"$.{macro}", 1)[0]))
+            self.assertNotEqual(before, after)
+        self.assertGreater(len(changes), 3)
+
+    def test_progress(self):
+        best, expected = None, []
+        query = ("SELECT row_number() OVER (ORDER BY generation, position), p50_us, outcome, candidate"
+                 " FROM evaluation WHERE run = 1 ORDER BY generation, position")
+        for count, us, outcome, candidate in self.sql.execute(query).fetchall():
+            if outcome == "green" and (best is None or us < best):
+                best = us
+                expected.append([f"{count}", f"{us:.2f}", f"{candidate}"])
+        table = self.rows("progress", "Whenever the best")
+        self.assertEqual([[row[0], row[2], row[3]] for row in table], expected)
+        steps = self.option("progress", 0)[0]["data"]
+        self.assertEqual([step[0] for step in steps], [int(row[0]) for row in expected] + [CANDIDATES])
+        self.browser.run("document.querySelector('#progress input[value=seconds]').click()")
+        seconds = self.option("progress", 0)[0]["data"]
+        self.assertEqual([f"{step[0]:.1f}" for step in seconds[:-1]], [row[1] for row in table])
+        gates = dict(self.sql.execute(
+            "SELECT gate, count(*) FROM evaluation WHERE run = 1 AND outcome = 'rejected'"
+            " AND duplicate_of IS NULL GROUP BY gate").fetchall())
+        bars = {series["name"]: sum(series["data"]) for series in self.option("progress", 1)}
+        for gate, count in gates.items():
+            self.assertEqual(bars[f"rejected: {gate}"], count)
+        self.assertEqual(sum(bars.values()), CANDIDATES)
+        self.assertEqual({row[0]: int(row[1]) for row in self.rows("progress", "Why candidates")}, gates)
+
+    def test_ladder(self):
+        stored = self.sql.execute(
+            "SELECT CASE outcome WHEN 'green' THEN p50_us END, outcome FROM evaluation"
+            " WHERE run = 1 AND milestone IS NOT NULL ORDER BY candidate").fetchall()
+        table = self.rows("ladder", "The ladder")
+        self.assertEqual([row[2] for row in table],
+                         ["–" if us is None else f"{us:.2f}" for us, _ in stored])
+        self.assertEqual([row[1] for row in table if row[2] == "–"], ["failed correctness"])
+        times = [us for us, _ in stored if us is not None]
+        slower = [after >= before for before, after in zip(times, times[1:])]
+        self.assertEqual(["valid negative" in row[1] for row in table if row[2] != "–"][1:], slower)
+        self.assertIn(True, slower)
+        self.assertIn(False, slower)
+        hidden, shown = (series["data"][::-1] for series in self.option("ladder", 0))
+        bars = [(bar["value"], base) for (us, _), bar, base in zip(stored, shown, hidden) if us]
+        for before, after, (bar, base) in zip(times, times[1:], bars[1:]):
+            self.assertAlmostEqual(bar, abs(after - before))
+            self.assertAlmostEqual(base, min(after, before))
+
+    def test_knobs_are_those_of_evo_elite(self):
+        insight = json.loads(program("evo-elite", "--db", self.db, "--run", 1, "insight", "--json"))
+        order = [knob["macro"] for knob in insight["knobs"]]
+        bars = self.option("knobs", 0)[0]["data"][::-1]
+        for bar, knob in zip(bars, insight["knobs"]):
+            self.assertAlmostEqual(bar, 100 * knob["importance"])
+        table = self.rows("knobs", "Every value")
+        self.assertEqual([row[0] for row in table],
+                         [knob["macro"] for knob in insight["knobs"] for _ in knob["values"]])
+        effects = {(row[0], row[1]): row[2] for row in table}
+        value = next(v for v in insight["knobs"][0]["values"] if "effect_percent" in v)
+        sign = "−" if value["effect_percent"] < 0 else "+"
+        self.assertEqual(effects[(order[0], value["value"])],
+                         f"{sign}{abs(value['effect_percent']):.1f} ± {value['half_width_percent']:.1f} %")
+        self.assertEqual(len(self.rows("knobs", "Pairs")), len(insight["interactions"]))
+        self.assertEqual(len(self.rows("ladder", "Values that ran")), len(insight["negatives"]))
+
+    def test_roofline(self):
+        table = dict(self.rows("roofline", "Roofline"))
+        us = self.one("SELECT p50_us FROM elite WHERE run = 1 AND rank = 1")[0]
+        self.assertEqual(table["FLOP per byte of the problem"], f"{1.07e9 / 2.6e6:.2f}")
+        self.assertEqual(table["winner, TFLOP/s"], f"{1.07e9 / us / 1e6:.2f}")
+        roof = min(1979, 1.07e9 / 2.6e6 * 4800 / 1e3)
+        self.assertEqual(table["roof there, TFLOP/s"], f"{roof:,.2f}")
+        points = {series["name"]: series["data"] for series in self.option("roofline", 0)}
+        green = self.one("SELECT count(*) FROM evaluation WHERE run = 1 AND outcome = 'green'")[0]
+        self.assertEqual(len(points["candidates"]), green)
+        self.assertAlmostEqual(points["winner"][0][1], 1.07e9 / us / 1e6)
+
+    def test_resources(self):
+        rows = self.sql.execute("SELECT registers, shared_bytes, p50_us FROM evaluation"
+                                " WHERE run = 1 AND outcome = 'green' ORDER BY candidate").fetchall()
+        registers = self.option("resources", 0)[0]["data"]
+        shared = self.option("resources", 1)[0]["data"]
+        self.assertEqual([point[0] for point in registers], [row[0] for row in rows])
+        self.assertEqual([point[0] for point in shared], [row[1] / 1024 for row in rows])
+        self.assertEqual([point[1] for point in registers], [row[2] for row in rows])
+        occupied = self.option("resources", 2)[0]["data"]
+        self.assertTrue(all(0 <= point[0] <= 100 for point in occupied))
+        limits = self.rows("resources", "What limits")
+        self.assertEqual(sum(int(row[1]) for row in limits), len(occupied))
+
+    def test_duels_and_drift(self):
+        duels = self.sql.execute("SELECT challenger_id, incumbent_id, ratio, ratio_low, ratio_high, pairs"
+                                 " FROM confirmation WHERE run_id = 1 ORDER BY id").fetchall()
+        table = self.rows("duels", "Duels by")
+        self.assertEqual([(int(row[1]), int(row[2]), row[3], row[4], int(row[5])) for row in table],
+                         [(a, b, f"{r:.4f}", f"{low:.4f} to {high:.4f}", pairs)
+                          for a, b, r, low, high, pairs in duels])
+        boxes = [box["value"] for box in self.option("duels", 0)[0]["data"]]
+        self.assertEqual(boxes, [[low, low, r, high, high] for _, _, r, low, high, _ in duels][-30:])
+        drift = [100 * d for d, in self.sql.execute(
+            "SELECT control_drift FROM generation WHERE run_id = 1 ORDER BY number")]
+        for shown, stored in zip(self.option("duels", 1)[0]["data"], drift, strict=True):
+            self.assertAlmostEqual(shown, stored)
+
+    def test_card(self):
+        timed, discarded = self.one("SELECT count(*), sum(discarded) FROM card_state")
+        text = self.text("#card")
+        self.assertIn(f"looked at in {timed} timings: 1 timing was made on a card that stayed throttled;"
+                      f" 1 while another process was on it; {discarded} samples were taken again", text)
+        clocks = {series["name"]: series["data"] for series in self.option("card", 0)}
+        self.assertEqual(len(clocks["SM clock, median"]), timed)
+        self.assertEqual({point[1] for point in clocks["SM clock, least"]}, {1500})
+        self.assertEqual({point[1] for point in clocks["power"]}, {500})
+        front = []
+        for candidate, us, mj in self.sql.execute(
+                "SELECT t.candidate_id, t.p50_us, e.launch_mj FROM timing t JOIN energy e USING (candidate_id)"
+                " JOIN evaluation v ON v.candidate = t.candidate_id WHERE v.outcome = 'green' ORDER BY 2, 3"):
+            if not front or mj < front[-1][2]:
+                front.append((candidate, us, mj))
+        self.assertGreater(len(front), 3)
+        table = self.rows("card", "The Pareto front")
+        self.assertEqual([row[:3] for row in table],
+                         [[str(candidate), f"{us:.2f}", f"{mj:.3f}"] for candidate, us, mj in front])
+        self.assertEqual(len(self.option("card", 1)[1]["data"]), len(front))
+        row = self.rows("card", "The card while")[0]
+        self.assertEqual(row, ["1", "1,980", "1,500", "40", "500", "12", "power cap", "yes", ""])
+        self.assertEqual(self.rows("profile", "What was counted"), [["1", "yes", "61.25"]])
+        self.assertIn("Asked: tensor >= 50. Counted by ncu 2026 (measured).", self.text("#profile"))
+
+    def test_errors(self):
+        winner = self.one("SELECT candidate FROM elite WHERE run = 1 AND rank = 1")[0]
+        checks = self.sql.execute("SELECT shape, max(max_abs_error), max(relative_l2) FROM check_result"
+                                  " WHERE candidate_id = ? GROUP BY shape", (winner,)).fetchall()
+        series = {one["name"]: one["data"] for one in self.option("errors", 0)}
+        shapes = [row[0] for row in self.rows("errors", "The winner")]
+        self.assertEqual(shapes, ["small", "ragged31", "mission", "allowed on the timed shape"])
+        for shape, absolute, relative in checks:
+            at = shapes.index(shape)
+            self.assertAlmostEqual(series["largest absolute error"][at], 100 * absolute / 0.06)
+            self.assertAlmostEqual(series["relative L2 norm"][at], 100 * relative / 0.002)
+
+    def test_policy_source_and_events(self):
+        policy = self.one("SELECT count(*) FROM evaluation WHERE run = 1 AND policy_only = 1"
+                          " AND duplicate_of IS NULL")[0]
+        text = self.text("#policy")
+        self.assertIn(f"{policy} of 400 candidates were rejected only by this policy", text)
+        self.assertIn("5.00 µs (best under policy) vs 4.80 µs", text)
+        self.assertEqual([row[0] for row in self.rows("events", "Events")][-1][-3:], "UTC")
+        removed, added = (self.browser.run(
+            "return [...document.querySelectorAll(`#source .${arguments[0]}`)].map("
+            "line => line.lastChild.previousSibling.textContent)", kind) for kind in ("removed", "added"))
+        for macro, before, after, _ in self.rows("winner", "The macros"):
+            if before.isdigit() and after.isdigit():
+                self.assertIn(f"− #define {macro} {before}", removed)
+                self.assertIn(f"+ #define {macro} {after}", added)
+        self.assertEqual(len(removed), len(self.rows("winner", "The macros")))
+        self.rows("winner", "The macros")
+        self.browser.run("document.querySelectorAll('#source details').forEach(b => { b.open = true })")
+        self.browser.settle()
+        self.assertIn("__global__ void made_up", self.text("#source details pre"))
+        self.assertIn('"format": "evo-tune kernel 1"', self.text("#source"))

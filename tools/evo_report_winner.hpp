@@ -1,0 +1,19 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "db/store.hpp"
+
+namespace evo {
+
+/// The kernel that won a run and what it is held against:
+///   "winner"      its times, resources, configuration; null when nothing is green
+///   "elite"       the rows of evo-elite
+///   "default"     the space's default configuration: its candidate and time, or why it has none
+///   "baseline"    the first green rung of the ladder; null without
+///   "changes"     the macros in which the winner differs from the default
+///   "checks"      its comparisons with the reference; "tolerance": what they were held to
+///   "source", "difference" (from the default's source), "manifest": texts; null without
+[[nodiscard]] nlohmann::ordered_json winner_of_run(const Store& store, const StoredRun& run);
+
+}  // namespace evo

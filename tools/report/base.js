@@ -1,0 +1,125 @@
+"use strict";
+// Elements, numbers and tables. Text from the data becomes text nodes only, never markup.
+
+const report = {};
+
+report.data = JSON.parse(document.getElementById("data").textContent);
+
+/** An element; children are elements, texts, or lists of these; null is left out. */
+report.element = (tag, attributes = {}, ...children) => {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else made.setAttribute(name, value === true ? "" : value);
+  }
+  for (const child of children.flat(Infinity)) {
+    if (child !== null && child !== undefined) made.append(child);
+  }
+  return made;
+};
+
+/** Numbers for people: always with the same digits, so that columns align. */
+report.format = {
+  number: (value, digits = 0) => value === null || value === undefined ? "–"
+    : value.toLocaleString("en-US", {minimumFractionDigits: digits, maximumFractionDigits: digits}),
+  us: value => value === null || value === undefined ? "–"
+    : report.format.number(value, value < 100 ? 2 : value < 1000 ? 1 : 0),
+  percent: (value, digits = 1) => value === null || value === undefined ? "–"
+    : `${value < 0 ? "−" : "+"}${report.format.number(Math.abs(value), digits)}`,
+  error: value => value === null || value === undefined ? "–"
+    : value === 0 ? "0" : value.toExponential(1),
+  ratio: value => `${report.format.number(value, value < 10 ? 2 : 1)}×`,
+  duration: seconds => {
+    if (seconds < 60) return `${report.format.number(seconds, 1)} s`;
+    const minutes = Math.floor(seconds / 60);
+    if (minutes < 60) return `${minutes} min ${Math.round(seconds % 60)} s`;
+    return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  },
+  time: text => text ? `${text.slice(0, 10)} ${text.slice(11, 19)} UTC` : "–",
+  count: (number, noun) => `${report.format.number(number)} ${noun}${number === 1 ? "" : "s"}`,
+};
+
+/**
+ * A table in a box that scrolls by itself, so that the page never does sideways.
+ * columns: {label, numeric}; rows: lists of texts or elements.
+ */
+report.table = (caption, columns, rows) => {
+  const {element} = report;
+  const head = columns.map(column => element("th",
+    {scope: "col", class: column.numeric ? "number" : null}, column.label));
+  const line = row => element("tr", {}, row.map((cell, i) => i === 0
+    ? element("th", {scope: "row", class: columns[i].numeric ? "number" : null}, cell)
+    : element("td", {class: columns[i].numeric ? "number" : null}, cell)));
+  return element("div", {class: "scroll", role: "region", tabindex: "0", "aria-label": caption},
+    element("table", {}, element("caption", {}, caption),
+      element("thead", {}, element("tr", {}, head)),
+      element("tbody", {}, rows.map(line))));
+};
+
+/** The same under a line that opens it. `make` is called when it is first opened. */
+report.folded = (summary, make, open = false) => {
+  const {element} = report;
+  const box = element("details", {open});
+  box.append(element("summary", {}, summary));
+  const fill = () => {
+    if (box.open && box.childElementCount === 1) box.append(make());
+  };
+  box.addEventListener("toggle", fill);
+  fill();
+  return box;
+};
+
+/** What a run lacks, in a sentence. */
+report.lacks = sentence => report.element("p", {class: "lacks"}, sentence);
+
+report.note = (...text) => report.element("p", {class: "note"}, ...text);
+
+/** A list of terms and what they are; nothing where the value is missing. */
+report.facts = (pairs, className = "facts") => report.element("dl", {class: className},
+  pairs.filter(([, value]) => value !== null && value !== undefined && value !== "")
+    .map(([term, value]) => report.element("div", {},
+      report.element("dt", {}, term), report.element("dd", {}, value))));
+
+/** A command or a text to copy. */
+report.command = (label, text) => {
+  const {element} = report;
+  const said = element("span", {class: "said", role: "status"});
+  const copy = element("button", {type: "button", onclick: async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      said.textContent = "copied";
+    } catch {
+      const range = document.createRange();
+      range.selectNodeContents(code);
+      getSelection().removeAllRanges();
+      getSelection().addRange(range);
+      said.textContent = "selected";
+    }
+  }}, "Copy");
+  const code = element("code", {}, text);
+  return element("div", {class: "command"},
+    element("div", {class: "command-head"}, element("span", {}, label), said, copy),
+    element("pre", {tabindex: "0", "aria-label": label}, code));
+};
+
+/** Radio buttons; `choose` gets the value. */
+report.choice = (legend, name, options, chosen, choose) => report.element("fieldset",
+  {class: "choice"}, report.element("legend", {}, legend),
+  options.map(([value, label]) => report.element("label", {},
+    report.element("input", {type: "radio", name, value, checked: value === chosen,
+      onchange: () => choose(value)}), label)));
+
+report.select = (label, options, chosen, choose) => report.element("label", {class: "select"},
+  report.element("span", {}, label),
+  report.element("select", {onchange: event => choose(event.target.value)},
+    options.map(([value, text]) => report.element("option",
+      {value, selected: value === chosen}, text))));
+
+/** The word at a place of a column of words. */
+report.word = (column, at) => column.values[at] === null ? null : column.words[column.values[at]];
+
+report.isPredicted = run => run.device.kind === "predicted";
+report.kind = run => report.isPredicted(run) ? "PREDICTED" : "measured";
+/** "time, µs (PREDICTED)". */
+report.timeName = run => `time, µs${report.isPredicted(run) ? " (PREDICTED)" : ""}`;

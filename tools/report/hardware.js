@@ -1,0 +1,271 @@
+"use strict";
+// The sections about the device, the checks and the texts.
+
+report.sections.roofline = run => {
+  const {format, element} = report;
+  const {device, flops_per_launch: flops, bytes_per_launch: bytes} = run;
+  const made = (...body) => ({id: "roofline", title: "Roofline", body});
+  if (!(flops > 0) || !(bytes > 0)) {
+    return made(report.lacks("There is no roofline: the problem does not state the FLOPs and the bytes of a launch."));
+  }
+  if (!(device.peak_tflops > 0) || !(device.peak_bandwidth_gbs > 0)) {
+    return made(report.lacks("There is no roofline: the peak rates of the device are not known."));
+  }
+  const intensity = flops / bytes;
+  const ridge = 1e3 * device.peak_tflops / device.peak_bandwidth_gbs;
+  const roof = Math.min(device.peak_tflops, intensity * device.peak_bandwidth_gbs / 1e3);
+  const rate = us => flops / (us * 1e6);
+  const {columns} = run.candidates;
+  const points = columns.p50_us.flatMap((us, i) => us === null ? [] : [[intensity, rate(us), i]]);
+  const rungs = run.ladder.filter(rung => rung.p50_us !== null)
+    .map(rung => [intensity, rate(rung.p50_us), rung.milestone]);
+  const chart = report.chart("Useful work a second against what the device can do", palette => {
+    const from = Math.min(intensity, ridge) / 8;
+    const to = Math.max(intensity, ridge) * 8;
+    const top = x => Math.min(device.peak_tflops, x * device.peak_bandwidth_gbs / 1e3);
+    return {
+      grid: {left: 8, right: 20, top: 40, bottom: 40},
+      legend: report.legend(palette),
+      tooltip: {formatter: item => item.seriesName === "roof"
+        ? `roof: ${format.number(item.data[1], 1)} TFLOP/s`
+        : `${item.seriesName === "milestones" ? item.data[2] : item.seriesName === "winner" ? "winner" : `candidate ${columns.id[item.data[2]]}`}\n${format.number(item.data[1], 2)} TFLOP/s ${report.kind(run)}`},
+      xAxis: report.axis(palette, "FLOP per byte of the problem's data",
+        {type: "log", min: from, max: to, axisLabel: {formatter: report.shortNumber, showMinLabel: false, showMaxLabel: false}}),
+      yAxis: report.axis(palette, "TFLOP/s", {type: "log", nameGap: 44,
+        min: Math.min(...points.map(([, y]) => y), top(from)) * 0.7, max: device.peak_tflops * 2,
+        axisLabel: {formatter: report.shortNumber, showMinLabel: false, showMaxLabel: false}}),
+      series: [
+        {name: "roof", type: "line", data: [from, ridge, to].map(x => [x, top(x)]), showSymbol: false,
+          lineStyle: {width: 2, color: palette.text}, itemStyle: {color: palette.text}},
+        {name: "candidates", type: "scatter", symbolSize: 6, data: points,
+          itemStyle: {color: palette.series[0], opacity: 0.35}},
+        {name: "milestones", type: "scatter", symbol: "diamond", symbolSize: 10, data: rungs,
+          itemStyle: {color: palette.series[1]}},
+        {name: "winner", type: "scatter", symbolSize: 16,
+          data: run.winner ? [[intensity, rate(run.winner.p50_us)]] : [],
+          itemStyle: {color: "transparent", borderColor: palette.text, borderWidth: 2}},
+      ],
+    };
+  }, {height: 360});
+  const reached = run.winner ? rate(run.winner.p50_us) : null;
+  return made(
+    report.note(`A launch does ${report.shortNumber(flops)} useful FLOPs on ${report.shortNumber(bytes)} bytes: ${format.number(intensity, 1)} FLOP per byte, and the roof there is ${format.number(roof, 1)} TFLOP/s (${intensity < ridge ? "memory" : "arithmetic"} decides).`
+      + (reached === null ? "" : ` The winner reaches ${format.number(reached, 2)} TFLOP/s ${report.kind(run)}, ${format.number(100 * reached / roof, 1)} % of it.`)),
+    element("div", {class: "wide"}, report.figure("Roofline: all candidates do the same useful work, so they stand on one line", chart)),
+    report.folded("The figures as a table", () => report.table("Roofline", [{label: "figure"}, {label: "value", numeric: true}],
+      [["peak arithmetic, TFLOP/s", format.number(device.peak_tflops, 1)],
+        ["peak memory, GB/s", format.number(device.peak_bandwidth_gbs, 0)],
+        ["FLOP per byte of the problem", format.number(intensity, 2)],
+        ["roof there, TFLOP/s", format.number(roof, 2)],
+        ["winner, TFLOP/s", reached === null ? "–" : format.number(reached, 2)]])));
+};
+
+report.sections.resources = run => {
+  const {element} = report;
+  const {columns} = run.candidates;
+  const plots = [["registers", "registers per thread", 1], ["shared_bytes", "shared memory, KiB per CTA", 1024],
+    ["occupancy_percent", "occupancy, % of the warps", 1]];
+  const body = plots.map(([key, label, unit]) => {
+    const points = columns.p50_us.flatMap((us, i) =>
+      us === null || columns[key][i] === null ? [] : [[columns[key][i] / unit, us, i]]);
+    if (points.length === 0) {
+      return report.lacks(key === "occupancy_percent"
+        ? "Occupancy is not known: it takes the launch geometry of the candidates and the limits of the device's SMs."
+        : `No candidate has both a time and ${label}.`);
+    }
+    const chart = report.chart(`Time against ${label}`, palette => ({
+      grid: {left: 8, right: 16, top: 12, bottom: 40},
+      tooltip: {formatter: item => `candidate ${columns.id[item.data[2]]}\n${report.format.number(item.data[0], key === "registers" ? 0 : 1)} ${label}\n${report.format.us(item.data[1])} µs`},
+      xAxis: report.axis(palette, label, {type: "value", scale: key === "registers"}),
+      yAxis: report.axis(palette, report.timeName(run),
+        {nameGap: 44, ...report.timeScale(columns.p50_us)}),
+      series: [{type: "scatter", symbolSize: points.length > 2000 ? 4 : 7, data: points,
+        itemStyle: {color: palette.series[0], opacity: 0.55}}],
+    }), {height: 280, canvas: true});
+    return report.figure(`Time against ${label}`, chart);
+  });
+  const groups = report.occupancyLimits(run);
+  return {id: "resources", title: "Registers, shared memory, occupancy",
+    body: [element("div", {class: "trio"}, body), groups]};
+};
+
+/** What limits the CTAs of an SM, with the best time of each. */
+report.occupancyLimits = run => {
+  const {columns} = run.candidates;
+  const found = new Map();
+  columns.p50_us.forEach((us, i) => {
+    const limit = report.word(columns.limit, i);
+    if (us === null || limit === null) return;
+    const [count, best] = found.get(limit) ?? [0, Infinity];
+    found.set(limit, [count + 1, Math.min(best, us)]);
+  });
+  if (found.size === 0) return null;
+  return report.folded("What limits the CTAs of an SM, as a table", () => report.table(
+    "What limits the CTAs that an SM holds at once, among the green candidates",
+    [{label: "limit"}, {label: "candidates", numeric: true}, {label: `best ${report.timeName(run)}`, numeric: true}],
+    [...found].map(([limit, [count, best]]) => [limit, report.format.number(count), report.format.us(best)])));
+};
+
+report.sections.duels = run => {
+  const {format, element} = report;
+  const body = [];
+  if (run.duels.length === 0) {
+    body.push(report.lacks(report.isPredicted(run)
+      ? "There are no duels: predicted times do not vary, so candidates are ranked without interleaved pairs."
+      : "There are no duels: no candidate came near enough to the elite to be compared by interleaved pairs."));
+  } else {
+    const latest = run.duels.slice(-30);
+    const rows = [...latest].reverse().map(duel => ({label: `${duel.challenger} vs ${duel.incumbent}`,
+      low: duel.low, middle: duel.ratio, high: duel.high,
+      text: `${format.number(duel.ratio, 4)} (${format.number(duel.low, 4)} to ${format.number(duel.high, 4)})`,
+      more: `${duel.verdict}, ${duel.pairs} pairs, generation ${duel.generation}`}));
+    const chart = report.chart("Ratio of times in duels, with intervals", (palette, width) =>
+      report.intervals(palette, width, report.coloured(palette, rows, 1),
+        "time of the challenger / time of the incumbent", "ratio", 1), {height: 60 + 20 * rows.length});
+    body.push(element("div", {class: "wide"}, report.figure(`Duels by interleaved pairs, the latest ${rows.length} of ${run.duels.length}: left of 1 the challenger is faster`, chart)),
+      report.folded("All duels as a table", () => report.table("Duels by interleaved pairs",
+        [{label: "generation", numeric: true}, {label: "challenger", numeric: true}, {label: "incumbent", numeric: true},
+          {label: "ratio", numeric: true}, {label: "interval", numeric: true}, {label: "pairs", numeric: true}, {label: "verdict"}],
+        run.duels.map(duel => [String(duel.generation), String(duel.challenger), String(duel.incumbent),
+          format.number(duel.ratio, 4), `${format.number(duel.low, 4)} to ${format.number(duel.high, 4)}`,
+          format.number(duel.pairs), duel.verdict]))));
+  }
+  body.push(...report.drift(run));
+  return {id: "duels", title: "Duels and drift", body};
+};
+
+report.drift = run => {
+  const {format, element} = report;
+  if (run.control.length === 0) {
+    return [report.lacks(report.isPredicted(run)
+      ? "There is no drift: predicted times do not depend on the moment, and no control was timed again."
+      : "No control was timed again in this run, so its drift is not known.")];
+  }
+  const chart = report.chart("Drift of the control", palette => ({
+    grid: {left: 8, right: 16, top: 12, bottom: 40},
+    tooltip: {trigger: "axis", valueFormatter: value => `${format.percent(value, 2)} %`},
+    xAxis: report.axis(palette, "generation", {type: "category", data: run.control.map(point => point.generation)}),
+    yAxis: report.axis(palette, "drift, %", {type: "value", scale: true, nameGap: 40}),
+    series: [{type: "line", data: run.control.map(point => point.drift === null ? null : 100 * point.drift),
+      itemStyle: {color: palette.series[5]},
+      markLine: {symbol: "none", silent: true, label: {show: false}, lineStyle: {color: palette.muted}, data: [{yAxis: 0}]}}],
+  }), {height: 240});
+  return [element("div", {class: "wide"}, report.figure("Drift: the control, timed again after each generation, against its first time", chart)),
+    report.folded("The drift as a table", () => report.table("Drift of the control",
+      [{label: "generation", numeric: true}, {label: report.timeName(run), numeric: true}, {label: "drift, %", numeric: true}],
+      run.control.map(point => [String(point.generation), format.us(point.p50_us),
+        point.drift === null ? "–" : format.percent(100 * point.drift, 2)])))];
+};
+
+report.bounds = [["max_abs_error", "largest absolute error"], ["bad_share", "share beyond the bound"],
+  ["relative_l2", "relative L2 norm"], ["max_row_error", "largest error of a row"]];
+
+/** The worst check of each shape. */
+report.worstChecks = run => {
+  const shapes = new Map();
+  for (const check of run.checks) {
+    const worst = shapes.get(check.shape) ?? {shape: check.shape, seeds: 0, sampled: ""};
+    worst.seeds += 1;
+    worst.sampled = worst.sampled || check.sampled;
+    for (const [key] of report.bounds) {
+      // Null: not finite, worse than all.
+      if (!(key in worst)) worst[key] = check[key];
+      else if (worst[key] !== null) worst[key] = check[key] === null ? null : Math.max(worst[key], check[key]);
+    }
+    shapes.set(check.shape, worst);
+  }
+  return [...shapes.values()];
+};
+
+report.sections.errors = run => {
+  const {format, element} = report;
+  const made = (...body) => ({id: "errors", title: "Errors against tolerance", body});
+  if (run.checks.length === 0) {
+    return made(report.lacks(run.winner ? "No check of the winner is stored." : "There is no winner whose checks could be shown."));
+  }
+  const worst = report.worstChecks(run);
+  const table = () => report.table(`The winner's largest errors on each shape${run.tolerance ? ", and what is allowed" : ""}`,
+    [{label: "shape"}, {label: "seeds", numeric: true}, ...report.bounds.map(([, label]) => ({label, numeric: true})), {label: "what was compared"}],
+    [...worst.map(row => [row.shape, String(row.seeds), ...report.bounds.map(([key]) => row[key] === null ? "not finite" : format.error(row[key])), row.sampled || "everything"]),
+      ...(run.tolerance ? [["allowed on the timed shape", "", ...report.bounds.map(([key]) => typeof run.tolerance[key] === "number" ? format.error(run.tolerance[key]) : "–"), ""]] : [])]);
+  if (!run.tolerance) return made(report.lacks("The winner's manifest states no tolerance."), table());
+  const bounds = report.bounds.filter(([key]) => run.tolerance[key] > 0);
+  const chart = report.chart("Errors of the winner in per cent of what is allowed", (palette, width) => ({
+    grid: {left: 8, right: 16, top: 40, bottom: 40},
+    legend: report.legend(palette),
+    tooltip: {trigger: "axis", axisPointer: {type: "shadow"}, valueFormatter: value => `${format.number(value, 2)} %`},
+    xAxis: report.axis(palette, "shape", {type: "category", data: worst.map(row => row.shape),
+      nameGap: width < 600 ? 64 : 30, axisLabel: {rotate: width < 600 ? 45 : 0, interval: 0, hideOverlap: false}}),
+    yAxis: report.axis(palette, "% of the tolerance", {type: "value", min: 0, nameGap: 40}),
+    series: bounds.map(([key, label]) => ({name: label, type: "bar", barMaxWidth: 18,
+      data: worst.map(row => row[key] === null ? null : 100 * row[key] / run.tolerance[key])})),
+  }), {height: width => width < 600 ? 340 : 300});
+  return made(element("div", {class: "wide"}, report.figure("The winner's largest error on each shape, in per cent of the tolerance of the timed shape", chart)), table());
+};
+
+report.sections.policy = run => {
+  const {format} = report;
+  const {summary} = run;
+  const body = [];
+  if (run.policy) {
+    body.push(report.facts(Object.entries(run.policy).map(([name, value]) =>
+      [name.replaceAll("_", " "), typeof value === "number" ? format.number(value) : JSON.stringify(value)])));
+  } else {
+    body.push(report.lacks("The space states no policy beyond what the device allows."));
+  }
+  body.push(report.note(summary.policy_only === 0
+    ? "It cost nothing: no candidate was rejected that the device would have run."
+    : `${format.number(summary.policy_only)} of ${format.count(summary.evaluated, "candidate")} were rejected only by this policy; the device would have run them.`));
+  const cost = run.events.filter(event => event.kind === "policy cost");
+  cost.forEach(event => body.push(report.note(event.text)));
+  if (cost.length === 0 && summary.policy_only > 0) {
+    body.push(report.lacks("What they would have taken was not timed: evo-tune --time-policy-rejects N does that."));
+  }
+  const groups = summary.groups.filter(group => group.policy_only);
+  if (groups.length > 0) {
+    body.push(report.table("What only the policy rejected", [{label: "reason of the first"},
+      {label: "candidates", numeric: true}, {label: "first", numeric: true}],
+    groups.map(group => [group.reason, format.number(group.count), String(group.candidate)])));
+  }
+  return {id: "policy", title: "What the policy cost", body};
+};
+
+report.sections.source = run => {
+  const {element} = report;
+  const body = [];
+  if (run.difference) {
+    const same = run.difference.every(([mark]) => mark === "…" || mark === " ");
+    body.push(same ? report.note("The winner's source and macros are those of the default configuration.")
+      : report.diff(run.difference));
+  } else {
+    body.push(report.lacks(run.winner ? `There is no difference to show: ${run.default.why ?? "the default configuration was not compiled"}.`
+      : "There is no winner, so there is no source to show."));
+  }
+  if (run.source) {
+    body.push(report.folded(`The winner's whole source, ${report.format.count(run.source.split("\n").length, "line")}`,
+      () => element("pre", {class: "code", tabindex: "0", "aria-label": "The winner's source"}, element("code", {}, run.source))));
+  }
+  if (run.manifest) {
+    body.push(report.folded("The winner's manifest: how to launch it",
+      () => element("pre", {class: "code", tabindex: "0", "aria-label": "The winner's manifest"}, element("code", {}, run.manifest))));
+  } else if (run.winner) {
+    body.push(report.lacks(`There is no manifest: ${run.why_no_manifest}.`));
+  }
+  return {id: "source", title: "Source and manifest", body};
+};
+
+report.diff = lines => {
+  const {element} = report;
+  const names = {"-": "removed", "+": "added", " ": "same", "…": "left-out"};
+  const said = {"-": "only in the default: ", "+": "only in the winner: "};
+  return element("figure", {class: "wide"},
+    element("figcaption", {}, "The winner's source against the default's: − only in the default, + only in the winner"),
+    element("pre", {class: "code diff", tabindex: "0", "aria-label": "Difference of the sources"}, lines.map(([mark, text]) =>
+      element("span", {class: names[mark]}, said[mark] ? element("span", {class: "unseen"}, said[mark]) : null,
+        mark === "…" ? `… ${report.format.count(text, "line")} the same` : `${mark === "-" ? "−" : mark} ${text}`, "\n"))));
+};
+
+report.sections.events = run => ({id: "events", title: "What else happened", body: [
+  run.events.length === 0 ? report.lacks("Nothing else happened: no worker was killed, no warning was given.")
+    : report.table("Events of the run", [{label: "when"}, {label: "what"}, {label: "text"}],
+      run.events.map(event => [report.format.time(event.at), event.kind, event.text]))]});
