@@ -48,8 +48,7 @@ struct Options {
 /// What is found on one shape helps the others: not as many candidates as in runs of their own.
 std::size_t default_children(std::size_t shapes) {
   constexpr std::size_t kOfOneShape = 8;
-  constexpr std::size_t kOfAnother = 2;
-  return kOfOneShape + kOfAnother * (shapes - 1);
+  return kOfOneShape + (shapes - 1);
 }
 
 std::string strategy_list() {
@@ -71,7 +70,7 @@ void declare(CLI::App& app, Options& options) {
       ->capture_default_str()
       ->transform(whole_number(1, 1000000));
   app.add_option("--children", options.tuner.children,
-                 "candidates a generation (default: 8, and 2 more for each further shape)")
+                 "candidates a generation (default: 8, and 1 more for each further shape)")
       ->transform(whole_number(1, 10000));
   app.add_option(
          "--window", options.tuner.window,
