@@ -108,11 +108,10 @@ Answer overall_answer(const Store& store, RunId run, const std::map<std::string,
   }
   give_weights(shapes, weights);
   const StoredRun& first = shapes.front().run;
-  Answer answer{
-      .title = fmt::format("one kernel for all shapes of runs {} to {}: {} on {}, {}", first.id,
-                           shapes.back().run.id, first.info.space.name, first.info.device.name,
-                           kind_label(first.info.device)),
-      .table = {.columns = {{"rank", "rank"}, {"mean", "mean of best", 3}}}};
+  Answer answer{.title = fmt::format("one kernel for all shapes of runs {} to {}: {} on {}, {}",
+                                     first.id, shapes.back().run.id, first.info.space.name,
+                                     first.info.device.name, kind_label(first.info.device)),
+                .table = {.columns = {{"rank", "rank"}, {"mean", "mean of best", 3}}}};
   for (const OnShape& shape : shapes) {
     answer.table.columns.push_back({shape.run.info.shape, shape.run.info.shape, 3});
   }

@@ -1,6 +1,7 @@
 #include "tools/evo_report_data.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -137,9 +138,11 @@ std::string command_of(const StoredRun& run) {
   const RunInfo& info = run.info;
   const Ordered options = Ordered::parse(info.options_json);
   const bool records = options.value("aim", "") == "record";
+  const auto of_group = options.value("shapes", std::vector<std::string>{info.shape});
+  const std::string shapes = fmt::format("{}", fmt::join(of_group, ","));
   std::string command =
       fmt::format("{} --space {} --device {} --shape {}", records ? "evo-record" : "evo-tune",
-                  quoted(info.space.name), quoted(info.device.id), quoted(info.shape));
+                  quoted(info.space.name), quoted(info.device.id), quoted(shapes));
   const auto add = [&](const char* option, const char* key) {
     if (options.contains(key)) command += fmt::format(" {} {}", option, options[key].dump());
   };
@@ -150,6 +153,10 @@ std::string command_of(const StoredRun& run) {
     add("--generations", "generations");
     command += fmt::format(" --children {} --elite {} --strategy {}", info.children,
                            info.elite_size, quoted(info.strategy));
+    if (options.contains("objective")) {
+      command += " --objective " + quoted(options["objective"].get<std::string>());
+    }
+    if (!options.contains("warm_start")) command += " --no-warm-start";
   }
   add("--window", "window");
   command += fmt::format(" --seed {}", info.seed);

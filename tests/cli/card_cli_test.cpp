@@ -43,7 +43,8 @@ TEST(CardCli, AQuietCardIsNotSpokenOf) {
 
 TEST(CardCli, JudgeShowsTheCardAndTheEnergyOfALaunch) {
   const FakeSession session;
-  const ProgramResult result = run_on_card(session, "counter", FakeSession::judge("--json --energy"));
+  const ProgramResult result =
+      run_on_card(session, "counter", FakeSession::judge("--json --energy"));
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const json found = json::parse(result.out);
   EXPECT_EQ(found["card"]["sm_clock_median_mhz"], 1980);
@@ -51,13 +52,14 @@ TEST(CardCli, JudgeShowsTheCardAndTheEnergyOfALaunch) {
   EXPECT_NEAR(found["energy"]["power_w"].get<double>(), 100, 5);
   EXPECT_GE(found["energy"]["window_s"].get<double>(), 1);
   EXPECT_GT(found["energy"]["launch_mj"].get<double>(), 0);
-  EXPECT_FALSE(json::parse(session.run(FakeSession::judge("--json --energy")).out).contains("energy"));
+  EXPECT_FALSE(
+      json::parse(session.run(FakeSession::judge("--json --energy")).out).contains("energy"));
 }
 
 TEST(CardCli, TheElitesEnergyIsStoredAndShown) {
   const FakeSession session;
-  const ProgramResult result =
-      run_on_card(session, "counter", FakeSession::tune("--generations 1 --children 1 --elite 1 --energy"));
+  const ProgramResult result = run_on_card(
+      session, "counter", FakeSession::tune("--generations 1 --children 1 --elite 1 --energy"));
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("  mJ  "));
   const std::vector<EliteRow> elite = elite_of_run(session.store(), 1);

@@ -54,7 +54,8 @@ int processes_with(const std::string& mark) {
 
 class EvoTuneResume : public testing::Test {
  protected:
-  static constexpr const char* kOptions = "--generations 4 --children 6 --seed 7 --json --no-warm-start";
+  static constexpr const char* kOptions =
+      "--generations 4 --children 6 --seed 7 --json --no-warm-start";
 
   /// A run that goes on until `evaluations` are reported; the signal then.
   int stop_after(int evaluations, int signal) const {

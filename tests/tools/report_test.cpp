@@ -200,8 +200,15 @@ TEST_F(Report, TheCommandMakesTheRunAgain) {
   EXPECT_EQ(
       command_of(store_.run(run_)),
       "evo-tune --space copy_h200 --device cuda:0 --shape mission --generations 2 --children 8 "
-      "--elite 3 --strategy full --window 4 --seed 18446744073709551615 --check-seed 9 --cold");
+      "--elite 3 --strategy full --no-warm-start --window 4 --seed 18446744073709551615 "
+      "--check-seed 9 --cold");
   RunInfo info = sample::run_info();
+  info.options_json = R"({"generations":2,"shapes":["small","mission"],"objective":"time*energy",)"
+                      R"("warm_start":[]})";
+  EXPECT_EQ(command_of(store_.run(store_.start_run(info))),
+            "evo-tune --space copy_h200 --device cuda:0 --shape small,mission --generations 2 "
+            "--children 8 --elite 3 --strategy full --objective 'time*energy' --seed "
+            "18446744073709551615");
   info.options_json = R"({"aim":"record","candidates":50,"window":4,"check_seed":9,"cold":false})";
   info.space.key = "another";
   info.space.name = "it's; rm";

@@ -29,7 +29,7 @@ class SectionsTest(ReportCase):
             self.assertIn(part, facts)
         self.assertEqual(self.text("#winner pre code"),
                          "evo-tune --space sdpa_fp8_mma_h200 --device cuda:0 --shape mission"
-                         " --generations 100 --children 20 --elite 3 --strategy full --window 32"
+                         " --generations 100 --children 20 --elite 3 --strategy full --no-warm-start --window 32"
                          " --seed 1 --check-seed 7")
         changes = self.rows("winner", "The macros")
         for macro, before, after, _ in changes:
