@@ -11,7 +11,6 @@
 #include "engine/compile/source_checks.hpp"
 #include "engine/compile/toolkit.hpp"
 #include "engine/coordinator/build_options.hpp"
-#include "engine/coordinator/manifest.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/formulas.hpp"
 #include "engine/core/hash.hpp"
@@ -339,114 +338,6 @@ std::vector<std::string> Harness::options_for(const Candidate& candidate) const 
 
 Compilations::Ticket Harness::start(const Candidate& candidate) {
   return compilations_.start(request_for(kernel_, source_, options_for(candidate)));
-}
-
-Judgement Harness::judge(const Candidate& candidate, Compilations::Ticket ticket,
-                         const std::vector<double>& give_up_us) {
-  std::vector<ShapeTask> tasks = tasks_for(candidate);
-  for (ShapeTask& task : tasks) task.give_up_us = give_up_us.at(task.shape);
-  return pipeline_.judge(ticket, space().values(candidate), Effort::kScreening, tasks);
-}
-
-Judgement Harness::judge(const Candidate& candidate) {
-  const ShapeTask first;
-  return pipeline_.judge(start(candidate), space().values(candidate), Effort::kFull, {&first, 1});
-}
-
-OrFailure<CorrectnessResult> Harness::check_fully(const KernelUnderTest& kernel) {
-  return workers_.check(kernel, Effort::kAfterScreening, Workers::Purpose::kConfirming);
-}
-
-std::vector<Judgement> Harness::judge_beyond_policy(const std::vector<Candidate>& candidates,
-                                                    std::size_t at) {
-  const ShapeTask task{at};
-  Pipeline free(pipeline_setup({}), workers_);
-  std::vector<Compilations::Ticket> tickets;
-  for (const Candidate& candidate : candidates) tickets.push_back(start(candidate));
-  std::vector<Judgement> judged;
-  try {
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-      judged.push_back(
-          free.judge(tickets[i], space().values(candidates[i]), Effort::kFull, {&task, 1}));
-    }
-  } catch (const Interrupted&) {
-    // What was judged until then is an answer too.
-  }
-  return judged;
-}
-
-KernelUnderTest Harness::kernel_of(const Candidate& candidate, const CompilationRecord& compilation,
-                                   const std::string& kernel_key) const {
-  return pipeline_.kernel_under_test(compilation, kernel_key, space().values(candidate),
-                                     tasks_for(candidate));
-}
-
-PairResult Harness::compare_pair(const KernelUnderTest& first, const KernelUnderTest& second,
-                                 std::size_t at) {
-  auto answer = workers_.compare(first, second, shape(at).name);
-  if (auto* pair = std::get_if<PairResult>(&answer)) return std::move(*pair);
-  // Which of the two hung is not known.
-  PairResult failed;
-  failed.rejection = Rejection{Gate::kTiming, std::get<WorkerFailure>(answer).reason};
-  return failed;
-}
-
-std::optional<Rejection> Harness::judge_alone(const KernelUnderTest& kernel, std::size_t at) {
-  auto checked = workers_.check(kernel, Effort::kFull, Workers::Purpose::kConfirming);
-  if (auto* failure = std::get_if<WorkerFailure>(&checked)) {
-    return Rejection{Gate::kCorrectness, std::move(failure->reason)};
-  }
-  if (auto& rejection = std::get<CorrectnessResult>(checked).rejection) return std::move(rejection);
-  auto timed =
-      workers_.time(kernel, shape(at).name, Effort::kFull, std::numeric_limits<double>::infinity(),
-                    Workers::Purpose::kConfirming);
-  if (auto* failure = std::get_if<WorkerFailure>(&timed)) {
-    return Rejection{Gate::kTiming, std::move(failure->reason)};
-  }
-  return std::get<TimingResult>(timed).rejection;
-}
-
-Duel Harness::duel(const KernelUnderTest& first, const KernelUnderTest& second, std::size_t at) {
-  Duel duel{compare_pair(first, second, at)};
-  if (!duel.pair.rejection) return duel;
-  // The other one is looked at as well: the first fault may have been its doing.
-  if (duel.pair.failed_first) duel.first_failed = judge_alone(first, at);
-  duel.second_failed = judge_alone(second, at);
-  if (!duel.pair.failed_first) duel.first_failed = judge_alone(first, at);
-  if (!duel.first_failed && !duel.second_failed) duel.pair = compare_pair(first, second, at);
-  return duel;
-}
-
-std::optional<Timing> Harness::time_again(const KernelUnderTest& kernel, bool closely,
-                                          std::size_t at) {
-  // What is slower than nothing is given up after a few samples.
-  const double give_up_us = closely ? std::numeric_limits<double>::infinity() : 0;
-  auto answer = workers_.time(kernel, shape(at).name, Effort::kScreening, give_up_us,
-                              Workers::Purpose::kConfirming);
-  const auto* result = std::get_if<TimingResult>(&answer);
-  if (result == nullptr || result->rejection) return std::nullopt;
-  return result->timing;
-}
-
-OrFailure<EnergyResult> Harness::energy_of(const KernelUnderTest& kernel, double window_s,
-                                           std::size_t at) {
-  return workers_.energy(kernel, shape(at).name, window_s, Workers::Purpose::kConfirming);
-}
-
-std::vector<CheckResult> Harness::checks_on(const std::vector<CheckResult>& checks,
-                                            std::size_t at) const {
-  if (places_.size() == 1) return checks;
-  std::vector<CheckResult> own;
-  for (const CheckResult& check : checks) {
-    const bool of_another = check.shape != shape(at).name && !problem_.shape(check.shape).check;
-    if (!of_another) own.push_back(check);
-  }
-  return own;
-}
-
-std::string Harness::manifest(const Candidate& candidate, std::size_t at) const {
-  return launch_manifest(problem_, kernel_, shape(at), space(at).values(candidate), device_info_,
-                         places_.at(at).valid_shapes);
 }
 
 }  // namespace evo
