@@ -29,7 +29,7 @@ Contest::Contest(Harness& harness, RunStore& store, RunId run, std::size_t elite
       elite_(elite_size),
       objective_(objective) {
   for (const WithdrawalRecord& withdrawal : store_.withdrawals(run_)) {
-    withdrawn_[withdrawal.candidate] = withdrawal.generation;
+    withdrawn_[withdrawal.candidate] = {withdrawal.generation, withdrawal.why};
   }
   for (const ConfirmationRecord& stored : store_.confirmations(run_)) {
     compared_[{stored.generation, stored.challenger, stored.incumbent}] = stored.verdict;
@@ -38,8 +38,8 @@ Contest::Contest(Harness& harness, RunStore& store, RunId run, std::size_t elite
 
 void Contest::challenge(int generation, std::vector<EliteMember> challengers) {
   // Those of this generation, when it was interrupted after they had left.
-  for (const auto& [candidate, when] : withdrawn_) {
-    if (when == generation) elite_.remove(candidate);
+  for (const auto& [candidate, withdrawn] : withdrawn_) {
+    if (withdrawn.generation == generation) elite_.remove(candidate);
   }
   std::erase_if(challengers, [&](const auto& member) { return was_withdrawn(member.id); });
   std::stable_sort(challengers.begin(), challengers.end(),
@@ -70,7 +70,7 @@ bool Contest::passes_all_checks(int generation, const EliteMember& challenger) {
     withdraw(generation, challenger.id, *result.rejection);
     return false;
   }
-  store_.record_full_checks(challenger.id, result.checks);
+  store_.record_full_checks(challenger.id, harness_.checks_on(result.checks, shape_));
   return true;
 }
 
@@ -134,8 +134,13 @@ DuelResult Contest::fight(int generation, const EliteMember& challenger,
   return result_of(verdict);
 }
 
+void Contest::dismiss(int generation, CandidateId candidate, const Rejection& why) {
+  withdraw(generation, candidate, why);
+  elite_.remove(candidate);
+}
+
 void Contest::withdraw(int generation, CandidateId candidate, const Rejection& why) {
-  if (!withdrawn_.emplace(candidate, generation).second) return;
+  if (!withdrawn_.emplace(candidate, Withdrawn{generation, why}).second) return;
   store_.record_withdrawal(run_, {candidate, generation, why});
   store_.record_event(run_, "kernel withdrawn",
                       "candidate " + std::to_string(candidate) + " was green and then failed the " +
@@ -146,7 +151,12 @@ void Contest::choose_control() {
   if (!control_ && !elite_.members().empty()) control_ = elite_.members().front();
 }
 
-void Contest::restore(std::vector<EliteMember> members, const std::optional<double>& control_us) {
+void Contest::restore(int generation, std::vector<EliteMember> members,
+                      const std::optional<double>& control_us) {
+  std::erase_if(members, [&](const EliteMember& member) {
+    const auto found = withdrawn_.find(member.id);
+    return found != withdrawn_.end() && found->second.generation <= generation;
+  });
   elite_.restore(std::move(members));
   choose_control();
   if (control_us && control_first_us_ == 0) control_first_us_ = *control_us;

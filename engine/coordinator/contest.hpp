@@ -27,6 +27,12 @@ class Contest {
           std::size_t shape = 0, const std::string& objective = "time");
 
   [[nodiscard]] const Elite& elite() const { return elite_; }
+  /// A candidate that left for good: when, and why.
+  struct Withdrawn {
+    int generation = 0;
+    Rejection why;
+  };
+  [[nodiscard]] const std::map<CandidateId, Withdrawn>& withdrawn() const { return withdrawn_; }
   [[nodiscard]] bool was_withdrawn(CandidateId candidate) const {
     return withdrawn_.contains(candidate);
   }
@@ -47,8 +53,13 @@ class Contest {
   /// control_us / its first value − 1.
   [[nodiscard]] double drift(double control_us) const { return control_us / control_first_us_ - 1; }
 
-  /// Puts the elite of a recorded generation back, and its control's time.
-  void restore(std::vector<EliteMember> members, const std::optional<double>& control_us);
+  /// A kernel that failed elsewhere leaves for good. Nothing where it has. Not within challenge().
+  void dismiss(int generation, CandidateId candidate, const Rejection& why);
+
+  /// Puts the elite of a recorded generation back, without what was withdrawn by the end of it, and
+  /// its control's time.
+  void restore(int generation, std::vector<EliteMember> members,
+               const std::optional<double>& control_us);
 
  private:
   using Comparison = std::tuple<int, CandidateId, CandidateId>;
@@ -72,7 +83,7 @@ class Contest {
   Elite elite_;
   Objective objective_;
   std::map<Comparison, Verdict> compared_;  ///< generation, challenger, incumbent
-  std::map<CandidateId, int> withdrawn_;    ///< and in which generation
+  std::map<CandidateId, Withdrawn> withdrawn_;
   std::optional<EliteMember> control_;
   double control_first_us_ = 0;
   std::size_t left_out_ = 0;

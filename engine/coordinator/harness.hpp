@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -109,7 +110,7 @@ class Harness {
   /// guilty first, before it is blamed. Both alone without fault: the pair is tried once more.
   [[nodiscard]] Duel duel(const KernelUnderTest& first, const KernelUnderTest& second,
                           std::size_t at = 0);
-  /// All checks of a kernel that was screened.
+  /// All checks of a kernel that was screened; once, whichever shapes' elites it may enter.
   [[nodiscard]] OrFailure<CorrectnessResult> check_fully(const KernelUnderTest& kernel);
   /// A kernel that was green, checked and timed once more with nothing beside it: why it is green
   /// no longer, or nothing.
@@ -187,6 +188,7 @@ class Harness {
   Compilations compilations_;
   Workers workers_;
   Pipeline pipeline_;
+  std::map<std::string, CorrectnessResult> passed_fully_;  ///< by key
 };
 
 }  // namespace evo

@@ -20,7 +20,12 @@ Judgement Harness::judge(const Candidate& candidate) {
 }
 
 OrFailure<CorrectnessResult> Harness::check_fully(const KernelUnderTest& kernel) {
-  return workers_.check(kernel, Effort::kAfterScreening, Workers::Purpose::kConfirming);
+  const auto passed = passed_fully_.find(kernel.key);
+  if (passed != passed_fully_.end()) return passed->second;
+  auto answer = workers_.check(kernel, Effort::kAfterScreening, Workers::Purpose::kConfirming);
+  const auto* result = std::get_if<CorrectnessResult>(&answer);
+  if (result != nullptr && !result->rejection) passed_fully_.emplace(kernel.key, *result);
+  return answer;
 }
 
 std::vector<Judgement> Harness::judge_beyond_policy(const std::vector<Candidate>& candidates,

@@ -186,6 +186,22 @@ void ShapeRun::close_generation(int generation, double wall_ms) {
   end_generation(generation);
 }
 
+std::map<std::string, Rejection> ShapeRun::withdrawn_in(int generation) const {
+  std::map<std::string, Rejection> kernels;
+  for (const auto& [candidate, withdrawn] : contest_.withdrawn()) {
+    const auto green = green_.find(candidate);
+    if (withdrawn.generation != generation || green == green_.end()) continue;
+    kernels.emplace(green->second.kernel_key, withdrawn.why);
+  }
+  return kernels;
+}
+
+void ShapeRun::dismiss(int generation, const std::string& kernel_key, const Rejection& why) {
+  const auto first = first_of_kernel_.find(kernel_key);
+  if (first == first_of_kernel_.end() || !green_.contains(first->second.id)) return;
+  contest_.dismiss(generation, first->second.id, why);
+}
+
 void ShapeRun::close_unfinished(int generation, double wall_ms) {
   if (closed_ == generation || outcomes_.empty()) return;
   try {
@@ -212,7 +228,7 @@ void ShapeRun::restore_generation(const GenerationRecord& generation) {
     members.push_back({entry.candidate, green.candidate, entry.p50_us, stored_kernel(green), false,
                        green.objective});
   }
-  contest_.restore(std::move(members), generation.control_p50_us);
+  contest_.restore(generation.number, std::move(members), generation.control_p50_us);
   if (generation.control_drift) control_drift_ = generation.control_drift;
 }
 

@@ -78,6 +78,11 @@ class ShapeRun {
   /// The green kernels of the generation challenge the elite, the control is timed, and the
   /// generation is recorded with the elite; or all that is as it was recorded.
   void close_generation(int generation, double wall_ms);
+  /// Kernels that were green and failed when they were run again in this generation, and why, by
+  /// key.
+  [[nodiscard]] std::map<std::string, Rejection> withdrawn_in(int generation) const;
+  /// One that failed on another shape: it is no kernel for this one either.
+  void dismiss(int generation, const std::string& kernel_key, const Rejection& why);
   /// Out of time: as far as the time goes, and without the control. Nothing where the generation is
   /// closed or holds nothing.
   void close_unfinished(int generation, double wall_ms);

@@ -291,9 +291,26 @@ std::vector<std::string> Tuner::ranges(int generation) const {
   return {fmt::format("run {}", shapes_.front()->run()), fmt::format("generation {}", generation)};
 }
 
+/// A kernel that failed on one shape is not right on the others.
+void Tuner::withdraw_everywhere() {
+  if (shapes_.size() == 1) return;
+  for (const auto& shape : shapes_) {
+    for (const auto& [kernel, why] : shape->withdrawn_in(generation_)) {
+      const Rejection elsewhere{why.gate, "on shape " + shape->shape_name() + ": " + why.reason,
+                                why.detail};
+      for (const auto& other : shapes_) {
+        if (other != shape) other->dismiss(generation_, kernel, elsewhere);
+      }
+    }
+  }
+}
+
 void Tuner::close_generation() {
   harness_.set_ranges(ranges(generation_));
-  for (const auto& shape : shapes_) shape->close_generation(generation_, generation_ms());
+  for (const auto& shape : shapes_) {
+    shape->close_generation(generation_, generation_ms());
+    withdraw_everywhere();
+  }
   settled_of_generation_ = 0;
   generation_started_ = harness_.clock().now();
   progress_.elapsed_s = milliseconds_between(started_, generation_started_) / 1e3;
@@ -304,7 +321,10 @@ void Tuner::close_generation() {
 void Tuner::close_unfinished_generation(const Stop& stop) {
   if (settled_of_generation_ == 0) return;
   harness_.stop_when(stop);
-  for (const auto& shape : shapes_) shape->close_unfinished(generation_, generation_ms());
+  for (const auto& shape : shapes_) {
+    shape->close_unfinished(generation_, generation_ms());
+    withdraw_everywhere();
+  }
   settled_of_generation_ = 0;
   tell_generation();
 }

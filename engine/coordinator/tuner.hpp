@@ -81,7 +81,8 @@ enum class TunerEnd { kFinished, kExhausted, kOutOfTime, kInterrupted };
 ///
 /// Over several shapes a candidate is compiled and checked once, and timed on each shape where the
 /// space allows it. Each shape has a strategy, which proposes in its turn and hears what became of
-/// all candidates on its shape, and an elite (ShapeRun).
+/// all candidates on its shape, and an elite (ShapeRun). What is withdrawn from one elite is from
+/// all.
 class Tuner {
  public:
   /// All references must outlive the tuner. `runs`: one for each shape of the harness.
@@ -125,6 +126,7 @@ class Tuner {
   void settle();
   void count(const EvaluationRecord& record);
   void close_generation();
+  void withdraw_everywhere();
   void close_unfinished_generation(const Stop& stop);
   void tell_progress();
   void tell_generation();

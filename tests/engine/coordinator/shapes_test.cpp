@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "engine/core/error.hpp"
 #include "tests/engine/coordinator/fake_world.hpp"
@@ -110,6 +112,78 @@ TEST(Shapes, AKernelThatIsWrongIsRejectedOnAll) {
     }
   }
   EXPECT_GT(rejected, 0);
+}
+
+/// Those with two elements a thread pass their screening and fail all checks once, then never
+/// again.
+fake::DeviceBehaviour fails_once(std::map<std::string, int>& full_checks) {
+  fake::DeviceBehaviour behaviour = by_shape();
+  behaviour.check = [](const fake::Program&) {
+    CorrectnessResult result{{CheckResult{"mission", 1}}};
+    result.complete = false;
+    return result;
+  };
+  behaviour.full_check = [&](const fake::Program& program) {
+    CorrectnessResult result{{CheckResult{"mission", 1}}};
+    const bool is_first = ++full_checks[to_ptx(program)] == 1;
+    if (is_first && program.number("ITEMS", 1) == 2) {
+      result.rejection = Rejection{Gate::kCorrectness, "planted: wrong once", {}};
+    }
+    return result;
+  };
+  return behaviour;
+}
+
+TEST(Shapes, WhatIsWithdrawnFromOneEliteIsFromAll) {
+  fake::MemoryStore store;
+  std::map<std::string, int> full_checks;
+  World world(store, fails_once(full_checks), 1, "distinct", "mission,ragged");
+  ASSERT_EQ(run_all(world, store, options_for(8, 8)), TunerEnd::kFinished);
+  const auto kernels = [&](RunId run) {
+    std::set<std::string> withdrawn;
+    for (const WithdrawalRecord& one : store.withdrawals(run)) {
+      withdrawn.insert(store.evaluation(one.candidate).config_json);
+    }
+    return withdrawn;
+  };
+  EXPECT_FALSE(kernels(kMission).empty());
+  EXPECT_EQ(kernels(kMission), kernels(kRagged));
+  for (const RunId run : {kMission, kRagged}) {
+    const std::vector<EliteEntry> elite = store.generations(run).back().record.elite;
+    for (const EliteEntry& entry : elite) {
+      EXPECT_NE(read_json(store.evaluation(entry.candidate).config_json).at("ITEMS"), 2);
+    }
+  }
+  for (const auto& [kernel, times] : full_checks) EXPECT_EQ(times, 1) << kernel;
+}
+
+TEST(Shapes, AWithdrawalSurvivesAKillAnywhere) {
+  std::map<std::string, int> unused;
+  fake::MemoryStore whole;
+  World world(whole, fails_once(unused), 1, "distinct", "mission,ragged");
+  const TunerOptions options = options_for(3, 8);
+  ASSERT_EQ(run_all(world, whole, options), TunerEnd::kFinished);
+  ASSERT_FALSE(whole.withdrawals(kRagged).empty());
+  for (std::size_t write = 1; write <= whole.writes(); ++write) {
+    fake::MemoryStore store;
+    store.fail_at(write);
+    std::map<std::string, int> full_checks;
+    try {
+      World killed(store, fails_once(full_checks), write, "distinct", "mission,ragged");
+      (void)run_all(killed, store, options);
+      FAIL() << "write " << write << " did not fail";
+    } catch (const DbError&) {
+      // As a kill: the process and all it held are gone; the kernel's first failure may be, too.
+    }
+    store.fail_at(0);
+    full_checks.clear();
+    World resumed(store, fails_once(full_checks), write + 1, "distinct", "mission,ragged");
+    EXPECT_EQ(run_all(resumed, store, options), TunerEnd::kFinished);
+    for (const RunId run : {kMission, kRagged}) {
+      EXPECT_EQ(outcomes(store, run), outcomes(whole, run)) << "killed at write " << write;
+      EXPECT_EQ(store.withdrawals(run).size(), whole.withdrawals(run).size());
+    }
+  }
 }
 
 TEST(Shapes, ARunThatWasKilledAnywhereEndsAsTheOneThatWasNot) {
