@@ -1,6 +1,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "db/records.hpp"
 
@@ -13,6 +15,9 @@ constexpr int kFirstWithCardState = 5;
 
 // Rows that stand beside the timing of a candidate on its run's shape; of `candidate` itself, which
 // is no duplicate. Readers find nothing in databases of earlier versions.
+
+/// What `slowdowns` of a row names, a list of texts.
+[[nodiscard]] std::vector<Slowdown> slowdowns_from_json(const std::string& text);
 
 void insert_card_state(Connection& db, CandidateId candidate, const CardState& state);
 /// Of a short window (`complete` false) or of one as the elite's; in place of what is there.

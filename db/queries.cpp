@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
 
@@ -235,6 +236,37 @@ std::string reason_pattern(std::string_view reason) {
     }
   }
   return pattern;
+}
+
+CardSummary card_summary(const Store& store, RunId run) {
+  Connection& db = store.connection();
+  if (db.version() < kFirstWithCardState) return {};
+  return db.read([&] {
+    CardSummary summary;
+    Query query = db.query(
+        "SELECT k.slowdowns, k.discarded, k.throttled, k.others, k.busy_before_percent,"
+        " k.sm_clock_min_mhz FROM card_state k JOIN candidate c ON c.id = k.candidate_id"
+        " WHERE c.run_id = ? ORDER BY c.id");
+    query.bind(run);
+    while (query.next()) {
+      ++summary.timings;
+      summary.discarded += query.integer(1);
+      if (query.integer(2) != 0) ++summary.throttled;
+      for (const Slowdown slowdown : slowdowns_from_json(query.text(0))) {
+        ++summary.slowdowns[slowdown];
+      }
+      const auto others = nlohmann::json::parse(query.text(3)).get<std::vector<std::string>>();
+      if (!others.empty()) ++summary.shared;
+      for (const std::string& other : others) ++summary.others[other];
+      const auto busy = query.optional_real(4);
+      if (busy) summary.busy_before_percent = std::max(summary.busy_before_percent, *busy);
+      const auto clock = query.optional_real(5);
+      if (!clock) continue;
+      summary.sm_clock_min_mhz = std::min(summary.sm_clock_min_mhz.value_or(*clock), *clock);
+      summary.sm_clock_max_mhz = std::max(summary.sm_clock_max_mhz.value_or(*clock), *clock);
+    }
+    return summary;
+  });
 }
 
 }  // namespace evo

@@ -1,6 +1,6 @@
 #include "tools/evo_report_card.hpp"
 
-#include "db/device_rows.hpp"
+#include <utility>
 
 namespace evo {
 namespace {
@@ -9,43 +9,59 @@ using Ordered = nlohmann::ordered_json;
 
 Ordered figure(const std::optional<double>& value) { return value ? Ordered(*value) : Ordered(); }
 
-Ordered profile_json(const ProfileRow& row) {
+Ordered card_row(CandidateId candidate, const CardState& card) {
+  Ordered slowdowns = Ordered::array();
+  for (const Slowdown slowdown : card.slowdowns) slowdowns.push_back(to_string(slowdown));
+  return {{"candidate", candidate},
+          {"sm_clock_min_mhz", figure(card.sm_clock_min_mhz)},
+          {"sm_clock_median_mhz", figure(card.sm_clock_median_mhz)},
+          {"temperature_c", figure(card.temperature_c)},
+          {"power_w", figure(card.power_w)},
+          {"slowdowns", std::move(slowdowns)},
+          {"discarded", card.discarded},
+          {"throttled", card.throttled},
+          {"others", card.others}};
+}
+
+/// `complete`: of a window as the elite's, not of a short one.
+Ordered energy_row(CandidateId candidate, const Energy& energy, bool complete) {
+  return {{"candidate", candidate},
+          {"launch_mj", energy.launch_mj},
+          {"power_w", energy.power_w},
+          {"window_s", energy.window_s},
+          {"complete", complete}};
+}
+
+Ordered profile_row(CandidateId candidate, const ProfileRecord& profile) {
   Ordered metrics = Ordered::array();
-  for (const ProfileMetricRow& metric : row.metrics) {
+  for (const ProfileMetric& metric : profile.metrics) {
     metrics.push_back({{"name", metric.name},
                        {"metric", metric.metric},
                        {"value", metric.value},
                        {"unit", metric.unit}});
   }
-  return {{"candidate", row.candidate}, {"kind", row.kind},     {"tool", row.tool},
-          {"require", row.require},     {"passed", row.passed}, {"metrics", std::move(metrics)}};
+  return {{"candidate", candidate},   {"kind", to_string(profile.kind)},
+          {"tool", profile.tool},     {"require", profile.require},
+          {"passed", profile.passed}, {"metrics", std::move(metrics)}};
 }
 
 }  // namespace
 
 Ordered card_of_run(const Store& store, const StoredRun& run) {
   Ordered card = Ordered::array();
-  for (const CardRow& row : card_rows(store, run)) {
-    card.push_back({{"candidate", row.candidate},
-                    {"sm_clock_min_mhz", figure(row.sm_clock_min_mhz)},
-                    {"sm_clock_median_mhz", figure(row.sm_clock_median_mhz)},
-                    {"temperature_c", figure(row.temperature_c)},
-                    {"power_w", figure(row.power_w)},
-                    {"slowdowns", Ordered::parse(row.slowdowns_json)},
-                    {"discarded", row.discarded},
-                    {"throttled", row.throttled},
-                    {"others", Ordered::parse(row.others_json)}});
-  }
   Ordered energy = Ordered::array();
-  for (const EnergyRow& row : energy_rows(store, run)) {
-    energy.push_back({{"candidate", row.candidate},
-                      {"launch_mj", row.launch_mj},
-                      {"power_w", row.power_w},
-                      {"window_s", row.window_s},
-                      {"complete", row.complete}});
-  }
   Ordered profiles = Ordered::array();
-  for (const ProfileRow& row : profile_rows(store, run)) profiles.push_back(profile_json(row));
+  store.for_each_evaluation(run.id, [&](const StoredEvaluation& evaluation) {
+    const EvaluationRecord& record = evaluation.record;
+    if (record.duplicate_of) return;  // it has its first one's
+    if (record.card) card.push_back(card_row(evaluation.id, *record.card));
+    if (evaluation.energy) {
+      energy.push_back(energy_row(evaluation.id, *evaluation.energy, true));
+    } else if (record.energy) {
+      energy.push_back(energy_row(evaluation.id, *record.energy, false));
+    }
+    if (evaluation.profile) profiles.push_back(profile_row(evaluation.id, *evaluation.profile));
+  });
   return {{"card", card}, {"energy", energy}, {"profiles", profiles}};
 }
 

@@ -196,6 +196,51 @@ TEST_F(Report, TellsDuelsDriftAndEvents) {
   EXPECT_EQ(found["policy"].dump(), R"({"spill_bytes":0})");
 }
 
+TEST_F(Report, TellsTheCardTheEnergyAndTheProfilesThatAreStored) {
+  EXPECT_EQ(report()["card"].dump(), "[]");
+  EXPECT_EQ(report()["energy"].dump(), "[]");
+  EXPECT_EQ(report()["profiles"].dump(), "[]");
+  const CompilationId compilation = store_.put_compilation(sample::compilation("a"));
+  EvaluationRecord first = sample::green(0, 0, compilation, 10);
+  first.config_json = R"({"TILE":32,"WAY":"up"})";
+  first.card = CardState{.looks = 5,
+                         .sm_clock_min_mhz = 1200,
+                         .sm_clock_median_mhz = 1980,
+                         .temperature_c = 40,
+                         .power_w = 500.5,
+                         .slowdowns = {Slowdown::kPowerCap},
+                         .discarded = 3,
+                         .throttled = true,
+                         .others = {"4711 (x)"}};
+  first.energy = Energy{5.5, 300, 0.25, 9};
+  EvaluationRecord second = sample::green(0, 1, compilation, 11);
+  second.config_json = R"({"TILE":64,"WAY":"up"})";
+  second.energy = Energy{7, 320, 0.25, 9};
+  store_.record_evaluation(run_, first);
+  store_.record_evaluation(run_, second);
+  EvaluationRecord again = sample::duplicate(0, 2, 1);
+  again.config_json = R"({"TILE":32,"WAY":"down"})";
+  store_.record_evaluation(run_, again);
+  store_.record_energy(1, {5, 310, 2, 90});
+  store_.record_profile(1, {.tool = "ncu 1",
+                            .require = "tensor >= 50",
+                            .passed = true,
+                            .metrics = {{"tensor", "sm__pipe", 61.5, "%"}}});
+  const Ordered found = report();
+  EXPECT_EQ(found["card"].dump(),
+            R"([{"candidate":1,"sm_clock_min_mhz":1200.0,"sm_clock_median_mhz":1980.0,)"
+            R"("temperature_c":40.0,"power_w":500.5,"slowdowns":["power cap"],"discarded":3,)"
+            R"json("throttled":true,"others":["4711 (x)"]}])json");
+  EXPECT_EQ(found["energy"].dump(),
+            R"([{"candidate":1,"launch_mj":5.0,"power_w":310.0,"window_s":2.0,"complete":true},)"
+            R"({"candidate":2,"launch_mj":7.0,"power_w":320.0,"window_s":0.25,"complete":false}])")
+      << "that of the longer window; a duplicate has its first one's";
+  EXPECT_EQ(
+      found["profiles"].dump(),
+      R"([{"candidate":1,"kind":"measured","tool":"ncu 1","require":"tensor >= 50",)"
+      R"("passed":true,"metrics":[{"name":"tensor","metric":"sm__pipe","value":61.5,"unit":"%"}]}])");
+}
+
 TEST_F(Report, TheCommandMakesTheRunAgain) {
   EXPECT_EQ(
       command_of(store_.run(run_)),
