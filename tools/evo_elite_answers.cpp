@@ -5,15 +5,12 @@
 #include <algorithm>
 #include <sstream>
 
+#include "tools/or_null.hpp"
+
 namespace evo {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <typename T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
 
 /// "TILE=64 SWIZZLE=xor" of the macros for which `wanted` is true.
 template <typename Wanted>

@@ -4,6 +4,7 @@
 
 #include "tools/checks_json.hpp"
 #include "tools/evo_elite_answers.hpp"
+#include "tools/profile_json.hpp"
 
 namespace evo {
 namespace {
@@ -96,19 +97,6 @@ Json energy_json(const StoredEvaluation& evaluation) {
           {"power_w", energy->power_w},
           {"window_s", energy->window_s},
           {"launches", energy->launches}};
-}
-
-Json profile_json(const std::optional<ProfileRecord>& profile) {
-  if (!profile) return {};
-  Json json = {{"kind", std::string(to_string(profile->kind))},
-               {"tool", profile->tool},
-               {"require", profile->require},
-               {"passed", profile->passed}};
-  for (const ProfileMetric& metric : profile->metrics) {
-    json["metrics"][metric.name] = {
-        {"metric", metric.metric}, {"value", metric.value}, {"unit", metric.unit}};
-  }
-  return json;
 }
 
 Json rejection_json(const std::optional<Rejection>& rejection) {
@@ -278,7 +266,7 @@ Json candidate_json(const Store& store, CandidateId candidate) {
           {"timing", timing_json(record)},
           {"card", card_json(record)},
           {"energy", energy_json(found.evaluation)},
-          {"profile", profile_json(found.evaluation.profile)},
+          {"profile", found.evaluation.profile ? profile_json(*found.evaluation.profile) : Json()},
           {"rejection", rejection_json(record.rejection)},
           {"withdrawal", rejection_json(found.evaluation.withdrawal)},
           {"checks", checks_json(record)},
@@ -313,7 +301,7 @@ std::string candidate_text(const Store& store, CandidateId candidate) {
   section("timing", timing_json(record));
   section("card while it was timed", card_json(record));
   section("energy", energy_json(found.evaluation));
-  section("profile", profile_json(found.evaluation.profile));
+  if (found.evaluation.profile) section("profile", profile_json(*found.evaluation.profile));
   section("rejection", rejection_json(record.rejection));
   section("withdrawal", rejection_json(found.evaluation.withdrawal));
   if (record.rejection && !record.rejection->detail.empty()) {

@@ -16,6 +16,7 @@
 #include "tools/candidate_options.hpp"
 #include "tools/evo_judge_against.hpp"
 #include "tools/number_options.hpp"
+#include "tools/profile_json.hpp"
 #include "tools/session_options.hpp"
 #include "tools/tool_main.hpp"
 
@@ -122,15 +123,6 @@ std::optional<ProfileRecord> profile(Harness& harness, const Candidate& candidat
 std::string verdict_of(const Judgement& judgement, const std::optional<ProfileRecord>& profiled) {
   if (judgement.rejection || (profiled && !profiled->passed)) return "rejected";
   return judgement.timing() ? "green" : "within policy";
-}
-
-OrderedJson profile_json(const ProfileRecord& record) {
-  OrderedJson json = {{"kind", to_string(record.kind)},
-                      {"tool", record.tool},
-                      {"require", record.require},
-                      {"passed", record.passed}};
-  for (const ProfileMetric& metric : record.metrics) json["metrics"][metric.name] = metric.value;
-  return json;
 }
 
 OrderedJson result_json(const Harness& harness, const Candidate& candidate,

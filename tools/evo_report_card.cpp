@@ -2,21 +2,22 @@
 
 #include <utility>
 
+#include "tools/or_null.hpp"
+#include "tools/profile_json.hpp"
+
 namespace evo {
 namespace {
 
 using Ordered = nlohmann::ordered_json;
 
-Ordered figure(const std::optional<double>& value) { return value ? Ordered(*value) : Ordered(); }
-
 Ordered card_row(CandidateId candidate, const CardState& card) {
   Ordered slowdowns = Ordered::array();
   for (const Slowdown slowdown : card.slowdowns) slowdowns.push_back(to_string(slowdown));
   return {{"candidate", candidate},
-          {"sm_clock_min_mhz", figure(card.sm_clock_min_mhz)},
-          {"sm_clock_median_mhz", figure(card.sm_clock_median_mhz)},
-          {"temperature_c", figure(card.temperature_c)},
-          {"power_w", figure(card.power_w)},
+          {"sm_clock_min_mhz", or_null(card.sm_clock_min_mhz)},
+          {"sm_clock_median_mhz", or_null(card.sm_clock_median_mhz)},
+          {"temperature_c", or_null(card.temperature_c)},
+          {"power_w", or_null(card.power_w)},
           {"slowdowns", std::move(slowdowns)},
           {"discarded", card.discarded},
           {"throttled", card.throttled},
@@ -33,16 +34,9 @@ Ordered energy_row(CandidateId candidate, const Energy& energy, bool complete) {
 }
 
 Ordered profile_row(CandidateId candidate, const ProfileRecord& profile) {
-  Ordered metrics = Ordered::array();
-  for (const ProfileMetric& metric : profile.metrics) {
-    metrics.push_back({{"name", metric.name},
-                       {"metric", metric.metric},
-                       {"value", metric.value},
-                       {"unit", metric.unit}});
-  }
-  return {{"candidate", candidate},   {"kind", to_string(profile.kind)},
-          {"tool", profile.tool},     {"require", profile.require},
-          {"passed", profile.passed}, {"metrics", std::move(metrics)}};
+  Ordered row = {{"candidate", candidate}};
+  row.update(profile_json(profile));
+  return row;
 }
 
 }  // namespace

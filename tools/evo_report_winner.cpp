@@ -5,17 +5,13 @@
 #include "tools/checks_json.hpp"
 #include "tools/evo_export_kernel.hpp"
 #include "tools/line_diff.hpp"
+#include "tools/or_null.hpp"
 #include "tools/run_insight.hpp"
 
 namespace evo {
 namespace {
 
 using Ordered = nlohmann::ordered_json;
-
-template <typename T>
-Ordered null_without(const std::optional<T>& value) {
-  return value ? Ordered(*value) : Ordered();
-}
 
 /// The default configuration as evaluated in this run.
 struct DefaultCandidate {
@@ -72,7 +68,7 @@ Ordered elite_json(const std::vector<EliteRow>& rows) {
                     {"tflops", row.tflops > 0 ? Ordered(row.tflops) : Ordered()},
                     {"registers", row.registers},
                     {"shared_bytes", row.shared_bytes},
-                    {"max_abs_error", null_without(row.max_abs_error)},
+                    {"max_abs_error", or_null(row.max_abs_error)},
                     {"config", Ordered::parse(row.config_json)}});
   }
   return list;

@@ -59,7 +59,7 @@ TEST(ProfileCli, JudgePassesAndRejectsByWhatWasCounted) {
   const json found = json::parse(idle.run(FakeSession::judge("--profile --json")).out);
   EXPECT_EQ(found["verdict"], "rejected");
   EXPECT_EQ(found["profile"]["passed"], false);
-  EXPECT_EQ(found["profile"]["metrics"]["tensor"], 12);
+  EXPECT_EQ(found["profile"]["metrics"]["tensor"]["value"], 12);
 }
 
 TEST(ProfileCli, TuneStoresTheProfilesOfTheElite) {

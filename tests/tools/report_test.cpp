@@ -238,7 +238,7 @@ TEST_F(Report, TellsTheCardTheEnergyAndTheProfilesThatAreStored) {
   EXPECT_EQ(
       found["profiles"].dump(),
       R"([{"candidate":1,"kind":"measured","tool":"ncu 1","require":"tensor >= 50",)"
-      R"("passed":true,"metrics":[{"name":"tensor","metric":"sm__pipe","value":61.5,"unit":"%"}]}])");
+      R"("passed":true,"metrics":{"tensor":{"metric":"sm__pipe","value":61.5,"unit":"%"}}}])");
 }
 
 TEST_F(Report, TheCommandMakesTheRunAgain) {

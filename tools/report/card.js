@@ -94,13 +94,13 @@ report.sections.profile = run => {
   const {format} = report;
   const made = (...body) => ({id: "profile", title: "Profile", body});
   if (run.profiles.length === 0) return made(report.lacks("No candidate was profiled in this run."));
-  const names = [...new Set(run.profiles.flatMap(row => row.metrics.map(metric => metric.name)))];
-  const unit = name => run.profiles.flatMap(row => row.metrics).find(metric => metric.name === name);
+  const names = [...new Set(run.profiles.flatMap(row => Object.keys(row.metrics)))];
+  const unit = name => run.profiles.map(row => row.metrics[name]).find(metric => metric);
   return made(
     report.note(`Asked: ${[...new Set(run.profiles.map(row => row.require))].join("; ")}. Counted by ${[...new Set(run.profiles.map(row => `${row.tool} (${row.kind === "predicted" ? "PREDICTED" : row.kind})`))].join("; ")}.`),
     report.table("What was counted of the elite", [{label: "candidate", numeric: true}, {label: "passed"},
       ...names.map(name => ({label: `${name}, ${unit(name).unit}`, numeric: true}))],
     run.profiles.map(row => [String(row.candidate), row.passed ? "yes" : "no",
-      ...names.map(name => format.number(row.metrics.find(metric => metric.name === name)?.value, 2))])),
+      ...names.map(name => format.number(row.metrics[name]?.value, 2))])),
     report.facts(names.map(name => [name, unit(name).metric])));
 };

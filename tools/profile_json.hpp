@@ -1,0 +1,25 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "db/records.hpp"
+
+namespace evo {
+
+/// How a candidate fared at the profile gate, as evo-elite, evo-judge and reports have it:
+/// "metrics" by the problem's names, each with the tool's name, value and unit.
+[[nodiscard]] inline nlohmann::ordered_json profile_json(const ProfileRecord& profile) {
+  nlohmann::ordered_json json = {{"kind", std::string(to_string(profile.kind))},
+                                 {"tool", profile.tool},
+                                 {"require", profile.require},
+                                 {"passed", profile.passed},
+                                 {"metrics", nlohmann::ordered_json::object()}};
+  for (const ProfileMetric& metric : profile.metrics) {
+    json["metrics"][metric.name] = {
+        {"metric", metric.metric}, {"value", metric.value}, {"unit", metric.unit}};
+  }
+  return json;
+}
+
+}  // namespace evo
