@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -66,6 +67,13 @@ class CtaBarriers {
     bool is_complete = false;
   };
   std::map<std::pair<std::uint32_t, std::int64_t>, Phase> phases_;
+};
+
+/// A CTA in the simulation of an SM.
+struct SimCta {
+  std::vector<std::size_t> warps = {};  ///< their numbers
+  std::size_t alive = 0;                ///< of them
+  CtaBarriers barriers = {};
 };
 
 }  // namespace evo

@@ -19,12 +19,6 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t kMostIssued = 250'000;
 
-struct Cta {
-  std::vector<std::size_t> warps;
-  std::size_t alive = 0;
-  CtaBarriers barriers;
-};
-
 class Simulation {
  public:
   Simulation(const MachineRates& rates, const LaunchProfile& profile, int resident,
@@ -106,7 +100,7 @@ class Simulation {
     const double turns = static_cast<double>(number) * kGolden;
     const double phase = turns - std::floor(turns);
     ctas_.emplace_back();
-    Cta& cta = ctas_.back();
+    SimCta& cta = ctas_.back();
     for (int w = 0; w < profile_.warps_per_cta; ++w) {
       SimWarp warp(graph_, plans_[static_cast<std::size_t>(w)], phase);
       warp.cta = number;
@@ -377,7 +371,7 @@ class Simulation {
   MemoryUnit memory_;
   CodeFetch fetch_;
   std::deque<SimWarp> warps_;
-  std::deque<Cta> ctas_;
+  std::deque<SimCta> ctas_;
   std::array<SubCore, 4> sub_cores_;
   double barrier_free_ = 0;
   double next_cta_ = 0;  ///< when the card can start another one here

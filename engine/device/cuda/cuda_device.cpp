@@ -7,6 +7,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/device/cuda/cuda_arguments.hpp"
+#include "engine/device/cuda/cuda_graphs.hpp"
 #include "engine/device/cuda/cuda_info.hpp"
 #include "engine/device/cuda/cuda_kernel.hpp"
 #include "engine/device/cuda/cuda_launch.hpp"
@@ -107,8 +108,7 @@ class CudaDevice final : public Device {
   CudaDriver driver_;
   CUdevice device_ = 0;
   CudaQueue queue_;
-  CUevent start_ = nullptr;
-  CUevent stop_ = nullptr;
+  CudaGraphs timed_;
   DeviceInfo info_;
   std::unique_ptr<NvmlMonitor> monitor_;
   std::map<BufferId, Buffer> buffers_;
@@ -122,27 +122,19 @@ class CudaDevice final : public Device {
 };
 
 CudaDevice::CudaDevice(int ordinal)
-    : driver_(CudaDriver::open()), queue_(driver_), memory_(driver_), textures_(driver_) {
-  const CUresult ready = driver_.cuInit(0);
-  if (ready != CUDA_SUCCESS) {
-    throw MissingError("the CUDA driver finds no usable GPU: " + driver_.describe(ready));
-  }
-  int count = 0;
-  driver_.require(driver_.cuDeviceGetCount(&count), "cuDeviceGetCount");
-  if (ordinal < 0 || ordinal >= count) {
-    throw MissingError("there is no device cuda:" + std::to_string(ordinal) +
-                       "; this machine has " + std::to_string(count) +
-                       " CUDA device(s), numbered from 0");
-  }
-  driver_.require(driver_.cuDeviceGet(&device_, ordinal), "cuDeviceGet");
+    : driver_(CudaDriver::open()),
+      queue_(driver_),
+      timed_(driver_, queue_),
+      memory_(driver_),
+      textures_(driver_) {
+  device_ = find_cuda_device(driver_, ordinal);
   monitor_ = NvmlMonitor::open(read_pci_bus_id(driver_, device_));
   CUcontext context = nullptr;
   driver_.require(driver_.cuDevicePrimaryCtxRetain(&context, device_), "cuDevicePrimaryCtxRetain");
   driver_.require(driver_.cuCtxSetCurrent(context), "cuCtxSetCurrent");
   if (monitor_) monitor_->find_own_process();
   queue_.open();
-  driver_.require(driver_.cuEventCreate(&start_, CU_EVENT_DEFAULT), "cuEventCreate");
-  driver_.require(driver_.cuEventCreate(&stop_, CU_EVENT_DEFAULT), "cuEventCreate");
+  timed_.open();
   info_ = read_cuda_info(driver_, device_, ordinal);
   info_.counts_energy = monitor_ && monitor_->energy_mj().has_value();
 }
@@ -355,44 +347,29 @@ std::variant<GraphId, Fault> CudaDevice::make_graph(
   for (const auto& arguments : argument_sets) {
     if (auto refused = misfit(kernel, plan, arguments)) return *refused;
   }
-  driver_.require(
-      driver_.cuStreamBeginCapture(queue_.stream(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
-      "cuStreamBeginCapture");
-  CUresult refused = CUDA_SUCCESS;
-  for (int i = 0; i < launches && refused == CUDA_SUCCESS; ++i) {
-    const auto& arguments = argument_sets[static_cast<std::size_t>(i) % argument_sets.size()];
-    refused = launch_on(kernel, plan, arguments);
-  }
-  CUgraph graph = nullptr;
-  const CUresult ended = driver_.cuStreamEndCapture(queue_.stream(), &graph);
-  if (refused != CUDA_SUCCESS) return fault_of(driver_, refused, "the launch was refused");
-  driver_.require(ended, "cuStreamEndCapture");
-  CUgraphExec executable = nullptr;
-  driver_.require(driver_.cuGraphInstantiateWithFlags(&executable, graph, 0),
-                  "cuGraphInstantiateWithFlags");
-  driver_.require(driver_.cuGraphDestroy(graph), "cuGraphDestroy");
+  const auto captured = timed_.capture([&] {
+    CUresult refused = CUDA_SUCCESS;
+    for (int i = 0; i < launches && refused == CUDA_SUCCESS; ++i) {
+      const auto& arguments = argument_sets[static_cast<std::size_t>(i) % argument_sets.size()];
+      refused = launch_on(kernel, plan, arguments);
+    }
+    return refused;
+  });
+  if (const auto* refused = std::get_if<Fault>(&captured)) return *refused;
   const GraphId id = next_id_++;
   const auto constants = constants_of(kernel, argument_sets.front());
-  graphs_[id] = {executable, kernel, {constants.begin(), constants.end()}};
+  graphs_[id] = {std::get<CUgraphExec>(captured), kernel, {constants.begin(), constants.end()}};
   return id;
 }
 
 std::variant<double, Fault> CudaDevice::run_graph(GraphId graph) {
   const Graph& chosen = graphs_.at(graph);
   set_constants(chosen.kernel, chosen.constants);
-  driver_.require(driver_.cuEventRecord(start_, queue_.stream()), "cuEventRecord");
-  driver_.require(driver_.cuGraphLaunch(chosen.executable, queue_.stream()), "cuGraphLaunch");
-  driver_.require(driver_.cuEventRecord(stop_, queue_.stream()), "cuEventRecord");
-  if (const CUresult result = queue_.wait(); result != CUDA_SUCCESS) {
-    return fault_of(driver_, result, "the kernel failed while it was timed");
-  }
-  float milliseconds = 0;
-  driver_.require(driver_.cuEventElapsedTime(&milliseconds, start_, stop_), "cuEventElapsedTime");
-  return static_cast<double>(milliseconds) * 1e3;
+  return timed_.run(chosen.executable);
 }
 
 void CudaDevice::release_graph(GraphId graph) {
-  driver_.require(driver_.cuGraphExecDestroy(graphs_.at(graph).executable), "cuGraphExecDestroy");
+  timed_.release(graphs_.at(graph).executable);
   graphs_.erase(graph);
   reset_persistence();
 }

@@ -3,6 +3,8 @@
 #include <array>
 #include <string>
 
+#include "engine/core/error.hpp"
+
 namespace evo {
 namespace {
 
@@ -61,6 +63,23 @@ std::string read_pci_bus_id(const CudaDriver& driver, CUdevice device) {
   driver.require(driver.cuDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()), device),
                  "cuDeviceGetPCIBusId");
   return id.data();
+}
+
+CUdevice find_cuda_device(const CudaDriver& driver, int ordinal) {
+  const CUresult ready = driver.cuInit(0);
+  if (ready != CUDA_SUCCESS) {
+    throw MissingError("the CUDA driver finds no usable GPU: " + driver.describe(ready));
+  }
+  int count = 0;
+  driver.require(driver.cuDeviceGetCount(&count), "cuDeviceGetCount");
+  if (ordinal < 0 || ordinal >= count) {
+    throw MissingError("there is no device cuda:" + std::to_string(ordinal) +
+                       "; this machine has " + std::to_string(count) +
+                       " CUDA device(s), numbered from 0");
+  }
+  CUdevice device = 0;
+  driver.require(driver.cuDeviceGet(&device, ordinal), "cuDeviceGet");
+  return device;
 }
 
 }  // namespace evo

@@ -5,6 +5,9 @@
 
 namespace evo {
 
+/// The GPU with this ordinal, with the driver initialised. Throws MissingError when there is none.
+[[nodiscard]] CUdevice find_cuda_device(const CudaDriver& driver, int ordinal);
+
 /// What the driver says of device number `ordinal`, whose handle is `device`. Throws CudaError.
 [[nodiscard]] DeviceInfo read_cuda_info(const CudaDriver& driver, CUdevice device, int ordinal);
 

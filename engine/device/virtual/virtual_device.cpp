@@ -241,14 +241,7 @@ class Implementation : public VirtualDevice {
 
   /// Throws DeviceMemoryError when there is no room for `bytes` more.
   void require_room(const std::string& what, std::uint64_t bytes) const {
-    // A byte of the device takes two of the host: its value, and whether it was written.
-    constexpr std::uint64_t kMemoryBytes = 4ULL << 30;
-    std::uint64_t used = textures_.array_bytes();
-    for (const auto& buffer : memory_.buffers()) used += buffer->bytes;
-    if (bytes <= kMemoryBytes && used <= kMemoryBytes - bytes) return;
-    throw DeviceMemoryError("allocating " + what + " (" + std::to_string(bytes) +
-                            " bytes) failed: virtual devices have " +
-                            std::to_string(kMemoryBytes >> 30) + " GiB of memory");
+    memory_.require_room(what, bytes, textures_.array_bytes());
   }
 
   std::uint64_t handle_of(TextureId texture) const {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/core/error.hpp"
+
 namespace evo::ptx {
 
 void GlobalBuffer::mark_written(std::uint64_t count) {
@@ -27,6 +29,18 @@ GlobalBuffer& GlobalMemory::allocate(std::string name, std::uint64_t bytes, bool
   next_ = buffer->base + bytes + kBufferGap;
   buffers_.push_back(std::move(buffer));
   return *buffers_.back();
+}
+
+void GlobalMemory::require_room(const std::string& what, std::uint64_t bytes,
+                                std::uint64_t others) const {
+  // A byte of the device takes two of the host: its value, and whether it was written.
+  constexpr std::uint64_t kMemoryBytes = 4ULL << 30;
+  std::uint64_t used = others;
+  for (const auto& buffer : buffers_) used += buffer->bytes;
+  if (bytes <= kMemoryBytes && used <= kMemoryBytes - bytes) return;
+  throw DeviceMemoryError("allocating " + what + " (" + std::to_string(bytes) +
+                          " bytes) failed: virtual devices have " +
+                          std::to_string(kMemoryBytes >> 30) + " GiB of memory");
 }
 
 void GlobalMemory::release(const GlobalBuffer& buffer) {

@@ -43,6 +43,10 @@ class GlobalMemory {
                          std::uint64_t align = 256);
   void release(const GlobalBuffer& buffer);
 
+  /// Throws DeviceMemoryError, naming `what`, when the device has no room for `bytes` more beside
+  /// its buffers and `others` bytes.
+  void require_room(const std::string& what, std::uint64_t bytes, std::uint64_t others) const;
+
   /// The buffer that holds `address`, or nullptr.
   [[nodiscard]] GlobalBuffer* find(std::uint64_t address) const;
 
