@@ -89,19 +89,21 @@ CorrectnessResult Session::check(const KernelUnderTest& kernel, Effort effort,
       correctness_.check(kernel_ready, checked_shapes(kernel), effort, progress);
   const bool measures = device_.info().time_kind == TimeKind::kMeasured;
   if (result.rejection || effort != Effort::kAfterScreening || !measures) return result;
-  Aged aged = age(kernel, kernel_ready, kAgedLaunches, kMostAgeingMs, progress);
+  Aged aged = age(kernel, kernel_ready, kMostAgeingMs, progress);
   result.rejection = std::move(aged.rejection);
   result.device_lost = aged.device_lost;
   return result;
 }
 
 Session::Aged Session::age(const KernelUnderTest& kernel, const LoadedKernel& loaded,
-                           std::int64_t launches, double most_ms, const Progress& progress) {
-  if (launches <= 0 || aged_.contains(kernel.key)) return {};
-  CorrectnessResult after = correctness_.check_aged(loaded, checked_shapes(kernel),
-                                                    static_cast<int>(launches), most_ms, progress);
+                           double most_ms, const Progress& progress) {
+  std::int64_t& launches = launches_[kernel.key];
+  if (launches >= kAgedLaunches) return {};
+  CorrectnessResult after =
+      correctness_.check_aged(loaded, checked_shapes(kernel),
+                              static_cast<int>(kAgedLaunches - launches), most_ms, progress);
   if (after.rejection) after.rejection->reason = "after more launches: " + after.rejection->reason;
-  if (after.complete) aged_.insert(kernel.key);
+  if (after.complete) launches = kAgedLaunches;
   return {after.complete, std::move(after.rejection), after.device_lost};
 }
 
@@ -118,10 +120,11 @@ TimingResult Session::time(const KernelUnderTest& kernel, const std::string& sha
   const auto& kernel_ready = std::get<LoadedKernel>(ready);
   TimingResult result = gate.time(kernel_ready, problem_.shape(shape), progress);
   if (result.rejection || device_.info().time_kind == TimeKind::kPredicted) return result;
+  launches_[kernel.key] += result.launches;
   const bool may_enter = result.timing && result.timing->complete;
   const double screening_ms = may_enter ? kScreeningMs : kGivenUpMs;
-  Aged aged = age(kernel, kernel_ready, kAgedLaunches - result.launches,
-                  effort == Effort::kScreening ? screening_ms : kMostAgeingMs, progress);
+  Aged aged = age(kernel, kernel_ready, effort == Effort::kScreening ? screening_ms : kMostAgeingMs,
+                  progress);
   result.aged = aged.is_complete;
   if (aged.rejection) {
     result.rejection = std::move(aged.rejection);

@@ -4,7 +4,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -85,9 +84,10 @@ class Session {
     std::optional<Rejection> rejection = {};
     bool device_lost = false;
   };
-  /// Launches it so often more, or as often as `most_ms` allow, and checks it once more.
-  [[nodiscard]] Aged age(const KernelUnderTest& kernel, const LoadedKernel& loaded,
-                         std::int64_t launches, double most_ms, const Progress& progress);
+  /// Launches it until it was launched kAgedLaunches times, on all shapes together, or as often as
+  /// `most_ms` allow, and checks it once more.
+  [[nodiscard]] Aged age(const KernelUnderTest& kernel, const LoadedKernel& loaded, double most_ms,
+                         const Progress& progress);
   [[nodiscard]] std::vector<const Shape*> checked_shapes(const KernelUnderTest& kernel) const;
 
   /// The kernel loaded on the device, or why it cannot be.
@@ -105,8 +105,8 @@ class Session {
   OutputJudge judge_;
   CorrectnessGate correctness_;
   CardWatch card_;
-  std::vector<Cached> kernels_;  ///< most recently used last
-  std::set<std::string> aged_;   ///< keys of kernels that need no more ageing
+  std::vector<Cached> kernels_;                   ///< most recently used last
+  std::map<std::string, std::int64_t> launches_;  ///< by kernel, those that count as ageing
 };
 
 }  // namespace evo
