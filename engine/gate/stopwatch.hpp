@@ -22,6 +22,7 @@ struct TimingOptions {
   double sample_us = 200;  ///< a sample is a graph of as many launches as fill this time
   std::size_t input_sets = kTimedInputSets;  ///< rotated through inside a graph
   bool cold = false;                         ///< flush the L2 before every (then single) launch
+  bool is_settled = false;                   ///< the same kernel has just kept the device busy
 };
 
 /// A kernel's timed launches on one shape, and whether what they compute is right.

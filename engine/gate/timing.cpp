@@ -148,8 +148,9 @@ TimingResult TimingGate::predict(const LoadedKernel& kernel, const Shape& shape)
 
 /// As many samples as the time of a launch allows.
 StoppingOptions TimingGate::stopping_for(const Stopwatch& stopwatch) const {
-  // Clocks that rise when work begins settle within this.
-  constexpr double kSettledUs = 4000;
+  // Clocks that rise when work begins settle within this; where they have, what another process
+  // does for a moment is to be outlasted.
+  const double settled_us = options_.is_settled ? 2000 : 4000;
   // Long launches of one kernel differ by a few percent.
   constexpr std::size_t kLongSamplesToGiveUp = 3;
   constexpr double kLongHopeless = 1.05;
@@ -158,7 +159,7 @@ StoppingOptions TimingGate::stopping_for(const Stopwatch& stopwatch) const {
   stopping.most_samples = stopwatch.budget().most_samples();
   // Of fewer than five, chance alone may lie on one side.
   stopping.samples_to_be_sure =
-      std::clamp(static_cast<std::size_t>(kSettledUs / std::max(stopwatch.sample_us(), 1.0)),
+      std::clamp(static_cast<std::size_t>(settled_us / std::max(stopwatch.sample_us(), 1.0)),
                  stopping.samples_to_give_up, stopping.samples_to_be_sure);
   stopping.samples_to_give_up = std::min(stopping.samples_to_give_up, stopping.least_samples);
   if (stopwatch.is_long()) {

@@ -14,6 +14,9 @@ constexpr std::size_t kKernelsKept = 32;  // the elite and the control of each s
 constexpr double kMostAgeingMs = 500;
 constexpr double kGivenUpMs = 4;
 
+/// The clocks of a device that pauses for no longer do not fall.
+constexpr std::chrono::milliseconds kStillBusy(10);
+
 std::unique_ptr<BufferWork> work_on(Device& device, const KernelImage& check_kernels) {
   return check_kernels.entries.empty() ? make_host_work(device)
                                        : make_device_work(device, check_kernels);
@@ -116,6 +119,7 @@ TimingResult Session::time(const KernelUnderTest& kernel, const std::string& sha
   }
   TimingOptions options = timing_;
   options.stopping.give_up_us = give_up_us;
+  options.is_settled = kernel.key == timed_last_ && Clock::now() - timed_last_at_ < kStillBusy;
   TimingGate gate(*work_, problem_, cases_, judge_, card_, fresh_case_, options);
   const auto& kernel_ready = std::get<LoadedKernel>(ready);
   TimingResult result = gate.time(kernel_ready, problem_.shape(shape), progress);
@@ -125,6 +129,8 @@ TimingResult Session::time(const KernelUnderTest& kernel, const std::string& sha
   const double screening_ms = may_enter ? kScreeningMs : kGivenUpMs;
   Aged aged = age(kernel, kernel_ready, effort == Effort::kScreening ? screening_ms : kMostAgeingMs,
                   progress);
+  timed_last_ = kernel.key;
+  timed_last_at_ = Clock::now();
   result.aged = aged.is_complete;
   if (aged.rejection) {
     result.rejection = std::move(aged.rejection);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -73,6 +74,7 @@ class Session {
   [[nodiscard]] std::optional<Fault> launch_profiled(const KernelUnderTest& kernel);
 
  private:
+  using Clock = std::chrono::steady_clock;
   struct Cached {
     std::string key;
     LoadedKernel kernel;
@@ -105,7 +107,9 @@ class Session {
   OutputJudge judge_;
   CorrectnessGate correctness_;
   CardWatch card_;
-  std::vector<Cached> kernels_;                   ///< most recently used last
+  std::vector<Cached> kernels_;  ///< most recently used last
+  std::string timed_last_;       ///< the key of the kernel that was timed last
+  Clock::time_point timed_last_at_;
   std::map<std::string, std::int64_t> launches_;  ///< by kernel, those that count as ageing
 };
 
