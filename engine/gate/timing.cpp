@@ -37,12 +37,20 @@ class PairSamples {
   /// are enough where launches are long, and only where they scatter by more than the least effect,
   /// once in 800.
   [[nodiscard]] bool is_plain(bool are_long) const {
-    const std::size_t fewest = are_long ? 4 : 6;
+    const std::size_t fewest = are_long ? kFewestOfLong : 6;
     constexpr double kTimesScatter = 3;
     if (ratios_.size() < fewest || ratios_.size() % 2 != 0) return false;
     const auto [low, high] = std::ranges::minmax(ratios_);
     const double difference = low > 1 ? low - 1 : 1 - high;
     return difference > kLeastEffect && difference > kTimesScatter * (high - low);
+  }
+
+  /// As many pairs as would show a plain difference of long launches, and none differs by more than
+  /// what is called a tie.
+  [[nodiscard]] bool is_plain_tie() const {
+    if (ratios_.size() < kFewestOfLong || ratios_.size() % 2 != 0) return false;
+    const auto [low, high] = std::ranges::minmax(ratios_);
+    return low >= 1 - kLeastEffect && high <= 1 + kLeastEffect;
   }
 
   /// Medians, and the interval of the ratio's median to `z` standard deviations.
@@ -57,6 +65,8 @@ class PairSamples {
   }
 
  private:
+  static constexpr std::size_t kFewestOfLong = 4;
+
   static double median(std::vector<double> values) {
     std::sort(values.begin(), values.end());
     return quantile(values, 0.5);
@@ -263,7 +273,6 @@ std::optional<Rejection> TimingGate::too_fast(const Timing& timing, const Shape&
 
 PairResult TimingGate::compare_pair(const LoadedKernel& first, const LoadedKernel& second,
                                     const Shape& shape, const Progress& progress) {
-  constexpr std::size_t kMostBlocks = 4;
   Stopwatch a(setup(), first, shape);
   Stopwatch b(setup(), second, shape);
   // Where a launch takes long, those that planned it have warmed it up, and one doubt has to do.
@@ -272,6 +281,7 @@ PairResult TimingGate::compare_pair(const LoadedKernel& first, const LoadedKerne
     a.warm_up();
     b.warm_up();
   }
+  const std::size_t most_blocks = are_long ? 2 : 4;
   const std::size_t block = std::min(a.budget().pairs(), b.budget().pairs());
   const std::size_t tell_every = samples_between_signs(a.sample_us() + b.sample_us());
   Random random(cases_.inputs(shape, 0).seed);
@@ -289,8 +299,11 @@ PairResult TimingGate::compare_pair(const LoadedKernel& first, const LoadedKerne
   const auto doubt_poison = [&] {
     if (std::exchange(poisons, false)) doubt(Stopwatch::Doubt::kPoison);
   };
+  const auto is_plain = [&] {
+    return samples.is_plain(are_long) || (are_long && samples.is_plain_tie());
+  };
   const auto is_over = [&] { return a.fault() || b.fault() || result.rejection; };
-  while (!is_over() && samples.size() < kMostBlocks * block) {
+  while (!is_over() && samples.size() < most_blocks * block) {
     for (std::size_t i = 0; i < block && !is_over(); ++i) {
       if (i % tell_every == 0) progress("confirming on shape " + shape.name);
       const bool first_leads = i % 2 == 0;
@@ -298,12 +311,12 @@ PairResult TimingGate::compare_pair(const LoadedKernel& first, const LoadedKerne
       const double late = first_leads ? b.sample() : a.sample();
       if (is_over()) break;
       samples.add(first_leads ? early : late, first_leads ? late : early);
-      if (samples.is_plain(are_long)) break;
+      if (is_plain()) break;
       if (samples.size() == doubted + 1) doubt_poison();
     }
     if (is_over()) break;
     samples.summarize_into(result, samples.size() <= block ? kPairZ : kLaterPairZ);
-    if (samples.is_plain(are_long)) break;
+    if (is_plain()) break;
     // More pairs only where there seems to be a difference that these do not prove.
     if (result.verdict() != 0 || std::fabs(result.ratio - 1) <= kLeastEffect) break;
   }

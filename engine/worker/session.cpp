@@ -125,6 +125,9 @@ TimingResult Session::time(const KernelUnderTest& kernel, const std::string& sha
   TimingResult result = gate.time(kernel_ready, problem_.shape(shape), progress);
   if (result.rejection || device_.info().time_kind == TimeKind::kPredicted) return result;
   launches_[kernel.key] += result.launches;
+  // What a screening launches on the other shapes counts, too.
+  result.aged = false;
+  if (effort == Effort::kScreening && shape != kernel.shapes.back()) return result;
   const bool may_enter = result.timing && result.timing->complete;
   const double screening_ms = may_enter ? kScreeningMs : kGivenUpMs;
   Aged aged = age(kernel, kernel_ready, effort == Effort::kScreening ? screening_ms : kMostAgeingMs,
