@@ -1,6 +1,7 @@
 // duels: how honest comparisons of two kernels are. Two configurations of a space are compared by
 // interleaved pairs, many times; printed is how often the first was faster, the second, or neither.
-// The same configuration twice must be a tie.
+// The same configuration twice must be a tie. With --reload the second one is loaded anew each
+// time, to another place.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -21,6 +22,7 @@ struct Options {
   std::vector<std::string> first;
   std::vector<std::string> second;
   int count = 300;
+  bool reload = false;
 };
 
 Candidate candidate_of(const Space& space, const std::vector<std::string>& settings) {
@@ -65,10 +67,13 @@ ExitCode run(const Options& options) {
   std::map<int, int> verdicts;
   std::vector<double> ratios;
   for (int i = 0; i < options.count; ++i) {
-    const PairResult pair = harness.compare_pair(first, second);
+    KernelUnderTest other = second;
+    if (options.reload) other.key += " load " + std::to_string(i);  // nobody has loaded it
+    const PairResult pair = harness.compare_pair(first, other);
     if (pair.rejection) throw InputError("a duel failed: " + pair.rejection->reason);
     ++verdicts[pair.verdict()];
     ratios.push_back(pair.ratio);
+    if (options.reload) std::printf("%.3f / %.3f us\n", pair.first_us, pair.second_us);
   }
   std::sort(ratios.begin(), ratios.end());
   std::printf(
@@ -89,6 +94,8 @@ int main(int argc, char** argv) {
     options.session.declare(app);
     app.add_option("--first", options.first, "configuration, MACRO=VALUE ...");
     app.add_option("--second", options.second, "the other one; the same by default");
+    app.add_flag("--reload", options.reload,
+                 "load the other one anew for every duel: how much lies in where code lies");
     app.add_option("--count", options.count, "duels")->check(CLI::Range(1, 1000000));
     if (const auto done = evo::parse_command_line(app, argc, argv)) return *done;
     return evo::run(options);
