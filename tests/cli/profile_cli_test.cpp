@@ -15,6 +15,7 @@ namespace evo {
 namespace {
 
 using nlohmann::json;
+using testing::EndsWith;
 using testing::HasSubstr;
 
 /// A folder with an ncu that counts these shares.
@@ -116,6 +117,7 @@ TEST(Nvtx, AProfilerSeesRunGenerationCandidateAndGate) {
   EXPECT_THAT(ranges, HasSubstr("run 1/generation 0/candidate 0.0/correctness gate\n"));
   EXPECT_THAT(ranges, HasSubstr("run 1/generation 0/candidate 0.0/timing gate\n"));
   EXPECT_THAT(ranges, HasSubstr("run 1/generation 0/timing gate\n")) << "the control's";
+  EXPECT_THAT(ranges, EndsWith("\nthe process ended by itself\n")) << "profilers write then";
 }
 
 }  // namespace
