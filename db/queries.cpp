@@ -199,6 +199,8 @@ RejectionSummary rejections(const Store& store, RunId run) {
     require_evaluations_intact(db, run);
     count_outcomes(db, run, summary);
     summary.groups = group_rejections(db, run);
+    const std::vector<WithdrawalRecord> withdrawals = store.withdrawals(run);
+    if (!withdrawals.empty()) summary.withdrawal = withdrawals.front().why;
     return summary;
   });
 }

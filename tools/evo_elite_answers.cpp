@@ -190,6 +190,9 @@ Answer rejections_answer(const StoredRun& run, const RejectionSummary& summary) 
         << " rejected, " << summary.duplicates << " the same kernel as one before";
   if (summary.withdrawn > 0) {
     notes << ", " << summary.withdrawn << " withdrawn: green, and failed later";
+    if (const std::optional<Rejection>& why = summary.withdrawal) {
+      notes << ", the first at the " << to_string(why->gate) << " gate: " << why->reason;
+    }
   }
   notes << '\n';
   if (summary.policy_only > 0) {

@@ -178,8 +178,10 @@ TEST_F(EvoElite, WithdrawnCandidatesAreNeverCalledGreen) {
   const CandidateId gone = add(run_, 0, "a", 10, "first");
   const CandidateId kept = add(run_, 1, "b", 11, "second");
   store_.record_withdrawal(run_, {gone, 1, {Gate::kCorrectness, "faulted in a pair"}});
-  EXPECT_THAT(elite("rejections").out, AllOf(HasSubstr("2 evaluated: 1 green, 0 rejected"),
-                                             HasSubstr("1 withdrawn: green, and failed later")));
+  EXPECT_THAT(elite("rejections").out,
+              AllOf(HasSubstr("2 evaluated: 1 green, 0 rejected"),
+                    HasSubstr("1 withdrawn: green, and failed later, the first at the "
+                              "correctness gate: faulted in a pair\n")));
   EXPECT_THAT(elite("ladder").out, AllOf(HasSubstr("withdrawn"), HasSubstr("faulted in a pair")));
   const std::string number = std::to_string(gone);
   EXPECT_THAT(elite("show " + number).out, HasSubstr("withdrawn: was green, and then failed corr"));
