@@ -26,8 +26,9 @@ std::string counted(double tensor, double dram) {
       "dram__throughput.avg.pct_of_peak_sustained_elapsed", tensor, dram);
 }
 
-/// A folder with an ncu that counts these shares, and 12 % and 90 % as long as there are files
-/// idle0, idle1 …, one fewer each time.
+/// A folder with an ncu that interrupts whoever started it where there is a file `interrupt`,
+/// counts these shares, and 12 % and 90 % as long as there are files idle0, idle1 …, one fewer each
+/// time.
 class ProfiledSession {
  public:
   ProfiledSession(double tensor, double dram, int idle_ones = 0) {
@@ -41,6 +42,7 @@ while [ "$1" != --metrics ]; do [ "$1" != --log-file ] || log="$2"; shift; done
 shift 2
 "$@" || exit 1
 cd ")" + session_.folder() + R"("
+if [ -e interrupt ]; then rm interrupt; kill -INT $PPID; sleep 0.1; fi
 for idle in idle*; do [ ! -e $idle ] || exec mv $idle "$log"; done
 cp table "$log"
 )");
@@ -110,6 +112,24 @@ TEST(ProfileCli, WhereNothingPassesTheEliteIsEmpty) {
   EXPECT_THAT(result.out, HasSubstr("withdrawn: green, and failed later"));
   EXPECT_TRUE(elite_of_run(idle.session().store(), 1).empty());
   EXPECT_EQ(idle.run("evo-elite").exit_code, 1);
+}
+
+TEST(ProfileCli, ARunThatIsInterruptedMeanwhileGoesOnWithResume) {
+  const ProfiledSession one(61.5, 90, 1);
+  write_file(one.session().path("interrupt"), "");
+  const ProgramResult interrupted = one.run(FakeSession::tune(kProfiled));
+  EXPECT_EQ(interrupted.exit_code, 130) << interrupted.err;
+  EXPECT_THAT(interrupted.err, HasSubstr("interrupted before the whole elite was profiled"));
+  write_file(one.session().path("idle0"), counted(12, 90));
+  const ProgramResult resumed = one.run(FakeSession::tune("--resume --elite 2 --profile"));
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  const Store store = one.session().store();
+  EXPECT_EQ(store.withdrawals(1).size(), 1U);
+  const auto rows = elite_of_run(store, 1);
+  ASSERT_EQ(rows.size(), 2U);
+  for (const EliteRow& row : rows) {
+    EXPECT_TRUE(store.evaluation(row.candidate).profile.value().passed);
+  }
 }
 
 TEST(ProfileCli, WithoutNsightComputeTheRunGoesOn) {
