@@ -194,11 +194,13 @@ std::vector<Rung> ladder(const Store& store, RunId run) {
 
 RejectionSummary rejections(const Store& store, RunId run) {
   Connection& db = store.connection();
+  const std::vector<WithdrawalRecord> withdrawals = store.withdrawals(run);
   return db.read([&] {
     RejectionSummary summary;
     require_evaluations_intact(db, run);
     count_outcomes(db, run, summary);
     summary.groups = group_rejections(db, run);
+    if (!withdrawals.empty()) summary.withdrawal = withdrawals.front().why;
     return summary;
   });
 }

@@ -82,9 +82,10 @@ struct RejectionSummary {
       0;  ///< distinct kernels; duplicates are counted apart, whatever their outcome
   std::int64_t rejected = 0;
   std::int64_t duplicates = 0;
-  std::int64_t withdrawn = 0;          ///< distinct kernels that were green and failed later
-  std::int64_t policy_only = 0;        ///< of the rejected: the device would have run them
-  std::vector<RejectionGroup> groups;  ///< in the order of the gates, most frequent first
+  std::int64_t withdrawn = 0;                ///< distinct kernels that were green and failed later
+  std::optional<Rejection> withdrawal = {};  ///< of the first of them
+  std::int64_t policy_only = 0;              ///< of the rejected: the device would have run them
+  std::vector<RejectionGroup> groups;        ///< in the order of the gates, most frequent first
 };
 
 [[nodiscard]] RejectionSummary rejections(const Store& store, RunId run);

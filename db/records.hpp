@@ -193,11 +193,23 @@ struct ConfirmationRecord {
 /// The first version of the schema that has withdrawals.
 constexpr int kFirstWithWithdrawals = 3;
 
-/// A green candidate that failed when it was run again.
+/// A green candidate that failed when it was run again, or did not pass the profile gate.
 struct WithdrawalRecord {
   CandidateId candidate = 0;
   int generation = 0;
   Rejection why;
+};
+
+/// What somebody else's kernel takes for a run's problem on its shape, timed in turn with a
+/// candidate of the run.
+struct VendorTime {
+  std::string name;         ///< with its version: "PyTorch 2.11.0 cudnn"
+  std::string starts_from;  ///< what data it takes: "fp16"
+  double p50_us = 0;        ///< of one launch, measured
+  CandidateId candidate = 0;
+  double ratio = 1;  ///< its time / the candidate's
+  double ratio_low = 1;
+  double ratio_high = 1;
 };
 
 struct StoredEvent {

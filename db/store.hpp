@@ -103,6 +103,8 @@ class Store final : public RunStore {
   [[nodiscard]] std::vector<WithdrawalRecord> withdrawals(RunId run) const override;
   void record_event(RunId run, std::string_view kind, std::string_view text) override;
   [[nodiscard]] std::vector<StoredEvent> events(RunId run) const;
+  /// Fastest first.
+  [[nodiscard]] std::vector<VendorTime> vendor_times(RunId run) const;
 
   /// For db/queries.hpp.
   [[nodiscard]] Connection& connection() const;

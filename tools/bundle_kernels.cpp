@@ -51,6 +51,11 @@ std::map<std::string, ShapeVariables> shapes_of(const StoredRun& run) {
   return shapes;
 }
 
+/// Rejected by the profile gate: what was counted on one shape says nothing of the others.
+bool is_idle(const StoredEvaluation& evaluation) {
+  return evaluation.withdrawal && evaluation.withdrawal->gate == Gate::kProfile;
+}
+
 /// Those that passed all checks and not only a screening, which a predicting device does not know:
 /// there the configuration of defaults needs no place in the elite.
 std::set<CandidateId> fully_checked(const Store& store, const StoredRun& run,
@@ -109,6 +114,7 @@ class Gathering {
     defaults_.emplace(of_defaults, run.info.space.name);
     for (const CandidateId candidate : checked) {
       const StoredEvaluation evaluation = store(source).evaluation(candidate);
+      if (is_idle(evaluation)) continue;
       const Identity identity{ptx_hash(source, evaluation.record),
                               with_sorted_keys(evaluation.record.config_json)};
       if (identity.ptx_hash.empty()) continue;
@@ -135,6 +141,7 @@ class Gathering {
       const Identity identity{ptx_hash(source, own), config};
       const auto found = kernels_.find(identity);
       if (found == kernels_.end()) return;
+      if (is_idle(evaluation)) return;
       if (evaluation.withdrawal || own.rejection) {
         withdrawn_.insert(identity);
       } else if (own.timing && own.timing->complete) {

@@ -46,7 +46,8 @@ struct BundleTarget {
 
 /// All kernels that ever were in the elite of a run, and the spaces' defaults where they passed all
 /// checks, for each device and kind of time. A time on a shape is known where a run that timed this
-/// shape evaluated the kernel, too. What was withdrawn in any run is left out.
+/// shape evaluated the kernel, too. What was withdrawn in any run is left out;
+/// of the profile gate, on the shape of that run.
 [[nodiscard]] std::vector<BundleTarget> bundle_targets(const std::vector<BundleSource>& sources);
 
 }  // namespace evo

@@ -58,6 +58,7 @@ ExitCode print_elites(const Store& store, const Options& options) {
   for (const RunElite& elite : elites(store, options.filter)) {
     green = green || !elite.rows.empty();
     answers.push_back(elite_answer(elite));
+    answers.back().notes += vendor_line(store.vendor_times(elite.run.id));
   }
   if (!green) {
     std::cerr << "evo-elite: " << options.db << ": nothing is green in "

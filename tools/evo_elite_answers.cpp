@@ -2,6 +2,8 @@
 
 #include "tools/evo_elite_answers.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <sstream>
 
@@ -130,6 +132,17 @@ Answer elite_answer(const RunElite& elite) {
   return answer;
 }
 
+std::string vendor_line(const std::vector<VendorTime>& fastest_first) {
+  if (fastest_first.empty()) return {};
+  const VendorTime& time = fastest_first.front();
+  return fmt::format(
+      "{} from {} takes {:.2f} µs: {:.2f} times as long as candidate {} ({:.2f} to {:.2f}), timed "
+      "in "
+      "turn\n",
+      time.name, time.starts_from, time.p50_us, time.ratio, time.candidate, time.ratio_low,
+      time.ratio_high);
+}
+
 Answer ladder_answer(const StoredRun& run, const std::vector<Rung>& rungs) {
   const TimeKind kind = run.info.device.time_kind;
   Answer answer{.title = "ladder of " + about(run),
@@ -176,7 +189,10 @@ Answer rejections_answer(const StoredRun& run, const RejectionSummary& summary) 
   notes << summary.evaluated << " evaluated: " << summary.green << " green, " << summary.rejected
         << " rejected, " << summary.duplicates << " the same kernel as one before";
   if (summary.withdrawn > 0) {
-    notes << ", " << summary.withdrawn << " withdrawn: green, and failed when run again";
+    notes << ", " << summary.withdrawn << " withdrawn: green, and failed later";
+    if (const std::optional<Rejection>& why = summary.withdrawal) {
+      notes << ", the first at the " << to_string(why->gate) << " gate: " << why->reason;
+    }
   }
   notes << '\n';
   if (summary.policy_only > 0) {

@@ -23,6 +23,8 @@ struct SplitConfigs {
 [[nodiscard]] SplitConfigs split_configs(const std::vector<nlohmann::ordered_json>& configs);
 
 [[nodiscard]] Answer elite_answer(const RunElite& elite);
+/// A line on the fastest of them; empty without any.
+[[nodiscard]] std::string vendor_line(const std::vector<VendorTime>& fastest_first);
 [[nodiscard]] Answer ladder_answer(const StoredRun& run, const std::vector<Rung>& rungs);
 [[nodiscard]] Answer rejections_answer(const StoredRun& run, const RejectionSummary& summary);
 [[nodiscard]] Answer runs_answer(const std::vector<StoredRun>& runs);

@@ -82,6 +82,20 @@ Ordered baseline_json(const Store& store, RunId run) {
   return nullptr;
 }
 
+/// The fastest; null without any.
+Ordered vendor_json(const Store& store, RunId run) {
+  const std::vector<VendorTime> times = store.vendor_times(run);
+  if (times.empty()) return nullptr;
+  const VendorTime& time = times.front();
+  return {{"name", time.name},
+          {"starts_from", time.starts_from},
+          {"p50_us", time.p50_us},
+          {"candidate", time.candidate},
+          {"ratio", time.ratio},
+          {"ratio_low", time.ratio_low},
+          {"ratio_high", time.ratio_high}};
+}
+
 Ordered changes_json(const Ordered& from, const Ordered& to) {
   Ordered changes = Ordered::array();
   for (const auto& [name, value] : to.items()) {
@@ -168,6 +182,7 @@ Ordered winner_of_run(const Store& store, const StoredRun& run) {
                   {"elite", elite_json(rows)},
                   {"default", default_json(start)},
                   {"baseline", baseline_json(store, run.id)},
+                  {"vendor", vendor_json(store, run.id)},
                   {"changes", nullptr},
                   {"checks", Ordered::array()},
                   {"tolerance", nullptr},

@@ -207,7 +207,7 @@ ExitCode search(Harness& harness, Store& store, OpenRun open, TuneReport& report
   report_known(open.tuner.known, report);
   report.watch(harness);
   Tuner tuner(harness, store, open.ids, open.tuner, report);
-  const TunerEnd end = tuner.run(std::move(open.histories), stop_requested());
+  TunerEnd end = tuner.run(std::move(open.histories), stop_requested());
   report.close();
   report_speed(harness, tuner.progress(), report);
   if (tuner.progress().left_out > 0) {
@@ -219,6 +219,12 @@ ExitCode search(Harness& harness, Store& store, OpenRun open, TuneReport& report
     report.say(
         "energy and profile of the elite are left out: the run ended early; evo-judge has them");
   }
+  if (is_whole && options.elite.profile) {
+    for (std::size_t shape = 0; shape < open.ids.size() && end != TunerEnd::kInterrupted; ++shape) {
+      const bool done = profile_elite(harness, store, tuner, open.ids[shape], shape, report);
+      if (!done) end = TunerEnd::kInterrupted;
+    }
+  }
   bool all_green = true;
   for (std::size_t shape = 0; shape < open.ids.size(); ++shape) {
     const RunId run = open.ids[shape];
@@ -227,8 +233,9 @@ ExitCode search(Harness& harness, Store& store, OpenRun open, TuneReport& report
     std::string policy = report_policy(harness, store, run, shape, options, report, elite);
     // What the policy rejects is the same on all shapes; what that costs is not.
     if (shape > 0 && options.time_policy_rejects == 0) policy.clear();
-    if (is_whole)
-      look_at_elite(harness, store, {run, shape, elite.members()}, options.elite, report);
+    if (is_whole && options.elite.energy) {
+      measure_energy(harness, store, {run, shape, elite.members()}, report);
+    }
     store.finish_run(
         run, end == TunerEnd::kInterrupted ? RunStatus::kInterrupted : RunStatus::kFinished);
     print_result(store, run, options, report, tuner.progress(), elite, policy);

@@ -4,7 +4,9 @@
 
 #include "db/queries.hpp"
 #include "engine/coordinator/elite_energy.hpp"
+#include "engine/coordinator/interrupted.hpp"
 #include "engine/coordinator/profile_gate.hpp"
+#include "tools/stop_signals.hpp"
 
 namespace evo {
 namespace {
@@ -12,6 +14,69 @@ namespace {
 void notice(const TuneReport& report, const std::string& text) {
   report.say(text);
   report.emit({{"event", "notice"}, {"text", text}});
+}
+
+/// The fastest kernel that the gate rejected, and how many it did.
+struct Rejected {
+  std::size_t count = 0;
+  CandidateId candidate = 0;
+  double p50_us = 0;
+  std::string reason;
+
+  void take(const EliteMember& member, const Rejection& why) {
+    if (count++ > 0 && member.p50_us >= p50_us) return;
+    candidate = member.id;
+    p50_us = member.p50_us;
+    reason = why.reason;
+  }
+};
+
+void tell(const EliteMember& member, std::size_t rank, const ProfileRecord& record,
+          const TuneReport& report) {
+  const std::string line =
+      fmt::format("profile gate: rank {}, candidate {}, {}: {} ({}{})", rank + 1, member.id,
+                  record.passed ? "passed" : "REJECTED", metrics_text(record), record.tool,
+                  record.kind == TimeKind::kPredicted ? ", PREDICTED" : "");
+  report.say(record.passed ? line : line + "; asked is " + record.require);
+  report.emit({{"event", "profile"},
+               {"candidate", member.id},
+               {"kind", to_string(record.kind)},
+               {"passed", record.passed}});
+}
+
+}  // namespace
+
+bool profile_elite(Harness& harness, Store& store, Tuner& tuner, RunId run, std::size_t shape,
+                   const TuneReport& report) {
+  Rejected rejected;
+  const auto gate = [&](std::size_t rank, const EliteMember& member) -> std::optional<LastVerdict> {
+    const Profiled profiled = profile_gate(harness, member.kernel, shape);
+    if (stop_requested()) throw Interrupted(false);
+    if (!profiled.record) {
+      notice(report, "the profile gate is left out: " + profiled.left_out);
+      return std::nullopt;
+    }
+    store.record_profile(member.id, *profiled.record);
+    tell(member, rank, *profiled.record, report);
+    LastVerdict verdict{rejection_of(*profiled.record)};
+    if (verdict.rejection) rejected.take(member, *verdict.rejection);
+    return verdict;
+  };
+  try {
+    tuner.hold_elite(shape, gate);
+  } catch (const Interrupted&) {
+    notice(report, "interrupted before the whole elite was profiled");
+    return false;
+  }
+  if (rejected.count > 0 && tuner.elite(shape).members().empty()) {
+    const std::string text = fmt::format(
+        "none of {} kernels passed: the elite is empty. The fastest, candidate {}, "
+        "{:.2f} µs: {}",
+        rejected.count, rejected.candidate, rejected.p50_us, rejected.reason);
+    notice(report, "profile gate: " + text);
+    store.record_event(run, "profile gate", text);
+  }
+  return true;
 }
 
 void measure_energy(Harness& harness, Store& store, const EliteOfRun& elite,
@@ -28,44 +93,6 @@ void measure_energy(Harness& harness, Store& store, const EliteOfRun& elite,
   }
   const std::string why = measure_elite_energy(harness, store, elite.members, known, elite.shape);
   if (!why.empty()) notice(report, why);
-}
-
-Profiled profile_of(Harness& harness, const EliteMember& member, std::size_t shape) {
-  try {
-    return profile_gate(harness, member.kernel, shape);
-  } catch (const Interrupted&) {
-    return {.left_out = "interrupted"};
-  }
-}
-
-void profile(Harness& harness, Store& store, const EliteOfRun& elite, const TuneReport& report) {
-  for (std::size_t rank = 0; rank < elite.members.size(); ++rank) {
-    const EliteMember& member = elite.members[rank];
-    const Profiled profiled = profile_of(harness, member, elite.shape);
-    if (!profiled.record) {
-      notice(report, "the profile gate is left out: " + profiled.left_out);
-      return;
-    }
-    store.record_profile(member.id, *profiled.record);
-    const ProfileRecord& record = *profiled.record;
-    const std::string line =
-        fmt::format("profile gate: rank {}, candidate {}, {}: {} ({}{})", rank + 1, member.id,
-                    record.passed ? "passed" : "REJECTED", metrics_text(record), record.tool,
-                    record.kind == TimeKind::kPredicted ? ", PREDICTED" : "");
-    report.say(record.passed ? line : line + "; asked is " + record.require);
-    report.emit({{"event", "profile"},
-                 {"candidate", member.id},
-                 {"kind", to_string(record.kind)},
-                 {"passed", record.passed}});
-  }
-}
-
-}  // namespace
-
-void look_at_elite(Harness& harness, Store& store, const EliteOfRun& elite, const EliteLook& look,
-                   const TuneReport& report) {
-  if (look.energy) measure_energy(harness, store, elite, report);
-  if (look.profile) profile(harness, store, elite, report);
 }
 
 }  // namespace evo

@@ -5,9 +5,15 @@
 #include "db/store.hpp"
 #include "engine/coordinator/elite.hpp"
 #include "engine/coordinator/harness.hpp"
+#include "engine/coordinator/tuner.hpp"
 #include "tools/evo_tune_report.hpp"
 
 namespace evo {
+
+/// Holds the elite of a shape against the profile gate, as Tuner::hold_elite(), stores what was
+/// counted and tells of each kernel. False when it was interrupted.
+[[nodiscard]] bool profile_elite(Harness& harness, Store& store, Tuner& tuner, RunId run,
+                                 std::size_t shape, const TuneReport& report);
 
 /// What is found out about the elite of a run that has ended, beyond its times.
 struct EliteLook {
@@ -24,8 +30,8 @@ struct EliteOfRun {
   const std::vector<EliteMember>& members;
 };
 
-/// Measures and stores what was asked for. The first that cannot be had ends it with a line.
-void look_at_elite(Harness& harness, Store& store, const EliteOfRun& elite, const EliteLook& look,
-                   const TuneReport& report);
+/// Measures and stores joules per launch. The first that cannot be had ends it with a line.
+void measure_energy(Harness& harness, Store& store, const EliteOfRun& elite,
+                    const TuneReport& report);
 
 }  // namespace evo

@@ -167,7 +167,10 @@ std::optional<double> Contest::time_control(int generation, bool closely) {
     return std::nullopt;
   }
   choose_control();
-  if (!control_ || was_withdrawn(control_->id)) return std::nullopt;
+  if (!control_) return std::nullopt;
+  const auto found = withdrawn_.find(control_->id);
+  // What the profile gate found does not make its time unsteady.
+  if (found != withdrawn_.end() && found->second.why.gate != Gate::kProfile) return std::nullopt;
   const std::optional<Timing> timing = harness_.time_again(control_->kernel, closely, shape_);
   if (!timing) {
     if (const auto why = harness_.judge_alone(control_->kernel, shape_)) {

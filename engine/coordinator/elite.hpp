@@ -7,6 +7,7 @@
 
 #include "db/records.hpp"
 #include "engine/core/candidate.hpp"
+#include "engine/core/rejection.hpp"
 #include "engine/worker/session.hpp"
 
 namespace evo {
@@ -36,6 +37,14 @@ enum class DuelResult {
   kBothOut,
 };
 
+/// What a gate that only the elite goes through says of a member.
+struct LastVerdict {
+  std::optional<Rejection> rejection = {};  ///< nothing: it passed
+};
+/// Nothing: it cannot tell, of this one and all others.
+using LastGate =
+    std::function<std::optional<LastVerdict>(std::size_t rank, const EliteMember& member)>;
+
 /// The best kernels of a run, best first.
 class Elite {
  public:
@@ -57,6 +66,7 @@ class Elite {
   void remove(CandidateId id);
 
   [[nodiscard]] const std::vector<EliteMember>& members() const { return members_; }
+  [[nodiscard]] std::size_t capacity() const { return capacity_; }
 
   /// Whether a kernel of this value can get in.
   [[nodiscard]] bool has_a_chance(double value) const;

@@ -106,6 +106,14 @@ Profiled profile_gate(Harness& harness, const KernelUnderTest& kernel, std::size
                                                             : counted(harness, kernel, spec, at);
 }
 
+std::optional<Rejection> rejection_of(const ProfileRecord& record) {
+  if (record.passed) return std::nullopt;
+  return Rejection{
+      Gate::kProfile,
+      fmt::format("{} is false: {} ({}{})", record.require, metrics_text(record), record.tool,
+                  record.kind == TimeKind::kPredicted ? ", predicted" : "")};
+}
+
 std::string metrics_text(const ProfileRecord& record) {
   std::string text;
   for (const ProfileMetric& metric : record.metrics) {

@@ -20,6 +20,9 @@ struct Profiled {
 [[nodiscard]] Profiled profile_gate(Harness& harness, const KernelUnderTest& kernel,
                                     std::size_t at = 0);
 
+/// Why the kernel does not pass, with the figures; nothing where it does.
+[[nodiscard]] std::optional<Rejection> rejection_of(const ProfileRecord& record);
+
 /// Throws InputError unless the harness's problem has "profile" and there is a device.
 void require_profile(const Harness& harness);
 

@@ -1,5 +1,6 @@
 #include "engine/coordinator/shape_run.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "engine/core/hash.hpp"
@@ -105,8 +106,9 @@ void ShapeRun::remember(const Outcome& outcome) {
   const EvaluationRecord& record = outcome.record;
   if (record.duplicate_of) return;
   if (record.timing && !record.rejection) {
-    green_[outcome.id] = {outcome.candidate, record.compilation.value_or(0), record.kernel_key,
-                          objective_of(outcome)};
+    green_[outcome.id] = {outcome.candidate,       record.compilation.value_or(0),
+                          record.kernel_key,       record.timing->p50_us,
+                          record.timing->complete, objective_of(outcome)};
     if (best_us_ == 0 || record.timing->p50_us < best_us_) best_us_ = record.timing->p50_us;
   }
   if (record.kernel_key.empty()) return;
@@ -191,6 +193,7 @@ std::map<std::string, Rejection> ShapeRun::withdrawn_in(int generation) const {
   for (const auto& [candidate, withdrawn] : contest_.withdrawn()) {
     const auto green = green_.find(candidate);
     if (withdrawn.generation != generation || green == green_.end()) continue;
+    if (withdrawn.why.gate == Gate::kProfile) continue;
     kernels.emplace(green->second.kernel_key, withdrawn.why);
   }
   return kernels;
@@ -200,6 +203,70 @@ void ShapeRun::dismiss(int generation, const std::string& kernel_key, const Reje
   const auto first = first_of_kernel_.find(kernel_key);
   if (first == first_of_kernel_.end() || !green_.contains(first->second.id)) return;
   contest_.dismiss(generation, first->second.id, why);
+}
+
+std::size_t ShapeRun::rejected_last() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      contest_.withdrawn(), [](const auto& one) { return one.second.why.gate == Gate::kProfile; }));
+}
+
+std::optional<EliteMember> ShapeRun::next_in_line(const std::set<CandidateId>& without) const {
+  std::optional<EliteMember> next;
+  for (const auto& [id, green] : green_) {
+    const bool is_known = objective_.is_time() || green.objective;
+    if (!green.complete || !is_known || contest_.was_withdrawn(id) || without.contains(id))
+      continue;
+    if (next && next->value() <= green.objective.value_or(green.p50_us)) continue;
+    next =
+        EliteMember{id, green.candidate, green.p50_us, stored_kernel(green), true, green.objective};
+  }
+  return next;
+}
+
+void ShapeRun::hold_elite(const LastGate& gate) {
+  constexpr std::size_t kFurtherForEachPlace = 3;
+  const std::size_t most = (1 + kFurtherForEachPlace) * elite().capacity();
+  std::set<CandidateId> passed;
+  std::set<CandidateId> had_a_chance;
+  while (true) {
+    const auto& members = elite().members();
+    for (const EliteMember& member : members) had_a_chance.insert(member.id);
+    const auto next = std::ranges::find_if(
+        members, [&](const EliteMember& member) { return !passed.contains(member.id); });
+    if (next != members.end()) {
+      const CandidateId id = next->id;
+      const auto verdict = gate(static_cast<std::size_t>(next - members.begin()), *next);
+      if (!verdict) break;
+      if (verdict->rejection) {
+        contest_.dismiss(closed_, id, *verdict->rejection);
+      } else {
+        passed.insert(id);
+      }
+      continue;
+    }
+    const std::size_t rejected = rejected_last();
+    if (rejected == 0 || members.size() == elite().capacity()) break;
+    if (rejected + passed.size() >= most) break;
+    std::optional<EliteMember> challenger = next_in_line(had_a_chance);
+    if (!challenger) break;
+    had_a_chance.insert(challenger->id);
+    contest_.challenge(closed_, {std::move(*challenger)});
+  }
+  if (!is_recorded_elite()) record_elite();
+}
+
+bool ShapeRun::is_recorded_elite() const {
+  return std::ranges::equal(elite().members(), last_.elite, {}, &EliteMember::id,
+                            &EliteEntry::candidate);
+}
+
+/// With the last generation.
+void ShapeRun::record_elite() {
+  last_.elite.clear();
+  for (const EliteMember& member : elite().members()) {
+    last_.elite.push_back({member.id, member.p50_us});
+  }
+  store_.record_generation(run_, last_);
 }
 
 void ShapeRun::close_unfinished(int generation, double wall_ms) {
@@ -230,6 +297,7 @@ void ShapeRun::restore_generation(const GenerationRecord& generation) {
   }
   contest_.restore(generation.number, std::move(members), generation.control_p50_us);
   if (generation.control_drift) control_drift_ = generation.control_drift;
+  last_ = generation;
 }
 
 void ShapeRun::record_generation(int generation, double wall_ms,
@@ -240,10 +308,8 @@ void ShapeRun::record_generation(int generation, double wall_ms,
   record.control_p50_us = control_us;
   if (control_us) record.control_drift = contest_.drift(*control_us);
   if (record.control_drift) control_drift_ = record.control_drift;
-  for (const EliteMember& member : elite().members()) {
-    record.elite.push_back({member.id, member.p50_us});
-  }
-  store_.record_generation(run_, record);
+  last_ = std::move(record);
+  record_elite();
 }
 
 }  // namespace evo

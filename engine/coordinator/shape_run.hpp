@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -79,8 +80,13 @@ class ShapeRun {
   /// generation is recorded with the elite; or all that is as it was recorded.
   void close_generation(int generation, double wall_ms);
   /// Kernels that were green and failed when they were run again in this generation, and why, by
-  /// key.
+  /// key. What a kernel counts at the profile gate is of one shape.
   [[nodiscard]] std::map<std::string, Rejection> withdrawn_in(int generation) const;
+  /// Holds the elite against a last gate, best first. Who fails leaves for good. For it the next in
+  /// line, the fastest green kernel that is not in the elite, challenges those that are left, and
+  /// goes through the gate when it gets in: at most three further kernels for each place. Where the
+  /// gate cannot tell, all stay that are there. Throws Interrupted.
+  void hold_elite(const LastGate& gate);
   /// One that failed on another shape: it is no kernel for this one either.
   void dismiss(int generation, const std::string& kernel_key, const Rejection& why);
   /// Out of time: as far as the time goes, and without the control. Nothing where the generation is
@@ -109,6 +115,8 @@ class ShapeRun {
     Candidate candidate;
     CompilationId compilation = 0;
     std::string kernel_key;
+    double p50_us = 0;
+    bool complete = false;            ///< its timing
     std::optional<double> objective;  ///< where it is another one than the time
   };
 
@@ -121,7 +129,11 @@ class ShapeRun {
   void choose_control();
   void restore_generation(const GenerationRecord& generation);
   void record_generation(int generation, double wall_ms, const std::optional<double>& control_us);
+  [[nodiscard]] bool is_recorded_elite() const;
+  void record_elite();
   void end_generation(int generation);
+  [[nodiscard]] std::size_t rejected_last() const;
+  [[nodiscard]] std::optional<EliteMember> next_in_line(const std::set<CandidateId>& without) const;
 
   Harness& harness_;
   RunStore& store_;
@@ -140,6 +152,7 @@ class ShapeRun {
   std::vector<Outcome> outcomes_;                            ///< of the generation being judged
   bool all_recorded_ = true;                                 ///< these
   int closed_ = -1;                                          ///< the last generation that is
+  GenerationRecord last_;                                    ///< as it was recorded
   std::map<std::string, Fate> first_of_kernel_;
   std::map<CandidateId, Green> green_;
 };

@@ -305,6 +305,11 @@ void Tuner::withdraw_everywhere() {
   }
 }
 
+void Tuner::hold_elite(std::size_t shape, const LastGate& gate) {
+  shapes_.at(shape)->hold_elite(gate);
+  withdraw_everywhere();
+}
+
 void Tuner::close_generation() {
   harness_.set_ranges(ranges(generation_));
   for (const auto& shape : shapes_) {

@@ -92,6 +92,10 @@ class Tuner {
   /// `histories`: one for each run.
   [[nodiscard]] TunerEnd run(std::vector<RunHistory> histories, const std::atomic<bool>& stop);
 
+  /// After run(): holds the elite of a shape against a gate that only the best go through, as
+  /// ShapeRun::hold_elite(). Throws Interrupted.
+  void hold_elite(std::size_t shape, const LastGate& gate);
+
   [[nodiscard]] const Elite& elite(std::size_t shape = 0) const {
     return shapes_.at(shape)->elite();
   }

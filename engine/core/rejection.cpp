@@ -8,11 +8,12 @@
 namespace evo {
 namespace {
 
-constexpr std::array<std::pair<Gate, std::string_view>, 4> kNames = {{
+constexpr std::array<std::pair<Gate, std::string_view>, kGates> kNames = {{
     {Gate::kBuild, "build"},
     {Gate::kResource, "resource"},
     {Gate::kCorrectness, "correctness"},
     {Gate::kTiming, "timing"},
+    {Gate::kProfile, "profile"},
 }};
 
 }  // namespace
@@ -29,7 +30,7 @@ Gate gate_from_string(std::string_view text) {
     if (name == text) return value;
   }
   throw InputError("unknown gate '" + std::string(text) +
-                   "'; allowed: build, resource, correctness, timing");
+                   "'; allowed: build, resource, correctness, timing, profile");
 }
 
 }  // namespace evo

@@ -1,14 +1,16 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace evo {
 
 /// The gates in the order a candidate meets them.
-enum class Gate { kBuild, kResource, kCorrectness, kTiming };
+enum class Gate { kBuild, kResource, kCorrectness, kTiming, kProfile };
+inline constexpr std::size_t kGates = 5;
 
-/// "build", "resource", "correctness" or "timing".
+/// "build", "resource", "correctness", "timing" or "profile".
 [[nodiscard]] std::string_view to_string(Gate gate);
 
 /// The inverse of to_string. Throws InputError for any other text.

@@ -46,6 +46,11 @@ DeviceClient::DeviceClient(std::filesystem::path program, const std::string& dev
   }
 }
 
+DeviceClient::~DeviceClient() {
+  constexpr std::chrono::milliseconds kLimit{5000};
+  if (process_ && !busy_) process_->finish(kLimit);
+}
+
 void DeviceClient::start() {
   process_.emplace(program_, std::vector<std::string>{"device", device_id_});
   if (setup_) (void)call_surely(*setup_);

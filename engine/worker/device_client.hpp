@@ -28,6 +28,10 @@ class DeviceClient final : public DeviceService {
   /// device cannot be opened.
   DeviceClient(std::filesystem::path program, const std::string& device_id,
                std::chrono::milliseconds step_limit, EventSink on_event);
+  /// A worker with nothing to do ends by itself.
+  ~DeviceClient() override;
+  DeviceClient(const DeviceClient&) = delete;
+  DeviceClient& operator=(const DeviceClient&) = delete;
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
   void set_up(const SessionSetup& setup) override;

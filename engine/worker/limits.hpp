@@ -8,7 +8,8 @@ namespace evo {
 /// What a worker process may take at most; 0: as much as there is.
 struct WorkerLimits {
   std::uint64_t address_space_bytes = 0;
-  bool writes_files = true;  ///< false: the process cannot make a file grow
+  /// False: the process cannot make a file grow, and nothing is loaded into it by LD_PRELOAD.
+  bool writes_files = true;
   /// Where processors are scarce, others go first.
   bool gives_way = false;
 };

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "engine/core/error.hpp"
@@ -24,16 +25,28 @@ namespace evo {
 namespace {
 
 /// In the child, between fork and exec: only async-signal-safe calls.
-[[noreturn]] void become(const char* program, char* const* arguments, int descriptor, int parent,
-                         const WorkerLimits& limits) {
+[[noreturn]] void become(char* const* arguments, char* const* environment, int descriptor,
+                         int parent, const WorkerLimits& limits) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
   apply_limits(limits);
   setpgid(0, 0);  // Ctrl-C in the terminal is the coordinator's business
   dup2(descriptor, STDIN_FILENO);
   dup2(descriptor, STDOUT_FILENO);
-  execv(program, arguments);
+  execve(arguments[0], arguments, environment);
   _exit(127);
+}
+
+/// Of this process. Libraries that a profiler loads into every process write files, and take down
+/// the profiler where they cannot.
+std::vector<char*> environment_for(const WorkerLimits& limits) {
+  std::vector<char*> variables;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const bool preloads = std::string_view(*variable).starts_with("LD_PRELOAD=");
+    if (limits.writes_files || !preloads) variables.push_back(*variable);
+  }
+  variables.push_back(nullptr);
+  return variables;
 }
 
 /// Signals that a program causes itself; all others come from somebody else.
@@ -73,9 +86,10 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program,
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
+  const std::vector<char*> environment = environment_for(limits);
   const int parent = getpid();
   process_ = fork();
-  if (process_ == 0) become(pointers[0], pointers.data(), pair[1], parent, limits);
+  if (process_ == 0) become(pointers.data(), environment.data(), pair[1], parent, limits);
   close(pair[1]);
   descriptor_ = pair[0];
   if (process_ < 0) {
@@ -170,6 +184,20 @@ std::optional<nlohmann::json> WorkerProcess::wait(std::chrono::milliseconds limi
     pollfd entry = interest();
     ::poll(&entry, 1, static_cast<int>(left.count()) + 1);
   }
+}
+
+void WorkerProcess::finish(std::chrono::milliseconds limit) {
+  if (process_ < 0) return;
+  shutdown(descriptor_, SHUT_WR);
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  while (open_ && std::chrono::steady_clock::now() < deadline) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        deadline - std::chrono::steady_clock::now());
+    pollfd entry{descriptor_, POLLIN, 0};
+    ::poll(&entry, 1, static_cast<int>(left.count()) + 1);
+    read_available();
+  }
+  kill();
 }
 
 Ending WorkerProcess::kill() {

@@ -53,6 +53,9 @@ class WorkerProcess {
   /// What to wait for with ::poll(): something to read, or room for what is waiting.
   [[nodiscard]] pollfd interest() const;
 
+  /// Tells the process that nothing more comes, so that it ends by itself: what is written when a
+  /// process ends, such as the figures of a profiler, gets written. Kills it after so long.
+  void finish(std::chrono::milliseconds limit);
   /// Kills the process if it still runs and says how it ended.
   Ending kill();
 

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -19,6 +22,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
+using testing::Pair;
 
 std::vector<std::string> lines(const std::string& text) {
   std::vector<std::string> result;
@@ -176,7 +180,8 @@ TEST_F(EvoElite, WithdrawnCandidatesAreNeverCalledGreen) {
   store_.record_withdrawal(run_, {gone, 1, {Gate::kCorrectness, "faulted in a pair"}});
   EXPECT_THAT(elite("rejections").out,
               AllOf(HasSubstr("2 evaluated: 1 green, 0 rejected"),
-                    HasSubstr("1 withdrawn: green, and failed when run again")));
+                    HasSubstr("1 withdrawn: green, and failed later, the first at the "
+                              "correctness gate: faulted in a pair\n")));
   EXPECT_THAT(elite("ladder").out, AllOf(HasSubstr("withdrawn"), HasSubstr("faulted in a pair")));
   const std::string number = std::to_string(gone);
   EXPECT_THAT(elite("show " + number).out, HasSubstr("withdrawn: was green, and then failed corr"));
@@ -186,6 +191,53 @@ TEST_F(EvoElite, WithdrawnCandidatesAreNeverCalledGreen) {
   EXPECT_THAT(elite("compare " + number + " " + std::to_string(kept)).out,
               HasSubstr("not both are green"));
   EXPECT_THAT(elite("").out, Not(HasSubstr("10.00")));
+}
+
+/// What compare_pytorch.py --json writes, of a candidate of this run.
+json compared(RunId run, CandidateId candidate) {
+  json results = json::parse(R"({"device": "NVIDIA H200", "pytorch": "2.11.0", "results": [
+    {"manifest": "out/copy.json", "right": true, "shape": {"name": "mission"},
+     "evo_tune": {"problem_key": "problem-key"},
+     "rows": [{"name": "evo-tune", "start": "fp8", "p50_us": 10},
+              {"name": "math", "start": "fp16", "p50_us": 40, "ratio": 4, "ratio_interval_95": [3.9, 4.1]},
+              {"name": "cudnn", "start": "fp16", "p50_us": 17.5, "ratio": 1.75,
+               "ratio_interval_95": [1.74, 1.76]},
+              {"name": "flash", "start": "fp8", "not_available": "no kernel"}]}]})");
+  results["results"][0]["evo_tune"]["run"] = run;
+  results["results"][0]["evo_tune"]["candidate"] = candidate;
+  return results;
+}
+
+TEST_F(EvoElite, TheFastestTimeOfAVendorStandsBelowTheElite) {
+  const CandidateId best = add(run_, 0, "a", 10);
+  const auto store = [&](const json& results) {
+    std::ofstream(folder_.path() / "result.json") << results;
+    const std::string command = "cd '" + folder_.path().string() + "' && python3 '" +
+                                source_folder().string() +
+                                "/tools/bench/vendor_times.py' --db evo.db result.json > told 2>&1";
+    const int status = std::system(command.c_str());
+    std::ifstream told(folder_.path() / "told");
+    return std::pair(WEXITSTATUS(status), std::string(std::istreambuf_iterator<char>(told), {}));
+  };
+  json other = compared(run_, best);
+  other["device"] = "NVIDIA L4";
+  for (const auto& [results, why] :
+       {std::pair(other, "on NVIDIA H200; what was compared is of shape mission on NVIDIA L4"),
+        std::pair(compared(run_, best + 1), "does not hold candidate 2 of run 1"),
+        std::pair(json::object(), "result.json: lacks 'results'")}) {
+    EXPECT_THAT(store(results), Pair(2, HasSubstr(why)));
+  }
+  EXPECT_THAT(elite("").out, Not(HasSubstr("times as long")));
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_THAT(store(compared(run_, best)), Pair(0, "2 times stored in evo.db\n"));
+  }
+  EXPECT_EQ(store_.vendor_times(run_).size(), 2U);
+  EXPECT_THAT(elite("").out,
+              HasSubstr("PyTorch 2.11.0 cudnn from fp16 takes 17.50 µs: 1.75 times as long as "
+                        "candidate 1 (1.74 to 1.76), timed in turn\n"));
+  json wrong = compared(run_, best);
+  wrong["results"][0]["right"] = false;
+  EXPECT_THAT(store(wrong), Pair(0, "0 times stored in evo.db\n"));
 }
 
 TEST_F(EvoElite, ShowTellsAllOfACandidate) {

@@ -15,24 +15,37 @@ namespace evo {
 namespace {
 
 using nlohmann::json;
+using testing::EndsWith;
 using testing::HasSubstr;
 
-/// A folder with an ncu that counts these shares.
+std::string counted(double tensor, double dram) {
+  return fmt::format(
+      "\"ID\",\"gpu__time_duration.sum\",\"{}\",\"{}\"\n\"\",\"ns\",\"%\",\"%\"\n"
+      "\"0\",\"5000\",\"{}\",\"{}\"\n",
+      "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
+      "dram__throughput.avg.pct_of_peak_sustained_elapsed", tensor, dram);
+}
+
+/// A folder with an ncu that interrupts whoever started it where there is a file `interrupt`,
+/// counts these shares, and 12 % and 90 % as long as there are files idle0, idle1 …, one fewer each
+/// time.
 class ProfiledSession {
  public:
-  ProfiledSession(double tensor, double dram) {
-    const std::string table = fmt::format(
-        "\"ID\",\"gpu__time_duration.sum\",\"{}\",\"{}\"\n\"\",\"ns\",\"%\",\"%\"\n"
-        "\"0\",\"5000\",\"{}\",\"{}\"\n",
-        "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
-        "dram__throughput.avg.pct_of_peak_sustained_elapsed", tensor, dram);
-    write_file(session_.path("table"), table);
+  ProfiledSession(double tensor, double dram, int idle_ones = 0) {
+    write_file(session_.path("table"), counted(tensor, dram));
+    for (int i = 0; i < idle_ones; ++i) {
+      write_file(session_.path("idle" + std::to_string(i)), counted(12, 90));
+    }
     write_file(session_.path("ncu"), R"(#!/bin/sh
 if [ "$1" = --version ]; then echo "Version 2025.1.0.0"; exit 0; fi
 while [ "$1" != --metrics ]; do [ "$1" != --log-file ] || log="$2"; shift; done
 shift 2
 "$@" || exit 1
-cp ")" + session_.path("table") + "\" \"$log\"\n");
+cd ")" + session_.folder() + R"("
+if [ -e interrupt ]; then rm interrupt; kill -INT $PPID; sleep 0.1; fi
+for idle in idle*; do [ ! -e $idle ] || exec mv $idle "$log"; done
+cp table "$log"
+)");
     std::filesystem::permissions(session_.path("ncu"), std::filesystem::perms::owner_all);
   }
   [[nodiscard]] ProgramResult run(const std::string& command) const {
@@ -62,19 +75,61 @@ TEST(ProfileCli, JudgePassesAndRejectsByWhatWasCounted) {
   EXPECT_EQ(found["profile"]["metrics"]["tensor"]["value"], 12);
 }
 
-TEST(ProfileCli, TuneStoresTheProfilesOfTheElite) {
-  const ProfiledSession idle(12, 90);
-  const ProgramResult result =
-      idle.run(FakeSession::tune("--generations 1 --children 2 --elite 2 --profile"));
+constexpr const char* kProfiled = "--generations 1 --children 6 --elite 2 --profile";
+
+TEST(ProfileCli, WhatDoesNotPassLeavesTheElite) {
+  const ProfiledSession one(61.5, 90, 1);
+  const ProgramResult result = one.run(FakeSession::tune(kProfiled));
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.err, HasSubstr("profile gate: rank 2, candidate "));
   EXPECT_THAT(result.err, HasSubstr("REJECTED: dram 90 %, tensor 12 % (ncu 2025.1.0.0); asked is"));
-  const auto rows = elite_of_run(idle.session().store(), 1);
-  const auto profile = idle.session().store().evaluation(rows.at(1).candidate).profile;
-  ASSERT_TRUE(profile.has_value());
-  EXPECT_FALSE(profile->passed);
-  const ProgramResult shown = idle.run("evo-elite show " + std::to_string(rows.at(1).candidate));
+  const Store store = one.session().store();
+  const auto withdrawals = store.withdrawals(1);
+  ASSERT_EQ(withdrawals.size(), 1U);
+  EXPECT_EQ(withdrawals[0].why.gate, Gate::kProfile);
+  EXPECT_EQ(withdrawals[0].why.reason,
+            "tensor >= 50 || dram < 50 is false: dram 90 %, tensor 12 % (ncu 2025.1.0.0)");
+  const auto rows = elite_of_run(store, 1);
+  ASSERT_EQ(rows.size(), 2U) << "the next in line is in its place";
+  for (const EliteRow& row : rows) {
+    EXPECT_NE(row.candidate, withdrawals[0].candidate);
+    EXPECT_TRUE(store.evaluation(row.candidate).profile.value().passed);
+  }
+  const std::string out = std::to_string(withdrawals[0].candidate);
+  const ProgramResult shown = one.run("evo-elite show " + out);
   EXPECT_THAT(shown.out, HasSubstr("profile\n  kind = measured\n  tool = ncu 2025.1.0.0"));
+  EXPECT_THAT(shown.out, HasSubstr("withdrawn: was green, and then failed profile"));
+  const ProgramResult exported = one.run("evo-export --candidate " + out + " --out out");
+  EXPECT_EQ(exported.exit_code, 2);
+  EXPECT_THAT(exported.err, HasSubstr("then failed the profile gate"));
+}
+
+TEST(ProfileCli, WhereNothingPassesTheEliteIsEmpty) {
+  const ProfiledSession idle(12, 90);
+  const ProgramResult result = idle.run(FakeSession::tune(kProfiled));
+  EXPECT_EQ(result.exit_code, 1) << result.err;
+  EXPECT_THAT(result.err, HasSubstr(" kernels passed: the elite is empty. The fastest, candidate"));
+  EXPECT_THAT(result.err, HasSubstr("tensor >= 50 || dram < 50 is false: dram 90 %, tensor 12 %"));
+  EXPECT_THAT(result.out, HasSubstr("withdrawn: green, and failed later"));
+  EXPECT_TRUE(elite_of_run(idle.session().store(), 1).empty());
+  EXPECT_EQ(idle.run("evo-elite").exit_code, 1);
+}
+
+TEST(ProfileCli, ARunThatIsInterruptedMeanwhileGoesOnWithResume) {
+  const ProfiledSession one(61.5, 90, 1);
+  write_file(one.session().path("interrupt"), "");
+  const ProgramResult interrupted = one.run(FakeSession::tune(kProfiled));
+  EXPECT_EQ(interrupted.exit_code, 130) << interrupted.err;
+  EXPECT_THAT(interrupted.err, HasSubstr("interrupted before the whole elite was profiled"));
+  write_file(one.session().path("idle0"), counted(12, 90));
+  const ProgramResult resumed = one.run(FakeSession::tune("--resume --elite 2 --profile"));
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  const Store store = one.session().store();
+  EXPECT_EQ(store.withdrawals(1).size(), 1U);
+  const auto rows = elite_of_run(store, 1);
+  ASSERT_EQ(rows.size(), 2U);
+  for (const EliteRow& row : rows) {
+    EXPECT_TRUE(store.evaluation(row.candidate).profile.value().passed);
+  }
 }
 
 TEST(ProfileCli, WithoutNsightComputeTheRunGoesOn) {
@@ -116,6 +171,7 @@ TEST(Nvtx, AProfilerSeesRunGenerationCandidateAndGate) {
   EXPECT_THAT(ranges, HasSubstr("run 1/generation 0/candidate 0.0/correctness gate\n"));
   EXPECT_THAT(ranges, HasSubstr("run 1/generation 0/candidate 0.0/timing gate\n"));
   EXPECT_THAT(ranges, HasSubstr("run 1/generation 0/timing gate\n")) << "the control's";
+  EXPECT_THAT(ranges, EndsWith("\nthe process ended by itself\n")) << "profilers write then";
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "db/connection.hpp"
 #include "db/queries.hpp"
 #include "engine/core/error.hpp"
+#include "tests/db/older_database.hpp"
 #include "tests/db/sample.hpp"
 
 namespace evo {
@@ -127,26 +128,10 @@ TEST_F(CardRows, ARunIsSummedUp) {
   EXPECT_EQ(summary.sm_clock_max_mhz, 1900);
 }
 
-/// A database of version 4, with one green candidate.
-void make_version_4(const std::filesystem::path& file) {
-  {
-    Store store = Store::open(file);
-    const RunId run = store.start_run(sample::run_info());
-    (void)store.record_evaluation(
-        run, sample::green(0, 0, store.put_compilation(sample::compilation("a")), 10));
-    store.finish_run(run, RunStatus::kFinished);
-  }
-  SQLite::Database database(file, SQLite::OPEN_READWRITE);
-  for (const char* table : {"card_state", "energy", "profile", "profile_metric"}) {
-    database.exec(std::string("DROP TABLE ") + table);
-  }
-  database.exec("PRAGMA user_version = 4");
-}
-
 TEST(CardRowsOfOlder, AreMissingAndTheSealsHold) {
   const sample::TemporaryFolder folder;
   const std::filesystem::path file = folder.path() / "evo.db";
-  make_version_4(file);
+  sample::make_older_database(file, 4);
   {
     const Store reader = Store::open_read_only(file);
     EXPECT_FALSE(reader.evaluation(1).record.card.has_value());

@@ -41,6 +41,8 @@ void copy_rows(SQLite::Database& from, SQLite::Database& to) {
           write.bind(i + 1, value.getInt64());
         } else if (value.isFloat()) {
           write.bind(i + 1, value.getDouble());
+        } else if (value.isBlob()) {
+          write.bind(i + 1, value.getBlob(), value.getBytes());
         } else {
           write.bind(i + 1, value.getString());
         }
@@ -48,6 +50,23 @@ void copy_rows(SQLite::Database& from, SQLite::Database& to) {
       write.exec();
       write.reset();
     }
+  }
+}
+
+/// Of the compilations, where they still stand beside the other columns.
+void put_texts(SQLite::Database& older, int compilations) {
+  SQLite::Statement texts(
+      older, "UPDATE compilation SET log = ?, source = ?, ptx = ?, cubin = ? WHERE id = ?");
+  for (int i = 0; i < compilations; ++i) {
+    const CompilationRecord record = filled_compilation(i);
+    texts.bind(1, record.log);
+    texts.bind(2, record.source);
+    texts.bind(3, record.ptx);
+    texts.bind(4, record.cubin.data(), static_cast<int>(record.cubin.size()));
+    if (record.cubin.empty()) texts.bind(4, "", 0);
+    texts.bind(5, i + 1);
+    texts.exec();
+    texts.reset();
   }
 }
 
@@ -91,24 +110,14 @@ void make_older_database(const std::filesystem::path& file, int version, int com
   Store now = Store::in_memory();
   fill(now, compilations);
   SQLite::Database older(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  add_migration_functions(older);
   older.exec("PRAGMA journal_mode = WAL; BEGIN");
   for (const auto step : migrations().first(static_cast<std::size_t>(version))) {
     older.exec(std::string(step));
   }
   copy_rows(now.connection().database(), older);
-  SQLite::Statement texts(
-      older, "UPDATE compilation SET log = ?, source = ?, ptx = ?, cubin = ? WHERE id = ?");
-  for (int i = 0; i < compilations; ++i) {
-    const CompilationRecord record = filled_compilation(i);
-    texts.bind(1, record.log);
-    texts.bind(2, record.source);
-    texts.bind(3, record.ptx);
-    texts.bind(4, record.cubin.data(), static_cast<int>(record.cubin.size()));
-    if (record.cubin.empty()) texts.bind(4, "", 0);
-    texts.bind(5, i + 1);
-    texts.exec();
-    texts.reset();
-  }
+  constexpr int kFirstWithPackedTexts = 4;
+  if (version < kFirstWithPackedTexts) put_texts(older, compilations);
   older.exec("PRAGMA application_id = " + std::to_string(kApplicationId) +
              "; PRAGMA user_version = " + std::to_string(version) + "; COMMIT");
 }

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
 
-constexpr int kNewest = 5;
+constexpr int kNewest = 6;
 
 int version_of(const fs::path& file) {
   SQLite::Database database(file, SQLite::OPEN_READWRITE);
@@ -231,6 +231,43 @@ TEST_P(UpgradeOf3, OnADiskThatIsFullAtAnyChangeLeavesItWhole) {
 
 INSTANTIATE_TEST_SUITE_P(OfVersion, UpgradeOf3, testing::Values(3),
                          [](const auto& tested) { return std::to_string(tested.param); });
+
+TEST(UpgradeOf5, WithdrawalsStayAndMayBeOfTheProfileGate) {
+  const sample::TemporaryFolder folder;
+  const fs::path file = folder.path() / "evo.db";
+  sample::make_older_database(file, 5);
+  EXPECT_EQ(Store::open_read_only(file).withdrawals(1).size(), 1U);
+  EXPECT_TRUE(Store::open_read_only(file).vendor_times(1).empty());
+  Store store = Store::open(file);
+  EXPECT_EQ(version_of(file), kNewest);
+  ASSERT_EQ(store.withdrawals(1).size(), 1U);
+  EXPECT_EQ(store.withdrawals(1)[0].why.detail, "detail");
+  store.record_withdrawal(1, {2, 1, {Gate::kProfile, "idle"}});
+  EXPECT_EQ(store.evaluation(2).withdrawal->gate, Gate::kProfile);
+  EXPECT_TRUE(elite_of_run(store, 1).empty()) << "both members are withdrawn";
+  EXPECT_TRUE(store.vendor_times(1).empty());
+}
+
+TEST(VendorTime, StandsBesideACandidateOfAMeasuredRun) {
+  const sample::TemporaryFolder folder;
+  Store store = Store::open(folder.path() / "evo.db");
+  sample::fill(store);
+  const RunId predicted = store.start_run(sample::run_info(TimeKind::kPredicted));
+  const CandidateId other = store.record_evaluation(
+      predicted, sample::green(0, 0, store.put_compilation(sample::compilation("x")), 5,
+                               TimeKind::kPredicted));
+  const auto insert = [&](RunId run, CandidateId candidate) {
+    store.connection().database().exec(
+        "INSERT INTO vendor_time (run_id, candidate_id, name, starts_from, p50_us, ratio,"
+        " ratio_low, ratio_high) VALUES (" +
+        std::to_string(run) + ", " + std::to_string(candidate) + ", 'v', 'fp16', 9, 2, 1, 3)");
+  };
+  EXPECT_THROW(insert(predicted, other), SQLite::Exception);
+  EXPECT_THROW(insert(1, other), SQLite::Exception);
+  insert(1, 1);
+  ASSERT_EQ(store.vendor_times(1).size(), 1U);
+  EXPECT_EQ(store.vendor_times(1)[0].ratio_high, 3);
+}
 
 TEST(PackedTexts, KeepTheSealsOfVersion3) {
   // As version 3 sealed the row of these texts.

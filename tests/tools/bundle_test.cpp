@@ -174,6 +174,18 @@ TEST_F(EvoExportBundle, WhatWasWithdrawnInAnyRunIsLeftOut) {
   EXPECT_THAT(serves(exported()), ElementsAre("long=2", "mission=2"));
 }
 
+TEST_F(EvoExportBundle, WhatTheProfileGateRejectedServesOtherShapes) {
+  const RunId mission = start("mission");
+  const RunId longer = start("long");
+  elite(mission, {add(mission, 1, 10), add(mission, 2, 11)});
+  const CandidateId idle = add(longer, 1, 39);
+  elite(longer, {idle, add(longer, 2, 40.5)});
+  store_.record_withdrawal(
+      longer,
+      {.candidate = idle, .generation = 0, .why = {.gate = Gate::kProfile, .reason = "idle"}});
+  EXPECT_THAT(serves(exported()), ElementsAre("long=2", "mission=1"));
+}
+
 TEST_F(EvoExportBundle, SeveralDatabasesAndDevicesMeetInOneBundle) {
   const RunId mission = start("mission");
   elite(mission, {add(mission, 2, 10)});

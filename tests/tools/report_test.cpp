@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "db/connection.hpp"
 #include "db/queries.hpp"
 #include "engine/core/error.hpp"
 #include "tests/db/sample.hpp"
@@ -58,6 +59,23 @@ class Report : public testing::Test {
   RunId run_ = 0;
   int position_ = 0;
 };
+
+TEST_F(Report, AVendorsTimeIsTheFastestThatIsStored) {
+  const CandidateId best = add(R"({"TILE":64,"WAY":"up"})", 10);
+  store_.record_generation(run_, {.number = 0, .elite = {{best, 10}}});
+  EXPECT_TRUE(report()["vendor"].is_null());
+  for (const char* row : {"'slow', 'fp8', 30", "'quick', 'fp16', 15"}) {
+    store_.connection().database().exec(
+        "INSERT INTO vendor_time (run_id, candidate_id, ratio, ratio_low, ratio_high, name,"
+        " starts_from, p50_us) VALUES (1, 1, 1.5, 1.4, 1.6, " +
+        std::string(row) + ")");
+  }
+  const Ordered vendor = report()["vendor"];
+  EXPECT_EQ(vendor["name"], "quick");
+  EXPECT_EQ(vendor["p50_us"], 15);
+  EXPECT_EQ(vendor["ratio"], 1.5);
+  EXPECT_EQ(vendor["candidate"], best);
+}
 
 TEST_F(Report, SaysHowMuchFasterTheWinnerIs) {
   add(R"({"TILE":32,"WAY":"up"})", 30, "plain");

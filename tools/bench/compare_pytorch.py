@@ -9,6 +9,8 @@ before and after timing, and timed beside every backend PyTorch offers here: fla
 and math, each starting from fp16 tensors and starting from the same FP8 bytes (conversion and
 attention). A sample is one replay of a CUDA graph of many launches over rotating input sets;
 samples of all contenders alternate, in turning order, so that a drifting clock meets all of them.
+With --db PyTorch's times are stored beside the run of the kernel, where evo-elite and evo-report
+show them; vendor_times.py does that later, on another machine.
 
 Needs PyTorch with CUDA, and cuda-python (cuda.bindings.driver) or CuPy. Exit codes: 0 right, 1 a
 kernel is wrong, 2 bad usage or files, 3 a package or a GPU is missing.
@@ -18,11 +20,13 @@ import argparse
 import json
 import math
 import pathlib
+import sqlite3
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "docs" / "examples"))
 import run_cubin  # noqa: E402  from a manifest to a launched kernel: the example is the library
+import vendor_times  # noqa: E402
 
 BACKENDS = ("FLASH_ATTENTION", "CUDNN_ATTENTION", "EFFICIENT_ATTENTION", "MATH")
 GRAPH_US = 400.0  # what one graph should take, so that the events around it do not matter
@@ -250,6 +254,8 @@ def compare(torch, path, options):
         measure(torch, contenders, options.warmups, options.samples)
     after = check(sets, launch_all, manifest["tolerance"])
     return {"manifest": str(path), "shape": manifest["shape"], "config": manifest.get("config"),
+            "evo_tune": {name: manifest["evo_tune"][name]
+                         for name in ("run", "candidate", "problem_key")},
             "right": before[0] and after[0], "max_abs_error": max(before[1], after[1]),
             "relative_l2": max(before[2], after[2]),
             "rows": [row_of(contender, ours) for contender in contenders] if before[0] else []}
@@ -282,6 +288,8 @@ def parse_options():
     parser.add_argument("--warmups", type=int, default=20, help="samples that are thrown away")
     parser.add_argument("--sets", type=int, default=4, help="input sets that take turns")
     parser.add_argument("--json", type=pathlib.Path, help="also write the results here")
+    parser.add_argument("--db", type=pathlib.Path,
+                        help="also store PyTorch's times in this database, beside the runs")
     options = parser.parse_args()
     for name in ("samples", "sets"):
         if getattr(options, name) < 1:
@@ -309,10 +317,16 @@ def main():
                 print(f"compare_pytorch.py: {path}: {error}", file=sys.stderr)
                 return 2
             print_table(results[-1])
+        everything = {"device": torch.cuda.get_device_name(), "pytorch": torch.__version__,
+                      "cuda": torch.version.cuda, "results": results}
         if options.json:
-            options.json.write_text(json.dumps({
-                "device": torch.cuda.get_device_name(), "pytorch": torch.__version__,
-                "cuda": torch.version.cuda, "results": results}, indent=2) + "\n")
+            options.json.write_text(json.dumps(everything, indent=2) + "\n")
+        if options.db:
+            try:
+                print(f"{vendor_times.store(options.db, everything)} times stored in {options.db}")
+            except (ValueError, sqlite3.Error) as error:
+                print(f"compare_pytorch.py: {options.db}: {error}", file=sys.stderr)
+                return 2
         return 0 if all(result["right"] for result in results) else 1
     except (ImportError, RuntimeError) as error:
         print(f"compare_pytorch.py: {error}", file=sys.stderr)

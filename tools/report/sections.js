@@ -15,6 +15,7 @@ report.sections.winner = run => {
       ["over the first rung", run.baseline
         ? report.against(run.baseline.p50_us, winner, run.baseline.milestone)
         : element("span", {class: "lacks"}, "no milestone is green")],
+      ...report.vendor(run),
       ["useful work", winner.tflops ? [`${format.number(winner.tflops, 1)} TFLOP/s`,
         run.device.peak_tflops > 0 ? element("small", {},
           `${format.number(100 * winner.tflops / run.device.peak_tflops, 1)} % of the device's peak`) : null]
@@ -51,6 +52,10 @@ report.sections.winner = run => {
 
 report.against = (us, winner, name) => [report.format.ratio(us / winner.p50_us),
   report.element("small", {}, `${name}: ${report.format.us(us)} µs`)];
+
+/** What a vendor's library takes, where that was stored. */
+report.vendor = ({vendor}) => vendor ? [["over a vendor's library", [report.format.ratio(vendor.ratio),
+  report.element("small", {}, `${vendor.name} from ${vendor.starts_from}: ${report.format.us(vendor.p50_us)} µs, in turn with candidate ${vendor.candidate}`)]]] : [];
 
 report.variables = run => run.variables
   ? ` (${Object.entries(run.variables).map(([name, value]) => `${name} ${value}`).join(", ")})` : "";

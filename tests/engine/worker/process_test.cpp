@@ -93,6 +93,32 @@ TEST(WorkerProcess, CannotWriteFilesWhereItMustNot) {
   EXPECT_EQ(std::filesystem::file_size(file), 0U);
 }
 
+TEST(WorkerProcess, NothingIsLoadedIntoOneThatMustNotWrite) {
+  setenv("LD_PRELOAD", "libm.so.6", 1);
+  const std::vector<std::string> script = {"-c", "test -n \"$LD_PRELOAD\""};
+  WorkerProcess free(kShell, script);
+  WorkerProcess bound(kShell, script, {0, false});
+  unsetenv("LD_PRELOAD");
+  (void)free.wait(kPatience);
+  (void)bound.wait(kPatience);
+  EXPECT_EQ(free.kill().text, "exit code 0");
+  EXPECT_EQ(bound.kill().text, "exit code 1");
+}
+
+TEST(WorkerProcess, OneThatIsToFinishEndsByItselfOrIsKilled) {
+  const sample::TemporaryFolder folder;
+  const std::string file = folder.path() / "written";
+  WorkerProcess willing = shell("cat > /dev/null; echo text > '" + file + "'");
+  willing.finish(kPatience);
+  EXPECT_EQ(willing.number(), -1);
+  EXPECT_EQ(std::filesystem::file_size(file), 5U);
+  WorkerProcess stubborn = shell("exec sleep 1000");
+  const auto start = std::chrono::steady_clock::now();
+  stubborn.finish(Milliseconds(50));
+  EXPECT_EQ(stubborn.number(), -1);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, kPatience);
+}
+
 TEST(WorkerProcess, AProgramThatIsNotThereEndsAtOnce) {
   WorkerProcess process("/nonexistent/worker", {});
   EXPECT_FALSE(process.wait(kPatience).has_value());

@@ -45,6 +45,9 @@ INSERT INTO profile (candidate_id, shape, kind, tool, require, passed)
 VALUES (1, 'mission', 'measured', 'ncu 2026', 'tensor >= 50', 1);
 INSERT INTO profile_metric (candidate_id, shape, name, metric, value, unit)
 VALUES (1, 'mission', 'tensor', 'sm__pipe_tensor', 61.25, '%');
+INSERT INTO vendor_time (run_id, name, starts_from, p50_us, candidate_id, ratio, ratio_low, ratio_high)
+SELECT run, 'PyTorch <b>2.11</b> cudnn', 'fp16', 2 * p50_us, candidate, 2, 1.9, 2.1 FROM elite
+WHERE run = 1 AND rank = 1;
 """
 
 

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""Stores what compare_pytorch.py measured beside the runs that its kernels come from.
+
+    vendor_times.py --db evo.db result.json
+
+result.json is what compare_pytorch.py --json wrote, here or on another machine. Each backend that
+was timed in turn with a kernel becomes a row of the table vendor_time (docs/database.md), in place
+of an earlier one of the same name and start. All of it is stored, or nothing. Exit codes: 0 stored,
+2 bad usage or files.
+"""
+
+import argparse
+import json
+import pathlib
+import sqlite3
+import sys
+import urllib.parse
+
+APPLICATION_ID = 0x65766F74
+FIRST_VERSION = 6  # of the schema, with vendor_time
+
+
+def require_run(database, result, device):
+    """Throws ValueError unless the database holds the candidate of the result, as it was timed."""
+    source = result["evo_tune"]
+    found = database.execute(
+        "SELECT p.key, r.shape, d.name FROM candidate c JOIN run r ON r.id = c.run_id"
+        " JOIN problem p ON p.id = r.problem_id JOIN device d ON d.id = r.device_id"
+        " WHERE c.id = ? AND r.id = ?", (source["candidate"], source["run"])).fetchone()
+    name = f"candidate {source['candidate']} of run {source['run']}"
+    if found is None or found[0] != source["problem_key"]:
+        raise ValueError(f"does not hold {name}, which {result['manifest']} was exported from")
+    expected = (result["shape"]["name"], device)
+    if found[1:] != expected:
+        raise ValueError(f"{name} is of shape {found[1]} on {found[2]}; "
+                         f"what was compared is of shape {expected[0]} on {expected[1]}")
+
+
+def store(path, results):
+    """`results` as compare_pytorch.py writes them. Returns how many rows were stored. Throws
+    ValueError for a database that they do not belong to, sqlite3.Error where it cannot be written."""
+    uri = f"file:{urllib.parse.quote(str(path))}?mode=rw"
+    database = sqlite3.connect(uri, uri=True, timeout=300)
+    count = 0
+    try:
+        with database:  # one transaction
+            database.execute("PRAGMA foreign_keys = ON")
+            application, = database.execute("PRAGMA application_id").fetchone()
+            version, = database.execute("PRAGMA user_version").fetchone()
+            if application != APPLICATION_ID or version < FIRST_VERSION:
+                raise ValueError(f"is no database of evo-tune with schema {FIRST_VERSION} or later "
+                                 "(evo-tune upgrades older ones)")
+            for result in results["results"]:
+                require_run(database, result, results["device"])
+                for row in result["rows"]:
+                    if row["name"] == "evo-tune" or "p50_us" not in row or not result["right"]:
+                        continue
+                    low, high = row["ratio_interval_95"]
+                    database.execute(
+                        "INSERT OR REPLACE INTO vendor_time (run_id, name, starts_from, p50_us,"
+                        " candidate_id, ratio, ratio_low, ratio_high) VALUES (?,?,?,?,?,?,?,?)",
+                        (result["evo_tune"]["run"], f"PyTorch {results['pytorch']} {row['name']}",
+                         row["start"], row["p50_us"], result["evo_tune"]["candidate"],
+                         row["ratio"], low, high))
+                    count += 1
+    finally:
+        database.close()
+    return count
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("results", type=pathlib.Path, help="what compare_pytorch.py --json wrote")
+    parser.add_argument("--db", type=pathlib.Path, default="evo.db", help="the runs' database")
+    options = parser.parse_args()
+    try:
+        results = json.loads(options.results.read_text())
+        print(f"{store(options.db, results)} times stored in {options.db}")
+    except KeyError as error:
+        print(f"vendor_times.py: {options.results}: lacks {error}", file=sys.stderr)
+        return 2
+    except (OSError, ValueError, sqlite3.Error) as error:
+        where = options.results if isinstance(error, (OSError, json.JSONDecodeError)) else options.db
+        print(f"vendor_times.py: {where}: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
