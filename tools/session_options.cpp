@@ -1,5 +1,7 @@
 #include "tools/session_options.hpp"
 
+#include <algorithm>
+#include <map>
 #include <random>
 #include <thread>
 
@@ -49,6 +51,25 @@ Services SessionOptions::open_services(RunStore& store, const EventSink& on_even
       worker_program(), device,
       std::chrono::milliseconds(static_cast<std::int64_t>(step_seconds * kMilli)), on_event);
   return services;
+}
+
+void SessionOptions::add_predictors(Services& services, const EventSink& on_event) const {
+  constexpr std::size_t kMost = 8;
+  if (!services.device || services.device->info().time_kind != TimeKind::kMeasured) {
+    throw InputError("--shortlist: needs a device that measures (--device cuda:N)");
+  }
+  const std::string& arch = services.device->info().arch;
+  const std::map<std::string, std::string> like = {
+      {"sm_80", "virtual:a100"}, {"sm_89", "virtual:l4"}, {"sm_90", "virtual:h200"}};
+  const auto id = like.find(arch);
+  if (id == like.end()) {
+    throw InputError("--shortlist: no virtual GPU predicts times of " + arch +
+                     "; supported are sm_80, sm_89 and sm_90");
+  }
+  for (std::size_t i = 0; i < std::clamp<std::size_t>(job_count() / 2, 1, kMost); ++i) {
+    services.predictors.push_back(std::make_unique<DeviceClient>(
+        worker_program(), id->second, std::chrono::milliseconds(0), on_event));
+  }
 }
 
 HarnessOptions SessionOptions::harness_options(const Services& services,

@@ -55,6 +55,7 @@ std::string options_json(const Harness& harness, const RunRequest& request) {
                          {"check_seed", request.check_seed},
                          {"cold", request.cold}};
   if (request.tuner.objective != "time") options["objective"] = request.tuner.objective;
+  if (request.tuner.shortlist > 0) options["shortlist"] = request.tuner.shortlist;
   if (request.tuner.aim == Aim::kRecord) {
     options["aim"] = to_string(request.tuner.aim);
     options["candidates"] = request.tuner.candidates;
@@ -99,6 +100,10 @@ std::size_t window_of(const RunInfo& info) {
   return nlohmann::json::parse(info.options_json).value("window", kWindowOfOldRuns);
 }
 
+std::size_t shortlist_of(const RunInfo& info) {
+  return nlohmann::json::parse(info.options_json).value("shortlist", std::size_t{0});
+}
+
 bool is_given(const Resumption& resumption, std::string_view option) {
   return std::ranges::find(resumption.given, option) != resumption.given.end();
 }
@@ -133,13 +138,14 @@ void require_same(const StoredRun& run, const RunInfo& like, const Resumption& r
     throw InputError(name + " was started with --objective " + objective_of(was) +
                      ", and is continued with the same; this is " + objective_of(like));
   }
-  const std::array<std::tuple<std::string, std::string, std::string>, 5> fixed = {{
+  const std::array<std::tuple<std::string, std::string, std::string>, 6> fixed = {{
       {"--seed", std::to_string(was.seed), std::to_string(like.seed)},
       {"--strategy", was.strategy, like.strategy},
       {"--elite", std::to_string(was.elite_size), std::to_string(like.elite_size)},
       {aim_of(was) == "record" ? "--control-every" : "--children", std::to_string(was.children),
        std::to_string(like.children)},
       {"--window", std::to_string(window_of(was)), std::to_string(window_of(like))},
+      {"--shortlist", std::to_string(shortlist_of(was)), std::to_string(shortlist_of(like))},
   }};
   for (const auto& [option, old_value, new_value] : fixed) {
     if (is_given(resumption, option) && old_value != new_value) {
@@ -223,6 +229,7 @@ OpenRun continue_run(Store& store, Harness& harness, const RunRequest& request,
   run.tuner.elite = static_cast<std::size_t>(was.info.elite_size);
   run.tuner.children = static_cast<std::size_t>(was.info.children);
   run.tuner.window = window_of(was.info);
+  run.tuner.shortlist = shortlist_of(was.info);
   run.tuner.known = known_from(harness, options);
   if (!is_given(resumption, "--count")) {
     run.tuner.candidates = options.value("candidates", kAnyNumber);

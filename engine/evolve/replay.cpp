@@ -54,7 +54,8 @@ class Replay {
 
   ReplayTrace run(std::size_t budget, std::size_t window) {
     while (trace_.best_ms.size() < budget) {
-      while (!exhausted_ && trace_.best_ms.size() + to_measure_ < budget &&
+      has_none_now_ = false;
+      while (!exhausted_ && !has_none_now_ && trace_.best_ms.size() + to_measure_ < budget &&
              slots_.size() < in_flight_at(started_, window)) {
         start();
       }
@@ -78,8 +79,12 @@ class Replay {
     if (shortlist_ != nullptr) slot = returned(shortlist_->take_due());
     if (!slot) slot = proposed();
     if (!slot && shortlist_ != nullptr) slot = returned(shortlist_->take_any());
-    exhausted_ = !slot;
-    if (exhausted_) return;
+    if (!slot) {
+      // What is being predicted may return.
+      exhausted_ = to_measure_ == slots_.size();
+      has_none_now_ = true;
+      return;
+    }
     to_measure_ += slot->is_measured ? 1 : 0;
     ++started_;
     slots_.push_back(std::move(*slot));
@@ -116,8 +121,12 @@ class Replay {
     }
     strategy_.observe({&observation, 1});
     if (!ran || shortlist_ == nullptr) return;
-    shortlist_->learn(slot.candidate, foreseen_->predicted_us->at(slot.candidate),
-                      *observation.time_us, slot.is_new);
+    const double us = *observation.time_us;
+    if (slot.is_new) {
+      shortlist_->learn(slot.candidate, foreseen_->predicted_us->at(slot.candidate), us);
+    } else {
+      shortlist_->learn_returned(slot.candidate, us);
+    }
   }
 
   const RecordedSpace& space_;
@@ -130,6 +139,7 @@ class Replay {
   std::deque<Slot> slots_;  ///< in flight, oldest first
   std::size_t started_ = 0;
   std::size_t to_measure_ = 0;  ///< of those in flight
+  bool has_none_now_ = false;
   bool exhausted_ = false;
 };
 

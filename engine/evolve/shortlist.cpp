@@ -55,10 +55,15 @@ void Shortlist::wait(const Candidate& candidate, double predicted_us) {
   due_ += (1 - kSurprises) / (static_cast<double>(options_.proposals) - kSurprises);
 }
 
-void Shortlist::learn(const Candidate& candidate, double predicted_us, double measured_us,
-                      bool surprise) {
+void Shortlist::learn_returned(const Candidate& candidate, double measured_us) {
+  const auto taken = taken_.find(candidate);
+  if (taken == taken_.end()) return;
+  error_.learn(candidate, taken->second, measured_us);
+  taken_.erase(taken);
+}
+
+void Shortlist::learn(const Candidate& candidate, double predicted_us, double measured_us) {
   error_.learn(candidate, predicted_us, measured_us);
-  if (!surprise) return;
   if (!is_on()) due_ += 1;
   surprises_.push_back({predicted_us, measured_us});
   if (surprises_.size() > kMostSurprises) surprises_.pop_front();
@@ -74,6 +79,7 @@ std::optional<Candidate> Shortlist::take_any() {
   if (waiting_.empty()) return std::nullopt;
   const auto taken = waiting_.begin() + static_cast<std::ptrdiff_t>(is_on() ? most_promising() : 0);
   Candidate candidate = std::move(taken->candidate);
+  taken_.emplace(candidate, taken->predicted_us);
   waiting_.erase(taken);
   return candidate;
 }

@@ -42,8 +42,10 @@ class Shortlist {
 
   /// A new proposal that is not measured has been predicted.
   void wait(const Candidate& candidate, double predicted_us);
-  /// A measured candidate. `surprise`: it was measured whatever its prediction.
-  void learn(const Candidate& candidate, double predicted_us, double measured_us, bool surprise);
+  /// A candidate that was measured whatever its prediction.
+  void learn(const Candidate& candidate, double predicted_us, double measured_us);
+  /// One that had waited.
+  void learn_returned(const Candidate& candidate, double measured_us);
 
   [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
   /// Of the last surprises, measured against predicted; nothing while there are too few.
@@ -66,7 +68,9 @@ class Shortlist {
   ShortlistOptions options_;
   Random random_;
   PredictionError error_;
-  std::vector<Waiting> waiting_;    ///< oldest first
+  std::vector<Waiting> waiting_;  ///< oldest first
+  /// Predicted times of those that were taken and not measured yet.
+  std::unordered_map<Candidate, double, CandidateHash> taken_;
   std::deque<Surprise> surprises_;  ///< the last ones
   std::size_t drawn_ = 0;           ///< to be measured, so far
   double due_ = 0;                  ///< candidates that wait and should have been measured
