@@ -39,6 +39,7 @@ struct Arguments {
   std::vector<std::string> recorded;
   std::vector<std::string> predictions;  ///< one for each recording
   std::string strategy = "full";
+  bool shuffle_predictions = false;
   evo::StudyOptions study;
   bool json = false;
 };
@@ -85,6 +86,20 @@ Predictions read_predictions(const std::string& file, evo::Recording& recording)
   return predictions;
 }
 
+/// Each candidate gets the time of another one.
+void shuffle(Predictions& predictions, const evo::Recording& recording, std::uint64_t seed) {
+  std::vector<double> times;
+  for (const evo::RecordedEntry& entry : recording.entries)
+    if (entry.time_ms) times.push_back(predictions.at(entry.candidate));
+  evo::Random random(seed);
+  for (const evo::RecordedEntry& entry : recording.entries) {
+    if (!entry.time_ms) continue;
+    std::swap(times.at(random.below(times.size())), times.back());
+    predictions[entry.candidate] = times.back();
+    times.pop_back();
+  }
+}
+
 evo::ExitCode run(const Arguments& arguments) {
   const evo::StrategyMaker make = [&](const evo::CandidateSpace& space,
                                       const evo::StrategyOptions& options) {
@@ -100,6 +115,7 @@ evo::ExitCode run(const Arguments& arguments) {
     Predictions predictions;
     if (!arguments.predictions.empty()) {
       predictions = read_predictions(arguments.predictions[i], recording);
+      if (arguments.shuffle_predictions) shuffle(predictions, recording, arguments.study.seed);
       study.predicted_us = &predictions;
     }
     const evo::RecordedSpace space(std::move(recording));
@@ -146,6 +162,8 @@ void declare(CLI::App& app, Arguments& arguments) {
       "predicted times of each recording (evo-predict rank --json): what they are not "
       "known of is left out,\nand evaluations are those of the device: what fails before "
       "it costs none");
+  app.add_flag("--shuffle-predictions", arguments.shuffle_predictions,
+               "give each candidate the predicted time of another one");
   app.add_option("--shortlist", arguments.study.shortlist,
                  "proposals for each that is measured, chosen by their predicted times; 0: all are "
                  "measured")

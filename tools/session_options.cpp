@@ -12,6 +12,15 @@
 #include "tools/number_options.hpp"
 
 namespace evo {
+namespace {
+
+std::chrono::milliseconds milliseconds_of(double seconds) {
+  constexpr double kMilli = 1e3;
+  return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * kMilli));
+}
+
+}  // namespace
+
 void SessionOptions::declare(CLI::App& app) {
   app.add_option("--space", space,
                  "search space: a file, or the name of a shipped one (default: by device)");
@@ -40,21 +49,20 @@ std::size_t SessionOptions::job_count() const {
 
 Services SessionOptions::open_services(RunStore& store, const EventSink& on_event) const {
   constexpr double kGiga = 1e9;
-  constexpr double kMilli = 1e3;
   CompilePoolOptions pool;
   pool.jobs = job_count();
   pool.memory_bytes = static_cast<std::uint64_t>(compiler_gb * kGiga);
   pool.on_event = on_event;
   Services services{store, std::make_unique<CompilePool>(worker_program(), pool), nullptr};
   if (device == "none") return services;
-  services.device = std::make_unique<DeviceClient>(
-      worker_program(), device,
-      std::chrono::milliseconds(static_cast<std::int64_t>(step_seconds * kMilli)), on_event);
+  services.device = std::make_unique<DeviceClient>(worker_program(), device,
+                                                   milliseconds_of(step_seconds), on_event);
   return services;
 }
 
 void SessionOptions::add_predictors(Services& services, const EventSink& on_event) const {
   constexpr std::size_t kMost = 8;
+  constexpr double kSecondsToPredict = 10;  // what takes longer is sooner measured
   if (!services.device || services.device->info().time_kind != TimeKind::kMeasured) {
     throw InputError("--shortlist: needs a device that measures (--device cuda:N)");
   }
@@ -68,7 +76,8 @@ void SessionOptions::add_predictors(Services& services, const EventSink& on_even
   }
   for (std::size_t i = 0; i < std::clamp<std::size_t>(job_count() / 2, 1, kMost); ++i) {
     services.predictors.push_back(std::make_unique<DeviceClient>(
-        worker_program(), id->second, std::chrono::milliseconds(0), on_event));
+        worker_program(), id->second,
+        milliseconds_of(step_seconds > 0 ? step_seconds : kSecondsToPredict), on_event));
   }
 }
 

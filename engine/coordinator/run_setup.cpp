@@ -1,5 +1,7 @@
 #include "engine/coordinator/run_setup.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
@@ -221,6 +223,11 @@ OpenRun continue_run(Store& store, Harness& harness, const RunRequest& request,
   const std::vector<StoredRun> were =
       runs_to_resume(store, run_infos(harness, request), resumption);
   const StoredRun& was = were.front();
+  if (shortlist_of(was.info) > 0 && !harness.has_predictors()) {
+    throw InputError(
+        fmt::format("--resume: run {} was started with a shortlist; give --shortlist {}", was.id,
+                    shortlist_of(was.info)));
+  }
   // The run's own inputs: what is judged from here on is judged as it would have been.
   auto options = OrderedJson::parse(was.info.options_json);
   OpenRun run{{}, request.tuner};
