@@ -37,15 +37,20 @@ RunResults for_each_judged(const Store& store, const StoredRun& run,
                            const std::function<void(const StoredEvaluation&)>& visit) {
   RunResults results;
   std::set<std::string> seen;
+  std::set<std::string> not_judged;
   store.for_each_evaluation(run.id, [&](const StoredEvaluation& evaluation) {
-    if (!seen.insert(evaluation.record.config_json).second) return;
+    // What a shortlist passes over may be judged later.
+    if (seen.contains(evaluation.record.config_json)) return;
     if (failure_of(evaluation) == nullptr && !evaluation.record.timing) {
-      ++results.not_judged;
+      not_judged.insert(evaluation.record.config_json);
       return;
     }
+    seen.insert(evaluation.record.config_json);
+    not_judged.erase(evaluation.record.config_json);
     ++results.configurations;
     visit(evaluation);
   });
+  results.not_judged = static_cast<int>(not_judged.size());
   return results;
 }
 

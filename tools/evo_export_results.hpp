@@ -12,7 +12,7 @@ namespace evo {
 struct RunResults {
   std::string text;
   int configurations = 0;
-  int not_judged = 0;  ///< built, but there was no device to run them: left out
+  int not_judged = 0;  ///< built, but not run: without a device, or a shortlist left them out
 };
 
 /// As T4 results. "invalidity" says at which gate a configuration failed: build "compile", resource

@@ -77,6 +77,10 @@ void declare(CLI::App& app, Options& options) {
          "candidates in flight (default: --children where that is given, else twice --jobs, "
          "8 to 32; without learning eight times)")
       ->transform(whole_number(1, 10000));
+  app.add_option("--shortlist", options.tuner.shortlist,
+                 "compile and predict N candidates for each that the card gets; 0: it gets all")
+      ->capture_default_str()
+      ->transform(whole_number(0, 100));
   app.add_option("--elite", options.tuner.elite, "kernels kept")
       ->capture_default_str()
       ->transform(whole_number(1, 1000));
@@ -250,10 +254,11 @@ ExitCode search(Harness& harness, Store& store, OpenRun open, TuneReport& report
 ExitCode tune(const Options& options) {
   Store store = Store::open_waiting(options.db, {.stop = &stop_requested()});
   RunId run = 0;
-  Services services =
-      options.session.open_services(store, [&](const std::string& kind, const std::string& text) {
-        if (run > 0) store.record_event(run, kind, text);
-      });
+  const EventSink on_event = [&](const std::string& kind, const std::string& text) {
+    if (run > 0) store.record_event(run, kind, text);
+  };
+  Services services = options.session.open_services(store, on_event);
+  if (options.tuner.shortlist > 0) options.session.add_predictors(services, on_event);
   const DeviceInfo* device = services.device ? &services.device->info() : nullptr;
   require_objective(options, device);
   TuneReport report({.json = options.json,

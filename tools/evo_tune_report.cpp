@@ -95,7 +95,14 @@ std::vector<std::string> TuneReport::counts(const RunProgress& progress) const {
   if (!rejected.empty()) parts.push_back(rejected);
   if (progress.duplicates > 0) parts.push_back(fmt::format("{} same kernel", progress.duplicates));
   if (progress.unjudged > 0) {
-    parts.push_back(fmt::format("{} within policy, not judged", progress.unjudged));
+    parts.push_back(
+        fmt::format("{} {}", progress.unjudged,
+                    progress.has_shortlist ? "predicted" : "within policy, not judged"));
+  }
+  if (progress.rank_correlation) {
+    parts.push_back(fmt::format("rank correlation of predictions {:.2f}{}",
+                                *progress.rank_correlation,
+                                progress.trusts_predictions ? "" : ": all are measured"));
   }
   return parts;
 }

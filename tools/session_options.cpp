@@ -1,5 +1,7 @@
 #include "tools/session_options.hpp"
 
+#include <algorithm>
+#include <map>
 #include <random>
 #include <thread>
 
@@ -10,6 +12,15 @@
 #include "tools/number_options.hpp"
 
 namespace evo {
+namespace {
+
+std::chrono::milliseconds milliseconds_of(double seconds) {
+  constexpr double kMilli = 1e3;
+  return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * kMilli));
+}
+
+}  // namespace
+
 void SessionOptions::declare(CLI::App& app) {
   app.add_option("--space", space,
                  "search space: a file, or the name of a shipped one (default: by device)");
@@ -38,17 +49,36 @@ std::size_t SessionOptions::job_count() const {
 
 Services SessionOptions::open_services(RunStore& store, const EventSink& on_event) const {
   constexpr double kGiga = 1e9;
-  constexpr double kMilli = 1e3;
   CompilePoolOptions pool;
   pool.jobs = job_count();
   pool.memory_bytes = static_cast<std::uint64_t>(compiler_gb * kGiga);
   pool.on_event = on_event;
   Services services{store, std::make_unique<CompilePool>(worker_program(), pool), nullptr};
   if (device == "none") return services;
-  services.device = std::make_unique<DeviceClient>(
-      worker_program(), device,
-      std::chrono::milliseconds(static_cast<std::int64_t>(step_seconds * kMilli)), on_event);
+  services.device = std::make_unique<DeviceClient>(worker_program(), device,
+                                                   milliseconds_of(step_seconds), on_event);
   return services;
+}
+
+void SessionOptions::add_predictors(Services& services, const EventSink& on_event) const {
+  constexpr std::size_t kMost = 8;
+  constexpr double kSecondsToPredict = 10;  // what takes longer is sooner measured
+  if (!services.device || services.device->info().time_kind != TimeKind::kMeasured) {
+    throw InputError("--shortlist: needs a device that measures (--device cuda:N)");
+  }
+  const std::string& arch = services.device->info().arch;
+  const std::map<std::string, std::string> like = {
+      {"sm_80", "virtual:a100"}, {"sm_89", "virtual:l4"}, {"sm_90", "virtual:h200"}};
+  const auto id = like.find(arch);
+  if (id == like.end()) {
+    throw InputError("--shortlist: no virtual GPU predicts times of " + arch +
+                     "; supported are sm_80, sm_89 and sm_90");
+  }
+  for (std::size_t i = 0; i < std::clamp<std::size_t>(job_count() / 2, 1, kMost); ++i) {
+    services.predictors.push_back(std::make_unique<DeviceClient>(
+        worker_program(), id->second,
+        milliseconds_of(step_seconds > 0 ? step_seconds : kSecondsToPredict), on_event));
+  }
 }
 
 HarnessOptions SessionOptions::harness_options(const Services& services,

@@ -31,6 +31,10 @@ struct SessionOptions {
   /// MissingError or InputError.
   [[nodiscard]] Services open_services(RunStore& store, const EventSink& on_event) const;
 
+  /// Adds virtual GPUs of the kind of its device, half as many as compilers and at most 8. Throws
+  /// InputError for a device that does not measure, or that none is like.
+  void add_predictors(Services& services, const EventSink& on_event) const;
+
   /// For what `services` has. Throws InputError when there is no space file.
   [[nodiscard]] HarnessOptions harness_options(const Services& services,
                                                std::uint64_t check_seed) const;

@@ -100,6 +100,11 @@ const std::string& Compilations::expanded(const KernelSource& source) {
   return expanded_;
 }
 
+const Built* Compilations::look(Ticket ticket) const {
+  const auto found = built_.find(ticket);
+  return found == built_.end() ? nullptr : &found->second;
+}
+
 std::optional<Built> Compilations::take(Ticket ticket) {
   const auto found = built_.find(ticket);
   if (found == built_.end()) return std::nullopt;

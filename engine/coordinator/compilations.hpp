@@ -32,6 +32,8 @@ class Compilations {
   /// Stores what the compilers have finished. Never waits.
   void collect();
 
+  /// The compilation when it is over and was not taken yet; else null.
+  [[nodiscard]] const Built* look(Ticket ticket) const;
   /// The compilation, once, when it is over.
   [[nodiscard]] std::optional<Built> take(Ticket ticket);
 

@@ -111,10 +111,12 @@ Harness::Harness(const HarnessOptions& options, Services services)
       places_(places_of(options.shape.empty() ? definition_.shape : options.shape)),
       options_(options_of_space(space(), problem_, templates_root_)),
       source_(load(kernel_, options_)),
-      line_info_(services_.device && device_info_.time_kind == TimeKind::kPredicted),
+      line_info_((services_.device && device_info_.time_kind == TimeKind::kPredicted) ||
+                 !services_.predictors.empty()),
       arch_(arch_of(definition_, device_info_)),
       compilations_(services_.store, *services_.compilers),
-      workers_(compilations_, services_.device.get(), *services_.clock),
+      forecasts_(std::move(services_.predictors)),
+      workers_(compilations_, forecasts_, services_.device.get(), *services_.clock),
       pipeline_(pipeline_setup(definition_.resources), workers_) {
   has_own_includes_ = !include_folders(options_).empty();
   options_ = with_toolkit(std::move(options_), source_, toolkit_include_folders());
@@ -277,12 +279,22 @@ void Harness::set_up_device(const HarnessOptions& options) {
     setup.correctness.flops_of_whole_grids = kFlopsOfWholeGridsWhenInterpreted;
   }
   services_.device->set_up(setup);
+  set_up_predictors();
+}
+
+void Harness::set_up_predictors() {
+  if (!forecasts_.has_predictors()) return;
+  SessionSetup setup = setup_;
+  setup.check_kernels = {};
+  forecasts_.set_up(setup);
+  workers_.when_compiled([this] { ask_forecasts(); });
 }
 
 void Harness::use_check_seed(std::uint64_t seed) {
   if (!has_device()) return;
   setup_.check_seed = seed;
   services_.device->set_up(setup_);
+  set_up_predictors();
 }
 
 std::vector<std::string> Harness::warnings() const {

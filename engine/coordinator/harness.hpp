@@ -29,6 +29,8 @@ struct Services {
   std::unique_ptr<CompileService> compilers;
   std::unique_ptr<DeviceService> device;  ///< null judges build and resources only
   std::unique_ptr<Clock> clock = std::make_unique<SystemClock>();
+  /// Virtual GPUs of the device's kind, for predicted times beside measured ones; may be empty.
+  std::vector<std::unique_ptr<DeviceService>> predictors = {};
 };
 
 /// What came of a pair. A kernel that failed is no longer green.
@@ -88,6 +90,17 @@ class Harness {
   /// where the space allows it; its check is a screening. `give_up_us`: one for each shape.
   [[nodiscard]] Judgement judge(const Candidate& candidate, Compilations::Ticket ticket,
                                 const std::vector<double>& give_up_us);
+  /// As start(); its time on the first shape is predicted as soon as it is compiled. Needs
+  /// predictors.
+  [[nodiscard]] Compilations::Ticket start_predicted(const Candidate& candidate);
+  /// A candidate that was started so, through the gates that need no device, and its predicted
+  /// time. Neither makes its kernel known.
+  [[nodiscard]] Judgement predict(const Candidate& candidate, Compilations::Ticket ticket);
+  /// The predicted time of one that was started so and judged; nothing where there is none.
+  [[nodiscard]] std::optional<double> forecast(Compilations::Ticket ticket) {
+    return workers_.wait_for_forecast(ticket);
+  }
+  [[nodiscard]] bool has_predictors() const { return forecasts_.has_predictors(); }
   /// A candidate from its start to the end on the first shape, with a full check.
   [[nodiscard]] Judgement judge(const Candidate& candidate);
   /// The same on one shape and without the space's policy: what it costs. Kernels known already are
@@ -166,6 +179,8 @@ class Harness {
   [[nodiscard]] std::vector<std::string> options_for(const Candidate& candidate) const;
   [[nodiscard]] KernelImage compile_check_kernels();
   void set_up_device(const HarnessOptions& options);
+  void set_up_predictors();
+  void ask_forecasts();
   [[nodiscard]] KernelSource load(const KernelSpec& spec,
                                   const std::vector<std::string>& options) const;
 
@@ -186,9 +201,11 @@ class Harness {
   SessionSetup setup_;
   std::string arch_;
   Compilations compilations_;
+  Forecasts forecasts_;
   Workers workers_;
   Pipeline pipeline_;
   std::map<std::string, CorrectnessResult> passed_fully_;  ///< by key
+  std::map<Compilations::Ticket, Candidate> to_predict_;   ///< once they are compiled
 };
 
 }  // namespace evo

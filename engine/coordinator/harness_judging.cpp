@@ -14,6 +14,36 @@ Judgement Harness::judge(const Candidate& candidate, Compilations::Ticket ticket
   return pipeline_.judge(ticket, space().values(candidate), Effort::kScreening, tasks);
 }
 
+Compilations::Ticket Harness::start_predicted(const Candidate& candidate) {
+  const Compilations::Ticket ticket = start(candidate);
+  to_predict_.emplace(ticket, candidate);
+  return ticket;
+}
+
+void Harness::ask_forecasts() {
+  std::erase_if(to_predict_, [&](const auto& waiting) {
+    const auto& [ticket, candidate] = waiting;
+    const Built* built = compilations_.look(ticket);
+    if (built == nullptr) return false;
+    const ShapeTask first;
+    if (built->record.ok) {
+      forecasts_.ask(ticket, pipeline_.kernel_under_test(built->record, built->record.key,
+                                                         space().values(candidate), {&first, 1}));
+    }
+    return true;
+  });
+}
+
+Judgement Harness::predict(const Candidate& candidate, Compilations::Ticket ticket) {
+  Judgement result = pipeline_.build(ticket, space().values(candidate), tasks_for(candidate));
+  if (result.rejection) return result;
+  result.duplicate = pipeline_.knows(result.kernel_key);
+  if (result.duplicate) return result;
+  result.predicted_us = forecast(ticket);
+  result.kernel_key.clear();  // or it would count as judged
+  return result;
+}
+
 Judgement Harness::judge(const Candidate& candidate) {
   const ShapeTask first;
   return pipeline_.judge(start(candidate), space().values(candidate), Effort::kFull, {&first, 1});

@@ -78,13 +78,19 @@ std::string unset_constants_text(const Problem& problem, const KernelImage& imag
          "; where zeros are meant, \"unset_constants\" of problem.json names it";
 }
 
-Judgement Pipeline::judge(Compilations::Ticket ticket, const Values& macros, Effort effort,
+Judgement Pipeline::build(Compilations::Ticket ticket, const Values& macros,
                           std::span<const ShapeTask> tasks) {
   Judgement result;
   for (const ShapeTask& task : tasks) result.shapes.push_back({.shape = task.shape, .launch = {}});
   result.built = workers_.wait_for(ticket);
   result.rejection = build_gate(result);
   if (!result.rejection) result.rejection = resource_gates(result, macros);
+  return result;
+}
+
+Judgement Pipeline::judge(Compilations::Ticket ticket, const Values& macros, Effort effort,
+                          std::span<const ShapeTask> tasks) {
+  Judgement result = build(ticket, macros, tasks);
   if (result.rejection || !workers_.has_device()) return result;
   result.duplicate = !known_kernels_.insert(result.kernel_key).second;
   if (result.duplicate) return result;

@@ -43,6 +43,7 @@ struct Judgement {
   bool screened = false;   ///< checked by fewer launches than before it may enter an elite
   bool duplicate = false;  ///< its kernel was judged before: not run again
   double check_ms = 0;
+  std::optional<double> predicted_us = {};  ///< where a shortlist asks for it
 
   [[nodiscard]] bool is_green() const { return timing() && !rejection && !duplicate; }
   /// On the first of its shapes.
@@ -84,6 +85,14 @@ class Pipeline {
   /// right, and is timed, on every one of `tasks`. Throws Interrupted.
   [[nodiscard]] Judgement judge(Compilations::Ticket ticket, const Values& macros, Effort effort,
                                 std::span<const ShapeTask> tasks);
+
+  /// Takes the candidate through the gates that need no device. Throws Interrupted.
+  [[nodiscard]] Judgement build(Compilations::Ticket ticket, const Values& macros,
+                                std::span<const ShapeTask> tasks);
+  /// Whether the kernel was judged before.
+  [[nodiscard]] bool knows(const std::string& kernel_key) const {
+    return known_kernels_.contains(kernel_key);
+  }
 
   /// Takes note of a kernel judged earlier (in a run that is resumed), so that it counts as known.
   void remember(const std::string& kernel_key) { known_kernels_.insert(kernel_key); }

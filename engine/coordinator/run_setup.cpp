@@ -1,5 +1,7 @@
 #include "engine/coordinator/run_setup.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
@@ -55,6 +57,7 @@ std::string options_json(const Harness& harness, const RunRequest& request) {
                          {"check_seed", request.check_seed},
                          {"cold", request.cold}};
   if (request.tuner.objective != "time") options["objective"] = request.tuner.objective;
+  if (request.tuner.shortlist > 0) options["shortlist"] = request.tuner.shortlist;
   if (request.tuner.aim == Aim::kRecord) {
     options["aim"] = to_string(request.tuner.aim);
     options["candidates"] = request.tuner.candidates;
@@ -99,6 +102,10 @@ std::size_t window_of(const RunInfo& info) {
   return nlohmann::json::parse(info.options_json).value("window", kWindowOfOldRuns);
 }
 
+std::size_t shortlist_of(const RunInfo& info) {
+  return nlohmann::json::parse(info.options_json).value("shortlist", std::size_t{0});
+}
+
 bool is_given(const Resumption& resumption, std::string_view option) {
   return std::ranges::find(resumption.given, option) != resumption.given.end();
 }
@@ -133,13 +140,14 @@ void require_same(const StoredRun& run, const RunInfo& like, const Resumption& r
     throw InputError(name + " was started with --objective " + objective_of(was) +
                      ", and is continued with the same; this is " + objective_of(like));
   }
-  const std::array<std::tuple<std::string, std::string, std::string>, 5> fixed = {{
+  const std::array<std::tuple<std::string, std::string, std::string>, 6> fixed = {{
       {"--seed", std::to_string(was.seed), std::to_string(like.seed)},
       {"--strategy", was.strategy, like.strategy},
       {"--elite", std::to_string(was.elite_size), std::to_string(like.elite_size)},
       {aim_of(was) == "record" ? "--control-every" : "--children", std::to_string(was.children),
        std::to_string(like.children)},
       {"--window", std::to_string(window_of(was)), std::to_string(window_of(like))},
+      {"--shortlist", std::to_string(shortlist_of(was)), std::to_string(shortlist_of(like))},
   }};
   for (const auto& [option, old_value, new_value] : fixed) {
     if (is_given(resumption, option) && old_value != new_value) {
@@ -215,6 +223,11 @@ OpenRun continue_run(Store& store, Harness& harness, const RunRequest& request,
   const std::vector<StoredRun> were =
       runs_to_resume(store, run_infos(harness, request), resumption);
   const StoredRun& was = were.front();
+  if (shortlist_of(was.info) > 0 && !harness.has_predictors()) {
+    throw InputError(
+        fmt::format("--resume: run {} was started with a shortlist; give --shortlist {}", was.id,
+                    shortlist_of(was.info)));
+  }
   // The run's own inputs: what is judged from here on is judged as it would have been.
   auto options = OrderedJson::parse(was.info.options_json);
   OpenRun run{{}, request.tuner};
@@ -223,6 +236,7 @@ OpenRun continue_run(Store& store, Harness& harness, const RunRequest& request,
   run.tuner.elite = static_cast<std::size_t>(was.info.elite_size);
   run.tuner.children = static_cast<std::size_t>(was.info.children);
   run.tuner.window = window_of(was.info);
+  run.tuner.shortlist = shortlist_of(was.info);
   run.tuner.known = known_from(harness, options);
   if (!is_given(resumption, "--count")) {
     run.tuner.candidates = options.value("candidates", kAnyNumber);

@@ -27,6 +27,8 @@ struct Planned {
   Candidate candidate;
   std::string origin;
   std::string milestone = {};
+  bool is_measured = true;   ///< otherwise its time is predicted (Shortlist)
+  bool is_returned = false;  ///< it was predicted before
 };
 
 /// Its place in the run.

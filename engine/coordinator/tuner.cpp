@@ -30,6 +30,15 @@ Tuner::Tuner(Harness& harness, RunStore& store, const std::vector<RunId>& runs,
   }
   progress_.generations = options.generations;
   progress_.window = options.window;
+  if (options.shortlist > 0) {
+    if (!harness.has_predictors() || shapes_.size() > 1 || options.aim != Aim::kSearch ||
+        options.objective != "time") {
+      throw InputError(
+          "--shortlist: needs a device that measures, one shape and the objective time");
+    }
+    const ShortlistOptions of_run{options.shortlist, options.seed};
+    shortlist_.emplace(harness.space(), of_run);
+  }
   plan_opening();
 }
 
@@ -123,10 +132,10 @@ TunerEnd Tuner::search(const std::atomic<bool>& stop) {
     harness_.meanwhile(go_on);  // the device has its work first
     generation_ = slots_.front().place.generation;
     progress_.generation = generation_ + 1;
-    std::optional<Judgement> judgement = judge(slots_.front());
+    Judged judged = judge(slots_.front());
     harness_.meanwhile({});
     go_on();  // where nothing was waited for; what is proposed must not depend on that
-    unsettled_ = Judged{std::move(slots_.front()), std::move(judgement)};
+    unsettled_ = std::move(judged);
     slots_.pop_front();
     progress_.in_flight = slots_.size();
     // Which kernels are known is part of what a recorded one says to the next.
@@ -140,7 +149,8 @@ TunerEnd Tuner::search(const std::atomic<bool>& stop) {
 }
 
 std::size_t Tuner::size_of(int generation) const {
-  return options_.children + (generation == 0 ? opened_.size() : 0);
+  const std::size_t times = shortlist_ ? options_.shortlist + 1 : 1;
+  return options_.children * times + (generation == 0 ? opened_.size() : 0);
 }
 
 std::optional<Planned> Tuner::next_planned() {
@@ -149,11 +159,17 @@ std::optional<Planned> Tuner::next_planned() {
     opening_.pop_front();
     return planned;
   }
+  if (shortlist_) {
+    if (auto candidate = shortlist_->take_due()) return returned(std::move(*candidate));
+  }
   // The shapes take turns; one that has no more leaves its turn to the next.
   for (std::size_t tried = 0; tried < shapes_.size(); ++tried) {
     ShapeRun& shape = *shapes_[next_shape_];
     next_shape_ = (next_shape_ + 1) % shapes_.size();
     if (auto planned = propose(shape)) return planned;
+  }
+  if (shortlist_) {
+    if (auto candidate = shortlist_->take_any()) return returned(std::move(*candidate));
   }
   return std::nullopt;
 }
@@ -163,7 +179,10 @@ std::optional<Planned> Tuner::propose(ShapeRun& shape) {
     const std::vector<Candidate> proposed = shape.strategy().propose(1);
     if (proposed.empty()) return std::nullopt;
     // The strategy does not know what is in flight without its doing.
-    if (!is_under_way(proposed.front())) return Planned{proposed.front(), options_.strategy};
+    if (is_under_way(proposed.front())) continue;
+    Planned planned{proposed.front(), options_.strategy};
+    planned.is_measured = !shortlist_ || shortlist_->measures_next();
+    return planned;
   }
 }
 
@@ -183,12 +202,18 @@ void Tuner::fill_window() {
          started_slots_ < options_.candidates && slots_.size() < window()) {
     std::optional<Planned> planned = next_planned();
     if (!planned) {
-      exhausted_ = true;
+      // What is being predicted may return.
+      exhausted_ =
+          std::ranges::all_of(slots_, [](const Slot& slot) { return slot.planned.is_measured; });
       return;
     }
     Slot slot{{next_generation_, static_cast<int>(next_position_)}, std::move(*planned)};
     slot.is_recorded = is_recorded(slot);
-    if (!slot.is_recorded) slot.ticket = harness_.start(slot.planned.candidate);
+    if (shortlist_ && !slot.planned.is_returned) {
+      slot.ticket = harness_.start_predicted(slot.planned.candidate);
+    } else if (!slot.is_recorded) {
+      slot.ticket = harness_.start(slot.planned.candidate);
+    }
     slots_.push_back(std::move(slot));
     progress_.in_flight = slots_.size();
     ++started_slots_;
@@ -207,22 +232,11 @@ bool Tuner::is_recorded(const Slot& slot) const {
   });
 }
 
-std::optional<Judgement> Tuner::judge(const Slot& slot) {
-  if (slot.is_recorded) return std::nullopt;
-  std::vector<std::string> where = ranges(slot.place.generation);
-  where.push_back(fmt::format("candidate {}.{}", slot.place.generation, slot.place.position));
-  harness_.set_ranges(std::move(where));
-  std::vector<double> give_up_us;
-  for (const auto& shape : shapes_) give_up_us.push_back(shape->give_up_us());
-  Judgement judgement = harness_.judge(slot.planned.candidate, slot.ticket, give_up_us);
-  progress_.elapsed_s = milliseconds_between(started_, harness_.clock().now()) / 1e3;
-  return judgement;
-}
-
 void Tuner::settle() {
   if (!unsettled_) return;
   const Judged judged = *std::exchange(unsettled_, std::nullopt);
-  const auto& [slot, judgement] = judged;
+  const Slot& slot = judged.slot;
+  const std::optional<Judgement>& judgement = judged.judgement;
   const std::vector<ShapeRun*> shapes = shapes_for(slot.planned.candidate);
   std::vector<RunEvaluation> evaluations;
   std::vector<CandidateId> ids;
@@ -247,6 +261,7 @@ void Tuner::settle() {
   }
   ++settled_of_generation_;
   count(*evaluated.shapes.front().record);
+  if (shortlist_) tell_shortlist(judged, *evaluated.shapes.front().record);
   tell_progress();
   if (judgement) observer_.on_evaluated(evaluated, progress_);
 }
@@ -272,6 +287,11 @@ void Tuner::tell_progress() {
     progress_.left_out += shapes_[i]->left_out();
   }
   progress_.control_drift = shapes_.front()->control_drift();
+  progress_.has_shortlist = shortlist_.has_value();
+  if (shortlist_) {
+    progress_.rank_correlation = shortlist_->rank_correlation();
+    progress_.trusts_predictions = shortlist_->is_on();
+  }
 }
 
 void Tuner::tell_generation() {

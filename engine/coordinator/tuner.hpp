@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/coordinator/shape_run.hpp"
+#include "engine/evolve/shortlist.hpp"
 
 namespace evo {
 
@@ -31,6 +32,11 @@ struct RunProgress {
   std::vector<Best> best;
   double elapsed_s = 0;
   std::optional<double> control_drift = {};  ///< the last one that is known
+  /// Where a shortlist works: how well predicted times rank measured ones, once that is known, and
+  /// whether they are trusted.
+  std::optional<double> rank_correlation = {};
+  bool has_shortlist = false;
+  bool trusts_predictions = false;
 };
 
 /// One candidate as it was recorded, for whoever watches: on every shape that it was judged on.
@@ -76,6 +82,10 @@ enum class TunerEnd { kFinished, kExhausted, kOutOfTime, kInterrupted };
 /// that it continues as if it had never stopped. A run that is out of time ends the generation that
 /// it is in: judging stops early enough to leave time for step 3.
 ///
+/// With a shortlist, most proposals go through the gates that need no device, are predicted and
+/// wait; a slot takes one of them back when it is to be measured. A generation has as many times
+/// more slots, and one time for those that return.
+///
 /// A recording leaves out the milestones, and of step 3 the challenge. Its control is its first
 /// green candidate: the defaults, where these are green.
 ///
@@ -113,11 +123,13 @@ class Tuner {
   struct Judged {
     Slot slot;
     std::optional<Judgement> judgement = {};  ///< nothing where it is recorded
+    std::optional<double> predicted_us = {};
   };
 
   void plan_opening();
   [[nodiscard]] double seconds_to_compare() const;
   [[nodiscard]] std::optional<Planned> next_planned();
+  [[nodiscard]] static Planned returned(Candidate candidate);
   [[nodiscard]] std::optional<Planned> propose(ShapeRun& shape);
   [[nodiscard]] bool is_under_way(const Candidate& candidate) const;
   [[nodiscard]] std::vector<ShapeRun*> shapes_for(const Candidate& candidate) const;
@@ -125,7 +137,10 @@ class Tuner {
   [[nodiscard]] bool is_recorded(const Slot& slot) const;
   void fill_window();
   [[nodiscard]] TunerEnd search(const std::atomic<bool>& stop);
-  [[nodiscard]] std::optional<Judgement> judge(const Slot& slot);
+  [[nodiscard]] Judged judge(Slot slot);
+  [[nodiscard]] Judgement judge_new(const Slot& slot);
+  /// What a shortlist learns of a recorded outcome.
+  void tell_shortlist(const Judged& judged, const EvaluationRecord& record);
   /// Records what was judged last, unless that is done.
   void settle();
   void count(const EvaluationRecord& record);
@@ -144,6 +159,7 @@ class Tuner {
   TunerOptions options_;
   TunerObserver& observer_;
   std::vector<std::unique_ptr<ShapeRun>> shapes_;
+  std::optional<Shortlist> shortlist_;
   RunProgress progress_;
   SteadyTime started_;
   SteadyTime generation_started_;

@@ -41,6 +41,7 @@ struct TunerOptions {
   std::string strategy = "full";
   std::uint64_t seed = 1;
   double max_seconds = std::numeric_limits<double>::infinity();
+  std::size_t shortlist = 0;  ///< proposals for each that is measured (Shortlist); 0: measure all
   std::string objective = "time";          ///< see Objective
   std::vector<KnownCandidate> known = {};  ///< judged behind the milestones and the defaults
 };

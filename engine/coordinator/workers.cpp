@@ -31,6 +31,12 @@ void Workers::require_time_left() {
   throw Interrupted(!asked);
 }
 
+void Workers::collect() {
+  compilations_.collect();
+  if (when_compiled_) when_compiled_();
+  forecasts_.collect();
+}
+
 void Workers::wait_for_news(double PhaseTimes::*phase) {
   require_time_left();
   const SteadyTime before = clock_.now();
@@ -38,8 +44,10 @@ void Workers::wait_for_news(double PhaseTimes::*phase) {
   if (const auto work = std::exchange(meanwhile_, nullptr)) work();
   if (watch_) watch_({compilations_.in_flight(), name_of(phase)});
   std::vector<pollfd> interests = compilations_.interests();
-  SteadyTime until =
-      std::min({before + kLookForStop, stop_.deadline, compilations_.next_deadline()});
+  const std::vector<pollfd> predicting = forecasts_.interests();
+  interests.insert(interests.end(), predicting.begin(), predicting.end());
+  SteadyTime until = std::min({before + kLookForStop, stop_.deadline, compilations_.next_deadline(),
+                               forecasts_.next_deadline()});
   if (device_ != nullptr && device_->is_busy()) {
     const std::vector<pollfd> device = device_->interests();
     interests.insert(interests.end(), device.begin(), device.end());
@@ -49,14 +57,22 @@ void Workers::wait_for_news(double PhaseTimes::*phase) {
   const double waited_ms = milliseconds_between(before, clock_.now());
   times_.*phase += waited_ms;
   if (compiling) times_.compile_ms += waited_ms;
-  compilations_.collect();
+  collect();
 }
 
 Built Workers::wait_for(Compilations::Ticket ticket) {
-  compilations_.collect();
+  collect();
   while (true) {
     require_time_left();
     if (auto built = compilations_.take(ticket)) return std::move(*built);
+    wait_for_news(&PhaseTimes::starved_ms);
+  }
+}
+
+std::optional<double> Workers::wait_for_forecast(Compilations::Ticket ticket) {
+  while (true) {
+    require_time_left();
+    if (const auto predicted_us = forecasts_.take(ticket)) return *predicted_us;
     wait_for_news(&PhaseTimes::starved_ms);
   }
 }

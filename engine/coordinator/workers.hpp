@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "engine/coordinator/compilations.hpp"
+#include "engine/coordinator/forecasts.hpp"
 #include "engine/coordinator/interrupted.hpp"
 #include "engine/worker/device_service.hpp"
 
@@ -32,8 +33,8 @@ struct Activity {
 class Workers {
  public:
   /// All references must outlive this. `device`: null for none.
-  Workers(Compilations& compilations, DeviceService* device, Clock& clock)
-      : compilations_(compilations), device_(device), clock_(clock) {}
+  Workers(Compilations& compilations, Forecasts& forecasts, DeviceService* device, Clock& clock)
+      : compilations_(compilations), forecasts_(forecasts), device_(device), clock_(clock) {}
 
   /// Of all waiting from here on.
   void stop_when(const Stop& stop) { stop_ = stop; }
@@ -48,7 +49,12 @@ class Workers {
   /// Called with what the workers are doing, some ten times a second while they are waited for.
   void when_waiting(std::function<void(const Activity&)> watch) { watch_ = std::move(watch); }
 
+  /// Done whenever compilations may be over.
+  void when_compiled(std::function<void()> work) { when_compiled_ = std::move(work); }
+
   [[nodiscard]] Built wait_for(Compilations::Ticket ticket);
+  /// The predicted time of what was asked for, in microseconds; nothing where there is none.
+  [[nodiscard]] std::optional<double> wait_for_forecast(Compilations::Ticket ticket);
 
   /// What the device is asked for, for the account of the time.
   enum class Purpose { kJudging, kConfirming };
@@ -77,12 +83,15 @@ class Workers {
   void wait_for_news(double PhaseTimes::*phase);
   [[nodiscard]] DeviceService::Reply wait_for_reply(double PhaseTimes::*phase);
   void require_time_left();
+  void collect();
 
   Compilations& compilations_;
+  Forecasts& forecasts_;
   DeviceService* device_;
   Clock& clock_;
   Stop stop_;
   std::function<void()> meanwhile_;
+  std::function<void()> when_compiled_;
   std::function<void(const Activity&)> watch_;
   PhaseTimes times_;
   double last_ms_ = 0;

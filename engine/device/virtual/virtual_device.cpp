@@ -62,18 +62,20 @@ class Implementation : public VirtualDevice {
 
   void upload(BufferId buffer, std::span<const std::byte> data) override {
     GlobalBuffer& target = at(buffer);
-    if (data.size() > target.bytes)
+    if (data.size() > target.bytes) {
       throw InputError("upload of " + std::to_string(data.size()) + " bytes to '" + target.name +
                        "' of " + std::to_string(target.bytes));
+    }
     if (!data.empty()) std::memcpy(target.data.get(), data.data(), data.size());
     target.mark_written(data.size());
   }
 
   void download(BufferId buffer, std::span<std::byte> data) override {
     const GlobalBuffer& source = at(buffer);
-    if (data.size() > source.bytes)
+    if (data.size() > source.bytes) {
       throw InputError("download of " + std::to_string(data.size()) + " bytes from '" +
                        source.name + "' of " + std::to_string(source.bytes));
+    }
     if (!data.empty()) std::memcpy(data.data(), source.data.get(), data.size());
   }
 

@@ -51,7 +51,8 @@ inline void write_space(const std::filesystem::path& folder) {
 struct World {
   explicit World(fake::MemoryStore& store, fake::DeviceBehaviour behaviour = {},
                  std::uint64_t compiler_seed = 1, const std::string& space = "wide",
-                 const std::string& shapes = "", double energy_s = 0) {
+                 const std::string& shapes = "", double energy_s = 0,
+                 const std::vector<fake::DeviceBehaviour>& predictors = {}) {
     auto own_clock = std::make_unique<fake::FakeClock>();
     clock = own_clock.get();
     auto own_compilers = std::make_unique<fake::FakeCompileService>(*clock, 4, compiler_seed);
@@ -63,9 +64,13 @@ struct World {
     options.space_file = folder.path() / "project/search_spaces" / (space + ".json");
     options.shape = shapes;
     options.energy_s = energy_s;
+    std::vector<std::unique_ptr<DeviceService>> own_predictors;
+    for (const fake::DeviceBehaviour& predictor : predictors) {
+      own_predictors.push_back(std::make_unique<fake::FakeDeviceService>(*clock, predictor));
+    }
     harness = std::make_unique<Harness>(
-        options,
-        Services{store, std::move(own_compilers), std::move(own_device), std::move(own_clock)});
+        options, Services{store, std::move(own_compilers), std::move(own_device),
+                          std::move(own_clock), std::move(own_predictors)});
   }
 
   sample::TemporaryFolder folder;

@@ -42,25 +42,25 @@ void mma_tile(const DotRule& rule, int k, int min_exponent, bool half_result, co
 
 void unpacked_fp8_tile(const DotRule& rule, bool half_result, const float* a, const float* b,
                        const float* c, float* d) {
-  constexpr int kDepth = 32;
-  constexpr int kRows = 16;
-  constexpr int kColumns = 8;
+  constexpr std::size_t kDepth = 32;
+  constexpr std::size_t kRows = 16;
+  constexpr std::size_t kColumns = 8;
   constexpr int kLeastHalfExponent = -14;
   // Bytes 0 and 1 of a register go to the first half of the depth, 2 and 3 to the second.
-  const auto place = [](int k) { return k % 4 / 2 * (kDepth / 2) + k / 4 * 2 + k % 2; };
+  const auto place = [](std::size_t k) { return k % 4 / 2 * (kDepth / 2) + k / 4 * 2 + k % 2; };
   std::array<float, kRows * kDepth> left;
   std::array<float, kDepth * kColumns> right;
-  for (int k = 0; k < kDepth; ++k) {
-    for (int row = 0; row < kRows; ++row)
-      left[static_cast<std::size_t>(row * kDepth + place(k))] = a[row * kDepth + k];
-    for (int column = 0; column < kColumns; ++column)
-      right[static_cast<std::size_t>(place(k) * kColumns + column)] = b[k * kColumns + column];
+  for (std::size_t k = 0; k < kDepth; ++k) {
+    for (std::size_t row = 0; row < kRows; ++row)
+      left[row * kDepth + place(k)] = a[row * kDepth + k];
+    for (std::size_t column = 0; column < kColumns; ++column)
+      right[place(k) * kColumns + column] = b[k * kColumns + column];
   }
   const std::array<float, kRows* kColumns> zero = {};
-  mma_tile(rule, kDepth, kLeastHalfExponent, half_result, left.data(), right.data(), zero.data(),
-           d);
+  mma_tile(rule, static_cast<int>(kDepth), kLeastHalfExponent, half_result, left.data(),
+           right.data(), zero.data(), d);
   // f16: f32 holds the sum of two f16 to twice their digits; the caller rounds it.
-  for (int i = 0; i < kRows * kColumns; ++i) {
+  for (std::size_t i = 0; i < kRows * kColumns; ++i) {
     const float sum = c[i] + d[i];
     d[i] = sum == sum ? sum : bits_float(0x7fffffffU);
   }

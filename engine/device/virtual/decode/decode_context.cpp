@@ -10,11 +10,11 @@ namespace evo::ptx {
 namespace {
 
 constexpr int kMaxCallDepth = 32;
-constexpr std::size_t kMaxInstructions = 1U << 20;     // what a race record can name
-constexpr std::size_t kMaxRegisters = 1U << 20;        // of all inlined functions together
-constexpr std::uint64_t kMaxParameterBytes = 32764;    // as CUDA allows
-constexpr std::uint64_t kMaxSharedBytes = 227 * 1024;  // of the largest device
-constexpr std::uint64_t kMaxLocalBytes = 512 * 1024;   // of a thread, as CUDA allows
+constexpr std::size_t kMaxInstructions = 1U << 20;        // what a race record can name
+constexpr std::size_t kMaxRegisters = 1U << 20;           // of all inlined functions together
+constexpr std::uint64_t kMaxParameterBytes = 32764;       // as CUDA allows
+constexpr std::uint64_t kMaxSharedBytes = 227ULL * 1024;  // of the largest device
+constexpr std::uint64_t kMaxLocalBytes = 512ULL * 1024;   // of a thread, as CUDA allows
 
 std::uint64_t align_up(std::uint64_t value, std::uint64_t align) {
   return align == 0 ? value : (value + align - 1) / align * align;

@@ -83,9 +83,10 @@ void integer_to_integer(DecodeContext& context, const Conversion& c) {
   const bool truncates = bit_width(to) <= bit_width(from);
   step(context, resize(to, from), middle, to, source,
        truncates ? TaintRule::kMove : TaintRule::kAny);
-  if (narrow_result)
+  if (narrow_result) {
     step(context, alu_table().helpers.resize[1][0][is_signed(c.to) ? 1 : 0], dst, Type::kB16,
          middle);
+  }
 }
 
 void integer_to_float(DecodeContext& context, const Conversion& c) {

@@ -15,9 +15,10 @@ std::vector<std::uint32_t> vector_registers(DecodeContext& context, const Operan
   std::vector<std::uint32_t> regs;
   const std::vector<Operand> single = {operand};
   const auto& elements = operand.kind == Operand::Kind::kVector ? operand.elements : single;
-  if (elements.size() != count)
+  if (elements.size() != count) {
     context.fail(context.current().spelling + " needs " + std::to_string(count) +
                  " registers here, has " + std::to_string(elements.size()));
+  }
   for (const Operand& element : elements) {
     regs.push_back(write ? context.destination(element, Type::kB32)
                          : context.source(element, Type::kB32));

@@ -75,9 +75,10 @@ class Liveness {
                      program_.info.back().line);
     }
     for (std::size_t pc = 0; pc < count; ++pc) {
-      if (starts[pc])
+      if (starts[pc]) {
         blocks_.push_back(
             {static_cast<std::uint32_t>(pc), 0, {}, std::vector<std::uint64_t>(words_, 0)});
+      }
       blocks_.back().last = static_cast<std::uint32_t>(pc);
       block_of[pc] = static_cast<std::uint32_t>(blocks_.size() - 1);
     }
@@ -161,9 +162,9 @@ std::vector<Interval> intervals(const Program& program, const Liveness& liveness
 /// a slot is only reused by registers in which every lane has the same bytes (or bits): another
 /// layout's write for one lane would hit what another lane still needs.
 struct Layout {
-  bool predicate;  ///< a bit a lane
-  int bytes;       ///< of a lane
-  auto operator<=>(const Layout&) const = default;
+  bool predicate;                                   ///< a bit a lane
+  int bytes;                                        ///< of a lane
+  auto operator<=>(const Layout&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 Layout layout_of(Type type) { return {type == Type::kPred, register_bytes(type)}; }

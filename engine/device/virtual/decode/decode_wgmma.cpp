@@ -91,7 +91,8 @@ void decode_product(DecodeContext& context, Modifiers& modifiers) {
   op.tiles = static_cast<std::uint8_t>(spelling.tiles);
   const bool a_in_registers = in.operands[1].kind == Operand::Kind::kVector;
   take_flags(context, a_in_registers, op);
-  const auto d_count = static_cast<std::size_t>(spelling.tiles * shape.c_regs);
+  const int registers = spelling.tiles * shape.c_regs;
+  const auto d_count = static_cast<std::size_t>(registers);
   const auto d = vector_registers(context, in.operands[0], d_count, true);
   std::vector<std::uint32_t> a;
   if (a_in_registers) {
@@ -142,12 +143,14 @@ void decode_setmaxnreg(DecodeContext& context) {
   modifiers.take("u32");
   modifiers.finish();
   need_sm_90a(context);
-  if (kind < 0 || in.operands.size() != 1 || in.operands[0].kind != Operand::Kind::kInteger)
+  if (kind < 0 || in.operands.size() != 1 || in.operands[0].kind != Operand::Kind::kInteger) {
     context.unsupported();
+  }
   const std::uint64_t count = in.operands[0].bits;
-  if (count < kLeast || count > kMost || count % 8 != 0)
+  if (count < kLeast || count > kMost || count % 8 != 0) {
     context.fail(in.spelling + ": " + std::to_string(count) +
                  " is not a multiple of 8 from 24 to 256");
+  }
   context.emit(exec_setmaxnreg, SetmaxnregOperands{static_cast<std::uint32_t>(count), kind == 1},
                Pipe::kControl, TaintRule::kOwn);
 }

@@ -46,7 +46,8 @@ class ProductRegisters {
       if (op == nullptr) continue;
       const std::span<const std::uint32_t> all(program.registers_of(op->registers),
                                                op->registers.count);
-      const auto count = static_cast<std::size_t>(op->tiles * op->shape->c_regs);
+      const int registers = op->tiles * op->shape->c_regs;
+      const auto count = static_cast<std::size_t>(registers);
       const bool replaces = !contains(program.info[pc].sources, all.front());
       products_.push_back({pc, all.first(count), all.subspan(count), replaces});
     }

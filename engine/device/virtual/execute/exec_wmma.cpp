@@ -129,8 +129,9 @@ void load_piece(Warp& warp, const WmmaMoveOperands& op, const Geometry& geometry
   const LaunchContext& launch = warp.cta->launch();
   bool taints = launch.check && (warp.tainted || unwritten != 0);
   for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
-    copy_from_guest(warp.regs + reg_offset + lane * 4 + element * geometry.element_bytes,
-                    access.pointer[lane], bytes);
+    copy_from_guest(
+        warp.regs + reg_offset + lane * 4 + std::size_t{element} * geometry.element_bytes,
+        access.pointer[lane], bytes);
     taints |= launch.check && access.written[lane] != nullptr;
   }
   for (int lane = 0; taints && lane < kWarpSize; ++lane) {
@@ -152,8 +153,10 @@ void store_piece(Warp& warp, const WmmaMoveOperands& op, const Geometry& geometr
     Pair pair = geometry.place(reg, lane);
     pair.first.column += element;
     address[lane] = geometry.address(lane, pair.first);
-    std::memcpy(values + lane * bytes,
-                warp.regs + reg_offset + lane * 4 + element * geometry.element_bytes, bytes);
+    std::memcpy(values + std::size_t{lane} * bytes,
+                warp.regs + reg_offset + std::size_t{lane} * 4 +
+                    std::size_t{element} * geometry.element_bytes,
+                bytes);
   }
   report_tainted_address(warp, op.address, kAllLanes);
   const LaneAccess access =

@@ -89,7 +89,7 @@ Result integer_product(const WmmaShape& s, const Fragment& a, const Fragment& b,
   for (int i = 0; i < s.m * s.n; ++i) {
     std::int64_t sum = c.integer(i);
     for (int k = 0; k < s.k; ++k) {
-      sum += a.integer(i / s.n * s.k + k) * b.integer(i % s.n * s.k + k);
+      sum += std::int64_t{a.integer(i / s.n * s.k + k)} * b.integer(i % s.n * s.k + k);
     }
     if (saturate) sum = std::clamp<std::int64_t>(sum, INT32_MIN, INT32_MAX);
     result.push_back(static_cast<std::uint32_t>(sum));
@@ -116,7 +116,8 @@ Result real_product(const Warp& warp, const WmmaShape& s, const Fragment& a, con
       }
       multiply_tile(warp, tile_shape, tile);
       for (int i = 0; i < rows * 8; ++i) {
-        result[static_cast<std::size_t>((top + i / 8) * s.n + left + i % 8)] =
+        const int at = (top + i / 8) * s.n + left + i % 8;
+        result[static_cast<std::size_t>(at)] =
             s.c == Type::kF16 ? float_to_half(tile.d[i]) : float_bits(tile.d[i]);
       }
     }
@@ -176,7 +177,8 @@ void exec_wmma_shape_mma(Warp& warp, const Instr& in) {
   const int per = shape.c == Type::kF16 ? 2 : 1;
   for (int r = 0; r < shape.c_regs(); ++r) {
     for (int lane = 0; lane < kWarpSize; ++lane) {
-      const auto first = static_cast<std::size_t>((r * kWarpSize + lane) * per);
+      const int linear = (r * kWarpSize + lane) * per;
+      const auto first = static_cast<std::size_t>(linear);
       std::uint32_t word = result[first];
       if (per == 2) word |= result[first + 1] << 16;
       warp.reg<std::uint32_t>(d[r])[lane] = word;

@@ -90,9 +90,7 @@ class Lexer {
 
   void eat_word() {
     for (;;) {
-      if (is_word_char(peek())) {
-        ++at_;
-      } else if (peek() == '.' && is_word_char(peek(1))) {
+      if (is_word_char(peek()) || (peek() == '.' && is_word_char(peek(1)))) {
         ++at_;
       } else if (peek() == ':' && peek(1) == ':' && is_word_start(peek(2))) {
         at_ += 2;

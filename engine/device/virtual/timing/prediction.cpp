@@ -81,19 +81,19 @@ LaunchProfile launch_profile(const ExecutedLaunch& launch) {
 
 MachineRates machine_rates(const DeviceModel& model) {
   constexpr double kSubCores = 4;
-  constexpr double kLanes = kSubCores * kWarpSize;
+  constexpr double kLanesOfSm = kSubCores * kWarpSize;
   MachineRates rates;
   const double sms = model.info.sm_count;
   rates.sms = model.info.sm_count;
   rates.clock_mhz = model.info.clock_mhz;
   rates.is_sm90 = std::stoi(model.info.arch.substr(std::string_view("sm_").size())) >= 90;
-  rates.fma = kLanes / model.fma_per_clock;
+  rates.fma = kLanesOfSm / model.fma_per_clock;
   rates.fma_heavy = 2;
   rates.half = rates.fma;
-  rates.alu = kLanes / model.alu_per_clock;
-  rates.transform = kLanes / model.mufu_per_clock;
-  rates.pack = kLanes / model.convert_per_clock;
-  rates.fp64 = kLanes / model.fp64_per_clock;
+  rates.alu = kLanesOfSm / model.alu_per_clock;
+  rates.transform = kLanesOfSm / model.mufu_per_clock;
+  rates.pack = kLanesOfSm / model.convert_per_clock;
+  rates.fp64 = kLanesOfSm / model.fp64_per_clock;
   rates.tensor_flops = model.f16_flops_per_clock / kSubCores;
   if (model.wgmma_f16_flops_per_clock > 0)
     rates.gmma_flops = model.wgmma_f16_flops_per_clock / kSubCores;
