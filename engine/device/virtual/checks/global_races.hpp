@@ -65,14 +65,12 @@ class GlobalRaces {
   // An access by `cta`, which has seen what was published until `seen`. Each gives what the access
   // is not ordered behind, or 0.
   [[nodiscard]] Record read(Word& word, std::uint64_t cta, std::uint32_t seen);
-  /// `is_new`: the content changes; what stays as it is harms nobody.
-  template <typename IsNew>
-  [[nodiscard]] Record write(Word& word, std::uint64_t cta, std::uint32_t seen, IsNew&& is_new) {
-    const Record found =
-        first_unordered({word.write, word.change, word.read, word.other_read}, cta, seen);
-    word.write.store(record(cta, now()), std::memory_order_relaxed);
-    return found != 0 && is_new() ? found : 0;
+  /// Of a write, before it is done.
+  [[nodiscard]] Record before_write(const Word& word, std::uint64_t cta, std::uint32_t seen) {
+    return first_unordered({word.write, word.change, word.read, word.other_read}, cta, seen);
   }
+  /// After it was done: who finds the record finds the content.
+  void wrote(Word& word, std::uint64_t cta) { word.write.store(record(cta, now())); }
   /// A strong store or an atomic at `time`, before it is done; `accumulates`: the result depends on
   /// what was there.
   [[nodiscard]] Record change(Word& word, std::uint64_t cta, std::uint32_t seen, std::uint32_t time,

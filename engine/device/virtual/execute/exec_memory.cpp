@@ -152,6 +152,7 @@ void store(Warp& warp, const Instr& in) {
     copy_to_guest(access.pointer[l], values + l * total, total);
     if (access.written[l] != nullptr) mark_written(access.written[l], total);
   });
+  if (!op.order.strong) note_global_written(warp, access, total);
   if (warp.tainted && launch.check) taint_stored(warp, op, access, sizeof(R));
   if (launch.count_memory) count_access(warp, access, total, true);
 }

@@ -179,6 +179,7 @@ void store_piece(Warp& warp, const WmmaMoveOperands& op, const Geometry& geometr
       reported |= 1U << lane;
     }
   }
+  note_global_written(warp, access, bytes);
   if (reported != 0) report_tainted_use(warp, reported, "reach global memory");
   if (warp.cta->launch().count_memory) count_access(warp, access, bytes, true);
 }

@@ -79,11 +79,21 @@ void note_global_write(Warp& warp, const LaneAccess& access, std::uint32_t bytes
   Cta& cta = *warp.cta;
   const std::uint32_t granule = std::min(1U << cta.launch().global_races.shift(), bytes);
   for_words(warp, access, bytes, "write", [&](Word& word, std::size_t lane, std::uint32_t at) {
-    return cta.launch().global_races.write(word, cta.number(), cta.seen(), [&] {
-      std::byte old[8];
-      copy_from_guest(old, access.pointer[lane] + at, granule);
-      return std::memcmp(old, values + lane * bytes + at, granule) != 0;
-    });
+    const Record other = cta.launch().global_races.before_write(word, cta.number(), cta.seen());
+    if (other == 0) return other;
+    std::byte old[8];
+    copy_from_guest(old, access.pointer[lane] + at, granule);
+    // What stays as it is harms nobody.
+    return std::memcmp(old, values + lane * bytes + at, granule) != 0 ? other : Record{0};
+  });
+}
+
+void note_global_written(Warp& warp, const LaneAccess& access, std::uint32_t bytes) {
+  if (!is_checked(warp, access)) return;
+  Cta& cta = *warp.cta;
+  for_words(warp, access, bytes, "write", [&](Word& word, std::size_t, std::uint32_t) {
+    cta.launch().global_races.wrote(word, cta.number());
+    return Record{0};
   });
 }
 

@@ -15,6 +15,8 @@ void note_global_read(Warp& warp, const LaneAccess& access, std::uint32_t bytes)
 /// A plain write, before it is done. `values`: the new bytes of each lane, `bytes` apart.
 void note_global_write(Warp& warp, const LaneAccess& access, std::uint32_t bytes,
                        const std::byte* values);
+/// The same, after it was done.
+void note_global_written(Warp& warp, const LaneAccess& access, std::uint32_t bytes);
 
 /// A strong store or an atomic, before it is done; `accumulates`: it adds to what is there.
 void note_global_change(Warp& warp, const LaneAccess& access, std::uint32_t bytes,
