@@ -1,14 +1,12 @@
 #include "engine/compile/host_code.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <map>
 #include <set>
 #include <utility>
 
-#include "engine/compile/cpp_words.hpp"
 #include "engine/compile/directives.hpp"
+#include "engine/compile/host_scanner.hpp"
 #include "engine/compile/standard_headers.hpp"
 
 namespace evo {
@@ -16,315 +14,23 @@ namespace {
 
 using Names = std::set<std::string>;
 
-template <std::size_t N>
-bool is_one_of(const std::array<std::string_view, N>& list, std::string_view word) {
-  return std::find(list.begin(), list.end(), word) != list.end();
+bool any_holds(const std::vector<TextSpan>& spans, std::size_t at) {
+  return std::ranges::any_of(spans, [at](const TextSpan& span) { return span.holds(at); });
 }
 
-bool is_name(const std::string& word) {
-  const auto first = static_cast<unsigned char>(word[0]);
-  return std::isalpha(first) != 0 || first == '_';
+/// Names of the files that `text` includes; `only`: of those, the ones inside of something.
+Names included_in(const std::string& text, const std::vector<TextSpan>* only) {
+  Names names;
+  for (const Directive& directive : directives_of(text)) {
+    if (!includes(directive) || (only != nullptr && !any_holds(*only, directive.begin))) continue;
+    if (const auto name = included_name(directive)) names.insert(*name);
+  }
+  return names;
 }
 
-/// CUDA's own annotations but `__host__`.
-bool is_annotation(const std::string& word) {
-  constexpr std::array<std::string_view, 6> kAnnotations = {
-      "__global__", "__device__", "__shared__", "__constant__", "__managed__", "__grid_constant__"};
-  return is_one_of(kAnnotations, word);
-}
-
-/// A word that the source does not define and that may stand for an annotation: a macro of a header
-/// that is not read.
-bool may_annotate(const std::string& word) {
-  constexpr std::array<std::string_view, 9> kHarmless = {
-      "__host__",        "__restrict__", "__restrict", "__inline__",   "__inline",
-      "__forceinline__", "__noinline__", "CUDART_CB",  "__attribute__"};
-  if (is_one_of(kHarmless, word)) return false;
-  if (word.starts_with("__") || (word.size() > 1 && word[0] == '_' && std::isupper(word[1]) != 0)) {
-    return true;
-  }
-  const bool is_upper =
-      std::none_of(word.begin(), word.end(), [](unsigned char c) { return std::islower(c) != 0; });
-  if (!is_upper || !is_name(word)) return false;
-  constexpr std::array<std::string_view, 9> kParts = {
-      "DEVICE", "HOST", "HD", "KERNEL", "GLOBAL", "INLINE", "FUNC", "QUALIFIER", "DECL"};
-  return std::any_of(kParts.begin(), kParts.end(),
-                     [&](std::string_view part) { return word.find(part) != std::string::npos; });
-}
-
-/// Macros that the source defines.
-struct Macros {
-  std::map<std::string, Names> words;  ///< name → words of all its replacements
-
-  void read(const std::string& text) {
-    for (const Directive& directive : directives_of(text)) {
-      if (directive.name != "define") continue;
-      const std::vector<std::string> all = cpp_words(directive.argument);
-      if (!all.empty()) words[all.front()].insert(all.begin() + 1, all.end());
-    }
-  }
-
-  [[nodiscard]] bool annotates(const std::string& word, int depth = 0) const {
-    constexpr int kDeepest = 16;
-    if (is_annotation(word)) return true;
-    const auto found = words.find(word);
-    if (found == words.end()) return may_annotate(word);
-    if (depth == kDeepest) return true;
-    return std::any_of(found->second.begin(), found->second.end(), [&](const std::string& part) {
-      return part != word && annotates(part, depth + 1);
-    });
-  }
-};
-
-/// What is to become of a text: blanks from `begin` to `end`, or an annotation before `begin`.
-struct Edit {
-  std::size_t begin = 0;
-  std::size_t end = 0;  ///< `begin`: an annotation
-};
-
-/// Splits a text into declarations and finds those of the host.
-class HostScanner {
- public:
-  HostScanner(std::vector<CppWord> words, const Macros& macros)
-      : words_(std::move(words)), macros_(macros) {}
-
-  /// Nothing when the brackets do not match.
-  std::vector<Edit> run() {
-    scope(false);
-    if (at_ < words_.size()) is_broken_ = true;
-    return is_broken_ ? std::vector<Edit>() : std::move(edits_);
-  }
-
- private:
-  [[nodiscard]] const std::string& word(std::size_t at) const {
-    static const std::string nothing;
-    return at < words_.size() ? words_[at].text : nothing;
-  }
-
-  /// Declarations up to a closing brace or the end.
-  void scope(bool is_class) {
-    while (at_ < words_.size() && word(at_) != "}") {
-      if (word(at_) == ";") {
-        ++at_;
-      } else if (is_class && is_access(word(at_)) && word(at_ + 1) == ":") {
-        at_ += 2;
-      } else if (!take_scope()) {
-        declaration(is_class);
-      }
-    }
-  }
-
-  static bool is_access(const std::string& text) {
-    return text == "public" || text == "private" || text == "protected";
-  }
-
-  /// `namespace x {` and `extern "C" {` with what is inside.
-  bool take_scope() {
-    std::size_t at = at_;
-    if (word(at) == "extern" && word(at + 1).starts_with('"')) {
-      at += 2;
-    } else {
-      if (word(at) == "inline") ++at;
-      if (word(at) != "namespace") return false;
-      for (++at; is_name(word(at)) || word(at) == "::"; ++at) {
-      }
-    }
-    if (word(at) != "{") return false;
-    at_ = at + 1;
-    braces_of_scope(false);
-    return true;
-  }
-
-  /// The rest of a scope whose brace is open.
-  void braces_of_scope(bool is_class) {
-    scope(is_class);
-    if (word(at_) != "}") is_broken_ = true;
-    ++at_;
-  }
-
-  /// Behind the bracket that closes the one at `at_`.
-  void skip_brackets() {
-    int depth = 0;
-    for (; at_ < words_.size(); ++at_) {
-      const std::string& text = words_[at_].text;
-      if (text == "(" || text == "[" || text == "{") ++depth;
-      if (text == ")" || text == "]" || text == "}") --depth;
-      if (depth == 0) {
-        ++at_;
-        return;
-      }
-    }
-    is_broken_ = true;
-  }
-
-  /// `template <…>`, with > as it closes brackets of its own.
-  void skip_template_head() {
-    int depth = 0;
-    for (++at_; at_ < words_.size(); ++at_) {
-      if (word(at_) == "(") {
-        skip_brackets();
-        --at_;
-        continue;
-      }
-      if (word(at_) == "<") ++depth;
-      if (word(at_) == ">" && --depth == 0) {
-        ++at_;
-        return;
-      }
-    }
-  }
-
-  /// A declaration, from its first word to behind its end.
-  struct Seen {
-    std::size_t begin = 0;
-    bool has_annotation = false;
-    bool has_host = false;
-    bool has_constexpr = false;
-    std::size_t constexpr_at = 0;
-    bool is_fixed = false;  ///< const, and no pointer behind it
-    bool is_type = false;   ///< of a class, an alias, an assertion: nothing that runs
-    bool has_parameters = false;
-    bool is_initialised = false;
-    bool is_defaulted = false;
-    std::string name = {};  ///< in front of the parameters
-  };
-
-  void declaration(bool is_class) {
-    Seen seen{at_};
-    bool is_instantiation = false;
-    while (word(at_) == "template") {
-      is_instantiation = word(at_ + 1) != "<";
-      if (is_instantiation) {
-        ++at_;
-      } else {
-        skip_template_head();
-      }
-    }
-    while (at_ < words_.size() && word(at_) != ";" && word(at_) != "}") {
-      const std::string& text = word(at_);
-      if (text == "{") {
-        if (open_brace(seen)) break;
-      } else if (text == "(" || text == "[") {
-        take_parameters(seen);
-      } else {
-        take_word(text, seen);
-        ++at_;
-      }
-    }
-    if (word(at_) == ";") ++at_;
-    judge(seen, is_class, is_instantiation);
-  }
-
-  void take_word(const std::string& text, Seen& seen) {
-    constexpr std::array<std::string_view, 12> kTypes = {
-        "struct",        "class", "union",   "enum",   "using",   "typedef",
-        "static_assert", "asm",   "concept", "friend", "texture", "namespace"};
-    const bool is_before = !seen.is_initialised;
-    if (is_one_of(kTypes, text)) seen.is_type = true;
-    if (text == "__host__") seen.has_host = true;
-    if (is_before && is_name(text) && macros_.annotates(text)) seen.has_annotation = true;
-    if (is_before && text == "constexpr") {
-      seen.has_constexpr = true;
-      seen.constexpr_at = words_[at_].at;
-    }
-    if (text == "const" && is_before) seen.is_fixed = true;
-    if (text == "*" && is_before) seen.is_fixed = false;
-    if (text == "=" && word(at_ - 1) != "operator") {
-      seen.is_initialised = true;
-      const std::string& next = word(at_ + 1);
-      seen.is_defaulted = seen.has_parameters && (next == "default" || next == "delete");
-    }
-  }
-
-  void take_parameters(Seen& seen) {
-    const std::string& before = at_ > seen.begin ? word(at_ - 1) : word(words_.size());
-    const bool is_list = word(at_) == "(" && !seen.is_initialised;
-    constexpr std::array<std::string_view, 4> kNoNames = {"alignas", "decltype", "noexcept",
-                                                          "explicit"};
-    if (is_list && !before.empty() && !before.starts_with("__") && !is_one_of(kNoNames, before)) {
-      if (!seen.has_parameters) seen.name = name_before(at_);
-      seen.has_parameters = true;
-      const std::size_t begin = at_;
-      skip_brackets();
-      for (std::size_t at = begin; at < std::min(at_, words_.size()); ++at) {
-        // By #if it begins in two ways that share their parameters.
-        if (is_annotation(word(at))) seen.has_annotation = true;
-      }
-      return;
-    }
-    skip_brackets();
-  }
-
-  /// `f` of `f(` and `f<int>(`.
-  [[nodiscard]] std::string name_before(std::size_t at) const {
-    int depth = 0;
-    for (--at; word(at) == ">" || depth > 0; --at) {
-      depth += word(at) == ">" ? 1 : 0;
-      depth -= word(at) == "<" ? 1 : 0;
-      if (at == 0) return {};
-    }
-    return word(at);
-  }
-
-  /// True when the brace was the body that ends the declaration.
-  bool open_brace(const Seen& seen) {
-    if (seen.is_type && !seen.has_parameters) {
-      bool is_members = false;
-      for (std::size_t at = seen.begin; at < at_; ++at) {
-        is_members |= word(at) == "struct" || word(at) == "class" || word(at) == "union";
-      }
-      if (!is_members || word(seen.begin) == "enum") {
-        skip_brackets();
-      } else {
-        ++at_;
-        braces_of_scope(true);
-      }
-      return false;
-    }
-    skip_brackets();
-    if (!seen.has_parameters || seen.is_initialised) return false;
-    return word(at_) != "," && word(at_) != "{";  // `T() : a{1}, b{2} {}`
-  }
-
-  void judge(const Seen& seen, bool is_class, bool is_instantiation) {
-    if (seen.has_annotation || seen.is_defaulted || at_ > words_.size()) return;
-    const bool is_function = seen.has_parameters;
-    if (is_function && macros_.words.contains(seen.name)) return;  // what the macro makes
-    if (is_instantiation && !host_names_.contains(seen.name)) return;
-    if (is_function ? seen.is_type && !is_returned_type(seen) : seen.is_type || is_class) return;
-    const std::size_t begin = words_[seen.begin].at;
-    if (seen.has_constexpr) {
-      if (is_function && !seen.has_host) edits_.push_back({seen.constexpr_at, seen.constexpr_at});
-      return;
-    }
-    if (!is_function && (seen.is_fixed || !is_variable(seen))) return;
-    if (is_function) host_names_.insert(seen.name);
-    edits_.push_back({begin, words_[at_ - 1].end()});
-  }
-
-  /// `struct T f() {`, not `typedef void (*f)(int);`.
-  [[nodiscard]] bool is_returned_type(const Seen& seen) const {
-    const std::string& first = word(seen.begin);
-    return first == "struct" || first == "enum" || first == "union" || first == "friend" ||
-           first == "static" || first == "inline";
-  }
-
-  /// `float *x;`: at least two names or signs.
-  [[nodiscard]] bool is_variable(const Seen& seen) const {
-    return at_ > seen.begin + 2 && is_name(word(seen.begin));
-  }
-
-  std::vector<CppWord> words_;
-  const Macros& macros_;
-  std::vector<Edit> edits_;
-  Names host_names_;
-  std::size_t at_ = 0;
-  bool is_broken_ = false;
-};
-
-/// The text with `edits` made; directives stay.
-std::string edited(const std::string& text, const std::vector<Edit>& edits) {
-  if (edits.empty()) return text;
+/// The text with what was found changed; directives stay.
+std::string edited(const std::string& text, HostCode found) {
+  if (found.declarations.empty() && found.annotate.empty()) return text;
   std::vector<bool> is_kept(text.size(), false);
   for (const Directive& directive : directives_of(text)) {
     std::fill(is_kept.begin() + static_cast<std::ptrdiff_t>(directive.begin),
@@ -332,30 +38,49 @@ std::string edited(const std::string& text, const std::vector<Edit>& edits) {
               true);
   }
   std::string result = text;
-  std::vector<std::size_t> annotations;
-  for (const Edit& edit : edits) {
-    if (edit.begin == edit.end) annotations.push_back(edit.begin);
-    for (std::size_t at = edit.begin; at < edit.end; ++at) {
+  for (const TextSpan& span : found.declarations) {
+    for (std::size_t at = span.begin; at < span.end; ++at) {
       if (!is_kept[at] && std::isspace(static_cast<unsigned char>(text[at])) == 0) result[at] = ' ';
     }
   }
-  std::sort(annotations.rbegin(), annotations.rend());
-  for (const std::size_t at : annotations) result.insert(at, "__host__ __device__ ");
+  std::sort(found.annotate.rbegin(), found.annotate.rend());
+  for (const std::size_t at : found.annotate) result.insert(at, "__host__ __device__ ");
   return result;
+}
+
+/// Names of headers that are a part of something where they are included, and of what these
+/// include: they are no files of declarations.
+Names parts_of_something(const KernelSource& source, const SourceMacros& macros) {
+  Names parts;
+  const auto add = [&](const std::string& text) {
+    const HostCode found = find_host_code(text, macros);
+    parts.merge(included_in(text, &found.inside));
+  };
+  add(source.text);
+  for (const auto& [name, text] : source.headers) add(text);
+  for (bool grows = true; grows;) {
+    const std::size_t before = parts.size();
+    for (const auto& [name, text] : source.headers) {
+      if (parts.contains(name)) parts.merge(included_in(text, nullptr));
+    }
+    grows = parts.size() > before;
+  }
+  return parts;
 }
 
 }  // namespace
 
 KernelSource without_host_code(KernelSource source) {
-  Macros macros;
+  SourceMacros macros;
   for (const auto& [name, text] : source.headers) macros.read(text);
   macros.read(source.text);
+  const Names parts = parts_of_something(source, macros);
   for (auto& [name, text] : source.headers) {
-    if (stand_in_header(name) == nullptr) {
-      text = edited(text, HostScanner(placed_cpp_words(text), macros).run());
+    if (stand_in_header(name) == nullptr && !parts.contains(name)) {
+      text = edited(text, find_host_code(text, macros));
     }
   }
-  source.text = edited(source.text, HostScanner(placed_cpp_words(source.text), macros).run());
+  source.text = edited(source.text, find_host_code(source.text, macros));
   const std::string known = implied_definitions(source);
   if (!known.empty()) source.text = known + "#line 1 \"" + source.name + "\"\n" + source.text;
   return source;

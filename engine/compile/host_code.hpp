@@ -12,7 +12,8 @@ namespace evo {
 /// lets device code use it. Such code is always an error for NVRTC, so nothing that it takes is
 /// changed. What nvcc makes known without an include (`uint`, `uint32_t`, `FLT_MAX` …) is added
 /// where the source uses it. Reads words and brackets, not C++: a text whose brackets do not match
-/// is left as it is.
+/// is left as it is, and so is a header that is included inside of a declaration, where it stands
+/// for a part of it: statements, enumerators, members.
 [[nodiscard]] KernelSource without_host_code(KernelSource source);
 
 }  // namespace evo

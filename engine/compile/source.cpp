@@ -52,6 +52,9 @@ class Loader {
     }
     std::string text = read_text_file(file);
     if (text.find('\0') != std::string::npos) throw InputError(who + ": holds a NUL character");
+    if (text.starts_with("\xef\xbb\xbf")) {
+      throw InputError(who + ": begins with a byte order mark; allowed is UTF-8 without it");
+    }
     return text;
   }
 

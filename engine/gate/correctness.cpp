@@ -107,6 +107,10 @@ CorrectnessResult CorrectnessGate::check_shape(const LoadedKernel& kernel, const
   for (std::size_t index = 0; index < seeds_for(shape) && !sampled; ++index) {
     (void)cases_.get(shape, index);
   }
+  if (!sampled) {
+    const auto blind = tolerances_.blind_spot(kernel, shape, seeds_for(shape));
+    if (blind) return {{}, Rejection{Gate::kCorrectness, *blind}};
+  }
   const CheckCase& data = cases_.inputs(shape, 0);
   const auto made = Workspace::make(device_, problem_, kernel, data);
   if (const auto* fault = std::get_if<Fault>(&made)) return without_workspace(data, *fault);

@@ -9,6 +9,7 @@
 #include "engine/gate/correctness_result.hpp"
 #include "engine/gate/effort.hpp"
 #include "engine/gate/output_judge.hpp"
+#include "engine/gate/tolerance_audit.hpp"
 #include "engine/gate/workspace.hpp"
 
 namespace evo {
@@ -27,8 +28,8 @@ struct CorrectnessOptions {
 
 /// The correctness gate.
 ///
-/// For every shape (least work first; one that is too much work for the device by SampledCheck) and
-/// seed:
+/// For every shape (least work first; one that is too much work for the device by SampledCheck) the
+/// tolerance must be able to tell right from wrong (ToleranceAudit), and for every seed:
 ///   1. poison the outputs, each time with another value (poison_of_run), put inout arguments in
 ///      place, launch;
 ///   2. guard zones of every buffer intact, inputs unchanged, every element of the outputs written
@@ -54,6 +55,7 @@ class CorrectnessGate {
         problem_(problem),
         cases_(cases),
         judge_(judge),
+        tolerances_(work, problem, cases),
         options_(options) {}
 
   [[nodiscard]] CorrectnessResult check(const LoadedKernel& kernel,
@@ -96,6 +98,7 @@ class CorrectnessGate {
   const Problem& problem_;
   CaseSet& cases_;
   OutputJudge& judge_;
+  ToleranceAudit tolerances_;
   CorrectnessOptions options_;
 };
 

@@ -147,6 +147,17 @@ std::vector<std::byte> Argument::scalar_bytes(const Values& values) const {
   return bytes;
 }
 
+namespace {
+
+std::vector<const Expression*> bounds_of(const ToleranceExpressions& tolerance) {
+  std::vector<const Expression*> bounds = {&tolerance.max_abs_error, &tolerance.bad_abs_error,
+                                           &tolerance.bad_share, &tolerance.relative_l2};
+  if (tolerance.max_row_error) bounds.push_back(&*tolerance.max_row_error);
+  return bounds;
+}
+
+}  // namespace
+
 Tolerance ToleranceExpressions::evaluate(const Values& values) const {
   Tolerance tolerance{bound(max_abs_error, values), bound(bad_abs_error, values),
                       bound(bad_share, values, 1), bound(relative_l2, values, 1)};
@@ -155,12 +166,17 @@ Tolerance ToleranceExpressions::evaluate(const Values& values) const {
 }
 
 void ToleranceExpressions::check(const Values& known) const {
-  for (const Expression* expression : {&max_abs_error, &bad_abs_error, &bad_share, &relative_l2,
-                                       max_row_error ? &*max_row_error : nullptr}) {
-    if (expression == nullptr || !depends_only_on(*expression, known)) continue;
+  for (const Expression* expression : bounds_of(*this)) {
+    if (!depends_only_on(*expression, known)) continue;
     const bool is_share = expression == &bad_share || expression == &relative_l2;
     (void)bound(*expression, known, is_share ? 1 : kNoLimit);
   }
+}
+
+bool ToleranceExpressions::depend_only_on(const Values& known) const {
+  return std::ranges::all_of(bounds_of(*this), [&](const Expression* expression) {
+    return depends_only_on(*expression, known);
+  });
 }
 
 const Shape& Problem::shape(std::string_view shape_name) const {

@@ -150,6 +150,8 @@ struct ToleranceExpressions {
   [[nodiscard]] Tolerance evaluate(const Values& values) const;
   /// The same for the bounds that only depend on `known`.
   void check(const Values& known) const;
+  /// Whether these names are all that the bounds depend on.
+  [[nodiscard]] bool depend_only_on(const Values& known) const;
 };
 
 /// A kernel of a source file and how to launch it.

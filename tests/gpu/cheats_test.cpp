@@ -45,7 +45,7 @@ const std::map<std::string, Expected>& expectations() {
       {"every_second_launch", {kCorrectness, "shape", kAged}},
       {"stops_in_the_workspace", {kCorrectness, "shape", kAged}},
       {"skips_when_busy", {kCorrectness, "shape", "shape"}},
-      {"key_in_the_workspace", {kCorrectness, "shape", kAged}},
+      {"key_in_the_workspace", {kCorrectness, "shape", "race between CTAs"}},
       {"half_of_the_ctas", {kCorrectness, "shape ragged", "never written"}},
       {"not_when_large", {kCorrectness, "shape mission", "never written"}},
       {"writes_outside_later", {kCorrectness, "wrote outside buffer 'y'", "out-of-bounds"}},

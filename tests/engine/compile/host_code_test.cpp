@@ -106,6 +106,32 @@ TEST(HostCode, HeadersAreReadTheSameWay) {
   EXPECT_EQ(source.headers[1].second, "ON_GPU void g();\n");
 }
 
+TEST(HostCode, AHeaderInsideOfADeclarationIsLeftAsItIs) {
+  const std::string part = "float a = 2.0f;\nint f(int i) { return i; }\nRED, GREEN\n";
+  for (const char* around :
+       {"__global__ void k(float *x) {\n%\n}\n", "__global__ void k(\n%\n) {}\n",
+        "enum E {\n%\nLAST };\n", "struct S {\n%\n};\n", "__device__ int a[] =\n%\n;\n",
+        "namespace n { __device__ float f() {\n%\n} }\n", "__device__ float f() {\n%\n"}) {
+    std::string text = around;
+    text.replace(text.find('%'), 1, "#include \"part.inc\"");
+    const KernelSource source = without_host_code(
+        {"k.cu", text, {{"part.inc", "#include \"more.inc\"\n" + part}, {"more.inc", part}}});
+    EXPECT_EQ(source.text, text);
+    EXPECT_EQ(source.headers[0].second, "#include \"more.inc\"\n" + part) << text;
+    EXPECT_EQ(source.headers[1].second, part) << text;
+  }
+}
+
+TEST(HostCode, AHeaderBetweenDeclarationsIsReadAsAFile) {
+  for (const char* text :
+       {"#include \"a.h\"\n__global__ void k() {}\n", "__global__ void k() {}\n#include \"a.h\"\n",
+        "namespace n {\n#include \"a.h\"\n}\n",
+        "struct S { int a; };\n#include \"a.h\"\nint b;\n"}) {
+    const KernelSource source = without_host_code({"k.cu", text, {{"a.h", "void f() {}\n"}}});
+    EXPECT_EQ(cpp_words(source.headers[0].second), std::vector<std::string>()) << text;
+  }
+}
+
 TEST(HostCode, NamesThatNvccKnowsAreDefinedWhereTheyAreUsed) {
   EXPECT_EQ(device_code("__global__ void k(uint *x, int64_t n) { x[0] = UINT_MAX; }\n"),
             "typedef signed long long int64_t;\ntypedef unsigned int uint;\n"

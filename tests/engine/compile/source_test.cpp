@@ -103,6 +103,23 @@ TEST_F(SourceTest, ATextThatGrowsBeyondAllMeasureIsRefused) {
   EXPECT_THROW((void)load_source(root() / "kernel/h0", root()).expanded(), InputError);
 }
 
+TEST_F(SourceTest, ATextThatNoCompilerTakesIsNamed) {
+  const auto error_of = [&](const std::string& text) -> std::string {
+    write_file(root() / "kernel/odd.cu", text);
+    try {
+      (void)load_source(root() / "kernel/odd.cu", root());
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "read";
+  };
+  const std::string kernel = "__global__ void k() {}\n";
+  EXPECT_THAT(error_of("\xef\xbb\xbf" + kernel),
+              AllOf(HasSubstr("odd.cu"), HasSubstr("begins with a byte order mark")));
+  EXPECT_THAT(error_of(kernel + '\0' + kernel), HasSubstr("holds a NUL character"));
+  EXPECT_EQ(error_of(kernel + "// \xef\xbb\xbf\n"), "read");
+}
+
 /// What lies outside is refused before a byte of it is kept.
 TEST_F(SourceTest, NothingOutsideOfTheRootIsRead) {
   write_file(root().parent_path() / "evo_secret_of_source_test", "hunter2\n");

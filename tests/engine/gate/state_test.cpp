@@ -210,7 +210,7 @@ TEST_F(VirtualState, AKernelWithoutStateIsNotAged) {
 TEST_F(VirtualState, AWorkspaceThatIsPutBackIsNotAged) {
   EXPECT_EQ(outcome(R"(
   mov.u32 %r6, 5;
-  @%p2 st.global.u32 [%rd7], %r6;)"),
+  @%p2 st.volatile.global.u32 [%rd7], %r6;)"),
             "passed");
   EXPECT_FALSE(was_aged());
 }
@@ -227,13 +227,13 @@ TEST_F(VirtualState, AKernelThatStopsAfterSoManyLaunchesIsFound) {
   for (const char* limit : {"20", "1000"}) {
     EXPECT_THAT(outcome(R"(
   mov.u64 %rd8, launches;
-  ld.global.u32 %r5, [%rd8];
+  ld.volatile.global.u32 %r5, [%rd8];
   setp.lt.and.u32 %p1, %r5, )" +
                         std::string(limit) +
                         R"(, %p1;
   bar.sync 0;
   @%p2 add.u32 %r6, %r5, 1;
-  @%p2 st.global.u32 [%rd8], %r6;)"),
+  @%p2 st.volatile.global.u32 [%rd8], %r6;)"),
                 HasSubstr("never written (after launching it often)"));
   }
 }
@@ -243,17 +243,17 @@ TEST_F(VirtualState, AKernelThatStopsAfterSoManyInputsIsFound) {
   for (const char* limit : {"12", "900"}) {
     EXPECT_THAT(outcome(R"(
   mov.u64 %rd8, launches;
-  ld.global.u32 %r5, [%rd8];
+  ld.volatile.global.u32 %r5, [%rd8];
   setp.lt.and.u32 %p1, %r5, )" +
                         std::string(limit) +
                         R"(, %p1;
   bar.sync 0;
   ld.global.u32 %r6, [%rd1];
-  ld.global.u32 %r7, [%rd7];
+  ld.volatile.global.u32 %r7, [%rd7];
   setp.ne.and.u32 %p2, %r6, %r7, %p2;
-  @%p2 st.global.u32 [%rd7], %r6;
+  @%p2 st.volatile.global.u32 [%rd7], %r6;
   @%p2 add.u32 %r5, %r5, 1;
-  @%p2 st.global.u32 [%rd8], %r5;)"),
+  @%p2 st.volatile.global.u32 [%rd8], %r5;)"),
                 HasSubstr("never written (after launching it often)"));
   }
 }
@@ -261,18 +261,18 @@ TEST_F(VirtualState, AKernelThatStopsAfterSoManyInputsIsFound) {
 TEST_F(VirtualState, AWorkspaceThatHoldsWhatTheInputSaysIsHarmless) {
   EXPECT_EQ(outcome(R"(
   ld.global.u32 %r6, [%rd1];
-  @%p2 st.global.u32 [%rd7], %r6;)"),
+  @%p2 st.volatile.global.u32 [%rd7], %r6;)"),
             "passed");
   EXPECT_TRUE(was_aged());
 }
 
 TEST_F(VirtualState, ACounterInTheWorkspaceIsAged) {
   EXPECT_THAT(outcome(R"(
-  ld.global.u32 %r5, [%rd7];
+  ld.volatile.global.u32 %r5, [%rd7];
   setp.lt.and.u32 %p1, %r5, 700, %p1;
   bar.sync 0;
   @%p2 add.u32 %r6, %r5, 1;
-  @%p2 st.global.u32 [%rd7], %r6;)"),
+  @%p2 st.volatile.global.u32 [%rd7], %r6;)"),
               HasSubstr("never written (after launching it often)"));
 }
 
@@ -285,12 +285,12 @@ TEST_F(VirtualState, AnElementThatNobodyWritesIsNamed) {
 TEST_F(VirtualState, AFaultAfterSoManyLaunchesIsFound) {
   EXPECT_THAT(outcome(R"(
   mov.u64 %rd8, launches;
-  ld.global.u32 %r5, [%rd8];
+  ld.volatile.global.u32 %r5, [%rd8];
   setp.gt.u32 %p3, %r5, 900;
   @%p3 trap;
   bar.sync 0;
   @%p2 add.u32 %r6, %r5, 1;
-  @%p2 st.global.u32 [%rd8], %r6;)"),
+  @%p2 st.volatile.global.u32 [%rd8], %r6;)"),
               HasSubstr("trap"));
 }
 

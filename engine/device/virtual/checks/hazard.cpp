@@ -11,6 +11,8 @@ std::string_view to_string(HazardKind kind) {
   switch (kind) {
     case HazardKind::kSharedRace:
       return "shared-memory race";
+    case HazardKind::kGlobalRace:
+      return "race between CTAs";
     case HazardKind::kAsyncRace:
       return "cp.async race";
     case HazardKind::kProductRace:

@@ -12,6 +12,7 @@ namespace evo::ptx {
 
 enum class HazardKind : std::uint8_t {
   kSharedRace,
+  kGlobalRace,
   kAsyncRace,
   kProductRace,
   kProxyFence,

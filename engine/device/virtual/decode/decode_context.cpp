@@ -221,6 +221,10 @@ void DecodeContext::narrow_shared_granule(int bytes) {
   program_.shared_granule = std::min(program_.shared_granule, std::max(bytes, 1));
 }
 
+void DecodeContext::narrow_global_granule(int bytes) {
+  program_.global_granule = std::min(program_.global_granule, std::max(bytes, 1));
+}
+
 void DecodeContext::place_kernel_parameters() {
   const Function& entry = module_.functions.at(program_.entry);
   std::uint64_t offset = 0;

@@ -78,6 +78,7 @@ class DecodeContext {
   };
   AddressOperand address(const Operand& operand);
   void narrow_shared_granule(int bytes);
+  void narrow_global_granule(int bytes);
 
   void assign_registers();
   /// Throws for an instruction that is reached and not supported.

@@ -132,6 +132,8 @@ void emit_access(DecodeContext& context, Handler fn, const Address& address, Spa
   context.reads(address.base);
   if (space == Space::kShared || space == Space::kGeneric)
     context.narrow_shared_granule(bytes * access.count);
+  if (space == Space::kGlobal || space == Space::kGeneric)
+    context.narrow_global_granule(bytes * access.count);
 }
 
 /// ld.param of kernel parameters: one instruction for each element.
@@ -229,13 +231,14 @@ void decode_fence(DecodeContext& context) {
   }
   Modifiers modifiers(in);
   modifiers.take_one_of({"sc", "acq_rel", "acquire", "release"});
-  modifiers.take_one_of({"cta", "gl", "gpu", "sys", "cluster"});
+  const bool of_cta = modifiers.take_one_of({"cta", "gl", "gpu", "sys", "cluster"}) == 0;
   const bool proxy = modifiers.take("proxy");
   const bool async = proxy && modifiers.take("async");
   if (proxy && !async) modifiers.take_one_of({"alias", "async::generic"});
   const bool global_only = modifiers.take_one_of({"shared::cta", "global"}) == 1;
   modifiers.finish();
-  const Handler fn = !async ? exec_fence : global_only ? exec_nop : exec_proxy_fence;
+  const Handler fence = of_cta ? exec_cta_fence : exec_fence;
+  const Handler fn = !async ? fence : global_only ? exec_nop : exec_proxy_fence;
   context.emit(fn, NoOperands(), Pipe::kBarrier, TaintRule::kOwn);
 }
 
@@ -283,6 +286,7 @@ void decode_atomic(DecodeContext& context) {
   context.writes(out.dst);
   if (out.dst != kNoRegister && !is_shared) context.program().claims_work = true;
   context.narrow_shared_granule(bit_width(type) / 8);
+  context.narrow_global_granule(bit_width(type) / 8);
 }
 
 }  // namespace evo::ptx

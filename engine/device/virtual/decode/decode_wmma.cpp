@@ -82,6 +82,7 @@ void decode_wmma_move(DecodeContext& context, Modifiers& modifiers, bool is_load
   // Elements that are not neighbours along the register are moved one at a time.
   const bool neighbours = bit_width(type) == 32 || (part == WmmaPart::kB) == op.is_column_major;
   if (!neighbours) context.narrow_shared_granule(op.element_bytes);
+  context.narrow_global_granule(op.element_bytes);
 }
 
 void decode_wmma_mma(DecodeContext& context, Modifiers& modifiers) {

@@ -95,6 +95,7 @@ struct Program {
   std::vector<std::pair<std::uint32_t, std::string>> shared_names;  ///< offset → variable
   std::uint32_t local_bytes = 0;                                    ///< per thread
   int shared_granule = 4;    ///< bytes per shadow word: the narrowest access
+  int global_granule = 4;    ///< the same for global memory
   bool claims_work = false;  ///< has atomics on global memory that return a value
   bool cooperative = false;  ///< its CTAs wait for each other: all must be on the device at once
   int max_threads = 0;

@@ -98,6 +98,8 @@ std::uint8_t* Cta::local_written(const Warp& warp, int lane) {
 
 void Cta::start(std::array<std::uint32_t, 3> index, std::uint64_t linear_index) {
   index_ = index;
+  number_ = linear_index;
+  seen_ = 0;
   scheduler_.start(linear_index);
   races_.reset(launch_.shared_bytes, program().shared_granule, static_cast<int>(warps_.size()));
   std::ranges::fill(shared_, std::byte{0xcd});

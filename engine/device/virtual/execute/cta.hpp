@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -62,6 +63,11 @@ class Cta {
   [[nodiscard]] LaunchContext& launch() const { return launch_; }
   [[nodiscard]] const Program& program() const { return *launch_.program; }
   [[nodiscard]] const std::array<std::uint32_t, 3>& index() const { return index_; }
+  /// Its place in the grid, x fastest.
+  [[nodiscard]] std::uint64_t number() const { return number_; }
+  /// Until when, by the clock of GlobalRaces, it has seen what other CTAs published.
+  [[nodiscard]] std::uint32_t seen() const { return seen_; }
+  void see(std::uint32_t time) { seen_ = std::max(seen_, time); }
   [[nodiscard]] std::vector<Warp>& warps() { return warps_; }
   [[nodiscard]] RaceChecker& races() { return races_; }
   [[nodiscard]] std::byte* shared() { return shared_.data(); }
@@ -123,6 +129,8 @@ class Cta {
   LaunchContext& launch_;
   std::uint32_t thread_count_ = 0;
   std::array<std::uint32_t, 3> index_{};
+  std::uint64_t number_ = 0;
+  std::uint32_t seen_ = 0;
   std::vector<std::byte> register_file_;
   std::vector<std::uint8_t> taint_file_;
   std::vector<Warp> warps_;

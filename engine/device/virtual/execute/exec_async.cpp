@@ -8,6 +8,7 @@
 #include "engine/device/virtual/checks/taint.hpp"
 #include "engine/device/virtual/execute/cta.hpp"
 #include "engine/device/virtual/execute/lanes.hpp"
+#include "engine/device/virtual/memory/global_access.hpp"
 #include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
@@ -101,6 +102,7 @@ void exec_cp_async(Warp& warp, const Instr& in) {
         {warp.index, warp.pc, warp.exec, destination.address.data(), op.bytes, AccessKind::kPlain});
     if (!result.conflicts.empty()) report_conflicts(warp, result, "cp.async");
   }
+  note_global_read(warp, source, op.bytes);
   enqueue(warp, op, destination, source, bytes);
   if (cta.launch().count_memory) {
     count_access(warp, source, op.bytes, false);

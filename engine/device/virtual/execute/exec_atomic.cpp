@@ -9,6 +9,7 @@
 #include "engine/device/virtual/checks/taint.hpp"
 #include "engine/device/virtual/execute/cta.hpp"
 #include "engine/device/virtual/execute/lanes.hpp"
+#include "engine/device/virtual/memory/global_access.hpp"
 #include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
@@ -151,6 +152,8 @@ void atomic(Warp& warp, const Instr& in) {
       resolve(warp, op.space, address, warp.exec, sizeof(B), AccessIntent::kReadWrite);
   if (!access.ok) return;
   note_atomic(warp, access, sizeof(B));
+  if (op.order.release) note_published(warp);
+  note_global_change(warp, access, sizeof(B), kOp != AtomicOp::kExch && kOp != AtomicOp::kCas);
   if (warp.tainted && warp.cta->launch().check) {
     const std::uint32_t lanes = tainted_lanes(warp, op.operand, sizeof(B), warp.exec);
     if (lanes != 0) report_tainted_use(warp, lanes, "are the operand of an atomic operation");
@@ -171,6 +174,7 @@ void atomic(Warp& warp, const Instr& in) {
     if (access.written[l] != nullptr) mark_written(access.written[l], sizeof(B));
     if (op.dst != kNoRegister) warp.reg<B>(op.dst)[l] = old;
   });
+  note_global_seen(warp, access, sizeof(B));
   if (changed) warp.cta->scheduler().note_progress();
 }
 

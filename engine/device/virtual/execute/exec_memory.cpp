@@ -5,6 +5,7 @@
 
 #include "engine/device/virtual/checks/taint.hpp"
 #include "engine/device/virtual/execute/lanes.hpp"
+#include "engine/device/virtual/memory/global_access.hpp"
 #include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
@@ -65,6 +66,7 @@ void load(Warp& warp, const Instr& in) {
   if (!access.ok) return;
   const std::uint32_t unwritten =
       access.shared != 0 ? note_shared_read(warp, access, total, kind_of(op.order)) : 0;
+  if (!op.order.strong) note_global_read(warp, access, total);
   const auto* registers = warp.cta->program().registers_of(op.registers);
   for (std::uint32_t e = 0; e < op.count; ++e) {
     if (registers[e] == kNoRegister) continue;
@@ -80,6 +82,7 @@ void load(Warp& warp, const Instr& in) {
   }
   if (launch.count_memory) count_access(warp, access, total, false);
   if (op.order.strong) {
+    note_global_seen(warp, access, total);
     for_lanes(warp.exec, [&](int lane) {
       acquire_from(warp, address[static_cast<std::size_t>(lane)], op.order.acquire);
     });
@@ -123,6 +126,7 @@ void store(Warp& warp, const Instr& in) {
       resolve(warp, op.space, address, warp.exec, total, AccessIntent::kWrite);
   if (!access.ok) return;
   if (op.order.strong) {
+    if (op.order.release) note_published(warp);
     for_lanes(warp.exec, [&](int lane) {
       release_to(warp, address[static_cast<std::size_t>(lane)], op.order.release);
     });
@@ -138,12 +142,17 @@ void store(Warp& warp, const Instr& in) {
   }
   const LaunchContext& launch = warp.cta->launch();
   if (access.shared != 0) note_shared_write(warp, access, total, kind_of(op.order), values);
-  if (access.global != 0) warp.cta->scheduler().note_progress();
+  if (access.global != 0) {
+    warp.cta->scheduler().note_progress();
+    op.order.strong ? note_global_change(warp, access, total, false)
+                    : note_global_write(warp, access, total, values);
+  }
   for_lanes(warp.exec, [&](int lane) {
     const auto l = static_cast<std::size_t>(lane);
     copy_to_guest(access.pointer[l], values + l * total, total);
     if (access.written[l] != nullptr) mark_written(access.written[l], total);
   });
+  if (!op.order.strong) note_global_written(warp, access, total);
   if (warp.tainted && launch.check) taint_stored(warp, op, access, sizeof(R));
   if (launch.count_memory) count_access(warp, access, total, true);
 }
@@ -228,12 +237,17 @@ Handler load_parameter_handler(int memory_bytes, bool is_signed, int register_by
   return pick_memory<ParameterFamily>(memory_bytes, is_signed, register_bytes);
 }
 
-void exec_fence(Warp& warp, const Instr&) {
+void exec_cta_fence(Warp& warp, const Instr&) {
   Cta& cta = *warp.cta;
   __atomic_thread_fence(__ATOMIC_SEQ_CST);  // for the CTAs on other host threads
   cta.races().join(warp.index, cta.observed(warp.index));
   cta.fenced(warp.index) = cta.races().clock(warp.index);
   cta.races().advance(warp.index);
+}
+
+void exec_fence(Warp& warp, const Instr& in) {
+  note_published(warp);
+  exec_cta_fence(warp, in);
 }
 
 void exec_proxy_fence(Warp& warp, const Instr&) {

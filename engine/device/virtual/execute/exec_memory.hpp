@@ -37,6 +37,8 @@ struct ParameterOperands {
 [[nodiscard]] Handler load_parameter_handler(int memory_bytes, bool is_signed, int register_bytes);
 
 void exec_fence(Warp& warp, const Instr& in);
+/// The same with the CTA's scope: other CTAs see nothing of it.
+void exec_cta_fence(Warp& warp, const Instr& in);
 /// fence.proxy.async as far as shared memory is concerned; orders nothing else.
 void exec_proxy_fence(Warp& warp, const Instr& in);
 

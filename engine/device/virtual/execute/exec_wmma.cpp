@@ -7,6 +7,7 @@
 #include "engine/device/virtual/checks/taint.hpp"
 #include "engine/device/virtual/execute/cta.hpp"
 #include "engine/device/virtual/execute/mma_fragments.hpp"
+#include "engine/device/virtual/memory/global_access.hpp"
 #include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
@@ -126,6 +127,7 @@ void load_piece(Warp& warp, const WmmaMoveOperands& op, const Geometry& geometry
   if (!access.ok) return;
   const std::uint32_t unwritten =
       access.shared != 0 ? note_shared_read(warp, access, bytes, AccessKind::kPlain) : 0;
+  note_global_read(warp, access, bytes);
   const LaunchContext& launch = warp.cta->launch();
   bool taints = launch.check && (warp.tainted || unwritten != 0);
   for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
@@ -163,6 +165,7 @@ void store_piece(Warp& warp, const WmmaMoveOperands& op, const Geometry& geometr
       resolve(warp, op.space, address, kAllLanes, bytes, AccessIntent::kWrite);
   if (!access.ok) return;
   if (access.shared != 0) note_shared_write(warp, access, bytes, AccessKind::kPlain, values);
+  note_global_write(warp, access, bytes, values);
   std::uint32_t reported = 0;
   for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
     copy_to_guest(access.pointer[lane], values + lane * bytes, bytes);
@@ -179,6 +182,7 @@ void store_piece(Warp& warp, const WmmaMoveOperands& op, const Geometry& geometr
       reported |= 1U << lane;
     }
   }
+  note_global_written(warp, access, bytes);
   if (reported != 0) report_tainted_use(warp, reported, "reach global memory");
   if (warp.cta->launch().count_memory) count_access(warp, access, bytes, true);
 }

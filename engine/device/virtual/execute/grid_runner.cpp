@@ -20,9 +20,8 @@ constexpr std::uint64_t kMostBytes = 4ULL << 30;  ///< of the host for all CTAs 
 class Grid {
  public:
   Grid(LaunchContext& launch, const GridOptions& options) : launch_(launch), options_(options) {
-    total_ = options.sample.empty()
-                 ? static_cast<std::uint64_t>(launch.grid[0]) * launch.grid[1] * launch.grid[2]
-                 : options.sample.size();
+    total_ = options.sample.empty() ? launch.grid_ctas() : options.sample.size();
+    launch.global_races.start(launch.grid_ctas(), launch.program->global_granule);
     limit_ = std::clamp<std::size_t>(ctas_on_host(launch), 1,
                                      std::max<std::size_t>(options.resident, 1));
   }

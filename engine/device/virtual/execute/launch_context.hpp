@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/device/virtual/arithmetic/mma_numerics.hpp"
+#include "engine/device/virtual/checks/global_races.hpp"
 #include "engine/device/virtual/checks/hazard.hpp"
 #include "engine/device/virtual/decode/program.hpp"
 #include "engine/device/virtual/execute/print_log.hpp"
@@ -34,11 +35,16 @@ struct LaunchContext {
   bool check = true;                 ///< races and uninitialised data
   bool count_memory = false;         ///< bank conflicts and sectors, for the predicted time
   std::uint64_t seed = 1;
-  std::uint64_t number = 0;                ///< of the launch on its device
-  std::uint64_t stall_budget = 0;          ///< warp instructions without progress before livelock
-  std::uint64_t issue_budget = 0;          ///< warp instructions of one CTA at most
+  std::uint64_t number = 0;        ///< of the launch on its device
+  std::uint64_t stall_budget = 0;  ///< warp instructions without progress before livelock
+  std::uint64_t issue_budget = 0;  ///< warp instructions of one CTA at most
+  GlobalRaces global_races;
   std::atomic<bool> stop{false};           ///< a fatal hazard ended the launch
   std::atomic<std::uint64_t> progress{0};  ///< counts changes other CTAs could wait for
+
+  [[nodiscard]] std::uint64_t grid_ctas() const {
+    return static_cast<std::uint64_t>(grid[0]) * grid[1] * grid[2];
+  }
 };
 
 }  // namespace evo::ptx

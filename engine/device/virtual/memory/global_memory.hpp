@@ -26,6 +26,7 @@ struct GlobalBuffer {
   std::unique_ptr<std::byte[]> data;
   std::unique_ptr<std::uint8_t[]> written;  ///< 1 for each byte that was
   std::atomic<bool> all_written{false};
+  std::atomic<void*> shadow{nullptr};  ///< of GlobalRaces, during a launch
 
   /// Notes that the host wrote the first `count` bytes.
   void mark_written(std::uint64_t count);

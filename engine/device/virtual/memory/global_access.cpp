@@ -1,0 +1,126 @@
+#include "engine/device/virtual/memory/global_access.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "engine/device/virtual/checks/global_races.hpp"
+#include "engine/device/virtual/execute/lanes.hpp"
+#include "engine/device/virtual/memory/guest_memory.hpp"
+
+namespace evo::ptx {
+namespace {
+
+using Record = GlobalRaces::Record;
+using Word = GlobalRaces::Word;
+
+std::string cta_text(const LaunchContext& launch, std::uint64_t cta) {
+  const auto& grid = launch.grid;
+  return "CTA (" + std::to_string(cta % grid[0]) + "," + std::to_string(cta / grid[0] % grid[1]) +
+         "," + std::to_string(cta / grid[0] / grid[1]) + ")";
+}
+
+void report_race(Warp& warp, std::size_t lane, std::uint64_t address, Record other,
+                 const char* verb) {
+  Cta& cta = *warp.cta;
+  if (cta.is_reported(HazardKind::kGlobalRace, pc_of(warp), -1)) return;
+  cta.report(HazardKind::kGlobalRace, pc_of(warp), -1,
+             std::string(verb) + " of " + cta.launch().memory->describe(address) + " by " +
+                 cta.names().thread(warp.index, static_cast<int>(lane)) +
+                 " is not ordered after what " +
+                 cta_text(cta.launch(), GlobalRaces::cta_of(other)) +
+                 " did there in this launch (its fence, then an atomic or volatile access here "
+                 "that sees it)");
+}
+
+/// `conflict` of each shadow word and lane, with the offset of the word's bytes in the access.
+template <typename F>
+void for_words(Warp& warp, const LaneAccess& access, std::uint32_t bytes, const char* verb,
+               F&& conflict) {
+  const LaunchContext& launch = warp.cta->launch();
+  GlobalRaces& races = warp.cta->launch().global_races;
+  const std::uint32_t granule = 1U << races.shift();
+  GlobalBuffer* buffer = warp.cta->buffer_cache()[warp.pc];
+  for_lanes<std::size_t>(access.global, [&](std::size_t lane) {
+    const std::uint64_t address = access.address[lane];
+    if (buffer == nullptr || !buffer->contains(address, bytes))
+      buffer = launch.memory->find(address);
+    Word* words = races.shadow_of(*buffer);
+    if (words == nullptr) {
+      // Flags in memory that is not watched order everything.
+      warp.cta->see(races.now());
+      return;
+    }
+    words += (address - buffer->base) >> races.shift();
+    for (std::uint32_t at = 0; at < bytes; at += granule) {
+      const Record other = conflict(*words++, lane, at);
+      if (other != 0) report_race(warp, lane, address + at, other, verb);
+    }
+  });
+}
+
+bool is_checked(const Warp& warp, const LaneAccess& access) {
+  return access.global != 0 && warp.cta->launch().check;
+}
+
+}  // namespace
+
+void note_global_read(Warp& warp, const LaneAccess& access, std::uint32_t bytes) {
+  if (!is_checked(warp, access)) return;
+  Cta& cta = *warp.cta;
+  for_words(warp, access, bytes, "read", [&](Word& word, std::size_t, std::uint32_t) {
+    return cta.launch().global_races.read(word, cta.number(), cta.seen());
+  });
+}
+
+void note_global_write(Warp& warp, const LaneAccess& access, std::uint32_t bytes,
+                       const std::byte* values) {
+  if (!is_checked(warp, access)) return;
+  Cta& cta = *warp.cta;
+  const std::uint32_t granule = std::min(1U << cta.launch().global_races.shift(), bytes);
+  for_words(warp, access, bytes, "write", [&](Word& word, std::size_t lane, std::uint32_t at) {
+    const Record other = cta.launch().global_races.before_write(word, cta.number(), cta.seen());
+    if (other == 0) return other;
+    std::byte old[8];
+    copy_from_guest(old, access.pointer[lane] + at, granule);
+    // What stays as it is harms nobody.
+    return std::memcmp(old, values + lane * bytes + at, granule) != 0 ? other : Record{0};
+  });
+}
+
+void note_global_written(Warp& warp, const LaneAccess& access, std::uint32_t bytes) {
+  if (!is_checked(warp, access)) return;
+  Cta& cta = *warp.cta;
+  for_words(warp, access, bytes, "write", [&](Word& word, std::size_t, std::uint32_t) {
+    cta.launch().global_races.wrote(word, cta.number());
+    return Record{0};
+  });
+}
+
+void note_global_change(Warp& warp, const LaneAccess& access, std::uint32_t bytes,
+                        bool accumulates) {
+  if (!is_checked(warp, access)) return;
+  Cta& cta = *warp.cta;
+  GlobalRaces& races = cta.launch().global_races;
+  const std::uint32_t time = races.next();
+  note_global_seen(warp, access, bytes);
+  for_words(warp, access, bytes, "atomic", [&](Word& word, std::size_t, std::uint32_t) {
+    return races.change(word, cta.number(), cta.seen(), time, accumulates);
+  });
+}
+
+void note_global_seen(Warp& warp, const LaneAccess& access, std::uint32_t bytes) {
+  if (!is_checked(warp, access)) return;
+  Cta& cta = *warp.cta;
+  for_words(warp, access, bytes, "read", [&](Word& word, std::size_t, std::uint32_t) {
+    cta.see(GlobalRaces::seen_at(word, cta.number()));
+    return Record{0};
+  });
+}
+
+void note_published(const Warp& warp) {
+  const Cta& cta = *warp.cta;
+  if (cta.launch().check) cta.launch().global_races.publish(cta.number());
+}
+
+}  // namespace evo::ptx

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/device/virtual/memory/memory_access.hpp"
+
+// What accesses to global memory tell GlobalRaces. Nothing where the launch is not checked.
+
+namespace evo::ptx {
+
+/// A plain read of the global lanes.
+void note_global_read(Warp& warp, const LaneAccess& access, std::uint32_t bytes);
+
+/// A plain write, before it is done. `values`: the new bytes of each lane, `bytes` apart.
+void note_global_write(Warp& warp, const LaneAccess& access, std::uint32_t bytes,
+                       const std::byte* values);
+/// The same, after it was done.
+void note_global_written(Warp& warp, const LaneAccess& access, std::uint32_t bytes);
+
+/// A strong store or an atomic, before it is done; `accumulates`: it adds to what is there.
+void note_global_change(Warp& warp, const LaneAccess& access, std::uint32_t bytes,
+                        bool accumulates);
+
+/// A strong read or an atomic, after it was done: it may have seen what others published.
+void note_global_seen(Warp& warp, const LaneAccess& access, std::uint32_t bytes);
+
+/// A fence, or before a release: what the CTA did is published.
+void note_published(const Warp& warp);
+
+}  // namespace evo::ptx

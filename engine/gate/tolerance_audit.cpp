@@ -1,0 +1,109 @@
+#include "engine/gate/tolerance_audit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "engine/core/error.hpp"
+#include "engine/gate/compare.hpp"
+
+namespace evo {
+namespace {
+
+/// So many elements have a mean that says something.
+constexpr std::size_t kEnoughElements = 32;
+/// Of larger outputs the start is looked at.
+constexpr std::size_t kMostElements = std::size_t{1} << 22;
+
+std::vector<std::byte> bytes_of(const std::vector<double>& values) {
+  std::vector<std::byte> bytes(values.size() * sizeof(double));
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+/// Whether the mean of all elements, in place of each, passes; as the type can hold it.
+bool takes_the_mean(const Expectation& expected, const Tolerance& tolerance,
+                    std::size_t row_length) {
+  if (expected.size() < kEnoughElements) return false;
+  double sum = 0;
+  std::size_t count = 0;
+  for (const double value : expected.values()) {
+    if (!std::isfinite(value)) continue;
+    sum += value;
+    ++count;
+  }
+  double mean = sum / static_cast<double>(std::max<std::size_t>(count, 1));
+  if (!is_floating(expected.dtype())) mean = std::round(mean);
+  std::vector<double> output = expected.values();
+  for (double& value : output) value = std::isfinite(value) ? mean : value;
+  const Expectation wide(Dtype::kF64, bytes_of(expected.values()));
+  return !violation(compare(bytes_of(output), wide, tolerance.bad_abs_error, row_length), tolerance,
+                    "");
+}
+
+}  // namespace
+
+std::optional<std::string> ToleranceAudit::blind_spot(const LoadedKernel& kernel,
+                                                      const Shape& shape, std::size_t seeds) {
+  const Values values = cases_.values_of(shape);
+  const Tolerance tolerance = kernel.spec->tolerance.evaluate(merged({&kernel.macros, &values}));
+  const Bounds bounds = {tolerance.max_abs_error, tolerance.bad_abs_error, tolerance.bad_share,
+                         tolerance.relative_l2, tolerance.max_row_error};
+  const auto [place, is_new] = known_.try_emplace({shape.name, bounds});
+  if (is_new) place->second = look(shape, seeds, tolerance);
+  if (place->second && kernel.spec->tolerance.depend_only_on(values)) {
+    throw ProblemError((problem_.folder / "problem.json").string() + ": " + *place->second);
+  }
+  return place->second;
+}
+
+std::optional<std::string> ToleranceAudit::look(const Shape& shape, std::size_t seeds,
+                                                const Tolerance& tolerance) {
+  for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
+    if (auto found = look_at(i, shape, seeds, tolerance)) return found;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> ToleranceAudit::look_at(std::size_t position, const Shape& shape,
+                                                   std::size_t seeds, const Tolerance& tolerance) {
+  const Argument& argument = problem_.arguments[position];
+  const CheckCase& first = cases_.get(shape, 0);
+  if (argument.degenerate || !first.expected[position]) return std::nullopt;
+  const std::string place = "tolerance: on shape '" + shape.name + "' it takes ";
+  const std::string advice =
+      " of '" + argument.name +
+      "' for right, so that a kernel that ignores its inputs would pass; tighten it, or, where "
+      "this is meant, say \"degenerate\": true of the argument";
+  const std::size_t row_length = argument.row_length(first.values);
+  const Expectation right(argument.dtype, expected(position, first, row_length));
+  if (right.size() == 0) return std::nullopt;
+  if (takes_the_mean(right, tolerance, row_length)) {
+    return place + "the mean in place of every element" + advice;
+  }
+  // One result may happen to lie near another one: all of them must.
+  bool found = false;
+  for (std::size_t index = 1; index < seeds; ++index) {
+    const auto other = expected(position, cases_.get(shape, index), row_length);
+    if (std::ranges::equal(other, right.bytes())) continue;
+    found = true;
+    const Comparison comparison = compare(other, right, tolerance.bad_abs_error, row_length);
+    if (violation(comparison, tolerance, argument.name)) return std::nullopt;
+  }
+  if (!found) return std::nullopt;
+  return place + "the result for other inputs" + advice;
+}
+
+/// What is expected of an output, or the start of it, in whole rows.
+std::vector<std::byte> ToleranceAudit::expected(std::size_t position, const CheckCase& data,
+                                                std::size_t row_length) const {
+  std::vector<std::byte> bytes = work_.content(*data.expected[position]);
+  const std::size_t size = size_of(problem_.arguments[position].dtype);
+  std::size_t most = kMostElements;
+  if (row_length > 0) most = std::max(kMostElements / row_length, std::size_t{1}) * row_length;
+  bytes.resize(std::min(bytes.size(), most * size));
+  return bytes;
+}
+
+}  // namespace evo

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "engine/gate/cases.hpp"
+
+namespace evo {
+
+/// Looks for tolerances under which a kernel that ignores its inputs is right: on a shape, an
+/// output whose results for other inputs, or whose mean in place of every element, are within them.
+/// Arguments that say "degenerate" are meant so and not looked at.
+class ToleranceAudit {
+ public:
+  /// All must outlive this.
+  ToleranceAudit(BufferWork& work, const Problem& problem, CaseSet& cases)
+      : work_(work), problem_(problem), cases_(cases) {}
+
+  /// What a kernel's tolerance takes for right on `shape`, by what is expected of `seeds` seeds;
+  /// nothing when it can tell. Nothing may be queued. Each tolerance is looked at once. Throws
+  /// ProblemError where the tolerance is the same for all configurations.
+  [[nodiscard]] std::optional<std::string> blind_spot(const LoadedKernel& kernel,
+                                                      const Shape& shape, std::size_t seeds);
+
+ private:
+  using Bounds = std::array<double, 5>;
+
+  [[nodiscard]] std::optional<std::string> look(const Shape& shape, std::size_t seeds,
+                                                const Tolerance& tolerance);
+  [[nodiscard]] std::optional<std::string> look_at(std::size_t position, const Shape& shape,
+                                                   std::size_t seeds, const Tolerance& tolerance);
+  [[nodiscard]] std::vector<std::byte> expected(std::size_t position, const CheckCase& data,
+                                                std::size_t row_length) const;
+
+  BufferWork& work_;
+  const Problem& problem_;
+  CaseSet& cases_;
+  std::map<std::pair<std::string, Bounds>, std::optional<std::string>> known_;
+};
+
+}  // namespace evo

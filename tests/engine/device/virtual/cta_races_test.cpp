@@ -1,0 +1,87 @@
+// Races between CTAs in global memory, and twins of the same kernels that have none.
+#include <gtest/gtest.h>
+
+#include "tests/engine/device/virtual/nvrtc.hpp"
+#include "tests/engine/device/virtual/test_gpu.hpp"
+
+namespace evo::test {
+namespace {
+
+constexpr const char* kRaces[] = {"in_place",         "without_waiting",  "missing_fence",
+                                  "fence_of_the_cta", "claims_and_reads", "counter_without_atomic",
+                                  "cleared_by_one",   "written_by_all",   "own_grid_barrier"};
+
+const std::string& compiled(bool bug) {
+  static const std::string source = kernel_source("cta_races.cu");
+  static const std::string clean = compile_to_ptx(source, "compute_80");
+  static const std::string broken = compile_to_ptx(source, "compute_80", {"-DBUG"});
+  return bug ? broken : clean;
+}
+
+std::optional<Fault> run(const char* entry, bool bug, std::uint64_t seed, int threads,
+                         bool checks = true) {
+  VirtualOptions options{.threads = threads, .seed = seed};
+  options.stall_budget = 2'000'000;
+  TestGpu gpu("virtual:a100", options);
+  gpu.device().set_checks(checks);
+  std::vector<float> values(256);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 7) - 2.0F;
+  const BufferId in = gpu.input("in", values);
+  const BufferId out = gpu.inout("out", std::vector<float>(256, 0.0F));
+  return gpu.run(compiled(bug), entry, {.grid = {4, 1, 1}, .block = {64, 1, 1}}, {in, out});
+}
+
+class CtaRaces : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC here";
+  }
+};
+
+TEST_P(CtaRaces, AreFoundWhateverTheSchedule) {
+  for (const int threads : {1, 2, 4}) {
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
+      const auto fault = run(GetParam(), true, seed, threads);
+      ASSERT_TRUE(fault) << "seed " << seed << ", " << threads << " threads";
+      EXPECT_TRUE(fault->reason.starts_with("race between CTAs")) << fault->reason;
+      EXPECT_NE(fault->reason.find("is not ordered after what CTA ("), std::string::npos)
+          << fault->reason;
+      EXPECT_NE(fault->detail.find("kernel.cu:"), std::string::npos) << fault->detail;
+      EXPECT_FALSE(fault->device_lost);
+    }
+  }
+}
+
+TEST_P(CtaRaces, TheOrderedTwinHasNoReport) {
+  for (const int threads : {1, 2, 4}) {
+    for (const std::uint64_t seed : {1U, 2U, 3U})
+      EXPECT_EQ(text_of(run(GetParam(), false, seed, threads)), "");
+  }
+}
+
+TEST_P(CtaRaces, AreNotLookedForWithoutChecks) {
+  EXPECT_EQ(text_of(run(GetParam(), true, 1, 1, false)), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CtaRaces, testing::ValuesIn(kRaces),
+                         [](const auto& test) { return std::string(test.param); });
+
+TEST(CtaRacesPlaces, NeighbouringBytesAreNotOnePlace) {
+  if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC here";
+  EXPECT_EQ(text_of(run("bytes_side_by_side", false, 1, 2)), "");
+}
+
+TEST(CtaRacesPlaces, EveryLaunchBeginsAnew) {
+  if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC here";
+  TestGpu gpu("virtual:a100");
+  const BufferId in = gpu.input("in", std::vector<float>(256, 1.0F));
+  const BufferId out = gpu.inout("out", std::vector<float>(256, 0.0F));
+  for (const char* entry : {"written_by_all", "in_place", "written_by_all"}) {
+    EXPECT_EQ(text_of(gpu.run(compiled(false), entry, {.grid = {4, 1, 1}, .block = {64, 1, 1}},
+                              {in, out})),
+              "");
+  }
+}
+
+}  // namespace
+}  // namespace evo::test

@@ -1,0 +1,129 @@
+// CTAs that meet in global memory: 4 of 64 threads, `in` and `out` of 256 elements, `out` zeroed.
+// With BUG nothing orders them.
+
+__device__ float parts[256];
+__device__ unsigned arrived;
+__device__ volatile unsigned ready;
+
+// True in all threads of the CTA that comes last.
+__device__ bool comes_last() {
+  __shared__ bool last;
+  __syncthreads();
+  if (threadIdx.x == 0) last = atomicAdd(&arrived, 1u) % gridDim.x == gridDim.x - 1;
+  __syncthreads();
+  return last;
+}
+
+__device__ float sum_of_parts() {
+  float sum = 0;
+  for (unsigned cta = 0; cta < gridDim.x; ++cta) sum += parts[cta * 64 + threadIdx.x];
+  return sum;
+}
+
+// The neighbour's elements are overwritten while they are needed.
+extern "C" __global__ void in_place(const float* in, float* out) {
+  const unsigned i = blockIdx.x * 64 + threadIdx.x;
+#ifdef BUG
+  out[i] = in[i] + out[(i + 64) % 256];
+#else
+  out[i] = in[i] + in[(i + 64) % 256];
+#endif
+}
+
+// The last CTA of the grid takes the others' parts without waiting for them.
+extern "C" __global__ void without_waiting(const float* in, float* out) {
+  parts[blockIdx.x * 64 + threadIdx.x] = in[blockIdx.x * 64 + threadIdx.x];
+#ifdef BUG
+  if (blockIdx.x == gridDim.x - 1) out[threadIdx.x] = sum_of_parts();
+#else
+  __threadfence();
+  if (comes_last()) out[threadIdx.x] = sum_of_parts();
+#endif
+}
+
+// The CTA that comes last may not see the others' parts.
+extern "C" __global__ void missing_fence(const float* in, float* out) {
+  parts[blockIdx.x * 64 + threadIdx.x] = in[blockIdx.x * 64 + threadIdx.x];
+#ifndef BUG
+  __threadfence();
+#endif
+  if (comes_last()) out[threadIdx.x] = sum_of_parts();
+}
+
+extern "C" __global__ void fence_of_the_cta(const float* in, float* out) {
+  parts[blockIdx.x * 64 + threadIdx.x] = in[blockIdx.x * 64 + threadIdx.x];
+#ifdef BUG
+  __threadfence_block();
+#else
+  __threadfence();
+#endif
+  if (comes_last()) out[threadIdx.x] = sum_of_parts();
+}
+
+// An atomic at the start says nothing about what comes later.
+extern "C" __global__ void claims_and_reads(const float* in, float* out) {
+  __shared__ unsigned number;
+  if (threadIdx.x == 0) number = atomicAdd(&arrived, 1u) % gridDim.x;
+  __syncthreads();
+  if (number == 0) {
+    parts[threadIdx.x] = in[threadIdx.x];
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) ready = 1;
+  }
+#ifndef BUG
+  if (threadIdx.x == 0) {
+    while (ready == 0) {
+    }
+  }
+  __syncthreads();
+#endif
+  out[number * 64 + threadIdx.x] = parts[threadIdx.x];
+}
+
+extern "C" __global__ void counter_without_atomic(const float* in, float* out) {
+  if (threadIdx.x != 0) return;
+#ifdef BUG
+  out[0] += in[blockIdx.x];
+#else
+  atomicAdd(out, in[blockIdx.x]);
+#endif
+}
+
+// One CTA clears what all add to.
+extern "C" __global__ void cleared_by_one(const float* in, float* out) {
+#ifdef BUG
+  if (blockIdx.x == 0) out[threadIdx.x] = 1.0f;
+#endif
+  atomicAdd(out + threadIdx.x, in[blockIdx.x * 64 + threadIdx.x]);
+}
+
+// Who comes last wins.
+extern "C" __global__ void written_by_all(const float* in, float* out) {
+#ifdef BUG
+  out[threadIdx.x] = in[blockIdx.x * 64 + threadIdx.x] + blockIdx.x;
+#else
+  out[threadIdx.x] = in[threadIdx.x];
+#endif
+}
+
+// CTAs wait for each other, and then read what the next one left.
+extern "C" __global__ void own_grid_barrier(const float* in, float* out) {
+  parts[blockIdx.x * 64 + threadIdx.x] = in[blockIdx.x * 64 + threadIdx.x];
+#ifndef BUG
+  __threadfence();
+#endif
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    atomicAdd(&arrived, 1u);
+    while (*reinterpret_cast<volatile unsigned*>(&arrived) % gridDim.x != 0) {
+    }
+  }
+  __syncthreads();
+  out[blockIdx.x * 64 + threadIdx.x] = parts[(blockIdx.x * 64 + 64 + threadIdx.x) % 256];
+}
+
+// Four CTAs write the four bytes of a word: different places.
+extern "C" __global__ void bytes_side_by_side(const float* in, unsigned char* out) {
+  out[threadIdx.x * 4 + blockIdx.x] = static_cast<unsigned char>(in[threadIdx.x]);
+}

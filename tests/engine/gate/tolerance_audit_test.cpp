@@ -1,0 +1,126 @@
+// Tolerances under which a kernel that ignores its inputs would be right.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/core/error.hpp"
+#include "tests/engine/gate/gate_fixture.hpp"
+
+namespace evo {
+namespace {
+
+using fake::Launch;
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr int kX = 0;
+constexpr int kY = 1;
+constexpr int kN = 3;
+
+/// y[i] = offset + x[i].
+fake::Kernel shifted(float offset) {
+  return [offset](const Launch& launch) {
+    for (int i = 0; i < launch.scalar<int>(kN); ++i) {
+      launch.buffer<float>(kY)[i] = offset + launch.buffer<float>(kX)[i];
+    }
+    return std::optional<Fault>();
+  };
+}
+
+/// y[i] = value.
+fake::Kernel constant(float value) {
+  return [value](const Launch& launch) {
+    for (int i = 0; i < launch.scalar<int>(kN); ++i) launch.buffer<float>(kY)[i] = value;
+    return std::optional<Fault>();
+  };
+}
+
+class ToleranceAuditTest : public testing::Test {
+ protected:
+  void expect_by(const fake::Kernel& reference) {
+    fixture_.kernels["reference"] = reference;
+    const auto loaded = fixture_.device->load({fake::to_ptx({"reference", {}}), "", {"reference"}});
+    fixture_.made = std::make_unique<MadeGates>(*fixture_.work, fixture_.problem,
+                                                std::get<KernelId>(loaded), 1);
+  }
+
+  void set_tolerance(const std::string& absolute, const std::string& relative,
+                     const std::string& share = "0") {
+    fixture_.problem.templates.front().tolerance = {Expression(absolute), Expression(absolute),
+                                                    Expression(share), Expression(relative)};
+  }
+
+  std::string judge(const fake::Kernel& kernel) {
+    const CorrectnessResult result = fixture_.check(fixture_.load("k", kernel));
+    return result.rejection ? result.rejection->reason : "passed";
+  }
+
+  std::string problem_error(const fake::Kernel& kernel) {
+    try {
+      return "no error: " + judge(kernel);
+    } catch (const ProblemError& error) {
+      return error.what();
+    }
+  }
+
+  GateFixture fixture_;
+};
+
+TEST_F(ToleranceAuditTest, ARelativeBoundIsBlindBesideALargeOffset) {
+  expect_by(shifted(1000));
+  set_tolerance("10", "0.01");
+  EXPECT_THAT(problem_error(constant(1000)),
+              AllOf(HasSubstr("problem.json: tolerance: on shape 'small'"),
+                    HasSubstr("the mean in place of every element of 'y'"),
+                    HasSubstr("\"degenerate\": true")));
+  set_tolerance("10", "0.00001");
+  EXPECT_EQ(judge(shifted(1000)), "passed");
+  EXPECT_THAT(judge(constant(1000)), HasSubstr("relative L2 error"));
+}
+
+TEST_F(ToleranceAuditTest, NearlyOneIsNoBound) {
+  set_tolerance("1000", "0.97", "1");
+  EXPECT_THAT(problem_error(constant(1)), HasSubstr("the mean in place of every element"));
+}
+
+TEST_F(ToleranceAuditTest, TheResultOfOtherInputsIsNotRight) {
+  // Far from its mean, and nearly the same for all inputs.
+  expect_by([](const Launch& launch) {
+    for (int i = 0; i < launch.scalar<int>(kN); ++i) {
+      launch.buffer<float>(kY)[i] = static_cast<float>(i) + 0.001F * launch.buffer<float>(kX)[i];
+    }
+    return std::optional<Fault>();
+  });
+  set_tolerance("0.1", "0.01");
+  const auto ignores = [](const Launch& launch) {
+    for (int i = 0; i < launch.scalar<int>(kN); ++i) {
+      launch.buffer<float>(kY)[i] = static_cast<float>(i);
+    }
+    return std::optional<Fault>();
+  };
+  EXPECT_THAT(problem_error(ignores), HasSubstr("the result for other inputs of 'y'"));
+  fixture_.problem.arguments[kY].degenerate = true;
+  EXPECT_EQ(judge(ignores), "passed");
+}
+
+TEST_F(ToleranceAuditTest, OfAToleranceByMacrosTheConfigurationIsRejected) {
+  expect_by(shifted(1000));
+  set_tolerance("10", "LOOSE ? 0.01 : 0.00001");
+  LoadedKernel kernel = fixture_.load("honest", shifted(1000));
+  for (const double loose : {1, 0, 1}) {
+    kernel.macros["LOOSE"] = loose;
+    const CorrectnessResult result = fixture_.check(kernel);
+    ASSERT_EQ(result.rejection.has_value(), loose == 1);
+    if (result.rejection) {
+      EXPECT_EQ(result.rejection->gate, Gate::kCorrectness);
+      EXPECT_THAT(result.rejection->reason, HasSubstr("the mean in place of every element"));
+    }
+  }
+}
+
+TEST_F(ToleranceAuditTest, AnHonestToleranceIsAccepted) {
+  EXPECT_EQ(judge(GateFixture::honest), "passed");
+}
+
+}  // namespace
+}  // namespace evo
