@@ -1,6 +1,8 @@
 #include "engine/predict/issue_step.hpp"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace evo {
 namespace {
@@ -28,8 +30,12 @@ double dram_share(const MachineRates& rates, const LaunchProfile& profile) {
 
 class Steps {
  public:
-  Steps(const MachineRates& rates, const LaunchProfile& profile)
-      : rates_(rates), profile_(profile), dram_share_(dram_share(rates, profile)) {}
+  Steps(const MachineRates& rates, const std::vector<MachineInstruction>& code,
+        const std::vector<double>& executions, const LaunchProfile& profile)
+      : rates_(rates), profile_(profile), dram_share_(dram_share(rates, profile)) {
+    for (std::size_t i = 0; i < code.size(); ++i)
+      executions_[{code[i].ptx_line, unit_of(code[i])}] += executions[i];
+  }
 
   [[nodiscard]] IssueStep step_of(const MachineInstruction& in) const {
     IssueStep step;
@@ -51,7 +57,7 @@ class Steps {
   [[nodiscard]] double each(const IssueStep& step, double LineActivity::*what) const {
     const auto found = profile_.lines.find(step.line);
     if (found == profile_.lines.end()) return 0;
-    const double executions = found->second.all_executions();
+    const double executions = executions_.at({step.line, step.unit});
     return executions > 0 ? found->second.*what / executions : 0;
   }
 
@@ -151,6 +157,8 @@ class Steps {
 
   const MachineRates& rates_;
   const LaunchProfile& profile_;
+  /// By all warps of a CTA, of the instructions that one line became for one unit.
+  std::map<std::pair<std::uint32_t, Unit>, double> executions_;
   double dram_share_;
 };
 
@@ -158,8 +166,9 @@ class Steps {
 
 std::vector<IssueStep> issue_steps(const MachineRates& rates,
                                    const std::vector<MachineInstruction>& code,
+                                   const std::vector<double>& executions,
                                    const LaunchProfile& profile) {
-  const Steps steps(rates, profile);
+  const Steps steps(rates, code, executions, profile);
   std::vector<IssueStep> result;
   result.reserve(code.size());
   for (const MachineInstruction& in : code) result.push_back(steps.step_of(in));

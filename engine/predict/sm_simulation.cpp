@@ -32,7 +32,7 @@ class Simulation {
         memory_(rates),
         fetch_(rates, code_.size()) {
     plans_ = plans_of_warps(code_, graph_, profile);
-    steps_ = issue_steps(rates, code_, profile);
+    steps_ = issue_steps(rates, code_, executions(), profile);
     const auto ctas = static_cast<double>(profile.ctas);
     to_run_ = static_cast<std::size_t>(std::ceil(ctas / rates.sms));
     resident_ = static_cast<std::size_t>(std::max(resident, 1));
@@ -65,6 +65,19 @@ class Simulation {
   }
 
  private:
+  /// Of each instruction, by all warps of a CTA.
+  [[nodiscard]] std::vector<double> executions() const {
+    std::vector<double> result(code_.size());
+    for (std::size_t b = 0; b < graph_.blocks().size(); ++b) {
+      const CodeBlock& block = graph_.blocks()[b];
+      double all = 0;
+      for (const WarpPlan& plan : plans_) all += plan.executions[b];
+      std::fill(result.begin() + static_cast<std::ptrdiff_t>(block.first),
+                result.begin() + static_cast<std::ptrdiff_t>(block.last) + 1, all);
+    }
+    return result;
+  }
+
   /// A way much longer than what the PTX executed, or with other matrix products: the counts do not
   /// fit the machine code.
   bool is_lost() const {
