@@ -7,7 +7,6 @@
 namespace evo {
 namespace {
 
-constexpr double kSectorsAPass = 4;
 constexpr double kBytesAPass = 128;
 constexpr double kMostlyWarm = 0.2;  ///< share of DRAM up to which a load waits for L2
 // Operations with a speed of their own.
@@ -75,7 +74,7 @@ class Steps {
       case Unit::kFmaHeavy:
         return set(rates_.fma_heavy, 0);
       case Unit::kHalf:
-        return set(rates_.half, 0);
+        return set(widens_half(in) ? rates_.pack : rates_.half, 0);
       case Unit::kPack:
         return set(packs_bytes(in)     ? rates_.pack_bytes
                    : unpacks_bytes(in) ? rates_.unpack_bytes
@@ -137,7 +136,7 @@ class Steps {
   void use_global(IssueStep& step) const {
     const double asked = std::max(each(step, &LineActivity::global_sectors), 1.0);
     step.sectors = asked;
-    step.passes = std::max(1.0, asked / kSectorsAPass);
+    step.passes = std::max(1.0, each(step, &LineActivity::global_lines));
     if (step.unit == Unit::kAsyncCopy)
       step.passes = std::max(1.0, each(step, &LineActivity::shared_wavefronts));
     // What the CTA has read before is in L1.
@@ -171,7 +170,15 @@ std::vector<IssueStep> issue_steps(const MachineRates& rates,
   const Steps steps(rates, code, executions, profile);
   std::vector<IssueStep> result;
   result.reserve(code.size());
-  for (const MachineInstruction& in : code) result.push_back(steps.step_of(in));
+  const MachineInstruction* store = nullptr;  // the one before
+  for (const MachineInstruction& in : code) {
+    IssueStep step = steps.step_of(in);
+    if (step.unit == Unit::kGlobalStore) {
+      if (store != nullptr && merges_with(in, *store)) step.sectors = step.dram = 0;
+      store = &in;
+    }
+    result.push_back(step);
+  }
   return result;
 }
 

@@ -8,6 +8,7 @@ struct MachineRates {
   // Programming Guide ("Arithmetic Instructions") and published micro-benchmarks of its caches.
   int sms = 132;
   double clock_mhz = 1980;
+  double tensor_clock_mhz = 1830;  ///< of kernels that use the tensor cores
   bool is_sm90 = true;  ///< branches are encoded as since sm_90
   double alu = 2;       ///< clocks that an instruction of a warp occupies its sub-core's unit
   double fma = 1;
@@ -23,6 +24,7 @@ struct MachineRates {
   double dram_latency = 658;
   double l2_capacity = 50 << 20;  ///< bytes
   double l2_bytes = 40;           ///< per clock and SM
+  double l2_write_bytes = 15;     ///< per clock and SM, of sectors that are written
   double dram_bytes = 13;         ///< per clock and SM
 
   double launch_us = 0.62;  ///< a launch in a graph that does nothing
@@ -32,9 +34,9 @@ struct MachineRates {
   double cta_clocks = 300;    ///< from the end of a CTA to the start of one in its place
   double pack_bytes = 4;      ///< to e4m3 or e5m2; as `pack`
   double unpack_bytes = 2.7;  ///< from them
-  double tensor_latency = 33;
-  double tensor_shares = 0.7;    ///< by which any other instruction delays a busy tensor core
-  double tensor_transforms = 2;  ///< by which an mma.sync delays the transform unit
+  double tensor_latency = 30.5;
+  double tensor_shares = 0.65;     ///< by which any other instruction delays a busy tensor core
+  double tensor_transforms = 1.2;  ///< by which an mma.sync delays the transform unit
   double transform_latency = 10;
   double fp64_latency = 16;
   double shared_latency = 21;

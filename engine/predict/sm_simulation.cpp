@@ -61,6 +61,7 @@ class Simulation {
       const double rate = (now_ - half_clock_) / static_cast<double>(time_.issued - half_issued_);
       time_.clocks += std::max(all - static_cast<double>(time_.issued), 0.0) * rate;
     }
+    time_.us = time_.clocks / (uses_tensor_cores() ? rates_.tensor_clock_mhz : rates_.clock_mhz);
     return time_;
   }
 
@@ -96,6 +97,10 @@ class Simulation {
     return instructions_of_cta_ >
                kLonger * executed + kShort * static_cast<double>(plans_.size()) ||
            walked < kFewer * flops || walked > kMore * flops;
+  }
+
+  bool uses_tensor_cores() const {
+    return std::ranges::any_of(plans_, [](const WarpPlan& plan) { return plan.flops > 0; });
   }
 
   bool knows_lines() const {

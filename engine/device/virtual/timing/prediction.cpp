@@ -73,6 +73,7 @@ LaunchProfile launch_profile(const ExecutedLaunch& launch) {
     const MemoryCounts& memory = counts.memory[pc];
     line.shared_wavefronts += static_cast<double>(memory.shared_wavefronts) / ctas;
     line.global_sectors += static_cast<double>(memory.global_sectors) / ctas;
+    line.global_lines += static_cast<double>(memory.global_lines) / ctas;
     line.global_sectors_first += static_cast<double>(memory.global_sectors_first) / ctas;
     line.global_bytes_written += static_cast<double>(memory.global_bytes_written) / ctas;
   }
@@ -120,7 +121,7 @@ PredictedLaunch predict_launch(const DeviceModel& model, const ExecutedLaunch& l
   result.is_simulated = time.issued > 0;
   result.us =
       result.is_simulated
-          ? result.rates.launch_us + time.clocks / result.rates.clock_mhz
+          ? result.rates.launch_us + time.us
           : predict_time_us(model,
                             {cta_cost(model, launch.program, launch.counts, warps_of(launch)),
                              launch.ctas, resident, launch.footprint_bytes, launch.rotation_bytes});
