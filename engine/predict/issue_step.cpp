@@ -1,6 +1,7 @@
 #include "engine/predict/issue_step.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <utility>
 
@@ -9,6 +10,7 @@ namespace {
 
 constexpr double kBytesAPass = 128;
 constexpr double kMostlyWarm = 0.2;  ///< share of DRAM up to which a load waits for L2
+constexpr std::ptrdiff_t kMergeDistance = 4;  ///< instructions from a store to one it merges with
 // Operations with a speed of their own.
 constexpr unsigned kLdsm = 0x03b;
 constexpr unsigned kStsm = 0x044;
@@ -174,7 +176,8 @@ std::vector<IssueStep> issue_steps(const MachineRates& rates,
   for (const MachineInstruction& in : code) {
     IssueStep step = steps.step_of(in);
     if (step.unit == Unit::kGlobalStore) {
-      if (store != nullptr && merges_with(in, *store)) step.sectors = step.dram = 0;
+      if (store != nullptr && &in - store <= kMergeDistance && merges_with(in, *store))
+        step.sectors = step.dram = 0;
       store = &in;
     }
     result.push_back(step);
