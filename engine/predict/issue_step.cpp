@@ -9,7 +9,7 @@ namespace evo {
 namespace {
 
 constexpr double kBytesAPass = 128;
-constexpr double kMostlyWarm = 0.2;  ///< share of DRAM up to which a load waits for L2
+constexpr double kMostlyWarm = 0.2;           ///< share of DRAM up to which a load waits for L2
 constexpr std::ptrdiff_t kMergeDistance = 4;  ///< instructions from a store to one it merges with
 // Operations with a speed of their own.
 constexpr unsigned kLdsm = 0x03b;
@@ -153,6 +153,9 @@ class Steps {
       step.latency = rates_.l1_latency;
     } else {
       step.latency = dram_share_ > kMostlyWarm ? rates_.dram_latency : rates_.l2_latency;
+      // The slowest of its lines.
+      if (step.unit == Unit::kGlobalLoad)
+        step.latency += rates_.slowest_line * (1 - 1 / step.passes);
     }
   }
 

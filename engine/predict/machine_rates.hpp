@@ -9,8 +9,8 @@ struct MachineRates {
   int sms = 132;
   double clock_mhz = 1980;
   double tensor_clock_mhz = 1830;  ///< of kernels that use the tensor cores
-  bool is_sm90 = true;  ///< branches are encoded as since sm_90
-  double alu = 2;       ///< clocks that an instruction of a warp occupies its sub-core's unit
+  bool is_sm90 = true;             ///< branches are encoded as since sm_90
+  double alu = 2;  ///< clocks that an instruction of a warp occupies its sub-core's unit
   double fma = 1;
   double fma_heavy = 2;
   double half = 1;
@@ -22,12 +22,15 @@ struct MachineRates {
   double l1_latency = 34;
   double l2_latency = 266;
   double dram_latency = 658;
+  double slowest_line = 300;
   double l2_capacity = 50 << 20;  ///< bytes
   double l2_bytes = 40;           ///< per clock and SM
   double l2_write_bytes = 15;     ///< per clock and SM, of sectors that are written
   double dram_bytes = 13;         ///< per clock and SM
 
+  double issue = 1.15;      ///< from an instruction of a sub-core to its next one
   double launch_us = 0.62;  ///< a launch in a graph that does nothing
+  double drain_us = 0.35;   ///< until the next one starts, after a launch that stored something
 
   // Measured by op-costs on an H200 and taken for the other cards too.
   double cta_interval = 155;  ///< between the starts of two CTAs on one SM

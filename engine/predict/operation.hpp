@@ -56,8 +56,8 @@ enum class Unit : std::uint8_t {
 /// Whether it converts a half to f32 (HADD2.F32).
 [[nodiscard]] bool widens_half(const MachineInstruction& instruction);
 
-/// Whether a store to global memory goes to the same 16 bytes of a lane as the one before it: L1 then
-/// sends both to L2 as one.
+/// Whether a store to global memory goes to the same 16 bytes of a lane as the one before it: L1
+/// then sends both to L2 as one.
 [[nodiscard]] bool merges_with(const MachineInstruction& store, const MachineInstruction& before);
 
 /// Multiply-adds × 2 of a matrix instruction of a warp (mma.sync, wgmma: the warp's 16 rows), from

@@ -61,7 +61,8 @@ class Simulation {
       const double rate = (now_ - half_clock_) / static_cast<double>(time_.issued - half_issued_);
       time_.clocks += std::max(all - static_cast<double>(time_.issued), 0.0) * rate;
     }
-    time_.us = time_.clocks / (uses_tensor_cores() ? rates_.tensor_clock_mhz : rates_.clock_mhz);
+    time_.us = time_.clocks / (uses_tensor_cores() ? rates_.tensor_clock_mhz : rates_.clock_mhz) +
+               (memory_.stored() > 0 ? rates_.drain_us : 0);
     return time_;
   }
 
@@ -162,7 +163,7 @@ class Simulation {
       until(warp.scoreboard[bit], warp.scoreboard_by[bit]);
     }
     until(core.free[static_cast<std::size_t>(step.unit)], Wait::kUnit);
-    if (step.passes > 0) until(memory_.takes_from(), Wait::kMemoryUnit);
+    if (step.passes > 0 && step.unit != Unit::kGmma) until(memory_.takes_from(), Wait::kMemoryUnit);
     const auto until_landed = [&](const std::vector<double>& groups, Wait reason) {
       if (groups.size() > step.pending) until(groups[groups.size() - 1 - step.pending], reason);
     };
@@ -232,7 +233,7 @@ class Simulation {
       half_clock_ = now_;
       half_issued_ = time_.issued;
     }
-    core.next = at + 1;
+    core.next = at + rates_.issue;
     core.last = number;
     core.candidate = -1;
     const auto unit = static_cast<std::size_t>(step.unit);

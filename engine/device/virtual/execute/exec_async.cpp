@@ -8,8 +8,8 @@
 #include "engine/device/virtual/checks/taint.hpp"
 #include "engine/device/virtual/execute/cta.hpp"
 #include "engine/device/virtual/execute/lanes.hpp"
-#include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/access_counts.hpp"
+#include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
 // cp.async: the copy is read when it is issued and lands when its thread waits for it, the latest

@@ -9,8 +9,8 @@
 #include "engine/device/virtual/checks/taint.hpp"
 #include "engine/device/virtual/execute/cta.hpp"
 #include "engine/device/virtual/execute/lanes.hpp"
-#include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/access_counts.hpp"
+#include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
 // atom and red: one lane after the other; global memory through the host's atomics, since CTAs run

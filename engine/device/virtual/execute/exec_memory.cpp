@@ -5,8 +5,8 @@
 
 #include "engine/device/virtual/checks/taint.hpp"
 #include "engine/device/virtual/execute/lanes.hpp"
-#include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/access_counts.hpp"
+#include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
 // ld and st. Elements of a vector access lie next to each other; each has a register.

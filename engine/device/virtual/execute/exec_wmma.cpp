@@ -7,8 +7,8 @@
 #include "engine/device/virtual/checks/taint.hpp"
 #include "engine/device/virtual/execute/cta.hpp"
 #include "engine/device/virtual/execute/mma_fragments.hpp"
-#include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/access_counts.hpp"
+#include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
 // Loads and stores of wmma fragments, and the product m16n16k16 with f16 or bf16 operands. PTX

@@ -32,7 +32,8 @@ void count_access(Warp& warp, const LaneAccess& access, std::uint32_t bytes, boo
     // A wavefront serves 32 banks of 4 bytes; lanes of wide accesses go in groups of 128 bytes,
     // twice as many where neighbours read the same.
     int lanes_a_pass = bytes >= 16 ? 8 : bytes >= 8 ? 16 : 32;
-    if (!is_write && lanes_a_pass < 32 && (same_at_distance(access, 1) || same_at_distance(access, 2)))
+    if (!is_write && lanes_a_pass < 32 &&
+        (same_at_distance(access, 1) || same_at_distance(access, 2)))
       lanes_a_pass *= 2;
     for (int first = 0; first < kWarpSize; first += lanes_a_pass) {
       std::array<std::array<std::uint64_t, 32>, 32> words;
