@@ -80,36 +80,6 @@ LaunchProfile launch_profile(const ExecutedLaunch& launch) {
   return profile;
 }
 
-MachineRates machine_rates(const DeviceModel& model) {
-  constexpr double kSubCores = 4;
-  constexpr double kLanes = kSubCores * kWarpSize;
-  MachineRates rates;
-  const double sms = model.info.sm_count;
-  rates.sms = model.info.sm_count;
-  rates.clock_mhz = model.info.clock_mhz;
-  rates.is_sm90 = std::stoi(model.info.arch.substr(std::string_view("sm_").size())) >= 90;
-  rates.fma = kLanes / model.fma_per_clock;
-  rates.fma_heavy = 2;
-  rates.half = rates.fma;
-  rates.alu = kLanes / model.alu_per_clock;
-  rates.transform = kLanes / model.mufu_per_clock;
-  rates.pack = kLanes / model.convert_per_clock;
-  rates.fp64 = kLanes / model.fp64_per_clock;
-  rates.tensor_flops = model.f16_flops_per_clock / kSubCores;
-  if (model.wgmma_f16_flops_per_clock > 0)
-    rates.gmma_flops = model.wgmma_f16_flops_per_clock / kSubCores;
-  rates.l1_latency = model.l1_latency;
-  rates.l2_latency = model.l2_latency;
-  rates.dram_latency = model.dram_latency;
-  rates.l2_capacity = static_cast<double>(model.info.l2_bytes);
-  rates.l2_bytes = model.l2_bytes_per_clock;
-  // What kernels reach of the peak.
-  constexpr double kReached = 0.8;
-  rates.dram_bytes = kReached * model.info.peak_bandwidth_gbs * 1e3 / model.info.clock_mhz / sms;
-  rates.launch_us = model.launch_us;
-  return rates;
-}
-
 }  // namespace
 
 PredictedLaunch predict_launch(const DeviceModel& model, const ExecutedLaunch& launch) {
