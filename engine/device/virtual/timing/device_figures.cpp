@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <variant>
 
+#include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/device/virtual/timing/device_model.hpp"
 
@@ -135,25 +136,30 @@ void put(double value, const Place& place) {
              place);
 }
 
+/// Empty when the figure may have the value.
+std::string allowed_instead(const Figure& figure, double value, DeviceModel& model) {
+  const bool is_whole = !std::holds_alternative<double*>(figure.place(model));
+  if (value >= 0 && value <= kMost && (value > 0 || figure.may_be_zero) &&
+      (!is_whole || value == std::floor(value)))
+    return {};
+  return fmt::format("a {}number {} 0, at most {:g}", is_whole ? "whole " : "",
+                     figure.may_be_zero ? "from" : "above", kMost);
+}
+
 /// Reads {"value": …, "unit": …, "source": …} of one figure.
 void read_figure(const JsonReader& all, const Figure& figure, const JsonReader& sources,
                  DeviceModel& model) {
   const JsonReader reader = all.child(figure.key);
-  const Place place = figure.place(model);
   const double value = reader.number("value");
-  const bool is_whole = !std::holds_alternative<double*>(place);
-  if (!(value >= 0) || value > kMost || (value == 0 && !figure.may_be_zero) ||
-      (is_whole && value != std::floor(value))) {
-    reader.fail("value", fmt::format("a {}number {}0, at most {:g}", is_whole ? "whole " : "",
-                                     figure.may_be_zero ? "from " : "above ", kMost));
-  }
+  if (const std::string allowed = allowed_instead(figure, value, model); !allowed.empty())
+    reader.fail("value", allowed);
   if (reader.string("unit") != figure.unit)
     reader.fail("unit", fmt::format("it is {}", figure.unit));
   const std::string source = reader.line("source");
   if (!sources.has(source)) reader.fail("source", "not one of \"sources\"");
   (void)sources.line(source);
   reader.finish();
-  put(value, place);
+  put(value, figure.place(model));
 }
 
 }  // namespace
@@ -175,6 +181,19 @@ DeviceModel read_device_model(const std::string& text, const std::string& file) 
   figures.finish();
   root.finish();
   return model;
+}
+
+DeviceModel with_figure(DeviceModel model, std::string_view key, double value) {
+  std::string known;
+  for (const Figure& figure : kFigures) {
+    known += fmt::format(" {}", figure.key);
+    if (figure.key != key) continue;
+    if (const std::string allowed = allowed_instead(figure, value, model); !allowed.empty())
+      throw InputError(fmt::format("{}: {:g}: {}", key, value, allowed));
+    put(value, figure.place(model));
+    return model;
+  }
+  throw InputError(fmt::format("no figure '{}'; there are:{}", key, known));
 }
 
 }  // namespace evo::ptx

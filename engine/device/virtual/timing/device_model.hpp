@@ -46,6 +46,9 @@ struct DeviceFile {
 /// also where a figure has no source.
 [[nodiscard]] DeviceModel read_device_model(const std::string& text, const std::string& file);
 
+/// The model with another value of a figure, named as in its file. Throws InputError.
+[[nodiscard]] DeviceModel with_figure(DeviceModel model, std::string_view key, double value);
+
 /// "virtual:l4", "virtual:a100", "virtual:h200". Throws InputError for another id, listing these.
 [[nodiscard]] const DeviceModel& device_model(std::string_view id);
 

@@ -98,4 +98,9 @@ PredictedLaunch predict_launch(const DeviceModel& model, const ExecutedLaunch& l
   return result;
 }
 
+double predicted_us(const MachineRates& rates, const PredictedLaunch& launch) {
+  if (!launch.is_simulated) return launch.us;
+  return rates.launch_us + simulate_sm(rates, launch.profile, launch.occupancy.ctas_per_sm).us;
+}
+
 }  // namespace evo::ptx
