@@ -29,6 +29,13 @@ void declare_rank(CLI::App& app, RankArguments& arguments) {
       ->capture_default_str()
       ->transform(whole_number(1, 256));
   app.add_option("--json", arguments.json, "file for the scores and every candidate, to plot");
+  auto* figure =
+      app.add_option("--figure", arguments.figure,
+                     "of the device: scores with other values of it, too, of even and of "
+                     "odd candidates, so that one half can judge what the other chose");
+  app.add_option("--values", arguments.figure_values, "that it takes, e.g. 1,1.1,1.2")
+      ->delimiter(',')
+      ->needs(figure);
 }
 
 void declare_explain(CLI::App& app, ExplainArguments& arguments) {

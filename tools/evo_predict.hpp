@@ -12,7 +12,9 @@ struct RankArguments {
   std::string recording;
   std::string device = "virtual:h200";
   std::string shape;
-  std::string json;  ///< file; empty: none
+  std::string json;                   ///< file; empty: none
+  std::string figure;                 ///< of the device, to be varied; empty: none
+  std::vector<double> figure_values;  ///< that it takes
   std::size_t count = 100;
   std::uint64_t seed = 1;
   int threads = 2;

@@ -1,5 +1,6 @@
 // evo-predict rank: how well predicted times rank the candidates of a recorded space.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <exception>
@@ -10,6 +11,8 @@
 
 #include "engine/core/json_reader.hpp"
 #include "engine/core/random.hpp"
+#include "engine/device/virtual/timing/device_model.hpp"
+#include "engine/device/virtual/timing/prediction.hpp"
 #include "engine/predict/ranking.hpp"
 #include "engine/space/recorded_space.hpp"
 #include "tools/data_folder.hpp"
@@ -25,8 +28,25 @@ constexpr double kMicroseconds = 1e3;  ///< in a millisecond
 
 struct Predicted {
   double us = 0;
-  bool is_simulated = false;  ///< all its steps
+  bool is_simulated = false;   ///< all its steps
+  std::vector<double> varied;  ///< with each of the device's variants
 };
+
+/// The device with each value of the figure that is varied.
+std::vector<MachineRates> variants_of(const RankArguments& arguments) {
+  std::vector<MachineRates> variants;
+  for (const double value : arguments.figure_values) {
+    variants.push_back(ptx::machine_rates(
+        ptx::with_figure(ptx::device_model(arguments.device), arguments.figure, value)));
+  }
+  return variants;
+}
+
+double us_with(const MachineRates& rates, const std::vector<ptx::PredictedLaunch>& steps) {
+  double us = 0;
+  for (const ptx::PredictedLaunch& step : steps) us += ptx::predicted_us(rates, step);
+  return us;
+}
 
 Candidate candidate_of(const Space& space, const Recording& recording, const RecordedEntry& entry) {
   Settings settings;
@@ -38,7 +58,8 @@ Candidate candidate_of(const Space& space, const Recording& recording, const Rec
 }
 
 /// Nothing when it does not compile or run here.
-std::optional<Predicted> predict(SpaceOnDevice& on, const Candidate& candidate) {
+std::optional<Predicted> predict(SpaceOnDevice& on, const Candidate& candidate,
+                                 const std::vector<MachineRates>& variants) {
   const CompileOutcome outcome = on.compile(candidate);
   const auto* compiled = std::get_if<Compiled>(&outcome);
   if (compiled == nullptr) return std::nullopt;
@@ -52,8 +73,9 @@ std::optional<Predicted> predict(SpaceOnDevice& on, const Candidate& candidate) 
     const auto us =
         on.device().predict_us(kernel->id, kernel->launch_for(data), workspace->arguments_of(data));
     if (const auto* value = std::get_if<double>(&us)) {
-      result = {*value, std::ranges::all_of(on.device().predictions(),
-                                            &ptx::PredictedLaunch::is_simulated)};
+      const auto& steps = on.device().predictions();
+      result = {*value, std::ranges::all_of(steps, &ptx::PredictedLaunch::is_simulated), {}};
+      for (const MachineRates& rates : variants) result->varied.push_back(us_with(rates, steps));
     }
   }
   on.device().unload(kernel->id);
@@ -78,6 +100,7 @@ std::vector<std::optional<Predicted>> predict_all(const RankArguments& arguments
                                                   const Recording& recording,
                                                   const std::vector<RecordedEntry>& entries) {
   std::vector<std::optional<Predicted>> predicted(entries.size());
+  const std::vector<MachineRates> variants = variants_of(arguments);
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   std::exception_ptr error;
@@ -89,7 +112,7 @@ std::vector<std::optional<Predicted>> predict_all(const RankArguments& arguments
           SpaceOnDevice on(find_space(arguments.space).string(), arguments.shape, arguments.device,
                            {.threads = 1});
           for (std::size_t i; (i = next++) < entries.size();)
-            predicted[i] = predict(on, candidate_of(on.space(), recording, entries[i]));
+            predicted[i] = predict(on, candidate_of(on.space(), recording, entries[i]), variants);
         } catch (...) {
           const std::lock_guard lock(mutex);
           error = std::current_exception();
@@ -147,6 +170,34 @@ void print(const RankScore& score) {
   std::printf("\n");
 }
 
+/// The scores of one half of the candidates, drawn first, third, … or second, fourth, …
+RankScore score_of_half(const std::vector<RecordedEntry>& entries,
+                        const std::vector<std::optional<Predicted>>& predicted, std::size_t value,
+                        std::size_t half) {
+  std::vector<double> measured;
+  std::vector<double> known;
+  for (std::size_t i = half; i < entries.size(); i += 2) {
+    if (!predicted[i]) continue;
+    measured.push_back(*entries[i].time_ms * kMicroseconds);
+    known.push_back(predicted[i]->varied[value]);
+  }
+  return rank_score(measured, known);
+}
+
+void print_variants(const RankArguments& arguments, const std::vector<RecordedEntry>& entries,
+                    const std::vector<std::optional<Predicted>>& predicted) {
+  constexpr double kPercent = 100;
+  constexpr std::array<const char*, 2> kHalves = {"even", "odd"};
+  for (std::size_t v = 0; v < arguments.figure_values.size(); ++v) {
+    for (std::size_t half = 0; half < kHalves.size(); ++half) {
+      const RankScore score = score_of_half(entries, predicted, v, half);
+      std::printf("%s = %g, %s: Spearman %.3f, within twice the best %.3f, median error %.1f %%\n",
+                  arguments.figure.c_str(), arguments.figure_values[v], kHalves.at(half),
+                  score.spearman, score.spearman_near, kPercent * score.median_error);
+    }
+  }
+}
+
 }  // namespace
 
 void rank_recorded(const RankArguments& arguments) {
@@ -171,6 +222,7 @@ void rank_recorded(const RankArguments& arguments) {
       recording.name.c_str(), recording.device.c_str(), arguments.device.c_str(), entries.size(),
       known.size() - counted, counted, entries.size() - known.size());
   print(score);
+  print_variants(arguments, entries, predicted);
   if (arguments.json.empty()) return;
   const OrderedJson json = {{"recording", recording.name},       {"measured_on", recording.device},
                             {"predicted_for", arguments.device}, {"seed", arguments.seed},

@@ -1,13 +1,16 @@
 #include "engine/predict/issue_step.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
+#include <utility>
 
 namespace evo {
 namespace {
 
-constexpr double kSectorsAPass = 4;
 constexpr double kBytesAPass = 128;
-constexpr double kMostlyWarm = 0.2;  ///< share of DRAM up to which a load waits for L2
+constexpr double kMostlyWarm = 0.2;           ///< share of DRAM up to which a load waits for L2
+constexpr std::ptrdiff_t kMergeDistance = 4;  ///< instructions from a store to one it merges with
 // Operations with a speed of their own.
 constexpr unsigned kLdsm = 0x03b;
 constexpr unsigned kStsm = 0x044;
@@ -28,8 +31,12 @@ double dram_share(const MachineRates& rates, const LaunchProfile& profile) {
 
 class Steps {
  public:
-  Steps(const MachineRates& rates, const LaunchProfile& profile)
-      : rates_(rates), profile_(profile), dram_share_(dram_share(rates, profile)) {}
+  Steps(const MachineRates& rates, const std::vector<MachineInstruction>& code,
+        const std::vector<double>& executions, const LaunchProfile& profile)
+      : rates_(rates), profile_(profile), dram_share_(dram_share(rates, profile)) {
+    for (std::size_t i = 0; i < code.size(); ++i)
+      executions_[{code[i].ptx_line, unit_of(code[i])}] += executions[i];
+  }
 
   [[nodiscard]] IssueStep step_of(const MachineInstruction& in) const {
     IssueStep step;
@@ -51,7 +58,7 @@ class Steps {
   [[nodiscard]] double each(const IssueStep& step, double LineActivity::*what) const {
     const auto found = profile_.lines.find(step.line);
     if (found == profile_.lines.end()) return 0;
-    const double executions = found->second.all_executions();
+    const double executions = executions_.at({step.line, step.unit});
     return executions > 0 ? found->second.*what / executions : 0;
   }
 
@@ -69,7 +76,7 @@ class Steps {
       case Unit::kFmaHeavy:
         return set(rates_.fma_heavy, 0);
       case Unit::kHalf:
-        return set(rates_.half, 0);
+        return set(widens_half(in) ? rates_.pack : rates_.half, 0);
       case Unit::kPack:
         return set(packs_bytes(in)     ? rates_.pack_bytes
                    : unpacks_bytes(in) ? rates_.unpack_bytes
@@ -131,7 +138,7 @@ class Steps {
   void use_global(IssueStep& step) const {
     const double asked = std::max(each(step, &LineActivity::global_sectors), 1.0);
     step.sectors = asked;
-    step.passes = std::max(1.0, asked / kSectorsAPass);
+    step.passes = std::max(1.0, each(step, &LineActivity::global_lines));
     if (step.unit == Unit::kAsyncCopy)
       step.passes = std::max(1.0, each(step, &LineActivity::shared_wavefronts));
     // What the CTA has read before is in L1.
@@ -146,11 +153,16 @@ class Steps {
       step.latency = rates_.l1_latency;
     } else {
       step.latency = dram_share_ > kMostlyWarm ? rates_.dram_latency : rates_.l2_latency;
+      // The slowest of its lines.
+      if (step.unit == Unit::kGlobalLoad)
+        step.latency += rates_.slowest_line * (1 - 1 / step.passes);
     }
   }
 
   const MachineRates& rates_;
   const LaunchProfile& profile_;
+  /// By all warps of a CTA, of the instructions that one line became for one unit.
+  std::map<std::pair<std::uint32_t, Unit>, double> executions_;
   double dram_share_;
 };
 
@@ -158,11 +170,21 @@ class Steps {
 
 std::vector<IssueStep> issue_steps(const MachineRates& rates,
                                    const std::vector<MachineInstruction>& code,
+                                   const std::vector<double>& executions,
                                    const LaunchProfile& profile) {
-  const Steps steps(rates, profile);
+  const Steps steps(rates, code, executions, profile);
   std::vector<IssueStep> result;
   result.reserve(code.size());
-  for (const MachineInstruction& in : code) result.push_back(steps.step_of(in));
+  const MachineInstruction* store = nullptr;  // the one before
+  for (const MachineInstruction& in : code) {
+    IssueStep step = steps.step_of(in);
+    if (step.unit == Unit::kGlobalStore) {
+      if (store != nullptr && &in - store <= kMergeDistance && merges_with(in, *store))
+        step.sectors = step.dram = 0;
+      store = &in;
+    }
+    result.push_back(step);
+  }
   return result;
 }
 

@@ -32,9 +32,11 @@ struct IssueStep {
   bool never = false;          ///< its guard is always false
 };
 
-/// One for each instruction. What a line of the PTX asked of memory is shared by its executions.
+/// One for each instruction. `executions`: of each, by all warps of a CTA. What a line of the PTX
+/// asked of memory is shared by the executions of the instructions that were made from it.
 [[nodiscard]] std::vector<IssueStep> issue_steps(const MachineRates& rates,
                                                  const std::vector<MachineInstruction>& code,
+                                                 const std::vector<double>& executions,
                                                  const LaunchProfile& profile);
 
 }  // namespace evo

@@ -18,6 +18,7 @@ struct LineActivity {
   std::uint32_t next = 0;           ///< of a branch: the line at which a warp goes on otherwise
   double shared_wavefronts = 0;     ///< passes of shared memory, bank conflicts counted; of a CTA
   double global_sectors = 0;        ///< of 32 bytes, asked of L1; of a CTA
+  double global_lines = 0;          ///< of 128 bytes that hold them, of each access
   double global_sectors_first = 0;  ///< of these, what the CTA had not read before
   double global_bytes_written = 0;
   double flops = 0;     ///< of matrix instructions; of a CTA

@@ -2,62 +2,68 @@
 
 namespace evo {
 
-/// What the model knows of a card's SM, in clocks unless a name says otherwise.
+/// What the model knows of a card's SM, in clocks unless a name says otherwise. The figures and
+/// their sources stand in device/virtual/timing/devices; machine_rates() makes this of them.
 struct MachineRates {
-  // Of the card: machine_rates() of device/virtual/timing, from data sheets, the CUDA C++
-  // Programming Guide ("Arithmetic Instructions") and published micro-benchmarks of its caches.
-  int sms = 132;
-  double clock_mhz = 1980;
-  bool is_sm90 = true;  ///< branches are encoded as since sm_90
-  double alu = 2;       ///< clocks that an instruction of a warp occupies its sub-core's unit
-  double fma = 1;
-  double fma_heavy = 2;
-  double half = 1;
-  double fp64 = 2;
-  double pack = 2;
-  double transform = 8;
-  double tensor_flops = 640;  ///< of mma.sync, per clock and sub-core
-  double gmma_flops = 1024;   ///< of wgmma on f16, per clock and sub-core
-  double l1_latency = 34;
-  double l2_latency = 266;
-  double dram_latency = 658;
-  double l2_capacity = 50 << 20;  ///< bytes
-  double l2_bytes = 40;           ///< per clock and SM
-  double dram_bytes = 13;         ///< per clock and SM
+  int sms = 0;
+  double clock_mhz = 0;
+  double tensor_clock_mhz = 0;  ///< of kernels that use the tensor cores
+  bool is_sm90 = false;         ///< branches are encoded as since sm_90
 
-  double launch_us = 0.62;  ///< a launch in a graph that does nothing
+  // For how long an instruction of a warp occupies its sub-core's unit.
+  double issue = 0;  ///< the sub-core itself: the mean, with what register ports delay
+  double alu = 0;
+  double fma = 0;
+  double fma_heavy = 0;
+  double half = 0;
+  double fp64 = 0;
+  double uniform = 0;
+  double pack = 0;
+  double pack_bytes = 0;    ///< to e4m3 or e5m2
+  double unpack_bytes = 0;  ///< from them
+  double transform = 0;
+  double tensor_flops = 0;       ///< of mma.sync, per clock and sub-core
+  double gmma_flops = 0;         ///< of wgmma on f16, per clock and sub-core
+  double tensor_shares = 0;      ///< by which any other instruction delays a busy tensor core
+  double tensor_transforms = 0;  ///< by which an mma.sync delays the transform unit
 
-  // Measured by op-costs on an H200 and taken for the other cards too.
-  double cta_interval = 155;  ///< between the starts of two CTAs on one SM
-  double cta_clocks = 300;    ///< from the end of a CTA to the start of one in its place
-  double pack_bytes = 4;      ///< to e4m3 or e5m2; as `pack`
-  double unpack_bytes = 2.7;  ///< from them
-  double tensor_latency = 33;
-  double tensor_shares = 0.7;    ///< by which any other instruction delays a busy tensor core
-  double tensor_transforms = 2;  ///< by which an mma.sync delays the transform unit
-  double transform_latency = 10;
-  double fp64_latency = 16;
-  double shared_latency = 21;
-  double matrix_latency = 24;  ///< of ldmatrix and stmatrix
-  double shuffle_latency = 22;
-  double atomic_latency = 550;
-  double fence_latency = 266;   ///< when all stores have arrived
-  double barrier_latency = 12;  ///< from the last arrival
-  double barrier_arrival = 2;   ///< between two of them, of any warps of the SM
-  double mbarrier_latency = 46;
-  double instruction_cache = 48 << 10;  ///< bytes
-  double fetch_clocks = 2.4;            ///< of 128 bytes of code, from that cache
-  double far_fetch_clocks = 20;         ///< the same of a kernel that does not fit in it
+  // Until a result is there.
+  double tensor_latency = 0;
+  double gmma_latency = 0;
+  double transform_latency = 0;
+  double fp64_latency = 0;
+  double uniform_latency = 0;
+  double constant_latency = 0;
+  double special_latency = 0;
+  double shared_latency = 0;
+  double matrix_latency = 0;  ///< of ldmatrix and stmatrix
+  double shuffle_latency = 0;
+  double l1_latency = 0;
+  double l2_latency = 0;
+  double dram_latency = 0;
+  double slowest_line = 0;  ///< by which the last of many lines of a load is later than the mean
+  double atomic_latency = 0;
+  double fence_latency = 0;    ///< when all stores have arrived
+  double barrier_latency = 0;  ///< from the last arrival
+  double barrier_arrival = 0;  ///< between two of them, of any warps of the SM
+  double mbarrier_latency = 0;
+  double operand_latency = 0;  ///< until a memory instruction has read its operands
+  double branch_clocks = 0;    ///< from a branch that is taken to the next instruction
 
-  // Assumed, in the range of what is published for Volta to Hopper; nothing was fitted.
-  double uniform = 2;
-  double uniform_latency = 12;
-  double gmma_latency = 60;
-  double constant_latency = 40;
-  double special_latency = 25;
-  double operand_latency = 12;  ///< until a memory instruction has read its operands
-  double branch_clocks = 8;     ///< from a branch that is taken to the next instruction
-  double queue = 24;            ///< clocks of work that the SM's memory unit takes in advance
+  double queue = 0;              ///< clocks of work that the SM's memory unit takes in advance
+  double l2_capacity = 0;        ///< bytes
+  double l2_bytes = 0;           ///< per clock and SM
+  double l2_write_bytes = 0;     ///< likewise, of sectors that are written
+  double dram_bytes = 0;         ///< likewise
+  double dram_reached = 0;       ///< that, of the card's peak
+  double instruction_cache = 0;  ///< bytes
+  double fetch_clocks = 0;       ///< of 128 bytes of code, from that cache
+  double far_fetch_clocks = 0;   ///< the same of a kernel that does not fit in it
+  double cta_interval = 0;       ///< between the starts of two CTAs on one SM
+  double cta_clocks = 0;         ///< from the end of a CTA to the start of one in its place
+
+  double launch_us = 0;  ///< a launch in a graph that does nothing
+  double drain_us = 0;   ///< until the next one starts, after a launch that stored something
 };
 
 }  // namespace evo

@@ -26,9 +26,13 @@ class MemoryUnit {
     free_ = start + step.passes;
     double done = start + step.passes - 1 + step.latency;
     if (step.sectors > 0) {
-      l2_free_ = std::max(l2_free_, start) + step.sectors * kSectorBytes / rates_.l2_bytes;
+      // What is written and what is read go separate ways between the SM and L2.
+      const bool writes = step.unit == Unit::kGlobalStore || step.unit == Unit::kAtomic;
+      double& l2_free = writes ? l2_write_free_ : l2_free_;
+      const double rate = writes ? rates_.l2_write_bytes : rates_.l2_bytes;
+      l2_free = std::max(l2_free, start) + step.sectors * kSectorBytes / rate;
       dram_free_ = std::max(dram_free_, start) + step.dram * kSectorBytes / rates_.dram_bytes;
-      done = std::max({done, l2_free_ + step.latency, dram_free_ + step.latency});
+      done = std::max({done, l2_free + step.latency, dram_free_ + step.latency});
     }
     if (step.unit == Unit::kGlobalStore) stored_ = std::max(stored_, done);
     return {done, start + rates_.operand_latency};
@@ -45,6 +49,7 @@ class MemoryUnit {
   const MachineRates& rates_;
   double free_ = 0;
   double l2_free_ = 0;
+  double l2_write_free_ = 0;
   double dram_free_ = 0;
   double stored_ = 0;
 };

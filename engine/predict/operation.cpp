@@ -112,6 +112,18 @@ bool unpacks_bytes(const MachineInstruction& instruction) {
   return unit_of(instruction) == Unit::kPack && (instruction.high >> 17 & 1U) != 0;
 }
 
+bool widens_half(const MachineInstruction& instruction) {
+  constexpr unsigned kHadd2 = 0x030;
+  return instruction.operation() == kHadd2 && (instruction.high >> 14 & 1U) != 0;
+}
+
+bool merges_with(const MachineInstruction& store, const MachineInstruction& before) {
+  const auto base = [](const MachineInstruction& in) { return in.low >> 24 & 0xffU; };
+  const auto chunk = [](const MachineInstruction& in) { return in.low >> 44; };  // of the offset
+  return unit_of(before) == Unit::kGlobalStore && base(store) == base(before) &&
+         chunk(store) == chunk(before);
+}
+
 double tensor_flops(const MachineInstruction& instruction) {
   constexpr unsigned kHmma = 0x03c;
   constexpr unsigned kDmma = 0x03f;

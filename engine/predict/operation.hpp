@@ -53,6 +53,13 @@ enum class Unit : std::uint8_t {
 /// Whether it unpacks two numbers from bytes.
 [[nodiscard]] bool unpacks_bytes(const MachineInstruction& instruction);
 
+/// Whether it converts a half to f32 (HADD2.F32).
+[[nodiscard]] bool widens_half(const MachineInstruction& instruction);
+
+/// Whether a store to global memory goes to the same 16 bytes of a lane as the one before it: L1
+/// then sends both to L2 as one.
+[[nodiscard]] bool merges_with(const MachineInstruction& store, const MachineInstruction& before);
+
 /// Multiply-adds × 2 of a matrix instruction of a warp (mma.sync, wgmma: the warp's 16 rows), from
 /// its shape; those of bytes count half, since they go at twice the rate of f16. 0 for any other.
 [[nodiscard]] double tensor_flops(const MachineInstruction& instruction);

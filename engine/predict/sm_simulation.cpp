@@ -32,7 +32,7 @@ class Simulation {
         memory_(rates),
         fetch_(rates, code_.size()) {
     plans_ = plans_of_warps(code_, graph_, profile);
-    steps_ = issue_steps(rates, code_, profile);
+    steps_ = issue_steps(rates, code_, executions(), profile);
     const auto ctas = static_cast<double>(profile.ctas);
     to_run_ = static_cast<std::size_t>(std::ceil(ctas / rates.sms));
     resident_ = static_cast<std::size_t>(std::max(resident, 1));
@@ -61,10 +61,25 @@ class Simulation {
       const double rate = (now_ - half_clock_) / static_cast<double>(time_.issued - half_issued_);
       time_.clocks += std::max(all - static_cast<double>(time_.issued), 0.0) * rate;
     }
+    time_.us = time_.clocks / (uses_tensor_cores() ? rates_.tensor_clock_mhz : rates_.clock_mhz) +
+               (memory_.stored() > 0 ? rates_.drain_us : 0);
     return time_;
   }
 
  private:
+  /// Of each instruction, by all warps of a CTA.
+  [[nodiscard]] std::vector<double> executions() const {
+    std::vector<double> result(code_.size());
+    for (std::size_t b = 0; b < graph_.blocks().size(); ++b) {
+      const CodeBlock& block = graph_.blocks()[b];
+      double all = 0;
+      for (const WarpPlan& plan : plans_) all += plan.executions[b];
+      std::fill(result.begin() + static_cast<std::ptrdiff_t>(block.first),
+                result.begin() + static_cast<std::ptrdiff_t>(block.last) + 1, all);
+    }
+    return result;
+  }
+
   /// A way much longer than what the PTX executed, or with other matrix products: the counts do not
   /// fit the machine code.
   bool is_lost() const {
@@ -83,6 +98,10 @@ class Simulation {
     return instructions_of_cta_ >
                kLonger * executed + kShort * static_cast<double>(plans_.size()) ||
            walked < kFewer * flops || walked > kMore * flops;
+  }
+
+  bool uses_tensor_cores() const {
+    return std::ranges::any_of(plans_, [](const WarpPlan& plan) { return plan.flops > 0; });
   }
 
   bool knows_lines() const {
@@ -144,7 +163,7 @@ class Simulation {
       until(warp.scoreboard[bit], warp.scoreboard_by[bit]);
     }
     until(core.free[static_cast<std::size_t>(step.unit)], Wait::kUnit);
-    if (step.passes > 0) until(memory_.takes_from(), Wait::kMemoryUnit);
+    if (step.passes > 0 && step.unit != Unit::kGmma) until(memory_.takes_from(), Wait::kMemoryUnit);
     const auto until_landed = [&](const std::vector<double>& groups, Wait reason) {
       if (groups.size() > step.pending) until(groups[groups.size() - 1 - step.pending], reason);
     };
@@ -214,7 +233,7 @@ class Simulation {
       half_clock_ = now_;
       half_issued_ = time_.issued;
     }
-    core.next = at + 1;
+    core.next = at + rates_.issue;
     core.last = number;
     core.candidate = -1;
     const auto unit = static_cast<std::size_t>(step.unit);

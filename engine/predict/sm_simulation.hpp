@@ -14,6 +14,7 @@ namespace evo {
 
 struct SmTime {
   double clocks = 0;         ///< until the last warp ended; of long kernels extrapolated
+  double us = 0;             ///< that they take
   std::uint64_t issued = 0;  ///< instructions that were simulated
 };
 

@@ -155,6 +155,13 @@ class BranchShares {
   std::map<std::uint32_t, std::vector<double>> copies_;
 };
 
+/// Instructions of a warp of the slowest CTA.
+double length_of_slowest(const CodeGraph& graph, const WarpPlan& plan) {
+  double length = 0;
+  for (WarpCursor cursor(graph, plan, 0); !cursor.is_done(); cursor.advance()) ++length;
+  return length;
+}
+
 }  // namespace
 
 std::vector<WarpPlan> plans_of_warps(const std::vector<MachineInstruction>& code,
@@ -173,9 +180,16 @@ std::vector<WarpPlan> plans_of_warps(const std::vector<MachineInstruction>& code
       plans.push_back(plans[same->second]);
       continue;
     }
+    const double shorter = length_of_slowest(graph, plan);
+    plan.rarer_is_slower = true;
+    plan.rarer_is_slower = length_of_slowest(graph, plan) > shorter;
+    plan.executions.resize(graph.blocks().size());
     for (int phase = 0; phase < kPhases; ++phase) {
       WarpCursor cursor(graph, plan, static_cast<double>(phase) / kPhases);
       for (; !cursor.is_done(); cursor.advance()) {
+        const std::size_t block = cursor.block();
+        if (cursor.instruction() == graph.blocks()[block].first)
+          plan.executions[block] += 1.0 / kPhases;
         plan.instructions += 1.0 / kPhases;
         plan.flops += tensor_flops(code[cursor.instruction()]) / kPhases;
       }
@@ -201,7 +215,10 @@ int WarpCursor::way_on(const CodeBlock& block, float branches) {
   const float share = counts_target ? branches : 1 - branches;
   float& owed = owed_[static_cast<std::size_t>(block_)];
   // A loop of n passes is left at the n-th, whatever the phase; other ways add up over CTAs.
-  if (owed < 0) owed = is_exit ? phase_ * share : std::fmod(phase_ + 0.5F, 1.0F);
+  if (owed < 0) {
+    const float at_slowest = plan_->rarer_is_slower ? 1 - share : 0;
+    owed = is_exit ? phase_ * share : std::fmod(phase_ + at_slowest, 1.0F);
+  }
   owed += share;
   const bool is_whole = owed >= kWhole;
   if (is_whole) owed = std::max(owed - 1, 0.0F);

@@ -13,9 +13,12 @@ namespace evo {
 /// How a warp goes through the blocks: what the virtual GPU saw it do at the branches of the PTX
 /// that the machine code was made from.
 struct WarpPlan {
-  std::vector<double> branches;  ///< of each block: share of its executions that branch
-  double instructions = 0;       ///< that the warp executes; mean over CTAs
-  double flops = 0;              ///< of these, as tensor_flops()
+  std::vector<double> branches;    ///< of each block: share of its executions that branch
+  std::vector<double> executions;  ///< of each block; mean over CTAs
+  double instructions = 0;         ///< that the warp executes; likewise
+  double flops = 0;                ///< of these, as tensor_flops()
+  /// Of two ways that only some CTAs take, the slowest CTA takes the rarer one.
+  bool rarer_is_slower = false;
 };
 
 /// Of each warp of a CTA.
@@ -35,6 +38,7 @@ class WarpCursor {
   WarpCursor(const CodeGraph& graph, const WarpPlan& plan, double phase);
   [[nodiscard]] bool is_done() const { return block_ < 0; }
   [[nodiscard]] std::size_t instruction() const { return instruction_; }
+  [[nodiscard]] std::size_t block() const { return static_cast<std::size_t>(block_); }
   void advance();
 
  private:

@@ -31,9 +31,8 @@ std::uint64_t cta_bytes(const LaunchContext& launch) {
 
 MemoryCounts& MemoryCounts::operator+=(const MemoryCounts& other) {
   shared_wavefronts += other.shared_wavefronts;
-  shared_accesses += other.shared_accesses;
   global_sectors += other.global_sectors;
-  global_accesses += other.global_accesses;
+  global_lines += other.global_lines;
   global_sectors_first += other.global_sectors_first;
   global_bytes_written += other.global_bytes_written;
   return *this;

@@ -25,9 +25,8 @@ namespace evo::ptx {
 /// What one instruction asked of memory, over all warps of a CTA.
 struct MemoryCounts {
   std::uint64_t shared_wavefronts = 0;
-  std::uint64_t shared_accesses = 0;
-  std::uint64_t global_sectors = 0;  ///< 32-byte sectors asked of L1 / L2
-  std::uint64_t global_accesses = 0;
+  std::uint64_t global_sectors = 0;        ///< 32-byte sectors asked of L1 / L2
+  std::uint64_t global_lines = 0;          ///< of 128 bytes: each takes a pass of L1
   std::uint64_t global_sectors_first = 0;  ///< read by this CTA for the first time
   std::uint64_t global_bytes_written = 0;
 

@@ -8,6 +8,7 @@
 #include "engine/device/virtual/checks/taint.hpp"
 #include "engine/device/virtual/execute/cta.hpp"
 #include "engine/device/virtual/execute/lanes.hpp"
+#include "engine/device/virtual/memory/access_counts.hpp"
 #include "engine/device/virtual/memory/global_access.hpp"
 #include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
@@ -105,8 +106,13 @@ void exec_cp_async(Warp& warp, const Instr& in) {
   note_global_read(warp, source, op.bytes);
   enqueue(warp, op, destination, source, bytes);
   if (cta.launch().count_memory) {
+    constexpr std::uint32_t kWhole = 16;  // passes L1 by
     count_access(warp, source, op.bytes, false);
-    count_access(warp, destination, op.bytes, true);
+    if (op.bytes == kWhole) {
+      count_copy(warp, source, destination);
+    } else {
+      count_access(warp, destination, op.bytes, true);
+    }
   }
 }
 

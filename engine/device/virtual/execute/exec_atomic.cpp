@@ -9,6 +9,7 @@
 #include "engine/device/virtual/checks/taint.hpp"
 #include "engine/device/virtual/execute/cta.hpp"
 #include "engine/device/virtual/execute/lanes.hpp"
+#include "engine/device/virtual/memory/access_counts.hpp"
 #include "engine/device/virtual/memory/global_access.hpp"
 #include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"

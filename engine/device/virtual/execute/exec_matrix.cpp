@@ -8,6 +8,7 @@
 
 #include "engine/device/virtual/checks/taint.hpp"
 #include "engine/device/virtual/execute/cta.hpp"
+#include "engine/device/virtual/memory/access_counts.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
 // ldmatrix, stmatrix, movmatrix: 8×8 matrices of 16-bit elements. Lanes 8j … 8j+7 give the row

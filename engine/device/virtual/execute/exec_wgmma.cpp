@@ -244,7 +244,6 @@ void count_reads(Warp& warp, const Matrices& matrices) {
   MemoryCounts& counts = warp.cta->memory_counts()[warp.pc];
   counts.shared_wavefronts +=
       (matrices.a.size() + matrices.b.size() / kGroupWarps) * kChunkBytes / kBytesAPass;
-  ++counts.shared_accesses;
 }
 
 /// Addresses of both operands; false after a report.

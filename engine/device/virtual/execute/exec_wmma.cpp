@@ -7,6 +7,7 @@
 #include "engine/device/virtual/checks/taint.hpp"
 #include "engine/device/virtual/execute/cta.hpp"
 #include "engine/device/virtual/execute/mma_fragments.hpp"
+#include "engine/device/virtual/memory/access_counts.hpp"
 #include "engine/device/virtual/memory/global_access.hpp"
 #include "engine/device/virtual/memory/guest_memory.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
@@ -72,6 +73,17 @@ struct Geometry {
   /// Whether the elements of a register are neighbours in memory.
   [[nodiscard]] bool has_neighbours() const {
     return per_register() == 1 || (part == WmmaPart::kB) == column_major;
+  }
+
+  /// Bytes that a lane moves by the access of the machine that a piece of `bytes` bytes begins; 0:
+  /// it is part of another's. Two f32 of a row go together, and so do the halves of a register
+  /// that ldmatrix transposes.
+  [[nodiscard]] std::uint32_t machine_bytes(std::uint32_t reg, std::uint32_t element,
+                                            std::uint32_t bytes) const {
+    if (element > 0) return 0;
+    const bool has_pairs = shape == nullptr && element_bytes == 4 && !column_major;
+    if (!has_pairs) return bytes;
+    return reg % 2 == 0 ? 2 * bytes : 0;
   }
 
   [[nodiscard]] std::uint64_t address(std::size_t lane, Element e) const {
@@ -143,7 +155,8 @@ void load_piece(Warp& warp, const WmmaMoveOperands& op, const Geometry& geometry
     if (fresh != 0) take_foreign_taint(warp);
     set_taint(warp, reg_offset, 4, lane, old | fresh);
   }
-  if (launch.count_memory) count_access(warp, access, bytes, false);
+  const std::uint32_t moved = geometry.machine_bytes(reg, element, bytes);
+  if (launch.count_memory && moved > 0) count_access(warp, access, moved, false);
 }
 
 void store_piece(Warp& warp, const WmmaMoveOperands& op, const Geometry& geometry,
@@ -184,7 +197,8 @@ void store_piece(Warp& warp, const WmmaMoveOperands& op, const Geometry& geometr
   }
   note_global_written(warp, access, bytes);
   if (reported != 0) report_tainted_use(warp, reported, "reach global memory");
-  if (warp.cta->launch().count_memory) count_access(warp, access, bytes, true);
+  const std::uint32_t moved = geometry.machine_bytes(reg, element, bytes);
+  if (warp.cta->launch().count_memory && moved > 0) count_access(warp, access, moved, true);
 }
 
 }  // namespace

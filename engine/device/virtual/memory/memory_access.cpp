@@ -316,51 +316,6 @@ std::uint32_t read_taint(const Warp& warp, const LaneAccess& access, int lane,
   return mask;
 }
 
-void count_access(Warp& warp, const LaneAccess& access, std::uint32_t bytes, bool is_write) {
-  MemoryCounts& counts = warp.cta->memory_counts()[warp.pc];
-  if (access.shared != 0) {
-    // A wavefront serves 32 banks of 4 bytes; lanes of wide accesses go in groups of 128 bytes.
-    const int lanes_a_pass = bytes >= 16 ? 8 : bytes >= 8 ? 16 : 32;
-    for (int first = 0; first < kWarpSize; first += lanes_a_pass) {
-      std::array<std::array<std::uint64_t, 32>, 32> words;
-      std::array<int, 32> used{};
-      for (int lane = first; lane < first + lanes_a_pass; ++lane) {
-        if (((access.shared >> lane) & 1U) == 0) continue;
-        const std::uint64_t start = access.address[static_cast<std::size_t>(lane)] / 4;
-        for (std::uint64_t word = start; word < start + std::max(bytes / 4, 1U); ++word) {
-          auto& bank = words[word % 32];
-          int& count = used[word % 32];
-          if (std::find(bank.begin(), bank.begin() + count, word) == bank.begin() + count) {
-            bank[static_cast<std::size_t>(count++)] = word;
-          }
-        }
-      }
-      counts.shared_wavefronts += static_cast<std::uint64_t>(*std::ranges::max_element(used));
-    }
-    ++counts.shared_accesses;
-  }
-  if (access.global != 0) {
-    std::array<std::uint64_t, kWarpSize> sectors;
-    std::size_t count = 0;
-    for_lanes(access.global, [&](int lane) {
-      sectors[count++] = access.address[static_cast<std::size_t>(lane)] / 32;
-    });
-    std::sort(sectors.begin(), sectors.begin() + static_cast<std::ptrdiff_t>(count));
-    const auto last =
-        std::unique(sectors.begin(), sectors.begin() + static_cast<std::ptrdiff_t>(count));
-    counts.global_sectors += static_cast<std::uint64_t>(last - sectors.begin());
-    ++counts.global_accesses;
-    if (!is_write) {
-      auto& read = warp.cta->sectors_read();
-      for (auto sector = sectors.begin(); sector != last; ++sector)
-        counts.global_sectors_first += read.insert(*sector).second ? 1 : 0;
-    }
-    if (is_write)
-      counts.global_bytes_written +=
-          static_cast<std::uint64_t>(std::popcount(access.global)) * bytes;
-  }
-}
-
 void acquire_from(Warp& warp, std::uint64_t address, bool immediately) {
   const VectorClock* clock = warp.cta->find_sync_location(address);
   if (clock == nullptr) return;

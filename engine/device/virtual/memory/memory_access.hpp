@@ -49,9 +49,6 @@ void note_shared_atomic(Warp& warp, const LaneAccess& access, std::uint32_t byte
 /// Turns conflicts into reports.
 void report_conflicts(Warp& warp, const RaceChecker::Result& result, const char* verb);
 
-/// Bank conflicts and sectors of one access, for the predicted time.
-void count_access(Warp& warp, const LaneAccess& access, std::uint32_t bytes, bool is_write);
-
 /// Strong accesses and fences order warps through the memory they touch.
 void acquire_from(Warp& warp, std::uint64_t address, bool immediately);
 void release_to(Warp& warp, std::uint64_t address, bool immediately);

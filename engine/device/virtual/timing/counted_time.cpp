@@ -30,7 +30,7 @@ double latency_of(const DeviceModel& model, const InstrInfo& info) {
       return kSharedLatency * kDependentShare;
     case Pipe::kGlobal:
     case Pipe::kLocal:
-      return model.l2_latency * kGlobalShare;
+      return model.rates.l2_latency * kGlobalShare;
     case Pipe::kBarrier:
       return kBarrierLatency;
     case Pipe::kMove:
@@ -99,8 +99,7 @@ CtaCost cta_cost(const DeviceModel& model, const Program& program, const GridCou
     }
   }
   cost.shared = static_cast<double>(memory.shared_wavefronts) / ctas;
-  cost.l2 =
-      static_cast<double>(memory.global_sectors) / ctas * kSectorBytes / model.l2_bytes_per_clock;
+  cost.l2 = static_cast<double>(memory.global_sectors) / ctas * kSectorBytes / model.rates.l2_bytes;
   return cost;
 }
 
@@ -120,7 +119,7 @@ double predict_time_us(const DeviceModel& model, const PredictionInput& input) {
   if (input.rotation_bytes > static_cast<double>(model.info.l2_bytes)) {
     us = std::max(us, input.footprint_bytes / (model.info.peak_bandwidth_gbs * 1e3));
   }
-  return us + model.launch_us;
+  return us + model.rates.launch_us;
 }
 
 }  // namespace evo::ptx

@@ -11,13 +11,12 @@ constexpr double kPercent = 100;
 
 /// Of what the model lets kernels reach, which is a share of the card's peak (machine_rates()).
 double dram_percent(const PredictedLaunch& launch) {
-  constexpr double kReachable = 0.8;
   const LaunchProfile& profile = launch.profile;
   const MachineRates& rates = launch.rates;
   if (profile.footprint_bytes + profile.rotation_bytes <= rates.l2_capacity) return 0;
   const double bytes_per_us = rates.dram_bytes * rates.sms * rates.clock_mhz;
-  return std::min(kPercent * kReachable * profile.footprint_bytes / bytes_per_us / launch.us,
-                  kPercent);
+  return std::min(
+      kPercent * rates.dram_reached * profile.footprint_bytes / bytes_per_us / launch.us, kPercent);
 }
 
 }  // namespace

@@ -73,40 +73,11 @@ LaunchProfile launch_profile(const ExecutedLaunch& launch) {
     const MemoryCounts& memory = counts.memory[pc];
     line.shared_wavefronts += static_cast<double>(memory.shared_wavefronts) / ctas;
     line.global_sectors += static_cast<double>(memory.global_sectors) / ctas;
+    line.global_lines += static_cast<double>(memory.global_lines) / ctas;
     line.global_sectors_first += static_cast<double>(memory.global_sectors_first) / ctas;
     line.global_bytes_written += static_cast<double>(memory.global_bytes_written) / ctas;
   }
   return profile;
-}
-
-MachineRates machine_rates(const DeviceModel& model) {
-  constexpr double kSubCores = 4;
-  constexpr double kLanesOfSm = kSubCores * kWarpSize;
-  MachineRates rates;
-  const double sms = model.info.sm_count;
-  rates.sms = model.info.sm_count;
-  rates.clock_mhz = model.info.clock_mhz;
-  rates.is_sm90 = std::stoi(model.info.arch.substr(std::string_view("sm_").size())) >= 90;
-  rates.fma = kLanesOfSm / model.fma_per_clock;
-  rates.fma_heavy = 2;
-  rates.half = rates.fma;
-  rates.alu = kLanesOfSm / model.alu_per_clock;
-  rates.transform = kLanesOfSm / model.mufu_per_clock;
-  rates.pack = kLanesOfSm / model.convert_per_clock;
-  rates.fp64 = kLanesOfSm / model.fp64_per_clock;
-  rates.tensor_flops = model.f16_flops_per_clock / kSubCores;
-  if (model.wgmma_f16_flops_per_clock > 0)
-    rates.gmma_flops = model.wgmma_f16_flops_per_clock / kSubCores;
-  rates.l1_latency = model.l1_latency;
-  rates.l2_latency = model.l2_latency;
-  rates.dram_latency = model.dram_latency;
-  rates.l2_capacity = static_cast<double>(model.info.l2_bytes);
-  rates.l2_bytes = model.l2_bytes_per_clock;
-  // What kernels reach of the peak.
-  constexpr double kReached = 0.8;
-  rates.dram_bytes = kReached * model.info.peak_bandwidth_gbs * 1e3 / model.info.clock_mhz / sms;
-  rates.launch_us = model.launch_us;
-  return rates;
 }
 
 }  // namespace
@@ -120,11 +91,16 @@ PredictedLaunch predict_launch(const DeviceModel& model, const ExecutedLaunch& l
   result.is_simulated = time.issued > 0;
   result.us =
       result.is_simulated
-          ? result.rates.launch_us + time.clocks / result.rates.clock_mhz
+          ? result.rates.launch_us + time.us
           : predict_time_us(model,
                             {cta_cost(model, launch.program, launch.counts, warps_of(launch)),
                              launch.ctas, resident, launch.footprint_bytes, launch.rotation_bytes});
   return result;
+}
+
+double predicted_us(const MachineRates& rates, const PredictedLaunch& launch) {
+  if (!launch.is_simulated) return launch.us;
+  return rates.launch_us + simulate_sm(rates, launch.profile, launch.occupancy.ctas_per_sm).us;
 }
 
 }  // namespace evo::ptx

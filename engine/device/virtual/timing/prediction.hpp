@@ -38,4 +38,7 @@ struct PredictedLaunch {
 [[nodiscard]] PredictedLaunch predict_launch(const DeviceModel& model,
                                              const ExecutedLaunch& launch);
 
+/// Microseconds of such a launch with other rates; what was made of counts stays as it is.
+[[nodiscard]] double predicted_us(const MachineRates& rates, const PredictedLaunch& launch);
+
 }  // namespace evo::ptx

@@ -305,7 +305,7 @@ TEST(Prediction, GrowsWithTheNumberOfWaves) {
   input.ctas_per_sm = 1;
   input.ctas = 58;
   const double one = ptx::predict_time_us(l4, input);
-  EXPECT_NEAR(one, 1.0 + l4.launch_us, 1e-9);
+  EXPECT_NEAR(one, 1.0 + l4.rates.launch_us, 1e-9);
   input.ctas = 59;
   EXPECT_NEAR(ptx::predict_time_us(l4, input), one + 1.0, 1e-9);
   input.ctas = 1;

@@ -1,0 +1,99 @@
+#include "engine/device/virtual/memory/access_counts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "engine/device/virtual/execute/lanes.hpp"
+
+namespace evo::ptx {
+namespace {
+
+/// Whether all lanes that differ in one bit of their numbers access the same shared address.
+bool same_at_distance(const LaneAccess& access, std::size_t bit) {
+  for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
+    const std::size_t other = lane ^ bit;
+    if (((access.shared >> lane) & 1U) != 0 && ((access.shared >> other) & 1U) != 0 &&
+        access.address[lane] != access.address[other])
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void count_access(Warp& warp, const LaneAccess& access, std::uint32_t bytes, bool is_write) {
+  MemoryCounts& counts = warp.cta->memory_counts()[warp.pc];
+  if (access.shared != 0) {
+    // A wavefront serves 32 banks of 4 bytes; lanes of wide accesses go in groups of 128 bytes,
+    // twice as many where neighbours read the same.
+    int lanes_a_pass = bytes >= 16 ? 8 : bytes >= 8 ? 16 : 32;
+    if (!is_write && lanes_a_pass < 32 &&
+        (same_at_distance(access, 1) || same_at_distance(access, 2)))
+      lanes_a_pass *= 2;
+    for (int first = 0; first < kWarpSize; first += lanes_a_pass) {
+      std::array<std::array<std::uint64_t, 32>, 32> words;
+      std::array<int, 32> used{};
+      for (int lane = first; lane < first + lanes_a_pass; ++lane) {
+        if (((access.shared >> lane) & 1U) == 0) continue;
+        const std::uint64_t start = access.address[static_cast<std::size_t>(lane)] / 4;
+        for (std::uint64_t word = start; word < start + std::max(bytes / 4, 1U); ++word) {
+          auto& bank = words[word % 32];
+          int& count = used[word % 32];
+          if (std::find(bank.begin(), bank.begin() + count, word) == bank.begin() + count) {
+            bank[static_cast<std::size_t>(count++)] = word;
+          }
+        }
+      }
+      counts.shared_wavefronts += static_cast<std::uint64_t>(*std::ranges::max_element(used));
+    }
+  }
+  if (access.global != 0) {
+    constexpr std::uint64_t kSectorsOfLine = 4;
+    std::array<std::uint64_t, kWarpSize> sectors;
+    std::size_t count = 0;
+    for_lanes(access.global, [&](int lane) {
+      sectors[count++] = access.address[static_cast<std::size_t>(lane)] / 32;
+    });
+    std::sort(sectors.begin(), sectors.begin() + static_cast<std::ptrdiff_t>(count));
+    const auto last =
+        std::unique(sectors.begin(), sectors.begin() + static_cast<std::ptrdiff_t>(count));
+    counts.global_sectors += static_cast<std::uint64_t>(last - sectors.begin());
+    for (auto sector = sectors.begin(); sector != last; ++sector) {
+      const bool is_first = sector == sectors.begin();
+      if (is_first || *sector / kSectorsOfLine != *(sector - 1) / kSectorsOfLine)
+        ++counts.global_lines;
+    }
+    if (!is_write) {
+      auto& read = warp.cta->sectors_read();
+      for (auto sector = sectors.begin(); sector != last; ++sector)
+        counts.global_sectors_first += read.insert(*sector).second ? 1 : 0;
+    }
+    if (is_write)
+      counts.global_bytes_written +=
+          static_cast<std::uint64_t>(std::popcount(access.global)) * bytes;
+  }
+}
+
+void count_copy(Warp& warp, const LaneAccess& source, const LaneAccess& destination) {
+  // A sector as it comes from L2, and the one that it goes to: they overlap in the first half of
+  // the former, in the second or in both.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, int> halves;
+  for_lanes(source.global & destination.shared, [&](int lane) {
+    const auto l = static_cast<std::size_t>(lane);
+    const std::uint64_t from = source.address[l];
+    halves[{from / 32, destination.address[l] / 32}] |= 1 << (from / 16 % 2);
+  });
+  // A wavefront moves halves of one kind, from one line of 128 bytes to one of shared memory.
+  std::set<std::tuple<std::uint64_t, std::uint64_t, int>> wavefronts;
+  for (const auto& [sectors, half] : halves)
+    wavefronts.emplace(sectors.first / 4, sectors.second / 4, half);
+  MemoryCounts& counts = warp.cta->memory_counts()[warp.pc];
+  counts.shared_wavefronts += wavefronts.size();
+}
+
+}  // namespace evo::ptx
