@@ -201,8 +201,10 @@ void integer_tile(Warp& warp, const std::uint32_t* d, const std::uint32_t* a,
       const std::size_t row = lane / 4 + 8 * (i / 2);
       const std::size_t column = 2 * (lane % 4) + i % 2;
       std::int64_t sum = warp.reg<const std::int32_t>(c[i])[lane];
-      for (std::size_t n = 0; n < static_cast<std::size_t>(shape.k); ++n)
-        sum += left[row][n] * right[n][column];
+      for (std::size_t n = 0; n < static_cast<std::size_t>(shape.k); ++n) {
+        const int product = left[row][n] * right[n][column];
+        sum += product;
+      }
       if (saturate) sum = std::clamp<std::int64_t>(sum, INT32_MIN, INT32_MAX);
       warp.reg<std::uint32_t>(d[i])[lane] = static_cast<std::uint32_t>(sum);
     }

@@ -68,7 +68,7 @@ std::optional<bool> accumulates(Warp& warp, const WgmmaOperands& op) {
 bool join_warpgroup(Warp& warp, std::uint64_t a, std::uint64_t b) {
   Cta& cta = *warp.cta;
   const int first = warp.index / kGroupWarps * kGroupWarps;
-  if (static_cast<std::size_t>(first + kGroupWarps) > cta.warps().size()) {
+  if (first + kGroupWarps > static_cast<int>(cta.warps().size())) {
     cta.fail(HazardKind::kDivergence, pc_of(warp), -1,
              "warp " + std::to_string(warp.index) + " has no whole warpgroup: warps " +
                  std::to_string(first) + " to " + std::to_string(first + 3) + ", the CTA has " +
@@ -203,7 +203,8 @@ std::uint32_t tainted_rows(const Warp& warp, const Matrices& matrices, const std
 void multiply(Warp& warp, const WgmmaOperands& op, const Matrices& matrices) {
   const MmaShape& shape = *op.shape;
   const std::uint32_t* d = warp.cta->program().registers_of(op.registers);
-  const std::uint32_t* a = d + op.tiles * shape.c_regs;
+  const std::ptrdiff_t registers = op.tiles * std::ptrdiff_t{shape.c_regs};
+  const std::uint32_t* a = d + registers;
   const auto k = static_cast<std::size_t>(shape.k);
   const std::byte* shared = warp.cta->shared();
   const MmaNumerics& numerics = warp.cta->launch().numerics;

@@ -89,7 +89,8 @@ Result integer_product(const WmmaShape& s, const Fragment& a, const Fragment& b,
   for (int i = 0; i < s.m * s.n; ++i) {
     std::int64_t sum = c.integer(i);
     for (int k = 0; k < s.k; ++k) {
-      sum += std::int64_t{a.integer(i / s.n * s.k + k)} * b.integer(i % s.n * s.k + k);
+      const std::int32_t product = a.integer(i / s.n * s.k + k) * b.integer(i % s.n * s.k + k);
+      sum += product;
     }
     if (saturate) sum = std::clamp<std::int64_t>(sum, INT32_MIN, INT32_MAX);
     result.push_back(static_cast<std::uint32_t>(sum));

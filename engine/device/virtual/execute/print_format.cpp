@@ -152,6 +152,7 @@ class Formatter {
     } else if (type == 'c') {
       result_.text += print_one(conversion, "c", static_cast<int>(argument(4) & 0xffU));
     } else if (type == 'p') {
+      // NOLINTNEXTLINE(performance-no-int-to-ptr): it is printed and nothing else
       result_.text += print_one(conversion, "p", reinterpret_cast<void*>(argument(8)));
     } else if (type == 's') {
       print_string(conversion);
@@ -164,9 +165,10 @@ class Formatter {
   void print_string(const Conversion& conversion) {
     const std::uint64_t address = argument(8);
     std::string text = address == 0 ? "(null)" : source_.string(address);
-    if (conversion.precision)
+    if (conversion.precision) {
       text.resize(
           std::min<std::size_t>(text.size(), static_cast<std::size_t>(*conversion.precision)));
+    }
     const int width = conversion.width.value_or(0);
     const auto wide = static_cast<std::size_t>(width < 0 ? -width : width);
     const bool left = width < 0 || conversion.flags.find('-') != std::string::npos;
