@@ -26,7 +26,7 @@ struct LogEffect {
 struct ValueInsight {
   std::size_t parameter = 0;
   std::size_t value = 0;
-  std::size_t runs = 0;                      ///< candidates with it that passed every gate
+  std::size_t runs = 0;                           ///< candidates with it that passed every gate
   std::array<std::size_t, kGates> failures = {};  ///< others, by Gate
   /// Against the best candidate's value, all else equal; nothing when it never ran or is that
   /// value.
