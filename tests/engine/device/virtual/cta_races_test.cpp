@@ -7,19 +7,20 @@
 namespace evo::test {
 namespace {
 
-constexpr const char* kRaces[] = {"in_place",         "without_waiting",  "missing_fence",
-                                  "fence_of_the_cta", "claims_and_reads", "counter_without_atomic",
-                                  "cleared_by_one",   "written_by_all",   "own_grid_barrier"};
+constexpr const char* kCtaRaces[] = {
+    "in_place",         "without_waiting",  "missing_fence",
+    "fence_of_the_cta", "claims_and_reads", "counter_without_atomic",
+    "cleared_by_one",   "written_by_all",   "own_grid_barrier"};
 
-const std::string& compiled(bool bug) {
+const std::string& ptx_of_races(bool bug) {
   static const std::string source = kernel_source("cta_races.cu");
   static const std::string clean = compile_to_ptx(source, "compute_80");
   static const std::string broken = compile_to_ptx(source, "compute_80", {"-DBUG"});
   return bug ? broken : clean;
 }
 
-std::optional<Fault> run(const char* entry, bool bug, std::uint64_t seed, int threads,
-                         bool checks = true) {
+std::optional<Fault> run_race(const char* entry, bool bug, std::uint64_t seed, int threads,
+                              bool checks = true) {
   VirtualOptions options{.threads = threads, .seed = seed};
   options.stall_budget = 2'000'000;
   TestGpu gpu("virtual:a100", options);
@@ -28,7 +29,7 @@ std::optional<Fault> run(const char* entry, bool bug, std::uint64_t seed, int th
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 7) - 2.0F;
   const BufferId in = gpu.input("in", values);
   const BufferId out = gpu.inout("out", std::vector<float>(256, 0.0F));
-  return gpu.run(compiled(bug), entry, {.grid = {4, 1, 1}, .block = {64, 1, 1}}, {in, out});
+  return gpu.run(ptx_of_races(bug), entry, {.grid = {4, 1, 1}, .block = {64, 1, 1}}, {in, out});
 }
 
 class CtaRaces : public testing::TestWithParam<const char*> {
@@ -41,7 +42,7 @@ class CtaRaces : public testing::TestWithParam<const char*> {
 TEST_P(CtaRaces, AreFoundWhateverTheSchedule) {
   for (const int threads : {1, 2, 4}) {
     for (const std::uint64_t seed : {1U, 2U, 3U}) {
-      const auto fault = run(GetParam(), true, seed, threads);
+      const auto fault = run_race(GetParam(), true, seed, threads);
       ASSERT_TRUE(fault) << "seed " << seed << ", " << threads << " threads";
       EXPECT_TRUE(fault->reason.starts_with("race between CTAs")) << fault->reason;
       EXPECT_NE(fault->reason.find("is not ordered after what CTA ("), std::string::npos)
@@ -55,20 +56,20 @@ TEST_P(CtaRaces, AreFoundWhateverTheSchedule) {
 TEST_P(CtaRaces, TheOrderedTwinHasNoReport) {
   for (const int threads : {1, 2, 4}) {
     for (const std::uint64_t seed : {1U, 2U, 3U})
-      EXPECT_EQ(text_of(run(GetParam(), false, seed, threads)), "");
+      EXPECT_EQ(text_of(run_race(GetParam(), false, seed, threads)), "");
   }
 }
 
 TEST_P(CtaRaces, AreNotLookedForWithoutChecks) {
-  EXPECT_EQ(text_of(run(GetParam(), true, 1, 1, false)), "");
+  EXPECT_EQ(text_of(run_race(GetParam(), true, 1, 1, false)), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(All, CtaRaces, testing::ValuesIn(kRaces),
+INSTANTIATE_TEST_SUITE_P(All, CtaRaces, testing::ValuesIn(kCtaRaces),
                          [](const auto& test) { return std::string(test.param); });
 
 TEST(CtaRacesPlaces, NeighbouringBytesAreNotOnePlace) {
   if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC here";
-  EXPECT_EQ(text_of(run("bytes_side_by_side", false, 1, 2)), "");
+  EXPECT_EQ(text_of(run_race("bytes_side_by_side", false, 1, 2)), "");
 }
 
 TEST(CtaRacesPlaces, EveryLaunchBeginsAnew) {
@@ -77,7 +78,7 @@ TEST(CtaRacesPlaces, EveryLaunchBeginsAnew) {
   const BufferId in = gpu.input("in", std::vector<float>(256, 1.0F));
   const BufferId out = gpu.inout("out", std::vector<float>(256, 0.0F));
   for (const char* entry : {"written_by_all", "in_place", "written_by_all"}) {
-    EXPECT_EQ(text_of(gpu.run(compiled(false), entry, {.grid = {4, 1, 1}, .block = {64, 1, 1}},
+    EXPECT_EQ(text_of(gpu.run(ptx_of_races(false), entry, {.grid = {4, 1, 1}, .block = {64, 1, 1}},
                               {in, out})),
               "");
   }
