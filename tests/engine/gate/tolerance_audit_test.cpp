@@ -13,15 +13,15 @@ using fake::Launch;
 using testing::AllOf;
 using testing::HasSubstr;
 
-constexpr int kX = 0;
-constexpr int kY = 1;
-constexpr int kN = 3;
+constexpr int kInputX = 0;
+constexpr int kOutputY = 1;
+constexpr int kLengthN = 3;
 
 /// y[i] = offset + x[i].
 fake::Kernel shifted(float offset) {
   return [offset](const Launch& launch) {
-    for (int i = 0; i < launch.scalar<int>(kN); ++i) {
-      launch.buffer<float>(kY)[i] = offset + launch.buffer<float>(kX)[i];
+    for (int i = 0; i < launch.scalar<int>(kLengthN); ++i) {
+      launch.buffer<float>(kOutputY)[i] = offset + launch.buffer<float>(kInputX)[i];
     }
     return std::optional<Fault>();
   };
@@ -30,7 +30,8 @@ fake::Kernel shifted(float offset) {
 /// y[i] = value.
 fake::Kernel constant(float value) {
   return [value](const Launch& launch) {
-    for (int i = 0; i < launch.scalar<int>(kN); ++i) launch.buffer<float>(kY)[i] = value;
+    for (int i = 0; i < launch.scalar<int>(kLengthN); ++i)
+      launch.buffer<float>(kOutputY)[i] = value;
     return std::optional<Fault>();
   };
 }
@@ -86,20 +87,21 @@ TEST_F(ToleranceAuditTest, NearlyOneIsNoBound) {
 TEST_F(ToleranceAuditTest, TheResultOfOtherInputsIsNotRight) {
   // Far from its mean, and nearly the same for all inputs.
   expect_by([](const Launch& launch) {
-    for (int i = 0; i < launch.scalar<int>(kN); ++i) {
-      launch.buffer<float>(kY)[i] = static_cast<float>(i) + 0.001F * launch.buffer<float>(kX)[i];
+    for (int i = 0; i < launch.scalar<int>(kLengthN); ++i) {
+      launch.buffer<float>(kOutputY)[i] =
+          static_cast<float>(i) + 0.001F * launch.buffer<float>(kInputX)[i];
     }
     return std::optional<Fault>();
   });
   set_tolerance("0.1", "0.01");
   const auto ignores = [](const Launch& launch) {
-    for (int i = 0; i < launch.scalar<int>(kN); ++i) {
-      launch.buffer<float>(kY)[i] = static_cast<float>(i);
+    for (int i = 0; i < launch.scalar<int>(kLengthN); ++i) {
+      launch.buffer<float>(kOutputY)[i] = static_cast<float>(i);
     }
     return std::optional<Fault>();
   };
   EXPECT_THAT(problem_error(ignores), HasSubstr("the result for other inputs of 'y'"));
-  fixture_.problem.arguments[kY].degenerate = true;
+  fixture_.problem.arguments[kOutputY].degenerate = true;
   EXPECT_EQ(judge(ignores), "passed");
 }
 
