@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/device/virtual/execute/cta.hpp"
+#include "engine/device/virtual/memory/global_access.hpp"
 
 namespace evo::ptx {
 
@@ -73,6 +74,7 @@ void Cta::check_warpgroups() {
 
 void Cta::check_leftovers() {
   if (!launch_.check) return;
+  suspect_plain_reads(*this);
   check_warpgroups();
   for (std::uint32_t id = 0; id < NamedBarriers::kCount; ++id) {
     const NamedBarrier& barrier = barriers_.at(id);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace evo::ptx {
 
@@ -89,6 +90,31 @@ std::uint32_t GlobalRaces::seen_at(const Word& word, std::uint64_t cta) {
     }
   }
   return seen;
+}
+
+void GlobalRaces::explain(int pc) {
+  const std::lock_guard lock(guess_mutex_);
+  explained_.insert(pc);
+}
+
+void GlobalRaces::suspect(Hazard hazard) {
+  const std::lock_guard lock(guess_mutex_);
+  suspected_.try_emplace(hazard.instruction, std::move(hazard));
+}
+
+bool GlobalRaces::is_suspected(int pc) {
+  const std::lock_guard lock(guess_mutex_);
+  return suspected_.contains(pc) || explained_.contains(pc);
+}
+
+std::vector<Hazard> GlobalRaces::unexplained() {
+  const std::lock_guard lock(guess_mutex_);
+  std::vector<Hazard> found;
+  for (auto& [pc, hazard] : suspected_) {
+    if (!explained_.contains(pc)) found.push_back(std::move(hazard));
+  }
+  suspected_.clear();
+  return found;
 }
 
 }  // namespace evo::ptx

@@ -7,11 +7,14 @@
 #include <cstdlib>
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
+#include "engine/device/virtual/checks/hazard.hpp"
 #include "engine/device/virtual/memory/global_memory.hpp"
 
 namespace evo::ptx {
@@ -25,8 +28,10 @@ namespace evo::ptx {
 ///   1. A executed a fence (of the GPU or the system) or a release at some p > t, and
 ///   2. B saw, by an atomic or a strong read, a place that was changed at some time from p on.
 /// What A changed needs no fence of A. Both are necessary for order, not sufficient: nothing that
-/// is ordered is reported. Strong reads, and atomics that find what others read, are not looked at;
-/// nor is memory beyond kMostShadow.
+/// is ordered is reported. A plain read of what others change by atomics is a guess, as
+/// compare-and-swap loops begin with, where an atomic of the same CTA comes to that place later.
+/// Strong reads, and atomics that find what others read, are not looked at; nor is memory beyond
+/// kMostShadow.
 class GlobalRaces {
  public:
   /// The host's memory for the shadows of one launch.
@@ -40,6 +45,18 @@ class GlobalRaces {
     std::atomic<Record> read;
     std::atomic<Record> other_read;  ///< the last one by another CTA than that of `read`
   };
+
+  /// A plain read, and the change by another CTA that it is not ordered behind, or 0.
+  struct PlainRead {
+    int pc = 0;
+    int warp = 0;
+    std::size_t lane = 0;
+    std::uint64_t address = 0;
+    Record other = 0;
+  };
+  /// Of one CTA, by place; of more places than this nothing is kept.
+  using PlainReads = std::unordered_map<const Word*, PlainRead>;
+  static constexpr std::size_t kMostPlainReads = 1024;
 
   GlobalRaces() = default;
   GlobalRaces(const GlobalRaces&) = delete;
@@ -61,6 +78,8 @@ class GlobalRaces {
   [[nodiscard]] std::uint32_t next() { return time_.fetch_add(1) + 1; }
 
   [[nodiscard]] static std::uint64_t cta_of(Record record) { return (record >> kCtaShift) - 1; }
+  /// By an atomic or a strong store.
+  [[nodiscard]] static bool is_change(Record record) { return (record & kChange) != 0; }
 
   // An access by `cta`, which has seen what was published until `seen`. Each gives what the access
   // is not ordered behind, or 0.
@@ -75,6 +94,14 @@ class GlobalRaces {
   /// what was there.
   [[nodiscard]] Record change(Word& word, std::uint64_t cta, std::uint32_t seen, std::uint32_t time,
                               bool accumulates);
+  /// An atomic came to what the instruction at `pc` had read: its reads are guesses.
+  void explain(int pc);
+  /// A read by an instruction that may be a guess; one of each is kept.
+  void suspect(Hazard hazard);
+  [[nodiscard]] bool is_suspected(int pc);
+  /// After the last CTA: those that no atomic explained.
+  [[nodiscard]] std::vector<Hazard> unexplained();
+
   /// Until when an access that sees this place sees what others published.
   [[nodiscard]] static std::uint32_t seen_at(const Word& word, std::uint64_t cta);
 
@@ -108,6 +135,9 @@ class GlobalRaces {
   bool is_on_ = false;
   int shift_ = 2;
   std::atomic<std::uint32_t> time_{1};
+  std::mutex guess_mutex_;
+  std::set<int> explained_;
+  std::map<int, Hazard> suspected_;  ///< by instruction
   std::mutex mutex_;
   std::uint64_t shadow_bytes_ = 0;
   std::vector<Shadow> shadows_;

@@ -99,6 +99,7 @@ void Cta::start(std::array<std::uint32_t, 3> index, std::uint64_t linear_index) 
   index_ = index;
   number_ = linear_index;
   seen_ = 0;
+  plain_reads_.clear();
   scheduler_.start(linear_index);
   races_.reset(launch_.shared_bytes, program().shared_granule, static_cast<int>(warps_.size()));
   std::ranges::fill(shared_, std::byte{0xcd});

@@ -67,6 +67,8 @@ class Cta {
   /// Until when, by the clock of GlobalRaces, it has seen what other CTAs published.
   [[nodiscard]] std::uint32_t seen() const { return seen_; }
   void see(std::uint32_t time) { seen_ = std::max(seen_, time); }
+  /// Of memory that kernels may write, until an atomic comes to that place.
+  [[nodiscard]] GlobalRaces::PlainReads& plain_reads() { return plain_reads_; }
   [[nodiscard]] std::vector<Warp>& warps() { return warps_; }
   [[nodiscard]] RaceChecker& races() { return races_; }
   [[nodiscard]] std::byte* shared() { return shared_.data(); }
@@ -130,6 +132,7 @@ class Cta {
   std::array<std::uint32_t, 3> index_{};
   std::uint64_t number_ = 0;
   std::uint32_t seen_ = 0;
+  GlobalRaces::PlainReads plain_reads_;
   std::vector<std::byte> register_file_;
   std::vector<std::uint8_t> taint_file_;
   std::vector<Warp> warps_;

@@ -36,6 +36,9 @@ class Grid {
       work();
     }
     if (error_) std::rethrow_exception(error_);
+    for (Hazard& hazard : launch_.global_races.unexplained()) {
+      launch_.hazards->add(std::move(hazard));
+    }
     return std::move(counts_);
   }
 

@@ -20,17 +20,20 @@ std::string cta_text(const LaunchContext& launch, std::uint64_t cta) {
          "," + std::to_string(cta / grid[0] / grid[1]) + ")";
 }
 
-void report_race(Warp& warp, std::size_t lane, std::uint64_t address, Record other,
-                 const char* verb) {
-  Cta& cta = *warp.cta;
-  if (cta.is_reported(HazardKind::kGlobalRace, pc_of(warp), -1)) return;
-  cta.report(HazardKind::kGlobalRace, pc_of(warp), -1,
-             std::string(verb) + " of " + cta.launch().memory->describe(address) + " by " +
-                 cta.names().thread(warp.index, static_cast<int>(lane)) +
-                 " is not ordered after what " +
-                 cta_text(cta.launch(), GlobalRaces::cta_of(other)) +
-                 " did there in this launch (its fence, then an atomic or volatile access here "
-                 "that sees it)");
+Hazard race(Cta& cta, const GlobalRaces::PlainRead& access, const char* verb) {
+  return {HazardKind::kGlobalRace, access.pc, -1,
+          std::string(verb) + " of " + cta.launch().memory->describe(access.address) + " by " +
+              cta.names().thread(access.warp, static_cast<int>(access.lane)) +
+              " is not ordered after what " +
+              cta_text(cta.launch(), GlobalRaces::cta_of(access.other)) +
+              " did there in this launch (its fence, then an atomic or volatile access here "
+              "that sees it)",
+          cta.index()};
+}
+
+void report_race(Cta& cta, const GlobalRaces::PlainRead& access, const char* verb) {
+  if (cta.is_reported(HazardKind::kGlobalRace, access.pc, -1)) return;
+  cta.launch().hazards->add(race(cta, access, verb));
 }
 
 /// `conflict` of each shadow word and lane, with the offset of the word's bytes in the access.
@@ -54,7 +57,8 @@ void for_words(Warp& warp, const LaneAccess& access, std::uint32_t bytes, const 
     words += (address - buffer->base) >> races.shift();
     for (std::uint32_t at = 0; at < bytes; at += granule) {
       const Record other = conflict(*words++, lane, at);
-      if (other != 0) report_race(warp, lane, address + at, other, verb);
+      if (other == 0) continue;
+      report_race(*warp.cta, {pc_of(warp), warp.index, lane, address + at, other}, verb);
     }
   });
 }
@@ -68,9 +72,26 @@ bool is_checked(const Warp& warp, const LaneAccess& access) {
 void note_global_read(Warp& warp, const LaneAccess& access, std::uint32_t bytes) {
   if (!is_checked(warp, access)) return;
   Cta& cta = *warp.cta;
-  for_words(warp, access, bytes, "read", [&](Word& word, std::size_t, std::uint32_t) {
-    return cta.launch().global_races.read(word, cta.number(), cta.seen());
+  for_words(warp, access, bytes, "read", [&](Word& word, std::size_t lane, std::uint32_t at) {
+    const Record other = cta.launch().global_races.read(word, cta.number(), cta.seen());
+    if (other != 0 && !GlobalRaces::is_change(other)) return other;
+    auto& reads = cta.plain_reads();
+    const auto known = reads.find(&word);
+    if (known != reads.end()) {
+      if (known->second.other == 0) known->second.other = other;
+    } else if (reads.size() < GlobalRaces::kMostPlainReads) {
+      reads[&word] = {pc_of(warp), warp.index, lane, access.address[lane] + at, other};
+    }
+    return Record{0};
   });
+}
+
+void suspect_plain_reads(Cta& cta) {
+  GlobalRaces& races = cta.launch().global_races;
+  for (const auto& entry : cta.plain_reads()) {
+    const GlobalRaces::PlainRead& read = entry.second;
+    if (read.other != 0 && !races.is_suspected(read.pc)) races.suspect(race(cta, read, "read"));
+  }
 }
 
 void note_global_write(Warp& warp, const LaneAccess& access, std::uint32_t bytes,
@@ -105,6 +126,10 @@ void note_global_change(Warp& warp, const LaneAccess& access, std::uint32_t byte
   const std::uint32_t time = races.next();
   note_global_seen(warp, access, bytes);
   for_words(warp, access, bytes, "atomic", [&](Word& word, std::size_t, std::uint32_t) {
+    if (const auto read = cta.plain_reads().find(&word); read != cta.plain_reads().end()) {
+      races.explain(read->second.pc);
+      cta.plain_reads().erase(read);
+    }
     return races.change(word, cta.number(), cta.seen(), time, accumulates);
   });
 }

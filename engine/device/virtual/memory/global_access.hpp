@@ -12,6 +12,10 @@ namespace evo::ptx {
 /// A plain read of the global lanes.
 void note_global_read(Warp& warp, const LaneAccess& access, std::uint32_t bytes);
 
+/// Leaves with GlobalRaces the plain reads of what other CTAs change by atomics to which no atomic
+/// of this CTA came: at its end.
+void suspect_plain_reads(Cta& cta);
+
 /// A plain write, before it is done. `values`: the new bytes of each lane, `bytes` apart.
 void note_global_write(Warp& warp, const LaneAccess& access, std::uint32_t bytes,
                        const std::byte* values);

@@ -72,6 +72,14 @@ TEST(CtaRacesPlaces, NeighbouringBytesAreNotOnePlace) {
   EXPECT_EQ(text_of(run_race("bytes_side_by_side", false, 1, 2)), "");
 }
 
+TEST(CtaRacesPlaces, TheFirstReadOfACompareAndSwapLoopIsAGuess) {
+  if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC here";
+  for (const int threads : {1, 4}) {
+    EXPECT_EQ(text_of(run_race("guess_and_swap", false, 1, threads)), "");
+    EXPECT_NE(text_of(run_race("sum_read_by_the_last", true, 1, threads)), "");
+  }
+}
+
 TEST(CtaRacesPlaces, EveryLaunchBeginsAnew) {
   if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC here";
   TestGpu gpu("virtual:a100");
