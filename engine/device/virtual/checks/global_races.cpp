@@ -97,9 +97,9 @@ void GlobalRaces::explain(int pc) {
   explained_.insert(pc);
 }
 
-void GlobalRaces::suspect(Hazard hazard) {
+void GlobalRaces::suspect(const Hazard& hazard) {
   const std::lock_guard lock(guess_mutex_);
-  suspected_.try_emplace(hazard.instruction, std::move(hazard));
+  suspected_.try_emplace(hazard.instruction, hazard);
 }
 
 bool GlobalRaces::is_suspected(int pc) {

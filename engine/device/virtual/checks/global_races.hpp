@@ -97,7 +97,7 @@ class GlobalRaces {
   /// An atomic came to what the instruction at `pc` had read: its reads are guesses.
   void explain(int pc);
   /// A read by an instruction that may be a guess; one of each is kept.
-  void suspect(Hazard hazard);
+  void suspect(const Hazard& hazard);
   [[nodiscard]] bool is_suspected(int pc);
   /// After the last CTA: those that no atomic explained.
   [[nodiscard]] std::vector<Hazard> unexplained();

@@ -73,9 +73,10 @@ void count_access(Warp& warp, const LaneAccess& access, std::uint32_t bytes, boo
       for (auto sector = sectors.begin(); sector != last; ++sector)
         counts.global_sectors_first += read.insert(*sector).second ? 1 : 0;
     }
-    if (is_write)
+    if (is_write) {
       counts.global_bytes_written +=
           static_cast<std::uint64_t>(std::popcount(access.global)) * bytes;
+    }
   }
 }
 
