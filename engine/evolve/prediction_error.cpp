@@ -17,7 +17,7 @@ constexpr std::size_t kMostErrors = 160;
 /// The kernel is improved again when there are so many times more errors.
 constexpr double kFitGrowth = 1.25;
 /// A variance of errors below it is taken for none.
-constexpr double kSmallestVariance = 1e-8;
+constexpr double kSmallestErrorVariance = 1e-8;
 
 }  // namespace
 
@@ -39,7 +39,7 @@ std::vector<double> PredictionError::expected(std::span<const Candidate> candida
   const double mean = std::accumulate(errors_.begin(), errors_.end(), 0.0) / n;
   double squares = 0;
   for (const double error : errors_) squares += (error - mean) * (error - mean);
-  const double deviation = std::sqrt(std::max(squares / n, kSmallestVariance));
+  const double deviation = std::sqrt(std::max(squares / n, kSmallestErrorVariance));
   std::vector<float> targets;
   for (const double error : errors_) {
     targets.push_back(static_cast<float>((error - mean) / deviation));
