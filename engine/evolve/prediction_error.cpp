@@ -15,7 +15,7 @@ constexpr std::size_t kFewestErrors = 8;
 /// The model is of the last ones.
 constexpr std::size_t kMostErrors = 160;
 /// The kernel is improved again when there are so many times more errors.
-constexpr double kFitGrowth = 1.25;
+constexpr double kErrorFitGrowth = 1.25;
 /// A variance of errors below it is taken for none.
 constexpr double kSmallestErrorVariance = 1e-8;
 
@@ -45,7 +45,7 @@ std::vector<double> PredictionError::expected(std::span<const Candidate> candida
     targets.push_back(static_cast<float>((error - mean) / deviation));
   }
   if (n >= next_fit_) {
-    next_fit_ = n * kFitGrowth;
+    next_fit_ = n * kErrorFitGrowth;
     const std::size_t most = KernelPrior{}.max_points;
     const std::size_t skipped = targets.size() - std::min(targets.size(), most);
     fitted_ = improved_kernel(std::move(fitted_), KernelPrior{},
