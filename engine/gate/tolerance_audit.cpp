@@ -12,11 +12,11 @@ namespace evo {
 namespace {
 
 /// So many elements have a mean that says something.
-constexpr std::size_t kEnoughElements = 32;
+constexpr std::size_t kElementsWithAMean = 32;
 /// Of larger outputs the start is looked at.
-constexpr std::size_t kMostElements = std::size_t{1} << 22;
+constexpr std::size_t kMostLookedAt = std::size_t{1} << 22;
 
-std::vector<std::byte> bytes_of(const std::vector<double>& values) {
+std::vector<std::byte> bytes_of_doubles(const std::vector<double>& values) {
   std::vector<std::byte> bytes(values.size() * sizeof(double));
   std::memcpy(bytes.data(), values.data(), bytes.size());
   return bytes;
@@ -25,7 +25,7 @@ std::vector<std::byte> bytes_of(const std::vector<double>& values) {
 /// Whether the mean of all elements, in place of each, passes; as the type can hold it.
 bool takes_the_mean(const Expectation& expected, const Tolerance& tolerance,
                     std::size_t row_length) {
-  if (expected.size() < kEnoughElements) return false;
+  if (expected.size() < kElementsWithAMean) return false;
   double sum = 0;
   std::size_t count = 0;
   for (const double value : expected.values()) {
@@ -37,9 +37,9 @@ bool takes_the_mean(const Expectation& expected, const Tolerance& tolerance,
   if (!is_floating(expected.dtype())) mean = std::round(mean);
   std::vector<double> output = expected.values();
   for (double& value : output) value = std::isfinite(value) ? mean : value;
-  const Expectation wide(Dtype::kF64, bytes_of(expected.values()));
-  return !violation(compare(bytes_of(output), wide, tolerance.bad_abs_error, row_length), tolerance,
-                    "");
+  const Expectation wide(Dtype::kF64, bytes_of_doubles(expected.values()));
+  return !violation(compare(bytes_of_doubles(output), wide, tolerance.bad_abs_error, row_length),
+                    tolerance, "");
 }
 
 }  // namespace
@@ -100,8 +100,8 @@ std::vector<std::byte> ToleranceAudit::expected(std::size_t position, const Chec
                                                 std::size_t row_length) const {
   std::vector<std::byte> bytes = work_.content(*data.expected[position]);
   const std::size_t size = size_of(problem_.arguments[position].dtype);
-  std::size_t most = kMostElements;
-  if (row_length > 0) most = std::max(kMostElements / row_length, std::size_t{1}) * row_length;
+  std::size_t most = kMostLookedAt;
+  if (row_length > 0) most = std::max(kMostLookedAt / row_length, std::size_t{1}) * row_length;
   bytes.resize(std::min(bytes.size(), most * size));
   return bytes;
 }
