@@ -16,7 +16,7 @@ void GlobalRaces::start(std::uint64_t ctas, int granule) {
 }
 
 GlobalRaces::Word* GlobalRaces::shadow_of(GlobalBuffer& buffer) {
-  if (!is_on_ || !buffer.writable) return nullptr;
+  if (!is_on_) return nullptr;
   if (void* known = buffer.shadow.load(std::memory_order_acquire)) return static_cast<Word*>(known);
   const std::lock_guard lock(mutex_);
   if (void* known = buffer.shadow.load()) return static_cast<Word*>(known);

@@ -67,7 +67,7 @@ class GlobalRaces {
   void start(std::uint64_t ctas, int granule);
 
   [[nodiscard]] int shift() const { return shift_; }
-  /// The shadow of a buffer; nothing where it is not watched.
+  /// The shadow of a buffer that kernels may write; nothing where it is not watched.
   [[nodiscard]] Word* shadow_of(GlobalBuffer& buffer);
 
   /// What `cta` did so far is published. The moment.

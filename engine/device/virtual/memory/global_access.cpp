@@ -36,6 +36,18 @@ void report_race(Cta& cta, const GlobalRaces::PlainRead& access, const char* ver
   cta.launch().hazards->add(race(cta, access, verb));
 }
 
+/// Whether all lanes lie in a buffer that no kernel may write, so that there is nothing to look at.
+/// Most accesses do.
+bool is_read_only(const GlobalBuffer* buffer, const LaneAccess& access, std::uint32_t bytes) {
+  if (buffer == nullptr || buffer->writable || bytes > buffer->bytes) return false;
+  const std::uint64_t last = buffer->bytes - bytes;
+  std::uint32_t outside = 0;
+  for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
+    outside |= static_cast<std::uint32_t>(access.address[lane] - buffer->base > last) << lane;
+  }
+  return (outside & access.global) == 0;
+}
+
 /// `conflict` of each shadow word and lane, with the offset of the word's bytes in the access.
 template <typename F>
 void for_words(Warp& warp, const LaneAccess& access, std::uint32_t bytes, const char* verb,
@@ -44,10 +56,12 @@ void for_words(Warp& warp, const LaneAccess& access, std::uint32_t bytes, const 
   GlobalRaces& races = warp.cta->launch().global_races;
   const std::uint32_t granule = 1U << races.shift();
   GlobalBuffer* buffer = warp.cta->buffer_cache()[warp.pc];
+  if (is_read_only(buffer, access, bytes)) return;
   for_lanes<std::size_t>(access.global, [&](std::size_t lane) {
     const std::uint64_t address = access.address[lane];
     if (buffer == nullptr || !buffer->contains(address, bytes))
       buffer = launch.memory->find(address);
+    if (!buffer->writable) return;  // nobody writes there in this launch
     Word* words = races.shadow_of(*buffer);
     if (words == nullptr) {
       // Flags in memory that is not watched order everything.
