@@ -211,16 +211,19 @@ std::size_t ShapeRun::rejected_last() const {
 }
 
 std::optional<EliteMember> ShapeRun::next_in_line(const std::set<CandidateId>& without) const {
-  std::optional<EliteMember> next;
-  for (const auto& [id, green] : green_) {
+  const auto value_of = [](const Green& green) { return green.objective.value_or(green.p50_us); };
+  auto next = green_.end();
+  for (auto one = green_.begin(); one != green_.end(); ++one) {
+    const Green& green = one->second;
     const bool is_known = objective_.is_time() || green.objective;
-    if (!green.complete || !is_known || contest_.was_withdrawn(id) || without.contains(id))
-      continue;
-    if (next && next->value() <= green.objective.value_or(green.p50_us)) continue;
-    next =
-        EliteMember{id, green.candidate, green.p50_us, stored_kernel(green), true, green.objective};
+    if (!green.complete || !is_known) continue;
+    if (contest_.was_withdrawn(one->first) || without.contains(one->first)) continue;
+    if (next == green_.end() || value_of(green) < value_of(next->second)) next = one;
   }
-  return next;
+  if (next == green_.end()) return std::nullopt;
+  const Green& green = next->second;
+  return EliteMember{next->first, green.candidate, green.p50_us, stored_kernel(green),
+                     true,        green.objective};
 }
 
 void ShapeRun::hold_elite(const LastGate& gate) {

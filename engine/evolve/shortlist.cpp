@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/core/rank_correlation.hpp"
 #include "engine/evolve/portable_math.hpp"
-#include "engine/predict/ranking.hpp"
 
 namespace evo {
 namespace {

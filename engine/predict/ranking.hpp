@@ -6,14 +6,6 @@
 
 namespace evo {
 
-/// Spearman's rank correlation; equal values share the mean of their ranks. Not a number where one
-/// side is all equal. Both of one length.
-[[nodiscard]] double spearman(std::span<const double> a, std::span<const double> b);
-
-/// Kendall's rank correlation (tau-b: equal values count for neither side). Not a number where one
-/// side is all equal. Both of one length.
-[[nodiscard]] double kendall(std::span<const double> a, std::span<const double> b);
-
 /// How far predicted times can be trusted to rank, against measured ones of the same kernels.
 struct RankScore {
   std::size_t kernels = 0;

@@ -32,7 +32,7 @@ class Simulation {
         memory_(rates),
         fetch_(rates, code_.size()) {
     plans_ = plans_of_warps(code_, graph_, profile);
-    steps_ = issue_steps(rates, code_, executions(), profile);
+    steps_ = issue_steps(rates, code_, executions_of(plans_, graph_, code_.size()), profile);
     const auto ctas = static_cast<double>(profile.ctas);
     to_run_ = static_cast<std::size_t>(std::ceil(ctas / rates.sms));
     resident_ = static_cast<std::size_t>(std::max(resident, 1));
@@ -43,7 +43,7 @@ class Simulation {
   }
 
   SmTime run() {
-    if (!knows_lines() || is_lost()) return time_;
+    if (!knows_lines() || !fit(plans_, profile_)) return time_;
     for (std::size_t i = 0; i < std::min(resident_, to_run_); ++i) start_cta(0);
     while (alive_ > 0) {
       if (!issue_one()) break;
@@ -67,39 +67,6 @@ class Simulation {
   }
 
  private:
-  /// Of each instruction, by all warps of a CTA.
-  [[nodiscard]] std::vector<double> executions() const {
-    std::vector<double> result(code_.size());
-    for (std::size_t b = 0; b < graph_.blocks().size(); ++b) {
-      const CodeBlock& block = graph_.blocks()[b];
-      double all = 0;
-      for (const WarpPlan& plan : plans_) all += plan.executions[b];
-      std::fill(result.begin() + static_cast<std::ptrdiff_t>(block.first),
-                result.begin() + static_cast<std::ptrdiff_t>(block.last) + 1, all);
-    }
-    return result;
-  }
-
-  /// A way much longer than what the PTX executed, or with other matrix products: the counts do not
-  /// fit the machine code.
-  bool is_lost() const {
-    constexpr double kLonger = 8;
-    constexpr double kShort = 1000;
-    constexpr double kFewer = 0.4;  // of bytes, half is counted
-    constexpr double kMore = 1.2;
-    double executed = 0;
-    double flops = 0;
-    for (const auto& [line, activity] : profile_.lines) {
-      executed += activity.all_executions();
-      flops += activity.flops;
-    }
-    double walked = 0;
-    for (const WarpPlan& plan : plans_) walked += plan.flops;
-    return instructions_of_cta_ >
-               kLonger * executed + kShort * static_cast<double>(plans_.size()) ||
-           walked < kFewer * flops || walked > kMore * flops;
-  }
-
   bool uses_tensor_cores() const {
     return std::ranges::any_of(plans_, [](const WarpPlan& plan) { return plan.flops > 0; });
   }

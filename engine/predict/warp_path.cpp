@@ -199,6 +199,40 @@ std::vector<WarpPlan> plans_of_warps(const std::vector<MachineInstruction>& code
   return plans;
 }
 
+std::vector<double> executions_of(const std::vector<WarpPlan>& plans, const CodeGraph& graph,
+                                  std::size_t instructions) {
+  std::vector<double> result(instructions);
+  for (std::size_t b = 0; b < graph.blocks().size(); ++b) {
+    const CodeBlock& block = graph.blocks()[b];
+    double all = 0;
+    for (const WarpPlan& plan : plans) all += plan.executions[b];
+    std::fill(result.begin() + static_cast<std::ptrdiff_t>(block.first),
+              result.begin() + static_cast<std::ptrdiff_t>(block.last) + 1, all);
+  }
+  return result;
+}
+
+bool fit(const std::vector<WarpPlan>& plans, const LaunchProfile& profile) {
+  constexpr double kLonger = 8;
+  constexpr double kShort = 1000;
+  constexpr double kFewer = 0.4;  // of bytes, half is counted
+  constexpr double kMore = 1.2;
+  double executed = 0;
+  double flops = 0;
+  for (const auto& [line, activity] : profile.lines) {
+    executed += activity.all_executions();
+    flops += activity.flops;
+  }
+  double walked = 0;
+  double length = 0;
+  for (const WarpPlan& plan : plans) {
+    walked += plan.flops;
+    length += plan.instructions;
+  }
+  return length <= kLonger * executed + kShort * static_cast<double>(plans.size()) &&
+         walked >= kFewer * flops && walked <= kMore * flops;
+}
+
 WarpCursor::WarpCursor(const CodeGraph& graph, const WarpPlan& plan, double phase)
     : graph_(&graph),
       plan_(&plan),

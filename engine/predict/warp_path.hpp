@@ -26,6 +26,14 @@ struct WarpPlan {
                                                    const CodeGraph& graph,
                                                    const LaunchProfile& profile);
 
+/// How often each of `instructions` instructions is executed by all warps of a CTA.
+[[nodiscard]] std::vector<double> executions_of(const std::vector<WarpPlan>& plans,
+                                                const CodeGraph& graph, std::size_t instructions);
+
+/// Whether the ways are about as long as what the PTX executed, with the same matrix products:
+/// otherwise the counts do not fit the machine code.
+[[nodiscard]] bool fit(const std::vector<WarpPlan>& plans, const LaunchProfile& profile);
+
 /// A warp's place on its way, one for each resident warp. Of two ways, one that leaves a loop (else
 /// the rarer one) is gone when its shares have added up to a whole.
 class WarpCursor {

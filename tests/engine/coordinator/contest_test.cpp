@@ -49,16 +49,7 @@ TEST(Contest, AKernelThatFailsBesideOthersAndAloneLeavesTheElite) {
 
 /// Screened kernels; all checks find that those with 128 threads are wrong.
 fake::DeviceBehaviour screening() {
-  fake::DeviceBehaviour behaviour;
-  behaviour.time_us = [](const fake::Program& program) {
-    return 10 + program.number("THREADS", 0) / 100 + program.number("ITEMS", 0) +
-           program.number("OTHER", 0);
-  };
-  behaviour.check = [](const fake::Program&) {
-    CorrectnessResult result{{CheckResult{"mission", 1}}};
-    result.complete = false;
-    return result;
-  };
+  fake::DeviceBehaviour behaviour = screened_kernels();
   behaviour.full_check = [](const fake::Program& program) {
     CorrectnessResult result{{CheckResult{"mission", 1}, CheckResult{"mission", 2}}};
     if (program.number("THREADS", 0) == 128) {

@@ -47,6 +47,24 @@ inline void write_space(const std::filesystem::path& folder) {
   write_file(folder / "search_spaces/by_shape.json", space.dump());
 }
 
+/// Every check is a screening first; times tell all kernels apart.
+inline fake::DeviceBehaviour screened_kernels() {
+  fake::DeviceBehaviour behaviour;
+  behaviour.time_us = [](const fake::Program& program) {
+    return 10 + program.number("THREADS", 0) / 100 + program.number("ITEMS", 0) +
+           program.number("OTHER", 0);
+  };
+  behaviour.check = [](const fake::Program&) {
+    CorrectnessResult result{{CheckResult{"mission", 1}}};
+    result.complete = false;
+    return result;
+  };
+  behaviour.full_check = [](const fake::Program&) {
+    return CorrectnessResult{{CheckResult{"mission", 1}, CheckResult{"mission", 2}}};
+  };
+  return behaviour;
+}
+
 /// A harness whose workers are fakes, for one run.
 struct World {
   explicit World(fake::MemoryStore& store, fake::DeviceBehaviour behaviour = {},

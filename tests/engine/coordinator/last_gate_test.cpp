@@ -20,24 +20,6 @@ using testing::SizeIs;
 
 constexpr std::size_t kPlaces = 3;
 
-/// Every check is a screening first; times tell all kernels apart.
-fake::DeviceBehaviour always_screened() {
-  fake::DeviceBehaviour behaviour;
-  behaviour.time_us = [](const fake::Program& program) {
-    return 10 + program.number("THREADS", 0) / 100 + program.number("ITEMS", 0) +
-           program.number("OTHER", 0);
-  };
-  behaviour.check = [](const fake::Program&) {
-    CorrectnessResult result{{CheckResult{"mission", 1}}};
-    result.complete = false;
-    return result;
-  };
-  behaviour.full_check = [](const fake::Program&) {
-    return CorrectnessResult{{CheckResult{"mission", 1}, CheckResult{"mission", 2}}};
-  };
-  return behaviour;
-}
-
 /// Rejects the kernels whose configuration has this text.
 LastGate against(World& world, const std::string& text) {
   return [&world, text](std::size_t, const EliteMember& member) -> std::optional<LastVerdict> {
@@ -79,7 +61,7 @@ std::vector<std::string> last_elite(const fake::MemoryStore& store, RunId run = 
 
 TEST(LastGate, WhoFailsLeavesAndTheNextInLineTakesItsPlace) {
   fake::MemoryStore store;
-  World world(store, always_screened(), 1, "distinct");
+  World world(store, screened_kernels(), 1, "distinct");
   Held held(world, store, options_for(4, 8));
   const std::string unwanted = "\"ITEMS\":1,";
   ASSERT_THAT(last_elite(store), testing::Contains(HasSubstr(unwanted)));
@@ -101,7 +83,7 @@ TEST(LastGate, WhoFailsLeavesAndTheNextInLineTakesItsPlace) {
 
 TEST(LastGate, WhereAllFailTheEliteIsEmptyAfterAFewForEachPlace) {
   fake::MemoryStore store;
-  World world(store, always_screened(), 1, "distinct");
+  World world(store, screened_kernels(), 1, "distinct");
   Held held(world, store, options_for(4, 8));
   std::vector<double> times;
   const auto rejects = [&](std::size_t rank, const EliteMember& member) {
@@ -119,7 +101,7 @@ TEST(LastGate, WhereAllFailTheEliteIsEmptyAfterAFewForEachPlace) {
 
 TEST(LastGate, WhereItCannotTellNothingChanges) {
   fake::MemoryStore store;
-  World world(store, always_screened(), 1, "distinct");
+  World world(store, screened_kernels(), 1, "distinct");
   Held held(world, store, options_for(2, 8));
   const std::size_t writes = store.writes();
   const std::vector<std::string> before = last_elite(store);
@@ -138,7 +120,7 @@ TEST(LastGate, AKillAtAnyWriteChangesNothing) {
   const TunerOptions options = options_for(2, 8);
   const std::string unwanted = "\"THREADS\":64";
   const auto run = [&](fake::MemoryStore& store, std::size_t seed) {
-    World world(store, always_screened(), seed, "distinct");
+    World world(store, screened_kernels(), seed, "distinct");
     Held held(world, store, options);
     held.tuner().hold_elite(0, against(world, unwanted));
   };
@@ -165,7 +147,7 @@ TEST(LastGate, WhatIsCountedOnOneShapeSaysNothingOfAnother) {
   fake::MemoryStore store;
   const TunerOptions options = options_for(2, 8);
   const auto run = [&] {
-    World world(store, always_screened(), 1, "distinct", "mission,ragged");
+    World world(store, screened_kernels(), 1, "distinct", "mission,ragged");
     Held held(world, store, options);
     const std::string unwanted = "\"ITEMS\":1,";
     held.tuner().hold_elite(0, against(world, unwanted));

@@ -10,29 +10,6 @@
 namespace evo::test {
 namespace {
 
-TEST(Ranking, OrderAloneCountsForSpearman) {
-  const std::vector<double> measured = {5, 6, 9, 20};
-  EXPECT_DOUBLE_EQ(spearman(measured, std::vector<double>{1, 2, 3, 1000}), 1);
-  EXPECT_DOUBLE_EQ(spearman(measured, std::vector<double>{4, 3, 2, 1}), -1);
-}
-
-TEST(Ranking, EqualValuesShareTheirRank) {
-  // By hand: ranks 0, 1.5, 1.5, 3 against 0, 1, 2, 3.
-  const std::vector<double> a = {1, 2, 2, 3};
-  const std::vector<double> b = {1, 2, 3, 4};
-  EXPECT_NEAR(spearman(a, b), 4.5 / std::sqrt(4.5 * 5), 1e-12);
-  EXPECT_TRUE(std::isnan(spearman(std::vector<double>{1, 1}, std::vector<double>{1, 2})));
-}
-
-TEST(Ranking, KendallCountsPairs) {
-  const std::vector<double> a = {1, 2, 3, 4};
-  EXPECT_DOUBLE_EQ(kendall(a, std::vector<double>{10, 20, 30, 40}), 1);
-  EXPECT_DOUBLE_EQ(kendall(a, std::vector<double>{1, 2, 4, 3}), 4.0 / 6);  // one pair of six apart
-  // A tie on one side: five pairs agree, sqrt(6 · 5) in the denominator.
-  EXPECT_NEAR(kendall(a, std::vector<double>{1, 2, 2, 3}), 5 / std::sqrt(30.0), 1e-12);
-  EXPECT_TRUE(std::isnan(kendall(std::vector<double>{1, 1}, std::vector<double>{1, 2})));
-}
-
 TEST(Ranking, TheScoreSaysWhatTrustingThePredictionCosts) {
   const std::vector<double> measured = {10, 11, 12, 15, 40};
   const std::vector<double> predicted = {12, 11, 12, 15, 20};
