@@ -125,6 +125,8 @@ TimingResult Session::time(const KernelUnderTest& kernel, const std::string& sha
   TimingResult result = gate.time(kernel_ready, problem_.shape(shape), progress);
   if (result.rejection || device_.info().time_kind == TimeKind::kPredicted) return result;
   launches_[kernel.key] += result.launches;
+  timed_last_ = kernel.key;
+  timed_last_at_ = Clock::now();
   // What a screening launches on the other shapes counts, too.
   result.aged = false;
   if (effort == Effort::kScreening && shape != kernel.shapes.back()) return result;
@@ -132,8 +134,6 @@ TimingResult Session::time(const KernelUnderTest& kernel, const std::string& sha
   const double screening_ms = may_enter ? kScreeningMs : kGivenUpMs;
   Aged aged = age(kernel, kernel_ready, effort == Effort::kScreening ? screening_ms : kMostAgeingMs,
                   progress);
-  timed_last_ = kernel.key;
-  timed_last_at_ = Clock::now();
   result.aged = aged.is_complete;
   if (aged.rejection) {
     result.rejection = std::move(aged.rejection);

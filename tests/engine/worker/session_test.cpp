@@ -1,0 +1,108 @@
+// What a device worker does, on a device in host memory.
+#include "engine/worker/session.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "engine/core/json_reader.hpp"
+#include "tests/db/sample.hpp"
+#include "tests/fakes/fake_device.hpp"
+
+namespace evo {
+namespace {
+
+constexpr double kLaunchUs = 50;
+/// Below it by more than two different minutes differ by, and not by half.
+constexpr double kGiveUpUs = 40;
+
+/// y = 2 x + 1.
+std::optional<Fault> doubles_and_adds(const fake::Launch& launch) {
+  const auto* x = launch.buffer<float>(0);
+  auto* y = launch.buffer<float>(1);
+  for (int i = 0; i < launch.scalar<int>(2); ++i) y[i] = 2 * x[i] + 1;
+  return std::nullopt;
+}
+
+std::string problem_text() {
+  const Json problem = {
+      {"format", "evo-tune problem 1"},
+      {"name", "line"},
+      {"arguments",
+       {{{"name", "x"},
+         {"direction", "in"},
+         {"dtype", "f32"},
+         {"extent", "N"},
+         {"generator", {{"distribution", "normal"}}}},
+        {{"name", "y"}, {"direction", "out"}, {"dtype", "f32"}, {"extent", "N"}},
+        {{"name", "n"}, {"direction", "scalar"}, {"dtype", "i32"}, {"value", "N"}}}},
+      {"shapes", {{"near", {{"variables", {{"N", 100}}}}}, {"far", {{"variables", {{"N", 900}}}}}}},
+      {"tolerance",
+       {{"max_abs_error", 0.001},
+        {"bad_abs_error", 0.001},
+        {"bad_share", 0},
+        {"relative_l2", 0.001}}},
+      {"flops", "2*N"},
+      {"bytes", "8*N"},
+      {"reference",
+       {{"source", "line.cu"}, {"entry", "reference"}, {"grid", {1}}, {"block", {32}}}},
+      {"templates",
+       {{"line", {{"source", "line.cu"}, {"entry", "line"}, {"grid", {"N"}}, {"block", {32}}}}}}};
+  return problem.dump();
+}
+
+KernelImage image_of(const std::string& entry) { return {fake::to_ptx({entry, {}}), "", {entry}}; }
+
+class SessionTest : public testing::Test {
+ protected:
+  SessionTest()
+      : device_({fake::fake_info(),
+                 [](const fake::Program&) -> std::variant<fake::Kernel, Fault> {
+                   return doubles_and_adds;
+                 },
+                 [](const fake::Program&, std::int64_t) { return kLaunchUs; }}) {
+    write_file(folder_.path() / "line.cu", "");
+    SessionSetup setup;
+    setup.problem_text = problem_text();
+    setup.problem_folder = folder_.path().string();
+    setup.template_name = "line";
+    setup.reference = image_of("reference");
+    session_.emplace(device_, setup);
+  }
+
+  TimingResult screen(const std::string& key, const std::string& shape) {
+    const KernelUnderTest kernel = {key, image_of("line"), {}, {"near", "far"}};
+    TimingResult result =
+        session_->time(kernel, shape, Effort::kScreening, kGiveUpUs, [](const std::string&) {});
+    EXPECT_FALSE(result.rejection) << result.rejection->reason;
+    return result;
+  }
+
+  sample::TemporaryFolder folder_;
+  fake::FakeDevice device_;
+  std::optional<Session> session_;
+};
+
+TEST_F(SessionTest, AKernelThatWasTimedJustBeforeIsGivenUpSooner) {
+  EXPECT_EQ(screen("k", "near").timing->samples, 20);
+  EXPECT_EQ(screen("other", "far").timing->samples, 20) << "another kernel";
+  // Where this process had to wait in between, the device may have slept.
+  std::int64_t fewest = 20;
+  for (int i = 0; i < 10; ++i) {
+    const std::string key = "k" + std::to_string(i);
+    EXPECT_EQ(screen(key, "near").timing->samples, 20);
+    fewest = std::min(fewest, screen(key, "far").timing->samples);
+  }
+  EXPECT_EQ(fewest, 10);
+}
+
+TEST_F(SessionTest, AScreeningAgesOnTheLastShapeForAll) {
+  EXPECT_FALSE(screen("k", "near").aged);
+  EXPECT_TRUE(screen("k", "far").aged);
+}
+
+}  // namespace
+}  // namespace evo
