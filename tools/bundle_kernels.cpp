@@ -56,23 +56,12 @@ bool is_idle(const StoredEvaluation& evaluation) {
   return evaluation.withdrawal && evaluation.withdrawal->gate == Gate::kProfile;
 }
 
-/// Those that passed all checks and not only a screening, which a predicting device does not know:
-/// there the configuration of defaults needs no place in the elite.
-std::set<CandidateId> fully_checked(const Store& store, const StoredRun& run,
-                                    const std::string& of_defaults) {
+/// Those that passed all checks and not only a screening.
+std::set<CandidateId> fully_checked(const Store& store, const StoredRun& run) {
   std::set<CandidateId> candidates;
   for (const StoredGeneration& generation : store.generations(run.id)) {
     for (const EliteEntry& entry : generation.record.elite) candidates.insert(entry.candidate);
   }
-  if (run.info.device.time_kind != TimeKind::kPredicted) return candidates;
-  for (const EliteRow& row : elite_of_run(store, run.id)) candidates.insert(row.candidate);
-  store.for_each_evaluation(run.id, [&](const StoredEvaluation& evaluation) {
-    const EvaluationRecord& record = evaluation.record;
-    const bool is_green = record.timing && !record.rejection && !record.duplicate_of;
-    if (is_green && with_sorted_keys(record.config_json) == of_defaults) {
-      candidates.insert(evaluation.id);
-    }
-  });
   return candidates;
 }
 
@@ -109,7 +98,7 @@ class Gathering {
 
   void find_winners(std::size_t source, const StoredRun& run) {
     const std::string of_defaults = default_config(run);
-    const std::set<CandidateId> checked = fully_checked(store(source), run, of_defaults);
+    const std::set<CandidateId> checked = fully_checked(store(source), run);
     if (checked.empty()) return;
     defaults_.emplace(of_defaults, run.info.space.name);
     for (const CandidateId candidate : checked) {

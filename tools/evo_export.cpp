@@ -55,10 +55,8 @@ std::optional<CandidateId> choose(const Store& store, const Options& options) {
                    std::to_string(newest->rows.size()));
 }
 
-/// What enters an elite has passed all checks; what a device that measures calls green otherwise
-/// may only have been screened. Devices that predict know no screening.
+/// What enters an elite has passed all checks; what is green otherwise may only have been screened.
 bool may_be_screened_only(const Store& store, const StoredRun& run, CandidateId candidate) {
-  if (run.info.device.time_kind == TimeKind::kPredicted) return false;
   const std::vector<StoredGeneration> generations = store.generations(run.id);
   return std::ranges::none_of(generations, [&](const StoredGeneration& generation) {
     return std::ranges::find(generation.record.elite, candidate, &EliteEntry::candidate) !=

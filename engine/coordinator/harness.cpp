@@ -32,6 +32,9 @@ constexpr double kFlopsForAllSeedsWhenInterpreted = 134217728.0;
 /// their CTAs there.
 constexpr double kFlopsOfWholeGridsWhenInterpreted = 2147483648.0;
 
+/// A screening there spends about this much work (2^27 operations) on each shape.
+constexpr double kFlopsOfScreeningWhenInterpreted = 134217728.0;
+
 /// The folder of problems: kernel_templates/ beside the folder of the space file.
 std::filesystem::path find_templates_root(const SpaceDefinition& space) {
   const std::filesystem::path folder = std::filesystem::absolute(space.file).parent_path();
@@ -277,6 +280,7 @@ void Harness::set_up_device(const HarnessOptions& options) {
   if (device_info_.time_kind == TimeKind::kPredicted) {
     setup.correctness.flops_for_all_seeds = kFlopsForAllSeedsWhenInterpreted;
     setup.correctness.flops_of_whole_grids = kFlopsOfWholeGridsWhenInterpreted;
+    setup.correctness.flops_of_screening = kFlopsOfScreeningWhenInterpreted;
   }
   services_.device->set_up(setup);
   set_up_predictors();

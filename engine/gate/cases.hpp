@@ -30,9 +30,11 @@ struct CheckCase {
   // Once complete, per argument: of those that are out or inout.
   std::vector<std::optional<KeptId>> expected;
   std::vector<std::optional<KeptId>> first_run;  ///< room for what a first run left; case 0 only
-  /// While not complete: per output, the elements that the reference computed, and which they are.
+  /// Where rows are looked at: per output, the elements that the reference computed, and which they
+  /// are.
   std::vector<std::vector<std::byte>> partly_expected;
   std::vector<std::vector<bool>> known;
+  bool knows_all = false;
 
   /// What these elements of output `position` must hold, which expect_rows() computed.
   [[nodiscard]] Expectation expectation_of(std::size_t position, Dtype dtype,
@@ -126,6 +128,7 @@ class CaseSet {
   [[nodiscard]] std::vector<std::byte> output_of(const CheckCase& data, std::size_t position);
   void require_written(const CheckCase& data, const std::vector<std::vector<std::byte>>& outputs);
   [[nodiscard]] bool knows_row(const CheckCase& data, std::size_t row) const;
+  void know_all(CheckCase& data);
   void take_written(CheckCase& data, std::size_t position);
   [[noreturn]] void fail(const CheckCase& data, const std::string& key,
                          const std::string& what) const;

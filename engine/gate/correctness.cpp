@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <limits>
 #include <set>
 
 #include "engine/gate/element_sample.hpp"
@@ -38,9 +39,8 @@ double steady_ms() {
 }
 
 void CorrectnessGate::sort_by_work(std::vector<const Shape*>& shapes) const {
-  const auto work = [&](const Shape* shape) { return problem_.flops.evaluate(shape->variables); };
   std::stable_sort(shapes.begin(), shapes.end(),
-                   [&](const Shape* a, const Shape* b) { return work(a) < work(b); });
+                   [&](const Shape* a, const Shape* b) { return work_of(*a) < work_of(*b); });
 }
 
 CorrectnessResult CorrectnessGate::check(const LoadedKernel& kernel,
@@ -81,33 +81,57 @@ CorrectnessResult CorrectnessGate::check_aged(const LoadedKernel& kernel,
   return result;
 }
 
-std::size_t CorrectnessGate::seeds_for(const Shape& shape) const {
-  return problem_.flops.evaluate(shape.variables) > options_.flops_for_all_seeds ? 1
-                                                                                 : options_.seeds;
+double CorrectnessGate::work_of(const Shape& shape) const {
+  return problem_.flops.evaluate(shape.variables);
 }
 
-bool CorrectnessGate::is_sampled(const Shape& shape) const {
+std::size_t CorrectnessGate::seeds_for(const Shape& shape) const {
+  return work_of(shape) > options_.flops_for_all_seeds ? 1 : options_.seeds;
+}
+
+/// The work of the largest grids that run whole.
+double CorrectnessGate::whole_grids(Effort effort) const {
+  return effort == Effort::kScreening
+             ? std::min(options_.flops_of_screening, options_.flops_of_whole_grids)
+             : options_.flops_of_whole_grids;
+}
+
+bool CorrectnessGate::is_sampled(const Shape& shape, Effort effort) const {
   return device_.sampler() != nullptr &&
          SampledCheck::is_possible(problem_, cases_.values_of(shape)) &&
-         problem_.flops.evaluate(shape.variables) > options_.flops_of_whole_grids;
+         work_of(shape) > whole_grids(effort);
+}
+
+bool CorrectnessGate::repeats(const Shape& shape, Effort effort, double first_launch_ms) const {
+  // A device that knows what was written needs no second poison.
+  if (seeds_for(shape) == 1 && device_.tracks_writes()) return false;
+  return measures() ? allows_repeat(effort, first_launch_ms)
+                    : most_launches(shape, effort, first_launch_ms) > 1;
+}
+
+std::size_t CorrectnessGate::most_launches(const Shape& shape, Effort effort,
+                                           double launch_ms) const {
+  if (measures()) return launches_allowed(effort, launch_ms);
+  if (effort != Effort::kScreening) return std::numeric_limits<std::size_t>::max();
+  return static_cast<std::size_t>(std::max(options_.flops_of_screening / work_of(shape), 1.0));
 }
 
 /// Fewer on shapes with much work: the smallest shapes see all of them.
 int CorrectnessGate::launches_to_age(const Shape& shape) const {
   constexpr double kWork = 2147483648.0;  // 2^31 operations, some seconds on an interpreter
   constexpr double kFewest = 16;
-  const double launches = kWork / problem_.flops.evaluate(shape.variables);
+  const double launches = kWork / work_of(shape);
   return static_cast<int>(std::clamp(launches, kFewest, static_cast<double>(kAgedLaunches)));
 }
 
 CorrectnessResult CorrectnessGate::check_shape(const LoadedKernel& kernel, const Shape& shape,
                                                Effort effort, const Progress& progress) {
   // All cases before the workspace: what does not fit into the memory then is the workspace.
-  const bool sampled = is_sampled(shape);
-  for (std::size_t index = 0; index < seeds_for(shape) && !sampled; ++index) {
+  const bool is_too_large = is_sampled(shape, Effort::kFull);
+  for (std::size_t index = 0; index < seeds_for(shape) && !is_too_large; ++index) {
     (void)cases_.get(shape, index);
   }
-  if (!sampled) {
+  if (!is_too_large) {
     const auto blind = tolerances_.blind_spot(kernel, shape, seeds_for(shape));
     if (blind) return {{}, Rejection{Gate::kCorrectness, *blind}};
   }
@@ -115,21 +139,31 @@ CorrectnessResult CorrectnessGate::check_shape(const LoadedKernel& kernel, const
   const auto made = Workspace::make(device_, problem_, kernel, data);
   if (const auto* fault = std::get_if<Fault>(&made)) return without_workspace(data, *fault);
   const auto& workspace = std::get<Workspace>(made);
-  if (sampled) {
-    return SampledCheck(device_, problem_, cases_, options_.flops_of_whole_grids)
-        .check(kernel, shape, workspace, progress);
+  if (auto result = check_part(kernel, shape, workspace, effort, progress)) {
+    result->complete = whole_grids(effort) >= options_.flops_of_whole_grids;
+    return *std::move(result);
   }
-  const bool is_long = problem_.flops.evaluate(shape.variables) > options_.flops_of_whole_grids;
-  if (device_.sampler() != nullptr && is_long &&
-      ElementSample::is_possible(problem_, *kernel.spec)) {
-    progress("checking a part of shape " + shape.name);
-    auto result = ElementSample(work_, problem_, cases_, options_.flops_of_whole_grids)
-                      .check(kernel, shape, workspace);
-    if (result) return *std::move(result);
-    cases_.restore_inputs(data);
-    workspace.clear();
+  return check_whole(kernel, shape, workspace, effort, progress);
+}
+
+/// Nothing where the whole grid has to run.
+std::optional<CorrectnessResult> CorrectnessGate::check_part(const LoadedKernel& kernel,
+                                                             const Shape& shape,
+                                                             const Workspace& workspace,
+                                                             Effort effort,
+                                                             const Progress& progress) {
+  const double flops = whole_grids(effort);
+  if (is_sampled(shape, effort)) {
+    return SampledCheck(device_, problem_, cases_, flops).check(kernel, shape, workspace, progress);
   }
-  return check_whole(kernel, shape, workspace, measures() ? effort : Effort::kFull, progress);
+  if (device_.sampler() == nullptr || work_of(shape) <= flops) return std::nullopt;
+  if (!ElementSample::is_possible(problem_, *kernel.spec)) return std::nullopt;
+  progress("checking a part of shape " + shape.name);
+  auto result = ElementSample(work_, problem_, cases_, flops).check(kernel, shape, workspace);
+  if (result) return result;
+  cases_.restore_inputs(cases_.inputs(shape, 0));
+  workspace.clear();
+  return std::nullopt;
 }
 
 CorrectnessResult CorrectnessGate::check_whole(const LoadedKernel& kernel, const Shape& shape,
@@ -139,20 +173,19 @@ CorrectnessResult CorrectnessGate::check_whole(const LoadedKernel& kernel, const
   const std::string name = "shape " + shape.name;
   const CheckCase& first = cases_.get(shape, 0);
   const std::size_t seeds = seeds_for(shape);
-  // A device that knows what was written needs no second poison.
-  const bool repeats = seeds > 1 || !device_.tracks_writes();
   Trials trials(work_, problem_, cases_, judge_, kernel, workspace, options_.now_ms);
   std::size_t runs = 0;
   // 1. The first launch alone: most of what goes wrong does so here, and it says how long one
   // takes.
   progress("checking " + name + ", seed 1");
   double launch_ms = trials.run_timed(first, poison_of_run(runs++), Kind::kSeed);
-  if (repeats) trials.keep_outputs(first);
+  const bool repeated = repeats(shape, effort, launch_ms);
+  if (repeated) trials.keep_outputs(first);
   trials.settle();
   const auto state = seeds > 1 && !trials.is_over() ? state_of(kernel, workspace) : std::nullopt;
   bool complete = true;
   const auto is_allowed = [&] {
-    complete = complete && runs < launches_allowed(effort, launch_ms);
+    complete = complete && runs < most_launches(shape, effort, launch_ms);
     return complete && !trials.is_over();
   };
   const auto run = [&](const CheckCase& data, Kind kind) {
@@ -160,8 +193,8 @@ CorrectnessResult CorrectnessGate::check_whole(const LoadedKernel& kernel, const
     if (static_cast<double>(trials.unsettled()) * launch_ms > kMostQueuedMs) trials.settle();
   };
   // 2. The same again.
-  complete = !repeats || allows_repeat(effort, launch_ms);
-  if (repeats && complete && !trials.is_over()) {
+  complete = repeated || !repeats(shape, Effort::kFull, launch_ms);
+  if (repeated && !trials.is_over()) {
     progress("repeating " + name);
     // The first launch of a kernel may take longer than all that follow.
     launch_ms = std::min(launch_ms, trials.run_timed(first, poison_of_run(runs++), Kind::kRepeat));

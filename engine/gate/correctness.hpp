@@ -23,6 +23,9 @@ struct CorrectnessOptions {
       1e18;  ///< shapes with more work than this get one seed and no repeat
   /// On devices that sample grids, about this much work stands for shapes with more (SampledCheck).
   double flops_of_whole_grids = 1e18;
+  /// On devices that predict, a screening spends about this much work on a shape: fewer launches,
+  /// or a part of one.
+  double flops_of_screening = 1e18;
   std::function<double()> now_ms = steady_ms;  ///< what long launches are told by
 };
 
@@ -43,8 +46,10 @@ struct CorrectnessOptions {
 /// where all seeds have left them different, the same on all inputs in turn.
 /// At the end, what the reference expects must be able to tell right from wrong (ReferenceAudit).
 ///
-/// On devices that measure, the launches of a shape behind the first two are queued together
-/// (Trials), and a screening makes fewer of them where they are long (launches_allowed).
+/// A screening makes fewer launches where they are long: on devices that measure by their time
+/// (launches_allowed), on those that predict by the shape's work, so that what it does is the same
+/// each time. On devices that measure, the launches of a shape behind the first two are queued
+/// together (Trials).
 class CorrectnessGate {
  public:
   /// All references must outlive this.
@@ -76,8 +81,18 @@ class CorrectnessGate {
   [[nodiscard]] CorrectnessResult check_whole(const LoadedKernel& kernel, const Shape& shape,
                                               const Workspace& workspace, Effort effort,
                                               const Progress& progress);
+  [[nodiscard]] std::optional<CorrectnessResult> check_part(const LoadedKernel& kernel,
+                                                            const Shape& shape,
+                                                            const Workspace& workspace,
+                                                            Effort effort,
+                                                            const Progress& progress);
+  [[nodiscard]] double work_of(const Shape& shape) const;
   [[nodiscard]] std::size_t seeds_for(const Shape& shape) const;
-  [[nodiscard]] bool is_sampled(const Shape& shape) const;
+  [[nodiscard]] double whole_grids(Effort effort) const;
+  [[nodiscard]] bool is_sampled(const Shape& shape, Effort effort) const;
+  [[nodiscard]] bool repeats(const Shape& shape, Effort effort, double first_launch_ms) const;
+  [[nodiscard]] std::size_t most_launches(const Shape& shape, Effort effort,
+                                          double launch_ms) const;
   [[nodiscard]] bool measures() const { return device_.info().time_kind == TimeKind::kMeasured; }
   [[nodiscard]] int launches_to_age(const Shape& shape) const;
   [[nodiscard]] std::optional<std::string> state_of(const LoadedKernel& kernel,

@@ -29,6 +29,7 @@ void to_json(nlohmann::json& json, const SessionSetup& setup) {
           {"seeds", setup.correctness.seeds},
           {"flops_for_all_seeds", setup.correctness.flops_for_all_seeds},
           {"flops_of_whole_grids", setup.correctness.flops_of_whole_grids},
+          {"flops_of_screening", setup.correctness.flops_of_screening},
           {"least_samples", setup.timing.stopping.least_samples},
           {"most_samples", setup.timing.stopping.most_samples},
           {"relative_interval", setup.timing.stopping.relative_interval},
@@ -49,6 +50,7 @@ void from_json(const nlohmann::json& json, SessionSetup& setup) {
   json.at("seeds").get_to(setup.correctness.seeds);
   json.at("flops_for_all_seeds").get_to(setup.correctness.flops_for_all_seeds);
   json.at("flops_of_whole_grids").get_to(setup.correctness.flops_of_whole_grids);
+  json.at("flops_of_screening").get_to(setup.correctness.flops_of_screening);
   json.at("least_samples").get_to(setup.timing.stopping.least_samples);
   json.at("most_samples").get_to(setup.timing.stopping.most_samples);
   json.at("relative_interval").get_to(setup.timing.stopping.relative_interval);
