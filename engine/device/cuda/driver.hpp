@@ -12,25 +12,22 @@ namespace evo {
   apply(cuInit) apply(cuDriverGetVersion) apply(cuDeviceGetCount) apply(cuDeviceGet)               \
       apply(cuDeviceGetName) apply(cuDeviceGetPCIBusId) apply(cuDeviceGetAttribute) apply(         \
           cuDevicePrimaryCtxRetain) apply(cuDevicePrimaryCtxRelease) apply(cuCtxSetCurrent)        \
-          apply(cuCtxSynchronize) apply(cuCtxResetPersistingL2Cache) apply(cuCtxSetLimit) apply(   \
-              cuMemAlloc) apply(cuMemFree) apply(cuMemHostAlloc) apply(cuMemFreeHost)              \
-              apply(cuMemcpyHtoDAsync) apply(cuMemcpyDtoHAsync) apply(cuMemcpyDtoDAsync) apply(    \
-                  cuFuncGetParamInfo) apply(cuMemsetD8Async) apply(cuMemsetD16Async)               \
-                  apply(cuMemsetD32Async) apply(cuModuleLoadData) apply(cuModuleUnload) apply(     \
-                      cuModuleGetFunction) apply(cuModuleGetGlobal) apply(cuFuncSetAttribute)      \
-                      apply(cuFuncGetAttribute) apply(cuLaunchKernel) apply(cuStreamCreate)        \
-                          apply(cuStreamDestroy) apply(cuStreamSynchronize) apply(cuEventCreate)   \
-                              apply(cuEventDestroy) apply(cuEventRecord) apply(cuEventSynchronize) \
-                                  apply(cuEventElapsedTime) apply(cuStreamBeginCapture)            \
-                                      apply(cuStreamEndCapture) apply(cuGraphInstantiateWithFlags) \
-                                          apply(cuGraphLaunch) apply(cuGraphExecDestroy)           \
-                                              apply(cuGraphDestroy) apply(cuGetErrorName)          \
-                                                  apply(cuGetErrorString) apply(cuLaunchKernelEx)  \
-                                                      apply(cuTexObjectCreate)                     \
-                                                          apply(cuTexObjectDestroy)                \
-                                                              apply(cuArrayCreate)                 \
-                                                                  apply(cuArrayDestroy)            \
-                                                                      apply(cuMemcpy2DAsync)
+          apply(cuCtxSynchronize) apply(cuCtxSetLimit) apply(cuMemAlloc) apply(cuMemFree) apply(   \
+              cuMemHostAlloc) apply(cuMemFreeHost) apply(cuMemcpyHtoDAsync)                        \
+              apply(cuMemcpyDtoHAsync) apply(cuMemcpyDtoDAsync) apply(cuFuncGetParamInfo) apply(   \
+                  cuMemsetD8Async) apply(cuMemsetD16Async) apply(cuMemsetD32Async)                 \
+                  apply(cuModuleLoadData) apply(cuModuleUnload) apply(cuModuleGetFunction) apply(  \
+                      cuModuleGetGlobal) apply(cuFuncSetAttribute) apply(cuFuncGetAttribute)       \
+                      apply(cuLaunchKernel) apply(cuStreamCreate) apply(cuStreamDestroy) apply(    \
+                          cuStreamSynchronize) apply(cuEventCreate) apply(cuEventDestroy)          \
+                          apply(cuEventRecord) apply(cuEventSynchronize) apply(cuEventElapsedTime) \
+                              apply(cuStreamBeginCapture) apply(cuStreamEndCapture)                \
+                                  apply(cuGraphInstantiateWithFlags) apply(cuGraphLaunch)          \
+                                      apply(cuGraphExecDestroy) apply(cuGraphDestroy)              \
+                                          apply(cuGetErrorName) apply(cuGetErrorString)            \
+                                              apply(cuLaunchKernelEx) apply(cuTexObjectCreate)     \
+                                                  apply(cuTexObjectDestroy) apply(cuArrayCreate)   \
+                                                      apply(cuArrayDestroy) apply(cuMemcpy2DAsync)
 
 /// libcuda, opened at run time, and its functions by their own names.
 struct CudaDriver {
