@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <map>
 
 #include "engine/core/error.hpp"
 #include "engine/device/virtual/virtual_device.hpp"
@@ -76,6 +77,13 @@ class Sampled : public testing::Test {
   /// About 1/64 of 4096 CTAs.
   CorrectnessResult check(const std::string& ptx, const std::string& independent = "1",
                           std::uint64_t seed = 1, const std::string& cta_of_row = "ROW") {
+    return check_by({.flops_of_whole_grids = 4096}, Effort::kFull, ptx, independent, seed,
+                    cta_of_row);
+  }
+
+  CorrectnessResult check_by(const CorrectnessOptions& options, Effort effort,
+                             const std::string& ptx, const std::string& independent = "1",
+                             std::uint64_t seed = 1, const std::string& cta_of_row = "ROW") {
     write_file(folder_.path() / "rows.cu", "");
     const Problem problem =
         Problem::parse(problem_json(independent, cta_of_row).dump(), folder_.path());
@@ -83,8 +91,8 @@ class Sampled : public testing::Test {
     const auto work = make_host_work(*device);
     MadeGates made(*work, problem, load(*device, kernel()), seed);
     const LoadedKernel loaded = {load(*device, ptx), &problem.templates.front(), {}};
-    CorrectnessGate gate(*work, problem, made.cases, made.judge, {.flops_of_whole_grids = 4096});
-    return gate.check(loaded, {&problem.shape("long")}, Effort::kFull, [](const std::string&) {});
+    CorrectnessGate gate(*work, problem, made.cases, made.judge, options);
+    return gate.check(loaded, {&problem.shape("long")}, effort, [](const std::string&) {});
   }
 
   static KernelId load(Device& device, const std::string& ptx) {
@@ -117,6 +125,46 @@ TEST_F(Sampled, OneWrongElementOfEveryCtaIsFoundWhereItIs) {
   const std::size_t name = reason.find("y[");
   ASSERT_NE(name, std::string::npos) << reason;
   EXPECT_EQ(std::stoul(reason.substr(name + 2)) % 64, 5U) << "its place in the whole output";
+}
+
+TEST_F(Sampled, AScreeningChecksAPartOfWhatAFullCheckRunsWhole) {
+  const std::string wrong_in_one = kernel(R"(
+  setp.eq.u32 %p2, %r1, 2501;
+  @%p2 add.f32 %f2, %f2, 0f3F000000;)");
+  const CorrectnessOptions options = {.flops_of_screening = 4096};
+  const CorrectnessResult screening = check_by(options, Effort::kScreening, wrong_in_one);
+  EXPECT_EQ(reason_of(screening), "passed");
+  EXPECT_FALSE(screening.complete);
+  ASSERT_EQ(screening.checks.size(), 1U);
+  EXPECT_EQ(screening.checks[0].sampled, "64 of 4096 CTAs, 64 of 4096 rows compared");
+  for (const Effort effort : {Effort::kFull, Effort::kAfterScreening}) {
+    EXPECT_THAT(reason_of(check_by(options, effort, wrong_in_one)), HasSubstr("y[1601"));
+    const CorrectnessResult honest = check_by(options, effort, kernel());
+    EXPECT_EQ(reason_of(honest), "passed");
+    EXPECT_TRUE(honest.complete);
+    EXPECT_EQ(honest.checks.size(), 5U);
+  }
+}
+
+TEST_F(Sampled, AScreeningOfAPartThatIsWrongIsARejection) {
+  const CorrectnessResult result =
+      check_by({.flops_of_screening = 4096}, Effort::kScreening, kernel(R"(
+  setp.eq.u32 %p2, %r2, 5;
+  @%p2 add.f32 %f2, %f2, 0f3F000000;)"));
+  EXPECT_THAT(reason_of(result), HasSubstr("max abs error 0.5"));
+}
+
+TEST_F(Sampled, AScreeningMakesFewLaunchesOfGridsThatHaveToRunWhole) {
+  constexpr double kWork = 64.0 * 4096;
+  const std::map<double, std::size_t> seeds_of = {{1, 1}, {2, 1}, {4, 3}, {6, 5}, {100, 5}};
+  for (const auto& [launches, seeds] : seeds_of) {
+    const CorrectnessResult result =
+        check_by({.flops_of_whole_grids = 1e18, .flops_of_screening = launches * kWork},
+                 Effort::kScreening, kernel(), "0");
+    EXPECT_EQ(reason_of(result), "passed");
+    EXPECT_EQ(result.checks.size(), seeds) << launches;
+    EXPECT_EQ(result.complete, launches >= 6) << launches;
+  }
 }
 
 TEST_F(Sampled, TheLastCtaAlwaysRuns) {
