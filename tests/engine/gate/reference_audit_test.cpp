@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -94,6 +95,30 @@ TEST(ReferenceAudit, RefusesAReferenceThatDoesNotWrite) {
                 return std::optional<Fault>();
               }),
               HasSubstr("it does not write y[17]"));
+}
+
+/// How often the reference runs for one case. `wrong_element`: it leaves what is there in this one.
+int runs_for_one_case(int wrong_element) {
+  GateFixture fixture;
+  int launches = 0;
+  fixture.kernels["reference"] = [&](const Launch& launch) {
+    const bool is_first = launches++ == 0;
+    float* kept = launch.buffer<float>(kY) + std::max(wrong_element, 0);
+    const float before = *kept;
+    auto fault = GateFixture::honest(launch);
+    if (is_first && wrong_element >= 0) *kept = before;
+    return fault;
+  };
+  const auto loaded = fixture.device->load({fake::to_ptx({"reference", {}}), "", {"reference"}});
+  fixture.made =
+      std::make_unique<MadeGates>(*fixture.work, fixture.problem, std::get<KernelId>(loaded), 1);
+  (void)fixture.made->cases.get(fixture.problem.shape("small"), 0);
+  return launches;
+}
+
+TEST(ReferenceAudit, RunsAgainOnlyWhereAnElementHoldsThePoison) {
+  EXPECT_EQ(runs_for_one_case(-1), 1);
+  EXPECT_EQ(runs_for_one_case(3), 2) << "it may be right by accident";
 }
 
 TEST(ReferenceAudit, RefusesAReferenceThatWritesElsewhere) {
