@@ -41,21 +41,24 @@ void Contest::challenge(int generation, std::vector<EliteMember> challengers) {
   for (const auto& [candidate, withdrawn] : withdrawn_) {
     if (withdrawn.generation == generation) elite_.remove(candidate);
   }
-  std::erase_if(challengers, [&](const auto& member) { return was_withdrawn(member.id); });
+  std::erase_if(challengers, [&](const auto& member) {
+    return was_withdrawn(member.id) || settled_.contains(member.id);
+  });
   std::stable_sort(challengers.begin(), challengers.end(),
                    [](const auto& a, const auto& b) { return a.value() < b.value(); });
   left_out_ = challengers.size();
   for (EliteMember& challenger : challengers) {
-    if (!elite_.has_a_chance(challenger.value()) || !passes_all_checks(generation, challenger) ||
-        !measure_closely(generation, challenger)) {
-      --left_out_;
-      continue;
+    const CandidateId id = challenger.id;
+    if (elite_.has_a_chance(challenger.value()) && passes_all_checks(generation, challenger) &&
+        measure_closely(generation, challenger)) {
+      elite_.consider(std::move(challenger), [&](const auto& first, const auto& second) {
+        return confirm(generation, first, second);
+      });
     }
-    elite_.consider(std::move(challenger), [&](const auto& first, const auto& second) {
-      return confirm(generation, first, second);
-    });
+    settled_.insert(id);
     --left_out_;
   }
+  settled_.clear();
 }
 
 bool Contest::passes_all_checks(int generation, const EliteMember& challenger) {
@@ -129,6 +132,7 @@ DuelResult Contest::fight(int generation, const EliteMember& challenger,
   }
   const PairResult& pair = duel.pair;
   const Verdict verdict = verdict_of(pair.verdict());
+  compared_[{generation, challenger.id, incumbent.id}] = verdict;
   store_.record_confirmation(run_, {generation, challenger.id, incumbent.id, pair.ratio,
                                     pair.interval.low, pair.interval.high, pair.pairs, verdict});
   return result_of(verdict);

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -38,7 +39,8 @@ class Contest {
   }
 
   /// The green kernels of a generation want to enter the elite; the fastest goes first. Throws
-  /// Interrupted; left_out() then says how many were not compared.
+  /// Interrupted; left_out() then says how many were not compared, and the next call leaves those
+  /// alone that were.
   void challenge(int generation, std::vector<EliteMember> challengers);
   [[nodiscard]] std::size_t left_out() const { return left_out_; }
 
@@ -83,6 +85,7 @@ class Contest {
   Elite elite_;
   Objective objective_;
   std::map<Comparison, Verdict> compared_;  ///< generation, challenger, incumbent
+  std::set<CandidateId> settled_;           ///< of challengers that an interruption left
   std::map<CandidateId, Withdrawn> withdrawn_;
   std::optional<EliteMember> control_;
   double control_first_us_ = 0;

@@ -6,6 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+#include <tuple>
+
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/evolve/window.hpp"
@@ -144,6 +147,35 @@ TEST(Tuner, IsOutOfTimeWithinOneLaunchAndKeepsWhatItFound) {
   EXPECT_GE(world.device->abandoned(), 1U);
   EXPECT_GT(tuner.progress().left_out, 0U);
   EXPECT_LT(tuner.progress().left_out, tuner.progress().green);
+}
+
+TEST(Tuner, WhenTimeEndsWithinAContestNobodyEntersTwice) {
+  // Time to compare ends within the first generation's contest, here and there.
+  for (double seconds = 8; seconds < 60; seconds += 1.7) {
+    fake::MemoryStore store;
+    fake::DeviceBehaviour behaviour;
+    behaviour.check_ms = 100;
+    behaviour.time_ms = 100;
+    behaviour.compare_ms = 3000;
+    behaviour.time_us = [](const fake::Program& program) {
+      return 10 - program.number("THREADS", 0) / 1e4;
+    };
+    World world(store, behaviour);
+    TunerOptions options = options_for(100, 8);
+    options.max_seconds = seconds;
+    SilentObserver observer;
+    Tuner tuner(*world.harness, store, {kRun}, options, observer);
+    const std::atomic<bool> never{false};
+    (void)tuner.run({}, never);
+    std::set<CandidateId> members;
+    for (const EliteMember& member : tuner.elite().members()) members.insert(member.id);
+    EXPECT_EQ(members.size(), tuner.elite().members().size()) << seconds;
+    std::set<std::tuple<int, CandidateId, CandidateId>> duels;
+    for (const ConfirmationRecord& duel : store.confirmations(kRun)) {
+      EXPECT_TRUE(duels.emplace(duel.generation, duel.challenger, duel.incumbent).second)
+          << "twice, " << seconds;
+    }
+  }
 }
 
 TEST(Tuner, StopsAtOnceWhenAskedAndGoesOnLater) {
