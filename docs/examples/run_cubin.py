@@ -210,28 +210,37 @@ def time_launches(torch, launch, launches):
     return start.elapsed_time(end) * 1000 / launches
 
 
-def run(torch, manifest, folder, launches):
-    check_device(torch, manifest["arch"])
-    torch.manual_seed(1)
-    torch.zeros(1, device="cuda")  # makes PyTorch's context the current one
+def load_launch(manifest, folder):
+    """The kernel of a manifest, loaded: a function of parameters (make_arguments) and a stream that
+    launches it, in all its steps. PyTorch's context must be the current one."""
     module = load_module((folder / manifest["cubin"]).read_bytes())
-    tensors, parameters = make_arguments(torch, manifest)
     # One kernel may be launched by several steps: it is allowed the most that any of them needs.
     most_shared = {}
     for entry, geometry, _ in steps_of(manifest):
         shared_bytes = int(geometry["dynamic_shared_bytes"]["value"])
         most_shared[entry] = max(most_shared.get(entry, 0), shared_bytes)
-    launches_of_run = []
-    for entry, geometry, positions in steps_of(manifest):
-        launches_of_run.append((module.kernel(entry, most_shared[entry]),
-                                dimensions(geometry["grid"]), dimensions(geometry["block"]),
-                                int(geometry["dynamic_shared_bytes"]["value"]),
-                                [parameters[position] for position in positions]))
+    steps = [(module.kernel(entry, most_shared[entry]),
+              dimensions(geometry["grid"]), dimensions(geometry["block"]),
+              int(geometry["dynamic_shared_bytes"]["value"]), positions)
+             for entry, geometry, positions in steps_of(manifest)]
+
+    def launch(parameters, stream):
+        for *kernel_and_geometry, positions in steps:
+            module.launch(*kernel_and_geometry, [parameters[at] for at in positions], stream)
+
+    return launch
+
+
+def run(torch, manifest, folder, launches):
+    check_device(torch, manifest["arch"])
+    torch.manual_seed(1)
+    torch.zeros(1, device="cuda")  # makes PyTorch's context the current one
+    launch_with = load_launch(manifest, folder)
+    tensors, parameters = make_arguments(torch, manifest)
     stream = torch.cuda.current_stream().cuda_stream
 
     def launch():
-        for step in launches_of_run:
-            module.launch(*step, stream)
+        launch_with(parameters, stream)
 
     launch()
     torch.cuda.synchronize()

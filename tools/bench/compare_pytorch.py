@@ -153,15 +153,10 @@ def median_interval(values):
 
 
 def kernel_contender(torch, manifest, folder, sets):
-    geometry = manifest["launch"]
-    grid = run_cubin.dimensions(geometry["grid"])
-    block = run_cubin.dimensions(geometry["block"])
-    kernel = run_cubin.load_kernel((folder / manifest["cubin"]).read_bytes(), manifest["entry"],
-                                   int(geometry["dynamic_shared_bytes"]["value"]))
+    launch = run_cubin.load_launch(manifest, folder)
 
     def call_for(data):
-        return lambda: kernel.launch(grid, block, data.parameters,
-                                     torch.cuda.current_stream().cuda_stream)
+        return lambda: launch(data.parameters, torch.cuda.current_stream().cuda_stream)
 
     return Contender("evo-tune", "fp8", [call_for(data) for data in sets])
 
