@@ -45,7 +45,7 @@ std::array<std::uint32_t, kWarpSize> source_bytes(Warp& warp, const CopyOperands
 /// Bytes of the lane's source that nobody wrote; bit b is byte b.
 std::uint16_t source_taint(const Warp& warp, const LaneAccess& source, std::size_t lane,
                            std::uint32_t bytes) {
-  if (!warp.cta->launch().check || source.written[lane] == nullptr) return 0;
+  if (!warp.cta->launch().check || source.marks(lane) == nullptr) return 0;
   return static_cast<std::uint16_t>(read_taint(warp, source, static_cast<int>(lane), bytes));
 }
 
