@@ -10,7 +10,21 @@ namespace {
 /// Address of the lane, or of the first lane of the mask where it takes no part.
 EVO_INLINE void fill_others(const std::uint64_t* address, std::uint32_t mask, std::uint64_t* all) {
   const std::uint64_t first = address[__builtin_ctz(mask)];
-  for (int l = 0; l < kWarpSize; ++l) all[l] = ((mask >> l) & 1U) != 0 ? address[l] : first;
+  for (int l = 0; l < kWarpSize; ++l) {
+    const std::uint64_t own = address[l];
+    all[l] = ((mask >> l) & 1U) != 0 ? own : first;
+  }
+}
+
+[[gnu::noinline]] void find_ends(const std::uint64_t* all, LaneSurvey& survey) {
+  std::uint64_t lowest = all[0];
+  std::uint64_t highest = all[0];
+  for (int l = 0; l < kWarpSize; ++l) {
+    lowest = all[l] < lowest ? all[l] : lowest;
+    highest = all[l] > highest ? all[l] : highest;
+  }
+  survey.lowest = lowest;
+  survey.highest = highest;
 }
 
 }  // namespace
@@ -23,31 +37,26 @@ LaneSurvey survey_lanes(const std::uint64_t* address, std::uint32_t mask, std::u
     all = filled;
   }
   LaneSurvey survey;
+  const std::uint64_t stride = all[1] - all[0];
   std::uint64_t uneven = 0;
-  std::uint64_t apart = 0;
-  for (std::uint64_t l = 0; l < kWarpSize; ++l) {
+  std::uint64_t expected = all[0];
+  for (int l = 0; l < kWarpSize; ++l) {
     survey.bits |= all[l];
-    uneven |= all[l] ^ all[0];
-    apart |= all[l] ^ (all[0] + l * bytes);
+    uneven |= all[l] ^ expected;
+    expected += stride;
   }
-  if (uneven == 0 || apart == 0) {
-    // The last lane lies before the first where addresses wrap around.
-    const std::uint64_t last = all[kWarpSize - 1];
-    survey.lowest = all[0] < last ? all[0] : last;
-    survey.highest = all[0] < last ? last : all[0];
-    if (mask == kAllLanes) {
-      survey.pattern = uneven == 0 ? LanePattern::kUniform : LanePattern::kContiguous;
-    }
+  // Evenly spaced, ascending, and without a wrap: the ends say it all.
+  constexpr std::uint64_t kMostStride = 1ULL << 32;
+  const std::uint64_t last = all[kWarpSize - 1];
+  if (uneven == 0 && stride < kMostStride && last >= all[0]) {
+    survey.lowest = all[0];
+    survey.highest = last;
+    if (mask != kAllLanes) return survey;
+    if (stride == 0) survey.pattern = LanePattern::kUniform;
+    if (stride == bytes) survey.pattern = LanePattern::kContiguous;
     return survey;
   }
-  std::uint64_t lowest = all[0];
-  std::uint64_t highest = all[0];
-  for (int l = 0; l < kWarpSize; ++l) {
-    lowest = all[l] < lowest ? all[l] : lowest;
-    highest = all[l] > highest ? all[l] : highest;
-  }
-  survey.lowest = lowest;
-  survey.highest = highest;
+  find_ends(all, survey);
   return survey;
 }
 
