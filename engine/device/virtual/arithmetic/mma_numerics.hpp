@@ -46,7 +46,7 @@ void unpacked_fp8_tile(const DotRule& rule, bool half_result, const float* a, co
                        const float* c, float* d);
 
 /// Widens `rows` rows of elements of 8 or 16 bits, exactly; a NaN becomes one. A row has
-/// `bytes_per_row` bytes of eight elements or a multiple of that; rows go to `to`, `stride` apart.
+/// `bytes_per_row` bytes, a multiple of 16; rows go to `to`, `stride` apart.
 void widen_rows(const std::byte* from, Type type, int bytes_per_row, int rows, float* to,
                 int stride);
 

@@ -202,11 +202,14 @@ void mma_tile(const DotRule& rule, int k, int min_exponent, bool half_result, co
 namespace {
 
 using Halves = std::uint16_t __attribute__((vector_size(16)));
+using WideHalves = std::uint16_t __attribute__((vector_size(32)));
 using Words = std::uint32_t __attribute__((vector_size(32)));
+using Bytes = std::uint8_t __attribute__((vector_size(16)));
+constexpr int kPieceBytes = 16;  ///< widened at a time
 
-/// Subnormals cost nothing where the processor converts.
+/// Eight of them. Subnormals cost nothing where the processor converts.
 EVO_INLINE Floats widen_halves(Halves halves) {
-#ifdef __F16C__
+#if defined(EVO_SIMD_AVX2) && !defined(__clang__)  // clang ignores the pragma of simd_target.hpp
   return reinterpret_cast<Floats>(
       __builtin_ia32_vcvtph2ps256(reinterpret_cast<short __attribute__((vector_size(16)))>(halves)));
 #else
@@ -222,29 +225,52 @@ EVO_INLINE Halves load_halves(const std::byte* from) {
   return halves;
 }
 
-/// Eight bytes, each the upper part of 16 bits.
-EVO_INLINE Halves load_upper_bytes(const std::byte* from) {
-  using Bytes = std::uint8_t __attribute__((vector_size(8)));
+EVO_INLINE Bytes load_bytes(const std::byte* from) {
   Bytes bytes;
   __builtin_memcpy(&bytes, from, sizeof bytes);
-  return __builtin_convertvector(bytes, Halves) << 8;
+  return bytes;
+}
+
+EVO_INLINE void store_floats(float* to, Floats values) {
+  __builtin_memcpy(to, &values, sizeof values);
+}
+
+EVO_INLINE void store_halves(float* to, const WideHalves& halves) {
+  Halves part[2];
+  __builtin_memcpy(part, &halves, sizeof part);
+  store_floats(to, widen_halves(part[0]));
+  store_floats(to + kColumns, widen_halves(part[1]));
 }
 
 /// e4m3 as f16 is 2^-8 of it, but for NaN.
-EVO_INLINE Floats widen_e4m3(Halves upper) {
-  const Halves magnitude = upper & 0x7f00;
-  const Halves is_nan = reinterpret_cast<Halves>(magnitude == 0x7f00);
-  const Halves as_half = (upper & 0x8000) | (magnitude >> 1) | (is_nan & 0x7fff);
-  return widen_halves(as_half) * 0x1p8F;
-}
-
-/// The next eight elements.
-EVO_INLINE Floats widen_eight(const std::byte* from, Type type) {
-  if (type == Type::kE4m3) return widen_e4m3(load_upper_bytes(from));
-  if (type == Type::kE5m2) return widen_halves(load_upper_bytes(from));
-  if (type == Type::kF16) return widen_halves(load_halves(from));
-  return reinterpret_cast<Floats>(__builtin_convertvector(load_halves(from), Words) << 16);
-}
+struct WidenE4m3 {
+  EVO_INLINE static void widen(const std::byte* from, float* to) {
+    const WideHalves bits = __builtin_convertvector(load_bytes(from), WideHalves);
+    const WideHalves magnitude = bits & 0x7f;
+    const auto is_nan = reinterpret_cast<WideHalves>(magnitude == 0x7f);
+    const WideHalves halves = ((bits & 0x80) << 8) | (magnitude << 7) | (is_nan & 0x7fff);
+    Halves part[2];
+    __builtin_memcpy(part, &halves, sizeof part);
+    store_floats(to, widen_halves(part[0]) * 0x1p8F);
+    store_floats(to + kColumns, widen_halves(part[1]) * 0x1p8F);
+  }
+};
+struct WidenE5m2 {
+  EVO_INLINE static void widen(const std::byte* from, float* to) {
+    store_halves(to, __builtin_convertvector(load_bytes(from), WideHalves) << 8);
+  }
+};
+struct WidenF16 {
+  EVO_INLINE static void widen(const std::byte* from, float* to) {
+    store_floats(to, widen_halves(load_halves(from)));
+  }
+};
+struct WidenBf16 {
+  EVO_INLINE static void widen(const std::byte* from, float* to) {
+    const Words words = __builtin_convertvector(load_halves(from), Words) << 16;
+    store_floats(to, reinterpret_cast<Floats>(words));
+  }
+};
 
 /// Eight rows of eight values `stride` apart become eight columns.
 EVO_INLINE void transpose_eight(const float* from, int stride, float* to) {
@@ -280,15 +306,20 @@ void transpose_rows(const float* from, int k, float* to) {
 
 void widen_rows(const std::byte* from, Type type, int bytes_per_row, int rows, float* to,
                 int stride) {
-  const int bytes_of_eight = type == Type::kE4m3 || type == Type::kE5m2 ? 8 : 16;
-  for (int row = 0; row < rows; ++row) {
-    float* next = to + row * stride;
-    for (int at = 0; at < bytes_per_row; at += bytes_of_eight) {
-      const Floats values = widen_eight(from + row * bytes_per_row + at, type);
-      __builtin_memcpy(next, &values, sizeof values);
-      next += kColumns;
+  const auto all = [&](auto format, int floats) {
+    for (int row = 0; row < rows; ++row) {
+      float* next = to + std::ptrdiff_t{row} * stride;
+      for (int at = 0; at < bytes_per_row; at += kPieceBytes) {
+        format.widen(from, next);
+        from += kPieceBytes;
+        next += floats;
+      }
     }
-  }
+  };
+  if (type == Type::kE4m3) return all(WidenE4m3(), kPieceBytes);
+  if (type == Type::kE5m2) return all(WidenE5m2(), kPieceBytes);
+  if (type == Type::kF16) return all(WidenF16(), kPieceBytes / 2);
+  all(WidenBf16(), kPieceBytes / 2);
 }
 
 }  // namespace evo::ptx::EVO_SIMD

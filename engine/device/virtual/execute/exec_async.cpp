@@ -133,13 +133,14 @@ void finish_copies(Warp& warp, std::uint32_t mask, std::int64_t keep) {
     std::array<std::uint64_t, kWarpSize> address{};
     for_lanes<std::size_t>(ready, [&](std::size_t l) {
       address[l] = copy.destination[l];
-      std::memcpy(cta.shared() + copy.destination[l], copy.data[l].data(), copy.bytes);
+      copy_to_guest(cta.shared() + copy.destination[l], copy.data[l].data(), copy.bytes);
     });
     if (cta.launch().check) {
       cta.races().complete_async(
           {warp.index, copy.pc, ready, address.data(), copy.bytes, AccessKind::kPlain});
-      for_lanes<std::size_t>(
-          ready, [&](std::size_t l) { cta.races().add_taint(copy.destination[l], copy.taint[l]); });
+      for_lanes<std::size_t>(ready, [&](std::size_t l) {
+        if (copy.taint[l] != 0) cta.races().add_taint(copy.destination[l], copy.taint[l]);
+      });
     }
     copy.mask &= ~ready;
   }
