@@ -210,8 +210,8 @@ constexpr int kPieceBytes = 16;  ///< widened at a time
 /// Eight of them. Subnormals cost nothing where the processor converts.
 EVO_INLINE Floats widen_halves(Halves halves) {
 #if defined(EVO_SIMD_AVX2) && !defined(__clang__)  // clang ignores the pragma of simd_target.hpp
-  return reinterpret_cast<Floats>(
-      __builtin_ia32_vcvtph2ps256(reinterpret_cast<short __attribute__((vector_size(16)))>(halves)));
+  return reinterpret_cast<Floats>(__builtin_ia32_vcvtph2ps256(
+      reinterpret_cast<short __attribute__((vector_size(16)))>(halves)));
 #else
   Floats values;
   for (int i = 0; i < kColumns; ++i) values[i] = half_to_float(halves[i]);

@@ -71,7 +71,8 @@ void exec_ldmatrix(Warp& warp, const Instr& in) {
   for (std::size_t m = 0; m < op.matrices.count; ++m) {
     if (!taints && !op.is_transposed) {
       for (std::size_t row = 0; row < 8; ++row)
-        std::memcpy(warp.regs + registers[m] + row * kRowBytes, access.pointer[8 * m + row], kRowBytes);
+        std::memcpy(warp.regs + registers[m] + row * kRowBytes, access.pointer[8 * m + row],
+                    kRowBytes);
       continue;
     }
     std::array<std::array<std::uint16_t, 8>, 8> matrix;

@@ -68,9 +68,8 @@ template <typename M, typename R>
     for (std::size_t l = 0; l < kWarpSize; ++l) dst[l] = widened<R>(values[l]);
     return;
   }
-  for_lanes<std::size_t>(mask, [&](std::size_t l) {
-    dst[l] = widened<R>(read_guest<M>(access.pointer[l] + offset));
-  });
+  for_lanes<std::size_t>(
+      mask, [&](std::size_t l) { dst[l] = widened<R>(read_guest<M>(access.pointer[l] + offset)); });
 }
 
 template <typename M, typename R>

@@ -141,8 +141,7 @@ void load_piece(Warp& warp, const WmmaMoveOperands& op, const Geometry& geometry
       access.shared != 0 ? note_shared_read(warp, access, bytes, AccessKind::kPlain) : 0;
   note_global_read(warp, access, bytes);
   const LaunchContext& launch = warp.cta->launch();
-  const bool taints =
-      launch.check && (warp.tainted || unwritten != 0 || access.tracked != 0);
+  const bool taints = launch.check && (warp.tainted || unwritten != 0 || access.tracked != 0);
   for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
     copy_from_guest(
         warp.regs + reg_offset + lane * 4 + std::size_t{element} * geometry.element_bytes,

@@ -295,8 +295,8 @@ void report_conflicts(Warp& warp, const RaceChecker::Result& result, const char*
 std::uint32_t note_shared_read(Warp& warp, const LaneAccess& access, std::uint32_t bytes,
                                AccessKind kind) {
   if (!warp.cta->launch().check) return 0;
-  const auto result = warp.cta->races().read({warp.index, warp.pc, access.shared,
-                                              access.address.data(), bytes, kind, access.pattern});
+  const auto result = warp.cta->races().read(
+      {warp.index, warp.pc, access.shared, access.address.data(), bytes, kind, access.pattern});
   if (!result.conflicts.empty()) report_conflicts(warp, result, "read");
   return result.unwritten;
 }

@@ -15,12 +15,12 @@ enum class AccessIntent : std::uint8_t { kRead, kWrite, kReadWrite, kAsyncSource
 /// Where the lanes of an access point, after bounds, alignment and permission were checked. What it
 /// says of a lane that takes no part is nothing.
 struct LaneAccess {
-  bool ok = false;            ///< false: a fatal hazard was reported, nothing may be touched
+  bool ok = false;  ///< false: a fatal hazard was reported, nothing may be touched
   LanePattern pattern = LanePattern::kScattered;  ///< of global or shared lanes
-  std::uint32_t shared = 0;   ///< lanes in shared memory
+  std::uint32_t shared = 0;                       ///< lanes in shared memory
   std::uint32_t global = 0;
   std::uint32_t local = 0;
-  std::uint32_t tracked = 0;  ///< global and local lanes that may read what nobody wrote
+  std::uint32_t tracked = 0;             ///< global and local lanes that may read what nobody wrote
   const GlobalBuffer* buffer = nullptr;  ///< of all global lanes; null where nobody looked
   std::array<std::uint64_t, kWarpSize> address;  ///< window offset for shared and local
   std::array<std::byte*, kWarpSize> pointer;
