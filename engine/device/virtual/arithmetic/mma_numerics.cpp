@@ -8,16 +8,22 @@
 #include "engine/device/virtual/arithmetic/alu_table.hpp"
 #include "engine/device/virtual/arithmetic/small_floats.hpp"
 
-namespace evo::ptx {
+#define EVO_SIMD simd_base
+#include "engine/device/virtual/arithmetic/simd_mma.hpp"
+#undef EVO_SIMD
+#define EVO_SIMD simd_avx2
+#include "engine/device/virtual/arithmetic/simd_mma.hpp"
+#undef EVO_SIMD
 
-namespace simd_base {
-void mma_tile(const DotRule& rule, int k, int min_exponent, bool half_result, const float* a,
-              const float* b, const float* c, float* d);
+namespace evo::ptx {
+namespace {
+
+bool is_wide() {
+  static const bool wide = has_avx2();
+  return wide;
 }
-namespace simd_avx2 {
-void mma_tile(const DotRule& rule, int k, int min_exponent, bool half_result, const float* a,
-              const float* b, const float* c, float* d);
-}
+
+}  // namespace
 
 MmaNumerics mma_numerics(std::string_view arch) {
   MmaNumerics numerics;
@@ -35,9 +41,18 @@ MmaNumerics mma_numerics(std::string_view arch) {
 
 void mma_tile(const DotRule& rule, int k, int min_exponent, bool half_result, const float* a,
               const float* b, const float* c, float* d) {
-  static const bool wide = has_avx2();
-  (wide ? simd_avx2::mma_tile : simd_base::mma_tile)(rule, k, min_exponent, half_result, a, b, c,
-                                                     d);
+  auto* const tile = is_wide() ? simd_avx2::mma_tile : simd_base::mma_tile;
+  tile(rule, k, min_exponent, half_result, a, b, c, d);
+}
+
+void widen_rows(const std::byte* from, Type type, int bytes_per_row, int rows, float* to,
+                int stride) {
+  auto* const widen = is_wide() ? simd_avx2::widen_rows : simd_base::widen_rows;
+  widen(from, type, bytes_per_row, rows, to, stride);
+}
+
+void transpose_rows(const float* from, int k, float* to) {
+  (is_wide() ? simd_avx2::transpose_rows : simd_base::transpose_rows)(from, k, to);
 }
 
 void unpacked_fp8_tile(const DotRule& rule, bool half_result, const float* a, const float* b,

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
+
+#include "engine/device/virtual/parse/ptx_types.hpp"
 
 namespace evo::ptx {
 
@@ -41,6 +44,14 @@ void mma_tile(const DotRule& rule, int k, int min_exponent, bool half_result, co
 /// mma_tile for bytes that are unpacked to f16 (MmaNumerics::fp8_as_halves), k = 32.
 void unpacked_fp8_tile(const DotRule& rule, bool half_result, const float* a, const float* b,
                        const float* c, float* d);
+
+/// Widens `rows` rows of elements of 8 or 16 bits, exactly; a NaN becomes one. A row has
+/// `bytes_per_row` bytes, a multiple of 16; rows go to `to`, `stride` apart.
+void widen_rows(const std::byte* from, Type type, int bytes_per_row, int rows, float* to,
+                int stride);
+
+/// The transpose of [8][k], for mma_tile's b. `k` is a multiple of 8.
+void transpose_rows(const float* from, int k, float* to);
 
 /// One step for one element, written plainly in double precision: the reference of mma_tile.
 [[nodiscard]] float dot_step_reference(const DotRule& rule, int count, int min_exponent,

@@ -42,13 +42,18 @@ template <typename T>
 constexpr auto not_op = [](T a) { return static_cast<T>(~a); };
 template <typename T>
 constexpr auto cnot_op = [](T a) { return static_cast<T>(a == 0 ? 1 : 0); };
+/// What shifts of T are computed in: vectors of it have a shift for each lane.
+template <typename T>
+using Shifted = std::conditional_t<sizeof(T) < sizeof(U32), U32, T>;
 template <typename T>
 constexpr auto shl_op = [](T a, U32 b) {
-  return static_cast<T>(b >= static_cast<U32>(kBits<T>) ? 0 : static_cast<U64>(a) << (b & 63U));
+  const auto shifted = static_cast<Shifted<T>>(a) << (b & U32{kBits<Shifted<T>> - 1});
+  return static_cast<T>(b >= U32{kBits<T>} ? 0 : shifted);
 };
 template <typename T>
 constexpr auto shr_op = [](T a, U32 b) {
-  return static_cast<T>(b >= static_cast<U32>(kBits<T>) ? 0 : static_cast<U64>(a) >> (b & 63U));
+  const auto shifted = static_cast<Shifted<T>>(a) >> (b & U32{kBits<Shifted<T>> - 1});
+  return static_cast<T>(b >= U32{kBits<T>} ? 0 : shifted);
 };
 template <typename T>
 constexpr auto sar_op = [](T a, U32 b) {

@@ -25,8 +25,9 @@ void select(Warp& warp, const Instr& in) {
   const T* b = lane_register<const T>(warp, op.src[1]);
   std::uint32_t chosen = warp.predicate(op.src[2]);
   if (op.negated) chosen = ~chosen;
+  if (warp.exec == kAllLanes) return choose(dst, chosen, a, b);
   alignas(64) T value[kWarpSize];
-  for (int l = 0; l < kWarpSize; ++l) value[l] = ((chosen >> l) & 1U) != 0 ? a[l] : b[l];
+  choose(value, chosen, a, b);
   blend(dst, value, warp.exec);
 }
 

@@ -21,10 +21,21 @@ EVO_INLINE T* lane_register(const Warp& warp, std::uint32_t offset) {
   return reinterpret_cast<T*>(warp.regs + offset);
 }
 
+/// dst = a where the bit of the lane is set, else b.
+template <typename T>
+EVO_INLINE void choose(T* dst, std::uint32_t mask, const T* a, const T* b) {
+#pragma GCC ivdep
+  for (int l = 0; l < kWarpSize; ++l) {
+    // Both are read whatever the bit: a read under a condition would be a masked one.
+    const T chosen = a[l];
+    const T other = b[l];
+    dst[l] = ((mask >> l) & 1U) != 0 ? chosen : other;
+  }
+}
+
 template <typename T>
 EVO_INLINE void blend(T* dst, const T* value, std::uint32_t mask) {
-#pragma GCC ivdep
-  for (int l = 0; l < kWarpSize; ++l) dst[l] = ((mask >> l) & 1U) != 0 ? value[l] : dst[l];
+  choose(dst, mask, value, dst);
 }
 
 /// dst = F(a): D, A are the lane types.

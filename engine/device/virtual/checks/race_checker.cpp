@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 namespace evo::ptx {
 namespace {
@@ -19,6 +20,8 @@ constexpr std::uint64_t kAsync = 1ULL << 60;
 constexpr std::uint64_t kTaint = 1ULL << 61;
 constexpr std::uint64_t kValid = 1ULL << 63;
 constexpr std::uint64_t kFlags = kStrong | kAsync | kTaint | kValid;
+/// Who, when and how: all but the instruction and the lane.
+constexpr std::uint64_t kEpoch = ~((kPcMask << kPcShift) | (kLaneMask << kLaneShift));
 
 std::uint32_t clock_of(std::uint64_t record) {
   return static_cast<std::uint32_t>(record & kClockMask);
@@ -54,6 +57,7 @@ void RaceChecker::reset(std::uint32_t shared_bytes, int granule, int warps) {
   writes_.assign(granules, 0);
   reads_.resize(static_cast<std::size_t>(warps));
   for (auto& row : reads_) row.assign(granules, 0);
+  latest_reads_.assign(static_cast<std::size_t>(warps), 0);
   clocks_.assign(static_cast<std::size_t>(warps), VectorClock{});
   for (int w = 0; w < warps; ++w) advance(w);
 }
@@ -63,36 +67,44 @@ void RaceChecker::join(int warp, const VectorClock& other) {
   for (std::size_t i = 0; i < own.size(); ++i) own[i] = std::max(own[i], other[i]);
 }
 
-/// The newest clock of each warp that is before the present moment of `warp`, and for the
-/// asynchronous proxy when `proxied`; for the warp itself only what lies before its last .sync.
-std::array<std::uint32_t, kMaxWarps> RaceChecker::limits(int warp, bool proxied) const {
+/// The newest clock of another warp that is before the present moment of `warp`, and for the
+/// asynchronous proxy when `proxied`; of the warp itself what lies before its last .sync.
+std::uint32_t RaceChecker::limit(int warp, int other, bool proxied) const {
   const VectorClock& own = clocks_[static_cast<std::size_t>(warp)];
-  std::array<std::uint32_t, kMaxWarps> limit;
-  for (std::size_t i = 0; i < limit.size(); ++i)
-    limit[i] = proxied ? std::min(own[i], own[i + kMaxWarps]) : own[i];
-  if (!proxied) --limit[static_cast<std::size_t>(warp)];
-  return limit;
+  const auto o = static_cast<std::size_t>(other);
+  if (proxied) return std::min(own[o], own[o + kMaxWarps]);
+  return own[o] - (other == warp ? 1 : 0);
 }
 
 template <RaceChecker::Check kCheck>
 void RaceChecker::check_writes(const Access& access, Result& result) const {
   constexpr bool kIsWrite = kCheck == Check::kWrite;
-  const auto limit = limits(access.warp, kCheck == Check::kAsyncRead);
   const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
   const std::uint64_t* writes = writes_.data();
+  // Most granules of an access were written by one warp at one time: what is found for the first
+  // holds for all of these.
+  std::uint64_t good = ~0ULL;
+  const auto is_good = [&](std::uint64_t record) {
+    const std::uint64_t epoch = record & kEpoch;
+    if (epoch == good) return true;
+    // A write may meet a word nobody wrote; a read may not.
+    const bool plain = (record & kFlags) == kValid || (kIsWrite && (record & kFlags) == 0);
+    const int other = warp_of(record);
+    if (!plain || clock_of(record) > limit(access.warp, other, kCheck == Check::kAsyncRead))
+      return false;
+    good = epoch;
+    return true;
+  };
+  const bool is_uniform = access.pattern == LanePattern::kUniform;
   std::uint32_t suspects = 0;
-  for_lanes(access.mask, [&](int lane) {
-    const std::uint64_t first = access.address[lane] >> shift_;
-    bool bad = false;
-    for (std::uint32_t k = 0; k < count; ++k) {
-      const std::uint64_t record = writes[first + k];
-      // A write may meet a word nobody wrote; a read may not.
-      const bool plain = (record & kFlags) == kValid || (kIsWrite && (record & kFlags) == 0);
-      bad |= !plain || clock_of(record) > limit[static_cast<std::size_t>(warp_of(record))];
-    }
-    suspects |= bad ? 1U << lane : 0U;
+  for_lanes(is_uniform ? 1U : access.mask, [&](int lane) {
+    const std::uint64_t* record = writes + (access.address[lane] >> shift_);
+    bool all_good = true;
+    for (std::uint32_t k = 0; k < count; ++k) all_good = all_good && is_good(record[k]);
+    suspects |= all_good ? 0U : 1U << lane;
   });
-  for_lanes(suspects, [&](int lane) {
+  if (suspects == 0) return;
+  for_lanes(is_uniform ? access.mask : suspects, [&](int lane) {
     for (std::uint32_t k = 0; k < count; ++k) {
       const auto granule = static_cast<std::uint32_t>((access.address[lane] >> shift_) + k);
       check_one(access, lane, granule, kCheck, result);
@@ -131,6 +143,8 @@ void RaceChecker::check_reads(const Access& access, Result& result) const {
     const std::uint64_t* row = reads_[static_cast<std::size_t>(w)].data();
     const std::uint32_t before = limit[static_cast<std::size_t>(w)];
     const bool own = w == access.warp;
+    const std::uint32_t latest = latest_reads_[static_cast<std::size_t>(w)];
+    if (latest < before || (latest == before && !own)) continue;
     for_lanes(access.mask, [&](int lane) {
       const std::uint64_t first = access.address[lane] >> shift_;
       for (std::uint32_t k = 0; k < count; ++k) {
@@ -152,23 +166,29 @@ template <bool kCompletes>
 void RaceChecker::record_reads(const Access& access) {
   auto& row = reads_[static_cast<std::size_t>(access.warp)];
   const std::uint32_t now = clock(access.warp)[static_cast<std::size_t>(access.warp)];
+  auto& latest = latest_reads_[static_cast<std::size_t>(access.warp)];
+  latest = std::max(latest, now);
   const std::uint64_t base =
       make_record(now, access.pc, access.warp, access.kind == AccessKind::kPlain ? 0 : kStrong);
   const std::uint64_t several = with_lane(base, kWarpSize);
-  // Chunks of an asynchronous read belong to no thread.
-  const auto lane_record = [&](int lane) { return kCompletes ? several : with_lane(base, lane); };
   const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
-  for_lanes(access.mask, [&](int lane) {
-    const std::uint64_t own = lane_record(lane);
+  // Two lanes leave what 32 do at one place.
+  const std::uint32_t lanes = access.pattern == LanePattern::kUniform ? 3U : access.mask;
+  for_lanes(lanes, [&](int lane) {
+    // Chunks of an asynchronous read belong to no thread.
+    const std::uint64_t own = kCompletes ? several : with_lane(base, lane);
     std::uint64_t* word = row.data() + (access.address[lane] >> shift_);
     for (std::uint32_t k = 0; k < count; ++k) {
       const std::uint64_t old = word[k];
-      const bool shared_read = clock_of(old) == clock_of(base) && lane_of(old) != lane;
+      if (!kCompletes && (old & kAsync) != 0) continue;
+      const bool is_first = clock_of(old) != clock_of(base);
+      if (is_first) {
+        word[k] = own;
+        continue;
+      }
       // A plain read in the same epoch must not be hidden by a strong one.
-      const std::uint64_t record =
-          (shared_read ? several : own) &
-          ~((clock_of(old) == clock_of(base) && (old & kStrong) == 0) ? kStrong : 0ULL);
-      word[k] = !kCompletes && (old & kAsync) != 0 ? old : record;
+      const std::uint64_t hidden = (old & kStrong) == 0 ? kStrong : 0;
+      word[k] = (lane_of(old) != lane ? several : own) & ~hidden;
     }
   });
 }
@@ -244,6 +264,7 @@ RaceChecker::Result RaceChecker::begin_async_read(const Access& access) {
 
 void RaceChecker::mark_async_read(const Access& access) {
   auto& row = reads_[static_cast<std::size_t>(access.warp)];
+  latest_reads_[static_cast<std::size_t>(access.warp)] = std::numeric_limits<std::uint32_t>::max();
   // The latest of all moments: after whatever a writer has seen.
   const std::uint64_t record =
       with_lane(make_record(static_cast<std::uint32_t>(kClockMask), access.pc, access.warp, kAsync),

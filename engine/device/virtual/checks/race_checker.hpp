@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/device/virtual/arithmetic/lane_survey.hpp"
 #include "engine/device/virtual/checks/hazard.hpp"
 #include "engine/device/virtual/execute/warp.hpp"
 
@@ -57,6 +58,7 @@ class RaceChecker {
     const std::uint64_t* address;  ///< of each lane, in bounds
     std::uint32_t bytes;
     AccessKind kind;
+    LanePattern pattern = LanePattern::kScattered;
   };
   struct Result {
     std::vector<Conflict> conflicts;
@@ -97,10 +99,11 @@ class RaceChecker {
   void record_writes(const Access& access, std::uint64_t flags);
   void check_one(const Access& access, int lane, std::uint32_t granule, Check check,
                  Result& result) const;
-  [[nodiscard]] std::array<std::uint32_t, kMaxWarps> limits(int warp, bool proxied) const;
+  [[nodiscard]] std::uint32_t limit(int warp, int other, bool proxied) const;
 
   std::vector<std::uint64_t> writes_;              ///< last write of each granule
   std::vector<std::vector<std::uint64_t>> reads_;  ///< [warp][granule]: its last read
+  std::vector<std::uint32_t> latest_reads_;        ///< of each warp: no read of it came later
   std::vector<VectorClock> clocks_;
   int shift_ = 2;
   int warps_ = 0;

@@ -45,7 +45,7 @@ std::array<std::uint32_t, kWarpSize> source_bytes(Warp& warp, const CopyOperands
 /// Bytes of the lane's source that nobody wrote; bit b is byte b.
 std::uint16_t source_taint(const Warp& warp, const LaneAccess& source, std::size_t lane,
                            std::uint32_t bytes) {
-  if (!warp.cta->launch().check || source.written[lane] == nullptr) return 0;
+  if (!warp.cta->launch().check || source.marks(lane) == nullptr) return 0;
   return static_cast<std::uint16_t>(read_taint(warp, source, static_cast<int>(lane), bytes));
 }
 
@@ -133,13 +133,14 @@ void finish_copies(Warp& warp, std::uint32_t mask, std::int64_t keep) {
     std::array<std::uint64_t, kWarpSize> address{};
     for_lanes<std::size_t>(ready, [&](std::size_t l) {
       address[l] = copy.destination[l];
-      std::memcpy(cta.shared() + copy.destination[l], copy.data[l].data(), copy.bytes);
+      copy_to_guest(cta.shared() + copy.destination[l], copy.data[l].data(), copy.bytes);
     });
     if (cta.launch().check) {
       cta.races().complete_async(
           {warp.index, copy.pc, ready, address.data(), copy.bytes, AccessKind::kPlain});
-      for_lanes<std::size_t>(
-          ready, [&](std::size_t l) { cta.races().add_taint(copy.destination[l], copy.taint[l]); });
+      for_lanes<std::size_t>(ready, [&](std::size_t l) {
+        if (copy.taint[l] != 0) cta.races().add_taint(copy.destination[l], copy.taint[l]);
+      });
     }
     copy.mask &= ~ready;
   }

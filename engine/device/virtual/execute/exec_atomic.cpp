@@ -134,7 +134,7 @@ void note_atomic(Warp& warp, const LaneAccess& access, std::uint32_t bytes) {
   if (launch.count_memory) count_access(warp, access, bytes, true);
   if (!launch.check || access.global == 0) return;
   for_lanes<std::size_t>(access.global, [&](std::size_t l) {
-    const std::uint8_t* written = access.written[l];
+    const std::uint8_t* written = access.marks(l);
     if (written != nullptr && !std::all_of(written, written + bytes, [](const std::uint8_t& mark) {
           return is_written(&mark);
         })) {
@@ -172,7 +172,7 @@ void atomic(Warp& warp, const Instr& in) {
     const bool is_global = ((access.global >> l) & 1U) != 0;
     const B old = apply<kOp, T>(access.pointer[l], is_global, b[l], c[l]);
     changed |= combine<kOp, T>(old, b[l], c[l]) != old;
-    if (access.written[l] != nullptr) mark_written(access.written[l], sizeof(B));
+    if (std::uint8_t* marks = access.marks(l)) mark_written(marks, sizeof(B));
     if (op.dst != kNoRegister) warp.reg<B>(op.dst)[l] = old;
   });
   note_global_seen(warp, access, sizeof(B));

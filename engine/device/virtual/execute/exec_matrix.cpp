@@ -69,6 +69,12 @@ void exec_ldmatrix(Warp& warp, const Instr& in) {
   const bool taints = unwritten != 0 || warp.tainted;
   if (unwritten != 0) take_foreign_taint(warp);
   for (std::size_t m = 0; m < op.matrices.count; ++m) {
+    if (!taints && !op.is_transposed) {
+      for (std::size_t row = 0; row < 8; ++row)
+        std::memcpy(warp.regs + registers[m] + row * kRowBytes, access.pointer[8 * m + row],
+                    kRowBytes);
+      continue;
+    }
     std::array<std::array<std::uint16_t, 8>, 8> matrix;
     std::array<std::uint32_t, 8> row_taint{};
     for (std::size_t row = 0; row < 8; ++row) {

@@ -156,15 +156,21 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
   const auto address = object_addresses(warp, op.object);
   if (!check_objects(warp, op.object, address)) return;
   std::uint32_t done = 0;
+  const MBarrier* barrier = nullptr;  // of the lane before: mostly the same
+  const MBarrier* joined = nullptr;
+  std::uint64_t known = 0;
   for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
-    MBarrier* barrier = cta.failed() ? nullptr : find_object(warp, address[l], l);
+    if (cta.failed()) return;
+    if (barrier == nullptr || address[l] != known) barrier = find_object(warp, address[l], l);
     if (barrier == nullptr) return;
+    known = address[l];
     // A phase is complete when the barrier's current phase is another one.
     const std::uint64_t asked = op.is_parity ? warp.reg<const std::uint32_t>(op.phase)[l] & 1U
                                              : warp.reg<const std::uint64_t>(op.phase)[l] & 1U;
     if ((barrier->phase & 1U) == asked) return;
     done |= 1U << l;
-    cta.races().join(warp.index, barrier->completed);
+    if (barrier != joined) cta.races().join(warp.index, barrier->completed);
+    joined = barrier;
   });
   // For the predicted time a warp waits here: how often it would have asked is luck.
   if (cta.launch().count_memory && op.is_try) {
@@ -176,9 +182,9 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
       return;
     }
     const auto lane = static_cast<std::size_t>(std::countr_zero(warp.exec));
-    if (const MBarrier* barrier = find_object(warp, address[lane], lane)) {
+    if (const MBarrier* first = find_object(warp, address[lane], lane)) {
       cta.note_sync(warp, barrier_key(address[lane]), -1,
-                    static_cast<std::int64_t>(barrier->phase) - 1);
+                    static_cast<std::int64_t>(first->phase) - 1);
     }
   }
   std::uint32_t& predicate = warp.predicate(op.dst);

@@ -1,5 +1,7 @@
 #include "engine/device/virtual/execute/exec_memory.hpp"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -43,18 +45,31 @@ AccessKind kind_of(const AccessOrder& order) {
   return order.strong ? AccessKind::kStrong : AccessKind::kPlain;
 }
 
-/// Lanes of a plain or tracked access may read what nobody wrote.
-bool may_be_unwritten(const LaneAccess& access) {
-  for (const std::uint8_t* written : access.written) {
-    if (written != nullptr) return true;
-  }
-  return false;
-}
-
 /// Zero- or sign-extended, as the type says.
 template <typename R, typename M>
 [[gnu::always_inline]] inline R widened(M value) {
   return static_cast<R>(value);  // NOLINT(bugprone-signed-char-misuse): the sign is meant
+}
+
+/// Reads the elements `offset` bytes behind where the lanes point.
+template <typename M, typename R>
+[[gnu::always_inline]] inline void read_elements(R* dst, const LaneAccess& access,
+                                                 std::uint32_t mask, std::uint32_t offset,
+                                                 std::uint32_t bytes_apart) {
+  if (access.pattern == LanePattern::kUniform) {
+    std::fill_n(dst, kWarpSize, widened<R>(read_guest<M>(access.pointer[0] + offset)));
+    return;
+  }
+  const bool is_one_piece =
+      access.pattern == LanePattern::kContiguous && bytes_apart == sizeof(M) && access.is_still();
+  if (is_one_piece) {
+    std::array<M, kWarpSize> values;
+    std::memcpy(values.data(), access.pointer[0] + offset, sizeof(values));
+    for (std::size_t l = 0; l < kWarpSize; ++l) dst[l] = widened<R>(values[l]);
+    return;
+  }
+  for_lanes<std::size_t>(
+      mask, [&](std::size_t l) { dst[l] = widened<R>(read_guest<M>(access.pointer[l] + offset)); });
 }
 
 template <typename M, typename R>
@@ -71,14 +86,11 @@ void load(Warp& warp, const Instr& in) {
   const auto* registers = warp.cta->program().registers_of(op.registers);
   for (std::uint32_t e = 0; e < op.count; ++e) {
     if (registers[e] == kNoRegister) continue;
-    R* dst = warp.reg<R>(registers[e]);
-    for_lanes(warp.exec, [&](int lane) {
-      dst[lane] =
-          widened<R>(read_guest<M>(access.pointer[static_cast<std::size_t>(lane)] + e * sizeof(M)));
-    });
+    read_elements<M>(warp.reg<R>(registers[e]), access, warp.exec,
+                     e * static_cast<std::uint32_t>(sizeof(M)), total);
   }
   const LaunchContext& launch = warp.cta->launch();
-  if (launch.check && (warp.tainted || unwritten != 0 || may_be_unwritten(access))) {
+  if (launch.check && (warp.tainted || unwritten != 0 || access.tracked != 0)) {
     taint_loaded(warp, op, access, sizeof(R));
   }
   if (launch.count_memory) count_access(warp, access, total, false);
@@ -148,10 +160,9 @@ void store(Warp& warp, const Instr& in) {
     op.order.strong ? note_global_change(warp, access, total, false)
                     : note_global_write(warp, access, total, values);
   }
-  for_lanes(warp.exec, [&](int lane) {
-    const auto l = static_cast<std::size_t>(lane);
+  for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
     copy_to_guest(access.pointer[l], values + l * total, total);
-    if (access.written[l] != nullptr) mark_written(access.written[l], total);
+    if (std::uint8_t* marks = access.marks(l)) mark_written(marks, total);
   });
   if (!op.order.strong) note_global_written(warp, access, total);
   if (warp.tainted && launch.check) taint_stored(warp, op, access, sizeof(R));

@@ -42,47 +42,14 @@ constexpr std::array kShapes = {
     shape(Type::kU8, Type::kS8, Type::kS32, 32, 8),
 };
 
-float widen(std::uint32_t word, int element, Type type) {
-  switch (type) {
-    case Type::kF16:
-      return half_to_float(static_cast<std::uint16_t>(word >> (16 * element)));
-    case Type::kBf16:
-      return bfloat_to_float(static_cast<std::uint16_t>(word >> (16 * element)));
-    case Type::kE4m3:
-      return e4m3_to_float(static_cast<std::uint8_t>(word >> (8 * element)));
-    case Type::kE5m2:
-      return e5m2_to_float(static_cast<std::uint8_t>(word >> (8 * element)));
-    default:
-      return bits_float(word & 0xffffe000U);  // tf32: the hardware ignores the low bits
-  }
-}
+/// tf32: the hardware ignores the low bits.
+float tf32_value(std::uint32_t word) { return bits_float(word & 0xffffe000U); }
 
-/// All 256 values of an 8-bit type, so that gathering costs one load.
-const std::array<float, 256>& byte_values(Type type) {
-  static const auto build = [](Type t) {
-    std::array<float, 256> table;
-    for (std::uint32_t i = 0; i < 256; ++i) table[i] = widen(i, 0, t);
-    return table;
-  };
-  static const std::array<float, 256> e4m3 = build(Type::kE4m3);
-  static const std::array<float, 256> e5m2 = build(Type::kE5m2);
-  return type == Type::kE4m3 ? e4m3 : e5m2;
-}
-
-template <typename Store>
-void for_elements(const Warp& warp, std::uint32_t reg, Type type, Store&& store) {
-  const auto* words = warp.reg<const std::uint32_t>(reg);
-  const int count = elements_per_register(type);
-  if (count == 4) {
-    const auto& values = byte_values(type);
-    for (int lane = 0; lane < kWarpSize; ++lane) {
-      for (int e = 0; e < 4; ++e) store(lane, e, values[(words[lane] >> (8 * e)) & 0xffU]);
-    }
-    return;
-  }
-  for (int lane = 0; lane < kWarpSize; ++lane) {
-    for (int e = 0; e < count; ++e) store(lane, e, widen(words[lane], e, type));
-  }
+/// The register of each group of four lanes as a row of floats, `stride` apart.
+void gather_rows(const Warp& warp, std::uint32_t reg, Type type, float* to, int stride) {
+  constexpr int kGroups = 8;
+  constexpr int kGroupBytes = 16;
+  widen_rows(warp.regs + reg, type, kGroupBytes, kGroups, to, stride);
 }
 
 std::int32_t integer_element(std::uint32_t word, int element, Type type) {
@@ -119,50 +86,70 @@ void gather_a(const Warp& warp, const std::uint32_t* regs, Type type, int k, flo
   const int per = elements_per_register(type);
   const int count = k * 16 / (32 * per);
   for (int i = 0; i < count; ++i) {
-    for_elements(warp, regs[i], type, [&](int lane, int e, float value) {
-      a[(lane / 4 + 8 * (i % 2)) * k + (lane % 4) * per + e + 4 * per * (i / 2)] = value;
-    });
+    float* to = a + 8 * (i % 2) * k + 4 * per * (i / 2);
+    if (type != Type::kTf32) {
+      gather_rows(warp, regs[i], type, to, k);
+      continue;
+    }
+    const auto* words = warp.reg<const std::uint32_t>(regs[i]);
+    for (int lane = 0; lane < kWarpSize; ++lane)
+      to[lane / 4 * k + lane % 4] = tf32_value(words[lane]);
   }
 }
 
 void gather_b(const Warp& warp, const std::uint32_t* regs, Type type, int k, float* b) {
   const int per = elements_per_register(type);
   const int count = k * 8 / (32 * per);
+  if (type != Type::kTf32) {
+    alignas(32) float columns[8 * 32];
+    for (int i = 0; i < count; ++i) gather_rows(warp, regs[i], type, columns + 4 * per * i, k);
+    transpose_rows(columns, k, b);
+    return;
+  }
   for (int i = 0; i < count; ++i) {
-    for_elements(warp, regs[i], type, [&](int lane, int e, float value) {
-      b[((lane % 4) * per + e + 4 * per * i) * 8 + lane / 4] = value;
-    });
+    const auto* words = warp.reg<const std::uint32_t>(regs[i]);
+    for (int lane = 0; lane < kWarpSize; ++lane)
+      b[(lane % 4 + 4 * i) * 8 + lane / 4] = tf32_value(words[lane]);
   }
 }
 
+// Elements 2i and 2i + 1 of the lanes lie next to each other in C and D, lane after lane: a half of
+// the tile.
+
 void gather_c(const Warp& warp, const std::uint32_t* regs, Type type, float* c) {
-  for (int lane = 0; lane < kWarpSize; ++lane) {
-    for (int i = 0; i < 4; ++i) {
-      float value;
-      if (type == Type::kF16) {
-        value = half_to_float(static_cast<std::uint16_t>(
-            warp.reg<const std::uint32_t>(regs[i / 2])[lane] >> (16 * (i % 2))));
-      } else {
-        value = warp.reg<const float>(regs[i])[lane];
-      }
-      c[(lane / 4 + 8 * (i / 2)) * 8 + 2 * (lane % 4) + i % 2] = value;
+  for (int i = 0; i < 2; ++i) {
+    float* half = c + std::ptrdiff_t{64} * i;
+    if (type == Type::kF16) {
+      widen_rows(warp.regs + regs[i], type, kWarpSize * 4, 1, half, 0);
+      continue;
+    }
+    const auto* even = warp.reg<const float>(regs[2 * i]);
+    const auto* odd = warp.reg<const float>(regs[2 * i + 1]);
+#pragma GCC ivdep
+    for (int lane = 0; lane < kWarpSize; ++lane) {
+      half[2 * lane] = even[lane];
+      half[2 * lane + 1] = odd[lane];
     }
   }
 }
 
 void scatter_d(Warp& warp, const std::uint32_t* regs, Type type, const float* d) {
-  for (int lane = 0; lane < kWarpSize; ++lane) {
-    const auto element = [&](int i) {
-      return d[(lane / 4 + 8 * (i / 2)) * 8 + 2 * (lane % 4) + i % 2];
-    };
+  for (int i = 0; i < 2; ++i) {
+    const float* half = d + std::ptrdiff_t{64} * i;
     if (type == Type::kF16) {
-      for (int i = 0; i < 2; ++i) {
-        warp.reg<std::uint32_t>(regs[i])[lane] =
-            float_to_half(element(2 * i)) |
-            static_cast<std::uint32_t>(float_to_half(element(2 * i + 1))) << 16;
+      auto* words = warp.reg<std::uint32_t>(regs[i]);
+      for (int lane = 0; lane < kWarpSize; ++lane) {
+        words[lane] = float_to_half(half[2 * lane]) |
+                      static_cast<std::uint32_t>(float_to_half(half[2 * lane + 1])) << 16;
       }
-    } else {
-      for (int i = 0; i < 4; ++i) warp.reg<float>(regs[i])[lane] = element(i);
+      continue;
+    }
+    auto* even = warp.reg<float>(regs[2 * i]);
+    auto* odd = warp.reg<float>(regs[2 * i + 1]);
+#pragma GCC ivdep
+    for (int lane = 0; lane < kWarpSize; ++lane) {
+      even[lane] = half[2 * lane];
+      odd[lane] = half[2 * lane + 1];
     }
   }
 }
@@ -212,17 +199,8 @@ void integer_tile(Warp& warp, const std::uint32_t* d, const std::uint32_t* a,
 }
 
 void widen_chunk(const std::byte* chunk, Type type, float* values) {
-  constexpr std::size_t kBytes = 16;
-  if (elements_per_register(type) == 4) {
-    const auto& table = byte_values(type);
-    for (std::size_t i = 0; i < kBytes; ++i)
-      values[i] = table[std::to_integer<std::size_t>(chunk[i])];
-    return;
-  }
-  std::array<std::uint16_t, kBytes / 2> words;
-  std::memcpy(words.data(), chunk, kBytes);
-  for (std::size_t i = 0; i < words.size(); ++i)
-    values[i] = type == Type::kF16 ? half_to_float(words[i]) : bfloat_to_float(words[i]);
+  constexpr int kBytes = 16;
+  widen_rows(chunk, type, kBytes, 1, values, 0);
 }
 
 std::uint32_t tainted_rows_of_a(const Warp& warp, const std::uint32_t* a, int a_regs) {

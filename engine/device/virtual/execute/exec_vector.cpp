@@ -9,37 +9,58 @@
 
 namespace evo::ptx {
 
-void exec_pack(Warp& warp, const Instr& in) {
-  const auto& op = in.as<PackOperands>();
+namespace {
+
+// Where the size of a part is a constant, moving one is an instruction.
+
+template <std::size_t kPart>
+void pack(Warp& warp, const PackOperands& op) {
   const auto* elements = warp.cta->program().registers_of(op.parts);
-  const std::size_t total = static_cast<std::size_t>(op.part_bytes) * op.parts.count;
+  const std::size_t total = kPart * op.parts.count;
   alignas(64) std::byte value[kWarpSize * 16];
   for (std::size_t e = 0; e < op.parts.count; ++e) {
-    for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
-      std::memcpy(value + lane * total + e * op.part_bytes,
-                  warp.regs + elements[e] + lane * op.part_bytes, op.part_bytes);
-    }
+    const std::byte* part = warp.regs + elements[e];
+    for (std::size_t lane = 0; lane < kWarpSize; ++lane)
+      std::memcpy(value + lane * total + e * kPart, part + lane * kPart, kPart);
   }
-  for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
-    if (((warp.exec >> lane) & 1U) != 0)
-      std::memcpy(warp.regs + op.dst + lane * total, value + lane * total, total);
+  if (warp.exec == kAllLanes) {
+    std::memcpy(warp.regs + op.dst, value, kWarpSize * total);
+    return;
   }
+  for_lanes<std::size_t>(warp.exec, [&](std::size_t lane) {
+    std::memcpy(warp.regs + op.dst + lane * total, value + lane * total, total);
+  });
 }
 
-void exec_unpack(Warp& warp, const Instr& in) {
-  const auto& op = in.as<UnpackOperands>();
+template <std::size_t kPart>
+void unpack(Warp& warp, const UnpackOperands& op) {
   const auto* elements = warp.cta->program().registers_of(op.parts);
-  const std::size_t total = static_cast<std::size_t>(op.part_bytes) * op.parts.count;
+  const std::size_t total = kPart * op.parts.count;
   alignas(64) std::byte value[kWarpSize * 16];
   std::memcpy(value, warp.regs + op.source, kWarpSize * total);
   for (std::size_t e = 0; e < op.parts.count; ++e) {
     if (elements[e] == kNoRegister) continue;
-    for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
-      if (((warp.exec >> lane) & 1U) == 0) continue;
-      std::memcpy(warp.regs + elements[e] + lane * op.part_bytes,
-                  value + lane * total + e * op.part_bytes, op.part_bytes);
-    }
+    std::byte* part = warp.regs + elements[e];
+    for_lanes<std::size_t>(warp.exec, [&](std::size_t lane) {
+      std::memcpy(part + lane * kPart, value + lane * total + e * kPart, kPart);
+    });
   }
+}
+
+}  // namespace
+
+void exec_pack(Warp& warp, const Instr& in) {
+  const auto& op = in.as<PackOperands>();
+  if (op.part_bytes == 2) return pack<2>(warp, op);
+  if (op.part_bytes == 4) return pack<4>(warp, op);
+  pack<8>(warp, op);
+}
+
+void exec_unpack(Warp& warp, const Instr& in) {
+  const auto& op = in.as<UnpackOperands>();
+  if (op.part_bytes == 2) return unpack<2>(warp, op);
+  if (op.part_bytes == 4) return unpack<4>(warp, op);
+  unpack<8>(warp, op);
 }
 
 }  // namespace evo::ptx

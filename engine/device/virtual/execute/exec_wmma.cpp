@@ -141,12 +141,11 @@ void load_piece(Warp& warp, const WmmaMoveOperands& op, const Geometry& geometry
       access.shared != 0 ? note_shared_read(warp, access, bytes, AccessKind::kPlain) : 0;
   note_global_read(warp, access, bytes);
   const LaunchContext& launch = warp.cta->launch();
-  bool taints = launch.check && (warp.tainted || unwritten != 0);
+  const bool taints = launch.check && (warp.tainted || unwritten != 0 || access.tracked != 0);
   for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
     copy_from_guest(
         warp.regs + reg_offset + lane * 4 + std::size_t{element} * geometry.element_bytes,
         access.pointer[lane], bytes);
-    taints |= launch.check && access.written[lane] != nullptr;
   }
   for (int lane = 0; taints && lane < kWarpSize; ++lane) {
     const std::uint32_t fresh = read_taint(warp, access, lane, bytes)
@@ -182,7 +181,7 @@ void store_piece(Warp& warp, const WmmaMoveOperands& op, const Geometry& geometr
   std::uint32_t reported = 0;
   for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
     copy_to_guest(access.pointer[lane], values + lane * bytes, bytes);
-    if (access.written[lane] != nullptr) mark_written(access.written[lane], bytes);
+    if (std::uint8_t* marks = access.marks(lane)) mark_written(marks, bytes);
     const std::uint32_t stored = warp.tainted
                                      ? (get_taint(warp, reg_offset, 4, static_cast<int>(lane)) >>
                                         (element * geometry.element_bytes)) &

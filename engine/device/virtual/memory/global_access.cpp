@@ -36,18 +36,6 @@ void report_race(Cta& cta, const GlobalRaces::PlainRead& access, const char* ver
   cta.launch().hazards->add(race(cta, access, verb));
 }
 
-/// Whether all lanes lie in a buffer that no kernel may write, so that there is nothing to look at.
-/// Most accesses do.
-bool is_read_only(const GlobalBuffer* buffer, const LaneAccess& access, std::uint32_t bytes) {
-  if (buffer == nullptr || buffer->writable || bytes > buffer->bytes) return false;
-  const std::uint64_t last = buffer->bytes - bytes;
-  std::uint32_t outside = 0;
-  for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
-    outside |= static_cast<std::uint32_t>(access.address[lane] - buffer->base > last) << lane;
-  }
-  return (outside & access.global) == 0;
-}
-
 /// `conflict` of each shadow word and lane, with the offset of the word's bytes in the access.
 template <typename F>
 void for_words(Warp& warp, const LaneAccess& access, std::uint32_t bytes, const char* verb,
@@ -56,7 +44,6 @@ void for_words(Warp& warp, const LaneAccess& access, std::uint32_t bytes, const 
   GlobalRaces& races = warp.cta->launch().global_races;
   const std::uint32_t granule = 1U << races.shift();
   GlobalBuffer* buffer = warp.cta->buffer_cache()[warp.pc];
-  if (is_read_only(buffer, access, bytes)) return;
   for_lanes<std::size_t>(access.global, [&](std::size_t lane) {
     const std::uint64_t address = access.address[lane];
     if (buffer == nullptr || !buffer->contains(address, bytes))
@@ -77,8 +64,10 @@ void for_words(Warp& warp, const LaneAccess& access, std::uint32_t bytes, const 
   });
 }
 
+/// Of memory that no kernel may write, which most accesses go to, there is nothing to note.
 bool is_checked(const Warp& warp, const LaneAccess& access) {
-  return access.global != 0 && warp.cta->launch().check;
+  const bool is_read_only = access.buffer != nullptr && !access.buffer->writable;
+  return access.global != 0 && !is_read_only && warp.cta->launch().check;
 }
 
 }  // namespace

@@ -35,10 +35,9 @@ std::string access_text(const Warp& warp, AccessIntent intent, std::uint32_t byt
 }
 
 bool check_alignment(Warp& warp, const std::array<std::uint64_t, kWarpSize>& address,
-                     std::uint32_t mask, std::uint32_t bytes, AccessIntent intent) {
-  std::uint64_t low_bits = 0;
-  for_lanes(mask, [&](int lane) { low_bits |= address[static_cast<std::size_t>(lane)]; });
-  if ((low_bits & (bytes - 1)) == 0) return true;
+                     const LaneSurvey& survey, std::uint32_t mask, std::uint32_t bytes,
+                     AccessIntent intent) {
+  if ((survey.bits & (bytes - 1)) == 0) return true;
   for_lanes(mask, [&](int lane) {
     const std::uint64_t a = address[static_cast<std::size_t>(lane)];
     if ((a & (bytes - 1)) == 0) return;
@@ -49,18 +48,16 @@ bool check_alignment(Warp& warp, const std::array<std::uint64_t, kWarpSize>& add
   return false;
 }
 
-bool resolve_shared(Warp& warp, LaneAccess& access, std::uint32_t mask, std::uint32_t bytes,
-                    AccessIntent intent) {
+bool resolve_shared(Warp& warp, LaneAccess& access, const LaneSurvey& survey, std::uint32_t mask,
+                    std::uint32_t bytes, AccessIntent intent) {
   Cta& cta = *warp.cta;
   const std::uint64_t limit = cta.shared_bytes();
-  std::uint64_t largest = 0;
-  for_lanes(mask, [&](int lane) {
-    const auto l = static_cast<std::size_t>(lane);
-    largest = std::max(largest, access.address[l]);
-    access.pointer[l] = cta.shared() + std::min(access.address[l], limit);
-  });
   access.shared = mask;
-  if (largest + bytes <= limit && largest < kWindowBytes) return true;
+  if (survey.highest < kWindowBytes && survey.highest + bytes <= limit) {
+    access.pattern = survey.pattern;
+    point_lanes(access.address.data(), mask, 0, cta.shared(), access.pointer.data());
+    return true;
+  }
   for_lanes(mask, [&](int lane) {
     const std::uint64_t a = access.address[static_cast<std::size_t>(lane)];
     if (a < kWindowBytes && a + bytes <= limit) return;
@@ -90,14 +87,36 @@ bool resolve_local(Warp& warp, LaneAccess& access, std::uint32_t mask, std::uint
     access.written[l] = cta.local_written(warp, lane) + a;
   });
   access.local = mask;
+  access.tracked |= mask;
   return good;
 }
 
-bool resolve_global(Warp& warp, LaneAccess& access, std::uint32_t mask, std::uint32_t bytes,
-                    AccessIntent intent) {
+/// All lanes in one buffer that may be accessed so. False: look at each lane.
+bool resolve_in_buffer(LaneAccess& access, const GlobalBuffer& buffer, const LaneSurvey& survey,
+                       std::uint32_t mask, std::uint32_t bytes, bool writes) {
+  if (!buffer.contains(survey.lowest, bytes) || !buffer.contains(survey.highest, bytes) ||
+      (writes && !buffer.writable)) {
+    return false;
+  }
+  access.buffer = &buffer;
+  access.pattern = survey.pattern;
+  point_lanes(access.address.data(), mask, buffer.base, buffer.data.get(), access.pointer.data());
+  if (buffer.all_written.load(std::memory_order_relaxed)) return true;
+  access.tracked |= mask;
+  for_lanes<std::size_t>(mask, [&](std::size_t l) {
+    access.written[l] = buffer.written.get() + (access.address[l] - buffer.base);
+  });
+  return true;
+}
+
+bool resolve_global(Warp& warp, LaneAccess& access, const LaneSurvey& survey, std::uint32_t mask,
+                    std::uint32_t bytes, AccessIntent intent) {
   Cta& cta = *warp.cta;
   GlobalBuffer*& cached = cta.buffer_cache()[warp.pc];
   const bool writes = intent == AccessIntent::kWrite || intent == AccessIntent::kReadWrite;
+  access.global = mask;
+  if (cached != nullptr && resolve_in_buffer(access, *cached, survey, mask, bytes, writes))
+    return true;
   bool good = true;
   for_lanes(mask, [&](int lane) {
     const auto l = static_cast<std::size_t>(lane);
@@ -121,11 +140,10 @@ bool resolve_global(Warp& warp, LaneAccess& access, std::uint32_t mask, std::uin
       return;
     }
     access.pointer[l] = buffer->data.get() + (a - buffer->base);
-    access.written[l] = buffer->all_written.load(std::memory_order_relaxed)
-                            ? nullptr
-                            : buffer->written.get() + (a - buffer->base);
+    if (buffer->all_written.load(std::memory_order_relaxed)) return;
+    access.tracked |= 1U << lane;
+    access.written[l] = buffer->written.get() + (a - buffer->base);
   });
-  access.global = mask;
   return good;
 }
 
@@ -145,10 +163,13 @@ bool resolve_generic(Warp& warp, LaneAccess& access, std::uint32_t mask, std::ui
     }
   });
   const std::uint32_t global = mask & ~(shared | local);
+  const auto survey = [&](std::uint32_t lanes) {
+    return survey_lanes(access.address.data(), lanes, bytes);
+  };
   bool good = true;
-  if (shared != 0) good &= resolve_shared(warp, access, shared, bytes, intent);
+  if (shared != 0) good &= resolve_shared(warp, access, survey(shared), shared, bytes, intent);
   if (local != 0) good &= resolve_local(warp, access, local, bytes, intent);
-  if (global != 0) good &= resolve_global(warp, access, global, bytes, intent);
+  if (global != 0) good &= resolve_global(warp, access, survey(global), global, bytes, intent);
   return good;
 }
 
@@ -204,11 +225,14 @@ void report_tainted_address(Warp& warp, const Address& from, std::uint32_t mask)
 LaneAccess resolve(Warp& warp, Space space, const std::array<std::uint64_t, kWarpSize>& address,
                    std::uint32_t mask, std::uint32_t bytes, AccessIntent intent) {
   LaneAccess access;
+  access.ok = mask == 0;
+  if (access.ok) return access;
   access.address = address;
-  if (!check_alignment(warp, address, mask, bytes, intent)) return access;
+  const LaneSurvey survey = survey_lanes(address.data(), mask, bytes);
+  if (!check_alignment(warp, address, survey, mask, bytes, intent)) return access;
   switch (space) {
     case Space::kShared:
-      access.ok = resolve_shared(warp, access, mask, bytes, intent);
+      access.ok = resolve_shared(warp, access, survey, mask, bytes, intent);
       break;
     case Space::kLocal:
       access.ok = resolve_local(warp, access, mask, bytes, intent);
@@ -217,7 +241,7 @@ LaneAccess resolve(Warp& warp, Space space, const std::array<std::uint64_t, kWar
       access.ok = resolve_generic(warp, access, mask, bytes, intent);
       break;
     default:
-      access.ok = resolve_global(warp, access, mask, bytes, intent);
+      access.ok = resolve_global(warp, access, survey, mask, bytes, intent);
       break;
   }
   return access;
@@ -272,7 +296,7 @@ std::uint32_t note_shared_read(Warp& warp, const LaneAccess& access, std::uint32
                                AccessKind kind) {
   if (!warp.cta->launch().check) return 0;
   const auto result = warp.cta->races().read(
-      {warp.index, warp.pc, access.shared, access.address.data(), bytes, kind});
+      {warp.index, warp.pc, access.shared, access.address.data(), bytes, kind, access.pattern});
   if (!result.conflicts.empty()) report_conflicts(warp, result, "read");
   return result.unwritten;
 }
@@ -309,7 +333,7 @@ std::uint32_t read_taint(const Warp& warp, const LaneAccess& access, int lane,
     return warp.cta->races().taint_mask(static_cast<std::uint32_t>(access.address[l]), bytes);
   }
   std::uint32_t mask = 0;
-  const std::uint8_t* written = access.written[l];
+  const std::uint8_t* written = access.marks(l);
   for (std::uint32_t b = 0; written != nullptr && b < bytes; ++b) {
     if (!is_written(written + b)) mask |= 1U << b;
   }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/device/virtual/arithmetic/lane_survey.hpp"
 #include "engine/device/virtual/execute/cta.hpp"
 #include "engine/device/virtual/execute/warp.hpp"
 
@@ -11,15 +12,28 @@ namespace evo::ptx {
 
 enum class AccessIntent : std::uint8_t { kRead, kWrite, kReadWrite, kAsyncSource };
 
-/// Where the lanes of an access point, after bounds, alignment and permission were checked.
+/// Where the lanes of an access point, after bounds, alignment and permission were checked. What it
+/// says of a lane that takes no part is nothing.
 struct LaneAccess {
-  bool ok = false;           ///< false: a fatal hazard was reported, nothing may be touched
-  std::uint32_t shared = 0;  ///< lanes in shared memory
+  bool ok = false;  ///< false: a fatal hazard was reported, nothing may be touched
+  LanePattern pattern = LanePattern::kScattered;  ///< of global or shared lanes
+  std::uint32_t shared = 0;                       ///< lanes in shared memory
   std::uint32_t global = 0;
   std::uint32_t local = 0;
-  std::array<std::uint64_t, kWarpSize> address{};  ///< window offset for shared and local
-  std::array<std::byte*, kWarpSize> pointer{};
-  std::array<std::uint8_t*, kWarpSize> written{};  ///< of global and local lanes; may be null
+  std::uint32_t tracked = 0;             ///< global and local lanes that may read what nobody wrote
+  const GlobalBuffer* buffer = nullptr;  ///< of all global lanes; null where nobody looked
+  std::array<std::uint64_t, kWarpSize> address;  ///< window offset for shared and local
+  std::array<std::byte*, kWarpSize> pointer;
+  std::array<std::uint8_t*, kWarpSize> written;  ///< of the tracked lanes
+
+  /// Whether each byte of the lane was written; null: all were.
+  [[nodiscard]] std::uint8_t* marks(std::size_t lane) const {
+    return ((tracked >> lane) & 1U) != 0 ? written[lane] : nullptr;
+  }
+  /// Nobody can write there meanwhile: shared memory belongs to one thread of the host.
+  [[nodiscard]] bool is_still() const {
+    return shared != 0 || (buffer != nullptr && !buffer->writable);
+  }
 };
 
 /// Addresses of the lanes: base register + offset.

@@ -75,6 +75,49 @@ INSTANTIATE_TEST_SUITE_P(Architectures, MmaTileRule,
                                          Case{"sm_90a", false, 16, true},
                                          Case{"sm_90a", true, 32, true}));
 
+/// Every value of the formats of 8 and 16 bits, as conversions of one value have it.
+TEST(WidenRows, IsExactForEveryValue) {
+  std::vector<std::uint8_t> bytes(256);
+  std::vector<std::uint16_t> halves(65536);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i);
+  for (std::size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<std::uint16_t>(i);
+  const auto expect = [](const void* from, Type type, int rows, int row_bytes, std::size_t count,
+                         auto&& one) {
+    std::vector<float> wide(count);
+    widen_rows(static_cast<const std::byte*>(from), type, row_bytes, rows, wide.data(),
+               static_cast<int>(count) / rows);
+    for (std::size_t i = 0; i < count; ++i) {
+      const float expected = one(i);
+      if (std::isnan(expected)) {
+        EXPECT_TRUE(std::isnan(wide[i])) << i;
+      } else {
+        EXPECT_EQ(float_bits(wide[i]), float_bits(expected)) << i;
+      }
+    }
+  };
+  expect(bytes.data(), Type::kE4m3, 8, 32, 256,
+         [&](std::size_t i) { return e4m3_to_float(bytes[i]); });
+  expect(bytes.data(), Type::kE5m2, 8, 32, 256,
+         [&](std::size_t i) { return e5m2_to_float(bytes[i]); });
+  expect(halves.data(), Type::kF16, 8192, 16, 65536,
+         [&](std::size_t i) { return half_to_float(halves[i]); });
+  expect(halves.data(), Type::kBf16, 1, 131072, 65536,
+         [&](std::size_t i) { return bfloat_to_float(halves[i]); });
+}
+
+TEST(TransposeRows, TurnsEightRowsIntoColumns) {
+  for (const int k : {8, 16, 32}) {
+    std::vector<float> rows(static_cast<std::size_t>(8 * k)), columns(rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<float>(i);
+    transpose_rows(rows.data(), k, columns.data());
+    for (int row = 0; row < 8; ++row) {
+      for (int i = 0; i < k; ++i) {
+        EXPECT_EQ(columns[static_cast<std::size_t>(i * 8 + row)], static_cast<float>(row * k + i));
+      }
+    }
+  }
+}
+
 /// One product of 2^13 and one of 1: the 13 fraction bits of Ada's fp8 sums keep it, one bit more
 /// does not fit.
 TEST(MmaNumerics, AdaFp8SumsKeepThirteenBits) {

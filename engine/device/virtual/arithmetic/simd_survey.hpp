@@ -1,0 +1,13 @@
+#include "engine/device/virtual/arithmetic/lane_survey.hpp"
+
+// What ops_survey.cpp has for each instruction set, in a namespace of its own: no include guard.
+
+#ifndef EVO_SIMD
+#error "EVO_SIMD must name the namespace of the instruction set"
+#endif
+
+namespace evo::ptx::EVO_SIMD {
+
+LaneSurvey survey_lanes(const std::uint64_t* address, std::uint32_t mask, std::uint32_t bytes);
+
+}  // namespace evo::ptx::EVO_SIMD
