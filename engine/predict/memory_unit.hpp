@@ -106,10 +106,8 @@ class CodeFetch {
       fetched = free_;
     }
     // What follows is on its way when it is asked for.
-    if (line.was_there)
-      line.arrives = at + rates_.fetch_clocks + (follows ? 0 : rates_.near_fetch_clocks);
-    else
-      line.arrives = fetched;
+    const double jump = follows ? 0 : rates_.near_fetch_clocks;
+    line.arrives = line.was_there ? at + rates_.fetch_clocks + jump : fetched;
     line.was_there = true;
     return line.arrives;
   }
