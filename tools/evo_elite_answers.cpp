@@ -126,7 +126,7 @@ Answer elite_answer(const RunElite& elite) {
   if (kind == TimeKind::kPredicted && !elite.rows.empty()) {
     answer.notes +=
         "predicted times rank, with errors: in eight recordings of an H200 the kernel predicted "
-        "fastest was 0 to 16 % (median 1.1 %) slower than the fastest\n";
+        "fastest was 0 to 14 % (median 0.0 %) slower than the fastest\n";
   }
   if (elite.rows.empty()) answer.notes = "nothing is green in this run; see evo-elite rejections\n";
   return answer;

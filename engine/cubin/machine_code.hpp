@@ -24,6 +24,14 @@ struct MachineInstruction {
   [[nodiscard]] unsigned read_barrier() const { return static_cast<unsigned>(high >> 49 & 7U); }
   /// Scoreboards that must not be busy, one bit each.
   [[nodiscard]] unsigned waits() const { return static_cast<unsigned>(high >> 52 & 0x3fU); }
+  /// Registers, from the low byte: of the result and of the operands a, b and c. 255 is RZ. The
+  /// second stands for something else where takes_register_b() is false.
+  [[nodiscard]] unsigned result() const { return static_cast<unsigned>(low >> 16 & 0xffU); }
+  [[nodiscard]] unsigned operand_a() const { return static_cast<unsigned>(low >> 24 & 0xffU); }
+  [[nodiscard]] unsigned operand_b() const { return static_cast<unsigned>(low >> 32 & 0xffU); }
+  [[nodiscard]] unsigned operand_c() const { return static_cast<unsigned>(high & 0xffU); }
+  /// Whether the operand b is a register, neither a constant nor a uniform register.
+  [[nodiscard]] bool takes_register_b() const { return (low >> 9 & 7U) == 1; }
   /// Whether a predicate decides if it is executed.
   [[nodiscard]] bool is_guarded() const { return (low >> 12 & 0xfU) != 7; }
   /// Whether its guard is the constant false.

@@ -50,6 +50,7 @@ class Steps {
     step.arrives_later = in.operation() == kArrives;
     compute(in, step);
     use_memory(in, step);
+    use_registers(in, step);
     return step;
   }
 
@@ -103,6 +104,17 @@ class Steps {
     }
   }
 
+  static void use_registers(const MachineInstruction& in, IssueStep& step) {
+    constexpr unsigned kOfTensor = 4;
+    constexpr unsigned kOfFp64 = 2;
+    if (step.unit == Unit::kBranch || step.unit == Unit::kNone) return;
+    step.reads = {in.operand_a(), in.takes_register_b() ? in.operand_b() : kNoRegister,
+                  in.operand_c()};
+    if (step.unit != Unit::kTensor && step.unit != Unit::kFp64) return;
+    step.result = in.result();
+    step.results = step.unit == Unit::kTensor ? kOfTensor : kOfFp64;
+  }
+
   void use_memory(const MachineInstruction& in, IssueStep& step) const {
     switch (step.unit) {
       case Unit::kGmma:
@@ -152,10 +164,16 @@ class Steps {
     } else if (step.unit != Unit::kAsyncCopy && step.sectors < step.passes) {
       step.latency = rates_.l1_latency;
     } else {
-      step.latency = dram_share_ > kMostlyWarm ? rates_.dram_latency : rates_.l2_latency;
-      // The slowest of its lines.
-      if (step.unit == Unit::kGlobalLoad)
+      constexpr double kSectorsOfLine = 4;
+      const bool is_load = step.unit == Unit::kGlobalLoad;
+      const bool is_far = dram_share_ > kMostlyWarm;
+      step.latency = is_far ? rates_.dram_latency : rates_.l2_latency;
+      if (is_far && step.unit != Unit::kGlobalStore) {
+        step.dram_lines = is_load ? step.passes : std::max(step.sectors / kSectorsOfLine, 1.0);
+      } else if (is_load) {
+        // The slowest of its lines.
         step.latency += rates_.slowest_line * (1 - 1 / step.passes);
+      }
     }
   }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -11,6 +12,7 @@
 namespace evo {
 
 inline constexpr double kSectorBytes = 32;
+inline constexpr unsigned kNoRegister = 255;  ///< RZ
 
 /// A machine instruction as the simulation of an SM sees it: what it occupies, and for how many
 /// clocks.
@@ -21,11 +23,17 @@ struct IssueStep {
   double passes = 0;       ///< of the SM's memory unit
   double sectors = 0;      ///< asked of L2
   double dram = 0;         ///< of these, what comes from (or goes to) DRAM
+  double dram_lines = 0;   ///< of a load, lines of 128 bytes that it waits for from DRAM
   double latency = 0;      ///< clocks until its result is there
   int stall = 1;           ///< clocks until the warp may issue the next one
   unsigned write_barrier = 7;
   unsigned read_barrier = 7;
   unsigned waits = 0;
+  /// Registers whose result no scoreboard guards, although it comes later than `stall` says: the SM
+  /// itself holds their readers back.
+  unsigned result = kNoRegister;
+  unsigned results = 0;  ///< how many
+  std::array<unsigned, 3> reads = {kNoRegister, kNoRegister, kNoRegister};
   unsigned pending = 0;        ///< of a wait for asynchronous work: groups that may be under way
   bool commits = false;        ///< a wgmma that ends a group
   bool arrives_later = false;  ///< at its barrier, when the copies of the warp have landed

@@ -40,8 +40,9 @@ struct MachineRates {
   double shuffle_latency = 0;
   double l1_latency = 0;
   double l2_latency = 0;
-  double dram_latency = 0;
-  double slowest_line = 0;  ///< by which the last of many lines of a load is later than the mean
+  double dram_latency = 0;  ///< the least
+  double dram_spread = 0;   ///< by which a line from DRAM is later, in the mean
+  double slowest_line = 0;  ///< by which the last of many lines from L2 is later than the mean
   double atomic_latency = 0;
   double fence_latency = 0;    ///< when all stores have arrived
   double barrier_latency = 0;  ///< from the last arrival
@@ -59,6 +60,8 @@ struct MachineRates {
   double instruction_cache = 0;  ///< bytes
   double fetch_clocks = 0;       ///< of 128 bytes of code, from that cache
   double far_fetch_clocks = 0;   ///< the same of a kernel that does not fit in it
+  double near_code = 0;          ///< bytes of code that a sub-core keeps
+  double near_fetch_clocks = 0;  ///< until it has others again that do not follow the last
   double cta_interval = 0;       ///< between the starts of two CTAs on one SM
   double cta_clocks = 0;         ///< from the end of a CTA to the start of one in its place
 

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "engine/predict/issue_step.hpp"
 #include "engine/predict/wait_clocks.hpp"
 #include "engine/predict/warp_path.hpp"
 
@@ -30,6 +32,17 @@ struct SimWarp {
     scoreboard_by[board] = reason;
   }
 
+  /// Of registers whose result no scoreboard guards: when it is there.
+  [[nodiscard]] double arrives(const IssueStep& step) const {
+    double at = 0;
+    for (const unsigned reg : step.reads) at = std::max(at, registers[reg]);
+    return at;
+  }
+  void write(const IssueStep& step, double at) {
+    for (unsigned i = 0; i < step.results && step.result + i < kNoRegister; ++i)
+      registers[step.result + i] = at;
+  }
+
   WarpCursor cursor;
   std::size_t cta = 0;
   std::size_t number = 0;  ///< in its CTA
@@ -38,9 +51,10 @@ struct SimWarp {
   Wait ready_by = Wait::kFixedLatency;
   std::array<double, kScoreboards> scoreboard{};
   std::array<Wait, kScoreboards> scoreboard_by{};
-  double async_landed = 0;           ///< when all its copies so far have
-  std::vector<double> async_groups;  ///< when each landed
-  double stored = 0;                 ///< when all its stores so far have arrived
+  std::array<double, kNoRegister + 1> registers{};  ///< the last is RZ
+  double async_landed = 0;                          ///< when all its copies so far have
+  std::vector<double> async_groups;                 ///< when each landed
+  double stored = 0;                                ///< when all its stores so far have arrived
   double gmma_done = 0;
   std::vector<double> gmma_groups;
   std::size_t sync = 0;  ///< next of its events

@@ -129,6 +129,7 @@ class Simulation {
       waits &= waits - 1;
       until(warp.scoreboard[bit], warp.scoreboard_by[bit]);
     }
+    until(warp.arrives(step), Wait::kFixedLatency);
     until(core.free[static_cast<std::size_t>(step.unit)], Wait::kUnit);
     if (step.passes > 0 && step.unit != Unit::kGmma) until(memory_.takes_from(), Wait::kMemoryUnit);
     const auto until_landed = [&](const std::vector<double>& groups, Wait reason) {
@@ -187,7 +188,8 @@ class Simulation {
   void issue(SubCore& core, SimWarp& warp, std::size_t number, double at) {
     const std::size_t index = warp.cursor.instruction();
     const IssueStep& step = steps_[index];
-    const double fetched = fetch_.arrives(index, at);
+    const auto sub_core = static_cast<std::size_t>(&core - sub_cores_.data());
+    const double fetched = fetch_.arrives(sub_core, index, at);
     if (fetched > at) {
       warp.wait_until(fetched, Wait::kFetch);
       core.candidate = -1;
@@ -222,6 +224,7 @@ class Simulation {
     // Of a commit, DEPBAR waits for the group.
     if (step.unit != Unit::kAsyncCommit) warp.hold(step.write_barrier, done, reason);
     warp.hold(step.read_barrier, read, reason);
+    warp.write(step, at + step.latency);
     warp.issued = at;
     warp.ready = at + step.stall;
     warp.ready_by = Wait::kFixedLatency;

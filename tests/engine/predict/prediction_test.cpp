@@ -29,6 +29,11 @@ extern "C" __global__ void k(float* x, int trips) {
     __syncthreads();
     value += tile[threadIdx.x % 32 * STRIDE + (threadIdx.x / 32 + 1) % 4];
     __syncthreads();
+#elif KIND == 4
+    value = static_cast<float>(fma(static_cast<double>(value), 1.5, 0.25));
+    double exact = value;
+    for (int j = 0; j < 64; ++j) exact = fma(exact, 1.5, 0.25);
+    value = static_cast<float>(exact);
 #elif KIND == 2
     value += x[(threadIdx.x * 8 + i * 1024) % 65536];
 #endif
@@ -230,6 +235,16 @@ TEST(CodeGraph, KnowsTheWaysOutOfLoops) {
     leaving += block.next_leaves_loop || block.target_leaves_loop ? 1 : 0;
   }
   EXPECT_GE(leaving, 1U);
+}
+
+TEST(PredictedTime, AResultWithoutAScoreboardTakesItsLatency) {
+  const Compiled compiled = compile({"-DKIND=4", "-DSTRIDE=1"});
+  constexpr int kTrips = 100;
+  constexpr double kChained = 65;
+  constexpr double kClocksAMicrosecond = 1980;
+  const double us = (predict(compiled, 2 * kTrips) - predict(compiled, kTrips)) / kTrips;
+  EXPECT_GT(us * kClocksAMicrosecond, 16 * kChained);
+  EXPECT_LT(us * kClocksAMicrosecond, 16 * kChained + 100);
 }
 
 TEST(PredictedTime, BankConflictsCost) {

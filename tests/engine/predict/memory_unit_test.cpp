@@ -1,0 +1,98 @@
+#include "engine/predict/memory_unit.hpp"
+
+#include <gtest/gtest.h>
+
+namespace evo {
+namespace {
+
+MachineRates memory_rates() {
+  MachineRates rates;
+  rates.l2_bytes = 32;
+  rates.l2_write_bytes = 16;
+  rates.dram_bytes = 32;
+  rates.dram_spread = 100;
+  return rates;
+}
+
+IssueStep access_of(Unit unit, double sectors) {
+  IssueStep step;
+  step.unit = unit;
+  step.passes = 1;
+  step.sectors = sectors;
+  step.latency = 50;
+  return step;
+}
+
+/// Clocks until the result of a load of so many lines from DRAM is there, mean of many.
+double mean_from_dram(double lines) {
+  constexpr int kLoads = 1000;
+  const MachineRates rates = memory_rates();
+  MemoryUnit memory(rates);
+  IssueStep load = access_of(Unit::kGlobalLoad, lines);
+  load.dram_lines = lines;
+  double sum = 0;
+  for (int i = 0; i < kLoads; ++i) {
+    const double at = 1000.0 * i;
+    sum += memory.access(load, at).done - at;
+  }
+  return sum / kLoads;
+}
+
+TEST(MemoryUnit, ReadsWaitBehindWritesOnTheWayToL2) {
+  const MachineRates rates = memory_rates();
+  MemoryUnit memory(rates);
+  const double alone = memory.access(access_of(Unit::kGlobalLoad, 1), 0).done;
+  MemoryUnit busy(rates);
+  (void)busy.access(access_of(Unit::kGlobalStore, 100), 0);
+  // 100 sectors of 32 bytes at 16 bytes a clock.
+  EXPECT_NEAR(busy.access(access_of(Unit::kGlobalLoad, 1), 0).done - alone, 200, 2);
+}
+
+TEST(MemoryUnit, OfManyLinesFromDramTheSlowestCounts) {
+  // The mean of the largest of n exponential delays is 1 + 1/2 + … + 1/n of the mean of one.
+  EXPECT_NEAR(mean_from_dram(4) - mean_from_dram(1), 100 * (1.0 / 2 + 1.0 / 3 + 1.0 / 4) + 3, 5);
+}
+
+MachineRates code_rates() {
+  MachineRates rates;
+  rates.instruction_cache = 1 << 20;
+  rates.fetch_clocks = 2;
+  rates.near_code = 64 * 128;
+  rates.near_fetch_clocks = 30;
+  return rates;
+}
+
+constexpr std::size_t kInstructionsOfALine = 8;
+
+/// Clocks that a warp waits in a second pass over so many lines of code.
+double waits_again(std::size_t lines) {
+  const MachineRates rates = code_rates();
+  CodeFetch fetch(rates, lines * kInstructionsOfALine);
+  double waited = 0;
+  for (const double pass : {0.0, 1e6}) {
+    waited = 0;
+    for (std::size_t i = 0; i < lines; ++i) {
+      const double at = pass + 100.0 * static_cast<double>(i);
+      waited += std::max(fetch.arrives(0, i * kInstructionsOfALine, at) - at, 0.0);
+    }
+  }
+  return waited;
+}
+
+TEST(CodeFetch, ALoopThatFitsIsFetchedOnce) { EXPECT_EQ(waits_again(64), 0); }
+
+TEST(CodeFetch, ALargerLoopIsFetchedAgain) {
+  // The first line does not follow the last.
+  EXPECT_EQ(waits_again(65), 65 * 2 + 30);
+}
+
+TEST(CodeFetch, ASubCoreTakesWhatAnotherFetchedForTheFirstTime) {
+  const MachineRates rates = code_rates();
+  CodeFetch fetch(rates, 64);
+  EXPECT_EQ(fetch.arrives(0, 0, 10), 12);
+  EXPECT_EQ(fetch.arrives(1, 0, 10), 12);
+  EXPECT_EQ(fetch.arrives(1, 1, 20), 12);
+}
+
+}  // namespace
+}  // namespace evo
