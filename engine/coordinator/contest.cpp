@@ -49,11 +49,12 @@ void Contest::challenge(int generation, std::vector<EliteMember> challengers) {
   left_out_ = challengers.size();
   for (EliteMember& challenger : challengers) {
     const CandidateId id = challenger.id;
-    if (elite_.has_a_chance(challenger.value()) && passes_all_checks(generation, challenger) &&
-        measure_closely(generation, challenger)) {
-      elite_.consider(std::move(challenger), [&](const auto& first, const auto& second) {
-        return confirm(generation, first, second);
-      });
+    if (elite_.has_a_chance(challenger.value()) && measure_closely(generation, challenger)) {
+      // Checks last: of long launches they cost more than the pair that most of them lose.
+      elite_.consider(
+          std::move(challenger),
+          [&](const auto& first, const auto& second) { return confirm(generation, first, second); },
+          [&](const auto& winner) { return passes_all_checks(generation, winner); });
     }
     settled_.insert(id);
     --left_out_;

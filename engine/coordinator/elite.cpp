@@ -11,7 +11,7 @@ constexpr double kDriftAllowance = 1.02;
 
 }  // namespace
 
-bool Elite::consider(EliteMember challenger, const Confirm& confirm) {
+bool Elite::consider(EliteMember challenger, const Confirm& confirm, const Admit& admit) {
   const std::size_t before = members_.size();
   std::size_t slot = members_.size();
   while (slot > 0) {
@@ -28,6 +28,7 @@ bool Elite::consider(EliteMember challenger, const Confirm& confirm) {
     --slot;
   }
   if (slot == capacity_) return false;
+  if (!admit(challenger)) return members_.size() != before;
   members_.insert(members_.begin() + static_cast<std::ptrdiff_t>(slot), std::move(challenger));
   if (members_.size() > capacity_) members_.pop_back();
   return true;

@@ -50,14 +50,18 @@ class Elite {
  public:
   using Confirm =
       std::function<DuelResult(const EliteMember& challenger, const EliteMember& incumbent)>;
+  using Admit = std::function<bool(const EliteMember& challenger)>;
 
   explicit Elite(std::size_t capacity) : capacity_(capacity) {}
 
   /// Takes the challenger in where it belongs. It starts below the last member (below all while
   /// there is room) and climbs over every member it beats; a tie leaves the incumbent where it is.
   /// A comparison is made only where the times stored leave a chance. Who fails in one leaves, and
-  /// the challenger goes on. True when the elite changed.
-  bool consider(EliteMember challenger, const Confirm& confirm);
+  /// the challenger goes on. Before it enters, `admit` has the last word. True when the elite
+  /// changed.
+  bool consider(
+      EliteMember challenger, const Confirm& confirm,
+      const Admit& admit = [](const EliteMember&) { return true; });
 
   /// Puts a ranking back that was confirmed before. At most `capacity` members.
   void restore(std::vector<EliteMember> members) { members_ = std::move(members); }

@@ -60,6 +60,21 @@ fake::DeviceBehaviour screening() {
   return behaviour;
 }
 
+TEST(Contest, OnlyWhoWouldEnterIsCheckedFully) {
+  fake::MemoryStore store;
+  fake::DeviceBehaviour behaviour = screened_kernels();
+  int full_checks = 0;
+  behaviour.full_check = [&](const fake::Program&) {
+    ++full_checks;
+    return CorrectnessResult{{CheckResult{"mission", 1}, CheckResult{"mission", 2}}};
+  };
+  behaviour.time_us = [](const fake::Program&) { return 10.0; };  // each has a chance, and ties
+  World world(store, behaviour);
+  (void)run_all(world, store, options_for(3, 8));
+  EXPECT_GT(store.confirmations(kRun).size(), 6U);
+  EXPECT_EQ(full_checks, 3) << "while there was room";
+}
+
 TEST(Contest, NoKernelEntersTheEliteOnAScreeningAlone) {
   fake::MemoryStore store;
   World world(store, screening(), 1, "distinct");
