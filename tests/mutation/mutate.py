@@ -85,6 +85,7 @@ def closing(text, start):
 
 def outer_semicolon(condition):
     """Index of the semicolon behind an initialisation, -1 without one. A lambda's do not count."""
+    condition = re.sub(r"""(["'])(?:\\.|(?!\1).)*\1""", lambda text: "x" * len(text[0]), condition)
     depth = 0
     for i, c in enumerate(condition):
         depth += (c in "([{") - (c in ")]}")

@@ -105,6 +105,53 @@ TEST_F(ToleranceAuditTest, TheResultOfOtherInputsIsNotRight) {
   EXPECT_EQ(judge(ignores), "passed");
 }
 
+/// y[i] = was · y[i] + factor · x[i].
+fake::Kernel scaled(float factor, float was = 0) {
+  return [factor, was](const Launch& launch) {
+    const auto* x = launch.buffer<float>(kInputX);
+    auto* y = launch.buffer<float>(kOutputY);
+    for (int i = 0; i < launch.scalar<int>(kLengthN); ++i) {
+      y[i] = (was != 0 ? was * y[i] : 0) + factor * x[i];
+    }
+    return std::optional<Fault>();
+  };
+}
+
+TEST_F(ToleranceAuditTest, AnInputIsNoResultThatHappensToBeNear) {
+  expect_by(scaled(1.001F));
+  set_tolerance("0.01", "0.01");
+  EXPECT_THAT(problem_error(scaled(1)),
+              AllOf(HasSubstr("it takes the content of 'x' in place of 'y' for right"),
+                    HasSubstr("a kernel that copies it would pass")));
+  set_tolerance("0.01", "0.0001");
+  EXPECT_EQ(judge(scaled(1.001F)), "passed");
+  EXPECT_THAT(judge(scaled(1)), HasSubstr("relative L2 error"));
+}
+
+TEST_F(ToleranceAuditTest, ACopyIsRightWhereItIsWhatIsExpected) {
+  expect_by(scaled(1));
+  set_tolerance("0.01", "0.01");
+  EXPECT_EQ(judge(scaled(1)), "passed");
+}
+
+TEST_F(ToleranceAuditTest, WhatDoesNothingIsNotRight) {
+  Argument& y = fixture_.problem.arguments[kOutputY];
+  y.direction = Direction::kInOut;
+  y.generator = fixture_.problem.arguments[kInputX].generator;
+  expect_by(scaled(0.001F, 1));
+  set_tolerance("0.01", "0.01");
+  const auto nothing = [](const Launch&) { return std::optional<Fault>(); };
+  EXPECT_THAT(problem_error(nothing),
+              AllOf(HasSubstr("it takes the content before the launch of 'y' for right"),
+                    HasSubstr("a kernel that does nothing would pass")));
+  y.degenerate = true;
+  EXPECT_EQ(judge(nothing), "passed");
+  y.degenerate = false;
+  set_tolerance("0.01", "0.0001");
+  EXPECT_EQ(judge(scaled(0.001F, 1)), "passed");
+  EXPECT_THAT(judge(nothing), HasSubstr("relative L2 error"));
+}
+
 TEST_F(ToleranceAuditTest, OfAToleranceByMacrosTheConfigurationIsRejected) {
   expect_by(shifted(1000));
   set_tolerance("10", "LOOSE ? 0.01 : 0.00001");
