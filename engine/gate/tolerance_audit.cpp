@@ -85,7 +85,7 @@ std::optional<std::string> ToleranceAudit::look_at(std::size_t position, const S
     return blind("the mean in place of every element", "ignores its inputs");
   }
   for (std::size_t input = 0; input < problem_.arguments.size(); ++input) {
-    if (!takes_input(position, input, shape, seeds, tolerance)) continue;
+    if (!takes_input(position, input, right, shape, seeds, tolerance)) continue;
     if (input == position) return blind("the content before the launch", "does nothing");
     return blind("the content of '" + problem_.arguments[input].name + "' in place", "copies it");
   }
@@ -103,9 +103,10 @@ std::optional<std::string> ToleranceAudit::look_at(std::size_t position, const S
 }
 
 /// Whether what an argument held before the launch passes in every case, and is not just what is
-/// expected: copies are right where copying is what is asked.
-bool ToleranceAudit::takes_input(std::size_t position, std::size_t input, const Shape& shape,
-                                 std::size_t seeds, const Tolerance& tolerance) {
+/// expected: copies are right where copying is what is asked. `first`: expected of the first seed.
+bool ToleranceAudit::takes_input(std::size_t position, std::size_t input, const Expectation& first,
+                                 const Shape& shape, std::size_t seeds,
+                                 const Tolerance& tolerance) {
   const Argument& argument = problem_.arguments[position];
   if (problem_.arguments[input].dtype != argument.dtype) return false;
   bool found = false;
@@ -113,9 +114,12 @@ bool ToleranceAudit::takes_input(std::size_t position, std::size_t input, const 
     const CheckCase& data = cases_.get(shape, index);
     if (!data.inputs[input]) return false;
     const std::size_t row_length = argument.row_length(data.values);
-    const Expectation right(argument.dtype,
-                            start_of(*data.expected[position], position, row_length));
-    const auto held = start_of(*data.inputs[input], position, row_length);
+    std::optional<Expectation> of_seed;
+    if (index > 0) {
+      of_seed.emplace(argument.dtype, start_of(*data.expected[position], position, row_length));
+    }
+    const Expectation& right = of_seed ? *of_seed : first;
+    const auto held = start_of(data.inputs[input].value(), position, row_length);
     if (held.size() != right.bytes().size()) return false;
     // A few elements may happen to lie near.
     if (seeds == 1 && right.size() < kElementsWithAMean) return false;

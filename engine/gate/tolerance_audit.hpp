@@ -33,8 +33,8 @@ class ToleranceAudit {
                                                 const Tolerance& tolerance);
   [[nodiscard]] std::optional<std::string> look_at(std::size_t position, const Shape& shape,
                                                    std::size_t seeds, const Tolerance& tolerance);
-  [[nodiscard]] bool takes_input(std::size_t position, std::size_t input, const Shape& shape,
-                                 std::size_t seeds, const Tolerance& tolerance);
+  [[nodiscard]] bool takes_input(std::size_t position, std::size_t input, const Expectation& first,
+                                 const Shape& shape, std::size_t seeds, const Tolerance& tolerance);
   [[nodiscard]] std::vector<std::byte> start_of(KeptId kept, std::size_t position,
                                                 std::size_t row_length) const;
 

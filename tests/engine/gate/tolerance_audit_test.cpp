@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "engine/core/error.hpp"
 #include "tests/engine/gate/gate_fixture.hpp"
 
@@ -51,8 +53,12 @@ class ToleranceAuditTest : public testing::Test {
                                                     Expression(share), Expression(relative)};
   }
 
-  std::string judge(const fake::Kernel& kernel) {
-    const CorrectnessResult result = fixture_.check(fixture_.load("k", kernel));
+  void set_length(double n) {
+    for (Shape& shape : fixture_.problem.shapes) shape.variables["N"] = n;
+  }
+
+  std::string judge(const fake::Kernel& kernel, const CorrectnessOptions& options = {}) {
+    const CorrectnessResult result = fixture_.check(fixture_.load("k", kernel), options);
     return result.rejection ? result.rejection->reason : "passed";
   }
 
@@ -165,6 +171,78 @@ TEST_F(ToleranceAuditTest, OfAToleranceByMacrosTheConfigurationIsRejected) {
       EXPECT_THAT(result.rejection->reason, HasSubstr("the mean in place of every element"));
     }
   }
+}
+
+TEST_F(ToleranceAuditTest, AFewElementsMayBeTheirMeanOrNearAnInput) {
+  set_length(1);
+  EXPECT_EQ(judge(GateFixture::honest), "passed");
+}
+
+TEST_F(ToleranceAuditTest, AFewElementsOfOneSeedMayBeNearAnInput) {
+  set_length(8);
+  expect_by(scaled(1.001F));
+  set_tolerance("0.01", "0.01");
+  EXPECT_EQ(judge(scaled(1.001F), {.seeds = 1}), "passed");
+}
+
+TEST_F(ToleranceAuditTest, AnInputOfAnotherSizeIsNotLookedAt) {
+  fixture_.problem.arguments[kInputX].size = Expression("N + 32");
+  expect_by(scaled(1.001F));
+  set_tolerance("0.01", "0.01");
+  EXPECT_EQ(judge(scaled(1.001F)), "passed");
+}
+
+TEST_F(ToleranceAuditTest, InfinitiesHaveNoPartInTheMean) {
+  const auto with_infinity = [](const Launch& launch) {
+    (void)shifted(1000)(launch);
+    launch.buffer<float>(kOutputY)[0] = std::numeric_limits<float>::infinity();
+    return std::optional<Fault>();
+  };
+  expect_by(with_infinity);
+  set_tolerance("10", "0.01");
+  EXPECT_THAT(problem_error(with_infinity), HasSubstr("the mean in place of every element"));
+}
+
+TEST_F(ToleranceAuditTest, TheMeanOfIntegersIsOne) {
+  GateFixture bytes("u8");
+  Argument& x = bytes.problem.arguments[kInputX];
+  x.generator = {Distribution::kIntegers, 0, 0, {false, 0, 1}};
+  bytes.problem.arguments[kOutputY].degenerate = false;
+  // A half is within this of 0 and 1, but no byte is a half.
+  bytes.problem.templates.front().tolerance = {Expression("0.9"), Expression("0.9"),
+                                               Expression("0"), Expression("0.9")};
+  const auto zeros_and_ones = [](const Launch& launch) {
+    for (int i = 0; i < launch.scalar<int>(kLengthN); ++i) {
+      // The mean is a little more than a half.
+      launch.buffer<std::uint8_t>(kOutputY)[i] =
+          i % 16 == 0 ? launch.buffer<std::uint8_t>(kInputX)[i] : static_cast<std::uint8_t>(i % 2);
+    }
+    return std::optional<Fault>();
+  };
+  bytes.kernels["reference"] = zeros_and_ones;
+  const auto loaded = bytes.device->load({fake::to_ptx({"reference", {}}), "", {"reference"}});
+  bytes.made =
+      std::make_unique<MadeGates>(*bytes.work, bytes.problem, std::get<KernelId>(loaded), 1);
+  const CorrectnessResult result = bytes.check(bytes.load("k", zeros_and_ones));
+  EXPECT_EQ(result.rejection ? result.rejection->reason : "passed", "passed");
+}
+
+TEST_F(ToleranceAuditTest, InputsThatAreMeantToBeTheSameAreNoOtherOnes) {
+  fixture_.problem.arguments[kInputX].generator = {Distribution::kConstant, 2, 0};
+  const auto steps = [](const Launch& launch) {
+    for (int i = 0; i < launch.scalar<int>(kLengthN); ++i) {
+      launch.buffer<float>(kOutputY)[i] = static_cast<float>(i) * launch.buffer<float>(kInputX)[i];
+    }
+    return std::optional<Fault>();
+  };
+  expect_by(steps);
+  EXPECT_EQ(judge(steps), "passed");
+}
+
+TEST_F(ToleranceAuditTest, OfLargeOutputsTheStartIsLookedAtInWholeRows) {
+  fixture_.problem.arguments[kOutputY].row = Expression("3");
+  set_length(3 * 1'400'000);  // the looked-at 2^22 are no whole rows
+  EXPECT_EQ(judge(GateFixture::honest, {.seeds = 1}), "passed");
 }
 
 TEST_F(ToleranceAuditTest, AnHonestToleranceIsAccepted) {
