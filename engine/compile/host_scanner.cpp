@@ -154,6 +154,7 @@ class HostScanner {
   /// A declaration, from its first word to behind its end.
   struct Seen {
     std::size_t begin = 0;
+    std::size_t behind_templates = 0;  ///< where `template <class T>` ends
     bool has_annotation = false;
     bool has_host = false;
     bool has_constexpr = false;
@@ -177,6 +178,7 @@ class HostScanner {
         skip_template_head();
       }
     }
+    seen.behind_templates = at_;
     while (at_ < words_.size() && word(at_) != ";" && word(at_) != "}") {
       const std::string& text = word(at_);
       if (text == "{") {
@@ -248,10 +250,10 @@ class HostScanner {
   bool open_brace(const Seen& seen) {
     if (seen.is_type && !seen.has_parameters) {
       bool is_members = false;
-      for (std::size_t at = seen.begin; at < at_; ++at) {
+      for (std::size_t at = seen.behind_templates; at < at_; ++at) {
         is_members |= word(at) == "struct" || word(at) == "class" || word(at) == "union";
       }
-      if (!is_members || word(seen.begin) == "enum") {
+      if (!is_members || word(seen.behind_templates) == "enum") {
         skip_brackets();
       } else {
         ++at_;
@@ -282,7 +284,7 @@ class HostScanner {
 
   /// `struct T f() {`, not `typedef void (*f)(int);`.
   [[nodiscard]] bool is_returned_type(const Seen& seen) const {
-    const std::string& first = word(seen.begin);
+    const std::string& first = word(seen.behind_templates);
     return first == "struct" || first == "enum" || first == "union" || first == "friend" ||
            first == "static" || first == "inline";
   }

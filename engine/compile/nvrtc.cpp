@@ -62,7 +62,8 @@ void preload_builtins(void* nvrtc) {
 Library open_library() {
   std::string tried;
   for (const std::string& name : nvrtc_libraries()) {
-    if (void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+    // Its code stays: each time that it goes, it leaves memory behind.
+    if (void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)) {
       preload_builtins(handle);
       return Library(handle);
     }

@@ -71,34 +71,70 @@ std::optional<std::string> ToleranceAudit::look_at(std::size_t position, const S
   const Argument& argument = problem_.arguments[position];
   const CheckCase& first = cases_.get(shape, 0);
   if (argument.degenerate || !first.expected[position]) return std::nullopt;
-  const std::string place = "tolerance: on shape '" + shape.name + "' it takes ";
-  const std::string advice =
-      " of '" + argument.name +
-      "' for right, so that a kernel that ignores its inputs would pass; tighten it, or, where "
-      "this is meant, say \"degenerate\": true of the argument";
+  const auto blind = [&](const std::string& what, const std::string& who) {
+    return "tolerance: on shape '" + shape.name + "' it takes " + what + " of '" + argument.name +
+           "' for right, so that a kernel that " + who +
+           " would pass; tighten it, or, where this is meant, say \"degenerate\": true of the "
+           "argument";
+  };
   const std::size_t row_length = argument.row_length(first.values);
-  const Expectation right(argument.dtype, expected(position, first, row_length));
+  const Expectation right(argument.dtype,
+                          start_of(*first.expected[position], position, row_length));
   if (right.size() == 0) return std::nullopt;
   if (takes_the_mean(right, tolerance, row_length)) {
-    return place + "the mean in place of every element" + advice;
+    return blind("the mean in place of every element", "ignores its inputs");
+  }
+  for (std::size_t input = 0; input < problem_.arguments.size(); ++input) {
+    if (!takes_input(position, input, right, shape, seeds, tolerance)) continue;
+    if (input == position) return blind("the content before the launch", "does nothing");
+    return blind("the content of '" + problem_.arguments[input].name + "' in place", "copies it");
   }
   // One result may happen to lie near another one: all of them must.
   bool found = false;
   for (std::size_t index = 1; index < seeds; ++index) {
-    const auto other = expected(position, cases_.get(shape, index), row_length);
+    const auto other = start_of(*cases_.get(shape, index).expected[position], position, row_length);
     if (std::ranges::equal(other, right.bytes())) continue;
     found = true;
     const Comparison comparison = compare(other, right, tolerance.bad_abs_error, row_length);
     if (violation(comparison, tolerance, argument.name)) return std::nullopt;
   }
   if (!found) return std::nullopt;
-  return place + "the result for other inputs" + advice;
+  return blind("the result for other inputs", "ignores its inputs");
 }
 
-/// What is expected of an output, or the start of it, in whole rows.
-std::vector<std::byte> ToleranceAudit::expected(std::size_t position, const CheckCase& data,
+/// Whether what an argument held before the launch passes in every case, and is not just what is
+/// expected: copies are right where copying is what is asked. `first`: expected of the first seed.
+bool ToleranceAudit::takes_input(std::size_t position, std::size_t input, const Expectation& first,
+                                 const Shape& shape, std::size_t seeds,
+                                 const Tolerance& tolerance) {
+  const Argument& argument = problem_.arguments[position];
+  if (problem_.arguments[input].dtype != argument.dtype) return false;
+  bool found = false;
+  for (std::size_t index = 0; index < seeds; ++index) {
+    const CheckCase& data = cases_.get(shape, index);
+    if (!data.inputs[input]) return false;
+    const std::size_t row_length = argument.row_length(data.values);
+    std::optional<Expectation> of_seed;
+    if (index > 0) {
+      of_seed.emplace(argument.dtype, start_of(*data.expected[position], position, row_length));
+    }
+    const Expectation& right = of_seed ? *of_seed : first;
+    const auto held = start_of(data.inputs[input].value(), position, row_length);
+    if (held.size() != right.bytes().size()) return false;
+    // A few elements may happen to lie near.
+    if (seeds == 1 && right.size() < kElementsWithAMean) return false;
+    if (std::ranges::equal(held, right.bytes())) continue;
+    found = true;
+    const Comparison comparison = compare(held, right, tolerance.bad_abs_error, row_length);
+    if (violation(comparison, tolerance, argument.name)) return false;
+  }
+  return found;
+}
+
+/// What is kept of an output or for it, or the start of it, in whole rows.
+std::vector<std::byte> ToleranceAudit::start_of(KeptId kept, std::size_t position,
                                                 std::size_t row_length) const {
-  std::vector<std::byte> bytes = work_.content(*data.expected[position]);
+  std::vector<std::byte> bytes = work_.content(kept);
   const std::size_t size = size_of(problem_.arguments[position].dtype);
   std::size_t most = kMostLookedAt;
   if (row_length > 0) most = std::max(kMostLookedAt / row_length, std::size_t{1}) * row_length;

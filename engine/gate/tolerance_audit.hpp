@@ -10,8 +10,9 @@
 
 namespace evo {
 
-/// Looks for tolerances under which a kernel that ignores its inputs is right: on a shape, an
-/// output whose results for other inputs, or whose mean in place of every element, are within them.
+/// Looks for tolerances under which a kernel that ignores its inputs, copies one or does nothing is
+/// right: on a shape, an output of which the results for other inputs, the mean in place of every
+/// element, or what an argument of its type and size held before the launch are within them.
 /// Arguments that say "degenerate" are meant so and not looked at.
 class ToleranceAudit {
  public:
@@ -32,7 +33,9 @@ class ToleranceAudit {
                                                 const Tolerance& tolerance);
   [[nodiscard]] std::optional<std::string> look_at(std::size_t position, const Shape& shape,
                                                    std::size_t seeds, const Tolerance& tolerance);
-  [[nodiscard]] std::vector<std::byte> expected(std::size_t position, const CheckCase& data,
+  [[nodiscard]] bool takes_input(std::size_t position, std::size_t input, const Expectation& first,
+                                 const Shape& shape, std::size_t seeds, const Tolerance& tolerance);
+  [[nodiscard]] std::vector<std::byte> start_of(KeptId kept, std::size_t position,
                                                 std::size_t row_length) const;
 
   BufferWork& work_;

@@ -142,8 +142,11 @@ void FakeDeviceService::submit_energy(const KernelUnderTest& kernel, const std::
 
 void FakeDeviceService::submit_profile(const KernelUnderTest& kernel, const std::string& shape) {
   (void)shape;
-  PredictedProfile result{.percent = behaviour_.profile};
-  begin("profile " + text_of(from_ptx(kernel.image.ptx)), behaviour_.time_ms, {result});
+  Reply reply{PredictedProfile{.percent = behaviour_.profile}};
+  if (behaviour_.profile_of) {
+    std::visit([&](auto result) { reply.result = std::move(result); }, behaviour_.profile_of());
+  }
+  begin("profile " + text_of(from_ptx(kernel.image.ptx)), behaviour_.time_ms, std::move(reply));
 }
 
 void FakeDeviceService::submit_compare(const KernelUnderTest& first, const KernelUnderTest& second,

@@ -80,6 +80,8 @@ struct DeviceBehaviour {
   std::function<double(const Program&)> launch_mj = {};
   std::optional<CardState> card = {};          ///< beside every timing
   std::map<std::string, double> profile = {};  ///< of every kernel
+  /// In its place.
+  std::function<std::variant<PredictedProfile, WorkerFailure>()> profile_of = {};
   std::function<std::variant<CorrectnessResult, WorkerFailure>(const Program&)> check = {};
   /// What a check that is no screening finds; by default the same.
   std::function<std::variant<CorrectnessResult, WorkerFailure>(const Program&)> full_check = {};

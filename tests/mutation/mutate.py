@@ -6,9 +6,9 @@ A copy of the tree is built once in which each `if (condition)` of the files bel
 of the running tests. A mutant that no test notices is a survivor: each must stand in survivors.txt
 with the reason why it changes nothing that matters, or the run fails.
 
-Usage: tests/mutation/mutate.py [--work FOLDER] [--only TEXT] [--list]
+Usage: tests/mutation/mutate.py [--work FOLDER] [--only TEXT]… [--list]
   --work FOLDER  where the copy is made and built (default: build/mutation)
-  --only TEXT    only checks of files whose path contains TEXT
+  --only TEXT    only checks of files whose path contains TEXT; may stand several times
   --list         print the checks and stop
 """
 import argparse
@@ -25,11 +25,13 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 # Files with checks, and the tests (without slow ones) that must notice when one is missing.
 GATE_TESTS = ["gate_test --gtest_filter=-*Noises*", "worker_test", "virtual_test"]
+RACE_TESTS = ["virtual_nvrtc_test --gtest_filter=*CtaRaces*:*Cooperative*"]
 FILES = {
     **{f"engine/gate/{name}.cpp": GATE_TESTS for name in (
         "cases", "compare", "correctness", "damage", "element_sample", "expectation", "grid_part",
         "output_judge", "reference_audit", "resource", "run_program", "sampled_check",
-        "stopping_rule", "stopwatch", "stopwatch_verify", "timing", "workspace")},
+        "stopping_rule", "stopwatch", "stopwatch_verify", "timing", "tolerance_audit",
+        "workspace")},
     "engine/gate/problem_programs.cpp": ["own_kernel_test --gtest_filter=OwnCheck*:OwnData*"],
     **{f"engine/gate/{name}.cpp": [*GATE_TESTS, "card_test", "device_work_test"]
        for name in ("check_slots", "device_work", "effort", "host_work", "trials")},
@@ -37,6 +39,10 @@ FILES = {
     "engine/device/arch_limits.cpp": GATE_TESTS,
     **{f"engine/device/virtual/{name}.cpp": [*GATE_TESTS, "virtual_nvrtc_test"]
        for name in ("virtual_device", "virtual_launch", "memory/global_memory")},
+    **{f"engine/device/virtual/{name}.cpp": RACE_TESTS
+       for name in ("checks/global_races", "memory/global_access")},
+    "engine/compile/host_scanner.cpp": ["compile_test"],
+    "engine/coordinator/profile_gate.cpp": ["coordinator_test --gtest_filter=*Profile*:*Ncu*"],
 }
 MUTANT_HEADER = """#pragma once
 #include <cstdlib>
@@ -77,6 +83,7 @@ def closing(text, start):
 
 def outer_semicolon(condition):
     """Index of the semicolon behind an initialisation, -1 without one. A lambda's do not count."""
+    condition = re.sub(r"""(["'])(?:\\.|(?!\1).)*\1""", lambda text: "x" * len(text[0]), condition)
     depth = 0
     for i, c in enumerate(condition):
         depth += (c in "([{") - (c in ")]}")
@@ -96,7 +103,7 @@ def instrument(text, first_number):
         condition = text[start + 1:end]
         number = first_number + len(checks)
         switch = f"evo::mutant({number})"
-        declared = re.match(r"(?:const )?auto\*? ?\*?(\w+) = ", condition)
+        declared = re.match(r"(?:const )?(?:auto|void)[*& ]+(\w+) = ", condition)
         split = outer_semicolon(condition)
         if split >= 0:
             head, last = condition[:split], condition[split + 1:]
@@ -115,7 +122,7 @@ def collect(only):
     """number -> (file, line, condition), and the changed text of each file."""
     checks, texts = [], {}
     for file in FILES:
-        if only and only not in file:
+        if only and not any(text in file for text in only):
             continue
         text = open(os.path.join(ROOT, file)).read()
         changed, found = instrument(text, len(checks))
@@ -125,24 +132,27 @@ def collect(only):
 
 
 def build(work, texts):
+    """Builds the tests of the changed files as CI does, so that ccache knows all other files."""
     source = os.path.join(work, "source")
-    shutil.rmtree(source, ignore_errors=True)
+    if os.path.isdir(source):
+        for entry in os.scandir(source):
+            if entry.name != "build":
+                shutil.rmtree(entry) if entry.is_dir() else os.remove(entry)
     ignored = shutil.ignore_patterns("build", ".git", "out", "*.db")
-    shutil.copytree(ROOT, source, ignore=ignored)
+    shutil.copytree(ROOT, source, ignore=ignored, dirs_exist_ok=True)
     open(os.path.join(source, "engine/mutant.hpp"), "w").write(MUTANT_HEADER)
     for file, text in texts.items():
         open(os.path.join(source, file), "w").write(text)
-    tree = os.path.join(work, "tree")
     cache = os.path.join(ROOT, "build/ci/CMakeCache.txt")
     toolkit = []
     if os.path.exists(cache):
         toolkit = ["-D" + line.strip() for line in open(cache) if line.startswith("EVO_CUDA_ROOT")]
-    subprocess.run(["cmake", "-S", source, "-B", tree, "-G", "Ninja",
-                    "-DCMAKE_BUILD_TYPE=Release", *toolkit], check=True, stdout=subprocess.DEVNULL)
-    programs = sorted({test.split()[0] for tests in FILES.values() for test in tests})
-    subprocess.run(["cmake", "--build", tree, "--target", *programs, "fake-worker"], check=True,
+    subprocess.run(["cmake", "--preset", "ci", "-DEVO_UNITY=tests", *toolkit], cwd=source, check=True,
                    stdout=subprocess.DEVNULL)
-    return os.path.join(tree, "bin")
+    programs = sorted({test.split()[0] for file in texts for test in FILES[file]})
+    subprocess.run(["cmake", "--build", "build/ci", "--target", *programs, "fake-worker", "-j3"],
+                   cwd=source, check=True, stdout=subprocess.DEVNULL)
+    return os.path.join(source, "build/ci/bin")
 
 
 def notices(binaries, tests, number, limit):
@@ -167,7 +177,7 @@ def notices(binaries, tests, number, limit):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--work", default=os.path.join(ROOT, "build/mutation"))
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
     checks, texts = collect(options.only)
@@ -182,7 +192,7 @@ def main():
             explained[file, condition] = reason
     started = time.time()
     binaries = build(options.work, texts)
-    all_tests = sorted({test for tests in FILES.values() for test in tests})
+    all_tests = sorted({test for file in texts for test in FILES[file]})
     before = time.time()
     broken = notices(binaries, all_tests, None, 600)
     if broken:

@@ -62,7 +62,11 @@ TEST(NcuCsv, WhatIsMissingIsNamed) {
 /// A shell script that stands for ncu.
 class FakeNcu : public testing::Test {
  protected:
-  ~FakeNcu() override { unsetenv("EVO_NCU"); }
+  FakeNcu() { setenv("EVO_WORKER", EVO_BINARY_DIR "/bin/fake-worker", 1); }
+  ~FakeNcu() override {
+    unsetenv("EVO_NCU");
+    unsetenv("EVO_WORKER");
+  }
   void make(const std::string& script) {
     const std::filesystem::path file = folder_.path() / "ncu";
     write_file(file, "#!/bin/sh\n" + script);
@@ -111,17 +115,22 @@ TEST_F(FakeNcu, TellsItsVersion) {
   EXPECT_EQ(ncu_version(), "ncu 2025.1.0.0");
 }
 
-/// The gate on a device that predicts these shares.
-Profiled predicted(double tensor, double dram) {
+/// The gate on the default configuration.
+Profiled profiled_on(const fake::DeviceBehaviour& behaviour, const std::string& space = "wide") {
   fake::MemoryStore store;
-  fake::DeviceBehaviour behaviour;
-  behaviour.kind = TimeKind::kPredicted;
-  behaviour.profile = {{kTensor, tensor}, {kDram, dram}, {"another", 7}};
-  World world(store, behaviour);
+  World world(store, behaviour, 1, space);
   const Candidate candidate = world.harness->space().defaults();
   const Judgement judgement = world.harness->judge(candidate);
   return profile_gate(*world.harness, world.harness->kernel_of(candidate, judgement.built.record,
                                                                judgement.kernel_key));
+}
+
+/// The gate on a device that predicts these shares.
+Profiled predicted(double tensor, double dram) {
+  fake::DeviceBehaviour behaviour;
+  behaviour.kind = TimeKind::kPredicted;
+  behaviour.profile = {{kTensor, tensor}, {kDram, dram}, {"another", 7}};
+  return profiled_on(behaviour);
 }
 
 TEST(ProfileGate, TheRequirementDecides) {
@@ -140,20 +149,67 @@ TEST(ProfileGate, TheRequirementDecides) {
 }
 
 TEST(ProfileGate, WhatTheTimeModelDoesNotSayLeavesItOut) {
-  fake::MemoryStore store;
   fake::DeviceBehaviour behaviour;
   behaviour.kind = TimeKind::kPredicted;
   for (const bool says_something : {false, true}) {
     if (says_something) behaviour.profile = {{kTensor, 1}};
-    World world(store, behaviour);
-    const Candidate candidate = world.harness->space().defaults();
-    const Judgement judgement = world.harness->judge(candidate);
-    const Profiled profiled = profile_gate(
-        *world.harness,
-        world.harness->kernel_of(candidate, judgement.built.record, judgement.kernel_key));
+    const Profiled profiled = profiled_on(behaviour);
     EXPECT_FALSE(profiled.record.has_value());
     EXPECT_THAT(profiled.left_out, HasSubstr(says_something ? kDram : "says nothing"));
   }
+}
+
+TEST(ProfileGate, AKernelThatIsNotPredictedIsLeftOut) {
+  fake::DeviceBehaviour behaviour;
+  behaviour.kind = TimeKind::kPredicted;
+  behaviour.profile_of = [] { return WorkerFailure{"the worker died"}; };
+  EXPECT_EQ(profiled_on(behaviour).left_out, "the worker died");
+  behaviour.profile_of = [] {
+    return PredictedProfile{.percent = {{kTensor, 90}, {kDram, 1}},
+                            .rejection = Rejection{Gate::kTiming, "it hangs"}};
+  };
+  const Profiled profiled = profiled_on(behaviour);
+  EXPECT_EQ(profiled.left_out, "it hangs");
+  EXPECT_FALSE(profiled.record.has_value());
+}
+
+TEST(ProfileGate, AProblemThatAsksForNothingIsNamed) {
+  EXPECT_THAT([] { (void)profiled_on({}, "busy"); },
+              ThrowsMessage<InputError>(HasSubstr("problem.json has no \"profile\"")));
+}
+
+TEST_F(FakeNcu, WhatItCountsDecides) {
+  const std::string columns = std::string("\"ID\",\"gpu__time_duration.sum\",\"") + kTensor +
+                              "\",\"" + kDram + "\"\n\"\",\"ns\",\"%\",\"%\"\n";
+  write_file(folder_.path() / "answer", columns + "\"0\",\"1000\",\"60.5\",\"70\"\n");
+  make("[ \"$1\" = --version ] && { echo 'Version 2025.1.0.0 (build 1)'; exit 0; }\ncp " +
+       (folder_.path() / "answer").string() + " ncu.csv");
+  const Profiled counted = profiled_on({});
+  ASSERT_TRUE(counted.record.has_value()) << counted.left_out;
+  EXPECT_TRUE(counted.record->passed);
+  EXPECT_EQ(counted.record->kind, TimeKind::kMeasured);
+  EXPECT_EQ(counted.record->tool, "ncu 2025.1.0.0");
+  EXPECT_FALSE(rejection_of(*counted.record).has_value());
+
+  write_file(folder_.path() / "answer", columns + "\"0\",\"1000\",\"10\",\"70\"\n");
+  const Profiled idle = profiled_on({});
+  ASSERT_TRUE(idle.record.has_value()) << idle.left_out;
+  const auto rejection = rejection_of(*idle.record);
+  ASSERT_TRUE(rejection.has_value());
+  EXPECT_EQ(rejection->gate, Gate::kProfile);
+  EXPECT_EQ(rejection->reason,
+            "tensor >= 50 || dram < 50 is false: dram 70 %, tensor 10 % (ncu 2025.1.0.0)");
+}
+
+TEST_F(FakeNcu, WithoutItsFiguresTheGateIsLeftOut) {
+  make(
+      "[ \"$1\" = --version ] && { echo 'Version 2025.1.0.0 (build 1)'; exit 0; }\n"
+      "echo 'planted' >&2; exit 1");
+  const Profiled failed = profiled_on({});
+  EXPECT_FALSE(failed.record.has_value());
+  EXPECT_THAT(failed.left_out, HasSubstr("planted"));
+  setenv("EVO_NCU", "/nowhere/ncu", 1);
+  EXPECT_THAT(profiled_on({}).left_out, HasSubstr("is not on the PATH, or does not start"));
 }
 
 }  // namespace

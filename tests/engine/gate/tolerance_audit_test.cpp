@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "engine/core/error.hpp"
 #include "tests/engine/gate/gate_fixture.hpp"
 
@@ -51,8 +53,12 @@ class ToleranceAuditTest : public testing::Test {
                                                     Expression(share), Expression(relative)};
   }
 
-  std::string judge(const fake::Kernel& kernel) {
-    const CorrectnessResult result = fixture_.check(fixture_.load("k", kernel));
+  void set_length(double n) {
+    for (Shape& shape : fixture_.problem.shapes) shape.variables["N"] = n;
+  }
+
+  std::string judge(const fake::Kernel& kernel, const CorrectnessOptions& options = {}) {
+    const CorrectnessResult result = fixture_.check(fixture_.load("k", kernel), options);
     return result.rejection ? result.rejection->reason : "passed";
   }
 
@@ -105,6 +111,53 @@ TEST_F(ToleranceAuditTest, TheResultOfOtherInputsIsNotRight) {
   EXPECT_EQ(judge(ignores), "passed");
 }
 
+/// y[i] = was · y[i] + factor · x[i].
+fake::Kernel scaled(float factor, float was = 0) {
+  return [factor, was](const Launch& launch) {
+    const auto* x = launch.buffer<float>(kInputX);
+    auto* y = launch.buffer<float>(kOutputY);
+    for (int i = 0; i < launch.scalar<int>(kLengthN); ++i) {
+      y[i] = (was != 0 ? was * y[i] : 0) + factor * x[i];
+    }
+    return std::optional<Fault>();
+  };
+}
+
+TEST_F(ToleranceAuditTest, AnInputIsNoResultThatHappensToBeNear) {
+  expect_by(scaled(1.001F));
+  set_tolerance("0.01", "0.01");
+  EXPECT_THAT(problem_error(scaled(1)),
+              AllOf(HasSubstr("it takes the content of 'x' in place of 'y' for right"),
+                    HasSubstr("a kernel that copies it would pass")));
+  set_tolerance("0.01", "0.0001");
+  EXPECT_EQ(judge(scaled(1.001F)), "passed");
+  EXPECT_THAT(judge(scaled(1)), HasSubstr("relative L2 error"));
+}
+
+TEST_F(ToleranceAuditTest, ACopyIsRightWhereItIsWhatIsExpected) {
+  expect_by(scaled(1));
+  set_tolerance("0.01", "0.01");
+  EXPECT_EQ(judge(scaled(1)), "passed");
+}
+
+TEST_F(ToleranceAuditTest, WhatDoesNothingIsNotRight) {
+  Argument& y = fixture_.problem.arguments[kOutputY];
+  y.direction = Direction::kInOut;
+  y.generator = fixture_.problem.arguments[kInputX].generator;
+  expect_by(scaled(0.001F, 1));
+  set_tolerance("0.01", "0.01");
+  const auto nothing = [](const Launch&) { return std::optional<Fault>(); };
+  EXPECT_THAT(problem_error(nothing),
+              AllOf(HasSubstr("it takes the content before the launch of 'y' for right"),
+                    HasSubstr("a kernel that does nothing would pass")));
+  y.degenerate = true;
+  EXPECT_EQ(judge(nothing), "passed");
+  y.degenerate = false;
+  set_tolerance("0.01", "0.0001");
+  EXPECT_EQ(judge(scaled(0.001F, 1)), "passed");
+  EXPECT_THAT(judge(nothing), HasSubstr("relative L2 error"));
+}
+
 TEST_F(ToleranceAuditTest, OfAToleranceByMacrosTheConfigurationIsRejected) {
   expect_by(shifted(1000));
   set_tolerance("10", "LOOSE ? 0.01 : 0.00001");
@@ -118,6 +171,78 @@ TEST_F(ToleranceAuditTest, OfAToleranceByMacrosTheConfigurationIsRejected) {
       EXPECT_THAT(result.rejection->reason, HasSubstr("the mean in place of every element"));
     }
   }
+}
+
+TEST_F(ToleranceAuditTest, AFewElementsMayBeTheirMeanOrNearAnInput) {
+  set_length(1);
+  EXPECT_EQ(judge(GateFixture::honest), "passed");
+}
+
+TEST_F(ToleranceAuditTest, AFewElementsOfOneSeedMayBeNearAnInput) {
+  set_length(8);
+  expect_by(scaled(1.001F));
+  set_tolerance("0.01", "0.01");
+  EXPECT_EQ(judge(scaled(1.001F), {.seeds = 1}), "passed");
+}
+
+TEST_F(ToleranceAuditTest, AnInputOfAnotherSizeIsNotLookedAt) {
+  fixture_.problem.arguments[kInputX].size = Expression("N + 32");
+  expect_by(scaled(1.001F));
+  set_tolerance("0.01", "0.01");
+  EXPECT_EQ(judge(scaled(1.001F)), "passed");
+}
+
+TEST_F(ToleranceAuditTest, InfinitiesHaveNoPartInTheMean) {
+  const auto with_infinity = [](const Launch& launch) {
+    (void)shifted(1000)(launch);
+    launch.buffer<float>(kOutputY)[0] = std::numeric_limits<float>::infinity();
+    return std::optional<Fault>();
+  };
+  expect_by(with_infinity);
+  set_tolerance("10", "0.01");
+  EXPECT_THAT(problem_error(with_infinity), HasSubstr("the mean in place of every element"));
+}
+
+TEST_F(ToleranceAuditTest, TheMeanOfIntegersIsOne) {
+  GateFixture bytes("u8");
+  Argument& x = bytes.problem.arguments[kInputX];
+  x.generator = {Distribution::kIntegers, 0, 0, {false, 0, 1}};
+  bytes.problem.arguments[kOutputY].degenerate = false;
+  // A half is within this of 0 and 1, but no byte is a half.
+  bytes.problem.templates.front().tolerance = {Expression("0.9"), Expression("0.9"),
+                                               Expression("0"), Expression("0.9")};
+  const auto zeros_and_ones = [](const Launch& launch) {
+    for (int i = 0; i < launch.scalar<int>(kLengthN); ++i) {
+      // The mean is a little more than a half.
+      launch.buffer<std::uint8_t>(kOutputY)[i] =
+          i % 16 == 0 ? launch.buffer<std::uint8_t>(kInputX)[i] : static_cast<std::uint8_t>(i % 2);
+    }
+    return std::optional<Fault>();
+  };
+  bytes.kernels["reference"] = zeros_and_ones;
+  const auto loaded = bytes.device->load({fake::to_ptx({"reference", {}}), "", {"reference"}});
+  bytes.made =
+      std::make_unique<MadeGates>(*bytes.work, bytes.problem, std::get<KernelId>(loaded), 1);
+  const CorrectnessResult result = bytes.check(bytes.load("k", zeros_and_ones));
+  EXPECT_EQ(result.rejection ? result.rejection->reason : "passed", "passed");
+}
+
+TEST_F(ToleranceAuditTest, InputsThatAreMeantToBeTheSameAreNoOtherOnes) {
+  fixture_.problem.arguments[kInputX].generator = {Distribution::kConstant, 2, 0};
+  const auto steps = [](const Launch& launch) {
+    for (int i = 0; i < launch.scalar<int>(kLengthN); ++i) {
+      launch.buffer<float>(kOutputY)[i] = static_cast<float>(i) * launch.buffer<float>(kInputX)[i];
+    }
+    return std::optional<Fault>();
+  };
+  expect_by(steps);
+  EXPECT_EQ(judge(steps), "passed");
+}
+
+TEST_F(ToleranceAuditTest, OfLargeOutputsTheStartIsLookedAtInWholeRows) {
+  fixture_.problem.arguments[kOutputY].row = Expression("3");
+  set_length(3 * 1'400'000);  // the looked-at 2^22 are no whole rows
+  EXPECT_EQ(judge(GateFixture::honest, {.seeds = 1}), "passed");
 }
 
 TEST_F(ToleranceAuditTest, AnHonestToleranceIsAccepted) {

@@ -1,6 +1,7 @@
 // Races between CTAs in global memory, and twins of the same kernels that have none.
 #include <gtest/gtest.h>
 
+#include "engine/device/virtual/checks/global_races.hpp"
 #include "tests/engine/device/virtual/nvrtc.hpp"
 #include "tests/engine/device/virtual/test_gpu.hpp"
 
@@ -10,7 +11,8 @@ namespace {
 constexpr const char* kCtaRaces[] = {
     "in_place",         "without_waiting",  "missing_fence",
     "fence_of_the_cta", "claims_and_reads", "counter_without_atomic",
-    "cleared_by_one",   "written_by_all",   "own_grid_barrier"};
+    "cleared_by_one",   "written_by_all",   "own_grid_barrier",
+    "read_by_all",      "two_buffers",      "stale_then_exchanged"};
 
 const std::string& ptx_of_races(bool bug) {
   static const std::string source = kernel_source("cta_races.cu");
@@ -77,6 +79,34 @@ TEST(CtaRacesPlaces, TheFirstReadOfACompareAndSwapLoopIsAGuess) {
   for (const int threads : {1, 4}) {
     EXPECT_EQ(text_of(run_race("guess_and_swap", false, 1, threads)), "");
     EXPECT_NE(text_of(run_race("sum_read_by_the_last", true, 1, threads)), "");
+  }
+}
+
+TEST(CtaRacesPlaces, WhatWasSeenChangedMayBeRead) {
+  if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC here";
+  for (const int threads : {1, 4}) {
+    EXPECT_EQ(text_of(run_race("polled_then_read", false, 1, threads)), "");
+    EXPECT_EQ(text_of(run_race("read_before_waiting", false, 1, threads)), "");
+  }
+  EXPECT_NE(text_of(run_race("read_before_waiting", true, 1, 1)), "");
+}
+
+TEST(CtaRacesPlaces, OfSeveralReadsOneIsEnough) {
+  if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC here";
+  EXPECT_EQ(text_of(run_race("reads_again", false, 1, 1)), "");
+  EXPECT_NE(text_of(run_race("reads_again", true, 1, 1)), "");
+}
+
+TEST(CtaRacesPlaces, BuffersBeyondTheMostShadowAreNotWatched) {
+  if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC here";
+  constexpr std::size_t kWords = ptx::GlobalRaces::kMostShadow / sizeof(ptx::GlobalRaces::Word);
+  for (const std::size_t bytes : {std::size_t{4096}, kWords}) {
+    TestGpu gpu("virtual:a100");
+    const BufferId in = gpu.input("in", std::vector<float>(256, 1.0F));
+    const BufferId out = gpu.inout("out", std::vector<std::uint8_t>(bytes));
+    const auto fault = gpu.run(ptx_of_races(true), "bytes_side_by_side",
+                               {.grid = {4, 1, 1}, .block = {64, 1, 1}}, {in, out});
+    EXPECT_EQ(fault.has_value(), bytes != kWords);
   }
 }
 

@@ -125,7 +125,73 @@ extern "C" __global__ void own_grid_barrier(const float* in, float* out) {
 
 // Four CTAs write the four bytes of a word: different places.
 extern "C" __global__ void bytes_side_by_side(const float* in, unsigned char* out) {
+#ifdef BUG
+  out[threadIdx.x * 4] = static_cast<unsigned char>(in[threadIdx.x] + blockIdx.x * 8);
+#else
   out[threadIdx.x * 4 + blockIdx.x] = static_cast<unsigned char>(in[threadIdx.x]);
+#endif
+}
+
+// One CTA writes what it and all others read.
+extern "C" __global__ void read_by_all(const float* in, float* out) {
+  const float value = out[threadIdx.x];
+  parts[blockIdx.x * 64 + threadIdx.x] = value + in[threadIdx.x];
+#ifdef BUG
+  if (blockIdx.x == gridDim.x - 1) out[threadIdx.x] = value + 1;
+#endif
+}
+
+// One instruction writes to two buffers.
+extern "C" __global__ void two_buffers(const float* in, float* out) {
+  float* place = threadIdx.x % 2 == 0 ? out : parts;
+#ifdef BUG
+  place[threadIdx.x] = in[threadIdx.x] + blockIdx.x;
+#else
+  place[blockIdx.x * 64 + threadIdx.x] = in[threadIdx.x];
+#endif
+}
+
+// A read of what others exchange is a guess, of what another CTA stored it is none.
+extern "C" __global__ void stale_then_exchanged(const float* in, float* out) {
+  if (blockIdx.x == 0) {
+#ifdef BUG
+    out[threadIdx.x] = in[threadIdx.x] + 10;
+#endif
+    return;
+  }
+  parts[blockIdx.x * 64 + threadIdx.x] = out[threadIdx.x];
+  atomicExch(out + threadIdx.x, 2.0f);
+}
+
+// What a CTA has seen changed it may read: nobody changes it any more.
+extern "C" __global__ void polled_then_read(const float* in, float* out) {
+  if (threadIdx.x == 0) {
+    atomicAdd(&arrived, 1u);
+    while (*reinterpret_cast<volatile unsigned*>(&arrived) != gridDim.x) {
+    }
+  }
+  __syncthreads();
+  out[blockIdx.x * 64 + threadIdx.x] = in[threadIdx.x] * arrived;
+}
+
+// The last CTA waits for all others, and has read what they change before.
+extern "C" __global__ void read_before_waiting(const float* in, float* out) {
+  if (blockIdx.x < gridDim.x - 1) {
+    if (threadIdx.x == 0) {
+      atomicAdd(out, in[blockIdx.x]);
+      __threadfence();
+      atomicAdd(&arrived, 1u);
+    }
+    return;
+  }
+  if (threadIdx.x != 0) return;
+#ifdef BUG
+  out[1] = out[0];
+#endif
+  while (*reinterpret_cast<volatile unsigned*>(&arrived) != gridDim.x - 1) {
+  }
+  __threadfence();
+  out[2] = out[0];
 }
 
 // The maximum of floats by compare-and-swap: the first read is a guess.
@@ -146,5 +212,19 @@ extern "C" __global__ void sum_read_by_the_last(const float* in, float* out) {
     atomicAdd(out, in[blockIdx.x * 64 + threadIdx.x]);
   } else if (threadIdx.x == 0) {
     out[1] = out[0] * 2;
+  }
+}
+
+// The first CTA takes what nobody has added to yet, and takes it again when all others have.
+extern "C" __global__ void reads_again(const float* in, float* out) {
+  if (blockIdx.x > 0) {
+    if (threadIdx.x == 0) atomicAdd(out, in[blockIdx.x]);
+  } else if (threadIdx.x == 0) {
+    parts[0] = out[0];
+#ifdef BUG
+#pragma unroll 1
+    for (int i = 0; i < 300000; ++i) asm volatile("" ::: "memory");
+    parts[1] = out[0];
+#endif
   }
 }
