@@ -192,12 +192,13 @@ TEST_F(EvoExportBundle, SeveralDatabasesAndDevicesMeetInOneBundle) {
   {
     Store other = Store::open(folder_.path() / "other.db");
     const RunId run = other.start_run(run_info("long", TimeKind::kPredicted));
-    (void)other.record_evaluation(run, evaluation(other, 2, 5, TimeKind::kPredicted));
-    // Better ones fill the elite: without a screening the defaults were checked all the same.
-    for (int better = 3; better < 6; ++better) {
-      (void)other.record_evaluation(run, evaluation(other, better, 4, TimeKind::kPredicted));
-    }
-    (void)other.record_evaluation(run, evaluation(other, 1, 50, TimeKind::kPredicted));
+    const CandidateId best =
+        other.record_evaluation(run, evaluation(other, 2, 5, TimeKind::kPredicted));
+    const CandidateId defaults =
+        other.record_evaluation(run, evaluation(other, 1, 50, TimeKind::kPredicted));
+    other.record_generation(
+        run, {.number = 0,
+              .elite = {{.candidate = best, .p50_us = 5}, {.candidate = defaults, .p50_us = 50}}});
     Store same = Store::open(folder_.path() / "same.db");
     const RunId again = same.start_run(run_info("long"));
     const CandidateId slow = same.record_evaluation(again, evaluation(same, 2, 50));
