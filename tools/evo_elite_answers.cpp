@@ -125,8 +125,9 @@ Answer elite_answer(const RunElite& elite) {
   // Of the table "Predicted time" in docs/virtual-gpu.md.
   if (kind == TimeKind::kPredicted && !elite.rows.empty()) {
     answer.notes +=
-        "predicted times rank, with errors: in eight recordings of an H200 the kernel predicted "
-        "fastest was 0 to 14 % (median 0.0 %) slower than the fastest\n";
+        "predicted times rank, by a model with errors: in eight recordings of an H200, some of "
+        "which chose its figures, the kernel predicted fastest was 0 to 14 % (median 0.0 %) slower "
+        "than the fastest\n";
   }
   if (elite.rows.empty()) answer.notes = "nothing is green in this run; see evo-elite rejections\n";
   return answer;
