@@ -70,9 +70,10 @@ void exec_ldmatrix(Warp& warp, const Instr& in) {
   if (unwritten != 0) take_foreign_taint(warp);
   for (std::size_t m = 0; m < op.matrices.count; ++m) {
     if (!taints && !op.is_transposed) {
-      for (std::size_t row = 0; row < 8; ++row)
+      for (std::size_t row = 0; row < 8; ++row) {
         std::memcpy(warp.regs + registers[m] + row * kRowBytes, access.pointer[8 * m + row],
                     kRowBytes);
+      }
       continue;
     }
     std::array<std::array<std::uint16_t, 8>, 8> matrix;
