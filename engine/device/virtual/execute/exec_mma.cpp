@@ -83,62 +83,68 @@ int least_exponent(Type type) {
 }
 
 void gather_a(const Warp& warp, const std::uint32_t* regs, Type type, int k, float* a) {
-  const int per = elements_per_register(type);
-  const int count = k * 16 / (32 * per);
-  for (int i = 0; i < count; ++i) {
-    float* to = a + 8 * (i % 2) * k + 4 * per * (i / 2);
+  const auto per = static_cast<std::size_t>(elements_per_register(type));
+  const auto width = static_cast<std::size_t>(k);
+  const std::size_t count = width * 16 / (32 * per);
+  for (std::size_t i = 0; i < count; ++i) {
+    float* to = a + 8 * (i % 2) * width + 4 * per * (i / 2);
     if (type != Type::kTf32) {
       gather_rows(warp, regs[i], type, to, k);
       continue;
     }
     const auto* words = warp.reg<const std::uint32_t>(regs[i]);
-    for (int lane = 0; lane < kWarpSize; ++lane)
-      to[lane / 4 * k + lane % 4] = tf32_value(words[lane]);
+    for (std::size_t lane = 0; lane < kWarpSize; ++lane)
+      to[lane / 4 * width + lane % 4] = tf32_value(words[lane]);
   }
 }
 
 void gather_b(const Warp& warp, const std::uint32_t* regs, Type type, int k, float* b) {
-  const int per = elements_per_register(type);
-  const int count = k * 8 / (32 * per);
+  const auto per = static_cast<std::size_t>(elements_per_register(type));
+  const std::size_t count = static_cast<std::size_t>(k) * 8 / (32 * per);
   if (type != Type::kTf32) {
     alignas(32) float columns[8 * 32];
-    for (int i = 0; i < count; ++i) gather_rows(warp, regs[i], type, columns + 4 * per * i, k);
+    for (std::size_t i = 0; i < count; ++i)
+      gather_rows(warp, regs[i], type, columns + 4 * per * i, k);
     transpose_rows(columns, k, b);
     return;
   }
-  for (int i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     const auto* words = warp.reg<const std::uint32_t>(regs[i]);
-    for (int lane = 0; lane < kWarpSize; ++lane)
+    for (std::size_t lane = 0; lane < kWarpSize; ++lane)
       b[(lane % 4 + 4 * i) * 8 + lane / 4] = tf32_value(words[lane]);
   }
 }
 
 // Elements 2i and 2i + 1 of the lanes lie next to each other in C and D, lane after lane: a half of
-// the tile.
+// the tile. A copy of it overlaps no registers, so that the loops are vectorised.
 
 void gather_c(const Warp& warp, const std::uint32_t* regs, Type type, float* c) {
-  for (int i = 0; i < 2; ++i) {
-    float* half = c + std::ptrdiff_t{64} * i;
+  constexpr std::size_t kHalf = 2 * std::size_t{kWarpSize};
+  for (std::size_t i = 0; i < 2; ++i) {
+    float* half = c + kHalf * i;
     if (type == Type::kF16) {
       widen_rows(warp.regs + regs[i], type, kWarpSize * 4, 1, half, 0);
       continue;
     }
     const auto* even = warp.reg<const float>(regs[2 * i]);
     const auto* odd = warp.reg<const float>(regs[2 * i + 1]);
-#pragma GCC ivdep
-    for (int lane = 0; lane < kWarpSize; ++lane) {
-      half[2 * lane] = even[lane];
-      half[2 * lane + 1] = odd[lane];
+    alignas(32) float pairs[kHalf];
+    for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
+      pairs[2 * lane] = even[lane];
+      pairs[2 * lane + 1] = odd[lane];
     }
+    std::memcpy(half, pairs, sizeof pairs);
   }
 }
 
 void scatter_d(Warp& warp, const std::uint32_t* regs, Type type, const float* d) {
-  for (int i = 0; i < 2; ++i) {
-    const float* half = d + std::ptrdiff_t{64} * i;
+  constexpr std::size_t kHalf = 2 * std::size_t{kWarpSize};
+  for (std::size_t i = 0; i < 2; ++i) {
+    alignas(32) float half[kHalf];
+    std::memcpy(half, d + kHalf * i, sizeof half);
     if (type == Type::kF16) {
       auto* words = warp.reg<std::uint32_t>(regs[i]);
-      for (int lane = 0; lane < kWarpSize; ++lane) {
+      for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
         words[lane] = float_to_half(half[2 * lane]) |
                       static_cast<std::uint32_t>(float_to_half(half[2 * lane + 1])) << 16;
       }
@@ -146,8 +152,7 @@ void scatter_d(Warp& warp, const std::uint32_t* regs, Type type, const float* d)
     }
     auto* even = warp.reg<float>(regs[2 * i]);
     auto* odd = warp.reg<float>(regs[2 * i + 1]);
-#pragma GCC ivdep
-    for (int lane = 0; lane < kWarpSize; ++lane) {
+    for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
       even[lane] = half[2 * lane];
       odd[lane] = half[2 * lane + 1];
     }
