@@ -15,7 +15,7 @@ namespace evo {
 
 /// Who is in the elite of a run. Where times are measured, interleaved pairs decide; a kernel that
 /// fails in a pair and then alone is withdrawn: it leaves for good. So is one that was screened
-/// only and does not pass all checks when it could enter. Everything that is decided is recorded,
+/// only and does not pass all checks when it would enter. Everything that is decided is recorded,
 /// and what the run had decided before it was interrupted is not decided again.
 ///
 /// Where the objective is another one than the time, its values decide: those of energy are of a

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <set>
 
 #include "engine/core/error.hpp"
@@ -26,40 +25,6 @@ std::uint64_t name_hash(const std::string& name) {
 
 /// Of the other poison, in every bit.
 constexpr std::byte kFlip{0xff};
-
-/// The first element that holds `pattern` in `once`, and its complement in `again`. Without
-/// `again`: the first that holds `pattern`.
-template <typename Word>
-std::optional<std::size_t> first_kept_word(std::span<const std::byte> once,
-                                           std::span<const std::byte> again,
-                                           std::span<const std::byte> pattern) {
-  Word poison = 0;
-  std::memcpy(&poison, pattern.data(), sizeof poison);
-  const auto flipped = static_cast<Word>(~poison);
-  for (std::size_t at = 0; at < once.size(); at += sizeof poison) {
-    Word first = 0;
-    Word second = flipped;
-    std::memcpy(&first, once.data() + at, sizeof first);
-    if (!again.empty()) std::memcpy(&second, again.data() + at, sizeof second);
-    if (first == poison && second == flipped) return at;
-  }
-  return std::nullopt;
-}
-
-std::optional<std::size_t> first_kept(std::span<const std::byte> once,
-                                      std::span<const std::byte> again,
-                                      std::span<const std::byte> pattern) {
-  switch (pattern.size()) {
-    case 1:
-      return first_kept_word<std::uint8_t>(once, again, pattern);
-    case 2:
-      return first_kept_word<std::uint16_t>(once, again, pattern);
-    case 4:
-      return first_kept_word<std::uint32_t>(once, again, pattern);
-    default:
-      return first_kept_word<std::uint64_t>(once, again, pattern);
-  }
-}
 
 /// Outputs whose size a kernel decides are nothing that could be expected of all.
 bool has_expectation(const Argument& argument) {
@@ -324,8 +289,8 @@ void CaseSet::require_written(const CheckCase& data,
     return argument.direction == Direction::kOut && !argument.is_sized_by_macros;
   };
   const auto kept = [&](std::size_t i, std::span<const std::byte> again) {
-    return first_kept(outputs[i], again,
-                      poison_pattern(Poison::kRandom, problem_.arguments[i].dtype, data.seed));
+    return first_poisoned(outputs[i], again,
+                          poison_pattern(Poison::kRandom, problem_.arguments[i].dtype, data.seed));
   };
   bool is_doubtful = false;
   for (std::size_t i = 0; i < outputs.size() && !device_.tracks_writes(); ++i) {

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "engine/problem/dtype.hpp"
@@ -21,6 +23,12 @@ enum class Poison {
 
 /// One element of `dtype`, to be repeated. `seed`: for kRandom.
 [[nodiscard]] std::vector<std::byte> poison_pattern(Poison poison, Dtype dtype, std::uint64_t seed);
+
+/// The byte at which the first element starts that holds `pattern`, of poison_pattern(), in `once`
+/// and its complement in `again`, of the same size. Without `again`: that holds `pattern`.
+[[nodiscard]] std::optional<std::size_t> first_poisoned(std::span<const std::byte> once,
+                                                        std::span<const std::byte> again,
+                                                        std::span<const std::byte> pattern);
 
 inline constexpr std::size_t kPoisons = 5;
 

@@ -1,11 +1,7 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
 
 #include "engine/predict/issue_step.hpp"
 #include "engine/predict/machine_rates.hpp"
@@ -67,86 +63,6 @@ class MemoryUnit {
   double dram_free_ = 0;
   double stored_ = 0;
   double draw_ = 0;
-};
-
-/// The code that warps of an SM fetch, each 128 bytes once. A sub-core keeps those that it used
-/// last, and asks the SM's cache for others again.
-class CodeFetch {
- public:
-  static constexpr std::size_t kSubCores = 4;
-
-  CodeFetch(const MachineRates& rates, std::size_t instructions)
-      : rates_(rates),
-        clocks_(kInstructionBytes * static_cast<double>(instructions) <= rates.instruction_cache
-                    ? rates.fetch_clocks
-                    : rates.far_fetch_clocks),
-        near_lines_(static_cast<std::size_t>(std::max(rates.near_code / kLineBytes, kFewestLines))),
-        fetched_(instructions / kInstructionsOfLine + 1, kNever) {
-    for (NearCode& near : near_) near.lines.resize(fetched_.size());
-  }
-
-  /// When the instruction is there, for a warp of the sub-core that asks at `at`.
-  double arrives(std::size_t sub_core, std::size_t instruction, double at) {
-    const std::size_t number = instruction / kInstructionsOfLine;
-    NearCode& near = near_[sub_core];
-    Line& line = near.lines[number];
-    const bool follows = number == near.last + 1;
-    near.last = number;
-    const bool is_there = line.used != 0;
-    line.used = ++near.uses;
-    if (is_there) return line.arrives;
-    if (near.held == near_lines_) {
-      forget_oldest(near);
-    } else {
-      ++near.held;
-    }
-    double& fetched = fetched_[number];
-    if (fetched == kNever) {
-      free_ = std::max(free_, at) + clocks_;
-      fetched = free_;
-    }
-    // What follows is on its way when it is asked for.
-    const double jump = follows ? 0 : rates_.near_fetch_clocks;
-    line.arrives = line.was_there ? at + rates_.fetch_clocks + jump : fetched;
-    line.was_there = true;
-    return line.arrives;
-  }
-
- private:
-  static constexpr double kInstructionBytes = 16;
-  static constexpr double kLineBytes = 128;
-  static constexpr double kFewestLines = 32;  ///< more than warps that wait for one each
-  static constexpr std::size_t kInstructionsOfLine = 8;
-  static constexpr double kNever = -1;
-
-  struct Line {
-    std::uint64_t used = 0;  ///< which use of the sub-core's was its last; 0: it is not there
-    double arrives = 0;
-    bool was_there = false;
-  };
-  struct NearCode {
-    std::vector<Line> lines;
-    std::uint64_t uses = 0;
-    std::size_t held = 0;
-    std::size_t last = 0;
-  };
-
-  static void forget_oldest(NearCode& near) {
-    Line* oldest = nullptr;
-    for (Line& line : near.lines) {
-      if (line.used != 0 && line.used != near.uses &&
-          (oldest == nullptr || line.used < oldest->used))
-        oldest = &line;
-    }
-    if (oldest != nullptr) oldest->used = 0;
-  }
-
-  const MachineRates& rates_;
-  double clocks_;
-  std::size_t near_lines_;
-  double free_ = 0;
-  std::vector<double> fetched_;  ///< of each line: when the SM had it
-  std::array<NearCode, kSubCores> near_;
 };
 
 }  // namespace evo

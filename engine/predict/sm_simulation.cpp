@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "engine/cubin/machine_code.hpp"
+#include "engine/predict/code_fetch.hpp"
 #include "engine/predict/cta_barriers.hpp"
 #include "engine/predict/issue_step.hpp"
 #include "engine/predict/memory_unit.hpp"
@@ -361,7 +362,7 @@ class Simulation {
   CodeFetch fetch_;
   std::deque<SimWarp> warps_;
   std::deque<SimCta> ctas_;
-  std::array<SubCore, 4> sub_cores_;
+  std::array<SubCore, CodeFetch::kSubCores> sub_cores_;
   double barrier_free_ = 0;
   double next_cta_ = 0;  ///< when the card can start another one here
   double now_ = 0;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/predict/code_fetch.hpp"
+
 namespace evo {
 namespace {
 
