@@ -1,5 +1,6 @@
 #include "tools/candidate_options.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/core/error.hpp"
@@ -14,6 +15,10 @@ Candidate start_of(const Space& space, const std::string& milestone) {
     if (entry.name == milestone) return entry.candidate;
     known += (known.empty() ? "" : ", ") + entry.name;
   }
+  if (known.empty()) {
+    throw InputError("--milestone " + milestone + ": " + space.definition().file +
+                     " has no milestones; allowed is --set");
+  }
   throw InputError("--milestone " + milestone + ": allowed: " + known);
 }
 
@@ -21,11 +26,16 @@ Candidate start_of(const Space& space, const std::string& milestone) {
 
 Candidate candidate_from_options(const Space& space, const std::string& milestone,
                                  const std::vector<std::string>& settings) {
-  std::vector<std::pair<std::string, std::string>> pairs;
+  using Setting = std::pair<std::string, std::string>;
+  std::vector<Setting> pairs;
   for (const std::string& text : settings) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos) throw InputError("--set " + text + ": allowed is MACRO=VALUE");
-    pairs.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+    const std::string macro = text.substr(0, equals);
+    if (std::ranges::find(pairs, macro, &Setting::first) != pairs.end()) {
+      throw InputError("--set " + text + ": " + macro + " is set twice; allowed is once");
+    }
+    pairs.emplace_back(macro, text.substr(equals + 1));
   }
   const Candidate candidate = space.candidate_from_settings(pairs, start_of(space, milestone));
   if (const ConstraintText* violated = space.violated(candidate)) {

@@ -2,12 +2,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <iostream>
 
 #include "db/queries.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
+#include "engine/core/protected_file.hpp"
 #include "tools/evo_export_bundle.hpp"
 #include "tools/evo_export_kernel.hpp"
 #include "tools/evo_export_results.hpp"
@@ -69,6 +71,11 @@ void write(const KernelExport& kernel, const fs::path& folder) {
   fs::create_directories(folder, error);
   if (error) throw InputError("--out " + folder.string() + ": " + error.message());
   const auto file = [&](const char* extension) { return folder / (kernel.name + extension); };
+  // A template and its problem.json may lie there under the same names.
+  constexpr std::array<std::string_view, 2> kMarks = {kExportedSource, kManifestFormat};
+  for (const char* extension : {".cu", ".json"}) {
+    require_own_file(file(extension), "evo-export", kMarks);
+  }
   write_file(file(".cubin"), kernel.cubin);
   write_file(file(".ptx"), kernel.ptx);
   write_file(file(".cu"), kernel.source);
@@ -132,6 +139,12 @@ ExitCode export_bundle(const Options& options) {
   return export_bundle(bundle);
 }
 
+/// Both may be named, as two files.
+void require_two_files(const std::string& t4, const std::string& cache) {
+  if (t4.empty() || fs::weakly_canonical(t4) != fs::weakly_canonical(cache)) return;
+  throw InputError("--kernel-tuner-cache " + cache + ": is the file of --t4; allowed is another");
+}
+
 /// All results of the newest run that fits.
 ExitCode export_results(const Store& store, const Options& options) {
   const std::vector<StoredRun> runs = select_runs(store, options.filter);
@@ -175,6 +188,9 @@ ExitCode run(int argc, char** argv) {
     throw InputError(
         "--out: the folder to write the kernel to is required, or --bundle, or --t4 or "
         "--kernel-tuner-cache for the results of a run");
+  }
+  if (!options.kernel_tuner_cache.empty()) {
+    require_two_files(options.t4, options.kernel_tuner_cache);
   }
   const Store store = Store::open_read_only(options.db());
   if (wants_results) {

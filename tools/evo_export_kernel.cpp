@@ -112,7 +112,7 @@ std::string expanded_source(const StoredRun& run, const CompilationRecord& compi
     instantiations += instantiation_of(entry);
   }
   std::ostringstream text;
-  text << "// Exported by evo-tune " << run.info.evo_version << ": run " << run.id << ", candidate "
+  text << kExportedSource << " " << run.info.evo_version << ": run " << run.id << ", candidate "
        << candidate << ", space " << run.info.space.name << ".\n// Compiled by "
        << compilation.compiler << " with: " << compilation.options
        << "\n// To compile it again: " << nvcc_command(compilation, name) << "\n\n"
@@ -123,7 +123,7 @@ std::string expanded_source(const StoredRun& run, const CompilationRecord& compi
 
 Json manifest_json(const StoredRun& run, const StoredEvaluation& evaluation,
                    const CompilationRecord& compilation, const std::string& name) {
-  Json manifest = {{"format", "evo-tune kernel 1"},    {"name", name},
+  Json manifest = {{"format", kManifestFormat},        {"name", name},
                    {"cubin", name + ".cubin"},         {"ptx", name + ".ptx"},
                    {"source", name + ".cu"},           {"arch", compilation.arch},
                    {"problem", run.info.problem.name}, {"space", run.info.space.name}};

@@ -2,10 +2,15 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 #include "db/store.hpp"
 
 namespace evo {
+
+/// Near the beginning of every manifest, and of every source that is exported.
+inline constexpr std::string_view kManifestFormat = "evo-tune kernel 1";
+inline constexpr std::string_view kExportedSource = "// Exported by evo-tune";
 
 /// A kernel ready to leave: four files that belong together.
 struct KernelExport {

@@ -1,5 +1,8 @@
 // evo-judge: one configuration through every gate, with all that was found.
 
+#include <fmt/format.h>
+
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -11,6 +14,7 @@
 #include "engine/coordinator/objective.hpp"
 #include "engine/coordinator/profile_gate.hpp"
 #include "engine/core/json_reader.hpp"
+#include "engine/core/protected_file.hpp"
 #include "engine/gate/coverage.hpp"
 #include "engine/worker/messages.hpp"
 #include "tools/candidate_options.hpp"
@@ -249,13 +253,23 @@ void print_people(const Harness& harness, const Candidate& candidate, const Judg
   if (options.log) std::printf("%s\n", judgement.built.record.log.c_str());
 }
 
+/// How the source that --save writes begins.
+constexpr std::string_view kSavedBy = "// Saved by evo-judge, compiled with:";
+
+/// Before anything is compiled: somebody's kernel.cu is not replaced by one that was judged.
+void require_place_to_save(const std::string& folder) {
+  if (folder.empty()) return;
+  constexpr std::array kMarks = {kSavedBy};
+  require_own_file(std::filesystem::path(folder) / "kernel.cu", "evo-judge --save", kMarks);
+}
+
 void save(const Judgement& judgement, const std::string& folder) {
   const std::filesystem::path root = folder;
   std::error_code error;
   std::filesystem::create_directories(root, error);
   if (error) throw InputError("--save " + folder + ": " + error.message());
-  write_file(root / "kernel.cu",
-             "// " + judgement.built.record.options + "\n" + judgement.built.record.source);
+  write_file(root / "kernel.cu", fmt::format("{} {}\n{}", kSavedBy, judgement.built.record.options,
+                                             judgement.built.record.source));
   write_file(root / "kernel.log", judgement.built.record.log);
   if (!judgement.built.record.ok) return;
   write_file(root / "kernel.ptx", judgement.built.record.ptx);
@@ -263,6 +277,7 @@ void save(const Judgement& judgement, const std::string& folder) {
 }
 
 ExitCode judge(const Options& options) {
+  require_place_to_save(options.save);
   Store store = Store::in_memory();
   const auto on_event = [](const std::string&, const std::string& text) {
     std::cerr << "evo-judge: " << text << '\n';

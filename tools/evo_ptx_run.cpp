@@ -12,6 +12,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
+#include "engine/core/protected_file.hpp"
 #include "engine/device/virtual/virtual_device.hpp"
 #include "tools/tool_main.hpp"
 
@@ -45,6 +46,7 @@ constexpr std::uint64_t kMostBytes = 1ULL << 32;  // of all buffers, and of a fi
 
 /// Through the C library, which says why a folder or a broken disk cannot be read.
 std::vector<std::byte> read_file(const std::string& path) {
+  require_no_special_file(path, "read");
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(path.c_str(), "rb"),
                                                            std::fclose);
   if (!in) throw InputError("cannot read '" + path + "': " + std::strerror(errno));

@@ -10,6 +10,7 @@
 #include "db/lock_wait.hpp"
 #include "engine/coordinator/run_setup.hpp"
 #include "engine/coordinator/steadiness.hpp"
+#include "engine/core/protected_file.hpp"
 #include "engine/evolve/window.hpp"
 #include "tools/evo_export_results.hpp"
 #include "tools/evo_tune_report.hpp"
@@ -109,6 +110,8 @@ void require_folder_of(const std::string& option, const std::string& file) {
   if (std::filesystem::is_directory(file)) {
     throw InputError(option + " " + file + ": it is a folder; allowed is the name of a file");
   }
+  require_no_special_file(file, "written");
+  require_no_database(file);
 }
 
 void require_complete(const Options& options) {

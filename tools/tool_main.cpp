@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -64,6 +65,17 @@ bool output_arrived() {
   return copy >= 0 && close(copy) == 0;
 }
 
+/// An option that was given an empty text, as by a variable of the shell that is not set.
+const CLI::Option* given_nothing(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (std::ranges::count(option->results(), std::string()) > 0) return option;
+  }
+  for (const CLI::App* command : app.get_subcommands()) {
+    if (const CLI::Option* found = given_nothing(*command)) return found;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 std::optional<ExitCode> parse_command_line(CLI::App& app, int argc, char** argv) {
@@ -74,6 +86,9 @@ std::optional<ExitCode> parse_command_line(CLI::App& app, int argc, char** argv)
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? ExitCode::kGreen : ExitCode::kBadInput;
+  }
+  if (const CLI::Option* option = given_nothing(app)) {
+    throw InputError(option->get_name() + ": '': allowed is a text that is not empty");
   }
   return std::nullopt;
 }

@@ -101,9 +101,11 @@ std::string checked_include(const std::string& option, const std::string& value,
       std::filesystem::canonical(rules.base / std::filesystem::path(value), error);
   if (error || !std::filesystem::is_directory(folder)) refuse(option, "there is no such folder");
   std::string roots;
+  std::set<std::filesystem::path> named;
   for (const std::filesystem::path& root : rules.include_roots) {
     const std::filesystem::path real = std::filesystem::weakly_canonical(root, error);
     if (is_inside(folder, real)) return std::string("-I").append(folder.string());
+    if (!named.insert(real).second) continue;
     roots += (roots.empty() ? "" : ", ") + real.string();
   }
   refuse(option, "allowed are folders inside " + roots +

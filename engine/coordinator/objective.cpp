@@ -9,7 +9,20 @@
 
 namespace evo {
 
-Objective::Objective(const std::string& text) : expression_(text, {}, "--objective") {
+namespace {
+
+Expression parsed(const std::string& text) {
+  constexpr const char* kOption = "--objective";
+  try {
+    return Expression(text, {}, kOption);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}", kOption, error.what()));
+  }
+}
+
+}  // namespace
+
+Objective::Objective(const std::string& text) : expression_(parsed(text)) {
   const auto& names = expression_.variables();
   for (const std::string& name : names) {
     if (name == "time" || name == "energy") continue;

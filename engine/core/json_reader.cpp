@@ -15,6 +15,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/expression.hpp"
 #include "engine/core/names.hpp"
+#include "engine/core/protected_file.hpp"
 
 namespace evo {
 namespace {
@@ -262,13 +263,15 @@ void JsonReader::finish() const {
 
 std::string read_text_file(const std::filesystem::path& file, std::size_t most_bytes) {
   constexpr std::size_t kChunk = 1 << 16;
+  // Before it is opened: to open a pipe is to wait for whoever writes to it.
+  require_no_special_file(file, "read");
   std::error_code ignored;
   std::ifstream stream(file, std::ios::binary);
   if (!stream || std::filesystem::is_directory(file, ignored)) {
     throw InputError(file.string() +
                      ": cannot be read: " + (stream ? "it is a folder" : std::strerror(errno)));
   }
-  // Read and not asked for its size: what is no regular file may have no end.
+  // Read and not asked for its size, which files of the kernel do not have.
   std::string text;
   while (stream && text.size() <= most_bytes) {
     const std::size_t had = text.size();
@@ -289,6 +292,8 @@ Json read_json_file(const std::filesystem::path& file) {
 }
 
 void write_file(const std::filesystem::path& file, std::string_view content) {
+  require_no_special_file(file, "written");
+  require_no_database(file);
   const std::string partial = file.string() + ".partial" + std::to_string(getpid());
   if (const int error = write_whole(partial, content); error != 0) {
     unlink(partial.c_str());

@@ -107,12 +107,14 @@ inline constexpr std::size_t kLargestFile = std::size_t{1} << 30;
 /// a syntax error.
 [[nodiscard]] Json read_json_file(const std::filesystem::path& file);
 
-/// The whole file as text. Throws InputError when it cannot be read or is larger than `most_bytes`.
+/// The whole file as text. Throws InputError when it cannot be read, is a pipe, a socket or a
+/// device, or is larger than `most_bytes`.
 [[nodiscard]] std::string read_text_file(const std::filesystem::path& file,
                                          std::size_t most_bytes = kLargestFile);
 
 /// Writes the whole file or nothing: to a temporary file beside it, brought to the disk, then
-/// renamed. Throws InputError on failure, and leaves what was there.
+/// renamed. Throws InputError on failure, and leaves what was there; a database, a pipe, a socket
+/// and a device are never replaced.
 void write_file(const std::filesystem::path& file, std::string_view content);
 
 }  // namespace evo

@@ -1,6 +1,7 @@
 #include "engine/problem/problem.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -343,7 +344,11 @@ std::vector<const Shape*> Problem::select_shapes(const std::string& names,
       return std::ranges::find(candidate.tags, tag) != candidate.tags.end();
     });
     if (selected.size() == before) {
-      throw InputError("no further shape of problem '" + name + "' has the tag '" + tag + "'");
+      std::set<std::string> known;
+      for (const Shape& one : shapes) known.insert(one.tags.begin(), one.tags.end());
+      throw InputError(
+          "no further shape of problem '" + name + "' has the tag '" + tag +
+          "'; tags: " + (known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", "))));
     }
   }
   return selected;

@@ -74,7 +74,7 @@ class DatabaseOption : public testing::Test {
 };
 
 TEST_F(DatabaseOption, ThatIsNoFileOfOursIsRefusedByEveryProgramAndUntouched) {
-  expect_refused("", HasSubstr("the name of the database is empty"));
+  expect_refused("", HasSubstr("--db: ''"));
   expect_refused(":memory:", HasSubstr(":memory: is no file"));
   fs::create_directory(session_.path("folder"));
   expect_refused("folder", HasSubstr("folder: is a folder"));

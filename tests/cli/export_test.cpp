@@ -145,6 +145,34 @@ TEST_F(EvoExport, BadUsageIsExitCodeTwoAndSaysWhatIsAllowed) {
   EXPECT_FALSE(fs::exists(folder_.path() / "o"));
 }
 
+TEST_F(EvoExport, ReplacesOnlyWhatItWrote) {
+  add(run_, 0, "a", 10);
+  const std::string database = file("evo.db");
+  for (const char* mine : {"k.cu", "k.json"}) {
+    const fs::path path = folder_.path() / mine;
+    write_file(path, "mine");
+    const ProgramResult refused = run("--out . --name k");
+    EXPECT_EQ(refused.exit_code, 2) << mine;
+    EXPECT_THAT(refused.err, AllOf(HasSubstr(mine), HasSubstr("evo-export did not write it"),
+                                   HasSubstr("allowed is another folder or name")));
+    EXPECT_EQ(file(mine), "mine");
+    EXPECT_FALSE(fs::exists(folder_.path() / "k.cubin")) << "all four or none";
+    fs::remove(path);
+  }
+  EXPECT_EQ(run("--out . --name k").exit_code, 0);
+  EXPECT_EQ(run("--out . --name k").exit_code, 0) << "its own files";
+  for (const char* option : {"--t4", "--kernel-tuner-cache"}) {
+    const ProgramResult refused = run(std::string(option) + " evo.db");
+    EXPECT_EQ(refused.exit_code, 2) << option;
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("evo.db"), HasSubstr("it is a database")));
+  }
+  EXPECT_EQ(file("evo.db"), database);
+  const ProgramResult twice = run("--t4 r.json --kernel-tuner-cache ./r.json");
+  EXPECT_EQ(twice.exit_code, 2);
+  EXPECT_THAT(twice.err, AllOf(HasSubstr("--kernel-tuner-cache"), HasSubstr("the file of --t4")));
+  EXPECT_FALSE(fs::exists(folder_.path() / "r.json"));
+}
+
 TEST_F(EvoExport, FileNamesStayInsideTheFolder) {
   add(run_, 0, "a", 10);
   ASSERT_EQ(run("--out . --name '../up/x y'").exit_code, 0);

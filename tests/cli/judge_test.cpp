@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "engine/core/json_reader.hpp"
 #include "tests/cli/fake_session.hpp"
 
 namespace evo {
@@ -113,6 +114,31 @@ TEST(EvoJudge, SavesTheKernel) {
   for (const char* name : {"kernel.ptx", "kernel.cubin", "kernel.cu", "kernel.log"}) {
     EXPECT_TRUE(std::filesystem::is_regular_file(session.path("out/deep/") + name)) << name;
   }
+}
+
+TEST(EvoJudge, SavesOverNobodysKernel) {
+  const FakeSession session;
+  const std::string file = session.path("out/kernel.cu");
+  std::filesystem::create_directory(session.path("out"));
+  write_file(file, "__global__ void mine();\n");
+  const ProgramResult refused = session.run(FakeSession::judge("--save out"));
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("out/kernel.cu: is there, and evo-judge --save did not"));
+  EXPECT_EQ(read_text_file(file), "__global__ void mine();\n");
+  std::filesystem::remove(file);
+  EXPECT_EQ(session.run(FakeSession::judge("--save out")).exit_code, 0);
+  EXPECT_EQ(session.run(FakeSession::judge("--save out")).exit_code, 0) << "its own";
+}
+
+TEST(EvoJudge, SettingsAndMilestonesThatCannotBeMeantAreRefused) {
+  const FakeSession session;
+  const auto error = [&](const std::string& arguments) {
+    const ProgramResult result = session.run(FakeSession::judge(arguments));
+    EXPECT_EQ(result.exit_code, 2) << arguments;
+    return result.err;
+  };
+  EXPECT_THAT(error("--set ITEMS=2 ITEMS=4"), HasSubstr("ITEMS is set twice; allowed is once"));
+  EXPECT_THAT(error("--milestone none"), HasSubstr("--milestone none: allowed: clean"));
 }
 
 TEST(EvoJudge, LeavesNoDatabaseBehind) {

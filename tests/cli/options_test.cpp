@@ -3,8 +3,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/cli/fake_session.hpp"
@@ -94,6 +97,54 @@ TEST(NumberOptions, TheLastOfTwoHolds) {
       session.run(FakeSession::tune("--generations 1 --children 9 --children 4 --quiet"));
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(session.store().run(1).info.children, 4);
+}
+
+/// As from a variable of the shell that is not set: what the user meant was not the default.
+TEST(TextOptions, AnEmptyTextIsBadUsageThatNamesTheOption) {
+  const FakeSession session;
+  for (const auto& [program, option] : std::vector<std::pair<std::string, std::string>>{
+           {"evo-tune", "--space"},
+           {"evo-tune", "--shape"},
+           {"evo-tune", "--db"},
+           {"evo-tune", "--objective"},
+           {"evo-judge", "--milestone"},
+           {"evo-judge", "--save"},
+           {"evo-judge", "--set"},
+           {"evo-elite", "--shape"},
+           {"evo-elite insight", "--db"},
+           {"evo-export", "--out"},
+           {"evo-export --out out", "--name"},
+           {"evo-report", "--out"},
+           {"evo-init kernel.cu", "--name"},
+           {"evo-record", "--out"},
+           {"evo-replay", "--recorded"},
+           {"evo-ptx-run kernel.ptx --entry k", "--save"}}) {
+    const ProgramResult result = session.run(program + " " + option + " ''");
+    EXPECT_EQ(result.exit_code, 2) << program << ' ' << option;
+    EXPECT_THAT(result.err, AllOf(HasSubstr(option), HasSubstr("''")));
+    EXPECT_EQ(result.out, "") << program << ' ' << option;
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(session.folder()));
+}
+
+TEST(TextOptions, AnObjectiveThatIsNoExpressionNamesTheOption) {
+  const FakeSession session;
+  const ProgramResult result = session.run("evo-tune --objective 'time*'");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("--objective: bad expression 'time*'"));
+}
+
+TEST(FileOptions, APipeIsNotWaitedFor) {
+  const FakeSession session;
+  ASSERT_EQ(mkfifo(session.path("pipe").c_str(), 0600), 0);
+  for (const char* command :
+       {"evo-judge --space pipe", "evo-tune --space pipe", "evo-init pipe", "evo-report --db pipe",
+        "evo-replay --recorded pipe", "evo-ptx-run pipe --entry k", "evo-elite --db pipe",
+        "evo-export --t4 t4.json --db pipe"}) {
+    const ProgramResult result = session.run(command);
+    EXPECT_EQ(result.exit_code, 2) << command;
+    EXPECT_THAT(result.err, HasSubstr("pipe")) << command;
+  }
 }
 
 }  // namespace

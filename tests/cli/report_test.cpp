@@ -110,7 +110,7 @@ TEST_F(EvoReport, ReplacesAFileAsAWholeOrNotAtAll) {
 TEST_F(EvoReport, NamesTheFileThatCannotBeWritten) {
   add_run(20);
   fs::create_directory(folder_.path() / "folder");
-  for (const char* out : {"nowhere/r.html", "folder", ""}) {
+  for (const char* out : {"nowhere/r.html", "folder", "evo.db"}) {
     const ProgramResult result = report(std::string("--out '") + out + "'");
     EXPECT_EQ(result.exit_code, 2) << out;
     EXPECT_THAT(result.err, HasSubstr("cannot be written")) << out;

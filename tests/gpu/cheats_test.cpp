@@ -49,7 +49,9 @@ const std::map<std::string, Expected>& expectations() {
       {"half_of_the_ctas", {kCorrectness, "shape ragged", "never written"}},
       {"not_when_large", {kCorrectness, "shape mission", "never written"}},
       {"writes_outside_later", {kCorrectness, "wrote outside buffer 'y'", "out-of-bounds"}},
-      {"changes_inputs_later", {kCorrectness, "changed its input|timed launches", "read-only"}}};
+      {"changes_inputs_later", {kCorrectness, "changed its input|timed launches", "read-only"}},
+      {"knows_its_sm", {kCorrectness, "shape", "shape"}},
+      {"knows_its_warp_slot", {kCorrectness, "shape", "shape"}}};
   return expected;
 }
 

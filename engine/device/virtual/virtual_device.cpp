@@ -35,7 +35,7 @@ constexpr std::uint64_t kLeastStallBudget = 4'000'000;
 class Implementation : public VirtualDevice {
  public:
   Implementation(const ptx::DeviceModel& model, const VirtualOptions& options)
-      : model_(model), options_(options) {
+      : model_(model), options_(options), clocks_(options.seed) {
     if (options_.threads <= 0)
       options_.threads = static_cast<int>(std::max(std::thread::hardware_concurrency(), 1U));
   }
@@ -339,8 +339,13 @@ class Implementation : public VirtualDevice {
     context.sm_count = model_.info.sm_count;
     context.check = options_.checks && !count_memory;
     context.count_memory = count_memory;
-    context.seed = options_.seed;
     context.number = launches_++;
+    // The first launch, and what is predicted, runs as the seed says.
+    const bool is_as_asked = context.number == 0 || count_memory;
+    context.seed = is_as_asked ? options_.seed : mix_seed(options_.seed, context.number);
+    context.placement = ptx::Placement(options_.seed, is_as_asked ? 0 : context.number,
+                                       model_.info.sm_count, model_.max_warps_per_sm);
+    context.clocks = clocks_;
     context.stall_budget = options_.stall_budget;
     context.issue_budget = options_.issue_budget;
     const auto occupied =
@@ -367,6 +372,7 @@ class Implementation : public VirtualDevice {
     const auto start = std::chrono::steady_clock::now();
     Outcome outcome;
     outcome.counts = ptx::run_grid(context, grid);
+    clocks_.pass(context.number, outcome.counts.warp_instructions);
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     statistics_ = {statistics_.ctas + outcome.counts.ctas,
                    statistics_.warp_instructions + outcome.counts.warp_instructions,
@@ -379,6 +385,7 @@ class Implementation : public VirtualDevice {
   const ptx::DeviceModel& model_;
   VirtualOptions options_;
   std::uint64_t launches_ = 0;
+  ptx::DeviceClocks clocks_;
   ptx::GlobalMemory memory_;
   std::map<BufferId, GlobalBuffer*> buffers_;
   ptx::TextureTable textures_;

@@ -27,6 +27,8 @@ std::string_view to_string(HazardKind kind) {
       return "misaligned access";
     case HazardKind::kReadOnlyWrite:
       return "write to a read-only buffer";
+    case HazardKind::kReadOnlyLoad:
+      return "read-only load of what the launch wrote";
     case HazardKind::kUninitialised:
       return "uninitialised data";
     case HazardKind::kDeadlock:

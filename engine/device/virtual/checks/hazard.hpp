@@ -20,6 +20,7 @@ enum class HazardKind : std::uint8_t {
   kOutOfBounds,
   kMisaligned,
   kReadOnlyWrite,
+  kReadOnlyLoad,
   kUninitialised,
   kDeadlock,
   kLivelock,

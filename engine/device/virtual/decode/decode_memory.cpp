@@ -60,7 +60,7 @@ AccessSpelling take_access(Modifiers& modifiers, bool is_store) {
   access.order.strong = is_relaxed || access.order.acquire || access.order.release;
   skip_scope(modifiers);
   access.space = take_space(modifiers);
-  modifiers.take("nc");
+  access.order.read_only = modifiers.take("nc");
   skip_cache_hints(modifiers);
   const int vector = modifiers.take_one_of({"v2", "v4", "v8"});
   access.count = vector < 0 ? 1 : 2 << vector;

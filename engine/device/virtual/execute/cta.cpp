@@ -173,6 +173,8 @@ void Cta::reset_warp(Warp& warp) {
 void Cta::fill_specials(Warp& warp) {
   const auto first = static_cast<std::uint32_t>(warp.index) * kWarpSize;
   const auto& block = launch_.block;
+  const std::uint32_t first_warp =
+      launch_.placement.first_warp_of(number_, static_cast<std::uint32_t>(warps_.size()));
   for (const auto& entry : program().specials) {
     const Special special = entry.first;
     auto* reg = warp.reg<std::uint32_t>(entry.second);
@@ -207,9 +209,9 @@ void Cta::fill_specials(Warp& warp) {
           case Special::kLaneId:
             return lane;
           case Special::kWarpId:
-            return static_cast<std::uint32_t>(warp.index);
+            return first_warp + static_cast<std::uint32_t>(warp.index);
           case Special::kNWarpId:
-            return static_cast<std::uint32_t>(warps_.size());
+            return launch_.placement.warps_per_sm();
           case Special::kLaneMaskEq:
             return 1U << lane;
           case Special::kLaneMaskLt:
@@ -221,12 +223,11 @@ void Cta::fill_specials(Warp& warp) {
           case Special::kLaneMaskGe:
             return ~((1U << lane) - 1);
           case Special::kSmId:
-            return (index_[0] + index_[1] * launch_.grid[0]) %
-                   static_cast<std::uint32_t>(launch_.sm_count);
+            return launch_.placement.sm_of(number_);
           case Special::kNSmId:
             return static_cast<std::uint32_t>(launch_.sm_count);
           case Special::kGridId:
-            return 0;
+            return launch_.placement.grid();
           case Special::kDynamicSharedSize:
             return launch_.dynamic_shared_bytes;
           case Special::kTotalSharedSize:

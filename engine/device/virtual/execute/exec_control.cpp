@@ -91,8 +91,11 @@ void exec_nanosleep(Warp& warp, const Instr&) {
 }
 
 void exec_clock(Warp& warp, const Instr& in) {
-  const std::uint64_t now = warp.cta->scheduler().executed() + warp.executed;
+  const std::uint64_t passed = warp.cta->scheduler().executed() + warp.executed;
   const auto& op = in.as<ClockOperands>();
+  const bool is_time = op.clock == Clock::kGlobalTimer || op.clock == Clock::kGlobalTimerLow;
+  const DeviceClocks& clocks = warp.cta->launch().clocks;
+  const std::uint64_t now = (is_time ? clocks.nanoseconds() : clocks.clock()) + passed;
   const bool is_wide = op.clock == Clock::kClock64 || op.clock == Clock::kGlobalTimer;
   for_lanes(warp.exec, [&](int lane) {
     if (is_wide) {

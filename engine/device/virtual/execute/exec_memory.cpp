@@ -83,6 +83,7 @@ void load(Warp& warp, const Instr& in) {
   const std::uint32_t unwritten =
       access.shared != 0 ? note_shared_read(warp, access, total, kind_of(op.order)) : 0;
   if (!op.order.strong) note_global_read(warp, access, total);
+  if (op.order.read_only) check_read_only_load(warp, access, total);
   const auto* registers = warp.cta->program().registers_of(op.registers);
   for (std::uint32_t e = 0; e < op.count; ++e) {
     if (registers[e] == kNoRegister) continue;

@@ -15,6 +15,9 @@ constexpr std::uint64_t kSlice = 400'000;  ///< warp instructions before a CTA i
 constexpr std::uint64_t kSliceTogether = 20'000;
 constexpr std::uint64_t kSliceInTurns = 1'000;
 constexpr int kMostThreads = 256;
+/// CTAs that start in an order of their own. All have room at once, so that one may wait for
+/// another that comes before it in the grid.
+constexpr std::uint64_t kWindow = 64;
 constexpr std::uint64_t kMostBytes = 4ULL << 30;  ///< of the host for all CTAs under way
 
 class Grid {
@@ -84,6 +87,13 @@ class Grid {
     for (const auto& cta : active) collect_counts(*cta);
   }
 
+  /// A part of a grid, and what is predicted, run in their own order.
+  std::uint64_t cta_of(std::uint64_t number) const {
+    if (!options_.sample.empty()) return options_.sample[number];
+    if (launch_.count_memory || launch_.number == 0) return number;
+    return launch_.placement.cta_at(number, total_, std::min<std::uint64_t>(limit_, kWindow));
+  }
+
   bool takes_turns() const { return options_.together || options_.in_turns; }
 
   /// Starts the next CTA in front of the queue. False when there is none or no room.
@@ -105,7 +115,7 @@ class Grid {
       cta = std::move(idle.back());
       idle.pop_back();
     }
-    const std::uint64_t linear = options_.sample.empty() ? number : options_.sample[number];
+    const std::uint64_t linear = cta_of(number);
     const auto& grid = launch_.grid;
     cta->start({static_cast<std::uint32_t>(linear % grid[0]),
                 static_cast<std::uint32_t>(linear / grid[0] % grid[1]),

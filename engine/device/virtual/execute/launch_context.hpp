@@ -10,6 +10,7 @@
 #include "engine/device/virtual/checks/global_races.hpp"
 #include "engine/device/virtual/checks/hazard.hpp"
 #include "engine/device/virtual/decode/program.hpp"
+#include "engine/device/virtual/execute/placement.hpp"
 #include "engine/device/virtual/execute/print_log.hpp"
 #include "engine/device/virtual/memory/global_memory.hpp"
 #include "engine/device/virtual/memory/texture_table.hpp"
@@ -35,7 +36,9 @@ struct LaunchContext {
   bool check = true;                 ///< races and uninitialised data
   bool count_memory = false;         ///< bank conflicts and sectors, for the predicted time
   std::uint64_t seed = 1;
-  std::uint64_t number = 0;        ///< of the launch on its device
+  std::uint64_t number = 0;  ///< of the launch on its device
+  Placement placement = {};
+  DeviceClocks clocks = {};        ///< as they stand when it begins
   std::uint64_t stall_budget = 0;  ///< warp instructions without progress before livelock
   std::uint64_t issue_budget = 0;  ///< warp instructions of one CTA at most
   GlobalRaces global_races;

@@ -36,10 +36,9 @@ void report_race(Cta& cta, const GlobalRaces::PlainRead& access, const char* ver
   cta.launch().hazards->add(race(cta, access, verb));
 }
 
-/// `conflict` of each shadow word and lane, with the offset of the word's bytes in the access.
+/// Each shadow word and lane, with the offset of the word's bytes in the access.
 template <typename F>
-void for_words(Warp& warp, const LaneAccess& access, std::uint32_t bytes, const char* verb,
-               F&& conflict) {
+void for_words(Warp& warp, const LaneAccess& access, std::uint32_t bytes, F&& visit) {
   const LaunchContext& launch = warp.cta->launch();
   GlobalRaces& races = warp.cta->launch().global_races;
   const std::uint32_t granule = 1U << races.shift();
@@ -56,11 +55,18 @@ void for_words(Warp& warp, const LaneAccess& access, std::uint32_t bytes, const 
       return;
     }
     words += (address - buffer->base) >> races.shift();
-    for (std::uint32_t at = 0; at < bytes; at += granule) {
-      const Record other = conflict(*words++, lane, at);
-      if (other == 0) continue;
-      report_race(*warp.cta, {pc_of(warp), warp.index, lane, address + at, other}, verb);
-    }
+    for (std::uint32_t at = 0; at < bytes; at += granule) visit(*words++, lane, at);
+  });
+}
+
+/// The same; what `conflict` says of each is reported, where it is not 0.
+template <typename F>
+void for_words(Warp& warp, const LaneAccess& access, std::uint32_t bytes, const char* verb,
+               F&& conflict) {
+  for_words(warp, access, bytes, [&](Word& word, std::size_t lane, std::uint32_t at) {
+    const Record other = conflict(word, lane, at);
+    if (other == 0) return;
+    report_race(*warp.cta, {pc_of(warp), warp.index, lane, access.address[lane] + at, other}, verb);
   });
 }
 
@@ -86,6 +92,21 @@ void note_global_read(Warp& warp, const LaneAccess& access, std::uint32_t bytes)
       reads[&word] = {pc_of(warp), warp.index, lane, access.address[lane] + at, other};
     }
     return Record{0};
+  });
+}
+
+void check_read_only_load(Warp& warp, const LaneAccess& access, std::uint32_t bytes) {
+  if (!is_checked(warp, access)) return;
+  Cta& cta = *warp.cta;
+  for_words(warp, access, bytes, [&](Word& word, std::size_t lane, std::uint32_t at) {
+    const Record write = word.write.load();
+    const Record found = write != 0 ? write : word.change.load();
+    if (found == 0 || cta.is_reported(HazardKind::kReadOnlyLoad, pc_of(warp), -1)) return;
+    cta.report(HazardKind::kReadOnlyLoad, pc_of(warp), -1,
+               cta.launch().memory->describe(access.address[lane] + at) + " by " +
+                   cta.names().thread(warp.index, static_cast<int>(lane)) + ", written by " +
+                   cta_text(cta.launch(), GlobalRaces::cta_of(found)) +
+                   "; a load without .nc (no __ldg, no const __restrict__) sees it");
   });
 }
 

@@ -12,6 +12,11 @@ namespace evo::ptx {
 /// A plain read of the global lanes.
 void note_global_read(Warp& warp, const LaneAccess& access, std::uint32_t bytes);
 
+/// A load by the path for read-only data (ld.global.nc, __ldg) of the global lanes: a hazard where
+/// any CTA, also this one, wrote in this launch, since that path may give what was there before
+/// (PTX ISA, "ld.global.nc"). Only memory that is watched for races between CTAs is looked at.
+void check_read_only_load(Warp& warp, const LaneAccess& access, std::uint32_t bytes);
+
 /// Leaves with GlobalRaces the plain reads of what other CTAs change by atomics to which no atomic
 /// of this CTA came: at its end.
 void suspect_plain_reads(Cta& cta);

@@ -1,6 +1,9 @@
 #include "engine/device/virtual/virtual_device.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <array>
 
 #include "engine/core/error.hpp"
 #include "engine/device/virtual/timing/counted_time.hpp"
@@ -310,6 +313,116 @@ TEST(Prediction, GrowsWithTheNumberOfWaves) {
   EXPECT_NEAR(ptx::predict_time_us(l4, input), one + 1.0, 1e-9);
   input.ctas = 1;
   EXPECT_NEAR(ptx::predict_time_us(l4, input), one, 1e-9);
+}
+
+// out[cta] holds what thread 0 sees of where and when it runs, out[grid + cta] how many CTAs came
+// to the counter before it.
+constexpr const char* kLooksAround = R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry looks_around(.param .u64 out, .param .u64 counter)
+{
+  .reg .pred %p<2>;
+  .reg .b32 %r<12>;
+  .reg .b64 %rd<12>;
+  ld.param.u64 %rd1, [out];
+  ld.param.u64 %rd2, [counter];
+  mov.u32 %r1, %tid.x;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra DONE;
+  mov.u32 %r2, %ctaid.x;
+  mov.u32 %r3, %nctaid.x;
+  SEES
+  mul.wide.u32 %rd3, %r2, 8;
+  add.s64 %rd4, %rd1, %rd3;
+  st.global.u64 [%rd4], %rd9;
+  mul.wide.u32 %rd5, %r3, 8;
+  add.s64 %rd6, %rd4, %rd5;
+  atom.global.add.u32 %r4, [%rd2], 1;
+  cvt.u64.u32 %rd7, %r4;
+  st.global.u64 [%rd6], %rd7;
+DONE:
+  ret;
+}
+)";
+
+constexpr int kLookingCtas = 40;
+
+/// What two launches of one kernel leave.
+std::array<std::vector<std::uint64_t>, 2> seen_twice(const std::string& sees) {
+  std::string ptx = kLooksAround;
+  ptx.replace(ptx.find("SEES"), 4, sees);
+  TestGpu gpu;
+  std::array<std::vector<std::uint64_t>, 2> seen;
+  for (auto& values : seen) {
+    const BufferId out = gpu.output<std::uint64_t>("out", 2 * kLookingCtas);
+    const BufferId counter = gpu.inout("counter", std::vector<std::uint32_t>{0});
+    EXPECT_EQ(text_of(gpu.run(ptx, "looks_around", {{kLookingCtas, 1, 1}, {64, 1, 1}, 0},
+                              {out, counter})),
+              "");
+    values = gpu.read<std::uint64_t>(out, 2 * kLookingCtas);
+  }
+  return seen;
+}
+
+TEST(VirtualDevice, WhatAKernelSeesOfTheMachineIsAnotherInEachLaunch) {
+  for (const char* name : {"smid", "warpid", "gridid"}) {
+    const auto seen = seen_twice(fmt::format("mov.u32 %r9, %{}; cvt.u64.u32 %rd9, %r9;", name));
+    EXPECT_NE(std::vector(seen[0].begin(), seen[0].begin() + kLookingCtas),
+              std::vector(seen[1].begin(), seen[1].begin() + kLookingCtas))
+        << name;
+  }
+  for (const char* name : {"clock64", "globaltimer"}) {
+    const auto seen = seen_twice(fmt::format("mov.u64 %rd9, %{};", name));
+    EXPECT_GT(seen[0][0], std::uint64_t{1} << 32) << name << " begins anywhere";
+    EXPECT_GT(seen[1][0], seen[0][0] + 1000) << name << " goes on";
+  }
+}
+
+TEST(VirtualDevice, CtasStartInAnotherOrderInEachLaunch) {
+  const auto seen = seen_twice("mov.u64 %rd9, 0;");
+  EXPECT_NE(seen[0], seen[1]);
+}
+
+// y[i] = 1, then y[i] is read back by the path that LOAD names.
+constexpr const char* kReadsBack = R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry reads_back(.param .u64 y)
+{
+  .reg .b32 %r<8>;
+  .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [y];
+  mov.u32 %r1, %ctaid.x;
+  mov.u32 %r2, %ntid.x;
+  mov.u32 %r3, %tid.x;
+  mad.lo.s32 %r4, %r1, %r2, %r3;
+  mul.wide.u32 %rd2, %r4, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  FIRST
+  mov.u32 %r5, 1;
+  st.global.u32 [%rd3], %r5;
+  AFTER
+  ret;
+}
+)";
+
+std::string read_back(const std::string& first, const std::string& after) {
+  std::string ptx = kReadsBack;
+  ptx.replace(ptx.find("FIRST"), 5, first);
+  ptx.replace(ptx.find("AFTER"), 5, after);
+  TestGpu gpu;
+  return text_of(gpu.run(ptx, "reads_back", {{4, 1, 1}, {64, 1, 1}, 0},
+                         {gpu.inout("y", std::vector<int>(256, 0))}));
+}
+
+TEST(VirtualDevice, ThePathForReadOnlyDataDoesNotSeeWhatTheLaunchWrote) {
+  const std::string nc = "ld.global.nc.u32 %r6, [%rd3];";
+  const std::string found = read_back("", nc);
+  EXPECT_TRUE(found.starts_with("read-only load of what the launch wrote")) << found;
+  EXPECT_NE(found.find("of 'y'"), std::string::npos) << found;
+  EXPECT_EQ(read_back(nc, ""), "") << "before it is written";
+  EXPECT_EQ(read_back("", "ld.global.u32 %r6, [%rd3];"), "");
 }
 
 }  // namespace

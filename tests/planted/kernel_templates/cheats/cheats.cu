@@ -141,5 +141,15 @@ extern "C" __global__ void cheats(const float* x, float* y, int n, unsigned* kep
 #elif CHEAT == CHEAT_CHANGES_INPUTS_LATER
   if (inside) y[i] = work(x[i]);
   if (launches_before() > LIMIT && blockIdx.x == 0 && threadIdx.x == 0) const_cast<float*>(x)[n - 1] = 1.0f;
+
+#elif CHEAT == CHEAT_KNOWS_ITS_SM  // where one device happens to put the CTAs
+  unsigned sm, sms;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+  asm volatile("mov.u32 %0, %%nsmid;" : "=r"(sms));
+  if (inside) y[i] = work(x[i]) + (sm == blockIdx.x % sms ? 0.0f : 1.0f);
+#elif CHEAT == CHEAT_KNOWS_ITS_WARP_SLOT
+  unsigned slot;
+  asm volatile("mov.u32 %0, %%warpid;" : "=r"(slot));
+  if (inside) y[i] = work(x[i]) + (slot == threadIdx.x / 32 ? 0.0f : 1.0f);
 #endif
 }

@@ -1,0 +1,63 @@
+#include "engine/core/protected_file.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+
+#include "engine/core/error.hpp"
+
+namespace evo {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The first bytes of what is there and can be read.
+std::string beginning(const fs::path& file, std::size_t bytes) {
+  std::ifstream stream(file, std::ios::binary);
+  std::string text(bytes, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(bytes));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  return text;
+}
+
+/// https://www.sqlite.org/fileformat.html, section 1.3.1.
+bool is_database(const fs::path& file) {
+  constexpr std::string_view kHeader("SQLite format 3\0", 16);
+  std::error_code error;
+  return fs::is_regular_file(file, error) && beginning(file, kHeader.size()) == kHeader;
+}
+
+}  // namespace
+
+void require_no_special_file(const fs::path& file, std::string_view done) {
+  std::error_code error;
+  const fs::file_status status = fs::status(file, error);
+  if (!fs::exists(status) || fs::is_regular_file(status) || fs::is_directory(status)) return;
+  throw InputError(file.string() + ": cannot be " + std::string(done) +
+                   ": it is a pipe, a socket or a device; allowed is a file");
+}
+
+void require_no_database(const fs::path& file) {
+  std::string of = file.string();
+  for (const std::string_view suffix : {"-wal", "-shm", "-journal"}) {
+    if (of.ends_with(suffix)) of.resize(of.size() - suffix.size());
+  }
+  if (!is_database(file) && !is_database(of)) return;
+  throw InputError(file.string() + ": cannot be written: it is a database, or a part of " + of +
+                   "; allowed is another file");
+}
+
+void require_own_file(const fs::path& file, std::string_view writer,
+                      std::span<const std::string_view> marks) {
+  constexpr std::size_t kNearTheBeginning = 256;
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) return;
+  const std::string text = beginning(file, kNearTheBeginning);
+  const bool is_own = std::ranges::any_of(
+      marks, [&](std::string_view mark) { return text.find(mark) != std::string::npos; });
+  if (is_own) return;
+  throw InputError(file.string() + ": is there, and " + std::string(writer) +
+                   " did not write it; allowed is another folder or name");
+}
+
+}  // namespace evo
