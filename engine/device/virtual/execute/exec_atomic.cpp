@@ -176,7 +176,8 @@ void atomic(Warp& warp, const Instr& in) {
     if (op.dst != kNoRegister) warp.reg<B>(op.dst)[l] = old;
   });
   note_global_seen(warp, access, sizeof(B));
-  if (changed) warp.cta->scheduler().note_progress();
+  WarpScheduler& scheduler = warp.cta->scheduler();
+  changed ? scheduler.note_progress() : scheduler.note_poll();
 }
 
 template <AtomicOp kOp>

@@ -96,6 +96,7 @@ void load(Warp& warp, const Instr& in) {
   }
   if (launch.count_memory) count_access(warp, access, total, false);
   if (op.order.strong) {
+    if (access.global != 0) warp.cta->scheduler().note_poll();
     note_global_seen(warp, access, total);
     for_lanes(warp.exec, [&](int lane) {
       acquire_from(warp, address[static_cast<std::size_t>(lane)], op.order.acquire);

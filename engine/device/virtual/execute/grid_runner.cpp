@@ -79,6 +79,7 @@ class Grid {
       }
       collect(*cta);
       resident_.fetch_sub(1);
+      launch_.under_way.fetch_sub(1);
       idle.push_back(std::move(cta));
       served = 0;
     }
@@ -122,6 +123,7 @@ class Grid {
                 static_cast<std::uint32_t>(linear / grid[0] / grid[1])},
                linear);
     active.push_front(std::move(cta));
+    launch_.under_way.fetch_add(1);
     return true;
   }
 

@@ -42,8 +42,9 @@ struct LaunchContext {
   std::uint64_t stall_budget = 0;  ///< warp instructions without progress before livelock
   std::uint64_t issue_budget = 0;  ///< warp instructions of one CTA at most
   GlobalRaces global_races;
-  std::atomic<bool> stop{false};           ///< a fatal hazard ended the launch
-  std::atomic<std::uint64_t> progress{0};  ///< counts changes other CTAs could wait for
+  std::atomic<bool> stop{false};            ///< a fatal hazard ended the launch
+  std::atomic<std::uint64_t> progress{0};   ///< counts changes other CTAs could wait for
+  std::atomic<std::uint64_t> under_way{0};  ///< CTAs that started and have not ended
 
   [[nodiscard]] std::uint64_t grid_ctas() const {
     return static_cast<std::uint64_t>(grid[0]) * grid[1] * grid[2];

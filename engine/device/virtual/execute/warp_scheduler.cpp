@@ -1,11 +1,14 @@
 #include "engine/device/virtual/execute/warp_scheduler.hpp"
 
+#include <algorithm>
+
 namespace evo::ptx {
 
 void WarpScheduler::start(std::uint64_t cta) {
   random_ = Random(mix_seed(launch_.seed, cta));
   executed_ = 0;
   stall_ = 0;
+  polls_ = 0;
   progressed_ = false;
 }
 
@@ -31,9 +34,19 @@ bool WarpScheduler::count(std::uint64_t executed) {
     seen_progress_ = launch_.progress.load(std::memory_order_relaxed);
     progressed_ = false;
     stall_ = 0;
+    polls_ = 0;
   }
   stall_ += executed;
-  return stall_ <= launch_.stall_budget && executed_ <= launch_.issue_budget;
+  return stall_ <= stall_budget() && executed_ <= launch_.issue_budget;
+}
+
+std::uint64_t WarpScheduler::stall_budget() const {
+  // All that are under way look in turn, each for a moment: together they have the budget of one.
+  constexpr std::uint64_t kLeast = 1'000'000;
+  const std::uint64_t budget = launch_.stall_budget;
+  if (!only_polls() || launch_.count_memory) return budget;
+  const std::uint64_t ctas = std::max<std::uint64_t>(launch_.under_way.load(), 1);
+  return std::max(budget / ctas, std::min(budget, kLeast));
 }
 
 }  // namespace evo::ptx

@@ -23,6 +23,10 @@ class WarpScheduler {
   [[nodiscard]] std::uint64_t quantum();
   /// Called when something happened that another warp or CTA could be waiting for.
   void note_progress() { progressed_ = true; }
+  /// Called when memory was looked at that others change, and nothing was changed by it.
+  void note_poll() { ++polls_; }
+  /// True when the CTA only looks whether something changed, for a while: time for others to run.
+  [[nodiscard]] bool only_polls() const { return polls_ >= kPollsOfWaiting; }
   /// Counts what a warp executed. False when the CTA is stalled: nothing changed for too long, or
   /// it executed too much.
   [[nodiscard]] bool count(std::uint64_t executed);
@@ -32,11 +36,17 @@ class WarpScheduler {
   [[nodiscard]] std::uint64_t without_progress() const { return stall_; }
 
  private:
+  static constexpr std::uint64_t kPollsOfWaiting = 100;
+
+  /// Warp instructions without progress that are no livelock yet.
+  [[nodiscard]] std::uint64_t stall_budget() const;
+
   LaunchContext& launch_;
   Random random_;
   std::vector<Warp*> ready_;
   std::uint64_t executed_ = 0;
   std::uint64_t stall_ = 0;
+  std::uint64_t polls_ = 0;  ///< since something changed
   std::uint64_t seen_progress_ = 0;
   bool progressed_ = false;
 };

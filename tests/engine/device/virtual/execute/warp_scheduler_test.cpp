@@ -66,5 +66,30 @@ TEST(WarpScheduler, EndsACtaThatExecutesTooMuch) {
   EXPECT_EQ(scheduler.executed(), 200);
 }
 
+TEST(WarpScheduler, CtasThatOnlyPollHaveOneBudgetTogether) {
+  LaunchContext launch;
+  launch.stall_budget = 64'000'000;
+  launch.issue_budget = 1'000'000'000;
+  launch.under_way = 32;
+  WarpScheduler scheduler(launch);
+  scheduler.start(0);
+  const auto goes_on_for = [&](bool polls) {
+    std::uint64_t executed = 0;
+    bool goes_on = true;
+    while (goes_on && executed < 80'000'000) {
+      if (polls) scheduler.note_poll();
+      goes_on = scheduler.count(10'000);
+      executed += 10'000;
+    }
+    return executed;
+  };
+  EXPECT_NEAR(static_cast<double>(goes_on_for(false)), 64e6, 2e4);
+  scheduler.start(0);
+  EXPECT_NEAR(static_cast<double>(goes_on_for(true)), 2e6, 2e4);
+  scheduler.note_progress();
+  EXPECT_TRUE(scheduler.count(1));
+  EXPECT_FALSE(scheduler.only_polls());
+}
+
 }  // namespace
 }  // namespace evo::ptx
