@@ -141,7 +141,10 @@ ExitCode export_bundle(const Options& options) {
 
 /// Both may be named, as two files.
 void require_two_files(const std::string& t4, const std::string& cache) {
-  if (t4.empty() || fs::weakly_canonical(t4) != fs::weakly_canonical(cache)) return;
+  const auto place = [](const std::string& file) {
+    return fs::weakly_canonical(fs::absolute(file));
+  };
+  if (t4.empty() || place(t4) != place(cache)) return;
   throw InputError("--kernel-tuner-cache " + cache + ": is the file of --t4; allowed is another");
 }
 

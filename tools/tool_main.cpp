@@ -65,9 +65,11 @@ bool output_arrived() {
   return copy >= 0 && close(copy) == 0;
 }
 
-/// An option that was given an empty text, as by a variable of the shell that is not set.
+/// An option that was given an empty text, as by a variable of the shell that is not set. Those
+/// that may stand without a value have one then.
 const CLI::Option* given_nothing(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
+    if (option->get_items_expected_min() == 0) continue;
     if (std::ranges::count(option->results(), std::string()) > 0) return option;
   }
   for (const CLI::App* command : app.get_subcommands()) {

@@ -129,7 +129,7 @@ TEST(TextOptions, AnEmptyTextIsBadUsageThatNamesTheOption) {
 
 TEST(TextOptions, AnObjectiveThatIsNoExpressionNamesTheOption) {
   const FakeSession session;
-  const ProgramResult result = session.run("evo-tune --objective 'time*'");
+  const ProgramResult result = session.run("evo-tune --device fake:measured --objective 'time*'");
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, HasSubstr("--objective: bad expression 'time*'"));
 }
@@ -138,9 +138,10 @@ TEST(FileOptions, APipeIsNotWaitedFor) {
   const FakeSession session;
   ASSERT_EQ(mkfifo(session.path("pipe").c_str(), 0600), 0);
   for (const char* command :
-       {"evo-judge --space pipe", "evo-tune --space pipe", "evo-init pipe", "evo-report --db pipe",
-        "evo-replay --recorded pipe", "evo-ptx-run pipe --entry k", "evo-elite --db pipe",
-        "evo-export --t4 t4.json --db pipe"}) {
+       {"evo-judge --device fake:measured --space pipe",
+        "evo-tune --device fake:measured --space pipe", "evo-init pipe",
+        "evo-report --out r.html --db pipe", "evo-replay --recorded pipe",
+        "evo-ptx-run pipe --entry k", "evo-elite --db pipe", "evo-export --t4 t4.json --db pipe"}) {
     const ProgramResult result = session.run(command);
     EXPECT_EQ(result.exit_code, 2) << command;
     EXPECT_THAT(result.err, HasSubstr("pipe")) << command;

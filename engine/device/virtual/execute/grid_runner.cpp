@@ -60,9 +60,10 @@ class Grid {
     std::deque<std::unique_ptr<Cta>> active;
     std::vector<std::unique_ptr<Cta>> idle;
     std::size_t served = 0;  // CTAs that had a slice since the last one finished or started
+    bool waits = false;      // the last one only looks whether another did something
     while (!launch_.stop.load(std::memory_order_relaxed)) {
       const bool all_must_start = takes_turns() && next_.load() < total_;
-      if (active.empty() || served >= active.size() || all_must_start) {
+      if (active.empty() || served >= active.size() || all_must_start || waits) {
         if (start_next(active, idle)) served = 0;
         if (active.empty()) break;
         if (served >= active.size()) served = 0;
@@ -72,6 +73,7 @@ class Grid {
       const CtaState state = cta->run(options_.together   ? kSliceTogether
                                       : options_.in_turns ? kSliceInTurns
                                                           : kSlice);
+      waits = !launch_.count_memory && state == CtaState::kRunning && cta->scheduler().only_polls();
       if (state == CtaState::kRunning) {
         active.push_back(std::move(cta));
         ++served;

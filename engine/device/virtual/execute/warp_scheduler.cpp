@@ -42,7 +42,7 @@ bool WarpScheduler::count(std::uint64_t executed) {
 
 std::uint64_t WarpScheduler::stall_budget() const {
   // All that are under way look in turn, each for a moment: together they have the budget of one.
-  constexpr std::uint64_t kLeast = 1'000'000;
+  constexpr std::uint64_t kLeast = 200'000;
   const std::uint64_t budget = launch_.stall_budget;
   if (!only_polls() || launch_.count_memory) return budget;
   const std::uint64_t ctas = std::max<std::uint64_t>(launch_.under_way.load(), 1);
