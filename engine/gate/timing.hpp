@@ -2,9 +2,9 @@
 
 #include <optional>
 
-#include "engine/core/statistics.hpp"
 #include "engine/gate/card_watch.hpp"
 #include "engine/gate/correctness.hpp"
+#include "engine/gate/pair_comparison.hpp"
 #include "engine/gate/stopwatch.hpp"
 
 namespace evo {
@@ -16,21 +16,6 @@ struct TimingResult {
   std::int64_t launches = 0;  ///< that were made of the kernel; 0 when predicted
   bool aged = true;           ///< false: launched less often than before it may enter the elite
   std::optional<CardState> card = {};  ///< meanwhile, where the device tells
-};
-
-/// The outcome of timing two kernels in turn.
-struct PairResult {
-  double ratio = 1;     ///< median of first / second
-  Interval interval;    ///< of that median
-  double first_us = 0;  ///< medians
-  double second_us = 0;
-  int pairs = 0;
-  std::optional<Rejection> rejection = {};  ///< a kernel failed; `failed_first` says which
-  bool failed_first = false;
-  bool device_lost = false;
-
-  /// −1: the first is faster beyond doubt, +1: the second, 0: a tie, or one failed.
-  [[nodiscard]] int verdict() const;
 };
 
 /// The lowest time in µs in which the device can do `flops`, and move `bytes` where they exceed its

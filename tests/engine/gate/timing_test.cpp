@@ -93,8 +93,10 @@ TEST(TimingGate, LongLaunchesAreTimedFewTimesAndVerified) {
   EXPECT_EQ(result.timing->samples, 3);
   EXPECT_LE(launches, 5);       // a tenth of a second each
   EXPECT_GE(steps.size(), 4U);  // signs of life
+  launches = 0;
   const PairResult pair = fixture.timing().compare_pair(kernel, kernel, shape, kSilent);
   EXPECT_EQ(pair.pairs, 4);
+  EXPECT_EQ(launches, 8);  // those that plan and those that are verified are halves of pairs
   EXPECT_EQ(pair.verdict(), 0);
 }
 
