@@ -13,9 +13,6 @@
 namespace evo {
 namespace {
 
-/// One launch before those that count is enough of such.
-constexpr double kVeryLongLaunchUs = 10'000;  // whatever the first one has to load is nothing to it
-
 TimeBudget::Wanted wanted_of(const TimingOptions& options) {
   return {.warmups = options.warmups,
           .least_samples = options.stopping.least_samples,

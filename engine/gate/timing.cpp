@@ -13,15 +13,18 @@
 namespace evo {
 namespace {
 
-/// Samples after which the launches that are timed are verified, and how: two times that no kernel
+/// Samples after which the launches that are timed are verified, and how: times that no kernel
 /// knows. Of long launches, which are verified as they are timed, the first two; and one of those
-/// that follow.
-std::map<std::size_t, Stopwatch::Doubt> doubts_between(std::size_t least_samples, bool is_long,
-                                                       Random& random) {
+/// that follow. The first of very long ones is that which planned the measuring: it met a poison.
+std::map<std::size_t, Stopwatch::Doubt> doubts_of(const Stopwatch& stopwatch,
+                                                  std::size_t least_samples, Random& random) {
   using Doubt = Stopwatch::Doubt;
-  if (is_long) {
+  if (stopwatch.is_long()) {
     const bool poison_first = random.below(2) == 0;
     const std::size_t later = 2 + random.below(std::max<std::size_t>(least_samples, 3) - 2);
+    if (stopwatch.is_very_long()) {
+      return {{0, Doubt::kNothing}, {1, Doubt::kFreshInputs}, {later, Doubt::kPoison}};
+    }
     return {{0, poison_first ? Doubt::kPoison : Doubt::kFreshInputs},
             {1, poison_first ? Doubt::kFreshInputs : Doubt::kPoison},
             {later, Doubt::kPoison}};
@@ -81,21 +84,16 @@ StoppingOptions TimingGate::stopping_for(const Stopwatch& stopwatch) const {
   // Clocks that rise when work begins settle within this; where they have, what another process
   // does for a moment is to be outlasted.
   const double settled_us = options_.is_settled ? 2000 : 4000;
-  // Long launches of one kernel differ by a few percent.
-  constexpr std::size_t kLongSamplesToGiveUp = 3;
-  constexpr double kLongHopeless = 1.05;
+  constexpr std::size_t kSamplesToBeSure = 5;  // of fewer, chance alone may lie on one side
   StoppingOptions stopping = options_.stopping;
   stopping.least_samples = stopwatch.budget().least_samples();
   stopping.most_samples = stopwatch.budget().most_samples();
-  // Of fewer than five, chance alone may lie on one side.
   stopping.samples_to_be_sure =
       std::clamp(static_cast<std::size_t>(settled_us / std::max(stopwatch.sample_us(), 1.0)),
-                 stopping.samples_to_give_up, stopping.samples_to_be_sure);
-  stopping.samples_to_give_up = std::min(stopping.samples_to_give_up, stopping.least_samples);
-  if (stopwatch.is_long()) {
-    stopping.samples_to_give_up = std::min(kLongSamplesToGiveUp, stopping.samples_to_give_up);
-    stopping.hopeless = kLongHopeless;
-  }
+                 kSamplesToBeSure, std::max(kSamplesToBeSure, stopping.samples_to_be_sure));
+  // Long launches of one kernel differ by a few percent.
+  if (stopwatch.is_long()) stopping.hopeless = {{.samples = 3, .times = 1.05}};
+  if (stopwatch.is_very_long()) stopping.hopeless.push_back({.samples = 2, .times = 1.2});
   return stopping;
 }
 
@@ -107,8 +105,7 @@ TimingResult TimingGate::measure(const LoadedKernel& kernel, const Shape& shape,
   stopwatch.warm_up();
   Random random(cases_.inputs(shape, 0).seed);
   const StoppingOptions stopping = stopping_for(stopwatch);
-  std::map<std::size_t, Doubt> doubts =
-      doubts_between(stopping.least_samples, stopwatch.is_long(), random);
+  std::map<std::size_t, Doubt> doubts = doubts_of(stopwatch, stopping.least_samples, random);
   StoppingRule rule(stopping);
   const auto add_others = [&] {
     for (const double us : stopwatch.take_other_us()) rule.add_measurement(us);
