@@ -47,18 +47,21 @@ void PairSamples::add(double first_us, double second_us) {
 }
 
 bool PairSamples::is_plain(bool are_long) const {
-  const std::size_t fewest = are_long ? kFewestOfLong : 6;
-  constexpr double kTimesScatter = 3;
-  if (ratios_.size() < fewest || ratios_.size() % 2 != 0) return false;
+  const std::size_t count = ratios_.size();
+  if (count < (are_long ? kFewestOfLong : 6) || count % 2 != 0) return false;
+  double times_scatter = 3;
+  if (are_long && count >= 6) times_scatter = count < 8 ? 1 : 0.5;
   const auto [low, high] = std::ranges::minmax(ratios_);
   const double difference = low > 1 ? low - 1 : 1 - high;
-  return difference > kLeastEffect && difference > kTimesScatter * (high - low);
+  return difference > kLeastEffect && difference > times_scatter * (high - low);
 }
 
 bool PairSamples::is_plain_tie() const {
   if (ratios_.size() < kFewestOfLong || ratios_.size() % 2 != 0) return false;
   const auto [low, high] = std::ranges::minmax(ratios_);
-  return low >= 1 - kLeastEffect && high <= 1 + kLeastEffect;
+  if (low >= 1 - kLeastEffect && high <= 1 + kLeastEffect) return true;
+  return ratios_.size() > kFewestOfLong && low < 1 && high > 1 &&
+         std::fabs(median_of(ratios_) - 1) <= kLeastEffect;
 }
 
 void PairSamples::summarize_into(PairResult& result, double z) const {
@@ -96,7 +99,8 @@ PairResult PairComparison::run() {
     second_.warm_up();
   }
   add_long_launches();
-  const std::size_t most_blocks = are_long_ ? 2 : 4;
+  // A little difference of very long launches is not worth seconds.
+  const std::size_t most_blocks = !are_long_ ? 4 : first_.is_very_long() ? 1 : 2;
   for (std::size_t block = 1; block <= most_blocks && !is_over(); ++block) {
     take_pairs(block * block_);
     if (is_over()) break;

@@ -37,13 +37,14 @@ class PairSamples {
   void add(double first_us, double second_us);
   [[nodiscard]] std::size_t size() const { return ratios_.size(); }
 
-  /// The difference is so much larger than all scatter that more pairs would say nothing new. Six
-  /// ratios without a difference, normally distributed, say so once in 100,000 times; four, which
-  /// are enough where launches are long, and only where they scatter by more than the least effect,
-  /// once in 800.
+  /// The difference is so much larger than all scatter that more pairs would say nothing new: three
+  /// times as large after six pairs, or four where launches are long; of these also as large after
+  /// six and half as large after eight. Ratios without a difference, normally distributed, and that
+  /// scatter by more than the least effect, say so once in 100,000 times; of long launches, once in
+  /// 1,000.
   [[nodiscard]] bool is_plain(bool are_long) const;
   /// As many pairs as would show a plain difference of long launches, and none differs by more than
-  /// what is called a tie.
+  /// what is called a tie; or two more, on both sides of 1, and their median does not.
   [[nodiscard]] bool is_plain_tie() const;
 
   /// Medians, and the interval of the ratio's median to `z` standard deviations.

@@ -150,19 +150,65 @@ TEST(Pairs, APlainDifferenceNeedsFewPairsAndATieOfShortLaunchesAllOfThem) {
 }
 
 TEST(Pairs, LongLaunchesThatScatterGetMorePairsUpToABound) {
-  GateFixture fixture;
-  const LoadedKernel first = fixture.load("first", GateFixture::honest);
-  const LoadedKernel second = fixture.load("second", GateFixture::honest);
-  std::size_t launches = 0;
-  fixture.time_us = [&](const fake::Program& program, std::int64_t) {
-    // The ratios lie on both sides of 1, their median well above it.
-    constexpr std::array kRatios = {1.03, 0.99, 1.01};
-    return program.entry == "first" ? 2e4 * kRatios.at(launches++ % kRatios.size()) : 2e4;
-  };
-  const PairResult pair =
-      fixture.timing().compare_pair(first, second, fixture.problem.shape("timed"), kSilent);
-  EXPECT_EQ(pair.pairs, 20);
-  EXPECT_EQ(pair.verdict(), 0);
+  for (const auto& [launch_us, pairs] : {std::pair(5e3, 32), std::pair(2e4, 10)}) {
+    GateFixture fixture;
+    const LoadedKernel first = fixture.load("first", GateFixture::honest);
+    const LoadedKernel second = fixture.load("second", GateFixture::honest);
+    std::size_t launches = 0;
+    fixture.time_us = [&, us = launch_us](const fake::Program& program, std::int64_t) {
+      // The ratios lie on both sides of 1, their median well above it.
+      constexpr std::array kRatios = {1.03, 0.99, 1.01};
+      return program.entry == "first" ? us * kRatios.at(launches++ % kRatios.size()) : us;
+    };
+    const PairResult pair =
+        fixture.timing().compare_pair(first, second, fixture.problem.shape("timed"), kSilent);
+    EXPECT_EQ(pair.pairs, pairs);
+    EXPECT_EQ(pair.verdict(), 0);
+  }
+}
+
+TEST(Pairs, OfLongLaunchesSixOrEightSettleWhatFourDoNot) {
+  // Differences of as much as the scatter, and of two thirds of it; scatter about 1.
+  for (const auto& [ratio, scatter, pairs, verdict] :
+       {std::tuple(1.02, 0.012, 6, 1), std::tuple(1.02, 0.018, 8, 1),
+        std::tuple(1.0, 0.012, 6, 0)}) {
+    GateFixture fixture;
+    const LoadedKernel first = fixture.load("first", GateFixture::honest);
+    const LoadedKernel second = fixture.load("second", GateFixture::honest);
+    std::size_t launches = 0;
+    fixture.time_us = [&](const fake::Program& program, std::int64_t) {
+      const double noise = launches++ % 4 < 2 ? -scatter / 2 : scatter / 2;
+      return program.entry == "first" ? 2e4 * (ratio + noise) : 2e4;
+    };
+    const PairResult pair =
+        fixture.timing().compare_pair(first, second, fixture.problem.shape("timed"), kSilent);
+    EXPECT_EQ(pair.pairs, pairs);
+    EXPECT_EQ(pair.verdict(), verdict);
+  }
+}
+
+TEST(Pairs, OfLongLaunchesTheSameKernelTwiceIsATieAndTwoPercentAreFound) {
+  constexpr int kComparisons = 1000;
+  for (const auto& [second_us, least_ties, least_found] :
+       {std::tuple(1e5, 990, 0), std::tuple(1.02e5, 0, 950)}) {
+    GateFixture fixture;
+    const LoadedKernel first = fixture.load("first", GateFixture::honest);
+    const LoadedKernel second = fixture.load("second", GateFixture::honest);
+    Random random(7);
+    fixture.time_us = [&, us = second_us](const fake::Program& program, std::int64_t) {
+      return (program.entry == "first" ? 1e5 : us) * (1 + 0.003 * random.normal());
+    };
+    int ties = 0;
+    int found = 0;
+    for (int i = 0; i < kComparisons; ++i) {
+      const PairResult pair =
+          fixture.timing().compare_pair(first, second, fixture.problem.shape("timed"), kSilent);
+      ties += pair.verdict() == 0 ? 1 : 0;
+      found += pair.verdict() < 0 ? 1 : 0;
+    }
+    EXPECT_GE(ties, least_ties);
+    EXPECT_GE(found, least_found);
+  }
 }
 
 TEST(TimingGate, WarmsUpAndRotatesInputs) {
