@@ -30,16 +30,6 @@ int PairResult::verdict() const {
   return 0;
 }
 
-std::size_t samples_between_signs(double sample_us) {
-  constexpr double kSignUs = 500'000;
-  constexpr double kMost = 50;
-  return static_cast<std::size_t>(std::clamp(kSignUs / std::max(sample_us, 1.0), 1.0, kMost));
-}
-
-Rejection fault_in_timing(const Fault& fault) {
-  return {Gate::kTiming, fault.reason, fault.detail};
-}
-
 void PairSamples::add(double first_us, double second_us) {
   first_us_.push_back(first_us);
   second_us_.push_back(second_us);

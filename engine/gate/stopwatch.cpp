@@ -192,4 +192,14 @@ void Stopwatch::warm_up() {
   while (launched_ - before < budget_.warmups() && !fault_) sample();
 }
 
+std::size_t samples_between_signs(double sample_us) {
+  constexpr double kSignUs = 500'000;
+  constexpr double kMost = 50;
+  return static_cast<std::size_t>(std::clamp(kSignUs / std::max(sample_us, 1.0), 1.0, kMost));
+}
+
+Rejection fault_in_timing(const Fault& fault) {
+  return {Gate::kTiming, fault.reason, fault.detail};
+}
+
 }  // namespace evo

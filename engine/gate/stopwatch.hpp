@@ -148,4 +148,11 @@ class Stopwatch {
   std::optional<Fault> fault_;
 };
 
+/// Samples of `sample_us` after which a worker gives a sign of life: every half a second, or more
+/// often.
+[[nodiscard]] std::size_t samples_between_signs(double sample_us);
+
+/// What a fault of a timed launch is.
+[[nodiscard]] Rejection fault_in_timing(const Fault& fault);
+
 }  // namespace evo

@@ -3,36 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
-#include <map>
-#include <utility>
-
-#include "engine/core/random.hpp"
 
 namespace evo {
 namespace {
-
-/// Samples after which the launches that are timed are verified, and how: times that no kernel
-/// knows. Of long launches, which are verified as they are timed, the first two; and one of those
-/// that follow. The first of very long ones is that which planned the measuring: it met a poison.
-std::map<std::size_t, Stopwatch::Doubt> doubts_of(const Stopwatch& stopwatch,
-                                                  std::size_t least_samples, Random& random) {
-  using Doubt = Stopwatch::Doubt;
-  if (stopwatch.is_long()) {
-    const bool poison_first = random.below(2) == 0;
-    const std::size_t later = 2 + random.below(std::max<std::size_t>(least_samples, 3) - 2);
-    if (stopwatch.is_very_long()) {
-      return {{0, Doubt::kNothing}, {1, Doubt::kFreshInputs}, {later, Doubt::kPoison}};
-    }
-    return {{0, poison_first ? Doubt::kPoison : Doubt::kFreshInputs},
-            {1, poison_first ? Doubt::kFreshInputs : Doubt::kPoison},
-            {later, Doubt::kPoison}};
-  }
-  const std::size_t half = std::max<std::size_t>(least_samples / 2, 1);
-  const std::size_t early = 1 + random.below(half);
-  return {{early, Doubt::kPoison}, {1 + half + random.below(half), Doubt::kFreshInputs}};
-}
 
 std::string microseconds(double value) {
   char text[32];
@@ -54,7 +28,7 @@ TimingResult TimingGate::time(const LoadedKernel& kernel, const Shape& shape,
                               const Progress& progress) {
   TimingResult result = device_.info().time_kind == TimeKind::kPredicted
                             ? predict(kernel, shape)
-                            : measure(kernel, shape, progress);
+                            : Measurement(setup(), card_, kernel, shape, progress).run();
   if (result.timing && !result.rejection) result.rejection = too_fast(*result.timing, shape);
   return result;
 }
@@ -76,102 +50,6 @@ TimingResult TimingGate::predict(const LoadedKernel& kernel, const Shape& shape)
   } else {
     result.timing = summarize({std::get<double>(predicted)}, TimeKind::kPredicted);
   }
-  return result;
-}
-
-/// As many samples as the time of a launch allows.
-StoppingOptions TimingGate::stopping_for(const Stopwatch& stopwatch) const {
-  // Clocks that rise when work begins settle within this; where they have, what another process
-  // does for a moment is to be outlasted.
-  const double settled_us = options_.is_settled ? 2000 : 4000;
-  constexpr std::size_t kSamplesToBeSure = 5;  // of fewer, chance alone may lie on one side
-  StoppingOptions stopping = options_.stopping;
-  stopping.least_samples = stopwatch.budget().least_samples();
-  stopping.most_samples = stopwatch.budget().most_samples();
-  stopping.samples_to_be_sure =
-      std::clamp(static_cast<std::size_t>(settled_us / std::max(stopwatch.sample_us(), 1.0)),
-                 kSamplesToBeSure, std::max(kSamplesToBeSure, stopping.samples_to_be_sure));
-  // Long launches of one kernel differ by a few percent.
-  if (stopwatch.is_long()) stopping.hopeless = {{.samples = 3, .times = 1.05}};
-  if (stopwatch.is_very_long()) stopping.hopeless.push_back({.samples = 2, .times = 1.2});
-  return stopping;
-}
-
-TimingResult TimingGate::measure(const LoadedKernel& kernel, const Shape& shape,
-                                 const Progress& progress) {
-  using Doubt = Stopwatch::Doubt;
-  progress("timing shape " + shape.name);
-  Stopwatch stopwatch(setup(), kernel, shape);
-  stopwatch.warm_up();
-  Random random(cases_.inputs(shape, 0).seed);
-  const StoppingOptions stopping = stopping_for(stopwatch);
-  std::map<std::size_t, Doubt> doubts = doubts_of(stopwatch, stopping.least_samples, random);
-  StoppingRule rule(stopping);
-  const auto add_others = [&] {
-    for (const double us : stopwatch.take_other_us()) rule.add_measurement(us);
-  };
-  add_others();
-  const std::size_t tell_every = samples_between_signs(stopwatch.sample_us());
-  TimingResult result;
-  const auto doubt = [&](Doubt what) {
-    if (result.rejection) return;
-    progress("verifying timed launches of shape " + shape.name);
-    result.rejection = stopwatch.verify(what, random);
-  };
-  card_.begin();
-  StoppingRule counted = rule;  // up to the last look at the card
-  double since_look_us = 0;
-  const auto look_at_card = [&] {
-    const std::size_t samples = rule.samples_us().size() - counted.samples_us().size();
-    since_look_us = 0;
-    if (!card_.accepts(samples)) {
-      rule = counted;
-      return false;
-    }
-    counted = rule;
-    return true;
-  };
-  // 1. Samples, between two of them a doubt, and looks at the card, the last one at the end.
-  while (!stopwatch.fault() && !result.rejection) {
-    if (rule.is_finished()) {
-      if (rule.samples_us().size() == counted.samples_us().size() || look_at_card()) break;
-      progress("timing shape " + shape.name + " again: the card was throttled");
-      continue;
-    }
-    if (card_.is_due(since_look_us)) (void)look_at_card();
-    if (!doubts.empty() && rule.samples_us().size() >= doubts.begin()->first) {
-      doubt(doubts.begin()->second);
-      doubts.erase(doubts.begin());
-      add_others();
-      // Caches are as before when the next short one counts.
-      if (!stopwatch.is_long()) stopwatch.sample();
-      continue;
-    }
-    const double sample_us = stopwatch.sample();
-    if (!stopwatch.fault()) rule.add_measurement(sample_us);
-    since_look_us += stopwatch.sample_us();
-    if (rule.samples_us().size() % tell_every == 0) progress("timing shape " + shape.name);
-  }
-  // 2. At the end: those that did not have their turn, what the samples left, new buffers. Of long
-  // launches that were given up, two doubts are enough.
-  const bool is_enough = stopwatch.is_long() && rule.gave_up() && doubts.size() <= 1;
-  if (!is_enough) {
-    for (const auto& [when, what] : doubts) doubt(what);
-    doubt(Doubt::kNothing);
-    doubt(Doubt::kFreshAddresses);
-  }
-  if (!result.rejection && !rule.gave_up()) result.rejection = stopwatch.verify_pace();
-  if (!result.rejection) result.rejection = stopwatch.find_damage(random);
-  result.launches = stopwatch.launches();
-  if (stopwatch.fault()) {
-    result.rejection = fault_in_timing(*stopwatch.fault());
-    result.device_lost = stopwatch.fault()->device_lost;
-    return result;
-  }
-  if (rule.samples_us().empty()) return result;
-  result.timing = summarize(rule.samples_us(), TimeKind::kMeasured);
-  result.timing->complete = !rule.gave_up();
-  result.card = card_.state();
   return result;
 }
 

@@ -2,21 +2,10 @@
 
 #include <optional>
 
-#include "engine/gate/card_watch.hpp"
-#include "engine/gate/correctness.hpp"
+#include "engine/gate/measurement.hpp"
 #include "engine/gate/pair_comparison.hpp"
-#include "engine/gate/stopwatch.hpp"
 
 namespace evo {
-
-struct TimingResult {
-  std::optional<Timing> timing = {};
-  std::optional<Rejection> rejection = {};
-  bool device_lost = false;
-  std::int64_t launches = 0;  ///< that were made of the kernel; 0 when predicted
-  bool aged = true;           ///< false: launched less often than before it may enter the elite
-  std::optional<CardState> card = {};  ///< meanwhile, where the device tells
-};
 
 /// The lowest time in µs in which the device can do `flops`, and move `bytes` where they exceed its
 /// L2 cache. Faster than this is a fault of the kernel or of the clock.
@@ -53,9 +42,6 @@ class TimingGate {
     return {work_, problem_, cases_, judge_, options_, fresh_case_};
   }
   [[nodiscard]] TimingResult predict(const LoadedKernel& kernel, const Shape& shape);
-  [[nodiscard]] TimingResult measure(const LoadedKernel& kernel, const Shape& shape,
-                                     const Progress& progress);
-  [[nodiscard]] StoppingOptions stopping_for(const Stopwatch& stopwatch) const;
   [[nodiscard]] std::optional<Rejection> too_fast(const Timing& timing, const Shape& shape) const;
 
   BufferWork& work_;

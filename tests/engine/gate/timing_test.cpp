@@ -126,6 +126,31 @@ TEST(TimingGate, LongLaunchesAreGivenUpAfterTwoOrThreeAndVerifiedAllTheSame) {
   }
 }
 
+TEST(TimingGate, LongLaunchesThatAreFarTooSlowAreNotWarmedUp) {
+  for (const bool rises : {false, true}) {
+    GateFixture fixture;
+    int launches = 0;
+    // A clock that rises: the first two launches take twice as long as all others.
+    fixture.time_us = [&](const auto&, std::int64_t) { return rises && launches > 2 ? 2e3 : 4e3; };
+    const LoadedKernel kernel = fixture.load("k", [&](const fake::Launch& launch) {
+      ++launches;
+      return GateFixture::honest(launch);
+    });
+    TimingOptions options;
+    options.stopping.give_up_us = 2.5e3;
+    const TimingResult result =
+        fixture.timing(options).time(kernel, fixture.problem.shape("timed"), kSilent);
+    ASSERT_FALSE(result.rejection) << result.rejection->reason;
+    EXPECT_EQ(result.timing->complete, rises);
+    EXPECT_EQ(result.timing->p50_us, rises ? 2e3 : 4e3);
+    if (rises) {
+      EXPECT_GE(launches, 2 + 2 + 10);  // to plan, the slow ones, samples
+    } else {
+      EXPECT_LE(launches, 4);
+    }
+  }
+}
+
 TEST(Pairs, APlainDifferenceNeedsFewPairsAndATieOfShortLaunchesAllOfThem) {
   for (const double launch_us : {5.0, 2e4}) {
     for (const double ratio : {1.0, 1.03}) {
