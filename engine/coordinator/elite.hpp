@@ -57,8 +57,9 @@ class Elite {
   /// Takes the challenger in where it belongs. It meets the best member that its stored time beats
   /// (or the last one) first, from there climbs over every member it beats, or comes down until it
   /// beats one: whom it beats has beaten those below. A tie leaves the incumbent where it is. A
-  /// comparison is made only where the times stored leave a chance. Who fails in one leaves, and the
-  /// challenger goes on. Before it enters, `admit` has the last word. True when the elite changed.
+  /// comparison is made only where the times stored leave a chance. Who fails in one leaves, and
+  /// the challenger goes on. Before it enters, `admit` has the last word. True when the elite
+  /// changed.
   bool consider(
       EliteMember challenger, const Confirm& confirm,
       const Admit& admit = [](const EliteMember&) { return true; });

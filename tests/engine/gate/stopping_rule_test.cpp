@@ -52,8 +52,7 @@ TEST(StoppingRule, GivesUpOnTheHopelessAtOnce) {
 
 TEST(StoppingRule, TheFurtherBeyondTheFewerSamplesAreNeeded) {
   const StoppingOptions options{
-      .give_up_us = 1e5,
-      .hopeless = {{.samples = 3, .times = 1.05}, {.samples = 2, .times = 1.2}}};
+      .give_up_us = 1e5, .hopeless = {{.samples = 3, .times = 1.05}, {.samples = 2, .times = 1.2}}};
   for (const auto& [us, samples] : {std::pair(1.3e5, 2U), std::pair(1.1e5, 3U)}) {
     StoppingRule rule{options};
     EXPECT_EQ(samples_taken(rule, [us = us](std::size_t) { return us; }), samples);
@@ -97,10 +96,8 @@ TEST(StoppingRule, WhatStartsSlowlyIsNotGivenUp) {
 }
 
 TEST(StoppingRule, FewSamplesOfLongLaunchesSuffice) {
-  const StoppingOptions few{.least_samples = 6,
-                            .most_samples = 8,
-                            .give_up_us = 1e5,
-                            .samples_to_be_sure = 5};
+  const StoppingOptions few{
+      .least_samples = 6, .most_samples = 8, .give_up_us = 1e5, .samples_to_be_sure = 5};
   StoppingRule slow{few};
   EXPECT_EQ(samples_taken(slow, [](std::size_t) { return 1.1e5; }), 5U);
   EXPECT_TRUE(slow.gave_up());
