@@ -2,6 +2,7 @@
 
 #include "db/connection.hpp"
 #include "engine/core/hash.hpp"
+#include "engine/core/printable.hpp"
 
 namespace evo {
 namespace {
@@ -30,15 +31,18 @@ std::optional<std::int64_t> find_source(Connection& db, const std::string& key) 
 
 }  // namespace
 
-PackedTexts pack(Connection& db, const CompilationTexts& texts) {
+PackedTexts pack(Connection& db, const CompilationRecord& record) {
   ZstdFrames& frames = db.frames();
-  PackedTexts packed{.source_key = content_key(texts.source),
+  const auto frame_of = [&](const std::string& packed, const std::string& text) {
+    return packed.empty() ? frames.pack(text) : packed;
+  };
+  PackedTexts packed{.source_key = content_key(record.source),
                      .source = {},
-                     .log = frames.pack(texts.log),
-                     .ptx = frames.pack(texts.ptx),
-                     .cubin = frames.pack(texts.cubin)};
+                     .log = frames.pack(printable(record.log)),
+                     .ptx = frame_of(record.packed_ptx, record.ptx),
+                     .cubin = frame_of(record.packed_cubin, record.cubin)};
   const bool known = db.read([&] { return find_source(db, packed.source_key).has_value(); });
-  if (!known) packed.source = frames.pack(texts.source);
+  if (!known) packed.source = frames.pack(record.source);
   return packed;
 }
 

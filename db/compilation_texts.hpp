@@ -21,9 +21,9 @@ struct PackedTexts {
   std::string cubin;
 };
 
-/// Packs them; looks whether the source is there. Not within a write transaction: this takes a
-/// millisecond or two.
-[[nodiscard]] PackedTexts pack(Connection& db, const CompilationTexts& texts);
+/// Packs what is not packed yet; looks whether the source is there. Not within a write transaction:
+/// this takes some milliseconds.
+[[nodiscard]] PackedTexts pack(Connection& db, const CompilationRecord& record);
 
 /// Stores them as those of a compilation that has none; within a transaction.
 void insert_texts(Connection& db, CompilationId id, const PackedTexts& texts);

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "db/lock_wait.hpp"
-#include "db/zstd_frames.hpp"
+#include "engine/core/zstd_frames.hpp"
 
 namespace evo {
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <string_view>
 
-#include "db/zstd_frames.hpp"
 #include "engine/core/hash.hpp"
+#include "engine/core/zstd_frames.hpp"
 
 namespace evo {
 namespace {

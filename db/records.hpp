@@ -89,7 +89,11 @@ struct CompilationTexts {
 
 /// What a compiler made of one source. A compilation that was killed by a deadline or failed for
 /// want of memory must not be stored.
-struct CompilationRecord : CompilationFacts, CompilationTexts {};
+struct CompilationRecord : CompilationFacts, CompilationTexts {
+  /// PTX and cubin as ZstdFrames, where somebody packed them before they are stored.
+  std::string packed_ptx = {};
+  std::string packed_cubin = {};
+};
 
 /// One evaluated configuration. Exactly one of these holds: `duplicate_of` is set; `rejection` is
 /// set (a timing may stand beside it, when the timing gate stopped it); `timing` alone is set:

@@ -152,7 +152,7 @@ CompilationId Store::put_compilation(const CompilationRecord& record) {
   if (const std::optional<CompilationId> known = compilation_id(record.key)) return *known;
   CompilationTexts texts = record;
   texts.log = printable(texts.log);
-  const PackedTexts packed = pack(*connection_, texts);
+  const PackedTexts packed = pack(*connection_, record);
   return connection_->write([&] {
     // Another process may have been first.
     if (const std::optional<CompilationId> known = find_id(*connection_, record.key)) return *known;

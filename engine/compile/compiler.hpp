@@ -31,6 +31,9 @@ struct Compiled {
   std::string ptx_hash;  ///< of the PTX without comments and line information
   Resources resources;   ///< the largest of all entries; of each: compiled_entries()
   double compile_ms = 0;
+  /// PTX and cubin as ZstdFrames, to be stored; empty where nobody packed them.
+  std::string packed_ptx = {};
+  std::string packed_cubin = {};
 };
 
 /// The compiler gave up for a reason that need not be the kernel's: tried again in a fresh process

@@ -76,22 +76,46 @@ class Uses {
   bool may_be_written_ = false;
 };
 
-/// Whether a variable in device memory without a value is named anywhere but where it is declared:
-/// constants of C++ stand in every PTX. Looks at the text alone, which takes little time.
-bool may_use_unset_globals(std::string_view ptx) {
+/// The names of variables in device memory without a value: constants of C++ stand in every PTX.
+/// Looks at the text alone, which takes little time.
+Names unset_names(std::string_view ptx) {
   constexpr std::string_view kSpace = ".global";
+  Names names;
   for (std::size_t at = ptx.find(kSpace); at != std::string_view::npos;
        at = ptx.find(kSpace, at + 1)) {
-    // Instructions name the state space, too, with their type right behind it.
+    // Instructions name the state space, too: as a part of a longer word.
     const std::size_t behind = at + kSpace.size();
-    if (behind >= ptx.size() || ptx[behind] == '.') continue;
+    if (behind >= ptx.size() || is_part_of_ptx_word(ptx[behind])) continue;
+    if (at > 0 && is_part_of_ptx_word(ptx[at - 1])) continue;
     const std::size_t end = std::min(ptx.find(';', behind), ptx.size());
     const std::string_view declaration = ptx.substr(behind, end - behind);
     if (declaration.find('=') != std::string_view::npos) continue;
     const std::string_view whole = declaration.substr(0, declaration.find('['));
-    const std::string_view name = whole.substr(whole.find_last_of(" \t\n") + 1);
-    if (name.empty() || ptx.find(name, end) != std::string_view::npos) return true;
-    if (ptx.substr(0, at).find(name) != std::string_view::npos) return true;
+    names.insert(whole.substr(whole.find_last_of(" \t\n") + 1));
+  }
+  return names;
+}
+
+/// Whether one of them is named anywhere but where it is declared, also in a comment.
+bool may_use_unset_globals(std::string_view ptx) {
+  const Names names = unset_names(ptx);
+  if (names.empty()) return false;
+  std::array<bool, 256> begins{};  // with which characters
+  for (const std::string_view name : names) {
+    if (name.empty()) return true;
+    begins.at(static_cast<unsigned char>(name.front())) = true;
+  }
+  Names seen;
+  for (std::size_t at = 0; at < ptx.size();) {
+    if (!is_part_of_ptx_word(ptx[at])) {
+      ++at;
+      continue;
+    }
+    const std::size_t first = at;
+    while (at < ptx.size() && is_part_of_ptx_word(ptx[at])) ++at;
+    if (!begins.at(static_cast<unsigned char>(ptx[first]))) continue;
+    const std::string_view word = ptx.substr(first, at - first);
+    if (names.contains(word) && !seen.insert(word).second) return true;
   }
   return false;
 }

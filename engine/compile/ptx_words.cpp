@@ -1,17 +1,29 @@
 #include "engine/compile/ptx_words.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 namespace evo {
 namespace {
 
-bool is_part(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c == '.' ||
-         c == '%';
+constexpr std::array<bool, 256> table_of_parts() {
+  std::array<bool, 256> table{};
+  for (int c = 0; c < 256; ++c) {
+    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    const bool is_digit = c >= '0' && c <= '9';
+    table.at(static_cast<std::size_t>(c)) =
+        is_letter || is_digit || c == '_' || c == '$' || c == '.' || c == '%';
+  }
+  return table;
 }
 
 }  // namespace
+
+bool is_part_of_ptx_word(char c) {
+  static constexpr std::array<bool, 256> kTable = table_of_parts();
+  return kTable[static_cast<unsigned char>(c)];
+}
 
 std::vector<std::string_view> words_of(std::string_view ptx) {
   std::vector<std::string_view> words;
@@ -26,8 +38,8 @@ std::vector<std::string_view> words_of(std::string_view ptx) {
     } else if (rest[0] == '"') {
       const std::size_t end = rest.find('"', 1);
       length = end == std::string_view::npos ? rest.size() : end + 1;
-    } else if (is_part(rest[0])) {
-      while (length < rest.size() && is_part(rest[length])) ++length;
+    } else if (is_part_of_ptx_word(rest[0])) {
+      while (length < rest.size() && is_part_of_ptx_word(rest[length])) ++length;
       words.push_back(rest.substr(0, length));
     } else if (std::isspace(static_cast<unsigned char>(rest[0])) == 0) {
       words.push_back(rest.substr(0, 1));

@@ -53,6 +53,8 @@ CompilationRecord record_of(const CompileRequest& request, const std::string& re
     record.log = std::move(compiled->log);
     record.ptx = std::move(compiled->ptx);
     record.cubin = std::move(compiled->cubin);
+    record.packed_ptx = std::move(compiled->packed_ptx);
+    record.packed_cubin = std::move(compiled->packed_cubin);
   } else {
     auto& rejection = std::get<Rejection>(done.outcome);
     record.error = rejection.reason.empty() ? "no reason was given" : std::move(rejection.reason);

@@ -13,25 +13,37 @@ constexpr double kDriftAllowance = 1.02;
 
 bool Elite::consider(EliteMember challenger, const Confirm& confirm, const Admit& admit) {
   const std::size_t before = members_.size();
-  std::size_t slot = members_.size();
-  while (slot > 0) {
-    const EliteMember& incumbent = members_[slot - 1];
-    if (challenger.value() > incumbent.value() * kDriftAllowance) break;
-    const DuelResult result = confirm(challenger, incumbent);
+  // Members below `unbeaten` keep their places, those from `beaten` on are behind the challenger.
+  std::size_t unbeaten = 0;
+  std::size_t beaten = members_.size();
+  std::size_t next = place_by_value(challenger);
+  while (unbeaten < beaten) {
+    next = std::clamp(next, unbeaten, beaten - 1);
+    const EliteMember& incumbent = members_[next];
+    const bool has_no_chance = challenger.value() > incumbent.value() * kDriftAllowance;
+    const DuelResult result =
+        has_no_chance ? DuelResult::kIncumbentFaster : confirm(challenger, incumbent);
     if (result == DuelResult::kIncumbentOut || result == DuelResult::kBothOut) {
-      members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(slot - 1));
+      members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(next));
+      --beaten;
     }
     if (result == DuelResult::kChallengerOut || result == DuelResult::kBothOut) {
       return members_.size() != before;
     }
-    if (result == DuelResult::kTie || result == DuelResult::kIncumbentFaster) break;
-    --slot;
+    if (result == DuelResult::kChallengerFaster) beaten = next--;
+    if (result == DuelResult::kTie || result == DuelResult::kIncumbentFaster) unbeaten = ++next;
   }
-  if (slot == capacity_) return false;
+  if (beaten == capacity_) return false;
   if (!admit(challenger)) return members_.size() != before;
-  members_.insert(members_.begin() + static_cast<std::ptrdiff_t>(slot), std::move(challenger));
+  members_.insert(members_.begin() + static_cast<std::ptrdiff_t>(beaten), std::move(challenger));
   if (members_.size() > capacity_) members_.pop_back();
   return true;
+}
+
+std::size_t Elite::place_by_value(const EliteMember& challenger) const {
+  const auto slower = std::ranges::find_if(
+      members_, [&](const EliteMember& member) { return member.value() >= challenger.value(); });
+  return static_cast<std::size_t>(slower - members_.begin());
 }
 
 void Elite::remove(CandidateId id) {

@@ -54,9 +54,10 @@ class Elite {
 
   explicit Elite(std::size_t capacity) : capacity_(capacity) {}
 
-  /// Takes the challenger in where it belongs. It starts below the last member (below all while
-  /// there is room) and climbs over every member it beats; a tie leaves the incumbent where it is.
-  /// A comparison is made only where the times stored leave a chance. Who fails in one leaves, and
+  /// Takes the challenger in where it belongs. It meets the best member that its stored time beats
+  /// (or the last one) first, from there climbs over every member it beats, or comes down until it
+  /// beats one: whom it beats has beaten those below. A tie leaves the incumbent where it is. A
+  /// comparison is made only where the times stored leave a chance. Who fails in one leaves, and
   /// the challenger goes on. Before it enters, `admit` has the last word. True when the elite
   /// changed.
   bool consider(
@@ -80,6 +81,9 @@ class Elite {
   [[nodiscard]] double give_up_us() const;
 
  private:
+  /// The first member that its stored time beats.
+  [[nodiscard]] std::size_t place_by_value(const EliteMember& challenger) const;
+
   std::size_t capacity_;
   std::vector<EliteMember> members_;
 };

@@ -90,6 +90,26 @@ class Harness {
   /// where the space allows it; its check is a screening. `give_up_us`: one for each shape.
   [[nodiscard]] Judgement judge(const Candidate& candidate, Compilations::Ticket ticket,
                                 const std::vector<double>& give_up_us);
+  // The parts of judge(), for whoever measures candidates out of their order.
+
+  /// What compilers have finished is noted; until one may have.
+  void collect_compiled() { workers_.collect(); }
+  void wait_for_compilers() { workers_.wait_for_compilers(); }
+  [[nodiscard]] bool is_compiled(Compilations::Ticket ticket) const {
+    return workers_.is_compiled(ticket);
+  }
+  /// Through the gates that need no device.
+  [[nodiscard]] Judgement build(const Candidate& candidate, Compilations::Ticket ticket) {
+    return pipeline_.build(ticket, space().values(candidate), tasks_for(candidate));
+  }
+  /// As Pipeline::enter() and knows().
+  bool enter(Judgement& built) { return pipeline_.enter(built); }
+  [[nodiscard]] bool knows(const std::string& kernel_key) const {
+    return pipeline_.knows(kernel_key);
+  }
+  /// Through those that need one, by a screening.
+  void measure(const Candidate& candidate, Judgement& built, const std::vector<double>& give_up_us);
+
   /// As start(); its time on the first shape is predicted as soon as it is compiled. Needs
   /// predictors.
   [[nodiscard]] Compilations::Ticket start_predicted(const Candidate& candidate);

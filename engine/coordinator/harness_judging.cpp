@@ -14,6 +14,13 @@ Judgement Harness::judge(const Candidate& candidate, Compilations::Ticket ticket
   return pipeline_.judge(ticket, space().values(candidate), Effort::kScreening, tasks);
 }
 
+void Harness::measure(const Candidate& candidate, Judgement& built,
+                      const std::vector<double>& give_up_us) {
+  std::vector<ShapeTask> tasks = tasks_for(candidate);
+  for (ShapeTask& task : tasks) task.give_up_us = give_up_us.at(task.shape);
+  pipeline_.measure(built, space().values(candidate), Effort::kScreening, tasks);
+}
+
 Compilations::Ticket Harness::start_predicted(const Candidate& candidate) {
   const Compilations::Ticket ticket = start(candidate);
   to_predict_.emplace(ticket, candidate);

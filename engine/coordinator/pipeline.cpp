@@ -14,6 +14,20 @@ const ShapeJudgement* Judgement::on(std::size_t shape) const {
   return found == shapes.end() ? nullptr : &*found;
 }
 
+void Judgement::become_duplicate() {
+  duplicate = true;
+  checks.clear();
+  rejection.reset();
+  screened = false;
+  check_ms = 0;
+  for (ShapeJudgement& on : shapes) {
+    on.timing.reset();
+    on.card.reset();
+    on.energy.reset();
+    on.time_ms = 0;
+  }
+}
+
 std::vector<const Shape*> Pipeline::timed(std::span<const ShapeTask> tasks) const {
   std::vector<const Shape*> shapes;
   for (const ShapeTask& task : tasks) shapes.push_back(setup_.timed.at(task.shape));
@@ -91,15 +105,25 @@ Judgement Pipeline::build(Compilations::Ticket ticket, const Values& macros,
 Judgement Pipeline::judge(Compilations::Ticket ticket, const Values& macros, Effort effort,
                           std::span<const ShapeTask> tasks) {
   Judgement result = build(ticket, macros, tasks);
-  if (result.rejection || !workers_.has_device()) return result;
-  result.duplicate = !known_kernels_.insert(result.kernel_key).second;
-  if (result.duplicate) return result;
-  const KernelUnderTest kernel =
-      kernel_under_test(result.built.record, result.kernel_key, macros, tasks);
-  result.rejection = correctness_gate(result, kernel, effort);
-  if (!result.rejection) result.rejection = timing_gate(result, kernel, effort, tasks);
-  if (!result.rejection && setup_.energy_s > 0) result.rejection = energy_gate(result, kernel);
+  if (!result.rejection && workers_.has_device() && enter(result)) {
+    measure(result, macros, effort, tasks);
+  }
   return result;
+}
+
+bool Pipeline::enter(Judgement& built) {
+  if (known_kernels_.insert(built.kernel_key).second) return true;
+  built.become_duplicate();
+  return false;
+}
+
+void Pipeline::measure(Judgement& built, const Values& macros, Effort effort,
+                       std::span<const ShapeTask> tasks) {
+  const KernelUnderTest kernel =
+      kernel_under_test(built.built.record, built.kernel_key, macros, tasks);
+  built.rejection = correctness_gate(built, kernel, effort);
+  if (!built.rejection) built.rejection = timing_gate(built, kernel, effort, tasks);
+  if (!built.rejection && setup_.energy_s > 0) built.rejection = energy_gate(built, kernel);
 }
 
 std::optional<Rejection> Pipeline::build_gate(Judgement& result) const {

@@ -46,6 +46,8 @@ struct Judgement {
   std::optional<double> predicted_us = {};  ///< where a shortlist asks for it
 
   [[nodiscard]] bool is_green() const { return timing() && !rejection && !duplicate; }
+  /// Forgets what a device found: that of the kernel that was judged before counts.
+  void become_duplicate();
   /// On the first of its shapes.
   [[nodiscard]] const std::optional<Timing>& timing() const { return shapes.front().timing; }
   /// On that shape; null where it was not judged.
@@ -82,13 +84,20 @@ class Pipeline {
   Pipeline(PipelineSetup setup, Workers& workers) : setup_(std::move(setup)), workers_(workers) {}
 
   /// The candidate that is being compiled under `ticket`; `macros`: its configuration. It must be
-  /// right, and is timed, on every one of `tasks`. Throws Interrupted.
+  /// right, and is timed, on every one of `tasks`: build(), enter() and measure(). Throws
+  /// Interrupted.
   [[nodiscard]] Judgement judge(Compilations::Ticket ticket, const Values& macros, Effort effort,
                                 std::span<const ShapeTask> tasks);
 
   /// Takes the candidate through the gates that need no device. Throws Interrupted.
   [[nodiscard]] Judgement build(Compilations::Ticket ticket, const Values& macros,
                                 std::span<const ShapeTask> tasks);
+  /// From here on the kernel of what build() let through counts as judged; one that did before is a
+  /// duplicate. True when it is to be measured.
+  bool enter(Judgement& built);
+  /// Takes it through the gates that need a device. Throws Interrupted.
+  void measure(Judgement& built, const Values& macros, Effort effort,
+               std::span<const ShapeTask> tasks);
   /// Whether the kernel was judged before.
   [[nodiscard]] bool knows(const std::string& kernel_key) const {
     return known_kernels_.contains(kernel_key);

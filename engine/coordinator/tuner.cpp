@@ -132,6 +132,7 @@ TunerEnd Tuner::search(const std::atomic<bool>& stop) {
     harness_.meanwhile(go_on);  // the device has its work first
     generation_ = slots_.front().place.generation;
     progress_.generation = generation_ + 1;
+    measure_ahead();
     Judged judged = judge(slots_.front());
     harness_.meanwhile({});
     go_on();  // where nothing was waited for; what is proposed must not depend on that

@@ -75,7 +75,9 @@ enum class TunerEnd { kFinished, kExhausted, kOutOfTime, kInterrupted };
 ///      does not learn and for the milestones and defaults: so up to `window` candidates are in
 ///      flight, and which ones they are does not depend on what is quicker.
 ///   2. In the order of the slots, each goes through the gates and is recorded in one transaction,
-///      while the device has begun with the next one; the strategy observes its outcome.
+///      while the device has begun with the next one; the strategy observes its outcome. While the
+///      compiler of the oldest is not done, the device takes others; their outcomes wait for their
+///      turn, and are lost with the run.
 ///   3. At the end of a generation its green kernels challenge the elite (Contest), the control is
 ///      timed, and the generation is recorded with the elite. Compilers work meanwhile.
 /// A run that is resumed goes through the same steps with recorded outcomes in place of 2 and 3, so
@@ -118,6 +120,10 @@ class Tuner {
     Planned planned;
     bool is_recorded = false;         ///< in a run that is resumed
     Compilations::Ticket ticket = 0;  ///< otherwise
+    /// What is known of it before its turn: it was built, and measured as well where its kernel was
+    /// new then.
+    std::optional<Judgement> ahead = {};
+    bool is_measured = false;
   };
   /// One that has been through the gates.
   struct Judged {
@@ -137,8 +143,16 @@ class Tuner {
   [[nodiscard]] bool is_recorded(const Slot& slot) const;
   void fill_window();
   [[nodiscard]] TunerEnd search(const std::atomic<bool>& stop);
-  [[nodiscard]] Judged judge(Slot slot);
-  [[nodiscard]] Judgement judge_new(const Slot& slot);
+  [[nodiscard]] Judged judge(Slot& slot);
+  [[nodiscard]] Judgement judge_new(Slot& slot);
+  [[nodiscard]] Judgement judge_in_turn(Slot& slot);
+  /// While the compiler of the oldest slot is not done, those behind it take their turns on the
+  /// device.
+  void measure_ahead();
+  void measure_ahead(Slot& slot);
+  [[nodiscard]] bool is_measured_ahead(const std::string& kernel_key) const;
+  [[nodiscard]] std::vector<double> give_up_us() const;
+  void set_range(const Slot& slot);
   /// What a shortlist learns of a recorded outcome.
   void tell_shortlist(const Judged& judged, const EvaluationRecord& record);
   /// Records what was judged last, unless that is done.

@@ -2,45 +2,99 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "engine/coordinator/tuner.hpp"
 
 namespace evo {
 
-Tuner::Judged Tuner::judge(Slot slot) {
-  Judged judged{std::move(slot)};
-  const bool is_predicted = shortlist_ && !judged.slot.planned.is_returned;
-  if (judged.slot.is_recorded) {
+Tuner::Judged Tuner::judge(Slot& slot) {
+  Judged judged{{slot.place, slot.planned, slot.is_recorded, slot.ticket}};
+  if (slot.is_recorded) {
     // Its prediction is not stored: it is made again.
-    if (is_predicted) {
-      judged.predicted_us =
-          harness_.predict(judged.slot.planned.candidate, judged.slot.ticket).predicted_us;
+    if (shortlist_ && !slot.planned.is_returned) {
+      judged.predicted_us = harness_.predict(slot.planned.candidate, slot.ticket).predicted_us;
     }
     return judged;
   }
-  judged.judgement = judge_new(judged.slot);
+  judged.judgement = judge_new(slot);
   judged.predicted_us = judged.judgement->predicted_us;
   progress_.elapsed_s = milliseconds_between(started_, harness_.clock().now()) / 1e3;
   return judged;
 }
 
-Judgement Tuner::judge_new(const Slot& slot) {
-  std::vector<std::string> where = ranges(slot.place.generation);
-  where.push_back(fmt::format("candidate {}.{}", slot.place.generation, slot.place.position));
-  harness_.set_ranges(std::move(where));
+Judgement Tuner::judge_new(Slot& slot) {
+  set_range(slot);
+  if (!shortlist_ || slot.planned.is_returned) return judge_in_turn(slot);
   const Candidate& candidate = slot.planned.candidate;
-  std::vector<double> give_up_us;
-  for (const auto& shape : shapes_) give_up_us.push_back(shape->give_up_us());
-  if (!shortlist_ || slot.planned.is_returned) {
-    return harness_.judge(candidate, slot.ticket, give_up_us);
-  }
   if (slot.planned.is_measured) {
-    Judgement judgement = harness_.judge(candidate, slot.ticket, give_up_us);
+    Judgement judgement = harness_.judge(candidate, slot.ticket, give_up_us());
     if (judgement.is_green()) judgement.predicted_us = harness_.forecast(slot.ticket);
     return judgement;
   }
   Judgement judgement = harness_.predict(candidate, slot.ticket);
   if (judgement.rejection || judgement.duplicate || judgement.predicted_us) return judgement;
-  return harness_.judge(candidate, harness_.start(candidate), give_up_us);  // nothing to rank it by
+  // Nothing to rank it by.
+  return harness_.judge(candidate, harness_.start(candidate), give_up_us());
+}
+
+Judgement Tuner::judge_in_turn(Slot& slot) {
+  const Candidate& candidate = slot.planned.candidate;
+  const bool is_built = slot.ahead.has_value();
+  Judgement judgement =
+      is_built ? *std::exchange(slot.ahead, std::nullopt) : harness_.build(candidate, slot.ticket);
+  if (judgement.rejection && !slot.is_measured) return judgement;
+  if (!harness_.has_device() || !harness_.enter(judgement)) return judgement;
+  if (!slot.is_measured) harness_.measure(candidate, judgement, give_up_us());
+  return judgement;
+}
+
+void Tuner::measure_ahead() {
+  if (shortlist_ || !harness_.has_device()) return;
+  const auto is_compiled = [this](const Slot& slot) {
+    return !slot.is_recorded && !slot.ahead && harness_.is_compiled(slot.ticket);
+  };
+  while (true) {
+    harness_.collect_compiled();
+    const Slot& oldest = slots_.front();
+    if (oldest.is_recorded || oldest.ahead || is_compiled(oldest)) return;
+    const auto next = std::ranges::find_if(slots_, is_compiled);
+    if (next == slots_.end()) {
+      harness_.wait_for_compilers();
+    } else {
+      measure_ahead(*next);
+    }
+  }
+}
+
+void Tuner::measure_ahead(Slot& slot) {
+  set_range(slot);
+  Judgement built = harness_.build(slot.planned.candidate, slot.ticket);
+  const bool is_new =
+      !built.rejection && !harness_.knows(built.kernel_key) && !is_measured_ahead(built.kernel_key);
+  slot.ahead = std::move(built);
+  if (!is_new) return;  // its turn will tell what it is
+  harness_.measure(slot.planned.candidate, *slot.ahead, give_up_us());
+  slot.is_measured = true;
+}
+
+bool Tuner::is_measured_ahead(const std::string& kernel_key) const {
+  return std::ranges::any_of(slots_, [&](const Slot& slot) {
+    return slot.is_measured && slot.ahead && slot.ahead->kernel_key == kernel_key;
+  });
+}
+
+std::vector<double> Tuner::give_up_us() const {
+  std::vector<double> times_us;
+  for (const auto& shape : shapes_) times_us.push_back(shape->give_up_us());
+  return times_us;
+}
+
+void Tuner::set_range(const Slot& slot) {
+  std::vector<std::string> where = ranges(slot.place.generation);
+  where.push_back(fmt::format("candidate {}.{}", slot.place.generation, slot.place.position));
+  harness_.set_ranges(std::move(where));
 }
 
 Planned Tuner::returned(Candidate candidate) {

@@ -69,6 +69,8 @@ Built Workers::wait_for(Compilations::Ticket ticket) {
   }
 }
 
+void Workers::wait_for_compilers() { wait_for_news(&PhaseTimes::starved_ms); }
+
 std::optional<double> Workers::wait_for_forecast(Compilations::Ticket ticket) {
   while (true) {
     require_time_left();

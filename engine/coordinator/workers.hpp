@@ -53,6 +53,14 @@ class Workers {
   void when_compiled(std::function<void()> work) { when_compiled_ = std::move(work); }
 
   [[nodiscard]] Built wait_for(Compilations::Ticket ticket);
+  /// Whether wait_for() would return at once. Looks at what the compilers have finished only where
+  /// collect() or a wait did.
+  [[nodiscard]] bool is_compiled(Compilations::Ticket ticket) const {
+    return compilations_.look(ticket) != nullptr;
+  }
+  void collect();
+  /// Until a compiler may be done.
+  void wait_for_compilers();
   /// The predicted time of what was asked for, in microseconds; nothing where there is none.
   [[nodiscard]] std::optional<double> wait_for_forecast(Compilations::Ticket ticket);
 
@@ -83,7 +91,6 @@ class Workers {
   void wait_for_news(double PhaseTimes::*phase);
   [[nodiscard]] DeviceService::Reply wait_for_reply(double PhaseTimes::*phase);
   void require_time_left();
-  void collect();
 
   Compilations& compilations_;
   Forecasts& forecasts_;

@@ -174,7 +174,7 @@ CorrectnessResult CorrectnessGate::check_whole(const LoadedKernel& kernel, const
   const CheckCase& first = cases_.get(shape, 0);
   const std::size_t seeds = seeds_for(shape);
   Trials trials(work_, problem_, cases_, judge_, kernel, workspace, options_.now_ms);
-  std::size_t runs = 0;
+  std::size_t runs = effort == Effort::kAfterScreening ? 1 : 0;  // it met the first poison there
   // 1. The first launch alone: most of what goes wrong does so here, and it says how long one
   // takes.
   progress("checking " + name + ", seed 1");

@@ -20,8 +20,9 @@ void StoppingRule::add_measurement(double time_us) {
 }
 
 bool StoppingRule::is_hopeless() const {
-  return samples_us_.size() >= options_.samples_to_give_up &&
-         fastest_us_ > options_.hopeless * options_.give_up_us;
+  return std::ranges::any_of(options_.hopeless, [&](const StoppingOptions::Hopeless& look) {
+    return samples_us_.size() >= look.samples && fastest_us_ > look.times * options_.give_up_us;
+  });
 }
 
 bool StoppingRule::is_surely_slower() {

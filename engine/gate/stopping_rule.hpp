@@ -12,9 +12,12 @@ struct StoppingOptions {
   double relative_interval = 0.005;  ///< stop when the median's 95 % interval is this narrow (±)
   /// Stop early when the kernel is surely slower than this.
   double give_up_us = std::numeric_limits<double>::infinity();
-  /// Samples after which it is enough that even the fastest one is beyond `hopeless` times that.
-  std::size_t samples_to_give_up = 5;
-  double hopeless = 2;
+  /// After so many samples it is enough that even the fastest one is beyond so many times that.
+  struct Hopeless {
+    std::size_t samples = 0;
+    double times = 0;
+  };
+  std::vector<Hopeless> hopeless = {{.samples = 5, .times = 2}};
   /// Samples after which the interval of the median beyond it is enough.
   std::size_t samples_to_be_sure = 20;
 };

@@ -13,9 +13,6 @@
 namespace evo {
 namespace {
 
-/// One launch before those that count is enough of such.
-constexpr double kVeryLongLaunchUs = 10'000;  // whatever the first one has to load is nothing to it
-
 TimeBudget::Wanted wanted_of(const TimingOptions& options) {
   return {.warmups = options.warmups,
           .least_samples = options.stopping.least_samples,
@@ -193,6 +190,16 @@ void Stopwatch::warm_up() {
   // Those by which a long launch was estimated have warmed it up, too.
   const std::int64_t before = is_long() ? 0 : launched_;
   while (launched_ - before < budget_.warmups() && !fault_) sample();
+}
+
+std::size_t samples_between_signs(double sample_us) {
+  constexpr double kSignUs = 500'000;
+  constexpr double kMost = 50;
+  return static_cast<std::size_t>(std::clamp(kSignUs / std::max(sample_us, 1.0), 1.0, kMost));
+}
+
+Rejection fault_in_timing(const Fault& fault) {
+  return {Gate::kTiming, fault.reason, fault.detail};
 }
 
 }  // namespace evo

@@ -66,6 +66,8 @@ class Stopwatch {
 
   /// A launch takes so long that caches, and what ran before it, make no difference.
   [[nodiscard]] bool is_long() const { return launch_us_ >= kLongLaunchUs && !setup_.options.cold; }
+  /// Whatever its first launch has to load is nothing to it: that is as good as a sample.
+  [[nodiscard]] bool is_very_long() const { return is_long() && launch_us_ >= kVeryLongLaunchUs; }
   /// Microseconds of the long launches that were made since the last call beside sample(), by
   /// verifications or to plan: they are as good as samples. Empty where launches are short.
   [[nodiscard]] std::vector<double> take_other_us();
@@ -93,6 +95,7 @@ class Stopwatch {
 
  private:
   static constexpr double kLongLaunchUs = 1000;
+  static constexpr double kVeryLongLaunchUs = 10'000;
 
   [[nodiscard]] bool make_output_sets();
   [[nodiscard]] std::size_t period() const { return inputs_.size() * outputs_.size(); }
@@ -144,5 +147,12 @@ class Stopwatch {
   std::int64_t launched_ = 0;
   std::optional<Fault> fault_;
 };
+
+/// Samples of `sample_us` after which a worker gives a sign of life: every half a second, or more
+/// often.
+[[nodiscard]] std::size_t samples_between_signs(double sample_us);
+
+/// What a fault of a timed launch is.
+[[nodiscard]] Rejection fault_in_timing(const Fault& fault);
 
 }  // namespace evo

@@ -3,106 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
-#include <map>
-#include <utility>
-
-#include "engine/core/random.hpp"
 
 namespace evo {
 namespace {
-
-/// 99.7 % two-sided, so that samples that are not quite independent still keep the promise of at
-/// most 1 % false verdicts.
-constexpr double kPairZ = 3.0;
-/// For verdicts after more pairs, because looking again is another chance to err.
-constexpr double kLaterPairZ = 3.5;
-/// A difference below this is called a tie however certain it is: so much may lie in where the
-/// buffers of the two happen to be.
-constexpr double kLeastEffect = 0.004;
-
-/// Times of two kernels taken in turn.
-class PairSamples {
- public:
-  void add(double first_us, double second_us) {
-    first_us_.push_back(first_us);
-    second_us_.push_back(second_us);
-    ratios_.push_back(first_us / second_us);
-  }
-  [[nodiscard]] std::size_t size() const { return ratios_.size(); }
-
-  /// The difference is so much larger than all scatter that more pairs would say nothing new. Six
-  /// ratios without a difference, normally distributed, say so once in 100,000 times; four, which
-  /// are enough where launches are long, and only where they scatter by more than the least effect,
-  /// once in 800.
-  [[nodiscard]] bool is_plain(bool are_long) const {
-    const std::size_t fewest = are_long ? kFewestOfLong : 6;
-    constexpr double kTimesScatter = 3;
-    if (ratios_.size() < fewest || ratios_.size() % 2 != 0) return false;
-    const auto [low, high] = std::ranges::minmax(ratios_);
-    const double difference = low > 1 ? low - 1 : 1 - high;
-    return difference > kLeastEffect && difference > kTimesScatter * (high - low);
-  }
-
-  /// As many pairs as would show a plain difference of long launches, and none differs by more than
-  /// what is called a tie.
-  [[nodiscard]] bool is_plain_tie() const {
-    if (ratios_.size() < kFewestOfLong || ratios_.size() % 2 != 0) return false;
-    const auto [low, high] = std::ranges::minmax(ratios_);
-    return low >= 1 - kLeastEffect && high <= 1 + kLeastEffect;
-  }
-
-  /// Medians, and the interval of the ratio's median to `z` standard deviations.
-  void summarize_into(PairResult& result, double z) {
-    std::vector<double> ratios = ratios_;
-    std::sort(ratios.begin(), ratios.end());
-    result.ratio = quantile(ratios, 0.5);
-    result.interval = median_interval(ratios, z);
-    result.first_us = median(first_us_);
-    result.second_us = median(second_us_);
-    result.pairs = static_cast<int>(ratios.size());
-  }
-
- private:
-  static constexpr std::size_t kFewestOfLong = 4;
-
-  static double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return quantile(values, 0.5);
-  }
-
-  std::vector<double> first_us_;
-  std::vector<double> second_us_;
-  std::vector<double> ratios_;
-};
-
-/// Samples after which a worker gives a sign of life: every half a second, or more often.
-std::size_t samples_between_signs(double sample_us) {
-  constexpr double kSignUs = 500'000;
-  constexpr double kMost = 50;
-  return static_cast<std::size_t>(std::clamp(kSignUs / std::max(sample_us, 1.0), 1.0, kMost));
-}
-
-/// Samples after which the launches that are timed are verified, and how: two times that no kernel
-/// knows. Of long launches, which are verified as they are timed, the first two; and one of those
-/// that follow.
-std::map<std::size_t, Stopwatch::Doubt> doubts_between(std::size_t least_samples, bool is_long,
-                                                       Random& random) {
-  using Doubt = Stopwatch::Doubt;
-  if (is_long) {
-    const bool poison_first = random.below(2) == 0;
-    const std::size_t later = 2 + random.below(std::max<std::size_t>(least_samples, 3) - 2);
-    return {{0, poison_first ? Doubt::kPoison : Doubt::kFreshInputs},
-            {1, poison_first ? Doubt::kFreshInputs : Doubt::kPoison},
-            {later, Doubt::kPoison}};
-  }
-  const std::size_t half = std::max<std::size_t>(least_samples / 2, 1);
-  const std::size_t early = 1 + random.below(half);
-  return {{early, Doubt::kPoison}, {1 + half + random.below(half), Doubt::kFreshInputs}};
-}
-
-Rejection failed(const Fault& fault) { return {Gate::kTiming, fault.reason, fault.detail}; }
 
 std::string microseconds(double value) {
   char text[32];
@@ -111,13 +15,6 @@ std::string microseconds(double value) {
 }
 
 }  // namespace
-
-int PairResult::verdict() const {
-  if (rejection) return 0;
-  if (interval.high < 1 - kLeastEffect) return -1;
-  if (interval.low > 1 + kLeastEffect) return 1;
-  return 0;
-}
 
 double floor_us(const DeviceInfo& device, double flops, double bytes) {
   double floor = device.peak_tflops > 0 ? flops / device.peak_tflops / 1e6 : 0;
@@ -131,7 +28,7 @@ TimingResult TimingGate::time(const LoadedKernel& kernel, const Shape& shape,
                               const Progress& progress) {
   TimingResult result = device_.info().time_kind == TimeKind::kPredicted
                             ? predict(kernel, shape)
-                            : measure(kernel, shape, progress);
+                            : Measurement(setup(), card_, kernel, shape, progress).run();
   if (result.timing && !result.rejection) result.rejection = too_fast(*result.timing, shape);
   return result;
 }
@@ -142,119 +39,17 @@ TimingResult TimingGate::predict(const LoadedKernel& kernel, const Shape& shape)
   const auto made = Workspace::make(device_, problem_, kernel, data);
   TimingResult result;
   if (const auto* fault = std::get_if<Fault>(&made)) {
-    result.rejection = failed(*fault);
+    result.rejection = fault_in_timing(*fault);
     return result;
   }
   const auto predicted = device_.predict_us(kernel.id, kernel.launch_for(data),
                                             std::get<Workspace>(made).arguments_of(data));
   if (const auto* fault = std::get_if<Fault>(&predicted)) {
-    result.rejection = failed(*fault);
+    result.rejection = fault_in_timing(*fault);
     result.device_lost = fault->device_lost;
   } else {
     result.timing = summarize({std::get<double>(predicted)}, TimeKind::kPredicted);
   }
-  return result;
-}
-
-/// As many samples as the time of a launch allows.
-StoppingOptions TimingGate::stopping_for(const Stopwatch& stopwatch) const {
-  // Clocks that rise when work begins settle within this; where they have, what another process
-  // does for a moment is to be outlasted.
-  const double settled_us = options_.is_settled ? 2000 : 4000;
-  // Long launches of one kernel differ by a few percent.
-  constexpr std::size_t kLongSamplesToGiveUp = 3;
-  constexpr double kLongHopeless = 1.05;
-  StoppingOptions stopping = options_.stopping;
-  stopping.least_samples = stopwatch.budget().least_samples();
-  stopping.most_samples = stopwatch.budget().most_samples();
-  // Of fewer than five, chance alone may lie on one side.
-  stopping.samples_to_be_sure =
-      std::clamp(static_cast<std::size_t>(settled_us / std::max(stopwatch.sample_us(), 1.0)),
-                 stopping.samples_to_give_up, stopping.samples_to_be_sure);
-  stopping.samples_to_give_up = std::min(stopping.samples_to_give_up, stopping.least_samples);
-  if (stopwatch.is_long()) {
-    stopping.samples_to_give_up = std::min(kLongSamplesToGiveUp, stopping.samples_to_give_up);
-    stopping.hopeless = kLongHopeless;
-  }
-  return stopping;
-}
-
-TimingResult TimingGate::measure(const LoadedKernel& kernel, const Shape& shape,
-                                 const Progress& progress) {
-  using Doubt = Stopwatch::Doubt;
-  progress("timing shape " + shape.name);
-  Stopwatch stopwatch(setup(), kernel, shape);
-  stopwatch.warm_up();
-  Random random(cases_.inputs(shape, 0).seed);
-  const StoppingOptions stopping = stopping_for(stopwatch);
-  std::map<std::size_t, Doubt> doubts =
-      doubts_between(stopping.least_samples, stopwatch.is_long(), random);
-  StoppingRule rule(stopping);
-  const auto add_others = [&] {
-    for (const double us : stopwatch.take_other_us()) rule.add_measurement(us);
-  };
-  add_others();
-  const std::size_t tell_every = samples_between_signs(stopwatch.sample_us());
-  TimingResult result;
-  const auto doubt = [&](Doubt what) {
-    if (result.rejection) return;
-    progress("verifying timed launches of shape " + shape.name);
-    result.rejection = stopwatch.verify(what, random);
-  };
-  card_.begin();
-  StoppingRule counted = rule;  // up to the last look at the card
-  double since_look_us = 0;
-  const auto look_at_card = [&] {
-    const std::size_t samples = rule.samples_us().size() - counted.samples_us().size();
-    since_look_us = 0;
-    if (!card_.accepts(samples)) {
-      rule = counted;
-      return false;
-    }
-    counted = rule;
-    return true;
-  };
-  // 1. Samples, between two of them a doubt, and looks at the card, the last one at the end.
-  while (!stopwatch.fault() && !result.rejection) {
-    if (rule.is_finished()) {
-      if (rule.samples_us().size() == counted.samples_us().size() || look_at_card()) break;
-      progress("timing shape " + shape.name + " again: the card was throttled");
-      continue;
-    }
-    if (card_.is_due(since_look_us)) (void)look_at_card();
-    if (!doubts.empty() && rule.samples_us().size() >= doubts.begin()->first) {
-      doubt(doubts.begin()->second);
-      doubts.erase(doubts.begin());
-      add_others();
-      // Caches are as before when the next short one counts.
-      if (!stopwatch.is_long()) stopwatch.sample();
-      continue;
-    }
-    const double sample_us = stopwatch.sample();
-    if (!stopwatch.fault()) rule.add_measurement(sample_us);
-    since_look_us += stopwatch.sample_us();
-    if (rule.samples_us().size() % tell_every == 0) progress("timing shape " + shape.name);
-  }
-  // 2. At the end: those that did not have their turn, what the samples left, new buffers. Of long
-  // launches that were given up, two doubts are enough.
-  const bool is_enough = stopwatch.is_long() && rule.gave_up() && doubts.size() <= 1;
-  if (!is_enough) {
-    for (const auto& [when, what] : doubts) doubt(what);
-    doubt(Doubt::kNothing);
-    doubt(Doubt::kFreshAddresses);
-  }
-  if (!result.rejection && !rule.gave_up()) result.rejection = stopwatch.verify_pace();
-  if (!result.rejection) result.rejection = stopwatch.find_damage(random);
-  result.launches = stopwatch.launches();
-  if (stopwatch.fault()) {
-    result.rejection = failed(*stopwatch.fault());
-    result.device_lost = stopwatch.fault()->device_lost;
-    return result;
-  }
-  if (rule.samples_us().empty()) return result;
-  result.timing = summarize(rule.samples_us(), TimeKind::kMeasured);
-  result.timing->complete = !rule.gave_up();
-  result.card = card_.state();
   return result;
 }
 
@@ -273,61 +68,7 @@ std::optional<Rejection> TimingGate::too_fast(const Timing& timing, const Shape&
 
 PairResult TimingGate::compare_pair(const LoadedKernel& first, const LoadedKernel& second,
                                     const Shape& shape, const Progress& progress) {
-  Stopwatch a(setup(), first, shape);
-  Stopwatch b(setup(), second, shape);
-  // Where a launch takes long, those that planned it have warmed it up, and one doubt has to do.
-  const bool are_long = a.is_long() && b.is_long();
-  if (!are_long) {
-    a.warm_up();
-    b.warm_up();
-  }
-  const std::size_t most_blocks = are_long ? 2 : 4;
-  const std::size_t block = std::min(a.budget().pairs(), b.budget().pairs());
-  const std::size_t tell_every = samples_between_signs(a.sample_us() + b.sample_us());
-  Random random(cases_.inputs(shape, 0).seed);
-  const std::size_t doubted = random.below(block);
-  PairSamples samples;
-  PairResult result;
-  const auto doubt = [&](Stopwatch::Doubt what) {
-    for (Stopwatch* side : {&a, &b}) {
-      if (a.fault() || b.fault() || result.rejection) return;
-      result.rejection = side->verify(what, random);
-      result.failed_first = result.rejection && side == &a;
-    }
-  };
-  bool poisons = !are_long;
-  const auto doubt_poison = [&] {
-    if (std::exchange(poisons, false)) doubt(Stopwatch::Doubt::kPoison);
-  };
-  const auto is_plain = [&] {
-    return samples.is_plain(are_long) || (are_long && samples.is_plain_tie());
-  };
-  const auto is_over = [&] { return a.fault() || b.fault() || result.rejection; };
-  while (!is_over() && samples.size() < most_blocks * block) {
-    for (std::size_t i = 0; i < block && !is_over(); ++i) {
-      if (i % tell_every == 0) progress("confirming on shape " + shape.name);
-      const bool first_leads = i % 2 == 0;
-      const double early = first_leads ? a.sample() : b.sample();
-      const double late = first_leads ? b.sample() : a.sample();
-      if (is_over()) break;
-      samples.add(first_leads ? early : late, first_leads ? late : early);
-      if (is_plain()) break;
-      if (samples.size() == doubted + 1) doubt_poison();
-    }
-    if (is_over()) break;
-    samples.summarize_into(result, samples.size() <= block ? kPairZ : kLaterPairZ);
-    if (is_plain()) break;
-    // More pairs only where there seems to be a difference that these do not prove.
-    if (result.verdict() != 0 || std::fabs(result.ratio - 1) <= kLeastEffect) break;
-  }
-  doubt_poison();
-  doubt(Stopwatch::Doubt::kFreshInputs);
-  if (result.rejection || (!a.fault() && !b.fault())) return result;
-  const Fault& fault = a.fault() ? *a.fault() : *b.fault();
-  result.rejection = failed(fault);
-  result.failed_first = a.fault().has_value();
-  result.device_lost = fault.device_lost;
-  return result;
+  return PairComparison(setup(), first, second, shape, progress).run();
 }
 
 }  // namespace evo

@@ -2,36 +2,10 @@
 
 #include <optional>
 
-#include "engine/core/statistics.hpp"
-#include "engine/gate/card_watch.hpp"
-#include "engine/gate/correctness.hpp"
-#include "engine/gate/stopwatch.hpp"
+#include "engine/gate/measurement.hpp"
+#include "engine/gate/pair_comparison.hpp"
 
 namespace evo {
-
-struct TimingResult {
-  std::optional<Timing> timing = {};
-  std::optional<Rejection> rejection = {};
-  bool device_lost = false;
-  std::int64_t launches = 0;  ///< that were made of the kernel; 0 when predicted
-  bool aged = true;           ///< false: launched less often than before it may enter the elite
-  std::optional<CardState> card = {};  ///< meanwhile, where the device tells
-};
-
-/// The outcome of timing two kernels in turn.
-struct PairResult {
-  double ratio = 1;     ///< median of first / second
-  Interval interval;    ///< of that median
-  double first_us = 0;  ///< medians
-  double second_us = 0;
-  int pairs = 0;
-  std::optional<Rejection> rejection = {};  ///< a kernel failed; `failed_first` says which
-  bool failed_first = false;
-  bool device_lost = false;
-
-  /// −1: the first is faster beyond doubt, +1: the second, 0: a tie, or one failed.
-  [[nodiscard]] int verdict() const;
-};
 
 /// The lowest time in µs in which the device can do `flops`, and move `bytes` where they exceed its
 /// L2 cache. Faster than this is a fault of the kernel or of the clock.
@@ -68,9 +42,6 @@ class TimingGate {
     return {work_, problem_, cases_, judge_, options_, fresh_case_};
   }
   [[nodiscard]] TimingResult predict(const LoadedKernel& kernel, const Shape& shape);
-  [[nodiscard]] TimingResult measure(const LoadedKernel& kernel, const Shape& shape,
-                                     const Progress& progress);
-  [[nodiscard]] StoppingOptions stopping_for(const Stopwatch& stopwatch) const;
   [[nodiscard]] std::optional<Rejection> too_fast(const Timing& timing, const Shape& shape) const;
 
   BufferWork& work_;

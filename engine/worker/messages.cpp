@@ -212,7 +212,9 @@ void to_json(nlohmann::json& json, const Compiled& compiled) {
           {"log", compiled.log},
           {"ptx_hash", compiled.ptx_hash},
           {"resources", compiled.resources},
-          {"compile_ms", compiled.compile_ms}};
+          {"compile_ms", compiled.compile_ms},
+          {"packed_ptx", to_binary(compiled.packed_ptx)},
+          {"packed_cubin", to_binary(compiled.packed_cubin)}};
 }
 
 void from_json(const nlohmann::json& json, Compiled& compiled) {
@@ -222,6 +224,8 @@ void from_json(const nlohmann::json& json, Compiled& compiled) {
   json.at("ptx_hash").get_to(compiled.ptx_hash);
   json.at("resources").get_to(compiled.resources);
   json.at("compile_ms").get_to(compiled.compile_ms);
+  compiled.packed_ptx = from_binary(json.at("packed_ptx"));
+  compiled.packed_cubin = from_binary(json.at("packed_cubin"));
 }
 
 void to_json(nlohmann::json& json, const CompilerFailure& failure) {

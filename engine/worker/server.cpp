@@ -14,6 +14,7 @@
 #include "engine/compile/file_watch.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/printable.hpp"
+#include "engine/core/zstd_frames.hpp"
 #include "engine/worker/frame.hpp"
 #include "engine/worker/limits.hpp"
 #include "engine/worker/messages.hpp"
@@ -146,6 +147,18 @@ Watched compile_watched(Compiler& compiler, const CompileRequest& request, bool 
   return result;
 }
 
+/// Here, where many processes can: the coordinator is one. Where memory is short, it does so.
+void pack(Compiled& compiled) {
+  static ZstdFrames frames;
+  try {
+    compiled.packed_ptx = frames.pack(compiled.ptx);
+    compiled.packed_cubin = frames.pack(compiled.cubin);
+  } catch (const std::exception&) {
+    compiled.packed_ptx.clear();
+    compiled.packed_cubin.clear();
+  }
+}
+
 json compile(Compiler& compiler, const CompileRequest& request, bool must_see_files) {
   Watched result = compile_watched(compiler, request, must_see_files);
   CompileAnswer answer = blamed_on_memory(std::move(result.answer));
@@ -161,7 +174,9 @@ json compile(Compiler& compiler, const CompileRequest& request, bool must_see_fi
     name_refused(*rejection, result.refused);
     reply["rejection"] = *rejection;
   } else {
-    reply["compiled"] = std::get<Compiled>(answer);
+    auto& compiled = std::get<Compiled>(answer);
+    pack(compiled);
+    reply["compiled"] = compiled;
   }
   return reply;
 }

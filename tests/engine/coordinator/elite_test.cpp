@@ -102,12 +102,37 @@ TEST(Elite, AnIncumbentThatFailsLeavesAndTheChallengerGoesOn) {
   Elite elite(3);
   elite.restore({member(1, 8), member(2, 9), member(3, 10)});
   std::vector<CandidateId> asked;
-  EXPECT_TRUE(elite.consider(member(4, 7), [&](const EliteMember&, const EliteMember& incumbent) {
+  EXPECT_TRUE(elite.consider(member(4, 8.1), [&](const EliteMember&, const EliteMember& incumbent) {
     asked.push_back(incumbent.id);
     return incumbent.id == 2 ? DuelResult::kIncumbentOut : DuelResult::kChallengerFaster;
   }));
-  EXPECT_THAT(asked, ElementsAre(3, 2, 1));
+  EXPECT_THAT(asked, ElementsAre(2, 3, 1));
   EXPECT_THAT(ids(elite), ElementsAre(4, 1, 3));
+}
+
+TEST(Elite, WhomItBeatsHasBeatenThoseBelow) {
+  Elite elite(3);
+  elite.restore({member(1, 8), member(2, 9), member(3, 10)});
+  std::vector<CandidateId> asked;
+  EXPECT_TRUE(elite.consider(member(4, 7), [&](const EliteMember&, const EliteMember& incumbent) {
+    asked.push_back(incumbent.id);
+    return DuelResult::kChallengerFaster;
+  }));
+  EXPECT_THAT(asked, ElementsAre(1));
+  EXPECT_THAT(ids(elite), ElementsAre(4, 1, 2));
+}
+
+TEST(Elite, ComesDownUntilItBeatsOne) {
+  Elite elite(4);
+  elite.restore({member(1, 8), member(2, 9), member(3, 10), member(4, 11)});
+  std::vector<CandidateId> asked;
+  EXPECT_TRUE(elite.consider(member(5, 7), [&](const EliteMember&, const EliteMember& incumbent) {
+    asked.push_back(incumbent.id);
+    if (incumbent.id == 1) return DuelResult::kIncumbentFaster;
+    return incumbent.id == 2 ? DuelResult::kTie : DuelResult::kChallengerFaster;
+  }));
+  EXPECT_THAT(asked, ElementsAre(1, 2, 3));
+  EXPECT_THAT(ids(elite), ElementsAre(1, 2, 5, 3));
 }
 
 TEST(Elite, AChallengerThatFailsDoesNotEnterThoughThereIsRoom) {

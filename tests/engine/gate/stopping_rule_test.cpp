@@ -50,6 +50,19 @@ TEST(StoppingRule, GivesUpOnTheHopelessAtOnce) {
   EXPECT_TRUE(rule.gave_up());
 }
 
+TEST(StoppingRule, TheFurtherBeyondTheFewerSamplesAreNeeded) {
+  const StoppingOptions options{
+      .give_up_us = 1e5, .hopeless = {{.samples = 3, .times = 1.05}, {.samples = 2, .times = 1.2}}};
+  for (const auto& [us, samples] : {std::pair(1.3e5, 2U), std::pair(1.1e5, 3U)}) {
+    StoppingRule rule{options};
+    EXPECT_EQ(samples_taken(rule, [us = us](std::size_t) { return us; }), samples);
+    EXPECT_TRUE(rule.gave_up());
+  }
+  StoppingRule near{options};
+  samples_taken(near, [](std::size_t i) { return i == 0 ? 1.04e5 : 1.3e5; });
+  EXPECT_GE(near.samples_us().size(), 20U);
+}
+
 TEST(StoppingRule, GivesUpOnWhatIsSurelySlower) {
   StoppingRule rule{StoppingOptions{.give_up_us = 20}};
   EXPECT_EQ(samples_taken(rule, [](std::size_t i) { return i == 4 ? 19.0 : 21.0; }), 20U);
@@ -83,11 +96,8 @@ TEST(StoppingRule, WhatStartsSlowlyIsNotGivenUp) {
 }
 
 TEST(StoppingRule, FewSamplesOfLongLaunchesSuffice) {
-  const StoppingOptions few{.least_samples = 6,
-                            .most_samples = 8,
-                            .give_up_us = 1e5,
-                            .samples_to_give_up = 5,
-                            .samples_to_be_sure = 5};
+  const StoppingOptions few{
+      .least_samples = 6, .most_samples = 8, .give_up_us = 1e5, .samples_to_be_sure = 5};
   StoppingRule slow{few};
   EXPECT_EQ(samples_taken(slow, [](std::size_t) { return 1.1e5; }), 5U);
   EXPECT_TRUE(slow.gave_up());

@@ -93,30 +93,61 @@ TEST(TimingGate, LongLaunchesAreTimedFewTimesAndVerified) {
   EXPECT_EQ(result.timing->samples, 3);
   EXPECT_LE(launches, 5);       // a tenth of a second each
   EXPECT_GE(steps.size(), 4U);  // signs of life
+  launches = 0;
   const PairResult pair = fixture.timing().compare_pair(kernel, kernel, shape, kSilent);
   EXPECT_EQ(pair.pairs, 4);
+  EXPECT_EQ(launches, 8);  // those that plan and those that are verified are halves of pairs
   EXPECT_EQ(pair.verdict(), 0);
 }
 
-TEST(TimingGate, LongLaunchesAreGivenUpAfterThreeAndVerifiedAllTheSame) {
-  for (const bool is_wrong : {false, true}) {
+TEST(TimingGate, LongLaunchesAreGivenUpAfterTwoOrThreeAndVerifiedAllTheSame) {
+  // 20 ms; the further beyond, the fewer.
+  const std::vector<std::pair<double, int>> cases = {{1.9e4, 3}, {1.5e4, 2}};
+  for (const auto& [give_up_us, most_launches] : cases) {
+    for (const bool is_wrong : {false, true}) {
+      GateFixture fixture;
+      fixture.time_us = [](const auto&, std::int64_t) { return 2e4; };
+      int launches = 0;
+      const LoadedKernel kernel = fixture.load("k", [&](const fake::Launch& launch) {
+        // It skips the data it has not met at the place of others.
+        if (++launches > 1 && is_wrong) return std::optional<Fault>();
+        return GateFixture::honest(launch);
+      });
+      TimingOptions options;
+      options.stopping.give_up_us = give_up_us;
+      const TimingResult result =
+          fixture.timing(options).time(kernel, fixture.problem.shape("timed"), kSilent);
+      EXPECT_EQ(result.rejection.has_value(), is_wrong);
+      EXPECT_LE(launches, most_launches);
+      if (is_wrong) continue;
+      EXPECT_FALSE(result.timing->complete);
+      EXPECT_EQ(result.timing->samples, most_launches);
+    }
+  }
+}
+
+TEST(TimingGate, LongLaunchesThatAreFarTooSlowAreNotWarmedUp) {
+  for (const bool rises : {false, true}) {
     GateFixture fixture;
-    fixture.time_us = [](const auto&, std::int64_t) { return 2e4; };
     int launches = 0;
+    // A clock that rises: the first two launches take twice as long as all others.
+    fixture.time_us = [&](const auto&, std::int64_t) { return rises && launches > 2 ? 2e3 : 4e3; };
     const LoadedKernel kernel = fixture.load("k", [&](const fake::Launch& launch) {
-      // It skips the data it has not met at the place of others.
-      if (++launches > 1 && is_wrong) return std::optional<Fault>();
+      ++launches;
       return GateFixture::honest(launch);
     });
     TimingOptions options;
-    options.stopping.give_up_us = 1.9e4;
+    options.stopping.give_up_us = 2.5e3;
     const TimingResult result =
         fixture.timing(options).time(kernel, fixture.problem.shape("timed"), kSilent);
-    EXPECT_EQ(result.rejection.has_value(), is_wrong);
-    EXPECT_LE(launches, 3);
-    if (is_wrong) continue;
-    EXPECT_FALSE(result.timing->complete);
-    EXPECT_EQ(result.timing->samples, 3);
+    ASSERT_FALSE(result.rejection) << result.rejection->reason;
+    EXPECT_EQ(result.timing->complete, rises);
+    EXPECT_EQ(result.timing->p50_us, rises ? 2e3 : 4e3);
+    if (rises) {
+      EXPECT_GE(launches, 2 + 2 + 10);  // to plan, the slow ones, samples
+    } else {
+      EXPECT_LE(launches, 4);
+    }
   }
 }
 
@@ -144,19 +175,65 @@ TEST(Pairs, APlainDifferenceNeedsFewPairsAndATieOfShortLaunchesAllOfThem) {
 }
 
 TEST(Pairs, LongLaunchesThatScatterGetMorePairsUpToABound) {
-  GateFixture fixture;
-  const LoadedKernel first = fixture.load("first", GateFixture::honest);
-  const LoadedKernel second = fixture.load("second", GateFixture::honest);
-  std::size_t launches = 0;
-  fixture.time_us = [&](const fake::Program& program, std::int64_t) {
-    // The ratios lie on both sides of 1, their median well above it.
-    constexpr std::array kRatios = {1.03, 0.99, 1.01};
-    return program.entry == "first" ? 2e4 * kRatios.at(launches++ % kRatios.size()) : 2e4;
-  };
-  const PairResult pair =
-      fixture.timing().compare_pair(first, second, fixture.problem.shape("timed"), kSilent);
-  EXPECT_EQ(pair.pairs, 20);
-  EXPECT_EQ(pair.verdict(), 0);
+  for (const auto& [launch_us, pairs] : {std::pair(5e3, 32), std::pair(2e4, 10)}) {
+    GateFixture fixture;
+    const LoadedKernel first = fixture.load("first", GateFixture::honest);
+    const LoadedKernel second = fixture.load("second", GateFixture::honest);
+    std::size_t launches = 0;
+    fixture.time_us = [&, us = launch_us](const fake::Program& program, std::int64_t) {
+      // The ratios lie on both sides of 1, their median well above it.
+      constexpr std::array kRatios = {1.03, 0.99, 1.01};
+      return program.entry == "first" ? us * kRatios.at(launches++ % kRatios.size()) : us;
+    };
+    const PairResult pair =
+        fixture.timing().compare_pair(first, second, fixture.problem.shape("timed"), kSilent);
+    EXPECT_EQ(pair.pairs, pairs);
+    EXPECT_EQ(pair.verdict(), 0);
+  }
+}
+
+TEST(Pairs, OfLongLaunchesSixOrEightSettleWhatFourDoNot) {
+  // Differences of as much as the scatter, and of two thirds of it; scatter about 1.
+  for (const auto& [ratio, scatter, pairs, verdict] :
+       {std::tuple(1.02, 0.012, 6, 1), std::tuple(1.02, 0.018, 8, 1),
+        std::tuple(1.0, 0.012, 6, 0)}) {
+    GateFixture fixture;
+    const LoadedKernel first = fixture.load("first", GateFixture::honest);
+    const LoadedKernel second = fixture.load("second", GateFixture::honest);
+    std::size_t launches = 0;
+    fixture.time_us = [&](const fake::Program& program, std::int64_t) {
+      const double noise = launches++ % 4 < 2 ? -scatter / 2 : scatter / 2;
+      return program.entry == "first" ? 2e4 * (ratio + noise) : 2e4;
+    };
+    const PairResult pair =
+        fixture.timing().compare_pair(first, second, fixture.problem.shape("timed"), kSilent);
+    EXPECT_EQ(pair.pairs, pairs);
+    EXPECT_EQ(pair.verdict(), verdict);
+  }
+}
+
+TEST(Pairs, OfLongLaunchesTheSameKernelTwiceIsATieAndTwoPercentAreFound) {
+  constexpr int kComparisons = 1000;
+  for (const auto& [second_us, least_ties, least_found] :
+       {std::tuple(1e5, 990, 0), std::tuple(1.02e5, 0, 950)}) {
+    GateFixture fixture;
+    const LoadedKernel first = fixture.load("first", GateFixture::honest);
+    const LoadedKernel second = fixture.load("second", GateFixture::honest);
+    Random random(7);
+    fixture.time_us = [&, us = second_us](const fake::Program& program, std::int64_t) {
+      return (program.entry == "first" ? 1e5 : us) * (1 + 0.003 * random.normal());
+    };
+    int ties = 0;
+    int found = 0;
+    for (int i = 0; i < kComparisons; ++i) {
+      const PairResult pair =
+          fixture.timing().compare_pair(first, second, fixture.problem.shape("timed"), kSilent);
+      ties += pair.verdict() == 0 ? 1 : 0;
+      found += pair.verdict() < 0 ? 1 : 0;
+    }
+    EXPECT_GE(ties, least_ties);
+    EXPECT_GE(found, least_found);
+  }
 }
 
 TEST(TimingGate, WarmsUpAndRotatesInputs) {

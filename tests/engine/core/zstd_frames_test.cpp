@@ -1,4 +1,4 @@
-#include "db/zstd_frames.hpp"
+#include "engine/core/zstd_frames.hpp"
 
 #include <gtest/gtest.h>
 

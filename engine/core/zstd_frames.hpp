@@ -19,7 +19,7 @@ class ZstdFrames {
   ZstdFrames(const ZstdFrames&) = delete;
   ZstdFrames& operator=(const ZstdFrames&) = delete;
 
-  /// One frame; throws DbError when the library fails, for want of memory.
+  /// One frame; throws std::runtime_error when the library fails, for want of memory.
   [[nodiscard]] std::string pack(std::string_view content);
 
   /// What pack() was given; nothing when `frame` is not exactly one whole, undamaged frame.

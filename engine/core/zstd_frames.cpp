@@ -1,8 +1,8 @@
-#include "db/zstd_frames.hpp"
+#include "engine/core/zstd_frames.hpp"
 
 #include <zstd.h>
 
-#include "engine/core/error.hpp"
+#include <stdexcept>
 
 namespace evo {
 namespace {
@@ -13,7 +13,7 @@ constexpr int kLevel = 8;
 
 std::size_t checked(std::size_t result) {
   if (ZSTD_isError(result) == 0) return result;
-  throw DbError(std::string("zstd cannot pack a text: ") + ZSTD_getErrorName(result));
+  throw std::runtime_error(std::string("zstd cannot pack a text: ") + ZSTD_getErrorName(result));
 }
 
 }  // namespace
@@ -25,7 +25,7 @@ ZstdFrames::ZstdFrames()
     : packer_(ZSTD_createCCtx()),
       unpacker_(ZSTD_createDCtx()),
       piece_(ZSTD_DStreamOutSize(), '\0') {
-  if (!packer_ || !unpacker_) throw DbError("zstd has no memory to work in");
+  if (!packer_ || !unpacker_) throw std::runtime_error("zstd has no memory to work in");
   checked(ZSTD_CCtx_setParameter(packer_.get(), ZSTD_c_compressionLevel, kLevel));
   checked(ZSTD_CCtx_setParameter(packer_.get(), ZSTD_c_checksumFlag, 1));
 }
