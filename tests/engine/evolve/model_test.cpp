@@ -172,8 +172,8 @@ RecordedSpace failing_space() {
       });
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr StudyOptions kStudy = {.repeats = 1, .budget = 100, .to_cutoff = false};  // minutes
+#if defined(__SANITIZE_ADDRESS__)  // all of it takes minutes
+constexpr StudyOptions kStudy = {.repeats = 1, .budget = 100, .to_cutoff = false};
 #else
 constexpr StudyOptions kStudy = {.repeats = 8, .budget = 400, .to_cutoff = false};
 #endif
