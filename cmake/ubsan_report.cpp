@@ -5,6 +5,7 @@
 
 #include <string>
 
+// NOLINTBEGIN(bugprone-reserved-identifier): the runtime's names.
 extern "C" {
 
 void __ubsan_get_current_report_data(const char** kind, const char** message, const char** file,
@@ -25,3 +26,4 @@ void __ubsan_on_report() {
   __sanitizer_print_stack_trace();
 }
 }
+// NOLINTEND(bugprone-reserved-identifier)
