@@ -53,6 +53,7 @@ set(EVO_ALONE
   tests/engine/worker/device_client_test.cpp
   tests/fuzz/manifest_target.cpp
   tests/tools/bundle_cpp_test.cpp
+  tools/bundle_kernels.cpp
   tools/evo_export_results.cpp
 )
 

@@ -133,7 +133,7 @@ class Soak {
     if (code == 0 || (has_run() && session_.store().run(1).status == RunStatus::kFinished)) {
       return false;
     }
-    const bool expected = was_killed_ ? code == 128 + SIGKILL : disk_was_filled_ && code == 2;
+    const bool expected = (was_killed_ && code == 128 + SIGKILL) || (disk_was_filled_ && code == 2);
     if (!expected) {
       ++ended_by_itself_;
       std::cout << "evo-tune ended by itself with exit code " << code << std::endl;

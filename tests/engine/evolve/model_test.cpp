@@ -172,13 +172,18 @@ RecordedSpace failing_space() {
       });
 }
 
+#if defined(__SANITIZE_ADDRESS__)  // all of it takes minutes
+constexpr StudyOptions kStudy = {.repeats = 1, .budget = 100, .to_cutoff = false};
+#else
+constexpr StudyOptions kStudy = {.repeats = 8, .budget = 400, .to_cutoff = false};
+#endif
+
 TEST(FullStrategy, WastesLittleOnFailures) {
   const RecordedSpace space = failing_space();
   const auto make = [](const CandidateSpace& of, const StrategyOptions& options) {
     return make_full(of, options);
   };
-  const StudyResult result =
-      run_study(space, make, {.repeats = 8, .budget = 400, .to_cutoff = false});
+  const StudyResult result = run_study(space, make, kStudy);
   ASSERT_GT(result.recorded_failed_share, 0.2);
   RecordProperty("failed_share", std::to_string(result.failed_share_after_50));
   EXPECT_LT(result.failed_share_after_50, result.recorded_failed_share / 3);
