@@ -272,6 +272,7 @@ ExitCode tune(const Options& options) {
   }
   const std::uint64_t check_seed = options.check_seed != 0 ? options.check_seed : fresh_seed();
   HarnessOptions harness_options = options.session.harness_options(services, check_seed);
+  harness_options.compiles_opening = !options.resume;
   if (Objective(options.tuner.objective).uses_energy()) {
     harness_options.energy_s = kCandidateEnergy_s;
   }

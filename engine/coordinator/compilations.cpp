@@ -73,6 +73,11 @@ Compilations::Ticket Compilations::start(const CompileRequest& request) {
     built_[ticket] = {store_.compilation(known.id), known.id, true, 0};
     return ticket;
   }
+  for (auto& [first, running] : running_) {
+    if (running.request_key != key) continue;
+    running.others.push_back(ticket);
+    return ticket;
+  }
   running_[ticket] = {request, std::move(key)};
   compilers_.submit(ticket, request);
   return ticket;
@@ -89,6 +94,9 @@ void Compilations::collect() {
     built.record = record_of(request, running->second.request_key, expanded(request.source),
                              compilers_.version(), std::move(done));
     if (reproducible) built.id = store_.put_compilation(built.record);
+    for (const Ticket other : running->second.others) {
+      built_[other] = {built.record, built.id, true, 0};
+    }
     running_.erase(running);
   }
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "db/run_store.hpp"
 #include "engine/worker/compile_service.hpp"
@@ -14,8 +15,8 @@ namespace evo {
 struct Built {
   CompilationRecord record;
   std::optional<CompilationId> id = {};  ///< nothing when it was not worth storing
-  bool cached = false;                   ///< it came from the database
-  double compile_ms = 0;                 ///< 0 when cached
+  bool cached = false;    ///< it came from the database, or was being compiled for another
+  double compile_ms = 0;  ///< 0 when cached
 };
 
 /// Compiles what the database does not know yet, and stores it there.
@@ -26,7 +27,7 @@ class Compilations {
   /// Both must outlive this.
   Compilations(RunStore& store, CompileService& compilers) : store_(store), compilers_(compilers) {}
 
-  /// Looks the request up, or has it compiled.
+  /// Looks the request up, or has it compiled, once however often it is asked for meanwhile.
   [[nodiscard]] Ticket start(const CompileRequest& request);
 
   /// Stores what the compilers have finished. Never waits.
@@ -47,6 +48,7 @@ class Compilations {
   struct Running {
     CompileRequest request;
     std::string request_key;
+    std::vector<Ticket> others = {};  ///< that asked for the same
   };
 
   [[nodiscard]] const std::string& expanded(const KernelSource& source);

@@ -216,29 +216,29 @@ Candidate Harness::reference_candidate() const {
   }
 }
 
-Harness::BuiltReference Harness::compile_reference() {
+Harness::StartedReference Harness::start_reference() {
   const Reference& reference = problem_.reference;
-  const KernelSpec& spec = reference.kernel ? *reference.kernel : kernel_;
-  CompileRequest request;
-  BuiltReference result;
   if (reference.kernel) {
     std::vector<std::string> options = include_options_of(problem_, templates_root_);
-    const KernelSource source = load(spec, options);
+    const KernelSource source = load(*reference.kernel, options);
     options = with_toolkit(std::move(options), source, toolkit_include_folders());
-    request = request_for(spec, source, options);
-  } else {
-    const Candidate candidate = reference_candidate();
-    result.macros = space().values(candidate);
-    request = request_for(spec, source_, options_for(candidate));
+    const CompileRequest request = request_for(*reference.kernel, source, options);
+    return {*reference.kernel, {}, compilations_.start(request)};
   }
-  const Built built = workers_.wait_for(compilations_.start(request));
+  const Candidate candidate = reference_candidate();
+  return {kernel_, space().values(candidate), start(candidate)};
+}
+
+Harness::BuiltReference Harness::wait_for(StartedReference started) {
+  const KernelSpec& spec = started.spec;
+  const Built built = workers_.wait_for(started.ticket);
   const CompilationRecord& compilation = built.record;
   const std::string file = spec.source.string();
   if (!compilation.ok) {
     throw ProblemError(file + ": the reference does not pass the build gate: " + compilation.error +
                        "\n" + compilation.log);
   }
-  result.image = image_of(problem_, spec, compilation);
+  BuiltReference result{image_of(problem_, spec, compilation), std::move(started.macros)};
   if (const std::string unset = unset_constants_text(problem_, result.image); !unset.empty()) {
     throw ProblemError(file + ": " + unset);
   }
@@ -253,10 +253,13 @@ Harness::BuiltReference Harness::compile_reference() {
 }
 
 /// On their own: none of the problem's macros may change them.
-KernelImage Harness::compile_check_kernels() {
-  const CompileRequest request{
-      {"check_kernels.cu", check_kernels_source(), {}}, {kCheckKernelsEntry}, arch_, {}};
-  const Built built = workers_.wait_for(compilations_.start(request));
+Compilations::Ticket Harness::start_check_kernels() {
+  return compilations_.start(
+      {{"check_kernels.cu", check_kernels_source(), {}}, {kCheckKernelsEntry}, arch_, {}});
+}
+
+KernelImage Harness::wait_for_check_kernels(Compilations::Ticket ticket) {
+  const Built built = workers_.wait_for(ticket);
   if (!built.record.ok) {
     throw NvrtcError("the check kernels do not build for " + arch_ + ": " + built.record.error +
                      "\n" + built.record.log);
@@ -264,17 +267,38 @@ KernelImage Harness::compile_check_kernels() {
   return {built.record.ptx, built.record.cubin, {kCheckKernelsEntry}};
 }
 
+void Harness::start_opening() {
+  std::vector<Candidate> candidates;
+  for (const Milestone& milestone : space().definition().milestones) {
+    candidates.push_back(milestone.candidate);
+  }
+  candidates.push_back(space().defaults());
+  for (Candidate& candidate : candidates) {
+    const bool is_started = std::ranges::any_of(
+        opening_, [&](const auto& started) { return started.first == candidate; });
+    if (is_started || tasks_for(candidate).empty()) continue;
+    const Compilations::Ticket ticket = start(candidate);
+    opening_.emplace_back(std::move(candidate), ticket);
+  }
+}
+
 void Harness::set_up_device(const HarnessOptions& options) {
   SessionSetup& setup = setup_;
-  if (problem_.reference.is_launched()) {
-    BuiltReference reference = compile_reference();
-    setup.reference = std::move(reference.image);
-    setup.reference_macros = std::move(reference.macros);
+  // What the device needs is compiled first, and waited for when all has been asked for.
+  std::optional<StartedReference> reference;
+  if (problem_.reference.is_launched()) reference.emplace(start_reference());
+  std::optional<Compilations::Ticket> check_kernels;
+  if (takes_check_kernels(device_info_)) check_kernels = start_check_kernels();
+  if (options.compiles_opening) start_opening();
+  if (reference) {
+    BuiltReference built = wait_for(std::move(*reference));
+    setup.reference = std::move(built.image);
+    setup.reference_macros = std::move(built.macros);
   }
+  if (check_kernels) setup.check_kernels = wait_for_check_kernels(*check_kernels);
   setup.problem_text = problem_.text;
   setup.problem_folder = problem_.folder.string();
   setup.template_name = kernel_.name;
-  if (takes_check_kernels(device_info_)) setup.check_kernels = compile_check_kernels();
   setup.check_seed = options.check_seed;
   setup.timing.cold = options.cold;
   if (device_info_.time_kind == TimeKind::kPredicted) {
@@ -353,6 +377,13 @@ std::vector<std::string> Harness::options_for(const Candidate& candidate) const 
 }
 
 Compilations::Ticket Harness::start(const Candidate& candidate) {
+  const auto started = std::ranges::find(
+      opening_, candidate, [](const auto& one) -> const Candidate& { return one.first; });
+  if (started != opening_.end()) {
+    const Compilations::Ticket ticket = started->second;
+    opening_.erase(started);
+    return ticket;
+  }
   return compilations_.start(request_for(kernel_, source_, options_for(candidate)));
 }
 

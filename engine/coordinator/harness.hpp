@@ -21,6 +21,8 @@ struct HarnessOptions {
   bool cold = false;             ///< time with a flushed L2
   bool allow_programs = false;   ///< the problem may start programs on this machine
   double energy_s = 0;           ///< of each candidate, see PipelineSetup
+  /// Milestones and defaults are compiled while the device is set up: a search will ask for them.
+  bool compiles_opening = false;
 };
 
 /// What a harness works with.
@@ -194,10 +196,19 @@ class Harness {
     KernelImage image;
     Values macros;  ///< of the configuration, where it is one of the template's own
   };
-  [[nodiscard]] BuiltReference compile_reference();
+  /// What is being compiled of it.
+  struct StartedReference {
+    const KernelSpec& spec;
+    Values macros;
+    Compilations::Ticket ticket;
+  };
+  [[nodiscard]] StartedReference start_reference();
+  [[nodiscard]] BuiltReference wait_for(StartedReference started);
   [[nodiscard]] Candidate reference_candidate() const;
   [[nodiscard]] std::vector<std::string> options_for(const Candidate& candidate) const;
-  [[nodiscard]] KernelImage compile_check_kernels();
+  [[nodiscard]] Compilations::Ticket start_check_kernels();
+  [[nodiscard]] KernelImage wait_for_check_kernels(Compilations::Ticket ticket);
+  void start_opening();
   void set_up_device(const HarnessOptions& options);
   void set_up_predictors();
   void ask_forecasts();
@@ -224,8 +235,9 @@ class Harness {
   Forecasts forecasts_;
   Workers workers_;
   Pipeline pipeline_;
-  std::map<std::string, CorrectnessResult> passed_fully_;  ///< by key
-  std::map<Compilations::Ticket, Candidate> to_predict_;   ///< once they are compiled
+  std::vector<std::pair<Candidate, Compilations::Ticket>> opening_;  ///< not asked for yet
+  std::map<std::string, CorrectnessResult> passed_fully_;            ///< by key
+  std::map<Compilations::Ticket, Candidate> to_predict_;             ///< once they are compiled
 };
 
 }  // namespace evo

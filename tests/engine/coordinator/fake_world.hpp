@@ -70,7 +70,8 @@ struct World {
   explicit World(fake::MemoryStore& store, fake::DeviceBehaviour behaviour = {},
                  std::uint64_t compiler_seed = 1, const std::string& space = "wide",
                  const std::string& shapes = "", double energy_s = 0,
-                 const std::vector<fake::DeviceBehaviour>& predictors = {}) {
+                 const std::vector<fake::DeviceBehaviour>& predictors = {},
+                 bool compiles_opening = false) {
     auto own_clock = std::make_unique<fake::FakeClock>();
     clock = own_clock.get();
     auto own_compilers = std::make_unique<fake::FakeCompileService>(*clock, 4, compiler_seed);
@@ -82,6 +83,7 @@ struct World {
     options.space_file = folder.path() / "project/search_spaces" / (space + ".json");
     options.shape = shapes;
     options.energy_s = energy_s;
+    options.compiles_opening = compiles_opening;
     std::vector<std::unique_ptr<DeviceService>> own_predictors;
     for (const fake::DeviceBehaviour& predictor : predictors) {
       own_predictors.push_back(std::make_unique<fake::FakeDeviceService>(*clock, predictor));

@@ -111,6 +111,18 @@ TEST(Tuner, ACompilationIsNotReadBackWithinItsEvaluation) {
   EXPECT_EQ(store.compilations_read(), 0U);
 }
 
+TEST(Tuner, WhatASearchBeginsWithIsCompiledWhileTheDeviceIsSetUp) {
+  fake::MemoryStore one;
+  fake::MemoryStore two;
+  World plain(one, {}, 1, "wide", "", 0, {}, false);
+  World ahead(two, {}, 1, "wide", "", 0, {}, true);
+  EXPECT_GT(ahead.compilers->submitted(), plain.compilers->submitted());
+  (void)run_all(plain, one, options_for(5, 8));
+  (void)run_all(ahead, two, options_for(5, 8));
+  EXPECT_EQ(story(two), story(one));
+  EXPECT_EQ(ahead.compilers->submitted(), plain.compilers->submitted()) << "nothing twice";
+}
+
 TEST(Tuner, CompilersWorkWhileTheDeviceComparesKernels) {
   const auto starved_ms = [](double compare_ms) {
     fake::MemoryStore store;
