@@ -129,7 +129,10 @@ TunerEnd Tuner::search(const std::atomic<bool>& stop) {
       settle();
       fill_window();
     };
-    harness_.meanwhile(go_on);  // the device has its work first
+    harness_.meanwhile([&] {  // the device has its work first
+      go_on();
+      build_ahead();
+    });
     generation_ = slots_.front().place.generation;
     progress_.generation = generation_ + 1;
     measure_ahead();

@@ -118,12 +118,11 @@ class Tuner {
   struct Slot {
     SlotPlace place;
     Planned planned;
-    bool is_recorded = false;         ///< in a run that is resumed
-    Compilations::Ticket ticket = 0;  ///< otherwise
-    /// What is known of it before its turn: it was built, and measured as well where its kernel was
-    /// new then.
-    std::optional<Judgement> ahead = {};
-    bool is_measured = false;
+    bool is_recorded = false;             ///< in a run that is resumed
+    Compilations::Ticket ticket = 0;      ///< otherwise
+    std::optional<Judgement> ahead = {};  ///< what is known of it before its turn: it was built,
+    bool is_measured = false;             ///< and measured,
+    bool waits = false;                   ///< or its turn will tell what it is
   };
   /// One that has been through the gates.
   struct Judged {
@@ -146,6 +145,9 @@ class Tuner {
   [[nodiscard]] Judged judge(Slot& slot);
   [[nodiscard]] Judgement judge_new(Slot& slot);
   [[nodiscard]] Judgement judge_in_turn(Slot& slot);
+  [[nodiscard]] bool can_build(const Slot& slot) const;
+  /// The next slots, as far as that needs no device.
+  void build_ahead();
   /// While the compiler of the oldest slot is not done, those behind it take their turns on the
   /// device.
   void measure_ahead();

@@ -50,16 +50,31 @@ Judgement Tuner::judge_in_turn(Slot& slot) {
   return judgement;
 }
 
+/// Of what waits for its turn.
+bool Tuner::can_build(const Slot& slot) const {
+  return !slot.is_recorded && !slot.ahead && harness_.is_compiled(slot.ticket);
+}
+
+void Tuner::build_ahead() {
+  constexpr std::size_t kNext = 2;
+  if (shortlist_ || !harness_.has_device()) return;
+  const std::size_t end = std::min(slots_.size(), 1 + kNext);  // the oldest is on the device
+  for (std::size_t i = 1; i < end; ++i) {
+    Slot& slot = slots_[i];
+    if (can_build(slot)) slot.ahead = harness_.build(slot.planned.candidate, slot.ticket);
+  }
+}
+
 void Tuner::measure_ahead() {
   if (shortlist_ || !harness_.has_device()) return;
-  const auto is_compiled = [this](const Slot& slot) {
-    return !slot.is_recorded && !slot.ahead && harness_.is_compiled(slot.ticket);
+  const auto is_ready = [this](const Slot& slot) {
+    return can_build(slot) || (slot.ahead && !slot.is_measured && !slot.waits);
   };
-  while (true) {
+  const Slot& oldest = slots_.front();
+  while (!oldest.is_recorded && !oldest.ahead && !harness_.is_compiled(oldest.ticket)) {
     harness_.collect_compiled();
-    const Slot& oldest = slots_.front();
-    if (oldest.is_recorded || oldest.ahead || is_compiled(oldest)) return;
-    const auto next = std::ranges::find_if(slots_, is_compiled);
+    if (harness_.is_compiled(oldest.ticket)) return;
+    const auto next = std::ranges::find_if(slots_, is_ready);
     if (next == slots_.end()) {
       harness_.wait_for_compilers();
     } else {
@@ -70,11 +85,11 @@ void Tuner::measure_ahead() {
 
 void Tuner::measure_ahead(Slot& slot) {
   set_range(slot);
-  Judgement built = harness_.build(slot.planned.candidate, slot.ticket);
-  const bool is_new =
-      !built.rejection && !harness_.knows(built.kernel_key) && !is_measured_ahead(built.kernel_key);
-  slot.ahead = std::move(built);
-  if (!is_new) return;  // its turn will tell what it is
+  if (!slot.ahead) slot.ahead = harness_.build(slot.planned.candidate, slot.ticket);
+  const Judgement& built = *slot.ahead;
+  slot.waits =
+      built.rejection || harness_.knows(built.kernel_key) || is_measured_ahead(built.kernel_key);
+  if (slot.waits) return;
   harness_.measure(slot.planned.candidate, *slot.ahead, give_up_us());
   slot.is_measured = true;
 }

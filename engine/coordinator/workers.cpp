@@ -41,6 +41,7 @@ void Workers::wait_for_news(double PhaseTimes::*phase) {
   require_time_left();
   const SteadyTime before = clock_.now();
   const bool compiling = compilations_.in_flight() > 0;
+  if (phase != &PhaseTimes::starved_ms) collect();  // while the device works
   if (const auto work = std::exchange(meanwhile_, nullptr)) work();
   if (watch_) watch_({compilations_.in_flight(), name_of(phase)});
   std::vector<pollfd> interests = compilations_.interests();
@@ -57,13 +58,13 @@ void Workers::wait_for_news(double PhaseTimes::*phase) {
   const double waited_ms = milliseconds_between(before, clock_.now());
   times_.*phase += waited_ms;
   if (compiling) times_.compile_ms += waited_ms;
-  collect();
 }
 
 Built Workers::wait_for(Compilations::Ticket ticket) {
-  collect();
   while (true) {
     require_time_left();
+    // What is predicted is asked for before it is taken.
+    if (when_compiled_ || !is_compiled(ticket)) collect();
     if (auto built = compilations_.take(ticket)) return std::move(*built);
     wait_for_news(&PhaseTimes::starved_ms);
   }
@@ -74,6 +75,7 @@ void Workers::wait_for_compilers() { wait_for_news(&PhaseTimes::starved_ms); }
 std::optional<double> Workers::wait_for_forecast(Compilations::Ticket ticket) {
   while (true) {
     require_time_left();
+    collect();
     if (const auto predicted_us = forecasts_.take(ticket)) return *predicted_us;
     wait_for_news(&PhaseTimes::starved_ms);
   }

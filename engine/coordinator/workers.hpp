@@ -27,7 +27,8 @@ struct Activity {
 };
 
 /// The compilers and the device of a run. Waiting for one keeps the other going: while the device
-/// works, finished compilations are stored and the next ones start.
+/// works, finished compilations are stored and the next ones start. What the device has answered
+/// goes before them: it has nothing to do until it is asked again.
 ///
 /// Every wait throws Interrupted when it is to stop; the device then gives up what it was doing.
 class Workers {
@@ -87,7 +88,8 @@ class Workers {
   [[nodiscard]] const PhaseTimes& times() const { return times_; }
 
  private:
-  /// `phase`: what the device is doing, or how the wait for a compiler counts.
+  /// `phase`: what the device is doing, or how the wait for a compiler counts. What compilers have
+  /// finished is noted where the device is waited for.
   void wait_for_news(double PhaseTimes::*phase);
   [[nodiscard]] DeviceService::Reply wait_for_reply(double PhaseTimes::*phase);
   void require_time_left();
