@@ -25,11 +25,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 # Files with checks, and the tests (without slow ones) that must notice when one is missing.
 GATE_TESTS = ["gate_test --gtest_filter=-*Noises*", "worker_test", "virtual_test"]
-RACE_TESTS = ["virtual_nvrtc_test --gtest_filter=*CtaRaces*:*Cooperative*"]
+RACE_TESTS = ["virtual_nvrtc_test --gtest_filter=*CtaRaces*:*Cooperative*",
+              "virtual_test --gtest_filter=*ReadOnlyData*"]
 FILES = {
     **{f"engine/gate/{name}.cpp": GATE_TESTS for name in (
         "cases", "compare", "correctness", "damage", "element_sample", "expectation", "grid_part",
-        "output_judge", "reference_audit", "resource", "run_program", "sampled_check",
+        "measurement", "output_judge", "pair_comparison", "reference_audit", "resource", "run_program", "sampled_check",
         "stopping_rule", "stopwatch", "stopwatch_verify", "timing", "tolerance_audit",
         "workspace")},
     "engine/gate/problem_programs.cpp": ["own_kernel_test --gtest_filter=OwnCheck*:OwnData*"],
@@ -41,7 +42,9 @@ FILES = {
        for name in ("virtual_device", "virtual_launch", "memory/global_memory")},
     **{f"engine/device/virtual/{name}.cpp": RACE_TESTS
        for name in ("checks/global_races", "memory/global_access")},
+    "engine/device/virtual/execute/placement.cpp": ["virtual_test"],
     "engine/compile/host_scanner.cpp": ["compile_test"],
+    "engine/core/protected_file.cpp": ["core_test"],
     "engine/coordinator/profile_gate.cpp": ["coordinator_test --gtest_filter=*Profile*:*Ncu*"],
 }
 MUTANT_HEADER = """#pragma once
