@@ -22,6 +22,9 @@ std::string place(const EvaluationRecord& record) {
   return std::to_string(record.generation) + "." + std::to_string(record.position);
 }
 
+/// Without how long it was timed: for a kernel that is no match for the elite that depends on which
+/// elite it was, and one that is measured while the compiler of another is not done meets an older
+/// one.
 std::string outcome(const EvaluationRecord& record) {
   if (record.rejection) {
     const Rejection& rejection = *record.rejection;
@@ -29,9 +32,7 @@ std::string outcome(const EvaluationRecord& record) {
            reason_text(rejection.reason) + (rejection.policy_only ? " policy" : "");
   }
   if (!record.timing) return "unjudged";
-  return "green p50 " + std::to_string(record.timing->p50_us) + " p90 " +
-         std::to_string(record.timing->p90_us) + " samples " +
-         std::to_string(record.timing->samples) + (record.timing->complete ? "" : " stopped early");
+  return "green p50 " + std::to_string(record.timing->p50_us);
 }
 
 std::string evaluation_line(const EvaluationRecord& record, const std::string& first) {
@@ -64,7 +65,10 @@ std::vector<std::string> run_content(const Store& store, RunId run) {
     std::string line = "generation " + std::to_string(generation.record.number) + " control " +
                        std::to_string(generation.record.control_p50_us.value_or(0)) + " elite";
     for (const EliteEntry& entry : generation.record.elite) {
-      line += " " + places.at(entry.candidate) + " " + std::to_string(entry.p50_us);
+      const Timing timing = *store.evaluation(entry.candidate).record.timing;
+      line += " " + places.at(entry.candidate) + " " + std::to_string(entry.p50_us) + " p90 " +
+              std::to_string(timing.p90_us) + " samples " + std::to_string(timing.samples) +
+              (timing.complete ? "" : " stopped early");
     }
     lines.push_back(line);
   }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <filesystem>
@@ -39,7 +40,8 @@ class ProtectedFile : public testing::Test {
   }
 
  private:
-  fs::path folder_ = fs::path(::testing::TempDir()) / "protected_file_test";
+  fs::path folder_ =
+      fs::path(::testing::TempDir()) / ("protected_file_test" + std::to_string(getpid()));
 };
 
 TEST_F(ProtectedFile, APipeIsNeitherWaitedForNorReplaced) {
