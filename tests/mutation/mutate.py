@@ -158,8 +158,8 @@ def build(work, texts):
     return os.path.join(source, "build/ci/bin")
 
 
-def notices(binaries, tests, number, limit):
-    """The test that fails without check `number`, or nothing."""
+def notices(binaries, tests, number, limits):
+    """The test that fails without check `number`, or nothing; `limits`: seconds of each."""
     environment = dict(os.environ)
     if number is not None:
         environment["EVO_MUTANT"] = str(number)
@@ -168,7 +168,7 @@ def notices(binaries, tests, number, limit):
         command = [os.path.join(binaries, program), "--gtest_brief=1", "--gtest_fail_fast", *arguments]
         try:
             ran = subprocess.run(command, env=environment, stdout=subprocess.PIPE,
-                                 stderr=subprocess.STDOUT, timeout=limit)
+                                 stderr=subprocess.STDOUT, timeout=limits[test])
         except subprocess.TimeoutExpired:
             return f"{program}: does not end"
         if ran.returncode != 0:
@@ -196,15 +196,17 @@ def main():
     started = time.time()
     binaries = build(options.work, texts)
     all_tests = sorted({test for file in texts for test in FILES[file]})
-    before = time.time()
-    broken = notices(binaries, all_tests, None, 600)
-    if broken:
-        print(f"the tests fail without any mutant: {broken}")
-        return 1
-    limit = 30 + 5 * (time.time() - before)
+    limits = {}
+    for test in all_tests:
+        before = time.time()
+        broken = notices(binaries, [test], None, {test: 600})
+        if broken:
+            print(f"the tests fail without any mutant: {broken}")
+            return 1
+        limits[test] = 30 + 5 * (time.time() - before)
     killed, survivors = 0, []
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        futures = [pool.submit(notices, binaries, FILES[file], number, limit)
+        futures = [pool.submit(notices, binaries, FILES[file], number, limits)
                    for number, (file, _, _) in enumerate(checks)]
         for (file, line, condition), future in zip(checks, futures):
             test = future.result()
