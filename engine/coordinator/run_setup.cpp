@@ -172,13 +172,12 @@ void require_same(const StoredRun& run, const RunInfo& like, const Resumption& r
 /// Of the newest run that is not finished why it is none of these; empty when there is none.
 std::string why_another(const Store& store, const RunInfo& like) {
   const std::vector<StoredRun> runs = store.runs();
-  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-    if (run->status == RunStatus::kFinished) continue;
-    const std::string found = difference(run->info, like);
-    if (found.empty()) continue;
-    return "; run " + std::to_string(run->id) + ", which is not finished, is on " + found;
-  }
-  return {};
+  const auto found = std::find_if(runs.rbegin(), runs.rend(), [&](const StoredRun& run) {
+    return run.status != RunStatus::kFinished && !difference(run.info, like).empty();
+  });
+  if (found == runs.rend()) return {};
+  return "; run " + std::to_string(found->id) + ", which is not finished, is on " +
+         difference(found->info, like);
 }
 
 /// The runs to continue, one for each shape.
