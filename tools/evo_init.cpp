@@ -1,5 +1,8 @@
 // evo-init: writes the files that evo-tune needs for a CUDA file that there is already.
 
+#include <signal.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +14,7 @@
 #include "engine/core/json_reader.hpp"
 #include "engine/core/unfinished.hpp"
 #include "engine/intake/intake.hpp"
+#include "engine/worker/limits.hpp"
 #include "tools/evo_elite_table.hpp"
 #include "tools/tool_main.hpp"
 
@@ -25,6 +29,7 @@ struct Options {
   std::vector<std::string> parameters;
   std::string out = ".";
   bool force = false;
+  unsigned compile_seconds = 300;
 };
 
 void declare(CLI::App& app, Options& options) {
@@ -43,6 +48,10 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--out", options.out, "folder of kernel_templates/ and search_spaces/")
       ->capture_default_str();
   app.add_flag("--force", options.force, "replace files that are there");
+  app.add_option("--compile-seconds", options.compile_seconds,
+                 "the longest that all compiling takes")
+      ->check(CLI::Range(1U, 86400U))
+      ->capture_default_str();
   app.set_version_flag("--version", "evo-init " EVO_VERSION);
   app.footer("\nExit codes: 0 written; 2 bad usage or input; 3 no NVRTC.");
 }
@@ -80,6 +89,29 @@ void write(const std::vector<DraftFile>& files, const Options& options) {
     if (error) throw InputError("--out " + target.parent_path().string() + ": " + error.message());
     if (!fs::exists(target) || read_text_file(target) != file.text) write_file(target, file.text);
   }
+}
+
+/// What is said when compiling takes too long; a handler of signals can only write it.
+std::string too_long;
+
+extern "C" void end_what_takes_too_long(int /*signal*/) {
+  const ssize_t ignored = ::write(STDERR_FILENO, too_long.data(), too_long.size());
+  (void)ignored;
+  _exit(static_cast<int>(ExitCode::kBadInput));
+}
+
+/// What the code says, within the time and the memory that a compiler may take: it runs in this
+/// process, and nothing is written before it has ended.
+Intake looked_at(const Options& options) {
+  apply_limits({.address_space_bytes = compiler_memory_bytes(1)});
+  too_long = "evo-init: " + options.request.kernel.string() + ": does not compile within " +
+             std::to_string(options.compile_seconds) + " s; --compile-seconds allows more\n";
+  signal(SIGALRM, end_what_takes_too_long);
+  alarm(options.compile_seconds);
+  const std::unique_ptr<Compiler> compiler = open_nvrtc();
+  Intake intake = take_in(options.request, *compiler);
+  alarm(0);
+  return intake;
 }
 
 const char* to_text(Kind kind) {
@@ -188,8 +220,7 @@ ExitCode run(int argc, char** argv) {
   declare(app, options);
   if (const auto done = parse_command_line(app, argc, argv)) return *done;
   split_parameters(options);
-  const std::unique_ptr<Compiler> compiler = open_nvrtc();
-  const Intake intake = take_in(options.request, *compiler);
+  const Intake intake = looked_at(options);
   write(all_files(intake), options);
   const Draft& draft = intake.draft;
   std::cout << draft.kernel_file << ": kernel " << draft.entry << ", symbol " << draft.symbol

@@ -103,8 +103,9 @@ StoredWinner winner_of_bundle(const std::string& path, const Harness& harness) {
 }  // namespace
 
 StoredWinner find_winner(const std::string& path, const Harness& harness) {
-  return fs::is_directory(path) ? winner_of_bundle(path, harness)
-                                : winner_of_database(path, harness);
+  std::error_code unknown;
+  return fs::is_directory(path, unknown) ? winner_of_bundle(path, harness)
+                                         : winner_of_database(path, harness);
 }
 
 AgainstStored compare_with(Harness& harness, StoredWinner winner, const Candidate& candidate,

@@ -104,10 +104,11 @@ void declare(CLI::App& app, Options& options) {
 void require_folder_of(const std::string& option, const std::string& file) {
   if (file.empty()) return;
   const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
-  if (!std::filesystem::is_directory(folder)) {
+  std::error_code unknown;
+  if (!std::filesystem::is_directory(folder, unknown)) {
     throw InputError(option + " " + file + ": there is no folder " + folder.string());
   }
-  if (std::filesystem::is_directory(file)) {
+  if (std::filesystem::is_directory(file, unknown)) {
     throw InputError(option + " " + file + ": it is a folder; allowed is the name of a file");
   }
   require_no_special_file(file, "written");

@@ -13,6 +13,8 @@
 #include <iostream>
 #include <new>
 
+#include "engine/core/printable.hpp"
+
 namespace evo {
 namespace {
 
@@ -36,7 +38,11 @@ void let_writes_fail() {
 }
 
 ExitCode guarded(const std::string& name, const std::function<ExitCode()>& body) {
-  const auto say = [&](const std::string& what) { std::cerr << name << ": " << what << '\n'; };
+  // What a file says may be in it: as text that a terminal shows, and no book.
+  constexpr std::size_t kLongest = std::size_t{16} << 10;
+  const auto say = [&](const std::string& what) {
+    std::cerr << name << ": " << printable(shortened(what, kLongest)) << '\n';
+  };
   try {
     return body();
   } catch (const Error& error) {

@@ -255,6 +255,13 @@ std::string reason_of(const std::string& log, const CompileRequest& request) {
   constexpr std::string_view kNameMap = "__nv_name_map(";
   constexpr std::string_view kError = "error: ";
   const std::string first = first_error(log);
+  if (first.find("gpu-architecture") != std::string::npos ||
+      first.find("nv_arch") != std::string::npos) {
+    return fmt::format("arch: \"{}\": this compiler does not know it: {}", request.arch, first);
+  }
+  if (first.starts_with("__nv_nvrtc_")) {
+    return first + "; has a macro the name of something in the compiler's own headers, such as T?";
+  }
   const std::size_t error = first.find(kError);
   if (!first.starts_with(kNameMap) || error == std::string::npos) return first;
   return fmt::format("{}: entry: the source has no entry point '{}': {}", request.source.name,

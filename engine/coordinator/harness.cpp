@@ -40,7 +40,8 @@ std::filesystem::path find_templates_root(const SpaceDefinition& space) {
   const std::filesystem::path folder = std::filesystem::absolute(space.file).parent_path();
   for (const auto& root :
        {folder.parent_path() / "kernel_templates", folder / "kernel_templates"}) {
-    if (std::filesystem::is_directory(root / space.problem)) return root;
+    std::error_code unknown;
+    if (std::filesystem::is_directory(root / space.problem, unknown)) return root;
   }
   throw SpaceError(space.file + ": problem: \"" + space.problem +
                    "\": no folder kernel_templates/" + space.problem + " beside " +
@@ -239,6 +240,9 @@ Harness::BuiltReference Harness::wait_for(StartedReference started) {
                        "\n" + compilation.log);
   }
   BuiltReference result{image_of(problem_, spec, compilation), std::move(started.macros)};
+  if (const std::string misfit = parameters_text(problem_, spec, result.image); !misfit.empty()) {
+    throw ProblemError((problem_.folder / "problem.json").string() + ": reference: " + misfit);
+  }
   if (const std::string unset = unset_constants_text(problem_, result.image); !unset.empty()) {
     throw ProblemError(file + ": " + unset);
   }

@@ -11,6 +11,7 @@
 
 #include "engine/core/json_reader.hpp"
 #include "engine/core/printable.hpp"
+#include "engine/core/temporary_folder.hpp"
 #include "engine/gate/run_program.hpp"
 
 namespace evo {
@@ -136,12 +137,9 @@ NcuResult read_ncu_csv(std::string_view text, const std::vector<std::string>& me
 }
 
 std::string ncu_version() {
-  const std::filesystem::path log =
-      std::filesystem::temp_directory_path() / fmt::format("evo-ncu-{}", getpid());
-  const ProgramEnd end = run_program({ncu_program(), "--version"}, log.parent_path(), log,
-                                     std::chrono::seconds(30), [] {});
-  std::error_code ignored;
-  std::filesystem::remove(log, ignored);
+  const TemporaryFolder folder("evo-ncu");
+  const ProgramEnd end = run_program({ncu_program(), "--version"}, folder.path(),
+                                     folder.path() / "log", std::chrono::seconds(30), [] {});
   if (end.kind != ProgramEnd::Kind::kExited || end.code != 0) return {};
   constexpr std::string_view kVersion = "Version ";
   const std::size_t at = end.output.find(kVersion);

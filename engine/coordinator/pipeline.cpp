@@ -1,9 +1,13 @@
 #include "engine/coordinator/pipeline.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <numeric>
 
 #include "engine/compile/entry_symbol.hpp"
 #include "engine/compile/ptx_constants.hpp"
+#include "engine/compile/ptx_parameters.hpp"
 #include "engine/coordinator/kernel_key.hpp"
 #include "engine/core/error.hpp"
 
@@ -92,6 +96,61 @@ std::string unset_constants_text(const Problem& problem, const KernelImage& imag
          "; where zeros are meant, \"unset_constants\" of problem.json names it";
 }
 
+namespace {
+
+/// Why a kernel with these parameters cannot be given these arguments.
+std::string misfit_of(const std::vector<PtxParameter>& parameters,
+                      const std::vector<const Argument*>& arguments) {
+  constexpr std::string_view kOrder = "; allowed are arguments in the order of the parameters";
+  if (parameters.size() != arguments.size()) {
+    return fmt::format("the kernel has {} parameters, the launch gives {} arguments{}",
+                       parameters.size(), arguments.size(), kOrder);
+  }
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const Argument& argument = *arguments[i];
+    const PtxParameter& parameter = parameters[i];
+    if (parameter.bytes != argument.parameter_bytes()) {
+      return fmt::format("parameter {} has {} bytes, the argument '{}' {}{}", i, parameter.bytes,
+                         argument.name, argument.parameter_bytes(), kOrder);
+    }
+    if (argument.direction != Direction::kScalar || !argument.fields.empty()) continue;
+    const bool takes_float = parameter.type.starts_with(".f");
+    const bool takes_integer = parameter.type.starts_with(".u") || parameter.type.starts_with(".s");
+    if (!takes_float && !takes_integer) continue;
+    // A half is 16 bits to the compiler, whichever they are.
+    if (size_of(argument.dtype) < sizeof(float)) continue;
+    if (takes_float != is_floating(argument.dtype)) {
+      return fmt::format("parameter {} is {}, the argument '{}' {}{}", i,
+                         takes_float ? "a floating number" : "an integer", argument.name,
+                         to_string(argument.dtype), kOrder);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string parameters_text(const Problem& problem, const KernelSpec& kernel,
+                            const KernelImage& image) {
+  const std::vector<std::string> names = kernel.entries();
+  for (const KernelStep& step : kernel.steps) {
+    if (step.when) continue;
+    const auto entry =
+        static_cast<std::size_t>(std::ranges::find(names, step.entry) - names.begin());
+    const auto parameters = parameters_of(image.ptx, image.entries.at(entry));
+    if (!parameters) continue;
+    std::vector<std::size_t> positions(problem.arguments.size());
+    std::iota(positions.begin(), positions.end(), std::size_t{0});
+    std::vector<const Argument*> arguments;
+    for (const std::size_t i : step.arguments.value_or(positions)) {
+      if (!problem.arguments.at(i).is_constant()) arguments.push_back(&problem.arguments[i]);
+    }
+    const std::string misfit = misfit_of(*parameters, arguments);
+    if (!misfit.empty()) return kernel.is_plain() ? misfit : "step " + step.entry + ": " + misfit;
+  }
+  return {};
+}
+
 Judgement Pipeline::build(Compilations::Ticket ticket, const Values& macros,
                           std::span<const ShapeTask> tasks) {
   Judgement result;
@@ -129,10 +188,11 @@ void Pipeline::measure(Judgement& built, const Values& macros, Effort effort,
 std::optional<Rejection> Pipeline::build_gate(Judgement& result) const {
   const CompilationRecord& compilation = result.built.record;
   if (compilation.ok) {
-    const std::string unset =
-        unset_constants_text(setup_.problem, image_of(setup_.problem, setup_.kernel, compilation));
-    if (unset.empty()) return std::nullopt;
-    return Rejection{Gate::kBuild, setup_.kernel.source.filename().string() + ": " + unset, {}};
+    const KernelImage image = image_of(setup_.problem, setup_.kernel, compilation);
+    std::string why = parameters_text(setup_.problem, setup_.kernel, image);
+    if (why.empty()) why = unset_constants_text(setup_.problem, image);
+    if (why.empty()) return std::nullopt;
+    return Rejection{Gate::kBuild, setup_.kernel.source.filename().string() + ": " + why, {}};
   }
   return Rejection{Gate::kBuild, compilation.error, compilation.log};
 }

@@ -76,6 +76,11 @@ struct PipelineSetup {
 /// that zeros are meant; empty for none. Such a kernel agrees with its reference on zeros.
 [[nodiscard]] std::string unset_constants_text(const Problem& problem, const KernelImage& image);
 
+/// Which parameter of the kernel is not what the problem's argument in its place is; empty for
+/// none. Steps that are left out for some configurations are not looked at.
+[[nodiscard]] std::string parameters_text(const Problem& problem, const KernelSpec& kernel,
+                                          const KernelImage& image);
+
 /// Takes one candidate after another through the gates: build, resource, correctness, timing. The
 /// first one that it fails ends it.
 class Pipeline {

@@ -8,32 +8,12 @@
 
 #include "engine/coordinator/ncu.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/temporary_folder.hpp"
 #include "engine/worker/process.hpp"
 #include "engine/worker/profile_request.hpp"
 
 namespace evo {
 namespace {
-
-/// A folder of its own that goes with this.
-class ProfileFolder {
- public:
-  ProfileFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "evo-profile-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) throw InputError("no temporary folder can be made");
-    path_ = pattern;
-  }
-  ~ProfileFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  ProfileFolder(const ProfileFolder&) = delete;
-  ProfileFolder& operator=(const ProfileFolder&) = delete;
-
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// The record of these figures, named as the metrics are.
 Profiled held_against(const ProfileSpec& spec, ProfileRecord record,
@@ -73,7 +53,7 @@ Profiled counted(Harness& harness, KernelUnderTest kernel, const ProfileSpec& sp
   if (version.empty()) {
     return {.left_out = "Nsight Compute (ncu) is not on the PATH, or does not start"};
   }
-  const ProfileFolder folder;
+  const TemporaryFolder folder("evo-profile");
   const std::filesystem::path request = folder.path() / "request";
   write_profile_request(request, {harness.session_setup(), kernel});
   std::vector<std::string> metrics;

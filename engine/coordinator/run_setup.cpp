@@ -114,18 +114,30 @@ std::string objective_of(const RunInfo& info) {
   return nlohmann::json::parse(info.options_json).value("objective", std::string("time"));
 }
 
+/// What another run is on, part by part where it is not on the same: "space a, now it is b";
+/// empty where it is.
+std::string difference(const RunInfo& was, const RunInfo& like) {
+  std::string text;
+  const auto add = [&](const std::string& what, const std::string& then, const std::string& now) {
+    text += (text.empty() ? "" : "; ") + what + " " + then;
+    text += then == now ? ", whose files have changed since" : ", now it is " + now;
+  };
+  const auto device = [](const RunInfo& info) {
+    return info.device.name + " (" + std::string(to_string(info.device.time_kind)) + ")";
+  };
+  if (was.space.key != like.space.key) add("space", was.space.name, like.space.name);
+  if (was.problem.key != like.problem.key) add("problem", was.problem.name, like.problem.name);
+  if (was.shape != like.shape) add("shape", was.shape, like.shape);
+  if (device(was) != device(like)) add("device", device(was), device(like));
+  return text;
+}
+
 /// Throws InputError unless the run is on what the command line says now.
 void require_same(const StoredRun& run, const RunInfo& like, const Resumption& resumption) {
   const RunInfo& was = run.info;
   const std::string name = "--resume: run " + std::to_string(run.id);
-  if (was.space.key != like.space.key || was.problem.key != like.problem.key ||
-      was.shape != like.shape || was.device.name != like.device.name ||
-      was.device.time_kind != like.device.time_kind) {
-    throw InputError(name + " is on space " + was.space.name + ", shape " + was.shape +
-                     ", device " + was.device.name + " (" +
-                     std::string(to_string(was.device.time_kind)) + "); now it is space " +
-                     like.space.name + ", shape " + like.shape + ", device " + like.device.name +
-                     "; these and the contents of their files must be the same");
+  if (const std::string found = difference(was, like); !found.empty()) {
+    throw InputError(name + " is on " + found + "; allowed is the same");
   }
   if (aim_of(was) != aim_of(like)) {
     throw InputError(name + " is a " + aim_of(was) + ", and this is a " + aim_of(like));
@@ -157,6 +169,17 @@ void require_same(const StoredRun& run, const RunInfo& like, const Resumption& r
   }
 }
 
+/// Of the newest run that is not finished why it is none of these; empty when there is none.
+std::string why_another(const Store& store, const RunInfo& like) {
+  const std::vector<StoredRun> runs = store.runs();
+  const auto found = std::find_if(runs.rbegin(), runs.rend(), [&](const StoredRun& run) {
+    return run.status != RunStatus::kFinished && !difference(run.info, like).empty();
+  });
+  if (found == runs.rend()) return {};
+  return "; run " + std::to_string(found->id) + ", which is not finished, is on " +
+         difference(found->info, like);
+}
+
 /// The runs to continue, one for each shape.
 std::vector<StoredRun> runs_to_resume(const Store& store, const std::vector<RunInfo>& like,
                                       const Resumption& resumption) {
@@ -165,7 +188,8 @@ std::vector<StoredRun> runs_to_resume(const Store& store, const std::vector<RunI
     const std::optional<RunId> found = store.find_resumable(like.front());
     if (!found) {
       throw InputError("--resume: " + resumption.db +
-                       " has no unfinished run on this space, problem, shape and device");
+                       " has no unfinished run on this space, problem, shape and device" +
+                       why_another(store, like.front()));
     }
     id = *found;
   }

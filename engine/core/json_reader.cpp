@@ -15,6 +15,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/expression.hpp"
 #include "engine/core/names.hpp"
+#include "engine/core/printable.hpp"
 #include "engine/core/protected_file.hpp"
 
 namespace evo {
@@ -23,9 +24,7 @@ namespace {
 /// The value as a person sees it in the file, shortened.
 std::string shown(const Json& value) {
   constexpr std::size_t kLongest = 60;
-  std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-  if (text.size() > kLongest) text = text.substr(0, kLongest) + "…";
-  return text;
+  return shortened(value.dump(-1, ' ', false, Json::error_handler_t::replace), kLongest);
 }
 
 /// Writes a new file to the disk, not only to the system's memory; 0, or the error.
@@ -61,7 +60,7 @@ std::string JsonReader::where(std::string_view key) const {
   std::string text = file_ + ": " + path_;
   if (!key.empty()) {
     if (!path_.empty()) text += ".";
-    text += key;
+    text += shortened(key);
   } else if (path_.empty()) {
     text += "top level";
   }
@@ -259,6 +258,11 @@ void JsonReader::finish() const {
     for (const std::string& name : seen_) allowed += (allowed.empty() ? "" : ", ") + name;
     throw InputError(where(key) + ": " + shown(value) + ": unknown key; allowed: " + allowed);
   }
+}
+
+bool is_file(const std::filesystem::path& path) {
+  std::error_code unknown;
+  return std::filesystem::is_regular_file(path, unknown);
 }
 
 std::string read_text_file(const std::filesystem::path& file, std::size_t most_bytes) {

@@ -107,6 +107,10 @@ inline constexpr std::size_t kLargestFile = std::size_t{1} << 30;
 /// a syntax error.
 [[nodiscard]] Json read_json_file(const std::filesystem::path& file);
 
+/// Whether a plain file is there, links followed; also no where nobody can tell, as of links that
+/// go in a circle.
+[[nodiscard]] bool is_file(const std::filesystem::path& path);
+
 /// The whole file as text. Throws InputError when it cannot be read, is a pipe, a socket or a
 /// device, or is larger than `most_bytes`.
 [[nodiscard]] std::string read_text_file(const std::filesystem::path& file,

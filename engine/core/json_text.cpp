@@ -7,6 +7,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
+#include "engine/core/printable.hpp"
 #include "engine/core/utf8.hpp"
 
 namespace evo {
@@ -92,9 +93,13 @@ class Builder final : public nlohmann::json_sax<Json> {
     return true;
   }
 
-  bool parse_error(std::size_t /*offset*/, const std::string& /*token*/,
+  bool parse_error(std::size_t /*offset*/, const std::string& token,
                    const Json::exception& error) override {
-    throw InputError(file_ + ": not JSON: " + error.what());
+    if (dynamic_cast<const Json::out_of_range*>(&error) != nullptr) {
+      fail(shortened(token) + ": allowed are numbers up to 1.7e308");
+    }
+    constexpr std::size_t kLongest = 300;
+    throw InputError(file_ + ": not JSON: " + shortened(error.what(), kLongest));
   }
 
  private:
@@ -127,7 +132,7 @@ class Builder final : public nlohmann::json_sax<Json> {
         const std::size_t begun = &level == &levels_.back() ? 0 : 1;
         path += "[" + std::to_string(level.value->size() - begun) + "]";
       } else if (!level.key.empty()) {
-        path.append(path.empty() ? "" : ".").append(level.key);
+        path.append(path.empty() ? "" : ".").append(shortened(level.key));
       }
     }
     return path.empty() ? "top level" : path;

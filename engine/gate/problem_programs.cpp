@@ -11,10 +11,12 @@
 #include <functional>
 #include <initializer_list>
 #include <system_error>
+#include <utility>
 
 #include "engine/core/error.hpp"
 #include "engine/core/hash.hpp"
 #include "engine/core/random.hpp"
+#include "engine/core/temporary_folder.hpp"
 #include "engine/gate/run_program.hpp"
 #include "engine/problem/npy.hpp"
 
@@ -40,27 +42,12 @@ void remove_abandoned(const std::filesystem::path& folder) {
 /// A folder of its own for one program.
 class Scratch {
  public:
-  Scratch() {
-    const std::filesystem::path temporary = std::filesystem::temp_directory_path();
-    remove_abandoned(temporary);
-    std::string name =
-        (temporary / (std::string(kFolderName) + std::to_string(getpid()) + "-XXXXXX")).string();
-    if (mkdtemp(name.data()) == nullptr) {
-      throw InputError(name + ": cannot be made: " + std::strerror(errno));
-    }
-    folder_ = name;
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
+  Scratch() { remove_abandoned(folder_.path().parent_path()); }
 
-  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
 
  private:
-  std::filesystem::path folder_;
+  TemporaryFolder folder_{std::string(kFolderName) + std::to_string(getpid())};
 };
 
 /// The last line that says something.
@@ -123,6 +110,17 @@ Json scalar_json(const Argument& argument, const Values& values) {
   for (const Field& field : argument.fields)
     fields[field.name] = number(field.value.evaluate(values));
   return fields;
+}
+
+/// What a check must look at, as elements from the first up to the second: both halves of what a
+/// kernel writes whole, and the last element, where tails are forgotten.
+std::vector<std::pair<std::size_t, std::size_t>> parts_to_change(Direction direction,
+                                                                 std::size_t elements) {
+  if (elements == 0) return {};
+  if (direction != Direction::kOut || elements < 2) return {{0, elements}};
+  const std::size_t half = elements / 2;
+  if (elements < 4) return {{0, half}, {half, elements}};
+  return {{0, half}, {half, elements - 1}, {elements - 1, elements}};
 }
 
 std::string text_of(const std::vector<std::string>& words) {
@@ -194,8 +192,7 @@ std::vector<std::vector<std::byte>> ProblemPrograms::expected(const ProgramCase&
     const Argument& argument = problem_.arguments[i];
     if (!argument.is_output() || argument.is_sized_by_macros) continue;
     const std::filesystem::path file = folder / (argument.name + ".npy");
-    const bool has_written = std::filesystem::is_regular_file(file);
-    if (!has_written) fail("reference", data, "wrote no " + argument.name + ".npy");
+    if (!is_file(file)) fail("reference", data, "wrote no " + argument.name + ".npy");
     try {
       outputs[i] =
           read_npy(file, argument.dtype, argument.bytes(*data.values) / size_of(argument.dtype));
@@ -291,32 +288,49 @@ void ProblemPrograms::require_refusal(const ProgramCase& data,
   }
 }
 
-/// `outputs` were found right: with another content of one of them they are not. It is enough that
-/// one of several changes is noticed; which of them an output may hold is the check's business.
+/// `outputs` were found right: with another content of a part of one of them they are not. It is
+/// enough that one of several changes is noticed; which of them an output may hold is the check's
+/// business. Of what a kernel changes in place a check may look at what it likes.
 void ProblemPrograms::require_each_judged(const ProgramCase& data,
                                           const std::vector<ProgramOutput>& outputs) {
-  if (outputs.size() < 2) return;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const Argument& argument = problem_.arguments[outputs[i].position];
     if (argument.degenerate || !data.expected(outputs[i].position).empty()) continue;
-    Random random(data.seed);
-    bool is_noticed = false;
-    for (const auto& change : std::initializer_list<std::function<std::byte(std::byte)>>{
-             [](std::byte byte) { return ~byte; }, [](std::byte) { return std::byte{0}; },
-             [&](std::byte) { return static_cast<std::byte>(random.bits() & 0xff); }}) {
-      std::vector<ProgramOutput> wrong = outputs;
-      std::ranges::transform(wrong[i].content, wrong[i].content.begin(), change);
-      const bool is_changed = wrong[i].content != outputs[i].content;
-      if (!is_changed || is_noticed) continue;
-      const Verdict verdict = run_check(data, wrong);
-      is_noticed = verdict.refusal || verdict.breakdown;
+    const std::size_t elements = outputs[i].content.size() / size_of(argument.dtype);
+    for (const auto& [first, last] : parts_to_change(argument.direction, elements)) {
+      if (notices(data, outputs, i, first, last)) continue;
+      const bool is_whole = last - first == elements;
+      fail("check", data,
+           "it accepts '" + argument.name + "' whatever " +
+               (is_whole
+                    ? std::string("it holds")
+                    : "its elements " + std::to_string(first) + " to " + std::to_string(last - 1) +
+                          " of " + std::to_string(elements) + " hold") +
+               ", and nothing else judges it; allowed is a check that looks at every output; "
+               "where this is meant, the output says \"degenerate\": true");
     }
-    if (is_noticed) continue;
-    fail("check", data,
-         "it accepts '" + argument.name +
-             "' whatever it holds, and nothing else judges it; allowed is a check that looks at "
-             "every output; where this is meant, the output says \"degenerate\": true");
   }
+}
+
+/// Whether the check sees that elements `first` to `last` - 1 of an output hold something else.
+bool ProblemPrograms::notices(const ProgramCase& data, const std::vector<ProgramOutput>& outputs,
+                              std::size_t output, std::size_t first, std::size_t last) {
+  constexpr std::byte kLarge{0x7e};  // as a number of any type
+  const std::size_t size = size_of(problem_.arguments[outputs[output].position].dtype);
+  Random random(data.seed);
+  for (const auto& change : std::initializer_list<std::function<std::byte(std::byte)>>{
+           [](std::byte byte) { return ~byte; }, [](std::byte) { return std::byte{0}; },
+           [&](std::byte) { return static_cast<std::byte>(random.bits() & 0xff); },
+           [](std::byte) { return kLarge; }}) {
+    std::vector<ProgramOutput> wrong = outputs;
+    const std::span<std::byte> part =
+        std::span(wrong[output].content).subspan(first * size, (last - first) * size);
+    std::ranges::transform(part, part.begin(), change);
+    if (wrong[output].content == outputs[output].content) continue;
+    const Verdict verdict = run_check(data, wrong);
+    if (verdict.refusal || verdict.breakdown) return true;
+  }
+  return false;
 }
 
 }  // namespace evo

@@ -69,6 +69,8 @@ class ProblemPrograms {
   [[nodiscard]] bool refuses(const ProgramCase& data, const std::vector<ProgramOutput>& outputs);
   void require_refusal(const ProgramCase& data, const std::vector<ProgramOutput>& outputs);
   void require_each_judged(const ProgramCase& data, const std::vector<ProgramOutput>& outputs);
+  [[nodiscard]] bool notices(const ProgramCase& data, const std::vector<ProgramOutput>& outputs,
+                             std::size_t output, std::size_t first, std::size_t last);
   [[noreturn]] void fail(const std::string& key, const ProgramCase& data,
                          const std::string& what) const;
 

@@ -19,15 +19,19 @@ CompileOutcome compile(Compiler& compiler, CompileRequest request, const MacroTe
   return outcome_of(compiler.compile(request));
 }
 
-/// Names that the compiler's log calls undefined.
+/// Names that the compiler's log calls undefined, but for those of its own headers: there a macro
+/// has replaced a word.
 std::set<std::string> undefined_in(const std::string& log) {
+  constexpr std::string_view kOwnHeaders = "__nv_nvrtc_";
   constexpr std::string_view kBefore = "identifier \"";
   constexpr std::string_view kAfter = "\" is undefined";
   std::set<std::string> names;
   for (std::size_t at = log.find(kBefore); at != std::string::npos; at = log.find(kBefore, at)) {
+    const std::size_t line = log.rfind('\n', at) + 1;  // npos + 1 is 0
     at += kBefore.size();
     const std::size_t end = log.find('"', at);
     if (end == std::string::npos) break;
+    if (log.compare(line, kOwnHeaders.size(), kOwnHeaders) == 0) continue;
     const std::string name = log.substr(at, end - at);
     if (log.compare(end, kAfter.size(), kAfter) == 0 && is_identifier(name)) names.insert(name);
   }

@@ -58,7 +58,7 @@ std::map<std::string, Expression> parse_workspace(const JsonReader& reader) {
 /// The folder of problems is where sources may come from: neither ".." nor a link leads out of it.
 std::filesystem::path parse_source(const JsonReader& reader, const std::filesystem::path& folder) {
   const std::filesystem::path source = folder / reader.string("source");
-  if (!std::filesystem::is_regular_file(source)) {
+  if (!is_file(source)) {
     reader.fail("source", "no such file in " + folder.string());
   }
   if (!lies_beside(folder, source)) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -31,38 +32,102 @@ constexpr std::array kTypes = {
     NpyType{"<u2", Dtype::kU16}, NpyType{"<i4", Dtype::kI32}, NpyType{"<u4", Dtype::kU32},
     NpyType{"<i8", Dtype::kI64}, NpyType{"<u8", Dtype::kU64}};
 
-/// What stands behind `key`: between quotes or parentheses, or up to the next ',' or '}'.
-std::string_view entry_of(std::string_view header, std::string_view key) {
-  const std::size_t at = header.find(key);
-  if (at == std::string_view::npos) return {};
-  std::string_view rest = header.substr(at + key.size());
-  const std::size_t start = rest.find_first_not_of(": ");
-  if (start == std::string_view::npos) return {};
-  rest.remove_prefix(start);
-  if (rest[0] == '\'') return rest.substr(1, rest.find('\'', 1) - 1);
-  if (rest[0] == '(') return rest.substr(1, rest.find(')') - 1);
-  return rest.substr(0, rest.find_first_of(",}"));
-}
+/// The header as NumPy writes it: a dictionary of Python's with these three keys, once each.
+/// Nothing where it is anything else; NumPy may read another meaning in it, or none.
+struct NpyHeader {
+  std::string_view type = {};   ///< between its quotes, or the list of a structure
+  std::string_view order = {};  ///< True or False
+  std::string_view shape = {};  ///< between its parentheses
 
-/// The product of "3, 4, " or ""; nothing when that is no shape.
-std::optional<std::uint64_t> elements_of(std::string_view shape) {
-  std::uint64_t product = 1;
-  std::uint64_t number = 0;
-  bool in_number = false;
-  for (std::size_t i = 0; i <= shape.size(); ++i) {
-    const char c = i < shape.size() ? shape[i] : ',';
-    if (c >= '0' && c <= '9') {
-      if (number > (std::uint64_t{1} << 40)) return std::nullopt;
-      number = number * 10 + static_cast<std::uint64_t>(c - '0');
-      in_number = true;
-    } else if (c == ',' || c == ' ') {
-      if (in_number) product *= number;
-      if (product > (std::uint64_t{1} << 40)) return std::nullopt;
-      number = 0;
-      in_number = false;
+  [[nodiscard]] static std::optional<NpyHeader> read(std::string_view text);
+};
+
+/// Goes through the text of a header.
+class HeaderWords {
+ public:
+  explicit HeaderWords(std::string_view text) : rest_(text) { skip_spaces(); }
+
+  [[nodiscard]] bool take(std::string_view word) {
+    if (!rest_.starts_with(word)) return false;
+    rest_.remove_prefix(word.size());
+    skip_spaces();
+    return true;
+  }
+
+  /// What is between `open` and the next `close`.
+  [[nodiscard]] std::optional<std::string_view> between(char open, char close) {
+    const std::size_t end = rest_.find(close, 1);
+    if (!rest_.starts_with(open) || end == std::string_view::npos) return std::nullopt;
+    const std::string_view inside = rest_.substr(1, end - 1);
+    rest_.remove_prefix(end + 1);
+    skip_spaces();
+    return inside;
+  }
+
+  [[nodiscard]] bool at_end() const { return rest_.empty(); }
+
+ private:
+  void skip_spaces() {
+    rest_.remove_prefix(std::min(rest_.find_first_not_of(" \n"), rest_.size()));
+  }
+
+  std::string_view rest_;
+};
+
+std::optional<NpyHeader> NpyHeader::read(std::string_view text) {
+  HeaderWords words(text);
+  NpyHeader header;
+  if (!words.take("{")) return std::nullopt;
+  const auto set = [](std::string_view& entry, std::optional<std::string_view> value) {
+    if (!value || value->empty() || !entry.empty()) return false;
+    entry = *value;
+    return true;
+  };
+  const auto flag = [&]() -> std::optional<std::string_view> {
+    if (words.take("True")) return "True";
+    if (words.take("False")) return "False";
+    return std::nullopt;
+  };
+  bool has_shape = false;
+  while (!words.take("}")) {
+    const auto key = words.between('\'', '\'');
+    if (!key || !words.take(":")) return std::nullopt;
+    if (*key == "descr") {
+      auto type = words.between('\'', '\'');
+      if (!set(header.type, type ? type : words.between('[', ']'))) return std::nullopt;
+    } else if (*key == "fortran_order") {
+      if (!set(header.order, flag())) return std::nullopt;
+    } else if (*key == "shape" && !has_shape) {
+      const auto shape = words.between('(', ')');
+      if (!shape) return std::nullopt;
+      header.shape = *shape;
+      has_shape = true;
     } else {
       return std::nullopt;
     }
+    if (words.take(",")) continue;
+    if (!words.take("}")) return std::nullopt;
+    break;
+  }
+  const bool is_whole = !header.type.empty() && !header.order.empty() && has_shape;
+  return is_whole && words.at_end() ? std::optional(header) : std::nullopt;
+}
+
+/// The product of "3, 4", "3," or ""; nothing where that is no shape, or beyond any file.
+std::optional<std::uint64_t> elements_of(std::string_view shape) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
+  std::uint64_t product = 1;
+  while (!shape.empty()) {
+    const std::size_t comma = std::min(shape.find(','), shape.size());
+    std::string_view word = shape.substr(0, comma);
+    shape.remove_prefix(std::min(comma + 1, shape.size()));
+    word.remove_prefix(std::min(word.find_first_not_of(' '), word.size()));
+    word = word.substr(0, word.find_last_not_of(' ') + 1);
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+    if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
+    if (number > kMost || (number > 0 && product > kMost / number)) return std::nullopt;
+    product *= number;
   }
   return product;
 }
@@ -81,21 +146,28 @@ class NpyFile {
     std::memcpy(&length, text_.data() + 8, length_bytes);
     const std::size_t start = 8 + length_bytes;
     if (length > text_.size() - start) fail("cut off");
-    header_ = std::string_view(text_).substr(start, length);
+    const auto header = NpyHeader::read(std::string_view(text_).substr(start, length));
+    if (!header) {
+      fail("its header is not what NumPy writes: {'descr': …, 'fortran_order': …, 'shape': …}");
+    }
+    header_ = *header;
     data_ = std::string_view(text_).substr(start + length);
   }
 
   [[nodiscard]] std::vector<std::byte> as(Dtype dtype, std::size_t count) const {
-    if (entry_of(header_, "'fortran_order'") != "False") {
+    if (header_.order != "False") {
       fail("in Fortran order; allowed is C order (numpy.ascontiguousarray)");
     }
-    const std::optional<std::uint64_t> elements = elements_of(entry_of(header_, "'shape'"));
-    if (!elements) fail("without a shape");
+    const std::optional<std::uint64_t> elements = elements_of(header_.shape);
+    if (!elements) {
+      fail("its shape is (" + std::string(header_.shape) + "); allowed here are " +
+           std::to_string(count) + " elements");
+    }
     if (*elements != count) {
       fail("has " + std::to_string(*elements) + " elements; allowed here are " +
            std::to_string(count));
     }
-    const std::string_view type = entry_of(header_, "'descr'");
+    const std::string_view type = header_.type;
     const auto known = std::ranges::find(kTypes, type, &NpyType::name);
     if (known != kTypes.end() && known->dtype != dtype) return converted(known->dtype, dtype);
     if (type == "|b1") return converted(Dtype::kU8, dtype);
@@ -120,9 +192,10 @@ class NpyFile {
          std::to_string(bytes));
   }
 
-  [[noreturn]] void fail_to_hold(std::size_t element, const std::string& value) const {
+  [[noreturn]] void fail_to_hold(std::size_t element, const std::string& value,
+                                 const std::string& hint = {}) const {
     fail("element " + std::to_string(element) + " is " + value +
-         ", which the argument's type does not hold");
+         ", which the argument's type does not hold" + hint);
   }
 
   static bool is_wide(Dtype dtype) { return dtype == Dtype::kI64 || dtype == Dtype::kU64; }
@@ -134,7 +207,7 @@ class NpyFile {
       std::int64_t value = 0;
       std::memcpy(&value, source.data() + at, sizeof value);
       if (value >= 0) continue;
-      const bool is_signed = entry_of(header_, "'descr'") == "<i8";
+      const bool is_signed = header_.type == "<i8";
       fail_to_hold(at / sizeof value, is_signed
                                           ? std::to_string(value)
                                           : std::to_string(static_cast<std::uint64_t>(value)));
@@ -142,11 +215,13 @@ class NpyFile {
     return {source.begin(), source.end()};
   }
 
-  /// Integers are the same number, and floats no infinity that was a number.
+  /// Integers are the same number, and floats no infinity that was a number. Bytes for a float of
+  /// 8 bits may be meant as its bits: they are the same number, too.
   [[nodiscard]] std::vector<std::byte> converted(Dtype from, Dtype to) const {
     const std::size_t size = size_of(from);
+    const bool is_code = size_of(to) == 1 && is_floating(to) && size == 1;
     const std::size_t count = data_.size() / size;
-    require_bytes(*elements_of(entry_of(header_, "'shape'")) * size);
+    require_bytes(*elements_of(header_.shape) * size);
     if (is_wide(from) && is_wide(to)) return other_sign();
     const std::vector<double> values =
         decode_all(from, std::as_bytes(std::span(data_.data(), data_.size())));
@@ -155,16 +230,19 @@ class NpyFile {
       std::byte* target = bytes.data() + i * size_of(to);
       encode(to, values[i], target);
       const double held = decode(to, target);
-      const bool is_held =
-          is_floating(to) ? std::isfinite(held) || !std::isfinite(values[i]) : held == values[i];
-      if (!is_held) fail_to_hold(i, Json(values[i]).dump());
+      const bool is_held = is_floating(to) && !is_code
+                               ? std::isfinite(held) || !std::isfinite(values[i])
+                               : held == values[i];
+      if (is_held) continue;
+      fail_to_hold(i, Json(values[i]).dump(),
+                   is_code ? "; where the file holds its bits, they are raw bytes, '|V1'" : "");
     }
     return bytes;
   }
 
   std::string name_;
   std::string text_;
-  std::string_view header_;
+  NpyHeader header_;
   std::string_view data_;
 };
 

@@ -127,6 +127,19 @@ double Argument::scalar(const Values& values) const {
   return scalar_value(size, dtype, name, values);
 }
 
+std::size_t Argument::parameter_bytes() const {
+  if (direction != Direction::kScalar) return sizeof(std::uint64_t);
+  if (fields.empty()) return size_of(dtype);
+  std::size_t bytes = 0;
+  std::size_t alignment = 1;
+  const auto padded = [&](std::size_t to) { return (bytes + to - 1) / to * to; };
+  for (const Field& field : fields) {
+    alignment = std::max(alignment, size_of(field.dtype));
+    bytes = padded(size_of(field.dtype)) + size_of(field.dtype);
+  }
+  return padded(alignment);
+}
+
 std::vector<std::byte> Argument::scalar_bytes(const Values& values) const {
   std::vector<std::byte> bytes;
   if (fields.empty()) {
@@ -210,7 +223,7 @@ std::filesystem::path Problem::data_file(const std::string& key, const std::stri
   }
   const std::string where = (folder / "problem.json").string() + ": " + key + ": ";
   const std::filesystem::path file = folder / own;
-  if (!std::filesystem::is_regular_file(file)) {
+  if (!is_file(file)) {
     throw ProblemError(where + "no file '" + own + "' in " + folder.string());
   }
   if (!lies_beside(folder, file)) {

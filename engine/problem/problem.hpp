@@ -103,6 +103,8 @@ struct Argument {
   [[nodiscard]] double scalar(const Values& values) const;
   /// The bytes of a scalar, of a structure as C++ lays it out.
   [[nodiscard]] std::vector<std::byte> scalar_bytes(const Values& values) const;
+  /// Bytes of the parameter of a kernel that it is: of a scalar, or of an address or handle.
+  [[nodiscard]] std::size_t parameter_bytes() const;
 };
 
 /// Bytes that one buffer may have: 1 TiB, above the memory of any device.

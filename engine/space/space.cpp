@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/core/error.hpp"
+#include "engine/core/printable.hpp"
 
 namespace evo {
 namespace {
@@ -39,7 +40,7 @@ void Space::compile_constraints() {
       }
     } catch (const InputError& error) {
       throw SpaceError(definition_.file + ": constraints[" + std::to_string(i) + "].expression: '" +
-                       whole + "': " + error.what());
+                       shortened(whole) + "': " + error.what());
     }
   }
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <set>
 
@@ -26,6 +27,18 @@ bool is_word(const std::string& text) {
   });
 }
 
+/// Whether a file that says "32", "0x20", "1e3" or "True" means the number, and not a choice of
+/// that name.
+bool is_number_in_quotes(const std::string& text) {
+  for (const char* word : {"true", "True", "TRUE", "false", "False", "FALSE"}) {
+    if (text == word) return true;
+  }
+  char* end = nullptr;
+  (void)std::strtod(text.c_str(), &end);
+  return std::isdigit(static_cast<unsigned char>(text[0])) != 0 &&
+         end == text.c_str() + text.size();
+}
+
 /// `key`: where `value` stands, for the message.
 ParameterValue read_value(const JsonReader& reader, std::string_view key, const Json& value) {
   using Kind = ParameterValue::Kind;
@@ -42,6 +55,11 @@ ParameterValue read_value(const JsonReader& reader, std::string_view key, const 
   }
   if (value.is_number()) return {Kind::kReal, value.dump(), value.get<double>()};
   if (value.is_string() && is_word(value.get_ref<const std::string&>())) {
+    if (is_number_in_quotes(value.get_ref<const std::string&>())) {
+      reader.fail(key, value.dump() +
+                           ": in quotes this is a name, compiled to its place in the list; "
+                           "allowed are numbers, true and false without quotes");
+    }
     return {Kind::kName, value.get<std::string>(), 0};
   }
   reader.fail(key, value.dump() +
@@ -295,7 +313,7 @@ std::string whole_text(const std::filesystem::path& file, int depth) {
   if (depth == kDeepest)
     top.fail("extends", "allowed are 8 files upon each other, none of them twice");
   const std::filesystem::path base_file = file.parent_path() / base;
-  if (!std::filesystem::is_regular_file(base_file)) top.fail("extends", "there is no such file");
+  if (!is_file(base_file)) top.fail("extends", "there is no such file");
   const std::string base_text = whole_text(base_file, depth + 1);
   (void)parse_space(base_text, base_file.string());  // its own faults are told by its own name
   overlay.erase("extends");

@@ -2,6 +2,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
+#include "engine/core/printable.hpp"
 
 namespace evo {
 
@@ -16,7 +17,7 @@ SpaceDefinition placed(SpaceDefinition space, Formulas surroundings) {
       expression = with_formulas(constraint.expression, surroundings);
     } catch (const InputError& error) {
       throw SpaceError(space.file + ": constraints[" + std::to_string(i) + "].expression: '" +
-                       constraint.shown() + "': " + error.what());
+                       shortened(constraint.shown()) + "': " + error.what());
     }
     if (expression == constraint.expression) continue;
     if (constraint.written.empty()) constraint.written = constraint.expression;

@@ -94,6 +94,29 @@ TEST_F(EvoInit, BadInputSaysWhatIsAllowed) {
   EXPECT_FALSE(fs::exists(folder_.path() / "kernel_templates"));
 }
 
+TEST_F(EvoInit, AMacroThatReplacesWordsOfTheCompilersHeadersIsSaidToBeOne) {
+  write_file(folder_.path() / "t.cu", "__global__ void a(int *x) { *x = T; }\n");
+  const ProgramResult refused = run("evo-init t.cu --param T=-1,-2");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("t.cu: does not compile with T=-1"),
+                                 HasSubstr("in the compiler's own headers, such as T")));
+}
+
+TEST_F(EvoInit, ASourceThatHasNoEndIsNotCompiledForEver) {
+  std::string text = "#define A0 1\n";
+  for (int i = 1; i < 40; ++i) {
+    const std::string before = "A" + std::to_string(i - 1);
+    text += "#define A" + std::to_string(i) + " " + before + "+" + before + "\n";
+  }
+  write_file(folder_.path() / "bomb.cu", text + "__global__ void a(int *x) { *x = A39; }\n");
+  const ProgramResult refused = run("evo-init bomb.cu --compile-seconds 2");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("bomb.cu: does not compile within 2 s"),
+                                 HasSubstr("--compile-seconds allows more")));
+  EXPECT_FALSE(fs::exists(folder_.path() / "kernel_templates"));
+  EXPECT_EQ(run("evo-init bomb.cu --compile-seconds 0").exit_code, 2);
+}
+
 TEST_F(EvoInit, WithItsLinesWrittenTheKernelIsJudged) {
   ASSERT_EQ(run("evo-init triple.cu --param block_size_x=64,128").exit_code, 0);
   write_file(folder_.path() / "kernel_templates/triple/reference.cu",

@@ -100,7 +100,7 @@ TEST_F(OwnCheck, ACheckMustLookAtEveryOutputThatNothingElseJudges) {
       "  for (int i = blockIdx.x * BLOCK + threadIdx.x; i < n; i += PARTS * BLOCK)\n"
       "    sum += x[i], z[i] = 42;\n"
       "  y[blockIdx.x * BLOCK + threadIdx.x] = sum;\n}\n");
-  EXPECT_THAT(judged("--allow-programs"), HasSubstr("it accepts 'z' whatever it holds"));
+  EXPECT_THAT(judged("--allow-programs"), HasSubstr("it accepts 'z' whatever its elements 0 to"));
   problem_["arguments"][3]["degenerate"] = true;
   EXPECT_EQ(judged("--allow-programs"), "green");
   problem_["arguments"][3]["degenerate"] = false;
@@ -108,6 +108,28 @@ TEST_F(OwnCheck, ACheckMustLookAtEveryOutputThatNothingElseJudges) {
           "if not abs(sum(load('output_y')) - sum(load('x'))) < 1: sys.exit('no')\n"
           "if any(v != 42 for v in load('output_z')): sys.exit('z')\n");
   EXPECT_EQ(judged("--allow-programs"), "green");
+}
+
+TEST_F(OwnCheck, ACheckMustLookAtAllOfAnOutputThatNothingElseJudges) {
+  const std::string header = "x, y = load('x'), load('output_y')\n";
+  const auto verdict_of = [&](const std::string& check) {
+    program("check.py", header + check);
+    return judged("--allow-programs");
+  };
+  kernel(
+      "__global__ void triple(const float* x, float* y, int n) {\n"
+      "  const int i = blockIdx.x * BLOCK + threadIdx.x;\n"
+      "  y[i] = x[i] + 1;\n}\n");
+  EXPECT_THAT(verdict_of("if abs(y[0] - x[0] - 1) > 1e-6: sys.exit('first')\n"),
+              HasSubstr("it accepts 'y' whatever its elements 32 to 62 of 64 hold"));
+  EXPECT_THAT(verdict_of("if abs(y[63] - x[63] - 1) > 1e-6: sys.exit('last')\n"),
+              HasSubstr("it accepts 'y' whatever its elements 0 to 31 of 64 hold"));
+  EXPECT_THAT(verdict_of("if any(abs(y[i] - x[i] - 1) > 1e-6 for i in range(63)): sys.exit('')\n"),
+              HasSubstr("it accepts 'y' whatever its elements 63 to 63 of 64 hold"));
+  EXPECT_EQ(verdict_of("if any(abs(y[i] - x[i] - 1) > 1e-6 for i in range(64)): sys.exit('')\n"),
+            "green");
+  problem_["arguments"][1]["degenerate"] = true;
+  EXPECT_EQ(verdict_of("if abs(y[0] - x[0] - 1) > 1e-6: sys.exit('first')\n"), "green");
 }
 
 /// What a kernel leaves can break a check that works: that kernel is rejected, the run goes on.

@@ -106,7 +106,28 @@ TEST_F(OwnData, AStructureIsPassedByItsFields) {
   EXPECT_THAT(judged(), HasSubstr("y"));
   // One field less is another size.
   problem_["arguments"][3]["fields"].erase(2);
-  EXPECT_THAT(judge().err, HasSubstr("parameter 3 has 24 bytes, the argument 16"));
+  EXPECT_THAT(judge().err, HasSubstr("parameter 3 has 24 bytes, the argument 'p' 16"));
+}
+
+TEST_F(OwnData, ArgumentsThatAreNotTheParametersAreNamed) {
+  const Json arguments = problem_["arguments"];
+  problem_["arguments"] = {arguments[2], arguments[0], arguments[1]};
+  EXPECT_THAT(
+      judge().err,
+      AllOf(HasSubstr("problem.json: reference: parameter 0 has 8 bytes, the argument 'n' 4"),
+            HasSubstr("allowed are arguments in the order of the parameters")));
+  problem_["arguments"] = arguments;
+  problem_["arguments"][2]["dtype"] = "f32";
+  EXPECT_THAT(judge().err, HasSubstr("parameter 2 is an integer, the argument 'n' f32"));
+  problem_["arguments"][2]["dtype"] = "u32";
+  EXPECT_EQ(judged(), "green");
+  kernel(body("3 * x[i]", "", ", float more"));
+  EXPECT_THAT(judged(),
+              HasSubstr("triple.cu: the kernel has 4 parameters, the launch gives 3 arguments"));
+  kernel(
+      "__global__ void triple(const float* x, float* y, float n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = 3 * x[i];\n}\n");
+  EXPECT_THAT(judged(), HasSubstr("parameter 2 is a floating number, the argument 'n' u32"));
 }
 
 TEST_F(OwnData, AnInputMayBeAFormulaOfTheIndex) {

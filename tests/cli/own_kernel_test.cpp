@@ -66,6 +66,20 @@ TEST_F(OwnKernel, HeadersOfTheToolkitAreFoundWithoutAnOption) {
   EXPECT_EQ(built.exit_code, 0) << built.out << built.err;
 }
 
+TEST_F(OwnKernel, AssertionsThatASourceTakesOutAreOut) {
+  const std::string body =
+      "#include <cassert>\n__global__ void triple(const float* x, float* y, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  assert(i != 5);\n"
+      "  if (i < n) y[i] = 3 * x[i];\n}\n";
+  problem_["templates"]["triple"]["entry"] = "triple";
+  space_["parameters"][1]["values"] = {1};
+  kernel(body);
+  EXPECT_EQ(judge().exit_code, 1);
+  kernel("#define NDEBUG\n" + body);
+  const ProgramResult judged = judge();
+  EXPECT_EQ(judged.exit_code, 0) << judged.out << judged.err;
+}
+
 TEST_F(OwnKernel, IncludePathsOfProblemAndSpace) {
   problem_["templates"]["triple"]["entry"] = "triple";
   space_["parameters"][1]["values"] = {1};

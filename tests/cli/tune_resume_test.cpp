@@ -117,6 +117,35 @@ TEST_F(EvoTuneResume, NothingToResumeIsBadInput) {
   EXPECT_EQ(session_.run(FakeSession::tune("--resume 99")).exit_code, 2);
 }
 
+TEST_F(EvoTuneResume, WhatHasChangedSinceIsNamed) {
+  namespace fs = std::filesystem;
+  const fs::path mine = session_.path("mine");
+  fs::copy(source_folder() / "tests/planted", mine, fs::copy_options::recursive);
+  const auto command = [&](const std::string& more) {
+    return FakeSession::tune(std::string(kOptions) + " --space " +
+                             (mine / "search_spaces/planted_faults.json").string() + " " + more);
+  };
+  RunningProgram program(command(""), session_.folder(),
+                         session_.environment() + " EVO_FAKE_COMPILE_MS=20");
+  EXPECT_EQ(stop_after_evaluations(program, 3, SIGINT), 130);
+  const auto why = [&](const std::string& more) {
+    const ProgramResult result = session_.run(command(more));
+    EXPECT_EQ(result.exit_code, 2) << more;
+    return result.err;
+  };
+  const std::string other = "run 1, which is not finished, is on ";
+  EXPECT_THAT(why("--resume --shape ragged"), HasSubstr(other + "shape mission, now it is ragged"));
+  const fs::path source = mine / "kernel_templates/planted/planted.cu";
+  const std::string text = read_text_file(source);
+  write_file(source, text + "// changed\n");
+  EXPECT_THAT(why("--resume"),
+              HasSubstr(other + "problem planted, whose files have changed since"));
+  EXPECT_THAT(why("--resume 1"),
+              HasSubstr("run 1 is on problem planted, whose files have changed since; allowed is"));
+  write_file(source, text);
+  EXPECT_EQ(session_.run(command("--resume")).exit_code, 0);
+}
+
 TEST_F(EvoTuneResume, NoWorkerOutlivesAKilledRun) {
   RunningProgram program(FakeSession::tune(kOptions), session_.folder(),
                          session_.environment() + " EVO_FAKE_MARK=" + session_.folder());

@@ -179,6 +179,11 @@ TEST_P(Nvrtc, AMissingEntryOrABadOptionIsARejection) {
   option.options.emplace_back("--no-such-option");
   const CompileAnswer refused = compiler_->compile(option);
   EXPECT_EQ(std::get<Rejection>(refused).gate, Gate::kBuild);
+  CompileRequest arch = request(GetParam(), 8, 16, 128);
+  arch.arch = "sm_999";
+  const CompileAnswer unknown = compiler_->compile(arch);
+  EXPECT_THAT(std::get<Rejection>(unknown).reason,
+              HasSubstr("arch: \"sm_999\": this compiler does not know it"));
 }
 
 constexpr const char* kTemplates = R"(

@@ -134,6 +134,21 @@ TEST(JsonText, TruncatedAndDamagedTextEndsInAnError) {
   }
 }
 
+TEST(JsonText, WhatIsTooLongOrTooLargeIsNamedAndNotQuotedWhole) {
+  EXPECT_THAT(said_of(R"({"tolerance": {"max_abs_error": 1e400}})"),
+              AllOf(HasSubstr("tolerance.max_abs_error: 1e400: allowed are numbers up to 1.7e308"),
+                    HasSubstr("line 1")));
+  const std::string large(1'000'000, 'k');
+  const std::string twice = "{\"" + large + "\": 1, \"" + large + "\": 1}";
+  EXPECT_THAT(said_of(twice), HasSubstr("kkk…: this key is there twice"));
+  EXPECT_LT(said_of(twice).size(), 500U);
+  EXPECT_LT(said_of("{\"" + large).size(), 600U);
+  const Json object = {{large, 1}};
+  const std::string unknown = message_of([&] { JsonReader(object, "file", "").finish(); });
+  EXPECT_THAT(unknown, HasSubstr("kkk…: 1: unknown key"));
+  EXPECT_LT(unknown.size(), 500U);
+}
+
 TEST(JsonFile, WhatHasNoEndIsNotReadForEver) {
   EXPECT_THAT(message_of([] { (void)read_text_file("/dev/zero"); }),
               AllOf(HasSubstr("/dev/zero"), HasSubstr("a device")));

@@ -21,6 +21,14 @@ TEST(Printable, WhatIsNoTextIsShown) {
             "\\xff\\xc0\\xaf \\xed\\xa0\\x80 \\xe6\\xbc");
 }
 
+TEST(Printable, LongTextIsShortenedBetweenCharacters) {
+  EXPECT_EQ(shortened("short", 5), "short");
+  EXPECT_EQ(shortened("longer", 4), "long…");
+  EXPECT_EQ(shortened("aµµ", 4), "aµ…");
+  EXPECT_EQ(shortened("漢字", 2), "…");
+  EXPECT_EQ(shortened("\x80\x80\x80", 2), "…") << "no character at all";
+}
+
 TEST(Printable, AnyBytesBecomeTextThatJsonTakes) {
   Random random(4);
   for (int round = 0; round < 2000; ++round) {

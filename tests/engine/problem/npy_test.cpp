@@ -14,6 +14,7 @@ namespace evo {
 namespace {
 
 using testing::AllOf;
+using testing::AnyOf;
 using testing::HasSubstr;
 
 class Npy : public testing::Test {
@@ -133,11 +134,51 @@ TEST_F(Npy, WhatDoesNotFitIsSaid) {
   write("<c8", "1,", "abcdefgh");
   EXPECT_THAT(complaint(Dtype::kF32, 1), HasSubstr("'<c8'"));
   write("<f4", "99999999999999999999,", "abcd");
-  EXPECT_THAT(complaint(Dtype::kF32, 1), HasSubstr("without a shape"));
+  EXPECT_THAT(complaint(Dtype::kF32, 1),
+              AllOf(HasSubstr("its shape is (99999999999999999999,)"), HasSubstr("1 elements")));
+  for (const char* shape :
+       {"-1,", "1 1", "1,,1", "0x1", "1.0", "59744753754112, 308761441", "()"}) {
+    write("<f4", shape, "abcd");
+    EXPECT_THAT(complaint(Dtype::kF32, 4096), AnyOf(HasSubstr("its shape is"), HasSubstr("header")))
+        << shape;
+  }
   write_file(file_, "x,y\n1,2\n");
   EXPECT_THAT(complaint(Dtype::kF32, 1), HasSubstr("no .npy file"));
   write_file(file_, std::string("\x93NUMPY\x01\0\xff\xff{'descr'", 18));
   EXPECT_THAT(complaint(Dtype::kF32, 1), HasSubstr("cut off"));
+}
+
+/// NumPy takes the last of two keys, and refuses what is no dictionary of its three.
+TEST_F(Npy, AHeaderThatNumPyMayReadOtherwiseIsRefused) {
+  const auto with_header = [&](std::string header) {
+    header.resize(118, ' ');
+    write_file(file_, std::string("\x93NUMPY\x01\0\x76\0", 10) + header + "abcd");
+    return complaint(Dtype::kF32, 1);
+  };
+  EXPECT_EQ(with_header("{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }"), "read");
+  EXPECT_EQ(with_header("{'shape':(1,),'fortran_order':False,'descr':'<f4'}\n"), "read");
+  for (const char* header :
+       {"{'descr': '<f4', 'descr': '<i4', 'fortran_order': False, 'shape': (1,), }",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), 'shape': (1,), }",
+        "{'descr': '<f4', 'fortran_order': False, 'fortran_order': True, 'shape': (1,), }",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), 'more': 1, }",
+        "{'descr': '<f4', 'fortran_order': False}", "{'descr': '<f4', 'shape': (1,)}",
+        "{'fortran_order': False, 'shape': (1,)}", "{'descr': '<f4', 'fortran_order': 0}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), } + {}",
+        "'descr': '<f4', 'fortran_order': False, 'shape': (1,)"}) {
+    EXPECT_THAT(with_header(header), HasSubstr("its header is not what NumPy writes")) << header;
+  }
+}
+
+/// Bytes for a float of 8 bits are numbers, and are not taken for its bits.
+TEST_F(Npy, BytesThatAnEightBitFloatDoesNotHoldAreNoNumbers) {
+  write("|u1", "3,", bytes<unsigned char>({0, 16, 240}));
+  EXPECT_THAT(read(Dtype::kE4m3, 3), testing::ElementsAre(0, 16, 240));
+  write("|u1", "2,", bytes<unsigned char>({1, 127}));
+  EXPECT_THAT(complaint(Dtype::kE4m3, 2),
+              AllOf(HasSubstr("element 1 is 127"), HasSubstr("raw bytes, '|V1'")));
+  write("|i1", "1,", bytes<signed char>({9}));
+  EXPECT_THAT(complaint(Dtype::kE5m2, 1), HasSubstr("element 0 is 9"));
 }
 
 /// Whatever stands in a header, reading ends with an error or the right number of bytes.

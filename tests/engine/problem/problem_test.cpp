@@ -272,6 +272,9 @@ TEST(ProblemFile, SourcesStayInTheFolderOfProblems) {
   std::filesystem::remove(root / "planted/reference.cu");
   std::filesystem::create_symlink("/etc/passwd", root / "planted/reference.cu");
   EXPECT_THROW((void)Problem::load(root / "planted"), InputError) << "a link leads out";
+  std::filesystem::remove(root / "planted/reference.cu");
+  std::filesystem::create_symlink("reference.cu", root / "planted/reference.cu");
+  EXPECT_THROW((void)Problem::load(root / "planted"), InputError) << "a link leads in a circle";
   std::filesystem::remove_all(root);
 }
 

@@ -101,6 +101,10 @@ TEST_F(SpaceFile, ErrorsNameFileKeyValueAndWhatIsAllowed) {
   check("\"spill_bytes\": 0", "\"spill_bytes\": -1", {"resources.spill_bytes", "-1"});
   check("space 1", "space 2", {"format", "space 2", "evo-tune space 1"});
   check("[32, 64, 128]", "[32, 9007199254740992]", {"parameters[0].values", "2^53"});
+  for (const char* number : {"64", "0x20", "1e3", "007", "true", "False"}) {
+    check("[32, 64, 128]", "[\"" + std::string(number) + "\", \"two\"]",
+          {"parameters[0].values", number, "in quotes this is a name", "allowed are numbers"});
+  }
   check("[32, 64, 128]", "[1, true]", {"parameters[0].values", "true is there twice"});
   check("[\"none\", \"xor\"]", "[\"none\", \"_xor\"]", {"SWIZZLE__XOR", "reserved"});
   for (const char* name : {"int", "min", "and", "__CUDA_ARCH__", "_Big", "A__B", "SM_COUNT"}) {
