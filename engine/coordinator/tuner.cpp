@@ -210,6 +210,7 @@ void Tuner::fill_window() {
     }
     Slot slot{{next_generation_, static_cast<int>(next_position_)}, std::move(*planned)};
     slot.is_recorded = is_recorded(slot);
+    slot.give_up_us = give_up_us();
     if (shortlist_ && !slot.planned.is_returned) {
       slot.ticket = harness_.start_predicted(slot.planned.candidate);
     } else if (!slot.is_recorded) {

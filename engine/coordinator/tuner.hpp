@@ -120,6 +120,8 @@ class Tuner {
     Planned planned;
     bool is_recorded = false;         ///< in a run that is resumed
     Compilations::Ticket ticket = 0;  ///< otherwise
+    /// Of when it was opened: how soon compilers are done must not change what is recorded.
+    std::vector<double> give_up_us = {};
     /// What is known of it before its turn: it was built, and measured as well where its kernel was
     /// new then.
     std::optional<Judgement> ahead = {};

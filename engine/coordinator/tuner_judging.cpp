@@ -29,14 +29,14 @@ Judgement Tuner::judge_new(Slot& slot) {
   if (!shortlist_ || slot.planned.is_returned) return judge_in_turn(slot);
   const Candidate& candidate = slot.planned.candidate;
   if (slot.planned.is_measured) {
-    Judgement judgement = harness_.judge(candidate, slot.ticket, give_up_us());
+    Judgement judgement = harness_.judge(candidate, slot.ticket, slot.give_up_us);
     if (judgement.is_green()) judgement.predicted_us = harness_.forecast(slot.ticket);
     return judgement;
   }
   Judgement judgement = harness_.predict(candidate, slot.ticket);
   if (judgement.rejection || judgement.duplicate || judgement.predicted_us) return judgement;
   // Nothing to rank it by.
-  return harness_.judge(candidate, harness_.start(candidate), give_up_us());
+  return harness_.judge(candidate, harness_.start(candidate), slot.give_up_us);
 }
 
 Judgement Tuner::judge_in_turn(Slot& slot) {
@@ -46,7 +46,7 @@ Judgement Tuner::judge_in_turn(Slot& slot) {
       is_built ? *std::exchange(slot.ahead, std::nullopt) : harness_.build(candidate, slot.ticket);
   if (judgement.rejection && !slot.is_measured) return judgement;
   if (!harness_.has_device() || !harness_.enter(judgement)) return judgement;
-  if (!slot.is_measured) harness_.measure(candidate, judgement, give_up_us());
+  if (!slot.is_measured) harness_.measure(candidate, judgement, slot.give_up_us);
   return judgement;
 }
 
@@ -75,7 +75,7 @@ void Tuner::measure_ahead(Slot& slot) {
       !built.rejection && !harness_.knows(built.kernel_key) && !is_measured_ahead(built.kernel_key);
   slot.ahead = std::move(built);
   if (!is_new) return;  // its turn will tell what it is
-  harness_.measure(slot.planned.candidate, *slot.ahead, give_up_us());
+  harness_.measure(slot.planned.candidate, *slot.ahead, slot.give_up_us);
   slot.is_measured = true;
 }
 
