@@ -111,6 +111,9 @@ class Harness {
   }
   /// Through those that need one, by a screening.
   void measure(const Candidate& candidate, Judgement& built, const std::vector<double>& give_up_us);
+  /// The times of one that is measured and green, once more.
+  void time_anew(const Candidate& candidate, Judgement& measured,
+                 const std::vector<double>& give_up_us);
 
   /// As start(); its time on the first shape is predicted as soon as it is compiled. Needs
   /// predictors.

@@ -21,6 +21,13 @@ void Harness::measure(const Candidate& candidate, Judgement& built,
   pipeline_.measure(built, space().values(candidate), Effort::kScreening, tasks);
 }
 
+void Harness::time_anew(const Candidate& candidate, Judgement& measured,
+                        const std::vector<double>& give_up_us) {
+  std::vector<ShapeTask> tasks = tasks_for(candidate);
+  for (ShapeTask& task : tasks) task.give_up_us = give_up_us.at(task.shape);
+  pipeline_.time(measured, space().values(candidate), Effort::kScreening, tasks);
+}
+
 Compilations::Ticket Harness::start_predicted(const Candidate& candidate) {
   const Compilations::Ticket ticket = start(candidate);
   to_predict_.emplace(ticket, candidate);

@@ -185,6 +185,13 @@ void Pipeline::measure(Judgement& built, const Values& macros, Effort effort,
   if (!built.rejection && setup_.energy_s > 0) built.rejection = energy_gate(built, kernel);
 }
 
+void Pipeline::time(Judgement& measured, const Values& macros, Effort effort,
+                    std::span<const ShapeTask> tasks) {
+  const KernelUnderTest kernel =
+      kernel_under_test(measured.built.record, measured.kernel_key, macros, tasks);
+  measured.rejection = timing_gate(measured, kernel, effort, tasks);
+}
+
 std::optional<Rejection> Pipeline::build_gate(Judgement& result) const {
   const CompilationRecord& compilation = result.built.record;
   if (compilation.ok) {

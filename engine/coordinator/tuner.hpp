@@ -122,6 +122,7 @@ class Tuner {
     Compilations::Ticket ticket = 0;      ///< otherwise
     std::optional<Judgement> ahead = {};  ///< what is known of it before its turn: it was built,
     bool is_measured = false;             ///< and measured,
+    std::vector<double> give_up_us = {};  ///< by the elite of then,
     bool waits = false;                   ///< or its turn will tell what it is
   };
   /// One that has been through the gates.
@@ -153,6 +154,7 @@ class Tuner {
   void measure_ahead();
   void measure_ahead(Slot& slot);
   [[nodiscard]] bool is_measured_ahead(const std::string& kernel_key) const;
+  [[nodiscard]] bool must_be_timed_again(const Slot& slot, const Judgement& judgement) const;
   [[nodiscard]] std::vector<double> give_up_us() const;
   void set_range(const Slot& slot);
   /// What a shortlist learns of a recorded outcome.

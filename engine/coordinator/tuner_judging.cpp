@@ -46,8 +46,26 @@ Judgement Tuner::judge_in_turn(Slot& slot) {
       is_built ? *std::exchange(slot.ahead, std::nullopt) : harness_.build(candidate, slot.ticket);
   if (judgement.rejection && !slot.is_measured) return judgement;
   if (!harness_.has_device() || !harness_.enter(judgement)) return judgement;
-  if (!slot.is_measured) harness_.measure(candidate, judgement, give_up_us());
+  if (!slot.is_measured) {
+    harness_.measure(candidate, judgement, give_up_us());
+  } else if (!judgement.rejection && must_be_timed_again(slot, judgement)) {
+    harness_.time_anew(candidate, judgement, give_up_us());
+  }
   return judgement;
+}
+
+/// Whether the elite has changed so since it was measured that its turn may end otherwise: who is
+/// no match for the elite is given up and challenges nobody. How soon compilers are done must not
+/// decide that.
+bool Tuner::must_be_timed_again(const Slot& slot, const Judgement& judgement) const {
+  if (harness_.device().time_kind != TimeKind::kMeasured) return false;
+  const std::vector<double> now = give_up_us();
+  return std::ranges::any_of(judgement.shapes, [&](const ShapeJudgement& on) {
+    const double then_us = slot.give_up_us.at(on.shape);
+    const double now_us = now.at(on.shape);
+    if (!on.timing) return false;
+    return on.timing->complete ? now_us < then_us && now_us < on.timing->p50_us : now_us > then_us;
+  });
 }
 
 /// Of what waits for its turn.
@@ -90,7 +108,8 @@ void Tuner::measure_ahead(Slot& slot) {
   slot.waits =
       built.rejection || harness_.knows(built.kernel_key) || is_measured_ahead(built.kernel_key);
   if (slot.waits) return;
-  harness_.measure(slot.planned.candidate, *slot.ahead, give_up_us());
+  slot.give_up_us = give_up_us();
+  harness_.measure(slot.planned.candidate, *slot.ahead, slot.give_up_us);
   slot.is_measured = true;
 }
 

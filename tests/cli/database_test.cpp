@@ -10,6 +10,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <optional>
 #include <thread>
 
@@ -110,16 +111,25 @@ TEST_F(DatabaseOption, OfANewerVersionIsRefusedByEveryProgramAndUntouched) {
 TEST_F(DatabaseOption, LockedIsWaitedForWithAWordAboutWhom) {
   (void)good_database();
   std::optional<Lock> lock(session_.path("good.db"));
-  std::thread other([&] {
-    std::this_thread::sleep_for(seconds(3));
+  const auto told = [&] {
+    std::ifstream file(session_.path("told"));
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  std::thread other([&] {  // until it has said so, or never will
+    const auto end = std::chrono::steady_clock::now() + seconds(60);
+    while (told().find("waiting for it") == std::string::npos &&
+           std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
     lock.reset();
   });
-  const ProgramResult result = session_.run(FakeSession::tune("--db good.db --generations 1"));
+  const ProgramResult result =
+      session_.run(FakeSession::tune("--db good.db --generations 1 2>told || exit"));
   other.join();
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.err, HasSubstr("good.db: is locked by process " + std::to_string(getpid()) +
-                                    " (every_tool_test"));
-  EXPECT_THAT(result.err, HasSubstr("waiting for it, at most 300 s"));
+  EXPECT_EQ(result.exit_code, 0) << told();
+  EXPECT_THAT(told(), HasSubstr("good.db: is locked by process " + std::to_string(getpid()) +
+                                " (every_tool_test"));
+  EXPECT_THAT(told(), HasSubstr("waiting for it, at most 300 s"));
 }
 
 TEST_F(DatabaseOption, LockedForLongerThanTheLimitIsAnErrorThatSaysSo) {

@@ -30,14 +30,20 @@ class FakeSession {
   [[nodiscard]] static std::string faults_space() {
     return source_folder() / "tests/planted/search_spaces/planted_faults.json";
   }
-  /// evo-tune on it, with a short patience for kernels that hang.
+  /// A short patience with kernels that hang; longer where all of a program takes longer.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  static constexpr const char* kStepSeconds = "4";
+#else
+  static constexpr const char* kStepSeconds = "0.4";
+#endif
+  /// evo-tune on it.
   [[nodiscard]] static std::string tune(const std::string& more) {
-    return "evo-tune --space " + faults_space() +
-           " --device fake:measured --step-seconds 0.4 --jobs 2 " + more;
+    return "evo-tune --space " + faults_space() + " --device fake:measured --step-seconds " +
+           kStepSeconds + " --jobs 2 " + more;
   }
   [[nodiscard]] static std::string judge(const std::string& more) {
-    return "evo-judge --space " + faults_space() +
-           " --device fake:measured --step-seconds 0.4 --jobs 1 " + more;
+    return "evo-judge --space " + faults_space() + " --device fake:measured --step-seconds " +
+           kStepSeconds + " --jobs 1 " + more;
   }
 
  private:

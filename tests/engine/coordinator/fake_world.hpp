@@ -153,6 +153,7 @@ inline std::vector<std::string> story(const fake::MemoryStore& store, RunId run 
     if (record.duplicate_of) line += " duplicate of " + std::to_string(*record.duplicate_of);
     if (record.rejection) line += " " + record.rejection->reason;
     if (record.timing) line += " " + std::to_string(record.timing->p50_us);
+    if (record.timing && !record.timing->complete) line += " given up";
     lines.push_back(line);
   }
   for (const StoredGeneration& stored : store.generations(run)) {
