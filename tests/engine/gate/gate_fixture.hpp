@@ -31,9 +31,8 @@ class GateFixture {
                                         const CorrectnessOptions& options = {},
                                         Effort effort = Effort::kFull);
 
-  [[nodiscard]] TimingGate timing(const TimingOptions& options = {}) {
-    constexpr std::size_t kFreshCase = 5;
-    return {*work, problem, made->cases, made->judge, card, kFreshCase, options};
+  [[nodiscard]] TimingGate timing(const TimingOptions& options = {}, std::size_t fresh_case = 5) {
+    return {*work, problem, made->cases, made->judge, card, fresh_case, options};
   }
 
   /// The honest kernel for f32.

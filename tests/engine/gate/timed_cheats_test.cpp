@@ -217,6 +217,24 @@ TEST_F(TimedCheats, ADuelNamesTheOneThatIsWrong) {
   EXPECT_EQ(second.verdict(), 0);
 }
 
+TEST_F(TimedCheats, ADuelOfLongLaunchesBringsInputsThatWereNotMet) {
+  fixture_.time_us = [](const auto&, std::int64_t) { return 2e4; };
+  std::set<float> met;
+  bool learns = true;
+  const LoadedKernel wrong = fixture_.load("wrong", [&](const fake::Launch& launch) {
+    const float first = launch.buffer<float>(kX)[0];
+    if (learns) met.insert(first);
+    return met.contains(first) ? GateFixture::honest(launch) : std::optional<Fault>();
+  });
+  const LoadedKernel right = fixture_.load("right", GateFixture::honest);
+  const Shape& shape = fixture_.problem.shape("timed");
+  EXPECT_FALSE(fixture_.timing({}, 5).compare_pair(wrong, right, shape, kSilent).rejection);
+  learns = false;
+  const PairResult pair = fixture_.timing({}, 6).compare_pair(wrong, right, shape, kSilent);
+  ASSERT_TRUE(pair.rejection);
+  EXPECT_TRUE(pair.failed_first);
+}
+
 TEST_F(TimedCheats, LeaveNoBuffersBehind) {
   (void)outcome([](const fake::Launch&) { return true; });
   const std::size_t alive = fixture_.device->buffers_alive();
