@@ -22,7 +22,7 @@ Forecasts::Forecasts(std::vector<std::unique_ptr<DeviceService>> predictors) {
 }
 
 void Forecasts::set_up(const SessionSetup& setup) {
-  for (const Predictor& predictor : predictors_) predictor.device->set_up(setup);
+  for (const Predictor& predictor : predictors_) predictor.device->set_up(setup, {});
 }
 
 void Forecasts::ask(Ticket ticket, KernelUnderTest kernel) {

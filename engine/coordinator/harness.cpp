@@ -310,7 +310,7 @@ void Harness::set_up_device(const HarnessOptions& options) {
     setup.correctness.flops_of_whole_grids = kFlopsOfWholeGridsWhenInterpreted;
     setup.correctness.flops_of_screening = kFlopsOfScreeningWhenInterpreted;
   }
-  services_.device->set_up(setup);
+  services_.device->set_up(setup, [this] { workers_.collect(); });
   set_up_predictors();
 }
 
@@ -325,7 +325,7 @@ void Harness::set_up_predictors() {
 void Harness::use_check_seed(std::uint64_t seed) {
   if (!has_device()) return;
   setup_.check_seed = seed;
-  services_.device->set_up(setup_);
+  services_.device->set_up(setup_, {});
   set_up_predictors();
 }
 

@@ -11,6 +11,9 @@ namespace {
 /// A process is replaced after so many compilations: whatever the compiler leaks stays bounded.
 constexpr int kCompilationsPerProcess = 1000;
 
+/// For the rest of an answer whose beginning is there.
+constexpr std::chrono::seconds kRestOfAnswer{5};
+
 double milliseconds_since(SteadyTime start) {
   const std::chrono::duration<double, std::milli> elapsed =
       std::chrono::steady_clock::now() - start;
@@ -110,15 +113,18 @@ CompilePool::Finished CompilePool::finish(Slot& slot, CompileOutcome outcome,
 }
 
 std::optional<CompilePool::Finished> CompilePool::look_at(Slot& slot) {
+  const bool late = std::chrono::steady_clock::now() >= slot.started + options_.limit;
   try {
-    if (const auto reply = slot.process->poll()) return take_reply(slot, *reply);
+    auto reply = slot.process->poll();
+    // It is done, and waits for somebody to read what it found.
+    if (!reply && late && slot.process->is_answering()) reply = slot.process->wait(kRestOfAnswer);
+    if (reply) return take_reply(slot, *reply);
   } catch (const MissingError&) {
     throw;
   } catch (const std::exception& error) {
     // No message, or none that can be read.
     return try_again(slot, {CompilerFailure::Kind::kInternal, error.what()});
   }
-  const bool late = std::chrono::steady_clock::now() >= slot.started + options_.limit;
   if (slot.process->is_open() && !late) return std::nullopt;
   return take_ending(slot, late);
 }

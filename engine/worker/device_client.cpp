@@ -56,9 +56,22 @@ void DeviceClient::start() {
   if (setup_) (void)call_surely(*setup_);
 }
 
-std::optional<nlohmann::json> DeviceClient::call(const nlohmann::json& request) {
+std::optional<nlohmann::json> DeviceClient::wait_for_answer(
+    const std::function<void()>& meanwhile) {
+  constexpr std::chrono::milliseconds kBetween{10};
+  if (!meanwhile) return process_->wait(kCallLimit);
+  const SteadyTime deadline = std::chrono::steady_clock::now() + kCallLimit;
+  while (true) {
+    if (auto answer = process_->wait(kBetween)) return answer;
+    if (!process_->is_open() || std::chrono::steady_clock::now() >= deadline) return std::nullopt;
+    meanwhile();
+  }
+}
+
+std::optional<nlohmann::json> DeviceClient::call(const nlohmann::json& request,
+                                                 const std::function<void()>& meanwhile) {
   std::optional<nlohmann::json> reply;
-  if (process_->send(request)) reply = process_->wait(kCallLimit);
+  if (process_->send(request)) reply = wait_for_answer(meanwhile);
   if (!reply) {
     const Ending ending = process_->kill();
     if (ending.killed_from_outside) return std::nullopt;
@@ -72,20 +85,21 @@ std::optional<nlohmann::json> DeviceClient::call(const nlohmann::json& request) 
   return *reply;
 }
 
-nlohmann::json DeviceClient::call_surely(const nlohmann::json& request) {
+nlohmann::json DeviceClient::call_surely(const nlohmann::json& request,
+                                         const std::function<void()>& meanwhile) {
   constexpr int kAttempts = 3;
   for (int attempt = 1; attempt <= kAttempts; ++attempt) {
     if (!process_) process_.emplace(program_, std::vector<std::string>{"device", device_id_});
-    if (auto reply = call(request)) return *reply;
+    if (auto reply = call(request, meanwhile)) return *reply;
     process_.reset();
     if (on_event_) on_event_("device worker killed", "somebody killed it while it was starting");
   }
   throw MissingError("the device worker for " + device_id_ + " is killed whenever it starts");
 }
 
-void DeviceClient::set_up(const SessionSetup& setup) {
+void DeviceClient::set_up(const SessionSetup& setup, const std::function<void()>& meanwhile) {
   setup_ = nlohmann::json{{"op", "setup"}, {"setup", setup}};
-  (void)call_surely(*setup_);
+  (void)call_surely(*setup_, meanwhile);
 }
 
 void DeviceClient::submit_check(const KernelUnderTest& kernel, Effort effort) {

@@ -34,7 +34,7 @@ class DeviceClient final : public DeviceService {
   DeviceClient& operator=(const DeviceClient&) = delete;
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
-  void set_up(const SessionSetup& setup) override;
+  void set_up(const SessionSetup& setup, const std::function<void()>& meanwhile) override;
   void submit_check(const KernelUnderTest& kernel, Effort effort) override;
   void submit_time(const KernelUnderTest& kernel, const std::string& shape, Effort effort,
                    double give_up_us) override;
@@ -59,8 +59,12 @@ class DeviceClient final : public DeviceService {
   void submit(nlohmann::json request);
   void send_request();
   /// An answer from a worker that nothing was asked of yet; nothing when somebody killed it.
-  [[nodiscard]] std::optional<nlohmann::json> call(const nlohmann::json& request);
-  [[nodiscard]] nlohmann::json call_surely(const nlohmann::json& request);
+  [[nodiscard]] std::optional<nlohmann::json> call(const nlohmann::json& request,
+                                                   const std::function<void()>& meanwhile);
+  [[nodiscard]] nlohmann::json call_surely(const nlohmann::json& request,
+                                           const std::function<void()>& meanwhile = {});
+  [[nodiscard]] std::optional<nlohmann::json> wait_for_answer(
+      const std::function<void()>& meanwhile);
   [[nodiscard]] std::optional<nlohmann::json> next_message();
   [[nodiscard]] std::optional<Reply> take_message(nlohmann::json message);
   [[nodiscard]] std::optional<Reply> take_ending();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -38,8 +39,9 @@ class DeviceService {
   /// profilers that show NVTX ranges.
   virtual void set_ranges(std::vector<std::string> ranges) = 0;
 
-  /// Sets the problem for all requests that follow. Throws when it is refused.
-  virtual void set_up(const SessionSetup& setup) = 0;
+  /// Sets the problem for all requests that follow. Throws when it is refused. It may take long:
+  /// `meanwhile` is called now and then, unless it is empty.
+  virtual void set_up(const SessionSetup& setup, const std::function<void()>& meanwhile) = 0;
 
   virtual void submit_check(const KernelUnderTest& kernel, Effort effort) = 0;
   /// A screening spends little on ageing the kernel; anything else all that it takes.

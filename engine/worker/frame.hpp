@@ -28,6 +28,9 @@ class FrameReader {
   /// The next whole message, or nothing yet. Throws Error on bytes that are no message.
   [[nodiscard]] std::optional<nlohmann::json> next();
 
+  /// Whether the beginning of a message has come, and not its end.
+  [[nodiscard]] bool has_a_part() const { return buffer_.size() > start_; }
+
  private:
   std::vector<std::uint8_t> buffer_;
   std::size_t start_ = 0;

@@ -46,6 +46,8 @@ class WorkerProcess {
   /// Waits for the next message; nothing when the process ended or the time is over.
   [[nodiscard]] std::optional<nlohmann::json> wait(std::chrono::milliseconds limit);
 
+  /// Whether a message has begun to arrive.
+  [[nodiscard]] bool is_answering() const { return reader_.has_a_part(); }
   /// False once the process closed its side.
   [[nodiscard]] bool is_open() const { return open_; }
   /// Of the process; -1 when it does not run.

@@ -150,6 +150,9 @@ class Screen {
   bool has_color_ = false;
 };
 
+/// So slow that a busy machine draws the view often before the run ends.
+constexpr const char* kSlow = "TERM=xterm NO_COLOR= EVO_FAKE_COMPILE_MS=150";
+
 /// evo-tune whose standard error is a terminal of so many columns.
 class OnATerminal {
  public:
@@ -160,7 +163,7 @@ class OnATerminal {
     process_ = forkpty(&terminal_, nullptr, nullptr, &size);
     if (process_ == 0) {
       const std::string command =
-          "cd '" + session.folder() + "' && exec env EVO_FAKE_COMPILE_MS=60 " +
+          "cd '" + session.folder() + "' && exec env EVO_FAKE_COMPILE_MS=30 " +
           session.environment() + " " + environment + " " + program_folder().string() + "/" +
           FakeSession::tune("--generations 4 --children 4 " + more) + " > out.txt";
       execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
@@ -196,6 +199,12 @@ class OnATerminal {
     waitpid(process_, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
   }
+  /// How often the view was drawn in place.
+  [[nodiscard]] std::size_t drawings() const {
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = raw.find("\033[J", at)) != std::string::npos; ++at) ++count;
+    return count;
+  }
   [[nodiscard]] bool shows(const std::string& text) const {
     return testing::Matches(testing::Contains(HasSubstr(text)))(screen.lines());
   }
@@ -211,9 +220,9 @@ class OnATerminal {
 TEST(LiveTerminal, TheViewIsDrawnInPlaceAndLeavesALine) {
   for (const unsigned short columns : {std::uint16_t{40}, std::uint16_t{120}}) {
     const FakeSession session;
-    OnATerminal run(session, columns, "TERM=xterm NO_COLOR=", "");
-    ASSERT_TRUE(run.read_until([&] { return run.shows("best p50"); }));
-    ASSERT_TRUE(run.read_until([&] { return run.shows("generation 2/4 "); }));
+    OnATerminal run(session, columns, kSlow, "");
+    // Which generation is seen is the machine's business: a busy one skips some.
+    ASSERT_TRUE(run.read_until([&] { return run.shows("best p50") && run.drawings() >= 5; }));
     const std::vector<std::string> lines = run.screen.lines();
     EXPECT_EQ(std::ranges::count_if(
                   lines, [](const auto& line) { return line.starts_with("generation "); }),
@@ -231,18 +240,19 @@ TEST(LiveTerminal, TheViewIsDrawnInPlaceAndLeavesALine) {
 
 TEST(LiveTerminal, NoLineOfTheViewWraps) {
   const FakeSession session;
-  OnATerminal run(session, 40, "TERM=xterm", "");
+  OnATerminal run(session, 40, kSlow, "");
   ASSERT_TRUE(run.read_until([&] { return run.shows("run 1: "); }));
-  ASSERT_TRUE(run.read_until([&] { return run.shows("generation 1/4"); }));
+  ASSERT_TRUE(run.read_until([&] { return run.shows("compilers "); }));
   const std::size_t before = run.screen.wrapped();
-  ASSERT_TRUE(run.read_until([&] { return run.shows("generation 3/4"); }));
+  const std::size_t drawings = run.drawings();
+  ASSERT_TRUE(run.read_until([&] { return run.drawings() >= drawings + 4; }));
   EXPECT_EQ(run.screen.wrapped(), before);
   EXPECT_EQ(run.finish(), 0);
 }
 
 TEST(LiveTerminal, AResizedTerminalIsDrawnAsItIsNow) {
   const FakeSession session;
-  OnATerminal run(session, 40, "TERM=xterm", "");
+  OnATerminal run(session, 40, kSlow, "");
   ASSERT_TRUE(run.read_until([&] { return run.shows("best p50"); }));
   EXPECT_FALSE(run.shows("window "));
   run.resize(120);

@@ -96,7 +96,10 @@ class FakeDeviceService final : public DeviceService {
   FakeDeviceService(const Clock& clock, DeviceBehaviour behaviour);
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
-  void set_up(const SessionSetup& setup) override { setup_ = setup; }
+  void set_up(const SessionSetup& setup, const std::function<void()>& meanwhile) override {
+    setup_ = setup;
+    if (meanwhile) meanwhile();
+  }
   void submit_check(const KernelUnderTest& kernel, Effort effort) override;
   void submit_time(const KernelUnderTest& kernel, const std::string& shape, Effort effort,
                    double give_up_us) override;

@@ -7,8 +7,10 @@
 #include <poll.h>
 
 #include <map>
+#include <thread>
 
 #include "engine/core/error.hpp"
+#include "engine/core/random.hpp"
 #include "tests/db/sample.hpp"
 #include "tests/fakes/fake_program.hpp"
 
@@ -167,6 +169,30 @@ TEST(CompilePool, AHangIsKilledAtItsDeadlineWhileOthersGoOn) {
   for (std::size_t i = 1; i <= 5; ++i) {
     EXPECT_TRUE(std::holds_alternative<Compiled>(finished.at(i).outcome)) << i;
   }
+}
+
+TEST(CompilePool, WhatIsDoneIsNotLateBecauseNobodyLooked) {
+  CompilePool pool(fake_worker(), {.jobs = 1, .limit = Milliseconds(500)});
+  Random random(1);
+  std::string text(std::size_t{400} << 10, ' ');  // more than the system keeps between processes
+  for (char& c : text) c = static_cast<char>('a' + random.below(26));
+  CompileRequest large = request("none");
+  large.options.push_back("-DTEXT=" + text);
+  pool.submit(0, large);
+  const SteadyTime start = std::chrono::steady_clock::now();
+  std::vector<CompilePool::Finished> finished;
+  while (finished.empty() && std::chrono::steady_clock::now() < start + Milliseconds(100)) {
+    std::vector<pollfd> entries = pool.interests();
+    ::poll(entries.data(), entries.size(), 1);
+    if ((entries.front().revents & POLLIN) != 0) break;
+    finished = pool.collect();
+  }
+  ASSERT_TRUE(finished.empty());
+  std::this_thread::sleep_until(start + Milliseconds(700));
+  finished = pool.collect();
+  ASSERT_EQ(finished.size(), 1U);
+  ASSERT_TRUE(std::holds_alternative<Compiled>(finished.front().outcome));
+  EXPECT_GT(std::get<Compiled>(finished.front().outcome).ptx.size(), text.size());
 }
 
 TEST(CompilePool, KnowsTheVersionAndRefusesAWorkerThatIsNone) {

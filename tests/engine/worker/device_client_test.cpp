@@ -45,7 +45,7 @@ class DeviceClientTest : public testing::Test {
     setup.template_name = "planted";
     setup.reference = {fake::to_ptx({"planted_reference", {}}), "", {"planted_reference"}};
     setup.check_seed = 11;
-    client_.set_up(setup);
+    client_.set_up(setup, {});
   }
 
   CorrectnessResult check(const std::string& bug) {
