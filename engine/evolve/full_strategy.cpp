@@ -75,6 +75,8 @@ class FullStrategy final : public SearchBase {
     }
   }
 
+  [[nodiscard]] std::span<const Candidate> runners_up() const override { return runners_up_; }
+
  private:
   struct TrainingSet {
     std::vector<std::uint16_t> points;
@@ -174,6 +176,7 @@ class FullStrategy final : public SearchBase {
       elite.push_back(ran_[i].candidate);
     }
     ProposalPool pool(space_, encoding_, seen_);
+    pool.add(runners_up_);
     pool.breed(elite, settings_.pool, random_);
     if (settings_.pool.climbers > 0 && !pool.candidates().empty()) {
       pool.climb(promising(process, pool), settings_.pool, random_);
@@ -210,8 +213,13 @@ class FullStrategy final : public SearchBase {
 
   /// Between the settings' two; a generation of one draws it.
   [[nodiscard]] double beta_of(std::size_t turn, std::size_t count) {
-    const double share =
-        count > 1 ? static_cast<double>(turn) / static_cast<double>(count - 1) : random_.uniform();
+    return count > 1 ? beta_at(turn, count) : beta_at_share(random_.uniform());
+  }
+  /// Number `turn` of `count` > 1 from one of them to the other.
+  [[nodiscard]] double beta_at(std::size_t turn, std::size_t count) const {
+    return beta_at_share(static_cast<double>(turn) / static_cast<double>(count - 1));
+  }
+  [[nodiscard]] double beta_at_share(double share) const {
     return settings_.beta_low + (settings_.beta_high - settings_.beta_low) * share;
   }
 
@@ -224,19 +232,32 @@ class FullStrategy final : public SearchBase {
     const Acquisition score{posterior.mean(), posterior.variance(), failure, penalty_};
     std::vector<bool> taken(failure.size(), false);
     for (std::size_t turn = 0; turn < std::min(count, taken.size()); ++turn) {
-      const double beta = beta_of(turn, count);
-      std::size_t best = taken.size();
-      double best_score = std::numeric_limits<double>::infinity();
-      for (std::size_t i = 0; i < taken.size(); ++i) {
-        if (taken[i] || score(i, beta) >= best_score) continue;
-        best = i;
-        best_score = score(i, beta);
-      }
-      if (best == taken.size()) return;
-      taken[best] = true;
-      posterior.choose(best);
-      take(pool.candidates()[best], proposals);
+      const auto best = best_of(score, beta_of(turn, count), taken);
+      if (!best) return;
+      posterior.choose(*best);
+      take(pool.candidates()[*best], proposals);
     }
+    runners_up_.clear();
+    for (std::size_t turn = 0; turn < settings_.runners_up; ++turn) {
+      constexpr std::size_t kBetas = 4;
+      const auto best = best_of(score, beta_at(turn % kBetas, kBetas), taken);
+      if (!best) return;
+      runners_up_.push_back(pool.candidates()[*best]);
+    }
+  }
+
+  /// The best that is not taken yet, and takes it.
+  [[nodiscard]] static std::optional<std::size_t> best_of(const Acquisition& score, double beta,
+                                                          std::vector<bool>& taken) {
+    std::optional<std::size_t> best;
+    double best_score = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+      if (taken[i] || score(i, beta) >= best_score) continue;
+      best = i;
+      best_score = score(i, beta);
+    }
+    if (best) taken[*best] = true;
+    return best;
   }
 
   FullSettings settings_;
@@ -246,8 +267,9 @@ class FullStrategy final : public SearchBase {
   double penalty_ = settings_.failure.penalty;
   double next_fit_ = 0;
   std::vector<Candidate> observed_;
-  std::vector<Candidate> pending_;  ///< proposed and not observed, oldest first
-  std::vector<Scored> ran_;         ///< fastest first
+  std::vector<Candidate> runners_up_;  ///< of the last proposals, the most promising first
+  std::vector<Candidate> pending_;     ///< proposed and not observed, oldest first
+  std::vector<Scored> ran_;            ///< fastest first
 };
 
 }  // namespace

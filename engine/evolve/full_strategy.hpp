@@ -17,10 +17,11 @@ struct FullSettings {
   std::size_t initial_draws =
       12;  ///< random candidates of which the first ones are the most distant
   std::size_t max_training = 224;  ///< observations the model is trained on
-  double clip = 2;            ///< slower than best + clip · (median − best) in ln time is as bad
-  double beta_low = 1;        ///< standard deviations below the mean that are hoped for: the
-  double beta_high = 3;       ///<   first proposal of a generation … its last
-  bool learns_kernel = true;  ///< or keeps the prior's shapes
+  double clip = 2;       ///< slower than best + clip · (median − best) in ln time is as bad
+  double beta_low = 1;   ///< standard deviations below the mean that are hoped for: the
+  double beta_high = 3;  ///<   first proposal of a generation … its last
+  std::size_t runners_up = 8;  ///< the best of those that were not chosen, bred from once more
+  bool learns_kernel = true;   ///< or keeps the prior's shapes
   FailureSettings failure = {};
   PoolSettings pool = {};
   KernelPrior prior = {};
@@ -34,7 +35,8 @@ struct FullSettings {
 ///   matters,
 ///      and carries interactions of every order; another model learns where candidates fail.
 ///   3. I1 and I2, breeding: valid, unseen neighbours, mutants and crossovers of the elite, random
-///      candidates, and the neighbours of the most promising of all these (ProposalPool).
+///      candidates, the runners-up of the last time, and the neighbours of the most promising of
+///      all these (ProposalPool).
 ///   4. Choose one by one: the lowest mean − β · deviation + penalty for failing. β grows along
 ///      what is proposed at once, from refining to exploring; a proposal on its own draws it. What
 ///      was chosen, and what is still being evaluated, counts as known, so that proposals do not

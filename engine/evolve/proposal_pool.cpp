@@ -14,6 +14,10 @@ void ProposalPool::add(const Candidate& candidate) {
   candidates_.push_back(candidate);
 }
 
+void ProposalPool::add(std::span<const Candidate> candidates) {
+  for (const Candidate& candidate : candidates) add(candidate);
+}
+
 void ProposalPool::add_neighbours(const Candidate& candidate, std::size_t most, Random& random) {
   const std::vector<Candidate> near = neighbours(*space_, candidate, Neighbourhood::kAnyValue);
   if (near.size() <= most) {

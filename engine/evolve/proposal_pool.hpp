@@ -27,6 +27,8 @@ class ProposalPool {
   ProposalPool(const CandidateSpace& space, const Encoding& encoding, SeenSet& seen)
       : space_(&space), encoding_(&encoding), seen_(&seen) {}
 
+  void add(std::span<const Candidate> candidates);
+
   /// The operators on `parents` (not empty), best first.
   void breed(std::span<const Candidate> parents, const PoolSettings& settings, Random& random);
 
