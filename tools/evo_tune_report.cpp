@@ -277,9 +277,7 @@ void report_speed(const Harness& harness, const RunProgress& progress, const Tun
                {"time_ms", times.time_ms},
                {"confirm_ms", times.confirm_ms},
                {"starved_ms", times.starved_ms},
-               {"engine_ms", engine_ms},
-               {"compiled_ahead", harness.ahead_count().compiled},
-               {"of_them_used", harness.ahead_count().used}});
+               {"engine_ms", engine_ms}});
   char line[256];
   std::snprintf(
       line, sizeof line,

@@ -83,19 +83,6 @@ Compilations::Ticket Compilations::start(const CompileRequest& request) {
   return ticket;
 }
 
-Compilations::Ticket Compilations::prepare(const CompileRequest& request) {
-  const Ticket ticket = start(request);
-  prepared_.insert(ticket);
-  return ticket;
-}
-
-void Compilations::ask_for(Ticket prepared) {
-  prepared_.erase(prepared);
-  if (unstored_.erase(prepared) == 0) return;
-  Built& built = built_.at(prepared);
-  built.id = store_.put_compilation(built.record);
-}
-
 void Compilations::collect() {
   for (CompileService::Finished& done : compilers_.collect()) {
     const auto running = running_.find(done.ticket);
@@ -106,13 +93,7 @@ void Compilations::collect() {
     const CompileRequest& request = running->second.request;
     built.record = record_of(request, running->second.request_key, expanded(request.source),
                              compilers_.version(), std::move(done));
-    if (reproducible) {
-      if (prepared_.contains(done.ticket) && running->second.others.empty()) {
-        unstored_.insert(done.ticket);
-      } else {
-        built.id = store_.put_compilation(built.record);
-      }
-    }
+    if (reproducible) built.id = store_.put_compilation(built.record);
     for (const Ticket other : running->second.others) {
       built_[other] = {built.record, built.id, true, 0};
     }
@@ -139,8 +120,6 @@ std::optional<Built> Compilations::take(Ticket ticket) {
   if (found == built_.end()) return std::nullopt;
   std::optional<Built> built = std::move(found->second);
   built_.erase(found);
-  prepared_.erase(ticket);
-  unstored_.erase(ticket);
   return built;
 }
 

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -31,10 +30,6 @@ class Compilations {
   /// Looks the request up, or has it compiled, once however often it is asked for meanwhile.
   [[nodiscard]] Ticket start(const CompileRequest& request);
 
-  /// The same for what may never be asked for: it is stored by ask_for(), and lost by take().
-  [[nodiscard]] Ticket prepare(const CompileRequest& request);
-  void ask_for(Ticket prepared);
-
   /// Stores what the compilers have finished. Never waits.
   void collect();
 
@@ -45,8 +40,6 @@ class Compilations {
 
   /// Compilations that run now.
   [[nodiscard]] std::size_t in_flight() const { return compilers_.in_flight(); }
-  /// Compilers that have nothing to do.
-  [[nodiscard]] std::size_t idle() const { return compilers_.idle(); }
   /// What to poll for, and the first deadline among them.
   [[nodiscard]] std::vector<pollfd> interests() const { return compilers_.interests(); }
   [[nodiscard]] SteadyTime next_deadline() const { return compilers_.next_deadline(); }
@@ -67,8 +60,6 @@ class Compilations {
   Ticket next_ = 0;
   std::map<Ticket, Running> running_;
   std::map<Ticket, Built> built_;
-  std::set<Ticket> prepared_;  ///< and not asked for
-  std::set<Ticket> unstored_;  ///< of those, what is worth storing once it is
 };
 
 }  // namespace evo

@@ -88,12 +88,6 @@ void require_no_programs(const Problem& problem) {
                      "--allow-programs");
 }
 
-/// Compilers that wait for what is started, whatever may be started soon.
-constexpr std::size_t kCompilersFree = 1;
-
-/// What is compiled ahead and was not started takes memory, some 0.2 MB each.
-constexpr std::size_t kMostAhead = 64;
-
 std::string define(const std::string& name, const std::string& value) {
   return "-D" + name + "=" + value;
 }
@@ -138,10 +132,6 @@ Harness::Harness(const HarnessOptions& options, Services services)
   require_one_build();
   check_macros(problem_, space(), source_);
   (void)services_.compilers->version();
-  workers_.when_compiled([this] {
-    ask_forecasts();
-    start_likely();
-  });
   if (!has_device()) return;
   if (!options.allow_programs) require_no_programs(problem_);
   set_up_device(options);
@@ -287,8 +277,12 @@ void Harness::start_opening() {
     candidates.push_back(milestone.candidate);
   }
   candidates.push_back(space().defaults());
-  for (const Candidate& candidate : candidates) {
-    if (!tasks_for(candidate).empty()) prepare(candidate);
+  for (Candidate& candidate : candidates) {
+    const bool is_started = std::ranges::any_of(
+        opening_, [&](const auto& started) { return started.first == candidate; });
+    if (is_started || tasks_for(candidate).empty()) continue;
+    const Compilations::Ticket ticket = start(candidate);
+    opening_.emplace_back(std::move(candidate), ticket);
   }
 }
 
@@ -325,6 +319,7 @@ void Harness::set_up_predictors() {
   SessionSetup setup = setup_;
   setup.check_kernels = {};
   forecasts_.set_up(setup);
+  workers_.when_compiled([this] { ask_forecasts(); });
 }
 
 void Harness::use_check_seed(std::uint64_t seed) {
@@ -385,47 +380,15 @@ std::vector<std::string> Harness::options_for(const Candidate& candidate) const 
   return options;
 }
 
-CompileRequest Harness::request_for(const Candidate& candidate) const {
-  return request_for(kernel_, source_, options_for(candidate));
-}
-
 Compilations::Ticket Harness::start(const Candidate& candidate) {
-  const auto prepared = find_ahead(candidate);
-  if (prepared == ahead_.end()) return compilations_.start(request_for(candidate));
-  const Compilations::Ticket ticket = prepared->second;
-  ahead_.erase(prepared);
-  compilations_.ask_for(ticket);
-  ++ahead_count_.used;
-  return ticket;
-}
-
-Harness::Ahead::iterator Harness::find_ahead(const Candidate& candidate) {
-  return std::ranges::find(ahead_, candidate,
-                           [](const auto& one) -> const Candidate& { return one.first; });
-}
-
-void Harness::prepare(const Candidate& candidate) {
-  if (find_ahead(candidate) != ahead_.end()) return;
-  ahead_.emplace_back(candidate, compilations_.prepare(request_for(candidate)));
-  ++ahead_count_.compiled;
-  if (ahead_.size() <= kMostAhead) return;
-  const auto oldest = std::ranges::find_if(
-      ahead_, [&](const auto& one) { return workers_.is_compiled(one.second); });
-  if (oldest == ahead_.end()) return;
-  (void)compilations_.take(oldest->second);
-  ahead_.erase(oldest);
-}
-
-void Harness::compile_ahead(std::vector<Candidate> likely) {
-  likely_.assign(std::make_move_iterator(likely.begin()), std::make_move_iterator(likely.end()));
-  start_likely();
-}
-
-void Harness::start_likely() {
-  while (!likely_.empty() && compilations_.idle() > kCompilersFree) {
-    prepare(likely_.front());
-    likely_.pop_front();
+  const auto started = std::ranges::find(
+      opening_, candidate, [](const auto& one) -> const Candidate& { return one.first; });
+  if (started != opening_.end()) {
+    const Compilations::Ticket ticket = started->second;
+    opening_.erase(started);
+    return ticket;
   }
+  return compilations_.start(request_for(kernel_, source_, options_for(candidate)));
 }
 
 }  // namespace evo

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <deque>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -89,15 +88,6 @@ class Harness {
 
   /// Begins to compile a candidate, unless the database knows it.
   [[nodiscard]] Compilations::Ticket start(const Candidate& candidate);
-  /// Compiles what may be started soon, the most probable first, as far as compilers would have
-  /// nothing to do. What was asked for so before and has not begun is forgotten.
-  void compile_ahead(std::vector<Candidate> likely);
-  /// What was compiled ahead, and how much of it was started.
-  struct AheadCount {
-    std::size_t compiled = 0;
-    std::size_t used = 0;
-  };
-  [[nodiscard]] const AheadCount& ahead_count() const { return ahead_count_; }
   /// Takes a candidate that was started through the gates, as Pipeline::judge(), on every shape
   /// where the space allows it; its check is a screening. `give_up_us`: one for each shape.
   [[nodiscard]] Judgement judge(const Candidate& candidate, Compilations::Ticket ticket,
@@ -221,15 +211,10 @@ class Harness {
   [[nodiscard]] std::vector<std::string> options_for(const Candidate& candidate) const;
   [[nodiscard]] Compilations::Ticket start_check_kernels();
   [[nodiscard]] KernelImage wait_for_check_kernels(Compilations::Ticket ticket);
-  [[nodiscard]] CompileRequest request_for(const Candidate& candidate) const;
-  using Ahead = std::vector<std::pair<Candidate, Compilations::Ticket>>;
-  [[nodiscard]] Ahead::iterator find_ahead(const Candidate& candidate);
-  void prepare(const Candidate& candidate);
   void start_opening();
   void set_up_device(const HarnessOptions& options);
   void set_up_predictors();
   void ask_forecasts();
-  void start_likely();
   [[nodiscard]] KernelSource load(const KernelSpec& spec,
                                   const std::vector<std::string>& options) const;
 
@@ -253,12 +238,9 @@ class Harness {
   Forecasts forecasts_;
   Workers workers_;
   Pipeline pipeline_;
-  /// Being compiled before they are started: milestones and defaults, and what may follow.
-  Ahead ahead_;
-  std::deque<Candidate> likely_;  ///< to join them when a compiler has nothing to do
-  AheadCount ahead_count_;
-  std::map<std::string, CorrectnessResult> passed_fully_;  ///< by key
-  std::map<Compilations::Ticket, Candidate> to_predict_;   ///< once they are compiled
+  std::vector<std::pair<Candidate, Compilations::Ticket>> opening_;  ///< not asked for yet
+  std::map<std::string, CorrectnessResult> passed_fully_;            ///< by key
+  std::map<Compilations::Ticket, Candidate> to_predict_;             ///< once they are compiled
 };
 
 }  // namespace evo

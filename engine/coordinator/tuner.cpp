@@ -202,8 +202,8 @@ void Tuner::fill_window() {
     const bool waits = strategy_learns(options_.strategy) && opening_.empty();
     return waits ? in_flight_at(started_slots_, options_.window) : options_.window;
   };
-  bool is_new = false;
-  while (slots_left() > 0 && slots_.size() < window()) {
+  while (!exhausted_ && next_generation_ < options_.generations &&
+         started_slots_ < options_.candidates && slots_.size() < window()) {
     std::optional<Planned> planned = next_planned();
     if (!planned) {
       // What is being predicted may return.
@@ -218,7 +218,6 @@ void Tuner::fill_window() {
     } else if (!slot.is_recorded) {
       slot.ticket = harness_.start(slot.planned.candidate);
     }
-    is_new = is_new || !slot.is_recorded;
     slots_.push_back(std::move(slot));
     progress_.in_flight = slots_.size();
     ++started_slots_;
@@ -227,29 +226,6 @@ void Tuner::fill_window() {
       next_position_ = 0;
     }
   }
-  if (is_new) compile_ahead();
-}
-
-/// That are not filled yet; many where a run ends by its time.
-std::size_t Tuner::slots_left() const {
-  if (exhausted_ || next_generation_ >= options_.generations) return 0;
-  const auto later = static_cast<std::size_t>(options_.generations - next_generation_ - 1);
-  const std::size_t left = size_of(next_generation_) - next_position_ + later * size_of(1);
-  return std::min(left, options_.candidates - started_slots_);
-}
-
-/// What the strategies would propose next as far as they know now: compilers that have nothing else
-/// to do compile it. What is proposed does not depend on it.
-void Tuner::compile_ahead() {
-  if (shortlist_ || harness_.device().time_kind != TimeKind::kMeasured) return;
-  std::vector<Candidate> likely;
-  for (const auto& shape : shapes_) {
-    for (const Candidate& candidate : shape->strategy().runners_up()) {
-      if (likely.size() == slots_left()) break;
-      if (!is_under_way(candidate)) likely.push_back(candidate);
-    }
-  }
-  harness_.compile_ahead(std::move(likely));
 }
 
 /// A history of other proposals (another version's strategy) is not continued but evaluated anew.

@@ -142,8 +142,6 @@ class Tuner {
   [[nodiscard]] std::size_t size_of(int generation) const;
   [[nodiscard]] bool is_recorded(const Slot& slot) const;
   void fill_window();
-  [[nodiscard]] std::size_t slots_left() const;
-  void compile_ahead();
   [[nodiscard]] TunerEnd search(const std::atomic<bool>& stop);
   [[nodiscard]] Judged judge(Slot& slot);
   [[nodiscard]] Judgement judge_new(Slot& slot);

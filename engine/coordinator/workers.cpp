@@ -64,7 +64,7 @@ Built Workers::wait_for(Compilations::Ticket ticket) {
   while (true) {
     require_time_left();
     // What is predicted is asked for before it is taken.
-    if (forecasts_.has_predictors() || !is_compiled(ticket)) collect();
+    if (when_compiled_ || !is_compiled(ticket)) collect();
     if (auto built = compilations_.take(ticket)) return std::move(*built);
     wait_for_news(&PhaseTimes::starved_ms);
   }

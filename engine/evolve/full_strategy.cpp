@@ -75,8 +75,6 @@ class FullStrategy final : public SearchBase {
     }
   }
 
-  [[nodiscard]] std::span<const Candidate> runners_up() const override { return runners_up_; }
-
  private:
   struct TrainingSet {
     std::vector<std::uint16_t> points;

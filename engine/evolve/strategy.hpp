@@ -35,10 +35,6 @@ class Strategy {
 
   /// Results, in the order of the proposals. Milestones that were not proposed may be among them.
   virtual void observe(std::span<const Observation> observations) = 0;
-
-  /// What came next to the last proposals, the most promising first: worth compiling before it is
-  /// asked for. Some of it may never be proposed; empty where nothing is known.
-  [[nodiscard]] virtual std::span<const Candidate> runners_up() const { return {}; }
 };
 
 struct StrategyOptions {

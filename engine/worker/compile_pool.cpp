@@ -55,11 +55,6 @@ std::size_t CompilePool::in_flight() const {
       slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.job.has_value(); }));
 }
 
-std::size_t CompilePool::idle() const {
-  if (!queue_.empty() || !retries_.empty() || !may_start({})) return 0;
-  return slots_.size() - in_flight();
-}
-
 std::vector<pollfd> CompilePool::interests() const {
   std::vector<pollfd> interests;
   for (const Slot& slot : slots_) {

@@ -38,7 +38,6 @@ class CompilePool final : public CompileService {
   void submit(std::size_t ticket, CompileRequest request) override;
   [[nodiscard]] std::vector<Finished> collect() override;
   [[nodiscard]] std::size_t in_flight() const override;
-  [[nodiscard]] std::size_t idle() const override;
   [[nodiscard]] std::vector<pollfd> interests() const override;
   [[nodiscard]] SteadyTime next_deadline() const override;
 

@@ -35,8 +35,6 @@ class CompileService {
 
   /// Compilations that run now.
   [[nodiscard]] virtual std::size_t in_flight() const = 0;
-  /// Compilers that have nothing to do, and would begin at once.
-  [[nodiscard]] virtual std::size_t idle() const = 0;
   /// What to poll for, and the first deadline among running compilations.
   [[nodiscard]] virtual std::vector<pollfd> interests() const = 0;
   [[nodiscard]] virtual SteadyTime next_deadline() const = 0;

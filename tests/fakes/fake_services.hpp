@@ -37,9 +37,6 @@ class FakeCompileService final : public CompileService {
   void submit(std::size_t ticket, CompileRequest request) override;
   [[nodiscard]] std::vector<Finished> collect() override;
   [[nodiscard]] std::size_t in_flight() const override;
-  [[nodiscard]] std::size_t idle() const override {
-    return queue_.size() < jobs_ ? jobs_ - queue_.size() : 0;
-  }
   [[nodiscard]] std::vector<pollfd> interests() const override { return {}; }
   [[nodiscard]] SteadyTime next_deadline() const override { return SteadyTime::max(); }
 
@@ -168,7 +165,6 @@ class MemoryStore final : public RunStore {
   }
   [[nodiscard]] const std::map<CandidateId, Energy>& energies() const { return energies_; }
   [[nodiscard]] const std::map<CandidateId, ProfileRecord>& profiles() const { return profiles_; }
-  [[nodiscard]] std::size_t compilation_count() const { return compilations_.size(); }
   /// How often a stored compilation was read.
   [[nodiscard]] std::size_t compilations_read() const { return compilations_read_; }
   [[nodiscard]] std::size_t writes() const { return writes_; }

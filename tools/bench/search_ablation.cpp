@@ -27,6 +27,7 @@ const std::map<std::string, Setter>& knobs() {
       {"clip", [](FullSettings& s, double v) { s.clip = v; }},
       {"beta_low", [](FullSettings& s, double v) { s.beta_low = v; }},
       {"beta_high", [](FullSettings& s, double v) { s.beta_high = v; }},
+      {"runners_up", [](FullSettings& s, double v) { s.runners_up = whole(v); }},
       {"learns_kernel", [](FullSettings& s, double v) { s.learns_kernel = v != 0; }},
       {"failure.penalty", [](FullSettings& s, double v) { s.failure.penalty = v; }},
       {"failure.least_penalty", [](FullSettings& s, double v) { s.failure.least_penalty = v; }},

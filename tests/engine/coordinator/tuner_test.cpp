@@ -35,9 +35,7 @@ TEST(Tuner, TheOrderInWhichCompilersFinishChangesNothing) {
 TEST(Tuner, TheWindowIsWhatIsInFlight) {
   for (const std::size_t window : {1U, 4U, 32U}) {
     fake::MemoryStore store;
-    fake::DeviceBehaviour behaviour;
-    behaviour.kind = TimeKind::kPredicted;  // nothing is compiled ahead
-    World world(store, behaviour);
+    World world(store);
     TunerOptions options = options_for(20, window);
     EXPECT_EQ(run_all(world, store, options), TunerEnd::kFinished);
     EXPECT_LE(world.compilers->most_at_once(), window);
@@ -45,31 +43,6 @@ TEST(Tuner, TheWindowIsWhatIsInFlight) {
     EXPECT_GE(world.compilers->most_at_once() + 2, in_flight_at(slots - 1, window))
         << "some are found in the database, and the device takes one";
   }
-}
-
-TEST(Tuner, WhatMayFollowIsCompiledByWhomeverHasNothingToDo) {
-  for (const std::size_t window : {2U, 8U}) {
-    fake::MemoryStore store;
-    World world(store, screened_kernels(), 1, "distinct");
-    EXPECT_EQ(run_all(world, store, options_for(12, window)), TunerEnd::kFinished);
-    const std::size_t evaluated = store.evaluations().size();
-    const Harness::AheadCount& ahead = world.harness->ahead_count();
-    EXPECT_GT(ahead.used, evaluated / 4);
-    EXPECT_GT(ahead.used, ahead.compiled / 3);
-    EXPECT_EQ(world.compilers->submitted(), evaluated + 1 + ahead.compiled - ahead.used);
-    EXPECT_EQ(store.compilation_count(), evaluated + 1) << "what nobody asked for is not stored";
-    EXPECT_LE(world.compilers->most_at_once(), std::max<std::size_t>(window, 4) + 3)
-        << "what is asked for does not wait behind it";
-  }
-}
-
-TEST(Tuner, NothingIsCompiledAheadOfTheLastCandidate) {
-  fake::MemoryStore store;
-  World world(store, screened_kernels(), 1, "distinct");
-  TunerOptions options = options_for(12, 8);
-  options.candidates = 9;  // the first that are proposed need no model
-  EXPECT_EQ(run_all(world, store, options), TunerEnd::kFinished);
-  EXPECT_EQ(world.harness->ahead_count().compiled, 0U);
 }
 
 /// Times as they are, and after `from` timings the other way round.

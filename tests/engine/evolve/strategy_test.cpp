@@ -127,31 +127,6 @@ TEST_P(EveryStrategy, KeepsGoingWhenAGenerationIsOnlyPartlyObserved) {
 INSTANTIATE_TEST_SUITE_P(All, EveryStrategy, testing::ValuesIn(strategy_names()),
                          [](const auto& suite) { return std::string(suite.param); });
 
-TEST(FullStrategy, ItsRunnersUpAreNewAndOftenFollow) {
-  const RecordedSpace space = bumpy_space();
-  const auto strategy = make_strategy("full", space, {3, 5});
-  std::set<Candidate> proposed;
-  std::set<Candidate> runners_up;
-  int modelled = 0;
-  int followed = 0;
-  for (int i = 0; i < 120; ++i) {
-    const Candidate candidate = strategy->propose(1).at(0);
-    if (!runners_up.empty()) {
-      ++modelled;
-      followed += runners_up.contains(candidate) ? 1 : 0;
-    }
-    proposed.insert(candidate);
-    for (const Candidate& runner_up : strategy->runners_up()) {
-      EXPECT_TRUE(space.is_valid(runner_up));
-      EXPECT_FALSE(proposed.contains(runner_up));
-      runners_up.insert(runner_up);
-    }
-    EXPECT_EQ(strategy->runners_up().size(), i < 8 ? 0U : 8U) << i;
-    strategy->observe({{look_up(space, candidate)}});
-  }
-  EXPECT_GT(followed * 2, modelled);
-}
-
 TEST(MakeStrategy, NamesTheKnownOnes) {
   const RecordedSpace space = tiny_space();
   try {

@@ -57,17 +57,6 @@ TEST(CompilePool, EveryTicketComesBackWithItsOwnOutcome) {
   }
 }
 
-TEST(CompilePool, SaysHowManyHaveNothingToDo) {
-  CompilePool pool(fake_worker(), {.jobs = 2, .limit = Milliseconds(20000)});
-  EXPECT_EQ(pool.idle(), 2U);
-  for (std::size_t ticket = 0; ticket < 3; ++ticket) {
-    pool.submit(ticket, request("none", static_cast<int>(ticket)));
-    EXPECT_EQ(pool.idle(), ticket == 0 ? 1U : 0U);
-  }
-  EXPECT_EQ(collect_all(pool).size(), 3U);
-  EXPECT_EQ(pool.idle(), 2U);
-}
-
 TEST(CompilePool, AFailureIsARejectionWithTheLog) {
   CompilePool pool(fake_worker(), {.jobs = 1, .limit = Milliseconds(20000)});
   pool.submit(0, request("does_not_compile"));
