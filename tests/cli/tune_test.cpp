@@ -82,7 +82,9 @@ TEST_F(EvoTunePlanted, EveryDefectIsStoppedAtItsGateWithAReason) {
       {"nondeterministic", {Gate::kCorrectness, "second run .* first at y\\[0\\]"}},
       {"wrong later", {Gate::kCorrectness, "timed launches, .* max abs error"}},
       {"illegal address", {Gate::kCorrectness, "illegal address"}},
-      {"never returns", {Gate::kCorrectness, "did not finish within 0\\.4 s while checking shape"}},
+      {"never returns",
+       {Gate::kCorrectness, "did not finish within " + std::string(FakeSession::kStepSeconds) +
+                                " s while checking shape"}},
       {"too many registers", {Gate::kResource, "registers 200 > 128 \\(policy\\)"}},
       {"spills", {Gate::kResource, "spill bytes 64 > 0 \\(policy\\)"}},
       {"lies about time", {Gate::kTiming, "faster than the device can be"}},
