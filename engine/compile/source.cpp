@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include "engine/compile/compiler_options.hpp"
@@ -175,18 +176,23 @@ class Expander {
     if (once) append("#ifndef " + macro + "\n");
     append(line_directive(1, name));
     std::size_t at = 0;
+    const int conditions = conditions_;
     for (const Directive& directive : directives) {
+      if (directive.name.starts_with("if")) ++conditions_;
+      if (directive.name == "endif") --conditions_;
       const std::string* header = included(directive);
       if (header == nullptr && !is_pragma_once(directive)) continue;
       append(std::string_view(text).substr(at, directive.begin - at));
       at = directive.end;
       if (header == nullptr) {
         append("#define " + macro + "\n");
-      } else {
+        if (conditions_ == 0) done_.insert(name);
+      } else if (!done_.contains(*included_name(directive))) {
         expand(*included_name(directive), *header);
       }
       append(line_directive(directive.line + directive.lines, name));
     }
+    conditions_ = conditions;
     append(std::string_view(text).substr(std::min(at, text.size())));
     end_line();
     if (once) append("#endif\n");
@@ -215,6 +221,8 @@ class Expander {
 
   const KernelSource& source_;
   std::vector<std::string> open_;  ///< the files being expanded, outermost first
+  int conditions_ = 0;             ///< `#if`s around the place where they are
+  std::set<std::string> done_;  ///< whose `#pragma once` was met whatever holds: not needed again
   std::string output_;
 };
 

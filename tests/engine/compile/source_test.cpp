@@ -65,13 +65,29 @@ TEST_F(SourceTest, ExpandsIncludesInTheirPlacesWithLineNumbers) {
 TEST_F(SourceTest, PragmaOnceBecomesAMacro) {
   const std::string text = load_source(root() / "kernel/k.cu", root()).expanded();
   EXPECT_THAT(text, Not(HasSubstr("#pragma once")));
-  // Twice there, and each time within the same #ifndef.
   EXPECT_EQ(code_of(text),
-            "using u8 = unsigned char;\nconstexpr int kPart = 1;\nusing u8 = unsigned char;\n"
+            "using u8 = unsigned char;\nconstexpr int kPart = 1;\n"
             "// #include \"none.cuh\"\n__global__ void k() {}\n");
   const std::size_t guard = text.find("#ifndef EVO_ONCE_");
   const std::string macro = text.substr(guard + 8, text.find('\n', guard) - guard - 8);
   EXPECT_THAT(text, HasSubstr("#define " + macro + "\n"));
+}
+
+TEST_F(SourceTest, WhatStandsUnderAConditionIsThereAgain) {
+  const std::string header = "using u8 = unsigned char;\n";
+  const auto code_for = [&](const std::string& kernel) {
+    write_file(root() / "kernel/k.cu", kernel);
+    return code_of(load_source(root() / "kernel/k.cu", root()).expanded());
+  };
+  const std::string include = "#include \"common/types.cuh\"\n";
+  EXPECT_EQ(code_for("#if A\n" + include + "#endif\n" + include + include), header + header);
+  EXPECT_EQ(code_for("#ifdef A\n#else\n" + include + "#endif\n#ifndef B\n" + include + "#endif\n"),
+            header + header);
+  EXPECT_EQ(code_for(include + "#if A\n" + include + "#endif\n"), header);
+  write_file(root() / "common/types.cuh", "#if A\n#pragma once\n#endif\n" + header);
+  EXPECT_EQ(code_for(include + include), header + header);
+  write_file(root() / "common/types.cuh", header);
+  EXPECT_EQ(code_for(include + include), header + header);
 }
 
 TEST_F(SourceTest, HeadersThatIncludeEachOtherEnd) {
@@ -174,6 +190,9 @@ TEST(ShippedTemplates, ExpandWithoutIncludes) {
   const std::string text = load_source(root / "sdpa_fp8/wmma.cu", root).expanded();
   EXPECT_THAT(text, Not(testing::ContainsRegex("(^|\n)[ \t]*#include")));
   EXPECT_THAT(text, HasSubstr("sdpa_fp8_wmma"));
+  const std::string once = "struct alignas(16) Chunk {";
+  EXPECT_EQ(text.find(once), text.rfind(once));
+  EXPECT_NE(text.find(once), std::string::npos);
 }
 
 }  // namespace
