@@ -156,23 +156,23 @@ TEST(CompilePool, AnyBytesInAReasonAreTextAndItIsNeverEmpty) {
 }
 
 TEST(CompilePool, AHangIsKilledAtItsDeadlineWhileOthersGoOn) {
-  CompilePool pool(fake_worker(), {.jobs = 2, .limit = Milliseconds(300)});
+  CompilePool pool(fake_worker(), {.jobs = 2, .limit = Milliseconds(2000)});
   pool.submit(0, request("hangs_compiler"));
   for (std::size_t i = 1; i <= 5; ++i) pool.submit(i, request("none"));
-  EXPECT_LE(pool.next_deadline(), std::chrono::steady_clock::now() + Milliseconds(300));
+  EXPECT_LE(pool.next_deadline(), std::chrono::steady_clock::now() + Milliseconds(2000));
   const auto finished = collect_all(pool);
   EXPECT_THAT(std::get<Rejection>(finished.at(0).outcome).reason,
-              HasSubstr("took longer than 0.3 s and was killed"));
+              HasSubstr("took longer than 2 s and was killed"));
   EXPECT_FALSE(finished.at(0).reproducible);
-  EXPECT_GE(finished.at(0).wall_ms, 300);
-  EXPECT_LT(finished.at(0).wall_ms, 5000);
+  EXPECT_GE(finished.at(0).wall_ms, 2000);
+  EXPECT_LT(finished.at(0).wall_ms, 10000);
   for (std::size_t i = 1; i <= 5; ++i) {
     EXPECT_TRUE(std::holds_alternative<Compiled>(finished.at(i).outcome)) << i;
   }
 }
 
 TEST(CompilePool, WhatIsDoneIsNotLateBecauseNobodyLooked) {
-  CompilePool pool(fake_worker(), {.jobs = 1, .limit = Milliseconds(500)});
+  CompilePool pool(fake_worker(), {.jobs = 1, .limit = Milliseconds(2000)});
   Random random(1);
   std::string text(std::size_t{400} << 10, ' ');  // more than the system keeps between processes
   for (char& c : text) c = static_cast<char>('a' + random.below(26));
@@ -181,14 +181,14 @@ TEST(CompilePool, WhatIsDoneIsNotLateBecauseNobodyLooked) {
   pool.submit(0, large);
   const SteadyTime start = std::chrono::steady_clock::now();
   std::vector<CompilePool::Finished> finished;
-  while (finished.empty() && std::chrono::steady_clock::now() < start + Milliseconds(100)) {
+  while (finished.empty() && std::chrono::steady_clock::now() < start + Milliseconds(1500)) {
     std::vector<pollfd> entries = pool.interests();
     ::poll(entries.data(), entries.size(), 1);
     if ((entries.front().revents & POLLIN) != 0) break;
     finished = pool.collect();
   }
   ASSERT_TRUE(finished.empty());
-  std::this_thread::sleep_until(start + Milliseconds(700));
+  std::this_thread::sleep_until(start + Milliseconds(2300));
   finished = pool.collect();
   ASSERT_EQ(finished.size(), 1U);
   ASSERT_TRUE(std::holds_alternative<Compiled>(finished.front().outcome));
