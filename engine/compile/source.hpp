@@ -18,10 +18,10 @@ struct KernelSource {
   [[nodiscard]] bool operator==(const KernelSource&) const = default;
 
   /// One self-contained text that compiles to the same code: in place of every include the file,
-  /// with #line so that lines keep their numbers; `#pragma once` becomes a macro, and
-  /// the file is there once unless a condition stands around it. What comes from an include path
-  /// stays included. Throws InputError when a file includes itself without
-  /// `#pragma once` or an include guard at its top, or when the text grows beyond 16 MB.
+  /// with #line so that lines keep their numbers; `#pragma once` becomes a macro, and the file is
+  /// there once unless a condition stands around it. What comes from an include path stays
+  /// included. Throws InputError when a file includes itself without `#pragma once` or an include
+  /// guard at its top, or when the text grows beyond 16 MB.
   [[nodiscard]] std::string expanded() const;
 };
 

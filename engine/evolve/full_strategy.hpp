@@ -20,7 +20,7 @@ struct FullSettings {
   double clip = 2;       ///< slower than best + clip · (median − best) in ln time is as bad
   double beta_low = 1;   ///< standard deviations below the mean that are hoped for: the
   double beta_high = 3;  ///<   first proposal of a generation … its last
-  std::size_t runners_up = 8;  ///< the best of those that were not chosen, bred from once more
+  std::size_t runners_up = 8;  ///< the best that were not chosen, in the next pool once more
   bool learns_kernel = true;   ///< or keeps the prior's shapes
   FailureSettings failure = {};
   PoolSettings pool = {};
