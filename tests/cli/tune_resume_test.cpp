@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "engine/core/json_reader.hpp"
 #include "tests/cli/fake_session.hpp"
 
 namespace evo {
