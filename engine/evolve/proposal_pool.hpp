@@ -27,6 +27,7 @@ class ProposalPool {
   ProposalPool(const CandidateSpace& space, const Encoding& encoding, SeenSet& seen)
       : space_(&space), encoding_(&encoding), seen_(&seen) {}
 
+  /// Those that are valid, unseen and not in it yet.
   void add(std::span<const Candidate> candidates);
 
   /// The operators on `parents` (not empty), best first.

@@ -62,9 +62,9 @@ std::optional<nlohmann::json> DeviceClient::wait_for_answer(
   if (!meanwhile) return process_->wait(kCallLimit);
   const SteadyTime deadline = std::chrono::steady_clock::now() + kCallLimit;
   while (true) {
+    meanwhile();
     if (auto answer = process_->wait(kBetween)) return answer;
     if (!process_->is_open() || std::chrono::steady_clock::now() >= deadline) return std::nullopt;
-    meanwhile();
   }
 }
 

@@ -40,7 +40,7 @@ class DeviceService {
   virtual void set_ranges(std::vector<std::string> ranges) = 0;
 
   /// Sets the problem for all requests that follow. Throws when it is refused. It may take long:
-  /// `meanwhile` is called now and then, unless it is empty.
+  /// `meanwhile` is called at once and then now and then, unless it is empty.
   virtual void set_up(const SessionSetup& setup, const std::function<void()>& meanwhile) = 0;
 
   virtual void submit_check(const KernelUnderTest& kernel, Effort effort) = 0;

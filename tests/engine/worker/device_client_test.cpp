@@ -39,7 +39,7 @@ class DeviceClientTest : public testing::Test {
                 }) {
     const std::filesystem::path folder =
         std::filesystem::path(EVO_SOURCE_DIR) / "tests/planted/kernel_templates/planted";
-    SessionSetup setup;
+    SessionSetup& setup = setup_;
     setup.problem_text = read_text_file(folder / "problem.json");
     setup.problem_folder = folder.string();
     setup.template_name = "planted";
@@ -54,8 +54,16 @@ class DeviceClientTest : public testing::Test {
   }
 
   std::vector<std::string> events_;
+  SessionSetup setup_;
   DeviceClient client_;
 };
+
+TEST_F(DeviceClientTest, TheCallerWorksWhileItIsSetUp) {
+  int worked = 0;
+  client_.set_up(setup_, [&] { ++worked; });
+  EXPECT_GT(worked, 0);
+  EXPECT_FALSE(check("none").rejection);
+}
 
 TEST_F(DeviceClientTest, ChecksTimesAndCompares) {
   EXPECT_EQ(client_.info().name, "fake GPU");
