@@ -76,6 +76,13 @@ struct Fault {
   bool device_lost = false;  ///< the context is poisoned: the process must be replaced
 };
 
+/// Which CTA of a launch writes each part of some buffers.
+struct WriteMap {
+  std::size_t granule = 1;  ///< bytes of a part
+  /// Of each buffer, by part: the linear index of the CTA (x fastest) plus 1; 0 for nobody.
+  std::vector<std::vector<std::uint32_t>> owners;
+};
+
 /// What a device that interprets can do beside: run a part of a grid, and tell what was written.
 class GridSampler {
  public:
@@ -88,6 +95,12 @@ class GridSampler {
   [[nodiscard]] virtual bool claims_work(KernelId kernel) const = 0;
   /// For each byte, whether anyone wrote it since it was poisoned.
   [[nodiscard]] virtual std::vector<bool> written(BufferId buffer) const = 0;
+  /// Which CTA of the whole grid writes what of `outputs`, without computing it; their content
+  /// stays. Or why that cannot be told: where a CTA writes depends on what is computed, several
+  /// CTAs write the same place, or they write something besides `outputs`.
+  [[nodiscard]] virtual std::variant<WriteMap, std::string> write_map(
+      KernelId kernel, const LaunchPlan& plan, std::span<const KernelArgument> arguments,
+      std::span<const BufferId> outputs) = 0;
   /// Without checks for races and uninitialised data launches are faster; they are on at first.
   virtual void set_checks(bool on) = 0;
 };

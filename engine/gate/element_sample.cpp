@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <iterator>
 #include <map>
 
 #include "engine/core/random.hpp"
@@ -32,45 +31,42 @@ bool ElementSample::is_possible(const Problem& problem, const KernelSpec& kernel
          !kernel.tolerance.max_row_error;
 }
 
-std::vector<ElementSample::Place> ElementSample::places_of(const LoadedKernel& kernel,
-                                                           const CheckCase& data) const {
+/// Sorted; empty where no part may stand for the whole grid.
+std::vector<std::uint64_t> ElementSample::choose_ctas(const LoadedKernel& kernel,
+                                                      const CheckCase& data) const {
   const auto part = grid_part(device_, problem_, kernel, data, flops_);
   if (!part) return {};
   const std::uint64_t total = part->ctas;
   const std::uint64_t wanted = std::max(part->of_work, GridPart::kFewestCtas);
   if (wanted >= total) return {};
   const LaunchConfig config = kernel.launch_for(data).steps.front().config;
-  std::map<std::array<std::uint32_t, 3>, std::vector<std::uint64_t>> all;
+  std::map<std::array<std::uint32_t, 3>, std::vector<std::uint64_t>> places;
   for (std::uint64_t cta = 0; cta < total; ++cta) {
     const std::uint64_t row = cta / config.grid[0];
-    all[{place_in(cta % config.grid[0], config.grid[0]),
-         place_in(row % config.grid[1], config.grid[1]),
-         place_in(row / config.grid[1], config.grid[2])}]
+    places[{place_in(cta % config.grid[0], config.grid[0]),
+            place_in(row % config.grid[1], config.grid[1]),
+            place_in(row / config.grid[1], config.grid[2])}]
         .push_back(cta);
   }
   Random random(mix_seed(data.seed, total));
-  const std::vector<std::uint64_t> twins = twins_of_first(config);
-  std::vector<Place> places;
-  for (auto& [where, ctas] : all) {
-    std::vector<std::uint64_t> own_twins;
-    std::ranges::set_intersection(ctas, twins, std::back_inserter(own_twins));
+  std::vector<std::uint64_t> drawn;
+  for (auto& [where, ctas] : places) {
     const double share =
         static_cast<double>(wanted) * static_cast<double>(ctas.size()) / static_cast<double>(total);
     const auto count =
         std::min(std::max<std::size_t>(static_cast<std::size_t>(share), 1), ctas.size());
-    Place place{ctas.size(), {}};
     for (std::size_t i = 0; i < count; ++i) {
       std::swap(ctas[i], ctas[i + random.below(ctas.size() - i)]);
+      drawn.push_back(ctas[i]);
     }
-    ctas.resize(count);
-    place.drawn = with_twins(ctas, std::move(own_twins), {}, random);
-    places.push_back(std::move(place));
   }
-  return places;
+  std::ranges::sort(drawn);
+  return drawn;
 }
 
+/// Poisons outputs, and gives inout arguments their input.
 std::vector<ElementSample::Output> ElementSample::outputs_of(
-    const CheckCase& data, const std::vector<KernelArgument>& arguments) {
+    const CheckCase& data, const std::vector<KernelArgument>& arguments) const {
   std::vector<Output> outputs;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const Argument& argument = problem_.arguments[i];
@@ -83,95 +79,87 @@ std::vector<ElementSample::Output> ElementSample::outputs_of(
     } else {
       device_.poison(output.buffer, poison_pattern(Poison::kNan, argument.dtype, data.seed));
     }
-    output.content.resize(output.expected.size());
     outputs.push_back(std::move(output));
   }
   return outputs;
 }
 
-/// What was written until now.
-void ElementSample::look(Output& output) const {
+/// Whether some CTA writes every element that is expected to be written.
+bool ElementSample::covers(const GridCover& cover, const Output& output) const {
   const std::size_t size = size_of(problem_.arguments[output.position].dtype);
-  device_.download(output.buffer, output.content);
-  output.written.assign(output.content.size() / size, false);
-  const bool is_inout = !output.before.empty();
-  const std::vector<bool> bytes =
-      is_inout ? std::vector<bool>() : device_.sampler()->written(output.buffer);
-  output.count = 0;
-  for (std::size_t i = 0; i < output.written.size(); ++i) {
-    bool written = is_inout && differ(output.before, output.content, i * size, size);
-    if (!is_inout) {
-      const auto from = bytes.begin() + static_cast<std::ptrdiff_t>(i * size);
-      written = std::all_of(from, from + static_cast<std::ptrdiff_t>(size), std::identity());
-    }
-    output.written[i] = written;
-    output.count += written ? 1 : 0;
+  const std::vector<std::uint32_t>& owners = cover.owners(output.position);
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    const bool changes =
+        output.before.empty() || differ(output.before, output.expected, i * size, size);
+    if (changes && owners[i] == 0) return false;
   }
+  return true;
 }
 
-std::uint64_t ElementSample::expected_count(const Output& output) const {
+/// Whether the launch wrote the elements of the drawn CTAs and left the others.
+bool ElementSample::wrote_what_it_owns(const Output& output,
+                                       const std::vector<std::byte>& content) const {
   const std::size_t size = size_of(problem_.arguments[output.position].dtype);
-  if (output.before.empty()) return output.expected.size() / size;
-  std::uint64_t count = 0;
-  for (std::size_t at = 0; at < output.expected.size(); at += size) {
-    count += differ(output.before, output.expected, at, size) ? 1 : 0;
+  if (!output.before.empty()) {
+    for (std::size_t i = 0; i < output.owned.size(); ++i) {
+      if (!output.owned[i] && differ(output.before, content, i * size, size)) return false;
+    }
+    return true;
   }
-  return count;
+  const std::vector<bool> bytes = device_.sampler()->written(output.buffer);
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    if (bytes[at] != output.owned[at / size]) return false;
+  }
+  return true;
 }
 
 std::optional<CorrectnessResult> ElementSample::check(const LoadedKernel& kernel,
                                                       const Shape& shape,
                                                       const Workspace& workspace) {
   const CheckCase& data = cases_.get(shape, 0);
-  const std::vector<Place> places = places_of(kernel, data);
-  if (places.empty()) return std::nullopt;
+  const std::vector<std::uint64_t> ctas = choose_ctas(kernel, data);
+  if (ctas.empty()) return std::nullopt;
   const std::vector<KernelArgument> arguments = workspace.arguments_of(data);
+  const auto proof = GridCover::prove(device_, problem_, kernel, data, arguments);
+  if (!std::holds_alternative<GridCover>(proof)) return std::nullopt;
+  const auto& cover = std::get<GridCover>(proof);
+  std::vector<Output> outputs = outputs_of(data, arguments);
+  for (Output& output : outputs) {
+    if (!covers(cover, output)) return std::nullopt;
+    output.owned = cover.written_by(ctas, output.position);
+  }
   const LaunchPlan plan = kernel.launch_for(data);
   const std::string where = "shape " + shape.name + ", seed " + std::to_string(data.seed) + ": ";
-  std::vector<Output> outputs = outputs_of(data, arguments);
-  GridSampler& sampler = *device_.sampler();
-  const std::string state = state_of_part(device_, kernel, workspace);
   CorrectnessResult result;
-  std::uint64_t drawn = 0;
-  for (const Place& place : places) {
-    sampler.set_cta_sample(place.drawn);
-    const auto fault = device_.launch(kernel.id, plan, arguments);
-    sampler.set_cta_sample({});
-    if (fault) {
-      result.rejection = Rejection{Gate::kCorrectness, where + fault->reason, fault->detail};
-      result.device_lost = fault->device_lost;
-      return result;
-    }
-    drawn += place.drawn.size();
-    for (Output& output : outputs) {
-      const std::uint64_t before = output.count;
-      look(output);
-      const std::uint64_t of_place = (output.count - before) * place.ctas;
-      if (of_place % place.drawn.size() != 0) return std::nullopt;
-      output.of_all_places += of_place / place.drawn.size();
-    }
+  device_.sampler()->set_cta_sample(ctas);
+  const auto fault = device_.launch(kernel.id, plan, arguments);
+  device_.sampler()->set_cta_sample({});
+  if (fault) {
+    result.rejection = Rejection{Gate::kCorrectness, where + fault->reason, fault->detail};
+    result.device_lost = fault->device_lost;
+    return result;
   }
-  if (state_of_part(device_, kernel, workspace) != state) return std::nullopt;
+  result.checks.push_back({.shape = shape.name, .seed = data.seed});
   std::uint64_t compared = 0;
   std::uint64_t elements = 0;
   for (const Output& output : outputs) {
-    if (output.of_all_places != expected_count(output)) return std::nullopt;
-    compared += output.count;
-    elements += output.written.size();
+    std::vector<std::byte> content(output.expected.size());
+    device_.download(output.buffer, content);
+    if (!wrote_what_it_owns(output, content)) return std::nullopt;
+    compare(kernel, data, output, content, result);
+    compared += static_cast<std::uint64_t>(std::ranges::count(output.owned, true));
+    elements += output.owned.size();
   }
   if (compared == 0) return std::nullopt;
-  const std::uint64_t total = plan.ctas();
-  result.checks.push_back({.shape = shape.name,
-                           .seed = data.seed,
-                           .sampled = std::to_string(drawn) + " of " + std::to_string(total) +
-                                      " CTAs, " + std::to_string(compared) + " of " +
-                                      std::to_string(elements) + " elements compared"});
-  for (const Output& output : outputs) compare(kernel, data, output, result);
+  result.checks.back().sampled =
+      std::to_string(ctas.size()) + " of " + std::to_string(plan.ctas()) + " CTAs, " +
+      std::to_string(compared) + " of " + std::to_string(elements) + " elements compared";
   if (result.rejection) result.rejection->reason = where + result.rejection->reason;
   return result;
 }
 
 void ElementSample::compare(const LoadedKernel& kernel, const CheckCase& data, const Output& output,
+                            const std::vector<std::byte>& content_,
                             CorrectnessResult& result) const {
   const Argument& argument = problem_.arguments[output.position];
   const Tolerance tolerance =
@@ -180,18 +168,15 @@ void ElementSample::compare(const LoadedKernel& kernel, const CheckCase& data, c
   std::vector<std::size_t> elements;
   std::vector<std::byte> content;
   std::vector<std::byte> expected;
-  elements.reserve(output.count);
-  content.reserve(output.count * size);
-  expected.reserve(output.count * size);
   const auto append = [size](std::vector<std::byte>& to, const std::vector<std::byte>& from,
                              std::size_t element) {
     const auto at = from.begin() + static_cast<std::ptrdiff_t>(element * size);
     to.insert(to.end(), at, at + static_cast<std::ptrdiff_t>(size));
   };
-  for (std::size_t i = 0; i < output.written.size(); ++i) {
-    if (!output.written[i]) continue;
+  for (std::size_t i = 0; i < output.owned.size(); ++i) {
+    if (!output.owned[i]) continue;
     elements.push_back(i);
-    append(content, output.content, i);
+    append(content, content_, i);
     append(expected, output.expected, i);
   }
   if (elements.empty()) return;

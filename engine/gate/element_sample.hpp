@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/gate/correctness_result.hpp"
+#include "engine/gate/grid_cover.hpp"
 #include "engine/gate/workspace.hpp"
 
 namespace evo {
@@ -15,11 +16,10 @@ namespace evo {
 /// known: a reference of data. Not where rows are judged by their own size (max_row_error): parts
 /// of rows have none.
 ///
-/// CTAs are drawn by their place in the grid: first, last or between in each dimension. What those
-/// of one place write is the share of that place; the shares, each times the CTAs of its place,
-/// must add up to the whole output (of an inout argument: to the elements that are expected to
-/// change). A kernel that leaves out a part of its share, or whose CTAs overlap, does not: it is no
-/// sample, and the whole grid must run. All elements that were written are compared.
+/// CTAs are drawn by their place in the grid: first, last or between in each dimension. GridCover
+/// proves what they stand for: the CTAs of the grid write all elements of every output, each
+/// element once (of an inout argument: all elements that are expected to change). All elements that
+/// the drawn CTAs own are compared. Otherwise the whole grid must run.
 class ElementSample {
  public:
   /// All must outlive this. `flops`: about what the sample may cost.
@@ -34,31 +34,24 @@ class ElementSample {
                                                        const Workspace& workspace);
 
  private:
-  /// CTAs that lie alike in the grid.
-  struct Place {
-    std::uint64_t ctas = 0;
-    std::vector<std::uint64_t> drawn;  ///< linear indices
-  };
-  /// An output, and which of its elements were written.
+  /// An output, and which of its elements the drawn CTAs own.
   struct Output {
     std::size_t position = 0;  ///< of the argument
     BufferId buffer = 0;
     std::vector<std::byte> before = {};  ///< what an inout argument held
     std::vector<std::byte> expected = {};
-    std::vector<std::byte> content = {};
-    std::vector<bool> written = {};
-    std::uint64_t count = 0;          ///< of those
-    std::uint64_t of_all_places = 0;  ///< what the shares add up to
+    std::vector<bool> owned = {};
   };
 
-  [[nodiscard]] std::vector<Place> places_of(const LoadedKernel& kernel,
-                                             const CheckCase& data) const;
+  [[nodiscard]] std::vector<std::uint64_t> choose_ctas(const LoadedKernel& kernel,
+                                                       const CheckCase& data) const;
   [[nodiscard]] std::vector<Output> outputs_of(const CheckCase& data,
-                                               const std::vector<KernelArgument>& arguments);
-  void look(Output& output) const;
-  [[nodiscard]] std::uint64_t expected_count(const Output& output) const;
+                                               const std::vector<KernelArgument>& arguments) const;
+  [[nodiscard]] bool covers(const GridCover& cover, const Output& output) const;
+  [[nodiscard]] bool wrote_what_it_owns(const Output& output,
+                                        const std::vector<std::byte>& content) const;
   void compare(const LoadedKernel& kernel, const CheckCase& data, const Output& output,
-               CorrectnessResult& result) const;
+               const std::vector<std::byte>& content_of_all, CorrectnessResult& result) const;
 
   BufferWork& work_;
   Device& device_;

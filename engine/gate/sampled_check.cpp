@@ -8,6 +8,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/random.hpp"
 #include "engine/gate/compare.hpp"
+#include "engine/gate/grid_cover.hpp"
 #include "engine/gate/grid_part.hpp"
 #include "engine/gate/poison.hpp"
 
@@ -60,26 +61,9 @@ struct SampledCheck::Ran {
   std::uint64_t of_ctas = 0;
   std::vector<std::vector<std::byte>> outputs;  ///< per argument; empty unless out
   std::vector<std::vector<bool>> written;       ///< per argument and element
+  std::vector<std::size_t> rows;                ///< to be compared
   std::optional<Fault> fault;
-  bool overlaps = false;  ///< CTAs do the work of one another, or tell one another
-
-  [[nodiscard]] bool is_whole() const { return ctas == of_ctas; }
-  /// What other CTAs of the same grid wrote.
-  void take(const Ran& other, const Problem& problem);
 };
-
-void SampledCheck::Ran::take(const Ran& other, const Problem& problem) {
-  for (std::size_t i = 0; i < written.size(); ++i) {
-    const std::size_t size = size_of(problem.arguments[i].dtype);
-    for (std::size_t element = 0; element < written[i].size(); ++element) {
-      if (!other.written[i][element]) continue;
-      overlaps = overlaps || written[i][element];
-      written[i][element] = true;
-      const auto from = other.outputs[i].begin() + static_cast<std::ptrdiff_t>(element * size);
-      std::copy_n(from, size, outputs[i].begin() + static_cast<std::ptrdiff_t>(element * size));
-    }
-  }
-}
 
 bool SampledCheck::is_possible(const Problem& problem, const Values& values) {
   if (!problem.check_program.empty()) return false;
@@ -95,15 +79,15 @@ CorrectnessResult SampledCheck::check(const LoadedKernel& kernel, const Shape& s
                                       const Workspace& workspace, const Progress& progress) {
   const CheckCase& data = cases_.inputs(shape, 0);
   const std::string place = "shape " + shape.name + ", seed " + std::to_string(data.seed) + ": ";
+  const std::vector<KernelArgument> arguments = workspace.arguments_of(data);
   progress("checking a part of shape " + shape.name);
-  Ran ran = run(kernel, data, workspace, choose_ctas(kernel, data));
-  std::vector<std::size_t> rows = rows_to_compare(data, ran);
-  if (!ran.fault && rows.empty() && !ran.is_whole()) {
-    progress("checking all of shape " + shape.name);
+  auto sample = run_sample(kernel, data, arguments);
+  if (const auto* why = std::get_if<std::string>(&sample)) {
+    progress("checking all of shape " + shape.name + ", no part of it: " + *why);
     workspace.clear();
-    ran = run(kernel, data, workspace, {});
-    rows = rows_to_compare(data, ran);
+    sample = run_whole(kernel, data, arguments);
   }
+  const Ran& ran = std::get<Ran>(sample);
   CorrectnessResult result;
   if (ran.fault) {
     result.rejection = {Gate::kCorrectness, place + ran.fault->reason, ran.fault->detail};
@@ -111,17 +95,18 @@ CorrectnessResult SampledCheck::check(const LoadedKernel& kernel, const Shape& s
     return result;
   }
   progress("the reference on a part of shape " + shape.name);
-  (void)cases_.expect_rows(shape, 0, rows);
+  (void)cases_.expect_rows(shape, 0, ran.rows);
   result.checks.push_back(
       {.shape = shape.name,
        .seed = data.seed,
        .sampled = share(ran.ctas, ran.of_ctas, "CTAs") + ", " +
-                  share(rows.size(), rows_of(problem_, data.values), "rows compared")});
-  compare_rows(kernel, data, ran, rows, result);
+                  share(ran.rows.size(), rows_of(problem_, data.values), "rows compared")});
+  compare_rows(kernel, data, ran, result);
   if (result.rejection) result.rejection->reason = place + result.rejection->reason;
   return result;
 }
 
+/// The part that runs, sorted; empty where no part may stand for the whole grid.
 std::vector<std::uint64_t> SampledCheck::choose_ctas(const LoadedKernel& kernel,
                                                      const CheckCase& data) const {
   const auto part = grid_part(device_, problem_, kernel, data, flops_);
@@ -132,17 +117,13 @@ std::vector<std::uint64_t> SampledCheck::choose_ctas(const LoadedKernel& kernel,
                                  static_cast<double>(rows_of(problem_, data.values)));
   const std::uint64_t count = std::max(std::min(part->of_work, of_rows), GridPart::kFewestCtas);
   if (count >= part->ctas) return {};
-  const std::uint64_t seed = mix_seed(data.seed, part->ctas);
-  Random random(mix_seed(seed, count));
-  return with_twins(draw(count, part->ctas, seed),
-                    twins_of_first(kernel.launch_for(data).steps.front().config),
-                    {0, part->ctas - 1}, random);
+  return draw(count, part->ctas, mix_seed(data.seed, part->ctas));
 }
 
 /// One launch of some CTAs, or of all.
-SampledCheck::Ran SampledCheck::run_part(const LoadedKernel& kernel, const CheckCase& data,
-                                         const std::vector<KernelArgument>& arguments,
-                                         const std::vector<std::uint64_t>& ctas) {
+SampledCheck::Ran SampledCheck::run(const LoadedKernel& kernel, const CheckCase& data,
+                                    const std::vector<KernelArgument>& arguments,
+                                    const std::vector<std::uint64_t>& ctas) {
   GridSampler& sampler = *device_.sampler();
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const Argument& argument = problem_.arguments[i];
@@ -176,23 +157,33 @@ SampledCheck::Ran SampledCheck::run_part(const LoadedKernel& kernel, const Check
   return ran;
 }
 
-/// Of a part the first CTA runs alone, so that what another one writes of its share is seen.
-SampledCheck::Ran SampledCheck::run(const LoadedKernel& kernel, const CheckCase& data,
-                                    const Workspace& workspace,
-                                    const std::vector<std::uint64_t>& ctas) {
-  const std::vector<KernelArgument> arguments = workspace.arguments_of(data);
-  if (ctas.size() < 2) {
-    Ran ran = run_part(kernel, data, arguments, ctas);
-    if (!ran.fault && ran.is_whole()) ran.fault = unwritten(ran);
-    return ran;
+/// Some CTAs that stand for all of the grid, or why none do.
+std::variant<SampledCheck::Ran, std::string> SampledCheck::run_sample(
+    const LoadedKernel& kernel, const CheckCase& data,
+    const std::vector<KernelArgument>& arguments) {
+  const std::vector<std::uint64_t> ctas = choose_ctas(kernel, data);
+  if (ctas.empty()) return std::string("its CTAs are not independent, or few");
+  auto proof = GridCover::prove(device_, problem_, kernel, data, arguments);
+  if (auto* why = std::get_if<std::string>(&proof)) return std::move(*why);
+  const auto& cover = std::get<GridCover>(proof);
+  if (!cover.is_whole()) return std::string("some elements are written by no CTA");
+  Ran ran = run(kernel, data, arguments, ctas);
+  if (ran.fault) return ran;
+  for (std::size_t i = 0; i < ran.written.size(); ++i) {
+    if (!ran.written[i].empty() && ran.written[i] != cover.written_by(ctas, i))
+      return std::string("its CTAs write something else than was traced");
   }
-  const std::string state = state_of_part(device_, kernel, workspace);
-  const Ran first = run_part(kernel, data, arguments, {ctas.front()});
-  if (first.fault) return first;
-  Ran ran = run_part(kernel, data, arguments, {ctas.begin() + 1, ctas.end()});
-  ran.ctas = ctas.size();
-  if (!ran.fault) ran.take(first, problem_);
-  ran.overlaps = ran.overlaps || state_of_part(device_, kernel, workspace) != state;
+  ran.rows = written_rows(ran, rows_of(problem_, data.values));
+  if (ran.rows.empty()) return std::string("its CTAs write no whole rows");
+  return ran;
+}
+
+SampledCheck::Ran SampledCheck::run_whole(const LoadedKernel& kernel, const CheckCase& data,
+                                          const std::vector<KernelArgument>& arguments) {
+  Ran ran = run(kernel, data, arguments, {});
+  if (!ran.fault) ran.fault = unwritten(ran);
+  for (const std::uint64_t row : draw(kRows, rows_of(problem_, data.values), data.seed))
+    ran.rows.push_back(row);
   return ran;
 }
 
@@ -206,17 +197,9 @@ std::optional<Fault> SampledCheck::unwritten(const Ran& ran) const {
   return std::nullopt;
 }
 
-/// Of a whole grid some rows, drawn. Of a part of it all rows that it wrote; none when it wrote a
-/// part of a row, or less than half of its share, so that it cannot stand for all.
-std::vector<std::size_t> SampledCheck::rows_to_compare(const CheckCase& data,
-                                                       const Ran& ran) const {
-  if (ran.fault || ran.overlaps) return {};
-  const std::size_t all = rows_of(problem_, data.values);
+/// Rows of which everything was written; none when a part of some row was.
+std::vector<std::size_t> SampledCheck::written_rows(const Ran& ran, std::size_t all) const {
   std::vector<std::size_t> rows;
-  if (ran.is_whole()) {
-    for (const std::uint64_t row : draw(kRows, all, data.seed)) rows.push_back(row);
-    return rows;
-  }
   for (std::size_t row = 0; row < all; ++row) {
     std::size_t elements = 0;
     std::size_t written = 0;
@@ -227,20 +210,13 @@ std::vector<std::size_t> SampledCheck::rows_to_compare(const CheckCase& data,
       written += static_cast<std::size_t>(
           std::count(start, start + static_cast<std::ptrdiff_t>(length), true));
     }
-    if (written == elements) {
-      rows.push_back(row);
-    } else if (written > 0) {
-      return {};
-    }
+    if (written > 0 && written < elements) return {};
+    if (written > 0) rows.push_back(row);
   }
-  const double share_of_rows =
-      static_cast<double>(all) * static_cast<double>(ran.ctas) / static_cast<double>(ran.of_ctas);
-  if (static_cast<double>(rows.size()) < share_of_rows / 2) return {};
   return rows;
 }
 
 void SampledCheck::compare_rows(const LoadedKernel& kernel, const CheckCase& data, const Ran& ran,
-                                const std::vector<std::size_t>& rows,
                                 CorrectnessResult& result) const {
   const Tolerance tolerance =
       kernel.spec->tolerance.evaluate(merged({&kernel.macros, &data.values}));
@@ -251,7 +227,7 @@ void SampledCheck::compare_rows(const LoadedKernel& kernel, const CheckCase& dat
     const std::size_t length = argument.row_length(data.values);
     std::vector<std::size_t> elements;
     std::vector<std::byte> output;
-    for (const std::size_t row : rows) {
+    for (const std::size_t row : ran.rows) {
       for (std::size_t at = row * length; at < (row + 1) * length; ++at) elements.push_back(at);
       const std::byte* from = ran.outputs[i].data() + row * length * size;
       output.insert(output.end(), from, from + length * size);
@@ -266,7 +242,7 @@ void SampledCheck::compare_rows(const LoadedKernel& kernel, const CheckCase& dat
     const auto why = violation(comparison, tolerance, argument.name);
     if (why && !result.rejection) result.rejection = Rejection{Gate::kCorrectness, *why};
   }
-  if (result.rejection || !rows.empty()) return;
+  if (result.rejection || !ran.rows.empty()) return;
   result.rejection = Rejection{Gate::kCorrectness, "no row was compared"};
 }
 

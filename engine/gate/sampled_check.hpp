@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "engine/gate/correctness.hpp"
@@ -11,12 +12,13 @@ namespace evo {
 /// Checks a kernel on a shape that is too much work for an interpreter, by a part of it chosen by
 /// the case's seed:
 ///
-/// 1. CTAs that are independent (the template says so, and nothing in the kernel claims work) stand
-///    for all: some of them run. What they wrote must be whole rows, which are all compared, none
-///    of them the first CTA's share, and the kernel must have kept nothing; otherwise they cannot
-///    stand for all.
-/// 2. Other kernels run whole and must write every element; some rows are drawn and compared.
-/// 3. The reference computes the rows that are compared. A row counts in every output.
+/// 1. Where the template says that CTAs are independent and nothing in the kernel claims work, the
+///    stores of all CTAs are traced without computing what they store (GridCover). They must be
+///    all elements of the outputs, each written by one CTA, and nothing else.
+/// 2. Then some CTAs run. They must write just what was traced, and whole rows, which are all
+///    compared.
+/// 3. Other kernels run whole and must write every element; some rows are drawn and compared.
+/// 4. The reference computes the rows that are compared. A row counts in every output.
 class SampledCheck {
  public:
   /// All references must outlive this. The device must have a sampler. `flops`: about the work that
@@ -38,16 +40,18 @@ class SampledCheck {
 
   [[nodiscard]] std::vector<std::uint64_t> choose_ctas(const LoadedKernel& kernel,
                                                        const CheckCase& data) const;
-  [[nodiscard]] Ran run_part(const LoadedKernel& kernel, const CheckCase& data,
-                             const std::vector<KernelArgument>& arguments,
-                             const std::vector<std::uint64_t>& ctas);
-  [[nodiscard]] std::optional<Fault> unwritten(const Ran& ran) const;
   [[nodiscard]] Ran run(const LoadedKernel& kernel, const CheckCase& data,
-                        const Workspace& workspace, const std::vector<std::uint64_t>& ctas);
-  [[nodiscard]] std::vector<std::size_t> rows_to_compare(const CheckCase& data,
-                                                         const Ran& ran) const;
+                        const std::vector<KernelArgument>& arguments,
+                        const std::vector<std::uint64_t>& ctas);
+  [[nodiscard]] std::variant<Ran, std::string> run_sample(
+      const LoadedKernel& kernel, const CheckCase& data,
+      const std::vector<KernelArgument>& arguments);
+  [[nodiscard]] Ran run_whole(const LoadedKernel& kernel, const CheckCase& data,
+                              const std::vector<KernelArgument>& arguments);
+  [[nodiscard]] std::optional<Fault> unwritten(const Ran& ran) const;
+  [[nodiscard]] std::vector<std::size_t> written_rows(const Ran& ran, std::size_t all) const;
   void compare_rows(const LoadedKernel& kernel, const CheckCase& data, const Ran& ran,
-                    const std::vector<std::size_t>& rows, CorrectnessResult& result) const;
+                    CorrectnessResult& result) const;
 
   Device& device_;
   const Problem& problem_;

@@ -10,6 +10,8 @@
 #include "engine/core/hash.hpp"
 #include "engine/device/launch_steps.hpp"
 #include "engine/device/virtual/arithmetic/mma_numerics.hpp"
+#include "engine/device/virtual/checks/store_owners.hpp"
+#include "engine/device/virtual/decode/store_slice.hpp"
 #include "engine/device/virtual/execute/grid_runner.hpp"
 #include "engine/device/virtual/memory/buffer_snapshot.hpp"
 #include "engine/device/virtual/memory/texture_table.hpp"
@@ -168,8 +170,8 @@ class Implementation : public VirtualDevice {
     const bool is_sampled = plan.steps.size() == 1;
     for (const LaunchStep& step : plan.steps) {
       const LoadedEntry& entry = loaded.entries.at(step.entry);
-      Outcome outcome = run(entry, step.config, parameters_of(step, arguments), false,
-                            is_sampled ? sample_ : std::vector<std::uint64_t>());
+      Outcome outcome = run(entry, step.config, parameters_of(step, arguments),
+                            {.sample = is_sampled ? sample_ : std::vector<std::uint64_t>()});
       if (outcome.fault) return in_step(*std::move(outcome.fault), plan, entry.symbol);
     }
     return std::nullopt;
@@ -205,6 +207,34 @@ class Implementation : public VirtualDevice {
       us += std::get<double>(step_us);
     }
     return us;
+  }
+
+  std::variant<WriteMap, std::string> write_map(KernelId kernel, const LaunchPlan& plan,
+                                                std::span<const KernelArgument> arguments,
+                                                std::span<const BufferId> outputs) override {
+    if (plan.steps.size() != 1) return std::string("it is launched in several steps");
+    const LoadedKernel& loaded = kernel_at(kernel);
+    if (auto fault = take_constants(loaded, arguments)) return fault->reason;
+    const LaunchStep& step = plan.steps.front();
+    const LoadedEntry& entry = loaded.entries.at(step.entry);
+    auto slice = ptx::slice_of_stores(*entry.program);
+    if (auto* why = std::get_if<std::string>(&slice)) return std::move(*why);
+    LoadedEntry sliced = entry;
+    sliced.program = std::make_shared<ptx::Program>(std::get<ptx::Program>(std::move(slice)));
+    std::vector<const GlobalBuffer*> buffers;
+    for (const BufferId output : outputs) buffers.push_back(&at(output));
+    if (ptx::StoreOwners::bytes_for(buffers, entry.program->global_granule) >
+        ptx::StoreOwners::kMostBytes)
+      return std::string("its outputs are too large to note who writes them");
+    ptx::StoreOwners owners(buffers, entry.program->global_granule);
+    const Outcome outcome =
+        run(sliced, step.config, parameters_of(step, arguments), {.owners = &owners});
+    if (outcome.fault) return outcome.fault->reason;
+    if (owners.has_overlaps()) return std::string("several CTAs write the same place");
+    if (owners.went_elsewhere()) return std::string("its CTAs write more than outputs");
+    WriteMap map{static_cast<std::size_t>(entry.program->global_granule), {}};
+    for (std::size_t i = 0; i < buffers.size(); ++i) map.owners.push_back(owners.owners(i));
+    return map;
   }
 
   void set_cta_sample(std::vector<std::uint64_t> ctas) override { sample_ = std::move(ctas); }
@@ -284,9 +314,10 @@ class Implementation : public VirtualDevice {
                                            std::span<const KernelArgument> arguments,
                                            bool is_last) {
     const bool is_whole = entry.program->claims_work || !is_last;
-    const Outcome outcome =
-        run(entry, config, arguments, true,
-            is_whole ? std::vector<std::uint64_t>{} : ptx::spread_sample(config.ctas()));
+    const Outcome outcome = run(
+        entry, config, arguments,
+        {.count_memory = true,
+         .sample = is_whole ? std::vector<std::uint64_t>() : ptx::spread_sample(config.ctas())});
     if (outcome.fault) return *outcome.fault;
     ptx::ExecutedLaunch launch{.program = *entry.program, .counts = outcome.counts};
     launch.cubin = entry.cubin;
@@ -308,10 +339,16 @@ class Implementation : public VirtualDevice {
     return predictions_.back().us;
   }
 
+  struct RunOptions {
+    bool count_memory = false;               ///< for the predicted time
+    std::vector<std::uint64_t> sample = {};  ///< linear indices of the CTAs that run; empty: all
+    ptx::StoreOwners* owners = nullptr;      ///< only notes who stores where: of a slice
+  };
+
   /// One step.
   Outcome run(const LoadedEntry& kernel, const LaunchConfig& config,
-              std::span<const KernelArgument> arguments, bool count_memory,
-              const std::vector<std::uint64_t>& sample) {
+              std::span<const KernelArgument> arguments, const RunOptions& run_options) {
+    const bool count_memory = run_options.count_memory;
     if (auto refused = ptx::launch_refusal(model_, *kernel.program, kernel.registers, config)) {
       return {std::move(refused), {}};
     }
@@ -323,6 +360,7 @@ class Implementation : public VirtualDevice {
     ptx::HazardLog log(options_.max_hazards);
     ptx::LaunchContext context;
     context.program = kernel.program.get();
+    context.owners = run_options.owners;
     context.memory = &memory_;
     context.textures = &textures_;
     context.hazards = &log;
@@ -333,13 +371,17 @@ class Implementation : public VirtualDevice {
     context.grid = config.grid;
     context.block = config.block;
     context.dynamic_shared_bytes = config.dynamic_shared_bytes;
-    context.shared_bytes = kernel.program->dynamic_shared_offset + config.dynamic_shared_bytes;
+    // A slice uses no shared memory.
+    context.shared_bytes = context.owners != nullptr ? 0
+                                                     : kernel.program->dynamic_shared_offset +
+                                                           config.dynamic_shared_bytes;
     context.registers_per_thread = static_cast<std::uint32_t>(
         kernel.registers > 0 ? kernel.registers : kernel.program->launch_registers);
     context.sm_count = model_.info.sm_count;
-    context.check = options_.checks && !count_memory;
+    context.check = options_.checks && !count_memory && context.owners == nullptr;
     context.count_memory = count_memory;
-    context.number = launches_++;
+    context.number = launches_;
+    if (context.owners == nullptr) ++launches_;
     // The first launch, and what is predicted, runs as the seed says.
     const bool is_as_asked = context.number == 0 || count_memory;
     context.seed = is_as_asked ? options_.seed : mix_seed(options_.seed, context.number);
@@ -355,7 +397,7 @@ class Implementation : public VirtualDevice {
     grid.threads = options_.threads;
     grid.resident =
         static_cast<std::size_t>(std::max(occupied.ctas_per_sm * model_.info.sm_count, 1));
-    grid.sample = sample;
+    grid.sample = run_options.sample;
     grid.together = kernel.program->cooperative;
     grid.in_turns = count_memory && kernel.program->claims_work;
     if (grid.together) {

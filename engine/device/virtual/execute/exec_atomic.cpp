@@ -151,7 +151,7 @@ void atomic(Warp& warp, const Instr& in) {
   report_tainted_address(warp, op.address, warp.exec);
   const LaneAccess access =
       resolve(warp, op.space, address, warp.exec, sizeof(B), AccessIntent::kReadWrite);
-  if (!access.ok) return;
+  if (!access.ok || note_owner(warp, access, sizeof(B))) return;
   note_atomic(warp, access, sizeof(B));
   if (op.order.release) note_published(warp);
   note_global_change(warp, access, sizeof(B), kOp != AtomicOp::kExch && kOp != AtomicOp::kCas);

@@ -84,6 +84,7 @@ void load(Warp& warp, const Instr& in) {
       access.shared != 0 ? note_shared_read(warp, access, total, kind_of(op.order)) : 0;
   if (!op.order.strong) note_global_read(warp, access, total);
   if (op.order.read_only) check_read_only_load(warp, access, total);
+  if (warp.cta->launch().owners != nullptr) require_still(warp, access);
   const auto* registers = warp.cta->program().registers_of(op.registers);
   for (std::uint32_t e = 0; e < op.count; ++e) {
     if (registers[e] == kNoRegister) continue;
@@ -139,7 +140,7 @@ void store(Warp& warp, const Instr& in) {
   report_tainted_address(warp, op.address, warp.exec);
   const LaneAccess access =
       resolve(warp, op.space, address, warp.exec, total, AccessIntent::kWrite);
-  if (!access.ok) return;
+  if (!access.ok || note_owner(warp, access, total)) return;
   if (op.order.strong) {
     if (op.order.release) note_published(warp);
     for_lanes(warp.exec, [&](int lane) {

@@ -175,7 +175,7 @@ void store_piece(Warp& warp, const WmmaMoveOperands& op, const Geometry& geometr
   report_tainted_address(warp, op.address, kAllLanes);
   const LaneAccess access =
       resolve(warp, op.space, address, kAllLanes, bytes, AccessIntent::kWrite);
-  if (!access.ok) return;
+  if (!access.ok || note_owner(warp, access, bytes)) return;
   if (access.shared != 0) note_shared_write(warp, access, bytes, AccessKind::kPlain, values);
   note_global_write(warp, access, bytes, values);
   std::uint32_t reported = 0;

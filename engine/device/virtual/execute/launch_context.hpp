@@ -9,6 +9,7 @@
 #include "engine/device/virtual/arithmetic/mma_numerics.hpp"
 #include "engine/device/virtual/checks/global_races.hpp"
 #include "engine/device/virtual/checks/hazard.hpp"
+#include "engine/device/virtual/checks/store_owners.hpp"
 #include "engine/device/virtual/decode/program.hpp"
 #include "engine/device/virtual/execute/placement.hpp"
 #include "engine/device/virtual/execute/print_log.hpp"
@@ -34,7 +35,9 @@ struct LaunchContext {
   int sm_count = 1;
   std::uint64_t grid_workspace = 0;  ///< address, of cooperative launches
   bool check = true;                 ///< races and uninitialised data
-  bool count_memory = false;         ///< bank conflicts and sectors, for the predicted time
+  /// Where CTAs store to global memory is noted here and nothing is written: see store_slice.hpp.
+  StoreOwners* owners = nullptr;
+  bool count_memory = false;  ///< bank conflicts and sectors, for the predicted time
   std::uint64_t seed = 1;
   std::uint64_t number = 0;  ///< of the launch on its device
   Placement placement = {};

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "engine/device/virtual/checks/global_races.hpp"
+#include "engine/device/virtual/checks/store_owners.hpp"
 #include "engine/device/virtual/execute/lanes.hpp"
 #include "engine/device/virtual/memory/guest_memory.hpp"
 
@@ -170,6 +171,26 @@ void note_global_seen(Warp& warp, const LaneAccess& access, std::uint32_t bytes)
 void note_published(const Warp& warp) {
   const Cta& cta = *warp.cta;
   if (cta.launch().check) cta.launch().global_races.publish(cta.number());
+}
+
+bool note_owner(const Warp& warp, const LaneAccess& access, std::uint32_t bytes) {
+  StoreOwners* const owners = warp.cta->launch().owners;
+  if (owners == nullptr || access.global == 0) return false;
+  for_lanes<std::size_t>(access.global, [&](std::size_t lane) {
+    owners->note(access.address[lane], bytes, warp.cta->number());
+  });
+  return access.global == warp.exec;
+}
+
+void require_still(Warp& warp, const LaneAccess& access) {
+  const GlobalMemory& memory = *warp.cta->launch().memory;
+  bool changes = access.shared != 0;
+  for_lanes<std::size_t>(access.global, [&](std::size_t lane) {
+    changes = changes || memory.find(access.address[lane])->writable;
+  });
+  if (!changes) return;
+  warp.cta->fail(HazardKind::kInvalidInstruction, static_cast<int>(warp.pc), -1,
+                 "where a kernel stores depends on memory that kernels may write");
 }
 
 }  // namespace evo::ptx

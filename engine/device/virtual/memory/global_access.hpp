@@ -37,4 +37,10 @@ void note_global_seen(Warp& warp, const LaneAccess& access, std::uint32_t bytes)
 /// A fence, or before a release: what the CTA did is published.
 void note_published(const Warp& warp);
 
+/// In a launch that only notes who stores where: notes the global lanes. Whether that was all.
+[[nodiscard]] bool note_owner(const Warp& warp, const LaneAccess& access, std::uint32_t bytes);
+
+/// In such a launch: ends it when a load reads what may hold something else when the kernel runs.
+void require_still(Warp& warp, const LaneAccess& access);
+
 }  // namespace evo::ptx

@@ -1,0 +1,269 @@
+#include "engine/device/virtual/decode/store_slice.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "engine/device/virtual/decode/post_dominators.hpp"
+
+namespace evo::ptx {
+namespace {
+
+constexpr std::size_t kMostWords = std::size_t{1} << 24;  ///< 128 MiB: live registers everywhere
+
+using Registers = std::vector<std::uint32_t>;  ///< numbers of slots
+
+template <typename... Families>
+bool is_any(const Instr& in) {
+  return (std::holds_alternative<Families>(in.operands) || ...);
+}
+
+bool is_exit(const Instr& in) { return in.fn == exec_exit; }
+
+class Slicer {
+ public:
+  explicit Slicer(const Program& program)
+      : program_(program),
+        paths_(find_post_dominators(program)),
+        carry_(program.register_bytes / kSlotBytes),
+        words_((carry_ + 64) / 64),
+        kept_(program.code.size(), false) {}
+
+  std::variant<Program, std::string> run() {
+    if (words_ * program_.code.size() > kMostWords) return std::string("the program is too large");
+    for (std::uint32_t pc = 0; pc < paths_.end(); ++pc) kept_[pc] = is_root(pc);
+    do {
+      if (auto why = keep_definitions()) return *std::move(why);
+    } while (keep_stores_to_local() || keep_branches());
+    return build();
+  }
+
+ private:
+  /// A store to global memory, or to what may be global memory.
+  [[nodiscard]] bool is_root(std::uint32_t pc) const {
+    const Instr& in = program_.code[pc];
+    const auto may_be_global = [](Space space) {
+      return space == Space::kGlobal || space == Space::kGeneric;
+    };
+    if (const auto* access = std::get_if<AccessOperands>(&in.operands))
+      return is_store(pc) && may_be_global(access->space);
+    if (const auto* atomic = std::get_if<AtomicOperands>(&in.operands))
+      return may_be_global(atomic->space);
+    const auto* move = std::get_if<WmmaMoveOperands>(&in.operands);
+    return move != nullptr && in.fn == exec_wmma_store && may_be_global(move->space);
+  }
+
+  [[nodiscard]] bool is_store(std::uint32_t pc) const {
+    return program_.info[pc].opcode == Opcode::kSt;
+  }
+
+  [[nodiscard]] bool splits(std::uint32_t pc) const { return paths_.next[pc].size() > 1; }
+
+  /// Registers that must be right before a kept instruction.
+  [[nodiscard]] Registers uses(std::uint32_t pc) const {
+    const Instr& in = program_.code[pc];
+    Registers found;
+    const auto add = [&](std::uint32_t reg) {
+      if (reg != kNoRegister) found.push_back(reg / kSlotBytes);
+    };
+    add(in.guard);
+    if (is_root(pc) && !needs_local_) {
+      if (const auto* access = std::get_if<AccessOperands>(&in.operands)) add(access->address.base);
+      if (const auto* atomic = std::get_if<AtomicOperands>(&in.operands)) add(atomic->address.base);
+      if (const auto* move = std::get_if<WmmaMoveOperands>(&in.operands)) {
+        add(move->address.base);
+        add(move->stride);
+      }
+      return found;
+    }
+    for (const std::uint32_t reg : program_.info[pc].sources) add(reg);
+    if (reads_carry(pc)) found.push_back(carry_);
+    return found;
+  }
+
+  [[nodiscard]] Registers definitions(std::uint32_t pc) const {
+    Registers found;
+    for (const std::uint32_t reg : program_.info[pc].destinations) {
+      if (reg != kNoRegister) found.push_back(reg / kSlotBytes);
+    }
+    if (writes_carry(pc)) found.push_back(carry_);
+    return found;
+  }
+
+  [[nodiscard]] bool writes_carry(std::uint32_t pc) const {
+    return program_.info[pc].spelling.find(".cc") != std::string::npos;
+  }
+  [[nodiscard]] bool reads_carry(std::uint32_t pc) const {
+    const std::string& spelling = program_.info[pc].spelling;
+    return spelling.starts_with("addc") || spelling.starts_with("subc") ||
+           spelling.starts_with("madc");
+  }
+
+  /// Why the result of an instruction cannot be had in a slice.
+  [[nodiscard]] std::optional<std::string> obstacle(std::uint32_t pc) const {
+    const Instr& in = program_.code[pc];
+    const auto refuse = [&](const std::string& why) {
+      return "an address or a branch depends on " + program_.info[pc].spelling + " at line " +
+             std::to_string(program_.info[pc].line) + ": " + why;
+    };
+    if (const auto* load = std::get_if<AccessOperands>(&in.operands)) {
+      if (load->space == Space::kShared) return refuse("shared memory");
+      if (load->space == Space::kLocal && !program_.system_calls.empty())
+        return refuse("a function of the device");
+      return std::nullopt;
+    }
+    if (is_any<AluOperands, ConvertOperands, RoundedOperands, CompareOperands, PackOperands,
+               UnpackOperands, ParameterOperands, ShuffleOperands, VoteOperands, MatchOperands,
+               ReduxOperands, ElectOperands, ActiveMaskOperands>(in))
+      return std::nullopt;
+    return refuse("its result is not computed here");
+  }
+
+  /// Live registers before each instruction, and the instructions that define what is live.
+  std::optional<std::string> keep_definitions() {
+    live_.assign(words_ * program_.code.size(), 0);
+    std::vector<std::uint64_t> live(words_);
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (std::uint32_t pc = paths_.end(); pc-- > 0;) {
+        live.assign(words_, 0);
+        for (const std::uint32_t next : paths_.next[pc]) {
+          if (next == paths_.end()) continue;
+          for (std::size_t w = 0; w < words_; ++w) live[w] |= live_[next * words_ + w];
+        }
+        if (auto why = step(pc, live)) return why;
+        const auto stored = live_.begin() + static_cast<std::ptrdiff_t>(pc * words_);
+        if (std::equal(live.begin(), live.end(), stored)) continue;
+        std::copy(live.begin(), live.end(), stored);
+        changed = true;
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// From behind an instruction to before it.
+  std::optional<std::string> step(std::uint32_t pc, std::vector<std::uint64_t>& live) {
+    const auto bit = [](std::uint32_t reg) { return std::uint64_t{1} << (reg % 64); };
+    const Registers defined = definitions(pc);
+    if (!kept_[pc] && std::ranges::any_of(defined, [&](std::uint32_t reg) {
+          return (live[reg / 64] & bit(reg)) != 0;
+        })) {
+      kept_[pc] = true;
+      if (auto why = obstacle(pc)) return why;
+    }
+    if (!kept_[pc]) return std::nullopt;
+    if (program_.code[pc].guard == kNoRegister) {
+      for (const std::uint32_t reg : defined) live[reg / 64] &= ~bit(reg);
+    }
+    for (const std::uint32_t reg : uses(pc)) live[reg / 64] |= bit(reg);
+    return std::nullopt;
+  }
+
+  /// A load of local memory needs all that may have been stored there.
+  bool keep_stores_to_local() {
+    if (needs_local_) return false;
+    for (std::uint32_t pc = 0; pc < paths_.end() && !needs_local_; ++pc) {
+      const auto* access = std::get_if<AccessOperands>(&program_.code[pc].operands);
+      needs_local_ = kept_[pc] && access != nullptr && !is_store(pc) &&
+                     (access->space == Space::kLocal || access->space == Space::kGeneric);
+    }
+    if (!needs_local_) return false;
+    for (std::uint32_t pc = 0; pc < paths_.end(); ++pc) {
+      const auto* access = std::get_if<AccessOperands>(&program_.code[pc].operands);
+      if (access != nullptr && is_store(pc) && access->space == Space::kLocal) kept_[pc] = true;
+    }
+    return true;
+  }
+
+  /// Branches that decide whether a kept instruction is reached.
+  bool keep_branches() {
+    bool changed = false;
+    for (std::uint32_t pc = 0; pc < paths_.end(); ++pc) {
+      if (kept_[pc] || !splits(pc) || !decides(pc)) continue;
+      kept_[pc] = true;
+      changed = true;
+    }
+    return changed;
+  }
+
+  [[nodiscard]] bool decides(std::uint32_t branch) const {
+    const std::uint32_t meeting = paths_.meeting[branch];
+    if (meeting == PostDominators::kNone) return true;
+    std::vector<bool> seen(paths_.end() + 1, false);
+    Registers left = paths_.next[branch];
+    while (!left.empty()) {
+      const std::uint32_t pc = left.back();
+      left.pop_back();
+      if (pc == meeting || pc == paths_.end() || seen[pc]) continue;
+      seen[pc] = true;
+      if (kept_[pc]) return true;
+      left.insert(left.end(), paths_.next[pc].begin(), paths_.next[pc].end());
+    }
+    return false;
+  }
+
+  [[nodiscard]] Program build() const {
+    Program slice = program_;
+    slice.code.clear();
+    slice.info.clear();
+    slice.product_checks.clear();
+    Registers place(paths_.end() + 1, 0);
+    for (std::uint32_t pc = 0; pc < paths_.end(); ++pc) {
+      place[pc] = static_cast<std::uint32_t>(slice.code.size());
+      append(pc, slice);
+    }
+    place[paths_.end()] = static_cast<std::uint32_t>(slice.code.size());
+    append_jump(paths_.end(), slice.info.empty() ? InstrInfo() : slice.info.back(), slice);
+    for (Instr& in : slice.code) {
+      if (auto* branch = std::get_if<BranchOperands>(&in.operands))
+        branch->target = place[branch->target];
+    }
+    for (std::uint32_t& target : slice.branch_targets) target = place[target];
+    return slice;
+  }
+
+  void append(std::uint32_t pc, Program& slice) const {
+    const Instr& in = program_.code[pc];
+    const bool goes_on = in.guard == kNoRegister && (is_any<BranchOperands>(in) || is_exit(in));
+    if (kept_[pc] || goes_on) {
+      slice.code.push_back(in);
+      slice.info.push_back(program_.info[pc]);
+      if (const auto check = program_.product_checks.find(pc);
+          check != program_.product_checks.end())
+        slice.code.back().fn = check->second.original;
+    } else if (splits(pc)) {
+      append_jump(paths_.meeting[pc], program_.info[pc], slice);
+    }
+  }
+
+  /// Without a condition, to an instruction of the whole program or to its end.
+  void append_jump(std::uint32_t to, InstrInfo info, Program& slice) const {
+    const bool leaves = to == paths_.end();
+    info.sources.clear();
+    info.destinations.clear();
+    info.ends_path = true;
+    info.is_branch = !leaves;
+    Instr jump{.fn = leaves ? exec_exit : exec_branch, .operands = NoOperands()};
+    if (!leaves) jump.operands = BranchOperands{to};
+    slice.code.push_back(jump);
+    slice.info.push_back(std::move(info));
+  }
+
+  const Program& program_;
+  PostDominators paths_;
+  std::uint32_t carry_;  ///< the number of a slot that stands for the condition code
+  std::size_t words_;
+  std::vector<bool> kept_;
+  bool needs_local_ = false;
+  std::vector<std::uint64_t> live_;  ///< before each instruction, a bit a slot
+};
+
+}  // namespace
+
+std::variant<Program, std::string> slice_of_stores(const Program& program) {
+  if (program.cooperative) return std::string("its CTAs wait for each other");
+  return Slicer(program).run();
+}
+
+}  // namespace evo::ptx
