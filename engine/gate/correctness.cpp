@@ -154,7 +154,8 @@ std::optional<CorrectnessResult> CorrectnessGate::check_part(const LoadedKernel&
                                                              const Progress& progress) {
   const double flops = whole_grids(effort);
   if (is_sampled(shape, effort)) {
-    return SampledCheck(device_, problem_, cases_, flops).check(kernel, shape, workspace, progress);
+    return SampledCheck(device_, problem_, cases_, tolerances_, flops)
+        .check(kernel, shape, workspace, progress);
   }
   if (device_.sampler() == nullptr || work_of(shape) <= flops) return std::nullopt;
   if (!ElementSample::is_possible(problem_, *kernel.spec)) return std::nullopt;

@@ -1,23 +1,14 @@
 #include "engine/gate/element_sample.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <map>
 
-#include "engine/core/random.hpp"
 #include "engine/gate/compare.hpp"
 #include "engine/gate/grid_part.hpp"
 #include "engine/gate/poison.hpp"
 
 namespace evo {
 namespace {
-
-/// First, between or last.
-std::uint32_t place_in(std::uint64_t at, std::uint32_t size) {
-  if (at == 0) return 0;
-  return at + 1 == size ? 2 : 1;
-}
 
 bool differ(const std::vector<std::byte>& a, const std::vector<std::byte>& b, std::size_t at,
             std::size_t size) {
@@ -29,39 +20,6 @@ bool differ(const std::vector<std::byte>& a, const std::vector<std::byte>& b, st
 bool ElementSample::is_possible(const Problem& problem, const KernelSpec& kernel) {
   return problem.reference.is_data() && problem.check_program.empty() &&
          !kernel.tolerance.max_row_error;
-}
-
-/// Sorted; empty where no part may stand for the whole grid.
-std::vector<std::uint64_t> ElementSample::choose_ctas(const LoadedKernel& kernel,
-                                                      const CheckCase& data) const {
-  const auto part = grid_part(device_, problem_, kernel, data, flops_);
-  if (!part) return {};
-  const std::uint64_t total = part->ctas;
-  const std::uint64_t wanted = std::max(part->of_work, GridPart::kFewestCtas);
-  if (wanted >= total) return {};
-  const LaunchConfig config = kernel.launch_for(data).steps.front().config;
-  std::map<std::array<std::uint32_t, 3>, std::vector<std::uint64_t>> places;
-  for (std::uint64_t cta = 0; cta < total; ++cta) {
-    const std::uint64_t row = cta / config.grid[0];
-    places[{place_in(cta % config.grid[0], config.grid[0]),
-            place_in(row % config.grid[1], config.grid[1]),
-            place_in(row / config.grid[1], config.grid[2])}]
-        .push_back(cta);
-  }
-  Random random(mix_seed(data.seed, total));
-  std::vector<std::uint64_t> drawn;
-  for (auto& [where, ctas] : places) {
-    const double share =
-        static_cast<double>(wanted) * static_cast<double>(ctas.size()) / static_cast<double>(total);
-    const auto count =
-        std::min(std::max<std::size_t>(static_cast<std::size_t>(share), 1), ctas.size());
-    for (std::size_t i = 0; i < count; ++i) {
-      std::swap(ctas[i], ctas[i + random.below(ctas.size() - i)]);
-      drawn.push_back(ctas[i]);
-    }
-  }
-  std::ranges::sort(drawn);
-  return drawn;
 }
 
 /// Poisons outputs, and gives inout arguments their input.
@@ -117,7 +75,8 @@ std::optional<CorrectnessResult> ElementSample::check(const LoadedKernel& kernel
                                                       const Shape& shape,
                                                       const Workspace& workspace) {
   const CheckCase& data = cases_.get(shape, 0);
-  const std::vector<std::uint64_t> ctas = choose_ctas(kernel, data);
+  const double share = flops_ / problem_.flops.evaluate(shape.variables);
+  const std::vector<std::uint64_t> ctas = draw_part(device_, kernel, data, share);
   if (ctas.empty()) return std::nullopt;
   const std::vector<KernelArgument> arguments = workspace.arguments_of(data);
   const auto proof = GridCover::prove(device_, problem_, kernel, data, arguments);

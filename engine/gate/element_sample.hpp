@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,10 +15,10 @@ namespace evo {
 /// known: a reference of data. Not where rows are judged by their own size (max_row_error): parts
 /// of rows have none.
 ///
-/// CTAs are drawn by their place in the grid: first, last or between in each dimension. GridCover
-/// proves what they stand for: the CTAs of the grid write all elements of every output, each
-/// element once (of an inout argument: all elements that are expected to change). All elements that
-/// the drawn CTAs own are compared. Otherwise the whole grid must run.
+/// GridCover proves what the drawn CTAs (draw_part) stand for: the CTAs of the grid write all
+/// elements of every output, each element once (of an inout argument: all elements that are
+/// expected to change). All elements that the drawn CTAs own are compared. Otherwise the whole grid
+/// must run.
 class ElementSample {
  public:
   /// All must outlive this. `flops`: about what the sample may cost.
@@ -43,8 +42,6 @@ class ElementSample {
     std::vector<bool> owned = {};
   };
 
-  [[nodiscard]] std::vector<std::uint64_t> choose_ctas(const LoadedKernel& kernel,
-                                                       const CheckCase& data) const;
   [[nodiscard]] std::vector<Output> outputs_of(const CheckCase& data,
                                                const std::vector<KernelArgument>& arguments) const;
   [[nodiscard]] bool covers(const GridCover& cover, const Output& output) const;

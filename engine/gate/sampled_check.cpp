@@ -96,6 +96,10 @@ CorrectnessResult SampledCheck::check(const LoadedKernel& kernel, const Shape& s
   }
   progress("the reference on a part of shape " + shape.name);
   (void)cases_.expect_rows(shape, 0, ran.rows);
+  if (const auto blind = tolerances_.blind_spot_in(ran.rows, kernel, shape)) {
+    result.rejection = {Gate::kCorrectness, *blind};
+    return result;
+  }
   result.checks.push_back(
       {.shape = shape.name,
        .seed = data.seed,
@@ -104,20 +108,6 @@ CorrectnessResult SampledCheck::check(const LoadedKernel& kernel, const Shape& s
   compare_rows(kernel, data, ran, result);
   if (result.rejection) result.rejection->reason = place + result.rejection->reason;
   return result;
-}
-
-/// The part that runs, sorted; empty where no part may stand for the whole grid.
-std::vector<std::uint64_t> SampledCheck::choose_ctas(const LoadedKernel& kernel,
-                                                     const CheckCase& data) const {
-  const auto part = grid_part(device_, problem_, kernel, data, flops_);
-  if (!part) return {};
-  // No more of them than there are rows to be compared, so that all that they write is.
-  const auto of_rows =
-      static_cast<std::uint64_t>(static_cast<double>(part->ctas) * static_cast<double>(kRows) /
-                                 static_cast<double>(rows_of(problem_, data.values)));
-  const std::uint64_t count = std::max(std::min(part->of_work, of_rows), GridPart::kFewestCtas);
-  if (count >= part->ctas) return {};
-  return draw(count, part->ctas, mix_seed(data.seed, part->ctas));
 }
 
 /// One launch of some CTAs, or of all.
@@ -161,7 +151,11 @@ SampledCheck::Ran SampledCheck::run(const LoadedKernel& kernel, const CheckCase&
 std::variant<SampledCheck::Ran, std::string> SampledCheck::run_sample(
     const LoadedKernel& kernel, const CheckCase& data,
     const std::vector<KernelArgument>& arguments) {
-  const std::vector<std::uint64_t> ctas = choose_ctas(kernel, data);
+  // No more of them than there are rows to be compared, so that all that they write is.
+  const auto rows = static_cast<double>(rows_of(problem_, data.values));
+  const double of_work = flops_ / problem_.flops.evaluate(data.shape->variables);
+  const double part = std::min(of_work, static_cast<double>(kRows) / rows);
+  const std::vector<std::uint64_t> ctas = draw_part(device_, kernel, data, part);
   if (ctas.empty()) return std::string("its CTAs are not independent, or few");
   auto proof = GridCover::prove(device_, problem_, kernel, data, arguments);
   if (auto* why = std::get_if<std::string>(&proof)) return std::move(*why);

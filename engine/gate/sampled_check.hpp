@@ -9,22 +9,24 @@
 
 namespace evo {
 
-/// Checks a kernel on a shape that is too much work for an interpreter, by a part of it chosen by
-/// the case's seed:
+/// Checks a kernel on a shape that is too much work for an interpreter, by a part of it:
 ///
 /// 1. Where the template says that CTAs are independent and nothing in the kernel claims work, the
 ///    stores of all CTAs are traced without computing what they store (GridCover). They must be
 ///    all elements of the outputs, each written by one CTA, and nothing else.
-/// 2. Then some CTAs run. They must write just what was traced, and whole rows, which are all
+/// 2. Then some CTAs run (draw_part). They must write just what was traced, and whole rows, which
+/// are all
 ///    compared.
 /// 3. Other kernels run whole and must write every element; some rows are drawn and compared.
-/// 4. The reference computes the rows that are compared. A row counts in every output.
+/// 4. The reference computes the rows that are compared. A row counts in every output. By what is
+///    expected there the tolerance is looked at too, where no whole result is known.
 class SampledCheck {
  public:
   /// All references must outlive this. The device must have a sampler. `flops`: about the work that
   /// is run of each kernel.
-  SampledCheck(Device& device, const Problem& problem, CaseSet& cases, double flops)
-      : device_(device), problem_(problem), cases_(cases), flops_(flops) {}
+  SampledCheck(Device& device, const Problem& problem, CaseSet& cases, ToleranceAudit& tolerances,
+               double flops)
+      : device_(device), problem_(problem), cases_(cases), tolerances_(tolerances), flops_(flops) {}
 
   /// Whether a shape can be checked so: the reference says which CTA computes a row, every output
   /// is written only, and all that have elements have the same number of rows.
@@ -38,8 +40,6 @@ class SampledCheck {
  private:
   struct Ran;
 
-  [[nodiscard]] std::vector<std::uint64_t> choose_ctas(const LoadedKernel& kernel,
-                                                       const CheckCase& data) const;
   [[nodiscard]] Ran run(const LoadedKernel& kernel, const CheckCase& data,
                         const std::vector<KernelArgument>& arguments,
                         const std::vector<std::uint64_t>& ctas);
@@ -56,6 +56,7 @@ class SampledCheck {
   Device& device_;
   const Problem& problem_;
   CaseSet& cases_;
+  ToleranceAudit& tolerances_;
   double flops_;
 };
 

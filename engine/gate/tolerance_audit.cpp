@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <vector>
 
 #include "engine/core/error.hpp"
 #include "engine/gate/compare.hpp"
@@ -42,57 +41,76 @@ bool takes_the_mean(const Expectation& expected, const Tolerance& tolerance,
                     tolerance, "");
 }
 
+/// The elements of these rows.
+std::vector<std::size_t> elements_of(std::span<const std::size_t> rows, std::size_t row_length) {
+  std::vector<std::size_t> elements;
+  for (const std::size_t row : rows) {
+    for (std::size_t at = row * row_length; at < (row + 1) * row_length; ++at)
+      elements.push_back(at);
+  }
+  return elements;
+}
+
 }  // namespace
 
 std::optional<std::string> ToleranceAudit::blind_spot(const LoadedKernel& kernel,
                                                       const Shape& shape, std::size_t seeds) {
-  const Values values = cases_.values_of(shape);
+  return look_once(kernel, {shape, seeds, {}});
+}
+
+std::optional<std::string> ToleranceAudit::blind_spot_in(std::span<const std::size_t> rows,
+                                                         const LoadedKernel& kernel,
+                                                         const Shape& shape) {
+  return look_once(kernel, {shape, 1, rows});
+}
+
+std::optional<std::string> ToleranceAudit::look_once(const LoadedKernel& kernel,
+                                                     const Subject& subject) {
+  const Values values = cases_.values_of(subject.shape);
   const Tolerance tolerance = kernel.spec->tolerance.evaluate(merged({&kernel.macros, &values}));
   const Bounds bounds = {tolerance.max_abs_error, tolerance.bad_abs_error, tolerance.bad_share,
                          tolerance.relative_l2, tolerance.max_row_error};
-  const auto [place, is_new] = known_.try_emplace({shape.name, bounds});
-  if (is_new) place->second = look(shape, seeds, tolerance);
+  const auto [place, is_new] = known_.try_emplace({subject.shape.name, bounds});
+  if (is_new) place->second = look(subject, tolerance);
   if (place->second && kernel.spec->tolerance.depend_only_on(values)) {
     throw ProblemError((problem_.folder / "problem.json").string() + ": " + *place->second);
   }
   return place->second;
 }
 
-std::optional<std::string> ToleranceAudit::look(const Shape& shape, std::size_t seeds,
+std::optional<std::string> ToleranceAudit::look(const Subject& subject,
                                                 const Tolerance& tolerance) {
   for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
-    if (auto found = look_at(i, shape, seeds, tolerance)) return found;
+    if (auto found = look_at(i, subject, tolerance)) return found;
   }
   return std::nullopt;
 }
 
-std::optional<std::string> ToleranceAudit::look_at(std::size_t position, const Shape& shape,
-                                                   std::size_t seeds, const Tolerance& tolerance) {
+std::optional<std::string> ToleranceAudit::look_at(std::size_t position, const Subject& subject,
+                                                   const Tolerance& tolerance) {
   const Argument& argument = problem_.arguments[position];
-  const CheckCase& first = cases_.get(shape, 0);
-  if (argument.degenerate || !first.expected[position]) return std::nullopt;
+  const CheckCase& first = data_of(subject, 0);
+  const Expectation right(argument.dtype, expected_of(first, position, subject));
+  if (argument.degenerate || right.size() == 0) return std::nullopt;
   const auto blind = [&](const std::string& what, const std::string& who) {
-    return "tolerance: on shape '" + shape.name + "' it takes " + what + " of '" + argument.name +
-           "' for right, so that a kernel that " + who +
+    return "tolerance: on shape '" + subject.shape.name + "' it takes " + what + " of '" +
+           argument.name + "' for right, so that a kernel that " + who +
            " would pass; tighten it, or, where this is meant, say \"degenerate\": true of the "
            "argument";
   };
   const std::size_t row_length = argument.row_length(first.values);
-  const Expectation right(argument.dtype,
-                          start_of(*first.expected[position], position, row_length));
-  if (right.size() == 0) return std::nullopt;
   if (takes_the_mean(right, tolerance, row_length)) {
     return blind("the mean in place of every element", "ignores its inputs");
   }
   for (std::size_t input = 0; input < problem_.arguments.size(); ++input) {
-    if (!takes_input(position, input, right, shape, seeds, tolerance)) continue;
+    if (!takes_input(position, input, right, subject, tolerance)) continue;
     if (input == position) return blind("the content before the launch", "does nothing");
     return blind("the content of '" + problem_.arguments[input].name + "' in place", "copies it");
   }
   // One result may happen to lie near another one: all of them must.
   bool found = false;
-  for (std::size_t index = 1; index < seeds; ++index) {
-    const auto other = start_of(*cases_.get(shape, index).expected[position], position, row_length);
+  for (std::size_t index = 1; index < subject.seeds; ++index) {
+    const auto other = expected_of(data_of(subject, index), position, subject);
     if (std::ranges::equal(other, right.bytes())) continue;
     found = true;
     const Comparison comparison = compare(other, right, tolerance.bad_abs_error, row_length);
@@ -105,41 +123,68 @@ std::optional<std::string> ToleranceAudit::look_at(std::size_t position, const S
 /// Whether what an argument held before the launch passes in every case, and is not just what is
 /// expected: copies are right where copying is what is asked. `first`: expected of the first seed.
 bool ToleranceAudit::takes_input(std::size_t position, std::size_t input, const Expectation& first,
-                                 const Shape& shape, std::size_t seeds,
-                                 const Tolerance& tolerance) {
+                                 const Subject& subject, const Tolerance& tolerance) {
   const Argument& argument = problem_.arguments[position];
   if (problem_.arguments[input].dtype != argument.dtype) return false;
   bool found = false;
-  for (std::size_t index = 0; index < seeds; ++index) {
-    const CheckCase& data = cases_.get(shape, index);
+  for (std::size_t index = 0; index < subject.seeds; ++index) {
+    const CheckCase& data = data_of(subject, index);
     if (!data.inputs[input]) return false;
-    const std::size_t row_length = argument.row_length(data.values);
     std::optional<Expectation> of_seed;
-    if (index > 0) {
-      of_seed.emplace(argument.dtype, start_of(*data.expected[position], position, row_length));
-    }
+    if (index > 0) of_seed.emplace(argument.dtype, expected_of(data, position, subject));
     const Expectation& right = of_seed ? *of_seed : first;
-    const auto held = start_of(data.inputs[input].value(), position, row_length);
+    const auto held = part_of(data.inputs[input].value(), data, position, subject);
     if (held.size() != right.bytes().size()) return false;
     // A few elements may happen to lie near.
-    if (seeds == 1 && right.size() < kElementsWithAMean) return false;
+    if (subject.seeds == 1 && right.size() < kElementsWithAMean) return false;
     if (std::ranges::equal(held, right.bytes())) continue;
     found = true;
+    const std::size_t row_length = argument.row_length(data.values);
     const Comparison comparison = compare(held, right, tolerance.bad_abs_error, row_length);
     if (violation(comparison, tolerance, argument.name)) return false;
   }
   return found;
 }
 
-/// What is kept of an output or for it, or the start of it, in whole rows.
-std::vector<std::byte> ToleranceAudit::start_of(KeptId kept, std::size_t position,
-                                                std::size_t row_length) const {
-  std::vector<std::byte> bytes = work_.content(kept);
+const CheckCase& ToleranceAudit::data_of(const Subject& subject, std::size_t index) {
+  return subject.rows.empty() ? cases_.get(subject.shape, index)
+                              : cases_.inputs(subject.shape, index);
+}
+
+/// Of one output; empty where nothing is expected.
+std::vector<std::byte> ToleranceAudit::expected_of(const CheckCase& data, std::size_t position,
+                                                   const Subject& subject) const {
+  const Argument& argument = problem_.arguments[position];
+  if (subject.rows.empty()) {
+    if (!data.expected[position]) return {};
+    return part_of(*data.expected[position], data, position, subject);
+  }
+  if (!argument.is_output()) return {};
+  const auto elements = elements_of(subject.rows, argument.row_length(data.values));
+  const Expectation expected = data.expectation_of(position, argument.dtype, elements);
+  return {expected.bytes().begin(), expected.bytes().end()};
+}
+
+/// What is kept of an output or for it: the rows, or the start of it in whole rows; empty where it
+/// has no such rows.
+std::vector<std::byte> ToleranceAudit::part_of(KeptId kept, const CheckCase& data,
+                                               std::size_t position, const Subject& subject) const {
+  const std::size_t row_length = problem_.arguments[position].row_length(data.values);
   const std::size_t size = size_of(problem_.arguments[position].dtype);
-  std::size_t most = kMostLookedAt;
-  if (row_length > 0) most = std::max(kMostLookedAt / row_length, std::size_t{1}) * row_length;
-  bytes.resize(std::min(bytes.size(), most * size));
-  return bytes;
+  std::vector<std::byte> bytes = work_.content(kept);
+  if (subject.rows.empty()) {
+    std::size_t most = kMostLookedAt;
+    if (row_length > 0) most = std::max(kMostLookedAt / row_length, std::size_t{1}) * row_length;
+    bytes.resize(std::min(bytes.size(), most * size));
+    return bytes;
+  }
+  std::vector<std::byte> part;
+  for (const std::size_t row : subject.rows) {
+    if ((row + 1) * row_length * size > bytes.size()) return {};
+    const auto from = bytes.begin() + static_cast<std::ptrdiff_t>(row * row_length * size);
+    part.insert(part.end(), from, from + static_cast<std::ptrdiff_t>(row_length * size));
+  }
+  return part;
 }
 
 }  // namespace evo

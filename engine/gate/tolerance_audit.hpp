@@ -3,8 +3,10 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "engine/gate/cases.hpp"
 
@@ -25,18 +27,34 @@ class ToleranceAudit {
   /// ProblemError where the tolerance is the same for all configurations.
   [[nodiscard]] std::optional<std::string> blind_spot(const LoadedKernel& kernel,
                                                       const Shape& shape, std::size_t seeds);
+  /// The same by what is expected of the first seed in these rows, which CaseSet::expect_rows
+  /// computed.
+  [[nodiscard]] std::optional<std::string> blind_spot_in(std::span<const std::size_t> rows,
+                                                         const LoadedKernel& kernel,
+                                                         const Shape& shape);
 
  private:
   using Bounds = std::array<double, 5>;
 
-  [[nodiscard]] std::optional<std::string> look(const Shape& shape, std::size_t seeds,
-                                                const Tolerance& tolerance);
-  [[nodiscard]] std::optional<std::string> look_at(std::size_t position, const Shape& shape,
-                                                   std::size_t seeds, const Tolerance& tolerance);
+  /// What is looked at.
+  struct Subject {
+    const Shape& shape;
+    std::size_t seeds;
+    std::span<const std::size_t> rows;  ///< of one seed; empty: the start of what is expected
+  };
+
+  [[nodiscard]] std::optional<std::string> look_once(const LoadedKernel& kernel,
+                                                     const Subject& subject);
+  [[nodiscard]] std::optional<std::string> look(const Subject& subject, const Tolerance& tolerance);
+  [[nodiscard]] std::optional<std::string> look_at(std::size_t position, const Subject& subject,
+                                                   const Tolerance& tolerance);
   [[nodiscard]] bool takes_input(std::size_t position, std::size_t input, const Expectation& first,
-                                 const Shape& shape, std::size_t seeds, const Tolerance& tolerance);
-  [[nodiscard]] std::vector<std::byte> start_of(KeptId kept, std::size_t position,
-                                                std::size_t row_length) const;
+                                 const Subject& subject, const Tolerance& tolerance);
+  [[nodiscard]] const CheckCase& data_of(const Subject& subject, std::size_t index);
+  [[nodiscard]] std::vector<std::byte> expected_of(const CheckCase& data, std::size_t position,
+                                                   const Subject& subject) const;
+  [[nodiscard]] std::vector<std::byte> part_of(KeptId kept, const CheckCase& data,
+                                               std::size_t position, const Subject& subject) const;
 
   BufferWork& work_;
   const Problem& problem_;

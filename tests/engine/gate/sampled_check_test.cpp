@@ -85,8 +85,9 @@ class Sampled : public testing::Test {
                              const std::string& ptx, const std::string& independent = "1",
                              std::uint64_t seed = 1, const std::string& cta_of_row = "ROW") {
     write_file(folder_.path() / "rows.cu", "");
-    const Problem problem =
-        Problem::parse(problem_json(independent, cta_of_row).dump(), folder_.path());
+    Json json = problem_json(independent, cta_of_row);
+    if (!tolerance_.is_null()) json["tolerance"] = tolerance_;
+    const Problem problem = Problem::parse(json.dump(), folder_.path());
     const auto device = open_virtual_device("virtual:l4", {.threads = 2});
     const auto work = make_host_work(*device);
     MadeGates made(*work, problem, load(*device, kernel()), seed);
@@ -106,13 +107,14 @@ class Sampled : public testing::Test {
   }
 
   sample::TemporaryFolder folder_;
+  Json tolerance_;
 };
 
 TEST_F(Sampled, AnHonestKernelPassesAndTheReportSaysWhatWasRun) {
   const CorrectnessResult result = check(kernel());
   EXPECT_EQ(reason_of(result), "passed");
   ASSERT_EQ(result.checks.size(), 1U);
-  EXPECT_EQ(result.checks[0].sampled, "64 of 4096 CTAs, 64 of 4096 rows compared");
+  EXPECT_EQ(result.checks[0].sampled, "65 of 4096 CTAs, 65 of 4096 rows compared");
   EXPECT_EQ(result.checks[0].max_abs_error, 0);
 }
 
@@ -136,7 +138,7 @@ TEST_F(Sampled, AScreeningChecksAPartOfWhatAFullCheckRunsWhole) {
   EXPECT_EQ(reason_of(screening), "passed");
   EXPECT_FALSE(screening.complete);
   ASSERT_EQ(screening.checks.size(), 1U);
-  EXPECT_EQ(screening.checks[0].sampled, "64 of 4096 CTAs, 64 of 4096 rows compared");
+  EXPECT_EQ(screening.checks[0].sampled, "65 of 4096 CTAs, 65 of 4096 rows compared");
   for (const Effort effort : {Effort::kFull, Effort::kAfterScreening}) {
     EXPECT_THAT(reason_of(check_by(options, effort, wrong_in_one)), HasSubstr("y[1601"));
     const CorrectnessResult honest = check_by(options, effort, kernel());
@@ -243,8 +245,10 @@ TEST_F(Sampled, CtasThatMostlyWriteNothingCannotStandForAll) {
 /// Each writes a whole row, and right, but not its own.
 TEST_F(Sampled, CtasThatLoseAPartOfTheirIndexCannotStandForAll) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    for (const char* row : {"and.b32 %r4, %r1, 2047", "shr.u32 %r4, %r1, 1",
-                            "shl.b32 %r4, %r1, 1;\n  and.b32 %r4, %r4, 4095"}) {
+    for (const char* row :
+         {"and.b32 %r4, %r1, 2047", "shr.u32 %r4, %r1, 1",
+          "shl.b32 %r4, %r1, 1;\n  and.b32 %r4, %r4, 4095", "rem.u32 %r4, %r1, 3000",
+          "div.u32 %r4, %r1, 3;\n  mul.lo.s32 %r4, %r4, 3"}) {
       EXPECT_THAT(reason_of(check(kernel("  " + std::string(row) + R"(;
   mad.lo.s32 %r3, %r4, 64, %r2;
   mul.wide.u32 %rd3, %r3, 4;
@@ -256,6 +260,33 @@ TEST_F(Sampled, CtasThatLoseAPartOfTheirIndexCannotStandForAll) {
                   HasSubstr("was never written"))
           << row << ", seed " << seed;
     }
+  }
+}
+
+TEST_F(Sampled, CtasThatAreSkippedAreFoundThoughNoneOfThemIsDrawn) {
+  for (const char* idle : {"rem.u32 %r4, %r1, 7;\n  setp.ne.u32 %p1, %r4, 3",
+                           "setp.ne.u32 %p1, %r1, 2501", "setp.ne.u32 %p1, %r3, 160069"}) {
+    EXPECT_THAT(reason_of(check(kernel("  " + std::string(idle) + ";"))),
+                HasSubstr("was never written"))
+        << idle;
+  }
+}
+
+/// What decides where they write is computed in another way than was traced.
+TEST_F(Sampled, CtasWhoseStoresDependOnTheirResultsCannotStandForAll) {
+  const CorrectnessResult result = check(kernel(R"(
+  ld.global.u32 %r4, [%rd6];
+  setp.eq.u32 %p1, %r4, 0;)"));
+  EXPECT_EQ(reason_of(result), "passed");
+  EXPECT_THAT(result.checks.at(0).sampled, HasSubstr("all 4096 CTAs"));
+}
+
+TEST_F(Sampled, AToleranceThatTakesAConstantIsAnErrorOfTheProblem) {
+  tolerance_ = {{"max_abs_error", 50}, {"bad_abs_error", 50}, {"bad_share", 1}, {"relative_l2", 1}};
+  try {
+    ADD_FAILURE() << reason_of(check(kernel("  mov.f32 %f2, 0f3F800000;")));
+  } catch (const ProblemError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("on shape 'long'"), HasSubstr("the mean")));
   }
 }
 

@@ -146,9 +146,8 @@ class Slicer {
   std::optional<std::string> step(std::uint32_t pc, std::vector<std::uint64_t>& live) {
     const auto bit = [](std::uint32_t reg) { return std::uint64_t{1} << (reg % 64); };
     const Registers defined = definitions(pc);
-    if (!kept_[pc] && std::ranges::any_of(defined, [&](std::uint32_t reg) {
-          return (live[reg / 64] & bit(reg)) != 0;
-        })) {
+    if (std::ranges::any_of(defined,
+                            [&](std::uint32_t reg) { return (live[reg / 64] & bit(reg)) != 0; })) {
       kept_[pc] = true;
       if (auto why = obstacle(pc)) return why;
     }
