@@ -88,18 +88,20 @@ __device__ void add_row_of_other_lane(Row& row, int distance) {
 
 struct Outputs {
   const void* output;
-  const void* expected;
+  Masked expected;
   int dtype;
   double bad_abs_error;
 };
 
 __device__ void add_element(Figures& figures, Row& row, const Outputs& outputs, u64 i,
                             bool has_rows) {
-  const double value = value_at(outputs.output, i, outputs.dtype);
-  const double expected = value_at(outputs.expected, i, outputs.dtype);
-  const double error = outputs.dtype >= kI64
-                           ? wide_distance(outputs.output, outputs.expected, i, outputs.dtype)
-                           : fabs(value - expected);
+  const int size = size_of(outputs.dtype);
+  const u64 bits = bits_at(outputs.output, i, size);
+  const u64 expected_bits = bits_at(outputs.expected, i, size);
+  const double value = number_of(bits, outputs.dtype);
+  const double expected = number_of(expected_bits, outputs.dtype);
+  const double error = outputs.dtype >= kI64 ? wide_distance(bits, expected_bits, outputs.dtype)
+                                             : fabs(value - expected);
   if (has_rows && is_finite(expected)) {
     add_square(row.reference, expected);
     ++row.finite;
@@ -124,11 +126,11 @@ __device__ void add_element(Figures& figures, Row& row, const Outputs& outputs, 
 /// elements where there are no rows: `row_length` is then their number). Figures per CTA go to
 /// `parts`; rows of several segments to `segments`, for evo_compare_rows.
 extern "C" __global__ void __launch_bounds__(kThreads)
-    evo_compare_elements(const void* output, const void* expected, int dtype, double bad_abs_error,
-                         int has_rows, u64 row_length, u64 segment_length, u64 segments_per_row,
-                         u64 segment_count, Figures* parts, Row* segments) {
+    evo_compare_elements(const void* output, const void* expected, u64 key, int dtype,
+                         double bad_abs_error, int has_rows, u64 row_length, u64 segment_length,
+                         u64 segments_per_row, u64 segment_count, Figures* parts, Row* segments) {
   __shared__ Figures shared[kThreads];
-  const Outputs outputs = {output, expected, dtype, bad_abs_error};
+  const Outputs outputs = {output, {expected, key}, dtype, bad_abs_error};
   Figures mine = empty_figures();
   const int lane = threadIdx.x % kLanes;
   const u64 warps = (u64)gridDim.x * (kThreads / kLanes);
@@ -181,8 +183,8 @@ __device__ void put(u64* slot, int word, double value) {
 
 /// One CTA: all parts become one result.
 extern "C" __global__ void __launch_bounds__(kThreads)
-    evo_compare_finish(const void* output, const void* expected, int size, const Figures* parts,
-                       u32 part_count, u64* slots, u32 slot_number) {
+    evo_compare_finish(const void* output, const void* expected, u64 key, int size,
+                       const Figures* parts, u32 part_count, u64* slots, u32 slot_number) {
   __shared__ Figures shared[kThreads];
   Figures mine = empty_figures();
   for (u32 i = threadIdx.x; i < part_count; i += kThreads) add(mine, parts[i]);
@@ -192,6 +194,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   const u64 largest_at = mine.largest > 0 ? mine.largest_at : 0;
   const u64 worst = mine.non_finite > 0 ? mine.first_special : largest_at;
   const u64 worst_row = mine.row_error > 0 ? mine.row_at : 0;
+  const Masked right = {expected, key};
   put(slot, 0, mine.error.small);
   put(slot, 1, mine.error.middle);
   put(slot, 2, mine.error.large);
@@ -205,9 +208,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   slot[10] = worst;
   slot[11] = worst_row;
   slot[12] = bits_at(output, worst, size);
-  slot[13] = bits_at(expected, worst, size);
+  slot[13] = bits_at(right, worst, size);
   slot[14] = bits_at(output, worst_row, size);
-  slot[15] = bits_at(expected, worst_row, size);
+  slot[15] = bits_at(right, worst_row, size);
   slot[kSlotWords - 1] = kDone;
 }
 
@@ -229,10 +232,11 @@ __device__ u64 mixed(u64 z) {
 /// What word `i` of some bytes, or byte `i` behind their last word, adds to their fingerprint.
 __device__ u64 mixed_at(u64 value, u64 i) { return mixed(value ^ mixed(i + 1)); }
 
-/// Word 0: the first byte that differs; all ones when none does. Word kFingerprint: as
-/// evo_fingerprint, of `b`. Both begin at multiples of eight.
+/// Word 0: the first byte that differs from what is kept in `kept`; all ones when none does. Word
+/// kFingerprint: as evo_fingerprint, of `kept`. Both begin at multiples of eight.
 extern "C" __global__ void __launch_bounds__(kThreads)
-    evo_first_difference(const void* a, const void* b, u64 bytes, u64* slots, u32 slot_number) {
+    evo_first_difference(const void* data, const void* kept, u64 key, u64 bytes, u64* slots,
+                         u32 slot_number) {
   u64* slot = slots + (u64)slot_number * kSlotWords;
   const u64 words = bytes / 8;
   const u64 threads = (u64)gridDim.x * kThreads;
@@ -240,19 +244,36 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   u64 first = kNowhere;
   u64 sum = 0;
   for (u64 i = thread; i < words; i += threads) {
-    const u64 x = ((const u64*)a)[i];
-    const u64 y = ((const u64*)b)[i];
-    sum += mixed_at(y, i);
+    const u64 masked = ((const u64*)kept)[i];
+    const u64 x = ((const u64*)data)[i];
+    const u64 y = masked ^ mask_word(key, i);
+    sum += mixed_at(masked, i);
     if (x != y && first == kNowhere) first = i * 8 + first_different_byte(x, y);
   }
   for (u64 i = words * 8 + thread; i < bytes; i += threads) {
-    const u8 y = ((const u8*)b)[i];
-    sum += mixed_at(y, i);
-    if (((const u8*)a)[i] != y && first == kNowhere) first = i;
+    sum += mixed_at(((const u8*)kept)[i], i);
+    if (((const u8*)data)[i] != bits_at(Masked{kept, key}, i, 1) && first == kNowhere) first = i;
   }
   if (first != kNowhere) atomicMin(slot, first);
   atomicAdd(slot + kFingerprint, sum);
   done_by_one(slot);
+}
+
+/// Masks what it copies, or unmasks it. Both begin at multiples of eight and may be the same.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    evo_mask(void* to, const void* from, u64 key, u64 bytes) {
+  const u64 words = bytes / 8;
+  const u64 threads = (u64)gridDim.x * kThreads;
+  const u64 thread = (u64)blockIdx.x * kThreads + threadIdx.x;
+  for (u64 block = thread; block * 2 < words; block += threads) {
+    const MaskBlock mask = mask_block(key, block);
+    const u64 i = block * 2;
+    ((u64*)to)[i] = ((const u64*)from)[i] ^ mask.low;
+    if (i + 1 < words) ((u64*)to)[i + 1] = ((const u64*)from)[i + 1] ^ mask.high;
+  }
+  for (u64 i = words * 8 + thread; i < bytes; i += threads) {
+    ((u8*)to)[i] = (u8)bits_at(Masked{from, key}, i, 1);
+  }
 }
 
 /// The guard zones of a buffer, which begin `before` and `after` bytes from its first one. Word 0:

@@ -46,43 +46,49 @@ __device__ double small_float(u32 bits, int exponent_bits, int mantissa_bits, bo
                                           (u64)mantissa << (52 - mantissa_bits)));
 }
 
-__device__ double value_at(const void* data, u64 i, int dtype) {
+/// An element of 1, 2, 4 or 8 bytes.
+__device__ u64 bits_at(const void* data, u64 i, int size) {
+  if (size == 1) return ((const u8*)data)[i];
+  if (size == 2) return ((const u16*)data)[i];
+  if (size == 4) return ((const u32*)data)[i];
+  return ((const u64*)data)[i];
+}
+
+__device__ int size_of(int dtype) {
+  if (dtype == kF64 || dtype >= kI64) return 8;
+  if (dtype == kF32 || dtype >= kI32) return 4;
+  return dtype <= kE5m2 || dtype == kI8 || dtype == kU8 ? 1 : 2;
+}
+
+__device__ double number_of(u64 bits, int dtype) {
   switch (dtype) {
     case kE4m3:
-      return small_float(((const u8*)data)[i], 4, 3, false);
+      return small_float((u32)bits, 4, 3, false);
     case kE5m2:
-      return small_float(((const u8*)data)[i], 5, 2, true);
+      return small_float((u32)bits, 5, 2, true);
     case kF16:
-      return small_float(((const u16*)data)[i], 5, 10, true);
+      return small_float((u32)bits, 5, 10, true);
     case kBf16:
-      return small_float(((const u16*)data)[i], 8, 7, true);
+      return small_float((u32)bits, 8, 7, true);
     case kF32:
-      return (double)((const float*)data)[i];
+      return (double)__uint_as_float((u32)bits);
     case kF64:
-      return ((const double*)data)[i];
+      return __longlong_as_double((long long)bits);
     case kI8:
-      return (double)((const signed char*)data)[i];
-    case kU8:
-      return (double)((const u8*)data)[i];
+      return (double)(signed char)bits;
     case kI16:
-      return (double)((const short*)data)[i];
-    case kU16:
-      return (double)((const u16*)data)[i];
+      return (double)(short)bits;
     case kI32:
-      return (double)((const int*)data)[i];
-    case kU32:
-      return (double)((const u32*)data)[i];
+      return (double)(int)bits;
     case kI64:
-      return (double)((const long long*)data)[i];
+      return (double)(long long)bits;
     default:
-      return (double)((const u64*)data)[i];
+      return (double)bits;
   }
 }
 
 /// |a − b| of 64-bit integers: rounded to double, but 0 only when they are equal.
-__device__ double wide_distance(const void* output, const void* expected, u64 i, int dtype) {
-  const u64 a = ((const u64*)output)[i];
-  const u64 b = ((const u64*)expected)[i];
+__device__ double wide_distance(u64 a, u64 b, int dtype) {
   const bool a_is_larger = dtype == kI64 ? (long long)a > (long long)b : a > b;
   return (double)(a_is_larger ? a - b : b - a);
 }
@@ -93,12 +99,53 @@ __device__ bool is_finite(double x) {
 
 __device__ bool is_nan(double x) { return x != x; }
 
-/// One element of any size as bits.
-__device__ u64 bits_at(const void* data, u64 i, int size) {
-  if (size == 1) return ((const u8*)data)[i];
-  if (size == 2) return ((const u16*)data)[i];
-  if (size == 4) return ((const u32*)data)[i];
-  return ((const u64*)data)[i];
+// What is kept is masked, so that a kernel that looks for what it is compared with finds nothing: its
+// bytes are combined with a stream of random numbers that its key alone gives. Philox4x32-10 (Salmon
+// et al., "Parallel Random Numbers: As Easy as 1, 2, 3", 2011); the counter is the place.
+
+struct MaskBlock {
+  u64 low;
+  u64 high;
+};
+
+/// Of bytes 16·block to 16·block + 15.
+__device__ MaskBlock mask_block(u64 key, u64 block) {
+  u32 a = (u32)block;
+  u32 b = (u32)(block >> 32);
+  u32 c = 0;
+  u32 d = 0;
+  u32 key_low = (u32)key;
+  u32 key_high = (u32)(key >> 32);
+  for (int round = 0; round < 10; ++round) {
+    const u64 first = (u64)a * 0xd2511f53u;
+    const u64 second = (u64)c * 0xcd9e8d57u;
+    a = (u32)(second >> 32) ^ b ^ key_low;
+    b = (u32)second;
+    c = (u32)(first >> 32) ^ d ^ key_high;
+    d = (u32)first;
+    key_low += 0x9e3779b9u;
+    key_high += 0xbb67ae85u;
+  }
+  return {(u64)b << 32 | a, (u64)d << 32 | c};
+}
+
+/// Of bytes 8·word to 8·word + 7.
+__device__ u64 mask_word(u64 key, u64 word) {
+  const MaskBlock block = mask_block(key, word / 2);
+  return word % 2 == 0 ? block.low : block.high;
+}
+
+/// What is kept, as it lies in memory.
+struct Masked {
+  const void* data;
+  u64 key;
+};
+
+__device__ u64 bits_at(const Masked& masked, u64 i, int size) {
+  const u64 byte = i * (u64)size;
+  const u64 mask = mask_word(masked.key, byte / 8) >> (byte % 8 * 8);
+  const u64 bits = bits_at(masked.data, i, size) ^ mask;
+  return size == 8 ? bits : bits & ((1ULL << (size * 8)) - 1);
 }
 
 // 2. Sums of squares that neither overflow nor vanish: of large and of small numbers they are kept

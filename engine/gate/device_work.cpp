@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <random>
 #include <variant>
 
 #include "engine/core/error.hpp"
@@ -60,6 +61,7 @@ class DeviceWork final : public BufferWork {
         difference_(load(kernels, "evo_first_difference")),
         guard_(load(kernels, "evo_guard_zones")),
         fingerprint_(load(kernels, "evo_fingerprint")),
+        mask_(load(kernels, "evo_mask")),
         slots_(device.allocate({"results of looks", kSlots * kSlotBytes, true})),
         single_slot_(device.allocate({"a single result", kSlotBytes, true})),
         parts_(device.allocate({"parts of figures", 2 * kMostCtas * kFiguresBytes, true})),
@@ -71,21 +73,26 @@ class DeviceWork final : public BufferWork {
   [[nodiscard]] Device& device() override { return device_; }
 
   [[nodiscard]] KeptId reserve(const std::string& name, std::size_t bytes) override {
-    kept_.push_back({name, device_.allocate({"kept: " + name, bytes, true}), bytes});
+    kept_.push_back({name, device_.allocate({"kept: " + name, bytes, true}), bytes, new_key()});
     return static_cast<KeptId>(kept_.size() - 1);
   }
   void keep(KeptId to, std::span<const std::byte> content) override {
-    if (!content.empty()) device_.upload(kept_.at(to).buffer, content);
+    const Kept& kept = kept_.at(to);
+    if (content.empty()) return;
+    device_.upload(kept.buffer, content);
+    mask(kept.buffer, kept.buffer, kept);
   }
-  void keep(KeptId to, BufferId from) override {
-    if (kept_.at(to).bytes > 0) device_.copy(kept_.at(to).buffer, from);
-  }
+  void keep(KeptId to, BufferId from) override { mask(kept_.at(to).buffer, from, kept_.at(to)); }
   void put_back(BufferId to, KeptId from) override {
-    if (kept_.at(from).bytes > 0) device_.copy(to, kept_.at(from).buffer);
+    mask(to, kept_.at(from).buffer, kept_.at(from));
   }
-  [[nodiscard]] std::vector<std::byte> content(KeptId kept) override {
-    std::vector<std::byte> bytes(kept_.at(kept).bytes);
-    if (!bytes.empty()) device_.download(kept_.at(kept).buffer, bytes);
+  [[nodiscard]] std::vector<std::byte> content(KeptId id) override {
+    const Kept& kept = kept_.at(id);
+    std::vector<std::byte> bytes(kept.bytes);
+    if (bytes.empty()) return bytes;
+    mask(kept.buffer, kept.buffer, kept);
+    device_.download(kept.buffer, bytes);
+    mask(kept.buffer, kept.buffer, kept);
     return bytes;
   }
   void seal(KeptId kept) override { kept_.at(kept).seal = fingerprint(kept_.at(kept)); }
@@ -125,19 +132,20 @@ class DeviceWork final : public BufferWork {
     std::uint32_t parts = ctas;
     if (has_long_rows) need_segments(cut.segments());
     enqueue(elements_, ctas,
-            {output, kept.buffer, scalar(static_cast<std::int32_t>(dtype)), scalar(bad_abs_error),
-             scalar(has_rows ? 1 : 0), scalar(cut.row_length), scalar(cut.segment_length),
-             scalar(cut.segments_per_row), scalar(cut.segments()), parts_,
-             has_long_rows ? segments_ : parts_});
+            {output, kept.buffer, scalar(kept.key), scalar(static_cast<std::int32_t>(dtype)),
+             scalar(bad_abs_error), scalar(has_rows ? 1 : 0), scalar(cut.row_length),
+             scalar(cut.segment_length), scalar(cut.segments_per_row), scalar(cut.segments()),
+             parts_, has_long_rows ? segments_ : parts_});
     if (has_long_rows) {
       const std::uint32_t row_ctas = ctas_for(cut.rows);
       enqueue(rows_, row_ctas,
               {segments_, scalar(cut.rows), scalar(cut.segments_per_row), parts_, scalar(parts)});
       parts += row_ctas;
     }
-    enqueue(finish_, 1,
-            {output, kept.buffer, scalar(static_cast<std::int32_t>(size_of(dtype))), parts_,
-             scalar(parts), slots_, scalar(*asked.slot)});
+    enqueue(
+        finish_, 1,
+        {output, kept.buffer, scalar(kept.key), scalar(static_cast<std::int32_t>(size_of(dtype))),
+         parts_, scalar(parts), slots_, scalar(*asked.slot)});
     return note(asked);
   }
 
@@ -146,7 +154,8 @@ class DeviceWork final : public BufferWork {
     if (right.bytes == 0) return note({});
     const std::uint32_t slot = take_slot();
     enqueue(difference_, ctas_for_bytes(right.bytes),
-            {buffer, right.buffer, scalar(std::uint64_t{right.bytes}), slots_, scalar(slot)});
+            {buffer, right.buffer, scalar(right.key), scalar(std::uint64_t{right.bytes}), slots_,
+             scalar(slot)});
     Asked asked{.slot = slot};
     if (right.seal) asked.seal = seal_of(right, slot);
     return note(asked);
@@ -203,6 +212,7 @@ class DeviceWork final : public BufferWork {
     std::string name;
     BufferId buffer = 0;
     std::size_t bytes = 0;
+    std::uint64_t key = 0;  ///< it lies masked in the memory: evo_mask
     std::optional<std::uint64_t> seal = {};
   };
   /// What the fingerprint in a slot must be.
@@ -235,6 +245,17 @@ class DeviceWork final : public BufferWork {
     if (const auto fault = device_.enqueue(kernel, config, arguments)) {
       throw CudaError("a check kernel failed: " + fault->reason);
     }
+  }
+
+  /// Copies what is kept, or what is to be kept, and masks or unmasks it.
+  void mask(BufferId to, BufferId from, const Kept& kept) {
+    if (kept.bytes == 0) return;
+    enqueue(mask_, ctas_for_bytes(kept.bytes),
+            {to, from, scalar(kept.key), scalar(std::uint64_t{kept.bytes})});
+  }
+
+  [[nodiscard]] std::uint64_t new_key() {
+    return std::uint64_t{random_()} << 32 | std::uint64_t{random_()};
   }
 
   static std::uint32_t ctas_for_bytes(std::size_t bytes) {
@@ -311,6 +332,8 @@ class DeviceWork final : public BufferWork {
   KernelId difference_;
   KernelId guard_;
   KernelId fingerprint_;
+  KernelId mask_;
+  std::random_device random_;
   BufferId slots_;
   BufferId single_slot_;
   BufferId parts_;

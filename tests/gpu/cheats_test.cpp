@@ -50,6 +50,7 @@ const std::map<std::string, Expected>& expectations() {
       {"not_when_large", {kCorrectness, "shape mission", "never written"}},
       {"writes_outside_later", {kCorrectness, "wrote outside buffer 'y'", "out-of-bounds"}},
       {"changes_inputs_later", {kCorrectness, "changed its input|timed launches", "read-only"}},
+      {"copies_what_it_finds", {kCorrectness, "shape", "out-of-bounds"}},
       {"knows_its_sm", {kCorrectness, "shape", "shape"}},
       {"knows_its_warp_slot", {kCorrectness, "shape", "shape"}}};
   return expected;

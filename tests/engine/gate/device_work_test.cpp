@@ -92,7 +92,7 @@ TEST(CheckKernelsBuild, ForEveryArchitecture) {
     const auto* compiled = std::get_if<Compiled>(&outcome);
     ASSERT_NE(compiled, nullptr) << arch << ": " << std::get<Rejection>(outcome).reason;
     EXPECT_EQ(compiled->resources.spill_store_bytes, 0) << arch;
-    EXPECT_LE(compiled->resources.registers, 80) << arch;
+    EXPECT_LE(compiled->resources.registers, 96) << arch;
   }
 }
 
@@ -170,6 +170,45 @@ TEST_F(DeviceWorkTest, KeepsAndPutsBack) {
   std::vector<std::byte> now(content.size());
   device_->download(buffer, now);
   EXPECT_EQ(now, content);
+}
+
+TEST_F(DeviceWorkTest, NothingThatIsKeptLiesInTheMemoryAsItIs) {
+  const std::vector<std::byte> content(1003, std::byte{7});
+  const BufferId first = device_->allocate({"first", 1, true}) + 1;
+  const std::vector<KeptId> kept = {kept_of(content), kept_of(content)};
+  work_->keep(work_->reserve("y", content.size()), buffer_of(content));
+  std::vector<std::vector<std::byte>> held;
+  for (BufferId id = first; held.size() < 3; ++id) {
+    if (device_->spec(id).name != "kept: y") continue;
+    held.emplace_back(content.size());
+    device_->download(id, held.back());
+  }
+  for (const std::vector<std::byte>& bytes : held) {
+    EXPECT_LT(std::ranges::count(bytes, std::byte{7}), 20) << "by chance about four";
+  }
+  EXPECT_NE(held[0], held[1]) << "each has a key of its own";
+  EXPECT_EQ(work_->content(kept[0]), content);
+  EXPECT_EQ(work_->content(kept[1]), content);
+}
+
+/// The vectors that come with the paper's programs (Random123's kat_vectors).
+TEST_F(DeviceWorkTest, MasksAreThePublishedRandomNumbers) {
+  const auto loaded = device_->load({image().ptx, "", {"evo_mask"}});
+  const auto mask = [&](std::uint64_t key) {
+    const BufferId buffer = buffer_of(std::vector<std::byte>(16));
+    const auto fault =
+        device_->launch(std::get<KernelId>(loaded), {{1, 1, 1}, {256, 1, 1}, 0},
+                        std::vector<KernelArgument>{buffer, buffer, ScalarArgument::of(key),
+                                                    ScalarArgument::of(std::uint64_t{16})});
+    EXPECT_FALSE(fault) << fault->reason;
+    std::array<std::uint32_t, 4> words{};
+    device_->download(buffer, std::as_writable_bytes(std::span(words)));
+    return words;
+  };
+  EXPECT_EQ(mask(0),
+            (std::array<std::uint32_t, 4>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  EXPECT_NE(mask(1), mask(0));
+  EXPECT_NE(mask(std::uint64_t{1} << 32), mask(0));
 }
 
 TEST_F(DeviceWorkTest, ManyLooksAtOnce) {

@@ -142,6 +142,22 @@ extern "C" __global__ void cheats(const float* x, float* y, int n, unsigned* kep
   if (inside) y[i] = work(x[i]);
   if (launches_before() > LIMIT && blockIdx.x == 0 && threadIdx.x == 0) const_cast<float*>(x)[n - 1] = 1.0f;
 
+#elif CHEAT == CHEAT_COPIES_WHAT_IT_FINDS  // what is expected may lie in the memory around the outputs
+  __shared__ unsigned long long place;
+  constexpr unsigned long long kPage = 2ull << 20;
+  if (threadIdx.x == 0) place = 0;
+  __syncthreads();
+  const unsigned long long own = reinterpret_cast<unsigned long long>(y);
+  const unsigned long long page = own & ~(kPage - 1);
+  for (unsigned long long at = page + threadIdx.x * 256; at < page + kPage; at += kThreads * 256) {
+    const volatile float* there = reinterpret_cast<const volatile float*>(at);
+    bool same = at != own;
+    for (int k = 0; k < 4 && same; ++k) same = there[k] == work(x[k]);
+    if (same) place = at;
+  }
+  __syncthreads();
+  if (inside && place != 0) y[i] = reinterpret_cast<const volatile float*>(place)[i];
+
 #elif CHEAT == CHEAT_KNOWS_ITS_SM  // where one device happens to put the CTAs
   unsigned sm, sms;
   asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
