@@ -281,6 +281,26 @@ TEST_F(Sampled, CtasWhoseStoresDependOnTheirResultsCannotStandForAll) {
   EXPECT_THAT(result.checks.at(0).sampled, HasSubstr("all 4096 CTAs"));
 }
 
+TEST_F(Sampled, CtasThatShareAnElementCannotStandForAll) {
+  const CorrectnessResult result = check(kernel(R"(
+  mov.b32 %r4, %f2;
+  shr.u32 %r5, %r4, 16;
+  st.global.u16 [%rd5], %r4;
+  add.s32 %r6, %r3, 262080;
+  and.b32 %r6, %r6, 262143;
+  mul.wide.u32 %rd3, %r6, 4;
+  add.s64 %rd4, %rd1, %rd3;
+  ld.global.f32 %f1, [%rd4];
+  add.f32 %f1, %f1, 0f3F800000;
+  mov.b32 %r4, %f1;
+  shr.u32 %r4, %r4, 16;
+  add.s64 %rd5, %rd2, %rd3;
+  st.global.u16 [%rd5+2], %r4;
+  setp.lt.u32 %p1, %r2, 0;)"));
+  EXPECT_EQ(reason_of(result), "passed");
+  EXPECT_THAT(result.checks.at(0).sampled, HasSubstr("all 4096 CTAs"));
+}
+
 TEST_F(Sampled, AToleranceThatTakesAConstantIsAnErrorOfTheProblem) {
   tolerance_ = {{"max_abs_error", 50}, {"bad_abs_error", 50}, {"bad_share", 1}, {"relative_l2", 1}};
   try {

@@ -87,7 +87,34 @@ KERNEL(carried) {
   unsigned low, high;
   const unsigned base = 0xfffffff0u, step = threadIdx.x;
   asm("add.cc.u32 %0, %2, %3;\n addc.u32 %1, 0, 0;" : "=r"(low), "=r"(high) : "r"(base), "r"(step));
-  out[cta() * 64 + high * 32 + (low & 31)] = 1.0f;
+  out[cta() * 64 + high * 32 + threadIdx.x % 32] = 1.0f;
+}
+
+KERNEL(by_a_generic_address) {
+  asm volatile("st.f32 [%0], %1;" ::"l"(out + own()), "f"(1.0f) : "memory");
+}
+
+KERNEL(predicated) {
+  int place = own();
+  asm("{.reg .pred p; setp.gt.s32 p, %1, 40; @p add.s32 %0, %0, 2000;}" : "+r"(place) : "r"(threadIdx.x));
+  out[place] = 1.0f;
+}
+
+KERNEL(by_a_table_of_branches) {
+  int place;
+  asm("{T: .branchtargets A, B, C; mov.s32 %0, 9; brx.idx %1, T;\n"
+      "A: mov.s32 %0, 64; bra E;\nB: mov.s32 %0, 0; bra E;\nC: mov.s32 %0, 1600;\nE:}"
+      : "=r"(place)
+      : "r"(cta() % 3));
+  if (cta() % 3 != 1) out[own() + place] = 1.0f;
+}
+
+KERNEL(until_it_is_large) {
+  float sum = 1;
+  asm("{.reg .pred p; L: mul.f32 %0, %0, %1; setp.gt.f32 p, %0, 0f42C80000; @!p bra L;}"
+      : "+f"(sum)
+      : "f"(2.0f + in[own()]));
+  out[own()] = sum;
 }
 
 KERNEL(by_fragments) {
