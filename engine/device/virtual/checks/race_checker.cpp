@@ -7,7 +7,7 @@
 namespace evo::ptx {
 namespace {
 
-// A record: clock 28 bits, instruction 20, lane 6 (32: several), warp 5, flags 5.
+// A record: clock 28 bits, instruction 20, lanes 6 (see joined_span), warp 5, flags 5.
 constexpr std::uint64_t kClockMask = (1ULL << 28) - 1;
 constexpr int kPcShift = 28;
 constexpr std::uint64_t kPcMask = (1ULL << 20) - 1;
@@ -59,6 +59,7 @@ void RaceChecker::reset(std::uint32_t shared_bytes, int granule, int warps) {
   for (auto& row : reads_) row.assign(granules, 0);
   latest_reads_.assign(static_cast<std::size_t>(warps), 0);
   clocks_.assign(static_cast<std::size_t>(warps), VectorClock{});
+  orders_.resize(static_cast<std::size_t>(warps));
   for (int w = 0; w < warps; ++w) advance(w);
 }
 
@@ -68,12 +69,12 @@ void RaceChecker::join(int warp, const VectorClock& other) {
 }
 
 /// The newest clock of another warp that is before the present moment of `warp`, and for the
-/// asynchronous proxy when `proxied`; of the warp itself what lies before its last .sync.
+/// asynchronous proxy when `proxied`; of the warp itself what lies before all lanes met.
 std::uint32_t RaceChecker::limit(int warp, int other, bool proxied) const {
   const VectorClock& own = clocks_[static_cast<std::size_t>(warp)];
   const auto o = static_cast<std::size_t>(other);
   if (proxied) return std::min(own[o], own[o + kMaxWarps]);
-  return own[o] - (other == warp ? 1 : 0);
+  return other == warp ? orders_[o].whole() - 1 : own[o];
 }
 
 template <RaceChecker::Check kCheck>
@@ -123,9 +124,9 @@ void RaceChecker::check_one(const Access& access, int lane, std::uint32_t granul
   const int other = warp_of(record);
   const bool same_warp = other == access.warp;
   const auto& limit = clocks_[static_cast<std::size_t>(access.warp)];
-  bool races = clock_of(record) > limit[static_cast<std::size_t>(other)];
-  if (same_warp)
-    races = clock_of(record) == limit[static_cast<std::size_t>(other)] && lane_of(record) != lane;
+  const auto& order = orders_[static_cast<std::size_t>(access.warp)];
+  bool races = same_warp ? order.is_unordered(lane, lane_of(record), clock_of(record))
+                         : clock_of(record) > limit[static_cast<std::size_t>(other)];
   if ((record & kAsync) != 0) races = true;
   if (both_strong) return;
   Conflict conflict{lane, granule << shift_,      other,    lane_of(record), pc_of(record),
@@ -143,15 +144,16 @@ void RaceChecker::check_reads(const Access& access, Result& result) const {
     const std::uint64_t* row = reads_[static_cast<std::size_t>(w)].data();
     const std::uint32_t before = limit[static_cast<std::size_t>(w)];
     const bool own = w == access.warp;
+    const LaneOrder& order = orders_[static_cast<std::size_t>(w)];
     const std::uint32_t latest = latest_reads_[static_cast<std::size_t>(w)];
-    if (latest < before || (latest == before && !own)) continue;
+    if (own ? latest < order.whole() : latest <= before) continue;
     for_lanes(access.mask, [&](int lane) {
       const std::uint64_t first = access.address[lane] >> shift_;
       for (std::uint32_t k = 0; k < count; ++k) {
         const std::uint64_t record = row[first + k];
         const bool in_flight = (record & kAsync) != 0;
-        const bool races =
-            own ? clock_of(record) == before && lane_of(record) != lane : clock_of(record) > before;
+        const bool races = own ? order.is_unordered(lane, lane_of(record), clock_of(record))
+                               : clock_of(record) > before;
         if (!(races || in_flight) || record == 0) continue;
         if (access.kind != AccessKind::kPlain && (record & kStrong) != 0) continue;
         result.conflicts.push_back({lane, static_cast<std::uint32_t>(first + k) << shift_, w,
@@ -170,10 +172,11 @@ void RaceChecker::record_reads(const Access& access) {
   latest = std::max(latest, now);
   const std::uint64_t base =
       make_record(now, access.pc, access.warp, access.kind == AccessKind::kPlain ? 0 : kStrong);
-  const std::uint64_t several = with_lane(base, kWarpSize);
+  const std::uint64_t several = with_lane(base, kAllLanesSpan);
+  const std::uint32_t whole = orders_[static_cast<std::size_t>(access.warp)].whole();
   const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
-  // Two lanes leave what 32 do at one place.
-  const std::uint32_t lanes = access.pattern == LanePattern::kUniform ? 3U : access.mask;
+  // The first lane and the last leave what 32 do at one place.
+  const std::uint32_t lanes = access.pattern == LanePattern::kUniform ? 0x80000001U : access.mask;
   for_lanes(lanes, [&](int lane) {
     // Chunks of an asynchronous read belong to no thread.
     const std::uint64_t own = kCompletes ? several : with_lane(base, lane);
@@ -181,14 +184,17 @@ void RaceChecker::record_reads(const Access& access) {
     for (std::uint32_t k = 0; k < count; ++k) {
       const std::uint64_t old = word[k];
       if (!kCompletes && (old & kAsync) != 0) continue;
-      const bool is_first = clock_of(old) != clock_of(base);
-      if (is_first) {
+      const bool is_first = old == 0 || clock_of(old) < whole;
+      if (is_first || kCompletes) {
         word[k] = own;
         continue;
       }
-      // A plain read in the same epoch must not be hidden by a strong one.
+      // A plain read must not be hidden by a strong one, nor an earlier lane by a later one.
       const std::uint64_t hidden = (old & kStrong) == 0 ? kStrong : 0;
-      word[k] = (lane_of(old) != lane ? several : own) & ~hidden;
+      const int span = joined_span(lane_of(old), lane);
+      const std::uint32_t since = span == lane ? now : clock_of(old);
+      word[k] =
+          with_lane(make_record(since, access.pc, access.warp, base & kStrong), span) & ~hidden;
     }
   });
 }
@@ -268,7 +274,7 @@ void RaceChecker::mark_async_read(const Access& access) {
   // The latest of all moments: after whatever a writer has seen.
   const std::uint64_t record =
       with_lane(make_record(static_cast<std::uint32_t>(kClockMask), access.pc, access.warp, kAsync),
-                kWarpSize);
+                kAllLanesSpan);
   const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
   for_lanes(access.mask, [&](int lane) {
     std::uint64_t* word = row.data() + (access.address[lane] >> shift_);

@@ -8,6 +8,7 @@
 
 #include "engine/device/virtual/arithmetic/lane_survey.hpp"
 #include "engine/device/virtual/checks/hazard.hpp"
+#include "engine/device/virtual/checks/lane_order.hpp"
 #include "engine/device/virtual/execute/warp.hpp"
 
 namespace evo::ptx {
@@ -37,8 +38,9 @@ struct Conflict {
 
 /// Finds races in shared memory by happens-before: a shadow word for every granule holds the last
 /// write and, for every warp, its last read; every warp has a vector clock that barriers join.
-/// Threads of one warp are ordered by its .sync instructions only. A race is reported whatever
-/// the schedule was. Also knows which bytes were never written.
+/// Threads of one warp are ordered by its .sync instructions only, and by these only those that
+/// meet there. A race is reported whatever the schedule was. Also knows which bytes were never
+/// written.
 class RaceChecker {
  public:
   /// For a new CTA. `granule`: bytes per shadow word (1, 2 or 4).
@@ -46,8 +48,10 @@ class RaceChecker {
 
   [[nodiscard]] VectorClock& clock(int warp) { return clocks_[static_cast<std::size_t>(warp)]; }
   /// Everything the warp did so far is before what it does next.
-  void advance(int warp) {
-    ++clocks_[static_cast<std::size_t>(warp)][static_cast<std::size_t>(warp)];
+  void advance(int warp) { orders_[static_cast<std::size_t>(warp)].met(tick(warp)); }
+  /// What `lanes` of the warp did so far is before what they do next.
+  void advance(int warp, std::uint32_t lanes) {
+    orders_[static_cast<std::size_t>(warp)].met(lanes, tick(warp));
   }
   void join(int warp, const VectorClock& other);
 
@@ -100,11 +104,16 @@ class RaceChecker {
   void check_one(const Access& access, int lane, std::uint32_t granule, Check check,
                  Result& result) const;
   [[nodiscard]] std::uint32_t limit(int warp, int other, bool proxied) const;
+  /// The warp's next moment.
+  std::uint32_t tick(int warp) {
+    return ++clocks_[static_cast<std::size_t>(warp)][static_cast<std::size_t>(warp)];
+  }
 
   std::vector<std::uint64_t> writes_;              ///< last write of each granule
   std::vector<std::vector<std::uint64_t>> reads_;  ///< [warp][granule]: its last read
   std::vector<std::uint32_t> latest_reads_;        ///< of each warp: no read of it came later
   std::vector<VectorClock> clocks_;
+  std::vector<LaneOrder> orders_;  ///< among the lanes of each warp
   int shift_ = 2;
   int warps_ = 0;
 };

@@ -168,7 +168,7 @@ std::uint64_t run_warp(Warp& warp, std::uint64_t budget);
 /// True when the instruction may execute.
 bool converge(Warp& warp, std::uint32_t needed);
 
-/// Orders the lanes of a warp: called by every .sync instruction.
+/// Orders the lanes of a warp: called by every .sync instruction that all of them execute.
 inline void sync_lanes(Warp& warp) { warp.cta->races().advance(warp.index); }
 
 /// Index of the instruction in the program.

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "engine/device/virtual/execute/cta.hpp"
+#include "engine/device/virtual/execute/member_groups.hpp"
 
 // bar.sync, bar.arrive, bar.red with the 16 named barriers of a CTA, and bar.warp.sync. A barrier
 // counts warps: each arrival stands for 32 threads, whatever lanes of the warp exist.
@@ -68,9 +69,7 @@ void exec_barrier(Warp& warp, const Instr& in) {
 }
 
 void exec_warp_barrier(Warp& warp, const Instr& in) {
-  const std::uint32_t mask = lane_value(warp, in.as<WarpBarrierOperands>().members);
-  if (!converge(warp, mask)) return;
-  sync_lanes(warp);
+  for_member_groups(warp, in.as<WarpBarrierOperands>().members, [] {});
 }
 
 }  // namespace evo::ptx

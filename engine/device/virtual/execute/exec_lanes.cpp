@@ -8,26 +8,12 @@
 #include "engine/device/virtual/checks/taint.hpp"
 #include "engine/device/virtual/execute/cta.hpp"
 #include "engine/device/virtual/execute/lanes.hpp"
+#include "engine/device/virtual/execute/member_groups.hpp"
 
 // shfl, vote, match, redux, elect: values travel between the lanes of a warp.
 
 namespace evo::ptx {
 namespace {
-
-/// The member mask of the first running lane; 0 when the lanes may not execute yet or are wrong.
-std::uint32_t members(Warp& warp, std::uint32_t reg) {
-  const std::uint32_t mask = warp.reg<const std::uint32_t>(reg)[std::countr_zero(warp.exec)];
-  if ((mask & warp.exec) != warp.exec) {
-    const int outsider = std::countr_zero(warp.exec & ~mask);
-    warp.cta->fail(
-        HazardKind::kDivergence, pc_of(warp), -1,
-        warp.cta->names().thread(warp.index, outsider) + " is not in its own member mask");
-    return 0;
-  }
-  if (!converge(warp, mask)) return 0;
-  sync_lanes(warp);
-  return mask;
-}
 
 /// After the values of all `lanes` went into every result: one tainted lane taints all.
 void spread_taint(Warp& warp, std::uint32_t source, std::uint32_t dst, std::uint32_t bytes) {
@@ -99,12 +85,7 @@ void taint_shuffled(Warp& warp, const ShuffleOperands& op, const Shuffle& plan) 
   });
 }
 
-}  // namespace
-
-void exec_shuffle(Warp& warp, const Instr& in) {
-  const auto& op = in.as<ShuffleOperands>();
-  const std::uint32_t mask = members(warp, op.members);
-  if (mask == 0) return;
+void shuffle(Warp& warp, const ShuffleOperands& op) {
   const Shuffle plan = plan_shuffle(warp, op);
   std::array<std::uint32_t, kWarpSize> value;
   std::memcpy(value.data(), warp.regs + op.value, sizeof(value));
@@ -124,10 +105,7 @@ void exec_shuffle(Warp& warp, const Instr& in) {
   if (op.in_range != kNoRegister) write_predicate(warp, op.in_range, plan.in_range);
 }
 
-void exec_vote(Warp& warp, const Instr& in) {
-  const auto& op = in.as<VoteOperands>();
-  const std::uint32_t mask = members(warp, op.members);
-  if (mask == 0) return;
+void vote(Warp& warp, const VoteOperands& op) {
   spread_taint(warp, op.predicate, op.dst, 4);
   std::uint32_t votes = warp.predicate(op.predicate);
   if (op.negated) votes = ~votes;
@@ -148,10 +126,7 @@ void exec_vote(Warp& warp, const Instr& in) {
   }
 }
 
-void exec_match(Warp& warp, const Instr& in) {
-  const auto& op = in.as<MatchOperands>();
-  const std::uint32_t mask = members(warp, op.members);
-  if (mask == 0) return;
+void match(Warp& warp, const MatchOperands& op) {
   spread_taint(warp, op.value, op.dst, op.is_wide ? 8 : 4);
   const auto value = [&](int lane) {
     return op.is_wide ? warp.reg<const std::uint64_t>(op.value)[lane]
@@ -171,10 +146,7 @@ void exec_match(Warp& warp, const Instr& in) {
   if (op.all_equal != kNoRegister) write_predicate(warp, op.all_equal, all ? kAllLanes : 0);
 }
 
-void exec_redux(Warp& warp, const Instr& in) {
-  const auto& op = in.as<ReduxOperands>();
-  const std::uint32_t mask = members(warp, op.members);
-  if (mask == 0) return;
+void redux(Warp& warp, const ReduxOperands& op) {
   spread_taint(warp, op.value, op.dst, 4);
   const auto* value = warp.reg<const std::uint32_t>(op.value);
   std::uint32_t result = value[std::countr_zero(warp.exec)];
@@ -212,13 +184,29 @@ void exec_redux(Warp& warp, const Instr& in) {
   write_words(warp, op.dst, result);
 }
 
-void exec_elect(Warp& warp, const Instr& in) {
-  const auto& op = in.as<ElectOperands>();
-  const std::uint32_t mask = members(warp, op.members);
-  if (mask == 0) return;
+void elect(Warp& warp, const ElectOperands& op) {
   const auto leader = static_cast<std::uint32_t>(std::countr_zero(warp.exec));
   if (op.leader != kNoRegister) write_words(warp, op.leader, leader);
   if (op.is_leader != kNoRegister) write_predicate(warp, op.is_leader, 1U << leader);
 }
+
+/// Each group of lanes that meets does it by itself.
+template <typename Op>
+void exchange(Warp& warp, const Instr& in, void (*meet)(Warp&, const Op&)) {
+  const auto& op = in.as<Op>();
+  for_member_groups(warp, op.members, [&] { meet(warp, op); });
+}
+
+}  // namespace
+
+void exec_shuffle(Warp& warp, const Instr& in) { exchange(warp, in, shuffle); }
+
+void exec_vote(Warp& warp, const Instr& in) { exchange(warp, in, vote); }
+
+void exec_match(Warp& warp, const Instr& in) { exchange(warp, in, match); }
+
+void exec_redux(Warp& warp, const Instr& in) { exchange(warp, in, redux); }
+
+void exec_elect(Warp& warp, const Instr& in) { exchange(warp, in, elect); }
 
 }  // namespace evo::ptx

@@ -1,0 +1,55 @@
+#include "engine/device/virtual/checks/lane_order.hpp"
+
+#include <gtest/gtest.h>
+
+namespace evo::ptx {
+namespace {
+
+TEST(LaneSpans, AreTheSmallestAlignedGroupsThatHoldAll) {
+  EXPECT_EQ(joined_span(5, 5), 5);
+  EXPECT_EQ(joined_span(4, 5), joined_span(5, 4));
+  EXPECT_NE(joined_span(4, 5), joined_span(5, 6));
+  EXPECT_EQ(joined_span(joined_span(8, 9), 15), joined_span(11, 12));
+  EXPECT_EQ(joined_span(15, 16), kAllLanesSpan);
+  EXPECT_EQ(joined_span(0, kAllLanesSpan), kAllLanesSpan);
+}
+
+TEST(LaneOrder, AllLanesThatMeetAreOrdered) {
+  LaneOrder order;
+  order.met(7);
+  EXPECT_FALSE(order.is_unordered(1, 2, 6));
+  EXPECT_TRUE(order.is_unordered(1, 2, 7));
+  EXPECT_FALSE(order.is_unordered(2, 2, 7));
+  EXPECT_TRUE(order.is_unordered(2, joined_span(2, 3), 7));
+}
+
+TEST(LaneOrder, OfSomeOnlyThoseThatMeetAre) {
+  LaneOrder order;
+  order.met(1);
+  order.met(0x00ffU, 2);
+  EXPECT_FALSE(order.is_unordered(0, 7, 1));
+  EXPECT_TRUE(order.is_unordered(0, 8, 1));
+  EXPECT_TRUE(order.is_unordered(0, 7, 2));
+  // What lane 7 has seen of lane 0 it passes on to lane 8.
+  order.met(0x0180U, 3);
+  EXPECT_FALSE(order.is_unordered(8, 0, 1));
+  EXPECT_TRUE(order.is_unordered(8, 0, 2));
+  EXPECT_TRUE(order.is_unordered(9, 0, 1));
+  order.met(4);
+  EXPECT_FALSE(order.is_unordered(9, 0, 3));
+}
+
+TEST(LaneOrder, OfSeveralLanesOneMustBeCertain) {
+  LaneOrder order;
+  order.met(1);
+  order.met(0x000fU, 2);
+  EXPECT_FALSE(order.is_unordered(0, joined_span(1, 2), 1));
+  EXPECT_TRUE(order.is_unordered(8, joined_span(1, 2), 1));
+  // Lane 0 or 1, and another one of 4 to 7, which lane 0 has not met.
+  EXPECT_TRUE(order.is_unordered(0, joined_span(1, 5), 1));
+  order.met(0x0021U, 3);
+  EXPECT_FALSE(order.is_unordered(0, joined_span(1, 5), 1));
+}
+
+}  // namespace
+}  // namespace evo::ptx

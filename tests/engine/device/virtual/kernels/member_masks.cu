@@ -1,0 +1,113 @@
+// Lanes of one .sync instruction that name different members: 64 threads, out[i] = 2 * in[i]. With
+// BUG, lanes that exchange data do not meet.
+
+__device__ unsigned tile_mask(unsigned lanes) {
+  const unsigned lane = threadIdx.x % 32;
+  return (lanes == 32 ? ~0u : (1u << lanes) - 1) << (lane / lanes * lanes);
+}
+
+// Two halves of a warp shuffle by one instruction.
+extern "C" __global__ void halves_shuffle(const float* in, float* out) {
+#ifdef BUG
+  const unsigned mask = ~tile_mask(16);
+#else
+  const unsigned mask = tile_mask(16);
+#endif
+  const float there = __shfl_xor_sync(mask, in[threadIdx.x], 8);
+  out[threadIdx.x] = 2 * __shfl_xor_sync(mask, there, 8);
+}
+
+// Tiles of 8 pass data through shared memory.
+extern "C" __global__ void tiles_share(const float* in, float* out) {
+  __shared__ float values[64];
+  values[threadIdx.x] = in[threadIdx.x];
+  __syncwarp(tile_mask(8));
+#ifdef BUG
+  const unsigned other = 8;
+#else
+  const unsigned other = 4;
+#endif
+  out[threadIdx.x ^ other] = 2 * values[threadIdx.x ^ other];
+}
+
+// A tile of 16 knows what its tiles of 4 did before it met.
+extern "C" __global__ void tiles_grow(const float* in, float* out) {
+  __shared__ float values[64];
+  values[threadIdx.x] = in[threadIdx.x];
+  __syncwarp(tile_mask(4));
+#ifdef BUG
+  __syncwarp(tile_mask(8));
+#else
+  __syncwarp(tile_mask(16));
+#endif
+  out[threadIdx.x ^ 15] = 2 * values[threadIdx.x ^ 15];
+}
+
+// All lanes of a tile have read before one of them writes.
+extern "C" __global__ void tiles_overwrite(const float* in, float* out) {
+  __shared__ float first[8];
+  const unsigned tile = threadIdx.x / 8;
+  if (threadIdx.x % 8 == 0) first[tile] = 2;
+  __syncthreads();
+  out[threadIdx.x] = first[tile] * in[threadIdx.x];
+  __syncwarp(tile_mask(8));
+#ifdef BUG
+  if (threadIdx.x % 32 == 31) first[tile ^ 1] = 3;
+#else
+  if (threadIdx.x % 8 == 7) first[tile] = 3;
+#endif
+}
+
+// Who names a lane waits until that lane names the same ones.
+extern "C" __global__ void masks_agree(const float* in, float* out) {
+  const unsigned pair = tile_mask(2);
+#ifdef BUG
+  const unsigned mask = threadIdx.x % 2 == 0 ? pair : 1u << threadIdx.x % 32;
+#else
+  const unsigned mask = pair;
+#endif
+  const float there = __shfl_xor_sync(mask, in[threadIdx.x], threadIdx.x < 64 ? 1 : 0);
+  __syncwarp();
+  out[threadIdx.x ^ 1] = 2 * there;
+}
+
+// Groups of equal labels, in any place of the warp.
+extern "C" __global__ void labels_reduce(const float* in, float* out) {
+  const unsigned label = threadIdx.x % 3;
+  unsigned mask = __match_any_sync(~0u, label);
+#ifdef BUG
+  if (threadIdx.x == 7) mask |= 1;
+#endif
+  const unsigned sum = __reduce_add_sync(mask, label + 1);
+  const unsigned largest = __reduce_max_sync(mask, threadIdx.x);
+  const bool is_good = sum == (label + 1) * __popc(mask) && __all_sync(mask, largest % 3 == label);
+  out[threadIdx.x] = is_good ? 2 * in[threadIdx.x] : 0;
+}
+
+// Each tile goes round as often as its number says.
+extern "C" __global__ void tiles_go_round(const float* in, float* out) {
+  float value = in[threadIdx.x];
+  const unsigned rounds = threadIdx.x % 32 / 8 * 2 + 2;
+#pragma unroll 1
+  for (unsigned round = 0; round < rounds; ++round) {
+#ifdef BUG
+    value = __shfl_xor_sync(~0u, value, 5);
+#else
+    value = __shfl_xor_sync(tile_mask(8), value, 5);
+#endif
+  }
+  __syncwarp();
+  out[threadIdx.x] = 2 * value;
+}
+
+// Half of the warp has left; masks may still name it.
+extern "C" __global__ void half_has_exited(const float* in, float* out) {
+  out[threadIdx.x] = 2 * in[threadIdx.x];
+#ifdef BUG
+  if (threadIdx.x % 32 >= 16) __syncwarp(~0u);
+#endif
+  if (threadIdx.x % 32 >= 16) return;
+  float value = __shfl_xor_sync(tile_mask(8) | ~0xffffu, in[threadIdx.x], 3);
+  value = __shfl_xor_sync(tile_mask(8), value, 3);
+  out[threadIdx.x] = 2 * value;
+}
