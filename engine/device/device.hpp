@@ -91,8 +91,6 @@ class GridSampler {
   /// Later launches of one step run only these CTAs (linear indices, x fastest) and leave the
   /// output of the others untouched; an empty list runs all.
   virtual void set_cta_sample(std::vector<std::uint64_t> ctas) = 0;
-  /// The kernel has atomics on global memory that return a value: a CTA may do another one's work.
-  [[nodiscard]] virtual bool claims_work(KernelId kernel) const = 0;
   /// For each byte, whether anyone wrote it since it was poisoned.
   [[nodiscard]] virtual std::vector<bool> written(BufferId buffer) const = 0;
   /// Which CTA of the whole grid writes what of `outputs`, without computing it; their content

@@ -76,7 +76,7 @@ std::optional<CorrectnessResult> ElementSample::check(const LoadedKernel& kernel
                                                       const Workspace& workspace) {
   const CheckCase& data = cases_.get(shape, 0);
   const double share = flops_ / problem_.flops.evaluate(shape.variables);
-  const std::vector<std::uint64_t> ctas = draw_part(device_, kernel, data, share);
+  const std::vector<std::uint64_t> ctas = draw_part(kernel, data, share);
   if (ctas.empty()) return std::nullopt;
   const std::vector<KernelArgument> arguments = workspace.arguments_of(data);
   const auto proof = GridCover::prove(device_, problem_, kernel, data, arguments);

@@ -20,11 +20,10 @@ std::uint32_t place_in(std::uint64_t at, std::uint32_t size) {
 
 }  // namespace
 
-std::vector<std::uint64_t> draw_part(Device& device, const LoadedKernel& kernel,
-                                     const CheckCase& data, double share) {
+std::vector<std::uint64_t> draw_part(const LoadedKernel& kernel, const CheckCase& data,
+                                     double share) {
   const Values values = merged({&kernel.macros, &data.values});
   if (kernel.spec->independent_ctas.evaluate(values) == 0) return {};
-  if (device.sampler()->claims_work(kernel.id)) return {};
   const LaunchPlan plan = kernel.launch_for(data);
   if (plan.steps.size() != 1) return {};
   const std::uint64_t total = plan.ctas();

@@ -7,12 +7,11 @@
 
 namespace evo {
 
-/// CTAs, about this share of a kernel's grid, on a device that runs parts: their linear indices,
-/// sorted. They are drawn by the case's seed from each place in the grid (first, last or between in
-/// each dimension), because edges are where kernels go wrong. Empty where no part may stand for the
-/// whole: the template does not say that CTAs are independent, the kernel claims work, it is
-/// launched in several steps, or the share is all of it.
-[[nodiscard]] std::vector<std::uint64_t> draw_part(Device& device, const LoadedKernel& kernel,
+/// CTAs, about this share of a kernel's grid: their linear indices, sorted. They are drawn by the
+/// case's seed from each place in the grid (first, last or between in each dimension), because
+/// edges are where kernels go wrong. Empty where no part may stand for the whole: the template does
+/// not say that CTAs are independent, it is launched in several steps, or the share is all of it.
+[[nodiscard]] std::vector<std::uint64_t> draw_part(const LoadedKernel& kernel,
                                                    const CheckCase& data, double share);
 
 }  // namespace evo

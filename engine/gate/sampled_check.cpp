@@ -155,7 +155,7 @@ std::variant<SampledCheck::Ran, std::string> SampledCheck::run_sample(
   const auto rows = static_cast<double>(rows_of(problem_, data.values));
   const double of_work = flops_ / problem_.flops.evaluate(data.shape->variables);
   const double part = std::min(of_work, static_cast<double>(kRows) / rows);
-  const std::vector<std::uint64_t> ctas = draw_part(device_, kernel, data, part);
+  const std::vector<std::uint64_t> ctas = draw_part(kernel, data, part);
   if (ctas.empty()) return std::string("its CTAs are not independent, or few");
   auto proof = GridCover::prove(device_, problem_, kernel, data, arguments);
   if (auto* why = std::get_if<std::string>(&proof)) return std::move(*why);

@@ -11,12 +11,11 @@ namespace evo {
 
 /// Checks a kernel on a shape that is too much work for an interpreter, by a part of it:
 ///
-/// 1. Where the template says that CTAs are independent and nothing in the kernel claims work, the
-///    stores of all CTAs are traced without computing what they store (GridCover). They must be
-///    all elements of the outputs, each written by one CTA, and nothing else.
-/// 2. Then some CTAs run (draw_part). They must write just what was traced, and whole rows, which
-/// are all
-///    compared.
+/// 1. Where the template says that CTAs are independent, the stores of all CTAs are traced without
+///    computing what they store (GridCover). They must be all elements of the outputs, each written
+///    by one CTA, and nothing else.
+/// 2. Then some CTAs run (draw_part). They must write just what was traced, and whole rows, all of
+///    which are compared.
 /// 3. Other kernels run whole and must write every element; some rows are drawn and compared.
 /// 4. The reference computes the rows that are compared. A row counts in every output. By what is
 ///    expected there the tolerance is looked at too, where no whole result is known.

@@ -238,10 +238,6 @@ class Implementation : public VirtualDevice {
   }
 
   void set_cta_sample(std::vector<std::uint64_t> ctas) override { sample_ = std::move(ctas); }
-  [[nodiscard]] bool claims_work(KernelId kernel) const override {
-    return std::ranges::any_of(kernel_at(kernel).entries,
-                               [](const LoadedEntry& entry) { return entry.program->claims_work; });
-  }
   [[nodiscard]] std::vector<bool> written(BufferId buffer) const override {
     const GlobalBuffer& source = at(buffer);
     const std::span<const std::uint8_t> marks(source.written.get(), source.bytes);

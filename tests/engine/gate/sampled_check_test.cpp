@@ -310,6 +310,16 @@ TEST_F(Sampled, AToleranceThatTakesAConstantIsAnErrorOfTheProblem) {
   }
 }
 
+TEST_F(Sampled, AToleranceThatTakesACopyIsAnErrorOfTheProblem) {
+  tolerance_ = {
+      {"max_abs_error", 1.5}, {"bad_abs_error", 1.5}, {"bad_share", 1}, {"relative_l2", 1}};
+  try {
+    ADD_FAILURE() << reason_of(check(kernel()));
+  } catch (const ProblemError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("on shape 'long'"), HasSubstr("content of 'x'")));
+  }
+}
+
 /// A CTA that knows of its neighbour knows whether the whole grid runs.
 TEST_F(Sampled, CtasThatLeaveSomethingForOthersCannotStandForAll) {
   const CorrectnessResult result = check(kernel("  st.global.u32 [%rd6], 1;"));

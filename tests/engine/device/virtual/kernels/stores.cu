@@ -96,7 +96,9 @@ KERNEL(by_a_generic_address) {
 
 KERNEL(predicated) {
   int place = own();
-  asm("{.reg .pred p; setp.gt.s32 p, %1, 40; @p add.s32 %0, %0, 2000;}" : "+r"(place) : "r"(threadIdx.x));
+  asm("{.reg .pred p; setp.gt.s32 p, %1, 40; @p mov.s32 %0, %2;}"
+      : "+r"(place)
+      : "r"(threadIdx.x), "r"(own() + 2000));
   out[place] = 1.0f;
 }
 
@@ -112,6 +114,14 @@ KERNEL(by_a_table_of_branches) {
 KERNEL(until_it_is_large) {
   float sum = 1;
   asm("{.reg .pred p; L: mul.f32 %0, %0, %1; setp.gt.f32 p, %0, 0f42C80000; @!p bra L;}"
+      : "+f"(sum)
+      : "f"(2.0f + in[own()]));
+  out[own()] = sum;
+}
+
+KERNEL(while_it_is_small) {
+  float sum = 1;
+  asm("{.reg .pred p; M: setp.gt.f32 p, %0, 0f42C80000; @p bra OUT; mul.f32 %0, %0, %1; bra M; OUT:}"
       : "+f"(sum)
       : "f"(2.0f + in[own()]));
   out[own()] = sum;
