@@ -78,7 +78,7 @@ class Bundle:
         self.name, self.shape_variables = index["name"], index["shape_variables"]
         if not all(isinstance(its, str) for its in [self.name, *self.shape_variables]):
             raise Error("'name' or 'shape_variables' are damaged")
-        self._uses, self._damaged, self._buffers = [], [], None
+        self._kernels, self._uses, self._damaged, self._buffers = [], [], [], None
         for kernel in index["kernels"]:
             try:
                 with reading("its part of the index"):
@@ -86,6 +86,7 @@ class Bundle:
             except Error as error:
                 self._damaged.append(f"\n  not {str(kernel)[:80]}: {error}")
                 continue
+            self._kernels.append(kernel)
             self._buffers = self._buffers or buffers
             self._uses += [(use, kernel) for use in uses]
         if self._buffers is None:
@@ -126,17 +127,16 @@ class Bundle:
         given, sizes = self._bound(inputs, keywords)
         devices = {}
         for name, value in given.items():
-            try:
+            with _argument(name):
                 devices[name] = arrays.device_of(value, self._driver)
-            except Error as error:
-                raise Error(f"argument '{name}': {error}") from None
         self._refuse_gradients(given)
         device = arrays.common_device(devices)
         handle = arrays.stream_handle(stream, given.values(), device)
         with self._driver.on(device) as context, contextlib.ExitStack() as exports:
             described = {}
             for name, value in given.items():
-                described[name] = array = arrays.array_of(value, handle, self._driver)
+                with _argument(name):
+                    described[name] = array = arrays.array_of(value, handle, self._driver)
                 if array.export is not None:
                     exports.callback(array.export.release)
             self._launch(context, handle, given, described, self._values(sizes, described))
@@ -248,7 +248,7 @@ class Bundle:
                 return Choice(kernel, from_ptx, text), plan
             except Error as error:
                 reasons.append(f"\n  not {kernel['name']}: {error}")
-        sizes = " ".join(f"{name}={value:g}" for name, value in shape.items())
+        sizes = " ".join(f"{name}={value:.15g}" for name, value in shape.items())
         raise Error(f"{self._file}: no kernel for {sizes} on {device.name} "
                     f"(sm_{device.compute_capability}){''.join(reasons)}")
 
@@ -312,6 +312,16 @@ def _names(tree):
         return {tree}
     operands = tree[2 if tree[0] == "?" else 1:] if isinstance(tree, list) else []
     return set().union(*map(_names, operands))
+
+
+@contextlib.contextmanager
+def _argument(name):
+    """What goes wrong with an argument names it."""
+    try:
+        with reading("what it says of itself"):
+            yield
+    except Error as error:
+        raise Error(f"argument '{name}': {error}") from None
 
 
 def _checked_text(file):
