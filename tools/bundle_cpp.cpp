@@ -95,10 +95,12 @@ class Function {
 /// The bundle: in the folder that the environment variable {upper}_BUNDLE names, else where
 /// find_package() found it. Opened by the first call.
 inline evo_tune::Bundle& {name}_bundle() {{
-  static evo_tune::Bundle bundle([] {{
-    const char* folder = std::getenv("{upper}_BUNDLE");
-    return folder != nullptr ? folder : {upper}_BUNDLE_DIR;
-  }}());
+  static evo_tune::Bundle bundle(
+      [] {{
+        const char* folder = std::getenv("{upper}_BUNDLE");
+        return folder != nullptr ? folder : {upper}_BUNDLE_DIR;
+      }}(),
+      {{}}, "{signature}");
   return bundle;
 }}
 
@@ -121,6 +123,7 @@ inline void {name}(CUstream_st* stream,
                        fmt::arg("served", served_lines(bundle_.index)),
                        fmt::arg("upper", upper(bundle_.name)), fmt::arg("name", bundle_.name),
                        fmt::arg("buffers", buffers_),
+                       fmt::arg("signature", bundle_.index.at("signature").get<std::string>()),
                        fmt::arg("parameters", fmt::join(parameters_, ",\n    ")),
                        fmt::arg("shape", fmt::join(shape_, ",\n      ")),
                        fmt::arg("addresses", fmt::join(addresses_, ",\n      ")));

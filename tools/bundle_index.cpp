@@ -4,20 +4,22 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 #include <set>
 
 #include "engine/core/error.hpp"
 #include "engine/core/formulas.hpp"
+#include "tools/bundle_checked.hpp"
 #include "tools/bundle_cover.hpp"
 #include "tools/bundle_plan.hpp"
 #include "tools/evo_export_kernel.hpp"
+#include "tools/loader/evo_tune_index.hpp"
 
 namespace evo {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr const char* kBundleFormat = "evo-tune bundle 3";
 
 /// What a caller has to hand over, which all kernels must agree on.
 Json signature(const Json& manifest) {
@@ -85,12 +87,13 @@ class Builder {
     Json listed = Json::array();
     for (const BundleTarget& target : targets) listed.push_back(add(target));
     put_choices(listed);
-    bundle_.index = {{"format", "evo-tune bundle 2"},
+    bundle_.index = {{"format", kBundleFormat},
                      {"name", bundle_.name},
                      {"problem", problem_},
                      {"loss", loss_},
                      {"shape_variables", variables_},
                      {"buffers", buffers()},
+                     {"signature", call_signature()},
                      {"targets", listed},
                      {"kernels", kernels_}};
     return std::move(bundle_);
@@ -204,6 +207,19 @@ class Builder {
     return names;
   }
 
+  /// What a program that calls the bundle was compiled for.
+  [[nodiscard]] std::string call_signature() const {
+    std::vector<std::string> parts;
+    for (const Json& argument : signature_) {
+      const auto direction = argument.at("direction").get<std::string>();
+      if (direction == "scalar" || direction == "workspace") continue;
+      parts.push_back(fmt::format("{} {} {}", direction, argument.at("dtype").get<std::string>(),
+                                  argument.at("name").get<std::string>()));
+    }
+    for (const Json& variable : variables_) parts.push_back(variable.get<std::string>());
+    return fmt::format("{}", fmt::join(parts, ", "));
+  }
+
   /// Kernels that could not be merged because nobody timed them.
   void note_unknown(const BundleTarget& target, const TimeTable& times) {
     std::size_t all = 0;
@@ -242,7 +258,7 @@ class Builder {
           "choose runs of one version of problem {} with --run",
           run.id, run.info.space.name, problem_));
     }
-    put_validity(kernel, manifest);
+    const bool says_where_valid = put_validity(kernel, manifest);
     manifest["times"] = Json::array();
     for (const auto& [shape, time] : kernel.times) {
       Json entry = timing_json(time.run, time.timing, time.measured_at);
@@ -250,25 +266,31 @@ class Builder {
       entry["run"] = time.run.id;
       manifest["times"].push_back(std::move(entry));
     }
-    manifest["plan"] = kernel_plan(manifest, variables_.get<std::vector<std::string>>());
+    const auto variables = variables_.get<std::vector<std::string>>();
+    if (says_where_valid) {
+      for (Json& its : checked_conditions(
+               {kernel.checked_shapes, manifest.at("macros").get<std::map<std::string, double>>(),
+                manifest.at("arguments"), kernel_plan(manifest, variables), exported.ptx})) {
+        manifest["valid"].push_back(std::move(its));
+      }
+    }
+    manifest["plan"] = kernel_plan(manifest, variables);
     manifest["plan"]["chosen_for"] = Json::array();
+    manifest["sha256"] = {{"cubin", evo_tune::detail::sha256(exported.cubin)},
+                          {"ptx", evo_tune::detail::sha256(exported.ptx)}};
     bundle_.files.emplace_back(exported.name + ".cubin", exported.cubin);
     bundle_.files.emplace_back(exported.name + ".ptx", exported.ptx);
     kernels_.push_back(std::move(manifest));
     return exported.name;
   }
 
-  void put_validity(const BundleKernel& kernel, Json& manifest) {
+  /// False where the database is of a version that did not store on which shapes it is valid.
+  bool put_validity(const BundleKernel& kernel, Json& manifest) {
     manifest["checked_shapes"] = Json::object();
     for (const auto& [name, shape] : kernel.checked_shapes) {
       manifest["checked_shapes"][name] = variables_json(shape);
     }
-    if (manifest.contains("valid")) {
-      for (Json& more : checked_conditions(kernel.checked_shapes)) {
-        manifest["valid"].push_back(std::move(more));
-      }
-      return;
-    }
+    if (manifest.contains("valid")) return true;
     std::vector<std::string> alternatives;
     for (const auto& [name, shape] : kernel.checked_shapes) {
       alternatives.push_back(fmt::format("({})", is_this_shape(shape)));
@@ -279,6 +301,7 @@ class Builder {
                    "valid than on the shapes it was checked on")});
     bundle_.notes.push_back(manifest.at("name").get<std::string>() + ": " +
                             manifest["valid"][0]["why"].get<std::string>());
+    return false;
   }
 
   std::string unused_name(const std::string& space, const std::string& shape) {
@@ -301,32 +324,9 @@ class Builder {
 
 }  // namespace
 
-Json checked_conditions(const std::map<std::string, ShapeVariables>& shapes) {
-  std::map<std::string, std::set<double>> values;
-  for (const auto& [name, shape] : shapes) {
-    for (const auto& [variable, value] : shape) values[variable].insert(value);
-  }
-  constexpr double kExact = 0x1.0p53;
-  Json conditions = Json::array();
-  for (const auto& [variable, seen] : values) {
-    const bool all_whole = std::ranges::all_of(
-        seen, [](double value) { return value == std::floor(value) && std::fabs(value) < kExact; });
-    std::int64_t divisor = 0;
-    std::vector<std::string> texts;
-    for (const double value : seen) {
-      texts.push_back(formula_of(value));
-      if (all_whole) divisor = std::gcd(divisor, static_cast<std::int64_t>(value));
-    }
-    if (!all_whole || divisor == 0) {
-      conditions.push_back(condition(fmt::format("{} in [{}]", variable, fmt::join(texts, ", ")),
-                                     "it was checked on no other " + variable));
-    } else if (divisor > 1) {
-      conditions.push_back(
-          condition(fmt::format("{} % {} == 0", variable, divisor),
-                    fmt::format("it was only checked on multiples of {}", divisor)));
-    }
-  }
-  return conditions;
+std::string index_text(const Json& index) {
+  const std::string rest = index.dump(1).substr(std::string("{\n").size()) + "\n";
+  return evo_tune::detail::index_head(rest) + rest;
 }
 
 Bundle make_bundle(const std::vector<BundleSource>& sources,

@@ -19,17 +19,14 @@ struct Bundle {
 
 inline constexpr const char* kBundleIndexFile = "bundle.json";
 
+/// The text of an index: its first line has the hash of the others.
+[[nodiscard]] std::string index_text(const nlohmann::ordered_json& index);
+
 /// The fewest kernels of each target that stay within `loss` of each shape's best time, and the
 /// configurations of defaults. `name` empty: the problem's. Throws InputError where the runs are of
 /// several problems, or their kernels take different arguments; DbError as export_kernel() does.
 [[nodiscard]] Bundle make_bundle(const std::vector<BundleSource>& sources,
                                  const std::vector<BundleTarget>& targets, double loss,
                                  const std::string& name);
-
-/// Conditions beside those that a kernel's manifest states: what all shapes that it was checked on
-/// have in common. Of each variable the greatest common divisor, where that is more than 1; where a
-/// variable is no whole number, its values.
-[[nodiscard]] nlohmann::ordered_json checked_conditions(
-    const std::map<std::string, ShapeVariables>& shapes);
 
 }  // namespace evo

@@ -21,6 +21,10 @@ using Constants = std::map<std::string, double>;
 /// Elements of a buffer, above any device's memory.
 constexpr double kMostElements = 0x1p40;
 
+/// Of every buffer when a kernel is judged: what cuMemAlloc and the virtual GPU give, guard zones
+/// included (engine/device/guard.hpp).
+constexpr int kJudgedAlignment = 256;
+
 Json tree_of(const std::string& text, const Constants& constants) {
   return Json::parse(translate_expression(text, constants).tree);
 }
@@ -115,6 +119,8 @@ Json buffer_plan(const Json& argument, const Constants& constants, bool with_dim
                {"dtype", std::string(to_string(dtype))},
                {"elements", labelled(label, elements)},
                {"bytes", labelled(label, {"*", elements, size_of(dtype)})},
+               {"element_bytes", size_of(dtype)},
+               {"alignment", kJudgedAlignment},
                {"fields", Json::array()}};
   const Json factors = factors_of(argument, constants);
   if (with_dimensions || factors.size() == 1) json["dimensions"] = factors;
@@ -181,6 +187,7 @@ Json kernel_plan(const Json& manifest, const std::vector<std::string>& shape_var
   for (const Json& condition : manifest.at("valid")) {
     Json json = labelled(text_of(condition), tree_of(text_of(condition), constants));
     json["why"] = condition.at("why");
+    if (condition.contains("variables")) json["variables"] = condition.at("variables");
     plan["valid"].push_back(std::move(json));
   }
   const bool with_dimensions = is_row_major(arguments, constants);

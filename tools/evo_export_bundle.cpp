@@ -1,17 +1,23 @@
 #include "tools/evo_export_bundle.hpp"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <iostream>
+#include <map>
 
 #include "engine/core/json_reader.hpp"
+#include "engine/core/protected_file.hpp"
 #include "tools/bundle_cpp.hpp"
 #include "tools/bundle_index.hpp"
 #include "tools/bundle_kernels.hpp"
+#include "tools/loader/evo_tune_index.hpp"
 
 namespace evo {
 namespace {
 
 namespace fs = std::filesystem;
+using OrderedJson = nlohmann::ordered_json;
 
 std::vector<StoredRun> runs_of(const Store& store, const BundleOptions& options) {
   RunFilter filter{.device = options.device, .shape = options.shape};
@@ -24,17 +30,82 @@ std::vector<StoredRun> runs_of(const Store& store, const BundleOptions& options)
   return runs;
 }
 
-void write(const Bundle& bundle, const fs::path& folder) {
+/// Names of code in an index: key and file of each kernel.
+template <typename Action>
+void for_each_code(OrderedJson& index, const Action& action) {
+  for (OrderedJson& kernel : index.at("kernels")) {
+    for (const char* key : {"cubin", "ptx"}) {
+      action(kernel.at(key), kernel.at("sha256").at(key).template get<std::string>());
+    }
+  }
+}
+
+/// Whether a file has this content, by its hash.
+bool has(const fs::path& file, const std::string& hash) {
+  return is_file(file) && evo_tune::detail::sha256(read_text_file(file)) == hash;
+}
+
+/// Code that an index names is never replaced: until the new index is there, the old one holds.
+void take_free_names(Bundle& bundle, const fs::path& folder) {
+  for_each_code(bundle.index, [&](OrderedJson& name, const std::string& hash) {
+    const fs::path file = name.get<std::string>();
+    std::error_code unknown;
+    if (!fs::exists(fs::symlink_status(folder / file, unknown)) || has(folder / file, hash)) return;
+    constexpr std::size_t kDigits = 16;
+    const std::string free =
+        file.stem().string() + "_" + hash.substr(0, kDigits) + file.extension().string();
+    const auto named =
+        std::ranges::find(bundle.files, file.string(), &std::pair<std::string, std::string>::first);
+    named->first = free;
+    name = free;
+  });
+}
+
+/// Files with hashes that the index in a folder names; nothing where it is none of this version.
+std::map<std::string, std::string> code_of(const fs::path& index_file) {
+  std::map<std::string, std::string> files;
+  try {
+    OrderedJson index = OrderedJson::parse(read_text_file(index_file));
+    for_each_code(index, [&](const OrderedJson& name, const std::string& hash) {
+      const fs::path file = name.get<std::string>();
+      if (file == file.filename()) files[file.string()] = hash;
+    });
+  } catch (const std::exception&) {
+    return {};
+  }
+  return files;
+}
+
+/// The old bundle or the new one is there at any time, whole.
+void write(Bundle& bundle, const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw InputError("--bundle " + folder.string() + ": " + error.message());
-  for (const auto& [name, content] : bundle.files) {
-    write_file(folder / name, content);
-    std::cout << (folder / name).string() << '\n';
+  const fs::path index_file = folder / kBundleIndexFile;
+  constexpr std::array<std::string_view, 1> kMarks = {"evo-tune bundle"};
+  require_own_file(index_file, "evo-export", kMarks);
+  const std::map<std::string, std::string> old = code_of(index_file);
+  take_free_names(bundle, folder);
+  std::vector<fs::path> added;
+  try {
+    for (const auto& [name, content] : bundle.files) {
+      const fs::path file = folder / name;
+      const bool is_new = !fs::exists(file, error);
+      write_file(file, content);
+      if (is_new) added.push_back(file);
+      std::cout << file.string() << '\n';
+    }
+    write_file(index_file, index_text(bundle.index));
+  } catch (...) {
+    for (const fs::path& file : added) fs::remove(file, error);
+    throw;
   }
-  // Last: who finds an index finds what it names.
-  write_file(folder / kBundleIndexFile, bundle.index.dump(1) + "\n");
-  std::cout << (folder / kBundleIndexFile).string() << '\n';
+  std::cout << index_file.string() << '\n';
+  for (const auto& [name, hash] : old) {
+    const bool is_used =
+        std::ranges::any_of(bundle.files, [&](const auto& file) { return file.first == name; });
+    if (!is_used && has(folder / name, hash)) fs::remove(folder / name, error);
+  }
 }
 
 }  // namespace

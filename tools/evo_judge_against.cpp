@@ -10,6 +10,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
 #include "tools/bundle_index.hpp"
+#include "tools/loader/evo_tune_index.hpp"
 
 namespace evo {
 namespace {
@@ -78,10 +79,20 @@ std::pair<std::string, double> served(const Json& index, const Harness& harness)
   return {};
 }
 
+/// Machine code or PTX, as it was exported.
+std::string code_of(const fs::path& folder, const Json& kernel, const char* key) {
+  const fs::path file = folder / kernel.at(key);
+  std::string code = read_text_file(file);
+  if (evo_tune::detail::sha256(code) == kernel.at("sha256").at(key)) return code;
+  throw InputError(file.string() + ": is not the file that was exported: export the bundle again");
+}
+
 StoredWinner winner_of_bundle(const std::string& path, const Harness& harness) {
   const fs::path file = fs::path(path) / kBundleIndexFile;
-  const Json index = read_json_file(file);
+  const std::string text = read_text_file(file, kLargestJson);
   try {
+    evo_tune::detail::require_unchanged(text);
+    const Json index = parse_json(text, file.string());
     const auto [name, p50_us] = served(index, harness);
     for (const Json& kernel : index.at("kernels")) {
       if (kernel.at("name") != name || kernel.at("template") != harness.kernel().name) continue;
@@ -90,12 +101,14 @@ StoredWinner winner_of_bundle(const std::string& path, const Harness& harness) {
                           {},
                           p50_us};
       winner.compilation.ok = true;
-      winner.compilation.ptx = read_text_file(fs::path(path) / kernel.at("ptx"));
-      winner.compilation.cubin = read_text_file(fs::path(path) / kernel.at("cubin"));
+      winner.compilation.ptx = code_of(path, kernel, "ptx");
+      winner.compilation.cubin = code_of(path, kernel, "cubin");
       return winner;
     }
   } catch (const Json::exception& error) {
     throw InputError(file.string() + ": is no bundle of this version: " + error.what());
+  } catch (const evo_tune::Error& error) {
+    throw InputError(file.string() + ": " + error.what());
   }
   throw InputError(fmt::format("--against {}: no kernel serves {}", path, wanted(harness)));
 }

@@ -1,11 +1,12 @@
 // Uses a bundle as a program would: from two threads on two streams it launches the kernel of every
 // shape, checks what it computed, and measures what a launch costs beyond cuLaunchKernel.
 //
-//   use_bundle DIR [--bursts N] [SIZES …]
+//   use_bundle DIR [--bursts N] [--allow VARIABLE …] [SIZES …]
 //
 //   SIZES     such as 2,8,8,300,300,64,0,0,0, by the bundle's variables; default: all shapes that
 //             it was tuned for
 //   --bursts  how often 200 launches are measured, 101 by default
+//   --allow   a shape variable whose sizes need not be like those that were checked
 //
 // Exit codes: 0 all ran (and are right, for a problem this program can check), 1 something is
 // wrong, 2 bad usage or files, 3 no GPU that can run it.
@@ -254,12 +255,15 @@ int run(const evo_tune::Bundle& bundle, const json& index, const std::string& fo
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(stderr, "usage: use_bundle DIR [--bursts N] [SIZES, such as 2,8,512,64 …]\n");
+    std::fprintf(
+        stderr,
+        "usage: use_bundle DIR [--bursts N] [--allow VARIABLE …] [SIZES, such as 2,8,512,64 "
+        "…]\n");
     return 2;
   }
   try {
     const std::string folder = argv[1];
-    const evo_tune::Bundle bundle(folder);
+    evo_tune::Bundle bundle(folder);
     std::ifstream file(folder + "/bundle.json");
     const json index = json::parse(file);
     std::vector<Sizes> shapes;
@@ -267,6 +271,10 @@ int main(int argc, char** argv) {
     for (int i = 2; i < argc; ++i) {
       if (std::string(argv[i]) == "--bursts" && i + 1 < argc) {
         bursts = std::stoul(argv[++i]);
+        continue;
+      }
+      if (std::string(argv[i]) == "--allow" && i + 1 < argc) {
+        bundle.allow_unchecked(argv[++i]);
         continue;
       }
       shapes.push_back(sizes_from(argv[i], bundle.shape_variables().size()));

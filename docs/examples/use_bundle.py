@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Attention by a bundle of the problem sdpa_fp8 against PyTorch's scaled_dot_product_attention.
 
-    use_bundle.py DIR [--shape 2,8,8,300,300,64,0,0,0 ...] [--rounds N]
+    use_bundle.py DIR [--shape 2,8,8,300,300,64,0,0,0 ...] [--allow VARIABLE ...] [--rounds N]
 
 For each shape (by the bundle's variables B, H, HKV, LQ, LKV, D, CAUSAL, PER_HEAD, LSE; all tuned
 shapes by default) the operator runs eagerly, under torch.compile and in a CUDA graph. Each result
@@ -108,6 +108,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("bundle")
     parser.add_argument("--shape", action="append")
+    parser.add_argument("--allow", action="append", default=[],
+                        help="a shape variable whose sizes need not be like those checked")
     parser.add_argument("--rounds", type=int, default=11)
     options = parser.parse_args()
     try:
@@ -120,7 +122,7 @@ def main():
         print("use_bundle.py: no GPU", file=sys.stderr)
         return 3
     try:
-        kernel = evo_tune.load(options.bundle)
+        kernel = evo_tune.load(options.bundle, allow=options.allow)
         names = kernel.shape_variables
         shapes = [[int(size) for size in text.split(",")] for text in options.shape or []]
         if any(len(shape) != len(names) for shape in shapes):

@@ -126,7 +126,9 @@ CUresult cuMemsetD8Async(CUdeviceptr address, unsigned char value, size_t bytes,
 }
 CUresult cuCtxSynchronize() { return CUDA_SUCCESS; }
 CUresult cuMemAlloc(CUdeviceptr* address, size_t bytes) {
-  *address = reinterpret_cast<CUdeviceptr>(std::malloc(bytes));
+  constexpr size_t kAlignment = 256;  // as the driver's
+  *address = reinterpret_cast<CUdeviceptr>(
+      std::aligned_alloc(kAlignment, (bytes / kAlignment + 1) * kAlignment));
   return CUDA_SUCCESS;
 }
 CUresult cuMemFree(CUdeviceptr address) {

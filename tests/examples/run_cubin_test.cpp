@@ -133,7 +133,13 @@ TEST_F(RunCubin, ABundleIsUsedFromTwoThreads) {
   EXPECT_THAT(all.out, AllOf(HasSubstr("thread 0: 1,1,64,2,1,29,37,0,1: copy_h200_ragged: right"),
                              HasSubstr("thread 1: "), HasSubstr("tuned for this shape: ragged"),
                              HasSubstr("ns by cuLaunchKernel alone")));
-  const ProgramResult other = use("--bursts 0 2,1,64,4,2,50,70,0,1");
+  const std::string larger = " 2,1,64,4,2,50,70,0,1";
+  EXPECT_THAT(use("--bursts 0" + larger).err, HasSubstr("was not checked"));
+  std::string allowed = "--bursts 0";
+  for (const char* variable : {"B", "H", "HKV", "LQ", "LKV"}) {
+    allowed += std::string(" --allow ") + variable;
+  }
+  const ProgramResult other = use(allowed + larger);
   EXPECT_EQ(other.exit_code, 0) << other.err;
   EXPECT_THAT(other.out, AllOf(HasSubstr(": right"), HasSubstr("nearest shape")));
   EXPECT_EQ(use("--bursts 0", "wrong").exit_code, 1);

@@ -36,14 +36,21 @@ extern "C" std::size_t fake_log(char*, std::size_t);
 
 int main() {
   static char log[65536];
-  static float in, out;
+  alignas(256) static char in[256];
+  alignas(256) static float out[256];
   fake_reset("NVIDIA H200", 90, 2);
   fake_context(log);
-  sdpa(nullptr, &in, &out, 4, 64, 0.5);
+  try {
+    sdpa(nullptr, in, out, 4, 64, 0.5);
+  } catch (const evo_tune::Error& error) {
+    std::puts(error.what());
+  }
+  sdpa_bundle().allow_unchecked("B");
+  sdpa(nullptr, in, out, 4, 64, 0.5);
   fake_log(log, sizeof log);
   std::puts(log);
   try {
-    sdpa(nullptr, nullptr, &out, 4, 64, 0.5);
+    sdpa(nullptr, nullptr, out, 4, 64, 0.5);
   } catch (const evo_tune::Error& error) {
     std::puts(error.what());
   }
@@ -104,7 +111,8 @@ TEST_F(ExportCpp, AProgramFindsThePackageAndCallsTheFunction) {
       0)
       << file("user.log");
   EXPECT_THAT(file("user.log"),
-              AllOf(HasSubstr("launch copy 4,1,1 64,1,1 0 on (nil):"),
+              AllOf(HasSubstr("B = 4 was not checked: 'B in [1, 2]' does not hold"),
+                    HasSubstr("launch copy 4,1,1 64,1,1 0 on (nil):"),
                     HasSubstr(folder + "/out: argument 'x' is null"),
                     HasSubstr("tuned for the nearest shape for which it is valid: mission")));
   // The folder may be moved: the environment says where it is.

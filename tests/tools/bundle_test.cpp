@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -11,7 +12,7 @@
 #include "engine/core/json_reader.hpp"
 #include "tests/cli/run_program.hpp"
 #include "tests/db/sample.hpp"
-#include "tools/bundle_index.hpp"
+#include "tools/loader/evo_tune_index.hpp"
 
 namespace evo {
 namespace {
@@ -118,7 +119,7 @@ TEST_F(EvoExportBundle, TheIndexIsOfManifestsWithTimesAndValidity) {
   const RunId mission = start("mission");
   elite(mission, {add(mission, 2, 10)});
   const Json index = exported("--name fast_copy");
-  EXPECT_EQ(index["format"], "evo-tune bundle 2");
+  EXPECT_EQ(index["format"], "evo-tune bundle 3");
   EXPECT_EQ(index["name"], "fast_copy");
   EXPECT_EQ(index["problem"], "copy");
   EXPECT_EQ(index["loss"], 0.02);
@@ -139,7 +140,8 @@ TEST_F(EvoExportBundle, TheIndexIsOfManifestsWithTimesAndValidity) {
   // What it says itself, and what the shapes it was checked on have in common.
   std::vector<std::string> valid;
   for (const Json& condition : kernel["valid"]) valid.push_back(condition["expression"]);
-  EXPECT_THAT(valid, ElementsAre("S > 0", "B % 2 == 0", "S % 32 == 0"));
+  EXPECT_THAT(valid, ElementsAre("S > 0", "B in [2]", "32 <= S <= 512 && S % 1 == 0", "S % 32 == 0",
+                                 "(B*S) <= 1024"));
   EXPECT_EQ(read_text_file(folder_.path() / "out/copy_h200_mission.cubin"),
             sample::compilation("2").cubin);
   EXPECT_EQ(read_text_file(folder_.path() / "out/copy_h200_mission.ptx"),
@@ -259,17 +261,54 @@ TEST_F(EvoExportBundle, WhatDoesNotBelongTogetherIsRefused) {
               AllOf(HasSubstr("'x'"), HasSubstr("texture: not supported in bundles")));
 }
 
-TEST(CheckedConditions, AreWhatTheShapesHaveInCommon) {
-  const auto texts = [](const std::map<std::string, ShapeVariables>& shapes) {
-    std::vector<std::string> list;
-    for (const auto& condition : checked_conditions(shapes))
-      list.push_back(condition["expression"]);
-    return list;
+TEST_F(EvoExportBundle, ABundleIsReplacedAsAWhole) {
+  const RunId mission = start("mission");
+  elite(mission, {add(mission, 2, 10)});
+  const auto code = [&](const Json& index) {
+    const Json& kernel = index["kernels"][0];
+    const auto file = kernel["cubin"].get<std::string>();
+    const std::string content = read_text_file(folder_.path() / "out" / file);
+    EXPECT_EQ(evo_tune::detail::sha256(content), kernel["sha256"]["cubin"]);
+    return file;
   };
-  EXPECT_THAT(texts({{"a", {{"S", 64}, {"F", 0}}}, {"b", {{"S", 96}, {"F", 0}}}}),
-              ElementsAre("F in [0]", "S % 32 == 0"));
-  EXPECT_THAT(texts({{"a", {{"S", 64}, {"F", 0}}}, {"b", {{"S", 33}, {"F", 1}}}}), ElementsAre());
-  EXPECT_THAT(texts({{"a", {{"X", 0.5}}}, {"b", {{"X", 2}}}}), ElementsAre("X in [0.5, 2]"));
+  EXPECT_EQ(code(exported()), "copy_h200_mission.cubin");
+  EXPECT_EQ(code(exported()), "copy_h200_mission.cubin");
+  const std::string old_index = read_text_file(folder_.path() / "out/bundle.json");
+
+  // Another kernel under the same name. Its files stand beside the old ones until its index does:
+  // where that cannot be written, the old bundle is as it was.
+  CompilationRecord other = sample::compilation("9");
+  other.cubin += " of another kernel";
+  other.ptx += " of another kernel";
+  EvaluationRecord record = sample::green(0, 9, store_.put_compilation(other), 5);
+  record.manifest_json = kManifest;
+  const RunId again = start("mission");
+  elite(again, {store_.record_evaluation(again, record)});
+  const std::string folder = (folder_.path() / "out").string();
+  const auto listing = [&] {
+    std::set<std::string> names;
+    for (const auto& file : std::filesystem::directory_iterator(folder)) {
+      names.insert(file.path().filename().string());
+    }
+    return names;
+  };
+  const std::set<std::string> before = listing();
+  std::filesystem::rename(folder + "/bundle.json", folder + "/kept");
+  std::filesystem::create_directory(folder + "/bundle.json");
+  std::ofstream(folder + "/bundle.json/x") << "in the way";
+  EXPECT_EQ(run("--bundle out --run 2").exit_code, 2);
+  std::filesystem::remove_all(folder + "/bundle.json");
+  std::filesystem::rename(folder + "/kept", folder + "/bundle.json");
+  EXPECT_EQ(listing(), before);
+  EXPECT_EQ(read_text_file(folder + "/bundle.json"), old_index);
+  EXPECT_EQ(code(Json::parse(old_index)), "copy_h200_mission.cubin");
+
+  const std::string renamed = code(exported("--run 2"));
+  EXPECT_THAT(renamed, testing::MatchesRegex("copy_h200_mission_[0-9a-f]+\\.cubin"));
+  EXPECT_EQ(read_text_file(folder + "/" + renamed), other.cubin);
+  EXPECT_EQ(listing().size(), 3U) << "the old files are gone";
+  std::ofstream(folder + "/bundle.json") << "{}";
+  EXPECT_THAT(run("--bundle out").err, HasSubstr("bundle.json"));
 }
 
 }  // namespace

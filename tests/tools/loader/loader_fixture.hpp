@@ -12,6 +12,7 @@
 
 #include "engine/core/json_reader.hpp"
 #include "tests/db/sample.hpp"
+#include "tools/bundle_index.hpp"
 #include "tools/bundle_plan.hpp"
 #include "tools/loader/evo_tune.hpp"
 
@@ -59,7 +60,7 @@ inline Json use(const std::string& device, int rank, const std::string& shape,
 class Loader : public testing::Test {
  protected:
   Loader() {
-    index_ = {{"format", "evo-tune bundle 2"},
+    index_ = {{"format", "evo-tune bundle 3"},
               {"name", "copy"},
               {"shape_variables", {"S", "F"}},
               {"buffers", {"x", "y", "lse"}},
@@ -73,6 +74,11 @@ class Loader : public testing::Test {
     for (const char* name : {"small", "large", "plain", "old"}) {
       write_file(folder_.path() / (std::string(name) + ".cubin"), std::string("code ") + name);
       write_file(folder_.path() / (std::string(name) + ".ptx"), std::string("ptx ") + name);
+    }
+    for (Json& its : index_["kernels"]) {
+      const auto name = its["name"].get<std::string>();
+      its["sha256"] = {{"cubin", evo_tune::detail::sha256("code " + name)},
+                       {"ptx", evo_tune::detail::sha256("ptx " + name)}};
     }
     void* library = dlopen(EVO_FAKE_DRIVER, RTLD_NOW);
     const auto find = [&](auto& function, const char* name) {
@@ -90,7 +96,7 @@ class Loader : public testing::Test {
   Json& plan(std::size_t kernel) { return index_["kernels"][kernel]["plan"]; }
 
   evo_tune::Bundle open() const {
-    write_file(folder_.path() / "bundle.json", index_.dump(1));
+    write_file(folder_.path() / "bundle.json", index_text(index_));
     return evo_tune::Bundle(folder_.path(), EVO_FAKE_DRIVER);
   }
   std::vector<std::string> log() const {
@@ -129,9 +135,9 @@ class Loader : public testing::Test {
   void (*set_context_)(void*) = nullptr;
   void (*fail_)(const char*, int) = nullptr;
   std::size_t (*read_log_)(char*, std::size_t) = nullptr;
-  float x_ = 0;
-  float y_ = 0;
-  std::array<void*, 3> buffers_ = {&x_, &y_, nullptr};
+  alignas(256) std::array<float, 4096> x_{};
+  alignas(256) std::array<float, 4096> y_{};
+  std::array<void*, 3> buffers_ = {x_.data(), y_.data(), nullptr};
 };
 
 }  // namespace evo

@@ -2,6 +2,7 @@
 is called with: DRIVER MAKE_PLANS ROOT INSTALLED."""
 
 import ctypes
+import hashlib
 import json
 import os
 import subprocess
@@ -84,19 +85,26 @@ class BundleTest(unittest.TestCase):
         for its, plan, size, shape in zip(kernels, made(kernels)[0], sizes, ("s64", "s4096", "")):
             its["plan"] = plan
             plan["chosen_for"] = [{"device": "Fake 90", "rank": 0, "shape": shape, "sizes": size}]
+            its["sha256"] = {}
             for ending in ("cubin", "ptx"):
-                with open(os.path.join(self.folder.name, f"{its['name']}.{ending}"), "w") as file:
-                    file.write(f"{ending} {its['name']}")
-        self.index = {"format": "evo-tune bundle 2", "name": "copy",
+                code = f"{ending} {its['name']}".encode()
+                its["sha256"][ending] = hashlib.sha256(code).hexdigest()
+                with open(os.path.join(self.folder.name, f"{its['name']}.{ending}"), "wb") as file:
+                    file.write(code)
+        self.index = {"format": "evo-tune bundle 3", "name": "copy",
                       "shape_variables": ["B", "S", "F"], "kernels": kernels}
         fake.fake_reset(b"Fake 90", 90, 5)
         fake.fake_capture(0)
         fake.fake_context(ctypes.addressof(CONTEXT))
 
-    def load(self):
-        with open(os.path.join(self.folder.name, "bundle.json"), "w") as file:
-            json.dump(self.index, file)
-        return evo_tune.load(self.folder.name, DRIVER)
+    def write(self, text):
+        """An index as evo-export writes one, whatever its text is."""
+        with open(os.path.join(self.folder.name, "bundle.json"), "wb") as file:
+            file.write(b'{"sha256": "%s",\n' % hashlib.sha256(text).hexdigest().encode() + text)
+
+    def load(self, **more):
+        self.write(json.dumps(self.index)[1:].encode())
+        return evo_tune.load(self.folder.name, DRIVER, **more)
 
     def assert_error(self, message, action):
         with self.assertRaises(evo_tune.Error) as raised:

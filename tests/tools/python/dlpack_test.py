@@ -55,9 +55,9 @@ class Dlpack(BundleTest):
     def test_capsules_are_consumed_and_given_back(self):
         bundle = self.load()
         for version, used in (((1, 1), b"used_dltensor_versioned"), (None, b"used_dltensor")):
-            x = Producer((2, 64), code=10, bits=8, version=version, offset=16)
+            x = Producer((2, 64), code=10, bits=8, version=version, offset=256)
             self.launch(bundle, x, stream=7)
-            self.assertIn("on 0x7: 4112 1280 8192 0 64", launches()[-1])
+            self.assertIn("on 0x7: 4352 1280 8192 0 64", launches()[-1])
             self.assertEqual(x.deleted, 1)
             self.assertEqual(_name(x.capsule), used)
             self.assertEqual(x.streams, [7])

@@ -100,22 +100,22 @@ class Loader(BundleTest):
         read_only.__cuda_array_interface__["data"] = (0x2000, True)
         says("expected y to be writable: it is an output", x, SCALE, y=read_only)
         fake.fake_context(None)
-        self.assert_error("no CUDA context is current", lambda: bundle(1, 2, y=1, s=0, B=2, S=64))
+        self.assert_error("no CUDA context is current", lambda: bundle(0x1000, 0x500, y=0x2000, s=0, B=2, S=64))
 
     def test_says_what_is_wrong_with_files(self):
         self.assert_error("/nowhere/bundle.json", lambda: evo_tune.load("/nowhere"))
         bundle = self.load()
         os.remove(os.path.join(self.folder.name, "small.cubin"))
-        self.assert_error("small.cubin: No such file", lambda: bundle(1, 2, y=1, s=0, B=2, S=64))
+        self.assert_error("small.cubin: No such file", lambda: bundle(0x1000, 0x500, y=0x2000, s=0, B=2, S=64))
         self.index["format"] = "evo-tune bundle 1"
-        self.assert_error('format: allowed is "evo-tune bundle 2": export the bundle again',
+        self.assert_error('format: allowed is "evo-tune bundle 3": export the bundle again',
                           self.load)
         self.assert_error("nolib.so", lambda: evo_tune.bundle.Driver("/nolib.so"))
 
     def test_the_context_is_that_of_the_arrays_device(self):
         bundle = self.load()
-        x, scale, y = (Array(0x1000000, (2, 64)), Array(0x1000000, (1,), "<f4"),
-                       Array(0x1000000, (2, 64), "<f4"))
+        x, scale, y = (Array(0x1000000, (2, 64)), Array(0x1000100, (1,), "<f4"),
+                       Array(0x1000200, (2, 64), "<f4"))
         bundle(x, scale, y=y, s=0)
         self.assertIn("retain 1", log())
         current = ctypes.c_void_p()
@@ -149,16 +149,16 @@ class Loader(BundleTest):
         class Handle:
             ptr = 0x22
         for stream, text in ((Protocol(), "on 0x21:"), (Handle(), "on 0x22:"), (5, "on 0x5:")):
-            bundle(1, 2, y=1, s=0, B=2, S=64, stream=stream)
+            bundle(0x1000, 0x500, y=0x2000, s=0, B=2, S=64, stream=stream)
             self.assertIn(text, launches()[-1])
         self.assert_error("expected a stream, but got str",
-                          lambda: bundle(1, 2, y=1, s=0, B=2, S=64, stream="x"))
+                          lambda: bundle(0x1000, 0x500, y=0x2000, s=0, B=2, S=64, stream="x"))
 
     def test_a_capture_has_workspaces_of_its_own(self):
         bundle = self.load()
 
         def workspaces():
-            bundle(1, 2, y=1, s=0, B=2, S=64, stream=0x100)
+            bundle(0x1000, 0x500, y=0x2000, s=0, B=2, S=64, stream=0x100)
             lines = log()
             return sum(line.startswith("allocate") for line in lines), lines
         self.assertEqual(workspaces()[0], 1)
@@ -181,7 +181,7 @@ class Loader(BundleTest):
         def work(number):
             fake.fake_context(ctypes.addressof(CONTEXT))
             for i in range(50):
-                bundle(1000, 500, y=2000, s=0, stream=number + 3, B=2, S=32 * (1 + i % 5))
+                bundle(0x1000, 0x500, y=0x2000, s=0, stream=number + 3, B=2, S=32 * (1 + i % 5))
 
         threads = [threading.Thread(target=work, args=(n,)) for n in range(3)]
         for thread in threads:
@@ -198,8 +198,8 @@ class Loader(BundleTest):
             its["plan"]["arguments"][2]["name"] = "stream"
             its["plan"]["steps"][0]["arguments"][2] = "stream"
         bundle = self.load()
-        bundle(1, 2, stream_=0x2000, s=0, B=2, S=64, stream=7)
-        self.assertIn("on 0x7: 1 2 8192 0 64", launches()[-1])
+        bundle(0x1000, 0x500, stream_=0x2000, s=0, B=2, S=64, stream=7)
+        self.assertIn("on 0x7: 4096 1280 8192 0 64", launches()[-1])
 
 
 class Expressions(BundleTest):
@@ -232,7 +232,7 @@ class Expressions(BundleTest):
                 field("i32", "0 - 1")]}])
         device = evo_tune.Device("Fake", 90, 4, 9999)
         plan = made([manifest])[0][0]
-        (argument,), _ = planned(plan, {"B": 1, "S": 64, "F": 0}, device)
+        (argument,), _ = planned(plan, {"B": 1, "S": 64, "F": 0}, device, [], {})
         self.assertEqual(argument.value.hex(), "813f" "00c0" "00000000" "000000000000e03f"
                          "ffffffff" "00000000")
 

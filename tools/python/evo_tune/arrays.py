@@ -76,9 +76,13 @@ def _from_interface(interface, stream, driver):
     other = interface.get("stream")
     if other is not None and other != (stream or 1):  # both call the default stream 1
         driver.wait(stream, other)
+    if interface.get("mask") is not None:
+        raise Error("expected an array without a mask")
     shape, typestr = tuple(interface["shape"]), interface["typestr"]
     size, strides = int(typestr[2:]), interface.get("strides")
     dtype = f"{_KINDS.get(typestr[1], typestr[1])}{'' if typestr[1] == 'b' else 8 * size}"
+    if size > 1 and typestr[0] == (">" if sys.byteorder == "little" else "<"):
+        dtype += " of the other byte order"
     address, is_read_only = interface["data"]
     in_elements = None if strides is None else tuple(its / size for its in strides)
     return Array(address, shape, dtype, _is_contiguous(shape, in_elements), is_read_only)
@@ -102,19 +106,40 @@ def check_dtype(name, expected, got):
         raise Error(f"expected {name} to have dtype {wanted}, but got {got}")
 
 
-def check(argument, array, count, is_written):
-    """`argument`: of a plan; `count`: its elements."""
-    name = argument["name"]
-    check_dtype(name, argument["dtype"], array.dtype)
+def check(argument, array):
+    """`argument`: a plan's, of a buffer."""
+    name, count = argument.name, argument.elements
+    check_dtype(name, argument.json["dtype"], array.dtype)
     if not array.is_contiguous:
         raise Error(f"expected {name} to be contiguous")
-    if is_written and array.is_read_only:
+    if argument.direction != "in" and array.is_read_only:
         raise Error(f"expected {name} to be writable: it is an output")
     if array.shape is not None and math.prod(array.shape) != count:
         raise Error(f"expected {name} to have {count} elements, but got {math.prod(array.shape)}, "
                     f"of shape {array.shape}")
     if count > 0 and not array.address:
         raise Error(f"expected {name} to have {count} elements, but got a null pointer")
+    if not 0 <= array.address < 2**64 - argument.bytes:
+        raise Error(f"expected {name} to have an address of 64 bits, but got {array.address}")
+    if count > 0 and array.address % argument.alignment:
+        raise Error(f"expected {name} to be aligned to {argument.alignment} bytes, as it was when "
+                    f"the kernel was checked, but got {array.address & -array.address}; "
+                    f'allow={{"{name}"}} of load() lets it be launched all the same')
+
+
+def check_apart(buffers):
+    """No buffer that is written overlaps another one. `buffers`: arguments of a plan with arrays."""
+    filled = [(argument, array.address) for argument, array in buffers
+              if argument.bytes > 0 and not argument.may_overlap]
+    for written, begin in filled:
+        if written.direction == "in":
+            continue
+        for other, start in filled:
+            if (written is not other and begin < start + other.bytes
+                    and start < begin + written.bytes):
+                raise Error(f"expected {written.name}, which is written, not to overlap "
+                            f'{other.name}; allow={{"{written.name}"}} of load() lets it be '
+                            "launched all the same")
 
 
 def common_device(devices):

@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import hashlib
 import json
 import math
 import os
@@ -10,10 +11,10 @@ from dataclasses import dataclass, field
 
 from . import arrays, shapes
 from .driver import Driver
-from .errors import Error
-from .plan import planned
+from .errors import Error, reading
+from .plan import check_tree, planned
 
-_FORMAT = "evo-tune bundle 2"
+_FORMAT = "evo-tune bundle 3"
 
 
 @dataclass(frozen=True)
@@ -33,9 +34,13 @@ class _Prepared:
     workspaces: dict = field(default_factory=dict)  # stream, thread, capture -> position -> address
 
 
-def load(folder, driver=None):
-    """The bundle in a folder; `driver` names another library than the environment or libcuda."""
-    return Bundle(folder, driver)
+def load(folder, driver=None, allow=()):
+    """The bundle in a folder; `driver` names another library than the environment or libcuda.
+
+    `allow`: what is served though it was not checked (docs/bundle.md): names of shape variables,
+    such as {"R"} or {"R": (1, 100000)} with a range; of buffers that may overlap others and be
+    aligned to their elements only."""
+    return Bundle(folder, driver, allow)
 
 
 class Bundle:
@@ -44,37 +49,19 @@ class Bundle:
     Code and workspaces stay on the GPU until the process ends.
     """
 
-    def __init__(self, folder, driver=None):
+    def __init__(self, folder, driver=None, allow=()):
         self._folder, self._driver_file, self._opened = os.fspath(folder), driver, None
         self._lock, self._modules, self._allowed, self._prepared = threading.RLock(), {}, {}, {}
         self._file = os.path.join(self._folder, "bundle.json")
         try:
-            with open(self._file, encoding="utf-8") as text:
-                index = json.load(text)
-            if index["format"] != _FORMAT:
-                raise Error(f"{self._file}: format: allowed is \"{_FORMAT}\": export the bundle "
-                            "again")
-            self.name, self.shape_variables = index["name"], index["shape_variables"]
-            self._kernels = index["kernels"]
-            first = self._kernels[0]["plan"]["arguments"]
-            self._uses = [(use, kernel) for kernel in self._kernels
-                          for use in kernel["plan"]["chosen_for"]]
-            self._buffers = [its for its in first
-                             if its["direction"] not in ("scalar", "workspace")]
-            tuned = list(dict.fromkeys(tuple(use["sizes"]) for use, _ in self._uses
-                                       if use["sizes"]))
-            self.tuned_shapes = tuned  # sizes in the order of shape_variables
-            # What all tuned shapes have in common need not be said, but for sizes of inputs.
-            sizes_of_inputs = set().union(*(_names(its["elements"]["tree"]) for its in self._buffers
-                                            if its["direction"] != "out"))
-            self.defaults = {
-                name: sizes[0] for name, sizes in zip(self.shape_variables, zip(*tuned))
-                if len(set(sizes)) == 1 and name not in sizes_of_inputs}
-        except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
-            raise Error(f"{self._file}: {type(error).__name__}: {error}") from None
+            with reading("the index"):
+                self._read(_checked_text(self._file))
+        except (OSError, Error) as error:
+            raise Error(f"{self._file}: {error}") from None
         self.buffers = [its["name"] for its in self._buffers]
         self.inputs = [its["name"] for its in self._buffers if its["direction"] != "out"]
         self.outputs = [its["name"] for its in self._buffers if its["direction"] == "out"]
+        self._unchecked = self._ranges(allow)
         # Names of parameters: what would be there twice has another one, as in the C++ function.
         taken, self._keywords = {"stream"}, {}
         for name in [*self.buffers, *self.shape_variables]:
@@ -83,6 +70,48 @@ class Bundle:
                 keyword += "_"
             taken.add(keyword)
             self._keywords[keyword] = name
+
+    def _read(self, text):
+        index = json.loads(text)
+        if index["format"] != _FORMAT:
+            raise Error(f"format: allowed is \"{_FORMAT}\": export the bundle again")
+        self.name, self.shape_variables = index["name"], index["shape_variables"]
+        if not all(isinstance(its, str) for its in [self.name, *self.shape_variables]):
+            raise Error("'name' or 'shape_variables' are damaged")
+        self._kernels, self._uses, self._damaged, self._buffers = [], [], [], None
+        for kernel in index["kernels"]:
+            try:
+                with reading("its part of the index"):
+                    buffers, uses = _buffers_of(kernel), _uses_of(kernel, self.shape_variables)
+            except Error as error:
+                self._damaged.append(f"\n  not {str(kernel)[:80]}: {error}")
+                continue
+            self._kernels.append(kernel)
+            self._buffers = self._buffers or buffers
+            self._uses += [(use, kernel) for use in uses]
+        if self._buffers is None:
+            raise Error("no kernel can be read" + "".join(self._damaged))
+        tuned = list(dict.fromkeys(tuple(use["sizes"]) for use, _ in self._uses if use["sizes"]))
+        self.tuned_shapes = tuned  # sizes in the order of shape_variables
+        # What all tuned shapes have in common need not be said, but for sizes of inputs.
+        sizes_of_inputs = set().union(*(_names(its["elements"]["tree"]) for its in self._buffers
+                                        if its["direction"] != "out"))
+        self.defaults = {
+            name: sizes[0] for name, sizes in zip(self.shape_variables, zip(*tuned))
+            if len(set(sizes)) == 1 and name not in sizes_of_inputs}
+
+    def _ranges(self, allow):
+        """By name, from what load() takes."""
+        names = [allow] if isinstance(allow, str) else allow
+        everything = (-math.inf, math.inf)
+        ranges = dict(allow) if isinstance(allow, dict) else dict.fromkeys(names, everything)
+        for name, its in ranges.items():
+            if name not in self.shape_variables and name not in self.buffers:
+                raise Error(f"allow: '{name}' is neither a shape variable nor a buffer; allowed are "
+                            f"{', '.join([*self.shape_variables, *self.buffers])}")
+            if len(its) != 2 or not its[0] <= its[1]:
+                raise Error(f"allow: the range of '{name}' is {its}; allowed is (least, most)")
+        return ranges
 
     @property
     def _driver(self):
@@ -98,17 +127,16 @@ class Bundle:
         given, sizes = self._bound(inputs, keywords)
         devices = {}
         for name, value in given.items():
-            try:
+            with _argument(name):
                 devices[name] = arrays.device_of(value, self._driver)
-            except Error as error:
-                raise Error(f"argument '{name}': {error}") from None
         self._refuse_gradients(given)
         device = arrays.common_device(devices)
         handle = arrays.stream_handle(stream, given.values(), device)
         with self._driver.on(device) as context, contextlib.ExitStack() as exports:
             described = {}
             for name, value in given.items():
-                described[name] = array = arrays.array_of(value, handle, self._driver)
+                with _argument(name):
+                    described[name] = array = arrays.array_of(value, handle, self._driver)
                 if array.export is not None:
                     exports.callback(array.export.release)
             self._launch(context, handle, given, described, self._values(sizes, described))
@@ -167,23 +195,28 @@ class Bundle:
             raise Error(f"{self.name} takes the shape variables {', '.join(self.shape_variables)}, "
                         f"got {', '.join(shape) or 'none'}")
         for name in self.shape_variables:
-            if not math.isfinite(shape[name]):
-                raise Error(f"{name} is {shape[name]}")
+            try:
+                is_number = math.isfinite(shape[name])
+            except (TypeError, OverflowError):
+                is_number = False
+            if not is_number:
+                raise Error(f"{name} is {str(shape[name])[:80]}")
         return {name: shape[name] for name in self.shape_variables}
 
     def _launch(self, context, stream, given, described, shape):
         prepared = self._find(context, stream, shape)
-        pointers = dict(prepared.fixed)
+        pointers, buffers = dict(prepared.fixed), []
         for position, argument in enumerate(prepared.arguments):
-            its, name = argument.json, argument.json["name"]
-            if its["direction"] in ("scalar", "workspace"):
+            name = argument.name
+            if argument.direction in ("scalar", "workspace"):
                 continue
             if name not in described:
-                given[name] = self._allocated(its, given, shape)
+                given[name] = self._allocated(argument.json, given, shape)
                 described[name] = arrays.array_of(given[name], stream, self._driver)
-            count = argument.bytes // _element_bytes(its)
-            arrays.check(its, described[name], count, its["direction"] != "in")
+            arrays.check(argument, described[name])
+            buffers.append((argument, described[name]))
             pointers[position] = ctypes.c_uint64(described[name].address)
+        arrays.check_apart(buffers)
         pointers.update(self._workspaces(prepared, stream))
         for function, step in prepared.steps:
             self._driver.launch(function, step.sizes, stream, [pointers[p] for p in step.positions],
@@ -202,7 +235,7 @@ class Bundle:
         if device is None:
             with self._driver.on(None):
                 device = self._driver.device()
-        reasons = []
+        reasons = list(self._damaged)
         for (from_ptx, _, _, distance), use, kernel in self._tries(shape, device):
             why = ("the configuration of defaults" if distance == math.inf else
                    f"tuned for this shape: {use['shape']}" if distance == 0 else
@@ -210,12 +243,12 @@ class Bundle:
             try:
                 if from_ptx and not _runs(kernel, "ptx", device):
                     raise Error("neither its machine code nor its PTX runs on it")
-                plan = planned(kernel["plan"], shape, device)
+                plan = planned(kernel["plan"], shape, device, self.buffers, self._unchecked)
                 text = "".join([why, ", on ", use["device"], *reasons])
                 return Choice(kernel, from_ptx, text), plan
             except Error as error:
                 reasons.append(f"\n  not {kernel['name']}: {error}")
-        sizes = " ".join(f"{name}={value:g}" for name, value in shape.items())
+        sizes = " ".join(f"{name}={value:.15g}" for name, value in shape.items())
         raise Error(f"{self._file}: no kernel for {sizes} on {device.name} "
                     f"(sm_{device.compute_capability}){''.join(reasons)}")
 
@@ -234,7 +267,7 @@ class Bundle:
         key = (context, tuple(shape.values()))
         prepared = self._prepared.get(key)
         if prepared is None:
-            with self._lock, self._driver.outside_captures():
+            with self._lock, self._driver.outside_captures(), reading(self._file):
                 prepared = self._prepared.get(key) or self._make(context, shape)
                 self._prepared[key] = prepared
         return prepared
@@ -242,10 +275,11 @@ class Bundle:
     def _make(self, context, shape):
         choice, (arguments, steps) = self._chosen(shape, self._driver.device())
         kernel = choice.kernel
-        file = os.path.join(self._folder, kernel["ptx" if choice.from_ptx else "cubin"])
-        key = (context, kernel["name"])
+        code = "ptx" if choice.from_ptx else "cubin"
+        file = os.path.join(self._folder, kernel[code])
+        key = (context, file)
         if key not in self._modules:
-            self._modules[key] = self._driver.load(file)
+            self._modules[key] = self._driver.load(file, kernel["sha256"][code])
         allowed = self._allowed.setdefault(key, {})  # the most that any launch asked for
         for step in steps:
             allowed[step.entry] = max(allowed.get(step.entry, 0), step.sizes[6])
@@ -259,7 +293,7 @@ class Bundle:
         """By position. A kernel leaves them ready for its next launch on the stream; a captured
         graph has its own, so that it may be replayed beside other launches."""
         wanted = {position: argument.bytes for position, argument in enumerate(prepared.arguments)
-                  if argument.json["direction"] == "workspace"}
+                  if argument.direction == "workspace"}
         if not wanted:
             return {}
         # Handle 2 is the default stream of each thread.
@@ -280,9 +314,59 @@ def _names(tree):
     return set().union(*map(_names, operands))
 
 
-def _element_bytes(argument):
-    """The extent's tree is elements times bytes."""
-    return argument["bytes"]["tree"][2]
+@contextlib.contextmanager
+def _argument(name):
+    """What goes wrong with an argument names it."""
+    try:
+        with reading("what it says of itself"):
+            yield
+    except Error as error:
+        raise Error(f"argument '{name}': {error}") from None
+
+
+def _checked_text(file):
+    """Of an index: its first line has the hash of the others."""
+    with open(file, "rb") as content:
+        head, _, rest = content.read().partition(b"\n")
+    if head != b'{"sha256": "%s",' % hashlib.sha256(rest).hexdigest().encode():
+        raise Error("was damaged, changed by hand or written by another version: export it again")
+    return head + rest
+
+
+def _buffers_of(kernel):
+    """The plan's arguments that a caller has. Raises what reading() takes where one is damaged."""
+    buffers = [its for its in kernel["plan"]["arguments"]
+               if its["direction"] not in ("scalar", "workspace")]
+    for its in buffers:
+        check_tree(its["elements"]["tree"])
+        for tree in its.get("dimensions", []):
+            check_tree(tree)
+        if its["dtype"] not in arrays.DTYPES or not isinstance(its["name"], str):
+            raise Error(f"{str(its['name'])[:80]}: '{str(its['dtype'])[:80]}' is no type")
+    return buffers
+
+
+def _uses_of(kernel, variables):
+    """What it is chosen for. Raises what reading() takes where what the choice needs is damaged."""
+    for code in ("machine_code", "ptx"):
+        _require_numbers(kernel["plan"][code]["from"], kernel["plan"][code]["to"])
+    for code in ("cubin", "ptx"):
+        if not isinstance(kernel[code], str) or not isinstance(kernel["sha256"][code], str):
+            raise Error(f"'{code}' is no file")
+    uses = kernel["plan"]["chosen_for"]
+    for use in uses:
+        _require_numbers(use["rank"], *use["sizes"])
+        if use["sizes"] and len(use["sizes"]) != len(variables):
+            raise Error("'sizes' are not those of the shape variables")
+        if not isinstance(use["shape"] + use["device"] + kernel["name"], str):
+            raise Error("a name is none")
+    return uses
+
+
+def _require_numbers(*values):
+    for value in values:
+        if not isinstance(value, (int, float)) or not math.isfinite(value):
+            raise Error(f"{str(value)[:80]} is no number")
 
 
 def _runs(kernel, code, device):

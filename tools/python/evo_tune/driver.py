@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import hashlib
 import os
 import threading
 from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_ubyte, c_uint, c_uint64, c_void_p
@@ -128,12 +129,14 @@ class Driver:
         self.call("cuPointerGetAttribute", byref(number), _POINTER_DEVICE_ORDINAL, address)
         return number.value
 
-    def load(self, file):
+    def load(self, file, sha256):
         try:
             with open(file, "rb") as code:
                 content = code.read()
         except OSError as error:
             raise Error(f"{file}: {error.strerror}") from None
+        if hashlib.sha256(content).hexdigest() != sha256:
+            raise Error(f"{file}: is not the file that was checked: export the bundle again")
         module = c_void_p()
         self.call("cuModuleLoadData", byref(module), content, where=file)
         return module

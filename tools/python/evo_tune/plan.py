@@ -4,16 +4,26 @@ import math
 import struct
 from dataclasses import dataclass
 
-from .errors import Error
+from .errors import Error, reading
 
 _FORMATS = {"f32": "f", "f64": "d", "i32": "i", "u32": "I", "i64": "q", "u64": "Q", "f16": "e",
             "i16": "h", "u16": "H", "i8": "b", "u8": "B"}
 
 
+_MOST_PARAMETER_BYTES = 32764
+_MOST_SIZE = 2**31 - 1  # of a grid, a block, dynamic shared memory
+_DIRECTIONS = ("in", "out", "inout", "workspace", "scalar")
+
+
 @dataclass
 class Argument:
     json: dict
+    name: str
+    direction: str
     bytes: int
+    elements: int  # of a buffer
+    alignment: int  # of its address
+    may_overlap: bool
     value: bytes  # of a scalar
 
 
@@ -82,11 +92,24 @@ def evaluate(tree, values):
         raise Error(f"{str(tree)[:80]} is no expression") from None
 
 
+def check_tree(tree, depth=0):
+    """Raises Error for what evaluate() cannot read."""
+    is_number = isinstance(tree, (int, float)) and math.isfinite(tree)
+    if is_number or isinstance(tree, str):
+        return
+    if not isinstance(tree, list) or not tree or depth > 100:
+        raise Error(f"{str(tree)[:80]} is no expression")
+    if tree[0] != "?" and tree[0] not in _OPERATIONS:
+        raise Error(f"'{str(tree[0])[:80]}' is unknown")
+    for operand in tree[1:]:
+        check_tree(operand, depth + 1)
+
+
 def value_of(expression, values):
     """Of {"expression", "tree"}."""
     try:
         value = evaluate(expression["tree"], values)
-        if not math.isfinite(value):
+        if not isinstance(value, (int, float)) or not math.isfinite(value):
             raise Error("the value is not finite")
         return value
     except (Error, OverflowError) as error:
@@ -100,6 +123,12 @@ def _bf16(value):
     return struct.pack("<H", ((exponent + 126) << 7) + steps + (0x8000 if value < 0 else 0))
 
 
+def _count(value, most, what):
+    if 0 <= value <= most and value == math.floor(value):
+        return int(value)
+    raise Error(f"{what} is {value:.15g}; allowed is a whole number from 0 to {most}")
+
+
 def _scalar_bytes(argument, values, count):
     data = bytearray(count)
     for field in argument["fields"]:
@@ -107,25 +136,69 @@ def _scalar_bytes(argument, values, count):
         if dtype != "bf16" and dtype[0] in "iu":
             value = int(value)
         packed = _bf16(value) if dtype == "bf16" else struct.pack("<" + _FORMATS[dtype], value)
-        data[field["offset"]:field["offset"] + len(packed)] = packed
+        offset = _count(field["offset"], count - len(packed), "'offset'")
+        data[offset:offset + len(packed)] = packed
     return bytes(data)
 
 
-def planned(plan, shape, device):
-    """Arguments and steps. Raises Error saying why the kernel is not valid for the shape."""
+def _argument(its, values, allowed):
+    name, direction = its["name"], its["direction"]
+    if not isinstance(name, str) or direction not in _DIRECTIONS:
+        raise Error(f"{str(name)[:80]}: '{str(direction)[:80]}' is no direction")
+    if direction == "scalar":
+        count = _count(value_of(its["bytes"], values), _MOST_PARAMETER_BYTES, f"bytes of {name}")
+        return Argument(its, name, direction, count, 0, 1, False,
+                        _scalar_bytes(its, values, count))
+    element_bytes = its["element_bytes"]
+    count = _count(value_of(its["bytes"], values), 2**53, f"bytes of {name}")
+    if not isinstance(element_bytes, int) or element_bytes < 1 or count % element_bytes:
+        raise Error(f"'element_bytes' of {name} is {str(element_bytes)[:80]}")
+    alignment = element_bytes if name in allowed else its["alignment"]
+    return Argument(its, name, direction, count, count // element_bytes,
+                    max(_count(alignment, 4096, f"'alignment' of {name}"), 1), name in allowed, b"")
+
+
+def _require_valid(condition, values, allowed):
+    """Unless the caller allows one of the condition's variables."""
+    variables = condition.get("variables", [])
+    for name in variables:
+        least, most = allowed.get(name, (math.inf, -math.inf))
+        if least <= values[name] <= most:
+            return
+    if value_of(condition, values) != 0:
+        return
+    failed = f"'{condition['expression']}' does not hold: {condition['why']}"
+    if not variables:
+        raise Error(failed)
+    sizes = ", ".join(f"{name} = {values[name]:.15g}" for name in variables)
+    options = " or ".join(f'allow={{"{name}"}}' for name in variables)
+    raise Error(f"{sizes} was not checked: {failed}; {options} of load() lets it be launched all "
+                "the same")
+
+
+def _sizes(step, values):
+    sizes = [_count(value_of(size, values), _MOST_SIZE, size["expression"])
+             for size in step["sizes"]]
+    if len(sizes) != 7 or 0 in sizes[:6]:
+        raise Error(f"'sizes' are {sizes}")
+    return sizes
+
+
+def planned(plan, shape, device, buffers, allowed):
+    """Arguments and steps. Raises Error saying why the kernel is not valid for the shape.
+    `buffers`: names of the caller's; `allowed`: ranges by name that need not have been checked."""
     values = {**shape, "SM_COUNT": device.sm_count, "SHARED_BYTES": device.shared_bytes}
-    for condition in plan["valid"]:
-        if value_of(condition, values) == 0:
-            raise Error(f"'{condition['expression']}' does not hold: {condition['why']}")
-    arguments = []
-    for argument in plan["arguments"]:
-        count = int(value_of(argument["bytes"], values))
-        arguments.append(Argument(argument, count, _scalar_bytes(argument, values, count)
-                                  if argument["direction"] == "scalar" else b""))
-    names = [argument["name"] for argument in plan["arguments"]]
-    steps = [Step(step["entry"], [int(value_of(size, values)) for size in step["sizes"]],
-                  [names.index(name) for name in step["arguments"]])
-             for step in plan["steps"] if value_of(step["when"], values) != 0]
+    with reading("its part of the index"):
+        for condition in plan["valid"]:
+            _require_valid(condition, values, allowed)
+        arguments = [_argument(its, values, allowed) for its in plan["arguments"]]
+        names = [argument.name for argument in arguments]
+        if [its.name for its in arguments
+                if its.direction not in ("scalar", "workspace")] != list(buffers):
+            raise Error("its buffers are not those of the bundle")
+        steps = [Step(str(step["entry"]), _sizes(step, values),
+                      [names.index(name) for name in step["arguments"]])
+                 for step in plan["steps"] if value_of(step["when"], values) != 0]
     if not steps:
         raise Error("no step runs")
     return arguments, steps

@@ -1,0 +1,87 @@
+// The CUDA driver, opened at run time. A part of evo_tune.hpp, which says how to use it.
+#ifndef EVO_TUNE_DRIVER_HPP_V3
+#define EVO_TUNE_DRIVER_HPP_V3
+
+#include <dlfcn.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "evo_tune_plan.hpp"
+
+// The driver's handles as cuda.h and cuda_runtime.h declare them: a cudaStream_t is a CUstream_st*.
+struct CUctx_st;
+struct CUfunc_st;
+struct CUmod_st;
+struct CUstream_st;
+
+namespace evo_tune {
+inline namespace v3 {
+namespace detail {
+
+/// The part of the CUDA driver API that a launch needs. The library is never closed: others use it.
+class Driver {
+  struct Symbol {
+    void* address;
+    template <typename Function>
+    operator Function*() const {
+      return reinterpret_cast<Function*>(address);
+    }
+  };
+  Symbol find(const char* name) const {
+    void* address = library_ != nullptr ? dlsym(library_, name) : nullptr;
+    if (address != nullptr) return {address};
+    throw Error(file_ + (library_ != nullptr ? std::string(": has no ") + name
+                                             : ": cannot be opened: is a CUDA driver installed?"));
+  }
+  std::string file_;
+  void* library_;  // before what is looked up in it
+
+ public:
+  explicit Driver(const std::string& file)
+      : file_(file), library_(dlopen(file.c_str(), RTLD_NOW)) {}
+  void check(int result, const std::string& call) const {
+    const char* text = nullptr;
+    if (result == 0) return;
+    if (error_name(result, &text) != 0 || text == nullptr) text = "unknown error";
+    throw Error(call + ": " + text);
+  }
+  [[nodiscard]] Device device() const {
+    constexpr int kSmCount = 16, kMajor = 75, kMinor = 76, kSharedOptin = 97;  // of cuda.h
+    int number = 0;
+    check(current_device(&number), "cuCtxGetDevice");
+    const auto attribute = [&](int which) {
+      int value = 0;
+      check(device_attribute(&value, which, number), "cuDeviceGetAttribute");
+      return value;
+    };
+    std::array<char, 256> name{};
+    check(device_name(name.data(), static_cast<int>(name.size()) - 1, number), "cuDeviceGetName");
+    return {name.data(), 10 * attribute(kMajor) + attribute(kMinor), attribute(kSmCount),
+            attribute(kSharedOptin)};
+  }
+
+  int (*current_context)(CUctx_st**) = find("cuCtxGetCurrent");
+  int (*push_context)(CUctx_st*) = find("cuCtxPushCurrent_v2");
+  int (*pop_context)(CUctx_st**) = find("cuCtxPopCurrent_v2");
+  int (*current_device)(int*) = find("cuCtxGetDevice");
+  int (*device_name)(char*, int, int) = find("cuDeviceGetName");
+  int (*device_attribute)(int*, int, int) = find("cuDeviceGetAttribute");
+  int (*load)(CUmod_st**, const void*) = find("cuModuleLoadData");
+  int (*unload)(CUmod_st*) = find("cuModuleUnload");
+  int (*get_function)(CUfunc_st**, CUmod_st*, const char*) = find("cuModuleGetFunction");
+  int (*set_attribute)(CUfunc_st*, int, int) = find("cuFuncSetAttribute");
+  int (*allocate)(std::uint64_t*, std::size_t) = find("cuMemAlloc_v2");
+  int (*release)(std::uint64_t) = find("cuMemFree_v2");
+  int (*fill)(std::uint64_t, unsigned char, std::size_t, CUstream_st*) = find("cuMemsetD8Async");
+  int (*launch)(CUfunc_st*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                CUstream_st*, void**, void**) = find("cuLaunchKernel");
+  int (*error_name)(int, const char**) = find("cuGetErrorName");
+};
+
+}  // namespace detail
+}  // namespace v3
+}  // namespace evo_tune
+
+#endif  // EVO_TUNE_DRIVER_HPP_V3

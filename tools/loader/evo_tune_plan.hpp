@@ -1,0 +1,226 @@
+// What a kernel of a bundle is launched with on one shape. A part of evo_tune.hpp, which says how
+// to use it.
+#ifndef EVO_TUNE_PLAN_HPP_V3
+#define EVO_TUNE_PLAN_HPP_V3
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "evo_tune_index.hpp"
+
+struct CUfunc_st;
+
+namespace evo_tune {
+inline namespace v3 {
+
+/// What decides which kernels can run.
+struct Device {
+  std::string name;
+  int compute_capability = 0;  ///< 90 for 9.0
+  int sm_count = 0;
+  int shared_bytes = 0;  ///< that a CTA can opt into
+};
+
+/// What the caller lets a bundle serve though it was not checked: for a shape variable a range, for
+/// a buffer (whatever the range) addresses that overlap or are aligned otherwise.
+using Allowed = std::map<std::string, std::pair<double, double>>;
+
+namespace detail {
+
+constexpr std::size_t kMostArguments = 256, kMostParameterBytes = 32764;
+
+/// Bits of the nearest float of 16 bits, ties to even.
+inline std::uint16_t half_bits(double value, int mantissa_bits) {
+  const int bias = (1 << (14 - mantissa_bits)) - 1;
+  const int exponent = value == 0 ? 1 - bias : std::max(std::ilogb(value), 1 - bias);
+  const double steps = std::nearbyint(std::ldexp(std::fabs(value), mantissa_bits - exponent));
+  const int sign = std::signbit(value) ? 0x8000 : 0;
+  return std::uint16_t(sign + ((exponent + bias - 1) << mantissa_bits) + static_cast<int>(steps));
+}
+
+/// Puts a number where it belongs in the bytes of an argument.
+inline void store(std::vector<unsigned char>& bytes, const Json& field, double value) {
+  const std::string& dtype = field.text("dtype");
+  const std::size_t offset = whole(field.number("offset"), kMostParameterBytes, "'offset'");
+  const std::size_t size = whole(field.number("bytes"), sizeof value, "'bytes'");
+  const auto put = [&](const auto& number) {  // of an integer the low bytes
+    if (size > std::min(sizeof number, bytes.size()) || offset > bytes.size() - size) {
+      throw Error("a bad offset");
+    }
+    std::memcpy(bytes.data() + offset, &number, size);
+  };
+  const auto within = [&](double least, double below) {
+    if (value >= least && value < below) return;
+    throw Error(text_of(value) + " is no value of type " + dtype);
+  };
+  if (dtype == "f64") return put(value);
+  if (dtype == "f32") return within(-0x1p128, 0x1p128), put(static_cast<float>(value));
+  if (dtype == "f16") return within(-65520, 65520), put(half_bits(value, 10));
+  if (dtype == "bf16") return within(-0x1p128, 0x1p128), put(half_bits(value, 7));
+  if (dtype == "u64") return within(0, 0x1p64), put(static_cast<std::uint64_t>(value));
+  within(-0x1p63, 0x1p63);
+  put(static_cast<std::int64_t>(value));
+}
+
+/// What a kernel is launched with on one shape.
+struct Plan {
+  struct Argument {
+    std::string name;
+    std::string direction;
+    std::size_t bytes = 0;
+    std::vector<unsigned char> value;  ///< of a scalar; of a workspace its address
+    std::size_t buffer = 0;            ///< which of the caller's, where it has no value
+    std::size_t alignment = 1;         ///< of its address
+    bool may_overlap = false;
+  };
+  struct Step {
+    std::string entry;
+    std::array<unsigned, 7> size{};      ///< grid, block, dynamic shared memory
+    std::vector<std::size_t> arguments;  ///< in the order of the kernel's parameters
+    CUfunc_st* function = nullptr;
+  };
+  std::vector<Argument> arguments;
+  std::vector<Step> steps;
+};
+
+/// Throws Error where a condition does not hold, unless the caller allows one of its variables.
+inline void require_valid(const Json& condition, const Values& values, const Allowed& allowed) {
+  std::vector<std::string> variables;
+  if (condition.find("variables") != nullptr) variables = condition.names("variables");
+  std::string sizes;
+  std::string calls;
+  for (const std::string& name : variables) {
+    const auto own = values.find(name);
+    if (own == values.end()) throw Error("'" + name + "' is unknown");
+    const auto range = allowed.find(name);
+    if (range != allowed.end() && own->second >= range->second.first &&
+        own->second <= range->second.second) {
+      return;
+    }
+    sizes += (sizes.empty() ? "" : ", ") + name + " = " + text_of(own->second);
+    calls += (calls.empty() ? "" : " or ") + ("allow_unchecked(\"" + name + "\")");
+  }
+  if (value_of(condition, values) != 0) return;
+  const std::string failed =
+      "'" + condition.text("expression") + "' does not hold: " + condition.text("why");
+  throw Error(variables.empty() ? failed
+                                : sizes + " was not checked: " + failed + "; " + calls +
+                                      " lets it be launched all the same");
+}
+
+inline Plan::Argument planned_argument(const Json& its, const Values& values,
+                                       const Allowed& allowed) {
+  constexpr double kMostBytes = 0x1p53;
+  constexpr std::size_t kMostAlignment = 4096;
+  Plan::Argument argument;
+  argument.name = its.text("name");
+  argument.direction = its.text("direction");
+  const auto bytes = value_of(its.at("bytes"), values);
+  if (argument.direction == "scalar") {
+    argument.bytes = whole(bytes, kMostParameterBytes, "bytes of " + argument.name);
+    if (argument.bytes == 0) throw Error("bytes of " + argument.name + ": there are none");
+    argument.value.resize(argument.bytes);
+    for (const Json& field : its.list("fields")) {
+      store(argument.value, field, value_of(field, values));
+    }
+    return argument;
+  }
+  if (argument.direction != "in" && argument.direction != "out" && argument.direction != "inout" &&
+      argument.direction != "workspace") {
+    throw Error("'" + argument.direction + "' is no direction");
+  }
+  argument.bytes = whole(bytes, kMostBytes, "bytes of " + argument.name);
+  argument.may_overlap = allowed.count(argument.name) != 0;
+  const char* alignment = argument.may_overlap ? "element_bytes" : "alignment";
+  argument.alignment = std::max<std::size_t>(
+      whole(its.number(alignment), kMostAlignment, std::string("'") + alignment + "'"), 1);
+  return argument;
+}
+
+/// What a launch takes on any device: more is refused before it is cast.
+inline std::array<unsigned, 7> planned_sizes(const Json& step, const Values& values) {
+  constexpr double kMost = 0x1p31 - 1;
+  std::array<unsigned, 7> sizes{};
+  const std::vector<Json>& list = step.list("sizes");
+  if (list.size() != sizes.size()) throw Error("'sizes' are not 7");
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const std::string& text = list[i].text("expression");
+    sizes[i] = static_cast<unsigned>(whole(value_of(list[i], values), kMost, text));
+    if (sizes[i] == 0 && i + 1 < sizes.size()) throw Error(text + ": is 0");
+  }
+  return sizes;
+}
+
+/// By the "plan" of a kernel. Throws Error saying why the kernel is not valid for the shape.
+/// `buffers`: the names of the caller's, in their order.
+inline Plan planned(const Json& json, Values values, const Device& device,
+                    const std::vector<std::string>& buffers, const Allowed& allowed) {
+  values["SM_COUNT"] = device.sm_count;
+  values["SHARED_BYTES"] = device.shared_bytes;
+  for (const Json& condition : json.list("valid")) require_valid(condition, values, allowed);
+  Plan plan;
+  std::vector<std::string> own;
+  for (const Json& its : json.list("arguments")) {
+    plan.arguments.push_back(planned_argument(its, values, allowed));
+    Plan::Argument& argument = plan.arguments.back();
+    if (argument.direction == "scalar" || argument.direction == "workspace") continue;
+    argument.buffer = own.size();
+    own.push_back(argument.name);
+  }
+  if (own != buffers) throw Error("its buffers are not those of the bundle");
+  for (const Json& its : json.list("steps")) {
+    if (value_of(its.at("when"), values) == 0) continue;
+    Plan::Step& step = plan.steps.emplace_back();
+    step.entry = its.text("entry");
+    for (const std::string& name : its.names("arguments")) {
+      std::size_t i = 0;
+      while (i < plan.arguments.size() && plan.arguments[i].name != name) ++i;
+      const bool is_known = i < plan.arguments.size() && step.arguments.size() < kMostArguments;
+      step.arguments.push_back(is_known ? i : throw Error("no argument '" + name + "'"));
+    }
+    step.size = planned_sizes(its, values);
+  }
+  return !plan.steps.empty() ? plan : throw Error("no step runs");
+}
+
+/// Throws Error unless the buffers are aligned as they were when the kernel was checked, and none
+/// that is written overlaps another one.
+inline void require_apart(const Plan& plan, void* const* buffers) {
+  const auto address = [&](const Plan::Argument& its) {
+    return reinterpret_cast<std::uintptr_t>(buffers[its.buffer]);
+  };
+  const auto is_buffer = [](const Plan::Argument& its) {
+    return its.value.empty() && its.bytes > 0;  // workspaces have their address as value
+  };
+  for (const Plan::Argument& one : plan.arguments) {
+    if (!is_buffer(one)) continue;
+    const std::uintptr_t begin = address(one);
+    if (begin == 0) throw Error("argument '" + one.name + "' is null");
+    if (begin % one.alignment != 0) {
+      throw Error("argument '" + one.name + "' is aligned to " +
+                  std::to_string(begin & (~begin + 1)) + " bytes; it was checked aligned to " +
+                  std::to_string(one.alignment) + "; allow_unchecked(\"" + one.name +
+                  "\") lets it be launched all the same");
+    }
+    if (one.direction == "in" || one.may_overlap) continue;
+    for (const Plan::Argument& other : plan.arguments) {
+      if (&one == &other || !is_buffer(other) || other.may_overlap) continue;
+      if (begin >= address(other) + other.bytes || address(other) >= begin + one.bytes) continue;
+      throw Error("argument '" + one.name + "' is written and overlaps '" + other.name +
+                  "'; allow_unchecked(\"" + one.name + "\") lets it be launched all the same");
+    }
+  }
+}
+
+}  // namespace detail
+}  // namespace v3
+}  // namespace evo_tune
+
+#endif  // EVO_TUNE_PLAN_HPP_V3
