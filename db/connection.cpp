@@ -115,6 +115,17 @@ std::optional<std::string> Query::optional_text(int column) const {
 Connection::Connection(const fs::path& file, Mode mode, const WaitOptions& wait)
     : file_(file), wait_(std::make_unique<LockWait>(file, wait)), database_(open(mode)) {
   guarded([&] { prepare(mode); });
+  if (mode == Mode::kReadWrite && !in_memory(file_)) opened_.emplace(file_, database_.getHandle());
+}
+
+void Connection::require_same_file() {
+  if (!opened_) return;
+  if (lost_.empty()) {
+    lost_ = opened_->change();
+    if (lost_.empty()) return;
+    lost_ += " while this program had it open; " + opened_->part();
+  }
+  fail(lost_);
 }
 
 SQLite::Database Connection::open(Mode mode) {

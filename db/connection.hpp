@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "db/lock_wait.hpp"
+#include "db/opened_file.hpp"
 #include "engine/core/zstd_frames.hpp"
 
 namespace evo {
@@ -82,6 +83,7 @@ class Connection {
   template <typename Body>
   auto write(Body&& body) -> std::invoke_result_t<Body> {
     return guarded([&] {
+      require_same_file();
       SQLite::Transaction transaction(database_, SQLite::TransactionBehavior::IMMEDIATE);
       if constexpr (std::is_void_v<std::invoke_result_t<Body&>>) {
         body();
@@ -98,6 +100,7 @@ class Connection {
   template <typename Body>
   auto read(Body&& body) -> std::invoke_result_t<Body> {
     return guarded([&] {
+      require_same_file();
       SQLite::Transaction transaction(database_);
       return body();
     });
@@ -128,6 +131,8 @@ class Connection {
 
   [[nodiscard]] SQLite::Database open(Mode mode);
   void prepare(Mode mode);
+  /// Throws DbError, now and later, once the file is no longer the one that was opened.
+  void require_same_file();
   void use_write_ahead_log();
   void tell_of_upgrade() const;
   void give_back_free_pages();
@@ -137,6 +142,8 @@ class Connection {
   std::unique_ptr<LockWait> wait_;
   int version_ = 0;
   SQLite::Database database_;
+  std::optional<OpenedFile> opened_;  ///< of a file that is written
+  std::string lost_;                  ///< what happened to it; empty: nothing
   ZstdFrames frames_;
   std::map<std::string, SQLite::Statement, std::less<>> statements_;
 };

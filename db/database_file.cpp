@@ -16,10 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The first bytes of every SQLite database
-/// (https://sqlite.org/fileformat.html#magic_header_string).
-constexpr std::string_view kMagic("SQLite format 3\0", 16);
-
 /// A file name as a URI that promises SQLite that nobody writes, so that it takes no locks and
 /// needs no shared-memory file beside it.
 std::string immutable_uri(const fs::path& file) {
@@ -45,11 +41,11 @@ bool has_beside(const fs::path& file, const char* suffix) {
 }
 
 bool begins_as_database(const fs::path& file) {
-  std::array<char, kMagic.size()> start{};
+  std::array<char, kDatabaseMagic.size()> start{};
   std::ifstream stream(file, std::ios::binary);
   if (!stream) return true;  // SQLite says why it cannot be read
   stream.read(start.data(), start.size());
-  return std::string_view(start.data(), static_cast<std::size_t>(stream.gcount())) == kMagic;
+  return std::string_view(start.data(), static_cast<std::size_t>(stream.gcount())) == kDatabaseMagic;
 }
 
 /// True when the file can be read through `database`: opening alone touches nothing.

@@ -11,6 +11,10 @@
 
 namespace evo {
 
+/// The first bytes of every SQLite database
+/// (https://sqlite.org/fileformat.html#magic_header_string).
+constexpr std::string_view kDatabaseMagic("SQLite format 3\0", 16);
+
 /// ":memory:", SQLite's name of a database that is no file.
 [[nodiscard]] bool in_memory(const std::filesystem::path& file);
 
