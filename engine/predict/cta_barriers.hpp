@@ -73,6 +73,7 @@ class CtaBarriers {
 struct SimCta {
   std::vector<std::size_t> warps = {};  ///< their numbers
   std::size_t alive = 0;                ///< of them
+  std::size_t kind = 0;                 ///< in LaunchProfile::kinds
   CtaBarriers barriers = {};
 };
 

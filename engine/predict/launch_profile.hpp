@@ -32,18 +32,40 @@ struct LineActivity {
   }
 };
 
+using LineActivities = std::map<std::uint32_t, LineActivity>;
+
+/// CTAs that execute about the same.
+struct CtaKind {
+  LineActivities lines;  ///< mean over those that were run
+  /// Of each warp of one CTA, in its order.
+  std::vector<std::vector<SyncEvent>> syncs;
+  double share = 1;  ///< of the grid's CTAs
+  double work = 0;   ///< warp instructions of the PTX, mean
+};
+
+/// Over the grid.
+[[nodiscard]] LineActivities mean_lines(const std::vector<CtaKind>& kinds);
+
+/// Which CTAs the SM gets that ends last, where CTAs differ.
+struct LastSm {
+  std::vector<std::uint16_t> kinds;  ///< in LaunchProfile::kinds; of its CTAs in their order
+  double each = 1;                   ///< CTAs that each of these stands for
+  std::uint16_t last = 0;            ///< the kind of the CTA that ends last
+  double last_start = 0;             ///< when that one starts, as a share of the whole
+};
+
 /// A launch as the virtual GPU saw it: what a predicted time is made of.
 struct LaunchProfile {
   std::string cubin;
   std::string entry;
   int warps_per_cta = 1;
   std::uint64_t ctas = 1;
-  double footprint_bytes = 0;  ///< of all buffers the kernel was given
-  double rotation_bytes = 0;   ///< of those that launches take in turn when they are timed
-  std::map<std::uint32_t, LineActivity> lines;
+  double footprint_bytes = 0;        ///< of all buffers the kernel was given
+  double rotation_bytes = 0;         ///< of those that launches take in turn when they are timed
+  LineActivities lines;              ///< mean over the grid
+  std::vector<CtaKind> kinds;        ///< at least one
+  LastSm last_sm;                    ///< of several kinds
   std::map<int, std::string> files;  ///< of the source, by their numbers
-  /// Of each warp of one CTA, in its order.
-  std::vector<std::vector<SyncEvent>> syncs;
 };
 
 }  // namespace evo

@@ -29,22 +29,28 @@ class Simulation {
         activity_(activity),
         code_(read_machine_code(profile.cubin, profile.entry)),
         graph_(code_, rates.is_sm90),
-        needed_(needed_arrivals(profile.syncs)),
         memory_(rates),
         fetch_(rates, code_.size()) {
-    plans_ = plans_of_warps(code_, graph_, profile);
-    steps_ = issue_steps(rates, code_, executions_of(plans_, graph_, code_.size()), profile);
+    std::vector<double> executions(code_.size());  // by a CTA, mean over the grid
+    for (const CtaKind& kind : profile.kinds) {
+      kinds_.emplace_back(kind, plans_of_warps(code_, graph_, kind.lines, profile.warps_per_cta));
+      const auto of_kind = executions_of(kinds_.back().plans, graph_, code_.size());
+      for (std::size_t i = 0; i < executions.size(); ++i) executions[i] += kind.share * of_kind[i];
+    }
+    steps_ = issue_steps(rates, code_, executions, profile);
     const auto ctas = static_cast<double>(profile.ctas);
     to_run_ = static_cast<std::size_t>(std::ceil(ctas / rates.sms));
+    if (differs()) to_run_ = profile.last_sm.kinds.size();
     resident_ = static_cast<std::size_t>(std::max(resident, 1));
     // Every SM has got one before this one gets its first.
     next_cta_ = rates.cta_interval * std::min(ctas / rates.sms, 1.0);
-    for (const WarpPlan& plan : plans_) instructions_of_cta_ += plan.instructions;
+    for (std::size_t i = 0; i < to_run_; ++i) instructions_ += kinds_[kind_of(i)].instructions;
+    if (differs()) instructions_ *= profile.last_sm.each;
     if (activity_ != nullptr) *activity_ = {.waits = std::vector<WaitClocks>(code_.size())};
   }
 
   SmTime run() {
-    if (!knows_lines() || !fit(plans_, profile_)) return time_;
+    if (!knows_lines() || !std::ranges::all_of(kinds_, &Kind::does_fit)) return time_;
     for (std::size_t i = 0; i < std::min(resident_, to_run_); ++i) start_cta(0);
     while (alive_ > 0) {
       if (!issue_one()) break;
@@ -56,11 +62,12 @@ class Simulation {
       for (double& busy : activity_->busy) busy /= static_cast<double>(sub_cores_.size()) * now_;
       activity_->memory_busy /= now_;
     }
-    const double all = instructions_of_cta_ * static_cast<double>(to_run_);
-    if (alive_ > 0 && time_.issued > 0) {
+    const bool is_part = alive_ > 0 || (differs() && profile_.last_sm.each > 1);
+    if (is_part && time_.issued > half_issued_) {
+      time_.is_whole = false;
       // The second half is steady.
       const double rate = (now_ - half_clock_) / static_cast<double>(time_.issued - half_issued_);
-      time_.clocks += std::max(all - static_cast<double>(time_.issued), 0.0) * rate;
+      time_.clocks += std::max(instructions_ - static_cast<double>(time_.issued), 0.0) * rate;
     }
     time_.us = time_.clocks / (uses_tensor_cores() ? rates_.tensor_clock_mhz : rates_.clock_mhz) +
                (memory_.stored() > 0 ? rates_.drain_us : 0);
@@ -68,8 +75,31 @@ class Simulation {
   }
 
  private:
+  struct Kind {
+    Kind(const CtaKind& kind, std::vector<WarpPlan> of_warps)
+        : plans(std::move(of_warps)),
+          syncs(&kind.syncs),
+          needed(needed_arrivals(kind.syncs)),
+          does_fit(fit(plans, kind.lines)) {
+      for (const WarpPlan& plan : plans) instructions += plan.instructions;
+    }
+    std::vector<WarpPlan> plans;
+    const std::vector<std::vector<SyncEvent>>* syncs;
+    NeededArrivals needed;
+    bool does_fit;
+    double instructions = 0;
+  };
+
+  bool differs() const { return profile_.kinds.size() > 1; }
+
+  std::size_t kind_of(std::size_t cta) const {
+    return differs() ? profile_.last_sm.kinds[cta % profile_.last_sm.kinds.size()] : 0;
+  }
+
   bool uses_tensor_cores() const {
-    return std::ranges::any_of(plans_, [](const WarpPlan& plan) { return plan.flops > 0; });
+    return std::ranges::any_of(kinds_, [](const Kind& kind) {
+      return std::ranges::any_of(kind.plans, [](const WarpPlan& plan) { return plan.flops > 0; });
+    });
   }
 
   bool knows_lines() const {
@@ -88,8 +118,9 @@ class Simulation {
     const double phase = turns - std::floor(turns);
     ctas_.emplace_back();
     SimCta& cta = ctas_.back();
+    cta.kind = kind_of(number);
     for (int w = 0; w < profile_.warps_per_cta; ++w) {
-      SimWarp warp(graph_, plans_[static_cast<std::size_t>(w)], phase);
+      SimWarp warp(graph_, kinds_[cta.kind].plans[static_cast<std::size_t>(w)], phase);
       warp.cta = number;
       warp.number = static_cast<std::size_t>(w);
       warp.ready = start;
@@ -304,8 +335,9 @@ class Simulation {
   }
 
   void synchronize(SimWarp& warp, const IssueStep& step, double at) {
-    if (warp.number >= profile_.syncs.size()) return;
-    const auto& events = profile_.syncs[warp.number];
+    const Kind& kind = kinds_[ctas_[warp.cta].kind];
+    if (warp.number >= kind.syncs->size()) return;
+    const auto& events = (*kind.syncs)[warp.number];
     constexpr std::size_t kAhead = 8;
     std::size_t i = warp.sync;
     while (i < events.size() && i < warp.sync + kAhead && events[i].line != step.line) ++i;
@@ -315,7 +347,7 @@ class Simulation {
     CtaBarriers& barriers = ctas_[warp.cta].barriers;
     if (event.arrives >= 0) {
       const double arrival = step.arrives_later ? std::max(at, warp.async_landed) : at;
-      if (const auto complete = barriers.arrive(event, arrival, needed_, rates_))
+      if (const auto complete = barriers.arrive(event, arrival, kind.needed, rates_))
         wake(warp.cta, event.barrier, event.arrives, *complete);
     }
     if (event.awaits < 0) return;
@@ -323,7 +355,7 @@ class Simulation {
       warp.wait_until(*complete, wait_at(event.barrier));
       // Its result is there when the phase is.
       warp.hold(step.write_barrier, *complete, wait_at(event.barrier));
-    } else if (needed_.contains({event.barrier, event.awaits})) {
+    } else if (kind.needed.contains({event.barrier, event.awaits})) {
       warp.blocked = true;
       warp.awaited = event.barrier;
       warp.awaits = event.awaits;
@@ -355,9 +387,8 @@ class Simulation {
   SmActivity* activity_;  ///< may be null
   std::vector<MachineInstruction> code_;
   CodeGraph graph_;
-  std::vector<WarpPlan> plans_;
+  std::vector<Kind> kinds_;
   std::vector<IssueStep> steps_;
-  NeededArrivals needed_;
   MemoryUnit memory_;
   CodeFetch fetch_;
   std::deque<SimWarp> warps_;
@@ -372,7 +403,7 @@ class Simulation {
   std::size_t started_ = 0;
   std::size_t resident_ = 1;
   std::size_t alive_ = 0;
-  double instructions_of_cta_ = 0;
+  double instructions_ = 0;  ///< of all CTAs of the SM
   SmTime time_;
 };
 
@@ -380,7 +411,16 @@ class Simulation {
 
 SmTime simulate_sm(const MachineRates& rates, const LaunchProfile& profile, int resident,
                    SmActivity* activity) {
-  return Simulation(rates, profile, resident, activity).run();
+  SmTime time = Simulation(rates, profile, resident, activity).run();
+  if (time.is_whole || profile.kinds.size() < 2) return time;
+  // What comes last no longer goes at the rate of a busy SM.
+  LaunchProfile last = profile;
+  last.last_sm = {.kinds = {profile.last_sm.last}};
+  const SmTime alone = Simulation(rates, last, 1, nullptr).run();
+  const double all = profile.last_sm.last_start;
+  time.clocks = std::max(time.clocks, all * time.clocks + alone.clocks);
+  time.us = std::max(time.us, all * time.us + alone.us);
+  return time;
 }
 
 }  // namespace evo

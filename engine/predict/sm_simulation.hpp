@@ -16,6 +16,7 @@ struct SmTime {
   double clocks = 0;         ///< until the last warp ended; of long kernels extrapolated
   double us = 0;             ///< that they take
   std::uint64_t issued = 0;  ///< instructions that were simulated
+  bool is_whole = true;      ///< to the end of the last CTA
 };
 
 /// What a simulation saw, to explain its time.

@@ -50,8 +50,8 @@ double distance(const std::vector<MachineInstruction>& code, const CodeBlock& bl
 class BranchShares {
  public:
   BranchShares(const std::vector<MachineInstruction>& code, const CodeGraph& graph,
-               const LaunchProfile& profile)
-      : code_(code), graph_(graph), profile_(profile), unrolled_(unrolled_blocks(code, graph)) {
+               const LineActivities& lines)
+      : code_(code), graph_(graph), lines_(lines), unrolled_(unrolled_blocks(code, graph)) {
     for (std::size_t b = 0; b < graph.blocks().size(); ++b) {
       const CodeBlock& block = graph.blocks()[b];
       if (block.target >= 0 && block.next >= 0)
@@ -65,8 +65,8 @@ class BranchShares {
     if (block.target < 0) return ends_here(block, warp) ? 1 : 0;
     if (block.next < 0) return 1;
     const std::uint32_t line = code_[block.last].ptx_line;
-    const auto found = profile_.lines.find(line);
-    if (found == profile_.lines.end()) return 0;
+    const auto found = lines_.find(line);
+    if (found == lines_.end()) return 0;
     const LineActivity& branch = found->second;
     const double executions = of_warp(branch.executions, warp);
     if (branch.target == 0 || executions <= 0) return by_counts(block, warp);
@@ -138,8 +138,8 @@ class BranchShares {
   [[nodiscard]] double executions_of(const CodeBlock& block, std::size_t warp) const {
     std::vector<double> values;
     for (std::size_t i = block.first; i <= block.last; ++i) {
-      const auto found = profile_.lines.find(code_[i].ptx_line);
-      if (found != profile_.lines.end()) values.push_back(of_warp(found->second.executions, warp));
+      const auto found = lines_.find(code_[i].ptx_line);
+      if (found != lines_.end()) values.push_back(of_warp(found->second.executions, warp));
     }
     if (values.empty()) return 0;
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -149,7 +149,7 @@ class BranchShares {
 
   const std::vector<MachineInstruction>& code_;
   const CodeGraph& graph_;
-  const LaunchProfile& profile_;
+  const LineActivities& lines_;
   std::vector<double> unrolled_;
   /// Of each line whose branch occurs in the machine code: how often each copy is unrolled.
   std::map<std::uint32_t, std::vector<double>> copies_;
@@ -165,12 +165,13 @@ double length_of_slowest(const CodeGraph& graph, const WarpPlan& plan) {
 }  // namespace
 
 std::vector<WarpPlan> plans_of_warps(const std::vector<MachineInstruction>& code,
-                                     const CodeGraph& graph, const LaunchProfile& profile) {
+                                     const CodeGraph& graph, const LineActivities& lines,
+                                     int warps_per_cta) {
   constexpr int kPhases = 4;
-  const BranchShares shares(code, graph, profile);
+  const BranchShares shares(code, graph, lines);
   std::vector<WarpPlan> plans;
   std::map<std::vector<double>, std::size_t> known;  // warps that do the same
-  for (int w = 0; w < profile.warps_per_cta; ++w) {
+  for (int w = 0; w < warps_per_cta; ++w) {
     const auto warp = static_cast<std::size_t>(w);
     WarpPlan plan;
     for (std::size_t b = 0; b < graph.blocks().size(); ++b)
@@ -212,14 +213,14 @@ std::vector<double> executions_of(const std::vector<WarpPlan>& plans, const Code
   return result;
 }
 
-bool fit(const std::vector<WarpPlan>& plans, const LaunchProfile& profile) {
+bool fit(const std::vector<WarpPlan>& plans, const LineActivities& lines) {
   constexpr double kLonger = 8;
   constexpr double kShort = 1000;
   constexpr double kFewer = 0.4;  // of bytes, half is counted
   constexpr double kMore = 1.2;
   double executed = 0;
   double flops = 0;
-  for (const auto& [line, activity] : profile.lines) {
+  for (const auto& [line, activity] : lines) {
     executed += activity.all_executions();
     flops += activity.flops;
   }

@@ -21,10 +21,10 @@ struct WarpPlan {
   bool rarer_is_slower = false;
 };
 
-/// Of each warp of a CTA.
+/// Of each warp of a CTA, from what CTAs of its kind did.
 [[nodiscard]] std::vector<WarpPlan> plans_of_warps(const std::vector<MachineInstruction>& code,
                                                    const CodeGraph& graph,
-                                                   const LaunchProfile& profile);
+                                                   const LineActivities& lines, int warps_per_cta);
 
 /// How often each of `instructions` instructions is executed by all warps of a CTA.
 [[nodiscard]] std::vector<double> executions_of(const std::vector<WarpPlan>& plans,
@@ -32,7 +32,7 @@ struct WarpPlan {
 
 /// Whether the ways are about as long as what the PTX executed, with the same matrix products:
 /// otherwise the counts do not fit the machine code.
-[[nodiscard]] bool fit(const std::vector<WarpPlan>& plans, const LaunchProfile& profile);
+[[nodiscard]] bool fit(const std::vector<WarpPlan>& plans, const LineActivities& lines);
 
 /// A warp's place on its way, one for each resident warp. Of two ways, one that leaves a loop (else
 /// the rarer one) is gone when its shares have added up to a whole.

@@ -18,6 +18,7 @@
 #include "engine/device/virtual/parse/ptx_parser.hpp"
 #include "engine/device/virtual/parse/source_lines.hpp"
 #include "engine/device/virtual/timing/device_model.hpp"
+#include "engine/device/virtual/timing/grid_sample.hpp"
 #include "engine/device/virtual/timing/predicted_profile.hpp"
 #include "engine/device/virtual/timing/prediction.hpp"
 #include "engine/device/virtual/virtual_kernel.hpp"
@@ -309,20 +310,31 @@ class Implementation : public VirtualDevice {
   std::variant<double, Fault> predict_step(const LoadedEntry& entry, const LaunchConfig& config,
                                            std::span<const KernelArgument> arguments,
                                            bool is_last) {
-    const bool is_whole = entry.program->claims_work || !is_last;
-    const Outcome outcome = run(
-        entry, config, arguments,
-        {.count_memory = true,
-         .sample = is_whole ? std::vector<std::uint64_t>() : ptx::spread_sample(config.ctas())});
-    if (outcome.fault) return *outcome.fault;
-    ptx::ExecutedLaunch launch{.program = *entry.program, .counts = outcome.counts};
+    const auto execute =
+        [&](std::vector<std::uint64_t> ctas) -> std::variant<ptx::GridCounts, Fault> {
+      Outcome outcome =
+          run(entry, config, arguments, {.count_memory = true, .sample = std::move(ctas)});
+      if (outcome.fault) return *std::move(outcome.fault);
+      return std::move(outcome.counts);
+    };
+    const bool is_whole = entry.program->claims_work || entry.program->cooperative || !is_last;
+    ptx::ExecutedGrid grid{.counts = {}, .ctas = config.ctas()};
+    if (is_whole) {
+      auto executed = execute({});
+      if (auto* fault = std::get_if<Fault>(&executed)) return std::move(*fault);
+      grid.counts = std::get<ptx::GridCounts>(std::move(executed));
+    } else {
+      auto executed = ptx::execute_sample(config.ctas(), options_.seed, execute);
+      if (auto* fault = std::get_if<Fault>(&executed)) return std::move(*fault);
+      grid = std::get<ptx::ExecutedGrid>(std::move(executed));
+    }
+    ptx::ExecutedLaunch launch{.program = *entry.program, .grid = grid};
     launch.cubin = entry.cubin;
     launch.version_line = entry.version_line;
     launch.registers = entry.registers_at_launch();
     launch.threads = static_cast<int>(config.threads());
     launch.shared_bytes =
         static_cast<int>(entry.program->dynamic_shared_offset + config.dynamic_shared_bytes);
-    launch.ctas = config.ctas();
     for (const KernelArgument& argument : arguments) {
       const auto* buffer = std::get_if<BufferId>(&argument);
       if (buffer == nullptr) continue;

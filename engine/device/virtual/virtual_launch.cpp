@@ -99,15 +99,6 @@ std::optional<Fault> fault_of(const Program& program, const HazardLog& log) {
   return fault;
 }
 
-std::vector<std::uint64_t> spread_sample(std::uint64_t ctas) {
-  constexpr std::uint64_t kPredictedCtas = 8;
-  std::vector<std::uint64_t> sample;
-  const std::uint64_t count = std::min(ctas, kPredictedCtas);
-  for (std::uint64_t i = 0; i < count; ++i)
-    sample.push_back(i * (ctas - 1) / std::max<std::uint64_t>(count - 1, 1));
-  return sample;
-}
-
 std::uint64_t clear_grid_workspace(GlobalBuffer& workspace) {
   std::memset(workspace.data.get(), 0, workspace.bytes);
   const auto bytes = static_cast<std::uint32_t>(workspace.bytes);

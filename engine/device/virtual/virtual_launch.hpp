@@ -40,9 +40,6 @@ struct ArgumentValues {
 /// What the launch did wrong: the first hazard as the reason, all of them in the detail.
 [[nodiscard]] std::optional<Fault> fault_of(const Program& program, const HazardLog& log);
 
-/// At most eight CTAs, from all over the grid; everything for a small grid.
-[[nodiscard]] std::vector<std::uint64_t> spread_sample(std::uint64_t ctas);
-
 /// Makes the workspace of a cooperative launch as the driver does before each; its address.
 [[nodiscard]] std::uint64_t clear_grid_workspace(GlobalBuffer& workspace);
 

@@ -89,7 +89,7 @@ double walked_flops(const LaunchProfile& profile, bool is_sm90, int phases = 32)
   const auto code = read_machine_code(profile.cubin, profile.entry);
   const CodeGraph graph(code, is_sm90);
   double flops = 0;
-  const auto plans = plans_of_warps(code, graph, profile);
+  const auto plans = plans_of_warps(code, graph, profile.lines, profile.warps_per_cta);
   for (int phase = 0; phase < phases; ++phase) {
     for (const WarpPlan& plan : plans) {
       WarpCursor cursor(graph, plan, static_cast<double>(phase) / phases);
@@ -142,7 +142,7 @@ TEST(PredictedTime, AWarpGoesTheWayThatTheVirtualGpuSaw) {
   (void)predict(compiled, 96, &profile);
   const auto code = read_machine_code(profile.cubin, "k");
   const CodeGraph graph(code, true);
-  const auto plans = plans_of_warps(code, graph, profile);
+  const auto plans = plans_of_warps(code, graph, profile.lines, profile.warps_per_cta);
   ASSERT_EQ(plans.size(), 4U);
   WarpCursor cursor(graph, plans[0], 0);
   std::size_t multiplied = 0;

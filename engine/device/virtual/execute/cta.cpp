@@ -276,6 +276,12 @@ CtaState Cta::run(std::uint64_t budget) {
   return CtaState::kRunning;
 }
 
+void Cta::clear_counts() {
+  std::ranges::fill(counts_, 0);
+  std::ranges::fill(taken_, 0);
+  std::ranges::fill(memory_counts_, MemoryCounts{});
+}
+
 void Cta::note_sync(const Warp& warp, std::uint32_t barrier, std::int64_t arrives,
                     std::int64_t awaits) {
   constexpr std::size_t kMost = 1 << 16;

@@ -98,6 +98,8 @@ class Cta {
   [[nodiscard]] const std::vector<std::uint64_t>& taken() const { return taken_; }
   /// Of each instruction; empty unless the launch counts memory.
   [[nodiscard]] std::vector<MemoryCounts>& memory_counts() { return memory_counts_; }
+  /// Counts of what it executes from now on begin at 0.
+  void clear_counts();
   /// Sectors of global memory that it read; filled if the launch counts memory.
   [[nodiscard]] std::unordered_set<std::uint64_t>& sectors_read() { return sectors_read_; }
   /// What its warps did at barriers; recorded if the launch counts memory.

@@ -1,6 +1,7 @@
 #include "engine/device/virtual/execute/grid_runner.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <exception>
 #include <memory>
@@ -19,6 +20,22 @@ constexpr int kMostThreads = 256;
 /// another that comes before it in the grid.
 constexpr std::uint64_t kWindow = 64;
 constexpr std::uint64_t kMostBytes = 4ULL << 30;  ///< of the host for all CTAs under way
+
+template <typename T>
+void add(const std::vector<T>& from, std::vector<T>& to) {
+  to.resize(std::max(to.size(), from.size()));
+  for (std::size_t i = 0; i < from.size(); ++i) to[i] += from[i];
+}
+
+void keep_longest(const std::vector<std::vector<SyncEvent>>& syncs,
+                  std::vector<std::vector<SyncEvent>>& longest) {
+  const auto events = [](const std::vector<std::vector<SyncEvent>>& of_warps) {
+    std::size_t sum = 0;
+    for (const auto& warp : of_warps) sum += warp.size();
+    return sum;
+  };
+  if (events(syncs) > events(longest)) longest = syncs;
+}
 
 class Grid {
  public:
@@ -131,25 +148,30 @@ class Grid {
 
   void collect(Cta& cta) {
     const std::lock_guard lock(mutex_);
+    const std::uint64_t executed = cta.scheduler().executed();
     ++counts_.ctas;
-    counts_.warp_instructions += cta.scheduler().executed();
-    std::size_t syncs = 0;
-    for (const auto& warp : cta.syncs()) syncs += warp.size();
-    if (syncs <= most_syncs_) return;
-    most_syncs_ = syncs;
-    counts_.syncs = cta.syncs();
+    counts_.warp_instructions += executed;
+    keep_longest(cta.syncs(), counts_.syncs);
+    if (!launch_.count_memory) return;
+    counts_.work[cta.number()] = executed;
+    CtaCounts& level = counts_.levels[work_level(executed)];
+    ++level.ctas;
+    level.warp_instructions += executed;
+    keep_longest(cta.syncs(), level.syncs);
+    add_counts(cta, level);
+    add_counts(cta, counts_);
+    cta.clear_counts();
   }
 
   void collect_counts(Cta& cta) {
     const std::lock_guard lock(mutex_);
-    counts_.executions.resize(cta.counts().size());
-    for (std::size_t i = 0; i < counts_.executions.size(); ++i)
-      counts_.executions[i] += cta.counts()[i];
-    counts_.taken.resize(cta.taken().size());
-    for (std::size_t i = 0; i < counts_.taken.size(); ++i) counts_.taken[i] += cta.taken()[i];
-    counts_.memory.resize(cta.memory_counts().size());
-    for (std::size_t i = 0; i < counts_.memory.size(); ++i)
-      counts_.memory[i] += cta.memory_counts()[i];
+    add_counts(cta, counts_);
+  }
+
+  static void add_counts(Cta& cta, CtaCounts& to) {
+    add(cta.counts(), to.executions);
+    add(cta.taken(), to.taken);
+    add(cta.memory_counts(), to.memory);
   }
 
   LaunchContext& launch_;
@@ -160,11 +182,33 @@ class Grid {
   std::atomic<std::size_t> resident_{0};
   std::mutex mutex_;
   GridCounts counts_;
-  std::size_t most_syncs_ = 0;  ///< of a CTA
   std::exception_ptr error_;
 };
 
 }  // namespace
+
+CtaCounts& CtaCounts::operator+=(const CtaCounts& other) {
+  add(other.executions, executions);
+  add(other.taken, taken);
+  add(other.memory, memory);
+  keep_longest(other.syncs, syncs);
+  ctas += other.ctas;
+  warp_instructions += other.warp_instructions;
+  return *this;
+}
+
+GridCounts& GridCounts::operator+=(const GridCounts& other) {
+  CtaCounts::operator+=(other);
+  for (const auto& [level, counts] : other.levels) levels[level] += counts;
+  work.insert(other.work.begin(), other.work.end());
+  return *this;
+}
+
+int work_level(std::uint64_t warp_instructions) {
+  constexpr double kLevelsOfDouble = 7;
+  return static_cast<int>(kLevelsOfDouble * std::log2(static_cast<double>(
+                                                std::max<std::uint64_t>(warp_instructions, 1))));
+}
 
 std::size_t ctas_on_host(const LaunchContext& launch) {
   return std::max<std::size_t>(kMostBytes / std::max<std::uint64_t>(cta_bytes(launch), 1), 1);

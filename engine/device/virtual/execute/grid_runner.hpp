@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <map>
 #include <vector>
 
 #include "engine/device/virtual/execute/cta.hpp"
@@ -16,15 +16,31 @@ struct GridOptions {
   bool together = false;  ///< CTAs wait for each other: all start before any is done
 };
 
-/// Sums over the CTAs that ran.
-struct GridCounts {
+/// Sums over CTAs.
+struct CtaCounts {
   std::vector<std::uint64_t> executions;      ///< as Cta::counts()
   std::vector<std::uint64_t> taken;           ///< as Cta::taken()
   std::vector<MemoryCounts> memory;           ///< of each instruction; empty unless it is counted
   std::vector<std::vector<SyncEvent>> syncs;  ///< of the CTA with the most of them
   std::uint64_t ctas = 0;
   std::uint64_t warp_instructions = 0;
+
+  CtaCounts& operator+=(const CtaCounts& other);
 };
+
+/// Over the CTAs that ran.
+struct GridCounts : CtaCounts {
+  /// If the launch counts memory: the same sums by work_level() of the CTAs, and the warp
+  /// instructions of each CTA by its place in the grid.
+  std::map<int, CtaCounts> levels;
+  std::map<std::uint64_t, std::uint64_t> work;
+
+  GridCounts& operator+=(const GridCounts& other);
+};
+
+/// CTAs whose warp instructions differ by less than a tenth are on one level, or on two that follow
+/// each other.
+[[nodiscard]] int work_level(std::uint64_t warp_instructions);
 
 /// CTAs of the launch that this host has memory for at a time; at least one.
 [[nodiscard]] std::size_t ctas_on_host(const LaunchContext& launch);

@@ -56,7 +56,14 @@ double CtaCost::busiest() const {
   return std::max({issue, tensor, mufu, fma, alu, convert, fp64, shared, l2});
 }
 
-CtaCost cta_cost(const DeviceModel& model, const Program& program, const GridCounts& counts,
+void CtaCost::add(const CtaCost& other, double share) {
+  for (double CtaCost::*part :
+       {&CtaCost::issue, &CtaCost::tensor, &CtaCost::mufu, &CtaCost::fma, &CtaCost::alu,
+        &CtaCost::convert, &CtaCost::fp64, &CtaCost::shared, &CtaCost::l2, &CtaCost::warp_latency})
+    this->*part += share * (other.*part);
+}
+
+CtaCost cta_cost(const DeviceModel& model, const Program& program, const CtaCounts& counts,
                  int warps_per_cta) {
   CtaCost cost;
   const double ctas = static_cast<double>(std::max<std::uint64_t>(counts.ctas, 1));
@@ -115,6 +122,7 @@ double predict_time_us(const DeviceModel& model, const PredictionInput& input) {
   const double rest = ctas - full * wave;
   double clocks = full * wave_clocks(per_sm);
   if (rest > 0) clocks += wave_clocks(std::ceil(rest / sms));
+  clocks = std::max(clocks, input.slowest_clocks);
   double us = clocks / model.info.clock_mhz;
   if (input.rotation_bytes > static_cast<double>(model.info.l2_bytes)) {
     us = std::max(us, input.footprint_bytes / (model.info.peak_bandwidth_gbs * 1e3));

@@ -9,7 +9,7 @@
 namespace evo::ptx {
 
 /// What one CTA keeps each unit of an SM busy with, in clocks, and how long one warp's chain of
-/// dependent instructions takes. Averages over the CTAs that were run.
+/// dependent instructions takes. Averages over CTAs.
 struct CtaCost {
   double issue = 0;
   double tensor = 0;
@@ -24,13 +24,16 @@ struct CtaCost {
 
   /// The busiest unit.
   [[nodiscard]] double busiest() const;
+  /// Adds a share of another one.
+  void add(const CtaCost& other, double share);
 };
 
 [[nodiscard]] CtaCost cta_cost(const DeviceModel& model, const Program& program,
-                               const GridCounts& counts, int warps_per_cta);
+                               const CtaCounts& counts, int warps_per_cta);
 
 struct PredictionInput {
-  CtaCost cost;
+  CtaCost cost = {};          ///< mean over the grid
+  double slowest_clocks = 0;  ///< of the longest CTA, alone on an SM
   std::uint64_t ctas = 1;
   int ctas_per_sm = 1;         ///< occupancy
   double footprint_bytes = 0;  ///< of all buffers the kernel was given

@@ -24,77 +24,119 @@ std::uint32_t line_at(const Program& program, std::size_t pc) {
 
 int warps_of(const ExecutedLaunch& launch) { return (launch.threads + kWarpSize - 1) / kWarpSize; }
 
-/// What the warps did, line by line of the PTX behind its `.version`.
-LaunchProfile launch_profile(const ExecutedLaunch& launch) {
-  const Program& program = launch.program;
-  const GridCounts& counts = launch.counts;
-  const auto behind = [&](std::uint32_t line) {
-    return line > launch.version_line ? line - launch.version_line : 0;
-  };
-  LaunchProfile profile;
-  profile.cubin = launch.cubin;
-  profile.entry = program.entry;
-  profile.warps_per_cta = warps_of(launch);
-  profile.ctas = launch.ctas;
-  profile.footprint_bytes = launch.footprint_bytes;
-  profile.rotation_bytes = launch.rotation_bytes;
-  profile.files = program.files;
-  profile.syncs = counts.syncs;
-  for (auto& warp : profile.syncs) {
-    for (SyncEvent& event : warp) event.line = behind(event.line);
+/// Mean over the CTAs that were run.
+class Activities {
+ public:
+  Activities(const ExecutedLaunch& launch, const CtaCounts& counts)
+      : launch_(launch),
+        program_(launch.program),
+        counts_(counts),
+        ctas_(static_cast<double>(std::max<std::uint64_t>(counts.ctas, 1))),
+        warps_(static_cast<std::size_t>(warps_of(launch))) {}
+
+  CtaKind kind(double share) const {
+    CtaKind kind{.lines = {}, .syncs = counts_.syncs, .share = share};
+    kind.work = static_cast<double>(counts_.warp_instructions) / ctas_;
+    for (auto& warp : kind.syncs) {
+      for (SyncEvent& event : warp) event.line = behind(event.line);
+    }
+    for (std::size_t pc = 0; pc < program_.code.size(); ++pc) {
+      const InstrInfo& info = program_.info[pc];
+      if (info.helper || info.line <= 0) continue;
+      add(pc, kind.lines[behind(static_cast<std::uint32_t>(info.line))]);
+    }
+    return kind;
   }
-  const auto ctas = static_cast<double>(std::max<std::uint64_t>(counts.ctas, 1));
-  const std::size_t size = program.code.size();
-  for (std::size_t pc = 0; pc < size; ++pc) {
-    const InstrInfo& info = program.info[pc];
-    if (info.helper || info.line <= 0) continue;
-    LineActivity& line = profile.lines[behind(static_cast<std::uint32_t>(info.line))];
+
+ private:
+  /// By its place behind `.version`.
+  [[nodiscard]] std::uint32_t behind(std::uint32_t line) const {
+    return line > launch_.version_line ? line - launch_.version_line : 0;
+  }
+
+  /// By one warp.
+  [[nodiscard]] double mean(const std::vector<std::uint64_t>& sums, std::size_t pc,
+                            std::size_t warp) const {
+    const std::size_t at = warp * program_.code.size() + pc;
+    return at < sums.size() ? static_cast<double>(sums[at]) / ctas_ : 0;
+  }
+
+  void add(std::size_t pc, LineActivity& line) const {
+    const InstrInfo& info = program_.info[pc];
     line.file = info.source.file;
     line.source_line = info.source.line;
-    line.executions.resize(static_cast<std::size_t>(profile.warps_per_cta));
-    for (std::size_t w = 0; w < line.executions.size(); ++w) {
-      const std::size_t at = w * size + pc;
-      if (at >= counts.executions.size()) break;
-      line.executions[w] =
-          std::max(line.executions[w], static_cast<double>(counts.executions[at]) / ctas);
+    line.executions.resize(warps_);
+    for (std::size_t w = 0; w < warps_; ++w) {
+      const double executions = mean(counts_.executions, pc, w);
+      line.executions[w] = std::max(line.executions[w], executions);
+      line.flops += executions * info.flops;
     }
-    if (const auto* branch = std::get_if<BranchOperands>(&program.code[pc].operands)) {
-      line.target = behind(line_at(program, branch->target));
-      line.next = behind(line_at(program, pc + 1));
-      line.taken.resize(line.executions.size());
-      for (std::size_t w = 0; w < line.taken.size(); ++w) {
-        const std::size_t at = w * size + pc;
-        if (at < counts.taken.size()) line.taken[w] = static_cast<double>(counts.taken[at]) / ctas;
-      }
+    if (const auto* branch = std::get_if<BranchOperands>(&program_.code[pc].operands)) {
+      line.target = behind(line_at(program_, branch->target));
+      line.next = behind(line_at(program_, pc + 1));
+      line.taken.resize(warps_);
+      for (std::size_t w = 0; w < warps_; ++w) line.taken[w] = mean(counts_.taken, pc, w);
     }
-    for (std::size_t at = pc; at < counts.executions.size(); at += size)
-      line.flops += static_cast<double>(counts.executions[at]) / ctas * info.flops;
-    if (counts.memory.empty()) continue;
-    const MemoryCounts& memory = counts.memory[pc];
-    line.shared_wavefronts += static_cast<double>(memory.shared_wavefronts) / ctas;
-    line.global_sectors += static_cast<double>(memory.global_sectors) / ctas;
-    line.global_lines += static_cast<double>(memory.global_lines) / ctas;
-    line.global_sectors_first += static_cast<double>(memory.global_sectors_first) / ctas;
-    line.global_bytes_written += static_cast<double>(memory.global_bytes_written) / ctas;
+    if (counts_.memory.empty()) return;
+    const MemoryCounts& memory = counts_.memory[pc];
+    line.shared_wavefronts += static_cast<double>(memory.shared_wavefronts) / ctas_;
+    line.global_sectors += static_cast<double>(memory.global_sectors) / ctas_;
+    line.global_lines += static_cast<double>(memory.global_lines) / ctas_;
+    line.global_sectors_first += static_cast<double>(memory.global_sectors_first) / ctas_;
+    line.global_bytes_written += static_cast<double>(memory.global_bytes_written) / ctas_;
   }
+
+  const ExecutedLaunch& launch_;
+  const Program& program_;
+  const CtaCounts& counts_;
+  double ctas_;
+  std::size_t warps_;
+};
+
+/// What the warps did, line by line of the PTX behind its `.version`.
+LaunchProfile launch_profile(const ExecutedLaunch& launch, const GridKinds& kinds) {
+  LaunchProfile profile;
+  profile.cubin = launch.cubin;
+  profile.entry = launch.program.entry;
+  profile.warps_per_cta = warps_of(launch);
+  profile.ctas = launch.grid.ctas;
+  profile.footprint_bytes = launch.footprint_bytes;
+  profile.rotation_bytes = launch.rotation_bytes;
+  profile.files = launch.program.files;
+  profile.last_sm = kinds.last_sm;
+  for (std::size_t i = 0; i < kinds.counts.size(); ++i)
+    profile.kinds.push_back(Activities(launch, kinds.counts[i]).kind(kinds.shares[i]));
+  profile.lines = mean_lines(profile.kinds);
   return profile;
+}
+
+double counted_us(const DeviceModel& model, const ExecutedLaunch& launch, const GridKinds& kinds,
+                  int resident) {
+  PredictionInput input{.ctas = launch.grid.ctas,
+                        .ctas_per_sm = resident,
+                        .footprint_bytes = launch.footprint_bytes,
+                        .rotation_bytes = launch.rotation_bytes};
+  for (std::size_t i = 0; i < kinds.counts.size(); ++i) {
+    const CtaCost cost = cta_cost(model, launch.program, kinds.counts[i], warps_of(launch));
+    input.cost.add(cost, kinds.shares[i]);
+    input.slowest_clocks = std::max({input.slowest_clocks, cost.busiest(), cost.warp_latency});
+  }
+  return predict_time_us(model, input);
 }
 
 }  // namespace
 
 PredictedLaunch predict_launch(const DeviceModel& model, const ExecutedLaunch& launch) {
-  PredictedLaunch result{.profile = launch_profile(launch)};
+  PredictedLaunch result;
   result.occupancy = occupancy(model, launch.registers, launch.threads, launch.shared_bytes);
   result.rates = machine_rates(model);
   const int resident = result.occupancy.ctas_per_sm;
+  const GridKinds kinds = kinds_of_grid(launch.grid, result.rates.sms, resident);
+  result.profile = launch_profile(launch, kinds);
   const SmTime time = simulate_sm(result.rates, result.profile, resident);
   result.is_simulated = time.issued > 0;
-  result.us =
-      result.is_simulated
-          ? result.rates.launch_us + time.us
-          : predict_time_us(model,
-                            {cta_cost(model, launch.program, launch.counts, warps_of(launch)),
-                             launch.ctas, resident, launch.footprint_bytes, launch.rotation_bytes});
+  result.us = result.is_simulated ? result.rates.launch_us + time.us
+                                  : counted_us(model, launch, kinds, resident);
   return result;
 }
 

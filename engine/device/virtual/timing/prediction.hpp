@@ -4,8 +4,8 @@
 #include <string>
 
 #include "engine/device/virtual/decode/program.hpp"
-#include "engine/device/virtual/execute/grid_runner.hpp"
 #include "engine/device/virtual/timing/device_model.hpp"
+#include "engine/device/virtual/timing/grid_kinds.hpp"
 #include "engine/predict/launch_profile.hpp"
 #include "engine/predict/machine_rates.hpp"
 
@@ -14,15 +14,14 @@ namespace evo::ptx {
 /// A launch that was executed, with memory counted (LaunchContext::count_memory).
 struct ExecutedLaunch {
   const Program& program;
-  const GridCounts& counts;
+  const ExecutedGrid& grid;
   std::string cubin = {};          ///< of the module; may be empty
   std::uint32_t version_line = 0;  ///< of `.version` in the module's PTX
   int registers = 0;               ///< per thread
   int threads = 0;                 ///< of a CTA
   int shared_bytes = 0;            ///< of a CTA, static and dynamic
-  std::uint64_t ctas = 1;
-  double footprint_bytes = 0;  ///< of all buffers it was given
-  double rotation_bytes = 0;   ///< of those that launches take in turn when they are timed
+  double footprint_bytes = 0;      ///< of all buffers it was given
+  double rotation_bytes = 0;       ///< of those that launches take in turn when they are timed
 };
 
 struct PredictedLaunch {

@@ -1,0 +1,129 @@
+#include "engine/device/virtual/timing/grid_kinds.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <queue>
+#include <tuple>
+
+namespace evo::ptx {
+namespace {
+
+constexpr double kAlike = 1.1;
+constexpr std::uint64_t kMostListed = 1 << 16;  ///< CTAs of a grid that are handed out one by one
+
+double mean_work(const CtaCounts& counts) {
+  return static_cast<double>(counts.warp_instructions) /
+         static_cast<double>(std::max<std::uint64_t>(counts.ctas, 1));
+}
+
+/// Of which kind each CTA is.
+class Kinds {
+ public:
+  explicit Kinds(const ExecutedGrid& grid) : grid_(grid) {
+    double least = 0;  // work of the lightest of the last kind
+    for (const auto& [level, counts] : grid.counts.levels) {
+      if (kinds_.empty() || mean_work(counts) > kAlike * least) {
+        least = mean_work(counts);
+        kinds_.emplace_back();
+      }
+      kinds_.back() += counts;
+      of_level_[level] = static_cast<std::uint16_t>(kinds_.size() - 1);
+    }
+  }
+
+  [[nodiscard]] std::uint16_t of(std::uint64_t cta) const {
+    const auto& work = grid_.counts.work;
+    const auto found = work.find(grid_.like ? grid_.like(cta) : nearest(cta));
+    return of_level_.at(work_level(found->second));
+  }
+  [[nodiscard]] const std::vector<CtaCounts>& kinds() const { return kinds_; }
+
+ private:
+  [[nodiscard]] std::uint64_t nearest(std::uint64_t cta) const {
+    const auto& work = grid_.counts.work;
+    const auto behind = work.lower_bound(cta);
+    if (behind == work.end()) return std::prev(behind)->first;
+    if (behind == work.begin() || behind->first == cta) return behind->first;
+    const std::uint64_t before = std::prev(behind)->first;
+    return cta - before <= behind->first - cta ? before : behind->first;
+  }
+
+  const ExecutedGrid& grid_;
+  std::vector<CtaCounts> kinds_;
+  std::map<int, std::uint16_t> of_level_;
+};
+
+/// Where the CTAs of a list run when each takes as long as it has warp instructions.
+class Places {
+ public:
+  Places(int sms, int resident) : of_sm_(static_cast<std::size_t>(sms)) {
+    for (int place = 0; place < resident; ++place) {
+      for (std::size_t sm = 0; sm < of_sm_.size(); ++sm)
+        free_.push({0, static_cast<std::size_t>(place) * of_sm_.size() + sm});
+    }
+  }
+
+  void hand_out(std::uint16_t kind, double work) {
+    const auto [start, place] = free_.top();
+    free_.pop();
+    const std::size_t sm = place % of_sm_.size();
+    of_sm_[sm].push_back(kind);
+    free_.push({start + work, place});
+    if (start + work <= end_) return;
+    end_ = start + work;
+    last_ = {.kinds = {}, .last = kind, .last_start = start};
+    last_sm_ = sm;
+  }
+
+  [[nodiscard]] LastSm last_sm() const {
+    LastSm result = last_;
+    result.kinds = of_sm_[last_sm_];
+    result.last_start /= std::max(end_, 1.0);
+    return result;
+  }
+
+ private:
+  using Place = std::pair<double, std::size_t>;  ///< when it is free, its number
+  std::priority_queue<Place, std::vector<Place>, std::greater<>> free_;
+  std::vector<std::vector<std::uint16_t>> of_sm_;
+  double end_ = 0;
+  LastSm last_;
+  std::size_t last_sm_ = 0;
+};
+
+}  // namespace
+
+bool differ(const GridCounts& counts) {
+  if (counts.work.empty()) return false;
+  const auto [least, most] = std::ranges::minmax_element(
+      counts.work, {}, [](const auto& of_cta) { return of_cta.second; });
+  return static_cast<double>(most->second) > kAlike * static_cast<double>(least->second);
+}
+
+GridKinds kinds_of_grid(const ExecutedGrid& grid, int sms, int resident) {
+  if (!differ(grid.counts)) return {{grid.counts}, {1.0}, {}};
+  const Kinds kinds(grid);
+  GridKinds result{
+      .counts = kinds.kinds(), .shares = std::vector<double>(kinds.kinds().size()), .last_sm = {}};
+  const std::uint64_t listed = std::min(grid.ctas, kMostListed);
+  Places places(sms, std::max(resident, 1));
+  for (std::uint64_t i = 0; i < listed; ++i) {
+    const auto cta = static_cast<std::uint64_t>(
+        static_cast<double>(i) * static_cast<double>(grid.ctas) / static_cast<double>(listed));
+    const std::uint16_t kind = kinds.of(cta);
+    result.shares[kind] += 1 / static_cast<double>(listed);
+    places.hand_out(kind, mean_work(result.counts[kind]));
+  }
+  result.last_sm = places.last_sm();
+  result.last_sm.each = static_cast<double>(grid.ctas) / static_cast<double>(listed);
+  // One that the list left out may be the longest.
+  if (result.shares.back() == 0) {
+    result.last_sm.last = static_cast<std::uint16_t>(result.shares.size() - 1);
+    result.last_sm.last_start = 0;
+  }
+  return result;
+}
+
+}  // namespace evo::ptx
