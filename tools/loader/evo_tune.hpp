@@ -112,7 +112,7 @@ class Bundle {
     std::array<void*, detail::kMostArguments> pointers;
     const detail::Plan& plan = prepared(stream, shape);
     try {
-      detail::require_apart(plan, buffers);
+      detail::require_apart(plan, buffers, buffers_);
     } catch (const Error& error) {
       throw Error(folder_ + ": " + error.what());
     }

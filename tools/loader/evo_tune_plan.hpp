@@ -77,7 +77,15 @@ struct Plan {
     std::size_t bytes = 0;
     std::vector<unsigned char> value;  ///< of a scalar; of a workspace its address
     std::size_t buffer = 0;            ///< which of the caller's, where it has no value
-    std::size_t alignment = 1;         ///< of its address
+    std::size_t alignment = 1;         ///< of its address, a power of two
+    bool may_overlap = false;
+  };
+  /// What every launch checks of a buffer that is not empty.
+  struct Span {
+    std::size_t buffer = 0;
+    std::uintptr_t bytes = 0;
+    std::uintptr_t low_bits = 0;  ///< of its address: zero
+    bool is_written = false;
     bool may_overlap = false;
   };
   struct Step {
@@ -87,6 +95,7 @@ struct Plan {
     CUfunc_st* function = nullptr;
   };
   std::vector<Argument> arguments;
+  std::vector<Span> spans;
   std::vector<Step> steps;
 };
 
@@ -141,6 +150,9 @@ inline Plan::Argument planned_argument(const Json& its, const Values& values,
   const char* alignment = argument.may_overlap ? "element_bytes" : "alignment";
   argument.alignment = std::max<std::size_t>(
       whole(its.number(alignment), kMostAlignment, std::string("'") + alignment + "'"), 1);
+  if ((argument.alignment & (argument.alignment - 1)) != 0) {
+    throw Error(std::string("'") + alignment + "' is no power of two");
+  }
   return argument;
 }
 
@@ -173,6 +185,9 @@ inline Plan planned(const Json& json, Values values, const Device& device,
     if (argument.direction == "scalar" || argument.direction == "workspace") continue;
     argument.buffer = own.size();
     own.push_back(argument.name);
+    if (argument.bytes == 0) continue;
+    plan.spans.push_back({argument.buffer, argument.bytes, argument.alignment - 1,
+                          argument.direction != "in", argument.may_overlap});
   }
   if (own != buffers) throw Error("its buffers are not those of the bundle");
   for (const Json& its : json.list("steps")) {
@@ -190,31 +205,33 @@ inline Plan planned(const Json& json, Values values, const Device& device,
   return !plan.steps.empty() ? plan : throw Error("no step runs");
 }
 
+[[noreturn]] inline void fail_apart(const std::string& name, const std::string& problem) {
+  throw Error("argument '" + name + "' " + problem + "; allow_unchecked(\"" + name +
+              "\") lets it be launched all the same");
+}
+
 /// Throws Error unless the buffers are aligned as they were when the kernel was checked, and none
-/// that is written overlaps another one.
-inline void require_apart(const Plan& plan, void* const* buffers) {
-  const auto address = [&](const Plan::Argument& its) {
+/// that is written overlaps another one. `names`: of the buffers.
+inline void require_apart(const Plan& plan, void* const* buffers,
+                          const std::vector<std::string>& names) {
+  const auto address = [&](const Plan::Span& its) {
     return reinterpret_cast<std::uintptr_t>(buffers[its.buffer]);
   };
-  const auto is_buffer = [](const Plan::Argument& its) {
-    return its.value.empty() && its.bytes > 0;  // workspaces have their address as value
-  };
-  for (const Plan::Argument& one : plan.arguments) {
-    if (!is_buffer(one)) continue;
+  for (const Plan::Span& one : plan.spans) {
     const std::uintptr_t begin = address(one);
-    if (begin == 0) throw Error("argument '" + one.name + "' is null");
-    if (begin % one.alignment != 0) {
-      throw Error("argument '" + one.name + "' is aligned to " +
-                  std::to_string(begin & (~begin + 1)) + " bytes; it was checked aligned to " +
-                  std::to_string(one.alignment) + "; allow_unchecked(\"" + one.name +
-                  "\") lets it be launched all the same");
+    if (begin == 0) throw Error("argument '" + names[one.buffer] + "' is null");
+    if ((begin & one.low_bits) != 0) {
+      fail_apart(names[one.buffer], "is aligned to " + std::to_string(begin & (~begin + 1)) +
+                                        " bytes; it was checked aligned to " +
+                                        std::to_string(one.low_bits + 1));
     }
-    if (one.direction == "in" || one.may_overlap) continue;
-    for (const Plan::Argument& other : plan.arguments) {
-      if (&one == &other || !is_buffer(other) || other.may_overlap) continue;
-      if (begin >= address(other) + other.bytes || address(other) >= begin + one.bytes) continue;
-      throw Error("argument '" + one.name + "' is written and overlaps '" + other.name +
-                  "'; allow_unchecked(\"" + one.name + "\") lets it be launched all the same");
+    if (!one.is_written || one.may_overlap) continue;
+    for (const Plan::Span& other : plan.spans) {
+      if (begin >= address(other) + other.bytes || address(other) >= begin + one.bytes ||
+          &one == &other || other.may_overlap) {
+        continue;
+      }
+      fail_apart(names[one.buffer], "is written and overlaps '" + names[other.buffer] + "'");
     }
   }
 }
