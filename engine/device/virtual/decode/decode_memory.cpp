@@ -39,9 +39,10 @@ Space take_space(Modifiers& modifiers) {
   return Space::kGeneric;
 }
 
-void skip_scope(Modifiers& modifiers) {
+/// Whether the scope is the CTA.
+bool take_scope(Modifiers& modifiers) {
   if (modifiers.take("cluster")) modifiers.unsupported("clusters");
-  modifiers.take_one_of({"cta", "gpu", "sys"});
+  return modifiers.take_one_of({"cta", "gpu", "sys"}) == 0;
 }
 
 void skip_cache_hints(Modifiers& modifiers) {
@@ -58,7 +59,7 @@ AccessSpelling take_access(Modifiers& modifiers, bool is_store) {
   access.order.acquire = !is_store && modifiers.take("acquire");
   access.order.release = is_store && modifiers.take("release");
   access.order.strong = is_relaxed || access.order.acquire || access.order.release;
-  skip_scope(modifiers);
+  access.order.of_cta = take_scope(modifiers);
   access.space = take_space(modifiers);
   access.order.read_only = modifiers.take("nc");
   skip_cache_hints(modifiers);
@@ -250,7 +251,7 @@ void decode_atomic(DecodeContext& context) {
   AtomicOperands out;
   out.order = {
       .strong = true, .acquire = order == 1 || order == 3, .release = order == 2 || order == 3};
-  skip_scope(modifiers);
+  out.order.of_cta = take_scope(modifiers);
   const Space spelled = take_space(modifiers);
   static constexpr std::array<std::pair<std::string_view, AtomicOp>, 10> kOps = {
       {{"add", AtomicOp::kAdd},

@@ -24,7 +24,10 @@ class Grid {
  public:
   Grid(LaunchContext& launch, const GridOptions& options) : launch_(launch), options_(options) {
     total_ = options.sample.empty() ? launch.grid_ctas() : options.sample.size();
-    launch.global_races.start(launch.grid_ctas(), launch.program->global_granule);
+    const std::uint32_t threads = launch.block[0] * launch.block[1] * launch.block[2];
+    launch.global_races.start(launch.grid_ctas(),
+                              static_cast<int>((threads + kWarpSize - 1) / kWarpSize),
+                              launch.program->global_granule);
     limit_ = std::clamp<std::size_t>(ctas_on_host(launch), 1,
                                      std::max<std::size_t>(options.resident, 1));
   }
