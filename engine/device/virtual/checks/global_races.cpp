@@ -10,9 +10,10 @@ GlobalRaces::~GlobalRaces() {
   for (const Shadow& shadow : shadows_) shadow.buffer->shadow.store(nullptr);
 }
 
-void GlobalRaces::start(std::uint64_t ctas, int warps, int granule) {
+void GlobalRaces::start(std::uint64_t ctas, int warps, int granule, bool has_changes) {
   is_on_ = ctas > 1 && ctas <= kMostCtas;
   if (is_on_) stripes_ = std::make_unique<std::array<Stripe, kStripes>>();
+  has_changes_ = has_changes;
   warps_ = warps;
   shift_ = std::countr_zero(static_cast<unsigned>(granule));
 }
@@ -49,12 +50,10 @@ ReleaseChain& GlobalRaces::new_chain() {
   return chains_.emplace_back();
 }
 
-bool GlobalRaces::is_known(const Word& word, Record record, const Actor& actor) const {
+bool GlobalRaces::is_known(const Record& record, const Actor& actor) const {
   if (gave_up_.load(std::memory_order_relaxed)) return true;
   if (actor.history == nullptr) return false;
-  if (is_change(record) && actor.history->has_seen(actor.warp, actor.clock, &word, record)) {
-    return true;
-  }
+  if (actor.history->has_seen(actor.warp, actor.clock, &record, record)) return true;
   const int warp = static_cast<int>((record >> kWarpShift) % kMaxWarps);
   return actor.history->knows(actor.warp, actor.clock, cta_of(record), warp,
                               static_cast<std::uint32_t>(record));
@@ -64,15 +63,15 @@ GlobalRaces::Record GlobalRaces::read(Word& word, const Actor& actor) {
   const Record before = word.read;
   if (before != 0 && cta_of(before) != actor.cta) word.other_read = before;
   word.read = record(actor);
-  for (const Record other : {word.write, word.change}) {
-    if (!is_ordered(word, other, actor)) return other;
+  for (const Record* other : {&word.write, &word.change}) {
+    if (!is_ordered(*other, actor)) return *other;
   }
   return 0;
 }
 
 GlobalRaces::Record GlobalRaces::before_write(const Word& word, const Actor& actor) {
-  for (const Record other : {word.write, word.change, word.read, word.other_read}) {
-    if (!is_ordered(word, other, actor)) return other;
+  for (const Record* other : {&word.write, &word.change, &word.read, &word.other_read}) {
+    if (!is_ordered(*other, actor)) return *other;
   }
   return 0;
 }
@@ -95,8 +94,8 @@ void GlobalRaces::change(Stripe& stripe, Word& word, const Actor& actor, bool go
 
 void GlobalRaces::see(const Stripe& stripe, const Word& word, const Actor& actor) {
   const auto is_foreign = [&](Record record) { return record != 0 && cta_of(record) != actor.cta; };
-  if (is_foreign(word.change)) {
-    actor.history->see(actor.warp, actor.clock, &word, word.change);
+  for (const Record* other : {&word.write, &word.change}) {
+    if (is_foreign(*other)) actor.history->see(actor.warp, actor.clock, other, *other);
   }
   if (const auto head = stripe.heads.find(&word); head != stripe.heads.end()) {
     actor.history->acquire(actor.warp, actor.clock, *head->second);
@@ -106,28 +105,44 @@ void GlobalRaces::see(const Stripe& stripe, const Word& word, const Actor& actor
   }
 }
 
+void GlobalRaces::note_late(const Word& word, const Actor& actor) {
+  for (const Record* reader : {&word.read, &word.other_read}) {
+    if (is_ordered(*reader, actor)) continue;
+    const std::lock_guard lock(guess_mutex_);
+    if (late_.size() < kMostLate) late_.try_emplace({&word, cta_of(*reader)}, record(actor));
+  }
+}
+
 void GlobalRaces::explain(int pc) {
   const std::lock_guard lock(guess_mutex_);
   explained_.insert(pc);
 }
 
-void GlobalRaces::suspect(const Hazard& hazard) {
+void GlobalRaces::leave(std::uint64_t cta, PlainReads reads) {
+  if (!has_changes_ || reads.empty()) return;
   const std::lock_guard lock(guess_mutex_);
-  suspected_.try_emplace(hazard.instruction, hazard);
-}
-
-bool GlobalRaces::is_suspected(int pc) {
-  const std::lock_guard lock(guess_mutex_);
-  return suspected_.contains(pc) || explained_.contains(pc);
-}
-
-std::vector<Hazard> GlobalRaces::unexplained() {
-  const std::lock_guard lock(guess_mutex_);
-  std::vector<Hazard> found;
-  for (auto& [pc, hazard] : suspected_) {
-    if (!explained_.contains(pc)) found.push_back(std::move(hazard));
+  for (const auto& entry : reads) {
+    if (entry.second.other != 0) suspected_.try_emplace(entry.second.pc, cta, entry.second);
   }
-  suspected_.clear();
+  if (left_count_ + reads.size() > kMostLeft) return;
+  left_count_ += reads.size();
+  left_[cta] = std::move(reads);
+}
+
+std::vector<GlobalRaces::Unordered> GlobalRaces::unexplained() {
+  const std::lock_guard lock(guess_mutex_);
+  for (const auto& [place, change] : late_) {
+    const auto reads = left_.find(place.second);
+    if (reads == left_.end()) continue;
+    const auto read = reads->second.find(place.first);
+    if (read == reads->second.end()) continue;
+    read->second.other = change;
+    suspected_.try_emplace(read->second.pc, place.second, read->second);
+  }
+  std::vector<Unordered> found;
+  for (const auto& [pc, unordered] : suspected_) {
+    if (!explained_.contains(pc)) found.push_back(unordered);
+  }
   return found;
 }
 

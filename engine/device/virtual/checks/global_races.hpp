@@ -31,8 +31,9 @@ namespace evo::ptx {
 ///   2. behind that A changed a place, by an atomic or a strong store, and
 ///   3. B saw that change, or one by an atomic that went on from it, in w or before w by a barrier;
 /// or by way of a third CTA that saw a change of A before its own (see CtaHistory). What A changed
-/// needs no fence where B saw that very change. Fences of B are not asked for. An atomic or a
-/// strong store that leaves a place as it was tells nobody anything.
+/// needs no fence where B saw that very change; a plain store that B saw by a strong read is one.
+/// Fences of B are not asked for. An atomic or a strong store that leaves a place as it was tells
+/// nobody anything.
 ///
 /// A plain read of what others change by atomics is a guess, as compare-and-swap loops begin with,
 /// where an atomic of the same CTA comes to that place later. Strong reads, and atomics that find
@@ -85,7 +86,8 @@ class GlobalRaces {
   ~GlobalRaces();
 
   /// Before the first CTA. `granule`: bytes of a shadow word, the narrowest access of the kernel.
-  void start(std::uint64_t ctas, int warps, int granule);
+  /// `has_changes`: the kernel has atomics or strong stores.
+  void start(std::uint64_t ctas, int warps, int granule, bool has_changes);
 
   [[nodiscard]] bool is_on() const { return is_on_; }
   [[nodiscard]] int shift() const { return shift_; }
@@ -110,7 +112,7 @@ class GlobalRaces {
   [[nodiscard]] Record before_write(const Word& word, const Actor& actor);
   /// Of an atomic whose result depends on what was there.
   [[nodiscard]] Record before_change(const Word& word, const Actor& actor) {
-    return is_ordered(word, word.write, actor) ? 0 : word.write;
+    return is_ordered(word.write, actor) ? 0 : word.write;
   }
   void write(Stripe& stripe, Word& word, const Actor& actor);
   /// A strong store, or an atomic that went on from what was there.
@@ -118,13 +120,20 @@ class GlobalRaces {
   /// A strong read, or an atomic before it changes the word; `actor` has a history.
   void see(const Stripe& stripe, const Word& word, const Actor& actor);
 
+  /// A change by `actor` is not ordered behind plain reads: notes them.
+  void note_late(const Word& word, const Actor& actor);
+
   /// An atomic came to what the instruction at `pc` had read: its reads are guesses.
   void explain(int pc);
-  /// A read by an instruction that may be a guess; one of each is kept.
-  void suspect(const Hazard& hazard);
-  [[nodiscard]] bool is_suspected(int pc);
-  /// After the last CTA: those that no atomic explained.
-  [[nodiscard]] std::vector<Hazard> unexplained();
+  /// The plain reads of a CTA that ended, to which no atomic of it came.
+  void leave(std::uint64_t cta, PlainReads reads);
+  /// A plain read that is not ordered with a change by another CTA.
+  struct Unordered {
+    std::uint64_t cta = 0;
+    PlainRead read;
+  };
+  /// After the last CTA: those that no atomic explained, one for each instruction.
+  [[nodiscard]] std::vector<Unordered> unexplained();
 
  private:
   static constexpr int kCtaShift = 38;
@@ -134,15 +143,18 @@ class GlobalRaces {
   static constexpr std::size_t kStripes = 256;
   static constexpr std::uint64_t kStripeBytes = 128;
   static constexpr std::size_t kMostChains = 1 << 20;
+  static constexpr std::size_t kMostLate = 1 << 16;
+  static constexpr std::size_t kMostLeft = 1 << 20;  ///< plain reads of CTAs that ended
 
   [[nodiscard]] static Record record(const Actor& actor) {
     return (actor.cta + 1) << kCtaShift | static_cast<Record>(actor.warp) << kWarpShift |
            actor.clock[static_cast<std::size_t>(actor.warp)];
   }
-  [[nodiscard]] bool is_ordered(const Word& word, Record record, const Actor& actor) const {
-    return record == 0 || cta_of(record) == actor.cta || is_known(word, record, actor);
+  /// `record`: in its word.
+  [[nodiscard]] bool is_ordered(const Record& record, const Actor& actor) const {
+    return record == 0 || cta_of(record) == actor.cta || is_known(record, actor);
   }
-  [[nodiscard]] bool is_known(const Word& word, Record record, const Actor& actor) const;
+  [[nodiscard]] bool is_known(const Record& record, const Actor& actor) const;
   [[nodiscard]] ReleaseChain& new_chain();
 
   struct Freed {
@@ -154,13 +166,17 @@ class GlobalRaces {
   };
 
   bool is_on_ = false;
+  bool has_changes_ = false;
   int warps_ = 0;
   int shift_ = 2;
   std::atomic<bool> gave_up_{false};
   std::mutex guess_mutex_;
   std::set<int> explained_;
-  std::map<int, Hazard> suspected_;  ///< by instruction
-  std::mutex mutex_;                 ///< of all below but the stripes
+  std::map<int, Unordered> suspected_;                            ///< by instruction
+  std::map<std::pair<const Word*, std::uint64_t>, Record> late_;  ///< by place and reading CTA
+  std::unordered_map<std::uint64_t, PlainReads> left_;            ///< by CTA
+  std::size_t left_count_ = 0;
+  std::mutex mutex_;  ///< of all below but the stripes
   std::uint64_t shadow_bytes_ = 0;
   std::vector<Shadow> shadows_;
   std::deque<ReleaseChain> chains_;

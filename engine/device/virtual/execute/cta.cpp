@@ -261,7 +261,7 @@ CtaState Cta::run(std::uint64_t budget) {
           warps_, [](const Warp& one) { return one.state == WarpState::kDone; });
       if (all_done) {
         check_leftovers();
-        launch_.progress.fetch_add(1, std::memory_order_relaxed);
+        launch_.progress.note_change();
         return CtaState::kDone;
       }
       report_deadlock();

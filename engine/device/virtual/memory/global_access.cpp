@@ -16,26 +16,28 @@ using Record = GlobalRaces::Record;
 using Word = GlobalRaces::Word;
 using Stripe = GlobalRaces::Stripe;
 
-std::string cta_text(const LaunchContext& launch, std::uint64_t cta) {
+std::array<std::uint32_t, 3> index_of(const LaunchContext& launch, std::uint64_t cta) {
   const auto& grid = launch.grid;
-  return "CTA (" + std::to_string(cta % grid[0]) + "," + std::to_string(cta / grid[0] % grid[1]) +
-         "," + std::to_string(cta / grid[0] / grid[1]) + ")";
+  return {static_cast<std::uint32_t>(cta % grid[0]),
+          static_cast<std::uint32_t>(cta / grid[0] % grid[1]),
+          static_cast<std::uint32_t>(cta / grid[0] / grid[1])};
 }
 
-Hazard race(Cta& cta, const GlobalRaces::PlainRead& access, const char* verb) {
+std::string cta_text(const LaunchContext& launch, std::uint64_t cta) {
+  const auto index = index_of(launch, cta);
+  return "CTA (" + std::to_string(index[0]) + "," + std::to_string(index[1]) + "," +
+         std::to_string(index[2]) + ")";
+}
+
+Hazard race(const LaunchContext& launch, std::uint64_t cta, const GlobalRaces::PlainRead& access,
+            const char* verb) {
   return {HazardKind::kGlobalRace, access.pc, -1,
-          std::string(verb) + " of " + cta.launch().memory->describe(access.address) + " by " +
-              cta.names().thread(access.warp, static_cast<int>(access.lane)) +
-              " is not ordered after what " +
-              cta_text(cta.launch(), GlobalRaces::cta_of(access.other)) +
+          std::string(verb) + " of " + launch.memory->describe(access.address) + " by " +
+              PlaceNames(launch).thread(access.warp, static_cast<int>(access.lane)) +
+              " is not ordered after what " + cta_text(launch, GlobalRaces::cta_of(access.other)) +
               " did there in this launch (its fence, then an atomic or volatile access here "
               "that sees it)",
-          cta.index()};
-}
-
-void report_race(Cta& cta, const GlobalRaces::PlainRead& access, const char* verb) {
-  if (cta.is_reported(HazardKind::kGlobalRace, access.pc, -1)) return;
-  cta.launch().hazards->add(race(cta, access, verb));
+          index_of(launch, cta)};
 }
 
 GlobalRaces::Actor actor_of(const Warp& warp) {
@@ -86,8 +88,11 @@ void WatchedPlaces::enter(std::size_t lane) {
 
 void WatchedPlaces::report(Record other, std::size_t word, const char* verb) {
   if (other == 0) return;
+  Cta& cta = *warp_.cta;
+  if (cta.is_reported(HazardKind::kGlobalRace, pc_of(warp_), -1)) return;
   const std::uint64_t address = access_.address[lane_] + word * granule_;
-  report_race(*warp_.cta, {pc_of(warp_), warp_.index, lane_, address, other}, verb);
+  cta.launch().hazards->add(
+      race(cta.launch(), cta.number(), {pc_of(warp_), warp_.index, lane_, address, other}, verb));
 }
 
 /// What stays as it is harms nobody, and tells nobody anything.
@@ -147,7 +152,9 @@ void WatchedPlaces::see() {
 
 void WatchedPlaces::store(const std::byte* values) {
   for (std::size_t at = 0; at < words_.size(); ++at) {
-    if (!is_same(at, values)) races_.change(*stripe_, words_[at], actor_of(warp_), false);
+    if (is_same(at, values)) continue;
+    races_.note_late(words_[at], actor_of(warp_));
+    races_.change(*stripe_, words_[at], actor_of(warp_), false);
   }
 }
 
@@ -161,11 +168,15 @@ void WatchedPlaces::explain_read(const Word& word) {
 }
 
 void WatchedPlaces::atomic(bool changed, bool accumulates, bool returns) {
+  for (std::size_t at = 0; accumulates && at < words_.size(); ++at) {
+    report(races_.before_change(words_[at], actor_of(warp_)), at, "atomic");
+  }
   if (returns) see();
   for (std::size_t at = 0; at < words_.size(); ++at) {
     explain_read(words_[at]);
-    if (accumulates) report(races_.before_change(words_[at], actor_of(warp_)), at, "atomic");
-    if (changed) races_.change(*stripe_, words_[at], actor_of(warp_), true);
+    if (!changed) continue;
+    races_.note_late(words_[at], actor_of(warp_));
+    races_.change(*stripe_, words_[at], actor_of(warp_), true);
   }
 }
 
@@ -196,12 +207,8 @@ void check_read_only_load(Warp& warp, const LaneAccess& access, std::uint32_t by
   });
 }
 
-void suspect_plain_reads(Cta& cta) {
-  GlobalRaces& races = cta.launch().global_races;
-  for (const auto& entry : cta.plain_reads()) {
-    const GlobalRaces::PlainRead& read = entry.second;
-    if (read.other != 0 && !races.is_suspected(read.pc)) races.suspect(race(cta, read, "read"));
-  }
+Hazard unordered_read(const LaunchContext& launch, const GlobalRaces::Unordered& unordered) {
+  return race(launch, unordered.cta, unordered.read, "read");
 }
 
 void note_published(Warp& warp) {

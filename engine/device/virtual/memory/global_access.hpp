@@ -66,9 +66,9 @@ void note_global_read(Warp& warp, const LaneAccess& access, std::uint32_t bytes)
 /// (PTX ISA, "ld.global.nc"). Only memory that is watched for races between CTAs is looked at.
 void check_read_only_load(Warp& warp, const LaneAccess& access, std::uint32_t bytes);
 
-/// Leaves with GlobalRaces the plain reads of what other CTAs change by atomics to which no atomic
-/// of this CTA came: at its end.
-void suspect_plain_reads(Cta& cta);
+/// The hazard of a read that is not ordered after a change.
+[[nodiscard]] Hazard unordered_read(const LaunchContext& launch,
+                                    const GlobalRaces::Unordered& unordered);
 
 /// A fence of the GPU, or before a release: what is before it in the CTA is published.
 void note_published(Warp& warp);
