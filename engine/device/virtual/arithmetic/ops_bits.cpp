@@ -31,6 +31,15 @@ constexpr auto bfind_op = [](T a) {
   const U32 position = static_cast<U32>(63 - __builtin_clzll(v));
   return kShiftAmount ? static_cast<U32>(kBits<T> - 1) - position : position;
 };
+/// `width` ones from `first` on; `clamp`: what lies beyond the register is none.
+template <bool kClamp>
+constexpr auto bmsk_op = [](U32 first, U32 width) {
+  const bool is_beyond = kClamp && first >= 32U;
+  const bool reaches_end = (kClamp && width >= 32U) || (first & 31U) + (width & 31U) >= 32U;
+  const U32 from = is_beyond ? 0U : ~0U << (first & 31U);
+  const U32 behind = reaches_end ? 0U : ~0U << ((first & 31U) + (width & 31U));
+  return from & ~behind;
+};
 template <typename T>
 constexpr auto bfe_op = [](T a, U32 b, U32 c) {
   const U32 position = b & 0xffU;
@@ -176,6 +185,9 @@ void register_words(AluTable& table) {
   table.add("shf.l.clamp.b32", ternary<U32, U32, U32, U32, shf_l_clamp>, Type::kB32, three);
   table.add("shf.r.wrap.b32", ternary<U32, U32, U32, U32, shf_r_wrap>, Type::kB32, three);
   table.add("shf.r.clamp.b32", ternary<U32, U32, U32, U32, shf_r_clamp>, Type::kB32, three);
+  const std::vector<Type> two(2, Type::kB32);
+  table.add("bmsk.clamp.b32", binary<U32, U32, U32, bmsk_op<true>>, Type::kB32, two);
+  table.add("bmsk.wrap.b32", binary<U32, U32, U32, bmsk_op<false>>, Type::kB32, two);
   table.add("prmt.b32", ternary<U32, U32, U32, U32, prmt_op>, Type::kB32, three,
             TaintRule::kPermute);
   table.add("prmt.b32.f4e", ternary<U32, U32, U32, U32, prmt_mode_op<0>>, Type::kB32, three);

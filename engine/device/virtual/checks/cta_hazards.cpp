@@ -74,7 +74,8 @@ void Cta::check_warpgroups() {
 
 void Cta::check_leftovers() {
   if (!launch_.check) return;
-  suspect_plain_reads(*this);
+  launch_.global_races.leave(number_, std::move(plain_reads_));
+  plain_reads_.clear();
   check_warpgroups();
   for (std::uint32_t id = 0; id < NamedBarriers::kCount; ++id) {
     const NamedBarrier& barrier = barriers_.at(id);

@@ -10,8 +10,11 @@ GlobalRaces::~GlobalRaces() {
   for (const Shadow& shadow : shadows_) shadow.buffer->shadow.store(nullptr);
 }
 
-void GlobalRaces::start(std::uint64_t ctas, int granule) {
+void GlobalRaces::start(std::uint64_t ctas, int warps, int granule, bool has_changes) {
   is_on_ = ctas > 1 && ctas <= kMostCtas;
+  if (is_on_) stripes_ = std::make_unique<std::array<Stripe, kStripes>>();
+  has_changes_ = has_changes;
+  warps_ = warps;
   shift_ = std::countr_zero(static_cast<unsigned>(granule));
 }
 
@@ -31,65 +34,83 @@ GlobalRaces::Word* GlobalRaces::shadow_of(GlobalBuffer& buffer) {
   return made;
 }
 
-void GlobalRaces::publish(std::uint64_t cta) {
-  if (!is_on_) return;
-  Shard& shard = shards_[cta % kShards];
-  const std::lock_guard lock(shard.mutex);
-  shard.moments[cta].push_back(next());
+CtaHistory& GlobalRaces::history_of(std::uint64_t cta) {
+  const std::lock_guard lock(mutex_);
+  std::unique_ptr<CtaHistory>& history = histories_[cta];
+  if (history == nullptr) history = std::make_unique<CtaHistory>(cta, warps_);
+  return *history;
 }
 
-bool GlobalRaces::is_ordered(Record record, std::uint64_t cta, std::uint32_t seen) {
-  const auto time = static_cast<std::uint32_t>(record);
-  if (record == 0) return true;
-  if (cta_of(record) == cta) return true;
-  if ((record & kChange) != 0) return seen >= time;
-  if (seen <= time) return false;
-  Shard& shard = shards_[cta_of(record) % kShards];
-  const std::lock_guard lock(shard.mutex);
-  const auto moments = shard.moments.find(cta_of(record));
-  if (moments == shard.moments.end()) return false;
-  const auto next = std::ranges::upper_bound(moments->second, time);
-  return next != moments->second.end() && *next <= seen;
+ReleaseChain& GlobalRaces::new_chain() {
+  const std::lock_guard lock(mutex_);
+  if (chains_.size() >= kMostChains) {
+    give_up();
+    return chains_.back();
+  }
+  return chains_.emplace_back();
 }
 
-GlobalRaces::Record GlobalRaces::first_unordered(
-    std::initializer_list<std::reference_wrapper<const std::atomic<Record>>> records,
-    std::uint64_t cta, std::uint32_t seen) {
-  for (const std::atomic<Record>& record : records) {
-    const Record found = record.load(std::memory_order_relaxed);
-    if (!is_ordered(found, cta, seen)) return found;
+bool GlobalRaces::is_known(const Record& record, const Actor& actor) const {
+  if (gave_up_.load(std::memory_order_relaxed)) return true;
+  if (actor.history == nullptr) return false;
+  if (actor.history->has_seen(actor.warp, actor.clock, &record, record)) return true;
+  const int warp = static_cast<int>((record >> kWarpShift) % kMaxWarps);
+  return actor.history->knows(actor.warp, actor.clock, cta_of(record), warp,
+                              static_cast<std::uint32_t>(record));
+}
+
+GlobalRaces::Record GlobalRaces::read(Word& word, const Actor& actor) {
+  const Record before = word.read;
+  if (before != 0 && cta_of(before) != actor.cta) word.other_read = before;
+  word.read = record(actor);
+  for (const Record* other : {&word.write, &word.change}) {
+    if (!is_ordered(*other, actor)) return *other;
   }
   return 0;
 }
 
-GlobalRaces::Record GlobalRaces::read(Word& word, std::uint64_t cta, std::uint32_t seen) {
-  const Record before = word.read.load(std::memory_order_relaxed);
-  const Record after = record(cta, now());
-  if (before != 0 && cta_of(before) != cta) {
-    word.other_read.store(before, std::memory_order_relaxed);
+GlobalRaces::Record GlobalRaces::before_write(const Word& word, const Actor& actor) {
+  for (const Record* other : {&word.write, &word.change, &word.read, &word.other_read}) {
+    if (!is_ordered(*other, actor)) return *other;
   }
-  if (before != after) word.read.store(after, std::memory_order_relaxed);
-  return first_unordered({word.write, word.change}, cta, seen);
+  return 0;
 }
 
-GlobalRaces::Record GlobalRaces::change(Word& word, std::uint64_t cta, std::uint32_t seen,
-                                        std::uint32_t time, bool accumulates) {
-  // Of changes at once the latest time stays, whoever comes second.
-  Record before = word.change.load();
-  while (!word.change.compare_exchange_weak(
-      before, record(cta, std::max(time, static_cast<std::uint32_t>(before))) | kChange)) {
-  }
-  return accumulates ? first_unordered({word.write}, cta, seen) : 0;
+void GlobalRaces::write(Stripe& stripe, Word& word, const Actor& actor) {
+  word.write = record(actor);
+  if (!stripe.heads.empty()) stripe.heads.erase(&word);
 }
 
-std::uint32_t GlobalRaces::seen_at(const Word& word, std::uint64_t cta) {
-  std::uint32_t seen = 0;
-  for (const Record record : {word.write.load(), word.change.load()}) {
-    if (record != 0 && cta_of(record) != cta) {
-      seen = std::max(seen, static_cast<std::uint32_t>(record));
-    }
+void GlobalRaces::change(Stripe& stripe, Word& word, const Actor& actor, bool goes_on) {
+  word.change = record(actor) | kChange;
+  const Release* release =
+      actor.history == nullptr ? nullptr : actor.history->release(actor.warp, actor.clock);
+  if (!goes_on && !stripe.heads.empty()) stripe.heads.erase(&word);
+  if (release == nullptr) return;
+  ReleaseChain*& head = stripe.heads[&word];
+  if (head == nullptr) head = &new_chain();
+  head->append(*release);
+}
+
+void GlobalRaces::see(const Stripe& stripe, const Word& word, const Actor& actor) {
+  const auto is_foreign = [&](Record record) { return record != 0 && cta_of(record) != actor.cta; };
+  for (const Record* other : {&word.write, &word.change}) {
+    if (is_foreign(*other)) actor.history->see(actor.warp, actor.clock, other, *other);
   }
-  return seen;
+  if (const auto head = stripe.heads.find(&word); head != stripe.heads.end()) {
+    actor.history->acquire(actor.warp, actor.clock, *head->second);
+  } else if (is_foreign(word.write)) {
+    // A plain store may be meant as a release, as that which frees a lock.
+    actor.history->acquire(actor.warp, actor.clock, history_of(cta_of(word.write)).fences());
+  }
+}
+
+void GlobalRaces::note_late(const Word& word, const Actor& actor) {
+  for (const Record* reader : {&word.read, &word.other_read}) {
+    if (is_ordered(*reader, actor)) continue;
+    const std::lock_guard lock(guess_mutex_);
+    if (late_.size() < kMostLate) late_.try_emplace({&word, cta_of(*reader)}, record(actor));
+  }
 }
 
 void GlobalRaces::explain(int pc) {
@@ -97,23 +118,31 @@ void GlobalRaces::explain(int pc) {
   explained_.insert(pc);
 }
 
-void GlobalRaces::suspect(const Hazard& hazard) {
+void GlobalRaces::leave(std::uint64_t cta, PlainReads reads) {
+  if (!has_changes_ || reads.empty()) return;
   const std::lock_guard lock(guess_mutex_);
-  suspected_.try_emplace(hazard.instruction, hazard);
-}
-
-bool GlobalRaces::is_suspected(int pc) {
-  const std::lock_guard lock(guess_mutex_);
-  return suspected_.contains(pc) || explained_.contains(pc);
-}
-
-std::vector<Hazard> GlobalRaces::unexplained() {
-  const std::lock_guard lock(guess_mutex_);
-  std::vector<Hazard> found;
-  for (auto& [pc, hazard] : suspected_) {
-    if (!explained_.contains(pc)) found.push_back(std::move(hazard));
+  for (const auto& entry : reads) {
+    if (entry.second.other != 0) suspected_.try_emplace(entry.second.pc, cta, entry.second);
   }
-  suspected_.clear();
+  if (left_count_ + reads.size() > kMostLeft) return;
+  left_count_ += reads.size();
+  left_[cta] = std::move(reads);
+}
+
+std::vector<GlobalRaces::Unordered> GlobalRaces::unexplained() {
+  const std::lock_guard lock(guess_mutex_);
+  for (const auto& [place, change] : late_) {
+    const auto reads = left_.find(place.second);
+    if (reads == left_.end()) continue;
+    const auto read = reads->second.find(place.first);
+    if (read == reads->second.end()) continue;
+    read->second.other = change;
+    suspected_.try_emplace(read->second.pc, place.second, read->second);
+  }
+  std::vector<Unordered> found;
+  for (const auto& [pc, unordered] : suspected_) {
+    if (!explained_.contains(pc)) found.push_back(unordered);
+  }
   return found;
 }
 

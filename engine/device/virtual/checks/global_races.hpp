@@ -5,8 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <functional>
-#include <initializer_list>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,7 +13,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/device/virtual/checks/cta_history.hpp"
 #include "engine/device/virtual/checks/hazard.hpp"
+#include "engine/device/virtual/checks/spin_lock.hpp"
+#include "engine/device/virtual/checks/vector_clock.hpp"
 #include "engine/device/virtual/memory/global_memory.hpp"
 
 namespace evo::ptx {
@@ -22,28 +24,34 @@ namespace evo::ptx {
 /// Finds races between the CTAs of one launch in the global memory that kernels may write: an
 /// access that is not ordered behind what another CTA did there, whatever the schedule was.
 ///
-/// Time counts what publishes and what changes flags: fences, releases, atomics. A shadow word for
-/// every granule of a buffer holds who wrote, changed (atomics, strong stores) and read it last,
-/// and when. What CTA A wrote at t is ordered before what CTA B does when
-///   1. A executed a fence (of the GPU or the system) or a release at some p > t, and
-///   2. B saw, by an atomic or a strong read, a place that was changed at some time from p on.
-/// What A changed needs no fence of A. Both are necessary for order, not sufficient: nothing that
-/// is ordered is reported. A plain read of what others change by atomics is a guess, as
-/// compare-and-swap loops begin with, where an atomic of the same CTA comes to that place later.
-/// Strong reads, and atomics that find what others read, are not looked at; nor is memory beyond
-/// kMostShadow.
+/// Time is what the warps of each CTA count. A shadow word for every granule of a buffer holds who
+/// wrote, changed (atomics, strong stores) and read it last, and when. What warp v of CTA A wrote
+/// at t is ordered before what warp w of CTA B does when
+///   1. A executed a fence (of the GPU or the system) or a release, behind t by a barrier or in v,
+///   2. behind that A changed a place, by an atomic or a strong store, and
+///   3. B saw that change, or one by an atomic that went on from it, in w or before w by a barrier;
+/// or by way of a third CTA that saw a change of A before its own (see CtaHistory). What A changed
+/// needs no fence where B saw that very change; a plain store that B saw by a strong read is one.
+/// Fences of B are not asked for. An atomic or a strong store that leaves a place as it was tells
+/// nobody anything.
+///
+/// A plain read of what others change by atomics is a guess, as compare-and-swap loops begin with,
+/// where an atomic of the same CTA comes to that place later. Strong reads, and atomics that find
+/// what others read, are not looked at; nor is memory beyond kMostShadow.
+///
+/// A word of memory and its shadow change together: under the lock of its stripe.
 class GlobalRaces {
  public:
   /// The host's memory for the shadows of one launch.
   static constexpr std::uint64_t kMostShadow = 1ULL << 30;
 
-  /// Who did something, and when: CTA 26 bits, flags 6, time 32. 0: nobody.
+  /// Who did something, and when: CTA 26 bits, warp 5, by a change 1, time 32. 0: nobody.
   using Record = std::uint64_t;
   struct Word {
-    std::atomic<Record> write;
-    std::atomic<Record> change;
-    std::atomic<Record> read;
-    std::atomic<Record> other_read;  ///< the last one by another CTA than that of `read`
+    Record write;
+    Record change;
+    Record read;
+    Record other_read;  ///< the last one by another CTA than that of `read`
   };
 
   /// A plain read, and the change by another CTA that it is not ordered behind, or 0.
@@ -58,66 +66,96 @@ class GlobalRaces {
   using PlainReads = std::unordered_map<const Word*, PlainRead>;
   static constexpr std::size_t kMostPlainReads = 1024;
 
+  /// The lock of some places, and the changes of these that say something.
+  struct alignas(64) Stripe {
+    SpinLock lock;
+    std::unordered_map<const Word*, ReleaseChain*> heads;
+  };
+
+  /// A warp of a CTA, now. The history is made when there is something to note in it.
+  struct Actor {
+    std::uint64_t cta;
+    int warp;
+    const VectorClock& clock;
+    CtaHistory* history;
+  };
+
   GlobalRaces() = default;
   GlobalRaces(const GlobalRaces&) = delete;
   GlobalRaces& operator=(const GlobalRaces&) = delete;
   ~GlobalRaces();
 
   /// Before the first CTA. `granule`: bytes of a shadow word, the narrowest access of the kernel.
-  void start(std::uint64_t ctas, int granule);
+  /// `has_changes`: the kernel has atomics or strong stores.
+  void start(std::uint64_t ctas, int warps, int granule, bool has_changes);
 
+  [[nodiscard]] bool is_on() const { return is_on_; }
   [[nodiscard]] int shift() const { return shift_; }
   /// The shadow of a buffer that kernels may write; nothing where it is not watched.
   [[nodiscard]] Word* shadow_of(GlobalBuffer& buffer);
-
-  /// What `cta` did so far is published. The moment.
-  void publish(std::uint64_t cta);
-  /// The present moment.
-  [[nodiscard]] std::uint32_t now() const { return time_.load(); }
-  /// A moment of its own, for a change.
-  [[nodiscard]] std::uint32_t next() { return time_.fetch_add(1) + 1; }
+  /// Places less than 128 bytes apart mostly have one stripe; those of one access always do.
+  [[nodiscard]] Stripe& stripe_of(std::uint64_t address) {
+    return (*stripes_)[(address / kStripeBytes) % kStripes];
+  }
+  /// Of a CTA that has something to note.
+  [[nodiscard]] CtaHistory& history_of(std::uint64_t cta);
+  /// Flags where nobody watches may order everything: nothing more is reported.
+  void give_up() { gave_up_.store(true, std::memory_order_relaxed); }
 
   [[nodiscard]] static std::uint64_t cta_of(Record record) { return (record >> kCtaShift) - 1; }
   /// By an atomic or a strong store.
   [[nodiscard]] static bool is_change(Record record) { return (record & kChange) != 0; }
 
-  // An access by `cta`, which has seen what was published until `seen`. Each gives what the access
-  // is not ordered behind, or 0.
-  [[nodiscard]] Record read(Word& word, std::uint64_t cta, std::uint32_t seen);
-  /// Of a write, before it is done.
-  [[nodiscard]] Record before_write(const Word& word, std::uint64_t cta, std::uint32_t seen) {
-    return first_unordered({word.write, word.change, word.read, word.other_read}, cta, seen);
+  // Accesses to a word, under the lock of its stripe. Each gives what the access is not ordered
+  // behind, or 0.
+  [[nodiscard]] Record read(Word& word, const Actor& actor);
+  [[nodiscard]] Record before_write(const Word& word, const Actor& actor);
+  /// Of an atomic whose result depends on what was there.
+  [[nodiscard]] Record before_change(const Word& word, const Actor& actor) {
+    return is_ordered(word.write, actor) ? 0 : word.write;
   }
-  /// After it was done: who finds the record finds the content.
-  void wrote(Word& word, std::uint64_t cta) { word.write.store(record(cta, now())); }
-  /// A strong store or an atomic at `time`, before it is done; `accumulates`: the result depends on
-  /// what was there.
-  [[nodiscard]] Record change(Word& word, std::uint64_t cta, std::uint32_t seen, std::uint32_t time,
-                              bool accumulates);
+  void write(Stripe& stripe, Word& word, const Actor& actor);
+  /// A strong store, or an atomic that went on from what was there.
+  void change(Stripe& stripe, Word& word, const Actor& actor, bool goes_on);
+  /// A strong read, or an atomic before it changes the word; `actor` has a history.
+  void see(const Stripe& stripe, const Word& word, const Actor& actor);
+
+  /// A change by `actor` is not ordered behind plain reads: notes them.
+  void note_late(const Word& word, const Actor& actor);
+
   /// An atomic came to what the instruction at `pc` had read: its reads are guesses.
   void explain(int pc);
-  /// A read by an instruction that may be a guess; one of each is kept.
-  void suspect(const Hazard& hazard);
-  [[nodiscard]] bool is_suspected(int pc);
-  /// After the last CTA: those that no atomic explained.
-  [[nodiscard]] std::vector<Hazard> unexplained();
-
-  /// Until when an access that sees this place sees what others published.
-  [[nodiscard]] static std::uint32_t seen_at(const Word& word, std::uint64_t cta);
+  /// The plain reads of a CTA that ended, to which no atomic of it came.
+  void leave(std::uint64_t cta, PlainReads reads);
+  /// A plain read that is not ordered with a change by another CTA.
+  struct Unordered {
+    std::uint64_t cta = 0;
+    PlainRead read;
+  };
+  /// After the last CTA: those that no atomic explained, one for each instruction.
+  [[nodiscard]] std::vector<Unordered> unexplained();
 
  private:
   static constexpr int kCtaShift = 38;
+  static constexpr int kWarpShift = 33;
   static constexpr Record kChange = Record{1} << 32;  ///< by an atomic or a strong store
   static constexpr std::uint64_t kMostCtas = (1ULL << 26) - 2;
-  static constexpr std::size_t kShards = 64;
+  static constexpr std::size_t kStripes = 256;
+  static constexpr std::uint64_t kStripeBytes = 128;
+  static constexpr std::size_t kMostChains = 1 << 20;
+  static constexpr std::size_t kMostLate = 1 << 16;
+  static constexpr std::size_t kMostLeft = 1 << 20;  ///< plain reads of CTAs that ended
 
-  [[nodiscard]] static Record record(std::uint64_t cta, std::uint32_t time) {
-    return (cta + 1) << kCtaShift | time;
+  [[nodiscard]] static Record record(const Actor& actor) {
+    return (actor.cta + 1) << kCtaShift | static_cast<Record>(actor.warp) << kWarpShift |
+           actor.clock[static_cast<std::size_t>(actor.warp)];
   }
-  [[nodiscard]] bool is_ordered(Record record, std::uint64_t cta, std::uint32_t seen);
-  [[nodiscard]] Record first_unordered(
-      std::initializer_list<std::reference_wrapper<const std::atomic<Record>>> records,
-      std::uint64_t cta, std::uint32_t seen);
+  /// `record`: in its word.
+  [[nodiscard]] bool is_ordered(const Record& record, const Actor& actor) const {
+    return record == 0 || cta_of(record) == actor.cta || is_known(record, actor);
+  }
+  [[nodiscard]] bool is_known(const Record& record, const Actor& actor) const;
+  [[nodiscard]] ReleaseChain& new_chain();
 
   struct Freed {
     void operator()(void* memory) const { std::free(memory); }
@@ -126,22 +164,24 @@ class GlobalRaces {
     GlobalBuffer* buffer = nullptr;
     std::unique_ptr<Word, Freed> words;
   };
-  /// The moments at which CTAs published, ascending.
-  struct Shard {
-    std::mutex mutex;
-    std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> moments;
-  };
 
   bool is_on_ = false;
+  bool has_changes_ = false;
+  int warps_ = 0;
   int shift_ = 2;
-  std::atomic<std::uint32_t> time_{1};
+  std::atomic<bool> gave_up_{false};
   std::mutex guess_mutex_;
   std::set<int> explained_;
-  std::map<int, Hazard> suspected_;  ///< by instruction
-  std::mutex mutex_;
+  std::map<int, Unordered> suspected_;                            ///< by instruction
+  std::map<std::pair<const Word*, std::uint64_t>, Record> late_;  ///< by place and reading CTA
+  std::unordered_map<std::uint64_t, PlainReads> left_;            ///< by CTA
+  std::size_t left_count_ = 0;
+  std::mutex mutex_;  ///< of all below but the stripes
   std::uint64_t shadow_bytes_ = 0;
   std::vector<Shadow> shadows_;
-  std::array<Shard, kShards> shards_;
+  std::deque<ReleaseChain> chains_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<CtaHistory>> histories_;
+  std::unique_ptr<std::array<Stripe, kStripes>> stripes_;
 };
 
 }  // namespace evo::ptx

@@ -73,7 +73,7 @@ void RaceChecker::join(int warp, const VectorClock& other) {
 std::uint32_t RaceChecker::limit(int warp, int other, bool proxied) const {
   const VectorClock& own = clocks_[static_cast<std::size_t>(warp)];
   const auto o = static_cast<std::size_t>(other);
-  if (proxied) return std::min(own[o], own[o + kMaxWarps]);
+  if (proxied) return std::min(own[o], own[o + kProxied]);
   return other == warp ? orders_[o].whole() - 1 : own[o];
 }
 
@@ -133,7 +133,7 @@ void RaceChecker::check_one(const Access& access, int lane, std::uint32_t granul
                     true, (record & kAsync) != 0, same_warp};
   conflict.missing_proxy_fence =
       !races && check == Check::kAsyncRead &&
-      clock_of(record) > limit[static_cast<std::size_t>(other) + kMaxWarps];
+      clock_of(record) > limit[static_cast<std::size_t>(other) + kProxied];
   if (races || conflict.missing_proxy_fence) result.conflicts.push_back(conflict);
 }
 
@@ -289,9 +289,15 @@ void RaceChecker::fence_proxy(int warp, bool all_lanes) {
   for (std::size_t i = 0; i < kMaxWarps; ++i) {
     // Threads that do not execute the fence are only ordered before it by an earlier .sync.
     const bool partly = i == static_cast<std::size_t>(warp) && !all_lanes;
-    own[i + kMaxWarps] = std::max(own[i + kMaxWarps], partly ? own[i] - 1 : own[i]);
+    own[i + kProxied] = std::max(own[i + kProxied], partly ? own[i] - 1 : own[i]);
   }
   advance(warp);
+}
+
+void RaceChecker::publish(int warp) {
+  VectorClock& own = clock(warp);
+  for (std::size_t i = 0; i < kMaxWarps; ++i)
+    own[i + kPublished] = std::max(own[i + kPublished], own[i]);
 }
 
 std::uint32_t RaceChecker::taint_mask(std::uint32_t address, std::uint32_t bytes) const {

@@ -9,15 +9,10 @@
 #include "engine/device/virtual/arithmetic/lane_survey.hpp"
 #include "engine/device/virtual/checks/hazard.hpp"
 #include "engine/device/virtual/checks/lane_order.hpp"
+#include "engine/device/virtual/checks/vector_clock.hpp"
 #include "engine/device/virtual/execute/warp.hpp"
 
 namespace evo::ptx {
-
-inline constexpr int kMaxWarps = 32;
-
-/// What happened before, per warp of a CTA; in the second half, what of it a proxy fence has made
-/// visible to the asynchronous proxy (wgmma reading shared memory).
-using VectorClock = std::array<std::uint32_t, std::size_t{2} * kMaxWarps>;
 
 /// Whether an access takes part in races: plain ones do; strong ones (.volatile, .relaxed …) and
 /// atomics only race with plain ones.
@@ -87,6 +82,8 @@ class RaceChecker {
   /// fence.proxy.async: what is before the present moment of the warp is visible to the
   /// asynchronous proxy. `all_lanes`: every running thread of the warp executes it.
   void fence_proxy(int warp, bool all_lanes);
+  /// A fence of the GPU: what is before the present moment of the warp is published.
+  void publish(int warp);
 
   /// Bit b: byte b of [address, address + bytes) was never written or is tainted.
   [[nodiscard]] std::uint32_t taint_mask(std::uint32_t address, std::uint32_t bytes) const;

@@ -10,6 +10,7 @@
 #include "engine/device/virtual/execute/exec_control.hpp"
 #include "engine/device/virtual/execute/exec_vector.hpp"
 #include "engine/device/virtual/memory/global_memory.hpp"
+#include "engine/device/virtual/memory/parameter_space.hpp"
 
 // mov in all its forms, and everything the table of lane-wise instructions spells out.
 
@@ -175,9 +176,13 @@ void decode_cvta(DecodeContext& context) {
       modifiers.take_one_of({"global", "const", "shared", "local", "shared::cta", "param"});
   const Type type = modifiers.take_type();
   modifiers.finish();
-  if (space < 0 || space == 5 || in.operands.size() != 2) modifiers.unsupported();
+  constexpr int kParam = 5;
+  if (space < 0 || in.operands.size() != 2) modifiers.unsupported();
   const bool shared = space == 2 || space == 4;
-  const std::uint64_t window = shared ? kSharedWindow : space == 3 ? kLocalWindow : 0;
+  const std::uint64_t window = shared            ? kSharedWindow
+                               : space == 3      ? kLocalWindow
+                               : space == kParam ? kParameterWindow
+                                                 : 0;
   if (window != 0 && type != Type::kU64) modifiers.unsupported("32-bit generic address");
   const auto& entries = alu_table().entries;
   const AluEntry& entry = entries.at(window == 0 ? "mov.b64" : to_space ? "sub.u64" : "add.u64");

@@ -39,9 +39,10 @@ Space take_space(Modifiers& modifiers) {
   return Space::kGeneric;
 }
 
-void skip_scope(Modifiers& modifiers) {
+/// Whether the scope is the CTA.
+bool take_scope(Modifiers& modifiers) {
   if (modifiers.take("cluster")) modifiers.unsupported("clusters");
-  modifiers.take_one_of({"cta", "gpu", "sys"});
+  return modifiers.take_one_of({"cta", "gpu", "sys"}) == 0;
 }
 
 void skip_cache_hints(Modifiers& modifiers) {
@@ -58,7 +59,7 @@ AccessSpelling take_access(Modifiers& modifiers, bool is_store) {
   access.order.acquire = !is_store && modifiers.take("acquire");
   access.order.release = is_store && modifiers.take("release");
   access.order.strong = is_relaxed || access.order.acquire || access.order.release;
-  skip_scope(modifiers);
+  access.order.of_cta = take_scope(modifiers);
   access.space = take_space(modifiers);
   access.order.read_only = modifiers.take("nc");
   skip_cache_hints(modifiers);
@@ -86,12 +87,11 @@ Pipe pipe_of(Space space) {
   }
 }
 
-Space resolve_space(DecodeContext& context, Space spelled,
-                    const DecodeContext::AddressOperand& address) {
+Space resolve_space(Space spelled, const DecodeContext::AddressOperand& address) {
   if (address.is_parameter) return Space::kParam;
   if (spelled == Space::kParam) {
-    if (address.at.base != kNoRegister) context.unsupported("parameter address in a register");
-    return Space::kLocal;  // a .param variable of a call
+    // Without a register it is a .param variable of a call.
+    return address.at.base != kNoRegister ? Space::kParam : Space::kLocal;
   }
   if (spelled == Space::kGeneric && address.space != Space::kGeneric) return address.space;
   return spelled;
@@ -132,8 +132,10 @@ void emit_access(DecodeContext& context, Handler fn, const Address& address, Spa
   context.reads(address.base);
   if (space == Space::kShared || space == Space::kGeneric)
     context.narrow_shared_granule(bytes * access.count);
-  if (space == Space::kGlobal || space == Space::kGeneric)
+  if (space == Space::kGlobal || space == Space::kGeneric) {
     context.narrow_global_granule(bytes * access.count);
+    if (access.order.strong) context.program().has_changes = true;
+  }
 }
 
 /// ld.param of kernel parameters: one instruction for each element.
@@ -164,13 +166,13 @@ void decode_load(DecodeContext& context) {
   modifiers.take("unified");
   const AccessSpelling access = take_access(modifiers, false);
   const auto address = context.address(in.operands[1]);
-  const Space space = resolve_space(context, access.space, address);
+  const Space space = resolve_space(access.space, address);
   const auto elements = elements_of(in.operands[0]);
   if (static_cast<int>(elements.size()) != access.count)
     context.fail(in.spelling + ": number of registers");
   const int bytes = bit_width(access.type) / 8;
   const int width = element_register_bytes(context, *elements[0], access.type);
-  if (space == Space::kParam) {
+  if (address.is_parameter) {
     load_parameters(context, access, address.at.offset, elements, width);
     return;
   }
@@ -194,7 +196,7 @@ void decode_store(DecodeContext& context) {
   Modifiers modifiers(in);
   const AccessSpelling access = take_access(modifiers, true);
   const auto address = context.address(in.operands[0]);
-  const Space space = resolve_space(context, access.space, address);
+  const Space space = resolve_space(access.space, address);
   if (space == Space::kParam || space == Space::kConst)
     context.unsupported("store to a constant space");
   const auto elements = elements_of(in.operands[1]);
@@ -250,7 +252,7 @@ void decode_atomic(DecodeContext& context) {
   AtomicOperands out;
   out.order = {
       .strong = true, .acquire = order == 1 || order == 3, .release = order == 2 || order == 3};
-  skip_scope(modifiers);
+  out.order.of_cta = take_scope(modifiers);
   const Space spelled = take_space(modifiers);
   static constexpr std::array<std::pair<std::string_view, AtomicOp>, 10> kOps = {
       {{"add", AtomicOp::kAdd},
@@ -279,12 +281,13 @@ void decode_atomic(DecodeContext& context) {
   if (operands == 3) out.swap = context.source(in.operands[first + 2], type);
   if (returns && in.operands[0].kind != Operand::Kind::kSink)
     out.dst = context.destination(in.operands[0], type, is_signed(type));
-  out.space = resolve_space(context, spelled, address);
+  out.space = resolve_space(spelled, address);
   const bool is_shared = out.space == Space::kShared;
   context.emit(fn, out, is_shared ? Pipe::kShared : Pipe::kGlobal, TaintRule::kOwn);
   for (const std::uint32_t reg : {out.address.base, out.operand, out.swap}) context.reads(reg);
   context.writes(out.dst);
   if (out.dst != kNoRegister && !is_shared) context.program().claims_work = true;
+  if (!is_shared) context.program().has_changes = true;
   context.narrow_shared_granule(bit_width(type) / 8);
   context.narrow_global_granule(bit_width(type) / 8);
 }

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "engine/device/virtual/decode/decode_context.hpp"
+#include "engine/device/virtual/memory/parameter_space.hpp"
 
 // Operands become registers: literals and special registers as constants, names as addresses, and
 // width changes where the register of an operand is wider or narrower than its instruction says.
@@ -207,8 +208,8 @@ DecodeContext::VariableAddress DecodeContext::variable_address(const Operand& op
 
 std::uint64_t DecodeContext::symbol_value(const Operand& operand) {
   const VariableAddress found = variable_address(operand);
-  if (found.is_kernel_parameter) unsupported("address of a kernel parameter");
-  return static_cast<std::uint64_t>(found.offset + operand.offset);
+  const std::uint64_t base = found.is_kernel_parameter ? kKernelParameters : 0;
+  return base + static_cast<std::uint64_t>(found.offset + operand.offset);
 }
 
 DecodeContext::AddressOperand DecodeContext::address(const Operand& operand) {

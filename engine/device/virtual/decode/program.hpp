@@ -97,6 +97,7 @@ struct Program {
   int shared_granule = 4;    ///< bytes per shadow word: the narrowest access
   int global_granule = 4;    ///< the same for global memory
   bool claims_work = false;  ///< has atomics on global memory that return a value
+  bool has_changes = false;  ///< has atomics or strong stores that other CTAs may see
   bool cooperative = false;  ///< its CTAs wait for each other: all must be on the device at once
   int max_threads = 0;
   int launch_registers = 0;  ///< per thread, from the directives of the entry; 0: not stated

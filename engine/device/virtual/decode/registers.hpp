@@ -42,6 +42,7 @@ struct AccessOrder {
   bool strong = false;
   bool acquire = false;
   bool release = false;
+  bool of_cta = false;     ///< strong among the threads of the CTA only
   bool read_only = false;  ///< .nc: by the path for data that nobody writes
 };
 

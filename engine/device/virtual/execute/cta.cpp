@@ -98,7 +98,7 @@ std::uint8_t* Cta::local_written(const Warp& warp, int lane) {
 void Cta::start(std::array<std::uint32_t, 3> index, std::uint64_t linear_index) {
   index_ = index;
   number_ = linear_index;
-  seen_ = 0;
+  history_ = nullptr;
   plain_reads_.clear();
   scheduler_.start(linear_index);
   races_.reset(launch_.shared_bytes, program().shared_granule, static_cast<int>(warps_.size()));
@@ -115,6 +115,11 @@ void Cta::start(std::array<std::uint32_t, 3> index, std::uint64_t linear_index) 
   if (launch_.count_memory) syncs_.assign(warps_.size(), {});
   sectors_read_.clear();
   for (Warp& warp : warps_) reset_warp(warp);
+}
+
+CtaHistory& Cta::made_history() {
+  if (history_ == nullptr) history_ = &launch_.global_races.history_of(number_);
+  return *history_;
 }
 
 namespace {
@@ -256,7 +261,7 @@ CtaState Cta::run(std::uint64_t budget) {
           warps_, [](const Warp& one) { return one.state == WarpState::kDone; });
       if (all_done) {
         check_leftovers();
-        launch_.progress.fetch_add(1, std::memory_order_relaxed);
+        launch_.progress.note_change();
         return CtaState::kDone;
       }
       report_deadlock();

@@ -64,9 +64,9 @@ class Cta {
   [[nodiscard]] const std::array<std::uint32_t, 3>& index() const { return index_; }
   /// Its place in the grid, x fastest.
   [[nodiscard]] std::uint64_t number() const { return number_; }
-  /// Until when, by the clock of GlobalRaces, it has seen what other CTAs published.
-  [[nodiscard]] std::uint32_t seen() const { return seen_; }
-  void see(std::uint32_t time) { seen_ = std::max(seen_, time); }
+  /// What it saw of other CTAs and published; nullptr until there is something to note.
+  [[nodiscard]] CtaHistory* history() const { return history_; }
+  CtaHistory& made_history();
   /// Of memory that kernels may write, until an atomic comes to that place.
   [[nodiscard]] GlobalRaces::PlainReads& plain_reads() { return plain_reads_; }
   [[nodiscard]] std::vector<Warp>& warps() { return warps_; }
@@ -133,7 +133,7 @@ class Cta {
   std::uint32_t thread_count_ = 0;
   std::array<std::uint32_t, 3> index_{};
   std::uint64_t number_ = 0;
-  std::uint32_t seen_ = 0;
+  CtaHistory* history_ = nullptr;
   GlobalRaces::PlainReads plain_reads_;
   std::vector<std::byte> register_file_;
   std::vector<std::uint8_t> taint_file_;

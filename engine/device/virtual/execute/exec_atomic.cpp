@@ -153,8 +153,7 @@ void atomic(Warp& warp, const Instr& in) {
       resolve(warp, op.space, address, warp.exec, sizeof(B), AccessIntent::kReadWrite);
   if (!access.ok || note_owner(warp, access, sizeof(B))) return;
   note_atomic(warp, access, sizeof(B));
-  if (op.order.release) note_published(warp);
-  note_global_change(warp, access, sizeof(B), kOp != AtomicOp::kExch && kOp != AtomicOp::kCas);
+  if (op.order.release && !op.order.of_cta) note_published(warp);
   if (warp.tainted && warp.cta->launch().check) {
     const std::uint32_t lanes = tainted_lanes(warp, op.operand, sizeof(B), warp.exec);
     if (lanes != 0) report_tainted_use(warp, lanes, "are the operand of an atomic operation");
@@ -164,18 +163,23 @@ void atomic(Warp& warp, const Instr& in) {
   }
   const B* b = warp.reg<const B>(op.operand);
   const B* c = op.swap == kNoRegister ? b : warp.reg<const B>(op.swap);
+  constexpr bool kAccumulates = kOp != AtomicOp::kExch && kOp != AtomicOp::kCas;
   bool changed = false;
+  WatchedPlaces places(warp, access, sizeof(B));
   for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
     // Every atomic orders by what it sees and publishes only what a fence or .release covers.
     acquire_from(warp, address[l], op.order.acquire);
     release_to(warp, address[l], op.order.release);
     const bool is_global = ((access.global >> l) & 1U) != 0;
+    places.enter(l);
     const B old = apply<kOp, T>(access.pointer[l], is_global, b[l], c[l]);
-    changed |= combine<kOp, T>(old, b[l], c[l]) != old;
+    const bool is_change = combine<kOp, T>(old, b[l], c[l]) != old;
+    op.order.of_cta ? places.atomic_of_cta(is_change)
+                    : places.atomic(is_change, kAccumulates, op.dst != kNoRegister);
+    changed |= is_change;
     if (std::uint8_t* marks = access.marks(l)) mark_written(marks, sizeof(B));
     if (op.dst != kNoRegister) warp.reg<B>(op.dst)[l] = old;
   });
-  note_global_seen(warp, access, sizeof(B));
   WarpScheduler& scheduler = warp.cta->scheduler();
   changed ? scheduler.note_progress() : scheduler.note_poll();
 }

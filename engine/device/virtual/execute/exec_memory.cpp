@@ -45,6 +45,9 @@ AccessKind kind_of(const AccessOrder& order) {
   return order.strong ? AccessKind::kStrong : AccessKind::kPlain;
 }
 
+/// Strong between CTAs.
+bool is_strong(const AccessOrder& order) { return order.strong && !order.of_cta; }
+
 /// Zero- or sign-extended, as the type says.
 template <typename R, typename M>
 [[gnu::always_inline]] inline R widened(M value) {
@@ -82,14 +85,28 @@ void load(Warp& warp, const Instr& in) {
   if (!access.ok) return;
   const std::uint32_t unwritten =
       access.shared != 0 ? note_shared_read(warp, access, total, kind_of(op.order)) : 0;
-  if (!op.order.strong) note_global_read(warp, access, total);
   if (op.order.read_only) check_read_only_load(warp, access, total);
   if (warp.cta->launch().owners != nullptr) require_still(warp, access);
   const auto* registers = warp.cta->program().registers_of(op.registers);
-  for (std::uint32_t e = 0; e < op.count; ++e) {
-    if (registers[e] == kNoRegister) continue;
-    read_elements<M>(warp.reg<R>(registers[e]), access, warp.exec,
-                     e * static_cast<std::uint32_t>(sizeof(M)), total);
+  const auto read = [&](std::uint32_t lanes) {
+    for (std::uint32_t e = 0; e < op.count; ++e) {
+      if (registers[e] == kNoRegister) continue;
+      read_elements<M>(warp.reg<R>(registers[e]), access, lanes,
+                       e * static_cast<std::uint32_t>(sizeof(M)), total);
+    }
+  };
+  WatchedPlaces places(warp, access, total);
+  if (places.is_active() && is_strong(op.order)) {
+    // What a lane sees of others is what its value says.
+    const bool is_one_place = access.pattern == LanePattern::kUniform;
+    for_lanes<std::size_t>(is_one_place ? 1U : warp.exec, [&](std::size_t lane) {
+      places.enter(lane);
+      places.see();
+      read(1U << lane);
+    });
+  } else {
+    if (places.is_active()) note_global_read(warp, access, total);
+    read(warp.exec);
   }
   const LaunchContext& launch = warp.cta->launch();
   if (launch.check && (warp.tainted || unwritten != 0 || access.tracked != 0)) {
@@ -98,7 +115,6 @@ void load(Warp& warp, const Instr& in) {
   if (launch.count_memory) count_access(warp, access, total, false);
   if (op.order.strong) {
     if (access.global != 0) warp.cta->scheduler().note_poll();
-    note_global_seen(warp, access, total);
     for_lanes(warp.exec, [&](int lane) {
       acquire_from(warp, address[static_cast<std::size_t>(lane)], op.order.acquire);
     });
@@ -142,7 +158,7 @@ void store(Warp& warp, const Instr& in) {
       resolve(warp, op.space, address, warp.exec, total, AccessIntent::kWrite);
   if (!access.ok || note_owner(warp, access, total)) return;
   if (op.order.strong) {
-    if (op.order.release) note_published(warp);
+    if (op.order.release && !op.order.of_cta) note_published(warp);
     for_lanes(warp.exec, [&](int lane) {
       release_to(warp, address[static_cast<std::size_t>(lane)], op.order.release);
     });
@@ -158,16 +174,16 @@ void store(Warp& warp, const Instr& in) {
   }
   const LaunchContext& launch = warp.cta->launch();
   if (access.shared != 0) note_shared_write(warp, access, total, kind_of(op.order), values);
-  if (access.global != 0) {
-    warp.cta->scheduler().note_progress();
-    op.order.strong ? note_global_change(warp, access, total, false)
-                    : note_global_write(warp, access, total, values);
-  }
+  if (access.global != 0) warp.cta->scheduler().note_progress();
+  WatchedPlaces places(warp, access, total);
   for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
+    if (places.is_active()) {
+      places.enter(l);
+      is_strong(op.order) ? places.store(values + l * total) : places.write(values + l * total);
+    }
     copy_to_guest(access.pointer[l], values + l * total, total);
     if (std::uint8_t* marks = access.marks(l)) mark_written(marks, total);
   });
-  if (!op.order.strong) note_global_written(warp, access, total);
   if (warp.tainted && launch.check) taint_stored(warp, op, access, sizeof(R));
   if (launch.count_memory) count_access(warp, access, total, true);
 }
@@ -252,18 +268,22 @@ Handler load_parameter_handler(int memory_bytes, bool is_signed, int register_by
   return pick_memory<ParameterFamily>(memory_bytes, is_signed, register_bytes);
 }
 
-void exec_cta_fence(Warp& warp, const Instr&) {
+namespace {
+
+void fence(Warp& warp, bool of_cta) {
   Cta& cta = *warp.cta;
   __atomic_thread_fence(__ATOMIC_SEQ_CST);  // for the CTAs on other host threads
   cta.races().join(warp.index, cta.observed(warp.index));
+  if (!of_cta) note_published(warp);
   cta.fenced(warp.index) = cta.races().clock(warp.index);
   cta.races().advance(warp.index);
 }
 
-void exec_fence(Warp& warp, const Instr& in) {
-  note_published(warp);
-  exec_cta_fence(warp, in);
-}
+}  // namespace
+
+void exec_cta_fence(Warp& warp, const Instr&) { fence(warp, true); }
+
+void exec_fence(Warp& warp, const Instr&) { fence(warp, false); }
 
 void exec_proxy_fence(Warp& warp, const Instr&) {
   warp.cta->races().fence_proxy(warp.index, warp.exec == warp.alive);

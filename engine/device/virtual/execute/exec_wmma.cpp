@@ -177,9 +177,11 @@ void store_piece(Warp& warp, const WmmaMoveOperands& op, const Geometry& geometr
       resolve(warp, op.space, address, kAllLanes, bytes, AccessIntent::kWrite);
   if (!access.ok || note_owner(warp, access, bytes)) return;
   if (access.shared != 0) note_shared_write(warp, access, bytes, AccessKind::kPlain, values);
-  note_global_write(warp, access, bytes, values);
   std::uint32_t reported = 0;
+  WatchedPlaces places(warp, access, bytes);
   for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
+    places.enter(lane);
+    places.write(values + lane * bytes);
     copy_to_guest(access.pointer[lane], values + lane * bytes, bytes);
     if (std::uint8_t* marks = access.marks(lane)) mark_written(marks, bytes);
     const std::uint32_t stored = warp.tainted
@@ -194,7 +196,6 @@ void store_piece(Warp& warp, const WmmaMoveOperands& op, const Geometry& geometr
       reported |= 1U << lane;
     }
   }
-  note_global_written(warp, access, bytes);
   if (reported != 0) report_tainted_use(warp, reported, "reach global memory");
   const std::uint32_t moved = geometry.machine_bytes(reg, element, bytes);
   if (warp.cta->launch().count_memory && moved > 0) count_access(warp, access, moved, true);

@@ -8,6 +8,8 @@
 #include <mutex>
 #include <thread>
 
+#include "engine/device/virtual/memory/global_access.hpp"
+
 namespace evo::ptx {
 namespace {
 
@@ -41,9 +43,13 @@ class Grid {
  public:
   Grid(LaunchContext& launch, const GridOptions& options) : launch_(launch), options_(options) {
     total_ = options.sample.empty() ? launch.grid_ctas() : options.sample.size();
-    launch.global_races.start(launch.grid_ctas(), launch.program->global_granule);
+    const std::uint32_t threads = launch.block[0] * launch.block[1] * launch.block[2];
+    launch.global_races.start(launch.grid_ctas(),
+                              static_cast<int>((threads + kWarpSize - 1) / kWarpSize),
+                              launch.program->global_granule, launch.program->has_changes);
     limit_ = std::clamp<std::size_t>(ctas_on_host(launch), 1,
                                      std::max<std::size_t>(options.resident, 1));
+    launch.progress.start(total_, limit_);
   }
 
   GridCounts run() {
@@ -56,8 +62,8 @@ class Grid {
       work();
     }
     if (error_) std::rethrow_exception(error_);
-    for (Hazard& hazard : launch_.global_races.unexplained()) {
-      launch_.hazards->add(std::move(hazard));
+    for (const auto& unordered : launch_.global_races.unexplained()) {
+      launch_.hazards->add(unordered_read(launch_, unordered));
     }
     return std::move(counts_);
   }
@@ -98,7 +104,7 @@ class Grid {
       }
       collect(*cta);
       resident_.fetch_sub(1);
-      launch_.under_way.fetch_sub(1);
+      launch_.progress.note_ended();
       idle.push_back(std::move(cta));
       served = 0;
     }
@@ -128,6 +134,7 @@ class Grid {
       resident_.fetch_sub(1);
       return false;
     }
+    launch_.progress.note_started();
     std::unique_ptr<Cta> cta;
     if (idle.empty()) {
       cta = std::make_unique<Cta>(launch_);
@@ -142,7 +149,6 @@ class Grid {
                 static_cast<std::uint32_t>(linear / grid[0] / grid[1])},
                linear);
     active.push_front(std::move(cta));
-    launch_.under_way.fetch_add(1);
     return true;
   }
 

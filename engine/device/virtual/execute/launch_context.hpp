@@ -11,6 +11,7 @@
 #include "engine/device/virtual/checks/hazard.hpp"
 #include "engine/device/virtual/checks/store_owners.hpp"
 #include "engine/device/virtual/decode/program.hpp"
+#include "engine/device/virtual/execute/grid_progress.hpp"
 #include "engine/device/virtual/execute/placement.hpp"
 #include "engine/device/virtual/execute/print_log.hpp"
 #include "engine/device/virtual/memory/global_memory.hpp"
@@ -45,9 +46,8 @@ struct LaunchContext {
   std::uint64_t stall_budget = 0;  ///< warp instructions without progress before livelock
   std::uint64_t issue_budget = 0;  ///< warp instructions of one CTA at most
   GlobalRaces global_races;
-  std::atomic<bool> stop{false};            ///< a fatal hazard ended the launch
-  std::atomic<std::uint64_t> progress{0};   ///< counts changes other CTAs could wait for
-  std::atomic<std::uint64_t> under_way{0};  ///< CTAs that started and have not ended
+  GridProgress progress;
+  std::atomic<bool> stop{false};  ///< a fatal hazard ended the launch
 
   [[nodiscard]] std::uint64_t grid_ctas() const {
     return static_cast<std::uint64_t>(grid[0]) * grid[1] * grid[2];

@@ -10,6 +10,7 @@ void WarpScheduler::start(std::uint64_t cta) {
   stall_ = 0;
   polls_ = 0;
   progressed_ = false;
+  is_stalled_ = false;
 }
 
 Warp* WarpScheduler::pick(std::vector<Warp>& warps) {
@@ -28,16 +29,22 @@ std::uint64_t WarpScheduler::quantum() {
 
 bool WarpScheduler::count(std::uint64_t executed) {
   executed_ += executed;
-  const std::uint64_t seen = launch_.progress.load(std::memory_order_relaxed);
-  if (progressed_ || seen != seen_progress_) {
-    if (progressed_) launch_.progress.fetch_add(1, std::memory_order_relaxed);
-    seen_progress_ = launch_.progress.load(std::memory_order_relaxed);
+  if (progressed_) launch_.progress.note_change();
+  const std::uint64_t changes = launch_.progress.changes();
+  if (progressed_ || changes != seen_changes_) {
+    seen_changes_ = changes;
     progressed_ = false;
+    is_stalled_ = false;
     stall_ = 0;
     polls_ = 0;
   }
   stall_ += executed;
-  return stall_ <= stall_budget() && executed_ <= launch_.issue_budget;
+  if (executed_ > launch_.issue_budget) return false;
+  if (stall_ <= stall_budget()) return true;
+  if (!only_polls() || launch_.count_memory) return false;
+  if (!is_stalled_) launch_.progress.note_stalled(seen_changes_);
+  is_stalled_ = true;
+  return !launch_.progress.are_all_stalled();
 }
 
 std::uint64_t WarpScheduler::stall_budget() const {
@@ -45,7 +52,7 @@ std::uint64_t WarpScheduler::stall_budget() const {
   constexpr std::uint64_t kLeast = 200'000;
   const std::uint64_t budget = launch_.stall_budget;
   if (!only_polls() || launch_.count_memory) return budget;
-  const std::uint64_t ctas = std::max<std::uint64_t>(launch_.under_way.load(), 1);
+  const std::uint64_t ctas = std::max<std::uint64_t>(launch_.progress.under_way(), 1);
   return std::max(budget / ctas, std::min(budget, kLeast));
 }
 

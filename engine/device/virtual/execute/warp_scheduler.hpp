@@ -27,8 +27,8 @@ class WarpScheduler {
   void note_poll() { ++polls_; }
   /// True when the CTA only looks whether something changed, for a while: time for others to run.
   [[nodiscard]] bool only_polls() const { return polls_ >= kPollsOfWaiting; }
-  /// Counts what a warp executed. False when the CTA is stalled: nothing changed for too long, or
-  /// it executed too much.
+  /// Counts what a warp executed. False when the CTA is stalled: nothing changed for too long, of
+  /// CTAs that only poll for all of them; or it executed too much.
   [[nodiscard]] bool count(std::uint64_t executed);
 
   [[nodiscard]] std::uint64_t executed() const { return executed_; }
@@ -47,8 +47,9 @@ class WarpScheduler {
   std::uint64_t executed_ = 0;
   std::uint64_t stall_ = 0;
   std::uint64_t polls_ = 0;  ///< since something changed
-  std::uint64_t seen_progress_ = 0;
+  std::uint64_t seen_changes_ = 0;
   bool progressed_ = false;
+  bool is_stalled_ = false;  ///< noted at that number of changes
 };
 
 }  // namespace evo::ptx

@@ -14,163 +14,208 @@ namespace {
 
 using Record = GlobalRaces::Record;
 using Word = GlobalRaces::Word;
+using Stripe = GlobalRaces::Stripe;
+
+std::array<std::uint32_t, 3> index_of(const LaunchContext& launch, std::uint64_t cta) {
+  const auto& grid = launch.grid;
+  return {static_cast<std::uint32_t>(cta % grid[0]),
+          static_cast<std::uint32_t>(cta / grid[0] % grid[1]),
+          static_cast<std::uint32_t>(cta / grid[0] / grid[1])};
+}
 
 std::string cta_text(const LaunchContext& launch, std::uint64_t cta) {
-  const auto& grid = launch.grid;
-  return "CTA (" + std::to_string(cta % grid[0]) + "," + std::to_string(cta / grid[0] % grid[1]) +
-         "," + std::to_string(cta / grid[0] / grid[1]) + ")";
+  const auto index = index_of(launch, cta);
+  return "CTA (" + std::to_string(index[0]) + "," + std::to_string(index[1]) + "," +
+         std::to_string(index[2]) + ")";
 }
 
-Hazard race(Cta& cta, const GlobalRaces::PlainRead& access, const char* verb) {
+Hazard race(const LaunchContext& launch, std::uint64_t cta, const GlobalRaces::PlainRead& access,
+            const char* verb) {
   return {HazardKind::kGlobalRace, access.pc, -1,
-          std::string(verb) + " of " + cta.launch().memory->describe(access.address) + " by " +
-              cta.names().thread(access.warp, static_cast<int>(access.lane)) +
-              " is not ordered after what " +
-              cta_text(cta.launch(), GlobalRaces::cta_of(access.other)) +
+          std::string(verb) + " of " + launch.memory->describe(access.address) + " by " +
+              PlaceNames(launch).thread(access.warp, static_cast<int>(access.lane)) +
+              " is not ordered after what " + cta_text(launch, GlobalRaces::cta_of(access.other)) +
               " did there in this launch (its fence, then an atomic or volatile access here "
               "that sees it)",
-          cta.index()};
+          index_of(launch, cta)};
 }
 
-void report_race(Cta& cta, const GlobalRaces::PlainRead& access, const char* verb) {
-  if (cta.is_reported(HazardKind::kGlobalRace, access.pc, -1)) return;
-  cta.launch().hazards->add(race(cta, access, verb));
-}
-
-/// Each shadow word and lane, with the offset of the word's bytes in the access.
-template <typename F>
-void for_words(Warp& warp, const LaneAccess& access, std::uint32_t bytes, F&& visit) {
-  const LaunchContext& launch = warp.cta->launch();
-  GlobalRaces& races = warp.cta->launch().global_races;
-  const std::uint32_t granule = 1U << races.shift();
-  GlobalBuffer* buffer = warp.cta->buffer_cache()[warp.pc];
-  for_lanes<std::size_t>(access.global, [&](std::size_t lane) {
-    const std::uint64_t address = access.address[lane];
-    if (buffer == nullptr || !buffer->contains(address, bytes))
-      buffer = launch.memory->find(address);
-    if (!buffer->writable) return;  // nobody writes there in this launch
-    Word* words = races.shadow_of(*buffer);
-    if (words == nullptr) {
-      // Flags in memory that is not watched order everything.
-      warp.cta->see(races.now());
-      return;
-    }
-    words += (address - buffer->base) >> races.shift();
-    for (std::uint32_t at = 0; at < bytes; at += granule) visit(*words++, lane, at);
-  });
-}
-
-/// The same; what `conflict` says of each is reported, where it is not 0.
-template <typename F>
-void for_words(Warp& warp, const LaneAccess& access, std::uint32_t bytes, const char* verb,
-               F&& conflict) {
-  for_words(warp, access, bytes, [&](Word& word, std::size_t lane, std::uint32_t at) {
-    const Record other = conflict(word, lane, at);
-    if (other == 0) return;
-    report_race(*warp.cta, {pc_of(warp), warp.index, lane, access.address[lane] + at, other}, verb);
-  });
+GlobalRaces::Actor actor_of(const Warp& warp) {
+  Cta& cta = *warp.cta;
+  return {cta.number(), warp.index, cta.races().clock(warp.index), cta.history()};
 }
 
 /// Of memory that no kernel may write, which most accesses go to, there is nothing to note.
 bool is_checked(const Warp& warp, const LaneAccess& access) {
   const bool is_read_only = access.buffer != nullptr && !access.buffer->writable;
-  return access.global != 0 && !is_read_only && warp.cta->launch().check;
+  const LaunchContext& launch = warp.cta->launch();
+  return access.global != 0 && !is_read_only && launch.check && launch.global_races.is_on();
+}
+
+/// One lane does for all that read the same.
+std::uint32_t places_of(const LaneAccess& access) {
+  return access.pattern == LanePattern::kUniform ? 1U : access.global;
 }
 
 }  // namespace
 
-void note_global_read(Warp& warp, const LaneAccess& access, std::uint32_t bytes) {
-  if (!is_checked(warp, access)) return;
-  Cta& cta = *warp.cta;
-  for_words(warp, access, bytes, "read", [&](Word& word, std::size_t lane, std::uint32_t at) {
-    const Record other = cta.launch().global_races.read(word, cta.number(), cta.seen());
-    if (other != 0 && !GlobalRaces::is_change(other)) return other;
-    auto& reads = cta.plain_reads();
-    const auto known = reads.find(&word);
+WatchedPlaces::WatchedPlaces(Warp& warp, const LaneAccess& access, std::uint32_t bytes)
+    : warp_(warp),
+      access_(access),
+      races_(warp.cta->launch().global_races),
+      bytes_(bytes),
+      granule_(std::min(1U << races_.shift(), bytes)),
+      is_active_(is_checked(warp, access)),
+      buffer_(warp.cta->buffer_cache()[warp.pc]) {}
+
+void WatchedPlaces::enter(std::size_t lane) {
+  words_ = {};
+  if (!is_active_ || ((access_.global >> lane) & 1U) == 0) return;
+  lane_ = lane;
+  const std::uint64_t address = access_.address[lane];
+  if (buffer_ == nullptr || !buffer_->contains(address, bytes_))
+    buffer_ = warp_.cta->launch().memory->find(address);
+  if (!buffer_->writable) return;  // nobody writes there in this launch
+  Word* const shadow = races_.shadow_of(*buffer_);
+  if (shadow == nullptr) return;
+  words_ = {shadow + ((address - buffer_->base) >> races_.shift()), bytes_ / granule_};
+  Stripe* const stripe = &races_.stripe_of(address);
+  if (stripe == stripe_) return;
+  stripe_ = stripe;
+  if (lock_.owns_lock()) lock_.unlock();
+  lock_ = std::unique_lock(stripe->lock);
+}
+
+void WatchedPlaces::report(Record other, std::size_t word, const char* verb) {
+  if (other == 0) return;
+  Cta& cta = *warp_.cta;
+  if (cta.is_reported(HazardKind::kGlobalRace, pc_of(warp_), -1)) return;
+  const std::uint64_t address = access_.address[lane_] + word * granule_;
+  cta.launch().hazards->add(
+      race(cta.launch(), cta.number(), {pc_of(warp_), warp_.index, lane_, address, other}, verb));
+}
+
+/// What stays as it is harms nobody, and tells nobody anything.
+bool WatchedPlaces::is_same(std::size_t word, const std::byte* values) const {
+  std::byte old[8];
+  const std::size_t at = word * granule_;
+  copy_from_guest(old, access_.pointer[lane_] + at, granule_);
+  return std::memcmp(old, values + at, granule_) == 0;
+}
+
+void WatchedPlaces::read() {
+  auto& reads = warp_.cta->plain_reads();
+  for (std::size_t at = 0; at < words_.size(); ++at) {
+    const Record other = races_.read(words_[at], actor_of(warp_));
+    if (other != 0 && !GlobalRaces::is_change(other)) {
+      report(other, at, "read");
+      continue;
+    }
+    const auto known = reads.find(&words_[at]);
     if (known != reads.end()) {
       if (known->second.other == 0) known->second.other = other;
     } else if (reads.size() < GlobalRaces::kMostPlainReads) {
-      reads[&word] = {pc_of(warp), warp.index, lane, access.address[lane] + at, other};
+      reads[&words_[at]] = {pc_of(warp_), warp_.index, lane_,
+                            access_.address[lane_] + at * granule_, other};
     }
-    return Record{0};
+  }
+}
+
+void WatchedPlaces::write(const std::byte* values) {
+  for (std::size_t at = 0; at < words_.size(); ++at) {
+    const Record other = races_.before_write(words_[at], actor_of(warp_));
+    if (other != 0 && !is_same(at, values)) report(other, at, "write");
+    races_.write(*stripe_, words_[at], actor_of(warp_));
+  }
+}
+
+void WatchedPlaces::read_only() {
+  Cta& cta = *warp_.cta;
+  for (std::size_t at = 0; at < words_.size(); ++at) {
+    const Record found = words_[at].write != 0 ? words_[at].write : words_[at].change;
+    if (found == 0 || cta.is_reported(HazardKind::kReadOnlyLoad, pc_of(warp_), -1)) continue;
+    cta.report(HazardKind::kReadOnlyLoad, pc_of(warp_), -1,
+               cta.launch().memory->describe(access_.address[lane_] + at * granule_) + " by " +
+                   cta.names().thread(warp_.index, static_cast<int>(lane_)) + ", written by " +
+                   cta_text(cta.launch(), GlobalRaces::cta_of(found)) +
+                   "; a load without .nc (no __ldg, no const __restrict__) sees it");
+  }
+}
+
+void WatchedPlaces::see() {
+  if (is_active_ && words_.empty() && buffer_->writable) races_.give_up();
+  for (const Word& word : words_) {
+    warp_.cta->made_history();
+    races_.see(*stripe_, word, actor_of(warp_));
+  }
+}
+
+void WatchedPlaces::store(const std::byte* values) {
+  for (std::size_t at = 0; at < words_.size(); ++at) {
+    if (is_same(at, values)) continue;
+    races_.note_late(words_[at], actor_of(warp_));
+    races_.change(*stripe_, words_[at], actor_of(warp_), false);
+  }
+}
+
+/// A plain read of what an atomic of the CTA comes to was a guess.
+void WatchedPlaces::explain_read(const Word& word) {
+  auto& reads = warp_.cta->plain_reads();
+  const auto read = reads.find(&word);
+  if (read == reads.end()) return;
+  races_.explain(read->second.pc);
+  reads.erase(read);
+}
+
+void WatchedPlaces::atomic(bool changed, bool accumulates, bool returns) {
+  for (std::size_t at = 0; accumulates && at < words_.size(); ++at) {
+    report(races_.before_change(words_[at], actor_of(warp_)), at, "atomic");
+  }
+  if (returns) see();
+  for (std::size_t at = 0; at < words_.size(); ++at) {
+    explain_read(words_[at]);
+    if (!changed) continue;
+    races_.note_late(words_[at], actor_of(warp_));
+    races_.change(*stripe_, words_[at], actor_of(warp_), true);
+  }
+}
+
+void WatchedPlaces::atomic_of_cta(bool changed) {
+  for (std::size_t at = 0; at < words_.size(); ++at) {
+    explain_read(words_[at]);
+    if (!changed) continue;
+    report(races_.before_write(words_[at], actor_of(warp_)), at, "atomic of the CTA's scope");
+    races_.write(*stripe_, words_[at], actor_of(warp_));
+  }
+}
+
+void note_global_read(Warp& warp, const LaneAccess& access, std::uint32_t bytes) {
+  WatchedPlaces places(warp, access, bytes);
+  if (!places.is_active()) return;
+  for_lanes<std::size_t>(places_of(access), [&](std::size_t lane) {
+    places.enter(lane);
+    places.read();
   });
 }
 
 void check_read_only_load(Warp& warp, const LaneAccess& access, std::uint32_t bytes) {
-  if (!is_checked(warp, access)) return;
-  Cta& cta = *warp.cta;
-  for_words(warp, access, bytes, [&](Word& word, std::size_t lane, std::uint32_t at) {
-    const Record write = word.write.load();
-    const Record found = write != 0 ? write : word.change.load();
-    if (found == 0 || cta.is_reported(HazardKind::kReadOnlyLoad, pc_of(warp), -1)) return;
-    cta.report(HazardKind::kReadOnlyLoad, pc_of(warp), -1,
-               cta.launch().memory->describe(access.address[lane] + at) + " by " +
-                   cta.names().thread(warp.index, static_cast<int>(lane)) + ", written by " +
-                   cta_text(cta.launch(), GlobalRaces::cta_of(found)) +
-                   "; a load without .nc (no __ldg, no const __restrict__) sees it");
+  WatchedPlaces places(warp, access, bytes);
+  if (!places.is_active()) return;
+  for_lanes<std::size_t>(access.global, [&](std::size_t lane) {
+    places.enter(lane);
+    places.read_only();
   });
 }
 
-void suspect_plain_reads(Cta& cta) {
-  GlobalRaces& races = cta.launch().global_races;
-  for (const auto& entry : cta.plain_reads()) {
-    const GlobalRaces::PlainRead& read = entry.second;
-    if (read.other != 0 && !races.is_suspected(read.pc)) races.suspect(race(cta, read, "read"));
-  }
+Hazard unordered_read(const LaunchContext& launch, const GlobalRaces::Unordered& unordered) {
+  return race(launch, unordered.cta, unordered.read, "read");
 }
 
-void note_global_write(Warp& warp, const LaneAccess& access, std::uint32_t bytes,
-                       const std::byte* values) {
-  if (!is_checked(warp, access)) return;
+void note_published(Warp& warp) {
   Cta& cta = *warp.cta;
-  const std::uint32_t granule = std::min(1U << cta.launch().global_races.shift(), bytes);
-  for_words(warp, access, bytes, "write", [&](Word& word, std::size_t lane, std::uint32_t at) {
-    const Record other = cta.launch().global_races.before_write(word, cta.number(), cta.seen());
-    if (other == 0) return other;
-    std::byte old[8];
-    copy_from_guest(old, access.pointer[lane] + at, granule);
-    // What stays as it is harms nobody.
-    return std::memcmp(old, values + lane * bytes + at, granule) != 0 ? other : Record{0};
-  });
-}
-
-void note_global_written(Warp& warp, const LaneAccess& access, std::uint32_t bytes) {
-  if (!is_checked(warp, access)) return;
-  Cta& cta = *warp.cta;
-  for_words(warp, access, bytes, "write", [&](Word& word, std::size_t, std::uint32_t) {
-    cta.launch().global_races.wrote(word, cta.number());
-    return Record{0};
-  });
-}
-
-void note_global_change(Warp& warp, const LaneAccess& access, std::uint32_t bytes,
-                        bool accumulates) {
-  if (!is_checked(warp, access)) return;
-  Cta& cta = *warp.cta;
-  GlobalRaces& races = cta.launch().global_races;
-  const std::uint32_t time = races.next();
-  note_global_seen(warp, access, bytes);
-  for_words(warp, access, bytes, "atomic", [&](Word& word, std::size_t, std::uint32_t) {
-    if (const auto read = cta.plain_reads().find(&word); read != cta.plain_reads().end()) {
-      races.explain(read->second.pc);
-      cta.plain_reads().erase(read);
-    }
-    return races.change(word, cta.number(), cta.seen(), time, accumulates);
-  });
-}
-
-void note_global_seen(Warp& warp, const LaneAccess& access, std::uint32_t bytes) {
-  if (!is_checked(warp, access)) return;
-  Cta& cta = *warp.cta;
-  for_words(warp, access, bytes, "read", [&](Word& word, std::size_t, std::uint32_t) {
-    cta.see(GlobalRaces::seen_at(word, cta.number()));
-    return Record{0};
-  });
-}
-
-void note_published(const Warp& warp) {
-  const Cta& cta = *warp.cta;
-  if (cta.launch().check) cta.launch().global_races.publish(cta.number());
+  if (!cta.launch().check || !cta.launch().global_races.is_on()) return;
+  cta.races().publish(warp.index);
+  cta.made_history().fence(warp.index, cta.races().clock(warp.index));
 }
 
 bool note_owner(const Warp& warp, const LaneAccess& access, std::uint32_t bytes) {

@@ -2,12 +2,61 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
+#include <span>
 
+#include "engine/device/virtual/checks/global_races.hpp"
 #include "engine/device/virtual/memory/memory_access.hpp"
 
 // What accesses to global memory tell GlobalRaces. Nothing where the launch is not checked.
 
 namespace evo::ptx {
+
+/// The places in global memory that the lanes of an access touch, one lane after the other: what is
+/// known of a place and its content change together, between enter() of the lane and that of the
+/// next one. Everything else is about the lane that was entered last.
+class WatchedPlaces {
+ public:
+  WatchedPlaces(Warp& warp, const LaneAccess& access, std::uint32_t bytes);
+
+  /// False: there is nothing to note.
+  [[nodiscard]] bool is_active() const { return is_active_; }
+  /// The lane's places are this thread's alone until the next call or the end.
+  void enter(std::size_t lane);
+
+  /// A plain read.
+  void read();
+  /// A read by the path for read-only data.
+  void read_only();
+  /// A plain write of `values`, before it is done.
+  void write(const std::byte* values);
+  /// A strong read.
+  void see();
+  /// A strong store of `values`, before it is done.
+  void store(const std::byte* values);
+  /// An atomic, after it was done. `changed`: it left another value than it found; `accumulates`:
+  /// the result depends on what was there; `returns`: the kernel sees what was there.
+  void atomic(bool changed, bool accumulates, bool returns);
+  /// The same of an atomic that other CTAs need not see as one.
+  void atomic_of_cta(bool changed);
+
+ private:
+  void explain_read(const GlobalRaces::Word& word);
+  void report(GlobalRaces::Record other, std::size_t word, const char* verb);
+  [[nodiscard]] bool is_same(std::size_t word, const std::byte* values) const;
+
+  Warp& warp_;
+  const LaneAccess& access_;
+  GlobalRaces& races_;
+  std::uint32_t bytes_;
+  std::uint32_t granule_;  ///< of a shadow word
+  bool is_active_;
+  GlobalBuffer* buffer_;  ///< of the lane before
+  std::size_t lane_ = 0;
+  std::span<GlobalRaces::Word> words_;  ///< empty where nobody watches
+  GlobalRaces::Stripe* stripe_ = nullptr;
+  std::unique_lock<SpinLock> lock_;
+};
 
 /// A plain read of the global lanes.
 void note_global_read(Warp& warp, const LaneAccess& access, std::uint32_t bytes);
@@ -17,25 +66,12 @@ void note_global_read(Warp& warp, const LaneAccess& access, std::uint32_t bytes)
 /// (PTX ISA, "ld.global.nc"). Only memory that is watched for races between CTAs is looked at.
 void check_read_only_load(Warp& warp, const LaneAccess& access, std::uint32_t bytes);
 
-/// Leaves with GlobalRaces the plain reads of what other CTAs change by atomics to which no atomic
-/// of this CTA came: at its end.
-void suspect_plain_reads(Cta& cta);
+/// The hazard of a read that is not ordered after a change.
+[[nodiscard]] Hazard unordered_read(const LaunchContext& launch,
+                                    const GlobalRaces::Unordered& unordered);
 
-/// A plain write, before it is done. `values`: the new bytes of each lane, `bytes` apart.
-void note_global_write(Warp& warp, const LaneAccess& access, std::uint32_t bytes,
-                       const std::byte* values);
-/// The same, after it was done.
-void note_global_written(Warp& warp, const LaneAccess& access, std::uint32_t bytes);
-
-/// A strong store or an atomic, before it is done; `accumulates`: it adds to what is there.
-void note_global_change(Warp& warp, const LaneAccess& access, std::uint32_t bytes,
-                        bool accumulates);
-
-/// A strong read or an atomic, after it was done: it may have seen what others published.
-void note_global_seen(Warp& warp, const LaneAccess& access, std::uint32_t bytes);
-
-/// A fence, or before a release: what the CTA did is published.
-void note_published(const Warp& warp);
+/// A fence of the GPU, or before a release: what is before it in the CTA is published.
+void note_published(Warp& warp);
 
 /// In a launch that only notes who stores where: notes the global lanes. Whether that was all.
 [[nodiscard]] bool note_owner(const Warp& warp, const LaneAccess& access, std::uint32_t bytes);

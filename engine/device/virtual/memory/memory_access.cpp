@@ -7,6 +7,7 @@
 #include "engine/device/virtual/checks/taint.hpp"
 #include "engine/device/virtual/execute/lanes.hpp"
 #include "engine/device/virtual/memory/guest_memory.hpp"
+#include "engine/device/virtual/memory/parameter_space.hpp"
 
 namespace evo::ptx {
 namespace {
@@ -91,6 +92,33 @@ bool resolve_local(Warp& warp, LaneAccess& access, std::uint32_t mask, std::uint
   return good;
 }
 
+/// Kernel parameters; below them, .param variables of calls.
+bool resolve_parameters(Warp& warp, LaneAccess& access, std::uint32_t mask, std::uint32_t bytes,
+                        AccessIntent intent) {
+  std::vector<std::byte>& parameters = warp.cta->launch().parameters;
+  std::uint32_t local = 0;
+  bool good = true;
+  for_lanes(mask, [&](int lane) {
+    const auto l = static_cast<std::size_t>(lane);
+    if (access.address[l] < kKernelParameters) {
+      local |= 1U << lane;
+      return;
+    }
+    const std::uint64_t at = access.address[l] - kKernelParameters;
+    if (intent == AccessIntent::kRead && at + bytes <= parameters.size()) {
+      access.pointer[l] = parameters.data() + at;
+      return;
+    }
+    good = false;
+    warp.cta->fail(HazardKind::kOutOfBounds, pc_of(warp), -1,
+                   access_text(warp, intent, bytes, lane) + " at byte " + std::to_string(at) +
+                       " of the kernel's parameters, which are " +
+                       std::to_string(parameters.size()) + " bytes and cannot be written");
+  });
+  if (local != 0) good &= resolve_local(warp, access, local, bytes, intent);
+  return good;
+}
+
 /// All lanes in one buffer that may be accessed so. False: look at each lane.
 bool resolve_in_buffer(LaneAccess& access, const GlobalBuffer& buffer, const LaneSurvey& survey,
                        std::uint32_t mask, std::uint32_t bytes, bool writes) {
@@ -152,6 +180,7 @@ bool resolve_generic(Warp& warp, LaneAccess& access, std::uint32_t mask, std::ui
                      AccessIntent intent) {
   std::uint32_t shared = 0;
   std::uint32_t local = 0;
+  std::uint32_t parameters = 0;
   for_lanes(mask, [&](int lane) {
     std::uint64_t& a = access.address[static_cast<std::size_t>(lane)];
     if (a - kSharedWindow < kWindowBytes) {
@@ -160,15 +189,19 @@ bool resolve_generic(Warp& warp, LaneAccess& access, std::uint32_t mask, std::ui
     } else if (a - kLocalWindow < kWindowBytes) {
       local |= 1U << lane;
       a -= kLocalWindow;
+    } else if (a - kParameterWindow < kWindowBytes) {
+      parameters |= 1U << lane;
+      a -= kParameterWindow;
     }
   });
-  const std::uint32_t global = mask & ~(shared | local);
+  const std::uint32_t global = mask & ~(shared | local | parameters);
   const auto survey = [&](std::uint32_t lanes) {
     return survey_lanes(access.address.data(), lanes, bytes);
   };
   bool good = true;
   if (shared != 0) good &= resolve_shared(warp, access, survey(shared), shared, bytes, intent);
   if (local != 0) good &= resolve_local(warp, access, local, bytes, intent);
+  if (parameters != 0) good &= resolve_parameters(warp, access, parameters, bytes, intent);
   if (global != 0) good &= resolve_global(warp, access, survey(global), global, bytes, intent);
   return good;
 }
@@ -236,6 +269,9 @@ LaneAccess resolve(Warp& warp, Space space, const std::array<std::uint64_t, kWar
       break;
     case Space::kLocal:
       access.ok = resolve_local(warp, access, mask, bytes, intent);
+      break;
+    case Space::kParam:
+      access.ok = resolve_parameters(warp, access, mask, bytes, intent);
       break;
     case Space::kGeneric:
       access.ok = resolve_generic(warp, access, mask, bytes, intent);

@@ -251,9 +251,7 @@ class ModuleParser {
     while (tokens_.peek().kind == Token::Kind::kDirective) {
       const std::string_view name = tokens_.take().text;
       if (name == ".noreturn" || name == ".blocksareclusters") continue;
-      if (name == ".explicitcluster" || name == ".reqnctapercluster" || name == ".maxclusterrank") {
-        tokens_.fail("not supported: clusters (" + std::string(name) + ")");
-      }
+      if (name == ".explicitcluster") continue;
       if (name == ".pragma") {
         while (!tokens_.at_end() && !tokens_.accept(";")) tokens_.take();
         continue;
@@ -261,6 +259,9 @@ class ModuleParser {
       std::uint64_t product = tokens_.integer(1 << 20);
       for (int more = 0; more < 2 && tokens_.accept(","); ++more)
         product *= tokens_.integer(1 << 20);
+      if ((name == ".reqnctapercluster" || name == ".maxclusterrank") && product != 1) {
+        tokens_.fail("not supported: clusters of more than one CTA (" + std::string(name) + ")");
+      }
       if (name == ".maxntid" || name == ".reqntid") {
         function.max_threads = static_cast<int>(std::min<std::uint64_t>(product, 1 << 20));
       } else if (name == ".maxnreg") {

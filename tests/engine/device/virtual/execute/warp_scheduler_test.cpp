@@ -48,7 +48,7 @@ TEST(WarpScheduler, IsStalledOnceNothingChangedForTheBudget) {
   EXPECT_TRUE(scheduler.count(100));
   scheduler.note_progress();
   EXPECT_TRUE(scheduler.count(100));
-  launch.progress.fetch_add(1);  // of another CTA
+  launch.progress.note_change();  // of another CTA
   EXPECT_TRUE(scheduler.count(100));
   EXPECT_FALSE(scheduler.count(1));
   EXPECT_EQ(scheduler.without_progress(), 101);
@@ -70,7 +70,9 @@ TEST(WarpScheduler, CtasThatOnlyPollHaveOneBudgetTogether) {
   LaunchContext launch;
   launch.stall_budget = 64'000'000;
   launch.issue_budget = 1'000'000'000;
-  launch.under_way = 32;
+  launch.progress.start(32, 32);
+  for (int cta = 0; cta < 32; ++cta) launch.progress.note_started();
+  for (int cta = 1; cta < 32; ++cta) launch.progress.note_stalled(0);
   WarpScheduler scheduler(launch);
   scheduler.start(0);
   const auto goes_on_for = [&](bool polls) {
@@ -89,6 +91,36 @@ TEST(WarpScheduler, CtasThatOnlyPollHaveOneBudgetTogether) {
   scheduler.note_progress();
   EXPECT_TRUE(scheduler.count(1));
   EXPECT_FALSE(scheduler.only_polls());
+}
+
+TEST(WarpScheduler, NobodyIsStalledWhileAnotherCtaMayRun) {
+  LaunchContext launch;
+  launch.stall_budget = 1000;
+  launch.issue_budget = 1'000'000'000;
+  launch.progress.start(3, 2);
+  for (int cta = 0; cta < 2; ++cta) launch.progress.note_started();
+  WarpScheduler one(launch);
+  WarpScheduler other(launch);
+  for (WarpScheduler* scheduler : {&one, &other}) scheduler->start(0);
+  const auto waits = [](WarpScheduler& scheduler) {
+    bool goes_on = true;
+    for (int poll = 0; poll < 400; ++poll) {
+      scheduler.note_poll();
+      if (poll % 200 == 199) goes_on = scheduler.count(600);
+    }
+    return goes_on;
+  };
+  EXPECT_TRUE(waits(one));
+  EXPECT_TRUE(waits(one));  // as often as it likes
+  other.note_progress();
+  EXPECT_TRUE(other.count(1));
+  EXPECT_TRUE(waits(other));  // the first one has not looked since
+  EXPECT_FALSE(waits(one));
+  launch.progress.note_change();
+  launch.progress.note_ended();
+  EXPECT_TRUE(waits(one));  // there is room for the third
+  launch.progress.note_started();
+  EXPECT_TRUE(waits(one));  // which has not looked
 }
 
 }  // namespace

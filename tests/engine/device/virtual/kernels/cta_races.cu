@@ -215,16 +215,17 @@ extern "C" __global__ void sum_read_by_the_last(const float* in, float* out) {
   }
 }
 
-// The first CTA takes what nobody has added to yet, and takes it again when all others have.
-extern "C" __global__ void reads_again(const float* in, float* out) {
-  if (blockIdx.x > 0) {
-    if (threadIdx.x == 0) atomicAdd(out, in[blockIdx.x]);
-  } else if (threadIdx.x == 0) {
-    parts[0] = out[0];
-#ifdef BUG
-#pragma unroll 1
-    for (int i = 0; i < 300000; ++i) asm volatile("" ::: "memory");
-    parts[1] = out[0];
-#endif
+// The first CTA takes what nobody has added to yet.
+extern "C" __global__ void reads_first(const float* in, float* out) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) parts[0] = out[0];
+#ifndef BUG
+  if (blockIdx.x == 0) {
+    __threadfence();
+    ready = 1;
   }
+  while (ready == 0) {
+  }
+#endif
+  if (blockIdx.x > 0) atomicAdd(out, in[blockIdx.x]);
 }

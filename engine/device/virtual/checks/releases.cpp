@@ -1,0 +1,42 @@
+#include "engine/device/virtual/checks/releases.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <ranges>
+
+namespace evo::ptx {
+
+void ReleaseChain::append(const Release& release) {
+  // The warps of a CTA may take turns, each with a release of its own.
+  constexpr std::ptrdiff_t kLatest = 32;
+  const std::lock_guard lock(mutex_);
+  std::vector<std::uint32_t>& own = of_cta_[release.cta];
+  const auto is_same = [&](std::uint32_t at) { return releases_[at] == &release; };
+  if (std::ranges::any_of(own | std::views::reverse | std::views::take(kLatest), is_same)) return;
+  own.push_back(static_cast<std::uint32_t>(releases_.size()));
+  releases_.push_back(&release);
+}
+
+std::uint32_t ReleaseChain::length() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<std::uint32_t>(releases_.size());
+}
+
+const Release* ReleaseChain::find(std::uint64_t cta, int warp, std::uint32_t time,
+                                  std::uint32_t length) const {
+  const std::lock_guard lock(mutex_);
+  const auto own = of_cta_.find(cta);
+  if (own == of_cta_.end()) return nullptr;
+  for (const std::uint32_t at : own->second | std::views::reverse) {
+    if (at >= length) continue;
+    if (releases_[at]->published[static_cast<std::size_t>(warp)] >= time) return releases_[at];
+  }
+  return nullptr;
+}
+
+std::vector<const Release*> ReleaseChain::slice(std::uint32_t first, std::uint32_t length) const {
+  const std::lock_guard lock(mutex_);
+  return {releases_.begin() + first, releases_.begin() + length};
+}
+
+}  // namespace evo::ptx
