@@ -226,12 +226,26 @@ void CaseSet::add_argument(CheckCase& data, std::size_t position) {
     const bool shares =
         (argument.is_constant() || argument.texture) &&
         (data.index < options_.first_of_checks || data.index >= options_.end_of_checks);
-    const std::uint64_t seed = shares ? seed_of(*data.shape, 0) : data.seed;
-    data.inputs.back() = keep(argument, make_input(problem_, argument, *data.shape, data.values,
-                                                   mix_seed(seed, name_hash(argument.name))));
+    const Draw draw = draw_of(*data.shape, shares ? 0 : data.index, position);
+    data.inputs.back() =
+        keep(argument, make_input(problem_, argument, *data.shape, data.values, draw));
     work_.put_back(buffer, *data.inputs.back());
   }
   if (argument.texture) add_texture(data, position, buffer);
+}
+
+/// The second case of a shape has runs. Values that would be equal in several inputs stand in one
+/// of them, another one in each case.
+Draw CaseSet::draw_of(const Shape& shape, std::size_t index, std::size_t position) const {
+  std::size_t inputs = 0;
+  std::size_t rank = 0;
+  for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
+    if (i == position) rank = inputs;
+    if (problem_.arguments[i].is_drawn()) ++inputs;
+  }
+  const std::uint64_t name = name_hash(problem_.arguments[position].name);
+  return {mix_seed(seed_of(shape, index), name), index == 1,
+          inputs > 0 && (index + name_hash(shape.name)) % inputs == rank};
 }
 
 /// Nothing changes an array: what it was filled from goes.

@@ -52,14 +52,14 @@ std::string file_key(const Argument& argument) {
 }  // namespace
 
 std::vector<std::byte> make_input(const Problem& problem, const Argument& argument,
-                                  const Shape& shape, const Values& values, std::uint64_t seed) {
+                                  const Shape& shape, const Values& values, const Draw& draw) {
   const std::size_t size = size_of(argument.dtype);
   const std::size_t count = argument.bytes(values) / size;
   if (!argument.file.empty()) {
     return read_npy(problem.data_file(file_key(argument), argument.file, shape), argument.dtype,
                     count);
   }
-  if (!argument.formula) return generate(argument.generator, argument.dtype, count, seed);
+  if (!argument.formula) return generate(argument.generator, argument.dtype, count, draw);
   std::vector<std::byte> bytes(count * size);
   FormulaValues formula(argument, values);
   for (std::size_t i = 0; i < count; ++i) formula.put(i, bytes.data() + i * size);
