@@ -117,7 +117,6 @@ class CaseSet {
   [[nodiscard]] CheckCase& made(const Shape& shape, std::size_t index);
   [[nodiscard]] std::unique_ptr<CheckCase> build(const Shape& shape, std::size_t index);
   [[nodiscard]] std::uint64_t seed_of(const Shape& shape, std::size_t index) const;
-  [[nodiscard]] Draw draw_of(const Shape& shape, std::size_t index, std::size_t position) const;
   void add_argument(CheckCase& data, std::size_t position);
   void add_texture(CheckCase& data, std::size_t position, BufferId texels);
   void compute_expected(CheckCase& data);

@@ -72,7 +72,7 @@ class Values {
     const bool is_wide = dtype == Dtype::kF32 || dtype == Dtype::kF64;
     if (!is_wide || !fits(generator.first) || !fits(generator.second)) return;
     const double highest = next_below(dtype, generator.second);
-    const double lowest = -next_below(dtype, std::nextafter(-generator.first, kInfinity));
+    const double lowest = 0 - next_below(dtype, std::nextafter(-generator.first, kInfinity));
     if (lowest <= highest) range_ = {lowest, highest};
   }
 
