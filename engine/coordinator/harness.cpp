@@ -17,6 +17,7 @@
 #include "engine/core/json_reader.hpp"
 #include "engine/device/arch_limits.hpp"
 #include "engine/gate/check_kernels.hpp"
+#include "engine/problem/inputs.hpp"
 #include "engine/problem/known_names.hpp"
 #include "engine/problem/surroundings.hpp"
 #include "engine/space/surroundings.hpp"
@@ -362,6 +363,7 @@ std::vector<std::string> Harness::warnings() const {
 std::string Harness::problem_key() const {
   ContentHash hash;
   hash.add(problem_.text).add(source_.expanded());
+  if (std::ranges::any_of(problem_.arguments, &Argument::is_drawn)) hash.add(kDrawVersion);
   if (problem_.reference.kernel) {
     hash.add(
         load(*problem_.reference.kernel, include_options_of(problem_, templates_root_)).expanded());

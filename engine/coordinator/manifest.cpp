@@ -51,7 +51,7 @@ OrderedJson generator_json(const Generator& generator) {
 
 OrderedJson content_json(const Argument& argument) {
   if (argument.formula) return {{"formula", argument.formula->text()}};
-  if (!argument.file.empty()) return {{"file", argument.file}};
+  if (!argument.file.empty() && !argument.has_file_and_generator) return {{"file", argument.file}};
   return generator_json(argument.generator);
 }
 
@@ -91,6 +91,7 @@ OrderedJson argument_json(const Argument& argument, const KernelSpec& kernel,
                       {"dtype", std::string(to_string(argument.dtype))}};
   const bool scalar = argument.direction == Direction::kScalar;
   json[scalar ? "value" : "extent"] = evaluated(kernel.extent_of(argument), values);
+  if (!argument.is_compared) json["compare"] = false;
   if (argument.row) json["row"] = evaluated(*argument.row, values);
   if (argument.is_constant()) {
     json["kind"] = "constant";

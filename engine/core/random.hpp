@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <random>
+#include <string_view>
 
 namespace evo {
 
@@ -37,5 +38,8 @@ class Random {
 
 /// Mixes two values into a seed (splitmix64's finaliser), so that seeds of parts are unrelated.
 [[nodiscard]] std::uint64_t mix_seed(std::uint64_t a, std::uint64_t b);
+
+/// A seed for what has this name (FNV-1a).
+[[nodiscard]] std::uint64_t name_seed(std::string_view name);
 
 }  // namespace evo

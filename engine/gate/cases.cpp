@@ -16,20 +16,8 @@
 namespace evo {
 namespace {
 
-/// FNV-1a: gives every name its own stream of random numbers.
-std::uint64_t name_hash(const std::string& name) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-  return hash;
-}
-
 /// Of the other poison, in every bit.
 constexpr std::byte kFlip{0xff};
-
-/// Outputs whose size a kernel decides are nothing that could be expected of all.
-bool has_expectation(const Argument& argument) {
-  return argument.is_output() && !argument.is_sized_by_macros;
-}
 
 }  // namespace
 
@@ -102,7 +90,7 @@ const CheckCase& CaseSet::expect_rows(const Shape& shape, std::size_t index,
   run_reference(data);
   sampler.set_cta_sample({});
   for (std::size_t i = 0; i < data.arguments.size(); ++i) {
-    if (has_expectation(problem_.arguments[i])) take_written(data, i);
+    if (problem_.arguments[i].is_expected()) take_written(data, i);
   }
   for (const std::size_t row : rows) {
     if (knows_row(data, row)) continue;
@@ -193,7 +181,7 @@ ProgramCase CaseSet::program_case(const CheckCase& data) const {
 }
 
 std::uint64_t CaseSet::seed_of(const Shape& shape, std::size_t index) const {
-  return mix_seed(options_.seed, mix_seed(name_hash(shape.name), index));
+  return mix_seed(options_.seed, mix_seed(name_seed(shape.name), index));
 }
 
 std::unique_ptr<CheckCase> CaseSet::build(const Shape& shape, std::size_t index) {
@@ -226,9 +214,9 @@ void CaseSet::add_argument(CheckCase& data, std::size_t position) {
     const bool shares =
         (argument.is_constant() || argument.texture) &&
         (data.index < options_.first_of_checks || data.index >= options_.end_of_checks);
-    const std::uint64_t seed = shares ? seed_of(*data.shape, 0) : data.seed;
+    const std::size_t index = shares ? 0 : data.index;
     data.inputs.back() = keep(argument, make_input(problem_, argument, *data.shape, data.values,
-                                                   mix_seed(seed, name_hash(argument.name))));
+                                                   {index, seed_of(*data.shape, index)}));
     work_.put_back(buffer, *data.inputs.back());
   }
   if (argument.texture) add_texture(data, position, buffer);
@@ -286,7 +274,7 @@ void CaseSet::require_written(const CheckCase& data,
                               const std::vector<std::vector<std::byte>>& outputs) {
   const auto is_poisoned = [&](std::size_t i) {
     const Argument& argument = problem_.arguments[i];
-    return argument.direction == Direction::kOut && !argument.is_sized_by_macros;
+    return argument.direction == Direction::kOut && argument.is_expected();
   };
   const auto kept = [&](std::size_t i, std::span<const std::byte> again) {
     return first_poisoned(outputs[i], again,
@@ -320,7 +308,7 @@ std::vector<std::vector<std::byte>> CaseSet::run_for_expected(const CheckCase& d
   run_reference(data);
   std::vector<std::vector<std::byte>> outputs(data.arguments.size());
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (has_expectation(problem_.arguments[i])) outputs[i] = output_of(data, i);
+    if (problem_.arguments[i].is_expected()) outputs[i] = output_of(data, i);
   }
   require_written(data, outputs);
   return outputs;
@@ -354,7 +342,7 @@ void CaseSet::compute_expected(CheckCase& data) {
     const Argument& argument = problem_.arguments[i];
     data.expected.emplace_back();
     data.first_run.emplace_back();
-    if (!has_expectation(argument)) continue;
+    if (!argument.is_expected()) continue;
     if (data.index == 0) {
       data.first_run.back() = work_.reserve(argument.name, argument.bytes(data.values));
     }

@@ -19,7 +19,8 @@ bool differ(const std::vector<std::byte>& a, const std::vector<std::byte>& b, st
 
 bool ElementSample::is_possible(const Problem& problem, const KernelSpec& kernel) {
   return problem.reference.is_data() && problem.check_program.empty() &&
-         !kernel.tolerance.max_row_error;
+         !kernel.tolerance.max_row_error &&
+         std::ranges::all_of(problem.arguments, &Argument::is_compared);
 }
 
 /// Poisons outputs, and gives inout arguments their input.

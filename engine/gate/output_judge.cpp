@@ -24,7 +24,7 @@ OutputJudge::Looks OutputJudge::look(const LoadedKernel& kernel, const CheckCase
 void OutputJudge::copy_outputs(Looks& looks, const std::vector<KernelArgument>& arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const Argument& argument = problem_.arguments[i];
-    if (!argument.is_output()) continue;
+    if (!argument.is_output() || !argument.is_compared) continue;
     const auto buffer = std::get<BufferId>(arguments[i]);
     const std::size_t bytes = work_.device().spec(buffer).bytes;
     if (bytes == 0) continue;

@@ -154,7 +154,7 @@ void ProblemPrograms::write_case(const ProgramCase& data, const std::filesystem:
       inputs[argument.name] = sizes(argument.dtype, content.size() / size_of(argument.dtype));
       write_npy(folder / (argument.name + ".npy"), argument.dtype, content);
     }
-    if (argument.is_output() && !argument.is_sized_by_macros) {
+    if (argument.is_expected()) {
       results[argument.name] =
           sizes(argument.dtype, argument.bytes(*data.values) / size_of(argument.dtype));
     }
@@ -190,7 +190,7 @@ std::vector<std::vector<std::byte>> ProblemPrograms::expected(const ProgramCase&
   std::vector<std::vector<std::byte>> outputs(problem_.arguments.size());
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const Argument& argument = problem_.arguments[i];
-    if (!argument.is_output() || argument.is_sized_by_macros) continue;
+    if (!argument.is_expected()) continue;
     const std::filesystem::path file = folder / (argument.name + ".npy");
     if (!is_file(file)) fail("reference", data, "wrote no " + argument.name + ".npy");
     try {
@@ -230,7 +230,7 @@ ProblemPrograms::Verdict ProblemPrograms::run_check(const ProgramCase& data,
   write_case(data, folder, outputs);
   for (const Argument& argument : problem_.arguments) {
     // Of an output without elements too; what it holds comes next.
-    if (argument.is_output()) {
+    if (argument.is_output() && argument.is_compared) {
       write_npy(folder / ("output_" + argument.name + ".npy"), argument.dtype, {});
     }
   }

@@ -102,6 +102,9 @@ std::optional<std::string> ToleranceAudit::look_at(std::size_t position, const S
   if (takes_the_mean(right, tolerance, row_length)) {
     return blind("the mean in place of every element", "ignores its inputs");
   }
+  if (const auto miss = near_miss(position, right, subject, tolerance)) {
+    return blind(std::string(what_it_is(*miss)), std::string(who_gives_it(*miss)));
+  }
   for (std::size_t input = 0; input < problem_.arguments.size(); ++input) {
     if (!takes_input(position, input, right, subject, tolerance)) continue;
     if (input == position) return blind("the content before the launch", "does nothing");
@@ -118,6 +121,23 @@ std::optional<std::string> ToleranceAudit::look_at(std::size_t position, const S
   }
   if (!found) return std::nullopt;
   return blind("the result for other inputs", "ignores its inputs");
+}
+
+/// One that passes in every case. `first`: expected of the first seed.
+std::optional<NearMiss> ToleranceAudit::near_miss(std::size_t position, const Expectation& first,
+                                                  const Subject& subject,
+                                                  const Tolerance& tolerance) {
+  const Argument& argument = problem_.arguments[position];
+  const std::size_t row_length = argument.row_length(cases_.values_of(subject.shape));
+  std::vector<NearMiss> misses = accepted_near_misses(first, tolerance, row_length);
+  for (std::size_t index = 1; index < subject.seeds && !misses.empty(); ++index) {
+    const Expectation other(argument.dtype,
+                            expected_of(data_of(subject, index), position, subject));
+    const auto also = accepted_near_misses(other, tolerance, row_length);
+    std::erase_if(misses,
+                  [&](NearMiss miss) { return std::ranges::find(also, miss) == also.end(); });
+  }
+  return misses.empty() ? std::nullopt : std::optional(misses.front());
 }
 
 /// Whether what an argument held before the launch passes in every case, and is not just what is

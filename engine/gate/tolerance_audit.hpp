@@ -9,12 +9,14 @@
 #include <vector>
 
 #include "engine/gate/cases.hpp"
+#include "engine/gate/near_miss.hpp"
 
 namespace evo {
 
 /// Looks for tolerances under which a kernel that ignores its inputs, copies one or does nothing is
-/// right: on a shape, an output of which the results for other inputs, the mean in place of every
-/// element, or what an argument of its type and size held before the launch are within them.
+/// right, or one that is off by one: on a shape, an output of which the results for other inputs,
+/// the mean in place of every element, a near miss, or what an argument of its type and size held
+/// before the launch are within them.
 /// Arguments that say "degenerate" are meant so and not looked at.
 class ToleranceAudit {
  public:
@@ -48,6 +50,9 @@ class ToleranceAudit {
   [[nodiscard]] std::optional<std::string> look(const Subject& subject, const Tolerance& tolerance);
   [[nodiscard]] std::optional<std::string> look_at(std::size_t position, const Subject& subject,
                                                    const Tolerance& tolerance);
+  [[nodiscard]] std::optional<NearMiss> near_miss(std::size_t position, const Expectation& first,
+                                                  const Subject& subject,
+                                                  const Tolerance& tolerance);
   [[nodiscard]] bool takes_input(std::size_t position, std::size_t input, const Expectation& first,
                                  const Subject& subject, const Tolerance& tolerance);
   [[nodiscard]] const CheckCase& data_of(const Subject& subject, std::size_t index);

@@ -131,7 +131,7 @@ void Trials::judge(const Trial& trial) {
 std::optional<std::string> Trials::unwritten(const std::vector<KernelArgument>& arguments) const {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const Argument& argument = problem_.arguments[i];
-    if (argument.direction != Direction::kOut) continue;
+    if (argument.direction != Direction::kOut || !argument.is_compared) continue;
     const auto byte = device_.first_unwritten(std::get<BufferId>(arguments[i]));
     if (!byte) continue;
     return argument.name + "[" + std::to_string(*byte / size_of(argument.dtype)) +

@@ -61,6 +61,15 @@ void parse_content(const JsonReader& reader, Argument& argument) {
   } else if (generator.has("file")) {
     argument.file = generator.string("file");
     if (argument.file.empty()) generator.fail("file", "allowed is the name of a .npy file");
+    argument.file_shapes = generator.strings("shapes");
+    argument.has_file_and_generator = generator.has("distribution");
+    if (argument.has_file_and_generator) {
+      argument.generator = parse_generator(generator, argument.dtype);
+      return;
+    }
+    if (!argument.file_shapes.empty()) {
+      generator.fail("shapes", "the others need a \"distribution\" beside the file");
+    }
   } else {
     argument.generator = parse_generator(generator, argument.dtype);
     return;
@@ -168,6 +177,10 @@ Argument parse_parameter(const JsonReader& reader) {
   if (argument.is_output()) {
     if (reader.has("row")) argument.row = parse_expression(reader, "row");
     argument.degenerate = reader.boolean_or("degenerate", false);
+    argument.is_compared = reader.boolean_or("compare", true);
+    if (!argument.is_compared && argument.row) {
+      reader.fail("row", "means nothing of an output with \"compare\": false");
+    }
   }
   return argument;
 }

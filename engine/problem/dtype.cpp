@@ -231,6 +231,22 @@ double largest_finite(Dtype dtype) {
 
 bool is_floating(Dtype dtype) { return dtype <= Dtype::kF64; }
 
+double smallest_denormal(Dtype dtype) {
+  const std::uint64_t code = 1;
+  return decode(dtype, reinterpret_cast<const std::byte*>(&code));
+}
+
+double next_below(Dtype dtype, double value) {
+  std::uint64_t code = 0;
+  auto* const bytes = reinterpret_cast<std::byte*>(&code);
+  encode(dtype, value, bytes);
+  if (decode(dtype, bytes) < value) return decode(dtype, bytes);
+  const std::uint64_t sign = std::uint64_t{1} << (8 * size_of(dtype) - 1);
+  if ((code & ~sign) == 0) return -smallest_denormal(dtype);
+  code += (code & sign) != 0 ? 1 : static_cast<std::uint64_t>(-1);
+  return decode(dtype, bytes);
+}
+
 void encode(Dtype dtype, double value, std::byte* target) {
   switch (dtype) {
     case Dtype::kE4m3:

@@ -49,6 +49,12 @@ struct WholeRange {
 /// The largest finite value of a floating type.
 [[nodiscard]] double largest_finite(Dtype dtype);
 
+/// The number of a floating type before `value`: the largest below it, −infinity at the end.
+[[nodiscard]] double next_below(Dtype dtype, double value);
+
+/// The smallest denormal number of a floating type that is above 0.
+[[nodiscard]] double smallest_denormal(Dtype dtype);
+
 /// Encodes one number into `size_of(dtype)` bytes at `target`. Floats round to nearest even; e4m3
 /// and e5m2 saturate to their largest finite value (OCP 8-bit floating point specification);
 /// f16 overflows to infinity; integers round and saturate. NaN stays NaN, and is 0 in integers.

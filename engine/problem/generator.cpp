@@ -1,78 +1,102 @@
 #include "engine/problem/generator.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cmath>
 #include <cstring>
 #include <functional>
-#include <numbers>
+#include <limits>
 #include <thread>
 
 #include "engine/core/random.hpp"
+#include "engine/problem/normal_quantile.hpp"
+#include "engine/problem/special_values.hpp"
 
 namespace evo {
 namespace {
 
 constexpr std::size_t kQuantiles = 1U << 16;
-constexpr double kAcklamLow = 0.02425;  // below it the tail formula holds
-constexpr std::array<double, 6> kA = {-3.969683028665376e+01, 2.209460984245205e+02,
-                                      -2.759285104469687e+02, 1.383577518672690e+02,
-                                      -3.066479806614716e+01, 2.506628277459239e+00};
-constexpr std::array<double, 5> kB = {-5.447609879822406e+01, 1.615858368580409e+02,
-                                      -1.556989798598866e+02, 6.680131188771972e+01,
-                                      -1.328068155288572e+01};
-constexpr std::array<double, 6> kC = {-7.784894002430293e-03, -3.223964580411365e-01,
-                                      -2.400758277161838e+00, -2.549732539343734e+00,
-                                      4.374664141464968e+00,  2.938163982698783e+00};
-constexpr std::array<double, 4> kD = {7.784695709041462e-03, 3.224671290700398e-01,
-                                      2.445134137142996e+00, 3.754408661907416e+00};
 
-template <std::size_t N>
-double horner(const std::array<double, N>& coefficients, double x) {
-  double value = 0;
-  for (const double coefficient : coefficients) value = value * x + coefficient;
-  return value;
+/// Bits of a random number that an element takes.
+unsigned bits_of(Dtype dtype) { return size_of(dtype) <= 2 ? 16 : size_of(dtype) == 4 ? 32 : 64; }
+
+/// The first of equally likely parts of `bits` bits each begins half of one above 0.
+constexpr std::uint64_t half_of(unsigned bits) {
+  return bits == 64 ? 0 : std::uint64_t{1} << (63 - bits);
 }
 
-double acklam(double p) {
-  if (p < kAcklamLow) {
-    const double q = std::sqrt(-2 * std::log(p));
-    return horner(kC, q) / (horner(kD, q) * q + 1);
+/// The standard normal distribution: linear between quantiles, but for its tails.
+class StandardNormal {
+ public:
+  StandardNormal() : bounds_(kParts + 1) {
+    for (std::size_t i = 1; i < kParts; ++i) {
+      bounds_[i] = normal_quantile(static_cast<double>(i) / static_cast<double>(kParts));
+    }
   }
-  if (p > 1 - kAcklamLow) return -acklam(1 - p);
-  const double q = p - 0.5;
-  const double r = q * q;
-  return horner(kA, r) * q / (horner(kB, r) * r + 1);
+
+  /// The number at `bits`, a place between 0 and 2^64.
+  [[nodiscard]] double at(std::uint64_t bits) const {
+    const std::size_t part = bits >> kBitsInside;
+    if (part < kTail) return normal_quantile((static_cast<double>(bits) + 0.5) * 0x1.0p-64);
+    if (part >= kParts - kTail) {
+      return -normal_quantile((static_cast<double>(~bits) + 0.5) * 0x1.0p-64);
+    }
+    const double inside = static_cast<double>(bits & (~std::uint64_t{0} >> 12)) * 0x1.0p-52;
+    return bounds_[part] + (bounds_[part + 1] - bounds_[part]) * inside;
+  }
+
+ private:
+  static constexpr unsigned kBitsInside = 52;
+  static constexpr std::size_t kParts = 1U << 12;  // as many as a processor's first cache holds
+  static constexpr std::size_t kTail = 16;         // so many parts at each end are not linear
+
+  std::vector<double> bounds_;
+};
+
+const StandardNormal& standard_normal() {
+  static const StandardNormal normal;
+  return normal;
 }
 
-/// The standard normal distribution's 2^16 quantiles.
-std::vector<double> normal_quantiles() {
-  std::vector<double> table(kQuantiles);
-  for (std::size_t i = 0; i < kQuantiles; ++i) {
-    table[i] = normal_quantile((static_cast<double>(i) + 0.5) / static_cast<double>(kQuantiles));
+/// Values of a normal or uniform distribution by places between 0 and 2^64.
+class Values {
+ public:
+  Values(const Generator& generator, Dtype dtype)
+      : normal_(standard_normal()),
+        is_normal_(generator.distribution == Distribution::kNormal),
+        start_(generator.first),
+        scale_(is_normal_ ? generator.second : generator.second - generator.first) {
+    if (is_normal_) return;
+    range_ = {generator.first, generator.second};
+    const auto fits = [&](double value) { return std::fabs(value) <= largest_finite(dtype); };
+    const bool is_wide = dtype == Dtype::kF32 || dtype == Dtype::kF64;
+    if (!is_wide || !fits(generator.first) || !fits(generator.second)) return;
+    const double highest = next_below(dtype, generator.second);
+    const double lowest = 0 - next_below(dtype, std::nextafter(-generator.first, kInfinity));
+    if (lowest <= highest) range_ = {lowest, highest};
   }
-  return table;
-}
 
-double quantile_value(const Generator& generator, std::size_t index) {
-  static const std::vector<double> standard_normal = normal_quantiles();
-  if (generator.distribution == Distribution::kNormal) {
-    return generator.first + generator.second * standard_normal[index];
+  [[nodiscard]] double at(std::uint64_t bits) const {
+    if (is_normal_) return start_ + scale_ * normal_.at(bits);
+    const double value = start_ + scale_ * (static_cast<double>(bits >> 11) * 0x1.0p-53);
+    return std::clamp(value, range_.low, range_.high);
   }
-  const double p = (static_cast<double>(index) + 0.5) / static_cast<double>(kQuantiles);
-  return generator.first + (generator.second - generator.first) * p;
-}
 
-/// Every quantile encoded once.
-std::vector<std::byte> quantile_table(const Generator& generator, Dtype dtype) {
-  const std::size_t size = size_of(dtype);
-  std::vector<std::byte> table(kQuantiles * size);
-  for (std::size_t i = 0; i < kQuantiles; ++i) {
-    encode(dtype, quantile_value(generator, i), table.data() + i * size);
+  /// The extremes of elements that take so many bits.
+  [[nodiscard]] Extremes extremes(unsigned bits) const {
+    const std::uint64_t first = half_of(bits);
+    return is_normal_ ? Extremes{at(first), at(~first)} : range_;
   }
-  return table;
-}
+
+ private:
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+  const StandardNormal& normal_;
+  bool is_normal_;
+  double start_;
+  double scale_;
+  Extremes range_;  ///< of the uniform distribution
+};
 
 /// Fills elements [first, first + count) of `data` from a part's own random numbers.
 using FillPart =
@@ -101,24 +125,57 @@ std::vector<std::byte> in_parts(std::size_t count, std::size_t size, std::uint64
   return data;
 }
 
-std::vector<std::byte> from_quantiles(const Generator& generator, Dtype dtype, std::size_t count,
+/// Every quantile encoded once.
+std::vector<std::byte> quantile_table(const Values& values, Dtype dtype) {
+  const std::size_t size = size_of(dtype);
+  std::vector<std::byte> table(kQuantiles * size);
+  for (std::size_t i = 0; i < kQuantiles; ++i) {
+    encode(dtype, values.at((std::uint64_t{i} << 48) + half_of(16)), table.data() + i * size);
+  }
+  return table;
+}
+
+/// Elements of one and two bytes: a table where there are more of them than it has.
+std::vector<std::byte> from_quantiles(const Values& values, Dtype dtype, std::size_t count,
                                       std::uint64_t seed) {
-  const bool use_table = count > kQuantiles;  // else encoding each element is less work
-  const auto table = use_table ? quantile_table(generator, dtype) : std::vector<std::byte>();
+  const bool use_table = count > kQuantiles;
+  const auto table = use_table ? quantile_table(values, dtype) : std::vector<std::byte>();
   const std::size_t size = size_of(dtype);
   return in_parts(count, size, seed,
                   [&](std::byte* data, std::size_t first, std::size_t part, Random& random) {
                     std::uint64_t bits = 0;
                     for (std::size_t i = 0; i < part; ++i) {
                       if (i % 4 == 0) bits = random.bits();
-                      const std::size_t index = bits & (kQuantiles - 1);
+                      const std::uint64_t index = bits & (kQuantiles - 1);
                       std::byte* target = data + (first + i) * size;
                       if (use_table) {
                         std::memcpy(target, table.data() + index * size, size);
                       } else {
-                        encode(dtype, quantile_value(generator, index), target);
+                        encode(dtype, values.at((index << 48) + half_of(16)), target);
                       }
                       bits >>= 16;
+                    }
+                  });
+}
+
+/// Elements of four and eight bytes.
+std::vector<std::byte> from_places(const Values& values, Dtype dtype, std::size_t count,
+                                   std::uint64_t seed) {
+  const std::size_t size = size_of(dtype);
+  return in_parts(count, size, seed,
+                  [&](std::byte* data, std::size_t first, std::size_t part, Random& random) {
+                    const bool takes_half = bits_of(dtype) == 32;
+                    std::uint64_t bits = 0;
+                    for (std::size_t i = first; i < first + part; ++i) {
+                      if (!takes_half || i % 2 == 0) bits = random.bits();
+                      const std::uint64_t place = takes_half ? (bits << 32) + half_of(32) : bits;
+                      if (dtype == Dtype::kF32) {
+                        const auto value = static_cast<float>(values.at(place));
+                        std::memcpy(data + i * size, &value, size);
+                      } else {
+                        encode(dtype, values.at(place), data + i * size);
+                      }
+                      bits >>= 32;
                     }
                   });
 }
@@ -147,29 +204,28 @@ std::vector<std::byte> from_integers(const IntegerRange& range, Dtype dtype, std
 
 }  // namespace
 
-double normal_quantile(double p) {
-  const double x = acklam(p);
-  const double error = 0.5 * std::erfc(-x / std::numbers::sqrt2) - p;
-  const double step = error * std::sqrt(2 * std::numbers::pi) * std::exp(x * x / 2);
-  return x - step / (1 + x * step / 2);
-}
-
-Extremes extremes_of(const Generator& generator) {
+Extremes extremes_of(const Generator& generator, Dtype dtype) {
   if (generator.distribution == Distribution::kConstant) return {generator.first, generator.first};
-  return {quantile_value(generator, 0), quantile_value(generator, kQuantiles - 1)};
+  return Values(generator, dtype).extremes(bits_of(dtype));
 }
 
 std::vector<std::byte> generate(const Generator& generator, Dtype dtype, std::size_t count,
-                                std::uint64_t seed) {
+                                const Draw& draw) {
+  if (generator.distribution == Distribution::kConstant) {
+    const std::size_t size = size_of(dtype);
+    std::vector<std::byte> data(count * size);
+    for (std::size_t i = 0; i < count; ++i) encode(dtype, generator.first, data.data() + i * size);
+    return data;
+  }
+  std::vector<std::byte> data;
   if (generator.distribution == Distribution::kIntegers) {
-    return from_integers(generator.integers, dtype, count, seed);
+    data = from_integers(generator.integers, dtype, count, draw.seed);
+  } else {
+    const Values values(generator, dtype);
+    data = size_of(dtype) <= 2 ? from_quantiles(values, dtype, count, draw.seed)
+                               : from_places(values, dtype, count, draw.seed);
   }
-  if (generator.distribution != Distribution::kConstant) {
-    return from_quantiles(generator, dtype, count, seed);
-  }
-  const std::size_t size = size_of(dtype);
-  std::vector<std::byte> data(count * size);
-  for (std::size_t i = 0; i < count; ++i) encode(dtype, generator.first, data.data() + i * size);
+  put_special_values(data, generator, dtype, draw);
   return data;
 }
 

@@ -1,5 +1,6 @@
 #include "engine/problem/generator_json.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -77,7 +78,7 @@ std::array<std::byte, 8> encoded(Dtype dtype, double value) {
 }
 
 void require_fit(const JsonReader& reader, const Generator& generator, Dtype dtype) {
-  const Extremes extremes = extremes_of(generator);
+  const Extremes extremes = extremes_of(generator, dtype);
   for (const double value : {extremes.low, extremes.high}) {
     if (is_within(dtype, value)) continue;
     reader.fail("distribution", "gives values up to " + Json(value).dump() + ", which " +
@@ -93,6 +94,56 @@ void require_fit(const JsonReader& reader, const Generator& generator, Dtype dty
                                     "; allowed is a wider range, or "
                                     "{\"distribution\": \"constant\"}");
   }
+}
+
+struct SpecialWord {
+  std::string_view word;
+  bool SpecialValues::*value;
+};
+
+constexpr std::array<SpecialWord, 8> kSpecialWords = {{
+    {"zero", &SpecialValues::zero},
+    {"denormal", &SpecialValues::denormal},
+    {"equal", &SpecialValues::equal},
+    {"ends", &SpecialValues::ends},
+    {"runs", &SpecialValues::runs},
+    {"limits", &SpecialValues::limits},
+    {"infinity", &SpecialValues::infinity},
+    {"nan", &SpecialValues::nan},
+}};
+
+bool has_value(Dtype dtype, std::string_view word) {
+  if (word == "infinity") return is_floating(dtype) && dtype != Dtype::kE4m3;
+  if (word == "nan" || word == "denormal") return is_floating(dtype);
+  return true;
+}
+
+/// Sets the values whose words stand under `key`: those that are `from` the start.
+void set_special(const JsonReader& reader, std::string_view key, bool from, Dtype dtype,
+                 SpecialValues& special) {
+  const SpecialValues usual;
+  std::string allowed;
+  for (const SpecialWord& word : kSpecialWords) {
+    if (usual.*word.value != from || !has_value(dtype, word.word)) continue;
+    allowed.append(allowed.empty() ? "" : ", ").append(word.word);
+  }
+  for (const std::string& text : reader.strings(key)) {
+    const auto* found = std::ranges::find(kSpecialWords, text, &SpecialWord::word);
+    const bool is_allowed = found != kSpecialWords.end() && usual.*found->value == from &&
+                            has_value(dtype, found->word);
+    if (!is_allowed) {
+      reader.fail(
+          key, "'" + text + "': allowed for " + std::string(to_string(dtype)) + " are " + allowed);
+    }
+    special.*found->value = !from;
+  }
+}
+
+SpecialValues read_special(const JsonReader& reader, Dtype dtype) {
+  SpecialValues special;
+  set_special(reader, "with", false, dtype, special);
+  set_special(reader, "without", true, dtype, special);
+  return special;
 }
 
 }  // namespace
@@ -117,6 +168,7 @@ Generator parse_generator(const JsonReader& reader, Dtype dtype) {
     if (generator.second <= generator.first) reader.fail("high", "allowed is more than low");
   }
   if (kind != "integers") require_fit(reader, generator, dtype);
+  if (kind != "constant") generator.special = read_special(reader, dtype);
   reader.finish();
   return generator;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/core/error.hpp"
+#include "engine/core/random.hpp"
 #include "engine/problem/npy.hpp"
 
 namespace evo {
@@ -51,15 +52,31 @@ std::string file_key(const Argument& argument) {
 
 }  // namespace
 
+Draw draw_of(const Problem& problem, const Argument& argument, const Shape& shape,
+             const InputCase& of) {
+  std::uint64_t inputs = 0;
+  std::uint64_t rank = 0;
+  for (const Argument& other : problem.arguments) {
+    if (other.name == argument.name) rank = inputs;
+    if (other.is_drawn()) ++inputs;
+  }
+  return {mix_seed(of.seed, name_seed(argument.name)), of.index == 1,
+          inputs > 0 && (of.index + name_seed(shape.name)) % inputs == rank};
+}
+
 std::vector<std::byte> make_input(const Problem& problem, const Argument& argument,
-                                  const Shape& shape, const Values& values, std::uint64_t seed) {
+                                  const Shape& shape, const Values& values, const InputCase& of) {
   const std::size_t size = size_of(argument.dtype);
   const std::size_t count = argument.bytes(values) / size;
-  if (!argument.file.empty()) {
+  // Beside a generator, the first case is the user's own.
+  if (argument.takes_file(shape.name) && (of.index == 0 || !argument.has_file_and_generator)) {
     return read_npy(problem.data_file(file_key(argument), argument.file, shape), argument.dtype,
                     count);
   }
-  if (!argument.formula) return generate(argument.generator, argument.dtype, count, seed);
+  if (!argument.formula) {
+    return generate(argument.generator, argument.dtype, count,
+                    draw_of(problem, argument, shape, of));
+  }
   std::vector<std::byte> bytes(count * size);
   FormulaValues formula(argument, values);
   for (std::size_t i = 0; i < count; ++i) formula.put(i, bytes.data() + i * size);
@@ -68,7 +85,8 @@ std::vector<std::byte> make_input(const Problem& problem, const Argument& argume
 
 void check_input(const Problem& problem, const Argument& argument, const Shape& shape,
                  const Values& values) {
-  if (!argument.file.empty()) {
+  for (const std::string& name : argument.file_shapes) (void)problem.shape(name);
+  if (argument.takes_file(shape.name)) {
     (void)problem.data_file(file_key(argument), argument.file, shape);
   }
   if (!argument.formula) return;

@@ -237,7 +237,7 @@ std::vector<std::filesystem::path> Problem::data_files() const {
   std::set<std::filesystem::path> files;
   for (const Shape& shape : shapes) {
     for (const Argument& argument : arguments) {
-      if (!argument.file.empty()) {
+      if (argument.takes_file(shape.name)) {
         files.insert(data_file("arguments: " + argument.name, argument.file, shape));
       }
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <filesystem>
@@ -57,10 +58,18 @@ struct Argument {
   /// For out and inout: what is expected may be all one value, or the same for all inputs, and is
   /// meant so. Otherwise such a problem is refused, since it cannot tell right from wrong.
   bool degenerate = false;
+  /// For out and inout: false where what a kernel leaves there is nobody's result. It is poisoned
+  /// and its guard zones are looked at, no more.
+  bool is_compared = true;
   /// For in and inout: each element by its number INDEX and shape variables.
   std::optional<Expression> formula = {};
   /// For in and inout: a .npy file in the problem's folder; "{shape}" stands for the shape's name.
   std::string file = {};
+  /// The shapes that take it, the others being drawn; empty: all.
+  std::vector<std::string> file_shapes = {};
+  /// Beside a file: cases that do not take it are drawn by `generator`, those of all seeds but the
+  /// first.
+  bool has_file_and_generator = false;
   /// Of a __constant__ variable: its name in C++; else empty. The device copies the argument there
   /// before each launch.
   std::string symbol = {};
@@ -78,11 +87,20 @@ struct Argument {
   [[nodiscard]] bool is_output() const {
     return direction == Direction::kOut || direction == Direction::kInOut;
   }
+  /// An output of which the reference says what it holds.
+  [[nodiscard]] bool is_expected() const {
+    return is_output() && is_compared && !is_sized_by_macros;
+  }
   [[nodiscard]] bool is_constant() const { return !symbol.empty(); }
   /// It holds other values for another seed.
   [[nodiscard]] bool is_drawn() const {
-    return is_input() && !formula && file.empty() &&
+    return is_input() && !formula && (file.empty() || has_file_and_generator) &&
            generator.distribution != Distribution::kConstant;
+  }
+  /// Whether some case of this shape takes the file.
+  [[nodiscard]] bool takes_file(std::string_view shape) const {
+    return !file.empty() &&
+           (file_shapes.empty() || std::ranges::find(file_shapes, shape) != file_shapes.end());
   }
   /// A buffer that each kernel brings, of a size of its own.
   [[nodiscard]] bool belongs_to_kernel() const {

@@ -132,13 +132,13 @@ void require_outputs(const Problem& problem, const std::string& file) {
                          "' is drawn anew for every seed; allowed beside files are generators of "
                          "\"file\", \"formula\" and \"constant\"");
     }
-    if (argument.is_output() && !argument.is_sized_by_macros && !files.contains(argument.name)) {
+    if (argument.is_expected() && !files.contains(argument.name)) {
       throw ProblemError(file + ": reference.files: no file for output '" + argument.name + "'");
     }
   }
   for (const auto& [name, value] : files) {
     const auto is_named = [&name = name](const Argument& argument) {
-      return argument.name == name && argument.is_output();
+      return argument.name == name && argument.is_expected();
     };
     if (std::ranges::any_of(problem.arguments, is_named)) continue;
     throw ProblemError(file + ": reference.files." + name + ": there is no output of this name");

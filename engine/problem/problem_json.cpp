@@ -60,7 +60,7 @@ std::vector<Shape> parse_shapes(const JsonReader& reader) {
 Expression every_buffer_once(const Problem& problem, const JsonReader& reader) {
   std::string sum;
   for (const Argument& argument : problem.arguments) {
-    const bool is_buffer = argument.is_input() || argument.is_output();
+    const bool is_buffer = argument.is_input() || (argument.is_output() && argument.is_compared);
     if (!is_buffer || argument.is_constant() || argument.is_sized_by_macros) continue;
     sum += fmt::format("{}{} * ({})", sum.empty() ? "" : " + ", size_of(argument.dtype),
                        argument.size.text());
@@ -223,10 +223,10 @@ Problem Problem::parse(const std::string& text, const std::filesystem::path& fol
   for (const JsonReader& entry : reader.children("arguments", kMostArguments)) {
     arguments.push_back(parse_argument(entry));
     if (!arguments.back().is_constant()) parameters.push_back(arguments.back().name);
-    const Direction direction = arguments.back().direction;
-    has_output |= direction == Direction::kOut || direction == Direction::kInOut;
+    has_output |= arguments.back().is_output() && arguments.back().is_compared;
   }
-  if (!has_output) reader.fail("arguments", "allowed is a list with at least one out or inout");
+  if (!has_output)
+    reader.fail("arguments", "allowed is a list with at least one out or inout that is compared");
   std::vector<std::pair<std::string, Expression>> macros = parse_macros(reader);
   const JsonReader tolerance = reader.child("tolerance");
   const bool has_bytes = reader.has("bytes");

@@ -30,7 +30,7 @@ CaseArgument buffer_of(const KernelSpec& kernel, const Argument& argument, const
     default:
       return {
           .initial = generate(argument.generator, argument.dtype, bytes / size_of(argument.dtype),
-                              seed_of(shape.name, argument.name)),
+                              {.seed = seed_of(shape.name, argument.name)}),
           .is_output = argument.direction == Direction::kInOut,
           .dtype = argument.dtype};
   }

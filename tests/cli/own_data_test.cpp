@@ -159,6 +159,65 @@ TEST_F(OwnData, AnInputMayBeAFile) {
   EXPECT_THAT(judged(), HasSubstr("outside of the folder of problems"));
 }
 
+TEST_F(OwnData, AFileMayStandBesideAGenerator) {
+  std::vector<float> values(1000);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 11);
+  numbers("x.npy", values);
+  Json& generator = problem_["arguments"][0]["generator"];
+  generator = {{"file", "x.npy"}, {"distribution", "normal"}};
+  EXPECT_EQ(judged(), "green");
+  // Right for the file, and for what is drawn.
+  kernel(body("3.f * (i % 11)"));
+  EXPECT_THAT(judged(), HasSubstr("y[0]"));
+  kernel(body("x[10] == 10 && x[9] == 9 ? 0 : 3 * x[i]"));
+  EXPECT_THAT(judged(), HasSubstr("y[1] = 0, expected 3"));
+  kernel(body("3 * x[i]"));
+  generator["shapes"] = {"big"};
+  EXPECT_THAT(judged(), HasSubstr("big"));
+  problem_["shapes"]["big"] = {{"variables", {{"N", 2000}}}, {"check", true}};
+  EXPECT_THAT(judged(), HasSubstr("x.npy"));
+  generator["shapes"] = {"small"};
+  EXPECT_EQ(judged(), "green") << "the other shape, which the file is too short for, is drawn";
+  generator.erase("distribution");
+  EXPECT_THAT(judged(), AllOf(HasSubstr("arguments[0].generator.shapes"),
+                              HasSubstr("the others need a \"distribution\" beside the file")));
+}
+
+TEST_F(OwnData, AnOutputMayBeScratch) {
+  Json scratch = {{"name", "scratch"}, {"direction", "out"}, {"dtype", "f32"}, {"extent", "N"}};
+  problem_["arguments"].push_back(scratch);
+  Json& argument = problem_["arguments"].back();
+  const std::string parameter = ", float* scratch";
+  const std::string uses =
+      "__device__ float tripled(float* scratch, int i, float x) {\n"
+      "  scratch[i] = BLOCK + x;\n  return 3 * (scratch[i] - BLOCK);\n}\n";
+  const std::string tripled = "tripled(scratch, i, x[i])";
+  reference("3 * x[i]", "", parameter);
+  kernel(body("3 * x[i]", "", parameter));
+  EXPECT_THAT(judged(), HasSubstr("scratch")) << "the reference does not write it";
+  argument["compare"] = false;
+  EXPECT_EQ(judged(), "green") << "nobody writes it";
+  problem_["tolerance"]["max_abs_error"] = 1e-3;
+  problem_["tolerance"]["bad_abs_error"] = 1e-3;
+  problem_["tolerance"]["relative_l2"] = 1e-4;
+  kernel(body(tripled, uses, parameter));
+  EXPECT_EQ(judged(), "green") << "the reference leaves something else there";
+  std::string beyond = uses;
+  beyond.replace(beyond.find("scratch[i] ="), 12, "scratch[i + 1] = scratch[i] =");
+  kernel(body(tripled, beyond, parameter));
+  EXPECT_THAT(judged(), HasSubstr("scratch"));
+  if (is_virtual()) {
+    kernel(body("3 * x[i] + 0 * scratch[i]", "", parameter));
+    EXPECT_THAT(judged(), HasSubstr("uninitialised")) << "it is poisoned";
+  }
+  kernel(body(tripled, uses, parameter));
+  problem_["arguments"][1]["compare"] = false;
+  EXPECT_THAT(judged(), HasSubstr("at least one out or inout that is compared"));
+  problem_["arguments"][1].erase("compare");
+  argument["row"] = "10";
+  EXPECT_THAT(judged(), HasSubstr("means nothing of an output with \"compare\": false"));
+}
+
 TEST_F(OwnData, TheReferenceMayBeAnotherConfiguration) {
   problem_["reference"] = {{"set", {{"BLOCK", 32}}}};
   EXPECT_EQ(judged("--set BLOCK=64"), "green");

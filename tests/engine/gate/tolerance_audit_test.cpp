@@ -245,6 +245,49 @@ TEST_F(ToleranceAuditTest, OfLargeOutputsTheStartIsLookedAtInWholeRows) {
   EXPECT_EQ(judge(GateFixture::honest, {.seeds = 1}), "passed");
 }
 
+/// y[i] = the sum of what lies up to x[i], or before it.
+fake::Kernel scan(bool is_inclusive) {
+  return [is_inclusive](const Launch& launch) {
+    float sum = 0;
+    for (int i = 0; i < launch.scalar<int>(kLengthN); ++i) {
+      const float x = launch.buffer<float>(kInputX)[i];
+      launch.buffer<float>(kOutputY)[i] = is_inclusive ? sum + x : sum;
+      sum += x;
+    }
+    return std::optional<Fault>();
+  };
+}
+
+TEST_F(ToleranceAuditTest, AnExclusiveScanIsNoInclusiveOne) {
+  fixture_.problem.arguments[kInputX].generator = {Distribution::kUniform, 0, 1};
+  expect_by(scan(true));
+  set_tolerance("1", "0.5");
+  EXPECT_THAT(
+      problem_error(scan(false)),
+      AllOf(HasSubstr("it takes the element before in place of every element of 'y'"),
+            HasSubstr("is off by one, as an exclusive scan"), HasSubstr("\"degenerate\": true")));
+  set_tolerance("0.01", "0.0001");
+  EXPECT_EQ(judge(scan(true)), "passed");
+  EXPECT_THAT(judge(scan(false)), HasSubstr("max abs error"));
+}
+
+TEST_F(ToleranceAuditTest, ANearMissOfOneSeedMayBeAnAccident) {
+  // With the inputs of the first seed y hardly rises.
+  std::optional<float> first;
+  const auto steps = [&first](const Launch& launch) {
+    const auto* x = launch.buffer<float>(kInputX);
+    auto* y = launch.buffer<float>(kOutputY);
+    if (!first) first = x[0];
+    for (int i = 0; i < launch.scalar<int>(kLengthN); ++i) {
+      y[i] = static_cast<float>(i) * (x[0] == *first ? 0.001F : 1.0F) + 0.0001F * x[i];
+    }
+    return std::optional<Fault>();
+  };
+  expect_by(steps);
+  set_tolerance("0.01", "0.5");
+  EXPECT_EQ(judge(steps), "passed");
+}
+
 TEST_F(ToleranceAuditTest, AnHonestToleranceIsAccepted) {
   EXPECT_EQ(judge(GateFixture::honest), "passed");
 }

@@ -10,37 +10,47 @@
 #include <numeric>
 #include <set>
 
+#include "engine/core/random.hpp"
 #include "engine/core/statistics.hpp"
+#include "engine/problem/normal_quantile.hpp"
 
 namespace evo {
 namespace {
 
-constexpr Generator kNormal = {Distribution::kNormal, 0, 1};
+constexpr SpecialValues kNoSpecial = {false, false, false, false, false};
+constexpr Generator kNormal = {Distribution::kNormal, 0, 1, {}, kNoSpecial};
+
+Generator uniform(double low, double high) {
+  return {Distribution::kUniform, low, high, {}, kNoSpecial};
+}
 
 std::vector<double> values(const Generator& generator, Dtype dtype, std::size_t count,
                            std::uint64_t seed) {
-  return decode_all(dtype, generate(generator, dtype, count, seed));
+  return decode_all(dtype, generate(generator, dtype, count, {seed}));
 }
 
 Generator integers(std::int64_t low, std::int64_t high) {
   return {Distribution::kIntegers,
           0,
           0,
-          {low < 0, static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(high)}};
+          {low < 0, static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(high)},
+          kNoSpecial};
 }
 
 TEST(Generator, TheSameSeedGivesTheSameBytesAndAnotherDoesNot) {
   for (const std::size_t count : {1000, 100000}) {  // both ways of encoding
-    EXPECT_EQ(generate(kNormal, Dtype::kE4m3, count, 5), generate(kNormal, Dtype::kE4m3, count, 5));
-    EXPECT_NE(generate(kNormal, Dtype::kE4m3, count, 5), generate(kNormal, Dtype::kE4m3, count, 6));
+    EXPECT_EQ(generate(kNormal, Dtype::kE4m3, count, {5}),
+              generate(kNormal, Dtype::kE4m3, count, {5}));
+    EXPECT_NE(generate(kNormal, Dtype::kE4m3, count, {5}),
+              generate(kNormal, Dtype::kE4m3, count, {6}));
   }
 }
 
 TEST(Generator, ALongArrayBeginsLikeAShortOne) {
   // The table of quantiles, used for long arrays, changes nothing.
   for (const Dtype dtype : {Dtype::kE4m3, Dtype::kF16, Dtype::kF32}) {
-    const auto small = generate(kNormal, dtype, 4000, 7);
-    auto large = generate(kNormal, dtype, 80000, 7);
+    const auto small = generate(kNormal, dtype, 4000, {7});
+    auto large = generate(kNormal, dtype, 80000, {7});
     large.resize(small.size());
     EXPECT_EQ(small, large);
   }
@@ -48,19 +58,82 @@ TEST(Generator, ALongArrayBeginsLikeAShortOne) {
 
 TEST(Generator, BytesAreTheSameOnEveryMachine) {
   // Written down once: a change here changes what every stored run was checked on.
-  const std::vector<double> found = values(kNormal, Dtype::kF64, 4, 1);
   const std::uint64_t bits = 2469588189546311528ULL;  // the first output of mt19937_64(1)
+  const auto share_below = [](double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); };
+  const std::vector<double> shorts = values(kNormal, Dtype::kBf16, 4, 1);
   for (std::size_t i = 0; i < 4; ++i) {
     const double p = (static_cast<double>(bits >> (16 * i) & 0xffff) + 0.5) / 65536;
-    EXPECT_NEAR(0.5 * std::erfc(-found[i] / std::numbers::sqrt2), p, 1e-12);
+    EXPECT_NEAR(share_below(shorts[i]), p, 2e-3) << i;
   }
+  const std::vector<double> floats = values(kNormal, Dtype::kF32, 2, 1);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const double p = static_cast<double>(bits >> (32 * i) & 0xffffffff) * 0x1.0p-32;
+    EXPECT_NEAR(share_below(floats[i]), p, 1e-7) << i;
+  }
+  const std::vector<double> wide = values(kNormal, Dtype::kF64, 1, 1);
+  EXPECT_NEAR(share_below(wide[0]), static_cast<double>(bits) * 0x1.0p-64, 1e-7);
+  // To the last bit.
+  std::uint64_t all = 0;
+  for (const Dtype dtype : {Dtype::kE4m3, Dtype::kF16, Dtype::kF32, Dtype::kF64}) {
+    for (const Generator& generator : {kNormal, Generator{}, Generator{Distribution::kUniform}}) {
+      for (const std::byte byte : generate(generator, dtype, 100000, {2, true})) {
+        all = mix_seed(all, static_cast<std::uint64_t>(byte));
+      }
+    }
+  }
+  EXPECT_EQ(all, 8826467270384317567U);
+}
+
+std::size_t distinct(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values.size() - std::ranges::unique(values).size();
+}
+
+TEST(Generator, NumbersRepeatAsRarelyAsTheTypeAllows) {
+  // 40,000 of the 2^16 quantiles would be 29,944 different ones.
+  EXPECT_GT(distinct(values(kNormal, Dtype::kF32, 40000, 3)), 39900);
+  EXPECT_GT(distinct(values(uniform(0, 1), Dtype::kF32, 40000, 3)), 39900);
+  constexpr std::size_t kMany = 1U << 20;
+  EXPECT_EQ(distinct(values(kNormal, Dtype::kF64, kMany, 3)), kMany);
+  EXPECT_EQ(distinct(values(uniform(0, 1), Dtype::kF64, kMany, 3)), kMany);
+}
+
+TEST(Generator, TheNormalDistributionHasItsShapeInEveryPart) {
+  // Each of 1,000 equally likely intervals gets its share, also the tails.
+  for (const Dtype dtype : {Dtype::kF32, Dtype::kF64}) {
+    std::vector<int> counts(1000);
+    for (const double x : values(kNormal, dtype, 1'000'000, 4)) {
+      const double p = 0.5 * std::erfc(-x / std::numbers::sqrt2);
+      ++counts[static_cast<std::size_t>(std::min(p * 1000, 999.0))];
+    }
+    double chi_square = 0;
+    for (const int count : counts) chi_square += (count - 1000.0) * (count - 1000.0) / 1000;
+    EXPECT_NEAR(chi_square, 999, 5 * std::sqrt(2 * 999.0));
+    // One in 15,787 lies beyond four standard deviations.
+    const auto drawn = values(kNormal, dtype, 1'000'000, 5);
+    const auto far = std::ranges::count_if(drawn, [](double x) { return std::fabs(x) > 4; });
+    EXPECT_NEAR(static_cast<double>(far), 63.3, 5 * 8);
+    EXPECT_GT(far, 0);
+  }
+}
+
+TEST(Generator, AUniformNumberIsBelowItsEnd) {
+  // Half of those below 1.1 in f32 would be rounded to it.
+  const auto least = static_cast<double>(std::nextafter(1.1F, 1.0F));
+  for (const double value : values(uniform(least, 1.1), Dtype::kF32, 1000, 1)) {
+    EXPECT_LT(value, 1.1);
+    EXPECT_GE(value, least);
+  }
+  const Extremes extremes = extremes_of(uniform(0, 1), Dtype::kF32);
+  EXPECT_EQ(extremes.low, 0);
+  EXPECT_EQ(extremes.high, 1 - 0x1.0p-24);
 }
 
 /// Made by several threads, a part each.
 TEST(Generator, LargeDataAreTheSameEachTimeAndNoPartIsLikeAnother) {
   constexpr std::size_t kPart = std::size_t{1} << 20;
-  const auto once = generate(kNormal, Dtype::kF32, 3 * kPart + 5, 7);
-  EXPECT_EQ(once, generate(kNormal, Dtype::kF32, 3 * kPart + 5, 7));
+  const auto once = generate(kNormal, Dtype::kF32, 3 * kPart + 5, {7});
+  EXPECT_EQ(once, generate(kNormal, Dtype::kF32, 3 * kPart + 5, {7}));
   const auto part = [&](std::size_t number) {
     return std::vector(once.begin() + static_cast<std::ptrdiff_t>(number * kPart * 4),
                        once.begin() + static_cast<std::ptrdiff_t>((number * kPart + 1000) * 4));
@@ -74,7 +147,8 @@ TEST(Generator, LargeDataAreTheSameEachTimeAndNoPartIsLikeAnother) {
 }
 
 TEST(Generator, NormalMoments) {
-  std::vector<double> drawn = values({Distribution::kNormal, 3, 2}, Dtype::kF32, 200000, 2);
+  std::vector<double> drawn =
+      values({Distribution::kNormal, 3, 2, {}, kNoSpecial}, Dtype::kF32, 200000, 2);
   EXPECT_NEAR(mean(drawn), 3, 0.02);
   EXPECT_NEAR(standard_deviation(drawn), 2, 0.02);
   double fourth = 0;
@@ -85,7 +159,7 @@ TEST(Generator, NormalMoments) {
 }
 
 TEST(Generator, UniformStaysInItsRangeAndFillsIt) {
-  const auto drawn = values({Distribution::kUniform, -2, 6}, Dtype::kF32, 100000, 3);
+  const auto drawn = values(uniform(-2, 6), Dtype::kF32, 100000, 3);
   const auto [low, high] = std::minmax_element(drawn.begin(), drawn.end());
   EXPECT_GE(*low, -2);
   EXPECT_LT(*low, -1.99);
@@ -108,7 +182,8 @@ TEST(Generator, IntegersIncludeBothEnds) {
 TEST(Generator, IntegersCoverAllOf64BitsExactly) {
   constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
   const auto drawn = [](const IntegerRange& range, Dtype dtype) {
-    const auto bytes = generate({Distribution::kIntegers, 0, 0, range}, dtype, 4000, 6);
+    const auto bytes =
+        generate({Distribution::kIntegers, 0, 0, range, kNoSpecial}, dtype, 4000, {6});
     std::vector<std::uint64_t> values(4000);
     std::memcpy(values.data(), bytes.data(), bytes.size());
     return values;
@@ -136,7 +211,7 @@ TEST(Generator, Constant) {
   for (const double value : values({Distribution::kConstant, 2.5, 0}, Dtype::kF16, 100, 1)) {
     EXPECT_EQ(value, 2.5);
   }
-  EXPECT_TRUE(generate(kNormal, Dtype::kF32, 0, 1).empty());
+  EXPECT_TRUE(generate(kNormal, Dtype::kF32, 0, {1}).empty());
 }
 
 TEST(Generator, NeighboursAreIndependent) {
@@ -151,9 +226,9 @@ TEST(Generator, NeighboursAreIndependent) {
 TEST(NormalQuantile, IsTheInverseOfTheDistribution) {
   for (const double p : {1e-12, 1e-6, 0.001, 0.02425, 0.1, 0.3, 0.5, 0.9, 0.97575, 0.999999}) {
     const double x = normal_quantile(p);
-    EXPECT_NEAR(0.5 * std::erfc(-x / std::numbers::sqrt2) / p, 1, 1e-9) << p;
+    EXPECT_NEAR(0.5 * std::erfc(-x / std::numbers::sqrt2) / p, 1, 1e-13) << p;
   }
-  EXPECT_NEAR(normal_quantile(0.975), 1.959963984540054, 1e-12);
+  EXPECT_NEAR(normal_quantile(0.975), 1.959963984540054, 1e-15);
   EXPECT_NEAR(normal_quantile(0.5), 0, 1e-15);
   EXPECT_NEAR(normal_quantile(0.01) + normal_quantile(0.99), 0, 1e-12);
 }
