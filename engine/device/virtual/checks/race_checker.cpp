@@ -173,7 +173,7 @@ void RaceChecker::record_reads(const Access& access) {
   const std::uint64_t base =
       make_record(now, access.pc, access.warp, access.kind == AccessKind::kPlain ? 0 : kStrong);
   const std::uint64_t several = with_lane(base, kAllLanesSpan);
-  const std::uint32_t whole = orders_[static_cast<std::size_t>(access.warp)].whole();
+  const LaneOrder& order = orders_[static_cast<std::size_t>(access.warp)];
   const std::uint32_t count = std::max(access.bytes >> shift_, 1U);
   // The first lane and the last leave what 32 do at one place.
   const std::uint32_t lanes = access.pattern == LanePattern::kUniform ? 0x80000001U : access.mask;
@@ -184,7 +184,10 @@ void RaceChecker::record_reads(const Access& access) {
     for (std::uint32_t k = 0; k < count; ++k) {
       const std::uint64_t old = word[k];
       if (!kCompletes && (old & kAsync) != 0) continue;
-      const bool is_first = old == 0 || clock_of(old) < whole;
+      // What is before this read is before whatever comes after it.
+      const bool is_first =
+          old == 0 || clock_of(old) < order.whole() ||
+          (lane_of(old) != lane && !order.is_unordered(lane, lane_of(old), clock_of(old)));
       if (is_first || kCompletes) {
         word[k] = own;
         continue;
