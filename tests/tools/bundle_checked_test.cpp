@@ -24,14 +24,15 @@ Json expression(const std::string& text) { return {{"expression", text}}; }
 
 /// Of y = f(x) over R rows of C elements.
 CheckedKernel kernel(const std::vector<ShapeVariables>& shapes, const std::string& ptx = "",
-                     int tile = 64, const std::string& extent = "R*C") {
+                     int tile = 64, const std::string& extent = "R*C",
+                     const std::string& block = "64") {
   Json manifest = {{"name", "k"},
                    {"arch", "sm_89"},
                    {"entry", "k"},
                    {"macros", {{"TILE", tile}}},
                    {"valid", Json::array()},
                    {"resources", {{"static_shared_bytes", 0}}},
-                   {"launch", {{"grid", {expression("R")}}, {"block", {expression("TILE")}}}}};
+                   {"launch", {{"grid", {expression("R")}}, {"block", {expression(block)}}}}};
   manifest["arguments"] = {{{"name", "y"},
                             {"direction", "out"},
                             {"dtype", "f32"},
@@ -86,6 +87,8 @@ TEST(CheckedConditions, WhereNoMultipleOfATileWasCheckedNoneIsServed) {
   const std::vector<int> without = served(kernel(shapes, "", 14), "C", 60);
   EXPECT_THAT(without, testing::Not(testing::Contains(28)));
   EXPECT_THAT(without, testing::Contains(36));
+  EXPECT_THAT(served(kernel(shapes, "", 12, "R*C", "14"), "C", 60),
+              testing::Not(testing::Contains(28)));
   // Of hard-coded tiles and vectors the powers of two; 60 is 4 times 15.
   for (const int size : without) EXPECT_TRUE(size % 2 != 0 || size % 8 == 4) << size;
 }
@@ -141,6 +144,13 @@ TEST(CodeDivisors, AreThoseThatCompilersWriteAsReciprocals) {
   EXPECT_THAT(of("mul.hi.s64 \t%rd4, %rd2, 5270498306774157605;"), ElementsAre(7));
   EXPECT_THAT(of("mul.hi.u64 \t%rd4, %rd2, 3353953467947191203;"), ElementsAre(11));
   EXPECT_THAT(of("mul.wide.u16 \t%r1, %rs1, 9363;"), ElementsAre(7));
+  // Of unsigned n % 19, n % 21, n % 1003; of 64-bit n % 19 and n % 7; of n % -11.
+  EXPECT_THAT(of("mul.wide.u32 %rd3, %r1, -1356305461;"), ElementsAre(19));
+  EXPECT_THAT(of("mul.wide.u32 %rd3, %r1, -2045222521;"), ElementsAre(21));
+  EXPECT_THAT(of("mul.wide.u32 %rd3, %r1, 1096222959;"), ElementsAre(1003));
+  EXPECT_THAT(of("mul.hi.u64 %rd4, %rd2, -2912643801112034465;"), ElementsAre(19));
+  EXPECT_THAT(of("mul.hi.u64 %rd4, %rd2, 2635249153387078803;"), ElementsAre(7));
+  EXPECT_THAT(of("mul.hi.s32 %r2, %r1, 780903145;"), ElementsAre(11));
   EXPECT_THAT(of("rem.s32 %r1, %r2, 7;"), ElementsAre(7));
   EXPECT_THAT(of("div.s32 %r1, %r2, -12;"), ElementsAre(3));
   for (const char* none :
