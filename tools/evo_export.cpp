@@ -9,11 +9,11 @@
 #include "db/queries.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
-#include "engine/core/protected_file.hpp"
 #include "tools/evo_export_bundle.hpp"
 #include "tools/evo_export_kernel.hpp"
 #include "tools/evo_export_results.hpp"
 #include "tools/number_options.hpp"
+#include "tools/output_files.hpp"
 #include "tools/tool_main.hpp"
 
 namespace evo {
@@ -67,20 +67,14 @@ bool may_be_screened_only(const Store& store, const StoredRun& run, CandidateId 
 }
 
 void write(const KernelExport& kernel, const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) throw InputError("--out " + folder.string() + ": " + error.message());
   const auto file = [&](const char* extension) { return folder / (kernel.name + extension); };
-  // A template and its problem.json may lie there under the same names.
-  constexpr std::array<std::string_view, 2> kMarks = {kExportedSource, kManifestFormat};
-  for (const char* extension : {".cu", ".json"}) {
-    require_own_file(file(extension), "evo-export", kMarks);
-  }
-  write_file(file(".cubin"), kernel.cubin);
-  write_file(file(".ptx"), kernel.ptx);
-  write_file(file(".cu"), kernel.source);
-  // Last: who finds a manifest finds what it names.
-  write_file(file(".json"), kernel.manifest.dump(2) + "\n");
+  // The manifest last: who finds it finds what it names.
+  write_outputs({{file(".cubin"), kernel.cubin, true},
+                 {file(".ptx"), kernel.ptx, true},
+                 {file(".cu"), kernel.source},
+                 {file(".json"), kernel.manifest.dump(2) + "\n"}},
+                // A template and its problem.json may lie there under the same names.
+                {"evo-export", {kExportedSource, kManifestFormat}});
   for (const char* extension : {".cubin", ".json", ".ptx", ".cu"}) {
     std::cout << file(extension).string() << '\n';
   }
@@ -157,7 +151,7 @@ ExitCode export_results(const Store& store, const Options& options) {
   }
   const StoredRun& run = runs.back();
   const auto write_one = [&](const std::string& file, const RunResults& results) {
-    write_results(file, results);
+    write_results(file, results, "evo-export");
     std::cout << file << '\n';
     if (results.not_judged == 0) return;
     std::cerr << "evo-export: " << file << ": " << results.not_judged

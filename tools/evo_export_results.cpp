@@ -258,8 +258,12 @@ RunResults kernel_tuner_cache(const Store& store, const StoredRun& run) {
   return results;
 }
 
-void write_results(const std::string& file, const RunResults& results) {
-  write_file(file, file.ends_with(".gz") ? gzip_compressed(results.text) : results.text);
+OutputOwner results_owner(std::string_view writer) { return {writer, {R"("evo_tune": ")"}}; }
+
+void write_results(const std::string& file, const RunResults& results, std::string_view writer) {
+  const bool is_packed = file.ends_with(".gz");
+  write_outputs({{file, is_packed ? gzip_compressed(results.text) : results.text}},
+                results_owner(writer));
 }
 
 }  // namespace evo

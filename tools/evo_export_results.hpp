@@ -1,8 +1,10 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "db/store.hpp"
+#include "tools/output_files.hpp"
 
 namespace evo {
 
@@ -25,8 +27,10 @@ struct RunResults {
 /// "RuntimeFailedConfig".
 [[nodiscard]] RunResults kernel_tuner_cache(const Store& store, const StoredRun& run);
 
-/// In one step, so that nobody ever sees a part of it; packed by gzip where the name ends with .gz.
-/// Throws InputError.
-void write_results(const std::string& file, const RunResults& results);
+/// As write_outputs() does; packed by gzip where the name ends with .gz. Throws InputError.
+void write_results(const std::string& file, const RunResults& results, std::string_view writer);
+
+/// Whose files of results may be replaced: those of any of our tools.
+[[nodiscard]] OutputOwner results_owner(std::string_view writer);
 
 }  // namespace evo

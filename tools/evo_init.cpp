@@ -16,6 +16,7 @@
 #include "engine/intake/intake.hpp"
 #include "engine/worker/limits.hpp"
 #include "tools/evo_elite_table.hpp"
+#include "tools/output_files.hpp"
 #include "tools/tool_main.hpp"
 
 namespace evo {
@@ -76,19 +77,11 @@ std::vector<DraftFile> all_files(const Intake& intake) {
 }
 
 void write(const std::vector<DraftFile>& files, const Options& options) {
-  const fs::path folder = options.out;
-  for (const DraftFile& file : files) {
-    const fs::path target = folder / file.name;
-    if (options.force || !fs::exists(target) || read_text_file(target) == file.text) continue;
-    throw InputError(target.string() + ": is there already; --force replaces it");
-  }
-  for (const DraftFile& file : files) {
-    const fs::path target = folder / file.name;
-    std::error_code error;
-    fs::create_directories(target.parent_path(), error);
-    if (error) throw InputError("--out " + target.parent_path().string() + ": " + error.message());
-    if (!fs::exists(target) || read_text_file(target) != file.text) write_file(target, file.text);
-  }
+  std::vector<OutputFile> outputs;
+  for (const DraftFile& file : files)
+    outputs.push_back({fs::path(options.out) / file.name, file.text});
+  write_outputs(outputs,
+                {.writer = "evo-init", .force = options.force, .remedy = "--force replaces it"});
 }
 
 /// What is said when compiling takes too long; a handler of signals can only write it.

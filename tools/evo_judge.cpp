@@ -14,12 +14,12 @@
 #include "engine/coordinator/objective.hpp"
 #include "engine/coordinator/profile_gate.hpp"
 #include "engine/core/json_reader.hpp"
-#include "engine/core/protected_file.hpp"
 #include "engine/gate/coverage.hpp"
 #include "engine/worker/messages.hpp"
 #include "tools/candidate_options.hpp"
 #include "tools/evo_judge_against.hpp"
 #include "tools/number_options.hpp"
+#include "tools/output_files.hpp"
 #include "tools/profile_json.hpp"
 #include "tools/session_options.hpp"
 #include "tools/tool_main.hpp"
@@ -256,28 +256,26 @@ void print_people(const Harness& harness, const Candidate& candidate, const Judg
 /// How the source that --save writes begins.
 constexpr std::string_view kSavedBy = "// Saved by evo-judge, compiled with:";
 
-/// Before anything is compiled: somebody's kernel.cu is not replaced by one that was judged.
-void require_place_to_save(const std::string& folder) {
-  if (folder.empty()) return;
-  constexpr std::array kMarks = {kSavedBy};
-  require_own_file(std::filesystem::path(folder) / "kernel.cu", "evo-judge --save", kMarks);
-}
+const OutputOwner kSaver = {"evo-judge --save", {kSavedBy}};
 
 void save(const Judgement& judgement, const std::string& folder) {
   const std::filesystem::path root = folder;
-  std::error_code error;
-  std::filesystem::create_directories(root, error);
-  if (error) throw InputError("--save " + folder + ": " + error.message());
-  write_file(root / "kernel.cu", fmt::format("{} {}\n{}", kSavedBy, judgement.built.record.options,
-                                             judgement.built.record.source));
-  write_file(root / "kernel.log", judgement.built.record.log);
-  if (!judgement.built.record.ok) return;
-  write_file(root / "kernel.ptx", judgement.built.record.ptx);
-  write_file(root / "kernel.cubin", judgement.built.record.cubin);
+  const CompilationRecord& record = judgement.built.record;
+  std::vector<OutputFile> files = {{root / "kernel.log", record.log, true}};
+  if (record.ok) {
+    files.push_back({root / "kernel.ptx", record.ptx, true});
+    files.push_back({root / "kernel.cubin", record.cubin, true});
+  }
+  files.push_back(
+      {root / "kernel.cu", fmt::format("{} {}\n{}", kSavedBy, record.options, record.source)});
+  write_outputs(files, kSaver);
 }
 
 ExitCode judge(const Options& options) {
-  require_place_to_save(options.save);
+  // Before anything is compiled: somebody's kernel.cu is not replaced by one that was judged.
+  if (!options.save.empty()) {
+    require_replaceable(std::filesystem::path(options.save) / "kernel.cu", kSaver);
+  }
   Store store = Store::in_memory();
   const auto on_event = [](const std::string&, const std::string& text) {
     std::cerr << "evo-judge: " << text << '\n';

@@ -17,10 +17,13 @@
 #include "engine/space/recorded_space.hpp"
 #include "tools/data_folder.hpp"
 #include "tools/evo_predict.hpp"
+#include "tools/output_files.hpp"
 #include "tools/space_on_device.hpp"
 
 namespace evo {
 namespace {
+
+constexpr std::string_view kRankFormat = "evo-tune prediction 1";
 
 using OrderedJson = nlohmann::ordered_json;
 
@@ -224,10 +227,11 @@ void rank_recorded(const RankArguments& arguments) {
   print(score);
   print_variants(arguments, entries, predicted);
   if (arguments.json.empty()) return;
-  const OrderedJson json = {{"recording", recording.name},       {"measured_on", recording.device},
-                            {"predicted_for", arguments.device}, {"seed", arguments.seed},
-                            {"score", score_json(score)},        {"candidates", candidates}};
-  write_file(arguments.json, json.dump(1) + "\n");
+  const OrderedJson json = {{"format", kRankFormat},           {"recording", recording.name},
+                            {"measured_on", recording.device}, {"predicted_for", arguments.device},
+                            {"seed", arguments.seed},          {"score", score_json(score)},
+                            {"candidates", candidates}};
+  write_outputs({{arguments.json, json.dump(1) + "\n"}}, {"evo-predict", {kRankFormat}});
 }
 
 }  // namespace evo

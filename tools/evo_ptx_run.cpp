@@ -14,6 +14,7 @@
 #include "engine/core/json_reader.hpp"
 #include "engine/core/protected_file.hpp"
 #include "engine/device/virtual/virtual_device.hpp"
+#include "tools/output_files.hpp"
 #include "tools/tool_main.hpp"
 
 namespace evo {
@@ -139,6 +140,7 @@ std::array<std::uint32_t, 3> three(const std::vector<std::uint32_t>& values, con
 /// Compares the content by a checksum, so that two runs can be told apart at a glance.
 void print_outputs(VirtualDevice& device, const std::vector<NamedBuffer>& outputs,
                    const std::string& save) {
+  std::vector<OutputFile> files;
   for (const NamedBuffer& output : outputs) {
     std::vector<std::byte> bytes(output.bytes);
     device.download(output.id, bytes);
@@ -148,9 +150,10 @@ void print_outputs(VirtualDevice& device, const std::vector<NamedBuffer>& output
     std::printf("%s: %zu bytes, checksum %016llx\n", output.name.c_str(), output.bytes,
                 static_cast<unsigned long long>(hash));
     if (save.empty()) continue;
-    write_file(save + "/" + output.name + ".out",
-               {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    files.push_back({std::filesystem::path(save) / (output.name + ".out"),
+                     {reinterpret_cast<const char*>(bytes.data()), bytes.size()}});
   }
+  write_outputs(files, {"evo-ptx-run"});
 }
 
 /// Room for all buffers, before any of them is made.

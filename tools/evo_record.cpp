@@ -113,6 +113,7 @@ void require_folder_of(const std::string& option, const std::string& file) {
   }
   require_no_special_file(file, "written");
   require_no_database(file);
+  require_replaceable(file, results_owner("evo-record"));
 }
 
 void require_complete(const Options& options) {
@@ -147,7 +148,7 @@ std::size_t candidates_asked(const std::string& count, const Space& space) {
 void write_files(const Store& store, const StoredRun& run, const Options& options,
                  const TuneReport& report) {
   const auto write = [&](const std::string& file, const RunResults& results) {
-    write_results(file, results);
+    write_results(file, results, "evo-record");
     report.emit({{"event", "written"}, {"file", file}, {"configurations", results.configurations}});
     if (!options.json) std::cout << file << '\n';
   };

@@ -12,6 +12,7 @@
 #include "tools/evo_report_data.hpp"
 #include "tools/evo_report_page.hpp"
 #include "tools/number_options.hpp"
+#include "tools/output_files.hpp"
 #include "tools/tool_main.hpp"
 
 namespace evo {
@@ -78,7 +79,8 @@ ExitCode report(const Options& options) {
     std::cerr << "evo-report: " << options.db << ": nothing is green in run " << run.id
               << "; the report says why\n";
   }
-  write_file(options.out, report_page(title_of_page(data["runs"]), data));
+  write_outputs({{options.out, report_page(title_of_page(data["runs"]), data)}},
+                {"evo-report", {kReportMark}});
   std::cout << options.out << '\n';
   return green ? ExitCode::kGreen : ExitCode::kNothingGreen;
 }

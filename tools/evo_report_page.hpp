@@ -2,8 +2,12 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 namespace evo {
+
+/// Near the beginning of every page: whose it is.
+inline constexpr std::string_view kReportMark = R"(<meta name="generator" content="evo-report">)";
 
 /// The page: style, programs, plotting library and `data` in one text that asks nobody for
 /// anything. `data` may hold any text; none of it can become a tag or a program.

@@ -295,19 +295,30 @@ Json read_json_file(const std::filesystem::path& file) {
   return parse_json(read_text_file(file, kLargestJson), file.string());
 }
 
+void write_files(const std::vector<NewFile>& files) {
+  const auto partial = [](const NewFile& file) {
+    return file.file.string() + ".partial" + std::to_string(getpid());
+  };
+  const auto fail = [&](const NewFile& failed, int error) {
+    for (const NewFile& file : files) unlink(partial(file).c_str());
+    throw InputError(failed.file.string() + ": cannot be written: " + std::strerror(error));
+  };
+  std::error_code ignored;
+  for (const NewFile& file : files) {
+    require_no_special_file(file.file, "written");
+    require_no_database(file.file);
+    if (std::filesystem::is_directory(file.file, ignored)) fail(file, EISDIR);
+  }
+  for (const NewFile& file : files) {
+    if (const int error = write_whole(partial(file), file.content); error != 0) fail(file, error);
+  }
+  for (const NewFile& file : files) {
+    if (std::rename(partial(file).c_str(), file.file.c_str()) != 0) fail(file, errno);
+  }
+}
+
 void write_file(const std::filesystem::path& file, std::string_view content) {
-  require_no_special_file(file, "written");
-  require_no_database(file);
-  const std::string partial = file.string() + ".partial" + std::to_string(getpid());
-  if (const int error = write_whole(partial, content); error != 0) {
-    unlink(partial.c_str());
-    throw InputError(file.string() + ": cannot be written: " + std::strerror(error));
-  }
-  if (std::rename(partial.c_str(), file.c_str()) != 0) {
-    const std::string why = std::strerror(errno);
-    unlink(partial.c_str());
-    throw InputError(file.string() + ": cannot be written: " + why);
-  }
+  write_files({{file, content}});
 }
 
 }  // namespace evo

@@ -116,6 +116,16 @@ inline constexpr std::size_t kLargestFile = std::size_t{1} << 30;
 [[nodiscard]] std::string read_text_file(const std::filesystem::path& file,
                                          std::size_t most_bytes = kLargestFile);
 
+/// A file to be written.
+struct NewFile {
+  std::filesystem::path file;
+  std::string_view content;
+};
+
+/// write_file() of each, all or none: nothing is renamed before everything is on the disk. Renamed
+/// in the order given.
+void write_files(const std::vector<NewFile>& files);
+
 /// Writes the whole file or nothing: to a temporary file beside it, brought to the disk, then
 /// renamed. Throws InputError on failure, and leaves what was there; a database, a pipe, a socket
 /// and a device are never replaced.
