@@ -145,7 +145,8 @@ void print_macros(const Intake& intake) {
     const bool is_taken =
         std::any_of(intake.draft.parameters.begin(), intake.draft.parameters.end(),
                     [&, &macro_name = name](const auto& p) { return p.macro == macro_name; });
-    if (is_taken) continue;
+    const auto& options = intake.draft.compiler_options;
+    if (is_taken || std::ranges::find(options, "-D" + name + "=1") != options.end()) continue;
     std::cout << "  " << name << " (" << macro.file << ':' << macro.line << "): "
               << (macro.default_value.empty() ? "asked for by #ifdef, not given"
                                               : "is " + macro.default_value + " by default")

@@ -8,7 +8,7 @@ namespace evo {
 namespace {
 
 /// Changes when what is read out of a compilation changes: what was stored before is not used.
-constexpr std::string_view kReading = "compilation 2";
+constexpr std::string_view kReading = "compilation 3";
 
 }  // namespace
 

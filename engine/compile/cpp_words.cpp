@@ -29,11 +29,32 @@ std::size_t length_of_text(std::string_view rest) {
   return std::min(length + 1, rest.size());
 }
 
-/// R"x(…)x"
-std::size_t length_of_raw_text(std::string_view rest) {
+/// A name or a number, with the quotes that separate digits.
+std::size_t length_of_part(std::string_view rest) {
+  const bool is_number = std::isdigit(static_cast<unsigned char>(rest[0])) != 0;
+  std::size_t length = 1;
+  while (length < rest.size()) {
+    const bool separates =
+        is_number && rest[length] == '\'' && length + 1 < rest.size() && is_part(rest[length + 1]);
+    if (!is_part(rest[length]) && !separates) break;
+    ++length;
+  }
+  return length;
+}
+
+/// Where the quote of R"x(…)x", u8R"(…)" and the like stands; npos for anything else.
+std::size_t quote_of_raw_text(std::string_view rest) {
+  for (const std::string_view prefix : {"R\"", "LR\"", "uR\"", "UR\"", "u8R\""}) {
+    if (rest.starts_with(prefix)) return prefix.size() - 1;
+  }
+  return std::string_view::npos;
+}
+
+std::size_t length_of_raw_text(std::string_view rest, std::size_t quote) {
   const std::size_t open = rest.find('(');
   if (open == std::string_view::npos) return rest.size();
-  const std::string close = std::string(1, ')').append(rest.substr(2, open - 2)).append(1, '"');
+  const std::string_view mark = rest.substr(quote + 1, open - quote - 1);
+  const std::string close = std::string(1, ')').append(mark).append(1, '"');
   const std::size_t end = rest.find(close, open);
   return end == std::string_view::npos ? rest.size() : end + close.size();
 }
@@ -52,12 +73,12 @@ std::vector<CppWord> placed_cpp_words(std::string_view text) {
       const std::size_t end = block ? rest.find("*/", 2) : rest.find('\n');
       length = end == std::string_view::npos ? rest.size() : end + (block ? 2 : 0);
       is_kept = false;
-    } else if (rest.starts_with("R\"")) {
-      length = length_of_raw_text(rest);
+    } else if (const std::size_t quote = quote_of_raw_text(rest); quote != std::string_view::npos) {
+      length = length_of_raw_text(rest, quote);
     } else if (rest[0] == '"' || rest[0] == '\'') {
       length = length_of_text(rest);
     } else if (is_part(rest[0])) {
-      while (length < rest.size() && is_part(rest[length])) ++length;
+      length = length_of_part(rest);
     } else if (rest.starts_with("::")) {
       length = 2;
     }

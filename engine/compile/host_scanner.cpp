@@ -33,9 +33,11 @@ bool is_annotation(const std::string& word) {
 /// A word that the source does not define and that may stand for an annotation: a macro of a header
 /// that is not read.
 bool may_annotate(const std::string& word) {
-  constexpr std::array<std::string_view, 9> kHarmless = {
-      "__host__",        "__restrict__", "__restrict", "__inline__",   "__inline",
-      "__forceinline__", "__noinline__", "CUDART_CB",  "__attribute__"};
+  constexpr auto kHarmless = std::to_array<std::string_view>(
+      {"__host__", "__restrict__", "__restrict", "__inline__", "__inline", "__forceinline__",
+       "__noinline__", "CUDART_CB", "__attribute__", "__FILE__", "__LINE__", "__func__",
+       "__FUNCTION__", "__PRETTY_FUNCTION__", "__VA_ARGS__", "__VA_OPT__", "__COUNTER__",
+       "__DATE__", "__TIME__"});
   if (is_one_of(kHarmless, word)) return false;
   if (word.starts_with("__") || (word.size() > 1 && word[0] == '_' && std::isupper(word[1]) != 0)) {
     return true;
@@ -164,7 +166,8 @@ class HostScanner {
     bool has_parameters = false;
     bool is_initialised = false;
     bool is_defaulted = false;
-    std::string name = {};  ///< in front of the parameters
+    std::string name = {};       ///< in front of the parameters
+    bool is_first_name = false;  ///< nothing stands in front of it
   };
 
   void declaration(bool is_class) {
@@ -222,7 +225,10 @@ class HostScanner {
     constexpr std::array<std::string_view, 4> kNoNames = {"alignas", "decltype", "noexcept",
                                                           "explicit"};
     if (is_list && !before.empty() && !before.starts_with("__") && !is_one_of(kNoNames, before)) {
-      if (!seen.has_parameters) seen.name = name_before(at_);
+      if (!seen.has_parameters) {
+        seen.name = name_before(at_);
+        seen.is_first_name = word(seen.behind_templates) == seen.name;
+      }
       seen.has_parameters = true;
       const std::size_t begin = at_;
       skip_brackets();
@@ -269,7 +275,8 @@ class HostScanner {
   void judge(const Seen& seen, bool is_class, bool is_instantiation) {
     if (seen.has_annotation || seen.is_defaulted || at_ > words_.size()) return;
     const bool is_function = seen.has_parameters;
-    if (is_function && macros_.words.contains(seen.name)) return;  // what the macro makes
+    // What a macro makes that stands there alone; a function may be named like one.
+    if (is_function && seen.is_first_name && macros_.words.contains(seen.name)) return;
     if (is_instantiation && !host_names_.contains(seen.name)) return;
     if (is_function ? seen.is_type && !is_returned_type(seen) : seen.is_type || is_class) return;
     const std::size_t begin = words_[seen.begin].at;

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "engine/compile/entry_symbol.hpp"
+#include "engine/compile/kept_macros.hpp"
 #include "engine/compile/ptxas_log.hpp"
 #include "engine/compile/source_names.hpp"
 #include "engine/compile/toolkit.hpp"
@@ -213,9 +214,10 @@ nvrtcResult NvrtcCompiler::create_program(const CompileRequest& request,
     names.push_back(name.c_str());
     texts.push_back(text.c_str());
   }
+  const std::string text = request.source.text + macro_check(given_macros(request.options));
   return library_.find<decltype(nvrtcCreateProgram)>("nvrtcCreateProgram")(
-      program, request.source.text.c_str(), request.source.name.c_str(),
-      static_cast<int>(names.size()), texts.data(), names.data());
+      program, text.c_str(), request.source.name.c_str(), static_cast<int>(names.size()),
+      texts.data(), names.data());
 }
 
 nvrtcResult NvrtcCompiler::run(nvrtcProgram program, const CompileRequest& request) const {
@@ -250,6 +252,24 @@ std::string entry_in_error(const std::string& log, const CompileRequest& request
   return known == request.entries.end() ? request.entries.front() : *known;
 }
 
+/// The line of the source that leads to the first error, `first`, of a file that is not of the
+/// source; empty where the compiler does not say.
+std::string line_of_source(const std::string& log, const std::string& first,
+                           const CompileRequest& request) {
+  const auto is_in = [&](const std::string& name) { return first.starts_with(name + "("); };
+  if (is_in(request.source.name) ||
+      std::ranges::any_of(request.source.headers, is_in, [](const auto& h) { return h.first; })) {
+    return {};
+  }
+  const std::string end = " of " + request.source.name + "\n";
+  const std::size_t begin = log.find(first);
+  const std::size_t found = log.find(end, begin);
+  const std::size_t next = log.find("error: ", begin + first.size());
+  if (begin == std::string::npos || found == std::string::npos || found > next) return {};
+  const std::size_t number = log.rfind(' ', found - 1) + 1;
+  return fmt::format("{}({}): ", request.source.name, log.substr(number, found - number));
+}
+
 /// NVRTC checks name expressions in a file of its own, whose name and lines mean nothing to people.
 std::string reason_of(const std::string& log, const CompileRequest& request) {
   constexpr std::string_view kNameMap = "__nv_name_map(";
@@ -263,7 +283,9 @@ std::string reason_of(const std::string& log, const CompileRequest& request) {
     return first + "; has a macro the name of something in the compiler's own headers, such as T?";
   }
   const std::size_t error = first.find(kError);
-  if (!first.starts_with(kNameMap) || error == std::string::npos) return first;
+  if (!first.starts_with(kNameMap) || error == std::string::npos) {
+    return line_of_source(log, first, request) + first;
+  }
   return fmt::format("{}: entry: the source has no entry point '{}': {}", request.source.name,
                      entry_in_error(log, request), first.substr(error + kError.size()));
 }
@@ -297,6 +319,8 @@ CompileAnswer NvrtcCompiler::collect(nvrtcProgram program, nvrtcResult result,
                                      const CompileRequest& request, Naming naming) const {
   const std::string log =
       printable(without_terminator(fetch(program, "nvrtcGetProgramLogSize", "nvrtcGetProgramLog")));
+  const auto changed = changed_macro_in(log, given_macros(request.options), request.source.name);
+  if (changed) return Rejection{Gate::kBuild, *changed, shortened(log)};
   const bool rejected = result == NVRTC_ERROR_COMPILATION || result == NVRTC_ERROR_INVALID_OPTION;
   if (rejected && !speaks_of_memory(log)) {
     return Rejection{Gate::kBuild, reason_of(log, request), shortened(log)};

@@ -75,7 +75,10 @@ class Loader {
 
   void take(const std::string& name, bool angled, const fs::path& folder, const std::string& who,
             KernelSource& source) {
-    const fs::path file = find(name, angled, folder);
+    fs::path file = find(name, angled, folder);
+    // Where nobody else has it: as with `-I .`.
+    const bool is_known = stand_in_header(name) != nullptr || is_in_include_folder(name);
+    if (file.empty() && angled && !is_known) file = find(name, false, folder);
     if (file.empty()) {
       const std::string* text = stand_in_header(name);
       if (text != nullptr && (replaces_toolkit_header(name) || !is_in_include_folder(name))) {

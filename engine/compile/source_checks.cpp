@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "engine/compile/directives.hpp"
+#include "engine/compile/kept_macros.hpp"
 #include "engine/core/error.hpp"
 
 namespace evo {
 namespace {
 
 using Macros = std::set<std::string>;
-using Truth = std::optional<bool>;  ///< nothing: depends on more than what is given
+using Truth = std::optional<bool>;  ///< nothing: the compiler knows more
 
 std::string first_word(std::string_view text) {
   const auto end = std::find_if_not(
@@ -30,8 +31,28 @@ std::string without_blanks(std::string_view text) {
   return dense;
 }
 
+/// Macros that are defined, and those that may be.
+struct Known {
+  Macros given;
+  Macros maybe;              ///< the source defines them somewhere
+  bool has_foreign = false;  ///< it includes what nobody read here
+};
+
+Truth negated(Truth truth) { return truth ? Truth(!*truth) : std::nullopt; }
+
+Truth any_of(Truth a, Truth b) {
+  if (a == true || b == true) return true;
+  return a && b ? Truth(false) : std::nullopt;
+}
+
+Truth is_defined(const std::string& macro, const Known& known) {
+  if (known.given.contains(macro)) return true;
+  const bool is_open = known.has_foreign || known.maybe.contains(macro) || macro.starts_with("_");
+  return is_open ? std::nullopt : Truth(false);
+}
+
 /// One operand of a condition: defined(M), !defined M, 0, 1.
-Truth truth_of_operand(std::string_view text, const Macros& macros) {
+Truth truth_of_operand(std::string_view text, const Known& known) {
   if (text == "0") return false;
   if (text == "1") return true;
   const bool is_negated = text.starts_with("!");
@@ -39,69 +60,68 @@ Truth truth_of_operand(std::string_view text, const Macros& macros) {
   if (!text.starts_with("defined")) return std::nullopt;
   text.remove_prefix(std::string_view("defined").size());
   if (text.starts_with("(") && text.ends_with(")")) text = text.substr(1, text.size() - 2);
-  if (!macros.contains(std::string(text))) return std::nullopt;
-  return !is_negated;
+  if (text != first_word(text)) return std::nullopt;
+  const Truth truth = is_defined(std::string(text), known);
+  return is_negated ? negated(truth) : truth;
 }
 
-/// A conjunction is false where one operand is; anything else is only known when it stands alone.
-Truth truth_of(const std::string& condition, const Macros& macros) {
+/// A conjunction is false where one operand is.
+Truth truth_of(const std::string& condition, const Known& known) {
   const std::string dense = without_blanks(condition);
   if (dense.find("||") != std::string::npos || dense.find('?') != std::string::npos) {
     return std::nullopt;
   }
-  bool all = true;
+  Truth some_false = false;
   std::size_t begin = 0;
   while (begin <= dense.size()) {
     const std::size_t end = std::min(dense.find("&&", begin), dense.size());
-    const Truth operand =
-        truth_of_operand(std::string_view(dense).substr(begin, end - begin), macros);
-    if (operand == false) return false;
-    all = all && operand.has_value();
+    const auto operand = std::string_view(dense).substr(begin, end - begin);
+    some_false = any_of(some_false, negated(truth_of_operand(operand, known)));
     begin = end + 2;
   }
-  return all ? Truth(true) : std::nullopt;
+  return negated(some_false);
 }
 
 /// Of #if, #ifdef, #ifndef and their forms with el.
-Truth truth_of(const Directive& directive, const Macros& macros) {
-  if (directive.name == "if" || directive.name == "elif")
-    return truth_of(directive.argument, macros);
-  if (!macros.contains(first_word(directive.argument))) return std::nullopt;
-  return directive.name == "ifdef" || directive.name == "elifdef";
+Truth truth_of(const Directive& directive, const Known& known) {
+  if (directive.name == "if" || directive.name == "elif") {
+    return truth_of(directive.argument, known);
+  }
+  const Truth truth = is_defined(first_word(directive.argument), known);
+  return directive.name == "ifdef" || directive.name == "elifdef" ? truth : negated(truth);
 }
 
 /// The conditionals that a line is in.
 class Conditionals {
  public:
-  explicit Conditionals(const Macros& macros) : macros_(macros) {}
+  explicit Conditionals(const Known& known) : known_(known) {}
 
   void follow(const Directive& directive) {
     const std::string& name = directive.name;
     if (name == "if" || name == "ifdef" || name == "ifndef") {
-      const Truth truth = truth_of(directive, macros_);
-      open_.push_back({truth == false, truth == true});
-    } else if (name.starts_with("elif") && !open_.empty()) {
-      const Truth truth = truth_of(directive, macros_);
-      open_.back().is_dead = open_.back().is_decided || truth == false;
-      open_.back().is_decided = open_.back().is_decided || truth == true;
-    } else if (name == "else" && !open_.empty()) {
-      open_.back().is_dead = open_.back().is_decided;
+      open_.push_back({truth_of(directive, known_), false});
+    } else if ((name.starts_with("elif") || name == "else") && !open_.empty()) {
+      Branch& branch = open_.back();
+      branch.before = any_of(branch.before, branch.now);
+      const Truth own = name == "else" ? Truth(true) : truth_of(directive, known_);
+      branch.now = negated(any_of(branch.before, negated(own)));
     } else if (name == "endif" && !open_.empty()) {
       open_.pop_back();
     }
   }
 
+  /// For certain.
   [[nodiscard]] bool is_reached() const {
-    return std::none_of(open_.begin(), open_.end(), [](const Branch& b) { return b.is_dead; });
+    return std::ranges::all_of(open_, [](const Branch& branch) { return branch.now == true; });
   }
 
  private:
   struct Branch {
-    bool is_dead = false;     ///< the branch is never compiled
-    bool is_decided = false;  ///< it, or one before it, always is
+    Truth now;
+    Truth before;  ///< whether an earlier branch was taken
   };
 
-  const Macros& macros_;
+  const Known& known_;
   std::vector<Branch> open_;
 };
 
@@ -129,48 +149,52 @@ void add_words(const std::string& text, Macros& words) {
   }
 }
 
-/// What a text includes where the preprocessor may come by.
-struct Included {
-  std::vector<std::string> names;
-  bool may_be_any = false;  ///< an #include whose name is not plain
-};
-
-Included check_text(const std::string& name, const std::string& text, const Macros& macros) {
-  Conditionals conditionals(macros);
-  Included included;
+/// Throws InputError for the first change of one of `kept`; what the text includes for certain.
+std::vector<std::string> check_text(const std::string& name, const std::string& text,
+                                    const Macros& kept, const Known& known) {
+  Conditionals conditionals(known);
+  std::vector<std::string> included;
   for (const Directive& directive : directives_of(text)) {
     conditionals.follow(directive);
     if (!conditionals.is_reached()) continue;
     if (includes(directive)) {
-      const std::optional<std::string> header = included_name(directive);
-      if (header) included.names.push_back(*header);
-      included.may_be_any = included.may_be_any || !header;
+      if (const auto header = included_name(directive)) included.push_back(*header);
     }
     if (directive.name != "define" && directive.name != "undef") continue;
     const std::string macro = first_word(directive.argument);
-    if (!macros.contains(macro)) continue;
+    if (!kept.contains(macro)) continue;
     throw InputError(name + ":" + std::to_string(directive.line) + ": #" + directive.name + " " +
                      macro + ": the compiler is given this macro, and the kernel would run with " +
                      "another value than the configuration says; allowed is a default inside " +
-                     "#ifndef " + macro);
+                     "#ifndef " + macro + ", or inside a switch that a -D option of " +
+                     "\"compiler_options\" turns off");
   }
   return included;
 }
 
+void add_defined(const std::string& text, Macros& defined) {
+  for (const Directive& directive : directives_of(text)) {
+    if (directive.name == "define") defined.insert(first_word(directive.argument));
+  }
+}
+
 }  // namespace
 
-void require_macros_kept(const KernelSource& source, const std::set<std::string>& macros) {
+void require_macros_kept(const KernelSource& source, const std::set<std::string>& macros,
+                         const std::vector<std::string>& options) {
+  Known known{macros, {}, !source.outside.empty()};
+  for (const auto& [name, value] : given_macros(options)) known.given.insert(name);
+  add_defined(source.text, known.maybe);
   // Those that were not reached yet; the list grows while it is worked through.
   std::map<std::string, const std::string*> others;
-  for (const auto& [name, text] : source.headers) others.emplace(name, &text);
+  for (const auto& [name, text] : source.headers) {
+    others.emplace(name, &text);
+    add_defined(text, known.maybe);
+  }
   std::vector<std::pair<std::string, const std::string*>> reached = {{source.name, &source.text}};
   for (std::size_t i = 0; i < reached.size(); ++i) {
     const auto [name, text] = reached[i];
-    Included included = check_text(name, *text, macros);
-    if (included.may_be_any) {
-      for (const auto& [header, unused] : others) included.names.push_back(header);
-    }
-    for (const std::string& header : included.names) {
+    for (const std::string& header : check_text(name, *text, macros, known)) {
       const auto found = others.find(header);
       if (found == others.end()) continue;  // reached before, or the compiler finds it
       reached.emplace_back(*found);

@@ -8,16 +8,13 @@
 
 namespace evo {
 
-/// Holds a source against the macros that the compiler is given for it. A `#define` or `#undef` of
-/// one of them, in the file or in a header, would make the kernel run with another value than its
-/// configuration says. Allowed is what the preprocessor never reaches because the macro is defined:
-/// the branch of `#ifndef MACRO` or `#if !defined(MACRO)`, the `#else` of `#ifdef MACRO`.
-///
-/// The same holds for headers: one that only such branches include is not looked at. What cannot be
-/// decided from the given macros counts as reached, and so does a header from anywhere in a file
-/// that is reached. Comments, literals and continued lines are read as the compiler reads them.
-/// Throws InputError naming file, line and macro.
-void require_macros_kept(const KernelSource& source, const std::set<std::string>& macros);
+/// Refuses at once what is certain to change one of `macros`, which the compiler is given beside
+/// those of `options`: a `#define` or `#undef` in the file, or in a header that it includes, that
+/// is reached whatever their values are. What else is reached the compiler says (kept_macros.hpp).
+/// Comments, literals and continued lines are read as the compiler reads them. Throws InputError
+/// naming file, line and macro.
+void require_macros_kept(const KernelSource& source, const std::set<std::string>& macros,
+                         const std::vector<std::string>& options = {});
 
 /// Which of `macros` stand nowhere in the source or in a header, comments left out: all their
 /// values are one kernel. Empty when that cannot be told, because names are made with `##`. What

@@ -78,45 +78,78 @@ constexpr std::array<Known, 11> kRealLimits = {{{"FLT_MAX", "3.402823466e+38F"},
                                                 {"DBL_MANT_DIG", "53"},
                                                 {"FLT_RADIX", "2"}}};
 
-constexpr std::array<Known, 13> kMathConstants = {{{"M_E", "2.7182818284590452354"},
-                                                   {"M_LOG2E", "1.4426950408889634074"},
-                                                   {"M_LOG10E", "0.43429448190325182765"},
-                                                   {"M_LN2", "0.69314718055994530942"},
-                                                   {"M_LN10", "2.30258509299404568402"},
-                                                   {"M_PI", "3.14159265358979323846"},
-                                                   {"M_PI_2", "1.57079632679489661923"},
-                                                   {"M_PI_4", "0.78539816339744830962"},
-                                                   {"M_1_PI", "0.31830988618379067154"},
-                                                   {"M_2_PI", "0.63661977236758134308"},
-                                                   {"M_2_SQRTPI", "1.12837916709551257390"},
-                                                   {"M_SQRT2", "1.41421356237309504880"},
-                                                   {"M_SQRT1_2", "0.70710678118654752440"}}};
+constexpr std::array<Known, 16> kMathConstants = {
+    {{"INFINITY", "__builtin_bit_cast(float, 0x7f800000)"},
+     {"HUGE_VALF", "__builtin_bit_cast(float, 0x7f800000)"},
+     {"NAN", "__builtin_bit_cast(float, 0x7fffffff)"},
+     {"M_E", "2.7182818284590452354"},
+     {"M_LOG2E", "1.4426950408889634074"},
+     {"M_LOG10E", "0.43429448190325182765"},
+     {"M_LN2", "0.69314718055994530942"},
+     {"M_LN10", "2.30258509299404568402"},
+     {"M_PI", "3.14159265358979323846"},
+     {"M_PI_2", "1.57079632679489661923"},
+     {"M_PI_4", "0.78539816339744830962"},
+     {"M_1_PI", "0.31830988618379067154"},
+     {"M_2_PI", "0.63661977236758134308"},
+     {"M_2_SQRTPI", "1.12837916709551257390"},
+     {"M_SQRT2", "1.41421356237309504880"},
+     {"M_SQRT1_2", "0.70710678118654752440"}}};
 
 /// Of CUDA's samples, and of libraries and interfaces that only the host calls.
-constexpr std::array<std::string_view, 24> kOfTheHost = {"helper_cuda.h",
-                                                         "helper_functions.h",
-                                                         "helper_timer.h",
-                                                         "helper_string.h",
-                                                         "helper_image.h",
-                                                         "helper_cuda_drvapi.h",
-                                                         "exception.h",
-                                                         "cublas_v2.h",
-                                                         "cublas.h",
-                                                         "cufft.h",
-                                                         "curand.h",
-                                                         "cusparse.h",
-                                                         "cusparse_v2.h",
-                                                         "cusolverDn.h",
-                                                         "nvrtc.h",
-                                                         "nvml.h",
-                                                         "cuda.h",
-                                                         "cuda_profiler_api.h",
-                                                         "nvToolsExt.h",
-                                                         "nvtx3/nvToolsExt.h",
-                                                         "thrust/host_vector.h",
-                                                         "thrust/device_vector.h",
-                                                         "device_launch_parameters.h",
-                                                         "device_functions.h"};
+constexpr auto kOfTheHost = std::to_array<std::string_view>({"helper_cuda.h",
+                                                             "helper_functions.h",
+                                                             "helper_timer.h",
+                                                             "helper_string.h",
+                                                             "helper_image.h",
+                                                             "helper_gl.h",
+                                                             "helper_multiprocess.h",
+                                                             "helper_cuda_drvapi.h",
+                                                             "helper_cusolver.h",
+                                                             "exception.h",
+                                                             "cublas_v2.h",
+                                                             "cublas.h",
+                                                             "cublasLt.h",
+                                                             "cublasXt.h",
+                                                             "cublas_api.h",
+                                                             "cufft.h",
+                                                             "cufftXt.h",
+                                                             "curand.h",
+                                                             "cusparse.h",
+                                                             "cusparse_v2.h",
+                                                             "cusparseLt.h",
+                                                             "cusolverDn.h",
+                                                             "cusolverSp.h",
+                                                             "cusolverMg.h",
+                                                             "cusolver_common.h",
+                                                             "cudnn.h",
+                                                             "cudnn_frontend.h",
+                                                             "cutensor.h",
+                                                             "nccl.h",
+                                                             "nvrtc.h",
+                                                             "nvml.h",
+                                                             "nvjpeg.h",
+                                                             "npp.h",
+                                                             "mpi.h",
+                                                             "cuda.h",
+                                                             "cuda_profiler_api.h",
+                                                             "cudaProfiler.h",
+                                                             "cuda_gl_interop.h",
+                                                             "nvToolsExt.h",
+                                                             "device_launch_parameters.h",
+                                                             "device_functions.h"});
+
+/// Folders of the same; of Thrust, device code takes complex numbers.
+constexpr auto kFoldersOfTheHost =
+    std::to_array<std::string_view>({"nvtx3/", "thrust/", "GL/", "boost/", "opencv2/", "omp/"});
+constexpr std::string_view kThrustComplex = "thrust/complex.h";
+
+bool is_of_the_host(std::string_view name) {
+  if (name == kThrustComplex) return false;
+  return std::ranges::find(kOfTheHost, name) != kOfTheHost.end() ||
+         std::ranges::any_of(kFoldersOfTheHost,
+                             [&](std::string_view folder) { return name.starts_with(folder); });
+}
 
 constexpr std::string_view kStd = "namespace std {}\n";
 
@@ -223,7 +256,6 @@ std::map<std::string, std::string, std::less<>> all_headers() {
                            "tgmath.h",    "typeinfo",  "cstdbool"}) {
     headers.try_emplace(name, kStd);
   }
-  for (const std::string_view name : kOfTheHost) headers[std::string(name)];
   // The one type of the driver's interface that kernels take.
   headers["cuda.h"] =
       "#pragma once\ntypedef struct alignas(64) CUtensorMap_st { unsigned long long opaque[16]; } "
@@ -258,13 +290,14 @@ void read_names(const std::string& text, Names& used, Names& defined) {
 
 const std::string* stand_in_header(std::string_view name) {
   static const std::map<std::string, std::string, std::less<>> headers = all_headers();
+  static const std::string nothing;
   const auto found = headers.find(name);
-  return found == headers.end() ? nullptr : &found->second;
+  if (found != headers.end()) return &found->second;
+  return is_of_the_host(name) ? &nothing : nullptr;
 }
 
 bool replaces_toolkit_header(std::string_view name) {
-  return name == "cub/cub.cuh" ||
-         std::find(kOfTheHost.begin(), kOfTheHost.end(), name) != kOfTheHost.end();
+  return name == "cub/cub.cuh" || is_of_the_host(name);
 }
 
 std::string implied_definitions(const KernelSource& source) {

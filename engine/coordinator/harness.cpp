@@ -67,13 +67,14 @@ void check_names(const Problem& problem, const KernelSpec& kernel, const Shape& 
 }
 
 /// Macros that mean two things: in the space and in the problem, or changed by the source.
-void check_macros(const Problem& problem, const Space& space, const KernelSource& source) {
+void check_macros(const Problem& problem, const Space& space, const KernelSource& source,
+                  const std::vector<std::string>& options) {
   std::vector<std::string> own;
   for (const auto& [name, value] : space.macros(space.defaults())) own.push_back(name);
   require_own_macros(problem, own, space.definition().file);
   std::set<std::string> given(own.begin(), own.end());
   for (const auto& [name, value] : problem.shape_macros) given.insert(name);
-  require_macros_kept(source, given);
+  require_macros_kept(source, given, options);
 }
 
 /// A problem is trusted with the GPU, not with the host.
@@ -131,7 +132,7 @@ Harness::Harness(const HarnessOptions& options, Services services)
     check_names(problem_, kernel_, *place.shape, *place.space);
   }
   require_one_build();
-  check_macros(problem_, space(), source_);
+  check_macros(problem_, space(), source_, options_);
   (void)services_.compilers->version();
   if (!has_device()) return;
   if (!options.allow_programs) require_no_programs(problem_);
@@ -224,8 +225,16 @@ Harness::StartedReference Harness::start_reference() {
     std::vector<std::string> options = include_options_of(problem_, templates_root_);
     const KernelSource source = load(*reference.kernel, options);
     options = with_toolkit(std::move(options), source, toolkit_include_folders());
+    std::set<std::string> given;
+    for (const auto& [name, value] : reference.macros) {
+      options.push_back(define(name, value));
+      given.insert(name);
+    }
+    require_macros_kept(source, given);
     const CompileRequest request = request_for(*reference.kernel, source, options);
-    return {*reference.kernel, {}, compilations_.start(request)};
+    Values macros = reference.macro_values();
+    require_known_names(problem_, *reference.kernel, problem_.values_for(shape(), 1, macros));
+    return {*reference.kernel, std::move(macros), compilations_.start(request)};
   }
   const Candidate candidate = reference_candidate();
   return {kernel_, space().values(candidate), start(candidate)};

@@ -22,6 +22,15 @@ void add_number(ContentHash& hash, double number) {
   hash.add({reinterpret_cast<const char*>(&number), sizeof number});
 }
 
+/// Scalars whose value the configuration decides.
+void add_scalars(ContentHash& hash, const Problem& problem, const Values& values) {
+  for (const Argument& argument : problem.arguments) {
+    if (!argument.is_set_by_macros) continue;
+    const std::vector<std::byte> bytes = argument.scalar_bytes(values);
+    hash.add({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  }
+}
+
 /// Buffers whose size the configuration decides.
 void add_workspaces(ContentHash& hash, const Problem& problem, const KernelSpec& kernel,
                     const Shape& shape, const Values& values) {
@@ -76,6 +85,7 @@ void add_shape(ContentHash& hash, const Problem& problem, const KernelSpec& kern
   if (!kernel.is_plain()) add_steps(hash, launch);
   for (const LaunchStep& step : launch.steps) add_config(hash, step.config);
   add_workspaces(hash, problem, kernel, shape, values);
+  add_scalars(hash, problem, values);
   add_tolerance(hash, kernel.tolerance.evaluate(values), shape);
   add_number(hash, kernel.deterministic ? 1 : 0);
   add_number(hash, kernel.independent_ctas.evaluate(values));

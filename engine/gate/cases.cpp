@@ -68,7 +68,7 @@ const CheckCase& CaseSet::expect_rows(const Shape& shape, std::size_t index,
     know_all(data);
     return data;
   }
-  Values values = data.values;
+  Values values = merged({&reference_->macros, &data.values});
   const KernelSpec& reference = *problem_.reference.kernel;
   const auto all_ctas = static_cast<double>(reference_->launch_for(data).ctas());
   std::set<std::uint64_t> ctas;
@@ -197,11 +197,11 @@ std::unique_ptr<CheckCase> CaseSet::build(const Shape& shape, std::size_t index)
 void CaseSet::add_argument(CheckCase& data, std::size_t position) {
   const Argument& argument = problem_.arguments[position];
   data.inputs.emplace_back();
-  if (argument.direction == Direction::kScalar) {
+  if (argument.direction == Direction::kScalar && !argument.is_set_by_macros) {
     data.arguments.emplace_back(ScalarArgument{argument.scalar_bytes(data.values)});
     return;
   }
-  if (argument.belongs_to_kernel()) {
+  if (argument.belongs_to_kernel() || argument.is_set_by_macros) {
     data.arguments.emplace_back(BufferId{0});
     return;
   }

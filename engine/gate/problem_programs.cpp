@@ -104,7 +104,9 @@ Json numbers(const Values& values) {
   return object;
 }
 
+/// Null where each kernel is given its own value.
 Json scalar_json(const Argument& argument, const Values& values) {
+  if (argument.is_set_by_macros) return nullptr;
   if (argument.fields.empty()) return number(argument.scalar(values));
   Json fields = Json::object();
   for (const Field& field : argument.fields)

@@ -16,6 +16,9 @@ std::variant<Workspace, Fault> Workspace::make(Device& device, const Problem& pr
   Workspace workspace(device);
   for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
     const Argument& argument = problem.arguments[i];
+    if (argument.is_set_by_macros) {
+      workspace.scalars_.emplace_back(i, ScalarArgument{argument.scalar_bytes(values)});
+    }
     if (!argument.belongs_to_kernel()) continue;
     const std::size_t bytes = argument.bytes(values, kernel.spec->extent_of(argument));
     try {
@@ -45,6 +48,7 @@ Workspace::~Workspace() {
 std::vector<KernelArgument> Workspace::arguments_of(const CheckCase& data) const {
   std::vector<KernelArgument> arguments = data.arguments;
   for (const Buffer& buffer : buffers_) arguments[buffer.position] = buffer.id;
+  for (const auto& [position, scalar] : scalars_) arguments[position] = scalar;
   return arguments;
 }
 

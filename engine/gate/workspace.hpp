@@ -8,12 +8,12 @@
 
 namespace evo {
 
-/// The buffers of one kernel on one shape whose size its configuration decides: workspaces, zeroed
-/// once, and outputs. Freed with this object.
+/// What one kernel's configuration decides of its arguments on one shape: buffers of a size of its
+/// own (workspaces, zeroed once, and outputs), freed with this object, and values of scalars.
 class Workspace {
  public:
   /// A Fault when the device's memory does not hold them. Throws InputError when an extent is no
-  /// number of elements.
+  /// number of elements, or a scalar's type does not hold its value.
   [[nodiscard]] static std::variant<Workspace, Fault> make(Device& device, const Problem& problem,
                                                            const LoadedKernel& kernel,
                                                            const CheckCase& data);
@@ -21,7 +21,7 @@ class Workspace {
   Workspace(Workspace&& other) noexcept = default;
   Workspace& operator=(Workspace&&) = delete;
 
-  /// The arguments of a case of the same shape with these buffers in their places.
+  /// The arguments of a case of the same shape with these in their places.
   [[nodiscard]] std::vector<KernelArgument> arguments_of(const CheckCase& data) const;
 
   /// Whether the kernel has any workspace.
@@ -45,6 +45,7 @@ class Workspace {
 
   Device* device_;
   std::vector<Buffer> buffers_;
+  std::vector<std::pair<std::size_t, ScalarArgument>> scalars_;  ///< by position
   std::size_t bytes_ = 0;
 };
 

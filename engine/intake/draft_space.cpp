@@ -128,7 +128,7 @@ class SpaceDraft {
   [[nodiscard]] std::string why_left_out(const std::string& name) const {
     if (const std::string why = why_no_macro(name); !why.empty()) return "the name " + why;
     try {
-      require_macros_kept(source_, {name});
+      require_macros_kept(source_, {name}, draft_.compiler_options);
     } catch (const InputError& error) {
       return error.what();
     }
@@ -144,7 +144,10 @@ class SpaceDraft {
     }
     try {
       for (const std::string& option : normalised_options({text}, rules)) {
-        draft_.compiler_options.push_back(option);
+        const auto& known = draft_.compiler_options;
+        if (std::ranges::find(known, option) == known.end()) {
+          draft_.compiler_options.push_back(option);
+        }
       }
     } catch (const InputError& error) {
       draft_.left_out.push_back("compiler option " + text + ": " + error.what());
@@ -210,7 +213,7 @@ void draft_space(const IntakeRequest& request, const T1File& t1, const KernelSou
     std::vector<Json> values = values_of(name, text);
     const Json first = values.front();
     draft.fixed.erase(name);
-    require_macros_kept(source, {name});
+    require_macros_kept(source, {name}, draft.compiler_options);
     require_no_template_parameter(source, name);
     draft.parameters.push_back({name, std::move(values), first});
   }

@@ -114,6 +114,15 @@ void add_open_parameters(const Trial& trial, Draft& draft) {
   }
 }
 
+/// Kernel Tuner gives this macro to every kernel, and sources keep defaults of their own behind it.
+void answer_kernel_tuner(const SourceMacros& macros, Draft& draft) {
+  constexpr const char* kMacro = "kernel_tuner";
+  if (!macros.open.contains(kMacro)) return;
+  draft.compiler_options.push_back(std::string("-D") + kMacro + "=1");
+  draft.notes.push_back("the source asks for the macro kernel_tuner; the space's " +
+                        draft.compiler_options.back() + " defines it, as Kernel Tuner does");
+}
+
 void judge_independence(const PtxFacts& facts, Draft& draft) {
   draft.dependence = facts.dependence;
   for (const DraftArgument& argument : draft.arguments) {
@@ -149,6 +158,7 @@ Intake take_in(const IntakeRequest& request, Compiler& compiler) {
   draft.left_out = t1.left_out;
 
   // 2. The space.
+  answer_kernel_tuner(intake.macros, draft);
   draft_space(request, t1, source, launch_text(t1, draft.entry), draft);
   const Configurations configurations = settle_defaults(intake.macros, draft);
 

@@ -9,14 +9,15 @@ namespace {
 
 class NameCheck {
  public:
-  NameCheck(const Problem& problem, const Values& known)
-      : file_((problem.folder / "problem.json").string()), known_(known) {}
+  /// `hint`: what else is allowed.
+  NameCheck(const Problem& problem, const Values& known, std::string hint)
+      : file_((problem.folder / "problem.json").string()), known_(known), hint_(std::move(hint)) {}
 
   void require(const std::string& key, const Expression& expression) const {
     for (const std::string& name : expression.variables()) {
       if (known_.contains(name)) continue;
       throw ProblemError(file_ + ": " + key + ": \"" + expression.text() + "\": unknown name '" +
-                         name + "'; allowed: " + allowed());
+                         name + "'; allowed: " + allowed() + hint_);
     }
   }
 
@@ -35,13 +36,16 @@ class NameCheck {
 
   std::string file_;
   const Values& known_;
+  std::string hint_;
 };
 
 }  // namespace
 
 void require_known_names(const Problem& problem, const KernelSpec& kernel, const Values& known) {
-  const NameCheck check(problem, known);
   const bool is_reference = problem.reference.kernel && &kernel == &*problem.reference.kernel;
+  const NameCheck check(
+      problem, known,
+      is_reference ? "; \"reference.macros\" gives the reference's kernel others" : "");
   const std::string key = is_reference ? "reference" : "templates." + kernel.name;
   for (std::size_t i = 0; i < kernel.steps.size(); ++i) {
     const KernelStep& step = kernel.steps[i];
@@ -51,6 +55,20 @@ void require_known_names(const Problem& problem, const KernelSpec& kernel, const
     check.require(where + ".dynamic_shared_bytes", step.launch.dynamic_shared_bytes);
     if (step.when) check.require(where + ".when", *step.when);
   }
+  for (const Argument& argument : problem.arguments) {
+    for (const auto& [value, expression] : argument.scalar_expressions()) {
+      check.require("arguments: " + argument.name + "." + value, *expression);
+    }
+  }
+  if (is_reference && problem.reference.macros.empty()) return;  // it gets no workspace of its own
+  for (const Argument& argument : problem.arguments) {
+    if (!argument.belongs_to_kernel()) continue;
+    const bool own = kernel.workspace.contains(argument.name);
+    check.require(
+        own ? key + ".workspace." + argument.name : "arguments: " + argument.name + ".extent",
+        kernel.extent_of(argument));
+  }
+  if (is_reference) return;  // nothing is held against it
   check.require(key + ": tolerance.max_abs_error", kernel.tolerance.max_abs_error);
   check.require(key + ": tolerance.bad_abs_error", kernel.tolerance.bad_abs_error);
   check.require(key + ": tolerance.bad_share", kernel.tolerance.bad_share);
@@ -58,14 +76,6 @@ void require_known_names(const Problem& problem, const KernelSpec& kernel, const
   check.require(key + ".independent_ctas", kernel.independent_ctas);
   if (kernel.tolerance.max_row_error) {
     check.require(key + ": tolerance.max_row_error", *kernel.tolerance.max_row_error);
-  }
-  if (is_reference) return;  // it gets no workspace of its own
-  for (const Argument& argument : problem.arguments) {
-    if (!argument.belongs_to_kernel()) continue;
-    const bool own = kernel.workspace.contains(argument.name);
-    check.require(
-        own ? key + ".workspace." + argument.name : "arguments: " + argument.name + ".extent",
-        kernel.extent_of(argument));
   }
 }
 

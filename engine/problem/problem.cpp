@@ -161,6 +161,23 @@ std::vector<std::byte> Argument::scalar_bytes(const Values& values) const {
   return bytes;
 }
 
+std::vector<std::pair<std::string, const Expression*>> Argument::scalar_expressions() const {
+  if (direction != Direction::kScalar) return {};
+  if (fields.empty()) return {{"value", &size}};
+  std::vector<std::pair<std::string, const Expression*>> list;
+  for (const Field& field : fields) list.emplace_back("fields." + field.name, &field.value);
+  return list;
+}
+
+Values Reference::macro_values() const {
+  Values values;
+  for (const auto& [name, value] : macros) {
+    const Json number = Json::parse(value, nullptr, false);
+    if (number.is_number()) values[name] = number.get<double>();
+  }
+  return values;
+}
+
 namespace {
 
 std::vector<const Expression*> bounds_of(const ToleranceExpressions& tolerance) {

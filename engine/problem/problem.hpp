@@ -80,6 +80,8 @@ struct Argument {
   /// For out: the extent depends on macros, so that each kernel has its own buffer, which a check
   /// program judges.
   bool is_sized_by_macros = false;
+  /// For a scalar: its value depends on macros or SM_COUNT, so that each kernel is given its own.
+  bool is_set_by_macros = false;
 
   [[nodiscard]] bool is_input() const {
     return direction == Direction::kIn || direction == Direction::kInOut;
@@ -121,6 +123,8 @@ struct Argument {
   [[nodiscard]] double scalar(const Values& values) const;
   /// The bytes of a scalar, of a structure as C++ lays it out.
   [[nodiscard]] std::vector<std::byte> scalar_bytes(const Values& values) const;
+  /// The expressions of a scalar's value, or of its fields, with their keys; nothing for others.
+  [[nodiscard]] std::vector<std::pair<std::string, const Expression*>> scalar_expressions() const;
   /// Bytes of the parameter of a kernel that it is: of a scalar, or of an address or handle.
   [[nodiscard]] std::size_t parameter_bytes() const;
 };
@@ -221,11 +225,14 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 /// check program alone judges.
 struct Reference {
   std::optional<KernelSpec> kernel = {};          ///< a kernel of its own
+  Settings macros = {};                           ///< that this kernel is compiled with
   std::optional<Settings> set = {};               ///< this configuration of the template itself
   std::map<std::string, std::string> files = {};  ///< .npy by output; "{shape}": the shape's name
   std::vector<std::string> program = {};          ///< and its arguments
 
   [[nodiscard]] bool is_launched() const { return kernel || set; }
+  /// Those of `macros` that are numbers, for the kernel's expressions.
+  [[nodiscard]] Values macro_values() const;
   /// All of an output is known before a kernel is launched, on a device that runs a part of it too.
   [[nodiscard]] bool is_data() const { return !files.empty() || !program.empty(); }
 };

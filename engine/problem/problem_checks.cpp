@@ -101,6 +101,24 @@ void require_constants_last(const Problem& problem, const std::string& file) {
   }
 }
 
+/// What a reference kernel's macros mean is said in one place.
+void require_own_reference_macros(const Problem& problem, const std::string& file) {
+  const auto refuse = [&](const std::string& name, const std::string& where) {
+    throw ProblemError(file + ": reference.macros." + name + ": " + where +
+                       " has this name and is given to the reference as well; allowed is another");
+  };
+  for (const auto& [name, value] : problem.reference.macros) {
+    if (problem.let.contains(name)) refuse(name, "let." + name);
+    for (const auto& [macro, unused] : problem.shape_macros) {
+      if (macro == name) refuse(name, "macros." + name);
+    }
+    for (const Shape& shape : problem.shapes) {
+      if (shape.variables.contains(name))
+        refuse(name, "shapes." + shape.name + ".variables." + name);
+    }
+  }
+}
+
 /// What the tolerance cannot judge needs a program that does.
 void require_judged(const Problem& problem, const std::string& file) {
   for (const Argument& argument : problem.arguments) {
@@ -115,10 +133,11 @@ void require_judged(const Problem& problem, const std::string& file) {
     if (argument.is_sized_by_macros && argument.row) {
       throw ProblemError(where + ".row: not supported where the extent depends on macros");
     }
-    if (argument.is_sized_by_macros && problem.reference.kernel) {
+    if (argument.is_sized_by_macros && problem.reference.kernel &&
+        problem.reference.macros.empty()) {
       throw ProblemError(where + ".extent: '" + argument.size.text() +
-                         "': a reference kernel has no macros; allowed with such an output are "
-                         "\"set\", or a \"check\" program without a reference");
+                         "': the reference kernel has no \"macros\"; allowed with such an output "
+                         "are these, \"set\", or a \"check\" program without a reference");
     }
   }
 }
@@ -211,7 +230,7 @@ void check_shape(const Problem& problem, const Shape& shape) {
   require_positive(problem.bytes, variables);
   for (const Argument& argument : problem.arguments) {
     if (argument.direction == Direction::kScalar) {
-      (void)argument.scalar_bytes(variables);
+      if (!argument.is_set_by_macros) (void)argument.scalar_bytes(variables);
     } else if (!argument.belongs_to_kernel()) {
       if (argument.texture) (void)argument.texture_spec(variables);
       (void)argument.bytes(variables);
@@ -228,7 +247,10 @@ void check_shape(const Problem& problem, const Shape& shape) {
     const std::string key = fmt::format("program_files[{}]", i);
     (void)problem.data_file(key, problem.program_files[i], shape);
   }
-  if (problem.reference.kernel) check_kernel(problem, *problem.reference.kernel, values);
+  if (problem.reference.kernel) {
+    const Values own = problem.reference.macro_values();
+    check_kernel(problem, *problem.reference.kernel, merged({&own, &values}));
+  }
   for (const KernelSpec& kernel : problem.templates) {
     if (kernel.shapes_where.evaluate(variables) != 0) check_kernel(problem, kernel, values);
   }
@@ -243,6 +265,7 @@ void check_problem(const Problem& problem, const std::string& file) {
   require_own_formulas(problem, file);
   require_constants_last(problem, file);
   require_steps(problem, file);
+  require_own_reference_macros(problem, file);
   require_judged(problem, file);
   require_outputs(problem, file);
   for (const Shape& shape : problem.shapes) {

@@ -73,10 +73,11 @@ Expression every_buffer_once(const Problem& problem, const JsonReader& reader) {
   return Expression(with_formulas(sum, problem.let));
 }
 
-Settings parse_set(const JsonReader& reader) {
+/// Macros and their values under `key`.
+Settings parse_settings(const JsonReader& reader, const char* key) {
   Settings set;
-  const JsonReader entry = reader.child("set");
-  for (const auto& [macro, value] : reader.object("set").items()) {
+  const JsonReader entry = reader.child(key);
+  for (const auto& [macro, value] : reader.object(key).items()) {
     (void)entry.value(macro);
     if (value.is_structured() || value.is_null()) {
       entry.fail(macro, "allowed is a value of the macro");
@@ -85,6 +86,21 @@ Settings parse_set(const JsonReader& reader) {
     set.emplace_back(macro, plain.is_string() ? plain.get<std::string>() : plain.dump());
   }
   return set;
+}
+
+/// What the reference's kernel is compiled with: its file may be the template's.
+Settings parse_reference_macros(const JsonReader& reader) {
+  if (!reader.has("macros")) return {};
+  reader.require_at_most("macros", kMostNames);
+  const JsonReader entry = reader.child("macros");
+  Settings macros = parse_settings(reader, "macros");
+  for (const auto& [name, value] : macros) {
+    require_macro_name(entry, name);
+    if (value.find_first_of("\n\r") != std::string::npos) {
+      entry.fail(name, "allowed is a value of one line");
+    }
+  }
+  return macros;
 }
 
 std::vector<std::string> parse_program(const JsonReader& reader) {
@@ -106,7 +122,7 @@ Reference parse_reference(const JsonReader& reader, const JsonReader& tolerance,
                     static_cast<int>(reader.has("files")) + static_cast<int>(reader.has("program"));
   if (kinds > 1) reader.fail({}, "allowed is one of: " + std::string(kKinds));
   if (reader.has("set")) {
-    reference.set = parse_set(reader);
+    reference.set = parse_settings(reader, "set");
   } else if (reader.has("program")) {
     reference.program = parse_program(reader);
   } else if (reader.has("files")) {
@@ -116,6 +132,7 @@ Reference parse_reference(const JsonReader& reader, const JsonReader& tolerance,
     }
     if (reference.files.empty()) reader.fail("files", "allowed is a .npy file for each output");
   } else {
+    reference.macros = parse_reference_macros(reader);
     reference.kernel = parse_kernel(reader, std::string(kReference), tolerance, folder, parameters);
     return reference;
   }
@@ -186,17 +203,21 @@ std::optional<ProfileSpec> parse_profile(const JsonReader& reader) {
 
 /// What follows from all of it together.
 void complete(Problem& problem) {
-  // A reference needs no workspace; a small one keeps its argument list the same.
+  // A plain reference needs no workspace; a small one keeps its argument list the same.
   constexpr std::size_t kUnusedBytes = 256;
   const Values& variables = problem.shapes.front().variables;
   for (Argument& argument : problem.arguments) {
-    if (argument.direction == Direction::kWorkspace && problem.reference.kernel) {
-      problem.reference.kernel->workspace.insert_or_assign(
+    if (argument.direction == Direction::kWorkspace && problem.reference.kernel &&
+        problem.reference.macros.empty()) {
+      problem.reference.kernel->workspace.emplace(
           argument.name, Expression(std::to_string(kUnusedBytes / size_of(argument.dtype))));
     }
     argument.is_sized_by_macros = argument.direction == Direction::kOut &&
                                   !problem.check_program.empty() &&
                                   !depends_only_on(argument.size, variables);
+    argument.is_set_by_macros = std::ranges::any_of(
+        argument.scalar_expressions(),
+        [&](const auto& value) { return !depends_only_on(*value.second, variables); });
   }
 }
 

@@ -48,6 +48,79 @@ std::string with_headers(const std::string& headers, const std::string& body) {
   return headers + "__global__ void triple(const float* x, float* y, int n) {\n" + body + "}\n";
 }
 
+TEST_F(OwnKernel, AScalarMayNameMacros) {
+  problem_["templates"]["triple"]["entry"] = "triple";
+  problem_["arguments"].push_back(
+      {{"name", "each"}, {"direction", "scalar"}, {"dtype", "i32"}, {"value", "PER_THREAD"}});
+  problem_["reference"] = {{"set", {{"PER_THREAD", 1}}}};
+  const std::string body =
+      "(const float* x, float* y, int n, int each) {\n"
+      "  int begin = (blockIdx.x * blockDim.x + threadIdx.x) * each;\n"
+      "  for (int i = begin; i < begin + each && i < n; ++i) y[i] = 3 * x[i];\n}\n";
+  kernel("__global__ void triple" + body);
+  for (const std::string set : {"PER_THREAD=1", "PER_THREAD=2"}) {
+    const ProgramResult judged = judge("--set " + set);
+    EXPECT_EQ(judged.exit_code, 0) << set << judged.out << judged.err;
+  }
+  // The kernel of another file knows no macros but its own.
+  write("kernel_templates/triple/reference.cu", "__global__ void expected" + body);
+  problem_["reference"] = Json::parse(R"json({"source": "reference.cu", "entry": "expected",
+      "grid": ["ceil_div(N, 64)"], "block": [64]})json");
+  const ProgramResult refused = judge();
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("arguments: each.value: \"PER_THREAD\": unknown name"),
+                                 HasSubstr("\"reference.macros\" gives")));
+  problem_["reference"]["macros"] = {{"PER_THREAD", 1}};
+  EXPECT_EQ(judge("--set PER_THREAD=2").exit_code, 0);
+  problem_["reference"]["macros"] = {{"PER_THREAD", 0}};
+  const ProgramResult nothing = judge("--set PER_THREAD=2");
+  EXPECT_EQ(nothing.exit_code, 2);
+  EXPECT_THAT(nothing.err, HasSubstr("it does not write y[0]"));
+}
+
+TEST_F(OwnKernel, KernelsThatDifferInAScalarAloneAreTwo) {
+  problem_["templates"]["triple"]["entry"] = "triple";
+  problem_["arguments"].push_back(
+      {{"name", "factor"}, {"direction", "scalar"}, {"dtype", "f32"}, {"value", "PER_THREAD + 2"}});
+  problem_["templates"]["triple"]["grid"] = {"ceil_div(N, 32)"};
+  problem_["templates"]["triple"]["block"] = {32};
+  problem_["reference"] = {{"set", {{"PER_THREAD", 1}}}};
+  space_["parameters"][0]["values"] = {32};
+  kernel(
+      "__global__ void triple(const float* x, float* y, int n, float factor) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = factor * x[i];\n}\n");
+  const ProgramResult tuned = run("evo-tune --device " + device() +
+                                  " --jobs 1 --generations 1 --strategy random --children 4 "
+                                  "--space search_spaces/triple.json --quiet");
+  EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
+  const ProgramResult other = judge("--set PER_THREAD=2");
+  EXPECT_EQ(other.exit_code, 1);
+  EXPECT_EQ(Json::parse(other.out)["rejection"]["gate"], "correctness") << other.out;
+}
+
+TEST_F(OwnKernel, AReferenceMayBeTheSameFileInAnotherConfiguration) {
+  problem_["templates"]["triple"]["entry"] = "triple";
+  kernel(
+      "__global__ void triple(const float* x, float* y, int n) {\n"
+      "#if VARIANT == 9\n"
+      "  if (threadIdx.x == 0) for (int i = 0; i < n; ++i) y[i] = 3 * x[i];\n#else\n"
+      "  int begin = (blockIdx.x * BLOCK + threadIdx.x) * PER_THREAD;\n"
+      "  for (int i = begin; i < begin + PER_THREAD && i < n; ++i) y[i] = x[i] * 3;\n#endif\n}\n");
+  problem_["reference"] =
+      Json::parse(R"({"source": "triple.cu", "entry": "triple", "grid": [1], "block": ["BLOCK"],
+                      "macros": {"VARIANT": 9, "BLOCK": 1}})");
+  const ProgramResult judged = judge("--set PER_THREAD=2");
+  EXPECT_EQ(judged.exit_code, 0) << judged.out << judged.err;
+  problem_["reference"]["macros"] = {{"VARIANT", 9}, {"BLOCK", 1}, {"N", 3}};
+  EXPECT_THAT(judge().err, HasSubstr("reference.macros.N: shapes.small.variables.N has this name"));
+  problem_["reference"]["macros"] = {{"VARIANT", 9}, {"BLOCK", 1}, {"int", 3}};
+  EXPECT_THAT(judge().err, HasSubstr("reference.macros.int"));
+  kernel("#define VARIANT 9\n" +
+         read_text_file(folder_.path() / "kernel_templates/triple/triple.cu"));
+  problem_["reference"]["macros"] = {{"VARIANT", 8}, {"BLOCK", 1}};
+  EXPECT_THAT(judge().err, HasSubstr("triple.cu:1: #define VARIANT"));
+}
+
 TEST_F(OwnKernel, HeadersOfTheToolkitAreFoundWithoutAnOption) {
   problem_["templates"]["triple"]["entry"] = "triple";
   space_["parameters"][1]["values"] = {1};

@@ -128,6 +128,26 @@ TEST(HostCode, BracketsThatDoNotMatchChangeNothing) {
   }
 }
 
+TEST(HostCode, DigitsThatAreSeparatedBeginNoCharacter) {
+  EXPECT_EQ(words("int f() { return 1'000; }\n" + std::string(kKernel) +
+                  "int main() { return 0x1'f + 'a' + u8'b' + 1'0'0; }\n"),
+            words(kKernel));
+  EXPECT_EQ(words("const char* s() { return u8R\"x(})x\"; }\n" + std::string(kKernel)),
+            words(kKernel));
+}
+
+TEST(HostCode, AFunctionMayBeNamedLikeAMacro) {
+  const std::string define =
+      "#define run run_now\n#define check(x) verify(x, __FILE__, __LINE__, __VA_ARGS__)\n";
+  EXPECT_EQ(words(define +
+                  "void run(int n) { std::cout << n; }\n"
+                  "template <class T> int check(T t) { throw 1; }\n" +
+                  kKernel),
+            words(kKernel));
+  EXPECT_EQ(words(define + "#define MAKE(n) __global__ void n(int* x)\nMAKE(run) { x[0] = 1; }\n"),
+            "MAKE ( run ) { x [ 0 ] = 1 ; }");
+}
+
 TEST(HostCode, HeadersAreReadTheSameWay) {
   const KernelSource source = without_host_code(
       {"k.cu",
@@ -172,6 +192,18 @@ TEST(HostCode, NamesThatNvccKnowsAreDefinedWhereTheyAreUsed) {
       "typedef unsigned int uint;\nusing uint8_t = unsigned char;\n#define M_PI 3\n"
       "__device__ uint a = M_PI;\n__device__ uint8_t b;\n";
   EXPECT_EQ(device_code(own), own);
+}
+
+TEST(StandardHeaders, OfLibrariesOfTheHostAreEmpty) {
+  for (const char* name : {"cublasLt.h", "cudnn.h", "nccl.h", "mpi.h", "thrust/sort.h",
+                           "thrust/iterator/counting_iterator.h", "nvtx3/nvToolsExt.h"}) {
+    ASSERT_NE(stand_in_header(name), nullptr) << name;
+    EXPECT_EQ(*stand_in_header(name), "") << name;
+    EXPECT_TRUE(replaces_toolkit_header(name)) << name;
+  }
+  for (const char* name : {"thrust/complex.h", "curand_kernel.h", "cuda_fp16.h", "helper_math.h"}) {
+    EXPECT_EQ(stand_in_header(name), nullptr) << name;
+  }
 }
 
 TEST(StandardHeaders, OfTheToolkitOnlyWhatNvrtcCannotRead) {

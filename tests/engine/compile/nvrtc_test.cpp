@@ -170,6 +170,48 @@ TEST_P(Nvrtc, AKernelThatDoesNotCompileIsARejectionWithItsFirstError) {
   EXPECT_THAT(rejection.detail, HasSubstr(rejection.reason));
 }
 
+TEST_P(Nvrtc, AMacroOfTheConfigurationKeepsItsValue) {
+  const sample::TemporaryFolder folder;
+  write_file(folder.path() / "sets.h", "#define TILE 7\n");
+  write_file(folder.path() / "changes.h", "#undef TILE\n#define TILE 7\n");
+  const auto said_of = [&](const std::string& before) {
+    const std::string kernel = "extern \"C\" __global__ void k(int* y) { y[0] = TILE; }\n";
+    const CompileRequest asked{{"k.cu", before + kernel, {}},
+                               {"k"},
+                               GetParam(),
+                               {"-DTILE=5", "-I", folder.path().string()}};
+    const CompileOutcome outcome = outcome_of(compiler_->compile(asked));
+    const auto* rejection = std::get_if<Rejection>(&outcome);
+    return rejection == nullptr ? std::string() : rejection->reason;
+  };
+  EXPECT_EQ(said_of(""), "");
+  EXPECT_EQ(said_of("#define TILE 5\n"), "") << "the same value";
+  EXPECT_EQ(said_of("#if TILE == 4\n#define TILE 6\n#endif\n"), "") << "a branch that is off";
+  EXPECT_EQ(said_of("#ifndef TILE\n#include <sets.h>\n#endif\n"), "");
+  const std::string why = " #define TILE: the compiler is given this macro as 5";
+  EXPECT_THAT(said_of("#if TILE == 5\n#define TILE 6\n#endif\n"), HasSubstr("k.cu:2:" + why));
+  EXPECT_THAT(said_of("#undef TILE\n#define TILE 6\n"), HasSubstr("k.cu:2:" + why));
+  EXPECT_THAT(said_of("#pragma nv_diag_suppress 47\n#define TILE 6\n"), HasSubstr("k.cu:2:" + why));
+  EXPECT_THAT(said_of("#include <sets.h>\n"), HasSubstr("sets.h:1:" + why));
+  EXPECT_THAT(said_of("#include <changes.h>\n"), HasSubstr("changes.h:2:" + why));
+  EXPECT_THAT(said_of("#define WAS TILE\n#undef TILE\nenum { TILE = 9 };\n"),
+              HasSubstr("k.cu: #undef TILE"));
+}
+
+TEST_P(Nvrtc, AnErrorInAHeaderOfOthersBeginsWithTheLineThatLedThere) {
+  const sample::TemporaryFolder folder;
+  write_file(folder.path() / "lib.h",
+             "template <class T> __device__ void f(float* a) {\n  T* p = a; p[0] = 1;\n}\n");
+  const CompileRequest asked{
+      {"k.cu", "#include <lib.h>\nextern \"C\" __global__ void k(float* a) { f<int>(a); }\n", {}},
+      {"k"},
+      GetParam(),
+      {"-I", folder.path().string()}};
+  const CompileOutcome outcome = outcome_of(compiler_->compile(asked));
+  EXPECT_THAT(std::get<Rejection>(outcome).reason,
+              AllOf(testing::StartsWith("k.cu(2): "), HasSubstr("lib.h(2): error")));
+}
+
 TEST_P(Nvrtc, AMissingEntryOrABadOptionIsARejection) {
   CompileRequest misnamed = request(GetParam(), 8, 16, 128);
   misnamed.entries = {"kernel"};

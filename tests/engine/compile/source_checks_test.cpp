@@ -60,31 +60,44 @@ TEST(SourceChecks, WhatThePreprocessorNeverReachesIsAllowed) {
   EXPECT_EQ(said_of("#define TILES TILE\n#define NEAR_TILE 3\n#undef OTHER"), "");
 }
 
-TEST(SourceChecks, WhatItMayReachIsNot) {
+TEST(SourceChecks, WhatItReachesForCertainIsNot) {
   EXPECT_NE(said_of("#ifdef TILE\n#undef TILE\n#endif"), "");
-  EXPECT_NE(said_of("#if X\n#define TILE 16\n#endif"), "");
-  EXPECT_NE(said_of("#if X\n#else\n#define TILE 16\n#endif"), "");
-  EXPECT_NE(said_of("#if !defined(TILE) || X\n#define TILE 16\n#endif"), "");
   EXPECT_NE(said_of("#ifndef TILE\n#endif\n#define TILE 16"), "");
   EXPECT_NE(said_of("#ifndef TILE\n#else\n#define TILE 16\n#endif"), "");
-  EXPECT_NE(said_of("#ifndef OTHER\n#define TILE 16\n#endif"), "");
+  EXPECT_NE(said_of("#ifndef OTHER\n#define TILE 16\n#endif"), "") << "nothing defines OTHER";
+  EXPECT_NE(said_of("#if defined(TILE) && !defined(OTHER)\n#define TILE 16\n#endif"), "");
+  EXPECT_NE(said_of("#if 0\n#elif defined TILE\n#define TILE 16\n#endif"), "");
 }
 
-TEST(SourceChecks, AHeaderCountsWhereItMayBeIncluded) {
+TEST(SourceChecks, WhatOnlyTheCompilerCanDecideIsLeftToIt) {
+  EXPECT_EQ(said_of("#if X\n#define TILE 16\n#endif"), "");
+  EXPECT_EQ(said_of("#if X\n#else\n#define TILE 16\n#endif"), "");
+  EXPECT_EQ(said_of("#if !defined(TILE) || X\n#define TILE 16\n#endif"), "");
+  EXPECT_EQ(said_of("#if TILE == 3\n#define MODE 16\n#endif"), "");
+  EXPECT_EQ(said_of("#define OTHER\n#ifndef OTHER\n#define TILE 16\n#endif"), "");
+  EXPECT_EQ(said_of("#ifndef __CUDA_ARCH__\n#define TILE 16\n#endif"), "");
+}
+
+TEST(SourceChecks, ASwitchThatAnOptionTurnsOffHidesItsDefaults) {
+  const KernelSource source{"k.cu", "#ifndef kernel_tuner\n#define TILE 16\n#endif", {}};
+  EXPECT_NO_THROW(require_macros_kept(source, {"TILE"}, {"-Dkernel_tuner=1"}));
+  EXPECT_THROW(require_macros_kept(source, {"TILE"}, {"-Dkernel"}), InputError);
+}
+
+TEST(SourceChecks, AHeaderCountsWhereItIsIncluded) {
   const std::string define = "#define TILE 15\n";
   const std::string include = "#include \"part.cuh\"\n";
   for (const std::string& text :
-       {include, "#if X\n" + include + "#endif", "#ifdef TILE\n" + include + "#endif",
-        "#ifndef OTHER\n" + include + "#endif", "#if 0\n#else\n" + include + "#endif",
-        "#if 0\n" + include + "#endif\n" + include, std::string("#include <part.cuh>"),
-        std::string("#define PART \"part.cuh\"\n#include PART"),
-        std::string("#import \"part.cuh\""), std::string("#include_next \"part.cuh\"")}) {
+       {include, "#ifdef TILE\n" + include + "#endif", "#ifndef OTHER\n" + include + "#endif",
+        "#if 0\n#else\n" + include + "#endif", "#if 0\n" + include + "#endif\n" + include,
+        std::string("#include <part.cuh>"), std::string("#import \"part.cuh\""),
+        std::string("#include_next \"part.cuh\"")}) {
     EXPECT_THAT(said_of(text, define), HasSubstr("part.cuh:1: #define TILE")) << text;
   }
   for (const std::string& text :
        {"#if 0\n" + include + "#endif", "#ifndef TILE\n" + include + "#endif",
         "#if 1\n#else\n" + include + "#endif", "#if !defined(MODE) && X\n" + include + "#endif",
-        "// " + include, std::string()}) {
+        "#if X\n" + include + "#endif", "// " + include, std::string()}) {
     EXPECT_EQ(said_of(text, define), "") << text;
   }
 }

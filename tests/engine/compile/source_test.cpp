@@ -41,6 +41,22 @@ TEST_F(SourceTest, FindsHeadersBesideTheFileAndInTheRoot) {
   EXPECT_EQ(source.headers[1].first, "common/types.cuh");
 }
 
+TEST_F(SourceTest, AngleBracketsFindAFileBesideTheSourceWhereNobodyElseHasIt) {
+  write_file(root() / "kernel/own.h", "constexpr int kOwn = 1;\n");
+  write_file(root() / "kernel/vector", "not the standard's\n");
+  write_file(root() / "kernel/b.cu", "#include <own.h>\n#include <vector>\n#include <none.h>\n");
+  const KernelSource source = load_source(root() / "kernel/b.cu", root());
+  ASSERT_EQ(source.headers.size(), 2U);
+  EXPECT_EQ(source.headers[0].second, "constexpr int kOwn = 1;\n");
+  EXPECT_NE(source.headers[1].second, "not the standard's\n");
+  EXPECT_EQ(source.outside, std::vector<std::string>{"none.h"});
+  std::filesystem::create_directories(root() / "paths");
+  write_file(root() / "paths/own.h", "");
+  EXPECT_EQ(load_source(root() / "kernel/b.cu", root(), {root() / "paths"}).outside.front(),
+            "own.h")
+      << "an include path comes first";
+}
+
 /// What is left without the directives.
 std::string code_of(const std::string& text) {
   std::string code;

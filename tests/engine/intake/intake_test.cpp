@@ -62,6 +62,16 @@ constexpr const char* kSaxpy =
     "  int i = blockIdx.x * block_size_x + threadIdx.x;\n"
     "  if (i < n) y[i] += a * x[i];\n}\n";
 
+TEST_F(TakeIn, DefaultsThatKernelTunerSwitchesOffAreNoObstacle) {
+  request_.parameters = {{"block_size_x", "64,128"}};
+  const std::string defaults = "#ifndef kernel_tuner\n#define block_size_x 16\n#endif\n";
+  const Intake found = take(defaults + kSaxpy);
+  EXPECT_EQ(space(found)["parameters"][0]["macro"], "block_size_x");
+  EXPECT_EQ(space(found)["compiler_options"], Json({"-Dkernel_tuner=1"}));
+  EXPECT_THAT(refusal("#ifndef my_tuner\n#define block_size_x 16\n#endif\n" + std::string(kSaxpy)),
+              HasSubstr("k.cu:2: #define block_size_x"));
+}
+
 TEST_F(TakeIn, DirectionsTypesAndWhatIsToBeWritten) {
   request_.parameters = {{"block_size_x", "64,128"}};
   const Json found = problem(take(kSaxpy));
