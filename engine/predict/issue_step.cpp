@@ -9,6 +9,7 @@ namespace evo {
 namespace {
 
 constexpr double kBytesAPass = 128;
+constexpr double kNsInMicrosecond = 1000;
 constexpr double kMostlyWarm = 0.2;           ///< share of DRAM up to which a load waits for L2
 constexpr std::ptrdiff_t kMergeDistance = 4;  ///< instructions from a store to one it merges with
 // Operations with a speed of their own.
@@ -95,6 +96,12 @@ class Steps {
         return set(1, rates_.constant_latency);
       case Unit::kSpecial:
         return set(1, rates_.special_latency);
+      case Unit::kSleep:
+        step.pause = each(step, &LineActivity::sleep_ns) * rates_.clock_mhz / kNsInMicrosecond;
+        return;
+      case Unit::kCall:
+        step.pause = each(step, &LineActivity::prints) * rates_.print_clocks;
+        return;
       case Unit::kGmmaWait:
       case Unit::kAsyncWait:
         step.pending = static_cast<unsigned>(in.low >> 38 & 0x3fU);

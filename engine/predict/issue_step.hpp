@@ -25,6 +25,7 @@ struct IssueStep {
   double dram = 0;         ///< of these, what comes from (or goes to) DRAM
   double dram_lines = 0;   ///< of a load, lines of 128 bytes that it waits for from DRAM
   double latency = 0;      ///< clocks until its result is there
+  double pause = 0;        ///< clocks until the warp may issue the next one, beyond `stall`
   int stall = 1;           ///< clocks until the warp may issue the next one
   unsigned write_barrier = 7;
   unsigned read_barrier = 7;

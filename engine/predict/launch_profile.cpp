@@ -27,7 +27,8 @@ LineActivities mean_lines(const std::vector<CtaKind>& kinds) {
       for (double LineActivity::*sum :
            {&LineActivity::shared_wavefronts, &LineActivity::global_sectors,
             &LineActivity::global_lines, &LineActivity::global_sectors_first,
-            &LineActivity::global_bytes_written, &LineActivity::flops})
+            &LineActivity::global_bytes_written, &LineActivity::sleep_ns, &LineActivity::prints,
+            &LineActivity::flops})
         line.*sum += kind.share * (from.*sum);
     }
   }

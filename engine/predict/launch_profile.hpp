@@ -21,6 +21,8 @@ struct LineActivity {
   double global_lines = 0;          ///< of 128 bytes that hold them, of each access
   double global_sectors_first = 0;  ///< of these, what the CTA had not read before
   double global_bytes_written = 0;
+  double sleep_ns = 0;  ///< of nanosleep, by all warps of a CTA
+  double prints = 0;    ///< calls of printf by threads; of a CTA
   double flops = 0;     ///< of matrix instructions; of a CTA
   int file = 0;         ///< of the source, as in LaunchProfile::files
   int source_line = 0;  ///< of it; 0: not known
@@ -62,6 +64,7 @@ struct LaunchProfile {
   std::uint64_t ctas = 1;
   double footprint_bytes = 0;        ///< of all buffers the kernel was given
   double rotation_bytes = 0;         ///< of those that launches take in turn when they are timed
+  double hot_atomics = 0;            ///< of the whole grid, on the address with the most
   LineActivities lines;              ///< mean over the grid
   std::vector<CtaKind> kinds;        ///< at least one
   LastSm last_sm;                    ///< of several kinds

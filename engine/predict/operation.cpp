@@ -46,6 +46,7 @@ constexpr std::array kRanges = {
     Range{0x149, 0x14c, Unit::kBranch},  // BRX, JMP, JMX
     Range{0x14d, 0x14d, Unit::kExit},
     Range{0x150, 0x150, Unit::kReturn},
+    Range{0x15d, 0x15d, Unit::kSleep},        // NANOSLEEP
     Range{0x160, 0x17f, Unit::kGlobalLoad},   // textures and surfaces
     Range{0x180, 0x181, Unit::kGlobalLoad},   // LD, LDG
     Range{0x182, 0x182, Unit::kConstant},     // LDC

@@ -38,6 +38,7 @@ enum class Unit : std::uint8_t {
   kAsyncWait,    ///< DEPBAR
   kGmmaWait,     ///< WARPGROUP.DEPBAR
   kFence,
+  kSleep,
   kCount,
 };
 

@@ -71,6 +71,8 @@ class Simulation {
     }
     time_.us = time_.clocks / (uses_tensor_cores() ? rates_.tensor_clock_mhz : rates_.clock_mhz) +
                (memory_.stored() > 0 ? rates_.drain_us : 0);
+    // Atomics on one address follow each other in L2, whatever else is done.
+    time_.us = std::max(time_.us, profile_.hot_atomics * rates_.atomic_interval / rates_.clock_mhz);
     return time_;
   }
 
@@ -258,7 +260,7 @@ class Simulation {
     warp.hold(step.read_barrier, read, reason);
     warp.write(step, at + step.latency);
     warp.issued = at;
-    warp.ready = at + step.stall;
+    warp.ready = at + step.stall + step.pause;
     warp.ready_by = Wait::kFixedLatency;
     switch (step.unit) {
       case Unit::kGlobalStore:

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 
 #include "engine/predict/operation.hpp"
 
@@ -74,6 +75,9 @@ class BranchShares {
     if (branch.target <= line && copies_.at(line).size() > 1)
       return of_unrolled(b, copies_.at(line), 1 / std::max(1 - taken, kLeastShare));
     const bool is_back = block.target <= static_cast<int>(b);
+    if (!is_back && is_added(b, line, branch)) {
+      if (const auto skips = skips_loop(b, warp)) return *skips;
+    }
     const double share = is_same_way(block, line, branch, is_back) ? taken : 1 - taken;
     if (!is_back) return share;
     return std::max(1 - (1 - share) * unrolled_[b], 0.0);
@@ -106,6 +110,41 @@ class BranchShares {
     const bool is_back = graph_.blocks()[b].target <= static_cast<int>(b);
     if (is_back) return times > 1 ? 1 - 1 / times : 0;
     return times >= 1 ? 0 : 1;
+  }
+
+  /// From the nearer of a branch's two ways to a line.
+  [[nodiscard]] double nearest(const CodeBlock& block, std::uint32_t line) const {
+    const auto& blocks = graph_.blocks();
+    return std::min(distance(code_, blocks[static_cast<std::size_t>(block.target)], line),
+                    distance(code_, blocks[static_cast<std::size_t>(block.next)], line));
+  }
+
+  /// Whether another branch is nearer to doing what that of the PTX does: this one chooses between
+  /// copies of a loop that the compiler unrolled.
+  [[nodiscard]] bool is_added(std::size_t b, std::uint32_t line, const LineActivity& branch) const {
+    if (copies_.at(line).size() < 2) return false;
+    const double own = nearest(graph_.blocks()[b], branch.target);
+    return std::ranges::any_of(graph_.blocks(), [&](const CodeBlock& other) {
+      return other.target >= 0 && other.next >= 0 && code_[other.last].ptx_line == line &&
+             nearest(other, branch.target) < own;
+    });
+  }
+
+  /// Of a branch over an unrolled loop: 1 where the loop has too few passes for it, else 0.
+  [[nodiscard]] std::optional<double> skips_loop(std::size_t b, std::size_t warp) const {
+    const auto& blocks = graph_.blocks();
+    const auto end = static_cast<std::size_t>(blocks[b].target);
+    for (std::size_t i = b + 1; i < end; ++i) {
+      if (blocks[i].target < 0 || blocks[i].next < 0 || blocks[i].target > static_cast<int>(i))
+        continue;
+      const auto found = lines_.find(code_[blocks[i].last].ptx_line);
+      if (found == lines_.end()) continue;
+      const double executions = of_warp(found->second.executions, warp);
+      if (executions <= 0) return 1;
+      const double left = 1 - of_warp(found->second.taken, warp) / executions;
+      return 1 / std::max(left, kLeastShare) >= region(i) ? 0 : 1;
+    }
+    return std::nullopt;
   }
 
   /// By a guarded EXIT: the warp executed nothing of what follows.

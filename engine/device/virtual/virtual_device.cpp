@@ -18,11 +18,11 @@
 #include "engine/device/virtual/parse/ptx_parser.hpp"
 #include "engine/device/virtual/parse/source_lines.hpp"
 #include "engine/device/virtual/timing/device_model.hpp"
-#include "engine/device/virtual/timing/grid_sample.hpp"
 #include "engine/device/virtual/timing/predicted_profile.hpp"
 #include "engine/device/virtual/timing/prediction.hpp"
 #include "engine/device/virtual/virtual_kernel.hpp"
 #include "engine/device/virtual/virtual_launch.hpp"
+#include "engine/device/virtual/virtual_prediction.hpp"
 
 namespace evo {
 namespace {
@@ -306,44 +306,33 @@ class Implementation : public VirtualDevice {
     return std::nullopt;
   }
 
-  /// All CTAs when they claim their work from memory, since a few would do the work of all.
   std::variant<double, Fault> predict_step(const LoadedEntry& entry, const LaunchConfig& config,
                                            std::span<const KernelArgument> arguments,
                                            bool is_last) {
-    const auto execute =
-        [&](std::vector<std::uint64_t> ctas) -> std::variant<ptx::GridCounts, Fault> {
-      Outcome outcome =
-          run(entry, config, arguments, {.count_memory = true, .sample = std::move(ctas)});
-      if (outcome.fault) return *std::move(outcome.fault);
-      return std::move(outcome.counts);
-    };
-    const bool is_whole = entry.program->claims_work || entry.program->cooperative || !is_last;
-    ptx::ExecutedGrid grid{.counts = {}, .ctas = config.ctas()};
-    if (is_whole) {
-      auto executed = execute({});
-      if (auto* fault = std::get_if<Fault>(&executed)) return std::move(*fault);
-      grid.counts = std::get<ptx::GridCounts>(std::move(executed));
-    } else {
-      auto executed = ptx::execute_sample(config.ctas(), options_.seed, execute);
-      if (auto* fault = std::get_if<Fault>(&executed)) return std::move(*fault);
-      grid = std::get<ptx::ExecutedGrid>(std::move(executed));
-    }
-    ptx::ExecutedLaunch launch{.program = *entry.program, .grid = grid};
-    launch.cubin = entry.cubin;
-    launch.version_line = entry.version_line;
-    launch.registers = entry.registers_at_launch();
-    launch.threads = static_cast<int>(config.threads());
-    launch.shared_bytes =
-        static_cast<int>(entry.program->dynamic_shared_offset + config.dynamic_shared_bytes);
+    ptx::StepToPredict step{
+        .entry = entry, .config = config, .is_last = is_last, .seed = options_.seed};
     for (const KernelArgument& argument : arguments) {
       const auto* buffer = std::get_if<BufferId>(&argument);
       if (buffer == nullptr) continue;
       const auto bytes = static_cast<double>(at(*buffer).bytes);
-      launch.footprint_bytes += bytes;
-      launch.rotation_bytes +=
+      step.footprint_bytes += bytes;
+      step.rotation_bytes +=
           bytes * static_cast<double>(at(*buffer).writable ? kTimedInputSets + 1 : kTimedInputSets);
     }
-    predictions_.push_back(ptx::predict_launch(model_, launch));
+    ptx::StoreOwners nobody({}, entry.program->global_granule);
+    auto predicted = ptx::predict_step(
+        model_, step,
+        [&](const LoadedEntry& part, ptx::GridPart grid) -> std::variant<ptx::GridCounts, Fault> {
+          Outcome outcome = run(part, config, arguments,
+                                {.count_memory = !grid.is_slice,
+                                 .sample = std::move(grid.ctas),
+                                 .owners = grid.is_slice ? &nobody : nullptr,
+                                 .note_ways = grid.is_slice});
+          if (outcome.fault) return *std::move(outcome.fault);
+          return std::move(outcome.counts);
+        });
+    if (auto* fault = std::get_if<Fault>(&predicted)) return std::move(*fault);
+    predictions_.push_back(std::get<ptx::PredictedLaunch>(std::move(predicted)));
     return predictions_.back().us;
   }
 
@@ -351,6 +340,7 @@ class Implementation : public VirtualDevice {
     bool count_memory = false;               ///< for the predicted time
     std::vector<std::uint64_t> sample = {};  ///< linear indices of the CTAs that run; empty: all
     ptx::StoreOwners* owners = nullptr;      ///< only notes who stores where: of a slice
+    bool note_ways = false;                  ///< GridCounts::ways
   };
 
   /// One step.
@@ -406,6 +396,7 @@ class Implementation : public VirtualDevice {
     grid.resident =
         static_cast<std::size_t>(std::max(occupied.ctas_per_sm * model_.info.sm_count, 1));
     grid.sample = run_options.sample;
+    grid.note_ways = run_options.note_ways;
     grid.together = kernel.program->cooperative;
     grid.in_turns = count_memory && kernel.program->claims_work;
     if (grid.together) {

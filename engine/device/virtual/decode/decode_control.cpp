@@ -42,6 +42,18 @@ void decode_return(DecodeContext& context) {
   context.frame().return_fixups.push_back(context.program().code.size() - 1);
 }
 
+namespace {
+
+void decode_sleep(DecodeContext& context) {
+  const Instruction& in = context.current();
+  if (in.operands.size() != 1) context.unsupported();
+  const SleepOperands op{context.source(in.operands[0], Type::kU32)};
+  context.emit(exec_nanosleep, op, Pipe::kControl, TaintRule::kOwn);
+  context.reads(op.ns);
+}
+
+}  // namespace
+
 void decode_control(DecodeContext& context) {
   const auto emit = [&](Handler fn) {
     context.emit(fn, NoOperands(), Pipe::kControl, TaintRule::kOwn);
@@ -53,7 +65,7 @@ void decode_control(DecodeContext& context) {
       context.last_info().ends_path = !is_guarded;
       break;
     case Opcode::kNanosleep:
-      emit(exec_nanosleep);
+      decode_sleep(context);
       break;
     case Opcode::kPmevent:
     case Opcode::kGriddepcontrol:

@@ -66,13 +66,13 @@ enum class Pipe : std::uint8_t {
 /// The operands of each family of instructions, as byte offsets into the warp's register file.
 using Operands = std::variant<
     NoOperands, AluOperands, ConvertOperands, RoundedOperands, CompareOperands, BranchOperands,
-    IndexedBranchOperands, ClockOperands, ActiveMaskOperands, SystemCallOperands, PackOperands,
-    UnpackOperands, BarrierOperands, WarpBarrierOperands, CopyOperands, WaitGroupOperands,
-    MbarrierInitOperands, MbarrierInvalOperands, MbarrierArriveOperands, MbarrierWaitOperands,
-    CopyArriveOperands, ShuffleOperands, VoteOperands, MatchOperands, ReduxOperands, ElectOperands,
-    TextureOperands, AtomicOperands, AccessOperands, ParameterOperands, MatrixMoveOperands,
-    MatrixTransposeOperands, MmaOperands, WgmmaOperands, WgmmaWaitOperands, SetmaxnregOperands,
-    WmmaMoveOperands, WmmaOperands, WmmaShapeOperands>;
+    IndexedBranchOperands, ClockOperands, SleepOperands, ActiveMaskOperands, SystemCallOperands,
+    PackOperands, UnpackOperands, BarrierOperands, WarpBarrierOperands, CopyOperands,
+    WaitGroupOperands, MbarrierInitOperands, MbarrierInvalOperands, MbarrierArriveOperands,
+    MbarrierWaitOperands, CopyArriveOperands, ShuffleOperands, VoteOperands, MatchOperands,
+    ReduxOperands, ElectOperands, TextureOperands, AtomicOperands, AccessOperands,
+    ParameterOperands, MatrixMoveOperands, MatrixTransposeOperands, MmaOperands, WgmmaOperands,
+    WgmmaWaitOperands, SetmaxnregOperands, WmmaMoveOperands, WmmaOperands, WmmaShapeOperands>;
 
 /// One decoded instruction: dense, so that a warp walks through few cache lines.
 struct Instr {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "engine/device/virtual/decode/post_dominators.hpp"
@@ -21,18 +22,33 @@ bool is_any(const Instr& in) {
 
 bool is_exit(const Instr& in) { return in.fn == exec_exit; }
 
+bool may_store_to_global(const Program& program, std::size_t pc) {
+  const Instr& in = program.code[pc];
+  const auto may_be_global = [](Space space) {
+    return space == Space::kGlobal || space == Space::kGeneric;
+  };
+  if (const auto* access = std::get_if<AccessOperands>(&in.operands))
+    return program.info[pc].opcode == Opcode::kSt && may_be_global(access->space);
+  if (const auto* atomic = std::get_if<AtomicOperands>(&in.operands))
+    return may_be_global(atomic->space);
+  const auto* move = std::get_if<WmmaMoveOperands>(&in.operands);
+  return move != nullptr && in.fn == exec_wmma_store && may_be_global(move->space);
+}
+
 class Slicer {
  public:
-  explicit Slicer(const Program& program)
+  /// `roots`: must be kept. `of_stores`: of these, only where they store.
+  Slicer(const Program& program, std::vector<bool> roots, bool of_stores)
       : program_(program),
+        roots_(std::move(roots)),
+        of_stores_(of_stores),
         paths_(find_post_dominators(program)),
         carry_(program.register_bytes / kSlotBytes),
         words_((carry_ + 64) / 64),
-        kept_(program.code.size(), false) {}
+        kept_(roots_) {}
 
   std::variant<Program, std::string> run() {
     if (words_ * program_.code.size() > kMostWords) return std::string("the program is too large");
-    for (std::uint32_t pc = 0; pc < paths_.end(); ++pc) kept_[pc] = is_root(pc);
     do {
       if (auto why = keep_definitions()) return *std::move(why);
     } while (keep_stores_to_local() || keep_branches());
@@ -40,20 +56,6 @@ class Slicer {
   }
 
  private:
-  /// A store to global memory, or to what may be global memory.
-  [[nodiscard]] bool is_root(std::uint32_t pc) const {
-    const Instr& in = program_.code[pc];
-    const auto may_be_global = [](Space space) {
-      return space == Space::kGlobal || space == Space::kGeneric;
-    };
-    if (const auto* access = std::get_if<AccessOperands>(&in.operands))
-      return is_store(pc) && may_be_global(access->space);
-    if (const auto* atomic = std::get_if<AtomicOperands>(&in.operands))
-      return may_be_global(atomic->space);
-    const auto* move = std::get_if<WmmaMoveOperands>(&in.operands);
-    return move != nullptr && in.fn == exec_wmma_store && may_be_global(move->space);
-  }
-
   [[nodiscard]] bool is_store(std::uint32_t pc) const {
     return program_.info[pc].opcode == Opcode::kSt;
   }
@@ -68,7 +70,7 @@ class Slicer {
       if (reg != kNoRegister) found.push_back(reg / kSlotBytes);
     };
     add(in.guard);
-    if (is_root(pc) && !needs_local_) {
+    if (of_stores_ && roots_[pc] && !needs_local_) {
       if (const auto* access = std::get_if<AccessOperands>(&in.operands)) add(access->address.base);
       if (const auto* atomic = std::get_if<AtomicOperands>(&in.operands)) add(atomic->address.base);
       if (const auto* move = std::get_if<WmmaMoveOperands>(&in.operands)) {
@@ -231,9 +233,20 @@ class Slicer {
       if (const auto check = program_.product_checks.find(pc);
           check != program_.product_checks.end())
         slice.code.back().fn = check->second.original;
+      // So that counts show which way a branch went.
+      if (!of_stores_ && roots_[pc] && splits(pc)) append_mark(program_.info[pc], slice);
     } else if (splits(pc)) {
       append_jump(paths_.meeting[pc], program_.info[pc], slice);
     }
+  }
+
+  static void append_mark(InstrInfo info, Program& slice) {
+    info.sources.clear();
+    info.destinations.clear();
+    info.ends_path = false;
+    info.is_branch = false;
+    slice.code.push_back({.fn = exec_nop, .operands = NoOperands()});
+    slice.info.push_back(std::move(info));
   }
 
   /// Without a condition, to an instruction of the whole program or to its end.
@@ -250,6 +263,8 @@ class Slicer {
   }
 
   const Program& program_;
+  std::vector<bool> roots_;
+  bool of_stores_;
   PostDominators paths_;
   std::uint32_t carry_;  ///< the number of a slot that stands for the condition code
   std::size_t words_;
@@ -262,7 +277,14 @@ class Slicer {
 
 std::variant<Program, std::string> slice_of_stores(const Program& program) {
   if (program.cooperative) return std::string("its CTAs wait for each other");
-  return Slicer(program).run();
+  std::vector<bool> roots;
+  for (std::size_t pc = 0; pc < program.code.size(); ++pc)
+    roots.push_back(may_store_to_global(program, pc));
+  return Slicer(program, std::move(roots), true).run();
+}
+
+std::variant<Program, std::string> slice_of(const Program& program, std::vector<bool> kept) {
+  return Slicer(program, std::move(kept), false).run();
 }
 
 }  // namespace evo::ptx

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "engine/device/virtual/decode/program.hpp"
 
@@ -17,5 +18,10 @@ namespace evo::ptx {
 /// stores are noted and nothing is written; loads of memory that kernels may write then end the
 /// launch.
 [[nodiscard]] std::variant<Program, std::string> slice_of_stores(const Program& program);
+
+/// Likewise the part that decides whether and with which operands the `kept` instructions, one for
+/// each of the program, are executed.
+[[nodiscard]] std::variant<Program, std::string> slice_of(const Program& program,
+                                                          std::vector<bool> kept);
 
 }  // namespace evo::ptx

@@ -35,6 +35,8 @@ MemoryCounts& MemoryCounts::operator+=(const MemoryCounts& other) {
   global_lines += other.global_lines;
   global_sectors_first += other.global_sectors_first;
   global_bytes_written += other.global_bytes_written;
+  sleep_ns += other.sleep_ns;
+  prints += other.prints;
   return *this;
 }
 
@@ -285,6 +287,7 @@ void Cta::clear_counts() {
   std::ranges::fill(counts_, 0);
   std::ranges::fill(taken_, 0);
   std::ranges::fill(memory_counts_, MemoryCounts{});
+  atomics_.clear();
 }
 
 void Cta::note_sync(const Warp& warp, std::uint32_t barrier, std::int64_t arrives,

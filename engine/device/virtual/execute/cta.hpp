@@ -29,6 +29,8 @@ struct MemoryCounts {
   std::uint64_t global_lines = 0;          ///< of 128 bytes: each takes a pass of L1
   std::uint64_t global_sectors_first = 0;  ///< read by this CTA for the first time
   std::uint64_t global_bytes_written = 0;
+  std::uint64_t sleep_ns = 0;  ///< of nanosleep, the longest of a warp's lanes
+  std::uint64_t prints = 0;    ///< calls of printf by lanes
 
   MemoryCounts& operator+=(const MemoryCounts& other);
 };
@@ -100,6 +102,8 @@ class Cta {
   [[nodiscard]] std::vector<MemoryCounts>& memory_counts() { return memory_counts_; }
   /// Counts of what it executes from now on begin at 0.
   void clear_counts();
+  /// Atomic operations by their addresses in global memory; filled if the launch counts memory.
+  [[nodiscard]] std::unordered_map<std::uint64_t, std::uint64_t>& atomics() { return atomics_; }
   /// Sectors of global memory that it read; filled if the launch counts memory.
   [[nodiscard]] std::unordered_set<std::uint64_t>& sectors_read() { return sectors_read_; }
   /// What its warps did at barriers; recorded if the launch counts memory.
@@ -159,6 +163,7 @@ class Cta {
   std::vector<MemoryCounts> memory_counts_;
   std::vector<std::vector<SyncEvent>> syncs_;
   std::unordered_set<std::uint64_t> sectors_read_;
+  std::unordered_map<std::uint64_t, std::uint64_t> atomics_;
   bool failed_ = false;
 };
 

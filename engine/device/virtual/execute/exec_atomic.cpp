@@ -153,6 +153,12 @@ void atomic(Warp& warp, const Instr& in) {
       resolve(warp, op.space, address, warp.exec, sizeof(B), AccessIntent::kReadWrite);
   if (!access.ok || note_owner(warp, access, sizeof(B))) return;
   note_atomic(warp, access, sizeof(B));
+  if (warp.cta->launch().count_memory) {
+    constexpr bool kIsMerged = std::is_integral_v<T> && kOp != AtomicOp::kCas &&
+                               kOp != AtomicOp::kExch && kOp != AtomicOp::kInc &&
+                               kOp != AtomicOp::kDec;
+    count_atomic(warp, access, kIsMerged);
+  }
   if (op.order.release && !op.order.of_cta) note_published(warp);
   if (warp.tainted && warp.cta->launch().check) {
     const std::uint32_t lanes = tainted_lanes(warp, op.operand, sizeof(B), warp.exec);

@@ -1,5 +1,6 @@
 #include "engine/device/virtual/execute/exec_control.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <string>
 
@@ -85,7 +86,14 @@ void exec_trap(Warp& warp, const Instr&) {
       "executed by " + warp.cta->names().thread(warp.index, std::countr_zero(warp.exec)));
 }
 
-void exec_nanosleep(Warp& warp, const Instr&) {
+void exec_nanosleep(Warp& warp, const Instr& in) {
+  if (warp.cta->launch().count_memory) {
+    constexpr std::uint32_t kMost = 1'000'000;  // a card sleeps no longer, says the PTX manual
+    const auto* ns = warp.reg<const std::uint32_t>(in.as<SleepOperands>().ns);
+    std::uint32_t longest = 0;
+    for_lanes(warp.exec, [&](int lane) { longest = std::max(longest, std::min(ns[lane], kMost)); });
+    warp.cta->memory_counts()[warp.pc].sleep_ns += longest;
+  }
   warp.yield = true;
   if (!warp.waiting.empty()) warp.backward_branches += 64;
 }

@@ -48,6 +48,14 @@ struct ClockOperands {
 };
 void exec_clock(Warp& warp, const Instr& in);
 
+struct SleepOperands {
+  std::uint32_t ns = kNoRegister;
+  template <typename F>
+  void each_register(F&& visit) {
+    visit(ns);
+  }
+};
+
 struct ActiveMaskOperands {
   std::uint32_t dst = kNoRegister;
   template <typename F>

@@ -159,6 +159,10 @@ void exec_print(Warp& warp, const Instr& in) {
     if (warp.cta->failed()) break;
     text += printed.text;
   }
+  if (warp.cta->launch().count_memory) {
+    warp.cta->memory_counts()[warp.pc].prints +=
+        static_cast<std::uint64_t>(std::popcount(warp.exec));
+  }
   warp.cta->launch().printed->add(linear_index(*warp.cta), text);
 }
 

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <thread>
 
+#include "engine/core/random.hpp"
 #include "engine/device/virtual/memory/global_access.hpp"
 
 namespace evo::ptx {
@@ -37,6 +38,13 @@ void keep_longest(const std::vector<std::vector<SyncEvent>>& syncs,
     return sum;
   };
   if (events(syncs) > events(longest)) longest = syncs;
+}
+
+std::uint64_t signature_of(Cta& cta) {
+  std::uint64_t signature = 0;
+  for (const std::uint64_t count : cta.counts()) signature = mix_seed(signature, count);
+  for (const Warp& warp : cta.warps()) signature = mix_seed(signature, warp.executed);
+  return signature;
 }
 
 class Grid {
@@ -158,6 +166,10 @@ class Grid {
     ++counts_.ctas;
     counts_.warp_instructions += executed;
     keep_longest(cta.syncs(), counts_.syncs);
+    if (options_.note_ways) {
+      counts_.ways.push_back({cta.number(), signature_of(cta), executed});
+      cta.clear_counts();
+    }
     if (!launch_.count_memory) return;
     counts_.work[cta.number()] = executed;
     CtaCounts& level = counts_.levels[work_level(executed)];
@@ -178,6 +190,11 @@ class Grid {
     add(cta.counts(), to.executions);
     add(cta.taken(), to.taken);
     add(cta.memory_counts(), to.memory);
+    for (const auto& [address, operations] : cta.atomics()) {
+      AtomicCount& count = to.atomics[address];
+      count.operations += operations;
+      ++count.ctas;
+    }
   }
 
   LaunchContext& launch_;
@@ -198,6 +215,10 @@ CtaCounts& CtaCounts::operator+=(const CtaCounts& other) {
   add(other.taken, taken);
   add(other.memory, memory);
   keep_longest(other.syncs, syncs);
+  for (const auto& [address, count] : other.atomics) {
+    atomics[address].operations += count.operations;
+    atomics[address].ctas += count.ctas;
+  }
   ctas += other.ctas;
   warp_instructions += other.warp_instructions;
   return *this;
@@ -207,6 +228,7 @@ GridCounts& GridCounts::operator+=(const GridCounts& other) {
   CtaCounts::operator+=(other);
   for (const auto& [level, counts] : other.levels) levels[level] += counts;
   work.insert(other.work.begin(), other.work.end());
+  ways.insert(ways.end(), other.ways.begin(), other.ways.end());
   return *this;
 }
 

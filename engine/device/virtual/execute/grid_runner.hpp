@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <unordered_map>
 #include <vector>
 
 #include "engine/device/virtual/execute/cta.hpp"
@@ -12,8 +13,22 @@ struct GridOptions {
   int threads = 2;                    ///< host threads
   std::size_t resident = 1;           ///< CTAs that may be started and not finished, all together
   std::vector<std::uint64_t> sample;  ///< linear CTA indices to run; empty: all
-  bool in_turns = false;  ///< all CTAs that fit take short turns: what they claim is shared fairly
-  bool together = false;  ///< CTAs wait for each other: all start before any is done
+  bool in_turns = false;   ///< all CTAs that fit take short turns: what they claim is shared fairly
+  bool note_ways = false;  ///< GridCounts::ways
+  bool together = false;   ///< CTAs wait for each other: all start before any is done
+};
+
+/// Atomic operations on one address.
+struct AtomicCount {
+  std::uint64_t operations = 0;
+  std::uint64_t ctas = 0;  ///< that made them
+};
+
+/// The way of a CTA through a program: equal for CTAs that execute each instruction equally often.
+struct CtaWay {
+  std::uint64_t cta = 0;
+  std::uint64_t signature = 0;
+  std::uint64_t work = 0;  ///< warp instructions
 };
 
 /// Sums over CTAs.
@@ -22,6 +37,7 @@ struct CtaCounts {
   std::vector<std::uint64_t> taken;           ///< as Cta::taken()
   std::vector<MemoryCounts> memory;           ///< of each instruction; empty unless it is counted
   std::vector<std::vector<SyncEvent>> syncs;  ///< of the CTA with the most of them
+  std::unordered_map<std::uint64_t, AtomicCount> atomics;  ///< by address; if memory is counted
   std::uint64_t ctas = 0;
   std::uint64_t warp_instructions = 0;
 
@@ -34,6 +50,7 @@ struct GridCounts : CtaCounts {
   /// instructions of each CTA by its place in the grid.
   std::map<int, CtaCounts> levels;
   std::map<std::uint64_t, std::uint64_t> work;
+  std::vector<CtaWay> ways;  ///< if asked for
 
   GridCounts& operator+=(const GridCounts& other);
 };

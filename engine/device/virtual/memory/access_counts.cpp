@@ -80,6 +80,30 @@ void count_access(Warp& warp, const LaneAccess& access, std::uint32_t bytes, boo
   }
 }
 
+void count_atomic(Warp& warp, const LaneAccess& access, bool is_merged) {
+  constexpr std::size_t kMostAddresses = 1 << 16;
+  if (access.global == 0) return;
+  auto& atomics = warp.cta->atomics();
+  const auto add = [&](std::uint64_t address) {
+    const auto found = atomics.find(address);
+    if (found != atomics.end()) {
+      ++found->second;
+    } else if (atomics.size() < kMostAddresses) {
+      atomics.emplace(address, 1);
+    }
+  };
+  const std::uint64_t first =
+      access.address[static_cast<std::size_t>(std::countr_zero(access.global))];
+  bool is_one = true;
+  for_lanes<std::size_t>(access.global,
+                         [&](std::size_t lane) { is_one &= access.address[lane] == first; });
+  if (is_one && is_merged) {
+    add(first);
+    return;
+  }
+  for_lanes<std::size_t>(access.global, [&](std::size_t lane) { add(access.address[lane]); });
+}
+
 void count_copy(Warp& warp, const LaneAccess& source, const LaneAccess& destination) {
   // A sector as it comes from L2, and the one that it goes to: they overlap in the first half of
   // the former, in the second or in both.

@@ -105,6 +105,11 @@ CtaCost cta_cost(const DeviceModel& model, const Program& program, const CtaCoun
         break;
     }
   }
+  constexpr double kNsInMicrosecond = 1000;
+  cost.warp_latency +=
+      (static_cast<double>(memory.sleep_ns) * model.info.clock_mhz / kNsInMicrosecond +
+       static_cast<double>(memory.prints) * model.rates.print_clocks) /
+      ctas / warps_per_cta;
   cost.shared = static_cast<double>(memory.shared_wavefronts) / ctas;
   cost.l2 = static_cast<double>(memory.global_sectors) / ctas * kSectorBytes / model.rates.l2_bytes;
   return cost;

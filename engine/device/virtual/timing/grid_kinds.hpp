@@ -15,6 +15,7 @@ struct ExecutedGrid {
   std::uint64_t ctas = 1;
   /// The executed CTA that does what another one of the grid does; empty: the nearest one does.
   std::function<std::uint64_t(std::uint64_t cta)> like = {};
+  bool is_certain = false;  ///< nothing that was not executed may take longer
 };
 
 /// Whether the executed CTAs differ so much in their warp instructions that one cannot stand for

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <unordered_map>
 #include <variant>
 
 #include "engine/device/virtual/timing/counted_time.hpp"
@@ -84,6 +85,8 @@ class Activities {
     line.global_lines += static_cast<double>(memory.global_lines) / ctas_;
     line.global_sectors_first += static_cast<double>(memory.global_sectors_first) / ctas_;
     line.global_bytes_written += static_cast<double>(memory.global_bytes_written) / ctas_;
+    line.sleep_ns += static_cast<double>(memory.sleep_ns) / ctas_;
+    line.prints += static_cast<double>(memory.prints) / ctas_;
   }
 
   const ExecutedLaunch& launch_;
@@ -92,6 +95,30 @@ class Activities {
   double ctas_;
   std::size_t warps_;
 };
+
+/// Of a grid, on the address with the most. What only one of several executed CTAs came to counts
+/// as its own.
+double hot_atomics(const GridKinds& kinds, double ctas) {
+  struct Hot {
+    double own = 0;
+    double all = 0;
+    std::uint64_t ctas = 0;
+  };
+  std::unordered_map<std::uint64_t, Hot> of_address;
+  double most = 0;
+  for (std::size_t i = 0; i < kinds.counts.size(); ++i) {
+    const CtaCounts& counts = kinds.counts[i];
+    const double each = kinds.shares[i] * ctas / static_cast<double>(counts.ctas);
+    for (const auto& [address, count] : counts.atomics) {
+      Hot& hot = of_address[address];
+      hot.own += static_cast<double>(count.operations);
+      hot.all += each * static_cast<double>(count.operations);
+      hot.ctas += count.ctas;
+      most = std::max({most, hot.own, hot.ctas > 1 ? hot.all : 0.0});
+    }
+  }
+  return most;
+}
 
 /// What the warps did, line by line of the PTX behind its `.version`.
 LaunchProfile launch_profile(const ExecutedLaunch& launch, const GridKinds& kinds) {
@@ -107,6 +134,11 @@ LaunchProfile launch_profile(const ExecutedLaunch& launch, const GridKinds& kind
   for (std::size_t i = 0; i < kinds.counts.size(); ++i)
     profile.kinds.push_back(Activities(launch, kinds.counts[i]).kind(kinds.shares[i]));
   profile.lines = mean_lines(profile.kinds);
+  profile.hot_atomics = hot_atomics(kinds, static_cast<double>(profile.ctas));
+  // Each call of printf takes its place in one buffer by an atomic.
+  double prints = 0;
+  for (const auto& [number, line] : profile.lines) prints += line.prints;
+  profile.hot_atomics = std::max(profile.hot_atomics, prints * static_cast<double>(profile.ctas));
   return profile;
 }
 
@@ -121,7 +153,9 @@ double counted_us(const DeviceModel& model, const ExecutedLaunch& launch, const 
     input.cost.add(cost, kinds.shares[i]);
     input.slowest_clocks = std::max({input.slowest_clocks, cost.busiest(), cost.warp_latency});
   }
-  return predict_time_us(model, input);
+  return std::max(predict_time_us(model, input),
+                  hot_atomics(kinds, static_cast<double>(launch.grid.ctas)) *
+                      model.rates.atomic_interval / model.info.clock_mhz);
 }
 
 }  // namespace

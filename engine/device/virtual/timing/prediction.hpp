@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "engine/device/virtual/decode/program.hpp"
 #include "engine/device/virtual/timing/device_model.hpp"
@@ -28,6 +29,7 @@ struct PredictedLaunch {
   double us = 0;
   bool is_simulated = false;  ///< from the machine code; else by counts of the PTX
   LaunchProfile profile;
+  std::vector<std::string> not_modelled = {};  ///< what else its time may depend on
   MachineRates rates = {};
   Occupancy occupancy = {};
 };

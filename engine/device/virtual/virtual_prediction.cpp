@@ -1,0 +1,151 @@
+#include "engine/device/virtual/virtual_prediction.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "engine/core/hash.hpp"
+#include "engine/core/random.hpp"
+#include "engine/device/virtual/decode/branch_origins.hpp"
+#include "engine/device/virtual/decode/store_slice.hpp"
+#include "engine/device/virtual/timing/grid_sample.hpp"
+#include "engine/device/virtual/timing/grid_survey.hpp"
+
+namespace evo::ptx {
+namespace {
+
+/// What is known of a grid before any CTA is executed.
+struct Foreknowledge {
+  std::shared_ptr<const GridSurvey> survey;  ///< null where no branch depends on a CTA's place
+  bool is_certain = false;                   ///< CTAs differ in nothing but that
+};
+
+/// Another one for each kernel, so that none can know which CTAs are looked at.
+std::uint64_t seed_of(const StepToPredict& step) {
+  constexpr std::size_t kDigits = 16;
+  const std::string key = content_key(step.entry.cubin + step.entry.program->entry);
+  return mix_seed(step.seed, std::stoull(key.substr(0, kDigits), nullptr, 16));
+}
+
+/// Executes what decides the branches, for all CTAs.
+Foreknowledge look_ahead(const StepToPredict& step, const ExecutePart& execute) {
+  const Program& program = *step.entry.program;
+  const int warps = static_cast<int>((step.config.threads() + kWarpSize - 1) / kWarpSize);
+  for (const bool loads_are_known : {true, false}) {
+    const auto origins = find_branch_origins(program, loads_are_known);
+    if (!origins) break;
+    if (std::ranges::none_of(origins->by_place, std::identity()))
+      return {.survey = nullptr, .is_certain = !origins->by_data};
+    auto slice = slice_of(program, origins->by_place);
+    if (!std::holds_alternative<Program>(slice)) continue;
+    LoadedEntry sliced = step.entry;
+    sliced.program = std::make_shared<Program>(std::get<Program>(std::move(slice)));
+    auto survey =
+        survey_grid(step.config.ctas(), seed_of(step), warps, [&](std::vector<std::uint64_t> ctas) {
+          return execute(sliced, {.ctas = std::move(ctas), .is_slice = true});
+        });
+    if (!survey) continue;
+    const bool is_certain = !origins->by_data && survey->ctas() == step.config.ctas();
+    return {.survey = std::make_shared<const GridSurvey>(*std::move(survey)),
+            .is_certain = is_certain};
+  }
+  return {};
+}
+
+std::variant<ExecutedGrid, Fault> execute_enough(const StepToPredict& step,
+                                                 const ExecutePart& execute) {
+  const Program& program = *step.entry.program;
+  const std::uint64_t ctas = step.config.ctas();
+  if (program.claims_work || program.cooperative || !step.is_last) {
+    auto executed = execute(step.entry, {});
+    if (auto* fault = std::get_if<Fault>(&executed)) return std::move(*fault);
+    return ExecutedGrid{
+        .counts = std::get<GridCounts>(std::move(executed)), .ctas = ctas, .is_certain = true};
+  }
+  const Foreknowledge known = ctas > 1 ? look_ahead(step, execute) : Foreknowledge{};
+  auto executed = execute_sample({.ctas = ctas,
+                                  .seed = seed_of(step),
+                                  .execute =
+                                      [&](std::vector<std::uint64_t> sample) {
+                                        return execute(step.entry, {.ctas = std::move(sample)});
+                                      },
+                                  .survey = known.survey});
+  if (auto* grid = std::get_if<ExecutedGrid>(&executed))
+    grid->is_certain = known.is_certain || grid->counts.ctas == ctas;
+  return executed;
+}
+
+template <typename... Families>
+bool is_any(const Instr& in) {
+  return (std::holds_alternative<Families>(in.operands) || ...);
+}
+
+/// What the time of a kernel may depend on, and no model knows.
+std::vector<std::string> gaps_of(const Program& program, const ExecutedGrid& grid) {
+  std::size_t looped = 0;  // instructions before this one have been passed by a branch back
+  std::vector<bool> in_loop(program.code.size(), false);
+  for (std::size_t pc = 0; pc < program.code.size(); ++pc) {
+    const auto* branch = std::get_if<BranchOperands>(&program.code[pc].operands);
+    if (branch == nullptr || branch->target > pc) continue;
+    for (std::size_t at = std::max<std::size_t>(branch->target, looped); at <= pc; ++at)
+      in_loop[at] = true;
+    looped = pc;
+  }
+  bool textures = false;
+  bool clocks = false;
+  bool others = program.cooperative;
+  bool prints = false;
+  bool sleeps = false;
+  for (std::size_t pc = 0; pc < program.code.size(); ++pc) {
+    const Instr& in = program.code[pc];
+    textures = textures || is_any<TextureOperands>(in);
+    prints = prints || in.fn == exec_print;
+    sleeps = sleeps || is_any<SleepOperands>(in);
+    if (!in_loop[pc]) continue;
+    clocks = clocks || is_any<ClockOperands>(in);
+    const auto* access = std::get_if<AccessOperands>(&in.operands);
+    const auto* atomic = std::get_if<AtomicOperands>(&in.operands);
+    others = others || (access != nullptr && access->order.strong) ||
+             (atomic != nullptr && atomic->dst != kNoRegister);
+  }
+  std::vector<std::string> gaps;
+  if (textures) gaps.emplace_back("texture cache");
+  if (clocks) gaps.emplace_back("loops that wait for a clock");
+  if (others) gaps.emplace_back("what CTAs wait for or claim from each other");
+  if (sleeps) gaps.emplace_back("nanosleep beyond the time asked for");
+  if (prints) gaps.emplace_back("printf but for an assumed cost of a call");
+  if (!grid.is_certain) {
+    gaps.push_back("CTAs that were not executed (" + std::to_string(grid.counts.ctas) + " of " +
+                   std::to_string(grid.ctas) +
+                   " were; computed data may decide how long one takes)");
+  }
+  return gaps;
+}
+
+}  // namespace
+
+std::variant<PredictedLaunch, Fault> predict_step(const DeviceModel& model,
+                                                  const StepToPredict& step,
+                                                  const ExecutePart& execute) {
+  auto executed = execute_enough(step, execute);
+  if (auto* fault = std::get_if<Fault>(&executed)) return std::move(*fault);
+  const auto& grid = std::get<ExecutedGrid>(executed);
+  const LoadedEntry& entry = step.entry;
+  PredictedLaunch launch =
+      predict_launch(model, {.program = *entry.program,
+                             .grid = grid,
+                             .cubin = entry.cubin,
+                             .version_line = entry.version_line,
+                             .registers = entry.registers_at_launch(),
+                             .threads = static_cast<int>(step.config.threads()),
+                             .shared_bytes = static_cast<int>(entry.program->dynamic_shared_offset +
+                                                              step.config.dynamic_shared_bytes),
+                             .footprint_bytes = step.footprint_bytes,
+                             .rotation_bytes = step.rotation_bytes});
+  launch.not_modelled = gaps_of(*entry.program, grid);
+  return launch;
+}
+
+}  // namespace evo::ptx
