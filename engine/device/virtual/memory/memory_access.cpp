@@ -96,6 +96,7 @@ bool resolve_local(Warp& warp, LaneAccess& access, std::uint32_t mask, std::uint
 bool resolve_parameters(Warp& warp, LaneAccess& access, std::uint32_t mask, std::uint32_t bytes,
                         AccessIntent intent) {
   std::vector<std::byte>& parameters = warp.cta->launch().parameters;
+  const std::uint64_t limit = warp.cta->program().parameter_bytes;
   std::uint32_t local = 0;
   bool good = true;
   for_lanes(mask, [&](int lane) {
@@ -105,15 +106,15 @@ bool resolve_parameters(Warp& warp, LaneAccess& access, std::uint32_t mask, std:
       return;
     }
     const std::uint64_t at = access.address[l] - kKernelParameters;
-    if (intent == AccessIntent::kRead && at + bytes <= parameters.size()) {
+    if (intent == AccessIntent::kRead && at + bytes <= limit) {
       access.pointer[l] = parameters.data() + at;
       return;
     }
     good = false;
     warp.cta->fail(HazardKind::kOutOfBounds, pc_of(warp), -1,
                    access_text(warp, intent, bytes, lane) + " at byte " + std::to_string(at) +
-                       " of the kernel's parameters, which are " +
-                       std::to_string(parameters.size()) + " bytes and cannot be written");
+                       " of the kernel's parameters, which are " + std::to_string(limit) +
+                       " bytes and cannot be written");
   });
   if (local != 0) good &= resolve_local(warp, access, local, bytes, intent);
   return good;
