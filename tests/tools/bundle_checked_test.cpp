@@ -153,11 +153,11 @@ TEST(CodeDivisors, AreThoseThatCompilersWriteAsReciprocals) {
   EXPECT_THAT(of("mul.hi.s32 %r2, %r1, 780903145;"), ElementsAre(11));
   EXPECT_THAT(of("rem.s32 %r1, %r2, 7;"), ElementsAre(7));
   EXPECT_THAT(of("div.s32 %r1, %r2, -12;"), ElementsAre(3));
-  for (const char* none :
-       {"mul.wide.s32 %rd5, %r5, 4;", "mad.wide.u32 %rd5, %r5, 272, %rd1;",
-        "mul.lo.s32 %r1, %r2, 7;", "rem.s32 %r1, %r2, 8;", "div.rn.f32 %f1, %f2, 0f40E00000;",
-        "add.s32 %r1, %r2, 613566757;", "mul.wide.s32 %rd5, %r5, 16777216;", "// mul.hi.s32 7",
-        "mul.wide.u32 %rd1, %r1, 131072;"}) {
+  for (const char* none : {"mul.wide.s32 %rd5, %r5, 4;", "mul.wide.u16 %r1, %rs1, 20;",
+                           "mad.wide.u32 %rd5, %r5, 272, %rd1;", "mul.lo.s32 %r1, %r2, 7;",
+                           "rem.s32 %r1, %r2, 8;", "div.rn.f32 %f1, %f2, 0f40E00000;",
+                           "add.s32 %r1, %r2, 613566757;", "mul.wide.s32 %rd5, %r5, 16777216;",
+                           "// mul.hi.s32 7", "mul.wide.u32 %rd1, %r1, 131072;"}) {
     EXPECT_THAT(of(none), IsEmpty()) << none;
   }
 }

@@ -41,6 +41,7 @@ TEST_F(Loader, ServesWhatWasCheckedOrWhatIsAllowedByName) {
   bundle.allow_unchecked("S", 32, 63);
   EXPECT_THAT(choice(bundle, 32), HasSubstr("small: tuned for the nearest"));
   EXPECT_THAT(error_of([&] { (void)choice(bundle, 31); }), HasSubstr("S = 31 was not checked"));
+  EXPECT_THAT(error_of([&] { (void)choice(bundle, 4160); }), HasSubstr("S = 4160 was not checked"));
   bundle.allow_unchecked("S");
   EXPECT_THAT(choice(bundle, 8192), HasSubstr("large: tuned for the nearest"));
 }
@@ -73,6 +74,12 @@ TEST_F(Loader, BuffersAreApartAndAlignedAsTheyWereWhenItWasChecked) {
   EXPECT_THAT(launching(0, 1), HasSubstr("argument 'y' is aligned to 4 bytes; it was checked "
                                          "aligned to 256; allow_unchecked(\"y\")"));
   EXPECT_THAT(launching(32, 128), HasSubstr("argument 'x' is aligned to 128 bytes"));
+  const std::array<double, 2> longer = {128, 0};  // of two alignments
+  for (const auto& [x, y] : {std::pair{0, 64}, {64, 0}}) {
+    const std::array<void*, 3> buffers = {x_.data() + x, x_.data() + y, nullptr};
+    EXPECT_THAT(error_of([&] { bundle.launch(nullptr, longer.data(), buffers.data()); }),
+                HasSubstr("overlaps 'x'"));
+  }
   bundle.forget();
   bundle.allow_unchecked("y");
   EXPECT_EQ(launching(0, 1), "no error");
@@ -89,6 +96,10 @@ TEST_F(Loader, SizesThatNoLaunchHasAreRefusedBeforeTheyAreCast) {
     EXPECT_THAT(error_of([&] { (void)choice(bundle, 33); }), HasSubstr("not plain: ")) << tree;
     plan(2)["steps"][0]["sizes"] = sizes;
   }
+  Json& sizes = plan(2)["steps"][0]["sizes"];
+  sizes.push_back(sizes[0]);
+  EXPECT_THAT(error_of([&] { (void)choice(open(), 33); }), HasSubstr("'sizes' are not 7"));
+  sizes.erase(7);
   plan(2)["arguments"][4]["bytes"]["tree"] = -8;
   EXPECT_THAT(error_of([&] { (void)choice(open(), 33); }), HasSubstr("bytes of w is -8"));
 }
