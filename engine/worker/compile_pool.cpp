@@ -11,6 +11,9 @@ namespace {
 /// A process is replaced after so many compilations: whatever the compiler leaks stays bounded.
 constexpr int kCompilationsPerProcess = 1000;
 
+/// How many times the memory of a process a job gets that runs alone.
+constexpr std::uint64_t kMoreAlone = 2;
+
 /// For the rest of an answer whose beginning is there.
 constexpr std::chrono::seconds kRestOfAnswer{5};
 
@@ -89,14 +92,16 @@ void CompilePool::start_queued() {
 }
 
 void CompilePool::start(Slot& slot, Job job) {
-  if (slot.compiled >= kCompilationsPerProcess || job.retried) slot.process.reset();
+  if (slot.compiled >= kCompilationsPerProcess || job.retried || slot.has_more) {
+    slot.process.reset();
+  }
+  slot.has_more = job.alone;
   if (!slot.process) {
-    slot.process.emplace(
-        program_, std::vector<std::string>{"compile"},
-        WorkerLimits{options_.memory_bytes, false, true});  // the device's worker goes first
+    slot.process.emplace(program_, std::vector<std::string>{"compile"},
+                         WorkerLimits{options_.memory_bytes * (job.alone ? kMoreAlone : 1), false,
+                                      true});  // the device's worker goes first
     slot.compiled = 0;
   }
-  slot.was_alone = in_flight() == 0;
   slot.started = std::chrono::steady_clock::now();
   ++slot.compiled;
   // When the process is already gone, look_at() finds it closed and reports the job.
@@ -155,6 +160,7 @@ std::optional<CompilePool::Finished> CompilePool::take_ending(Slot& slot, bool l
                   false);
   }
   const std::string what = ending.killed_from_outside ? "was killed" : "crashed";
+  slot.job->alone = slot.job->alone || !ending.killed_from_outside;
   return try_again(slot,
                    {CompilerFailure::Kind::kInternal, "the compiler " + what + ": " + ending.text});
 }
@@ -162,9 +168,8 @@ std::optional<CompilePool::Finished> CompilePool::take_ending(Slot& slot, bool l
 /// The job once more in a fresh process; a rejection when that was the second time.
 std::optional<CompilePool::Finished> CompilePool::try_again(Slot& slot, CompilerFailure failure) {
   const bool memory = failure.kind == CompilerFailure::Kind::kOutOfMemory;
-  const bool was_fresh_and_alone = memory && slot.compiled == 1 && slot.was_alone;
   slot.process.reset();
-  if (slot.job->retried || was_fresh_and_alone) {
+  if (slot.job->retried) {
     if (memory) {
       failure.reason =
           "the compiler ran out of memory, alone in a fresh process: " + failure.reason;
@@ -175,7 +180,7 @@ std::optional<CompilePool::Finished> CompilePool::try_again(Slot& slot, Compiler
     options_.on_event("compilation repeated", failure.reason + "; tried once more");
   }
   slot.job->retried = true;
-  slot.job->alone = memory;
+  slot.job->alone = slot.job->alone || memory;
   retries_.push_back(std::move(*slot.job));
   slot.job.reset();
   return std::nullopt;

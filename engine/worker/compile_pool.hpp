@@ -27,8 +27,9 @@ struct CompilePoolOptions {
 /// that crashes or hangs costs one candidate.
 ///
 /// A failure that need not be the kernel's is tried once more, in a fresh process: the compiler was
-/// killed by somebody else, crashed, or reported an error of its own; after running out of memory,
-/// it runs alone. Only then is the kernel rejected, and nothing of that is kept as the kernel's.
+/// killed by somebody else, crashed, or reported an error of its own. After it crashed or ran out
+/// of memory, it runs alone and with twice the memory: some compilers end themselves where memory
+/// is short. Only then is the kernel rejected, and nothing of that is kept as the kernel's.
 class CompilePool final : public CompileService {
  public:
   /// Starts processes on demand.
@@ -51,14 +52,14 @@ class CompilePool final : public CompileService {
     std::size_t ticket = 0;
     CompileRequest request;
     bool retried = false;
-    bool alone = false;  ///< nothing else runs beside it
+    bool alone = false;  ///< nothing else runs beside it, and it may take more memory
   };
   struct Slot {
     std::optional<WorkerProcess> process = {};
     std::optional<Job> job = {};
     SteadyTime started = {};
     int compiled = 0;
-    bool was_alone = false;  ///< nothing ran beside the job when it started
+    bool has_more = false;  ///< memory than others: of a job that runs alone
   };
 
   void start_queued();

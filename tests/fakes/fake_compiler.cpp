@@ -1,5 +1,7 @@
 #include "tests/fakes/fake_compiler.hpp"
 
+#include <sys/resource.h>
+
 #include <csignal>
 #include <cstdlib>
 #include <memory>
@@ -48,6 +50,11 @@ CompileAnswer FakeCompiler::compile(const CompileRequest& request) {
                      request.source.name + "(7): error: planted\n1 error detected"};
   }
   if (bug == "crashes_compiler") std::abort();
+  if (bug == "aborts_below_2_gib") {
+    rlimit limit{};
+    getrlimit(RLIMIT_AS, &limit);
+    if (limit.rlim_cur < rlim_t{1} << 31) std::abort();
+  }
   if (bug == "compiler_is_killed_once" && is_first_time("compiler")) std::raise(SIGKILL);
   if (bug == "compiler_is_killed") std::raise(SIGTERM);
   if (bug == "fails_once" && is_first_time("compiler"))

@@ -9,7 +9,7 @@ namespace evo::fake {
 /// A compiler that reads no source: its PTX is the list of the macros it was given (fake_program),
 /// without those that begin with UNUSED. The macro BUG chooses what else happens:
 ///   does_not_compile    the build is rejected, with a log;
-///   crashes_compiler    the process aborts;
+///   crashes_compiler    the process aborts; aborts_below_2_gib: with less address space;
 ///   hangs_compiler      it never returns;
 ///   compiler_is_killed  its process gets SIGTERM; compiler_is_killed_once: SIGKILL, the first
 ///   time; fails               it reports an error of its own; fails_once: the first time;

@@ -140,9 +140,24 @@ TEST_F(CompilePoolRetry, MemoryIsLimitedForEveryProcess) {
   compilers.submit(2, request("none"));
   const auto finished = collect_all(compilers);
   EXPECT_THAT(std::get<Rejection>(finished.at(1).outcome).reason,
-              AllOf(HasSubstr("ran out of memory"), HasSubstr("limit 1.1 GB")));
+              AllOf(HasSubstr("ran out of memory"), HasSubstr("limit 2.1 GB")));
   EXPECT_FALSE(finished.at(1).reproducible);
   EXPECT_TRUE(std::holds_alternative<Compiled>(finished.at(2).outcome));
+}
+
+TEST_F(CompilePoolRetry, ACompilerThatEndsItselfForWantOfMemoryGetsMoreOnce) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers take more address space than any limit";
+#endif
+  CompilePool compilers = pool(1, std::uint64_t{1} << 30);
+  compilers.submit(0, request("aborts_below_2_gib"));
+  compilers.submit(1, request("none"));
+  compilers.submit(2, request("aborts_below_2_gib"));
+  const auto finished = collect_all(compilers);
+  for (const std::size_t i : {0, 1, 2}) {
+    EXPECT_TRUE(std::holds_alternative<Compiled>(finished.at(i).outcome)) << i;
+  }
+  EXPECT_EQ(events_.size(), 2U) << "each begins with the memory of everybody";
 }
 
 TEST(CompilePool, AnyBytesInAReasonAreTextAndItIsNeverEmpty) {
