@@ -224,7 +224,8 @@ class HostScanner {
     const bool is_list = word(at_) == "(" && !seen.is_initialised;
     constexpr std::array<std::string_view, 4> kNoNames = {"alignas", "decltype", "noexcept",
                                                           "explicit"};
-    if (is_list && !before.empty() && !before.starts_with("__") && !is_one_of(kNoNames, before)) {
+    const bool may_be_name = !before.starts_with("__") || is_body_behind_brackets(seen);
+    if (is_list && !before.empty() && may_be_name && !is_one_of(kNoNames, before)) {
       if (!seen.has_parameters) {
         seen.name = name_before(at_);
         seen.is_first_name = word(seen.behind_templates) == seen.name;
@@ -239,6 +240,16 @@ class HostScanner {
       return;
     }
     skip_brackets();
+  }
+
+  /// `__stcs(float* x) {` names a function, `__launch_bounds__(128) __global__` none.
+  [[nodiscard]] bool is_body_behind_brackets(const Seen& seen) const {
+    int depth = 0;
+    for (std::size_t at = at_; at < words_.size() && !seen.is_type; ++at) {
+      depth += word(at) == "(" ? 1 : word(at) == ")" ? -1 : 0;
+      if (depth == 0) return word(at + 1) == "{";
+    }
+    return false;
   }
 
   /// `f` of `f(` and `f<int>(`.

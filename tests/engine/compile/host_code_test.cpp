@@ -136,6 +136,13 @@ TEST(HostCode, DigitsThatAreSeparatedBeginNoCharacter) {
             words(kKernel));
 }
 
+TEST(HostCode, ADeviceFunctionMayBeNamedLikeTheCompilersOwn) {
+  const std::string own = "__device__ void __stcs(float *x, float y) { x[0] = y; }\n";
+  const std::string bounds = "__launch_bounds__(128) __global__ void b(float *x) {}\n";
+  EXPECT_EQ(words(own + "float *made(int n) { return malloc(n); }\n" + bounds + "int main() {}\n"),
+            words(own + bounds));
+}
+
 TEST(HostCode, AFunctionMayBeNamedLikeAMacro) {
   const std::string define =
       "#define run run_now\n#define check(x) verify(x, __FILE__, __LINE__, __VA_ARGS__)\n";
