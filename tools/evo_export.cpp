@@ -69,12 +69,13 @@ bool may_be_screened_only(const Store& store, const StoredRun& run, CandidateId 
 void write(const KernelExport& kernel, const fs::path& folder) {
   const auto file = [&](const char* extension) { return folder / (kernel.name + extension); };
   // The manifest last: who finds it finds what it names.
-  write_outputs({{file(".cubin"), kernel.cubin, true},
-                 {file(".ptx"), kernel.ptx, true},
-                 {file(".cu"), kernel.source},
-                 {file(".json"), kernel.manifest.dump(2) + "\n"}},
-                // A template and its problem.json may lie there under the same names.
-                {"evo-export", {kExportedSource, kManifestFormat}});
+  write_outputs(
+      {{file(".cubin"), kernel.cubin, true},
+       {file(".ptx"), kernel.ptx, true},
+       {file(".cu"), kernel.source},
+       {file(".json"), kernel.manifest.dump(2) + "\n"}},
+      // A template and its problem.json may lie there under the same names.
+      {.writer = "evo-export", .marks = {kExportedSource, kManifestFormat}, .makes_folders = true});
   for (const char* extension : {".cubin", ".json", ".ptx", ".cu"}) {
     std::cout << file(extension).string() << '\n';
   }

@@ -80,8 +80,10 @@ void write(const std::vector<DraftFile>& files, const Options& options) {
   std::vector<OutputFile> outputs;
   for (const DraftFile& file : files)
     outputs.push_back({fs::path(options.out) / file.name, file.text});
-  write_outputs(outputs,
-                {.writer = "evo-init", .force = options.force, .remedy = "--force replaces it"});
+  write_outputs(outputs, {.writer = "evo-init",
+                          .force = options.force,
+                          .remedy = "--force replaces it",
+                          .makes_folders = true});
 }
 
 /// What is said when compiling takes too long; a handler of signals can only write it.

@@ -256,7 +256,8 @@ void print_people(const Harness& harness, const Candidate& candidate, const Judg
 /// How the source that --save writes begins.
 constexpr std::string_view kSavedBy = "// Saved by evo-judge, compiled with:";
 
-const OutputOwner kSaver = {"evo-judge --save", {kSavedBy}};
+const OutputOwner kSaver = {
+    .writer = "evo-judge --save", .marks = {kSavedBy}, .makes_folders = true};
 
 void save(const Judgement& judgement, const std::string& folder) {
   const std::filesystem::path root = folder;

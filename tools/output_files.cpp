@@ -5,6 +5,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
+#include "engine/core/protected_file.hpp"
 #include "engine/space/gzip.hpp"
 
 namespace evo {
@@ -46,6 +47,12 @@ bool has_content(const fs::path& file, const std::string& content) {
 }  // namespace
 
 void require_replaceable(const fs::path& file, const OutputOwner& owner) {
+  require_no_special_file(file, "written");
+  require_no_database(file);
+  std::error_code error;
+  if (fs::is_directory(file, error)) {
+    throw InputError(file.string() + ": cannot be written: it is a folder");
+  }
   if (is_there(file) && !owner.force && !has_mark(file, owner)) refuse(file, owner);
 }
 
@@ -58,11 +65,10 @@ void write_outputs(const std::vector<OutputFile>& files, const OutputOwner& owne
     if (!(output.follows && is_own_set)) require_replaceable(output.file, owner);
     changed.push_back({output.file, output.content});
   }
-  for (const OutputFile& output : files) {
-    const fs::path folder = output.file.parent_path();
+  for (const NewFile& file : changed) {
     std::error_code error;
-    if (!folder.empty()) fs::create_directories(folder, error);
-    if (error) throw InputError(folder.string() + ": cannot be made: " + error.message());
+    if (owner.makes_folders) fs::create_directories(file.file.parent_path(), error);
+    if (error) throw InputError(file.file.string() + ": cannot be written: " + error.message());
   }
   write_files(changed);
 }

@@ -94,16 +94,21 @@ TEST_F(EvoReport, OfARunWithNothingGreenIsWrittenAndExitCodeOne) {
 
 TEST_F(EvoReport, ReplacesAFileAsAWholeOrNotAtAll) {
   add_run(20);
-  write_file(folder_.path() / "r.html", "old");
+  const std::string old = R"(<meta name="generator" content="evo-report">)";
+  write_file(folder_.path() / "r.html", old);
   EXPECT_EQ(report("--out r.html").exit_code, 0);
   EXPECT_THAT(page(), HasSubstr("</html>"));
-  write_file(folder_.path() / "r.html", "old");
+  EXPECT_EQ(report("--out r.html").exit_code, 0) << "its own page";
+  write_file(folder_.path() / "r.html", "__global__ void mine();");
+  EXPECT_EQ(report("--out r.html").exit_code, 2);
+  EXPECT_EQ(page(), "__global__ void mine();");
+  write_file(folder_.path() / "r.html", old);
   // A file may have a tenth of what the page needs.
   const ProgramResult result =
       run_program("evo-report --out r.html", folder_.path(), "ulimit -f 100; ");
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, AllOf(HasSubstr("r.html"), HasSubstr("cannot be written")));
-  EXPECT_EQ(page(), "old");
+  EXPECT_EQ(page(), old);
   expect_only({"r.html"});
 }
 

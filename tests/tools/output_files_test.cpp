@@ -70,6 +70,11 @@ TEST_F(OutputFiles, SomebodysWorkIsNeverReplaced) {
 }
 
 TEST_F(OutputFiles, WhatIsMissingTheSameOrOfTheToolIsWritten) {
+  EXPECT_THAT(refusal_of([&] {
+                write_outputs({{path("new/one.cu"), "1"}}, owner_);
+              }),
+              HasSubstr("cannot be written"));
+  owner_.makes_folders = true;
   write_outputs({{path("new/one.cu"), "// of the tool 1"}}, owner_);
   write_outputs({{path("new/one.cu"), "// of the tool 2"}}, owner_);
   EXPECT_EQ(text("new/one.cu"), "// of the tool 2");
