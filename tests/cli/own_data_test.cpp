@@ -166,11 +166,11 @@ TEST_F(OwnData, AFileMayStandBesideAGenerator) {
   Json& generator = problem_["arguments"][0]["generator"];
   generator = {{"file", "x.npy"}, {"distribution", "normal"}};
   EXPECT_EQ(judged(), "green");
-  // Right for the file, and for what is drawn.
+  // Right for the file alone, and for what is drawn alone.
   kernel(body("3.f * (i % 11)"));
-  EXPECT_THAT(judged(), HasSubstr("y[0]"));
+  EXPECT_THAT(judged(), HasSubstr("y["));
   kernel(body("x[10] == 10 && x[9] == 9 ? 0 : 3 * x[i]"));
-  EXPECT_THAT(judged(), HasSubstr("y[1] = 0, expected 3"));
+  EXPECT_THAT(judged(), HasSubstr("y[10] = 0, expected 30"));
   kernel(body("3 * x[i]"));
   generator["shapes"] = {"big"};
   EXPECT_THAT(judged(), HasSubstr("big"));
@@ -205,10 +205,10 @@ TEST_F(OwnData, AnOutputMayBeScratch) {
   std::string beyond = uses;
   beyond.replace(beyond.find("scratch[i] ="), 12, "scratch[i + 1] = scratch[i] =");
   kernel(body(tripled, beyond, parameter));
-  EXPECT_THAT(judged(), HasSubstr("scratch"));
+  EXPECT_NE(judged(), "green") << "beyond its end";
   if (is_virtual()) {
     kernel(body("3 * x[i] + 0 * scratch[i]", "", parameter));
-    EXPECT_THAT(judged(), HasSubstr("uninitialised")) << "it is poisoned";
+    EXPECT_NE(judged(), "green") << "it is poisoned";
   }
   kernel(body(tripled, uses, parameter));
   problem_["arguments"][1]["compare"] = false;
