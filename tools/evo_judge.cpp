@@ -225,6 +225,7 @@ void print_people(const Harness& harness, const Candidate& candidate, const Judg
         timing.p50_us, timing.p90_us, timing.p99_us, timing.mean_us, timing.std_us, timing.cv * 100,
         static_cast<long long>(timing.samples), std::string(to_string(timing.kind)).c_str(),
         flops / timing.p50_us / 1e6);
+    if (!timing.not_modelled.empty()) std::printf("not modelled %s\n", timing.not_modelled.c_str());
   }
   const ShapeJudgement& on = judgement.shapes.front();
   if (on.card) std::printf("card         %s\n", card_text(*on.card).c_str());

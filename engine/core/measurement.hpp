@@ -35,9 +35,10 @@ struct Timing {
   double p99_us = 0;
   double mean_us = 0;
   double std_us = 0;
-  double cv = 0;             ///< std / mean
-  std::int64_t samples = 0;  ///< 1 for a prediction
-  bool complete = true;      ///< false when stopped early because it could not enter the elite
+  double cv = 0;                  ///< std / mean
+  std::int64_t samples = 0;       ///< 1 for a prediction
+  bool complete = true;           ///< false when stopped early because it could not enter the elite
+  std::string not_modelled = {};  ///< of a prediction: what else the time may depend on
 };
 
 /// How one run on one shape with one seed compared with the reference. Worst output argument.

@@ -197,6 +197,9 @@ class Device {
   /// for devices that measure, and where the prediction does not say.
   [[nodiscard]] virtual std::map<std::string, double> predicted_profile() const { return {}; }
 
+  /// Of the last prediction: what else the time may depend on. Empty for devices that measure.
+  [[nodiscard]] virtual std::string prediction_gaps() const { return {}; }
+
   /// Null for devices that run whole grids only.
   [[nodiscard]] virtual GridSampler* sampler() { return nullptr; }
 

@@ -49,6 +49,7 @@ TimingResult TimingGate::predict(const LoadedKernel& kernel, const Shape& shape)
     result.device_lost = fault->device_lost;
   } else {
     result.timing = summarize({std::get<double>(predicted)}, TimeKind::kPredicted);
+    result.timing->not_modelled = device_.prediction_gaps();
   }
   return result;
 }

@@ -42,6 +42,12 @@ enum class Unit : std::uint8_t {
   kCount,
 };
 
+/// Whether its results come from beyond the SM's shared memory.
+[[nodiscard]] constexpr bool is_global(Unit unit) {
+  return unit == Unit::kGlobalLoad || unit == Unit::kGlobalStore || unit == Unit::kAtomic ||
+         unit == Unit::kAsyncCopy || unit == Unit::kLocal;
+}
+
 /// The unit of an instruction; kNone for one that is not known.
 [[nodiscard]] Unit unit_of(const MachineInstruction& instruction);
 

@@ -11,6 +11,7 @@
 #include "engine/predict/cta_barriers.hpp"
 #include "engine/predict/issue_step.hpp"
 #include "engine/predict/memory_unit.hpp"
+#include "engine/predict/sim_kind.hpp"
 #include "engine/predict/sim_warp.hpp"
 #include "engine/predict/warp_path.hpp"
 
@@ -50,7 +51,7 @@ class Simulation {
   }
 
   SmTime run() {
-    if (!knows_lines() || !std::ranges::all_of(kinds_, &Kind::does_fit)) return time_;
+    if (!knows_lines() || !std::ranges::all_of(kinds_, &SimKind::does_fit)) return time_;
     for (std::size_t i = 0; i < std::min(resident_, to_run_); ++i) start_cta(0);
     while (alive_ > 0) {
       if (!issue_one()) break;
@@ -77,21 +78,6 @@ class Simulation {
   }
 
  private:
-  struct Kind {
-    Kind(const CtaKind& kind, std::vector<WarpPlan> of_warps)
-        : plans(std::move(of_warps)),
-          syncs(&kind.syncs),
-          needed(needed_arrivals(kind.syncs)),
-          does_fit(fit(plans, kind.lines)) {
-      for (const WarpPlan& plan : plans) instructions += plan.instructions;
-    }
-    std::vector<WarpPlan> plans;
-    const std::vector<std::vector<SyncEvent>>* syncs;
-    NeededArrivals needed;
-    bool does_fit;
-    double instructions = 0;
-  };
-
   bool differs() const { return profile_.kinds.size() > 1; }
 
   std::size_t kind_of(std::size_t cta) const {
@@ -99,7 +85,7 @@ class Simulation {
   }
 
   bool uses_tensor_cores() const {
-    return std::ranges::any_of(kinds_, [](const Kind& kind) {
+    return std::ranges::any_of(kinds_, [](const SimKind& kind) {
       return std::ranges::any_of(kind.plans, [](const WarpPlan& plan) { return plan.flops > 0; });
     });
   }
@@ -300,11 +286,6 @@ class Simulation {
       warp.wait_until(at + rates_.branch_clocks, Wait::kBranch);
   }
 
-  static bool is_global(Unit unit) {
-    return unit == Unit::kGlobalLoad || unit == Unit::kGlobalStore || unit == Unit::kAtomic ||
-           unit == Unit::kAsyncCopy || unit == Unit::kLocal;
-  }
-
   /// For the explanation: what this instruction waited for, and what it keeps busy.
   void note(const SubCore& core, const SimWarp& warp, const IssueStep& step, double at) {
     WaitClocks& clocks = activity_->waits[warp.cursor.instruction()];
@@ -337,7 +318,7 @@ class Simulation {
   }
 
   void synchronize(SimWarp& warp, const IssueStep& step, double at) {
-    const Kind& kind = kinds_[ctas_[warp.cta].kind];
+    const SimKind& kind = kinds_[ctas_[warp.cta].kind];
     if (warp.number >= kind.syncs->size()) return;
     const auto& events = (*kind.syncs)[warp.number];
     constexpr std::size_t kAhead = 8;
@@ -389,7 +370,7 @@ class Simulation {
   SmActivity* activity_;  ///< may be null
   std::vector<MachineInstruction> code_;
   CodeGraph graph_;
-  std::vector<Kind> kinds_;
+  std::vector<SimKind> kinds_;
   std::vector<IssueStep> steps_;
   MemoryUnit memory_;
   CodeFetch fetch_;

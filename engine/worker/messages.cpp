@@ -64,7 +64,8 @@ void to_json(nlohmann::json& json, const Timing& timing) {
           {"std_us", timing.std_us},
           {"cv", timing.cv},
           {"samples", timing.samples},
-          {"complete", timing.complete}};
+          {"complete", timing.complete},
+          {"not_modelled", timing.not_modelled}};
 }
 
 void from_json(const nlohmann::json& json, Timing& timing) {
@@ -77,6 +78,7 @@ void from_json(const nlohmann::json& json, Timing& timing) {
   json.at("cv").get_to(timing.cv);
   json.at("samples").get_to(timing.samples);
   json.at("complete").get_to(timing.complete);
+  json.at("not_modelled").get_to(timing.not_modelled);
 }
 
 void to_json(nlohmann::json& json, const CardState& state) {

@@ -253,6 +253,9 @@ class Implementation : public VirtualDevice {
   [[nodiscard]] std::map<std::string, double> predicted_profile() const override {
     return ptx::predicted_profile(predictions_);
   }
+  [[nodiscard]] std::string prediction_gaps() const override {
+    return ptx::gaps_text(predictions_);
+  }
   [[nodiscard]] const std::string& printed() const override { return printed_; }
 
  private:

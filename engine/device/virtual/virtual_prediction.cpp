@@ -148,4 +148,14 @@ std::variant<PredictedLaunch, Fault> predict_step(const DeviceModel& model,
   return launch;
 }
 
+std::string gaps_text(const std::vector<PredictedLaunch>& launches) {
+  std::string text;
+  for (const PredictedLaunch& launch : launches) {
+    for (const std::string& gap : launch.not_modelled) {
+      if (text.find(gap) == std::string::npos) text += (text.empty() ? "" : "; ") + gap;
+    }
+  }
+  return text;
+}
+
 }  // namespace evo::ptx

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -36,5 +37,8 @@ using ExecutePart =
 [[nodiscard]] std::variant<PredictedLaunch, Fault> predict_step(const DeviceModel& model,
                                                                 const StepToPredict& step,
                                                                 const ExecutePart& execute);
+
+/// What the times of all steps may depend on beside what the model knows.
+[[nodiscard]] std::string gaps_text(const std::vector<PredictedLaunch>& launches);
 
 }  // namespace evo::ptx

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "engine/predict/cta_barriers.hpp"
+#include "engine/predict/launch_profile.hpp"
+#include "engine/predict/warp_path.hpp"
+
+namespace evo {
+
+/// CTAs that execute about the same, as the simulation of an SM needs them.
+struct SimKind {
+  SimKind(const CtaKind& kind, std::vector<WarpPlan> of_warps)
+      : plans(std::move(of_warps)),
+        syncs(&kind.syncs),
+        needed(needed_arrivals(kind.syncs)),
+        does_fit(fit(plans, kind.lines)) {
+    for (const WarpPlan& plan : plans) instructions += plan.instructions;
+  }
+
+  std::vector<WarpPlan> plans;  ///< of the warps of a CTA
+  const std::vector<std::vector<SyncEvent>>* syncs;
+  NeededArrivals needed;
+  bool does_fit;
+  double instructions = 0;  ///< of a CTA
+};
+
+}  // namespace evo
