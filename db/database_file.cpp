@@ -45,7 +45,8 @@ bool begins_as_database(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream) return true;  // SQLite says why it cannot be read
   stream.read(start.data(), start.size());
-  return std::string_view(start.data(), static_cast<std::size_t>(stream.gcount())) == kDatabaseMagic;
+  return std::string_view(start.data(), static_cast<std::size_t>(stream.gcount())) ==
+         kDatabaseMagic;
 }
 
 /// True when the file can be read through `database`: opening alone touches nothing.

@@ -61,7 +61,9 @@ TEST(PostDominatorsTest, AreTheNearestOnEveryPathToTheEnd) {
       }
       const std::uint32_t meeting = found.meeting[pc];
       ASSERT_NE(meeting, pc) << text;
-      if (meeting != end) ASSERT_FALSE(reaches_end(found, pc, meeting)) << pc << "\n" << text;
+      if (meeting != end) {
+        ASSERT_FALSE(reaches_end(found, pc, meeting)) << pc << "\n" << text;
+      }
       // Every other one is passed behind it.
       for (std::uint32_t other = 0; other < end; ++other) {
         if (other == pc || other == meeting || reaches_end(found, pc, other)) continue;
