@@ -101,10 +101,11 @@ void write(Bundle& bundle, const fs::path& folder) {
     throw;
   }
   std::cout << index_file.string() << '\n';
-  for (const auto& [name, hash] : old) {
-    const bool is_used =
-        std::ranges::any_of(bundle.files, [&](const auto& file) { return file.first == name; });
-    if (!is_used && has(folder / name, hash)) fs::remove(folder / name, error);
+  for (const auto& before : old) {
+    const bool is_used = std::ranges::any_of(
+        bundle.files, [&](const auto& file) { return file.first == before.first; });
+    const fs::path file = folder / before.first;
+    if (!is_used && has(file, before.second)) fs::remove(file, error);
   }
 }
 

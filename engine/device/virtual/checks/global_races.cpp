@@ -122,7 +122,8 @@ void GlobalRaces::leave(std::uint64_t cta, PlainReads reads) {
   if (!has_changes_ || reads.empty()) return;
   const std::lock_guard lock(guess_mutex_);
   for (const auto& entry : reads) {
-    if (entry.second.other != 0) suspected_.try_emplace(entry.second.pc, cta, entry.second);
+    if (entry.second.other != 0)
+      suspected_.try_emplace(entry.second.pc, Unordered{cta, entry.second});
   }
   if (left_count_ + reads.size() > kMostLeft) return;
   left_count_ += reads.size();
@@ -137,7 +138,7 @@ std::vector<GlobalRaces::Unordered> GlobalRaces::unexplained() {
     const auto read = reads->second.find(place.first);
     if (read == reads->second.end()) continue;
     read->second.other = change;
-    suspected_.try_emplace(read->second.pc, place.second, read->second);
+    suspected_.try_emplace(read->second.pc, Unordered{place.second, read->second});
   }
   std::vector<Unordered> found;
   for (const auto& [pc, unordered] : suspected_) {

@@ -2,17 +2,17 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <ranges>
 
 namespace evo::ptx {
 
 void ReleaseChain::append(const Release& release) {
   // The warps of a CTA may take turns, each with a release of its own.
-  constexpr std::ptrdiff_t kLatest = 32;
+  constexpr std::size_t kLatest = 32;
   const std::lock_guard lock(mutex_);
   std::vector<std::uint32_t>& own = of_cta_[release.cta];
   const auto is_same = [&](std::uint32_t at) { return releases_[at] == &release; };
-  if (std::ranges::any_of(own | std::views::reverse | std::views::take(kLatest), is_same)) return;
+  const auto latest = static_cast<std::ptrdiff_t>(std::min(own.size(), kLatest));
+  if (std::any_of(own.end() - latest, own.end(), is_same)) return;
   own.push_back(static_cast<std::uint32_t>(releases_.size()));
   releases_.push_back(&release);
 }
@@ -27,11 +27,11 @@ const Release* ReleaseChain::find(std::uint64_t cta, int warp, std::uint32_t tim
   const std::lock_guard lock(mutex_);
   const auto own = of_cta_.find(cta);
   if (own == of_cta_.end()) return nullptr;
-  for (const std::uint32_t at : own->second | std::views::reverse) {
-    if (at >= length) continue;
-    if (releases_[at]->published[static_cast<std::size_t>(warp)] >= time) return releases_[at];
-  }
-  return nullptr;
+  const std::vector<std::uint32_t>& places = own->second;
+  const auto found = std::find_if(places.rbegin(), places.rend(), [&](std::uint32_t at) {
+    return at < length && releases_[at]->published[static_cast<std::size_t>(warp)] >= time;
+  });
+  return found == places.rend() ? nullptr : releases_[*found];
 }
 
 std::vector<const Release*> ReleaseChain::slice(std::uint32_t first, std::uint32_t length) const {

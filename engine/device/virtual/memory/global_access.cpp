@@ -172,11 +172,11 @@ void WatchedPlaces::atomic(bool changed, bool accumulates, bool returns) {
     report(races_.before_change(words_[at], actor_of(warp_)), at, "atomic");
   }
   if (returns) see();
-  for (std::size_t at = 0; at < words_.size(); ++at) {
-    explain_read(words_[at]);
+  for (GlobalRaces::Word& word : words_) {
+    explain_read(word);
     if (!changed) continue;
-    races_.note_late(words_[at], actor_of(warp_));
-    races_.change(*stripe_, words_[at], actor_of(warp_), true);
+    races_.note_late(word, actor_of(warp_));
+    races_.change(*stripe_, word, actor_of(warp_), true);
   }
 }
 
