@@ -9,6 +9,7 @@
 #include "engine/core/hash.hpp"
 #include "engine/core/random.hpp"
 #include "engine/device/virtual/decode/branch_origins.hpp"
+#include "engine/device/virtual/decode/control_flow.hpp"
 #include "engine/device/virtual/decode/store_slice.hpp"
 #include "engine/device/virtual/timing/grid_sample.hpp"
 #include "engine/device/virtual/timing/grid_survey.hpp"
@@ -75,11 +76,6 @@ std::variant<ExecutedGrid, Fault> execute_enough(const StepToPredict& step,
   if (auto* grid = std::get_if<ExecutedGrid>(&executed))
     grid->is_certain = known.is_certain || grid->counts.ctas == ctas;
   return executed;
-}
-
-template <typename... Families>
-bool is_any(const Instr& in) {
-  return (std::holds_alternative<Families>(in.operands) || ...);
 }
 
 /// What the time of a kernel may depend on, and no model knows.

@@ -3,24 +3,21 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/device/virtual/decode/control_flow.hpp"
 #include "engine/device/virtual/decode/post_dominators.hpp"
 
 namespace evo::ptx {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 26;  ///< origins of all registers everywhere
-constexpr std::size_t kMuchCode = 32;                     ///< instructions
+constexpr std::size_t kMostOriginBytes = std::size_t{1}
+                                         << 26;  ///< origins of all registers everywhere
+constexpr std::size_t kMuchCode = 32;            ///< instructions
 
 /// Sets of what a value comes from; none: it is the same in all CTAs.
 using Origin = std::uint8_t;
 constexpr Origin kPlace = 1;  ///< where the CTA is, or memory that is read
 constexpr Origin kData = 2;   ///< what no slice computes
 constexpr Origin kWait = 4;   ///< whether an mbarrier is complete
-
-template <typename... Families>
-bool is_any(const Instr& in) {
-  return (std::holds_alternative<Families>(in.operands) || ...);
-}
 
 Origin origin_of(Special special) {
   switch (special) {
@@ -48,7 +45,7 @@ class Analysis {
 
   std::optional<BranchOrigins> run() {
     const std::size_t size = program_.code.size();
-    if (size * slots_ > kMostBytes) return std::nullopt;
+    if (size * slots_ > kMostOriginBytes) return std::nullopt;
     before_.assign(size * slots_, 0);
     for (const auto& [special, reg] : program_.specials)
       at(0, reg / kSlotBytes) |= origin_of(special);

@@ -2,11 +2,18 @@
 
 #include <cstdint>
 #include <functional>
+#include <variant>
 #include <vector>
 
 #include "engine/device/virtual/decode/program.hpp"
 
 namespace evo::ptx {
+
+/// Whether an instruction has the operands of one of these families.
+template <typename... Families>
+bool is_any(const Instr& in) {
+  return (std::holds_alternative<Families>(in.operands) || ...);
+}
 
 /// Instructions that may follow instruction `pc`.
 [[nodiscard]] std::vector<std::uint32_t> successors(const Program& program, std::size_t pc);

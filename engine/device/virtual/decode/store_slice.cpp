@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/device/virtual/decode/control_flow.hpp"
 #include "engine/device/virtual/decode/post_dominators.hpp"
 
 namespace evo::ptx {
@@ -14,11 +15,6 @@ namespace {
 constexpr std::size_t kMostWords = std::size_t{1} << 24;  ///< 128 MiB: live registers everywhere
 
 using Registers = std::vector<std::uint32_t>;  ///< numbers of slots
-
-template <typename... Families>
-bool is_any(const Instr& in) {
-  return (std::holds_alternative<Families>(in.operands) || ...);
-}
 
 bool is_exit(const Instr& in) { return in.fn == exec_exit; }
 
