@@ -79,7 +79,7 @@ struct Fault {
 /// Which CTA of a launch writes each part of some buffers.
 struct WriteMap {
   std::size_t granule = 1;  ///< bytes of a part
-  /// Of each buffer, by part: the linear index of the CTA (x fastest) plus 1; 0 for nobody.
+  /// owners[buffer][part]: the linear index of the writing CTA (x fastest) plus 1; 0 for nobody.
   std::vector<std::vector<std::uint32_t>> owners;
 };
 
@@ -197,7 +197,8 @@ class Device {
   /// for devices that measure, and where the prediction does not say.
   [[nodiscard]] virtual std::map<std::string, double> predicted_profile() const { return {}; }
 
-  /// Of the last prediction: what else the time may depend on. Empty for devices that measure.
+  /// Names what the last predicted time depends on and the model leaves out. Empty for devices
+  /// that measure.
   [[nodiscard]] virtual std::string prediction_gaps() const { return {}; }
 
   /// Null for devices that run whole grids only.

@@ -116,6 +116,7 @@ __device__ MaskBlock mask_block(u64 key, u64 block) {
   u32 d = 0;
   u32 key_low = (u32)key;
   u32 key_high = (u32)(key >> 32);
+#pragma unroll 1
   for (int round = 0; round < 10; ++round) {
     const u64 first = (u64)a * 0xd2511f53u;
     const u64 second = (u64)c * 0xcd9e8d57u;

@@ -92,7 +92,7 @@ TEST(CheckKernelsBuild, ForEveryArchitecture) {
     const auto* compiled = std::get_if<Compiled>(&outcome);
     ASSERT_NE(compiled, nullptr) << arch << ": " << std::get<Rejection>(outcome).reason;
     EXPECT_EQ(compiled->resources.spill_store_bytes, 0) << arch;
-    EXPECT_LE(compiled->resources.registers, 96) << arch;
+    EXPECT_LE(compiled->resources.registers, 80) << arch;
   }
 }
 

@@ -11,7 +11,7 @@
 
 namespace evo::ptx {
 
-/// What one CTA saw of others and published itself, in a launch. Belongs to the host thread that
+/// Records what one CTA saw of others and published, in a launch. Belongs to the host thread that
 /// runs the CTA; its releases and acquisitions, which others look at, stay as they are.
 ///
 /// What warp v of CTA A did at t is ordered before what warp w of CTA B does when B acquired a
