@@ -44,6 +44,14 @@ EliteRow read_elite_row(const Query& row) {
           .candidate = row.integer(12)};
 }
 
+std::string not_modelled(Connection& db, const EliteRow& row) {
+  constexpr int kFirstWithGaps = 7;  // version of the database
+  if (db.version() < kFirstWithGaps) return {};
+  Query query = db.query("SELECT not_modelled FROM timing WHERE candidate_id = ? AND shape = ?");
+  query.bind(row.candidate).bind(row.shape);
+  return query.next() ? query.text(0) : std::string();
+}
+
 /// Throws DbError unless run, ranking and every kernel in it are what was stored.
 void require_elite_intact(Connection& db, RunId run, const std::vector<EliteRow>& rows) {
   std::optional<std::int64_t> latest;
@@ -146,9 +154,18 @@ std::vector<EliteRow> elite_of_run(const Store& store, RunId run) {
     for (EliteRow& row : rows) {
       const std::optional<Energy> energy = read_energy(db, row.candidate, true);
       if (energy) row.launch_mj = energy->launch_mj;
+      row.not_modelled = not_modelled(db, row);
     }
     return rows;
   });
+}
+
+RunElite run_elite(const Store& store, RunId run) {
+  RunElite elite{.run = store.run(run), .rows = elite_of_run(store, run)};
+  for (const StoredEvent& event : store.events(run)) {
+    if (event.kind == kInterpretedEvent) elite.interpreted = event.text;
+  }
+  return elite;
 }
 
 std::vector<RunElite> elites(const Store& store, const RunFilter& filter) {
@@ -161,10 +178,10 @@ std::vector<RunElite> elites(const Store& store, const RunFilter& filter) {
     const std::tuple group(info.problem.name, info.space.name, info.device.name, info.shape,
                            info.device.time_kind);
     if (seen.contains(group)) continue;
-    std::vector<EliteRow> rows = elite_of_run(store, run.id);
-    if (rows.empty() && !filter.run) continue;
+    RunElite elite = run_elite(store, run.id);
+    if (elite.rows.empty() && !filter.run) continue;
     seen.insert(group);
-    found.push_back({.run = run, .rows = std::move(rows)});
+    found.push_back(std::move(elite));
   }
   std::reverse(found.begin(), found.end());
   return found;

@@ -37,6 +37,7 @@ struct EliteRow {
   TimeKind kind = TimeKind::kMeasured;
   CandidateId candidate = 0;
   std::optional<double> launch_mj = {};  ///< millijoules of a launch
+  std::string not_modelled = {};         ///< what a predicted time may depend on beside its model
 };
 
 /// The elite of one run, best first; empty when nothing is green.
@@ -46,7 +47,11 @@ struct EliteRow {
 struct RunElite {
   StoredRun run;
   std::vector<EliteRow> rows;
+  std::string interpreted = {};  ///< what came of executing it on a virtual GPU as well
 };
+
+/// The elite of one run with that run.
+[[nodiscard]] RunElite run_elite(const Store& store, RunId run);
 
 /// For each problem, space, device, shape and kind of time among the filtered runs, the elite of
 /// the newest run that has one; a run asked for by number is given even when its elite is empty.

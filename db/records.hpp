@@ -216,6 +216,9 @@ struct VendorTime {
   double ratio_high = 1;
 };
 
+/// The kind of the event that says what came of executing an elite on a virtual GPU as well.
+inline constexpr std::string_view kInterpretedEvent = "interpreted";
+
 struct StoredEvent {
   std::string at;  ///< UTC, ISO 8601
   std::string kind;

@@ -76,10 +76,11 @@ void insert_checks(Connection& db, CandidateId candidate, const std::vector<Chec
 void insert_timing(Connection& db, RunId run, CandidateId candidate, const Timing& timing) {
   Query query = db.query(
       "INSERT INTO timing (candidate_id, shape, kind, p50_us, p90_us, p99_us, mean_us, std_us, cv,"
-      " samples, complete) VALUES (?,(SELECT shape FROM run WHERE id = ?),?,?,?,?,?,?,?,?,?)");
+      " samples, complete, not_modelled)"
+      " VALUES (?,(SELECT shape FROM run WHERE id = ?),?,?,?,?,?,?,?,?,?,?)");
   query.bind(candidate).bind(run).bind(to_string(timing.kind)).bind(timing.p50_us);
   query.bind(timing.p90_us).bind(timing.p99_us).bind(timing.mean_us).bind(timing.std_us);
-  query.bind(timing.cv).bind(timing.samples).bind(timing.complete);
+  query.bind(timing.cv).bind(timing.samples).bind(timing.complete).bind(timing.not_modelled);
   query.run();
 }
 

@@ -129,6 +129,12 @@ Answer elite_answer(const RunElite& elite) {
         "which chose its figures, the kernel predicted fastest was 0 to 14 % (median 0.0 %) slower "
         "than the fastest\n";
   }
+  for (const EliteRow& row : elite.rows) {
+    if (row.not_modelled.empty()) continue;
+    answer.notes += fmt::format("the time of candidate {} does not model: {}\n", row.candidate,
+                                row.not_modelled);
+  }
+  if (!elite.interpreted.empty()) answer.notes += elite.interpreted + "\n";
   if (elite.rows.empty()) answer.notes = "nothing is green in this run; see evo-elite rejections\n";
   return answer;
 }

@@ -162,6 +162,7 @@ Ordered winner_json(const Store& store, const EliteRow& row, const StoredEvaluat
                   {"samples", timing.samples},
                   {"tflops", row.tflops > 0 ? Ordered(row.tflops) : Ordered()},
                   {"shared_bytes", row.shared_bytes},
+                  {"not_modelled", row.not_modelled},
                   {"config", Ordered::parse(row.config_json)}};
   if (evaluation.record.compilation) {
     const CompilationFacts facts = store.compilation_facts(*evaluation.record.compilation);
@@ -176,10 +177,12 @@ Ordered winner_json(const Store& store, const EliteRow& row, const StoredEvaluat
 }  // namespace
 
 Ordered winner_of_run(const Store& store, const StoredRun& run) {
-  const std::vector<EliteRow> rows = elite_of_run(store, run.id);
+  const RunElite elite = run_elite(store, run.id);
+  const std::vector<EliteRow>& rows = elite.rows;
   const DefaultCandidate start = default_of(store, run);
   Ordered json = {{"winner", nullptr},
                   {"elite", elite_json(rows)},
+                  {"interpreted", elite.interpreted},
                   {"default", default_json(start)},
                   {"baseline", baseline_json(store, run.id)},
                   {"vendor", vendor_json(store, run.id)},

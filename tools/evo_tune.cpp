@@ -40,6 +40,7 @@ struct Options {
   bool json = false;
   bool quiet = false;
   EliteLook elite;  ///< beyond its times
+  std::string interpret = "auto";
   std::size_t time_policy_rejects = 0;
   bool warm_start = true;
   bool has_children = false;
@@ -108,6 +109,11 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--time-policy-rejects", options.time_policy_rejects,
                  "after the search, time this many candidates that only the policy rejected")
       ->transform(whole_number(0, 10000));
+  app.add_option(
+         "--interpret", options.interpret,
+         "virtual GPU that executes the elite of a GPU as well, to find what the GPU passed "
+         "by luck: auto, none, virtual:NAME")
+      ->capture_default_str();
   app.add_flag("--energy", options.elite.energy,
                "after the search, joules per launch of the elite (on a card that counts them)");
   app.add_flag("--profile", options.elite.profile,
@@ -180,12 +186,13 @@ void print_result(const Store& store, RunId run, const Options& options, const T
     std::cout << why.notes;
     return;
   }
-  const std::vector<EliteRow> rows = elite_of_run(store, run);
-  const Answer elite = elite_answer({store.run(run), rows});
+  const RunElite stored = run_elite(store, run);
+  const Answer elite = elite_answer(stored);
   std::cout << elite.title << '\n';
   print_text(std::cout, elite.table);
   std::cout << elite.notes;
-  std::cout << steadiness_text(store.generations(run), rows) << card_text(card_summary(store, run));
+  std::cout << steadiness_text(store.generations(run), stored.rows)
+            << card_text(card_summary(store, run));
   if (!checked.empty()) std::cout << "the winner's checks: " << checked << '\n';
   std::cout << policy;
   std::cout << "export the winner: evo-export --db " << options.db << " --run " << run
@@ -223,6 +230,13 @@ ExitCode search(Harness& harness, Store& store, OpenRun open, TuneReport& report
     report.say(
         "energy and profile of the elite are left out: the run ended early; evo-judge has them");
   }
+  for (std::size_t shape = 0;
+       shape < open.ids.size() && harness.has_interpreter() && end != TunerEnd::kInterrupted;
+       ++shape) {
+    if (!interpret_elite(harness, store, tuner, open.ids[shape], shape, report)) {
+      end = TunerEnd::kInterrupted;
+    }
+  }
   if (is_whole && options.elite.profile) {
     for (std::size_t shape = 0; shape < open.ids.size() && end != TunerEnd::kInterrupted; ++shape) {
       const bool done = profile_elite(harness, store, tuner, open.ids[shape], shape, report);
@@ -259,6 +273,8 @@ ExitCode tune(const Options& options) {
   };
   Services services = options.session.open_services(store, on_event);
   if (options.tuner.shortlist > 0) options.session.add_predictors(services, on_event);
+  const std::string not_interpreted =
+      options.session.add_interpreter(services, options.interpret, on_event);
   const DeviceInfo* device = services.device ? &services.device->info() : nullptr;
   require_objective(options, device);
   TuneReport report({.json = options.json,
@@ -275,6 +291,10 @@ ExitCode tune(const Options& options) {
   harness_options.compiles_opening = !options.resume;
   if (Objective(options.tuner.objective).uses_energy()) {
     harness_options.energy_s = kCandidateEnergy_s;
+  }
+  if (!not_interpreted.empty()) {
+    report.say(not_interpreted);
+    report.emit({{"event", "notice"}, {"text", not_interpreted}});
   }
   Harness harness(harness_options, std::move(services));
   if (options.elite.profile) require_profile(harness);

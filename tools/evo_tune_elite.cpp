@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "db/queries.hpp"
 #include "engine/coordinator/elite_energy.hpp"
 #include "engine/coordinator/interrupted.hpp"
@@ -44,7 +46,79 @@ void tell(const EliteMember& member, std::size_t rank, const ProfileRecord& reco
                {"passed", record.passed}});
 }
 
+/// What the interpreter found, counted for the line at the end.
+struct Interpreted {
+  std::size_t passed = 0;
+  std::size_t rejected = 0;
+  std::size_t left_out = 0;
+  std::set<std::string> shapes;
+
+  [[nodiscard]] std::string text(const std::string& device) const {
+    std::string names;
+    for (const std::string& name : shapes) names += (names.empty() ? "" : ", ") + name;
+    std::string line = "executed on " + device + " as well: ";
+    line += passed == 0
+                ? "no kernel"
+                : fmt::format("{} kernel{} on {}: no race, no stray or uninitialised access",
+                              passed, passed == 1 ? "" : "s", names);
+    if (rejected > 0) line += fmt::format("; {} withdrawn", rejected);
+    if (left_out > 0) line += fmt::format("; {} without a verdict", left_out);
+    return line;
+  }
+};
+
+void tell(const EliteMember& member, std::size_t rank, const InterpretedCheck& check,
+          const std::string& device, const TuneReport& report) {
+  const bool is_known = check.left_out.empty();
+  report.emit({{"event", "interpreted"},
+               {"device", device},
+               {"candidate", member.id},
+               {"passed", is_known && !check.rejection},
+               {"left_out", check.left_out},
+               {"rejection", check.rejection ? check.rejection->reason : ""}});
+  if (check.rejection) {
+    report.say(fmt::format(
+        "rank {}, candidate {}, is withdrawn: on {} {} (evo-judge --device {} on its configuration "
+        "names the source line)",
+        rank + 1, member.id, device, check.rejection->reason, device));
+  } else if (!is_known) {
+    report.say(fmt::format("rank {}, candidate {}, was not executed on {}: {}", rank + 1, member.id,
+                           device, check.left_out));
+  }
+}
+
 }  // namespace
+
+bool interpret_elite(Harness& harness, Store& store, Tuner& tuner, RunId run, std::size_t shape,
+                     const TuneReport& report) {
+  const std::string device = harness.interpreter_id();
+  Interpreted counts;
+  const auto judge = [&](std::size_t rank,
+                         const EliteMember& member) -> std::optional<LastVerdict> {
+    InterpretedCheck check = harness.interpret(member.kernel);
+    tell(member, rank, check, device, report);
+    if (!check.left_out.empty()) {
+      ++counts.left_out;
+    } else if (check.rejection) {
+      ++counts.rejected;
+      check.rejection->reason = "executed on " + device + ": " + check.rejection->reason;
+    } else {
+      ++counts.passed;
+      for (const CheckResult& one : check.checks) counts.shapes.insert(one.shape);
+    }
+    return LastVerdict{std::move(check.rejection)};
+  };
+  try {
+    tuner.hold_elite(shape, {Gate::kCorrectness, judge});
+  } catch (const Interrupted&) {
+    notice(report, "interrupted before the whole elite was executed on " + device);
+    return false;
+  }
+  if (counts.passed + counts.rejected + counts.left_out > 0) {
+    store.record_event(run, kInterpretedEvent, counts.text(device));
+  }
+  return true;
+}
 
 bool profile_elite(Harness& harness, Store& store, Tuner& tuner, RunId run, std::size_t shape,
                    const TuneReport& report) {
@@ -63,7 +137,7 @@ bool profile_elite(Harness& harness, Store& store, Tuner& tuner, RunId run, std:
     return verdict;
   };
   try {
-    tuner.hold_elite(shape, gate);
+    tuner.hold_elite(shape, {Gate::kProfile, gate});
   } catch (const Interrupted&) {
     notice(report, "interrupted before the whole elite was profiled");
     return false;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "db/store.hpp"
@@ -9,6 +10,12 @@
 #include "tools/evo_tune_report.hpp"
 
 namespace evo {
+
+/// Executes the elite of a shape on the harness's virtual GPU: a kernel with a defect there is
+/// withdrawn, and the next in line takes its place, as Tuner::hold_elite(). Stores and tells the
+/// outcomes. False when it was interrupted.
+[[nodiscard]] bool interpret_elite(Harness& harness, Store& store, Tuner& tuner, RunId run,
+                                   std::size_t shape, const TuneReport& report);
 
 /// Holds the elite of a shape against the profile gate, as Tuner::hold_elite(), stores what was
 /// counted and tells of each kernel. False when it was interrupted.

@@ -1,6 +1,8 @@
 // evo-worker: the process that compiles or touches a device on behalf of the other programs. It
 // talks over its standard input and output and is not meant to be started by hand.
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <string_view>
 
@@ -13,7 +15,10 @@
 int main(int argc, char** argv) {
   const std::string_view role = argc > 1 ? argv[1] : "";
   if (role == "compile" && argc == 2) return evo::serve_compiler(evo::open_nvrtc, true);
-  if (role == "device" && argc == 3) {
+  const bool is_spare = argc == 4 && std::string_view(argv[3]) == "--spare";
+  if (role == "device" && (argc == 3 || is_spare)) {
+    constexpr int kLowest = 19;
+    if (is_spare) (void)nice(kLowest);  // a process that stays at its priority works as well
     return evo::serve_device([&] { return evo::open_device(argv[2]); });
   }
   if (role == "profile" && argc == 4) {
@@ -25,7 +30,7 @@ int main(int argc, char** argv) {
     }
   }
   std::fputs(
-      "usage: evo-worker compile | evo-worker device ID | evo-worker profile ID FILE\n"
+      "usage: evo-worker compile | evo-worker device ID [--spare] | evo-worker profile ID FILE\n"
       "Started by evo-tune and evo-judge; not meant to be run by hand.\n",
       stderr);
   return static_cast<int>(evo::ExitCode::kBadInput);

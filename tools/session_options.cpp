@@ -14,6 +14,17 @@
 namespace evo {
 namespace {
 
+/// The virtual GPU that runs code of this architecture; empty for none. Code of sm_86 runs on an L4
+/// (sm_89), which has as much shared memory.
+std::string virtual_gpu_for(const std::string& arch) {
+  static const std::map<std::string, std::string> kLike = {{"sm_80", "virtual:a100"},
+                                                           {"sm_86", "virtual:l4"},
+                                                           {"sm_89", "virtual:l4"},
+                                                           {"sm_90", "virtual:h200"}};
+  const auto id = kLike.find(arch);
+  return id != kLike.end() ? id->second : std::string();
+}
+
 std::chrono::milliseconds milliseconds_of(double seconds) {
   constexpr double kMilli = 1e3;
   return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * kMilli));
@@ -67,18 +78,37 @@ void SessionOptions::add_predictors(Services& services, const EventSink& on_even
     throw InputError("--shortlist: needs a device that measures (--device cuda:N)");
   }
   const std::string& arch = services.device->info().arch;
-  const std::map<std::string, std::string> like = {
-      {"sm_80", "virtual:a100"}, {"sm_89", "virtual:l4"}, {"sm_90", "virtual:h200"}};
-  const auto id = like.find(arch);
-  if (id == like.end()) {
+  const std::string id = arch == "sm_86" ? "" : virtual_gpu_for(arch);
+  if (id.empty()) {
     throw InputError("--shortlist: no virtual GPU predicts times of " + arch +
                      "; supported are sm_80, sm_89 and sm_90");
   }
   for (std::size_t i = 0; i < std::clamp<std::size_t>(job_count() / 2, 1, kMost); ++i) {
     services.predictors.push_back(std::make_unique<DeviceClient>(
-        worker_program(), id->second,
-        milliseconds_of(step_seconds > 0 ? step_seconds : kSecondsToPredict), on_event));
+        worker_program(), id, milliseconds_of(step_seconds > 0 ? step_seconds : kSecondsToPredict),
+        on_event));
   }
+}
+
+std::string SessionOptions::add_interpreter(Services& services, const std::string& choice,
+                                            const EventSink& on_event) const {
+  const bool measures = services.device && services.device->info().time_kind == TimeKind::kMeasured;
+  if (choice == "none" || !measures) return {};
+  const std::string& arch = services.device->info().arch;
+  const std::string id = choice == "auto" ? virtual_gpu_for(arch) : choice;
+  if (id.empty()) {
+    return "--interpret: there is no virtual GPU of " + arch +
+           " (there are sm_80, sm_86, sm_89 and sm_90): races and stray accesses that this GPU "
+           "does not show are not looked for";
+  }
+  services.interpreter = std::make_unique<DeviceClient>(worker_program(), id, milliseconds_of(0),
+                                                        on_event, WorkerPriority::kSpare);
+  if (services.interpreter->info().time_kind != TimeKind::kPredicted) {
+    throw InputError("--interpret: '" + choice +
+                     "' is no virtual GPU; allowed: auto, none, virtual:l4, virtual:a100, "
+                     "virtual:h200");
+  }
+  return {};
 }
 
 HarnessOptions SessionOptions::harness_options(const Services& services,

@@ -35,6 +35,12 @@ struct SessionOptions {
   /// InputError for a device that does not measure, or that none is like.
   void add_predictors(Services& services, const EventSink& on_event) const;
 
+  /// Adds a virtual GPU that executes the elite of a GPU as well. `choice`: "auto" takes one of the
+  /// GPU's architecture, "none" takes none, anything else names one. Returns why there is none, for
+  /// people; empty where there is one or none is wanted. Throws InputError for an unknown name.
+  [[nodiscard]] std::string add_interpreter(Services& services, const std::string& choice,
+                                            const EventSink& on_event) const;
+
   /// For what `services` has. Throws InputError when there is no space file.
   [[nodiscard]] HarnessOptions harness_options(const Services& services,
                                                std::uint64_t check_seed) const;

@@ -41,9 +41,13 @@ enum class DuelResult {
 struct LastVerdict {
   std::optional<Rejection> rejection = {};  ///< nothing: it passed
 };
-/// Nothing: it cannot tell, of this one and all others.
-using LastGate =
-    std::function<std::optional<LastVerdict>(std::size_t rank, const EliteMember& member)>;
+
+/// A gate that only the elite goes through.
+struct LastGate {
+  Gate gate = Gate::kProfile;  ///< that its rejections name
+  /// Judges a member. Nothing: it cannot tell, of this one and all others.
+  std::function<std::optional<LastVerdict>(std::size_t rank, const EliteMember& member)> judge;
+};
 
 /// The best kernels of a run, best first.
 class Elite {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/coordinator/background.hpp"
 #include "engine/coordinator/compilations.hpp"
 #include "engine/worker/device_service.hpp"
 
@@ -14,7 +15,7 @@ namespace evo {
 
 /// Predicted times of compiled kernels, by virtual GPUs in processes of their own, as many at once
 /// as there are. A kernel that cannot be predicted is not blamed for it.
-class Forecasts {
+class Forecasts final : public Background {
  public:
   using Ticket = Compilations::Ticket;
 
@@ -26,14 +27,14 @@ class Forecasts {
   /// Predicts what was compiled under that ticket.
   void ask(Ticket ticket, KernelUnderTest kernel);
   /// Takes what has come, and begins what waits. Never waits.
-  void collect();
+  void collect() override;
   /// Its time on its first shape in microseconds, once, or nothing in it where there is none.
   /// Nothing when it is not over.
   [[nodiscard]] std::optional<std::optional<double>> take(Ticket ticket);
 
   /// What to poll for, and the first deadline.
-  [[nodiscard]] std::vector<pollfd> interests() const;
-  [[nodiscard]] SteadyTime next_deadline() const;
+  [[nodiscard]] std::vector<pollfd> interests() const override;
+  [[nodiscard]] SteadyTime next_deadline() const override;
 
  private:
   struct Predictor {

@@ -1,5 +1,7 @@
 #include "engine/coordinator/harness.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <set>
@@ -35,6 +37,15 @@ constexpr double kFlopsOfWholeGridsWhenInterpreted = 2147483648.0;
 
 /// A screening there spends about this much work (2^27 operations) on each shape.
 constexpr double kFlopsOfScreeningWhenInterpreted = 134217728.0;
+
+/// A kernel that is judged on a GPU is interpreted as well: on its smallest checked shapes, up to
+/// this much work in all (2^26 operations, some tenths of a second).
+constexpr double kFlopsOfInterpretedShapes = 67108864.0;
+
+/// Kernels whose smallest checked shape takes more work (2^31 operations) or more memory than this
+/// are not interpreted as well.
+constexpr double kMostInterpretedFlops = 2147483648.0;
+constexpr double kMostInterpretedBytes = 268435456.0;
 
 /// The folder of problems: kernel_templates/ beside the folder of the space file.
 std::filesystem::path find_templates_root(const SpaceDefinition& space) {
@@ -122,7 +133,9 @@ Harness::Harness(const HarnessOptions& options, Services services)
       arch_(arch_of(definition_, device_info_)),
       compilations_(services_.store, *services_.compilers),
       forecasts_(std::move(services_.predictors)),
-      workers_(compilations_, forecasts_, services_.device.get(), *services_.clock),
+      interpreted_(std::move(services_.interpreter)),
+      workers_(compilations_, {&forecasts_, &interpreted_}, services_.device.get(),
+               *services_.clock),
       pipeline_(pipeline_setup(definition_.resources), workers_) {
   has_own_includes_ = !include_folders(options_).empty();
   options_ = with_toolkit(std::move(options_), source_, toolkit_include_folders());
@@ -322,6 +335,7 @@ void Harness::set_up_device(const HarnessOptions& options) {
   }
   services_.device->set_up(setup, [this] { workers_.collect(); });
   set_up_predictors();
+  set_up_interpreter();
 }
 
 void Harness::set_up_predictors() {
@@ -332,11 +346,39 @@ void Harness::set_up_predictors() {
   workers_.when_compiled([this] { ask_forecasts(); });
 }
 
+void Harness::set_up_interpreter() {
+  if (!has_interpreter()) return;
+  SessionSetup setup = setup_;
+  setup.check_kernels = {};
+  setup.correctness.flops_for_all_seeds = kFlopsForAllSeedsWhenInterpreted;
+  setup.correctness.flops_of_whole_grids = kFlopsOfWholeGridsWhenInterpreted;
+  setup.correctness.flops_of_screening = kFlopsOfScreeningWhenInterpreted;
+  setup.correctness.flops_of_all_shapes = kFlopsOfInterpretedShapes;
+  interpreted_.set_up(setup);
+  const std::string too_much = too_much_to_interpret();
+  if (!too_much.empty()) interpreted_.leave_out(too_much);
+}
+
+/// Why even the smallest checked shape is too much work for an interpreter; empty where it is not.
+std::string Harness::too_much_to_interpret() const {
+  const auto work_of = [&](const Shape* one) { return problem_.flops.evaluate(one->variables); };
+  const std::vector<const Shape*> checked = problem_.checked_shapes({&shape()}, kernel_);
+  const Shape* smallest = *std::ranges::min_element(checked, {}, work_of);
+  const double flops = work_of(smallest);
+  const double bytes = problem_.bytes.evaluate(smallest->variables);
+  if (flops <= kMostInterpretedFlops && bytes <= kMostInterpretedBytes) return {};
+  return fmt::format(
+      "its smallest checked shape, {}, takes {:.2g} operations on {:.2g} bytes; allowed are {:.2g} "
+      "and {:.2g}: a small shape with \"check\": true in problem.json makes it possible",
+      smallest->name, flops, bytes, kMostInterpretedFlops, kMostInterpretedBytes);
+}
+
 void Harness::use_check_seed(std::uint64_t seed) {
   if (!has_device()) return;
   setup_.check_seed = seed;
   services_.device->set_up(setup_, {});
   set_up_predictors();
+  set_up_interpreter();
 }
 
 std::vector<std::string> Harness::warnings() const {

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/coordinator/forecasts.hpp"
+#include "engine/coordinator/interpreted_checks.hpp"
 #include "engine/coordinator/pipeline.hpp"
 #include "engine/coordinator/validity.hpp"
 #include "engine/space/space.hpp"
@@ -33,6 +35,8 @@ struct Services {
   std::unique_ptr<Clock> clock = std::make_unique<SystemClock>();
   /// Virtual GPUs of the device's kind, for predicted times beside measured ones; may be empty.
   std::vector<std::unique_ptr<DeviceService>> predictors = {};
+  /// A virtual GPU that executes the elite of a device that measures; null for none.
+  std::unique_ptr<DeviceService> interpreter = {};
 };
 
 /// What came of a pair. A kernel that failed is no longer green.
@@ -123,7 +127,7 @@ class Harness {
   [[nodiscard]] Judgement predict(const Candidate& candidate, Compilations::Ticket ticket);
   /// The predicted time of one that was started so and judged; nothing where there is none.
   [[nodiscard]] std::optional<double> forecast(Compilations::Ticket ticket) {
-    return workers_.wait_for_forecast(ticket);
+    return workers_.wait_until([&] { return forecasts_.take(ticket); });
   }
   [[nodiscard]] bool has_predictors() const { return forecasts_.has_predictors(); }
   /// A candidate from its start to the end on the first shape, with a full check.
@@ -171,6 +175,17 @@ class Harness {
                                                               std::size_t at = 0) {
     return workers_.profile(kernel, shape(at).name);
   }
+  /// Whether kernels that are green on the device are executed on a virtual GPU as well.
+  [[nodiscard]] bool has_interpreter() const { return interpreted_.has_interpreter(); }
+  /// The name that selects that virtual GPU, "virtual:h200".
+  [[nodiscard]] const std::string& interpreter_id() const { return interpreted_.device_id(); }
+  /// Interprets these kernels in the background, the first one first, in place of those that were
+  /// given before and have not begun.
+  void interpret_soon(std::vector<KernelUnderTest> kernels) {
+    interpreted_.want(std::move(kernels));
+  }
+  /// Waits for the check of one kernel on the virtual GPU. Throws Interrupted.
+  [[nodiscard]] InterpretedCheck interpret(const KernelUnderTest& kernel);
   /// What device workers are told.
   [[nodiscard]] const SessionSetup& session_setup() const { return setup_; }
   /// As DeviceService::set_ranges(); nothing without a device.
@@ -214,6 +229,8 @@ class Harness {
   void start_opening();
   void set_up_device(const HarnessOptions& options);
   void set_up_predictors();
+  void set_up_interpreter();
+  [[nodiscard]] std::string too_much_to_interpret() const;
   void ask_forecasts();
   [[nodiscard]] KernelSource load(const KernelSpec& spec,
                                   const std::vector<std::string>& options) const;
@@ -236,6 +253,7 @@ class Harness {
   std::string arch_;
   Compilations compilations_;
   Forecasts forecasts_;
+  InterpretedChecks interpreted_;
   Workers workers_;
   Pipeline pipeline_;
   std::vector<std::pair<Candidate, Compilations::Ticket>> opening_;  ///< not asked for yet

@@ -143,6 +143,13 @@ std::optional<Timing> Harness::time_again(const KernelUnderTest& kernel, bool cl
   return result->timing;
 }
 
+InterpretedCheck Harness::interpret(const KernelUnderTest& kernel) {
+  // A check that ran out of time while compilers took the processors gets another chance.
+  interpreted_.forget_what_may_be_repeated(kernel.key);
+  interpreted_.want({kernel});
+  return workers_.wait_until([&] { return interpreted_.find(kernel.key); });
+}
+
 OrFailure<EnergyResult> Harness::energy_of(const KernelUnderTest& kernel, double window_s,
                                            std::size_t at) {
   return workers_.energy(kernel, shape(at).name, window_s, Workers::Purpose::kConfirming);

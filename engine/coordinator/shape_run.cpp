@@ -205,9 +205,11 @@ void ShapeRun::dismiss(int generation, const std::string& kernel_key, const Reje
   contest_.dismiss(generation, first->second.id, why);
 }
 
-std::size_t ShapeRun::rejected_last() const {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      contest_.withdrawn(), [](const auto& one) { return one.second.why.gate == Gate::kProfile; }));
+/// In this generation, the last one: a run that was interrupted here counts on.
+std::size_t ShapeRun::rejected_last(Gate gate) const {
+  return static_cast<std::size_t>(std::ranges::count_if(contest_.withdrawn(), [&](const auto& one) {
+    return one.second.generation == closed_ && one.second.why.gate == gate;
+  }));
 }
 
 std::optional<EliteMember> ShapeRun::next_in_line(const std::set<CandidateId>& without) const {
@@ -238,7 +240,7 @@ void ShapeRun::hold_elite(const LastGate& gate) {
         members, [&](const EliteMember& member) { return !passed.contains(member.id); });
     if (next != members.end()) {
       const CandidateId id = next->id;
-      const auto verdict = gate(static_cast<std::size_t>(next - members.begin()), *next);
+      const auto verdict = gate.judge(static_cast<std::size_t>(next - members.begin()), *next);
       if (!verdict) break;
       if (verdict->rejection) {
         contest_.dismiss(closed_, id, *verdict->rejection);
@@ -247,7 +249,7 @@ void ShapeRun::hold_elite(const LastGate& gate) {
       }
       continue;
     }
-    const std::size_t rejected = rejected_last();
+    const std::size_t rejected = rejected_last(gate.gate);
     if (rejected == 0 || members.size() == elite().capacity()) break;
     if (rejected + passed.size() >= most) break;
     std::optional<EliteMember> challenger = next_in_line(had_a_chance);

@@ -134,7 +134,7 @@ class ShapeRun {
   [[nodiscard]] bool is_recorded_elite() const;
   void record_elite();
   void end_generation(int generation);
-  [[nodiscard]] std::size_t rejected_last() const;
+  [[nodiscard]] std::size_t rejected_last(Gate gate) const;
   [[nodiscard]] std::optional<EliteMember> next_in_line(const std::set<CandidateId>& without) const;
 
   Harness& harness_;

@@ -340,10 +340,22 @@ void Tuner::close_generation() {
     shape->close_generation(generation_, generation_ms());
     withdraw_everywhere();
   }
+  interpret_elites();
   settled_of_generation_ = 0;
   generation_started_ = harness_.clock().now();
   progress_.elapsed_s = milliseconds_between(started_, generation_started_) / 1e3;
   tell_generation();
+}
+
+/// Starts early on what the end of the run waits for. The outcomes count then only: how soon they
+/// come must not change what the search proposes.
+void Tuner::interpret_elites() {
+  if (!harness_.has_interpreter()) return;
+  std::vector<KernelUnderTest> kernels;
+  for (const auto& shape : shapes_) {
+    for (const EliteMember& member : shape->elite().members()) kernels.push_back(member.kernel);
+  }
+  harness_.interpret_soon(std::move(kernels));
 }
 
 /// What was judged until then challenges the elite as long as there is time left.

@@ -164,6 +164,7 @@ class Tuner {
   void count(const EvaluationRecord& record);
   void close_generation();
   void withdraw_everywhere();
+  void interpret_elites();
   void close_unfinished_generation(const Stop& stop);
   void tell_progress();
   void tell_generation();

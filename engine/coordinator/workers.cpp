@@ -34,7 +34,7 @@ void Workers::require_time_left() {
 void Workers::collect() {
   compilations_.collect();
   if (when_compiled_) when_compiled_();
-  forecasts_.collect();
+  for (Background* background : background_) background->collect();
 }
 
 void Workers::wait_for_news(double PhaseTimes::*phase) {
@@ -45,10 +45,13 @@ void Workers::wait_for_news(double PhaseTimes::*phase) {
   if (const auto work = std::exchange(meanwhile_, nullptr)) work();
   if (watch_) watch_({compilations_.in_flight(), name_of(phase)});
   std::vector<pollfd> interests = compilations_.interests();
-  const std::vector<pollfd> predicting = forecasts_.interests();
-  interests.insert(interests.end(), predicting.begin(), predicting.end());
-  SteadyTime until = std::min({before + kLookForStop, stop_.deadline, compilations_.next_deadline(),
-                               forecasts_.next_deadline()});
+  SteadyTime until =
+      std::min({before + kLookForStop, stop_.deadline, compilations_.next_deadline()});
+  for (const Background* background : background_) {
+    const std::vector<pollfd> own = background->interests();
+    interests.insert(interests.end(), own.begin(), own.end());
+    until = std::min(until, background->next_deadline());
+  }
   if (device_ != nullptr && device_->is_busy()) {
     const std::vector<pollfd> device = device_->interests();
     interests.insert(interests.end(), device.begin(), device.end());
@@ -71,15 +74,6 @@ Built Workers::wait_for(Compilations::Ticket ticket) {
 }
 
 void Workers::wait_for_compilers() { wait_for_news(&PhaseTimes::starved_ms); }
-
-std::optional<double> Workers::wait_for_forecast(Compilations::Ticket ticket) {
-  while (true) {
-    require_time_left();
-    collect();
-    if (const auto predicted_us = forecasts_.take(ticket)) return *predicted_us;
-    wait_for_news(&PhaseTimes::starved_ms);
-  }
-}
 
 DeviceService::Reply Workers::wait_for_reply(double PhaseTimes::*phase) {
   while (true) {

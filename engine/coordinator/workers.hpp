@@ -2,9 +2,10 @@
 
 #include <functional>
 #include <string_view>
+#include <vector>
 
+#include "engine/coordinator/background.hpp"
 #include "engine/coordinator/compilations.hpp"
-#include "engine/coordinator/forecasts.hpp"
 #include "engine/coordinator/interrupted.hpp"
 #include "engine/worker/device_service.hpp"
 
@@ -33,9 +34,14 @@ struct Activity {
 /// Every wait throws Interrupted when it is to stop; the device then gives up what it was doing.
 class Workers {
  public:
-  /// All references must outlive this. `device`: null for none.
-  Workers(Compilations& compilations, Forecasts& forecasts, DeviceService* device, Clock& clock)
-      : compilations_(compilations), forecasts_(forecasts), device_(device), clock_(clock) {}
+  /// All references and pointers must outlive this. `background`: what else goes on during every
+  /// wait. `device`: null for none.
+  Workers(Compilations& compilations, std::vector<Background*> background, DeviceService* device,
+          Clock& clock)
+      : compilations_(compilations),
+        background_(std::move(background)),
+        device_(device),
+        clock_(clock) {}
 
   /// Of all waiting from here on.
   void stop_when(const Stop& stop) { stop_ = stop; }
@@ -62,8 +68,16 @@ class Workers {
   void collect();
   /// Until a compiler may be done.
   void wait_for_compilers();
-  /// The predicted time of what was asked for, in microseconds; nothing where there is none.
-  [[nodiscard]] std::optional<double> wait_for_forecast(Compilations::Ticket ticket);
+  /// Waits until `take` returns a value; it is asked again whenever a worker has answered.
+  template <typename Take>
+  [[nodiscard]] auto wait_until(const Take& take) {
+    while (true) {
+      require_time_left();
+      collect();
+      if (auto taken = take()) return *std::move(taken);
+      wait_for_news(&PhaseTimes::starved_ms);
+    }
+  }
 
   /// What the device is asked for, for the account of the time.
   enum class Purpose { kJudging, kConfirming };
@@ -95,7 +109,7 @@ class Workers {
   void require_time_left();
 
   Compilations& compilations_;
-  Forecasts& forecasts_;
+  std::vector<Background*> background_;
   DeviceService* device_;
   Clock& clock_;
   Stop stop_;

@@ -69,11 +69,17 @@ struct KernelImage {
          argument + "' " + std::to_string(argument_bytes);
 }
 
-/// What a kernel did wrong.
+enum class FaultKind {
+  kDefect,   ///< the kernel did something wrong
+  kRefused,  ///< this device cannot run the kernel; another one of its architecture may
+};
+
+/// Why a kernel was not loaded or did not run to its end.
 struct Fault {
   std::string reason;        ///< one line
   std::string detail = {};   ///< all hazards, a line each
   bool device_lost = false;  ///< the context is poisoned: the process must be replaced
+  FaultKind kind = FaultKind::kDefect;
 };
 
 /// Which CTA of a launch writes each part of some buffers.

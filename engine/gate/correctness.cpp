@@ -18,15 +18,17 @@ constexpr double kMostQueuedMs = 500;
 
 /// No case and no launch can be blamed: the shape's workspace does not fit.
 CorrectnessResult without_workspace(const CheckCase& data, const Fault& fault) {
-  return {{},
-          Rejection{Gate::kCorrectness, "shape " + data.shape->name + ", seed " +
-                                            std::to_string(data.seed) + ": " + fault.reason}};
+  CorrectnessResult result;
+  result.reject("shape " + data.shape->name + ", seed " + std::to_string(data.seed) + ": ",
+                {.reason = fault.reason, .kind = FaultKind::kRefused});
+  return result;
 }
 
 void append(CorrectnessResult& total, CorrectnessResult part) {
   std::move(part.checks.begin(), part.checks.end(), std::back_inserter(total.checks));
   total.rejection = std::move(part.rejection);
   total.device_lost = part.device_lost;
+  total.fault = part.fault;
   total.complete = total.complete && part.complete;
 }
 
@@ -48,7 +50,11 @@ CorrectnessResult CorrectnessGate::check(const LoadedKernel& kernel,
                                          const Progress& progress) {
   sort_by_work(shapes);
   CorrectnessResult total;
+  double flops = 0;
   for (const Shape* shape : shapes) {
+    flops += work_of(*shape);
+    const bool is_enough = !total.checks.empty() && flops > options_.flops_of_all_shapes;
+    if (is_enough) break;
     append(total, check_shape(kernel, *shape, effort, progress));
     if (total.rejection) return total;
   }

@@ -26,6 +26,9 @@ struct CorrectnessOptions {
   /// On devices that predict, a screening spends about this much work on a shape: fewer launches,
   /// or a part of one.
   double flops_of_screening = 1e18;
+  /// Shapes are checked, least work first, while they add up to no more than this; the first one
+  /// always is.
+  double flops_of_all_shapes = 1e18;
   std::function<double()> now_ms = steady_ms;  ///< what long launches are told by
 };
 

@@ -7,6 +7,7 @@
 
 #include "engine/core/measurement.hpp"
 #include "engine/core/rejection.hpp"
+#include "engine/device/device.hpp"
 
 namespace evo {
 
@@ -19,6 +20,15 @@ struct CorrectnessResult {
   std::optional<Rejection> rejection = {};
   bool device_lost = false;  ///< the process must be replaced
   bool complete = true;      ///< false: a screening left out seeds or a repeat on some shape
+  /// Set where a launch or the loading failed; a rejection without it comes from a comparison.
+  std::optional<FaultKind> fault = {};
+
+  /// Ends the check because of a fault. `place` says on which shape and seed, and ends with ": ".
+  void reject(const std::string& place, const Fault& why) {
+    rejection = Rejection{Gate::kCorrectness, place + why.reason, why.detail};
+    device_lost = device_lost || why.device_lost;
+    fault = why.kind;
+  }
 };
 
 }  // namespace evo

@@ -95,8 +95,7 @@ std::optional<CorrectnessResult> ElementSample::check(const LoadedKernel& kernel
   const auto fault = device_.launch(kernel.id, plan, arguments);
   device_.sampler()->set_cta_sample({});
   if (fault) {
-    result.rejection = Rejection{Gate::kCorrectness, where + fault->reason, fault->detail};
-    result.device_lost = fault->device_lost;
+    result.reject(where, *fault);
     return result;
   }
   result.checks.push_back({.shape = shape.name, .seed = data.seed});

@@ -90,8 +90,7 @@ CorrectnessResult SampledCheck::check(const LoadedKernel& kernel, const Shape& s
   const Ran& ran = std::get<Ran>(sample);
   CorrectnessResult result;
   if (ran.fault) {
-    result.rejection = {Gate::kCorrectness, place + ran.fault->reason, ran.fault->detail};
-    result.device_lost = ran.fault->device_lost;
+    result.reject(place, *ran.fault);
     return result;
   }
   progress("the reference on a part of shape " + shape.name);

@@ -159,8 +159,7 @@ void Trials::reject(const CheckCase& data, const std::string& reason) {
 }
 
 void Trials::reject(const CheckCase& data, const Fault& fault) {
-  result_.rejection = Rejection{Gate::kCorrectness, place(data) + fault.reason, fault.detail};
-  result_.device_lost = result_.device_lost || fault.device_lost;
+  result_.reject(place(data), fault);
 }
 
 void Trials::say_more(const std::string& words) {

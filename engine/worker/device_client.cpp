@@ -34,11 +34,13 @@ decltype(DeviceClient::Reply::result) result_of(const std::string& operation,
 }  // namespace
 
 DeviceClient::DeviceClient(std::filesystem::path program, const std::string& device_id,
-                           std::chrono::milliseconds step_limit, EventSink on_event)
+                           std::chrono::milliseconds step_limit, EventSink on_event,
+                           WorkerPriority priority)
     : program_(std::move(program)),
       device_id_(device_id),
       step_limit_(step_limit),
-      on_event_(std::move(on_event)) {
+      on_event_(std::move(on_event)),
+      priority_(priority) {
   info_ = call_surely({{"op", "info"}}).at("info").get<DeviceInfo>();
   device_id_ = info_.id;  // "auto" is decided once, not at every restart
   if (step_limit_.count() == 0) {
@@ -51,8 +53,14 @@ DeviceClient::~DeviceClient() {
   if (process_ && !busy_) process_->finish(kLimit);
 }
 
+std::vector<std::string> DeviceClient::arguments() const {
+  std::vector<std::string> arguments = {"device", device_id_};
+  if (priority_ == WorkerPriority::kSpare) arguments.emplace_back("--spare");
+  return arguments;
+}
+
 void DeviceClient::start() {
-  process_.emplace(program_, std::vector<std::string>{"device", device_id_});
+  process_.emplace(program_, arguments());
   if (setup_) (void)call_surely(*setup_);
 }
 
@@ -89,7 +97,7 @@ nlohmann::json DeviceClient::call_surely(const nlohmann::json& request,
                                          const std::function<void()>& meanwhile) {
   constexpr int kAttempts = 3;
   for (int attempt = 1; attempt <= kAttempts; ++attempt) {
-    if (!process_) process_.emplace(program_, std::vector<std::string>{"device", device_id_});
+    if (!process_) process_.emplace(program_, arguments());
     if (auto reply = call(request, meanwhile)) return *reply;
     process_.reset();
     if (on_event_) on_event_("device worker killed", "somebody killed it while it was starting");

@@ -12,6 +12,12 @@
 
 namespace evo {
 
+/// Which processor time a worker takes.
+enum class WorkerPriority {
+  kNormal,
+  kSpare,  ///< only what no other process wants
+};
+
 /// Speaks with the process that owns the device; replaces it when a kernel hangs, crashes or
 /// poisons it. One request at a time.
 ///
@@ -27,7 +33,8 @@ class DeviceClient final : public DeviceService {
   /// devices that measure, 300 s on those that predict. Throws MissingError or InputError when the
   /// device cannot be opened.
   DeviceClient(std::filesystem::path program, const std::string& device_id,
-               std::chrono::milliseconds step_limit, EventSink on_event);
+               std::chrono::milliseconds step_limit, EventSink on_event,
+               WorkerPriority priority = WorkerPriority::kNormal);
   /// A worker with nothing to do ends by itself.
   ~DeviceClient() override;
   DeviceClient(const DeviceClient&) = delete;
@@ -56,6 +63,7 @@ class DeviceClient final : public DeviceService {
 
  private:
   void start();
+  [[nodiscard]] std::vector<std::string> arguments() const;
   void submit(nlohmann::json request);
   void send_request();
   /// An answer from a worker that nothing was asked of yet; nothing when somebody killed it.
@@ -75,6 +83,7 @@ class DeviceClient final : public DeviceService {
   std::string device_id_;
   std::chrono::milliseconds step_limit_;
   EventSink on_event_;
+  WorkerPriority priority_;
   DeviceInfo info_;
   std::optional<nlohmann::json> setup_;
   std::optional<WorkerProcess> process_;

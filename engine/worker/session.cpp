@@ -85,7 +85,9 @@ CorrectnessResult Session::check(const KernelUnderTest& kernel, Effort effort,
   progress("loading the kernel");
   const auto ready = loaded(kernel);
   if (const auto* fault = std::get_if<Fault>(&ready)) {
-    return {{}, Rejection{Gate::kCorrectness, fault->reason, fault->detail}, fault->device_lost};
+    CorrectnessResult refused;
+    refused.reject("", *fault);
+    return refused;
   }
   const auto& kernel_ready = std::get<LoadedKernel>(ready);
   CorrectnessResult result =

@@ -30,6 +30,7 @@ void to_json(nlohmann::json& json, const SessionSetup& setup) {
           {"flops_for_all_seeds", setup.correctness.flops_for_all_seeds},
           {"flops_of_whole_grids", setup.correctness.flops_of_whole_grids},
           {"flops_of_screening", setup.correctness.flops_of_screening},
+          {"flops_of_all_shapes", setup.correctness.flops_of_all_shapes},
           {"least_samples", setup.timing.stopping.least_samples},
           {"most_samples", setup.timing.stopping.most_samples},
           {"relative_interval", setup.timing.stopping.relative_interval},
@@ -51,6 +52,7 @@ void from_json(const nlohmann::json& json, SessionSetup& setup) {
   json.at("flops_for_all_seeds").get_to(setup.correctness.flops_for_all_seeds);
   json.at("flops_of_whole_grids").get_to(setup.correctness.flops_of_whole_grids);
   json.at("flops_of_screening").get_to(setup.correctness.flops_of_screening);
+  json.at("flops_of_all_shapes").get_to(setup.correctness.flops_of_all_shapes);
   json.at("least_samples").get_to(setup.timing.stopping.least_samples);
   json.at("most_samples").get_to(setup.timing.stopping.most_samples);
   json.at("relative_interval").get_to(setup.timing.stopping.relative_interval);
@@ -79,11 +81,13 @@ void to_json(nlohmann::json& json, const CorrectnessResult& result) {
           {"device_lost", result.device_lost},
           {"complete", result.complete}};
   put_optional(json, "rejection", result.rejection);
+  put_optional(json, "fault", result.fault);
 }
 
 void from_json(const nlohmann::json& json, CorrectnessResult& result) {
   json.at("checks").get_to(result.checks);
   result.rejection = get_optional<Rejection>(json, "rejection");
+  result.fault = get_optional<FaultKind>(json, "fault");
   json.at("device_lost").get_to(result.device_lost);
   json.at("complete").get_to(result.complete);
 }

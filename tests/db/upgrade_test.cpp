@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
 
-constexpr int kNewest = 6;
+constexpr int kNewest = 7;
 
 int version_of(const fs::path& file) {
   SQLite::Database database(file, SQLite::OPEN_READWRITE);

@@ -49,6 +49,19 @@ evo::fake::FakeMonitor* fake_monitor() {
   return &monitor;
 }
 
+/// The planted kernels; on a device that predicts, what a GPU does not notice is a fault.
+std::variant<evo::fake::Kernel, evo::Fault> link(const evo::fake::Program& program,
+                                                 evo::TimeKind kind) {
+  const std::string bug = program.name_of("BUG");
+  const bool is_lucky = bug == "reads_beyond" || bug == "races";
+  if (kind != evo::TimeKind::kPredicted || !is_lucky) {
+    return evo::fake::Faults::from_environment().link(program);
+  }
+  return [bug](const evo::fake::Launch&) -> std::optional<evo::Fault> {
+    return evo::Fault{.reason = "planted: " + bug};
+  };
+}
+
 std::unique_ptr<evo::Device> open_device(const std::string& id) {
   for (const evo::TimeKind kind : {evo::TimeKind::kMeasured, evo::TimeKind::kPredicted}) {
     evo::DeviceInfo info = evo::fake::fake_info(kind);
@@ -56,10 +69,11 @@ std::unique_ptr<evo::Device> open_device(const std::string& id) {
     if (info.id != id && !predicts) continue;
     evo::fake::FakeMonitor* monitor = fake_monitor();
     info.counts_energy = monitor != nullptr && monitor->on_energy;
-    const auto link = [faults = evo::fake::Faults::from_environment()](
-                          const evo::fake::Program& program) { return faults.link(program); };
+    const auto link_for_kind = [kind](const evo::fake::Program& program) {
+      return link(program, kind);
+    };
     auto device = std::make_unique<evo::fake::FakeDevice>(
-        evo::fake::FakeDeviceOptions{info, link, evo::fake::planted_time_us});
+        evo::fake::FakeDeviceOptions{info, link_for_kind, evo::fake::planted_time_us});
     device->set_monitor(monitor);
     return device;
   }
@@ -71,7 +85,7 @@ std::unique_ptr<evo::Device> open_device(const std::string& id) {
 int main(int argc, char** argv) {
   const std::string_view role = argc > 1 ? argv[1] : "";
   if (role == "compile") return evo::serve_compiler(open_compiler, false);
-  if (role == "device" && argc == 3) {
+  if (role == "device" && argc >= 3) {
     return evo::serve_device([&] { return open_device(argv[2]); });
   }
   if (role == "profile" && argc == 4) {

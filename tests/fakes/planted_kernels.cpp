@@ -55,6 +55,8 @@ std::map<std::string, Defect> defects() {
       {"none", after(keep)},
       {"too_many_registers", after(keep)},
       {"lies_about_time", after(keep)},
+      {"reads_beyond", after(keep)},
+      {"races", after(keep)},
       {"out_of_bounds_after", after([](const Launch&, const Vectors& v) { v.y[v.n] = 1; })},
       {"out_of_bounds_before", after([](const Launch&, const Vectors& v) { v.y[-1] = 1; })},
       {"all_zero", after([](const Launch&, const Vectors& v) { v.fill(0); })},

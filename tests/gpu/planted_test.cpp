@@ -116,6 +116,27 @@ TEST_P(Planted, EveryDefectIsStoppedAndTheSearchEndsGreen) {
   }
 }
 
+TEST_P(Planted, DefectsThatAGpuPassesByLuckDoNotStayInTheElite) {
+  const ProgramResult tuned =
+      run("evo-tune --space " + (source_folder() / "tests/planted/search_spaces").string() +
+          "/lucky.json --device " + device() + " --generations 3 --elite 9");
+  ASSERT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
+  const Store store = Store::open_read_only(folder_.path() / "evo.db");
+  const std::vector<EliteRow> elite = elite_of_run(store, 1);
+  ASSERT_EQ(elite.size(), 3U) << tuned.out << tuned.err;
+  for (const EliteRow& row : elite) {
+    EXPECT_THAT(row.config_json, HasSubstr(R"("BUG":"none")"));
+  }
+  if (is_virtual()) return;
+  std::string reasons;
+  for (const WithdrawalRecord& withdrawal : store.withdrawals(1)) {
+    reasons += withdrawal.why.reason + "\n";
+  }
+  EXPECT_EQ(store.withdrawals(1).size(), 6U) << reasons;
+  EXPECT_THAT(reasons, ContainsRegex("executed on virtual:[a-z0-9]+: .*shared-memory race"));
+  EXPECT_THAT(reasons, ContainsRegex("out-of-bounds access: .*past the end of 'x'"));
+}
+
 TEST_P(Planted, JudgeAgreesWithTheSearch) {
   for (const auto& [milestone, want] : expectations()) {
     const ProgramResult judged =

@@ -26,6 +26,10 @@ report.sections.winner = run => {
       ["registers, shared memory", [`${winner.registers} per thread`, element("small", {},
         `${format.number(winner.shared_bytes)} B per CTA, ${winner.spill_bytes} B spilled`)]],
     ], "tiles"));
+    if (winner.not_modelled) {
+      body.push(report.note(`The predicted time does not model: ${winner.not_modelled}.`));
+    }
+    if (run.interpreted) body.push(report.note(`The elite was ${run.interpreted}.`));
   } else {
     body.push(report.lacks(`Nothing is green in this run: of ${format.count(run.summary.evaluated, "candidate")} none passed every gate. The sections below say why.`));
   }

@@ -143,7 +143,7 @@ class Implementation : public VirtualDevice {
       kernels_[id] = std::move(kernel);
       return id;
     } catch (const ptx::PtxError& error) {
-      return Fault{.reason = ptx::with_statement(error, image.ptx)};
+      return Fault{.reason = ptx::with_statement(error, image.ptx), .kind = FaultKind::kRefused};
     }
   }
 

@@ -17,7 +17,7 @@ std::string dimensions(const std::array<std::uint32_t, 3>& d) {
 std::optional<Fault> launch_refusal(const DeviceModel& model, const Program& program, int registers,
                                     const LaunchConfig& config) {
   const auto refuse = [&](const std::string& why) {
-    return Fault{.reason = "launch refused: " + why};
+    return Fault{.reason = "launch refused: " + why, .kind = FaultKind::kRefused};
   };
   const std::uint64_t threads =
       static_cast<std::uint64_t>(config.block[0]) * config.block[1] * config.block[2];
@@ -54,7 +54,8 @@ std::optional<Fault> cooperative_refusal(std::uint64_t ctas, std::uint64_t room,
   return Fault{.reason = "launch refused: cooperative launch too large: " + std::to_string(ctas) +
                          " CTAs that wait for each other, " +
                          (room <= host_room ? "the device" : "the memory of this host") +
-                         " has room for " + std::to_string(least) + " at once"};
+                         " has room for " + std::to_string(least) + " at once",
+               .kind = FaultKind::kRefused};
 }
 
 std::variant<std::vector<std::byte>, Fault> pack_arguments(
@@ -96,6 +97,10 @@ std::optional<Fault> fault_of(const Program& program, const HazardLog& log) {
   fault.reason = describe_hazard(program, hazards.front());
   if (hazards.size() > 1) fault.reason += " (and " + std::to_string(hazards.size() - 1) + " more)";
   for (const Hazard& hazard : hazards) fault.detail += describe_hazard(program, hazard) + "\n";
+  const auto is_refusal = [](const Hazard& hazard) {
+    return hazard.kind == HazardKind::kUnsupported;
+  };
+  if (std::ranges::all_of(hazards, is_refusal)) fault.kind = FaultKind::kRefused;
   return fault;
 }
 

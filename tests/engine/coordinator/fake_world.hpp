@@ -71,7 +71,8 @@ struct World {
                  std::uint64_t compiler_seed = 1, const std::string& space = "wide",
                  const std::string& shapes = "", double energy_s = 0,
                  const std::vector<fake::DeviceBehaviour>& predictors = {},
-                 bool compiles_opening = false) {
+                 bool compiles_opening = false,
+                 const std::optional<fake::DeviceBehaviour>& interprets = {}) {
     auto own_clock = std::make_unique<fake::FakeClock>();
     clock = own_clock.get();
     auto own_compilers = std::make_unique<fake::FakeCompileService>(*clock, 4, compiler_seed);
@@ -88,15 +89,22 @@ struct World {
     for (const fake::DeviceBehaviour& predictor : predictors) {
       own_predictors.push_back(std::make_unique<fake::FakeDeviceService>(*clock, predictor));
     }
+    std::unique_ptr<fake::FakeDeviceService> own_interpreter;
+    if (interprets) {
+      own_interpreter = std::make_unique<fake::FakeDeviceService>(*clock, *interprets);
+      interpreter = own_interpreter.get();
+    }
     harness = std::make_unique<Harness>(
-        options, Services{store, std::move(own_compilers), std::move(own_device),
-                          std::move(own_clock), std::move(own_predictors)});
+        options,
+        Services{store, std::move(own_compilers), std::move(own_device), std::move(own_clock),
+                 std::move(own_predictors), std::move(own_interpreter)});
   }
 
   sample::TemporaryFolder folder;
   fake::FakeClock* clock;
   fake::FakeCompileService* compilers;
   fake::FakeDeviceService* device;
+  fake::FakeDeviceService* interpreter = nullptr;
   std::unique_ptr<Harness> harness;
 };
 

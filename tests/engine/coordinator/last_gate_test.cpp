@@ -22,11 +22,12 @@ constexpr std::size_t kPlaces = 3;
 
 /// Rejects the kernels whose configuration has this text.
 LastGate against(World& world, const std::string& text) {
-  return [&world, text](std::size_t, const EliteMember& member) -> std::optional<LastVerdict> {
-    const std::string config = world.harness->space().config_json(member.candidate);
-    if (config.find(text) == std::string::npos) return LastVerdict{};
-    return LastVerdict{Rejection{Gate::kProfile, text + " is not wanted"}};
-  };
+  return {Gate::kProfile,
+          [&world, text](std::size_t, const EliteMember& member) -> std::optional<LastVerdict> {
+            const std::string config = world.harness->space().config_json(member.candidate);
+            if (config.find(text) == std::string::npos) return LastVerdict{};
+            return LastVerdict{Rejection{Gate::kProfile, text + " is not wanted"}};
+          }};
 }
 
 /// A whole run, or what is left of it, then the gate on each of its shapes.
@@ -91,7 +92,7 @@ TEST(LastGate, WhereAllFailTheEliteIsEmptyAfterAFewForEachPlace) {
     times.push_back(member.p50_us);
     return LastVerdict{Rejection{Gate::kProfile, "idle"}};
   };
-  held.tuner().hold_elite(0, rejects);
+  held.tuner().hold_elite(0, {Gate::kProfile, rejects});
   EXPECT_THAT(times, SizeIs(4 * kPlaces));
   EXPECT_TRUE(std::is_sorted(times.begin() + kPlaces, times.end())) << "the fastest is the next";
   EXPECT_THAT(held.tuner().elite().members(), IsEmpty());
@@ -106,10 +107,11 @@ TEST(LastGate, WhereItCannotTellNothingChanges) {
   const std::size_t writes = store.writes();
   const std::vector<std::string> before = last_elite(store);
   int asked = 0;
-  held.tuner().hold_elite(0, [&](std::size_t, const EliteMember&) -> std::optional<LastVerdict> {
+  const auto cannot_tell = [&](std::size_t, const EliteMember&) -> std::optional<LastVerdict> {
     ++asked;
     return std::nullopt;
-  });
+  };
+  held.tuner().hold_elite(0, {Gate::kProfile, cannot_tell});
   EXPECT_EQ(asked, 1);
   held.tuner().hold_elite(0, against(world, "nothing has this"));
   EXPECT_EQ(store.writes(), writes);

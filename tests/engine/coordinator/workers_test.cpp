@@ -17,7 +17,7 @@ TEST(Workers, WhatTheDeviceAnsweredGoesBeforeWhatIsCompiled) {
   fake::MemoryStore store;
   Compilations compilations(store, compilers);
   Forecasts forecasts({});
-  Workers workers(compilations, forecasts, &device, clock);
+  Workers workers(compilations, {&forecasts}, &device, clock);
   const auto start = [&](const std::string& threads) {
     return compilations.start(
         {{"k.cu", "source", {}}, {"entry"}, "sm_90", {"-DTHREADS=" + threads}});

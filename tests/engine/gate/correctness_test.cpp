@@ -58,6 +58,38 @@ TEST(CorrectnessGate, AnHonestKernelPassesWithAllFigures) {
   EXPECT_EQ(result.checks.back().shape, "timed");
 }
 
+TEST(CorrectnessGate, TheSmallestShapesAreCheckedUpToAnAmountOfWork) {
+  GateFixture fixture;
+  const LoadedKernel honest = fixture.load("honest", GateFixture::honest);
+  const auto shapes_of = [&](double flops) {
+    CorrectnessOptions options;
+    options.flops_of_all_shapes = flops;
+    std::set<std::string> shapes;
+    for (const CheckResult& check : fixture.check(honest, options).checks) {
+      shapes.insert(check.shape);
+    }
+    return shapes;
+  };
+  EXPECT_THAT(shapes_of(0), testing::ElementsAre("small")) << "the first one always is";
+  EXPECT_THAT(shapes_of(1e18), testing::ElementsAre("small", "timed"));
+}
+
+TEST(CorrectnessGate, AFaultIsToldFromAComparison) {
+  GateFixture fixture;
+  const auto faulty = [](FaultKind kind) -> fake::Kernel {
+    return [kind](const Launch&) { return Fault{.reason = "race", .kind = kind}; };
+  };
+  const auto fault_of = [&](const std::string& name, const fake::Kernel& kernel) {
+    return fixture.check(fixture.load(name, kernel)).fault;
+  };
+  EXPECT_EQ(fault_of("racy", faulty(FaultKind::kDefect)), FaultKind::kDefect);
+  EXPECT_EQ(fault_of("refused", faulty(FaultKind::kRefused)), FaultKind::kRefused);
+  EXPECT_EQ(
+      fault_of("zero", right_and([](const Launch&, float* y, int n) { std::fill_n(y, n, 0.0F); })),
+      std::nullopt);
+  EXPECT_EQ(fault_of("honest", GateFixture::honest), std::nullopt);
+}
+
 TEST(CorrectnessGate, AnErrorWithinToleranceIsReportedAndPasses) {
   GateFixture fixture;
   const CorrectnessResult result =

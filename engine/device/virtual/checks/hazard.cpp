@@ -45,6 +45,8 @@ std::string_view to_string(HazardKind kind) {
       return "trap";
     case HazardKind::kInvalidInstruction:
       return "invalid operand";
+    case HazardKind::kUnsupported:
+      return "not supported";
   }
   return "hazard";
 }

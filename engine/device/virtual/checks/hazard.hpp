@@ -29,6 +29,7 @@ enum class HazardKind : std::uint8_t {
   kPendingWork,
   kTrap,
   kInvalidInstruction,
+  kUnsupported,  ///< by this interpreter: says nothing of the kernel
 };
 
 /// "shared-memory race", "deadlock" …: the first words of every report of the kind.

@@ -90,9 +90,8 @@ bool join_warpgroup(Warp& warp, std::uint64_t a, std::uint64_t b) {
 bool in_bounds(Warp& warp, const MatrixDescriptor& matrix, const Chunks& chunks, const char* what) {
   Cta& cta = *warp.cta;
   if (matrix.base_offset != 0) {
-    cta.fail(HazardKind::kInvalidInstruction, pc_of(warp), -1,
-             "not supported: base offset " + std::to_string(matrix.base_offset) +
-                 " in the descriptor of " + what);
+    cta.fail(HazardKind::kUnsupported, pc_of(warp), -1,
+             "base offset " + std::to_string(matrix.base_offset) + " in the descriptor of " + what);
     return false;
   }
   const std::uint32_t limit = cta.shared_bytes();
