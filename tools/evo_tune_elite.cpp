@@ -77,10 +77,8 @@ void tell(const EliteMember& member, std::size_t rank, const InterpretedCheck& c
                {"left_out", check.left_out},
                {"rejection", check.rejection ? check.rejection->reason : ""}});
   if (check.rejection) {
-    report.say(fmt::format(
-        "rank {}, candidate {}, is withdrawn: on {} {} (evo-judge --device {} on its configuration "
-        "names the source line)",
-        rank + 1, member.id, device, check.rejection->reason, device));
+    report.say(fmt::format("rank {}, candidate {}, is withdrawn: on {} {}", rank + 1, member.id,
+                           device, check.rejection->reason));
   } else if (!is_known) {
     report.say(fmt::format("rank {}, candidate {}, was not executed on {}: {}", rank + 1, member.id,
                            device, check.left_out));
@@ -113,6 +111,10 @@ bool interpret_elite(Harness& harness, Store& store, Tuner& tuner, RunId run, st
   } catch (const Interrupted&) {
     notice(report, "interrupted before the whole elite was executed on " + device);
     return false;
+  }
+  if (counts.rejected > 0) {
+    report.say("evo-judge --device " + device +
+               " with the configuration of a withdrawn kernel names the line of its source");
   }
   if (counts.passed + counts.rejected + counts.left_out > 0) {
     store.record_event(run, kInterpretedEvent, counts.text(device));

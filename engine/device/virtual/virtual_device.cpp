@@ -372,10 +372,7 @@ class Implementation : public VirtualDevice {
     context.grid = config.grid;
     context.block = config.block;
     context.dynamic_shared_bytes = config.dynamic_shared_bytes;
-    // A slice uses no shared memory.
-    context.shared_bytes = context.owners != nullptr ? 0
-                                                     : kernel.program->dynamic_shared_offset +
-                                                           config.dynamic_shared_bytes;
+    const std::uint32_t own_shared_bytes = ptx::place_shared_memory(context);
     context.registers_per_thread = static_cast<std::uint32_t>(
         kernel.registers > 0 ? kernel.registers : kernel.program->launch_registers);
     context.sm_count = model_.info.sm_count;
@@ -393,7 +390,7 @@ class Implementation : public VirtualDevice {
     context.issue_budget = options_.issue_budget;
     const auto occupied =
         ptx::occupancy(model_, kernel.registers, static_cast<int>(config.threads()),
-                       static_cast<int>(context.shared_bytes));
+                       static_cast<int>(own_shared_bytes));
     ptx::GridOptions grid;
     grid.threads = options_.threads;
     grid.resident =

@@ -104,6 +104,18 @@ std::optional<Fault> fault_of(const Program& program, const HazardLog& log) {
   return fault;
 }
 
+std::uint32_t place_shared_memory(LaunchContext& launch) {
+  if (launch.owners != nullptr) return 0;
+  constexpr std::uint32_t kAlignment = 16;
+  const std::uint32_t own = launch.program->dynamic_shared_offset + launch.dynamic_shared_bytes;
+  launch.shared_bytes = own;
+  if (launch.program->uses_reserved_shared) {
+    launch.reserved_shared_offset = (own + kAlignment - 1) / kAlignment * kAlignment;
+    launch.shared_bytes = launch.reserved_shared_offset + kReservedSharedBytes;
+  }
+  return own;
+}
+
 std::uint64_t clear_grid_workspace(GlobalBuffer& workspace) {
   std::memset(workspace.data.get(), 0, workspace.bytes);
   const auto bytes = static_cast<std::uint32_t>(workspace.bytes);

@@ -11,6 +11,7 @@
 #include "engine/device/device.hpp"
 #include "engine/device/virtual/checks/hazard.hpp"
 #include "engine/device/virtual/decode/program.hpp"
+#include "engine/device/virtual/execute/launch_context.hpp"
 #include "engine/device/virtual/memory/global_memory.hpp"
 #include "engine/device/virtual/timing/device_model.hpp"
 
@@ -39,6 +40,10 @@ struct ArgumentValues {
 
 /// What the launch did wrong: the first hazard as the reason, all of them in the detail.
 [[nodiscard]] std::optional<Fault> fault_of(const Program& program, const HazardLog& log);
+
+/// Says how much shared memory a CTA of the launch has, and where what is reserved begins; the
+/// bytes that are the kernel's own. A slice of a kernel uses none.
+std::uint32_t place_shared_memory(LaunchContext& launch);
 
 /// Makes the workspace of a cooperative launch as the driver does before each; its address.
 [[nodiscard]] std::uint64_t clear_grid_workspace(GlobalBuffer& workspace);

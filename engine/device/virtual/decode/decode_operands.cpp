@@ -38,6 +38,11 @@ const std::map<std::string_view, Special>& special_names() {
       {"%gridid", Special::kGridId},
       {"%dynamic_smem_size", Special::kDynamicSharedSize},
       {"%total_smem_size", Special::kTotalSharedSize},
+      {"%reserved_smem_offset_begin", Special::kReservedSharedBegin},
+      {"%reserved_smem_offset_cap", Special::kReservedSharedCap},
+      {"%reserved_smem_offset_end", Special::kReservedSharedEnd},
+      {"%reserved_smem_offset_0", Special::kReservedShared0},
+      {"%reserved_smem_offset_1", Special::kReservedShared1},
       {"%envreg1", Special::kEnvReg1},
       {"%envreg2", Special::kEnvReg2},
   };
@@ -71,6 +76,8 @@ std::uint32_t DecodeContext::constant(std::uint64_t bits, Type type) {
 std::uint32_t DecodeContext::special(Special special) {
   const auto [entry, is_new] = specials_.try_emplace(special, 0);
   if (is_new) entry->second = new_register(Type::kB32);
+  if (special >= Special::kReservedSharedBegin && special <= Special::kReservedShared1)
+    program_.uses_reserved_shared = true;
   if (special == Special::kEnvReg1 || special == Special::kEnvReg2) {
     program_.cooperative = true;
     program_.claims_work = true;  // a part of the grid would wait for the rest forever

@@ -46,6 +46,11 @@ enum class Special : std::uint8_t {
   kGridId,
   kDynamicSharedSize,
   kTotalSharedSize,
+  kReservedSharedBegin,  ///< of the shared memory that is the system's: see Program
+  kReservedSharedCap,
+  kReservedSharedEnd,
+  kReservedShared0,
+  kReservedShared1,
   kEnvReg1,  ///< upper half of the address of the grid's workspace
   kEnvReg2,  ///< lower half
   kCount,
@@ -92,6 +97,7 @@ struct Program {
   std::uint32_t parameter_bytes = 0;
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t dynamic_shared_offset = 0;  ///< where the dynamic part begins
+  bool uses_reserved_shared = false;  ///< names what the system keeps of a CTA's shared memory
   std::vector<std::pair<std::uint32_t, std::string>> shared_names;  ///< offset → variable
   std::uint32_t local_bytes = 0;                                    ///< per thread
   int shared_granule = 4;    ///< bytes per shadow word: the narrowest access

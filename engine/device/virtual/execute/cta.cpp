@@ -238,7 +238,15 @@ void Cta::fill_specials(Warp& warp) {
           case Special::kDynamicSharedSize:
             return launch_.dynamic_shared_bytes;
           case Special::kTotalSharedSize:
-            return launch_.shared_bytes;
+            return program().dynamic_shared_offset + launch_.dynamic_shared_bytes;
+          case Special::kReservedSharedBegin:
+          case Special::kReservedShared0:
+            return launch_.reserved_shared_offset;
+          case Special::kReservedShared1:
+            return launch_.reserved_shared_offset + kReservedSharedBytes / 2;
+          case Special::kReservedSharedCap:
+          case Special::kReservedSharedEnd:
+            return launch_.reserved_shared_offset + kReservedSharedBytes;
           case Special::kEnvReg1:
             return static_cast<std::uint32_t>(launch_.grid_workspace >> 32);
           case Special::kEnvReg2:
@@ -255,6 +263,7 @@ void Cta::fill_specials(Warp& warp) {
 
 CtaState Cta::run(std::uint64_t budget) {
   std::uint64_t done = 0;
+  scheduler_.go_on();
   while (done < budget) {
     if (launch_.stop.load(std::memory_order_relaxed)) return CtaState::kFailed;
     Warp* const warp = scheduler_.pick(warps_);
@@ -279,6 +288,7 @@ CtaState Cta::run(std::uint64_t budget) {
     }
     // Not where times are predicted: how often a warp looks belongs to them.
     if (scheduler_.only_polls() && !launch_.count_memory) break;
+    if (scheduler_.stands_aside()) break;
   }
   return CtaState::kRunning;
 }

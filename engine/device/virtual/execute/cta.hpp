@@ -58,7 +58,7 @@ class Cta {
   Cta& operator=(const Cta&) = delete;
 
   void start(std::array<std::uint32_t, 3> index, std::uint64_t linear_index);
-  /// Runs about `budget` warp instructions.
+  /// Runs about `budget` warp instructions, fewer when it waits for another CTA or stands aside.
   CtaState run(std::uint64_t budget);
 
   [[nodiscard]] LaunchContext& launch() const { return launch_; }

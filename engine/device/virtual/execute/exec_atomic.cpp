@@ -188,6 +188,8 @@ void atomic(Warp& warp, const Instr& in) {
   });
   WarpScheduler& scheduler = warp.cta->scheduler();
   changed ? scheduler.note_progress() : scheduler.note_poll();
+  const bool may_be_entry = changed && access.global != 0 && op.dst != kNoRegister;
+  if (may_be_entry && scheduler.stands_aside_after_change()) warp.yield = true;
 }
 
 template <AtomicOp kOp>

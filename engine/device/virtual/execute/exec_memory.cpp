@@ -75,6 +75,16 @@ template <typename M, typename R>
       mask, [&](std::size_t l) { dst[l] = widened<R>(read_guest<M>(access.pointer[l] + offset)); });
 }
 
+/// By the value of the first lane: whoever waits for something looks at one place.
+template <typename M>
+void note_strong_read(Warp& warp, const LaneAccess& access) {
+  WarpScheduler& scheduler = warp.cta->scheduler();
+  scheduler.note_poll();
+  const auto lane = static_cast<std::size_t>(std::countr_zero(access.global));
+  const auto value = static_cast<std::uint64_t>(read_guest<M>(access.pointer[lane]));
+  if (scheduler.stands_aside_after_read(access.address[lane], value)) warp.yield = true;
+}
+
 template <typename M, typename R>
 void load(Warp& warp, const Instr& in) {
   const auto& op = in.as<AccessOperands>();
@@ -114,7 +124,7 @@ void load(Warp& warp, const Instr& in) {
   }
   if (launch.count_memory) count_access(warp, access, total, false);
   if (op.order.strong) {
-    if (access.global != 0) warp.cta->scheduler().note_poll();
+    if (access.global != 0) note_strong_read<M>(warp, access);
     for_lanes(warp.exec, [&](int lane) {
       acquire_from(warp, address[static_cast<std::size_t>(lane)], op.order.acquire);
     });

@@ -19,6 +19,8 @@ constexpr std::uint64_t kSlice = 400'000;  ///< warp instructions before a CTA i
 constexpr std::uint64_t kSliceTogether = 20'000;
 constexpr std::uint64_t kSliceInTurns = 1'000;
 constexpr int kMostThreads = 256;
+/// CTAs of one host thread that stand aside while others start.
+constexpr std::size_t kMostAside = 8;
 /// CTAs that start in an order of their own. All have room at once, so that one may wait for
 /// another that comes before it in the grid.
 constexpr std::uint64_t kWindow = 64;
@@ -91,10 +93,11 @@ class Grid {
     std::deque<std::unique_ptr<Cta>> active;
     std::vector<std::unique_ptr<Cta>> idle;
     std::size_t served = 0;  // CTAs that had a slice since the last one finished or started
-    bool waits = false;      // the last one only looks whether another did something
+    bool gives_way =
+        false;  // the last one only looks whether another did something, or stands aside
     while (!launch_.stop.load(std::memory_order_relaxed)) {
       const bool all_must_start = takes_turns() && next_.load() < total_;
-      if (active.empty() || served >= active.size() || all_must_start || waits) {
+      if (active.empty() || served >= active.size() || all_must_start || gives_way) {
         if (start_next(active, idle)) served = 0;
         if (active.empty()) break;
         if (served >= active.size()) served = 0;
@@ -104,7 +107,10 @@ class Grid {
       const CtaState state = cta->run(options_.together   ? kSliceTogether
                                       : options_.in_turns ? kSliceInTurns
                                                           : kSlice);
-      waits = !launch_.count_memory && state == CtaState::kRunning && cta->scheduler().only_polls();
+      const WarpScheduler& scheduler = cta->scheduler();
+      const bool has_room_aside = scheduler.stands_aside() && active.size() < kMostAside;
+      gives_way = !launch_.count_memory && state == CtaState::kRunning &&
+                  (scheduler.only_polls() || has_room_aside);
       if (state == CtaState::kRunning) {
         active.push_back(std::move(cta));
         ++served;

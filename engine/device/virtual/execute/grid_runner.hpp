@@ -63,7 +63,8 @@ struct GridCounts : CtaCounts {
 [[nodiscard]] std::size_t ctas_on_host(const LaunchContext& launch);
 
 /// Runs the CTAs of a launch on host threads. A CTA that does not finish within its slice (it may
-/// wait for another one) is set aside and others run, as far as the resident limit allows. Hazards
+/// wait for another one) is set aside and others run, as far as the resident limit allows. So is
+/// now and then one that may just have taken a lock: if others can enter as well, they do. Hazards
 /// are in the launch's log; a fatal one ends the run.
 [[nodiscard]] GridCounts run_grid(LaunchContext& launch, const GridOptions& options);
 

@@ -19,6 +19,10 @@
 
 namespace evo::ptx {
 
+/// What the system keeps of the shared memory of each CTA. The second half is that of cooperative
+/// groups, which synchronise tiles of several warps there.
+constexpr std::uint32_t kReservedSharedBytes = 1024;
+
 /// What all CTAs of a launch share.
 struct LaunchContext {
   const Program* program = nullptr;
@@ -31,8 +35,9 @@ struct LaunchContext {
   std::array<std::uint32_t, 3> grid = {1, 1, 1};
   std::array<std::uint32_t, 3> block = {1, 1, 1};
   std::uint32_t dynamic_shared_bytes = 0;
-  std::uint32_t shared_bytes = 0;          ///< static + dynamic
-  std::uint32_t registers_per_thread = 0;  ///< at launch; 0: not known
+  std::uint32_t shared_bytes = 0;  ///< static + dynamic, and what is reserved where it is named
+  std::uint32_t reserved_shared_offset = 0;  ///< behind the kernel's own; where it is named
+  std::uint32_t registers_per_thread = 0;    ///< at launch; 0: not known
   int sm_count = 1;
   std::uint64_t grid_workspace = 0;  ///< address, of cooperative launches
   bool check = true;                 ///< races and uninitialised data

@@ -11,6 +11,10 @@ void WarpScheduler::start(std::uint64_t cta) {
   polls_ = 0;
   progressed_ = false;
   is_stalled_ = false;
+  changes_ = 0;
+  reads_ = 0;
+  last_read_ = {};
+  stands_aside_ = false;
 }
 
 Warp* WarpScheduler::pick(std::vector<Warp>& warps) {
@@ -25,6 +29,20 @@ std::uint64_t WarpScheduler::quantum() {
   constexpr std::uint64_t kQuantum = 2000;
   // A random share, so that warps do not stay in step.
   return kQuantum / 2 + random_.below(kQuantum);
+}
+
+bool WarpScheduler::stands_aside_after_read(std::uint64_t address, std::uint64_t value) {
+  const std::pair read{address, value};
+  if (read == last_read_) return false;
+  last_read_ = read;
+  return stands_aside_after(reads_);
+}
+
+bool WarpScheduler::stands_aside_after(int& times) {
+  if (!launch_.check || times == kMostTimesAside || random_.below(2) == 0) return false;
+  ++times;
+  stands_aside_ = true;
+  return true;
 }
 
 bool WarpScheduler::count(std::uint64_t executed) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "engine/core/random.hpp"
@@ -27,6 +28,16 @@ class WarpScheduler {
   void note_poll() { ++polls_; }
   /// True when the CTA only looks whether something changed, for a while: time for others to run.
   [[nodiscard]] bool only_polls() const { return polls_ >= kPollsOfWaiting; }
+  /// Called after an atomic that changed global memory and told what was there, as one does by
+  /// which a lock is taken. True: the CTA stands aside now, so that whoever can enter beside it
+  /// does.
+  [[nodiscard]] bool stands_aside_after_change() { return stands_aside_after(changes_); }
+  /// The same after a strong read of `value`, unless the last one read the same: who looks first
+  /// and takes later may be overtaken.
+  [[nodiscard]] bool stands_aside_after_read(std::uint64_t address, std::uint64_t value);
+  /// Since the CTA ran last.
+  [[nodiscard]] bool stands_aside() const { return stands_aside_; }
+  void go_on() { stands_aside_ = false; }
   /// Counts what a warp executed. False when the CTA is stalled: nothing changed for too long, of
   /// CTAs that only poll for all of them; or it executed too much.
   [[nodiscard]] bool count(std::uint64_t executed);
@@ -37,7 +48,9 @@ class WarpScheduler {
 
  private:
   static constexpr std::uint64_t kPollsOfWaiting = 100;
+  static constexpr int kMostTimesAside = 4;  ///< of a CTA, after changes and after reads
 
+  [[nodiscard]] bool stands_aside_after(int& times);
   /// Warp instructions without progress that are no livelock yet.
   [[nodiscard]] std::uint64_t stall_budget() const;
 
@@ -50,6 +63,10 @@ class WarpScheduler {
   std::uint64_t seen_changes_ = 0;
   bool progressed_ = false;
   bool is_stalled_ = false;  ///< noted at that number of changes
+  int changes_ = 0;          ///< after which it stood aside
+  int reads_ = 0;
+  std::pair<std::uint64_t, std::uint64_t> last_read_;  ///< address and value
+  bool stands_aside_ = false;
 };
 
 }  // namespace evo::ptx

@@ -123,5 +123,54 @@ TEST(WarpScheduler, NobodyIsStalledWhileAnotherCtaMayRun) {
   EXPECT_TRUE(waits(one));  // which has not looked
 }
 
+TEST(WarpScheduler, StandsAsideAFewTimesAfterChanges) {
+  LaunchContext launch;
+  WarpScheduler scheduler(launch);
+  int launches_aside = 0;
+  for (std::uint64_t cta = 0; cta < 32; ++cta) {
+    scheduler.start(cta);
+    EXPECT_FALSE(scheduler.stands_aside());
+    int times = 0;
+    for (int change = 0; change < 100; ++change) {
+      const bool is_aside = scheduler.stands_aside_after_change();
+      EXPECT_EQ(scheduler.stands_aside(), is_aside);
+      times += is_aside ? 1 : 0;
+      if (change == 0 && is_aside) ++launches_aside;
+      scheduler.go_on();
+      EXPECT_FALSE(scheduler.stands_aside());
+    }
+    EXPECT_EQ(times, 4);
+  }
+  EXPECT_GT(launches_aside, 4);
+  EXPECT_LT(launches_aside, 28);
+}
+
+TEST(WarpScheduler, StandsAsideAfterReadsOfSomethingNew) {
+  LaunchContext launch;
+  WarpScheduler scheduler(launch);
+  int polls = 0;
+  int news = 0;
+  for (std::uint64_t cta = 0; cta < 32; ++cta) {
+    scheduler.start(cta);
+    static_cast<void>(scheduler.stands_aside_after_read(16, 1));
+    for (int poll = 0; poll < 20; ++poll) polls += scheduler.stands_aside_after_read(16, 1) ? 1 : 0;
+    for (std::uint64_t value = 0; value < 20; ++value)
+      news += scheduler.stands_aside_after_read(16, value + 2) ? 1 : 0;
+  }
+  EXPECT_EQ(polls, 0);
+  EXPECT_GT(news, 32 * 3 - 1);
+}
+
+TEST(WarpScheduler, DoesNotStandAsideWhereNothingIsChecked) {
+  LaunchContext launch;
+  launch.check = false;
+  WarpScheduler scheduler(launch);
+  scheduler.start(0);
+  for (std::uint64_t time = 0; time < 20; ++time) {
+    EXPECT_FALSE(scheduler.stands_aside_after_change());
+    EXPECT_FALSE(scheduler.stands_aside_after_read(8, time));
+  }
+}
+
 }  // namespace
 }  // namespace evo::ptx
