@@ -60,13 +60,26 @@ std::optional<int> symbol_attribute(std::span<const ElfSection> sections, std::u
   return found ? sensible((*found)[1]) : std::nullopt;
 }
 
-/// From sm_90 on, the first KiB of every CTA's shared memory belongs to the system.
-std::optional<int> static_shared(std::span<const ElfSection> sections, const std::string& entry) {
+/// The architecture that the machine code is for: 90 for sm_90; 0 when it cannot be read. ELF files
+/// of ABI version 8, which NVRTC writes from 13.0 on, keep it one byte higher in their flags.
+std::uint32_t architecture(std::string_view cubin) {
+  constexpr std::uint8_t kAbiWithWideFlags = 8;
+  constexpr std::uint32_t kByte = 0xff;
+  const auto header = read_at<Elf64_Ehdr>(cubin, 0);
+  if (!header) return 0;
+  const bool is_wide = header->e_ident[EI_ABIVERSION] >= kAbiWithWideFlags;
+  return (is_wide ? header->e_flags >> 8 : header->e_flags) & kByte;
+}
+
+/// From sm_90 on, the first KiB of every CTA's shared memory belongs to the system. NVRTC names
+/// it in a section of its own from 12.8 on, and counts it for the kernel in every version.
+std::optional<int> static_shared(std::string_view cubin, std::span<const ElfSection> sections,
+                                 const std::string& entry) {
   constexpr std::uint64_t kReserved = 1024;
+  constexpr std::uint32_t kFirstThatReserves = 90;
   const ElfSection* shared = find_section(sections, ".nv.shared." + entry);
   if (shared == nullptr) return 0;
-  const bool reserves = find_section(sections, ".nv.shared.reserved.0") != nullptr;
-  if (!reserves) return sensible(shared->size);
+  if (architecture(cubin) < kFirstThatReserves) return sensible(shared->size);
   return shared->size < kReserved ? std::nullopt : sensible(shared->size - kReserved);
 }
 
@@ -92,7 +105,7 @@ std::optional<CubinFacts> read_cubin(std::string_view cubin, std::string_view en
   const std::vector<ElfSection> sections = elf_sections(cubin);
   const ElfSection* text = find_section(sections, ".text." + name);
   const std::optional<int> registers = symbol_attribute(sections, kRegcount, entry);
-  const std::optional<int> shared = static_shared(sections, name);
+  const std::optional<int> shared = static_shared(cubin, sections, name);
   if (text == nullptr || !registers || !shared) return std::nullopt;
   // ELF files of ABI version 8 (sm_90 and later) leave the upper byte of sh_info zero.
   const auto in_header = static_cast<int>(text->info >> kRegistersShift);
