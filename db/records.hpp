@@ -119,6 +119,12 @@ struct EvaluationRecord {
   double compile_ms = 0;
   double check_ms = 0;
   double time_ms = 0;
+
+  /// Its compiler failed for a reason that need not be the kernel's (memory, time, somebody who
+  /// killed it): nothing was kept of the compilation, and nothing is learned from the rejection.
+  [[nodiscard]] bool is_for_want_of_compiler() const {
+    return rejection && rejection->gate == Gate::kBuild && !compilation;
+  }
 };
 
 /// What a profiler counted, or the time model predicted, of one launch.

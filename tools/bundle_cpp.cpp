@@ -82,7 +82,7 @@ class Function {
   }
 
   [[nodiscard]] std::string text() const {
-    return fmt::format(R"(// Written by evo-export: the kernels of this bundle as one function.
+    return fmt::format(R"(// {mark}: the kernels of this bundle as one function.
 //
 {served}#ifndef EVO_TUNE_BUNDLE_{upper}_HPP
 #define EVO_TUNE_BUNDLE_{upper}_HPP
@@ -120,6 +120,7 @@ inline void {name}(CUstream_st* stream,
 
 #endif
 )",
+                       fmt::arg("mark", kWrittenByExport),
                        fmt::arg("served", served_lines(bundle_.index)),
                        fmt::arg("upper", upper(bundle_.name)), fmt::arg("name", bundle_.name),
                        fmt::arg("buffers", buffers_),
@@ -155,7 +156,8 @@ inline void {name}(CUstream_st* stream,
 };
 
 std::string cmake_config(const std::string& name) {
-  return fmt::format(R"(# find_package({name}) and target_link_libraries(program {name}::{name}).
+  return fmt::format(
+      R"(# {mark}: find_package({name}) and target_link_libraries(program {name}::{name}).
 if(NOT TARGET {name}::{name})
   add_library({name}::{name} INTERFACE IMPORTED)
   target_include_directories({name}::{name} INTERFACE "${{CMAKE_CURRENT_LIST_DIR}}")
@@ -165,7 +167,7 @@ if(NOT TARGET {name}::{name})
   target_link_libraries({name}::{name} INTERFACE ${{CMAKE_DL_LIBS}})
 endif()
 )",
-                     fmt::arg("name", name), fmt::arg("upper", upper(name)));
+      fmt::arg("mark", kWrittenByExport), fmt::arg("name", name), fmt::arg("upper", upper(name)));
 }
 
 }  // namespace

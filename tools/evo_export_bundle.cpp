@@ -1,17 +1,16 @@
 #include "tools/evo_export_bundle.hpp"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <iostream>
 #include <map>
 
 #include "engine/core/json_reader.hpp"
-#include "engine/core/protected_file.hpp"
 #include "tools/bundle_cpp.hpp"
 #include "tools/bundle_index.hpp"
 #include "tools/bundle_kernels.hpp"
 #include "tools/loader/evo_tune_index.hpp"
+#include "tools/output_files.hpp"
 
 namespace evo {
 namespace {
@@ -76,31 +75,27 @@ std::map<std::string, std::string> code_of(const fs::path& index_file) {
   return files;
 }
 
-/// The old bundle or the new one is there at any time, whole.
+/// Marks of an index, of the function, of the package (in older versions as well) and of the
+/// loader's headers.
+const OutputOwner kWriter{
+    .writer = "evo-export",
+    .marks = {"evo-tune bundle", kWrittenByExport, "_BUNDLE_DIR=\\\"${CMAKE_CURRENT_LIST_DIR}",
+              "#ifndef EVO_TUNE_"}};
+
+/// The old bundle or the new one is there at any time, whole: the index goes last.
 void write(Bundle& bundle, const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw InputError("--bundle " + folder.string() + ": " + error.message());
   const fs::path index_file = folder / kBundleIndexFile;
-  constexpr std::array<std::string_view, 1> kMarks = {"evo-tune bundle"};
-  require_own_file(index_file, "evo-export", kMarks);
+  require_replaceable(index_file, kWriter);
   const std::map<std::string, std::string> old = code_of(index_file);
   take_free_names(bundle, folder);
-  std::vector<fs::path> added;
-  try {
-    for (const auto& [name, content] : bundle.files) {
-      const fs::path file = folder / name;
-      const bool is_new = !fs::exists(file, error);
-      write_file(file, content);
-      if (is_new) added.push_back(file);
-      std::cout << file.string() << '\n';
-    }
-    write_file(index_file, index_text(bundle.index));
-  } catch (...) {
-    for (const fs::path& file : added) fs::remove(file, error);
-    throw;
-  }
-  std::cout << index_file.string() << '\n';
+  std::vector<OutputFile> outputs;
+  for (const auto& [name, content] : bundle.files) outputs.push_back({folder / name, content});
+  outputs.push_back({index_file, index_text(bundle.index)});
+  write_outputs(outputs, kWriter);
+  for (const OutputFile& output : outputs) std::cout << output.file.string() << '\n';
   for (const auto& before : old) {
     const bool is_used = std::ranges::any_of(
         bundle.files, [&](const auto& file) { return file.first == before.first; });

@@ -11,6 +11,7 @@ Insight insight_of(const Store& store, const StoredRun& run, const Space& space)
   store.for_each_evaluation(run.id, [&](const StoredEvaluation& evaluation) {
     const EvaluationRecord& record = evaluation.record;
     Observation observation{space.candidate_from_json(record.config_json)};
+    if (record.is_for_want_of_compiler()) return;
     if (record.rejection) {
       observation.failed_at = record.rejection->gate;
     } else if (evaluation.withdrawal) {

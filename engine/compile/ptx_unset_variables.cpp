@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <span>
 
 #include "engine/compile/ptx_constants.hpp"
 #include "engine/compile/ptx_words.hpp"
@@ -13,12 +14,28 @@ namespace {
 using Names = std::set<std::string_view>;
 using Statement = std::vector<std::string_view>;
 
+/// The words of a .loc directive, which ends with its line and not with ';':
+/// .loc file line column [, function_name label [+ offset], inlined_at file line column]
+std::size_t length_of_loc(std::span<const std::string_view> words) {
+  constexpr std::size_t kPlain = 4;
+  constexpr std::size_t kPlace = 4;  // inlined_at file line column
+  if (words.size() <= kPlain || words[kPlain] != ",") return std::min(words.size(), kPlain);
+  const auto inlined = std::ranges::find(words, "inlined_at");
+  const auto at = static_cast<std::size_t>(inlined - words.begin());
+  return std::min(words.size(), at + kPlace);
+}
+
 /// The words up to each ';'. Braces in front of an instruction or behind a directive are scopes,
 /// others are vectors of registers.
 std::vector<Statement> statements_of(const std::vector<std::string_view>& words) {
   std::vector<Statement> statements(1);
-  for (const std::string_view word : words) {
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    const std::string_view word = words[at];
     Statement& last = statements.back();
+    if (last.empty() && word == ".loc") {
+      at += length_of_loc(std::span(words).subspan(at)) - 1;
+      continue;
+    }
     const bool is_brace = word == "{" || word == "}";
     if (last.empty() && is_brace) continue;
     const bool opens_body = word == "{" && last.front().starts_with('.');

@@ -120,6 +120,7 @@ void ShapeRun::remember(const Outcome& outcome) {
 
 void ShapeRun::observe(const Outcome& outcome) {
   Observation observation{outcome.candidate};
+  if (outcome.record.is_for_want_of_compiler()) return;
   if (outcome.record.rejection) {
     observation.failed_at = outcome.record.rejection->gate;
   } else if (outcome.record.timing) {

@@ -47,17 +47,4 @@ void require_no_database(const fs::path& file) {
                    "; allowed is another file");
 }
 
-void require_own_file(const fs::path& file, std::string_view writer,
-                      std::span<const std::string_view> marks) {
-  constexpr std::size_t kNearTheBeginning = 256;
-  std::error_code error;
-  if (!fs::is_regular_file(file, error)) return;
-  const std::string text = beginning(file, kNearTheBeginning);
-  const bool is_own = std::ranges::any_of(
-      marks, [&](std::string_view mark) { return text.find(mark) != std::string::npos; });
-  if (is_own) return;
-  throw InputError(file.string() + ": is there, and " + std::string(writer) +
-                   " did not write it; allowed is another folder or name");
-}
-
 }  // namespace evo

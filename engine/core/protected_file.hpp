@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <span>
 #include <string_view>
 
 namespace evo {
@@ -12,10 +11,5 @@ void require_no_special_file(const std::filesystem::path& file, std::string_view
 
 /// Throws InputError for a database of SQLite, and for the files that SQLite keeps beside one.
 void require_no_database(const std::filesystem::path& file);
-
-/// Throws InputError when a file is there that does not say near its beginning that `writer` wrote
-/// it, by any of `marks`: somebody's own work.
-void require_own_file(const std::filesystem::path& file, std::string_view writer,
-                      std::span<const std::string_view> marks);
 
 }  // namespace evo

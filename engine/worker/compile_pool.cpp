@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/core/error.hpp"
+#include "engine/worker/memory_aborts.hpp"
 #include "engine/worker/messages.hpp"
 
 namespace evo {
@@ -159,10 +160,20 @@ std::optional<CompilePool::Finished> CompilePool::take_ending(Slot& slot, bool l
                                               seconds_text(options_.limit) + " and was killed"},
                   false);
   }
+  if (ending.exit_code == kOutOfMemoryExit)
+    return try_again(slot, {CompilerFailure::Kind::kOutOfMemory, "it ended itself"});
   const std::string what = ending.killed_from_outside ? "was killed" : "crashed";
   slot.job->alone = slot.job->alone || !ending.killed_from_outside;
   return try_again(slot,
                    {CompilerFailure::Kind::kInternal, "the compiler " + what + ": " + ending.text});
+}
+
+/// It says nothing of the kernel.
+std::string CompilePool::out_of_memory_text(const std::string& why) const {
+  const std::uint64_t bytes = options_.memory_bytes;
+  return "the compiler ran out of memory: with its " + memory_text(bytes) + ", and alone with " +
+         memory_text(kMoreAlone * bytes) + " (" + why +
+         "); --compiler-gb GB gives it more; the kernel itself may be right";
 }
 
 /// The job once more in a fresh process; a rejection when that was the second time.
@@ -170,10 +181,7 @@ std::optional<CompilePool::Finished> CompilePool::try_again(Slot& slot, Compiler
   const bool memory = failure.kind == CompilerFailure::Kind::kOutOfMemory;
   slot.process.reset();
   if (slot.job->retried) {
-    if (memory) {
-      failure.reason =
-          "the compiler ran out of memory, alone in a fresh process: " + failure.reason;
-    }
+    if (memory) failure.reason = out_of_memory_text(failure.reason);
     return finish(slot, outcome_of(std::move(failure)), false);
   }
   if (options_.on_event) {

@@ -69,6 +69,7 @@ class CompilePool final : public CompileService {
   [[nodiscard]] std::optional<Finished> take_reply(Slot& slot, const nlohmann::json& reply);
   [[nodiscard]] std::optional<Finished> take_ending(Slot& slot, bool late);
   [[nodiscard]] std::optional<Finished> try_again(Slot& slot, CompilerFailure failure);
+  [[nodiscard]] std::string out_of_memory_text(const std::string& why) const;
   [[nodiscard]] Finished finish(Slot& slot, CompileOutcome outcome, bool reproducible) const;
 
   std::filesystem::path program_;

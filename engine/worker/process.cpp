@@ -67,9 +67,9 @@ Ending ending_of(int status) {
   if (WIFSIGNALED(status)) {
     const int number = WTERMSIG(status);
     return {!is_own_fault(number),
-            "signal " + std::to_string(number) + " (" + strsignal(number) + ")"};
+            "signal " + std::to_string(number) + " (" + strsignal(number) + ")", -1};
   }
-  return {false, "exit code " + std::to_string(WEXITSTATUS(status))};
+  return {false, "exit code " + std::to_string(WEXITSTATUS(status)), WEXITSTATUS(status)};
 }
 
 }  // namespace
@@ -201,7 +201,7 @@ void WorkerProcess::finish(std::chrono::milliseconds limit) {
 }
 
 Ending WorkerProcess::kill() {
-  if (process_ < 0) return {false, "not running"};
+  if (process_ < 0) return {false, "not running", -1};
   // One that closed its side is ending by itself: give it a moment, to learn how it ended.
   constexpr int kPolls = 100;
   int status = 0;

@@ -20,7 +20,8 @@ struct Ending {
   /// By a signal that a process gets from others (the user, the machine when memory is short), not
   /// by one that it causes itself. Also one that was stopped so when we killed it.
   bool killed_from_outside = false;
-  std::string text;  ///< "exit code 3", "signal 11 (Segmentation fault)"
+  std::string text;    ///< "exit code 3", "signal 11 (Segmentation fault)"
+  int exit_code = -1;  ///< -1: it did not exit by itself
 };
 
 /// A child process that talks frames over a socket pair on its standard input and output. It dies

@@ -17,6 +17,7 @@
 #include "engine/core/zstd_frames.hpp"
 #include "engine/worker/frame.hpp"
 #include "engine/worker/limits.hpp"
+#include "engine/worker/memory_aborts.hpp"
 #include "engine/worker/messages.hpp"
 #include "engine/worker/nvtx_ranges.hpp"
 #include "engine/worker/session_messages.hpp"
@@ -264,9 +265,11 @@ class DeviceServer {
 }  // namespace
 
 int serve_compiler(const std::function<std::unique_ptr<Compiler>()>& open, bool must_see_files) {
+  watch_for_memory_aborts();
   Channel channel;
   std::unique_ptr<Compiler> compiler;
   return serve(channel, [&](const json& request) -> json {
+    pass_on_messages();
     if (!compiler) compiler = open();
     if (request.at("op") == "version") return {{"version", compiler->version()}};
     return compile(*compiler, request.at("request").get<CompileRequest>(), must_see_files);

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <thread>
@@ -50,6 +51,10 @@ CompileAnswer FakeCompiler::compile(const CompileRequest& request) {
                      request.source.name + "(7): error: planted\n1 error detected"};
   }
   if (bug == "crashes_compiler") std::abort();
+  if (bug == "aborts_for_memory") {
+    std::fputs("LLVM ERROR: out of memory\n", stderr);
+    std::abort();
+  }
   if (bug == "aborts_below_2_gib") {
     rlimit limit{};
     getrlimit(RLIMIT_AS, &limit);

@@ -27,6 +27,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 GATE_TESTS = ["gate_test --gtest_filter=-*Noises*", "worker_test", "virtual_test"]
 RACE_TESTS = ["virtual_nvrtc_test --gtest_filter=*CtaRaces*:*Cooperative*",
               "virtual_test --gtest_filter=*ReadOnlyData*"]
+STORE_TESTS = ["virtual_nvrtc_test --gtest_filter=*Traced*",
+               "gate_test --gtest_filter=Sampled*:ElementSample*:*Cover*:*NearMiss*:*ToleranceAudit*"]
+ORDER_TESTS = ["virtual_test --gtest_filter=CtaHistory*:LaneOrder*:WarpScheduler*",
+               "virtual_nvrtc_test --gtest_filter=*MemberMasks*:*Groups*:*CtaRaces*:*CudaLocks*:*/Locks*"]
+SURVEY_TESTS = ["virtual_test --gtest_filter=*Sample*:*Survey*:*Kinds*",
+                "predict_nvrtc_test"]
 FILES = {
     **{f"engine/gate/{name}.cpp": GATE_TESTS for name in (
         "cases", "compare", "correctness", "damage", "element_sample", "expectation", "grid_part",
@@ -45,6 +51,26 @@ FILES = {
     "engine/device/virtual/execute/placement.cpp": ["virtual_test"],
     "engine/compile/host_scanner.cpp": ["compile_test"],
     "engine/core/protected_file.cpp": ["core_test"],
+    # What a sample stands for.
+    **{file: STORE_TESTS for file in (
+        "engine/device/virtual/decode/store_slice.cpp", "engine/gate/grid_cover.cpp",
+        "engine/gate/near_miss.cpp", "engine/device/virtual/checks/store_owners.cpp")},
+    # Order between CTAs and between lanes.
+    **{f"engine/device/virtual/{name}.cpp": ORDER_TESTS for name in (
+        "checks/cta_history", "checks/releases", "checks/lane_order", "execute/member_groups",
+        "execute/warp_scheduler")},
+    # Which CTAs a predicted time looks at.
+    **{f"engine/device/virtual/{name}.cpp": SURVEY_TESTS for name in (
+        "decode/branch_origins", "timing/grid_survey", "timing/grid_kinds")},
+    # What inputs hold.
+    **{f"engine/problem/{name}.cpp": ["problem_test"] for name in (
+        "generator", "normal_quantile", "special_values")},
+    # Files and databases.
+    "tools/output_files.cpp": ["output_files_test"],
+    "db/opened_file.cpp": ["db_test --gtest_filter=OpenedFile*"],
+    "tools/bundle_checked.cpp": ["bundle_cover_test"],
+    **{f"engine/worker/{name}.cpp": ["worker_test --gtest_filter=CompilePool*:MemoryAborts*"]
+       for name in ("compile_pool", "memory_aborts")},
     "engine/coordinator/profile_gate.cpp": ["coordinator_test --gtest_filter=*Profile*:*Ncu*"],
 }
 MUTANT_HEADER = """#pragma once
@@ -72,7 +98,7 @@ def closing(text, start):
                 i += 1
             elif c == quote:
                 quote = ""
-        elif c in "\"'":
+        elif c == '"' or c == "'" and not text[i - 1].isalnum():  # 1'000 is a number
             quote = c
         elif c == "(":
             depth += 1

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <set>
+#include <string>
 
 #include "db/store.hpp"
 #include "engine/core/json_reader.hpp"
@@ -122,6 +124,37 @@ TEST_F(ExportCpp, AProgramFindsThePackageAndCallsTheFunction) {
                             .c_str()),
             0)
       << file("user.log");
+}
+
+TEST_F(ExportCpp, ReplacesWhatItWroteAndNobodysFiles) {
+  const auto exported = [&] {
+    return run_program("evo-export --bundle out --name sdpa --cpp", folder_.path());
+  };
+  const auto names = [&] {
+    std::set<std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path() / "out"))
+      found.insert(entry.path().filename());
+    return found;
+  };
+  std::filesystem::create_directory(folder_.path() / "out");
+  for (const std::string name : {"sdpa.hpp", "sdpaConfig.cmake", "evo_tune.hpp"}) {
+    write_file(folder_.path() / "out" / name, "mine\n");
+    const ProgramResult refused = exported();
+    EXPECT_EQ(refused.exit_code, 2) << name;
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("out/" + name), HasSubstr("did not write it")));
+    EXPECT_EQ(refused.out, "") << "it says what it wrote";
+    EXPECT_EQ(names(), std::set<std::string>{name});
+    EXPECT_EQ(file("out/" + name), "mine\n");
+    std::filesystem::remove(folder_.path() / "out" / name);
+  }
+  ASSERT_EQ(exported().exit_code, 0);
+  // As another version wrote them.
+  for (const std::string name : {"sdpa.hpp", "sdpaConfig.cmake", "evo_tune_plan.hpp"}) {
+    const std::string content = file("out/" + name);
+    write_file(folder_.path() / "out" / name, content + "\n");
+    EXPECT_EQ(exported().exit_code, 0) << name;
+    EXPECT_EQ(file("out/" + name), content);
+  }
 }
 
 TEST_F(ExportCpp, ANameThatIsNoFunctionIsRefused) {

@@ -99,7 +99,10 @@ TEST(VariablesOnlyRead, AreNoneThatMayBeWritten) {
        {"st.global.u32 [table+8], 5;", "add.s64 %rd6, %rd5, 8;\nst.global.f32 [%rd6], %f2;",
         "red.global.add.u32 [%rd5], 1;", "atom.global.add.u32 %r1, [table], 1;",
         "st.param.b64 [param0+0], %rd5;\ncall.uni f, (param0);", "mov.b64 {%r1, %r2}, %rd5;",
-        "st.global.u64 [%rd9], %rd5;"}) {
+        "st.global.u64 [%rd9], %rd5;", ".loc 1 3 28\nst.global.u32 [table], 5;",
+        ".loc 2 80 3, function_name $L__info7, inlined_at 1 3 28\nst.global.u32 [table], 5;",
+        ".loc 2 80 3, function_name $L__info+4, inlined_at 1 3 28\n.loc 1 1 1\n"
+        "atom.global.add.u32 %r1, [table], 1;"}) {
     EXPECT_TRUE(variables_only_read(with_table(body + read), "k").empty()) << body;
     EXPECT_TRUE(variables_only_read(with_table(read + body), "k").empty()) << body;
   }
@@ -116,8 +119,9 @@ TEST(ConstantSymbol, APlainNameIsItsOwn) {
 }
 
 TEST(UnsetConstants, AnyTextIsRead) {
-  for (const char* text : {".const", ".const .b8", ".const (", ".const {", "/* .const", "\".const",
-                           ".target .const", ".version", ".const } ; = , (((", ".const .target"}) {
+  for (const char* text :
+       {".const", ".const .b8", ".const (", ".const {", "/* .const", "\".const", ".target .const",
+        ".version", ".loc", ".loc 1 2", ".loc 1 2 3 ,", ".const } ; = , (((", ".const .target"}) {
     EXPECT_TRUE(unset_constants(text, "k").empty()) << text;
     const std::string global = ".global" + std::string(text) + " @ ; @ ! ; { : @ %p";
     EXPECT_TRUE(variables_only_read(global, "k").empty()) << text;

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -71,19 +70,6 @@ TEST_F(ProtectedFile, ADatabaseAndWhatLiesBesideItAreNotReplaced) {
   }
   EXPECT_EQ(read_text_file(path("evo.db")), database);
   EXPECT_EQ(refusal_of([&] { write_file(path("other-wal"), "results"); }), "accepted");
-}
-
-TEST_F(ProtectedFile, OnlyWhatAProgramWroteIsItsOwn) {
-  constexpr std::array<std::string_view, 2> kMarks = {"by a tool", "of a tool"};
-  const auto refusal = [&] {
-    return refusal_of([&] { require_own_file(path("kernel.cu"), "the tool", kMarks); });
-  };
-  EXPECT_EQ(refusal(), "accepted") << "nothing is there";
-  write_file(path("kernel.cu"), "// of a tool\n");
-  EXPECT_EQ(refusal(), "accepted");
-  write_file(path("kernel.cu"), "__global__ void mine();\n");
-  EXPECT_THAT(refusal(), AllOf(HasSubstr(path("kernel.cu").string()),
-                               HasSubstr("the tool did not write it"), HasSubstr("allowed is")));
 }
 
 }  // namespace

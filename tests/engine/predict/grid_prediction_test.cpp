@@ -107,6 +107,12 @@ TEST(PredictedTime, ASleepTakesItsTime) {
   EXPECT_LT(us, 120);
 }
 
+TEST(PredictedTime, ACtaThatSleepsIsOfAnotherKindThanOneThatDoesNot) {
+  EXPECT_GT(predict("if (cta == 300) __nanosleep(900000);").us, 850);
+  const double alone = predict("if (cta == 300) for (int j = 0; j < 4; ++j) printf(\"%d\", j);").us;
+  EXPECT_GT(alone, 3 * predict("").us);
+}
+
 TEST(PredictedTime, AtomicsOnOneAddressFollowEachOther) {
   const double one = predict("for (int j = 0; j < 20; ++j) atomicCAS(&counter, -1, 0);").us;
   EXPECT_GT(one, kCtas * kThreads * 20 / kMhz);

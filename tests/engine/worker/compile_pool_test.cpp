@@ -116,7 +116,7 @@ TEST_F(CompilePoolRetry, TheSecondFailureIsTheCandidatesAndNeverKept) {
   for (const auto& [bug, why] :
        {std::pair("compiler_is_killed", "the compiler was killed: signal 15"),
         std::pair("fails", "planted failure of the compiler"),
-        std::pair("runs_out_of_memory", "alone in a fresh process")}) {
+        std::pair("runs_out_of_memory", "--compiler-gb GB gives it more")}) {
     CompilePool compilers = pool(3);
     for (std::size_t i = 0; i < 6; ++i) compilers.submit(i, request(i == 2 ? bug : "none"));
     const auto finished = collect_all(compilers);
@@ -139,8 +139,9 @@ TEST_F(CompilePoolRetry, MemoryIsLimitedForEveryProcess) {
   compilers.submit(1, request("compiler_eats_memory"));
   compilers.submit(2, request("none"));
   const auto finished = collect_all(compilers);
-  EXPECT_THAT(std::get<Rejection>(finished.at(1).outcome).reason,
-              AllOf(HasSubstr("ran out of memory"), HasSubstr("limit 2.1 GB")));
+  EXPECT_THAT(
+      std::get<Rejection>(finished.at(1).outcome).reason,
+      AllOf(HasSubstr("ran out of memory"), HasSubstr("with its 1.1 GB, and alone with 2.1 GB")));
   EXPECT_FALSE(finished.at(1).reproducible);
   EXPECT_TRUE(std::holds_alternative<Compiled>(finished.at(2).outcome));
 }
@@ -158,6 +159,25 @@ TEST_F(CompilePoolRetry, ACompilerThatEndsItselfForWantOfMemoryGetsMoreOnce) {
     EXPECT_TRUE(std::holds_alternative<Compiled>(finished.at(i).outcome)) << i;
   }
   EXPECT_EQ(events_.size(), 2U) << "each begins with the memory of everybody";
+}
+
+TEST_F(CompilePoolRetry, ACompilerThatAbortsForWantOfMemoryIsNotTheKernelsFault) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers take more address space than any limit";
+#endif
+  CompilePool compilers = pool(1, std::uint64_t{1} << 30);
+  testing::internal::CaptureStderr();
+  compilers.submit(0, request("aborts_for_memory"));
+  compilers.submit(1, request("crashes_compiler"));
+  const auto finished = collect_all(compilers);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(said, testing::Not(HasSubstr("out of memory"))) << "it is in the reason";
+  const std::string reason = std::get<Rejection>(finished.at(0).outcome).reason;
+  EXPECT_THAT(reason, AllOf(HasSubstr("ran out of memory: with its 1.1 GB, and alone with 2.1 GB"),
+                            HasSubstr("--compiler-gb"), HasSubstr("may be right")));
+  EXPECT_FALSE(finished.at(0).reproducible);
+  EXPECT_THAT(std::get<Rejection>(finished.at(1).outcome).reason,
+              HasSubstr("the compiler crashed: signal 6"));
 }
 
 TEST(CompilePool, AnyBytesInAReasonAreTextAndItIsNeverEmpty) {

@@ -130,16 +130,31 @@ typename BitsOf<T>::Bits apply(std::byte* pointer, bool is_global, typename Bits
 
 void note_atomic(Warp& warp, const LaneAccess& access, std::uint32_t bytes) {
   if (access.shared != 0) note_shared_atomic(warp, access, bytes);
-  const LaunchContext& launch = warp.cta->launch();
-  if (launch.count_memory) count_access(warp, access, bytes, true);
-  if (!launch.check || access.global == 0) return;
+  if (warp.cta->launch().count_memory) count_access(warp, access, bytes, true);
+}
+
+/// Lanes whose target in global memory nobody wrote.
+std::uint32_t unwritten_lanes(const LaneAccess& access, std::uint32_t bytes) {
+  std::uint32_t lanes = 0;
   for_lanes<std::size_t>(access.global, [&](std::size_t l) {
     const std::uint8_t* written = access.marks(l);
-    if (written != nullptr && !std::all_of(written, written + bytes, [](const std::uint8_t& mark) {
+    const bool is_unwritten =
+        written != nullptr && !std::all_of(written, written + bytes, [](const std::uint8_t& mark) {
           return is_written(&mark);
-        })) {
-      report_tainted_use(warp, 1U << l, "are the target of an atomic operation");
-    }
+        });
+    if (is_unwritten) lanes |= 1U << l;
+  });
+  return lanes;
+}
+
+/// An exchange is a store that tells what was there: data that nobody wrote.
+void taint_exchanged(Warp& warp, const LaneAccess& access, std::uint32_t dst, std::uint32_t bytes,
+                     std::uint32_t lanes) {
+  const std::uint32_t all_bytes = (1U << bytes) - 1;
+  for_lanes(lanes, [&](int lane) {
+    take_foreign_taint(
+        warp, {static_cast<int>(warp.pc), lane, access.address[static_cast<std::size_t>(lane)]});
+    set_taint(warp, dst, bytes, lane, all_bytes);
   });
 }
 
@@ -167,6 +182,9 @@ void atomic(Warp& warp, const Instr& in) {
       for_lanes(warp.exec, [&](int lane) { set_taint(warp, op.dst, sizeof(B), lane, 0); });
     }
   }
+  const std::uint32_t unwritten = warp.cta->launch().check ? unwritten_lanes(access, sizeof(B)) : 0;
+  if (unwritten != 0 && kOp != AtomicOp::kExch)
+    report_tainted_use(warp, unwritten, "are the target of an atomic operation");
   const B* b = warp.reg<const B>(op.operand);
   const B* c = op.swap == kNoRegister ? b : warp.reg<const B>(op.swap);
   constexpr bool kAccumulates = kOp != AtomicOp::kExch && kOp != AtomicOp::kCas;
@@ -186,6 +204,8 @@ void atomic(Warp& warp, const Instr& in) {
     if (std::uint8_t* marks = access.marks(l)) mark_written(marks, sizeof(B));
     if (op.dst != kNoRegister) warp.reg<B>(op.dst)[l] = old;
   });
+  if (kOp == AtomicOp::kExch && unwritten != 0 && op.dst != kNoRegister)
+    taint_exchanged(warp, access, op.dst, sizeof(B), unwritten);
   WarpScheduler& scheduler = warp.cta->scheduler();
   changed ? scheduler.note_progress() : scheduler.note_poll();
   const bool may_be_entry = changed && access.global != 0 && op.dst != kNoRegister;

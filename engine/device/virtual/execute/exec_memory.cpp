@@ -184,7 +184,10 @@ void store(Warp& warp, const Instr& in) {
   }
   const LaunchContext& launch = warp.cta->launch();
   if (access.shared != 0) note_shared_write(warp, access, total, kind_of(op.order), values);
-  if (access.global != 0) warp.cta->scheduler().note_progress();
+  WarpScheduler& scheduler = warp.cta->scheduler();
+  if (access.global != 0) scheduler.note_progress();
+  const bool may_be_signal = access.global != 0 && is_strong(op.order);
+  if (may_be_signal && scheduler.stands_aside_after_change()) warp.yield = true;
   WatchedPlaces places(warp, access, total);
   for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
     if (places.is_active()) {

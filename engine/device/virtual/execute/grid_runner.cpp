@@ -49,6 +49,15 @@ std::uint64_t signature_of(Cta& cta) {
   return signature;
 }
 
+/// What a CTA that sleeps or prints waits for, in about as many warp instructions.
+std::uint64_t waited(Cta& cta) {
+  constexpr std::uint64_t kOfAPrint = 2000;
+  std::uint64_t sum = 0;
+  for (const MemoryCounts& counts : cta.memory_counts())
+    sum += counts.sleep_ns + kOfAPrint * counts.prints;
+  return sum;
+}
+
 class Grid {
  public:
   Grid(LaunchContext& launch, const GridOptions& options) : launch_(launch), options_(options) {
@@ -177,8 +186,10 @@ class Grid {
       cta.clear_counts();
     }
     if (!launch_.count_memory) return;
-    counts_.work[cta.number()] = executed;
-    CtaCounts& level = counts_.levels[work_level(executed)];
+    const std::uint64_t work = executed + waited(cta);
+    counts_.work[cta.number()] = work;
+    CtaCounts& level = counts_.levels[work_level(work)];
+    level.all_work += work;
     ++level.ctas;
     level.warp_instructions += executed;
     keep_longest(cta.syncs(), level.syncs);
@@ -227,6 +238,7 @@ CtaCounts& CtaCounts::operator+=(const CtaCounts& other) {
   }
   ctas += other.ctas;
   warp_instructions += other.warp_instructions;
+  all_work += other.all_work;
   return *this;
 }
 
@@ -238,10 +250,10 @@ GridCounts& GridCounts::operator+=(const GridCounts& other) {
   return *this;
 }
 
-int work_level(std::uint64_t warp_instructions) {
+int work_level(std::uint64_t work) {
   constexpr double kLevelsOfDouble = 7;
-  return static_cast<int>(kLevelsOfDouble * std::log2(static_cast<double>(
-                                                std::max<std::uint64_t>(warp_instructions, 1))));
+  return static_cast<int>(kLevelsOfDouble *
+                          std::log2(static_cast<double>(std::max<std::uint64_t>(work, 1))));
 }
 
 std::size_t ctas_on_host(const LaunchContext& launch) {

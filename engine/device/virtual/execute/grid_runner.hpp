@@ -40,14 +40,16 @@ struct CtaCounts {
   std::unordered_map<std::uint64_t, AtomicCount> atomics;  ///< by address; if memory is counted
   std::uint64_t ctas = 0;
   std::uint64_t warp_instructions = 0;
+  std::uint64_t all_work = 0;  ///< the same and what sleeps and prints take, of a level
 
   CtaCounts& operator+=(const CtaCounts& other);
 };
 
 /// Over the CTAs that ran.
 struct GridCounts : CtaCounts {
-  /// If the launch counts memory: the same sums by work_level() of the CTAs, and the warp
-  /// instructions of each CTA by its place in the grid.
+  /// If the launch counts memory: the same sums by work_level() of the CTAs, and the work of each
+  /// CTA by its place in the grid: its warp instructions, and as many as pass while it sleeps or
+  /// prints.
   std::map<int, CtaCounts> levels;
   std::map<std::uint64_t, std::uint64_t> work;
   std::vector<CtaWay> ways;  ///< if asked for
@@ -55,9 +57,9 @@ struct GridCounts : CtaCounts {
   GridCounts& operator+=(const GridCounts& other);
 };
 
-/// CTAs whose warp instructions differ by less than a tenth are on one level, or on two that follow
+/// CTAs whose work differs by less than a tenth are on one level, or on two that follow
 /// each other.
-[[nodiscard]] int work_level(std::uint64_t warp_instructions);
+[[nodiscard]] int work_level(std::uint64_t work);
 
 /// CTAs of the launch that this host has memory for at a time; at least one.
 [[nodiscard]] std::size_t ctas_on_host(const LaunchContext& launch);

@@ -28,9 +28,9 @@ class WarpScheduler {
   void note_poll() { ++polls_; }
   /// True when the CTA only looks whether something changed, for a while: time for others to run.
   [[nodiscard]] bool only_polls() const { return polls_ >= kPollsOfWaiting; }
-  /// Called after an atomic that changed global memory and told what was there, as one does by
-  /// which a lock is taken. True: the CTA stands aside now, so that whoever can enter beside it
-  /// does.
+  /// Called after what may let others in or keep them out: a strong store to global memory, or an
+  /// atomic that changed it and told what was there, as one does by which a lock is taken. True:
+  /// the CTA stands aside now, so that whoever can come beside it does.
   [[nodiscard]] bool stands_aside_after_change() { return stands_aside_after(changes_); }
   /// The same after a strong read of `value`, unless the last one read the same: who looks first
   /// and takes later may be overtaken.

@@ -14,7 +14,7 @@ constexpr double kAlike = 1.1;
 constexpr std::uint64_t kMostListed = 1 << 16;  ///< CTAs of a grid that are handed out one by one
 
 double mean_work(const CtaCounts& counts) {
-  return static_cast<double>(counts.warp_instructions) /
+  return static_cast<double>(counts.all_work) /
          static_cast<double>(std::max<std::uint64_t>(counts.ctas, 1));
 }
 

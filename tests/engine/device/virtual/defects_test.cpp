@@ -100,5 +100,36 @@ TEST_P(Defects, CleanTwinHasNoReport) {
 INSTANTIATE_TEST_SUITE_P(All, Defects, testing::ValuesIn(kDefects),
                          [](const auto& test) { return std::string(test.param.entry); });
 
+TEST(Exchange, IsAStoreAsLongAsNobodyLooksAtWhatWasThere) {
+  if (!has_nvrtc()) GTEST_SKIP() << "no NVRTC here";
+  const std::string source = R"(
+extern "C" __global__ void exchange(unsigned* out, unsigned* old) {
+  const unsigned was = atomicExch(out + threadIdx.x, 7u);
+#ifdef BUG
+  old[threadIdx.x] = was;
+#else
+  old[threadIdx.x] = atomicExch(out + threadIdx.x, 8u);
+#endif
+})";
+  const auto run_exchange = [&](bool bug) {
+    TestGpu gpu("virtual:a100", {.threads = 1});
+    const BufferId out = gpu.output<std::uint32_t>("out", 32);
+    const BufferId old = gpu.output<std::uint32_t>("old", 32);
+    std::vector<std::string> options;
+    if (bug) options.emplace_back("-DBUG");
+    std::string text = text_of(gpu.run(compile_to_ptx(source, "compute_80", options), "exchange",
+                                       {{1, 1, 1}, {32, 1, 1}}, {out, old}));
+    if (text.empty()) {
+      EXPECT_EQ(gpu.read<std::uint32_t>(out, 32), std::vector<std::uint32_t>(32, 8));
+      EXPECT_EQ(gpu.read<std::uint32_t>(old, 32), std::vector<std::uint32_t>(32, 7));
+    }
+    return text;
+  };
+  EXPECT_EQ(run_exchange(false), "");
+  const std::string text = run_exchange(true);
+  EXPECT_TRUE(text.starts_with("uninitialised data: data nobody wrote reach global memory"))
+      << text;
+}
+
 }  // namespace
 }  // namespace evo::test

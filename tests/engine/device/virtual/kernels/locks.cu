@@ -286,6 +286,26 @@ KERNEL(slots) {
   }
 }
 
+// Others read what is announced by strong reads, which no checker reports: they find it or not.
+KERNEL(announced_too_early) {
+  ONLY_FIRST;
+  if (blockIdx.x > 1) return;
+  volatile float* items = parts;
+  for (int item = 0; item < 8; ++item) {
+    if (blockIdx.x == 0) {
+      IF_BUG(*reinterpret_cast<volatile int*>(&flags[item]) = 1;)
+      items[item] = in[item] + item;
+      __threadfence();
+      IF_RIGHT(*reinterpret_cast<volatile int*>(&flags[item]) = 1;)
+    } else {
+      while (volatile_of(&flags[item]) == 0) {
+      }
+      __threadfence();
+      out[8 + item] = items[item];
+    }
+  }
+}
+
 KERNEL(release_and_acquire) {
   ONLY_FIRST;
   if (blockIdx.x == 0) {

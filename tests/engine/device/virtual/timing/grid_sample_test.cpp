@@ -26,6 +26,7 @@ ExecuteCtas executor(Work work) {
       CtaCounts one;
       one.ctas = 1;
       one.warp_instructions = executed;
+      one.all_work = executed;
       counts += GridCounts{
           one, {{work_level(executed), one}}, {{cta, executed}}, {{cta, executed, executed}}};
     }
