@@ -205,7 +205,8 @@ class HostScanner {
     const bool is_before = !seen.is_initialised;
     if (is_one_of(kTypes, text)) seen.is_type = true;
     if (text == "__host__") seen.has_host = true;
-    if (is_before && is_name(text) && macros_.annotates(text)) seen.has_annotation = true;
+    const bool is_annotating = is_before && is_name(text) && macros_.annotates(text);
+    if (is_annotating && !is_function_with_body(text)) seen.has_annotation = true;
     if (is_before && text == "constexpr") {
       seen.has_constexpr = true;
       seen.constexpr_at = words_[at_].at;
@@ -240,6 +241,17 @@ class HostScanner {
       return;
     }
     skip_brackets();
+  }
+
+  /// `__check(int code) {` is no annotation that some header defines.
+  [[nodiscard]] bool is_function_with_body(const std::string& text) const {
+    if (is_annotation(text) || macros_.words.contains(text) || word(at_ + 1) != "(") return false;
+    int depth = 0;
+    for (std::size_t at = at_ + 1; at < words_.size(); ++at) {
+      depth += word(at) == "(" ? 1 : word(at) == ")" ? -1 : 0;
+      if (depth == 0) return word(at + 1) == "{";
+    }
+    return false;
   }
 
   /// `__stcs(float* x) {` names a function, `__launch_bounds__(128) __global__` none.
@@ -286,10 +298,16 @@ class HostScanner {
   void judge(const Seen& seen, bool is_class, bool is_instantiation) {
     if (seen.has_annotation || seen.is_defaulted || at_ > words_.size()) return;
     const bool is_function = seen.has_parameters;
+    if (!is_class && is_use_of_the_host(seen)) {
+      found_.declarations.push_back({words_[seen.begin].at, words_[at_ - 1].end()});
+      return;
+    }
     // What a macro makes that stands there alone; a function may be named like one.
     if (is_function && seen.is_first_name && macros_.words.contains(seen.name)) return;
     if (is_instantiation && !host_names_.contains(seen.name)) return;
-    if (is_function ? seen.is_type && !is_returned_type(seen) : seen.is_type || is_class) return;
+    if (is_function ? seen.is_type && !is_returned_type(seen)
+                    : (seen.is_type && !is_of_named_type(seen)) || is_class)
+      return;
     const std::size_t begin = words_[seen.begin].at;
     if (seen.has_constexpr) {
       if (is_function && !seen.has_host) found_.annotate.push_back(seen.constexpr_at);
@@ -305,6 +323,33 @@ class HostScanner {
     const std::string& first = word(seen.behind_templates);
     return first == "struct" || first == "enum" || first == "union" || first == "friend" ||
            first == "static" || first == "inline";
+  }
+
+  /// `using std::cout;`: of the standard library what device code has not.
+  [[nodiscard]] bool is_use_of_the_host(const Seen& seen) const {
+    constexpr auto kNames = std::to_array<std::string_view>(
+        {"cout",          "cerr",          "clog",         "cin",        "endl",     "flush",
+         "ostream",       "istream",       "ifstream",     "ofstream",   "fstream",  "iostream",
+         "stringstream",  "ostringstream", "istringstream", "string",    "vector",   "list",
+         "map",           "set",           "deque",        "queue",      "stack",    "multimap",
+         "unordered_map", "unordered_set", "unique_ptr",   "shared_ptr", "thread",   "mutex",
+         "setw",          "setprecision",  "fixed",        "sort",       "function", "to_string"});
+    if (word(seen.begin) != "using" || word(seen.begin + 1) != "std") return false;
+    return at_ >= 2 && word(at_ - 1) == ";" && is_one_of(kNames, word(at_ - 2));
+  }
+
+  /// `extern struct T x;`, not `struct T;` or `struct T { int i; };`.
+  [[nodiscard]] bool is_of_named_type(const Seen& seen) const {
+    constexpr std::array<std::string_view, 5> kBefore = {"extern", "static", "const", "volatile",
+                                                         "inline"};
+    constexpr std::array<std::string_view, 4> kKeywords = {"struct", "class", "union", "enum"};
+    constexpr std::array<std::string_view, 4> kAfter = {";", "=", "[", ","};
+    std::size_t at = seen.begin;
+    while (is_one_of(kBefore, word(at))) ++at;
+    if (!is_one_of(kKeywords, word(at)) || !is_name(word(at + 1))) return false;
+    at += 2;
+    while (word(at) == "*" || word(at) == "const") ++at;
+    return is_name(word(at)) && is_one_of(kAfter, word(at + 1));
   }
 
   /// `float *x;`: at least two names or signs.

@@ -38,6 +38,15 @@ constexpr std::array<Known, 18> kTypes = {{{"int8_t", "signed char"},
                                            {"u_char", "unsigned char"},
                                            {"u_int", "unsigned int"}}};
 
+/// Of the driver's interface and of libraries that only the host calls: what kernels take all the
+/// same, beside CUtensorMap.
+constexpr std::array<Known, 6> kHostTypes = {{{"CUtexObject", "unsigned long long"},
+                                              {"CUsurfObject", "unsigned long long"},
+                                              {"cufftReal", "float"},
+                                              {"cufftDoubleReal", "double"},
+                                              {"cufftComplex", "float2"},
+                                              {"cufftDoubleComplex", "double2"}}};
+
 constexpr std::array<Known, 13> kIntegerLimits = {{{"CHAR_BIT", "8"},
                                                    {"SCHAR_MIN", "(-128)"},
                                                    {"SCHAR_MAX", "127"},
@@ -135,13 +144,16 @@ constexpr auto kOfTheHost = std::to_array<std::string_view>({"helper_cuda.h",
                                                              "cuda_profiler_api.h",
                                                              "cudaProfiler.h",
                                                              "cuda_gl_interop.h",
+                                                             "cuda_egl_interop.h",
+                                                             "cuda_vdpau_interop.h",
+                                                             "cudaEGL.h",
                                                              "nvToolsExt.h",
                                                              "device_launch_parameters.h",
                                                              "device_functions.h"});
 
 /// Folders of the same; of Thrust, device code takes complex numbers.
 constexpr auto kFoldersOfTheHost =
-    std::to_array<std::string_view>({"nvtx3/", "thrust/", "GL/", "boost/", "opencv2/", "omp/"});
+    std::to_array<std::string_view>({"nvtx3/", "thrust/", "GL/", "EGL/", "X11/", "vulkan/", "boost/", "opencv2/", "omp/"});
 constexpr std::string_view kThrustComplex = "thrust/complex.h";
 
 bool is_of_the_host(std::string_view name) {
@@ -151,7 +163,9 @@ bool is_of_the_host(std::string_view name) {
                              [&](std::string_view folder) { return name.starts_with(folder); });
 }
 
-constexpr std::string_view kStd = "namespace std {}\n";
+constexpr std::string_view kStd =
+    "namespace std { namespace chrono {} namespace filesystem {} namespace placeholders {}\n"
+    "inline namespace literals {} }\n";
 
 /// For `std::min` and the like, which nvcc takes in device code when they are constexpr.
 constexpr std::string_view kAlgorithm =
@@ -234,7 +248,10 @@ std::map<std::string, std::string, std::less<>> all_headers() {
   for (const char* name :
        {"stdio.h", "stdlib.h", "string.h", "time.h", "errno.h", "ctype.h", "stdarg.h", "stddef.h",
         "stdbool.h", "signal.h", "memory.h", "malloc.h", "strings.h", "unistd.h", "getopt.h",
-        "omp.h", "sys/time.h", "sys/stat.h", "sys/mman.h"}) {
+        "omp.h", "pthread.h", "semaphore.h", "sched.h", "fcntl.h", "dirent.h", "dlfcn.h", "libgen.h",
+        "poll.h", "pwd.h", "termios.h", "sys/time.h", "sys/times.h", "sys/stat.h", "sys/mman.h",
+        "sys/utsname.h", "sys/wait.h", "sys/socket.h", "sys/un.h", "sys/resource.h",
+        "sys/sysinfo.h", "sys/ioctl.h", "sys/param.h", "sys/ipc.h", "sys/shm.h"}) {
     headers[name];
   }
   // Assertions are the compiler's; a source that takes them out gets its way.
@@ -256,7 +273,7 @@ std::map<std::string, std::string, std::less<>> all_headers() {
                            "tgmath.h",    "typeinfo",  "cstdbool"}) {
     headers.try_emplace(name, kStd);
   }
-  // The one type of the driver's interface that kernels take.
+  // The one structure of the driver's interface that kernels take.
   headers["cuda.h"] =
       "#pragma once\ntypedef struct alignas(64) CUtensorMap_st { unsigned long long opaque[16]; } "
       "CUtensorMap;\n";
@@ -306,11 +323,15 @@ std::string implied_definitions(const KernelSource& source) {
   read_names(source.text, used, defined);
   for (const auto& [name, text] : source.headers) read_names(text, used, defined);
   std::string text;
-  for (const auto& [name, type] : kTypes) {
-    if (used.contains(name) && !defined.contains(name)) {
-      text.append("typedef ").append(type).append(" ").append(name).append(";\n");
+  const auto add_used_types = [&](const auto& types) {
+    for (const auto& [name, type] : types) {
+      if (used.contains(name) && !defined.contains(name)) {
+        text.append("typedef ").append(type).append(" ").append(name).append(";\n");
+      }
     }
-  }
+  };
+  add_used_types(kTypes);
+  add_used_types(kHostTypes);
   const auto add = [&](const auto& macros) {
     for (const auto& [name, value] : macros) {
       if (used.contains(name) && !defined.contains(name)) {

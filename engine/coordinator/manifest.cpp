@@ -92,6 +92,7 @@ OrderedJson argument_json(const Argument& argument, const KernelSpec& kernel,
   const bool scalar = argument.direction == Direction::kScalar;
   json[scalar ? "value" : "extent"] = evaluated(kernel.extent_of(argument), values);
   if (!argument.is_compared) json["compare"] = false;
+  if (argument.compared) json["compare"] = evaluated(*argument.compared, values);
   if (argument.row) json["row"] = evaluated(*argument.row, values);
   if (argument.is_constant()) {
     json["kind"] = "constant";

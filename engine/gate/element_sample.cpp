@@ -20,7 +20,7 @@ bool differ(const std::vector<std::byte>& a, const std::vector<std::byte>& b, st
 bool ElementSample::is_possible(const Problem& problem, const KernelSpec& kernel) {
   return problem.reference.is_data() && problem.check_program.empty() &&
          !kernel.tolerance.max_row_error &&
-         std::ranges::all_of(problem.arguments, &Argument::is_compared);
+         std::ranges::all_of(problem.arguments, &Argument::is_compared_whole);
 }
 
 /// Poisons outputs, and gives inout arguments their input.

@@ -158,7 +158,7 @@ void ProblemPrograms::write_case(const ProgramCase& data, const std::filesystem:
     }
     if (argument.is_expected()) {
       results[argument.name] =
-          sizes(argument.dtype, argument.bytes(*data.values) / size_of(argument.dtype));
+          sizes(argument.dtype, argument.compared_bytes(*data.values) / size_of(argument.dtype));
     }
   }
   for (const ProgramOutput& output : outputs) {
@@ -197,7 +197,8 @@ std::vector<std::vector<std::byte>> ProblemPrograms::expected(const ProgramCase&
     if (!is_file(file)) fail("reference", data, "wrote no " + argument.name + ".npy");
     try {
       outputs[i] =
-          read_npy(file, argument.dtype, argument.bytes(*data.values) / size_of(argument.dtype));
+          read_npy(file, argument.dtype,
+                   argument.compared_bytes(*data.values) / size_of(argument.dtype));
     } catch (const InputError& error) {
       fail("reference", data, error.what());
     }

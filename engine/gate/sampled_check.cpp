@@ -70,7 +70,7 @@ bool SampledCheck::is_possible(const Problem& problem, const Values& values) {
   const auto& kernel = problem.reference.kernel;
   if (!kernel || !kernel->cta_of_row) return false;
   for (const Argument& argument : problem.arguments) {
-    if (argument.direction == Direction::kInOut || !argument.is_compared) return false;
+    if (argument.direction == Direction::kInOut || !argument.is_compared_whole()) return false;
   }
   return rows_of(problem, values) > 0;
 }

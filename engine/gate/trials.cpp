@@ -66,7 +66,7 @@ void Trials::look(Trial trial, const std::vector<KernelArgument>& arguments) {
   if (!trial.fault) {
     const CheckCase& data = *trial.data;
     trial.damage.emplace(work_, problem_, arguments, data);
-    trial.unwritten = unwritten(arguments);
+    trial.unwritten = unwritten(data, arguments);
     const bool is_repeat = trial.kind == Kind::kRepeat && kernel_.spec->deterministic;
     if (!is_repeat || !problem_.check_program.empty()) {
       trial.outputs = judge_.look(kernel_, data, arguments);
@@ -128,12 +128,14 @@ void Trials::judge(const Trial& trial) {
   if (verdict.violation) reject(data, *verdict.violation);
 }
 
-std::optional<std::string> Trials::unwritten(const std::vector<KernelArgument>& arguments) const {
+std::optional<std::string> Trials::unwritten(const CheckCase& data,
+                                             const std::vector<KernelArgument>& arguments) const {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const Argument& argument = problem_.arguments[i];
     if (argument.direction != Direction::kOut || !argument.is_compared) continue;
     const auto byte = device_.first_unwritten(std::get<BufferId>(arguments[i]));
     if (!byte) continue;
+    if (argument.compared && *byte >= argument.compared_bytes(data.values)) continue;  // nobody's
     return argument.name + "[" + std::to_string(*byte / size_of(argument.dtype)) +
            "] was never written";
   }

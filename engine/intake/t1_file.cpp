@@ -97,7 +97,13 @@ class Reader {
   void read_language(const Json& kernel) {
     const std::string language = string_in(kernel, "Language");
     if (language.empty() || lower(language) == "cuda") return;
-    fail("KernelSpecification.Language: \"" + language + "\": allowed is \"CUDA\"");
+    if (lower(language) != "opencl" && lower(language) != "hip") {
+      fail("KernelSpecification.Language: \"" + language +
+           "\": allowed are \"CUDA\", and \"OpenCL\" and \"HIP\" where the kernel compiles as CUDA "
+           "all the same");
+    }
+    leave_out("KernelSpecification.Language: \"" + language +
+              "\": the kernel is compiled as CUDA; parameters, conditions and sizes are used");
   }
 
   void read_kernel_name(const Json& kernel) {

@@ -19,8 +19,11 @@ CompileOutcome compile(Compiler& compiler, CompileRequest request, const MacroTe
   return outcome_of(compiler.compile(request));
 }
 
-/// Names that the compiler's log calls undefined, but for those of its own headers: there a macro
-/// has replaced a word.
+/// What is called like the functions of CUDA's runtime is no macro.
+bool is_of_the_runtime(std::string_view name) { return name.starts_with("cuda"); }
+
+/// Names that the compiler's log calls undefined, but for those of its own headers, where a macro
+/// has replaced a word, and for functions that only the host has.
 std::set<std::string> undefined_in(const std::string& log) {
   constexpr std::string_view kOwnHeaders = "__nv_nvrtc_";
   constexpr std::string_view kBefore = "identifier \"";
@@ -33,9 +36,19 @@ std::set<std::string> undefined_in(const std::string& log) {
     if (end == std::string::npos) break;
     if (log.compare(line, kOwnHeaders.size(), kOwnHeaders) == 0) continue;
     const std::string name = log.substr(at, end - at);
-    if (log.compare(end, kAfter.size(), kAfter) == 0 && is_identifier(name)) names.insert(name);
+    if (log.compare(end, kAfter.size(), kAfter) != 0 || !is_identifier(name)) continue;
+    if (!is_of_the_runtime(name)) names.insert(name);
   }
   return names;
+}
+
+/// What the compiler says, and before it what it means where its words do not tell.
+std::string explained(const std::string& reason) {
+  constexpr std::string_view kLaunch = "device-side kernel launch";
+  if (reason.find(kLaunch) == std::string::npos) return reason;
+  return "a kernel of this file launches kernels (dynamic parallelism), which is not supported; "
+         "take it out, or give --entry a file without it: " +
+         reason;
 }
 
 std::string listed(const MacroTexts& macros) {
@@ -100,7 +113,7 @@ Trial try_kernel(Compiler& compiler, const CompileRequest& request, const MacroT
               .facts = ptx_facts(compiled->ptx, symbol),
               .guessed = std::move(guessed)};
     }
-    reason = std::get<Rejection>(outcome).reason;
+    reason = explained(std::get<Rejection>(outcome).reason);
     if (guessed.empty()) {
       throw InputError(request.source.name + ": does not compile" +
                        (known.empty() ? "" : " with " + listed(known)) + ": " + reason);

@@ -177,7 +177,11 @@ Argument parse_parameter(const JsonReader& reader) {
   if (argument.is_output()) {
     if (reader.has("row")) argument.row = parse_expression(reader, "row");
     argument.degenerate = reader.boolean_or("degenerate", false);
-    argument.is_compared = reader.boolean_or("compare", true);
+    if (reader.has("compare") && !reader.value("compare").is_boolean()) {
+      argument.compared = parse_expression(reader, "compare");
+    } else {
+      argument.is_compared = reader.boolean_or("compare", true);
+    }
     if (!argument.is_compared && argument.row) {
       reader.fail("row", "means nothing of an output with \"compare\": false");
     }

@@ -89,6 +89,21 @@ std::size_t Argument::bytes(const Values& values, const Expression& extent) cons
   return static_cast<std::size_t>(count) * size_of(dtype);
 }
 
+std::size_t Argument::compared_bytes(const Values& values) const {
+  const std::size_t all = bytes(values);
+  if (!compared) return all;
+  const double count = compared->evaluate(values);
+  const std::size_t elements = all / size_of(dtype);
+  const bool is_whole = count >= 1 && count == std::floor(count);
+  if (!is_whole || count > static_cast<double>(elements)) {
+    throw ProblemError(fmt::format(
+        "{}: of argument '{}' the first {} elements are to be compared; allowed is a whole number "
+        "from 1 to its extent, {}",
+        compared->described(values), name, number_text(count), elements));
+  }
+  return static_cast<std::size_t>(count) * size_of(dtype);
+}
+
 TextureSpec Argument::texture_spec(const Values& values) const {
   const auto texels = [&](const char* key, const Expression& expression) {
     const double value = expression.evaluate(values);
@@ -113,7 +128,7 @@ TextureSpec Argument::texture_spec(const Values& values) const {
 std::size_t Argument::row_length(const Values& values) const {
   if (!row) return 0;
   const double length = row->evaluate(values);
-  const std::size_t elements = bytes(values) / size_of(dtype);
+  const std::size_t elements = compared_bytes(values) / size_of(dtype);
   const bool whole = length >= 1 && length == std::floor(length);
   if (!whole || std::fmod(static_cast<double>(elements), length) != 0) {
     throw ProblemError(row->described(values) + ": the row of argument '" + name + "' is " +

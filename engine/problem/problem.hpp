@@ -61,6 +61,9 @@ struct Argument {
   /// For out and inout: false where what a kernel leaves there is nobody's result. It is poisoned
   /// and its guard zones are looked at, no more.
   bool is_compared = true;
+  /// For out and inout: so many of the first elements are the result, what lies behind them is
+  /// nobody's; of shape variables. None: all elements.
+  std::optional<Expression> compared = {};
   /// For in and inout: each element by its number INDEX and shape variables.
   std::optional<Expression> formula = {};
   /// For in and inout: a .npy file in the problem's folder; "{shape}" stands for the shape's name.
@@ -93,6 +96,7 @@ struct Argument {
   [[nodiscard]] bool is_expected() const {
     return is_output() && is_compared && !is_sized_by_macros;
   }
+  [[nodiscard]] bool is_compared_whole() const { return is_compared && !compared; }
   [[nodiscard]] bool is_constant() const { return !symbol.empty(); }
   /// It holds other values for another seed.
   [[nodiscard]] bool is_drawn() const {
@@ -114,9 +118,12 @@ struct Argument {
   [[nodiscard]] std::size_t bytes(const Values& values) const { return bytes(values, size); }
   /// The same with the extent a template gives, see KernelSpec::extent_of.
   [[nodiscard]] std::size_t bytes(const Values& values, const Expression& extent) const;
+  /// Bytes of the elements that are compared, from the first on. Throws ProblemError where these
+  /// are more than the buffer has, or none of those that it has.
+  [[nodiscard]] std::size_t compared_bytes(const Values& values) const;
   /// The texture object of an argument that has one. Throws ProblemError unless CUDA takes it.
   [[nodiscard]] TextureSpec texture_spec(const Values& values) const;
-  /// Elements of a row; 0 without rows. Throws ProblemError unless whole rows fill the extent.
+  /// Elements of a row; 0 without rows. Throws ProblemError unless whole rows fill what is compared.
   [[nodiscard]] std::size_t row_length(const Values& values) const;
   /// The value of a scalar without fields. Throws ProblemError unless `dtype` holds it: whole and
   /// in range for an integer type, not beyond the largest finite one for a floating type.

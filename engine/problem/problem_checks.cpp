@@ -130,6 +130,13 @@ void require_judged(const Problem& problem, const std::string& file) {
                          "': allowed are shape variables; for out also macros of the space, where "
                          "the problem has a \"check\" program");
     }
+    if (argument.compared &&
+        (argument.is_sized_by_macros ||
+         !depends_only_on(*argument.compared, problem.shapes.front().variables))) {
+      throw ProblemError(where + ".compare: '" + argument.compared->text() +
+                         "': allowed is true, false or, where the extent depends on the shape "
+                         "alone, a number of elements as an expression of shape variables");
+    }
     if (argument.is_sized_by_macros && argument.row) {
       throw ProblemError(where + ".row: not supported where the extent depends on macros");
     }
@@ -233,7 +240,7 @@ void check_shape(const Problem& problem, const Shape& shape) {
       if (!argument.is_set_by_macros) (void)argument.scalar_bytes(variables);
     } else if (!argument.belongs_to_kernel()) {
       if (argument.texture) (void)argument.texture_spec(variables);
-      (void)argument.bytes(variables);
+      (void)argument.compared_bytes(variables);
       (void)argument.row_length(variables);
     }
   }

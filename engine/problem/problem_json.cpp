@@ -62,8 +62,9 @@ Expression every_buffer_once(const Problem& problem, const JsonReader& reader) {
   for (const Argument& argument : problem.arguments) {
     const bool is_buffer = argument.is_input() || (argument.is_output() && argument.is_compared);
     if (!is_buffer || argument.is_constant() || argument.is_sized_by_macros) continue;
+    const Expression& elements = argument.compared ? *argument.compared : argument.size;
     sum += fmt::format("{}{} * ({})", sum.empty() ? "" : " + ", size_of(argument.dtype),
-                       argument.size.text());
+                       elements.text());
   }
   if (sum.empty()) {
     reader.fail("bytes",

@@ -33,6 +33,70 @@ TEST_F(OwnKernel, ATemplateIsInstantiatedForEveryCandidateAndExported) {
               HasSubstr("template __global__ decltype(triple<float, PER_THREAD>)"));
 }
 
+/// The result of a CTA's sums, and behind it these.
+class PartialSums : public OwnKernel {
+ protected:
+  PartialSums() {
+    problem_["arguments"][1] = {{"name", "y"},     {"direction", "out"}, {"dtype", "f32"},
+                                {"extent", "N/8"}, {"compare", "N/40"}};
+    problem_["templates"]["triple"]["entry"] = "triple";
+    problem_["shapes"]["odd"] = {{"variables", {{"N", 1080}}}, {"check", true}};
+    problem_["reference"] = {{"program", {"python3", "reference.py"}}};
+    write("kernel_templates/triple/reference.py", R"py(import array, json, struct, sys
+folder = sys.argv[1]
+count = json.load(open(folder + "/case.json"))["outputs"]["y"]["elements"]
+x = array.array("f", open(folder + "/x.npy", "rb").read()[128:])
+y = array.array("f", [3 * value for value in x[:count]])
+head = "{'descr': '<f4', 'fortran_order': False, 'shape': (%d,), }" % count
+head = head.ljust(117) + "\n"
+open(folder + "/y.npy", "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + head.encode() +
+                                    y.tobytes())
+)py");
+  }
+
+  /// `rest`: what is left behind the result.
+  void writes(const std::string& last, const std::string& rest) const {
+    kernel("__global__ void triple(const float* x, float* y, int n) {\n"
+           "  int i = blockIdx.x * blockDim.x * PER_THREAD + threadIdx.x;\n"
+           "  for (int k = 0; k < PER_THREAD; ++k, i += blockDim.x) {\n"
+           "    if (i < n / 40 " +
+           last + ") y[i] = 3 * x[i];\n    else if (i < n / 8) " + rest + ";\n  }\n}\n");
+  }
+};
+
+TEST_F(PartialSums, BehindTheResultAreNobodys) {
+  for (const std::string rest : {"y[i] = BLOCK * PER_THREAD", "{}"}) {
+    writes("", rest);
+    const ProgramResult judged = judge("--allow-programs --set PER_THREAD=2");
+    EXPECT_EQ(judged.exit_code, 0) << rest << judged.out << judged.err;
+  }
+}
+
+TEST_F(PartialSums, InFrontOfThemTheResultIsLookedAtToItsEnd) {
+  writes("- 1", "y[i] = 0");
+  const ProgramResult wrong = judge("--allow-programs");
+  EXPECT_EQ(wrong.exit_code, 1) << wrong.err;
+  EXPECT_THAT(wrong.out, HasSubstr("max abs error"));
+  if (!is_virtual()) return;
+  writes("- 1", "{}");
+  EXPECT_THAT(judge("--allow-programs").out, HasSubstr("was never written"));
+  writes("", "y[n / 8] = 0");
+  EXPECT_THAT(judge("--allow-programs").out, HasSubstr("past the end of 'y'"));
+}
+
+TEST_F(PartialSums, HaveANumberThatTheShapeGives) {
+  writes("", "y[i] = 0");
+  problem_["arguments"][1]["compare"] = "N/4";
+  EXPECT_THAT(judge("--allow-programs").err,
+              AllOf(HasSubstr("argument 'y'"), HasSubstr("from 1 to its extent, 125")));
+  problem_["arguments"][1]["compare"] = "PER_THREAD";
+  EXPECT_THAT(judge("--allow-programs").err,
+              AllOf(HasSubstr("y.compare"), HasSubstr("expression of shape variables")));
+  problem_["arguments"][1]["compare"] = "N/40";
+  problem_["arguments"][1]["row"] = 4;
+  EXPECT_THAT(judge("--allow-programs").err, HasSubstr("divides its 25 elements"));
+}
+
 TEST_F(OwnKernel, AMisspeltEntryNamesFileKeyAndWhatTheCompilerSaid) {
   problem_["templates"]["triple"]["entry"] = "tripel<float, 2>";
   const ProgramResult judged = judge();

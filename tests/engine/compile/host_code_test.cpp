@@ -43,6 +43,7 @@ TEST(HostCode, WhatIsTheDevicesStaysAsItIs) {
             "const int kSize = 4;\nconstexpr float kScale = 2;\nstatic_assert(1 + 1 == 2);\n"),
         std::string("namespace a::b { __constant__ float c[2]; }\nnamespace d = a::b;\n"),
         std::string("extern \"C\" {\n__global__ void k() {}\n}\nusing namespace a;\n"),
+        std::string("struct Later;\nenum Named : int;\nextern __device__ struct Later later;\n"),
         std::string("OTHER_HOST_DEVICE_MACRO int h() { return 1; }\n"),
         std::string("__launch_bounds__(128) __global__\n    void b(float *x) {}\n"),
         std::string("template <int N = (4 > 3), int M = 2>\n__global__ void u(int *x) {}\n"),
@@ -98,6 +99,12 @@ TEST(HostCode, EveryKindOfDeclarationOfTheHost) {
                            "extern \"C\" {\nvoid c() {}\n}",
                            "inline namespace v1 { void count() {} }",
                            "#define ATTRIBUTE(x)\nvoid aligned(int a) ATTRIBUTE(3) {}",
+                           "inline void __check(cudaError err, int line) { exit(line); }",
+                           "using std::cout;",
+                           "using std::vector;",
+                           "extern enum Mode mode;",
+                           "struct Options options = {1, {2}};",
+                           "static struct List *list, *last;",
                            "x > (int y) {}"}) {
     const std::string left = words(std::string(text) + "\n" + kKernel);
     const std::string kernel = "__global__ void k ( float * x ) { x [ 0 ] = 1 ; }";
@@ -199,11 +206,14 @@ TEST(HostCode, NamesThatNvccKnowsAreDefinedWhereTheyAreUsed) {
       "typedef unsigned int uint;\nusing uint8_t = unsigned char;\n#define M_PI 3\n"
       "__device__ uint a = M_PI;\n__device__ uint8_t b;\n";
   EXPECT_EQ(device_code(own), own);
+  EXPECT_THAT(device_code("__global__ void k(cufftComplex *x, CUtexObject t) {}\n"),
+              AllOf(HasSubstr("typedef unsigned long long CUtexObject;\n"),
+                    HasSubstr("typedef float2 cufftComplex;\n")));
 }
 
 TEST(StandardHeaders, OfLibrariesOfTheHostAreEmpty) {
   for (const char* name : {"cublasLt.h", "cudnn.h", "nccl.h", "mpi.h", "thrust/sort.h",
-                           "thrust/iterator/counting_iterator.h", "nvtx3/nvToolsExt.h"}) {
+                           "thrust/iterator/counting_iterator.h", "nvtx3/nvToolsExt.h", "EGL/egl.h"}) {
     ASSERT_NE(stand_in_header(name), nullptr) << name;
     EXPECT_EQ(*stand_in_header(name), "") << name;
     EXPECT_TRUE(replaces_toolkit_header(name)) << name;
@@ -215,6 +225,7 @@ TEST(StandardHeaders, OfLibrariesOfTheHostAreEmpty) {
 
 TEST(StandardHeaders, OfTheToolkitOnlyWhatNvrtcCannotRead) {
   EXPECT_NE(stand_in_header("stdio.h"), nullptr);
+  EXPECT_NE(stand_in_header("pthread.h"), nullptr);
   EXPECT_THAT(*stand_in_header("cstdint"), HasSubstr("using ::uint8_t;"));
   EXPECT_EQ(stand_in_header("cuda_fp16.h"), nullptr);
   EXPECT_TRUE(replaces_toolkit_header("cuda.h"));

@@ -111,6 +111,19 @@ TEST_F(TakeIn, WhatNeverCompilesAsksForValues) {
               AllOf(HasSubstr("k.cu: does not compile"), Not(HasSubstr("--param"))));
 }
 
+TEST_F(TakeIn, WhatOnlyTheHostCanCallIsNoMacro) {
+  EXPECT_THAT(refusal("__global__ void f(int *c) { cudaMemcpyAsync(c, c, 4, 0, 0); }\n"),
+              AllOf(HasSubstr("k.cu: does not compile"), HasSubstr("cudaMemcpyAsync"),
+                    Not(HasSubstr("--param"))));
+  EXPECT_THAT(refusal("__global__ void g(int *c) { *c = 1; }\n"
+                      "__global__ void f(int *c) { g<<<1, 1>>>(c); }\n"),
+              HasSubstr("more than one __global__ function"));
+  request_.entry = "f";
+  EXPECT_THAT(refusal("__global__ void g(int *c) { *c = 1; }\n"
+                      "__global__ void f(int *c) { g<<<1, 1>>>(c); }\n"),
+              HasSubstr("dynamic parallelism), which is not supported"));
+}
+
 TEST_F(TakeIn, OfSeveralKernelsOneIsNamed) {
   const std::string two =
       "__global__ void f(int *c) { *c = 1; }\n"

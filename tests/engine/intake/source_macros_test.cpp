@@ -40,7 +40,8 @@ TEST(SourceMacros, WhatAComparedMacroIsMadeOfIsCompared) {
 
 TEST(SourceMacros, GuardsAndTheCompilersOwnNamesAreLeftOut) {
   KernelSource source{"k.cu",
-                      "#include \"a.h\"\n#if __CUDA_ARCH__ >= 800\n#endif\n",
+                      "#include \"a.h\"\n#if __CUDA_ARCH__ >= 800 || defined(_MSC_VER)\n#endif\n"
+                      "#if CUDART_VERSION < 4000 || defined(WIN32)\n#endif\n",
                       {{"a.h", "#ifndef A_H\n#define A_H\n#if TILE > 3\n#endif\n#endif\n"}}};
   const SourceMacros found = macros_of(source);
   ASSERT_EQ(found.open.size(), 1U);

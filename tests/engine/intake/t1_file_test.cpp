@@ -100,8 +100,20 @@ TEST(T1File, OtherFilesAndOtherLanguagesAreRefused) {
   EXPECT_THROW((void)read("[]"), InputError);
   EXPECT_THROW((void)read(R"({"results": []})"), InputError);
   EXPECT_THROW((void)read(R"({"ConfigurationSpace": {}, "KernelSpecification":
-                              {"Language": "OpenCL"}})"),
+                              {"Language": "Python"}})"),
                InputError);
+}
+
+TEST(T1File, WhereTheKernelIsCudaAllTheSameAnotherLanguageIsSaid) {
+  for (const std::string language : {"OpenCL", "HIP"}) {
+    const T1File found = read(R"({"ConfigurationSpace": {"TuningParameters":
+        [{"Name": "TILE", "Values": "[1, 2]"}]}, "KernelSpecification": {"Language": ")" +
+                              language + R"(", "KernelName": "f"}})");
+    ASSERT_EQ(found.parameters.size(), 1U);
+    EXPECT_EQ(found.kernel, "f");
+    ASSERT_EQ(found.left_out.size(), 1U);
+    EXPECT_THAT(found.left_out.front(), testing::HasSubstr("Language: \"" + language + "\""));
+  }
 }
 
 }  // namespace

@@ -224,7 +224,7 @@ bool note_owner(const Warp& warp, const LaneAccess& access, std::uint32_t bytes)
   for_lanes<std::size_t>(access.global, [&](std::size_t lane) {
     owners->note(access.address[lane], bytes, warp.cta->number());
   });
-  return access.global == warp.exec;
+  return access.local == 0;  // what is left of a generic address goes to nobody
 }
 
 void require_still(Warp& warp, const LaneAccess& access) {

@@ -159,6 +159,19 @@ KERNEL(values_by_shared_memory) {
   out[own()] = tile[63 - threadIdx.x];
 }
 
+KERNEL(values_by_generic_addresses) {
+  __shared__ float tile[64];
+  asm volatile("st.f32 [%0], %1;" ::"l"(tile + threadIdx.x), "f"(2.0f) : "memory");
+  __syncthreads();
+  out[own()] = tile[63 - threadIdx.x];
+}
+
+KERNEL(every_other_to_shared_memory) {
+  __shared__ float tile[64];
+  float* to = threadIdx.x % 2 != 0 ? tile + threadIdx.x : out + own();
+  asm volatile("st.f32 [%0], %1;" ::"l"(to), "f"(1.0f) : "memory");
+}
+
 KERNEL(trip_count_by_input) {
   if (cta() >= 15) return;
   for (int i = 0; i < 1 + in[cta()] % 4; ++i) {
