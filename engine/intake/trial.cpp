@@ -125,4 +125,12 @@ void try_variants(Compiler& compiler, const CompileRequest& request,
   }
 }
 
+std::optional<std::string> ptx_of(Compiler& compiler, const CompileRequest& request,
+                                  const MacroTexts& macros) {
+  CompileOutcome outcome = compile(compiler, request, macros);
+  auto* compiled = std::get_if<Compiled>(&outcome);
+  if (compiled == nullptr) return std::nullopt;
+  return std::move(compiled->ptx);
+}
+
 }  // namespace evo
