@@ -55,6 +55,7 @@ void declare_given(CLI::App& app, Options& options) {
   app.add_option("--block", given.block, "threads of a CTA, likewise");
   app.add_option("--shared", given.shared_bytes, "bytes of dynamic shared memory");
   app.add_option("--flops", given.flops, "operations of one launch");
+  app.add_option("--tolerance", given.tolerance, "largest error of an element of an output");
   app.add_option("--reference", given.reference,
                  "what is expected: 'default', the default configuration, or another kernel of the "
                  "file with the same parameters (default: reference.py, to be written)");

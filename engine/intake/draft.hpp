@@ -89,6 +89,8 @@ struct Draft {
   std::string dynamic_shared_bytes = "0";
   bool has_independent_ctas = false;
   std::string dependence;  ///< why they are not independent
+  bool is_deterministic = true;
+  std::string max_abs_error;  ///< an expression; empty: by the type of the outputs
   std::string flops = std::string(kUnknownFlops);
   DraftReference reference;
 

@@ -167,7 +167,10 @@ class Launch {
   }
 
   [[nodiscard]] bool is_one_size_in_one_dimension() const {
-    return given_.sizes.size() == 1 && facts_.grid_dimensions == 1 &&
+    const bool is_scalar = std::ranges::any_of(draft_.arguments, [&](const auto& argument) {
+      return !given_.sizes.empty() && argument.value == given_.sizes.front().first;
+    });
+    return given_.sizes.size() == 1 && is_scalar && facts_.grid_dimensions == 1 &&
            facts_.block_dimensions == 1 && draft_.block.size() == 1 && !is_todo(draft_.block[0]);
   }
 

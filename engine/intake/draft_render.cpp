@@ -137,19 +137,19 @@ const Bounds* bounds_of(const Draft& draft) {
 
 Ordered tolerance(const Draft& draft) {
   const Bounds* bounds = bounds_of(draft);
-  const double element = bounds == nullptr ? 0 : bounds->max_abs_error;
-  const double all = bounds == nullptr ? 0 : bounds->relative_l2;
   const auto number = [](double value) { return value == 0 ? Ordered(0) : Ordered(value); };
-  return {{"max_abs_error", number(element)},
-          {"bad_abs_error", number(element)},
+  const Ordered element = !draft.max_abs_error.empty() ? expression(draft.max_abs_error)
+                                                       : number(bounds ? bounds->max_abs_error : 0);
+  return {{"max_abs_error", element},
+          {"bad_abs_error", element},
           {"bad_share", 0},
-          {"relative_l2", number(all)}};
+          {"relative_l2", number(bounds ? bounds->relative_l2 : 0)}};
 }
 
 /// A line before the tolerance.
 std::string reason_of_tolerance(const Draft& draft) {
   const Bounds* bounds = bounds_of(draft);
-  if (bounds == nullptr) return {};
+  if (bounds == nullptr || !draft.max_abs_error.empty()) return {};
   return "  // assumed: some tens of roundings of " + std::string(bounds->dtype) +
          ", for elements up to a few hundred; a sum of many elements needs more\n";
 }
@@ -194,6 +194,20 @@ std::string shapes_text(const Draft& draft) {
   return "  \"shapes\": {\n" + joined_lines(shapes, "    ") + "  },\n";
 }
 
+std::string template_text(const Draft& draft) {
+  std::string text;
+  if (!draft.dependence.empty())
+    text += "      // CTAs depend on each other: " + draft.dependence + "\n";
+  std::vector<std::string> keys = {
+      "\"source\": " + Ordered(draft.kernel_file).dump() +
+          ", \"entry\": " + Ordered(draft.entry).dump(),
+      "\"grid\": " + line(expressions(draft.grid)), "\"block\": " + line(expressions(draft.block)),
+      "\"dynamic_shared_bytes\": " + line(expression(draft.dynamic_shared_bytes)),
+      std::string("\"independent_ctas\": ") + (draft.has_independent_ctas ? "1" : "0")};
+  if (!draft.is_deterministic) keys.emplace_back("\"deterministic\": false");
+  return text + joined_lines(keys, "      ");
+}
+
 std::string problem_text(const Draft& draft) {
   std::vector<std::string> arguments;
   for (const DraftArgument& argument : draft.arguments) {
@@ -212,16 +226,7 @@ std::string problem_text(const Draft& draft) {
   }
   text += key("flops", expression(draft.flops));
   text += key("reference", reference(draft));
-  text += "  \"templates\": {\n    " + Ordered(draft.name).dump() + ": {\n";
-  if (!draft.dependence.empty())
-    text += "      // CTAs depend on each other: " + draft.dependence + "\n";
-  text += joined_lines(
-      {"\"source\": " + Ordered(draft.kernel_file).dump() +
-           ", \"entry\": " + Ordered(draft.entry).dump(),
-       "\"grid\": " + line(expressions(draft.grid)), "\"block\": " + line(expressions(draft.block)),
-       "\"dynamic_shared_bytes\": " + line(expression(draft.dynamic_shared_bytes)),
-       std::string("\"independent_ctas\": ") + (draft.has_independent_ctas ? "1" : "0")},
-      "      ");
+  text += "  \"templates\": {\n    " + Ordered(draft.name).dump() + ": {\n" + template_text(draft);
   return text + "    }\n  }\n}\n";
 }
 

@@ -42,7 +42,9 @@ class Fit {
 
   ExtentFit run() {
     if (counts_.empty() || counts_.front() == 0) return {};
-    if (std::ranges::all_of(counts_, [&](auto count) { return count == counts_.front(); })) {
+    const bool has_others = counts_.size() > 1;
+    if (has_others &&
+        std::ranges::all_of(counts_, [&](auto count) { return count == counts_.front(); })) {
       return {std::to_string(counts_.front())};
     }
     using Form = std::optional<std::string> (Fit::*)(const Product&) const;
@@ -82,6 +84,14 @@ class Fit {
     return true;
   }
 
+  /// Counts of 1, 1 and 2 are some quotient of anything.
+  [[nodiscard]] bool has_large_counts() const {
+    Counts sorted = counts_;
+    std::ranges::sort(sorted);
+    const auto last = std::unique(sorted.begin(), sorted.end());
+    return last - sorted.begin() > 1 && *(last - 1) >= 8;
+  }
+
   [[nodiscard]] std::optional<std::string> plain(const Product& product) const {
     if (product.values != counts_) return std::nullopt;
     return product.text();
@@ -102,6 +112,7 @@ class Fit {
   }
 
   [[nodiscard]] std::optional<std::string> divided(const Product& product) const {
+    if (!has_large_counts()) return std::nullopt;
     for (const std::int64_t by : {2, 3, 4, 8, 16, 32, 64, 128, 256, 512, 1024}) {
       const std::string divisor = ", " + std::to_string(by) + ")";
       if (fits([&](std::size_t s) { return product.values[s] / by; })) {
@@ -118,6 +129,7 @@ class Fit {
   }
 
   [[nodiscard]] std::optional<std::string> divided_by_a_size(const Product& product) const {
+    if (!has_large_counts()) return std::nullopt;
     for (std::size_t i = 0; i < names_.size(); ++i) {
       if (std::ranges::find(product.names, names_[i]) != product.names.end()) continue;
       const auto size = [&](std::size_t s) {

@@ -22,7 +22,7 @@ struct ExtentFit {
 /// The simplest expression of `names` that has all these values: a number; a product of sizes; the
 /// same with something added (rows + 1), times a factor, or divided (ceil_div(N, 4)); a product of
 /// sizes with a border ((W + 2)*(H + 2)). Where none of them has, a product of sizes that is less
-/// than two rows larger: kernels leave out borders.
+/// than two rows larger: kernels leave out borders. One sample gives a guess, which is no number.
 [[nodiscard]] ExtentFit fitted_extent(const std::vector<std::string>& names,
                                       const std::vector<ExtentSample>& samples);
 

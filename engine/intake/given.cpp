@@ -160,17 +160,25 @@ void give_arguments(const Given& given, Draft& draft) {
       return a.is_written();
     }).is_compared = false;
   }
+  if (!given.tolerance.empty()) {
+    draft.max_abs_error = given_expressions("--tolerance", given.tolerance, 1, draft).front();
+  }
   if (!given.flops.empty()) {
     draft.flops = given_expressions("--flops", given.flops, 1, draft).front();
   }
 }
 
 void require_used_sizes(const Given& given, const Draft& draft) {
-  std::string text = draft.dynamic_shared_bytes;
-  for (const std::string& size : draft.grid) text.append(" ").append(size);
-  for (const std::string& size : draft.block) text.append(" ").append(size);
+  std::string text;
+  const auto take = [&](const std::string& expression) {
+    if (!is_todo(expression)) text.append(" ").append(expression);
+  };
+  take(draft.dynamic_shared_bytes);
+  for (const std::string& size : draft.grid) take(size);
+  for (const std::string& size : draft.block) take(size);
   for (const DraftArgument& argument : draft.arguments) {
-    text.append(" ").append(argument.value).append(" ").append(argument.extent);
+    take(argument.value);
+    take(argument.extent);
   }
   const std::vector<std::string> words = cpp_words(text);
   for (const auto& [name, values] : given.sizes) {

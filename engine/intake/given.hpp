@@ -22,6 +22,7 @@ struct Given {
   std::string block;
   std::string shared_bytes;
   std::string flops;
+  std::string tolerance;  ///< largest error of an element
   std::string reference;  ///< "default", or a kernel of the file
   std::string reference_grid;
   std::string reference_block;

@@ -133,16 +133,31 @@ void judge_independence(const PtxFacts& facts, Draft& draft) {
     }
   }
   draft.has_independent_ctas = draft.dependence.empty();
+  draft.is_deterministic = facts.unordered_sum.empty();
+  if (!draft.is_deterministic) {
+    draft.notes.push_back(facts.unordered_sum +
+                          ": adds in an order that differs between two runs; the template is "
+                          "\"deterministic\": false");
+  }
 }
 
-/// The default configuration and others, with the numbers that their macros have.
+/// The default configuration and others, with the numbers that their macros have. What differs only
+/// in macros that the source does not read is compiled once.
 std::vector<ProbeKernel> probe_kernels(Compiler& compiler, const CompileRequest& request,
-                                       const Configurations& configurations) {
+                                       const Configurations& configurations, const Trial& trial,
+                                       const Draft& draft) {
   std::vector<MacroTexts> all = {configurations.defaults};
   all.insert(all.end(), configurations.others.begin(), configurations.others.end());
+  std::map<MacroTexts, std::optional<std::string>> compiled;
   std::vector<ProbeKernel> kernels;
   for (const MacroTexts& macros : all) {
-    const auto ptx = ptx_of(compiler, request, macros);
+    MacroTexts read = macros;
+    for (const DraftParameter& parameter : draft.parameters) {
+      if (!parameter.is_read) read.erase(parameter.macro);
+    }
+    if (compiled.empty()) compiled[read] = trial.ptx;
+    if (!compiled.contains(read)) compiled[read] = ptx_of(compiler, request, macros);
+    const std::optional<std::string>& ptx = compiled[read];
     if (!ptx) continue;
     ProbeKernel kernel{{}, *ptx, entry_symbol(*ptx, request.entries.front())};
     for (const auto& [name, text] : macros) {
@@ -156,12 +171,12 @@ std::vector<ProbeKernel> probe_kernels(Compiler& compiler, const CompileRequest&
 
 /// What a run with small sizes tells; and a small shape beside the one that is timed.
 void look_at_runs(const IntakeRequest& request, Compiler& compiler, const CompileRequest& compile,
-                  const Configurations& configurations, Draft& draft) {
+                  const Configurations& configurations, const Trial& trial, Draft& draft) {
   const bool is_wanted = !request.given.sizes.empty();
   const std::string missing = why_not_measured(draft);
   SizeKind kind = SizeKind::kRagged;
   if (missing.empty()) {
-    kind = measure_extents(probe_kernels(compiler, compile, configurations), draft);
+    kind = measure_extents(probe_kernels(compiler, compile, configurations, trial, draft), draft);
   } else if (is_wanted) {
     draft.notes.push_back("extents are not measured on the virtual GPU: they need " + missing);
   }
@@ -181,9 +196,10 @@ void note_assumed_numbers(Draft& draft) {
     return argument.is_written() && argument.is_compared && !argument.dtype.starts_with('i') &&
            !argument.dtype.starts_with('u');
   });
-  if (is_floating) {
+  if (is_floating && draft.max_abs_error.empty()) {
     draft.assumed.push_back(
-        "tolerance: by the type of the outputs, see problem.json: does it suit their size?");
+        "tolerance: by the type of the outputs, see problem.json; --tolerance says the largest "
+        "error of an element");
   }
   if (draft.flops == kUnknownFlops) {
     draft.assumed.push_back("flops: 1, so that TFLOP/s mean nothing; --flops gives them");
@@ -240,7 +256,7 @@ Intake take_in(const IntakeRequest& request, Compiler& compiler) {
   judge_independence(trial.facts, draft);
 
   // 6. and 7.
-  look_at_runs(request, compiler, compile, configurations, draft);
+  look_at_runs(request, compiler, compile, configurations, trial, draft);
   draft_reference(
       request.given, declarations_of(active_code(source, macros)),
       [&](const std::string& entry) {

@@ -72,8 +72,14 @@ class Measurement {
     return open;
   }
 
+  /// Those of a probe, or behind them of a proof.
+  [[nodiscard]] Values sizes_of(SizeKind kind, std::size_t probe) const {
+    if (probe < kProbes) return probe_sizes(kind, draft_.variables, probe);
+    return proof_sizes(kind, draft_.variables, probe - kProbes, scale_);
+  }
+
   [[nodiscard]] Values values_of(SizeKind kind, std::size_t probe, std::size_t kernel) const {
-    Values values = probe_sizes(kind, draft_.variables, probe);
+    Values values = sizes_of(kind, probe);
     values.insert(kernels_[kernel].macros.begin(), kernels_[kernel].macros.end());
     return values;
   }
@@ -92,6 +98,22 @@ class Measurement {
     return low;
   }
 
+  /// The same for `values`, of which `samples` were before: what fits them is tried first, since a
+  /// launch is what takes time.
+  static std::uint64_t counted(const std::vector<std::string>& names,
+                               const std::vector<ExtentSample>& samples, const Values& values,
+                               std::uint64_t most, const auto& runs) {
+    std::vector<std::uint64_t> guesses;
+    if (const ExtentFit fit = fitted_extent(names, samples); !fit.text.empty()) {
+      guesses.push_back(static_cast<std::uint64_t>(Expression(fit.text).evaluate(values)));
+    }
+    if (!samples.empty()) guesses.push_back(samples.back().count);
+    for (const std::uint64_t guess : guesses) {
+      if (guess > 0 && guess <= most && runs(guess) && !runs(guess - 1)) return guess;
+    }
+    return least(most, runs);
+  }
+
   bool runs_with(std::size_t argument, std::uint64_t elements) {
     return !device_.fault({.elements = {{argument, elements}}});
   }
@@ -105,8 +127,13 @@ class Measurement {
 
   Found with_sizes(SizeKind kind) {
     Found found{kind, candidates_of(kind)};
+    if (found.candidates.empty()) return found;
     if (!prove_by_inputs(kind, found.candidates)) return {kind};
     prove_by_macros(kind, found.candidates);
+    if (device_.is_exhausted()) {
+      trouble_ = "running the kernel with small sizes takes too long";
+      return {kind};
+    }
     found.known = static_cast<std::size_t>(std::ranges::count_if(
         found.candidates, [](const Candidate& candidate) { return candidate.doubt.empty(); }));
     for (const Candidate& candidate : found.candidates) {
@@ -132,20 +159,19 @@ class Measurement {
     std::vector<Candidate> candidates;
     std::map<std::size_t, std::vector<ExtentSample>> samples;
     for (std::size_t probe = 0; probe < kProbes; ++probe) {
-      const Values sizes = probe_sizes(kind, draft_.variables, probe);
+      const Values sizes = sizes_of(kind, probe);
       device_.prepare(0, values_of(kind, probe, 0), ProbeContent::kZeros);
+      const std::uint64_t before = device_.executed();
       if (const auto fault = device_.fault({})) {
         trouble_ = "with sizes " + to_text(kind) + ", the kernel does not run: " + *fault;
         return {};
       }
+      if (probe == 0) choose_scale(kind, device_.executed() - before);
       for (const std::size_t argument : open_arguments()) {
-        if (device_.is_exhausted()) {
-          trouble_ = "running the kernel with small sizes takes too long";
-          return {};
-        }
-        samples[argument].push_back(
-            {sizes, least(device_.ample_elements(),
-                          [&](std::uint64_t count) { return runs_with(argument, count); })});
+        std::vector<ExtentSample>& list = samples[argument];
+        list.push_back(
+            {sizes, counted(names_of(draft_.variables), list, sizes, device_.ample_elements(),
+                            [&](std::uint64_t count) { return runs_with(argument, count); })});
       }
     }
     for (const auto& [argument, list] : samples) {
@@ -166,6 +192,20 @@ class Measurement {
     return candidates;
   }
 
+  /// Makes proofs so small that a launch executes at most some millions of instructions.
+  void choose_scale(SizeKind kind, std::uint64_t executed) {
+    constexpr double kMostInstructions = 4e6;
+    const auto elements = [](const Values& sizes) {
+      double product = 1;
+      for (const auto& [unused, size] : sizes) product *= size;
+      return product;
+    };
+    const double each = static_cast<double>(executed) / elements(sizes_of(kind, 0));
+    for (scale_ = 1; scale_ < 8; scale_ *= 2) {
+      if (each * elements(sizes_of(kind, kProbes)) < kMostInstructions) break;
+    }
+  }
+
   /// "N=37, C=53; N=53, C=83".
   [[nodiscard]] std::string sizes_text(SizeKind kind) const {
     std::string text;
@@ -180,22 +220,27 @@ class Measurement {
     return text;
   }
 
-  bool touches_exactly(const Candidate& candidate, std::uint64_t count) {
-    return runs_with(candidate.argument, count) && !runs_with(candidate.argument, count - 1);
+  /// Whether the kernel touches what the expression says: all of it, but for borders.
+  bool touches(SizeKind kind, std::size_t probe, const Candidate& candidate) {
+    const std::uint64_t elements = extent_at(kind, probe, candidate);
+    if (!runs_with(candidate.argument, elements)) return false;
+    const std::uint64_t less = candidate.fit.is_exact ? elements - 1 : elements / 2;
+    return !runs_with(candidate.argument, less);
   }
 
   /// 3.
   bool prove_by_inputs(SizeKind kind, std::vector<Candidate>& candidates) {
-    for (std::size_t probe = 0; probe < kProbes; ++probe) {
+    for (std::size_t probe = 0; probe < kProbes + kProofs; ++probe) {
       device_.prepare(0, values_of(kind, probe, 0), ProbeContent::kSmallNumbers);
       if (const auto fault = device_.fault({})) {
         trouble_ = "what the kernel touches depends on its inputs: " + *fault;
         return false;
       }
       for (Candidate& candidate : candidates) {
-        if (candidate.doubt.empty() && !touches_exactly(candidate, candidate.counts[probe])) {
-          candidate.doubt = "how much the kernel touches depends on its inputs";
-        }
+        if (!candidate.doubt.empty() || touches(kind, probe, candidate)) continue;
+        candidate.doubt = probe < kProbes
+                              ? "how much the kernel touches depends on its inputs"
+                              : "with larger sizes it is no longer " + candidate.fit.text;
       }
     }
     return true;
@@ -204,16 +249,15 @@ class Measurement {
   /// 4. A configuration that cannot be launched says nothing.
   void prove_by_macros(SizeKind kind, std::vector<Candidate>& candidates) {
     for (std::size_t kernel = 1; kernel < kernels_.size(); ++kernel) {
-      for (std::size_t probe = 0; probe < 2; ++probe) {
+      for (const std::size_t probe : {std::size_t{0}, std::size_t{1}, kProbes}) {
         device_.prepare(kernel, values_of(kind, probe, kernel), ProbeContent::kSmallNumbers);
         if (device_.fault({})) break;
         for (Candidate& candidate : candidates) {
           if (!candidate.doubt.empty()) continue;
-          const bool is_read_only = draft_.arguments[candidate.argument].kind == Kind::kIn;
-          const std::uint64_t count = candidate.counts[probe];
+          const bool is_only_read = draft_.arguments[candidate.argument].kind == Kind::kIn;
           const bool is_right =
-              is_read_only ? runs_with(candidate.argument, extent_at(kind, probe, candidate))
-                           : touches_exactly(candidate, count);
+              is_only_read ? runs_with(candidate.argument, extent_at(kind, probe, candidate))
+                           : touches(kind, probe, candidate);
           if (!is_right) candidate.doubt = "how much the kernel touches depends on macros";
         }
       }
@@ -223,7 +267,7 @@ class Measurement {
   [[nodiscard]] std::uint64_t extent_at(SizeKind kind, std::size_t probe,
                                         const Candidate& candidate) const {
     return static_cast<std::uint64_t>(
-        Expression(candidate.fit.text).evaluate(probe_sizes(kind, draft_.variables, probe)));
+        Expression(candidate.fit.text).evaluate(sizes_of(kind, probe)));
   }
 
   /// What is said of it; empty where it stays a TODO.
@@ -238,22 +282,23 @@ class Measurement {
   std::string measure_shared(SizeKind kind) {
     if (!is_todo(draft_.dynamic_shared_bytes)) return {};
     std::vector<std::string> names = names_of(draft_.variables);
+    for (const DraftParameter& parameter : draft_.parameters) {
+      if (kernels_.front().macros.contains(parameter.macro)) names.push_back(parameter.macro);
+    }
     std::vector<ExtentSample> samples;
     for (std::size_t kernel = 0; kernel < kernels_.size(); ++kernel) {
       for (std::size_t probe = 0; probe < kProbes; ++probe) {
         const Values values = values_of(kind, probe, kernel);
         device_.prepare(kernel, values, ProbeContent::kZeros);
         if (device_.fault({})) break;
-        samples.push_back({values, least(ProbeDevice::kAmpleSharedBytes, [&](std::uint64_t bytes) {
-                             return !device_.fault(
-                                 {.shared_bytes = static_cast<std::uint32_t>(bytes)});
-                           })});
+        const auto runs = [&](std::uint64_t bytes) {
+          return !device_.fault({.shared_bytes = static_cast<std::uint32_t>(bytes)});
+        };
+        samples.push_back(
+            {values, counted(names, samples, values, ProbeDevice::kAmpleSharedBytes, runs)});
       }
     }
     if (samples.size() < kProbes) return {};
-    for (const DraftParameter& parameter : draft_.parameters) {
-      if (kernels_.front().macros.contains(parameter.macro)) names.push_back(parameter.macro);
-    }
     const ExtentFit fit = fitted_extent(names, samples);
     if (fit.text.empty() || !fit.is_exact) return {};
     draft_.dynamic_shared_bytes = fit.text;
@@ -283,6 +328,7 @@ class Measurement {
   ProbeDevice device_;
   std::map<std::string, std::string> doubts_;
   std::string trouble_;
+  std::int64_t scale_ = 1;  ///< of proofs
 };
 
 }  // namespace

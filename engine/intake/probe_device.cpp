@@ -111,6 +111,7 @@ KernelArgument ProbeDevice::scalar(std::size_t argument) const {
 }
 
 std::optional<std::string> ProbeDevice::fault(const Bounds& bounds) {
+  if (is_exhausted()) return "running it with small sizes takes too long";
   const bool is_shared_known = !is_todo(draft_.dynamic_shared_bytes);
   std::vector<BufferId> own;
   std::optional<std::string> reason;

@@ -42,6 +42,9 @@ class ProbeDevice {
 
   [[nodiscard]] std::uint64_t ample_elements() const { return ample_elements_; }
 
+  /// Warp instructions of all launches so far.
+  [[nodiscard]] std::uint64_t executed() const { return executed_; }
+
   /// So much was executed that it should end: the same on every machine.
   [[nodiscard]] bool is_exhausted() const;
 

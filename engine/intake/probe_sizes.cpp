@@ -48,8 +48,8 @@ std::size_t level_of(std::int64_t value, const SizeTexts& variables) {
 /// For the others, by level; fewer elements where more of them are multiplied.
 const Numbers& small_numbers(SizeKind kind, std::size_t large, std::size_t level) {
   using Levels = std::array<Numbers, 3>;
-  static const Levels kRagged = {Numbers{37, 53, 83, 101, 41, 71, 61}, Numbers{211, 127, 173, 149},
-                                 Numbers{401, 503, 307, 607}};
+  static const Levels kRagged = {Numbers{37, 53, 83, 94, 41, 71, 62}, Numbers{211, 127, 173, 146},
+                                 Numbers{401, 503, 307, 302}};
   static const std::array<Levels, 2> kRound = {
       Levels{Numbers{512, 1024, 1536}, {}, {}},
       Levels{Numbers{128, 256, 384}, Numbers{512, 384, 256}, Numbers{1024, 768, 1280}}};
@@ -84,6 +84,35 @@ std::map<std::string, double> probe_sizes(SizeKind kind, const SizeTexts& variab
                               ? small_numbers(kind, large, level_of(value, variables))
                               : below(kind, value);
     sizes[variables[i].first] = static_cast<double>(small[(i + probe) % small.size()]);
+  }
+  return sizes;
+}
+
+std::map<std::string, double> proof_sizes(SizeKind kind, const SizeTexts& variables,
+                                          std::size_t proof, std::int64_t scale) {
+  using Lists = std::array<std::array<Numbers, kProofs>, 3>;
+  static const Lists kRagged = {{{Numbers{2503}, Numbers{4102}},
+                                 {Numbers{1511, 701}, Numbers{2002, 502}},
+                                 {Numbers{307, 149, 67}, Numbers{402, 127, 53}}}};
+  static const Lists kRound = {{{Numbers{4608}, Numbers{7680}},
+                                {Numbers{1536, 768}, Numbers{2560, 512}},
+                                {Numbers{320, 128, 64}, Numbers{384, 160, 96}}}};
+  static const Lists kPower = {{{Numbers{8192}, Numbers{4096}},
+                                {Numbers{2048, 512}, Numbers{1024, 512}},
+                                {Numbers{256, 128, 64}, Numbers{512, 64, 32}}}};
+  const Lists& lists = kind == SizeKind::kRagged  ? kRagged
+                       : kind == SizeKind::kRound ? kRound
+                                                  : kPower;
+  const std::size_t large = std::clamp<std::size_t>(count_of_large(variables), 1, 3);
+  const Numbers& numbers = lists[large - 1][proof];
+  std::map<std::string, double> sizes = probe_sizes(kind, variables, proof);
+  SizeTexts sorted = variables;
+  std::ranges::stable_sort(
+      sorted, [](const auto& a, const auto& b) { return number(a.second) > number(b.second); });
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    if (number(sorted[i].second) <= kMostOfSmall) continue;
+    const std::int64_t value = numbers[std::min(i, numbers.size() - 1)];
+    sizes[sorted[i].first] = static_cast<double>(value / scale);
   }
   return sizes;
 }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
@@ -20,7 +21,7 @@ inline constexpr std::array kSizeKinds = {SizeKind::kRagged, SizeKind::kRound, S
 /// "multiples of 128": for people.
 [[nodiscard]] std::string to_text(SizeKind kind);
 
-inline constexpr std::size_t kProbes = 3;
+inline constexpr std::size_t kProbes = 4;
 
 /// Shape variables and the values they are to have.
 using SizeTexts = std::vector<std::pair<std::string, std::string>>;
@@ -29,6 +30,13 @@ using SizeTexts = std::vector<std::pair<std::string, std::string>>;
 /// agree in all. A variable that is meant to be small, up to 64, stays below about its value.
 [[nodiscard]] std::map<std::string, double> probe_sizes(SizeKind kind, const SizeTexts& variables,
                                                         std::size_t probe);
+
+inline constexpr std::size_t kProofs = 2;
+
+/// Larger values, beyond the threads of a CTA where `scale` is 1: what fits the small ones must
+/// hold for them too. `scale` divides them, where running so much takes long.
+[[nodiscard]] std::map<std::string, double> proof_sizes(SizeKind kind, const SizeTexts& variables,
+                                                        std::size_t proof, std::int64_t scale);
 
 /// A small shape to check beside the one that is timed: values in the order of the variables; those
 /// up to 64 stay. Empty where no variable is larger.

@@ -98,6 +98,7 @@ Trial try_kernel(Compiler& compiler, const CompileRequest& request, const MacroT
       return {.symbol = symbol,
               .signature = signature_of(compiler, request, symbol, all),
               .facts = ptx_facts(compiled->ptx, symbol),
+              .ptx = compiled->ptx,
               .guessed = std::move(guessed)};
     }
     reason = std::get<Rejection>(outcome).reason;

@@ -20,6 +20,7 @@ struct Trial {
   /// Of a kernel that is `extern "C"`: a mangled name with its type, as `f(void (*)(float*, int))`.
   std::string signature = {};
   PtxFacts facts = {};
+  std::string ptx = {};
   /// Macros without a known value, and what they were given.
   MacroTexts guessed = {};
 };
