@@ -51,6 +51,8 @@ void declare_given(CLI::App& app, Options& options) {
   repeated("--input", options.inputs,
            "NAME=normal:0:1, uniform:0:1, integers:0:9, constant:1 or a formula of INDEX; repeat");
   repeated("--scratch", given.scratch, "output whose content is nobody's result; repeat");
+  repeated("--inout", given.inouts,
+           "output of which the kernel leaves elements as they are, such as a border; repeat");
   app.add_option("--grid", given.grid, "CTAs: up to three expressions of sizes and macros");
   app.add_option("--block", given.block, "threads of a CTA, likewise");
   app.add_option("--shared", given.shared_bytes, "bytes of dynamic shared memory");

@@ -6,7 +6,6 @@
 #include <optional>
 #include <set>
 
-#include "engine/compile/cpp_words.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/expression.hpp"
 #include "engine/core/names.hpp"
@@ -103,19 +102,14 @@ class Launch {
     if (facts_.block_dimensions > 1) return {};
     std::vector<std::string> unread;
     for (const DraftParameter& parameter : draft_.parameters) {
-      const bool is_named = is_named_in(given_.grid, parameter.macro) ||
-                            is_named_in(given_.shared_bytes, parameter.macro);
+      const bool is_named =
+          names_in(given_.grid + " " + given_.shared_bytes).contains(parameter.macro);
       if (!parameter.is_read && !is_named) unread.push_back(parameter.macro);
     }
     if (unread.size() != 1) return {};
     draft_.assumed.push_back("block: " + unread.front() +
                              " is the threads of a CTA, since the source does not read it");
     return unread.front();
-  }
-
-  static bool is_named_in(const std::string& text, const std::string& name) {
-    const std::vector<std::string> words = cpp_words(text);
-    return std::ranges::find(words, name) != words.end();
   }
 
   std::vector<std::string> block() {
@@ -347,7 +341,8 @@ void draft_shape(const Given& given, const T1File& t1, const PtxFacts& facts,
     draft.problem_sizes.push_back(is_variable ? variable(axis, size) : size);
   }
   draft_sizes(given, draft);
-  if (!t1.problem_size.empty() || !t1.global_size[0].empty() || !given.sizes.empty()) return;
+  const bool is_launch_known = !t1.global_size[0].empty() || !given.grid.empty();
+  if (!t1.problem_size.empty() || is_launch_known || !given.sizes.empty()) return;
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(facts.grid_dimensions); ++axis) {
     (void)variable(axis, todo(std::string("size of the problem in ") + kAxes[axis]));
   }

@@ -71,9 +71,7 @@ std::vector<Parameter> checked(const Draft& draft) {
 class SpaceDraft {
  public:
   SpaceDraft(const KernelSource& source, const std::string& launch, Draft& draft)
-      : source_(source), draft_(draft) {
-    for (const std::string& word : cpp_words(launch)) launch_words_.insert(word);
-  }
+      : source_(source), draft_(draft), launch_words_(names_in(launch)) {}
 
   void take_t1(const T1File& t1, const std::set<std::string>& replaced) {
     for (const T1Parameter& parameter : t1.parameters) {

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstdint>
-#include <set>
+#include <map>
 
-#include "engine/compile/cpp_words.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/expression.hpp"
 #include "engine/core/names.hpp"
@@ -104,22 +104,48 @@ Json generator_of(const std::string& name, const std::string& text) {
 
 }  // namespace
 
+Json start_of_output(const std::string& dtype) {
+  const bool is_integer = dtype.starts_with('i') || dtype.starts_with('u');
+  if (is_integer) return {{"distribution", "constant"}, {"value", 0}};
+  return {{"distribution", "normal"}, {"mean", 0}, {"std", 1}};
+}
+
+std::set<std::string> names_in(std::string_view text) {
+  const auto is_part = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
+  std::set<std::string> names;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at;
+    while (end < text.size() && is_part(text[end])) ++end;
+    if (const std::string word(text.substr(at, end - at)); is_identifier(word)) names.insert(word);
+    at = end + 1;
+  }
+  return names;
+}
+
 void draft_sizes(const Given& given, Draft& draft) {
   std::size_t shapes = 1;
-  std::vector<std::vector<std::string>> columns;
+  std::set<std::string> seen;
+  std::map<std::string, std::vector<std::string>> columns;
   for (const auto& [name, text] : given.sizes) {
     if (const std::string why = why_no_macro(name); !why.empty()) {
       refuse("--size", name, text, "the name " + why);
     }
-    const auto is_it = [&, &wanted = name](const auto& other) { return other.first == wanted; };
-    if (std::ranges::any_of(draft.variables, is_it)) refuse("--size", name, text, "given twice");
+    if (!seen.insert(name).second) refuse("--size", name, text, "given twice");
     const auto is_macro = [&, &wanted = name](const auto& p) { return p.macro == wanted; };
     if (std::ranges::any_of(draft.parameters, is_macro)) {
       refuse("--size", name, text, "a macro of the space has this name");
     }
-    columns.push_back(sizes_of(name, text));
-    draft.variables.emplace_back(name, columns.back().front());
-    const std::size_t count = columns.back().size();
+    const std::vector<std::string>& values = columns[name] = sizes_of(name, text);
+    const auto is_it = [&, &wanted = name](const auto& other) { return other.first == wanted; };
+    const auto known = std::ranges::find_if(draft.variables, is_it);
+    if (known != draft.variables.end()) {
+      known->second = values.front();  // of the T1 file
+    } else {
+      draft.variables.emplace_back(name, values.front());
+    }
+    const std::size_t count = values.size();
     if (count > 1 && shapes > 1 && count != shapes) {
       refuse("--size", name, text,
              "another size has " + std::to_string(shapes) + " values: one for each shape");
@@ -128,8 +154,10 @@ void draft_sizes(const Given& given, Draft& draft) {
   }
   for (std::size_t shape = 1; shape < shapes; ++shape) {
     DraftShape more{"size" + std::to_string(shape + 1), {}};
-    for (const auto& column : columns) {
-      more.values.push_back(column.size() == 1 ? column.front() : column[shape]);
+    for (const auto& [name, value] : draft.variables) {
+      const auto column = columns.find(name);
+      const bool is_given = column != columns.end() && column->second.size() > 1;
+      more.values.push_back(is_given ? column->second[shape] : value);
     }
     draft.more_shapes.push_back(std::move(more));
   }
@@ -150,6 +178,12 @@ void give_arguments(const Given& given, Draft& draft) {
   for (const auto& [name, text] : given.extents) {
     named("--extent", name, "buffer", draft, is_buffer).extent =
         given_expressions("--extent " + name, text, 1, draft).front();
+  }
+  for (const std::string& name : given.inouts) {
+    DraftArgument& argument =
+        named("--inout", name, "output", draft, [](const auto& a) { return a.is_written(); });
+    if (argument.kind == Kind::kOut) argument.generator = start_of_output(argument.dtype);
+    argument.kind = Kind::kInOut;
   }
   for (const auto& [name, text] : given.inputs) {
     named("--input", name, "input", draft, [](const auto& a) { return a.is_read(); }).generator =
@@ -180,9 +214,9 @@ void require_used_sizes(const Given& given, const Draft& draft) {
     take(argument.value);
     take(argument.extent);
   }
-  const std::vector<std::string> words = cpp_words(text);
+  const std::set<std::string> used = names_in(text);
   for (const auto& [name, values] : given.sizes) {
-    if (std::ranges::find(words, name) != words.end()) continue;
+    if (used.contains(name)) continue;
     refuse("--size", name, values,
            "no scalar parameter of the kernel has this name, and no --grid, --value or --extent "
            "uses it; its scalars are: " +

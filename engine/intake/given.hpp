@@ -1,6 +1,8 @@
 #pragma once
 
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,6 +20,7 @@ struct Given {
   NamedTexts inputs;   ///< pointer parameter, "normal:0:1", "uniform:0:1", "integers:0:9",
                        ///< "constant:1", or a formula
   std::vector<std::string> scratch;  ///< outputs whose content is nobody's result
+  std::vector<std::string> inouts;   ///< outputs of which the kernel leaves elements as they are
   std::string grid;                  ///< up to three expressions, with commas between
   std::string block;
   std::string shared_bytes;
@@ -27,6 +30,12 @@ struct Given {
   std::string reference_grid;
   std::string reference_block;
 };
+
+/// The generator of an output of which a kernel leaves elements as they are.
+[[nodiscard]] Json start_of_output(const std::string& dtype);
+
+/// The names in a text of expressions. `//` is a division, where C++ has a comment.
+[[nodiscard]] std::set<std::string> names_in(std::string_view text);
 
 /// Fills the shapes with the given sizes. Throws InputError where they are no sizes.
 void draft_sizes(const Given& given, Draft& draft);

@@ -169,6 +169,19 @@ std::vector<ProbeKernel> probe_kernels(Compiler& compiler, const CompileRequest&
   return kernels;
 }
 
+/// Whether scalars or extents follow each size: a size that only the grid follows may stand in the
+/// source as well, as a number.
+bool reach_the_kernel(const Draft& draft) {
+  std::string text;
+  for (const DraftArgument& argument : draft.arguments) {
+    if (!is_todo(argument.value)) text.append(" ").append(argument.value);
+    if (!is_todo(argument.extent)) text.append(" ").append(argument.extent);
+  }
+  const std::set<std::string> names = names_in(text);
+  return std::ranges::all_of(draft.variables,
+                             [&](const auto& variable) { return names.contains(variable.first); });
+}
+
 /// What a run with small sizes tells; and a small shape beside the one that is timed.
 void look_at_runs(const IntakeRequest& request, Compiler& compiler, const CompileRequest& compile,
                   const Configurations& configurations, const Trial& trial, Draft& draft) {
@@ -180,7 +193,7 @@ void look_at_runs(const IntakeRequest& request, Compiler& compiler, const Compil
   } else if (is_wanted) {
     draft.notes.push_back("extents are not measured on the virtual GPU: they need " + missing);
   }
-  if (!is_wanted || !draft.more_shapes.empty()) return;
+  if (!is_wanted || !draft.more_shapes.empty() || !reach_the_kernel(draft)) return;
   std::vector<std::string> small = small_shape(kind, draft.variables);
   if (small.empty()) return;
   if (kind != SizeKind::kRagged) {

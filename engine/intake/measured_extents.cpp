@@ -7,6 +7,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/intake/extent_fit.hpp"
+#include "engine/intake/given.hpp"
 #include "engine/intake/probe_device.hpp"
 
 namespace evo {
@@ -315,9 +316,7 @@ class Measurement {
       const std::uint64_t elements = extent_at(found.kind, 0, candidate);
       if (!device_.leaves_elements(candidate.argument, elements)) continue;
       argument.kind = Kind::kInOut;
-      argument.generator = is_integer(argument.dtype)
-                               ? Json{{"distribution", "constant"}, {"value", 0}}
-                               : Json{{"distribution", "normal"}, {"mean", 0}, {"std", 1}};
+      argument.generator = start_of_output(argument.dtype);
       draft_.notes.push_back("parameter " + argument.name +
                              ": the kernel leaves elements of it as they are; it is \"inout\"");
     }
