@@ -28,10 +28,42 @@ using Kind = DraftArgument::Kind;
 struct Options {
   IntakeRequest request;
   std::vector<std::string> parameters;
+  std::vector<std::string> sizes;
+  std::vector<std::string> values;
+  std::vector<std::string> extents;
+  std::vector<std::string> inputs;
   std::string out = ".";
   bool force = false;
   unsigned compile_seconds = 300;
 };
+
+void declare_given(CLI::App& app, Options& options) {
+  Given& given = options.request.given;
+  const auto repeated = [&](const char* name, auto& target, const char* text) {
+    app.add_option(name, target, text)->allow_extra_args(false);
+  };
+  repeated("--size", options.sizes,
+           "NAME=VALUE[,VALUE…], a size of the problem for each shape; a scalar parameter of this "
+           "name is it; repeat");
+  repeated("--value", options.values,
+           "NAME=EXPR, of a scalar parameter, of sizes and macros; repeat");
+  repeated("--extent", options.extents, "NAME=EXPR, elements of a buffer, of sizes; repeat");
+  repeated("--input", options.inputs,
+           "NAME=normal:0:1, uniform:0:1, integers:0:9, constant:1 or a formula of INDEX; repeat");
+  repeated("--scratch", given.scratch, "output whose content is nobody's result; repeat");
+  repeated("--inout", given.inouts,
+           "output of which the kernel leaves elements as they are, such as a border; repeat");
+  app.add_option("--grid", given.grid, "CTAs: up to three expressions of sizes and macros");
+  app.add_option("--block", given.block, "threads of a CTA, likewise");
+  app.add_option("--shared", given.shared_bytes, "bytes of dynamic shared memory");
+  app.add_option("--flops", given.flops, "operations of one launch");
+  app.add_option("--tolerance", given.tolerance, "largest error of an element of an output");
+  app.add_option("--reference", given.reference,
+                 "what is expected: 'default', the default configuration, or another kernel of the "
+                 "file with the same parameters (default: reference.py, to be written)");
+  app.add_option("--reference-grid", given.reference_grid, "CTAs of that kernel");
+  app.add_option("--reference-block", given.reference_block, "threads of a CTA of that kernel");
+}
 
 void declare(CLI::App& app, Options& options) {
   IntakeRequest& request = options.request;
@@ -44,6 +76,7 @@ void declare(CLI::App& app, Options& options) {
       ->allow_extra_args(false);
   app.add_option("--constraint", request.constraints, "expression that must hold; repeat")
       ->allow_extra_args(false);
+  declare_given(app, options);
   app.add_option("--name", request.name, "of problem and space (default: the file's)");
   app.add_option("--arch", request.arch, "architecture")->capture_default_str();
   app.add_option("--out", options.out, "folder of kernel_templates/ and search_spaces/")
@@ -57,14 +90,27 @@ void declare(CLI::App& app, Options& options) {
   app.footer("\nExit codes: 0 written; 2 bad usage or input; 3 no NVRTC.");
 }
 
-void split_parameters(Options& options) {
-  for (const std::string& text : options.parameters) {
+/// "NAME=text", of which `form` says what the text is.
+NamedTexts split(const std::string& option, const std::vector<std::string>& texts,
+                 const std::string& form) {
+  NamedTexts named;
+  for (const std::string& text : texts) {
     const std::size_t sign = text.find('=');
     if (sign == std::string::npos || sign == 0) {
-      throw InputError("--param " + text + ": allowed is NAME=VALUE,VALUE…");
+      throw InputError(option + " " + text + ": allowed is NAME=" + form);
     }
-    options.request.parameters.emplace_back(text.substr(0, sign), text.substr(sign + 1));
+    named.emplace_back(text.substr(0, sign), text.substr(sign + 1));
   }
+  return named;
+}
+
+void split_named(Options& options) {
+  Given& given = options.request.given;
+  options.request.parameters = split("--param", options.parameters, "VALUE,VALUE…");
+  given.sizes = split("--size", options.sizes, "VALUE, or VALUE,VALUE… for more shapes");
+  given.values = split("--value", options.values, "EXPRESSION");
+  given.extents = split("--extent", options.extents, "EXPRESSION");
+  given.inputs = split("--input", options.inputs, "DISTRIBUTION or a formula");
 }
 
 /// All files by name; the kernel and its headers byte for byte.
@@ -195,15 +241,18 @@ void print_next(const Intake& intake, const Options& options) {
   if (has_out) {
     std::cout
         << "  where the kernel leaves elements of an \"out\" as they are, such as a border, write "
-           "\"inout\" and a generator\n";
+           "\"inout\" and a generator; where it is scratch memory, \"compare\": false\n";
   }
-  std::cout << "  " << count << " lines\nnext, from " << options.out
-            << ":\n  evo-judge --space search_spaces/" << intake.draft.name
-            << ".json --device virtual:l4 --allow-programs\n"
-               "  evo-tune --space search_spaces/"
-            << intake.draft.name
-            << ".json --allow-programs\n--allow-programs lets them run reference.py; without it no "
-               "program of a problem is started\n";
+  const bool has_program = intake.draft.reference.kind == DraftReference::Kind::kProgram;
+  const std::string programs = has_program ? " --allow-programs" : "";
+  const std::string space = "search_spaces/" + intake.draft.name + ".json";
+  std::cout << "  " << count << " lines\nnext, from " << options.out << ":\n  evo-judge --space "
+            << space << " --device virtual:l4" << programs << "\n  evo-tune --space " << space
+            << programs << '\n';
+  if (has_program) {
+    std::cout << "--allow-programs lets them run reference.py; without it no program of a problem "
+                 "is started\n";
+  }
 }
 
 ExitCode run(int argc, char** argv) {
@@ -215,7 +264,7 @@ ExitCode run(int argc, char** argv) {
       "write.");
   declare(app, options);
   if (const auto done = parse_command_line(app, argc, argv)) return *done;
-  split_parameters(options);
+  split_named(options);
   const Intake intake = looked_at(options);
   write(all_files(intake), options);
   const Draft& draft = intake.draft;
@@ -233,6 +282,7 @@ ExitCode run(int argc, char** argv) {
             << (draft.has_independent_ctas ? "independent" : "not independent: " + draft.dependence)
             << '\n';
   for (const std::string& note : draft.notes) std::cout << "note: " << note << '\n';
+  for (const std::string& text : draft.assumed) std::cerr << "evo-init: assumed: " << text << '\n';
   for (const std::string& text : draft.left_out)
     std::cerr << "evo-init: left out: " << text << '\n';
   print_next(intake, options);

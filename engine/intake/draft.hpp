@@ -16,6 +16,9 @@ namespace evo {
 [[nodiscard]] std::string todo(const std::string& what);
 [[nodiscard]] bool is_todo(const std::string& text);
 
+/// Draft::flops where nobody said how many.
+inline constexpr std::string_view kUnknownFlops = "1";
+
 /// DraftArgument::use of a parameter that no instruction reads.
 inline constexpr std::string_view kNeverUsed = "never used";
 
@@ -35,6 +38,7 @@ struct DraftArgument {
   Json generator = {};        ///< of what is read; a string: what is to be written
   int dimensions = 0;         ///< of a texture
   std::string given_as = {};  ///< its name in the T1 file
+  bool is_compared = true;    ///< of an output: false for scratch memory
 
   [[nodiscard]] bool is_read() const {
     return kind == Kind::kIn || kind == Kind::kInOut || kind == Kind::kConstant ||
@@ -48,6 +52,24 @@ struct DraftParameter {
   std::string macro;
   std::vector<Json> values = {};
   Json default_value = {};
+  bool is_read = true;  ///< by the source; else only the launch can depend on it
+};
+
+/// A shape beside the one that is timed, with the values of its variables in their order.
+struct DraftShape {
+  std::string name;
+  std::vector<std::string> values;
+};
+
+/// Where what is expected comes from.
+struct DraftReference {
+  enum class Kind { kProgram, kDefaults, kKernel };
+
+  Kind kind = Kind::kProgram;
+  std::string entry = {};  ///< of kKernel, and how to launch it
+  std::vector<std::string> grid = {};
+  std::vector<std::string> block = {};
+  std::string dynamic_shared_bytes = {};  ///< empty: none
 };
 
 /// The files to be written, before they are text.
@@ -60,12 +82,17 @@ struct Draft {
 
   std::vector<DraftArgument> arguments;  ///< the kernel's parameters, then the constants
   std::vector<std::pair<std::string, std::string>> variables;  ///< of the shape
+  std::vector<DraftShape> more_shapes;                         ///< checked beside it
   std::vector<std::string> problem_sizes;  ///< of the T1 file: a variable, or an expression
   std::vector<std::string> grid;
   std::vector<std::string> block;
   std::string dynamic_shared_bytes = "0";
   bool has_independent_ctas = false;
   std::string dependence;  ///< why they are not independent
+  bool is_deterministic = true;
+  std::string max_abs_error;  ///< an expression; empty: by the type of the outputs
+  std::string flops = std::string(kUnknownFlops);
+  DraftReference reference;
 
   std::vector<DraftParameter> parameters;
   std::map<std::string, std::string> fixed;  ///< parameters left out, with the value they have
@@ -74,6 +101,7 @@ struct Draft {
 
   std::vector<std::string> notes;     ///< what people should know
   std::vector<std::string> left_out;  ///< what was given and is not used, and why
+  std::vector<std::string> assumed;   ///< what stands in the files and nobody said
 };
 
 /// A file to be written; `name` from the folder that was asked for.
@@ -82,7 +110,7 @@ struct DraftFile {
   std::string text;
 };
 
-/// problem.json, the space and reference.py.
+/// problem.json, the space, and reference.py where it is the reference.
 [[nodiscard]] std::vector<DraftFile> rendered(const Draft& draft);
 
 }  // namespace evo

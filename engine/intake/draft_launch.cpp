@@ -50,8 +50,9 @@ std::string extreme(const std::string& function, const std::string& name, const 
 
 class Launch {
  public:
-  Launch(const T1File& t1, const PtxFacts& facts, const SourceMacros& macros, Draft& draft)
-      : t1_(t1), facts_(facts), macros_(macros), draft_(draft) {}
+  Launch(const Given& given, const T1File& t1, const PtxFacts& facts, const SourceMacros& macros,
+         Draft& draft)
+      : given_(given), t1_(t1), facts_(facts), macros_(macros), draft_(draft) {}
 
   void run() {
     draft_.block = block();
@@ -78,10 +79,43 @@ class Launch {
     if (macro != macros_.open.end() && is_number(macro->second.default_value)) {
       return macro->second.default_value;
     }
-    return {};
+    return threads_by_other_names(axis);
+  }
+
+  /// Names that others give to the threads of a CTA; where none of them is a macro of the space,
+  /// the only macro that the source does not read.
+  std::string threads_by_other_names(std::size_t axis) {
+    if (static_cast<int>(axis) >= facts_.block_dimensions) return {};
+    const std::string letter(1, static_cast<char>('X' + axis));
+    std::vector<std::string> names = {"BLOCK_SIZE_" + letter, "BLOCK_DIM_" + letter,
+                                      "BLOCK_" + letter, "THREADS_" + letter,
+                                      "WORK_GROUP_SIZE_" + letter};
+    if (facts_.block_dimensions == 1) {
+      names.insert(names.end(), {"BLOCK_SIZE", "BLOCK", "BLOCK_DIM", "THREADS", "NUM_THREADS",
+                                 "THREADS_PER_BLOCK", "LOCAL_SIZE", "block_size"});
+    }
+    for (const std::string& name : names) {
+      if (find(draft_, name) == nullptr) continue;
+      draft_.assumed.push_back("block: " + name + " is the threads of a CTA in " + kAxes[axis]);
+      return name;
+    }
+    if (facts_.block_dimensions > 1) return {};
+    std::vector<std::string> unread;
+    for (const DraftParameter& parameter : draft_.parameters) {
+      const bool is_named =
+          names_in(given_.grid + " " + given_.shared_bytes).contains(parameter.macro);
+      if (!parameter.is_read && !is_named) unread.push_back(parameter.macro);
+    }
+    if (unread.size() != 1) return {};
+    draft_.assumed.push_back("block: " + unread.front() +
+                             " is the threads of a CTA, since the source does not read it");
+    return unread.front();
   }
 
   std::vector<std::string> block() {
+    if (!given_.block.empty()) {
+      return given_expressions("--block", given_.block, kAxes.size(), draft_);
+    }
     std::vector<std::string> sizes;
     int used = facts_.block_dimensions;
     for (std::size_t axis = 0; axis < kAxes.size(); ++axis) {
@@ -96,6 +130,9 @@ class Launch {
   }
 
   std::vector<std::string> grid() {
+    if (!given_.grid.empty()) {
+      return given_expressions("--grid", given_.grid, kAxes.size(), draft_);
+    }
     std::vector<std::string> sizes;
     if (!t1_.problem_size.empty()) {
       for (std::size_t axis = 0; axis < t1_.problem_size.size(); ++axis) {
@@ -106,16 +143,29 @@ class Launch {
       for (std::size_t axis = 0; axis < kAxes.size(); ++axis) {
         if (!t1_.global_size[axis].empty()) sizes.push_back(ctas_of_global_size(axis));
       }
+    } else if (is_one_size_in_one_dimension()) {
+      sizes.push_back("ceil_div(" + given_.sizes.front().first + ", " + draft_.block[0] + ")");
+      draft_.assumed.push_back("grid: " + sizes[0] +
+                               ": a thread for each of the only size; --grid says otherwise");
     } else {
       for (int axis = 0; axis < facts_.grid_dimensions; ++axis) {
         const auto a = static_cast<std::size_t>(axis);
         sizes.push_back(todo(std::string("CTAs in ") + kAxes[a] + ", such as ceil_div(" +
-                             draft_.variables[a].first + ", " +
-                             (a < draft_.block.size() ? example(draft_.block[a]) : "1") + ")"));
+                             (a < draft_.variables.size() ? draft_.variables[a].first : "N") +
+                             ", " + (a < draft_.block.size() ? example(draft_.block[a]) : "1") +
+                             ")"));
       }
     }
     while (sizes.size() > 1 && sizes.back() == "1") sizes.pop_back();
     return sizes;
+  }
+
+  [[nodiscard]] bool is_one_size_in_one_dimension() const {
+    const bool is_scalar = std::ranges::any_of(draft_.arguments, [&](const auto& argument) {
+      return !given_.sizes.empty() && argument.value == given_.sizes.front().first;
+    });
+    return given_.sizes.size() == 1 && is_scalar && facts_.grid_dimensions == 1 &&
+           facts_.block_dimensions == 1 && draft_.block.size() == 1 && !is_todo(draft_.block[0]);
   }
 
   static std::string example(const std::string& block) {
@@ -190,6 +240,11 @@ class Launch {
   }
 
   void shared_memory() {
+    if (!given_.shared_bytes.empty()) {
+      draft_.dynamic_shared_bytes =
+          given_expressions("--shared", given_.shared_bytes, 1, draft_).front();
+      return;
+    }
     const std::string& given = t1_.shared_bytes;
     if (!facts_.has_dynamic_shared) {
       if (!given.empty() && given != "0") {
@@ -202,6 +257,7 @@ class Launch {
         text.empty() ? todo("bytes of the extern __shared__ variable") : text;
   }
 
+  const Given& given_;
   const T1File& t1_;
   const PtxFacts& facts_;
   const SourceMacros& macros_;
@@ -273,8 +329,8 @@ std::string understood(const std::string& text, const Draft& draft, bool with_ma
   return expression;
 }
 
-void draft_shape(const T1File& t1, const PtxFacts& facts, const SourceMacros& macros,
-                 Draft& draft) {
+void draft_shape(const Given& given, const T1File& t1, const PtxFacts& facts,
+                 const SourceMacros& macros, Draft& draft) {
   const auto variable = [&](std::size_t axis, const std::string& value) {
     draft.variables.emplace_back(variable_name_for(axis, macros, draft), value);
     return draft.variables.back().first;
@@ -284,15 +340,17 @@ void draft_shape(const T1File& t1, const PtxFacts& facts, const SourceMacros& ma
     const bool is_variable = is_number(size) && (axis == 0 || size != "1");
     draft.problem_sizes.push_back(is_variable ? variable(axis, size) : size);
   }
-  if (!t1.problem_size.empty() || !t1.global_size[0].empty()) return;
+  draft_sizes(given, draft);
+  const bool is_launch_known = !t1.global_size[0].empty() || !given.grid.empty();
+  if (!t1.problem_size.empty() || is_launch_known || !given.sizes.empty()) return;
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(facts.grid_dimensions); ++axis) {
     (void)variable(axis, todo(std::string("size of the problem in ") + kAxes[axis]));
   }
 }
 
-void draft_launch(const T1File& t1, const PtxFacts& facts, const SourceMacros& macros,
-                  Draft& draft) {
-  Launch(t1, facts, macros, draft).run();
+void draft_launch(const Given& given, const T1File& t1, const PtxFacts& facts,
+                  const SourceMacros& macros, Draft& draft) {
+  Launch(given, t1, facts, macros, draft).run();
 }
 
 }  // namespace evo

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "engine/core/unfinished.hpp"
@@ -38,6 +39,14 @@ Ordered expressions(const std::vector<std::string>& texts) {
   Ordered list = Ordered::array();
   for (const std::string& text : texts) list.push_back(expression(text));
   return list;
+}
+
+std::string joined_lines(const std::vector<std::string>& lines, const std::string& indent) {
+  std::string text;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    text += indent + lines[i] + (i + 1 < lines.size() ? ",\n" : "\n");
+  }
+  return text;
 }
 
 const char* direction(Kind kind) {
@@ -88,31 +97,115 @@ Ordered argument_json(const DraftArgument& argument) {
   } else {
     json["extent"] = expression(argument.extent);
   }
-  if (argument.is_read()) json["generator"] = generator(argument.generator);
+  if (argument.is_read()) {
+    const Json& how = argument.generator;
+    if (how.is_object() && how.contains("formula")) {
+      json["generator"] = Ordered::parse(how.dump());
+    } else {
+      json["generator"] = generator(how);
+    }
+  }
+  if (!argument.is_compared) json["compare"] = false;
   return json;
 }
 
-Ordered tolerance(const Draft& draft) {
-  const bool is_exact =
-      std::all_of(draft.arguments.begin(), draft.arguments.end(), [](const auto& argument) {
-        const char first = argument.dtype.empty() ? 'f' : argument.dtype[0];
-        return !argument.is_written() || first == 'i' || first == 'u';
-      });
-  if (is_exact) {
-    return {{"max_abs_error", 0}, {"bad_abs_error", 0}, {"bad_share", 0}, {"relative_l2", 0}};
+/// Bounds for outputs of a type, and how they were come by.
+struct Bounds {
+  std::string_view dtype;
+  double max_abs_error;
+  double relative_l2;
+};
+/// From the least exact to the most: some tens of roundings of each element, and as absolute error
+/// what that is for elements of a few hundred. Sums of many elements need more.
+constexpr auto kBounds = std::to_array<Bounds>({{"e5m2", 64, 0.2},
+                                                {"e4m3", 32, 0.1},
+                                                {"bf16", 2, 0.02},
+                                                {"f16", 0.25, 0.002},
+                                                {"f32", 1e-3, 1e-5},
+                                                {"f64", 1e-9, 1e-12}});
+
+/// Those of the least exact output; nothing where all are integers.
+const Bounds* bounds_of(const Draft& draft) {
+  for (const Bounds& bounds : kBounds) {
+    for (const DraftArgument& argument : draft.arguments) {
+      if (argument.is_written() && argument.is_compared && argument.dtype == bounds.dtype)
+        return &bounds;
+    }
   }
-  return {{"max_abs_error", todo("largest error of an element")},
-          {"bad_abs_error", todo("errors above this count as bad")},
-          {"bad_share", 0},
-          {"relative_l2", todo("largest |out - ref| / |ref| over all elements")}};
+  return nullptr;
 }
 
-std::string joined_lines(const std::vector<std::string>& lines, const std::string& indent) {
-  std::string text;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    text += indent + lines[i] + (i + 1 < lines.size() ? ",\n" : "\n");
+Ordered tolerance(const Draft& draft) {
+  const Bounds* bounds = bounds_of(draft);
+  const auto number = [](double value) { return value == 0 ? Ordered(0) : Ordered(value); };
+  const Ordered element = !draft.max_abs_error.empty() ? expression(draft.max_abs_error)
+                                                       : number(bounds ? bounds->max_abs_error : 0);
+  return {{"max_abs_error", element},
+          {"bad_abs_error", element},
+          {"bad_share", 0},
+          {"relative_l2", number(bounds ? bounds->relative_l2 : 0)}};
+}
+
+/// A line before the tolerance.
+std::string reason_of_tolerance(const Draft& draft) {
+  const Bounds* bounds = bounds_of(draft);
+  if (bounds == nullptr || !draft.max_abs_error.empty()) return {};
+  return "  // assumed: some tens of roundings of " + std::string(bounds->dtype) +
+         ", for elements up to a few hundred; a sum of many elements needs more\n";
+}
+
+Ordered settings(const Draft& draft) {
+  Ordered set = Ordered::object();
+  for (const DraftParameter& parameter : draft.parameters) {
+    set[parameter.macro] = Ordered::parse(parameter.default_value.dump());
   }
-  return text;
+  return set;
+}
+
+Ordered reference(const Draft& draft) {
+  const DraftReference& from = draft.reference;
+  if (from.kind == DraftReference::Kind::kProgram)
+    return {{"program", {"python3", "reference.py"}}};
+  if (from.kind == DraftReference::Kind::kDefaults) return {{"set", settings(draft)}};
+  Ordered json = {{"source", draft.kernel_file},
+                  {"entry", from.entry},
+                  {"grid", expressions(from.grid)},
+                  {"block", expressions(from.block)}};
+  if (!from.dynamic_shared_bytes.empty()) {
+    json["dynamic_shared_bytes"] = expression(from.dynamic_shared_bytes);
+  }
+  if (!draft.parameters.empty()) json["macros"] = settings(draft);
+  return json;
+}
+
+std::string shapes_text(const Draft& draft) {
+  Ordered variables = Ordered::object();
+  for (const auto& [name, value] : draft.variables) variables[name] = expression(value);
+  const auto shape = [](const std::string& name, const Ordered& sizes) {
+    return Ordered(name).dump() + ": {\"variables\": " + line(sizes) + ", \"check\": true}";
+  };
+  std::vector<std::string> shapes = {shape("default", variables)};
+  for (const DraftShape& more : draft.more_shapes) {
+    for (std::size_t i = 0; i < more.values.size(); ++i) {
+      variables[draft.variables[i].first] = expression(more.values[i]);
+    }
+    shapes.push_back(shape(more.name, variables));
+  }
+  return "  \"shapes\": {\n" + joined_lines(shapes, "    ") + "  },\n";
+}
+
+std::string template_text(const Draft& draft) {
+  std::string text;
+  if (!draft.dependence.empty())
+    text += "      // CTAs depend on each other: " + draft.dependence + "\n";
+  std::vector<std::string> keys = {
+      "\"source\": " + Ordered(draft.kernel_file).dump() +
+          ", \"entry\": " + Ordered(draft.entry).dump(),
+      "\"grid\": " + line(expressions(draft.grid)), "\"block\": " + line(expressions(draft.block)),
+      "\"dynamic_shared_bytes\": " + line(expression(draft.dynamic_shared_bytes)),
+      std::string("\"independent_ctas\": ") + (draft.has_independent_ctas ? "1" : "0")};
+  if (!draft.is_deterministic) keys.emplace_back("\"deterministic\": false");
+  return text + joined_lines(keys, "      ");
 }
 
 std::string problem_text(const Draft& draft) {
@@ -120,29 +213,20 @@ std::string problem_text(const Draft& draft) {
   for (const DraftArgument& argument : draft.arguments) {
     arguments.push_back(line(argument_json(argument)));
   }
-  Ordered variables = Ordered::object();
-  for (const auto& [name, value] : draft.variables) variables[name] = expression(value);
   const auto key = [](const char* name, const Ordered& value) {
     return "  " + Ordered(name).dump() + ": " + line(value) + ",\n";
   };
   std::string text = "{\n" + key("format", "evo-tune problem 1") + key("name", draft.name) +
                      key("description", draft.entry + " of " + draft.kernel_file);
   text += "  \"arguments\": [\n" + joined_lines(arguments, "    ") + "  ],\n";
-  text += "  \"shapes\": {\n    \"default\": {\"variables\": " + line(variables) +
-          ", \"check\": true}\n  },\n";
-  text += key("tolerance", tolerance(draft));
-  text += key("flops", todo("operations of one launch, such as 2*N"));
-  text += key("reference", {{"program", {"python3", "reference.py"}}});
-  text += "  \"templates\": {\n    " + Ordered(draft.name).dump() + ": {\n";
-  if (!draft.dependence.empty())
-    text += "      // CTAs depend on each other: " + draft.dependence + "\n";
-  text += joined_lines(
-      {"\"source\": " + Ordered(draft.kernel_file).dump() +
-           ", \"entry\": " + Ordered(draft.entry).dump(),
-       "\"grid\": " + line(expressions(draft.grid)), "\"block\": " + line(expressions(draft.block)),
-       "\"dynamic_shared_bytes\": " + line(expression(draft.dynamic_shared_bytes)),
-       std::string("\"independent_ctas\": ") + (draft.has_independent_ctas ? "1" : "0")},
-      "      ");
+  text += shapes_text(draft);
+  text += reason_of_tolerance(draft) + key("tolerance", tolerance(draft));
+  if (draft.flops == kUnknownFlops) {
+    text += "  // nobody said how many operations a launch has: TFLOP/s mean nothing\n";
+  }
+  text += key("flops", expression(draft.flops));
+  text += key("reference", reference(draft));
+  text += "  \"templates\": {\n    " + Ordered(draft.name).dump() + ": {\n" + template_text(draft);
   return text + "    }\n  }\n}\n";
 }
 
@@ -198,9 +282,12 @@ bool is_todo(const std::string& text) { return text.starts_with(kUnfinished); }
 
 std::vector<DraftFile> rendered(const Draft& draft) {
   const std::string folder = "kernel_templates/" + draft.name + "/";
-  return {{folder + "problem.json", problem_text(draft)},
-          {folder + "reference.py", reference_stub(draft)},
-          {"search_spaces/" + draft.name + ".json", space_text(draft)}};
+  std::vector<DraftFile> files = {{folder + "problem.json", problem_text(draft)}};
+  if (draft.reference.kind == DraftReference::Kind::kProgram) {
+    files.push_back({folder + "reference.py", reference_stub(draft)});
+  }
+  files.push_back({"search_spaces/" + draft.name + ".json", space_text(draft)});
+  return files;
 }
 
 }  // namespace evo

@@ -71,9 +71,7 @@ std::vector<Parameter> checked(const Draft& draft) {
 class SpaceDraft {
  public:
   SpaceDraft(const KernelSource& source, const std::string& launch, Draft& draft)
-      : source_(source), draft_(draft) {
-    for (const std::string& word : cpp_words(launch)) launch_words_.insert(word);
-  }
+      : source_(source), draft_(draft), launch_words_(names_in(launch)) {}
 
   void take_t1(const T1File& t1, const std::set<std::string>& replaced) {
     for (const T1Parameter& parameter : t1.parameters) {
@@ -217,6 +215,11 @@ void draft_space(const IntakeRequest& request, const T1File& t1, const KernelSou
     require_no_template_parameter(source, name);
     draft.parameters.push_back({name, std::move(values), first});
   }
+  for (DraftParameter& parameter : draft.parameters) {
+    const std::vector<std::string> words = cpp_words(draft.entry);
+    parameter.is_read = macros_never_read(source, {parameter.macro}).empty() ||
+                        std::ranges::find(words, parameter.macro) != words.end();
+  }
   space.take_conditions(t1.conditions, false);
   space.take_conditions(request.constraints, true);
 }
@@ -240,17 +243,21 @@ Configurations settle_defaults(const SourceMacros& macros, Draft& draft) {
     add_texts(parameter, parameter.default_index, found.defaults);
     choice.push_back(static_cast<std::uint16_t>(parameter.default_index));
   }
+  const auto add = [&](std::size_t p, std::size_t v, std::vector<MacroTexts>& list) {
+    std::vector<std::uint16_t> other = choice;
+    other[p] = static_cast<std::uint16_t>(v);
+    const bool is_valid = std::all_of(constraints.begin(), constraints.end(),
+                                      [&](const Constraint& c) { return c.holds(other); });
+    if (other == choice || !is_valid || list.size() == kMostVariants) return;
+    add_texts(parameters[p], v, list.emplace_back(found.defaults));
+  };
   for (std::size_t p = 0; p < parameters.size(); ++p) {
+    const std::size_t count = parameters[p].values.size();
+    add(p, count - 1, found.others);
+    if (count > 2) add(p, count / 2, found.others);
     const auto macro = macros.open.find(parameters[p].macro);
     if (macro == macros.open.end() || !macro->second.is_compared) continue;
-    for (std::size_t v = 0; v < parameters[p].values.size(); ++v) {
-      std::vector<std::uint16_t> other = choice;
-      other[p] = static_cast<std::uint16_t>(v);
-      const bool is_valid = std::all_of(constraints.begin(), constraints.end(),
-                                        [&](const Constraint& c) { return c.holds(other); });
-      if (other == choice || !is_valid || found.variants.size() == kMostVariants) continue;
-      add_texts(parameters[p], v, found.variants.emplace_back(found.defaults));
-    }
+    for (std::size_t v = 0; v < count; ++v) add(p, v, found.variants);
   }
   return found;
 }

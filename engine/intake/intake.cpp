@@ -5,11 +5,13 @@
 
 #include "engine/compile/compiler_options.hpp"
 #include "engine/compile/directives.hpp"
+#include "engine/compile/entry_symbol.hpp"
 #include "engine/compile/host_code.hpp"
 #include "engine/compile/toolkit.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/names.hpp"
 #include "engine/intake/active_code.hpp"
+#include "engine/intake/measured_extents.hpp"
 
 namespace evo {
 namespace {
@@ -131,6 +133,90 @@ void judge_independence(const PtxFacts& facts, Draft& draft) {
     }
   }
   draft.has_independent_ctas = draft.dependence.empty();
+  draft.is_deterministic = facts.unordered_sum.empty();
+  if (!draft.is_deterministic) {
+    draft.notes.push_back(facts.unordered_sum +
+                          ": adds in an order that differs between two runs; the template is "
+                          "\"deterministic\": false");
+  }
+}
+
+/// The default configuration and others, with the numbers that their macros have. What differs only
+/// in macros that the source does not read is compiled once.
+std::vector<ProbeKernel> probe_kernels(Compiler& compiler, const CompileRequest& request,
+                                       const Configurations& configurations, const Trial& trial,
+                                       const Draft& draft) {
+  std::vector<MacroTexts> all = {configurations.defaults};
+  all.insert(all.end(), configurations.others.begin(), configurations.others.end());
+  std::map<MacroTexts, std::optional<std::string>> compiled;
+  std::vector<ProbeKernel> kernels;
+  for (const MacroTexts& macros : all) {
+    MacroTexts read = macros;
+    for (const DraftParameter& parameter : draft.parameters) {
+      if (!parameter.is_read) read.erase(parameter.macro);
+    }
+    if (compiled.empty()) compiled[read] = trial.ptx;
+    if (!compiled.contains(read)) compiled[read] = ptx_of(compiler, request, macros);
+    const std::optional<std::string>& ptx = compiled[read];
+    if (!ptx) continue;
+    ProbeKernel kernel{{}, *ptx, entry_symbol(*ptx, request.entries.front())};
+    for (const auto& [name, text] : macros) {
+      const Json number = Json::parse(text, nullptr, false);
+      if (number.is_number()) kernel.macros[name] = number.get<double>();
+    }
+    kernels.push_back(std::move(kernel));
+  }
+  return kernels;
+}
+
+/// Whether scalars or extents follow each size: a size that only the grid follows may stand in the
+/// source as well, as a number.
+bool reach_the_kernel(const Draft& draft) {
+  std::string text;
+  for (const DraftArgument& argument : draft.arguments) {
+    if (!is_todo(argument.value)) text.append(" ").append(argument.value);
+    if (!is_todo(argument.extent)) text.append(" ").append(argument.extent);
+  }
+  const std::set<std::string> names = names_in(text);
+  return std::ranges::all_of(draft.variables,
+                             [&](const auto& variable) { return names.contains(variable.first); });
+}
+
+/// What a run with small sizes tells; and a small shape beside the one that is timed.
+void look_at_runs(const IntakeRequest& request, Compiler& compiler, const CompileRequest& compile,
+                  const Configurations& configurations, const Trial& trial, Draft& draft) {
+  const bool is_wanted = !request.given.sizes.empty();
+  const std::string missing = why_not_measured(draft);
+  SizeKind kind = SizeKind::kRagged;
+  if (missing.empty()) {
+    kind = measure_extents(probe_kernels(compiler, compile, configurations, trial, draft), draft);
+  } else if (is_wanted) {
+    draft.notes.push_back("extents are not measured on the virtual GPU: they need " + missing);
+  }
+  if (!is_wanted || !draft.more_shapes.empty() || !reach_the_kernel(draft)) return;
+  std::vector<std::string> small = small_shape(kind, draft.variables);
+  if (small.empty()) return;
+  if (kind != SizeKind::kRagged) {
+    draft.assumed.push_back("sizes: the kernel is made for sizes " + to_text(kind) +
+                            "; the small shape has such sizes");
+  }
+  draft.more_shapes.push_back({kind == SizeKind::kRagged ? "ragged" : "small", std::move(small)});
+}
+
+/// Which numbers stand in problem.json although nobody said them.
+void note_assumed_numbers(Draft& draft) {
+  const bool is_floating = std::ranges::any_of(draft.arguments, [](const auto& argument) {
+    return argument.is_written() && argument.is_compared && !argument.dtype.starts_with('i') &&
+           !argument.dtype.starts_with('u');
+  });
+  if (is_floating && draft.max_abs_error.empty()) {
+    draft.assumed.push_back(
+        "tolerance: by the type of the outputs, see problem.json; --tolerance says the largest "
+        "error of an element");
+  }
+  if (draft.flops == kUnknownFlops) {
+    draft.assumed.push_back("flops: 1, so that TFLOP/s mean nothing; --flops gives them");
+  }
 }
 
 }  // namespace
@@ -172,13 +258,28 @@ Intake take_in(const IntakeRequest& request, Compiler& compiler) {
   intake.facts = trial.facts;
 
   // 4. and 5.
-  draft_shape(t1, trial.facts, intake.macros, draft);
+  draft_shape(request.given, t1, trial.facts, intake.macros, draft);
   MacroTexts macros = configurations.defaults;
   macros.insert(trial.guessed.begin(), trial.guessed.end());
   draft_arguments(t1, declarations_of(active_code(source, macros)),
                   declarations_of(source).constants, trial, draft);
-  draft_launch(t1, trial.facts, intake.macros, draft);
+  give_arguments(request.given, draft);
+  draft_launch(request.given, t1, trial.facts, intake.macros, draft);
+  require_used_sizes(request.given, draft);
   judge_independence(trial.facts, draft);
+
+  // 6. and 7.
+  look_at_runs(request, compiler, compile, configurations, trial, draft);
+  draft_reference(
+      request.given, declarations_of(active_code(source, macros)),
+      [&](const std::string& entry) {
+        CompileRequest other = compile;
+        other.entries = {entry};
+        return try_kernel(compiler, other, macros, intake.macros);
+      },
+      draft);
+
+  note_assumed_numbers(draft);
 
   drop_idle_fixed(draft);
   intake.files = rendered(draft);

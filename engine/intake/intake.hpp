@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "engine/compile/compiler.hpp"
 #include "engine/intake/declarations.hpp"
 #include "engine/intake/draft.hpp"
+#include "engine/intake/given.hpp"
 #include "engine/intake/t1_file.hpp"
 #include "engine/intake/trial.hpp"
 
@@ -20,6 +22,7 @@ struct IntakeRequest {
   std::filesystem::path t1;  ///< empty: none
   std::vector<std::pair<std::string, std::string>> parameters;  ///< NAME, its values as written
   std::vector<std::string> constraints;
+  Given given;
   std::string name;  ///< of the problem; empty: that of the file
   std::string arch = "sm_89";
 };
@@ -40,7 +43,9 @@ struct Intake {
 ///   2. the parameters of the space, from the T1 file and the request;
 ///   3. compiles it with their defaults, and with each value that the preprocessor compares;
 ///   4. what the code does with each argument says its direction;
-///   5. the launch, from the T1 file or the macros block_size_x, block_size_y, block_size_z.
+///   5. the launch, from the request, the T1 file or names of macros such as block_size_x;
+///   6. a run on the virtual GPU with small sizes says how much of each buffer it touches;
+///   7. where what is expected comes from.
 /// What is not known is a "TODO". Throws InputError where nothing can be drafted.
 [[nodiscard]] Intake take_in(const IntakeRequest& request, Compiler& compiler);
 
@@ -56,6 +61,8 @@ void draft_space(const IntakeRequest& request, const T1File& t1, const KernelSou
 struct Configurations {
   MacroTexts defaults;
   std::vector<MacroTexts> variants;
+  /// That differ in one value of any parameter, to see what does not depend on macros.
+  std::vector<MacroTexts> others;
 };
 /// Moves the defaults to the nearest valid configuration, and says so.
 [[nodiscard]] Configurations settle_defaults(const SourceMacros& macros, Draft& draft);
@@ -67,10 +74,18 @@ void draft_arguments(const T1File& t1, const Declarations& declared,
                      Draft& draft);
 
 /// Fills the draft's shape variables: before the arguments, whose extents name them.
-void draft_shape(const T1File& t1, const PtxFacts& facts, const SourceMacros& macros, Draft& draft);
+void draft_shape(const Given& given, const T1File& t1, const PtxFacts& facts,
+                 const SourceMacros& macros, Draft& draft);
 /// Fills grid, block and shared memory.
-void draft_launch(const T1File& t1, const PtxFacts& facts, const SourceMacros& macros,
-                  Draft& draft);
+void draft_launch(const Given& given, const T1File& t1, const PtxFacts& facts,
+                  const SourceMacros& macros, Draft& draft);
+
+/// Compiles another kernel of the file with the defaults.
+using TrialOf = std::function<Trial(const std::string& entry)>;
+/// Fills where what is expected comes from, when something is given; else it is reference.py.
+/// Throws InputError for a kernel whose parameters are others.
+void draft_reference(const Given& given, const Declarations& declared, const TrialOf& look,
+                     Draft& draft);
 
 /// Keeps of what is fixed only what a constraint names.
 void drop_idle_fixed(Draft& draft);

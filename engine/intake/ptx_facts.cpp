@@ -220,6 +220,10 @@ class Reader {
         break;
       case Opcode::kAtom:
       case Opcode::kRed:
+        if (has_modifier(instruction, "add") &&
+            has_any(instruction, {"f16", "f16x2", "bf16", "bf16x2", "f32", "f64"})) {
+          facts_.unordered_sum = instruction.spelling;
+        }
         if (!is_own) judge_atomic(instruction, addressed);
         break;
       case Opcode::kLd:
@@ -373,6 +377,7 @@ PtxFacts joined(PtxFacts facts, const PtxFacts& other) {
   facts.grid_dimensions = std::max(facts.grid_dimensions, other.grid_dimensions);
   facts.has_dynamic_shared |= other.has_dynamic_shared;
   if (facts.dependence.empty()) facts.dependence = other.dependence;
+  if (facts.unordered_sum.empty()) facts.unordered_sum = other.unordered_sum;
   return facts;
 }
 

@@ -34,6 +34,9 @@ struct PtxFacts {
   bool has_dynamic_shared = false;
   /// Why CTAs may depend on each other, beside pointers both read and written; empty: they do not.
   std::string dependence;
+  /// An atomic operation that adds floating numbers, whose order differs between two runs; empty:
+  /// there is none.
+  std::string unordered_sum;
 };
 
 /// Follows the parameters of `symbol` through registers, local and shared memory and calls, in no

@@ -111,6 +111,7 @@ Trial try_kernel(Compiler& compiler, const CompileRequest& request, const MacroT
       return {.symbol = symbol,
               .signature = signature_of(compiler, request, symbol, all),
               .facts = ptx_facts(compiled->ptx, symbol),
+              .ptx = compiled->ptx,
               .guessed = std::move(guessed)};
     }
     reason = explained(std::get<Rejection>(outcome).reason);
@@ -136,6 +137,14 @@ void try_variants(Compiler& compiler, const CompileRequest& request,
     const std::string symbol = entry_symbol(compiled->ptx, request.entries.front());
     trial.facts = joined(std::move(trial.facts), ptx_facts(compiled->ptx, symbol));
   }
+}
+
+std::optional<std::string> ptx_of(Compiler& compiler, const CompileRequest& request,
+                                  const MacroTexts& macros) {
+  CompileOutcome outcome = compile(compiler, request, macros);
+  auto* compiled = std::get_if<Compiled>(&outcome);
+  if (compiled == nullptr) return std::nullopt;
+  return std::move(compiled->ptx);
 }
 
 }  // namespace evo

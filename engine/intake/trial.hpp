@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct Trial {
   /// Of a kernel that is `extern "C"`: a mangled name with its type, as `f(void (*)(float*, int))`.
   std::string signature = {};
   PtxFacts facts = {};
+  std::string ptx = {};
   /// Macros without a known value, and what they were given.
   MacroTexts guessed = {};
 };
@@ -33,5 +35,9 @@ struct Trial {
 /// `variants`. Those that do not compile are left out.
 void try_variants(Compiler& compiler, const CompileRequest& request,
                   const std::vector<MacroTexts>& variants, Trial& trial);
+
+/// The PTX with these macros; nothing where it does not compile.
+[[nodiscard]] std::optional<std::string> ptx_of(Compiler& compiler, const CompileRequest& request,
+                                                const MacroTexts& macros);
 
 }  // namespace evo

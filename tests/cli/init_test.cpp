@@ -53,9 +53,13 @@ TEST_F(EvoInit, SaysWhatItFoundAndWhatIsLeftToWrite) {
             HasSubstr("macros of the space: block_size_x=64 of 2\n"),
             HasSubstr("CTAs are independent\n"), HasSubstr("copied: triple.cu\n"),
             HasSubstr(std::string(kProblem) + ":6: TODO: number of elements of x\n"),
-            HasSubstr("reference.py:20: TODO: y = ..., float32\n"), HasSubstr("  8 lines\n"),
+            HasSubstr("reference.py:20: TODO: y = ..., float32\n"), HasSubstr("  6 lines\n"),
             HasSubstr("evo-judge --space search_spaces/triple.json")));
-  EXPECT_EQ(made.err, "");
+  EXPECT_EQ(
+      made.err,
+      "evo-init: assumed: tolerance: by the type of the outputs, see problem.json; --tolerance "
+      "says the largest error of an element\n"
+      "evo-init: assumed: flops: 1, so that TFLOP/s mean nothing; --flops gives them\n");
   EXPECT_EQ(text("kernel_templates/triple/triple.cu"), kTriple) << "byte for byte";
 }
 
@@ -129,10 +133,6 @@ TEST_F(EvoInit, WithItsLinesWrittenTheKernelIsJudged) {
   set("number of elements of y", "\"N_X\"");
   set("value of n", "\"N_X\"");
   set("size of the problem in x", "1000");
-  set("largest error of an element", "1e-5");
-  set("errors above this count as bad", "1e-5");
-  set("largest |out - ref| / |ref| over all elements", "1e-6");
-  set("operations of one launch, such as 2*N", "\"N_X\"");
   set("CTAs in x, such as ceil_div(N_X, block_size_x)", "\"ceil_div(N_X, block_size_x)\"");
   replace(kProblem, "{\"program\": [\"python3\", \"reference.py\"]}",
           "{\"source\": \"reference.cu\", \"entry\": \"expected\", "
@@ -140,6 +140,22 @@ TEST_F(EvoInit, WithItsLinesWrittenTheKernelIsJudged) {
   const ProgramResult judged =
       run(std::string("evo-judge --jobs 1 --device virtual:l4 --space ") + kSpace);
   EXPECT_EQ(judged.exit_code, 0) << judged.out << judged.err;
+}
+
+TEST_F(EvoInit, WithASizeAndAReferenceNoLineIsWritten) {
+  const ProgramResult made = run(
+      "evo-init triple.cu --param block_size_x=64,128 --size n=100000 --reference default --input "
+      "x=uniform:0:1");
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_THAT(made.out, AllOf(HasSubstr("  0 lines\n"), HasSubstr("x: n elements"),
+                              Not(HasSubstr("--allow-programs"))));
+  EXPECT_THAT(made.err,
+              HasSubstr("assumed: reference: the default configuration is the reference"));
+  EXPECT_FALSE(fs::exists(folder_.path() / "kernel_templates/triple/reference.py"));
+  const ProgramResult judged = run(std::string("evo-judge --jobs 1 --device virtual:l4 --space ") +
+                                   kSpace + " --set block_size_x=128");
+  EXPECT_EQ(judged.exit_code, 0) << judged.out << judged.err;
+  EXPECT_THAT(run("evo-init triple.cu --size 5").err, HasSubstr("--size 5: allowed is NAME=VALUE"));
 }
 
 TEST_F(EvoInit, TheReferenceStopsUntilItIsWritten) {

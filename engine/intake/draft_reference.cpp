@@ -1,0 +1,99 @@
+// Where a draft's expected outputs come from.
+
+#include <algorithm>
+
+#include "engine/core/error.hpp"
+#include "engine/intake/intake.hpp"
+
+namespace evo {
+namespace {
+
+using Kind = DraftReference::Kind;
+
+constexpr const char* kDefaults = "default";
+
+std::string listed(const std::vector<DeclaredParameter>& parameters) {
+  std::string text;
+  for (const DeclaredParameter& parameter : parameters) {
+    text += (text.empty() ? "" : ", ") + parameter.type + " " + parameter.name;
+  }
+  return "(" + text + ")";
+}
+
+const DeclaredKernel* find(const Declarations& declared, const std::string& entry) {
+  const std::string plain = entry.substr(0, entry.find('<'));
+  const auto found = std::ranges::find_if(
+      declared.kernels, [&](const DeclaredKernel& kernel) { return kernel.name == plain; });
+  return found == declared.kernels.end() ? nullptr : &*found;
+}
+
+/// Problems give the reference the arguments of the kernel, in their order.
+void require_same_parameters(const Declarations& declared, const Trial& trial,
+                             const std::string& reference, const Draft& draft) {
+  const DeclaredKernel* kernel = find(declared, draft.entry);
+  const DeclaredKernel* other = find(declared, reference);
+  const auto parameters = static_cast<std::size_t>(std::ranges::count_if(
+      draft.arguments, [](const auto& a) { return a.kind != DraftArgument::Kind::kConstant; }));
+  bool is_same = trial.facts.parameters.size() == parameters;
+  for (std::size_t i = 0; is_same && i < parameters; ++i) {
+    is_same = trial.facts.parameters[i].bytes == draft.arguments[i].bytes;
+  }
+  if (is_same && kernel != nullptr && other != nullptr) {
+    is_same = std::ranges::equal(kernel->parameters, other->parameters,
+                                 [](const auto& a, const auto& b) { return a.name == b.name; });
+  }
+  if (is_same) return;
+  throw InputError("--reference " + reference + ": its parameters " +
+                   (other == nullptr ? "" : listed(other->parameters)) + " are not those of " +
+                   draft.entry + " " + (kernel == nullptr ? "" : listed(kernel->parameters)) +
+                   "; allowed is a kernel with the same ones, by name and in their order");
+}
+
+/// The launch that the kernel itself has, along the dimensions that the reference uses.
+std::vector<std::string> borrowed(const std::vector<std::string>& sizes, int dimensions) {
+  std::vector<std::string> list(
+      sizes.begin(), sizes.begin() + std::min<std::ptrdiff_t>(dimensions, std::ssize(sizes)));
+  return list;
+}
+
+}  // namespace
+
+void draft_reference(const Given& given, const Declarations& declared, const TrialOf& look,
+                     Draft& draft) {
+  if (given.reference.empty()) return;
+  if (given.reference == kDefaults) {
+    if (draft.parameters.empty() ||
+        std::ranges::any_of(draft.parameters, [](const auto& p) { return p.values.empty(); })) {
+      throw InputError(
+          "--reference default: the space has no default configuration; --param gives "
+          "macros their values");
+    }
+    draft.reference.kind = Kind::kDefaults;
+    draft.assumed.push_back(
+        "reference: the default configuration is the reference: other configurations are compared "
+        "with it, and what is wrong in all of them is not found");
+    return;
+  }
+  const Trial trial = look(given.reference);
+  require_same_parameters(declared, trial, given.reference, draft);
+  draft.reference = {Kind::kKernel, given.reference,
+                     borrowed(draft.grid, trial.facts.grid_dimensions),
+                     borrowed(draft.block, trial.facts.block_dimensions)};
+  if (trial.facts.has_dynamic_shared) {
+    draft.reference.dynamic_shared_bytes = draft.dynamic_shared_bytes;
+  }
+  if (!given.reference_grid.empty()) {
+    draft.reference.grid = given_expressions("--reference-grid", given.reference_grid, 3, draft);
+  }
+  if (!given.reference_block.empty()) {
+    draft.reference.block = given_expressions("--reference-block", given.reference_block, 3, draft);
+  }
+  if (given.reference_grid.empty() || given.reference_block.empty()) {
+    draft.assumed.push_back(
+        "reference: " + given.reference + " is launched as " + draft.entry +
+        " is by default, along the dimensions that it uses; --reference-grid and "
+        "--reference-block say otherwise");
+  }
+}
+
+}  // namespace evo

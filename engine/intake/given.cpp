@@ -1,0 +1,254 @@
+#include "engine/intake/given.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstdint>
+#include <map>
+
+#include "engine/core/error.hpp"
+#include "engine/core/expression.hpp"
+#include "engine/core/names.hpp"
+#include "engine/intake/intake.hpp"
+#include "engine/intake/python_list.hpp"
+
+namespace evo {
+namespace {
+
+using Kind = DraftArgument::Kind;
+
+[[noreturn]] void refuse(const std::string& option, const std::string& name,
+                         const std::string& text, const std::string& why) {
+  throw InputError(fmt::format("{} {}={}: {}", option, name, text, why));
+}
+
+/// The values of a size: whole numbers from 1.
+std::vector<std::string> sizes_of(const std::string& name, const std::string& text) {
+  std::vector<std::string> values;
+  for (const std::string_view value : split_outside(text, ',')) {
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    if (error != std::errc() || end != value.data() + value.size() || number == 0) {
+      refuse("--size", name, text, "allowed are whole numbers from 1: --size " + name + "=1000000");
+    }
+    values.emplace_back(value);
+  }
+  if (values.empty()) refuse("--size", name, text, "allowed is at least one number");
+  return values;
+}
+
+std::string names_of(const Draft& draft, auto is_wanted) {
+  std::string text;
+  for (const DraftArgument& argument : draft.arguments) {
+    if (is_wanted(argument)) text.append(text.empty() ? "" : ", ").append(argument.name);
+  }
+  return text.empty() ? "none" : text;
+}
+
+/// The argument that an option names.
+DraftArgument& named(const std::string& option, const std::string& name, const std::string& kind,
+                     Draft& draft, auto is_wanted) {
+  for (DraftArgument& argument : draft.arguments) {
+    if (argument.name == name && is_wanted(argument)) return argument;
+  }
+  throw InputError(fmt::format("{} {}: the kernel has no {} of this name; it has: {}", option, name,
+                               kind, names_of(draft, is_wanted)));
+}
+
+bool is_scalar(const DraftArgument& argument) { return argument.kind == Kind::kScalar; }
+bool is_buffer(const DraftArgument& argument) {
+  return argument.kind != Kind::kScalar && argument.kind != Kind::kTexture;
+}
+
+Json number_of(const std::string& text) {
+  const Json number = Json::parse(text, nullptr, false);
+  return number.is_number() ? number : Json();
+}
+
+/// "uniform:0:1" as problem.json has it; anything else is a formula.
+Json generator_of(const std::string& name, const std::string& text) {
+  struct Known {
+    const char* word;
+    std::vector<const char*> keys;
+  };
+  static const std::vector<Known> kKnown = {{"normal", {"mean", "std"}},
+                                            {"uniform", {"low", "high"}},
+                                            {"integers", {"low", "high"}},
+                                            {"constant", {"value"}}};
+  const std::vector<std::string_view> parts = split_outside(text, ':');
+  for (const Known& known : kKnown) {
+    if (parts.empty() || parts.front() != known.word) continue;
+    Json generator = {{"distribution", known.word}};
+    if (parts.size() != known.keys.size() + 1) {
+      refuse("--input", name, text,
+             "allowed are normal:MEAN:STD, uniform:LOW:HIGH, integers:LOW:HIGH, constant:VALUE, "
+             "or a formula such as 'INDEX % 7'");
+    }
+    for (std::size_t i = 0; i < known.keys.size(); ++i) {
+      generator[known.keys[i]] = number_of(std::string(parts[i + 1]));
+      if (generator[known.keys[i]].is_null()) {
+        refuse("--input", name, text, fmt::format("'{}' is no number", parts[i + 1]));
+      }
+    }
+    return generator;
+  }
+  try {
+    (void)Expression(text);
+  } catch (const InputError& error) {
+    refuse("--input", name, text, error.what());
+  }
+  return {{"formula", text}};
+}
+
+}  // namespace
+
+Json start_of_output(const std::string& dtype) {
+  const bool is_integer = dtype.starts_with('i') || dtype.starts_with('u');
+  if (is_integer) return {{"distribution", "constant"}, {"value", 0}};
+  return {{"distribution", "normal"}, {"mean", 0}, {"std", 1}};
+}
+
+std::set<std::string> names_in(std::string_view text) {
+  const auto is_part = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
+  std::set<std::string> names;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at;
+    while (end < text.size() && is_part(text[end])) ++end;
+    if (const std::string word(text.substr(at, end - at)); is_identifier(word)) names.insert(word);
+    at = end + 1;
+  }
+  return names;
+}
+
+void draft_sizes(const Given& given, Draft& draft) {
+  std::size_t shapes = 1;
+  std::set<std::string> seen;
+  std::map<std::string, std::vector<std::string>> columns;
+  for (const auto& [name, text] : given.sizes) {
+    if (const std::string why = why_no_macro(name); !why.empty()) {
+      refuse("--size", name, text, "the name " + why);
+    }
+    if (!seen.insert(name).second) refuse("--size", name, text, "given twice");
+    const auto is_macro = [&, &wanted = name](const auto& p) { return p.macro == wanted; };
+    if (std::ranges::any_of(draft.parameters, is_macro)) {
+      refuse("--size", name, text, "a macro of the space has this name");
+    }
+    const std::vector<std::string>& values = columns[name] = sizes_of(name, text);
+    const auto is_it = [&, &wanted = name](const auto& other) { return other.first == wanted; };
+    const auto known = std::ranges::find_if(draft.variables, is_it);
+    if (known != draft.variables.end()) {
+      known->second = values.front();  // of the T1 file
+    } else {
+      draft.variables.emplace_back(name, values.front());
+    }
+    const std::size_t count = values.size();
+    if (count > 1 && shapes > 1 && count != shapes) {
+      refuse("--size", name, text,
+             "another size has " + std::to_string(shapes) + " values: one for each shape");
+    }
+    shapes = std::max(shapes, count);
+  }
+  for (std::size_t shape = 1; shape < shapes; ++shape) {
+    DraftShape more{"size" + std::to_string(shape + 1), {}};
+    for (const auto& [name, value] : draft.variables) {
+      const auto column = columns.find(name);
+      const bool is_given = column != columns.end() && column->second.size() > 1;
+      more.values.push_back(is_given ? column->second[shape] : value);
+    }
+    draft.more_shapes.push_back(std::move(more));
+  }
+}
+
+void give_arguments(const Given& given, Draft& draft) {
+  for (DraftArgument& argument : draft.arguments) {
+    const auto is_it = [&](const auto& variable) { return variable.first == argument.name; };
+    if (is_scalar(argument) && is_todo(argument.value) &&
+        std::ranges::any_of(draft.variables, is_it)) {
+      argument.value = argument.name;
+    }
+  }
+  for (const auto& [name, text] : given.values) {
+    named("--value", name, "scalar", draft, is_scalar).value =
+        given_expressions("--value " + name, text, 1, draft).front();
+  }
+  for (const auto& [name, text] : given.extents) {
+    named("--extent", name, "buffer", draft, is_buffer).extent =
+        given_expressions("--extent " + name, text, 1, draft).front();
+  }
+  for (const std::string& name : given.inouts) {
+    DraftArgument& argument =
+        named("--inout", name, "output", draft, [](const auto& a) { return a.is_written(); });
+    if (argument.kind == Kind::kOut) argument.generator = start_of_output(argument.dtype);
+    argument.kind = Kind::kInOut;
+  }
+  for (const auto& [name, text] : given.inputs) {
+    named("--input", name, "input", draft, [](const auto& a) { return a.is_read(); }).generator =
+        generator_of(name, text);
+  }
+  for (const std::string& name : given.scratch) {
+    named("--scratch", name, "output", draft, [](const auto& a) {
+      return a.is_written();
+    }).is_compared = false;
+  }
+  if (!given.tolerance.empty()) {
+    draft.max_abs_error = given_expressions("--tolerance", given.tolerance, 1, draft).front();
+  }
+  if (!given.flops.empty()) {
+    draft.flops = given_expressions("--flops", given.flops, 1, draft).front();
+  }
+}
+
+void require_used_sizes(const Given& given, const Draft& draft) {
+  std::string text;
+  const auto take = [&](const std::string& expression) {
+    if (!is_todo(expression)) text.append(" ").append(expression);
+  };
+  take(draft.dynamic_shared_bytes);
+  for (const std::string& size : draft.grid) take(size);
+  for (const std::string& size : draft.block) take(size);
+  for (const DraftArgument& argument : draft.arguments) {
+    take(argument.value);
+    take(argument.extent);
+  }
+  const std::set<std::string> used = names_in(text);
+  for (const auto& [name, values] : given.sizes) {
+    if (used.contains(name)) continue;
+    refuse("--size", name, values,
+           "no scalar parameter of the kernel has this name, and no --grid, --value or --extent "
+           "uses it; its scalars are: " +
+               names_of(draft, is_scalar));
+  }
+}
+
+std::vector<std::string> given_expressions(const std::string& option, const std::string& text,
+                                           std::size_t most, const Draft& draft) {
+  std::vector<std::string> expressions;
+  for (const std::string_view part : split_outside(text, ',')) {
+    (void)Expression(std::string(part), {}, option);
+    const std::string known = understood(std::string(part), draft, true);
+    if (known.empty()) {
+      std::string names;
+      for (const auto& [name, unused] : draft.variables) {
+        names.append(names.empty() ? "" : ", ").append(name);
+      }
+      for (const DraftParameter& parameter : draft.parameters) {
+        names.append(names.empty() ? "" : ", ").append(parameter.macro);
+      }
+      throw InputError(
+          fmt::format("{} {}: allowed are sizes and macros of the space, which are: {}", option,
+                      part, names.empty() ? "none; --size and --param give them" : names));
+    }
+    expressions.push_back(known);
+  }
+  if (expressions.empty() || expressions.size() > most) {
+    throw InputError(fmt::format("{} {}: allowed are 1 to {} expressions with commas between",
+                                 option, text, most));
+  }
+  return expressions;
+}
+
+}  // namespace evo

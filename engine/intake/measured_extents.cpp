@@ -1,0 +1,369 @@
+#include "engine/intake/measured_extents.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "engine/core/error.hpp"
+#include "engine/core/json_reader.hpp"
+#include "engine/intake/extent_fit.hpp"
+#include "engine/intake/given.hpp"
+#include "engine/intake/probe_device.hpp"
+
+namespace evo {
+namespace {
+
+using Kind = DraftArgument::Kind;
+
+bool is_number(const std::string& text) { return Json::parse(text, nullptr, false).is_number(); }
+
+bool is_integer(const std::string& dtype) {
+  return dtype.starts_with("i") || dtype.starts_with("u");
+}
+
+bool is_open(const DraftArgument& argument) {
+  return argument.kind != Kind::kScalar && argument.kind != Kind::kTexture &&
+         argument.kind != Kind::kConstant && is_todo(argument.extent);
+}
+
+std::vector<std::string> names_of(const SizeTexts& variables) {
+  std::vector<std::string> names;
+  for (const auto& [name, unused] : variables) names.push_back(name);
+  return names;
+}
+
+/// An extent that is to be proven.
+struct Candidate {
+  std::size_t argument = 0;
+  ExtentFit fit;
+  std::vector<std::uint64_t> counts;  ///< of each probe
+  std::string doubt = {};             ///< why it stays a TODO
+};
+
+class Measurement {
+ public:
+  Measurement(const std::vector<ProbeKernel>& kernels, Draft& draft)
+      : kernels_(kernels), draft_(draft), device_(kernels, draft) {}
+
+  SizeKind run() {
+    Found best;
+    for (const SizeKind kind : kSizeKinds) {
+      if (best.known == open_arguments().size()) break;
+      Found found = with_sizes(kind);
+      if (found.known > best.known) best = std::move(found);
+    }
+    std::string text;
+    for (const Candidate& candidate : best.candidates) text += accept(candidate);
+    text += measure_shared(best.kind);
+    if (!text.empty()) {
+      draft_.notes.push_back("measured on the virtual GPU with " + sizes_text(best.kind) + ":" +
+                             text);
+    }
+    find_what_is_left(best);
+    say_what_is_missing();
+    return best.kind;
+  }
+
+ private:
+  [[nodiscard]] std::vector<std::size_t> open_arguments() const {
+    std::vector<std::size_t> open;
+    for (std::size_t a = 0; a < draft_.arguments.size(); ++a) {
+      if (is_open(draft_.arguments[a])) open.push_back(a);
+    }
+    return open;
+  }
+
+  /// Those of a probe, or behind them of a proof.
+  [[nodiscard]] Values sizes_of(SizeKind kind, std::size_t probe) const {
+    if (probe < kProbes) return probe_sizes(kind, draft_.variables, probe);
+    return proof_sizes(kind, draft_.variables, probe - kProbes, scale_);
+  }
+
+  [[nodiscard]] Values values_of(SizeKind kind, std::size_t probe, std::size_t kernel) const {
+    Values values = sizes_of(kind, probe);
+    values.insert(kernels_[kernel].macros.begin(), kernels_[kernel].macros.end());
+    return values;
+  }
+
+  /// The least number from 0 to `most` with which `runs`.
+  static std::uint64_t least(std::uint64_t most, const auto& runs) {
+    std::uint64_t low = 0;
+    while (low < most) {
+      const std::uint64_t middle = low + (most - low) / 2;
+      if (runs(middle)) {
+        most = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    return low;
+  }
+
+  /// The same for `values`, of which `samples` were before: what fits them is tried first, since a
+  /// launch is what takes time.
+  static std::uint64_t counted(const std::vector<std::string>& names,
+                               const std::vector<ExtentSample>& samples, const Values& values,
+                               std::uint64_t most, const auto& runs) {
+    std::vector<std::uint64_t> guesses;
+    if (const ExtentFit fit = fitted_extent(names, samples); !fit.text.empty()) {
+      guesses.push_back(static_cast<std::uint64_t>(Expression(fit.text).evaluate(values)));
+    }
+    if (!samples.empty()) guesses.push_back(samples.back().count);
+    for (const std::uint64_t guess : guesses) {
+      if (guess > 0 && guess <= most && runs(guess) && !runs(guess - 1)) return guess;
+    }
+    return least(most, runs);
+  }
+
+  bool runs_with(std::size_t argument, std::uint64_t elements) {
+    return !device_.fault({.elements = {{argument, elements}}});
+  }
+
+  /// What sizes of one kind tell.
+  struct Found {
+    SizeKind kind = SizeKind::kRagged;
+    std::vector<Candidate> candidates = {};
+    std::size_t known = 0;  ///< candidates without a doubt
+  };
+
+  Found with_sizes(SizeKind kind) {
+    Found found{kind, candidates_of(kind)};
+    if (found.candidates.empty()) return found;
+    if (!prove_by_inputs(kind, found.candidates)) return {kind};
+    prove_by_macros(kind, found.candidates);
+    if (device_.is_exhausted()) {
+      trouble_ = "running the kernel with small sizes takes too long";
+      return {kind};
+    }
+    found.known = static_cast<std::size_t>(std::ranges::count_if(
+        found.candidates, [](const Candidate& candidate) { return candidate.doubt.empty(); }));
+    for (const Candidate& candidate : found.candidates) {
+      if (!candidate.doubt.empty()) {
+        doubts_[draft_.arguments[candidate.argument].name] = candidate.doubt;
+      }
+    }
+    return found;
+  }
+
+  void say_what_is_missing() {
+    for (const std::size_t argument : open_arguments()) {
+      const std::string& name = draft_.arguments[argument].name;
+      const auto why = doubts_.find(name);
+      if (why != doubts_.end()) draft_.notes.push_back("extent of " + name + ": " + why->second);
+    }
+    const bool is_left = !open_arguments().empty() || is_todo(draft_.dynamic_shared_bytes);
+    if (!trouble_.empty() && is_left) draft_.notes.push_back("extents: " + trouble_);
+  }
+
+  /// 1. and 2.
+  std::vector<Candidate> candidates_of(SizeKind kind) {
+    std::vector<Candidate> candidates;
+    std::map<std::size_t, std::vector<ExtentSample>> samples;
+    for (std::size_t probe = 0; probe < kProbes; ++probe) {
+      const Values sizes = sizes_of(kind, probe);
+      device_.prepare(0, values_of(kind, probe, 0), ProbeContent::kZeros);
+      const std::uint64_t before = device_.executed();
+      if (const auto fault = device_.fault({})) {
+        trouble_ = "with sizes " + to_text(kind) + ", the kernel does not run: " + *fault;
+        return {};
+      }
+      if (probe == 0) choose_scale(kind, device_.executed() - before);
+      for (const std::size_t argument : open_arguments()) {
+        std::vector<ExtentSample>& list = samples[argument];
+        list.push_back(
+            {sizes, counted(names_of(draft_.variables), list, sizes, device_.ample_elements(),
+                            [&](std::uint64_t count) { return runs_with(argument, count); })});
+      }
+    }
+    for (const auto& [argument, list] : samples) {
+      Candidate candidate{argument, fitted_extent(names_of(draft_.variables), list), {}};
+      for (const ExtentSample& sample : list) candidate.counts.push_back(sample.count);
+      if (candidate.fit.text.empty()) {
+        std::string text;
+        for (const std::uint64_t count : candidate.counts) {
+          text += (text.empty() ? "" : ", ") + std::to_string(count);
+        }
+        doubts_[draft_.arguments[argument].name] =
+            "the kernel touches " + text + " elements with " + sizes_text(kind) +
+            ", which no simple expression of the sizes gives";
+        continue;
+      }
+      candidates.push_back(std::move(candidate));
+    }
+    return candidates;
+  }
+
+  /// Makes proofs so small that a launch executes at most some millions of instructions.
+  void choose_scale(SizeKind kind, std::uint64_t executed) {
+    constexpr double kMostInstructions = 4e6;
+    const auto elements = [](const Values& sizes) {
+      double product = 1;
+      for (const auto& [unused, size] : sizes) product *= size;
+      return product;
+    };
+    const double each = static_cast<double>(executed) / elements(sizes_of(kind, 0));
+    for (scale_ = 1; scale_ < 8; scale_ *= 2) {
+      if (each * elements(sizes_of(kind, kProbes)) < kMostInstructions) break;
+    }
+  }
+
+  /// "N=37, C=53; N=53, C=83".
+  [[nodiscard]] std::string sizes_text(SizeKind kind) const {
+    std::string text;
+    for (std::size_t probe = 0; probe < kProbes; ++probe) {
+      const auto sizes = probe_sizes(kind, draft_.variables, probe);
+      text += probe > 0 ? "; " : "";
+      for (std::size_t i = 0; i < draft_.variables.size(); ++i) {
+        const std::string& name = draft_.variables[i].first;
+        text += (i > 0 ? ", " : "") + name + "=" + formula_of(sizes.at(name));
+      }
+    }
+    return text;
+  }
+
+  /// Whether the kernel touches what the expression says: all of it, but for borders.
+  bool touches(SizeKind kind, std::size_t probe, const Candidate& candidate) {
+    const std::uint64_t elements = extent_at(kind, probe, candidate);
+    if (!runs_with(candidate.argument, elements)) return false;
+    const std::uint64_t less = candidate.fit.is_exact ? elements - 1 : elements / 2;
+    return !runs_with(candidate.argument, less);
+  }
+
+  /// 3.
+  bool prove_by_inputs(SizeKind kind, std::vector<Candidate>& candidates) {
+    for (std::size_t probe = 0; probe < kProbes + kProofs; ++probe) {
+      device_.prepare(0, values_of(kind, probe, 0), ProbeContent::kSmallNumbers);
+      if (const auto fault = device_.fault({})) {
+        trouble_ = "what the kernel touches depends on its inputs: " + *fault;
+        return false;
+      }
+      for (Candidate& candidate : candidates) {
+        if (!candidate.doubt.empty() || touches(kind, probe, candidate)) continue;
+        candidate.doubt = probe < kProbes
+                              ? "how much the kernel touches depends on its inputs"
+                              : "with larger sizes it is no longer " + candidate.fit.text;
+      }
+    }
+    return true;
+  }
+
+  /// 4. A configuration that cannot be launched says nothing.
+  void prove_by_macros(SizeKind kind, std::vector<Candidate>& candidates) {
+    for (std::size_t kernel = 1; kernel < kernels_.size(); ++kernel) {
+      for (const std::size_t probe : {std::size_t{0}, std::size_t{1}, kProbes}) {
+        device_.prepare(kernel, values_of(kind, probe, kernel), ProbeContent::kSmallNumbers);
+        if (device_.fault({})) break;
+        for (Candidate& candidate : candidates) {
+          if (!candidate.doubt.empty()) continue;
+          const bool is_only_read = draft_.arguments[candidate.argument].kind == Kind::kIn;
+          const bool is_right =
+              is_only_read ? runs_with(candidate.argument, extent_at(kind, probe, candidate))
+                           : touches(kind, probe, candidate);
+          if (!is_right) candidate.doubt = "how much the kernel touches depends on macros";
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] std::uint64_t extent_at(SizeKind kind, std::size_t probe,
+                                        const Candidate& candidate) const {
+    return static_cast<std::uint64_t>(
+        Expression(candidate.fit.text).evaluate(sizes_of(kind, probe)));
+  }
+
+  /// What is said of it; empty where it stays a TODO.
+  std::string accept(const Candidate& candidate) {
+    DraftArgument& argument = draft_.arguments[candidate.argument];
+    if (!candidate.doubt.empty()) return {};
+    argument.extent = candidate.fit.text;
+    return "\n  " + argument.name + ": " + argument.extent + " elements" +
+           (candidate.fit.is_exact ? "" : ", of which the kernel touches a little less");
+  }
+
+  std::string measure_shared(SizeKind kind) {
+    if (!is_todo(draft_.dynamic_shared_bytes)) return {};
+    std::vector<std::string> names = names_of(draft_.variables);
+    for (const DraftParameter& parameter : draft_.parameters) {
+      if (kernels_.front().macros.contains(parameter.macro)) names.push_back(parameter.macro);
+    }
+    std::vector<ExtentSample> samples;
+    for (std::size_t kernel = 0; kernel < kernels_.size(); ++kernel) {
+      for (std::size_t probe = 0; probe < kProbes; ++probe) {
+        const Values values = values_of(kind, probe, kernel);
+        device_.prepare(kernel, values, ProbeContent::kZeros);
+        if (device_.fault({})) break;
+        const auto runs = [&](std::uint64_t bytes) {
+          return !device_.fault({.shared_bytes = static_cast<std::uint32_t>(bytes)});
+        };
+        samples.push_back(
+            {values, counted(names, samples, values, ProbeDevice::kAmpleSharedBytes, runs)});
+      }
+    }
+    if (samples.size() < kProbes) return {};
+    const ExtentFit fit = fitted_extent(names, samples);
+    if (fit.text.empty() || !fit.is_exact) return {};
+    draft_.dynamic_shared_bytes = fit.text;
+    return "\n  dynamic shared memory: " + fit.text + " bytes";
+  }
+
+  /// 6.
+  void find_what_is_left(const Found& found) {
+    for (const Candidate& candidate : found.candidates) {
+      DraftArgument& argument = draft_.arguments[candidate.argument];
+      if (argument.kind != Kind::kOut || !candidate.doubt.empty() || !argument.is_compared)
+        continue;
+      device_.prepare(0, values_of(found.kind, 0, 0), ProbeContent::kSmallNumbers);
+      const std::uint64_t elements = extent_at(found.kind, 0, candidate);
+      if (!device_.leaves_elements(candidate.argument, elements)) continue;
+      argument.kind = Kind::kInOut;
+      argument.generator = start_of_output(argument.dtype);
+      draft_.notes.push_back("parameter " + argument.name +
+                             ": the kernel leaves elements of it as they are; it is \"inout\"");
+    }
+  }
+
+  const std::vector<ProbeKernel>& kernels_;
+  Draft& draft_;
+  ProbeDevice device_;
+  std::map<std::string, std::string> doubts_;
+  std::string trouble_;
+  std::int64_t scale_ = 1;  ///< of proofs
+};
+
+}  // namespace
+
+std::string why_not_measured(const Draft& draft) {
+  std::string missing;
+  const auto needs = [&](const std::string& what) {
+    missing += (missing.empty() ? "" : ", ") + what;
+  };
+  const auto is_open_text = [](const std::string& text) { return is_todo(text); };
+  if (draft.variables.empty() || std::ranges::any_of(draft.variables, [](const auto& variable) {
+        return !is_number(variable.second);
+      })) {
+    needs("sizes (--size)");
+  }
+  if (std::ranges::any_of(draft.block, is_open_text)) needs("the block (--block)");
+  if (std::ranges::any_of(draft.grid, is_open_text)) needs("the grid (--grid)");
+  for (const DraftArgument& argument : draft.arguments) {
+    if (argument.kind == Kind::kTexture) continue;
+    if (is_todo(argument.dtype)) {
+      needs("the type of " + argument.name);
+    } else if (argument.kind == Kind::kConstant && is_integer(argument.dtype)) {
+      needs("what __constant__ " + argument.name + " holds");
+    } else if (argument.kind == Kind::kScalar && is_todo(argument.value) &&
+               is_integer(argument.dtype)) {
+      needs("the value of " + argument.name + " (--value " + argument.name + "=…)");
+    }
+  }
+  for (const DraftParameter& parameter : draft.parameters) {
+    if (parameter.values.empty()) needs("values of " + parameter.macro + " (--param)");
+  }
+  return missing;
+}
+
+SizeKind measure_extents(const std::vector<ProbeKernel>& kernels, Draft& draft) {
+  return Measurement(kernels, draft).run();
+}
+
+}  // namespace evo

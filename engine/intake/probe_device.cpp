@@ -1,0 +1,165 @@
+#include "engine/intake/probe_device.hpp"
+
+#include <algorithm>
+
+#include "engine/core/error.hpp"
+#include "engine/problem/dtype.hpp"
+
+namespace evo {
+namespace {
+
+using Kind = DraftArgument::Kind;
+
+constexpr std::uint64_t kMostElements = 1ULL << 23;
+constexpr std::uint64_t kMostInstructions = 400'000'000;  ///< of warps, in all launches
+
+/// The virtual device that takes code of an architecture.
+const char* device_for(const std::string& arch) {
+  if (arch.starts_with("sm_9") || arch.starts_with("sm_1")) return "virtual:h200";
+  return arch < "sm_89" ? "virtual:a100" : "virtual:l4";
+}
+
+std::vector<Expression> expressions(const std::vector<std::string>& texts) {
+  std::vector<Expression> list;
+  for (const std::string& text : texts) list.emplace_back(text);
+  return list;
+}
+
+bool is_parameter(const DraftArgument& argument) { return argument.kind != Kind::kConstant; }
+
+}  // namespace
+
+ProbeDevice::ProbeDevice(const std::vector<ProbeKernel>& kernels, const Draft& draft)
+    : kernels_(kernels), draft_(draft) {
+  device_ = open_virtual_device(device_for(draft.arch), {.threads = 1,
+                                                         .checks = false,
+                                                         .max_hazards = 1,
+                                                         .stall_budget = 1'000'000,
+                                                         .issue_budget = 20'000'000});
+}
+
+KernelId ProbeDevice::loaded(std::size_t kernel) {
+  const auto known = loaded_.find(kernel);
+  if (known != loaded_.end()) return known->second;
+  auto answer = device_->load(
+      {.ptx = kernels_[kernel].ptx, .cubin = {}, .entries = {kernels_[kernel].symbol}});
+  if (const auto* fault = std::get_if<Fault>(&answer)) throw InputError(fault->reason);
+  return loaded_[kernel] = std::get<KernelId>(answer);
+}
+
+void ProbeDevice::release_ample() {
+  for (const auto& [unused, texture] : textures_) device_->release_texture(texture);
+  for (const auto& [unused, buffer] : ample_) device_->release(buffer);
+  textures_.clear();
+  ample_.clear();
+}
+
+void ProbeDevice::prepare(std::size_t kernel, const Values& values, ProbeContent content) {
+  release_ample();
+  kernel_ = kernel;
+  values_ = values;
+  content_ = content;
+  double product = 1;
+  for (const auto& [name, unused] : draft_.variables) product *= values.at(name) + 32;
+  ample_elements_ = std::min(kMostElements, static_cast<std::uint64_t>(4 * product) + 65536);
+  for (std::size_t a = 0; a < draft_.arguments.size(); ++a) {
+    const DraftArgument& argument = draft_.arguments[a];
+    if (!is_parameter(argument) || argument.kind == Kind::kScalar) continue;
+    ample_[a] = make(a, ample_elements_);
+    if (argument.kind != Kind::kTexture) continue;
+    constexpr std::size_t kSide = 16;
+    textures_[a] = device_->make_texture({.name = argument.name,
+                                          .channels = 4,
+                                          .width = kSide,
+                                          .height = argument.dimensions > 1 ? kSide : 0},
+                                         ample_[a]);
+  }
+}
+
+BufferId ProbeDevice::make(std::size_t argument, std::uint64_t elements) {
+  const DraftArgument& about = draft_.arguments[argument];
+  const Dtype dtype = about.kind == Kind::kTexture ? Dtype::kF32 : dtype_from_string(about.dtype);
+  const std::size_t size = size_of(dtype);
+  const BufferId buffer = device_->allocate({about.name, elements * size, true});
+  if (content_ == ProbeContent::kZeros) {
+    device_->fill(buffer, std::byte{0});
+    return buffer;
+  }
+  // 1 to 8 in an order that two arguments do not share; floating numbers are small halves.
+  constexpr std::size_t kPeriod = 8;
+  std::vector<std::byte> bytes(elements * size);
+  std::vector<std::byte> pattern(kPeriod * size);
+  for (std::size_t i = 0; i < kPeriod; ++i) {
+    const double number = static_cast<double>(1 + (5 * i + argument) % kPeriod);
+    encode(dtype, is_floating(dtype) ? number / 2 : number, &pattern[i * size]);
+  }
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = pattern[i % pattern.size()];
+  device_->upload(buffer, bytes);
+  return buffer;
+}
+
+/// A floating number that nobody gave is 1, or 1/2: it is hardly a size.
+KernelArgument ProbeDevice::scalar(std::size_t argument) const {
+  const DraftArgument& about = draft_.arguments[argument];
+  const Dtype dtype = dtype_from_string(about.dtype);
+  ScalarArgument value;
+  value.bytes.resize(size_of(dtype));
+  const double unknown = content_ == ProbeContent::kZeros ? 1 : 0.5;
+  encode(dtype, is_todo(about.value) ? unknown : Expression(about.value).evaluate(values_),
+         value.bytes.data());
+  return value;
+}
+
+std::optional<std::string> ProbeDevice::fault(const Bounds& bounds) {
+  if (is_exhausted()) return "running it with small sizes takes too long";
+  const bool is_shared_known = !is_todo(draft_.dynamic_shared_bytes);
+  std::vector<BufferId> own;
+  std::optional<std::string> reason;
+  try {
+    const LaunchExpressions launch{
+        expressions(draft_.grid), expressions(draft_.block),
+        Expression(is_shared_known ? draft_.dynamic_shared_bytes
+                                   : std::to_string(bounds.shared_bytes))};
+    const KernelId kernel = loaded(kernel_);
+    std::vector<KernelArgument> arguments;
+    for (std::size_t a = 0; a < draft_.arguments.size(); ++a) {
+      const DraftArgument& argument = draft_.arguments[a];
+      if (!is_parameter(argument)) continue;
+      const auto bound = bounds.elements.find(a);
+      if (argument.kind == Kind::kScalar) {
+        arguments.push_back(scalar(a));
+      } else if (const auto texture = textures_.find(a); texture != textures_.end()) {
+        arguments.push_back(texture->second);
+      } else if (bound == bounds.elements.end()) {
+        arguments.push_back(ample_.at(a));
+      } else {
+        own.push_back(make(a, bound->second));
+        arguments.push_back(own.back());
+      }
+    }
+    const auto found = device_->launch(kernel, launch.evaluate(values_), arguments);
+    executed_ += device_->statistics().warp_instructions;
+    if (found) reason = found->reason;
+  } catch (const InputError& error) {
+    reason = error.what();
+  }
+  for (const BufferId buffer : own) device_->release(buffer);
+  return reason;
+}
+
+bool ProbeDevice::leaves_elements(std::size_t argument, std::uint64_t elements) {
+  const BufferId ample = ample_.at(argument);
+  const BufferId buffer = make(argument, elements);
+  constexpr std::byte kPattern{0xff};
+  device_->poison(buffer, {&kPattern, 1});
+  ample_[argument] = buffer;
+  const auto reason = fault({});
+  const bool leaves = !reason && device_->first_unwritten(buffer).has_value();
+  ample_[argument] = ample;
+  device_->release(buffer);
+  return leaves;
+}
+
+bool ProbeDevice::is_exhausted() const { return executed_ > kMostInstructions; }
+
+}  // namespace evo

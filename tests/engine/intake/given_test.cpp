@@ -1,0 +1,256 @@
+// What somebody says of a problem, and what the virtual GPU tells of a kernel that it then can run.
+
+#include "engine/intake/given.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/compile/nvrtc.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/unfinished.hpp"
+#include "engine/intake/intake.hpp"
+#include "tests/db/sample.hpp"
+
+namespace evo {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+class GivenOfAKernel : public testing::Test {
+ protected:
+  GivenOfAKernel() { request_.parameters = {{"BLOCK", "64,128,256"}}; }
+
+  Intake take(const std::string& text) {
+    write_file(folder_.path() / "k.cu", text);
+    request_.kernel = folder_.path() / "k.cu";
+    static const std::unique_ptr<Compiler> nvrtc = open_nvrtc();
+    return take_in(request_, *nvrtc);
+  }
+  std::string refusal(const std::string& text) {
+    try {
+      (void)take(text);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "nothing was refused";
+  }
+  static Json problem(const Intake& intake) {
+    return parse_json(intake.files.at(0).text, "problem.json");
+  }
+  static Json extent(const Intake& intake, std::size_t argument) {
+    return problem(intake)["arguments"][argument]["extent"];
+  }
+
+  sample::TemporaryFolder folder_;
+  IntakeRequest request_;
+  Given& given_ = request_.given;
+};
+
+constexpr const char* kAdd =
+    "__global__ void add(const float *x, float *y, int n) {\n"
+    "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = x[i] + 1;\n}\n";
+
+TEST_F(GivenOfAKernel, OneSizeIsEnoughForAKernelOfOneSize) {
+  given_.sizes = {{"n", "100000"}};
+  given_.reference = "default";
+  const Intake intake = take(kAdd);
+  const Json found = problem(intake);
+  EXPECT_TRUE(unfinished_in(found).empty()) << intake.files.at(0).text;
+  EXPECT_EQ(found["arguments"][0]["extent"], "n");
+  EXPECT_EQ(found["arguments"][1]["extent"], "n");
+  EXPECT_EQ(found["arguments"][1]["direction"], "out");
+  EXPECT_EQ(found["arguments"][2]["value"], "n");
+  EXPECT_EQ(found["shapes"]["default"]["variables"]["n"], 100000);
+  EXPECT_EQ(found["shapes"]["ragged"]["variables"]["n"], 1009);
+  EXPECT_EQ(found["templates"]["k"]["block"], Json({"BLOCK"}));
+  EXPECT_EQ(found["templates"]["k"]["grid"], Json({"ceil_div(n, BLOCK)"}));
+  EXPECT_EQ(found["reference"]["set"]["BLOCK"], 64);
+  EXPECT_EQ(found["tolerance"]["relative_l2"], 1e-5);
+  EXPECT_EQ(intake.files.size(), 2U) << "no reference.py";
+  EXPECT_THAT(
+      intake.draft.assumed,
+      AllOf(Contains(HasSubstr("BLOCK is the threads of a CTA")),
+            Contains(HasSubstr("grid: ceil_div(n, BLOCK)")),
+            Contains(HasSubstr("the default configuration is the reference")),
+            Contains(HasSubstr("tolerance: by the type")), Contains(HasSubstr("flops: 1"))));
+  EXPECT_THAT(intake.draft.notes, Contains(AllOf(HasSubstr("measured on the virtual GPU with n="),
+                                                 HasSubstr("\n  x: n elements\n  y: n elements"))));
+}
+
+TEST_F(GivenOfAKernel, WhatIsGivenStandsAsItIs) {
+  given_.sizes = {{"rows", "512,33"}, {"n", "1024"}};
+  given_.values = {{"a", "rows / 2"}};
+  given_.grid = "rows, ceil_div(n, BLOCK)";
+  given_.block = "BLOCK, 1";
+  given_.inputs = {{"x", "uniform:-1:0.5"}, {"index", "INDEX % rows"}};
+  given_.scratch = {"parts"};
+  given_.extents = {{"parts", "7*rows"}};
+  given_.flops = "2*rows*n";
+  given_.tolerance = "0.25";
+  const Intake intake = take(
+      "__global__ void f(const float *x, const int *index, float *y, float *parts, float a, int n)"
+      " {\n  int c = blockIdx.y * blockDim.x + threadIdx.x;\n"
+      "  if (threadIdx.x == 0) parts[blockIdx.x * 7] = a;\n"
+      "  if (c < n) y[blockIdx.x * n + c] = x[blockIdx.x * n + c] * index[blockIdx.x];\n}\n");
+  const Json found = problem(intake);
+  EXPECT_EQ(found["shapes"]["default"]["variables"], Json::parse(R"({"n": 1024, "rows": 512})"));
+  EXPECT_EQ(found["shapes"]["size2"]["variables"], Json::parse(R"({"n": 1024, "rows": 33})"));
+  EXPECT_EQ(found["shapes"].size(), 2U) << "nothing is added to shapes that are given";
+  const Json& arguments = found["arguments"];
+  EXPECT_EQ(arguments[0]["extent"], "rows*n");
+  EXPECT_EQ(arguments[0]["generator"],
+            Json::parse(R"({"distribution": "uniform", "low": -1, "high": 0.5})"));
+  EXPECT_EQ(arguments[1]["extent"], "rows");
+  EXPECT_EQ(arguments[1]["generator"], Json::parse(R"({"formula": "INDEX % rows"})"));
+  EXPECT_EQ(arguments[3]["extent"], "7*rows");
+  EXPECT_EQ(arguments[3]["compare"], false);
+  EXPECT_EQ(arguments[4]["value"], "rows / 2");
+  EXPECT_EQ(found["templates"]["k"]["grid"], Json({"rows", "ceil_div(n, BLOCK)"}));
+  EXPECT_EQ(found["templates"]["k"]["block"], Json({"BLOCK", 1}));
+  EXPECT_EQ(found["flops"], "2*rows*n");
+  EXPECT_EQ(found["tolerance"]["max_abs_error"], 0.25);
+  EXPECT_TRUE(unfinished_in(found).empty());
+  EXPECT_EQ(found["reference"]["program"][1], "reference.py");
+}
+
+TEST_F(GivenOfAKernel, WhatDependsOnInputsOrMacrosIsNotKnown) {
+  given_.sizes = {{"n", "100000"}};
+  const Intake gather = take(
+      "__global__ void f(const float *x, const int *index, float *y, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = x[index[i]];\n}\n");
+  EXPECT_THAT(extent(gather, 0).get<std::string>(), HasSubstr("TODO: number of elements of x"));
+  EXPECT_EQ(extent(gather, 1), "n");
+  EXPECT_THAT(gather.draft.notes, Contains(HasSubstr("extent of x: how much the kernel touches "
+                                                     "depends on its inputs")));
+  const Intake partial = take(
+      "__global__ void f(const float *x, float *parts, int n) {\n"
+      "  int i = blockIdx.x * BLOCK + threadIdx.x;\n"
+      "  if (threadIdx.x == 0) parts[blockIdx.x] = i < n ? x[i] : 0;\n"
+      "  else if (i < n && x[i] == 77) parts[blockIdx.x] = 1;\n}\n");
+  EXPECT_EQ(extent(partial, 0), "n");
+  EXPECT_THAT(extent(partial, 1).get<std::string>(), HasSubstr("TODO"));
+  EXPECT_THAT(partial.draft.notes, Contains(HasSubstr("extent of parts: how much the kernel "
+                                                      "touches depends on macros")));
+}
+
+TEST_F(GivenOfAKernel, AKernelForRoundSizesGetsASmallRoundShape) {
+  given_.sizes = {{"n", "1048576"}};
+  const Intake intake = take(
+      "__global__ void f(const float4 *x, float4 *y, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n / 4 + (n % 4 > 0)) y[i] = "
+      "x[i];\n}\n");
+  EXPECT_EQ(extent(intake, 0), "n");
+  EXPECT_EQ(problem(intake)["shapes"]["small"]["variables"]["n"], 512);
+  EXPECT_THAT(intake.draft.assumed,
+              Contains(HasSubstr("made for sizes that are multiples of a power of two")));
+}
+
+TEST_F(GivenOfAKernel, AnOutputWhoseBorderIsLeftAloneIsInout) {
+  given_.sizes = {{"n", "100000"}};
+  const Intake intake = take(
+      "__global__ void f(const float *x, float *y, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i > 0 && i < n - 1) y[i] = x[i - 1] + x[i + 1];\n}\n");
+  EXPECT_EQ(extent(intake, 0), "n");
+  EXPECT_EQ(extent(intake, 1), "n");
+  EXPECT_EQ(problem(intake)["arguments"][1]["direction"], "inout");
+  EXPECT_EQ(problem(intake)["arguments"][1]["generator"]["distribution"], "normal");
+  EXPECT_EQ(problem(intake)["templates"]["k"]["independent_ctas"], 1) << "it is not loaded";
+}
+
+TEST_F(GivenOfAKernel, DynamicSharedMemoryIsMeasuredToo) {
+  given_.sizes = {{"n", "100000"}};
+  const Intake intake = take(
+      "__global__ void f(const float *x, float *y, int n) {\n  extern __shared__ float s[];\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  s[threadIdx.x] = i < n ? x[i] : 0;\n"
+      "  __syncthreads();\n  if (i < n) y[i] = s[blockDim.x - 1 - threadIdx.x];\n}\n");
+  EXPECT_EQ(problem(intake)["templates"]["k"]["dynamic_shared_bytes"], "4*BLOCK");
+}
+
+TEST_F(GivenOfAKernel, AKernelThatCannotRunSaysWhatIsMissing) {
+  given_.sizes = {{"n", "100000"}};
+  const Intake intake = take(
+      "__global__ void f(const float *x, float *y, int n, int stride) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = x[i * stride];\n}\n");
+  EXPECT_THAT(extent(intake, 0).get<std::string>(), HasSubstr("TODO"));
+  EXPECT_THAT(intake.draft.notes,
+              Contains(HasSubstr("they need the value of stride (--value stride=…)")));
+}
+
+TEST_F(GivenOfAKernel, SumsOfAtomicsAreNotDeterministic) {
+  given_.sizes = {{"n", "100000"}};
+  const std::string sum =
+      "__global__ void f(const T *x, T *y, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) atomicAdd(y, x[i]);\n}\n";
+  const Intake floats = take("typedef float T;\n" + sum);
+  EXPECT_EQ(problem(floats)["templates"]["k"]["deterministic"], false);
+  EXPECT_EQ(extent(floats, 1), 1);
+  EXPECT_FALSE(problem(take("typedef int T;\n" + sum))["templates"]["k"].contains("deterministic"));
+}
+
+TEST_F(GivenOfAKernel, AnotherKernelOfTheFileIsTheReference) {
+  const std::string two =
+      std::string(kAdd) +
+      "__global__ void slow(const float *x, float *y, int n) {\n"
+      "  for (int i = threadIdx.x; i < n; i += blockDim.x) y[i] = x[i] + 1;\n}\n"
+      "__global__ void other(const float *x, float *y, int m) { *y = *x; }\n";
+  request_.entry = "add";
+  given_.sizes = {{"n", "100000"}};
+  given_.reference = "slow";
+  given_.reference_grid = "1";
+  const Intake intake = take(two);
+  const Json reference = problem(intake)["reference"];
+  EXPECT_EQ(reference["source"], "k.cu");
+  EXPECT_EQ(reference["entry"], "slow");
+  EXPECT_EQ(reference["grid"], Json({1}));
+  EXPECT_EQ(reference["block"], Json({"BLOCK"}));
+  EXPECT_EQ(reference["macros"]["BLOCK"], 64);
+  given_.reference = "other";
+  EXPECT_THAT(refusal(two), AllOf(HasSubstr("--reference other: its parameters"),
+                                  HasSubstr("int m"), HasSubstr("by name and in their order")));
+}
+
+TEST_F(GivenOfAKernel, WhatHasNoPlaceIsRefused) {
+  const auto refused = [&](auto change) {
+    const IntakeRequest before = request_;
+    given_.sizes = {{"n", "100000"}};
+    change();
+    const std::string text = refusal(kAdd);
+    request_ = before;
+    return text;
+  };
+  EXPECT_THAT(refused([&] {
+                given_.sizes = {{"m", "5"}};
+              }),
+              AllOf(HasSubstr("--size m=5: no scalar parameter"), HasSubstr("its scalars are: n")));
+  EXPECT_THAT(refused([&] { given_.sizes = {{"n", "0"}}; }), HasSubstr("whole numbers from 1"));
+  EXPECT_THAT(refused([&] {
+                given_.sizes = {{"n", "5,6"}, {"m", "1,2,3"}};
+              }),
+              HasSubstr("another size has 2 values"));
+  EXPECT_THAT(refused([&] {
+                given_.sizes = {{"BLOCK", "5"}};
+              }),
+              HasSubstr("a macro of the space has this name"));
+  EXPECT_THAT(refused([&] {
+                given_.values = {{"x", "5"}};
+              }),
+              HasSubstr("--value x: the kernel has no scalar of this name; it has: n"));
+  EXPECT_THAT(refused([&] { given_.extents = {{"z", "5"}}; }), HasSubstr("it has: x, y"));
+  EXPECT_THAT(refused([&] { given_.inputs = {{"y", "normal:0:1"}}; }), HasSubstr("it has: x"));
+  EXPECT_THAT(refused([&] { given_.inputs = {{"x", "normal:0"}}; }), HasSubstr("normal:MEAN:STD"));
+  EXPECT_THAT(refused([&] {
+                given_.inputs = {{"x", "normal:0:b"}};
+              }),
+              HasSubstr("'b' is no number"));
+  EXPECT_THAT(refused([&] { given_.scratch = {"x"}; }), HasSubstr("no output of this name"));
+  EXPECT_THAT(refused([&] { given_.grid = "n,2,3,4"; }), HasSubstr("1 to 3 expressions"));
+  EXPECT_THAT(refused([&] { given_.grid = "m"; }), HasSubstr("which are: n, BLOCK"));
+  EXPECT_THAT(refused([&] { given_.reference = "none"; }), Not(HasSubstr("nothing was refused")));
+}
+
+}  // namespace
+}  // namespace evo
