@@ -4,7 +4,13 @@
 
 packages=(g++ cmake ninja-build ccache pkg-config sqlite3 libsqlite3-dev libsqlitecpp-dev libspdlog-dev
   nlohmann-json3-dev libcli11-dev libxxhash-dev libmuparser-dev zlib1g-dev libzstd-dev libgtest-dev libgmock-dev)
-nvrtc_packages=(nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-crt nvidia-nvtx)  # from PyPI, CUDA 13; need no GPU and no driver
+
+# NVRTC and headers from PyPI; they need no GPU and no driver. Older drivers refuse the machine code of
+# a newer major version of CUDA. 12.6 is the newest of CUDA 12 that compiles all kernels of this
+# project for Hopper (12.8 and 12.9 crash on some); Blackwell needs 12.9.
+nvrtc_packages_13=('nvidia-cuda-nvrtc==13.0.*' 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-crt==13.0.*' 'nvidia-nvtx==13.0.*')
+nvrtc_packages_12_6=('nvidia-cuda-nvrtc-cu12==12.6.*' 'nvidia-cuda-runtime-cu12==12.6.*' 'nvidia-cuda-nvcc-cu12==12.6.*' 'nvidia-nvtx-cu12==12.6.*')
+nvrtc_packages_12_9=('nvidia-cuda-nvrtc-cu12==12.9.*' 'nvidia-cuda-runtime-cu12==12.9.*' 'nvidia-cuda-nvcc-cu12==12.9.*' 'nvidia-nvtx-cu12==12.9.*')
 
 say() { printf '\033[1m%s\033[0m\n' "$*" >&2; }
 fail() { printf '%s\n' "$*" >&2; exit 3; }
@@ -24,27 +30,55 @@ install_packages() {
     fail "Could not install packages. Install these yourself and run the script again: ${missing[*]}"
 }
 
-# Prints the folder of a CUDA Toolkit with nvrtc.h and libnvrtc, or nothing.
+# Prints the major version of CUDA that the driver serves, or nothing without a driver.
+cuda_of_driver() {
+  nvidia-smi 2>/dev/null | sed -n 's/.*CUDA Version: *\([0-9][0-9]*\)\..*/\1/p' | head -n 1
+}
+
+# Prints the major version of the toolkit in a folder, as its nvrtc.h or cuda.h states it.
+cuda_of_toolkit() {
+  sed -n 's/^#define CUDA_VERSION \([0-9]*\)[0-9][0-9][0-9].*/\1/p' "$1/include/cuda.h" 2>/dev/null | head -n 1
+}
+
+# Prints the folder of a CUDA Toolkit with nvrtc.h and libnvrtc whose code the driver takes, or nothing.
 find_toolkit() {
-  local root
+  local root driver toolkit
+  driver="$(cuda_of_driver)"
   for root in "${EVO_CUDA_ROOT:-}" "${CUDA_HOME:-}" "${CUDA_PATH:-}" /usr/local/cuda /opt/cuda; do
     if [ -n "$root" ] && [ -e "$root/include/nvrtc.h" ] && ls "$root"/lib*/libnvrtc.so* >/dev/null 2>&1; then
+      toolkit="$(cuda_of_toolkit "$root")"
+      if [ -n "$driver" ] && [ -n "$toolkit" ] && [ "$toolkit" -gt "$driver" ]; then
+        say "Not used: the CUDA Toolkit $toolkit in $root; this driver serves CUDA $driver and refuses its code"
+        continue
+      fi
       echo "$root"
       return
     fi
   done
 }
 
+# Chooses the packages whose code this machine's driver takes, in nvrtc_packages.
+choose_nvrtc_packages() {
+  local driver capability
+  driver="$(cuda_of_driver)"
+  nvrtc_packages=("${nvrtc_packages_13[@]}")
+  [ -n "$driver" ] && [ "$driver" -lt 13 ] || return 0
+  [ "$driver" -ge 12 ] || fail "The driver serves CUDA $driver; evo-tune needs CUDA 12 or later: update the driver to 525 or newer."
+  capability="$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | sort -n | tail -n 1)"
+  nvrtc_packages=("${nvrtc_packages_12_6[@]}")
+  [ "${capability%%.*}" -lt 10 ] 2>/dev/null || nvrtc_packages=("${nvrtc_packages_12_9[@]}")
+}
+
 # Unpacks NVRTC and the CUDA headers from PyPI's packages into build/toolkit and prints that folder.
 fetch_toolkit() {
   local root="$PWD/build/toolkit" wheel
-  if [ ! -e "$root/include/nvrtc.h" ]; then
-    say "No CUDA Toolkit here: fetching ${nvrtc_packages[*]} into build/toolkit"
+  choose_nvrtc_packages || return
+  if [ "$(cat "$root/packages" 2>/dev/null)" != "${nvrtc_packages[*]}" ]; then
+    say "No CUDA Toolkit that fits here: fetching ${nvrtc_packages[*]} into build/toolkit"
     install_packages python3 python3-pip unzip
     rm -rf "$root" && mkdir -p "$root/wheels"
     python3 -m pip download --quiet --no-deps --only-binary=:all: --dest "$root/wheels" \
-      'nvidia-cuda-nvrtc==13.0.*' 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-crt==13.0.*' \
-      'nvidia-nvtx==13.0.*' >&2 ||
+      "${nvrtc_packages[@]}" >&2 ||
       fail "Could not fetch NVRTC. Install a CUDA Toolkit >= 12.4 (nvrtc and headers suffice) and set CUDA_HOME, or install the PyPI packages ${nvrtc_packages[*]}."
     for wheel in "$root"/wheels/*.whl; do unzip -q -o "$wheel" -d "$root/unpacked"; done
     mkdir -p "$root/include" "$root/lib64"
@@ -53,6 +87,7 @@ fetch_toolkit() {
     rm -rf "$root/wheels" "$root/unpacked"
     [ -e "$root/lib64/libnvrtc.so" ] || ln -s "$(basename "$(ls "$root"/lib64/libnvrtc.so.* | head -n 1)")" "$root/lib64/libnvrtc.so"
     [ -e "$root/include/nvrtc.h" ] || fail "The fetched packages hold no nvrtc.h. Install a CUDA Toolkit >= 12.4 and set CUDA_HOME."
+    echo "${nvrtc_packages[*]}" >"$root/packages"
   fi
   echo "$root"
 }
@@ -65,7 +100,7 @@ setup_and_build() {
   toolkit="$(find_toolkit)"
   [ -n "$toolkit" ] || toolkit="$(fetch_toolkit)" || exit $?
   say "Building ($preset) with the CUDA Toolkit in $toolkit"
-  cmake --preset "$preset" -DEVO_CUDA_ROOT="$toolkit" "$@" >/dev/null || fail "CMake failed; its output is above."
+  cmake --preset "$preset" -UEVO_NVRTC_LIBRARY -UEVO_CUDA_INCLUDE_DIR -DEVO_CUDA_ROOT="$toolkit" "$@" >/dev/null || fail "CMake failed; its output is above."
   cmake --build --preset "$preset" 2>&1 | grep -E ': (fatal )?error: |: warning: |^(ninja|collect2): ' >&2
   [ "${PIPESTATUS[0]}" -eq 0 ] || fail "The build failed; the errors are above."
 }

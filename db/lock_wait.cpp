@@ -15,6 +15,7 @@
 #include <sstream>
 #include <utility>
 
+#include "engine/core/environment.hpp"
 #include "engine/core/error.hpp"
 
 namespace evo {
@@ -55,9 +56,9 @@ std::string process_text(const std::string& process) {
 }  // namespace
 
 milliseconds WaitOptions::default_limit() {
-  const char* chosen = std::getenv(kLimitVariable);
-  if (chosen == nullptr) return seconds(kDefaultLimitSeconds);
-  const std::string text = chosen;
+  const auto chosen = environment_variable(kLimitVariable);
+  if (!chosen) return seconds(kDefaultLimitSeconds);
+  const std::string& text = *chosen;
   int value = -1;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool whole = error == std::errc() && stop == text.data() + text.size();

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "engine/core/environment.hpp"
 #include "engine/core/error.hpp"
 
 namespace evo {
@@ -23,9 +24,9 @@ fs::path installed_folder() {
 
 std::optional<fs::path> find_data_folder() {
   if (has_spaces(".")) return ".";
-  if (const char* named = std::getenv("EVO_TUNE_DATA")) {
-    if (has_spaces(named)) return named;
-    throw InputError(std::string("EVO_TUNE_DATA=") + named +
+  if (const auto named = environment_variable("EVO_TUNE_DATA")) {
+    if (has_spaces(*named)) return *named;
+    throw InputError("EVO_TUNE_DATA=" + *named +
                      ": there is no search_spaces/default.json; allowed is the folder of "
                      "search_spaces/ and kernel_templates/");
   }

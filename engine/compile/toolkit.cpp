@@ -1,10 +1,10 @@
 #include "engine/compile/toolkit.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 
 #include "engine/compile/compiler_options.hpp"
+#include "engine/core/environment.hpp"
 
 namespace evo {
 namespace {
@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 std::vector<std::string> roots_in_environment() {
   std::vector<std::string> roots;
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const char* root = std::getenv(variable)) roots.emplace_back(root);
+    if (auto root = environment_variable(variable)) roots.push_back(*std::move(root));
   }
   return roots;
 }
@@ -59,7 +59,7 @@ std::optional<fs::path> headers() {
 }  // namespace
 
 std::vector<std::string> nvrtc_libraries() {
-  if (const char* chosen = std::getenv("EVO_NVRTC")) return {chosen};
+  if (auto chosen = environment_variable("EVO_NVRTC")) return {*std::move(chosen)};
   std::vector<std::string> names;
 #ifdef EVO_NVRTC_LIBRARY
   names.emplace_back(EVO_NVRTC_LIBRARY);

@@ -6,6 +6,7 @@
 
 #include "engine/compile/compiler_options.hpp"
 #include "engine/compile/toolkit.hpp"
+#include "engine/core/environment.hpp"
 #include "engine/core/error.hpp"
 
 namespace evo {
@@ -31,14 +32,14 @@ std::vector<std::filesystem::path> include_roots(const std::filesystem::path& te
   std::vector<std::filesystem::path> roots = {project.has_relative_path() ? project
                                                                           : templates_root};
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const char* root = std::getenv(variable)) {
-      roots.push_back(std::filesystem::path(root) / "include");
+    if (const auto root = environment_variable(variable)) {
+      roots.push_back(std::filesystem::path(*root) / "include");
     }
   }
   roots.emplace_back("/usr/local/cuda/include");
   for (const std::filesystem::path& folder : toolkit_include_folders()) roots.push_back(folder);
-  if (const char* named = std::getenv("EVO_INCLUDE_PATH")) {
-    std::istringstream folders(named);
+  if (const auto named = environment_variable("EVO_INCLUDE_PATH")) {
+    std::istringstream folders(*named);
     for (std::string folder; std::getline(folders, folder, ':');) {
       if (!folder.empty()) roots.emplace_back(folder);
     }

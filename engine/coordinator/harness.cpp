@@ -13,6 +13,7 @@
 #include "engine/compile/source_checks.hpp"
 #include "engine/compile/toolkit.hpp"
 #include "engine/coordinator/build_options.hpp"
+#include "engine/coordinator/driver_match.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/formulas.hpp"
 #include "engine/core/hash.hpp"
@@ -146,7 +147,7 @@ Harness::Harness(const HarnessOptions& options, Services services)
   }
   require_one_build();
   check_macros(problem_, space(), source_, options_);
-  (void)services_.compilers->version();
+  require_driver_for(services_.compilers->version(), device_info_);
   if (!has_device()) return;
   if (!options.allow_programs) require_no_programs(problem_);
   set_up_device(options);

@@ -9,6 +9,7 @@
 #include <optional>
 #include <sstream>
 
+#include "engine/core/environment.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/core/printable.hpp"
 #include "engine/core/temporary_folder.hpp"
@@ -19,10 +20,7 @@ namespace {
 
 constexpr const char* kDuration = "gpu__time_duration.sum";
 
-std::string ncu_program() {
-  const char* named = std::getenv("EVO_NCU");
-  return named != nullptr && *named != '\0' ? named : "ncu";
-}
+std::string ncu_program() { return environment_variable("EVO_NCU").value_or("ncu"); }
 
 /// The cells of a line of CSV.
 std::vector<std::string> cells_of(const std::string& line) {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "engine/core/environment.hpp"
 #include "engine/core/error.hpp"
 
 namespace evo {
@@ -18,8 +19,7 @@ struct Place {
 /// As the system's own programs look for it.
 Place named_place() {
   for (const char* variable : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"}) {
-    const char* folder = std::getenv(variable);
-    if (folder != nullptr && *folder != '\0') return {variable, folder};
+    if (const auto folder = environment_variable(variable)) return {variable, *folder};
   }
   return {};
 }

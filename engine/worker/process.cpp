@@ -19,6 +19,7 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/core/environment.hpp"
 #include "engine/core/error.hpp"
 
 namespace evo {
@@ -231,8 +232,8 @@ Ending WorkerProcess::kill() {
 
 std::filesystem::path worker_program() {
   std::filesystem::path program;
-  if (const char* chosen = std::getenv("EVO_WORKER")) {
-    program = chosen;
+  if (const auto chosen = environment_variable("EVO_WORKER")) {
+    program = *chosen;
   } else {
     program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "evo-worker";
   }

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+namespace evo {
+
+/// The value of an environment variable. An empty one counts as not set: that is how scripts switch
+/// a variable off.
+[[nodiscard]] inline std::optional<std::string> environment_variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return value;
+}
+
+}  // namespace evo
