@@ -179,18 +179,23 @@ void print_result(const Store& store, RunId run, const Options& options, const T
                {"elapsed_s", progress.elapsed_s}});
   if (options.json) return;
   report.say("");
-  if (elite_now.members().empty()) {
+  // While a run has closed no generation, its green kernels in the order of their times.
+  const RunElite stored = run_elite(store, run);
+  if (stored.rows.empty()) {
     const Answer why = rejections_answer(store.run(run), rejections(store, run));
     std::cout << why.title << '\n';
     print_text(std::cout, why.table);
     std::cout << why.notes;
     return;
   }
-  const RunElite stored = run_elite(store, run);
   const Answer elite = elite_answer(stored);
   std::cout << elite.title << '\n';
   print_text(std::cout, elite.table);
   std::cout << elite.notes;
+  if (elite_now.members().empty()) {
+    std::cout << "the run ended before kernels were compared with each other: this order is that of "
+                 "their times alone\n";
+  }
   std::cout << steadiness_text(store.generations(run), stored.rows)
             << card_text(card_summary(store, run));
   if (!checked.empty()) std::cout << "the winner's checks: " << checked << '\n';
@@ -247,7 +252,7 @@ ExitCode search(Harness& harness, Store& store, OpenRun open, TuneReport& report
   for (std::size_t shape = 0; shape < open.ids.size(); ++shape) {
     const RunId run = open.ids[shape];
     const Elite& elite = tuner.elite(shape);
-    all_green = all_green && !elite.members().empty();
+    all_green = all_green && !elite_of_run(store, run).empty();
     std::string policy = report_policy(harness, store, run, shape, options, report, elite);
     // What the policy rejects is the same on all shapes; what that costs is not.
     if (shape > 0 && options.time_policy_rejects == 0) policy.clear();

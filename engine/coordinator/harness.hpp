@@ -83,6 +83,7 @@ class Harness {
   }
   /// Of all work from here on.
   void stop_when(const Stop& stop) { workers_.stop_when(stop); }
+  [[nodiscard]] const Stop& stop() const { return workers_.stop(); }
 
   /// What is allowed and probably not meant, a line each.
   [[nodiscard]] std::vector<std::string> warnings() const;

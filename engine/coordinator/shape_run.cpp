@@ -282,9 +282,24 @@ void ShapeRun::close_unfinished(int generation, double wall_ms) {
   } catch (const Interrupted& interrupted) {
     if (!interrupted.out_of_time()) throw;
     left_out_ = contest_.left_out();
+    if (elite().members().empty() && left_out_ > 0) admit_fastest(generation);
   }
   record_generation(generation, wall_ms, std::nullopt);
   end_generation(generation);
+}
+
+/// A run that is out of time before its first comparison has a winner nevertheless: the fastest
+/// green kernel that passes all checks, which may end after the deadline.
+void ShapeRun::admit_fastest(int generation) {
+  harness_.stop_when({harness_.stop().requested});
+  std::set<CandidateId> tried;
+  while (elite().members().empty()) {
+    std::optional<EliteMember> fastest = next_in_line(tried);
+    if (!fastest) return;
+    tried.insert(fastest->id);
+    contest_.challenge(generation, {std::move(*fastest)});
+    if (left_out_ > 0) --left_out_;
+  }
 }
 
 void ShapeRun::end_generation(int generation) {

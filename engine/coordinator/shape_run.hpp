@@ -128,6 +128,7 @@ class ShapeRun {
   [[nodiscard]] EliteMember member_of(const Outcome& outcome) const;
   [[nodiscard]] KernelUnderTest stored_kernel(const Green& green) const;
   void challenge(int generation);
+  void admit_fastest(int generation);
   void choose_control();
   void restore_generation(const GenerationRecord& generation);
   void record_generation(int generation, double wall_ms, const std::optional<double>& control_us);

@@ -196,11 +196,22 @@ TEST_F(DatabaseOption, TheSecondSignalEndsAtOnce) {
   const Lock lock(session_.path("evo.db"));
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   program.send(SIGINT);
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1200));
   const auto start = std::chrono::steady_clock::now();
   program.send(SIGINT);
   EXPECT_EQ(program.wait(), 130);
   EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(1));
+}
+
+TEST_F(DatabaseOption, SignalsWithinASecondAreOneRequestToEndInOrder) {
+  RunningProgram program(FakeSession::tune(kRun), session_.folder(),
+                         session_.environment() + " EVO_FAKE_COMPILE_MS=20");
+  for (int i = 0; i < 5; ++i) (void)program.read_line();
+  program.send(SIGTERM);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  program.send(SIGTERM);
+  EXPECT_EQ(program.wait(), 130);
+  EXPECT_EQ(session_.store().run(1).status, RunStatus::kInterrupted);
 }
 
 TEST_F(DatabaseOption, AFullDiskStopsTheRunAndResumingItEndsAsIfItHadNotBeenFull) {

@@ -138,6 +138,29 @@ TEST(Tuner, CompilersWorkWhileTheDeviceComparesKernels) {
   EXPECT_LT(starved_ms(50), starved_ms(0.1) / 2);
 }
 
+TEST(Tuner, OutOfTimeBeforeTheFirstComparisonTheFastestGreenKernelWins) {
+  fake::MemoryStore store;
+  fake::DeviceBehaviour behaviour = screened_kernels();
+  behaviour.check_ms = 300;  // more than the 200 ms that are left for comparing
+  World world(store, behaviour, 1, "distinct");
+  TunerOptions options = options_for(20, 8);
+  options.max_seconds = 1.2;
+  SilentObserver observer;
+  Tuner tuner(*world.harness, store, {kRun}, options, observer);
+  const std::atomic<bool> never{false};
+  EXPECT_EQ(tuner.run({}, never), TunerEnd::kOutOfTime);
+  ASSERT_EQ(tuner.elite().members().size(), 1U);
+  double fastest_us = tuner.elite().members().front().p50_us;
+  for (const StoredEvaluation& stored : store.evaluations()) {
+    if (stored.record.timing && stored.record.timing->complete) {
+      EXPECT_LE(fastest_us, stored.record.timing->p50_us);
+    }
+  }
+  EXPECT_EQ(store.evaluation(tuner.elite().members().front().id).checks.size(), 2U)
+      << "fully checked";
+  EXPECT_EQ(store.generations().back().record.elite.size(), 1U);
+}
+
 TEST(Tuner, IsOutOfTimeWithinOneLaunchAndKeepsWhatItFound) {
   fake::MemoryStore store;
   fake::DeviceBehaviour behaviour;
