@@ -10,6 +10,8 @@
 #include "db/card_rows.hpp"
 #include "db/connection.hpp"
 #include "db/seal.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/suggestion.hpp"
 
 namespace evo {
 namespace {
@@ -26,6 +28,22 @@ bool passes(const StoredRun& run, const RunFilter& filter) {
                            lower(device.name).find(lower(filter.device)) != std::string::npos;
   return device_fits && (filter.shape.empty() || run.info.shape == filter.shape) &&
          (!filter.run || run.id == *filter.run);
+}
+
+/// Throws InputError for a shape or a device that no run has.
+void require_known_names(const std::vector<StoredRun>& runs, const RunFilter& filter) {
+  const auto require = [&](const char* kind, const std::string& wanted, const auto& name_of,
+                           const RunFilter& alone) {
+    const auto has_it = [&](const StoredRun& run) { return passes(run, alone); };
+    if (wanted.empty() || runs.empty() || std::ranges::any_of(runs, has_it)) return;
+    std::set<std::string> known;
+    for (const StoredRun& run : runs) known.insert(name_of(run.info));
+    throw InputError(unknown_name(kind, wanted, {known.begin(), known.end()}));
+  };
+  require("shape", filter.shape, [](const RunInfo& info) { return info.shape; },
+          {.shape = filter.shape});
+  require("device", filter.device, [](const RunInfo& info) { return info.device.id; },
+          {.device = filter.device});
 }
 
 EliteRow read_elite_row(const Query& row) {
@@ -137,6 +155,7 @@ std::vector<StoredRun> select_runs(const Store& store, const RunFilter& filter) 
   } else {
     runs = store.runs();
   }
+  require_known_names(runs, filter);
   std::erase_if(runs, [&](const StoredRun& run) { return !passes(run, filter); });
   return runs;
 }

@@ -18,7 +18,8 @@ struct RunFilter {
   std::string shape = {};   ///< empty: any
 };
 
-/// The runs that pass the filter, oldest first. Throws DbError when `filter.run` does not exist.
+/// The runs that pass the filter, oldest first. Throws DbError when `filter.run` does not exist,
+/// and InputError when no run has the shape or the device.
 [[nodiscard]] std::vector<StoredRun> select_runs(const Store& store, const RunFilter& filter);
 
 /// A row of the view `elite`.

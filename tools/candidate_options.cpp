@@ -4,22 +4,23 @@
 #include <utility>
 
 #include "engine/core/error.hpp"
+#include "engine/core/suggestion.hpp"
 
 namespace evo {
 namespace {
 
 Candidate start_of(const Space& space, const std::string& milestone) {
   if (milestone.empty()) return space.defaults();
-  std::string known;
+  std::vector<std::string> known;
   for (const Milestone& entry : space.definition().milestones) {
     if (entry.name == milestone) return entry.candidate;
-    known += (known.empty() ? "" : ", ") + entry.name;
+    known.push_back(entry.name);
   }
   if (known.empty()) {
     throw InputError("--milestone " + milestone + ": " + space.definition().file +
                      " has no milestones; allowed is --set");
   }
-  throw InputError("--milestone " + milestone + ": allowed: " + known);
+  throw InputError("--milestone: " + unknown_name("milestone", milestone, known));
 }
 
 }  // namespace

@@ -1,10 +1,13 @@
 #include "tools/data_folder.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
+#include <vector>
 
 #include "engine/core/environment.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/suggestion.hpp"
 
 namespace evo {
 namespace {
@@ -34,6 +37,16 @@ std::optional<fs::path> find_data_folder() {
   return std::nullopt;
 }
 
+std::vector<std::string> shipped_spaces(const fs::path& data) {
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(data / "search_spaces")) {
+    const fs::path& file = entry.path();
+    if (file.extension() == ".json" && file.stem() != "default") names.push_back(file.stem());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
 }  // namespace
 
 fs::path data_folder() {
@@ -54,7 +67,8 @@ fs::path find_space(const fs::path& space) {
       if (fs::is_regular_file(file, ignored)) return file;
     }
   }
-  return space;
+  if (space.has_parent_path() || space.has_extension()) return space;  // meant as a file
+  throw InputError("--space: " + unknown_name("space", space.string(), shipped_spaces(*data)));
 }
 
 }  // namespace evo

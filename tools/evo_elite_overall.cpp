@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "engine/core/error.hpp"
+#include "engine/core/suggestion.hpp"
 
 namespace evo {
 namespace {
@@ -51,7 +52,9 @@ void give_weights(std::vector<OnShape>& shapes, const std::map<std::string, doub
     const auto found =
         std::ranges::find(shapes, name, [](const OnShape& shape) { return shape.run.info.shape; });
     if (found == shapes.end()) {
-      throw InputError("--weight " + name + ": the search has no such shape");
+      std::vector<std::string> known;
+      for (const OnShape& shape : shapes) known.push_back(shape.run.info.shape);
+      throw InputError("--weight: " + unknown_name("shape", name, known));
     }
     found->weight = weight;
   }

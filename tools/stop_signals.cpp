@@ -37,7 +37,8 @@ void on_signal(int) {
   if (!stop.exchange(true)) {
     first_signal_ms = now_ms();
   } else if (now_ms() - first_signal_ms >= kOneRequestMs) {
-    end_at_once("ended at once by a second signal; what was stored is kept: continue with --resume\n");
+    end_at_once(
+        "ended at once by a second signal; what was stored is kept: continue with --resume\n");
   }
 }
 

@@ -14,6 +14,7 @@
 #include <new>
 
 #include "engine/core/printable.hpp"
+#include "engine/core/suggestion.hpp"
 
 namespace evo {
 namespace {
@@ -84,6 +85,33 @@ const CLI::Option* given_nothing(const CLI::App& app) {
   return nullptr;
 }
 
+void collect_names(const CLI::App& app, std::vector<std::string>& options,
+                   std::vector<std::string>& commands) {
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
+  }
+  for (const CLI::App* command : app.get_subcommands({})) {
+    commands.push_back(command->get_name());
+    if (command->parsed()) collect_names(*command, options, commands);
+  }
+}
+
+/// What is wrong with arguments that nobody takes, for people.
+std::string unexpected_text(const CLI::App& app) {
+  std::vector<std::string> options;
+  std::vector<std::string> commands;
+  collect_names(app, options, commands);
+  for (const std::string& argument : app.remaining(true)) {
+    if (!argument.starts_with('-')) continue;
+    const std::string name = argument.substr(0, argument.find('='));
+    return "unknown option " + name + did_you_mean(name, options);
+  }
+  const std::vector<std::string> remaining = app.remaining(true);
+  const std::string first = remaining.empty() ? std::string() : remaining.front();
+  if (!commands.empty()) return unknown_name("command", first, commands);
+  return "unexpected argument '" + first + "': options begin with --";
+}
+
 }  // namespace
 
 std::optional<ExitCode> parse_command_line(CLI::App& app, int argc, char** argv) {
@@ -92,6 +120,8 @@ std::optional<ExitCode> parse_command_line(CLI::App& app, int argc, char** argv)
   }
   try {
     app.parse(argc, argv);
+  } catch (const CLI::ExtrasError&) {
+    throw InputError(unexpected_text(app) + "\nRun with --help for all options.");
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? ExitCode::kGreen : ExitCode::kBadInput;
   }

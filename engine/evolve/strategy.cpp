@@ -3,6 +3,7 @@
 #include <array>
 
 #include "engine/core/error.hpp"
+#include "engine/core/suggestion.hpp"
 #include "engine/evolve/full_strategy.hpp"
 #include "engine/evolve/strategies.hpp"
 
@@ -32,12 +33,10 @@ bool strategy_learns(std::string_view name) { return name != "random" && name !=
 
 std::unique_ptr<Strategy> make_strategy(std::string_view name, const CandidateSpace& space,
                                         const StrategyOptions& options) {
-  std::string known;
   for (std::size_t i = 0; i < kNames.size(); ++i) {
     if (kNames[i] == name) return kFactories[i](space, options);
-    known += (i == 0 ? "" : ", ") + std::string(kNames[i]);
   }
-  throw InputError("strategy '" + std::string(name) + "' is not known; allowed: " + known);
+  throw InputError(unknown_name("strategy", name, {kNames.begin(), kNames.end()}));
 }
 
 }  // namespace evo

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "engine/core/error.hpp"
+#include "engine/core/suggestion.hpp"
 
 namespace evo {
 namespace {
@@ -226,13 +227,12 @@ bool ToleranceExpressions::depend_only_on(const Values& known) const {
 }
 
 const Shape& Problem::shape(std::string_view shape_name) const {
-  std::string known;
+  std::vector<std::string> known;
   for (const Shape& candidate : shapes) {
     if (candidate.name == shape_name) return candidate;
-    known += (known.empty() ? "" : ", ") + candidate.name;
+    known.push_back(candidate.name);
   }
-  throw InputError("problem '" + name + "' has no shape '" + std::string(shape_name) +
-                   "'; allowed: " + known);
+  throw InputError("problem '" + name + "': " + unknown_name("shape", shape_name, known));
 }
 
 const KernelSpec& Problem::kernel(std::string_view template_name) const {

@@ -3,6 +3,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/hash.hpp"
+#include "engine/core/suggestion.hpp"
 #include "engine/space/space.hpp"
 
 namespace evo {
@@ -24,21 +25,14 @@ OrderedJson value_json(const ParameterValue& value) {
   return value.text;
 }
 
-std::string macro_list(const std::vector<Parameter>& parameters) {
-  std::string list;
-  for (const Parameter& parameter : parameters) {
-    list += (list.empty() ? "" : ", ") + parameter.macro;
-  }
-  return list;
-}
-
 std::size_t parameter_index(const SpaceDefinition& definition, const std::string& macro) {
   const auto& parameters = definition.parameters;
   const auto found = std::find_if(parameters.begin(), parameters.end(),
                                   [&](const Parameter& p) { return p.macro == macro; });
   if (found == parameters.end()) {
-    throw SpaceError(definition.name + " has no macro '" + macro +
-                     "'; allowed: " + macro_list(parameters));
+    std::vector<std::string> known;
+    for (const Parameter& parameter : parameters) known.push_back(parameter.macro);
+    throw SpaceError(definition.name + ": " + unknown_name("macro", macro, known));
   }
   return static_cast<std::size_t>(found - parameters.begin());
 }
