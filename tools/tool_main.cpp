@@ -120,9 +120,11 @@ std::optional<ExitCode> parse_command_line(CLI::App& app, int argc, char** argv)
   }
   try {
     app.parse(argc, argv);
-  } catch (const CLI::ExtrasError&) {
-    throw InputError(unexpected_text(app) + "\nRun with --help for all options.");
   } catch (const CLI::ParseError& error) {
+    // A misspelt option also leaves the one that was meant without a value.
+    if (error.get_exit_code() != 0 && !app.remaining(true).empty()) {
+      throw InputError(unexpected_text(app) + "\nRun with --help for all options.");
+    }
     return app.exit(error) == 0 ? ExitCode::kGreen : ExitCode::kBadInput;
   }
   if (const CLI::Option* option = given_nothing(app)) {

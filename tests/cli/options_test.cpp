@@ -145,9 +145,11 @@ TEST(MisspeltNames, AreAnsweredWithWhatIsMeantOrWhatThereIs) {
       {"evo-tune --devcie cuda:0", "did you mean --device?"},
       {"evo-tune --frobnicate", "unknown option --frobnicate\n"},
       {"evo-tune fast", "unexpected argument 'fast'"},
-      {"evo-tune --space sdpa_fp8_mma_h20", "did you mean 'sdpa_fp8_mma_h200'?"},
-      {"evo-tune --space nothing_like_it", "unknown space 'nothing_like_it'; allowed: "},
-      {"evo-tune --space row_softmax", "unknown space 'row_softmax'; "},
+      {"evo-tune --device fake:measured --space sdpa_fp8_mma_h20",
+       "did you mean 'sdpa_fp8_mma_h200'?"},
+      {"evo-tune --device fake:measured --space nothing_like_it",
+       "unknown space 'nothing_like_it'; allowed: "},
+      {"evo-tune --device fake:measured --space row_softmax", "unknown space 'row_softmax'; "},
       {"evo-tune --device fake:measured --strategy fulll" + space,
        "unknown strategy 'fulll'; did you mean 'full'? Allowed: full, "},
       {"evo-tune --device fake:measured --shape misson" + space,
@@ -168,7 +170,9 @@ TEST(MisspeltNames, AreAnsweredWithWhatIsMeantOrWhatThereIs) {
       {"evo-replay --record x", "did you mean --recorded?"},
   };
   for (const auto& [command, expected] : cases) {
-    const ProgramResult result = session.run(command);
+    const ProgramResult result =
+        run_program(command, session.folder(),
+                    session.environment() + " EVO_TUNE_DATA=" + source_folder().string());
     EXPECT_EQ(result.exit_code, 2) << command;
     EXPECT_THAT(result.err, HasSubstr(expected)) << command;
   }
