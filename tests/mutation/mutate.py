@@ -132,7 +132,7 @@ def instrument(text, first_number):
         condition = text[start + 1:end]
         number = first_number + len(checks)
         switch = f"evo::mutant({number})"
-        declared = re.match(r"(?:const )?(?:auto|void)[*& ]+(\w+) = ", condition)
+        declared = re.match(r"(?:const )?[\w:]+[*& ]+(\w+) = ", condition)
         split = outer_semicolon(condition)
         if split >= 0:
             head, last = condition[:split], condition[split + 1:]

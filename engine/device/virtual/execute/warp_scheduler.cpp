@@ -11,8 +11,7 @@ void WarpScheduler::start(std::uint64_t cta) {
   polls_ = 0;
   progressed_ = false;
   is_stalled_ = false;
-  changes_ = 0;
-  reads_ = 0;
+  times_aside_ = 0;
   last_read_ = {};
   stands_aside_ = false;
 }
@@ -31,16 +30,18 @@ std::uint64_t WarpScheduler::quantum() {
   return kQuantum / 2 + random_.below(kQuantum);
 }
 
+bool WarpScheduler::stands_aside_after_change() { return draws_to_stand_aside(); }
+
 bool WarpScheduler::stands_aside_after_read(std::uint64_t address, std::uint64_t value) {
   const std::pair read{address, value};
   if (read == last_read_) return false;
   last_read_ = read;
-  return stands_aside_after(reads_);
+  return launch_.number % 2 == 1 && draws_to_stand_aside();
 }
 
-bool WarpScheduler::stands_aside_after(int& times) {
-  if (!launch_.check || times == kMostTimesAside || random_.below(2) == 0) return false;
-  ++times;
+bool WarpScheduler::draws_to_stand_aside() {
+  if (!launch_.check || times_aside_ == kMostTimesAside || random_.below(2) == 0) return false;
+  ++times_aside_;
   stands_aside_ = true;
   return true;
 }

@@ -31,9 +31,10 @@ class WarpScheduler {
   /// Called after what may let others in or keep them out: a strong store to global memory, or an
   /// atomic that changed it and told what was there, as one does by which a lock is taken. True:
   /// the CTA stands aside now, so that whoever can come beside it does.
-  [[nodiscard]] bool stands_aside_after_change() { return stands_aside_after(changes_); }
+  [[nodiscard]] bool stands_aside_after_change();
   /// The same after a strong read of `value`, unless the last one read the same: who looks first
-  /// and takes later may be overtaken.
+  /// and takes later may be overtaken. In every other launch, so that not always both sides of a
+  /// handshake stand aside.
   [[nodiscard]] bool stands_aside_after_read(std::uint64_t address, std::uint64_t value);
   /// Since the CTA ran last.
   [[nodiscard]] bool stands_aside() const { return stands_aside_; }
@@ -48,9 +49,9 @@ class WarpScheduler {
 
  private:
   static constexpr std::uint64_t kPollsOfWaiting = 100;
-  static constexpr int kMostTimesAside = 4;  ///< of a CTA, after changes and after reads
+  static constexpr int kMostTimesAside = 8;  ///< of a CTA
 
-  [[nodiscard]] bool stands_aside_after(int& times);
+  [[nodiscard]] bool draws_to_stand_aside();
   /// Warp instructions without progress that are no livelock yet.
   [[nodiscard]] std::uint64_t stall_budget() const;
 
@@ -63,8 +64,7 @@ class WarpScheduler {
   std::uint64_t seen_changes_ = 0;
   bool progressed_ = false;
   bool is_stalled_ = false;  ///< noted at that number of changes
-  int changes_ = 0;          ///< after which it stood aside
-  int reads_ = 0;
+  int times_aside_ = 0;
   std::pair<std::uint64_t, std::uint64_t> last_read_;  ///< address and value
   bool stands_aside_ = false;
 };

@@ -139,14 +139,15 @@ TEST(WarpScheduler, StandsAsideAFewTimesAfterChanges) {
       scheduler.go_on();
       EXPECT_FALSE(scheduler.stands_aside());
     }
-    EXPECT_EQ(times, 4);
+    EXPECT_EQ(times, 8);
   }
   EXPECT_GT(launches_aside, 4);
   EXPECT_LT(launches_aside, 28);
 }
 
-TEST(WarpScheduler, StandsAsideAfterReadsOfSomethingNew) {
+TEST(WarpScheduler, StandsAsideAfterReadsOfSomethingNewInEveryOtherLaunch) {
   LaunchContext launch;
+  launch.number = 1;
   WarpScheduler scheduler(launch);
   int polls = 0;
   int news = 0;
@@ -154,11 +155,15 @@ TEST(WarpScheduler, StandsAsideAfterReadsOfSomethingNew) {
     scheduler.start(cta);
     static_cast<void>(scheduler.stands_aside_after_read(16, 1));
     for (int poll = 0; poll < 20; ++poll) polls += scheduler.stands_aside_after_read(16, 1) ? 1 : 0;
-    for (std::uint64_t value = 0; value < 20; ++value)
+    for (std::uint64_t value = 0; value < 40; ++value)
       news += scheduler.stands_aside_after_read(16, value + 2) ? 1 : 0;
   }
   EXPECT_EQ(polls, 0);
-  EXPECT_GT(news, 32 * 3 - 1);
+  EXPECT_GT(news, 32 * 7 - 1);
+  scheduler.start(0);
+  launch.number = 2;
+  for (std::uint64_t value = 0; value < 20; ++value)
+    EXPECT_FALSE(scheduler.stands_aside_after_read(16, value + 50));
 }
 
 TEST(WarpScheduler, DoesNotStandAsideWhereNothingIsChecked) {

@@ -183,10 +183,11 @@ KERNEL(barrier_arrived_at) {
 
 KERNEL(latch_of_the_device) {
   ONLY_FIRST;
+  IF_BUG(all_wrote.count_down();)
   parts[blockIdx.x] = in[blockIdx.x];
-  all_wrote.count_down();
+  IF_RIGHT(all_wrote.count_down();)
   if (blockIdx.x != 2) return;
-  IF_RIGHT(all_wrote.wait();)
+  all_wrote.wait();
   float sum = 0;
   for (int b = 0; b < 8; ++b) sum += parts[b];
   out[32] = sum;
