@@ -328,12 +328,12 @@ class HostScanner {
   /// `using std::cout;`: of the standard library what device code has not.
   [[nodiscard]] bool is_use_of_the_host(const Seen& seen) const {
     constexpr auto kNames = std::to_array<std::string_view>(
-        {"cout",          "cerr",          "clog",         "cin",        "endl",     "flush",
-         "ostream",       "istream",       "ifstream",     "ofstream",   "fstream",  "iostream",
-         "stringstream",  "ostringstream", "istringstream", "string",    "vector",   "list",
-         "map",           "set",           "deque",        "queue",      "stack",    "multimap",
-         "unordered_map", "unordered_set", "unique_ptr",   "shared_ptr", "thread",   "mutex",
-         "setw",          "setprecision",  "fixed",        "sort",       "function", "to_string"});
+        {"cout",          "cerr",          "clog",          "cin",        "endl",     "flush",
+         "ostream",       "istream",       "ifstream",      "ofstream",   "fstream",  "iostream",
+         "stringstream",  "ostringstream", "istringstream", "string",     "vector",   "list",
+         "map",           "set",           "deque",         "queue",      "stack",    "multimap",
+         "unordered_map", "unordered_set", "unique_ptr",    "shared_ptr", "thread",   "mutex",
+         "setw",          "setprecision",  "fixed",         "sort",       "function", "to_string"});
     if (word(seen.begin) != "using" || word(seen.begin + 1) != "std") return false;
     return at_ >= 2 && word(at_ - 1) == ";" && is_one_of(kNames, word(at_ - 2));
   }

@@ -152,8 +152,8 @@ constexpr auto kOfTheHost = std::to_array<std::string_view>({"helper_cuda.h",
                                                              "device_functions.h"});
 
 /// Folders of the same; of Thrust, device code takes complex numbers.
-constexpr auto kFoldersOfTheHost =
-    std::to_array<std::string_view>({"nvtx3/", "thrust/", "GL/", "EGL/", "X11/", "vulkan/", "boost/", "opencv2/", "omp/"});
+constexpr auto kFoldersOfTheHost = std::to_array<std::string_view>(
+    {"nvtx3/", "thrust/", "GL/", "EGL/", "X11/", "vulkan/", "boost/", "opencv2/", "omp/"});
 constexpr std::string_view kThrustComplex = "thrust/complex.h";
 
 bool is_of_the_host(std::string_view name) {
@@ -246,12 +246,14 @@ std::map<std::string, std::string, std::less<>> all_headers() {
   headers["tuple"] = forwarded("tuple", "using namespace ::cuda::std;\n");
   headers["complex"] = forwarded("complex", "using ::cuda::std::complex;\n");
   for (const char* name :
-       {"stdio.h", "stdlib.h", "string.h", "time.h", "errno.h", "ctype.h", "stdarg.h", "stddef.h",
-        "stdbool.h", "signal.h", "memory.h", "malloc.h", "strings.h", "unistd.h", "getopt.h",
-        "omp.h", "pthread.h", "semaphore.h", "sched.h", "fcntl.h", "dirent.h", "dlfcn.h", "libgen.h",
-        "poll.h", "pwd.h", "termios.h", "sys/time.h", "sys/times.h", "sys/stat.h", "sys/mman.h",
-        "sys/utsname.h", "sys/wait.h", "sys/socket.h", "sys/un.h", "sys/resource.h",
-        "sys/sysinfo.h", "sys/ioctl.h", "sys/param.h", "sys/ipc.h", "sys/shm.h"}) {
+       {"stdio.h",       "stdlib.h",    "string.h",     "time.h",     "errno.h",
+        "ctype.h",       "stdarg.h",    "stddef.h",     "stdbool.h",  "signal.h",
+        "memory.h",      "malloc.h",    "strings.h",    "unistd.h",   "getopt.h",
+        "omp.h",         "pthread.h",   "semaphore.h",  "sched.h",    "fcntl.h",
+        "dirent.h",      "dlfcn.h",     "libgen.h",     "poll.h",     "pwd.h",
+        "termios.h",     "sys/time.h",  "sys/times.h",  "sys/stat.h", "sys/mman.h",
+        "sys/utsname.h", "sys/wait.h",  "sys/socket.h", "sys/un.h",   "sys/resource.h",
+        "sys/sysinfo.h", "sys/ioctl.h", "sys/param.h",  "sys/ipc.h",  "sys/shm.h"}) {
     headers[name];
   }
   // Assertions are the compiler's; a source that takes them out gets its way.

@@ -212,8 +212,9 @@ TEST(HostCode, NamesThatNvccKnowsAreDefinedWhereTheyAreUsed) {
 }
 
 TEST(StandardHeaders, OfLibrariesOfTheHostAreEmpty) {
-  for (const char* name : {"cublasLt.h", "cudnn.h", "nccl.h", "mpi.h", "thrust/sort.h",
-                           "thrust/iterator/counting_iterator.h", "nvtx3/nvToolsExt.h", "EGL/egl.h"}) {
+  for (const char* name :
+       {"cublasLt.h", "cudnn.h", "nccl.h", "mpi.h", "thrust/sort.h",
+        "thrust/iterator/counting_iterator.h", "nvtx3/nvToolsExt.h", "EGL/egl.h"}) {
     ASSERT_NE(stand_in_header(name), nullptr) << name;
     EXPECT_EQ(*stand_in_header(name), "") << name;
     EXPECT_TRUE(replaces_toolkit_header(name)) << name;
