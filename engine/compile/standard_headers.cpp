@@ -75,6 +75,16 @@ constexpr std::array<Known, 13> kFixedLimits = {{{"INT8_MIN", "(-128)"},
                                                  {"UINT64_MAX", "18446744073709551615ULL"},
                                                  {"SIZE_MAX", "18446744073709551615ULL"}}};
 
+/// Of <stdint.h>: functions of one constant.
+constexpr std::array<Known, 8> kFixedConstants = {{{"INT8_C", "(c) c"},
+                                                   {"INT16_C", "(c) c"},
+                                                   {"INT32_C", "(c) c"},
+                                                   {"INT64_C", "(c) c##LL"},
+                                                   {"UINT8_C", "(c) c"},
+                                                   {"UINT16_C", "(c) c"},
+                                                   {"UINT32_C", "(c) c##U"},
+                                                   {"UINT64_C", "(c) c##ULL"}}};
+
 constexpr std::array<Known, 11> kRealLimits = {{{"FLT_MAX", "3.402823466e+38F"},
                                                 {"FLT_MIN", "1.175494351e-38F"},
                                                 {"FLT_EPSILON", "1.192092896e-07F"},
@@ -272,7 +282,12 @@ std::map<std::string, std::string, std::less<>> all_headers() {
                            "future",      "stdexcept", "exception",     "bitset",
                            "optional",    "variant",   "filesystem",    "regex",
                            "string_view", "cctype",    "csignal",       "initializer_list",
-                           "tgmath.h",    "typeinfo",  "cstdbool"}) {
+                           "tgmath.h",    "typeinfo",  "cstdbool",      "execution",
+                           "charconv",    "compare",   "condition_variable",
+                           "any",         "valarray",  "locale",        "codecvt",
+                           "complex.h",   "fenv.h",    "cfenv",         "clocale",
+                           "cwchar",      "csetjmp",   "shared_mutex",  "scoped_allocator",
+                           "forward_list", "typeindex", "system_error", "new"}) {
     headers.try_emplace(name, kStd);
   }
   // The one structure of the driver's interface that kernels take.
@@ -345,6 +360,11 @@ std::string implied_definitions(const KernelSource& source) {
   add(kFixedLimits);
   add(kRealLimits);
   add(kMathConstants);
+  for (const auto& [name, value] : kFixedConstants) {
+    if (used.contains(name) && !defined.contains(name)) {
+      text.append("#define ").append(name).append(value).append("\n");
+    }
+  }
   return text;
 }
 
