@@ -37,8 +37,8 @@ bool may_annotate(const std::string& word) {
       {"__host__", "__restrict__", "__restrict", "__inline__", "__inline", "__forceinline__",
        "__noinline__", "CUDART_CB", "__attribute__", "__FILE__", "__LINE__", "__func__",
        "__FUNCTION__", "__PRETTY_FUNCTION__", "__VA_ARGS__", "__VA_OPT__", "__COUNTER__",
-       "__DATE__", "__TIME__"});
-  if (is_one_of(kHarmless, word)) return false;
+       "__DATE__", "__TIME__", "__half", "__half2", "__nv_bfloat16", "__nv_bfloat162", "__int128"});
+  if (is_one_of(kHarmless, word) || word.starts_with("__nv_fp")) return false;
   if (word.starts_with("__") || (word.size() > 1 && word[0] == '_' && std::isupper(word[1]) != 0)) {
     return true;
   }
@@ -298,7 +298,7 @@ class HostScanner {
   void judge(const Seen& seen, bool is_class, bool is_instantiation) {
     if (seen.has_annotation || seen.is_defaulted || at_ > words_.size()) return;
     const bool is_function = seen.has_parameters;
-    if (!is_class && is_use_of_the_host(seen)) {
+    if (is_use_of_the_host(seen)) {
       found_.declarations.push_back({words_[seen.begin].at, words_[at_ - 1].end()});
       return;
     }
@@ -325,17 +325,24 @@ class HostScanner {
            first == "static" || first == "inline";
   }
 
-  /// `using std::cout;`: of the standard library what device code has not.
+  /// `using std::cout;`, `typedef std::vector<int> Numbers;`: of the standard library what device
+  /// code has not.
   [[nodiscard]] bool is_use_of_the_host(const Seen& seen) const {
     constexpr auto kNames = std::to_array<std::string_view>(
-        {"cout",          "cerr",          "clog",         "cin",        "endl",     "flush",
-         "ostream",       "istream",       "ifstream",     "ofstream",   "fstream",  "iostream",
-         "stringstream",  "ostringstream", "istringstream", "string",    "vector",   "list",
-         "map",           "set",           "deque",        "queue",      "stack",    "multimap",
-         "unordered_map", "unordered_set", "unique_ptr",   "shared_ptr", "thread",   "mutex",
-         "setw",          "setprecision",  "fixed",        "sort",       "function", "to_string"});
-    if (word(seen.begin) != "using" || word(seen.begin + 1) != "std") return false;
-    return at_ >= 2 && word(at_ - 1) == ";" && is_one_of(kNames, word(at_ - 2));
+        {"cout",          "cerr",          "clog",          "cin",        "endl",     "flush",
+         "ostream",       "istream",       "ifstream",      "ofstream",   "fstream",  "iostream",
+         "stringstream",  "ostringstream", "istringstream", "string",     "vector",   "list",
+         "map",           "set",           "deque",         "queue",      "stack",    "multimap",
+         "unordered_map", "unordered_set", "unique_ptr",    "shared_ptr", "thread",   "mutex",
+         "setw",          "setprecision",  "fixed",         "sort",       "function", "to_string"});
+    if (word(seen.begin) != "using" && word(seen.begin) != "typedef") return false;
+    for (std::size_t at = seen.begin; at + 1 < at_; ++at) {
+      if (word(at) != "std") continue;
+      do ++at;
+      while (word(at) == ":" || word(at) == "::");
+      if (is_one_of(kNames, word(at))) return true;
+    }
+    return false;
   }
 
   /// `extern struct T x;`, not `struct T;` or `struct T { int i; };`.

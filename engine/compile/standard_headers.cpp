@@ -75,6 +75,16 @@ constexpr std::array<Known, 13> kFixedLimits = {{{"INT8_MIN", "(-128)"},
                                                  {"UINT64_MAX", "18446744073709551615ULL"},
                                                  {"SIZE_MAX", "18446744073709551615ULL"}}};
 
+/// Of <stdint.h>: functions of one constant.
+constexpr std::array<Known, 8> kFixedConstants = {{{"INT8_C", "(c) c"},
+                                                   {"INT16_C", "(c) c"},
+                                                   {"INT32_C", "(c) c"},
+                                                   {"INT64_C", "(c) c##LL"},
+                                                   {"UINT8_C", "(c) c"},
+                                                   {"UINT16_C", "(c) c"},
+                                                   {"UINT32_C", "(c) c##U"},
+                                                   {"UINT64_C", "(c) c##ULL"}}};
+
 constexpr std::array<Known, 11> kRealLimits = {{{"FLT_MAX", "3.402823466e+38F"},
                                                 {"FLT_MIN", "1.175494351e-38F"},
                                                 {"FLT_EPSILON", "1.192092896e-07F"},
@@ -152,8 +162,8 @@ constexpr auto kOfTheHost = std::to_array<std::string_view>({"helper_cuda.h",
                                                              "device_functions.h"});
 
 /// Folders of the same; of Thrust, device code takes complex numbers.
-constexpr auto kFoldersOfTheHost =
-    std::to_array<std::string_view>({"nvtx3/", "thrust/", "GL/", "EGL/", "X11/", "vulkan/", "boost/", "opencv2/", "omp/"});
+constexpr auto kFoldersOfTheHost = std::to_array<std::string_view>(
+    {"nvtx3/", "thrust/", "GL/", "EGL/", "X11/", "vulkan/", "boost/", "opencv2/", "omp/"});
 constexpr std::string_view kThrustComplex = "thrust/complex.h";
 
 bool is_of_the_host(std::string_view name) {
@@ -246,12 +256,14 @@ std::map<std::string, std::string, std::less<>> all_headers() {
   headers["tuple"] = forwarded("tuple", "using namespace ::cuda::std;\n");
   headers["complex"] = forwarded("complex", "using ::cuda::std::complex;\n");
   for (const char* name :
-       {"stdio.h", "stdlib.h", "string.h", "time.h", "errno.h", "ctype.h", "stdarg.h", "stddef.h",
-        "stdbool.h", "signal.h", "memory.h", "malloc.h", "strings.h", "unistd.h", "getopt.h",
-        "omp.h", "pthread.h", "semaphore.h", "sched.h", "fcntl.h", "dirent.h", "dlfcn.h", "libgen.h",
-        "poll.h", "pwd.h", "termios.h", "sys/time.h", "sys/times.h", "sys/stat.h", "sys/mman.h",
-        "sys/utsname.h", "sys/wait.h", "sys/socket.h", "sys/un.h", "sys/resource.h",
-        "sys/sysinfo.h", "sys/ioctl.h", "sys/param.h", "sys/ipc.h", "sys/shm.h"}) {
+       {"stdio.h",       "stdlib.h",    "string.h",     "time.h",     "errno.h",
+        "ctype.h",       "stdarg.h",    "stddef.h",     "stdbool.h",  "signal.h",
+        "memory.h",      "malloc.h",    "strings.h",    "unistd.h",   "getopt.h",
+        "omp.h",         "pthread.h",   "semaphore.h",  "sched.h",    "fcntl.h",
+        "dirent.h",      "dlfcn.h",     "libgen.h",     "poll.h",     "pwd.h",
+        "termios.h",     "sys/time.h",  "sys/times.h",  "sys/stat.h", "sys/mman.h",
+        "sys/utsname.h", "sys/wait.h",  "sys/socket.h", "sys/un.h",   "sys/resource.h",
+        "sys/sysinfo.h", "sys/ioctl.h", "sys/param.h",  "sys/ipc.h",  "sys/shm.h"}) {
     headers[name];
   }
   // Assertions are the compiler's; a source that takes them out gets its way.
@@ -270,7 +282,12 @@ std::map<std::string, std::string, std::less<>> all_headers() {
                            "future",      "stdexcept", "exception",     "bitset",
                            "optional",    "variant",   "filesystem",    "regex",
                            "string_view", "cctype",    "csignal",       "initializer_list",
-                           "tgmath.h",    "typeinfo",  "cstdbool"}) {
+                           "tgmath.h",    "typeinfo",  "cstdbool",      "execution",
+                           "charconv",    "compare",   "condition_variable",
+                           "any",         "valarray",  "locale",        "codecvt",
+                           "complex.h",   "fenv.h",    "cfenv",         "clocale",
+                           "cwchar",      "csetjmp",   "shared_mutex",  "scoped_allocator",
+                           "forward_list", "typeindex", "system_error", "new"}) {
     headers.try_emplace(name, kStd);
   }
   // The one structure of the driver's interface that kernels take.
@@ -343,6 +360,11 @@ std::string implied_definitions(const KernelSource& source) {
   add(kFixedLimits);
   add(kRealLimits);
   add(kMathConstants);
+  for (const auto& [name, value] : kFixedConstants) {
+    if (used.contains(name) && !defined.contains(name)) {
+      text.append("#define ").append(name).append(value).append("\n");
+    }
+  }
   return text;
 }
 

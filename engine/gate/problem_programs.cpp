@@ -196,9 +196,8 @@ std::vector<std::vector<std::byte>> ProblemPrograms::expected(const ProgramCase&
     const std::filesystem::path file = folder / (argument.name + ".npy");
     if (!is_file(file)) fail("reference", data, "wrote no " + argument.name + ".npy");
     try {
-      outputs[i] =
-          read_npy(file, argument.dtype,
-                   argument.compared_bytes(*data.values) / size_of(argument.dtype));
+      outputs[i] = read_npy(file, argument.dtype,
+                            argument.compared_bytes(*data.values) / size_of(argument.dtype));
     } catch (const InputError& error) {
       fail("reference", data, error.what());
     }

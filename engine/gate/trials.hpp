@@ -82,8 +82,7 @@ class Trials {
   void judge_known();
   void judge(const Trial& trial);
   [[nodiscard]] std::optional<std::string> unwritten(
-      const CheckCase& data,
-      const std::vector<KernelArgument>& arguments) const;
+      const CheckCase& data, const std::vector<KernelArgument>& arguments) const;
   void reject(const CheckCase& data, const std::string& reason);
   void tidy_up();
 

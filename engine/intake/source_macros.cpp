@@ -40,11 +40,11 @@ Definition definition_of(const std::string& argument) {
 bool is_macro_name(const std::string& word) {
   // Words of conditions, and what compilers and toolkits define.
   constexpr std::array<std::string_view, 8> kNone = {
-      "defined", "true", "false", "__has_include", "CUDART_VERSION", "CUDA_VERSION",
-      "WIN32",   "WIN64"};
-  const bool is_reserved = word.find("__") != std::string::npos ||
-                           (word.size() > 1 && word[0] == '_' &&
-                            std::isupper(static_cast<unsigned char>(word[1])) != 0);
+      "defined",        "true",         "false", "__has_include",
+      "CUDART_VERSION", "CUDA_VERSION", "WIN32", "WIN64"};
+  const bool is_reserved =
+      word.find("__") != std::string::npos ||
+      (word.size() > 1 && word[0] == '_' && std::isupper(static_cast<unsigned char>(word[1])) != 0);
   return is_identifier(word) && !is_reserved &&
          std::find(kNone.begin(), kNone.end(), word) == kNone.end();
 }

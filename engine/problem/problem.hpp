@@ -123,7 +123,8 @@ struct Argument {
   [[nodiscard]] std::size_t compared_bytes(const Values& values) const;
   /// The texture object of an argument that has one. Throws ProblemError unless CUDA takes it.
   [[nodiscard]] TextureSpec texture_spec(const Values& values) const;
-  /// Elements of a row; 0 without rows. Throws ProblemError unless whole rows fill what is compared.
+  /// Elements of a row; 0 without rows. Throws ProblemError unless whole rows fill what is
+  /// compared.
   [[nodiscard]] std::size_t row_length(const Values& values) const;
   /// The value of a scalar without fields. Throws ProblemError unless `dtype` holds it: whole and
   /// in range for an integer type, not beyond the largest finite one for a floating type.

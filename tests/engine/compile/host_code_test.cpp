@@ -100,6 +100,10 @@ TEST(HostCode, EveryKindOfDeclarationOfTheHost) {
                            "inline namespace v1 { void count() {} }",
                            "#define ATTRIBUTE(x)\nvoid aligned(int a) ATTRIBUTE(3) {}",
                            "inline void __check(cudaError err, int line) { exit(line); }",
+                           "__host__ __half f2h(float x) { return __float2half(x); }",
+                           "__nv_bfloat16 narrow(float x) { return x; }",
+                           "typedef std::map<int, std::string> Names;",
+                           "using Numbers = std::vector<int>;",
                            "using std::cout;",
                            "using std::vector;",
                            "extern enum Mode mode;",
@@ -211,9 +215,15 @@ TEST(HostCode, NamesThatNvccKnowsAreDefinedWhereTheyAreUsed) {
                     HasSubstr("typedef float2 cufftComplex;\n")));
 }
 
+TEST(HostCode, ConstantsOfAWidthAreMadeWhereTheyAreUsed) {
+  EXPECT_THAT(device_code("__device__ auto a = UINT64_C(1);\n"),
+              HasSubstr("#define UINT64_C(c) c##ULL\n"));
+}
+
 TEST(StandardHeaders, OfLibrariesOfTheHostAreEmpty) {
-  for (const char* name : {"cublasLt.h", "cudnn.h", "nccl.h", "mpi.h", "thrust/sort.h",
-                           "thrust/iterator/counting_iterator.h", "nvtx3/nvToolsExt.h", "EGL/egl.h"}) {
+  for (const char* name :
+       {"cublasLt.h", "cudnn.h", "nccl.h", "mpi.h", "thrust/sort.h",
+        "thrust/iterator/counting_iterator.h", "nvtx3/nvToolsExt.h", "EGL/egl.h"}) {
     ASSERT_NE(stand_in_header(name), nullptr) << name;
     EXPECT_EQ(*stand_in_header(name), "") << name;
     EXPECT_TRUE(replaces_toolkit_header(name)) << name;

@@ -136,17 +136,20 @@ class DecodeContext {
   bool in_helper_ = false;
 };
 
-/// Registers of 32 bits of a vector operand, which must have `count`.
+/// Registers of a vector operand, which must have `count`.
 [[nodiscard]] std::vector<std::uint32_t> vector_registers(DecodeContext& context,
                                                           const Operand& operand, std::size_t count,
-                                                          bool write);
+                                                          bool write, Type type = Type::kB32);
 
 /// Registers of a matrix product D = A B + C as operands 0 to 3 name them.
 struct ProductSizes {
   int a = 0;
   int b = 0;
   int cd = 0;
+  Type type = Type::kB32;  ///< of a register
 };
+/// mma.sync of f64, and wmma m8n8k4.
+void decode_double_mma(DecodeContext& context, int m, int k);
 struct Product {
   RegisterList list;  ///< of D, A, B, C one after the other
   std::vector<std::uint32_t> d;

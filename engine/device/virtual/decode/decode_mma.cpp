@@ -11,7 +11,7 @@
 namespace evo::ptx {
 
 std::vector<std::uint32_t> vector_registers(DecodeContext& context, const Operand& operand,
-                                            std::size_t count, bool write) {
+                                            std::size_t count, bool write, Type type) {
   std::vector<std::uint32_t> regs;
   const std::vector<Operand> single = {operand};
   const auto& elements = operand.kind == Operand::Kind::kVector ? operand.elements : single;
@@ -20,8 +20,7 @@ std::vector<std::uint32_t> vector_registers(DecodeContext& context, const Operan
                  " registers here, has " + std::to_string(elements.size()));
   }
   for (const Operand& element : elements) {
-    regs.push_back(write ? context.destination(element, Type::kB32)
-                         : context.source(element, Type::kB32));
+    regs.push_back(write ? context.destination(element, type) : context.source(element, type));
   }
   return regs;
 }
@@ -67,9 +66,10 @@ Product product_registers(DecodeContext& context, const ProductSizes& sizes) {
   const Instruction& in = context.current();
   const auto count = [](int registers) { return static_cast<std::size_t>(registers); };
   Product product;
-  product.d = vector_registers(context, in.operands[0], count(sizes.cd), true);
+  product.d = vector_registers(context, in.operands[0], count(sizes.cd), true, sizes.type);
   for (const auto& [operand, size] : {std::pair(1, sizes.a), {2, sizes.b}, {3, sizes.cd}}) {
-    const auto regs = vector_registers(context, in.operands[count(operand)], count(size), false);
+    const auto regs =
+        vector_registers(context, in.operands[count(operand)], count(size), false, sizes.type);
     product.sources.insert(product.sources.end(), regs.begin(), regs.end());
   }
   std::vector<std::uint32_t> all = product.d;
@@ -88,12 +88,23 @@ void emit_product(DecodeContext& context, Handler fn, const Operands& operands,
 
 bool is_fp8(Type type) { return type == Type::kE4m3 || type == Type::kE5m2; }
 
+void decode_double_mma(DecodeContext& context, int m, int k) {
+  DoubleMmaOperands op{
+      .registers = {}, .m = static_cast<std::uint8_t>(m), .k = static_cast<std::uint8_t>(k)};
+  const Product product = product_registers(
+      context, {.a = op.a_regs(), .b = op.b_regs(), .cd = op.c_regs(), .type = Type::kB64});
+  op.registers = product.list;
+  emit_product(context, exec_double_mma, op, product, m * 8 * k);
+}
+
 void decode_mma(DecodeContext& context) {
   const Instruction& in = context.current();
   Modifiers modifiers(in);
   modifiers.take("sync");
   modifiers.take("aligned");
-  const int depth = modifiers.take_one_of({"m16n8k4", "m16n8k8", "m16n8k16", "m16n8k32"});
+  const bool is_small = modifiers.take("m8n8k4");  // of f64 alone
+  const int depth =
+      is_small ? 0 : modifiers.take_one_of({"m16n8k4", "m16n8k8", "m16n8k16", "m16n8k32"});
   static constexpr std::array kDepths = {4, 8, 16, 32};
   if (depth < 0 || !modifiers.take("row") || !modifiers.take("col")) modifiers.unsupported();
   MmaOperands op;
@@ -103,7 +114,14 @@ void decode_mma(DecodeContext& context) {
   const Type a = modifiers.take_type();
   const Type b = modifiers.take_type();
   const Type c = modifiers.take_type();
+  modifiers.take("rn");
   modifiers.finish();
+  const bool is_double = a == Type::kF64;
+  if (is_double && b == a && c == a && d == a && in.operands.size() == 4 && depth < 3) {
+    decode_double_mma(context, is_small ? 8 : 16, kDepths[static_cast<std::size_t>(depth)]);
+    return;
+  }
+  if (is_small) modifiers.unsupported("of m8n8k4 only f64");
   op.shape = find_mma_shape(kDepths[static_cast<std::size_t>(depth)], a, b, c);
   if (op.shape == nullptr || d != c || in.operands.size() != 4) modifiers.unsupported();
   if (is_fp8(a) && !mma_numerics(context.program().target).has_fp8) {

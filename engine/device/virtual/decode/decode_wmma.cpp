@@ -21,10 +21,10 @@ int wmma_registers(const WmmaShape& shape, WmmaPart part) {
 }
 
 std::string_view wmma_sizes(Modifiers& modifiers) {
-  constexpr std::array<std::string_view, 4> kSizes = {"m16n16k16", "m8n32k16", "m32n8k16",
-                                                      "m16n16k8"};
-  const int found = modifiers.take_one_of({kSizes[0], kSizes[1], kSizes[2], kSizes[3]});
-  if (found < 0) modifiers.unsupported("only m16n16k16, m8n32k16, m32n8k16 and m16n16k8");
+  constexpr std::array<std::string_view, 5> kSizes = {"m16n16k16", "m8n32k16", "m32n8k16",
+                                                      "m16n16k8", "m8n8k4"};
+  const int found = modifiers.take_one_of({kSizes[0], kSizes[1], kSizes[2], kSizes[3], kSizes[4]});
+  if (found < 0) modifiers.unsupported("only m16n16k16, m8n32k16, m32n8k16, m16n16k8 and m8n8k4");
   return kSizes[static_cast<std::size_t>(found)];
 }
 
@@ -63,8 +63,9 @@ void decode_wmma_move(DecodeContext& context, Modifiers& modifiers, bool is_load
     modifiers.unsupported();
   const auto address = context.address(in.operands[is_load ? 1 : 0]);
   const int count = is_plain ? wmma_registers(part, type) : wmma_registers(*shape, part);
-  const auto regs = vector_registers(context, in.operands[is_load ? 0 : 1],
-                                     static_cast<std::size_t>(count), is_load);
+  const auto regs =
+      vector_registers(context, in.operands[is_load ? 0 : 1], static_cast<std::size_t>(count),
+                       is_load, type == Type::kF64 ? Type::kB64 : Type::kB32);
   WmmaMoveOperands op;
   if (in.operands.size() == 3) op.stride = context.source(in.operands[2], Type::kB32);
   op.address = address.at;
@@ -80,7 +81,7 @@ void decode_wmma_move(DecodeContext& context, Modifiers& modifiers, bool is_load
   context.reads(op.stride);
   is_load ? context.writes(regs) : context.reads(regs);
   // Elements that are not neighbours along the register are moved one at a time.
-  const bool neighbours = bit_width(type) == 32 || (part == WmmaPart::kB) == op.is_column_major;
+  const bool neighbours = bit_width(type) >= 32 || (part == WmmaPart::kB) == op.is_column_major;
   if (!neighbours) context.narrow_shared_granule(op.element_bytes);
   context.narrow_global_granule(op.element_bytes);
 }
@@ -95,6 +96,7 @@ void decode_wmma_mma(DecodeContext& context, Modifiers& modifiers) {
     modifiers.take("col");
   }
   const std::string_view mnk = wmma_sizes(modifiers);
+  modifiers.take("rn");
   const Type d = modifiers.take_type();
   Type c = modifiers.take_type();
   Type a = Type::kF16;
@@ -106,6 +108,10 @@ void decode_wmma_mma(DecodeContext& context, Modifiers& modifiers) {
   const bool saturate = modifiers.take("satfinite");
   if (saturate && c != Type::kS32) modifiers.unsupported();
   modifiers.finish();
+  if (a == Type::kF64 && mnk == "m8n8k4" && c == a && d == a && in.operands.size() == 4) {
+    decode_double_mma(context, 8, 4);
+    return;
+  }
   if (const WmmaShape* other = find_wmma_shape(mnk, a, c)) {
     if (d != c || in.operands.size() != 4) modifiers.unsupported();
     decode_shape_mma(context, *other, saturate);

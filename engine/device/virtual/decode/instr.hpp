@@ -11,6 +11,7 @@
 #include "engine/device/virtual/execute/exec_atomic.hpp"
 #include "engine/device/virtual/execute/exec_barrier.hpp"
 #include "engine/device/virtual/execute/exec_control.hpp"
+#include "engine/device/virtual/execute/exec_double_mma.hpp"
 #include "engine/device/virtual/execute/exec_lanes.hpp"
 #include "engine/device/virtual/execute/exec_matrix.hpp"
 #include "engine/device/virtual/execute/exec_mbarrier.hpp"
@@ -64,15 +65,17 @@ enum class Pipe : std::uint8_t {
 };
 
 /// The operands of each family of instructions, as byte offsets into the warp's register file.
-using Operands = std::variant<
-    NoOperands, AluOperands, ConvertOperands, RoundedOperands, CompareOperands, BranchOperands,
-    IndexedBranchOperands, ClockOperands, SleepOperands, ActiveMaskOperands, SystemCallOperands,
-    PackOperands, UnpackOperands, BarrierOperands, WarpBarrierOperands, CopyOperands,
-    WaitGroupOperands, MbarrierInitOperands, MbarrierInvalOperands, MbarrierArriveOperands,
-    MbarrierWaitOperands, CopyArriveOperands, ShuffleOperands, VoteOperands, MatchOperands,
-    ReduxOperands, ElectOperands, TextureOperands, AtomicOperands, AccessOperands,
-    ParameterOperands, MatrixMoveOperands, MatrixTransposeOperands, MmaOperands, WgmmaOperands,
-    WgmmaWaitOperands, SetmaxnregOperands, WmmaMoveOperands, WmmaOperands, WmmaShapeOperands>;
+using Operands =
+    std::variant<NoOperands, AluOperands, ConvertOperands, RoundedOperands, CompareOperands,
+                 BranchOperands, IndexedBranchOperands, ClockOperands, SleepOperands,
+                 ActiveMaskOperands, SystemCallOperands, PackOperands, UnpackOperands,
+                 BarrierOperands, WarpBarrierOperands, CopyOperands, WaitGroupOperands,
+                 MbarrierInitOperands, MbarrierInvalOperands, MbarrierArriveOperands,
+                 MbarrierWaitOperands, CopyArriveOperands, ShuffleOperands, VoteOperands,
+                 MatchOperands, ReduxOperands, ElectOperands, TextureOperands, AtomicOperands,
+                 AccessOperands, ParameterOperands, MatrixMoveOperands, MatrixTransposeOperands,
+                 MmaOperands, WgmmaOperands, WgmmaWaitOperands, SetmaxnregOperands,
+                 WmmaMoveOperands, WmmaOperands, WmmaShapeOperands, DoubleMmaOperands>;
 
 /// One decoded instruction: dense, so that a warp walks through few cache lines.
 struct Instr {

@@ -189,7 +189,8 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
   }
   std::uint32_t& predicate = warp.predicate(op.dst);
   predicate = (predicate & ~warp.exec) | done;
-  if (done != warp.exec && op.is_try) warp.yield = true;
+  // Who asks again without waiting (test_wait, all there is below sm_90) lets others run, too.
+  if (done != warp.exec) warp.yield = true;
 }
 
 void exec_cp_async_mbarrier_arrive(Warp& warp, const Instr& in) {

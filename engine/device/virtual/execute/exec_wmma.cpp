@@ -43,6 +43,15 @@ Pair place_of(WmmaPart part, bool is_f32, std::uint32_t reg, std::uint32_t lane)
   return {{g + 8 * (reg % 2), 2 * t + 8 * (reg / 2)}, true};
 }
 
+/// m8n8k4 of f64, as exec_double_mma.cpp lays it out.
+Pair place_of_double(WmmaPart part, std::uint32_t reg, std::uint32_t lane) {
+  const std::uint32_t g = lane / 4;
+  const std::uint32_t t = lane % 4;
+  if (part == WmmaPart::kA) return {{g, t}, true};
+  if (part == WmmaPart::kB) return {{t, g}, false};
+  return {{g, 2 * t + reg}, true};
+}
+
 struct Geometry {
   std::array<std::uint64_t, kWarpSize> base;
   std::uint32_t stride = 0;
@@ -51,10 +60,12 @@ struct Geometry {
   WmmaPart part = WmmaPart::kA;
   const WmmaShape* shape = nullptr;  ///< none: m16n16k16 of f16 or bf16
 
-  [[nodiscard]] std::uint32_t per_register() const { return 4 / element_bytes; }
+  [[nodiscard]] std::uint32_t register_bytes() const { return std::max(4U, element_bytes); }
+  [[nodiscard]] std::uint32_t per_register() const { return register_bytes() / element_bytes; }
 
   [[nodiscard]] Pair place(std::uint32_t reg, std::uint32_t lane) const {
     if (shape == nullptr) return place_of(part, element_bytes == 4, reg, lane);
+    if (element_bytes == 8) return place_of_double(part, reg, lane);
     const std::uint32_t linear = (reg * kWarpSize + lane) * per_register();
     const auto k = static_cast<std::uint32_t>(shape->k);
     if (part == WmmaPart::kB) return {{linear % k, linear / k}, false};
@@ -143,16 +154,17 @@ void load_piece(Warp& warp, const WmmaMoveOperands& op, const Geometry& geometry
   const LaunchContext& launch = warp.cta->launch();
   const bool taints = launch.check && (warp.tainted || unwritten != 0 || access.tracked != 0);
   for (std::size_t lane = 0; lane < kWarpSize; ++lane) {
-    copy_from_guest(
-        warp.regs + reg_offset + lane * 4 + std::size_t{element} * geometry.element_bytes,
-        access.pointer[lane], bytes);
+    copy_from_guest(warp.regs + reg_offset + lane * geometry.register_bytes() +
+                        std::size_t{element} * geometry.element_bytes,
+                    access.pointer[lane], bytes);
   }
   for (int lane = 0; taints && lane < kWarpSize; ++lane) {
     const std::uint32_t fresh = read_taint(warp, access, lane, bytes)
                                 << (element * geometry.element_bytes);
-    const std::uint32_t old = element == 0 ? 0 : get_taint(warp, reg_offset, 4, lane);
+    const std::uint32_t old =
+        element == 0 ? 0 : get_taint(warp, reg_offset, geometry.register_bytes(), lane);
     if (fresh != 0) take_foreign_taint(warp);
-    set_taint(warp, reg_offset, 4, lane, old | fresh);
+    set_taint(warp, reg_offset, geometry.register_bytes(), lane, old | fresh);
   }
   const std::uint32_t moved = geometry.machine_bytes(reg, element, bytes);
   if (launch.count_memory && moved > 0) count_access(warp, access, moved, false);
@@ -162,13 +174,13 @@ void store_piece(Warp& warp, const WmmaMoveOperands& op, const Geometry& geometr
                  std::uint32_t reg, std::uint32_t reg_offset, std::uint32_t element,
                  std::uint32_t bytes) {
   std::array<std::uint64_t, kWarpSize> address;
-  alignas(16) std::byte values[kWarpSize * 4];
+  alignas(16) std::byte values[kWarpSize * 8];
   for (std::uint32_t lane = 0; lane < kWarpSize; ++lane) {
     Pair pair = geometry.place(reg, lane);
     pair.first.column += element;
     address[lane] = geometry.address(lane, pair.first);
     std::memcpy(values + std::size_t{lane} * bytes,
-                warp.regs + reg_offset + std::size_t{lane} * 4 +
+                warp.regs + reg_offset + std::size_t{lane} * geometry.register_bytes() +
                     std::size_t{element} * geometry.element_bytes,
                 bytes);
   }
@@ -184,11 +196,12 @@ void store_piece(Warp& warp, const WmmaMoveOperands& op, const Geometry& geometr
     places.write(values + lane * bytes);
     copy_to_guest(access.pointer[lane], values + lane * bytes, bytes);
     if (std::uint8_t* marks = access.marks(lane)) mark_written(marks, bytes);
-    const std::uint32_t stored = warp.tainted
-                                     ? (get_taint(warp, reg_offset, 4, static_cast<int>(lane)) >>
-                                        (element * geometry.element_bytes)) &
-                                           ((1U << bytes) - 1)
-                                     : 0;
+    const std::uint32_t stored =
+        warp.tainted
+            ? (get_taint(warp, reg_offset, geometry.register_bytes(), static_cast<int>(lane)) >>
+               (element * geometry.element_bytes)) &
+                  ((1U << bytes) - 1)
+            : 0;
     if (stored == 0) continue;
     if (((access.shared >> lane) & 1U) != 0) {
       warp.cta->races().add_taint(static_cast<std::uint32_t>(access.address[lane]), stored);
@@ -223,7 +236,7 @@ void exec_wmma_load(Warp& warp, const Instr& in) {
   const std::uint32_t pieces = geometry.has_neighbours() ? 1 : geometry.per_register();
   for (std::uint32_t r = 0; r < distinct; ++r) {
     for (std::uint32_t e = 0; e < pieces; ++e) {
-      load_piece(warp, op, geometry, r, regs[r], e, 4 / pieces);
+      load_piece(warp, op, geometry, r, regs[r], e, geometry.register_bytes() / pieces);
     }
     if (warp.cta->failed()) return;
   }
@@ -243,7 +256,7 @@ void exec_wmma_store(Warp& warp, const Instr& in) {
   const std::uint32_t pieces = geometry.has_neighbours() ? 1 : geometry.per_register();
   for (std::uint32_t r = 0; r < op.registers.count; ++r) {
     for (std::uint32_t e = 0; e < pieces; ++e) {
-      store_piece(warp, op, geometry, r, regs[r], e, 4 / pieces);
+      store_piece(warp, op, geometry, r, regs[r], e, geometry.register_bytes() / pieces);
     }
     if (warp.cta->failed()) return;
   }

@@ -25,7 +25,10 @@ struct WmmaShape {
 
  private:
   [[nodiscard]] int element_bits() const {
-    return ab == Type::kTf32 ? 32 : ab == Type::kF16 || ab == Type::kBf16 ? 16 : 8;
+    // Of f64 each element has a register of its own, too.
+    return ab == Type::kTf32 || ab == Type::kF64   ? 32
+           : ab == Type::kF16 || ab == Type::kBf16 ? 16
+                                                   : 8;
   }
 };
 enum class WmmaPart : std::uint8_t { kA, kB, kC };

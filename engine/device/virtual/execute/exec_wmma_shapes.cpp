@@ -35,6 +35,7 @@ constexpr std::array kShapes = {
     NamedShape{"m16n16k16", {16, 16, 16, Type::kS8, Type::kS32}},
     NamedShape{"m16n16k16", {16, 16, 16, Type::kU8, Type::kS32}},
     NamedShape{"m16n16k8", {16, 16, 8, Type::kTf32, Type::kF32}},
+    NamedShape{"m8n8k4", {8, 8, 4, Type::kF64, Type::kF64}},  // its product: exec_double_mma.cpp
 };
 
 constexpr int kMostRows = 32;

@@ -203,7 +203,8 @@ bool resolve_generic(Warp& warp, LaneAccess& access, std::uint32_t mask, std::ui
   // A slice notes what goes to global memory, and has no shared memory: see store_slice.hpp.
   const bool is_traced = intent != AccessIntent::kRead && warp.cta->launch().owners != nullptr;
   if (is_traced && shared == mask) return false;
-  if (shared != 0 && !is_traced) good &= resolve_shared(warp, access, survey(shared), shared, bytes, intent);
+  if (shared != 0 && !is_traced)
+    good &= resolve_shared(warp, access, survey(shared), shared, bytes, intent);
   if (local != 0) good &= resolve_local(warp, access, local, bytes, intent);
   if (parameters != 0) good &= resolve_parameters(warp, access, parameters, bytes, intent);
   if (global != 0) good &= resolve_global(warp, access, survey(global), global, bytes, intent);

@@ -133,6 +133,23 @@ TEST_F(Wmma, RealNumbersInEveryShape) {
   reals<float, float>("wmma_tf32_16_16_row", {16, 16, 8, true}, real, of_tf32, real, of_real, 4e-6);
 }
 
+TEST_F(Wmma, DoublesByEitherInstruction) {
+  const std::function<double(double)> same = [](double x) { return x; };
+  reals<double, double>("wmma_f64_8_8_row", {8, 8, 4, true}, same, same, same, same, 1e-14);
+  reals<double, double>("wmma_f64_8_8_col", {8, 8, 4, false}, same, same, same, same, 1e-14);
+  reals<double, double>("mma_f64_8_8_4", {8, 8, 4, false}, same, same, same, same, 1e-14);
+  reals<double, double>("mma_f64_16_8_8", {16, 8, 8, false}, same, same, same, same, 1e-14);
+}
+
+TEST_F(Wmma, OfDoublesThatNobodyWroteARowIsUnknown) {
+  const BufferId a = gpu_.output<double>("a", 32);  // nothing is there
+  const auto fault =
+      gpu_.run(ptx(), "wmma_f64_8_8_col", {.grid = {1, 1, 1}, .block = {32, 1, 1}},
+               {a, gpu_.input("b", std::vector<double>(32)),
+                gpu_.input("c", std::vector<double>(64)), gpu_.output<double>("d", 64)});
+  EXPECT_NE(text_of(fault).find("uninitialised data"), std::string::npos) << text_of(fault);
+}
+
 TEST_F(Wmma, DataThatNobodyWroteAreFollowed) {
   const BufferId a = gpu_.output<std::int8_t>("a", 512);  // nothing is there
   const BufferId d = gpu_.output<int>("d", 256);

@@ -36,3 +36,29 @@ WMMA_KERNEL(wmma_f16_8_32_col, 8, 32, 16, half, half, float, col_major)
 WMMA_KERNEL(wmma_f16_8_32_half, 8, 32, 16, half, half, half, row_major)
 WMMA_KERNEL(wmma_bf16_32_8_col, 32, 8, 16, __nv_bfloat16, __nv_bfloat16, float, col_major)
 WMMA_KERNEL(wmma_tf32_16_16_row, 16, 16, 8, nvcuda::wmma::precision::tf32, float, float, row_major)
+WMMA_KERNEL(wmma_f64_8_8_row, 8, 8, 4, double, double, double, row_major)
+WMMA_KERNEL(wmma_f64_8_8_col, 8, 8, 4, double, double, double, col_major)
+
+// The same by mma.sync; B by columns.
+extern "C" __global__ void mma_f64_8_8_4(const double* a, const double* b, const double* c,
+                                         double* d) {
+  const int g = threadIdx.x / 4, t = threadIdx.x % 4;
+  const double* from = c + g * 8 + 2 * t;
+  double* to = d + g * 8 + 2 * t;
+  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%4, %5};"
+      : "=d"(to[0]), "=d"(to[1])
+      : "d"(a[g * 4 + t]), "d"(b[g * 4 + t]), "d"(from[0]), "d"(from[1]));
+}
+
+extern "C" __global__ void mma_f64_16_8_8(const double* a, const double* b, const double* c,
+                                          double* d) {
+  const int g = threadIdx.x / 4, t = threadIdx.x % 4;
+  const double* row = a + g * 8 + t;
+  const double* from = c + g * 8 + 2 * t;
+  double* to = d + g * 8 + 2 * t;
+  asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+      "{%8, %9}, {%10, %11, %12, %13};"
+      : "=d"(to[0]), "=d"(to[1]), "=d"(to[64]), "=d"(to[65])
+      : "d"(row[0]), "d"(row[64]), "d"(row[4]), "d"(row[68]), "d"(b[g * 8 + t]),
+        "d"(b[g * 8 + t + 4]), "d"(from[0]), "d"(from[1]), "d"(from[64]), "d"(from[65]));
+}
