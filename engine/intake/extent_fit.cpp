@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t kMostNames = 8;  ///< 255 products
 constexpr std::int64_t kMostAdded = 64;
+constexpr std::int64_t kMostFactor = 4096;
 
 using Counts = std::vector<std::int64_t>;
 
@@ -106,7 +107,7 @@ class Fit {
 
   [[nodiscard]] std::optional<std::string> times_a_factor(const Product& product) const {
     const std::int64_t factor = counts_[0] / product.values[0];
-    if (factor < 2 || factor > kMostAdded) return std::nullopt;
+    if (factor < 2 || factor > kMostFactor) return std::nullopt;
     if (!fits([&](std::size_t s) { return product.values[s] * factor; })) return std::nullopt;
     return std::to_string(factor) + "*" + product.text();
   }

@@ -54,6 +54,7 @@ class Measurement {
     }
     std::string text;
     for (const Candidate& candidate : best.candidates) text += accept(candidate);
+    text += measure_workspaces(best.kind);
     text += measure_shared(best.kind);
     if (!text.empty()) {
       draft_.notes.push_back("measured on the virtual GPU with " + sizes_text(best.kind) + ":" +
@@ -280,30 +281,52 @@ class Measurement {
            (candidate.fit.is_exact ? "" : ", of which the kernel touches a little less");
   }
 
-  std::string measure_shared(SizeKind kind) {
-    if (!is_todo(draft_.dynamic_shared_bytes)) return {};
+  /// An expression of sizes and macros for the least count with which `runs`, which is the same in
+  /// all configurations; empty: none was found.
+  std::string by_macros(SizeKind kind, std::uint64_t most, const auto& runs) {
     std::vector<std::string> names = names_of(draft_.variables);
     for (const DraftParameter& parameter : draft_.parameters) {
       if (kernels_.front().macros.contains(parameter.macro)) names.push_back(parameter.macro);
     }
     std::vector<ExtentSample> samples;
     for (std::size_t kernel = 0; kernel < kernels_.size(); ++kernel) {
-      for (std::size_t probe = 0; probe < kProbes; ++probe) {
+      for (std::size_t probe = 0; probe < kProbes + 1; ++probe) {
         const Values values = values_of(kind, probe, kernel);
         device_.prepare(kernel, values, ProbeContent::kZeros);
         if (device_.fault({})) break;
-        const auto runs = [&](std::uint64_t bytes) {
-          return !device_.fault({.shared_bytes = static_cast<std::uint32_t>(bytes)});
-        };
-        samples.push_back(
-            {values, counted(names, samples, values, ProbeDevice::kAmpleSharedBytes, runs)});
+        samples.push_back({values, counted(names, samples, values, most, runs)});
       }
     }
-    if (samples.size() < kProbes) return {};
+    if (samples.size() <= kProbes || device_.is_exhausted()) return {};
     const ExtentFit fit = fitted_extent(names, samples);
-    if (fit.text.empty() || !fit.is_exact) return {};
-    draft_.dynamic_shared_bytes = fit.text;
-    return "\n  dynamic shared memory: " + fit.text + " bytes";
+    return fit.is_exact ? fit.text : "";
+  }
+
+  std::string measure_shared(SizeKind kind) {
+    if (!is_todo(draft_.dynamic_shared_bytes)) return {};
+    const std::string text =
+        by_macros(kind, ProbeDevice::kAmpleSharedBytes, [&](std::uint64_t bytes) {
+          return !device_.fault({.shared_bytes = static_cast<std::uint32_t>(bytes)});
+        });
+    if (text.empty()) return {};
+    draft_.dynamic_shared_bytes = text;
+    return "\n  dynamic shared memory: " + text + " bytes";
+  }
+
+  /// Only workspaces may have extents that depend on macros.
+  std::string measure_workspaces(SizeKind kind) {
+    std::string found;
+    for (const std::size_t argument : open_arguments()) {
+      DraftArgument& workspace = draft_.arguments[argument];
+      if (workspace.kind != Kind::kWorkspace) continue;
+      const std::string text = by_macros(kind, ProbeDevice::kLeastAmple, [&](std::uint64_t count) {
+        return runs_with(argument, count);
+      });
+      if (text.empty()) continue;
+      workspace.extent = text;
+      found += "\n  " + workspace.name + ": " + text + " elements";
+    }
+    return found;
   }
 
   /// 6.
@@ -342,6 +365,12 @@ std::string why_not_measured(const Draft& draft) {
         return !is_number(variable.second);
       })) {
     needs("sizes (--size)");
+  }
+  for (const DraftStep& step : draft.later_steps) {
+    const bool is_open = std::ranges::any_of(step.grid, is_open_text) ||
+                         std::ranges::any_of(step.block, is_open_text) ||
+                         is_todo(step.dynamic_shared_bytes);
+    if (is_open) needs("the launch of " + step.entry + " (--grid, --block, --shared once more)");
   }
   if (std::ranges::any_of(draft.block, is_open_text)) needs("the block (--block)");
   if (std::ranges::any_of(draft.grid, is_open_text)) needs("the grid (--grid)");

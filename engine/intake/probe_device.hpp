@@ -33,6 +33,7 @@ class ProbeDevice {
     std::uint32_t shared_bytes = kAmpleSharedBytes;
   };
   static constexpr std::uint32_t kAmpleSharedBytes = 32768;
+  static constexpr std::uint64_t kLeastAmple = 65536;  ///< elements, whatever the sizes are
 
   /// Why the launch goes wrong, or nothing.
   [[nodiscard]] std::optional<std::string> fault(const Bounds& bounds);
@@ -51,6 +52,8 @@ class ProbeDevice {
  private:
   [[nodiscard]] BufferId make(std::size_t argument, std::uint64_t elements);
   [[nodiscard]] KernelArgument scalar(std::size_t argument) const;
+  /// All steps with the values that are prepared.
+  [[nodiscard]] LaunchPlan plan(const Bounds& bounds) const;
   [[nodiscard]] KernelId loaded(std::size_t kernel);
   void release_ample();
 
