@@ -9,6 +9,7 @@ namespace evo {
 namespace {
 
 constexpr std::size_t kMostNames = 8;  ///< 255 products
+constexpr std::size_t kMostWithSquares = 2;
 constexpr std::int64_t kMostAdded = 64;
 constexpr std::int64_t kMostFactor = 4096;
 
@@ -39,6 +40,11 @@ class Fit {
     std::stable_sort(products_.begin(), products_.end(), [](const Product& a, const Product& b) {
       return a.names.size() < b.names.size();
     });
+    for (std::size_t i = 0, count = products_.size(); i < count; ++i) {
+      for (std::size_t name = 0; name < products_[i].names.size(); ++name) {
+        if (products_[i].names.size() <= kMostWithSquares) products_.push_back(squared(i, name));
+      }
+    }
   }
 
   ExtentFit run() {
@@ -74,6 +80,15 @@ class Fit {
         product.values[s] *= sizes.back();
       }
     }
+    return product;
+  }
+
+  /// A product with one of its sizes once more: of a square matrix.
+  [[nodiscard]] Product squared(std::size_t index, std::size_t name) const {
+    Product product = products_[index];
+    product.names.push_back(product.names[name]);
+    product.sizes.push_back(product.sizes[name]);
+    for (std::size_t s = 0; s < samples_.size(); ++s) product.values[s] *= product.sizes[name][s];
     return product;
   }
 

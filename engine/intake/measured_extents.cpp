@@ -32,6 +32,8 @@ std::vector<std::string> names_of(const SizeTexts& variables) {
   return names;
 }
 
+constexpr std::int64_t kMostScale = 8;  ///< of proofs
+
 /// An extent that is to be proven.
 struct Candidate {
   std::size_t argument = 0;
@@ -165,7 +167,9 @@ class Measurement {
       device_.prepare(0, values_of(kind, probe, 0), ProbeContent::kZeros);
       const std::uint64_t before = device_.executed();
       if (const auto fault = device_.fault({})) {
-        trouble_ = "with sizes " + to_text(kind) + ", the kernel does not run: " + *fault;
+        if (trouble_.empty()) {
+          trouble_ = "with sizes " + to_text(kind) + ", the kernel does not run: " + *fault;
+        }
         return {};
       }
       if (probe == 0) choose_scale(kind, device_.executed() - before);
@@ -203,7 +207,7 @@ class Measurement {
       return product;
     };
     const double each = static_cast<double>(executed) / elements(sizes_of(kind, 0));
-    for (scale_ = 1; scale_ < 8; scale_ *= 2) {
+    for (scale_ = 1; scale_ < kMostScale; scale_ *= 2) {
       if (each * elements(sizes_of(kind, kProbes)) < kMostInstructions) break;
     }
   }
@@ -234,7 +238,12 @@ class Measurement {
   bool prove_by_inputs(SizeKind kind, std::vector<Candidate>& candidates) {
     for (std::size_t probe = 0; probe < kProbes + kProofs; ++probe) {
       device_.prepare(0, values_of(kind, probe, 0), ProbeContent::kSmallNumbers);
-      if (const auto fault = device_.fault({})) {
+      auto fault = device_.fault({});
+      for (; fault && probe >= kProbes && scale_ < kMostScale; fault = device_.fault({})) {
+        scale_ *= 2;  // so much does not fit the buffers
+        device_.prepare(0, values_of(kind, probe, 0), ProbeContent::kSmallNumbers);
+      }
+      if (fault) {
         trouble_ = "what the kernel touches depends on its inputs: " + *fault;
         return false;
       }

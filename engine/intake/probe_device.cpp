@@ -60,7 +60,12 @@ void ProbeDevice::prepare(std::size_t kernel, const Values& values, ProbeContent
   values_ = values;
   content_ = content;
   double product = 1;
-  for (const auto& [name, unused] : draft_.variables) product *= values.at(name) + 32;
+  double square = 1;
+  for (const auto& [name, unused] : draft_.variables) {
+    product *= values.at(name) + 32;
+    square = std::max(square, values.at(name) * values.at(name));
+  }
+  product = std::max(product, square);
   ample_elements_ = std::min(kMostElements, static_cast<std::uint64_t>(4 * product) + kLeastAmple);
   for (std::size_t a = 0; a < draft_.arguments.size(); ++a) {
     const DraftArgument& argument = draft_.arguments[a];

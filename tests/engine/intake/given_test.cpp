@@ -179,6 +179,19 @@ TEST_F(GivenOfAKernel, AKernelThatCannotRunSaysWhatIsMissing) {
               Contains(HasSubstr("they need the value of stride (--value stride=…)")));
 }
 
+TEST_F(GivenOfAKernel, AnEnumerationIsAWholeNumber) {
+  given_.sizes = {{"n", "100000"}};
+  given_.values = {{"mode", "1"}};
+  const Json found =
+      problem(take("typedef enum { kPlain = 0, kTwice = 1 } Mode;\n"
+                   "__global__ void f(const float *x, float *y, int n, Mode mode) {\n"
+                   "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                   "  if (i < n) y[i] = mode == kTwice ? 2 * x[i] : x[i];\n}\n"));
+  EXPECT_EQ(found["arguments"][3]["dtype"], "i32");
+  EXPECT_EQ(found["arguments"][3]["value"], 1);
+  EXPECT_EQ(found["arguments"][0]["extent"], "n");
+}
+
 TEST_F(GivenOfAKernel, SumsOfAtomicsAreNotDeterministic) {
   given_.sizes = {{"n", "100000"}};
   const std::string sum =
