@@ -234,14 +234,29 @@ class Measurement {
     return !runs_with(candidate.argument, less);
   }
 
+  /// As many elements as all buffers have with room to spare, where all extents may be known.
+  [[nodiscard]] std::uint64_t needed(SizeKind kind, std::size_t probe,
+                                     const std::vector<Candidate>& candidates) const {
+    if (candidates.size() < open_arguments().size()) return 0;
+    std::uint64_t most = 1;
+    for (const Candidate& candidate : candidates) {
+      most = std::max(most, extent_at(kind, probe, candidate));
+    }
+    return 2 * most;
+  }
+
   /// 3.
   bool prove_by_inputs(SizeKind kind, std::vector<Candidate>& candidates) {
     for (std::size_t probe = 0; probe < kProbes + kProofs; ++probe) {
-      device_.prepare(0, values_of(kind, probe, 0), ProbeContent::kSmallNumbers);
+      const auto prepare = [&] {
+        device_.prepare(0, values_of(kind, probe, 0), ProbeContent::kSmallNumbers,
+                        needed(kind, probe, candidates));
+      };
+      prepare();
       auto fault = device_.fault({});
       for (; fault && probe >= kProbes && scale_ < kMostScale; fault = device_.fault({})) {
         scale_ *= 2;  // so much does not fit the buffers
-        device_.prepare(0, values_of(kind, probe, 0), ProbeContent::kSmallNumbers);
+        prepare();
       }
       if (fault) {
         trouble_ = "what the kernel touches depends on its inputs: " + *fault;
@@ -261,7 +276,8 @@ class Measurement {
   void prove_by_macros(SizeKind kind, std::vector<Candidate>& candidates) {
     for (std::size_t kernel = 1; kernel < kernels_.size(); ++kernel) {
       for (const std::size_t probe : {std::size_t{0}, std::size_t{1}, kProbes}) {
-        device_.prepare(kernel, values_of(kind, probe, kernel), ProbeContent::kSmallNumbers);
+        device_.prepare(kernel, values_of(kind, probe, kernel), ProbeContent::kSmallNumbers,
+                        needed(kind, probe, candidates));
         if (device_.fault({})) break;
         for (Candidate& candidate : candidates) {
           if (!candidate.doubt.empty()) continue;

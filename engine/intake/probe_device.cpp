@@ -54,7 +54,8 @@ void ProbeDevice::release_ample() {
   ample_.clear();
 }
 
-void ProbeDevice::prepare(std::size_t kernel, const Values& values, ProbeContent content) {
+void ProbeDevice::prepare(std::size_t kernel, const Values& values, ProbeContent content,
+                          std::uint64_t needed) {
   release_ample();
   kernel_ = kernel;
   values_ = values;
@@ -65,8 +66,8 @@ void ProbeDevice::prepare(std::size_t kernel, const Values& values, ProbeContent
     product *= values.at(name) + 32;
     square = std::max(square, values.at(name) * values.at(name));
   }
-  product = std::max(product, square);
-  ample_elements_ = std::min(kMostElements, static_cast<std::uint64_t>(4 * product) + kLeastAmple);
+  if (needed == 0) needed = static_cast<std::uint64_t>(4 * std::max(product, square));
+  ample_elements_ = std::min(kMostElements, needed + kLeastAmple);
   for (std::size_t a = 0; a < draft_.arguments.size(); ++a) {
     const DraftArgument& argument = draft_.arguments[a];
     if (!is_parameter(argument) || argument.kind == Kind::kScalar) continue;

@@ -23,8 +23,9 @@ class ProbeDevice {
   ProbeDevice(const std::vector<ProbeKernel>& kernels, const Draft& draft);
 
   /// Buffers of ample size for later launches, and the values that those have. `values`: sizes, and
-  /// the macros of that kernel.
-  void prepare(std::size_t kernel, const Values& values, ProbeContent content);
+  /// the macros of that kernel. `needed`: what is more than enough, where something is known.
+  void prepare(std::size_t kernel, const Values& values, ProbeContent content,
+               std::uint64_t needed = 0);
 
   /// Elements by argument, where not ample; and bytes of dynamic shared memory where the draft does
   /// not know them.
