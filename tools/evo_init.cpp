@@ -28,6 +28,11 @@ using Kind = DraftArgument::Kind;
 struct Options {
   IntakeRequest request;
   std::vector<std::string> parameters;
+  std::vector<std::string> entries;
+  std::vector<std::string> grids;
+  std::vector<std::string> blocks;
+  std::vector<std::string> shared;
+  std::vector<std::string> renamed;
   std::vector<std::string> sizes;
   std::vector<std::string> values;
   std::vector<std::string> extents;
@@ -53,9 +58,12 @@ void declare_given(CLI::App& app, Options& options) {
   repeated("--scratch", given.scratch, "output whose content is nobody's result; repeat");
   repeated("--inout", given.inouts,
            "output of which the kernel leaves elements as they are, such as a border; repeat");
-  app.add_option("--grid", given.grid, "CTAs: up to three expressions of sizes and macros");
-  app.add_option("--block", given.block, "threads of a CTA, likewise");
-  app.add_option("--shared", given.shared_bytes, "bytes of dynamic shared memory");
+  repeated("--grid", options.grids,
+           "CTAs: up to three expressions of sizes and macros; once more for each further --entry");
+  repeated("--block", options.blocks, "threads of a CTA, likewise");
+  repeated("--shared", options.shared, "bytes of dynamic shared memory, likewise");
+  repeated("--rename", options.renamed,
+           "KERNEL.PARAMETER=NAME, where kernels of several --entry share a name; repeat");
   app.add_option("--flops", given.flops, "operations of one launch");
   app.add_option("--tolerance", given.tolerance, "largest error of an element of an output");
   app.add_option("--reference", given.reference,
@@ -68,8 +76,11 @@ void declare_given(CLI::App& app, Options& options) {
 void declare(CLI::App& app, Options& options) {
   IntakeRequest& request = options.request;
   app.add_option("kernel", request.kernel, "CUDA file")->required();
-  app.add_option("--entry", request.entry,
-                 "kernel as C++ names it: 'reduce<float, ITEMS>' (default: the only one)");
+  app.add_option(
+         "--entry", options.entries,
+         "kernel as C++ names it: 'reduce<float, ITEMS>' (default: the only one); repeat for "
+         "kernels that run one after the other")
+      ->allow_extra_args(false);
   app.add_option("--t1", request.t1, "T1 file of Kernel Tuner, KTT or BAT");
   app.add_option("--param", options.parameters,
                  "NAME=V1,V2,… or NAME='[2**i for i in range(5)]', the default first; repeat")
@@ -107,6 +118,24 @@ NamedTexts split(const std::string& option, const std::vector<std::string>& text
 void split_named(Options& options) {
   Given& given = options.request.given;
   options.request.parameters = split("--param", options.parameters, "VALUE,VALUE…");
+  if (!options.entries.empty()) {
+    options.request.entry = options.entries.front();
+    options.request.later_entries.assign(options.entries.begin() + 1, options.entries.end());
+  }
+  given.renamed = split("--rename", options.renamed, "NAME of an argument");
+  const std::size_t kernels = std::max<std::size_t>(1, options.entries.size());
+  const auto launch = [&](const char* option, const std::vector<std::string>& texts,
+                          std::string GivenLaunch::*member) {
+    if (texts.size() > kernels) {
+      throw InputError(std::string(option) + " " + texts.back() +
+                       ": allowed is one for each --entry");
+    }
+    given.launches.resize(std::max(given.launches.size(), texts.size()));
+    for (std::size_t i = 0; i < texts.size(); ++i) given.launches[i].*member = texts[i];
+  };
+  launch("--grid", options.grids, &GivenLaunch::grid);
+  launch("--block", options.blocks, &GivenLaunch::block);
+  launch("--shared", options.shared, &GivenLaunch::shared_bytes);
   given.sizes = split("--size", options.sizes, "VALUE, or VALUE,VALUE… for more shapes");
   given.values = split("--value", options.values, "EXPRESSION");
   given.extents = split("--extent", options.extents, "EXPRESSION");
@@ -156,8 +185,8 @@ Intake looked_at(const Options& options) {
 }
 
 const char* to_text(Kind kind) {
-  constexpr std::array<const char*, 6> kNames = {"in",     "out",      "inout",
-                                                 "scalar", "constant", "texture"};
+  constexpr std::array<const char*, 7> kNames = {"in",       "out",     "inout",    "scalar",
+                                                 "constant", "texture", "workspace"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -45,6 +45,8 @@ class Scanner {
         take_kernel();
       } else if (word == "__constant__") {
         take_constants();
+      } else if (word == "enum") {
+        take_enumeration();
       } else {
         if (word == "{") scopes_.emplace_back();
         if (word == "}" && !scopes_.empty()) scopes_.pop_back();
@@ -183,6 +185,20 @@ class Scanner {
     constexpr std::array<std::string_view, 9> kBasic = {
         "int", "float", "double", "char", "long", "short", "unsigned", "signed", "bool"};
     return std::find(kBasic.begin(), kBasic.end(), word) != kBasic.end();
+  }
+
+  /// "enum class Mode : int { kFast };" and "typedef enum { kFast } Mode;"
+  void take_enumeration() {
+    const auto take_name = [&] {
+      if (at_ < words_.size() && is_name(words_[at_])) found_.enumerations.insert(words_[at_++]);
+    };
+    ++at_;
+    if (peek(0) == "class" || peek(0) == "struct") ++at_;
+    take_name();
+    while (at_ < words_.size() && (peek(0) == ":" || is_name(words_[at_]))) ++at_;  // its type
+    if (peek(0) != "{") return;
+    skip_brackets("{", "}");
+    take_name();
   }
 
   /// "__constant__ float a[4], b[2][3];"

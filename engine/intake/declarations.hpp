@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct DeclaredConstant {
 struct Declarations {
   std::vector<DeclaredKernel> kernels;  ///< each name once
   std::vector<DeclaredConstant> constants;
+  std::set<std::string> enumerations;  ///< without namespaces
 };
 
 /// What the texts of `source` declare, whatever #if leaves out included. Reads words and brackets,

@@ -24,7 +24,7 @@ inline constexpr std::string_view kNeverUsed = "never used";
 
 /// An argument of the problem to be written.
 struct DraftArgument {
-  enum class Kind { kIn, kOut, kInOut, kScalar, kConstant, kTexture };
+  enum class Kind { kIn, kOut, kInOut, kScalar, kConstant, kTexture, kWorkspace };
 
   std::string name;
   Kind kind = Kind::kIn;
@@ -72,6 +72,15 @@ struct DraftReference {
   std::string dynamic_shared_bytes = {};  ///< empty: none
 };
 
+/// A kernel that runs behind the draft's own.
+struct DraftStep {
+  std::string entry;
+  std::vector<std::string> arguments;  ///< names of the draft's, in the kernel's order
+  std::vector<std::string> grid = {};
+  std::vector<std::string> block = {};
+  std::string dynamic_shared_bytes = {};
+};
+
 /// The files to be written, before they are text.
 struct Draft {
   std::string name;         ///< of problem, template and space
@@ -87,6 +96,8 @@ struct Draft {
   std::vector<std::string> grid;
   std::vector<std::string> block;
   std::string dynamic_shared_bytes = "0";
+  std::vector<std::string> step_arguments;  ///< of the first kernel, where there are more
+  std::vector<DraftStep> later_steps;
   bool has_independent_ctas = false;
   std::string dependence;  ///< why they are not independent
   bool is_deterministic = true;

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <memory>
+#include <set>
 
 #include "engine/core/error.hpp"
 #include "engine/core/expression.hpp"
@@ -90,7 +91,8 @@ Json default_generator(const DraftArgument& argument) {
 
 class Arguments {
  public:
-  Arguments(const T1File& t1, Draft& draft) : t1_(t1), draft_(draft) {}
+  Arguments(const T1File& t1, const std::set<std::string>& enumerations, Draft& draft)
+      : t1_(t1), enumerations_(enumerations), draft_(draft) {}
 
   void take_parameters(const Trial& trial, const DeclaredKernel* declared) {
     const std::vector<std::string> types =
@@ -234,6 +236,9 @@ class Arguments {
           "parameter {}: what the host's cudaTextureDesc says beside the filter are \"memory\", "
           "\"address_x\", \"address_y\", \"normalized_coordinates\" and \"normalized_values\"",
           plain));
+    } else if (is_scalar && argument.bytes == sizeof(int) &&
+               enumerations_.contains(argument.type.substr(argument.type.rfind(':') + 1))) {
+      argument.dtype = "i32";
     } else if (element.dtype.empty() || (is_scalar && !may_be_scalar)) {
       argument.dtype = todo("none of the types of arguments fits " + plain + ", in C++ " +
                             (argument.type.empty() ? "of an unknown type" : argument.type) +
@@ -317,6 +322,7 @@ class Arguments {
   }
 
   const T1File& t1_;
+  const std::set<std::string>& enumerations_;
   Draft& draft_;
 };
 
@@ -330,7 +336,7 @@ void draft_arguments(const T1File& t1, const Declarations& declared,
       std::find_if(declared.kernels.begin(), declared.kernels.end(), [&](const auto& one) {
         return one.name == plain || "::" + one.name == plain || one.name.ends_with("::" + plain);
       });
-  Arguments arguments(t1, draft);
+  Arguments arguments(t1, declared.enumerations, draft);
   arguments.take_parameters(trial, kernel == declared.kernels.end() ? nullptr : &*kernel);
   std::vector<DeclaredConstant> known = declared.constants;
   known.insert(known.end(), constants.begin(), constants.end());

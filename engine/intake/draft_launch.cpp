@@ -50,9 +50,9 @@ std::string extreme(const std::string& function, const std::string& name, const 
 
 class Launch {
  public:
-  Launch(const Given& given, const T1File& t1, const PtxFacts& facts, const SourceMacros& macros,
-         Draft& draft)
-      : given_(given), t1_(t1), facts_(facts), macros_(macros), draft_(draft) {}
+  Launch(const Given& given, const GivenLaunch& launch, const T1File& t1, const PtxFacts& facts,
+         const SourceMacros& macros, Draft& draft)
+      : given_(given), launch_(launch), t1_(t1), facts_(facts), macros_(macros), draft_(draft) {}
 
   void run() {
     draft_.block = block();
@@ -103,7 +103,7 @@ class Launch {
     std::vector<std::string> unread;
     for (const DraftParameter& parameter : draft_.parameters) {
       const bool is_named =
-          names_in(given_.grid + " " + given_.shared_bytes).contains(parameter.macro);
+          names_in(launch_.grid + " " + launch_.shared_bytes).contains(parameter.macro);
       if (!parameter.is_read && !is_named) unread.push_back(parameter.macro);
     }
     if (unread.size() != 1) return {};
@@ -113,8 +113,8 @@ class Launch {
   }
 
   std::vector<std::string> block() {
-    if (!given_.block.empty()) {
-      return given_expressions("--block", given_.block, kAxes.size(), draft_);
+    if (!launch_.block.empty()) {
+      return given_expressions("--block", launch_.block, kAxes.size(), draft_);
     }
     std::vector<std::string> sizes;
     int used = facts_.block_dimensions;
@@ -130,8 +130,8 @@ class Launch {
   }
 
   std::vector<std::string> grid() {
-    if (!given_.grid.empty()) {
-      return given_expressions("--grid", given_.grid, kAxes.size(), draft_);
+    if (!launch_.grid.empty()) {
+      return given_expressions("--grid", launch_.grid, kAxes.size(), draft_);
     }
     std::vector<std::string> sizes;
     if (!t1_.problem_size.empty()) {
@@ -240,9 +240,9 @@ class Launch {
   }
 
   void shared_memory() {
-    if (!given_.shared_bytes.empty()) {
+    if (!launch_.shared_bytes.empty()) {
       draft_.dynamic_shared_bytes =
-          given_expressions("--shared", given_.shared_bytes, 1, draft_).front();
+          given_expressions("--shared", launch_.shared_bytes, 1, draft_).front();
       return;
     }
     const std::string& given = t1_.shared_bytes;
@@ -258,6 +258,7 @@ class Launch {
   }
 
   const Given& given_;
+  const GivenLaunch& launch_;
   const T1File& t1_;
   const PtxFacts& facts_;
   const SourceMacros& macros_;
@@ -341,16 +342,16 @@ void draft_shape(const Given& given, const T1File& t1, const PtxFacts& facts,
     draft.problem_sizes.push_back(is_variable ? variable(axis, size) : size);
   }
   draft_sizes(given, draft);
-  const bool is_launch_known = !t1.global_size[0].empty() || !given.grid.empty();
+  const bool is_launch_known = !t1.global_size[0].empty() || !launch_of(given, 0).grid.empty();
   if (!t1.problem_size.empty() || is_launch_known || !given.sizes.empty()) return;
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(facts.grid_dimensions); ++axis) {
     (void)variable(axis, todo(std::string("size of the problem in ") + kAxes[axis]));
   }
 }
 
-void draft_launch(const Given& given, const T1File& t1, const PtxFacts& facts,
-                  const SourceMacros& macros, Draft& draft) {
-  Launch(given, t1, facts, macros, draft).run();
+void draft_launch(const Given& given, const GivenLaunch& launch, const T1File& t1,
+                  const PtxFacts& facts, const SourceMacros& macros, Draft& draft) {
+  Launch(given, launch, t1, facts, macros, draft).run();
 }
 
 }  // namespace evo

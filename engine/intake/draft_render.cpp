@@ -57,6 +57,8 @@ const char* direction(Kind kind) {
       return "inout";
     case Kind::kScalar:
       return "scalar";
+    case Kind::kWorkspace:
+      return "workspace";
     default:
       return "in";
   }
@@ -194,16 +196,39 @@ std::string shapes_text(const Draft& draft) {
   return "  \"shapes\": {\n" + joined_lines(shapes, "    ") + "  },\n";
 }
 
+/// The kernels of a template that has several.
+std::string steps_text(const Draft& draft) {
+  const auto step = [](const DraftStep& one) {
+    Ordered json = {
+        {"entry", one.entry}, {"grid", expressions(one.grid)}, {"block", expressions(one.block)}};
+    if (one.dynamic_shared_bytes != "0") {
+      json["dynamic_shared_bytes"] = expression(one.dynamic_shared_bytes);
+    }
+    json["arguments"] = one.arguments;
+    return line(json);
+  };
+  std::vector<std::string> steps = {step(
+      {draft.entry, draft.step_arguments, draft.grid, draft.block, draft.dynamic_shared_bytes})};
+  for (const DraftStep& one : draft.later_steps) steps.push_back(step(one));
+  return "\"steps\": [\n" + joined_lines(steps, "        ") + "      ]";
+}
+
 std::string template_text(const Draft& draft) {
   std::string text;
-  if (!draft.dependence.empty())
+  const bool has_steps = !draft.later_steps.empty();
+  if (!draft.dependence.empty() && !has_steps)
     text += "      // CTAs depend on each other: " + draft.dependence + "\n";
-  std::vector<std::string> keys = {
-      "\"source\": " + Ordered(draft.kernel_file).dump() +
-          ", \"entry\": " + Ordered(draft.entry).dump(),
-      "\"grid\": " + line(expressions(draft.grid)), "\"block\": " + line(expressions(draft.block)),
-      "\"dynamic_shared_bytes\": " + line(expression(draft.dynamic_shared_bytes)),
-      std::string("\"independent_ctas\": ") + (draft.has_independent_ctas ? "1" : "0")};
+  std::vector<std::string> keys = {"\"source\": " + Ordered(draft.kernel_file).dump()};
+  if (has_steps) {
+    keys.push_back(steps_text(draft));
+  } else {
+    keys.front() += ", \"entry\": " + Ordered(draft.entry).dump();
+    keys.push_back("\"grid\": " + line(expressions(draft.grid)));
+    keys.push_back("\"block\": " + line(expressions(draft.block)));
+    keys.push_back("\"dynamic_shared_bytes\": " + line(expression(draft.dynamic_shared_bytes)));
+    keys.push_back(std::string("\"independent_ctas\": ") +
+                   (draft.has_independent_ctas ? "1" : "0"));
+  }
   if (!draft.is_deterministic) keys.emplace_back("\"deterministic\": false");
   return text + joined_lines(keys, "      ");
 }

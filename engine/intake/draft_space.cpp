@@ -215,10 +215,11 @@ void draft_space(const IntakeRequest& request, const T1File& t1, const KernelSou
     require_no_template_parameter(source, name);
     draft.parameters.push_back({name, std::move(values), first});
   }
+  std::set<std::string> entries = names_in(draft.entry);
+  for (const std::string& entry : request.later_entries) entries.merge(names_in(entry));
   for (DraftParameter& parameter : draft.parameters) {
-    const std::vector<std::string> words = cpp_words(draft.entry);
-    parameter.is_read = macros_never_read(source, {parameter.macro}).empty() ||
-                        std::ranges::find(words, parameter.macro) != words.end();
+    parameter.is_read =
+        macros_never_read(source, {parameter.macro}).empty() || entries.contains(parameter.macro);
   }
   space.take_conditions(t1.conditions, false);
   space.take_conditions(request.constraints, true);

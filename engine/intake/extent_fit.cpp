@@ -9,7 +9,9 @@ namespace evo {
 namespace {
 
 constexpr std::size_t kMostNames = 8;  ///< 255 products
+constexpr std::size_t kMostWithSquares = 2;
 constexpr std::int64_t kMostAdded = 64;
+constexpr std::int64_t kMostFactor = 4096;
 
 using Counts = std::vector<std::int64_t>;
 
@@ -38,6 +40,11 @@ class Fit {
     std::stable_sort(products_.begin(), products_.end(), [](const Product& a, const Product& b) {
       return a.names.size() < b.names.size();
     });
+    for (std::size_t i = 0, count = products_.size(); i < count; ++i) {
+      for (std::size_t name = 0; name < products_[i].names.size(); ++name) {
+        if (products_[i].names.size() <= kMostWithSquares) products_.push_back(squared(i, name));
+      }
+    }
   }
 
   ExtentFit run() {
@@ -76,6 +83,15 @@ class Fit {
     return product;
   }
 
+  /// A product with one of its sizes once more: of a square matrix.
+  [[nodiscard]] Product squared(std::size_t index, std::size_t name) const {
+    Product product = products_[index];
+    product.names.push_back(product.names[name]);
+    product.sizes.push_back(product.sizes[name]);
+    for (std::size_t s = 0; s < samples_.size(); ++s) product.values[s] *= product.sizes[name][s];
+    return product;
+  }
+
   /// Whether `value_of` a sample's number is what was counted, for all of them.
   [[nodiscard]] bool fits(const std::function<std::int64_t(std::size_t)>& value_of) const {
     for (std::size_t s = 0; s < counts_.size(); ++s) {
@@ -106,7 +122,7 @@ class Fit {
 
   [[nodiscard]] std::optional<std::string> times_a_factor(const Product& product) const {
     const std::int64_t factor = counts_[0] / product.values[0];
-    if (factor < 2 || factor > kMostAdded) return std::nullopt;
+    if (factor < 2 || factor > kMostFactor) return std::nullopt;
     if (!fits([&](std::size_t s) { return product.values[s] * factor; })) return std::nullopt;
     return std::to_string(factor) + "*" + product.text();
   }

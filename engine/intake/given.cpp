@@ -104,6 +104,10 @@ Json generator_of(const std::string& name, const std::string& text) {
 
 }  // namespace
 
+GivenLaunch launch_of(const Given& given, std::size_t kernel) {
+  return kernel < given.launches.size() ? given.launches[kernel] : GivenLaunch();
+}
+
 Json start_of_output(const std::string& dtype) {
   const bool is_integer = dtype.starts_with('i') || dtype.starts_with('u');
   if (is_integer) return {{"distribution", "constant"}, {"value", 0}};
@@ -210,6 +214,10 @@ void require_used_sizes(const Given& given, const Draft& draft) {
   take(draft.dynamic_shared_bytes);
   for (const std::string& size : draft.grid) take(size);
   for (const std::string& size : draft.block) take(size);
+  for (const DraftStep& step : draft.later_steps) {
+    for (const std::string& size : step.grid) take(size);
+    for (const std::string& size : step.block) take(size);
+  }
   for (const DraftArgument& argument : draft.arguments) {
     take(argument.value);
     take(argument.extent);

@@ -12,6 +12,13 @@ namespace evo {
 
 using NamedTexts = std::vector<std::pair<std::string, std::string>>;
 
+/// How a kernel is launched: up to three expressions each, with commas between; bytes.
+struct GivenLaunch {
+  std::string grid;
+  std::string block;
+  std::string shared_bytes;
+};
+
 /// What somebody says of the problem; empty where nothing is said.
 struct Given {
   NamedTexts sizes;    ///< shape variable, its values: the timed shape's first
@@ -19,11 +26,10 @@ struct Given {
   NamedTexts extents;  ///< pointer parameter, an expression of sizes
   NamedTexts inputs;   ///< pointer parameter, "normal:0:1", "uniform:0:1", "integers:0:9",
                        ///< "constant:1", or a formula
-  std::vector<std::string> scratch;  ///< outputs whose content is nobody's result
-  std::vector<std::string> inouts;   ///< outputs of which the kernel leaves elements as they are
-  std::string grid;                  ///< up to three expressions, with commas between
-  std::string block;
-  std::string shared_bytes;
+  std::vector<std::string> scratch;   ///< outputs whose content is nobody's result
+  std::vector<std::string> inouts;    ///< outputs of which the kernel leaves elements as they are
+  std::vector<GivenLaunch> launches;  ///< of each kernel; none for one that has none here
+  NamedTexts renamed;                 ///< "kernel.parameter", the argument that it is
   std::string flops;
   std::string tolerance;  ///< largest error of an element
   std::string reference;  ///< "default", or a kernel of the file
@@ -36,6 +42,9 @@ struct Given {
 
 /// The names in a text of expressions. `//` is a division, where C++ has a comment.
 [[nodiscard]] std::set<std::string> names_in(std::string_view text);
+
+/// Of the kernel with that number.
+[[nodiscard]] GivenLaunch launch_of(const Given& given, std::size_t kernel);
 
 /// Fills the shapes with the given sizes. Throws InputError where they are no sizes.
 void draft_sizes(const Given& given, Draft& draft);

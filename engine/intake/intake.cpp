@@ -132,12 +132,50 @@ void judge_independence(const PtxFacts& facts, Draft& draft) {
       draft.dependence = argument.name + " is both loaded and stored";
     }
   }
+  if (!draft.later_steps.empty()) draft.dependence = "kernels that run one after the other";
   draft.has_independent_ctas = draft.dependence.empty();
   draft.is_deterministic = facts.unordered_sum.empty();
   if (!draft.is_deterministic) {
     draft.notes.push_back(facts.unordered_sum +
                           ": adds in an order that differs between two runs; the template is "
                           "\"deterministic\": false");
+  }
+}
+
+/// The kernels that run behind the first; what compiling each of them tells.
+std::vector<Trial> add_later(const IntakeRequest& request, const T1File& t1,
+                             const Declarations& declared,
+                             const std::vector<DeclaredConstant>& constants, const TrialOf& look,
+                             Draft& draft) {
+  std::vector<Trial> trials;
+  if (request.later_entries.empty()) {
+    if (!request.given.renamed.empty()) {
+      throw InputError("--rename: allowed with several --entry, whose parameters share names");
+    }
+    return trials;
+  }
+  if (!t1.kernel.empty()) throw InputError("--t1: a T1 file has one kernel; leave out --entry");
+  begin_steps(request.given, draft);
+  for (const std::string& entry : request.later_entries) {
+    trials.push_back(look(entry));
+    add_step(request.given, declared, constants, entry, trials.back(), draft);
+  }
+  return trials;
+}
+
+/// Their launches, found as the first one's.
+void launch_later(const Given& given, const std::vector<Trial>& later, const SourceMacros& macros,
+                  Draft& draft) {
+  for (std::size_t i = 0; i < later.size(); ++i) {
+    Draft one = draft;
+    one.assumed.clear();
+    one.dynamic_shared_bytes = "0";
+    draft_launch(given, launch_of(given, i + 1), {}, later[i].facts, macros, one);
+    DraftStep& step = draft.later_steps[i];
+    step.grid = one.grid;
+    step.block = one.block;
+    step.dynamic_shared_bytes = one.dynamic_shared_bytes;
+    for (const std::string& text : one.assumed) draft.assumed.push_back(step.entry + ": " + text);
   }
 }
 
@@ -155,11 +193,14 @@ std::vector<ProbeKernel> probe_kernels(Compiler& compiler, const CompileRequest&
     for (const DraftParameter& parameter : draft.parameters) {
       if (!parameter.is_read) read.erase(parameter.macro);
     }
-    if (compiled.empty()) compiled[read] = trial.ptx;
+    if (compiled.empty() && draft.later_steps.empty()) compiled[read] = trial.ptx;
     if (!compiled.contains(read)) compiled[read] = ptx_of(compiler, request, macros);
     const std::optional<std::string>& ptx = compiled[read];
     if (!ptx) continue;
-    ProbeKernel kernel{{}, *ptx, entry_symbol(*ptx, request.entries.front())};
+    ProbeKernel kernel{{}, *ptx, {}};
+    for (const CompiledEntry& entry : compiled_entries(*ptx, request.entries, {})) {
+      kernel.symbols.push_back(entry.symbol);
+    }
     for (const auto& [name, text] : macros) {
       const Json number = Json::parse(text, nullptr, false);
       if (number.is_number()) kernel.macros[name] = number.get<double>();
@@ -261,23 +302,28 @@ Intake take_in(const IntakeRequest& request, Compiler& compiler) {
   draft_shape(request.given, t1, trial.facts, intake.macros, draft);
   MacroTexts macros = configurations.defaults;
   macros.insert(trial.guessed.begin(), trial.guessed.end());
-  draft_arguments(t1, declarations_of(active_code(source, macros)),
-                  declarations_of(source).constants, trial, draft);
+  const Declarations declared = declarations_of(active_code(source, macros));
+  const std::vector<DeclaredConstant> constants = declarations_of(source).constants;
+  const TrialOf look = [&](const std::string& entry) {
+    CompileRequest other = compile;
+    other.entries = {entry};
+    return try_kernel(compiler, other, macros, intake.macros);
+  };
+  draft_arguments(t1, declared, constants, trial, draft);
+  const std::vector<Trial> later = add_later(request, t1, declared, constants, look, draft);
   give_arguments(request.given, draft);
-  draft_launch(request.given, t1, trial.facts, intake.macros, draft);
+  draft_launch(request.given, launch_of(request.given, 0), t1, trial.facts, intake.macros, draft);
+  launch_later(request.given, later, intake.macros, draft);
   require_used_sizes(request.given, draft);
-  judge_independence(trial.facts, draft);
+  PtxFacts facts = trial.facts;
+  for (const Trial& other : later) facts.unordered_sum += other.facts.unordered_sum;
+  judge_independence(facts, draft);
 
   // 6. and 7.
+  compile.entries.insert(compile.entries.end(), request.later_entries.begin(),
+                         request.later_entries.end());
   look_at_runs(request, compiler, compile, configurations, trial, draft);
-  draft_reference(
-      request.given, declarations_of(active_code(source, macros)),
-      [&](const std::string& entry) {
-        CompileRequest other = compile;
-        other.entries = {entry};
-        return try_kernel(compiler, other, macros, intake.macros);
-      },
-      draft);
+  draft_reference(request.given, declared, look, draft);
 
   note_assumed_numbers(draft);
 

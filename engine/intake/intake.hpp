@@ -18,8 +18,9 @@ namespace evo {
 /// What somebody says of a CUDA file.
 struct IntakeRequest {
   std::filesystem::path kernel;
-  std::string entry;         ///< empty: that of the T1 file, else the only kernel
-  std::filesystem::path t1;  ///< empty: none
+  std::string entry;                       ///< empty: that of the T1 file, else the only kernel
+  std::vector<std::string> later_entries;  ///< kernels that run behind it
+  std::filesystem::path t1;                ///< empty: none
   std::vector<std::pair<std::string, std::string>> parameters;  ///< NAME, its values as written
   std::vector<std::string> constraints;
   Given given;
@@ -73,12 +74,21 @@ void draft_arguments(const T1File& t1, const Declarations& declared,
                      const std::vector<DeclaredConstant>& constants, const Trial& trial,
                      Draft& draft);
 
+/// Adds a kernel that runs behind those of the draft, its arguments merged by name: one that an
+/// earlier kernel writes and this one reads is a workspace, unless it is the only output. Throws
+/// InputError where a name has another type.
+void add_step(const Given& given, const Declarations& declared,
+              const std::vector<DeclaredConstant>& constants, const std::string& entry,
+              const Trial& trial, Draft& draft);
+/// Of the first kernel, when others are to follow: renames its arguments and notes their names.
+void begin_steps(const Given& given, Draft& draft);
+
 /// Fills the draft's shape variables: before the arguments, whose extents name them.
 void draft_shape(const Given& given, const T1File& t1, const PtxFacts& facts,
                  const SourceMacros& macros, Draft& draft);
-/// Fills grid, block and shared memory.
-void draft_launch(const Given& given, const T1File& t1, const PtxFacts& facts,
-                  const SourceMacros& macros, Draft& draft);
+/// Fills grid, block and shared memory, of which `given` says some.
+void draft_launch(const Given& given, const GivenLaunch& launch, const T1File& t1,
+                  const PtxFacts& facts, const SourceMacros& macros, Draft& draft);
 
 /// Compiles another kernel of the file with the defaults.
 using TrialOf = std::function<Trial(const std::string& entry)>;

@@ -15,12 +15,6 @@ namespace {
 
 using Kind = DraftArgument::Kind;
 
-bool is_number(const std::string& text) { return Json::parse(text, nullptr, false).is_number(); }
-
-bool is_integer(const std::string& dtype) {
-  return dtype.starts_with("i") || dtype.starts_with("u");
-}
-
 bool is_open(const DraftArgument& argument) {
   return argument.kind != Kind::kScalar && argument.kind != Kind::kTexture &&
          argument.kind != Kind::kConstant && is_todo(argument.extent);
@@ -31,6 +25,8 @@ std::vector<std::string> names_of(const SizeTexts& variables) {
   for (const auto& [name, unused] : variables) names.push_back(name);
   return names;
 }
+
+constexpr std::int64_t kMostScale = 8;  ///< of proofs
 
 /// An extent that is to be proven.
 struct Candidate {
@@ -54,6 +50,7 @@ class Measurement {
     }
     std::string text;
     for (const Candidate& candidate : best.candidates) text += accept(candidate);
+    text += measure_workspaces(best.kind);
     text += measure_shared(best.kind);
     if (!text.empty()) {
       draft_.notes.push_back("measured on the virtual GPU with " + sizes_text(best.kind) + ":" +
@@ -164,7 +161,9 @@ class Measurement {
       device_.prepare(0, values_of(kind, probe, 0), ProbeContent::kZeros);
       const std::uint64_t before = device_.executed();
       if (const auto fault = device_.fault({})) {
-        trouble_ = "with sizes " + to_text(kind) + ", the kernel does not run: " + *fault;
+        if (trouble_.empty()) {
+          trouble_ = "with sizes " + to_text(kind) + ", the kernel does not run: " + *fault;
+        }
         return {};
       }
       if (probe == 0) choose_scale(kind, device_.executed() - before);
@@ -202,7 +201,7 @@ class Measurement {
       return product;
     };
     const double each = static_cast<double>(executed) / elements(sizes_of(kind, 0));
-    for (scale_ = 1; scale_ < 8; scale_ *= 2) {
+    for (scale_ = 1; scale_ < kMostScale; scale_ *= 2) {
       if (each * elements(sizes_of(kind, kProbes)) < kMostInstructions) break;
     }
   }
@@ -229,11 +228,31 @@ class Measurement {
     return !runs_with(candidate.argument, less);
   }
 
+  /// As many elements as all buffers have with room to spare, where all extents may be known.
+  [[nodiscard]] std::uint64_t needed(SizeKind kind, std::size_t probe,
+                                     const std::vector<Candidate>& candidates) const {
+    if (candidates.size() < open_arguments().size()) return 0;
+    std::uint64_t most = 1;
+    for (const Candidate& candidate : candidates) {
+      most = std::max(most, extent_at(kind, probe, candidate));
+    }
+    return 2 * most;
+  }
+
   /// 3.
   bool prove_by_inputs(SizeKind kind, std::vector<Candidate>& candidates) {
     for (std::size_t probe = 0; probe < kProbes + kProofs; ++probe) {
-      device_.prepare(0, values_of(kind, probe, 0), ProbeContent::kSmallNumbers);
-      if (const auto fault = device_.fault({})) {
+      const auto prepare = [&] {
+        device_.prepare(0, values_of(kind, probe, 0), ProbeContent::kSmallNumbers,
+                        needed(kind, probe, candidates));
+      };
+      prepare();
+      auto fault = device_.fault({});
+      for (; fault && probe >= kProbes && scale_ < kMostScale; fault = device_.fault({})) {
+        scale_ *= 2;  // so much does not fit the buffers
+        prepare();
+      }
+      if (fault) {
         trouble_ = "what the kernel touches depends on its inputs: " + *fault;
         return false;
       }
@@ -251,7 +270,8 @@ class Measurement {
   void prove_by_macros(SizeKind kind, std::vector<Candidate>& candidates) {
     for (std::size_t kernel = 1; kernel < kernels_.size(); ++kernel) {
       for (const std::size_t probe : {std::size_t{0}, std::size_t{1}, kProbes}) {
-        device_.prepare(kernel, values_of(kind, probe, kernel), ProbeContent::kSmallNumbers);
+        device_.prepare(kernel, values_of(kind, probe, kernel), ProbeContent::kSmallNumbers,
+                        needed(kind, probe, candidates));
         if (device_.fault({})) break;
         for (Candidate& candidate : candidates) {
           if (!candidate.doubt.empty()) continue;
@@ -280,30 +300,52 @@ class Measurement {
            (candidate.fit.is_exact ? "" : ", of which the kernel touches a little less");
   }
 
-  std::string measure_shared(SizeKind kind) {
-    if (!is_todo(draft_.dynamic_shared_bytes)) return {};
+  /// An expression of sizes and macros for the least count with which `runs`, which is the same in
+  /// all configurations; empty: none was found.
+  std::string by_macros(SizeKind kind, std::uint64_t most, const auto& runs) {
     std::vector<std::string> names = names_of(draft_.variables);
     for (const DraftParameter& parameter : draft_.parameters) {
       if (kernels_.front().macros.contains(parameter.macro)) names.push_back(parameter.macro);
     }
     std::vector<ExtentSample> samples;
     for (std::size_t kernel = 0; kernel < kernels_.size(); ++kernel) {
-      for (std::size_t probe = 0; probe < kProbes; ++probe) {
+      for (std::size_t probe = 0; probe < kProbes + 1; ++probe) {
         const Values values = values_of(kind, probe, kernel);
         device_.prepare(kernel, values, ProbeContent::kZeros);
         if (device_.fault({})) break;
-        const auto runs = [&](std::uint64_t bytes) {
-          return !device_.fault({.shared_bytes = static_cast<std::uint32_t>(bytes)});
-        };
-        samples.push_back(
-            {values, counted(names, samples, values, ProbeDevice::kAmpleSharedBytes, runs)});
+        samples.push_back({values, counted(names, samples, values, most, runs)});
       }
     }
-    if (samples.size() < kProbes) return {};
+    if (samples.size() <= kProbes || device_.is_exhausted()) return {};
     const ExtentFit fit = fitted_extent(names, samples);
-    if (fit.text.empty() || !fit.is_exact) return {};
-    draft_.dynamic_shared_bytes = fit.text;
-    return "\n  dynamic shared memory: " + fit.text + " bytes";
+    return fit.is_exact ? fit.text : "";
+  }
+
+  std::string measure_shared(SizeKind kind) {
+    if (!is_todo(draft_.dynamic_shared_bytes)) return {};
+    const std::string text =
+        by_macros(kind, ProbeDevice::kAmpleSharedBytes, [&](std::uint64_t bytes) {
+          return !device_.fault({.shared_bytes = static_cast<std::uint32_t>(bytes)});
+        });
+    if (text.empty()) return {};
+    draft_.dynamic_shared_bytes = text;
+    return "\n  dynamic shared memory: " + text + " bytes";
+  }
+
+  /// Only workspaces may have extents that depend on macros.
+  std::string measure_workspaces(SizeKind kind) {
+    std::string found;
+    for (const std::size_t argument : open_arguments()) {
+      DraftArgument& workspace = draft_.arguments[argument];
+      if (workspace.kind != Kind::kWorkspace) continue;
+      const std::string text = by_macros(kind, ProbeDevice::kLeastAmple, [&](std::uint64_t count) {
+        return runs_with(argument, count);
+      });
+      if (text.empty()) continue;
+      workspace.extent = text;
+      found += "\n  " + workspace.name + ": " + text + " elements";
+    }
+    return found;
   }
 
   /// 6.
@@ -331,36 +373,6 @@ class Measurement {
 };
 
 }  // namespace
-
-std::string why_not_measured(const Draft& draft) {
-  std::string missing;
-  const auto needs = [&](const std::string& what) {
-    missing += (missing.empty() ? "" : ", ") + what;
-  };
-  const auto is_open_text = [](const std::string& text) { return is_todo(text); };
-  if (draft.variables.empty() || std::ranges::any_of(draft.variables, [](const auto& variable) {
-        return !is_number(variable.second);
-      })) {
-    needs("sizes (--size)");
-  }
-  if (std::ranges::any_of(draft.block, is_open_text)) needs("the block (--block)");
-  if (std::ranges::any_of(draft.grid, is_open_text)) needs("the grid (--grid)");
-  for (const DraftArgument& argument : draft.arguments) {
-    if (argument.kind == Kind::kTexture) continue;
-    if (is_todo(argument.dtype)) {
-      needs("the type of " + argument.name);
-    } else if (argument.kind == Kind::kConstant && is_integer(argument.dtype)) {
-      needs("what __constant__ " + argument.name + " holds");
-    } else if (argument.kind == Kind::kScalar && is_todo(argument.value) &&
-               is_integer(argument.dtype)) {
-      needs("the value of " + argument.name + " (--value " + argument.name + "=…)");
-    }
-  }
-  for (const DraftParameter& parameter : draft.parameters) {
-    if (parameter.values.empty()) needs("values of " + parameter.macro + " (--param)");
-  }
-  return missing;
-}
 
 SizeKind measure_extents(const std::vector<ProbeKernel>& kernels, Draft& draft) {
   return Measurement(kernels, draft).run();

@@ -13,7 +13,7 @@ namespace evo {
 struct ProbeKernel {
   std::map<std::string, double> macros;
   std::string ptx;
-  std::string symbol;
+  std::vector<std::string> symbols;  ///< of all its steps
 };
 
 /// Why measure_extents() cannot run the kernel; empty when it can.

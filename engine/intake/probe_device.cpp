@@ -42,7 +42,7 @@ KernelId ProbeDevice::loaded(std::size_t kernel) {
   const auto known = loaded_.find(kernel);
   if (known != loaded_.end()) return known->second;
   auto answer = device_->load(
-      {.ptx = kernels_[kernel].ptx, .cubin = {}, .entries = {kernels_[kernel].symbol}});
+      {.ptx = kernels_[kernel].ptx, .cubin = {}, .entries = kernels_[kernel].symbols});
   if (const auto* fault = std::get_if<Fault>(&answer)) throw InputError(fault->reason);
   return loaded_[kernel] = std::get<KernelId>(answer);
 }
@@ -54,14 +54,20 @@ void ProbeDevice::release_ample() {
   ample_.clear();
 }
 
-void ProbeDevice::prepare(std::size_t kernel, const Values& values, ProbeContent content) {
+void ProbeDevice::prepare(std::size_t kernel, const Values& values, ProbeContent content,
+                          std::uint64_t needed) {
   release_ample();
   kernel_ = kernel;
   values_ = values;
   content_ = content;
   double product = 1;
-  for (const auto& [name, unused] : draft_.variables) product *= values.at(name) + 32;
-  ample_elements_ = std::min(kMostElements, static_cast<std::uint64_t>(4 * product) + 65536);
+  double square = 1;
+  for (const auto& [name, unused] : draft_.variables) {
+    product *= values.at(name) + 32;
+    square = std::max(square, values.at(name) * values.at(name));
+  }
+  if (needed == 0) needed = static_cast<std::uint64_t>(4 * std::max(product, square));
+  ample_elements_ = std::min(kMostElements, needed + kLeastAmple);
   for (std::size_t a = 0; a < draft_.arguments.size(); ++a) {
     const DraftArgument& argument = draft_.arguments[a];
     if (!is_parameter(argument) || argument.kind == Kind::kScalar) continue;
@@ -110,16 +116,38 @@ KernelArgument ProbeDevice::scalar(std::size_t argument) const {
   return value;
 }
 
+LaunchPlan ProbeDevice::plan(const Bounds& bounds) const {
+  const auto config = [&](const std::vector<std::string>& grid,
+                          const std::vector<std::string>& block, const std::string& shared) {
+    const LaunchExpressions launch{
+        expressions(grid), expressions(block),
+        Expression(is_todo(shared) ? std::to_string(bounds.shared_bytes) : shared)};
+    return launch.evaluate(values_);
+  };
+  const LaunchConfig first = config(draft_.grid, draft_.block, draft_.dynamic_shared_bytes);
+  if (draft_.later_steps.empty()) return first;
+  const auto positions = [&](const std::vector<std::string>& names) {
+    std::vector<std::size_t> list;
+    for (const std::string& name : names) {
+      const auto at = std::ranges::find_if(
+          draft_.arguments, [&](const auto& argument) { return argument.name == name; });
+      list.push_back(static_cast<std::size_t>(at - draft_.arguments.begin()));
+    }
+    return list;
+  };
+  std::vector<LaunchStep> steps = {{first, 0, positions(draft_.step_arguments)}};
+  for (const DraftStep& step : draft_.later_steps) {
+    steps.push_back({config(step.grid, step.block, step.dynamic_shared_bytes), steps.size(),
+                     positions(step.arguments)});
+  }
+  return LaunchPlan(std::move(steps));
+}
+
 std::optional<std::string> ProbeDevice::fault(const Bounds& bounds) {
   if (is_exhausted()) return "running it with small sizes takes too long";
-  const bool is_shared_known = !is_todo(draft_.dynamic_shared_bytes);
   std::vector<BufferId> own;
   std::optional<std::string> reason;
   try {
-    const LaunchExpressions launch{
-        expressions(draft_.grid), expressions(draft_.block),
-        Expression(is_shared_known ? draft_.dynamic_shared_bytes
-                                   : std::to_string(bounds.shared_bytes))};
     const KernelId kernel = loaded(kernel_);
     std::vector<KernelArgument> arguments;
     for (std::size_t a = 0; a < draft_.arguments.size(); ++a) {
@@ -137,7 +165,7 @@ std::optional<std::string> ProbeDevice::fault(const Bounds& bounds) {
         arguments.push_back(own.back());
       }
     }
-    const auto found = device_->launch(kernel, launch.evaluate(values_), arguments);
+    const auto found = device_->launch(kernel, plan(bounds), arguments);
     executed_ += device_->statistics().warp_instructions;
     if (found) reason = found->reason;
   } catch (const InputError& error) {

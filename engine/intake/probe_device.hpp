@@ -23,8 +23,9 @@ class ProbeDevice {
   ProbeDevice(const std::vector<ProbeKernel>& kernels, const Draft& draft);
 
   /// Buffers of ample size for later launches, and the values that those have. `values`: sizes, and
-  /// the macros of that kernel.
-  void prepare(std::size_t kernel, const Values& values, ProbeContent content);
+  /// the macros of that kernel. `needed`: what is more than enough, where something is known.
+  void prepare(std::size_t kernel, const Values& values, ProbeContent content,
+               std::uint64_t needed = 0);
 
   /// Elements by argument, where not ample; and bytes of dynamic shared memory where the draft does
   /// not know them.
@@ -33,6 +34,7 @@ class ProbeDevice {
     std::uint32_t shared_bytes = kAmpleSharedBytes;
   };
   static constexpr std::uint32_t kAmpleSharedBytes = 32768;
+  static constexpr std::uint64_t kLeastAmple = 65536;  ///< elements, whatever the sizes are
 
   /// Why the launch goes wrong, or nothing.
   [[nodiscard]] std::optional<std::string> fault(const Bounds& bounds);
@@ -51,6 +53,8 @@ class ProbeDevice {
  private:
   [[nodiscard]] BufferId make(std::size_t argument, std::uint64_t elements);
   [[nodiscard]] KernelArgument scalar(std::size_t argument) const;
+  /// All steps with the values that are prepared.
+  [[nodiscard]] LaunchPlan plan(const Bounds& bounds) const;
   [[nodiscard]] KernelId loaded(std::size_t kernel);
   void release_ample();
 

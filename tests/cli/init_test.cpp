@@ -158,6 +158,27 @@ TEST_F(EvoInit, WithASizeAndAReferenceNoLineIsWritten) {
   EXPECT_THAT(run("evo-init triple.cu --size 5").err, HasSubstr("--size 5: allowed is NAME=VALUE"));
 }
 
+TEST_F(EvoInit, KernelsThatFollowEachOtherAreJudgedAsOne) {
+  write_file(folder_.path() / "two.cu",
+             "__global__ void square(const float *x, float *squares, int n) {\n"
+             "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+             "  if (i < n) squares[i] = x[i] * x[i];\n}\n"
+             "__global__ void shift(const float *squares, float *y, int n) {\n"
+             "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+             "  if (i < n) y[i] = squares[(i + 1) % n];\n}\n");
+  const ProgramResult made =
+      run("evo-init two.cu --entry square --entry shift --param BLOCK=64,128 --size n=10000 "
+          "--grid 'ceil_div(n, BLOCK)' --grid 'ceil_div(n, 64)' --block BLOCK --block 64 "
+          "--reference default");
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_THAT(made.out, HasSubstr("  0 lines\n"));
+  const ProgramResult judged =
+      run("evo-judge --jobs 1 --device virtual:l4 --space search_spaces/two.json --set BLOCK=128");
+  EXPECT_EQ(judged.exit_code, 0) << judged.out << judged.err;
+  const ProgramResult refused = run("evo-init two.cu --entry shift --grid 1 --grid 2");
+  EXPECT_THAT(refused.err, HasSubstr("--grid 2: allowed is one for each --entry"));
+}
+
 TEST_F(EvoInit, TheReferenceStopsUntilItIsWritten) {
   ASSERT_EQ(run("evo-init triple.cu --param block_size_x=64").exit_code, 0);
   const std::string stub = text("kernel_templates/triple/reference.py");

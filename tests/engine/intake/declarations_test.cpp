@@ -78,5 +78,14 @@ TEST(Declarations, WhatEndsInTheMiddleIsNoTrouble) {
   }
 }
 
+TEST(Declarations, EnumerationsByEitherName) {
+  const Declarations found = read(
+      "typedef enum { kA = 0, kB } mode_t;\nenum class Kind : int { kX };\nenum plain { kY };\n"
+      "namespace n { enum struct Inner { kZ }; }\nenum { kNameless };\n"
+      "__global__ void f(mode_t mode) {}\n");
+  EXPECT_EQ(found.enumerations, (std::set<std::string>{"Inner", "Kind", "mode_t", "plain"}));
+  ASSERT_EQ(found.kernels.size(), 1U);
+}
+
 }  // namespace
 }  // namespace evo

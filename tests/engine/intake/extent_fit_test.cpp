@@ -24,6 +24,8 @@ TEST(ExtentFit, TheSimplestExpressionIsTaken) {
   EXPECT_EQ(fit_of([](auto n, auto) { return n; }).text, "N");
   EXPECT_EQ(fit_of([](auto n, auto c) { return n * c; }).text, "N*C");
   EXPECT_EQ(fit_of([](auto, auto) { return 256; }).text, "256");
+  EXPECT_EQ(fit_of([](auto n, auto) { return n * n; }).text, "N*N");
+  EXPECT_EQ(fit_of([](auto n, auto c) { return n * c * c; }).text, "N*C*C");
   EXPECT_EQ(fit_of([](auto n, auto) { return n + 1; }).text, "N + 1");
   EXPECT_EQ(fit_of([](auto n, auto c) { return 4 * n * c; }).text, "4*N*C");
   EXPECT_EQ(fit_of([](auto n, auto) { return (n + 3) / 4; }).text, "ceil_div(N, 4)");

@@ -83,8 +83,7 @@ TEST_F(GivenOfAKernel, OneSizeIsEnoughForAKernelOfOneSize) {
 TEST_F(GivenOfAKernel, WhatIsGivenStandsAsItIs) {
   given_.sizes = {{"rows", "512,33"}, {"n", "1024"}};
   given_.values = {{"a", "rows / 2"}};
-  given_.grid = "rows, ceil_div(n, BLOCK)";
-  given_.block = "BLOCK, 1";
+  given_.launches = {{"rows, ceil_div(n, BLOCK)", "BLOCK, 1", ""}};
   given_.inputs = {{"x", "uniform:-1:0.5"}, {"index", "INDEX % rows"}};
   given_.scratch = {"parts"};
   given_.extents = {{"parts", "7*rows"}};
@@ -180,6 +179,19 @@ TEST_F(GivenOfAKernel, AKernelThatCannotRunSaysWhatIsMissing) {
               Contains(HasSubstr("they need the value of stride (--value stride=…)")));
 }
 
+TEST_F(GivenOfAKernel, AnEnumerationIsAWholeNumber) {
+  given_.sizes = {{"n", "100000"}};
+  given_.values = {{"mode", "1"}};
+  const Json found =
+      problem(take("typedef enum { kPlain = 0, kTwice = 1 } Mode;\n"
+                   "__global__ void f(const float *x, float *y, int n, Mode mode) {\n"
+                   "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                   "  if (i < n) y[i] = mode == kTwice ? 2 * x[i] : x[i];\n}\n"));
+  EXPECT_EQ(found["arguments"][3]["dtype"], "i32");
+  EXPECT_EQ(found["arguments"][3]["value"], 1);
+  EXPECT_EQ(found["arguments"][0]["extent"], "n");
+}
+
 TEST_F(GivenOfAKernel, SumsOfAtomicsAreNotDeterministic) {
   given_.sizes = {{"n", "100000"}};
   const std::string sum =
@@ -211,6 +223,62 @@ TEST_F(GivenOfAKernel, AnotherKernelOfTheFileIsTheReference) {
   given_.reference = "other";
   EXPECT_THAT(refusal(two), AllOf(HasSubstr("--reference other: its parameters"),
                                   HasSubstr("int m"), HasSubstr("by name and in their order")));
+}
+
+constexpr const char* kTwoSteps =
+    "__global__ void first(const float *x, float *parts, int n) {\n  float sum = 0;\n"
+    "  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)\n"
+    "    sum += x[i];\n  parts[blockIdx.x * blockDim.x + threadIdx.x] = sum;\n}\n"
+    "__global__ void second(const float *parts, float *y, int n) {\n  float sum = 0;\n"
+    "  for (int i = 0; i < n; ++i) sum += parts[i];\n  *y = sum;\n}\n";
+
+TEST_F(GivenOfAKernel, KernelsThatFollowEachOtherAreSteps) {
+  request_.parameters.push_back({"CTAS", "4,8,16"});
+  request_.entry = "first";
+  request_.later_entries = {"second"};
+  given_.sizes = {{"n", "100000"}};
+  given_.renamed = {{"second.n", "count"}};
+  given_.values = {{"count", "CTAS * BLOCK"}};
+  given_.launches = {{"CTAS", "", ""}, {"1", "1", ""}};
+  given_.reference = "default";
+  const Intake intake = take(kTwoSteps);
+  const Json found = problem(intake);
+  EXPECT_TRUE(unfinished_in(found).empty()) << intake.files.at(0).text;
+  ASSERT_EQ(found["arguments"].size(), 5U);
+  EXPECT_EQ(found["arguments"][0]["extent"], "n");
+  EXPECT_EQ(found["arguments"][1]["direction"], "workspace");
+  EXPECT_EQ(found["arguments"][1]["extent"], "BLOCK*CTAS");
+  EXPECT_FALSE(found["arguments"][1].contains("generator"));
+  EXPECT_EQ(found["arguments"][3]["name"], "y");
+  EXPECT_EQ(found["arguments"][4]["value"], "CTAS * BLOCK");
+  const Json& kernel = found["templates"]["k"];
+  EXPECT_EQ(kernel["steps"][0],
+            Json::parse(R"({"entry": "first", "grid": ["CTAS"], "block": ["BLOCK"],
+                            "arguments": ["x", "parts", "n"]})"));
+  EXPECT_EQ(kernel["steps"][1], Json::parse(R"({"entry": "second", "grid": [1], "block": [1],
+                                                "arguments": ["parts", "y", "count"]})"));
+  EXPECT_FALSE(kernel.contains("entry"));
+  EXPECT_FALSE(kernel.contains("independent_ctas")) << "refused with several steps";
+  EXPECT_THAT(intake.draft.assumed,
+              Contains(HasSubstr("argument parts: a kernel writes it and a later one reads it")));
+}
+
+TEST_F(GivenOfAKernel, StepsWhoseNamesContradictAreRefused) {
+  request_.entry = "f";
+  request_.later_entries = {"g"};
+  given_.sizes = {{"n", "1000"}};
+  const std::string text =
+      "__global__ void f(float *x, int n) { x[threadIdx.x] = n; }\n"
+      "__global__ void g(const float *x, float *y, float n) { y[threadIdx.x] = x[threadIdx.x] * n; "
+      "}\n";
+  EXPECT_THAT(refusal(text), AllOf(HasSubstr("argument n: int in one kernel, float in a later one"),
+                                   HasSubstr("--rename KERNEL.PARAMETER=NAME")));
+  given_.renamed = {{"g.m", "factor"}};
+  EXPECT_THAT(refusal(text), HasSubstr("--rename g.m=factor: g has no such parameter"));
+  given_.renamed = {{"g.n", "2x"}};
+  EXPECT_THAT(refusal(text), HasSubstr("allowed is the name of an argument"));
+  request_.later_entries.clear();
+  EXPECT_THAT(refusal(text), HasSubstr("--rename: allowed with several --entry"));
 }
 
 TEST_F(GivenOfAKernel, WhatHasNoPlaceIsRefused) {
@@ -247,8 +315,14 @@ TEST_F(GivenOfAKernel, WhatHasNoPlaceIsRefused) {
               }),
               HasSubstr("'b' is no number"));
   EXPECT_THAT(refused([&] { given_.scratch = {"x"}; }), HasSubstr("no output of this name"));
-  EXPECT_THAT(refused([&] { given_.grid = "n,2,3,4"; }), HasSubstr("1 to 3 expressions"));
-  EXPECT_THAT(refused([&] { given_.grid = "m"; }), HasSubstr("which are: n, BLOCK"));
+  EXPECT_THAT(refused([&] {
+                given_.launches = {{"n,2,3,4", "", ""}};
+              }),
+              HasSubstr("1 to 3 expressions"));
+  EXPECT_THAT(refused([&] {
+                given_.launches = {{"m", "", ""}};
+              }),
+              HasSubstr("which are: n, BLOCK"));
   EXPECT_THAT(refused([&] { given_.reference = "none"; }), Not(HasSubstr("nothing was refused")));
 }
 

@@ -1,0 +1,115 @@
+// Kernels that run one after the other, with arguments that they share by name.
+
+#include <algorithm>
+
+#include "engine/core/error.hpp"
+#include "engine/core/names.hpp"
+#include "engine/intake/intake.hpp"
+
+namespace evo {
+namespace {
+
+using Kind = DraftArgument::Kind;
+
+bool is_constant(const DraftArgument& argument) { return argument.kind == Kind::kConstant; }
+
+/// "sort::top_scan" and "top_scan<4>" are "top_scan" to people.
+std::string plain(const std::string& entry) {
+  const std::string name = entry.substr(0, entry.find('<'));
+  return name.substr(name.rfind(':') + 1);
+}
+
+/// Gives the parameters of a kernel the names that arguments have.
+void rename(const Given& given, const std::string& entry, std::vector<DraftArgument>& arguments) {
+  const std::string prefix = plain(entry) + ".";
+  for (const auto& [from, to] : given.renamed) {
+    if (!from.starts_with(prefix)) continue;
+    const std::string name = from.substr(prefix.size());
+    const auto found = std::ranges::find_if(
+        arguments, [&](const auto& argument) { return argument.name == name; });
+    if (found == arguments.end()) {
+      throw InputError("--rename " + from + "=" + to + ": " + entry + " has no such parameter");
+    }
+    if (!is_identifier(to)) {
+      throw InputError("--rename " + from + "=" + to + ": allowed is the name of an argument");
+    }
+    found->name = to;
+    if (is_todo(found->value)) found->value = todo("value of " + to);
+  }
+}
+
+std::vector<std::string> names_of(const std::vector<DraftArgument>& arguments) {
+  std::vector<std::string> names;
+  for (const DraftArgument& argument : arguments) {
+    if (!is_constant(argument)) names.push_back(argument.name);
+  }
+  return names;
+}
+
+bool is_other_output(const DraftArgument& argument, const std::string& name) {
+  return argument.is_written() && argument.name != name;
+}
+
+/// What both uses of an argument, one after the other, make of it.
+void merge(const DraftArgument& later, DraftArgument& argument) {
+  if (later.type != argument.type && later.dtype != argument.dtype) {
+    throw InputError("argument " + argument.name + ": " + argument.type + " in one kernel, " +
+                     later.type +
+                     " in a later one; --rename KERNEL.PARAMETER=NAME gives one another name");
+  }
+  if (argument.use == kNeverUsed) argument.use = later.use;
+  const bool is_buffer = argument.kind == Kind::kIn || argument.is_written();
+  if (!is_buffer || !later.is_written()) return;
+  if (argument.kind == Kind::kIn) {
+    argument.kind = Kind::kInOut;
+    argument.generator = later.is_read() ? later.generator : argument.generator;
+  }
+}
+
+}  // namespace
+
+void begin_steps(const Given& given, Draft& draft) {
+  rename(given, draft.entry, draft.arguments);
+  draft.step_arguments = names_of(draft.arguments);
+}
+
+void add_step(const Given& given, const Declarations& declared,
+              const std::vector<DeclaredConstant>& constants, const std::string& entry,
+              const Trial& trial, Draft& draft) {
+  Draft own = draft;
+  own.entry = entry;
+  own.arguments.clear();
+  own.notes.clear();
+  draft_arguments({}, declared, constants, trial, own);
+  rename(given, entry, own.arguments);
+  draft.later_steps.push_back({entry, names_of(own.arguments)});
+  std::vector<DraftArgument> added;
+  std::vector<std::string> handed_on;
+  for (const DraftArgument& later : own.arguments) {
+    const auto known = std::ranges::find_if(
+        draft.arguments, [&](const auto& argument) { return argument.name == later.name; });
+    if (known == draft.arguments.end()) {
+      added.push_back(later);
+      continue;
+    }
+    if (known->kind == Kind::kOut && later.is_read()) handed_on.push_back(known->name);
+    merge(later, *known);
+  }
+  // Constants stay behind all parameters.
+  const auto behind = std::ranges::find_if(draft.arguments, is_constant);
+  draft.arguments.insert(behind, added.begin(), added.end());
+  std::ranges::stable_partition(draft.arguments, std::not_fn(is_constant));
+  for (DraftArgument& argument : draft.arguments) {
+    if (std::ranges::find(handed_on, argument.name) == handed_on.end()) continue;
+    if (std::ranges::none_of(draft.arguments, [&](const auto& other) {
+          return is_other_output(other, argument.name);
+        })) {
+      continue;
+    }
+    argument.kind = Kind::kWorkspace;
+    draft.assumed.push_back("argument " + argument.name +
+                            ": a kernel writes it and a later one reads it; it is a workspace");
+  }
+}
+
+}  // namespace evo
