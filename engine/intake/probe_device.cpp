@@ -10,7 +10,7 @@ namespace {
 
 using Kind = DraftArgument::Kind;
 
-constexpr std::uint64_t kMostElements = 1ULL << 23;
+constexpr std::uint64_t kMostElements = 1ULL << 22;
 constexpr std::uint64_t kMostInstructions = 400'000'000;  ///< of warps, in all launches
 
 /// The virtual device that takes code of an architecture.
