@@ -128,6 +128,7 @@ class Measurement {
     if (found.candidates.empty()) return found;
     if (!prove_by_inputs(kind, found.candidates)) return {kind};
     prove_by_macros(kind, found.candidates);
+    prove_by_any_bits(kind, found.candidates);
     if (device_.is_exhausted()) {
       trouble_ = "running the kernel with small sizes takes too long";
       return {kind};
@@ -264,6 +265,21 @@ class Measurement {
       }
     }
     return true;
+  }
+
+  /// Numbers of any size: a large one may lead far away, and the launch then ends with the first
+  /// buffer that it leaves, which says nothing of the others.
+  void prove_by_any_bits(SizeKind kind, std::vector<Candidate>& candidates) {
+    device_.prepare(0, values_of(kind, 0, 0), ProbeContent::kAnyBits);
+    const auto fault = device_.fault({});
+    for (Candidate& candidate : candidates) {
+      const std::string quoted = "'" + draft_.arguments[candidate.argument].name + "'";
+      const bool is_right =
+          fault ? fault->find(quoted) == std::string::npos : touches(kind, 0, candidate);
+      if (candidate.doubt.empty() && !is_right) {
+        candidate.doubt = "how much the kernel touches depends on its inputs";
+      }
+    }
   }
 
   /// 4. A configuration that cannot be launched says nothing.

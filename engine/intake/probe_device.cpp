@@ -1,6 +1,8 @@
 #include "engine/intake/probe_device.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <random>
 
 #include "engine/core/error.hpp"
 #include "engine/problem/dtype.hpp"
@@ -91,15 +93,27 @@ BufferId ProbeDevice::make(std::size_t argument, std::uint64_t elements) {
     device_->fill(buffer, std::byte{0});
     return buffer;
   }
-  // 1 to 8 in an order that two arguments do not share; floating numbers are small halves.
-  constexpr std::size_t kPeriod = 8;
   std::vector<std::byte> bytes(elements * size);
-  std::vector<std::byte> pattern(kPeriod * size);
-  for (std::size_t i = 0; i < kPeriod; ++i) {
-    const double number = static_cast<double>(1 + (5 * i + argument) % kPeriod);
-    encode(dtype, is_floating(dtype) ? number / 2 : number, &pattern[i * size]);
+  if (content_ == ProbeContent::kSmallNumbers) {
+    // 1 to 8 in an order that two arguments do not share; floating numbers are small halves.
+    constexpr std::size_t kPeriod = 8;
+    std::vector<std::byte> pattern(kPeriod * size);
+    for (std::size_t i = 0; i < kPeriod; ++i) {
+      const double number = static_cast<double>(1 + (5 * i + argument) % kPeriod);
+      encode(dtype, is_floating(dtype) ? number / 2 : number, &pattern[i * size]);
+    }
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = pattern[i % pattern.size()];
+  } else {
+    std::mt19937_64 random(argument);
+    for (std::size_t i = 0; i < elements; ++i) {
+      const std::uint64_t bits = random();
+      if (is_floating(dtype)) {
+        encode(dtype, static_cast<double>(bits % 2001) - 1000, &bytes[i * size]);
+      } else {
+        std::memcpy(&bytes[i * size], &bits, size);
+      }
+    }
   }
-  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = pattern[i % pattern.size()];
   device_->upload(buffer, bytes);
   return buffer;
 }

@@ -124,6 +124,13 @@ TEST_F(GivenOfAKernel, WhatDependsOnInputsOrMacrosIsNotKnown) {
   EXPECT_EQ(extent(gather, 1), "n");
   EXPECT_THAT(gather.draft.notes, Contains(HasSubstr("extent of x: how much the kernel touches "
                                                      "depends on its inputs")));
+  const Intake bins = take(
+      "__global__ void f(const unsigned *x, unsigned *bins, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i < n) atomicAdd(&bins[x[i] >> 24], 1u);\n}\n");
+  EXPECT_EQ(extent(bins, 0), "n");
+  EXPECT_THAT(extent(bins, 1).get<std::string>(), HasSubstr("TODO"))
+      << "small numbers all lead to the first";
   const Intake partial = take(
       "__global__ void f(const float *x, float *parts, int n) {\n"
       "  int i = blockIdx.x * BLOCK + threadIdx.x;\n"
