@@ -142,6 +142,19 @@ TEST_F(GivenOfAKernel, WhatDependsOnInputsOrMacrosIsNotKnown) {
                                                       "touches depends on macros")));
 }
 
+TEST_F(GivenOfAKernel, WhatFitsSmallSizesMustFitLargerOnes) {
+  request_.parameters = {{"BLOCK", "1024"}};
+  given_.sizes = {{"n", "100000"}};
+  const Intake intake = take(
+      "__global__ void f(const float *x, float *parts, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (threadIdx.x == 0) parts[blockIdx.x] = i < n ? x[n - 1] : 0;\n}\n");
+  EXPECT_EQ(extent(intake, 0), "n");
+  EXPECT_THAT(extent(intake, 1).get<std::string>(), HasSubstr("TODO"))
+      << "the small sizes are one CTA";
+  EXPECT_THAT(intake.draft.notes, Contains(HasSubstr("with larger sizes it is no longer 1")));
+}
+
 TEST_F(GivenOfAKernel, AKernelForRoundSizesGetsASmallRoundShape) {
   given_.sizes = {{"n", "1048576"}};
   const Intake intake = take(
