@@ -21,7 +21,7 @@ const char* device_for(const std::string& arch) {
   return arch < "sm_89" ? "virtual:a100" : "virtual:l4";
 }
 
-std::vector<Expression> expressions(const std::vector<std::string>& texts) {
+std::vector<Expression> parsed(const std::vector<std::string>& texts) {
   std::vector<Expression> list;
   for (const std::string& text : texts) list.emplace_back(text);
   return list;
@@ -134,7 +134,7 @@ LaunchPlan ProbeDevice::plan(const Bounds& bounds) const {
   const auto config = [&](const std::vector<std::string>& grid,
                           const std::vector<std::string>& block, const std::string& shared) {
     const LaunchExpressions launch{
-        expressions(grid), expressions(block),
+        parsed(grid), parsed(block),
         Expression(is_todo(shared) ? std::to_string(bounds.shared_bytes) : shared)};
     return launch.evaluate(values_);
   };

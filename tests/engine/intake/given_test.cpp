@@ -343,6 +343,10 @@ TEST_F(GivenOfAKernel, WhatHasNoPlaceIsRefused) {
                 given_.launches = {{"m", "", ""}};
               }),
               HasSubstr("which are: n, BLOCK"));
+  EXPECT_THAT(refused([&] {
+                given_.launches = {{"n +", "", ""}};
+              }),
+              HasSubstr("--grid: bad expression 'n +'"));
   EXPECT_THAT(refused([&] { given_.reference = "none"; }), Not(HasSubstr("nothing was refused")));
 }
 
