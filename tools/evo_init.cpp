@@ -94,7 +94,7 @@ void declare(CLI::App& app, Options& options) {
       ->capture_default_str();
   app.add_flag("--force", options.force, "replace files that are there");
   app.add_option("--compile-seconds", options.compile_seconds,
-                 "the longest that all compiling takes")
+                 "the longest that compiling, and running with small sizes, takes")
       ->check(CLI::Range(1U, 86400U))
       ->capture_default_str();
   app.set_version_flag("--version", "evo-init " EVO_VERSION);
@@ -175,7 +175,8 @@ extern "C" void end_what_takes_too_long(int /*signal*/) {
 Intake looked_at(const Options& options) {
   apply_limits({.address_space_bytes = compiler_memory_bytes(1)});
   too_long = "evo-init: " + options.request.kernel.string() + ": does not compile within " +
-             std::to_string(options.compile_seconds) + " s; --compile-seconds allows more\n";
+             std::to_string(options.compile_seconds) +
+             " s, or run with small sizes; --compile-seconds allows more\n";
   signal(SIGALRM, end_what_takes_too_long);
   alarm(options.compile_seconds);
   const std::unique_ptr<Compiler> compiler = open_nvrtc();

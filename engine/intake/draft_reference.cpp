@@ -8,8 +8,6 @@
 namespace evo {
 namespace {
 
-using Kind = DraftReference::Kind;
-
 constexpr const char* kDefaults = "default";
 
 std::string listed(const std::vector<DeclaredParameter>& parameters) {
@@ -68,7 +66,7 @@ void draft_reference(const Given& given, const Declarations& declared, const Tri
           "--reference default: the space has no default configuration; --param gives "
           "macros their values");
     }
-    draft.reference.kind = Kind::kDefaults;
+    draft.reference.kind = DraftReference::Kind::kDefaults;
     draft.assumed.push_back(
         "reference: the default configuration is the reference: other configurations are compared "
         "with it, and what is wrong in all of them is not found");
@@ -76,7 +74,7 @@ void draft_reference(const Given& given, const Declarations& declared, const Tri
   }
   const Trial trial = look(given.reference);
   require_same_parameters(declared, trial, given.reference, draft);
-  draft.reference = {Kind::kKernel, given.reference,
+  draft.reference = {DraftReference::Kind::kKernel, given.reference,
                      borrowed(draft.grid, trial.facts.grid_dimensions),
                      borrowed(draft.block, trial.facts.block_dimensions)};
   if (trial.facts.has_dynamic_shared) {

@@ -1,6 +1,7 @@
 // Kernels that run one after the other, with arguments that they share by name.
 
 #include <algorithm>
+#include <functional>
 
 #include "engine/core/error.hpp"
 #include "engine/core/names.hpp"
@@ -98,7 +99,7 @@ void add_step(const Given& given, const Declarations& declared,
   // Constants stay behind all parameters.
   const auto behind = std::ranges::find_if(draft.arguments, is_constant);
   draft.arguments.insert(behind, added.begin(), added.end());
-  std::ranges::stable_partition(draft.arguments, std::not_fn(is_constant));
+  std::stable_partition(draft.arguments.begin(), draft.arguments.end(), std::not_fn(is_constant));
   for (DraftArgument& argument : draft.arguments) {
     if (std::ranges::find(handed_on, argument.name) == handed_on.end()) continue;
     if (std::ranges::none_of(draft.arguments, [&](const auto& other) {

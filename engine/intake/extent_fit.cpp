@@ -146,12 +146,12 @@ class Fit {
 
   [[nodiscard]] std::optional<std::string> divided_by_a_size(const Product& product) const {
     if (!has_large_counts()) return std::nullopt;
-    for (std::size_t i = 0; i < names_.size(); ++i) {
-      if (std::ranges::find(product.names, names_[i]) != product.names.end()) continue;
+    for (const std::string& name : names_) {
+      if (std::ranges::find(product.names, name) != product.names.end()) continue;
       const auto size = [&](std::size_t s) {
-        return static_cast<std::int64_t>(samples_[s].sizes.at(names_[i]));
+        return static_cast<std::int64_t>(samples_[s].sizes.at(name));
       };
-      const std::string operands = product.text() + ", " + names_[i] + ")";
+      const std::string operands = product.text() + ", " + name + ")";
       if (fits([&](std::size_t s) { return (product.values[s] + size(s) - 1) / size(s); })) {
         return "ceil_div(" + operands;
       }

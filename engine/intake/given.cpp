@@ -236,7 +236,11 @@ std::vector<std::string> given_expressions(const std::string& option, const std:
                                            std::size_t most, const Draft& draft) {
   std::vector<std::string> expressions;
   for (const std::string_view part : split_outside(text, ',')) {
-    (void)Expression(std::string(part), {}, option);
+    try {
+      (void)Expression(std::string(part));
+    } catch (const InputError& error) {
+      throw InputError(option + ": " + error.what());
+    }
     const std::string known = understood(std::string(part), draft, true);
     if (known.empty()) {
       std::string names;

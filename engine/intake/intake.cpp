@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <new>
 
 #include "engine/compile/compiler_options.hpp"
 #include "engine/compile/directives.hpp"
@@ -230,7 +231,13 @@ void look_at_runs(const IntakeRequest& request, Compiler& compiler, const Compil
   const std::string missing = why_not_measured(draft);
   SizeKind kind = SizeKind::kRagged;
   if (missing.empty()) {
-    kind = measure_extents(probe_kernels(compiler, compile, configurations, trial, draft), draft);
+    try {
+      kind = measure_extents(probe_kernels(compiler, compile, configurations, trial, draft), draft);
+    } catch (const DeviceMemoryError& error) {
+      draft.notes.push_back(std::string("extents: ") + error.what());
+    } catch (const std::bad_alloc&) {
+      draft.notes.emplace_back("extents: no memory to run the kernel with small sizes");
+    }
   } else if (is_wanted) {
     draft.notes.push_back("extents are not measured on the virtual GPU: they need " + missing);
   }
@@ -260,6 +267,18 @@ void note_assumed_numbers(Draft& draft) {
   }
 }
 
+/// The source as it is compiled, and what goes along with it.
+KernelSource source_of(const fs::path& file, const T1File& t1, Intake& intake) {
+  KernelSource source = load_source(file, file.parent_path(), toolkit_include_folders());
+  if (!makes_all_device_code(t1.compiler_options)) source = without_host_code(std::move(source));
+  intake.macros = macros_of(source);
+  intake.outside = source.outside;
+  Copies copies(file.parent_path());
+  copies.take(file);
+  intake.copies = copies.list;
+  return source;
+}
+
 }  // namespace
 
 Intake take_in(const IntakeRequest& request, Compiler& compiler) {
@@ -267,16 +286,9 @@ Intake take_in(const IntakeRequest& request, Compiler& compiler) {
   if (!fs::is_regular_file(request.kernel)) {
     throw InputError(request.kernel.string() + ": no such file");
   }
-  const fs::path file = fs::canonical(request.kernel);
   const T1File t1 = request.t1.empty() ? T1File() : read_t1_file(request.t1);
-  KernelSource source = load_source(file, file.parent_path(), toolkit_include_folders());
-  if (!makes_all_device_code(t1.compiler_options)) source = without_host_code(std::move(source));
   Intake intake;
-  intake.macros = macros_of(source);
-  intake.outside = source.outside;
-  Copies copies(file.parent_path());
-  copies.take(file);
-  intake.copies = copies.list;
+  const KernelSource source = source_of(fs::canonical(request.kernel), t1, intake);
   Draft& draft = intake.draft;
   draft.name = plain_name(request);
   draft.kernel_file = request.kernel.filename().string();

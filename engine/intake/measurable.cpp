@@ -10,9 +10,11 @@ namespace {
 
 using Kind = DraftArgument::Kind;
 
-bool is_number(const std::string& text) { return Json::parse(text, nullptr, false).is_number(); }
+bool is_plain_number(const std::string& text) {
+  return Json::parse(text, nullptr, false).is_number();
+}
 
-bool is_integer(const std::string& dtype) {
+bool has_integers(const std::string& dtype) {
   return dtype.starts_with("i") || dtype.starts_with("u");
 }
 
@@ -25,7 +27,7 @@ std::string why_not_measured(const Draft& draft) {
   };
   const auto is_open_text = [](const std::string& text) { return is_todo(text); };
   if (draft.variables.empty() || std::ranges::any_of(draft.variables, [](const auto& variable) {
-        return !is_number(variable.second);
+        return !is_plain_number(variable.second);
       })) {
     needs("sizes (--size)");
   }
@@ -41,10 +43,10 @@ std::string why_not_measured(const Draft& draft) {
     if (argument.kind == Kind::kTexture) continue;
     if (is_todo(argument.dtype)) {
       needs("the type of " + argument.name);
-    } else if (argument.kind == Kind::kConstant && is_integer(argument.dtype)) {
+    } else if (argument.kind == Kind::kConstant && has_integers(argument.dtype)) {
       needs("what __constant__ " + argument.name + " holds");
     } else if (argument.kind == Kind::kScalar && is_todo(argument.value) &&
-               is_integer(argument.dtype)) {
+               has_integers(argument.dtype)) {
       needs("the value of " + argument.name + " (--value " + argument.name + "=…)");
     }
   }

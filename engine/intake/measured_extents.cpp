@@ -128,6 +128,7 @@ class Measurement {
     if (found.candidates.empty()) return found;
     if (!prove_by_inputs(kind, found.candidates)) return {kind};
     prove_by_macros(kind, found.candidates);
+    prove_by_any_bits(kind, found.candidates);
     if (device_.is_exhausted()) {
       trouble_ = "running the kernel with small sizes takes too long";
       return {kind};
@@ -136,7 +137,7 @@ class Measurement {
         found.candidates, [](const Candidate& candidate) { return candidate.doubt.empty(); }));
     for (const Candidate& candidate : found.candidates) {
       if (!candidate.doubt.empty()) {
-        doubts_[draft_.arguments[candidate.argument].name] = candidate.doubt;
+        doubts_.emplace(draft_.arguments[candidate.argument].name, candidate.doubt);
       }
     }
     return found;
@@ -145,8 +146,9 @@ class Measurement {
   void say_what_is_missing() {
     for (const std::size_t argument : open_arguments()) {
       const std::string& name = draft_.arguments[argument].name;
-      const auto why = doubts_.find(name);
-      if (why != doubts_.end()) draft_.notes.push_back("extent of " + name + ": " + why->second);
+      const auto& reasons = doubts_.contains(name) ? doubts_ : misfits_;
+      const auto why = reasons.find(name);
+      if (why != reasons.end()) draft_.notes.push_back("extent of " + name + ": " + why->second);
     }
     const bool is_left = !open_arguments().empty() || is_todo(draft_.dynamic_shared_bytes);
     if (!trouble_.empty() && is_left) draft_.notes.push_back("extents: " + trouble_);
@@ -182,9 +184,9 @@ class Measurement {
         for (const std::uint64_t count : candidate.counts) {
           text += (text.empty() ? "" : ", ") + std::to_string(count);
         }
-        doubts_[draft_.arguments[argument].name] =
-            "the kernel touches " + text + " elements with " + sizes_text(kind) +
-            ", which no simple expression of the sizes gives";
+        misfits_.emplace(draft_.arguments[argument].name,
+                         "the kernel touches " + text + " elements with " + sizes_text(kind) +
+                             ", which no simple expression of the sizes gives");
         continue;
       }
       candidates.push_back(std::move(candidate));
@@ -264,6 +266,21 @@ class Measurement {
       }
     }
     return true;
+  }
+
+  /// Numbers of any size: a large one may lead far away, and the launch then ends with the first
+  /// buffer that it leaves, which says nothing of the others.
+  void prove_by_any_bits(SizeKind kind, std::vector<Candidate>& candidates) {
+    device_.prepare(0, values_of(kind, 0, 0), ProbeContent::kAnyBits);
+    const auto fault = device_.fault({});
+    for (Candidate& candidate : candidates) {
+      const std::string quoted = "'" + draft_.arguments[candidate.argument].name + "'";
+      const bool is_right =
+          fault ? fault->find(quoted) == std::string::npos : touches(kind, 0, candidate);
+      if (candidate.doubt.empty() && !is_right) {
+        candidate.doubt = "how much the kernel touches depends on its inputs";
+      }
+    }
   }
 
   /// 4. A configuration that cannot be launched says nothing.
@@ -367,7 +384,8 @@ class Measurement {
   const std::vector<ProbeKernel>& kernels_;
   Draft& draft_;
   ProbeDevice device_;
-  std::map<std::string, std::string> doubts_;
+  std::map<std::string, std::string> doubts_;   ///< by argument, the first
+  std::map<std::string, std::string> misfits_;  ///< the same, where no expression fits
   std::string trouble_;
   std::int64_t scale_ = 1;  ///< of proofs
 };

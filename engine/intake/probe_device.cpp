@@ -1,6 +1,8 @@
 #include "engine/intake/probe_device.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <random>
 
 #include "engine/core/error.hpp"
 #include "engine/problem/dtype.hpp"
@@ -10,7 +12,7 @@ namespace {
 
 using Kind = DraftArgument::Kind;
 
-constexpr std::uint64_t kMostElements = 1ULL << 23;
+constexpr std::uint64_t kMostElements = 1ULL << 22;
 constexpr std::uint64_t kMostInstructions = 400'000'000;  ///< of warps, in all launches
 
 /// The virtual device that takes code of an architecture.
@@ -19,7 +21,7 @@ const char* device_for(const std::string& arch) {
   return arch < "sm_89" ? "virtual:a100" : "virtual:l4";
 }
 
-std::vector<Expression> expressions(const std::vector<std::string>& texts) {
+std::vector<Expression> parsed(const std::vector<std::string>& texts) {
   std::vector<Expression> list;
   for (const std::string& text : texts) list.emplace_back(text);
   return list;
@@ -91,15 +93,27 @@ BufferId ProbeDevice::make(std::size_t argument, std::uint64_t elements) {
     device_->fill(buffer, std::byte{0});
     return buffer;
   }
-  // 1 to 8 in an order that two arguments do not share; floating numbers are small halves.
-  constexpr std::size_t kPeriod = 8;
   std::vector<std::byte> bytes(elements * size);
-  std::vector<std::byte> pattern(kPeriod * size);
-  for (std::size_t i = 0; i < kPeriod; ++i) {
-    const double number = static_cast<double>(1 + (5 * i + argument) % kPeriod);
-    encode(dtype, is_floating(dtype) ? number / 2 : number, &pattern[i * size]);
+  if (content_ == ProbeContent::kSmallNumbers) {
+    // 1 to 8 in an order that two arguments do not share; floating numbers are small halves.
+    constexpr std::size_t kPeriod = 8;
+    std::vector<std::byte> pattern(kPeriod * size);
+    for (std::size_t i = 0; i < kPeriod; ++i) {
+      const double number = static_cast<double>(1 + (5 * i + argument) % kPeriod);
+      encode(dtype, is_floating(dtype) ? number / 2 : number, &pattern[i * size]);
+    }
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = pattern[i % pattern.size()];
+  } else {
+    std::mt19937_64 random(argument);
+    for (std::size_t i = 0; i < elements; ++i) {
+      const std::uint64_t bits = random();
+      if (is_floating(dtype)) {
+        encode(dtype, static_cast<double>(bits % 2001) - 1000, &bytes[i * size]);
+      } else {
+        std::memcpy(&bytes[i * size], &bits, size);
+      }
+    }
   }
-  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = pattern[i % pattern.size()];
   device_->upload(buffer, bytes);
   return buffer;
 }
@@ -120,7 +134,7 @@ LaunchPlan ProbeDevice::plan(const Bounds& bounds) const {
   const auto config = [&](const std::vector<std::string>& grid,
                           const std::vector<std::string>& block, const std::string& shared) {
     const LaunchExpressions launch{
-        expressions(grid), expressions(block),
+        parsed(grid), parsed(block),
         Expression(is_todo(shared) ? std::to_string(bounds.shared_bytes) : shared)};
     return launch.evaluate(values_);
   };

@@ -15,7 +15,11 @@
 namespace evo {
 
 /// What the buffers hold when a kernel is run to see what it touches.
-enum class ProbeContent { kZeros, kSmallNumbers };
+enum class ProbeContent {
+  kZeros,
+  kSmallNumbers,
+  kAnyBits,  ///< of integers; floating numbers from -1000 to 1000
+};
 
 /// The kernel of a draft on the virtual GPU.
 class ProbeDevice {

@@ -111,8 +111,8 @@ std::map<std::string, double> proof_sizes(SizeKind kind, const SizeTexts& variab
       sorted, [](const auto& a, const auto& b) { return number(a.second) > number(b.second); });
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     if (number(sorted[i].second) <= kMostOfSmall) continue;
-    const std::int64_t value = numbers[std::min(i, numbers.size() - 1)];
-    sizes[sorted[i].first] = static_cast<double>(value / scale);
+    const std::int64_t value = numbers[std::min(i, numbers.size() - 1)] / scale;
+    sizes[sorted[i].first] = static_cast<double>(value);
   }
   return sizes;
 }

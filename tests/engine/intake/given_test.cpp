@@ -124,6 +124,13 @@ TEST_F(GivenOfAKernel, WhatDependsOnInputsOrMacrosIsNotKnown) {
   EXPECT_EQ(extent(gather, 1), "n");
   EXPECT_THAT(gather.draft.notes, Contains(HasSubstr("extent of x: how much the kernel touches "
                                                      "depends on its inputs")));
+  const Intake bins = take(
+      "__global__ void f(const unsigned *x, unsigned *bins, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i < n) atomicAdd(&bins[x[i] >> 24], 1u);\n}\n");
+  EXPECT_EQ(extent(bins, 0), "n");
+  EXPECT_THAT(extent(bins, 1).get<std::string>(), HasSubstr("TODO"))
+      << "small numbers all lead to the first";
   const Intake partial = take(
       "__global__ void f(const float *x, float *parts, int n) {\n"
       "  int i = blockIdx.x * BLOCK + threadIdx.x;\n"
@@ -133,6 +140,19 @@ TEST_F(GivenOfAKernel, WhatDependsOnInputsOrMacrosIsNotKnown) {
   EXPECT_THAT(extent(partial, 1).get<std::string>(), HasSubstr("TODO"));
   EXPECT_THAT(partial.draft.notes, Contains(HasSubstr("extent of parts: how much the kernel "
                                                       "touches depends on macros")));
+}
+
+TEST_F(GivenOfAKernel, WhatFitsSmallSizesMustFitLargerOnes) {
+  request_.parameters = {{"BLOCK", "1024"}};
+  given_.sizes = {{"n", "100000"}};
+  const Intake intake = take(
+      "__global__ void f(const float *x, float *parts, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (threadIdx.x == 0) parts[blockIdx.x] = i < n ? x[n - 1] : 0;\n}\n");
+  EXPECT_EQ(extent(intake, 0), "n");
+  EXPECT_THAT(extent(intake, 1).get<std::string>(), HasSubstr("TODO"))
+      << "the small sizes are one CTA";
+  EXPECT_THAT(intake.draft.notes, Contains(HasSubstr("with larger sizes it is no longer 1")));
 }
 
 TEST_F(GivenOfAKernel, AKernelForRoundSizesGetsASmallRoundShape) {
@@ -323,6 +343,10 @@ TEST_F(GivenOfAKernel, WhatHasNoPlaceIsRefused) {
                 given_.launches = {{"m", "", ""}};
               }),
               HasSubstr("which are: n, BLOCK"));
+  EXPECT_THAT(refused([&] {
+                given_.launches = {{"n +", "", ""}};
+              }),
+              HasSubstr("--grid: bad expression 'n +'"));
   EXPECT_THAT(refused([&] { given_.reference = "none"; }), Not(HasSubstr("nothing was refused")));
 }
 
