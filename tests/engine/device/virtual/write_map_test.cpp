@@ -92,8 +92,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "cases", "permuted_by_input", "decided_by_input", "local_table", "carried",
                     "by_fragments", "reductions_of_its_own", "by_a_function", "compacted_by_votes",
                     "values_by_shared_memory", "trip_count_by_input", "by_a_pointer_of_a_choice",
-                    "by_a_generic_address", "predicated", "by_a_table_of_branches",
-                    "until_it_is_large", "while_it_is_small"),
+                    "by_a_generic_address", "predicated", "left_by_a_predicate",
+                    "by_a_table_of_branches", "until_it_is_large", "while_it_is_small"),
     [](const auto& test) { return test.param; });
 
 class Untraced : public WriteMaps {};
