@@ -27,7 +27,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 GATE_TESTS = ["gate_test --gtest_filter=-*Noises*", "worker_test", "virtual_test"]
 RACE_TESTS = ["virtual_nvrtc_test --gtest_filter=*CtaRaces*:*Cooperative*",
               "virtual_test --gtest_filter=*ReadOnlyData*"]
-STORE_TESTS = ["virtual_nvrtc_test --gtest_filter=*Traced*",
+STORE_TESTS = ["virtual_nvrtc_test --gtest_filter=*Traced*:*Untraced*",
                "gate_test --gtest_filter=Sampled*:ElementSample*:*Cover*:*NearMiss*:*ToleranceAudit*"]
 ORDER_TESTS = ["virtual_test --gtest_filter=CtaHistory*:LaneOrder*:WarpScheduler*",
                "virtual_nvrtc_test --gtest_filter=*MemberMasks*:*Groups*:*CtaRaces*:*CudaLocks*:*/Locks*"]

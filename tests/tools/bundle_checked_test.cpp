@@ -89,6 +89,8 @@ TEST(CheckedConditions, WhereNoMultipleOfATileWasCheckedNoneIsServed) {
   EXPECT_THAT(without, testing::Contains(36));
   EXPECT_THAT(served(kernel(shapes, "", 12, "R*C", "14"), "C", 60),
               testing::Not(testing::Contains(28)));
+  EXPECT_THAT(served(kernel(shapes, "", 12, "R*C", "(R + 13) / 14 * 32"), "C", 60),
+              testing::Not(testing::Contains(28)));
   // Of hard-coded tiles and vectors the powers of two; 60 is 4 times 15.
   for (const int size : without) EXPECT_TRUE(size % 2 != 0 || size % 8 == 4) << size;
 }

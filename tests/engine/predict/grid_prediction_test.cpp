@@ -101,6 +101,13 @@ TEST(PredictedGrid, WhatIsComputedInSharedMemoryMakesATimeUncertain) {
   EXPECT_THAT(launch.not_modelled, Contains(HasSubstr("CTAs that were not executed")));
 }
 
+TEST(PredictedGrid, CtasThatWaitForFlagsOfOthersAreExecutedTogether) {
+  const auto launch = predict(
+      "volatile int* turn = &counter; if (threadIdx.x == 0) { while (*turn != cta) {} "
+      "__threadfence(); *turn = cta + 1 == gridDim.x ? 0 : cta + 1; }");
+  EXPECT_THAT(launch.not_modelled, Contains(HasSubstr("what CTAs wait for")));
+}
+
 TEST(PredictedTime, ASleepTakesItsTime) {
   const double us = predict("for (int j = 0; j < 100; ++j) __nanosleep(1000);").us;
   EXPECT_GT(us, 95);

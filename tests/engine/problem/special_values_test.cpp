@@ -194,6 +194,28 @@ TEST(SpecialValues, ShortInputsHaveFewAndTheShortestNone) {
   }
 }
 
+TEST(SpecialValues, ARestThatIsTooShortForARunHasNone) {
+  const std::string runs =
+      R"({"distribution": "normal", "without": ["zero", "denormal", "equal", "ends"]})";
+  const std::string plain =
+      R"({"distribution": "normal", "without": ["zero", "denormal", "equal", "ends", "runs"]})";
+  constexpr std::size_t kPart = 2048;
+  for (const std::size_t rest : {1, 5, 31}) {
+    const auto values = drawn(runs, Dtype::kF32, {1, true}, kPart + rest);
+    const auto usual = drawn(plain, Dtype::kF32, {1, true}, kPart + rest);
+    EXPECT_NE(values, usual);
+    EXPECT_TRUE(std::equal(values.begin() + kPart, values.end(), usual.begin() + kPart)) << rest;
+  }
+}
+
+TEST(SpecialValues, EndsOfIntegersCanBeExcluded) {
+  const auto values = drawn(
+      R"({"distribution": "integers", "low": -2000000000, "high": 1999999999, "without": ["ends"]})",
+      Dtype::kI32);
+  EXPECT_EQ(how_many(values, [](double x) { return x == -2000000000 || x == 1999999999; }), 0);
+  EXPECT_GT(how_many(values, is_zero), 10);
+}
+
 TEST(SpecialValues, WordsThatMeanNothingAreRefused) {
   EXPECT_EQ(refusal(R"({"distribution": "normal", "with": ["infinity"]})", Dtype::kE4m3),
             "problem.json: generator.with: [\"infinity\"]: 'infinity': allowed for e4m3 are "

@@ -287,6 +287,7 @@ void DecodeContext::decode_entry_body(const Function& function) {
   frame_ = &frame;
   emit(exec_exit, NoOperands(), Pipe::kControl, TaintRule::kOwn);
   check_reachable();
+  program_.claims_work |= program_.reads_signals && program_.sends_signals;
   find_product_checks(program_);
   assign_registers();
   for (const Variable& variable : module_.variables) {

@@ -186,6 +186,8 @@ void decode_load(DecodeContext& context) {
     destinations.push_back(
         sink ? kNoRegister : context.frame().registers[static_cast<std::size_t>(element->reg)]);
   }
+  const bool is_global = space == Space::kGlobal || space == Space::kGeneric;
+  if (is_global && access.order.strong) context.program().reads_signals = true;
   emit_access(context, fn, address.at, space, access, destinations);
   context.writes(destinations);
 }
@@ -220,6 +222,8 @@ void decode_store(DecodeContext& context) {
   }
   const Handler fn = store_handler(bytes, width);
   if (fn == nullptr) context.unsupported();
+  const bool is_global = space == Space::kGlobal || space == Space::kGeneric;
+  if (is_global && access.order.strong) context.program().sends_signals = true;
   emit_access(context, fn, address.at, space, access, sources);
   context.reads(sources);
 }
@@ -287,7 +291,10 @@ void decode_atomic(DecodeContext& context) {
   for (const std::uint32_t reg : {out.address.base, out.operand, out.swap}) context.reads(reg);
   context.writes(out.dst);
   if (out.dst != kNoRegister && !is_shared) context.program().claims_work = true;
-  if (!is_shared) context.program().has_changes = true;
+  if (!is_shared) {
+    context.program().has_changes = true;
+    context.program().sends_signals = true;
+  }
   context.narrow_shared_granule(bit_width(type) / 8);
   context.narrow_global_granule(bit_width(type) / 8);
 }

@@ -94,7 +94,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "values_by_shared_memory", "values_by_generic_addresses",
                     "every_other_to_shared_memory", "trip_count_by_input",
                     "by_a_pointer_of_a_choice", "by_a_generic_address", "predicated",
-                    "by_a_table_of_branches", "until_it_is_large", "while_it_is_small"),
+                    "left_by_a_predicate", "by_a_table_of_branches", "until_it_is_large",
+                    "while_it_is_small"),
     [](const auto& test) { return test.param; });
 
 class Untraced : public WriteMaps {};

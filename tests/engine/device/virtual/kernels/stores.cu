@@ -102,6 +102,17 @@ KERNEL(predicated) {
   out[place] = 1.0f;
 }
 
+// What a predicated instruction leaves as it was is needed; its source lives on.
+KERNEL(left_by_a_predicate) {
+  const int before = own();
+  int place = before;
+  asm volatile("{.reg .pred p; setp.gt.s32 p, %1, 40; @p mov.s32 %0, %2;}"
+               : "+r"(place)
+               : "r"(threadIdx.x), "r"(before + 1536));
+  out[place] = 1.0f;
+  out[3072 + before / 4] = 1.0f;
+}
+
 KERNEL(by_a_table_of_branches) {
   int place;
   asm("{T: .branchtargets A, B, C; mov.s32 %0, 9; brx.idx %1, T;\n"
