@@ -33,11 +33,19 @@ bool is_annotation(const std::string& word) {
 /// A word that the source does not define and that may stand for an annotation: a macro of a header
 /// that is not read.
 bool may_annotate(const std::string& word) {
-  constexpr auto kHarmless = std::to_array<std::string_view>(
-      {"__host__", "__restrict__", "__restrict", "__inline__", "__inline", "__forceinline__",
-       "__noinline__", "CUDART_CB", "__attribute__", "__FILE__", "__LINE__", "__func__",
-       "__FUNCTION__", "__PRETTY_FUNCTION__", "__VA_ARGS__", "__VA_OPT__", "__COUNTER__",
-       "__DATE__", "__TIME__", "__half", "__half2", "__nv_bfloat16", "__nv_bfloat162", "__int128"});
+  constexpr auto kHarmless =
+      std::to_array<std::string_view>({"__host__",       "__restrict__",
+                                       "__restrict",     "__inline__",
+                                       "__inline",       "__forceinline__",
+                                       "__noinline__",   "CUDART_CB",
+                                       "__attribute__",  "__FILE__",
+                                       "__LINE__",       "__func__",
+                                       "__FUNCTION__",   "__PRETTY_FUNCTION__",
+                                       "__VA_ARGS__",    "__VA_OPT__",
+                                       "__COUNTER__",    "__DATE__",
+                                       "__TIME__",       "__half",
+                                       "__half2",        "__nv_bfloat16",
+                                       "__nv_bfloat162", "__int128"});
   if (is_one_of(kHarmless, word) || word.starts_with("__nv_fp")) return false;
   if (word.starts_with("__") || (word.size() > 1 && word[0] == '_' && std::isupper(word[1]) != 0)) {
     return true;
