@@ -9,6 +9,7 @@
 
 #include "engine/compile/cpp_words.hpp"
 #include "engine/compile/directives.hpp"
+#include "engine/compile/standard_names.hpp"
 
 namespace evo {
 namespace {
@@ -336,19 +337,12 @@ class HostScanner {
   /// `using std::cout;`, `typedef std::vector<int> Numbers;`: of the standard library what device
   /// code has not.
   [[nodiscard]] bool is_use_of_the_host(const Seen& seen) const {
-    constexpr auto kNames = std::to_array<std::string_view>(
-        {"cout",          "cerr",          "clog",          "cin",        "endl",     "flush",
-         "ostream",       "istream",       "ifstream",      "ofstream",   "fstream",  "iostream",
-         "stringstream",  "ostringstream", "istringstream", "string",     "vector",   "list",
-         "map",           "set",           "deque",         "queue",      "stack",    "multimap",
-         "unordered_map", "unordered_set", "unique_ptr",    "shared_ptr", "thread",   "mutex",
-         "setw",          "setprecision",  "fixed",         "sort",       "function", "to_string"});
     if (word(seen.begin) != "using" && word(seen.begin) != "typedef") return false;
     for (std::size_t at = seen.begin; at + 1 < at_; ++at) {
       if (word(at) != "std") continue;
       do ++at;
       while (word(at) == ":" || word(at) == "::");
-      if (is_one_of(kNames, word(at))) return true;
+      if (is_one_of(kHostsOwn, word(at))) return true;
     }
     return false;
   }
