@@ -9,6 +9,7 @@
 
 #include "engine/compile/cpp_words.hpp"
 #include "engine/compile/directives.hpp"
+#include "engine/compile/standard_names.hpp"
 
 namespace evo {
 namespace {
@@ -33,11 +34,19 @@ bool is_annotation(const std::string& word) {
 /// A word that the source does not define and that may stand for an annotation: a macro of a header
 /// that is not read.
 bool may_annotate(const std::string& word) {
-  constexpr auto kHarmless = std::to_array<std::string_view>(
-      {"__host__", "__restrict__", "__restrict", "__inline__", "__inline", "__forceinline__",
-       "__noinline__", "CUDART_CB", "__attribute__", "__FILE__", "__LINE__", "__func__",
-       "__FUNCTION__", "__PRETTY_FUNCTION__", "__VA_ARGS__", "__VA_OPT__", "__COUNTER__",
-       "__DATE__", "__TIME__", "__half", "__half2", "__nv_bfloat16", "__nv_bfloat162", "__int128"});
+  constexpr auto kHarmless =
+      std::to_array<std::string_view>({"__host__",       "__restrict__",
+                                       "__restrict",     "__inline__",
+                                       "__inline",       "__forceinline__",
+                                       "__noinline__",   "CUDART_CB",
+                                       "__attribute__",  "__FILE__",
+                                       "__LINE__",       "__func__",
+                                       "__FUNCTION__",   "__PRETTY_FUNCTION__",
+                                       "__VA_ARGS__",    "__VA_OPT__",
+                                       "__COUNTER__",    "__DATE__",
+                                       "__TIME__",       "__half",
+                                       "__half2",        "__nv_bfloat16",
+                                       "__nv_bfloat162", "__int128"});
   if (is_one_of(kHarmless, word) || word.starts_with("__nv_fp")) return false;
   if (word.starts_with("__") || (word.size() > 1 && word[0] == '_' && std::isupper(word[1]) != 0)) {
     return true;
@@ -328,19 +337,12 @@ class HostScanner {
   /// `using std::cout;`, `typedef std::vector<int> Numbers;`: of the standard library what device
   /// code has not.
   [[nodiscard]] bool is_use_of_the_host(const Seen& seen) const {
-    constexpr auto kNames = std::to_array<std::string_view>(
-        {"cout",          "cerr",          "clog",          "cin",        "endl",     "flush",
-         "ostream",       "istream",       "ifstream",      "ofstream",   "fstream",  "iostream",
-         "stringstream",  "ostringstream", "istringstream", "string",     "vector",   "list",
-         "map",           "set",           "deque",         "queue",      "stack",    "multimap",
-         "unordered_map", "unordered_set", "unique_ptr",    "shared_ptr", "thread",   "mutex",
-         "setw",          "setprecision",  "fixed",         "sort",       "function", "to_string"});
     if (word(seen.begin) != "using" && word(seen.begin) != "typedef") return false;
     for (std::size_t at = seen.begin; at + 1 < at_; ++at) {
       if (word(at) != "std") continue;
       do ++at;
       while (word(at) == ":" || word(at) == "::");
-      if (is_one_of(kNames, word(at))) return true;
+      if (is_one_of(kHostsOwn, word(at))) return true;
     }
     return false;
   }

@@ -9,111 +9,10 @@
 
 #include "engine/compile/cpp_words.hpp"
 #include "engine/compile/directives.hpp"
+#include "engine/compile/standard_names.hpp"
 
 namespace evo {
 namespace {
-
-struct Known {
-  std::string_view name;
-  std::string_view text;  ///< behind `typedef` or `#define`
-};
-
-// Types as in libcu++, so that both may be there.
-constexpr std::array<Known, 18> kTypes = {{{"int8_t", "signed char"},
-                                           {"int16_t", "signed short"},
-                                           {"int32_t", "signed int"},
-                                           {"int64_t", "signed long long"},
-                                           {"uint8_t", "unsigned char"},
-                                           {"uint16_t", "unsigned short"},
-                                           {"uint32_t", "unsigned int"},
-                                           {"uint64_t", "unsigned long long"},
-                                           {"intptr_t", "signed long long"},
-                                           {"uintptr_t", "unsigned long long"},
-                                           {"intmax_t", "signed long long"},
-                                           {"uintmax_t", "unsigned long long"},
-                                           {"ssize_t", "signed long"},
-                                           {"uint", "unsigned int"},
-                                           {"ushort", "unsigned short"},
-                                           {"ulong", "unsigned long"},
-                                           {"u_char", "unsigned char"},
-                                           {"u_int", "unsigned int"}}};
-
-/// Of the driver's interface and of libraries that only the host calls: what kernels take all the
-/// same, beside CUtensorMap.
-constexpr std::array<Known, 6> kHostTypes = {{{"CUtexObject", "unsigned long long"},
-                                              {"CUsurfObject", "unsigned long long"},
-                                              {"cufftReal", "float"},
-                                              {"cufftDoubleReal", "double"},
-                                              {"cufftComplex", "float2"},
-                                              {"cufftDoubleComplex", "double2"}}};
-
-constexpr std::array<Known, 13> kIntegerLimits = {{{"CHAR_BIT", "8"},
-                                                   {"SCHAR_MIN", "(-128)"},
-                                                   {"SCHAR_MAX", "127"},
-                                                   {"UCHAR_MAX", "255"},
-                                                   {"SHRT_MIN", "(-32768)"},
-                                                   {"SHRT_MAX", "32767"},
-                                                   {"USHRT_MAX", "65535"},
-                                                   {"INT_MIN", "(-2147483647 - 1)"},
-                                                   {"INT_MAX", "2147483647"},
-                                                   {"UINT_MAX", "4294967295U"},
-                                                   {"LLONG_MIN", "(-9223372036854775807LL - 1)"},
-                                                   {"LLONG_MAX", "9223372036854775807LL"},
-                                                   {"ULLONG_MAX", "18446744073709551615ULL"}}};
-
-constexpr std::array<Known, 13> kFixedLimits = {{{"INT8_MIN", "(-128)"},
-                                                 {"INT8_MAX", "127"},
-                                                 {"UINT8_MAX", "255"},
-                                                 {"INT16_MIN", "(-32768)"},
-                                                 {"INT16_MAX", "32767"},
-                                                 {"UINT16_MAX", "65535"},
-                                                 {"INT32_MIN", "(-2147483647 - 1)"},
-                                                 {"INT32_MAX", "2147483647"},
-                                                 {"UINT32_MAX", "4294967295U"},
-                                                 {"INT64_MIN", "(-9223372036854775807LL - 1)"},
-                                                 {"INT64_MAX", "9223372036854775807LL"},
-                                                 {"UINT64_MAX", "18446744073709551615ULL"},
-                                                 {"SIZE_MAX", "18446744073709551615ULL"}}};
-
-/// Of <stdint.h>: functions of one constant.
-constexpr std::array<Known, 8> kFixedConstants = {{{"INT8_C", "(c) c"},
-                                                   {"INT16_C", "(c) c"},
-                                                   {"INT32_C", "(c) c"},
-                                                   {"INT64_C", "(c) c##LL"},
-                                                   {"UINT8_C", "(c) c"},
-                                                   {"UINT16_C", "(c) c"},
-                                                   {"UINT32_C", "(c) c##U"},
-                                                   {"UINT64_C", "(c) c##ULL"}}};
-
-constexpr std::array<Known, 11> kRealLimits = {{{"FLT_MAX", "3.402823466e+38F"},
-                                                {"FLT_MIN", "1.175494351e-38F"},
-                                                {"FLT_EPSILON", "1.192092896e-07F"},
-                                                {"FLT_DIG", "6"},
-                                                {"FLT_MANT_DIG", "24"},
-                                                {"DBL_MAX", "1.7976931348623158e+308"},
-                                                {"DBL_MIN", "2.2250738585072014e-308"},
-                                                {"DBL_EPSILON", "2.2204460492503131e-016"},
-                                                {"DBL_DIG", "15"},
-                                                {"DBL_MANT_DIG", "53"},
-                                                {"FLT_RADIX", "2"}}};
-
-constexpr std::array<Known, 16> kMathConstants = {
-    {{"INFINITY", "__builtin_bit_cast(float, 0x7f800000)"},
-     {"HUGE_VALF", "__builtin_bit_cast(float, 0x7f800000)"},
-     {"NAN", "__builtin_bit_cast(float, 0x7fffffff)"},
-     {"M_E", "2.7182818284590452354"},
-     {"M_LOG2E", "1.4426950408889634074"},
-     {"M_LOG10E", "0.43429448190325182765"},
-     {"M_LN2", "0.69314718055994530942"},
-     {"M_LN10", "2.30258509299404568402"},
-     {"M_PI", "3.14159265358979323846"},
-     {"M_PI_2", "1.57079632679489661923"},
-     {"M_PI_4", "0.78539816339744830962"},
-     {"M_1_PI", "0.31830988618379067154"},
-     {"M_2_PI", "0.63661977236758134308"},
-     {"M_2_SQRTPI", "1.12837916709551257390"},
-     {"M_SQRT2", "1.41421356237309504880"},
-     {"M_SQRT1_2", "0.70710678118654752440"}}};
 
 /// Of CUDA's samples, and of libraries and interfaces that only the host calls.
 constexpr auto kOfTheHost = std::to_array<std::string_view>({"helper_cuda.h",
@@ -271,23 +170,73 @@ std::map<std::string, std::string, std::less<>> all_headers() {
     headers[name] =
         "#ifdef NDEBUG\n#undef assert\n#define assert(...) static_cast<void>(0)\n#endif\n";
   }
-  for (const char* name : {"cstdio",      "cstdlib",   "cstring",       "ctime",
-                           "cerrno",      "cstdarg",   "cstddef",       "iostream",
-                           "iomanip",     "fstream",   "sstream",       "ostream",
-                           "istream",     "string",    "vector",        "list",
-                           "map",         "set",       "deque",         "queue",
-                           "stack",       "memory",    "unordered_map", "unordered_set",
-                           "chrono",      "random",    "numeric",       "functional",
-                           "iterator",    "thread",    "mutex",         "atomic",
-                           "future",      "stdexcept", "exception",     "bitset",
-                           "optional",    "variant",   "filesystem",    "regex",
-                           "string_view", "cctype",    "csignal",       "initializer_list",
-                           "tgmath.h",    "typeinfo",  "cstdbool",      "execution",
-                           "charconv",    "compare",   "condition_variable",
-                           "any",         "valarray",  "locale",        "codecvt",
-                           "complex.h",   "fenv.h",    "cfenv",         "clocale",
-                           "cwchar",      "csetjmp",   "shared_mutex",  "scoped_allocator",
-                           "forward_list", "typeindex", "system_error", "new"}) {
+  for (const char* name : {"cstdio",
+                           "cstdlib",
+                           "cstring",
+                           "ctime",
+                           "cerrno",
+                           "cstdarg",
+                           "cstddef",
+                           "iostream",
+                           "iomanip",
+                           "fstream",
+                           "sstream",
+                           "ostream",
+                           "istream",
+                           "string",
+                           "vector",
+                           "list",
+                           "map",
+                           "set",
+                           "deque",
+                           "queue",
+                           "stack",
+                           "memory",
+                           "unordered_map",
+                           "unordered_set",
+                           "chrono",
+                           "random",
+                           "numeric",
+                           "functional",
+                           "iterator",
+                           "thread",
+                           "mutex",
+                           "atomic",
+                           "future",
+                           "stdexcept",
+                           "exception",
+                           "bitset",
+                           "optional",
+                           "variant",
+                           "filesystem",
+                           "regex",
+                           "string_view",
+                           "cctype",
+                           "csignal",
+                           "initializer_list",
+                           "tgmath.h",
+                           "typeinfo",
+                           "cstdbool",
+                           "execution",
+                           "charconv",
+                           "compare",
+                           "condition_variable",
+                           "any",
+                           "valarray",
+                           "locale",
+                           "codecvt",
+                           "complex.h",
+                           "fenv.h",
+                           "cfenv",
+                           "clocale",
+                           "cwchar",
+                           "csetjmp",
+                           "shared_mutex",
+                           "scoped_allocator",
+                           "forward_list",
+                           "typeindex",
+                           "system_error",
+                           "new"}) {
     headers.try_emplace(name, kStd);
   }
   // The one structure of the driver's interface that kernels take.

@@ -339,6 +339,16 @@ Intake take_in(const IntakeRequest& request, Compiler& compiler) {
 
   note_assumed_numbers(draft);
 
+  using Kind = DraftArgument::Kind;
+  const bool has_result = std::ranges::any_of(draft.arguments, [](const DraftArgument& argument) {
+    return argument.kind == Kind::kOut || argument.kind == Kind::kInOut;
+  });
+  if (!has_result) {
+    draft.notes.push_back(
+        "the kernel writes to none of its arguments, and what it leaves in "
+        "variables of the module cannot be checked; give it a pointer to write to");
+  }
+
   drop_idle_fixed(draft);
   intake.files = rendered(draft);
   return intake;

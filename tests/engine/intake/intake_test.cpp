@@ -111,6 +111,13 @@ TEST_F(TakeIn, WhatNeverCompilesAsksForValues) {
               AllOf(HasSubstr("k.cu: does not compile"), Not(HasSubstr("--param"))));
 }
 
+TEST_F(TakeIn, AKernelThatWritesToNoArgumentIsSaidToHaveNoResult) {
+  const std::string text = "__device__ int sum;\n__global__ void f(const int *x) { sum = x[0]; }\n";
+  EXPECT_THAT(take(text).draft.notes, Contains(HasSubstr("writes to none of its arguments")));
+  EXPECT_THAT(take("__global__ void f(int *x) { *x = 1; }\n").draft.notes,
+              Not(Contains(HasSubstr("writes to none"))));
+}
+
 TEST_F(TakeIn, WhatOnlyTheHostCanCallIsNoMacro) {
   EXPECT_THAT(refusal("__global__ void f(int *c) { cudaMemcpyAsync(c, c, 4, 0, 0); }\n"),
               AllOf(HasSubstr("k.cu: does not compile"), HasSubstr("cudaMemcpyAsync"),
