@@ -1,10 +1,12 @@
 #include "engine/compile/source.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
 #include <string_view>
+#include <vector>
 
 #include "engine/compile/compiler_options.hpp"
 #include "engine/compile/directives.hpp"
@@ -25,6 +27,16 @@ bool is_pragma_once(const Directive& directive) {
   return directive.name == "pragma" && directive.argument == "once";
 }
 
+struct BroughtAlong {
+  std::string_view name;
+  std::vector<std::string_view> of_it;  ///< words, or how they begin
+};
+const std::array<BroughtAlong, 2> kBroughtAlong = {
+    {{"limits", {"numeric_limits"}},
+     {"type_traits",
+      {"is_", "common_type", "enable_if", "conditional", "remove_", "decay", "make_unsigned",
+       "make_signed", "integral_constant", "true_type", "false_type", "underlying_type"}}}};
+
 class Loader {
  public:
   Loader(const fs::path& root, const std::vector<fs::path>& include_folders)
@@ -35,10 +47,36 @@ class Loader {
     source.name = file.filename().string();
     source.text = read(file, file.string());
     collect(source.text, file.parent_path(), file.string(), source);
+    for (const BroughtAlong& header : kBroughtAlong) take_brought_along(header, source);
     return source;
   }
 
  private:
+  /// Standard headers of the host bring others along, and sources rely on it: what is used of these
+  /// joins the first standard header that is there.
+  void take_brought_along(const BroughtAlong& header, KernelSource& source) {
+    const std::string name(header.name);
+    if (files_.contains(name) || !is_in_include_folder("cuda/std/" + name)) return;
+    const auto first = std::ranges::find_if(source.headers, [](const auto& taken) {
+      const std::string* const text = stand_in_header(taken.first);
+      return text != nullptr && *text == taken.second &&
+             taken.second.starts_with("namespace std {");
+    });
+    if (first == source.headers.end()) return;
+    const auto uses = [&](const std::string& text) {
+      return std::ranges::any_of(header.of_it, [&](std::string_view word) {
+        return text.find("std::" + std::string(word)) != std::string::npos;
+      });
+    };
+    if (!uses(source.text) && std::ranges::none_of(source.headers, [&](const auto& taken) {
+          return uses(taken.second) && stand_in_header(taken.first) == nullptr;
+        })) {
+      return;
+    }
+    first->second += "#include <" + name + ">\n";
+    take_stand_in(name, *stand_in_header(name), source);
+  }
+
   /// `who`: stands in front of messages.
   [[nodiscard]] std::string read(const fs::path& file, const std::string& who) const {
     std::error_code error;

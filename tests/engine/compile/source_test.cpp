@@ -190,6 +190,32 @@ TEST_F(SourceTest, IncludePathsAreTheCompilers) {
   std::filesystem::remove_all(root() / "../include_of_source_test");
 }
 
+TEST_F(SourceTest, WhatStandardHeadersBringAlongIsThereWhereItIsUsed) {
+  std::filesystem::create_directories(root() / "../include_of_source_test/cuda/std");
+  for (const char* name : {"limits", "type_traits"}) {
+    write_file(root() / "../include_of_source_test/cuda/std" / name, "\n");
+  }
+  const auto names_of = [&](const std::string& text) {
+    write_file(root() / "kernel/k.cu", text);
+    std::vector<std::string> names;
+    for (const auto& [name, unused] :
+         load_source(root() / "kernel/k.cu", root(), {root() / "../include_of_source_test"})
+             .headers) {
+      names.push_back(name);
+    }
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(
+      names_of("#include <chrono>\n__device__ float m = std::numeric_limits<float>::max();\n"),
+      Names({"chrono", "limits"}));
+  EXPECT_EQ(names_of("#include <vector>\nstatic_assert(std::is_same<int, int>::value);\n"),
+            Names({"vector", "type_traits"}));
+  EXPECT_EQ(names_of("#include <vector>\n"), Names({"vector"}));
+  EXPECT_EQ(names_of("static_assert(std::is_same<int, int>::value);\n"), Names());
+  std::filesystem::remove_all(root() / "../include_of_source_test");
+}
+
 TEST_F(SourceTest, AMissingHeaderIsNamedWithItsIncluder) {
   write_file(root() / "kernel/parts.cuh", "#include \"gone.cuh\"\n");
   try {
