@@ -100,15 +100,15 @@ struct Program {
   bool uses_reserved_shared = false;  ///< names what the system keeps of a CTA's shared memory
   std::vector<std::pair<std::uint32_t, std::string>> shared_names;  ///< offset → variable
   std::uint32_t local_bytes = 0;                                    ///< per thread
-  int shared_granule = 4;    ///< bytes per shadow word: the narrowest access
-  int global_granule = 4;    ///< the same for global memory
+  int shared_granule = 4;  ///< bytes per shadow word: the narrowest access
+  int global_granule = 4;  ///< the same for global memory
   /// Has atomics on global memory that return a value, or reads what it sends: a CTA may have to
   /// wait for another one, or may take work from it, so that a part of the grid is no sample.
   bool claims_work = false;
   bool reads_signals = false;  ///< has strong reads of global memory
   bool sends_signals = false;  ///< has atomics or strong stores there
-  bool has_changes = false;  ///< has atomics or strong stores that other CTAs may see
-  bool cooperative = false;  ///< its CTAs wait for each other: all must be on the device at once
+  bool has_changes = false;    ///< has atomics or strong stores that other CTAs may see
+  bool cooperative = false;    ///< its CTAs wait for each other: all must be on the device at once
   int max_threads = 0;
   int launch_registers = 0;  ///< per thread, from the directives of the entry; 0: not stated
   std::map<std::uint32_t, ProductCheck> product_checks;  ///< by instruction

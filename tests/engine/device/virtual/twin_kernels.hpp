@@ -32,7 +32,7 @@ struct TwinKernel {
 /// PTX of the right kernels or of the twins. Throws std::runtime_error with the compiler's log.
 [[nodiscard]] std::string compile_twins(TwinSet set, bool bug);
 
-/// One judgement: launches the entry twice on a new virtual GPU. "" if nothing is reported and
+/// One judgement: launches the entry some times on a new virtual GPU. "" if nothing is reported and
 /// every result is right, else the report.
 [[nodiscard]] std::string judge_twin(TwinSet set, const std::string& ptx, const std::string& entry,
                                      std::uint64_t seed, int threads);
