@@ -205,14 +205,14 @@ TEST_F(SourceTest, WhatStandardHeadersBringAlongIsThereWhereItIsUsed) {
     }
     return names;
   };
-  using Names = std::vector<std::string>;
+  using Texts = std::vector<std::string>;
   EXPECT_EQ(
       names_of("#include <chrono>\n__device__ float m = std::numeric_limits<float>::max();\n"),
-      Names({"chrono", "limits"}));
+      Texts({"chrono", "limits"}));
   EXPECT_EQ(names_of("#include <vector>\nstatic_assert(std::is_same<int, int>::value);\n"),
-            Names({"vector", "type_traits"}));
-  EXPECT_EQ(names_of("#include <vector>\n"), Names({"vector"}));
-  EXPECT_EQ(names_of("static_assert(std::is_same<int, int>::value);\n"), Names());
+            Texts({"vector", "type_traits"}));
+  EXPECT_EQ(names_of("#include <vector>\n"), Texts({"vector"}));
+  EXPECT_EQ(names_of("static_assert(std::is_same<int, int>::value);\n"), Texts());
   std::filesystem::remove_all(root() / "../include_of_source_test");
 }
 
