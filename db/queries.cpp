@@ -30,20 +30,25 @@ bool passes(const StoredRun& run, const RunFilter& filter) {
          (!filter.run || run.id == *filter.run);
 }
 
+[[noreturn]] void refuse(const char* kind, const std::string& wanted,
+                         const std::set<std::string>& known) {
+  throw InputError(unknown_name(kind, wanted, {known.begin(), known.end()}));
+}
+
 /// Throws InputError for a shape or a device that no run has.
 void require_known_names(const std::vector<StoredRun>& runs, const RunFilter& filter) {
-  const auto require = [&](const char* kind, const std::string& wanted, const auto& name_of,
-                           const RunFilter& alone) {
-    const auto has_it = [&](const StoredRun& run) { return passes(run, alone); };
-    if (wanted.empty() || runs.empty() || std::ranges::any_of(runs, has_it)) return;
-    std::set<std::string> known;
-    for (const StoredRun& run : runs) known.insert(name_of(run.info));
-    throw InputError(unknown_name(kind, wanted, {known.begin(), known.end()}));
+  const auto none_passes = [&](const RunFilter& alone) {
+    return std::ranges::none_of(runs, [&](const StoredRun& run) { return passes(run, alone); });
   };
-  require("shape", filter.shape, [](const RunInfo& info) { return info.shape; },
-          {.shape = filter.shape});
-  require("device", filter.device, [](const RunInfo& info) { return info.device.id; },
-          {.device = filter.device});
+  std::set<std::string> shapes;
+  std::set<std::string> devices;
+  for (const StoredRun& run : runs) {
+    shapes.insert(run.info.shape);
+    devices.insert({run.info.device.id, run.info.device.name});
+  }
+  if (runs.empty()) return;
+  if (none_passes({.shape = filter.shape})) refuse("shape", filter.shape, shapes);
+  if (none_passes({.device = filter.device})) refuse("device", filter.device, devices);
 }
 
 EliteRow read_elite_row(const Query& row) {

@@ -134,7 +134,7 @@ TEST_F(EvoExportResults, WhichRunAndWhere) {
   const RunId first = fill(TimeKind::kMeasured);
   EXPECT_EQ(run("--db none.db --t4 t4.json").exit_code, 2);
   EXPECT_EQ(run("--run 99 --t4 t4.json").exit_code, 2);
-  EXPECT_EQ(run("--shape none --t4 t4.json").exit_code, 1);
+  EXPECT_EQ(run("--shape none --t4 t4.json").exit_code, 2);
   EXPECT_EQ(run("--t4 none/t4.json").exit_code, 2);
   const ProgramResult nothing = run("");
   EXPECT_EQ(nothing.exit_code, 2);

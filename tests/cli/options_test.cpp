@@ -161,7 +161,7 @@ TEST(MisspeltNames, AreAnsweredWithWhatIsMeantOrWhatThereIs) {
        "unknown macro 'THREAD'; did you mean 'THREADS'? Allowed: "},
       {"evo-elite --shape nope", "unknown shape 'nope'; allowed: mission"},
       {"evo-elite --shape misson", "did you mean 'mission'?"},
-      {"evo-elite --device cuda:7", "unknown device 'cuda:7'; allowed: fake:measured"},
+      {"evo-elite --device cuda:7", "unknown device 'cuda:7'; allowed: fake GPU, fake:measured"},
       {"evo-elite rejection", "unknown command 'rejection'; did you mean 'rejections'?"},
       {"evo-elite ranks", "unknown command 'ranks'; allowed: "},
       {"evo-export --out o --shape nope", "unknown shape 'nope'; allowed: mission"},

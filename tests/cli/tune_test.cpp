@@ -305,7 +305,7 @@ TEST_F(EvoTuneHostile, NoCandidateEndsARunAndNoneThatFailedLaterIsInTheElite) {
   for (const auto& [bug, why] :
        {std::pair("fails_on_the_host", "a call of the driver failed"),
         std::pair("eats_memory", "memory"), std::pair("fails", "planted failure of the compiler"),
-        std::pair("runs_out_of_memory", "alone in a fresh process"),
+        std::pair("runs_out_of_memory", "and alone with"),
         std::pair("says_nul", "\\x00ptxas error"),
         std::pair("says_nothing", "no reason was given")}) {
     for (const std::string& reason : reasons[bug]) EXPECT_THAT(reason, HasSubstr(why)) << bug;

@@ -218,7 +218,7 @@ TEST(Space, SettingsNameWhatIsAllowed) {
     return {};
   };
   EXPECT_THAT(message("TILE", "65"), HasSubstr("allowed: 16, 32, 64, 128"));
-  EXPECT_THAT(message("TYLE", "64"), HasSubstr("allowed: TILE, STAGES, WARPS, SWIZZLE, BK"));
+  EXPECT_THAT(message("TYLE", "64"), HasSubstr("Allowed: TILE, STAGES, WARPS, SWIZZLE, BK"));
 }
 
 TEST(Space, NamesTheConstraintsThatExcludeEachOther) {
