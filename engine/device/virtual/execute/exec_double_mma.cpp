@@ -69,8 +69,10 @@ void exec_double_mma(Warp& warp, const Instr& in) {
   const Tile tile = gathered(warp, op, d + op.c_regs());
   for (int lane = 0; lane < kWarpSize; ++lane) {
     for (int i = 0; i < op.c_regs(); ++i) {
-      const auto row = static_cast<std::size_t>(lane / 4 + 8 * (i / 2));
-      const auto column = static_cast<std::size_t>(2 * (lane % 4) + i % 2);
+      const int row_number = lane / 4 + 8 * (i / 2);
+      const int column_number = 2 * (lane % 4) + i % 2;
+      const auto row = static_cast<std::size_t>(row_number);
+      const auto column = static_cast<std::size_t>(column_number);
       double sum = tile.c.value[row][column];
       bool is_tainted = tile.c.is_tainted[row][column];
       for (std::size_t k = 0; k < op.k; ++k) {

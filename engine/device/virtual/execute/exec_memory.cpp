@@ -81,7 +81,9 @@ void note_strong_read(Warp& warp, const LaneAccess& access) {
   WarpScheduler& scheduler = warp.cta->scheduler();
   scheduler.note_poll();
   const auto lane = static_cast<std::size_t>(std::countr_zero(access.global));
-  const auto value = static_cast<std::uint64_t>(read_guest<M>(access.pointer[lane]));
+  const M read = read_guest<M>(access.pointer[lane]);
+  std::uint64_t value = 0;
+  std::memcpy(&value, &read, std::min(sizeof(read), sizeof(value)));
   if (scheduler.stands_aside_after_read(access.address[lane], value)) warp.yield = true;
 }
 
