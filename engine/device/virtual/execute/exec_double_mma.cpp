@@ -17,7 +17,7 @@
 namespace evo::ptx {
 namespace {
 
-constexpr int kMostRows = 16;
+constexpr int kTileRows = 16;
 constexpr int kColumns = 8;
 constexpr int kMostDepth = 16;
 constexpr int kBytes = 8;
@@ -37,9 +37,9 @@ struct Matrix {
 };
 
 struct Tile {
-  Matrix<kMostRows, kMostDepth> a;
+  Matrix<kTileRows, kMostDepth> a;
   Matrix<kMostDepth, kColumns> b;
-  Matrix<kMostRows, kColumns> c;
+  Matrix<kTileRows, kColumns> c;
 };
 
 Tile gathered(const Warp& warp, const DoubleMmaOperands& op, const std::uint32_t* a_regs) {
