@@ -33,7 +33,7 @@ inline constexpr std::array<Known, 18> kTypes = {{{"int8_t", "signed char"},
                                                   {"u_char", "unsigned char"},
                                                   {"u_int", "unsigned int"}}};
 
-/// Of the driver's interface and of libraries that only the host calls: what kernels take all the
+/// Types of the driver's interface and of host libraries that kernels take as parameters all the
 /// same, beside CUtensorMap.
 inline constexpr std::array<Known, 6> kHostTypes = {{{"CUtexObject", "unsigned long long"},
                                                      {"CUsurfObject", "unsigned long long"},

@@ -40,7 +40,7 @@ void limit_interpreted_work(CorrectnessOptions& options) {
 
 void Harness::set_up_device(const HarnessOptions& options) {
   SessionSetup& setup = setup_;
-  // What the device needs is compiled first, and waited for when all has been asked for.
+  // The reference and the check kernels start to compile first. Their results are awaited last.
   std::optional<StartedReference> reference;
   if (problem_.reference.is_launched()) reference.emplace(start_reference());
   std::optional<Compilations::Ticket> check_kernels;

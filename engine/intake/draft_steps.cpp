@@ -51,7 +51,7 @@ bool is_other_output(const DraftArgument& argument, const std::string& name) {
   return argument.is_written() && argument.name != name;
 }
 
-/// What both uses of an argument, one after the other, make of it.
+/// Combines two successive uses of an argument.
 void merge(const DraftArgument& later, DraftArgument& argument) {
   if (later.type != argument.type && later.dtype != argument.dtype) {
     throw InputError("argument " + argument.name + ": " + argument.type + " in one kernel, " +

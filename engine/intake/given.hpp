@@ -19,7 +19,7 @@ struct GivenLaunch {
   std::string shared_bytes;
 };
 
-/// What somebody says of the problem; empty where nothing is said.
+/// The user's options about the problem; a member is empty where its option was not given.
 struct Given {
   NamedTexts sizes;    ///< shape variable, its values: the timed shape's first
   NamedTexts values;   ///< scalar parameter, an expression of sizes and macros
@@ -43,7 +43,7 @@ struct Given {
 /// The names in a text of expressions. `//` is a division, where C++ has a comment.
 [[nodiscard]] std::set<std::string> names_in(std::string_view text);
 
-/// Of the kernel with that number.
+/// The launch options of the kernel with that number.
 [[nodiscard]] GivenLaunch launch_of(const Given& given, std::size_t kernel);
 
 /// Fills the shapes with the given sizes. Throws InputError where they are no sizes.

@@ -224,7 +224,7 @@ bool reach_the_kernel(const Draft& draft) {
                              [&](const auto& variable) { return names.contains(variable.first); });
 }
 
-/// What a run with small sizes tells; and a small shape beside the one that is timed.
+/// Runs the kernel with small sizes, and adds a small shape beside the timed one.
 void look_at_runs(const IntakeRequest& request, Compiler& compiler, const CompileRequest& compile,
                   const Configurations& configurations, const Trial& trial, Draft& draft) {
   const bool is_wanted = !request.given.sizes.empty();

@@ -80,7 +80,7 @@ void draft_arguments(const T1File& t1, const Declarations& declared,
 void add_step(const Given& given, const Declarations& declared,
               const std::vector<DeclaredConstant>& constants, const std::string& entry,
               const Trial& trial, Draft& draft);
-/// Of the first kernel, when others are to follow: renames its arguments and notes their names.
+/// Renames the arguments of the first of several kernels and notes their names.
 void begin_steps(const Given& given, Draft& draft);
 
 /// Fills the draft's shape variables: before the arguments, whose extents name them.

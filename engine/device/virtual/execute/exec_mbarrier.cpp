@@ -189,7 +189,7 @@ void exec_mbarrier_wait(Warp& warp, const Instr& in) {
   }
   std::uint32_t& predicate = warp.predicate(op.dst);
   predicate = (predicate & ~warp.exec) | done;
-  // Who asks again without waiting (test_wait, all there is below sm_90) lets others run, too.
+  // A warp that polls (test_wait, the only form below sm_90) lets other warps run as well.
   if (done != warp.exec) warp.yield = true;
 }
 

@@ -25,7 +25,7 @@ struct WmmaShape {
 
  private:
   [[nodiscard]] int element_bits() const {
-    // Of f64 each element has a register of its own, too.
+    // Each f64 element has a register of its own as well.
     return ab == Type::kTf32 || ab == Type::kF64   ? 32
            : ab == Type::kF16 || ab == Type::kBf16 ? 16
                                                    : 8;

@@ -49,7 +49,7 @@ std::uint64_t signature_of(Cta& cta) {
   return signature;
 }
 
-/// What a CTA that sleeps or prints waits for, in about as many warp instructions.
+/// The waiting time of a CTA that sleeps or prints, as a number of warp instructions.
 std::uint64_t waited(Cta& cta) {
   constexpr std::uint64_t kOfAPrint = 2000;
   std::uint64_t sum = 0;

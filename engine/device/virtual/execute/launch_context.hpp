@@ -19,8 +19,8 @@
 
 namespace evo::ptx {
 
-/// What the system keeps of the shared memory of each CTA. The second half is that of cooperative
-/// groups, which synchronise tiles of several warps there.
+/// Bytes of shared memory that the system reserves in each CTA. Cooperative groups use the second
+/// half to synchronise tiles of several warps.
 constexpr std::uint32_t kReservedSharedBytes = 1024;
 
 /// What all CTAs of a launch share.
