@@ -16,34 +16,16 @@
 #include "engine/core/expression.hpp"
 #include "engine/core/formulas.hpp"
 #include "engine/problem/dtype.hpp"
+#include "tools/bundle_size_operation.hpp"
+#include "tools/bundle_size_tests.hpp"
 
 namespace evo {
 namespace {
 
 using Json = nlohmann::ordered_json;
 using Whole = std::int64_t;
-__extension__ using Wide = unsigned __int128;
 
 constexpr std::uint64_t kLargestDivisor = 4095;
-
-/// The odd d for which a compiler divides by multiplying with `factor` and shifting: the factor is
-/// floor(2^(bits + s) / d) + 1, of which the highest bit may be left to an addition.
-/// Granlund and Montgomery, "Division by invariant integers using multiplication", 1994.
-std::optional<std::uint64_t> divisor_of(std::uint64_t factor, int bits) {
-  constexpr int kLeastShift = -2;
-  constexpr int kMostShift = 13;
-  const int least_bits = bits == 64 ? 32 : bits == 32 ? 20 : 11;  // strides are below that
-  if (factor >> least_bits == 0) return std::nullopt;
-  for (const Wide whole : {Wide{factor}, Wide{factor} + (Wide{1} << bits)}) {
-    for (int shift = kLeastShift; shift <= kMostShift; ++shift) {
-      const Wide power = Wide{1} << (bits + shift);
-      const Wide divisor = power / (whole - 1);
-      if (divisor < 3 || divisor > kLargestDivisor || divisor % 2 == 0) continue;
-      if (power / divisor + 1 == whole) return static_cast<std::uint64_t>(divisor);
-    }
-  }
-  return std::nullopt;
-}
 
 /// The whole numbers among the operands of an instruction, as two's complement.
 std::vector<std::uint64_t> immediates(std::string operands) {
@@ -84,9 +66,11 @@ std::set<std::uint64_t> code_divisors(const std::string& ptx) {
     std::getline(words, operands);
     for (const std::uint64_t number : immediates(operands)) {
       const bool is_negative = divides && number >> 63 != 0;
-      const std::optional<std::uint64_t> found =
-          divides ? odd_part(is_negative ? ~number + 1 : number) : divisor_of(number & mask, bits);
-      if (found && *found >= 3 && *found <= kLargestDivisor) divisors.insert(*found);
+      const auto reciprocal = divides ? std::nullopt : reciprocal_of(number & mask, bits);
+      const std::uint64_t divisor = divides      ? odd_part(is_negative ? ~number + 1 : number)
+                                    : reciprocal ? reciprocal->divisor
+                                                 : 0;
+      if (divisor >= 3 && divisor <= kLargestDivisor) divisors.insert(divisor);
     }
   }
   return divisors;
@@ -107,12 +91,16 @@ void add_numbers(const Json& tree, std::set<Whole>& numbers) {
   }
 }
 
+std::map<std::string, double> macros_of(const CheckedKernel& kernel) {
+  return kernel.manifest.at("macros").get<std::map<std::string, double>>();
+}
+
 /// Of tiles: values of macros, numbers in the sizes of launches, powers of two up to a CTA's size.
 std::set<Whole> tile_numbers(const CheckedKernel& kernel) {
   constexpr Whole kMostThreads = 1024;
   std::set<Whole> numbers;
   for (Whole power = 2; power <= kMostThreads; power *= 2) numbers.insert(power);
-  for (const auto& [macro, value] : kernel.macros) add_numbers(value, numbers);
+  for (const auto& [macro, value] : macros_of(kernel)) add_numbers(value, numbers);
   constexpr std::size_t kGridAndBlock = 6;
   for (const Json& step : kernel.plan.at("steps")) {
     for (std::size_t i = 0; i < kGridAndBlock; ++i) {
@@ -254,10 +242,10 @@ class Conditions {
 /// Buffers that several variables make large: no more elements than were checked, since each of the
 /// variables can be in its range and the product beyond what indices hold.
 void add_extents(const CheckedKernel& kernel, const ShapeVariables& variables, Json& all) {
-  std::map<std::string, double> constants = kernel.macros;
+  std::map<std::string, double> constants = macros_of(kernel);
   for (const auto& [name, value] : variables) constants.erase(name);
   std::set<std::string> texts;
-  for (const Json& argument : kernel.arguments) {
+  for (const Json& argument : kernel.manifest.at("arguments")) {
     if (!argument.contains("extent") || argument.at("direction") == "workspace") continue;
     const auto text = argument.at("extent").at("expression").get<std::string>();
     const Expression extent(text, constants);
@@ -271,6 +259,57 @@ void add_extents(const CheckedKernel& kernel, const ShapeVariables& variables, J
                    {"why", fmt::format("{} had at most {} elements when it was checked",
                                        argument.at("name").get<std::string>(), formula_of(most))},
                    {"variables", names}});
+  }
+}
+
+/// The sizes that were checked, all variables of `names` together: "A == 1 && B == 2 || …".
+std::string checked_sizes(const CheckedKernel& kernel, const std::set<std::string>& names) {
+  std::set<std::string> texts;
+  for (const auto& [shape, variables] : kernel.shapes) {
+    std::vector<std::string> parts;
+    for (const std::string& name : names) {
+      parts.push_back(fmt::format("{} == {}", name, formula_of(variables.at(name))));
+    }
+    texts.insert(fmt::format("({})", fmt::join(parts, " && ")));
+  }
+  return fmt::format("{}", fmt::join(texts, " || "));
+}
+
+/// What `test` was on the checked shapes; nothing where it has no value on one of them.
+std::optional<std::set<double>> outcomes(const CheckedKernel& kernel, const SizeTest& test) {
+  if (test.expression.empty()) return std::nullopt;
+  const Expression expression(test.expression);
+  std::set<double> values;
+  for (const auto& [shape, variables] : kernel.shapes) {
+    std::vector<double> sizes;
+    for (const std::string& name : expression.variables()) sizes.push_back(variables.at(name));
+    const std::optional<double> value = expression.try_evaluate(sizes);
+    if (!value) return std::nullopt;
+    values.insert(*value);
+  }
+  return values;
+}
+
+/// What code computes from sizes must come out as it did on a shape that was checked.
+void add_size_tests(const CheckedKernel& kernel, Json& all) {
+  std::set<std::string> names;
+  for (const auto& [name, value] : kernel.shapes.begin()->second) names.insert(name);
+  for (const SizeTest& test : size_tests(kernel.ptx, kernel.manifest, names)) {
+    const auto seen = outcomes(kernel, test);
+    if (seen && static_cast<Whole>(seen->size()) == test.most) continue;
+    std::string text;
+    std::string why = "the kernel's code tells sizes apart by more than their order";
+    if (!seen) {
+      text = checked_sizes(kernel, test.variables);
+    } else {
+      std::vector<std::string> values;
+      for (const double value : *seen) values.push_back(formula_of(value));
+      text = fmt::format("{} in [{}]", test.expression, fmt::join(values, ", "));
+      why =
+          fmt::format("the kernel's code asks for {}, which had no other value when it was checked",
+                      test.expression);
+    }
+    all.push_back({{"expression", text}, {"why", why}, {"variables", test.variables}});
   }
 }
 
@@ -294,7 +333,9 @@ Json checked_conditions(const CheckedKernel& kernel) {
     conditions.add_code(divisors);
     for (const Json& condition : conditions.all()) all.push_back(condition);
   }
-  if (!kernel.shapes.empty()) add_extents(kernel, kernel.shapes.begin()->second, all);
+  if (kernel.shapes.empty()) return all;
+  add_extents(kernel, kernel.shapes.begin()->second, all);
+  add_size_tests(kernel, all);
   return all;
 }
 

@@ -17,14 +17,13 @@ namespace evo {
 /// What a kernel can tell sizes apart by.
 struct CheckedKernel {
   std::map<std::string, ShapeVariables> shapes;  ///< that it was checked on, by name
-  std::map<std::string, double> macros;
-  nlohmann::ordered_json arguments;  ///< of the manifest
-  nlohmann::ordered_json plan;       ///< without these conditions
+  nlohmann::ordered_json manifest;
+  nlohmann::ordered_json plan;  ///< without these conditions
   std::string ptx;
 };
 
-/// Conditions that hold for the sizes that were checked and those that no number in the kernel
-/// tells apart from them; docs/bundle.md has the rule. {"expression", "why", "variables"}: a
+/// Conditions that hold for the sizes that were checked and those that nothing in the kernel tells
+/// apart from them; docs/bundle.md has the rule. {"expression", "why", "variables"}: a
 /// condition is not asked where the caller allows one of these variables by name.
 [[nodiscard]] nlohmann::ordered_json checked_conditions(const CheckedKernel& kernel);
 

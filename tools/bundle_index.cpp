@@ -269,8 +269,7 @@ class Builder {
     const auto variables = variables_.get<std::vector<std::string>>();
     if (says_where_valid) {
       for (Json& its : checked_conditions(
-               {kernel.checked_shapes, manifest.at("macros").get<std::map<std::string, double>>(),
-                manifest.at("arguments"), kernel_plan(manifest, variables), exported.ptx})) {
+               {kernel.checked_shapes, manifest, kernel_plan(manifest, variables), exported.ptx})) {
         manifest["valid"].push_back(std::move(its));
       }
     }

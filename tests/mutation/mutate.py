@@ -68,7 +68,9 @@ FILES = {
     # Files and databases.
     "tools/output_files.cpp": ["output_files_test"],
     "db/opened_file.cpp": ["db_test --gtest_filter=OpenedFile*"],
-    "tools/bundle_checked.cpp": ["bundle_cover_test"],
+    "tools/bundle_checked.cpp": ["bundle_cover_test", "bundle_size_tests_test"],
+    **{f"tools/{name}.cpp": ["bundle_size_tests_test"] for name in (
+        "bundle_size_operation", "bundle_size_tests", "bundle_size_value")},
     **{f"engine/worker/{name}.cpp": ["worker_test --gtest_filter=CompilePool*:MemoryAborts*"]
        for name in ("compile_pool", "memory_aborts")},
     "engine/coordinator/profile_gate.cpp": ["coordinator_test --gtest_filter=*Profile*:*Ncu*"],

@@ -22,6 +22,10 @@ using testing::IsEmpty;
 
 Json expression(const std::string& text) { return {{"expression", text}}; }
 
+/// A kernel that computes nothing.
+constexpr const char* kNoCode =
+    ".version 9.0\n.target sm_89\n.address_size 64\n.visible .entry k() { ret; }\n";
+
 /// Of y = f(x) over R rows of C elements.
 CheckedKernel kernel(const std::vector<ShapeVariables>& shapes, const std::string& ptx = "",
                      int tile = 64, const std::string& extent = "R*C",
@@ -38,7 +42,7 @@ CheckedKernel kernel(const std::vector<ShapeVariables>& shapes, const std::strin
                             {"dtype", "f32"},
                             {"row", expression("C")},
                             {"extent", expression(extent)}}};
-  CheckedKernel result{{}, {{"TILE", tile}}, manifest["arguments"], {}, ptx};
+  CheckedKernel result{{}, manifest, {}, std::string(kNoCode) + "/*\n" + ptx + "*/"};
   result.plan = kernel_plan(manifest, {"R", "C"});
   for (const ShapeVariables& shape : shapes) {
     result.shapes["s" + std::to_string(result.shapes.size())] = shape;

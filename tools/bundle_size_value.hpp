@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+
+namespace evo {
+
+/// A number that every thread of a launch computes alike: from the sizes of the shape and
+/// constants.
+struct SizeValue {
+  std::string text;  ///< an expression over shape variables; empty: no expression says it
+  std::set<std::string> variables;  ///< that it depends on; empty: a constant
+  std::optional<std::int64_t> constant;
+  bool may_be_negative = false;
+  bool grows = true;      ///< never becomes smaller where a variable becomes larger
+  std::int64_t most = 0;  ///< values that it can have, 0 and 1 and so on; 0: no limit is known
+  /// Where it is `rounded` less the remainder by `step`.
+  std::string rounded;
+  std::int64_t step = 0;
+
+  [[nodiscard]] bool depends() const { return !variables.empty(); }
+};
+
+// The operations of PTX on such numbers. Where no expression says the result, its text is empty and
+// its variables are those of the operands. Products and sums are taken as if they did not wrap.
+
+[[nodiscard]] SizeValue size_constant(std::int64_t value);
+/// What no expression says, of `a` and `b`.
+[[nodiscard]] SizeValue unwritten(const SizeValue& a, const SizeValue& b);
+
+[[nodiscard]] SizeValue add(const SizeValue& a, const SizeValue& b);
+[[nodiscard]] SizeValue subtract(const SizeValue& a, const SizeValue& b);
+[[nodiscard]] SizeValue multiply(const SizeValue& a, const SizeValue& b);
+/// a // b as PTX rounds it for numbers that are not negative.
+[[nodiscard]] SizeValue quotient(const SizeValue& a, const SizeValue& b);
+[[nodiscard]] SizeValue remainder(const SizeValue& a, const SizeValue& b);
+/// a * 2^places / divisor without a remainder: a multiplication by a reciprocal.
+[[nodiscard]] SizeValue scaled_quotient(const SizeValue& a, int places, std::uint64_t divisor);
+/// The bits of `mask`, of the lowest `width` bits.
+[[nodiscard]] SizeValue masked(const SizeValue& a, std::uint64_t mask, int width);
+/// Two's complement of `width` bits read without a sign.
+[[nodiscard]] SizeValue without_sign(const SizeValue& a, int width);
+[[nodiscard]] SizeValue smaller(const SizeValue& a, const SizeValue& b);
+[[nodiscard]] SizeValue larger(const SizeValue& a, const SizeValue& b);
+/// 1 or 0. `operation`: == != < <= > >= && ||
+[[nodiscard]] SizeValue compared(const SizeValue& a, const std::string& operation,
+                                 const SizeValue& b);
+[[nodiscard]] SizeValue chosen(const SizeValue& condition, const SizeValue& yes,
+                               const SizeValue& no);
+
+}  // namespace evo
