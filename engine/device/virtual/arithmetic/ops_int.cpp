@@ -177,6 +177,35 @@ void carry_add(Warp& warp, const Instr& in) {
   if (kCarry.writes) warp.carry = (warp.carry & ~warp.exec) | carry;
 }
 
+/// Which half of a product is taken, of what kind of numbers.
+struct Half {
+  bool is_high = false;
+  bool is_signed = false;
+};
+
+/// d = half of a * b + c + carry.
+template <typename T, Half kHalf, Carry kCarry>
+void carry_mad(Warp& warp, const Instr& in) {
+  const auto& op = in.as<AluOperands>();
+  T* dst = lane_register<T>(warp, op.dst);
+  const T* a = lane_register<const T>(warp, op.src[0]);
+  const T* b = lane_register<const T>(warp, op.src[1]);
+  const T* c = lane_register<const T>(warp, op.src[2]);
+  using W = typename Names<T>::Wide;
+  std::uint32_t carry = 0;
+  for (int l = 0; l < kWarpSize; ++l) {
+    if (((warp.exec >> l) & 1U) == 0) continue;
+    const T half = !kHalf.is_high    ? mul_op<T>(a[l], b[l])
+                   : kHalf.is_signed ? smulhi_op<T>(a[l], b[l])
+                                     : mulhi_op<T>(a[l], b[l]);
+    const W in_carry = kCarry.reads ? (warp.carry >> l) & 1U : 0U;
+    const W sum = static_cast<W>(half) + c[l] + in_carry;
+    carry |= (static_cast<U32>(sum >> kBits<T>) & 1U) << l;
+    dst[l] = static_cast<T>(sum);
+  }
+  if (kCarry.writes) warp.carry = (warp.carry & ~warp.exec) | carry;
+}
+
 template <typename T>
 void register_arithmetic(AluTable& table) {
   using N = Names<T>;
@@ -270,6 +299,23 @@ void register_carry(AluTable& table) {
   }
 }
 
+template <typename T, Half kHalf>
+void register_carry_mad(AluTable& table) {
+  using N = Names<T>;
+  constexpr Carry kIn{.reads = true, .writes = false};
+  constexpr Carry kOut{.reads = false, .writes = true};
+  constexpr Carry kThrough{.reads = true, .writes = true};
+  const std::string half = kHalf.is_high ? ".hi" : ".lo";
+  const std::string type = std::string(".") + (kHalf.is_signed ? N::s : N::u);
+  const auto add = [&](const std::string& name, Handler function) {
+    table.add(name + type, function, N::type, {N::type, N::type, N::type}, TaintRule::kAny,
+              Pipe::kFma);
+  };
+  add("madc" + half, carry_mad<T, kHalf, kIn>);
+  add("madc" + half + ".cc", carry_mad<T, kHalf, kThrough>);
+  add("mad" + half + ".cc", carry_mad<T, kHalf, kOut>);
+}
+
 void register_narrow(AluTable& table) {
   const std::vector<Type> two = {Type::kB32, Type::kB32};
   const std::vector<Type> three = {Type::kB32, Type::kB32, Type::kB32};
@@ -298,6 +344,14 @@ void register_int(AluTable& table) {
   register_logic<U32>(table);
   register_logic<U64>(table);
   register_carry<U32>(table);
+  register_carry_mad<U32, Half{.is_high = false, .is_signed = false}>(table);
+  register_carry_mad<U32, Half{.is_high = false, .is_signed = true}>(table);
+  register_carry_mad<U32, Half{.is_high = true, .is_signed = false}>(table);
+  register_carry_mad<U32, Half{.is_high = true, .is_signed = true}>(table);
+  register_carry_mad<U64, Half{.is_high = false, .is_signed = false}>(table);
+  register_carry_mad<U64, Half{.is_high = false, .is_signed = true}>(table);
+  register_carry_mad<U64, Half{.is_high = true, .is_signed = false}>(table);
+  register_carry_mad<U64, Half{.is_high = true, .is_signed = true}>(table);
   register_carry<U64>(table);
   register_narrow(table);
 }

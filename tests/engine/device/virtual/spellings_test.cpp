@@ -35,6 +35,50 @@ Result run(const std::string& directives, const std::string& body) {
   return {text_of(fault), gpu.read<std::uint32_t>(out, 8)};
 }
 
+/// The product of two 64-bit numbers in words of 32 bits, as sin and cos of doubles compute it.
+TEST(Carries, LinkProductsOfSeveralWords) {
+  const std::uint64_t a = 0xfedcba9876543210U;
+  const std::uint64_t b = 0xffffffff89abcdefU;
+  const auto word = [](const std::string& reg, std::uint64_t value, int place) {
+    return "mov.u32 " + reg + ", " +
+           std::to_string(static_cast<std::uint32_t>(value >> (32 * place))) + ";\n";
+  };
+  const Result result =
+      run("", word("%r1", a, 0) + word("%r2", a, 1) + word("%r3", b, 0) + word("%r4", b, 1) + R"(
+mul.lo.u32 %r5, %r1, %r3;
+mul.hi.u32 %r6, %r1, %r3;
+mad.lo.cc.u32 %r6, %r1, %r4, %r6;
+madc.hi.u32 %r7, %r1, %r4, 0;
+mad.lo.cc.u32 %r6, %r2, %r3, %r6;
+madc.hi.cc.u32 %r7, %r2, %r3, %r7;
+madc.hi.u32 %r8, %r2, %r4, 0;
+mad.lo.cc.u32 %r7, %r2, %r4, %r7;
+addc.u32 %r8, %r8, 0;
+st.global.u32 [%rd1], %r5;
+st.global.u32 [%rd1+4], %r6;
+st.global.u32 [%rd1+8], %r7;
+st.global.u32 [%rd1+12], %r8;
+mov.u32 %r9, -3;
+mad.hi.cc.s32 %r10, %r9, 2, 0;
+addc.u32 %r11, 0, 0;
+st.global.u32 [%rd1+16], %r10;
+st.global.u32 [%rd1+20], %r11;
+mad.hi.cc.s32 %r10, %r9, 2, 1;
+addc.u32 %r11, 0, 0;
+st.global.u32 [%rd1+24], %r11;)");
+  EXPECT_EQ(result.fault, "");
+  __extension__ using Wide = unsigned __int128;
+  const Wide product = static_cast<Wide>(a) * b;
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(result.out[static_cast<std::size_t>(i)],
+              static_cast<std::uint32_t>(product >> (32 * i)))
+        << i;
+  }
+  EXPECT_EQ(result.out[4], 0xffffffffU);  // the high half of -6
+  EXPECT_EQ(result.out[5], 0U);
+  EXPECT_EQ(result.out[6], 1U);  // -1 + 1
+}
+
 TEST(BitMasks, ClampOrWrapAtTheEndOfTheRegister) {
   const auto mask = [](const std::string& mode, std::uint32_t first, std::uint32_t width) {
     const Result result = run("", "mov.u32 %r1, " + std::to_string(first) + ";\nmov.u32 %r2, " +
