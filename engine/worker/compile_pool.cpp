@@ -70,7 +70,7 @@ std::vector<pollfd> CompilePool::interests() const {
 SteadyTime CompilePool::next_deadline() const {
   SteadyTime first = SteadyTime::max();
   for (const Slot& slot : slots_) {
-    if (slot.job) first = std::min(first, slot.started + options_.limit);
+    if (slot.job) first = std::min(first, slot.deadline);
   }
   return first;
 }
@@ -104,6 +104,9 @@ void CompilePool::start(Slot& slot, Job job) {
     slot.compiled = 0;
   }
   slot.started = std::chrono::steady_clock::now();
+  slot.deadline = slot.started + options_.limit;
+  slot.processor_time = slot.process->processor_time();
+  slot.used = {};
   ++slot.compiled;
   // When the process is already gone, look_at() finds it closed and reports the job.
   (void)slot.process->send({{"op", "compile"}, {"request", job.request}});
@@ -118,8 +121,27 @@ CompilePool::Finished CompilePool::finish(Slot& slot, CompileOutcome outcome,
   return finished;
 }
 
+/// Past its limit. A compiler that works, but seldom gets a processor, has more time.
+bool CompilePool::is_late(Slot& slot) const {
+  constexpr int kMostByTheClock = 10;     // times the limit
+  constexpr int kLeastOfAProcessor = 20;  // a twentieth; less is no work, but a hang
+  constexpr std::chrono::milliseconds kLeastWait{100};
+  const SteadyTime now = std::chrono::steady_clock::now();
+  if (now < slot.deadline) return false;
+  const std::chrono::nanoseconds since = slot.process->processor_time() - slot.processor_time;
+  slot.used += since;
+  slot.processor_time += since;
+  const std::chrono::nanoseconds rest = options_.limit - slot.used;
+  const bool works = kLeastOfAProcessor * slot.used > now - slot.started;
+  if (!works || rest <= rest.zero() || now >= slot.started + kMostByTheClock * options_.limit) {
+    return true;
+  }
+  slot.deadline = now + std::max<std::chrono::nanoseconds>(rest, kLeastWait);
+  return false;
+}
+
 std::optional<CompilePool::Finished> CompilePool::look_at(Slot& slot) {
-  const bool late = std::chrono::steady_clock::now() >= slot.started + options_.limit;
+  const bool late = is_late(slot);
   try {
     auto reply = slot.process->poll();
     // It is done, and waits for somebody to read what it found.

@@ -17,9 +17,11 @@ namespace evo {
 using EventSink = std::function<void(const std::string& kind, const std::string& text)>;
 
 struct CompilePoolOptions {
-  std::size_t jobs = 1;                    ///< processes
-  std::chrono::milliseconds limit{60000};  ///< for one compilation
-  std::uint64_t memory_bytes = 0;          ///< of one process; 0: by the machine's memory
+  std::size_t jobs = 1;  ///< processes
+  /// For one compilation: of a processor's time where the compiler works and others keep it from a
+  /// processor, up to ten times as long by the clock; else by the clock.
+  std::chrono::milliseconds limit{60000};
+  std::uint64_t memory_bytes = 0;  ///< of one process; 0: by the machine's memory
   EventSink on_event = {};
 };
 
@@ -58,6 +60,9 @@ class CompilePool final : public CompileService {
     std::optional<WorkerProcess> process = {};
     std::optional<Job> job = {};
     SteadyTime started = {};
+    SteadyTime deadline = {};
+    std::chrono::nanoseconds processor_time = {};  ///< of the process when it was last looked at
+    std::chrono::nanoseconds used = {};            ///< of it, for this job
     int compiled = 0;
     bool has_more = false;  ///< memory than others: of a job that runs alone
   };
@@ -65,6 +70,7 @@ class CompilePool final : public CompileService {
   void start_queued();
   [[nodiscard]] bool may_start(const Job& job) const;
   void start(Slot& slot, Job job);
+  [[nodiscard]] bool is_late(Slot& slot) const;
   [[nodiscard]] std::optional<Finished> look_at(Slot& slot);
   [[nodiscard]] std::optional<Finished> take_reply(Slot& slot, const nlohmann::json& reply);
   [[nodiscard]] std::optional<Finished> take_ending(Slot& slot, bool late);

@@ -149,6 +149,15 @@ void WorkerProcess::write_waiting() {
   sent_ = 0;
 }
 
+std::chrono::nanoseconds WorkerProcess::processor_time() const {
+  clockid_t clock{};
+  timespec time{};
+  const bool is_known = process_ > 0 && ::clock_getcpuclockid(process_, &clock) == 0 &&
+                        ::clock_gettime(clock, &time) == 0;
+  if (!is_known) return {};
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
 pollfd WorkerProcess::interest() const {
   const bool writes = sent_ < waiting_.size();
   return {descriptor_, static_cast<short>(writes ? POLLIN | POLLOUT : POLLIN), 0};

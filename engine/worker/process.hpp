@@ -53,6 +53,8 @@ class WorkerProcess {
   [[nodiscard]] bool is_open() const { return open_; }
   /// Of the process; -1 when it does not run.
   [[nodiscard]] int number() const { return process_; }
+  /// Time that processors have spent on it; 0 where it does not run.
+  [[nodiscard]] std::chrono::nanoseconds processor_time() const;
   /// What to wait for with ::poll(): something to read, or room for what is waiting.
   [[nodiscard]] pollfd interest() const;
 

@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +14,18 @@
 
 namespace evo::fake {
 namespace {
+
+/// As a compiler does that others keep from a processor.
+void work_now_and_then(std::chrono::milliseconds all) {
+  constexpr std::chrono::milliseconds kWork{10};
+  constexpr std::chrono::milliseconds kRest{30};
+  const auto end = std::chrono::steady_clock::now() + all;
+  while (std::chrono::steady_clock::now() < end) {
+    const auto pause = std::chrono::steady_clock::now() + kWork;
+    while (std::chrono::steady_clock::now() < pause) continue;
+    std::this_thread::sleep_for(kRest);
+  }
+}
 
 constexpr std::string_view kDefine = "-D";
 
@@ -72,6 +85,7 @@ CompileAnswer FakeCompiler::compile(const CompileRequest& request) {
     return Rejection{Gate::kBuild, std::string("\0ptxas error", 12), std::string("a\0\xff", 3)};
   }
   while (bug == "hangs_compiler") std::this_thread::sleep_for(std::chrono::hours(1));
+  if (bug == "gets_a_quarter_of_a_processor") work_now_and_then(std::chrono::seconds(3));
   Compiled compiled;
   compiled.resources.registers = 32 + static_cast<int>(program.number("REGISTERS", 0));
   compiled.resources.static_shared_bytes = static_cast<int>(program.number("SHARED", 0));

@@ -206,6 +206,14 @@ TEST(CompilePool, AHangIsKilledAtItsDeadlineWhileOthersGoOn) {
   }
 }
 
+TEST(CompilePool, ACompilerThatSeldomGetsAProcessorHasMoreTime) {
+  CompilePool pool(fake_worker(), {.jobs = 1, .limit = Milliseconds(2000)});
+  pool.submit(0, request("gets_a_quarter_of_a_processor"));
+  const auto finished = collect_all(pool);
+  EXPECT_TRUE(std::holds_alternative<Compiled>(finished.at(0).outcome));
+  EXPECT_GE(finished.at(0).wall_ms, 2900);
+}
+
 TEST(CompilePool, WhatIsDoneIsNotLateBecauseNobodyLooked) {
   CompilePool pool(fake_worker(), {.jobs = 1, .limit = Milliseconds(2000)});
   Random random(1);
