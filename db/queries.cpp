@@ -165,9 +165,43 @@ std::vector<StoredRun> select_runs(const Store& store, const RunFilter& filter) 
   return runs;
 }
 
+namespace {
+
+/// Of neighbours in the ranking, by the newest comparison between them.
+void put_ties(const Store& store, RunId run, std::vector<EliteRow>& rows) {
+  const std::vector<ConfirmationRecord> records = store.confirmations(run);
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    for (const ConfirmationRecord& its : records) {
+      const bool is_forward =
+          its.challenger == rows[i].candidate && its.incumbent == rows[i - 1].candidate;
+      const bool is_backward =
+          its.incumbent == rows[i].candidate && its.challenger == rows[i - 1].candidate;
+      if (!is_forward && !is_backward) continue;
+      rows[i].tie.reset();
+      if (its.verdict != Verdict::kTie) continue;
+      rows[i].tie = is_forward
+                        ? Tie{its.ratio, its.ratio_low, its.ratio_high, its.pairs}
+                        : Tie{1 / its.ratio, 1 / its.ratio_high, 1 / its.ratio_low, its.pairs};
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> rank_labels(const std::vector<EliteRow>& rows) {
+  std::vector<std::string> labels;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::size_t first = i;
+    while (first > 0 && rows[first].tie) --first;
+    const bool has_equal = first < i || (i + 1 < rows.size() && rows[i + 1].tie);
+    labels.push_back(std::to_string(rows[first].rank) + (has_equal ? "=" : ""));
+  }
+  return labels;
+}
+
 std::vector<EliteRow> elite_of_run(const Store& store, RunId run) {
   Connection& db = store.connection();
-  return db.read([&] {
+  std::vector<EliteRow> elite = db.read([&] {
     Query query = db.query(
         "SELECT rank, run, device, shape, p50_us, p90_us, tflops, registers, shared_bytes,"
         " max_abs_error, config, kind, candidate FROM elite WHERE run = ? ORDER BY rank");
@@ -182,10 +216,13 @@ std::vector<EliteRow> elite_of_run(const Store& store, RunId run) {
     }
     return rows;
   });
+  put_ties(store, run, elite);
+  return elite;
 }
 
 RunElite run_elite(const Store& store, RunId run) {
   RunElite elite{.run = store.run(run), .rows = elite_of_run(store, run)};
+  elite.is_compared = !store.generations(run).empty();
   for (const StoredEvent& event : store.events(run)) {
     if (event.kind == kInterpretedEvent) elite.interpreted = event.text;
   }

@@ -23,8 +23,16 @@ struct RunFilter {
 [[nodiscard]] std::vector<StoredRun> select_runs(const Store& store, const RunFilter& filter);
 
 /// A row of the view `elite`.
+/// What an A/B comparison said of a kernel and the one a rank above: no difference.
+struct Tie {
+  double ratio = 1;  ///< its time / that of the one above
+  double ratio_low = 1;
+  double ratio_high = 1;
+  int pairs = 0;
+};
+
 struct EliteRow {
-  int rank = 0;
+  int rank = 0;  ///< 1: the winner, whatever ties with it
   RunId run = 0;
   std::string device;
   std::string shape;
@@ -39,7 +47,12 @@ struct EliteRow {
   CandidateId candidate = 0;
   std::optional<double> launch_mj = {};  ///< millijoules of a launch
   std::string not_modelled = {};         ///< what a predicted time may depend on beside its model
+  std::optional<Tie> tie = {};           ///< with the row above
 };
+
+/// The rank of each row for people: "1=" where A/B comparisons cannot tell rows apart, "3" for one
+/// behind two of them.
+[[nodiscard]] std::vector<std::string> rank_labels(const std::vector<EliteRow>& rows);
 
 /// The elite of one run, best first; empty when nothing is green.
 [[nodiscard]] std::vector<EliteRow> elite_of_run(const Store& store, RunId run);
@@ -49,6 +62,7 @@ struct RunElite {
   StoredRun run;
   std::vector<EliteRow> rows;
   std::string interpreted = {};  ///< what came of executing it on a virtual GPU as well
+  bool is_compared = true;       ///< false: the run ended before, the order is that of the times
 };
 
 /// The elite of one run with that run.

@@ -275,9 +275,24 @@ std::string checked_sizes(const CheckedKernel& kernel, const std::set<std::strin
   return fmt::format("{}", fmt::join(texts, " || "));
 }
 
+/// Whether no product of `test` wraps for a size that can be served: the largest of each variable.
+bool fits(const CheckedKernel& kernel, const SizeTest& test) {
+  constexpr double kBeyond = 0x1p31;
+  ShapeVariables largest;
+  for (const auto& [shape, variables] : kernel.shapes) {
+    for (const auto& [name, value] : variables) {
+      double& most = largest.emplace(name, value).first->second;
+      most = std::max(most, value);
+    }
+  }
+  return std::ranges::all_of(test.must_fit, [&](const std::string& text) {
+    return Expression(text).evaluate(largest) < kBeyond;
+  });
+}
+
 /// What `test` was on the checked shapes; nothing where it has no value on one of them.
 std::optional<std::set<double>> outcomes(const CheckedKernel& kernel, const SizeTest& test) {
-  if (test.expression.empty()) return std::nullopt;
+  if (test.expression.empty() || !fits(kernel, test)) return std::nullopt;
   const Expression expression(test.expression);
   std::set<double> values;
   for (const auto& [shape, variables] : kernel.shapes) {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "engine/core/error.hpp"
@@ -122,9 +123,8 @@ class Builder {
       times.emplace_back();
       for (const ShapeVariables& shape : shapes) {
         const auto known = kernel.times.find(shape);
-        times.back().push_back(known == kernel.times.end()
-                                   ? std::nullopt
-                                   : std::optional(known->second.timing.p50_us));
+        times.back().push_back(
+            known == kernel.times.end() ? std::nullopt : std::optional(known->second.ranked_us));
       }
     }
     note_unknown(target, times);
@@ -134,13 +134,16 @@ class Builder {
     for (std::size_t i = 0; i < shapes.size(); ++i) {
       const auto [named, is_new] = names.try_emplace(served[i]);
       if (is_new) named->second = add(target.kernels[served[i]]);
-      double best = *times[served[i]][i];
-      for (const auto& row : times) best = std::min(best, row[i].value_or(best));
+      const std::size_t best = fastest_on(times, i);
+      const auto p50_us = [&](std::size_t kernel) {
+        return target.kernels[kernel].times.at(shapes[i]).timing.p50_us;
+      };
       serves.push_back({{"shape", target.shapes.at(shapes[i])},
                         {"variables", variables_json(shapes[i])},
                         {"kernel", named->second},
-                        {"p50_us", *times[served[i]][i]},
-                        {"best_p50_us", best}});
+                        {"p50_us", p50_us(served[i])},
+                        {"best_p50_us", p50_us(best)}});
+      note_other_winner(target, shapes[i], served[i], served[i] == best);
     }
     Json defaults = Json::array();
     for (std::size_t k = 0; k < target.kernels.size(); ++k) {
@@ -167,6 +170,33 @@ class Builder {
             {"kind", to_string(device.time_kind)},
             {"serves", serves},
             {"defaults", defaults}};
+  }
+
+  static std::size_t fastest_on(const TimeTable& times, std::size_t shape) {
+    constexpr double kNever = std::numeric_limits<double>::infinity();
+    const auto fastest = std::ranges::min_element(
+        times, {}, [&](const auto& row) { return row[shape].value_or(kNever); });
+    return static_cast<std::size_t>(fastest - times.begin());
+  }
+
+  /// Where a shape is served by another kernel than the one that evo-elite calls its winner.
+  void note_other_winner(const BundleTarget& target, const ShapeVariables& shape,
+                         std::size_t kernel, bool is_fastest) {
+    const auto found = target.winners.find(shape);
+    const BundleKernel& serving = target.kernels[kernel];
+    if (found == target.winners.end() ||
+        (found->second.ptx_hash == serving.ptx_hash && found->second.config == serving.config)) {
+      return;
+    }
+    const ShapeWinner& winner = found->second;
+    const KernelTime& time = serving.times.at(shape);
+    bundle_.notes.push_back(fmt::format(
+        "{}: {} is served by candidate {} of run {} ({:.2f} µs), not by the winner of the newest "
+        "run, candidate {} of run {} ({:.2f} µs): {}",
+        target.device.name, target.shapes.at(shape), serving.candidate, time.run.id,
+        time.timing.p50_us, winner.candidate, winner.run, winner.p50_us,
+        is_fastest ? "it was faster in its own run"
+                   : "fewer kernels serve all shapes within --loss-percent"));
   }
 
   /// What each kernel is chosen for. Of devices that are none the kernel's own, those with measured

@@ -72,8 +72,13 @@ class Gathering {
 
   /// The runs are on `target.device`.
   void run(const std::vector<std::pair<std::size_t, StoredRun>>& runs, BundleTarget& target) {
-    for (const auto& [source, run] : runs) find_winners(source, run);
+    for (const auto& [source, run] : runs) find_kernels(source, run);
+    for (const auto& [source, run] : runs) find_winner(source, run);
     for (const auto& [source, run] : runs) find_times(source, run);
+    for (const auto& [place, winner] : newest_) {
+      const auto [known, is_new] = target.winners.emplace(place.second, winner);
+      if (!is_new && winner.p50_us < known->second.p50_us) known->second = winner;
+    }
     for (const Identity& withdrawn : withdrawn_) kernels_.erase(withdrawn);
     for (auto& [identity, kernel] : kernels_) {
       if (kernel.times.empty()) continue;
@@ -96,7 +101,7 @@ class Gathering {
     return store(source).compilation_facts(*record.compilation).ptx_hash;
   }
 
-  void find_winners(std::size_t source, const StoredRun& run) {
+  void find_kernels(std::size_t source, const StoredRun& run) {
     const std::string of_defaults = default_config(run);
     const std::set<CandidateId> checked = fully_checked(store(source), run);
     if (checked.empty()) return;
@@ -117,6 +122,29 @@ class Gathering {
     }
   }
 
+  void find_winner(std::size_t source, const StoredRun& run) {
+    const std::map<std::string, ShapeVariables> shapes = shapes_of(run);
+    const auto timed = shapes.find(run.info.shape);
+    const std::vector<EliteRow> rows = elite_of_run(store(source), run.id);
+    if (timed == shapes.end() || rows.empty()) return;
+    const EvaluationRecord record = store(source).evaluation(rows.front().candidate).record;
+    const ShapeWinner winner{run.id, rows.front().candidate, ptx_hash(source, record),
+                             with_sorted_keys(record.config_json), rows.front().p50_us};
+    winners_[{source, run.id}] = winner;
+    newest_[{run.info.space.name, timed->second}] = winner;
+  }
+
+  /// KernelTime::ranked_us
+  [[nodiscard]] double ranked_us(std::size_t source, const StoredRun& run, const Identity& kernel,
+                                 double p50_us) const {
+    constexpr double kBehind = 1 + 1e-9;
+    const auto found = winners_.find({source, run.id});
+    if (found == winners_.end()) return p50_us;
+    const ShapeWinner& winner = found->second;
+    const bool is_winner = winner.ptx_hash == kernel.ptx_hash && winner.config == kernel.config;
+    return is_winner ? p50_us : std::max(p50_us, winner.p50_us * kBehind);
+  }
+
   void find_times(std::size_t source, const StoredRun& run) {
     const std::map<std::string, ShapeVariables> shapes = shapes_of(run);
     const auto timed = shapes.find(run.info.shape);
@@ -134,8 +162,9 @@ class Gathering {
       if (evaluation.withdrawal || own.rejection) {
         withdrawn_.insert(identity);
       } else if (own.timing && own.timing->complete) {
-        add_time(found->second, shapes, timed->second, {run, *own.timing, evaluation.created_at},
-                 own.checks);
+        const double ranked = ranked_us(source, run, identity, own.timing->p50_us);
+        add_time(found->second, shapes, timed->second,
+                 {run, *own.timing, evaluation.created_at, ranked}, own.checks);
       }
     });
   }
@@ -157,6 +186,9 @@ class Gathering {
   std::set<std::string> configs_;
   std::map<Identity, BundleKernel> kernels_;
   std::set<Identity> withdrawn_;
+  std::map<std::pair<std::size_t, RunId>, ShapeWinner> winners_;  ///< of each run
+  /// Of the newest run of a space on a shape.
+  std::map<std::pair<std::string, ShapeVariables>, ShapeWinner> newest_;
 };
 
 }  // namespace

@@ -22,6 +22,18 @@ struct KernelTime {
   StoredRun run;
   Timing timing;
   std::string measured_at;
+  /// What kernels are chosen by: its p50, but of a kernel that is not its run's winner no less than
+  /// the winner's, since comparisons decide who that is.
+  double ranked_us = 0;
+};
+
+/// Who won the newest run on a shape; of several spaces the fastest of their winners.
+struct ShapeWinner {
+  RunId run = 0;
+  CandidateId candidate = 0;
+  std::string ptx_hash;
+  std::string config;
+  double p50_us = 0;
 };
 
 /// A kernel that passed all checks: one configuration's machine code, whatever runs it was in.
@@ -40,6 +52,7 @@ struct BundleTarget {
   DeviceInfo device;
   std::vector<BundleKernel> kernels;
   std::map<ShapeVariables, std::string> shapes;  ///< the timed ones with their names
+  std::map<ShapeVariables, ShapeWinner> winners;
   /// Spaces whose configuration of defaults nobody checked fully.
   std::vector<std::string> missing_defaults;
 };

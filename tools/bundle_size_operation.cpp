@@ -83,6 +83,17 @@ std::optional<SizeValue> divided(const Instruction& instruction, const SizeValue
   return product;
 }
 
+/// A product that is kept in 32 bits.
+SizeValue narrow(SizeValue product, const Instruction& instruction) {
+  constexpr int kShort = 32;
+  const bool is_narrow =
+      !has_modifier(instruction, "wide") && ptx::bit_width(type_of(instruction)) <= kShort;
+  if (is_narrow && product.depends() && !product.text.empty()) {
+    product.must_fit.insert(product.text);
+  }
+  return product;
+}
+
 SizeOutcome product(const Instruction& instruction, const Sources& sources) {
   const SizeValue& a = *sources[0];
   const SizeValue& b = *sources[1];
@@ -90,7 +101,7 @@ SizeOutcome product(const Instruction& instruction, const Sources& sources) {
   if (!quotient) quotient = divided(instruction, b, a);
   if (quotient) return {quotient, {}};
   if (has_modifier(instruction, "hi")) return {unwritten(a, b), {}};
-  return {multiply(a, b), {}};
+  return {narrow(multiply(a, b), instruction), {}};
 }
 
 SizeOutcome shifted(const Instruction& instruction, const Sources& sources) {
@@ -105,7 +116,7 @@ SizeOutcome shifted(const Instruction& instruction, const Sources& sources) {
   }
   if (count > kMostPlaces) return {unwritten(a, a), {}};
   const SizeValue step = size_constant(Whole{1} << count);
-  if (!is_right) return {multiply(a, step), {}};
+  if (!is_right) return {narrow(multiply(a, step), instruction), {}};
   return {quotient(is_signed(type) ? a : without_sign(a, ptx::bit_width(type)), step), {}};
 }
 
@@ -177,8 +188,11 @@ SizeOutcome comparison(const Instruction& instruction, const Sources& sources) {
   if (name == kNames.end() || sources.size() != 2 || ptx::is_float(type)) {
     return tested(*unwritten_of(sources));
   }
+  constexpr int kShort = 16;  // what was cut to so many bits has no sign
+  const int width = ptx::bit_width(type);
   const auto read = [&](const SizeValue& value) {
-    return is_unsigned(type) ? without_sign(value, ptx::bit_width(type)) : value;
+    if (is_unsigned(type)) return without_sign(value, width);
+    return width <= kShort ? with_sign(value, width) : value;
   };
   const SizeValue a = read(*sources[0]);
   const SizeValue b = read(*sources[1]);
@@ -187,7 +201,9 @@ SizeOutcome comparison(const Instruction& instruction, const Sources& sources) {
   // range say whether it changes between them.
   const bool is_threshold = name->second != "==" && name->second != "!=" &&
                             ((a.grows && b.constant) || (b.grows && a.constant));
-  if (is_threshold && result.variables.size() == 1) return {result, {}};
+  if (is_threshold && result.variables.size() == 1 && result.must_fit.empty()) {
+    return {result, {}};
+  }
   return tested(result);
 }
 
@@ -209,6 +225,15 @@ SizeOutcome of_float_or_pair(const Instruction& instruction, const Sources& sour
                                 Opcode::kBfi,  Opcode::kShf,  Opcode::kSet,  Opcode::kSlct};
   const bool is_test = std::ranges::find(kBits, instruction.opcode) != kBits.end();
   return is_test ? tested(all) : SizeOutcome{all, {}};
+}
+
+/// Sums and products of 16 bits wrap soon.
+SizeOutcome cut(SizeOutcome outcome, Type type) {
+  constexpr int kShort = 16;
+  if (outcome.result && ptx::bit_width(type) == kShort && !outcome.result->constant) {
+    outcome.result = masked(*outcome.result, lowest_bits(kShort), 64);
+  }
+  return outcome;
 }
 
 SizeOutcome arithmetic(const Instruction& instruction, const Sources& sources) {
@@ -303,7 +328,7 @@ SizeOutcome size_outcome(const Instruction& instruction, const Sources& sources)
       return of_float_or_pair(instruction, sources);
     default:
       if (ptx::is_float(type_of(instruction))) return of_float_or_pair(instruction, sources);
-      return arithmetic(instruction, sources);
+      return cut(arithmetic(instruction, sources), type_of(instruction));
   }
 }
 

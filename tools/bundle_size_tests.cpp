@@ -200,7 +200,8 @@ class SizeFlow {
   }
 
   void note(const Known& value) {
-    if (value && value->depends()) tests_.insert({value->text, value->variables, value->most});
+    if (value && value->depends())
+      tests_.insert({value->text, value->variables, value->most, value->must_fit});
   }
 
   const ptx::Function& function_;
@@ -301,7 +302,7 @@ std::set<SizeTest> size_tests(const std::string& ptx, const Json& manifest,
       SizeFlow(function->second, known, tests).run();
     }
   } catch (const ptx::PtxError&) {
-    tests.insert({"", variables, 0});
+    tests.insert({"", variables, 0, {}});
   }
   return tests;
 }

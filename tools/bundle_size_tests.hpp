@@ -13,7 +13,8 @@ namespace evo {
 struct SizeTest {
   std::string expression;  ///< over shape variables; empty: no expression says it
   std::set<std::string> variables;
-  std::int64_t most = 0;  ///< values that it can have; 0: no limit is known
+  std::int64_t most = 0;           ///< values that it can have; 0: no limit is known
+  std::set<std::string> must_fit;  ///< the expression holds where 31 bits hold all of these
 
   auto operator<=>(const SizeTest&) const = default;
 };

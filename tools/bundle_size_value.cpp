@@ -12,8 +12,8 @@ using Whole = std::int64_t;
 
 /// Conditions longer than that nobody reads.
 constexpr std::size_t kLongestText = 300;
-/// A factor beyond it makes a product of 32 bits wrap, as a hash does.
-constexpr Whole kLargestFactor = Whole{1} << 24;
+/// A factor beyond it makes every product wrap, as a hash does.
+constexpr Whole kLargestFactor = Whole{1} << 31;
 
 bool is_written(const SizeValue& a) { return !a.text.empty(); }
 
@@ -40,6 +40,8 @@ SizeValue unwritten(const SizeValue& a, const SizeValue& b) {
   SizeValue result;
   result.variables = a.variables;
   result.variables.insert(b.variables.begin(), b.variables.end());
+  result.must_fit = a.must_fit;
+  result.must_fit.insert(b.must_fit.begin(), b.must_fit.end());
   result.may_be_negative = true;
   result.grows = false;
   return result;
@@ -148,6 +150,12 @@ SizeValue without_sign(const SizeValue& a, int width) {
   if (width > kMostBits) return unwritten(a, a);
   if (a.constant) return masked(a, ~std::uint64_t{0} >> (64 - width), 64);
   return remainder(a, power_of_two(width));
+}
+
+SizeValue with_sign(const SizeValue& a, int width) {
+  if (a.constant) return a;
+  const SizeValue half = power_of_two(width - 1);
+  return subtract(remainder(add(a, half), power_of_two(width)), half);
 }
 
 namespace {

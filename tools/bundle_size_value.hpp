@@ -16,6 +16,7 @@ struct SizeValue {
   bool may_be_negative = false;
   bool grows = true;      ///< never becomes smaller where a variable becomes larger
   std::int64_t most = 0;  ///< values that it can have, 0 and 1 and so on; 0: no limit is known
+  std::set<std::string> must_fit;  ///< products on the way to it that 31 bits must hold
   /// Where it is `rounded` less the remainder by `step`.
   std::string rounded;
   std::int64_t step = 0;
@@ -24,7 +25,8 @@ struct SizeValue {
 };
 
 // The operations of PTX on such numbers. Where no expression says the result, its text is empty and
-// its variables are those of the operands. Products and sums are taken as if they did not wrap.
+// its variables are those of the operands. Products and sums do not wrap here: `must_fit` says
+// which must be small.
 
 [[nodiscard]] SizeValue size_constant(std::int64_t value);
 /// What no expression says, of `a` and `b`.
@@ -42,6 +44,8 @@ struct SizeValue {
 [[nodiscard]] SizeValue masked(const SizeValue& a, std::uint64_t mask, int width);
 /// Two's complement of `width` bits read without a sign.
 [[nodiscard]] SizeValue without_sign(const SizeValue& a, int width);
+/// Its lowest `width` bits, at most 32, as two's complement.
+[[nodiscard]] SizeValue with_sign(const SizeValue& a, int width);
 [[nodiscard]] SizeValue smaller(const SizeValue& a, const SizeValue& b);
 [[nodiscard]] SizeValue larger(const SizeValue& a, const SizeValue& b);
 /// 1 or 0. `operation`: == != < <= > >= && ||

@@ -89,12 +89,37 @@ std::string kind_label(const DeviceInfo& device) {
                                                  : "PREDICTED times, nothing was measured";
 }
 
+namespace {
+
+/// The rule by which the first row is the winner, where the times do not say so.
+std::string order_note(const RunElite& elite) {
+  if (elite.rows.empty()) return {};
+  if (!elite.is_compared) {
+    const bool is_open = elite.run.status == RunStatus::kRunning;
+    return std::string(is_open ? "the run has not compared" : "the run ended before it compared") +
+           " kernels with each other: this order is that of their times alone\n";
+  }
+  std::string ties;
+  for (std::size_t i = 1; i < elite.rows.size(); ++i) {
+    if (!elite.rows[i].tie) continue;
+    const Tie& tie = *elite.rows[i].tie;
+    ties += fmt::format("  candidate {} takes {:.3f} ({:.3f} to {:.3f}) of the time of {}\n",
+                        elite.rows[i].candidate, tie.ratio, tie.ratio_low, tie.ratio_high,
+                        elite.rows[i - 1].candidate);
+  }
+  if (ties.empty()) return {};
+  return "= a tie of A/B comparisons; the winner is the first row: no other beat it\n" + ties;
+}
+
+}  // namespace
+
 Answer elite_answer(const RunElite& elite) {
   const TimeKind kind = elite.run.info.device.time_kind;
   const bool has_energy = std::ranges::any_of(
       elite.rows, [](const EliteRow& row) { return row.launch_mj.has_value(); });
   Answer answer{.title = "elite of " + about(elite.run),
-                .table = {.columns = {{"rank", "rank"},
+                .table = {.columns = {{"rank", ""},
+                                      {"", "rank"},
                                       {"run", ""},
                                       {"space", ""},
                                       {"device", ""},
@@ -108,20 +133,23 @@ Answer elite_answer(const RunElite& elite) {
                                       {"max_abs_error", "max abs err", -1},
                                       {"kind", "kind", 0, true},
                                       {"candidate", "candidate"},
+                                      {"tied_with", ""},
                                       {"config", "", 0, true},
                                       {"", "configuration", 0, true}}}};
   std::vector<Json> configs;
   for (const EliteRow& row : elite.rows) configs.push_back(Json::parse(row.config_json));
   const SplitConfigs texts = split_configs(configs);
+  const std::vector<std::string> labels = rank_labels(elite.rows);
   for (std::size_t i = 0; i < elite.rows.size(); ++i) {
     const EliteRow& row = elite.rows[i];
+    const Json tied_with = row.tie ? Json(elite.rows[i - 1].candidate) : Json();
     answer.table.rows.push_back(
-        {row.rank, row.run, elite.run.info.space.name, row.device, row.shape, row.p50_us,
+        {row.rank, labels[i], row.run, elite.run.info.space.name, row.device, row.shape, row.p50_us,
          row.p90_us, row.tflops > 0 ? Json(row.tflops) : Json(), or_null(row.launch_mj),
          row.registers, row.shared_bytes, or_null(row.max_abs_error),
-         std::string(to_string(row.kind)), row.candidate, configs[i], texts.each[i]});
+         std::string(to_string(row.kind)), row.candidate, tied_with, configs[i], texts.each[i]});
   }
-  answer.notes = common_note(texts);
+  answer.notes = common_note(texts) + order_note(elite);
   // Of the table "Predicted time" in docs/virtual-gpu.md.
   if (kind == TimeKind::kPredicted && !elite.rows.empty()) {
     answer.notes +=

@@ -192,11 +192,6 @@ void print_result(const Store& store, RunId run, const Options& options, const T
   std::cout << elite.title << '\n';
   print_text(std::cout, elite.table);
   std::cout << elite.notes;
-  if (elite_now.members().empty()) {
-    std::cout
-        << "the run ended before kernels were compared with each other: this order is that of "
-           "their times alone\n";
-  }
   std::cout << steadiness_text(store.generations(run), stored.rows)
             << card_text(card_summary(store, run));
   if (!checked.empty()) std::cout << "the winner's checks: " << checked << '\n';

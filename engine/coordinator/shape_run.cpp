@@ -109,7 +109,9 @@ void ShapeRun::remember(const Outcome& outcome) {
     green_[outcome.id] = {outcome.candidate,       record.compilation.value_or(0),
                           record.kernel_key,       record.timing->p50_us,
                           record.timing->complete, objective_of(outcome)};
-    if (best_us_ == 0 || record.timing->p50_us < best_us_) best_us_ = record.timing->p50_us;
+    if (fastest_us_ == 0 || record.timing->p50_us < fastest_us_) {
+      fastest_us_ = record.timing->p50_us;
+    }
   }
   if (record.kernel_key.empty()) return;
   harness_.remember(record.kernel_key);
@@ -306,7 +308,6 @@ void ShapeRun::end_generation(int generation) {
   outcomes_.clear();
   all_recorded_ = true;
   closed_ = generation;
-  if (!elite().members().empty()) best_us_ = elite().members().front().p50_us;
 }
 
 void ShapeRun::restore_generation(const GenerationRecord& generation) {

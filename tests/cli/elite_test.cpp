@@ -93,7 +93,8 @@ TEST_F(EvoElite, TheTableIsAlignedAndNamesWhatDiffers) {
   const ProgramResult result = elite("");
   EXPECT_EQ(result.exit_code, 0);
   const std::vector<std::string> text = lines(result.out);
-  ASSERT_EQ(text.size(), 5U);
+  ASSERT_EQ(text.size(), 6U);
+  EXPECT_THAT(text[5], HasSubstr("the run has not compared kernels with each other"));
   EXPECT_THAT(text[0], AllOf(HasSubstr("run 1 (running): copy_h200 on NVIDIA H200, shape mission"),
                              HasSubstr("measured times")));
   EXPECT_THAT(text[2], HasSubstr("TILE=1"));
@@ -139,9 +140,9 @@ TEST_F(EvoElite, CsvHasOneHeadingAndQuotesConfigurations) {
   ASSERT_EQ(text.size(), 2U);
   EXPECT_EQ(text[0],
             "rank,run,space,device,shape,p50_us,p90_us,tflops,launch_mj,registers,shared_bytes,"
-            "max_abs_error,kind,candidate,config\r");
+            "max_abs_error,kind,candidate,tied_with,config\r");
   EXPECT_EQ(text[1],
-            "1,1,copy_h200,NVIDIA H200,mission,10.0,11.0,200.0,,96,5120,0.002,measured,1,"
+            "1,1,copy_h200,NVIDIA H200,mission,10.0,11.0,200.0,,96,5120,0.002,measured,1,,"
             "\"{\"\"SWIZZLE\"\":\"\"xor\"\",\"\"TILE\"\":0}\"\r");
 }
 
