@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -51,13 +52,28 @@ TuneReport::~TuneReport() {
 }
 
 void TuneReport::watch(Harness& harness) {
-  if (!is_live()) return;
+  if (options_.json || options_.quiet) return;
   harness_ = &harness;
-  started_ = std::chrono::steady_clock::now();
+  started_ = told_ = std::chrono::steady_clock::now();
   harness.when_waiting([this](const Activity& activity) {
     activity_ = activity;
-    draw();
+    if (is_live()) {
+      draw();
+    } else {
+      tell_of_compilers();
+    }
   });
+}
+
+/// Where nothing is drawn: that the first compilations take long, now and then.
+void TuneReport::tell_of_compilers() {
+  constexpr std::chrono::seconds kBetween{30};
+  const auto now = std::chrono::steady_clock::now();
+  if (progress_.evaluated > 0 || activity_.compiling == 0 || now - told_ < kBetween) return;
+  told_ = now;
+  const std::chrono::duration<double> elapsed = now - started_;
+  say(fmt::format("compiling the first candidates, {} at once, for {}", activity_.compiling,
+                  clock_text(elapsed.count())));
 }
 
 void TuneReport::close() {
@@ -68,14 +84,25 @@ void TuneReport::close() {
   std::cerr << status(progress_) << std::endl;
 }
 
-double TuneReport::share_done(const RunProgress& progress) const {
-  if (options_.candidates > 0) {
-    return static_cast<double>(progress.evaluated) / static_cast<double>(options_.candidates);
+double TuneReport::share_done(const RunProgress& progress, double elapsed_s) {
+  const double evaluated = static_cast<double>(progress.evaluated) /
+                           static_cast<double>(std::max<std::size_t>(progress.to_evaluate, 1));
+  return std::min(std::max(evaluated, elapsed_s / progress.max_seconds), 1.0);
+}
+
+std::optional<double> TuneReport::left_s(const RunProgress& progress, double elapsed_s) {
+  const double by_time = progress.max_seconds - elapsed_s;
+  const auto judged = static_cast<double>(progress.evaluated - progress.recorded);
+  if (judged == 0 || elapsed_s <= 0) {
+    return std::isfinite(by_time) ? std::optional(std::max(by_time, 0.0)) : std::nullopt;
   }
-  return static_cast<double>(progress.generation) / progress.generations;
+  const auto rest = static_cast<double>(progress.to_evaluate -
+                                        std::min(progress.evaluated, progress.to_evaluate));
+  return std::max(std::min(by_time, elapsed_s * rest / judged), 0.0);
 }
 
 std::string TuneReport::position(const RunProgress& progress) const {
+  if (progress.evaluated == 0) return "compiling the first candidates";
   if (options_.candidates > 0) {
     return fmt::format("{}/{} recorded", progress.evaluated, options_.candidates);
   }
@@ -85,6 +112,7 @@ std::string TuneReport::position(const RunProgress& progress) const {
 /// What matters most comes first.
 std::vector<std::string> TuneReport::counts(const RunProgress& progress) const {
   std::vector<std::string> parts;
+  if (progress.evaluated == 0) return parts;
   if (options_.candidates == 0) parts.push_back(fmt::format("{} evaluated", progress.evaluated));
   parts.push_back(fmt::format("{} green", progress.green));
   std::string rejected;
@@ -124,17 +152,13 @@ std::string TuneReport::status(const RunProgress& progress) const {
   if (options_.candidates > 0 && progress.control_drift) {
     add(fmt::format("control {:+.1f} %", *progress.control_drift * kPercent));
   }
-  if (progress.elapsed_s > 0 && share_done(progress) > 0) {
-    const double left = progress.elapsed_s * (1 / share_done(progress) - 1);
-    add(clock_text(left) + " left");
-  }
+  if (const auto left = left_s(progress, progress.elapsed_s)) add(clock_text(*left) + " left");
   return line;
 }
 
 LiveState TuneReport::live_state() const {
   LiveState state;
   state.position = position(progress_);
-  state.share_done = share_done(progress_);
   state.counts = counts(progress_);
   state.best = best(progress_);
   state.best_so_far = best_so_far_;
@@ -145,9 +169,8 @@ LiveState TuneReport::live_state() const {
   state.device = activity_.device;
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - started_;
   if (elapsed.count() > 0) state.rate = static_cast<double>(progress_.evaluated) / elapsed.count();
-  if (progress_.elapsed_s > 0 && state.share_done > 0) {
-    state.left_s = progress_.elapsed_s * (1 / state.share_done - 1);
-  }
+  state.share_done = share_done(progress_, elapsed.count());
+  state.left_s = left_s(progress_, elapsed.count());
   if (harness_ != nullptr) {
     const PhaseTimes& times = harness_->times();
     const double busy_s = (times.check_ms + times.time_ms + times.confirm_ms) / 1e3;
@@ -162,7 +185,7 @@ LiveState TuneReport::live_state() const {
 void TuneReport::draw() {
   constexpr std::chrono::milliseconds kBetween{100};
   const auto now = std::chrono::steady_clock::now();
-  if (!is_live() || progress_.evaluated == 0 || now - drawn_ < kBetween) return;
+  if (!is_live() || harness_ == nullptr || now - drawn_ < kBetween) return;
   drawn_ = now;
   // The last column stays empty: many terminals wrap when it is written.
   const std::size_t width = std::max<std::size_t>(terminal_width(), 2);

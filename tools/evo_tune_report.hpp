@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,12 +45,15 @@ class TuneReport final : public TunerObserver {
  private:
   [[nodiscard]] std::string status(const RunProgress& progress) const;
   [[nodiscard]] std::string position(const RunProgress& progress) const;
-  [[nodiscard]] double share_done(const RunProgress& progress) const;
+  [[nodiscard]] static double share_done(const RunProgress& progress, double elapsed_s);
+  /// Until it ends by its evaluations or its time; nothing while too little is known.
+  [[nodiscard]] static std::optional<double> left_s(const RunProgress& progress, double elapsed_s);
   [[nodiscard]] std::vector<std::string> counts(const RunProgress& progress) const;
   [[nodiscard]] std::string best(const RunProgress& progress) const;
   [[nodiscard]] LiveState live_state() const;
   [[nodiscard]] bool is_live() const { return is_terminal_ && !options_.json && !options_.quiet; }
   void draw();
+  void tell_of_compilers();
 
   ReportOptions options_;
   bool is_terminal_;
@@ -60,6 +64,7 @@ class TuneReport final : public TunerObserver {
   std::vector<double> best_so_far_;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point drawn_ = {};
+  std::chrono::steady_clock::time_point told_ = {};  ///< of the compilers
 };
 
 /// The run, its space and its device in a line, and another one where the space is written for

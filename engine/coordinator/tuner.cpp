@@ -40,6 +40,17 @@ Tuner::Tuner(Harness& harness, RunStore& store, const std::vector<RunId>& runs,
     shortlist_.emplace(harness.space(), of_run);
   }
   plan_opening();
+  progress_.to_evaluate = most_evaluations();
+  progress_.max_seconds = options.max_seconds;
+}
+
+/// Of the whole run: what generations, --candidates and the space allow.
+std::size_t Tuner::most_evaluations() const {
+  const std::size_t later = size_of(1) * static_cast<std::size_t>(options_.generations - 1);
+  const std::size_t most = std::min(size_of(0) + later, options_.candidates);
+  const SpaceCount count = harness_.space().count();
+  const bool is_small = count.exact && count.value < static_cast<double>(most);
+  return is_small ? static_cast<std::size_t>(count.value) : most;
 }
 
 void Tuner::plan_opening() {
@@ -264,6 +275,7 @@ void Tuner::settle() {
     evaluated.shapes.push_back({shapes[i]->shape_name(), ids[i], &record});
   }
   ++settled_of_generation_;
+  if (!judgement) ++progress_.recorded;
   count(*evaluated.shapes.front().record);
   if (shortlist_) tell_shortlist(judged, *evaluated.shapes.front().record);
   tell_progress();

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <deque>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -17,6 +18,8 @@ struct RunProgress {
   int generation = 0;
   int generations = 0;
   std::size_t evaluated = 0;
+  std::size_t recorded = 0;     ///< of them: taken from an interrupted run
+  std::size_t to_evaluate = 0;  ///< in the whole run, at most
   std::size_t green = 0;
   std::size_t duplicates = 0;
   std::size_t unjudged = 0;
@@ -31,6 +34,7 @@ struct RunProgress {
   };
   std::vector<Best> best;
   double elapsed_s = 0;
+  double max_seconds = std::numeric_limits<double>::infinity();
   std::optional<double> control_drift = {};  ///< the last one that is known
   /// Where a shortlist works: how well predicted times rank measured ones, once that is known, and
   /// whether they are trusted.
@@ -140,6 +144,7 @@ class Tuner {
   [[nodiscard]] bool is_under_way(const Candidate& candidate) const;
   [[nodiscard]] std::vector<ShapeRun*> shapes_for(const Candidate& candidate) const;
   [[nodiscard]] std::size_t size_of(int generation) const;
+  [[nodiscard]] std::size_t most_evaluations() const;
   [[nodiscard]] bool is_recorded(const Slot& slot) const;
   void fill_window();
   [[nodiscard]] TunerEnd search(const std::atomic<bool>& stop);

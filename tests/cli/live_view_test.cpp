@@ -12,8 +12,11 @@
 
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <thread>
 
+#include "engine/core/json_reader.hpp"
 #include "tests/cli/fake_session.hpp"
 
 namespace evo {
@@ -188,6 +191,8 @@ class OnATerminal {
     }
     return true;
   }
+  /// As the key of a terminal does.
+  void press_control_c() { ASSERT_EQ(::write(terminal_, "\x03", 1), 1); }
   void resize(unsigned short columns) {
     winsize size{24, columns, 0, 0};
     ioctl(terminal_, TIOCSWINSZ, &size);
@@ -236,6 +241,74 @@ TEST(LiveTerminal, TheViewIsDrawnInPlaceAndLeavesALine) {
     EXPECT_FALSE(run.shows("compilers 0/2")) << "the block is gone";
     EXPECT_TRUE(run.shows("candidates/s"));
   }
+}
+
+TEST(LiveTerminal, SaysThatItCompilesBeforeThereIsAnything) {
+  const FakeSession session;
+  OnATerminal run(session, 80, "TERM=xterm EVO_FAKE_COMPILE_MS=500",
+                  "--generations 1 --children 4");
+  EXPECT_TRUE(run.read_until([&] { return run.shows("compiling the first candidates ░"); }));
+  EXPECT_TRUE(run.shows("compilers 2/2"));
+  EXPECT_FALSE(run.shows("evaluated"));
+  EXPECT_EQ(run.finish(), 0);
+  EXPECT_TRUE(run.shows("generation 1/1 · "));
+}
+
+TEST(LiveTerminal, TheBarFollowsTheEvaluationsOrTheTime) {
+  const FakeSession session;
+  OnATerminal run(session, 80, kSlow, "--generations 1 --children 12");
+  ASSERT_TRUE(run.read_until([&] { return run.shows("evaluated"); }));
+  EXPECT_FALSE(run.shows("100 %"));
+  EXPECT_TRUE(run.read_until([&] { return run.shows("/s"); }));
+  EXPECT_EQ(run.finish(), 0);
+
+  OnATerminal timed(session, 80, kSlow, "--generations 1000 --max-seconds 4 --db timed.db");
+  ASSERT_TRUE(timed.read_until([&] { return timed.shows("evaluated"); }));
+  EXPECT_TRUE(timed.shows("0:03 left") || timed.shows("0:02 left")) << timed.raw;
+  EXPECT_TRUE(timed.read_until([&] {
+    return timed.shows(" 60 %") || timed.shows(" 70 %") || timed.shows(" 65 %") ||
+           timed.shows(" 80 %");
+  }));
+  EXPECT_EQ(timed.finish(), 0);
+}
+
+/// Interrupted after so long by so many keys, 20 ms apart, and resumed.
+void interrupt_and_resume(int after_ms, int keys) {
+  SCOPED_TRACE(std::to_string(after_ms) + " ms, keys: " + std::to_string(keys));
+  const FakeSession session;
+  OnATerminal run(session, 100, kSlow, "--generations 6");
+  std::thread keyboard([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(after_ms));
+    for (int key = 0; key < keys; ++key) {
+      run.press_control_c();
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  });
+  const int code = run.finish();
+  keyboard.join();
+  const std::string printed = read_text_file(std::filesystem::path(session.folder()) / "out.txt");
+  if (code == 0) return;  // it was over before
+  EXPECT_EQ(code, 130);
+  EXPECT_FALSE(run.shows("window ")) << "the block is gone";
+  const bool has_run =
+      std::filesystem::exists(session.path("evo.db")) && !session.store().runs().empty();
+  EXPECT_EQ(run.shows("continue with --resume"), has_run) << run.raw;
+  EXPECT_TRUE(run.shows("interrupted")) << run.raw;
+  if (!has_run) return;
+  const ProgramResult elite = session.run("evo-elite");
+  if (elite.exit_code == 0) {
+    EXPECT_EQ(printed.substr(0, elite.out.size()), elite.out);
+  }
+  const ProgramResult resumed = session.run(FakeSession::tune("--resume"));
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+}
+
+TEST(LiveTerminal, AnInterruptionAtAnyInstantSaysWhatIsThereAndCanBeResumed) {
+  for (int instant = 0; instant < 10; ++instant) interrupt_and_resume(60 + 230 * instant, 1);
+}
+
+TEST(LiveTerminal, TwoKeysAreOneInterruption) {
+  for (int instant = 0; instant < 10; ++instant) interrupt_and_resume(60 + 230 * instant, 2);
 }
 
 TEST(LiveTerminal, NoLineOfTheViewWraps) {
