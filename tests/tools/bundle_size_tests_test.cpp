@@ -217,6 +217,67 @@ TEST_F(SizeTests, IndicesLoopsAndTilesCostNoSize) {
   }
 }
 
+/// Tests of a kernel of PTX whose %r1 is N, %rd1 too, %f1 N / 2; the expression of each.
+std::vector<std::string> of_code(const std::string& code, const std::string& grid = "N") {
+  Json its = manifest();
+  its["arguments"] = {scalar("n", "i32"), scalar("l", "i64"), scalar("half", "f32")};
+  its["arguments"][2]["value"] = formula("N / 2");
+  its["launch"]["grid"] = {formula(grid)};
+  const std::string ptx =
+      ".version 9.0\n.target sm_89\n.address_size 64\n"
+      ".visible .entry k(.param .u32 n, .param .u64 l, .param .f32 half) {\n"
+      ".reg .pred %p<9>;\n.reg .b16 %rs<9>;\n.reg .b32 %r<9>;\n"
+      ".reg .b64 %rd<9>;\n.reg .f32 %f<9>;\n"
+      "ld.param.u32 %r1, [n];\nld.param.u64 %rd1, [l];\n"
+      "ld.param.f32 %f1, [half];\n" +
+      code + "\nret;\n}\n";
+  std::vector<std::string> texts;
+  for (const SizeTest& test : size_tests(ptx, its, {"N"})) texts.push_back(test.expression);
+  return texts;
+}
+
+TEST(SizeTestsOfCode, AreWhatInstructionsTellApart) {
+  using testing::ElementsAre;
+  using testing::IsEmpty;
+  EXPECT_THAT(of_code(""), IsEmpty());
+  EXPECT_THAT(of_code("bfe.u32 %r2, %r1, 6, 1;"), ElementsAre("((N // 64) % 2)"));
+  EXPECT_THAT(of_code("bfe.u32 %r2, %r1, %r1, 1;"), ElementsAre(""));
+  EXPECT_THAT(of_code("bfe.u64 %rd2, %rd1, 50, 9;"), ElementsAre(""));
+  EXPECT_THAT(of_code("shr.s32 %r2, %r1, 3;\nand.b32 %r3, %r2, %r1;"), ElementsAre(""));
+  EXPECT_THAT(of_code("brx_targets: .branchtargets L1, L2;\nshr.u32 %r2, %r1, 6;\n"
+                      "brx.idx %r2, brx_targets;\nL1: ret;\nL2:"),
+              ElementsAre("(N // 64)"));
+  EXPECT_THAT(of_code("setp.gt.f32 %p1, %f1, 0f3F800000;"), ElementsAre(""));
+  EXPECT_THAT(of_code("setp.eq.s64 %p1, %rd1, 7;"), ElementsAre("(N == 7)"));
+  EXPECT_THAT(of_code("setp.lt.s64 %p1, %rd1, 7;"), IsEmpty());
+  EXPECT_THAT(of_code("cvt.u16.u32 %rs1, %r1;\nadd.s16 %rs2, %rs1, 9;\nsetp.eq.s16 %p1, %rs2, 3;"),
+              ElementsAre("(((((((N % 65536) + 9) % 65536) + 32768) % 65536) - 32768) == 3)"));
+  EXPECT_THAT(of_code("cvt.u8.u32 %rs1, %r1;"), ElementsAre("(N % 256)"));
+  EXPECT_THAT(of_code("cvt.rn.f32.s32 %f2, %r1;\nsetp.eq.f32 %p1, %f2, 0f3F800000;"),
+              ElementsAre(""));
+  // More places than double precision has.
+  EXPECT_THAT(of_code("shr.u64 %rd2, %rd1, 55;\nsetp.eq.s64 %p1, %rd2, 1;"), ElementsAre(""));
+  EXPECT_THAT(of_code("and.b64 %rd2, %rd1, 0x7f00000000000000;"), ElementsAre(""));
+  EXPECT_THAT(of_code("and.b32 %r2, %r1, 0x55;"), ElementsAre(""));
+  EXPECT_THAT(of_code("and.b32 %r2, %r1, -1;\nand.b32 %r3, %r1, 0;"), IsEmpty());
+  EXPECT_THAT(of_code("rem.s32 %r2, %r1, 12;"), ElementsAre("(N % 12)"));
+  EXPECT_THAT(of_code("sub.s32 %r2, %r1, 9;\nrem.s32 %r3, %r2, 4;"), ElementsAre(""));
+  EXPECT_THAT(of_code("mov.u32 %r2, %nctaid.x;\nsetp.eq.s32 %p1, %r2, 4;"),
+              ElementsAre("(N == 4)"));
+  // The number of SMs is not of the shape.
+  EXPECT_THAT(of_code("mov.u32 %r2, %nctaid.x;\nsetp.eq.s32 %p1, %r2, 4;", "min(N, SM_COUNT)"),
+              IsEmpty());
+  // Written twice, or under a predicate: it may be another value in each thread.
+  EXPECT_THAT(of_code("mov.u32 %r2, %r1;\nmov.u32 %r2, %tid.x;\nand.b32 %r3, %r2, 4;"), IsEmpty());
+  EXPECT_THAT(of_code("mov.u32 %r3, %tid.x;\nsetp.eq.s32 %p1, %r3, 0;\n@%p1 mov.u32 %r2, %r1;\n"
+                      "and.b32 %r4, %r2, 4;"),
+              IsEmpty());
+  EXPECT_THAT(of_code("mov.b64 %rd2, {%r1, %r1};\nsetp.eq.s64 %p1, %rd2, 5;"), ElementsAre(""));
+  EXPECT_THAT(of_code("popc.b32 %r2, %r1;"), ElementsAre(""));
+  EXPECT_THAT(of_code("st.global.u32 [%rd1], %r1;"), IsEmpty());
+  EXPECT_THAT(of_code("mul.hi.s32 %r2, %r1, 77;\nsetp.eq.s32 %p1, %r2, 5;"), ElementsAre(""));
+}
+
 TEST_F(SizeTests, CodeThatCannotBeReadServesWhatWasChecked) {
   EXPECT_EQ(size_tests("no PTX", manifest(), {"N"}), (std::set<SizeTest>{{"", {"N"}, 0, {}}}));
 }
