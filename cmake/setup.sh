@@ -6,8 +6,8 @@ packages=(g++ cmake ninja-build ccache pkg-config sqlite3 libsqlite3-dev libsqli
   nlohmann-json3-dev libcli11-dev libxxhash-dev libmuparser-dev zlib1g-dev libzstd-dev libgtest-dev libgmock-dev)
 
 # NVRTC and headers from PyPI; they need no GPU and no driver. Older drivers refuse the machine code of
-# a newer major version of CUDA. 12.6 is the newest of CUDA 12 that compiles all kernels of this
-# project for Hopper (12.8 and 12.9 crash on some); Blackwell needs 12.9.
+# a newer major version of CUDA. Of CUDA 12 it is 12.6, or 12.9 for Blackwell. (ptxas of 12.8 and 12.9
+# crashes on a fence.proxy.async while wgmma products are under way; 12.6 and 13.0 do not.)
 nvrtc_packages_13=('nvidia-cuda-nvrtc==13.0.*' 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-crt==13.0.*' 'nvidia-nvtx==13.0.*')
 nvrtc_packages_12_6=('nvidia-cuda-nvrtc-cu12==12.6.*' 'nvidia-cuda-runtime-cu12==12.6.*' 'nvidia-cuda-nvcc-cu12==12.6.*' 'nvidia-nvtx-cu12==12.6.*')
 nvrtc_packages_12_9=('nvidia-cuda-nvrtc-cu12==12.9.*' 'nvidia-cuda-runtime-cu12==12.9.*' 'nvidia-cuda-nvcc-cu12==12.9.*' 'nvidia-nvtx-cu12==12.9.*')

@@ -12,7 +12,7 @@ using Whole = std::int64_t;
 
 /// Conditions longer than that nobody reads.
 constexpr std::size_t kLongestText = 300;
-/// A factor beyond it makes every product wrap, as a hash does.
+/// Of constants that are multiplied here: their product is a number of 64 bits.
 constexpr Whole kLargestFactor = Whole{1} << 31;
 
 bool is_written(const SizeValue& a) { return !a.text.empty(); }
@@ -75,9 +75,6 @@ SizeValue multiply(const SizeValue& a, const SizeValue& b) {
   if (a.constant == 1) return b;
   if (b.constant == 1) return a;
   if (a.constant == 0 || b.constant == 0) return size_constant(0);
-  for (const SizeValue& factor : {a, b}) {
-    if (factor.constant && std::abs(*factor.constant) >= kLargestFactor) return unwritten(a, b);
-  }
   SizeValue result = written(a, b, fmt::format("({} * {})", a.text, b.text));
   result.may_be_negative = a.may_be_negative || b.may_be_negative;
   result.grows = a.grows && b.grows && !result.may_be_negative;

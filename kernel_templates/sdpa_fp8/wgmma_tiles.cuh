@@ -128,11 +128,12 @@ struct SharedRing {
     if constexpr (STAGES_K > 1) copy(tiles, step + kAhead, role, thread);
     ptx::wait_copies<(STAGES_K > 1) ? 2 * kAhead : 0>();
     tiles.unpack_v(step, role.share * kKeys, thread - role.share * kCopiers);
-    ptx::fence_for_products();
   }
   /// Returns when V of the step can be read by the warpgroups of the share.
   __device__ __forceinline__ void acquire_v(const Tiles& tiles, int step, const Role& role,
                                             int thread) const {
+    // Not before wait_products(): ptxas 12.8 and 12.9 crash on this fence while products are under way.
+    ptx::fence_for_products();
     sync_share(role.share);
     if constexpr (STAGES_K == 1) copy(tiles, step + 1, role, thread);
   }

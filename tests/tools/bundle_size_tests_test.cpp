@@ -275,7 +275,20 @@ TEST(SizeTestsOfCode, AreWhatInstructionsTellApart) {
   EXPECT_THAT(of_code("mov.b64 %rd2, {%r1, %r1};\nsetp.eq.s64 %p1, %rd2, 5;"), ElementsAre(""));
   EXPECT_THAT(of_code("popc.b32 %r2, %r1;"), ElementsAre(""));
   EXPECT_THAT(of_code("st.global.u32 [%rd1], %r1;"), IsEmpty());
+  EXPECT_THAT(of_code("shl.b32 %r2, %r1, 3;\nsetp.eq.s32 %p1, %r2, 24;"),
+              ElementsAre("((N * 8) == 24)"));
+  EXPECT_THAT(of_code("shl.b32 %r2, %r1, %r1;\nsetp.eq.s32 %p1, %r2, 24;"), ElementsAre(""));
+  EXPECT_THAT(of_code("abs.s32 %r2, %r1;\nsetp.eq.s32 %p1, %r2, 24;"), ElementsAre("(N == 24)"));
+  EXPECT_THAT(of_code("div.rn.f32 %f2, %f1, %f1;"), IsEmpty());
   EXPECT_THAT(of_code("mul.hi.s32 %r2, %r1, 77;\nsetp.eq.s32 %p1, %r2, 5;"), ElementsAre(""));
+}
+
+TEST(SizeTestsOfCode, WithoutTheEntryNothingIsKnown) {
+  Json its = manifest();
+  its["entry"] = "other";
+  const std::string ptx =
+      ".version 9.0\n.target sm_89\n.address_size 64\n.visible .entry k() { ret; }\n";
+  EXPECT_EQ(size_tests(ptx, its, {"N"}), (std::set<SizeTest>{{"", {"N"}, 0, {}}}));
 }
 
 TEST_F(SizeTests, CodeThatCannotBeReadServesWhatWasChecked) {
