@@ -45,8 +45,10 @@ std::string NvrtcVersion::text() const { return fmt::format("nvrtc {}.{}", major
 void require_new_enough(const NvrtcVersion& version, const std::string& library) {
   constexpr int kOldest = 1204;
   if (version.number() >= kOldest) return;
-  throw MissingError(fmt::format("NVRTC {}.{} ({}) is too old; CUDA Toolkit >= 12.4 is needed",
-                                 version.major, version.minor, library));
+  throw MissingError(
+      fmt::format("NVRTC {}.{} ({}) is too old\nnext step: install a CUDA Toolkit >= 12.4, or name "
+                  "another libnvrtc in EVO_NVRTC",
+                  version.major, version.minor, library));
 }
 
 NvrtcLibrary NvrtcLibrary::open() {
@@ -61,8 +63,8 @@ NvrtcLibrary NvrtcLibrary::open() {
     tried += (tried.empty() ? "" : ", ") + name;
   }
   throw MissingError("NVRTC is missing (tried " + tried +
-                     "); install a CUDA Toolkit >= 12.4, run ./quickstart.sh, which fetches it, "
-                     "or name the library in EVO_NVRTC");
+                     ")\nnext step: install a CUDA Toolkit >= 12.4, run ./quickstart.sh, which "
+                     "fetches it, or name the library in EVO_NVRTC");
 }
 
 void* NvrtcLibrary::symbol(const char* name) const {

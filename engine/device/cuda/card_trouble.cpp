@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "engine/core/system_root.hpp"
 #include "engine/device/cuda/driver_survey.hpp"
 
 namespace evo {
@@ -16,8 +17,6 @@ struct Trouble {
   std::string cause;
   std::string step;
 };
-
-constexpr const char* kRestart = "restart the machine";
 
 std::string text_of(const Trouble& trouble) {
   return fmt::format(
@@ -65,67 +64,64 @@ std::optional<Trouble> no_device(const CardSurroundings& around) {
       "complains about"};
 }
 
-Trouble general(const CudaDriver& driver, CUresult result, const CardSurroundings& around) {
-  std::string cause = "the CUDA driver cannot use a GPU: " + driver.describe(result);
-  if (!around.nvml.failure.empty()) cause += "; NVML: " + around.nvml.failure;
-  return {std::move(cause),
-          "see what nvidia-smi and sudo dmesg say; restart the machine if the driver was updated"};
+/// What the libraries said, for whoever looks it up.
+std::string results(const CudaDriver& driver, CUresult result, const CardSurroundings& around) {
+  const bool also = !around.nvml.failure.empty();
+  return fmt::format(" ({}{}{})", driver.describe(result), also ? "; NVML: " : "",
+                     around.nvml.failure);
 }
 
-Trouble init_trouble_of(const CudaDriver& driver, CUresult result, const CardSurroundings& around) {
-  Trouble trouble = general(driver, result, around);
+Trouble meaning_of(const CudaDriver& driver, CUresult result, const CardSurroundings& around) {
   switch (result) {
     case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
-      trouble.cause += fmt::format(
-          ": {} and the loaded kernel module are of different versions, as after an update of the "
-          "driver",
-          driver.path);
-      trouble.step = kRestart;
-      break;
+      return {fmt::format("{} and the loaded kernel module are of different versions, as after an "
+                          "update of the driver",
+                          driver.path),
+              "restart the machine"};
     case CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:
-      trouble.cause += fmt::format(
-          ": {} is of a forward compatibility package, which serves data centre GPUs only",
-          driver.path);
-      trouble.step =
-          "take the folder of that library (cuda-compat) out of LD_LIBRARY_PATH, or update the "
-          "driver itself";
-      break;
+      return {fmt::format("{} is of a forward compatibility package, which serves data centre GPUs "
+                          "only",
+                          driver.path),
+              "take the folder of that library (cuda-compat) out of LD_LIBRARY_PATH, or update the "
+              "driver itself"};
     case CUDA_ERROR_SYSTEM_NOT_READY:
-      trouble.cause += ": on machines with NVSwitch the fabric manager has to run";
-      trouble.step =
-          "sudo systemctl start nvidia-fabricmanager (its version must be the driver's), then see "
-          "sudo systemctl status nvidia-fabricmanager";
-      break;
+      return {"the GPUs of this machine wait for the fabric manager of its NVSwitches",
+              "sudo systemctl start nvidia-fabricmanager (of the driver's version), then see "
+              "systemctl status nvidia-fabricmanager"};
     case CUDA_ERROR_STUB_LIBRARY:
-      trouble.cause += fmt::format(": {} is the stub to link with, not the driver", driver.path);
-      trouble.step = "take that folder out of LD_LIBRARY_PATH";
-      break;
+      return {driver.path + " is the stub to link with, not the driver",
+              "take that folder out of LD_LIBRARY_PATH"};
     case CUDA_ERROR_OPERATING_SYSTEM:
     case CUDA_ERROR_NOT_PERMITTED:
       if (auto denied = denied_files(around)) return *denied;
-      trouble.step =
-          "see that ls -l /dev/nvidia* shows files that this user may read and write "
-          "(nvidia-modprobe -c 0 -u makes them); in a container: start it with --gpus all";
-      break;
+      return {"the system does not let the CUDA driver reach a GPU",
+              "see that ls -l /dev/nvidia* shows files that this user may read and write (sudo "
+              "nvidia-modprobe -c 0 -u makes them); in a container: start it with --gpus all"};
     case CUDA_ERROR_UNKNOWN:
       if (auto denied = denied_files(around)) return *denied;
-      trouble.cause += ": often the driver was updated, or the machine slept, since it was loaded";
-      trouble.step =
-          "restart the machine, or reload the module: sudo modprobe -r nvidia_uvm && sudo modprobe "
-          "nvidia_uvm";
-      break;
+      return {
+          "the CUDA driver cannot be initialised: often it was updated, or the machine slept, "
+          "since it was loaded",
+          "restart the machine, or reload the module: sudo modprobe -r nvidia_uvm && sudo "
+          "modprobe nvidia_uvm"};
     case CUDA_ERROR_MPS_CONNECTION_FAILED:
     case CUDA_ERROR_MPS_RPC_FAILURE:
     case CUDA_ERROR_MPS_SERVER_NOT_READY:
     case CUDA_ERROR_MPS_MAX_CLIENTS_REACHED:
     case CUDA_ERROR_MPS_MAX_CONNECTIONS_REACHED:
-      trouble.step =
-          "restart MPS (echo quit | nvidia-cuda-mps-control; nvidia-cuda-mps-control -d), or stop "
-          "it: the GPU is then used directly";
-      break;
+      return {"the multi-process service (MPS) of this machine does not answer",
+              "restart it (echo quit | nvidia-cuda-mps-control; nvidia-cuda-mps-control -d), or "
+              "only stop it: the GPU is then used directly"};
     default:
-      break;
+      return {"the CUDA driver cannot use a GPU",
+              "see what nvidia-smi and sudo dmesg say; restart the machine if the driver was "
+              "updated"};
   }
+}
+
+Trouble trouble_of(const CudaDriver& driver, CUresult result, const CardSurroundings& around) {
+  Trouble trouble = meaning_of(driver, result, around);
+  trouble.cause += results(driver, result, around);
   return trouble;
 }
 
@@ -151,11 +147,12 @@ std::optional<std::string> init_trouble(const CudaDriver& driver, CUresult resul
                                         const CardSurroundings& around) {
   if (result == CUDA_ERROR_NO_DEVICE) {
     const auto trouble = no_device(around);
-    return trouble ? std::optional(text_of(*trouble)) : std::nullopt;
+    if (!trouble) return std::nullopt;
+    return text_of({trouble->cause + results(driver, result, around), trouble->step});
   }
   const bool is_stub = result == CUDA_ERROR_STUB_LIBRARY;
   if (is_stub && around.nvml.cards.empty() && around.files.empty()) return std::nullopt;
-  return text_of(init_trouble_of(driver, result, around));
+  return text_of(trouble_of(driver, result, around));
 }
 
 std::string context_trouble(const CudaDriver& driver, CUresult result, const CudaCard& card,
@@ -165,24 +162,24 @@ std::string context_trouble(const CudaDriver& driver, CUresult result, const Cud
   const std::string to_default = fmt::format("sudo nvidia-smi -i {} -c DEFAULT",
                                              facts != nullptr ? facts->uuid : "GPU-" + card.uuid);
   if (card.compute_mode == ComputeMode::kProhibited) {
-    return text_of({name + " allows no program: its compute mode is prohibited (" +
-                        driver.describe(result) + ")",
+    return text_of({name + " takes no program: its compute mode is prohibited" +
+                        results(driver, result, around),
                     to_default + " allows them"});
   }
   if (result == CUDA_ERROR_DEVICE_UNAVAILABLE && card.compute_mode != ComputeMode::kDefault) {
     return text_of(
-        {fmt::format("{} is taken by {}: its compute mode is {}, one at a time ({})", name,
-                     holders(facts), to_string(card.compute_mode), driver.describe(result)),
+        {fmt::format("{} is taken by {}: its compute mode is {}, one at a time{}", name,
+                     holders(facts), to_string(card.compute_mode), results(driver, result, around)),
          "wait for that process or end it, choose another GPU with --device cuda:N, or "
          "share this one: " +
              to_default});
   }
   if (result == CUDA_ERROR_OUT_OF_MEMORY) {
-    return text_of({fmt::format("{} has no memory left for a context; on it: {} ({})", name,
-                                holders(facts), driver.describe(result)),
+    return text_of({fmt::format("{} has no memory left for a context; on it: {}{}", name,
+                                holders(facts), results(driver, result, around)),
                     "wait for that process or end it, or choose another GPU with --device cuda:N"});
   }
-  Trouble trouble = init_trouble_of(driver, result, around);
+  Trouble trouble = trouble_of(driver, result, around);
   trouble.cause = name + ": " + trouble.cause;
   return text_of(trouble);
 }

@@ -8,8 +8,8 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/machine_facts.hpp"
-#include "engine/device/cuda/device_files.hpp"
 #include "engine/device/cuda/driver.hpp"
+#include "engine/device/device_files.hpp"
 
 namespace evo {
 

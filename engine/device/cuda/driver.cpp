@@ -10,7 +10,7 @@ namespace {
 
 MissingError too_old(const std::string& path, const std::string& function) {
   return MissingError("the CUDA driver is too old: " + path + " has no function " + function +
-                      "; update the driver to 525 or newer");
+                      "\nnext step: update the driver to 525 or newer");
 }
 
 }  // namespace
@@ -19,8 +19,8 @@ CudaDriver CudaDriver::open() {
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);  // stays open: a driver never goes
   if (library == nullptr) {
     throw NoCardError(
-        "no CUDA driver (libcuda.so.1) on this machine; install the NVIDIA driver, or choose a "
-        "virtual device with --device virtual:l4");
+        "no CUDA driver (libcuda.so.1) on this machine\nnext step: install the NVIDIA driver, or "
+        "choose a virtual device with --device virtual:l4");
   }
   CudaDriver driver;
   driver.path = library_path(library);

@@ -1,4 +1,4 @@
-#include "engine/device/cuda/device_files.hpp"
+#include "engine/device/device_files.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -9,8 +9,6 @@
 
 #include <algorithm>
 #include <cctype>
-
-#include "engine/core/environment.hpp"
 
 namespace evo {
 namespace {
@@ -40,10 +38,6 @@ std::string access_text(const struct stat& status) {
 }
 
 }  // namespace
-
-std::filesystem::path system_root() {
-  return environment_variable("EVO_SYSTEM_ROOT").value_or("/");
-}
 
 std::vector<DeviceFile> device_files(const std::filesystem::path& root) {
   std::vector<DeviceFile> files;

@@ -13,9 +13,6 @@ struct DeviceFile {
   std::string access;   ///< "crw-rw---- root:video"
 };
 
-/// What stands for /: the environment variable EVO_SYSTEM_ROOT, for tests, else / itself.
-[[nodiscard]] std::filesystem::path system_root();
-
 /// nvidiactl, nvidia-uvm and nvidia0, nvidia1, … in /dev, in the order of their names. Without the
 /// kernel module, in a container without a GPU, and under WSL there are none.
 [[nodiscard]] std::vector<DeviceFile> device_files(const std::filesystem::path& root);
