@@ -15,9 +15,12 @@ constexpr std::chrono::milliseconds kPatience{30000};
 /// A process that was asked something.
 class Question {
  public:
-  Question(const std::filesystem::path& worker, const std::vector<std::string>& arguments,
-           const nlohmann::json& request)
-      : process_(worker, arguments), until_(std::chrono::steady_clock::now() + kPatience) {
+  /// `subject`: what is asked, for people.
+  Question(std::string subject, const std::filesystem::path& worker,
+           const std::vector<std::string>& arguments, const nlohmann::json& request)
+      : subject_(std::move(subject)),
+        process_(worker, arguments),
+        until_(std::chrono::steady_clock::now() + kPatience) {
     (void)process_.send(request);
   }
 
@@ -30,15 +33,20 @@ class Question {
         return *message;
       }
     } catch (const std::exception&) {
-      return {{"error", "it sends what cannot be read"}};
+      return failure("sends what cannot be read");
     }
     const bool hangs = process_.is_open();
     const Ending ending = process_.kill();
-    if (!hangs) return {{"error", "it ends the process that asks it: " + ending.text}};
-    return {{"error", "it does not answer within " + seconds_text(kPatience)}};
+    if (!hangs) return failure("ends the process that asks: " + ending.text);
+    return failure("does not answer within " + seconds_text(kPatience));
   }
 
  private:
+  [[nodiscard]] nlohmann::json failure(const std::string& what) const {
+    return {{"error", subject_ + " " + what}};
+  }
+
+  std::string subject_;
   WorkerProcess process_;
   std::chrono::steady_clock::time_point until_;
 };
@@ -58,15 +66,16 @@ Facts facts_in(const nlohmann::json& answer) {
 
 MachineSurvey survey_machine(const std::filesystem::path& worker, const std::string& device_id) {
   const nlohmann::json facts = {{"op", "facts"}};
-  Question nvml(worker, {"survey", "nvml"}, facts);
-  Question cuda(worker, {"survey", "cuda"}, facts);
-  Question nvrtc(worker, {"survey", "nvrtc"}, facts);
+  Question nvml("NVML", worker, {"survey", "nvml"}, facts);
+  Question cuda("the CUDA driver", worker, {"survey", "cuda"}, facts);
+  Question nvrtc("NVRTC", worker, {"survey", "nvrtc"}, facts);
   MachineSurvey survey;
   survey.nvml = facts_in<NvmlFacts>(nvml.answer());
   survey.cuda = facts_in<CudaFacts>(cuda.answer());
   survey.nvrtc = facts_in<NvrtcFacts>(nvrtc.answer());
   // Later, so that NVML does not list the process that opens the device.
-  const nlohmann::json opened = Question(worker, {"device", device_id}, {{"op", "info"}}).answer();
+  const nlohmann::json opened =
+      Question("opening the GPU", worker, {"device", device_id}, {{"op", "info"}}).answer();
   if (opened.contains("info")) {
     survey.device = opened.at("info").get<DeviceInfo>();
   } else {

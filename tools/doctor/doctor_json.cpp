@@ -78,7 +78,9 @@ Ordered host_json(const HostFacts& host) {
           {"memory_limit_bytes", or_null(host.memory_limit)},
           {"current_folder", folder_json(host.folder)},
           {"temporary_folder", folder_json(host.temporary)},
-          {"is_root", host.is_root}};
+          {"is_root", host.is_root},
+          {"nvidia_kernel_module", text_or_null(host.kernel_module)},
+          {"nvidia_pci_cards", host.pci_cards}};
 }
 
 Ordered run_json(const Machine& machine, bool works) {

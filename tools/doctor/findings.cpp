@@ -48,9 +48,14 @@ void add_device(const Machine& machine, std::vector<Finding>& findings) {
   }
   if (measures(machine)) return;
   const std::string& why = machine.survey.cuda.failure;
-  Finding none{
-      "there is no GPU: " + why.substr(0, why.find('\n')), "measured times, --energy, --shortlist",
-      "install the NVIDIA driver, or run where a GPU is (compute capability 8.0 or newer)"};
+  Finding none{"there is no GPU: " + why.substr(0, why.find('\n')),
+               "measured times, --energy, --shortlist",
+               "run where a GPU is, of compute capability 8.0 or newer"};
+  if (const std::size_t count = machine.host.pci_cards; count > 0) {
+    none.what = fmt::format("{} NVIDIA GPU(s) on the PCI bus without a driver for this program: {}",
+                            count, why.substr(0, why.find('\n')));
+    none.step = "install the NVIDIA driver; in a container: start it with --gpus all";
+  }
   if (!machine.visible.empty()) none.step = "unset CUDA_VISIBLE_DEVICES, which hides the GPUs";
   findings.push_back(std::move(none));
 }

@@ -135,6 +135,28 @@ bool finds_mps(const fs::path& root) {
   return false;
 }
 
+/// "580.65.06" of "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  Sun Jul …".
+std::string kernel_module(const fs::path& root) {
+  std::istringstream words(first_line(root / "proc/driver/nvidia/version"));
+  for (std::string word; words >> word;) {
+    const bool starts = std::isdigit(static_cast<unsigned char>(word.front())) != 0;
+    if (starts && word.find('.') != std::string::npos) return word;
+  }
+  return {};
+}
+
+std::size_t count_pci_cards(const fs::path& root) {
+  std::size_t count = 0;
+  std::error_code error;
+  for (fs::directory_iterator entry(root / "sys/bus/pci/devices", error), end;
+       !error && entry != end; entry.increment(error)) {
+    const bool is_nvidia = first_line(entry->path() / "vendor") == "0x10de";
+    const bool is_display = first_line(entry->path() / "class").starts_with("0x03");
+    if (is_nvidia && is_display) ++count;
+  }
+  return count;
+}
+
 std::optional<bool> counters_for_root(const fs::path& root) {
   std::ifstream stream(root / "proc/driver/nvidia/params");
   constexpr std::string_view kName = "RmProfilingAdminOnly:";
@@ -166,6 +188,8 @@ HostFacts read_host_facts(const std::filesystem::path& root) {
   facts.mps_runs = finds_mps(root);
   facts.counters_for_root = counters_for_root(root);
   facts.is_root = geteuid() == 0;
+  facts.kernel_module = kernel_module(root);
+  facts.pci_cards = count_pci_cards(root);
   return facts;
 }
 

@@ -30,6 +30,8 @@ struct HostFacts {
   /// Whether the driver lets only root read performance counters; missing without a driver.
   std::optional<bool> counters_for_root = {};
   bool is_root = false;
+  std::string kernel_module = {};  ///< version of the driver's; empty where none is loaded
+  std::size_t pci_cards = 0;       ///< NVIDIA's on the PCI bus, with a driver or without
 };
 
 /// Never throws for what the machine says: what it does not say is missing. `root` stands for /,

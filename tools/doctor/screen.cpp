@@ -46,8 +46,7 @@ std::string short_path(const std::string& path) {
 std::string memory_of(const CardFacts& card) {
   if (!card.memory_bytes) return "memory unknown";
   if (!card.free_bytes) return memory_text(*card.memory_bytes);
-  return fmt::format("{} of {} free", memory_text(*card.free_bytes),
-                     memory_text(*card.memory_bytes));
+  return fmt::format("{}, {} free", memory_text(*card.memory_bytes), memory_text(*card.free_bytes));
 }
 
 std::string clocks_of(const CardFacts& card) {
@@ -70,23 +69,26 @@ std::string modes_of(const CardFacts& card) {
   return text;
 }
 
-/// The numbers by which CUDA knows the card, or why it has none.
-std::string cuda_names(const Machine& machine, const CardFacts& card) {
-  std::vector<std::string> names;
+/// The number by which CUDA knows a card or slice; empty where CUDA does not see it.
+std::string cuda_name(const Machine& machine, const std::string& uuid) {
   for (const CudaCard& seen : machine.survey.cuda.cards) {
-    if (seen.bus_id == card.bus_id) names.push_back(fmt::format("cuda:{}", seen.ordinal));
+    if (uuid.ends_with(seen.uuid)) return fmt::format("cuda:{}", seen.ordinal);
   }
-  return names.empty() ? "not seen by CUDA" : fmt::format("{}", fmt::join(names, ", "));
+  return {};
 }
 
 std::string cards_text(const Machine& machine) {
   std::string text;
   for (const CardFacts& card : machine.survey.nvml.cards) {
-    text += labelled("GPU", fmt::format("{}: {}, {}, {}, {}", cuda_names(machine, card), card.name,
-                                        card.arch, short_uuid(card.uuid), memory_of(card)));
+    std::string name = cuda_name(machine, card.uuid);
+    if (name.empty()) name = card.slices.empty() ? "not seen by CUDA" : "in slices";
+    text += labelled("GPU", fmt::format("{}: {}, {}, {}, {}", name, card.name, card.arch,
+                                        short_uuid(card.uuid), memory_of(card)));
     text += labelled("", clocks_of(card) + "; " + modes_of(card));
     for (const CardSlice& slice : card.slices) {
-      text += labelled("", fmt::format("slice {}, {}", slice.name, short_uuid(slice.uuid)));
+      const std::string number = cuda_name(machine, slice.uuid);
+      text += labelled("", fmt::format("{}: {}, {}", number.empty() ? "not seen by CUDA" : number,
+                                       slice.name, short_uuid(slice.uuid)));
     }
     if (!card.processes.empty()) {
       text += labelled("", fmt::format("on it: {}", fmt::join(card.processes, ", ")));
@@ -114,9 +116,11 @@ std::string driver_text(const Machine& machine) {
     text += labelled("driver", first_line(cuda.failure));
   } else {
     const std::string& serves = cuda.cuda.empty() ? nvml.cuda : cuda.cuda;
-    text += labelled("driver", fmt::format("{}, serves CUDA {}",
+    const std::string& module = machine.host.kernel_module;
+    text += labelled("driver", fmt::format("{}, serves CUDA {}{}",
                                            nvml.driver.empty() ? "version unknown" : nvml.driver,
-                                           serves.empty() ? "of an unknown version" : serves));
+                                           serves.empty() ? "of an unknown version" : serves,
+                                           module.empty() ? "" : ", kernel module " + module));
     text += labelled("", short_path(cuda.library));
   }
   text +=
@@ -183,11 +187,11 @@ std::string host_text(const Machine& machine) {
 
 std::string run_text(const Machine& machine) {
   const DeviceInfo* device = machine.device();
-  if (device == nullptr) return labelled("run", "opens no device");
+  if (device == nullptr) return labelled("default", "run opens no device");
   const bool measured = device->time_kind == TimeKind::kMeasured;
   std::string text =
-      labelled("run", fmt::format("on {} ({}); times are {}", device->id, device->name,
-                                  measured ? "measured" : "PREDICTED"));
+      labelled("default", fmt::format("run on {} ({}); times are {}", device->id, device->name,
+                                      measured ? "measured" : "PREDICTED"));
   text += labelled("", fmt::format("{} compilers, {} of memory each", machine.run.compilers,
                                    memory_text(machine.run.compiler_bytes)));
   if (!machine.run.space.empty()) text += labelled("", short_path(machine.run.space));
@@ -195,9 +199,9 @@ std::string run_text(const Machine& machine) {
 }
 
 std::string finding_text(const Finding& finding) {
-  constexpr std::size_t kIndent = 10;
+  constexpr std::size_t kIndent = 12;
   std::string text = labelled(finding.stops_run ? "!" : "-", finding.what, 2);
-  text += labelled("  stops", finding.prevents, kIndent);
+  text += labelled("  prevents", finding.prevents, kIndent);
   std::istringstream lines(finding.step);
   const char* label = "  mend";
   for (std::string line; std::getline(lines, line); label = "") {

@@ -67,7 +67,7 @@ std::optional<Trouble> no_device(const CardSurroundings& around) {
 /// What the libraries said, for whoever looks it up.
 std::string results(const CudaDriver& driver, CUresult result, const CardSurroundings& around) {
   const bool also = !around.nvml.failure.empty();
-  return fmt::format(" ({}{}{})", driver.describe(result), also ? "; NVML: " : "",
+  return fmt::format(" [{}{}{}]", driver.describe(result), also ? "; NVML: " : "",
                      around.nvml.failure);
 }
 
