@@ -1,6 +1,6 @@
 #include "engine/worker/survey.hpp"
 
-#include <fmt/format.h>
+#include <algorithm>
 
 #include "engine/core/printable.hpp"
 #include "engine/worker/messages.hpp"
@@ -10,18 +10,17 @@
 namespace evo {
 namespace {
 
-constexpr std::chrono::milliseconds kPatience{30000};
-
 /// A process that was asked something.
 class Question {
  public:
   /// `subject`: what is asked, for people.
   Question(std::string subject, const std::filesystem::path& worker,
-           const std::vector<std::string>& arguments, const nlohmann::json& request)
+           const std::vector<std::string>& arguments, std::chrono::milliseconds patience)
       : subject_(std::move(subject)),
         process_(worker, arguments),
-        until_(std::chrono::steady_clock::now() + kPatience) {
-    (void)process_.send(request);
+        patience_(patience),
+        until_(std::chrono::steady_clock::now() + patience) {
+    (void)process_.send({{"op", "info"}});
   }
 
   /// The answer, or an object with "error": why there is none.
@@ -38,7 +37,7 @@ class Question {
     const bool hangs = process_.is_open();
     const Ending ending = process_.kill();
     if (!hangs) return failure("ends the process that asks: " + ending.text);
-    return failure("does not answer within " + seconds_text(kPatience));
+    return failure("does not answer within " + seconds_text(patience_));
   }
 
  private:
@@ -48,39 +47,51 @@ class Question {
 
   std::string subject_;
   WorkerProcess process_;
+  std::chrono::milliseconds patience_;
   std::chrono::steady_clock::time_point until_;
 };
+
+constexpr const char* kUnreadable = "its answer cannot be read";
+
+std::string error_in(const nlohmann::json& answer) {
+  return printable(answer.at("error").get<std::string>());
+}
 
 template <typename Facts>
 Facts facts_in(const nlohmann::json& answer) {
   Facts facts;
-  if (answer.contains("error")) {
-    facts.failure = printable(answer.at("error").get<std::string>());
-  } else {
-    answer.get_to(facts);
+  try {
+    if (!answer.contains("error")) return answer.get<Facts>();
+    facts.failure = error_in(answer);
+  } catch (const nlohmann::json::exception&) {
+    facts.failure = kUnreadable;
   }
   return facts;
 }
 
+std::variant<DeviceInfo, OpenFailure> device_in(const nlohmann::json& answer) {
+  try {
+    if (answer.contains("info")) return answer.at("info").get<DeviceInfo>();
+    return OpenFailure{error_in(answer)};
+  } catch (const nlohmann::json::exception&) {
+    return OpenFailure{kUnreadable};
+  }
+}
+
 }  // namespace
 
-MachineSurvey survey_machine(const std::filesystem::path& worker, const std::string& device_id) {
-  const nlohmann::json facts = {{"op", "facts"}};
-  Question nvml("NVML", worker, {"survey", "nvml"}, facts);
-  Question cuda("the CUDA driver", worker, {"survey", "cuda"}, facts);
-  Question nvrtc("NVRTC", worker, {"survey", "nvrtc"}, facts);
+MachineSurvey survey_machine(const std::filesystem::path& worker, const std::string& device_id,
+                             std::chrono::milliseconds patience) {
+  Question nvml("NVML", worker, {"survey", "nvml"}, patience);
+  Question cuda("the CUDA driver", worker, {"survey", "cuda"}, patience);
+  Question nvrtc("NVRTC", worker, {"survey", "nvrtc"}, patience);
   MachineSurvey survey;
   survey.nvml = facts_in<NvmlFacts>(nvml.answer());
   survey.cuda = facts_in<CudaFacts>(cuda.answer());
   survey.nvrtc = facts_in<NvrtcFacts>(nvrtc.answer());
   // Later, so that NVML does not list the process that opens the device.
-  const nlohmann::json opened =
-      Question("opening the GPU", worker, {"device", device_id}, {{"op", "info"}}).answer();
-  if (opened.contains("info")) {
-    survey.device = opened.at("info").get<DeviceInfo>();
-  } else {
-    survey.device = OpenFailure{printable(opened.at("error").get<std::string>())};
-  }
+  Question device("opening the GPU", worker, {"device", device_id}, patience);
+  survey.device = device_in(device.answer());
   return survey;
 }
 

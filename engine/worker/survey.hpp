@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <variant>
@@ -23,9 +24,10 @@ struct MachineSurvey {
 };
 
 /// Asks the libraries, and opens the device as a run would: on a GPU that makes a context. A
-/// library that ends its process, or does not answer within half a minute, is a `failure` that says
-/// so. Throws MissingError when no process can be started.
-[[nodiscard]] MachineSurvey survey_machine(const std::filesystem::path& worker,
-                                           const std::string& device_id);
+/// library that ends its process, or does not answer for so long, is a `failure` that says so.
+/// Throws MissingError when no process can be started.
+[[nodiscard]] MachineSurvey survey_machine(
+    const std::filesystem::path& worker, const std::string& device_id,
+    std::chrono::milliseconds patience = std::chrono::seconds(30));
 
 }  // namespace evo
