@@ -17,6 +17,10 @@
 
 int main(int argc, char** argv) {
   const std::string_view role = argc > 1 ? argv[1] : "";
+  if (role == "--version" && argc == 2) {
+    std::puts("evo-worker " EVO_VERSION);
+    return std::fflush(stdout) == 0 ? 0 : static_cast<int>(evo::ExitCode::kBadInput);
+  }
   if (role == "compile" && argc == 2) return evo::serve_compiler(evo::open_nvrtc, true);
   const bool is_spare = argc == 4 && std::string_view(argv[3]) == "--spare";
   if (role == "device" && (argc == 3 || is_spare)) {

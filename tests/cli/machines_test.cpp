@@ -14,9 +14,7 @@ namespace {
 
 using nlohmann::json;
 using testing::AllOf;
-using testing::Each;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::Not;
 
 const json kSlice = {{"name", "NVIDIA A100-SXM4-40GB MIG 1g.5gb"},
