@@ -56,9 +56,8 @@ NvrtcLibrary NvrtcLibrary::open() {
   for (const std::string& name : nvrtc_libraries()) {
     // Its code stays: each time that it goes, it leaves memory behind.
     if (void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)) {
-      std::string path = library_path(handle);
-      preload_builtins(path);
-      return NvrtcLibrary(handle, std::move(path));
+      preload_builtins(library_path(handle));
+      return NvrtcLibrary(handle, library_file(handle));
     }
     tried += (tried.empty() ? "" : ", ") + name;
   }

@@ -9,14 +9,21 @@
 
 namespace evo {
 
-/// The file of a library that dlopen() has opened, links followed: its name often ends with the
-/// version, "libcuda.so.580.65.06". Empty where the loader does not say.
-[[nodiscard]] inline std::string library_path(void* library) {
+/// The file of a library that dlopen() has opened, as the loader found it; empty where the loader
+/// does not say.
+[[nodiscard]] inline std::filesystem::path library_path(void* library) {
   link_map* map = nullptr;
   if (dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 || map->l_name == nullptr) return {};
+  return map->l_name;
+}
+
+/// The same with links followed, for people: the name often ends with the version,
+/// "libcuda.so.580.65.06".
+[[nodiscard]] inline std::string library_file(void* library) {
+  const std::filesystem::path path = library_path(library);
   std::error_code error;
-  const std::filesystem::path file = std::filesystem::canonical(map->l_name, error);
-  return error ? std::string(map->l_name) : file.string();
+  const std::filesystem::path file = std::filesystem::canonical(path, error);
+  return error ? path.string() : file.string();
 }
 
 }  // namespace evo

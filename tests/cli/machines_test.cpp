@@ -343,6 +343,15 @@ TEST(Doctor, NamesWhatFilesAndParametersOfTheDriverSay) {
   EXPECT_EQ(facts.at("device_files").at(1).at("path"), "/dev/nvidiactl");
 }
 
+TEST(Doctor, ThatCannotSayAllFails) {
+  const FakeMachine machine;
+  for (const char* command : {"evo-tune doctor >/dev/full", "evo-tune doctor --json >/dev/full"}) {
+    const ProgramResult result = machine.run(command);
+    EXPECT_EQ(result.exit_code, 2) << command;
+    EXPECT_THAT(result.err, HasSubstr("No space left on device")) << command;
+  }
+}
+
 TEST(Doctor, IsHelpedByHelpAndRefusesWhatItDoesNotKnow) {
   const FakeMachine machine;
   const ProgramResult help = machine.run("evo-tune doctor --help");

@@ -206,6 +206,15 @@ TEST_F(HostFactsTest, ReadsControlGroupsOfTheFirstVersion) {
   EXPECT_EQ(facts.memory_limit, std::nullopt) << "beyond all memory is no limit";
 }
 
+TEST_F(HostFactsTest, TellTheVersionOfEitherKernelModule) {
+  add("proc/driver/nvidia/version",
+      "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.183.01  Sun May 12 19:39:15 UTC 2024\n");
+  EXPECT_EQ(read().kernel_module, "535.183.01");
+  add("proc/driver/nvidia/version",
+      "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build\n");
+  EXPECT_EQ(read().kernel_module, "580.159.04");
+}
+
 TEST_F(HostFactsTest, OfAnEmptyMachineAreMissing) {
   const HostFacts facts = read();
   EXPECT_EQ(facts.core_limit, std::nullopt);

@@ -106,14 +106,14 @@ std::string cards_text(const Machine& machine) {
 }
 
 /// The first line alone: the rest is among the findings.
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+std::string headline(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 std::string driver_text(const Machine& machine) {
   const NvmlFacts& nvml = machine.survey.nvml;
   const CudaFacts& cuda = machine.survey.cuda;
   std::string text;
   if (cuda.library.empty()) {
-    text += labelled("driver", first_line(cuda.failure));
+    text += labelled("driver", headline(cuda.failure));
   } else {
     const std::string& serves = cuda.cuda.empty() ? nvml.cuda : cuda.cuda;
     const std::string& module = machine.host.kernel_module;
@@ -124,7 +124,7 @@ std::string driver_text(const Machine& machine) {
     text += labelled("", short_path(cuda.library));
   }
   text +=
-      labelled("NVML", nvml.failure.empty() ? short_path(nvml.library) : first_line(nvml.failure));
+      labelled("NVML", nvml.failure.empty() ? short_path(nvml.library) : headline(nvml.failure));
   std::vector<std::string> files;
   for (const DeviceFile& file : machine.files) {
     files.push_back(file.usable ? file.path
@@ -139,11 +139,11 @@ std::string driver_text(const Machine& machine) {
 
 std::string compiler_text(const Machine& machine) {
   const NvrtcFacts& nvrtc = machine.survey.nvrtc;
-  if (nvrtc.version.empty()) return labelled("NVRTC", first_line(nvrtc.failure));
+  if (nvrtc.version.empty()) return labelled("NVRTC", headline(nvrtc.failure));
   std::string text =
       labelled("NVRTC", nvrtc.version + ", for " + fmt::format("{}", fmt::join(nvrtc.archs, " ")));
   text += labelled("", short_path(nvrtc.library));
-  if (!nvrtc.failure.empty()) text += labelled("", first_line(nvrtc.failure));
+  if (!nvrtc.failure.empty()) text += labelled("", headline(nvrtc.failure));
   if (machine.device() != nullptr && machine.device()->time_kind == TimeKind::kMeasured) {
     text += labelled("", misfit_of(machine).empty() ? "the driver takes its code"
                                                     : "the driver REFUSES its code");

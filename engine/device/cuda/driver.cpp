@@ -23,7 +23,7 @@ CudaDriver CudaDriver::open() {
         "choose a virtual device with --device virtual:l4");
   }
   CudaDriver driver;
-  driver.path = library_path(library);
+  driver.path = library_file(library);
 // Two steps, so that macros such as cuMemAlloc are replaced before the name becomes text.
 #define EVO_TEXT(name) #name
 #define EVO_LOOK_UP(name) \

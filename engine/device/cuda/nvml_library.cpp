@@ -24,7 +24,7 @@ std::unique_ptr<NvmlLibrary> NvmlLibrary::open(const char* library) {
   nvml::Init init = nullptr;
   find(handle, init, "nvmlInit_v2");
   auto found = std::make_unique<NvmlLibrary>();
-  found->path = library_path(handle);
+  found->path = library_file(handle);
   found->find_all(handle);
   if (init == nullptr || found->shutdown == nullptr) return nullptr;
   found->started = init();
