@@ -206,7 +206,8 @@ std::vector<Finding> findings_of(const Machine& machine) {
   add_card(machine, findings);
   add_profile(machine, findings);
   add_host(machine, findings);
-  std::ranges::stable_partition(findings, &Finding::stops_run);
+  std::stable_partition(findings.begin(), findings.end(),
+                        [](const Finding& finding) { return finding.stops_run; });
   return findings;
 }
 
