@@ -40,6 +40,8 @@ struct Refusal {
   std::string step;
 };
 
+void PrintTo(const Refusal& refusal, std::ostream* stream) { *stream << refusal.name; }
+
 void init(FakeMachine& machine, int cuda, int nvml = 0) {
   machine.facts()["cuda_init"] = cuda;
   machine.facts()["nvml_init"] = nvml;

@@ -112,6 +112,14 @@ TEST(DoctorFindings, CountersForRootOnlyMatterToOthers) {
   EXPECT_THAT(findings_of(machine), IsEmpty());
 }
 
+TEST(DoctorFindings, ACardForOneProcessHasNoneForAProfiler) {
+  Machine machine = whole_machine();
+  machine.survey.cuda.cards.front().compute_mode = ComputeMode::kExclusiveProcess;
+  EXPECT_THAT(only_finding(machine).prevents, HasSubstr("--profile"));
+  EXPECT_EQ(only_finding(machine).step,
+            "sudo nvidia-smi -i GPU-0a1b2c3d-1111-2222-3333-444455556666 -c DEFAULT");
+}
+
 TEST(DoctorFindings, LessThanTheCompilersWantIsNamedWithTheirNumber) {
   Machine machine = whole_machine();
   machine.host.core_limit = 2.5;

@@ -119,6 +119,13 @@ void add_run(const Machine& machine, std::vector<Finding>& findings) {
 
 void add_profile(const Machine& machine, std::vector<Finding>& findings) {
   if (!measures(machine)) return;
+  const auto& seen = machine.survey.cuda.cards;
+  if (!seen.empty() && seen.front().compute_mode != ComputeMode::kDefault) {
+    findings.push_back({fmt::format("{} takes one process at a time: its compute mode is {}",
+                                    machine.device()->id, to_string(seen.front().compute_mode)),
+                        "--profile, for which a second process runs the kernel",
+                        fmt::format("sudo nvidia-smi -i GPU-{} -c DEFAULT", seen.front().uuid)});
+  }
   if (machine.ncu_path.empty()) {
     findings.push_back({"Nsight Compute (ncu) is not on the PATH", "--profile",
                         "install Nsight Compute of the CUDA Toolkit, or name ncu in EVO_NCU"});
