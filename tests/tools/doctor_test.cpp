@@ -82,8 +82,10 @@ TEST(DoctorFindings, AFullDiskStopsADefaultRunAndNamesTheFolder) {
   machine.host.folder.free_bytes = std::uint64_t{5} << 20;
   const Finding finding = only_finding(machine);
   EXPECT_TRUE(finding.stops_run);
-  EXPECT_THAT(finding.what, AllOf(HasSubstr("0.0 GB free"), HasSubstr("/home/user")));
+  EXPECT_THAT(finding.what, AllOf(HasSubstr("5 MB free"), HasSubstr("/home/user")));
   EXPECT_THAT(finding.step, HasSubstr("--db"));
+  machine.host.folder.free_bytes = std::uint64_t{100} << 20;
+  EXPECT_FALSE(only_finding(machine).stops_run);
 }
 
 TEST(DoctorFindings, AFolderThatCannotBeWrittenToStopsADefaultRun) {

@@ -85,7 +85,10 @@ void add_compiler(const Machine& machine, std::vector<Finding>& findings) {
 }
 
 void add_run(const Machine& machine, std::vector<Finding>& findings) {
+  // A run of 20 generations stores some 10 MB.
   constexpr std::uint64_t kLittleDisk = std::uint64_t{200} << 20;
+  constexpr std::uint64_t kTooLittleDisk = std::uint64_t{16} << 20;
+  constexpr double kMega = 1e6;
   if (!machine.run.no_space.empty()) {
     findings.push_back(
         {machine.run.no_space, kDefaultRun, "set EVO_TUNE_DATA, or name a space by --space", true});
@@ -99,10 +102,11 @@ void add_run(const Machine& machine, std::vector<Finding>& findings) {
          "a default run, which stores evo.db there",
          "go to another folder, or name a file elsewhere by --db", true});
   } else if (here.free_bytes && *here.free_bytes < kLittleDisk) {
-    findings.push_back({fmt::format("{} free in the current folder {}",
-                                    memory_text(*here.free_bytes), here.path.string()),
-                        "a default run, which stores evo.db there",
-                        "make room, or name a file elsewhere by --db", true});
+    findings.push_back(
+        {fmt::format("{:.0f} MB free in the current folder {}",
+                     static_cast<double>(*here.free_bytes) / kMega, here.path.string()),
+         "a default run, which stores evo.db there, once they are used up",
+         "make room, or name a file elsewhere by --db", *here.free_bytes < kTooLittleDisk});
   }
   const FolderFacts& temporary = machine.host.temporary;
   const bool is_full = temporary.free_bytes && *temporary.free_bytes < kLittleDisk;
