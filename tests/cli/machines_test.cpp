@@ -345,6 +345,15 @@ TEST(Doctor, NamesWhatFilesAndParametersOfTheDriverSay) {
   EXPECT_EQ(facts.at("device_files").at(1).at("path"), "/dev/nvidiactl");
 }
 
+TEST(Doctor, WithoutTheWorkerSaysThatItIsMissing) {
+  FakeMachine machine;
+  machine.environment = "EVO_WORKER=/nowhere/evo-worker ";
+  const json facts = machine.doctor();
+  EXPECT_FALSE(facts.at("run").at("works").get<bool>());
+  EXPECT_THAT(facts.at("missing").at(0).at("what").get<std::string>(),
+              HasSubstr("evo-worker is missing at /nowhere/evo-worker"));
+}
+
 TEST(Doctor, ThatCannotSayAllFails) {
   const FakeMachine machine;
   for (const char* command : {"evo-tune doctor >/dev/full", "evo-tune doctor --json >/dev/full"}) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <set>
 #include <sstream>
 
 #include "engine/core/json_reader.hpp"
@@ -174,6 +175,24 @@ TEST(DoctorJson, HasNullForWhatIsNotTold) {
   EXPECT_EQ(json.at("host").at("core_limit"), nullptr);
   EXPECT_EQ(json.at("run").at("works"), true);
   EXPECT_EQ(json.at("missing").size(), 0U);
+}
+
+void collect_keys(const nlohmann::ordered_json& json, std::set<std::string>& keys) {
+  for (const auto& [key, value] : json.items()) {
+    if (json.is_object()) keys.insert(key);
+    if (value.is_structured()) collect_keys(value, keys);
+  }
+}
+
+TEST(DoctorJson, HasNoKeyThatItsDocumentDoesNotName) {
+  Machine machine = whole_machine();
+  machine.survey.nvml.cards.front().slices = {{"MIG 1g.5gb", "MIG-1"}};
+  machine.files = {{"/dev/nvidia0", true, "crw-rw-rw- root:root"}};
+  std::set<std::string> keys;
+  collect_keys(doctor_json(machine, {Finding{"a", "b", "c"}}), keys);
+  EXPECT_GT(keys.size(), 50U);
+  const std::string text = read_text_file(std::filesystem::path(EVO_SOURCE_DIR) / "docs/doctor.md");
+  for (const std::string& key : keys) EXPECT_THAT(text, HasSubstr("`" + key + "`"));
 }
 
 /// A folder that stands for /.

@@ -26,6 +26,18 @@ DefaultRun default_run(const DeviceInfo* device) {
   return run;
 }
 
+/// Without its worker, nothing is known of any library.
+MachineSurvey survey() {
+  try {
+    return survey_machine(worker_program(), "auto");
+  } catch (const MissingError& error) {
+    MachineSurvey nothing;
+    nothing.nvml.failure = nothing.cuda.failure = nothing.nvrtc.failure = error.what();
+    nothing.device = OpenFailure{error.what()};
+    return nothing;
+  }
+}
+
 }  // namespace
 
 Machine examine_machine() {
@@ -34,7 +46,7 @@ Machine examine_machine() {
   machine.host = read_host_facts(system_root());
   machine.files = device_files(system_root());
   machine.visible = environment_variable("CUDA_VISIBLE_DEVICES").value_or("");
-  machine.survey = survey_machine(worker_program(), "auto");
+  machine.survey = survey();
   machine.ncu_path = ncu_path();
   try {
     if (!machine.ncu_path.empty()) machine.ncu_version = ncu_version();

@@ -35,7 +35,6 @@ struct Machine {
 };
 
 /// Asks everything. Only processes of their own touch the driver, each for half a minute at most.
-/// Throws MissingError where they cannot be started.
 [[nodiscard]] Machine examine_machine();
 
 }  // namespace evo
