@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-// What the libraries of NVIDIA's driver and NVRTC say of a machine. An optional figure is missing
-// where a library or a card does not tell it.
+// Facts of a machine, as the libraries of NVIDIA's driver and NVRTC tell them. An optional figure
+// is missing where a library or a card does not tell it.
 
 namespace evo {
 
-/// Who may use a card; the numbers are those of NVML and of the CUDA driver.
+/// How many processes may use a card; the numbers are those of NVML and of the CUDA driver.
 enum class ComputeMode {
   kDefault = 0,
   kExclusiveThread = 1,

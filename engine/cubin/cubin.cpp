@@ -17,7 +17,7 @@ constexpr std::uint8_t kParameterBank = 0x0a;
 constexpr std::uint8_t kFrameSize = 0x11;
 constexpr std::uint8_t kParameter = 0x17;
 constexpr std::uint8_t kRegcount = 0x2f;
-/// Of the second word of kParameterBank.
+/// How far the size is shifted in the second word of kParameterBank.
 constexpr int kBankSizeShift = 16;
 
 /// The attribute `code` in a list of them, as up to three words. Each attribute is {format u8, code

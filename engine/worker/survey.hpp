@@ -15,7 +15,7 @@ struct OpenFailure {
   std::string reason;  ///< as the worker said it
 };
 
-/// What the libraries of a machine say, each asked in a process of its own.
+/// The answers of the libraries of a machine, each asked in a process of its own.
 struct MachineSurvey {
   NvmlFacts nvml;
   CudaFacts cuda;

@@ -4,8 +4,8 @@
 
 #include "engine/core/machine_facts.hpp"
 
-// What travels from a worker that surveys a machine, as JSON and back. Texts come from drivers:
-// they arrive as text that a terminal shows.
+// The facts that a worker sends when it surveys a machine, as JSON and back. Texts come from
+// drivers: they arrive as text that a terminal shows.
 
 namespace evo {
 

@@ -31,7 +31,7 @@ class FakeMachine {
 
   /// Runs a program in the machine's folder.
   [[nodiscard]] ProgramResult run(const std::string& command) const;
-  /// What the doctor says; its exit code is asserted to be as the facts have it.
+  /// The facts that the doctor prints; its exit code is asserted to agree with them.
   [[nodiscard]] nlohmann::json doctor() const;
 
   [[nodiscard]] std::string path(const std::string& name) const { return folder_.path() / name; }

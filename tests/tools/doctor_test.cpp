@@ -1,4 +1,4 @@
-// What the doctor makes of a machine: what is missing for what, and the screen.
+// The findings, the screen and the keys of evo-tune doctor for machines that a test makes up.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

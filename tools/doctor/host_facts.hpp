@@ -16,7 +16,7 @@ struct FolderFacts {
   std::string failure = {};  ///< why there is no such folder
 };
 
-/// What the operating system says, without any library of NVIDIA's.
+/// Facts that the operating system tells, without any library of NVIDIA's.
 struct HostFacts {
   std::size_t cores = 0;                           ///< of the machine
   std::size_t usable_cores = 0;                    ///< by the affinity of this process

@@ -10,7 +10,7 @@
 
 namespace evo {
 
-/// What a run without options would use.
+/// The means that a run without options would use.
 struct DefaultRun {
   std::size_t compilers = 0;
   std::uint64_t compiler_bytes = 0;  ///< memory of each

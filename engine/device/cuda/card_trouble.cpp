@@ -64,7 +64,7 @@ std::optional<Trouble> no_device(const CardSurroundings& around) {
       "complains about"};
 }
 
-/// What the libraries said, for whoever looks it up.
+/// The results of the libraries themselves, to be looked up.
 std::string results(const CudaDriver& driver, CUresult result, const CardSurroundings& around) {
   const bool also = !around.nvml.failure.empty();
   return fmt::format(" [{}{}{}]", driver.describe(result), also ? "; NVML: " : "",

@@ -13,14 +13,14 @@
 
 namespace evo {
 
-/// What is known around a call of the driver that failed.
+/// Facts around a call of the driver that failed.
 struct CardSurroundings {
   NvmlFacts nvml;
   std::vector<DeviceFile> files;
   std::optional<std::string> visible = {};  ///< CUDA_VISIBLE_DEVICES, also when it is empty
 };
 
-/// Of this process and machine.
+/// Reads those of this process and machine.
 [[nodiscard]] CardSurroundings read_card_surroundings();
 
 /// Why the driver could not be initialised, for people: the cause in the first line, "next step: "

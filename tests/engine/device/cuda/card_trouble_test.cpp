@@ -1,4 +1,4 @@
-// What is said of a GPU that cannot be used, where it depends on the files of the driver.
+// Messages about a GPU that cannot be used, where they depend on the files of the driver.
 
 #include "engine/device/cuda/card_trouble.hpp"
 
