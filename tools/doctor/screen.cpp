@@ -46,7 +46,9 @@ std::string short_path(const std::string& path) {
 std::string memory_of(const CardFacts& card) {
   if (!card.memory_bytes) return "memory unknown";
   if (!card.free_bytes) return memory_text(*card.memory_bytes);
-  return fmt::format("{}, {} free", memory_text(*card.memory_bytes), memory_text(*card.free_bytes));
+  const std::string free = memory_text(*card.free_bytes);  // "3.1 GB"
+  return fmt::format("{} of {} free", free.substr(0, free.find(' ')),
+                     memory_text(*card.memory_bytes));
 }
 
 std::string clocks_of(const CardFacts& card) {
