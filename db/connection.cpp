@@ -241,9 +241,13 @@ void Connection::fail_with(const SQLite::Exception& error) const {
   const std::string original = " (SQLite: " + std::string(error.what()) + ")";
   switch (error.getErrorCode()) {
     case SQLITE_FULL:
-      fail("the disk is full; this was not written, what was stored before is intact" + original);
+      fail("the disk is full; this was not written, what was stored before is intact" + original +
+           "\nnext step: make room there, or name a file on another disk by --db");
     case SQLITE_IOERR:
-      fail("could not be read or written; what was stored before is intact" + original);
+      fail(
+          "could not be read or written; what was stored before is intact" + original +
+          "\nnext step: df says whether the disk is full, ulimit -f how large a file may be, dmesg "
+          "whether the disk fails; or name a file on another disk by --db");
     case SQLITE_READONLY:
       fail("may not be written" + original);
     case SQLITE_CANTOPEN:

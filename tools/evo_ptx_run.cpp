@@ -261,6 +261,7 @@ int main(int argc, char** argv) {
   app.add_flag("--no-checks", options.no_checks, "only bounds, alignment and deadlock");
   app.add_flag("--predict", options.predict, "print the predicted time");
   app.add_flag("--quiet", options.quiet, "no statistics");
+  app.set_version_flag("--version", "evo-ptx-run " EVO_VERSION);
   app.footer(evo::kFooter);
   return evo::tool_main("evo-ptx-run", [&] {
     if (const auto done = evo::parse_command_line(app, argc, argv)) return *done;

@@ -179,6 +179,7 @@ int main(int argc, char** argv) {
     CLI::App app(kAbout, "evo-replay");
     Arguments arguments;
     declare(app, arguments);
+    app.set_version_flag("--version", "evo-replay " EVO_VERSION);
     if (const auto done = evo::parse_command_line(app, argc, argv)) return *done;
     if (!arguments.predictions.empty() &&
         arguments.predictions.size() != arguments.recorded.size()) {

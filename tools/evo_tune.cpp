@@ -15,6 +15,7 @@
 #include "engine/core/hash.hpp"
 #include "engine/evolve/window.hpp"
 #include "engine/gate/coverage.hpp"
+#include "tools/doctor/doctor.hpp"
 #include "tools/evo_elite_answers.hpp"
 #include "tools/evo_tune_elite.hpp"
 #include "tools/evo_tune_policy.hpp"
@@ -44,6 +45,7 @@ struct Options {
   std::size_t time_policy_rejects = 0;
   bool warm_start = true;
   bool has_children = false;
+  bool doctor_json = false;
 };
 
 /// What is found on one shape helps the others: not as many candidates as in runs of their own.
@@ -123,6 +125,8 @@ void declare(CLI::App& app, Options& options) {
       app.add_flag("--json", options.json, "one JSON object a line on standard output");
   app.add_flag("--quiet", options.quiet, "no progress, only the result")->excludes(json);
   app.set_version_flag("--version", "evo-tune " EVO_VERSION);
+  app.require_subcommand(0, 1);
+  declare_doctor(app, options.doctor_json);
   app.footer(
       "\nExit codes: 0 a green winner; 1 nothing is green; 2 bad usage or input; "
       "3 toolkit or device missing; 130 interrupted, everything saved.");
@@ -332,6 +336,7 @@ ExitCode run(int argc, char** argv) {
   CLI::App app(kDescription);
   declare(app, options);
   if (const auto done = parse_command_line(app, argc, argv)) return *done;
+  if (app.got_subcommand("doctor")) return run_doctor(options.json || options.doctor_json);
   options.has_children = app.count("--children") > 0;
   if (app.count("--window") == 0) {
     options.tuner.window =

@@ -108,7 +108,11 @@ std::string unexpected_text(const CLI::App& app) {
   }
   const std::vector<std::string> remaining = app.remaining(true);
   const std::string first = remaining.empty() ? std::string() : remaining.front();
-  if (!commands.empty()) return unknown_name("command", first, commands);
+  // Where a command is needed, or was probably meant.
+  if (app.get_require_subcommand_min() > 0 || commands.size() > 1 ||
+      !nearest_name(first, commands).empty()) {
+    return unknown_name("command", first, commands);
+  }
   return "unexpected argument '" + first + "': options begin with --";
 }
 

@@ -1,8 +1,6 @@
 #include "engine/compile/nvrtc.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
-#include <link.h>
 #include <nvrtc.h>
 
 #include <algorithm>
@@ -13,9 +11,9 @@
 
 #include "engine/compile/entry_symbol.hpp"
 #include "engine/compile/kept_macros.hpp"
+#include "engine/compile/nvrtc_library.hpp"
 #include "engine/compile/ptxas_log.hpp"
 #include "engine/compile/source_names.hpp"
-#include "engine/compile/toolkit.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/names.hpp"
 #include "engine/core/printable.hpp"
@@ -23,57 +21,6 @@
 
 namespace evo {
 namespace {
-
-/// A shared library that stays open for the life of the object.
-class Library {
- public:
-  explicit Library(void* handle) : handle_(handle) {}
-  ~Library() {
-    if (handle_ != nullptr) dlclose(handle_);
-  }
-  Library(Library&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
-  Library& operator=(Library&&) = delete;
-
-  template <typename Function>
-  Function* find(const char* name) const {
-    void* symbol = dlsym(handle_, name);
-    if (symbol == nullptr) throw NvrtcError(std::string("libnvrtc has no function ") + name);
-    return reinterpret_cast<Function*>(symbol);
-  }
-
- private:
-  void* handle_;
-};
-
-/// libnvrtc opens libnvrtc-builtins by its bare name: outside a folder the loader knows, it must be
-/// there already.
-void preload_builtins(void* nvrtc) {
-  link_map* map = nullptr;
-  if (dlinfo(nvrtc, RTLD_DI_LINKMAP, &map) != 0) return;
-  const std::filesystem::path folder = std::filesystem::path(map->l_name).parent_path();
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    if (entry.path().filename().string().starts_with("libnvrtc-builtins.so")) {
-      dlopen(entry.path().c_str(), RTLD_NOW | RTLD_GLOBAL);
-      return;
-    }
-  }
-}
-
-Library open_library() {
-  std::string tried;
-  for (const std::string& name : nvrtc_libraries()) {
-    // Its code stays: each time that it goes, it leaves memory behind.
-    if (void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)) {
-      preload_builtins(handle);
-      return Library(handle);
-    }
-    tried += (tried.empty() ? "" : ", ") + name;
-  }
-  throw MissingError("NVRTC is missing (tried " + tried +
-                     "); install a CUDA Toolkit >= 12.4, run ./quickstart.sh, which fetches it, "
-                     "or name the library in EVO_NVRTC");
-}
 
 /// How entries are found. A plain name is looked up in the code; only where one is not there all
 /// are left to name expressions, which say why, or find what the code has under another name.
@@ -85,28 +32,15 @@ bool is_by_expression(const std::string& entry, Naming naming) {
 
 class NvrtcCompiler final : public Compiler {
  public:
-  NvrtcCompiler() : library_(open_library()) {
-    int major = 0;
-    int minor = 0;
-    call(library_.find<decltype(nvrtcVersion)>("nvrtcVersion")(&major, &minor), "nvrtcVersion");
-    constexpr int kOldest = 1204;
-    if (major * 100 + minor < kOldest) {
-      throw MissingError("NVRTC " + std::to_string(major) + "." + std::to_string(minor) +
-                         " is too old; CUDA Toolkit >= 12.4 is needed");
-    }
-    version_ = "nvrtc " + std::to_string(major) + "." + std::to_string(minor);
-    has_cache_ = major * 100 + minor >= 1209;
+  NvrtcCompiler() : library_(NvrtcLibrary::open()), version_(library_.version()) {
+    require_new_enough(version_, library_.path());
   }
 
-  [[nodiscard]] std::string version() const override { return version_; }
+  [[nodiscard]] std::string version() const override { return version_.text(); }
   [[nodiscard]] CompileAnswer compile(const CompileRequest& request) override;
 
  private:
-  void call(nvrtcResult result, const char* what) const {
-    if (result == NVRTC_SUCCESS) return;
-    const auto describe = library_.find<decltype(nvrtcGetErrorString)>("nvrtcGetErrorString");
-    throw NvrtcError(std::string(what) + " failed: " + describe(result));
-  }
+  void call(nvrtcResult result, const char* what) const { library_.require(result, what); }
 
   /// One of the pairs nvrtcGet…Size / nvrtcGet….
   [[nodiscard]] std::string fetch(nvrtcProgram program, const char* size_name,
@@ -131,9 +65,8 @@ class NvrtcCompiler final : public Compiler {
   [[nodiscard]] CompileAnswer compile_once(const CompileRequest& request, Naming naming) const;
   [[nodiscard]] CompilerFailure failure(nvrtcResult result, const std::string& log) const;
 
-  Library library_;
-  std::string version_;
-  bool has_cache_ = false;
+  NvrtcLibrary library_;
+  NvrtcVersion version_;
 };
 
 std::string without_terminator(std::string text) {
@@ -223,7 +156,7 @@ nvrtcResult NvrtcCompiler::create_program(const CompileRequest& request,
 nvrtcResult NvrtcCompiler::run(nvrtcProgram program, const CompileRequest& request) const {
   std::vector<std::string> options = {"-arch=" + request.arch, "--ptxas-options=-v"};
   // From 12.9 a compilation cache swallows the ptxas report (NVIDIA/Fuser #4694).
-  if (has_cache_) options.emplace_back("--no-cache");
+  if (version_.number() >= 1209) options.emplace_back("--no-cache");
   options.insert(options.end(), request.options.begin(), request.options.end());
   std::vector<const char*> pointers;
   for (const std::string& option : options) pointers.push_back(option.c_str());

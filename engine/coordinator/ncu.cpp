@@ -1,6 +1,7 @@
 #include "engine/coordinator/ncu.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -132,6 +133,19 @@ NcuResult read_ncu_csv(std::string_view text, const std::vector<std::string>& me
                               printable(table.units[*column])};
   }
   return counts;
+}
+
+std::filesystem::path ncu_path() {
+  const std::string program = ncu_program();
+  if (program.find('/') != std::string::npos) {
+    return access(program.c_str(), X_OK) == 0 ? std::filesystem::path(program) : "";
+  }
+  std::istringstream folders(environment_variable("PATH").value_or(""));
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::filesystem::path file = std::filesystem::path(folder) / program;
+    if (access(file.c_str(), X_OK) == 0) return file;
+  }
+  return {};
 }
 
 std::string ncu_version() {

@@ -35,6 +35,9 @@ using NcuResult = std::variant<NcuCounts, NcuFailure>;
 /// variable EVO_NCU names another program than the ncu on the PATH.
 [[nodiscard]] std::string ncu_version();
 
+/// The file of that program; empty where there is none.
+[[nodiscard]] std::filesystem::path ncu_path();
+
 /// Runs `command` under Nsight Compute, which counts the kernels between its cuProfilerStart() and
 /// cuProfilerStop(). Clocks are left as they are, caches as the launches before left them.
 /// `waiting` is called about twice a second. Never throws for what ncu does.

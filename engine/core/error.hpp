@@ -55,6 +55,12 @@ class MissingError : public Error {
   explicit MissingError(const std::string& message) : Error(ExitCode::kMissing, message) {}
 };
 
+/// There is no GPU on this machine, as opposed to one that cannot be used.
+class NoCardError : public MissingError {
+ public:
+  using MissingError::MissingError;
+};
+
 /// A call of the CUDA driver failed for a reason no candidate can be blamed for.
 class CudaError : public MissingError {
  public:

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <span>
 
 #include "engine/cubin/elf.hpp"
@@ -12,8 +13,12 @@ namespace evo {
 namespace {
 
 constexpr std::uint8_t kMaxThreads = 0x05;
+constexpr std::uint8_t kParameterBank = 0x0a;
 constexpr std::uint8_t kFrameSize = 0x11;
+constexpr std::uint8_t kParameter = 0x17;
 constexpr std::uint8_t kRegcount = 0x2f;
+/// How far the size is shifted in the second word of kParameterBank.
+constexpr int kBankSizeShift = 16;
 
 /// The attribute `code` in a list of them, as up to three words. Each attribute is {format u8, code
 /// u8, size u16} and, for format 4, `size` bytes. `accept` chooses among several by the words.
@@ -112,6 +117,33 @@ std::optional<CubinFacts> read_cubin(std::string_view cubin, std::string_view en
   if (in_header != 0 && in_header != *registers) return std::nullopt;
   return CubinFacts{*registers, *shared, symbol_attribute(sections, kFrameSize, entry).value_or(0),
                     max_threads(sections, name)};
+}
+
+std::optional<std::vector<std::size_t>> parameter_bytes(std::string_view cubin,
+                                                        std::string_view entry) {
+  // {index u32, {ordinal u16, offset u16}, {flags 18 bits, bytes 14 bits}}, the last one first.
+  constexpr std::size_t kWords = 3;
+  constexpr std::uint32_t kOrdinal = 0xffff;
+  constexpr int kSizeShift = 18;
+  const std::vector<ElfSection> sections = elf_sections(cubin);
+  const ElfSection* info = find_section(sections, ".nv.info." + std::string(entry));
+  if (info == nullptr) return std::nullopt;
+  std::map<std::uint32_t, std::size_t> sizes;
+  (void)find_attribute(info->content, kParameter, kWords,
+                       [&](const std::vector<std::uint32_t>& words) {
+                         sizes[words[1] & kOrdinal] = words[2] >> kSizeShift;
+                         return false;
+                       });
+  std::vector<std::size_t> in_order;
+  for (const auto& [ordinal, bytes] : sizes) {
+    if (ordinal != in_order.size()) return std::nullopt;
+    in_order.push_back(bytes);
+  }
+  // The constant bank of the parameters has a size even where their own attributes are unknown.
+  const auto bank = find_attribute(info->content, kParameterBank, 2,
+                                   [](const std::vector<std::uint32_t>&) { return true; });
+  if (in_order.empty() && bank && (*bank)[1] >> kBankSizeShift != 0) return std::nullopt;
+  return in_order;
 }
 
 std::vector<std::string> cubin_functions(std::string_view cubin) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,11 @@ struct CubinFacts {
 /// Reads the cubin's ELF. Nothing when it is damaged, has no such kernel, or states its registers
 /// twice and differently (in `.nv.info` and in the upper byte of sh_info of its `.text` section).
 [[nodiscard]] std::optional<CubinFacts> read_cubin(std::string_view cubin, std::string_view entry);
+
+/// The sizes in bytes of a kernel's parameters, in their order: its attributes KPARAM_INFO. Nothing
+/// when they are not all there.
+[[nodiscard]] std::optional<std::vector<std::size_t>> parameter_bytes(std::string_view cubin,
+                                                                      std::string_view entry);
 
 /// The names of all kernels and functions with a `.text` section.
 [[nodiscard]] std::vector<std::string> cubin_functions(std::string_view cubin);

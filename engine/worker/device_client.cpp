@@ -12,6 +12,9 @@ namespace evo {
 namespace {
 
 constexpr std::chrono::milliseconds kCallLimit{120000};  // opening a device, setting up a problem
+constexpr const char* kDriverStep =
+    "\nnext step: evo-tune doctor shows which part of the driver fails; nvidia-smi and sudo dmesg "
+    "say more\nwithout the GPU: --device virtual:l4 predicts times";
 constexpr std::chrono::milliseconds kMeasuredStep{10000};
 constexpr std::chrono::milliseconds kPredictedStep{300000};
 
@@ -83,7 +86,9 @@ std::optional<nlohmann::json> DeviceClient::call(const nlohmann::json& request,
   if (!reply) {
     const Ending ending = process_->kill();
     if (ending.killed_from_outside) return std::nullopt;
-    throw MissingError("the device worker for " + device_id_ + " does not answer: " + ending.text);
+    const bool is_virtual = device_id_.starts_with("virtual:");
+    throw MissingError("the device worker for " + device_id_ + " does not answer: " + ending.text +
+                       (is_virtual ? "" : kDriverStep));
   }
   if (reply->contains("out_of_memory")) {
     throw MissingError("the device worker for " + device_id_ + " has not enough memory (limit " +

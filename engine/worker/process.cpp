@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -62,6 +63,20 @@ bool is_stopped(int process) {
   const std::string text((std::istreambuf_iterator<char>(stat)), {});
   const std::size_t name_end = text.rfind(')');  // "PID (NAME) STATE …"
   return name_end != std::string::npos && text.substr(name_end).starts_with(") T");
+}
+
+/// Waits for a process that was killed. False when it is still there after ten seconds: then it is
+/// in a call of the kernel that no signal ends, and waiting for it could take for ever.
+bool may_be_gone(int process) {
+  constexpr int kLimitMs = 10000;
+  const int handle = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
+  if (handle < 0) return true;  // nobody can tell
+  pollfd entry{handle, POLLIN, 0};
+  int count = 0;
+  while ((count = poll(&entry, 1, kLimitMs)) < 0 && errno == EINTR) {
+  }
+  close(handle);
+  return count != 0;
 }
 
 Ending ending_of(int status) {
@@ -210,6 +225,15 @@ void WorkerProcess::finish(std::chrono::milliseconds limit) {
   kill();
 }
 
+void WorkerProcess::close_channel() {
+  close(descriptor_);
+  descriptor_ = -1;
+  process_ = -1;
+  open_ = false;
+  waiting_.clear();
+  sent_ = 0;
+}
+
 Ending WorkerProcess::kill() {
   if (process_ < 0) return {false, "not running", -1};
   // One that closed its side is ending by itself: give it a moment, to learn how it ended.
@@ -224,15 +248,14 @@ Ending WorkerProcess::kill() {
   const bool stopped = by_us && is_stopped(process_);
   if (by_us) {
     ::kill(process_, SIGKILL);
+    if (!may_be_gone(process_)) {
+      close_channel();
+      return {false, "killed, but it does not end: it waits inside the driver", -1};
+    }
     while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
     }
   }
-  close(descriptor_);
-  descriptor_ = -1;
-  process_ = -1;
-  open_ = false;
-  waiting_.clear();
-  sent_ = 0;
+  close_channel();
   Ending ending = ending_of(status);
   if (by_us) ending.killed_from_outside = stopped;
   if (stopped) ending.text = "stopped by somebody";

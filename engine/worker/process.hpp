@@ -61,12 +61,14 @@ class WorkerProcess {
   /// Tells the process that nothing more comes, so that it ends by itself: what is written when a
   /// process ends, such as the figures of a profiler, gets written. Kills it after so long.
   void finish(std::chrono::milliseconds limit);
-  /// Kills the process if it still runs and says how it ended.
+  /// Kills the process if it still runs and says how it ended. One that a driver holds on to beyond
+  /// that is given up after ten seconds.
   Ending kill();
 
  private:
   void read_available();
   void write_waiting();
+  void close_channel();
 
   int descriptor_ = -1;
   int process_ = -1;

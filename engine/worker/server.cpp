@@ -282,4 +282,9 @@ int serve_device(const std::function<std::unique_ptr<Device>()>& open) {
   return serve(channel, [&](const json& request) { return server.handle(request); });
 }
 
+int serve_survey(const std::function<json()>& read) {
+  Channel channel;
+  return serve(channel, [&](const json&) { return read(); });
+}
+
 }  // namespace evo

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "engine/compile/compiler.hpp"
 #include "engine/device/device.hpp"
@@ -17,5 +18,8 @@ int serve_compiler(const std::function<std::unique_ptr<Compiler>()>& open, bool 
 
 /// The loop of a device worker, likewise.
 int serve_device(const std::function<std::unique_ptr<Device>()>& open);
+
+/// The loop of a worker that surveys a part of the machine: `read` gives its facts as a message.
+int serve_survey(const std::function<nlohmann::json()>& read);
 
 }  // namespace evo

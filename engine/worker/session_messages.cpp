@@ -1,22 +1,9 @@
 #include "engine/worker/session_messages.hpp"
 
 #include "engine/worker/messages.hpp"
+#include "engine/worker/optional_json.hpp"
 
 namespace evo {
-namespace {
-
-template <typename T>
-void put_optional(nlohmann::json& json, const char* key, const std::optional<T>& value) {
-  if (value) json[key] = *value;
-}
-
-template <typename T>
-std::optional<T> get_optional(const nlohmann::json& json, const char* key) {
-  if (!json.contains(key)) return std::nullopt;
-  return json.at(key).get<T>();
-}
-
-}  // namespace
 
 void to_json(nlohmann::json& json, const SessionSetup& setup) {
   json = {{"problem_text", setup.problem_text},

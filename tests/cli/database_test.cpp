@@ -228,7 +228,9 @@ TEST_F(DatabaseOption, AFullDiskStopsTheRunAndResumingItEndsAsIfItHadNotBeenFull
     ASSERT_THAT(full.exit_code, AnyOf(0, 2)) << limit << full.err;
     if (full.exit_code == 0) break;
     ++failed;
-    EXPECT_THAT(full.err, HasSubstr("what was stored before is intact")) << limit;
+    EXPECT_THAT(full.err,
+                AllOf(HasSubstr("what was stored before is intact"), HasSubstr("\nnext step: ")))
+        << limit;
     const bool started = full.out.find(R"("event":"evaluated")") != std::string::npos;
     stored_and_failed += started ? 1 : 0;
     const ProgramResult resumed =

@@ -145,6 +145,8 @@ TEST(MisspeltNames, AreAnsweredWithWhatIsMeantOrWhatThereIs) {
       {"evo-tune --devcie cuda:0", "did you mean --device?"},
       {"evo-tune --frobnicate", "unknown option --frobnicate\n"},
       {"evo-tune fast", "unexpected argument 'fast'"},
+      {"evo-tune doctr", "unknown command 'doctr'; did you mean 'doctor'?"},
+      {"evo-tune doctor --jso", "did you mean --json?"},
       {"evo-tune --device fake:measured --space sdpa_fp8_mma_h20",
        "did you mean 'sdpa_fp8_mma_h200'?"},
       {"evo-tune --device fake:measured --space nothing_like_it",
@@ -176,6 +178,21 @@ TEST(MisspeltNames, AreAnsweredWithWhatIsMeantOrWhatThereIs) {
     EXPECT_EQ(result.exit_code, 2) << command;
     EXPECT_THAT(result.err, HasSubstr(expected)) << command;
   }
+}
+
+/// All that lie beside this test.
+TEST(Version, IsToldByEveryProgram) {
+  const FakeSession session;
+  int programs = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(program_folder())) {
+    const std::string name = entry.path().filename();
+    if (!name.starts_with("evo-")) continue;
+    ++programs;
+    const ProgramResult result = session.run(name + " --version");
+    EXPECT_EQ(result.exit_code, 0) << name << result.err;
+    EXPECT_EQ(result.out, name + " " + EVO_TEST_VERSION + "\n");
+  }
+  EXPECT_GE(programs, 11);
 }
 
 TEST(FileOptions, APipeIsNotWaitedFor) {

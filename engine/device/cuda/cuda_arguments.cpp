@@ -3,9 +3,15 @@
 #include <string>
 #include <variant>
 
+#include "engine/cubin/cubin.hpp"
+
 namespace evo {
 
-std::vector<std::size_t> parameter_bytes(const CudaDriver& driver, CUfunction function) {
+std::optional<std::vector<std::size_t>> parameter_bytes(const CudaDriver& driver,
+                                                        CUfunction function,
+                                                        const std::string& cubin,
+                                                        const std::string& symbol) {
+  if (driver.cuFuncGetParamInfo == nullptr) return parameter_bytes(cubin, symbol);
   std::vector<std::size_t> sizes;
   std::size_t offset = 0;
   std::size_t bytes = 0;

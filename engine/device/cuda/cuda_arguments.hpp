@@ -11,9 +11,12 @@
 
 namespace evo {
 
-/// The sizes in bytes of a kernel's parameters.
-[[nodiscard]] std::vector<std::size_t> parameter_bytes(const CudaDriver& driver,
-                                                       CUfunction function);
+/// The sizes in bytes of a kernel's parameters: by the driver, or by the machine code where the
+/// driver is older than CUDA 12.4 and does not tell. Nothing when neither does.
+[[nodiscard]] std::optional<std::vector<std::size_t>> parameter_bytes(const CudaDriver& driver,
+                                                                      CUfunction function,
+                                                                      const std::string& cubin,
+                                                                      const std::string& symbol);
 
 /// Why a kernel with parameters of these sizes cannot take these arguments: the driver itself would
 /// read past them. Nothing when it can.

@@ -127,9 +127,7 @@ CudaDevice::CudaDevice(int ordinal)
       textures_(driver_) {
   device_ = find_cuda_device(driver_, ordinal);
   monitor_ = NvmlMonitor::open(read_pci_bus_id(driver_, device_));
-  CUcontext context = nullptr;
-  driver_.require(driver_.cuDevicePrimaryCtxRetain(&context, device_), "cuDevicePrimaryCtxRetain");
-  driver_.require(driver_.cuCtxSetCurrent(context), "cuCtxSetCurrent");
+  (void)retain_context(driver_, device_, ordinal);
   // No lines of the L2 cache are kept for a kernel that asks for it, at the cost of those behind
   // it. Resetting such lines after a kernel would make every later launch longer.
   driver_.cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0);

@@ -1,9 +1,12 @@
 #include "engine/device/cuda/cuda_info.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <string>
 
 #include "engine/core/error.hpp"
+#include "engine/device/cuda/card_trouble.hpp"
 
 namespace evo {
 namespace {
@@ -19,6 +22,16 @@ double peak_ops_per_clock(int major, int minor) {
   if (major == 8) return minor == 9 ? kAda : kAmpere;
   if (major == 9) return kHopper;
   return kNewest;
+}
+
+/// "0a1b2c3d-…", as NVML has it behind "GPU-" or "MIG-".
+std::string uuid_text(const CUuuid& uuid) {
+  std::string text;
+  for (std::size_t i = 0; i < sizeof uuid.bytes; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += fmt::format("{:02x}", static_cast<unsigned char>(uuid.bytes[i]));
+  }
+  return text;
 }
 
 }  // namespace
@@ -65,13 +78,56 @@ std::string read_pci_bus_id(const CudaDriver& driver, CUdevice device) {
   return id.data();
 }
 
-CUdevice find_cuda_device(const CudaDriver& driver, int ordinal) {
-  const CUresult ready = driver.cuInit(0);
-  if (ready != CUDA_SUCCESS) {
-    throw MissingError("the CUDA driver finds no usable GPU: " + driver.describe(ready));
+CudaCard read_cuda_card(const CudaDriver& driver, CUdevice device, int ordinal) {
+  const DeviceInfo info = read_cuda_info(driver, device, ordinal);
+  CudaCard card;
+  card.ordinal = ordinal;
+  card.name = info.name;
+  card.arch = info.arch;
+  card.bus_id = read_pci_bus_id(driver, device);
+  CUuuid uuid{};
+  driver.require(driver.cuDeviceGetUuid_v2(&uuid, device), "cuDeviceGetUuid");
+  card.uuid = uuid_text(uuid);
+  std::size_t bytes = 0;
+  driver.require(driver.cuDeviceTotalMem(&bytes, device), "cuDeviceTotalMem");
+  card.memory_bytes = bytes;
+  int mode = 0;
+  driver.require(driver.cuDeviceGetAttribute(&mode, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, device),
+                 "cuDeviceGetAttribute");
+  card.compute_mode = static_cast<ComputeMode>(mode);
+  return card;
+}
+
+CUcontext retain_context(const CudaDriver& driver, CUdevice device, int ordinal) {
+  CUcontext context = nullptr;
+  const CUresult result = driver.cuDevicePrimaryCtxRetain(&context, device);
+  if (result != CUDA_SUCCESS) {
+    const CudaCard card = read_cuda_card(driver, device, ordinal);
+    throw MissingError(context_trouble(driver, result, card, read_card_surroundings()));
   }
+  driver.require(driver.cuCtxSetCurrent(context), "cuCtxSetCurrent");
+  return context;
+}
+
+int count_cuda_devices(const CudaDriver& driver) {
+  CUresult result = driver.cuInit(0);
   int count = 0;
-  driver.require(driver.cuDeviceGetCount(&count), "cuDeviceGetCount");
+  if (result == CUDA_SUCCESS) result = driver.cuDeviceGetCount(&count);
+  if (result == CUDA_SUCCESS && count == 0) result = CUDA_ERROR_NO_DEVICE;
+  if (result == CUDA_SUCCESS) return count;
+  const CardSurroundings around = read_card_surroundings();
+  if (const auto trouble = init_trouble(driver, result, around)) throw MissingError(*trouble);
+  const std::string hidden = around.visible
+                                 ? fmt::format(" (CUDA_VISIBLE_DEVICES is '{}')", *around.visible)
+                                 : std::string();
+  throw NoCardError(fmt::format(
+      "the CUDA driver finds no GPU{}: {}\nnext step: choose a virtual device with --device "
+      "virtual:l4",
+      hidden, driver.describe(result)));
+}
+
+CUdevice find_cuda_device(const CudaDriver& driver, int ordinal) {
+  const int count = count_cuda_devices(driver);
   if (ordinal < 0 || ordinal >= count) {
     throw MissingError("there is no device cuda:" + std::to_string(ordinal) +
                        "; this machine has " + std::to_string(count) +

@@ -19,7 +19,15 @@ std::variant<CudaKernel, Fault> load_kernel(const CudaDriver& driver, const Kern
       driver.cuModuleUnload(kernel.module);
       return fault_of(driver, found, fmt::format("the cubin has no kernel '{}'", symbol));
     }
-    entry.parameter_bytes = parameter_bytes(driver, entry.function.function);
+    auto parameters = parameter_bytes(driver, entry.function.function, image.cubin, symbol);
+    if (!parameters) {
+      driver.cuModuleUnload(kernel.module);
+      return Fault{
+          fmt::format("the sizes of the parameters of '{}' are not in its machine code; "
+                      "drivers from 550 on tell them",
+                      symbol)};
+    }
+    entry.parameter_bytes = *std::move(parameters);
     entry.function.cooperative = is_cooperative(image.ptx, symbol);
   }
   // Sections of the cubin; "const" data live in sections of their own, which only launches set.

@@ -3,31 +3,50 @@
 #include <dlfcn.h>
 
 #include "engine/core/error.hpp"
+#include "engine/core/library_path.hpp"
 
 namespace evo {
+namespace {
+
+MissingError too_old(const std::string& path, const std::string& function) {
+  return MissingError("the CUDA driver is too old: " + path + " has no function " + function +
+                      "\nnext step: update the driver to 525 or newer");
+}
+
+}  // namespace
 
 CudaDriver CudaDriver::open() {
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);  // stays open: a driver never goes
   if (library == nullptr) {
-    throw MissingError(
-        "no CUDA driver (libcuda.so.1) on this machine; install the NVIDIA driver, or choose a "
-        "virtual device with --device virtual:l4");
+    throw NoCardError(
+        "no CUDA driver (libcuda.so.1) on this machine\nnext step: install the NVIDIA driver, or "
+        "choose a virtual device with --device virtual:l4");
   }
   CudaDriver driver;
+  driver.path = library_file(library);
 // Two steps, so that macros such as cuMemAlloc are replaced before the name becomes text.
 #define EVO_TEXT(name) #name
-#define EVO_FIND(name)                                                                   \
-  driver.name = reinterpret_cast<decltype(driver.name)>(dlsym(library, EVO_TEXT(name))); \
-  if (driver.name == nullptr) {                                                          \
-    throw MissingError("the CUDA driver is too old: it has no " EVO_TEXT(name));         \
-  }
+#define EVO_LOOK_UP(name) \
+  driver.name = reinterpret_cast<decltype(driver.name)>(dlsym(library, EVO_TEXT(name)));
+#define EVO_FIND(name) \
+  EVO_LOOK_UP(name)    \
+  if (driver.name == nullptr) throw too_old(driver.path, EVO_TEXT(name));
   EVO_CUDA_FUNCTIONS(EVO_FIND)
+  EVO_NEWER_CUDA_FUNCTIONS(EVO_LOOK_UP)
 #undef EVO_FIND
+#undef EVO_LOOK_UP
+#undef EVO_TEXT
+  // cuda.h of CUDA 13 means the second version, which drivers before CUDA 12.8 lack.
+  for (const char* name : {"cuEventElapsedTime_v2", "cuEventElapsedTime"}) {
+    if (driver.cuEventElapsedTime != nullptr) break;
+    driver.cuEventElapsedTime =
+        reinterpret_cast<decltype(driver.cuEventElapsedTime)>(dlsym(library, name));
+  }
+  if (driver.cuEventElapsedTime == nullptr) throw too_old(driver.path, "cuEventElapsedTime");
   driver.profiler_start =
       reinterpret_cast<decltype(driver.profiler_start)>(dlsym(library, "cuProfilerStart"));
   driver.profiler_stop =
       reinterpret_cast<decltype(driver.profiler_stop)>(dlsym(library, "cuProfilerStop"));
-#undef EVO_TEXT
   return driver;
 }
 

@@ -7,31 +7,38 @@
 namespace evo {
 
 // Names of driver functions in the version cuda.h declares (cuMemAlloc is a macro for
-// cuMemAlloc_v2).
+// cuMemAlloc_v2). Every driver from 525 (CUDA 12.0) on has them.
 #define EVO_CUDA_FUNCTIONS(apply)                                                                  \
   apply(cuInit) apply(cuDriverGetVersion) apply(cuDeviceGetCount) apply(cuDeviceGet)               \
       apply(cuDeviceGetName) apply(cuDeviceGetPCIBusId) apply(cuDeviceGetAttribute) apply(         \
           cuDevicePrimaryCtxRetain) apply(cuDevicePrimaryCtxRelease) apply(cuCtxSetCurrent)        \
-          apply(cuCtxSynchronize) apply(cuCtxSetLimit) apply(cuMemAlloc) apply(cuMemFree) apply(   \
-              cuMemHostAlloc) apply(cuMemFreeHost) apply(cuMemcpyHtoDAsync)                        \
-              apply(cuMemcpyDtoHAsync) apply(cuMemcpyDtoDAsync) apply(cuFuncGetParamInfo) apply(   \
-                  cuMemsetD8Async) apply(cuMemsetD16Async) apply(cuMemsetD32Async)                 \
-                  apply(cuModuleLoadData) apply(cuModuleUnload) apply(cuModuleGetFunction) apply(  \
-                      cuModuleGetGlobal) apply(cuFuncSetAttribute) apply(cuFuncGetAttribute)       \
-                      apply(cuLaunchKernel) apply(cuStreamCreate) apply(cuStreamDestroy) apply(    \
-                          cuStreamSynchronize) apply(cuEventCreate) apply(cuEventDestroy)          \
-                          apply(cuEventRecord) apply(cuEventSynchronize) apply(cuEventElapsedTime) \
-                              apply(cuStreamBeginCapture) apply(cuStreamEndCapture)                \
-                                  apply(cuGraphInstantiateWithFlags) apply(cuGraphLaunch)          \
-                                      apply(cuGraphExecDestroy) apply(cuGraphDestroy)              \
-                                          apply(cuGetErrorName) apply(cuGetErrorString)            \
-                                              apply(cuLaunchKernelEx) apply(cuTexObjectCreate)     \
-                                                  apply(cuTexObjectDestroy) apply(cuArrayCreate)   \
-                                                      apply(cuArrayDestroy) apply(cuMemcpy2DAsync)
+          apply(cuCtxSynchronize) apply(cuCtxSetLimit) apply(cuMemAlloc) apply(cuMemFree)          \
+              apply(cuMemHostAlloc) apply(cuMemFreeHost) apply(cuMemcpyHtoDAsync) apply(           \
+                  cuMemcpyDtoHAsync) apply(cuMemcpyDtoDAsync) apply(cuMemsetD8Async)               \
+                  apply(cuMemsetD16Async) apply(cuMemsetD32Async) apply(cuModuleLoadData) apply(   \
+                      cuModuleUnload) apply(cuModuleGetFunction) apply(cuModuleGetGlobal)          \
+                      apply(cuFuncSetAttribute) apply(cuFuncGetAttribute) apply(cuLaunchKernel)    \
+                          apply(cuStreamCreate) apply(cuStreamDestroy) apply(cuStreamSynchronize)  \
+                              apply(cuEventCreate) apply(cuEventDestroy) apply(cuEventRecord)      \
+                                  apply(cuEventSynchronize) apply(cuStreamBeginCapture)            \
+                                      apply(cuStreamEndCapture) apply(cuGraphInstantiateWithFlags) \
+                                          apply(cuGraphLaunch) apply(cuGraphExecDestroy)           \
+                                              apply(cuGraphDestroy) apply(cuGetErrorName)          \
+                                                  apply(cuGetErrorString) apply(cuLaunchKernelEx)  \
+                                                      apply(cuTexObjectCreate) apply(              \
+                                                          cuTexObjectDestroy) apply(cuArrayCreate) \
+                                                          apply(cuArrayDestroy)                    \
+                                                              apply(cuMemcpy2DAsync)               \
+                                                                  apply(cuDeviceTotalMem)          \
+                                                                      apply(cuDeviceGetUuid_v2)
+
+// Functions that only newer drivers have: cuFuncGetParamInfo from CUDA 12.4 on. Null elsewhere.
+#define EVO_NEWER_CUDA_FUNCTIONS(apply) apply(cuFuncGetParamInfo)
 
 /// libcuda, opened at run time, and its functions by their own names.
 struct CudaDriver {
-  /// Throws MissingError when there is no driver, naming what to install.
+  /// Throws NoCardError when there is no driver, naming what to install, and MissingError when it
+  /// is older than 525.
   static CudaDriver open();
 
   /// Throws CudaError naming `what` unless `result` is CUDA_SUCCESS.
@@ -44,8 +51,13 @@ struct CudaDriver {
   CUresult (*profiler_start)() = nullptr;
   CUresult (*profiler_stop)() = nullptr;
 
+  /// The file that was opened, "/usr/lib/x86_64-linux-gnu/libcuda.so.1".
+  std::string path;
+
 #define EVO_DECLARE(name) decltype(&::name) name = nullptr;
   EVO_CUDA_FUNCTIONS(EVO_DECLARE)
+  EVO_NEWER_CUDA_FUNCTIONS(EVO_DECLARE)
+  EVO_DECLARE(cuEventElapsedTime)
 #undef EVO_DECLARE
 };
 

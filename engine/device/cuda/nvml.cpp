@@ -1,6 +1,5 @@
 #include "engine/device/cuda/nvml.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -8,69 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "engine/device/cuda/nvml_functions.hpp"
-
 namespace evo {
-
-/// The functions that this driver has; null for others.
-struct NvmlMonitor::Library {
-  void* handle = nullptr;
-  nvml::Shutdown shutdown = nullptr;
-  nvml::GetClockInfo clock_info = nullptr;
-  nvml::GetEventReasons event_reasons = nullptr;
-  nvml::GetTemperature temperature = nullptr;
-  nvml::GetPowerUsage power_usage = nullptr;
-  nvml::GetTotalEnergy total_energy = nullptr;
-  nvml::GetUtilization utilization = nullptr;
-  nvml::GetProcesses processes = nullptr;
-  nvml::Device device = nullptr;
-
-  template <typename Function>
-  void find(Function& function, const char* name) const {
-    function = reinterpret_cast<Function>(dlsym(handle, name));
-  }
-
-  void find_all() {
-    find(shutdown, "nvmlShutdown");
-    find(clock_info, "nvmlDeviceGetClockInfo");
-    // The same under its newer and its older name.
-    find(event_reasons, "nvmlDeviceGetCurrentClocksEventReasons");
-    if (event_reasons == nullptr) {
-      find(event_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
-    }
-    find(temperature, "nvmlDeviceGetTemperature");
-    find(power_usage, "nvmlDeviceGetPowerUsage");
-    find(total_energy, "nvmlDeviceGetTotalEnergyConsumption");
-    find(utilization, "nvmlDeviceGetUtilizationRates");
-    find(processes, "nvmlDeviceGetComputeRunningProcesses_v3");
-  }
-
-  [[nodiscard]] std::optional<double> clock_mhz(int which) const {
-    unsigned mhz = 0;
-    if (clock_info == nullptr || clock_info(device, which, &mhz) != nvml::kSuccess) return {};
-    return mhz;
-  }
-
-  /// Numbers of the processes with a context on the card.
-  [[nodiscard]] std::vector<unsigned> process_numbers() const {
-    constexpr unsigned kRoom = 64;
-    if (processes == nullptr) return {};
-    std::vector<nvml::ProcessInfo> infos(kRoom);
-    unsigned count = kRoom;
-    int result = processes(device, &count, infos.data());
-    if (result == nvml::kInsufficientSize) {
-      infos.resize(std::size_t{count} + kRoom);
-      count = static_cast<unsigned>(infos.size());
-      result = processes(device, &count, infos.data());
-    }
-    if (result != nvml::kSuccess) return {};
-    std::vector<unsigned> numbers;
-    for (std::size_t i = 0; i < std::min<std::size_t>(count, infos.size()); ++i) {
-      numbers.push_back(infos[i].pid);
-    }
-    return numbers;
-  }
-};
 
 namespace {
 
@@ -93,43 +30,28 @@ bool is_sibling(unsigned number) {
   return parent == getppid();
 }
 
-/// "4711 (python3)", or the number alone where the process cannot be seen from here.
-std::string process_text(unsigned number) {
-  std::ifstream file(fmt::format("/proc/{}/comm", number));
-  std::string name;
-  if (!std::getline(file, name) || name.empty()) return std::to_string(number);
-  return fmt::format("{} ({})", number, name);
-}
-
 }  // namespace
 
 std::unique_ptr<NvmlMonitor> NvmlMonitor::open(const std::string& pci_bus_id, const char* library) {
-  auto found = std::make_unique<Library>();
-  found->handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);  // stays open: a driver never goes
-  if (found->handle == nullptr) return nullptr;
-  nvml::Init init = nullptr;
-  nvml::GetHandleByPciBusId by_bus_id = nullptr;
-  found->find(init, "nvmlInit_v2");
-  found->find(by_bus_id, "nvmlDeviceGetHandleByPciBusId_v2");
-  found->find_all();
-  if (init == nullptr || by_bus_id == nullptr || found->shutdown == nullptr) return nullptr;
-  if (init() != nvml::kSuccess) return nullptr;
-  if (by_bus_id(pci_bus_id.c_str(), &found->device) != nvml::kSuccess) {
-    found->shutdown();
+  auto found = NvmlLibrary::open(library);
+  nvml::Device device = nullptr;
+  if (!found || !found->is_ready() || found->by_bus_id == nullptr ||
+      found->by_bus_id(pci_bus_id.c_str(), &device) != nvml::kSuccess) {
     return nullptr;
   }
-  return std::unique_ptr<NvmlMonitor>(new NvmlMonitor(std::move(found)));
+  return std::unique_ptr<NvmlMonitor>(new NvmlMonitor(std::move(found), device));
 }
 
-NvmlMonitor::NvmlMonitor(std::unique_ptr<Library> library)
+NvmlMonitor::NvmlMonitor(std::unique_ptr<NvmlLibrary> library, nvml::Device device)
     : library_(std::move(library)),
-      before_(library_->process_numbers()),
+      device_(device),
+      before_(library_->process_numbers(device)),
       own_(static_cast<unsigned>(getpid())) {}
 
-NvmlMonitor::~NvmlMonitor() { library_->shutdown(); }
+NvmlMonitor::~NvmlMonitor() = default;
 
 void NvmlMonitor::find_own_process() {
-  const std::vector<unsigned> now = library_->process_numbers();
+  const std::vector<unsigned> now = library_->process_numbers(device_);
   if (has_number(now, own_)) return;
   std::vector<unsigned> fresh;
   std::ranges::copy_if(now, std::back_inserter(fresh),
@@ -138,10 +60,10 @@ void NvmlMonitor::find_own_process() {
 }
 
 CardPace NvmlMonitor::pace() {
-  CardPace pace{.sm_clock_mhz = library_->clock_mhz(nvml::kClockSm)};
+  CardPace pace{.sm_clock_mhz = library_->clock_mhz(library_->clock_info, device_, nvml::kClockSm)};
   unsigned long long reasons = 0;
   if (library_->event_reasons == nullptr ||
-      library_->event_reasons(library_->device, &reasons) != nvml::kSuccess) {
+      library_->event_reasons(device_, &reasons) != nvml::kSuccess) {
     return pace;
   }
   const auto note = [&](unsigned long long bit, Slowdown slowdown) {
@@ -157,14 +79,15 @@ CardPace NvmlMonitor::pace() {
 
 CardCondition NvmlMonitor::condition() {
   constexpr double kMilliwatts = 1000;
-  CardCondition condition{.memory_clock_mhz = library_->clock_mhz(nvml::kClockMemory)};
+  CardCondition condition{
+      .memory_clock_mhz = library_->clock_mhz(library_->clock_info, device_, nvml::kClockMemory)};
   unsigned value = 0;
   if (library_->temperature != nullptr &&
-      library_->temperature(library_->device, nvml::kTemperatureGpu, &value) == nvml::kSuccess) {
+      library_->temperature(device_, nvml::kTemperatureGpu, &value) == nvml::kSuccess) {
     condition.temperature_c = value;
   }
   if (library_->power_usage != nullptr &&
-      library_->power_usage(library_->device, &value) == nvml::kSuccess) {
+      library_->power_usage(device_, &value) == nvml::kSuccess) {
     condition.power_w = value / kMilliwatts;
   }
   return condition;
@@ -172,7 +95,7 @@ CardCondition NvmlMonitor::condition() {
 
 std::vector<std::string> NvmlMonitor::other_processes() {
   std::vector<std::string> texts;
-  for (const unsigned number : library_->process_numbers()) {
+  for (const unsigned number : library_->process_numbers(device_)) {
     if (number != own_ && !is_sibling(number)) texts.push_back(process_text(number));
   }
   return texts;
@@ -181,7 +104,7 @@ std::vector<std::string> NvmlMonitor::other_processes() {
 std::optional<double> NvmlMonitor::busy_percent() {
   nvml::Utilization utilization{};
   if (library_->utilization == nullptr ||
-      library_->utilization(library_->device, &utilization) != nvml::kSuccess) {
+      library_->utilization(device_, &utilization) != nvml::kSuccess) {
     return std::nullopt;
   }
   return utilization.gpu;
@@ -190,7 +113,7 @@ std::optional<double> NvmlMonitor::busy_percent() {
 std::optional<double> NvmlMonitor::energy_mj() {
   unsigned long long millijoules = 0;
   if (library_->total_energy == nullptr ||
-      library_->total_energy(library_->device, &millijoules) != nvml::kSuccess) {
+      library_->total_energy(device_, &millijoules) != nvml::kSuccess) {
     return std::nullopt;
   }
   return static_cast<double>(millijoules);

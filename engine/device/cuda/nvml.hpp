@@ -5,11 +5,9 @@
 #include <string>
 
 #include "engine/device/card_monitor.hpp"
+#include "engine/device/cuda/nvml_library.hpp"
 
 namespace evo {
-
-/// The library of the driver that tells clocks, power and energy.
-inline constexpr const char* kNvmlLibrary = "libnvidia-ml.so.1";
 
 /// What NVML tells about the card at this PCI bus id, as cuDeviceGetPCIBusId() gives it
 /// ("0000:65:00.0"); null where there is no NVML, or it does not know the card. Open it before this
@@ -31,10 +29,10 @@ class NvmlMonitor final : public CardMonitor {
   [[nodiscard]] std::optional<double> energy_mj() override;
 
  private:
-  struct Library;
-  explicit NvmlMonitor(std::unique_ptr<Library> library);
+  NvmlMonitor(std::unique_ptr<NvmlLibrary> library, nvml::Device device);
 
-  std::unique_ptr<Library> library_;
+  std::unique_ptr<NvmlLibrary> library_;
+  nvml::Device device_;
   std::vector<unsigned> before_;  ///< processes on the card before this one
   unsigned own_ = 0;
 };

@@ -137,9 +137,30 @@ TEST_P(Nvrtc, ADamagedCubinNeverCrashesTheReader) {
       damaged[random.below(damaged.size())] ^= static_cast<char>(random.below(256));
     if (round % 3 == 0) damaged.resize(random.below(damaged.size()));
     (void)read_cubin(damaged, "k");
+    (void)parameter_bytes(damaged, "k");
     (void)cubin_functions(damaged);
   }
   EXPECT_FALSE(read_cubin(compiled.cubin, "none"));
+}
+
+TEST_P(Nvrtc, TheCubinTellsTheSizesOfItsParameters) {
+  const CompileRequest with_parameters{
+      {"k.cu",
+       "struct Pair { float a; char b[7]; };\n"
+       "extern \"C\" __global__ void k(const float* x, char c, short s, double d, Pair p, int n,"
+       " const int* __restrict__ y, unsigned char z) { if (n) *(float*)x = d + p.b[3] + c + s + *y "
+       "+"
+       " z; }\n"
+       "extern \"C\" __global__ void none() {}\n",
+       {}},
+      {"k", "none"},
+      GetParam(),
+      {}};
+  const Compiled compiled = built(with_parameters);
+  const std::vector<std::size_t> expected = {8, 1, 2, 8, 12, 4, 8, 1};
+  EXPECT_EQ(parameter_bytes(compiled.cubin, "k"), expected);
+  EXPECT_EQ(parameter_bytes(compiled.cubin, "none"), std::vector<std::size_t>());
+  EXPECT_EQ(parameter_bytes(compiled.cubin, "k2"), std::nullopt);
 }
 
 TEST_P(Nvrtc, EqualCodeIsOneKernelAndOtherCodeIsNot) {

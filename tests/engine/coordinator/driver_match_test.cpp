@@ -19,7 +19,7 @@ DeviceInfo with_driver(const std::string& driver) {
 }
 
 TEST(DriverMatch, CodeOfANewerMajorVersionIsRefusedBeforeAnythingIsCompiled) {
-  for (const char* driver : {"CUDA driver 12.0", "CUDA driver 12.9", "CUDA driver 11.8"}) {
+  for (const char* driver : {"CUDA driver 12.0", "CUDA driver 12.9"}) {
     try {
       require_driver_for("nvrtc 13.0", with_driver(driver));
       ADD_FAILURE() << driver;
@@ -30,6 +30,27 @@ TEST(DriverMatch, CodeOfANewerMajorVersionIsRefusedBeforeAnythingIsCompiled) {
                         HasSubstr("EVO_NVRTC"), HasSubstr("nvidia-cuda-nvrtc-cu")));
     }
   }
+}
+
+std::string refusal(const std::string& compiler, const DeviceInfo& device) {
+  try {
+    require_driver_for(compiler, device);
+    return {};
+  } catch (const MissingError& error) {
+    return error.what();
+  }
+}
+
+TEST(DriverMatch, TheNextStepIsOneThatFitsDriverAndCard) {
+  EXPECT_THAT(refusal("nvrtc 13.0", with_driver("CUDA driver 11.8")),
+              HasSubstr("next step: update the driver to 525"));
+  DeviceInfo device = with_driver("CUDA driver 12.4");
+  device.arch = "sm_89";
+  EXPECT_THAT(refusal("nvrtc 13.0", device), HasSubstr("'nvidia-cuda-nvrtc-cu12==12.6.*'"));
+  device.arch = "sm_100";
+  EXPECT_THAT(refusal("nvrtc 13.0", device), HasSubstr("'nvidia-cuda-nvrtc-cu12==12.9.*'"));
+  device.driver = "CUDA driver 13.1";
+  EXPECT_THAT(refusal("nvrtc 14.0", device), HasSubstr("'nvidia-cuda-nvrtc==13.0.*'"));
 }
 
 TEST(DriverMatch, WithinAMajorVersionAndWithANewerDriverEverythingFits) {

@@ -1,0 +1,187 @@
+#include "engine/device/cuda/card_trouble.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "engine/core/system_root.hpp"
+#include "engine/device/cuda/driver_survey.hpp"
+
+namespace evo {
+namespace {
+
+/// A cause and what mends it.
+struct Trouble {
+  std::string cause;
+  std::string step;
+};
+
+std::string text_of(const Trouble& trouble) {
+  return fmt::format(
+      "{}\nnext step: {}\nwithout the GPU: --device virtual:l4 predicts times; evo-tune doctor "
+      "shows the whole machine",
+      trouble.cause, trouble.step);
+}
+
+/// Files in /dev that this user cannot open: the cause of many a result.
+std::optional<Trouble> denied_files(const CardSurroundings& around) {
+  std::vector<std::string> denied;
+  for (const DeviceFile& file : around.files) {
+    if (!file.usable) denied.push_back(fmt::format("{} ({})", file.path, file.access));
+  }
+  if (denied.empty()) return std::nullopt;
+  return Trouble{fmt::format("no permission: this user cannot open {}", fmt::join(denied, ", ")),
+                 "add the user to the group that owns the files (sudo usermod -aG GROUP USER, then "
+                 "log in again), or sudo chmod a+rw them"};
+}
+
+std::optional<Trouble> mig_without_slices(const NvmlFacts& nvml) {
+  if (nvml.cards.empty()) return std::nullopt;
+  const auto is_empty = [](const CardFacts& card) {
+    return card.mig.value_or(false) && card.slices.empty();
+  };
+  if (!std::ranges::all_of(nvml.cards, is_empty)) return std::nullopt;
+  return Trouble{
+      fmt::format("MIG is enabled on {} but has no instance, so that CUDA sees no GPU",
+                  nvml.cards.front().name),
+      "sudo nvidia-smi mig -i 0 -cgi 0 -C makes one instance of the whole card (nvidia-smi mig "
+      "-lgip lists smaller ones), or sudo nvidia-smi -i 0 -mig 0 disables MIG"};
+}
+
+/// Where the driver says that there is no card.
+std::optional<Trouble> no_device(const CardSurroundings& around) {
+  if (around.visible) return std::nullopt;
+  if (auto denied = denied_files(around)) return denied;
+  if (auto mig = mig_without_slices(around.nvml)) return mig;
+  if (around.nvml.cards.empty()) return std::nullopt;
+  return Trouble{
+      fmt::format("NVML lists {} GPU(s), {} first, but the CUDA driver sees none",
+                  around.nvml.cards.size(), around.nvml.cards.front().name),
+      "in a container: start it with the GPU and its compute part (--gpus all, "
+      "NVIDIA_DRIVER_CAPABILITIES=compute,utility); elsewhere: sudo dmesg names what the driver "
+      "complains about"};
+}
+
+/// The results of the libraries themselves, to be looked up.
+std::string results(const CudaDriver& driver, CUresult result, const CardSurroundings& around) {
+  const bool also = !around.nvml.failure.empty();
+  return fmt::format(" [{}{}{}]", driver.describe(result), also ? "; NVML: " : "",
+                     around.nvml.failure);
+}
+
+Trouble meaning_of(const CudaDriver& driver, CUresult result, const CardSurroundings& around) {
+  switch (result) {
+    case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
+      return {fmt::format("{} and the loaded kernel module are of different versions, as after an "
+                          "update of the driver",
+                          driver.path),
+              "restart the machine"};
+    case CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:
+      return {fmt::format("{} is of a forward compatibility package, which serves data centre GPUs "
+                          "only",
+                          driver.path),
+              "take the folder of that library (cuda-compat) out of LD_LIBRARY_PATH, or update the "
+              "driver itself"};
+    case CUDA_ERROR_SYSTEM_NOT_READY:
+      return {"the GPUs of this machine wait for the fabric manager of its NVSwitches",
+              "sudo systemctl start nvidia-fabricmanager (of the driver's version), then see "
+              "systemctl status nvidia-fabricmanager"};
+    case CUDA_ERROR_STUB_LIBRARY:
+      return {driver.path + " is the stub to link with, not the driver",
+              "take that folder out of LD_LIBRARY_PATH"};
+    case CUDA_ERROR_OPERATING_SYSTEM:
+    case CUDA_ERROR_NOT_PERMITTED:
+      if (auto denied = denied_files(around)) return *denied;
+      return {"the system does not let the CUDA driver reach a GPU",
+              "see that ls -l /dev/nvidia* shows files that this user may read and write (sudo "
+              "nvidia-modprobe -c 0 -u makes them); in a container: start it with --gpus all"};
+    case CUDA_ERROR_UNKNOWN:
+      if (auto denied = denied_files(around)) return *denied;
+      return {
+          "the CUDA driver cannot be initialised: often it was updated, or the machine slept, "
+          "since it was loaded",
+          "restart the machine, or reload the module: sudo modprobe -r nvidia_uvm && sudo "
+          "modprobe nvidia_uvm"};
+    case CUDA_ERROR_MPS_CONNECTION_FAILED:
+    case CUDA_ERROR_MPS_RPC_FAILURE:
+    case CUDA_ERROR_MPS_SERVER_NOT_READY:
+    case CUDA_ERROR_MPS_MAX_CLIENTS_REACHED:
+    case CUDA_ERROR_MPS_MAX_CONNECTIONS_REACHED:
+      return {"the multi-process service (MPS) of this machine does not answer",
+              "restart it (echo quit | nvidia-cuda-mps-control; nvidia-cuda-mps-control -d), or "
+              "only stop it: the GPU is then used directly"};
+    default:
+      return {"the CUDA driver cannot use a GPU",
+              "see what nvidia-smi and sudo dmesg say; restart the machine if the driver was "
+              "updated"};
+  }
+}
+
+Trouble trouble_of(const CudaDriver& driver, CUresult result, const CardSurroundings& around) {
+  Trouble trouble = meaning_of(driver, result, around);
+  trouble.cause += results(driver, result, around);
+  return trouble;
+}
+
+std::string holders(const CardFacts* card) {
+  if (card == nullptr || card->processes.empty()) return "another process";
+  return fmt::format("{}", fmt::join(card->processes, ", "));
+}
+
+const CardFacts* card_at(const NvmlFacts& nvml, const std::string& bus_id) {
+  const auto found = std::ranges::find(nvml.cards, bus_id, &CardFacts::bus_id);
+  return found == nvml.cards.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+CardSurroundings read_card_surroundings() {
+  CardSurroundings around{read_nvml_facts(), device_files(system_root())};
+  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) around.visible = visible;
+  return around;
+}
+
+std::optional<std::string> init_trouble(const CudaDriver& driver, CUresult result,
+                                        const CardSurroundings& around) {
+  if (result == CUDA_ERROR_NO_DEVICE) {
+    const auto trouble = no_device(around);
+    if (!trouble) return std::nullopt;
+    return text_of({trouble->cause + results(driver, result, around), trouble->step});
+  }
+  const bool is_stub = result == CUDA_ERROR_STUB_LIBRARY;
+  if (is_stub && around.nvml.cards.empty() && around.files.empty()) return std::nullopt;
+  return text_of(trouble_of(driver, result, around));
+}
+
+std::string context_trouble(const CudaDriver& driver, CUresult result, const CudaCard& card,
+                            const CardSurroundings& around) {
+  const CardFacts* facts = card_at(around.nvml, card.bus_id);
+  const std::string name = fmt::format("cuda:{} ({})", card.ordinal, card.name);
+  const std::string to_default = fmt::format("sudo nvidia-smi -i {} -c DEFAULT",
+                                             facts != nullptr ? facts->uuid : "GPU-" + card.uuid);
+  if (card.compute_mode == ComputeMode::kProhibited) {
+    return text_of({name + " takes no program: its compute mode is prohibited" +
+                        results(driver, result, around),
+                    to_default + " allows them"});
+  }
+  if (result == CUDA_ERROR_DEVICE_UNAVAILABLE && card.compute_mode != ComputeMode::kDefault) {
+    return text_of(
+        {fmt::format("{} is taken by {}: its compute mode is {}, one at a time{}", name,
+                     holders(facts), to_string(card.compute_mode), results(driver, result, around)),
+         "wait for that process or end it, choose another GPU with --device cuda:N, or "
+         "share this one: " +
+             to_default});
+  }
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+    return text_of({fmt::format("{} has no memory left for a context; on it: {}{}", name,
+                                holders(facts), results(driver, result, around)),
+                    "wait for that process or end it, or choose another GPU with --device cuda:N"});
+  }
+  Trouble trouble = trouble_of(driver, result, around);
+  trouble.cause = name + ": " + trouble.cause;
+  return text_of(trouble);
+}
+
+}  // namespace evo

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/device/cuda/nvml_functions.hpp"
+
+namespace evo {
+
+/// The library of the driver that tells clocks, power and energy.
+inline constexpr const char* kNvmlLibrary = "libnvidia-ml.so.1";
+
+/// NVML, opened at run time: its functions, null for those that this driver lacks, and what several
+/// of its readers need.
+struct NvmlLibrary {
+  /// Null where there is no such library, or one without nvmlInit_v2.
+  [[nodiscard]] static std::unique_ptr<NvmlLibrary> open(const char* library = kNvmlLibrary);
+  NvmlLibrary() = default;
+  ~NvmlLibrary();
+  NvmlLibrary(const NvmlLibrary&) = delete;
+  NvmlLibrary& operator=(const NvmlLibrary&) = delete;
+
+  [[nodiscard]] bool is_ready() const { return started == nvml::kSuccess; }
+  /// "Driver/library version mismatch".
+  [[nodiscard]] std::string describe(int result) const;
+  /// By `read`, one of the clock functions.
+  [[nodiscard]] std::optional<double> clock_mhz(nvml::GetClockInfo read, nvml::Device device,
+                                                int which) const;
+  /// Numbers of the processes with a context on the card.
+  [[nodiscard]] std::vector<unsigned> process_numbers(nvml::Device device) const;
+
+  std::string path;
+  int started = -1;  ///< what nvmlInit_v2 returned
+
+  nvml::Shutdown shutdown = nullptr;
+  nvml::GetText error_text = nullptr;
+  nvml::GetHandleByPciBusId by_bus_id = nullptr;
+  nvml::GetClockInfo clock_info = nullptr;
+  nvml::GetClockInfo most_clock_info = nullptr;
+  nvml::GetClockInfo application_clock = nullptr;
+  nvml::GetClockInfo default_application_clock = nullptr;
+  nvml::GetEventReasons event_reasons = nullptr;
+  nvml::GetTemperature temperature = nullptr;
+  nvml::GetPowerUsage power_usage = nullptr;
+  nvml::GetTotalEnergy total_energy = nullptr;
+  nvml::GetUtilization utilization = nullptr;
+  nvml::GetProcesses processes = nullptr;
+  nvml::GetSystemText driver_version = nullptr;
+  nvml::GetNumber cuda_version = nullptr;
+  nvml::GetCount count = nullptr;
+  nvml::GetHandleByIndex by_index = nullptr;
+  nvml::GetDeviceText name = nullptr;
+  nvml::GetDeviceText uuid = nullptr;
+  nvml::GetPciInfo pci_info = nullptr;
+  nvml::GetMemory memory = nullptr;
+  nvml::GetCapability capability = nullptr;
+  nvml::GetDeviceNumber compute_mode = nullptr;
+  nvml::GetMigMode mig_mode = nullptr;
+  nvml::GetDeviceCount most_slices = nullptr;
+  nvml::GetSliceByIndex slice_by_index = nullptr;
+
+ private:
+  void find_all(void* handle);
+};
+
+/// "4711 (python3)", or the number alone where the process cannot be seen from here.
+[[nodiscard]] std::string process_text(unsigned number);
+
+}  // namespace evo

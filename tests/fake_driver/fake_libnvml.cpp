@@ -1,0 +1,196 @@
+// A libnvidia-ml.so.1 of the machine in EVO_FAKE_MACHINE.
+
+#include <cstdio>
+#include <cstring>
+
+#include "engine/device/cuda/nvml_functions.hpp"
+#include "tests/fake_driver/fake_machine.hpp"
+
+namespace {
+
+using evo::fake_driver::Card;
+using evo::fake_driver::machine;
+using evo::fake_driver::Slice;
+using evo::nvml::Device;
+using evo::nvml::kSuccess;
+using evo::nvml::Memory;
+using evo::nvml::PciInfo;
+using evo::nvml::ProcessInfo;
+
+constexpr int kNotFound = 6;
+constexpr int kNotSupported = 3;
+
+/// Handles are addresses of cards and slices.
+const Card* card_of(Device device) {
+  for (const Card& card : machine().cards) {
+    if (static_cast<const void*>(&card) == device) return &card;
+  }
+  return nullptr;
+}
+
+const Slice* slice_of(Device device) {
+  for (const Card& card : machine().cards) {
+    for (const Slice& slice : card.slices) {
+      if (static_cast<const void*>(&slice) == device) return &slice;
+    }
+  }
+  return nullptr;
+}
+
+template <typename Thing>
+Device handle_of(const Thing& thing) {
+  return reinterpret_cast<Device>(const_cast<Thing*>(&thing));
+}
+
+int copy_text(const std::string& text, char* to, unsigned room) {
+  std::snprintf(to, room, "%s", text.c_str());
+  return kSuccess;
+}
+
+int tell(unsigned figure, unsigned* to) {
+  *to = figure;
+  return figure != 0 ? kSuccess : kNotSupported;
+}
+
+}  // namespace
+
+extern "C" {
+
+int nvmlInit_v2() {
+  evo::fake_driver::misbehave(machine().nvml_does);
+  return machine().nvml_init;
+}
+
+int nvmlShutdown() { return kSuccess; }
+
+const char* nvmlErrorString(int result) {
+  switch (result) {
+    case evo::nvml::kNoPermission:
+      return "Insufficient Permissions";
+    case evo::nvml::kDriverNotLoaded:
+      return "Driver Not Loaded";
+    case evo::nvml::kLibraryMismatch:
+      return "Driver/library version mismatch";
+    default:
+      return "Unknown Error";
+  }
+}
+
+int nvmlSystemGetDriverVersion(char* text, unsigned room) {
+  return copy_text(machine().driver, text, room);
+}
+
+int nvmlSystemGetCudaDriverVersion_v2(int* version) {
+  *version = machine().cuda;
+  return kSuccess;
+}
+
+int nvmlDeviceGetCount_v2(unsigned* count) {
+  *count = static_cast<unsigned>(machine().cards.size());
+  return kSuccess;
+}
+
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, Device* device) {
+  if (index >= machine().cards.size()) return kNotFound;
+  *device = handle_of(machine().cards[index]);
+  return kSuccess;
+}
+
+int nvmlDeviceGetHandleByPciBusId_v2(const char* bus_id, Device* device) {
+  for (const Card& card : machine().cards) {
+    char text[32];
+    std::snprintf(text, sizeof text, "0000:%02x:00.0", card.bus);
+    if (std::strcmp(text, bus_id) != 0) continue;
+    *device = handle_of(card);
+    return kSuccess;
+  }
+  return kNotFound;
+}
+
+int nvmlDeviceGetName(Device device, char* text, unsigned room) {
+  if (const Slice* slice = slice_of(device)) return copy_text(slice->name, text, room);
+  return copy_text(card_of(device)->name, text, room);
+}
+
+int nvmlDeviceGetUUID(Device device, char* text, unsigned room) {
+  if (const Slice* slice = slice_of(device)) return copy_text(slice->uuid, text, room);
+  return copy_text(card_of(device)->uuid, text, room);
+}
+
+int nvmlDeviceGetPciInfo_v3(Device device, PciInfo* info) {
+  *info = {};
+  info->bus = card_of(device)->bus;
+  return kSuccess;
+}
+
+int nvmlDeviceGetMemoryInfo(Device device, Memory* memory) {
+  if (const Slice* slice = slice_of(device)) {
+    *memory = {slice->memory_mib << 20, slice->memory_mib << 20, 0};
+    return kSuccess;
+  }
+  const Card& card = *card_of(device);
+  *memory = {card.memory_mib << 20, card.free_mib << 20, (card.memory_mib - card.free_mib) << 20};
+  return kSuccess;
+}
+
+int nvmlDeviceGetCudaComputeCapability(Device device, int* major, int* minor) {
+  *major = card_of(device)->arch / 10;
+  *minor = card_of(device)->arch % 10;
+  return kSuccess;
+}
+
+int nvmlDeviceGetClockInfo(Device device, int, unsigned* mhz) {
+  return tell(card_of(device)->sm_mhz, mhz);
+}
+
+int nvmlDeviceGetMaxClockInfo(Device device, int, unsigned* mhz) {
+  return tell(card_of(device)->most_sm_mhz, mhz);
+}
+
+int nvmlDeviceGetApplicationsClock(Device device, int, unsigned* mhz) {
+  return tell(card_of(device)->application_mhz, mhz);
+}
+
+int nvmlDeviceGetDefaultApplicationsClock(Device device, int, unsigned* mhz) {
+  return tell(card_of(device)->default_application_mhz, mhz);
+}
+
+int nvmlDeviceGetCurrentClocksEventReasons(Device device, unsigned long long* reasons) {
+  *reasons = card_of(device)->held ? evo::nvml::kApplicationClocks : 0;
+  return kSuccess;
+}
+
+int nvmlDeviceGetComputeMode(Device device, int* mode) {
+  *mode = card_of(device)->compute_mode;
+  return kSuccess;
+}
+
+int nvmlDeviceGetMigMode(Device device, unsigned* now, unsigned* after_reset) {
+  const Card& card = *card_of(device);
+  if (!card.mig) return kNotSupported;
+  *now = *after_reset = *card.mig ? 1 : 0;
+  return kSuccess;
+}
+
+int nvmlDeviceGetMaxMigDeviceCount(Device, unsigned* count) {
+  *count = 7;
+  return kSuccess;
+}
+
+int nvmlDeviceGetMigDeviceHandleByIndex(Device device, unsigned index, Device* slice) {
+  const Card& card = *card_of(device);
+  if (index >= card.slices.size()) return kNotFound;
+  *slice = handle_of(card.slices[index]);
+  return kSuccess;
+}
+
+int nvmlDeviceGetComputeRunningProcesses_v3(Device device, unsigned* count, ProcessInfo* infos) {
+  const Card& card = *card_of(device);
+  const auto size = static_cast<unsigned>(card.processes.size());
+  const unsigned room = *count;
+  *count = size;
+  if (room < size) return evo::nvml::kInsufficientSize;
+  for (unsigned i = 0; i < size; ++i) infos[i] = {card.processes[i], 1ULL << 30, ~0U, ~0U};
+  return kSuccess;
+}
+}

@@ -1,0 +1,34 @@
+#include "tools/doctor/doctor.hpp"
+
+#include <iostream>
+
+#include "tools/doctor/doctor_json.hpp"
+#include "tools/doctor/screen.hpp"
+
+namespace evo {
+
+void declare_doctor(CLI::App& app, bool& json) {
+  CLI::App* doctor = app.add_subcommand(
+      "doctor",
+      "shows GPUs, driver, compiler, profiler and machine as evo-tune meets them, and what is "
+      "missing for what");
+  doctor->add_flag("--json", json, "the same as one JSON object, for bug reports: docs/doctor.md");
+  doctor->footer(
+      "\nExit codes: 0 a default run works here (predicted times count); 2 bad usage; 3 it does "
+      "not work.");
+}
+
+ExitCode run_doctor(bool json) {
+  const Machine machine = examine_machine();
+  const std::vector<Finding> findings = findings_of(machine);
+  if (json) {
+    using Json = nlohmann::ordered_json;
+    std::cout << doctor_json(machine, findings).dump(2, ' ', false, Json::error_handler_t::replace)
+              << '\n';
+  } else {
+    std::cout << doctor_screen(machine, findings);
+  }
+  return run_would_work(findings) ? ExitCode::kGreen : ExitCode::kMissing;
+}
+
+}  // namespace evo

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "engine/core/error.hpp"
+
+namespace evo {
+
+/// Adds "evo-tune doctor" to the command line; `json` is set by its own --json.
+void declare_doctor(CLI::App& app, bool& json);
+
+/// Examines this machine and prints what it found. kMissing where a default run would not work.
+[[nodiscard]] ExitCode run_doctor(bool json);
+
+}  // namespace evo

@@ -1,0 +1,142 @@
+#include "tools/doctor/doctor_json.hpp"
+
+#include "tools/or_null.hpp"
+
+namespace evo {
+namespace {
+
+using Ordered = nlohmann::ordered_json;
+
+Ordered text_or_null(const std::string& text) { return text.empty() ? Ordered() : Ordered(text); }
+
+Ordered mode_or_null(const std::optional<ComputeMode>& mode) {
+  return mode ? Ordered(to_string(*mode)) : Ordered();
+}
+
+Ordered slices_json(const CardFacts& card) {
+  Ordered slices = Ordered::array();
+  for (const CardSlice& slice : card.slices) {
+    slices.push_back({{"name", slice.name},
+                      {"uuid", slice.uuid},
+                      {"memory_bytes", or_null(slice.memory_bytes)}});
+  }
+  return slices;
+}
+
+Ordered cards_json(const Machine& machine) {
+  Ordered cards = Ordered::array();
+  for (const CardFacts& card : machine.survey.nvml.cards) {
+    cards.push_back({{"name", card.name},
+                     {"uuid", card.uuid},
+                     {"bus_id", card.bus_id},
+                     {"arch", card.arch},
+                     {"memory_bytes", or_null(card.memory_bytes)},
+                     {"free_bytes", or_null(card.free_bytes)},
+                     {"sm_clock_mhz", or_null(card.sm_clock_mhz)},
+                     {"most_sm_clock_mhz", or_null(card.most_sm_clock_mhz)},
+                     {"application_clock_mhz", or_null(card.application_clock_mhz)},
+                     {"default_application_clock_mhz", or_null(card.default_application_clock_mhz)},
+                     {"held_at_application_clock", card.held_at_application_clock},
+                     {"compute_mode", mode_or_null(card.compute_mode)},
+                     {"mig", or_null(card.mig)},
+                     {"slices", slices_json(card)},
+                     {"processes", card.processes}});
+  }
+  return cards;
+}
+
+Ordered cuda_json(const CudaFacts& cuda) {
+  Ordered cards = Ordered::array();
+  for (const CudaCard& card : cuda.cards) {
+    cards.push_back({{"device", "cuda:" + std::to_string(card.ordinal)},
+                     {"name", card.name},
+                     {"uuid", card.uuid},
+                     {"bus_id", card.bus_id},
+                     {"arch", card.arch},
+                     {"memory_bytes", card.memory_bytes},
+                     {"compute_mode", to_string(card.compute_mode)}});
+  }
+  return {{"library", text_or_null(cuda.library)},
+          {"failure", text_or_null(cuda.failure)},
+          {"serves_cuda", text_or_null(cuda.cuda)},
+          {"devices", cards}};
+}
+
+Ordered folder_json(const FolderFacts& folder) {
+  return {{"path", folder.path.string()},
+          {"free_bytes", or_null(folder.free_bytes)},
+          {"writable", folder.writable},
+          {"failure", text_or_null(folder.failure)}};
+}
+
+Ordered host_json(const HostFacts& host) {
+  return {{"cores", host.cores},
+          {"usable_cores", host.usable_cores},
+          {"core_limit", or_null(host.core_limit)},
+          {"memory_bytes", host.memory_bytes},
+          {"available_bytes", host.available_bytes},
+          {"memory_limit_bytes", or_null(host.memory_limit)},
+          {"current_folder", folder_json(host.folder)},
+          {"temporary_folder", folder_json(host.temporary)},
+          {"is_root", host.is_root},
+          {"nvidia_kernel_module", text_or_null(host.kernel_module)},
+          {"nvidia_pci_cards", host.pci_cards}};
+}
+
+Ordered run_json(const Machine& machine, bool works) {
+  const DeviceInfo* device = machine.device();
+  Ordered run = {{"works", works},
+                 {"device", device != nullptr ? Ordered(device->id) : Ordered()},
+                 {"device_name", device != nullptr ? Ordered(device->name) : Ordered()},
+                 {"arch", device != nullptr ? Ordered(device->arch) : Ordered()},
+                 {"times", device != nullptr ? Ordered(to_string(device->time_kind)) : Ordered()},
+                 {"compilers", machine.run.compilers},
+                 {"compiler_memory_bytes", machine.run.compiler_bytes},
+                 {"space", text_or_null(machine.run.space)}};
+  return run;
+}
+
+}  // namespace
+
+nlohmann::ordered_json doctor_json(const Machine& machine, const std::vector<Finding>& findings) {
+  const NvmlFacts& nvml = machine.survey.nvml;
+  const NvrtcFacts& nvrtc = machine.survey.nvrtc;
+  Ordered files = Ordered::array();
+  for (const DeviceFile& file : machine.files) {
+    files.push_back({{"path", file.path}, {"usable", file.usable}, {"access", file.access}});
+  }
+  Ordered missing = Ordered::array();
+  for (const Finding& finding : findings) {
+    missing.push_back({{"what", finding.what},
+                       {"prevents", finding.prevents},
+                       {"step", finding.step},
+                       {"stops_run", finding.stops_run}});
+  }
+  return {{"format", "evo-tune doctor 1"},
+          {"version", machine.version},
+          {"gpus", cards_json(machine)},
+          {"nvml",
+           {{"library", text_or_null(nvml.library)},
+            {"failure", text_or_null(nvml.failure)},
+            {"driver", text_or_null(nvml.driver)},
+            {"serves_cuda", text_or_null(nvml.cuda)}}},
+          {"cuda", cuda_json(machine.survey.cuda)},
+          {"cuda_visible_devices", text_or_null(machine.visible)},
+          {"mps_runs", machine.host.mps_runs},
+          {"device_files", files},
+          {"nvrtc",
+           {{"library", text_or_null(nvrtc.library)},
+            {"failure", text_or_null(nvrtc.failure)},
+            {"version", text_or_null(nvrtc.version)},
+            {"archs", nvrtc.archs},
+            {"misfit", text_or_null(misfit_of(machine))}}},
+          {"ncu",
+           {{"path", text_or_null(machine.ncu_path.string())},
+            {"version", text_or_null(machine.ncu_version)},
+            {"counters_for_root_only", or_null(machine.host.counters_for_root)}}},
+          {"host", host_json(machine.host)},
+          {"run", run_json(machine, run_would_work(findings))},
+          {"missing", missing}};
+}
+
+}  // namespace evo

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "tools/doctor/findings.hpp"
+
+namespace evo {
+
+/// The same facts for programs and bug reports; docs/doctor.md describes the keys. A
+/// figure that the machine does not tell is null.
+[[nodiscard]] nlohmann::ordered_json doctor_json(const Machine& machine,
+                                                 const std::vector<Finding>& findings);
+
+}  // namespace evo
