@@ -62,8 +62,13 @@ std::variant<ExecutedGrid, Fault> execute_enough(const StepToPredict& step,
   if (program.claims_work || program.cooperative || !step.is_last) {
     auto executed = execute(step.entry, {});
     if (auto* fault = std::get_if<Fault>(&executed)) return std::move(*fault);
-    return ExecutedGrid{
+    ExecutedGrid grid{
         .counts = std::get<GridCounts>(std::move(executed)), .ctas = ctas, .is_certain = true};
+    if (program.claims_work && !program.cooperative) {
+      const auto origins = find_branch_origins(program, true);
+      grid.by_arrival = origins && origins->by_data;
+    }
+    return grid;
   }
   const Foreknowledge known = ctas > 1 ? look_ahead(step, execute) : Foreknowledge{};
   auto executed = execute_sample({.ctas = ctas,
