@@ -96,6 +96,9 @@ class Steps {
         return set(1, rates_.constant_latency);
       case Unit::kSpecial:
         return set(1, rates_.special_latency);
+      case Unit::kCtaFence:
+        step.pause = rates_.cta_fence_latency;
+        return;
       case Unit::kSleep:
         step.pause = each(step, &LineActivity::sleep_ns) * rates_.clock_mhz / kNsInMicrosecond;
         return;

@@ -44,11 +44,12 @@ struct MachineRates {
   double dram_spread = 0;   ///< by which a line from DRAM is later, in the mean
   double slowest_line = 0;  ///< by which the last of many lines from L2 is later than the mean
   double atomic_latency = 0;
-  double atomic_interval = 0;  ///< between two on one address, from anywhere on the card
-  double print_clocks = 0;     ///< of a call of printf by a thread
-  double fence_latency = 0;    ///< when all stores have arrived
-  double barrier_latency = 0;  ///< from the last arrival
-  double barrier_arrival = 0;  ///< between two of them, of any warps of the SM
+  double atomic_interval = 0;    ///< between two on one address, from anywhere on the card
+  double print_clocks = 0;       ///< of a call of printf by a thread
+  double fence_latency = 0;      ///< when all stores have arrived
+  double cta_fence_latency = 0;  ///< of one for the CTA alone
+  double barrier_latency = 0;    ///< from the last arrival
+  double barrier_arrival = 0;    ///< between two of them, of any warps of the SM
   double mbarrier_latency = 0;
   double operand_latency = 0;  ///< until a memory instruction has read its operands
   double branch_clocks = 0;    ///< from a branch that is taken to the next instruction

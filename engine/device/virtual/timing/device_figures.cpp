@@ -108,6 +108,8 @@ constexpr std::array kFigures = std::to_array<Figure>({
     {"print", "clocks", false, [](DeviceModel& m) -> Place { return &m.rates.print_clocks; }},
     {"fence_latency", "clocks", false,
      [](DeviceModel& m) -> Place { return &m.rates.fence_latency; }},
+    {"cta_fence_latency", "clocks", false,
+     [](DeviceModel& m) -> Place { return &m.rates.cta_fence_latency; }},
     {"barrier_latency", "clocks", false,
      [](DeviceModel& m) -> Place { return &m.rates.barrier_latency; }},
     {"barrier_arrival", "clocks", true,
