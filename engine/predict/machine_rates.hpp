@@ -54,19 +54,21 @@ struct MachineRates {
   double operand_latency = 0;  ///< until a memory instruction has read its operands
   double branch_clocks = 0;    ///< from a branch that is taken to the next instruction
 
-  double queue = 0;              ///< clocks of work that the SM's memory unit takes in advance
-  double l2_capacity = 0;        ///< bytes
-  double l2_bytes = 0;           ///< per clock and SM
-  double l2_write_bytes = 0;     ///< likewise, of sectors that are written
-  double dram_bytes = 0;         ///< likewise
-  double dram_reached = 0;       ///< that, of the card's peak
-  double instruction_cache = 0;  ///< bytes
-  double fetch_clocks = 0;       ///< of 128 bytes of code, from that cache
-  double far_fetch_clocks = 0;   ///< the same of a kernel that does not fit in it
-  double near_code = 0;          ///< bytes of code that a sub-core keeps
-  double near_fetch_clocks = 0;  ///< until it has others again that do not follow the last
-  double cta_interval = 0;       ///< between the starts of two CTAs on one SM
-  double cta_clocks = 0;         ///< from the end of a CTA to the start of one in its place
+  double queue = 0;                ///< clocks of work that the SM's memory unit takes in advance
+  double l2_capacity = 0;          ///< bytes
+  double l2_bytes = 0;             ///< per clock and SM, when all read what no other one does
+  double l2_write_bytes = 0;       ///< likewise, when all write
+  double l2_port_bytes = 0;        ///< likewise, the most that one SM can read
+  double l2_write_port_bytes = 0;  ///< the most that it can write
+  double dram_bytes = 0;           ///< per clock and SM, when all read
+  double dram_reached = 0;         ///< that, of the card's peak
+  double instruction_cache = 0;    ///< bytes
+  double fetch_clocks = 0;         ///< of 128 bytes of code, from that cache
+  double far_fetch_clocks = 0;     ///< the same of a kernel that does not fit in it
+  double near_code = 0;            ///< bytes of code that a sub-core keeps
+  double near_fetch_clocks = 0;    ///< until it has others again that do not follow the last
+  double cta_interval = 0;         ///< between the starts of two CTAs on one SM
+  double cta_clocks = 0;           ///< from the end of a CTA to the start of one in its place
 
   double launch_us = 0;  ///< a launch in a graph that does nothing
   double drain_us = 0;   ///< until the next one starts, after a launch that stored something
