@@ -20,7 +20,8 @@ constexpr unsigned kArrives = 0x1b0;
 /// The share of the sectors asked of L2 that come from DRAM: where launches take more buffers in
 /// turn than the L2 cache holds, all once; what a launch asks for again is in the cache.
 double dram_share(const MachineRates& rates, const LaunchProfile& profile) {
-  return profile.rotation_bytes <= rates.l2_capacity ? 0 : distinct_share(profile);
+  if (profile.rotation_bytes <= rates.l2_capacity || profile.footprint_bytes <= 0) return 0;
+  return distinct_share(profile) * profile.fresh_bytes / profile.footprint_bytes;
 }
 
 class Steps {

@@ -144,6 +144,7 @@ std::variant<PredictedLaunch, Fault> predict_step(const DeviceModel& model,
                              .shared_bytes = static_cast<int>(entry.program->dynamic_shared_offset +
                                                               step.config.dynamic_shared_bytes),
                              .footprint_bytes = step.footprint_bytes,
+                             .fresh_bytes = step.fresh_bytes,
                              .rotation_bytes = step.rotation_bytes});
   launch.not_modelled = gaps_of(*entry.program, grid);
   return launch;
