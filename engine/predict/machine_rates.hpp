@@ -58,7 +58,7 @@ struct MachineRates {
   double l2_capacity = 0;          ///< bytes
   double l2_bytes = 0;             ///< per clock and SM, when all read what no other one does
   double l2_write_bytes = 0;       ///< likewise, when all write
-  double l2_port_bytes = 0;        ///< likewise, the most that one SM can read
+  double l2_copy_port_bytes = 0;   ///< likewise, the most that one SM can copy by cp.async
   double l2_write_port_bytes = 0;  ///< the most that it can write
   double dram_bytes = 0;           ///< per clock and SM, when all read
   double dram_reached = 0;         ///< that, of the card's peak

@@ -13,7 +13,7 @@ MachineRates memory_rates() {
   MachineRates rates;
   rates.l2_bytes = 32;
   rates.l2_write_bytes = 16;
-  rates.l2_port_bytes = 80;
+  rates.l2_copy_port_bytes = 80;
   rates.l2_write_port_bytes = 40;
   rates.dram_bytes = 32;
   rates.dram_spread = 100;
@@ -65,18 +65,19 @@ double clocks_of(Unit unit, const CardShare& share) {
 TEST(MemoryUnit, FewSmsHaveMoreOfTheCardsBandwidthEach) {
   constexpr double kBytes = 1000 * kSectorBytes;
   for (const auto& [unit, all, port] :
-       {std::tuple(Unit::kGlobalLoad, 32, 80), std::tuple(Unit::kGlobalStore, 16, 40)}) {
+       {std::tuple(Unit::kAsyncCopy, 32, 80), std::tuple(Unit::kGlobalStore, 16, 40)}) {
     EXPECT_NEAR(clocks_of(unit, {.active = 1}), kBytes / all, 1);
     EXPECT_NEAR(clocks_of(unit, {.active = 0.5}), kBytes / (2 * all), 1);
     EXPECT_NEAR(clocks_of(unit, {.active = 0.01}), kBytes / port, 1);
   }
 }
 
-TEST(MemoryUnit, WhatSeveralSmsReadCrossesTheCardOnce) {
+TEST(MemoryUnit, WhatSeveralSmsCopyCrossesTheCardOnce) {
   constexpr double kBytes = 1000 * kSectorBytes;
-  EXPECT_NEAR(clocks_of(Unit::kGlobalLoad, {.distinct = 0.5}), kBytes / 64, 1);
+  EXPECT_NEAR(clocks_of(Unit::kAsyncCopy, {.distinct = 0.5}), kBytes / 64, 1);
   EXPECT_NEAR(clocks_of(Unit::kAsyncCopy, {.distinct = 0.1}), kBytes / 80, 1);
   EXPECT_NEAR(clocks_of(Unit::kGlobalStore, {.distinct = 0.1}), kBytes / 16, 1);
+  EXPECT_NEAR(clocks_of(Unit::kGlobalLoad, {.distinct = 0.1}), kBytes / 32, 1);
 }
 
 TEST(MemoryUnit, OfManyLinesFromDramTheSlowestCounts) {
