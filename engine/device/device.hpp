@@ -34,6 +34,7 @@ struct BufferSpec {
   std::string name;  ///< for messages
   std::size_t bytes = 0;
   bool writable = false;  ///< false for inputs: the virtual GPU reports a write to one
+  bool is_kept = false;   ///< all launches that are timed take this one: a workspace
 };
 
 /// A scalar kernel argument, or a structure: its bytes in the kernel's parameter type.

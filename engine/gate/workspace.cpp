@@ -22,7 +22,10 @@ std::variant<Workspace, Fault> Workspace::make(Device& device, const Problem& pr
     if (!argument.belongs_to_kernel()) continue;
     const std::size_t bytes = argument.bytes(values, kernel.spec->extent_of(argument));
     try {
-      const BufferId buffer = device.allocate({argument.name, bytes, true});
+      const BufferId buffer = device.allocate({.name = argument.name,
+                                               .bytes = bytes,
+                                               .writable = true,
+                                               .is_kept = !argument.is_output()});
       workspace.buffers_.push_back({i, buffer, bytes, argument.is_output()});
       if (!argument.is_output()) workspace.bytes_ += bytes;
       device.fill(buffer, std::byte{0});

@@ -20,14 +20,8 @@ constexpr unsigned kArrives = 0x1b0;
 /// The share of the sectors asked of L2 that come from DRAM: where launches take more buffers in
 /// turn than the L2 cache holds, all once; what a launch asks for again is in the cache.
 double dram_share(const MachineRates& rates, const LaunchProfile& profile) {
-  if (profile.rotation_bytes <= rates.l2_capacity) return 0;
-  double bytes = 0;
-  for (const auto& [line, activity] : profile.lines) {
-    const double read = std::min(activity.global_sectors_first, activity.global_sectors);
-    bytes += (activity.global_bytes_written > 0 ? activity.global_sectors : read) * kSectorBytes;
-  }
-  bytes *= static_cast<double>(profile.ctas);
-  return bytes > 0 ? std::min(profile.footprint_bytes / bytes, 1.0) : 0;
+  if (profile.rotation_bytes <= rates.l2_capacity || profile.footprint_bytes <= 0) return 0;
+  return distinct_share(profile) * profile.fresh_bytes / profile.footprint_bytes;
 }
 
 class Steps {
@@ -96,6 +90,9 @@ class Steps {
         return set(1, rates_.constant_latency);
       case Unit::kSpecial:
         return set(1, rates_.special_latency);
+      case Unit::kCtaFence:
+        step.pause = rates_.cta_fence_latency;
+        return;
       case Unit::kSleep:
         step.pause = each(step, &LineActivity::sleep_ns) * rates_.clock_mhz / kNsInMicrosecond;
         return;
@@ -192,6 +189,16 @@ class Steps {
 };
 
 }  // namespace
+
+double distinct_share(const LaunchProfile& profile) {
+  double bytes = 0;
+  for (const auto& [line, activity] : profile.lines) {
+    const double read = std::min(activity.global_sectors_first, activity.global_sectors);
+    bytes += (activity.global_bytes_written > 0 ? activity.global_sectors : read) * kSectorBytes;
+  }
+  bytes *= static_cast<double>(profile.ctas);
+  return bytes > 0 ? std::min(profile.footprint_bytes / bytes, 1.0) : 0;
+}
 
 std::vector<IssueStep> issue_steps(const MachineRates& rates,
                                    const std::vector<MachineInstruction>& code,

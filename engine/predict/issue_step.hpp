@@ -41,6 +41,10 @@ struct IssueStep {
   bool never = false;          ///< its guard is always false
 };
 
+/// The share of what a launch reads from beyond its SMs that none of its CTAs has read before: each
+/// byte of its buffers is read once.
+[[nodiscard]] double distinct_share(const LaunchProfile& profile);
+
 /// One for each instruction. `executions`: of each, by all warps of a CTA. What a line of the PTX
 /// asked of memory is shared by the executions of the instructions that were made from it.
 [[nodiscard]] std::vector<IssueStep> issue_steps(const MachineRates& rates,

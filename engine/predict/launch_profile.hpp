@@ -62,12 +62,13 @@ struct LaunchProfile {
   std::string entry;
   int warps_per_cta = 1;
   std::uint64_t ctas = 1;
-  double footprint_bytes = 0;        ///< of all buffers the kernel was given
-  double rotation_bytes = 0;         ///< of those that launches take in turn when they are timed
-  double hot_atomics = 0;            ///< of the whole grid, on the address with the most
-  LineActivities lines;              ///< mean over the grid
-  std::vector<CtaKind> kinds;        ///< at least one
-  LastSm last_sm;                    ///< of several kinds
+  double footprint_bytes = 0;  ///< of all buffers the kernel was given
+  double fresh_bytes = 0;      ///< of those that are not the same in each launch that is timed
+  double rotation_bytes = 0;   ///< of all that launches take when they are timed
+  double hot_atomics = 0;      ///< of the whole grid, on the address with the most
+  LineActivities lines;        ///< mean over the grid
+  std::vector<CtaKind> kinds;  ///< at least one
+  LastSm last_sm;              ///< of several kinds
   std::map<int, std::string> files;  ///< of the source, by their numbers
 };
 

@@ -8,10 +8,26 @@
 
 namespace evo {
 
-/// The memory unit of an SM with its share of L2 and DRAM. Times are clocks.
+/// How a launch shares what the card's SMs have together.
+struct CardShare {
+  double active = 1;    ///< share of the SMs that have a CTA
+  double distinct = 1;  ///< share of what its CTAs read that no other one reads
+};
+
+/// The memory unit of an SM with its share of L2 and DRAM. Times are clocks. The card's bandwidth
+/// is that of the SMs which use it, as far as the way from L2 to one SM allows. What several SMs
+/// read crosses the card once.
 class MemoryUnit {
  public:
-  explicit MemoryUnit(const MachineRates& rates) : rates_(rates) {}
+  explicit MemoryUnit(const MachineRates& rates, const CardShare& share = {})
+      : rates_(rates),
+        copy_bytes_(std::max(
+            std::min(rates.l2_bytes / (share.active * share.distinct), rates.l2_copy_port_bytes),
+            rates.l2_bytes)),
+        write_bytes_(
+            std::max(std::min(rates.l2_write_bytes / share.active, rates.l2_write_port_bytes),
+                     rates.l2_write_bytes)),
+        dram_bytes_(rates.dram_bytes / share.active) {}
 
   /// From then on it takes another instruction.
   [[nodiscard]] double takes_from() const { return free_ - rates_.queue; }
@@ -28,9 +44,11 @@ class MemoryUnit {
     if (step.sectors > 0) {
       // What is written and what is read share the way between the SM and L2.
       const bool writes = step.unit == Unit::kGlobalStore || step.unit == Unit::kAtomic;
-      const double rate = writes ? rates_.l2_write_bytes : rates_.l2_bytes;
+      const double rate = writes                          ? write_bytes_
+                          : step.unit == Unit::kAsyncCopy ? copy_bytes_
+                                                          : rates_.l2_bytes;
       l2_free_ = std::max(l2_free_, start) + step.sectors * kSectorBytes / rate;
-      dram_free_ = std::max(dram_free_, start) + step.dram * kSectorBytes / rates_.dram_bytes;
+      dram_free_ = std::max(dram_free_, start) + step.dram * kSectorBytes / dram_bytes_;
       done = std::max({done, l2_free_ + latency, dram_free_ + latency});
     }
     if (step.unit == Unit::kGlobalStore) stored_ = std::max(stored_, done);
@@ -58,6 +76,9 @@ class MemoryUnit {
   }
 
   const MachineRates& rates_;
+  double copy_bytes_;   ///< from L2 by cp.async, per clock
+  double write_bytes_;  ///< to L2
+  double dram_bytes_;
   double free_ = 0;
   double l2_free_ = 0;
   double dram_free_ = 0;

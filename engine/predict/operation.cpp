@@ -95,9 +95,13 @@ double gmma_columns(const MachineInstruction& instruction) {
 
 Unit unit_of(const MachineInstruction& instruction) {
   constexpr unsigned kWarpgroup = 0x1c5;
+  constexpr unsigned kMembar = 0x192;
+  constexpr std::uint64_t kScopeBeyondCta = 0x3000;  // in the upper half: .GPU or .SYS
   constexpr std::uint64_t kDepbar = 0x10000;  // in the upper half: WARPGROUP.DEPBAR, not .ARRIVE
   if (instruction.operation() == kWarpgroup && (instruction.high & kDepbar) != 0)
     return Unit::kGmmaWait;
+  if (instruction.operation() == kMembar && (instruction.high & kScopeBeyondCta) == 0)
+    return Unit::kCtaFence;
   return kUnits[instruction.operation()];
 }
 

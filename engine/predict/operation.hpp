@@ -37,7 +37,8 @@ enum class Unit : std::uint8_t {
   kAsyncCommit,  ///< LDGDEPBAR
   kAsyncWait,    ///< DEPBAR
   kGmmaWait,     ///< WARPGROUP.DEPBAR
-  kFence,
+  kFence,        ///< MEMBAR for the card or the system
+  kCtaFence,     ///< MEMBAR for the CTA alone: nothing has to reach L2
   kSleep,
   kCount,
 };

@@ -30,7 +30,8 @@ class Simulation {
         activity_(activity),
         code_(read_machine_code(profile.cubin, profile.entry)),
         graph_(code_, rates.is_sm90),
-        memory_(rates),
+        memory_(rates, {.active = std::min(static_cast<double>(profile.ctas) / rates.sms, 1.0),
+                        .distinct = distinct_share(profile)}),
         fetch_(rates, code_.size()) {
     std::vector<double> executions(code_.size());  // by a CTA, mean over the grid
     for (const CtaKind& kind : profile.kinds) {

@@ -44,6 +44,7 @@ std::vector<Operation> chained_operations() {
       {"load from L2", word, load("cg"), "a", 1, 16, 1 << 20},
       {"atomic add with result", word, "a = atomicAdd(out + 64 + a, a);", "a"},
       {"fence", word, "__threadfence();", "a"},
+      {"fence of the CTA", word, "__threadfence_block();", "a"},
       {"store and fence", word,
        "asm volatile(\"st.global.u32 [%0], %1;\" :: \"l\"(out + 64), \"r\"(i)); __threadfence();",
        "a"},

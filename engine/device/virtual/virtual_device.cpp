@@ -48,7 +48,9 @@ class Implementation : public VirtualDevice {
   BufferId allocate(const BufferSpec& spec) override {
     require_room("buffer '" + spec.name + "'", spec.bytes);
     const BufferId id = next_id_++;
-    buffers_[id] = &memory_.allocate(spec.name, spec.bytes, spec.writable);
+    GlobalBuffer& buffer = memory_.allocate(spec.name, spec.bytes, spec.writable);
+    buffer.is_kept = spec.is_kept;
+    buffers_[id] = &buffer;
     return id;
   }
 
@@ -60,7 +62,7 @@ class Implementation : public VirtualDevice {
 
   [[nodiscard]] BufferSpec spec(BufferId buffer) const override {
     const GlobalBuffer& source = at(buffer);
-    return {source.name, source.bytes, source.writable};
+    return {source.name, source.bytes, source.writable, source.is_kept};
   }
 
   void upload(BufferId buffer, std::span<const std::byte> data) override {
@@ -317,10 +319,14 @@ class Implementation : public VirtualDevice {
     for (const KernelArgument& argument : arguments) {
       const auto* buffer = std::get_if<BufferId>(&argument);
       if (buffer == nullptr) continue;
-      const auto bytes = static_cast<double>(at(*buffer).bytes);
+      const GlobalBuffer& given = at(*buffer);
+      const std::size_t sets = given.is_kept    ? 1
+                               : given.writable ? kTimedInputSets + 1
+                                                : kTimedInputSets;
+      const auto bytes = static_cast<double>(given.bytes);
       step.footprint_bytes += bytes;
-      step.rotation_bytes +=
-          bytes * static_cast<double>(at(*buffer).writable ? kTimedInputSets + 1 : kTimedInputSets);
+      step.fresh_bytes += given.is_kept ? 0 : bytes;
+      step.rotation_bytes += bytes * static_cast<double>(sets);
     }
     ptx::StoreOwners nobody({}, entry.program->global_granule);
     auto predicted = ptx::predict_step(

@@ -62,8 +62,13 @@ std::variant<ExecutedGrid, Fault> execute_enough(const StepToPredict& step,
   if (program.claims_work || program.cooperative || !step.is_last) {
     auto executed = execute(step.entry, {});
     if (auto* fault = std::get_if<Fault>(&executed)) return std::move(*fault);
-    return ExecutedGrid{
+    ExecutedGrid grid{
         .counts = std::get<GridCounts>(std::move(executed)), .ctas = ctas, .is_certain = true};
+    if (program.claims_work && !program.cooperative) {
+      const auto origins = find_branch_origins(program, true);
+      grid.by_arrival = origins && origins->by_data;
+    }
+    return grid;
   }
   const Foreknowledge known = ctas > 1 ? look_ahead(step, execute) : Foreknowledge{};
   auto executed = execute_sample({.ctas = ctas,
@@ -139,6 +144,7 @@ std::variant<PredictedLaunch, Fault> predict_step(const DeviceModel& model,
                              .shared_bytes = static_cast<int>(entry.program->dynamic_shared_offset +
                                                               step.config.dynamic_shared_bytes),
                              .footprint_bytes = step.footprint_bytes,
+                             .fresh_bytes = step.fresh_bytes,
                              .rotation_bytes = step.rotation_bytes});
   launch.not_modelled = gaps_of(*entry.program, grid);
   return launch;

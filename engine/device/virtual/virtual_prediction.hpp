@@ -18,6 +18,7 @@ struct StepToPredict {
   const LoadedEntry& entry;
   const LaunchConfig& config;
   double footprint_bytes = 0;  ///< as in ExecutedLaunch
+  double fresh_bytes = 0;
   double rotation_bytes = 0;
   bool is_last = true;  ///< nobody reads what it writes
   std::uint64_t seed = 1;

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -27,6 +28,7 @@ constexpr double kHeavyUs = 20'000 * 4 / kMhz;
 constexpr const char* kHead = R"(
 extern "C" __device__ int printf(const char*, ...);
 __device__ int counter;
+__device__ int tickets[1024];
 __device__ float heavy(float a, int trips) {
   for (int i = 0; i < trips; ++i) a = a * 1.0001f + 0.5f;
   return a;
@@ -37,7 +39,8 @@ extern "C" __global__ void k(const float* __restrict__ in, float* x, int n) {
   float v = in[i % 1024];
 )";
 
-ptx::PredictedLaunch predict(const std::string& body, const std::vector<float>& input = {}) {
+ptx::PredictedLaunch predict(const std::string& body, const std::vector<float>& input = {},
+                             bool is_kept = false) {
   CompileRequest request;
   request.source.name = "k.cu";
   request.source.text = kHead + body + "\n  if (i < n) x[i] = v;\n}\n";
@@ -52,7 +55,7 @@ ptx::PredictedLaunch predict(const std::string& body, const std::vector<float>& 
   std::copy(input.begin(), input.end(), values.begin());
   const BufferId in = device->allocate({"in", values.size() * sizeof(float), false});
   device->upload(in, std::as_bytes(std::span(values)));
-  const BufferId x = device->allocate({"x", kCtas * kThreads * sizeof(float), true});
+  const BufferId x = device->allocate({"x", kCtas * kThreads * sizeof(float), true, is_kept});
   LaunchConfig config;
   config.grid = {kCtas, 1, 1};
   config.block = {kThreads, 1, 1};
@@ -106,6 +109,48 @@ TEST(PredictedGrid, CtasThatWaitForFlagsOfOthersAreExecutedTogether) {
       "volatile int* turn = &counter; if (threadIdx.x == 0) { while (*turn != cta) {} "
       "__threadfence(); *turn = cta + 1 == gridDim.x ? 0 : cta + 1; }");
   EXPECT_THAT(launch.not_modelled, Contains(HasSubstr("what CTAs wait for")));
+}
+
+/// CTAs that do the heavy work, of those of the SM that ends last.
+std::ptrdiff_t heavy_ones(const ptx::PredictedLaunch& launch) {
+  EXPECT_EQ(launch.profile.kinds.size(), 2U);
+  return std::ranges::count(launch.profile.last_sm.kinds, 1);
+}
+
+TEST(PredictedGrid, TheLastOfFourCtasMayBeOnAnySm) {
+  const auto launch = predict(
+      "__shared__ int last; if (threadIdx.x == 0) last = atomicAdd(&tickets[cta / 4], 1) == 3;"
+      "__syncthreads(); if (last) v = heavy(v, 20000);");
+  EXPECT_EQ(launch.profile.last_sm.kinds.size(), kCtas / 132);
+  EXPECT_EQ(heavy_ones(launch), 1);
+  EXPECT_GT(launch.us, kHeavyUs);
+}
+
+TEST(PredictedGrid, AnAtomicThatDecidesNothingLeavesTheWorkInItsPlaces) {
+  const auto launch =
+      predict("v += (float)atomicAdd(&tickets[cta], 1); if (cta % 132 == 5) v = heavy(v, 20000);");
+  EXPECT_EQ(heavy_ones(launch), kCtas / 132);
+}
+
+TEST(PredictedLaunch, AWorkspaceIsTheSameInAllLaunchesThatAreTimed) {
+  constexpr double kInput = 1024 * sizeof(float);
+  constexpr double kOutput = kCtas * kThreads * sizeof(float);
+  const LaunchProfile turns = predict("").profile;
+  EXPECT_EQ(turns.fresh_bytes, kInput + kOutput);
+  EXPECT_EQ(turns.rotation_bytes, 4 * kInput + 5 * kOutput);
+  const LaunchProfile kept = predict("", {}, true).profile;
+  EXPECT_EQ(kept.footprint_bytes, kInput + kOutput);
+  EXPECT_EQ(kept.fresh_bytes, kInput);
+  EXPECT_EQ(kept.rotation_bytes, 4 * kInput + kOutput);
+}
+
+TEST(PredictedTime, AFenceOfTheCtaDoesNotWaitForTheCard) {
+  const auto fences = [](const std::string& fence) {
+    return predict("for (int j = 0; j < 1000; ++j) " + fence + ";").us;
+  };
+  const double card = fences("__threadfence()");
+  EXPECT_LT(fences("__threadfence_block()"), card / 5);
+  EXPECT_LT(fences("asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\")"), card / 4);
 }
 
 TEST(PredictedTime, ASleepTakesItsTime) {

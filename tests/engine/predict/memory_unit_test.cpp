@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "engine/predict/code_fetch.hpp"
 
 namespace evo {
@@ -11,6 +13,8 @@ MachineRates memory_rates() {
   MachineRates rates;
   rates.l2_bytes = 32;
   rates.l2_write_bytes = 16;
+  rates.l2_copy_port_bytes = 80;
+  rates.l2_write_port_bytes = 40;
   rates.dram_bytes = 32;
   rates.dram_spread = 100;
   return rates;
@@ -48,6 +52,32 @@ TEST(MemoryUnit, ReadsWaitBehindWritesOnTheWayToL2) {
   (void)busy.access(access_of(Unit::kGlobalStore, 100), 0);
   // 100 sectors of 32 bytes at 16 bytes a clock.
   EXPECT_NEAR(busy.access(access_of(Unit::kGlobalLoad, 1), 0).done - alone, 200, 2);
+}
+
+/// Clocks of 1000 sectors beyond those of none.
+double clocks_of(Unit unit, const CardShare& share) {
+  const MachineRates rates = memory_rates();
+  MemoryUnit memory(rates, share);
+  MemoryUnit idle(rates, share);
+  return memory.access(access_of(unit, 1000), 0).done - idle.access(access_of(unit, 0), 0).done;
+}
+
+TEST(MemoryUnit, FewSmsHaveMoreOfTheCardsBandwidthEach) {
+  constexpr double kBytes = 1000 * kSectorBytes;
+  for (const auto& [unit, all, port] :
+       {std::tuple(Unit::kAsyncCopy, 32, 80), std::tuple(Unit::kGlobalStore, 16, 40)}) {
+    EXPECT_NEAR(clocks_of(unit, {.active = 1}), kBytes / all, 1);
+    EXPECT_NEAR(clocks_of(unit, {.active = 0.5}), kBytes / (2 * all), 1);
+    EXPECT_NEAR(clocks_of(unit, {.active = 0.01}), kBytes / port, 1);
+  }
+}
+
+TEST(MemoryUnit, WhatSeveralSmsCopyCrossesTheCardOnce) {
+  constexpr double kBytes = 1000 * kSectorBytes;
+  EXPECT_NEAR(clocks_of(Unit::kAsyncCopy, {.distinct = 0.5}), kBytes / 64, 1);
+  EXPECT_NEAR(clocks_of(Unit::kAsyncCopy, {.distinct = 0.1}), kBytes / 80, 1);
+  EXPECT_NEAR(clocks_of(Unit::kGlobalStore, {.distinct = 0.1}), kBytes / 16, 1);
+  EXPECT_NEAR(clocks_of(Unit::kGlobalLoad, {.distinct = 0.1}), kBytes / 32, 1);
 }
 
 TEST(MemoryUnit, OfManyLinesFromDramTheSlowestCounts) {

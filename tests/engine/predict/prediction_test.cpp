@@ -197,21 +197,10 @@ INSTANTIATE_TEST_SUITE_P(Attention, ShippedWays,
                                          std::pair("sdpa_fp8_wmma_l4.json", "virtual:l4"),
                                          std::pair("sdpa_fp8_wmma_h200.json", "virtual:h200")));
 
-/// A CTA takes 512 tiles / 132 = 3.88 in the mean; the slowest, which the simulation begins with,
-/// takes 4. Waits that ptxas puts behind the kernel's end jump back into the loop, and are none.
-TEST(PredictedTime, ThePersistentCtaThatIsSimulatedFirstTakesMostTiles) {
+/// Of a candidate of the mma template, predicted for an H200.
+LaunchProfile profile_of(const std::vector<std::pair<std::string, std::string>>& settings) {
   SpaceOnDevice on(std::string(EVO_SOURCE_DIR) + "/search_spaces/sdpa_fp8_mma_h200.json", "",
                    "virtual:h200", {.threads = 1});
-  const std::vector<std::pair<std::string, std::string>> settings = {{"PERSISTENT_CTA", "static"},
-                                                                     {"PRODUCER_WARPS", "2"},
-                                                                     {"WARPS_M", "1"},
-                                                                     {"WARPS_KV", "1"},
-                                                                     {"TILE_N", "64"},
-                                                                     {"STEP_N", "64"},
-                                                                     {"PV_MODE", "f16"},
-                                                                     {"QK_MODE", "f16"},
-                                                                     {"Q_IN_REGS", "bytes"},
-                                                                     {"SPLIT_KV", "1"}};
   const Candidate candidate = on.space().candidate_from_settings(settings, on.space().defaults());
   const auto outcome = on.compile(candidate);
   const auto loaded = on.load(candidate, std::get<Compiled>(outcome));
@@ -219,7 +208,31 @@ TEST(PredictedTime, ThePersistentCtaThatIsSimulatedFirstTakesMostTiles) {
   const auto workspace = on.workspace_of(kernel);
   (void)on.device().predict_us(kernel.id, kernel.launch_for(on.data()),
                                std::get<Workspace>(workspace).arguments_of(on.data()));
-  const LaunchProfile& profile = on.device().predictions().at(0).profile;
+  return on.device().predictions().at(0).profile;
+}
+
+TEST(PredictedTime, PartsThatCtasLeaveForEachOtherAreInL2) {
+  const LaunchProfile whole = profile_of({{"SPLIT_KV", "1"}});
+  const LaunchProfile split = profile_of({{"SPLIT_KV", "4"}});
+  EXPECT_EQ(split.fresh_bytes, whole.fresh_bytes);
+  EXPECT_GT(split.footprint_bytes, 2 * whole.footprint_bytes);
+  EXPECT_EQ(split.rotation_bytes - whole.rotation_bytes,
+            split.footprint_bytes - whole.footprint_bytes);
+}
+
+/// A CTA takes 512 tiles / 132 = 3.88 in the mean; the slowest, which the simulation begins with,
+/// takes 4. Waits that ptxas puts behind the kernel's end jump back into the loop, and are none.
+TEST(PredictedTime, ThePersistentCtaThatIsSimulatedFirstTakesMostTiles) {
+  const LaunchProfile profile = profile_of({{"PERSISTENT_CTA", "static"},
+                                            {"PRODUCER_WARPS", "2"},
+                                            {"WARPS_M", "1"},
+                                            {"WARPS_KV", "1"},
+                                            {"TILE_N", "64"},
+                                            {"STEP_N", "64"},
+                                            {"PV_MODE", "f16"},
+                                            {"QK_MODE", "f16"},
+                                            {"Q_IN_REGS", "bytes"},
+                                            {"SPLIT_KV", "1"}});
   ASSERT_EQ(profile.ctas, 132U);
   EXPECT_NEAR(walked_flops(profile, true, 1) / executed_flops(profile), 4 / (512.0 / 132), 0.01);
 }

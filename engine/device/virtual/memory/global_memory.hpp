@@ -23,6 +23,7 @@ struct GlobalBuffer {
   std::uint64_t base = 0;
   std::uint64_t bytes = 0;
   bool writable = true;
+  bool is_kept = false;  ///< BufferSpec::is_kept
   std::unique_ptr<std::byte[]> data;
   std::unique_ptr<std::uint8_t[]> written;  ///< 1 for each byte that was
   std::atomic<bool> all_written{false};

@@ -130,7 +130,7 @@ double predict_time_us(const DeviceModel& model, const PredictionInput& input) {
   clocks = std::max(clocks, input.slowest_clocks);
   double us = clocks / model.info.clock_mhz;
   if (input.rotation_bytes > static_cast<double>(model.info.l2_bytes)) {
-    us = std::max(us, input.footprint_bytes / (model.info.peak_bandwidth_gbs * 1e3));
+    us = std::max(us, input.fresh_bytes / (model.info.peak_bandwidth_gbs * 1e3));
   }
   return us + model.rates.launch_us;
 }

@@ -35,9 +35,9 @@ struct PredictionInput {
   CtaCost cost = {};          ///< mean over the grid
   double slowest_clocks = 0;  ///< of the longest CTA, alone on an SM
   std::uint64_t ctas = 1;
-  int ctas_per_sm = 1;         ///< occupancy
-  double footprint_bytes = 0;  ///< of all buffers the kernel was given
-  double rotation_bytes = 0;   ///< of those that launches take in turn when they are timed
+  int ctas_per_sm = 1;        ///< occupancy
+  double fresh_bytes = 0;     ///< of all buffers that are not the same in each launch that is timed
+  double rotation_bytes = 0;  ///< of all that launches take when they are timed
 };
 
 /// Microseconds of one launch: whole waves of resident CTAs and a last, smaller one, each taking

@@ -93,6 +93,48 @@ class Places {
   std::size_t last_sm_ = 0;
 };
 
+/// What the slowest SM gets of kinds that are spread evenly: of each, and of all that take longer,
+/// as many as no SM can avoid. Long ones are spread over its queue by the golden ratio, one first.
+std::vector<std::uint16_t> dealt_kinds(const std::vector<double>& shares, double ctas_per_sm,
+                                       std::size_t count) {
+  constexpr double kGolden = 0.6180339887;
+  constexpr double kRounding = 1e-9;
+  std::vector<std::pair<double, std::size_t>> turns;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double turn = static_cast<double>(i) * kGolden;
+    turns.emplace_back(turn - std::floor(turn), i);
+  }
+  std::ranges::sort(turns);
+  std::vector<std::uint16_t> dealt(count);
+  std::size_t done = 0;
+  double share = 0;  // of this kind and of those that take longer
+  for (std::size_t kind = shares.size(); kind-- > 0;) {
+    share += shares[kind];
+    const auto until = static_cast<std::size_t>(std::ceil(share * ctas_per_sm - kRounding));
+    for (; done < std::min(until, count); ++done)
+      dealt[turns[done].second] = static_cast<std::uint16_t>(kind);
+  }
+  return dealt;
+}
+
+GridKinds kinds_by_arrival(const ExecutedGrid& grid, std::vector<CtaCounts> kinds, int sms,
+                           int resident) {
+  GridKinds result{.counts = std::move(kinds), .shares = {}, .last_sm = {}};
+  for (const CtaCounts& counts : result.counts)
+    result.shares.push_back(static_cast<double>(counts.ctas) /
+                            static_cast<double>(grid.counts.ctas));
+  const double all = std::ceil(static_cast<double>(grid.ctas) / sms);
+  const double listed = std::min(all, static_cast<double>(kMostListed));
+  Places places(1, resident);
+  for (const std::uint16_t kind :
+       dealt_kinds(result.shares, static_cast<double>(grid.ctas) / sms * listed / all,
+                   static_cast<std::size_t>(listed)))
+    places.hand_out(kind, mean_work(result.counts[kind]));
+  result.last_sm = places.last_sm();
+  result.last_sm.each = all / listed;
+  return result;
+}
+
 }  // namespace
 
 bool differ(const GridCounts& counts) {
@@ -105,6 +147,7 @@ bool differ(const GridCounts& counts) {
 GridKinds kinds_of_grid(const ExecutedGrid& grid, int sms, int resident) {
   if (!differ(grid.counts)) return {{grid.counts}, {1.0}, {}};
   const Kinds kinds(grid);
+  if (grid.by_arrival) return kinds_by_arrival(grid, kinds.kinds(), sms, std::max(resident, 1));
   GridKinds result{
       .counts = kinds.kinds(), .shares = std::vector<double>(kinds.kinds().size()), .last_sm = {}};
   const std::uint64_t listed = std::min(grid.ctas, kMostListed);

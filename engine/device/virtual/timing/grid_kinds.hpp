@@ -16,6 +16,9 @@ struct ExecutedGrid {
   /// The executed CTA that does what another one of the grid does; empty: the nearest one does.
   std::function<std::uint64_t(std::uint64_t cta)> like = {};
   bool is_certain = false;  ///< nothing that was not executed may take longer
+  /// Who comes first decides what a CTA does (it claims work, or merges what others left): its
+  /// place says nothing, and all were executed.
+  bool by_arrival = false;
 };
 
 /// Whether the executed CTAs differ so much in their warp instructions that one cannot stand for
@@ -30,7 +33,8 @@ struct GridKinds {
 };
 
 /// A device hands out the CTAs in their order, each to the first of `resident` places on one of
-/// `sms` that is free.
+/// `sms` that is free. Kinds that arrival decides are spread evenly: an SM that gets no more CTAs
+/// than another one gets at most one more of a kind.
 [[nodiscard]] GridKinds kinds_of_grid(const ExecutedGrid& grid, int sms, int resident);
 
 }  // namespace evo::ptx

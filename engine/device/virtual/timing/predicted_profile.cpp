@@ -13,10 +13,10 @@ constexpr double kPercent = 100;
 double dram_percent(const PredictedLaunch& launch) {
   const LaunchProfile& profile = launch.profile;
   const MachineRates& rates = launch.rates;
-  if (profile.footprint_bytes + profile.rotation_bytes <= rates.l2_capacity) return 0;
+  if (profile.fresh_bytes + profile.rotation_bytes <= rates.l2_capacity) return 0;
   const double bytes_per_us = rates.dram_bytes * rates.sms * rates.clock_mhz;
-  return std::min(
-      kPercent * rates.dram_reached * profile.footprint_bytes / bytes_per_us / launch.us, kPercent);
+  return std::min(kPercent * rates.dram_reached * profile.fresh_bytes / bytes_per_us / launch.us,
+                  kPercent);
 }
 
 }  // namespace

@@ -128,6 +128,7 @@ LaunchProfile launch_profile(const ExecutedLaunch& launch, const GridKinds& kind
   profile.warps_per_cta = warps_of(launch);
   profile.ctas = launch.grid.ctas;
   profile.footprint_bytes = launch.footprint_bytes;
+  profile.fresh_bytes = launch.fresh_bytes;
   profile.rotation_bytes = launch.rotation_bytes;
   profile.files = launch.program.files;
   profile.last_sm = kinds.last_sm;
@@ -146,7 +147,7 @@ double counted_us(const DeviceModel& model, const ExecutedLaunch& launch, const 
                   int resident) {
   PredictionInput input{.ctas = launch.grid.ctas,
                         .ctas_per_sm = resident,
-                        .footprint_bytes = launch.footprint_bytes,
+                        .fresh_bytes = launch.fresh_bytes,
                         .rotation_bytes = launch.rotation_bytes};
   for (std::size_t i = 0; i < kinds.counts.size(); ++i) {
     const CtaCost cost = cta_cost(model, launch.program, kinds.counts[i], warps_of(launch));

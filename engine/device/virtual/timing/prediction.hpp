@@ -22,7 +22,8 @@ struct ExecutedLaunch {
   int threads = 0;                 ///< of a CTA
   int shared_bytes = 0;            ///< of a CTA, static and dynamic
   double footprint_bytes = 0;      ///< of all buffers it was given
-  double rotation_bytes = 0;       ///< of those that launches take in turn when they are timed
+  double fresh_bytes = 0;          ///< of those that are not the same in each launch that is timed
+  double rotation_bytes = 0;       ///< of all that launches take when they are timed
 };
 
 struct PredictedLaunch {

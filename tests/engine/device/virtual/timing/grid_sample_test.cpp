@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
 #include <string>
@@ -111,6 +113,38 @@ TEST(SurveyGrid, LooksAtAPartOfAGridThatIsTooLarge) {
   EXPECT_FALSE(survey_grid(10, 1, 8, [](const std::vector<std::uint64_t>&) {
     return std::variant<GridCounts, Fault>(Fault{.reason = "it reads what it writes"});
   }));
+}
+
+/// Of 4 SMs with 2 places each, where all CTAs were executed.
+GridKinds kinds_of_all(std::uint64_t ctas, const ExecuteCtas& execute, bool by_arrival) {
+  std::vector<std::uint64_t> all(ctas);
+  std::iota(all.begin(), all.end(), 0);
+  const ExecutedGrid grid{.counts = std::get<GridCounts>(execute(all)),
+                          .ctas = ctas,
+                          .is_certain = true,
+                          .by_arrival = by_arrival};
+  return kinds_of_grid(grid, 4, 2);
+}
+
+TEST(KindsOfGrid, WhereArrivalDecidesEverySmGetsItsShareOfEachKind) {
+  const auto merging = executor([](std::uint64_t cta) { return cta % 4 == 3 ? 1000U : 100U; });
+  // By their places, one SM of four would get both.
+  EXPECT_THAT(kinds_of_all(8, merging, false).last_sm.kinds, ElementsAre(1, 1));
+  const auto kinds = kinds_of_all(8, merging, true);
+  EXPECT_THAT(kinds.shares, ElementsAre(0.75, 0.25));
+  EXPECT_THAT(kinds.last_sm.kinds, ElementsAre(1, 0));
+}
+
+TEST(KindsOfGrid, WhereArrivalDecidesTheSlowestSmGetsTheRareKind) {
+  for (const std::uint64_t ctas : {3U, 16U, 1000U, 500'000U}) {
+    const auto rare = executor([](std::uint64_t cta) { return cta == 1 ? 90'000U : 100U; });
+    const auto kinds = kinds_of_all(ctas, rare, true);
+    EXPECT_EQ(std::ranges::count(kinds.last_sm.kinds, 1), 1) << ctas;
+    // The light ones of a long queue take longer than it does.
+    EXPECT_EQ(kinds.last_sm.last, ctas > 1000 ? 0 : 1) << ctas;
+    EXPECT_NEAR(static_cast<double>(kinds.last_sm.kinds.size()) * kinds.last_sm.each,
+                std::ceil(static_cast<double>(ctas) / 4), 1e-6);
+  }
 }
 
 TEST(KindsOfGrid, TheSmThatEndsLastHasTheLongestQueue) {
