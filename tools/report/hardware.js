@@ -115,14 +115,18 @@ report.sections.duels = run => {
       : "There are no duels: no candidate came near enough to the elite to be compared by interleaved pairs."));
   } else {
     const latest = run.duels.slice(-30);
-    const rows = [...latest].reverse().map(duel => ({label: `${duel.challenger} vs ${duel.incumbent}`,
+    const colours = palette => ({faster: palette.better, slower: palette.worse, tie: "transparent"});
+    const rows = [...latest].reverse().map(duel => ({verdict: duel.verdict, label: `${duel.challenger} vs ${duel.incumbent}`,
       low: duel.low, middle: duel.ratio, high: duel.high,
       text: `${format.number(duel.ratio, 4)} (${format.number(duel.low, 4)} to ${format.number(duel.high, 4)})`,
       more: `${duel.verdict}, ${duel.pairs} pairs, generation ${duel.generation}`}));
     const chart = report.chart("Ratio of times in duels, with intervals", (palette, width) =>
-      report.intervals(palette, width, report.coloured(palette, rows, 1),
+      report.intervals(palette, width,
+        rows.map(row => ({...row, colour: colours(palette)[row.verdict]})),
         "time of the challenger / time of the incumbent", "ratio", 1), {height: 60 + 20 * rows.length});
-    body.push(element("div", {class: "wide"}, report.figure(`Duels by interleaved pairs, the latest ${rows.length} of ${run.duels.length}: left of 1 the challenger is faster`, chart)),
+    body.push(element("div", {class: "wide"}, report.figure(`Duels by interleaved pairs, the latest ${rows.length} of ${run.duels.length}: left of 1 the challenger is faster`, chart,
+      report.key([["better", "the challenger is faster"], ["worse", "the challenger is slower"],
+        ["hollow", "a tie, by the rule of the search: the difference is in doubt or too small to matter"]]))),
       report.folded("All duels as a table", () => report.table("Duels by interleaved pairs",
         [{label: "generation", numeric: true}, {label: "challenger", numeric: true}, {label: "incumbent", numeric: true},
           {label: "ratio", numeric: true}, {label: "interval", numeric: true}, {label: "pairs", numeric: true}, {label: "verdict"}],

@@ -221,93 +221,17 @@ report.ladderOption = (palette, width, run, steps) => {
   };
 };
 
-report.effectText = value =>
-  `${report.format.percent(value.effect_percent)} ± ${report.format.number(value.half_width_percent, 1)} %`;
-
 report.negatives = run => {
   const negatives = run.insight?.negatives ?? [];
   if (negatives.length === 0) {
-    return report.note(run.insight ? "No value of a macro was shown to be no better than the winner's."
-      : "");
+    return report.note(run.insight?.knobs?.length > 0 ? "No value of a macro was tried in the winner and found no faster." : "");
   }
-  return report.folded(`Valid negatives: ${report.format.count(negatives.length, "value")} tried and surely no better`,
-    () => report.table("Values that ran and are, with 95 % confidence, slower than the best candidate's or the same within 1 %",
-      [{label: "macro"}, {label: "value", numeric: true}, {label: "effect on the time", numeric: true},
-        {label: "runs", numeric: true}],
-      negatives.map(value => [value.macro, value.value, report.effectText(value),
-        report.format.number(value.runs)])));
-};
-
-report.sections.knobs = run => {
-  const {element, format} = report;
-  if (!run.insight) {
-    return {id: "knobs", title: "Knobs", body: [report.lacks(`What each macro does cannot be said: ${run.why_no_insight}.`)]};
-  }
-  const knobs = run.insight.knobs;
-  if (!knobs || knobs.length === 0) {
-    return {id: "knobs", title: "Knobs", body: [report.lacks("No candidate was timed, so no effect of a macro is known.")]};
-  }
-  const important = [...knobs].slice(0, 14).reverse();
-  const importance = report.chart("Share of the variance of ln time that each macro explains", (palette, width) => ({
-    grid: {left: 4, right: 48, top: 4, bottom: 40},
-    tooltip: {formatter: item => `${important[item.dataIndex].macro}\n${run.meanings?.[important[item.dataIndex].macro] ?? ""}`.replace(/(.{60}\S*)\s/g, "$1\n")},
-    xAxis: report.axis(palette, "share of the variance, %", {type: "value", min: 0}),
-    yAxis: report.axis(palette, "", {type: "category", data: important.map(knob => knob.macro),
-      splitLine: {show: false}, axisLabel: {color: palette.text, interval: 0, hideOverlap: false, width: width * 0.4, overflow: "truncate"}}),
-    series: [{type: "bar", barMaxWidth: 14, data: important.map(knob => 100 * knob.importance),
-      itemStyle: {color: palette.accent}, label: {show: true, position: "right", color: palette.text,
-        fontSize: 11, formatter: item => `${format.number(item.value, 1)} %`}}],
-  }), {height: 60 + 22 * important.length});
-  const effects = knobs.slice(0, 8).flatMap(knob => (knob.values ?? [])
-    .filter(value => value.effect_percent !== undefined)
-    .map(value => ({label: `${knob.macro} ${value.value}`, ...report.effectRow(value),
-      more: `against ${knob.best}, ${format.count(value.runs, "run")}`}))).slice(0, 30);
-  const chart = report.chart("Effect of each value on the time, with 95 % intervals", (palette, width) =>
-    report.intervals(palette, width, report.coloured(palette, effects), "effect on the time, %", "effect", 0),
-  {height: 60 + 20 * effects.length});
-  return {id: "knobs", title: "Knobs", body: [
-    report.note(`An additive model of ln time explains ${format.number(100 * run.insight.explained, 0)} % of its variance. An effect is against the best candidate's value, all else equal; its interval is of 95 %. Blue is surely faster, orange surely slower, hollow either.`),
-    element("div", {class: "pair"}, report.figure("How much each macro matters", importance),
-      effects.length > 0 ? report.figure("What the values of the most important macros do", chart)
-        : report.lacks("Every macro had one value only among the candidates that ran.")),
-    report.folded("All effects as a table", () => report.knobTable(run)),
-    report.interactions(run)]};
-};
-
-report.effectRow = value => ({
-  low: value.effect_percent - value.half_width_percent, middle: value.effect_percent,
-  high: value.effect_percent + value.half_width_percent, text: report.effectText(value),
-});
-
-/** Blue: surely faster; orange: surely slower; hollow: either. */
-report.coloured = (palette, rows, reference = 0) => rows.map(row => ({...row,
-  colour: row.high < reference ? palette.better : row.low > reference ? palette.worse : "transparent"}));
-
-report.knobTable = run => report.table("Every value of every macro that was tried",
-  [{label: "macro"}, {label: "value", numeric: true}, {label: "effect on the time", numeric: true},
-    {label: "runs", numeric: true}, {label: "failed", numeric: true}, {label: "what it decides"}],
-  run.insight.knobs.flatMap(knob => (knob.values ?? []).map(value => [knob.macro, value.value,
-    value.effect_percent !== undefined ? report.effectText(value)
-      : value.value === knob.best ? "the best candidate's" : "never passed",
-    report.format.number(value.runs),
-    report.format.number(Object.values(value.failures).reduce((a, b) => a + b, 0)),
-    run.meanings?.[knob.macro] ?? ""])));
-
-report.interactions = run => {
-  const pairs = run.insight.interactions;
-  if (pairs.length === 0) {
-    return report.note("No pair of values stands out of the noise: the single effects add up.");
-  }
-  const name = pair => pair.settings.map(({macro, value}) => `${macro} ${value}`).join(" with ");
-  const rows = pairs.map(pair => ({label: name(pair), ...report.effectRow(pair),
-    more: report.format.count(pair.runs, "run")}));
-  const chart = report.chart("Pairs of values that together do more or less than the sum of their effects",
-    (palette, width) => report.intervals(palette, width, report.coloured(palette, rows),
-      "on top of both effects, %", "together", 0), {height: 60 + 30 * rows.length});
-  return [report.element("div", {class: "wide"}, report.figure("Pairs that interact: what they do together, on top of their single effects", chart)),
-    report.folded("The pairs as a table", () => report.table("Pairs that interact",
-      [{label: "values"}, {label: "on top of both effects", numeric: true}, {label: "runs", numeric: true}],
-      pairs.map(pair => [name(pair), report.effectText(pair), report.format.number(pair.runs)])))];
+  return report.folded(`Valid negatives: ${report.format.count(negatives.length, "value")} tried in the winner and no faster`,
+    () => report.table(`Values that make the winner slower, or no faster than within ${report.format.number(run.insight.same_percent)} %`,
+      [{label: "macro"}, {label: "value", numeric: true}, {label: "time of the winner with it, %", numeric: true},
+        {label: "pairs", numeric: true}],
+      negatives.map(value => [value.macro, value.value, report.format.percent(value.in_winner_percent),
+        report.format.number(value.pairs)])));
 };
 
 report.sections.candidates = run => {

@@ -83,22 +83,71 @@ class SectionsTest(ReportCase):
             self.assertAlmostEqual(bar, abs(after - before))
             self.assertAlmostEqual(base, min(after, before))
 
+    def insight(self):
+        return json.loads(program("evo-elite", "--db", self.db, "--run", 1, "insight", "--json"))
+
     def test_knobs_are_those_of_evo_elite(self):
-        insight = json.loads(program("evo-elite", "--db", self.db, "--run", 1, "insight", "--json"))
-        order = [knob["macro"] for knob in insight["knobs"]]
-        bars = self.option("knobs", 0)[0]["data"][::-1]
-        for bar, knob in zip(bars, insight["knobs"]):
+        insight = self.insight()
+        overall, near = (series["data"][::-1] for series in self.option("knobs", 0))
+        for bar, near_bar, knob in zip(overall, near, insight["knobs"]):
             self.assertAlmostEqual(bar, 100 * knob["importance"])
+            self.assertAlmostEqual(near_bar, 100 * knob["near_importance"])
+        values = [value for knob in insight["knobs"] for value in knob["values"]]
         table = self.rows("knobs", "Every value")
-        self.assertEqual([row[0] for row in table],
-                         [knob["macro"] for knob in insight["knobs"] for _ in knob["values"]])
-        effects = {(row[0], row[1]): row[2] for row in table}
-        value = next(v for v in insight["knobs"][0]["values"] if "effect_percent" in v)
-        sign = "−" if value["effect_percent"] < 0 else "+"
-        self.assertEqual(effects[(order[0], value["value"])],
-                         f"{sign}{abs(value['effect_percent']):.1f} ± {value['half_width_percent']:.1f} %")
-        self.assertEqual(len(self.rows("knobs", "Pairs")), len(insight["interactions"]))
-        self.assertEqual(len(self.rows("ladder", "Values that ran")), len(insight["negatives"]))
+        self.assertEqual([row[:2] for row in table], [[value["macro"], value["value"]] for value in values])
+        self.assertEqual([row[3] for row in table], [str(value["pairs"]) for value in values])
+        boxes = [box["value"] for box in self.option("knobs", 1)[0]["data"]][::-1]
+        with_pairs = [value for value in values if value["pairs"] > 0]
+        self.assertEqual(len(boxes), min(30, len(with_pairs)))
+        for box, value in zip(boxes, with_pairs):
+            middle = value.get("in_winner_percent", value["effect_percent"])
+            for drawn, figure in zip(box, (value["low_percent"], value["low_percent"], middle)):
+                self.assertAlmostEqual(drawn, figure)
+        self.assertEqual(len(self.rows("ladder", "Values that make")), len(insight["negatives"]))
+        self.assertIn(f"among the {insight['near_runs']} candidates within twice its time",
+                      self.text("#knobs"))
+        self.assertNotIn("surely", self.browser.run("return document.querySelector('main').innerText"))
+
+    def test_of_a_value_no_more_is_said_than_pairs_show(self):
+        insight = self.insight()
+        rows = {(row[0], row[1]): row[2] for row in self.rows("knobs", "Every value")}
+        best = {knob["macro"]: knob["best"] for knob in insight["knobs"]}
+        seen = set()
+        for value in (value for knob in insight["knobs"] for value in knob["values"]):
+            said = rows[(value["macro"], value["value"])]
+            if best[value["macro"]] == value["value"]:
+                self.assertEqual(said, "the winner's")
+            elif value["pairs"] == 0:
+                self.assertNotRegex(said, "slower|faster|same|%")
+                seen.add("untried")
+            elif "in_winner_percent" in value:
+                beyond = abs(value["in_winner_percent"]) > 2.0
+                word = ("slower" if value["in_winner_percent"] > 0 else "faster") if beyond else "the same within 2 %"
+                self.assertIn(f"in the winner: {word}", said)
+                seen.add("winner")
+            else:
+                self.assertNotRegex(said, "slower|faster|same")
+                self.assertIn("the winner not among them", said)
+                seen.add("beside")
+        self.assertLessEqual({"untried", "winner"}, seen)
+        untried = {(macro, value["value"]) for knob in insight["knobs"] for value in knob["values"]
+                   for macro in [knob["macro"]] if value["pairs"] == 0 and value["runs"] > 0
+                   and value["value"] != knob["best"] and "failed_in_winner" not in value}
+        note = self.text("#knobs > .note:nth-of-type(3)") if untried else ""
+        for macro, value in untried:
+            self.assertIn(macro, note)
+
+    def test_ties_of_duels_are_not_painted_as_decided(self):
+        verdicts = [row[0] for row in self.sql.execute(
+            "SELECT verdict FROM confirmation WHERE run_id = 1 ORDER BY id").fetchall()][-30:]
+        colours = [box["itemStyle"]["color"] for box in self.option("duels", 0)[0]["data"]]
+        by_verdict = {}
+        for verdict, colour in zip(verdicts, colours):
+            by_verdict.setdefault(verdict, set()).add(colour)
+        self.assertIn("tie", by_verdict)
+        self.assertGreater(len(by_verdict), 1)
+        for verdict, painted in by_verdict.items():
+            self.assertEqual(painted == {"transparent"}, verdict == "tie", verdict)
 
     def test_roofline(self):
         table = dict(self.rows("roofline", "Roofline"))
