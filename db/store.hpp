@@ -105,6 +105,10 @@ class Store final : public RunStore {
   [[nodiscard]] std::vector<StoredEvent> events(RunId run) const;
   /// Fastest first.
   [[nodiscard]] std::vector<VendorTime> vendor_times(RunId run) const;
+  /// In place of those that are there.
+  void record_winner_ways(RunId run, const std::vector<WinnerWay>& ways);
+  /// As they were recorded. Those of a winner that is no more are left out.
+  [[nodiscard]] std::vector<WinnerWay> winner_ways(RunId run) const;
 
   /// For db/queries.hpp.
   [[nodiscard]] Connection& connection() const;

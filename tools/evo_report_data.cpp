@@ -13,6 +13,7 @@
 #include "tools/evo_report_card.hpp"
 #include "tools/evo_report_winner.hpp"
 #include "tools/run_insight.hpp"
+#include "tools/winner_ways.hpp"
 
 namespace evo {
 namespace {
@@ -107,6 +108,7 @@ Ordered control_json(const Store& store, RunId run) {
 Ordered events_json(const Store& store, RunId run) {
   Ordered events = Ordered::array();
   for (const StoredEvent& event : store.events(run)) {
+    if (event.kind == kNoWayEvent) continue;  // it stands where the ways would
     events.push_back({{"at", event.at}, {"kind", event.kind}, {"text", event.text}});
   }
   return events;
@@ -191,6 +193,7 @@ Ordered report_of_run(const Store& store, const StoredRun& run) {
   json.update(winner_of_run(store, run));
   json["ladder"] = ladder_json(store, run.id);
   put_insight(json, store, run);
+  json.update(ways_json(store, run));
   json["candidates"] = candidates_of_run(store, run);
   json["duels"] = duels_json(store, run.id);
   json["control"] = control_json(store, run.id);
