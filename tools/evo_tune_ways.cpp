@@ -48,7 +48,7 @@ std::vector<WayStart> starts_of(const Store& store, RunId run, const Space& spac
 }
 
 /// The member that the database ranks first.
-const EliteMember* winner_of(const Store& store, RunId run, const Elite& elite) {
+const EliteMember* ranked_first(const Store& store, RunId run, const Elite& elite) {
   const std::vector<EliteRow> rows = elite_of_run(store, run);
   if (rows.empty()) return nullptr;
   const auto found = std::ranges::find_if(elite.members(), [&](const EliteMember& member) {
@@ -57,7 +57,7 @@ const EliteMember* winner_of(const Store& store, RunId run, const Elite& elite) 
   return found != elite.members().end() ? &*found : nullptr;
 }
 
-void tell(const StoredRun& run, const Store& store, const TuneReport& report) {
+void tell_ways(const StoredRun& run, const Store& store, const TuneReport& report) {
   nlohmann::ordered_json event = {{"event", "explained"}, {"run", run.id}};
   event.update(ways_json(store, run));
   report.emit(event);
@@ -87,7 +87,7 @@ std::optional<double> explain_seconds(const std::string& option, double elapsed_
 
 bool explain_winner(Harness& harness, Store& store, const Elite& elite,
                     const ExplainedRun& explained, const TuneReport& report) {
-  const EliteMember* winner = winner_of(store, explained.run, elite);
+  const EliteMember* winner = ranked_first(store, explained.run, elite);
   if (winner == nullptr || !harness.has_device()) return true;
   const Space& space = harness.space(explained.shape);
   const std::vector<WayStart> starts = starts_of(store, explained.run, space);
@@ -109,7 +109,7 @@ bool explain_winner(Harness& harness, Store& store, const Elite& elite,
   }
   store.record_winner_ways(explained.run, ways);
   if (ways.empty()) store.record_event(explained.run, kNoWayEvent, missing);
-  tell(store.run(explained.run), store, report);
+  tell_ways(store.run(explained.run), store, report);
   return true;
 }
 

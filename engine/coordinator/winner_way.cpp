@@ -14,6 +14,10 @@ namespace {
 /// Of the time that a way may take, for choosing the order; the rest is for walking it.
 constexpr double kShareToRank = 1.0 / 3;
 
+std::string about(const WayStart& start) {
+  return start.name == "default" ? "the default configuration" : "the milestone " + start.name;
+}
+
 SteadyTime later(SteadyTime from, double seconds) {
   const std::chrono::duration<double> span(seconds);
   return from + std::chrono::duration_cast<SteadyTime::duration>(span);
@@ -236,15 +240,14 @@ FoundWay WayFinder::find(const WayStart& start, double seconds) {
   Candidate current = start.candidate;
   gains_.clear();
   try {
-    if (!check(current)) return {.why_not = "the configuration of " + start.name + " is not green"};
+    if (!check(current)) return {.why_not = about(start) + " is not green"};
     way.steps.push_back(
         {.config_json = harness_.space(at_).config_json(current), .p50_us = *node(current).p50_us});
     walk(way, current, later(now, kShareToRank * seconds));
   } catch (const Interrupted& interrupted) {
     if (!interrupted.out_of_time()) throw;
     if (way.steps.empty()) {
-      return {.why_not =
-                  "the time was over before the configuration of " + start.name + " was timed"};
+      return {.why_not = "the time was over before " + about(start) + " was timed"};
     }
     way.steps.push_back(described(current, all_at_once(current, "the time for this was over")));
   }

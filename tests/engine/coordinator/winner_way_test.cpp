@@ -189,7 +189,7 @@ TEST(WinnerWay, OfAStartThatIsNotGreenThereIsNone) {
   Way way(timed_so());
   const FoundWay found = way.find(kAmple_s, {{way.space().defaults(), std::nullopt}});
   EXPECT_FALSE(found.way);
-  EXPECT_EQ(found.why_not, "the configuration of default is not green");
+  EXPECT_EQ(found.why_not, "the default configuration is not green");
 }
 
 TEST(WinnerWay, WhatTheRunKnowsIsNotJudgedAgain) {
