@@ -8,6 +8,8 @@
 namespace evo {
 namespace {
 
+constexpr int kFirstWithWays = 8;
+
 std::string changes_text(const std::vector<MacroChange>& changes) {
   nlohmann::ordered_json json = nlohmann::json::array();
   for (const MacroChange& change : changes) {
@@ -51,7 +53,6 @@ void Store::record_winner_ways(RunId run, const std::vector<WinnerWay>& ways) {
 }
 
 std::vector<WinnerWay> Store::winner_ways(RunId run) const {
-  constexpr int kFirstWithWays = 8;
   if (connection_->version() < kFirstWithWays) return {};
   return connection_->read([&] {
     // The default first, then the milestone.
@@ -77,6 +78,34 @@ std::vector<WinnerWay> Store::winner_ways(RunId run) const {
                                    .note = query.text(9)});
     }
     return ways;
+  });
+}
+
+void Store::record_winner_units(RunId run, CandidateId winner,
+                                const std::map<std::string, double>& percent) {
+  connection_->write([&] {
+    {
+      Query query = connection_->query("DELETE FROM winner_unit WHERE run_id = ?");
+      query.bind(run).run();
+    }
+    for (const auto& [metric, value] : percent) {
+      Query query = connection_->query(
+          "INSERT INTO winner_unit (run_id, winner_id, metric, percent) VALUES (?, ?, ?, ?)");
+      query.bind(run).bind(winner).bind(metric).bind(value).run();
+    }
+  });
+}
+
+std::map<std::string, double> Store::winner_units(RunId run) const {
+  if (connection_->version() < kFirstWithWays) return {};
+  return connection_->read([&] {
+    Query query = connection_->query(
+        "SELECT metric, percent FROM winner_unit WHERE run_id = ? AND winner_id ="
+        " (SELECT candidate_id FROM elite_rank WHERE run_id = ? AND rank = 1)");
+    query.bind(run).bind(run);
+    std::map<std::string, double> percent;
+    while (query.next()) percent[query.text(0)] = query.real(1);
+    return percent;
   });
 }
 

@@ -23,3 +23,13 @@ WHEN NEW.run_id <> (SELECT run_id FROM candidate WHERE id = NEW.winner_id)
 BEGIN
   SELECT RAISE(ABORT, 'a way leads to a candidate of another run');
 END;
+
+-- How busy the time model says that the units of an SM are while the winner runs, in per cent of
+-- the time. Predicted, whatever the run's device is.
+CREATE TABLE winner_unit (
+  run_id    INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+  winner_id INTEGER NOT NULL REFERENCES candidate (id) ON DELETE CASCADE,
+  metric    TEXT NOT NULL,                             -- by Nsight Compute's name
+  percent   REAL NOT NULL CHECK (percent >= 0),
+  PRIMARY KEY (run_id, metric)
+) WITHOUT ROWID;

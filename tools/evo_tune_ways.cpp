@@ -57,6 +57,17 @@ const EliteMember* ranked_first(const Store& store, RunId run, const Elite& elit
   return found != elite.members().end() ? &*found : nullptr;
 }
 
+/// How busy the time model says that the units are; nothing where it does not know.
+void record_units(Harness& harness, Store& store, const EliteMember& winner,
+                  const ExplainedRun& explained) {
+  if (harness.device().time_kind != TimeKind::kPredicted) return;
+  const auto answer = harness.predicted_profile(winner.kernel, explained.shape);
+  const auto* profile = std::get_if<PredictedProfile>(&answer);
+  if (profile != nullptr && !profile->rejection) {
+    store.record_winner_units(explained.run, winner.id, profile->percent);
+  }
+}
+
 void tell_ways(const StoredRun& run, const Store& store, const TuneReport& report) {
   nlohmann::ordered_json event = {{"event", "explained"}, {"run", run.id}};
   event.update(ways_json(store, run));
@@ -103,6 +114,7 @@ bool explain_winner(Harness& harness, Store& store, const Elite& elite,
         missing += (missing.empty() ? "" : "; ") + found.why_not;
       }
     }
+    record_units(harness, store, *winner, explained);
   } catch (const Interrupted&) {
     store.record_event(explained.run, kNoWayEvent, "the run was interrupted before");
     return false;

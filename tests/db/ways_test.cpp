@@ -60,6 +60,21 @@ TEST(WinnerWays, OfAWinnerThatIsNoMoreAreLeftOut) {
   EXPECT_TRUE(store.winner_ways(run).empty());
 }
 
+TEST(WinnerUnits, AreThoseOfTheWinner) {
+  Store store = Store::in_memory();
+  const RunId run = store.start_run(sample::run_info());
+  const CandidateId winner = store.record_evaluation(
+      run, sample::green(0, 0, store.put_compilation(sample::compilation("a")), 10));
+  const CandidateId other = store.record_evaluation(
+      run, sample::green(0, 1, store.put_compilation(sample::compilation("b")), 11));
+  store.record_generation(run, {.number = 0, .elite = {{winner, 10}}});
+  store.record_winner_units(run, winner, {{"tensor", 61.5}, {"dram", 0}});
+  EXPECT_EQ(store.winner_units(run),
+            (std::map<std::string, double>{{"tensor", 61.5}, {"dram", 0}}));
+  store.record_winner_units(run, other, {{"tensor", 1}});
+  EXPECT_TRUE(store.winner_units(run).empty());
+}
+
 TEST(WinnerWays, LeadToACandidateOfTheRun) {
   Store store = Store::in_memory();
   const CompilationId compilation = store.put_compilation(sample::compilation("a"));

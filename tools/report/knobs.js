@@ -107,10 +107,10 @@ report.untried = ({insight}) => {
 };
 
 report.knobTable = run => report.table("Every value of every macro that was tried",
-  [{label: "macro"}, {label: "value", numeric: true}, {label: "what is known near the winner"},
+  [{label: "macro"}, {label: "value", numeric: true}, {label: "what is known near the winner", wide: true},
     {label: "pairs", numeric: true}, {label: "runs", numeric: true}, {label: "failed", numeric: true},
     {label: "overall importance, %", numeric: true}, {label: "importance near the winner, %", numeric: true},
-    {label: "what it decides"}],
+    {label: "what it decides", wide: true}],
   run.insight.knobs.flatMap(knob => (knob.values ?? []).map(value => [knob.macro, value.value,
     value.value === knob.best ? "the winner's" : value.pairs > 0
       ? report.effectText(value, run.insight.same_percent) : report.noEffectText(value),

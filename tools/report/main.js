@@ -1,7 +1,7 @@
 "use strict";
 // Puts the page together.
 
-report.order = ["winner", "progress", "ladder", "knobs", "candidates", "roofline", "resources",
+report.order = ["winner", "why", "progress", "ladder", "knobs", "candidates", "roofline", "resources",
   "duels", "card", "profile", "errors", "policy", "source", "events"];
 
 report.headline = run => run.winner

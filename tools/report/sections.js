@@ -47,7 +47,7 @@ report.sections.winner = run => {
       ? report.note("The winner is the space's default configuration.")
       : report.table("The macros in which the winner differs from the default",
         [{label: "macro"}, {label: "default", numeric: true}, {label: "winner", numeric: true},
-          {label: "what it decides"}],
+          {label: "what it decides", wide: true}],
         run.changes.map(change => [change.macro, String(change.default), String(change.winner),
           run.meanings?.[change.macro] ?? ""])));
   }
@@ -149,76 +149,9 @@ report.rejections = run => {
   if (groups.length === 0) return report.note("No candidate was rejected.");
   return report.table("Why candidates were rejected, by gate; reasons that differ in figures only are one",
     [{label: "gate"}, {label: "candidates", numeric: true}, {label: "first", numeric: true},
-      {label: "reason of the first"}, {label: "only the policy forbids it"}],
+      {label: "reason of the first", wide: true}, {label: "only the policy forbids it"}],
     groups.map(group => [group.gate, report.format.number(group.count), String(group.candidate),
       group.reason, group.policy_only ? "yes" : "no"]));
-};
-
-report.sections.ladder = run => {
-  const {format, element} = report;
-  if (run.ladder.length === 0) {
-    return {id: "ladder", title: "Ladder", body: [report.lacks("The space of this run names no milestones, so there is no ladder."), report.negatives(run)]};
-  }
-  const steps = report.ladderSteps(run);
-  const chart = report.chart("Each milestone's time against the green one before", (palette, width) =>
-    report.ladderOption(palette, width, run, steps), {height: 70 + 26 * steps.length});
-  return {id: "ladder", title: "Ladder", body: [
-    report.note("Each rung is drawn from the time of the green rung before to its own: to the left it is faster, to the right slower. A rung that is correct and not faster is a valid negative."),
-    element("div", {class: "wide"}, report.figure("The ladder of milestones", chart)),
-    report.folded("The ladder as a table", () => report.table("The ladder of milestones",
-      [{label: "milestone"}, {label: "outcome"}, {label: report.timeName(run), numeric: true},
-        {label: "faster than the rung before by", numeric: true}, {label: "candidate", numeric: true},
-        {label: "why not"}],
-      run.ladder.map(rung => [rung.milestone, report.rungOutcome(rung), format.us(rung.p50_us),
-        rung.speedup === null ? "–" : format.ratio(rung.speedup), String(rung.candidate),
-        rung.reason ?? ""]))),
-    report.negatives(run)]};
-};
-
-report.rungOutcome = rung => {
-  if (rung.p50_us === null) return rung.gate ? `failed ${rung.gate}` : "not judged";
-  if (rung.speedup !== null && rung.speedup <= 1) return "green, valid negative";
-  return rung.duplicate_of ? `green, same kernel as ${rung.duplicate_of}` : "green";
-};
-
-/** {name, from, to, kind}: from the green rung before; the winner last. */
-report.ladderSteps = run => {
-  let before = null;
-  const steps = run.ladder.map(rung => {
-    const step = {name: rung.milestone, rung, from: before, to: rung.p50_us};
-    if (rung.p50_us !== null) before = rung.p50_us;
-    return step;
-  });
-  if (run.winner) steps.push({name: "winner", winner: true, from: null, to: run.winner.p50_us});
-  return steps;
-};
-
-report.ladderOption = (palette, width, run, steps) => {
-  const {format} = report;
-  const rows = [...steps].reverse();
-  // The usual waterfall: an invisible bar carries the visible one.
-  const hidden = rows.map(({from, to}) => from === null || to === null ? 0 : Math.min(from, to));
-  const shown = rows.map(({from, to}) => to === null ? 0 : from === null ? to : Math.abs(to - from));
-  const colour = ({from, to, winner}) => winner ? palette.accent
-    : from === null ? palette.muted : to < from ? palette.better : palette.worse;
-  const text = ({to, from, rung}) => to === null ? report.rungOutcome(rung)
-    : `${format.us(to)}${from === null ? "" : `  ${format.percent(100 * (to / from - 1))} %`}`;
-  return {
-    grid: {left: 4, right: 96, top: 4, bottom: 40},
-    tooltip: {formatter: item => `${rows[item.dataIndex].name}\n${text(rows[item.dataIndex])}`},
-    xAxis: report.axis(palette, report.timeName(run), {type: "value", min: 0}),
-    yAxis: report.axis(palette, "", {type: "category", data: rows.map(row => row.name),
-      splitLine: {show: false}, axisLabel: {color: palette.text, interval: 0, hideOverlap: false,
-        width: width * 0.34, overflow: "truncate"}}),
-    series: [
-      {name: "before", type: "bar", stack: "ladder", silent: true, data: hidden,
-        itemStyle: {color: "transparent"}, tooltip: {show: false}},
-      {name: "rungs", type: "bar", stack: "ladder", barMaxWidth: 16,
-        data: rows.map((row, i) => ({value: shown[i], itemStyle: {color: colour(row)}})),
-        label: {show: true, position: "right", color: palette.text, fontSize: 11,
-          formatter: item => text(rows[item.dataIndex])}},
-    ],
-  };
 };
 
 report.negatives = run => {
