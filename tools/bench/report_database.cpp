@@ -250,7 +250,38 @@ class MadeUpRun {
                                      .control_drift = drift});
   }
 
+  /// From the default to the winner, a macro at a time.
+  WinnerWay way() {
+    Candidate at = space_->defaults();
+    WinnerWay way{.start = "default", .winner = elite_.front().candidate};
+    double before_us = times_.us(at, random_);
+    way.steps.push_back({.config_json = space_->config_json(at), .p50_us = before_us});
+    for (std::size_t p = 0; p < at.choice.size(); ++p) {
+      if (at.choice[p] == best_->choice[p]) continue;
+      WinnerStep step;
+      step.changes = {{std::string(space_->parameter_name(p)), space_->value_text(p, at.choice[p]),
+                       space_->value_text(p, best_->choice[p])}};
+      at.choice[p] = best_->choice[p];
+      step.config_json = space_->config_json(at);
+      step.p50_us = times_.us(at, random_);
+      step.ratio = step.p50_us / before_us;
+      step.ratio_low = step.ratio - 0.01;
+      step.ratio_high = step.ratio + 0.01;
+      step.pairs = 60;
+      before_us = step.p50_us;
+      way.steps.push_back(std::move(step));
+    }
+    return way;
+  }
+
   void finish() {
+    if (best_) {
+      store_->record_winner_ways(run_, {way()});
+      store_->record_winner_units(
+          run_, elite_.front().candidate,
+          {{"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", 21},
+           {"sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active", 71}});
+    }
     store_->record_event(run_, "policy cost",
                          "policy cost: 5.00 µs (best under policy) vs 4.80 µs (best without)");
     store_->record_event(run_, "warning", kHostile);

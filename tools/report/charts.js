@@ -118,10 +118,25 @@ report.shortNumber = value => {
 };
 
 report.legend = palette => ({
-  top: 0, left: 0, type: "scroll", textStyle: {color: palette.text},
-  pageTextStyle: {color: palette.text}, pageIconColor: palette.text,
-  itemWidth: 14, itemHeight: 10, icon: "roundRect",
+  top: 0, left: 0, textStyle: {color: palette.text}, itemWidth: 14, itemHeight: 10, itemGap: 10,
+  icon: "roundRect",
 });
+
+/** The room above a plot for a legend of these names, which takes as many lines as it needs. */
+report.belowLegend = (names, width) => {
+  const line = 24;
+  let lines = 1;
+  let filled = 0;
+  for (const name of names) {
+    const size = 30 + 7 * name.length;
+    if (filled > 0 && filled + size > width - 10) {
+      ++lines;
+      filled = 0;
+    }
+    filled += size;
+  }
+  return 16 + line * lines;
+};
 
 /** A plot with its caption, and the same as a table for those who do not see it. */
 report.figure = (title, chart, ...below) => report.element("figure", {},

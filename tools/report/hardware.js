@@ -136,7 +136,7 @@ report.sections.errors = run => {
   if (!run.tolerance) return made(report.lacks("The winner's manifest states no tolerance."), table());
   const bounds = report.bounds.filter(([key]) => run.tolerance[key] > 0);
   const chart = report.chart("Errors of the winner in per cent of what is allowed", (palette, width) => ({
-    grid: {left: 8, right: 16, top: 40, bottom: 40},
+    grid: {left: 8, right: 16, top: report.belowLegend(bounds.map(([, label]) => label), width), bottom: 40},
     legend: report.legend(palette),
     tooltip: {trigger: "axis", axisPointer: {type: "shadow"}, valueFormatter: value => `${format.number(value, 2)} %`},
     xAxis: report.axis(palette, "shape", {type: "category", data: worst.map(row => row.shape),

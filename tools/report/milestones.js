@@ -9,7 +9,7 @@ report.sections.ladder = run => {
   }
   const rungs = report.rungs(run);
   const body = [];
-  if (rungs.length >= 3) {
+  if (report.isLadder(rungs)) {
     const rows = report.ladderRows(run, rungs);
     const chart = report.chart("Each milestone's time against the green one before", (palette, width) =>
       report.waterfallOption(palette, width, rows, report.timeName(run)), {height: 70 + 26 * rows.length});
@@ -19,11 +19,15 @@ report.sections.ladder = run => {
     element("div", {class: "wide"}, report.figure("The ladder: from the time of the green rung before to each one's own", chart,
       report.key([["better", "faster"], ["worse", "slower"], ["hollow", report.sameRung(run)]]))));
   } else {
-    body.push(report.note("These milestones do not build on one another, so the order in which the space names them means nothing: they are listed by their times."));
+    body.push(report.note(rungs.length >= 3 ? "Fewer than three of the milestones that build on one another are green, so there is no ladder."
+      : "These milestones do not build on one another: they are listed by their times."));
   }
   body.push(report.milestoneTable(run, rungs), report.negatives(run));
   return made(...body);
 };
+
+/** A picture of steps takes two steps between times. */
+report.isLadder = rungs => rungs.filter(rung => rung.p50_us !== null).length >= 3;
 
 report.leastRungDifference = run => report.isPredicted(run) ? 0.005 : 0.02;
 report.sameRung = run => `the same within ${report.format.number(100 * report.leastRungDifference(run), report.isPredicted(run) ? 1 : 0)} %`;
@@ -64,7 +68,7 @@ report.milestoneOutcome = rung => {
 /** The fastest first; in their own order where all are a ladder. */
 report.milestoneTable = (run, rungs) => {
   const {format} = report;
-  const isLadder = rungs.length === run.ladder.length && rungs.length >= 3;
+  const isLadder = rungs.length === run.ladder.length && report.isLadder(rungs);
   const rows = isLadder ? run.ladder : [...run.ladder].sort((a, b) => (a.p50_us ?? Infinity) - (b.p50_us ?? Infinity));
   const against = rung => rung.p50_us === null || !run.winner ? "–" : format.ratio(rung.p50_us / run.winner.p50_us);
   const wasNoFaster = rung => rungs.includes(rung) && rung.speedup !== null && report.rungVerdict(run, rung) !== "faster";
@@ -72,5 +76,5 @@ report.milestoneTable = (run, rungs) => {
     [{label: "milestone"}, {label: "outcome"}, {label: report.timeName(run), numeric: true},
       {label: "times the winner's", numeric: true}, {label: "candidate", numeric: true}, {label: "remark", wide: true}],
     rows.map(rung => [rung.milestone, report.milestoneOutcome(rung), format.us(rung.p50_us), against(rung),
-      String(rung.candidate), rung.reason ?? (rungs.length >= 3 && wasNoFaster(rung) ? "no faster than the rung before" : "")]));
+      String(rung.candidate), rung.reason ?? (report.isLadder(rungs) && wasNoFaster(rung) ? "no faster than the rung before" : "")]));
 };

@@ -105,7 +105,7 @@ report.rooflinePart = run => {
   const roof = Math.min(device.peak_tflops, intensity * device.peak_bandwidth_gbs / 1e3);
   const reached = run.winner ? flops / (run.winner.p50_us * 1e6) : null;
   const chart = report.chart("Useful work a second against what the device can do",
-    palette => report.rooflineOption(palette, run, intensity), {height: 360});
+    (palette, width) => report.rooflineOption(palette, width, run, intensity), {height: 360});
   return [
     report.note(`A launch does ${report.shortNumber(flops)} useful FLOPs on ${report.shortNumber(bytes)} bytes: ${format.number(intensity, 1)} FLOP per byte, and the roof there is ${format.number(roof, 1)} TFLOP/s.`
       + (reached === null ? "" : ` The winner reaches ${format.number(reached, 2)} TFLOP/s ${report.kind(run)}, ${format.number(100 * reached / roof, 1)} % of it.`)),
@@ -118,7 +118,7 @@ report.rooflinePart = run => {
         ["winner, TFLOP/s", reached === null ? "–" : format.number(reached, 2)]]))];
 };
 
-report.rooflineOption = (palette, run, intensity) => {
+report.rooflineOption = (palette, width, run, intensity) => {
   const {format} = report;
   const {device, flops_per_launch: flops} = run;
   const {columns} = run.candidates;
@@ -133,7 +133,7 @@ report.rooflineOption = (palette, run, intensity) => {
   const name = item => item.seriesName === "milestones" ? item.data[2]
     : item.seriesName === "winner" ? "winner" : `candidate ${columns.id[item.data[2]]}`;
   return {
-    grid: {left: 8, right: 20, top: 40, bottom: 40},
+    grid: {left: 8, right: 20, top: report.belowLegend(["roof", "candidates", "milestones", "winner"], width), bottom: 40},
     legend: report.legend(palette),
     tooltip: {formatter: item => item.seriesName === "roof" ? `roof: ${format.number(item.data[1], 1)} TFLOP/s`
       : `${name(item)}\n${format.number(item.data[1], 2)} TFLOP/s ${report.kind(run)}`},

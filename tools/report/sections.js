@@ -99,7 +99,8 @@ report.bestOption = (palette, runs, by, width) => {
   const end = run => by === "seconds"
     ? run.candidates.columns.seconds[run.candidates.count - 1] : run.candidates.count;
   return {
-    grid: {left: 8, right: 16, top: runs.length > 1 ? 40 : 12, bottom: 40},
+    grid: {left: 8, right: 16, bottom: 40,
+      top: runs.length > 1 ? report.belowLegend(runs.map(run => `run ${run.id}`), width) : 12},
     legend: runs.length > 1 ? report.legend(palette) : undefined,
     tooltip: {trigger: "axis", valueFormatter: value => `${report.format.us(value)} µs`},
     xAxis: report.axis(palette, by === "seconds" ? "seconds since the start" : "evaluations",
@@ -122,8 +123,8 @@ report.outcomes = run => {
   const ends = report.ends.filter(end => generations.some(row => row[end] > 0));
   const names = {duplicate: "same kernel", build: "rejected: build", resource: "rejected: resource",
     correctness: "rejected: correctness", timing: "rejected: timing", unjudged: "not judged"};
-  const chart = report.chart("How the candidates of each generation ended", palette => ({
-    grid: {left: 8, right: 16, top: 40, bottom: 40},
+  const chart = report.chart("How the candidates of each generation ended", (palette, width) => ({
+    grid: {left: 8, right: 16, top: report.belowLegend(ends.map(end => names[end] ?? end), width), bottom: 40},
     legend: report.legend(palette),
     tooltip: {trigger: "axis", axisPointer: {type: "shadow"}},
     xAxis: report.axis(palette, "generation",
@@ -131,7 +132,7 @@ report.outcomes = run => {
     yAxis: report.axis(palette, "candidates", {type: "value", nameGap: 36, minInterval: 1}),
     series: ends.map(end => ({name: names[end] ?? end, type: "bar", stack: "all", barMaxWidth: 28,
       itemStyle: {color: report.endColour(palette, end)}, data: generations.map(row => row[end])})),
-  }), {height: 280});
+  }), {height: width => 250 + report.belowLegend(ends.map(end => names[end] ?? end), width)});
   return [report.element("div", {class: "wide"}, report.figure("How the candidates of each generation ended", chart)),
     report.folded("The same as a table", () => report.table("How the candidates of each generation ended",
       [{label: "generation", numeric: true}, ...ends.map(end => ({label: names[end] ?? end, numeric: true}))],
