@@ -229,7 +229,8 @@ bool explain_winners(Harness& harness, Store& store, const Tuner& tuner,
                      const std::vector<RunId>& runs, TunerEnd end, const Options& options,
                      const TuneReport& report) {
   const double elapsed_s = tuner.progress().elapsed_s;
-  const std::optional<double> wanted_s = explain_seconds(options.explain, elapsed_s);
+  const std::optional<double> wanted_s =
+      explain_seconds(options.explain, std::max(elapsed_s, seconds_of_run(store, runs.front())));
   if (!wanted_s || end == TunerEnd::kInterrupted) return true;
   const double seconds = std::min(*wanted_s, options.tuner.max_seconds - elapsed_s);
   for (std::size_t shape = 0; shape < runs.size(); ++shape) {

@@ -96,6 +96,14 @@ std::optional<double> explain_seconds(const std::string& option, double elapsed_
   return seconds;
 }
 
+double seconds_of_run(const Store& store, RunId run) {
+  double wall_ms = 0;
+  for (const StoredGeneration& generation : store.generations(run)) {
+    wall_ms += generation.record.wall_ms;
+  }
+  return wall_ms / 1e3;
+}
+
 bool explain_winner(Harness& harness, Store& store, const Elite& elite,
                     const ExplainedRun& explained, const TuneReport& report) {
   const EliteMember* winner = ranked_first(store, explained.run, elite);

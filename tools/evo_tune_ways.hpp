@@ -14,6 +14,9 @@ namespace evo {
 /// seconds. Nothing for "none". Throws InputError for another text.
 [[nodiscard]] std::optional<double> explain_seconds(const std::string& option, double elapsed_s);
 
+/// What the generations of a run took, also those before it was resumed.
+[[nodiscard]] double seconds_of_run(const Store& store, RunId run);
+
 /// The run of a shape, and what it may take to explain its winner.
 struct ExplainedRun {
   RunId run = 0;

@@ -12,7 +12,7 @@ report.sections.winner = run => {
     body.push(report.facts([
       ["over the default", run.default.p50_us ? report.against(run.default.p50_us, winner, "default")
         : element("span", {class: "lacks"}, run.default.why)],
-      ["over the first rung", run.baseline
+      ["over the first green milestone", run.baseline
         ? report.against(run.baseline.p50_us, winner, run.baseline.milestone)
         : element("span", {class: "lacks"}, "no milestone is green")],
       ...report.vendor(run),
@@ -150,7 +150,7 @@ report.rejections = run => {
   if (groups.length === 0) return report.note("No candidate was rejected.");
   return report.table("Why candidates were rejected, by gate; reasons that differ in figures only are one",
     [{label: "gate"}, {label: "candidates", numeric: true}, {label: "first", numeric: true},
-      {label: "reason of the first", wide: true}, {label: "only the policy forbids it"}],
+      {label: "reason of the first", wide: true}, {label: "policy only"}],
     groups.map(group => [group.gate, report.format.number(group.count), String(group.candidate),
       group.reason, group.policy_only ? "yes" : "no"]));
 };

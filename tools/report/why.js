@@ -23,6 +23,9 @@ report.stepVerdict = (run, step) => {
 };
 
 report.changesText = step => step.changes.map(({macro, from, to}) => `${macro} ${from} → ${to}`).join(", ");
+/** The same for a plot, where a long list has no room. */
+report.shortChanges = step => step.changes.length <= 3 ? report.changesText(step)
+  : `${step.changes.length} macros together`;
 report.stepPercent = step => `${report.format.percent(100 * (step.ratio - 1))} %`;
 
 /** The fewest steps that make at least two thirds of the gain. */
@@ -63,7 +66,7 @@ report.wayText = (run, way) => {
 report.wayRows = (run, way) => way.steps.map((step, i) => i === 0
   ? {name: way.start === "default" ? "the default" : way.start, from: null, to: step.level_us, kind: "start",
     text: `${report.format.us(step.level_us)} µs`}
-  : {name: report.changesText(step), from: way.steps[i - 1].level_us, to: step.level_us,
+  : {name: report.shortChanges(step), from: way.steps[i - 1].level_us, to: step.level_us,
     kind: report.stepVerdict(run, step), more: report.stepInterval(step),
     text: `${report.format.us(step.level_us)}  ${report.stepPercent(step)}`});
 
