@@ -19,6 +19,8 @@ namespace {
 constexpr double kShareOfSearch = 0.1;
 constexpr double kFewestSeconds = 5;
 constexpr double kMostSeconds = 20;
+/// Of that time, for the way from the default, which is walked first.
+constexpr double kShareOfFirst = 0.7;
 
 KnownTimes known_times(const Store& store, RunId run, const Space& space) {
   KnownTimes known;
@@ -114,8 +116,12 @@ bool explain_winner(Harness& harness, Store& store, const Elite& elite,
   std::vector<WinnerWay> ways;
   std::string missing;
   try {
+    const SteadyTime begin = harness.clock().now();
     for (const WayStart& start : starts) {
-      FoundWay found = finder.find(start, explained.seconds / static_cast<double>(starts.size()));
+      const std::chrono::duration<double> used = harness.clock().now() - begin;
+      const bool is_last = &start == &starts.back();
+      const double share = is_last ? 1 : kShareOfFirst;
+      FoundWay found = finder.find(start, share * (explained.seconds - used.count()));
       if (found.way) {
         ways.push_back(*std::move(found.way));
       } else {

@@ -14,6 +14,8 @@ namespace {
 /// Of the time that a way may take, for choosing the order; the rest is for walking it.
 constexpr double kShareToRank = 1.0 / 3;
 
+constexpr const char* kTimeOver = "the time for this was over";
+
 std::string about(const WayStart& start) {
   return start.name == "default" ? "the default configuration" : "the milestone " + start.name;
 }
@@ -40,7 +42,8 @@ class StopFor {
 
 }  // namespace
 
-WayFinder::WayFinder(Harness& harness, const EliteMember& winner, KnownTimes known, std::size_t at)
+WayFinder::WayFinder(Harness& harness, const EliteMember& winner, const KnownTimes& known,
+                     std::size_t at)
     : harness_(harness), winner_(winner), at_(at) {
   for (const auto& [candidate, p50_us] : known) {
     nodes_[candidate] = {
@@ -79,9 +82,9 @@ bool WayFinder::time(const Candidate& candidate) {
 }
 
 bool WayFinder::check(const Candidate& candidate) {
-  if (!time(candidate)) return false;
   Node& made = node(candidate);
   if (made.is_checked) return true;
+  if (!time(candidate)) return false;
   const auto answer = harness_.screen(*made.kernel);
   const auto* result = std::get_if<CorrectnessResult>(&answer);
   made.is_checked = result != nullptr && !result->rejection;
@@ -143,14 +146,15 @@ void WayFinder::sort_by_gain(std::vector<Option>& options) const {
                            [&](const Option& a, const Option& b) { return gain(a) < gain(b); });
 }
 
-void WayFinder::rank(const Candidate& from, std::vector<Option>& options) {
+void WayFinder::rank(const Candidate& from, const std::vector<Option>& options, SteadyTime until) {
+  if (harness_.clock().now() >= until) return;
   for (const Option& option : options) start_building(option.candidate);
   const double before_us = *node(from).p50_us;
   for (const Option& option : options) {
+    if (harness_.clock().now() >= until) return;
     if (!time(option.candidate)) continue;
     gains_[option.parameters.front()] = std::log(*node(option.candidate).p50_us / before_us);
   }
-  sort_by_gain(options);
 }
 
 /// Compiles what is probably on the way, side by side.
@@ -181,7 +185,7 @@ WinnerStep WayFinder::described(const Candidate& from, const Option& option) {
 
 /// Nothing where the kernel fails.
 std::optional<WinnerStep> WayFinder::step_to(const Candidate& from, const Option& option) {
-  if (!check(option.candidate) || !build(from)) return std::nullopt;
+  if (!time(option.candidate) || !build(from)) return std::nullopt;
   WinnerStep step = described(from, option);
   const KernelUnderTest& before = *node(from).kernel;
   const KernelUnderTest& after = *node(option.candidate).kernel;
@@ -203,13 +207,10 @@ std::optional<WinnerStep> WayFinder::step_to(const Candidate& from, const Option
   return step;
 }
 
-WinnerStep WayFinder::next_step(Candidate& current, bool may_rank) {
+WinnerStep WayFinder::next_step(Candidate& current, SteadyTime rank_until) {
   std::vector<Option> options = options_at(current);
-  if (may_rank && options.size() > 1) {
-    rank(current, options);
-  } else {
-    sort_by_gain(options);
-  }
+  if (options.size() > 1) rank(current, options, rank_until);
+  sort_by_gain(options);
   for (const Option& option : options) {
     std::optional<WinnerStep> step = step_to(current, option);
     if (!step) continue;
@@ -223,13 +224,28 @@ WinnerStep WayFinder::next_step(Candidate& current, bool may_rank) {
   return *std::move(step);
 }
 
-void WayFinder::walk(WinnerWay& way, Candidate& current, SteadyTime rank_until) {
+void WayFinder::walk(WinnerWay& way, SteadyTime rank_until) {
   bool is_built_ahead = false;
+  Candidate current = path_.back();
   while (current != winner_.candidate) {
     const bool may_rank = harness_.clock().now() < rank_until;
     if (!may_rank && !is_built_ahead) build_ahead(current);
     is_built_ahead = is_built_ahead || !may_rank;
-    way.steps.push_back(next_step(current, may_rank));
+    way.steps.push_back(next_step(current, may_rank ? rank_until : SteadyTime::min()));
+    path_.push_back(current);
+  }
+}
+
+/// Whether all kernels on the path are right; checks them until one is not.
+bool WayFinder::passes_checks() {
+  return std::ranges::all_of(path_, [&](const Candidate& candidate) { return check(candidate); });
+}
+
+void WayFinder::note_unchecked(WinnerWay& way) {
+  for (std::size_t i = 0; i < path_.size(); ++i) {
+    if (node(path_[i]).is_checked) continue;
+    std::string& note = way.steps[i].note;
+    note += (note.empty() ? "" : "; ") + std::string("not checked: the time was over");
   }
 }
 
@@ -237,20 +253,26 @@ FoundWay WayFinder::find(const WayStart& start, double seconds) {
   const SteadyTime now = harness_.clock().now();
   const StopFor stop(harness_, later(now, seconds));
   WinnerWay way{.start = start.name, .winner = winner_.id};
-  Candidate current = start.candidate;
   gains_.clear();
   try {
-    if (!check(current)) return {.why_not = about(start) + " is not green"};
-    way.steps.push_back(
-        {.config_json = harness_.space(at_).config_json(current), .p50_us = *node(current).p50_us});
-    walk(way, current, later(now, kShareToRank * seconds));
+    if (!check(start.candidate)) return {.why_not = about(start) + " is not green"};
+    do {
+      path_ = {start.candidate};
+      way.steps = {{.config_json = harness_.space(at_).config_json(start.candidate),
+                    .p50_us = *node(start.candidate).p50_us}};
+      walk(way, later(now, kShareToRank * seconds));
+    } while (!passes_checks());
   } catch (const Interrupted& interrupted) {
     if (!interrupted.out_of_time()) throw;
     if (way.steps.empty()) {
       return {.why_not = "the time was over before " + about(start) + " was timed"};
     }
-    way.steps.push_back(described(current, all_at_once(current, "the time for this was over")));
+    if (path_.back() != winner_.candidate) {
+      way.steps.push_back(described(path_.back(), all_at_once(path_.back(), kTimeOver)));
+      path_.push_back(winner_.candidate);
+    }
   }
+  note_unchecked(way);
   return {.way = std::move(way)};
 }
 

@@ -34,15 +34,18 @@ struct FoundWay {
 ///   2. The options at the present configuration are compiled side by side and timed, and the one
 ///      that gains most is taken. When a third of the time is used, later options are taken by the
 ///      gains that were seen last.
-///   3. A kernel on the way is checked as a candidate is screened. One that fails a gate is passed
-///      over; where all options fail, all macros that are left change together.
-///   4. Where times are measured, the configurations before and after a step are timed in
+///      An option that fails a gate is passed over; where all fail, all macros that are left change
+///      together.
+///   3. Where times are measured, the configurations before and after a step are timed in
 ///      interleaved pairs.
-/// When the time is over, all macros that are left change in one last step.
+///   4. The kernels on the way are checked as candidates are screened. Where one is wrong, the way
+///      is walked once more without it.
+/// When the time is over, all macros that are left change in one last step, and kernels that were
+/// not checked are noted.
 class WayFinder {
  public:
   /// All references must outlive this. `at`: the shape.
-  WayFinder(Harness& harness, const EliteMember& winner, KnownTimes known, std::size_t at);
+  WayFinder(Harness& harness, const EliteMember& winner, const KnownTimes& known, std::size_t at);
 
   /// The way from `start`, within these seconds. Throws Interrupted when somebody asked for it.
   [[nodiscard]] FoundWay find(const WayStart& start, double seconds);
@@ -72,18 +75,21 @@ class WayFinder {
   [[nodiscard]] Option option_for(const Candidate& from, std::size_t parameter) const;
   [[nodiscard]] std::vector<Option> options_at(const Candidate& from) const;
   [[nodiscard]] Option all_at_once(const Candidate& from, std::string note) const;
-  void rank(const Candidate& from, std::vector<Option>& options);
+  void rank(const Candidate& from, const std::vector<Option>& options, SteadyTime until);
   void sort_by_gain(std::vector<Option>& options) const;
   void build_ahead(Candidate from);
   [[nodiscard]] std::optional<WinnerStep> step_to(const Candidate& from, const Option& option);
-  [[nodiscard]] WinnerStep next_step(Candidate& current, bool may_rank);
-  void walk(WinnerWay& way, Candidate& current, SteadyTime rank_until);
+  [[nodiscard]] WinnerStep next_step(Candidate& current, SteadyTime rank_until);
+  void walk(WinnerWay& way, SteadyTime rank_until);
+  [[nodiscard]] bool passes_checks();
+  void note_unchecked(WinnerWay& way);
   [[nodiscard]] WinnerStep described(const Candidate& from, const Option& option);
 
   Harness& harness_;
   const EliteMember& winner_;
   std::size_t at_;
   std::map<Candidate, Node> nodes_;
+  std::vector<Candidate> path_;          ///< of the way that is walked, the start first
   std::map<std::size_t, double> gains_;  ///< ln of the time's factor, by an option's first macro
 };
 

@@ -49,8 +49,8 @@ class Way {
         world_.harness->kernel_of(winner_.candidate, judged.built.record, judged.kernel_key);
   }
 
-  FoundWay find(double seconds = kAmple_s, KnownTimes known = {}) {
-    WayFinder finder(*world_.harness, winner_, std::move(known), 0);
+  FoundWay find(double seconds = kAmple_s, const KnownTimes& known = {}) {
+    WayFinder finder(*world_.harness, winner_, known, 0);
     return finder.find({"default", world_.harness->space().defaults()}, seconds);
   }
 
@@ -178,6 +178,40 @@ TEST(WinnerWay, WhenTheTimeIsOverTheRestIsOneStep) {
   EXPECT_GT(cut_short, 1);
 }
 
+TEST(WinnerWay, AKernelThatWasNotCheckedIsNoted) {
+  fake::DeviceBehaviour behaviour = timed_so();
+  behaviour.check_ms = 50;
+  int noted = 0;
+  for (int ms = 100; ms <= 500; ms += 20) {
+    Way way(behaviour);
+    const FoundWay found = way.find(ms / 1e3);
+    if (!found.way) continue;
+    EXPECT_THAT(found.way->steps.front().note, "") << "it was checked first";
+    EXPECT_THAT(found.way->steps.back().note, testing::Not(HasSubstr("not checked")));
+    for (const WinnerStep& step : found.way->steps) {
+      noted += step.note == "not checked: the time was over" ? 1 : 0;
+    }
+  }
+  EXPECT_GT(noted, 0);
+  Way way(behaviour);
+  const FoundWay whole = way.find();
+  for (const WinnerStep& step : whole.way->steps) EXPECT_EQ(step.note, "");
+}
+
+TEST(WinnerWay, WherePairsFailTheTimesOfEachByItselfStand) {
+  fake::DeviceBehaviour behaviour = timed_so();
+  behaviour.compare = [](const fake::Program&, const fake::Program&) {
+    PairResult pair;
+    pair.rejection = Rejection{Gate::kTiming, "planted"};
+    return pair;
+  };
+  Way way(behaviour);
+  const WinnerWay found = way.find().way.value();
+  ASSERT_EQ(found.steps.size(), 2U);
+  EXPECT_EQ(found.steps[1].pairs, 0);
+  EXPECT_NEAR(found.steps[1].ratio, 0.495, 1e-9);
+}
+
 TEST(WinnerWay, WithoutTimeForTheStartThereIsNone) {
   Way way(timed_so());
   const FoundWay found = way.find(0.001);
@@ -193,10 +227,10 @@ TEST(WinnerWay, OfAStartThatIsNotGreenThereIsNone) {
 }
 
 TEST(WinnerWay, WhatTheRunKnowsIsNotJudgedAgain) {
-  const auto judged_again = [](KnownTimes known) {
+  const auto judged_again = [](const KnownTimes& known) {
     Way way(timed_so());
     const std::size_t before = way.world().device->requests().size();
-    EXPECT_EQ(changes_of(*way.find(kAmple_s, std::move(known)).way).front(), "OTHER 0 1");
+    EXPECT_EQ(changes_of(*way.find(kAmple_s, known).way).front(), "OTHER 0 1");
     const auto& requests = way.world().device->requests();
     return std::count_if(requests.begin() + static_cast<std::ptrdiff_t>(before), requests.end(),
                          [](const std::string& request) {
