@@ -25,8 +25,11 @@ report.format = {
     : value.toLocaleString("en-US", {minimumFractionDigits: digits, maximumFractionDigits: digits}),
   us: value => value === null || value === undefined ? "–"
     : report.format.number(value, value < 100 ? 2 : value < 1000 ? 1 : 0),
-  percent: (value, digits = 1) => value === null || value === undefined ? "–"
-    : `${value < 0 ? "−" : "+"}${report.format.number(Math.abs(value), digits)}`,
+  percent: (value, digits = 1) => {
+    if (value === null || value === undefined) return "–";
+    const text = report.format.number(Math.abs(value), digits);
+    return Number(text) === 0 ? text : `${value < 0 ? "−" : "+"}${text}`;
+  },
   error: value => value === null || value === undefined ? "–"
     : value === 0 ? "0" : value.toExponential(1),
   ratio: value => `${report.format.number(value, value < 10 ? 2 : 1)}×`,

@@ -19,7 +19,8 @@ report.sections.ladder = run => {
     element("div", {class: "wide"}, report.figure("The ladder: from the time of the green rung before to each one's own", chart,
       report.key([["better", "faster"], ["worse", "slower"], ["hollow", report.sameRung(run)]]))));
   } else {
-    body.push(report.note(rungs.length >= 3 ? "Fewer than three of the milestones that build on one another are green, so there is no ladder."
+    const isGreen = run.ladder.some(rung => rung.p50_us !== null);
+    body.push(report.note(!isGreen ? "No milestone is green." : rungs.length >= 3 ? "Fewer than three of the milestones that build on one another are green, so there is no ladder."
       : "These milestones do not build on one another: they are listed by their times."));
   }
   body.push(report.milestoneTable(run, rungs), report.negatives(run));

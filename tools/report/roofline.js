@@ -17,11 +17,11 @@ report.limits = run => {
   const limits = [];
   if (!winner) return limits;
   if (flops > 0 && device.peak_tflops > 0) {
-    limits.push({name: "useful FLOPs", percent: 100 * flops / (winner.p50_us * 1e6) / device.peak_tflops,
+    limits.push({name: "arithmetic (useful FLOPs)", percent: 100 * flops / (winner.p50_us * 1e6) / device.peak_tflops,
       source: "the problem's FLOPs against the device's peak"});
   }
   if (bytes > 0 && device.peak_bandwidth_gbs > 0) {
-    limits.push({name: "useful bytes", percent: 100 * bytes / (winner.p50_us * 1e3) / device.peak_bandwidth_gbs,
+    limits.push({name: "memory (useful bytes)", percent: 100 * bytes / (winner.p50_us * 1e3) / device.peak_bandwidth_gbs,
       source: "the problem's data once against the device's peak"});
   }
   const profile = run.profiles.find(row => row.candidate === winner.candidate);

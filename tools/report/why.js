@@ -59,6 +59,8 @@ report.wayText = (run, way) => {
   if (count("unclear") > 0) {
     said.push(`${format.count(count("unclear"), "step")} made no difference that can be told.`);
   }
+  const unchecked = steps.filter(step => step.note.includes("not checked")).length;
+  if (unchecked > 0) said.push(`There was no time to check ${format.count(unchecked, "kernel")} on the way.`);
   return said.join(" ");
 };
 
@@ -85,7 +87,7 @@ report.way = (run, way) => {
     report.key([["better", "faster"], ["worse", "slower"], ["hollow", "no difference that can be told"]]))),
   report.folded("The steps as a table", () => report.table(`From ${report.startName(way)} to the winner`,
     [{label: "step", numeric: true}, {label: "change"}, {label: report.timeName(run), numeric: true},
-      {label: "change of the time, %", numeric: true}, {label: "interval, %"}, {label: "why together", wide: true}],
+      {label: "change of the time, %", numeric: true}, {label: "interval, %"}, {label: "remark", wide: true}],
     way.steps.map((step, i) => [String(i), i === 0 ? report.startName(way) : report.changesText(step),
       format.us(step.level_us), i === 0 ? "–" : format.percent(100 * (step.ratio - 1)),
       i === 0 ? "–" : report.stepInterval(step), step.note]))));

@@ -167,7 +167,7 @@ class PageTest(ReportCase):
         self.assertEqual(browser.run("return document.querySelector('h1').textContent"), "Nothing is green")
         for section, sentence in {
                 "winner": "Nothing is green in this run", "progress": "No candidate was timed",
-                "why": "There is no winner to explain", "ladder": "so there is no ladder", "knobs": "No candidate was timed", "candidates": "30 of 30",
+                "why": "There is no winner to explain", "ladder": "No milestone is green.", "knobs": "No candidate was timed", "candidates": "30 of 30",
                 "roofline": "does not state the FLOPs", "resources": "No candidate has both",
                 "duels": "There are no duels",
                 "card": "Nothing is stored of the card", "profile": "No candidate was profiled", "errors": "There is no winner",

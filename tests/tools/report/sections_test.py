@@ -189,7 +189,7 @@ class SectionsTest(ReportCase):
         self.assertAlmostEqual(points["winner"][0][1], 1.07e9 / us / 1e6)
         limits = {row[0]: row[1] for row in self.rows("roofline", "The winner's limits")}
         self.assertEqual(limits["MUFU and conversions"], "71.0")
-        self.assertEqual(limits["useful FLOPs"], f"{100 * 1.07e9 / us / 1e6 / 1979:.1f}")
+        self.assertEqual(limits["arithmetic (useful FLOPs)"], f"{100 * 1.07e9 / us / 1e6 / 1979:.1f}")
         self.assertIn("The winner is limited by MUFU and conversions: 71.0 %", self.text("#roofline .note"))
         drawn = self.option("roofline", 0)[0]["data"]
         self.assertEqual(sum(bar["value"] >= 60 for bar in drawn), 1)

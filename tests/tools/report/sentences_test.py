@@ -85,6 +85,11 @@ class SentencesTest(ReportCase):
         self.expect("why", "the space asks for A == B", self.ways(way(together)),
                     self.ways(way(step([("A", "1", "2")], 0.5, 5))))
 
+    def test_kernels_that_were_not_checked_are_told(self):
+        self.expect("why", "There was no time to check 1 kernel on the way.",
+                    self.ways(way(step([("A", "1", "2")], 0.5, 5, note="not checked: the time was over"))),
+                    self.ways(way(step([("A", "1", "2")], 0.5, 5))))
+
     # Milestones ---------------------------------------------------------------------------
 
     @staticmethod
@@ -112,6 +117,8 @@ class SentencesTest(ReportCase):
         self.assertEqual(self.browser.run("return document.querySelectorAll('#ladder .chart').length"), 0)
         few = self.milestones(True, True, True, True, times=(30, 20, None, None))
         self.expect("ladder", "Fewer than three of the milestones that build on one another are green", few, ladder)
+        none_green = self.milestones(True, False, True, times=(None, None, None))
+        self.expect("ladder", "No milestone is green.", none_green, none)
         self.expect("ladder", "names no milestones", lambda run: run.update({"ladder": []}), ladder)
 
     def test_a_rung_is_called_no_faster_only_where_its_time_says_so(self):
