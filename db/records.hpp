@@ -222,6 +222,37 @@ struct VendorTime {
   double ratio_high = 1;
 };
 
+/// A macro that a step changes; values as texts.
+struct MacroChange {
+  std::string macro;
+  std::string from;
+  std::string to;
+
+  bool operator==(const MacroChange&) const = default;
+};
+
+/// One configuration on the way from a start to the winner.
+struct WinnerStep {
+  std::string config_json;                ///< after the step
+  std::vector<MacroChange> changes = {};  ///< empty at the start
+  double p50_us = 0;                      ///< measured or predicted by itself
+  double ratio = 1;                       ///< time after the step / time before
+  double ratio_low = 1;
+  double ratio_high = 1;
+  int pairs = 0;          ///< interleaved ones; 0: the ratio is that of the p50s
+  std::string note = {};  ///< why these macros go together; empty for one macro
+};
+
+/// The way from a configuration to the winner of a run, a few macros at a time.
+struct WinnerWay {
+  std::string start;  ///< "default", or the name of a milestone
+  CandidateId winner = 0;
+  std::vector<WinnerStep> steps = {};  ///< the start first
+};
+
+/// The kind of the event that says why a run has no ways to its winner.
+inline constexpr std::string_view kNoWayEvent = "winner not explained";
+
 /// The kind of the event that says what came of executing an elite on a virtual GPU as well.
 inline constexpr std::string_view kInterpretedEvent = "interpreted";
 

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -105,6 +106,16 @@ class Store final : public RunStore {
   [[nodiscard]] std::vector<StoredEvent> events(RunId run) const;
   /// Fastest first.
   [[nodiscard]] std::vector<VendorTime> vendor_times(RunId run) const;
+  /// In place of those that are there.
+  void record_winner_ways(RunId run, const std::vector<WinnerWay>& ways);
+  /// As they were recorded. Those of a winner that is no more are left out.
+  [[nodiscard]] std::vector<WinnerWay> winner_ways(RunId run) const;
+  /// How busy the units of an SM are predicted to be while a candidate runs, per cent by Nsight
+  /// Compute's name of the metric; in place of what is there.
+  void record_winner_units(RunId run, CandidateId winner,
+                           const std::map<std::string, double>& percent);
+  /// Of the winner; empty where they are not known.
+  [[nodiscard]] std::map<std::string, double> winner_units(RunId run) const;
 
   /// For db/queries.hpp.
   [[nodiscard]] Connection& connection() const;

@@ -10,6 +10,7 @@
 #include "tools/number_options.hpp"
 #include "tools/run_insight.hpp"
 #include "tools/tool_main.hpp"
+#include "tools/winner_ways.hpp"
 
 namespace evo {
 namespace {
@@ -92,18 +93,21 @@ void print_candidate(const Store& store, const Options& options) {
   }
 }
 
-/// What the run's evaluations say about its knobs.
+/// Why the winner won: the steps that lead to it, and what the run's evaluations say about its
+/// knobs.
 void print_insight(const Store& store, const StoredRun& run, const Options& options) {
   if (options.csv) throw InputError("insight has no --csv; use --json");
   const Space space = space_of(run);
   const Insight insight = insight_of(store, run, space);
   if (options.json) {
-    std::cout << insight_json(space, insight) << '\n';
+    nlohmann::ordered_json json = nlohmann::ordered_json::parse(insight_json(space, insight));
+    json.update(ways_json(store, run));
+    std::cout << json << '\n';
   } else {
     std::cout << "insight from run " << run.id << " (" << run.info.space.name << " on "
               << run.info.device.name << ", shape " << run.info.shape << ", "
               << kind_label(run.info.device) << ")\n"
-              << insight_text(space, insight);
+              << ways_text(store, run) << insight_text(space, insight);
   }
 }
 
@@ -139,7 +143,7 @@ void declare(CLI::App& app, Options& options) {
       ->expected(2)
       ->transform(row_number())
       ->required();
-  app.add_subcommand("insight", "what each knob does to time, values that only ever failed");
+  app.add_subcommand("insight", "why the winner won: steps to it, what each knob does to time");
   app.add_subcommand("runs", "the runs in the database");
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "tools/milestones.hpp"
 #include "tools/or_null.hpp"
 
 namespace evo {
@@ -202,9 +203,20 @@ Answer ladder_answer(const StoredRun& run, const std::vector<Rung>& rungs) {
                                  rung.candidate, or_null(rung.duplicate_of), gate,
                                  why ? Json(why->reason) : Json(), Json::parse(rung.config_json)});
   }
-  answer.notes = rungs.empty() ? "this run's space has no milestones\n"
-                               : "vs rung before: time of the green rung before / time of this "
-                                 "one; above 1 is faster\n";
+  if (rungs.empty()) {
+    answer.notes = "this run's space has no milestones\n";
+    return answer;
+  }
+  answer.notes =
+      "vs rung before: time of the green rung before / time of this one; above 1 is faster\n";
+  const std::vector<bool> builds = builds_on_before(rungs);
+  const auto first = std::ranges::find(builds, false);
+  if (first != builds.end()) {
+    answer.notes += fmt::format(
+        "from \"{}\" on, milestones do not all keep what the one before changed: they are "
+        "configurations of their own, not rungs\n",
+        rungs[static_cast<std::size_t>(first - builds.begin())].milestone);
+  }
   return answer;
 }
 

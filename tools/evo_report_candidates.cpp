@@ -44,18 +44,18 @@ const ptx::DeviceModel* model_of(const std::string& arch) {
   return nullptr;
 }
 
-/// Threads of a CTA by the manifest; nothing of a kernel of several steps, or without a manifest.
-std::optional<int> threads_of(const EvaluationRecord& record) {
-  const Ordered manifest = Ordered::parse(record.manifest_json, nullptr, false);
+/// The product of the launch's dimensions, "block" or "grid", by the manifest; nothing of a kernel
+/// of several steps, or without a manifest.
+std::optional<std::int64_t> size_of(const Ordered& manifest, const char* what) {
   const Ordered* at = &manifest;
-  for (const char* key : {"launch", "block"}) {
+  for (const char* key : {"launch", what}) {
     if (!at->is_object() || !at->contains(key)) return std::nullopt;
     at = &at->at(key);
   }
   if (!at->is_array()) return std::nullopt;
-  int threads = 1;
-  for (const Ordered& dimension : *at) threads *= dimension.value("value", 1);
-  return threads;
+  std::int64_t size = 1;
+  for (const Ordered& dimension : *at) size *= dimension.value("value", std::int64_t{1});
+  return size;
 }
 
 const char* outcome_of(const StoredEvaluation& evaluation) {
@@ -75,9 +75,10 @@ class Columns {
  public:
   Columns(const Store& store, const StoredRun& run)
       : store_(&store), run_(&run), model_(model_of(run.info.device.arch)) {
-    for (const char* name : {"id", "generation", "seconds", "duplicate_of", "p50_us", "p90_us",
-                             "compile_ms", "check_ms", "time_ms", "policy_only", "registers",
-                             "shared_bytes", "spill_bytes", "threads", "occupancy_percent"}) {
+    for (const char* name :
+         {"id", "generation", "seconds", "duplicate_of", "p50_us", "p90_us", "compile_ms",
+          "check_ms", "time_ms", "policy_only", "registers", "shared_bytes", "spill_bytes",
+          "threads", "occupancy_percent", "ctas", "ctas_per_sm"}) {
       numbers_[name] = Ordered::array();
     }
     for (const char* name : {"origin", "outcome", "milestone", "gate", "reason", "limit"}) {
@@ -156,7 +157,10 @@ class Columns {
     Ordered shared;
     Ordered spills;
     Ordered occupied;
-    const std::optional<int> threads = threads_of(record);
+    Ordered ctas_per_sm;
+    const Ordered manifest = Ordered::parse(record.manifest_json, nullptr, false);
+    const std::optional<std::int64_t> threads = size_of(manifest, "block");
+    const std::optional<std::int64_t> ctas = size_of(manifest, "grid");
     std::string limit;
     const std::optional<Resources> resources = resources_of(record);
     if (resources) {
@@ -166,9 +170,10 @@ class Columns {
       spills = resources->spill_store_bytes + resources->spill_load_bytes;
       if (threads && *threads > 0 && model_ != nullptr) {
         const ptx::Occupancy found =
-            ptx::occupancy(*model_, resources->registers, *threads, shared_bytes);
-        const int warps = found.ctas_per_sm * ((*threads + kWarp - 1) / kWarp);
-        occupied = 100.0 * warps / model_->max_warps_per_sm;
+            ptx::occupancy(*model_, resources->registers, static_cast<int>(*threads), shared_bytes);
+        const auto warps = found.ctas_per_sm * ((*threads + kWarp - 1) / kWarp);
+        occupied = 100.0 * static_cast<double>(warps) / model_->max_warps_per_sm;
+        ctas_per_sm = found.ctas_per_sm;
         limit = std::string(found.limit);
       }
     }
@@ -177,6 +182,8 @@ class Columns {
     number("spill_bytes", spills);
     number("threads", threads ? Ordered(*threads) : Ordered());
     number("occupancy_percent", occupied);
+    number("ctas", ctas ? Ordered(*ctas) : Ordered());
+    number("ctas_per_sm", ctas_per_sm);
     if (limit.empty()) {
       words_["limit"].add_nothing();
     } else {

@@ -12,7 +12,9 @@
 #include "tools/evo_report_candidates.hpp"
 #include "tools/evo_report_card.hpp"
 #include "tools/evo_report_winner.hpp"
+#include "tools/milestones.hpp"
 #include "tools/run_insight.hpp"
+#include "tools/winner_ways.hpp"
 
 namespace evo {
 namespace {
@@ -63,12 +65,16 @@ Ordered summary_json(const RejectionSummary& summary) {
 
 Ordered ladder_json(const Store& store, RunId run) {
   Ordered rungs = Ordered::array();
-  for (const Rung& rung : ladder(store, run)) {
+  const std::vector<Rung> milestones = ladder(store, run);
+  const std::vector<bool> builds = builds_on_before(milestones);
+  for (std::size_t i = 0; i < milestones.size(); ++i) {
+    const Rung& rung = milestones[i];
     const std::optional<Rejection>& why = rung.withdrawal ? rung.withdrawal : rung.rejection;
     rungs.push_back({{"milestone", rung.milestone},
                      {"candidate", rung.candidate},
                      {"duplicate_of", rung.duplicate_of ? Ordered(*rung.duplicate_of) : Ordered()},
                      {"p50_us", rung.p50_us ? Ordered(*rung.p50_us) : Ordered()},
+                     {"builds_on_before", static_cast<bool>(builds[i])},
                      {"speedup", rung.speedup ? Ordered(*rung.speedup) : Ordered()},
                      {"gate", why ? Ordered(std::string(to_string(why->gate))) : Ordered()},
                      {"reason", why ? Ordered(why->reason) : Ordered()}});
@@ -107,6 +113,7 @@ Ordered control_json(const Store& store, RunId run) {
 Ordered events_json(const Store& store, RunId run) {
   Ordered events = Ordered::array();
   for (const StoredEvent& event : store.events(run)) {
+    if (event.kind == kNoWayEvent) continue;  // it stands where the ways would
     events.push_back({{"at", event.at}, {"kind", event.kind}, {"text", event.text}});
   }
   return events;
@@ -191,6 +198,8 @@ Ordered report_of_run(const Store& store, const StoredRun& run) {
   json.update(winner_of_run(store, run));
   json["ladder"] = ladder_json(store, run.id);
   put_insight(json, store, run);
+  json.update(ways_json(store, run));
+  json["units"] = store.winner_units(run.id);
   json["candidates"] = candidates_of_run(store, run);
   json["duels"] = duels_json(store, run.id);
   json["control"] = control_json(store, run.id);

@@ -20,6 +20,7 @@
 #include "tools/evo_tune_elite.hpp"
 #include "tools/evo_tune_policy.hpp"
 #include "tools/evo_tune_report.hpp"
+#include "tools/evo_tune_ways.hpp"
 #include "tools/full_version.hpp"
 #include "tools/number_options.hpp"
 #include "tools/session_options.hpp"
@@ -42,6 +43,7 @@ struct Options {
   bool quiet = false;
   EliteLook elite;  ///< beyond its times
   std::string interpret = "auto";
+  std::string explain = "auto";
   std::size_t time_policy_rejects = 0;
   bool warm_start = true;
   bool has_children = false;
@@ -115,6 +117,11 @@ void declare(CLI::App& app, Options& options) {
          "--interpret", options.interpret,
          "virtual GPU that executes the elite of a GPU as well, to find what the GPU passed "
          "by luck: auto, none, virtual:NAME")
+      ->capture_default_str();
+  app.add_option(
+         "--explain", options.explain,
+         "after the search, time the steps from the default to the winner: auto (a tenth of "
+         "the search, 5 to 20 s), none, or at most so many seconds")
       ->capture_default_str();
   app.add_flag("--energy", options.elite.energy,
                "after the search, joules per launch of the elite (on a card that counts them)");
@@ -216,6 +223,30 @@ void report_known(const std::vector<KnownCandidate>& known, const TuneReport& re
   report.emit({{"event", "notice"}, {"text", text}});
 }
 
+/// Why the winners of all shapes won. False when it was interrupted.
+bool explain_winners(Harness& harness, Store& store, const Tuner& tuner,
+                     const std::vector<RunId>& runs, TunerEnd end, const Options& options,
+                     const TuneReport& report) {
+  const double elapsed_s = tuner.progress().elapsed_s;
+  const std::optional<double> wanted_s =
+      explain_seconds(options.explain, std::max(elapsed_s, seconds_of_run(store, runs.front())));
+  if (!wanted_s || end == TunerEnd::kInterrupted) return true;
+  const double seconds = std::min(*wanted_s, options.tuner.max_seconds - elapsed_s);
+  for (std::size_t shape = 0; shape < runs.size(); ++shape) {
+    if (end == TunerEnd::kOutOfTime || seconds <= 0) {
+      store.record_event(runs[shape], kNoWayEvent, "the run was out of time");
+    } else if (!Objective(options.tuner.objective).is_time()) {
+      store.record_event(runs[shape], kNoWayEvent,
+                         "steps are timed where the objective is the time");
+    } else if (!explain_winner(harness, store, tuner.elite(shape),
+                               {runs[shape], shape, seconds / static_cast<double>(runs.size())},
+                               report)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /// The run itself, from its first generation to what it prints.
 ExitCode search(Harness& harness, Store& store, OpenRun open, TuneReport& report,
                 const Options& options) {
@@ -247,6 +278,9 @@ ExitCode search(Harness& harness, Store& store, OpenRun open, TuneReport& report
       const bool done = profile_elite(harness, store, tuner, open.ids[shape], shape, report);
       if (!done) end = TunerEnd::kInterrupted;
     }
+  }
+  if (!explain_winners(harness, store, tuner, open.ids, end, options, report)) {
+    end = TunerEnd::kInterrupted;
   }
   bool all_green = true;
   for (std::size_t shape = 0; shape < open.ids.size(); ++shape) {
@@ -337,6 +371,7 @@ ExitCode run(int argc, char** argv) {
   declare(app, options);
   if (const auto done = parse_command_line(app, argc, argv)) return *done;
   if (app.got_subcommand("doctor")) return run_doctor(options.json || options.doctor_json);
+  (void)explain_seconds(options.explain, 0);
   options.has_children = app.count("--children") > 0;
   if (app.count("--window") == 0) {
     options.tuner.window =

@@ -1,6 +1,18 @@
 #include "tools/run_insight.hpp"
 
+#include "db/queries.hpp"
+
 namespace evo {
+namespace {
+
+/// The first of the run's elite; nothing without one.
+std::optional<Candidate> winner_of(const Store& store, const StoredRun& run, const Space& space) {
+  const std::vector<EliteRow> elite = elite_of_run(store, run.id);
+  if (elite.empty()) return std::nullopt;
+  return space.candidate_from_json(elite.front().config_json);
+}
+
+}  // namespace
 
 Space space_of(const StoredRun& run) {
   return Space(parse_space(run.info.space.text, "the space of run " + std::to_string(run.id)));
@@ -23,7 +35,7 @@ Insight insight_of(const Store& store, const StoredRun& run, const Space& space)
     }
     observations.push_back(std::move(observation));
   });
-  return learn(space, observations);
+  return learn(space, observations, winner_of(store, run, space));
 }
 
 }  // namespace evo

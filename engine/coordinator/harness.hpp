@@ -155,6 +155,8 @@ class Harness {
                           std::size_t at = 0);
   /// All checks of a kernel that was screened; once, whichever shapes' elites it may enter.
   [[nodiscard]] OrFailure<CorrectnessResult> check_fully(const KernelUnderTest& kernel);
+  /// A kernel checked as a candidate is screened.
+  [[nodiscard]] OrFailure<CorrectnessResult> screen(const KernelUnderTest& kernel);
   /// A kernel that was green, checked and timed once more with nothing beside it: why it is green
   /// no longer, or nothing.
   [[nodiscard]] std::optional<Rejection> judge_alone(const KernelUnderTest& kernel,

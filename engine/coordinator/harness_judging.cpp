@@ -72,6 +72,10 @@ OrFailure<CorrectnessResult> Harness::check_fully(const KernelUnderTest& kernel)
   return answer;
 }
 
+OrFailure<CorrectnessResult> Harness::screen(const KernelUnderTest& kernel) {
+  return workers_.check(kernel, Effort::kScreening, Workers::Purpose::kConfirming);
+}
+
 std::vector<Judgement> Harness::judge_beyond_policy(const std::vector<Candidate>& candidates,
                                                     std::size_t at) {
   const ShapeTask task{at};

@@ -12,7 +12,7 @@ namespace evo {
 struct Candidate {
   std::vector<std::uint16_t> choice;
 
-  auto operator<=>(const Candidate&) const = default;
+  auto operator<=>(const Candidate&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 /// Hash for unordered containers (FNV-1a over the choices; not stored anywhere).

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 
 #include "engine/core/statistics.hpp"
@@ -11,17 +10,19 @@
 namespace evo {
 namespace {
 
-constexpr double k95 = 1.96;
-constexpr std::size_t kFewestFailures = 2;    ///< before "only failed" is said
-constexpr std::size_t kFewestCellRuns = 3;    ///< of a pair of values
-constexpr double kInteractionDeviations = 3;  ///< many pairs are looked at, so more than two
+constexpr std::size_t kFewestFailures = 2;  ///< before "only failed" is said
+constexpr std::size_t kFewestNear = 20;     ///< candidates, before importance among them is told
 constexpr std::size_t kMostInteractions = 10;
-constexpr double kNoDifference = 0.01;  ///< of ln time: one per cent
 
 /// What ran, and ln of its time.
 struct Runs {
   std::vector<Candidate> candidates;
   std::vector<double> log_times;
+
+  void add(const Candidate& candidate, double log_time) {
+    candidates.push_back(candidate);
+    log_times.push_back(log_time);
+  }
 };
 
 using ValueTable = std::vector<std::vector<ValueInsight>>;
@@ -44,66 +45,90 @@ ValueTable count_values(const CandidateSpace& space, std::span<const Observation
   return table;
 }
 
-double variance_of(std::span<const double> values) {
-  const double center = mean(values);
+/// Mean of the products of what both differ from their means by.
+double covariance_of(std::span<const double> a, std::span<const double> b) {
+  const double a_center = mean(a);
+  const double b_center = mean(b);
   double sum = 0;
-  for (const double value : values) sum += (value - center) * (value - center);
-  return sum / static_cast<double>(values.size());
+  for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - a_center) * (b[i] - b_center);
+  return sum / static_cast<double>(a.size());
 }
 
-/// Share of the variance that the effects of one parameter make among the runs.
-double importance_of(const AdditiveModel& model, std::size_t parameter, const Runs& runs,
-                     double total) {
-  std::vector<double> effects;
-  for (const Candidate& candidate : runs.candidates) {
-    effects.push_back(model.effect(parameter, candidate.choice[parameter]));
+/// How an additive model shares out the variance of ln time.
+struct Shares {
+  double explained = 0;
+  std::vector<double> of_parameter;
+};
+
+/// A parameter's share is cov(effect of its values, ln time) / var(ln time): the shares add up to
+/// what the model explains, also where the values of several parameters came together.
+Shares shares_of(const CandidateSpace& space, const Runs& runs) {
+  Shares shares{.of_parameter = std::vector<double>(space.parameter_count(), 0.0)};
+  const double total = covariance_of(runs.log_times, runs.log_times);
+  if (total <= 0) return shares;
+  const AdditiveModel model(space, runs.candidates, runs.log_times);
+  std::vector<double> residuals;
+  for (std::size_t r = 0; r < runs.candidates.size(); ++r) {
+    residuals.push_back(runs.log_times[r] - model.predict(runs.candidates[r]));
   }
-  return total > 0 ? std::min(1.0, variance_of(effects) / total) : 0;
+  shares.explained = std::clamp(1 - covariance_of(residuals, residuals) / total, 0.0, 1.0);
+  for (std::size_t p = 0; p < shares.of_parameter.size(); ++p) {
+    std::vector<double> effects;
+    for (const Candidate& candidate : runs.candidates) {
+      effects.push_back(model.effect(p, candidate.choice[p]));
+    }
+    shares.of_parameter[p] = std::clamp(covariance_of(effects, runs.log_times) / total, 0.0, 1.0);
+  }
+  return shares;
 }
 
-KnobInsight knob_of(std::size_t parameter, std::vector<ValueInsight> values, const Candidate& best,
-                    const AdditiveModel& model) {
-  KnobInsight knob{parameter, best.choice[parameter], 0, {}};
+Runs near_of(const Runs& runs, double best_us) {
+  Runs near;
+  for (std::size_t r = 0; r < runs.candidates.size(); ++r) {
+    const bool is_near = runs.log_times[r] <= std::log(best_us * NearbyPairs::kNearTime);
+    if (is_near) near.add(runs.candidates[r], runs.log_times[r]);
+  }
+  return near;
+}
+
+std::optional<Gate> failure_of(const Candidate& candidate,
+                               std::span<const Observation> observations) {
+  const auto found = std::ranges::find_if(observations, [&](const Observation& observation) {
+    return !observation.time_us && observation.candidate == candidate;
+  });
+  if (found == observations.end()) return std::nullopt;
+  return found->failed_at.value_or(Gate::kTiming);
+}
+
+KnobInsight knob_of(std::vector<ValueInsight> values, const Candidate& best,
+                    const NearbyPairs& pairs, const CandidateSpace& space,
+                    std::span<const Observation> observations) {
+  const std::size_t parameter = values.front().parameter;
+  KnobInsight knob;
+  knob.parameter = parameter;
+  knob.best_value = best.choice[parameter];
   for (ValueInsight& value : values) {
     if (value.runs + value.failed() == 0) continue;
-    if (value.runs > 0 && value.value != knob.best_value) {
-      value.effect =
-          LogEffect{model.effect(parameter, value.value) - model.effect(parameter, knob.best_value),
-                    k95 * model.contrast_deviation(parameter, value.value, knob.best_value)};
+    if (value.value != knob.best_value) {
+      Candidate changed = best;
+      changed.choice[parameter] = static_cast<std::uint16_t>(value.value);
+      value.is_allowed_in_winner = space.is_valid(changed);
+      value.failed_in_winner = failure_of(changed, observations);
+      value.effect = pairs.effect(parameter, value.value);
     }
     knob.values.push_back(value);
   }
   return knob;
 }
 
-/// Mean residual of every pair of values that ran together often enough, where it stands out.
-std::vector<InteractionInsight> find_interactions(const AdditiveModel& model, const Runs& runs) {
-  std::map<std::array<std::size_t, 4>, std::pair<double, std::size_t>> cells;
-  for (std::size_t r = 0; r < runs.candidates.size(); ++r) {
-    const std::vector<std::uint16_t>& choice = runs.candidates[r].choice;
-    const double residual = runs.log_times[r] - model.predict(runs.candidates[r]);
-    for (std::size_t p = 0; p < choice.size(); ++p) {
-      for (std::size_t q = p + 1; q < choice.size(); ++q) {
-        auto& [sum, count] = cells[{p, q, choice[p], choice[q]}];
-        sum += residual;
-        ++count;
-      }
-    }
-  }
+std::vector<InteractionInsight> find_interactions(const NearbyPairs& pairs) {
   std::vector<InteractionInsight> found;
-  for (const auto& [key, cell] : cells) {
-    const auto n = static_cast<double>(cell.second);
-    const double deviation = std::sqrt(model.noise_variance() / n);
-    const double effect = cell.first / n;
-    if (cell.second < kFewestCellRuns || std::abs(effect) < kInteractionDeviations * deviation) {
-      continue;
-    }
-    found.push_back({{key[0], key[1]}, {key[2], key[3]}, cell.second, {effect, k95 * deviation}});
+  for (const NearbyPairs::Square& square : pairs.squares()) {
+    if (found.size() == kMostInteractions) break;
+    found.push_back({{square.first_parameter, square.second_parameter},
+                     {square.first_value, square.second_value},
+                     square.beyond});
   }
-  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
-    return std::abs(a.effect.value) > std::abs(b.effect.value);
-  });
-  if (found.size() > kMostInteractions) found.resize(kMostInteractions);
   return found;
 }
 
@@ -112,41 +137,43 @@ std::vector<ValueInsight> find_negatives(const std::vector<KnobInsight>& knobs) 
   for (const KnobInsight& knob : knobs) {
     for (const ValueInsight& value : knob.values) {
       if (!value.effect) continue;
-      const bool is_slower = value.effect->value - value.effect->half_width > 0;
-      const bool is_same = std::abs(value.effect->value) + value.effect->half_width < kNoDifference;
-      if (is_slower || is_same) negatives.push_back(value);
+      const PairVerdict verdict = value.effect->verdict();
+      const bool is_negative = verdict == PairVerdict::kSlower || verdict == PairVerdict::kSame;
+      if (is_negative) negatives.push_back(value);
     }
   }
-  std::stable_sort(negatives.begin(), negatives.end(),
-                   [](const auto& a, const auto& b) { return a.effect->value > b.effect->value; });
+  std::ranges::stable_sort(negatives, [](const auto& a, const auto& b) {
+    return *a.effect->in_winner > *b.effect->in_winner;
+  });
   return negatives;
 }
 
 void learn_from_runs(const Runs& runs, const ValueTable& table, const CandidateSpace& space,
-                     Insight& insight) {
-  const AdditiveModel model(space, runs.candidates, runs.log_times);
-  const double total = variance_of(runs.log_times);
-  std::vector<double> residuals;
-  for (std::size_t r = 0; r < runs.candidates.size(); ++r) {
-    residuals.push_back(runs.log_times[r] - model.predict(runs.candidates[r]));
+                     std::span<const Observation> observations, Insight& insight) {
+  const Shares all = shares_of(space, runs);
+  const Runs near_runs = near_of(runs, insight.best_us);
+  insight.explained = all.explained;
+  insight.near_runs = near_runs.candidates.size();
+  std::optional<Shares> near;
+  if (insight.near_runs >= kFewestNear) {
+    near = shares_of(space, near_runs);
+    insight.near_explained = near->explained;
   }
-  insight.explained = total > 0 ? std::clamp(1 - variance_of(residuals) / total, 0.0, 1.0) : 0;
+  const NearbyPairs pairs(runs.candidates, runs.log_times, *insight.best);
   for (std::size_t p = 0; p < table.size(); ++p) {
     if (space.value_count(p) < 2) continue;
-    insight.knobs.push_back(knob_of(p, table[p], *insight.best, model));
-    insight.knobs.back().importance = importance_of(model, p, runs, total);
+    insight.knobs.push_back(knob_of(table[p], *insight.best, pairs, space, observations));
+    insight.knobs.back().importance = all.of_parameter[p];
+    if (near) insight.knobs.back().near_importance = near->of_parameter[p];
   }
-  std::stable_sort(insight.knobs.begin(), insight.knobs.end(),
-                   [](const auto& a, const auto& b) { return a.importance > b.importance; });
-  insight.interactions = find_interactions(model, runs);
+  std::ranges::stable_sort(insight.knobs, [](const KnobInsight& a, const KnobInsight& b) {
+    return a.near_importance.value_or(a.importance) > b.near_importance.value_or(b.importance);
+  });
+  insight.interactions = find_interactions(pairs);
   insight.negatives = find_negatives(insight.knobs);
 }
 
 }  // namespace
-
-double LogEffect::percent() const { return 100 * std::expm1(value); }
-
-double LogEffect::percent_half_width() const { return 100 * std::exp(value) * half_width; }
 
 std::size_t ValueInsight::failed() const {
   return std::accumulate(failures.begin(), failures.end(), std::size_t{0});
@@ -157,7 +184,8 @@ Gate ValueInsight::worst_gate() const {
   return static_cast<Gate>(most - failures.begin());
 }
 
-Insight learn(const CandidateSpace& space, std::span<const Observation> observations) {
+Insight learn(const CandidateSpace& space, std::span<const Observation> observations,
+              const std::optional<Candidate>& winner) {
   Insight insight;
   insight.evaluations = observations.size();
   Runs runs;
@@ -166,12 +194,12 @@ Insight learn(const CandidateSpace& space, std::span<const Observation> observat
       ++insight.failed;
       continue;
     }
-    runs.candidates.push_back(observation.candidate);
-    runs.log_times.push_back(std::log(*observation.time_us));
-    if (!insight.best || *observation.time_us < insight.best_us) {
-      insight.best = observation.candidate;
-      insight.best_us = *observation.time_us;
-    }
+    runs.add(observation.candidate, std::log(*observation.time_us));
+    const bool is_best = winner ? observation.candidate == *winner && !insight.best
+                                : !insight.best || *observation.time_us < insight.best_us;
+    if (!is_best) continue;
+    insight.best = observation.candidate;
+    insight.best_us = *observation.time_us;
   }
   const ValueTable table = count_values(space, observations);
   for (const std::vector<ValueInsight>& values : table) {
@@ -180,7 +208,7 @@ Insight learn(const CandidateSpace& space, std::span<const Observation> observat
         insight.only_failed.push_back(value);
     }
   }
-  if (insight.best) learn_from_runs(runs, table, space, insight);
+  if (insight.best) learn_from_runs(runs, table, space, observations, insight);
   return insight;
 }
 

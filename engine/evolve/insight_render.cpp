@@ -1,4 +1,5 @@
-#include <cstdio>
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "engine/evolve/insight.hpp"
@@ -8,19 +9,8 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-std::string formatted(const char* format, double value) {
-  char text[64];
-  (void)std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
 std::string counted(std::size_t count, const char* noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
-std::string percent_text(const LogEffect& effect) {
-  return formatted("%+.1f %% ± ", effect.percent()) +
-         formatted("%.1f", effect.percent_half_width());
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 std::string setting(const CandidateSpace& space, std::size_t parameter, std::size_t value) {
@@ -31,25 +21,65 @@ std::string failures_text(const ValueInsight& value) {
   std::string text;
   for (std::size_t gate = 0; gate < value.failures.size(); ++gate) {
     if (value.failures[gate] == 0) continue;
-    text += (text.empty() ? "" : ", ") + std::to_string(value.failures[gate]) + " at the " +
-            std::string(to_string(static_cast<Gate>(gate))) + " gate";
+    text += fmt::format("{}{} at the {} gate", text.empty() ? "" : ", ", value.failures[gate],
+                        to_string(static_cast<Gate>(gate)));
   }
   return text;
+}
+
+/// "in 3 pairs near it +9.3 % (+8.4 to +10.0)".
+std::string pairs_text(const PairEffect& effect) {
+  const std::string middle = fmt::format("{:+.1f} %", log_percent(effect.middle));
+  if (effect.pairs == 1) return fmt::format("in 1 pair near it {}", middle);
+  return fmt::format("in {} pairs near it {} ({:+.1f} to {:+.1f})", effect.pairs, middle,
+                     log_percent(effect.low), log_percent(effect.high));
+}
+
+/// "+9.3 % in the winner: slower; in 3 pairs near it …". `value` has an effect.
+std::string effect_text(const ValueInsight& value) {
+  const PairEffect& effect = *value.effect;
+  if (!effect.in_winner) {
+    return pairs_text(effect) + "; not tried in the winner itself" +
+           (value.is_allowed_in_winner ? "" : ", the space forbids it there");
+  }
+  const PairVerdict verdict = effect.verdict();
+  const std::string text = fmt::format(
+      "{:+.1f} % in the winner: {}", log_percent(*effect.in_winner),
+      verdict == PairVerdict::kSame ? fmt::format("the same within {:.0f} %", 100 * kSameTime)
+                                    : std::string(to_string(verdict)));
+  return effect.pairs == 1 ? text : text + "; " + pairs_text(effect);
+}
+
+/// Why no effect of the value is known.
+std::string no_effect_text(const ValueInsight& value) {
+  if (value.failed_in_winner) {
+    return fmt::format("in the winner it failed the {} gate", to_string(*value.failed_in_winner));
+  }
+  if (value.runs == 0) return "never passed";
+  const std::string untried = "not tried near the winner";
+  return value.is_allowed_in_winner ? untried : untried + ", the space forbids it in the winner";
 }
 
 std::string value_line(const CandidateSpace& space, const KnobInsight& knob,
                        const ValueInsight& value) {
   std::string line = "      " + space.value_text(value.parameter, value.value) + ": ";
   if (value.value == knob.best_value) {
-    line += "the best candidate's";
-  } else if (value.effect) {
-    line += percent_text(*value.effect);
+    line += "the winner's";
   } else {
-    line += "never passed";
+    line += value.effect ? effect_text(value) : no_effect_text(value);
   }
   line += " (" + counted(value.runs, "run");
   if (value.failed() > 0) line += "; failed: " + failures_text(value);
   return line + ")\n";
+}
+
+void put_effect(OrderedJson& json, const PairEffect& effect) {
+  json["pairs"] = effect.pairs;
+  json["verdict"] = to_string(effect.verdict());
+  json["effect_percent"] = log_percent(effect.middle);
+  json["low_percent"] = log_percent(effect.low);
+  json["high_percent"] = log_percent(effect.high);
+  if (effect.in_winner) json["in_winner_percent"] = log_percent(*effect.in_winner);
 }
 
 OrderedJson value_json(const CandidateSpace& space, const ValueInsight& value) {
@@ -62,59 +92,99 @@ OrderedJson value_json(const CandidateSpace& space, const ValueInsight& value) {
     if (value.failures[gate] == 0) continue;
     json["failures"][std::string(to_string(static_cast<Gate>(gate)))] = value.failures[gate];
   }
+  json["allowed_in_winner"] = value.is_allowed_in_winner;
+  if (value.failed_in_winner) json["failed_in_winner"] = to_string(*value.failed_in_winner);
   if (value.effect) {
-    json["effect_percent"] = value.effect->percent();
-    json["half_width_percent"] = value.effect->percent_half_width();
+    put_effect(json, *value.effect);
+  } else {
+    json["pairs"] = 0;
   }
   return json;
 }
 
-OrderedJson interaction_json(const CandidateSpace& space, const InteractionInsight& pair) {
+OrderedJson interaction_json(const CandidateSpace& space, const InteractionInsight& square) {
   OrderedJson json;
   for (std::size_t side = 0; side < 2; ++side) {
     json["settings"].push_back(
-        {{"macro", space.parameter_name(pair.parameter[side])},
-         {"value", space.value_text(pair.parameter[side], pair.value[side])}});
+        {{"macro", space.parameter_name(square.parameter[side])},
+         {"value", space.value_text(square.parameter[side], square.value[side])}});
   }
-  json["runs"] = pair.runs;
-  json["effect_percent"] = pair.effect.percent();
-  json["half_width_percent"] = pair.effect.percent_half_width();
+  put_effect(json, square.beyond);
+  json.erase("verdict");
+  json["squares"] = json["pairs"];
+  json.erase("pairs");
   return json;
+}
+
+OrderedJson knob_json(const CandidateSpace& space, const KnobInsight& knob) {
+  OrderedJson json;
+  json["macro"] = space.parameter_name(knob.parameter);
+  json["best"] = space.value_text(knob.parameter, knob.best_value);
+  json["importance"] = knob.importance;
+  json["near_importance"] =
+      knob.near_importance ? OrderedJson(*knob.near_importance) : OrderedJson();
+  for (const ValueInsight& value : knob.values) json["values"].push_back(value_json(space, value));
+  return json;
+}
+
+/// What the figures are, before the list of macros.
+std::string head_text(const Insight& insight) {
+  if (!insight.best) return {};
+  std::string text = fmt::format("winner: {:.2f} us\n", insight.best_us);
+  text += fmt::format(
+      "importance: share of the variance of ln time that a macro explains in an additive model, "
+      "which explains {:.0f} % among all that ran; ",
+      100 * insight.explained);
+  text += insight.near_explained
+              ? fmt::format("{:.0f} % among the {} within twice the winner's time\n",
+                            100 * *insight.near_explained, insight.near_runs)
+              : fmt::format("only {} ran within twice the winner's time, too few to share it out\n",
+                            insight.near_runs);
+  return text +
+         fmt::format(
+             "effects: time with the value / time with the winner's, of pairs of candidates near "
+             "the winner (at most {} macros away, at most twice its time) that differ in nothing "
+             "else: median (smallest to largest)\n",
+             NearbyPairs::kNearMacros);
+}
+
+std::string knob_text(const CandidateSpace& space, const KnobInsight& knob) {
+  std::string text = fmt::format("  {}: {:.0f} % overall", space.parameter_name(knob.parameter),
+                                 100 * knob.importance);
+  if (knob.near_importance) {
+    text += fmt::format(", {:.0f} % near the winner", 100 * *knob.near_importance);
+  }
+  text += "\n";
+  for (const ValueInsight& value : knob.values) text += value_line(space, knob, value);
+  return text;
 }
 
 }  // namespace
 
 std::string insight_text(const CandidateSpace& space, const Insight& insight) {
-  std::string text = counted(insight.evaluations, "evaluation") + ", " +
-                     std::to_string(insight.failed) + " failed\n";
-  if (insight.best) {
-    text += formatted("best: %.2f us; ", insight.best_us) +
-            formatted("single knobs explain %.0f %% of the variance of ln time\n",
-                      100 * insight.explained);
-    text +=
-        "knobs, most important first; effects against the best candidate's value, all else "
-        "equal, with 95 % intervals\n";
+  std::string text =
+      fmt::format("{}, {} failed\n", counted(insight.evaluations, "evaluation"), insight.failed);
+  text += head_text(insight);
+  for (const KnobInsight& knob : insight.knobs) text += knob_text(space, knob);
+  if (!insight.interactions.empty()) {
+    text += "together, on top of both alone, in squares of four candidates near the winner\n";
   }
-  for (const KnobInsight& knob : insight.knobs) {
-    text += "  " + std::string(space.parameter_name(knob.parameter)) +
-            formatted(": %.0f %%\n", 100 * knob.importance);
-    for (const ValueInsight& value : knob.values) text += value_line(space, knob, value);
-  }
-  if (!insight.interactions.empty()) text += "together, on top of the single effects\n";
-  for (const InteractionInsight& pair : insight.interactions) {
-    text += "  " + setting(space, pair.parameter[0], pair.value[0]) + " with " +
-            setting(space, pair.parameter[1], pair.value[1]) + ": " + percent_text(pair.effect) +
-            " (" + counted(pair.runs, "run") + ")\n";
+  for (const InteractionInsight& square : insight.interactions) {
+    text += fmt::format("  {} with {}: {:+.1f} % ({})\n",
+                        setting(space, square.parameter[0], square.value[0]),
+                        setting(space, square.parameter[1], square.value[1]),
+                        log_percent(square.beyond.middle), counted(square.beyond.pairs, "square"));
   }
   if (!insight.only_failed.empty()) text += "values that only ever failed\n";
   for (const ValueInsight& value : insight.only_failed) {
     text +=
         "  " + setting(space, value.parameter, value.value) + ": " + failures_text(value) + "\n";
   }
-  if (!insight.negatives.empty()) text += "valid negatives: tried, and no better\n";
+  if (!insight.negatives.empty()) {
+    text += "valid negatives: tried in the winner, and not faster\n";
+  }
   for (const ValueInsight& value : insight.negatives) {
-    text += "  " + setting(space, value.parameter, value.value) + " → " +
-            percent_text(*value.effect) + " (" + counted(value.runs, "run") + ")\n";
+    text += "  " + setting(space, value.parameter, value.value) + ": " + effect_text(value) + "\n";
   }
   return text;
 }
@@ -126,21 +196,17 @@ std::string insight_json(const CandidateSpace& space, const Insight& insight) {
   if (insight.best) {
     json["best_us"] = insight.best_us;
     json["explained"] = insight.explained;
+    json["near_runs"] = insight.near_runs;
+    json["near_explained"] =
+        insight.near_explained ? OrderedJson(*insight.near_explained) : OrderedJson();
+    json["near_macros"] = NearbyPairs::kNearMacros;
+    json["same_percent"] = 100 * kSameTime;
   }
   json["knobs"] = OrderedJson::array();
-  for (const KnobInsight& knob : insight.knobs) {
-    OrderedJson entry;
-    entry["macro"] = space.parameter_name(knob.parameter);
-    entry["best"] = space.value_text(knob.parameter, knob.best_value);
-    entry["importance"] = knob.importance;
-    for (const ValueInsight& value : knob.values) {
-      entry["values"].push_back(value_json(space, value));
-    }
-    json["knobs"].push_back(std::move(entry));
-  }
+  for (const KnobInsight& knob : insight.knobs) json["knobs"].push_back(knob_json(space, knob));
   json["interactions"] = OrderedJson::array();
-  for (const InteractionInsight& pair : insight.interactions) {
-    json["interactions"].push_back(interaction_json(space, pair));
+  for (const InteractionInsight& square : insight.interactions) {
+    json["interactions"].push_back(interaction_json(space, square));
   }
   const auto list = [&](const std::vector<ValueInsight>& values) {
     OrderedJson array = OrderedJson::array();

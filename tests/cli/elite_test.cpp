@@ -162,6 +162,26 @@ TEST_F(EvoElite, TheLadderShowsFailuresAndRatios) {
   EXPECT_EQ(json::parse(rows[2])["speedup"], 2.0);
 }
 
+TEST_F(EvoElite, ALadderSaysWhereMilestonesStopBuildingOnOneAnother) {
+  const auto add_rung = [&](int position, const std::string& config) {
+    EvaluationRecord record = sample::green(
+        0, position,
+        store_.put_compilation(sample::compilation("rung " + std::to_string(position))),
+        20 - position);
+    record.config_json = config;
+    record.milestone = "rung " + std::to_string(position);
+    store_.record_evaluation(run_, record);
+  };
+  add_rung(0, R"({"TILE":1,"WAY":"up"})");
+  add_rung(1, R"({"TILE":2,"WAY":"up"})");
+  add_rung(2, R"({"TILE":4,"WAY":"down"})");
+  EXPECT_THAT(elite("ladder").out, Not(HasSubstr("configurations of their own")));
+  add_rung(3, R"({"TILE":1,"WAY":"down"})");
+  EXPECT_THAT(elite("ladder").out,
+              HasSubstr("from \"rung 3\" on, milestones do not all keep what the one before "
+                        "changed: they are configurations of their own, not rungs"));
+}
+
 TEST_F(EvoElite, RejectionsNameWhatOnlyThePolicyForbade) {
   store_.record_evaluation(run_, sample::rejected(0, 0,
                                                   {.gate = Gate::kResource,

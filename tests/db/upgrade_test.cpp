@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
 
-constexpr int kNewest = 7;
+constexpr int kNewest = 8;
 
 int version_of(const fs::path& file) {
   SQLite::Database database(file, SQLite::OPEN_READWRITE);
@@ -246,6 +246,16 @@ TEST(UpgradeOf5, WithdrawalsStayAndMayBeOfTheProfileGate) {
   EXPECT_EQ(store.evaluation(2).withdrawal->gate, Gate::kProfile);
   EXPECT_TRUE(elite_of_run(store, 1).empty()) << "both members are withdrawn";
   EXPECT_TRUE(store.vendor_times(1).empty());
+}
+
+TEST(UpgradeOf7, HasNoWaysToItsWinners) {
+  const sample::TemporaryFolder folder;
+  const fs::path file = folder.path() / "evo.db";
+  sample::make_older_database(file, 7);
+  EXPECT_TRUE(Store::open_read_only(file).winner_ways(1).empty());
+  EXPECT_EQ(version_of(file), 7) << "reading changes nothing";
+  EXPECT_TRUE(Store::open(file).winner_ways(1).empty());
+  EXPECT_EQ(version_of(file), kNewest);
 }
 
 TEST(VendorTime, StandsBesideACandidateOfAMeasuredRun) {

@@ -159,6 +159,59 @@ TEST_F(Report, OfTheKnobsSaysWhatEvoEliteSays) {
   EXPECT_EQ(report()["insight"].dump(), Ordered::parse(insight_json(space, insight)).dump());
 }
 
+TEST_F(Report, HasTheWaysToTheWinnerWithTimesThatEndAtItsOwn) {
+  const CandidateId start = add(R"({"TILE":64,"WAY":"up"})", 20);
+  const CandidateId winner = add(R"({"TILE":128,"WAY":"up"})", 9);
+  store_.record_generation(run_, {.number = 0, .elite = {{winner, 9}, {start, 20}}});
+  EXPECT_TRUE(report()["ways"].empty());
+  EXPECT_THAT(report()["why_no_ways"].get<std::string>(), HasSubstr("did not time the steps"));
+  store_.record_event(run_, kNoWayEvent, "the run was out of time");
+  EXPECT_EQ(report()["why_no_ways"], "the run was out of time");
+  EXPECT_TRUE(report()["events"].empty()) << "it stands where the ways would";
+  store_.record_winner_ways(run_, {{.start = "default",
+                                    .winner = winner,
+                                    .steps = {{.config_json = "{}", .p50_us = 20},
+                                              {.config_json = "{}",
+                                               .changes = {{"TILE", "64", "128"}},
+                                               .p50_us = 9,
+                                               .ratio = 0.5,
+                                               .ratio_low = 0.49,
+                                               .ratio_high = 0.51,
+                                               .pairs = 60}}}});
+  store_.record_winner_units(run_, winner, {{"tensor", 12.5}});
+  const Ordered found = report();
+  EXPECT_TRUE(found["why_no_ways"].is_null());
+  const Ordered& steps = found["ways"][0]["steps"];
+  EXPECT_EQ(steps[0]["level_us"], 18) << "9 µs / 0.5: the pair's ratio, not that of the p50s";
+  EXPECT_EQ(steps[1]["level_us"], 9);
+  EXPECT_EQ(steps[1]["changes"].dump(), R"([{"macro":"TILE","from":"64","to":"128"}])");
+  EXPECT_EQ(found["ways"][0]["timed"], "A/B pairs");
+  EXPECT_EQ(found["units"].dump(), R"({"tensor":12.5})");
+}
+
+TEST_F(Report, MilestonesBuildOnOneAnotherWhereTheyKeepWhatChanged) {
+  add(R"({"TILE":32,"WAY":"up"})", 30, "first");
+  add(R"({"TILE":64,"WAY":"up"})", 20, "second");
+  add(R"({"TILE":128,"WAY":"down"})", 10, "third");
+  add(R"({"TILE":32,"WAY":"down"})", 9, "another");
+  const Ordered found = report();
+  std::vector<bool> builds;
+  for (const Ordered& rung : found["ladder"]) builds.push_back(rung["builds_on_before"]);
+  EXPECT_EQ(builds, (std::vector<bool>{true, true, true, false}));
+}
+
+TEST_F(Report, TheWinnerOfItsKnobsIsThatOfTheElite) {
+  const CandidateId slower = add(R"({"TILE":64,"WAY":"up"})", 10.02);
+  const CandidateId faster = add(R"({"TILE":128,"WAY":"up"})", 10);
+  store_.record_generation(run_, {.number = 0, .elite = {{slower, 10.02}, {faster, 10}}});
+  const Ordered found = report();
+  EXPECT_EQ(found["winner"]["candidate"], slower);
+  EXPECT_EQ(found["insight"]["best_us"], 10.02);
+  for (const Ordered& knob : found["insight"]["knobs"]) {
+    EXPECT_EQ(knob["best"], knob["macro"] == "TILE" ? "64" : "up");
+  }
+}
+
 TEST_F(Report, OfARunWithNothingGreenSaysSo) {
   add(R"({"TILE":64,"WAY":"up"})", std::nullopt);
   const Ordered found = report();

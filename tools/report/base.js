@@ -25,8 +25,11 @@ report.format = {
     : value.toLocaleString("en-US", {minimumFractionDigits: digits, maximumFractionDigits: digits}),
   us: value => value === null || value === undefined ? "–"
     : report.format.number(value, value < 100 ? 2 : value < 1000 ? 1 : 0),
-  percent: (value, digits = 1) => value === null || value === undefined ? "–"
-    : `${value < 0 ? "−" : "+"}${report.format.number(Math.abs(value), digits)}`,
+  percent: (value, digits = 1) => {
+    if (value === null || value === undefined) return "–";
+    const text = report.format.number(Math.abs(value), digits);
+    return Number(text) === 0 ? text : `${value < 0 ? "−" : "+"}${text}`;
+  },
   error: value => value === null || value === undefined ? "–"
     : value === 0 ? "0" : value.toExponential(1),
   ratio: value => `${report.format.number(value, value < 10 ? 2 : 1)}×`,
@@ -40,19 +43,54 @@ report.format = {
   count: (number, noun) => `${report.format.number(number)} ${noun}${number === 1 ? "" : "s"}`,
 };
 
+/** What a cell is sorted by: a number where it begins with one, else its text; dashes come last. */
+report.sortKey = cell => {
+  const text = cell.textContent.trim();
+  if (text === "–" || text === "") return {rank: 2};
+  const number = /^[+−-]?[\d,]*\.?\d+(e[+-]?\d+)?/.exec(text);
+  return number ? {rank: 0, number: Number(number[0].replaceAll(",", "").replace("−", "-"))} : {rank: 1, text};
+};
+
+report.compareKeys = (a, b) => a.rank - b.rank
+  || (a.rank === 0 ? a.number - b.number : a.rank === 1 ? a.text.localeCompare(b.text) : 0);
+
+/** Puts the rows of a table in the order of a column; what is not known stays last. */
+report.sortTable = (table, place, ascending) => {
+  const body = table.tBodies[0];
+  const rows = [...body.rows].map(row => ({row, key: report.sortKey(row.cells[place])}));
+  rows.sort((a, b) => a.key.rank === 2 || b.key.rank === 2 || ascending
+    ? report.compareKeys(a.key, b.key) : report.compareKeys(b.key, a.key));
+  body.append(...rows.map(({row}) => row));
+  [...table.tHead.rows[0].cells].forEach((head, i) => {
+    if (i === place) head.setAttribute("aria-sort", ascending ? "ascending" : "descending");
+    else head.removeAttribute("aria-sort");
+  });
+};
+
+/** A heading that sorts its table. */
+report.sortingHead = (column, place, isSortable) => {
+  const attributes = {scope: "col", class: column.numeric ? "number" : null};
+  if (!isSortable) return report.element("th", attributes, column.label);
+  const button = report.element("button", {type: "button", class: "sort", onclick: () => {
+    const head = button.closest("th");
+    report.sortTable(button.closest("table"), place, head.getAttribute("aria-sort") !== "ascending");
+  }}, column.label);
+  return report.element("th", attributes, button);
+};
+
 /**
- * A table in a box that scrolls by itself, so that the page never does sideways.
- * columns: {label, numeric}; rows: lists of texts or elements.
+ * A table in a box that scrolls by itself, so that the page never does sideways. Its headings sort
+ * it, unless its rows are not of one kind (isSortable).
+ * columns: {label, numeric, wide}; rows: lists of texts or elements.
  */
-report.table = (caption, columns, rows) => {
+report.table = (caption, columns, rows, isSortable = true) => {
   const {element} = report;
-  const head = columns.map(column => element("th",
-    {scope: "col", class: column.numeric ? "number" : null}, column.label));
+  const head = columns.map((column, i) => report.sortingHead(column, i, isSortable && rows.length > 1));
   const line = row => element("tr", {}, row.map((cell, i) => i === 0
     ? element("th", {scope: "row", class: columns[i].numeric ? "number" : null}, cell)
-    : element("td", {class: columns[i].numeric ? "number" : null}, cell)));
+    : element("td", {class: columns[i].numeric ? "number" : columns[i].wide ? "long" : null}, cell)));
   return element("div", {class: "scroll", role: "region", tabindex: "0", "aria-label": caption},
-    element("table", {}, element("caption", {}, caption),
+    element("table", {}, element("caption", {}, element("span", {}, caption)),
       element("thead", {}, element("tr", {}, head)),
       element("tbody", {}, rows.map(line))));
 };

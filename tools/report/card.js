@@ -35,8 +35,9 @@ report.clocks = run => {
   const line = (name, key, index) => ({name, type: "line", showSymbol: card.length < 200, symbolSize: 4,
     yAxisIndex: index, data: card.filter(row => row[key] !== null)
       .map(row => [order.get(row.candidate), row[key]])});
-  const chart = report.chart("Clocks and power of the card while candidates were timed", palette => ({
-    grid: {left: 8, right: 8, top: 40, bottom: 40},
+  const names = ["SM clock, median", "SM clock, least", "power"];
+  const chart = report.chart("Clocks and power of the card while candidates were timed", (palette, width) => ({
+    grid: {left: 8, right: 8, top: report.belowLegend(names, width), bottom: 40},
     legend: report.legend(palette),
     tooltip: {trigger: "axis"},
     xAxis: report.axis(palette, "evaluations", {type: "value"}),

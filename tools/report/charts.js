@@ -118,10 +118,25 @@ report.shortNumber = value => {
 };
 
 report.legend = palette => ({
-  top: 0, left: 0, type: "scroll", textStyle: {color: palette.text},
-  pageTextStyle: {color: palette.text}, pageIconColor: palette.text,
-  itemWidth: 14, itemHeight: 10, icon: "roundRect",
+  top: 0, left: 0, textStyle: {color: palette.text}, itemWidth: 14, itemHeight: 10, itemGap: 10,
+  icon: "roundRect",
 });
+
+/** The room above a plot for a legend of these names, which takes as many lines as it needs. */
+report.belowLegend = (names, width) => {
+  const line = 24;
+  let lines = 1;
+  let filled = 0;
+  for (const name of names) {
+    const size = 30 + 7 * name.length;
+    if (filled > 0 && filled + size > width - 10) {
+      ++lines;
+      filled = 0;
+    }
+    filled += size;
+  }
+  return 16 + line * lines;
+};
 
 /** A plot with its caption, and the same as a table for those who do not see it. */
 report.figure = (title, chart, ...below) => report.element("figure", {},
@@ -163,28 +178,42 @@ report.watchColours = () => {
   });
 };
 
-/** Intervals as boxes around their middle: rows {label, low, middle, high, colour}, topmost first. */
-report.intervals = (palette, width, rows, name, middleName, reference) => ({
-  grid: {left: 4, right: 16, top: 8, bottom: 40},
-  tooltip: {formatter: item => {
-    const row = rows[rows.length - 1 - item.dataIndex];
-    return `${row.label}\n${middleName} ${row.text}${row.more ? `\n${row.more}` : ""}`;
-  }},
-  xAxis: report.axis(palette, name, {type: "value", scale: true}),
-  yAxis: report.axis(palette, "", {
-    type: "category", data: rows.map(row => row.label).reverse(), splitLine: {show: false},
-    axisLabel: {color: palette.text, width: Math.min(260, width * 0.42), lineHeight: 12,
-      overflow: width < 500 ? "break" : "truncate",
-      interval: 0, hideOverlap: false},
-  }),
-  series: [{
-    type: "boxplot", boxWidth: [6, 12],
-    data: [...rows].reverse().map(row => ({
-      value: [row.low, row.low, row.middle, row.high, row.high],
-      itemStyle: {color: row.colour, borderColor: row.colour === "transparent" ? palette.muted
-        : row.colour, opacity: 0.75, borderWidth: 1.5},
-    })),
-    markLine: {symbol: "none", silent: true, label: {show: false},
-      lineStyle: {color: palette.text, type: "solid", width: 1}, data: [{xAxis: reference}]},
-  }],
-});
+/**
+ * Intervals as boxes around their middle: rows {label, low, middle, high, colour}, topmost first;
+ * `short`: what stands beside the box. A box beyond `most` is said beside the edge of the plot.
+ */
+report.intervals = (palette, width, rows, name, middleName, reference, most = Infinity) => {
+  const upwards = [...rows].reverse();
+  const beside = upwards.map(row => ({value: [Math.min(row.high, most), row.label], short: row.short,
+    label: {position: row.high > most ? "left" : "right"}}));
+  return {
+    grid: {left: 4, right: rows.some(row => row.short) ? 64 : 16, top: 8, bottom: 40},
+    tooltip: {formatter: item => {
+      const row = upwards[item.dataIndex];
+      return [`${row.label}`, [middleName, row.text].filter(text => text).join(" "), row.more]
+        .filter(text => text).join("\n");
+    }},
+    xAxis: report.axis(palette, name, {type: "value", scale: true,
+      ...(rows.some(row => row.high > most) ? {max: most} : {})}),
+    yAxis: report.axis(palette, "", {
+      type: "category", data: upwards.map(row => row.label), splitLine: {show: false},
+      axisLabel: {color: palette.text, width: Math.min(260, width * 0.42), lineHeight: 12,
+        overflow: width < 500 ? "break" : "truncate",
+        interval: 0, hideOverlap: false},
+    }),
+    series: [{
+      type: "boxplot", boxWidth: [6, 12],
+      data: upwards.map(row => ({
+        value: [row.low, row.low, row.middle, row.high, row.high],
+        itemStyle: {color: row.colour, borderColor: row.colour === "transparent" ? palette.muted
+          : row.colour, opacity: 0.75, borderWidth: 1.5},
+      })),
+      markLine: {symbol: "none", silent: true, label: {show: false},
+        lineStyle: {color: palette.text, type: "solid", width: 1}, data: [{xAxis: reference}]},
+    }, {
+      type: "scatter", symbolSize: 1, silent: true, itemStyle: {color: "transparent"}, tooltip: {show: false},
+      data: beside, label: {show: true, color: palette.text, fontSize: 11,
+        formatter: item => item.data.short ?? ""},
+    }],
+  };
+};

@@ -1,6 +1,16 @@
 "use strict";
 // Every candidate: filters, a scatter plot and parallel coordinates that show the same ones.
 
+/** On upright axes names stand in one line, else long ones in two. */
+report.axisName = (dimension, upright) => {
+  const name = dimension.isKnob ? dimension.label : "time, µs";
+  if (upright || name.length <= 10) return name;
+  const breaks = [...name.matchAll(/_/g)].map(({index}) => index + 1);
+  if (breaks.length === 0) return name;
+  const best = breaks.reduce((a, b) => Math.abs(a - name.length / 2) <= Math.abs(b - name.length / 2) ? a : b);
+  return `${name.slice(0, best)}\n${name.slice(best)}`;
+};
+
 report.Explorer = class {
   constructor(run, prefix) {
     this.run = run;
@@ -122,8 +132,11 @@ report.Explorer = class {
     };
     this.controls.set(dimension.key, places =>
       boxes.forEach((box, i) => { box.checked = places ? places.has(i) : true; }));
-    return element("div", {class: "words"}, boxes.map((box, i) =>
-      element("label", {}, box, dimension.words[i])));
+    const only = i => this.filter(dimension.key, boxes.length > 1 ? new Set([i]) : null);
+    return element("div", {class: "words"}, boxes.map((box, i) => element("span", {},
+      element("label", {}, box, dimension.words[i]),
+      element("button", {type: "button", class: "only", "aria-label": `only ${dimension.label} ${dimension.words[i]}`,
+        onclick: () => only(i)}, "only"))));
   }
 
   // Filtering --------------------------------------------------------------------------------
@@ -316,12 +329,13 @@ report.Explorer = class {
 
   parallelAxis(palette, dimension, dim, upright) {
     const axis = {
-      dim, name: dimension.isKnob ? dimension.label : "time, µs", realtime: false,
+      dim, name: report.axisName(dimension, upright), realtime: false,
       id: `${this.prefix} ${dimension.key}`,
       nameLocation: upright ? "start" : "end",
       nameTextStyle: {color: palette.text, fontSize: 11, align: upright ? "left" : "center",
-        verticalAlign: "bottom", padding: upright ? [0, 0, 12, 0] : 0},
-      nameGap: upright ? 0 : 14,
+        verticalAlign: "bottom", lineHeight: 13, padding: upright ? [0, 0, 2, 0] : 0,
+        ...(upright ? {backgroundColor: palette.page} : {})},
+      nameGap: upright ? 9 : 14,
       nameRotate: 0,
       axisLabel: {color: palette.text, fontSize: 11, backgroundColor: palette.page, padding: [1, 3],
         borderRadius: 2},
@@ -378,7 +392,7 @@ report.Explorer = class {
       [{label: "candidate", numeric: true}, {label: "outcome"},
         {label: report.timeName(this.run), numeric: true}, {label: "registers", numeric: true},
         {label: "shared, B", numeric: true}, {label: "occupancy, %", numeric: true},
-        ...knobs.map(({label}) => ({label, numeric: true})), {label: "why not"}],
+        ...knobs.map(({label}) => ({label, numeric: true})), {label: "why not", wide: true}],
       order.map(i => [String(columns.id[i]), report.word(columns.outcome, i),
         format.us(columns.p50_us[i]), format.number(columns.registers[i]),
         format.number(columns.shared_bytes[i]), format.number(columns.occupancy_percent[i], 1),

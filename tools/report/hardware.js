@@ -1,65 +1,6 @@
 "use strict";
 // The sections about the device, the checks and the texts.
 
-report.sections.roofline = run => {
-  const {format, element} = report;
-  const {device, flops_per_launch: flops, bytes_per_launch: bytes} = run;
-  const made = (...body) => ({id: "roofline", title: "Roofline", body});
-  if (!(flops > 0) || !(bytes > 0)) {
-    return made(report.lacks("There is no roofline: the problem does not state the FLOPs and the bytes of a launch."));
-  }
-  if (!(device.peak_tflops > 0) || !(device.peak_bandwidth_gbs > 0)) {
-    return made(report.lacks("There is no roofline: the peak rates of the device are not known."));
-  }
-  const intensity = flops / bytes;
-  const ridge = 1e3 * device.peak_tflops / device.peak_bandwidth_gbs;
-  const roof = Math.min(device.peak_tflops, intensity * device.peak_bandwidth_gbs / 1e3);
-  const rate = us => flops / (us * 1e6);
-  const {columns} = run.candidates;
-  const points = columns.p50_us.flatMap((us, i) => us === null ? [] : [[intensity, rate(us), i]]);
-  const rungs = run.ladder.filter(rung => rung.p50_us !== null)
-    .map(rung => [intensity, rate(rung.p50_us), rung.milestone]);
-  const chart = report.chart("Useful work a second against what the device can do", palette => {
-    const from = Math.min(intensity, ridge) / 8;
-    const to = Math.max(intensity, ridge) * 8;
-    const top = x => Math.min(device.peak_tflops, x * device.peak_bandwidth_gbs / 1e3);
-    return {
-      grid: {left: 8, right: 20, top: 40, bottom: 40},
-      legend: report.legend(palette),
-      tooltip: {formatter: item => item.seriesName === "roof"
-        ? `roof: ${format.number(item.data[1], 1)} TFLOP/s`
-        : `${item.seriesName === "milestones" ? item.data[2] : item.seriesName === "winner" ? "winner" : `candidate ${columns.id[item.data[2]]}`}\n${format.number(item.data[1], 2)} TFLOP/s ${report.kind(run)}`},
-      xAxis: report.axis(palette, "FLOP per byte of the problem's data",
-        {type: "log", min: from, max: to, axisLabel: {formatter: report.shortNumber, showMinLabel: false, showMaxLabel: false}}),
-      yAxis: report.axis(palette, "TFLOP/s", {type: "log", nameGap: 44,
-        min: Math.min(...points.map(([, y]) => y), top(from)) * 0.7, max: device.peak_tflops * 2,
-        axisLabel: {formatter: report.shortNumber, showMinLabel: false, showMaxLabel: false}}),
-      series: [
-        {name: "roof", type: "line", data: [from, ridge, to].map(x => [x, top(x)]), showSymbol: false,
-          lineStyle: {width: 2, color: palette.text}, itemStyle: {color: palette.text}},
-        {name: "candidates", type: "scatter", symbolSize: 6, data: points,
-          itemStyle: {color: palette.series[0], opacity: 0.35}},
-        {name: "milestones", type: "scatter", symbol: "diamond", symbolSize: 10, data: rungs,
-          itemStyle: {color: palette.series[1]}},
-        {name: "winner", type: "scatter", symbolSize: 16,
-          data: run.winner ? [[intensity, rate(run.winner.p50_us)]] : [],
-          itemStyle: {color: "transparent", borderColor: palette.text, borderWidth: 2}},
-      ],
-    };
-  }, {height: 360});
-  const reached = run.winner ? rate(run.winner.p50_us) : null;
-  return made(
-    report.note(`A launch does ${report.shortNumber(flops)} useful FLOPs on ${report.shortNumber(bytes)} bytes: ${format.number(intensity, 1)} FLOP per byte, and the roof there is ${format.number(roof, 1)} TFLOP/s (${intensity < ridge ? "memory" : "arithmetic"} decides).`
-      + (reached === null ? "" : ` The winner reaches ${format.number(reached, 2)} TFLOP/s ${report.kind(run)}, ${format.number(100 * reached / roof, 1)} % of it.`)),
-    element("div", {class: "wide"}, report.figure("Roofline: all candidates do the same useful work, so they stand on one line", chart)),
-    report.folded("The figures as a table", () => report.table("Roofline", [{label: "figure"}, {label: "value", numeric: true}],
-      [["peak arithmetic, TFLOP/s", format.number(device.peak_tflops, 1)],
-        ["peak memory, GB/s", format.number(device.peak_bandwidth_gbs, 0)],
-        ["FLOP per byte of the problem", format.number(intensity, 2)],
-        ["roof there, TFLOP/s", format.number(roof, 2)],
-        ["winner, TFLOP/s", reached === null ? "–" : format.number(reached, 2)]])));
-};
-
 report.sections.resources = run => {
   const {element} = report;
   const {columns} = run.candidates;
@@ -115,14 +56,18 @@ report.sections.duels = run => {
       : "There are no duels: no candidate came near enough to the elite to be compared by interleaved pairs."));
   } else {
     const latest = run.duels.slice(-30);
-    const rows = [...latest].reverse().map(duel => ({label: `${duel.challenger} vs ${duel.incumbent}`,
+    const colours = palette => ({faster: palette.better, slower: palette.worse, tie: "transparent"});
+    const rows = [...latest].reverse().map(duel => ({verdict: duel.verdict, label: `${duel.challenger} vs ${duel.incumbent}`,
       low: duel.low, middle: duel.ratio, high: duel.high,
       text: `${format.number(duel.ratio, 4)} (${format.number(duel.low, 4)} to ${format.number(duel.high, 4)})`,
       more: `${duel.verdict}, ${duel.pairs} pairs, generation ${duel.generation}`}));
     const chart = report.chart("Ratio of times in duels, with intervals", (palette, width) =>
-      report.intervals(palette, width, report.coloured(palette, rows, 1),
-        "time of the challenger / time of the incumbent", "ratio", 1), {height: 60 + 20 * rows.length});
-    body.push(element("div", {class: "wide"}, report.figure(`Duels by interleaved pairs, the latest ${rows.length} of ${run.duels.length}: left of 1 the challenger is faster`, chart)),
+      report.intervals(palette, width,
+        rows.map(row => ({...row, colour: colours(palette)[row.verdict]})),
+        width < 500 ? "ratio of times" : "time of the challenger / time of the incumbent", "ratio", 1), {height: 60 + 20 * rows.length});
+    body.push(element("div", {class: "wide"}, report.figure(`Duels by interleaved pairs, the latest ${rows.length} of ${run.duels.length}: left of 1 the challenger is faster`, chart,
+      report.key([["better", "the challenger is faster"], ["worse", "the challenger is slower"],
+        ["hollow", "a tie, by the rule of the search: the difference is in doubt or too small to matter"]]))),
       report.folded("All duels as a table", () => report.table("Duels by interleaved pairs",
         [{label: "generation", numeric: true}, {label: "challenger", numeric: true}, {label: "incumbent", numeric: true},
           {label: "ratio", numeric: true}, {label: "interval", numeric: true}, {label: "pairs", numeric: true}, {label: "verdict"}],
@@ -187,11 +132,11 @@ report.sections.errors = run => {
   const table = () => report.table(`The winner's largest errors on each shape${run.tolerance ? ", and what is allowed" : ""}`,
     [{label: "shape"}, {label: "seeds", numeric: true}, ...report.bounds.map(([, label]) => ({label, numeric: true})), {label: "what was compared"}],
     [...worst.map(row => [row.shape, String(row.seeds), ...report.bounds.map(([key]) => row[key] === null ? "not finite" : format.error(row[key])), row.sampled || "everything"]),
-      ...(run.tolerance ? [["allowed on the timed shape", "", ...report.bounds.map(([key]) => typeof run.tolerance[key] === "number" ? format.error(run.tolerance[key]) : "–"), ""]] : [])]);
+      ...(run.tolerance ? [["allowed on the timed shape", "", ...report.bounds.map(([key]) => typeof run.tolerance[key] === "number" ? format.error(run.tolerance[key]) : "–"), ""]] : [])], !run.tolerance);
   if (!run.tolerance) return made(report.lacks("The winner's manifest states no tolerance."), table());
   const bounds = report.bounds.filter(([key]) => run.tolerance[key] > 0);
   const chart = report.chart("Errors of the winner in per cent of what is allowed", (palette, width) => ({
-    grid: {left: 8, right: 16, top: 40, bottom: 40},
+    grid: {left: 8, right: 16, top: report.belowLegend(bounds.map(([, label]) => label), width), bottom: 40},
     legend: report.legend(palette),
     tooltip: {trigger: "axis", axisPointer: {type: "shadow"}, valueFormatter: value => `${format.number(value, 2)} %`},
     xAxis: report.axis(palette, "shape", {type: "category", data: worst.map(row => row.shape),
@@ -223,7 +168,7 @@ report.sections.policy = run => {
   }
   const groups = summary.groups.filter(group => group.policy_only);
   if (groups.length > 0) {
-    body.push(report.table("What only the policy rejected", [{label: "reason of the first"},
+    body.push(report.table("What only the policy rejected", [{label: "reason of the first", wide: true},
       {label: "candidates", numeric: true}, {label: "first", numeric: true}],
     groups.map(group => [group.reason, format.number(group.count), String(group.candidate)])));
   }
@@ -267,5 +212,5 @@ report.diff = lines => {
 
 report.sections.events = run => ({id: "events", title: "What else happened", body: [
   run.events.length === 0 ? report.lacks("Nothing else happened: no worker was killed, no warning was given.")
-    : report.table("Events of the run", [{label: "when"}, {label: "what"}, {label: "text"}],
+    : report.table("Events of the run", [{label: "when"}, {label: "what"}, {label: "text", wide: true}],
       run.events.map(event => [report.format.time(event.at), event.kind, event.text]))]});

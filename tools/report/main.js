@@ -1,7 +1,7 @@
 "use strict";
 // Puts the page together.
 
-report.order = ["winner", "progress", "ladder", "knobs", "candidates", "roofline", "resources",
+report.order = ["winner", "why", "progress", "ladder", "knobs", "candidates", "roofline", "resources",
   "duels", "card", "profile", "errors", "policy", "source", "events"];
 
 report.headline = run => run.winner
@@ -23,7 +23,7 @@ report.compareTable = runs => report.table(
   `${runs[0].problem}, shape ${runs[0].shape}, ${report.kind(runs[0])} times`,
   [{label: "run", numeric: true}, {label: "space"}, {label: "device"}, {label: "strategy, seed"},
     {label: report.timeName(runs[0]), numeric: true}, {label: "over its default", numeric: true},
-    {label: "over its first rung", numeric: true}, {label: "TFLOP/s", numeric: true},
+    {label: "over its first green milestone", numeric: true}, {label: "TFLOP/s", numeric: true},
     {label: "evaluated", numeric: true}, {label: "green", numeric: true}, {label: "seconds", numeric: true}],
   runs.map(run => {
     const {winner} = run;

@@ -12,7 +12,7 @@ report.sections.winner = run => {
     body.push(report.facts([
       ["over the default", run.default.p50_us ? report.against(run.default.p50_us, winner, "default")
         : element("span", {class: "lacks"}, run.default.why)],
-      ["over the first rung", run.baseline
+      ["over the first green milestone", run.baseline
         ? report.against(run.baseline.p50_us, winner, run.baseline.milestone)
         : element("span", {class: "lacks"}, "no milestone is green")],
       ...report.vendor(run),
@@ -47,7 +47,7 @@ report.sections.winner = run => {
       ? report.note("The winner is the space's default configuration.")
       : report.table("The macros in which the winner differs from the default",
         [{label: "macro"}, {label: "default", numeric: true}, {label: "winner", numeric: true},
-          {label: "what it decides"}],
+          {label: "what it decides", wide: true}],
         run.changes.map(change => [change.macro, String(change.default), String(change.winner),
           run.meanings?.[change.macro] ?? ""])));
   }
@@ -99,7 +99,8 @@ report.bestOption = (palette, runs, by, width) => {
   const end = run => by === "seconds"
     ? run.candidates.columns.seconds[run.candidates.count - 1] : run.candidates.count;
   return {
-    grid: {left: 8, right: 16, top: runs.length > 1 ? 40 : 12, bottom: 40},
+    grid: {left: 8, right: 16, bottom: 40,
+      top: runs.length > 1 ? report.belowLegend(runs.map(run => `run ${run.id}`), width) : 12},
     legend: runs.length > 1 ? report.legend(palette) : undefined,
     tooltip: {trigger: "axis", valueFormatter: value => `${report.format.us(value)} µs`},
     xAxis: report.axis(palette, by === "seconds" ? "seconds since the start" : "evaluations",
@@ -122,8 +123,8 @@ report.outcomes = run => {
   const ends = report.ends.filter(end => generations.some(row => row[end] > 0));
   const names = {duplicate: "same kernel", build: "rejected: build", resource: "rejected: resource",
     correctness: "rejected: correctness", timing: "rejected: timing", unjudged: "not judged"};
-  const chart = report.chart("How the candidates of each generation ended", palette => ({
-    grid: {left: 8, right: 16, top: 40, bottom: 40},
+  const chart = report.chart("How the candidates of each generation ended", (palette, width) => ({
+    grid: {left: 8, right: 16, top: report.belowLegend(ends.map(end => names[end] ?? end), width), bottom: 40},
     legend: report.legend(palette),
     tooltip: {trigger: "axis", axisPointer: {type: "shadow"}},
     xAxis: report.axis(palette, "generation",
@@ -131,7 +132,7 @@ report.outcomes = run => {
     yAxis: report.axis(palette, "candidates", {type: "value", nameGap: 36, minInterval: 1}),
     series: ends.map(end => ({name: names[end] ?? end, type: "bar", stack: "all", barMaxWidth: 28,
       itemStyle: {color: report.endColour(palette, end)}, data: generations.map(row => row[end])})),
-  }), {height: 280});
+  }), {height: width => 250 + report.belowLegend(ends.map(end => names[end] ?? end), width)});
   return [report.element("div", {class: "wide"}, report.figure("How the candidates of each generation ended", chart)),
     report.folded("The same as a table", () => report.table("How the candidates of each generation ended",
       [{label: "generation", numeric: true}, ...ends.map(end => ({label: names[end] ?? end, numeric: true}))],
@@ -149,165 +150,22 @@ report.rejections = run => {
   if (groups.length === 0) return report.note("No candidate was rejected.");
   return report.table("Why candidates were rejected, by gate; reasons that differ in figures only are one",
     [{label: "gate"}, {label: "candidates", numeric: true}, {label: "first", numeric: true},
-      {label: "reason of the first"}, {label: "only the policy forbids it"}],
+      {label: "reason of the first", wide: true}, {label: "policy only"}],
     groups.map(group => [group.gate, report.format.number(group.count), String(group.candidate),
       group.reason, group.policy_only ? "yes" : "no"]));
 };
 
-report.sections.ladder = run => {
-  const {format, element} = report;
-  if (run.ladder.length === 0) {
-    return {id: "ladder", title: "Ladder", body: [report.lacks("The space of this run names no milestones, so there is no ladder."), report.negatives(run)]};
-  }
-  const steps = report.ladderSteps(run);
-  const chart = report.chart("Each milestone's time against the green one before", (palette, width) =>
-    report.ladderOption(palette, width, run, steps), {height: 70 + 26 * steps.length});
-  return {id: "ladder", title: "Ladder", body: [
-    report.note("Each rung is drawn from the time of the green rung before to its own: to the left it is faster, to the right slower. A rung that is correct and not faster is a valid negative."),
-    element("div", {class: "wide"}, report.figure("The ladder of milestones", chart)),
-    report.folded("The ladder as a table", () => report.table("The ladder of milestones",
-      [{label: "milestone"}, {label: "outcome"}, {label: report.timeName(run), numeric: true},
-        {label: "faster than the rung before by", numeric: true}, {label: "candidate", numeric: true},
-        {label: "why not"}],
-      run.ladder.map(rung => [rung.milestone, report.rungOutcome(rung), format.us(rung.p50_us),
-        rung.speedup === null ? "–" : format.ratio(rung.speedup), String(rung.candidate),
-        rung.reason ?? ""]))),
-    report.negatives(run)]};
-};
-
-report.rungOutcome = rung => {
-  if (rung.p50_us === null) return rung.gate ? `failed ${rung.gate}` : "not judged";
-  if (rung.speedup !== null && rung.speedup <= 1) return "green, valid negative";
-  return rung.duplicate_of ? `green, same kernel as ${rung.duplicate_of}` : "green";
-};
-
-/** {name, from, to, kind}: from the green rung before; the winner last. */
-report.ladderSteps = run => {
-  let before = null;
-  const steps = run.ladder.map(rung => {
-    const step = {name: rung.milestone, rung, from: before, to: rung.p50_us};
-    if (rung.p50_us !== null) before = rung.p50_us;
-    return step;
-  });
-  if (run.winner) steps.push({name: "winner", winner: true, from: null, to: run.winner.p50_us});
-  return steps;
-};
-
-report.ladderOption = (palette, width, run, steps) => {
-  const {format} = report;
-  const rows = [...steps].reverse();
-  // The usual waterfall: an invisible bar carries the visible one.
-  const hidden = rows.map(({from, to}) => from === null || to === null ? 0 : Math.min(from, to));
-  const shown = rows.map(({from, to}) => to === null ? 0 : from === null ? to : Math.abs(to - from));
-  const colour = ({from, to, winner}) => winner ? palette.accent
-    : from === null ? palette.muted : to < from ? palette.better : palette.worse;
-  const text = ({to, from, rung}) => to === null ? report.rungOutcome(rung)
-    : `${format.us(to)}${from === null ? "" : `  ${format.percent(100 * (to / from - 1))} %`}`;
-  return {
-    grid: {left: 4, right: 96, top: 4, bottom: 40},
-    tooltip: {formatter: item => `${rows[item.dataIndex].name}\n${text(rows[item.dataIndex])}`},
-    xAxis: report.axis(palette, report.timeName(run), {type: "value", min: 0}),
-    yAxis: report.axis(palette, "", {type: "category", data: rows.map(row => row.name),
-      splitLine: {show: false}, axisLabel: {color: palette.text, interval: 0, hideOverlap: false,
-        width: width * 0.34, overflow: "truncate"}}),
-    series: [
-      {name: "before", type: "bar", stack: "ladder", silent: true, data: hidden,
-        itemStyle: {color: "transparent"}, tooltip: {show: false}},
-      {name: "rungs", type: "bar", stack: "ladder", barMaxWidth: 16,
-        data: rows.map((row, i) => ({value: shown[i], itemStyle: {color: colour(row)}})),
-        label: {show: true, position: "right", color: palette.text, fontSize: 11,
-          formatter: item => text(rows[item.dataIndex])}},
-    ],
-  };
-};
-
-report.effectText = value =>
-  `${report.format.percent(value.effect_percent)} ± ${report.format.number(value.half_width_percent, 1)} %`;
-
 report.negatives = run => {
   const negatives = run.insight?.negatives ?? [];
   if (negatives.length === 0) {
-    return report.note(run.insight ? "No value of a macro was shown to be no better than the winner's."
-      : "");
+    return report.note(run.insight?.knobs?.length > 0 ? "No value of a macro was tried in the winner and found no faster." : "");
   }
-  return report.folded(`Valid negatives: ${report.format.count(negatives.length, "value")} tried and surely no better`,
-    () => report.table("Values that ran and are, with 95 % confidence, slower than the best candidate's or the same within 1 %",
-      [{label: "macro"}, {label: "value", numeric: true}, {label: "effect on the time", numeric: true},
-        {label: "runs", numeric: true}],
-      negatives.map(value => [value.macro, value.value, report.effectText(value),
-        report.format.number(value.runs)])));
-};
-
-report.sections.knobs = run => {
-  const {element, format} = report;
-  if (!run.insight) {
-    return {id: "knobs", title: "Knobs", body: [report.lacks(`What each macro does cannot be said: ${run.why_no_insight}.`)]};
-  }
-  const knobs = run.insight.knobs;
-  if (!knobs || knobs.length === 0) {
-    return {id: "knobs", title: "Knobs", body: [report.lacks("No candidate was timed, so no effect of a macro is known.")]};
-  }
-  const important = [...knobs].slice(0, 14).reverse();
-  const importance = report.chart("Share of the variance of ln time that each macro explains", (palette, width) => ({
-    grid: {left: 4, right: 48, top: 4, bottom: 40},
-    tooltip: {formatter: item => `${important[item.dataIndex].macro}\n${run.meanings?.[important[item.dataIndex].macro] ?? ""}`.replace(/(.{60}\S*)\s/g, "$1\n")},
-    xAxis: report.axis(palette, "share of the variance, %", {type: "value", min: 0}),
-    yAxis: report.axis(palette, "", {type: "category", data: important.map(knob => knob.macro),
-      splitLine: {show: false}, axisLabel: {color: palette.text, interval: 0, hideOverlap: false, width: width * 0.4, overflow: "truncate"}}),
-    series: [{type: "bar", barMaxWidth: 14, data: important.map(knob => 100 * knob.importance),
-      itemStyle: {color: palette.accent}, label: {show: true, position: "right", color: palette.text,
-        fontSize: 11, formatter: item => `${format.number(item.value, 1)} %`}}],
-  }), {height: 60 + 22 * important.length});
-  const effects = knobs.slice(0, 8).flatMap(knob => (knob.values ?? [])
-    .filter(value => value.effect_percent !== undefined)
-    .map(value => ({label: `${knob.macro} ${value.value}`, ...report.effectRow(value),
-      more: `against ${knob.best}, ${format.count(value.runs, "run")}`}))).slice(0, 30);
-  const chart = report.chart("Effect of each value on the time, with 95 % intervals", (palette, width) =>
-    report.intervals(palette, width, report.coloured(palette, effects), "effect on the time, %", "effect", 0),
-  {height: 60 + 20 * effects.length});
-  return {id: "knobs", title: "Knobs", body: [
-    report.note(`An additive model of ln time explains ${format.number(100 * run.insight.explained, 0)} % of its variance. An effect is against the best candidate's value, all else equal; its interval is of 95 %. Blue is surely faster, orange surely slower, hollow either.`),
-    element("div", {class: "pair"}, report.figure("How much each macro matters", importance),
-      effects.length > 0 ? report.figure("What the values of the most important macros do", chart)
-        : report.lacks("Every macro had one value only among the candidates that ran.")),
-    report.folded("All effects as a table", () => report.knobTable(run)),
-    report.interactions(run)]};
-};
-
-report.effectRow = value => ({
-  low: value.effect_percent - value.half_width_percent, middle: value.effect_percent,
-  high: value.effect_percent + value.half_width_percent, text: report.effectText(value),
-});
-
-/** Blue: surely faster; orange: surely slower; hollow: either. */
-report.coloured = (palette, rows, reference = 0) => rows.map(row => ({...row,
-  colour: row.high < reference ? palette.better : row.low > reference ? palette.worse : "transparent"}));
-
-report.knobTable = run => report.table("Every value of every macro that was tried",
-  [{label: "macro"}, {label: "value", numeric: true}, {label: "effect on the time", numeric: true},
-    {label: "runs", numeric: true}, {label: "failed", numeric: true}, {label: "what it decides"}],
-  run.insight.knobs.flatMap(knob => (knob.values ?? []).map(value => [knob.macro, value.value,
-    value.effect_percent !== undefined ? report.effectText(value)
-      : value.value === knob.best ? "the best candidate's" : "never passed",
-    report.format.number(value.runs),
-    report.format.number(Object.values(value.failures).reduce((a, b) => a + b, 0)),
-    run.meanings?.[knob.macro] ?? ""])));
-
-report.interactions = run => {
-  const pairs = run.insight.interactions;
-  if (pairs.length === 0) {
-    return report.note("No pair of values stands out of the noise: the single effects add up.");
-  }
-  const name = pair => pair.settings.map(({macro, value}) => `${macro} ${value}`).join(" with ");
-  const rows = pairs.map(pair => ({label: name(pair), ...report.effectRow(pair),
-    more: report.format.count(pair.runs, "run")}));
-  const chart = report.chart("Pairs of values that together do more or less than the sum of their effects",
-    (palette, width) => report.intervals(palette, width, report.coloured(palette, rows),
-      "on top of both effects, %", "together", 0), {height: 60 + 30 * rows.length});
-  return [report.element("div", {class: "wide"}, report.figure("Pairs that interact: what they do together, on top of their single effects", chart)),
-    report.folded("The pairs as a table", () => report.table("Pairs that interact",
-      [{label: "values"}, {label: "on top of both effects", numeric: true}, {label: "runs", numeric: true}],
-      pairs.map(pair => [name(pair), report.effectText(pair), report.format.number(pair.runs)])))];
+  return report.folded(`Valid negatives: ${report.format.count(negatives.length, "value")} tried in the winner and no faster`,
+    () => report.table(`Values that make the winner slower, or no faster than within ${report.format.number(run.insight.same_percent)} %`,
+      [{label: "macro"}, {label: "value", numeric: true}, {label: "time of the winner with it, %", numeric: true},
+        {label: "pairs", numeric: true}],
+      negatives.map(value => [value.macro, value.value, report.format.percent(value.in_winner_percent),
+        report.format.number(value.pairs)])));
 };
 
 report.sections.candidates = run => {

@@ -11,6 +11,7 @@ from filters_test import FiltersTest  # noqa: F401
 from page_test import PageTest  # noqa: F401
 from recorded_test import RecordedTest  # noqa: F401
 from sections_test import SectionsTest  # noqa: F401
+from sentences_test import SentencesTest  # noqa: F401
 
 try:
     unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)

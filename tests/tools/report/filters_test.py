@@ -38,6 +38,16 @@ class FiltersTest(ReportCase):
         self.browser.run("document.querySelectorAll('.controls button')[1].click()")
         self.assertEqual(self.shown()[0], CANDIDATES)
 
+    def test_only_this_value(self):
+        self.control("knob WARP_M", "field.querySelectorAll('.only')[1].click();")
+        word = self.browser.run("return document.querySelectorAll(`[data-dimension='knob WARP_M'] label`)[1].textContent")
+        everything, green = self.count(f"config ->> '$.WARP_M' = {word}")
+        self.assertEqual(self.shown(), (everything, green, everything))
+        self.assertTrue(0 < everything < CANDIDATES)
+        checked = self.browser.run("return [...document.querySelectorAll("
+                                   "`[data-dimension='knob WARP_M'] input`)].map(box => box.checked)")
+        self.assertEqual([i for i, box in enumerate(checked) if box], [1])
+
     def drag(self, box, start, end):
         left, top = self.browser.run(
             "const r = arguments[0].getBoundingClientRect(); return [r.left, r.top]", box)

@@ -1,6 +1,7 @@
 """Reports of real runs, tests/recorded/report: what they show is what their databases hold."""
 
 import gzip
+import json
 import sqlite3
 from pathlib import Path
 
@@ -57,8 +58,9 @@ class RecordedTest(ReportCase):
         best = self.option("progress", 0)[0]["data"]
         self.assertEqual(best[-1], [len(rows), min(row[1] for row in green)])
         self.assertEqual(sum(sum(bar["data"]) for bar in self.option("progress", 1)), len(rows))
-        self.assertEqual([row[0] for row in self.rows("ladder", "The ladder")],
-                         [row[3] for row in rows if row[3]])
+        self.assertEqual({row[0] for row in self.rows("ladder", "The milestones")},
+                         {row[3] for row in rows if row[3]})
+        self.expect_ways(sql, run, winner, us)
         self.assertGreater(len(self.option("knobs", 0)[0]["data"]), 3)
         self.assertGreater(len(self.rows("knobs", "Every value")), 10)
         points, winners = self.option("candidates", 0)
@@ -66,7 +68,11 @@ class RecordedTest(ReportCase):
                          sorted([row[2], row[1]] for row in green))
         self.assertEqual([point[:2] for point in winners["data"]][0], [registers, us])
         self.assertEqual(len(self.option("candidates", 1)[0]["data"]), len(rows))
-        self.assertIn("of it", self.text("#roofline .note"))
+        self.assertIn("of it", self.text("#roofline"))
+        self.assertIn("No limit explains this time", self.text("#roofline .note"))
+        if kind == "predicted":
+            limits = {row[0]: row[2] for row in self.rows("roofline", "The winner's limits")}
+            self.assertEqual(limits["MUFU and conversions"], "the time model, PREDICTED")
         self.assertEqual(len(self.option("resources", 0)[0]["data"]), len(green))
         # How a duplicate is launched is not stored again.
         self.assertEqual(len(self.option("resources", 2)[0]["data"]),
@@ -89,3 +95,26 @@ class RecordedTest(ReportCase):
         first = rows[0][0]
         self.assertEqual(int(self.text("#candidates .status").split()[0].replace(",", "")),
                          sum(row[0] != first for row in rows))
+
+    def expect_ways(self, sql, run, winner, us):
+        has_ways = sql.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'winner_step'").fetchone()[0]
+        if not has_ways:
+            self.assertIn("Not measured: evo-tune did not time the steps", self.text("#why"))
+            return
+        starts = [row[0] for row in sql.execute(
+            "SELECT DISTINCT start FROM winner_step WHERE run_id = ? ORDER BY start", (run,)).fetchall()]
+        self.assertEqual(starts, ["default", "plain"])
+        for start in starts:
+            steps = sql.execute("SELECT ratio, changes, winner_id, config FROM winner_step WHERE run_id = ?"
+                                " AND start = ? ORDER BY position", (run, start)).fetchall()
+            self.assertEqual({step[2] for step in steps}, {winner})
+            name = "the default configuration" if start == "default" else f"the milestone {start}"
+            table = self.rows("why", f"From {name} to the winner")
+            self.assertEqual(len(table), len(steps))
+            self.assertEqual(table[-1][2], f"{us:.2f}")
+            # Each macro changes once, to the winner's value, and all that differ do.
+            first, last = (json.loads(steps[i][3]) for i in (0, -1))
+            changed = [change["macro"] for step in steps for change in json.loads(step[1])]
+            self.assertEqual(sorted(changed), sorted(m for m in last if first[m] != last[m]))
+            self.assertEqual(last, json.loads(sql.execute(
+                "SELECT config FROM candidate WHERE id = ?", (winner,)).fetchone()[0]))

@@ -1,6 +1,7 @@
 """Reports in headless Chromium: made-up runs, a browser on a page of one, and what it shows."""
 
 import functools
+import json
 import sqlite3
 import subprocess
 import sys
@@ -101,6 +102,19 @@ class ReportCase(unittest.TestCase):
         self.browser.requests()
         self.browser.open(page)
         return self.browser
+
+    def altered(self, change, page=None):
+        """The browser, on the page as it would be if `change` had been done to its run."""
+        text = (page or self.page).read_text()
+        begin = text.index('id="data">') + len('id="data">')
+        end = text.index("</script>", begin)
+        data = json.loads(text[begin:end])
+        change(data["runs"][0])
+        made = Path(self.folder.name) / "altered.html"
+        made.write_text(text[:begin] + json.dumps(data).replace("<", "\\u003c") + text[end:])
+        browser = self.opened(made)
+        self.assertEqual(browser.console(), [])
+        return browser
 
     # What is there ------------------------------------------------------------------------
 

@@ -64,41 +64,117 @@ class SectionsTest(ReportCase):
         self.assertEqual(sum(bars.values()), CANDIDATES)
         self.assertEqual({row[0]: int(row[1]) for row in self.rows("progress", "Why candidates")}, gates)
 
-    def test_ladder(self):
+    def test_why_it_won(self):
+        steps = self.sql.execute(
+            "SELECT changes ->> '$[0].macro', changes ->> '$[0].from', changes ->> '$[0].to', ratio,"
+            " ratio_low, ratio_high FROM winner_step WHERE run_id = 1 ORDER BY position").fetchall()
+        winner = self.one("SELECT p50_us FROM elite WHERE run = 1 AND rank = 1")[0]
+        levels = [winner]
+        for *_, ratio, _, _ in reversed(steps[1:]):
+            levels.append(levels[-1] / ratio)
+        levels.reverse()
+        table = self.rows("why", "From the default configuration to the winner")
+        self.assertEqual([row[2] for row in table], [f"{us:.2f}" for us in levels])
+        self.assertEqual([row[1] for row in table[1:]], [f"{m} {a} → {b}" for m, a, b, *_ in steps[1:]])
+        hidden, shown = (series["data"][::-1] for series in self.option("why", 0))
+        for i in range(1, len(levels)):
+            self.assertAlmostEqual(hidden[i], min(levels[i - 1], levels[i]))
+            self.assertAlmostEqual(shown[i]["value"], abs(levels[i] - levels[i - 1]))
+            low, high = steps[i][4:]
+            hollow = low <= 1 <= high
+            self.assertEqual(shown[i]["itemStyle"]["color"] == "transparent", hollow)
+        self.assertIn(f"{levels[0]:.2f} µs, to the winner, {winner:.2f} µs", self.text("#why"))
+
+    def test_milestones(self):
         stored = self.sql.execute(
-            "SELECT CASE outcome WHEN 'green' THEN p50_us END, outcome FROM evaluation"
+            "SELECT milestone, CASE outcome WHEN 'green' THEN p50_us END, config FROM evaluation"
             " WHERE run = 1 AND milestone IS NOT NULL ORDER BY candidate").fetchall()
-        table = self.rows("ladder", "The ladder")
-        self.assertEqual([row[2] for row in table],
-                         ["–" if us is None else f"{us:.2f}" for us, _ in stored])
-        self.assertEqual([row[1] for row in table if row[2] == "–"], ["failed correctness"])
-        times = [us for us, _ in stored if us is not None]
-        slower = [after >= before for before, after in zip(times, times[1:])]
-        self.assertEqual(["valid negative" in row[1] for row in table if row[2] != "–"][1:], slower)
-        self.assertIn(True, slower)
-        self.assertIn(False, slower)
+        table = self.rows("ladder", "The milestones, by their times")
+        times = sorted(us for _, us, _ in stored if us is not None)
+        self.assertEqual([row[2] for row in table if row[2] != "–"], [f"{us:.2f}" for us in times])
+        self.assertEqual({row[0] for row in table}, {name for name, *_ in stored})
+        # A rung changes what the one before changed, and perhaps more.
+        first, changed, rungs = json.loads(stored[0][2]), set(), []
+        for name, us, config in stored:
+            now = {macro for macro, value in json.loads(config).items() if value != first[macro]}
+            if not now >= changed:
+                break
+            rungs.append((name, us))
+            changed = now
+        self.assertTrue(2 < len(rungs) < len(stored))
+        self.assertIn(f"The first {len(rungs)} of {len(stored)} milestones are a ladder", self.text("#ladder"))
         hidden, shown = (series["data"][::-1] for series in self.option("ladder", 0))
-        bars = [(bar["value"], base) for (us, _), bar, base in zip(stored, shown, hidden) if us]
-        for before, after, (bar, base) in zip(times, times[1:], bars[1:]):
-            self.assertAlmostEqual(bar, abs(after - before))
-            self.assertAlmostEqual(base, min(after, before))
+        self.assertEqual(len(shown), len(rungs) + 1)
+        green = [(bar["value"], base, us) for (_, us), bar, base in zip(rungs, shown, hidden) if us]
+        for (_, _, before), (bar, base, us) in zip(green, green[1:]):
+            self.assertAlmostEqual(bar, abs(us - before))
+            self.assertAlmostEqual(base, min(us, before))
+
+    def insight(self):
+        return json.loads(program("evo-elite", "--db", self.db, "--run", 1, "insight", "--json"))
 
     def test_knobs_are_those_of_evo_elite(self):
-        insight = json.loads(program("evo-elite", "--db", self.db, "--run", 1, "insight", "--json"))
-        order = [knob["macro"] for knob in insight["knobs"]]
-        bars = self.option("knobs", 0)[0]["data"][::-1]
-        for bar, knob in zip(bars, insight["knobs"]):
+        insight = self.insight()
+        overall, near = (series["data"][::-1] for series in self.option("knobs", 0))
+        for bar, near_bar, knob in zip(overall, near, insight["knobs"]):
             self.assertAlmostEqual(bar, 100 * knob["importance"])
+            self.assertAlmostEqual(near_bar, 100 * knob["near_importance"])
+        values = [value for knob in insight["knobs"] for value in knob["values"]]
         table = self.rows("knobs", "Every value")
-        self.assertEqual([row[0] for row in table],
-                         [knob["macro"] for knob in insight["knobs"] for _ in knob["values"]])
-        effects = {(row[0], row[1]): row[2] for row in table}
-        value = next(v for v in insight["knobs"][0]["values"] if "effect_percent" in v)
-        sign = "−" if value["effect_percent"] < 0 else "+"
-        self.assertEqual(effects[(order[0], value["value"])],
-                         f"{sign}{abs(value['effect_percent']):.1f} ± {value['half_width_percent']:.1f} %")
-        self.assertEqual(len(self.rows("knobs", "Pairs")), len(insight["interactions"]))
-        self.assertEqual(len(self.rows("ladder", "Values that ran")), len(insight["negatives"]))
+        self.assertEqual([row[:2] for row in table], [[value["macro"], value["value"]] for value in values])
+        self.assertEqual([row[3] for row in table], [str(value["pairs"]) for value in values])
+        boxes = [box["value"] for box in self.option("knobs", 1)[0]["data"]][::-1]
+        with_pairs = [value for value in values if value["pairs"] > 0]
+        self.assertEqual(len(boxes), min(30, len(with_pairs)))
+        for box, value in zip(boxes, with_pairs):
+            middle = value.get("in_winner_percent", value["effect_percent"])
+            for drawn, figure in zip(box, (value["low_percent"], value["low_percent"], middle)):
+                self.assertAlmostEqual(drawn, figure)
+        self.assertEqual(len(self.rows("ladder", "Values that make")), len(insight["negatives"]))
+        self.assertIn(f"among the {insight['near_runs']} candidates within twice its time",
+                      self.text("#knobs"))
+        self.assertNotIn("surely", self.browser.run("return document.querySelector('main').innerText"))
+
+    def test_of_a_value_no_more_is_said_than_pairs_show(self):
+        insight = self.insight()
+        rows = {(row[0], row[1]): row[2] for row in self.rows("knobs", "Every value")}
+        best = {knob["macro"]: knob["best"] for knob in insight["knobs"]}
+        seen = set()
+        for value in (value for knob in insight["knobs"] for value in knob["values"]):
+            said = rows[(value["macro"], value["value"])]
+            if best[value["macro"]] == value["value"]:
+                self.assertEqual(said, "the winner's")
+            elif value["pairs"] == 0:
+                self.assertNotRegex(said, "slower|faster|same|%")
+                seen.add("untried")
+            elif "in_winner_percent" in value:
+                beyond = abs(value["in_winner_percent"]) > 2.0
+                word = ("slower" if value["in_winner_percent"] > 0 else "faster") if beyond else "the same within 2 %"
+                self.assertIn(f"in the winner: {word}", said)
+                seen.add("winner")
+            else:
+                self.assertNotRegex(said, "slower|faster|same")
+                self.assertIn("the winner not among them", said)
+                seen.add("beside")
+        self.assertLessEqual({"untried", "winner"}, seen)
+        untried = {(macro, value["value"]) for knob in insight["knobs"] for value in knob["values"]
+                   for macro in [knob["macro"]] if value["pairs"] == 0 and value["runs"] > 0
+                   and value["value"] != knob["best"] and "failed_in_winner" not in value}
+        note = self.text("#knobs > .note:nth-of-type(3)") if untried else ""
+        for macro, value in untried:
+            self.assertIn(macro, note)
+
+    def test_ties_of_duels_are_not_painted_as_decided(self):
+        verdicts = [row[0] for row in self.sql.execute(
+            "SELECT verdict FROM confirmation WHERE run_id = 1 ORDER BY id").fetchall()][-30:]
+        colours = [box["itemStyle"]["color"] for box in self.option("duels", 0)[0]["data"]]
+        by_verdict = {}
+        for verdict, colour in zip(verdicts, colours):
+            by_verdict.setdefault(verdict, set()).add(colour)
+        self.assertIn("tie", by_verdict)
+        self.assertGreater(len(by_verdict), 1)
+        for verdict, painted in by_verdict.items():
+            self.assertEqual(painted == {"transparent"}, verdict == "tie", verdict)
 
     def test_roofline(self):
         table = dict(self.rows("roofline", "Roofline"))
@@ -107,10 +183,16 @@ class SectionsTest(ReportCase):
         self.assertEqual(table["winner, TFLOP/s"], f"{1.07e9 / us / 1e6:.2f}")
         roof = min(1979, 1.07e9 / 2.6e6 * 4800 / 1e3)
         self.assertEqual(table["roof there, TFLOP/s"], f"{roof:,.2f}")
-        points = {series["name"]: series["data"] for series in self.option("roofline", 0)}
+        points = {series["name"]: series["data"] for series in self.option("roofline", 1)}
         green = self.one("SELECT count(*) FROM evaluation WHERE run = 1 AND outcome = 'green'")[0]
         self.assertEqual(len(points["candidates"]), green)
         self.assertAlmostEqual(points["winner"][0][1], 1.07e9 / us / 1e6)
+        limits = {row[0]: row[1] for row in self.rows("roofline", "The winner's limits")}
+        self.assertEqual(limits["MUFU and conversions"], "71.0")
+        self.assertEqual(limits["arithmetic (useful FLOPs)"], f"{100 * 1.07e9 / us / 1e6 / 1979:.1f}")
+        self.assertIn("The winner is limited by MUFU and conversions: 71.0 %", self.text("#roofline .note"))
+        drawn = self.option("roofline", 0)[0]["data"]
+        self.assertEqual(sum(bar["value"] >= 60 for bar in drawn), 1)
 
     def test_resources(self):
         rows = self.sql.execute("SELECT registers, shared_bytes, p50_us FROM evaluation"

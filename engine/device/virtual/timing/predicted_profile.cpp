@@ -36,6 +36,8 @@ std::map<std::string, double> predicted_profile(const std::vector<PredictedLaunc
         kPercent * (busy(Unit::kTensor) + busy(Unit::kGmma)));
     add("sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active", kPercent * busy(Unit::kFma));
     add("sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_active", kPercent * busy(Unit::kAlu));
+    add("sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active",
+        kPercent * busy(Unit::kTransform));
     add("l1tex__throughput.avg.pct_of_peak_sustained_active", kPercent * activity.memory_busy);
     add("dram__throughput.avg.pct_of_peak_sustained_elapsed", dram_percent(launch));
     all_us += launch.us;
