@@ -155,7 +155,7 @@ Answer elite_answer(const RunElite& elite) {
   if (kind == TimeKind::kPredicted && !elite.rows.empty()) {
     answer.notes +=
         "predicted times rank, by a model with errors: in eight recordings of an H200, some of "
-        "which chose its figures, the kernel predicted fastest was 0 to 14 % (median 0.0 %) slower "
+        "which chose its figures, the kernel predicted fastest was 0 to 17 % (median 0.0 %) slower "
         "than the fastest\n";
   }
   for (const EliteRow& row : elite.rows) {
