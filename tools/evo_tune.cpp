@@ -20,10 +20,12 @@
 #include "tools/evo_tune_policy.hpp"
 #include "tools/evo_tune_report.hpp"
 #include "tools/full_version.hpp"
+#include "tools/help_format.hpp"
 #include "tools/number_options.hpp"
 #include "tools/session_options.hpp"
 #include "tools/stop_signals.hpp"
 #include "tools/tool_main.hpp"
+#include "tools/value_lists.hpp"
 
 namespace evo {
 namespace {
@@ -60,13 +62,27 @@ std::string strategy_list() {
   return list;
 }
 
+constexpr const char* kInterpreter = "VIRTUAL";
+
 constexpr const char* kDescription =
-    "evo-tune: evolves the macros of a CUDA kernel template on your GPU, believing nothing it has "
-    "not compiled, checked and timed.\nWithout a GPU, kernels run on a virtual one: correctness is "
-    "judged, times are predicted.";
+    "evo-tune: evolves the macros of a CUDA kernel template on your GPU.\n"
+    "It believes nothing that it has not compiled, checked and timed. Without a GPU, kernels run "
+    "on a virtual one: correctness is judged, times are predicted.";
+
+ValueLists value_lists() {
+  ValueLists lists = SessionOptions::value_lists();
+  lists[kInterpreter] = virtual_device_values({"auto", "none"});
+  lists[value_words::kStrategy] = [](const GivenValues&) {
+    return std::vector<std::string>(strategy_names().begin(), strategy_names().end());
+  };
+  lists[value_words::kObjective] = [](const GivenValues&) {
+    return std::vector<std::string>{"time", "energy", "time*energy"};
+  };
+  return lists;
+}
 
 void declare(CLI::App& app, Options& options) {
-  options.session.declare(app);
+  options.session.declare(app, true);
   app.add_option("--generations", options.tuner.generations, "generations")
       ->capture_default_str()
       ->transform(whole_number(1, 1000000));
@@ -85,10 +101,13 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--elite", options.tuner.elite, "kernels kept")
       ->capture_default_str()
       ->transform(whole_number(1, 1000));
-  app.add_option("--strategy", options.tuner.strategy, strategy_list())->capture_default_str();
+  app.add_option("--strategy", options.tuner.strategy, strategy_list())
+      ->type_name(value_words::kStrategy)
+      ->capture_default_str();
   app.add_option("--objective", options.tuner.objective,
                  "what is made small: time, energy, or an expression over both, such as "
                  "\"time*energy^0.5\" (µs and mJ of a launch)")
+      ->type_name(value_words::kObjective)
       ->capture_default_str();
   app.add_option("--seed", options.tuner.seed, "seed of the search")
       ->capture_default_str()
@@ -98,8 +117,11 @@ void declare(CLI::App& app, Options& options) {
       ->transform(seed_number());
   app.add_option("--max-seconds", options.tuner.max_seconds,
                  "end the run after so long, within one launch")
+      ->type_name("SECONDS")
       ->check(seconds_number());
-  app.add_option("--db", options.db, "database file")->capture_default_str();
+  app.add_option("--db", options.db, "database file")
+      ->type_name(value_words::kDatabase)
+      ->capture_default_str();
   app.add_option("--resume", options.resume_run,
                  "continue the newest unfinished run on the same inputs, or run N")
       ->expected(0, 1)
@@ -113,6 +135,7 @@ void declare(CLI::App& app, Options& options) {
          "--interpret", options.interpret,
          "virtual GPU that executes the elite of a GPU as well, to find what the GPU passed "
          "by luck: auto, none, virtual:NAME")
+      ->type_name(kInterpreter)
       ->capture_default_str();
   app.add_flag("--energy", options.elite.energy,
                "after the search, joules per launch of the elite (on a card that counts them)");
@@ -123,9 +146,11 @@ void declare(CLI::App& app, Options& options) {
       app.add_flag("--json", options.json, "one JSON object a line on standard output");
   app.add_flag("--quiet", options.quiet, "no progress, only the result")->excludes(json);
   app.set_version_flag("--version", "evo-tune " EVO_VERSION);
-  app.footer(
-      "\nExit codes: 0 a green winner; 1 nothing is green; 2 bad usage or input; "
-      "3 toolkit or device missing; 130 interrupted, everything saved.");
+  app.footer(exit_codes({{0, "a green winner"},
+                         {1, "nothing is green"},
+                         {2, "bad usage or input"},
+                         {3, "toolkit or device missing"},
+                         {130, "interrupted, everything saved"}}));
 }
 
 /// What the checks of the best kernel looked at; empty without one.
@@ -331,7 +356,7 @@ ExitCode run(int argc, char** argv) {
   Options options;
   CLI::App app(kDescription);
   declare(app, options);
-  if (const auto done = parse_command_line(app, argc, argv)) return *done;
+  if (const auto done = parse_command_line(app, argc, argv, value_lists())) return *done;
   options.has_children = app.count("--children") > 0;
   if (app.count("--window") == 0) {
     options.tuner.window =

@@ -28,7 +28,8 @@ CLI::Validator whole_number(std::uint64_t low, std::uint64_t high) {
             text = std::to_string(value);  // CLI11 would read 010 as eight
             return {};
           },
-          low == 0 && high == std::numeric_limits<std::uint64_t>::max() ? "" : range};
+          // Help is silent about numbers that are as large as the machine's.
+          high >= std::numeric_limits<std::int64_t>::max() ? "" : range};
 }
 
 CLI::Validator real_number(double low, double high) {
@@ -52,7 +53,7 @@ CLI::Validator seconds_number() {
             }
             return {};
           },
-          "> 0"};
+          ""};
 }
 
 }  // namespace evo

@@ -15,6 +15,7 @@
 
 #include "engine/core/printable.hpp"
 #include "engine/core/suggestion.hpp"
+#include "tools/help_format.hpp"
 
 namespace evo {
 namespace {
@@ -114,7 +115,14 @@ std::string unexpected_text(const CLI::App& app) {
 
 }  // namespace
 
-std::optional<ExitCode> parse_command_line(CLI::App& app, int argc, char** argv) {
+std::optional<ExitCode> parse_command_line(CLI::App& app, int argc, char** argv,
+                                           const ValueLists& lists) {
+  use_help_format(app);
+  if (argc > 1 && std::string_view(argv[1]) == kCompleteFlag) {
+    for (const std::string& line : completions(app, {argv + 2, argv + argc}, lists))
+      std::cout << line << '\n';
+    return ExitCode::kGreen;
+  }
   for (CLI::Option* option : app.get_options()) {
     if (option->get_items_expected_max() == 1) option->take_last();
   }

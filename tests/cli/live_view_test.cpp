@@ -1,5 +1,6 @@
 // The live view: its lines, and evo-tune on a pseudo terminal, by what is on the screen.
 
+#include "engine/core/utf8.hpp"
 #include "tools/live_view.hpp"
 
 #include <fcntl.h>
