@@ -121,7 +121,8 @@ std::string wrapped_lines(const std::string& text) {
 /// "evo-elite show" for "/usr/bin/evo-elite show".
 std::string program_of(const std::string& name) {
   const std::size_t slash = name.rfind('/', name.find(' '));
-  return slash == std::string::npos ? name : name.substr(slash + 1);
+  const std::size_t start = slash == std::string::npos ? 0 : slash + 1;
+  return name.substr(start, name.find_last_not_of(' ') + 1 - start);
 }
 
 class HelpFormat final : public CLI::Formatter {
@@ -145,7 +146,11 @@ class HelpFormat final : public CLI::Formatter {
     return wrapped(usage, kHelpColumns, std::string_view("Usage: ").size());
   }
   std::string make_option_usage(const CLI::Option* option) const override {
-    return option->get_name(true) + (takes_many(*option) ? "..." : "");
+    const std::string name = option->get_name(true);
+    if (takes_many(*option)) return name + "...";
+    std::string names = name;
+    for (int i = 1; i < option->get_items_expected_min(); ++i) names += " " + name;
+    return names;
   }
   std::string make_option(const CLI::Option* option, bool /*is_positional*/) const override {
     return entry(heading_of(*option), described(*option));

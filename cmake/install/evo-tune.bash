@@ -3,7 +3,7 @@
 _evo_tune() {
   COMPREPLY=()
   # Bash splits words at '=' and ':', which belong to them here: "virtual:l4", "--set MACRO=1".
-  local words=() i part glued=1
+  local - words=() i part glued=1
   for ((i = 1; i <= COMP_CWORD; ++i)); do
     part=${COMP_WORDS[i]}
     if [[ $glued -eq 0 || $part == [:=]* ]] && ((${#words[@]} > 0)); then
@@ -32,7 +32,6 @@ _evo_tune() {
       for pattern in ${kind#files }; do
         mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -X "!$pattern" -- "$typed")
       done
-      set +f
       mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -d -- "$typed")
       ;;
   esac

@@ -72,7 +72,7 @@ TEST_F(EvoElite, BadUsageIsExitCodeTwo) {
 TEST_F(EvoElite, HelpFitsOneScreenAndShowsDefaults) {
   const ProgramResult result = elite("--help");
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_LE(lines(result.out).size(), 30U);
+  EXPECT_LE(lines(result.out).size(), 32U);
   EXPECT_THAT(result.out, HasSubstr("--db DATABASE           database file (default: evo.db)"));
 }
 

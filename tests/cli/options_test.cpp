@@ -6,10 +6,12 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "engine/core/utf8.hpp"
 #include "tests/cli/fake_session.hpp"
 
 namespace evo {
@@ -17,6 +19,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 struct NumberOption {
   std::string program;
@@ -175,6 +178,25 @@ TEST(MisspeltNames, AreAnsweredWithWhatIsMeantOrWhatThereIs) {
                     session.environment() + " EVO_TUNE_DATA=" + source_folder().string());
     EXPECT_EQ(result.exit_code, 2) << command;
     EXPECT_THAT(result.err, HasSubstr(expected)) << command;
+  }
+}
+
+TEST(Help, FitsEightyColumnsAndNamesValuesByWords) {
+  const FakeSession session;
+  for (const char* command :
+       {"evo-elite", "evo-elite show", "evo-elite overall", "evo-export", "evo-init", "evo-judge",
+        "evo-predict", "evo-predict rank", "evo-predict explain", "evo-ptx-run", "evo-record",
+        "evo-replay", "evo-report", "evo-tune"}) {
+    const ProgramResult result = session.run(std::string(command) + " --help");
+    EXPECT_EQ(result.exit_code, 0) << command;
+    EXPECT_TRUE(result.out.starts_with(std::string(command) + ": ")) << result.out;
+    std::istringstream lines(result.out);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(columns_of(line), 80U) << line;
+    EXPECT_THAT(result.out, AllOf(HasSubstr("\nExit codes:\n  0    "), HasSubstr("\nOptions:\n")));
+    for (const char* oddity :
+         {"INT", "TEXT", "FLOAT", "Excludes:", "Needs:", "REQUIRED", "922337"}) {
+      EXPECT_THAT(result.out, Not(HasSubstr(oddity))) << command;
+    }
   }
 }
 
