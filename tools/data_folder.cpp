@@ -7,6 +7,7 @@
 #include "engine/core/environment.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
+#include "engine/core/missing_file.hpp"
 #include "engine/core/suggestion.hpp"
 
 namespace evo {
@@ -71,15 +72,22 @@ fs::path find_space(const fs::path& space) {
   std::error_code ignored;
   if (fs::exists(space, ignored) || space.is_absolute()) return space;
   const std::optional<fs::path> data = find_data_folder();
-  if (!data) return space;
+  const std::string missing =
+      "--space: " + space.string() + ": no such file" + missing_file_hint(space);
+  if (!data) throw InputError(missing);
   for (const fs::path& name : {space, fs::path("search_spaces") / space}) {
     for (const char* ending : {"", ".json"}) {
       const fs::path file = *data / (name.string() + ending);
       if (fs::is_regular_file(file, ignored)) return file;
     }
   }
-  if (space.has_parent_path() || space.has_extension()) return space;  // meant as a file
-  throw InputError("--space: " + unknown_name("space", space.string(), spaces_in(*data)));
+  const std::vector<std::string> shipped = spaces_in(*data);
+  if (space.has_parent_path() || space.has_extension()) {  // meant as a file
+    const std::string nearest = nearest_name(space.stem().string(), shipped);
+    throw InputError(missing + "; shipped spaces go by their names alone, such as " +
+                     (nearest.empty() ? shipped.front() : nearest));
+  }
+  throw InputError("--space: " + unknown_name("space", space.string(), shipped));
 }
 
 }  // namespace evo

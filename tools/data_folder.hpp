@@ -20,7 +20,8 @@ namespace evo {
 [[nodiscard]] std::filesystem::path default_space(const std::string& arch);
 
 /// A space as the command line names it: a file, or one of the shipped ones by its file's name with
-/// or without "search_spaces/" and ".json". What is neither is returned as it is.
+/// or without "search_spaces/" and ".json". Throws InputError for what is neither, with what may be
+/// meant.
 [[nodiscard]] std::filesystem::path find_space(const std::filesystem::path& space);
 
 }  // namespace evo

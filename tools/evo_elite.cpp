@@ -131,7 +131,7 @@ void declare(CLI::App& app, Options& options) {
   app.require_subcommand(0, 1);
   app.fallthrough();
   app.add_subcommand("show", "all that is known of one candidate")
-      ->add_option("ID", options.show, "last but one column of the elite")
+      ->add_option("ID", options.show, "candidate, as in the table of the elite")
       ->transform(row_number())
       ->required();
   app.add_subcommand("ladder", "the milestones, each compared with the one before");
@@ -140,7 +140,7 @@ void declare(CLI::App& app, Options& options) {
       ->type_name("SHAPE=NUMBER");
   app.add_subcommand("rejections", "how many failed which gate, and why");
   app.add_subcommand("compare", "two candidates side by side")
-      ->add_option("ID", options.compare, "candidates A and B")
+      ->add_option("ID", options.compare, "two candidates, as in the table of the elite")
       ->expected(2)
       ->transform(row_number())
       ->required();

@@ -13,7 +13,9 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
+#include "engine/core/missing_file.hpp"
 #include "engine/core/protected_file.hpp"
+#include "engine/core/suggestion.hpp"
 #include "engine/device/virtual/virtual_device.hpp"
 #include "tools/help_format.hpp"
 #include "tools/number_options.hpp"
@@ -55,7 +57,10 @@ std::vector<std::byte> read_file(const std::string& path) {
   require_no_special_file(path, "read");
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(path.c_str(), "rb"),
                                                            std::fclose);
-  if (!in) throw InputError("cannot read '" + path + "': " + std::strerror(errno));
+  if (!in) {
+    throw InputError("cannot read '" + path + "': " + std::strerror(errno) +
+                     missing_file_hint(path));
+  }
   std::vector<std::byte> bytes;
   std::vector<std::byte> chunk(1 << 16);
   while (const std::size_t count = std::fread(chunk.data(), 1, chunk.size(), in.get())) {
@@ -85,10 +90,18 @@ std::size_t byte_count(const std::string& text) {
   return bytes;
 }
 
+const std::vector<std::string> kContents = {"zeros", "ones"};
+
 std::vector<std::byte> content_of(const std::string& source) {
   if (source.starts_with("zeros:")) return std::vector<std::byte>(byte_count(source.substr(6)));
   if (source.starts_with("ones:"))
     return std::vector<std::byte>(byte_count(source.substr(5)), std::byte{1});
+  // "zero:16": meant as a word, where no file has this name.
+  const std::string word = source.substr(0, source.find(':'));
+  const bool is_word = word.size() < source.size() && !std::filesystem::exists(source);
+  if (is_word && !nearest_name(word, kContents).empty()) {
+    throw InputError("'" + source + "': " + unknown_name("content", word, kContents));
+  }
   return read_file(source);
 }
 
@@ -100,8 +113,9 @@ KernelArgument scalar(const std::string& type, const std::string& value) {
   if (type == "u64") return ScalarArgument::of(number<std::uint64_t>(value, what));
   if (type == "f32") return ScalarArgument::of(number<float>(value, what));
   if (type == "f64") return ScalarArgument::of(number<double>(value, what));
-  throw InputError("argument type '" + type +
-                   "' is none of in, inout, out, i32, u32, i64, u64, f32, f64");
+  throw InputError("--arg: " +
+                   unknown_name("kind of argument", type,
+                                {"in", "inout", "out", "i32", "u32", "i64", "u64", "f32", "f64"}));
 }
 
 struct NamedBuffer {
@@ -117,7 +131,9 @@ KernelArgument make_argument(VirtualDevice& device, const std::string& text,
   const std::string rest = colon == std::string::npos ? "" : text.substr(colon + 1);
   if (kind != "in" && kind != "inout" && kind != "out") return scalar(kind, rest);
   const std::size_t equals = rest.find('=');
-  if (equals == std::string::npos) throw InputError("argument '" + text + "' has no '='");
+  if (equals == std::string::npos)
+    throw InputError("--arg " + text + ": allowed is " + kind +
+                     ":NAME=" + (kind == "out" ? "BYTES" : "FILE, zeros:BYTES or ones:BYTES"));
   const std::string name = rest.substr(0, equals);
   const std::string source = rest.substr(equals + 1);
   if (name.empty() || name.find('/') != std::string::npos)
@@ -158,7 +174,7 @@ void print_outputs(VirtualDevice& device, const std::vector<NamedBuffer>& output
     files.push_back({std::filesystem::path(save) / (output.name + ".out"),
                      {reinterpret_cast<const char*>(bytes.data()), bytes.size()}});
   }
-  write_outputs(files, {"evo-ptx-run"});
+  write_outputs(files, {.writer = "evo-ptx-run", .makes_folders = true});
 }
 
 /// Room for all buffers, before any of them is made.
@@ -254,9 +270,13 @@ int main(int argc, char** argv) {
   app.add_option("--device", options.device, "virtual GPU")
       ->type_name(evo::value_words::kDevice)
       ->capture_default_str();
-  app.add_option("--grid", options.grid, "CTAs (default: 1)")->type_name("X,Y,Z")->delimiter(',');
+  app.add_option("--grid", options.grid, "CTAs (default: 1)")
+      ->type_name("X,Y,Z")
+      ->transform(evo::whole_number(1, std::numeric_limits<std::int32_t>::max()))
+      ->delimiter(',');
   app.add_option("--block", options.block, "threads of a CTA (default: 32)")
       ->type_name("X,Y,Z")
+      ->transform(evo::whole_number(1, std::numeric_limits<std::int32_t>::max()))
       ->delimiter(',');
   app.add_option("--shared", options.shared, "dynamic shared memory")
       ->type_name("BYTES")

@@ -20,10 +20,13 @@ bool parse_whole(const std::string& text, Number& value) {
 
 CLI::Validator whole_number(std::uint64_t low, std::uint64_t high) {
   const std::string range = std::to_string(low) + " to " + std::to_string(high);
+  // A row's number has no limit that tells people anything.
+  const std::string allowed =
+      high == std::numeric_limits<std::int64_t>::max() ? std::to_string(low) + " on" : range;
   return {[=](std::string& text) -> std::string {
             std::uint64_t value = 0;
             if (!parse_whole(text, value) || value < low || value > high) {
-              return "'" + text + "': allowed is a whole number from " + range;
+              return "'" + text + "': allowed is a whole number from " + allowed;
             }
             text = std::to_string(value);  // CLI11 would read 010 as eight
             return {};

@@ -6,6 +6,8 @@
 #include <thread>
 
 #include "engine/core/error.hpp"
+#include "engine/core/suggestion.hpp"
+#include "engine/device/virtual/timing/device_model.hpp"
 #include "engine/worker/device_client.hpp"
 #include "tools/data_folder.hpp"
 #include "tools/number_options.hpp"
@@ -104,6 +106,13 @@ void SessionOptions::add_predictors(Services& services, const EventSink& on_even
 
 std::string SessionOptions::add_interpreter(Services& services, const std::string& choice,
                                             const EventSink& on_event) const {
+  std::vector<std::string> known = ptx::device_ids();
+  known.insert(known.begin(), {"auto", "none"});
+  const bool is_other_worker = choice.find(':') != std::string::npos &&
+                               !choice.starts_with("virtual:");  // whether it serves is seen below
+  if (!is_other_worker && std::ranges::count(known, choice) == 0) {
+    throw InputError("--interpret: " + unknown_name("virtual GPU", choice, known));
+  }
   const bool measures = services.device && services.device->info().time_kind == TimeKind::kMeasured;
   if (choice == "none" || !measures) return {};
   const std::string& arch = services.device->info().arch;
@@ -116,9 +125,7 @@ std::string SessionOptions::add_interpreter(Services& services, const std::strin
   services.interpreter = std::make_unique<DeviceClient>(worker_program(), id, milliseconds_of(0),
                                                         on_event, WorkerPriority::kSpare);
   if (services.interpreter->info().time_kind != TimeKind::kPredicted) {
-    throw InputError("--interpret: '" + choice +
-                     "' is no virtual GPU; allowed: auto, none, virtual:l4, virtual:a100, "
-                     "virtual:h200");
+    throw InputError("--interpret: " + unknown_name("virtual GPU", choice, known));
   }
   return {};
 }

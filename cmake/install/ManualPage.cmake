@@ -122,12 +122,14 @@ help_of(help)
 file(READ ${texts}/${NAME}.txt extra)
 file(READ ${texts}/environment.txt environment)
 
-# The first line is "evo-tune: what it is.", which may be wrapped; then paragraphs up to the usage.
-string(REGEX MATCH "^${NAME}: ([^.]*)[.]?\n?(.*)\nUsage: ([^\n]*(\n  [^\n]*)*)" ignored "${help}")
+# The first line is "evo-tune: what it is."; then come paragraphs up to the usage.
+string(REGEX MATCH "^${NAME}: ([^\n]*)[.]\n(.*)\nUsage: ([^\n]*(\n  [^\n]*)*)" ignored "${help}")
 set(summary "${CMAKE_MATCH_1}")
 set(about "${CMAKE_MATCH_2}")
 set(usage "${CMAKE_MATCH_3}")
-string(REGEX REPLACE "\n *" " " summary "${summary}")
+if(summary STREQUAL "")
+  message(FATAL_ERROR "${NAME} --help: its first line is not '${NAME}: …' with a full stop")
+endif()
 string(REGEX REPLACE "\n *" " " usage "${usage}")
 string(REGEX REPLACE "^${NAME} ?" "" usage "${usage}")
 foreach(text summary about usage)
