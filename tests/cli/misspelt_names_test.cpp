@@ -128,15 +128,15 @@ TEST_F(MisspeltNames, MacrosTheirValuesAndMilestones) {
 }
 
 TEST_F(MisspeltNames, WhatADatabaseHolds) {
-  make_run(" --shape mission,small");
+  make_run(" --shape mission,ragged");
   expect_answers({
       {"evo-elite --shape nope", "unknown shape 'nope'; allowed: mission"},
       {"evo-elite --shape misson", "did you mean 'mission'?"},
       {"evo-elite --device cuda:7", "unknown device 'cuda:7'; allowed: fake GPU, fake:measured"},
       {"evo-elite --run 99", "evo.db: no run 99; it has 2 of them, numbered 1 to 2"},
       {"evo-elite show 999", "no candidate 999; `evo-elite` has a column of candidates"},
-      {"evo-elite overall --weight smal=2",
-       "--weight: unknown shape 'smal'; did you mean 'small'?"},
+      {"evo-elite overall --weight raged=2",
+       "--weight: unknown shape 'raged'; did you mean 'ragged'?"},
       {"evo-elite --db evo.bd", "evo.bd: no such file; did you mean 'evo.db'?"},
       {"evo-elite --db absent/evo.db", "there is no folder 'absent'; evo-tune --db makes it"},
       {"evo-export --out o --shape nope", "unknown shape 'nope'; allowed: mission"},
