@@ -1,6 +1,5 @@
 // The live view: its lines, and evo-tune on a pseudo terminal, by what is on the screen.
 
-#include "engine/core/utf8.hpp"
 #include "tools/live_view.hpp"
 
 #include <fcntl.h>
@@ -18,6 +17,7 @@
 #include <thread>
 
 #include "engine/core/json_reader.hpp"
+#include "engine/core/utf8.hpp"
 #include "tests/cli/fake_session.hpp"
 
 namespace evo {
