@@ -9,6 +9,8 @@ cd "$(dirname "$0")" || exit 1
 install_packages python3 python3-numpy python3-pip python3-hatchling
 # For the test that opens reports; without them it is skipped.
 (install_packages chromium chromium-driver python3-selenium) || say "Without Chromium: reports are not opened in a browser."
+# For the tests of completion and of manual pages; without them zsh is skipped, and fewer programs read the pages.
+(install_packages zsh man-db groff-base mandoc) || say "Without zsh, man, groff and mandoc: completion and manual pages are tested less."
 setup_and_build ci
 log="build/ci/ctest.log"
 exclude=()

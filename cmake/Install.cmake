@@ -28,7 +28,7 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/evo_tuneConfigVersion.cmake
                                  COMPATIBILITY SameMajorVersion ARCH_INDEPENDENT)
 install(FILES ${CMAKE_BINARY_DIR}/evo_tuneConfigVersion.cmake DESTINATION ${package})
 
-# Manual pages are what --help prints.
+# Manual pages are what --help prints, with examples, environment variables and files from man/.
 set(pages "")
 foreach(target ${programs})
   string(REPLACE "_" "-" name ${target})
@@ -37,7 +37,8 @@ foreach(target ${programs})
     COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${target}> -DNAME=${name}
             -DVERSION=${PROJECT_VERSION} -DOUTPUT=${page}
             -P ${PROJECT_SOURCE_DIR}/cmake/install/ManualPage.cmake
-    DEPENDS ${target} cmake/install/ManualPage.cmake
+    DEPENDS ${target} cmake/install/ManualPage.cmake cmake/install/man/${name}.txt
+            cmake/install/man/environment.txt
     COMMENT "Writing ${name}.1")
   list(APPEND pages ${page})
 endforeach()

@@ -10,6 +10,7 @@
 #include "db/database_file.hpp"
 #include "db/migration_functions.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/missing_file.hpp"
 
 namespace evo {
 namespace {
@@ -132,7 +133,8 @@ SQLite::Database Connection::open(Mode mode) {
   std::error_code ignored;
   if (!in_memory(file_)) require_database_file(file_);
   if (mode == Mode::kReadOnly && !in_memory(file_) && !fs::exists(file_, ignored)) {
-    throw DbError(file_.string() + ": no such file; evo-tune --db makes it");
+    throw DbError(file_.string() + ": no such file" + missing_file_hint(file_) +
+                  "; evo-tune --db makes it");
   }
   return guarded([&] {
     return mode == Mode::kReadOnly ? open_for_reading(file_, *wait_)

@@ -280,7 +280,7 @@ StoredEvaluation Store::evaluation(CandidateId candidate) const {
     std::optional<StoredEvaluation> found = find_evaluation(*connection_, candidate);
     if (!found) {
       connection_->fail("no candidate " + std::to_string(candidate) +
-                        "; the last column of `evo-elite` lists candidates");
+                        "; `evo-elite` has a column of candidates");
     }
     require_candidate_intact(*connection_, candidate);
     return std::move(*found);

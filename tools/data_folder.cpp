@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
-#include <vector>
 
 #include "engine/core/environment.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/json_reader.hpp"
+#include "engine/core/missing_file.hpp"
 #include "engine/core/suggestion.hpp"
 
 namespace evo {
@@ -37,7 +38,7 @@ std::optional<fs::path> find_data_folder() {
   return std::nullopt;
 }
 
-std::vector<std::string> shipped_spaces(const fs::path& data) {
+std::vector<std::string> spaces_in(const fs::path& data) {
   std::vector<std::string> names;
   for (const fs::directory_entry& entry : fs::directory_iterator(data / "search_spaces")) {
     const fs::path& file = entry.path();
@@ -56,19 +57,37 @@ fs::path data_folder() {
                    "; name a space with --space, or their folder in EVO_TUNE_DATA");
 }
 
+std::vector<std::string> shipped_spaces() { return spaces_in(data_folder()); }
+
+fs::path default_space(const std::string& arch) {
+  const fs::path folder = data_folder() / "search_spaces";
+  const fs::path file = folder / "default.json";
+  const Json json = read_json_file(file);
+  const JsonReader reader(json, file.string());
+  (void)reader.one_of("format", {"evo-tune defaults 1"});
+  return folder / reader.string_or(arch, reader.string("otherwise"));
+}
+
 fs::path find_space(const fs::path& space) {
   std::error_code ignored;
   if (fs::exists(space, ignored) || space.is_absolute()) return space;
   const std::optional<fs::path> data = find_data_folder();
-  if (!data) return space;
+  const std::string missing =
+      "--space: " + space.string() + ": no such file" + missing_file_hint(space);
+  if (!data) throw InputError(missing);
   for (const fs::path& name : {space, fs::path("search_spaces") / space}) {
     for (const char* ending : {"", ".json"}) {
       const fs::path file = *data / (name.string() + ending);
       if (fs::is_regular_file(file, ignored)) return file;
     }
   }
-  if (space.has_parent_path() || space.has_extension()) return space;  // meant as a file
-  throw InputError("--space: " + unknown_name("space", space.string(), shipped_spaces(*data)));
+  const std::vector<std::string> shipped = spaces_in(*data);
+  if (space.has_parent_path() || space.has_extension()) {  // meant as a file
+    const std::string nearest = nearest_name(space.stem().string(), shipped);
+    throw InputError(missing + "; shipped spaces go by their names alone, such as " +
+                     (nearest.empty() ? shipped.front() : nearest));
+  }
+  throw InputError("--space: " + unknown_name("space", space.string(), shipped));
 }
 
 }  // namespace evo

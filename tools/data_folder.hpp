@@ -1,6 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace evo {
 
@@ -10,8 +12,16 @@ namespace evo {
 /// there are none.
 [[nodiscard]] std::filesystem::path data_folder();
 
+/// The names of the spaces in there. Throws as data_folder() does.
+[[nodiscard]] std::vector<std::string> shipped_spaces();
+
+/// The file of the space for a device's architecture ("sm_89"); of one that is unknown or empty,
+/// the one for all others. Throws InputError where there is none.
+[[nodiscard]] std::filesystem::path default_space(const std::string& arch);
+
 /// A space as the command line names it: a file, or one of the shipped ones by its file's name with
-/// or without "search_spaces/" and ".json". What is neither is returned as it is.
+/// or without "search_spaces/" and ".json". Throws InputError for what is neither, with what may be
+/// meant.
 [[nodiscard]] std::filesystem::path find_space(const std::filesystem::path& space);
 
 }  // namespace evo

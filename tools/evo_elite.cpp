@@ -5,8 +5,10 @@
 
 #include "db/queries.hpp"
 #include "engine/core/error.hpp"
+#include "tools/database_values.hpp"
 #include "tools/evo_elite_answers.hpp"
 #include "tools/evo_elite_overall.hpp"
+#include "tools/help_format.hpp"
 #include "tools/number_options.hpp"
 #include "tools/run_insight.hpp"
 #include "tools/tool_main.hpp"
@@ -118,28 +120,31 @@ constexpr const char* kDescription =
 
 /// The parser; what it reads goes to `options`, which must outlive it.
 void declare(CLI::App& app, Options& options) {
-  app.add_option("--db", options.db, "database file")->capture_default_str();
+  app.add_option("--db", options.db, "database file")
+      ->type_name(value_words::kDatabase)
+      ->capture_default_str();
   app.add_option("--run", options.filter.run, "only this run (default: the newest that fits)")
       ->transform(row_number());
-  app.add_option("--device", options.filter.device, "cuda:N, virtual:NAME or part of a name");
-  app.add_option("--shape", options.filter.shape, "timed shape");
+  app.add_option("--device", options.filter.device, "cuda:N, virtual:NAME or part of a name")
+      ->type_name(value_words::kDevice);
+  app.add_option("--shape", options.filter.shape, "timed shape")->type_name(value_words::kShape);
   CLI::Option* json = app.add_flag("--json", options.json, "one JSON object a line, nothing else");
   app.add_flag("--csv", options.csv, "comma separated, with a line of headings")->excludes(json);
   app.set_version_flag("--version", "evo-elite " EVO_VERSION);
-  app.footer("\nExit codes: 0 answered; 1 nothing is green; 2 bad usage or database.");
+  app.footer(exit_codes({{0, "answered"}, {1, "nothing is green"}, {2, "bad usage or database"}}));
   app.require_subcommand(0, 1);
   app.fallthrough();
   app.add_subcommand("show", "all that is known of one candidate")
-      ->add_option("ID", options.show, "last but one column of the elite")
+      ->add_option("ID", options.show, "candidate, as in the table of the elite")
       ->transform(row_number())
       ->required();
   app.add_subcommand("ladder", "the milestones, each compared with the one before");
   app.add_subcommand("overall", "the kernels that serve all shapes of one search best")
-      ->add_option("--weight", options.weights,
-                   "SHAPE=NUMBER: how much a shape counts (default 1)");
+      ->add_option("--weight", options.weights, "how much a shape counts (default: 1)")
+      ->type_name("SHAPE=NUMBER");
   app.add_subcommand("rejections", "how many failed which gate, and why");
   app.add_subcommand("compare", "two candidates side by side")
-      ->add_option("ID", options.compare, "candidates A and B")
+      ->add_option("ID", options.compare, "two candidates, as in the table of the elite")
       ->expected(2)
       ->transform(row_number())
       ->required();
@@ -176,7 +181,7 @@ ExitCode run(int argc, char** argv) {
   Options options;
   CLI::App app(kDescription);
   declare(app, options);
-  if (const auto done = parse_command_line(app, argc, argv)) return *done;
+  if (const auto done = parse_command_line(app, argc, argv, database_values())) return *done;
   return answer(app, options);
 }
 

@@ -9,9 +9,11 @@
 #include "db/queries.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
+#include "tools/database_values.hpp"
 #include "tools/evo_export_bundle.hpp"
 #include "tools/evo_export_kernel.hpp"
 #include "tools/evo_export_results.hpp"
+#include "tools/help_format.hpp"
 #include "tools/number_options.hpp"
 #include "tools/output_files.hpp"
 #include "tools/tool_main.hpp"
@@ -83,36 +85,44 @@ void write(const KernelExport& kernel, const fs::path& folder) {
 
 void declare(CLI::App& app, Options& options) {
   app.add_option("--db", options.dbs, "database file; of a bundle, one or several")
+      ->type_name(value_words::kDatabase)
       ->capture_default_str();
   app.add_option("--run", options.runs,
                  "run (default: the newest green one that fits; of a bundle, all)")
       ->transform(row_number());
-  app.add_option("--device", options.filter.device, "cuda:N, virtual:NAME or part of a name");
-  app.add_option("--shape", options.filter.shape, "timed shape");
+  app.add_option("--device", options.filter.device, "cuda:N, virtual:NAME or part of a name")
+      ->type_name(value_words::kDevice);
+  app.add_option("--shape", options.filter.shape, "timed shape")->type_name(value_words::kShape);
   CLI::Option* rank = app.add_option("--rank", options.rank, "place in the elite")
                           ->capture_default_str()
                           ->transform(whole_number(1, 1000));
   app.add_option("--candidate", options.candidate, "any green candidate instead")
       ->transform(row_number())
       ->excludes(rank);
-  app.add_option("--out", options.out, "folder to write to, made when missing");
-  app.add_option("--name", options.name, "file name (default: the space's name and the shape)");
+  app.add_option("--out", options.out, "folder to write to, made when missing")
+      ->type_name(value_words::kFolder);
+  app.add_option("--name", options.name, "file name (default: the space's name and the shape)")
+      ->type_name("NAME");
   app.add_option("--t4", options.t4,
-                 "all results of the run as a T4 file, packed when it ends with .gz");
+                 "all results of the run as a T4 file, packed when it ends with .gz")
+      ->type_name(value_words::kFile);
   app.add_option("--kernel-tuner-cache", options.kernel_tuner_cache,
-                 "all results of the run as a cache file of Kernel Tuner");
+                 "all results of the run as a cache file of Kernel Tuner")
+      ->type_name(value_words::kFile);
   CLI::Option* bundle = app.add_option("--bundle", options.bundle.folder,
-                                       "folder for the winners on all shapes and devices");
+                                       "folder for the winners on all shapes and devices")
+                            ->type_name(value_words::kFolder);
   app.add_option("--loss-percent", options.bundle.loss_percent,
-                 "of a shape's best time, for fewer kernels in the bundle")
+                 "loss of a shape's best time that is allowed for fewer kernels in the bundle")
+      ->type_name("PERCENT")
       ->capture_default_str()
       ->transform(real_number(0.0, 1000.0))
       ->needs(bundle);
   app.add_flag("--cpp", options.bundle.cpp,
-               "beside the bundle a C++ function for it and a CMake package")
+               "write a C++ function for the bundle and a CMake package beside it")
       ->needs(bundle);
   app.set_version_flag("--version", "evo-export " EVO_VERSION);
-  app.footer("\nExit codes: 0 written; 1 nothing is green; 2 bad usage or database.");
+  app.footer(exit_codes({{0, "written"}, {1, "nothing is green"}, {2, "bad usage or database"}}));
 }
 
 /// Options that only a bundle takes more than once.
@@ -172,13 +182,12 @@ ExitCode export_results(const Store& store, const Options& options) {
 ExitCode run(int argc, char** argv) {
   Options options;
   CLI::App app(
-      "evo-export: the winner as <name>.cubin, <name>.json (how to launch it, what was checked "
-      "and\n"
-      "timed), <name>.ptx and <name>.cu (one self-contained source); or the\n"
-      "winners on all shapes and devices as a bundle; or all results of a run for other tuners.\n"
-      "Prints the files' names.");
+      "evo-export: writes winners and results as files that others can use.\n"
+      "The winner as NAME.cubin, NAME.json (how to launch it, what was checked and timed), "
+      "NAME.ptx and NAME.cu (one self-contained source); or the winners on all shapes and devices "
+      "as a bundle; or all results of a run for other tuners. Prints the files' names.");
   declare(app, options);
-  if (const auto done = parse_command_line(app, argc, argv)) return *done;
+  if (const auto done = parse_command_line(app, argc, argv, database_values())) return *done;
   if (!options.bundle.folder.empty()) return export_bundle(options);
   require_single(options);
   const bool wants_results = !options.t4.empty() || !options.kernel_tuner_cache.empty();

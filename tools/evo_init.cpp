@@ -16,6 +16,8 @@
 #include "engine/intake/intake.hpp"
 #include "engine/worker/limits.hpp"
 #include "tools/evo_elite_table.hpp"
+#include "tools/help_format.hpp"
+#include "tools/number_options.hpp"
 #include "tools/output_files.hpp"
 #include "tools/tool_main.hpp"
 
@@ -44,61 +46,74 @@ struct Options {
 
 void declare_given(CLI::App& app, Options& options) {
   Given& given = options.request.given;
-  const auto repeated = [&](const char* name, auto& target, const char* text) {
-    app.add_option(name, target, text)->allow_extra_args(false);
+  const auto repeated = [&](const char* name, auto& target, const char* type, const char* text) {
+    app.add_option(name, target, std::string(text) + "; repeat")
+        ->type_name(type)
+        ->allow_extra_args(false);
   };
-  repeated("--size", options.sizes,
-           "NAME=VALUE[,VALUE…], a size of the problem for each shape; a scalar parameter of this "
-           "name is it; repeat");
-  repeated("--value", options.values,
-           "NAME=EXPR, of a scalar parameter, of sizes and macros; repeat");
-  repeated("--extent", options.extents, "NAME=EXPR, elements of a buffer, of sizes; repeat");
-  repeated("--input", options.inputs,
-           "NAME=normal:0:1, uniform:0:1, integers:0:9, constant:1 or a formula of INDEX; repeat");
-  repeated("--scratch", given.scratch, "output whose content is nobody's result; repeat");
-  repeated("--inout", given.inouts,
-           "output of which the kernel leaves elements as they are, such as a border; repeat");
-  repeated("--grid", options.grids,
-           "CTAs: up to three expressions of sizes and macros; once more for each further --entry");
-  repeated("--block", options.blocks, "threads of a CTA, likewise");
-  repeated("--shared", options.shared, "bytes of dynamic shared memory, likewise");
-  repeated("--rename", options.renamed,
-           "KERNEL.PARAMETER=NAME, where kernels of several --entry share a name; repeat");
-  app.add_option("--flops", given.flops, "operations of one launch");
-  app.add_option("--tolerance", given.tolerance, "largest error of an element of an output");
+  repeated("--size", options.sizes, "NAME=N[,N...]",
+           "a size of the problem for each shape; a scalar parameter of this name is it");
+  repeated("--value", options.values, "NAME=EXPR",
+           "value of a scalar parameter, of sizes and macros");
+  repeated("--extent", options.extents, "NAME=EXPR", "elements of a buffer, of sizes");
+  repeated("--input", options.inputs, "NAME=CONTENT",
+           "normal:0:1, uniform:0:1, integers:0:9, constant:1 or a formula of INDEX");
+  repeated("--scratch", given.scratch, "NAME", "output whose content is nobody's result");
+  repeated("--inout", given.inouts, "NAME",
+           "output of which the kernel leaves elements as they are, such as a border");
+  repeated("--grid", options.grids, "X[,Y[,Z]]",
+           "CTAs, as expressions of sizes and macros, for each --entry");
+  repeated("--block", options.blocks, "X[,Y[,Z]]", "threads of a CTA, likewise");
+  repeated("--shared", options.shared, "EXPR", "bytes of dynamic shared memory, likewise");
+  repeated("--rename", options.renamed, "KERNEL.PARAMETER=NAME",
+           "name of an argument, where kernels of several --entry share one");
+  app.add_option("--flops", given.flops, "operations of one launch")->type_name("EXPR");
+  app.add_option("--tolerance", given.tolerance, "largest error of an element of an output")
+      ->type_name("NUMBER");
   app.add_option("--reference", given.reference,
                  "what is expected: 'default', the default configuration, or another kernel of the "
-                 "file with the same parameters (default: reference.py, to be written)");
-  app.add_option("--reference-grid", given.reference_grid, "CTAs of that kernel");
-  app.add_option("--reference-block", given.reference_block, "threads of a CTA of that kernel");
+                 "file with the same parameters (default: reference.py, to be written)")
+      ->type_name("NAME");
+  app.add_option("--reference-grid", given.reference_grid, "CTAs of that kernel")
+      ->type_name("X[,Y[,Z]]");
+  app.add_option("--reference-block", given.reference_block, "threads of a CTA of that kernel")
+      ->type_name("X[,Y[,Z]]");
 }
 
 void declare(CLI::App& app, Options& options) {
   IntakeRequest& request = options.request;
-  app.add_option("kernel", request.kernel, "CUDA file")->required();
+  app.add_option("kernel", request.kernel, "CUDA file")->type_name(value_words::kFile)->required();
   app.add_option(
          "--entry", options.entries,
          "kernel as C++ names it: 'reduce<float, ITEMS>' (default: the only one); repeat for "
          "kernels that run one after the other")
+      ->type_name("NAME")
       ->allow_extra_args(false);
-  app.add_option("--t1", request.t1, "T1 file of Kernel Tuner, KTT or BAT");
+  app.add_option("--t1", request.t1, "T1 file of Kernel Tuner, KTT or BAT")
+      ->type_name(value_words::kFile);
   app.add_option("--param", options.parameters,
-                 "NAME=V1,V2,… or NAME='[2**i for i in range(5)]', the default first; repeat")
+                 "macro and its values, the default first; or NAME='[2**i for i in range(5)]'; "
+                 "repeat")
+      ->type_name("NAME=V,V...")
       ->allow_extra_args(false);
   app.add_option("--constraint", request.constraints, "expression that must hold; repeat")
+      ->type_name("EXPR")
       ->allow_extra_args(false);
   declare_given(app, options);
-  app.add_option("--name", request.name, "of problem and space (default: the file's)");
-  app.add_option("--arch", request.arch, "architecture")->capture_default_str();
+  app.add_option("--name", request.name, "name of problem and space (default: the file's)")
+      ->type_name("NAME");
+  app.add_option("--arch", request.arch, "architecture")->type_name("ARCH")->capture_default_str();
   app.add_option("--out", options.out, "folder of kernel_templates/ and search_spaces/")
+      ->type_name(value_words::kFolder)
       ->capture_default_str();
   app.add_flag("--force", options.force, "replace files that are there");
   app.add_option("--compile-seconds", options.compile_seconds,
                  "the longest that compiling, and running with small sizes, takes")
-      ->check(CLI::Range(1U, 86400U))
+      ->type_name("SECONDS")
+      ->transform(whole_number(1, 86400))
       ->capture_default_str();
   app.set_version_flag("--version", "evo-init " EVO_VERSION);
-  app.footer("\nExit codes: 0 written; 2 bad usage or input; 3 no NVRTC.");
+  app.footer(exit_codes({{0, "written"}, {2, "bad usage or input"}, {3, "no NVRTC"}}));
 }
 
 /// "NAME=text", of which `form` says what the text is.
@@ -288,10 +303,9 @@ void print_next(const Intake& intake, const Options& options) {
 ExitCode run(int argc, char** argv) {
   Options options;
   CLI::App app(
-      "evo-init: problem.json, reference.py and a search space for a CUDA file, with what its code "
-      "says filled in\n"
-      "and \"TODO\" where somebody has to say it. Prints what was found and what is left to "
-      "write.");
+      "evo-init: writes problem.json, reference.py and a search space for a CUDA file.\n"
+      "They are filled in with what the code says, and \"TODO\" stands where somebody has to say "
+      "it. Prints what was found and what is left to write.");
   declare(app, options);
   if (const auto done = parse_command_line(app, argc, argv)) return *done;
   split_named(options);

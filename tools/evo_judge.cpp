@@ -18,6 +18,7 @@
 #include "engine/worker/messages.hpp"
 #include "tools/candidate_options.hpp"
 #include "tools/evo_judge_against.hpp"
+#include "tools/help_format.hpp"
 #include "tools/number_options.hpp"
 #include "tools/output_files.hpp"
 #include "tools/profile_json.hpp"
@@ -48,15 +49,20 @@ constexpr const char* kDescription =
 
 void declare(CLI::App& app, Options& options) {
   options.session.declare(app);
-  app.add_option("--set", options.settings, "MACRO=VALUE …")->expected(1, -1);
-  app.add_option("--milestone", options.milestone, "start from this milestone of the space");
+  app.add_option("--set", options.settings, "values of macros")
+      ->type_name(value_words::kSetting)
+      ->expected(1, -1);
+  app.add_option("--milestone", options.milestone, "start from this milestone of the space")
+      ->type_name(value_words::kMilestone);
   app.add_option("--check-seed", options.check_seed, "seed of the inputs (default: a fresh one)")
       ->transform(seed_number());
   app.add_option("--save", options.save,
-                 "folder for kernel.ptx, kernel.cubin, kernel.cu, kernel.log");
+                 "folder for kernel.ptx, kernel.cubin, kernel.cu, kernel.log")
+      ->type_name(value_words::kFolder);
   app.add_option("--against", options.against,
                  "compare with the winner in this database or bundle, timed in turn; without --set "
-                 "and --milestone: of its configuration");
+                 "and --milestone: of its configuration")
+      ->type_name(value_words::kFile);
   app.add_flag("--energy", options.energy,
                "joules per launch, over a window of a second (on a card that counts them)");
   app.add_flag("--profile", options.profile,
@@ -65,9 +71,10 @@ void declare(CLI::App& app, Options& options) {
   app.add_flag("--json", options.json, "one JSON object on standard output");
   app.set_version_flag("--version", "evo-judge " EVO_VERSION);
   app.footer(
-      "\nExit codes: 0 green (or within policy, with --device none), with --against not slower; "
-      "1 rejected, or slower beyond doubt; "
-      "2 bad usage or input; 3 toolkit or device missing.");
+      exit_codes({{0, "green (or within policy, with --device none), with --against not slower"},
+                  {1, "rejected, or slower beyond doubt"},
+                  {2, "bad usage or input"},
+                  {3, "toolkit or device missing"}}));
 }
 
 /// The energy of a green kernel's launch; nothing where the device does not count it. A kernel that
@@ -333,7 +340,9 @@ int main(int argc, char** argv) {
     evo::Options options;
     CLI::App app(evo::kDescription);
     evo::declare(app, options);
-    if (const auto done = evo::parse_command_line(app, argc, argv)) return *done;
+    if (const auto done =
+            evo::parse_command_line(app, argc, argv, evo::SessionOptions::value_lists()))
+      return *done;
     return evo::judge(options);
   });
 }

@@ -3,53 +3,75 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tools/help_format.hpp"
 #include "tools/number_options.hpp"
 #include "tools/tool_main.hpp"
+#include "tools/value_lists.hpp"
 
 namespace evo {
 namespace {
 
 constexpr const char* kDescription =
-    "evo-predict: what predicted times are worth, and what they are made of. Needs no GPU.";
+    "evo-predict: what predicted times are worth, and what they are made of.\nNeeds no GPU.";
 
 void declare_rank(CLI::App& app, RankArguments& arguments) {
   app.add_option("space", arguments.space, "search space: a file, or the name of a shipped one")
+      ->type_name(value_words::kSpace)
       ->required();
-  app.add_option("recording", arguments.recording, "measured times of it (evo-record)")->required();
+  app.add_option("recording", arguments.recording, "measured times of it (evo-record)")
+      ->type_name(value_words::kRecording)
+      ->required();
   app.add_option("--device", arguments.device, "virtual:NAME, of the card that was recorded")
+      ->type_name(value_words::kDevice)
       ->capture_default_str();
-  app.add_option("--shape", arguments.shape, "of the problem file (default: the space's)");
+  app.add_option("--shape", arguments.shape, "shape of the problem (default: the space's)")
+      ->type_name(value_words::kShape);
   app.add_option("--count", arguments.count, "candidates, drawn from those that ran")
       ->capture_default_str()
       ->transform(whole_number(1, 1000000));
-  app.add_option("--seed", arguments.seed, "of the draw")
+  app.add_option("--seed", arguments.seed, "seed of the draw")
       ->capture_default_str()
       ->transform(seed_number());
-  app.add_option("--threads", arguments.threads, "of the host")
+  app.add_option("--threads", arguments.threads, "threads of the host")
       ->capture_default_str()
       ->transform(whole_number(1, 256));
-  app.add_option("--json", arguments.json, "file for the scores and every candidate, to plot");
+  app.add_option("--json", arguments.json, "file for the scores and every candidate, to plot")
+      ->type_name(value_words::kFile);
   auto* figure =
       app.add_option("--figure", arguments.figure,
-                     "of the device: scores with other values of it, too, of even and of "
-                     "odd candidates, so that one half can judge what the other chose");
-  app.add_option("--values", arguments.figure_values, "that it takes, e.g. 1,1.1,1.2")
+                     "figure of the device: scores with other values of it, too, of even and of "
+                     "odd candidates, so that one half can judge what the other chose")
+          ->type_name("NAME");
+  app.add_option("--values", arguments.figure_values, "values of that figure, such as 1,1.1,1.2")
+      ->type_name("X,X...")
       ->delimiter(',')
       ->needs(figure);
 }
 
 void declare_explain(CLI::App& app, ExplainArguments& arguments) {
   app.add_option("space", arguments.space, "search space: a file, or the name of a shipped one")
+      ->type_name(value_words::kSpace)
       ->required();
-  app.add_option("--set", arguments.settings, "MACRO=VALUE …; the others keep their default")
+  app.add_option("--set", arguments.settings, "values of macros; the others keep their default")
+      ->type_name(value_words::kSetting)
       ->expected(1, -1);
-  app.add_option("--milestone", arguments.milestone, "start from this milestone of the space");
-  app.add_option("--device", arguments.device, "virtual:NAME")->capture_default_str();
-  app.add_option("--shape", arguments.shape, "of the problem file (default: the space's)");
+  app.add_option("--milestone", arguments.milestone, "start from this milestone of the space")
+      ->type_name(value_words::kMilestone);
+  app.add_option("--device", arguments.device, "virtual:NAME")
+      ->type_name(value_words::kDevice)
+      ->capture_default_str();
+  app.add_option("--shape", arguments.shape, "shape of the problem (default: the space's)")
+      ->type_name(value_words::kShape);
   app.add_option("--lines", arguments.lines, "lines of the source that are shown")
       ->capture_default_str()
       ->transform(whole_number(1, 100000));
   app.add_flag("--json", arguments.json, "one JSON object on standard output");
+}
+
+ValueLists value_lists() {
+  ValueLists lists = space_values();
+  lists[value_words::kDevice] = virtual_device_values();
+  return lists;
 }
 
 }  // namespace
@@ -59,6 +81,7 @@ int main(int argc, char** argv) {
   CLI::App app(evo::kDescription);
   app.set_version_flag("--version", "evo-predict " EVO_VERSION);
   app.require_subcommand(1);
+  app.footer(evo::exit_codes({{0, "answered"}, {2, "bad usage or input"}, {3, "no NVRTC"}}));
   evo::RankArguments rank;
   evo::ExplainArguments explain;
   CLI::App& rank_command = *app.add_subcommand(
@@ -68,7 +91,8 @@ int main(int argc, char** argv) {
   evo::declare_rank(rank_command, rank);
   evo::declare_explain(explain_command, explain);
   return evo::tool_main("evo-predict", [&] {
-    if (const auto done = evo::parse_command_line(app, argc, argv)) return *done;
+    if (const auto done = evo::parse_command_line(app, argc, argv, evo::value_lists()))
+      return *done;
     if (rank_command.parsed()) evo::rank_recorded(rank);
     if (explain_command.parsed()) evo::explain(explain);
     return evo::ExitCode::kGreen;

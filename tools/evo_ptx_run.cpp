@@ -6,16 +6,22 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <new>
 #include <string>
 #include <vector>
 
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
+#include "engine/core/missing_file.hpp"
 #include "engine/core/protected_file.hpp"
+#include "engine/core/suggestion.hpp"
 #include "engine/device/virtual/virtual_device.hpp"
+#include "tools/help_format.hpp"
+#include "tools/number_options.hpp"
 #include "tools/output_files.hpp"
 #include "tools/tool_main.hpp"
+#include "tools/value_lists.hpp"
 
 namespace evo {
 namespace {
@@ -35,13 +41,14 @@ struct Options {
   bool quiet = false;
 };
 
-constexpr const char* kFooter = R"(Arguments, in the order of the kernel's parameters:
+constexpr const char* kFooter = R"(
+Values of --arg, in the order of the kernel's parameters:
   in:NAME=FILE          a buffer the kernel must not write, from a file
   in:NAME=zeros:BYTES   the same, zeros;  ones:BYTES fills with 0x01
   inout:NAME=FILE       a buffer the kernel may write, from a file or zeros:/ones:
   out:NAME=BYTES        a buffer nobody wrote; NAME.out holds it after a clean run with --save
-  i32:VALUE u32: i64: u64: f32: f64:   a scalar
-Exit codes: 0 clean, 1 hazards, 2 bad usage or input, 3 this machine lacks the memory.)";
+  i32:VALUE             a scalar; also u32: i64: u64: f32: f64:
+)";
 
 constexpr std::uint64_t kMostBytes = 1ULL << 32;  // of all buffers, and of a file
 
@@ -50,7 +57,10 @@ std::vector<std::byte> read_file(const std::string& path) {
   require_no_special_file(path, "read");
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(path.c_str(), "rb"),
                                                            std::fclose);
-  if (!in) throw InputError("cannot read '" + path + "': " + std::strerror(errno));
+  if (!in) {
+    throw InputError("cannot read '" + path + "': " + std::strerror(errno) +
+                     missing_file_hint(path));
+  }
   std::vector<std::byte> bytes;
   std::vector<std::byte> chunk(1 << 16);
   while (const std::size_t count = std::fread(chunk.data(), 1, chunk.size(), in.get())) {
@@ -80,10 +90,18 @@ std::size_t byte_count(const std::string& text) {
   return bytes;
 }
 
+const std::vector<std::string> kContents = {"zeros", "ones"};
+
 std::vector<std::byte> content_of(const std::string& source) {
   if (source.starts_with("zeros:")) return std::vector<std::byte>(byte_count(source.substr(6)));
   if (source.starts_with("ones:"))
     return std::vector<std::byte>(byte_count(source.substr(5)), std::byte{1});
+  // "zero:16": meant as a word, where no file has this name.
+  const std::string word = source.substr(0, source.find(':'));
+  const bool is_word = word.size() < source.size() && !std::filesystem::exists(source);
+  if (is_word && !nearest_name(word, kContents).empty()) {
+    throw InputError("'" + source + "': " + unknown_name("content", word, kContents));
+  }
   return read_file(source);
 }
 
@@ -95,8 +113,9 @@ KernelArgument scalar(const std::string& type, const std::string& value) {
   if (type == "u64") return ScalarArgument::of(number<std::uint64_t>(value, what));
   if (type == "f32") return ScalarArgument::of(number<float>(value, what));
   if (type == "f64") return ScalarArgument::of(number<double>(value, what));
-  throw InputError("argument type '" + type +
-                   "' is none of in, inout, out, i32, u32, i64, u64, f32, f64");
+  throw InputError("--arg: " +
+                   unknown_name("kind of argument", type,
+                                {"in", "inout", "out", "i32", "u32", "i64", "u64", "f32", "f64"}));
 }
 
 struct NamedBuffer {
@@ -112,7 +131,9 @@ KernelArgument make_argument(VirtualDevice& device, const std::string& text,
   const std::string rest = colon == std::string::npos ? "" : text.substr(colon + 1);
   if (kind != "in" && kind != "inout" && kind != "out") return scalar(kind, rest);
   const std::size_t equals = rest.find('=');
-  if (equals == std::string::npos) throw InputError("argument '" + text + "' has no '='");
+  if (equals == std::string::npos)
+    throw InputError("--arg " + text + ": allowed is " + kind +
+                     ":NAME=" + (kind == "out" ? "BYTES" : "FILE, zeros:BYTES or ones:BYTES"));
   const std::string name = rest.substr(0, equals);
   const std::string source = rest.substr(equals + 1);
   if (name.empty() || name.find('/') != std::string::npos)
@@ -153,7 +174,7 @@ void print_outputs(VirtualDevice& device, const std::vector<NamedBuffer>& output
     files.push_back({std::filesystem::path(save) / (output.name + ".out"),
                      {reinterpret_cast<const char*>(bytes.data()), bytes.size()}});
   }
-  write_outputs(files, {"evo-ptx-run"});
+  write_outputs(files, {.writer = "evo-ptx-run", .makes_folders = true});
 }
 
 /// Room for all buffers, before any of them is made.
@@ -239,32 +260,51 @@ ExitCode run_in_memory(const Options& options, const std::string& save) {
 
 int main(int argc, char** argv) {
   CLI::App app{
-      "Runs one entry of a PTX file on the virtual GPU and reports races, out-of-bounds accesses, "
-      "deadlocks\n"
-      "and data nobody wrote, with their source lines when the PTX has them (-lineinfo)."};
+      "evo-ptx-run: one launch of a PTX entry on the virtual GPU, with its hazards.\n"
+      "Races, out-of-bounds accesses, deadlocks and reads of data that nobody wrote, with their "
+      "source lines when the PTX has them (-lineinfo)."};
   evo::Options options;
   std::string save;
-  app.add_option("file", options.file, "PTX file")->required();
-  app.add_option("--entry", options.entry, "kernel")->required();
-  app.add_option("--device", options.device, "virtual:l4, virtual:a100 or virtual:h200")
+  app.add_option("file", options.file, "PTX file")->type_name(evo::value_words::kFile)->required();
+  app.add_option("--entry", options.entry, "kernel")->type_name("NAME")->required();
+  app.add_option("--device", options.device, "virtual GPU")
+      ->type_name(evo::value_words::kDevice)
       ->capture_default_str();
-  app.add_option("--grid", options.grid, "x,y,z")->delimiter(',');
-  app.add_option("--block", options.block, "x,y,z")->delimiter(',');
-  app.add_option("--shared", options.shared, "dynamic shared bytes")->capture_default_str();
+  app.add_option("--grid", options.grid, "CTAs (default: 1)")
+      ->type_name("X,Y,Z")
+      ->transform(evo::whole_number(1, std::numeric_limits<std::int32_t>::max()))
+      ->delimiter(',');
+  app.add_option("--block", options.block, "threads of a CTA (default: 32)")
+      ->type_name("X,Y,Z")
+      ->transform(evo::whole_number(1, std::numeric_limits<std::int32_t>::max()))
+      ->delimiter(',');
+  app.add_option("--shared", options.shared, "dynamic shared memory")
+      ->type_name("BYTES")
+      ->transform(evo::whole_number(0, std::numeric_limits<std::uint32_t>::max()))
+      ->capture_default_str();
   app.add_option("--arg", options.arguments, "an argument, see below; repeat in order")
+      ->type_name("ARGUMENT")
       ->allow_extra_args(false);
-  app.add_option("--seed", options.seed, "order in which warps run")->capture_default_str();
-  app.add_option("--threads", options.threads, "host threads, 0: all")
-      ->check(CLI::Range(0, 256))
+  app.add_option("--seed", options.seed, "seed of the order in which warps run")
+      ->transform(evo::seed_number())
       ->capture_default_str();
-  app.add_option("--save", save, "folder for the contents of out and inout buffers");
+  app.add_option("--threads", options.threads, "threads of the host; 0: all")
+      ->transform(evo::whole_number(0, 256))
+      ->capture_default_str();
+  app.add_option("--save", save, "folder for the contents of out and inout buffers")
+      ->type_name(evo::value_words::kFolder);
   app.add_flag("--no-checks", options.no_checks, "only bounds, alignment and deadlock");
   app.add_flag("--predict", options.predict, "print the predicted time");
   app.add_flag("--quiet", options.quiet, "no statistics");
   app.set_version_flag("--version", "evo-ptx-run " EVO_VERSION);
-  app.footer(evo::kFooter);
+  app.footer(evo::kFooter + evo::exit_codes({{0, "clean"},
+                                             {1, "hazards"},
+                                             {2, "bad usage or input"},
+                                             {3, "this machine lacks the memory"}}));
   return evo::tool_main("evo-ptx-run", [&] {
-    if (const auto done = evo::parse_command_line(app, argc, argv)) return *done;
+    if (const auto done = evo::parse_command_line(
+            app, argc, argv, {{evo::value_words::kDevice, evo::virtual_device_values()}}))
+      return *done;
     return evo::run_in_memory(options, save);
   });
 }

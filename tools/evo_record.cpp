@@ -15,6 +15,7 @@
 #include "tools/evo_export_results.hpp"
 #include "tools/evo_tune_report.hpp"
 #include "tools/full_version.hpp"
+#include "tools/help_format.hpp"
 #include "tools/number_options.hpp"
 #include "tools/session_options.hpp"
 #include "tools/stop_signals.hpp"
@@ -43,10 +44,11 @@ constexpr std::size_t kControlEvery = 50;
 constexpr double kPercent = 100;
 
 constexpr const char* kDescription =
-    "evo-record: times N random configurations of a search space, or all of them, and writes a "
-    "recorded space that\nevo-replay and other tuners read. Every one goes through the gates of "
-    "evo-tune; every green one is timed as\ncarefully as the fastest; what fails is recorded with "
-    "its gate. The default configuration is always among\nthem and is timed again as the control.";
+    "evo-record: times configurations of a search space and writes a recorded space.\n"
+    "evo-replay and other tuners read it. It holds N random configurations, or all. Every one goes "
+    "through the gates of evo-tune; every green one is timed as carefully as the fastest; a "
+    "failure is recorded with its gate. The default configuration is always among them and is "
+    "timed again as the control.";
 
 /// A number of candidates, or "all".
 CLI::Validator count_or_all() {
@@ -64,13 +66,16 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--count", options.count,
                  "configurations to record; all: the whole space, in a random order (default with "
                  "--resume: the run's own)")
+      ->type_name("N")
       ->transform(count_or_all());
   app.add_option("--out", options.out,
                  "T4 results file to write at the end, and when interrupted; packed when it ends "
-                 "with .gz");
+                 "with .gz")
+      ->type_name(value_words::kFile);
   app.add_option("--kernel-tuner-cache", options.kernel_tuner_cache,
-                 "the same as a cache file of Kernel Tuner");
-  app.add_option("--seed", options.tuner.seed, "of the draw")
+                 "the same as a cache file of Kernel Tuner")
+      ->type_name(value_words::kFile);
+  app.add_option("--seed", options.tuner.seed, "seed of the draw")
       ->capture_default_str()
       ->transform(seed_number());
   app.add_option("--check-seed", options.check_seed,
@@ -85,8 +90,11 @@ void declare(CLI::App& app, Options& options) {
       ->transform(whole_number(1, 10000));
   app.add_option("--max-seconds", options.tuner.max_seconds,
                  "end after so long, within one launch; --resume goes on")
+      ->type_name("SECONDS")
       ->check(seconds_number());
-  app.add_option("--db", options.db, "database file")->capture_default_str();
+  app.add_option("--db", options.db, "database file")
+      ->type_name(value_words::kDatabase)
+      ->capture_default_str();
   app.add_option("--resume", options.resume_run,
                  "continue the newest unfinished recording of the same inputs, or run N")
       ->expected(0, 1)
@@ -95,9 +103,11 @@ void declare(CLI::App& app, Options& options) {
       app.add_flag("--json", options.json, "one JSON object a line on standard output");
   app.add_flag("--quiet", options.quiet, "no progress, only the result")->excludes(json);
   app.set_version_flag("--version", "evo-record " EVO_VERSION);
-  app.footer(
-      "\nExit codes: 0 recorded; 1 nothing is green; 2 bad usage or input; 3 toolkit or device "
-      "missing; 130 interrupted, everything saved.");
+  app.footer(exit_codes({{0, "recorded"},
+                         {1, "nothing is green"},
+                         {2, "bad usage or input"},
+                         {3, "toolkit or device missing"},
+                         {130, "interrupted, everything saved"}}));
 }
 
 /// Found out now and not after hours.
@@ -257,7 +267,8 @@ ExitCode run(int argc, char** argv) {
   options.tuner.children = kControlEvery;
   CLI::App app(kDescription);
   declare(app, options);
-  if (const auto done = parse_command_line(app, argc, argv)) return *done;
+  if (const auto done = parse_command_line(app, argc, argv, SessionOptions::value_lists()))
+    return *done;
   if (app.count("--window") == 0) {
     options.tuner.window = default_window(options.session.job_count(), false);
   }

@@ -10,22 +10,20 @@
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/evolve/replay_study.hpp"
+#include "tools/help_format.hpp"
 #include "tools/number_options.hpp"
 #include "tools/tool_main.hpp"
 
 namespace {
 
 constexpr const char* kAbout =
-    "Runs a search strategy on recorded spaces as if each configuration were measured, and reports "
-    "how\n"
-    "close it comes to the optimum. A configuration that failed costs an evaluation; a time is "
-    "seen only\n"
-    "when paid for. Recordings are Kernel Tuner caches or T4 results, plain or gzip.\n\n"
+    "evo-replay: how close a search strategy comes to the optimum of recorded spaces.\n"
+    "Each configuration is taken as if it were measured. One that failed costs an evaluation; a "
+    "time is seen only when paid for. Recordings are Kernel Tuner caches or T4 results, plain or "
+    "gzip.\n\n"
     "Columns: mean fraction optimum / best after so many evaluations ± standard deviation of a "
-    "repeat;\n"
-    "score P of the auto-tuning methodology (0 random search, 1 optimum); evaluations wasted on "
-    "failures\n"
-    "after the first 50, against the share that fails in the whole space.";
+    "repeat; score P of the auto-tuning methodology (0 random search, 1 optimum); evaluations "
+    "wasted on failures after the first 50, against the share that fails in the whole space.";
 
 std::string joined_names() {
   std::string list;
@@ -135,10 +133,20 @@ evo::ExitCode run(const Arguments& arguments) {
   return evo::ExitCode::kGreen;
 }
 
+evo::ValueLists value_lists() {
+  return {{evo::value_words::kStrategy, [](const evo::GivenValues&) {
+             return std::vector<std::string>(evo::strategy_names().begin(),
+                                             evo::strategy_names().end());
+           }}};
+}
+
 void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--recorded", arguments.recorded, "recorded spaces (*.json, *.json.gz)")
+      ->type_name(evo::value_words::kRecording)
       ->required();
-  app.add_option("--strategy", arguments.strategy, joined_names())->capture_default_str();
+  app.add_option("--strategy", arguments.strategy, joined_names())
+      ->type_name(evo::value_words::kStrategy)
+      ->capture_default_str();
   app.add_option("--repeats", arguments.study.repeats, "searches on each space, differently seeded")
       ->capture_default_str()
       ->transform(evo::whole_number(1, 1000000));
@@ -151,17 +159,17 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--window", arguments.study.window, "candidates in flight")
       ->capture_default_str()
       ->transform(evo::whole_number(1, 100000));
-  app.add_option("--seed", arguments.study.seed, "of the first repeat")
+  app.add_option("--seed", arguments.study.seed, "seed of the first repeat")
       ->capture_default_str()
       ->transform(evo::seed_number());
   app.add_option("--jobs", arguments.study.jobs, "threads")
       ->capture_default_str()
       ->transform(evo::whole_number(1, 1024));
   app.add_option(
-      "--predictions", arguments.predictions,
-      "predicted times of each recording (evo-predict rank --json): what they are not "
-      "known of is left out,\nand evaluations are those of the device: what fails before "
-      "it costs none");
+         "--predictions", arguments.predictions,
+         "predicted times of each recording (evo-predict rank --json): a configuration without one "
+         "is left out, and evaluations are those of the device: a failure before it costs none")
+      ->type_name(evo::value_words::kFile);
   app.add_flag("--shuffle-predictions", arguments.shuffle_predictions,
                "give each candidate the predicted time of another one");
   app.add_option("--shortlist", arguments.study.shortlist,
@@ -170,6 +178,7 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->capture_default_str()
       ->transform(evo::whole_number(0, 1000));
   app.add_flag("--json", arguments.json, "one JSON object for each space");
+  app.footer(evo::exit_codes({{0, "replayed"}, {2, "bad usage or recording"}}));
 }
 
 }  // namespace
@@ -180,7 +189,7 @@ int main(int argc, char** argv) {
     Arguments arguments;
     declare(app, arguments);
     app.set_version_flag("--version", "evo-replay " EVO_VERSION);
-    if (const auto done = evo::parse_command_line(app, argc, argv)) return *done;
+    if (const auto done = evo::parse_command_line(app, argc, argv, value_lists())) return *done;
     if (!arguments.predictions.empty() &&
         arguments.predictions.size() != arguments.recorded.size()) {
       throw evo::InputError("--predictions: give one file for each recording");

@@ -11,6 +11,7 @@
 #include "engine/core/json_reader.hpp"
 #include "tools/evo_report_data.hpp"
 #include "tools/evo_report_page.hpp"
+#include "tools/help_format.hpp"
 #include "tools/number_options.hpp"
 #include "tools/output_files.hpp"
 #include "tools/tool_main.hpp"
@@ -25,10 +26,9 @@ struct Options {
 };
 
 constexpr const char* kDescription =
-    "evo-report: one self-contained HTML page that shows why the winner of a run won: for "
-    "browsers,\n"
-    "for print and for the mail. Nothing is loaded when it is opened. Several runs stand side by "
-    "side.\nPrints the file's name.";
+    "evo-report: one self-contained HTML page that shows why the winner of a run won.\n"
+    "For browsers, for print and for the mail. Nothing is loaded when it is opened. Several runs "
+    "stand side by side. Prints the file's name.";
 
 /// The runs asked for, each once, else the newest green one, else the newest.
 std::vector<StoredRun> chosen_runs(const Store& store, const Options& options) {
@@ -88,12 +88,17 @@ ExitCode report(const Options& options) {
 ExitCode run(int argc, char** argv) {
   Options options;
   CLI::App app(kDescription);
-  app.add_option("--db", options.db, "database file")->capture_default_str();
+  app.add_option("--db", options.db, "database file")
+      ->type_name(value_words::kDatabase)
+      ->capture_default_str();
   app.add_option("--run", options.runs, "run, or several (default: the newest green one)")
       ->transform(row_number());
-  app.add_option("--out", options.out, "file to write, replaced when it is there")->required();
+  app.add_option("--out", options.out, "file to write, replaced when it is there")
+      ->type_name(value_words::kFile)
+      ->required();
   app.set_version_flag("--version", "evo-report " EVO_VERSION);
-  app.footer("\nExit codes: 0 written; 1 written, but nothing is green; 2 bad usage or database.");
+  app.footer(exit_codes(
+      {{0, "written"}, {1, "written, but nothing is green"}, {2, "bad usage or database"}}));
   if (const auto done = parse_command_line(app, argc, argv)) return *done;
   return report(options);
 }

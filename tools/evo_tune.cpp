@@ -22,10 +22,12 @@
 #include "tools/evo_tune_report.hpp"
 #include "tools/evo_tune_ways.hpp"
 #include "tools/full_version.hpp"
+#include "tools/help_format.hpp"
 #include "tools/number_options.hpp"
 #include "tools/session_options.hpp"
 #include "tools/stop_signals.hpp"
 #include "tools/tool_main.hpp"
+#include "tools/value_lists.hpp"
 
 namespace evo {
 namespace {
@@ -64,13 +66,27 @@ std::string strategy_list() {
   return list;
 }
 
+constexpr const char* kInterpreter = "VIRTUAL";
+
 constexpr const char* kDescription =
-    "evo-tune: evolves the macros of a CUDA kernel template on your GPU, believing nothing it has "
-    "not compiled, checked and timed.\nWithout a GPU, kernels run on a virtual one: correctness is "
-    "judged, times are predicted.";
+    "evo-tune: evolves the macros of a CUDA kernel template on your GPU.\n"
+    "It believes nothing that it has not compiled, checked and timed. Without a GPU, kernels run "
+    "on a virtual one: correctness is judged, times are predicted.";
+
+ValueLists value_lists() {
+  ValueLists lists = SessionOptions::value_lists();
+  lists[kInterpreter] = virtual_device_values({"auto", "none"});
+  lists[value_words::kStrategy] = [](const GivenValues&) {
+    return std::vector<std::string>(strategy_names().begin(), strategy_names().end());
+  };
+  lists[value_words::kObjective] = [](const GivenValues&) {
+    return std::vector<std::string>{"time", "energy", "time*energy"};
+  };
+  return lists;
+}
 
 void declare(CLI::App& app, Options& options) {
-  options.session.declare(app);
+  options.session.declare(app, true);
   app.add_option("--generations", options.tuner.generations, "generations")
       ->capture_default_str()
       ->transform(whole_number(1, 1000000));
@@ -89,10 +105,13 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--elite", options.tuner.elite, "kernels kept")
       ->capture_default_str()
       ->transform(whole_number(1, 1000));
-  app.add_option("--strategy", options.tuner.strategy, strategy_list())->capture_default_str();
+  app.add_option("--strategy", options.tuner.strategy, strategy_list())
+      ->type_name(value_words::kStrategy)
+      ->capture_default_str();
   app.add_option("--objective", options.tuner.objective,
                  "what is made small: time, energy, or an expression over both, such as "
                  "\"time*energy^0.5\" (µs and mJ of a launch)")
+      ->type_name(value_words::kObjective)
       ->capture_default_str();
   app.add_option("--seed", options.tuner.seed, "seed of the search")
       ->capture_default_str()
@@ -102,8 +121,11 @@ void declare(CLI::App& app, Options& options) {
       ->transform(seed_number());
   app.add_option("--max-seconds", options.tuner.max_seconds,
                  "end the run after so long, within one launch")
+      ->type_name("SECONDS")
       ->check(seconds_number());
-  app.add_option("--db", options.db, "database file")->capture_default_str();
+  app.add_option("--db", options.db, "database file")
+      ->type_name(value_words::kDatabase)
+      ->capture_default_str();
   app.add_option("--resume", options.resume_run,
                  "continue the newest unfinished run on the same inputs, or run N")
       ->expected(0, 1)
@@ -117,11 +139,13 @@ void declare(CLI::App& app, Options& options) {
          "--interpret", options.interpret,
          "virtual GPU that executes the elite of a GPU as well, to find what the GPU passed "
          "by luck: auto, none, virtual:NAME")
+      ->type_name(kInterpreter)
       ->capture_default_str();
   app.add_option(
          "--explain", options.explain,
          "after the search, time the steps from the default to the winner: auto (a tenth of "
          "the search, 5 to 20 s), none, or at most so many seconds")
+      ->type_name("HOW")
       ->capture_default_str();
   app.add_flag("--energy", options.elite.energy,
                "after the search, joules per launch of the elite (on a card that counts them)");
@@ -134,9 +158,11 @@ void declare(CLI::App& app, Options& options) {
   app.set_version_flag("--version", "evo-tune " EVO_VERSION);
   app.require_subcommand(0, 1);
   declare_doctor(app, options.doctor_json);
-  app.footer(
-      "\nExit codes: 0 a green winner; 1 nothing is green; 2 bad usage or input; "
-      "3 toolkit or device missing; 130 interrupted, everything saved.");
+  app.footer(exit_codes({{0, "a green winner"},
+                         {1, "nothing is green"},
+                         {2, "bad usage or input"},
+                         {3, "toolkit or device missing"},
+                         {130, "interrupted, everything saved"}}));
 }
 
 /// What the checks of the best kernel looked at; empty without one.
@@ -369,7 +395,7 @@ ExitCode run(int argc, char** argv) {
   Options options;
   CLI::App app(kDescription);
   declare(app, options);
-  if (const auto done = parse_command_line(app, argc, argv)) return *done;
+  if (const auto done = parse_command_line(app, argc, argv, value_lists())) return *done;
   if (app.got_subcommand("doctor")) return run_doctor(options.json || options.doctor_json);
   (void)explain_seconds(options.explain, 0);
   options.has_children = app.count("--children") > 0;

@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "engine/core/utf8.hpp"
+
 namespace evo {
 namespace {
 
@@ -92,11 +94,6 @@ std::string best_line(const LiveState& state, std::size_t width) {
 }
 
 }  // namespace
-
-std::size_t columns_of(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
-}
 
 std::string spark_line(const std::vector<double>& values, std::size_t width) {
   if (values.empty() || width == 0) return {};

@@ -34,9 +34,6 @@ struct LiveState {
 /// the last character.
 [[nodiscard]] std::string spark_line(const std::vector<double>& values, std::size_t width);
 
-/// Columns that a text of single-width characters takes on a terminal.
-[[nodiscard]] std::size_t columns_of(std::string_view text);
-
 /// A block of lines at the bottom of a terminal, drawn again in place, on standard error.
 class LiveBlock {
  public:

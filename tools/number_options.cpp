@@ -20,15 +20,19 @@ bool parse_whole(const std::string& text, Number& value) {
 
 CLI::Validator whole_number(std::uint64_t low, std::uint64_t high) {
   const std::string range = std::to_string(low) + " to " + std::to_string(high);
+  // A row's number has no limit that tells people anything.
+  const std::string allowed =
+      high == std::numeric_limits<std::int64_t>::max() ? std::to_string(low) + " on" : range;
   return {[=](std::string& text) -> std::string {
             std::uint64_t value = 0;
             if (!parse_whole(text, value) || value < low || value > high) {
-              return "'" + text + "': allowed is a whole number from " + range;
+              return "'" + text + "': allowed is a whole number from " + allowed;
             }
             text = std::to_string(value);  // CLI11 would read 010 as eight
             return {};
           },
-          low == 0 && high == std::numeric_limits<std::uint64_t>::max() ? "" : range};
+          // Help is silent about numbers that are as large as the machine's.
+          high >= std::numeric_limits<std::int64_t>::max() ? "" : range};
 }
 
 CLI::Validator real_number(double low, double high) {
@@ -52,7 +56,7 @@ CLI::Validator seconds_number() {
             }
             return {};
           },
-          "> 0"};
+          ""};
 }
 
 }  // namespace evo

@@ -69,6 +69,11 @@ void write_outputs(const std::vector<OutputFile>& files, const OutputOwner& owne
     std::error_code error;
     if (owner.makes_folders) fs::create_directories(file.file.parent_path(), error);
     if (error) throw InputError(file.file.string() + ": cannot be written: " + error.message());
+    const fs::path folder = file.file.parent_path();
+    if (!folder.empty() && !fs::exists(folder, error)) {
+      throw InputError(file.file.string() + ": cannot be written: there is no folder '" +
+                       folder.string() + "'");
+    }
   }
   write_files(changed);
 }

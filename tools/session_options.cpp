@@ -6,10 +6,12 @@
 #include <thread>
 
 #include "engine/core/error.hpp"
-#include "engine/core/json_reader.hpp"
+#include "engine/core/suggestion.hpp"
+#include "engine/device/virtual/timing/device_model.hpp"
 #include "engine/worker/device_client.hpp"
 #include "tools/data_folder.hpp"
 #include "tools/number_options.hpp"
+#include "tools/value_lists.hpp"
 
 namespace evo {
 namespace {
@@ -32,26 +34,38 @@ std::chrono::milliseconds milliseconds_of(double seconds) {
 
 }  // namespace
 
-void SessionOptions::declare(CLI::App& app) {
+void SessionOptions::declare(CLI::App& app, bool takes_shapes) {
   app.add_option("--space", space,
-                 "search space: a file, or the name of a shipped one (default: by device)");
+                 "search space: a file, or the name of a shipped one (default: by device)")
+      ->type_name(value_words::kSpace);
   app.add_option("--device", device,
                  "auto, cuda:N, virtual:NAME, or none (build and resources only)")
+      ->type_name(value_words::kDevice)
       ->capture_default_str();
-  app.add_option(
-      "--shape", shape,
-      "shape to time (default: the space's); evo-tune: also several, with commas, tag:NAME or all");
+  app.add_option("--shape", shape,
+                 takes_shapes ? "shape to time, or several: with commas, tag:NAME or all (default: "
+                                "the space's)"
+                              : "shape to time (default: the space's)")
+      ->type_name(takes_shapes ? value_words::kShapes : value_words::kShape);
   app.add_option("--jobs", jobs, "compiler processes (default: one for each core)")
       ->transform(whole_number(1, 1024));
   app.add_option("--step-seconds", step_seconds,
                  "kill a kernel after so long without a sign of life (default: 10, virtual 300)")
+      ->type_name("SECONDS")
       ->check(seconds_number());
   app.add_option("--compiler-gb", compiler_gb,
                  "memory of one compiler (default: half of the machine's for all, 1 to 4 each)")
+      ->type_name("GB")
       ->transform(real_number(0.1, 1024.0));
   app.add_flag("--allow-programs", allow_programs,
                "let the problem run its reference and check programs on this machine");
   app.add_flag("--cold", cold, "flush the L2 cache before every timed launch");
+}
+
+ValueLists SessionOptions::value_lists() {
+  ValueLists lists = space_values();
+  lists[value_words::kDevice] = device_values();
+  return lists;
 }
 
 std::size_t SessionOptions::job_count() const {
@@ -92,6 +106,13 @@ void SessionOptions::add_predictors(Services& services, const EventSink& on_even
 
 std::string SessionOptions::add_interpreter(Services& services, const std::string& choice,
                                             const EventSink& on_event) const {
+  std::vector<std::string> known = ptx::device_ids();
+  known.insert(known.begin(), {"auto", "none"});
+  const bool is_other_worker = choice.find(':') != std::string::npos &&
+                               !choice.starts_with("virtual:");  // whether it serves is seen below
+  if (!is_other_worker && std::ranges::count(known, choice) == 0) {
+    throw InputError("--interpret: " + unknown_name("virtual GPU", choice, known));
+  }
   const bool measures = services.device && services.device->info().time_kind == TimeKind::kMeasured;
   if (choice == "none" || !measures) return {};
   const std::string& arch = services.device->info().arch;
@@ -104,9 +125,7 @@ std::string SessionOptions::add_interpreter(Services& services, const std::strin
   services.interpreter = std::make_unique<DeviceClient>(worker_program(), id, milliseconds_of(0),
                                                         on_event, WorkerPriority::kSpare);
   if (services.interpreter->info().time_kind != TimeKind::kPredicted) {
-    throw InputError("--interpret: '" + choice +
-                     "' is no virtual GPU; allowed: auto, none, virtual:l4, virtual:a100, "
-                     "virtual:h200");
+    throw InputError("--interpret: " + unknown_name("virtual GPU", choice, known));
   }
   return {};
 }
@@ -124,12 +143,7 @@ HarnessOptions SessionOptions::harness_options(const Services& services,
 
 std::filesystem::path SessionOptions::space_file(const std::string& arch) const {
   if (!space.empty()) return find_space(space);
-  const std::filesystem::path folder = data_folder() / "search_spaces";
-  const std::filesystem::path file = folder / "default.json";
-  const Json json = read_json_file(file);
-  const JsonReader reader(json, file.string());
-  (void)reader.one_of("format", {"evo-tune defaults 1"});
-  return folder / reader.string_or(arch, reader.string("otherwise"));
+  return default_space(arch);
 }
 
 std::string honesty_line(const DeviceInfo* device) {

@@ -8,6 +8,7 @@
 
 #include "engine/coordinator/harness.hpp"
 #include "engine/worker/compile_pool.hpp"
+#include "tools/completion.hpp"
 
 namespace evo {
 
@@ -22,7 +23,11 @@ struct SessionOptions {
   bool allow_programs = false;
   double compiler_gb = 0;  ///< memory of one compiler process; 0: by the machine's
 
-  void declare(CLI::App& app);
+  /// `takes_shapes`: more than one may be timed.
+  void declare(CLI::App& app, bool takes_shapes = false);
+
+  /// For completion.
+  [[nodiscard]] static ValueLists value_lists();
 
   /// The number of compiler processes asked for, or one for each core.
   [[nodiscard]] std::size_t job_count() const;

@@ -15,6 +15,7 @@
 
 #include "engine/core/printable.hpp"
 #include "engine/core/suggestion.hpp"
+#include "tools/help_format.hpp"
 
 namespace evo {
 namespace {
@@ -116,9 +117,38 @@ std::string unexpected_text(const CLI::App& app) {
   return "unexpected argument '" + first + "': options begin with --";
 }
 
+void collect_missing(const CLI::App& app, std::vector<const CLI::Option*>& missing) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_required() && option->count() == 0) missing.push_back(option);
+  }
+  for (const CLI::App* command : app.get_subcommands()) collect_missing(*command, missing);
+}
+
+/// CLI11's message, with what a missing argument is and which commands there are.
+std::string refusal_text(const CLI::App& app, const CLI::ParseError& error) {
+  if (dynamic_cast<const CLI::RequiredError*>(&error) == nullptr) return error.what();
+  std::vector<const CLI::Option*> missing;
+  collect_missing(app, missing);
+  if (!missing.empty()) {
+    return missing.front()->get_name() + " is required: " + missing.front()->get_description();
+  }
+  std::string commands;
+  for (const CLI::App* command : app.get_subcommands({}))
+    commands += (commands.empty() ? "" : ", ") + command->get_name();
+  return commands.empty() ? std::string(error.what())
+                          : "a command is required; allowed: " + commands;
+}
+
 }  // namespace
 
-std::optional<ExitCode> parse_command_line(CLI::App& app, int argc, char** argv) {
+std::optional<ExitCode> parse_command_line(CLI::App& app, int argc, char** argv,
+                                           const ValueLists& lists) {
+  use_help_format(app);
+  if (argc > 1 && std::string_view(argv[1]) == kCompleteFlag) {
+    for (const std::string& line : completions(app, {argv + 2, argv + argc}, lists))
+      std::cout << line << '\n';
+    return ExitCode::kGreen;
+  }
   for (CLI::Option* option : app.get_options()) {
     if (option->get_items_expected_max() == 1) option->take_last();
   }
@@ -129,7 +159,11 @@ std::optional<ExitCode> parse_command_line(CLI::App& app, int argc, char** argv)
     if (error.get_exit_code() != 0 && !app.remaining(true).empty()) {
       throw InputError(unexpected_text(app) + "\nRun with --help for all options.");
     }
-    return app.exit(error) == 0 ? ExitCode::kGreen : ExitCode::kBadInput;
+    if (error.get_exit_code() == 0) {  // help, or the version
+      app.exit(error);
+      return ExitCode::kGreen;
+    }
+    throw InputError(refusal_text(app, error) + "\nRun with --help for all options.");
   }
   if (const CLI::Option* option = given_nothing(app)) {
     throw InputError(option->get_name() + ": '': allowed is a text that is not empty");

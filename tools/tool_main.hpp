@@ -6,12 +6,15 @@
 #include <string>
 
 #include "engine/core/error.hpp"
+#include "tools/completion.hpp"
 
 namespace evo {
 
-/// Parses the command line; the exit code to end with when there is nothing more to do. Of an
-/// option given twice that takes one value, the last one holds.
-[[nodiscard]] std::optional<ExitCode> parse_command_line(CLI::App& app, int argc, char** argv);
+/// Parses the command line; the exit code to end with when there is nothing more to do, as after
+/// --help or kCompleteFlag. When an option that takes one value is given twice, the last one holds.
+/// `lists`: what completion offers for the values of options.
+[[nodiscard]] std::optional<ExitCode> parse_command_line(CLI::App& app, int argc, char** argv,
+                                                         const ValueLists& lists = {});
 
 /// The body of every main():
 ///   1. standard input, output and error are open, so that no database or socket ever gets their

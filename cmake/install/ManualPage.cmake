@@ -1,21 +1,199 @@
-# Writes OUTPUT, the manual page of PROGRAM: what its --help prints.
+# Writes OUTPUT, the manual page of PROGRAM. Options, commands and exit codes are those of its --help;
+# man/NAME.txt beside this file has examples, environment variables, files and other pages.
 #   cmake -DPROGRAM=… -DNAME=… -DVERSION=… -DOUTPUT=… -P ManualPage.cmake
-execute_process(COMMAND ${PROGRAM} --help OUTPUT_VARIABLE help COMMAND_ERROR_IS_FATAL ANY)
-string(REPLACE "${PROGRAM}" "${NAME}" help "${help}")
-string(REGEX MATCH "^[^\n]*" summary "${help}")
-string(REGEX REPLACE "^${NAME}: *" "" summary "${summary}")
-string(REGEX REPLACE "[,:(].*" "" summary "${summary}")
-# A backslash, and a dot or quote at the start of a line, mean something to the formatter.
-string(REPLACE "\\" "\\e" help "${help}")
-string(REPLACE "\n." "\n\\&." help "${help}")
-string(REPLACE "\n'" "\n\\&'" help "${help}")
-string(REPLACE "-" "\\-" help "${help}")
-string(TOUPPER ${NAME} upper)
-file(WRITE ${OUTPUT} ".TH ${upper} 1 \"\" \"evo-tune ${VERSION}\"
+# Both texts have the same form: a heading at the margin that ends with a colon, and below it entries
+# "  --name VALUE    text", whose text may go on in indented lines.
+set(texts ${CMAKE_CURRENT_LIST_DIR}/man)
+
+# A backslash, and a dot or a quote at the start of a line, mean something to the formatter.
+function(to_roff text out)
+  string(REPLACE "\\" "\\e" text "${text}")
+  string(REPLACE "-" "\\-" text "${text}")
+  string(REGEX REPLACE "(^|\n)([.'])" "\\1\\\\&\\2" text "${text}")
+  set(${out} "${text}" PARENT_SCOPE)
+endfunction()
+
+# What stands below "TITLE:" up to the next line at the margin.
+function(block_of text title out)
+  set(${out} "" PARENT_SCOPE)
+  if("\n${text}\n" MATCHES "\n${title}:\n(( [^\n]*\n|\n)*)")
+    set(${out} "${CMAKE_MATCH_1}" PARENT_SCOPE)
+  endif()
+endfunction()
+
+# "--db DATABASE" with the names in bold type and the values in italics.
+function(heading_to_roff heading out)
+  string(REGEX REPLACE "(^|[ ,|])(--?[a-z][a-z0-9-]*)" "\\1<B>\\2<R>" heading "${heading}")
+  string(REGEX REPLACE "(<R>,? |<R> .)([A-Z][^] ]*)" "\\1<I>\\2<R>" heading "${heading}")
+  if(NOT heading MATCHES "<B>")
+    set(heading "<B>${heading}<R>")
+  endif()
+  to_roff("${heading}" heading)
+  foreach(font B I R)
+    string(REPLACE "<${font}>" "\\f${font}" heading "${heading}")
+  endforeach()
+  set(${out} "${heading}" PARENT_SCOPE)
+endfunction()
+
+# The entries of a block as tagged paragraphs. Entries named in the further arguments are left out.
+function(entries_to_roff block out)
+  set(roff "")
+  set(left_out FALSE)
+  while(block MATCHES "^([^\n]*)\n(.*)$")
+    set(line "${CMAKE_MATCH_1}")
+    set(block "${CMAKE_MATCH_2}")
+    set(text "")
+    if(line MATCHES "^  ([^ ].*)$")
+      set(heading "${CMAKE_MATCH_1}")
+      if(heading MATCHES "^(.*[^ ])   *([^ ].*)$")
+        # The first wide gap parts the two.
+        string(FIND "${heading}" "  " gap)
+        string(SUBSTRING "${heading}" ${gap} -1 text)
+        string(STRIP "${text}" text)
+        string(SUBSTRING "${heading}" 0 ${gap} heading)
+      endif()
+      set(left_out FALSE)
+      foreach(name ${ARGN})
+        if(heading MATCHES "${name}")
+          set(left_out TRUE)
+        endif()
+      endforeach()
+      if(NOT left_out)
+        heading_to_roff("${heading}" heading)
+        string(APPEND roff ".TP\n${heading}\n")
+      endif()
+    else()
+      string(STRIP "${line}" text)
+    endif()
+    if(NOT left_out AND NOT text STREQUAL "")
+      to_roff("${text}" text)
+      string(APPEND roff "${text}\n")
+    endif()
+  endwhile()
+  set(${out} "${roff}" PARENT_SCOPE)
+endfunction()
+
+# A section, or nothing without entries.
+macro(append_section title block)
+  entries_to_roff("${block}" roff)
+  if(NOT roff STREQUAL "")
+    string(APPEND page ".SH ${title}\n${roff}")
+  endif()
+endmacro()
+
+function(help_of out)
+  execute_process(COMMAND ${PROGRAM} ${ARGN} --help OUTPUT_VARIABLE help COMMAND_ERROR_IS_FATAL ANY)
+  set(${out} "${help}" PARENT_SCOPE)
+endfunction()
+
+# Synopsis and options of each command.
+function(commands_to_roff block exit_codes out)
+  set(roff "")
+  while(block MATCHES "^([^\n]*)\n(.*)$")
+    set(line "${CMAKE_MATCH_1}")
+    set(block "${CMAKE_MATCH_2}")
+    if(NOT line MATCHES "^  ([a-z][a-z-]*)")
+      continue()
+    endif()
+    set(command "${CMAKE_MATCH_1}")
+    help_of(help ${command})
+    string(REGEX MATCH "\nUsage: ([^\n]*(\n  [^\n]*)*)" ignored "${help}")
+    to_roff("${CMAKE_MATCH_1}" usage)
+    string(REGEX MATCH "^[^:]*: *(([^\n]+\n)*)" ignored "${help}")
+    string(SUBSTRING "${CMAKE_MATCH_1}" 0 1 first)
+    string(SUBSTRING "${CMAKE_MATCH_1}" 1 -1 rest)
+    string(TOUPPER "${first}" first)
+    to_roff("${first}${rest}" about)
+    string(APPEND roff ".SS ${command}\n.B ${usage}\n.PP\n${about}")
+    block_of("${help}" "Arguments" arguments)
+    block_of("${help}" "Options" options)
+    block_of("${help}" "Exit codes" own_exit_codes)
+    entries_to_roff("${arguments}${options}" entries "^-h,")
+    string(APPEND roff "${entries}")
+    if(NOT own_exit_codes STREQUAL exit_codes)
+      entries_to_roff("${own_exit_codes}" entries)
+      string(APPEND roff ".PP\nExit codes of this command:\n${entries}")
+    endif()
+  endwhile()
+  set(${out} "${roff}" PARENT_SCOPE)
+endfunction()
+
+help_of(help)
+file(READ ${texts}/${NAME}.txt extra)
+file(READ ${texts}/environment.txt environment)
+
+# The first line is "evo-tune: what it is."; then come paragraphs up to the usage.
+string(REGEX MATCH "^${NAME}: ([^\n]*)[.]\n(.*)\nUsage: ([^\n]*(\n  [^\n]*)*)" ignored "${help}")
+set(summary "${CMAKE_MATCH_1}")
+set(about "${CMAKE_MATCH_2}")
+set(usage "${CMAKE_MATCH_3}")
+if(summary STREQUAL "")
+  message(FATAL_ERROR "${NAME} --help: its first line is not '${NAME}: …' with a full stop")
+endif()
+string(REGEX REPLACE "\n *" " " usage "${usage}")
+string(REGEX REPLACE "^${NAME} ?" "" usage "${usage}")
+foreach(text summary about usage)
+  to_roff("${${text}}" ${text})
+endforeach()
+to_roff("${NAME}" name)
+string(REPLACE "\n\n" "\n.PP\n" about "${about}")
+string(REGEX REPLACE "(\n|[.]PP)+$" "" about "${about}")
+string(TOUPPER "${NAME}" upper)
+string(TIMESTAMP date "%Y-%m-%d" UTC)
+set(page ".TH ${upper} 1 \"${date}\" \"evo\\-tune ${VERSION}\" \"User Commands\"
+.nh
+.ad l
 .SH NAME
-${NAME} \\- ${summary}
+${name} \\- ${summary}
+.SH SYNOPSIS
+.B ${name}
+${usage}
 .SH DESCRIPTION
-.nf
-${help}
-.fi
 ")
+if(about STREQUAL "")
+  set(about "${summary}.")
+endif()
+string(APPEND page "${about}\n")
+
+block_of("${help}" "Exit codes" exit_codes)
+foreach(title Arguments Options)
+  string(TOUPPER "${title}" upper)
+  block_of("${help}" "${title}" block)
+  append_section("${upper}" "${block}")
+endforeach()
+if(help MATCHES "\n(Values of [^\n]*):\n")
+  set(title "${CMAKE_MATCH_1}")
+  block_of("${help}" "${title}" block)
+  entries_to_roff("${block}" entries)
+  to_roff("${title}" title)
+  string(APPEND page ".SS ${title}\n${entries}")
+endif()
+block_of("${help}" "Commands" commands)
+if(NOT commands STREQUAL "")
+  commands_to_roff("${commands}" "${exit_codes}" roff)
+  string(APPEND page ".SH COMMANDS\n${roff}")
+endif()
+block_of("${extra}" "Examples" block)
+append_section("EXAMPLES" "${block}")
+append_section("EXIT STATUS" "${exit_codes}")
+
+# The variables that the page names, with the texts that all pages share.
+string(REGEX MATCH "\nEnvironment:([^\n]*)" ignored "${extra}")
+string(REPLACE " " ";" variables "${CMAKE_MATCH_1}")
+set(block "")
+foreach(variable ${variables})
+  if(NOT environment MATCHES "\n(  ${variable}[ ,][^\n]*\n)")
+    message(FATAL_ERROR "man/${NAME}.txt: man/environment.txt has no ${variable}")
+  endif()
+  string(APPEND block "${CMAKE_MATCH_1}")
+endforeach()
+append_section("ENVIRONMENT" "${block}")
+block_of("${extra}" "Files" block)
+append_section("FILES" "${block}")
+
+string(REGEX MATCH "\nSee also: *([^\n]*)" ignored "${extra}")
+to_roff("${CMAKE_MATCH_1}" others)
+string(REPLACE " " "(1),\n.BR " others "${others}")
+string(REGEX REPLACE "\\(1\\)" " (1)" others "${others}(1)")
+string(APPEND page ".SH SEE ALSO\n.BR ${others}\n")
+file(WRITE ${OUTPUT} "${page}")

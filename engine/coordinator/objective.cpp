@@ -6,6 +6,7 @@
 #include <map>
 
 #include "engine/core/error.hpp"
+#include "engine/core/suggestion.hpp"
 
 namespace evo {
 
@@ -26,9 +27,10 @@ Objective::Objective(const std::string& text) : expression_(parsed(text)) {
   const auto& names = expression_.variables();
   for (const std::string& name : names) {
     if (name == "time" || name == "energy") continue;
-    throw InputError(fmt::format(
-        "--objective: '{}': unknown name '{}'; allowed: time (µs) and energy (mJ) of a launch",
-        text, name));
+    throw InputError(
+        fmt::format("--objective: {}: µs and mJ of a launch, such as "
+                    "\"time*energy^0.5\"",
+                    unknown_name("name", name, {"time", "energy"})));
   }
   if (names.empty()) {
     throw InputError(

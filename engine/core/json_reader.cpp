@@ -14,6 +14,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/expression.hpp"
+#include "engine/core/missing_file.hpp"
 #include "engine/core/names.hpp"
 #include "engine/core/printable.hpp"
 #include "engine/core/protected_file.hpp"
@@ -272,8 +273,8 @@ std::string read_text_file(const std::filesystem::path& file, std::size_t most_b
   std::error_code ignored;
   std::ifstream stream(file, std::ios::binary);
   if (!stream || std::filesystem::is_directory(file, ignored)) {
-    throw InputError(file.string() +
-                     ": cannot be read: " + (stream ? "it is a folder" : std::strerror(errno)));
+    throw InputError(file.string() + ": cannot be read: " +
+                     (stream ? "it is a folder" : std::strerror(errno)) + missing_file_hint(file));
   }
   // Read and not asked for its size, which files of the kernel do not have.
   std::string text;

@@ -77,6 +77,15 @@ std::string why_no_macro(std::string_view name) {
   return {};
 }
 
+bool is_arch(std::string_view text) {
+  constexpr std::string_view kPrefix = "sm_";
+  if (!text.starts_with(kPrefix)) return false;
+  text.remove_prefix(kPrefix.size());
+  if (text.ends_with('a') || text.ends_with('f')) text.remove_suffix(1);
+  return (text.size() == 2 || text.size() == 3) &&
+         text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 bool is_plain_name(std::string_view name) {
   constexpr std::size_t kLongest = 100;
   const auto plain = [](char c) {

@@ -16,6 +16,11 @@ namespace evo {
 /// CUDA, reserved by the compiler, or has a meaning in every expression. Empty when it can.
 [[nodiscard]] std::string why_no_macro(std::string_view name);
 
+/// True for sm_89, sm_90a, sm_120f: what the compilers call an architecture.
+[[nodiscard]] bool is_arch(std::string_view text);
+inline constexpr std::string_view kAllowedArch =
+    "allowed is an architecture, such as sm_89 or sm_90a";
+
 /// What is allowed for names of spaces, problems, templates and shapes; they become parts of file
 /// names, tables and commands.
 inline constexpr std::string_view kAllowedName =

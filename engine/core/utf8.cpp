@@ -1,5 +1,6 @@
 #include "engine/core/utf8.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace evo {
@@ -45,6 +46,11 @@ std::optional<std::size_t> find_invalid_utf8(std::string_view text) {
     at += length;
   }
   return std::nullopt;
+}
+
+std::size_t columns_of(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
 }
 
 }  // namespace evo

@@ -10,4 +10,7 @@ namespace evo {
 /// it (no overlong forms, no surrogates, at most U+10FFFF); nothing where all is well.
 [[nodiscard]] std::optional<std::size_t> find_invalid_utf8(std::string_view text);
 
+/// Columns that a text of single-width characters takes on a terminal.
+[[nodiscard]] std::size_t columns_of(std::string_view text);
+
 }  // namespace evo

@@ -3,7 +3,9 @@
 #include <charconv>
 
 #include "engine/core/error.hpp"
+#include "engine/core/suggestion.hpp"
 #include "engine/device/cuda/cuda_device.hpp"
+#include "engine/device/virtual/timing/device_model.hpp"
 #include "engine/device/virtual/virtual_device.hpp"
 
 namespace evo {
@@ -24,8 +26,9 @@ std::unique_ptr<Device> open_device(const std::string& id) {
     if (parsed.ec == std::errc() && parsed.ptr == end) return open_cuda_device(ordinal);
   }
   if (id.starts_with("virtual:")) return open_virtual_device(id);
-  throw InputError("unknown device '" + id +
-                   "'; allowed: auto, cuda:N, virtual:l4, virtual:a100, virtual:h200");
+  std::vector<std::string> known = ptx::device_ids();
+  known.insert(known.begin(), {"auto", "cuda:N"});
+  throw InputError(unknown_name("device", id, known));
 }
 
 }  // namespace evo

@@ -72,7 +72,7 @@ void draft_reference(const Given& given, const Declarations& declared, const Tri
         "with it, and what is wrong in all of them is not found");
     return;
   }
-  const Trial trial = look(given.reference);
+  const Trial trial = try_named(look, "--reference", given.reference, declared);
   require_same_parameters(declared, trial, given.reference, draft);
   draft.reference = {DraftReference::Kind::kKernel, given.reference,
                      borrowed(draft.grid, trial.facts.grid_dimensions),

@@ -11,6 +11,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/expression.hpp"
 #include "engine/core/names.hpp"
+#include "engine/core/suggestion.hpp"
 #include "engine/intake/intake.hpp"
 #include "engine/intake/python_list.hpp"
 
@@ -93,6 +94,14 @@ Json generator_of(const std::string& name, const std::string& text) {
       }
     }
     return generator;
+  }
+  // "noraml:0:1" is no formula: those have a colon behind a question mark only.
+  if (parts.size() > 1 && is_identifier(parts.front())) {
+    std::vector<std::string> words;
+    for (const Known& known : kKnown) words.emplace_back(known.word);
+    refuse(
+        "--input", name, text,
+        unknown_name("distribution", parts.front(), words) + ", or a formula such as 'INDEX % 7'");
   }
   try {
     (void)Expression(text);

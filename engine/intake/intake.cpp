@@ -10,7 +10,9 @@
 #include "engine/compile/host_code.hpp"
 #include "engine/compile/toolkit.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/missing_file.hpp"
 #include "engine/core/names.hpp"
+#include "engine/core/suggestion.hpp"
 #include "engine/intake/active_code.hpp"
 #include "engine/intake/measured_extents.hpp"
 
@@ -158,7 +160,7 @@ std::vector<Trial> add_later(const IntakeRequest& request, const T1File& t1,
   if (!t1.kernel.empty()) throw InputError("--t1: a T1 file has one kernel; leave out --entry");
   begin_steps(request.given, draft);
   for (const std::string& entry : request.later_entries) {
-    trials.push_back(look(entry));
+    trials.push_back(try_named(look, "--entry", entry, declared));
     add_step(request.given, declared, constants, entry, trials.back(), draft);
   }
   return trials;
@@ -279,12 +281,49 @@ KernelSource source_of(const fs::path& file, const T1File& t1, Intake& intake) {
   return source;
 }
 
+/// All that the request says but for the values of parameters.
+std::string texts_of(const IntakeRequest& request) {
+  const Given& given = request.given;
+  std::string text = request.entry;
+  for (const auto* list : {&request.later_entries, &request.constraints}) {
+    for (const std::string& one : *list) text += " " + one;
+  }
+  for (const auto* list : {&given.sizes, &given.values, &given.extents, &given.inputs}) {
+    for (const auto& [name, one] : *list) text += " " + one;
+  }
+  for (const GivenLaunch& launch : given.launches)
+    text += " " + launch.grid + " " + launch.block + " " + launch.shared_bytes;
+  return text + " " + given.flops + " " + given.tolerance + " " + given.reference_grid + " " +
+         given.reference_block;
+}
+
+/// Throws InputError for a --param that nothing depends on: probably its name is misspelt.
+void require_used_parameters(const IntakeRequest& request, const KernelSource& source,
+                             const Trial& trial, const Intake& intake) {
+  if (!request.t1.empty() || !source.outside.empty()) return;  // they may use it
+  std::string text = source.text + " " + texts_of(request);
+  for (const auto& [name, content] : source.headers) text += " " + content;
+  const std::set<std::string> used = names_in(text);
+  for (const auto& [name, values] : request.parameters) {
+    if (used.contains(name)) continue;
+    std::vector<std::string> known;
+    for (const auto& [macro, value] : trial.guessed) known.push_back(macro);
+    for (const auto& [macro, about] : intake.macros.open) known.push_back(macro);
+    throw InputError("--param " + name + ": neither the code nor another option uses it" +
+                     did_you_mean(name, known));
+  }
+}
+
 }  // namespace
 
 Intake take_in(const IntakeRequest& request, Compiler& compiler) {
   // 1. The source.
   if (!fs::is_regular_file(request.kernel)) {
-    throw InputError(request.kernel.string() + ": no such file");
+    throw InputError(request.kernel.string() + ": no such file" +
+                     missing_file_hint(request.kernel));
+  }
+  if (!is_arch(request.arch)) {
+    throw InputError("--arch " + request.arch + ": " + std::string(kAllowedArch));
   }
   const T1File t1 = request.t1.empty() ? T1File() : read_t1_file(request.t1);
   Intake intake;
@@ -304,7 +343,11 @@ Intake take_in(const IntakeRequest& request, Compiler& compiler) {
   // 3. The code.
   CompileRequest compile{source, {draft.entry}, request.arch, draft.compiler_options};
   compile.options = with_toolkit(compile.options, source, toolkit_include_folders());
-  Trial trial = try_kernel(compiler, compile, configurations.defaults, intake.macros);
+  const auto first = [&](const std::string&) {
+    return try_kernel(compiler, compile, configurations.defaults, intake.macros);
+  };
+  Trial trial = try_named(first, "--entry", draft.entry, declarations_of(source));
+  require_used_parameters(request, source, trial, intake);
   try_variants(compiler, compile, configurations.variants, trial);
   draft.symbol = trial.symbol;
   add_open_parameters(trial, draft);

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <set>
 
 #include "engine/compile/entry_symbol.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/names.hpp"
+#include "engine/core/suggestion.hpp"
 
 namespace evo {
 namespace {
@@ -136,6 +138,22 @@ void try_variants(Compiler& compiler, const CompileRequest& request,
     if (compiled == nullptr) continue;
     const std::string symbol = entry_symbol(compiled->ptx, request.entries.front());
     trial.facts = joined(std::move(trial.facts), ptx_facts(compiled->ptx, symbol));
+  }
+}
+
+Trial try_named(const std::function<Trial(const std::string&)>& look, const std::string& option,
+                const std::string& entry, const Declarations& declared) {
+  try {
+    return look(entry);
+  } catch (const InputError& error) {
+    std::vector<std::string> names;
+    for (const DeclaredKernel& kernel : declared.kernels) names.push_back(kernel.name);
+    const std::string name = entry.substr(0, entry.find('<'));
+    const bool is_unknown =
+        std::ranges::count(names, name) == 0 && !names.empty() &&
+        std::string_view(error.what()).find("no entry point") != std::string_view::npos;
+    if (!is_unknown) throw;
+    throw InputError(option + ": " + unknown_name("kernel", entry, names));
   }
 }
 

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/compile/compiler.hpp"
+#include "engine/intake/declarations.hpp"
 #include "engine/intake/ptx_facts.hpp"
 #include "engine/intake/source_macros.hpp"
 
@@ -35,6 +37,12 @@ struct Trial {
 /// `variants`. Those that do not compile are left out.
 void try_variants(Compiler& compiler, const CompileRequest& request,
                   const std::vector<MacroTexts>& variants, Trial& trial);
+
+/// What `look` tells of the kernel that an option names. Throws InputError that says which kernels
+/// there are where neither `declared` nor the compiler knows one of this name.
+[[nodiscard]] Trial try_named(const std::function<Trial(const std::string&)>& look,
+                              const std::string& option, const std::string& entry,
+                              const Declarations& declared);
 
 /// The PTX with these macros; nothing where it does not compile.
 [[nodiscard]] std::optional<std::string> ptx_of(Compiler& compiler, const CompileRequest& request,

@@ -391,9 +391,9 @@ std::vector<const Shape*> Problem::select_shapes(const std::string& names,
     if (selected.size() == before) {
       std::set<std::string> known;
       for (const Shape& one : shapes) known.insert(one.tags.begin(), one.tags.end());
-      throw InputError(
-          "no further shape of problem '" + name + "' has the tag '" + tag +
-          "'; tags: " + (known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", "))));
+      throw InputError("no further shape of problem '" + name + "' has the tag '" + tag + "'" +
+                       did_you_mean(tag, {known.begin(), known.end()}) + "; tags: " +
+                       (known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", "))));
     }
   }
   return selected;

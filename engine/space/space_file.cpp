@@ -279,17 +279,9 @@ void read_lists(const JsonReader& top, const Json& json, SpaceDefinition& defini
   }
 }
 
-/// sm_89, sm_90a, sm_120f: what the compilers call an architecture.
 std::string read_arch(const JsonReader& top) {
-  const std::string arch = top.string("arch");
-  std::string_view rest = arch;
-  if (rest.starts_with("sm_")) rest.remove_prefix(3);
-  if (!rest.empty() && (rest.back() == 'a' || rest.back() == 'f')) rest.remove_suffix(1);
-  const bool digits =
-      std::all_of(rest.begin(), rest.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
-  if (!arch.starts_with("sm_") || !digits || rest.size() < 2 || rest.size() > 3) {
-    top.fail("arch", "allowed is an architecture, such as sm_89 or sm_90a");
-  }
+  std::string arch = top.string("arch");
+  if (!is_arch(arch)) top.fail("arch", std::string(kAllowedArch));
   return arch;
 }
 

@@ -51,8 +51,12 @@ std::uint16_t value_index(const Parameter& parameter, const std::string& text) {
   for (std::size_t i = 0; i < parameter.values.size(); ++i) {
     if (is_spelling(parameter.values[i], text)) return static_cast<std::uint16_t>(i);
   }
-  throw SpaceError(parameter.macro + ": value '" + text +
-                   "' is not in the space; allowed: " + parameter.allowed());
+  std::vector<std::string> names;  // near numbers mean nothing
+  for (const ParameterValue& value : parameter.values) {
+    if (value.kind == ParameterValue::Kind::kName) names.push_back(value.text);
+  }
+  throw SpaceError(parameter.macro + ": value '" + text + "' is not in the space" +
+                   did_you_mean(text, names) + "; allowed: " + parameter.allowed());
 }
 
 }  // namespace

@@ -98,6 +98,28 @@ TEST_F(EvoInit, BadInputSaysWhatIsAllowed) {
   EXPECT_FALSE(fs::exists(folder_.path() / "kernel_templates"));
 }
 
+TEST_F(EvoInit, MisspeltNamesAreAnsweredWithWhatIsMeant) {
+  write_file(folder_.path() / "scale.cu",
+             "extern \"C\" __global__ void scale(const float* x, float* y, float a, int n) {\n"
+             "  int i = blockIdx.x * THREADS + threadIdx.x;\n  if (i < n) y[i] = a * x[i];\n}\n");
+  const std::string scale = "evo-init scale.cu --param THREADS=64 --size n=100 ";
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"evo-init scal.cu", "scal.cu: no such file; did you mean 'scale.cu'?"},
+      {"evo-init scale.cu --param THREAD=64",
+       "--param THREAD: neither the code nor another option uses it; did you mean THREADS?"},
+      {scale + "--entry scal", "--entry: unknown kernel 'scal'; did you mean 'scale'? Allowed: "},
+      {scale + "--reference scales", "--reference: unknown kernel 'scales'; did you mean 'scale'?"},
+      {scale + "--arch sm89", "--arch sm89: allowed is an architecture, such as sm_89"},
+      {scale + "--input x=noraml:0:1", "unknown distribution 'noraml'; did you mean 'normal'?"},
+      {scale + "--extent z=n", "--extent z: the kernel has no buffer of this name; it has: x, y"},
+      {scale + "--grid 'ceil_div(m, THREADS)'", "allowed are sizes and macros of the space"}};
+  for (const auto& [command, expected] : cases) {
+    const ProgramResult result = run(command);
+    EXPECT_EQ(result.exit_code, 2) << command;
+    EXPECT_THAT(result.err, HasSubstr(expected)) << command;
+  }
+}
+
 TEST_F(EvoInit, AMacroThatReplacesWordsOfTheCompilersHeadersIsSaidToBeOne) {
   write_file(folder_.path() / "t.cu", "__global__ void a(int *x) { *x = T; }\n");
   const ProgramResult refused = run("evo-init t.cu --param T=-1,-2");

@@ -72,7 +72,8 @@ TEST(Interpret, ANameThatIsNoVirtualGpuIsRefused) {
   const FakeSession session;
   const ProgramResult run = session.run(lucky("--interpret fake:measured"));
   EXPECT_EQ(run.exit_code, 2) << run.out << run.err;
-  EXPECT_THAT(run.err, HasSubstr("--interpret: 'fake:measured' is no virtual GPU; allowed: auto"));
+  EXPECT_THAT(run.err,
+              HasSubstr("--interpret: unknown virtual GPU 'fake:measured'; allowed: auto"));
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "engine/core/json_reader.hpp"
+#include "engine/core/utf8.hpp"
 #include "tests/cli/fake_session.hpp"
 
 namespace evo {

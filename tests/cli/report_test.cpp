@@ -128,7 +128,7 @@ TEST_F(EvoReport, HelpFitsOneScreenAndShowsDefaults) {
   const ProgramResult result = report("--help");
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_LE(std::ranges::count(result.out, '\n'), 30);
-  EXPECT_THAT(result.out, HasSubstr("--db TEXT=evo.db"));
+  EXPECT_THAT(result.out, HasSubstr("database file (default: evo.db)"));
 }
 
 }  // namespace

@@ -68,13 +68,116 @@ TEST_F(Installed, NothingPointsIntoTheSourceTree) {
 #if !defined(__SANITIZE_ADDRESS__)  // reports name the lines they are about
   EXPECT_NE(shell("grep -rlF " EVO_SOURCE_DIR "/ " + prefix()), 0) << output();
 #endif
-  EXPECT_EQ(shell("bash -c '. " + prefix() +
-                  "/share/bash-completion/completions/evo-export; COMP_WORDS=(" + prefix() +
-                  "/bin/evo-export --bun); COMP_CWORD=1; _evo_tune; echo ${COMPREPLY[@]}'"),
-            0);
-  EXPECT_EQ(output(), "--bundle\n");
-  const std::string page = read_text_file(fs::path(prefix()) / "share/man/man1/evo-tune.1");
-  EXPECT_THAT(page, AllOf(HasSubstr(".TH EVO-TUNE 1"), HasSubstr("\\-\\-generations")));
+}
+
+/// Scripts are files: a test's text needs no quotes of two shells.
+const char* const kBashScript = R"(. "$1/share/bash-completion/completions/$2"
+read -r -a words <<<"$3"
+[[ $3 != *' ' ]] || words+=('')
+COMP_WORDS=("$1/bin/$2" "${words[@]}")
+COMP_CWORD=${#words[@]}
+_evo_tune
+printf '%s\n' "${COMPREPLY[*]}"
+)";
+
+const char* const kZshScript = R"(zmodload zsh/zpty
+zpty -b shell zsh -f -i
+zpty -w shell "PS1=; stty -echo; path=($1/bin \$path); fpath=($1/share/zsh/site-functions \$fpath)"
+zpty -w shell 'autoload -Uz compinit; compinit -u -D'
+zpty -w shell 'finish() { print -r -- "<$BUFFER>"; exit }; zle -N finish; bindkey "^X" finish'
+zpty -w shell 'print rea''dy'
+zpty -r shell line '*ready*'
+zpty -w -n shell "$2"$'\t\C-x'
+zpty -r shell line '*<*>*'
+print -r -- ${${line#*<}%>*}
+)";
+
+/// Words as bash splits them: at '=' and ':' as well.
+TEST_F(Installed, BashCompletesCommandsOptionsAndValues) {
+  install();
+  for (const char* file : {"own.json", "other.txt", "kept.db"})
+    write_file(folder_.path() / "work" / file, "");
+  write_file(folder_.path() / "complete.bash", kBashScript);
+  struct Line {
+    const char* program;
+    const char* words;
+    const char* expected;
+  };
+  for (const auto& [program, words, expected] :
+       std::vector<Line>{{"evo-export", "--bun", "--bundle"},
+                         {"evo-elite", "l", "ladder"},
+                         {"evo-elite", "ladder --sh", "--shape"},
+                         {"evo-elite", "overall --we", "--weight"},
+                         {"evo-predict", "ra", "rank"},
+                         {"evo-tune", "--space row_softmax_l", "row_softmax_l4"},
+                         {"evo-tune", "--space own", "own.json"},
+                         {"evo-tune", "--db k", "kept.db"},
+                         {"evo-tune", "--device virtual :", "l4 a100 h200"},
+                         {"evo-tune", "--device virtual : h", "h200"},
+                         {"evo-tune", "--device = virtual : h", "h200"},
+                         {"evo-tune", "--strategy ge", "genetic"},
+                         {"evo-tune", "--objective en", "energy"},
+                         {"evo-tune", "--space row_softmax_l4 --shape na", "narrow"},
+                         {"evo-judge", "--space row_softmax_l4 --milestone vec", "vectors"},
+                         {"evo-judge", "--space row_softmax_l4 --set METHOD = on", "online"},
+                         {"evo-predict", "explain row_softmax_l4 --shape na", "narrow"},
+                         {"evo-ptx-run", "--device virtual : a", "a100"},
+                         {"evo-init", "oth", "other.txt"},
+                         {"evo-record", "--jobs ", ""},
+                         {"evo-replay", "--strategy diff", "differential"},
+                         {"evo-report", "--ou", "--out"}}) {
+    EXPECT_EQ(shell("bash ../complete.bash " + prefix() + " " + program + " '" + words + "'"), 0);
+    EXPECT_EQ(output(), std::string(expected) + "\n") << program << ' ' << words;
+  }
+}
+
+/// In a terminal of its own: a line is typed, and the tabulator pressed.
+TEST_F(Installed, ZshCompletesCommandsOptionsAndValues) {
+  if (std::system("command -v zsh >/dev/null") != 0) GTEST_SKIP() << "no zsh";
+  install();
+  write_file(folder_.path() / "work/own.json", "");
+  write_file(folder_.path() / "complete.zsh", kZshScript);
+  for (const auto& [typed, expected] : std::vector<std::pair<std::string, std::string>>{
+           {"evo-elite rej", "evo-elite rejections "},
+           {"evo-elite ladder --sh", "evo-elite ladder --shape "},
+           {"evo-tune --device virtual:h", "evo-tune --device virtual:h200 "},
+           {"evo-tune --space ow", "evo-tune --space own.json "},
+           {"evo-judge --space row_softmax_l4 --set METHOD=on",
+            "evo-judge --space row_softmax_l4 --set METHOD=online "},
+           {"evo-predict explain row_softmax_l4 --shape na",
+            "evo-predict explain row_softmax_l4 --shape narrow "}}) {
+    EXPECT_EQ(shell("timeout 60 zsh -f ../complete.zsh " + prefix() + " '" + typed + "'"), 0);
+    EXPECT_EQ(output(), expected + "\n");
+  }
+}
+
+TEST_F(Installed, ManualPagesHaveTheUsualSectionsAndNoMistakes) {
+  install();
+  int pages = 0;
+  for (const fs::directory_entry& entry : fs::directory_iterator(prefix() + "/share/man/man1")) {
+    ++pages;
+    const std::string file = entry.path().string();
+    const std::string page = read_text_file(file);
+    for (const char* section : {"NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES",
+                                "EXIT STATUS", "FILES", "SEE ALSO"}) {
+      EXPECT_THAT(page, HasSubstr(std::string("\n.SH ") + section + "\n")) << file;
+    }
+    // Those that are installed here say nothing about a page that is right.
+    for (const std::string check :
+         {"man --warnings -l", "mandoc -T lint -W warning", "groff -man -Tutf8 -ww -z"}) {
+      const std::string program = check.substr(0, check.find(' '));
+      if (std::system(("command -v " + program + " >/dev/null").c_str()) != 0) continue;
+      EXPECT_EQ(shell(check + " " + file + " 2>&1 >/dev/null"), 0) << output();
+      EXPECT_EQ(output(), "") << check;
+    }
+  }
+  EXPECT_EQ(pages, 10);
+  const std::string tune = read_text_file(prefix() + "/share/man/man1/evo-tune.1");
+  EXPECT_THAT(tune,
+              AllOf(HasSubstr(".TH EVO-TUNE 1"), HasSubstr("\\fB\\-\\-generations\\fR \\fIN\\fR"),
+                    HasSubstr("\n.SH ENVIRONMENT\n"), HasSubstr("EVO_NVRTC")));
+  EXPECT_THAT(read_text_file(prefix() + "/share/man/man1/evo-elite.1"),
+              AllOf(HasSubstr("\n.SH COMMANDS\n.SS show\n"), HasSubstr("\n.SS overall\n")));
 }
 
 TEST_F(Installed, TheLoaderIsACMakePackage) {

@@ -4,6 +4,7 @@
 
 #include "tools/doctor/doctor_json.hpp"
 #include "tools/doctor/screen.hpp"
+#include "tools/help_format.hpp"
 
 namespace evo {
 
@@ -13,9 +14,9 @@ void declare_doctor(CLI::App& app, bool& json) {
       "shows GPUs, driver, compiler, profiler and machine as evo-tune meets them, and what is "
       "missing for what");
   doctor->add_flag("--json", json, "the same as one JSON object, for bug reports: docs/doctor.md");
-  doctor->footer(
-      "\nExit codes: 0 a default run works here (predicted times count); 2 bad usage; 3 it does "
-      "not work.");
+  doctor->footer(exit_codes({{0, "a default run works here (predicted times count)"},
+                             {2, "bad usage"},
+                             {3, "it does not work"}}));
 }
 
 ExitCode run_doctor(bool json) {

@@ -35,7 +35,7 @@ TEST(Objective, IsAnExpressionOverTimeAndEnergy) {
 TEST(Objective, NamesWhatIsAllowed) {
   EXPECT_THAT([] { Objective{"speed"}; },
               ThrowsMessage<InputError>(
-                  HasSubstr("unknown name 'speed'; allowed: time (µs) and energy (mJ)")));
+                  HasSubstr("unknown name 'speed'; allowed: time, energy: µs and mJ")));
   EXPECT_THAT([] { Objective{"1"}; }, ThrowsMessage<InputError>(HasSubstr("says nothing")));
   EXPECT_THROW(Objective{"time*"}, InputError);
   EXPECT_THAT([] { (void)Objective("-time").of(taking(3), {}); },

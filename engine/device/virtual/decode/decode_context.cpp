@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "engine/core/suggestion.hpp"
 #include "engine/device/virtual/decode/product_registers.hpp"
 #include "engine/device/virtual/execute/exec_control.hpp"
 
@@ -248,10 +249,11 @@ std::shared_ptr<const Program> decode_entry(const Module& module, const std::str
                                             const GlobalAddresses& globals) {
   const auto found = module.functions.find(entry);
   if (found == module.functions.end() || !found->second.is_entry || !found->second.has_body) {
-    std::string names;
-    for (const auto& [name, function] : module.functions)
-      names += function.is_entry ? " " + name : "";
-    throw PtxError("no entry '" + entry + "'; the module has:" + names, 1);
+    std::vector<std::string> names;
+    for (const auto& [name, function] : module.functions) {
+      if (function.is_entry) names.push_back(name);
+    }
+    throw PtxError(unknown_name("entry", entry, names), 0);
   }
   auto program = std::make_shared<Program>();
   program->entry = entry;

@@ -62,9 +62,10 @@ struct SourceLocation {
 /// Fault.
 class PtxError : public std::runtime_error {
  public:
-  /// `source`: what follows the line, the place in the source.
+  /// `line`: 0 for what has no line. `source`: what follows the line, the place in the source.
   PtxError(const std::string& what, int line, const std::string& source = {})
-      : std::runtime_error(what + " at line " + std::to_string(line) + source), line_(line) {}
+      : std::runtime_error(what + (line > 0 ? " at line " + std::to_string(line) : "") + source),
+        line_(line) {}
   [[nodiscard]] int line() const { return line_; }
 
  private:

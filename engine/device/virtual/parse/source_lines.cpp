@@ -48,6 +48,7 @@ std::string describe_source(const SourceLocation& location, const std::map<int, 
 }
 
 std::string with_statement(const PtxError& error, std::string_view ptx) {
+  if (error.line() == 0) return error.what();
   std::string statement;
   bool cut = false;
   for (const char c : from_line(ptx, error.line())) {

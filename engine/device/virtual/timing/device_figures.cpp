@@ -8,6 +8,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
+#include "engine/core/suggestion.hpp"
 #include "engine/device/virtual/timing/device_model.hpp"
 
 namespace evo::ptx {
@@ -197,16 +198,16 @@ DeviceModel read_device_model(const std::string& text, const std::string& file) 
 }
 
 DeviceModel with_figure(DeviceModel model, std::string_view key, double value) {
-  std::string known;
+  std::vector<std::string> known;
   for (const Figure& figure : kFigures) {
-    known += fmt::format(" {}", figure.key);
+    known.emplace_back(figure.key);
     if (figure.key != key) continue;
     if (const std::string allowed = allowed_instead(figure, value, model); !allowed.empty())
       throw InputError(fmt::format("{}: {:g}: {}", key, value, allowed));
     put(value, figure.place(model));
     return model;
   }
-  throw InputError(fmt::format("no figure '{}'; there are:{}", key, known));
+  throw InputError(unknown_name("figure", key, known));
 }
 
 }  // namespace evo::ptx

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/core/error.hpp"
+#include "engine/core/suggestion.hpp"
 #include "engine/device/virtual/decode/registers.hpp"
 
 namespace evo::ptx {
@@ -24,13 +25,17 @@ int round_up(int value, int unit) { return (value + unit - 1) / unit * unit; }
 
 }  // namespace
 
+std::vector<std::string> device_ids() {
+  std::vector<std::string> ids;
+  for (const DeviceModel& model : models()) ids.push_back(model.info.id);
+  return ids;
+}
+
 const DeviceModel& device_model(std::string_view id) {
-  std::string known;
   for (const DeviceModel& model : models()) {
     if (model.info.id == id) return model;
-    known += " " + model.info.id;
   }
-  throw InputError("no virtual device '" + std::string(id) + "'; there are:" + known);
+  throw InputError(unknown_name("virtual device", id, device_ids()));
 }
 
 MachineRates machine_rates(const DeviceModel& model) {

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/device/device.hpp"
 #include "engine/predict/machine_rates.hpp"
@@ -49,7 +50,10 @@ struct DeviceFile {
 /// The model with another value of a figure, named as in its file. Throws InputError.
 [[nodiscard]] DeviceModel with_figure(DeviceModel model, std::string_view key, double value);
 
-/// "virtual:l4", "virtual:a100", "virtual:h200". Throws InputError for another id, listing these.
+/// "virtual:l4", "virtual:a100", "virtual:h200".
+[[nodiscard]] std::vector<std::string> device_ids();
+
+/// The model of one of device_ids(). Throws InputError for another id, listing these.
 [[nodiscard]] const DeviceModel& device_model(std::string_view id);
 
 /// What the simulation of an SM works with.

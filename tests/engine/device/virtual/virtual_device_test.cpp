@@ -209,7 +209,7 @@ TEST(VirtualDevice, RefusesLaunchesTheDeviceWouldRefuse) {
           .find("parameter 2 has 4 bytes"),
       std::string::npos);
   EXPECT_NE(text_of(gpu.run(kAddIndex, "other", {}, {}))
-                .find("no entry 'other'; the module has: add_index"),
+                .find("unknown entry 'other'; allowed: add_index"),
             std::string::npos);
 }
 
