@@ -128,6 +128,7 @@ TEST_F(PtxRun, BadInputIsCodeTwoWithAMessage) {
     EXPECT_EQ(result.exit_code, 2) << arguments << "\n" << result.err;
     EXPECT_FALSE(result.err.empty()) << arguments;
   }
+  EXPECT_EQ(run(launch + "--arg u32:1 --save missing/folder").exit_code, 0);
 }
 
 TEST_F(PtxRun, BuffersBeyondTheLimitAreNotMade) {

@@ -85,7 +85,7 @@ zpty -b shell zsh -f -i
 zpty -w shell "PS1=; stty -echo; path=($1/bin \$path); fpath=($1/share/zsh/site-functions \$fpath)"
 zpty -w shell 'autoload -Uz compinit; compinit -u -D'
 zpty -w shell 'finish() { print -r -- "<$BUFFER>"; exit }; zle -N finish; bindkey "^X" finish'
-zpty -w shell 'print rea''dy'
+zpty -w shell 'print rea""dy'
 zpty -r shell line '*ready*'
 zpty -w -n shell "$2"$'\t\C-x'
 zpty -r shell line '*<*>*'
