@@ -114,7 +114,7 @@ std::vector<std::string> values_of(const std::string& word, const GivenValues& g
   }
 }
 
-class Answer {
+class Lines {
  public:
   /// Those that begin with `start`, each behind `before`.
   void add(const std::vector<std::string>& values, const std::string& start,
@@ -156,7 +156,7 @@ std::vector<std::string> completions(const CLI::App& app, const std::vector<std:
   const std::string typed = words.empty() ? std::string() : words.back();
   Walk walk(app);
   for (std::size_t i = 0; i + 1 < words.size(); ++i) walk.read(words[i]);
-  Answer answer;
+  Lines answer;
   const std::size_t sign = typed.find('=');
   if (typed.starts_with("--") && sign != std::string::npos) {
     const CLI::Option* option = walk.option(typed.substr(0, sign));
@@ -175,9 +175,9 @@ std::vector<std::string> completions(const CLI::App& app, const std::vector<std:
     for (const CLI::App* command : walk.command().get_subcommands({}))
       answer.add({command->get_name()}, typed);
   }
-  const bool other_is_meant = typed.empty() &&
-                              (walk.pending() != nullptr || walk.positional() != nullptr ||
-                               walk.command().get_require_subcommand_min() > 0);
+  const bool other_is_meant =
+      typed.empty() && (walk.pending() != nullptr || walk.positional() != nullptr ||
+                        walk.command().get_require_subcommand_min() > 0);
   if (!other_is_meant) answer.add(option_names(walk), typed);
   return answer.take();
 }

@@ -291,7 +291,8 @@ int main(int argc, char** argv) {
   app.add_option("--threads", options.threads, "threads of the host; 0: all")
       ->transform(evo::whole_number(0, 256))
       ->capture_default_str();
-  app.add_option("--save", save, "folder for the contents of out and inout buffers")
+  app.add_option("--save", save,
+                 "folder for the contents of out and inout buffers, made when missing")
       ->type_name(evo::value_words::kFolder);
   app.add_flag("--no-checks", options.no_checks, "only bounds, alignment and deadlock");
   app.add_flag("--predict", options.predict, "print the predicted time");

@@ -111,6 +111,22 @@ Json generator_of(const std::string& name, const std::string& text) {
   return {{"formula", text}};
 }
 
+/// All that the request says but for the values of parameters.
+std::string texts_of(const IntakeRequest& request) {
+  const Given& given = request.given;
+  std::string text = request.entry;
+  for (const auto* list : {&request.later_entries, &request.constraints}) {
+    for (const std::string& one : *list) text += " " + one;
+  }
+  for (const auto* list : {&given.sizes, &given.values, &given.extents, &given.inputs}) {
+    for (const auto& [name, one] : *list) text += " " + one;
+  }
+  for (const GivenLaunch& launch : given.launches)
+    text += " " + launch.grid + " " + launch.block + " " + launch.shared_bytes;
+  return text + " " + given.flops + " " + given.tolerance + " " + given.reference_grid + " " +
+         given.reference_block;
+}
+
 }  // namespace
 
 GivenLaunch launch_of(const Given& given, std::size_t kernel) {
@@ -270,6 +286,22 @@ std::vector<std::string> given_expressions(const std::string& option, const std:
                                  option, text, most));
   }
   return expressions;
+}
+
+void require_used_parameters(const IntakeRequest& request, const KernelSource& source,
+                             const Trial& trial, const SourceMacros& macros) {
+  if (!request.t1.empty() || !source.outside.empty()) return;  // they may use it
+  std::string text = source.text + " " + texts_of(request);
+  for (const auto& [name, content] : source.headers) text += " " + content;
+  const std::set<std::string> used = names_in(text);
+  for (const auto& [name, values] : request.parameters) {
+    if (used.contains(name)) continue;
+    std::vector<std::string> known;
+    for (const auto& [macro, value] : trial.guessed) known.push_back(macro);
+    for (const auto& [macro, about] : macros.open) known.push_back(macro);
+    throw InputError("--param " + name + ": neither the code nor another option uses it" +
+                     did_you_mean(name, known));
+  }
 }
 
 }  // namespace evo

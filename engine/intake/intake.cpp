@@ -12,7 +12,6 @@
 #include "engine/core/error.hpp"
 #include "engine/core/missing_file.hpp"
 #include "engine/core/names.hpp"
-#include "engine/core/suggestion.hpp"
 #include "engine/intake/active_code.hpp"
 #include "engine/intake/measured_extents.hpp"
 
@@ -281,39 +280,6 @@ KernelSource source_of(const fs::path& file, const T1File& t1, Intake& intake) {
   return source;
 }
 
-/// All that the request says but for the values of parameters.
-std::string texts_of(const IntakeRequest& request) {
-  const Given& given = request.given;
-  std::string text = request.entry;
-  for (const auto* list : {&request.later_entries, &request.constraints}) {
-    for (const std::string& one : *list) text += " " + one;
-  }
-  for (const auto* list : {&given.sizes, &given.values, &given.extents, &given.inputs}) {
-    for (const auto& [name, one] : *list) text += " " + one;
-  }
-  for (const GivenLaunch& launch : given.launches)
-    text += " " + launch.grid + " " + launch.block + " " + launch.shared_bytes;
-  return text + " " + given.flops + " " + given.tolerance + " " + given.reference_grid + " " +
-         given.reference_block;
-}
-
-/// Throws InputError for a --param that nothing depends on: probably its name is misspelt.
-void require_used_parameters(const IntakeRequest& request, const KernelSource& source,
-                             const Trial& trial, const Intake& intake) {
-  if (!request.t1.empty() || !source.outside.empty()) return;  // they may use it
-  std::string text = source.text + " " + texts_of(request);
-  for (const auto& [name, content] : source.headers) text += " " + content;
-  const std::set<std::string> used = names_in(text);
-  for (const auto& [name, values] : request.parameters) {
-    if (used.contains(name)) continue;
-    std::vector<std::string> known;
-    for (const auto& [macro, value] : trial.guessed) known.push_back(macro);
-    for (const auto& [macro, about] : intake.macros.open) known.push_back(macro);
-    throw InputError("--param " + name + ": neither the code nor another option uses it" +
-                     did_you_mean(name, known));
-  }
-}
-
 }  // namespace
 
 Intake take_in(const IntakeRequest& request, Compiler& compiler) {
@@ -347,7 +313,7 @@ Intake take_in(const IntakeRequest& request, Compiler& compiler) {
     return try_kernel(compiler, compile, configurations.defaults, intake.macros);
   };
   Trial trial = try_named(first, "--entry", draft.entry, declarations_of(source));
-  require_used_parameters(request, source, trial, intake);
+  require_used_parameters(request, source, trial, intake.macros);
   try_variants(compiler, compile, configurations.variants, trial);
   draft.symbol = trial.symbol;
   add_open_parameters(trial, draft);

@@ -57,6 +57,11 @@ struct Intake {
 void draft_space(const IntakeRequest& request, const T1File& t1, const KernelSource& source,
                  const std::string& launch, Draft& draft);
 
+/// Throws InputError for a --param that neither the code nor another option uses: probably its name
+/// is misspelt.
+void require_used_parameters(const IntakeRequest& request, const KernelSource& source,
+                             const Trial& trial, const SourceMacros& macros);
+
 /// The configuration that the space's parameters have by default, and others that differ in one
 /// value that the preprocessor compares.
 struct Configurations {

@@ -123,11 +123,12 @@ TEST_F(PtxRun, BadInputIsCodeTwoWithAMessage) {
                                        launch + "--arg u32:1 --threads 1000000",
                                        launch + "--arg u32:1 --device virtual:none",
                                        launch + "--arg u32:1 --device cuda:0",
-                                       launch + "--arg u32:1 --save missing/folder"}) {
+                                       launch + "--arg u32:1 --save copy.ptx/folder"}) {
     const ProgramResult result = run(arguments);
     EXPECT_EQ(result.exit_code, 2) << arguments << "\n" << result.err;
     EXPECT_FALSE(result.err.empty()) << arguments;
   }
+  EXPECT_EQ(run(launch + "--arg u32:1 --save missing/folder").exit_code, 0);
 }
 
 TEST_F(PtxRun, BuffersBeyondTheLimitAreNotMade) {

@@ -111,7 +111,7 @@ TEST_F(BadInput, NotJson) {
 
 TEST_F(BadInput, MissingSpaceFile) {
   expect_bad_usage("evo-tune --space none.json --device fake:measured", 2,
-                   {"none.json", "No such file"});
+                   {"none.json", "no such file"});
 }
 
 TEST_F(BadInput, UnknownStrategyShapeAndDevice) {

@@ -71,26 +71,26 @@ TEST_F(Installed, NothingPointsIntoTheSourceTree) {
 }
 
 /// Scripts are files: a test's text needs no quotes of two shells.
-const char* const kBashScript = R"(. "$1/share/bash-completion/completions/$2"
+const char* const kBashScript = R"sh(. "$1/share/bash-completion/completions/$2"
 read -r -a words <<<"$3"
 [[ $3 != *' ' ]] || words+=('')
 COMP_WORDS=("$1/bin/$2" "${words[@]}")
 COMP_CWORD=${#words[@]}
 _evo_tune
 printf '%s\n' "${COMPREPLY[*]}"
-)";
+)sh";
 
-const char* const kZshScript = R"(zmodload zsh/zpty
+const char* const kZshScript = R"sh(zmodload zsh/zpty
 zpty -b shell zsh -f -i
 zpty -w shell "PS1=; stty -echo; path=($1/bin \$path); fpath=($1/share/zsh/site-functions \$fpath)"
 zpty -w shell 'autoload -Uz compinit; compinit -u -D'
 zpty -w shell 'finish() { print -r -- "<$BUFFER>"; exit }; zle -N finish; bindkey "^X" finish'
-zpty -w shell 'print rea''dy'
+zpty -w shell 'print rea""dy'
 zpty -r shell line '*ready*'
 zpty -w -n shell "$2"$'\t\C-x'
 zpty -r shell line '*<*>*'
 print -r -- ${${line#*<}%>*}
-)";
+)sh";
 
 /// Words as bash splits them: at '=' and ':' as well.
 TEST_F(Installed, BashCompletesCommandsOptionsAndValues) {
