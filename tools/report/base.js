@@ -89,7 +89,7 @@ report.table = (caption, columns, rows, isSortable = true) => {
   const line = row => element("tr", {}, row.map((cell, i) => i === 0
     ? element("th", {scope: "row", class: columns[i].numeric ? "number" : null}, cell)
     : element("td", {class: columns[i].numeric ? "number" : columns[i].wide ? "long" : null}, cell)));
-  return element("div", {class: "scroll", role: "region", tabindex: "0", "aria-label": caption},
+  return element("div", {class: "scroll", role: "group", tabindex: "0", "aria-label": caption},
     element("table", {}, element("caption", {}, element("span", {}, caption)),
       element("thead", {}, element("tr", {}, head)),
       element("tbody", {}, rows.map(line))));

@@ -73,7 +73,8 @@ report.runArticle = (run, several) => {
   }
   for (const name of report.order) {
     const {id, title, body} = report.sections[name](run);
-    article.append(element("section", {id: prefix + id, "aria-labelledby": `${prefix}${id}-title`},
+    article.append(element("section", {id: prefix + id, ...(several ? {"aria-label": `${title}, run ${run.id}`}
+      : {"aria-labelledby": `${id}-title`})},
       element(several ? "h3" : "h2", {id: `${prefix}${id}-title`}, title), body.flat()));
   }
   return article;

@@ -52,9 +52,9 @@ report.wayText = (run, way) => {
   const list = chosen => chosen.map(step => `${report.changesText(step)} (${report.stepPercent(step)})`).join("; ");
   const said = [`From ${report.startName(way)}, ${format.us(start.level_us)} µs, to the winner, ${format.us(run.winner.p50_us)} µs, in ${format.count(steps.length, "step")}.`];
   if (main.length === 0) said.push("No single step made it faster beyond doubt.");
-  else said.push(`At least two thirds of what the faster steps gain: ${list(main)}.`);
+  else said.push(`These make at least two thirds of what the faster steps gain: ${list(main)}.`);
   if (count("slower") > 0) {
-    said.push(`Slower at its place on the way: ${list(steps.filter(step => report.stepVerdict(run, step) === "slower"))}.`);
+    said.push(`These made it slower at their places: ${list(steps.filter(step => report.stepVerdict(run, step) === "slower"))}.`);
   }
   if (count("unclear") > 0) {
     said.push(`${format.count(count("unclear"), "step")} made no difference that can be told.`);

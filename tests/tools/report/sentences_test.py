@@ -60,7 +60,7 @@ class SentencesTest(ReportCase):
 
     def test_the_steps_that_gain_most_are_named(self):
         large, small = step([("A", "1", "2")], 0.5, 5), step([("B", "1", "2")], 0.95, 4.75)
-        sentence = "At least two thirds of what the faster steps gain: A 1 → 2 (−50.0 %)."
+        sentence = "These make at least two thirds of what the faster steps gain: A 1 → 2 (−50.0 %)."
         self.expect("why", sentence, self.ways(way(large, small)),
                     self.ways(way(step([("A", "1", "2")], 0.9, 9), step([("B", "1", "2")], 0.9, 8.1))))
         doubtful = step([("A", "1", "2")], 0.99, 9.9, low=0.97, high=1.01)
@@ -71,7 +71,7 @@ class SentencesTest(ReportCase):
         slower = step([("C", "x", "y")], 1.1, 5.5, low=1.08, high=1.12)
         large = step([("A", "1", "2")], 0.5, 5)
         doubtful = step([("D", "x", "y")], 1.01, 5.5, low=0.99, high=1.03)
-        self.expect("why", "Slower at its place on the way: C x → y (+10.0 %).",
+        self.expect("why", "These made it slower at their places: C x → y (+10.0 %).",
                     self.ways(way(large, slower)), self.ways(way(large, doubtful)))
         self.expect("why", "1 step made no difference that can be told.",
                     self.ways(way(large, doubtful)), self.ways(way(large, slower)))
