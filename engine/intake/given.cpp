@@ -299,8 +299,10 @@ void require_used_parameters(const IntakeRequest& request, const KernelSource& s
     std::vector<std::string> known;
     for (const auto& [macro, value] : trial.guessed) known.push_back(macro);
     for (const auto& [macro, about] : macros.open) known.push_back(macro);
-    throw InputError("--param " + name + ": neither the code nor another option uses it" +
-                     did_you_mean(name, known));
+    // Another name is the threads of a CTA: draft_launch().
+    const std::string meant = did_you_mean(name, known);
+    if (meant.empty()) continue;
+    throw InputError("--param " + name + ": neither the code nor another option uses it" + meant);
   }
 }
 

@@ -57,8 +57,8 @@ struct Intake {
 void draft_space(const IntakeRequest& request, const T1File& t1, const KernelSource& source,
                  const std::string& launch, Draft& draft);
 
-/// Throws InputError for a --param that neither the code nor another option uses: probably its name
-/// is misspelt.
+/// Throws InputError for a --param that neither the code nor another option uses, where a macro of
+/// the code has nearly this name.
 void require_used_parameters(const IntakeRequest& request, const KernelSource& source,
                              const Trial& trial, const SourceMacros& macros);
 

@@ -368,7 +368,7 @@ TEST(Doctor, IsHelpedByHelpAndRefusesWhatItDoesNotKnow) {
   const FakeMachine machine;
   const ProgramResult help = machine.run("evo-tune doctor --help");
   EXPECT_EQ(help.exit_code, 0);
-  EXPECT_THAT(help.out, AllOf(HasSubstr("--json"), HasSubstr("Exit codes: 0")));
+  EXPECT_THAT(help.out, AllOf(HasSubstr("--json"), HasSubstr("Exit codes:\n  0")));
   EXPECT_THAT(machine.run("evo-tune --help").out, HasSubstr("doctor"));
   const ProgramResult unknown = machine.run("evo-tune doctor --jsno");
   EXPECT_EQ(unknown.exit_code, 2);
