@@ -1,10 +1,10 @@
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <tuple>
 
 namespace evo {
 
@@ -16,7 +16,11 @@ struct SizeTest {
   std::int64_t most = 0;           ///< values that it can have; 0: no limit is known
   std::set<std::string> must_fit;  ///< the expression holds where 31 bits hold all of these
 
-  auto operator<=>(const SizeTest&) const = default;
+  bool operator==(const SizeTest&) const = default;
+  bool operator<(const SizeTest& other) const {
+    return std::tie(expression, variables, most, must_fit) <
+           std::tie(other.expression, other.variables, other.most, other.must_fit);
+  }
 };
 
 /// Those of the kernels that a manifest launches. Not seen: what a loop computes from a size step

@@ -109,7 +109,9 @@ std::string order_note(const RunElite& elite) {
                         elite.rows[i - 1].candidate);
   }
   if (ties.empty()) return {};
-  return "= a tie of A/B comparisons; the winner is the first row: no other beat it\n" + ties;
+  return "= a tie of A/B comparisons, where 0.4 % is none; the winner is the first row: no other "
+         "beat it\n" +
+         ties;
 }
 
 }  // namespace

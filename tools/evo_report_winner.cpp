@@ -64,6 +64,7 @@ Ordered elite_json(const std::vector<EliteRow>& rows) {
     list.push_back({{"rank", row.rank},
                     {"candidate", row.candidate},
                     {"p50_us", row.p50_us},
+                    {"ratio_to_above", row.tie ? Ordered(row.tie->ratio) : Ordered()},
                     {"p90_us", row.p90_us},
                     {"tflops", row.tflops > 0 ? Ordered(row.tflops) : Ordered()},
                     {"registers", row.registers},

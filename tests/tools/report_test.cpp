@@ -204,8 +204,15 @@ TEST_F(Report, TheWinnerOfItsKnobsIsThatOfTheElite) {
   const CandidateId slower = add(R"({"TILE":64,"WAY":"up"})", 10.02);
   const CandidateId faster = add(R"({"TILE":128,"WAY":"up"})", 10);
   store_.record_generation(run_, {.number = 0, .elite = {{slower, 10.02}, {faster, 10}}});
+  store_.record_confirmation(run_, {.challenger = faster,
+                                    .incumbent = slower,
+                                    .ratio = 0.999,
+                                    .pairs = 12,
+                                    .verdict = Verdict::kTie});
   const Ordered found = report();
   EXPECT_EQ(found["winner"]["candidate"], slower);
+  EXPECT_TRUE(found["elite"][0]["ratio_to_above"].is_null());
+  EXPECT_EQ(found["elite"][1]["ratio_to_above"], 0.999);
   EXPECT_EQ(found["insight"]["best_us"], 10.02);
   for (const Ordered& knob : found["insight"]["knobs"]) {
     EXPECT_EQ(knob["best"], knob["macro"] == "TILE" ? "64" : "up");

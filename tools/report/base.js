@@ -158,6 +158,12 @@ report.select = (label, options, chosen, choose) => report.element("label", {cla
 report.word = (column, at) => column.values[at] === null ? null : column.words[column.values[at]];
 
 report.isPredicted = run => run.device.kind === "predicted";
+/// Members of the elite that tie with the winner, each with the one above it.
+report.ties = run => {
+  const others = run.elite.slice(1);
+  const end = others.findIndex(row => row.ratio_to_above === null || row.ratio_to_above === undefined);
+  return end < 0 ? others : others.slice(0, end);
+};
 report.kind = run => report.isPredicted(run) ? "PREDICTED" : "measured";
 /** "time, µs (PREDICTED)". */
 report.timeName = run => `time, µs${report.isPredicted(run) ? " (PREDICTED)" : ""}`;

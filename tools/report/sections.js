@@ -29,6 +29,10 @@ report.sections.winner = run => {
     if (winner.not_modelled) {
       body.push(report.note(`The predicted time does not model: ${winner.not_modelled}.`));
     }
+    const ties = report.ties(run);
+    if (ties.length > 0) {
+      body.push(report.note(`A/B comparisons find no difference of 0.4 % or more between the winner and ${ties.map(row => `candidate ${row.candidate} (${format.us(row.p50_us)} µs)`).join(" and ")}; the winner was there first.`));
+    }
     if (run.interpreted) body.push(report.note(`The elite was ${run.interpreted}.`));
   } else {
     body.push(report.lacks(`Nothing is green in this run: of ${format.count(run.summary.evaluated, "candidate")} none passed every gate. The sections below say why.`));

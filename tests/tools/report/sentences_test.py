@@ -284,4 +284,9 @@ class SentencesTest(ReportCase):
                     lambda run: run["winner"].update({"not_modelled": "caches"}), lambda run: None)
         self.expect("winner", "The elite was executed on", lambda run: run.update(
             {"interpreted": "executed on virtual:h200 as well"}), lambda run: run.update({"interpreted": ""}))
+        tied = {"candidate": 7, "p50_us": 1.5, "ratio_to_above": 1.001}
+        apart = {"candidate": 8, "p50_us": 1.6, "ratio_to_above": None}
+        self.expect("winner", "between the winner and candidate 7 (1.50 µs); the winner was there first",
+                    lambda run: run.update({"elite": [run["elite"][0], tied, apart]}),
+                    lambda run: run.update({"elite": [run["elite"][0], apart, tied]}))
         self.expect("winner", "Nothing is green in this run", lambda run: run.update({"winner": None}), lambda run: None)
