@@ -78,9 +78,7 @@ class SizeFlow {
     for (const Instruction& its : function.body) {
       for (const int reg : written_by(its)) writers_.at(index(reg)) += its.guard >= 0 ? 2 : 1;
     }
-    for (std::size_t reg = 0; reg < writers_.size(); ++reg) {
-      is_settled_.push_back(writers_[reg] != 1);
-    }
+    for (const int count : writers_) is_settled_.push_back(count != 1);
   }
 
   void run() {
@@ -126,8 +124,8 @@ class SizeFlow {
     for (const SizeValue& test : outcome.tests) note(test);
     const std::vector<int> written = written_by(its);
     const bool is_one = written.size() == 1 || its.opcode == Opcode::kShfl;
-    for (std::size_t i = 0; i < written.size(); ++i) {
-      const std::size_t reg = index(written[i]);
+    for (const int number : written) {
+      const std::size_t reg = index(number);
       if (writers_[reg] == 1 && outcome.result) {
         values_[reg] = is_one ? *outcome.result : unwritten(*outcome.result, *outcome.result);
       }

@@ -131,9 +131,10 @@ KernelArgument make_argument(VirtualDevice& device, const std::string& text,
   const std::string rest = colon == std::string::npos ? "" : text.substr(colon + 1);
   if (kind != "in" && kind != "inout" && kind != "out") return scalar(kind, rest);
   const std::size_t equals = rest.find('=');
-  if (equals == std::string::npos)
+  if (equals == std::string::npos) {
     throw InputError("--arg " + text + ": allowed is " + kind +
                      ":NAME=" + (kind == "out" ? "BYTES" : "FILE, zeros:BYTES or ones:BYTES"));
+  }
   const std::string name = rest.substr(0, equals);
   const std::string source = rest.substr(equals + 1);
   if (name.empty() || name.find('/') != std::string::npos)

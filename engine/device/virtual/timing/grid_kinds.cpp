@@ -120,9 +120,10 @@ std::vector<std::uint16_t> dealt_kinds(const std::vector<double>& shares, double
 GridKinds kinds_by_arrival(const ExecutedGrid& grid, std::vector<CtaCounts> kinds, int sms,
                            int resident) {
   GridKinds result{.counts = std::move(kinds), .shares = {}, .last_sm = {}};
-  for (const CtaCounts& counts : result.counts)
+  for (const CtaCounts& counts : result.counts) {
     result.shares.push_back(static_cast<double>(counts.ctas) /
                             static_cast<double>(grid.counts.ctas));
+  }
   const double all = std::ceil(static_cast<double>(grid.ctas) / sms);
   const double listed = std::min(all, static_cast<double>(kMostListed));
   Places places(1, resident);
