@@ -369,7 +369,7 @@ TEST_P(Nvrtc, NothingASourcePrintsIsTakenForAReport) {
 }
 
 TEST_P(Nvrtc, TooMuchSharedMemoryIsARejectionThatCanBeStored) {
-  CompileRequest large = request(GetParam(), 2, 30000, 128);
+  CompileRequest large = request(GetParam(), 2, 60000, 128);
   const CompileOutcome outcome = outcome_of(compiler_->compile(large));
   const auto& rejection = std::get<Rejection>(outcome);
   EXPECT_THAT(rejection.reason, HasSubstr("too much shared data"));
@@ -411,7 +411,8 @@ TEST_P(Nvrtc, TheExpandedSourceIsTheSameKernel) {
   EXPECT_EQ(there.ptx_hash, built(original).ptx_hash) << exported;
 }
 
-INSTANTIATE_TEST_SUITE_P(Architectures, Nvrtc, testing::Values("sm_89", "sm_90"));
+INSTANTIATE_TEST_SUITE_P(Architectures, Nvrtc,
+                         testing::Values("sm_80", "sm_86", "sm_89", "sm_90", "sm_90a"));
 
 TEST(NvrtcLibrary, ThatIsNotThereIsMissing) {
   setenv("EVO_NVRTC", "/nonexistent/libnvrtc.so", 1);
