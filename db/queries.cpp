@@ -167,7 +167,7 @@ std::vector<StoredRun> select_runs(const Store& store, const RunFilter& filter) 
 
 namespace {
 
-/// Of neighbours in the ranking, by the newest comparison between them.
+/// Marks each row that ties with the row above it, by the newest comparison between the two.
 void put_ties(const Store& store, RunId run, std::vector<EliteRow>& rows) {
   const std::vector<ConfirmationRecord> records = store.confirmations(run);
   for (std::size_t i = 1; i < rows.size(); ++i) {

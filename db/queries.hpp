@@ -23,7 +23,7 @@ struct RunFilter {
 [[nodiscard]] std::vector<StoredRun> select_runs(const Store& store, const RunFilter& filter);
 
 /// A row of the view `elite`.
-/// What an A/B comparison said of a kernel and the one a rank above: no difference.
+/// A kernel that an A/B comparison cannot tell from the one a rank above.
 struct Tie {
   double ratio = 1;  ///< its time / that of the one above
   double ratio_low = 1;
@@ -32,7 +32,7 @@ struct Tie {
 };
 
 struct EliteRow {
-  int rank = 0;  ///< 1: the winner, whatever ties with it
+  int rank = 0;  ///< 1: the winner; kernels that tie with it have higher ranks
   RunId run = 0;
   std::string device;
   std::string shape;

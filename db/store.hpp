@@ -114,7 +114,7 @@ class Store final : public RunStore {
   /// Compute's name of the metric; in place of what is there.
   void record_winner_units(RunId run, CandidateId winner,
                            const std::map<std::string, double>& percent);
-  /// Of the winner; empty where they are not known.
+  /// Returns the busy units of the winner; empty where they are not known.
   [[nodiscard]] std::map<std::string, double> winner_units(RunId run) const;
 
   /// For db/queries.hpp.

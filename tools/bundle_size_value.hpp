@@ -29,7 +29,7 @@ struct SizeValue {
 // which must be small.
 
 [[nodiscard]] SizeValue size_constant(std::int64_t value);
-/// What no expression says, of `a` and `b`.
+/// A value of `a` and `b` that no expression says.
 [[nodiscard]] SizeValue unwritten(const SizeValue& a, const SizeValue& b);
 
 [[nodiscard]] SizeValue add(const SizeValue& a, const SizeValue& b);

@@ -18,151 +18,23 @@
 #include "tools/doctor/doctor.hpp"
 #include "tools/evo_elite_answers.hpp"
 #include "tools/evo_tune_elite.hpp"
+#include "tools/evo_tune_options.hpp"
 #include "tools/evo_tune_policy.hpp"
 #include "tools/evo_tune_report.hpp"
 #include "tools/evo_tune_ways.hpp"
 #include "tools/full_version.hpp"
-#include "tools/help_format.hpp"
-#include "tools/number_options.hpp"
-#include "tools/session_options.hpp"
 #include "tools/stop_signals.hpp"
 #include "tools/tool_main.hpp"
-#include "tools/value_lists.hpp"
 
 namespace evo {
 namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-struct Options {
-  SessionOptions session;
-  TunerOptions tuner;
-  std::string db = "evo.db";
-  std::optional<Resumption> resume = {};
-  RunId resume_run = 0;
-  std::uint64_t check_seed = 0;  ///< 0: a fresh one
-  bool json = false;
-  bool quiet = false;
-  EliteLook elite;  ///< beyond its times
-  std::string interpret = "auto";
-  std::string explain = "auto";
-  std::size_t time_policy_rejects = 0;
-  bool warm_start = true;
-  bool has_children = false;
-  bool doctor_json = false;
-};
-
 /// What is found on one shape helps the others: not as many candidates as in runs of their own.
 std::size_t default_children(std::size_t shapes) {
   constexpr std::size_t kOfOneShape = 8;
   return kOfOneShape + (shapes - 1);
-}
-
-std::string strategy_list() {
-  std::string list;
-  for (const std::string_view name : strategy_names()) {
-    list += (list.empty() ? "" : ", ") + std::string(name);
-  }
-  return list;
-}
-
-constexpr const char* kInterpreter = "VIRTUAL";
-
-constexpr const char* kDescription =
-    "evo-tune: evolves the macros of a CUDA kernel template on your GPU.\n"
-    "It believes nothing that it has not compiled, checked and timed. Without a GPU, kernels run "
-    "on a virtual one: correctness is judged, times are predicted.";
-
-ValueLists value_lists() {
-  ValueLists lists = SessionOptions::value_lists();
-  lists[kInterpreter] = virtual_device_values({"auto", "none"});
-  lists[value_words::kStrategy] = [](const GivenValues&) {
-    return std::vector<std::string>(strategy_names().begin(), strategy_names().end());
-  };
-  lists[value_words::kObjective] = [](const GivenValues&) {
-    return std::vector<std::string>{"time", "energy", "time*energy"};
-  };
-  return lists;
-}
-
-void declare(CLI::App& app, Options& options) {
-  options.session.declare(app, true);
-  app.add_option("--generations", options.tuner.generations, "generations")
-      ->capture_default_str()
-      ->transform(whole_number(1, 1000000));
-  app.add_option("--children", options.tuner.children,
-                 "candidates a generation (default: 8, and 1 more for each further shape)")
-      ->transform(whole_number(1, 10000));
-  app.add_option(
-         "--window", options.tuner.window,
-         "candidates in flight (default: --children where that is given, else twice --jobs, "
-         "8 to 32; without learning eight times)")
-      ->transform(whole_number(1, 10000));
-  app.add_option("--shortlist", options.tuner.shortlist,
-                 "compile and predict N candidates for each that the card gets; 0: it gets all")
-      ->capture_default_str()
-      ->transform(whole_number(0, 100));
-  app.add_option("--elite", options.tuner.elite, "kernels kept")
-      ->capture_default_str()
-      ->transform(whole_number(1, 1000));
-  app.add_option("--strategy", options.tuner.strategy, strategy_list())
-      ->type_name(value_words::kStrategy)
-      ->capture_default_str();
-  app.add_option("--objective", options.tuner.objective,
-                 "what is made small: time, energy, or an expression over both, such as "
-                 "\"time*energy^0.5\" (µs and mJ of a launch)")
-      ->type_name(value_words::kObjective)
-      ->capture_default_str();
-  app.add_option("--seed", options.tuner.seed, "seed of the search")
-      ->capture_default_str()
-      ->transform(seed_number());
-  app.add_option("--check-seed", options.check_seed,
-                 "seed of the inputs of the checks (default: a fresh one)")
-      ->transform(seed_number());
-  app.add_option("--max-seconds", options.tuner.max_seconds,
-                 "end the run after so long, within one launch")
-      ->type_name("SECONDS")
-      ->check(seconds_number());
-  app.add_option("--db", options.db, "database file")
-      ->type_name(value_words::kDatabase)
-      ->capture_default_str();
-  app.add_option("--resume", options.resume_run,
-                 "continue the newest unfinished run on the same inputs, or run N")
-      ->expected(0, 1)
-      ->transform(row_number());
-  app.add_flag("--warm-start,!--no-warm-start", options.warm_start,
-               "begin with the best of earlier runs of this template in the database (default)");
-  app.add_option("--time-policy-rejects", options.time_policy_rejects,
-                 "after the search, time this many candidates that only the policy rejected")
-      ->transform(whole_number(0, 10000));
-  app.add_option(
-         "--interpret", options.interpret,
-         "virtual GPU that executes the elite of a GPU as well, to find what the GPU passed "
-         "by luck: auto, none, virtual:NAME")
-      ->type_name(kInterpreter)
-      ->capture_default_str();
-  app.add_option(
-         "--explain", options.explain,
-         "after the search, time the steps from the default to the winner: auto (a tenth of "
-         "the search, 5 to 20 s), none, or at most so many seconds")
-      ->type_name("HOW")
-      ->capture_default_str();
-  app.add_flag("--energy", options.elite.energy,
-               "after the search, joules per launch of the elite (on a card that counts them)");
-  app.add_flag("--profile", options.elite.profile,
-               "after the search, hold the elite against \"profile\" of the problem, by Nsight "
-               "Compute's counters");
-  CLI::Option* json =
-      app.add_flag("--json", options.json, "one JSON object a line on standard output");
-  app.add_flag("--quiet", options.quiet, "no progress, only the result")->excludes(json);
-  app.set_version_flag("--version", "evo-tune " EVO_VERSION);
-  app.require_subcommand(0, 1);
-  declare_doctor(app, options.doctor_json);
-  app.footer(exit_codes({{0, "a green winner"},
-                         {1, "nothing is green"},
-                         {2, "bad usage or input"},
-                         {3, "toolkit or device missing"},
-                         {130, "interrupted, everything saved"}}));
 }
 
 /// What the checks of the best kernel looked at; empty without one.
@@ -173,7 +45,8 @@ std::string coverage_of_winner(const Store& store, const Elite& elite) {
 
 /// What only the policy rejected, and with --time-policy-rejects what that costs, for people.
 std::string report_policy(Harness& harness, Store& store, RunId run, std::size_t shape,
-                          const Options& options, const TuneReport& report, const Elite& elite) {
+                          const TuneOptions& options, const TuneReport& report,
+                          const Elite& elite) {
   const PolicyRejects rejects = policy_rejects(harness, store, run, shape);
   const RejectionSummary summary = rejections(store, run);
   std::string text = policy_rejects_text(rejects, static_cast<std::size_t>(summary.evaluated),
@@ -195,7 +68,7 @@ std::string report_policy(Harness& harness, Store& store, RunId run, std::size_t
 }
 
 /// Throws InputError for an objective that is none, or asks for what the device does not count.
-void require_objective(const Options& options, const DeviceInfo* device) {
+void require_objective(const TuneOptions& options, const DeviceInfo* device) {
   const Objective objective(options.tuner.objective);
   if (!objective.uses_energy() || (device != nullptr && device->counts_energy)) return;
   throw InputError("--objective " + options.tuner.objective + ": energy is not supported on " +
@@ -205,8 +78,9 @@ void require_objective(const Options& options, const DeviceInfo* device) {
 }
 
 /// Of one shape.
-void print_result(const Store& store, RunId run, const Options& options, const TuneReport& report,
-                  const RunProgress& progress, const Elite& elite_now, const std::string& policy) {
+void print_result(const Store& store, RunId run, const TuneOptions& options,
+                  const TuneReport& report, const RunProgress& progress, const Elite& elite_now,
+                  const std::string& policy) {
   const std::string checked = coverage_of_winner(store, elite_now);
   report.emit({{"event", "finished"},
                {"run", run},
@@ -251,7 +125,7 @@ void report_known(const std::vector<KnownCandidate>& known, const TuneReport& re
 
 /// Why the winners of all shapes won. False when it was interrupted.
 bool explain_winners(Harness& harness, Store& store, const Tuner& tuner,
-                     const std::vector<RunId>& runs, TunerEnd end, const Options& options,
+                     const std::vector<RunId>& runs, TunerEnd end, const TuneOptions& options,
                      const TuneReport& report) {
   const double elapsed_s = tuner.progress().elapsed_s;
   const std::optional<double> wanted_s =
@@ -275,7 +149,7 @@ bool explain_winners(Harness& harness, Store& store, const Tuner& tuner,
 
 /// The run itself, from its first generation to what it prints.
 ExitCode search(Harness& harness, Store& store, OpenRun open, TuneReport& report,
-                const Options& options) {
+                const TuneOptions& options) {
   describe_run(harness, report, open.ids);
   report_known(open.tuner.known, report);
   report.watch(harness);
@@ -330,7 +204,7 @@ ExitCode search(Harness& harness, Store& store, OpenRun open, TuneReport& report
   return !all_green && harness.has_device() ? ExitCode::kNothingGreen : ExitCode::kGreen;
 }
 
-ExitCode tune(const Options& options) {
+ExitCode tune(const TuneOptions& options) {
   Store store = Store::open_waiting(options.db, {.stop = &stop_requested()});
   RunId run = 0;
   const EventSink on_event = [&](const std::string& kind, const std::string& text) {
@@ -392,10 +266,10 @@ ExitCode tune(const Options& options) {
 }
 
 ExitCode run(int argc, char** argv) {
-  Options options;
-  CLI::App app(kDescription);
+  TuneOptions options;
+  CLI::App app(kTuneDescription);
   declare(app, options);
-  if (const auto done = parse_command_line(app, argc, argv, value_lists())) return *done;
+  if (const auto done = parse_command_line(app, argc, argv, tune_value_lists())) return *done;
   if (app.got_subcommand("doctor")) return run_doctor(options.json || options.doctor_json);
   (void)explain_seconds(options.explain, 0);
   options.has_children = app.count("--children") > 0;

@@ -44,7 +44,7 @@ Tuner::Tuner(Harness& harness, RunStore& store, const std::vector<RunId>& runs,
   progress_.max_seconds = options.max_seconds;
 }
 
-/// Of the whole run: what generations, --candidates and the space allow.
+/// Counts the evaluations that generations, --candidates and the space allow in the whole run.
 std::size_t Tuner::most_evaluations() const {
   const std::size_t later = size_of(1) * static_cast<std::size_t>(options_.generations - 1);
   const std::size_t most = std::min(size_of(0) + later, options_.candidates);

@@ -11,7 +11,7 @@
 namespace evo {
 namespace {
 
-/// Of the time that a way may take, for choosing the order; the rest is for walking it.
+/// The share of a way's time that choosing the order may take; walking it takes the rest.
 constexpr double kShareToRank = 1.0 / 3;
 
 constexpr const char* kTimeOver = "the time for this was over";

@@ -17,7 +17,7 @@ struct WayStart {
   Candidate candidate;
 };
 
-/// What a run found of a configuration: its time, or nothing where it is not green.
+/// The times that a run knows, by configuration; nothing where one is not green.
 using KnownTimes = std::map<Candidate, std::optional<double>>;
 
 /// A way, or why there is none.
@@ -51,7 +51,7 @@ class WayFinder {
   [[nodiscard]] FoundWay find(const WayStart& start, double seconds);
 
  private:
-  /// What is known of a configuration.
+  /// A configuration on the way: its build, its time, its verdict.
   struct Node {
     std::optional<Compilations::Ticket> ticket = {};
     std::optional<KernelUnderTest> kernel = {};  ///< once it is built

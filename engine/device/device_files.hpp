@@ -8,7 +8,7 @@ namespace evo {
 
 /// A file through which programs reach the driver, such as /dev/nvidia0.
 struct DeviceFile {
-  std::string path;     ///< as on the machine, whatever `root` is
+  std::string path;     ///< the path on the machine, without `root`
   bool usable = false;  ///< this user may read and write it
   std::string access;   ///< "crw-rw---- root:video"
 };
