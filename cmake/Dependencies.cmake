@@ -23,6 +23,14 @@ add_library(zstd INTERFACE)
 target_include_directories(zstd INTERFACE ${ZSTD_INCLUDE_DIR})
 target_link_libraries(zstd INTERFACE ${ZSTD_LIBRARY})
 
+find_path(ASIO_INCLUDE_DIR asio.hpp REQUIRED)
+add_library(asio INTERFACE)
+target_include_directories(asio SYSTEM INTERFACE ${ASIO_INCLUDE_DIR})
+# clang 16 has coroutines; the library's headers do not know that.
+target_compile_definitions(asio INTERFACE ASIO_STANDALONE $<$<CXX_COMPILER_ID:Clang>:ASIO_HAS_CO_AWAIT;ASIO_HAS_STD_COROUTINE>)
+# g++ 12 takes the operator new of a coroutine's frame for another function's.
+target_compile_options(asio INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-mismatched-new-delete>)
+
 # Only the headers: libnvrtc and libcuda are opened at run time.
 find_path(EVO_CUDA_INCLUDE_DIR nvrtc.h
           HINTS ${EVO_CUDA_ROOT} $ENV{CUDA_HOME} $ENV{CUDA_PATH} /usr/local/cuda /opt/cuda

@@ -2,7 +2,7 @@
 # Installs what is missing, by package name, and configures and builds a preset. Sourced by
 # quickstart.sh and test.sh; `setup_and_build PRESET` leaves the programs in build/PRESET/bin.
 
-packages=(g++ cmake ninja-build ccache pkg-config sqlite3 libsqlite3-dev libsqlitecpp-dev libspdlog-dev
+packages=(g++ cmake ninja-build ccache pkg-config libasio-dev sqlite3 libsqlite3-dev libsqlitecpp-dev libspdlog-dev
   nlohmann-json3-dev libcli11-dev libxxhash-dev libmuparser-dev zlib1g-dev libzstd-dev libgtest-dev libgmock-dev)
 
 # NVRTC and headers from PyPI; they need no GPU and no driver. Older drivers refuse the machine code of

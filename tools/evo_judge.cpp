@@ -9,10 +9,10 @@
 #include <nlohmann/json.hpp>
 
 #include "db/store.hpp"
-#include "engine/coordinator/card_text.hpp"
-#include "engine/coordinator/harness.hpp"
-#include "engine/coordinator/objective.hpp"
-#include "engine/coordinator/profile_gate.hpp"
+#include "engine/run/card_text.hpp"
+#include "engine/evaluate/workbench.hpp"
+#include "engine/run/objective.hpp"
+#include "engine/run/profile_gate.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/gate/coverage.hpp"
 #include "engine/worker/messages.hpp"
@@ -79,37 +79,36 @@ void declare(CLI::App& app, Options& options) {
 
 /// The energy of a green kernel's launch; nothing where the device does not count it. A kernel that
 /// fails there is no longer green.
-void count_energy(Harness& harness, const Candidate& candidate, Judgement& judgement) {
-  if (!judgement.is_green()) return;
-  if (!harness.device().counts_energy) {
-    std::cerr << "evo-judge: --energy: not supported on " << harness.device().name
+void count_energy(Workbench& bench, Evaluation& evaluation) {
+  if (!evaluation.is_green()) return;
+  if (!bench.task().device().counts_energy) {
+    std::cerr << "evo-judge: --energy: not supported on " << bench.task().device().name
               << ", which does not count energy\n";
     return;
   }
-  const KernelUnderTest kernel =
-      harness.kernel_of(candidate, judgement.built.record, judgement.kernel_key);
-  auto answer = harness.energy_of(kernel, kEliteEnergy_s);
+  const KernelUnderTest kernel = kernel_under_test(bench.task(), evaluation);
+  auto answer = bench.wait(bench.take_home().energy_of(kernel, kEliteEnergy_s));
   if (const auto* failure = std::get_if<WorkerFailure>(&answer)) {
-    judgement.rejection = Rejection{Gate::kTiming, failure->reason};
+    evaluation.rejection = Rejection{Gate::kTiming, failure->reason};
     return;
   }
   auto& result = std::get<EnergyResult>(answer);
-  judgement.shapes.front().energy = result.energy;
-  judgement.rejection = std::move(result.rejection);
+  evaluation.shapes.front().energy = result.energy;
+  evaluation.rejection = std::move(result.rejection);
   if (!result.not_supported.empty()) std::cerr << "evo-judge: " << result.not_supported << '\n';
 }
 
 /// "launch" of a plain kernel, "steps" of others: those that run.
-void add_launch(const Harness& harness, const Judgement& judgement, OrderedJson& json) {
-  if (harness.kernel().is_plain() || judgement.entries.empty()) {
-    const LaunchConfig& launch = judgement.shapes.front().launch.steps.front().config;
+void add_launch(const Workbench& bench, const Evaluation& evaluation, OrderedJson& json) {
+  if (bench.task().kernel().is_plain() || evaluation.entries.empty()) {
+    const LaunchConfig& launch = evaluation.shapes.front().launch.steps.front().config;
     json["launch"] = {{"grid", launch.grid}, {"block", launch.block}};
     return;
   }
-  const std::vector<std::string> names = harness.kernel().entries();
+  const std::vector<std::string> names = bench.task().kernel().entries();
   json["steps"] = OrderedJson::array();
-  for (const LaunchStep& step : judgement.shapes.front().launch.steps) {
-    const Resources& resources = judgement.entries[step.entry].resources;
+  for (const LaunchStep& step : evaluation.shapes.front().launch.steps) {
+    const Resources& resources = evaluation.entries[step.entry].resources;
     json["steps"].push_back({{"entry", names[step.entry]},
                              {"grid", step.config.grid},
                              {"block", step.config.block},
@@ -120,56 +119,55 @@ void add_launch(const Harness& harness, const Judgement& judgement, OrderedJson&
 }
 
 /// Nothing unless it was asked for and the kernel is green so far.
-std::optional<ProfileRecord> profile(Harness& harness, const Candidate& candidate,
-                                     const Judgement& judgement, const Options& options) {
-  if (!options.profile || !judgement.is_green()) return std::nullopt;
-  Profiled profiled = profile_gate(
-      harness, harness.kernel_of(candidate, judgement.built.record, judgement.kernel_key));
+std::optional<ProfileRecord> profile(Workbench& bench, const Evaluation& evaluation,
+                                     const Options& options) {
+  if (!options.profile || !evaluation.is_green()) return std::nullopt;
+  Profiled profiled = profile_gate(bench, kernel_under_test(bench.task(), evaluation));
   if (!profiled.record) {
     std::cerr << "evo-judge: the profile gate is left out: " << profiled.left_out << '\n';
   }
   return std::move(profiled.record);
 }
 
-std::string verdict_of(const Judgement& judgement, const std::optional<ProfileRecord>& profiled) {
-  if (judgement.rejection || (profiled && !profiled->passed)) return "rejected";
-  return judgement.timing() ? "green" : "within policy";
+std::string verdict_of(const Evaluation& evaluation, const std::optional<ProfileRecord>& profiled) {
+  if (evaluation.rejection || (profiled && !profiled->passed)) return "rejected";
+  return evaluation.timing() ? "green" : "within policy";
 }
 
-OrderedJson result_json(const Harness& harness, const Candidate& candidate,
-                        const Judgement& judgement, const std::optional<ProfileRecord>& profiled) {
+OrderedJson result_json(const Workbench& bench, const Candidate& candidate,
+                        const Evaluation& evaluation, const std::optional<ProfileRecord>& profiled) {
   const auto plain = [](const auto& value) {
     return OrderedJson::parse(
         nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   };
-  const Resources& resources = judgement.built.record.resources;
-  OrderedJson json = {{"space", harness.space().definition().name},
-                      {"device", harness.device().id},
-                      {"arch", harness.arch()},
-                      {"shape", harness.shape().name},
-                      {"config", OrderedJson::parse(harness.space().config_json(candidate))},
-                      {"verdict", verdict_of(judgement, profiled)}};
-  if (judgement.built.record.ok) {
+  const Resources& resources = evaluation.built.record.resources;
+  OrderedJson json = {{"space", bench.task().space().definition().name},
+                      {"device", bench.task().device().id},
+                      {"arch", bench.task().arch()},
+                      {"shape", bench.task().shape().name},
+                      {"config", OrderedJson::parse(bench.task().space().config_json(candidate))},
+                      {"verdict", verdict_of(evaluation, profiled)}};
+  if (evaluation.built.record.ok) {
     json["registers"] = resources.registers;
     json["static_shared_bytes"] = resources.static_shared_bytes;
-    json["dynamic_shared_bytes"] = judgement.shapes.front().dynamic_shared_bytes;
+    json["dynamic_shared_bytes"] = evaluation.shapes.front().dynamic_shared_bytes;
     json["spill_store_bytes"] = resources.spill_store_bytes;
     json["spill_load_bytes"] = resources.spill_load_bytes;
     json["stack_bytes"] = resources.stack_bytes;
-    json["ptx_hash"] = judgement.built.record.ptx_hash;
-    add_launch(harness, judgement, json);
+    json["ptx_hash"] = evaluation.built.record.ptx_hash;
+    add_launch(bench, evaluation, json);
   }
-  json["checks"] = plain(judgement.checks);
-  json["checked"] = coverage_text(judgement.checks);
-  const ShapeJudgement& on = judgement.shapes.front();
-  if (judgement.timing()) json["timing"] = plain(*judgement.timing());
+  json["checks"] = plain(evaluation.checks);
+  json["checked"] = coverage_text(evaluation.checks);
+  const ShapeEvaluation& on = evaluation.shapes.front();
+  if (evaluation.timing()) json["timing"] = plain(*evaluation.timing());
   if (on.card) json["card"] = plain(*on.card);
   if (on.energy) json["energy"] = plain(*on.energy);
   if (profiled) json["profile"] = profile_json(*profiled);
-  if (judgement.rejection) json["rejection"] = plain(*judgement.rejection);
-  json["compile_ms"] = judgement.built.compile_ms;
-  json["check_ms"] = judgement.check_ms;
-  json["time_ms"] = judgement.shapes.front().time_ms;
+  if (evaluation.rejection) json["rejection"] = plain(*evaluation.rejection);
+  json["compile_ms"] = evaluation.built.compile_ms;
+  json["check_ms"] = evaluation.check_ms;
+  json["time_ms"] = evaluation.shapes.front().time_ms;
   return json;
 }
 
@@ -178,54 +176,54 @@ std::string dimensions(const std::array<std::uint32_t, 3>& size) {
          std::to_string(size[2]);
 }
 
-void print_launch(const Harness& harness, const Judgement& judgement) {
-  const bool is_plain = harness.kernel().is_plain();
-  for (const LaunchStep& step : judgement.shapes.front().launch.steps) {
-    if (is_plain || judgement.entries.empty()) {
+void print_launch(const Workbench& bench, const Evaluation& evaluation) {
+  const bool is_plain = bench.task().kernel().is_plain();
+  for (const LaunchStep& step : evaluation.shapes.front().launch.steps) {
+    if (is_plain || evaluation.entries.empty()) {
       std::printf("launch       grid %s, block %s on shape %s\n",
                   dimensions(step.config.grid).c_str(), dimensions(step.config.block).c_str(),
-                  harness.shape().name.c_str());
+                  bench.task().shape().name.c_str());
       continue;
     }
-    const Resources& resources = judgement.entries[step.entry].resources;
+    const Resources& resources = evaluation.entries[step.entry].resources;
     std::printf(
         "step         %s: grid %s, block %s on shape %s; %d registers, %d + %u shared bytes\n",
-        harness.kernel().entries()[step.entry].c_str(), dimensions(step.config.grid).c_str(),
-        dimensions(step.config.block).c_str(), harness.shape().name.c_str(), resources.registers,
+        bench.task().kernel().entries()[step.entry].c_str(), dimensions(step.config.grid).c_str(),
+        dimensions(step.config.block).c_str(), bench.task().shape().name.c_str(), resources.registers,
         resources.static_shared_bytes, step.config.dynamic_shared_bytes);
   }
 }
 
-void print_checks(const Judgement& judgement) {
-  if (judgement.checks.empty()) return;
+void print_checks(const Evaluation& evaluation) {
+  if (evaluation.checks.empty()) return;
   std::printf("%-20s %20s %14s %10s %12s %12s\n", "checked shape", "seed", "max abs error", "bad",
               "relative L2", "row error");
-  for (const CheckResult& check : judgement.checks) {
+  for (const CheckResult& check : evaluation.checks) {
     std::printf("%-20s %20llu %14.3g %9.3f%% %12.3g %12.3g\n", check.shape.c_str(),
                 static_cast<unsigned long long>(check.seed), check.max_abs_error,
                 check.bad_share * 100, check.relative_l2, check.max_row_error);
   }
-  std::printf("checked      %s\n", coverage_text(judgement.checks).c_str());
+  std::printf("checked      %s\n", coverage_text(evaluation.checks).c_str());
 }
 
-void print_people(const Harness& harness, const Candidate& candidate, const Judgement& judgement,
+void print_people(const Workbench& bench, const Candidate& candidate, const Evaluation& evaluation,
                   const std::optional<ProfileRecord>& profiled, const Options& options) {
-  std::printf("%s\n", harness.space().config_json(candidate).c_str());
-  if (judgement.built.record.ok) {
-    const Resources& resources = judgement.built.record.resources;
-    std::printf("build        %.0f ms, %s for %s\n", judgement.built.compile_ms,
-                judgement.built.record.compiler.c_str(), harness.arch().c_str());
+  std::printf("%s\n", bench.task().space().config_json(candidate).c_str());
+  if (evaluation.built.record.ok) {
+    const Resources& resources = evaluation.built.record.resources;
+    std::printf("build        %.0f ms, %s for %s\n", evaluation.built.compile_ms,
+                evaluation.built.record.compiler.c_str(), bench.task().arch().c_str());
     std::printf("registers    %d per thread\n", resources.registers);
     std::printf("shared       %d static + %d dynamic bytes per CTA\n",
-                resources.static_shared_bytes, judgement.shapes.front().dynamic_shared_bytes);
+                resources.static_shared_bytes, evaluation.shapes.front().dynamic_shared_bytes);
     std::printf("spills       %d bytes stores, %d bytes loads, stack frame %d bytes\n",
                 resources.spill_store_bytes, resources.spill_load_bytes, resources.stack_bytes);
-    print_launch(harness, judgement);
+    print_launch(bench, evaluation);
   }
-  print_checks(judgement);
-  if (judgement.timing()) {
-    const Timing& timing = *judgement.timing();
-    const double flops = harness.problem().flops.evaluate(harness.shape().variables);
+  print_checks(evaluation);
+  if (evaluation.timing()) {
+    const Timing& timing = *evaluation.timing();
+    const double flops = bench.task().problem().flops.evaluate(bench.task().shape().variables);
     std::printf(
         "time         p50 %.3f µs, p90 %.3f, p99 %.3f, mean %.3f, std %.3f, CV %.2f %%, "
         "%lld samples (%s); %.1f TFLOP/s\n",
@@ -234,7 +232,7 @@ void print_people(const Harness& harness, const Candidate& candidate, const Judg
         flops / timing.p50_us / 1e6);
     if (!timing.not_modelled.empty()) std::printf("not modelled %s\n", timing.not_modelled.c_str());
   }
-  const ShapeJudgement& on = judgement.shapes.front();
+  const ShapeEvaluation& on = evaluation.shapes.front();
   if (on.card) std::printf("card         %s\n", card_text(*on.card).c_str());
   if (on.energy) {
     const Energy& energy = *on.energy;
@@ -246,19 +244,19 @@ void print_people(const Harness& harness, const Candidate& candidate, const Judg
     std::printf("profile      %s (%s, %s)\n", metrics_text(*profiled).c_str(),
                 profiled->tool.c_str(), std::string(to_string(profiled->kind)).c_str());
   }
-  if (!judgement.rejection && profiled && !profiled->passed) {
+  if (!evaluation.rejection && profiled && !profiled->passed) {
     std::printf("REJECTED at the profile gate: %s is false\n", profiled->require.c_str());
-  } else if (judgement.rejection) {
+  } else if (evaluation.rejection) {
     std::printf("REJECTED at the %s gate: %s\n",
-                std::string(to_string(judgement.rejection->gate)).c_str(),
-                judgement.rejection->reason.c_str());
-    if (!judgement.rejection->detail.empty()) {
-      std::printf("%s\n", judgement.rejection->detail.c_str());
+                std::string(to_string(evaluation.rejection->gate)).c_str(),
+                evaluation.rejection->reason.c_str());
+    if (!evaluation.rejection->detail.empty()) {
+      std::printf("%s\n", evaluation.rejection->detail.c_str());
     }
   } else {
-    std::printf("%s\n", judgement.timing() ? "GREEN" : "WITHIN POLICY (not run)");
+    std::printf("%s\n", evaluation.timing() ? "GREEN" : "WITHIN POLICY (not run)");
   }
-  if (options.log) std::printf("%s\n", judgement.built.record.log.c_str());
+  if (options.log) std::printf("%s\n", evaluation.built.record.log.c_str());
 }
 
 /// How the source that --save writes begins.
@@ -267,9 +265,9 @@ constexpr std::string_view kSavedBy = "// Saved by evo-judge, compiled with:";
 const OutputOwner kSaver = {
     .writer = "evo-judge --save", .marks = {kSavedBy}, .makes_folders = true};
 
-void save(const Judgement& judgement, const std::string& folder) {
+void save(const Evaluation& evaluation, const std::string& folder) {
   const std::filesystem::path root = folder;
-  const CompilationRecord& record = judgement.built.record;
+  const CompilationRecord& record = evaluation.built.record;
   std::vector<OutputFile> files = {{root / "kernel.log", record.log, true}};
   if (record.ok) {
     files.push_back({root / "kernel.ptx", record.ptx, true});
@@ -290,44 +288,45 @@ ExitCode judge(const Options& options) {
     std::cerr << "evo-judge: " << text << '\n';
   };
   Services services = options.session.open_services(store, on_event);
-  const DeviceInfo* device = services.device ? &services.device->info() : nullptr;
+  const DeviceInfo* device = device_of(services);
   const std::string honesty = honesty_line(device);
   if (!honesty.empty()) std::cerr << honesty << '\n';
-  const HarnessOptions harness_options = options.session.harness_options(
+  const WorkbenchOptions bench_options = options.session.bench_options(
       services, options.check_seed != 0 ? options.check_seed : fresh_seed());
-  Harness harness(harness_options, std::move(services));
-  require_one_shape(harness);
-  if (options.profile) require_profile(harness);
-  for (const std::string& text : harness.warnings()) on_event("warning", text);
+  Workbench bench(bench_options, std::move(services));
+  require_one_device(bench);
+  require_one_shape(bench);
+  if (options.profile) require_profile(bench);
+  for (const std::string& text : bench.task().warnings()) on_event("warning", text);
   std::optional<StoredWinner> winner;
   if (!options.against.empty()) {
     if (device == nullptr || device->time_kind != TimeKind::kMeasured) {
       throw InputError("--against: not supported on a device that does not measure");
     }
-    winner = find_winner(options.against, harness);
+    winner = find_winner(options.against, bench);
   }
   const bool asks_for_one = !options.milestone.empty() || !options.settings.empty();
   const Candidate candidate =
       winner && !asks_for_one
-          ? harness.space().candidate_from_json(winner->config_json)
-          : candidate_from_options(harness.space(), options.milestone, options.settings);
-  Judgement judgement = harness.judge(candidate);
-  if (options.energy) count_energy(harness, candidate, judgement);
-  const std::optional<ProfileRecord> profiled = profile(harness, candidate, judgement, options);
+          ? bench.task().space().candidate_from_json(winner->config_json)
+          : candidate_from_options(bench.task().space(), options.milestone, options.settings);
+  Evaluation evaluation = bench.wait(bench.evaluator().evaluate(candidate, {}));
+  if (options.energy) count_energy(bench, evaluation);
+  const std::optional<ProfileRecord> profiled = profile(bench, evaluation, options);
   std::optional<AgainstStored> against;
-  if (winner && judgement.is_green()) {
-    against = compare_with(harness, std::move(*winner), candidate, judgement);
+  if (winner && evaluation.is_green()) {
+    against = compare_with(bench, std::move(*winner), evaluation);
   }
-  if (!options.save.empty()) save(judgement, options.save);
+  if (!options.save.empty()) save(evaluation, options.save);
   if (options.json) {
-    OrderedJson json = result_json(harness, candidate, judgement, profiled);
+    OrderedJson json = result_json(bench, candidate, evaluation, profiled);
     if (against) json["against"] = against_json(*against);
     std::cout << json.dump() << '\n';
   } else {
-    print_people(harness, candidate, judgement, profiled, options);
+    print_people(bench, candidate, evaluation, profiled, options);
     if (against) std::printf("%s", against_text(*against).c_str());
   }
-  const bool is_rejected = verdict_of(judgement, profiled) == "rejected";
+  const bool is_rejected = verdict_of(evaluation, profiled) == "rejected";
   return is_rejected || (against && against->is_slower()) ? ExitCode::kNothingGreen
                                                           : ExitCode::kGreen;
 }

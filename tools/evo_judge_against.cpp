@@ -25,12 +25,12 @@ bool is_same_arch(std::string_view a, std::string_view b) {
   return base(a) == base(b);
 }
 
-std::string wanted(const Harness& harness) {
-  return fmt::format("template {} of problem {} on shape {}, measured on {}", harness.kernel().name,
-                     harness.problem().name, harness.shape().name, harness.arch());
+std::string wanted(const Workbench& bench) {
+  return fmt::format("template {} of problem {} on shape {}, measured on {}", bench.task().kernel().name,
+                     bench.task().problem().name, bench.task().shape().name, bench.task().arch());
 }
 
-StoredWinner winner_of_database(const std::string& path, const Harness& harness) {
+StoredWinner winner_of_database(const std::string& path, const Workbench& bench) {
   const Store store = Store::open_read_only(path);
   std::string there;
   std::vector<RunElite> found = elites(store, {});
@@ -43,10 +43,10 @@ StoredWinner winner_of_database(const std::string& path, const Harness& harness)
     there += fmt::format("{}template {} of {} on {}, {} on {}", there.empty() ? "" : "; ",
                          of_template, info.problem.name, info.shape,
                          to_string(info.device.time_kind), info.device.arch);
-    const bool fits = info.problem.name == harness.problem().name &&
-                      of_template == harness.kernel().name && info.shape == harness.shape().name &&
+    const bool fits = info.problem.name == bench.task().problem().name &&
+                      of_template == bench.task().kernel().name && info.shape == bench.task().shape().name &&
                       info.device.time_kind == TimeKind::kMeasured &&
-                      is_same_arch(info.device.arch, harness.arch());
+                      is_same_arch(info.device.arch, bench.task().arch());
     if (!fits || elite.rows.empty()) continue;
     const EliteRow& row = elite.rows.front();
     const StoredEvaluation evaluation = store.evaluation(row.candidate);
@@ -54,7 +54,7 @@ StoredWinner winner_of_database(const std::string& path, const Harness& harness)
             row.config_json, store.compilation(evaluation.record.compilation.value()), row.p50_us};
   }
   throw InputError(fmt::format("--against {}: no winner for {}; there is: {}", path,
-                               wanted(harness), there.empty() ? "nothing green" : there));
+                               wanted(bench), there.empty() ? "nothing green" : there));
 }
 
 bool is_shape(const Json& variables, const Shape& shape) {
@@ -64,15 +64,15 @@ bool is_shape(const Json& variables, const Shape& shape) {
   });
 }
 
-/// The kernel's name and time for the harness's shape; an empty name where there is none.
-std::pair<std::string, double> served(const Json& index, const Harness& harness) {
+/// The kernel's name and time for the bench's shape; an empty name where there is none.
+std::pair<std::string, double> served(const Json& index, const Workbench& bench) {
   for (const Json& target : index.at("targets")) {
     if (target.at("kind") != "measured" ||
-        !is_same_arch(target.at("arch").get<std::string>(), harness.arch())) {
+        !is_same_arch(target.at("arch").get<std::string>(), bench.task().arch())) {
       continue;
     }
     for (const Json& one : target.at("serves")) {
-      if (!is_shape(one.at("variables"), harness.shape())) continue;
+      if (!is_shape(one.at("variables"), bench.task().shape())) continue;
       return {one.at("kernel").get<std::string>(), one.at("p50_us").get<double>()};
     }
   }
@@ -87,15 +87,15 @@ std::string code_of(const fs::path& folder, const Json& kernel, const char* key)
   throw InputError(file.string() + ": is not the file that was exported: export the bundle again");
 }
 
-StoredWinner winner_of_bundle(const std::string& path, const Harness& harness) {
+StoredWinner winner_of_bundle(const std::string& path, const Workbench& bench) {
   const fs::path file = fs::path(path) / kBundleIndexFile;
   const std::string text = read_text_file(file, kLargestJson);
   try {
     evo_tune::detail::require_unchanged(text);
     const Json index = parse_json(text, file.string());
-    const auto [name, p50_us] = served(index, harness);
+    const auto [name, p50_us] = served(index, bench);
     for (const Json& kernel : index.at("kernels")) {
-      if (kernel.at("name") != name || kernel.at("template") != harness.kernel().name) continue;
+      if (kernel.at("name") != name || kernel.at("template") != bench.task().kernel().name) continue;
       StoredWinner winner{fmt::format("kernel {} in bundle {}", name, path),
                           kernel.at("config").dump(),
                           {},
@@ -110,33 +110,34 @@ StoredWinner winner_of_bundle(const std::string& path, const Harness& harness) {
   } catch (const evo_tune::Error& error) {
     throw InputError(file.string() + ": " + error.what());
   }
-  throw InputError(fmt::format("--against {}: no kernel serves {}", path, wanted(harness)));
+  throw InputError(fmt::format("--against {}: no kernel serves {}", path, wanted(bench)));
 }
 
 }  // namespace
 
-StoredWinner find_winner(const std::string& path, const Harness& harness) {
+StoredWinner find_winner(const std::string& path, const Workbench& bench) {
   std::error_code unknown;
-  return fs::is_directory(path, unknown) ? winner_of_bundle(path, harness)
-                                         : winner_of_database(path, harness);
+  return fs::is_directory(path, unknown) ? winner_of_bundle(path, bench)
+                                         : winner_of_database(path, bench);
 }
 
-AgainstStored compare_with(Harness& harness, StoredWinner winner, const Candidate& candidate,
-                           const Judgement& today) {
+AgainstStored compare_with(Workbench& bench, StoredWinner winner, const Evaluation& today) {
   AgainstStored against{std::move(winner)};
   if (today.built.record.cubin == against.winner.compilation.cubin) {
     against.same_code = true;
     return against;
   }
-  const Candidate then = harness.space().candidate_from_json(against.winner.config_json);
+  const Candidate then = bench.task().space().candidate_from_json(against.winner.config_json);
   const KernelUnderTest stored =
-      harness.kernel_of(then, against.winner.compilation, "stored " + today.kernel_key);
-  if (const auto why = harness.judge_alone(stored)) {
+      kernel_under_test(bench.task(), then, against.winner.compilation,
+                        "stored " + today.kernel_key, {0});
+  HomeDevice home = bench.take_home();
+  if (const auto why = bench.wait(home.judge_alone(stored))) {
     throw InputError(fmt::format("--against: {} is not right on today's problem and launch: {}",
                                  against.winner.origin, why->reason));
   }
-  const KernelUnderTest now = harness.kernel_of(candidate, today.built.record, today.kernel_key);
-  against.pair = harness.compare_pair(now, stored);
+  const KernelUnderTest now = kernel_under_test(bench.task(), today);
+  against.pair = bench.wait(home.compare_pair(now, stored));
   if (against.pair->rejection) {
     throw InputError("--against: the two kernels cannot be timed in turn: " +
                      against.pair->rejection->reason);

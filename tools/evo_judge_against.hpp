@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/coordinator/harness.hpp"
+#include "engine/evaluate/workbench.hpp"
 
 namespace evo {
 
@@ -16,11 +16,11 @@ struct StoredWinner {
   double p50_us = 0;  ///< as it was stored
 };
 
-/// The winner that `path`, a database or the folder of a bundle, has for the harness's template,
+/// The winner that `path`, a database or the folder of a bundle, has for the bench's template,
 /// shape and device: of a database the first of the elite of the newest run that measured on such a
 /// device, of a bundle the kernel that serves this very shape. Throws InputError or DbError saying
 /// what there is.
-[[nodiscard]] StoredWinner find_winner(const std::string& path, const Harness& harness);
+[[nodiscard]] StoredWinner find_winner(const std::string& path, const Workbench& bench);
 
 /// How the kernel of today compares with it, timed in turn.
 struct AgainstStored {
@@ -34,8 +34,8 @@ struct AgainstStored {
 
 /// `today` must be green. Throws InputError where the stored winner is not right on today's
 /// problem, or the two cannot be timed in turn.
-[[nodiscard]] AgainstStored compare_with(Harness& harness, StoredWinner winner,
-                                         const Candidate& candidate, const Judgement& today);
+[[nodiscard]] AgainstStored compare_with(Workbench& bench, StoredWinner winner,
+                                         const Evaluation& today);
 
 /// "ratio 1.002 (0.998 to 1.006): not slower", with what it was compared with.
 [[nodiscard]] std::string against_text(const AgainstStored& against);

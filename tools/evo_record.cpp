@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "db/lock_wait.hpp"
-#include "engine/coordinator/run_setup.hpp"
-#include "engine/coordinator/steadiness.hpp"
+#include "engine/run/run_setup.hpp"
+#include "engine/run/steadiness.hpp"
 #include "engine/core/protected_file.hpp"
 #include "engine/evolve/window.hpp"
 #include "tools/evo_export_results.hpp"
@@ -196,16 +196,17 @@ ExitCode exit_code(TunerEnd end, const RunProgress& progress) {
   return progress.green == 0 ? ExitCode::kNothingGreen : ExitCode::kGreen;
 }
 
-ExitCode record_run(Harness& harness, Store& store, OpenRun open, TuneReport& report,
+ExitCode record_run(Workbench& bench, Store& store, OpenRun open, TuneReport& report,
                     const Options& options) {
   const RunId run = open.ids.front();
-  describe_run(harness, report, open.ids);
-  report.watch(harness);
-  Tuner tuner(harness, store, open.ids, open.tuner, report);
+  describe_run(bench, report, open.ids);
+  report.watch(bench);
+  Tuner tuner(bench, store, open.ids, open.tuner, report);
   const TunerEnd end = tuner.run(std::move(open.histories), stop_requested());
   const bool is_whole = end == TunerEnd::kFinished || end == TunerEnd::kExhausted;
+  const PhaseTimes times = report.times();
   report.close();
-  report_speed(harness, tuner.progress(), report);
+  report_speed(times, tuner.progress(), report);
   store.finish_run(run, is_whole ? RunStatus::kFinished : RunStatus::kInterrupted);
   write_files(store, store.run(run), options, report);
   report_end(store, run, tuner, report);
@@ -229,21 +230,21 @@ ExitCode record(Options options) {
       options.session.open_services(store, [&](const std::string& kind, const std::string& text) {
         if (run > 0) store.record_event(run, kind, text);
       });
-  const DeviceInfo device = services.device->info();
+  const DeviceInfo device = services.devices.front()->info();
   const std::uint64_t check_seed = options.check_seed != 0 ? options.check_seed : fresh_seed();
-  const HarnessOptions harness_options = options.session.harness_options(services, check_seed);
-  Harness harness(harness_options, std::move(services));
-  require_one_shape(harness);
-  options.tuner.candidates = candidates_asked(options.count, harness.space());
+  const WorkbenchOptions bench_options = options.session.bench_options(services, check_seed);
+  Workbench bench(bench_options, std::move(services));
+  require_one_shape(bench);
+  options.tuner.candidates = candidates_asked(options.count, bench.task().space());
   const RunRequest request{options.tuner, check_seed, options.session.cold, full_version()};
-  OpenRun open = options.resume ? continue_run(store, harness, request, *options.resume)
-                                : begin_run(store, harness, request);
+  OpenRun open = options.resume ? continue_run(store, bench, request, *options.resume)
+                                : begin_run(store, bench, request);
   run = open.ids.front();
   tell_there_is_something_to_save();
   TuneReport report({options.json, options.quiet, device.time_kind, open.tuner.candidates,
                      options.session.job_count()});
   notice(report, honesty_line(&device));
-  for (const std::string& text : harness.warnings()) {
+  for (const std::string& text : bench.task().warnings()) {
     notice(report, text);
     store.record_event(run, "warning", text);
   }
@@ -251,7 +252,7 @@ ExitCode record(Options options) {
     report.say(fmt::format("resuming run {}: {} evaluations are kept", run, open.kept()));
   }
   try {
-    return record_run(harness, store, std::move(open), report, options);
+    return record_run(bench, store, std::move(open), report, options);
   } catch (const DbError& error) {
     throw DbError(fmt::format(
         "{}\nrun {} stopped here; once the database can be written, continue it with --resume",

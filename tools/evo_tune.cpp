@@ -8,10 +8,10 @@
 #include <set>
 
 #include "db/lock_wait.hpp"
-#include "engine/coordinator/card_text.hpp"
-#include "engine/coordinator/profile_gate.hpp"
-#include "engine/coordinator/run_setup.hpp"
-#include "engine/coordinator/steadiness.hpp"
+#include "engine/run/card_text.hpp"
+#include "engine/run/profile_gate.hpp"
+#include "engine/run/run_setup.hpp"
+#include "engine/run/steadiness.hpp"
 #include "engine/core/hash.hpp"
 #include "engine/evolve/window.hpp"
 #include "engine/gate/coverage.hpp"
@@ -44,21 +44,21 @@ std::string coverage_of_winner(const Store& store, const Elite& elite) {
 }
 
 /// What only the policy rejected, and with --time-policy-rejects what that costs, for people.
-std::string report_policy(Harness& harness, Store& store, RunId run, std::size_t shape,
+std::string report_policy(Workbench& bench, Store& store, RunId run, std::size_t shape,
                           const TuneOptions& options, const TuneReport& report,
                           const Elite& elite) {
-  const PolicyRejects rejects = policy_rejects(harness, store, run, shape);
+  const PolicyRejects rejects = policy_rejects(bench, store, run, shape);
   const RejectionSummary summary = rejections(store, run);
   std::string text = policy_rejects_text(rejects, static_cast<std::size_t>(summary.evaluated),
                                          static_cast<std::size_t>(summary.policy_only));
   std::optional<PolicyCost> cost;
-  const TimeKind kind = harness.device().time_kind;
-  const bool timed = options.time_policy_rejects > 0 && harness.has_device() &&
+  const TimeKind kind = bench.task().device().time_kind;
+  const bool timed = options.time_policy_rejects > 0 && bench.has_device() &&
                      !rejects.rejects.empty() && !elite.members().empty() && !stop_requested();
   if (timed) {
     report.say("timing what only the policy rejected");
     cost =
-        policy_cost(harness, rejects, elite.members().front(), options.time_policy_rejects, shape);
+        policy_cost(bench, rejects, elite.members().front(), options.time_policy_rejects, shape);
     const std::string line = policy_cost_text(*cost, kind);
     store.record_event(run, "policy cost", line.substr(0, line.size() - 1));
     text += line;
@@ -124,7 +124,7 @@ void report_known(const std::vector<KnownCandidate>& known, const TuneReport& re
 }
 
 /// Why the winners of all shapes won. False when it was interrupted.
-bool explain_winners(Harness& harness, Store& store, const Tuner& tuner,
+bool explain_winners(Workbench& bench, Store& store, const Tuner& tuner,
                      const std::vector<RunId>& runs, TunerEnd end, const TuneOptions& options,
                      const TuneReport& report) {
   const double elapsed_s = tuner.progress().elapsed_s;
@@ -138,7 +138,7 @@ bool explain_winners(Harness& harness, Store& store, const Tuner& tuner,
     } else if (!Objective(options.tuner.objective).is_time()) {
       store.record_event(runs[shape], kNoWayEvent,
                          "steps are timed where the objective is the time");
-    } else if (!explain_winner(harness, store, tuner.elite(shape),
+    } else if (!explain_winner(bench, store, tuner.elite(shape),
                                {runs[shape], shape, seconds / static_cast<double>(runs.size())},
                                report)) {
       return false;
@@ -148,15 +148,16 @@ bool explain_winners(Harness& harness, Store& store, const Tuner& tuner,
 }
 
 /// The run itself, from its first generation to what it prints.
-ExitCode search(Harness& harness, Store& store, OpenRun open, TuneReport& report,
+ExitCode search(Workbench& bench, Store& store, OpenRun open, TuneReport& report,
                 const TuneOptions& options) {
-  describe_run(harness, report, open.ids);
+  describe_run(bench, report, open.ids);
   report_known(open.tuner.known, report);
-  report.watch(harness);
-  Tuner tuner(harness, store, open.ids, open.tuner, report);
+  report.watch(bench);
+  Tuner tuner(bench, store, open.ids, open.tuner, report);
   TunerEnd end = tuner.run(std::move(open.histories), stop_requested());
+  const PhaseTimes times = report.times();
   report.close();
-  report_speed(harness, tuner.progress(), report);
+  report_speed(times, tuner.progress(), report);
   if (tuner.progress().left_out > 0) {
     report.say("out of time: " + std::to_string(tuner.progress().left_out) +
                " green candidates of the last generation were not compared with the elite");
@@ -167,19 +168,19 @@ ExitCode search(Harness& harness, Store& store, OpenRun open, TuneReport& report
         "energy and profile of the elite are left out: the run ended early; evo-judge has them");
   }
   for (std::size_t shape = 0;
-       shape < open.ids.size() && harness.has_interpreter() && end != TunerEnd::kInterrupted;
+       shape < open.ids.size() && bench.interpreted().has_interpreter() && end != TunerEnd::kInterrupted;
        ++shape) {
-    if (!interpret_elite(harness, store, tuner, open.ids[shape], shape, report)) {
+    if (!interpret_elite(bench, store, tuner, open.ids[shape], shape, report)) {
       end = TunerEnd::kInterrupted;
     }
   }
   if (is_whole && options.elite.profile) {
     for (std::size_t shape = 0; shape < open.ids.size() && end != TunerEnd::kInterrupted; ++shape) {
-      const bool done = profile_elite(harness, store, tuner, open.ids[shape], shape, report);
+      const bool done = profile_elite(bench, store, tuner, open.ids[shape], shape, report);
       if (!done) end = TunerEnd::kInterrupted;
     }
   }
-  if (!explain_winners(harness, store, tuner, open.ids, end, options, report)) {
+  if (!explain_winners(bench, store, tuner, open.ids, end, options, report)) {
     end = TunerEnd::kInterrupted;
   }
   bool all_green = true;
@@ -187,11 +188,11 @@ ExitCode search(Harness& harness, Store& store, OpenRun open, TuneReport& report
     const RunId run = open.ids[shape];
     const Elite& elite = tuner.elite(shape);
     all_green = all_green && !elite_of_run(store, run).empty();
-    std::string policy = report_policy(harness, store, run, shape, options, report, elite);
+    std::string policy = report_policy(bench, store, run, shape, options, report, elite);
     // What the policy rejects is the same on all shapes; what that costs is not.
     if (shape > 0 && options.time_policy_rejects == 0) policy.clear();
     if (is_whole && options.elite.energy) {
-      measure_energy(harness, store, {run, shape, elite.members()}, report);
+      measure_energy(bench, store, {run, shape, elite.members()}, report);
     }
     store.finish_run(
         run, end == TunerEnd::kInterrupted ? RunStatus::kInterrupted : RunStatus::kFinished);
@@ -201,7 +202,7 @@ ExitCode search(Harness& harness, Store& store, OpenRun open, TuneReport& report
     report.say("interrupted; everything is saved: continue with --resume");
     return ExitCode::kInterrupted;
   }
-  return !all_green && harness.has_device() ? ExitCode::kNothingGreen : ExitCode::kGreen;
+  return !all_green && bench.has_device() ? ExitCode::kNothingGreen : ExitCode::kGreen;
 }
 
 ExitCode tune(const TuneOptions& options) {
@@ -211,10 +212,9 @@ ExitCode tune(const TuneOptions& options) {
     if (run > 0) store.record_event(run, kind, text);
   };
   Services services = options.session.open_services(store, on_event);
-  if (options.tuner.shortlist > 0) options.session.add_predictors(services, on_event);
   const std::string not_interpreted =
       options.session.add_interpreter(services, options.interpret, on_event);
-  const DeviceInfo* device = services.device ? &services.device->info() : nullptr;
+  const DeviceInfo* device = device_of(services);
   require_objective(options, device);
   TuneReport report({.json = options.json,
                      .quiet = options.quiet,
@@ -226,29 +226,29 @@ ExitCode tune(const TuneOptions& options) {
     report.emit({{"event", "notice"}, {"text", honesty}});
   }
   const std::uint64_t check_seed = options.check_seed != 0 ? options.check_seed : fresh_seed();
-  HarnessOptions harness_options = options.session.harness_options(services, check_seed);
-  harness_options.compiles_opening = !options.resume;
+  WorkbenchOptions bench_options = options.session.bench_options(services, check_seed);
+  bench_options.compiles_opening = !options.resume;
   if (Objective(options.tuner.objective).uses_energy()) {
-    harness_options.energy_s = kCandidateEnergy_s;
+    bench_options.energy_s = kCandidateEnergy_s;
   }
   if (!not_interpreted.empty()) {
     report.say(not_interpreted);
     report.emit({{"event", "notice"}, {"text", not_interpreted}});
   }
-  Harness harness(harness_options, std::move(services));
-  if (options.elite.profile) require_profile(harness);
+  Workbench bench(bench_options, std::move(services));
+  if (options.elite.profile) require_profile(bench);
   RunRequest request{.tuner = options.tuner,
                      .check_seed = check_seed,
                      .cold = options.session.cold,
                      .evo_version = full_version(),
                      .warm_start = options.warm_start,
                      .group = ContentHash().add(std::to_string(fresh_seed())).hex()};
-  if (!options.has_children) request.tuner.children = default_children(harness.shape_count());
-  OpenRun open = options.resume ? continue_run(store, harness, request, *options.resume)
-                                : begin_run(store, harness, request);
+  if (!options.has_children) request.tuner.children = default_children(bench.task().shape_count());
+  OpenRun open = options.resume ? continue_run(store, bench, request, *options.resume)
+                                : begin_run(store, bench, request);
   run = open.ids.front();
   tell_there_is_something_to_save();
-  for (const std::string& text : harness.warnings()) {
+  for (const std::string& text : bench.task().warnings()) {
     report.say(text);
     report.emit({{"event", "notice"}, {"text", text}});
     store.record_event(run, "warning", text);
@@ -258,7 +258,7 @@ ExitCode tune(const TuneOptions& options) {
                " evaluations are kept");
   }
   try {
-    return search(harness, store, std::move(open), report, options);
+    return search(bench, store, std::move(open), report, options);
   } catch (const DbError& error) {
     throw DbError(std::string(error.what()) + "\nrun " + std::to_string(run) +
                   " stopped here; once the database can be written, continue it with --resume");

@@ -5,9 +5,9 @@
 #include <set>
 
 #include "db/queries.hpp"
-#include "engine/coordinator/elite_energy.hpp"
-#include "engine/coordinator/interrupted.hpp"
-#include "engine/coordinator/profile_gate.hpp"
+#include "engine/run/elite_energy.hpp"
+#include "engine/worker/interrupted.hpp"
+#include "engine/run/profile_gate.hpp"
 #include "tools/stop_signals.hpp"
 
 namespace evo {
@@ -87,13 +87,13 @@ void tell(const EliteMember& member, std::size_t rank, const InterpretedCheck& c
 
 }  // namespace
 
-bool interpret_elite(Harness& harness, Store& store, Tuner& tuner, RunId run, std::size_t shape,
+bool interpret_elite(Workbench& bench, Store& store, Tuner& tuner, RunId run, std::size_t shape,
                      const TuneReport& report) {
-  const std::string device = harness.interpreter_id();
+  const std::string device = bench.interpreted().device_id();
   Interpreted counts;
   const auto judge = [&](std::size_t rank,
                          const EliteMember& member) -> std::optional<LastVerdict> {
-    InterpretedCheck check = harness.interpret(member.kernel);
+    InterpretedCheck check = bench.wait(bench.interpreted().check(member.kernel));
     tell(member, rank, check, device, report);
     if (!check.left_out.empty()) {
       ++counts.left_out;
@@ -122,11 +122,11 @@ bool interpret_elite(Harness& harness, Store& store, Tuner& tuner, RunId run, st
   return true;
 }
 
-bool profile_elite(Harness& harness, Store& store, Tuner& tuner, RunId run, std::size_t shape,
+bool profile_elite(Workbench& bench, Store& store, Tuner& tuner, RunId run, std::size_t shape,
                    const TuneReport& report) {
   Rejected rejected;
   const auto gate = [&](std::size_t rank, const EliteMember& member) -> std::optional<LastVerdict> {
-    const Profiled profiled = profile_gate(harness, member.kernel, shape);
+    const Profiled profiled = profile_gate(bench, member.kernel, shape);
     if (stop_requested()) throw Interrupted(false);
     if (!profiled.record) {
       notice(report, "the profile gate is left out: " + profiled.left_out);
@@ -155,11 +155,11 @@ bool profile_elite(Harness& harness, Store& store, Tuner& tuner, RunId run, std:
   return true;
 }
 
-void measure_energy(Harness& harness, Store& store, const EliteOfRun& elite,
+void measure_energy(Workbench& bench, Store& store, const EliteOfRun& elite,
                     const TuneReport& report) {
-  if (!harness.has_device() || !harness.device().counts_energy) {
+  if (!bench.has_device() || !bench.task().device().counts_energy) {
     notice(report, "--energy: not supported on " +
-                       (harness.has_device() ? harness.device().name : "--device none") +
+                       (bench.has_device() ? bench.task().device().name : "--device none") +
                        ", which does not count energy");
     return;
   }
@@ -167,7 +167,7 @@ void measure_energy(Harness& harness, Store& store, const EliteOfRun& elite,
   for (const EliteRow& row : elite_of_run(store, elite.run)) {
     if (row.launch_mj) known.push_back(row.candidate);
   }
-  const std::string why = measure_elite_energy(harness, store, elite.members, known, elite.shape);
+  const std::string why = measure_elite_energy(bench, store, elite.members, known, elite.shape);
   if (!why.empty()) notice(report, why);
 }
 

@@ -4,22 +4,22 @@
 #include <vector>
 
 #include "db/store.hpp"
-#include "engine/coordinator/elite.hpp"
-#include "engine/coordinator/harness.hpp"
-#include "engine/coordinator/tuner.hpp"
+#include "engine/run/elite.hpp"
+#include "engine/evaluate/workbench.hpp"
+#include "engine/run/tuner.hpp"
 #include "tools/evo_tune_report.hpp"
 
 namespace evo {
 
-/// Executes the elite of a shape on the harness's virtual GPU: a kernel with a defect there is
+/// Executes the elite of a shape on the bench's virtual GPU: a kernel with a defect there is
 /// withdrawn, and the next in line takes its place, as Tuner::hold_elite(). Stores and tells the
 /// outcomes. False when it was interrupted.
-[[nodiscard]] bool interpret_elite(Harness& harness, Store& store, Tuner& tuner, RunId run,
+[[nodiscard]] bool interpret_elite(Workbench& bench, Store& store, Tuner& tuner, RunId run,
                                    std::size_t shape, const TuneReport& report);
 
 /// Holds the elite of a shape against the profile gate, as Tuner::hold_elite(), stores what was
 /// counted and tells of each kernel. False when it was interrupted.
-[[nodiscard]] bool profile_elite(Harness& harness, Store& store, Tuner& tuner, RunId run,
+[[nodiscard]] bool profile_elite(Workbench& bench, Store& store, Tuner& tuner, RunId run,
                                  std::size_t shape, const TuneReport& report);
 
 /// What is found out about the elite of a run that has ended, beyond its times.
@@ -38,7 +38,7 @@ struct EliteOfRun {
 };
 
 /// Measures and stores joules per launch. The first that cannot be had ends it with a line.
-void measure_energy(Harness& harness, Store& store, const EliteOfRun& elite,
+void measure_energy(Workbench& bench, Store& store, const EliteOfRun& elite,
                     const TuneReport& report);
 
 }  // namespace evo

@@ -45,10 +45,6 @@ void declare(CLI::App& app, TuneOptions& options) {
          "candidates in flight (default: --children where that is given, else twice --jobs, "
          "8 to 32; without learning eight times)")
       ->transform(whole_number(1, 10000));
-  app.add_option("--shortlist", options.tuner.shortlist,
-                 "compile and predict N candidates for each that the card gets; 0: it gets all")
-      ->capture_default_str()
-      ->transform(whole_number(0, 100));
   app.add_option("--elite", options.tuner.elite, "kernels kept")
       ->capture_default_str()
       ->transform(whole_number(1, 1000));

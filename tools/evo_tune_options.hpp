@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "engine/coordinator/run_setup.hpp"
-#include "engine/coordinator/tuner_options.hpp"
+#include "engine/run/run_setup.hpp"
+#include "engine/run/tuner_options.hpp"
 #include "tools/evo_tune_elite.hpp"
 #include "tools/session_options.hpp"
 #include "tools/value_lists.hpp"

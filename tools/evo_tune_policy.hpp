@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "engine/coordinator/policy_cost.hpp"
+#include "engine/run/policy_cost.hpp"
 
 namespace evo {
 

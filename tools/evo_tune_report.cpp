@@ -35,6 +35,15 @@ std::string best_text(const std::vector<RunProgress::Best>& best) {
   return text;
 }
 
+/// The work of a device, or "2 of 4 devices busy"; empty for an idle one.
+std::string devices_text(const std::vector<Phase>& devices) {
+  if (devices.empty()) return {};
+  if (devices.size() == 1) return std::string(to_string(devices.front()));
+  const auto idle = std::ranges::count(devices, Phase::kIdle);
+  return fmt::format("{} of {} busy", devices.size() - static_cast<std::size_t>(idle),
+                     devices.size());
+}
+
 /// Digits, where they fit 64 bits.
 std::string count_text(double count) {
   constexpr double kMostDigits = 0x1.0p62;
@@ -48,15 +57,16 @@ TuneReport::TuneReport(const ReportOptions& options)
     : options_(options), is_terminal_(can_draw_live()), block_(wants_colors()) {}
 
 TuneReport::~TuneReport() {
-  if (block_.is_shown()) block_.erase();  // the harness may be gone
+  if (block_.is_shown()) block_.erase();  // the bench may be gone
 }
 
-void TuneReport::watch(Harness& harness) {
+void TuneReport::watch(Workbench& bench) {
   if (options_.json || options_.quiet) return;
-  harness_ = &harness;
+  bench_ = &bench;
+  before_ = bench.times();
   started_ = told_ = std::chrono::steady_clock::now();
-  harness.when_waiting([this](const Activity& activity) {
-    activity_ = activity;
+  bench.loop().when_waiting([this] {
+    activity_ = bench_->activity();
     if (is_live()) {
       draw();
     } else {
@@ -77,8 +87,8 @@ void TuneReport::tell_of_compilers() {
 }
 
 void TuneReport::close() {
-  if (harness_ != nullptr) harness_->when_waiting({});
-  harness_ = nullptr;
+  if (bench_ != nullptr) bench_->loop().when_waiting({});
+  bench_ = nullptr;
   if (!is_live() || progress_.evaluated == 0) return;
   block_.erase();
   std::cerr << status(progress_) << std::endl;
@@ -123,14 +133,7 @@ std::vector<std::string> TuneReport::counts(const RunProgress& progress) const {
   if (!rejected.empty()) parts.push_back(rejected);
   if (progress.duplicates > 0) parts.push_back(fmt::format("{} same kernel", progress.duplicates));
   if (progress.unjudged > 0) {
-    parts.push_back(
-        fmt::format("{} {}", progress.unjudged,
-                    progress.has_shortlist ? "predicted" : "within policy, not judged"));
-  }
-  if (progress.rank_correlation) {
-    parts.push_back(fmt::format("rank correlation of predictions {:.2f}{}",
-                                *progress.rank_correlation,
-                                progress.trusts_predictions ? "" : ": all are measured"));
+    parts.push_back(fmt::format("{} within policy, not judged", progress.unjudged));
   }
   return parts;
 }
@@ -166,17 +169,17 @@ LiveState TuneReport::live_state() const {
   state.window = progress_.window;
   state.compiling = activity_.compiling;
   state.compilers = options_.compilers;
-  state.device = activity_.device;
+  state.device = devices_text(activity_.devices);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - started_;
   if (elapsed.count() > 0) state.rate = static_cast<double>(progress_.evaluated) / elapsed.count();
   state.share_done = share_done(progress_, elapsed.count());
   state.left_s = left_s(progress_, elapsed.count());
-  if (harness_ != nullptr) {
-    const PhaseTimes& times = harness_->times();
-    const double busy_s = (times.check_ms + times.time_ms + times.confirm_ms) / 1e3;
-    state.has_device = harness_->has_device();
-    state.device_share = std::min(busy_s / std::max(elapsed.count(), 1e-3), 1.0);
+  if (bench_ != nullptr && bench_->has_device()) {
+    const PhaseTimes times = bench_->times() - before_;
+    const double busy_ms = times.check_ms + times.time_ms + times.confirm_ms;
+    state.device_share = busy_ms / std::max(busy_ms + times.idle_ms, 1.0);
   }
+  state.has_device = bench_ == nullptr || bench_->has_device();
   return state;
 }
 
@@ -185,7 +188,7 @@ LiveState TuneReport::live_state() const {
 void TuneReport::draw() {
   constexpr std::chrono::milliseconds kBetween{100};
   const auto now = std::chrono::steady_clock::now();
-  if (!is_live() || harness_ == nullptr || now - drawn_ < kBetween) return;
+  if (!is_live() || bench_ == nullptr || now - drawn_ < kBetween) return;
   drawn_ = now;
   // The last column stays empty: many terminals wrap when it is written.
   const std::size_t width = std::max<std::size_t>(terminal_width(), 2);
@@ -265,32 +268,33 @@ void TuneReport::emit(const OrderedJson& object) const {
   }
 }
 
-void describe_run(const Harness& harness, const TuneReport& report,
+void describe_run(const Workbench& bench, const TuneReport& report,
                   const std::vector<RunId>& runs) {
-  const SpaceCount count = harness.space().count();
-  std::string shapes = harness.shape().name;
-  for (std::size_t at = 1; at < harness.shape_count(); ++at)
-    shapes += ", " + harness.shape(at).name;
+  const SpaceCount count = bench.task().space().count();
+  std::string shapes = bench.task().shape().name;
+  for (std::size_t at = 1; at < bench.task().shape_count(); ++at)
+    shapes += ", " + bench.task().shape(at).name;
   const std::string numbers = runs.size() == 1
                                   ? fmt::format("run {}", runs.front())
                                   : fmt::format("runs {} to {}", runs.front(), runs.back());
-  report.say(numbers + ": " + harness.space().definition().name + " (" +
+  report.say(numbers + ": " + bench.task().space().definition().name + " (" +
              (count.exact ? "" : "about ") + count_text(count.value) + " valid configurations), " +
-             (runs.size() == 1 ? "shape " : "shapes ") + shapes + ", " + harness.device().name +
-             ", " + harness.arch());
-  if (harness.arch() != harness.space().definition().arch) {
-    report.say("the space is written for " + harness.space().definition().arch +
-               "; compiling for the device, " + harness.arch());
+             (runs.size() == 1 ? "shape " : "shapes ") + shapes + ", " + bench.task().device().name +
+             ", " + bench.task().arch());
+  if (bench.task().arch() != bench.task().space().definition().arch) {
+    report.say("the space is written for " + bench.task().space().definition().arch +
+               "; compiling for the device, " + bench.task().arch());
   }
 }
 
-void report_speed(const Harness& harness, const RunProgress& progress, const TuneReport& report) {
-  const PhaseTimes& times = harness.times();
+PhaseTimes TuneReport::times() const {
+  return bench_ != nullptr ? bench_->times() - before_ : PhaseTimes{};
+}
+
+void report_speed(const PhaseTimes& times, const RunProgress& progress, const TuneReport& report) {
   const double total_ms = progress.elapsed_s * 1e3;
   const auto evaluated = static_cast<double>(progress.evaluated);
   const double rate = total_ms > 0 ? evaluated / total_ms * 1e3 : 0;
-  const double device_ms = times.check_ms + times.time_ms + times.confirm_ms;
-  const double engine_ms = std::max(total_ms - device_ms - times.starved_ms, 0.0);
   report.emit({{"event", "speed"},
                {"evaluated", evaluated},
                {"total_ms", total_ms},
@@ -299,15 +303,15 @@ void report_speed(const Harness& harness, const RunProgress& progress, const Tun
                {"check_ms", times.check_ms},
                {"time_ms", times.time_ms},
                {"confirm_ms", times.confirm_ms},
-               {"starved_ms", times.starved_ms},
-               {"engine_ms", engine_ms}});
+               {"idle_ms", times.idle_ms},
+               {"engine_ms", times.engine_ms}});
   char line[256];
   std::snprintf(
       line, sizeof line,
       "%.1f candidates/s; of %.1f s: checking %.1f, timing %.1f, confirming %.1f, waiting "
-      "for compilers %.1f, the engine itself %.2f; compilers running %.1f",
+      "for compilers %.1f; compilers running %.1f; the engine itself took %.2f s of a processor",
       rate, total_ms / 1e3, times.check_ms / 1e3, times.time_ms / 1e3, times.confirm_ms / 1e3,
-      times.starved_ms / 1e3, engine_ms / 1e3, times.compile_ms / 1e3);
+      times.idle_ms / 1e3, times.compile_ms / 1e3, times.engine_ms / 1e3);
   report.say(line);
 }
 

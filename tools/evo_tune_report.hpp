@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "db/records.hpp"
-#include "engine/coordinator/tuner.hpp"
+#include "engine/run/tuner.hpp"
 #include "tools/live_view.hpp"
 
 namespace evo {
@@ -28,9 +28,11 @@ class TuneReport final : public TunerObserver {
   TuneReport(const TuneReport&) = delete;
   TuneReport& operator=(const TuneReport&) = delete;
 
-  /// From here on the view shows what the harness's workers do, until close(). It must live so
+  /// From here on the view shows what the workers do, until close(). It must live so
   /// long.
-  void watch(Harness& harness);
+  void watch(Workbench& bench);
+  /// Where the time went since watch(); nothing after close().
+  [[nodiscard]] PhaseTimes times() const;
   /// The end of the view: a line with where the run stands remains.
   void close();
 
@@ -58,7 +60,8 @@ class TuneReport final : public TunerObserver {
   ReportOptions options_;
   bool is_terminal_;
   mutable LiveBlock block_;  ///< a line that is said goes above it
-  Harness* harness_ = nullptr;
+  Workbench* bench_ = nullptr;
+  PhaseTimes before_;  ///< the view began
   RunProgress progress_;
   Activity activity_;
   std::vector<double> best_so_far_;
@@ -69,9 +72,9 @@ class TuneReport final : public TunerObserver {
 
 /// The run, its space and its device in a line, and another one where the space is written for
 /// another architecture. `runs`: one for each shape.
-void describe_run(const Harness& harness, const TuneReport& report, const std::vector<RunId>& runs);
+void describe_run(const Workbench& bench, const TuneReport& report, const std::vector<RunId>& runs);
 
 /// Where the time went, and how fast candidates were judged.
-void report_speed(const Harness& harness, const RunProgress& progress, const TuneReport& report);
+void report_speed(const PhaseTimes& times, const RunProgress& progress, const TuneReport& report);
 
 }  // namespace evo

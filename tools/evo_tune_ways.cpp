@@ -6,8 +6,8 @@
 #include <charconv>
 
 #include "db/queries.hpp"
-#include "engine/coordinator/interrupted.hpp"
-#include "engine/coordinator/winner_way.hpp"
+#include "engine/worker/interrupted.hpp"
+#include "engine/run/winner_way.hpp"
 #include "engine/core/error.hpp"
 #include "tools/winner_ways.hpp"
 
@@ -60,10 +60,10 @@ const EliteMember* ranked_first(const Store& store, RunId run, const Elite& elit
 }
 
 /// How busy the time model says that the units are; nothing where it does not know.
-void record_units(Harness& harness, Store& store, const EliteMember& winner,
+void record_units(Workbench& bench, Store& store, const EliteMember& winner,
                   const ExplainedRun& explained) {
-  if (harness.device().time_kind != TimeKind::kPredicted) return;
-  const auto answer = harness.predicted_profile(winner.kernel, explained.shape);
+  if (bench.task().device().time_kind != TimeKind::kPredicted) return;
+  const auto answer = bench.wait(bench.take_home().predicted_profile(winner.kernel, explained.shape));
   const auto* profile = std::get_if<PredictedProfile>(&answer);
   if (profile != nullptr && !profile->rejection) {
     store.record_winner_units(explained.run, winner.id, profile->percent);
@@ -106,19 +106,19 @@ double seconds_of_run(const Store& store, RunId run) {
   return wall_ms / 1e3;
 }
 
-bool explain_winner(Harness& harness, Store& store, const Elite& elite,
+bool explain_winner(Workbench& bench, Store& store, const Elite& elite,
                     const ExplainedRun& explained, const TuneReport& report) {
   const EliteMember* winner = ranked_first(store, explained.run, elite);
-  if (winner == nullptr || !harness.has_device()) return true;
-  const Space& space = harness.space(explained.shape);
+  if (winner == nullptr || !bench.has_device()) return true;
+  const Space& space = bench.task().space(explained.shape);
   const std::vector<WayStart> starts = starts_of(store, explained.run, space);
-  WayFinder finder(harness, *winner, known_times(store, explained.run, space), explained.shape);
+  WayFinder finder(bench, *winner, known_times(store, explained.run, space), explained.shape);
   std::vector<WinnerWay> ways;
   std::string missing;
   try {
-    const SteadyTime begin = harness.clock().now();
+    const SteadyTime begin = bench.loop().now();
     for (const WayStart& start : starts) {
-      const std::chrono::duration<double> used = harness.clock().now() - begin;
+      const std::chrono::duration<double> used = bench.loop().now() - begin;
       const bool is_last = &start == &starts.back();
       const double share = is_last ? 1 : kShareOfFirst;
       FoundWay found = finder.find(start, share * (explained.seconds - used.count()));
@@ -128,7 +128,7 @@ bool explain_winner(Harness& harness, Store& store, const Elite& elite,
         missing += (missing.empty() ? "" : "; ") + found.why_not;
       }
     }
-    record_units(harness, store, *winner, explained);
+    record_units(bench, store, *winner, explained);
   } catch (const Interrupted&) {
     store.record_event(explained.run, kNoWayEvent, "the run was interrupted before");
     return false;

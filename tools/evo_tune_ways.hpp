@@ -4,8 +4,8 @@
 #include <string>
 
 #include "db/store.hpp"
-#include "engine/coordinator/harness.hpp"
-#include "engine/coordinator/tuner.hpp"
+#include "engine/evaluate/workbench.hpp"
+#include "engine/run/tuner.hpp"
 #include "tools/evo_tune_report.hpp"
 
 namespace evo {
@@ -27,7 +27,7 @@ struct ExplainedRun {
 /// Times the ways from the default configuration, and from the first green milestone, to the
 /// winner, stores and tells them; where that cannot be done, stores why. False when it was
 /// interrupted: then nothing is stored.
-[[nodiscard]] bool explain_winner(Harness& harness, Store& store, const Elite& elite,
+[[nodiscard]] bool explain_winner(Workbench& bench, Store& store, const Elite& elite,
                                   const ExplainedRun& explained, const TuneReport& report);
 
 }  // namespace evo

@@ -9,6 +9,7 @@
 #include "engine/core/suggestion.hpp"
 #include "engine/device/virtual/timing/device_model.hpp"
 #include "engine/worker/device_client.hpp"
+#include "tools/device_list.hpp"
 #include "tools/data_folder.hpp"
 #include "tools/number_options.hpp"
 #include "tools/value_lists.hpp"
@@ -32,6 +33,22 @@ std::chrono::milliseconds milliseconds_of(double seconds) {
   return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * kMilli));
 }
 
+/// Comparisons hold between devices of one model.
+void require_one_model(const std::vector<std::unique_ptr<DeviceService>>& devices) {
+  std::string list;
+  bool is_one = true;
+  for (const auto& device : devices) {
+    const DeviceInfo& info = device->info();
+    is_one = is_one && info.name == devices.front()->info().name;
+    list += (list.empty() ? "" : ", ") + info.id + " is " + info.name;
+  }
+  if (is_one) return;
+  throw InputError("--device: " + list +
+                   "; a run takes devices of one model: start a run for each model, such as "
+                   "evo-tune --device " +
+                   devices.front()->info().id);
+}
+
 }  // namespace
 
 void SessionOptions::declare(CLI::App& app, bool takes_shapes) {
@@ -39,7 +56,8 @@ void SessionOptions::declare(CLI::App& app, bool takes_shapes) {
                  "search space: a file, or the name of a shipped one (default: by device)")
       ->type_name(value_words::kSpace);
   app.add_option("--device", device,
-                 "auto, cuda:N, virtual:NAME, or none (build and resources only)")
+                 "auto, cuda:N, virtual:NAME, or none (build and resources only); several of one "
+                 "model: cuda:all, cuda:0,cuda:2, virtual:l4*4")
       ->type_name(value_words::kDevice)
       ->capture_default_str();
   app.add_option("--shape", shape,
@@ -78,30 +96,21 @@ Services SessionOptions::open_services(RunStore& store, const EventSink& on_even
   pool.jobs = job_count();
   pool.memory_bytes = static_cast<std::uint64_t>(compiler_gb * kGiga);
   pool.on_event = on_event;
-  Services services{store, std::make_unique<CompilePool>(worker_program(), pool), nullptr};
-  if (device == "none") return services;
-  services.device = std::make_unique<DeviceClient>(worker_program(), device,
-                                                   milliseconds_of(step_seconds), on_event);
+  auto loop = std::make_unique<SystemLoop>();
+  auto compilers = std::make_unique<CompilePool>(*loop, worker_program(), pool);
+  Services services{std::move(loop), store, std::move(compilers)};
+  services.on_event = on_event;
+  std::vector<std::unique_ptr<DeviceClient>> clients;  // that open their devices side by side
+  for (const std::string& id : device_ids(device)) {
+    clients.push_back(std::make_unique<DeviceClient>(*services.loop, worker_program(), id,
+                                                     milliseconds_of(step_seconds), on_event));
+  }
+  for (auto& client : clients) {
+    client->wait_until_open();
+    services.devices.push_back(std::move(client));
+  }
+  require_one_model(services.devices);
   return services;
-}
-
-void SessionOptions::add_predictors(Services& services, const EventSink& on_event) const {
-  constexpr std::size_t kMost = 8;
-  constexpr double kSecondsToPredict = 10;  // what takes longer is sooner measured
-  if (!services.device || services.device->info().time_kind != TimeKind::kMeasured) {
-    throw InputError("--shortlist: needs a device that measures (--device cuda:N)");
-  }
-  const std::string& arch = services.device->info().arch;
-  const std::string id = arch == "sm_86" ? "" : virtual_gpu_for(arch);
-  if (id.empty()) {
-    throw InputError("--shortlist: no virtual GPU predicts times of " + arch +
-                     "; supported are sm_80, sm_89 and sm_90");
-  }
-  for (std::size_t i = 0; i < std::clamp<std::size_t>(job_count() / 2, 1, kMost); ++i) {
-    services.predictors.push_back(std::make_unique<DeviceClient>(
-        worker_program(), id, milliseconds_of(step_seconds > 0 ? step_seconds : kSecondsToPredict),
-        on_event));
-  }
 }
 
 std::string SessionOptions::add_interpreter(Services& services, const std::string& choice,
@@ -113,30 +122,33 @@ std::string SessionOptions::add_interpreter(Services& services, const std::strin
   if (!is_other_worker && std::ranges::count(known, choice) == 0) {
     throw InputError("--interpret: " + unknown_name("virtual GPU", choice, known));
   }
-  const bool measures = services.device && services.device->info().time_kind == TimeKind::kMeasured;
-  if (choice == "none" || !measures) return {};
-  const std::string& arch = services.device->info().arch;
+  const DeviceInfo* of = device_of(services);
+  if (choice == "none" || of == nullptr || of->time_kind != TimeKind::kMeasured) return {};
+  const std::string& arch = of->arch;
   const std::string id = choice == "auto" ? virtual_gpu_for(arch) : choice;
   if (id.empty()) {
     return "--interpret: there is no virtual GPU of " + arch +
            " (there are sm_80, sm_86, sm_89 and sm_90): races and stray accesses that this GPU "
            "does not show are not looked for";
   }
-  services.interpreter = std::make_unique<DeviceClient>(worker_program(), id, milliseconds_of(0),
-                                                        on_event, WorkerPriority::kSpare);
-  if (services.interpreter->info().time_kind != TimeKind::kPredicted) {
+  auto interpreter =
+      std::make_unique<DeviceClient>(*services.loop, worker_program(), id, milliseconds_of(0),
+                                     on_event, WorkerPriority::kSpare);
+  interpreter->wait_until_open();
+  if (interpreter->info().time_kind != TimeKind::kPredicted) {
     throw InputError("--interpret: " + unknown_name("virtual GPU", choice, known));
   }
+  services.interpreter = std::move(interpreter);
   return {};
 }
 
-HarnessOptions SessionOptions::harness_options(const Services& services,
+WorkbenchOptions SessionOptions::bench_options(const Services& services,
                                                std::uint64_t check_seed) const {
-  HarnessOptions options;
-  options.space_file = space_file(services.device ? services.device->info().arch : std::string());
+  WorkbenchOptions options;
+  const DeviceInfo* of = device_of(services);
+  options.space_file = space_file(of != nullptr ? of->arch : std::string());
   options.shape = shape;
-  options.check_seed = check_seed;
-  options.cold = cold;
+  options.device = {.check_seed = check_seed, .flush_l2 = cold};
   options.allow_programs = allow_programs;
   return options;
 }
@@ -144,6 +156,10 @@ HarnessOptions SessionOptions::harness_options(const Services& services,
 std::filesystem::path SessionOptions::space_file(const std::string& arch) const {
   if (!space.empty()) return find_space(space);
   return default_space(arch);
+}
+
+const DeviceInfo* device_of(const Services& services) {
+  return services.devices.empty() ? nullptr : &services.devices.front()->info();
 }
 
 std::string honesty_line(const DeviceInfo* device) {
@@ -158,9 +174,15 @@ std::string honesty_line(const DeviceInfo* device) {
   return {};
 }
 
-void require_one_shape(const Harness& harness) {
-  if (harness.shape_count() == 1) return;
-  throw InputError("--shape: " + std::to_string(harness.shape_count()) +
+void require_one_device(const Workbench& bench) {
+  if (bench.devices().size() <= 1) return;
+  throw InputError("--device: " + std::to_string(bench.devices().size()) +
+                   " devices; allowed is one here (evo-tune and evo-record take several)");
+}
+
+void require_one_shape(const Workbench& bench) {
+  if (bench.task().shape_count() == 1) return;
+  throw InputError("--shape: " + std::to_string(bench.task().shape_count()) +
                    " shapes; allowed is one here (evo-tune takes several)");
 }
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "engine/coordinator/harness.hpp"
+#include "engine/evaluate/workbench.hpp"
 #include "engine/worker/compile_pool.hpp"
 #include "tools/completion.hpp"
 
@@ -32,13 +32,9 @@ struct SessionOptions {
   /// The number of compiler processes asked for, or one for each core.
   [[nodiscard]] std::size_t job_count() const;
 
-  /// Starts the workers: the compilers, and the device's, which is null for "none". Throws
+  /// Starts the workers: the compilers, and those of the devices; none for "none". Throws
   /// MissingError or InputError.
   [[nodiscard]] Services open_services(RunStore& store, const EventSink& on_event) const;
-
-  /// Adds virtual GPUs of the kind of its device, half as many as compilers and at most 8. Throws
-  /// InputError for a device that does not measure, or that none is like.
-  void add_predictors(Services& services, const EventSink& on_event) const;
 
   /// Adds a virtual GPU that executes the elite of a GPU as well. `choice`: "auto" takes one of the
   /// GPU's architecture, "none" takes none, anything else names one. Returns why there is none, for
@@ -47,18 +43,22 @@ struct SessionOptions {
                                             const EventSink& on_event) const;
 
   /// For what `services` has. Throws InputError when there is no space file.
-  [[nodiscard]] HarnessOptions harness_options(const Services& services,
+  [[nodiscard]] WorkbenchOptions bench_options(const Services& services,
                                                std::uint64_t check_seed) const;
 
   /// The space file asked for, or the default for `arch`. Throws InputError when there is none.
   [[nodiscard]] std::filesystem::path space_file(const std::string& arch) const;
 };
 
+/// The model of the devices; null without one.
+[[nodiscard]] const DeviceInfo* device_of(const Services& services);
+
 /// The line that must not be missed where times are predicted or nothing is timed; empty on a GPU.
 [[nodiscard]] std::string honesty_line(const DeviceInfo* device);
 
-/// Throws InputError unless the harness times one shape, for what takes no more.
-void require_one_shape(const Harness& harness);
+/// Throw InputError for more than one, for programs that take no more.
+void require_one_device(const Workbench& bench);
+void require_one_shape(const Workbench& bench);
 
 /// A seed nobody can know beforehand, for the inputs of the checks.
 [[nodiscard]] std::uint64_t fresh_seed();

@@ -23,7 +23,6 @@ struct Repeat {
   std::size_t failed_late = 0;
   std::size_t late = 0;
   std::size_t evaluations = 0;
-  std::size_t proposals = 0;
 };
 
 Repeat run_repeat(const RecordedSpace& space, const RandomBaseline& baseline,
@@ -31,18 +30,13 @@ Repeat run_repeat(const RecordedSpace& space, const RandomBaseline& baseline,
   const auto strategy = make(space, {.elite_size = 3, .seed = mix_seed(options.seed, index)});
   const std::size_t budget =
       options.to_cutoff ? std::max(options.budget, baseline.cutoff()) : options.budget;
-  Shortlist shortlist(space,
-                      {.proposals = options.shortlist, .seed = mix_seed(~options.seed, index)});
-  const Foreseen foreseen{options.predicted_us, options.shortlist > 0 ? &shortlist : nullptr};
-  const ReplayTrace trace = replay(space, *strategy, budget, options.window,
-                                   options.predicted_us != nullptr ? &foreseen : nullptr);
+  const ReplayTrace trace = replay(space, *strategy, budget, options.window);
   Repeat repeat;
   for (std::size_t i = 0; i < kReportedBudgets.size(); ++i) {
     repeat.fraction[i] = fraction_of_optimum(trace, baseline, kReportedBudgets[i]);
   }
   repeat.score = methodology_score(trace, baseline);
   repeat.evaluations = trace.failed.size();
-  repeat.proposals = trace.proposed;
   for (std::size_t n = kLearningPhase; n < std::min(options.budget, trace.failed.size()); ++n) {
     ++repeat.late;
     repeat.failed_late += trace.failed[n] ? 1 : 0;
@@ -117,7 +111,6 @@ StudyResult run_study(const RecordedSpace& space, const StrategyMaker& make,
     failed += static_cast<double>(repeats[r].failed_late);
     late += static_cast<double>(repeats[r].late);
     result.evaluations += repeats[r].evaluations;
-    result.proposals += repeats[r].proposals;
   }
   result.score = spread_of(values);
   result.failed_share_after_50 = late > 0 ? failed / late : 0;
@@ -175,7 +168,6 @@ std::string study_json(const StudyResult& result) {
   json["failed_share_after_50"] = result.failed_share_after_50;
   json["recorded_failed_share"] = result.recorded_failed_share;
   json["evaluations"] = result.evaluations;
-  json["proposals"] = result.proposals;
   json["seconds"] = result.seconds;
   return json.dump();
 }

@@ -22,9 +22,6 @@ struct StudyOptions {
   std::size_t window = 8;    ///< candidates in flight
   std::uint64_t seed = 1;    ///< repeat i uses mix_seed(seed, i)
   std::size_t jobs = 1;      ///< threads
-  /// Predicted times of all that ran, µs: evaluations are then those of the device (replay()).
-  const std::unordered_map<Candidate, double, CandidateHash>* predicted_us = nullptr;
-  std::size_t shortlist = 0;  ///< proposals for each that is measured (Shortlist); 0: measure all
 };
 
 /// Mean and spread over the repeats.
@@ -44,7 +41,6 @@ struct StudyResult {
   double failed_share_after_50 = 0;                             ///< of evaluations 51 … budget
   double recorded_failed_share = 0;  ///< of the whole space: what random search wastes
   std::size_t evaluations = 0;       ///< all repeats together
-  std::size_t proposals = 0;         ///< likewise
   double seconds = 0;                ///< wall clock
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/core/at_end.hpp"
 #include "engine/core/error.hpp"
 #include "engine/worker/memory_aborts.hpp"
 #include "engine/worker/messages.hpp"
@@ -18,16 +19,26 @@ constexpr std::uint64_t kMoreAlone = 2;
 /// For the rest of an answer whose beginning is there.
 constexpr std::chrono::seconds kRestOfAnswer{5};
 
-double milliseconds_since(SteadyTime start) {
-  const std::chrono::duration<double, std::milli> elapsed =
-      std::chrono::steady_clock::now() - start;
-  return elapsed.count();
-}
-
 }  // namespace
 
-CompilePool::CompilePool(std::filesystem::path program, CompilePoolOptions options)
-    : program_(std::move(program)), options_(std::move(options)), slots_(options_.jobs) {
+/// Gives the slot back at the end, whatever happens.
+class CompilePool::Taken {
+ public:
+  Taken(CompilePool& pool, std::size_t slot) : pool_(pool), slot_(slot) {}
+  ~Taken() { pool_.give_back(slot_); }
+  Taken(const Taken&) = delete;
+  Taken& operator=(const Taken&) = delete;
+
+ private:
+  CompilePool& pool_;
+  std::size_t slot_;
+};
+
+CompilePool::CompilePool(EventLoop& loop, std::filesystem::path program, CompilePoolOptions options)
+    : loop_(loop),
+      program_(std::move(program)),
+      options_(std::move(options)),
+      slots_(options_.jobs) {
   if (options_.memory_bytes == 0) options_.memory_bytes = compiler_memory_bytes(options_.jobs);
 }
 
@@ -49,145 +60,169 @@ const std::string& CompilePool::version() {
   return version_;
 }
 
-void CompilePool::submit(std::size_t ticket, CompileRequest request) {
-  queue_.push_back({ticket, std::move(request)});
-  start_queued();
-}
-
 std::size_t CompilePool::in_flight() const {
-  return static_cast<std::size_t>(std::count_if(
-      slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.job.has_value(); }));
+  return static_cast<std::size_t>(std::ranges::count(slots_, true, &Slot::is_taken));
 }
 
-std::vector<pollfd> CompilePool::interests() const {
-  std::vector<pollfd> interests;
-  for (const Slot& slot : slots_) {
-    if (slot.job) interests.push_back(slot.process->interest());
+Task<CompilePool::Finished> CompilePool::compile(CompileRequest request) {
+  std::variant<Finished, Failed> result = co_await attempt(request, false, false);
+  if (auto* finished = std::get_if<Finished>(&result)) co_return std::move(*finished);
+  const Failed first = std::get<Failed>(std::move(result));
+  if (options_.on_event) {
+    options_.on_event("compilation repeated", first.failure.reason + "; tried once more");
   }
-  return interests;
-}
-
-SteadyTime CompilePool::next_deadline() const {
-  SteadyTime first = SteadyTime::max();
-  for (const Slot& slot : slots_) {
-    if (slot.job) first = std::min(first, slot.deadline);
+  result = co_await attempt(request, true, first.needs_all);
+  if (auto* finished = std::get_if<Finished>(&result)) co_return std::move(*finished);
+  CompilerFailure failure = std::get<Failed>(std::move(result)).failure;
+  if (failure.kind == CompilerFailure::Kind::kOutOfMemory) {
+    failure.reason = out_of_memory_text(failure.reason);
   }
-  return first;
+  co_return Finished{outcome_of(std::move(failure)), false};
 }
 
-bool CompilePool::may_start(const Job& job) const {
-  const bool one_is_alone = std::any_of(
-      slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.job && slot.job->alone; });
-  return !one_is_alone && (!job.alone || in_flight() == 0);
+bool CompilePool::may_start(bool alone) const {
+  const bool one_is_alone = std::ranges::any_of(
+      slots_, [](const Slot& slot) { return slot.is_taken && slot.is_alone; });
+  return !one_is_alone && in_flight() < slots_.size() && (!alone || in_flight() == 0);
 }
 
-void CompilePool::start_queued() {
-  for (Slot& slot : slots_) {
-    std::deque<Job>& source = retries_.empty() ? queue_ : retries_;
-    if (source.empty() || !may_start(source.front())) return;
-    if (slot.job) continue;
-    Job job = std::move(source.front());
-    source.pop_front();
-    start(slot, std::move(job));
+Task<std::size_t> CompilePool::take_slot(bool alone, bool first) {
+  if (!queue_.empty() || !may_start(alone)) {
+    Event turn(loop_);
+    const auto place = first ? queue_.begin() : queue_.end();
+    queue_.insert(place, {alone, &turn});
+    const AtEnd leave([&] { std::erase_if(queue_, [&](const Waiting& one) { return one.turn == &turn; }); });
+    do {
+      co_await turn.wait();
+    } while (queue_.front().turn != &turn || !may_start(alone));
   }
+  const auto slot = static_cast<std::size_t>(
+      std::ranges::find(slots_, false, &Slot::is_taken) - slots_.begin());
+  slots_[slot].is_taken = true;
+  slots_[slot].is_alone = alone;
+  co_return slot;
 }
 
-void CompilePool::start(Slot& slot, Job job) {
-  if (slot.compiled >= kCompilationsPerProcess || job.retried || slot.has_more) {
-    slot.process.reset();
-  }
-  slot.has_more = job.alone;
+void CompilePool::give_back(std::size_t slot) {
+  slots_[slot].is_taken = false;
+  wake_next();
+}
+
+void CompilePool::wake_next() {
+  if (!queue_.empty() && may_start(queue_.front().alone)) queue_.front().turn->notify();
+}
+
+void CompilePool::prepare(Slot& slot, bool afresh, bool alone) {
+  if (slot.compiled >= kCompilationsPerProcess || afresh || slot.has_more) slot.process.reset();
+  slot.has_more = alone;
   if (!slot.process) {
     slot.process.emplace(program_, std::vector<std::string>{"compile"},
-                         WorkerLimits{options_.memory_bytes * (job.alone ? kMoreAlone : 1), false,
+                         WorkerLimits{options_.memory_bytes * (alone ? kMoreAlone : 1), false,
                                       true});  // the device's worker goes first
     slot.compiled = 0;
   }
-  slot.started = std::chrono::steady_clock::now();
-  slot.deadline = slot.started + options_.limit;
-  slot.processor_time = slot.process->processor_time();
-  slot.used = {};
   ++slot.compiled;
-  // When the process is already gone, look_at() finds it closed and reports the job.
-  (void)slot.process->send({{"op", "compile"}, {"request", job.request}});
-  slot.job = std::move(job);
 }
 
-CompilePool::Finished CompilePool::finish(Slot& slot, CompileOutcome outcome,
-                                          bool reproducible) const {
-  Finished finished{slot.job->ticket, std::move(outcome), reproducible};
-  finished.wall_ms = milliseconds_since(slot.started);
-  slot.job.reset();
-  return finished;
+Task<std::variant<CompilePool::Finished, CompilePool::Failed>> CompilePool::attempt(
+    const CompileRequest& request, bool retried, bool alone) {
+  const std::size_t number = co_await take_slot(alone, retried);
+  const Taken taken(*this, number);
+  wake_next();
+  Slot& slot = slots_[number];
+  prepare(slot, retried, alone);
+  Attempt attempt{loop_.now()};
+  attempt.deadline = attempt.started + options_.limit;
+  attempt.processor_time = slot.process->processor_time();
+  // When the process is already gone, look_at() finds it closed and says so.
+  (void)slot.process->send({{"op", "compile"}, {"request", request}});
+  bool is_answered = false;  // or the process is in the middle of something
+  const AtEnd abandon([&] { if (!is_answered) slot.process.reset(); });
+  while (true) {
+    if (auto result = look_at(slot, attempt)) {
+      is_answered = std::holds_alternative<Finished>(*result);
+      if (auto* finished = std::get_if<Finished>(&*result)) {
+        finished->wall_ms = milliseconds_between(attempt.started, loop_.now());
+      }
+      co_return std::move(*result);
+    }
+    co_await loop_.wait(slot.process->interest(), attempt.deadline);
+  }
 }
 
 /// Past its limit. A compiler that works, but seldom gets a processor, has more time.
-bool CompilePool::is_late(Slot& slot) const {
+bool CompilePool::is_late(Slot& slot, Attempt& attempt) const {
   constexpr int kMostByTheClock = 10;     // times the limit
   constexpr int kLeastOfAProcessor = 20;  // a twentieth; less is no work, but a hang
   constexpr std::chrono::milliseconds kLeastWait{100};
-  const SteadyTime now = std::chrono::steady_clock::now();
-  if (now < slot.deadline) return false;
-  const std::chrono::nanoseconds since = slot.process->processor_time() - slot.processor_time;
-  slot.used += since;
-  slot.processor_time += since;
-  const std::chrono::nanoseconds rest = options_.limit - slot.used;
-  const bool works = kLeastOfAProcessor * slot.used > now - slot.started;
-  if (!works || rest <= rest.zero() || now >= slot.started + kMostByTheClock * options_.limit) {
+  const SteadyTime now = loop_.now();
+  if (now < attempt.deadline) return false;
+  const std::chrono::nanoseconds since = slot.process->processor_time() - attempt.processor_time;
+  attempt.used += since;
+  attempt.processor_time += since;
+  const std::chrono::nanoseconds rest = options_.limit - attempt.used;
+  const bool works = kLeastOfAProcessor * attempt.used > now - attempt.started;
+  if (!works || rest <= rest.zero() || now >= attempt.started + kMostByTheClock * options_.limit) {
     return true;
   }
-  slot.deadline = now + std::max<std::chrono::nanoseconds>(rest, kLeastWait);
+  attempt.deadline = now + std::max<std::chrono::nanoseconds>(rest, kLeastWait);
   return false;
 }
 
-std::optional<CompilePool::Finished> CompilePool::look_at(Slot& slot) {
-  const bool late = is_late(slot);
+std::optional<std::variant<CompilePool::Finished, CompilePool::Failed>> CompilePool::look_at(
+    Slot& slot, Attempt& attempt) {
+  const bool late = is_late(slot, attempt);
   try {
     auto reply = slot.process->poll();
     // It is done, and waits for somebody to read what it found.
     if (!reply && late && slot.process->is_answering()) reply = slot.process->wait(kRestOfAnswer);
-    if (reply) return take_reply(slot, *reply);
+    if (reply) return result_of(*reply);
   } catch (const MissingError&) {
     throw;
   } catch (const std::exception& error) {
     // No message, or none that can be read.
-    return try_again(slot, {CompilerFailure::Kind::kInternal, error.what()});
+    return Failed{{CompilerFailure::Kind::kInternal, error.what()}};
   }
   if (slot.process->is_open() && !late) return std::nullopt;
-  return take_ending(slot, late);
+  return ending_of(slot, late);
 }
 
-std::optional<CompilePool::Finished> CompilePool::take_reply(Slot& slot,
-                                                             const nlohmann::json& reply) {
+std::variant<CompilePool::Finished, CompilePool::Failed> CompilePool::result_of(
+    const nlohmann::json& reply) {
   if (reply.contains("error")) throw MissingError(reply.at("error").get<std::string>());
   if (reply.contains("out_of_memory")) {
-    return try_again(slot, {CompilerFailure::Kind::kOutOfMemory, "no memory left"});
+    return Failed{{CompilerFailure::Kind::kOutOfMemory, "no memory left"}, true};
   }
   if (reply.contains("failure")) {
-    return try_again(slot, reply.at("failure").get<CompilerFailure>());
+    Failed failed{reply.at("failure").get<CompilerFailure>()};
+    failed.needs_all = failed.failure.kind == CompilerFailure::Kind::kOutOfMemory;
+    return failed;
   }
-  Finished finished = reply.contains("compiled")
-                          ? finish(slot, reply.at("compiled").get<Compiled>(), true)
-                          : finish(slot, reply.at("rejection").get<Rejection>(), true);
+  Finished finished;
+  if (reply.contains("compiled")) {
+    finished.outcome = reply.at("compiled").get<Compiled>();
+  } else {
+    finished.outcome = reply.at("rejection").get<Rejection>();
+  }
   reply.at("dependencies").get_to(finished.dependencies);
   return finished;
 }
 
-std::optional<CompilePool::Finished> CompilePool::take_ending(Slot& slot, bool late) {
+std::variant<CompilePool::Finished, CompilePool::Failed> CompilePool::ending_of(Slot& slot,
+                                                                               bool late) const {
   const Ending ending = slot.process->kill();
   slot.process.reset();
   if (late && !ending.killed_from_outside) {
-    return finish(slot,
-                  Rejection{Gate::kBuild, "the compiler took longer than " +
-                                              seconds_text(options_.limit) + " and was killed"},
-                  false);
+    return Finished{Rejection{Gate::kBuild, "the compiler took longer than " +
+                                                seconds_text(options_.limit) + " and was killed"},
+                    false};
   }
-  if (ending.exit_code == kOutOfMemoryExit)
-    return try_again(slot, {CompilerFailure::Kind::kOutOfMemory, "it ended itself"});
+  if (ending.exit_code == kOutOfMemoryExit) {
+    return Failed{{CompilerFailure::Kind::kOutOfMemory, "it ended itself"}, true};
+  }
   const std::string what = ending.killed_from_outside ? "was killed" : "crashed";
-  slot.job->alone = slot.job->alone || !ending.killed_from_outside;
-  return try_again(slot,
-                   {CompilerFailure::Kind::kInternal, "the compiler " + what + ": " + ending.text});
+  return Failed{{CompilerFailure::Kind::kInternal, "the compiler " + what + ": " + ending.text},
+                !ending.killed_from_outside};
 }
 
 /// It says nothing of the kernel.
@@ -196,34 +231,6 @@ std::string CompilePool::out_of_memory_text(const std::string& why) const {
   return "the compiler ran out of memory: with its " + memory_text(bytes) + ", and alone with " +
          memory_text(kMoreAlone * bytes) + " (" + why +
          "); --compiler-gb GB gives it more; the kernel itself may be right";
-}
-
-/// The job once more in a fresh process; a rejection when that was the second time.
-std::optional<CompilePool::Finished> CompilePool::try_again(Slot& slot, CompilerFailure failure) {
-  const bool memory = failure.kind == CompilerFailure::Kind::kOutOfMemory;
-  slot.process.reset();
-  if (slot.job->retried) {
-    if (memory) failure.reason = out_of_memory_text(failure.reason);
-    return finish(slot, outcome_of(std::move(failure)), false);
-  }
-  if (options_.on_event) {
-    options_.on_event("compilation repeated", failure.reason + "; tried once more");
-  }
-  slot.job->retried = true;
-  slot.job->alone = slot.job->alone || memory;
-  retries_.push_back(std::move(*slot.job));
-  slot.job.reset();
-  return std::nullopt;
-}
-
-std::vector<CompilePool::Finished> CompilePool::collect() {
-  std::vector<Finished> finished;
-  for (Slot& slot : slots_) {
-    if (!slot.job) continue;
-    if (auto done = look_at(slot)) finished.push_back(std::move(*done));
-  }
-  start_queued();
-  return finished;
 }
 
 }  // namespace evo

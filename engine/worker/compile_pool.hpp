@@ -6,15 +6,13 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "engine/worker/compile_service.hpp"
 #include "engine/worker/process.hpp"
 
 namespace evo {
-
-/// Told of what happens to worker processes: kind and text of an event.
-using EventSink = std::function<void(const std::string& kind, const std::string& text)>;
 
 struct CompilePoolOptions {
   std::size_t jobs = 1;  ///< processes
@@ -34,55 +32,59 @@ struct CompilePoolOptions {
 /// is short. Only then is the kernel rejected, and nothing of that is kept as the kernel's.
 class CompilePool final : public CompileService {
  public:
-  /// Starts processes on demand.
-  CompilePool(std::filesystem::path program, CompilePoolOptions options);
+  /// Starts processes on demand. `loop` must outlive the pool.
+  CompilePool(EventLoop& loop, std::filesystem::path program, CompilePoolOptions options);
 
   [[nodiscard]] const std::string& version() override;
-  void submit(std::size_t ticket, CompileRequest request) override;
-  [[nodiscard]] std::vector<Finished> collect() override;
+  Task<Finished> compile(CompileRequest request) override;
   [[nodiscard]] std::size_t in_flight() const override;
-  [[nodiscard]] std::vector<pollfd> interests() const override;
-  [[nodiscard]] SteadyTime next_deadline() const override;
-
-  /// Nothing runs and nothing is queued.
-  [[nodiscard]] bool is_idle() const {
-    return in_flight() == 0 && queue_.empty() && retries_.empty();
-  }
 
  private:
-  struct Job {
-    std::size_t ticket = 0;
-    CompileRequest request;
-    bool retried = false;
-    bool alone = false;  ///< nothing else runs beside it, and it may take more memory
-  };
+  /// A compiler process, and the job that has it.
   struct Slot {
     std::optional<WorkerProcess> process = {};
-    std::optional<Job> job = {};
+    bool is_taken = false;
+    bool is_alone = false;  ///< the job that has it runs alone
+    int compiled = 0;
+    bool has_more = false;  ///< memory than others: of a job that runs alone
+  };
+  /// One compilation in one process, from its start on.
+  struct Attempt {
     SteadyTime started = {};
     SteadyTime deadline = {};
     std::chrono::nanoseconds processor_time = {};  ///< of the process when it was last looked at
     std::chrono::nanoseconds used = {};            ///< of it, for this job
-    int compiled = 0;
-    bool has_more = false;  ///< memory than others: of a job that runs alone
   };
+  /// It failed, and not for its source: whether it is worth another attempt, and how.
+  struct Failed {
+    CompilerFailure failure;
+    bool needs_all = false;  ///< the next attempt runs alone, with more memory
+  };
+  /// A slot for as long as this lives.
+  class Taken;
 
-  void start_queued();
-  [[nodiscard]] bool may_start(const Job& job) const;
-  void start(Slot& slot, Job job);
-  [[nodiscard]] bool is_late(Slot& slot) const;
-  [[nodiscard]] std::optional<Finished> look_at(Slot& slot);
-  [[nodiscard]] std::optional<Finished> take_reply(Slot& slot, const nlohmann::json& reply);
-  [[nodiscard]] std::optional<Finished> take_ending(Slot& slot, bool late);
-  [[nodiscard]] std::optional<Finished> try_again(Slot& slot, CompilerFailure failure);
+  Task<std::size_t> take_slot(bool alone, bool first);
+  void give_back(std::size_t slot);
+  void wake_next();
+  [[nodiscard]] bool may_start(bool alone) const;
+  void prepare(Slot& slot, bool afresh, bool alone);
+  Task<std::variant<Finished, Failed>> attempt(const CompileRequest& request, bool retried,
+                                               bool alone);
+  [[nodiscard]] bool is_late(Slot& slot, Attempt& attempt) const;
+  [[nodiscard]] std::optional<std::variant<Finished, Failed>> look_at(Slot& slot, Attempt& attempt);
+  [[nodiscard]] static std::variant<Finished, Failed> result_of(const nlohmann::json& reply);
+  [[nodiscard]] std::variant<Finished, Failed> ending_of(Slot& slot, bool late) const;
   [[nodiscard]] std::string out_of_memory_text(const std::string& why) const;
-  [[nodiscard]] Finished finish(Slot& slot, CompileOutcome outcome, bool reproducible) const;
 
+  EventLoop& loop_;
   std::filesystem::path program_;
   CompilePoolOptions options_;
   std::vector<Slot> slots_;
-  std::deque<Job> queue_;
-  std::deque<Job> retries_;  ///< go first
+  struct Waiting {
+    bool alone = false;
+    Event* turn = nullptr;
+  };
+  std::deque<Waiting> queue_;  ///< oldest first, repeated jobs before all others
   std::string version_;
 };
 

@@ -1,24 +1,27 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "engine/compile/compiler.hpp"
 #include "engine/compile/file_watch.hpp"
-#include "engine/worker/clock.hpp"
+#include "engine/worker/event_loop.hpp"
 
 namespace evo {
+
+/// Told of what happens to worker processes: kind and text of an event.
+using EventSink = std::function<void(const std::string& kind, const std::string& text)>;
 
 /// The boundary to what compiles kernels, several at once and beside the caller.
 class CompileService {
  public:
   struct Finished {
-    std::size_t ticket = 0;
     CompileOutcome outcome;
     bool reproducible = true;  ///< false when the compiler was killed or failed: not worth caching
-    std::vector<Dependency> dependencies = {};  ///< what it opened in include paths
-    double wall_ms = 0;
+    std::vector<Dependency> dependencies = {};  ///< the files it opened in include paths
+    double wall_ms = 0;                         ///< without the time in the queue
   };
 
   virtual ~CompileService() = default;
@@ -26,18 +29,11 @@ class CompileService {
   /// Version of the compiler, "nvrtc 13.0". Throws MissingError when there is no compiler.
   [[nodiscard]] virtual const std::string& version() = 0;
 
-  /// Queues a compilation; `ticket` comes back with its outcome.
-  virtual void submit(std::size_t ticket, CompileRequest request) = 0;
+  /// Compiles as soon as a compiler is free. Throws MissingError when the toolchain is broken.
+  virtual Task<Finished> compile(CompileRequest request) = 0;
 
-  /// What has finished since the last call; starts queued work. Never waits. Throws MissingError
-  /// when the toolchain is broken.
-  [[nodiscard]] virtual std::vector<Finished> collect() = 0;
-
-  /// Compilations that run now.
+  /// Compilations that run now; those that wait for a compiler are not among them.
   [[nodiscard]] virtual std::size_t in_flight() const = 0;
-  /// What to poll for, and the first deadline among running compilations.
-  [[nodiscard]] virtual std::vector<pollfd> interests() const = 0;
-  [[nodiscard]] virtual SteadyTime next_deadline() const = 0;
 };
 
 }  // namespace evo

@@ -1,9 +1,6 @@
 #include "engine/worker/device_client.hpp"
 
-#include <poll.h>
-
-#include <algorithm>
-
+#include "engine/core/at_end.hpp"
 #include "engine/core/error.hpp"
 #include "engine/worker/messages.hpp"
 #include "engine/worker/session_messages.hpp"
@@ -24,36 +21,30 @@ constexpr std::chrono::milliseconds kPredictedStep{300000};
               message.at("error").get<std::string>());
 }
 
-/// What a worker answered to a request. Throws nlohmann::json::exception for anything else.
-decltype(DeviceClient::Reply::result) result_of(const std::string& operation,
-                                                const nlohmann::json& message) {
-  if (operation == "check") return message.get<CorrectnessResult>();
-  if (operation == "time") return message.get<TimingResult>();
-  if (operation == "energy") return message.get<EnergyResult>();
-  if (operation == "profile") return message.get<PredictedProfile>();
-  return message.get<PairResult>();
-}
+constexpr const char* kNoMessage = "made its process send no valid message";
 
 }  // namespace
 
-DeviceClient::DeviceClient(std::filesystem::path program, const std::string& device_id,
+DeviceClient::DeviceClient(EventLoop& loop, std::filesystem::path program, std::string device_id,
                            std::chrono::milliseconds step_limit, EventSink on_event,
                            WorkerPriority priority)
-    : program_(std::move(program)),
-      device_id_(device_id),
+    : loop_(loop),
+      program_(std::move(program)),
+      device_id_(std::move(device_id)),
       step_limit_(step_limit),
       on_event_(std::move(on_event)),
       priority_(priority) {
-  info_ = call_surely({{"op", "info"}}).at("info").get<DeviceInfo>();
-  device_id_ = info_.id;  // "auto" is decided once, not at every restart
-  if (step_limit_.count() == 0) {
-    step_limit_ = info_.time_kind == TimeKind::kMeasured ? kMeasuredStep : kPredictedStep;
-  }
+  process_.emplace(program_, arguments());
+  (void)process_->send({{"op", "info"}});
 }
 
 DeviceClient::~DeviceClient() {
   constexpr std::chrono::milliseconds kLimit{5000};
-  if (process_ && !busy_) process_->finish(kLimit);
+  if (process_ && !is_busy_) process_->finish(kLimit);
+}
+
+void DeviceClient::tell(const std::string& kind, const std::string& text) const {
+  if (on_event_) on_event_(kind, text);
 }
 
 std::vector<std::string> DeviceClient::arguments() const {
@@ -62,104 +53,167 @@ std::vector<std::string> DeviceClient::arguments() const {
   return arguments;
 }
 
-void DeviceClient::start() {
-  process_.emplace(program_, arguments());
-  if (setup_) (void)call_surely(*setup_);
-}
-
-std::optional<nlohmann::json> DeviceClient::wait_for_answer(
-    const std::function<void()>& meanwhile) {
-  constexpr std::chrono::milliseconds kBetween{10};
-  if (!meanwhile) return process_->wait(kCallLimit);
-  const SteadyTime deadline = std::chrono::steady_clock::now() + kCallLimit;
-  while (true) {
-    meanwhile();
-    if (auto answer = process_->wait(kBetween)) return answer;
-    if (!process_->is_open() || std::chrono::steady_clock::now() >= deadline) return std::nullopt;
+void DeviceClient::wait_until_open() {
+  std::optional<nlohmann::json> reply;
+  for (int attempt = 1; !reply; ++attempt) {
+    reply = checked(process_->wait(kCallLimit), attempt);
+    if (reply) break;
+    process_.emplace(program_, arguments());
+    (void)process_->send({{"op", "info"}});
+  }
+  info_ = reply->at("info").get<DeviceInfo>();
+  device_id_ = info_.id;  // "auto" is decided once, not at every restart
+  if (step_limit_.count() == 0) {
+    step_limit_ = info_.time_kind == TimeKind::kMeasured ? kMeasuredStep : kPredictedStep;
   }
 }
 
-std::optional<nlohmann::json> DeviceClient::call(const nlohmann::json& request,
-                                                 const std::function<void()>& meanwhile) {
-  std::optional<nlohmann::json> reply;
-  if (process_->send(request)) reply = wait_for_answer(meanwhile);
+std::optional<nlohmann::json> DeviceClient::checked(std::optional<nlohmann::json> reply,
+                                                    int attempt) {
+  constexpr int kAttempts = 3;
   if (!reply) {
     const Ending ending = process_->kill();
-    if (ending.killed_from_outside) return std::nullopt;
-    const bool is_virtual = device_id_.starts_with("virtual:");
-    throw MissingError("the device worker for " + device_id_ + " does not answer: " + ending.text +
-                       (is_virtual ? "" : kDriverStep));
+    process_.reset();
+    if (!ending.killed_from_outside) {
+      const bool is_virtual = device_id_.starts_with("virtual:");
+      throw MissingError("the device worker for " + device_id_ + " does not answer: " +
+                         ending.text + (is_virtual ? "" : kDriverStep));
+    }
+    tell("device worker killed", "somebody killed it while it was starting");
+    if (attempt < kAttempts) return std::nullopt;
+    throw MissingError("the device worker for " + device_id_ + " is killed whenever it starts");
   }
   if (reply->contains("out_of_memory")) {
     throw MissingError("the device worker for " + device_id_ + " has not enough memory (limit " +
                        reply->at("out_of_memory").get<std::string>() + ")");
   }
   if (reply->contains("error")) rethrow(*reply);
-  return *reply;
+  return reply;
 }
 
-nlohmann::json DeviceClient::call_surely(const nlohmann::json& request,
-                                         const std::function<void()>& meanwhile) {
-  constexpr int kAttempts = 3;
-  for (int attempt = 1; attempt <= kAttempts; ++attempt) {
+Task<> DeviceClient::send_setup() {
+  bool is_over = false;
+  const AtEnd abandon([&] {
+    if (!is_over) process_.reset();
+  });
+  for (int attempt = 1;; ++attempt) {
     if (!process_) process_.emplace(program_, arguments());
-    if (auto reply = call(request, meanwhile)) return *reply;
-    process_.reset();
-    if (on_event_) on_event_("device worker killed", "somebody killed it while it was starting");
+    const SteadyTime deadline = loop_.now() + kCallLimit;
+    (void)process_->send(*setup_);
+    std::optional<nlohmann::json> reply = process_->poll();
+    while (!reply && process_->is_open() && loop_.now() < deadline) {
+      co_await loop_.wait(process_->interest(), deadline);
+      reply = process_->poll();
+    }
+    is_over = true;
+    if (checked(std::move(reply), attempt)) co_return;
+    is_over = false;
   }
-  throw MissingError("the device worker for " + device_id_ + " is killed whenever it starts");
 }
 
-void DeviceClient::set_up(const SessionSetup& setup, const std::function<void()>& meanwhile) {
+Task<> DeviceClient::set_up(SessionSetup setup) {
   setup_ = nlohmann::json{{"op", "setup"}, {"setup", setup}};
-  (void)call_surely(*setup_, meanwhile);
+  co_await send_setup();
 }
 
-void DeviceClient::submit_check(const KernelUnderTest& kernel, Effort effort) {
-  submit({{"op", "check"}, {"kernel", kernel}, {"effort", to_string(effort)}});
+Task<Reply<CorrectnessResult>> DeviceClient::check(const KernelUnderTest& kernel, Effort effort) {
+  return ask<CorrectnessResult>(
+      {{"op", "check"}, {"kernel", kernel}, {"effort", to_string(effort)}});
 }
 
-void DeviceClient::submit_time(const KernelUnderTest& kernel, const std::string& shape,
-                               Effort effort, double give_up_us) {
-  submit({{"op", "time"},
-          {"kernel", kernel},
-          {"shape", shape},
-          {"effort", to_string(effort)},
-          {"give_up_us", give_up_us}});
+Task<Reply<TimingResult>> DeviceClient::time(const KernelUnderTest& kernel,
+                                              const std::string& shape, Effort effort,
+                                              double give_up_us) {
+  return ask<TimingResult>({{"op", "time"},
+                            {"kernel", kernel},
+                            {"shape", shape},
+                            {"effort", to_string(effort)},
+                            {"give_up_us", give_up_us}});
 }
 
-void DeviceClient::submit_energy(const KernelUnderTest& kernel, const std::string& shape,
-                                 double window_s) {
-  submit({{"op", "energy"}, {"kernel", kernel}, {"shape", shape}, {"window_s", window_s}});
+Task<Reply<EnergyResult>> DeviceClient::energy(const KernelUnderTest& kernel,
+                                                const std::string& shape, double window_s) {
+  return ask<EnergyResult>(
+      {{"op", "energy"}, {"kernel", kernel}, {"shape", shape}, {"window_s", window_s}});
 }
 
-void DeviceClient::submit_profile(const KernelUnderTest& kernel, const std::string& shape) {
-  submit({{"op", "profile"}, {"kernel", kernel}, {"shape", shape}});
+Task<Reply<PredictedProfile>> DeviceClient::profile(const KernelUnderTest& kernel,
+                                                     const std::string& shape) {
+  return ask<PredictedProfile>({{"op", "profile"}, {"kernel", kernel}, {"shape", shape}});
 }
 
-void DeviceClient::submit_compare(const KernelUnderTest& first, const KernelUnderTest& second,
-                                  const std::string& shape) {
-  submit({{"op", "compare"}, {"first", first}, {"second", second}, {"shape", shape}});
+Task<Reply<PairResult>> DeviceClient::compare(const KernelUnderTest& first,
+                                               const KernelUnderTest& second,
+                                               const std::string& shape) {
+  return ask<PairResult>(
+      {{"op", "compare"}, {"first", first}, {"second", second}, {"shape", shape}});
 }
 
-void DeviceClient::submit(nlohmann::json request) {
-  request_ = std::move(request);
-  if (!ranges_.empty()) request_["ranges"] = ranges_;
-  retried_ = false;
-  started_ = std::chrono::steady_clock::now();
-  send_request();
+template <typename Result>
+Task<Reply<Result>> DeviceClient::ask(nlohmann::json request) {
+  if (!ranges_.empty()) request["ranges"] = ranges_;
+  const SteadyTime started = loop_.now();
+  is_busy_ = true;
+  const AtEnd idle([this] { is_busy_ = false; });
+  for (bool is_retry = false;; is_retry = true) {
+    std::variant<nlohmann::json, Lost> outcome = co_await exchange(request);
+    if (const auto* message = std::get_if<nlohmann::json>(&outcome)) {
+      if (auto result = result_of<Result>(*message)) {
+        co_return Reply<Result>{*std::move(result), milliseconds_between(started, last_sign_)};
+      }
+      outcome = Lost{kNoMessage};
+    }
+    const Lost lost = std::get<Lost>(std::move(outcome));
+    process_.reset();
+    if (!is_retry && !lost.is_final) {
+      tell("device worker replaced", "a kernel " + lost.why + "; it is tried once more");
+      continue;
+    }
+    const std::string why = lost.is_final ? lost.why : lost.why + ", twice";
+    tell("device worker killed", "a kernel " + why);
+    const double wall_ms = milliseconds_between(started, loop_.now());
+    if (lost.is_final) co_await start();  // throws when it is the device that hangs
+    co_return Reply<Result>{WorkerFailure{why}, wall_ms};
+  }
 }
 
-void DeviceClient::send_request() {
-  if (!process_) start();
-  busy_ = true;
+template <typename Result>
+std::optional<Result> DeviceClient::result_of(const nlohmann::json& message) {
+  try {
+    Result result = message.get<Result>();
+    has_answered_ = true;
+    if (message.value("device_lost", false)) {
+      tell("device worker replaced", "a kernel left the device unusable while " + step_);
+      process_.reset();
+    }
+    return result;
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
+}
+
+Task<> DeviceClient::start() {
+  process_.emplace(program_, arguments());
+  if (setup_) co_await send_setup();
+}
+
+Task<std::variant<nlohmann::json, DeviceClient::Lost>> DeviceClient::exchange(
+    const nlohmann::json& request) {
+  if (!process_) co_await start();
   step_ = "loading the kernel";
-  last_sign_ = std::chrono::steady_clock::now();
-  (void)process_->send(request_);  // poll() notices a worker that is gone
-}
-
-SteadyTime DeviceClient::next_deadline() const {
-  return busy_ ? last_sign_ + step_limit_ : SteadyTime::max();
+  last_sign_ = loop_.now();
+  (void)process_->send(request);  // take_message() notices a worker that is gone
+  bool is_over = false;
+  const AtEnd abandon([&] {
+    if (!is_over) process_.reset();  // a launch cannot be ended otherwise
+  });
+  while (true) {
+    if (auto outcome = take_message()) {
+      is_over = true;
+      co_return *std::move(outcome);
+    }
+    co_await loop_.wait(process_->interest(), last_sign_ + step_limit_);
+  }
 }
 
 std::optional<nlohmann::json> DeviceClient::next_message() {
@@ -171,99 +225,43 @@ std::optional<nlohmann::json> DeviceClient::next_message() {
   }
 }
 
-std::optional<DeviceClient::Reply> DeviceClient::poll() {
+/// Nothing while the worker is busy and gives signs of life.
+std::optional<std::variant<nlohmann::json, DeviceClient::Lost>> DeviceClient::take_message() {
   while (auto message = next_message()) {
-    last_sign_ = std::chrono::steady_clock::now();
-    if (message->contains("progress")) {
-      step_ = message->at("progress").get<std::string>();
-      continue;
-    }
-    return take_message(std::move(*message));
+    last_sign_ = loop_.now();
+    if (!message->contains("progress")) return answer_of(*std::move(message));
+    step_ = message->at("progress").get<std::string>();
   }
-  if (process_->is_open() && std::chrono::steady_clock::now() < next_deadline()) {
-    return std::nullopt;
-  }
+  if (process_->is_open() && loop_.now() < last_sign_ + step_limit_) return std::nullopt;
   return take_ending();
 }
 
-std::optional<DeviceClient::Reply> DeviceClient::take_message(nlohmann::json message) {
+std::variant<nlohmann::json, DeviceClient::Lost> DeviceClient::answer_of(nlohmann::json message) {
   if (message.contains("out_of_memory")) {
-    return try_again("ran out of memory (limit " + message.at("out_of_memory").get<std::string>() +
-                     ") while " + step_);
+    return Lost{"ran out of memory (limit " + message.at("out_of_memory").get<std::string>() +
+                ") while " + step_};
   }
-  if (message.contains("error")) {
-    // What no kernel has passed yet may be the problem's or the machine's fault, and a bad problem
-    // is nobody else's.
-    const auto code = static_cast<ExitCode>(message.at("code").get<int>());
-    if (!has_answered_ || code != ExitCode::kMissing) {
-      busy_ = false;
-      rethrow(message);
-    }
-    return try_again("failed while " + step_ + ": " + message.at("error").get<std::string>());
-  }
-  Reply reply{WorkerFailure{}, milliseconds_between(started_, last_sign_)};
-  try {
-    reply.result = result_of(request_.at("op").get<std::string>(), message);
-  } catch (const nlohmann::json::exception&) {
-    return try_again("made its process send no valid message");
-  }
-  busy_ = false;
-  has_answered_ = true;
-  if (message.value("device_lost", false)) {
-    on_event_("device worker replaced", "a kernel left the device unusable while " + step_);
-    process_.reset();
-  }
-  return reply;
+  if (!message.contains("error")) return message;
+  // Before any kernel has passed it may be the problem's or the machine's fault, and a bad problem
+  // is nobody else's.
+  const auto code = static_cast<ExitCode>(message.at("code").get<int>());
+  if (!has_answered_ || code != ExitCode::kMissing) rethrow(message);
+  return Lost{"failed while " + step_ + ": " + message.at("error").get<std::string>()};
 }
 
-std::optional<DeviceClient::Reply> DeviceClient::take_ending() {
+DeviceClient::Lost DeviceClient::take_ending() {
   const bool hung = process_->is_open();
-  if (process_->number() < 0) return try_again("made its process send no valid message");
+  if (process_->number() < 0) return {kNoMessage};
   const Ending ending = process_->kill();
-  if (hung && !ending.killed_from_outside) {
-    return blame("did not finish within " + seconds_text(step_limit_) + " while " + step_ +
-                 " (a deadlock or an endless loop?); it was killed");
-  }
   if (ending.killed_from_outside) {
-    return try_again("had its process killed (" + ending.text + ") while " + step_);
+    return {"had its process killed (" + ending.text + ") while " + step_};
   }
-  return try_again("took its process down (" + ending.text + ") while " + step_);
-}
-
-std::optional<DeviceClient::Reply> DeviceClient::try_again(const std::string& why) {
-  if (retried_) return blame(why + ", twice");
-  on_event_("device worker replaced", "a kernel " + why + "; it is tried once more");
-  process_.reset();
-  retried_ = true;
-  send_request();
-  return std::nullopt;
-}
-
-DeviceClient::Reply DeviceClient::blame(const std::string& why) {
-  on_event_("device worker killed", "a kernel " + why);
-  process_.reset();
-  busy_ = false;
-  return {WorkerFailure{why}, milliseconds_between(started_, std::chrono::steady_clock::now())};
-}
-
-void DeviceClient::abandon() {
-  if (!busy_) return;
-  process_.reset();
-  busy_ = false;
-}
-
-std::vector<pollfd> DeviceClient::interests() const {
-  if (!busy_) return {};
-  return {process_->interest()};
-}
-
-DeviceClient::Reply DeviceClient::wait() {
-  while (true) {
-    if (auto reply = poll()) return *reply;
-    const double left = milliseconds_between(std::chrono::steady_clock::now(), next_deadline());
-    pollfd entry = process_->interest();
-    ::poll(&entry, 1, static_cast<int>(std::max(left, 0.0)) + 1);
+  if (hung) {
+    return {"did not finish within " + seconds_text(step_limit_) + " while " + step_ +
+                " (a deadlock or an endless loop?); it was killed",
+            true};
   }
+  return {"took its process down (" + ending.text + ") while " + step_};
 }
 
 }  // namespace evo

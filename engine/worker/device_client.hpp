@@ -23,16 +23,13 @@ enum class WorkerPriority {
 ///
 /// A process that dies, runs out of memory or reports an error of the machine is replaced and the
 /// request is tried once more before its kernel is blamed: somebody else may have killed it, or
-/// earlier kernels may have left it in a bad state. A kernel that does not finish is blamed at
-/// once.
+/// earlier kernels may have left it in a bad state. A kernel that does not finish is blamed when a
+/// fresh process can use the device; where none can, the device is lost.
 class DeviceClient final : public DeviceService {
  public:
-  using EventSink = evo::EventSink;
-
-  /// Starts the worker and opens the device. `step_limit`: between two signs of life; 0: 10 s on
-  /// devices that measure, 300 s on those that predict. Throws MissingError or InputError when the
-  /// device cannot be opened.
-  DeviceClient(std::filesystem::path program, const std::string& device_id,
+  /// Starts the worker, which opens the device. `step_limit`: between two signs of life; 0: 10 s on
+  /// devices that measure, 300 s on those that predict. `loop` must outlive the client.
+  DeviceClient(EventLoop& loop, std::filesystem::path program, std::string device_id,
                std::chrono::milliseconds step_limit, EventSink on_event,
                WorkerPriority priority = WorkerPriority::kNormal);
   /// A worker with nothing to do ends by itself.
@@ -40,45 +37,48 @@ class DeviceClient final : public DeviceService {
   DeviceClient(const DeviceClient&) = delete;
   DeviceClient& operator=(const DeviceClient&) = delete;
 
-  [[nodiscard]] const DeviceInfo& info() const override { return info_; }
-  void set_up(const SessionSetup& setup, const std::function<void()>& meanwhile) override;
-  void submit_check(const KernelUnderTest& kernel, Effort effort) override;
-  void submit_time(const KernelUnderTest& kernel, const std::string& shape, Effort effort,
-                   double give_up_us) override;
-  void submit_energy(const KernelUnderTest& kernel, const std::string& shape,
-                     double window_s) override;
-  void submit_profile(const KernelUnderTest& kernel, const std::string& shape) override;
-  void set_ranges(std::vector<std::string> ranges) override { ranges_ = std::move(ranges); }
-  void submit_compare(const KernelUnderTest& first, const KernelUnderTest& second,
-                      const std::string& shape) override;
-  [[nodiscard]] std::optional<Reply> poll() override;
-  [[nodiscard]] bool is_busy() const override { return busy_; }
-  /// Kills the worker: a launch cannot be ended otherwise.
-  void abandon() override;
-  [[nodiscard]] std::vector<pollfd> interests() const override;
-  [[nodiscard]] SteadyTime next_deadline() const override;
+  /// Waits until the device is open; call it before anything else. Throws MissingError or
+  /// InputError when it cannot be opened.
+  void wait_until_open();
 
-  /// Waits for the reply.
-  [[nodiscard]] Reply wait();
+  [[nodiscard]] const DeviceInfo& info() const override { return info_; }
+  void set_ranges(std::vector<std::string> ranges) override { ranges_ = std::move(ranges); }
+  Task<> set_up(SessionSetup setup) override;
+  Task<Reply<CorrectnessResult>> check(const KernelUnderTest& kernel, Effort effort) override;
+  Task<Reply<TimingResult>> time(const KernelUnderTest& kernel, const std::string& shape,
+                                  Effort effort, double give_up_us) override;
+  Task<Reply<EnergyResult>> energy(const KernelUnderTest& kernel, const std::string& shape,
+                                    double window_s) override;
+  Task<Reply<PredictedProfile>> profile(const KernelUnderTest& kernel,
+                                         const std::string& shape) override;
+  Task<Reply<PairResult>> compare(const KernelUnderTest& first, const KernelUnderTest& second,
+                                   const std::string& shape) override;
 
  private:
-  void start();
-  [[nodiscard]] std::vector<std::string> arguments() const;
-  void submit(nlohmann::json request);
-  void send_request();
-  /// An answer from a worker that nothing was asked of yet; nothing when somebody killed it.
-  [[nodiscard]] std::optional<nlohmann::json> call(const nlohmann::json& request,
-                                                   const std::function<void()>& meanwhile);
-  [[nodiscard]] nlohmann::json call_surely(const nlohmann::json& request,
-                                           const std::function<void()>& meanwhile = {});
-  [[nodiscard]] std::optional<nlohmann::json> wait_for_answer(
-      const std::function<void()>& meanwhile);
-  [[nodiscard]] std::optional<nlohmann::json> next_message();
-  [[nodiscard]] std::optional<Reply> take_message(nlohmann::json message);
-  [[nodiscard]] std::optional<Reply> take_ending();
-  [[nodiscard]] std::optional<Reply> try_again(const std::string& why);
-  [[nodiscard]] Reply blame(const std::string& why);
+  /// A process that did not answer as it should.
+  struct Lost {
+    std::string why;
+    bool is_final = false;  ///< the kernel is to blame without another try
+  };
 
+  [[nodiscard]] std::vector<std::string> arguments() const;
+  /// The reply of a process that has just started. Nothing when somebody else killed it: try again.
+  [[nodiscard]] std::optional<nlohmann::json> checked(std::optional<nlohmann::json> reply,
+                                                      int attempt);
+  Task<> start();
+  Task<> send_setup();
+  template <typename Result>
+  Task<Reply<Result>> ask(nlohmann::json request);
+  template <typename Result>
+  [[nodiscard]] std::optional<Result> result_of(const nlohmann::json& message);
+  Task<std::variant<nlohmann::json, Lost>> exchange(const nlohmann::json& request);
+  [[nodiscard]] std::optional<nlohmann::json> next_message();
+  [[nodiscard]] std::optional<std::variant<nlohmann::json, Lost>> take_message();
+  [[nodiscard]] std::variant<nlohmann::json, Lost> answer_of(nlohmann::json message);
+  [[nodiscard]] Lost take_ending();
+  void tell(const std::string& kind, const std::string& text) const;
+
+  EventLoop& loop_;
   std::filesystem::path program_;
   std::string device_id_;
   std::chrono::milliseconds step_limit_;
@@ -87,13 +87,10 @@ class DeviceClient final : public DeviceService {
   DeviceInfo info_;
   std::optional<nlohmann::json> setup_;
   std::optional<WorkerProcess> process_;
-  nlohmann::json request_;  ///< being answered
-  bool busy_ = false;
-  bool retried_ = false;
+  bool is_busy_ = false;
   bool has_answered_ = false;  ///< any request so far: device and problem work
   std::vector<std::string> ranges_;
   std::string step_;
-  SteadyTime started_;
   SteadyTime last_sign_;
 };
 

@@ -78,12 +78,19 @@ std::variant<DeviceInfo, OpenFailure> device_in(const nlohmann::json& answer) {
   }
 }
 
+constexpr const char* kDriver = "the CUDA driver";
+
 }  // namespace
+
+CudaFacts survey_cuda(const std::filesystem::path& worker, std::chrono::milliseconds patience) {
+  return facts_in<CudaFacts>(
+      Question(kDriver, worker, {"survey", "cuda"}, patience).answer());
+}
 
 MachineSurvey survey_machine(const std::filesystem::path& worker, const std::string& device_id,
                              std::chrono::milliseconds patience) {
   Question nvml("NVML", worker, {"survey", "nvml"}, patience);
-  Question cuda("the CUDA driver", worker, {"survey", "cuda"}, patience);
+  Question cuda(kDriver, worker, {"survey", "cuda"}, patience);
   Question nvrtc("NVRTC", worker, {"survey", "nvrtc"}, patience);
   MachineSurvey survey;
   survey.nvml = facts_in<NvmlFacts>(nvml.answer());

@@ -30,4 +30,8 @@ struct MachineSurvey {
     const std::filesystem::path& worker, const std::string& device_id,
     std::chrono::milliseconds patience = std::chrono::seconds(30));
 
+/// Asks the CUDA driver alone.
+[[nodiscard]] CudaFacts survey_cuda(const std::filesystem::path& worker,
+                                    std::chrono::milliseconds patience = std::chrono::seconds(30));
+
 }  // namespace evo

@@ -4,16 +4,13 @@
 
 #include <algorithm>
 
+#include "engine/core/at_end.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/random.hpp"
 #include "tests/fakes/planted_kernels.hpp"
 
 namespace evo::fake {
 namespace {
-
-SteadyTime after(SteadyTime start, double milliseconds) {
-  return start + std::chrono::microseconds(static_cast<std::int64_t>(milliseconds * 1e3));
-}
 
 std::string text_of(const Program& program) {
   std::string text;
@@ -32,56 +29,56 @@ std::vector<Record> records_of(const std::vector<std::pair<RunId, Record>>& all,
 
 }  // namespace
 
-void FakeClock::wait(std::span<pollfd> interests, SteadyTime until) {
-  (void)interests;
-  now_ = std::min(std::max(until, now_), now_ + std::chrono::milliseconds(1));
+Task<> FakeLoop::wait(pollfd interest, SteadyTime until) {
+  (void)interest;
+  asio::steady_timer timer(context_, SteadyTime::max());
+  const auto place = sleepers_.emplace(until, &timer);
+  const AtEnd leave([&] { sleepers_.erase(place); });
+  co_await suspend(timer);
 }
 
-void FakeCompileService::submit(std::size_t ticket, CompileRequest request) {
-  queue_.push_back({ticket, std::move(request)});
-  ++submitted_;
-  most_ = std::max(most_, queue_.size());
-  start_queued();
+Task<> FakeLoop::sleep(double milliseconds) {
+  const SteadyTime until =
+      now_ + std::chrono::microseconds(static_cast<std::int64_t>(milliseconds * 1e3));
+  while (now_ < until) co_await wait({}, until);
 }
 
-void FakeCompileService::start_queued() {
-  for (Job& job : queue_) {
-    if (in_flight() >= jobs_) return;
-    if (job.started) continue;
-    job.started = true;
-    job.done =
-        after(clock_.now(), 1.0 + static_cast<double>(mix_seed(seed_, job.ticket) % longest_ms));
+void FakeLoop::run_one(SteadyTime until) {
+  context_.restart();
+  if (context_.poll_one() > 0) return;
+  if (!sleepers_.empty()) until = std::min(until, sleepers_.begin()->first);
+  now_ = std::max(now_, until);
+  for (const auto& [time, timer] : sleepers_) {
+    if (time <= now_) timer->cancel();
   }
 }
 
-std::vector<CompileService::Finished> FakeCompileService::collect() {
-  std::vector<Finished> finished;
-  std::erase_if(queue_, [&](const Job& job) {
-    if (!job.started || clock_.now() < job.done) return false;
-    CompileAnswer answer = compiler_.compile(job.request);
-    Finished done{job.ticket, Rejection{}};
-    if (auto* compiled = std::get_if<Compiled>(&answer)) done.outcome = std::move(*compiled);
-    if (auto* rejection = std::get_if<Rejection>(&answer)) done.outcome = std::move(*rejection);
-    if (auto* failure = std::get_if<CompilerFailure>(&answer)) {
-      done.outcome = outcome_of(std::move(*failure));
-      done.reproducible = false;
-    }
-    finished.push_back(std::move(done));
-    return true;
+Task<CompileService::Finished> FakeCompileService::compile(CompileRequest request) {
+  const std::size_t number = submitted_++;
+  most_ = std::max(most_, ++unfinished_);
+  const AtEnd over([this] { --unfinished_; });
+  while (running_ >= jobs_) co_await freed_.wait();
+  ++running_;
+  const AtEnd freed([this] {
+    --running_;
+    freed_.notify();
   });
-  start_queued();
-  return finished;
+  co_await loop_.sleep(1.0 + static_cast<double>(mix_seed(seed_, number) % longest_ms));
+  CompileAnswer answer = compiler_.compile(request);
+  Finished done;
+  if (auto* compiled = std::get_if<Compiled>(&answer)) done.outcome = std::move(*compiled);
+  if (auto* rejection = std::get_if<Rejection>(&answer)) done.outcome = std::move(*rejection);
+  if (auto* failure = std::get_if<CompilerFailure>(&answer)) {
+    done.outcome = outcome_of(std::move(*failure));
+    done.reproducible = false;
+  }
+  co_return done;
 }
 
-std::size_t FakeCompileService::in_flight() const {
-  return static_cast<std::size_t>(
-      std::count_if(queue_.begin(), queue_.end(), [](const Job& job) { return job.started; }));
-}
-
-FakeDeviceService::FakeDeviceService(const Clock& clock, DeviceBehaviour behaviour)
-    : clock_(clock), behaviour_(std::move(behaviour)) {
+FakeDeviceService::FakeDeviceService(FakeLoop& loop, DeviceBehaviour behaviour)
+    : loop_(loop), behaviour_(std::move(behaviour)) {
   info_.id = "fake:services";
-  info_.name = "fake GPU";
+  info_.name = behaviour_.name;
   info_.arch = "sm_90";
   info_.time_kind = behaviour_.kind;
   info_.sm_count = 4;
@@ -89,13 +86,26 @@ FakeDeviceService::FakeDeviceService(const Clock& clock, DeviceBehaviour behavio
   info_.counts_energy = static_cast<bool>(behaviour_.launch_mj);
 }
 
-void FakeDeviceService::begin(std::string request, double takes_ms, Reply reply) {
-  if (busy_) throw InputError("the device is asked twice at once");
-  busy_ = true;
+Task<> FakeDeviceService::set_up(SessionSetup setup) {
+  setup_ = std::move(setup);
+  co_await loop_.sleep(0);
+}
+
+template <typename Result>
+Task<Reply<Result>> FakeDeviceService::answer(std::string request, double takes_ms,
+                                              OrFailure<Result> result) {
+  if (is_busy_) throw InputError("the device is asked twice at once");
+  is_busy_ = true;
+  bool is_over = false;
+  const AtEnd idle([&] {
+    is_busy_ = false;
+    if (!is_over) ++abandoned_;
+  });
   requests_.push_back(std::move(request));
-  reply_ = std::move(reply);
-  reply_.wall_ms = takes_ms;
-  done_ = after(clock_.now(), takes_ms);
+  if (behaviour_.before) behaviour_.before();
+  co_await loop_.sleep(takes_ms);
+  is_over = true;
+  co_return Reply<Result>{std::move(result), takes_ms};
 }
 
 double FakeDeviceService::time_of(const Program& program, const std::string& shape) const {
@@ -103,18 +113,21 @@ double FakeDeviceService::time_of(const Program& program, const std::string& sha
   return behaviour_.time_us ? behaviour_.time_us(program) : planted_time_us(program, 0);
 }
 
-void FakeDeviceService::submit_check(const KernelUnderTest& kernel, Effort effort) {
+Task<Reply<CorrectnessResult>> FakeDeviceService::check(const KernelUnderTest& kernel,
+                                                        Effort effort) {
   const Program program = from_ptx(kernel.image.ptx);
-  Reply reply{CorrectnessResult{{CheckResult{"mission", 1}}}};
+  OrFailure<CorrectnessResult> result = CorrectnessResult{{CheckResult{"mission", 1}}};
   const bool full = effort != Effort::kScreening && behaviour_.full_check;
   const auto& check = full ? behaviour_.full_check : behaviour_.check;
-  if (check) std::visit([&](auto result) { reply.result = std::move(result); }, check(program));
-  begin((effort != Effort::kScreening ? "full check " : "check ") + text_of(program),
-        behaviour_.check_ms, std::move(reply));
+  if (check) result = check(program);
+  co_return co_await answer<CorrectnessResult>(
+      (effort != Effort::kScreening ? "full check " : "check ") + text_of(program),
+      behaviour_.check_ms, std::move(result));
 }
 
-void FakeDeviceService::submit_time(const KernelUnderTest& kernel, const std::string& shape,
-                                    Effort /*effort*/, double give_up_us) {
+Task<Reply<TimingResult>> FakeDeviceService::time(const KernelUnderTest& kernel,
+                                                  const std::string& shape, Effort /*effort*/,
+                                                  double give_up_us) {
   const Program program = from_ptx(kernel.image.ptx);
   Timing timing;
   timing.kind = behaviour_.kind;
@@ -124,11 +137,12 @@ void FakeDeviceService::submit_time(const KernelUnderTest& kernel, const std::st
   TimingResult result;
   result.timing = timing;
   result.card = behaviour_.card;
-  begin("time " + shape + " " + text_of(program), behaviour_.time_ms, {result});
+  return answer<TimingResult>("time " + shape + " " + text_of(program), behaviour_.time_ms,
+                              std::move(result));
 }
 
-void FakeDeviceService::submit_energy(const KernelUnderTest& kernel, const std::string& shape,
-                                      double window_s) {
+Task<Reply<EnergyResult>> FakeDeviceService::energy(const KernelUnderTest& kernel,
+                                                    const std::string& shape, double window_s) {
   (void)shape;
   const Program program = from_ptx(kernel.image.ptx);
   EnergyResult result;
@@ -137,20 +151,22 @@ void FakeDeviceService::submit_energy(const KernelUnderTest& kernel, const std::
   } else {
     result.not_supported = "energy is not supported on fake GPU";
   }
-  begin(fmt::format("energy {} s {}", window_s, text_of(program)), window_s * 1e3, {result});
+  return answer<EnergyResult>(fmt::format("energy {} s {}", window_s, text_of(program)),
+                              window_s * 1e3, std::move(result));
 }
 
-void FakeDeviceService::submit_profile(const KernelUnderTest& kernel, const std::string& shape) {
+Task<Reply<PredictedProfile>> FakeDeviceService::profile(const KernelUnderTest& kernel,
+                                                         const std::string& shape) {
   (void)shape;
-  Reply reply{PredictedProfile{.percent = behaviour_.profile}};
-  if (behaviour_.profile_of) {
-    std::visit([&](auto result) { reply.result = std::move(result); }, behaviour_.profile_of());
-  }
-  begin("profile " + text_of(from_ptx(kernel.image.ptx)), behaviour_.time_ms, std::move(reply));
+  OrFailure<PredictedProfile> result = PredictedProfile{.percent = behaviour_.profile};
+  if (behaviour_.profile_of) result = behaviour_.profile_of();
+  return answer<PredictedProfile>("profile " + text_of(from_ptx(kernel.image.ptx)),
+                                  behaviour_.time_ms, std::move(result));
 }
 
-void FakeDeviceService::submit_compare(const KernelUnderTest& first, const KernelUnderTest& second,
-                                       const std::string& shape) {
+Task<Reply<PairResult>> FakeDeviceService::compare(const KernelUnderTest& first,
+                                                   const KernelUnderTest& second,
+                                                   const std::string& shape) {
   const Program a = from_ptx(first.image.ptx);
   const Program b = from_ptx(second.image.ptx);
   PairResult pair;
@@ -159,22 +175,9 @@ void FakeDeviceService::submit_compare(const KernelUnderTest& first, const Kerne
   pair.ratio = pair.first_us / pair.second_us;
   pair.interval = {pair.ratio * 0.999, pair.ratio * 1.001};
   pair.pairs = 40;
-  Reply reply{pair};
-  if (behaviour_.compare) {
-    std::visit([&](auto result) { reply.result = std::move(result); }, behaviour_.compare(a, b));
-  }
-  begin("compare " + shape, behaviour_.compare_ms, std::move(reply));
-}
-
-std::optional<DeviceService::Reply> FakeDeviceService::poll() {
-  if (!busy_ || clock_.now() < done_) return std::nullopt;
-  busy_ = false;
-  return std::move(reply_);
-}
-
-void FakeDeviceService::abandon() {
-  if (busy_) ++abandoned_;
-  busy_ = false;
+  OrFailure<PairResult> result = pair;
+  if (behaviour_.compare) result = behaviour_.compare(a, b);
+  return answer<PairResult>("compare " + shape, behaviour_.compare_ms, std::move(result));
 }
 
 void MemoryStore::write() {

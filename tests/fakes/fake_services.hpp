@@ -15,30 +15,33 @@
 
 namespace evo::fake {
 
-/// Time that passes only while somebody waits: a millisecond a wait.
-class FakeClock final : public Clock {
+/// Time that passes only while everybody waits: it jumps to the next instant at which something
+/// happens.
+class FakeLoop final : public EventLoop {
  public:
+  ~FakeLoop() override { end_all(); }
   [[nodiscard]] SteadyTime now() const override { return now_; }
-  void wait(std::span<pollfd> interests, SteadyTime until) override;
-  void advance(std::chrono::microseconds span) { now_ += span; }
+  Task<> wait(pollfd interest, SteadyTime until) override;
+  /// Suspends the caller for so long.
+  Task<> sleep(double milliseconds);
 
  private:
+  void run_one(SteadyTime until) override;
+
   SteadyTime now_ = SteadyTime(std::chrono::hours(1));
+  std::multimap<SteadyTime, asio::steady_timer*> sleepers_;
 };
 
 /// Compiles as FakeCompiler does, `jobs` at once; how long each takes is drawn from `seed`, so that
 /// they finish in another order with every seed.
 class FakeCompileService final : public CompileService {
  public:
-  FakeCompileService(const Clock& clock, std::size_t jobs, std::uint64_t seed)
-      : clock_(clock), jobs_(jobs), seed_(seed) {}
+  FakeCompileService(FakeLoop& loop, std::size_t jobs, std::uint64_t seed)
+      : loop_(loop), jobs_(jobs), seed_(seed), freed_(loop) {}
 
   [[nodiscard]] const std::string& version() override { return version_; }
-  void submit(std::size_t ticket, CompileRequest request) override;
-  [[nodiscard]] std::vector<Finished> collect() override;
-  [[nodiscard]] std::size_t in_flight() const override;
-  [[nodiscard]] std::vector<pollfd> interests() const override { return {}; }
-  [[nodiscard]] SteadyTime next_deadline() const override { return SteadyTime::max(); }
+  Task<Finished> compile(CompileRequest request) override;
+  [[nodiscard]] std::size_t in_flight() const override { return running_; }
 
   std::uint64_t longest_ms = 40;  ///< that a compilation takes
 
@@ -48,19 +51,13 @@ class FakeCompileService final : public CompileService {
   [[nodiscard]] std::size_t most_at_once() const { return most_; }
 
  private:
-  struct Job {
-    std::size_t ticket = 0;
-    CompileRequest request;
-    bool started = false;
-    SteadyTime done = {};
-  };
-  void start_queued();
-
-  const Clock& clock_;
+  FakeLoop& loop_;
   std::size_t jobs_;
   std::uint64_t seed_;
+  Event freed_;
   std::string version_ = "fake 1.0";
-  std::vector<Job> queue_;
+  std::size_t running_ = 0;
+  std::size_t unfinished_ = 0;
   std::size_t submitted_ = 0;
   std::size_t most_ = 0;
   FakeCompiler compiler_;
@@ -87,51 +84,47 @@ struct DeviceBehaviour {
   std::function<std::variant<CorrectnessResult, WorkerFailure>(const Program&)> full_check = {};
   std::function<std::variant<PairResult, WorkerFailure>(const Program&, const Program&)> compare =
       {};
+  std::string name = "fake GPU";
+  /// Called before every request; what it throws, the request throws.
+  std::function<void()> before = {};
 };
 
 /// Answers as `behaviour` says, and notes what it was asked: "check CONFIG",
 /// "time SHAPE CONFIG", "compare SHAPE".
 class FakeDeviceService final : public DeviceService {
  public:
-  FakeDeviceService(const Clock& clock, DeviceBehaviour behaviour);
+  FakeDeviceService(FakeLoop& loop, DeviceBehaviour behaviour);
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
-  void set_up(const SessionSetup& setup, const std::function<void()>& meanwhile) override {
-    setup_ = setup;
-    if (meanwhile) meanwhile();
-  }
-  void submit_check(const KernelUnderTest& kernel, Effort effort) override;
-  void submit_time(const KernelUnderTest& kernel, const std::string& shape, Effort effort,
-                   double give_up_us) override;
-  void submit_energy(const KernelUnderTest& kernel, const std::string& shape,
-                     double window_s) override;
-  void submit_profile(const KernelUnderTest& kernel, const std::string& shape) override;
   void set_ranges(std::vector<std::string> ranges) override { ranges_ = std::move(ranges); }
-  void submit_compare(const KernelUnderTest& first, const KernelUnderTest& second,
-                      const std::string& shape) override;
-  [[nodiscard]] std::optional<Reply> poll() override;
-  [[nodiscard]] bool is_busy() const override { return busy_; }
-  void abandon() override;
-  [[nodiscard]] std::vector<pollfd> interests() const override { return {}; }
-  [[nodiscard]] SteadyTime next_deadline() const override { return SteadyTime::max(); }
+  Task<> set_up(SessionSetup setup) override;
+  Task<Reply<CorrectnessResult>> check(const KernelUnderTest& kernel, Effort effort) override;
+  Task<Reply<TimingResult>> time(const KernelUnderTest& kernel, const std::string& shape,
+                                 Effort effort, double give_up_us) override;
+  Task<Reply<EnergyResult>> energy(const KernelUnderTest& kernel, const std::string& shape,
+                                   double window_s) override;
+  Task<Reply<PredictedProfile>> profile(const KernelUnderTest& kernel,
+                                        const std::string& shape) override;
+  Task<Reply<PairResult>> compare(const KernelUnderTest& first, const KernelUnderTest& second,
+                                  const std::string& shape) override;
 
   [[nodiscard]] const std::vector<std::string>& requests() const { return requests_; }
   [[nodiscard]] const std::vector<std::string>& ranges() const { return ranges_; }
+  /// Requests that were given up before their time.
   [[nodiscard]] std::size_t abandoned() const { return abandoned_; }
   [[nodiscard]] const SessionSetup& setup() const { return setup_; }
 
  private:
-  void begin(std::string request, double takes_ms, Reply reply);
+  template <typename Result>
+  Task<Reply<Result>> answer(std::string request, double takes_ms, OrFailure<Result> result);
   [[nodiscard]] double time_of(const Program& program, const std::string& shape) const;
 
-  std::vector<std::string> ranges_;
-  const Clock& clock_;
+  FakeLoop& loop_;
   DeviceBehaviour behaviour_;
   DeviceInfo info_;
   SessionSetup setup_;
-  bool busy_ = false;
-  Reply reply_{WorkerFailure{}};
-  SteadyTime done_;
+  bool is_busy_ = false;
+  std::vector<std::string> ranges_;
   std::vector<std::string> requests_;
   std::size_t abandoned_ = 0;
 };

@@ -9,7 +9,7 @@
 #include <map>
 
 #include "db/store.hpp"
-#include "engine/coordinator/harness.hpp"
+#include "engine/evaluate/workbench.hpp"
 #include "engine/core/error.hpp"
 #include "tools/session_options.hpp"
 #include "tools/tool_main.hpp"
@@ -36,40 +36,41 @@ Candidate candidate_of(const Space& space, const std::vector<std::string>& setti
 }
 
 /// The kernel of a configuration that passed every gate.
-KernelUnderTest green_kernel(Harness& harness, const Candidate& candidate) {
-  const Judgement judgement = harness.judge(candidate);
-  if (judgement.rejection) {
-    throw InputError(harness.space().config_json(candidate) +
-                     " is not green: " + judgement.rejection->reason);
+KernelUnderTest green_kernel(Workbench& bench, const Candidate& candidate) {
+  const Evaluation evaluation = bench.wait(bench.evaluator().evaluate(candidate, {}));
+  if (evaluation.rejection) {
+    throw InputError(bench.task().space().config_json(candidate) +
+                     " is not green: " + evaluation.rejection->reason);
   }
-  if (judgement.timing()) {
-    std::printf("%s: p50 %.3f us\n", harness.space().config_json(candidate).c_str(),
-                judgement.timing()->p50_us);
+  if (evaluation.timing()) {
+    std::printf("%s: p50 %.3f us\n", bench.task().space().config_json(candidate).c_str(),
+                evaluation.timing()->p50_us);
   }
-  return harness.kernel_of(candidate, judgement.built.record, judgement.kernel_key);
+  return kernel_under_test(bench.task(), evaluation);
 }
 
 ExitCode run(const Options& options) {
   Store store = Store::in_memory();
   Services services =
       options.session.open_services(store, [](const std::string&, const std::string&) {});
-  if (!services.device || services.device->info().time_kind != TimeKind::kMeasured) {
+  const DeviceInfo* device = device_of(services);
+  if (device == nullptr || device->time_kind != TimeKind::kMeasured) {
     throw MissingError("duels need a device that measures; try --device cuda:0");
   }
-  std::printf("device: %s\n", services.device->info().name.c_str());
-  const HarnessOptions harness_options = options.session.harness_options(services, fresh_seed());
-  Harness harness(harness_options, std::move(services));
-  const KernelUnderTest first = green_kernel(harness, candidate_of(harness.space(), options.first));
+  std::printf("device: %s\n", device->name.c_str());
+  const WorkbenchOptions bench_options = options.session.bench_options(services, fresh_seed());
+  Workbench bench(bench_options, std::move(services));
+  const KernelUnderTest first = green_kernel(bench, candidate_of(bench.task().space(), options.first));
   const KernelUnderTest second =
       options.second == options.first
           ? first
-          : green_kernel(harness, candidate_of(harness.space(), options.second));
+          : green_kernel(bench, candidate_of(bench.task().space(), options.second));
   std::map<int, int> verdicts;
   std::vector<double> ratios;
   for (int i = 0; i < options.count; ++i) {
     KernelUnderTest other = second;
     if (options.reload) other.key += " load " + std::to_string(i);  // nobody has loaded it
-    const PairResult pair = harness.compare_pair(first, other);
+    const PairResult pair = bench.wait(bench.take_home().compare_pair(first, other));
     if (pair.rejection) throw InputError("a duel failed: " + pair.rejection->reason);
     ++verdicts[pair.verdict()];
     ratios.push_back(pair.ratio);

@@ -1,6 +1,6 @@
 #include "tools/doctor/machine.hpp"
 
-#include "engine/coordinator/ncu.hpp"
+#include "engine/run/ncu.hpp"
 #include "engine/core/environment.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/system_root.hpp"

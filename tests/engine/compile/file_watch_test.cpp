@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "db/store.hpp"
-#include "engine/coordinator/harness.hpp"
+#include "engine/evaluate/workbench.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/worker/compile_pool.hpp"

@@ -33,7 +33,7 @@ KernelUnderTest kernel(const std::string& bug) {
 class DeviceClientTest : public testing::Test {
  protected:
   DeviceClientTest()
-      : client_(fake_worker(), "fake:measured", Milliseconds(400),
+      : client_(loop_, fake_worker(), "fake:measured", Milliseconds(400),
                 [this](const std::string& kind, const std::string& text) {
                   events_.push_back(kind + ": " + text);
                 }) {
@@ -45,22 +45,38 @@ class DeviceClientTest : public testing::Test {
     setup.template_name = "planted";
     setup.reference = {fake::to_ptx({"planted_reference", {}}), "", {"planted_reference"}};
     setup.check_seed = 11;
-    client_.set_up(setup, {});
+    client_.wait_until_open();
+    loop_.run(client_.set_up(setup));
   }
 
+  Reply<CorrectnessResult> reply_to(const std::string& bug) {
+    return loop_.run(client_.check(kernel(bug), Effort::kFull));
+  }
   CorrectnessResult check(const std::string& bug) {
-    client_.submit_check(kernel(bug), Effort::kFull);
-    return std::get<CorrectnessResult>(client_.wait().result);
+    return std::get<CorrectnessResult>(reply_to(bug).result);
+  }
+  TimingResult time(const std::string& bug) {
+    return std::get<TimingResult>(
+        loop_.run(client_.time(kernel(bug), "mission", Effort::kScreening, 1e9)).result);
   }
 
   std::vector<std::string> events_;
   SessionSetup setup_;
+  SystemLoop loop_;
   DeviceClient client_;
 };
 
-TEST_F(DeviceClientTest, TheCallerWorksWhileItIsSetUp) {
+TEST_F(DeviceClientTest, OthersGoOnWhileItIsSetUp) {
   int worked = 0;
-  client_.set_up(setup_, [&] { ++worked; });
+  const auto work = [&]() -> Task<> {
+    while (true) {
+      co_await loop_.wait({-1, 0, 0}, loop_.now() + Milliseconds(1));
+      ++worked;
+    }
+  };
+  loop_.spawn(work());
+  loop_.run(client_.set_up(setup_));
+  loop_.end_all();
   EXPECT_GT(worked, 0);
   EXPECT_FALSE(check("none").rejection);
 }
@@ -70,32 +86,27 @@ TEST_F(DeviceClientTest, ChecksTimesAndCompares) {
   const CorrectnessResult checked = check("none");
   EXPECT_FALSE(checked.rejection);
   EXPECT_EQ(checked.checks.size(), 15U);
-  client_.submit_time(kernel("none"), "mission", Effort::kScreening, 1e9);
-  const auto timed = std::get<TimingResult>(client_.wait().result);
+  const auto timed = time("none");
   EXPECT_NEAR(timed.timing->p50_us, 5, 0.02);
-  client_.submit_compare(kernel("none"), kernel("none"), "mission");
-  EXPECT_EQ(std::get<PairResult>(client_.wait().result).verdict(), 0);
+  const auto pair = loop_.run(client_.compare(kernel("none"), kernel("none"), "mission"));
+  EXPECT_EQ(std::get<PairResult>(pair.result).verdict(), 0);
   EXPECT_TRUE(events_.empty());
 }
 
 TEST_F(DeviceClientTest, AHangIsKilledAndTheNextRequestWorks) {
-  client_.submit_check(kernel("never_returns"), Effort::kFull);
-  EXPECT_TRUE(client_.is_busy());
-  const DeviceClient::Reply reply = client_.wait();
+  const auto reply = reply_to("never_returns");
   ASSERT_TRUE(std::holds_alternative<WorkerFailure>(reply.result));
   EXPECT_THAT(std::get<WorkerFailure>(reply.result).reason,
               AllOf(HasSubstr("did not finish within 0.4 s"),
                     HasSubstr("while checking shape single, seed 1")));
   EXPECT_GE(reply.wall_ms, 400);
-  EXPECT_FALSE(client_.is_busy());
   ASSERT_EQ(events_.size(), 1U);
   EXPECT_THAT(events_[0], HasSubstr("device worker killed"));
   EXPECT_FALSE(check("none").rejection);
 }
 
 TEST_F(DeviceClientTest, ACrashIsToldAndTheNextRequestWorks) {
-  client_.submit_check(kernel("crashes"), Effort::kFull);
-  const DeviceClient::Reply reply = client_.wait();
+  const auto reply = reply_to("crashes");
   ASSERT_TRUE(std::holds_alternative<WorkerFailure>(reply.result));
   EXPECT_THAT(std::get<WorkerFailure>(reply.result).reason,
               HasSubstr("took its process down (signal 6 (Aborted))"));
@@ -136,8 +147,7 @@ TEST_F(DeviceClientTest, AKernelThatEndsTwoWorkersIsBlamed) {
                                  std::pair("eats_memory", "ran out of memory"),
                                  std::pair("crashes", "took its process down (signal 6")}) {
     events_.clear();
-    client_.submit_check(kernel(bug), Effort::kFull);
-    const DeviceClient::Reply reply = client_.wait();
+    const auto reply = reply_to(bug);
     ASSERT_TRUE(std::holds_alternative<WorkerFailure>(reply.result)) << bug;
     EXPECT_THAT(std::get<WorkerFailure>(reply.result).reason,
                 AllOf(HasSubstr(why), HasSubstr("twice")));
@@ -147,11 +157,9 @@ TEST_F(DeviceClientTest, AKernelThatEndsTwoWorkersIsBlamed) {
 }
 
 TEST_F(DeviceClientTest, AnErrorOfTheMachineEndsTheRunOnlyWhileNothingHasWorked) {
-  client_.submit_check(kernel("fails_on_the_host"), Effort::kFull);
-  EXPECT_THROW((void)client_.wait(), Error);
+  EXPECT_THROW((void)reply_to("fails_on_the_host"), Error);
   EXPECT_FALSE(check("none").rejection);
-  client_.submit_check(kernel("fails_on_the_host"), Effort::kFull);
-  const DeviceClient::Reply reply = client_.wait();
+  const auto reply = reply_to("fails_on_the_host");
   ASSERT_TRUE(std::holds_alternative<WorkerFailure>(reply.result));
   EXPECT_THAT(std::get<WorkerFailure>(reply.result).reason,
               HasSubstr("a call of the driver failed"));
@@ -173,8 +181,7 @@ TEST_F(DeviceClientTest, ALostDeviceIsReplacedWithTheSameSetup) {
 
 TEST_F(DeviceClientTest, AKernelRightOnceAndWrongLaterIsFoundAfterTiming) {
   EXPECT_FALSE(check("wrong_later").rejection);
-  client_.submit_time(kernel("wrong_later"), "mission", Effort::kScreening, 1e9);
-  const auto timed = std::get<TimingResult>(client_.wait().result);
+  const auto timed = time("wrong_later");
   ASSERT_TRUE(timed.rejection.has_value());
   EXPECT_EQ(timed.rejection->gate, Gate::kCorrectness);
   EXPECT_THAT(timed.rejection->reason, testing::StartsWith("timed launches, "));
@@ -194,18 +201,19 @@ TEST_F(DeviceClientTest, ManyKernelsFitThoughOnlyAFewStayLoaded) {
 }
 
 TEST(DeviceClient, ErrorsOfTheWorkerKeepTheirMeaning) {
-  const auto open = [](const std::string& id) {
-    return DeviceClient(fake_worker(), id, Milliseconds(0),
-                        [](const std::string&, const std::string&) {});
+  SystemLoop loop;
+  const auto open = [&](const std::string& program, const std::string& id) {
+    DeviceClient client(loop, program, id, Milliseconds(0), {});
+    client.wait_until_open();
   };
   try {
-    (void)open("fake:none");
+    open(fake_worker(), "fake:none");
     FAIL() << "an unknown device was opened";
   } catch (const Error& error) {
     EXPECT_EQ(error.exit_code(), ExitCode::kBadInput);
     EXPECT_THAT(error.what(), HasSubstr("fake:none"));
   }
-  EXPECT_THROW(DeviceClient("/bin/false", "fake:measured", Milliseconds(0), {}), MissingError);
+  EXPECT_THROW(open("/bin/false", "fake:measured"), MissingError);
 }
 
 }  // namespace

@@ -1,0 +1,126 @@
+#include "engine/evaluate/device_pool.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/core/at_end.hpp"
+
+namespace evo {
+
+std::string_view to_string(Phase phase) {
+  switch (phase) {
+    case Phase::kChecking:
+      return "checking";
+    case Phase::kTiming:
+      return "timing";
+    case Phase::kConfirming:
+      return "confirming";
+    case Phase::kIdle:
+      break;
+  }
+  return {};
+}
+
+DeviceLease::~DeviceLease() {
+  if (pool_ != nullptr) pool_->release(device_);
+}
+
+DeviceService& DeviceLease::at(Phase phase) const {
+  pool_->enter(device_, phase);
+  return pool_->service(device_);
+}
+
+void DeviceLease::give_up() const { pool_->lose(device_); }
+
+DevicePool::DevicePool(EventLoop& loop, std::vector<std::unique_ptr<DeviceService>> devices)
+    : loop_(loop), last_change_(loop.now()) {
+  for (auto& service : devices) devices_.push_back({std::move(service)});
+}
+
+std::size_t DevicePool::usable() const {
+  return static_cast<std::size_t>(std::ranges::count(devices_, false, &Place::is_lost));
+}
+
+const DeviceInfo& DevicePool::info(std::size_t device) const {
+  return devices_.at(device).service->info();
+}
+
+Task<DeviceLease> DevicePool::any(Turn turn) { return take(std::nullopt, turn); }
+
+Task<DeviceLease> DevicePool::one(std::size_t device, Turn turn) { return take(device, turn); }
+
+std::size_t DevicePool::home() const {
+  return static_cast<std::size_t>(std::ranges::find(devices_, false, &Place::is_lost) -
+                                  devices_.begin());
+}
+
+std::optional<std::size_t> DevicePool::free_device(std::optional<std::size_t> wanted) const {
+  for (std::size_t i = devices_.size(); i-- > 0;) {  // the home device last: comparisons need it
+    const Place& place = devices_[i];
+    if (!place.is_taken && !place.is_lost && wanted.value_or(i) == i) return i;
+  }
+  return std::nullopt;
+}
+
+Task<DeviceLease> DevicePool::take(std::optional<std::size_t> device, Turn turn) {
+  const bool is_before_others = std::ranges::all_of(
+      waiting_, [&](const Waiting& other) { return turn < other.turn || device != other.device; });
+  std::optional<std::size_t> found = free_device(device);
+  if (!found || !is_before_others) {
+    Event event(loop_);
+    const auto place = std::ranges::upper_bound(waiting_, turn, {}, &Waiting::turn);
+    waiting_.insert(place, {turn, device, &event});
+    const AtEnd leave([&] {
+      std::erase_if(waiting_, [&](const Waiting& one) { return one.event == &event; });
+    });
+    do {
+      co_await event.wait();
+      found = free_device(device);
+    } while (!found);
+  }
+  devices_[*found].is_taken = true;
+  wake_next();  // there may be another free device
+  co_return DeviceLease(*this, *found);
+}
+
+void DevicePool::release(std::size_t device) {
+  enter(device, Phase::kIdle);
+  devices_[device].is_taken = false;
+  wake_next();
+}
+
+/// Wakes the first that a free device serves; who is woken takes it.
+void DevicePool::wake_next() {
+  for (const Waiting& one : waiting_) {
+    if (!free_device(one.device)) continue;
+    one.event->notify();
+    return;
+  }
+}
+
+void DevicePool::lose(std::size_t device) {
+  devices_[device].is_lost = true;
+  if (usable() == 0) throw;  // the error that is being handled
+}
+
+void DevicePool::enter(std::size_t device, Phase phase) {
+  const SteadyTime now = loop_.now();
+  const double passed_ms = milliseconds_between(last_change_, now);
+  for (const Place& place : devices_) spent_ms_[static_cast<std::size_t>(place.phase)] += passed_ms;
+  last_change_ = now;
+  devices_[device].phase = phase;
+}
+
+double DevicePool::spent_ms(Phase phase) const {
+  const auto busy = static_cast<double>(std::ranges::count(devices_, phase, &Place::phase));
+  return spent_ms_[static_cast<std::size_t>(phase)] +
+         busy * milliseconds_between(last_change_, loop_.now());
+}
+
+std::vector<Phase> DevicePool::phases() const {
+  std::vector<Phase> phases;
+  for (const Place& place : devices_) phases.push_back(place.phase);
+  return phases;
+}
+
+}  // namespace evo

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <deque>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/core/error.hpp"
+#include "engine/worker/device_service.hpp"
+
+namespace evo {
+
+/// The work that a device does, for the account of the time.
+enum class Phase { kIdle, kChecking, kTiming, kConfirming };
+
+/// "checking", "timing", "confirming"; empty for an idle device.
+[[nodiscard]] std::string_view to_string(Phase phase);
+
+/// Who goes first where devices are short: smaller numbers, then who came first.
+using Turn = std::size_t;
+
+/// The turn of comparisons that decide the elite.
+inline constexpr Turn kFirstTurn = 0;
+
+class DevicePool;
+
+/// A device for as long as this lives.
+class DeviceLease {
+ public:
+  DeviceLease(DevicePool& pool, std::size_t device) : pool_(&pool), device_(device) {}
+  ~DeviceLease();
+  DeviceLease(DeviceLease&& other) noexcept : pool_(other.pool_), device_(other.device_) {
+    other.pool_ = nullptr;
+  }
+  DeviceLease& operator=(DeviceLease&&) = delete;
+
+  /// The device, from here on at work on `phase`.
+  [[nodiscard]] DeviceService& at(Phase phase) const;
+  [[nodiscard]] std::size_t device() const { return device_; }
+  /// For the handler of an error: the device cannot be used any more. Rethrows the error when it was
+  /// the last one.
+  void give_up() const;
+
+ private:
+  DevicePool* pool_;
+  std::size_t device_;
+};
+
+/// The devices of a run: all of one model. The home device, the first that can be used, makes the
+/// comparisons that decide the elite.
+class DevicePool {
+ public:
+  /// `loop` must outlive the pool. `devices` may be empty.
+  DevicePool(EventLoop& loop, std::vector<std::unique_ptr<DeviceService>> devices);
+
+  [[nodiscard]] bool is_empty() const { return devices_.empty(); }
+  [[nodiscard]] std::size_t size() const { return devices_.size(); }
+  [[nodiscard]] std::size_t home() const;
+  /// Devices that can be used.
+  [[nodiscard]] std::size_t usable() const;
+  [[nodiscard]] const DeviceInfo& info(std::size_t device = 0) const;
+  [[nodiscard]] DeviceService& service(std::size_t device) { return *devices_.at(device).service; }
+
+  /// Any device, when it is free.
+  Task<DeviceLease> any(Turn turn);
+  /// That one.
+  Task<DeviceLease> one(std::size_t device, Turn turn);
+
+  /// The time that all devices spent on `phase` since the pool was made.
+  [[nodiscard]] double spent_ms(Phase phase) const;
+  /// What each device does at this instant.
+  [[nodiscard]] std::vector<Phase> phases() const;
+
+ private:
+  friend class DeviceLease;
+
+  struct Place {
+    std::unique_ptr<DeviceService> service;
+    bool is_taken = false;
+    bool is_lost = false;
+    Phase phase = Phase::kIdle;
+  };
+  struct Waiting {
+    Turn turn = 0;
+    std::optional<std::size_t> device;  ///< nothing: any
+    Event* event = nullptr;
+  };
+  static constexpr std::size_t kPhases = 4;
+
+  Task<DeviceLease> take(std::optional<std::size_t> device, Turn turn);
+  [[nodiscard]] std::optional<std::size_t> free_device(std::optional<std::size_t> wanted) const;
+  void release(std::size_t device);
+  void enter(std::size_t device, Phase phase);
+  void lose(std::size_t device);
+  void wake_next();
+
+  EventLoop& loop_;
+  std::vector<Place> devices_;
+  std::deque<Waiting> waiting_;  ///< in the order in which they go
+  double spent_ms_[kPhases] = {};
+  SteadyTime last_change_;
+};
+
+}  // namespace evo

@@ -1,0 +1,192 @@
+#include "engine/evaluate/device_setup.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "engine/compile/source_checks.hpp"
+#include "engine/compile/toolkit.hpp"
+#include "engine/core/error.hpp"
+#include "engine/evaluate/build_options.hpp"
+#include "engine/evaluate/static_gates.hpp"
+#include "engine/gate/check_kernels.hpp"
+#include "engine/problem/known_names.hpp"
+
+namespace evo {
+namespace {
+
+/// Shapes with more work than this (2^27 operations, about half a second) are checked with one seed
+/// and not repeated on a device that interprets.
+constexpr double kFlopsForAllSeedsWhenInterpreted = 134217728.0;
+
+/// Shapes with more work than this (2^31 operations, about two seconds) are checked by a part of
+/// their CTAs there.
+constexpr double kFlopsOfWholeGridsWhenInterpreted = 2147483648.0;
+
+/// A screening there spends about this much work (2^27 operations) on each shape.
+constexpr double kFlopsOfScreeningWhenInterpreted = 134217728.0;
+
+/// A kernel that is judged on a GPU is interpreted as well: on its smallest checked shapes, up to
+/// this much work in all (2^26 operations, some tenths of a second).
+constexpr double kFlopsOfInterpretedShapes = 67108864.0;
+
+/// Kernels whose smallest checked shape takes more work (2^31 operations) or more memory than this
+/// are not interpreted as well.
+constexpr double kMostInterpretedFlops = 2147483648.0;
+constexpr double kMostInterpretedBytes = 268435456.0;
+
+void limit_interpreted_work(CorrectnessOptions& options) {
+  options.flops_for_all_seeds = kFlopsForAllSeedsWhenInterpreted;
+  options.flops_of_whole_grids = kFlopsOfWholeGridsWhenInterpreted;
+  options.flops_of_screening = kFlopsOfScreeningWhenInterpreted;
+}
+
+/// The reference kernel before it is compiled.
+struct ReferenceBuild {
+  const KernelSpec& spec;
+  Values macros;  ///< of the configuration, where it is one of the template's own
+  CompileRequest request;
+};
+
+/// The configuration of the template that the problem names as its reference.
+Candidate reference_candidate(const TuningTask& task) {
+  const Problem& problem = task.problem();
+  const Space& space = task.space();
+  try {
+    const Candidate candidate =
+        space.candidate_from_settings(*problem.reference.set, space.defaults());
+    if (const ConstraintText* broken = space.violated(candidate)) {
+      throw SpaceError("violates " + broken->expression);
+    }
+    return candidate;
+  } catch (const SpaceError& error) {
+    throw ProblemError((problem.folder / "problem.json").string() +
+                       ": reference.set: " + error.what());
+  }
+}
+
+ReferenceBuild reference_build(const TuningTask& task) {
+  const Problem& problem = task.problem();
+  const Reference& reference = problem.reference;
+  if (!reference.kernel) {
+    const Candidate candidate = reference_candidate(task);
+    return {task.kernel(), task.space().values(candidate), task.request_for(candidate)};
+  }
+  std::vector<std::string> options = include_options_of(problem, task.templates_root());
+  const KernelSource source = task.load(*reference.kernel, options);
+  options = with_toolkit(std::move(options), source, toolkit_include_folders());
+  std::set<std::string> given;
+  for (const auto& [name, value] : reference.macros) {
+    options.push_back("-D" + name + "=" + value);
+    given.insert(name);
+  }
+  require_macros_kept(source, given);
+  Values macros = reference.macro_values();
+  require_known_names(problem, *reference.kernel, problem.values_for(task.shape(), 1, macros));
+  return {*reference.kernel, std::move(macros),
+          task.request_for(*reference.kernel, source, options)};
+}
+
+KernelImage reference_image(const TuningTask& task, const ReferenceBuild& reference,
+                            const CompilationRecord& compilation) {
+  const Problem& problem = task.problem();
+  const std::string file = reference.spec.source.string();
+  if (!compilation.ok) {
+    throw ProblemError(file + ": the reference does not pass the build gate: " + compilation.error +
+                       "\n" + compilation.log);
+  }
+  KernelImage image = image_of(problem, reference.spec, compilation);
+  if (const std::string misfit = parameters_text(problem, reference.spec, image);
+      !misfit.empty()) {
+    throw ProblemError((problem.folder / "problem.json").string() + ": reference: " + misfit);
+  }
+  if (const std::string unset = unset_constants_text(problem, image); !unset.empty()) {
+    throw ProblemError(file + ": " + unset);
+  }
+  const LaunchPlan launch = reference.spec.launch(
+      problem.values_for(task.shape(), task.device().sm_count, reference.macros));
+  if (const auto misfit = resource_gate(entries_of(reference.spec, compilation),
+                                        reference.spec.entries(), launch, {}, task.device())) {
+    throw ProblemError(file + ": the reference does not pass the resource gate: " + misfit->reason +
+                       "\n" + misfit->detail);
+  }
+  return image;
+}
+
+/// On their own: none of the problem's macros may change them.
+CompileRequest check_kernels_request(const std::string& arch) {
+  return {{"check_kernels.cu", check_kernels_source(), {}}, {kCheckKernelsEntry}, arch, {}};
+}
+
+KernelImage check_kernels_image(const CompilationRecord& record, const std::string& arch) {
+  if (record.ok) return {record.ptx, record.cubin, {kCheckKernelsEntry}};
+  throw NvrtcError("the check kernels do not build for " + arch + ": " + record.error + "\n" +
+                   record.log);
+}
+
+}  // namespace
+
+Task<SessionSetup> device_setup(const TuningTask& task, Compilations& compilations,
+                                DeviceSetupOptions options) {
+  const Problem& problem = task.problem();
+  std::optional<ReferenceBuild> reference;
+  if (problem.reference.is_launched()) reference.emplace(reference_build(task));
+  const bool has_check_kernels = takes_check_kernels(task.device());
+  // Both compile at the same time.
+  if (has_check_kernels) compilations.prefetch(check_kernels_request(task.arch()));
+  SessionSetup setup;
+  if (reference) {
+    const Built built = co_await compilations.compile(reference->request);
+    setup.reference = reference_image(task, *reference, built.record);
+    setup.reference_macros = std::move(reference->macros);
+  }
+  if (has_check_kernels) {
+    const Built built = co_await compilations.compile(check_kernels_request(task.arch()));
+    setup.check_kernels = check_kernels_image(built.record, task.arch());
+  }
+  setup.problem_text = problem.text;
+  setup.problem_folder = problem.folder.string();
+  setup.template_name = task.kernel().name;
+  setup.check_seed = options.check_seed;
+  setup.timing.cold = options.flush_l2;
+  if (task.device().time_kind == TimeKind::kPredicted) limit_interpreted_work(setup.correctness);
+  co_return setup;
+}
+
+SessionSetup interpreter_setup(const SessionSetup& setup) {
+  SessionSetup own = setup;
+  own.check_kernels = {};
+  limit_interpreted_work(own.correctness);
+  own.correctness.flops_of_all_shapes = kFlopsOfInterpretedShapes;
+  return own;
+}
+
+std::string too_much_to_interpret(const TuningTask& task) {
+  const Problem& problem = task.problem();
+  const auto work_of = [&](const Shape* one) { return problem.flops.evaluate(one->variables); };
+  const std::vector<const Shape*> checked = problem.checked_shapes({&task.shape()}, task.kernel());
+  const Shape* smallest = *std::ranges::min_element(checked, {}, work_of);
+  const double flops = work_of(smallest);
+  const double bytes = problem.bytes.evaluate(smallest->variables);
+  if (flops <= kMostInterpretedFlops && bytes <= kMostInterpretedBytes) return {};
+  return fmt::format(
+      "its smallest checked shape, {}, takes {:.2g} operations on {:.2g} bytes; allowed are {:.2g} "
+      "and {:.2g}: a small shape with \"check\": true in problem.json makes it possible",
+      smallest->name, flops, bytes, kMostInterpretedFlops, kMostInterpretedBytes);
+}
+
+/// A problem is trusted with the GPU, not with the host.
+void require_no_programs(const Problem& problem) {
+  const bool is_check = !problem.check_program.empty();
+  const auto& words = is_check ? problem.check_program : problem.reference.program;
+  if (words.empty()) return;
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  throw ProblemError((problem.folder / "problem.json").string() + ": " +
+                     (is_check ? "check" : "reference") + ".program: '" + text +
+                     "' would run on this machine with your rights; look at it, then allow it with "
+                     "--allow-programs");
+}
+
+}  // namespace evo

@@ -1,0 +1,109 @@
+#include "engine/evaluate/kernel_key.hpp"
+
+#include <cstdio>
+
+#include "engine/core/error.hpp"
+#include "engine/core/hash.hpp"
+
+namespace evo {
+namespace {
+
+/// Far above the memory of any device.
+constexpr double kMostWorkspaceBytes = 1099511627776.0;
+
+std::string gigabytes(double bytes) {
+  constexpr double kGiga = 1e9;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f GB", bytes / kGiga);
+  return text;
+}
+
+void add_number(ContentHash& hash, double number) {
+  hash.add({reinterpret_cast<const char*>(&number), sizeof number});
+}
+
+/// Scalars whose value the configuration decides.
+void add_scalars(ContentHash& hash, const Problem& problem, const Values& values) {
+  for (const Argument& argument : problem.arguments) {
+    if (!argument.is_set_by_macros) continue;
+    const std::vector<std::byte> bytes = argument.scalar_bytes(values);
+    hash.add({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  }
+}
+
+/// Buffers whose size the configuration decides.
+void add_workspaces(ContentHash& hash, const Problem& problem, const KernelSpec& kernel,
+                    const Shape& shape, const Values& values) {
+  double total = 0;
+  for (const Argument& argument : problem.arguments) {
+    if (!argument.belongs_to_kernel()) continue;
+    const auto bytes = static_cast<double>(argument.bytes(values, kernel.extent_of(argument)));
+    add_number(hash, bytes);
+    total += bytes;
+  }
+  if (total > kMostWorkspaceBytes) {
+    throw ProblemError("the workspaces take " + gigabytes(total) + " on shape '" + shape.name +
+                       "'; no device has more than " + gigabytes(kMostWorkspaceBytes));
+  }
+}
+
+void add_tolerance(ContentHash& hash, const Tolerance& tolerance, const Shape& shape) {
+  for (const double bound : {tolerance.max_abs_error, tolerance.bad_abs_error, tolerance.bad_share,
+                             tolerance.relative_l2, tolerance.max_row_error}) {
+    if (!(bound >= 0)) {
+      throw ProblemError("a tolerance is " + std::to_string(bound) + " on shape '" + shape.name +
+                         "'; allowed is a number of at least 0");
+    }
+    add_number(hash, bound);
+  }
+}
+
+void add_config(ContentHash& hash, const LaunchConfig& launch) {
+  for (const auto& dimensions : {launch.grid, launch.block}) {
+    for (const std::uint32_t size : dimensions) add_number(hash, size);
+  }
+  add_number(hash, launch.dynamic_shared_bytes);
+}
+
+/// Which entries run, in which order, and what they take.
+void add_steps(ContentHash& hash, const LaunchPlan& launch) {
+  hash.add("steps").add(std::to_string(launch.steps.size()));
+  for (const LaunchStep& step : launch.steps) {
+    add_number(hash, static_cast<double>(step.entry));
+    hash.add(step.arguments ? std::to_string(step.arguments->size()) : "all");
+    if (!step.arguments) continue;
+    for (const std::size_t position : *step.arguments) {
+      add_number(hash, static_cast<double>(position));
+    }
+  }
+}
+
+void add_shape(ContentHash& hash, const Problem& problem, const KernelSpec& kernel,
+               const Shape& shape, const Values& values) {
+  hash.add(shape.name);
+  const LaunchPlan launch = kernel.launch(values);
+  if (!kernel.is_plain()) add_steps(hash, launch);
+  for (const LaunchStep& step : launch.steps) add_config(hash, step.config);
+  add_workspaces(hash, problem, kernel, shape, values);
+  add_scalars(hash, problem, values);
+  add_tolerance(hash, kernel.tolerance.evaluate(values), shape);
+  add_number(hash, kernel.deterministic ? 1 : 0);
+  add_number(hash, kernel.independent_ctas.evaluate(values));
+}
+
+}  // namespace
+
+std::string kernel_key(const std::string& ptx_hash, const std::vector<CompiledEntry>& entries,
+                       const Problem& problem, const KernelSpec& kernel,
+                       const std::vector<const Shape*>& timed, const Values& macros,
+                       const DeviceInfo& device) {
+  ContentHash hash;
+  hash.add(ptx_hash);
+  for (const CompiledEntry& entry : entries) hash.add(entry.symbol);
+  for (const Shape* shape : problem.checked_shapes(timed, kernel)) {
+    add_shape(hash, problem, kernel, *shape, problem.values_for(*shape, device.sm_count, macros));
+  }
+  return hash.hex();
+}
+
+}  // namespace evo

@@ -1,0 +1,230 @@
+#include "engine/evaluate/tuning_task.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+#include <sstream>
+
+#include "engine/compile/compiler_options.hpp"
+#include "engine/compile/entry_symbol.hpp"
+#include "engine/compile/host_code.hpp"
+#include "engine/compile/source_checks.hpp"
+#include "engine/compile/toolkit.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/formulas.hpp"
+#include "engine/core/hash.hpp"
+#include "engine/core/json_reader.hpp"
+#include "engine/device/arch_limits.hpp"
+#include "engine/evaluate/build_options.hpp"
+#include "engine/evaluate/manifest.hpp"
+#include "engine/problem/inputs.hpp"
+#include "engine/problem/known_names.hpp"
+#include "engine/problem/surroundings.hpp"
+#include "engine/space/surroundings.hpp"
+
+namespace evo {
+namespace {
+
+/// The folder of problems: kernel_templates/ beside the folder of the space file.
+std::filesystem::path find_templates_root(const SpaceDefinition& space) {
+  const std::filesystem::path folder = std::filesystem::absolute(space.file).parent_path();
+  for (const auto& root :
+       {folder.parent_path() / "kernel_templates", folder / "kernel_templates"}) {
+    std::error_code unknown;
+    if (std::filesystem::is_directory(root / space.problem, unknown)) return root;
+  }
+  throw SpaceError(space.file + ": problem: \"" + space.problem +
+                   "\": no folder kernel_templates/" + space.problem + " beside " +
+                   folder.string());
+}
+
+/// The space with the names of the problem, the timed shape and the device in its constraints.
+SpaceDefinition placed_space(const SpaceDefinition& space, const Problem& problem,
+                             const KernelSpec& kernel, const Shape& shape,
+                             const DeviceInfo& device) {
+  std::vector<std::string> formulas;
+  for (const auto& [name, formula] : space.let) formulas.push_back(name);
+  require_own_macros(problem, formulas, space.file);
+  return placed(space, formulas_for_constraints(problem, kernel, shape, device));
+}
+
+/// Misspelt names in the template's expressions: found here and not by every candidate in turn.
+void check_names(const Problem& problem, const KernelSpec& kernel, const Shape& shape,
+                 const Space& space) {
+  require_known_names(problem, kernel,
+                      problem.values_for(shape, 1, space.values(space.defaults())));
+}
+
+/// Macros that mean two things: in the space and in the problem, or changed by the source.
+void check_macros(const Problem& problem, const Space& space, const KernelSource& source,
+                  const std::vector<std::string>& options) {
+  std::vector<std::string> own;
+  for (const auto& [name, value] : space.macros(space.defaults())) own.push_back(name);
+  require_own_macros(problem, own, space.definition().file);
+  std::set<std::string> given(own.begin(), own.end());
+  for (const auto& [name, value] : problem.shape_macros) given.insert(name);
+  require_macros_kept(source, given, options);
+}
+
+std::string define(const std::string& name, const std::string& value) {
+  return "-D" + name + "=" + value;
+}
+
+/// Throws SpaceError naming the file and the key.
+std::string arch_of(const SpaceDefinition& space, const DeviceInfo& device) {
+  try {
+    return compile_arch(device.arch, space.arch);
+  } catch (const InputError& error) {
+    throw SpaceError(space.file + ": arch: \"" + space.arch + "\": " + error.what() + " (" +
+                     device.name + ")");
+  }
+}
+
+}  // namespace
+
+TuningTask::TuningTask(const std::filesystem::path& space_file, const std::string& shapes,
+                       const DeviceInfo& device, bool with_lines)
+    : definition_(read_space_file(space_file)),
+      templates_root_(find_templates_root(definition_)),
+      problem_(Problem::load(templates_root_ / definition_.problem)),
+      kernel_(problem_.kernel(definition_.template_name)),
+      device_(device),
+      places_(places_of(shapes.empty() ? definition_.shape : shapes)),
+      options_(options_of_space(space(), problem_, templates_root_)),
+      source_(load(kernel_, options_)),
+      with_lines_(with_lines),
+      arch_(arch_of(definition_, device_)) {
+  has_own_includes_ = !include_folders(options_).empty();
+  options_ = with_toolkit(std::move(options_), source_, toolkit_include_folders());
+  (void)source_.expanded();  // refuses what cannot be exported before anything is compiled
+  for (const Place& place : places_) {
+    (void)problem_.checked_shapes({place.shape}, kernel_);  // refuses one it does not support
+    check_names(problem_, kernel_, *place.shape, *place.space);
+  }
+  require_one_build();
+  check_macros(problem_, space(), source_, options_);
+}
+
+std::vector<TuningTask::Place> TuningTask::places_of(const std::string& shapes) const {
+  std::vector<Place> places;
+  for (const Shape* shape : problem_.select_shapes(shapes, kernel_)) {
+    places.push_back({shape,
+                      std::make_unique<Space>(
+                          placed_space(definition_, problem_, kernel_, *shape, device_)),
+                      shape_conditions(problem_, kernel_, definition_, *shape, device_)});
+  }
+  return places;
+}
+
+/// All timed shapes share their compilations.
+void TuningTask::require_one_build() const {
+  const auto macros_text = [&](const Shape& shape) {
+    std::string text;
+    for (const auto& [name, value] : problem_.macros_for(shape)) {
+      text += (text.empty() ? "" : " ") + name + "=" + formula_of(value);
+    }
+    return text;
+  };
+  for (const Place& place : places_) {
+    if (problem_.macros_for(*place.shape) == problem_.macros_for(shape())) continue;
+    throw InputError("--shape: shapes '" + shape().name + "' and '" + place.shape->name +
+                     "' of problem '" + problem_.name + "' are compiled with different macros (" +
+                     macros_text(shape()) + " and " + macros_text(*place.shape) +
+                     "); one run over both is not supported: tune them in runs of their own");
+  }
+}
+
+std::vector<std::size_t> TuningTask::shapes_for(const Candidate& candidate) const {
+  std::vector<std::size_t> allowed;
+  for (std::size_t at = 0; at < places_.size(); ++at) {
+    if (places_.size() == 1 || space(at).violated(candidate) == nullptr) allowed.push_back(at);
+  }
+  return allowed;
+}
+
+KernelSource TuningTask::load(const KernelSpec& spec, const std::vector<std::string>& options) const {
+  std::vector<std::filesystem::path> folders = include_folders(options);
+  for (const auto& folder : toolkit_include_folders()) folders.push_back(folder);
+  KernelSource source = load_source(spec.source, templates_root_, folders);
+  return makes_all_device_code(options) ? source : without_host_code(std::move(source));
+}
+
+CompileRequest TuningTask::request_for(const KernelSpec& spec, const KernelSource& source,
+                                    const std::vector<std::string>& options) const {
+  CompileRequest request{source, spec.entries(), arch_, options};
+  for (const auto& [name, value] : problem_.macros_for(shape())) {
+    request.options.push_back(define(name, formula_of(value)));
+  }
+  if (with_lines_) request.options.emplace_back("-lineinfo");
+  return request;
+}
+
+std::vector<std::string> TuningTask::warnings() const {
+  std::set<std::string> read;
+  const auto add = [&](const Expression& expression) {
+    read.insert(expression.variables().begin(), expression.variables().end());
+  };
+  for (const KernelStep& step : kernel_.steps) {
+    std::ranges::for_each(step.launch.grid, add);
+    std::ranges::for_each(step.launch.block, add);
+    add(step.launch.dynamic_shared_bytes);
+    if (step.when) add(*step.when);
+  }
+  for (const auto& [name, extent] : kernel_.workspace) add(extent);
+  std::vector<std::string> macros;
+  for (const Parameter& parameter : space().parameters()) {
+    const bool in_entry = std::ranges::any_of(kernel_.steps, [&](const KernelStep& step) {
+      return step.entry.find(parameter.macro) != std::string::npos;
+    });
+    const bool is_given = parameter.values.size() > 1 && !in_entry;
+    if (is_given && !read.contains(parameter.macro)) macros.push_back(parameter.macro);
+  }
+  std::vector<std::string> texts;
+  if (has_own_includes_) return texts;  // what lies there is not looked at
+  for (const std::string& macro : macros_never_read(source_, macros)) {
+    texts.push_back("warning: " + space().definition().file + ": macro '" + macro +
+                    "' is read neither by " + source_.name +
+                    " nor by the launch; its values are one kernel");
+  }
+  return texts;
+}
+
+std::string TuningTask::problem_key() const {
+  ContentHash hash;
+  hash.add(problem_.text).add(source_.expanded());
+  if (std::ranges::any_of(problem_.arguments, &Argument::is_drawn)) hash.add(kDrawVersion);
+  if (problem_.reference.kernel) {
+    hash.add(
+        load(*problem_.reference.kernel, include_options_of(problem_, templates_root_)).expanded());
+  }
+  for (const std::filesystem::path& file : problem_.data_files()) {
+    hash.add(file.lexically_relative(problem_.folder).string()).add(read_text_file(file));
+  }
+  return hash.hex();
+}
+
+CompileRequest TuningTask::request_for(const Candidate& candidate) const {
+  std::vector<std::string> options = options_;
+  for (const auto& [name, value] : space().macros(candidate)) {
+    options.push_back(define(name, value));
+  }
+  return request_for(kernel_, source_, options);
+}
+
+std::vector<CheckResult> TuningTask::checks_on(const std::vector<CheckResult>& checks,
+                                               std::size_t at) const {
+  if (places_.size() == 1) return checks;
+  std::vector<CheckResult> own;
+  for (const CheckResult& check : checks) {
+    const bool of_another = check.shape != shape(at).name && !problem_.shape(check.shape).check;
+    if (!of_another) own.push_back(check);
+  }
+  return own;
+}
+
+std::string TuningTask::manifest(const Candidate& candidate, std::size_t at) const {
+  return launch_manifest(problem_, kernel_, shape(at), space(at).values(candidate), device_,
+                         places_.at(at).valid_shapes);
+}
+
+}  // namespace evo

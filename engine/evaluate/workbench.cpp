@@ -1,0 +1,120 @@
+#include "engine/evaluate/workbench.hpp"
+
+#include <time.h>
+
+#include <utility>
+
+#include "engine/device/arch_limits.hpp"
+#include "engine/evaluate/driver_match.hpp"
+
+namespace evo {
+namespace {
+
+DeviceInfo device_of(const WorkbenchOptions& options, const Services& services) {
+  if (!services.devices.empty()) return services.devices.front()->info();
+  return arch_limits(read_space_file(options.space_file).arch);
+}
+
+/// A virtual device names source lines of hazards, and predicts times from the lines of the PTX
+/// that machine code was made from.
+bool needs_lines(const Services& services) {
+  return !services.devices.empty() &&
+         services.devices.front()->info().time_kind == TimeKind::kPredicted;
+}
+
+/// Of this thread.
+double processor_ms() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
+}
+
+/// Tasks that are not done.
+struct Countdown {
+  explicit Countdown(EventLoop& loop) : changed(loop) {}
+  std::size_t count = 0;
+  Event changed;
+};
+
+Task<> count_down(Task<> task, std::shared_ptr<Countdown> left) {
+  co_await std::move(task);
+  --left->count;
+  left->changed.notify();
+}
+
+}  // namespace
+
+Workbench::Workbench(const WorkbenchOptions& options, Services services)
+    : services_(std::move(services)),
+      task_(options.space_file, options.shape, device_of(options, services_),
+            needs_lines(services_)),
+      compilations_(*services_.loop, services_.store, *services_.compilers),
+      devices_(*services_.loop, std::move(services_.devices)),
+      evaluator_(*services_.loop, task_, compilations_, devices_, options.energy_s,
+                 services_.on_event),
+      interpreted_(*services_.loop, std::move(services_.interpreter)) {
+  require_driver_for(services_.compilers->version(), task_.device());
+  if (!has_device()) return;
+  if (!options.allow_programs) require_no_programs(task_.problem());
+  const auto set_up = [&]() -> Task<> {
+    if (options.compiles_opening) prefetch_opening();
+    setup_ = co_await device_setup(task_, compilations_, options.device);
+    co_await set_up_devices();
+  };
+  services_.loop->run(set_up());
+}
+
+Workbench::~Workbench() { services_.loop->end_all(); }
+
+void Workbench::prefetch_opening() {
+  for (const Milestone& milestone : task_.space().definition().milestones) {
+    if (!task_.shapes_for(milestone.candidate).empty()) prefetch(milestone.candidate);
+  }
+  prefetch(task_.space().defaults());
+}
+
+/// All at the same time.
+Task<> Workbench::set_up_devices() {
+  const auto left = std::make_shared<Countdown>(*services_.loop);
+  const auto begin = [&](Task<> task) {
+    ++left->count;
+    services_.loop->spawn(count_down(std::move(task), left));
+  };
+  for (std::size_t i = 0; i < devices_.size(); ++i) begin(devices_.service(i).set_up(setup_));
+  if (interpreted_.has_interpreter()) begin(interpreted_.set_up(interpreter_setup(setup_)));
+  while (left->count > 0) co_await left->changed.wait();
+  const std::string too_much =
+      interpreted_.has_interpreter() ? too_much_to_interpret(task_) : std::string();
+  if (!too_much.empty()) interpreted_.leave_out(too_much);
+}
+
+void Workbench::use_check_seed(std::uint64_t seed) {
+  if (!has_device()) return;
+  setup_.check_seed = seed;
+  services_.loop->run(set_up_devices());
+}
+
+Task<HomeDevice> Workbench::home() {
+  DeviceLease lease = co_await devices_.one(devices_.home(), kFirstTurn);
+  co_return HomeDevice(task_, std::move(lease), passed_fully_);
+}
+
+PhaseTimes Workbench::times() const {
+  return {.compile_ms = compilations_.busy_ms(),
+          .idle_ms = devices_.spent_ms(Phase::kIdle),
+          .check_ms = devices_.spent_ms(Phase::kChecking),
+          .time_ms = devices_.spent_ms(Phase::kTiming),
+          .confirm_ms = devices_.spent_ms(Phase::kConfirming),
+          .engine_ms = processor_ms()};
+}
+
+PhaseTimes PhaseTimes::operator-(const PhaseTimes& before) const {
+  return {.compile_ms = compile_ms - before.compile_ms,
+          .idle_ms = idle_ms - before.idle_ms,
+          .check_ms = check_ms - before.check_ms,
+          .time_ms = time_ms - before.time_ms,
+          .confirm_ms = confirm_ms - before.confirm_ms,
+          .engine_ms = engine_ms - before.engine_ms};
+}
+
+}  // namespace evo

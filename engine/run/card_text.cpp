@@ -1,0 +1,95 @@
+#include "engine/run/card_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace evo {
+namespace {
+
+std::string in_timings(std::int64_t count, std::int64_t all) {
+  return count == all ? fmt::format("throughout the run ({} timings)", all)
+                      : fmt::format("in {} of {} timings", count, all);
+}
+
+std::string slowdowns_text(const CardSummary& summary) {
+  std::string text;
+  for (const auto& [slowdown, count] : summary.slowdowns) {
+    if (!spoils_times(slowdown)) continue;
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", to_string(slowdown));
+  }
+  return text.empty() ? "no reason told" : text;
+}
+
+std::string throttled_text(const CardSummary& summary) {
+  if (summary.throttled == 0 && summary.discarded == 0) return {};
+  std::string clocks;
+  if (summary.sm_clock_min_mhz) {
+    clocks = fmt::format("; SM clock down to {:.0f} MHz, {:.0f} at best", *summary.sm_clock_min_mhz,
+                         *summary.sm_clock_max_mhz);
+  }
+  if (summary.throttled == 0) {
+    return fmt::format("{} samples of a throttled card were thrown away and taken again ({}{})\n",
+                       summary.discarded, slowdowns_text(summary), clocks);
+  }
+  return fmt::format(
+      "THROTTLED: the card was throttled {} ({}{}): {} samples were taken again in vain; these "
+      "times are too long\n",
+      in_timings(summary.throttled, summary.timings), slowdowns_text(summary), clocks,
+      summary.discarded);
+}
+
+/// The process that was there most often, and how many more there were.
+std::string shared_text(const CardSummary& summary) {
+  if (summary.shared == 0) {
+    if (summary.busy_before_percent == 0) return {};
+    return fmt::format(
+        "SHARED: somebody kept the card {:.0f} % busy before this run launched anything (processes "
+        "are not listed here): its times are not to be trusted\n",
+        summary.busy_before_percent);
+  }
+  std::vector<std::pair<std::string, std::int64_t>> others(summary.others.begin(),
+                                                           summary.others.end());
+  std::ranges::stable_sort(others, std::ranges::greater(), &decltype(others)::value_type::second);
+  const std::string more =
+      others.size() > 1 ? fmt::format(" and {} more", others.size() - 1) : std::string();
+  return fmt::format(
+      "SHARED: process {}{} was on the card {}: where it computes, times are too long\n",
+      others.front().first, more, in_timings(summary.shared, summary.timings));
+}
+
+}  // namespace
+
+std::string card_text(const CardSummary& summary) {
+  std::string text = throttled_text(summary) + shared_text(summary);
+  const auto capped = summary.slowdowns.find(Slowdown::kPowerCap);
+  if (capped != summary.slowdowns.end()) {
+    text += fmt::format("note: the card kept its power limit {}, as it does under heavy load\n",
+                        in_timings(capped->second, summary.timings));
+  }
+  return text;
+}
+
+std::string card_text(const CardState& state) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (state.sm_clock_median_mhz && state.sm_clock_min_mhz) {
+    add(fmt::format("SM {:.0f} MHz ({:.0f} at least)", *state.sm_clock_median_mhz,
+                    *state.sm_clock_min_mhz));
+  }
+  if (state.memory_clock_mhz) add(fmt::format("memory {:.0f} MHz", *state.memory_clock_mhz));
+  if (state.temperature_c) add(fmt::format("{:.0f} °C", *state.temperature_c));
+  if (state.power_w) add(fmt::format("{:.0f} W", *state.power_w));
+  for (const Slowdown slowdown : state.slowdowns) add(std::string(to_string(slowdown)));
+  if (state.discarded > 0) add(fmt::format("{} samples taken again", state.discarded));
+  if (state.throttled) add("THROTTLED");
+  for (const std::string& other : state.others) add(fmt::format("SHARED with process {}", other));
+  if (state.busy_before_percent) {
+    add(fmt::format("SHARED: {:.0f} % busy before", *state.busy_before_percent));
+  }
+  return text;
+}
+
+}  // namespace evo

@@ -1,0 +1,69 @@
+#include "engine/run/elite.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace evo {
+namespace {
+
+/// Times of different minutes are compared with this tolerance before a comparison is spent.
+constexpr double kDriftAllowance = 1.02;
+
+}  // namespace
+
+void Elite::remove(CandidateId id) {
+  std::erase_if(members_, [&](const EliteMember& member) { return member.id == id; });
+}
+
+double Elite::early_stop_us() const {
+  if (members_.size() < capacity_) return std::numeric_limits<double>::infinity();
+  return members_.back().p50_us;
+}
+
+bool Elite::has_a_chance(double value) const {
+  return members_.size() < capacity_ || value <= members_.back().value() * kDriftAllowance;
+}
+
+Climb::Climb(Elite& elite, EliteMember challenger)
+    : elite_(elite),
+      challenger_(std::move(challenger)),
+      beaten_(elite.members_.size()),
+      next_(place_by_value()) {}
+
+/// The first member that its stored time beats.
+std::size_t Climb::place_by_value() const {
+  const auto slower = std::ranges::find_if(elite_.members_, [&](const EliteMember& member) {
+    return member.value() >= challenger_.value();
+  });
+  return static_cast<std::size_t>(slower - elite_.members_.begin());
+}
+
+const EliteMember* Climb::next() {
+  while (!is_out_ && unbeaten_ < beaten_) {
+    next_ = std::clamp(next_, unbeaten_, beaten_ - 1);
+    const EliteMember& incumbent = elite_.members_[next_];
+    if (challenger_.value() <= incumbent.value() * kDriftAllowance) return &incumbent;
+    take(ComparisonResult::kIncumbentFaster);
+  }
+  return nullptr;
+}
+
+void Climb::take(ComparisonResult result) {
+  if (result == ComparisonResult::kIncumbentOut || result == ComparisonResult::kBothOut) {
+    elite_.members_.erase(elite_.members_.begin() + static_cast<std::ptrdiff_t>(next_));
+    --beaten_;
+  }
+  is_out_ = result == ComparisonResult::kChallengerOut || result == ComparisonResult::kBothOut;
+  if (result == ComparisonResult::kChallengerFaster) beaten_ = next_--;
+  if (result == ComparisonResult::kTie || result == ComparisonResult::kIncumbentFaster) {
+    unbeaten_ = ++next_;
+  }
+}
+
+void Climb::enter() {
+  elite_.members_.insert(elite_.members_.begin() + static_cast<std::ptrdiff_t>(beaten_),
+                         std::move(challenger_));
+  if (elite_.members_.size() > elite_.capacity_) elite_.members_.pop_back();
+}
+
+}  // namespace evo

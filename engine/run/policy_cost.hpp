@@ -1,0 +1,53 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/store.hpp"
+#include "engine/run/elite.hpp"
+#include "engine/evaluate/workbench.hpp"
+
+namespace evo {
+
+/// The candidates of a run that only the space's policy forbids.
+struct PolicyRejects {
+  /// One of them.
+  struct Reject {
+    CandidateId id = 0;
+    Candidate candidate;
+    std::vector<PolicyMiss> misses;
+    int registers = 0;
+    double excess = 0;  ///< of its worst miss
+  };
+
+  std::vector<Reject> rejects;                ///< different kernels, in the order of the run
+  std::map<std::string, std::size_t> broken;  ///< "registers > 120" → how many break it
+  std::optional<std::filesystem::path> wider_space;
+
+  /// The one that misses by least, or null.
+  [[nodiscard]] const Reject* nearest() const;
+};
+
+[[nodiscard]] PolicyRejects policy_rejects(const Workbench& bench, const Store& store, RunId run,
+                                           std::size_t shape = 0);
+
+/// What the policy costs: some rejects taken through the other gates and timed.
+struct PolicyCost {
+  std::size_t judged = 0;
+  std::size_t green = 0;
+  const PolicyRejects::Reject* best = nullptr;  ///< the fastest green one; null without
+  double with_us = 0;                           ///< the winner under the policy
+  double without_us = 0;                        ///< the best without
+  std::optional<PairResult> pair = {};          ///< where times are measured: winner / best
+};
+
+/// Judges up to `count` of the rejects: those whose configuration is most like the winner's, the
+/// nearer miss first among equals. Nothing enters the elite. `rejects` must outlive the result.
+[[nodiscard]] PolicyCost policy_cost(Workbench& bench, const PolicyRejects& rejects,
+                                     const EliteMember& winner, std::size_t count,
+                                     std::size_t shape = 0);
+
+}  // namespace evo

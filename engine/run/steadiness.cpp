@@ -1,0 +1,46 @@
+#include "engine/run/steadiness.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace evo {
+namespace {
+
+/// On a card of its own the control stays within 2 %, and p90 within 3 % of p50.
+constexpr double kMostDrift = 0.05;
+constexpr double kMostScatter = 1.10;
+
+}  // namespace
+
+bool ControlDrift::is_steady() const { return -lowest <= kMostDrift && highest <= kMostDrift; }
+
+ControlDrift control_drift(const std::vector<StoredGeneration>& generations) {
+  ControlDrift drift;
+  for (const StoredGeneration& generation : generations) {
+    if (!generation.record.control_drift) continue;
+    ++drift.times;
+    drift.lowest = std::min(drift.lowest, *generation.record.control_drift);
+    drift.highest = std::max(drift.highest, *generation.record.control_drift);
+  }
+  return drift;
+}
+
+std::string steadiness_text(const std::vector<StoredGeneration>& generations,
+                            const std::vector<EliteRow>& elite) {
+  const ControlDrift drift = control_drift(generations);
+  double scatter = 1;
+  for (const EliteRow& row : elite) {
+    if (row.kind == TimeKind::kMeasured) scatter = std::max(scatter, row.p90_us / row.p50_us);
+  }
+  if (drift.is_steady() && scatter <= kMostScatter) return {};
+  return fmt::format(
+      "CANNOT TELL: the device did not keep its pace (the control's time drifted from {:+.1f} to "
+      "{:+.1f} %, p90 of the elite is up to {:.2f} times p50): another process may have used it, "
+      "or "
+      "it throttled; times and the order of the elite are not to be trusted, run again on a quiet "
+      "device\n",
+      drift.lowest * 100, drift.highest * 100, scatter);
+}
+
+}  // namespace evo

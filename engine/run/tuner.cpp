@@ -1,0 +1,378 @@
+#include "engine/run/tuner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "engine/core/error.hpp"
+#include "engine/evolve/window.hpp"
+
+namespace evo {
+namespace {
+
+/// Of the time there is, this share (and no more than these seconds) is left for comparing the last
+/// generation's kernels with the elite.
+constexpr double kShareToCompare = 0.2;
+constexpr double kMostSecondsToCompare = 5;
+
+}  // namespace
+
+std::string_view to_string(Aim aim) { return aim == Aim::kRecord ? "record" : "search"; }
+
+Tuner::Tuner(Workbench& bench, RunStore& store, const std::vector<RunId>& runs,
+             const TunerOptions& options, TunerObserver& observer)
+    : bench_(bench), store_(store), options_(options), observer_(observer) {
+  for (std::size_t shape = 0; shape < bench.task().shape_count(); ++shape) {
+    shapes_.push_back(std::make_unique<ShapeRun>(bench, store, runs.at(shape), options, shape));
+    progress_.best.push_back({shapes_.back()->shape_name()});
+  }
+  progress_.generations = options.generations;
+  progress_.window = options.window;
+  plan_opening();
+  progress_.to_evaluate = most_evaluations();
+  progress_.max_seconds = options.max_seconds;
+}
+
+/// Counts the evaluations that generations, --candidates and the space allow in the whole run.
+std::size_t Tuner::most_evaluations() const {
+  const std::size_t later = size_of(1) * static_cast<std::size_t>(options_.generations - 1);
+  const std::size_t most = std::min(size_of(0) + later, options_.candidates);
+  const SpaceCount count = bench_.task().space().count();
+  const bool is_small = count.exact && count.value < static_cast<double>(most);
+  return is_small ? static_cast<std::size_t>(count.value) : most;
+}
+
+void Tuner::plan_opening() {
+  const auto add = [&](Planned planned) {
+    const bool known = std::ranges::find(opened_, planned.candidate) != opened_.end();
+    if (known || shapes_for(planned.candidate).empty()) return;
+    opened_.push_back(planned.candidate);
+    opening_.push_back(std::move(planned));
+  };
+  if (options_.aim == Aim::kSearch) {
+    for (const Milestone& milestone : bench_.task().space().definition().milestones) {
+      // Two milestones may be one configuration.
+      if (shapes_for(milestone.candidate).empty()) continue;
+      opened_.push_back(milestone.candidate);
+      opening_.push_back({milestone.candidate, "milestone", milestone.name});
+    }
+  }
+  add({bench_.task().space().defaults(), "default"});
+  for (const KnownCandidate& known : options_.known) add({known.candidate, "warm start"});
+}
+
+std::vector<ShapeRun*> Tuner::shapes_for(const Candidate& candidate) const {
+  std::vector<ShapeRun*> allowed;
+  for (const std::size_t shape : bench_.task().shapes_for(candidate)) {
+    allowed.push_back(shapes_[shape].get());
+  }
+  return allowed;
+}
+
+SteadyTime Tuner::after(double seconds) const {
+  const std::chrono::duration<double> span(seconds);
+  if (span >= SteadyTime::max() - started_) return SteadyTime::max();
+  return started_ + std::chrono::duration_cast<SteadyTime::duration>(span);
+}
+
+TunerEnd Tuner::run(std::vector<RunHistory> histories, const std::atomic<bool>& stop) {
+  for (std::size_t i = 0; i < histories.size(); ++i) {
+    shapes_.at(i)->take_history(std::move(histories[i]));
+  }
+  started_ = bench_.loop().now();
+  generation_started_ = started_;
+  bench_.stop_when({&stop, after(options_.max_seconds - seconds_to_compare())});
+  TunerEnd end = TunerEnd::kInterrupted;
+  try {
+    end = bench_.wait(search());
+  } catch (const Interrupted& interrupted) {
+    // What is not recorded stays as it is for the next time.
+    if (interrupted.out_of_time()) {
+      end = TunerEnd::kOutOfTime;
+      close_unfinished_generation({&stop, after(options_.max_seconds)});
+    }
+  }
+  bench_.stop_when({&stop});
+  progress_.elapsed_s = milliseconds_between(started_, bench_.loop().now()) / 1e3;
+  return end;
+}
+
+double Tuner::seconds_to_compare() const {
+  const bool compares =
+      options_.aim == Aim::kSearch && bench_.task().device().time_kind == TimeKind::kMeasured;
+  return compares ? std::min(kShareToCompare * options_.max_seconds, kMostSecondsToCompare) : 0;
+}
+
+Task<TunerEnd> Tuner::search() {
+  while (true) {
+    fill_window();
+    if (slots_.empty()) {
+      if (settled_of_generation_ > 0) co_await close_generation();  // there are no more candidates
+      co_return exhausted_ ? TunerEnd::kExhausted : TunerEnd::kFinished;
+    }
+    generation_ = slots_.front().place.generation;
+    progress_.generation = generation_ + 1;
+    const std::optional<Evaluation> evaluation = co_await outcome_of(slots_.front());
+    settle(slots_.front(), evaluation);
+    slots_.pop_front();
+    progress_.in_flight = slots_.size();
+    if (settled_of_generation_ == size_of(generation_)) {
+      fill_window();  // so that compilers and devices have work while kernels are compared
+      co_await close_generation();
+    }
+    const Stop& stop = bench_.stop();
+    if (stop.requested != nullptr && *stop.requested) throw Interrupted(false);
+  }
+}
+
+Task<std::optional<Evaluation>> Tuner::outcome_of(const Slot& slot) {
+  if (!slot.flight) co_return std::nullopt;
+  while (!slot.flight->evaluation) co_await slot.flight->done.wait();
+  Evaluation evaluation = *std::move(slot.flight->evaluation);
+  if (evaluation.was_run && bench_.evaluator().knows(evaluation.kernel_key)) {
+    evaluation.become_duplicate();
+    co_return evaluation;
+  }
+  note_early_stops(evaluation);
+  if (must_be_timed_again(evaluation)) {
+    EvaluateOptions how = options_for(slot);
+    evaluation = co_await bench_.evaluator().time_again(std::move(evaluation), std::move(how));
+  }
+  co_return evaluation;
+}
+
+/// A kernel that was timed closely, and would be timed coarsely now, challenges nobody: which of two
+/// candidates is measured first must not decide that.
+void Tuner::note_early_stops(Evaluation& evaluation) const {
+  for (ShapeEvaluation& on : evaluation.shapes) {
+    if (!on.timing || on.timing->kind != TimeKind::kMeasured) continue;
+    const double now_us = shapes_[on.shape]->early_stop_us();
+    if (now_us < on.early_stop_us && now_us < on.timing->p50_us) on.timing->complete = false;
+  }
+}
+
+/// Whether a kernel that was timed coarsely would be timed closely now: a member has left the elite
+/// since, and there is room for slower kernels.
+bool Tuner::must_be_timed_again(const Evaluation& evaluation) const {
+  if (bench_.task().device().time_kind != TimeKind::kMeasured || !evaluation.is_green()) {
+    return false;
+  }
+  return std::ranges::any_of(evaluation.shapes, [&](const ShapeEvaluation& on) {
+    return on.timing && !on.timing->complete &&
+           shapes_[on.shape]->early_stop_us() > on.early_stop_us;
+  });
+}
+
+std::size_t Tuner::size_of(int generation) const {
+  return options_.children + (generation == 0 ? opened_.size() : 0);
+}
+
+std::optional<Planned> Tuner::next_planned() {
+  if (!opening_.empty()) {
+    Planned planned = std::move(opening_.front());
+    opening_.pop_front();
+    return planned;
+  }
+  // The shapes take turns; one that has no more leaves its turn to the next.
+  for (std::size_t tried = 0; tried < shapes_.size(); ++tried) {
+    ShapeRun& shape = *shapes_[next_shape_];
+    next_shape_ = (next_shape_ + 1) % shapes_.size();
+    if (auto planned = propose(shape)) return planned;
+  }
+  return std::nullopt;
+}
+
+std::optional<Planned> Tuner::propose(ShapeRun& shape) {
+  while (true) {
+    const std::vector<Candidate> proposed = shape.strategy().propose(1);
+    if (proposed.empty()) return std::nullopt;
+    // The strategy does not know what is in flight without its doing.
+    if (!is_under_way(proposed.front())) return Planned{proposed.front(), options_.strategy};
+  }
+}
+
+bool Tuner::is_under_way(const Candidate& candidate) const {
+  if (std::ranges::find(opened_, candidate) != opened_.end()) return true;
+  return std::ranges::any_of(slots_,
+                             [&](const Slot& slot) { return slot.planned.candidate == candidate; });
+}
+
+void Tuner::fill_window() {
+  const auto window = [&] {
+    // Candidates that are known beforehand wait for nothing.
+    const bool waits = strategy_learns(options_.strategy) && opening_.empty();
+    return waits ? in_flight_at(started_slots_, options_.window) : options_.window;
+  };
+  while (!exhausted_ && next_generation_ < options_.generations &&
+         started_slots_ < options_.candidates && slots_.size() < window()) {
+    std::optional<Planned> planned = next_planned();
+    if (!planned) {
+      exhausted_ = true;
+      return;
+    }
+    slots_.push_back({{next_generation_, static_cast<int>(next_position_)},
+                      std::move(*planned),
+                      kFirstTurn + 1 + started_slots_});
+    if (!is_recorded(slots_.back())) start(slots_.back());
+    progress_.in_flight = slots_.size();
+    ++started_slots_;
+    if (++next_position_ == size_of(next_generation_)) {
+      ++next_generation_;
+      next_position_ = 0;
+    }
+  }
+}
+
+void Tuner::start(Slot& slot) {
+  slot.flight = std::make_shared<Flight>(bench_.loop());
+  bench_.loop().spawn(
+      fly(slot.flight, bench_.evaluator().evaluate(slot.planned.candidate, options_for(slot))));
+}
+
+Task<> Tuner::fly(std::shared_ptr<Flight> flight, Task<Evaluation> evaluation) {
+  flight->evaluation = co_await std::move(evaluation);
+  flight->done.notify();
+}
+
+EvaluateOptions Tuner::options_for(const Slot& slot) const {
+  return {.effort = Effort::kScreening,
+          .turn = slot.turn,
+          .knows_kernels = true,
+          .early_stop_us = [this](std::size_t shape) { return shapes_[shape]->early_stop_us(); },
+          .ranges = {fmt::format("run {}", shapes_.front()->run()),
+                     fmt::format("generation {}", slot.place.generation),
+                     fmt::format("candidate {}.{}", slot.place.generation, slot.place.position)}};
+}
+
+/// A history of other proposals (another version's strategy) is not continued but evaluated anew.
+bool Tuner::is_recorded(const Slot& slot) const {
+  const std::string config = bench_.task().space().config_json(slot.planned.candidate);
+  return std::ranges::all_of(shapes_for(slot.planned.candidate), [&](const ShapeRun* shape) {
+    return shape->knows(slot.place, config);
+  });
+}
+
+void Tuner::settle(const Slot& slot, const std::optional<Evaluation>& evaluation) {
+  const std::vector<ShapeRun*> shapes = shapes_for(slot.planned.candidate);
+  std::vector<StoredEvaluation> stored;
+  if (evaluation) {
+    std::vector<RunEvaluation> records;
+    for (const ShapeRun* shape : shapes) {
+      records.push_back({shape->run(), shape->record_of(slot.place, slot.planned, *evaluation)});
+    }
+    const std::vector<CandidateId> ids = store_.record_evaluations(records);
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      stored.push_back({ids[i], records[i].run, std::move(records[i].record), {}});
+    }
+  } else {
+    for (ShapeRun* shape : shapes) stored.push_back(shape->take_recorded(slot.place));
+  }
+  Evaluated evaluated;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const CandidateId id = stored[i].id;
+    const EvaluationRecord& record =
+        shapes[i]->take(slot.planned.candidate, std::move(stored[i]),
+                        evaluation ? &*evaluation : nullptr);
+    evaluated.shapes.push_back({shapes[i]->shape_name(), id, &record});
+  }
+  ++settled_of_generation_;
+  if (!evaluation) ++progress_.recorded;
+  count(*evaluated.shapes.front().record);
+  tell_progress();
+  if (evaluation) observer_.on_evaluated(evaluated, progress_);
+}
+
+/// On all of its shapes the outcome of a candidate is the same.
+void Tuner::count(const EvaluationRecord& record) {
+  ++progress_.evaluated;
+  if (record.duplicate_of) {
+    ++progress_.duplicates;
+  } else if (record.rejection) {
+    ++progress_.rejected[record.rejection->gate];
+  } else if (record.timing) {
+    ++progress_.green;
+  } else {
+    ++progress_.unjudged;
+  }
+}
+
+void Tuner::tell_progress() {
+  progress_.elapsed_s = milliseconds_between(started_, bench_.loop().now()) / 1e3;
+  progress_.left_out = 0;
+  for (std::size_t i = 0; i < shapes_.size(); ++i) {
+    const ShapeRun::Standing standing = shapes_[i]->standing();
+    progress_.best[i].us = standing.best_us;
+    progress_.left_out += standing.left_out;
+    if (i == 0) progress_.control_drift = standing.control_drift;
+  }
+}
+
+void Tuner::tell_generation() {
+  tell_progress();
+  std::vector<ShapeElite> elites;
+  for (const auto& shape : shapes_) {
+    elites.push_back({shape->shape_name(), &shape->elite().members()});
+  }
+  observer_.on_generation(progress_, elites);
+}
+
+double Tuner::generation_ms() const {
+  return milliseconds_between(generation_started_, bench_.loop().now());
+}
+
+/// A kernel that failed on one shape is not right on the others.
+void Tuner::withdraw_everywhere() {
+  if (shapes_.size() == 1) return;
+  for (const auto& shape : shapes_) {
+    for (const auto& [kernel, why] : shape->withdrawn_in(generation_)) {
+      const Rejection elsewhere{why.gate, "on shape " + shape->shape_name() + ": " + why.reason,
+                                why.detail};
+      for (const auto& other : shapes_) {
+        if (other != shape) other->dismiss(generation_, kernel, elsewhere);
+      }
+    }
+  }
+}
+
+void Tuner::hold_elite(std::size_t shape, const LastGate& gate) {
+  shapes_.at(shape)->hold_elite(gate);
+  withdraw_everywhere();
+}
+
+Task<> Tuner::close_generation() {
+  for (const auto& shape : shapes_) {
+    co_await shape->close_generation(generation_, generation_ms());
+    withdraw_everywhere();
+  }
+  interpret_elites();
+  settled_of_generation_ = 0;
+  generation_started_ = bench_.loop().now();
+  tell_generation();
+}
+
+/// Starts early on what the end of the run waits for. The outcomes count then only: how soon they
+/// come must not change what the search proposes.
+void Tuner::interpret_elites() {
+  if (!bench_.interpreted().has_interpreter()) return;
+  std::vector<KernelUnderTest> kernels;
+  for (const auto& shape : shapes_) {
+    for (const EliteMember& member : shape->elite().members()) kernels.push_back(member.kernel);
+  }
+  bench_.interpreted().want(std::move(kernels));
+}
+
+/// What was judged until then challenges the elite as long as there is time left.
+void Tuner::close_unfinished_generation(const Stop& stop) {
+  if (settled_of_generation_ == 0) return;
+  bench_.stop_when(stop);
+  for (const auto& shape : shapes_) {
+    shape->close_unfinished(generation_, generation_ms());
+    withdraw_everywhere();
+  }
+  settled_of_generation_ = 0;
+  tell_generation();
+}
+
+}  // namespace evo

@@ -1,0 +1,180 @@
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/run/shape_run.hpp"
+
+namespace evo {
+
+/// Where a run stands.
+struct RunProgress {
+  int generation = 0;
+  int generations = 0;
+  std::size_t evaluated = 0;
+  std::size_t recorded = 0;     ///< of them: taken from an interrupted run
+  std::size_t to_evaluate = 0;  ///< in the whole run, at most
+  std::size_t green = 0;
+  std::size_t duplicates = 0;
+  std::size_t unjudged = 0;
+  std::size_t in_flight = 0;  ///< candidates
+  std::size_t window = 0;     ///< that may be
+  std::size_t left_out = 0;   ///< green, and not compared with the elite for want of time
+  std::map<Gate, std::size_t> rejected;
+  /// The fastest on each shape; 0: none yet.
+  struct Best {
+    std::string shape;
+    double us = 0;
+  };
+  std::vector<Best> best;
+  double elapsed_s = 0;
+  double max_seconds = std::numeric_limits<double>::infinity();
+  std::optional<double> control_drift = {};  ///< the last one that is known
+};
+
+/// One candidate as it was recorded, for whoever watches: on every shape that it was judged on.
+struct Evaluated {
+  struct OnShape {
+    std::string shape;
+    CandidateId id = 0;
+    const EvaluationRecord* record = nullptr;
+  };
+  std::vector<OnShape> shapes;  ///< at least one
+};
+
+/// The elite of one shape.
+struct ShapeElite {
+  std::string shape;
+  const std::vector<EliteMember>* members = nullptr;
+};
+
+/// Watches a run; all calls come from the tuner's thread.
+class TunerObserver {
+ public:
+  virtual ~TunerObserver() = default;
+  virtual void on_evaluated(const Evaluated& evaluated, const RunProgress& progress) = 0;
+  virtual void on_generation(const RunProgress& progress,
+                             const std::vector<ShapeElite>& elites) = 0;
+};
+
+enum class TunerEnd { kFinished, kExhausted, kOutOfTime, kInterrupted };
+
+/// The loop of a run. Candidates have slots 0, 1, 2, …: the milestones, the defaults, and then what
+/// the strategy proposes. Generation 0 ends with the first `children` proposals, every later one
+/// with as many more; the last one of a run is shorter when `candidates` are reached in it.
+///
+///   1. The candidate of slot t is proposed, and its evaluation started (Evaluator::evaluate), when
+///      the outcomes of all slots up to t − w are known. w is in_flight_at(t, window), or `window`
+///      where the strategy does not learn and for the milestones and defaults.
+///   2. Up to `window` candidates are in flight. Compilers and devices take them as they come.
+///   3. In the order of the slots, each is recorded in one transaction, and the strategy observes
+///      its outcome. An outcome that comes early waits for its turn, and is lost with the run.
+///   4. At the end of a generation its green kernels challenge the elite (Tournament), the control
+///      is timed, and the generation is recorded with the elite.
+/// So what is proposed is a function of the seed and of the outcomes in the order of the slots,
+/// whatever finishes first and however many devices there are.
+///
+/// A run that is resumed goes through the same steps with recorded outcomes in place of 2 to 4, so
+/// that it continues as if it had never stopped. A run that is out of time ends the generation that
+/// it is in: evaluations stop early enough to leave time for step 4.
+///
+/// A recording leaves out the milestones, and of step 4 the challenge. Its control is its first
+/// green candidate: the defaults, where these are green.
+///
+/// Over several shapes a candidate is compiled and checked once, and timed on each shape where the
+/// space allows it. Each shape has a strategy, which proposes in its turn and hears the outcomes of
+/// all candidates on its shape, and an elite (ShapeRun). A kernel that is withdrawn from one elite
+/// is withdrawn from all.
+class Tuner {
+ public:
+  /// All references must outlive the tuner. `runs`: one for each shape of the task.
+  Tuner(Workbench& bench, RunStore& store, const std::vector<RunId>& runs,
+        const TunerOptions& options, TunerObserver& observer);
+
+  /// `histories`: one for each run.
+  [[nodiscard]] TunerEnd run(std::vector<RunHistory> histories, const std::atomic<bool>& stop);
+
+  /// After run(): holds the elite of a shape against a gate that only the best go through, as
+  /// ShapeRun::hold_elite(). Throws Interrupted.
+  void hold_elite(std::size_t shape, const LastGate& gate);
+
+  [[nodiscard]] const Elite& elite(std::size_t shape = 0) const {
+    return shapes_.at(shape)->elite();
+  }
+  /// The control of the first shape; null while there is none.
+  [[nodiscard]] const EliteMember* control() const {
+    return shapes_.front()->tournament().control();
+  }
+  [[nodiscard]] const RunProgress& progress() const { return progress_; }
+
+ private:
+  /// An evaluation that goes on by itself.
+  struct Flight {
+    explicit Flight(EventLoop& loop) : done(loop) {}
+    Event done;
+    std::optional<Evaluation> evaluation = {};
+  };
+  /// A candidate whose turn to be recorded has not come.
+  struct Slot {
+    SlotPlace place;
+    Planned planned;
+    Turn turn = 0;
+    std::shared_ptr<Flight> flight = {};  ///< null in a run that is resumed: it is recorded
+  };
+
+  void plan_opening();
+  [[nodiscard]] double seconds_to_compare() const;
+  [[nodiscard]] std::optional<Planned> next_planned();
+  [[nodiscard]] std::optional<Planned> propose(ShapeRun& shape);
+  [[nodiscard]] bool is_under_way(const Candidate& candidate) const;
+  [[nodiscard]] std::vector<ShapeRun*> shapes_for(const Candidate& candidate) const;
+  [[nodiscard]] std::size_t size_of(int generation) const;
+  [[nodiscard]] std::size_t most_evaluations() const;
+  [[nodiscard]] bool is_recorded(const Slot& slot) const;
+  void fill_window();
+  void start(Slot& slot);
+  [[nodiscard]] EvaluateOptions options_for(const Slot& slot) const;
+  static Task<> fly(std::shared_ptr<Flight> flight, Task<Evaluation> evaluation);
+  Task<TunerEnd> search();
+  /// Null for a recorded slot.
+  Task<std::optional<Evaluation>> outcome_of(const Slot& slot);
+  void note_early_stops(Evaluation& evaluation) const;
+  [[nodiscard]] bool must_be_timed_again(const Evaluation& evaluation) const;
+  void settle(const Slot& slot, const std::optional<Evaluation>& evaluation);
+  void count(const EvaluationRecord& record);
+  Task<> close_generation();
+  void withdraw_everywhere();
+  void interpret_elites();
+  void close_unfinished_generation(const Stop& stop);
+  void tell_progress();
+  void tell_generation();
+  [[nodiscard]] double generation_ms() const;
+  [[nodiscard]] SteadyTime after(double seconds) const;
+
+  Workbench& bench_;
+  RunStore& store_;
+  TunerOptions options_;
+  TunerObserver& observer_;
+  std::vector<std::unique_ptr<ShapeRun>> shapes_;
+  RunProgress progress_;
+  SteadyTime started_;
+  SteadyTime generation_started_;
+
+  std::deque<Planned> opening_;    ///< still to come
+  std::vector<Candidate> opened_;  ///< all of them
+  std::deque<Slot> slots_;         ///< in flight, oldest first
+  std::size_t started_slots_ = 0;
+  std::size_t next_shape_ = 0;  ///< whose strategy proposes next
+  int next_generation_ = 0;     ///< of the next slot
+  std::size_t next_position_ = 0;
+  bool exhausted_ = false;  ///< no strategy has more
+  int generation_ = 0;      ///< being judged
+  std::size_t settled_of_generation_ = 0;
+};
+
+}  // namespace evo

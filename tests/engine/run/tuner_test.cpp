@@ -1,0 +1,316 @@
+// The loop of a run with every boundary faked: compilers that finish in any order, a device that
+// does what a test says, a clock that passes only while somebody waits, a store in memory.
+
+#include "engine/run/tuner.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <tuple>
+
+#include "engine/core/error.hpp"
+#include "engine/core/json_reader.hpp"
+#include "engine/evolve/window.hpp"
+#include "tests/fakes/fake_world.hpp"
+
+namespace evo {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Tuner, TheOrderInWhichCompilersFinishChangesNothing) {
+  std::vector<std::string> first;
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    fake::MemoryStore store;
+    World world(store, {}, {.compiler_seed = seed});
+    EXPECT_EQ(run_all(world, store, options_for(8, 16)), TunerEnd::kFinished);
+    if (first.empty()) first = story(store);
+    EXPECT_EQ(story(store), first) << "seed of the compilers: " << seed;
+  }
+  EXPECT_GT(first.size(), 8U * 6);
+}
+
+TEST(Tuner, TheWindowIsWhatIsInFlight) {
+  for (const std::size_t window : {1U, 4U, 32U}) {
+    fake::MemoryStore store;
+    World world(store);
+    TunerOptions options = options_for(20, window);
+    EXPECT_EQ(run_all(world, store, options), TunerEnd::kFinished);
+    EXPECT_LE(world.compilers->most_at_once(), window);
+    const std::size_t slots = store.evaluations().size();
+    EXPECT_GE(world.compilers->most_at_once() + 2, in_flight_at(slots - 1, window))
+        << "some are found in the database, and the device takes one";
+  }
+}
+
+/// Times as they are, and after `from` timings the other way round.
+fake::DeviceBehaviour turning(int from) {
+  auto count = std::make_shared<int>(0);
+  fake::DeviceBehaviour behaviour;
+  behaviour.kind = TimeKind::kPredicted;  // no duels, no control: one timing a candidate
+  behaviour.time_us = [=](const fake::Program& program) {
+    const double time = 10 + program.number("THREADS", 0) / 100 + program.number("ITEMS", 0);
+    return (*count)++ < from ? time : 100 - time;
+  };
+  return behaviour;
+}
+
+TEST(Tuner, ACandidateIsProposedFromWhatIsKnownBeforeTheWindow) {
+  constexpr int kSame = 6;
+  fake::MemoryStore one;
+  fake::MemoryStore two;
+  World first(one, turning(kSame));
+  World second(two, turning(1000));
+  (void)run_all(first, one, options_for(8, 4));
+  (void)run_all(second, two, options_for(8, 4));
+  const auto a = one.evaluations();
+  const auto b = two.evaluations();
+  std::size_t turned = 0;  // the slot of the first outcome that differs
+  const auto time_of = [](const StoredEvaluation& stored) {
+    return stored.record.timing ? stored.record.timing->p50_us : 0;
+  };
+  while (turned < a.size() && time_of(a[turned]) == time_of(b[turned])) ++turned;
+  ASSERT_LT(turned, a.size());
+  std::size_t same = 0;
+  while (same < a.size() && a[same].record.config_json == b[same].record.config_json) ++same;
+  std::size_t first_told = turned + 1;  // the first proposal that can know of it
+  while (first_told - in_flight_at(first_told, 4) < turned) ++first_told;
+  EXPECT_GE(same, first_told);
+  EXPECT_LT(same, a.size()) << "what is learned makes a difference";
+}
+
+TEST(Tuner, ARunThatWasKilledAnywhereEndsAsTheOneThatWasNot) {
+  fake::MemoryStore whole;
+  World world(whole);
+  const TunerOptions options = options_for(6, 8);
+  ASSERT_EQ(run_all(world, whole, options), TunerEnd::kFinished);
+  const std::vector<std::string> expected = story(whole);
+  ASSERT_GT(whole.writes(), 60U);
+  for (std::size_t write = 1; write <= whole.writes(); ++write) {
+    fake::MemoryStore store;
+    store.fail_at(write);
+    try {
+      World killed(store, {}, {.compiler_seed = write});
+      (void)run_all(killed, store, options);
+      FAIL() << "write " << write << " did not fail";
+    } catch (const DbError&) {
+      // As a kill: the process and all it held are gone.
+    }
+    store.fail_at(0);
+    World resumed(store, {}, {.compiler_seed = write + 1});
+    EXPECT_EQ(run_all(resumed, store, options), TunerEnd::kFinished);
+    EXPECT_EQ(story(store), expected) << "killed at write " << write;
+  }
+}
+
+TEST(Tuner, ACompilationIsNotReadBackWithinItsEvaluation) {
+  fake::MemoryStore store;
+  World world(store);
+  (void)run_all(world, store, options_for(5, 8));
+  EXPECT_EQ(store.compilations_read(), 0U);
+}
+
+TEST(Tuner, WhatASearchBeginsWithIsCompiledWhileTheDeviceIsSetUp) {
+  fake::MemoryStore one;
+  fake::MemoryStore two;
+  World plain(one);
+  World ahead(two, {}, {.compiles_opening = true});
+  EXPECT_GT(ahead.compilers->submitted(), plain.compilers->submitted());
+  (void)run_all(plain, one, options_for(5, 8));
+  (void)run_all(ahead, two, options_for(5, 8));
+  EXPECT_EQ(story(two), story(one));
+  EXPECT_EQ(ahead.compilers->submitted(), plain.compilers->submitted()) << "nothing twice";
+}
+
+TEST(Tuner, CompilersWorkWhileTheDeviceComparesKernels) {
+  const auto idle_ms = [](double compare_ms) {
+    fake::MemoryStore store;
+    fake::DeviceBehaviour behaviour;
+    behaviour.compare_ms = compare_ms;
+    behaviour.time_us = [](const fake::Program&) { return 10.0; };  // each has to be compared
+    World world(store, behaviour, {.space = "distinct"});
+    world.compilers->longest_ms = 400;
+    (void)run_all(world, store, options_for(20, 8));
+    return world.bench->times().idle_ms;
+  };
+  EXPECT_LT(idle_ms(50), idle_ms(0.1) / 2);
+}
+
+TEST(Tuner, OutOfTimeBeforeTheFirstComparisonTheFastestGreenKernelWins) {
+  fake::MemoryStore store;
+  fake::DeviceBehaviour behaviour = screened_kernels();
+  behaviour.check_ms = 300;  // more than the 200 ms that are left for comparing
+  World world(store, behaviour, {.space = "distinct"});
+  TunerOptions options = options_for(20, 8);
+  options.max_seconds = 1.2;
+  SilentObserver observer;
+  Tuner tuner(*world.bench, store, {kRun}, options, observer);
+  static const std::atomic<bool> never{false};
+  EXPECT_EQ(tuner.run({}, never), TunerEnd::kOutOfTime);
+  ASSERT_EQ(tuner.elite().members().size(), 1U);
+  double fastest_us = tuner.elite().members().front().p50_us;
+  for (const StoredEvaluation& stored : store.evaluations()) {
+    if (stored.record.timing && stored.record.timing->complete) {
+      EXPECT_LE(fastest_us, stored.record.timing->p50_us);
+    }
+  }
+  EXPECT_EQ(store.evaluation(tuner.elite().members().front().id).checks.size(), 2U)
+      << "fully checked";
+  EXPECT_EQ(store.generations().back().record.elite.size(), 1U);
+}
+
+TEST(Tuner, IsOutOfTimeWithinOneLaunchAndKeepsWhatItFound) {
+  fake::MemoryStore store;
+  fake::DeviceBehaviour behaviour;
+  behaviour.check_ms = 400;
+  behaviour.time_ms = 400;
+  behaviour.compare_ms = 700;
+  behaviour.time_us = [](const fake::Program&) { return 10.0; };  // each has to be compared
+  World world(store, behaviour);
+  TunerOptions options = options_for(100, 8);
+  options.children = 40;
+  options.max_seconds = 9.5;
+  const SteadyTime start = world.loop->now();
+  SilentObserver observer;
+  Tuner tuner(*world.bench, store, {kRun}, options, observer);
+  static const std::atomic<bool> never{false};
+  EXPECT_EQ(tuner.run({}, never), TunerEnd::kOutOfTime);
+  EXPECT_LE(milliseconds_between(start, world.loop->now()), 9510);
+  EXPECT_FALSE(tuner.elite().members().empty());
+  EXPECT_EQ(store.generations().size(), 1U) << "the generation it was in";
+  EXPECT_GE(world.device->abandoned(), 1U);
+  EXPECT_GT(tuner.progress().left_out, 0U);
+  EXPECT_LT(tuner.progress().left_out, tuner.progress().green);
+}
+
+TEST(Tuner, WhenTimeEndsWithinAContestNobodyEntersTwice) {
+  // Time to compare ends within the first generation's contest, here and there.
+  for (double seconds = 8; seconds < 60; seconds += 1.7) {
+    fake::MemoryStore store;
+    fake::DeviceBehaviour behaviour;
+    behaviour.check_ms = 100;
+    behaviour.time_ms = 100;
+    behaviour.compare_ms = 3000;
+    behaviour.time_us = [](const fake::Program& program) {
+      return 10 - program.number("THREADS", 0) / 1e4;
+    };
+    World world(store, behaviour);
+    TunerOptions options = options_for(100, 8);
+    options.max_seconds = seconds;
+    SilentObserver observer;
+    Tuner tuner(*world.bench, store, {kRun}, options, observer);
+    static const std::atomic<bool> never{false};
+    (void)tuner.run({}, never);
+    std::set<CandidateId> members;
+    for (const EliteMember& member : tuner.elite().members()) members.insert(member.id);
+    EXPECT_EQ(members.size(), tuner.elite().members().size()) << seconds;
+    std::set<std::tuple<int, CandidateId, CandidateId>> duels;
+    for (const ConfirmationRecord& duel : store.confirmations(kRun)) {
+      EXPECT_TRUE(duels.emplace(duel.generation, duel.challenger, duel.incumbent).second)
+          << "twice, " << seconds;
+    }
+  }
+}
+
+TEST(Tuner, StopsAtOnceWhenAskedAndGoesOnLater) {
+  fake::MemoryStore whole;
+  World world(whole);
+  ASSERT_EQ(run_all(world, whole, options_for(4, 8)), TunerEnd::kFinished);
+  fake::MemoryStore store;
+  std::atomic<bool> stop{false};
+  int checks = 0;
+  fake::DeviceBehaviour behaviour;
+  behaviour.check = [&](const fake::Program&) {
+    if (++checks == 9) stop = true;
+    return CorrectnessResult{{CheckResult{"mission", 1}}};
+  };
+  {
+    World stopped(store, behaviour);
+    SilentObserver observer;
+    Tuner tuner(*stopped.bench, store, {kRun}, options_for(4, 8), observer);
+    EXPECT_EQ(tuner.run({}, stop), TunerEnd::kInterrupted);
+    EXPECT_EQ(stopped.device->abandoned(), 1U) << "the launch that was running is given up";
+    EXPECT_EQ(checks, 9);
+  }
+  World resumed(store);
+  EXPECT_EQ(run_all(resumed, store, options_for(4, 8)), TunerEnd::kFinished);
+  EXPECT_EQ(story(store), story(whole));
+}
+
+TEST(Tuner, WhatWasRecordedBeforeTheMachineFailedIsKept) {
+  constexpr int kJudged = 12;
+  fake::DeviceBehaviour behaviour;
+  int checks = 0;
+  behaviour.check = [&](const fake::Program&) -> std::variant<CorrectnessResult, WorkerFailure> {
+    if (++checks > kJudged) throw MissingError("the device is gone");
+    return CorrectnessResult{{CheckResult{"mission", 1}}};
+  };
+  fake::MemoryStore store;
+  World world(store, behaviour, {.space = "distinct"});
+  EXPECT_THROW((void)run_all(world, store, options_for(4, 8)), MissingError);
+  // But for those whose turn had not come.
+  EXPECT_LE(store.evaluations().size(), static_cast<std::size_t>(kJudged));
+  EXPECT_GT(store.evaluations().size() + 8, static_cast<std::size_t>(kJudged));
+}
+
+TEST(Tuner, WhileACompilerIsSlowTheDeviceTakesOthersAndTheirOutcomesWaitForTheirTurn) {
+  fake::MemoryStore store;
+  std::vector<std::string> measured;
+  fake::DeviceBehaviour behaviour;
+  behaviour.check = [&](const fake::Program& program) {
+    measured.push_back(fmt::format("{}/{}/{}", program.number("THREADS", 0),
+                                   program.number("ITEMS", 0), program.number("OTHER", 0)));
+    return CorrectnessResult{{CheckResult{"mission", 1}}};
+  };
+  World world(store, behaviour, {.space = "distinct"});
+  EXPECT_EQ(run_all(world, store, options_for(4, 16)), TunerEnd::kFinished);
+  std::vector<std::string> recorded;
+  std::vector<std::pair<int, int>> places;
+  for (const StoredEvaluation& stored : store.evaluations()) {
+    places.emplace_back(stored.record.generation, stored.record.position);
+    if (!stored.record.timing || stored.record.duplicate_of) continue;
+    const Json config = read_json(stored.record.config_json);
+    recorded.push_back(fmt::format("{}/{}/{}", config.at("THREADS").get<double>(),
+                                   config.at("ITEMS").get<double>(),
+                                   config.at("OTHER").get<double>()));
+  }
+  EXPECT_TRUE(std::ranges::is_sorted(places));
+  EXPECT_NE(measured, recorded);
+  std::ranges::sort(measured);
+  std::ranges::sort(recorded);
+  EXPECT_EQ(measured, recorded);
+}
+
+TEST(Tuner, ASpaceWithoutMoreCandidatesEndsTheRun) {
+  fake::MemoryStore store;
+  World world(store, {}, {.space = "planted_duels"});
+  TunerOptions options = options_for(1000, 16);
+  options.strategy = "random";
+  EXPECT_EQ(run_all(world, store, options), TunerEnd::kExhausted);
+  std::set<std::string> configurations;
+  for (const StoredEvaluation& stored : store.evaluations()) {
+    configurations.insert(stored.record.config_json);
+  }
+  EXPECT_EQ(configurations.size(), store.evaluations().size()) << "each once";
+  EXPECT_DOUBLE_EQ(static_cast<double>(configurations.size()),
+                   world.task().space().count().value);
+}
+
+TEST(Tuner, TheStrategyHearsOfACompilerThatFailsAsOfAFailedBuild) {
+  fake::MemoryStore store;
+  World world(store, {}, {.space = "planted_duels"});
+  TunerOptions options = options_for(12, 8);
+  options.strategy = "random";
+  (void)run_all(world, store, options);
+  std::size_t unstored = 0;
+  for (const StoredEvaluation& stored : store.evaluations()) {
+    if (!stored.record.rejection || stored.record.rejection->gate != Gate::kBuild) continue;
+    if (!stored.record.compilation) ++unstored;  // what need not fail again is not kept
+  }
+  EXPECT_GT(unstored, 0U);
+}
+
+}  // namespace
+}  // namespace evo

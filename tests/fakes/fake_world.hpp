@@ -1,0 +1,191 @@
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/run/tuner.hpp"
+#include "engine/core/json_reader.hpp"
+#include "tests/db/sample.hpp"
+#include "tests/fakes/fake_services.hpp"
+
+namespace evo {
+
+inline constexpr RunId kRun = 1;
+
+class SilentObserver final : public TunerObserver {
+ public:
+  void on_evaluated(const Evaluated& evaluated, const RunProgress& progress) override {
+    (void)evaluated;
+    (void)progress;
+    ++evaluated_;
+  }
+  void on_generation(const RunProgress& progress, const std::vector<ShapeElite>& elites) override {
+    (void)progress;
+    (void)elites;
+    ++generations_;
+  }
+  int evaluated_ = 0;
+  int generations_ = 0;
+};
+
+/// Few enough neighbours that the strategy is quick, enough configurations for every test.
+inline void write_space(const std::filesystem::path& folder) {
+  std::filesystem::copy(std::filesystem::path(EVO_SOURCE_DIR) / "tests/planted", folder,
+                        std::filesystem::copy_options::recursive);
+  Json space = read_json_file(folder / "search_spaces/wide.json");
+  Json alias = Json::array();
+  for (int i = 0; i < 12; ++i) alias.push_back(i);
+  space["parameters"][3]["values"] = alias;
+  write_file(folder / "search_spaces/wide.json", space.dump());
+  space["parameters"][3]["macro"] = "OTHER";  // it changes the code: every candidate is a kernel
+  write_file(folder / "search_spaces/distinct.json", space.dump());
+  space["constraints"].push_back(
+      {{"expression", "N > 2000 || ITEMS <= 2"}, {"why", "small shapes have few elements"}});
+  write_file(folder / "search_spaces/by_shape.json", space.dump());
+}
+
+/// Every check is a screening first; times tell all kernels apart.
+inline fake::DeviceBehaviour screened_kernels() {
+  fake::DeviceBehaviour behaviour;
+  behaviour.time_us = [](const fake::Program& program) {
+    return 10 + program.number("THREADS", 0) / 100 + program.number("ITEMS", 0) +
+           program.number("OTHER", 0);
+  };
+  behaviour.check = [](const fake::Program&) {
+    CorrectnessResult result{{CheckResult{"mission", 1}}};
+    result.complete = false;
+    return result;
+  };
+  behaviour.full_check = [](const fake::Program&) {
+    return CorrectnessResult{{CheckResult{"mission", 1}, CheckResult{"mission", 2}}};
+  };
+  return behaviour;
+}
+
+/// How a World is set up.
+struct WorldOptions {
+  std::uint64_t compiler_seed = 1;
+  std::string space = "wide";
+  std::string shapes = {};
+  double energy_s = 0;
+  bool compiles_opening = false;
+  std::size_t compilers = 4;
+  std::size_t devices = 1;
+  std::optional<fake::DeviceBehaviour> interprets = {};
+};
+
+/// A workbench whose workers are fakes, for one run.
+struct World {
+  explicit World(fake::MemoryStore& store, fake::DeviceBehaviour behaviour = {},
+                 const WorldOptions& how = {}) {
+    auto own_loop = std::make_unique<fake::FakeLoop>();
+    loop = own_loop.get();
+    auto own_compilers =
+        std::make_unique<fake::FakeCompileService>(*loop, how.compilers, how.compiler_seed);
+    compilers = own_compilers.get();
+    write_space(folder.path() / "project");
+    Services services{std::move(own_loop), store, std::move(own_compilers)};
+    for (std::size_t i = 0; i < how.devices; ++i) {
+      auto own = std::make_unique<fake::FakeDeviceService>(*loop, behaviour);
+      devices.push_back(own.get());
+      services.devices.push_back(std::move(own));
+    }
+    device = devices.front();
+    if (how.interprets) {
+      auto own = std::make_unique<fake::FakeDeviceService>(*loop, *how.interprets);
+      interpreter = own.get();
+      services.interpreter = std::move(own);
+    }
+    services.on_event = [this](const std::string& kind, const std::string&) {
+      events.push_back(kind);
+    };
+    WorkbenchOptions options;
+    options.space_file = folder.path() / "project/search_spaces" / (how.space + ".json");
+    options.shape = how.shapes;
+    options.energy_s = how.energy_s;
+    options.compiles_opening = how.compiles_opening;
+    bench = std::make_unique<Workbench>(options, std::move(services));
+  }
+
+  [[nodiscard]] const TuningTask& task() const { return bench->task(); }
+
+  sample::TemporaryFolder folder;
+  std::vector<std::string> events;
+  fake::FakeLoop* loop;
+  fake::FakeCompileService* compilers;
+  fake::FakeDeviceService* device;  ///< the home device
+  std::vector<fake::FakeDeviceService*> devices;
+  fake::FakeDeviceService* interpreter = nullptr;
+  std::unique_ptr<Workbench> bench;
+};
+
+inline TunerOptions options_for(int generations, std::size_t window) {
+  TunerOptions options;
+  options.generations = generations;
+  options.children = 6;
+  options.window = window;
+  options.seed = 7;
+  return options;
+}
+
+inline TunerEnd run_all(World& world, fake::MemoryStore& store, const TunerOptions& options) {
+  SilentObserver observer;
+  std::vector<RunId> runs;
+  std::vector<RunHistory> histories;
+  for (std::size_t shape = 0; shape < world.task().shape_count(); ++shape) {
+    runs.push_back(kRun + static_cast<RunId>(shape));
+    histories.push_back({store.evaluations(runs.back()), store.generations(runs.back())});
+  }
+  Tuner tuner(*world.bench, store, runs, options, observer);
+  static const std::atomic<bool> never{false};
+  return tuner.run(std::move(histories), never);
+}
+
+inline Json read_json(const std::string& text) { return parse_json(text, "text"); }
+
+/// What became of every candidate, and every elite, by configuration: ids depend on the order in
+/// which runs over several shapes are written.
+inline std::vector<std::string> outcomes(const fake::MemoryStore& store, RunId run) {
+  std::vector<std::string> lines;
+  for (const StoredEvaluation& stored : store.evaluations(run)) {
+    const EvaluationRecord& record = stored.record;
+    lines.push_back(std::to_string(record.generation) + "." + std::to_string(record.position) +
+                    " " + record.config_json + " " +
+                    (record.timing ? std::to_string(record.timing->p50_us) : "no time"));
+  }
+  for (const StoredGeneration& stored : store.generations(run)) {
+    lines.push_back("elite of " + std::to_string(stored.record.number));
+    for (const EliteEntry& entry : stored.record.elite) {
+      lines.push_back(store.evaluation(entry.candidate).config_json);
+    }
+  }
+  return lines;
+}
+
+/// All that a run decided, in its order.
+inline std::vector<std::string> story(const fake::MemoryStore& store, RunId run = kRun) {
+  std::vector<std::string> lines;
+  for (const StoredEvaluation& stored : store.evaluations(run)) {
+    const EvaluationRecord& record = stored.record;
+    std::string line = std::to_string(record.generation) + "." + std::to_string(record.position) +
+                       " " + record.config_json;
+    if (record.duplicate_of) line += " duplicate of " + std::to_string(*record.duplicate_of);
+    if (record.rejection) line += " " + record.rejection->reason;
+    if (record.timing) line += " " + std::to_string(record.timing->p50_us);
+    if (record.timing && !record.timing->complete) line += " given up";
+    lines.push_back(line);
+  }
+  for (const StoredGeneration& stored : store.generations(run)) {
+    std::string line = "elite of " + std::to_string(stored.record.number);
+    for (const EliteEntry& entry : stored.record.elite) {
+      line += " " + std::to_string(entry.candidate);
+    }
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+}  // namespace evo
