@@ -39,9 +39,10 @@ std::vector<std::string> repeated(const std::string& option, const std::string& 
   const auto read = std::from_chars(item.data() + star + 1, end, count);
   const bool is_number = read.ec == std::errc() && read.ptr == end;
   if (!is_number || count == 0 || count > kMostDevices || !item.starts_with("virtual:")) {
-    throw InputError(fmt::format("--device {}: '{}' is no virtual:NAME*COUNT with a count from 1 "
-                                 "to {}{}",
-                                 option, item, kMostDevices, kAllowed));
+    throw InputError(
+        fmt::format("--device {}: '{}' is no virtual:NAME*COUNT with a count from 1 "
+                    "to {}{}",
+                    option, item, kMostDevices, kAllowed));
   }
   return std::vector<std::string>(count, item.substr(0, star));
 }

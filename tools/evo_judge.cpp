@@ -9,12 +9,12 @@
 #include <nlohmann/json.hpp>
 
 #include "db/store.hpp"
-#include "engine/run/card_text.hpp"
+#include "engine/core/json_reader.hpp"
 #include "engine/evaluate/workbench.hpp"
+#include "engine/gate/coverage.hpp"
+#include "engine/run/card_text.hpp"
 #include "engine/run/objective.hpp"
 #include "engine/run/profile_gate.hpp"
-#include "engine/core/json_reader.hpp"
-#include "engine/gate/coverage.hpp"
 #include "engine/worker/messages.hpp"
 #include "tools/candidate_options.hpp"
 #include "tools/evo_judge_against.hpp"
@@ -135,7 +135,8 @@ std::string verdict_of(const Evaluation& evaluation, const std::optional<Profile
 }
 
 OrderedJson result_json(const Workbench& bench, const Candidate& candidate,
-                        const Evaluation& evaluation, const std::optional<ProfileRecord>& profiled) {
+                        const Evaluation& evaluation,
+                        const std::optional<ProfileRecord>& profiled) {
   const auto plain = [](const auto& value) {
     return OrderedJson::parse(
         nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
@@ -189,8 +190,8 @@ void print_launch(const Workbench& bench, const Evaluation& evaluation) {
     std::printf(
         "step         %s: grid %s, block %s on shape %s; %d registers, %d + %u shared bytes\n",
         bench.task().kernel().entries()[step.entry].c_str(), dimensions(step.config.grid).c_str(),
-        dimensions(step.config.block).c_str(), bench.task().shape().name.c_str(), resources.registers,
-        resources.static_shared_bytes, step.config.dynamic_shared_bytes);
+        dimensions(step.config.block).c_str(), bench.task().shape().name.c_str(),
+        resources.registers, resources.static_shared_bytes, step.config.dynamic_shared_bytes);
   }
 }
 

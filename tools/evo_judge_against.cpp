@@ -26,8 +26,9 @@ bool is_same_arch(std::string_view a, std::string_view b) {
 }
 
 std::string wanted(const Workbench& bench) {
-  return fmt::format("template {} of problem {} on shape {}, measured on {}", bench.task().kernel().name,
-                     bench.task().problem().name, bench.task().shape().name, bench.task().arch());
+  return fmt::format("template {} of problem {} on shape {}, measured on {}",
+                     bench.task().kernel().name, bench.task().problem().name,
+                     bench.task().shape().name, bench.task().arch());
 }
 
 StoredWinner winner_of_database(const std::string& path, const Workbench& bench) {
@@ -44,7 +45,8 @@ StoredWinner winner_of_database(const std::string& path, const Workbench& bench)
                          of_template, info.problem.name, info.shape,
                          to_string(info.device.time_kind), info.device.arch);
     const bool fits = info.problem.name == bench.task().problem().name &&
-                      of_template == bench.task().kernel().name && info.shape == bench.task().shape().name &&
+                      of_template == bench.task().kernel().name &&
+                      info.shape == bench.task().shape().name &&
                       info.device.time_kind == TimeKind::kMeasured &&
                       is_same_arch(info.device.arch, bench.task().arch());
     if (!fits || elite.rows.empty()) continue;
@@ -53,8 +55,8 @@ StoredWinner winner_of_database(const std::string& path, const Workbench& bench)
     return {fmt::format("candidate {} of run {} in {}", row.candidate, elite.run.id, path),
             row.config_json, store.compilation(evaluation.record.compilation.value()), row.p50_us};
   }
-  throw InputError(fmt::format("--against {}: no winner for {}; there is: {}", path,
-                               wanted(bench), there.empty() ? "nothing green" : there));
+  throw InputError(fmt::format("--against {}: no winner for {}; there is: {}", path, wanted(bench),
+                               there.empty() ? "nothing green" : there));
 }
 
 bool is_shape(const Json& variables, const Shape& shape) {
@@ -95,7 +97,8 @@ StoredWinner winner_of_bundle(const std::string& path, const Workbench& bench) {
     const Json index = parse_json(text, file.string());
     const auto [name, p50_us] = served(index, bench);
     for (const Json& kernel : index.at("kernels")) {
-      if (kernel.at("name") != name || kernel.at("template") != bench.task().kernel().name) continue;
+      if (kernel.at("name") != name || kernel.at("template") != bench.task().kernel().name)
+        continue;
       StoredWinner winner{fmt::format("kernel {} in bundle {}", name, path),
                           kernel.at("config").dump(),
                           {},
@@ -128,9 +131,8 @@ AgainstStored compare_with(Workbench& bench, StoredWinner winner, const Evaluati
     return against;
   }
   const Candidate then = bench.task().space().candidate_from_json(against.winner.config_json);
-  const KernelUnderTest stored =
-      kernel_under_test(bench.task(), then, against.winner.compilation,
-                        "stored " + today.kernel_key, {0});
+  const KernelUnderTest stored = kernel_under_test(bench.task(), then, against.winner.compilation,
+                                                   "stored " + today.kernel_key, {0});
   HomeDevice home = bench.take_home();
   if (const auto why = bench.wait(home.judge_alone(stored))) {
     throw InputError(fmt::format("--against: {} is not right on today's problem and launch: {}",

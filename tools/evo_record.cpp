@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "db/lock_wait.hpp"
-#include "engine/run/run_setup.hpp"
-#include "engine/run/steadiness.hpp"
 #include "engine/core/protected_file.hpp"
 #include "engine/evolve/window.hpp"
+#include "engine/run/run_setup.hpp"
+#include "engine/run/steadiness.hpp"
 #include "tools/evo_export_results.hpp"
 #include "tools/evo_tune_report.hpp"
 #include "tools/full_version.hpp"

@@ -58,10 +58,9 @@ evo::ExitCode run(const Arguments& arguments) {
   }
   if (!arguments.json) {
     std::fputs(evo::study_table(results).c_str(), stdout);
-    std::printf(
-        "%s, %zu repeats, %zu in flight, seed %llu: %.0f evaluations in %.1f s\n",
-        arguments.strategy.c_str(), arguments.study.repeats, arguments.study.window,
-        static_cast<unsigned long long>(arguments.study.seed), evaluations, seconds);
+    std::printf("%s, %zu repeats, %zu in flight, seed %llu: %.0f evaluations in %.1f s\n",
+                arguments.strategy.c_str(), arguments.study.repeats, arguments.study.window,
+                static_cast<unsigned long long>(arguments.study.seed), evaluations, seconds);
   }
   return evo::ExitCode::kGreen;
 }

@@ -8,13 +8,13 @@
 #include <set>
 
 #include "db/lock_wait.hpp"
+#include "engine/core/hash.hpp"
+#include "engine/evolve/window.hpp"
+#include "engine/gate/coverage.hpp"
 #include "engine/run/card_text.hpp"
 #include "engine/run/profile_gate.hpp"
 #include "engine/run/run_setup.hpp"
 #include "engine/run/steadiness.hpp"
-#include "engine/core/hash.hpp"
-#include "engine/evolve/window.hpp"
-#include "engine/gate/coverage.hpp"
 #include "tools/doctor/doctor.hpp"
 #include "tools/evo_elite_answers.hpp"
 #include "tools/evo_tune_elite.hpp"
@@ -57,8 +57,7 @@ std::string report_policy(Workbench& bench, Store& store, RunId run, std::size_t
                      !rejects.rejects.empty() && !elite.members().empty() && !stop_requested();
   if (timed) {
     report.say("timing what only the policy rejected");
-    cost =
-        policy_cost(bench, rejects, elite.members().front(), options.time_policy_rejects, shape);
+    cost = policy_cost(bench, rejects, elite.members().front(), options.time_policy_rejects, shape);
     const std::string line = policy_cost_text(*cost, kind);
     store.record_event(run, "policy cost", line.substr(0, line.size() - 1));
     text += line;
@@ -167,8 +166,8 @@ ExitCode search(Workbench& bench, Store& store, OpenRun open, TuneReport& report
     report.say(
         "energy and profile of the elite are left out: the run ended early; evo-judge has them");
   }
-  for (std::size_t shape = 0;
-       shape < open.ids.size() && bench.interpreted().has_interpreter() && end != TunerEnd::kInterrupted;
+  for (std::size_t shape = 0; shape < open.ids.size() && bench.interpreted().has_interpreter() &&
+                              end != TunerEnd::kInterrupted;
        ++shape) {
     if (!interpret_elite(bench, store, tuner, open.ids[shape], shape, report)) {
       end = TunerEnd::kInterrupted;

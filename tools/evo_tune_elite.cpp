@@ -6,8 +6,8 @@
 
 #include "db/queries.hpp"
 #include "engine/run/elite_energy.hpp"
-#include "engine/worker/interrupted.hpp"
 #include "engine/run/profile_gate.hpp"
+#include "engine/worker/interrupted.hpp"
 #include "tools/stop_signals.hpp"
 
 namespace evo {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "db/store.hpp"
-#include "engine/run/elite.hpp"
 #include "engine/evaluate/workbench.hpp"
+#include "engine/run/elite.hpp"
 #include "engine/run/tuner.hpp"
 #include "tools/evo_tune_report.hpp"
 

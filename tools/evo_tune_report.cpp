@@ -279,8 +279,8 @@ void describe_run(const Workbench& bench, const TuneReport& report,
                                   : fmt::format("runs {} to {}", runs.front(), runs.back());
   report.say(numbers + ": " + bench.task().space().definition().name + " (" +
              (count.exact ? "" : "about ") + count_text(count.value) + " valid configurations), " +
-             (runs.size() == 1 ? "shape " : "shapes ") + shapes + ", " + bench.task().device().name +
-             ", " + bench.task().arch());
+             (runs.size() == 1 ? "shape " : "shapes ") + shapes + ", " +
+             bench.task().device().name + ", " + bench.task().arch());
   if (bench.task().arch() != bench.task().space().definition().arch) {
     report.say("the space is written for " + bench.task().space().definition().arch +
                "; compiling for the device, " + bench.task().arch());

@@ -6,9 +6,9 @@
 #include <charconv>
 
 #include "db/queries.hpp"
-#include "engine/worker/interrupted.hpp"
-#include "engine/run/winner_way.hpp"
 #include "engine/core/error.hpp"
+#include "engine/run/winner_way.hpp"
+#include "engine/worker/interrupted.hpp"
 #include "tools/winner_ways.hpp"
 
 namespace evo {
@@ -63,7 +63,8 @@ const EliteMember* ranked_first(const Store& store, RunId run, const Elite& elit
 void record_units(Workbench& bench, Store& store, const EliteMember& winner,
                   const ExplainedRun& explained) {
   if (bench.task().device().time_kind != TimeKind::kPredicted) return;
-  const auto answer = bench.wait(bench.take_home().predicted_profile(winner.kernel, explained.shape));
+  const auto answer =
+      bench.wait(bench.take_home().predicted_profile(winner.kernel, explained.shape));
   const auto* profile = std::get_if<PredictedProfile>(&answer);
   if (profile != nullptr && !profile->rejection) {
     store.record_winner_units(explained.run, winner.id, profile->percent);

@@ -9,8 +9,8 @@
 #include "engine/core/suggestion.hpp"
 #include "engine/device/virtual/timing/device_model.hpp"
 #include "engine/worker/device_client.hpp"
-#include "tools/device_list.hpp"
 #include "tools/data_folder.hpp"
+#include "tools/device_list.hpp"
 #include "tools/number_options.hpp"
 #include "tools/value_lists.hpp"
 
@@ -131,9 +131,8 @@ std::string SessionOptions::add_interpreter(Services& services, const std::strin
            " (there are sm_80, sm_86, sm_89 and sm_90): races and stray accesses that this GPU "
            "does not show are not looked for";
   }
-  auto interpreter =
-      std::make_unique<DeviceClient>(*services.loop, worker_program(), id, milliseconds_of(0),
-                                     on_event, WorkerPriority::kSpare);
+  auto interpreter = std::make_unique<DeviceClient>(
+      *services.loop, worker_program(), id, milliseconds_of(0), on_event, WorkerPriority::kSpare);
   interpreter->wait_until_open();
   if (interpreter->info().time_kind != TimeKind::kPredicted) {
     throw InputError("--interpret: " + unknown_name("virtual GPU", choice, known));

@@ -117,8 +117,8 @@ Task<> Compilations::compile_now(std::string key, CompileRequest request,
   Built built;
   built.compile_ms = done.wall_ms;
   const bool is_reproducible = done.reproducible;
-  built.record = record_of(request, key, expanded(request.source), compilers_.version(),
-                           std::move(done));
+  built.record =
+      record_of(request, key, expanded(request.source), compilers_.version(), std::move(done));
   if (is_reproducible) built.id = store_.put_compilation(built.record);
   running->built = std::move(built);
 }

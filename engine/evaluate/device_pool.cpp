@@ -70,9 +70,8 @@ Task<DeviceLease> DevicePool::take(std::optional<std::size_t> device, Turn turn)
     Event event(loop_);
     const auto place = std::ranges::upper_bound(waiting_, turn, {}, &Waiting::turn);
     waiting_.insert(place, {turn, device, &event});
-    const AtEnd leave([&] {
-      std::erase_if(waiting_, [&](const Waiting& one) { return one.event == &event; });
-    });
+    const AtEnd leave(
+        [&] { std::erase_if(waiting_, [&](const Waiting& one) { return one.event == &event; }); });
     do {
       co_await event.wait();
       found = free_device(device);

@@ -39,8 +39,8 @@ class DeviceLease {
   /// The device, from here on at work on `phase`.
   [[nodiscard]] DeviceService& at(Phase phase) const;
   [[nodiscard]] std::size_t device() const { return device_; }
-  /// For the handler of an error: the device cannot be used any more. Rethrows the error when it was
-  /// the last one.
+  /// For the handler of an error: the device cannot be used any more. Rethrows the error when it
+  /// was the last one.
   void give_up() const;
 
  private:

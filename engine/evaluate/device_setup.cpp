@@ -97,8 +97,7 @@ KernelImage reference_image(const TuningTask& task, const ReferenceBuild& refere
                        "\n" + compilation.log);
   }
   KernelImage image = image_of(problem, reference.spec, compilation);
-  if (const std::string misfit = parameters_text(problem, reference.spec, image);
-      !misfit.empty()) {
+  if (const std::string misfit = parameters_text(problem, reference.spec, image); !misfit.empty()) {
     throw ProblemError((problem.folder / "problem.json").string() + ": reference: " + misfit);
   }
   if (const std::string unset = unset_constants_text(problem, image); !unset.empty()) {

@@ -43,7 +43,7 @@ struct Evaluation {
   std::vector<ShapeEvaluation> shapes = {};  ///< as they were asked for; at least one
   std::vector<CheckResult> checks = {};
   std::optional<Rejection> rejection = {};  ///< a rejection on one shape counts for all
-  bool screened = false;  ///< it had the quick check: the full check comes before an elite
+  bool screened = false;   ///< it had the quick check: the full check comes before an elite
   bool was_run = false;    ///< on a device
   bool duplicate = false;  ///< its kernel was judged before: not run again
   double check_ms = 0;

@@ -57,7 +57,8 @@ Task<Evaluation> Evaluator::measure(Evaluation built, const EvaluateOptions& how
     } catch (const Error& error) {
       if (error.exit_code() != ExitCode::kMissing) throw;
       lease.give_up();
-      if (on_event_) on_event_("device lost", devices_.info(lease.device()).id + ": " + error.what());
+      if (on_event_)
+        on_event_("device lost", devices_.info(lease.device()).id + ": " + error.what());
     }
   }
 }

@@ -21,8 +21,9 @@ Task<PairResult> HomeDevice::compare_pair(const KernelUnderTest& first,
 }
 
 Task<ComparedPair> HomeDevice::compare(const KernelUnderTest& first, const KernelUnderTest& second,
-                                     std::size_t shape) {
-  ComparedPair result{co_await compare_pair(first, second, shape)};
+                                       std::size_t shape) {
+  ComparedPair result;
+  result.pair = co_await compare_pair(first, second, shape);
   if (!result.pair.rejection) co_return result;
   // The other one is looked at as well: the first fault may have been its doing.
   const bool is_first_guilty = result.pair.failed_first;
@@ -68,8 +69,7 @@ Task<std::optional<Timing>> HomeDevice::time_again(const KernelUnderTest& kernel
                                                    std::size_t shape) {
   // No kernel is faster than 0 µs: it is timed by a few samples.
   const double early_stop_us = closely ? kNoEarlyStop : 0;
-  auto answer =
-      co_await device().time(kernel, name_of(shape), Effort::kScreening, early_stop_us);
+  auto answer = co_await device().time(kernel, name_of(shape), Effort::kScreening, early_stop_us);
   const auto* result = std::get_if<TimingResult>(&answer.result);
   if (result == nullptr || result->rejection) co_return std::nullopt;
   co_return result->timing;

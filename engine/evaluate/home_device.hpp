@@ -32,7 +32,7 @@ class HomeDevice {
   /// The same; when the pair fails, each kernel is checked and timed alone, the one that looked
   /// guilty first, before it is blamed. When both pass alone, the pair is tried once more.
   Task<ComparedPair> compare(const KernelUnderTest& first, const KernelUnderTest& second,
-                           std::size_t shape = 0);
+                             std::size_t shape = 0);
   /// The full check of a kernel that had the quick one; once, whichever elites it may enter.
   Task<OrFailure<CorrectnessResult>> check_fully(const KernelUnderTest& kernel);
   /// The quick check.

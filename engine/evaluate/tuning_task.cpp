@@ -108,10 +108,10 @@ TuningTask::TuningTask(const std::filesystem::path& space_file, const std::strin
 std::vector<TuningTask::Place> TuningTask::places_of(const std::string& shapes) const {
   std::vector<Place> places;
   for (const Shape* shape : problem_.select_shapes(shapes, kernel_)) {
-    places.push_back({shape,
-                      std::make_unique<Space>(
-                          placed_space(definition_, problem_, kernel_, *shape, device_)),
-                      shape_conditions(problem_, kernel_, definition_, *shape, device_)});
+    places.push_back(
+        {shape,
+         std::make_unique<Space>(placed_space(definition_, problem_, kernel_, *shape, device_)),
+         shape_conditions(problem_, kernel_, definition_, *shape, device_)});
   }
   return places;
 }
@@ -142,7 +142,8 @@ std::vector<std::size_t> TuningTask::shapes_for(const Candidate& candidate) cons
   return allowed;
 }
 
-KernelSource TuningTask::load(const KernelSpec& spec, const std::vector<std::string>& options) const {
+KernelSource TuningTask::load(const KernelSpec& spec,
+                              const std::vector<std::string>& options) const {
   std::vector<std::filesystem::path> folders = include_folders(options);
   for (const auto& folder : toolkit_include_folders()) folders.push_back(folder);
   KernelSource source = load_source(spec.source, templates_root_, folders);
@@ -150,7 +151,7 @@ KernelSource TuningTask::load(const KernelSpec& spec, const std::vector<std::str
 }
 
 CompileRequest TuningTask::request_for(const KernelSpec& spec, const KernelSource& source,
-                                    const std::vector<std::string>& options) const {
+                                       const std::vector<std::string>& options) const {
   CompileRequest request{source, spec.entries(), arch_, options};
   for (const auto& [name, value] : problem_.macros_for(shape())) {
     request.options.push_back(define(name, formula_of(value)));

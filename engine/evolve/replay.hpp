@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "engine/evolve/strategy.hpp"
-#include "engine/evolve/strategy.hpp"
 #include "engine/space/recorded_space.hpp"
 
 namespace evo {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "engine/worker/interrupted.hpp"
 #include "engine/run/objective.hpp"
+#include "engine/worker/interrupted.hpp"
 
 namespace evo {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/run/elite.hpp"
 #include "engine/evaluate/workbench.hpp"
+#include "engine/run/elite.hpp"
 
 namespace evo {
 

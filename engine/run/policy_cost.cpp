@@ -37,8 +37,9 @@ std::vector<PolicyMiss> misses_of(const Workbench& bench, const Store& store,
                          std::int64_t{resources.static_shared_bytes} + record.dynamic_shared_bytes,
                          policy);
   }
-  const Values values = bench.task().problem().values_for(
-      bench.task().shape(shape), bench.task().device().sm_count, bench.task().space().values(candidate));
+  const Values values =
+      bench.task().problem().values_for(bench.task().shape(shape), bench.task().device().sm_count,
+                                        bench.task().space().values(candidate));
   return policy_misses(entries_of(bench.task().kernel(), store.compilation(*record.compilation)),
                        bench.task().kernel().launch(values), policy);
 }
@@ -115,7 +116,8 @@ PolicyCost policy_cost(Workbench& bench, const PolicyRejects& rejects, const Eli
   if (best == nullptr || bench.task().device().time_kind != TimeKind::kMeasured) return cost;
   const KernelUnderTest kernel = kernel_under_test(bench.task(), *best);
   try {
-    const PairResult pair = bench.wait(bench.take_home().compare_pair(winner.kernel, kernel, shape));
+    const PairResult pair =
+        bench.wait(bench.take_home().compare_pair(winner.kernel, kernel, shape));
     if (pair.rejection) return cost;  // both were green a moment ago: the times stand as they are
     cost.with_us = pair.first_us;
     cost.without_us = pair.second_us;

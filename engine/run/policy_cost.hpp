@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "db/store.hpp"
-#include "engine/run/elite.hpp"
 #include "engine/evaluate/workbench.hpp"
+#include "engine/run/elite.hpp"
 
 namespace evo {
 

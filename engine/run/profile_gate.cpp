@@ -6,9 +6,9 @@
 #include <fstream>
 #include <map>
 
-#include "engine/run/ncu.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/temporary_folder.hpp"
+#include "engine/run/ncu.hpp"
 #include "engine/worker/process.hpp"
 #include "engine/worker/profile_request.hpp"
 
@@ -82,8 +82,9 @@ void require_profile(const Workbench& bench) {
 Profiled profile_gate(Workbench& bench, const KernelUnderTest& kernel, std::size_t at) {
   require_profile(bench);
   const ProfileSpec& spec = *bench.task().problem().profile;
-  return bench.task().device().time_kind == TimeKind::kPredicted ? predicted(bench, kernel, spec, at)
-                                                            : counted(bench, kernel, spec, at);
+  return bench.task().device().time_kind == TimeKind::kPredicted
+             ? predicted(bench, kernel, spec, at)
+             : counted(bench, kernel, spec, at);
 }
 
 std::optional<Rejection> rejection_of(const ProfileRecord& record) {

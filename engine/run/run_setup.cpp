@@ -8,9 +8,9 @@
 #include <optional>
 #include <tuple>
 
-#include "engine/run/warm_start.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
+#include "engine/run/warm_start.hpp"
 
 namespace evo {
 namespace {
@@ -36,8 +36,9 @@ OrderedJson protocol(const Workbench& bench) {
 OrderedJson known_json(const Workbench& bench, const std::vector<KnownCandidate>& known) {
   OrderedJson list = OrderedJson::array();
   for (const KnownCandidate& one : known) {
-    list.push_back({{"run", one.run},
-                    {"config", OrderedJson::parse(bench.task().space().config_json(one.candidate))}});
+    list.push_back(
+        {{"run", one.run},
+         {"config", OrderedJson::parse(bench.task().space().config_json(one.candidate))}});
   }
   return list;
 }
@@ -45,8 +46,8 @@ OrderedJson known_json(const Workbench& bench, const std::vector<KnownCandidate>
 std::vector<KnownCandidate> known_from(const Workbench& bench, const nlohmann::json& options) {
   std::vector<KnownCandidate> known;
   for (const auto& one : options.value("warm_start", nlohmann::json::array())) {
-    known.push_back(
-        {bench.task().space().candidate_from_json(one.at("config").dump()), one.at("run").get<RunId>()});
+    known.push_back({bench.task().space().candidate_from_json(one.at("config").dump()),
+                     one.at("run").get<RunId>()});
   }
   return known;
 }
@@ -83,7 +84,8 @@ RunInfo run_info(const Workbench& bench, const RunRequest& request, std::size_t 
   const SpaceDefinition& space = bench.task().space(at).definition();
   RunInfo info;
   info.device = bench.task().device();
-  info.problem = {bench.task().problem_key(), bench.task().problem().name, bench.task().problem().text};
+  info.problem = {bench.task().problem_key(), bench.task().problem().name,
+                  bench.task().problem().text};
   info.space = {bench.task().space(at).content_key(), space.name, space.text};
   info.shape = bench.task().shape(at).name;
   info.seed = request.tuner.seed;
@@ -230,16 +232,17 @@ std::size_t OpenRun::kept() const {
 }
 
 OpenRun begin_run(Store& store, const Workbench& bench, const RunRequest& request) {
-  (void)make_strategy(request.tuner.strategy, bench.task().space(), {});  // refuses a bad name early
+  (void)make_strategy(request.tuner.strategy, bench.task().space(),
+                      {});  // refuses a bad name early
   RunRequest begun = request;
-  if (request.warm_start) begun.tuner.known = find_known(store, bench.task(), request.tuner.children);
+  if (request.warm_start)
+    begun.tuner.known = find_known(store, bench.task(), request.tuner.children);
   return {store.start_runs(run_infos(bench, begun)), begun.tuner};
 }
 
 OpenRun continue_run(Store& store, Workbench& bench, const RunRequest& request,
                      const Resumption& resumption) {
-  const std::vector<StoredRun> were =
-      runs_to_resume(store, run_infos(bench, request), resumption);
+  const std::vector<StoredRun> were = runs_to_resume(store, run_infos(bench, request), resumption);
   const StoredRun& was = were.front();
   // The run's own inputs: what is judged from here on is judged as it would have been.
   auto options = OrderedJson::parse(was.info.options_json);

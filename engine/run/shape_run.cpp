@@ -153,12 +153,8 @@ bool ShapeRun::may_challenge(const Judged& judged) const {
 }
 
 EliteMember ShapeRun::member_of(const Judged& judged) const {
-  return {judged.stored.id,
-          judged.candidate,
-          judged.stored.record.timing->p50_us,
-          kernel_of(judged),
-          judged.screened,
-          objective_of(judged)};
+  return {judged.stored.id,  judged.candidate, judged.stored.record.timing->p50_us,
+          kernel_of(judged), judged.screened,  objective_of(judged)};
 }
 
 std::vector<EliteMember> ShapeRun::challengers() const {
@@ -197,8 +193,7 @@ void ShapeRun::choose_control() {
       std::ranges::find_if(judged_, [](const auto& one) { return one.second.is_green(); });
   if (green == judged_.end()) return;
   const auto& [id, judged] = *green;
-  tournament_.use_control(
-      {.id = id, .candidate = judged.candidate, .kernel = kernel_of(judged)});
+  tournament_.use_control({.id = id, .candidate = judged.candidate, .kernel = kernel_of(judged)});
 }
 
 Task<> ShapeRun::close_generation(int generation, double wall_ms) {
@@ -238,9 +233,10 @@ void ShapeRun::dismiss(int generation, const std::string& kernel_key, const Reje
 
 /// In this generation, the last one: a run that was interrupted here counts on.
 std::size_t ShapeRun::rejected_last(Gate gate) const {
-  return static_cast<std::size_t>(std::ranges::count_if(tournament_.withdrawn(), [&](const auto& one) {
-    return one.second.generation == closed_ && one.second.why.gate == gate;
-  }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(tournament_.withdrawn(), [&](const auto& one) {
+        return one.second.generation == closed_ && one.second.why.gate == gate;
+      }));
 }
 
 std::optional<EliteMember> ShapeRun::next_in_line(const std::set<CandidateId>& without) const {

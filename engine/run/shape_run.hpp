@@ -37,7 +37,8 @@ struct SlotPlace {
 };
 
 /// The part of a run that each timed shape has of its own: a run in the database, a strategy that
-/// hears the times on this shape, and an elite. Runs over several shapes have one of these for each.
+/// hears the times on this shape, and an elite. Runs over several shapes have one of these for
+/// each.
 class ShapeRun {
  public:
   /// All references must outlive this. `shape`: of the task.

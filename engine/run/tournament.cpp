@@ -15,13 +15,14 @@ Verdict verdict_of(int sign) {
 
 ComparisonResult result_of(Verdict verdict) {
   if (verdict == Verdict::kTie) return ComparisonResult::kTie;
-  return verdict == Verdict::kFaster ? ComparisonResult::kChallengerFaster : ComparisonResult::kIncumbentFaster;
+  return verdict == Verdict::kFaster ? ComparisonResult::kChallengerFaster
+                                     : ComparisonResult::kIncumbentFaster;
 }
 
 }  // namespace
 
 Tournament::Tournament(const TuningTask& task, RunStore& store, RunId run, std::size_t elite_size,
-                 std::size_t shape, const std::string& objective)
+                       std::size_t shape, const std::string& objective)
     : task_(task),
       store_(store),
       run_(run),
@@ -58,8 +59,7 @@ Task<> Tournament::challenge(HomeDevice& home, int generation,
       }
       // The full check comes last: of long launches it costs more than the comparison that most
       // challengers lose.
-      if (climb.may_enter() &&
-          co_await passes_full_check(home, generation, climb.challenger())) {
+      if (climb.may_enter() && co_await passes_full_check(home, generation, climb.challenger())) {
         climb.enter();
       }
     }
@@ -86,8 +86,7 @@ Task<bool> Tournament::passes_full_check(HomeDevice& home, int generation,
   co_return true;
 }
 
-Task<bool> Tournament::measure_closely(HomeDevice& home, int generation,
-                                       EliteMember& challenger) {
+Task<bool> Tournament::measure_closely(HomeDevice& home, int generation, EliteMember& challenger) {
   if (!objective_.uses_energy()) co_return true;
   auto answer = co_await home.energy_of(challenger.kernel, kEliteEnergy_s, shape_);
   std::optional<Rejection> why;
@@ -111,8 +110,7 @@ ComparisonResult Tournament::compare_values(const EliteMember& challenger,
                                             const EliteMember& incumbent) {
   const double ratio = challenger.value() / incumbent.value();
   if (ratio < 1 - kLeastDifference) return ComparisonResult::kChallengerFaster;
-  return ratio > 1 + kLeastDifference ? ComparisonResult::kIncumbentFaster
-                                      : ComparisonResult::kTie;
+  return ratio > 1 + kLeastDifference ? ComparisonResult::kIncumbentFaster : ComparisonResult::kTie;
 }
 
 Task<ComparisonResult> Tournament::compare(HomeDevice& home, int generation,
@@ -132,8 +130,7 @@ Task<ComparisonResult> Tournament::compare(HomeDevice& home, int generation,
 Task<ComparisonResult> Tournament::compare_times(HomeDevice& home, int generation,
                                                  const EliteMember& challenger,
                                                  const EliteMember& incumbent) {
-  const ComparedPair compared =
-      co_await home.compare(challenger.kernel, incumbent.kernel, shape_);
+  const ComparedPair compared = co_await home.compare(challenger.kernel, incumbent.kernel, shape_);
   if (compared.first_failed) withdraw(generation, challenger.id, *compared.first_failed);
   if (compared.second_failed) withdraw(generation, incumbent.id, *compared.second_failed);
   if (compared.first_failed && compared.second_failed) co_return ComparisonResult::kBothOut;
@@ -170,7 +167,7 @@ void Tournament::choose_control() {
 }
 
 void Tournament::restore(int generation, std::vector<EliteMember> members,
-                      const std::optional<double>& control_us) {
+                         const std::optional<double>& control_us) {
   std::erase_if(members, [&](const EliteMember& member) {
     const auto found = withdrawn_.find(member.id);
     return found != withdrawn_.end() && found->second.generation <= generation;
@@ -187,11 +184,9 @@ Task<std::optional<double>> Tournament::time_control(HomeDevice& home, int gener
   if (!control_) co_return std::nullopt;
   const auto found = withdrawn_.find(control_->id);
   // A verdict of the profile gate does not make its time unsteady.
-  const bool is_wrong =
-      found != withdrawn_.end() && found->second.why.gate != Gate::kProfile;
+  const bool is_wrong = found != withdrawn_.end() && found->second.why.gate != Gate::kProfile;
   if (is_wrong) co_return std::nullopt;
-  const std::optional<Timing> timing =
-      co_await home.time_again(control_->kernel, closely, shape_);
+  const std::optional<Timing> timing = co_await home.time_again(control_->kernel, closely, shape_);
   if (timing) {
     if (control_first_us_ == 0) control_first_us_ = timing->p50_us;
     co_return timing->p50_us;

@@ -7,17 +7,17 @@
 #include <vector>
 
 #include "db/run_store.hpp"
-#include "engine/run/elite.hpp"
 #include "engine/evaluate/home_device.hpp"
+#include "engine/run/elite.hpp"
 #include "engine/run/objective.hpp"
 
 namespace evo {
 
 /// The tournament for the elite of a run: full check and comparison, the last steps in the life of
-/// a candidate. Where times are measured, A/B comparisons by interleaved pairs decide. A kernel that
-/// fails in a pair and then alone is withdrawn: it leaves for good. So is a kernel that had the
-/// quick check and fails the full one, which it meets before it enters. Every decision is recorded;
-/// decisions from before an interruption are not made again.
+/// a candidate. Where times are measured, A/B comparisons by interleaved pairs decide. A kernel
+/// that fails in a pair and then alone is withdrawn: it leaves for good. So is a kernel that had
+/// the quick check and fails the full one, which it meets before it enters. Every decision is
+/// recorded; decisions from before an interruption are not made again.
 ///
 /// Where the objective is not the time, its values decide: those of energy are of a long window,
 /// measured before a kernel enters, and a difference below kLeastDifference is a tie.
@@ -70,8 +70,7 @@ class Tournament {
   Task<ComparisonResult> compare(HomeDevice& home, int generation, const EliteMember& challenger,
                                  const EliteMember& incumbent);
   Task<ComparisonResult> compare_times(HomeDevice& home, int generation,
-                                       const EliteMember& challenger,
-                                       const EliteMember& incumbent);
+                                       const EliteMember& challenger, const EliteMember& incumbent);
   [[nodiscard]] static ComparisonResult compare_values(const EliteMember& challenger,
                                                        const EliteMember& incumbent);
   Task<bool> passes_full_check(HomeDevice& home, int generation, const EliteMember& challenger);
@@ -87,7 +86,7 @@ class Tournament {
   Elite elite_;
   Objective objective_;
   std::map<Compared, Verdict> compared_;  ///< generation, challenger, incumbent
-  std::set<CandidateId> settled_;           ///< of challengers that an interruption left
+  std::set<CandidateId> settled_;         ///< of challengers that an interruption left
   std::map<CandidateId, Withdrawn> withdrawn_;
   std::optional<EliteMember> control_;
   double control_first_us_ = 0;

@@ -143,8 +143,8 @@ Task<std::optional<Evaluation>> Tuner::outcome_of(const Slot& slot) {
   co_return evaluation;
 }
 
-/// A kernel that was timed closely, and would be timed coarsely now, challenges nobody: which of two
-/// candidates is measured first must not decide that.
+/// A kernel that was timed closely, and would be timed coarsely now, challenges nobody: which of
+/// two candidates is measured first must not decide that.
 void Tuner::note_early_stops(Evaluation& evaluation) const {
   for (ShapeEvaluation& on : evaluation.shapes) {
     if (!on.timing || on.timing->kind != TimeKind::kMeasured) continue;
@@ -272,9 +272,8 @@ void Tuner::settle(const Slot& slot, const std::optional<Evaluation>& evaluation
   Evaluated evaluated;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const CandidateId id = stored[i].id;
-    const EvaluationRecord& record =
-        shapes[i]->take(slot.planned.candidate, std::move(stored[i]),
-                        evaluation ? &*evaluation : nullptr);
+    const EvaluationRecord& record = shapes[i]->take(slot.planned.candidate, std::move(stored[i]),
+                                                     evaluation ? &*evaluation : nullptr);
     evaluated.shapes.push_back({shapes[i]->shape_name(), id, &record});
   }
   ++settled_of_generation_;

@@ -75,7 +75,8 @@ bool WayFinder::time(const Candidate& candidate) {
   if (!build(candidate)) return false;
   Node& made = node(candidate);
   if (made.p50_us) return true;
-  const std::optional<Timing> timing = bench_.wait(bench_.take_home().time_again(*made.kernel, true, at_));
+  const std::optional<Timing> timing =
+      bench_.wait(bench_.take_home().time_again(*made.kernel, true, at_));
   made.has_failed = !timing;
   if (timing) made.p50_us = timing->p50_us;
   return timing.has_value();

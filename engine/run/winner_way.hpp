@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "db/records.hpp"
-#include "engine/run/elite.hpp"
 #include "engine/evaluate/workbench.hpp"
+#include "engine/run/elite.hpp"
 
 namespace evo {
 

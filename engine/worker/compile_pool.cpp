@@ -81,8 +81,8 @@ Task<CompilePool::Finished> CompilePool::compile(CompileRequest request) {
 }
 
 bool CompilePool::may_start(bool alone) const {
-  const bool one_is_alone = std::ranges::any_of(
-      slots_, [](const Slot& slot) { return slot.is_taken && slot.is_alone; });
+  const bool one_is_alone =
+      std::ranges::any_of(slots_, [](const Slot& slot) { return slot.is_taken && slot.is_alone; });
   return !one_is_alone && in_flight() < slots_.size() && (!alone || in_flight() == 0);
 }
 
@@ -91,13 +91,15 @@ Task<std::size_t> CompilePool::take_slot(bool alone, bool first) {
     Event turn(loop_);
     const auto place = first ? queue_.begin() : queue_.end();
     queue_.insert(place, {alone, &turn});
-    const AtEnd leave([&] { std::erase_if(queue_, [&](const Waiting& one) { return one.turn == &turn; }); });
-    do {
+    const AtEnd leave(
+        [&] { std::erase_if(queue_, [&](const Waiting& one) { return one.turn == &turn; }); });
+    while (queue_.front().turn != &turn || !may_start(alone)) {
+      wake_next();  // another one has come to the front since
       co_await turn.wait();
-    } while (queue_.front().turn != &turn || !may_start(alone));
+    }
   }
-  const auto slot = static_cast<std::size_t>(
-      std::ranges::find(slots_, false, &Slot::is_taken) - slots_.begin());
+  const auto slot =
+      static_cast<std::size_t>(std::ranges::find(slots_, false, &Slot::is_taken) - slots_.begin());
   slots_[slot].is_taken = true;
   slots_[slot].is_alone = alone;
   co_return slot;
@@ -137,7 +139,9 @@ Task<std::variant<CompilePool::Finished, CompilePool::Failed>> CompilePool::atte
   // When the process is already gone, look_at() finds it closed and says so.
   (void)slot.process->send({{"op", "compile"}, {"request", request}});
   bool is_answered = false;  // or the process is in the middle of something
-  const AtEnd abandon([&] { if (!is_answered) slot.process.reset(); });
+  const AtEnd abandon([&] {
+    if (!is_answered) slot.process.reset();
+  });
   while (true) {
     if (auto result = look_at(slot, attempt)) {
       is_answered = std::holds_alternative<Finished>(*result);
@@ -209,7 +213,7 @@ std::variant<CompilePool::Finished, CompilePool::Failed> CompilePool::result_of(
 }
 
 std::variant<CompilePool::Finished, CompilePool::Failed> CompilePool::ending_of(Slot& slot,
-                                                                               bool late) const {
+                                                                                bool late) const {
   const Ending ending = slot.process->kill();
   slot.process.reset();
   if (late && !ending.killed_from_outside) {

@@ -76,8 +76,8 @@ std::optional<nlohmann::json> DeviceClient::checked(std::optional<nlohmann::json
     process_.reset();
     if (!ending.killed_from_outside) {
       const bool is_virtual = device_id_.starts_with("virtual:");
-      throw MissingError("the device worker for " + device_id_ + " does not answer: " +
-                         ending.text + (is_virtual ? "" : kDriverStep));
+      throw MissingError("the device worker for " + device_id_ +
+                         " does not answer: " + ending.text + (is_virtual ? "" : kDriverStep));
     }
     tell("device worker killed", "somebody killed it while it was starting");
     if (attempt < kAttempts) return std::nullopt;
@@ -122,8 +122,8 @@ Task<Reply<CorrectnessResult>> DeviceClient::check(const KernelUnderTest& kernel
 }
 
 Task<Reply<TimingResult>> DeviceClient::time(const KernelUnderTest& kernel,
-                                              const std::string& shape, Effort effort,
-                                              double give_up_us) {
+                                             const std::string& shape, Effort effort,
+                                             double give_up_us) {
   return ask<TimingResult>({{"op", "time"},
                             {"kernel", kernel},
                             {"shape", shape},
@@ -132,19 +132,19 @@ Task<Reply<TimingResult>> DeviceClient::time(const KernelUnderTest& kernel,
 }
 
 Task<Reply<EnergyResult>> DeviceClient::energy(const KernelUnderTest& kernel,
-                                                const std::string& shape, double window_s) {
+                                               const std::string& shape, double window_s) {
   return ask<EnergyResult>(
       {{"op", "energy"}, {"kernel", kernel}, {"shape", shape}, {"window_s", window_s}});
 }
 
 Task<Reply<PredictedProfile>> DeviceClient::profile(const KernelUnderTest& kernel,
-                                                     const std::string& shape) {
+                                                    const std::string& shape) {
   return ask<PredictedProfile>({{"op", "profile"}, {"kernel", kernel}, {"shape", shape}});
 }
 
 Task<Reply<PairResult>> DeviceClient::compare(const KernelUnderTest& first,
-                                               const KernelUnderTest& second,
-                                               const std::string& shape) {
+                                              const KernelUnderTest& second,
+                                              const std::string& shape) {
   return ask<PairResult>(
       {{"op", "compare"}, {"first", first}, {"second", second}, {"shape", shape}});
 }

@@ -46,13 +46,13 @@ class DeviceClient final : public DeviceService {
   Task<> set_up(SessionSetup setup) override;
   Task<Reply<CorrectnessResult>> check(const KernelUnderTest& kernel, Effort effort) override;
   Task<Reply<TimingResult>> time(const KernelUnderTest& kernel, const std::string& shape,
-                                  Effort effort, double give_up_us) override;
+                                 Effort effort, double give_up_us) override;
   Task<Reply<EnergyResult>> energy(const KernelUnderTest& kernel, const std::string& shape,
-                                    double window_s) override;
+                                   double window_s) override;
   Task<Reply<PredictedProfile>> profile(const KernelUnderTest& kernel,
-                                         const std::string& shape) override;
+                                        const std::string& shape) override;
   Task<Reply<PairResult>> compare(const KernelUnderTest& first, const KernelUnderTest& second,
-                                   const std::string& shape) override;
+                                  const std::string& shape) override;
 
  private:
   /// A process that did not answer as it should.

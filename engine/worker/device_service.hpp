@@ -44,16 +44,16 @@ class DeviceService {
   /// A screening spends little on ageing the kernel; anything else all that it takes. A kernel that
   /// is surely slower than `give_up_us` is timed coarsely.
   virtual Task<Reply<TimingResult>> time(const KernelUnderTest& kernel, const std::string& shape,
-                                          Effort effort, double give_up_us) = 0;
+                                         Effort effort, double give_up_us) = 0;
   virtual Task<Reply<EnergyResult>> energy(const KernelUnderTest& kernel, const std::string& shape,
-                                            double window_s) = 0;
+                                           double window_s) = 0;
   /// Needs a device that predicts.
   virtual Task<Reply<PredictedProfile>> profile(const KernelUnderTest& kernel,
-                                                 const std::string& shape) = 0;
+                                                const std::string& shape) = 0;
   /// Needs a device that measures.
   virtual Task<Reply<PairResult>> compare(const KernelUnderTest& first,
-                                           const KernelUnderTest& second,
-                                           const std::string& shape) = 0;
+                                          const KernelUnderTest& second,
+                                          const std::string& shape) = 0;
 };
 
 }  // namespace evo

@@ -83,8 +83,7 @@ constexpr const char* kDriver = "the CUDA driver";
 }  // namespace
 
 CudaFacts survey_cuda(const std::filesystem::path& worker, std::chrono::milliseconds patience) {
-  return facts_in<CudaFacts>(
-      Question(kDriver, worker, {"survey", "cuda"}, patience).answer());
+  return facts_in<CudaFacts>(Question(kDriver, worker, {"survey", "cuda"}, patience).answer());
 }
 
 MachineSurvey survey_machine(const std::filesystem::path& worker, const std::string& device_id,

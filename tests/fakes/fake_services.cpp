@@ -120,9 +120,8 @@ Task<Reply<CorrectnessResult>> FakeDeviceService::check(const KernelUnderTest& k
   const bool full = effort != Effort::kScreening && behaviour_.full_check;
   const auto& check = full ? behaviour_.full_check : behaviour_.check;
   if (check) result = check(program);
-  co_return co_await answer<CorrectnessResult>(
-      (effort != Effort::kScreening ? "full check " : "check ") + text_of(program),
-      behaviour_.check_ms, std::move(result));
+  const std::string what = effort != Effort::kScreening ? "full check " : "check ";
+  return answer<CorrectnessResult>(what + text_of(program), behaviour_.check_ms, std::move(result));
 }
 
 Task<Reply<TimingResult>> FakeDeviceService::time(const KernelUnderTest& kernel,

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/run/tuner.hpp"
 #include "engine/core/json_reader.hpp"
+#include "engine/run/tuner.hpp"
 #include "tests/db/sample.hpp"
 #include "tests/fakes/fake_services.hpp"
 

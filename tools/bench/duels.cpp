@@ -9,8 +9,8 @@
 #include <map>
 
 #include "db/store.hpp"
-#include "engine/evaluate/workbench.hpp"
 #include "engine/core/error.hpp"
+#include "engine/evaluate/workbench.hpp"
 #include "tools/session_options.hpp"
 #include "tools/tool_main.hpp"
 
@@ -60,7 +60,8 @@ ExitCode run(const Options& options) {
   std::printf("device: %s\n", device->name.c_str());
   const WorkbenchOptions bench_options = options.session.bench_options(services, fresh_seed());
   Workbench bench(bench_options, std::move(services));
-  const KernelUnderTest first = green_kernel(bench, candidate_of(bench.task().space(), options.first));
+  const KernelUnderTest first =
+      green_kernel(bench, candidate_of(bench.task().space(), options.first));
   const KernelUnderTest second =
       options.second == options.first
           ? first

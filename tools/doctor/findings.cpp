@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "engine/evaluate/driver_match.hpp"
 #include "engine/core/error.hpp"
+#include "engine/evaluate/driver_match.hpp"
 #include "engine/worker/limits.hpp"
 
 namespace evo {
@@ -48,8 +48,7 @@ void add_device(const Machine& machine, std::vector<Finding>& findings) {
   }
   if (measures(machine)) return;
   const std::string& why = machine.survey.cuda.failure;
-  Finding none{"there is no GPU: " + why.substr(0, why.find('\n')),
-               "measured times, --energy",
+  Finding none{"there is no GPU: " + why.substr(0, why.find('\n')), "measured times, --energy",
                "run where a GPU is, of compute capability 8.0 or newer"};
   if (const std::size_t count = machine.host.pci_cards; count > 0) {
     none.what = fmt::format("{} NVIDIA GPU(s) on the PCI bus without a driver for this program: {}",

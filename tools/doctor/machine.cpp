@@ -1,9 +1,9 @@
 #include "tools/doctor/machine.hpp"
 
-#include "engine/run/ncu.hpp"
 #include "engine/core/environment.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/system_root.hpp"
+#include "engine/run/ncu.hpp"
 #include "engine/worker/limits.hpp"
 #include "engine/worker/process.hpp"
 #include "tools/full_version.hpp"

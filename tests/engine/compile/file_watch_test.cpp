@@ -8,9 +8,9 @@
 #include <cstdlib>
 
 #include "db/store.hpp"
-#include "engine/evaluate/workbench.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
+#include "engine/evaluate/workbench.hpp"
 #include "engine/worker/compile_pool.hpp"
 #include "tests/db/sample.hpp"
 

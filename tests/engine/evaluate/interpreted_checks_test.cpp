@@ -167,11 +167,13 @@ TEST(InterpretedRun, AKernelIsInterpretedOnceAndWaitedFor) {
   EXPECT_EQ(run_all(world, store, options_for(2, 8)), TunerEnd::kFinished);
   const Candidate candidate = world.task().space().defaults();
   const StoredEvaluation first = store.evaluations().front();
-  const KernelUnderTest member = kernel_under_test(world.task(), 
-      candidate, store.compilation(first.record.compilation.value()), "some key", {0});
+  const KernelUnderTest member =
+      kernel_under_test(world.task(), candidate,
+                        store.compilation(first.record.compilation.value()), "some key", {0});
   const InterpretedCheck check = world.bench->wait(world.bench->interpreted().check(member));
   const std::size_t asked = world.interpreter->requests().size();
-  EXPECT_EQ(world.bench->wait(world.bench->interpreted().check(member)).rejection.has_value(), check.rejection.has_value());
+  EXPECT_EQ(world.bench->wait(world.bench->interpreted().check(member)).rejection.has_value(),
+            check.rejection.has_value());
   EXPECT_EQ(world.interpreter->requests().size(), asked);
   EXPECT_TRUE(check.rejection || !check.checks.empty());
 }

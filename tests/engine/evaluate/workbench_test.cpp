@@ -1,5 +1,5 @@
-// What a workbench makes of whole spaces, on the fake worker: which candidates are one kernel, what a
-// configuration cannot break, and what becomes of kernels that fail in comparisons.
+// What a workbench makes of whole spaces, on the fake worker: which candidates are one kernel, what
+// a configuration cannot break, and what becomes of kernels that fail in comparisons.
 
 #include "engine/evaluate/workbench.hpp"
 
@@ -48,8 +48,7 @@ class WorkbenchTest : public testing::Test {
 
   std::unique_ptr<Workbench> open(bool with_device) {
     auto loop = std::make_unique<SystemLoop>();
-    auto compilers =
-        std::make_unique<CompilePool>(*loop, worker_program(), CompilePoolOptions{});
+    auto compilers = std::make_unique<CompilePool>(*loop, worker_program(), CompilePoolOptions{});
     Services services{std::move(loop), store_, std::move(compilers)};
     if (with_device) {
       auto device = std::make_unique<DeviceClient>(
@@ -190,9 +189,9 @@ TEST_F(WorkbenchTest, AConfigurationThatBreaksAnExpressionIsRejectedAndTheOthers
   for (const Case& one : cases) {
     change(problem_file(), one.edit);
     const auto bench = open(false);
-    const auto judged = judge(
-        *bench, {candidate(*bench, {{"ITEMS", "2"}, {"THREADS", "32"}}),
-                   candidate(*bench, {{"ITEMS", "4"}}), candidate(*bench, {{"ITEMS", "8"}})});
+    const auto judged =
+        judge(*bench, {candidate(*bench, {{"ITEMS", "2"}, {"THREADS", "32"}}),
+                       candidate(*bench, {{"ITEMS", "4"}}), candidate(*bench, {{"ITEMS", "8"}})});
     ASSERT_EQ(judged.size(), 3U);
     ASSERT_TRUE(judged[1].rejection.has_value()) << one.what;
     EXPECT_EQ(judged[1].rejection->gate, Gate::kResource);

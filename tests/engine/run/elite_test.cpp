@@ -116,10 +116,12 @@ TEST(Elite, AnIncumbentThatFailsLeavesAndTheChallengerGoesOn) {
   Elite elite(3);
   elite.restore({member(1, 8), member(2, 9), member(3, 10)});
   std::vector<CandidateId> asked;
-  EXPECT_TRUE(consider(elite, member(4, 8.1), [&](const EliteMember&, const EliteMember& incumbent) {
-    asked.push_back(incumbent.id);
-    return incumbent.id == 2 ? ComparisonResult::kIncumbentOut : ComparisonResult::kChallengerFaster;
-  }));
+  EXPECT_TRUE(
+      consider(elite, member(4, 8.1), [&](const EliteMember&, const EliteMember& incumbent) {
+        asked.push_back(incumbent.id);
+        return incumbent.id == 2 ? ComparisonResult::kIncumbentOut
+                                 : ComparisonResult::kChallengerFaster;
+      }));
   EXPECT_THAT(asked, ElementsAre(2, 3, 1));
   EXPECT_THAT(ids(elite), ElementsAre(4, 1, 3));
 }

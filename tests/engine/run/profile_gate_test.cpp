@@ -8,8 +8,8 @@
 
 #include <cstdlib>
 
-#include "engine/run/ncu.hpp"
 #include "engine/core/error.hpp"
+#include "engine/run/ncu.hpp"
 #include "tests/fakes/fake_world.hpp"
 
 namespace evo {
@@ -120,8 +120,7 @@ Profiled profiled_on(const fake::DeviceBehaviour& behaviour, const std::string& 
   fake::MemoryStore store;
   World world(store, behaviour, {.space = space});
   const Candidate candidate = world.task().space().defaults();
-  const Evaluation evaluation =
-      world.bench->wait(world.bench->evaluator().evaluate(candidate, {}));
+  const Evaluation evaluation = world.bench->wait(world.bench->evaluator().evaluate(candidate, {}));
   return profile_gate(*world.bench, kernel_under_test(world.task(), evaluation));
 }
 

@@ -114,7 +114,8 @@ TEST(Recording, OneThatWasKilledAnywhereEndsAsTheOneThatWasNot) {
     fake::MemoryStore store;
     store.fail_at(write);
     const auto begin = [&] {
-      World killed(store, {}, {.compiler_seed = write});  // writes, too: the compilation of the reference
+      World killed(store, {},
+                   {.compiler_seed = write});  // writes, too: the compilation of the reference
       (void)run_all(killed, store, options);
     };
     EXPECT_THROW(begin(), DbError);

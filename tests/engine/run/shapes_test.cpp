@@ -169,7 +169,8 @@ TEST(Shapes, AWithdrawalSurvivesAKillAnywhere) {
     store.fail_at(write);
     std::map<std::string, int> full_checks;
     try {
-      World killed(store, fails_once(full_checks), {.compiler_seed = write, .space = "distinct", .shapes = "mission,ragged"});
+      World killed(store, fails_once(full_checks),
+                   {.compiler_seed = write, .space = "distinct", .shapes = "mission,ragged"});
       (void)run_all(killed, store, options);
       FAIL() << "write " << write << " did not fail";
     } catch (const DbError&) {
@@ -177,7 +178,8 @@ TEST(Shapes, AWithdrawalSurvivesAKillAnywhere) {
     }
     store.fail_at(0);
     full_checks.clear();
-    World resumed(store, fails_once(full_checks), {.compiler_seed = write + 1, .space = "distinct", .shapes = "mission,ragged"});
+    World resumed(store, fails_once(full_checks),
+                  {.compiler_seed = write + 1, .space = "distinct", .shapes = "mission,ragged"});
     EXPECT_EQ(run_all(resumed, store, options), TunerEnd::kFinished);
     for (const RunId run : {kMission, kRagged}) {
       EXPECT_EQ(outcomes(store, run), outcomes(whole, run)) << "killed at write " << write;
@@ -195,14 +197,16 @@ TEST(Shapes, ARunThatWasKilledAnywhereEndsAsTheOneThatWasNot) {
     fake::MemoryStore store;
     store.fail_at(write);
     try {
-      World killed(store, by_shape(), {.compiler_seed = write, .space = "by_shape", .shapes = "mission,ragged"});
+      World killed(store, by_shape(),
+                   {.compiler_seed = write, .space = "by_shape", .shapes = "mission,ragged"});
       (void)run_all(killed, store, options);
       FAIL() << "write " << write << " did not fail";
     } catch (const DbError&) {
       // As a kill: the process and all it held are gone.
     }
     store.fail_at(0);
-    World resumed(store, by_shape(), {.compiler_seed = write + 1, .space = "by_shape", .shapes = "mission,ragged"});
+    World resumed(store, by_shape(),
+                  {.compiler_seed = write + 1, .space = "by_shape", .shapes = "mission,ragged"});
     EXPECT_EQ(run_all(resumed, store, options), TunerEnd::kFinished);
     for (const RunId run : {kMission, kRagged}) {
       EXPECT_EQ(outcomes(store, run), outcomes(whole, run)) << "killed at write " << write;

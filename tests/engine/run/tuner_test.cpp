@@ -294,8 +294,7 @@ TEST(Tuner, ASpaceWithoutMoreCandidatesEndsTheRun) {
     configurations.insert(stored.record.config_json);
   }
   EXPECT_EQ(configurations.size(), store.evaluations().size()) << "each once";
-  EXPECT_DOUBLE_EQ(static_cast<double>(configurations.size()),
-                   world.task().space().count().value);
+  EXPECT_DOUBLE_EQ(static_cast<double>(configurations.size()), world.task().space().count().value);
 }
 
 TEST(Tuner, TheStrategyHearsOfACompilerThatFailsAsOfAFailedBuild) {

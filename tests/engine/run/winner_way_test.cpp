@@ -46,8 +46,7 @@ class Way {
         world_.bench->wait(world_.bench->evaluator().evaluate(winner_.candidate, {}));
     EXPECT_TRUE(judged.is_green());
     winner_.p50_us = judged.timing()->p50_us;
-    winner_.kernel =
-        kernel_under_test(world_.task(), judged);
+    winner_.kernel = kernel_under_test(world_.task(), judged);
   }
 
   FoundWay find(double seconds = kAmple_s, const KnownTimes& known = {}) {
@@ -69,11 +68,10 @@ class Way {
     world_.loop = loop.get();
     Services services{std::move(loop), store_, nullptr};
     services.compilers = std::make_unique<fake::FakeCompileService>(*world_.loop, 4, 1);
-    services.devices.push_back(
-        std::make_unique<fake::FakeDeviceService>(*world_.loop, behaviour));
+    services.devices.push_back(std::make_unique<fake::FakeDeviceService>(*world_.loop, behaviour));
     world_.device = static_cast<fake::FakeDeviceService*>(services.devices.front().get());
-    world_.bench = std::make_unique<Workbench>(WorkbenchOptions{.space_file = file},
-                                               std::move(services));
+    world_.bench =
+        std::make_unique<Workbench>(WorkbenchOptions{.space_file = file}, std::move(services));
   }
 
   fake::MemoryStore store_;

@@ -92,7 +92,8 @@ TEST(CompilePool, AFailureIsARejectionWithTheLog) {
 
 TEST(CompilePool, ACrashCostsOneCandidate) {
   Pool pool({.jobs = 1, .limit = Milliseconds(20000)});
-  const auto finished = pool.compile(std::vector{request("none"), request("crashes_compiler"), request("none")});
+  const auto finished =
+      pool.compile(std::vector{request("none"), request("crashes_compiler"), request("none")});
   EXPECT_TRUE(std::holds_alternative<Compiled>(finished.at(0).outcome));
   EXPECT_THAT(std::get<Rejection>(finished.at(1).outcome).reason,
               HasSubstr("the compiler crashed: signal 6"));
@@ -152,7 +153,8 @@ TEST_F(CompilePoolRetry, MemoryIsLimitedForEveryProcess) {
 #endif
   constexpr std::uint64_t kLimit = std::uint64_t{1} << 30;
   Pool compilers(options(1, kLimit));
-  const auto finished = compilers.compile(std::vector{request("none"), request("compiler_eats_memory"), request("none")});
+  const auto finished = compilers.compile(
+      std::vector{request("none"), request("compiler_eats_memory"), request("none")});
   EXPECT_THAT(
       std::get<Rejection>(finished.at(1).outcome).reason,
       AllOf(HasSubstr("ran out of memory"), HasSubstr("with its 1.1 GB, and alone with 2.1 GB")));
@@ -165,7 +167,8 @@ TEST_F(CompilePoolRetry, ACompilerThatEndsItselfForWantOfMemoryGetsMoreOnce) {
   GTEST_SKIP() << "sanitizers take more address space than any limit";
 #endif
   Pool compilers(options(1, std::uint64_t{1} << 30));
-  const auto finished = compilers.compile(std::vector{request("aborts_below_2_gib"), request("none"), request("aborts_below_2_gib")});
+  const auto finished = compilers.compile(
+      std::vector{request("aborts_below_2_gib"), request("none"), request("aborts_below_2_gib")});
   for (const std::size_t i : {0, 1, 2}) {
     EXPECT_TRUE(std::holds_alternative<Compiled>(finished.at(i).outcome)) << i;
   }
@@ -178,7 +181,8 @@ TEST_F(CompilePoolRetry, ACompilerThatAbortsForWantOfMemoryIsNotTheKernelsFault)
 #endif
   Pool compilers(options(1, std::uint64_t{1} << 30));
   testing::internal::CaptureStderr();
-  const auto finished = compilers.compile(std::vector{request("aborts_for_memory"), request("crashes_compiler")});
+  const auto finished =
+      compilers.compile(std::vector{request("aborts_for_memory"), request("crashes_compiler")});
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_THAT(said, testing::Not(HasSubstr("out of memory"))) << "it is in the reason";
   const std::string reason = std::get<Rejection>(finished.at(0).outcome).reason;
