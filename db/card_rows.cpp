@@ -7,9 +7,6 @@
 namespace evo {
 namespace {
 
-constexpr std::string_view kRunsShape =
-    "(SELECT r.shape FROM candidate c JOIN run r ON r.id = c.run_id WHERE c.id = ?)";
-
 std::string slowdowns_json(const std::vector<Slowdown>& slowdowns) {
   nlohmann::json names = nlohmann::json::array();
   for (const Slowdown slowdown : slowdowns) names.push_back(to_string(slowdown));
@@ -33,11 +30,10 @@ std::vector<Slowdown> slowdowns_from_json(const std::string& text) {
 
 void insert_card_state(Connection& db, CandidateId candidate, const CardState& state) {
   Query query = db.query(
-      "INSERT INTO card_state (candidate_id, shape, looks, sm_clock_min_mhz, sm_clock_median_mhz,"
+      "INSERT INTO gpu_state (candidate_id, looks, sm_clock_min_mhz, sm_clock_median_mhz,"
       " memory_clock_mhz, temperature_c, power_w, slowdowns, discarded, throttled, others,"
-      " busy_before_percent) VALUES (?," +
-      std::string(kRunsShape) + ",?,?,?,?,?,?,?,?,?,?,?)");
-  query.bind(candidate).bind(candidate).bind(state.looks).bind(state.sm_clock_min_mhz);
+      " busy_before_percent) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)");
+  query.bind(candidate).bind(state.looks).bind(state.sm_clock_min_mhz);
   query.bind(state.sm_clock_median_mhz).bind(state.memory_clock_mhz).bind(state.temperature_c);
   query.bind(state.power_w).bind(slowdowns_json(state.slowdowns)).bind(state.discarded);
   query.bind(state.throttled);
@@ -52,10 +48,9 @@ void replace_energy(Connection& db, CandidateId candidate, bool complete, const 
     old.bind(candidate).bind(complete).run();
   }
   Query query = db.query(
-      "INSERT INTO energy (candidate_id, shape, complete, launch_mj, power_w, window_s, launches)"
-      " VALUES (?," +
-      std::string(kRunsShape) + ",?,?,?,?,?)");
-  query.bind(candidate).bind(candidate).bind(complete).bind(energy.launch_mj).bind(energy.power_w);
+      "INSERT INTO energy (candidate_id, complete, launch_mj, power_w, window_s, launches)"
+      " VALUES (?,?,?,?,?,?)");
+  query.bind(candidate).bind(complete).bind(energy.launch_mj).bind(energy.power_w);
   query.bind(energy.window_s).bind(energy.launches).run();
 }
 
@@ -64,27 +59,23 @@ void replace_profile(Connection& db, CandidateId candidate, const ProfileRecord&
   remove_rows(db, "profile_metric", candidate);
   {
     Query query = db.query(
-        "INSERT INTO profile (candidate_id, shape, kind, tool, require, passed) VALUES (?," +
-        std::string(kRunsShape) + ",?,?,?,?)");
-    query.bind(candidate).bind(candidate).bind(to_string(profile.kind)).bind(profile.tool);
+        "INSERT INTO profile (candidate_id, kind, tool, require, passed) VALUES (?,?,?,?,?)");
+    query.bind(candidate).bind(to_string(profile.kind)).bind(profile.tool);
     query.bind(profile.require).bind(profile.passed).run();
   }
   for (const ProfileMetric& metric : profile.metrics) {
     Query query = db.query(
-        "INSERT INTO profile_metric (candidate_id, shape, name, metric, value, unit) VALUES (?," +
-        std::string(kRunsShape) + ",?,?,?,?)");
-    query.bind(candidate).bind(candidate).bind(metric.name).bind(metric.metric);
+        "INSERT INTO profile_metric (candidate_id, name, metric, value, unit) VALUES (?,?,?,?,?)");
+    query.bind(candidate).bind(metric.name).bind(metric.metric);
     query.bind(metric.value).bind(metric.unit).run();
   }
 }
 
 std::optional<CardState> read_card_state(Connection& db, CandidateId candidate) {
-  if (db.version() < kFirstWithCardState) return std::nullopt;
   Query query = db.query(
       "SELECT looks, sm_clock_min_mhz, sm_clock_median_mhz, memory_clock_mhz, temperature_c,"
-      " power_w, slowdowns, discarded, throttled, others, busy_before_percent FROM card_state k"
-      " JOIN candidate c ON c.id = k.candidate_id JOIN run r ON r.id = c.run_id"
-      " AND r.shape = k.shape WHERE k.candidate_id = ?");
+      " power_w, slowdowns, discarded, throttled, others, busy_before_percent FROM gpu_state WHERE "
+      "candidate_id = ?");
   query.bind(candidate);
   if (!query.next()) return std::nullopt;
   return CardState{.looks = query.small(0),
@@ -101,24 +92,19 @@ std::optional<CardState> read_card_state(Connection& db, CandidateId candidate) 
 }
 
 std::optional<Energy> read_energy(Connection& db, CandidateId candidate, bool complete) {
-  if (db.version() < kFirstWithCardState) return std::nullopt;
   Query query = db.query(
-      "SELECT launch_mj, power_w, window_s, launches FROM energy k"
-      " JOIN candidate c ON c.id = k.candidate_id JOIN run r ON r.id = c.run_id"
-      " AND r.shape = k.shape WHERE k.candidate_id = ? AND k.complete = ?");
+      "SELECT launch_mj, power_w, window_s, launches FROM energy WHERE candidate_id = ? AND "
+      "complete = ?");
   query.bind(candidate).bind(complete);
   if (!query.next()) return std::nullopt;
   return Energy{query.real(0), query.real(1), query.real(2), query.integer(3)};
 }
 
 std::optional<ProfileRecord> read_profile(Connection& db, CandidateId candidate) {
-  if (db.version() < kFirstWithCardState) return std::nullopt;
   ProfileRecord profile;
   {
-    Query query = db.query(
-        "SELECT kind, tool, require, passed FROM profile k"
-        " JOIN candidate c ON c.id = k.candidate_id JOIN run r ON r.id = c.run_id"
-        " AND r.shape = k.shape WHERE k.candidate_id = ?");
+    Query query =
+        db.query("SELECT kind, tool, require, passed FROM profile WHERE candidate_id = ?");
     query.bind(candidate);
     if (!query.next()) return std::nullopt;
     profile.kind = time_kind_from_string(query.text(0));
@@ -127,9 +113,7 @@ std::optional<ProfileRecord> read_profile(Connection& db, CandidateId candidate)
     profile.passed = query.integer(3) != 0;
   }
   Query query = db.query(
-      "SELECT name, metric, value, unit FROM profile_metric k"
-      " JOIN candidate c ON c.id = k.candidate_id JOIN run r ON r.id = c.run_id"
-      " AND r.shape = k.shape WHERE k.candidate_id = ? ORDER BY name");
+      "SELECT name, metric, value, unit FROM profile_metric WHERE candidate_id = ? ORDER BY name");
   query.bind(candidate);
   while (query.next()) {
     profile.metrics.push_back({query.text(0), query.text(1), query.real(2), query.text(3)});

@@ -10,11 +10,7 @@ namespace evo {
 
 class Connection;
 
-/// The first version of the schema that has card_state, energy and profile.
-constexpr int kFirstWithCardState = 5;
-
-// Rows that stand beside the timing of a candidate on its run's shape; of `candidate` itself, which
-// is no duplicate. Readers find nothing in databases of earlier versions.
+// Rows that stand beside the timing of a candidate, which is no duplicate.
 
 /// What `slowdowns` of a row names, a list of texts.
 [[nodiscard]] std::vector<Slowdown> slowdowns_from_json(const std::string& text);

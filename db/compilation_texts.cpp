@@ -16,13 +16,6 @@ std::string unpack(Connection& db, const std::string& frame, CompilationId id, c
   return std::move(*text);
 }
 
-std::optional<CompilationTexts> find_plain_texts(Connection& db, CompilationId id) {
-  Query query = db.query("SELECT log, source, ptx, cubin FROM compilation WHERE id = ?");
-  query.bind(id);
-  if (!query.next()) return std::nullopt;
-  return CompilationTexts{query.text(0), query.text(1), query.text(2), query.text(3)};
-}
-
 std::optional<std::int64_t> find_source(Connection& db, const std::string& key) {
   Query query = db.query("SELECT id FROM source WHERE key = ?");
   query.bind(key);
@@ -61,7 +54,6 @@ void insert_texts(Connection& db, CompilationId id, const PackedTexts& texts) {
 }
 
 std::optional<CompilationTexts> find_texts(Connection& db, CompilationId id) {
-  if (db.version() < kFirstWithPackedTexts) return find_plain_texts(db, id);
   Query query = db.query(
       "SELECT a.log, s.text, a.ptx, a.cubin FROM artifact a JOIN source s ON s.id = a.source_id"
       " WHERE a.compilation_id = ?");
@@ -71,14 +63,6 @@ std::optional<CompilationTexts> find_texts(Connection& db, CompilationId id) {
                           .source = unpack(db, query.text(1), id, "source"),
                           .ptx = unpack(db, query.text(2), id, "PTX"),
                           .cubin = unpack(db, query.text(3), id, "cubin")};
-}
-
-std::string digest_of(const CompilationTexts& texts) {
-  // The same as that of the row that held them unpacked before version 4, so that seals hold on.
-  ContentHash hash;
-  hash.add("row").add("text " + texts.log).add("text " + texts.source);
-  hash.add("text " + texts.ptx).add("blob " + texts.cubin).add("end");
-  return hash.hex();
 }
 
 }  // namespace evo

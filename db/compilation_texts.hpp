@@ -9,9 +9,6 @@ namespace evo {
 
 class Connection;
 
-/// The first version of the schema that packs the texts of compilations.
-constexpr int kFirstWithPackedTexts = 4;
-
 /// The texts of a compilation as they are stored: Zstandard frames, the source by its content.
 struct PackedTexts {
   std::string source_key;
@@ -28,11 +25,7 @@ struct PackedTexts {
 /// Stores them as those of a compilation that has none; within a transaction.
 void insert_texts(Connection& db, CompilationId id, const PackedTexts& texts);
 
-/// Nothing when there is no such compilation. Throws DbError when they are damaged. Reads databases
-/// of every version.
+/// Nothing when there is no such compilation. Throws DbError when they are damaged.
 [[nodiscard]] std::optional<CompilationTexts> find_texts(Connection& db, CompilationId id);
-
-/// What db/seal.hpp keeps of them.
-[[nodiscard]] std::string digest_of(const CompilationTexts& texts);
 
 }  // namespace evo

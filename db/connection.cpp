@@ -2,13 +2,11 @@
 
 #include <sqlite3.h>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string_view>
 
 #include "db/database_file.hpp"
-#include "db/migration_functions.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/missing_file.hpp"
 
@@ -16,21 +14,6 @@ namespace evo {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// What tells whose a database is.
-struct Header {
-  int application = 0;
-  int version = 0;
-  int tables = 0;
-};
-
-Header read_header(SQLite::Database& database) {
-  // In one transaction: another process may be making the schema this instant.
-  const SQLite::Transaction transaction(database);
-  return {.application = database.execAndGet("PRAGMA application_id"),
-          .version = database.execAndGet("PRAGMA user_version"),
-          .tables = database.execAndGet("SELECT count(*) FROM sqlite_master")};
-}
 
 }  // namespace
 
@@ -143,28 +126,19 @@ SQLite::Database Connection::open(Mode mode) {
 }
 
 void Connection::prepare(Mode mode) {
-  const Header header = read_header(database_);
-  const bool fresh = header.tables == 0 && header.application == 0 && header.version == 0;
-  const int version = header.version;
-  if (!fresh && header.application != kApplicationId) {
-    fail("is a database of another program; evo-tune does not touch it");
-  }
-  const int known = static_cast<int>(migrations().size());
-  if (version > known) {
-    fail("was made by a newer evo-tune (schema " + std::to_string(version) +
-         ", this one knows up to " + std::to_string(known) + ")");
-  }
+  const DatabaseHeader header = [&] {
+    const SQLite::Transaction transaction(database_);
+    return read_header(database_);
+  }();
+  if (!header.is_fresh()) require_our_version(header);
   const std::string damage = structural_damage(database_);
   if (!damage.empty()) fail("is damaged: " + damage);
-  const std::string changed =
-      schema_damage(database_, migrations().first(static_cast<std::size_t>(std::max(version, 0))));
-  if (!changed.empty()) fail("is damaged: its schema has another '" + changed + "'");
+  if (!header.is_fresh()) {
+    const std::string changed = schema_damage(database_);
+    if (!changed.empty()) fail("is damaged: its schema has another '" + changed + "'");
+  }
   if (mode == Mode::kReadOnly) {
-    if (fresh) fail("is empty: no run was recorded yet");
-    if (version < kOldestReadable) {
-      fail("was made by an older evo-tune; running evo-tune on it upgrades it");
-    }
-    version_ = version;
+    if (header.is_fresh()) fail("is empty: no run was recorded yet");
     return;
   }
   // SQLite opens what may not be written for reading, and would say so at the first write only.
@@ -173,16 +147,34 @@ void Connection::prepare(Mode mode) {
   // With the write-ahead log, NORMAL loses nothing when a process is killed; a power failure may
   // undo the latest transactions but never corrupts the file
   // (https://sqlite.org/pragma.html#pragma_synchronous).
-  database_.exec("PRAGMA synchronous = NORMAL");
-  if (version < known) {
-    tell_of_upgrade();
-    add_migration_functions(database_);
-    migrate(*this, migrations());
+  database_.exec("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
+  if (header.is_fresh()) make_schema();
+}
+
+void Connection::require_our_version(const DatabaseHeader& header) {
+  if (header.application == kApplicationId && header.version == kSchemaVersion) return;
+  keep_log(database_, file_);
+  if (header.application != kApplicationId) {
+    fail("is a database of another program; evo-tune does not touch it");
   }
-  // Not before: an upgrade makes a table anew that others refer to.
-  database_.exec("PRAGMA foreign_keys = ON");
-  version_ = known;
-  give_back_free_pages();
+  const bool newer = header.version > kSchemaVersion;
+  fail("was made by " + std::string(newer ? "a newer" : "an older") +
+       " evo-tune: its schema is version " + std::to_string(header.version) +
+       ", this evo-tune reads version " + std::to_string(kSchemaVersion) +
+       " only; the file is as it was\nnext step: " +
+       (newer ? "open it with that evo-tune" : "keep the older evo-tune to read it") +
+       ", or name another file by --db to start a new database");
+}
+
+void Connection::make_schema() {
+  write([&] {
+    // Read again under the write lock: another process may have just made it.
+    const DatabaseHeader header = read_header(database_);
+    if (!header.is_fresh()) return require_our_version(header);
+    database_.exec(std::string(schema()));
+    database_.exec("PRAGMA application_id = " + std::to_string(kApplicationId) +
+                   "; PRAGMA user_version = " + std::to_string(kSchemaVersion));
+  });
 }
 
 void Connection::use_write_ahead_log() {
@@ -192,37 +184,13 @@ void Connection::use_write_ahead_log() {
   while (true) {
     try {
       database_.execAndGet("PRAGMA journal_mode = WAL");
+      (void)read_header(database_);  // the first read makes the log
       return;
     } catch (const SQLite::Exception& error) {
       const int code = error.getErrorCode();
       if ((code != SQLITE_BUSY && code != SQLITE_LOCKED) || !wait_->wait()) throw;
     }
   }
-}
-
-void Connection::tell_of_upgrade() const {
-  constexpr std::uintmax_t kTakesSeconds = 50'000'000;
-  std::error_code error;
-  const std::uintmax_t bytes = fs::file_size(file_, error);
-  if (error || bytes < kTakesSeconds) return;
-  wait_->tell(file_.string() + ": was made by an older evo-tune; upgrading its " +
-              std::to_string(bytes / 1'000'000) + " MB, once");
-}
-
-void Connection::give_back_free_pages() {
-  // An upgrade leaves most of a file free. Asked at each opening: a process that was killed between
-  // the two has left this to the next one.
-  constexpr int kWorthIt = 256;
-  const int pages = database_.execAndGet("PRAGMA page_count");
-  const int free = database_.execAndGet("PRAGMA freelist_count");
-  if (free < kWorthIt || free < pages / 2) return;
-  sqlite3_busy_handler(database_.getHandle(), nullptr, nullptr);
-  try {
-    database_.exec("VACUUM");
-  } catch (const SQLite::Exception&) {
-    // Somebody else writes, or the disk has no room for the copy: the file is sound as it is.
-  }
-  wait_->install(database_.getHandle());
 }
 
 Query Connection::query(std::string_view sql) {
@@ -269,22 +237,6 @@ void Connection::fail_with(const SQLite::Exception& error) const {
     default:
       fail(error.what());
   }
-}
-
-void migrate(Connection& connection, std::span<const std::string_view> migrations) {
-  connection.write([&] {
-    SQLite::Database& database = connection.database();
-    // Read again under the write lock: another process may have just done it.
-    const int version = database.execAndGet("PRAGMA user_version");
-    if (version > static_cast<int>(migrations.size())) {
-      connection.fail("was made by a newer evo-tune");
-    }
-    for (const std::string_view step : migrations.subspan(static_cast<std::size_t>(version))) {
-      database.exec(std::string(step));
-    }
-    database.exec("PRAGMA application_id = " + std::to_string(kApplicationId));
-    database.exec("PRAGMA user_version = " + std::to_string(migrations.size()));
-  });
 }
 
 }  // namespace evo

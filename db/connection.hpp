@@ -7,12 +7,12 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
+#include "db/database_file.hpp"
 #include "db/lock_wait.hpp"
 #include "db/opened_file.hpp"
 #include "engine/core/zstd_frames.hpp"
@@ -112,8 +112,6 @@ class Connection {
   [[nodiscard]] SQLite::Database& database() { return database_; }
   [[nodiscard]] ZstdFrames& frames() { return frames_; }
   [[nodiscard]] const std::filesystem::path& file() const { return file_; }
-  /// Of the schema: the newest one, or an older one that can still be read.
-  [[nodiscard]] int version() const { return version_; }
 
   /// Throws DbError "file: message".
   [[noreturn]] void fail(const std::string& message) const;
@@ -134,32 +132,17 @@ class Connection {
   /// Throws DbError, now and later, once the file is no longer the one that was opened.
   void require_same_file();
   void use_write_ahead_log();
-  void tell_of_upgrade() const;
-  void give_back_free_pages();
+  void require_our_version(const DatabaseHeader& header);
+  void make_schema();
   [[noreturn]] void fail_with(const SQLite::Exception& error) const;
 
   std::filesystem::path file_;
   std::unique_ptr<LockWait> wait_;
-  int version_ = 0;
   SQLite::Database database_;
   std::optional<OpenedFile> opened_;  ///< of a file that is written
   std::string lost_;                  ///< what happened to it; empty: nothing
   ZstdFrames frames_;
   std::map<std::string, SQLite::Statement, std::less<>> statements_;
 };
-
-/// "evot": marks a database file as ours.
-constexpr std::int32_t kApplicationId = 0x65766f74;
-/// Databases of older versions than the newest are upgraded by writers; readers take them from
-/// here.
-constexpr int kOldestReadable = 1;
-
-/// Brings the schema up to date in one transaction: applies migrations[user_version ...]; the first
-/// makes the schema from nothing. They need foreign keys off and add_migration_functions(). Throws
-/// DbError for a newer version.
-void migrate(Connection& connection, std::span<const std::string_view> migrations);
-
-/// All of this program's migrations; their number is the schema's version.
-[[nodiscard]] std::span<const std::string_view> migrations();
 
 }  // namespace evo

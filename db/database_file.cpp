@@ -8,7 +8,6 @@
 #include <string_view>
 #include <system_error>
 
-#include "db/migration_functions.hpp"
 #include "engine/core/error.hpp"
 
 namespace evo {
@@ -116,6 +115,17 @@ SQLite::Database open_for_reading(const fs::path& file, LockWait& wait) {
   return database;
 }
 
+DatabaseHeader read_header(SQLite::Database& database) {
+  return {.application = database.execAndGet("PRAGMA application_id"),
+          .version = database.execAndGet("PRAGMA user_version"),
+          .tables = database.execAndGet("SELECT count(*) FROM sqlite_master")};
+}
+
+void keep_log(SQLite::Database& database, const fs::path& file) {
+  if (!has_beside(file, "-wal")) return;
+  sqlite3_db_config(database.getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+}
+
 std::string structural_damage(SQLite::Database& database) {
   constexpr std::int64_t kLargest = std::int64_t{1} << 30;
   const std::int64_t pages = database.execAndGet("PRAGMA page_count").getInt64();
@@ -125,11 +135,9 @@ std::string structural_damage(SQLite::Database& database) {
   return found == "ok" ? "" : found;
 }
 
-std::string schema_damage(SQLite::Database& database,
-                          std::span<const std::string_view> migrations) {
+std::string schema_damage(SQLite::Database& database) {
   SQLite::Database fresh(":memory:", SQLite::OPEN_READWRITE);
-  add_migration_functions(fresh);
-  for (const std::string_view step : migrations) fresh.exec(std::string(step));
+  fresh.exec(std::string(schema()));
   const auto there = schema_of(database);
   for (const auto& [name, sql] : schema_of(fresh)) {
     const auto found = there.find(name);

@@ -9,7 +9,6 @@
 
 #include "db/card_rows.hpp"
 #include "db/connection.hpp"
-#include "db/seal.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/suggestion.hpp"
 
@@ -68,51 +67,18 @@ EliteRow read_elite_row(const Query& row) {
 }
 
 std::string not_modelled(Connection& db, const EliteRow& row) {
-  constexpr int kFirstWithGaps = 7;  // version of the database
-  if (db.version() < kFirstWithGaps) return {};
-  Query query = db.query("SELECT not_modelled FROM timing WHERE candidate_id = ? AND shape = ?");
-  query.bind(row.candidate).bind(row.shape);
+  Query query = db.query("SELECT not_modelled FROM timing WHERE candidate_id = ?");
+  query.bind(row.candidate);
   return query.next() ? query.text(0) : std::string();
 }
 
-/// Throws DbError unless run, ranking and every kernel in it are what was stored.
-void require_elite_intact(Connection& db, RunId run, const std::vector<EliteRow>& rows) {
-  std::optional<std::int64_t> latest;
-  {
-    Query query = db.query("SELECT max(number) FROM generation WHERE run_id = ?");
-    query.bind(run);
-    if (query.next()) latest = query.optional_integer(0);
-  }
-  require_intact(db, {Sealed::Kind::kRun, run});
-  if (latest) require_intact(db, {Sealed::Kind::kGeneration, run, static_cast<int>(*latest)});
-  for (const EliteRow& row : rows) require_candidate_intact(db, row.candidate);
-}
-
-/// The same of all evaluations of a run.
-void require_evaluations_intact(Connection& db, RunId run) {
-  std::vector<std::int64_t> candidates;
-  {
-    Query query = db.query("SELECT id FROM candidate WHERE run_id = ?");
-    query.bind(run);
-    while (query.next()) candidates.push_back(query.integer(0));
-  }
-  for (const std::int64_t id : candidates) require_intact(db, {Sealed::Kind::kEvaluation, id});
-}
-
 void count_outcomes(Connection& db, RunId run, RejectionSummary& summary) {
-  // The view of version 3 calls withdrawn ones green.
-  const std::string withdrawn = db.version() < kFirstWithWithdrawals
-                                    ? "0"
-                                    : "candidate IN (SELECT candidate_id FROM withdrawal)";
   Query query = db.query(
       "SELECT count(*), count(duplicate_of),"
-      " coalesce(sum(duplicate_of IS NULL AND outcome = 'green' AND NOT " +
-      withdrawn +
-      "), 0),"
-      " coalesce(sum(duplicate_of IS NULL AND outcome = 'rejected'), 0),"
-      " coalesce(sum(duplicate_of IS NULL AND policy_only = 1), 0), coalesce(sum(" +
-      withdrawn +
-      "), 0)"
+      " count(*) FILTER (WHERE duplicate_of IS NULL AND outcome = 'green'),"
+      " count(*) FILTER (WHERE duplicate_of IS NULL AND outcome = 'rejected'),"
+      " count(*) FILTER (WHERE duplicate_of IS NULL AND policy_only = 1),"
+      " count(*) FILTER (WHERE duplicate_of IS NULL AND outcome = 'withdrawn')"
       " FROM evaluation WHERE run = ?");
   query.bind(run);
   if (!query.next()) return;
@@ -208,7 +174,6 @@ std::vector<EliteRow> elite_of_run(const Store& store, RunId run) {
     query.bind(run);
     std::vector<EliteRow> rows;
     while (query.next()) rows.push_back(read_elite_row(query));
-    require_elite_intact(db, run, rows);
     for (EliteRow& row : rows) {
       const std::optional<Energy> energy = read_energy(db, row.candidate, true);
       if (energy) row.launch_mj = energy->launch_mj;
@@ -275,7 +240,6 @@ RejectionSummary rejections(const Store& store, RunId run) {
   const std::vector<WithdrawalRecord> withdrawals = store.withdrawals(run);
   return db.read([&] {
     RejectionSummary summary;
-    require_evaluations_intact(db, run);
     count_outcomes(db, run, summary);
     summary.groups = group_rejections(db, run);
     if (!withdrawals.empty()) summary.withdrawal = withdrawals.front().why;
@@ -320,12 +284,11 @@ std::string reason_pattern(std::string_view reason) {
 
 CardSummary card_summary(const Store& store, RunId run) {
   Connection& db = store.connection();
-  if (db.version() < kFirstWithCardState) return {};
   return db.read([&] {
     CardSummary summary;
     Query query = db.query(
         "SELECT k.slowdowns, k.discarded, k.throttled, k.others, k.busy_before_percent,"
-        " k.sm_clock_min_mhz FROM card_state k JOIN candidate c ON c.id = k.candidate_id"
+        " k.sm_clock_min_mhz FROM gpu_state k JOIN candidate c ON c.id = k.candidate_id"
         " WHERE c.run_id = ? ORDER BY c.id");
     query.bind(run);
     while (query.next()) {

@@ -200,9 +200,6 @@ struct ConfirmationRecord {
   Verdict verdict = Verdict::kTie;
 };
 
-/// The first version of the schema that has withdrawals.
-constexpr int kFirstWithWithdrawals = 3;
-
 /// A green candidate that failed when it was run again, or did not pass the profile gate.
 struct WithdrawalRecord {
   CandidateId candidate = 0;

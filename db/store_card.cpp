@@ -2,18 +2,15 @@
 
 #include "db/card_rows.hpp"
 #include "db/connection.hpp"
-#include "db/seal.hpp"
 #include "db/store.hpp"
 
 namespace evo {
 namespace {
 
-/// `write` beside a green candidate, whose seal then covers it.
+/// `write` beside a candidate that was timed.
 template <typename Write>
 void write_beside(Connection& db, CandidateId candidate, const Write& write) {
   db.write([&] {
-    const Sealed evaluation{Sealed::Kind::kEvaluation, candidate};
-    require_intact(db, evaluation);
     {
       Query query = db.query("SELECT 1 FROM timing WHERE candidate_id = ?");
       query.bind(candidate);
@@ -22,7 +19,6 @@ void write_beside(Connection& db, CandidateId candidate, const Write& write) {
       }
     }
     write();
-    seal_again(db, evaluation);
   });
 }
 

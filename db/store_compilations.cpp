@@ -4,7 +4,6 @@
 
 #include "db/compilation_texts.hpp"
 #include "db/connection.hpp"
-#include "db/seal.hpp"
 #include "db/store.hpp"
 #include "engine/core/printable.hpp"
 
@@ -39,7 +38,7 @@ CompilationFacts read_facts(const Query& row) {
 CompilationRecord with_texts(Connection& db, CompilationFacts facts) {
   std::optional<CompilationTexts> texts = find_texts(db, facts.id);
   if (!texts) {
-    db.fail("is damaged: compilation " + std::to_string(facts.id) + " is not what was stored");
+    db.fail("is damaged: the texts of compilation " + std::to_string(facts.id) + " are missing");
   }
   return {std::move(facts), std::move(*texts)};
 }
@@ -150,8 +149,6 @@ CompilationId Store::put_compilation(const CompilationRecord& record) {
                       " must have either a PTX hash or an error, as its 'ok' says");
   }
   if (const std::optional<CompilationId> known = compilation_id(record.key)) return *known;
-  CompilationTexts texts = record;
-  texts.log = printable(texts.log);
   const PackedTexts packed = pack(*connection_, record);
   return connection_->write([&] {
     // Another process may have been first.
@@ -160,7 +157,6 @@ CompilationId Store::put_compilation(const CompilationRecord& record) {
     const CompilationId id = connection_->last_id();
     insert_texts(*connection_, id, packed);
     insert_dependencies(*connection_, id, record);
-    seal_compilation(*connection_, id, texts);
     return id;
   });
 }

@@ -5,35 +5,22 @@
 
 #include "db/card_rows.hpp"
 #include "db/connection.hpp"
-#include "db/seal.hpp"
 #include "db/store.hpp"
 
 namespace evo {
 namespace {
 
 // A duplicate shows what its first found: `f` is the candidate itself unless it is a duplicate.
-constexpr std::string_view kColumns =
+constexpr std::string_view kSelectById =
     "SELECT c.id, c.run_id, c.generation, c.position, c.key, c.config, c.origin, c.milestone,"
     " c.compilation_id, c.kernel_key, c.dynamic_shared_bytes, c.duplicate_of, c.manifest,"
     " c.compile_ms, c.check_ms, c.time_ms, c.created_at, t.kind, t.p50_us, t.p90_us, t.p99_us,"
-    " t.mean_us, t.std_us, t.cv, t.samples, t.complete, x.gate, x.reason, x.detail, x.policy_only";
-constexpr std::string_view kTables =
-    " FROM candidate c JOIN run r ON r.id = c.run_id"
-    " LEFT JOIN timing t ON t.candidate_id = coalesce(c.duplicate_of, c.id) AND t.shape = r.shape"
-    " LEFT JOIN rejection x ON x.candidate_id = coalesce(c.duplicate_of, c.id)";
-// Databases before version 3 have no withdrawals.
-constexpr std::string_view kWithdrawalTable =
-    " LEFT JOIN withdrawal w ON w.candidate_id = coalesce(c.duplicate_of, c.id)";
-
-std::string select_by_id(const Connection& db) {
-  std::string sql(kColumns);
-  if (db.version() < kFirstWithWithdrawals) {
-    sql.append(", NULL, NULL, NULL").append(kTables);
-  } else {
-    sql.append(", w.gate, w.reason, w.detail").append(kTables).append(kWithdrawalTable);
-  }
-  return sql + " WHERE c.id = ?";
-}
+    " t.mean_us, t.std_us, t.cv, t.samples, t.complete, x.gate, x.reason, x.detail, x.policy_only,"
+    " w.gate, w.reason, w.detail FROM candidate c"
+    " LEFT JOIN timing t ON t.candidate_id = coalesce(c.duplicate_of, c.id)"
+    " LEFT JOIN rejection x ON x.candidate_id = coalesce(c.duplicate_of, c.id)"
+    " LEFT JOIN withdrawal w ON w.candidate_id = coalesce(c.duplicate_of, c.id)"
+    " WHERE c.id = ?";
 
 void check_outcome(const Connection& db, const EvaluationRecord& record) {
   const bool judged = record.rejection || record.timing;
@@ -73,12 +60,12 @@ void insert_checks(Connection& db, CandidateId candidate, const std::vector<Chec
   }
 }
 
-void insert_timing(Connection& db, RunId run, CandidateId candidate, const Timing& timing) {
+void insert_timing(Connection& db, CandidateId candidate, const Timing& timing) {
   Query query = db.query(
-      "INSERT INTO timing (candidate_id, shape, kind, p50_us, p90_us, p99_us, mean_us, std_us, cv,"
+      "INSERT INTO timing (candidate_id, kind, p50_us, p90_us, p99_us, mean_us, std_us, cv,"
       " samples, complete, not_modelled)"
-      " VALUES (?,(SELECT shape FROM run WHERE id = ?),?,?,?,?,?,?,?,?,?,?)");
-  query.bind(candidate).bind(run).bind(to_string(timing.kind)).bind(timing.p50_us);
+      " VALUES (?,?,?,?,?,?,?,?,?,?,?)");
+  query.bind(candidate).bind(to_string(timing.kind)).bind(timing.p50_us);
   query.bind(timing.p90_us).bind(timing.p99_us).bind(timing.mean_us).bind(timing.std_us);
   query.bind(timing.cv).bind(timing.samples).bind(timing.complete).bind(timing.not_modelled);
   query.run();
@@ -145,9 +132,9 @@ StoredEvaluation read_evaluation(const Query& row) {
 }
 
 std::vector<CheckResult> read_checks(Connection& db, const StoredEvaluation& evaluation) {
-  const std::string later = db.version() < 2 ? "NULL, ''" : "max_row_error, sampled";
-  Query query = db.query("SELECT shape, seed, max_abs_error, bad_share, relative_l2, " + later +
-                         " FROM check_result WHERE candidate_id = ? ORDER BY position");
+  Query query = db.query(
+      "SELECT shape, seed, max_abs_error, bad_share, relative_l2, max_row_error, sampled"
+      " FROM check_result WHERE candidate_id = ? ORDER BY position");
   query.bind(evaluation.record.duplicate_of.value_or(evaluation.id));
   std::vector<CheckResult> checks;
   while (query.next()) {
@@ -166,10 +153,9 @@ std::vector<CheckResult> read_checks(Connection& db, const StoredEvaluation& eva
 
 /// Nothing when there is no such candidate.
 std::optional<StoredEvaluation> find_evaluation(Connection& db, CandidateId candidate) {
-  Query query = db.query(select_by_id(db));
+  Query query = db.query(kSelectById);
   query.bind(candidate);
   if (!query.next()) return std::nullopt;
-  require_intact(db, {Sealed::Kind::kEvaluation, candidate});
   StoredEvaluation evaluation = read_evaluation(query);
   evaluation.record.checks = read_checks(db, evaluation);
   const CandidateId first = evaluation.record.duplicate_of.value_or(evaluation.id);
@@ -188,11 +174,6 @@ std::vector<CandidateId> candidates_of(Connection& db, RunId run) {
   return candidates;
 }
 
-void seal_evaluation(Connection& db, CandidateId candidate, const EvaluationRecord& record) {
-  seal(db, {Sealed::Kind::kEvaluation, candidate});
-  if (record.compilation) seal(db, {Sealed::Kind::kCompilation, *record.compilation});
-}
-
 /// Within a transaction.
 CandidateId insert_evaluation(Connection& db, RunId run, const EvaluationRecord& record) {
   insert_candidate(db, run, record);
@@ -206,12 +187,11 @@ CandidateId insert_evaluation(Connection& db, RunId run, const EvaluationRecord&
     }
   } else {  // The checks of a duplicate, if any, are those of the first.
     insert_checks(db, candidate, record.checks);
-    if (record.timing) insert_timing(db, run, candidate, *record.timing);
+    if (record.timing) insert_timing(db, candidate, *record.timing);
     if (record.timing && record.card) insert_card_state(db, candidate, *record.card);
     if (record.timing && record.energy) replace_energy(db, candidate, false, *record.energy);
     if (record.rejection) insert_rejection(db, candidate, *record.rejection);
   }
-  seal_evaluation(db, candidate, record);
   return candidate;
 }
 
@@ -236,12 +216,9 @@ std::vector<CandidateId> Store::record_evaluations(const std::vector<RunEvaluati
 
 void Store::record_full_checks(CandidateId candidate, const std::vector<CheckResult>& checks) {
   connection_->write([&] {
-    const Sealed evaluation{Sealed::Kind::kEvaluation, candidate};
-    require_intact(*connection_, evaluation);
     Query old = connection_->query("DELETE FROM check_result WHERE candidate_id = ?");
     old.bind(candidate).run();
     insert_checks(*connection_, candidate, checks);
-    seal_again(*connection_, evaluation);
   });
 }
 
@@ -282,7 +259,6 @@ StoredEvaluation Store::evaluation(CandidateId candidate) const {
       connection_->fail("no candidate " + std::to_string(candidate) +
                         "; `evo-elite` has a column of candidates");
     }
-    require_candidate_intact(*connection_, candidate);
     return std::move(*found);
   });
 }

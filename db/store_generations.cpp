@@ -1,7 +1,6 @@
 // Store: generations with their elite, confirmations, events.
 
 #include "db/connection.hpp"
-#include "db/seal.hpp"
 #include "db/store.hpp"
 
 namespace evo {
@@ -58,24 +57,18 @@ void Store::record_generation(RunId run, const GenerationRecord& record) {
     query.bind(run).bind(record.number).bind(record.wall_ms).bind(record.control_p50_us);
     query.bind(record.control_drift).run();
     insert_elite(*connection_, run, record);
-    seal_again(*connection_, {Sealed::Kind::kGeneration, run, record.number});
   });
 }
 
 std::vector<StoredGeneration> Store::generations(RunId run) const {
   return connection_->read([&] {
-    const bool has_withdrawals = connection_->version() >= kFirstWithWithdrawals;
-    const std::string withdrawal =
-        has_withdrawals ? "withdrawal" : "(SELECT NULL AS candidate_id LIMIT 0)";
     Query query = connection_->query(
         "SELECT g.number, g.wall_ms, g.control_p50_us, g.control_drift, g.finished_at, count(c.id),"
         " count(x.candidate_id), count(c.duplicate_of), count(w.candidate_id)"
         " FROM generation g"
         " LEFT JOIN candidate c ON c.run_id = g.run_id AND c.generation = g.number"
         " LEFT JOIN rejection x ON x.candidate_id = c.id"
-        " LEFT JOIN " +
-        withdrawal +
-        " w ON w.candidate_id = c.id"
+        " LEFT JOIN withdrawal w ON w.candidate_id = c.id"
         " WHERE g.run_id = ? GROUP BY g.number ORDER BY g.number");
     query.bind(run);
     std::vector<StoredGeneration> generations;
@@ -85,7 +78,6 @@ std::vector<StoredGeneration> Store::generations(RunId run) const {
                            .wall_ms = query.real(1),
                            .control_p50_us = query.optional_real(2),
                            .control_drift = query.optional_real(3)};
-      require_intact(*connection_, {Sealed::Kind::kGeneration, run, generation.record.number});
       generation.finished_at = query.text(4);
       generation.evaluated = query.integer(5);
       generation.rejected = query.integer(6);
@@ -103,7 +95,7 @@ std::vector<StoredGeneration> Store::generations(RunId run) const {
 void Store::record_confirmation(RunId run, const ConfirmationRecord& record) {
   connection_->write([&] {
     Query query = connection_->query(
-        "INSERT INTO confirmation (run_id, generation, challenger_id, incumbent_id, ratio,"
+        "INSERT INTO comparison (run_id, generation, challenger_id, incumbent_id, ratio,"
         " ratio_low, ratio_high, pairs, verdict) VALUES (?,?,?,?,?,?,?,?,?)");
     query.bind(run).bind(record.generation).bind(record.challenger).bind(record.incumbent);
     query.bind(record.ratio).bind(record.ratio_low).bind(record.ratio_high).bind(record.pairs);
@@ -115,7 +107,7 @@ std::vector<ConfirmationRecord> Store::confirmations(RunId run) const {
   return connection_->read([&] {
     Query query = connection_->query(
         "SELECT generation, challenger_id, incumbent_id, ratio, ratio_low, ratio_high, pairs,"
-        " verdict FROM confirmation WHERE run_id = ? ORDER BY id");
+        " verdict FROM comparison WHERE run_id = ? ORDER BY id");
     query.bind(run);
     std::vector<ConfirmationRecord> records;
     while (query.next()) {

@@ -4,7 +4,6 @@
 
 #include "db/connection.hpp"
 #include "db/owner.hpp"
-#include "db/seal.hpp"
 #include "db/store.hpp"
 #include "engine/core/hash.hpp"
 
@@ -12,7 +11,7 @@ namespace evo {
 namespace {
 
 constexpr std::string_view kRunColumns =
-    "SELECT r.id, r.status, r.shape, r.seed, r.strategy, r.elite_size, r.children,"
+    "SELECT r.id, r.status, r.shape, r.seed, r.strategy, r.elite_size, r.offspring,"
     " r.flops_per_launch, r.bytes_per_launch, r.options, r.evo_version, r.started_at,"
     " r.finished_at, d.selector, d.name, d.arch, d.kind, d.sm_count, d.clock_mhz,"
     " d.max_registers_per_thread, d.max_shared_bytes_per_cta, d.max_threads_per_cta, d.l2_bytes,"
@@ -125,16 +124,14 @@ RunId insert_run(Connection& db, const RunInfo& info) {
   const std::int64_t space = put_file(db, "space", info.space);
   Query query = db.query(
       "INSERT INTO run (owner, device_id, problem_id, space_id, shape, seed, strategy,"
-      " elite_size, children, flops_per_launch, bytes_per_launch, options, evo_version)"
+      " elite_size, offspring, flops_per_launch, bytes_per_launch, options, evo_version)"
       " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)");
   query.bind(this_process()).bind(device).bind(problem).bind(space).bind(info.shape);
   query.bind(std::to_string(info.seed)).bind(info.strategy).bind(info.elite_size);
   query.bind(info.children).bind(info.flops_per_launch).bind(info.bytes_per_launch);
   query.bind(info.options_json).bind(info.evo_version);
   query.run();
-  const RunId run = db.last_id();
-  seal(db, {Sealed::Kind::kRun, run});
-  return run;
+  return db.last_id();
 }
 
 std::optional<StoredRun> find_run(Connection& db, RunId run) {
@@ -142,7 +139,6 @@ std::optional<StoredRun> find_run(Connection& db, RunId run) {
   Query query = db.query(sql);
   query.bind(run);
   if (!query.next()) return std::nullopt;
-  require_intact(db, {Sealed::Kind::kRun, run});
   return read_run(query);
 }
 
@@ -212,7 +208,6 @@ StoredRun Store::resume_run(RunId run, const std::string& options_json) {
     if (!options_json.empty()) {
       Query options = connection_->query("UPDATE run SET options = ? WHERE id = ?");
       options.bind(options_json).bind(run).run();
-      seal_again(*connection_, {Sealed::Kind::kRun, run});
     }
     return find_run(*connection_, run).value();
   });
@@ -253,10 +248,7 @@ std::vector<StoredRun> Store::runs() const {
     static const std::string sql = std::string(kRunColumns) + "ORDER BY r.id";
     Query query = connection_->query(sql);
     std::vector<StoredRun> runs;
-    while (query.next()) {
-      require_intact(*connection_, {Sealed::Kind::kRun, query.integer(0)});
-      runs.push_back(read_run(query));
-    }
+    while (query.next()) runs.push_back(read_run(query));
     return runs;
   });
 }

@@ -6,8 +6,6 @@
 namespace evo {
 
 std::vector<VendorTime> Store::vendor_times(RunId run) const {
-  constexpr int kFirstWithVendorTimes = 6;
-  if (connection_->version() < kFirstWithVendorTimes) return {};
   return connection_->read([&] {
     Query query = connection_->query(
         "SELECT name, starts_from, p50_us, candidate_id, ratio, ratio_low, ratio_high"

@@ -8,8 +8,6 @@
 namespace evo {
 namespace {
 
-constexpr int kFirstWithWays = 8;
-
 std::string changes_text(const std::vector<MacroChange>& changes) {
   nlohmann::ordered_json json = nlohmann::json::array();
   for (const MacroChange& change : changes) {
@@ -53,7 +51,6 @@ void Store::record_winner_ways(RunId run, const std::vector<WinnerWay>& ways) {
 }
 
 std::vector<WinnerWay> Store::winner_ways(RunId run) const {
-  if (connection_->version() < kFirstWithWays) return {};
   return connection_->read([&] {
     // The default first, then the milestone.
     Query query = connection_->query(
@@ -97,7 +94,6 @@ void Store::record_winner_units(RunId run, CandidateId winner,
 }
 
 std::map<std::string, double> Store::winner_units(RunId run) const {
-  if (connection_->version() < kFirstWithWays) return {};
   return connection_->read([&] {
     Query query = connection_->query(
         "SELECT metric, percent FROM winner_unit WHERE run_id = ? AND winner_id ="

@@ -23,7 +23,6 @@ void Store::record_withdrawal(RunId run, const WithdrawalRecord& record) {
 }
 
 std::vector<WithdrawalRecord> Store::withdrawals(RunId run) const {
-  if (connection_->version() < kFirstWithWithdrawals) return {};
   return connection_->read([&] {
     Query query = connection_->query(
         "SELECT w.candidate_id, w.generation, w.gate, w.reason, w.detail FROM withdrawal w"

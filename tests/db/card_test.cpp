@@ -1,5 +1,4 @@
-// The card while kernels were timed, energy and profiles: stored, sealed, read from older
-// databases.
+// The GPU while kernels were timed, energy and profiles.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +6,6 @@
 #include "db/connection.hpp"
 #include "db/queries.hpp"
 #include "engine/core/error.hpp"
-#include "tests/db/older_database.hpp"
 #include "tests/db/sample.hpp"
 
 namespace evo {
@@ -90,24 +88,6 @@ TEST_F(CardRows, OnlyWhatWasTimedHasThem) {
       ThrowsMessage<DbError>(HasSubstr("has no timing of its own")));
 }
 
-TEST_F(CardRows, AChangedRowIsDamage) {
-  const CandidateId candidate = add(full_state(), Energy{1.5, 300, 0.31, 1000});
-  store_.record_energy(candidate, {1.4, 310, 1.02, 3000});
-  store_.record_profile(candidate, kCounted);
-  (void)store_.evaluation(candidate);
-  for (const std::string change :
-       {"card_state SET throttled = 0", "card_state SET others = '[]'",
-        "energy SET launch_mj = 1 WHERE complete = 0", "energy SET launch_mj = 1 WHERE complete",
-        "profile SET passed = 1", "profile_metric SET value = 99 WHERE name = 'tensor'"}) {
-    SQLite::Database& database = store_.connection().database();
-    database.exec("SAVEPOINT before_change");
-    database.exec("UPDATE " + change);
-    EXPECT_THROW((void)store_.evaluation(candidate), DbError) << change;
-    database.exec("ROLLBACK TO before_change; RELEASE before_change");
-    (void)store_.evaluation(candidate);
-  }
-}
-
 TEST_F(CardRows, ARunIsSummedUp) {
   EXPECT_EQ(card_summary(store_, run_).timings, 0);
   add(full_state());
@@ -126,22 +106,6 @@ TEST_F(CardRows, ARunIsSummedUp) {
   EXPECT_EQ(summary.busy_before_percent, 35);
   EXPECT_EQ(summary.sm_clock_min_mhz, 600);
   EXPECT_EQ(summary.sm_clock_max_mhz, 1900);
-}
-
-TEST(CardRowsOfOlder, AreMissingAndTheSealsHold) {
-  const sample::TemporaryFolder folder;
-  const std::filesystem::path file = folder.path() / "evo.db";
-  sample::make_older_database(file, 4);
-  {
-    const Store reader = Store::open_read_only(file);
-    EXPECT_FALSE(reader.evaluation(1).record.card.has_value());
-    EXPECT_EQ(card_summary(reader, 1).timings, 0);
-    EXPECT_EQ(elite_of_run(reader, 1).size(), 1U);
-  }
-  Store writer = Store::open(file);
-  EXPECT_FALSE(writer.evaluation(1).energy.has_value());
-  writer.record_energy(1, {1, 2, 3, 4});
-  EXPECT_TRUE(writer.evaluation(1).energy.has_value());
 }
 
 }  // namespace
