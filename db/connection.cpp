@@ -11,90 +11,8 @@
 #include "engine/core/missing_file.hpp"
 
 namespace evo {
-namespace {
 
 namespace fs = std::filesystem;
-
-}  // namespace
-
-Query::~Query() {
-  statement_->tryReset();
-  try {
-    statement_->clearBindings();
-  } catch (const SQLite::Exception&) {
-    // Every use binds all parameters again.
-  }
-}
-
-Query& Query::bind(std::int64_t value) {
-  statement_->bind(next_parameter_++, value);
-  return *this;
-}
-
-Query& Query::bind(double value) {
-  if (std::isnan(value)) return bind_null();
-  statement_->bind(next_parameter_++, value);
-  return *this;
-}
-
-Query& Query::bind(std::string_view text) {
-  statement_->bind(next_parameter_++, std::string(text));
-  return *this;
-}
-
-Query& Query::bind_blob(std::string_view bytes) {
-  // A null pointer would bind null.
-  const void* data = bytes.empty() ? "" : static_cast<const void*>(bytes.data());
-  statement_->bind(next_parameter_++, data, static_cast<int>(bytes.size()));
-  return *this;
-}
-
-Query& Query::bind_null() {
-  statement_->bind(next_parameter_++);
-  return *this;
-}
-
-std::int64_t Query::integer(int column) const { return statement_->getColumn(column).getInt64(); }
-
-double Query::real(int column) const {
-  if (is_null(column)) return std::numeric_limits<double>::quiet_NaN();
-  return statement_->getColumn(column).getDouble();
-}
-
-std::string Query::exact(int column) const {
-  const SQLite::Column value = statement_->getColumn(column);
-  switch (value.getType()) {
-    case SQLITE_NULL:
-      return "null";
-    case SQLITE_INTEGER:
-      return "integer " + std::to_string(value.getInt64());
-    case SQLITE_FLOAT: {
-      const double number = value.getDouble();
-      return "real " + std::string(reinterpret_cast<const char*>(&number), sizeof number);
-    }
-    default: {
-      const char* kind = value.getType() == SQLITE_TEXT ? "text " : "blob ";
-      const auto* bytes = static_cast<const char*>(value.getBlob());
-      return kind +
-             std::string(bytes == nullptr ? "" : bytes, static_cast<std::size_t>(value.getBytes()));
-    }
-  }
-}
-
-std::optional<std::int64_t> Query::optional_integer(int column) const {
-  if (is_null(column)) return std::nullopt;
-  return integer(column);
-}
-
-std::optional<double> Query::optional_real(int column) const {
-  if (is_null(column)) return std::nullopt;
-  return real(column);
-}
-
-std::optional<std::string> Query::optional_text(int column) const {
-  if (is_null(column)) return std::nullopt;
-  return text(column);
-}
 
 Connection::Connection(const fs::path& file, Mode mode, const WaitOptions& wait)
     : file_(file), wait_(std::make_unique<LockWait>(file, wait)), database_(open(mode)) {
@@ -193,14 +111,14 @@ void Connection::use_write_ahead_log() {
   }
 }
 
-Query Connection::query(std::string_view sql) {
+SQLite::Statement& Connection::prepared(std::string_view sql) {
   auto found = statements_.find(sql);
   if (found == statements_.end()) {
     std::string text(sql);
     SQLite::Statement statement(database_, text);
     found = statements_.emplace(std::move(text), std::move(statement)).first;
   }
-  return Query(found->second);
+  return found->second;
 }
 
 void Connection::fail(const std::string& message) const {

@@ -21,7 +21,7 @@ TEST(Compilations, KeepsCompilationsWithTheirBlobs) {
   CompilationRecord record = sample::compilation("a");
   for (int byte = 0; byte < 256; ++byte) record.cubin += static_cast<char>(byte);
   const CompilationId id = store.put_compilation(record);
-  const CompilationRecord found = store.find_compilation(record.key).value();
+  const CompilationRecord found = store.compilation(store.compilation_id(record.key).value());
   EXPECT_TRUE(found.ok);
   EXPECT_EQ(found.cubin, record.cubin);
   EXPECT_EQ(found.ptx, record.ptx);
@@ -29,13 +29,13 @@ TEST(Compilations, KeepsCompilationsWithTheirBlobs) {
   EXPECT_EQ(found.resources, record.resources);
   EXPECT_EQ(found.ptx_hash, record.ptx_hash);
   EXPECT_EQ(store.compilation_id(record.key), id);
-  EXPECT_FALSE(store.find_compilation("unknown").has_value());
+  EXPECT_FALSE(store.compilation_id("unknown").has_value());
 }
 
 TEST(Compilations, KeepsFailedCompilationsAsWell) {
   Store store = Store::in_memory();
   store.put_compilation(sample::failed_compilation("bad"));
-  const CompilationRecord found = store.find_compilation("key-bad").value();
+  const CompilationRecord found = store.compilation(store.compilation_id("key-bad").value());
   EXPECT_FALSE(found.ok);
   EXPECT_THAT(found.error, HasSubstr("expected a ';'"));
   EXPECT_EQ(found.ptx_hash, "");
@@ -47,7 +47,7 @@ TEST(Compilations, TheFirstCompilationOfAKeyWins) {
   CompilationRecord again = sample::compilation("a");
   again.cubin = "other";
   EXPECT_EQ(store.put_compilation(again), id);
-  EXPECT_NE(store.find_compilation("key-a")->cubin, "other");
+  EXPECT_NE(store.compilation(id).cubin, "other");
 }
 
 TEST(Compilations, KeepsWhatEachStateOfTheIncludedFilesGave) {
@@ -61,14 +61,14 @@ TEST(Compilations, KeepsWhatEachStateOfTheIncludedFilesGave) {
   store.put_compilation(first);
   store.put_compilation(second);
   store.put_compilation(sample::compilation("c"));
-  const auto found = store.find_compilations("request");
+  const auto found = store.find_compilation_facts("request");
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].key, second.key);
   EXPECT_EQ(found[0].dependencies, second.dependencies);
   EXPECT_EQ(found[1].dependencies, first.dependencies);
   // Without dependencies, the key is the request's.
-  EXPECT_EQ(store.find_compilations("key-c").size(), 1U);
-  EXPECT_TRUE(store.find_compilations("key-a").empty());
+  EXPECT_EQ(store.find_compilation_facts("key-c").size(), 1U);
+  EXPECT_TRUE(store.find_compilation_facts("key-a").empty());
 }
 
 TEST(Compilations, ErrorsAndLogsOfAnyBytesAreKept) {
@@ -78,7 +78,7 @@ TEST(Compilations, ErrorsAndLogsOfAnyBytesAreKept) {
   failed.error = std::string("\0ptxas \xff", 8);
   failed.log = std::string("a\0b", 3);
   store.put_compilation(failed);
-  const CompilationRecord back = store.find_compilation("bytes").value();
+  const CompilationRecord back = store.compilation(store.compilation_id("bytes").value());
   EXPECT_EQ(back.error, "\\x00ptxas \\xff");
   EXPECT_EQ(back.log, "a\\x00b");
 }
@@ -146,7 +146,8 @@ TEST(Compilations, FindsACachedCompilationInUnderAMillisecond) {
   }
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < kCompilations; ++i) {
-    ASSERT_TRUE(store.find_compilation("key-" + std::to_string(i)).has_value());
+    const auto id = store.compilation_id("key-" + std::to_string(i));
+    ASSERT_EQ(store.compilation(id.value()).cubin.size(), 30'000U);
   }
   const std::chrono::duration<double, std::milli> elapsed =
       std::chrono::steady_clock::now() - start;

@@ -166,8 +166,8 @@ TEST_F(DatabaseFile, OnAFullDiskKeepsWhatItHas) {
   } catch (const DbError& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr(file_), HasSubstr("disk is full")));
   }
-  EXPECT_FALSE(store.find_compilation("key-big").has_value());
-  EXPECT_TRUE(store.find_compilation("key-before").has_value());
+  EXPECT_FALSE(store.compilation_id("key-big").has_value());
+  EXPECT_TRUE(store.compilation_id("key-before").has_value());
   store.record_event(run, "disk", "small things still fit");
   database.execAndGet("PRAGMA max_page_count = 1000000");
   store.put_compilation(big);

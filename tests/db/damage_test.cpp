@@ -96,7 +96,7 @@ TEST_F(Damage, OfATextIsFoundBeforeItIsShown) {
                       "the log of compilation 1");
   expect_damage_found("UPDATE source SET text = substr(text, 2)", "the source of compilation 1");
   expect_damage_found("DELETE FROM artifact WHERE compilation_id = 2",
-                      "the texts of compilation 2 are missing");
+                      "the artifacts of compilation 2 are missing");
 }
 
 TEST_F(Damage, OfAValueThatItsColumnForbidsIsFound) {

@@ -190,8 +190,6 @@ TEST(Store, ADuplicateShowsTheOutcomeOfItsFirst) {
   const RunId run = store.start_run(sample::run_info());
   const CompilationId compilation = store.put_compilation(sample::compilation("a"));
   const CandidateId first = store.record_evaluation(run, sample::green(0, 0, compilation, 10));
-  EXPECT_EQ(store.find_kernel(run, "kernel-" + std::to_string(compilation)), first);
-  EXPECT_FALSE(store.find_kernel(run, "kernel-none").has_value());
   const CandidateId second = store.record_evaluation(run, sample::duplicate(0, 1, first));
   const CandidateId third = store.record_evaluation(run, sample::duplicate(0, 2, second));
   const StoredEvaluation stored = store.evaluation(third);
@@ -206,7 +204,6 @@ TEST(Store, ADuplicateOfAnotherRunsCandidateIsRefused) {
   const RunId two = store.start_run(sample::run_info());
   const CompilationId compilation = store.put_compilation(sample::compilation("a"));
   const CandidateId first = store.record_evaluation(one, sample::green(0, 0, compilation, 10));
-  EXPECT_FALSE(store.find_kernel(two, "kernel-" + std::to_string(compilation)).has_value());
   EXPECT_THROW(store.record_evaluation(two, sample::duplicate(0, 0, first)), DbError);
   EXPECT_TRUE(store.evaluations(two).empty());
 }

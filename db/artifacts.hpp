@@ -9,8 +9,8 @@ namespace evo {
 
 class Connection;
 
-/// The texts of a compilation as they are stored: Zstandard frames, the source by its content.
-struct PackedTexts {
+/// The artifacts of a compilation as they are stored: Zstandard frames, the source by its content.
+struct PackedArtifacts {
   std::string source_key;
   std::optional<std::string> source;  ///< nothing: it is there already
   std::string log;
@@ -20,12 +20,12 @@ struct PackedTexts {
 
 /// Packs what is not packed yet; looks whether the source is there. Not within a write transaction:
 /// this takes some milliseconds.
-[[nodiscard]] PackedTexts pack(Connection& db, const CompilationRecord& record);
+[[nodiscard]] PackedArtifacts pack(Connection& db, const CompilationRecord& record);
 
 /// Stores them as those of a compilation that has none; within a transaction.
-void insert_texts(Connection& db, CompilationId id, const PackedTexts& texts);
+void insert_artifacts(Connection& db, CompilationId id, const PackedArtifacts& packed);
 
-/// Nothing when there is no such compilation. Throws DbError when they are damaged.
-[[nodiscard]] std::optional<CompilationTexts> find_texts(Connection& db, CompilationId id);
+/// Throws DbError when they are damaged or missing.
+[[nodiscard]] Artifacts read_artifacts(Connection& db, CompilationId id);
 
 }  // namespace evo
