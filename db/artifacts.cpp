@@ -9,10 +9,7 @@ namespace {
 
 std::string unpack(Connection& db, const std::string& frame, CompilationId id, const char* what) {
   std::optional<std::string> content = db.frames().unpack(frame);
-  if (!content) {
-    db.fail("is damaged: the " + std::string(what) + " of compilation " + std::to_string(id) +
-            " is not what was stored");
-  }
+  if (!content) db.fail("is damaged: the {} of compilation {} is not what was stored", what, id);
   return std::move(*content);
 }
 
@@ -53,9 +50,7 @@ Artifacts read_artifacts(Connection& db, CompilationId id) {
       "SELECT a.log, s.text, a.ptx, a.cubin FROM artifact a JOIN source s ON s.id = a.source_id"
       " WHERE a.compilation_id = ?",
       id);
-  if (!row.next()) {
-    db.fail("is damaged: the artifacts of compilation " + std::to_string(id) + " are missing");
-  }
+  if (!row.next()) db.fail("is damaged: the artifacts of compilation {} are missing", id);
   Artifacts packed;
   row.read(packed.log, packed.source, packed.ptx, packed.cubin);
   return {.log = unpack(db, packed.log, id, "log"),

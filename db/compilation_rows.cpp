@@ -38,7 +38,7 @@ std::optional<CompilationId> find_compilation(Connection& db, std::string_view k
 CompilationFacts read_facts(Connection& db, CompilationId id) {
   static const std::string sql = std::string(kFactsColumns) + "WHERE id = ?";
   Query row = db.query(sql, id);
-  if (!row.next()) db.fail("no compilation " + std::to_string(id));
+  if (!row.next()) db.fail("no compilation {}", id);
   return read_facts_row(row);
 }
 

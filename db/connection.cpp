@@ -2,12 +2,6 @@
 
 #include <sqlite3.h>
 
-#include <cmath>
-#include <limits>
-#include <string_view>
-
-#include "db/database_file.hpp"
-#include "engine/core/error.hpp"
 #include "engine/core/missing_file.hpp"
 
 namespace evo {
@@ -27,15 +21,14 @@ void Connection::require_same_file() {
     if (lost_.empty()) return;
     lost_ += " while this program had it open; " + opened_->part();
   }
-  fail(lost_);
+  fail("{}", lost_);
 }
 
 SQLite::Database Connection::open(Mode mode) {
   std::error_code ignored;
   if (!in_memory(file_)) require_database_file(file_);
   if (mode == Mode::kReadOnly && !in_memory(file_) && !fs::exists(file_, ignored)) {
-    throw DbError(file_.string() + ": no such file" + missing_file_hint(file_) +
-                  "; evo-tune --db makes it");
+    fail("no such file{}; evo-tune --db makes it", missing_file_hint(file_));
   }
   return guarded([&] {
     return mode == Mode::kReadOnly ? open_for_reading(file_, *wait_)
@@ -50,11 +43,9 @@ void Connection::prepare(Mode mode) {
   }();
   if (!header.is_fresh()) require_our_version(header);
   const std::string damage = structural_damage(database_);
-  if (!damage.empty()) fail("is damaged: " + damage);
-  if (!header.is_fresh()) {
-    const std::string changed = schema_damage(database_);
-    if (!changed.empty()) fail("is damaged: its schema has another '" + changed + "'");
-  }
+  if (!damage.empty()) fail("is damaged: {}", damage);
+  const std::string changed = header.is_fresh() ? "" : schema_damage(database_);
+  if (!changed.empty()) fail("is damaged: its schema has another '{}'", changed);
   if (mode == Mode::kReadOnly) {
     if (header.is_fresh()) fail("is empty: no run was recorded yet");
     return;
@@ -76,12 +67,11 @@ void Connection::require_our_version(const DatabaseHeader& header) {
     fail("is a database of another program; evo-tune does not touch it");
   }
   const bool newer = header.version > kSchemaVersion;
-  fail("was made by " + std::string(newer ? "a newer" : "an older") +
-       " evo-tune: its schema is version " + std::to_string(header.version) +
-       ", this evo-tune reads version " + std::to_string(kSchemaVersion) +
-       " only; the file is as it was\nnext step: " +
-       (newer ? "open it with that evo-tune" : "keep the older evo-tune to read it") +
-       ", or name another file by --db to start a new database");
+  fail(
+      "was made by {} evo-tune: its schema is version {}, this evo-tune reads version {} only; the "
+      "file is as it was\nnext step: {}, or name another file by --db to start a new database",
+      newer ? "a newer" : "an older", header.version, kSchemaVersion,
+      newer ? "open it with that evo-tune" : "keep the older evo-tune to read it");
 }
 
 void Connection::make_schema() {
@@ -121,39 +111,38 @@ SQLite::Statement& Connection::prepared(std::string_view sql) {
   return found->second;
 }
 
-void Connection::fail(const std::string& message) const {
-  throw DbError(file_.string() + ": " + message);
-}
-
 void Connection::fail_with(const SQLite::Exception& error) const {
-  const std::string original = " (SQLite: " + std::string(error.what()) + ")";
+  constexpr const char* kIntact = "what was stored before is intact";
+  const std::string original = fmt::format("(SQLite: {})", error.what());
   switch (error.getErrorCode()) {
     case SQLITE_FULL:
-      fail("the disk is full; this was not written, what was stored before is intact" + original +
-           "\nnext step: make room there, or name a file on another disk by --db");
+      fail(
+          "the disk is full; this was not written, {} {}\n"
+          "next step: make room there, or name a file on another disk by --db",
+          kIntact, original);
     case SQLITE_IOERR:
       fail(
-          "could not be read or written; what was stored before is intact" + original +
-          "\nnext step: df says whether the disk is full, ulimit -f how large a file may be, dmesg "
-          "whether the disk fails; or name a file on another disk by --db");
+          "could not be read or written; {} {}\n"
+          "next step: df says whether the disk is full, ulimit -f how large a file may be, dmesg "
+          "whether the disk fails; or name a file on another disk by --db",
+          kIntact, original);
     case SQLITE_READONLY:
-      fail("may not be written" + original);
+      fail("may not be written {}", original);
     case SQLITE_CANTOPEN:
-      fail("cannot be opened; does its folder exist, and may it be written?" + original);
+      fail("cannot be opened; does its folder exist, and may it be written? {}", original);
     case SQLITE_NOTADB:
-      fail("is not a database" + original);
+      fail("is not a database {}", original);
     case SQLITE_CORRUPT:
-      fail("is damaged" + original);
+      fail("is damaged {}", original);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       if (wait_->was_interrupted()) {
-        throw Error(ExitCode::kInterrupted, file_.string() + ": " + wait_->in_vain() +
-                                                "; interrupted; what was stored before is intact");
+        throw Error(ExitCode::kInterrupted, fmt::format("{}: {}; interrupted; {}", file_.string(),
+                                                        wait_->in_vain(), kIntact));
       }
-      fail(wait_->in_vain() + "; what was stored before is intact. EVO_DB_WAIT_SECONDS sets how " +
-           "long to wait");
+      fail("{}; {}. EVO_DB_WAIT_SECONDS sets how long to wait", wait_->in_vain(), kIntact);
     default:
-      fail(error.what());
+      fail("{}", error.what());
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
 
 #include <filesystem>
 #include <map>
@@ -15,6 +16,7 @@
 #include "db/lock_wait.hpp"
 #include "db/opened_file.hpp"
 #include "db/query.hpp"
+#include "engine/core/error.hpp"
 #include "engine/core/zstd_frames.hpp"
 
 namespace evo {
@@ -74,7 +76,10 @@ class Connection {
   [[nodiscard]] ZstdFrames& frames() { return frames_; }
 
   /// Throws DbError "file: message".
-  [[noreturn]] void fail(const std::string& message) const;
+  template <typename... Values>
+  [[noreturn]] void fail(fmt::format_string<Values...> format, Values&&... values) const {
+    throw DbError(file_.string() + ": " + fmt::format(format, std::forward<Values>(values)...));
+  }
 
  private:
   template <typename Body>

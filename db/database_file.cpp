@@ -1,5 +1,6 @@
 #include "db/database_file.hpp"
 
+#include <fmt/format.h>
 #include <sqlite3.h>
 
 #include <array>
@@ -20,15 +21,8 @@ namespace fs = std::filesystem;
 std::string immutable_uri(const fs::path& file) {
   std::string uri = "file:";
   for (const char c : fs::absolute(file).string()) {
-    if (c == '%') {
-      uri += "%25";
-    } else if (c == '?') {
-      uri += "%3f";
-    } else if (c == '#') {
-      uri += "%23";
-    } else {
-      uri += c;
-    }
+    const bool has_a_meaning = c == '%' || c == '?' || c == '#';
+    uri += has_a_meaning ? fmt::format("%{:02x}", c) : std::string(1, c);
   }
   return uri + "?immutable=1";
 }
@@ -85,9 +79,7 @@ void require_database_file(const fs::path& file) {
   std::error_code error;
   const fs::file_status status = fs::status(file, error);
   if (!fs::exists(status)) return;
-  if (fs::is_directory(status)) {
-    throw DbError(file.string() + ": is a folder, not a database file");
-  }
+  if (fs::is_directory(status)) throw DbError(file.string() + ": is a folder, not a database file");
   if (!fs::is_regular_file(status)) {
     throw DbError(file.string() + ": is a pipe, a socket or a device, not a database file");
   }

@@ -67,8 +67,7 @@ StoredEvaluation read_candidate(Connection& db, CandidateId candidate) {
       " created_at FROM candidate WHERE id = ?",
       candidate);
   if (!row.next()) {
-    db.fail("no candidate " + std::to_string(candidate) +
-            "; `evo-elite` has a column of candidates");
+    db.fail("no candidate {}; `evo-elite` has a column of candidates", candidate);
   }
   StoredEvaluation evaluation;
   EvaluationRecord& record = evaluation.record;
@@ -85,8 +84,7 @@ CandidateId insert_evaluation(Connection& db, RunId run, const EvaluationRecord&
   const CandidateId candidate = insert_candidate(db, run, record);
   if (record.duplicate_of) {  // The checks of a duplicate, if any, are those of the first.
     if (!read_candidate(db, candidate).record.duplicate_of) {
-      db.fail("a duplicate of candidate " + std::to_string(*record.duplicate_of) + ", which run " +
-              std::to_string(run) + " does not have");
+      db.fail("a duplicate of candidate {}, which run {} does not have", *record.duplicate_of, run);
     }
     return candidate;
   }

@@ -93,22 +93,6 @@ std::vector<RejectionGroup> group_rejections(Connection& db, RunId run) {
   return sorted;
 }
 
-}  // namespace
-
-std::vector<StoredRun> select_runs(const Store& store, const RunFilter& filter) {
-  std::vector<StoredRun> runs;
-  if (filter.run) {
-    runs.push_back(store.run(*filter.run));
-  } else {
-    runs = store.runs();
-  }
-  require_known_names(runs, filter);
-  std::erase_if(runs, [&](const StoredRun& run) { return !passes(run, filter); });
-  return runs;
-}
-
-namespace {
-
 /// Marks each row that ties with the row above it, by the newest comparison between the two.
 void put_ties(const Store& store, RunId run, std::vector<EliteRow>& rows) {
   const std::vector<ConfirmationRecord> records = store.confirmations(run);
@@ -129,6 +113,13 @@ void put_ties(const Store& store, RunId run, std::vector<EliteRow>& rows) {
 }
 
 }  // namespace
+
+std::vector<StoredRun> select_runs(const Store& store, const RunFilter& filter) {
+  std::vector<StoredRun> runs = filter.run ? std::vector{store.run(*filter.run)} : store.runs();
+  require_known_names(runs, filter);
+  std::erase_if(runs, [&](const StoredRun& run) { return !passes(run, filter); });
+  return runs;
+}
 
 std::vector<std::string> rank_labels(const std::vector<EliteRow>& rows) {
   std::vector<std::string> labels;

@@ -12,22 +12,22 @@ namespace {
 
 void require_one_outcome(const Connection& db, const EvaluationRecord& record) {
   if (!record.duplicate_of || (!record.rejection && !record.timing)) return;
-  db.fail("evaluation " + std::to_string(record.generation) + "." +
-          std::to_string(record.position) + " is a duplicate with an outcome of its own");
+  db.fail("evaluation {}.{} is a duplicate with an outcome of its own", record.generation,
+          record.position);
 }
 
 void require_timing(Connection& db, CandidateId candidate) {
   const auto found =
       db.query("SELECT 1 FROM timing WHERE candidate_id = ?", candidate).first<int>();
-  if (!found) db.fail("candidate " + std::to_string(candidate) + " has no timing of its own");
+  if (!found) db.fail("candidate {} has no timing of its own", candidate);
 }
 
 /// `changed`: how many rows a statement changed that takes green, first candidates of a run only.
 void require_green(const Connection& db, int changed, CandidateId candidate, RunId run,
                    const char* what) {
   if (changed == 1) return;
-  db.fail("candidate " + std::to_string(candidate) + " cannot be " + what + " run " +
-          std::to_string(run) + ": it is not a green, first candidate of that run");
+  db.fail("candidate {} cannot be {} run {}: it is not a green, first candidate of that run",
+          candidate, what, run);
 }
 
 void insert_elite(Connection& db, RunId run, const GenerationRecord& record) {
@@ -58,8 +58,8 @@ CompilationRecord RunRecords::compilation(CompilationId id) const {
 
 CompilationId RunRecords::put_compilation(const CompilationRecord& record) {
   if (record.ok == record.ptx_hash.empty() || record.ok != record.error.empty()) {
-    db_->fail("compilation " + record.key +
-              " must have either a PTX hash or an error, as its 'ok' says");
+    db_->fail("compilation {} must have either a PTX hash or an error, as its 'ok' says",
+              record.key);
   }
   const auto find = [&] { return find_compilation(*db_, record.key); };
   if (const auto known = db_->read(find)) return *known;

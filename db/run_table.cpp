@@ -50,7 +50,7 @@ std::string device_key(const DeviceInfo& device) {
 /// Of the row of `table` that has this key.
 std::int64_t id_of(Connection& db, const std::string& table, const std::string& key) {
   const auto id = db.query("SELECT id FROM " + table + " WHERE key = ?", key).first<std::int64_t>();
-  if (!id) db.fail("a row of " + table + " vanished");
+  if (!id) db.fail("a row of {} vanished", table);
   return *id;
 }
 
@@ -90,14 +90,11 @@ RunId insert_run(Connection& db, const RunInfo& info) {
 
 [[noreturn]] void fail_no_run(Connection& db, RunId run) {
   Query row = db.query("SELECT count(*), min(id), max(id) FROM run");
-  std::string known = "it has no runs";
-  std::int64_t count = 0, first = 0, last = 0;
+  std::int64_t count = 0;
+  std::optional<RunId> first, last;
   if (row.next()) row.read(count, first, last);
-  if (count > 0) {
-    known = "it has " + std::to_string(count) + " of them, numbered " + std::to_string(first) +
-            " to " + std::to_string(last);
-  }
-  db.fail("no run " + std::to_string(run) + "; " + known);
+  if (count == 0) db.fail("no run {}; it has no runs", run);
+  db.fail("no run {}; it has {} of them, numbered {} to {}", run, count, *first, *last);
 }
 
 StoredRun find_run(Connection& db, RunId run) {
@@ -112,8 +109,7 @@ void require_free(Connection& db, RunId run) {
   const auto owner = db.query("SELECT owner FROM run WHERE id = ? AND status = 'running'", run)
                          .first<std::string>();
   if (!owner || !is_other_live_process(*owner)) return;
-  db.fail("run " + std::to_string(run) + " is being written by process " + *owner +
-          " (host/process/start)");
+  db.fail("run {} is being written by process {} (host/process/start)", run, *owner);
 }
 
 }  // namespace
