@@ -1,4 +1,4 @@
--- evo-tune's database, version 9 (kSchemaVersion in db/connection.hpp). docs/database.md explains it
+-- evo-tune's database, version 9 (kSchemaVersion in db/database_file.hpp). docs/database.md explains it
 -- with example queries. Whoever changes this raises the version: databases of other versions are
 -- refused.
 --
@@ -26,19 +26,11 @@ CREATE TABLE device (
   driver                   TEXT NOT NULL
 );
 
-CREATE TABLE problem (
-  id   INTEGER PRIMARY KEY,
-  key  TEXT NOT NULL UNIQUE,
-  name TEXT NOT NULL,
-  text TEXT NOT NULL                                   -- the problem file
-);
-
-CREATE TABLE space (
-  id   INTEGER PRIMARY KEY,
-  key  TEXT NOT NULL UNIQUE,
-  name TEXT NOT NULL,
-  text TEXT NOT NULL                                   -- the search space file
-);
+-- Input files, by content.
+CREATE TABLE problem (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
+                      text TEXT NOT NULL);
+CREATE TABLE space (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
+                    text TEXT NOT NULL);
 
 -- One invocation of evo-tune, and its resumptions.
 CREATE TABLE run (
@@ -101,11 +93,8 @@ CREATE TABLE dependency (
 
 -- The artifacts of compilations as Zstandard frames, which `zstd -d` unpacks: sources once by
 -- content, logs, PTX and cubins in a row of their own, away from the small columns.
-CREATE TABLE source (
-  id   INTEGER PRIMARY KEY,
-  key  TEXT NOT NULL UNIQUE,                           -- content key of the text
-  text BLOB NOT NULL                                   -- frame: expanded, includes inlined
-);
+CREATE TABLE source (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE,
+                     text BLOB NOT NULL);              -- frame: expanded, includes inlined
 
 CREATE TABLE artifact (
   compilation_id INTEGER PRIMARY KEY REFERENCES compilation (id) ON DELETE CASCADE,
@@ -140,7 +129,6 @@ CREATE TABLE candidate (
   UNIQUE (run_id, generation, position),
   CHECK (duplicate_of IS NULL OR duplicate_of <> id)
 );
-CREATE INDEX candidate_by_kernel ON candidate (run_id, kernel_key);
 CREATE INDEX candidate_by_duplicate ON candidate (duplicate_of);
 CREATE INDEX candidate_by_compilation ON candidate (compilation_id);
 
@@ -178,9 +166,7 @@ CREATE TABLE timing (
 CREATE TRIGGER timing_kind_is_the_devices BEFORE INSERT ON timing
 WHEN NEW.kind <> (SELECT d.kind FROM candidate c JOIN run r ON r.id = c.run_id
                   JOIN device d ON d.id = r.device_id WHERE c.id = NEW.candidate_id)
-BEGIN
-  SELECT RAISE(ABORT, 'the kind of a timing differs from the kind of its run''s device');
-END;
+BEGIN SELECT RAISE(ABORT, 'the kind of a timing differs from the kind of its run''s device'); END;
 
 CREATE TABLE rejection (
   candidate_id INTEGER PRIMARY KEY REFERENCES candidate (id) ON DELETE CASCADE,
@@ -321,9 +307,7 @@ CREATE TRIGGER vendor_time_is_measured BEFORE INSERT ON vendor_time
 WHEN NOT EXISTS (SELECT 1 FROM candidate c JOIN run r ON r.id = c.run_id
                  JOIN device d ON d.id = r.device_id
                  WHERE c.id = NEW.candidate_id AND r.id = NEW.run_id AND d.kind = 'measured')
-BEGIN
-  SELECT RAISE(ABORT, 'a vendor''s time stands beside a candidate of a measured run only');
-END;
+BEGIN SELECT RAISE(ABORT, 'a vendor''s time stands beside a candidate of a measured run only'); END;
 
 -- The way from a configuration to the winner, a few macros at a time, timed after the search. Its
 -- times are of the kind of the run's device. Rows of a winner that is no more are out of date.
@@ -345,9 +329,7 @@ CREATE TABLE winner_step (
 
 CREATE TRIGGER winner_step_is_of_the_run BEFORE INSERT ON winner_step
 WHEN NEW.run_id <> (SELECT run_id FROM candidate WHERE id = NEW.winner_id)
-BEGIN
-  SELECT RAISE(ABORT, 'a way leads to a candidate of another run');
-END;
+BEGIN SELECT RAISE(ABORT, 'a way leads to a candidate of another run'); END;
 
 -- How busy the time model says that the units of an SM are while the winner runs, in per cent of
 -- the time. Predicted, whatever the run's device is.
@@ -362,31 +344,18 @@ CREATE TABLE winner_unit (
 -- Every evaluated configuration with its outcome; a duplicate shows the outcome of its first. The
 -- gate and the reason of a withdrawn one are those of its withdrawal.
 CREATE VIEW evaluation AS
-SELECT c.id                                                         AS candidate,
-       c.run_id                                                     AS run,
-       c.generation                                                 AS generation,
-       c.position                                                   AS position,
-       c.origin                                                     AS origin,
-       c.milestone                                                  AS milestone,
+SELECT c.id AS candidate, c.run_id AS run, c.generation, c.position, c.origin, c.milestone,
        CASE WHEN x.gate IS NOT NULL THEN 'rejected'
             WHEN w.gate IS NOT NULL THEN 'withdrawn'
             WHEN t.p50_us IS NOT NULL THEN 'green'
-            ELSE 'unjudged' END                                     AS outcome,
-       c.duplicate_of                                               AS duplicate_of,
-       d.name                                                       AS device,
-       r.shape                                                      AS shape,
-       t.p50_us                                                     AS p50_us,
-       t.p90_us                                                     AS p90_us,
-       round(r.flops_per_launch / (t.p50_us * 1e6), 3)              AS tflops,
-       b.registers                                                  AS registers,
-       b.static_shared_bytes + c.dynamic_shared_bytes               AS shared_bytes,
+            ELSE 'unjudged' END AS outcome,
+       c.duplicate_of, d.name AS device, r.shape, t.p50_us, t.p90_us,
+       round(r.flops_per_launch / (t.p50_us * 1e6), 3) AS tflops,
+       b.registers, b.static_shared_bytes + c.dynamic_shared_bytes AS shared_bytes,
        (SELECT max(k.max_abs_error) FROM check_result k
-        WHERE k.candidate_id = coalesce(c.duplicate_of, c.id))      AS max_abs_error,
-       c.config                                                     AS config,
-       d.kind                                                       AS kind,
-       coalesce(x.gate, w.gate)                                     AS gate,
-       coalesce(x.reason, w.reason)                                 AS reason,
-       x.policy_only                                                AS policy_only
+        WHERE k.candidate_id = coalesce(c.duplicate_of, c.id)) AS max_abs_error,
+       c.config, d.kind, coalesce(x.gate, w.gate) AS gate, coalesce(x.reason, w.reason) AS reason,
+       x.policy_only
 FROM candidate c
 JOIN run r ON r.id = c.run_id
 JOIN device d ON d.id = r.device_id

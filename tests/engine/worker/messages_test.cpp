@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/core/error.hpp"
+#include "engine/core/json_reader.hpp"
 #include "engine/worker/frame.hpp"
 #include "engine/worker/session_messages.hpp"
 #include "engine/worker/survey_messages.hpp"
@@ -81,6 +82,33 @@ TEST(Messages, TextsOfOthersBecomePrintable) {
   nlohmann::json message = {{"cards", {{{"name", std::string("G\0P", 3)}, {"bytes", 7}}}}};
   make_printable(message);
   EXPECT_EQ(message.dump(), R"({"cards":[{"bytes":7,"name":"G\\x00P"}]})");
+}
+
+/// Decodes a seed of the fuzz target.
+template <typename Value>
+void expect_seed(const std::string& name) {
+  const std::string bytes =
+      read_text_file(EVO_SOURCE_DIR "/tests/fuzz/corpus/frame/" + name + ".bin");
+  FrameReader reader;
+  reader.feed({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+  EXPECT_NO_THROW((void)reader.next().value().get<Value>()) << name;
+}
+
+TEST(Messages, SeedsOfTheFuzzTargetAreMessages) {
+  expect_seed<CheckResult>("check");
+  expect_seed<Compiled>("compiled");
+  expect_seed<CorrectnessResult>("correctness");
+  expect_seed<DeviceInfo>("device");
+  expect_seed<EnergyResult>("energy");
+  expect_seed<KernelImage>("image");
+  expect_seed<KernelUnderTest>("kernel");
+  expect_seed<PairResult>("pair");
+  expect_seed<Rejection>("rejection");
+  expect_seed<CompileRequest>("request");
+  expect_seed<Resources>("resources");
+  expect_seed<SessionSetup>("setup");
+  expect_seed<Timing>("timing");
+  expect_seed<TimingResult>("timing_result");
 }
 
 }  // namespace
