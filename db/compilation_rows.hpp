@@ -14,7 +14,7 @@ namespace evo {
 [[nodiscard]] std::optional<CompilationId> find_compilation(Connection& db, std::string_view key);
 /// Throws DbError when there is no such compilation.
 [[nodiscard]] CompilationFacts read_facts(Connection& db, CompilationId id);
-/// All that came out of one request, with dependencies, newest first.
+/// Returns all results of one request with their dependencies, newest first.
 [[nodiscard]] std::vector<CompilationFacts> find_facts(Connection& db,
                                                        std::string_view request_key);
 CompilationId insert_compilation(Connection& db, const CompilationFacts& facts,

@@ -35,7 +35,7 @@ void require_database_file(const std::filesystem::path& file);
 /// Opens the file for queries. Works in read-only folders.
 [[nodiscard]] SQLite::Database open_for_reading(const std::filesystem::path& file, LockWait& wait);
 
-/// What tells whose a database is.
+/// Identifies the program and the version that made a database.
 struct DatabaseHeader {
   int application = 0;
   int version = 0;
@@ -45,10 +45,10 @@ struct DatabaseHeader {
   [[nodiscard]] bool is_fresh() const { return application == 0 && version == 0 && tables == 0; }
 };
 
-/// Within a transaction: another process may be making the schema this instant.
+/// To be called within a transaction: another process may be making the schema this instant.
 [[nodiscard]] DatabaseHeader read_header(SQLite::Database& database);
 
-/// Leaves a log that a killed program left beside the file as it is when `database` is closed.
+/// Makes closing `database` keep the log that a killed program left beside the file.
 void keep_log(SQLite::Database& database, const std::filesystem::path& file);
 
 /// What SQLite finds wrong with the file's structure; empty when nothing is. Files beyond 1 GiB are

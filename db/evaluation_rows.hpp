@@ -13,10 +13,10 @@ class Connection;
 
 /// Throws DbError for a duplicate of a candidate that the run does not have.
 CandidateId insert_evaluation(Connection& db, RunId run, const EvaluationRecord& record);
-/// In place of those that are there.
+/// Replaces those that are there.
 void replace_checks(Connection& db, CandidateId candidate, const std::vector<CheckResult>& checks);
 
-/// Those of a run in the order of generation and position.
+/// Returns a run's candidates in the order of generation and position.
 [[nodiscard]] std::vector<CandidateId> candidates_of(Connection& db, RunId run);
 /// Throws DbError when there is no such candidate.
 [[nodiscard]] StoredEvaluation read_evaluation(Connection& db, CandidateId candidate);

@@ -13,7 +13,7 @@ class Connection;
 // Rows that stand beside the timing of a candidate, which is no duplicate.
 
 void insert_gpu_state(Connection& db, CandidateId candidate, const CardState& state);
-/// Of a short window (`complete` false) or of one as the elite's; in place of what is there.
+/// Replaces what is there. `complete`: measured over a long window, as the elite's energy is.
 void replace_energy(Connection& db, CandidateId candidate, bool complete, const Energy& energy);
 void replace_profile(Connection& db, CandidateId candidate, const ProfileRecord& profile);
 
@@ -22,7 +22,7 @@ void replace_profile(Connection& db, CandidateId candidate, const ProfileRecord&
                                                 bool complete);
 [[nodiscard]] std::optional<ProfileRecord> find_profile(Connection& db, CandidateId candidate);
 
-/// Those of all timings of a run, in the order of its candidates.
+/// Returns the states in all timings of a run, in the order of its candidates.
 [[nodiscard]] std::vector<CardState> gpu_states(Connection& db, RunId run);
 
 }  // namespace evo

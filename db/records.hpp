@@ -106,7 +106,7 @@ struct EvaluationRecord {
   std::string key;             ///< content key of the configuration
   std::string config_json;     ///< {"MACRO": value, …}
   std::string origin;          ///< "milestone", "random" or the operator's name
-  std::string milestone = {};  ///< its name in the ladder; empty for others
+  std::string milestone = {};  ///< its name; empty for others
   std::optional<CompilationId> compilation = {};
   /// What makes two candidates the same kernel: PTX hash and launch geometry on every shape.
   std::string kernel_key = {};

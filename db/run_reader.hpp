@@ -12,7 +12,7 @@ namespace evo {
 
 class Connection;
 
-/// What runs have recorded.
+/// Reads what runs have recorded.
 class RunReader {
  public:
   explicit RunReader(std::shared_ptr<Connection> db) : db_(std::move(db)) {}

@@ -22,7 +22,8 @@ void require_timing(Connection& db, CandidateId candidate) {
   if (!found) db.fail("candidate {} has no timing of its own", candidate);
 }
 
-/// `changed`: how many rows a statement changed that takes green, first candidates of a run only.
+/// Throws DbError unless a statement that takes only green, first candidates of a run changed a
+/// row.
 void require_green(const Connection& db, int changed, CandidateId candidate, RunId run,
                    const char* what) {
   if (changed == 1) return;

@@ -10,7 +10,7 @@ namespace evo {
 
 class Connection;
 
-/// What a run reads and writes while it goes on, in the database.
+/// Stores the records of a run in the database while the run goes on, and reads them back.
 class RunRecords : public RunStore {
  public:
   explicit RunRecords(std::shared_ptr<Connection> db) : db_(std::move(db)) {}

@@ -37,7 +37,7 @@ StoredRun read_run(Query& row) {
   return run;
 }
 
-/// Of the whole description.
+/// The hash of the whole description.
 std::string device_key(const DeviceInfo& device) {
   return content_key(
       nlohmann::json({device.id, device.name, device.arch, to_string(device.time_kind),
@@ -47,7 +47,7 @@ std::string device_key(const DeviceInfo& device) {
           .dump());
 }
 
-/// Of the row of `table` that has this key.
+/// Returns the id of the row of `table` that has this key.
 std::int64_t id_of(Connection& db, const std::string& table, const std::string& key) {
   const auto id = db.query("SELECT id FROM " + table + " WHERE key = ?", key).first<std::int64_t>();
   if (!id) db.fail("a row of {} vanished", table);

@@ -11,7 +11,7 @@ namespace evo {
 
 class Connection;
 
-/// Which runs there are, and who writes them.
+/// Starts, resumes, finishes and finds runs.
 class RunTable {
  public:
   explicit RunTable(std::shared_ptr<Connection> db) : db_(std::move(db)) {}

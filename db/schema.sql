@@ -1,13 +1,13 @@
--- evo-tune's database, version 9 (kSchemaVersion in db/database_file.hpp). docs/database.md explains it
--- with example queries. Whoever changes this raises the version: databases of other versions are
+-- evo-tune's database, version 9 (kSchemaVersion in db/database_file.hpp). docs/database.md has
+-- example queries. Raise the version with every change: databases of other versions are
 -- refused.
 --
 -- Conventions: times of day are UTC, ISO 8601. Durations carry their unit in the name. Seeds are
--- unsigned 64-bit numbers, written in decimal as text. *_key columns are content keys (128-bit hash,
+-- unsigned 64-bit numbers, written in decimal as text. *_key columns are content keys (128 bits,
 -- 32 hexadecimal digits): equal keys mean equal content.
 
--- What ran the kernels. `kind` says what its times are: 'measured' on hardware or 'predicted' by a
--- virtual GPU. One row for each distinct description, so a driver update makes a new row.
+-- The devices that ran kernels. `kind` says whether times are 'measured' on hardware or 'predicted'
+-- by a virtual GPU. One row for each distinct description, so a driver update makes a new row.
 CREATE TABLE device (
   id                       INTEGER PRIMARY KEY,
   key                      TEXT NOT NULL UNIQUE,
@@ -55,7 +55,7 @@ CREATE TABLE run (
 );
 CREATE INDEX run_by_input ON run (space_id, problem_id, shape, device_id);
 
--- What a compiler made of one source with one set of options; shared by all runs. `key` covers
+-- The compilation of one source with one set of options; shared by all runs. `key` covers
 -- source, headers, options, architecture, the compiler's version and the dependencies. Failures are
 -- kept as well.
 CREATE TABLE compilation (
@@ -65,10 +65,10 @@ CREATE TABLE compilation (
   ok                  INTEGER NOT NULL CHECK (ok IN (0, 1)),
   arch                TEXT NOT NULL,
   compiler            TEXT NOT NULL,
-  options             TEXT NOT NULL,                   -- blank separated, with the -D of every macro
+  options             TEXT NOT NULL,                   -- blank separated, with all -D
   error               TEXT NOT NULL,                   -- one line; empty when ok
   compile_ms          REAL NOT NULL,
-  ptx_hash            TEXT,                            -- identity of the kernel; set exactly when ok
+  ptx_hash            TEXT,                            -- identity of the kernel; set if ok
   registers           INTEGER NOT NULL,
   static_shared_bytes INTEGER NOT NULL,
   spill_store_bytes   INTEGER NOT NULL,
@@ -177,8 +177,8 @@ CREATE TABLE rejection (
 );
 
 -- A green candidate that failed when it was run again, in a comparison and then alone, or did not
--- pass the profile gate: it has left the elite, cannot come back and is not exported. Its evaluation
--- stays as it was.
+-- pass the profile gate: it has left the elite, cannot come back and is not exported. Its
+-- evaluation stays as it was.
 CREATE TABLE withdrawal (
   candidate_id INTEGER PRIMARY KEY REFERENCES candidate (id) ON DELETE CASCADE,
   generation   INTEGER NOT NULL CHECK (generation >= 0),
@@ -188,7 +188,7 @@ CREATE TABLE withdrawal (
   detail       TEXT NOT NULL
 );
 
--- What the driver told of the GPU during a measured timing. Figures that it did not tell are null.
+-- The driver's figures of the GPU during a measured timing. Missing ones are null.
 CREATE TABLE gpu_state (
   candidate_id        INTEGER PRIMARY KEY REFERENCES candidate (id) ON DELETE CASCADE,
   looks               INTEGER NOT NULL CHECK (looks > 0),
@@ -204,8 +204,8 @@ CREATE TABLE gpu_state (
   busy_before_percent REAL                             -- by others, where they are not listed
 );
 
--- The energy of a launch, of the whole GPU, between two changes of its counter. `complete` = 0: of a
--- short window, to choose what comes next; 1: of a long one, as the elite's.
+-- The energy of a launch, of the whole GPU, between two changes of its counter. `complete` = 0: of
+-- a short window, to choose what comes next; 1: of a long one, as the elite's.
 CREATE TABLE energy (
   candidate_id INTEGER NOT NULL REFERENCES candidate (id) ON DELETE CASCADE,
   complete     INTEGER NOT NULL CHECK (complete IN (0, 1)),
@@ -260,8 +260,8 @@ CREATE TABLE elite_member (
   FOREIGN KEY (run_id, generation) REFERENCES generation (run_id, number) ON DELETE CASCADE
 ) WITHOUT ROWID;
 
--- An A/B comparison of two candidates by interleaved pairs: ratio = time of the challenger / time of
--- the incumbent.
+-- An A/B comparison of two candidates by interleaved pairs. ratio = time of the challenger /
+-- time of the incumbent.
 CREATE TABLE comparison (
   id            INTEGER PRIMARY KEY,
   run_id        INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
@@ -277,7 +277,7 @@ CREATE TABLE comparison (
 );
 CREATE INDEX comparison_by_run ON comparison (run_id);
 
--- What else happened: a worker was killed and restarted, clocks were throttled...
+-- Everything else that happened: a worker was killed and restarted, clocks were throttled...
 CREATE TABLE event (
   id     INTEGER PRIMARY KEY,
   run_id INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
@@ -287,8 +287,8 @@ CREATE TABLE event (
 );
 CREATE INDEX event_by_run ON event (run_id);
 
--- What somebody else's kernel, such as a vendor's library, takes for the problem of a run on its
--- shape, timed in turn with a kernel of the run. Other programs write it.
+-- The time that somebody else's kernel, such as a vendor's library, takes for the problem of a run
+-- on its shape, timed in turn with a kernel of the run. Other programs write it.
 CREATE TABLE vendor_time (
   run_id       INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
   name         TEXT NOT NULL,                          -- with its version: PyTorch 2.11.0 cudnn

@@ -11,18 +11,18 @@ namespace evo {
 
 class Connection;
 
-/// Why winners won: the ways from the default and from a milestone to them, and how busy the units
-/// of an SM are. What belongs to a winner that is no more is left out.
+/// Explains winners: the ways from the default and from a milestone to them, and how busy the units
+/// of an SM are. Leaves out what belongs to a former winner.
 class WinnerWayTable {
  public:
   explicit WinnerWayTable(std::shared_ptr<Connection> db) : db_(std::move(db)) {}
 
-  /// In place of those that are there.
+  /// Replaces those that are there.
   void record_winner_ways(RunId run, const std::vector<WinnerWay>& ways);
   /// As they were recorded.
   [[nodiscard]] std::vector<WinnerWay> winner_ways(RunId run) const;
-  /// How busy the units of an SM are predicted to be while a candidate runs, per cent by Nsight
-  /// Compute's name of the metric; in place of what is there.
+  /// Replaces what is there. `percent`: how busy the time model says that each unit is, by Nsight
+  /// Compute's name of the metric.
   void record_winner_units(RunId run, CandidateId winner,
                            const std::map<std::string, double>& percent);
   /// Empty where they are not known.
