@@ -2,116 +2,11 @@
 
 #include <sqlite3.h>
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <string_view>
-
-#include "db/database_file.hpp"
-#include "db/migration_functions.hpp"
-#include "engine/core/error.hpp"
 #include "engine/core/missing_file.hpp"
 
 namespace evo {
-namespace {
 
 namespace fs = std::filesystem;
-
-/// What tells whose a database is.
-struct Header {
-  int application = 0;
-  int version = 0;
-  int tables = 0;
-};
-
-Header read_header(SQLite::Database& database) {
-  // In one transaction: another process may be making the schema this instant.
-  const SQLite::Transaction transaction(database);
-  return {.application = database.execAndGet("PRAGMA application_id"),
-          .version = database.execAndGet("PRAGMA user_version"),
-          .tables = database.execAndGet("SELECT count(*) FROM sqlite_master")};
-}
-
-}  // namespace
-
-Query::~Query() {
-  statement_->tryReset();
-  try {
-    statement_->clearBindings();
-  } catch (const SQLite::Exception&) {
-    // Every use binds all parameters again.
-  }
-}
-
-Query& Query::bind(std::int64_t value) {
-  statement_->bind(next_parameter_++, value);
-  return *this;
-}
-
-Query& Query::bind(double value) {
-  if (std::isnan(value)) return bind_null();
-  statement_->bind(next_parameter_++, value);
-  return *this;
-}
-
-Query& Query::bind(std::string_view text) {
-  statement_->bind(next_parameter_++, std::string(text));
-  return *this;
-}
-
-Query& Query::bind_blob(std::string_view bytes) {
-  // A null pointer would bind null.
-  const void* data = bytes.empty() ? "" : static_cast<const void*>(bytes.data());
-  statement_->bind(next_parameter_++, data, static_cast<int>(bytes.size()));
-  return *this;
-}
-
-Query& Query::bind_null() {
-  statement_->bind(next_parameter_++);
-  return *this;
-}
-
-std::int64_t Query::integer(int column) const { return statement_->getColumn(column).getInt64(); }
-
-double Query::real(int column) const {
-  if (is_null(column)) return std::numeric_limits<double>::quiet_NaN();
-  return statement_->getColumn(column).getDouble();
-}
-
-std::string Query::exact(int column) const {
-  const SQLite::Column value = statement_->getColumn(column);
-  switch (value.getType()) {
-    case SQLITE_NULL:
-      return "null";
-    case SQLITE_INTEGER:
-      return "integer " + std::to_string(value.getInt64());
-    case SQLITE_FLOAT: {
-      const double number = value.getDouble();
-      return "real " + std::string(reinterpret_cast<const char*>(&number), sizeof number);
-    }
-    default: {
-      const char* kind = value.getType() == SQLITE_TEXT ? "text " : "blob ";
-      const auto* bytes = static_cast<const char*>(value.getBlob());
-      return kind +
-             std::string(bytes == nullptr ? "" : bytes, static_cast<std::size_t>(value.getBytes()));
-    }
-  }
-}
-
-std::optional<std::int64_t> Query::optional_integer(int column) const {
-  if (is_null(column)) return std::nullopt;
-  return integer(column);
-}
-
-std::optional<double> Query::optional_real(int column) const {
-  if (is_null(column)) return std::nullopt;
-  return real(column);
-}
-
-std::optional<std::string> Query::optional_text(int column) const {
-  if (is_null(column)) return std::nullopt;
-  return text(column);
-}
 
 Connection::Connection(const fs::path& file, Mode mode, const WaitOptions& wait)
     : file_(file), wait_(std::make_unique<LockWait>(file, wait)), database_(open(mode)) {
@@ -126,15 +21,14 @@ void Connection::require_same_file() {
     if (lost_.empty()) return;
     lost_ += " while this program had it open; " + opened_->part();
   }
-  fail(lost_);
+  fail("{}", lost_);
 }
 
 SQLite::Database Connection::open(Mode mode) {
   std::error_code ignored;
   if (!in_memory(file_)) require_database_file(file_);
   if (mode == Mode::kReadOnly && !in_memory(file_) && !fs::exists(file_, ignored)) {
-    throw DbError(file_.string() + ": no such file" + missing_file_hint(file_) +
-                  "; evo-tune --db makes it");
+    fail("no such file{}; evo-tune --db makes it", missing_file_hint(file_));
   }
   return guarded([&] {
     return mode == Mode::kReadOnly ? open_for_reading(file_, *wait_)
@@ -143,28 +37,17 @@ SQLite::Database Connection::open(Mode mode) {
 }
 
 void Connection::prepare(Mode mode) {
-  const Header header = read_header(database_);
-  const bool fresh = header.tables == 0 && header.application == 0 && header.version == 0;
-  const int version = header.version;
-  if (!fresh && header.application != kApplicationId) {
-    fail("is a database of another program; evo-tune does not touch it");
-  }
-  const int known = static_cast<int>(migrations().size());
-  if (version > known) {
-    fail("was made by a newer evo-tune (schema " + std::to_string(version) +
-         ", this one knows up to " + std::to_string(known) + ")");
-  }
+  const DatabaseHeader header = [&] {
+    const SQLite::Transaction transaction(database_);
+    return read_header(database_);
+  }();
+  if (!header.is_fresh()) require_our_version(header);
   const std::string damage = structural_damage(database_);
-  if (!damage.empty()) fail("is damaged: " + damage);
-  const std::string changed =
-      schema_damage(database_, migrations().first(static_cast<std::size_t>(std::max(version, 0))));
-  if (!changed.empty()) fail("is damaged: its schema has another '" + changed + "'");
+  if (!damage.empty()) fail("is damaged: {}", damage);
+  const std::string changed = header.is_fresh() ? "" : schema_damage(database_);
+  if (!changed.empty()) fail("is damaged: its schema has another '{}'", changed);
   if (mode == Mode::kReadOnly) {
-    if (fresh) fail("is empty: no run was recorded yet");
-    if (version < kOldestReadable) {
-      fail("was made by an older evo-tune; running evo-tune on it upgrades it");
-    }
-    version_ = version;
+    if (header.is_fresh()) fail("is empty: no run was recorded yet");
     return;
   }
   // SQLite opens what may not be written for reading, and would say so at the first write only.
@@ -173,16 +56,33 @@ void Connection::prepare(Mode mode) {
   // With the write-ahead log, NORMAL loses nothing when a process is killed; a power failure may
   // undo the latest transactions but never corrupts the file
   // (https://sqlite.org/pragma.html#pragma_synchronous).
-  database_.exec("PRAGMA synchronous = NORMAL");
-  if (version < known) {
-    tell_of_upgrade();
-    add_migration_functions(database_);
-    migrate(*this, migrations());
+  database_.exec("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
+  if (header.is_fresh()) make_schema();
+}
+
+void Connection::require_our_version(const DatabaseHeader& header) {
+  if (header.application == kApplicationId && header.version == kSchemaVersion) return;
+  keep_log(database_, file_);
+  if (header.application != kApplicationId) {
+    fail("is a database of another program; evo-tune does not touch it");
   }
-  // Not before: an upgrade makes a table anew that others refer to.
-  database_.exec("PRAGMA foreign_keys = ON");
-  version_ = known;
-  give_back_free_pages();
+  const bool newer = header.version > kSchemaVersion;
+  fail(
+      "was made by {} evo-tune: its schema is version {}, this evo-tune reads version {} only; the "
+      "file is as it was\nnext step: {}, or name another file by --db to start a new database",
+      newer ? "a newer" : "an older", header.version, kSchemaVersion,
+      newer ? "open it with that evo-tune" : "keep the older evo-tune to read it");
+}
+
+void Connection::make_schema() {
+  write([&] {
+    // Read again under the write lock: another process may have just made it.
+    const DatabaseHeader header = read_header(database_);
+    if (!header.is_fresh()) return require_our_version(header);
+    database_.exec(std::string(schema()));
+    database_.exec("PRAGMA application_id = " + std::to_string(kApplicationId) +
+                   "; PRAGMA user_version = " + std::to_string(kSchemaVersion));
+  });
 }
 
 void Connection::use_write_ahead_log() {
@@ -192,6 +92,7 @@ void Connection::use_write_ahead_log() {
   while (true) {
     try {
       database_.execAndGet("PRAGMA journal_mode = WAL");
+      (void)read_header(database_);  // the first read makes the log
       return;
     } catch (const SQLite::Exception& error) {
       const int code = error.getErrorCode();
@@ -200,91 +101,49 @@ void Connection::use_write_ahead_log() {
   }
 }
 
-void Connection::tell_of_upgrade() const {
-  constexpr std::uintmax_t kTakesSeconds = 50'000'000;
-  std::error_code error;
-  const std::uintmax_t bytes = fs::file_size(file_, error);
-  if (error || bytes < kTakesSeconds) return;
-  wait_->tell(file_.string() + ": was made by an older evo-tune; upgrading its " +
-              std::to_string(bytes / 1'000'000) + " MB, once");
-}
-
-void Connection::give_back_free_pages() {
-  // An upgrade leaves most of a file free. Asked at each opening: a process that was killed between
-  // the two has left this to the next one.
-  constexpr int kWorthIt = 256;
-  const int pages = database_.execAndGet("PRAGMA page_count");
-  const int free = database_.execAndGet("PRAGMA freelist_count");
-  if (free < kWorthIt || free < pages / 2) return;
-  sqlite3_busy_handler(database_.getHandle(), nullptr, nullptr);
-  try {
-    database_.exec("VACUUM");
-  } catch (const SQLite::Exception&) {
-    // Somebody else writes, or the disk has no room for the copy: the file is sound as it is.
-  }
-  wait_->install(database_.getHandle());
-}
-
-Query Connection::query(std::string_view sql) {
+SQLite::Statement& Connection::prepared(std::string_view sql) {
   auto found = statements_.find(sql);
   if (found == statements_.end()) {
     std::string text(sql);
     SQLite::Statement statement(database_, text);
     found = statements_.emplace(std::move(text), std::move(statement)).first;
   }
-  return Query(found->second);
-}
-
-void Connection::fail(const std::string& message) const {
-  throw DbError(file_.string() + ": " + message);
+  return found->second;
 }
 
 void Connection::fail_with(const SQLite::Exception& error) const {
-  const std::string original = " (SQLite: " + std::string(error.what()) + ")";
+  constexpr const char* kIntact = "what was stored before is intact";
+  const std::string original = fmt::format("(SQLite: {})", error.what());
   switch (error.getErrorCode()) {
     case SQLITE_FULL:
-      fail("the disk is full; this was not written, what was stored before is intact" + original +
-           "\nnext step: make room there, or name a file on another disk by --db");
+      fail(
+          "the disk is full; this was not written, {} {}\n"
+          "next step: make room there, or name a file on another disk by --db",
+          kIntact, original);
     case SQLITE_IOERR:
       fail(
-          "could not be read or written; what was stored before is intact" + original +
-          "\nnext step: df says whether the disk is full, ulimit -f how large a file may be, dmesg "
-          "whether the disk fails; or name a file on another disk by --db");
+          "could not be read or written; {} {}\n"
+          "next step: df says whether the disk is full, ulimit -f how large a file may be, dmesg "
+          "whether the disk fails; or name a file on another disk by --db",
+          kIntact, original);
     case SQLITE_READONLY:
-      fail("may not be written" + original);
+      fail("may not be written {}", original);
     case SQLITE_CANTOPEN:
-      fail("cannot be opened; does its folder exist, and may it be written?" + original);
+      fail("cannot be opened; does its folder exist, and may it be written? {}", original);
     case SQLITE_NOTADB:
-      fail("is not a database" + original);
+      fail("is not a database {}", original);
     case SQLITE_CORRUPT:
-      fail("is damaged" + original);
+      fail("is damaged {}", original);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       if (wait_->was_interrupted()) {
-        throw Error(ExitCode::kInterrupted, file_.string() + ": " + wait_->in_vain() +
-                                                "; interrupted; what was stored before is intact");
+        throw Error(ExitCode::kInterrupted, fmt::format("{}: {}; interrupted; {}", file_.string(),
+                                                        wait_->in_vain(), kIntact));
       }
-      fail(wait_->in_vain() + "; what was stored before is intact. EVO_DB_WAIT_SECONDS sets how " +
-           "long to wait");
+      fail("{}; {}. EVO_DB_WAIT_SECONDS sets how long to wait", wait_->in_vain(), kIntact);
     default:
-      fail(error.what());
+      fail("{}", error.what());
   }
-}
-
-void migrate(Connection& connection, std::span<const std::string_view> migrations) {
-  connection.write([&] {
-    SQLite::Database& database = connection.database();
-    // Read again under the write lock: another process may have just done it.
-    const int version = database.execAndGet("PRAGMA user_version");
-    if (version > static_cast<int>(migrations.size())) {
-      connection.fail("was made by a newer evo-tune");
-    }
-    for (const std::string_view step : migrations.subspan(static_cast<std::size_t>(version))) {
-      database.exec(std::string(step));
-    }
-    database.exec("PRAGMA application_id = " + std::to_string(kApplicationId));
-    database.exec("PRAGMA user_version = " + std::to_string(migrations.size()));
-  });
 }
 
 }  // namespace evo

@@ -1,71 +1,25 @@
 #pragma once
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
 
-#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
+#include "db/database_file.hpp"
 #include "db/lock_wait.hpp"
 #include "db/opened_file.hpp"
+#include "db/query.hpp"
+#include "engine/core/error.hpp"
 #include "engine/core/zstd_frames.hpp"
 
 namespace evo {
-
-/// A prepared statement in use; reset, with its bindings cleared, at the end of the scope.
-class Query {
- public:
-  explicit Query(SQLite::Statement& statement) : statement_(&statement) {}
-  ~Query();
-  Query(const Query&) = delete;
-  Query& operator=(const Query&) = delete;
-
-  /// Binds the next parameter. NaN becomes null, and so does an empty optional.
-  Query& bind(std::int64_t value);
-  Query& bind(int value) { return bind(static_cast<std::int64_t>(value)); }
-  Query& bind(bool value) { return bind(static_cast<std::int64_t>(value)); }
-  Query& bind(double value);
-  Query& bind(std::string_view text);
-  Query& bind(const char* text) { return bind(std::string_view(text)); }
-  Query& bind(const std::string& text) { return bind(std::string_view(text)); }
-  Query& bind_blob(std::string_view bytes);
-  template <typename T>
-  Query& bind(const std::optional<T>& value) {
-    return value ? bind(*value) : bind_null();
-  }
-  Query& bind_null();
-
-  /// True while there is a row to read.
-  [[nodiscard]] bool next() { return statement_->executeStep(); }
-  void run() { statement_->exec(); }
-
-  // Columns of the current row, by position.
-  [[nodiscard]] bool is_null(int column) const { return statement_->getColumn(column).isNull(); }
-  [[nodiscard]] std::int64_t integer(int column) const;
-  [[nodiscard]] int small(int column) const { return static_cast<int>(integer(column)); }
-  /// Null reads as NaN.
-  [[nodiscard]] double real(int column) const;
-  [[nodiscard]] std::string text(int column) const {
-    return statement_->getColumn(column).getString();
-  }
-  [[nodiscard]] int columns() const { return statement_->getColumnCount(); }
-  /// Type and bytes of a value: equal exactly when the values are.
-  [[nodiscard]] std::string exact(int column) const;
-  [[nodiscard]] std::optional<std::int64_t> optional_integer(int column) const;
-  [[nodiscard]] std::optional<double> optional_real(int column) const;
-  [[nodiscard]] std::optional<std::string> optional_text(int column) const;
-
- private:
-  SQLite::Statement* statement_;
-  int next_parameter_ = 1;
-};
 
 /// One open SQLite database of ours: checks that it is, prepares it (write-ahead log, foreign keys,
 /// waiting for other writers), and turns every SQLite error into a DbError that names the file.
@@ -107,16 +61,25 @@ class Connection {
   }
 
   /// A prepared statement, kept for the next use. `sql` must not be in use already.
-  [[nodiscard]] Query query(std::string_view sql);
+  template <typename... Values>
+  [[nodiscard]] Query query(std::string_view sql, const Values&... values) {
+    return Query(prepared(sql), values...);
+  }
+  /// Runs a statement that gives no rows. Returns how many rows it changed.
+  template <typename... Values>
+  int run(std::string_view sql, const Values&... values) {
+    query(sql, values...).run();
+    return database_.getChanges();
+  }
   [[nodiscard]] std::int64_t last_id() const { return database_.getLastInsertRowid(); }
   [[nodiscard]] SQLite::Database& database() { return database_; }
   [[nodiscard]] ZstdFrames& frames() { return frames_; }
-  [[nodiscard]] const std::filesystem::path& file() const { return file_; }
-  /// Of the schema: the newest one, or an older one that can still be read.
-  [[nodiscard]] int version() const { return version_; }
 
   /// Throws DbError "file: message".
-  [[noreturn]] void fail(const std::string& message) const;
+  template <typename... Values>
+  [[noreturn]] void fail(fmt::format_string<Values...> format, Values&&... values) const {
+    throw DbError(file_.string() + ": " + fmt::format(format, std::forward<Values>(values)...));
+  }
 
  private:
   template <typename Body>
@@ -130,36 +93,22 @@ class Connection {
   }
 
   [[nodiscard]] SQLite::Database open(Mode mode);
+  [[nodiscard]] SQLite::Statement& prepared(std::string_view sql);
   void prepare(Mode mode);
   /// Throws DbError, now and later, once the file is no longer the one that was opened.
   void require_same_file();
   void use_write_ahead_log();
-  void tell_of_upgrade() const;
-  void give_back_free_pages();
+  void require_our_version(const DatabaseHeader& header);
+  void make_schema();
   [[noreturn]] void fail_with(const SQLite::Exception& error) const;
 
   std::filesystem::path file_;
   std::unique_ptr<LockWait> wait_;
-  int version_ = 0;
   SQLite::Database database_;
   std::optional<OpenedFile> opened_;  ///< of a file that is written
   std::string lost_;                  ///< what happened to it; empty: nothing
   ZstdFrames frames_;
   std::map<std::string, SQLite::Statement, std::less<>> statements_;
 };
-
-/// "evot": marks a database file as ours.
-constexpr std::int32_t kApplicationId = 0x65766f74;
-/// Databases of older versions than the newest are upgraded by writers; readers take them from
-/// here.
-constexpr int kOldestReadable = 1;
-
-/// Brings the schema up to date in one transaction: applies migrations[user_version ...]; the first
-/// makes the schema from nothing. They need foreign keys off and add_migration_functions(). Throws
-/// DbError for a newer version.
-void migrate(Connection& connection, std::span<const std::string_view> migrations);
-
-/// All of this program's migrations; their number is the schema's version.
-[[nodiscard]] std::span<const std::string_view> migrations();
 
 }  // namespace evo

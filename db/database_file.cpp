@@ -1,5 +1,6 @@
 #include "db/database_file.hpp"
 
+#include <fmt/format.h>
 #include <sqlite3.h>
 
 #include <array>
@@ -8,7 +9,6 @@
 #include <string_view>
 #include <system_error>
 
-#include "db/migration_functions.hpp"
 #include "engine/core/error.hpp"
 
 namespace evo {
@@ -21,15 +21,8 @@ namespace fs = std::filesystem;
 std::string immutable_uri(const fs::path& file) {
   std::string uri = "file:";
   for (const char c : fs::absolute(file).string()) {
-    if (c == '%') {
-      uri += "%25";
-    } else if (c == '?') {
-      uri += "%3f";
-    } else if (c == '#') {
-      uri += "%23";
-    } else {
-      uri += c;
-    }
+    const bool has_a_meaning = c == '%' || c == '?' || c == '#';
+    uri += has_a_meaning ? fmt::format("%{:02x}", c) : std::string(1, c);
   }
   return uri + "?immutable=1";
 }
@@ -86,9 +79,7 @@ void require_database_file(const fs::path& file) {
   std::error_code error;
   const fs::file_status status = fs::status(file, error);
   if (!fs::exists(status)) return;
-  if (fs::is_directory(status)) {
-    throw DbError(file.string() + ": is a folder, not a database file");
-  }
+  if (fs::is_directory(status)) throw DbError(file.string() + ": is a folder, not a database file");
   if (!fs::is_regular_file(status)) {
     throw DbError(file.string() + ": is a pipe, a socket or a device, not a database file");
   }
@@ -116,6 +107,17 @@ SQLite::Database open_for_reading(const fs::path& file, LockWait& wait) {
   return database;
 }
 
+DatabaseHeader read_header(SQLite::Database& database) {
+  return {.application = database.execAndGet("PRAGMA application_id"),
+          .version = database.execAndGet("PRAGMA user_version"),
+          .tables = database.execAndGet("SELECT count(*) FROM sqlite_master")};
+}
+
+void keep_log(SQLite::Database& database, const fs::path& file) {
+  if (!has_beside(file, "-wal")) return;
+  sqlite3_db_config(database.getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+}
+
 std::string structural_damage(SQLite::Database& database) {
   constexpr std::int64_t kLargest = std::int64_t{1} << 30;
   const std::int64_t pages = database.execAndGet("PRAGMA page_count").getInt64();
@@ -125,11 +127,9 @@ std::string structural_damage(SQLite::Database& database) {
   return found == "ok" ? "" : found;
 }
 
-std::string schema_damage(SQLite::Database& database,
-                          std::span<const std::string_view> migrations) {
+std::string schema_damage(SQLite::Database& database) {
   SQLite::Database fresh(":memory:", SQLite::OPEN_READWRITE);
-  add_migration_functions(fresh);
-  for (const std::string_view step : migrations) fresh.exec(std::string(step));
+  fresh.exec(std::string(schema()));
   const auto there = schema_of(database);
   for (const auto& [name, sql] : schema_of(fresh)) {
     const auto found = there.find(name);

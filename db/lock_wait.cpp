@@ -1,5 +1,6 @@
 #include "db/lock_wait.hpp"
 
+#include <fmt/format.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -40,10 +41,7 @@ std::string seconds_text(std::chrono::steady_clock::duration duration) {
 std::string lock_name(const std::string& file) {
   struct stat status = {};
   if (stat(file.c_str(), &status) != 0) return {};
-  char text[64];
-  std::snprintf(text, sizeof text, "%02x:%02x:%llu", major(status.st_dev), minor(status.st_dev),
-                static_cast<unsigned long long>(status.st_ino));
-  return text;
+  return fmt::format("{:02x}:{:02x}:{}", major(status.st_dev), minor(status.st_dev), status.st_ino);
 }
 
 std::string process_text(const std::string& process) {
@@ -63,9 +61,8 @@ milliseconds WaitOptions::default_limit() {
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool whole = error == std::errc() && stop == text.data() + text.size();
   if (!whole || value < 0 || value > kLongestLimitSeconds) {
-    throw DbError(std::string(kLimitVariable) + ": '" + text +
-                  "': allowed is a whole number of seconds from 0 to " +
-                  std::to_string(kLongestLimitSeconds));
+    throw DbError(fmt::format("{}: '{}': allowed is a whole number of seconds from 0 to {}",
+                              kLimitVariable, text, kLongestLimitSeconds));
   }
   return seconds(value);
 }
@@ -89,9 +86,7 @@ std::string lock_holders(const std::filesystem::path& file) {
     if (kind == "->" || process == self || process == "0" || process == "-1") continue;
     if (access == "WRITE" && names.contains(name)) holders.insert(process_text(process));
   }
-  std::string text;
-  for (const std::string& holder : holders) text += (text.empty() ? "" : ", ") + holder;
-  return text.empty() ? "another process" : text;
+  return holders.empty() ? "another process" : fmt::format("{}", fmt::join(holders, ", "));
 }
 
 LockWait::LockWait(std::filesystem::path file, WaitOptions options)
@@ -118,8 +113,8 @@ bool LockWait::wait() {
   if (now - began_ >= options_.limit) return false;
   if (!told_ && now - began_ >= std::min(kQuietly, options_.limit / 2)) {
     told_ = true;
-    options_.notice(file_.string() + ": is locked by " + lock_holders(file_) +
-                    "; waiting for it, at most " + seconds_text(options_.limit));
+    options_.notice(fmt::format("{}: is locked by {}; waiting for it, at most {}", file_.string(),
+                                lock_holders(file_), seconds_text(options_.limit)));
   }
   constexpr milliseconds kShortest{1};
   constexpr milliseconds kLongest{50};
@@ -131,7 +126,8 @@ bool LockWait::wait() {
 }
 
 std::string LockWait::in_vain() const {
-  return "was locked by " + lock_holders(file_) + " for " + seconds_text(Clock::now() - began_);
+  return fmt::format("was locked by {} for {}", lock_holders(file_),
+                     seconds_text(Clock::now() - began_));
 }
 
 }  // namespace evo

@@ -39,9 +39,6 @@ class LockWait {
   /// Sleeps for an instant. False when the time is over or the wait was interrupted.
   [[nodiscard]] bool wait();
 
-  /// Tells whoever waits that something else takes long.
-  void tell(const std::string& line) const { options_.notice(line); }
-
   [[nodiscard]] bool was_interrupted() const { return interrupted_; }
   /// What ended in vain: "was locked by process 12 (sqlite3) for 300 s".
   [[nodiscard]] std::string in_vain() const;

@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
 
-#include "db/card_rows.hpp"
 #include "db/connection.hpp"
-#include "db/seal.hpp"
+#include "db/gpu_rows.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/suggestion.hpp"
 
@@ -51,96 +49,40 @@ void require_known_names(const std::vector<StoredRun>& runs, const RunFilter& fi
   if (none_passes({.device = filter.device})) refuse("device", filter.device, devices);
 }
 
-EliteRow read_elite_row(const Query& row) {
-  return {.rank = row.small(0),
-          .run = row.integer(1),
-          .device = row.text(2),
-          .shape = row.text(3),
-          .p50_us = row.real(4),
-          .p90_us = row.real(5),
-          .tflops = row.real(6),
-          .registers = row.small(7),
-          .shared_bytes = row.small(8),
-          .max_abs_error = row.optional_real(9),
-          .config_json = row.text(10),
-          .kind = time_kind_from_string(row.text(11)),
-          .candidate = row.integer(12)};
-}
-
-std::string not_modelled(Connection& db, const EliteRow& row) {
-  constexpr int kFirstWithGaps = 7;  // version of the database
-  if (db.version() < kFirstWithGaps) return {};
-  Query query = db.query("SELECT not_modelled FROM timing WHERE candidate_id = ? AND shape = ?");
-  query.bind(row.candidate).bind(row.shape);
-  return query.next() ? query.text(0) : std::string();
-}
-
-/// Throws DbError unless run, ranking and every kernel in it are what was stored.
-void require_elite_intact(Connection& db, RunId run, const std::vector<EliteRow>& rows) {
-  std::optional<std::int64_t> latest;
-  {
-    Query query = db.query("SELECT max(number) FROM generation WHERE run_id = ?");
-    query.bind(run);
-    if (query.next()) latest = query.optional_integer(0);
-  }
-  require_intact(db, {Sealed::Kind::kRun, run});
-  if (latest) require_intact(db, {Sealed::Kind::kGeneration, run, static_cast<int>(*latest)});
-  for (const EliteRow& row : rows) require_candidate_intact(db, row.candidate);
-}
-
-/// The same of all evaluations of a run.
-void require_evaluations_intact(Connection& db, RunId run) {
-  std::vector<std::int64_t> candidates;
-  {
-    Query query = db.query("SELECT id FROM candidate WHERE run_id = ?");
-    query.bind(run);
-    while (query.next()) candidates.push_back(query.integer(0));
-  }
-  for (const std::int64_t id : candidates) require_intact(db, {Sealed::Kind::kEvaluation, id});
+EliteRow read_elite_row(Query& of) {
+  EliteRow row;
+  of.read(row.rank, row.run, row.device, row.shape, row.p50_us, row.p90_us, row.tflops,
+          row.registers, row.shared_bytes, row.max_abs_error, row.config_json, row.kind,
+          row.candidate, row.launch_mj, row.not_modelled);
+  return row;
 }
 
 void count_outcomes(Connection& db, RunId run, RejectionSummary& summary) {
-  // The view of version 3 calls withdrawn ones green.
-  const std::string withdrawn = db.version() < kFirstWithWithdrawals
-                                    ? "0"
-                                    : "candidate IN (SELECT candidate_id FROM withdrawal)";
   Query query = db.query(
       "SELECT count(*), count(duplicate_of),"
-      " coalesce(sum(duplicate_of IS NULL AND outcome = 'green' AND NOT " +
-      withdrawn +
-      "), 0),"
-      " coalesce(sum(duplicate_of IS NULL AND outcome = 'rejected'), 0),"
-      " coalesce(sum(duplicate_of IS NULL AND policy_only = 1), 0), coalesce(sum(" +
-      withdrawn +
-      "), 0)"
-      " FROM evaluation WHERE run = ?");
-  query.bind(run);
+      " count(*) FILTER (WHERE duplicate_of IS NULL AND outcome = 'green'),"
+      " count(*) FILTER (WHERE duplicate_of IS NULL AND outcome = 'rejected'),"
+      " count(*) FILTER (WHERE duplicate_of IS NULL AND policy_only = 1),"
+      " count(*) FILTER (WHERE duplicate_of IS NULL AND outcome = 'withdrawn')"
+      " FROM evaluation WHERE run = ?",
+      run);
   if (!query.next()) return;
-  summary.evaluated = query.integer(0);
-  summary.duplicates = query.integer(1);
-  summary.green = query.integer(2);
-  summary.rejected = query.integer(3);
-  summary.policy_only = query.integer(4);
-  summary.withdrawn = query.integer(5);
+  query.read(summary.evaluated, summary.duplicates, summary.green, summary.rejected,
+             summary.policy_only, summary.withdrawn);
 }
 
 std::vector<RejectionGroup> group_rejections(Connection& db, RunId run) {
   Query query = db.query(
       "SELECT c.id, x.gate, x.reason, x.policy_only FROM candidate c"
       " JOIN rejection x ON x.candidate_id = c.id WHERE c.run_id = ?"
-      " ORDER BY c.generation, c.position");
-  query.bind(run);
+      " ORDER BY c.generation, c.position",
+      run);
   std::map<std::tuple<Gate, bool, std::string>, RejectionGroup> groups;
   while (query.next()) {
-    const Gate gate = gate_from_string(query.text(1));
-    const bool policy_only = query.integer(3) != 0;
-    RejectionGroup& group = groups[{gate, policy_only, reason_pattern(query.text(2))}];
-    if (group.count++ == 0) {
-      group.gate = gate;
-      group.policy_only = policy_only;
-      group.reason = query.text(2);
-      group.candidate = query.integer(0);
-    }
+    RejectionGroup one;
+    query.read(one.candidate, one.gate, one.reason, one.policy_only);
+    auto key = std::tuple(one.gate, one.policy_only, reason_pattern(one.reason));
+    ++groups.try_emplace(std::move(key), std::move(one)).first->second.count;
   }
   std::vector<RejectionGroup> sorted;
   sorted.reserve(groups.size());
@@ -150,22 +92,6 @@ std::vector<RejectionGroup> group_rejections(Connection& db, RunId run) {
   });
   return sorted;
 }
-
-}  // namespace
-
-std::vector<StoredRun> select_runs(const Store& store, const RunFilter& filter) {
-  std::vector<StoredRun> runs;
-  if (filter.run) {
-    runs.push_back(store.run(*filter.run));
-  } else {
-    runs = store.runs();
-  }
-  require_known_names(runs, filter);
-  std::erase_if(runs, [&](const StoredRun& run) { return !passes(run, filter); });
-  return runs;
-}
-
-namespace {
 
 /// Marks each row that ties with the row above it, by the newest comparison between the two.
 void put_ties(const Store& store, RunId run, std::vector<EliteRow>& rows) {
@@ -188,6 +114,13 @@ void put_ties(const Store& store, RunId run, std::vector<EliteRow>& rows) {
 
 }  // namespace
 
+std::vector<StoredRun> select_runs(const Store& store, const RunFilter& filter) {
+  std::vector<StoredRun> runs = filter.run ? std::vector{store.run(*filter.run)} : store.runs();
+  require_known_names(runs, filter);
+  std::erase_if(runs, [&](const StoredRun& run) { return !passes(run, filter); });
+  return runs;
+}
+
 std::vector<std::string> rank_labels(const std::vector<EliteRow>& rows) {
   std::vector<std::string> labels;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -202,19 +135,15 @@ std::vector<std::string> rank_labels(const std::vector<EliteRow>& rows) {
 std::vector<EliteRow> elite_of_run(const Store& store, RunId run) {
   Connection& db = store.connection();
   std::vector<EliteRow> elite = db.read([&] {
-    Query query = db.query(
-        "SELECT rank, run, device, shape, p50_us, p90_us, tflops, registers, shared_bytes,"
-        " max_abs_error, config, kind, candidate FROM elite WHERE run = ? ORDER BY rank");
-    query.bind(run);
-    std::vector<EliteRow> rows;
-    while (query.next()) rows.push_back(read_elite_row(query));
-    require_elite_intact(db, run, rows);
-    for (EliteRow& row : rows) {
-      const std::optional<Energy> energy = read_energy(db, row.candidate, true);
-      if (energy) row.launch_mj = energy->launch_mj;
-      row.not_modelled = not_modelled(db, row);
-    }
-    return rows;
+    return db
+        .query(
+            "SELECT e.rank, e.run, e.device, e.shape, e.p50_us, e.p90_us, e.tflops, e.registers,"
+            " e.shared_bytes, e.max_abs_error, e.config, e.kind, e.candidate, n.launch_mj,"
+            " t.not_modelled FROM elite e JOIN timing t ON t.candidate_id = e.candidate"
+            " LEFT JOIN energy n ON n.candidate_id = e.candidate AND n.complete"
+            " WHERE e.run = ? ORDER BY e.rank",
+            run)
+        .all(read_elite_row);
   });
   put_ties(store, run, elite);
   return elite;
@@ -275,7 +204,6 @@ RejectionSummary rejections(const Store& store, RunId run) {
   const std::vector<WithdrawalRecord> withdrawals = store.withdrawals(run);
   return db.read([&] {
     RejectionSummary summary;
-    require_evaluations_intact(db, run);
     count_outcomes(db, run, summary);
     summary.groups = group_rejections(db, run);
     if (!withdrawals.empty()) summary.withdrawal = withdrawals.front().why;
@@ -320,33 +248,22 @@ std::string reason_pattern(std::string_view reason) {
 
 CardSummary card_summary(const Store& store, RunId run) {
   Connection& db = store.connection();
-  if (db.version() < kFirstWithCardState) return {};
-  return db.read([&] {
-    CardSummary summary;
-    Query query = db.query(
-        "SELECT k.slowdowns, k.discarded, k.throttled, k.others, k.busy_before_percent,"
-        " k.sm_clock_min_mhz FROM card_state k JOIN candidate c ON c.id = k.candidate_id"
-        " WHERE c.run_id = ? ORDER BY c.id");
-    query.bind(run);
-    while (query.next()) {
-      ++summary.timings;
-      summary.discarded += query.integer(1);
-      if (query.integer(2) != 0) ++summary.throttled;
-      for (const Slowdown slowdown : slowdowns_from_json(query.text(0))) {
-        ++summary.slowdowns[slowdown];
-      }
-      const auto others = nlohmann::json::parse(query.text(3)).get<std::vector<std::string>>();
-      if (!others.empty()) ++summary.shared;
-      for (const std::string& other : others) ++summary.others[other];
-      const auto busy = query.optional_real(4);
-      if (busy) summary.busy_before_percent = std::max(summary.busy_before_percent, *busy);
-      const auto clock = query.optional_real(5);
-      if (!clock) continue;
-      summary.sm_clock_min_mhz = std::min(summary.sm_clock_min_mhz.value_or(*clock), *clock);
-      summary.sm_clock_max_mhz = std::max(summary.sm_clock_max_mhz.value_or(*clock), *clock);
-    }
-    return summary;
-  });
+  CardSummary summary;
+  for (const CardState& state : db.read([&] { return gpu_states(db, run); })) {
+    ++summary.timings;
+    summary.discarded += state.discarded;
+    summary.throttled += state.throttled ? 1 : 0;
+    summary.shared += state.others.empty() ? 0 : 1;
+    for (const Slowdown slowdown : state.slowdowns) ++summary.slowdowns[slowdown];
+    for (const std::string& other : state.others) ++summary.others[other];
+    summary.busy_before_percent =
+        std::max(summary.busy_before_percent, state.busy_before_percent.value_or(0));
+    if (!state.sm_clock_min_mhz) continue;
+    const double clock = *state.sm_clock_min_mhz;
+    summary.sm_clock_min_mhz = std::min(summary.sm_clock_min_mhz.value_or(clock), clock);
+    summary.sm_clock_max_mhz = std::max(summary.sm_clock_max_mhz.value_or(clock), clock);
+  }
+  return summary;
 }
 
 }  // namespace evo

@@ -22,7 +22,6 @@ struct RunFilter {
 /// and InputError when no run has the shape or the device.
 [[nodiscard]] std::vector<StoredRun> select_runs(const Store& store, const RunFilter& filter);
 
-/// A row of the view `elite`.
 /// A kernel that an A/B comparison cannot tell from the one a rank above.
 struct Tie {
   double ratio = 1;  ///< its time / that of the one above
@@ -31,6 +30,7 @@ struct Tie {
   int pairs = 0;
 };
 
+/// A row of the view `elite`.
 struct EliteRow {
   int rank = 0;  ///< 1: the winner; kernels that tie with it have higher ranks
   RunId run = 0;
@@ -98,8 +98,8 @@ struct RejectionGroup {
 
 struct RejectionSummary {
   std::int64_t evaluated = 0;
-  std::int64_t green =
-      0;  ///< distinct kernels; duplicates are counted apart, whatever their outcome
+  /// Distinct kernels; duplicates are counted apart, whatever their outcome.
+  std::int64_t green = 0;
   std::int64_t rejected = 0;
   std::int64_t duplicates = 0;
   std::int64_t withdrawn = 0;                ///< distinct kernels that were green and failed later

@@ -43,6 +43,8 @@ enum class RunStatus { kRunning, kFinished, kInterrupted, kFailed };
 
 /// "running", "finished", "interrupted" or "failed".
 [[nodiscard]] std::string_view to_string(RunStatus status);
+/// The inverse of to_string. Throws InputError for any other text.
+[[nodiscard]] RunStatus run_status_from_string(std::string_view text);
 
 struct StoredRun {
   RunId id = 0;
@@ -62,8 +64,8 @@ struct StoredDependency {
   bool operator==(const StoredDependency&) const = default;
 };
 
-/// What is known of a compilation without its texts; cheap to read. `key` covers source, headers,
-/// options, architecture, the compiler's version and the dependencies.
+/// What is known of a compilation without its artifacts; cheap to read. `key` covers source,
+/// headers, options, architecture, the compiler's version and the dependencies.
 struct CompilationFacts {
   CompilationId id = 0;  ///< set by the store that gave it
   std::string key;
@@ -80,7 +82,7 @@ struct CompilationFacts {
 };
 
 /// What a compiler read and wrote; stored packed.
-struct CompilationTexts {
+struct Artifacts {
   std::string log;
   std::string source;  ///< expanded: includes inlined, #defines on top
   std::string ptx;
@@ -89,7 +91,7 @@ struct CompilationTexts {
 
 /// What a compiler made of one source. A compilation that was killed by a deadline or failed for
 /// want of memory must not be stored.
-struct CompilationRecord : CompilationFacts, CompilationTexts {
+struct CompilationRecord : CompilationFacts, Artifacts {
   /// PTX and cubin as ZstdFrames, where somebody packed them before they are stored.
   std::string packed_ptx = {};
   std::string packed_cubin = {};
@@ -104,7 +106,7 @@ struct EvaluationRecord {
   std::string key;             ///< content key of the configuration
   std::string config_json;     ///< {"MACRO": value, …}
   std::string origin;          ///< "milestone", "random" or the operator's name
-  std::string milestone = {};  ///< its name in the ladder; empty for others
+  std::string milestone = {};  ///< its name; empty for others
   std::optional<CompilationId> compilation = {};
   /// What makes two candidates the same kernel: PTX hash and launch geometry on every shape.
   std::string kernel_key = {};
@@ -187,6 +189,8 @@ enum class Verdict { kFaster, kSlower, kTie };
 
 /// "faster", "slower" or "tie".
 [[nodiscard]] std::string_view to_string(Verdict verdict);
+/// The inverse of to_string. Throws InputError for any other text.
+[[nodiscard]] Verdict verdict_from_string(std::string_view text);
 
 /// Two candidates compared by interleaved pairs.
 struct ConfirmationRecord {
@@ -199,9 +203,6 @@ struct ConfirmationRecord {
   int pairs = 0;
   Verdict verdict = Verdict::kTie;
 };
-
-/// The first version of the schema that has withdrawals.
-constexpr int kFirstWithWithdrawals = 3;
 
 /// A green candidate that failed when it was run again, or did not pass the profile gate.
 struct WithdrawalRecord {

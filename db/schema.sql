@@ -1,12 +1,13 @@
--- evo-tune's database, version 1; upgrade_N.sql brings it to version N. docs/database.md explains it
--- with example queries.
+-- evo-tune's database, version 9 (kSchemaVersion in db/database_file.hpp). docs/database.md has
+-- example queries. Raise the version with every change: databases of other versions are
+-- refused.
 --
 -- Conventions: times of day are UTC, ISO 8601. Durations carry their unit in the name. Seeds are
--- unsigned 64-bit numbers, written in decimal as text. *_key columns are content keys (128-bit hash,
+-- unsigned 64-bit numbers, written in decimal as text. *_key columns are content keys (128 bits,
 -- 32 hexadecimal digits): equal keys mean equal content.
 
--- What ran the kernels. `kind` says what its times are: 'measured' on hardware or 'predicted' by a
--- virtual GPU. One row for each distinct description, so a driver update makes a new row.
+-- The devices that ran kernels. `kind` says whether times are 'measured' on hardware or 'predicted'
+-- by a virtual GPU. One row for each distinct description, so a driver update makes a new row.
 CREATE TABLE device (
   id                       INTEGER PRIMARY KEY,
   key                      TEXT NOT NULL UNIQUE,
@@ -25,19 +26,11 @@ CREATE TABLE device (
   driver                   TEXT NOT NULL
 );
 
-CREATE TABLE problem (
-  id   INTEGER PRIMARY KEY,
-  key  TEXT NOT NULL UNIQUE,
-  name TEXT NOT NULL,
-  text TEXT NOT NULL                                   -- the problem file
-);
-
-CREATE TABLE space (
-  id   INTEGER PRIMARY KEY,
-  key  TEXT NOT NULL UNIQUE,
-  name TEXT NOT NULL,
-  text TEXT NOT NULL                                   -- the search space file
-);
+-- Input files, by content.
+CREATE TABLE problem (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
+                      text TEXT NOT NULL);
+CREATE TABLE space (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
+                    text TEXT NOT NULL);
 
 -- One invocation of evo-tune, and its resumptions.
 CREATE TABLE run (
@@ -52,7 +45,7 @@ CREATE TABLE run (
   seed             TEXT NOT NULL,
   strategy         TEXT NOT NULL,
   elite_size       INTEGER NOT NULL CHECK (elite_size > 0),
-  children         INTEGER NOT NULL CHECK (children > 0),
+  offspring        INTEGER NOT NULL CHECK (offspring > 0),       -- new candidates of a generation
   flops_per_launch REAL NOT NULL CHECK (flops_per_launch >= 0),  -- useful work on that shape
   bytes_per_launch REAL NOT NULL CHECK (bytes_per_launch >= 0),
   options          TEXT NOT NULL CHECK (json_valid(options)),
@@ -62,19 +55,20 @@ CREATE TABLE run (
 );
 CREATE INDEX run_by_input ON run (space_id, problem_id, shape, device_id);
 
--- What a compiler made of one source with one set of options; shared by all runs. `key` covers
--- source, headers, options, architecture and the compiler's version. Failures are kept as well.
--- Blobs come last, so that reading the small columns touches no blob page.
+-- The compilation of one source with one set of options; shared by all runs. `key` covers
+-- source, headers, options, architecture, the compiler's version and the dependencies. Failures are
+-- kept as well.
 CREATE TABLE compilation (
   id                  INTEGER PRIMARY KEY,
   key                 TEXT NOT NULL UNIQUE,
+  request_key         TEXT NOT NULL,                   -- without the files in include paths
   ok                  INTEGER NOT NULL CHECK (ok IN (0, 1)),
   arch                TEXT NOT NULL,
   compiler            TEXT NOT NULL,
-  options             TEXT NOT NULL,                   -- as given, blank separated, with the -D of every macro
+  options             TEXT NOT NULL,                   -- blank separated, with all -D
   error               TEXT NOT NULL,                   -- one line; empty when ok
   compile_ms          REAL NOT NULL,
-  ptx_hash            TEXT,                            -- identity of the kernel; set exactly when ok
+  ptx_hash            TEXT,                            -- identity of the kernel; set if ok
   registers           INTEGER NOT NULL,
   static_shared_bytes INTEGER NOT NULL,
   spill_store_bytes   INTEGER NOT NULL,
@@ -82,18 +76,38 @@ CREATE TABLE compilation (
   stack_bytes         INTEGER NOT NULL,
   max_threads         INTEGER NOT NULL,
   created_at          TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
-  log                 TEXT NOT NULL,
-  source              TEXT NOT NULL,                   -- expanded: includes inlined
-  ptx                 TEXT NOT NULL,
-  cubin               BLOB NOT NULL,
   CHECK ((ok = 1) = (ptx_hash IS NOT NULL)),
   CHECK ((ok = 0) = (length(error) > 0))
 );
 CREATE INDEX compilation_by_ptx ON compilation (ptx_hash);
+CREATE INDEX compilation_by_request ON compilation (request_key);
+
+-- The files that a compilation looked for in include paths. One request has a compilation for each
+-- content that they had.
+CREATE TABLE dependency (
+  compilation_id INTEGER NOT NULL REFERENCES compilation (id) ON DELETE CASCADE,
+  path           TEXT NOT NULL,
+  content        TEXT NOT NULL,                        -- its content key; empty: it was not there
+  PRIMARY KEY (compilation_id, path)
+) WITHOUT ROWID;
+
+-- The artifacts of compilations as Zstandard frames, which `zstd -d` unpacks: sources once by
+-- content, logs, PTX and cubins in a row of their own, away from the small columns.
+CREATE TABLE source (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE,
+                     text BLOB NOT NULL);              -- frame: expanded, includes inlined
+
+CREATE TABLE artifact (
+  compilation_id INTEGER PRIMARY KEY REFERENCES compilation (id) ON DELETE CASCADE,
+  source_id      INTEGER NOT NULL REFERENCES source (id),
+  log            BLOB NOT NULL,                        -- frame
+  ptx            BLOB NOT NULL,                        -- frame; of an empty text when not ok
+  cubin          BLOB NOT NULL                         -- frame; the same
+);
+CREATE INDEX artifact_by_source ON artifact (source_id);
 
 -- One evaluated configuration of a run. Its outcome is exactly one of: a row in rejection, a row in
--- timing (green), duplicate_of (the same kernel was evaluated before; that outcome holds), or none of
--- these: without a device, nobody judged a kernel that built within policy.
+-- timing (green), duplicate_of (the same kernel was evaluated before; that outcome holds), or none
+-- of these: without a device, nobody judged a kernel that built within policy.
 CREATE TABLE candidate (
   id                   INTEGER PRIMARY KEY,
   run_id               INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
@@ -102,7 +116,7 @@ CREATE TABLE candidate (
   key                  TEXT NOT NULL,                  -- of the configuration
   config               TEXT NOT NULL CHECK (json_valid(config)), -- {"MACRO": value, ...}
   origin               TEXT NOT NULL,                  -- milestone, random, or the operator
-  milestone            TEXT,                           -- its name in the ladder
+  milestone            TEXT,                           -- its name; null for others
   compilation_id       INTEGER REFERENCES compilation (id),
   kernel_key           TEXT,                           -- PTX and launch geometry
   duplicate_of         INTEGER REFERENCES candidate (id) ON DELETE CASCADE,
@@ -115,7 +129,6 @@ CREATE TABLE candidate (
   UNIQUE (run_id, generation, position),
   CHECK (duplicate_of IS NULL OR duplicate_of <> id)
 );
-CREATE INDEX candidate_by_kernel ON candidate (run_id, kernel_key);
 CREATE INDEX candidate_by_duplicate ON candidate (duplicate_of);
 CREATE INDEX candidate_by_compilation ON candidate (compilation_id);
 
@@ -128,12 +141,14 @@ CREATE TABLE check_result (
   max_abs_error REAL,                                  -- null: not finite
   bad_share     REAL,                                  -- 0 to 1
   relative_l2   REAL,
+  max_row_error REAL,                                  -- relative to the rows of the output
+  sampled       TEXT NOT NULL,                         -- what was run and compared; empty: all
   PRIMARY KEY (candidate_id, position)
 ) WITHOUT ROWID;
 
+-- The distribution of the time of one launch, on the shape of the run.
 CREATE TABLE timing (
-  candidate_id INTEGER NOT NULL REFERENCES candidate (id) ON DELETE CASCADE,
-  shape        TEXT NOT NULL,
+  candidate_id INTEGER PRIMARY KEY REFERENCES candidate (id) ON DELETE CASCADE,
   kind         TEXT NOT NULL CHECK (kind IN ('measured', 'predicted')),
   p50_us       REAL NOT NULL CHECK (p50_us > 0),
   p90_us       REAL NOT NULL,
@@ -143,17 +158,15 @@ CREATE TABLE timing (
   cv           REAL NOT NULL,
   samples      INTEGER NOT NULL CHECK (samples > 0),
   complete     INTEGER NOT NULL CHECK (complete IN (0, 1)),  -- 0: stopped early, too slow to matter
-  measured_at  TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
-  PRIMARY KEY (candidate_id, shape)
-) WITHOUT ROWID;
+  not_modelled TEXT NOT NULL,                          -- of a predicted time, for people
+  measured_at  TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+);
 
 -- Predicted and measured times never share a run.
 CREATE TRIGGER timing_kind_is_the_devices BEFORE INSERT ON timing
 WHEN NEW.kind <> (SELECT d.kind FROM candidate c JOIN run r ON r.id = c.run_id
                   JOIN device d ON d.id = r.device_id WHERE c.id = NEW.candidate_id)
-BEGIN
-  SELECT RAISE(ABORT, 'the kind of a timing differs from the kind of its run''s device');
-END;
+BEGIN SELECT RAISE(ABORT, 'the kind of a timing differs from the kind of its run''s device'); END;
 
 CREATE TABLE rejection (
   candidate_id INTEGER PRIMARY KEY REFERENCES candidate (id) ON DELETE CASCADE,
@@ -162,6 +175,66 @@ CREATE TABLE rejection (
   detail       TEXT NOT NULL,
   policy_only  INTEGER NOT NULL CHECK (policy_only IN (0, 1))  -- 1: the device would have run it
 );
+
+-- A green candidate that failed when it was run again, in a comparison and then alone, or did not
+-- pass the profile gate: it has left the elite, cannot come back and is not exported. Its
+-- evaluation stays as it was.
+CREATE TABLE withdrawal (
+  candidate_id INTEGER PRIMARY KEY REFERENCES candidate (id) ON DELETE CASCADE,
+  generation   INTEGER NOT NULL CHECK (generation >= 0),
+  gate         TEXT NOT NULL
+               CHECK (gate IN ('build', 'resource', 'correctness', 'timing', 'profile')),
+  reason       TEXT NOT NULL,
+  detail       TEXT NOT NULL
+);
+
+-- The driver's figures of the GPU during a measured timing. Missing ones are null.
+CREATE TABLE gpu_state (
+  candidate_id        INTEGER PRIMARY KEY REFERENCES candidate (id) ON DELETE CASCADE,
+  looks               INTEGER NOT NULL CHECK (looks > 0),
+  sm_clock_min_mhz    REAL,
+  sm_clock_median_mhz REAL,
+  memory_clock_mhz    REAL,
+  temperature_c       REAL,
+  power_w             REAL,
+  slowdowns           TEXT NOT NULL CHECK (json_valid(slowdowns)),  -- ["power cap", ...]: any seen
+  discarded           INTEGER NOT NULL CHECK (discarded >= 0),      -- samples taken again
+  throttled           INTEGER NOT NULL CHECK (throttled IN (0, 1)), -- 1: it stayed throttled
+  others              TEXT NOT NULL CHECK (json_valid(others)),     -- ["4711 (python3)", ...]
+  busy_before_percent REAL                             -- by others, where they are not listed
+);
+
+-- The energy of a launch, of the whole GPU, between two changes of its counter. `complete` = 0: of
+-- a short window, to choose what comes next; 1: of a long one, as the elite's.
+CREATE TABLE energy (
+  candidate_id INTEGER NOT NULL REFERENCES candidate (id) ON DELETE CASCADE,
+  complete     INTEGER NOT NULL CHECK (complete IN (0, 1)),
+  launch_mj    REAL NOT NULL CHECK (launch_mj > 0),    -- millijoules of one launch
+  power_w      REAL NOT NULL,                          -- mean over the window
+  window_s     REAL NOT NULL CHECK (window_s > 0),
+  launches     INTEGER NOT NULL CHECK (launches > 0),  -- in the window
+  measured_at  TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+  PRIMARY KEY (candidate_id, complete)
+) WITHOUT ROWID;
+
+-- The profile gate of a candidate. `kind`: 'measured' counters, or 'predicted' by the time model.
+CREATE TABLE profile (
+  candidate_id INTEGER PRIMARY KEY REFERENCES candidate (id) ON DELETE CASCADE,
+  kind         TEXT NOT NULL CHECK (kind IN ('measured', 'predicted')),
+  tool         TEXT NOT NULL,                          -- what counted, with its version
+  require      TEXT NOT NULL,                          -- the expression that must be true
+  passed       INTEGER NOT NULL CHECK (passed IN (0, 1)),
+  profiled_at  TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+);
+
+CREATE TABLE profile_metric (
+  candidate_id INTEGER NOT NULL REFERENCES candidate (id) ON DELETE CASCADE,
+  name         TEXT NOT NULL,                          -- in the expression
+  metric       TEXT NOT NULL,                          -- the tool's name for it
+  value        REAL NOT NULL,
+  unit         TEXT NOT NULL,
+  PRIMARY KEY (candidate_id, name)
+) WITHOUT ROWID;
 
 -- A finished generation.
 CREATE TABLE generation (
@@ -174,7 +247,7 @@ CREATE TABLE generation (
   PRIMARY KEY (run_id, number)
 ) WITHOUT ROWID;
 
--- The run's own ranking after each generation, confirmed by interleaved pairs where times are
+-- The run's own ranking after each generation, confirmed by A/B comparisons where times are
 -- measured; it may therefore differ from the order of p50_us.
 CREATE TABLE elite_member (
   run_id       INTEGER NOT NULL,
@@ -187,8 +260,9 @@ CREATE TABLE elite_member (
   FOREIGN KEY (run_id, generation) REFERENCES generation (run_id, number) ON DELETE CASCADE
 ) WITHOUT ROWID;
 
--- A comparison of two candidates by interleaved pairs: ratio = time of challenger / of incumbent.
-CREATE TABLE confirmation (
+-- An A/B comparison of two candidates by interleaved pairs. ratio = time of the challenger /
+-- time of the incumbent.
+CREATE TABLE comparison (
   id            INTEGER PRIMARY KEY,
   run_id        INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
   generation    INTEGER NOT NULL,
@@ -201,9 +275,9 @@ CREATE TABLE confirmation (
   verdict       TEXT NOT NULL CHECK (verdict IN ('faster', 'slower', 'tie')),
   created_at    TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
 );
-CREATE INDEX confirmation_by_run ON confirmation (run_id);
+CREATE INDEX comparison_by_run ON comparison (run_id);
 
--- What else happened: a worker was killed and restarted, clocks were throttled...
+-- Everything else that happened: a worker was killed and restarted, clocks were throttled...
 CREATE TABLE event (
   id     INTEGER PRIMARY KEY,
   run_id INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
@@ -213,45 +287,90 @@ CREATE TABLE event (
 );
 CREATE INDEX event_by_run ON event (run_id);
 
--- Every evaluated configuration with its outcome; a duplicate shows the outcome of its first.
+-- The time that somebody else's kernel, such as a vendor's library, takes for the problem of a run
+-- on its shape, timed in turn with a kernel of the run. Other programs write it.
+CREATE TABLE vendor_time (
+  run_id       INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+  name         TEXT NOT NULL,                          -- with its version: PyTorch 2.11.0 cudnn
+  starts_from  TEXT NOT NULL,                          -- what data it takes: fp16
+  p50_us       REAL NOT NULL CHECK (p50_us > 0),       -- of one launch, measured
+  candidate_id INTEGER NOT NULL REFERENCES candidate (id) ON DELETE CASCADE,
+  ratio        REAL NOT NULL CHECK (ratio > 0),        -- its time / the candidate's, in turn
+  ratio_low    REAL NOT NULL,
+  ratio_high   REAL NOT NULL,
+  measured_at  TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+  PRIMARY KEY (run_id, name, starts_from)
+) WITHOUT ROWID;
+
+-- It is measured, and its candidate is one of the run.
+CREATE TRIGGER vendor_time_is_measured BEFORE INSERT ON vendor_time
+WHEN NOT EXISTS (SELECT 1 FROM candidate c JOIN run r ON r.id = c.run_id
+                 JOIN device d ON d.id = r.device_id
+                 WHERE c.id = NEW.candidate_id AND r.id = NEW.run_id AND d.kind = 'measured')
+BEGIN SELECT RAISE(ABORT, 'a vendor''s time stands beside a candidate of a measured run only'); END;
+
+-- The way from a configuration to the winner, a few macros at a time, timed after the search. Its
+-- times are of the kind of the run's device. Rows of a winner that is no more are out of date.
+CREATE TABLE winner_step (
+  run_id     INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+  start      TEXT NOT NULL,                            -- 'default', or the name of a milestone
+  position   INTEGER NOT NULL CHECK (position >= 0),   -- 0: the start itself
+  winner_id  INTEGER NOT NULL REFERENCES candidate (id) ON DELETE CASCADE,
+  config     TEXT NOT NULL CHECK (json_valid(config)),   -- after the step
+  changes    TEXT NOT NULL CHECK (json_valid(changes)),  -- [{"macro", "from", "to"}, ...]
+  p50_us     REAL NOT NULL CHECK (p50_us > 0),         -- measured or predicted by itself
+  ratio      REAL NOT NULL CHECK (ratio > 0),          -- time after the step / before it
+  ratio_low  REAL NOT NULL,
+  ratio_high REAL NOT NULL,
+  pairs      INTEGER NOT NULL CHECK (pairs >= 0),      -- 0: the ratio is that of p50_us
+  note       TEXT NOT NULL,                            -- why these macros go together; for people
+  PRIMARY KEY (run_id, start, position)
+) WITHOUT ROWID;
+
+CREATE TRIGGER winner_step_is_of_the_run BEFORE INSERT ON winner_step
+WHEN NEW.run_id <> (SELECT run_id FROM candidate WHERE id = NEW.winner_id)
+BEGIN SELECT RAISE(ABORT, 'a way leads to a candidate of another run'); END;
+
+-- How busy the time model says that the units of an SM are while the winner runs, in per cent of
+-- the time. Predicted, whatever the run's device is.
+CREATE TABLE winner_unit (
+  run_id    INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+  winner_id INTEGER NOT NULL REFERENCES candidate (id) ON DELETE CASCADE,
+  metric    TEXT NOT NULL,                             -- by Nsight Compute's name
+  percent   REAL NOT NULL CHECK (percent >= 0),
+  PRIMARY KEY (run_id, metric)
+) WITHOUT ROWID;
+
+-- Every evaluated configuration with its outcome; a duplicate shows the outcome of its first. The
+-- gate and the reason of a withdrawn one are those of its withdrawal.
 CREATE VIEW evaluation AS
-SELECT c.id                                                         AS candidate,
-       c.run_id                                                     AS run,
-       c.generation                                                 AS generation,
-       c.position                                                   AS position,
-       c.origin                                                     AS origin,
-       c.milestone                                                  AS milestone,
+SELECT c.id AS candidate, c.run_id AS run, c.generation, c.position, c.origin, c.milestone,
        CASE WHEN x.gate IS NOT NULL THEN 'rejected'
+            WHEN w.gate IS NOT NULL THEN 'withdrawn'
             WHEN t.p50_us IS NOT NULL THEN 'green'
-            ELSE 'unjudged' END                                     AS outcome,
-       c.duplicate_of                                               AS duplicate_of,
-       d.name                                                       AS device,
-       r.shape                                                      AS shape,
-       t.p50_us                                                     AS p50_us,
-       t.p90_us                                                     AS p90_us,
-       round(r.flops_per_launch / (t.p50_us * 1e6), 3)              AS tflops,
-       b.registers                                                  AS registers,
-       b.static_shared_bytes + c.dynamic_shared_bytes               AS shared_bytes,
+            ELSE 'unjudged' END AS outcome,
+       c.duplicate_of, d.name AS device, r.shape, t.p50_us, t.p90_us,
+       round(r.flops_per_launch / (t.p50_us * 1e6), 3) AS tflops,
+       b.registers, b.static_shared_bytes + c.dynamic_shared_bytes AS shared_bytes,
        (SELECT max(k.max_abs_error) FROM check_result k
-        WHERE k.candidate_id = coalesce(c.duplicate_of, c.id))      AS max_abs_error,
-       c.config                                                     AS config,
-       d.kind                                                       AS kind,
-       x.gate                                                       AS gate,
-       x.reason                                                     AS reason,
-       x.policy_only                                                AS policy_only
+        WHERE k.candidate_id = coalesce(c.duplicate_of, c.id)) AS max_abs_error,
+       c.config, d.kind, coalesce(x.gate, w.gate) AS gate, coalesce(x.reason, w.reason) AS reason,
+       x.policy_only
 FROM candidate c
 JOIN run r ON r.id = c.run_id
 JOIN device d ON d.id = r.device_id
 LEFT JOIN compilation b ON b.id = c.compilation_id
-LEFT JOIN timing t ON t.candidate_id = coalesce(c.duplicate_of, c.id) AND t.shape = r.shape
-LEFT JOIN rejection x ON x.candidate_id = coalesce(c.duplicate_of, c.id);
+LEFT JOIN timing t ON t.candidate_id = coalesce(c.duplicate_of, c.id)
+LEFT JOIN rejection x ON x.candidate_id = coalesce(c.duplicate_of, c.id)
+LEFT JOIN withdrawal w ON w.candidate_id = coalesce(c.duplicate_of, c.id);
 
 -- The ranking in force: that of the latest finished generation; while a run has finished none, its
--- distinct completely timed kernels in the order of p50.
+-- distinct completely timed kernels in the order of p50. Who was withdrawn since leaves no gap.
 CREATE VIEW elite_rank AS
-SELECT m.run_id, m.rank, m.candidate_id
+SELECT m.run_id, row_number() OVER (PARTITION BY m.run_id ORDER BY m.rank) AS rank, m.candidate_id
 FROM elite_member m
 WHERE m.generation = (SELECT max(g.number) FROM generation g WHERE g.run_id = m.run_id)
+  AND NOT EXISTS (SELECT 1 FROM withdrawal w WHERE w.candidate_id = m.candidate_id)
 UNION ALL
 SELECT run_id, rank, candidate_id
 FROM (SELECT run_id, candidate_id, elite_size,
@@ -262,9 +381,10 @@ FROM (SELECT run_id, candidate_id, elite_size,
             FROM candidate c
             JOIN run r ON r.id = c.run_id
             JOIN compilation b ON b.id = c.compilation_id
-            JOIN timing t ON t.candidate_id = c.id AND t.shape = r.shape AND t.complete = 1
+            JOIN timing t ON t.candidate_id = c.id AND t.complete = 1
             WHERE c.duplicate_of IS NULL
               AND NOT EXISTS (SELECT 1 FROM rejection x WHERE x.candidate_id = c.id)
+              AND NOT EXISTS (SELECT 1 FROM withdrawal w WHERE w.candidate_id = c.id)
               AND NOT EXISTS (SELECT 1 FROM generation g WHERE g.run_id = c.run_id))
       WHERE copy = 1)
 WHERE rank <= elite_size;

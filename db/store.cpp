@@ -1,7 +1,5 @@
 #include "db/store.hpp"
 
-#include <utility>
-
 #include "db/connection.hpp"
 #include "engine/core/error.hpp"
 
@@ -19,23 +17,16 @@ Store Store::open(const std::filesystem::path& file) { return open_waiting(file,
 
 Store Store::open_waiting(const std::filesystem::path& file, const WaitOptions& wait) {
   require_file(file);
-  return Store(std::make_unique<Connection>(file, Connection::Mode::kReadWrite, wait));
+  return Store(std::make_shared<Connection>(file, Connection::Mode::kReadWrite, wait));
 }
 
 Store Store::open_read_only(const std::filesystem::path& file) {
   require_file(file);
-  return Store(std::make_unique<Connection>(file, Connection::Mode::kReadOnly));
+  return Store(std::make_shared<Connection>(file, Connection::Mode::kReadOnly));
 }
 
 Store Store::in_memory() {
-  return Store(std::make_unique<Connection>(":memory:", Connection::Mode::kReadWrite));
+  return Store(std::make_shared<Connection>(":memory:", Connection::Mode::kReadWrite));
 }
-
-Store::Store(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}
-Store::~Store() = default;
-Store::Store(Store&&) noexcept = default;
-Store& Store::operator=(Store&&) noexcept = default;
-
-Connection& Store::connection() const { return *connection_; }
 
 }  // namespace evo

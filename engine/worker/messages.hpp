@@ -1,6 +1,6 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <string>
 
 #include "engine/compile/compiler.hpp"
 #include "engine/compile/file_watch.hpp"
@@ -8,35 +8,51 @@
 #include "engine/core/measurement.hpp"
 #include "engine/core/rejection.hpp"
 #include "engine/device/device.hpp"
+#include "engine/worker/json_fields.hpp"
 
 // The values that travel between the coordinator and its workers, as JSON and back. Decoding throws
-// nlohmann::json::exception on a message of another shape.
+// nlohmann::json::exception on a message of another shape, and InputError on an unknown name.
 
 namespace evo {
 
-void to_json(nlohmann::json& json, const Resources& resources);
-void from_json(const nlohmann::json& json, Resources& resources);
+/// Makes all texts of a message printable: libraries and other programs wrote them.
+void make_printable(nlohmann::json& message);
+
+inline void to_json(nlohmann::json& json, TimeKind kind) { json = to_string(kind); }
+inline void from_json(const nlohmann::json& json, TimeKind& kind) {
+  kind = time_kind_from_string(json.get<std::string>());
+}
+inline void to_json(nlohmann::json& json, Slowdown slowdown) { json = to_string(slowdown); }
+inline void from_json(const nlohmann::json& json, Slowdown& slowdown) {
+  slowdown = slowdown_from_string(json.get<std::string>());
+}
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Resources, registers, static_shared_bytes, spill_store_bytes,
+                                   spill_load_bytes, stack_bytes, max_threads)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Timing, kind, p50_us, p90_us, p99_us, mean_us, std_us, cv,
+                                   samples, complete, not_modelled)
+EVO_JSON_WITH_OPTIONAL_FIELDS(CardState, looks, sm_clock_min_mhz, sm_clock_median_mhz,
+                              memory_clock_mhz, temperature_c, power_w, slowdowns, discarded,
+                              throttled, others, busy_before_percent)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Energy, launch_mj, power_w, window_s, launches)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CheckResult, shape, seed, max_abs_error, bad_share, relative_l2,
+                                   max_row_error, sampled)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceInfo, id, name, arch, time_kind, sm_count, clock_mhz,
+                                   max_registers_per_thread, max_shared_bytes_per_cta,
+                                   max_threads_per_cta, l2_bytes, peak_tflops, peak_bandwidth_gbs,
+                                   counts_energy, driver)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSource, name, text, headers)  // the rest is not compiled
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompileRequest, source, entries, arch, options)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CompilerFailure, kind, reason, detail)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Dependency, path, content)
+
+/// Its texts become printable: names of functions, files and kernels come from sources.
 void to_json(nlohmann::json& json, const Rejection& rejection);
 void from_json(const nlohmann::json& json, Rejection& rejection);
-void to_json(nlohmann::json& json, const Timing& timing);
-void from_json(const nlohmann::json& json, Timing& timing);
-void to_json(nlohmann::json& json, const CardState& state);
-void from_json(const nlohmann::json& json, CardState& state);
-void to_json(nlohmann::json& json, const Energy& energy);
-void from_json(const nlohmann::json& json, Energy& energy);
-void to_json(nlohmann::json& json, const CheckResult& check);
-void from_json(const nlohmann::json& json, CheckResult& check);
-void to_json(nlohmann::json& json, const DeviceInfo& info);
-void from_json(const nlohmann::json& json, DeviceInfo& info);
+// With binary data.
 void to_json(nlohmann::json& json, const KernelImage& image);
 void from_json(const nlohmann::json& json, KernelImage& image);
-void to_json(nlohmann::json& json, const CompileRequest& request);
-void from_json(const nlohmann::json& json, CompileRequest& request);
 void to_json(nlohmann::json& json, const Compiled& compiled);
 void from_json(const nlohmann::json& json, Compiled& compiled);
-void to_json(nlohmann::json& json, const CompilerFailure& failure);
-void from_json(const nlohmann::json& json, CompilerFailure& failure);
-void to_json(nlohmann::json& json, const Dependency& dependency);
-void from_json(const nlohmann::json& json, Dependency& dependency);
 
 }  // namespace evo

@@ -1,26 +1,28 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
-
+#include "engine/worker/messages.hpp"
 #include "engine/worker/session.hpp"
 
 // What travels between the coordinator and a device worker, as JSON and back.
 
 namespace evo {
 
-void to_json(nlohmann::json& json, const SessionSetup& setup);
-void from_json(const nlohmann::json& json, SessionSetup& setup);
-void to_json(nlohmann::json& json, const KernelUnderTest& kernel);
-void from_json(const nlohmann::json& json, KernelUnderTest& kernel);
-void to_json(nlohmann::json& json, const CorrectnessResult& result);
-void from_json(const nlohmann::json& json, CorrectnessResult& result);
-void to_json(nlohmann::json& json, const TimingResult& result);
-void from_json(const nlohmann::json& json, TimingResult& result);
-void to_json(nlohmann::json& json, const EnergyResult& result);
-void from_json(const nlohmann::json& json, EnergyResult& result);
-void to_json(nlohmann::json& json, const PredictedProfile& result);
-void from_json(const nlohmann::json& json, PredictedProfile& result);
-void to_json(nlohmann::json& json, const PairResult& result);
-void from_json(const nlohmann::json& json, PairResult& result);
+// Of options, what the coordinator chooses.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CorrectnessOptions, seeds, flops_for_all_seeds,
+                                   flops_of_whole_grids, flops_of_screening, flops_of_all_shapes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StoppingOptions, least_samples, most_samples, relative_interval)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimingOptions, stopping, warmups, sample_us, input_sets, cold)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SessionSetup, problem_text, problem_folder, template_name,
+                                   reference, reference_macros, check_kernels, check_seed,
+                                   correctness, timing)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelUnderTest, key, image, macros, shapes)
+
+EVO_JSON_WITH_OPTIONAL_FIELDS(CorrectnessResult, checks, rejection, device_lost, complete, fault)
+EVO_JSON_WITH_OPTIONAL_FIELDS(TimingResult, timing, rejection, device_lost, launches, aged, card)
+EVO_JSON_WITH_OPTIONAL_FIELDS(EnergyResult, energy, not_supported, rejection, device_lost)
+EVO_JSON_WITH_OPTIONAL_FIELDS(PredictedProfile, percent, rejection, device_lost)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Interval, low, high)
+EVO_JSON_WITH_OPTIONAL_FIELDS(PairResult, ratio, interval, first_us, second_us, pairs, rejection,
+                              failed_first, device_lost)
 
 }  // namespace evo

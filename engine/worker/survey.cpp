@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "engine/core/printable.hpp"
 #include "engine/worker/messages.hpp"
 #include "engine/worker/process.hpp"
 #include "engine/worker/survey_messages.hpp"
@@ -29,6 +28,7 @@ class Question {
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
           until_ - std::chrono::steady_clock::now());
       if (auto message = process_.wait(std::max(left, std::chrono::milliseconds(0)))) {
+        make_printable(*message);
         return *message;
       }
     } catch (const std::exception&) {
@@ -53,16 +53,12 @@ class Question {
 
 constexpr const char* kUnreadable = "its answer cannot be read";
 
-std::string error_in(const nlohmann::json& answer) {
-  return printable(answer.at("error").get<std::string>());
-}
-
 template <typename Facts>
 Facts facts_in(const nlohmann::json& answer) {
   Facts facts;
   try {
     if (!answer.contains("error")) return answer.get<Facts>();
-    facts.failure = error_in(answer);
+    answer.at("error").get_to(facts.failure);
   } catch (const nlohmann::json::exception&) {
     facts.failure = kUnreadable;
   }
@@ -72,7 +68,7 @@ Facts facts_in(const nlohmann::json& answer) {
 std::variant<DeviceInfo, OpenFailure> device_in(const nlohmann::json& answer) {
   try {
     if (answer.contains("info")) return answer.at("info").get<DeviceInfo>();
-    return OpenFailure{error_in(answer)};
+    return OpenFailure{answer.at("error").get<std::string>()};
   } catch (const nlohmann::json::exception&) {
     return OpenFailure{kUnreadable};
   }

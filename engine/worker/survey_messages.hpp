@@ -1,19 +1,21 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include "engine/core/machine_facts.hpp"
+#include "engine/worker/json_fields.hpp"
 
-// The facts that a worker sends when it surveys a machine, as JSON and back. Texts come from
-// drivers: they arrive as text that a terminal shows.
+// The facts that a worker sends when it surveys a machine, as JSON and back.
 
 namespace evo {
 
-void to_json(nlohmann::json& json, const NvmlFacts& facts);
-void from_json(const nlohmann::json& json, NvmlFacts& facts);
-void to_json(nlohmann::json& json, const CudaFacts& facts);
-void from_json(const nlohmann::json& json, CudaFacts& facts);
-void to_json(nlohmann::json& json, const NvrtcFacts& facts);
-void from_json(const nlohmann::json& json, NvrtcFacts& facts);
+EVO_JSON_WITH_OPTIONAL_FIELDS(CardSlice, name, uuid, memory_bytes)
+EVO_JSON_WITH_OPTIONAL_FIELDS(CardFacts, name, uuid, bus_id, arch, memory_bytes, free_bytes,
+                              sm_clock_mhz, most_sm_clock_mhz, application_clock_mhz,
+                              default_application_clock_mhz, held_at_application_clock,
+                              compute_mode, mig, slices, processes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NvmlFacts, library, failure, driver, cuda, cards)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CudaCard, ordinal, name, uuid, bus_id, arch, memory_bytes,
+                                   compute_mode)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CudaFacts, library, failure, cuda, cards)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NvrtcFacts, library, failure, version, archs)
 
 }  // namespace evo

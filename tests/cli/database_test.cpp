@@ -101,11 +101,14 @@ TEST_F(DatabaseOption, ThatIsDamagedIsRefusedByEveryProgramAndUntouched) {
   expect_refused_and_untouched("zeros", "zeros: is damaged");
 }
 
-TEST_F(DatabaseOption, OfANewerVersionIsRefusedByEveryProgramAndUntouched) {
+TEST_F(DatabaseOption, OfAnotherVersionIsRefusedByEveryProgramAndUntouched) {
   (void)good_database();
-  SQLite::Database(session_.path("good.db"), SQLite::OPEN_READWRITE)
-      .exec("PRAGMA journal_mode = DELETE; PRAGMA user_version = 1000");
-  expect_refused_and_untouched("good.db", "newer evo-tune");
+  for (const int version : {1, 8, 1000}) {
+    SQLite::Database(session_.path("good.db"), SQLite::OPEN_READWRITE)
+        .exec("PRAGMA journal_mode = DELETE; PRAGMA user_version = " + std::to_string(version));
+    expect_refused_and_untouched("good.db", "its schema is version " + std::to_string(version) +
+                                                ", this evo-tune reads version 9 only");
+  }
 }
 
 TEST_F(DatabaseOption, LockedIsWaitedForWithAWordAboutWhom) {

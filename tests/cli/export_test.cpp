@@ -48,7 +48,8 @@ TEST_F(EvoExport, WritesFourFilesThatBelongTogether) {
   EXPECT_EQ(result.out,
             "out/deep/copy_h200_mission.cubin\nout/deep/copy_h200_mission.json\n"
             "out/deep/copy_h200_mission.ptx\nout/deep/copy_h200_mission.cu\n");
-  const CompilationRecord compilation = store_.find_compilation("key-fast").value();
+  const CompilationRecord compilation =
+      store_.compilation(store_.compilation_id("key-fast").value());
   EXPECT_EQ(file("out/deep/copy_h200_mission.cubin"), compilation.cubin);
   EXPECT_EQ(file("out/deep/copy_h200_mission.ptx"), compilation.ptx);
   const json manifest = json::parse(file("out/deep/copy_h200_mission.json"));

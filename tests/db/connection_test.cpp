@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -16,6 +15,7 @@
 
 #include "db/store.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/json_reader.hpp"
 #include "tests/db/sample.hpp"
 
 namespace evo {
@@ -90,7 +90,8 @@ TEST_F(DatabaseFile, OfANewerVersionIsRefused) {
   { const Store store = Store::open(file_); }
   exec("PRAGMA user_version = 1000");
   for (const auto open : {Store::open, Store::open_read_only}) {
-    EXPECT_THAT(refusal(open), AllOf(HasSubstr(file_), HasSubstr("newer evo-tune (schema 1000")));
+    EXPECT_THAT(refusal(open),
+                AllOf(HasSubstr(file_), HasSubstr("a newer evo-tune: its schema is version 1000")));
   }
 }
 
@@ -165,34 +166,50 @@ TEST_F(DatabaseFile, OnAFullDiskKeepsWhatItHas) {
   } catch (const DbError& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr(file_), HasSubstr("disk is full")));
   }
-  EXPECT_FALSE(store.find_compilation("key-big").has_value());
-  EXPECT_TRUE(store.find_compilation("key-before").has_value());
+  EXPECT_FALSE(store.compilation_id("key-big").has_value());
+  EXPECT_TRUE(store.compilation_id("key-before").has_value());
   store.record_event(run, "disk", "small things still fit");
   database.execAndGet("PRAGMA max_page_count = 1000000");
   store.put_compilation(big);
   EXPECT_EQ(database.execAndGet("PRAGMA integrity_check").getString(), "ok");
 }
 
-TEST_F(DatabaseFile, IsMigratedStepByStepInOneTransaction) {
-  constexpr std::array<std::string_view, 3> kSteps = {"CREATE TABLE one (id)",
-                                                      "CREATE TABLE two (id)", "CREATE nonsense"};
-  Connection connection(":memory:", Connection::Mode::kReadWrite);
-  SQLite::Database& database = connection.database();
-  database.exec("PRAGMA user_version = 0");
-  EXPECT_THROW(migrate(connection, kSteps), DbError);
-  EXPECT_FALSE(database.tableExists("one")) << "a failed migration leaves nothing";
-  migrate(connection, std::span(kSteps).first(1));
-  EXPECT_TRUE(database.tableExists("one"));
-  EXPECT_FALSE(database.tableExists("two"));
-  migrate(connection, std::span(kSteps).first(2));
-  EXPECT_TRUE(database.tableExists("two"));
-  EXPECT_EQ(database.execAndGet("PRAGMA user_version").getInt(), 2);
+TEST_F(DatabaseFile, OfAnOlderVersionIsRefusedAndUntouched) {
+  { const Store store = Store::open(file_); }
+  for (int version = 0; version < kSchemaVersion; ++version) {
+    exec("PRAGMA user_version = " + std::to_string(version));
+    const std::string before = bytes();
+    for (const auto open : {Store::open, Store::open_read_only}) {
+      EXPECT_THAT(refusal(open),
+                  AllOf(HasSubstr(file_.string() + ": was made by an older evo-tune"),
+                        HasSubstr("its schema is version " + std::to_string(version) +
+                                  ", this evo-tune reads version 9 only"),
+                        HasSubstr("next step: keep the older evo-tune"), HasSubstr("--db")));
+      EXPECT_EQ(bytes(), before) << version;
+      EXPECT_FALSE(fs::exists(file_.string() + "-wal"));
+      EXPECT_FALSE(fs::exists(file_.string() + "-shm"));
+    }
+  }
 }
 
-TEST_F(DatabaseFile, OfAnOlderVersionIsRefusedByReaders) {
-  { const Store store = Store::open(file_); }
-  exec("PRAGMA user_version = 0");
-  EXPECT_THAT(refusal(Store::open_read_only), HasSubstr("older evo-tune"));
+TEST_F(DatabaseFile, OfAnOlderVersionKeepsTheLogOfAKilledProgram) {
+  const fs::path made = folder_.path() / "made.db";
+  {
+    Store store = Store::open(made);
+    store.connection().database().exec("PRAGMA user_version = 8");
+    store.start_run(sample::run_info());  // as a kill leaves them: the rows are in the log only
+    fs::copy_file(made, file_);
+    fs::copy_file(made.string() + "-wal", file_.string() + "-wal");
+  }
+  const auto log = [&] { return read_text_file(file_.string() + "-wal"); };
+  const std::string before = bytes();
+  const std::string log_before = log();
+  ASSERT_FALSE(log_before.empty());
+  for (const auto open : {Store::open, Store::open_read_only}) {
+    EXPECT_THAT(refusal(open), HasSubstr("its schema is version 8"));
+    EXPECT_EQ(bytes(), before);
+    EXPECT_EQ(log(), log_before);
+  }
 }
 
 }  // namespace

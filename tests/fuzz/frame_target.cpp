@@ -67,6 +67,7 @@ void run_frame(std::string_view input) {
     decode_as<KernelUnderTest>(message);
     decode_as<CorrectnessResult>(message);
     decode_as<TimingResult>(message);
+    decode_as<EnergyResult>(message);
     decode_as<PairResult>(message);
   }
 }

@@ -17,7 +17,7 @@ import sys
 import urllib.parse
 
 APPLICATION_ID = 0x65766F74
-FIRST_VERSION = 6  # of the schema, with vendor_time
+SCHEMA_VERSION = 9  # kSchemaVersion in db/database_file.hpp
 
 
 def require_run(database, result, device):
@@ -47,9 +47,8 @@ def store(path, results):
             database.execute("PRAGMA foreign_keys = ON")
             application, = database.execute("PRAGMA application_id").fetchone()
             version, = database.execute("PRAGMA user_version").fetchone()
-            if application != APPLICATION_ID or version < FIRST_VERSION:
-                raise ValueError(f"is no database of evo-tune with schema {FIRST_VERSION} or later "
-                                 "(evo-tune upgrades older ones)")
+            if application != APPLICATION_ID or version != SCHEMA_VERSION:
+                raise ValueError(f"is no database of evo-tune with schema version {SCHEMA_VERSION}")
             for result in results["results"]:
                 require_run(database, result, results["device"])
                 for row in result["rows"]:

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "engine/core/library_path.hpp"
+#include "engine/core/printable.hpp"
 
 namespace evo {
 namespace {
@@ -103,7 +104,7 @@ std::string process_text(unsigned number) {
   std::ifstream file(fmt::format("/proc/{}/comm", number));
   std::string process;
   if (!std::getline(file, process) || process.empty()) return std::to_string(number);
-  return fmt::format("{} ({})", number, process);
+  return fmt::format("{} ({})", number, printable(process));
 }
 
 }  // namespace evo

@@ -150,8 +150,8 @@ class PageTest(ReportCase):
         page = Path(self.folder.name) / "red.html"
         red = Path(self.folder.name) / "red.db"
         program("report-database", "--db", red, "--candidates", 30, "--seed", 3)
-        with sqlite3.connect(red) as sql:  # as from an earlier version, which stored no seals
-            for statement in ("DELETE FROM seal", "DELETE FROM elite_member", "DELETE FROM confirmation",
+        with sqlite3.connect(red) as sql:
+            for statement in ("DELETE FROM elite_member", "DELETE FROM comparison",
                               "DELETE FROM timing", "DELETE FROM check_result", "DELETE FROM event",
                               "UPDATE generation SET control_p50_us = NULL, control_drift = NULL",
                               "UPDATE run SET flops_per_launch = 0",
@@ -179,7 +179,7 @@ class PageTest(ReportCase):
         db, page = (Path(self.folder.name) / name for name in ("empty.db", "empty.html"))
         program("report-database", "--db", db, "--candidates", 1)
         with sqlite3.connect(db) as sql:
-            for table in ("seal", "elite_member", "generation", "timing", "check_result", "candidate"):
+            for table in ("elite_member", "generation", "timing", "check_result", "candidate"):
                 sql.execute(f"DELETE FROM {table}")
         program("evo-report", "--db", db, "--out", page, expect=1)
         browser = self.opened(page)

@@ -11,18 +11,16 @@ import tempfile
 from pathlib import Path
 
 # The report shows the texts of the winner and of the default; whatever the default is, it is among
-# the first evaluated. Their seals go with the texts of the others.
+# the first evaluated.
 SMALLER = """
 DELETE FROM artifact WHERE compilation_id NOT IN (
   SELECT compilation_id FROM candidate WHERE generation = 0 AND compilation_id IS NOT NULL
   UNION SELECT compilation_id FROM candidate JOIN elite_rank ON candidate_id = id WHERE rank = 1);
-DELETE FROM seal WHERE kind = 'compilation' AND id NOT IN (SELECT compilation_id FROM artifact);
 UPDATE artifact SET log = (SELECT log FROM artifact ORDER BY length(log) LIMIT 1),
   ptx = (SELECT ptx FROM artifact ORDER BY length(ptx) LIMIT 1),
   cubin = (SELECT cubin FROM artifact ORDER BY length(cubin) LIMIT 1)
 WHERE compilation_id NOT IN
   (SELECT compilation_id FROM candidate JOIN elite_rank ON candidate_id = id WHERE rank = 1);
-DELETE FROM seal WHERE kind = 'compilation';
 """
 
 source, out = sys.argv[1], Path(sys.argv[2])

@@ -28,24 +28,18 @@ def program(name, *arguments, expect=0):
 
 # What a run on a card has beside what report-database records.
 CARD = """
-CREATE TABLE IF NOT EXISTS card_state (candidate_id, shape, looks, sm_clock_min_mhz,
-  sm_clock_median_mhz, memory_clock_mhz, temperature_c, power_w, slowdowns, discarded, throttled, others);
-CREATE TABLE IF NOT EXISTS energy (candidate_id, shape, complete, launch_mj, power_w, window_s, launches);
-CREATE TABLE IF NOT EXISTS profile (candidate_id, shape, kind, tool, require, passed);
-CREATE TABLE IF NOT EXISTS profile_metric (candidate_id, shape, name, metric, value, unit);
-DELETE FROM seal;
-INSERT INTO card_state (candidate_id, shape, looks, sm_clock_min_mhz, sm_clock_median_mhz,
+INSERT INTO gpu_state (candidate_id, looks, sm_clock_min_mhz, sm_clock_median_mhz,
   temperature_c, power_w, slowdowns, discarded, throttled, others)
-SELECT candidate_id, shape, 3, 1500, 1980, 40, 500, iif(candidate_id = 1, '["power cap"]', '[]'),
+SELECT candidate_id, 3, 1500, 1980, 40, 500, iif(candidate_id = 1, '["power cap"]', '[]'),
   iif(candidate_id = 1, 12, 0), candidate_id = 1, iif(candidate_id = 2, '["4711 (python3)"]', '[]')
 FROM timing WHERE candidate_id <= 400;
-INSERT INTO energy (candidate_id, shape, complete, launch_mj, power_w, window_s, launches)
-SELECT candidate_id, shape, 0, 20 - p50_us + candidate_id % 3, 400, 0.2, 100 FROM timing
+INSERT INTO energy (candidate_id, complete, launch_mj, power_w, window_s, launches)
+SELECT candidate_id, 0, 20 - p50_us + candidate_id % 3, 400, 0.2, 100 FROM timing
 WHERE candidate_id <= 400;
-INSERT INTO profile (candidate_id, shape, kind, tool, require, passed)
-VALUES (1, 'mission', 'measured', 'ncu 2026', 'tensor >= 50', 1);
-INSERT INTO profile_metric (candidate_id, shape, name, metric, value, unit)
-VALUES (1, 'mission', 'tensor', 'sm__pipe_tensor', 61.25, '%');
+INSERT INTO profile (candidate_id, kind, tool, require, passed)
+VALUES (1, 'measured', 'ncu 2026', 'tensor >= 50', 1);
+INSERT INTO profile_metric (candidate_id, name, metric, value, unit)
+VALUES (1, 'tensor', 'sm__pipe_tensor', 61.25, '%');
 INSERT INTO vendor_time (run_id, name, starts_from, p50_us, candidate_id, ratio, ratio_low, ratio_high)
 SELECT run, 'PyTorch <b>2.11</b> cudnn', 'fp16', 2 * p50_us, candidate, 2, 1.9, 2.1 FROM elite
 WHERE run = 1 AND rank = 1;

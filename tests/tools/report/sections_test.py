@@ -166,7 +166,7 @@ class SectionsTest(ReportCase):
 
     def test_ties_of_duels_are_not_painted_as_decided(self):
         verdicts = [row[0] for row in self.sql.execute(
-            "SELECT verdict FROM confirmation WHERE run_id = 1 ORDER BY id").fetchall()][-30:]
+            "SELECT verdict FROM comparison WHERE run_id = 1 ORDER BY id").fetchall()][-30:]
         colours = [box["itemStyle"]["color"] for box in self.option("duels", 0)[0]["data"]]
         by_verdict = {}
         for verdict, colour in zip(verdicts, colours):
@@ -209,7 +209,7 @@ class SectionsTest(ReportCase):
 
     def test_duels_and_drift(self):
         duels = self.sql.execute("SELECT challenger_id, incumbent_id, ratio, ratio_low, ratio_high, pairs"
-                                 " FROM confirmation WHERE run_id = 1 ORDER BY id").fetchall()
+                                 " FROM comparison WHERE run_id = 1 ORDER BY id").fetchall()
         table = self.rows("duels", "Duels by")
         self.assertEqual([(int(row[1]), int(row[2]), row[3], row[4], int(row[5])) for row in table],
                          [(a, b, f"{r:.4f}", f"{low:.4f} to {high:.4f}", pairs)
@@ -222,7 +222,7 @@ class SectionsTest(ReportCase):
             self.assertAlmostEqual(shown, stored)
 
     def test_card(self):
-        timed, discarded = self.one("SELECT count(*), sum(discarded) FROM card_state")
+        timed, discarded = self.one("SELECT count(*), sum(discarded) FROM gpu_state")
         text = self.text("#card")
         self.assertIn(f"looked at in {timed} timings: 1 timing was made on a card that stayed throttled;"
                       f" 1 while another process was on it; {discarded} samples were taken again", text)

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "db/artifacts.hpp"
+#include "db/records.hpp"
+
+namespace evo {
+
+// The cache of compilations. All of it within a transaction.
+
+[[nodiscard]] std::optional<CompilationId> find_compilation(Connection& db, std::string_view key);
+/// Throws DbError when there is no such compilation.
+[[nodiscard]] CompilationFacts read_facts(Connection& db, CompilationId id);
+/// Returns all results of one request with their dependencies, newest first.
+[[nodiscard]] std::vector<CompilationFacts> find_facts(Connection& db,
+                                                       std::string_view request_key);
+CompilationId insert_compilation(Connection& db, const CompilationFacts& facts,
+                                 const PackedArtifacts& packed);
+
+}  // namespace evo

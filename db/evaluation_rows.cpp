@@ -1,0 +1,145 @@
+#include "db/evaluation_rows.hpp"
+
+#include <string>
+
+#include "db/connection.hpp"
+#include "db/gpu_rows.hpp"
+
+namespace evo {
+namespace {
+
+CandidateId insert_candidate(Connection& db, RunId run, const EvaluationRecord& record) {
+  db.run(
+      "INSERT INTO candidate (run_id, generation, position, key, config, origin, milestone,"
+      " compilation_id, kernel_key, duplicate_of, dynamic_shared_bytes, compile_ms, check_ms,"
+      " time_ms, manifest)"
+      // A duplicate of a duplicate is a duplicate of the first.
+      " VALUES (?,?,?,?,?,?,nullif(?,''),?,nullif(?,''),"
+      " (SELECT coalesce(f.duplicate_of, f.id) FROM candidate f WHERE f.id = ? AND f.run_id = ?),"
+      " ?,?,?,?,nullif(?,''))",
+      run, record.generation, record.position, record.key, record.config_json, record.origin,
+      record.milestone, record.compilation, record.kernel_key, record.duplicate_of, run,
+      record.dynamic_shared_bytes, record.compile_ms, record.check_ms, record.time_ms,
+      record.manifest_json);
+  return db.last_id();
+}
+
+void insert_timing(Connection& db, CandidateId candidate, const Timing& timing) {
+  db.run(
+      "INSERT INTO timing (candidate_id, kind, p50_us, p90_us, p99_us, mean_us, std_us, cv,"
+      " samples, complete, not_modelled) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+      candidate, timing.kind, timing.p50_us, timing.p90_us, timing.p99_us, timing.mean_us,
+      timing.std_us, timing.cv, timing.samples, timing.complete, timing.not_modelled);
+}
+
+std::optional<Timing> find_timing(Connection& db, CandidateId candidate) {
+  Query row = db.query(
+      "SELECT kind, p50_us, p90_us, p99_us, mean_us, std_us, cv, samples, complete, not_modelled"
+      " FROM timing WHERE candidate_id = ?",
+      candidate);
+  if (!row.next()) return std::nullopt;
+  Timing timing;
+  row.read(timing.kind, timing.p50_us, timing.p90_us, timing.p99_us, timing.mean_us, timing.std_us,
+           timing.cv, timing.samples, timing.complete, timing.not_modelled);
+  return timing;
+}
+
+/// `sql` selects gate, reason, detail and policy_only of a candidate.
+std::optional<Rejection> find_reason(Connection& db, std::string_view sql, CandidateId candidate) {
+  Query row = db.query(sql, candidate);
+  if (!row.next()) return std::nullopt;
+  Rejection rejection;
+  row.read(rejection.gate, rejection.reason, rejection.detail, rejection.policy_only);
+  return rejection;
+}
+
+CheckResult read_check(Query& row) {
+  CheckResult check;
+  row.read(check.shape, check.seed, check.max_abs_error, check.bad_share, check.relative_l2,
+           check.max_row_error, check.sampled);
+  return check;
+}
+
+StoredEvaluation read_candidate(Connection& db, CandidateId candidate) {
+  Query row = db.query(
+      "SELECT id, run_id, generation, position, key, config, origin, milestone, compilation_id,"
+      " kernel_key, duplicate_of, dynamic_shared_bytes, compile_ms, check_ms, time_ms, manifest,"
+      " created_at FROM candidate WHERE id = ?",
+      candidate);
+  if (!row.next()) {
+    db.fail("no candidate {}; `evo-elite` has a column of candidates", candidate);
+  }
+  StoredEvaluation evaluation;
+  EvaluationRecord& record = evaluation.record;
+  row.read(evaluation.id, evaluation.run, record.generation, record.position, record.key,
+           record.config_json, record.origin, record.milestone, record.compilation,
+           record.kernel_key, record.duplicate_of, record.dynamic_shared_bytes, record.compile_ms,
+           record.check_ms, record.time_ms, record.manifest_json, evaluation.created_at);
+  return evaluation;
+}
+
+}  // namespace
+
+CandidateId insert_evaluation(Connection& db, RunId run, const EvaluationRecord& record) {
+  const CandidateId candidate = insert_candidate(db, run, record);
+  if (record.duplicate_of) {  // The checks of a duplicate, if any, are those of the first.
+    if (!read_candidate(db, candidate).record.duplicate_of) {
+      db.fail("a duplicate of candidate {}, which run {} does not have", *record.duplicate_of, run);
+    }
+    return candidate;
+  }
+  replace_checks(db, candidate, record.checks);
+  if (record.timing) {
+    insert_timing(db, candidate, *record.timing);
+    if (record.card) insert_gpu_state(db, candidate, *record.card);
+    if (record.energy) replace_energy(db, candidate, false, *record.energy);
+  }
+  if (record.rejection) {
+    const Rejection& rejection = *record.rejection;
+    db.run(
+        "INSERT INTO rejection (candidate_id, gate, reason, detail, policy_only)"
+        " VALUES (?,?,?,?,?)",
+        candidate, rejection.gate, rejection.reason, rejection.detail, rejection.policy_only);
+  }
+  return candidate;
+}
+
+void replace_checks(Connection& db, CandidateId candidate, const std::vector<CheckResult>& checks) {
+  db.run("DELETE FROM check_result WHERE candidate_id = ?", candidate);
+  int position = 0;
+  for (const CheckResult& check : checks) {
+    db.run(
+        "INSERT INTO check_result (candidate_id, position, shape, seed, max_abs_error, bad_share,"
+        " relative_l2, max_row_error, sampled) VALUES (?,?,?,?,?,?,?,?,?)",
+        candidate, position++, check.shape, check.seed, check.max_abs_error, check.bad_share,
+        check.relative_l2, check.max_row_error, check.sampled);
+  }
+}
+
+std::vector<CandidateId> candidates_of(Connection& db, RunId run) {
+  return db.query("SELECT id FROM candidate WHERE run_id = ? ORDER BY generation, position", run)
+      .all<CandidateId>();
+}
+
+StoredEvaluation read_evaluation(Connection& db, CandidateId candidate) {
+  StoredEvaluation evaluation = read_candidate(db, candidate);
+  EvaluationRecord& record = evaluation.record;
+  const CandidateId first = record.duplicate_of.value_or(candidate);
+  record.timing = find_timing(db, first);
+  record.rejection = find_reason(
+      db, "SELECT gate, reason, detail, policy_only FROM rejection WHERE candidate_id = ?", first);
+  evaluation.withdrawal = find_reason(
+      db, "SELECT gate, reason, detail, 0 FROM withdrawal WHERE candidate_id = ?", first);
+  record.checks = db.query(
+                        "SELECT shape, seed, max_abs_error, bad_share, relative_l2, max_row_error,"
+                        " sampled FROM check_result WHERE candidate_id = ? ORDER BY position",
+                        first)
+                      .all(read_check);
+  record.card = find_gpu_state(db, first);
+  record.energy = find_energy(db, first, false);
+  evaluation.energy = find_energy(db, first, true);
+  evaluation.profile = find_profile(db, first);
+  return evaluation;
+}
+
+}  // namespace evo

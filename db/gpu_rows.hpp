@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/records.hpp"
+
+namespace evo {
+
+class Connection;
+
+// Rows that stand beside the timing of a candidate, which is no duplicate.
+
+void insert_gpu_state(Connection& db, CandidateId candidate, const CardState& state);
+/// Replaces what is there. `complete`: measured over a long window, as the elite's energy is.
+void replace_energy(Connection& db, CandidateId candidate, bool complete, const Energy& energy);
+void replace_profile(Connection& db, CandidateId candidate, const ProfileRecord& profile);
+
+[[nodiscard]] std::optional<CardState> find_gpu_state(Connection& db, CandidateId candidate);
+[[nodiscard]] std::optional<Energy> find_energy(Connection& db, CandidateId candidate,
+                                                bool complete);
+[[nodiscard]] std::optional<ProfileRecord> find_profile(Connection& db, CandidateId candidate);
+
+/// Returns the states in all timings of a run, in the order of its candidates.
+[[nodiscard]] std::vector<CardState> gpu_states(Connection& db, RunId run);
+
+}  // namespace evo

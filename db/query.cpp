@@ -1,0 +1,42 @@
+#include "db/query.hpp"
+
+#include <charconv>
+#include <cmath>
+
+namespace evo {
+
+Query::~Query() {
+  statement_->tryReset();
+  try {
+    statement_->clearBindings();
+  } catch (const SQLite::Exception&) {
+    // Every use binds all parameters again.
+  }
+}
+
+void Query::bind(double value) {
+  if (std::isnan(value)) return bind_null();
+  statement_->bind(++parameter_, value);
+}
+
+void Query::bind(std::string_view text) { statement_->bind(++parameter_, std::string(text)); }
+
+void Query::bind(Blob blob) {
+  // A null pointer would bind null.
+  const void* data = blob.bytes.empty() ? "" : static_cast<const void*>(blob.bytes.data());
+  statement_->bind(++parameter_, data, static_cast<int>(blob.bytes.size()));
+}
+
+void Query::read_one(std::uint64_t& value) {
+  const std::string text = read<std::string>();
+  value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+}
+
+void Query::read_one(double& value) {
+  value = next_is_null() ? std::numeric_limits<double>::quiet_NaN()
+                         : statement_->getColumn(column_).getDouble();
+  skip(1);
+}
+
+}  // namespace evo

@@ -1,0 +1,148 @@
+#pragma once
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "db/records.hpp"
+
+namespace evo {
+
+inline void read_name(Gate& value, const std::string& name) { value = gate_from_string(name); }
+inline void read_name(TimeKind& value, const std::string& name) {
+  value = time_kind_from_string(name);
+}
+inline void read_name(RunStatus& value, const std::string& name) {
+  value = run_status_from_string(name);
+}
+inline void read_name(Verdict& value, const std::string& name) {
+  value = verdict_from_string(name);
+}
+
+/// Bytes that are bound as a blob.
+struct Blob {
+  std::string_view bytes;
+};
+
+/// A prepared statement in use; reset, with its bindings cleared, at the end of the scope.
+///
+/// | C++                | SQLite                              |
+/// |--------------------|-------------------------------------|
+/// | bool, int, int64   | integer                             |
+/// | double             | real; null for NaN                  |
+/// | text, enumeration  | text; the name of the value         |
+/// | uint64             | text in decimal                     |
+/// | Blob               | blob, which is read as text         |
+/// | optional           | null for an empty one               |
+class Query {
+ public:
+  /// Binds `values` to the parameters.
+  template <typename... Values>
+  explicit Query(SQLite::Statement& statement, const Values&... values) : statement_(&statement) {
+    (bind(values), ...);
+  }
+  ~Query();
+  Query(const Query&) = delete;
+  Query& operator=(const Query&) = delete;
+
+  /// Runs a statement that gives no rows.
+  void run() { statement_->exec(); }
+
+  /// Goes to the next row, before its first column; false after the last one.
+  [[nodiscard]] bool next() {
+    column_ = 0;
+    return statement_->executeStep();
+  }
+
+  // Columns of the current row, one after the other.
+
+  [[nodiscard]] bool next_is_null() const { return statement_->getColumn(column_).isNull(); }
+  void skip(int columns) { column_ += columns; }
+  template <typename... Values>
+  void read(Values&... values) {
+    (read_one(values), ...);
+  }
+  template <typename Value>
+  [[nodiscard]] Value read() {
+    Value value{};
+    read_one(value);
+    return value;
+  }
+
+  // All of the rows.
+
+  /// The first column of the first row.
+  template <typename Value>
+  [[nodiscard]] std::optional<Value> first() {
+    return next() ? std::optional(read<Value>()) : std::nullopt;
+  }
+  /// `read_row(*this)` of every row.
+  template <typename ReadRow>
+  [[nodiscard]] auto all(ReadRow&& read_row) {
+    std::vector<std::invoke_result_t<ReadRow, Query&>> rows;
+    while (next()) rows.push_back(read_row(*this));
+    return rows;
+  }
+  /// The first column of every row.
+  template <typename Value>
+  [[nodiscard]] std::vector<Value> all() {
+    return all([](Query& row) { return row.read<Value>(); });
+  }
+
+ private:
+  template <typename Value>
+  void bind(const Value& value) {
+    if constexpr (std::is_enum_v<Value>) {
+      bind(to_string(value));
+    } else if constexpr (std::same_as<Value, std::uint64_t>) {
+      bind(std::string_view(std::to_string(value)));
+    } else if constexpr (std::integral<Value>) {
+      statement_->bind(++parameter_, static_cast<std::int64_t>(value));
+    } else {
+      bind(std::string_view(value));
+    }
+  }
+  template <typename Value>
+  void bind(const std::optional<Value>& value) {
+    value ? bind(*value) : bind_null();
+  }
+  void bind(double value);
+  void bind(std::string_view text);
+  void bind(Blob blob);
+  void bind_null() { statement_->bind(++parameter_); }
+
+  template <typename Value>
+  void read_one(Value& value) {
+    if constexpr (std::is_enum_v<Value>) {
+      read_name(value, read<std::string>());
+    } else {
+      static_assert(std::integral<Value>);
+      value = static_cast<Value>(statement_->getColumn(column_++).getInt64());
+    }
+  }
+  template <typename Value>
+  void read_one(std::optional<Value>& value) {
+    if (next_is_null()) {
+      skip(1);
+      value.reset();
+    } else {
+      read_one(value.emplace());
+    }
+  }
+  void read_one(std::uint64_t& value);
+  void read_one(double& value);
+  void read_one(std::string& value) { value = statement_->getColumn(column_++).getString(); }
+
+  SQLite::Statement* statement_;
+  int parameter_ = 0;
+  int column_ = 0;
+};
+
+}  // namespace evo

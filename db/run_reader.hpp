@@ -1,0 +1,43 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "db/records.hpp"
+
+namespace evo {
+
+class Connection;
+
+/// Reads what runs have recorded.
+class RunReader {
+ public:
+  explicit RunReader(std::shared_ptr<Connection> db) : db_(std::move(db)) {}
+
+  [[nodiscard]] std::optional<CompilationId> compilation_id(std::string_view key) const;
+  /// Throws DbError when there is no such compilation.
+  [[nodiscard]] CompilationFacts compilation_facts(CompilationId id) const;
+
+  /// Calls `visit` with one evaluation after the other, in the order of generation and position.
+  /// Holds no more than one in memory. `visit` may use this database; what is recorded meanwhile is
+  /// not visited.
+  void for_each_evaluation(RunId run, const std::function<void(StoredEvaluation)>& visit) const;
+  /// The same, all at once.
+  [[nodiscard]] std::vector<StoredEvaluation> evaluations(RunId run) const;
+  /// Throws DbError when there is no such candidate.
+  [[nodiscard]] StoredEvaluation evaluation(CandidateId candidate) const;
+
+  /// In order.
+  [[nodiscard]] std::vector<StoredGeneration> generations(RunId run) const;
+  [[nodiscard]] std::vector<StoredEvent> events(RunId run) const;
+  /// Fastest first. Programs outside of evo-tune write them.
+  [[nodiscard]] std::vector<VendorTime> vendor_times(RunId run) const;
+
+ private:
+  std::shared_ptr<Connection> db_;
+};
+
+}  // namespace evo

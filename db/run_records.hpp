@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "db/run_store.hpp"
+
+namespace evo {
+
+class Connection;
+
+/// Stores the records of a run in the database while the run goes on, and reads them back.
+class RunRecords : public RunStore {
+ public:
+  explicit RunRecords(std::shared_ptr<Connection> db) : db_(std::move(db)) {}
+
+  [[nodiscard]] std::vector<CompilationFacts> find_compilation_facts(
+      std::string_view request_key) const override;
+  [[nodiscard]] CompilationRecord compilation(CompilationId id) const override;
+  CompilationId put_compilation(const CompilationRecord& record) override;
+
+  /// One alone.
+  CandidateId record_evaluation(RunId run, const EvaluationRecord& record) {
+    return record_evaluations({{run, record}}).front();
+  }
+  std::vector<CandidateId> record_evaluations(
+      const std::vector<RunEvaluation>& evaluations) override;
+  void record_full_checks(CandidateId candidate, const std::vector<CheckResult>& checks) override;
+  void record_energy(CandidateId candidate, const Energy& energy) override;
+  void record_profile(CandidateId candidate, const ProfileRecord& profile) override;
+
+  void record_generation(RunId run, const GenerationRecord& record) override;
+  void record_confirmation(RunId run, const ConfirmationRecord& record) override;
+  [[nodiscard]] std::vector<ConfirmationRecord> confirmations(RunId run) const override;
+  void record_withdrawal(RunId run, const WithdrawalRecord& record) override;
+  [[nodiscard]] std::vector<WithdrawalRecord> withdrawals(RunId run) const override;
+  void record_event(RunId run, std::string_view kind, std::string_view text) override;
+
+ private:
+  std::shared_ptr<Connection> db_;
+};
+
+}  // namespace evo

@@ -1,0 +1,112 @@
+#include "db/run_table.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "db/connection.hpp"
+#include "db/store.hpp"
+#include "engine/core/error.hpp"
+#include "tests/db/db_error.hpp"
+#include "tests/db/sample.hpp"
+
+namespace evo {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(RunTable, GivesBackARunAsItWasStarted) {
+  Store store = Store::in_memory();
+  const RunInfo info = sample::run_info();
+  const StoredRun run = store.run(store.start_run(info));
+  EXPECT_EQ(run.status, RunStatus::kRunning);
+  EXPECT_EQ(run.info.seed, info.seed);
+  EXPECT_EQ(run.info.device.name, info.device.name);
+  EXPECT_EQ(run.info.device.l2_bytes, info.device.l2_bytes);
+  EXPECT_EQ(run.info.device.max_registers_per_thread, 255);
+  EXPECT_EQ(run.info.space.text, info.space.text);
+  EXPECT_EQ(run.info.problem.key, info.problem.key);
+  EXPECT_EQ(run.info.elite_size, 3);
+  EXPECT_DOUBLE_EQ(run.info.flops_per_launch, 2e9);
+  EXPECT_FALSE(run.last_generation.has_value());
+  EXPECT_FALSE(run.finished_at.has_value());
+}
+
+TEST(RunTable, SharesDevicesAndFilesBetweenRuns) {
+  Store store = Store::in_memory();
+  store.start_run(sample::run_info());
+  store.start_run(sample::run_info());
+  EXPECT_EQ(store.runs().size(), 2U);
+  SQLite::Database& database = store.connection().database();
+  EXPECT_EQ(database.execAndGet("SELECT count(*) FROM device").getInt(), 1);
+  EXPECT_EQ(database.execAndGet("SELECT count(*) FROM space").getInt(), 1);
+}
+
+TEST(RunTable, AnUnknownRunIsAnErrorThatSaysWhatThereIs) {
+  Store store = Store::in_memory();
+  EXPECT_THAT(sample::db_error([&] { static_cast<void>(store.run(7)); }),
+              HasSubstr("no run 7; it has no runs"));
+  store.start_run(sample::run_info());
+  EXPECT_THAT(sample::db_error([&] { store.resume_run(7); }),
+              HasSubstr("1 of them, numbered 1 to 1"));
+  EXPECT_THAT(sample::db_error([&] { store.finish_run(7, RunStatus::kFinished); }),
+              HasSubstr("no run 7"));
+}
+
+TEST(RunTable, ResumesTheNewestUnfinishedRunOfTheSameInput) {
+  Store store = Store::in_memory();
+  const RunInfo info = sample::run_info();
+  EXPECT_FALSE(store.find_resumable(info).has_value());
+  const RunId first = store.start_run(info);
+  const RunId second = store.start_run(info);
+  store.finish_run(second, RunStatus::kInterrupted);
+  EXPECT_EQ(store.find_resumable(info), second);
+  store.finish_run(second, RunStatus::kFinished);
+  EXPECT_EQ(store.find_resumable(info), first);
+
+  RunInfo other = info;
+  other.shape = "long";
+  EXPECT_FALSE(store.find_resumable(other).has_value());
+  other = info;
+  other.space.key = "another";
+  EXPECT_FALSE(store.find_resumable(other).has_value());
+  EXPECT_FALSE(store.find_resumable(sample::run_info(TimeKind::kPredicted)).has_value());
+}
+
+TEST(RunTable, ResumingMakesARunRunningAgain) {
+  Store store = Store::in_memory();
+  const RunId run = store.start_run(sample::run_info());
+  store.finish_run(run, RunStatus::kInterrupted);
+  EXPECT_TRUE(store.run(run).finished_at.has_value());
+  const StoredRun resumed = store.resume_run(run);
+  EXPECT_EQ(resumed.status, RunStatus::kRunning);
+  EXPECT_FALSE(resumed.finished_at.has_value());
+}
+
+TEST(RunTable, RunsOverSeveralShapesAreWrittenTogether) {
+  Store store = Store::in_memory();
+  RunInfo info = sample::run_info();
+  info.options_json = R"({"group": "g", "shapes": ["mission", "small"]})";
+  RunInfo small = info;
+  small.shape = "small";
+  const RunId alone = store.start_run(sample::run_info());
+  const std::vector<RunId> runs = store.start_runs({info, small});
+  EXPECT_EQ(store.runs_beside(runs[1]), runs);
+  EXPECT_EQ(store.runs_beside(alone), std::vector<RunId>{alone});
+  EXPECT_THROW((void)store.runs_beside(99), DbError);
+  const CompilationId compilation = store.put_compilation(sample::compilation("a"));
+  const std::vector<CandidateId> ids =
+      store.record_evaluations({{runs[0], sample::green(0, 0, compilation, 10)},
+                                {runs[1], sample::green(0, 0, compilation, 2)}});
+  EXPECT_EQ(store.evaluation(ids[1]).record.timing->p50_us, 2);
+  // The second cannot be written: nor is the first.
+  EXPECT_THROW(store.record_evaluations({{runs[0], sample::green(0, 1, compilation, 10)},
+                                         {runs[1], sample::green(0, 0, compilation, 2)}}),
+               DbError);
+  EXPECT_EQ(store.evaluations(runs[0]).size(), 1U);
+  // Which one is resumed depends on the shapes that are asked for.
+  EXPECT_EQ(store.find_resumable(info), runs[0]);
+  EXPECT_EQ(store.find_resumable(sample::run_info()), alone);
+}
+
+}  // namespace
+}  // namespace evo
