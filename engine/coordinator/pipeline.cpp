@@ -6,10 +6,10 @@
 #include <numeric>
 
 #include "engine/compile/entry_symbol.hpp"
-#include "engine/compile/ptx_constants.hpp"
-#include "engine/compile/ptx_parameters.hpp"
 #include "engine/coordinator/kernel_key.hpp"
 #include "engine/core/error.hpp"
+#include "engine/ptx/parameters.hpp"
+#include "engine/ptx/variables.hpp"
 
 namespace evo {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "engine/device/cooperative_kernel.hpp"
+#include "engine/ptx/cooperative.hpp"
 #include "engine/device/cuda/cuda_queue.hpp"
 
 namespace evo {
