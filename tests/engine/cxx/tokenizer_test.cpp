@@ -1,4 +1,4 @@
-#include "engine/compile/directives.hpp"
+#include "engine/cxx/tokenizer.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -63,15 +63,48 @@ TEST(Directives, AnyTextHasThemInOrderAndInside) {
     std::string text;
     for (std::size_t i = random.below(40); i > 0; --i)
       text += letters[random.below(letters.size())];
+    const CppText cpp = tokenize(text);
     std::size_t before = 0;
-    for (const Directive& directive : directives_of(text)) {
+    for (const Directive& directive : cpp.directives) {
       ASSERT_LE(before, directive.begin) << text;
       ASSERT_LT(directive.begin, directive.end) << text;
       ASSERT_LE(directive.end, text.size()) << text;
       ASSERT_GE(directive.lines, 1U) << text;
       before = directive.end;
     }
+    ASSERT_EQ(directives_of(text).size(), cpp.directives.size()) << text;
+    before = 0;
+    for (const CppWord& word : cpp.words) {
+      ASSERT_LE(before, word.begin) << text;
+      ASSERT_LT(word.begin, word.end) << text;
+      ASSERT_LE(word.end, text.size()) << text;
+      before = word.end;
+    }
   }
+}
+
+TEST(CppWords, AreNamesNumbersLiteralsAndSigns) {
+  EXPECT_THAT(cpp_words("a::b<2>(x_1, 1'000u);"),
+              ElementsAre("a", "::", "b", "<", "2", ">", "(", "x_1", ",", "1'000u", ")", ";"));
+  EXPECT_THAT(cpp_words("f(\"a // b\", '\\'', R\"x(\" )\" )x\")"),
+              ElementsAre("f", "(", "\"a // b\"", ",", "'\\''", ",", "R\"x(\" )\" )x\"", ")"));
+}
+
+TEST(CppWords, LeaveOutCommentsAndDirectives) {
+  EXPECT_THAT(cpp_words("a // b\nc /* d\n */ e\n#define F \\\n g\nh"),
+              ElementsAre("a", "c", "e", "h"));
+  EXPECT_THAT(cpp_words("a = \"/*\"; b // c \\\n d\ne"),
+              ElementsAre("a", "=", "\"/*\"", ";", "b", "e"));
+}
+
+TEST(CppWords, GoOnBehindASplicedLine) {
+  const std::string text = "lo\\\nng x;\\\n\ny";
+  const CppText cpp = tokenize(text);
+  ASSERT_EQ(cpp.words.size(), 4U);
+  EXPECT_EQ(cpp.words[0].text, "long");
+  EXPECT_EQ(text.substr(cpp.words[0].begin, cpp.words[0].end - cpp.words[0].begin), "lo\\\nng");
+  EXPECT_EQ(text.substr(cpp.words[2].begin, cpp.words[2].end - cpp.words[2].begin), ";");
+  EXPECT_EQ(cpp.words[3].text, "y");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "engine/compile/directives.hpp"
+#include "engine/cxx/tokenizer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,12 +7,16 @@
 namespace evo {
 namespace {
 
+bool is_blank(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 /// Reads a text as the first phases of translation do: spliced lines are one.
 class Scanner {
  public:
-  explicit Scanner(std::string_view text) : text_(text) { skip_splices(); }
+  /// `words`: where to put those outside of directives; null: nowhere.
+  Scanner(std::string_view text, std::vector<CppWord>* words) : text_(text), words_(words) {
+    skip_splices();
+  }
 
   std::vector<Directive> run() {
     while (!at_end()) {
@@ -23,10 +27,10 @@ class Scanner {
       if (peek() == '#' || (peek() == '%' && peek(1) == ':')) {
         take_directive(begin, first_line);
       } else {
-        skip_line();
+        take_line();
       }
     }
-    return std::move(found_);
+    return std::move(directives_);
   }
 
  private:
@@ -63,20 +67,18 @@ class Scanner {
   }
   /// The next character; a line that ends here is counted.
   char next() {
-    const char c = raw(at_++);
-    if (c == '\n') {
-      ++line_;
-      line_begin_ = at_;
-    }
+    const char c = next_raw();
     skip_splices();
     return c;
   }
-  void next_raw() {
+  char next_raw() {
     const char c = raw(at_++);
+    behind_ = at_;
     if (c == '\n') {
       ++line_;
       line_begin_ = at_;
     }
+    return c;
   }
 
   /// Comments count as blanks; one that spans lines does not end the line it began in.
@@ -99,7 +101,7 @@ class Scanner {
 
   void skip_blanks_and_comments() {
     while (!at_end()) {
-      if (std::isspace(static_cast<unsigned char>(peek())) != 0) {
+      if (is_blank(peek())) {
         next();
       } else if (!skip_comment(true)) {
         return;
@@ -158,15 +160,25 @@ class Scanner {
     if (peek() == '"' || peek() == '\'') return take_quoted(text);
     const char c = next();
     if (text != nullptr) *text += c;
+    if (c != ':' || peek() != ':') return;
+    next();
+    if (text != nullptr) *text += ':';
   }
 
-  void skip_line() {
+  void take_line() {
     while (!at_end()) {
       if (peek() == '\n') {
         next();
         return;
       }
-      if (!skip_comment(true)) take_piece(nullptr);
+      if (is_blank(peek())) {
+        next();
+      } else if (!skip_comment(true)) {
+        const std::size_t begin = at_;
+        std::string word;
+        take_piece(words_ == nullptr ? nullptr : &word);
+        if (words_ != nullptr) words_->push_back({std::move(word), begin, behind_});
+      }
     }
   }
 
@@ -192,7 +204,7 @@ class Scanner {
     directive.end = std::min(at_, text_.size());
     directive.lines = std::max<std::size_t>(line_ - directive.line, 1);
     trim(directive.argument);
-    found_.push_back(std::move(directive));
+    directives_.push_back(std::move(directive));
   }
 
   static void trim(std::string& text) {
@@ -203,26 +215,27 @@ class Scanner {
 
   std::string_view text_;
   std::size_t at_ = 0;
+  std::size_t behind_ = 0;  ///< the last character, in front of splices
   std::size_t line_ = 1;
   std::size_t line_begin_ = 0;
-  std::vector<Directive> found_;
+  std::vector<CppWord>* words_;
+  std::vector<Directive> directives_;
 };
 
 }  // namespace
 
-std::vector<Directive> directives_of(std::string_view text) { return Scanner(text).run(); }
-
-bool includes(const Directive& directive) {
-  return directive.name == "include" || directive.name == "include_next" ||
-         directive.name == "import";
+CppText tokenize(std::string_view text) {
+  CppText found;
+  found.directives = Scanner(text, &found.words).run();
+  return found;
 }
 
-std::optional<std::string> included_name(const Directive& directive) {
-  const std::string& text = directive.argument;
-  if (text.size() < 2 || (text[0] != '"' && text[0] != '<')) return std::nullopt;
-  const std::size_t end = text.find(text[0] == '<' ? '>' : '"', 1);
-  if (end == std::string::npos || end == 1) return std::nullopt;
-  return text.substr(1, end - 1);
+std::vector<Directive> directives_of(std::string_view text) { return Scanner(text, nullptr).run(); }
+
+std::vector<std::string> cpp_words(std::string_view text) {
+  std::vector<std::string> words;
+  for (CppWord& word : tokenize(text).words) words.push_back(std::move(word.text));
+  return words;
 }
 
 }  // namespace evo
