@@ -18,14 +18,14 @@ bool is_name_of(std::string_view name, const KernelSource& source) {
 
 }  // namespace
 
-std::string with_source_names(std::string_view text, const KernelSource& source,
+std::string with_source_names(std::string_view ptx, const KernelSource& source,
                               std::string_view folder) {
   const std::string before = std::string(folder) + (folder.ends_with('/') ? "" : "/");
-  if (text.find(before) == std::string_view::npos) return std::string(text);
+  if (ptx.find(before) == std::string_view::npos) return std::string(ptx);
   std::string result;
-  result.reserve(text.size());
-  const char* copied = text.data();
-  ptx::Lexer lexer(text);
+  result.reserve(ptx.size());
+  const char* copied = ptx.data();
+  ptx::Lexer lexer(ptx);
   for (ptx::Token token = lexer.next(); token.kind != ptx::Token::Kind::kEnd;
        token = lexer.next()) {
     if (token.text != ".file" || lexer.next().kind != ptx::Token::Kind::kNumber) continue;
@@ -38,7 +38,7 @@ std::string with_source_names(std::string_view text, const KernelSource& source,
     result.append(copied, path.data());
     copied = name.data();
   }
-  return result.append(copied, text.data() + text.size());
+  return result.append(copied, ptx.data() + ptx.size());
 }
 
 }  // namespace evo

@@ -15,7 +15,7 @@ using Node = ExpressionTree::Node;
 using Kind = ExpressionToken::Kind;
 
 constexpr std::size_t kLongestText = 10000;
-/// Of operations, numbers and names, with what lists, chained comparisons and or write twice.
+/// Operations, numbers and names. Lists, chained comparisons and or write some of them twice.
 constexpr std::uint32_t kMostNodes = 20000;
 /// Each level takes a few kilobytes of stack.
 constexpr int kDeepest = 100;

@@ -33,7 +33,7 @@ Outcome logarithm(double a, double (*log)(double)) {
   return {log(a)};
 }
 
-/// Of one operand or two.
+/// `b` only counts for operations of two operands.
 Outcome calculated(Operation operation, double a, double b) {
   switch (operation) {
     case Operation::kEqual:
@@ -101,7 +101,7 @@ ExpressionTree::Node ExpressionTree::push(const Part& part) {
 }
 
 ExpressionTree::Node ExpressionTree::number(double value) {
-  // Without a sign of zero.
+  // A bundle's readers know no -0.
   return push({.is_truth = value == 0 || value == 1, .number = value == 0 ? 0 : value});
 }
 

@@ -13,7 +13,7 @@ struct Token {
     kNumber,
     kString,
     kPunctuation,
-    kUnknown,  ///< a character that PTX has not; the rest of the text where something has no end
+    kUnknown,  ///< a character that is no PTX; the rest of the text where something has no end
     kEnd,
   };
   Kind kind = Kind::kEnd;
