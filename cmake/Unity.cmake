@@ -8,9 +8,6 @@ set(EVO_UNITY "" CACHE STRING "Compile sources of a target together: 'tests' (on
 # "redefinition of …" or "shadows …" from a unity build adds the file here or finds a better name.
 set(EVO_ALONE
   db/store_evaluations.cpp
-  engine/compile/ptx_constants.cpp
-  engine/compile/ptx_unset_variables.cpp
-  engine/compile/ptx_words.cpp
   engine/compile/source_checks.cpp
   engine/compile/standard_headers.cpp
   engine/core/json_reader.cpp
@@ -36,7 +33,6 @@ set(EVO_ALONE
   tests/agreement/cases_ordinary_control.cpp
   tests/agreement/tables.cpp
   tests/db/process_test.cpp
-  tests/engine/compile/ptx_constants_test.cpp
   tests/engine/compile/source_checks_test.cpp
   tests/engine/device/virtual/wgmma_defects_test.cpp
   tests/engine/device/virtual/wmma_test.cpp

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "engine/device/virtual/parse/ptx_ast.hpp"
+#include "engine/ptx/ast.hpp"
 #include "tools/bundle_size_value.hpp"
 
 namespace evo {

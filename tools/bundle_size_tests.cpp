@@ -9,8 +9,8 @@
 
 #include "engine/core/expression.hpp"
 #include "engine/core/formulas.hpp"
-#include "engine/device/virtual/parse/ptx_parser.hpp"
 #include "engine/problem/dtype.hpp"
+#include "engine/ptx/parser.hpp"
 #include "tools/bundle_size_operation.hpp"
 
 namespace evo {

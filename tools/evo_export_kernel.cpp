@@ -10,9 +10,9 @@
 
 #include "engine/compile/compiler_options.hpp"
 #include "engine/compile/entry_symbol.hpp"
-#include "engine/compile/ptx_constants.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/hash.hpp"
+#include "engine/ptx/variables.hpp"
 #include "tools/checks_json.hpp"
 
 namespace evo {

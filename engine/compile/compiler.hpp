@@ -65,8 +65,4 @@ class Compiler {
 /// An answer where there is no second try: a failure is a rejection at the build gate.
 [[nodiscard]] CompileOutcome outcome_of(CompileAnswer answer);
 
-/// The hash under which two compilations are one kernel: comments, blanks, `.loc`, `.file` and
-/// debug sections do not count, whatever else there is does.
-[[nodiscard]] std::string hash_ptx(const std::string& ptx);
-
 }  // namespace evo

@@ -9,6 +9,7 @@
 
 #include "engine/compile/allowed_options.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/names.hpp"
 
 namespace evo {
 namespace {
@@ -60,12 +61,6 @@ std::string checked_number(const KnownOption& known, const std::string& option,
   return std::string(known.canonical) + "=" + std::to_string(number);
 }
 
-bool is_name(std::string_view text) {
-  const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
-  return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0 &&
-         std::all_of(text.begin(), text.end(), plain);
-}
-
 std::string checked_define(const std::string& option, const std::string& value,
                            const OptionRules& rules, std::set<std::string>& defined) {
   const std::size_t equals = value.find('=');
@@ -77,7 +72,7 @@ std::string checked_define(const std::string& option, const std::string& value,
                           (head.back() == ')' &&
                            head.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRS"
                                                   "TUVWXYZ0123456789_,. ()") == std::string::npos);
-  if (!is_name(name) || !parameters) refuse(option, "allowed is -DNAME, -DNAME=VALUE");
+  if (!is_identifier(name) || !parameters) refuse(option, "allowed is -DNAME, -DNAME=VALUE");
   if (name.starts_with("__")) {
     refuse(option, "macros that begin with two underscores belong to the compiler");
   }

@@ -5,9 +5,9 @@
 #include <set>
 #include <utility>
 
-#include "engine/compile/directives.hpp"
 #include "engine/compile/host_scanner.hpp"
 #include "engine/compile/standard_headers.hpp"
+#include "engine/cxx/directives.hpp"
 
 namespace evo {
 namespace {

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/compile/cpp_words.hpp"
-#include "engine/compile/directives.hpp"
 #include "engine/compile/standard_names.hpp"
+#include "engine/core/names.hpp"
+#include "engine/cxx/directives.hpp"
 
 namespace evo {
 namespace {
@@ -17,11 +17,6 @@ namespace {
 template <std::size_t N>
 bool is_one_of(const std::array<std::string_view, N>& list, std::string_view word) {
   return std::find(list.begin(), list.end(), word) != list.end();
-}
-
-bool is_name(const std::string& word) {
-  const auto first = static_cast<unsigned char>(word[0]);
-  return std::isalpha(first) != 0 || first == '_';
 }
 
 /// CUDA's own annotations but `__host__`.
@@ -53,7 +48,7 @@ bool may_annotate(const std::string& word) {
   }
   const bool is_upper =
       std::none_of(word.begin(), word.end(), [](unsigned char c) { return std::islower(c) != 0; });
-  if (!is_upper || !is_name(word)) return false;
+  if (!is_upper || !is_identifier(word)) return false;
   constexpr std::array<std::string_view, 9> kParts = {
       "DEVICE", "HOST", "HD", "KERNEL", "GLOBAL", "INLINE", "FUNC", "QUALIFIER", "DECL"};
   return std::any_of(kParts.begin(), kParts.end(),
@@ -71,7 +66,7 @@ class HostScanner {
     scope(false);
     if (at_ < words_.size()) {
       is_broken_ = true;
-      found_.inside.push_back({words_[at_].at, kNoEnd});
+      found_.inside.push_back({words_[at_].begin, kNoEnd});
     }
     if (is_broken_) return {{}, {}, std::move(found_.inside)};
     return std::move(found_);
@@ -108,7 +103,7 @@ class HostScanner {
     } else {
       if (word(at) == "inline") ++at;
       if (word(at) != "namespace") return false;
-      for (++at; is_name(word(at)) || word(at) == "::"; ++at) {
+      for (++at; is_identifier(word(at)) || word(at) == "::"; ++at) {
       }
     }
     if (word(at) != "{") return false;
@@ -127,7 +122,7 @@ class HostScanner {
   /// From a word to the last one read; without an end where a bracket is open.
   void add_inside(std::size_t first) {
     const bool has_end = !is_broken_ && at_ <= words_.size();
-    found_.inside.push_back({words_[first].at, has_end ? words_[at_ - 1].end() : kNoEnd});
+    found_.inside.push_back({words_[first].begin, has_end ? words_[at_ - 1].end : kNoEnd});
   }
 
   /// Behind the bracket that closes the one at `at_`.
@@ -214,11 +209,11 @@ class HostScanner {
     const bool is_before = !seen.is_initialised;
     if (is_one_of(kTypes, text)) seen.is_type = true;
     if (text == "__host__") seen.has_host = true;
-    const bool is_annotating = is_before && is_name(text) && macros_.annotates(text);
+    const bool is_annotating = is_before && is_identifier(text) && macros_.annotates(text);
     if (is_annotating && !is_function_with_body(text)) seen.has_annotation = true;
     if (is_before && text == "constexpr") {
       seen.has_constexpr = true;
-      seen.constexpr_at = words_[at_].at;
+      seen.constexpr_at = words_[at_].begin;
     }
     if (text == "const" && is_before) seen.is_fixed = true;
     if (text == "*" && is_before) seen.is_fixed = false;
@@ -308,7 +303,7 @@ class HostScanner {
     if (seen.has_annotation || seen.is_defaulted || at_ > words_.size()) return;
     const bool is_function = seen.has_parameters;
     if (is_use_of_the_host(seen)) {
-      found_.declarations.push_back({words_[seen.begin].at, words_[at_ - 1].end()});
+      found_.declarations.push_back({words_[seen.begin].begin, words_[at_ - 1].end});
       return;
     }
     // What a macro makes that stands there alone; a function may be named like one.
@@ -317,14 +312,14 @@ class HostScanner {
     if (is_function ? seen.is_type && !is_returned_type(seen)
                     : (seen.is_type && !is_of_named_type(seen)) || is_class)
       return;
-    const std::size_t begin = words_[seen.begin].at;
+    const std::size_t begin = words_[seen.begin].begin;
     if (seen.has_constexpr) {
       if (is_function && !seen.has_host) found_.annotate.push_back(seen.constexpr_at);
       return;
     }
     if (!is_function && (seen.is_fixed || !is_variable(seen))) return;
     if (is_function) host_names_.insert(seen.name);
-    found_.declarations.push_back({begin, words_[at_ - 1].end()});
+    found_.declarations.push_back({begin, words_[at_ - 1].end});
   }
 
   /// `struct T f() {`, not `typedef void (*f)(int);`.
@@ -355,15 +350,15 @@ class HostScanner {
     constexpr std::array<std::string_view, 4> kAfter = {";", "=", "[", ","};
     std::size_t at = seen.begin;
     while (is_one_of(kBefore, word(at))) ++at;
-    if (!is_one_of(kKeywords, word(at)) || !is_name(word(at + 1))) return false;
+    if (!is_one_of(kKeywords, word(at)) || !is_identifier(word(at + 1))) return false;
     at += 2;
     while (word(at) == "*" || word(at) == "const") ++at;
-    return is_name(word(at)) && is_one_of(kAfter, word(at + 1));
+    return is_identifier(word(at)) && is_one_of(kAfter, word(at + 1));
   }
 
   /// `float *x;`: at least two names or signs.
   [[nodiscard]] bool is_variable(const Seen& seen) const {
-    return at_ > seen.begin + 2 && is_name(word(seen.begin));
+    return at_ > seen.begin + 2 && is_identifier(word(seen.begin));
   }
 
   std::vector<CppWord> words_;
@@ -396,7 +391,7 @@ bool SourceMacros::annotates(const std::string& word, int depth) const {
 }
 
 HostCode find_host_code(const std::string& text, const SourceMacros& macros) {
-  return HostScanner(placed_cpp_words(text), macros).run();
+  return HostScanner(tokenize(text).words, macros).run();
 }
 
 }  // namespace evo

@@ -18,6 +18,7 @@
 #include "engine/core/names.hpp"
 #include "engine/core/printable.hpp"
 #include "engine/cubin/cubin.hpp"
+#include "engine/ptx/code_hash.hpp"
 
 namespace evo {
 namespace {

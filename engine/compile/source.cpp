@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "engine/compile/compiler_options.hpp"
-#include "engine/compile/directives.hpp"
 #include "engine/compile/standard_headers.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/hash.hpp"
 #include "engine/core/json_reader.hpp"
+#include "engine/cxx/directives.hpp"
 
 namespace evo {
 namespace {

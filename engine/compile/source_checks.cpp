@@ -8,21 +8,16 @@
 #include <utility>
 #include <vector>
 
-#include "engine/compile/directives.hpp"
 #include "engine/compile/kept_macros.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/names.hpp"
+#include "engine/cxx/directives.hpp"
 
 namespace evo {
 namespace {
 
 using Macros = std::set<std::string>;
 using Truth = std::optional<bool>;  ///< nothing: the compiler knows more
-
-std::string first_word(std::string_view text) {
-  const auto end = std::find_if_not(
-      text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
-  return {text.begin(), end};
-}
 
 std::string without_blanks(std::string_view text) {
   std::string dense;
@@ -60,7 +55,7 @@ Truth truth_of_operand(std::string_view text, const Known& known) {
   if (!text.starts_with("defined")) return std::nullopt;
   text.remove_prefix(std::string_view("defined").size());
   if (text.starts_with("(") && text.ends_with(")")) text = text.substr(1, text.size() - 2);
-  if (text != first_word(text)) return std::nullopt;
+  if (!is_identifier(text)) return std::nullopt;
   const Truth truth = is_defined(std::string(text), known);
   return is_negated ? negated(truth) : truth;
 }
@@ -87,7 +82,7 @@ Truth truth_of(const Directive& directive, const Known& known) {
   if (directive.name == "if" || directive.name == "elif") {
     return truth_of(directive.argument, known);
   }
-  const Truth truth = is_defined(first_word(directive.argument), known);
+  const Truth truth = is_defined(macro_in(directive).name, known);
   return directive.name == "ifdef" || directive.name == "elifdef" ? truth : negated(truth);
 }
 
@@ -125,28 +120,12 @@ class Conditionals {
   std::vector<Branch> open_;
 };
 
-/// The text without what only people read.
-std::string without_comments(const std::string& text) {
-  std::string code;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::string_view rest = std::string_view(text).substr(at);
-    std::size_t skipped = 0;
-    if (rest.starts_with("//")) skipped = std::min(rest.find('\n'), rest.size());
-    if (rest.starts_with("/*")) skipped = std::min(rest.find("*/", 2), rest.size() - 2) + 2;
-    code += skipped > 0 ? ' ' : rest[0];
-    at += std::max<std::size_t>(skipped, 1);
-  }
-  return code;
-}
-
-void add_words(const std::string& text, Macros& words) {
-  const auto is_part = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
-  const std::string code = without_comments(text);
-  for (auto at = code.begin(); at != code.end();) {
-    const auto begin = std::find_if(at, code.end(), is_part);
-    at = std::find_if_not(begin, code.end(), is_part);
-    words.emplace(begin, at);
-  }
+/// The names in the text, without what only people read. Those in strings count: _Pragma reads
+/// them.
+void add_names(const std::string& text, Macros& names) {
+  const CppText cpp = tokenize(text);
+  for (const CppWord& word : cpp.words) names.merge(names_in(word.text));
+  for (const Directive& directive : cpp.directives) names.merge(names_in(directive.argument));
 }
 
 /// Throws InputError for the first change of one of `kept`; what the text includes for certain.
@@ -161,7 +140,7 @@ std::vector<std::string> check_text(const std::string& name, const std::string& 
       if (const auto header = included_name(directive)) included.push_back(*header);
     }
     if (directive.name != "define" && directive.name != "undef") continue;
-    const std::string macro = first_word(directive.argument);
+    const std::string macro = macro_in(directive).name;
     if (!kept.contains(macro)) continue;
     throw InputError(name + ":" + std::to_string(directive.line) + ": #" + directive.name + " " +
                      macro + ": the compiler is given this macro, and the kernel would run with " +
@@ -174,7 +153,7 @@ std::vector<std::string> check_text(const std::string& name, const std::string& 
 
 void add_defined(const std::string& text, Macros& defined) {
   for (const Directive& directive : directives_of(text)) {
-    if (directive.name == "define") defined.insert(first_word(directive.argument));
+    if (directive.name == "define") defined.insert(macro_in(directive).name);
   }
 }
 
@@ -205,17 +184,17 @@ void require_macros_kept(const KernelSource& source, const std::set<std::string>
 
 std::vector<std::string> macros_never_read(const KernelSource& source,
                                            const std::vector<std::string>& macros) {
-  Macros words;
-  add_words(source.text, words);
+  Macros names;
+  add_names(source.text, names);
   bool pastes = source.text.find("##") != std::string::npos;
   for (const auto& [name, text] : source.headers) {
-    add_words(text, words);
+    add_names(text, names);
     pastes = pastes || text.find("##") != std::string::npos;
   }
   std::vector<std::string> unread;
   if (pastes) return unread;
   std::copy_if(macros.begin(), macros.end(), std::back_inserter(unread),
-               [&](const std::string& macro) { return !words.contains(macro); });
+               [&](const std::string& macro) { return !names.contains(macro); });
   return unread;
 }
 

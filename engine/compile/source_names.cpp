@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/ptx/lexer.hpp"
+
 namespace evo {
 namespace {
 
@@ -19,26 +21,24 @@ bool is_name_of(std::string_view name, const KernelSource& source) {
 std::string with_source_names(std::string_view ptx, const KernelSource& source,
                               std::string_view folder) {
   const std::string before = std::string(folder) + (folder.ends_with('/') ? "" : "/");
+  if (ptx.find(before) == std::string_view::npos) return std::string(ptx);
   std::string result;
   result.reserve(ptx.size());
-  while (!ptx.empty()) {
-    const std::size_t end = std::min(ptx.find('\n'), ptx.size() - 1) + 1;
-    const std::string_view line = ptx.substr(0, end);
-    ptx.remove_prefix(end);
-    const std::size_t directive = line.find_first_not_of(" \t");
-    const std::size_t path = line.find('"') + 1;
-    const std::size_t close = line.rfind('"');
-    const bool is_file = directive != std::string_view::npos &&
-                         line.substr(directive).starts_with(".file") && path != 0 && close > path &&
-                         line.substr(path).starts_with(before);
-    const std::size_t name = path + before.size();
-    if (is_file && close >= name && is_name_of(line.substr(name, close - name), source)) {
-      result.append(line.substr(0, path)).append(line.substr(name));
-    } else {
-      result.append(line);
-    }
+  const char* copied = ptx.data();
+  ptx::Lexer lexer(ptx);
+  for (ptx::Token token = lexer.next(); token.kind != ptx::Token::Kind::kEnd;
+       token = lexer.next()) {
+    if (token.text != ".file" || lexer.next().kind != ptx::Token::Kind::kNumber) continue;
+    token = lexer.next();
+    if (token.kind != ptx::Token::Kind::kString) continue;
+    const std::string_view path = token.text.substr(1, token.text.size() - 2);
+    if (!path.starts_with(before)) continue;
+    const std::string_view name = path.substr(before.size());
+    if (!is_name_of(name, source)) continue;
+    result.append(copied, path.data());
+    copied = name.data();
   }
-  return result;
+  return result.append(copied, ptx.data() + ptx.size());
 }
 
 }  // namespace evo

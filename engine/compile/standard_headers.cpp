@@ -7,9 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/compile/cpp_words.hpp"
-#include "engine/compile/directives.hpp"
 #include "engine/compile/standard_names.hpp"
+#include "engine/cxx/directives.hpp"
 
 namespace evo {
 namespace {
@@ -251,20 +250,19 @@ using Names = std::set<std::string, std::less<>>;
 
 /// What a text uses, and what it defines by #define, typedef or `using X =`.
 void read_names(const std::string& text, Names& used, Names& defined) {
-  for (const Directive& directive : directives_of(text)) {
-    const std::vector<std::string> words = cpp_words(directive.argument);
-    if (words.empty()) continue;
-    if (directive.name == "define") defined.insert(words.front());
-    used.insert(words.begin(), words.end());
+  const CppText cpp = tokenize(text);
+  for (const Directive& directive : cpp.directives) {
+    if (directive.name == "define") defined.insert(macro_in(directive).name);
+    for (std::string& word : cpp_words(directive.argument)) used.insert(std::move(word));
   }
-  const std::vector<std::string> words = cpp_words(text);
+  const std::vector<CppWord>& words = cpp.words;
   bool is_typedef = false;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    used.insert(words[i]);
-    if (words[i] == "typedef") is_typedef = true;
-    if (words[i] == "using" && i + 1 < words.size()) defined.insert(words[i + 1]);
-    if (words[i] != ";") continue;
-    if (is_typedef && i > 0) defined.insert(words[i - 1]);
+    used.insert(words[i].text);
+    if (words[i].text == "typedef") is_typedef = true;
+    if (words[i].text == "using" && i + 1 < words.size()) defined.insert(words[i + 1].text);
+    if (words[i].text != ";") continue;
+    if (is_typedef && i > 0) defined.insert(words[i - 1].text);
     is_typedef = false;
   }
 }

@@ -1,12 +1,13 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "engine/core/expression_grammar.hpp"
 
 namespace evo {
 
@@ -16,9 +17,7 @@ namespace evo {
 /// division, `//` and `%` are Python's, `^` and `**` are the power. Comparisons chain as in Python.
 /// Functions: ceil_div(a, b), floor_div(a, b), align_up(a, multiple), floor, ceil, round, min, max,
 /// sqrt, exp, ln, log2, abs, is_pow2. All values are doubles, exact for integers below 2^53; true
-/// is 1. The grammar is translate_expression()'s; everything else is refused.
-///
-/// Evaluated through muParser's byte code. One object must not be evaluated by two threads at once.
+/// is 1. The grammar is parse_expression()'s; everything else is refused.
 class Expression {
  public:
   /// Throws InputError with the position when `text` is not an expression.
@@ -26,14 +25,11 @@ class Expression {
   /// `where`: file and key, for messages.
   explicit Expression(std::string text, const std::map<std::string, double>& constants = {},
                       std::string where = {});
-  ~Expression();
-  Expression(Expression&&) noexcept;
-  Expression& operator=(Expression&&) noexcept;
 
-  [[nodiscard]] const std::string& text() const;
+  [[nodiscard]] const std::string& text() const { return text_; }
 
   /// The names the expression uses, sorted, without the constants.
-  [[nodiscard]] const std::vector<std::string>& variables() const;
+  [[nodiscard]] const std::vector<std::string>& variables() const { return parsed_.variables; }
 
   /// `values` in the order of variables(). Throws InputError naming the values when there is no
   /// finite number (a division by zero, say) for the operands that count.
@@ -49,8 +45,11 @@ class Expression {
   [[nodiscard]] std::string described(const std::map<std::string, double>& values) const;
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  [[nodiscard]] std::string prefix() const;
+
+  std::string text_;
+  std::string where_;
+  ParsedExpression parsed_;
 };
 
 /// The parts of a conjunction: "(a) && (b || c)" gives "a" and "b || c"; "a < b < c" gives "a < b"

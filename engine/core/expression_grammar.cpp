@@ -4,30 +4,40 @@
 #include <array>
 #include <utility>
 
-#include "engine/core/expression_lexer.hpp"
-#include "engine/core/expression_term.hpp"
+#include "engine/core/expression_cursor.hpp"
 #include "engine/core/expression_words.hpp"
 
 namespace evo {
 namespace {
 
 using Token = ExpressionToken;
-using Term = ExpressionTerm;
+using Node = ExpressionTree::Node;
 using Kind = ExpressionToken::Kind;
 
 constexpr std::size_t kLongestText = 10000;
-/// muParser refuses code of 20,000 characters.
-constexpr std::size_t kLongestCode = 19999;
-constexpr std::size_t kLongestTree = 20 * kLongestCode;
+/// Operations, numbers and names. Lists, chained comparisons and or write some of them twice.
+constexpr std::uint32_t kMostNodes = 20000;
 /// Each level takes a few kilobytes of stack.
 constexpr int kDeepest = 100;
 
-class Grammar {
+using Range = std::pair<std::size_t, std::size_t>;  ///< of the expression as written
+
+struct Term {
+  Node node = 0;
+  Range range = {};
+  std::vector<Range> conjuncts = {};  ///< operands of the conjunction that it is; or empty
+
+  [[nodiscard]] std::vector<Range> parts() const {
+    return conjuncts.empty() ? std::vector{range} : conjuncts;
+  }
+};
+
+class Grammar : ExpressionCursor {
  public:
   Grammar(std::string_view text, const std::map<std::string, double>& constants)
-      : text_(text), constants_(constants), lexer_(text) {}
+      : ExpressionCursor(text), constants_(constants) {}
 
-  TranslatedExpression translate();
+  ParsedExpression parse();
 
  private:
   /// One level of recursion; refuses to go deeper than kDeepest.
@@ -47,6 +57,9 @@ class Grammar {
     Grammar& grammar_;
   };
 
+  using Rule = Term (Grammar::*)();
+  using Joining = Term (Grammar::*)(const Term& left, const Term& right, bool is_word, Node skip);
+
   // One function for each rule of the grammar.
   Term choice();
   Term disjunction();
@@ -63,132 +76,112 @@ class Grammar {
   Term call(const Token& name);
   Term variable(const Token& name);
 
-  [[noreturn]] void fail_here(const std::string& expected) const;
-  void advance();
-  [[nodiscard]] bool is(std::string_view text) const;
-  [[nodiscard]] bool is_comparison() const;
-  bool take(std::string_view text);
-  void expect(std::string_view text, const std::string& what);
+  /// `left` and `right` as operands of a new node.
+  [[nodiscard]] Term joined(Operation operation, const Term& left, const Term& right);
+  /// && gives 0 or 1, `and` an operand; the right one only counts where the left one holds.
+  /// `skip`: the node in front of the right operand, taken where that does not count.
+  [[nodiscard]] Term both(const Term& left, const Term& right, bool is_word, Node skip);
+  [[nodiscard]] Term either(const Term& left, const Term& right, bool is_word, Node skip);
+  /// Operands with `sign` or `word` between them, the last ones joined first; behind one that is
+  /// `decides`, none counts.
+  [[nodiscard]] Term logical(std::string_view sign, std::string_view word, bool decides,
+                             Rule operand, Joining join);
   [[nodiscard]] Term checked(Term term) const;
-  [[nodiscard]] Term number_at(double value, std::size_t begin) const;
 
-  std::string_view text_;
   const std::map<std::string, double>& constants_;
-  ExpressionLexer lexer_;
-  Token token_;
-  std::size_t last_end_ = 0;  ///< end of the token before token_
   int depth_ = 0;
-  std::map<std::string, std::size_t> variables_;
+  ExpressionTree tree_;
+  std::map<std::string, std::size_t> variables_;  ///< numbered as they appear
 };
 
-TranslatedExpression Grammar::translate() {
+ParsedExpression Grammar::parse() {
   if (text_.size() > kLongestText) {
     fail_expression(text_, kLongestText,
                     "too long; allowed are " + std::to_string(kLongestText) + " characters");
   }
   advance();
-  Term whole = choice();
+  const Term whole = choice();
   if (token_.kind != Kind::kEnd) fail_here("an operator or the end is expected here");
-  if (whole.conjuncts.empty()) whole.conjuncts = {{whole.begin, whole.end}};
-  TranslatedExpression translated{
-      std::move(whole.code), std::move(variables_), {}, std::move(whole.tree)};
-  for (const auto& [begin, end] : whole.conjuncts) {
-    translated.conjuncts.emplace_back(text_.substr(begin, end - begin));
+  ParsedExpression parsed{std::move(tree_), whole.node, {}, {}};
+  std::vector<std::size_t> order(variables_.size());
+  for (const auto& [name, number] : variables_) {
+    order[number] = parsed.variables.size();
+    parsed.variables.push_back(name);
   }
-  return translated;
-}
-
-void Grammar::fail_here(const std::string& expected) const {
-  std::string hint;
-  if (is(",")) {
-    hint = "; a comma only separates arguments; a decimal number has a point, such as 0.001";
-  } else if (is("[")) {
-    hint = "; a list only follows in";
-  } else if (const ExpressionWord* word = find_expression_word(token_.text);
-             word != nullptr && !word->write.empty()) {
-    hint.append("; ").append(word->write);
+  parsed.tree.reorder(order);
+  for (const auto& [begin, end] : whole.parts()) {
+    parsed.conjuncts.emplace_back(text_.substr(begin, end - begin));
   }
-  fail_expression(text_, token_.begin, described(token_) + ": " + expected + hint);
-}
-
-void Grammar::advance() {
-  last_end_ = token_.begin + token_.text.size();
-  token_ = lexer_.next();
-}
-
-bool Grammar::is(std::string_view text) const {
-  return token_.kind != Kind::kEnd && token_.text == text;
-}
-
-bool Grammar::is_comparison() const {
-  static constexpr std::array<std::string_view, 6> kComparisons = {"==", "!=", "<",
-                                                                   "<=", ">",  ">="};
-  return std::find(kComparisons.begin(), kComparisons.end(), token_.text) != kComparisons.end();
-}
-
-bool Grammar::take(std::string_view text) {
-  if (!is(text)) return false;
-  advance();
-  return true;
-}
-
-void Grammar::expect(std::string_view text, const std::string& what) {
-  if (!take(text)) fail_here(quoted(text) + " is expected " + what);
+  return parsed;
 }
 
 /// What lists, chained comparisons and Python's or write twice must not grow without bound.
 Term Grammar::checked(Term term) const {
-  if (term.code.size() > kLongestCode || term.tree.size() > kLongestTree) {
-    fail_expression(text_, term.begin,
+  if (tree_.size(term.node) > kMostNodes) {
+    fail_expression(text_, term.range.first,
                     "too long once lists, chained comparisons and or are written out");
   }
   return term;
 }
 
-Term Grammar::number_at(double value, std::size_t begin) const {
-  Term term = number_term(value);
-  term.begin = begin;
-  term.end = last_end_;
-  return term;
+Term Grammar::joined(Operation operation, const Term& left, const Term& right) {
+  return checked(
+      {tree_.add(operation, {left.node, right.node}), {left.range.first, right.range.second}});
+}
+
+Term Grammar::both(const Term& left, const Term& right, bool is_word, Node skip) {
+  const Node value = is_word ? right.node : tree_.truth(right.node);
+  tree_.land(skip);
+  Term term{tree_.add(Operation::kChoose, {left.node, value, tree_.number(0)}),
+            {left.range.first, right.range.second},
+            left.parts()};
+  for (const Range& part : right.parts()) term.conjuncts.push_back(part);
+  return checked(std::move(term));
+}
+
+Term Grammar::either(const Term& left, const Term& right, bool is_word, Node skip) {
+  const Node no = is_word ? right.node : tree_.truth(right.node);
+  tree_.land(skip);
+  const Node yes = is_word && !tree_.is_truth(left.node) ? left.node : tree_.number(1);
+  return checked({tree_.add(Operation::kChoose, {left.node, yes, no}),
+                  {left.range.first, right.range.second}});
 }
 
 Term Grammar::choice() {
   const Level level(*this);
-  Term condition = disjunction();
+  const Term condition = disjunction();
   if (!take("?")) return condition;
+  const Node skip_yes = tree_.skip(condition.node, false);
   const Term yes = choice();
   expect(":", "between the two values of ?");
-  return checked(chosen(condition, yes, choice()));
+  const Node skip_no = tree_.skip(condition.node, true);
+  tree_.land(skip_yes);
+  const Term no = choice();
+  tree_.land(skip_no);
+  return checked({tree_.add(Operation::kChoose, {condition.node, yes.node, no.node}),
+                  {condition.range.first, no.range.second}});
 }
 
 Term Grammar::disjunction() {
-  std::vector<Term> operands;
-  std::vector<Spelling> spellings;
-  operands.push_back(conjunction());
-  while (is("||") || is("or")) {
-    spellings.push_back(is("or") ? Spelling::kWord : Spelling::kSymbol);
-    advance();
-    operands.push_back(conjunction());
-  }
-  Term result = std::move(operands.back());
-  for (std::size_t i = spellings.size(); i-- > 0;) {
-    result = checked(either(operands[i], result, spellings[i]));
-  }
-  return result;
+  return logical("||", "or", true, &Grammar::conjunction, &Grammar::either);
 }
 
 Term Grammar::conjunction() {
-  std::vector<Term> operands;
-  std::vector<Spelling> spellings;
-  operands.push_back(negation());
-  while (is("&&") || is("and")) {
-    spellings.push_back(is("and") ? Spelling::kWord : Spelling::kSymbol);
+  return logical("&&", "and", false, &Grammar::negation, &Grammar::both);
+}
+
+Term Grammar::logical(std::string_view sign, std::string_view word, bool decides, Rule operand,
+                      Joining join) {
+  std::vector<Term> operands = {(this->*operand)()};
+  std::vector<std::pair<bool, Node>> joints;
+  while (is(sign) || is(word)) {
+    joints.emplace_back(is(word), tree_.skip(operands.back().node, decides));
     advance();
-    operands.push_back(negation());
+    operands.push_back((this->*operand)());
   }
   Term result = std::move(operands.back());
-  for (std::size_t i = spellings.size(); i-- > 0;) {
-    result = checked(both(operands[i], result, spellings[i]));
+  for (std::size_t i = joints.size(); i-- > 0;) {
+    result = (this->*join)(operands[i], result, joints[i].first, joints[i].second);
   }
   return result;
 }
@@ -198,7 +191,8 @@ Term Grammar::negation() {
   const Level level(*this);
   const std::size_t begin = token_.begin;
   advance();
-  return negated(negation(), begin);
+  const Term operand = negation();
+  return {tree_.add(Operation::kNot, {operand.node}), {begin, operand.range.second}};
 }
 
 /// All comparisons of a chain hold, as in Python: a < b < c is a < b and b < c.
@@ -206,17 +200,23 @@ Term Grammar::comparison() {
   Term left = sum();
   if (!is_comparison() && !is("in") && !is("not")) return left;
   std::optional<Term> chain;
-  const auto add = [&](const Term& link) {
-    chain = checked(chain ? both(*chain, link, Spelling::kSymbol) : link);
+  const auto add = [&](const auto& link_of) {
+    const Node skip = chain ? tree_.skip(chain->node, false) : 0;
+    const Term link = link_of();
+    chain = chain ? both(*chain, link, false, skip) : checked(link);
   };
   while (is_comparison()) {
-    const std::string op(token_.text);
-    advance();
-    Term right = sum();
-    add(compared(left, op, right));
-    left = std::move(right);
+    add([&]() -> Term {
+      const std::string op(token_.text);
+      advance();
+      const Term right = sum();
+      const Node node = compared(tree_, op, left.node, right.node);
+      const Range range = {left.range.first, right.range.second};
+      left = right;
+      return {node, range};
+    });
   }
-  if (is("in") || is("not")) add(membership(left));
+  if (is("in") || is("not")) add([&] { return membership(left); });
   if (is_comparison() || is("in") || is("not")) {
     fail_here("nothing is compared with a list; use parentheses");
   }
@@ -230,18 +230,13 @@ Term Grammar::membership(const Term& left) {
   if (!round && !is("[")) fail_here("a list is expected here, such as (1, 2) or [1, 2]");
   advance();
   const std::string_view close = round ? ")" : "]";
-  std::size_t count = 0;
   bool comma = true;
-  Term list;
-  std::vector<std::string> elements;
-  while (comma && !is(close)) {
-    const Term element = choice();
-    const Term equal = compared(left, "==", element);
-    elements.push_back(element.tree);
-    // Like Python, every element is evaluated, also behind the one that is equal.
-    list.code.append(count++ == 0 ? "" : "||").append(equal.code);
-    list.can_fail = list.can_fail || equal.can_fail;
-    list = checked(std::move(list));
+  std::size_t count = 0;
+  Node any = 0;
+  // Like Python, every element is evaluated, also behind the one that is equal.
+  for (; comma && !is(close); ++count) {
+    const Node equal = tree_.add(Operation::kEqual, {left.node, choice().node});
+    any = count == 0 ? equal : tree_.add(Operation::kMax, {any, equal});
     comma = take(",");
   }
   if (count == 0) fail_here("nothing is in an empty list; a value is expected here");
@@ -249,20 +244,16 @@ Term Grammar::membership(const Term& left) {
     fail_here("one value in parentheses is no list; write [value]");
   }
   expect(close, "at the end of the list");
-  list.code = "(" + list.code + ")";
-  list.tree = tree_of_membership(left.tree, elements);
-  list.is_truth = true;
-  list.begin = left.begin;
-  list.end = last_end_;
-  return inverted ? negated(list, list.begin) : list;
+  return checked(
+      {inverted ? tree_.add(Operation::kNot, {any}) : any, {left.range.first, last_end_}});
 }
 
 Term Grammar::sum() {
   Term left = product();
   while (is("+") || is("-")) {
-    const std::string op(token_.text);
+    const Operation operation = is("+") ? Operation::kAdd : Operation::kSubtract;
     advance();
-    left = checked(calculated(left, op, product()));
+    left = joined(operation, left, product());
   }
   return left;
 }
@@ -270,9 +261,12 @@ Term Grammar::sum() {
 Term Grammar::product() {
   Term left = unary();
   while (is("*") || is("/") || is("//") || is("%")) {
-    const std::string op(token_.text);
+    const Operation operation = is("*")    ? Operation::kMultiply
+                                : is("/")  ? Operation::kDivide
+                                : is("//") ? Operation::kFloorDivide
+                                           : Operation::kModulo;
     advance();
-    left = checked(calculated(left, op, unary()));
+    left = joined(operation, left, unary());
   }
   return left;
 }
@@ -284,16 +278,13 @@ Term Grammar::unary() {
   const std::string op(token_.text);
   advance();
   const Term operand = unary();
-  if (op == "!") return negated(operand, begin);
-  if (op == "-" && operand.number) {
-    Term number = number_term(-*operand.number);
-    number.begin = begin;
-    number.end = operand.end;
-    return number;
+  const Range range = {begin, operand.range.second};
+  if (op == "!") return {tree_.add(Operation::kNot, {operand.node}), range};
+  if (const auto number = tree_.number_of(operand.node); op == "-" && number) {
+    return {tree_.number(-*number), range};
   }
-  Term zero = number_term(0);
-  zero.begin = begin;
-  return checked(calculated(zero, op, operand));
+  const Operation operation = op == "+" ? Operation::kAdd : Operation::kSubtract;
+  return checked({tree_.add(operation, {tree_.number(0), operand.node}), range});
 }
 
 Term Grammar::power() {
@@ -301,7 +292,7 @@ Term Grammar::power() {
   if (!is("^") && !is("**")) return base;
   const Level level(*this);
   advance();
-  return checked(raised(base, unary()));
+  return joined(Operation::kPower, base, unary());
 }
 
 Term Grammar::primary() {
@@ -309,14 +300,13 @@ Term Grammar::primary() {
   if (first.kind == Kind::kName) return named();
   if (first.kind == Kind::kNumber) {
     advance();
-    return number_at(first.number, first.begin);
+    return {tree_.number(first.number), {first.begin, last_end_}};
   }
   if (!take("(")) fail_here("a number, a name, a function or ( is expected here");
   Term inner = choice();
   expect(")", "to close the ( at position " + std::to_string(first.begin + 1));
-  if (inner.conjuncts.empty()) inner.conjuncts = {{inner.begin, inner.end}};
-  inner.begin = first.begin;
-  inner.end = last_end_;
+  inner.conjuncts = inner.parts();
+  inner.range = {first.begin, last_end_};
   return inner;
 }
 
@@ -326,7 +316,7 @@ Term Grammar::named() {
     const bool yes = is("True") || is("true");
     if (!yes && !is("False") && !is("false")) fail_here("a value is expected here");
     advance();
-    return number_at(yes ? 1 : 0, name.begin);
+    return {tree_.number(yes ? 1 : 0), {name.begin, last_end_}};
   }
   advance();
   if (is("(")) return call(name);
@@ -342,52 +332,44 @@ Term Grammar::call(const Token& name) {
                     described(name) + " is no function; allowed: " + expression_functions());
   }
   advance();
-  Term result{std::string(name.text) + "(", name.begin, 0, name.text == "is_pow2",
-              function->can_fail};
-  std::vector<std::string> arguments;
-  std::size_t count = 0;
+  std::vector<Node> arguments;
   while (!is(")")) {
-    const Term argument = choice();
-    result.code.append(count++ == 0 ? "" : ",").append(argument.code);
-    result.can_fail = result.can_fail || argument.can_fail;
-    arguments.push_back(argument.tree);
-    result = checked(std::move(result));
+    arguments.push_back(choice().node);
     if (!take(",")) break;
     if (is(")")) fail_here("an argument is expected after the comma");
   }
   expect(")", "after the arguments of " + std::string(name.text));
+  const std::size_t count = arguments.size();
   if (count < function->fewest || count > function->most) {
     fail_expression(text_, name.begin,
                     described(name) + " has " + std::to_string(count) + " arguments; allowed: " +
                         (function->most > function->fewest ? "at least " : "") +
                         std::to_string(function->fewest));
   }
-  result.code += ")";
-  result.tree = tree_of_call(name.text, arguments);
-  result.end = last_end_;
-  return checked(std::move(result));
+  return checked({called(tree_, name.text, arguments), {name.begin, last_end_}});
 }
 
 Term Grammar::variable(const Token& name) {
   const std::string text(name.text);
+  const Range range = {name.begin, last_end_};
   if (const auto constant = constants_.find(text); constant != constants_.end()) {
-    return number_at(constant->second, name.begin);
+    return {tree_.number(constant->second), range};
   }
   const auto found = variables_.try_emplace(text, variables_.size()).first;
-  Term term{machine_name(found->second), name.begin, last_end_};
-  term.tree = "\"" + text + "\"";
-  return term;
+  return {tree_.variable(found->second), range};
 }
 
 }  // namespace
 
-std::string machine_name(std::size_t variable) {
-  return std::string("v").append(std::to_string(variable));
+ParsedExpression parse_expression(std::string_view expression,
+                                  const std::map<std::string, double>& constants) {
+  return Grammar(expression, constants).parse();
 }
 
 TranslatedExpression translate_expression(std::string_view expression,
                                           const std::map<std::string, double>& constants) {
-  return Grammar(expression, constants).translate();
+  const ParsedExpression parsed = parse_expression(expression, constants);
+  return {parsed.tree.json(parsed.root, parsed.variables)};
 }
 
 }  // namespace evo

@@ -1,8 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+
+#include "engine/core/expression_tree.hpp"
 
 namespace evo {
 
@@ -11,7 +15,8 @@ struct ExpressionFunction {
   std::string_view name;
   std::size_t fewest;  ///< arguments
   std::size_t most;
-  bool can_fail;  ///< has arguments without a value
+  /// Nothing: it is written in several.
+  std::optional<Operation> operation = {};
 };
 
 /// Null for other names.
@@ -28,5 +33,13 @@ struct ExpressionWord {
 
 /// Null for other names.
 [[nodiscard]] const ExpressionWord* find_expression_word(std::string_view name);
+
+/// left `op` right, one of == != < <= > >=.
+[[nodiscard]] ExpressionTree::Node compared(ExpressionTree& tree, std::string_view op,
+                                            ExpressionTree::Node left, ExpressionTree::Node right);
+
+/// A function of the grammar, called with as many arguments as it takes.
+[[nodiscard]] ExpressionTree::Node called(ExpressionTree& tree, std::string_view function,
+                                          std::span<const ExpressionTree::Node> arguments);
 
 }  // namespace evo

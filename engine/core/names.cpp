@@ -35,11 +35,23 @@ static_assert(std::is_sorted(kWordsOfCpp.begin(), kWordsOfCpp.end()));
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
+bool is_part_of_name(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
+
 }  // namespace
 
 bool is_identifier(std::string_view text) {
-  const auto part = [](char c) { return is_letter(c) || is_digit(c) || c == '_'; };
-  return !text.empty() && !is_digit(text.front()) && std::all_of(text.begin(), text.end(), part);
+  return !text.empty() && !is_digit(text.front()) && std::ranges::all_of(text, is_part_of_name);
+}
+
+std::set<std::string> names_in(std::string_view text) {
+  std::set<std::string> names;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const std::size_t begin = at;
+    while (at < text.size() && is_part_of_name(text[at])) ++at;
+    const std::string_view word = text.substr(begin, at - begin);
+    if (is_identifier(word)) names.emplace(word);
+  }
+  return names;
 }
 
 bool may_name_kernel(std::string_view text) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -7,6 +8,9 @@ namespace evo {
 
 /// True for [A-Za-z_][A-Za-z0-9_]*.
 [[nodiscard]] bool is_identifier(std::string_view text);
+
+/// The identifiers in any text. Comments and literals are no exception.
+[[nodiscard]] std::set<std::string> names_in(std::string_view text);
 
 /// Whether `text` may name a kernel: an identifier, or a C++ expression such as `ns::kernel` and
 /// `kernel<float, TILE_N>`. Whether there is such a kernel is the compiler's to say.

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "engine/compile/ptx_constants.hpp"
-#include "engine/compile/ptx_parameters.hpp"
+#include "engine/ptx/variables.hpp"
+#include "engine/ptx/parameters.hpp"
 #include "engine/core/error.hpp"
 #include "engine/evaluate/kernel_key.hpp"
 

@@ -1,16 +1,14 @@
 #include "engine/intake/active_code.hpp"
 
-#include <cctype>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "engine/compile/cpp_words.hpp"
-#include "engine/compile/directives.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/expression.hpp"
 #include "engine/core/names.hpp"
+#include "engine/cxx/directives.hpp"
 
 namespace evo {
 namespace {
@@ -70,9 +68,9 @@ class Preprocessor {
     } else if (name == "else" || name.starts_with("elif")) {
       if (!branches_.empty()) next(branches_.back(), directive);
     } else if (name == "define" && is_active()) {
-      define(directive.argument);
+      define(macro_in(directive));
     } else if (name == "undef" && is_active()) {
-      macros_.erase(directive.argument);
+      macros_.erase(macro_in(directive).name);
     }
   }
 
@@ -89,22 +87,17 @@ class Preprocessor {
     branch.is_last = own == Answer::kYes;
   }
 
-  void define(const std::string& argument) {
-    std::size_t end = 0;
-    while (end < argument.size() &&
-           (std::isalnum(static_cast<unsigned char>(argument[end])) != 0 || argument[end] == '_')) {
-      ++end;
-    }
-    const std::string name = argument.substr(0, end);
+  void define(const MacroDefinition& macro) {
     // The command line's values come first: #define stands inside #ifndef.
-    if (!given_.contains(name)) macros_[name] = argument.substr(end);
+    if (given_.contains(macro.name)) return;
+    macros_[macro.name] = macro.is_function ? std::nullopt : std::optional(macro.replacement);
   }
 
   [[nodiscard]] Answer answer(const Directive& directive) const {
     const std::string& name = directive.name;
     if (name == "if" || name == "elif") return answer(directive.argument);
-    const std::vector<std::string> words = cpp_words(directive.argument);
-    const Answer is_there = words.empty() ? Answer::kUnknown : is_defined(words.front());
+    const std::string macro = macro_in(directive).name;
+    const Answer is_there = macro.empty() ? Answer::kUnknown : is_defined(macro);
     if (is_there == Answer::kUnknown || name == "ifdef" || name == "elifdef") return is_there;
     return is_there == Answer::kYes ? Answer::kNo : Answer::kYes;
   }
@@ -140,11 +133,11 @@ class Preprocessor {
         i += in_brackets ? 1 : 0;
       } else if (is_identifier(word) && word != "true" && word != "false") {
         const auto known = macros_.find(word);
-        if (known == macros_.end() && is_foreign(word)) return false;
+        if (known == macros_.end() ? is_foreign(word) : !known->second) return false;
         text += "(";
-        if (known == macros_.end() || cpp_words(known->second).empty()) {
+        if (known == macros_.end() || cpp_words(*known->second).empty()) {
           text += "0";
-        } else if (!replace(known->second, depth + 1, text)) {
+        } else if (!replace(*known->second, depth + 1, text)) {
           return false;
         }
         text += ")";
@@ -156,7 +149,7 @@ class Preprocessor {
   }
 
   const MacroTexts& given_;
-  std::map<std::string, std::string> macros_;
+  std::map<std::string, std::optional<std::string>> macros_;  ///< nothing: like a function
   std::vector<Branch> branches_;
 };
 

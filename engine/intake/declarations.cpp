@@ -2,18 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <utility>
 
-#include "engine/compile/cpp_words.hpp"
+#include "engine/core/names.hpp"
+#include "engine/cxx/tokenizer.hpp"
 
 namespace evo {
 namespace {
-
-bool is_part(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-bool is_name(const std::string& word) {
-  return is_part(word[0]) && std::isdigit(static_cast<unsigned char>(word[0])) == 0;
-}
 
 using Words = std::vector<std::string>;
 
@@ -79,7 +74,7 @@ class Scanner {
 
   void take_namespace() {
     std::string name;
-    for (++at_; at_ < words_.size() && (is_name(words_[at_]) || words_[at_] == "::"); ++at_) {
+    for (++at_; at_ < words_.size() && (is_identifier(words_[at_]) || words_[at_] == "::"); ++at_) {
       name += words_[at_];
     }
     if (peek(0) != "{") return;  // an alias, or `using namespace`
@@ -110,7 +105,7 @@ class Scanner {
         break;
       }
     }
-    if (peek(0) != "(" || name.empty() || !is_name(name)) return;
+    if (peek(0) != "(" || name.empty() || !is_identifier(name)) return;
     const std::size_t begin = at_;
     const Words inside = skip_brackets("(", ")");
     if (std::find(inside.begin(), inside.end(), "__global__") != inside.end()) {
@@ -160,7 +155,7 @@ class Scanner {
     DeclaredParameter found;
     // "float (*rows)[4]"
     const auto open = std::find(words.begin(), words.end(), "(");
-    if (words.end() - open > 3 && open[1] == "*" && is_name(open[2]) && open[3] == ")") {
+    if (words.end() - open > 3 && open[1] == "*" && is_identifier(open[2]) && open[3] == ")") {
       found.name = open[2];
       words.erase(open, words.end());
       words.emplace_back("*");
@@ -170,8 +165,9 @@ class Scanner {
     const auto array = std::find(words.begin(), words.end(), "[");
     const bool is_array = array != words.end();
     words.erase(array, words.end());
-    const bool has_name = words.size() > 1 && is_name(words.back()) && words.back() != "const" &&
-                          words[words.size() - 2] != "::" && !is_basic(words.back());
+    const bool has_name = words.size() > 1 && is_identifier(words.back()) &&
+                          words.back() != "const" && words[words.size() - 2] != "::" &&
+                          !is_basic(words.back());
     if (has_name) {
       found.name = words.back();
       words.pop_back();
@@ -190,12 +186,14 @@ class Scanner {
   /// "enum class Mode : int { kFast };" and "typedef enum { kFast } Mode;"
   void take_enumeration() {
     const auto take_name = [&] {
-      if (at_ < words_.size() && is_name(words_[at_])) found_.enumerations.insert(words_[at_++]);
+      if (at_ < words_.size() && is_identifier(words_[at_]))
+        found_.enumerations.insert(words_[at_++]);
     };
     ++at_;
     if (peek(0) == "class" || peek(0) == "struct") ++at_;
     take_name();
-    while (at_ < words_.size() && (peek(0) == ":" || is_name(words_[at_]))) ++at_;  // its type
+    while (at_ < words_.size() && (peek(0) == ":" || is_identifier(words_[at_])))
+      ++at_;  // its type
     if (peek(0) != "{") return;
     skip_brackets("{", "}");
     take_name();
@@ -223,7 +221,7 @@ class Scanner {
       }
       ++at;
     }
-    while (at < words.size() && is_name(words[at])) {
+    while (at < words.size() && is_identifier(words[at])) {
       DeclaredConstant constant{qualified(words[at++]), joined(type), {}};
       while (at < words.size() && words[at] == "[") {
         std::string extent;

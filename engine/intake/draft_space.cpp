@@ -4,10 +4,10 @@
 #include <set>
 
 #include "engine/compile/compiler_options.hpp"
-#include "engine/compile/cpp_words.hpp"
 #include "engine/compile/source_checks.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/names.hpp"
+#include "engine/cxx/tokenizer.hpp"
 #include "engine/intake/intake.hpp"
 #include "engine/intake/nearest_valid.hpp"
 #include "engine/intake/python_list.hpp"
@@ -228,7 +228,7 @@ void draft_space(const IntakeRequest& request, const T1File& t1, const KernelSou
 void drop_idle_fixed(Draft& draft) {
   std::set<std::string> used;
   for (const std::string& constraint : draft.constraints) {
-    for (const std::string& word : cpp_words(constraint)) used.insert(word);
+    used.merge(names_in(constraint));
   }
   std::erase_if(draft.fixed, [&](const auto& entry) { return !used.contains(entry.first); });
 }

@@ -139,20 +139,6 @@ Json start_of_output(const std::string& dtype) {
   return {{"distribution", "normal"}, {"mean", 0}, {"std", 1}};
 }
 
-std::set<std::string> names_in(std::string_view text) {
-  const auto is_part = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-  };
-  std::set<std::string> names;
-  for (std::size_t at = 0; at < text.size();) {
-    std::size_t end = at;
-    while (end < text.size() && is_part(text[end])) ++end;
-    if (const std::string word(text.substr(at, end - at)); is_identifier(word)) names.insert(word);
-    at = end + 1;
-  }
-  return names;
-}
-
 void draft_sizes(const Given& given, Draft& draft) {
   std::size_t shapes = 1;
   std::set<std::string> seen;

@@ -40,9 +40,6 @@ struct Given {
 /// The generator of an output of which a kernel leaves elements as they are.
 [[nodiscard]] Json start_of_output(const std::string& dtype);
 
-/// The names in a text of expressions. `//` is a division, where C++ has a comment.
-[[nodiscard]] std::set<std::string> names_in(std::string_view text);
-
 /// The launch options of the kernel with that number.
 [[nodiscard]] GivenLaunch launch_of(const Given& given, std::size_t kernel);
 

@@ -5,13 +5,13 @@
 #include <new>
 
 #include "engine/compile/compiler_options.hpp"
-#include "engine/compile/directives.hpp"
 #include "engine/compile/entry_symbol.hpp"
 #include "engine/compile/host_code.hpp"
 #include "engine/compile/toolkit.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/missing_file.hpp"
 #include "engine/core/names.hpp"
+#include "engine/cxx/directives.hpp"
 #include "engine/intake/active_code.hpp"
 #include "engine/intake/measured_extents.hpp"
 

@@ -7,9 +7,9 @@
 #include <map>
 #include <set>
 
-#include "engine/compile/ptx_constants.hpp"
 #include "engine/core/error.hpp"
-#include "engine/device/virtual/parse/ptx_parser.hpp"
+#include "engine/ptx/parser.hpp"
+#include "engine/ptx/variables.hpp"
 
 namespace evo {
 namespace {

@@ -4,37 +4,13 @@
 #include <array>
 #include <cctype>
 
-#include "engine/compile/cpp_words.hpp"
-#include "engine/compile/directives.hpp"
 #include "engine/core/names.hpp"
+#include "engine/cxx/directives.hpp"
 
 namespace evo {
 namespace {
 
 using Names = std::set<std::string>;
-
-struct Definition {
-  std::string name;
-  std::string replacement;
-  Names parameters = {};  ///< of a macro like a function
-};
-
-Definition definition_of(const std::string& argument) {
-  const auto end = std::find_if_not(argument.begin(), argument.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '_';
-  });
-  Definition found{{argument.begin(), end}, {end, argument.end()}};
-  if (found.replacement.starts_with("(")) {
-    const std::size_t close = std::min(found.replacement.find(')'), found.replacement.size() - 1);
-    for (const std::string& word : cpp_words(found.replacement.substr(0, close))) {
-      if (is_identifier(word)) found.parameters.insert(word);
-    }
-    found.replacement.erase(0, close + 1);
-  }
-  const std::size_t begin = found.replacement.find_first_not_of(" \t");
-  found.replacement.erase(0, std::min(begin, found.replacement.size()));
-  return found;
-}
 
 /// What a condition may name besides macros.
 bool is_macro_name(const std::string& word) {
@@ -57,14 +33,14 @@ class Collector {
       const Directive& directive = directives[i];
       const std::string& name = directive.name;
       if (name == "define") {
-        define(directive.argument);
+        define(macro_in(directive));
       } else if (name == "if" || name == "elif") {
         take_condition(file, directive);
       } else if (name == "ifndef" && i + 1 < directives.size() &&
                  directives[i + 1].name == "define" && take_default(file, directives, i)) {
         ++i;
       } else if (name == "ifdef" || name == "ifndef" || name == "elifdef" || name == "elifndef") {
-        ask(file, directive.line, definition_of(directive.argument).name);
+        ask(file, directive.line, macro_in(directive).name);
       }
     }
   }
@@ -82,11 +58,11 @@ class Collector {
   }
 
  private:
-  void define(const std::string& argument) {
-    const Definition definition = definition_of(argument);
-    Names& words = replacements_[definition.name];
-    for (const std::string& word : cpp_words(definition.replacement)) {
-      if (is_macro_name(word) && !definition.parameters.contains(word)) words.insert(word);
+  void define(const MacroDefinition& macro) {
+    Names& words = replacements_[macro.name];
+    for (const std::string& word : cpp_words(macro.replacement)) {
+      if (is_macro_name(word) && std::ranges::count(macro.parameters, word) == 0)
+        words.insert(word);
     }
   }
 
@@ -106,8 +82,8 @@ class Collector {
   /// `#ifndef X` and `#define X` upon each other: a default, or an include guard.
   bool take_default(const std::string& file, const std::vector<Directive>& directives,
                     std::size_t i) {
-    const Definition definition = definition_of(directives[i + 1].argument);
-    if (definition.name != definition_of(directives[i].argument).name) return false;
+    const MacroDefinition definition = macro_in(directives[i + 1]);
+    if (definition.name != macro_in(directives[i]).name) return false;
     if (definition.replacement.empty()) {
       guards_.insert(definition.name);
       return true;
@@ -116,7 +92,7 @@ class Collector {
     SourceMacro& macro = seen(file, directives[i].line, definition.name);
     macro.default_value = definition.replacement;
     macro.is_asked_for = true;
-    define(directives[i + 1].argument);
+    define(definition);
     return true;
   }
 

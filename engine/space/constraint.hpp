@@ -31,8 +31,8 @@ struct ConditionNames {
 };
 
 /// One condition, compiled for a list of parameters. Conditions over few combinations of values are
-/// tabulated, and only the others (see is_tabulated()) are evaluated later on: these must not be
-/// asked by two threads at once.
+/// tabulated, and only the others (see is_tabulated()) are evaluated later on. Threads may share
+/// one.
 ///
 /// A condition without a finite value (x % 0, say) counts as violated.
 class Constraint {

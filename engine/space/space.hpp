@@ -48,8 +48,8 @@ struct SpaceDefinition {
 /// Valid candidates are counted, sampled and enumerated through a DecisionDiagram; constraints that
 /// would make it too large are checked on top, and the count is then estimated.
 ///
-/// Threads may share it for everything unless wide_constraints() > 0: is_valid, at_rank and sample
-/// are then for one thread at a time, as violated() always is.
+/// Threads may share it, also where it has wide constraints: nothing changes it once it is made,
+/// and evaluation writes to memory of its own.
 class Space final : public CandidateSpace {
  public:
   /// Throws SpaceError (file, key, value, what is allowed): bad constraints, constraints that

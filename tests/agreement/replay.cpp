@@ -6,6 +6,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
+#include "engine/ptx/code_hash.hpp"
 #include "tests/engine/device/virtual/nvrtc.hpp"
 
 namespace evo::agreement {

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "engine/ptx/code_hash.hpp"
 #include "tests/fakes/fake_program.hpp"
 
 namespace evo::fake {

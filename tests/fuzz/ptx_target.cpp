@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "engine/core/error.hpp"
-#include "engine/device/virtual/parse/ptx_parser.hpp"
 #include "engine/device/virtual/virtual_device.hpp"
+#include "engine/ptx/parser.hpp"
 #include "tests/fuzz/fuzz_target.hpp"
 
 namespace evo::fuzz {

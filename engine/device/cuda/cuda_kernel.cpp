@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "engine/device/cooperative_kernel.hpp"
 #include "engine/device/cuda/cuda_queue.hpp"
+#include "engine/ptx/cooperative.hpp"
 
 namespace evo {
 

@@ -15,14 +15,14 @@
 #include "engine/device/virtual/execute/grid_runner.hpp"
 #include "engine/device/virtual/memory/buffer_snapshot.hpp"
 #include "engine/device/virtual/memory/texture_table.hpp"
-#include "engine/device/virtual/parse/ptx_parser.hpp"
-#include "engine/device/virtual/parse/source_lines.hpp"
 #include "engine/device/virtual/timing/device_model.hpp"
 #include "engine/device/virtual/timing/predicted_profile.hpp"
 #include "engine/device/virtual/timing/prediction.hpp"
 #include "engine/device/virtual/virtual_kernel.hpp"
 #include "engine/device/virtual/virtual_launch.hpp"
 #include "engine/device/virtual/virtual_prediction.hpp"
+#include "engine/ptx/parser.hpp"
+#include "engine/ptx/source_lines.hpp"
 
 namespace evo {
 namespace {

@@ -5,7 +5,7 @@
 #include "engine/cubin/cubin.hpp"
 #include "engine/device/virtual/decode/decoder.hpp"
 #include "engine/device/virtual/memory/module_variables.hpp"
-#include "engine/device/virtual/parse/ptx_parser.hpp"
+#include "engine/ptx/parser.hpp"
 
 namespace evo::ptx {
 namespace {
@@ -13,12 +13,6 @@ namespace {
 /// What the driver gives the CTAs of a cooperative launch to count their arrivals in: its size, the
 /// counter, and room (cooperative_groups/details/driver_abi.h).
 constexpr std::uint32_t kGridWorkspaceBytes = 256;
-
-std::uint32_t version_line(std::string_view ptx) {
-  const std::size_t at = ptx.find("\n.version");
-  if (at == std::string_view::npos) return 1;
-  return static_cast<std::uint32_t>(std::ranges::count(ptx.substr(0, at), '\n')) + 2;
-}
 
 int registers_in(const std::string& cubin, const std::string& symbol) {
   const auto facts = read_cubin(cubin, symbol);
@@ -41,7 +35,8 @@ LoadedKernel load_kernel(const KernelImage& image, GlobalMemory& memory) {
     for (const std::string& symbol : image.entries) {
       LoadedEntry& entry = kernel.entries.emplace_back(
           LoadedEntry{symbol, decode_entry(module, symbol, variables.addresses), nullptr,
-                      registers_in(image.cubin, symbol), image.cubin, version_line(image.ptx)});
+                      registers_in(image.cubin, symbol), image.cubin,
+                      static_cast<std::uint32_t>(module.version_line)});
       if (!entry.program->cooperative) continue;
       entry.grid_workspace = &memory.allocate("grid workspace", kGridWorkspaceBytes, true);
     }

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "engine/compile/cpp_words.hpp"
 #include "engine/compile/standard_headers.hpp"
+#include "engine/cxx/tokenizer.hpp"
 
 namespace evo {
 namespace {

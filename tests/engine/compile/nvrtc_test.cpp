@@ -13,6 +13,7 @@
 #include "engine/core/json_reader.hpp"
 #include "engine/core/random.hpp"
 #include "engine/cubin/cubin.hpp"
+#include "engine/ptx/code_hash.hpp"
 #include "tests/db/sample.hpp"
 
 namespace evo {

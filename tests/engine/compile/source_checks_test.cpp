@@ -140,6 +140,8 @@ TEST(SourceChecks, MacrosThatNothingReads) {
   EXPECT_EQ(unread("int AB = 1;", "#if defined(B) && C"), Names{"A"});
   EXPECT_EQ(unread("#define MAKE(x) x##B"), Names{}) << "names can be made";
   EXPECT_EQ(unread("/*"), macros);
+  EXPECT_EQ(unread("f(\"// A\", B, \"/*\", C);"), Names{}) << "no comments";
+  EXPECT_EQ(unread("_Pragma(\"unroll A\")"), (Names{"B", "C"}));
   EXPECT_EQ(unread("A /* B"), (Names{"B", "C"}));
 }
 

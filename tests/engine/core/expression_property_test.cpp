@@ -1,5 +1,5 @@
 // Random expressions, rendered in every spelling the language has, against an evaluator of trees
-// that knows neither the grammar nor muParser.
+// that knows nothing of the grammar.
 
 #include <gtest/gtest.h>
 

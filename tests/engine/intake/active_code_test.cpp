@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/compile/cpp_words.hpp"
+#include "engine/cxx/tokenizer.hpp"
 
 namespace evo {
 namespace {

@@ -378,6 +378,15 @@ TEST_F(TakeIn, WhatAT1FileSaysWronglyIsLeftOutAndSaid) {
   EXPECT_NO_THROW(Space(parse_space(intake.files.at(2).text, "k.json")));
 }
 
+TEST_F(TakeIn, WholeDivisionsInConditionsAreNoComments) {
+  Json t1 = convolution_t1();
+  t1["ConfigurationSpace"]["Conditions"] =
+      Json::parse(R"([{"Expression": "block_size_x // idle > 16", "Parameters": []}])");
+  const Intake intake = take(kBlur, t1);
+  EXPECT_EQ(space(intake)["let"], Json::parse(R"({"idle": 1})"));
+  EXPECT_NO_THROW(Space(parse_space(intake.files.at(2).text, "k.json")));
+}
+
 TEST_F(TakeIn, WithoutAProblemSizeTheGridIsTheGlobalSize) {
   Json t1 = convolution_t1();
   t1["KernelSpecification"].erase("ProblemSize");

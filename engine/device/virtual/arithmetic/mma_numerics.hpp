@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "engine/device/virtual/parse/ptx_types.hpp"
+#include "engine/ptx/types.hpp"
 
 namespace evo::ptx {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "engine/device/virtual/parse/source_lines.hpp"
+#include "engine/ptx/source_lines.hpp"
 
 namespace evo::ptx {
 

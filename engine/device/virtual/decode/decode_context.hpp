@@ -10,7 +10,7 @@
 #include "engine/device/virtual/decode/families.hpp"
 #include "engine/device/virtual/decode/modifiers.hpp"
 #include "engine/device/virtual/decode/program.hpp"
-#include "engine/device/virtual/parse/ptx_ast.hpp"
+#include "engine/ptx/ast.hpp"
 
 namespace evo::ptx {
 

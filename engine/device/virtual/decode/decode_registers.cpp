@@ -4,7 +4,7 @@
 
 #include "engine/device/virtual/decode/control_flow.hpp"
 #include "engine/device/virtual/decode/decode_context.hpp"
-#include "engine/device/virtual/parse/source_lines.hpp"
+#include "engine/ptx/source_lines.hpp"
 
 // After decoding: what the entry can reach, which registers live where, and their offsets.
 //

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "engine/device/virtual/decode/program.hpp"
-#include "engine/device/virtual/parse/ptx_ast.hpp"
+#include "engine/ptx/ast.hpp"
 
 namespace evo::ptx {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/device/virtual/parse/opcode.hpp"
+#include "engine/ptx/opcode.hpp"
 
 namespace evo::ptx {
 

@@ -22,8 +22,8 @@
 #include "engine/device/virtual/execute/exec_vector.hpp"
 #include "engine/device/virtual/execute/exec_wgmma.hpp"
 #include "engine/device/virtual/execute/exec_wmma.hpp"
-#include "engine/device/virtual/parse/opcode.hpp"
-#include "engine/device/virtual/parse/ptx_types.hpp"
+#include "engine/ptx/opcode.hpp"
+#include "engine/ptx/types.hpp"
 
 namespace evo::ptx {
 

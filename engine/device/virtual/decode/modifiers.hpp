@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/device/virtual/parse/ptx_ast.hpp"
+#include "engine/ptx/ast.hpp"
 
 namespace evo::ptx {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/device/virtual/decode/instr.hpp"
-#include "engine/device/virtual/parse/ptx_types.hpp"
+#include "engine/ptx/types.hpp"
 
 namespace evo::ptx {
 

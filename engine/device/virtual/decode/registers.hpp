@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "engine/device/virtual/parse/ptx_types.hpp"
+#include "engine/ptx/types.hpp"
 
 // What the operands of decoded instructions are made of. Each family of instructions has a struct
 // of operands beside its handlers; `each_register` of such a struct calls a function with every

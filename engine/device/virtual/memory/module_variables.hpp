@@ -4,7 +4,7 @@
 
 #include "engine/device/virtual/decode/decoder.hpp"
 #include "engine/device/virtual/memory/global_memory.hpp"
-#include "engine/device/virtual/parse/ptx_ast.hpp"
+#include "engine/ptx/ast.hpp"
 
 namespace evo::ptx {
 

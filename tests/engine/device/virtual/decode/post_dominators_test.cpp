@@ -7,7 +7,7 @@
 
 #include "engine/core/random.hpp"
 #include "engine/device/virtual/decode/decoder.hpp"
-#include "engine/device/virtual/parse/ptx_parser.hpp"
+#include "engine/ptx/parser.hpp"
 
 namespace evo::ptx {
 namespace {

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/cxx/tokenizer.hpp"
+
+namespace evo {
+
+/// #include, #include_next or #import.
+[[nodiscard]] bool includes(const Directive& directive);
+
+/// The name in the argument of an #include, `"name"` or `<name>`; nothing for anything else.
+[[nodiscard]] std::optional<std::string> included_name(const Directive& directive);
+
+/// What a #define says.
+struct MacroDefinition {
+  std::string name;
+  bool is_function = false;
+  std::vector<std::string> parameters = {};
+  std::string replacement = {};
+};
+
+/// Reads the argument of a #define; of #undef, #ifdef and the like it is a name alone.
+[[nodiscard]] MacroDefinition macro_in(const Directive& directive);
+
+}  // namespace evo

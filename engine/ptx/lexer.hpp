@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace evo::ptx {
+
+struct Token {
+  enum class Kind : unsigned char {
+    kWord,
+    kDirective,
+    kNumber,
+    kString,
+    kPunctuation,
+    kUnknown,  ///< a character that is no PTX; the rest of the text where something has no end
+    kEnd,
+  };
+  Kind kind = Kind::kEnd;
+  std::string_view text;  ///< into the text that was split
+  int line = 0;           ///< from 1
+};
+
+/// Splits PTX into tokens. Comments count as blanks. Opcodes with their modifiers ("ld.global.f32")
+/// and special registers ("%tid.x") are one word; directives (".reg.b32") are cut at every dot.
+/// Reads any text: where a string or a comment has no end, the rest is one token. `text` must
+/// outlive the tokens.
+class Lexer {
+ public:
+  explicit Lexer(std::string_view text) : text_(text) {}
+  /// The next token; kEnd at the end, as often as it is asked.
+  Token next();
+
+ private:
+  [[nodiscard]] char peek(std::size_t ahead = 0) const {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
+  void skip_blank();
+  bool skip_block_comment();
+  Token::Kind eat();
+  void eat_word();
+  void eat_number();
+  Token::Kind eat_string();
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  int line_ = 1;
+};
+
+/// All tokens; the last is kEnd.
+[[nodiscard]] std::vector<Token> split_tokens(std::string_view text);
+
+}  // namespace evo::ptx

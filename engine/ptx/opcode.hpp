@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace evo::ptx {
+
+/// What an instruction does: the word before the first dot of its spelling.
+enum class Opcode : std::uint8_t {
+  kOther,  ///< a word that nothing here asks for
+#define EVO_OPCODE(name, spelling) k##name,
+#include "engine/ptx/opcode.def"
+#undef EVO_OPCODE
+};
+
+/// The opcode of a spelling without its modifiers ("ld").
+[[nodiscard]] Opcode opcode_from_name(std::string_view name);
+
+}  // namespace evo::ptx

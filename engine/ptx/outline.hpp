@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "engine/ptx/lexer.hpp"
+
+namespace evo::ptx {
+
+/// A function or a variable at module scope, or text in which there is neither.
+struct Declaration {
+  enum class Kind : std::uint8_t { kOther, kEntry, kFunction, kConstant, kGlobal };
+  Kind kind = Kind::kOther;
+  bool has_value = false;  ///< of a variable
+  std::string_view name = {};
+  /// Words in its body or its value that can be names of the module, and registers of the
+  /// environment ("%envreg1"), as often as they stand there.
+  std::vector<std::string_view> names = {};
+
+  [[nodiscard]] bool is_variable() const {
+    return kind == Kind::kConstant || kind == Kind::kGlobal;
+  }
+};
+
+/// What a module declares, and which declarations name which others. Takes far less time than
+/// parse_ptx() and any text, also PTX that the virtual GPU does not support. `ptx` must outlive it.
+class Outline {
+ public:
+  explicit Outline(std::string_view ptx);
+
+  [[nodiscard]] const std::vector<Declaration>& declarations() const { return declarations_; }
+
+  /// The names that can be reached from `symbol`, itself among them.
+  [[nodiscard]] std::set<std::string_view> reached_from(std::string_view symbol) const;
+
+ private:
+  void advance() { token_ = lexer_.next(); }
+  [[nodiscard]] bool at_end() const { return token_.kind == Token::Kind::kEnd; }
+  void take_declaration();
+  void skip_parentheses();
+  static void note_directive(std::string_view directive, Declaration& declaration);
+
+  Lexer lexer_;
+  Token token_;
+  std::vector<Declaration> declarations_;
+};
+
+}  // namespace evo::ptx

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string_view>
+
+#include "engine/ptx/ast.hpp"
+
+namespace evo::ptx {
+
+/// Reads a PTX module (ISA 7.0 … 9.x, address size 64). Registers, variables and labels are
+/// resolved with their scopes, so that the braces of inline assembly need no further care. Opcodes
+/// are not judged here. Throws PtxError.
+[[nodiscard]] Module parse_ptx(std::string_view text);
+
+}  // namespace evo::ptx

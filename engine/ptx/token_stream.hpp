@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/ptx/lexer.hpp"
+#include "engine/ptx/types.hpp"
+
+namespace evo::ptx {
+
+/// A number literal: its bits and how they are to be read.
+struct Literal {
+  enum class Kind : std::uint8_t { kInteger, kFloat32, kFloat64 };
+  Kind kind = Kind::kInteger;
+  std::uint64_t bits = 0;
+};
+
+/// Reads PTX's literals: 10, 0x1F, 017, 0b101, 5U, 0f3F800000, 0d…, 1.5. Throws PtxError.
+[[nodiscard]] Literal parse_literal(std::string_view text, int line);
+
+/// A cursor over tokens. Never runs past the end token. Throws PtxError for text that is no PTX.
+class TokenStream {
+ public:
+  explicit TokenStream(std::string_view text);
+
+  [[nodiscard]] const Token& peek(std::size_t ahead = 0) const {
+    return tokens_[std::min(at_ + ahead, tokens_.size() - 1)];
+  }
+  const Token& take() {
+    const Token& token = peek();
+    if (at_ + 1 < tokens_.size()) ++at_;
+    return token;
+  }
+  [[nodiscard]] bool at_end() const { return peek().kind == Token::Kind::kEnd; }
+  [[nodiscard]] int line() const { return peek().line; }
+  [[nodiscard]] bool is(std::string_view text) const { return peek().text == text; }
+  bool accept(std::string_view text) {
+    if (!is(text) || at_end()) return false;
+    take();
+    return true;
+  }
+  void expect(std::string_view text);
+  /// A name or an opcode.
+  std::string word();
+  /// A non-negative integer not above `limit`.
+  std::uint64_t integer(std::uint64_t limit);
+  [[noreturn]] void fail(const std::string& what) const { throw PtxError(what, line()); }
+
+ private:
+  std::vector<Token> tokens_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace evo::ptx

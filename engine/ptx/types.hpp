@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace evo::ptx {
+
+/// Types as PTX spells them (`.f16x2`, `.e4m3x2` …). kNone: no type.
+enum class Type : std::uint8_t {
+  kNone,
+  kPred,
+  kB8,
+  kB16,
+  kB32,
+  kB64,
+  kB128,
+  kU8,
+  kU16,
+  kU32,
+  kU64,
+  kS8,
+  kS16,
+  kS32,
+  kS64,
+  kF16,
+  kF16x2,
+  kBf16,
+  kBf16x2,
+  kF32,
+  kF64,
+  kTf32,
+  kE4m3,
+  kE5m2,
+  kE4m3x2,
+  kE5m2x2,
+};
+
+/// The type of one modifier without its dot ("u32"), or nothing when it names no type.
+[[nodiscard]] std::optional<Type> type_from_name(std::string_view name);
+
+/// The inverse; empty for kNone.
+[[nodiscard]] std::string_view name_of(Type type);
+
+/// Width in bits of a value of the type; 1 for predicates, 0 for kNone.
+[[nodiscard]] int bit_width(Type type);
+
+[[nodiscard]] inline bool is_signed(Type type) { return type >= Type::kS8 && type <= Type::kS64; }
+[[nodiscard]] inline bool is_float(Type type) { return type >= Type::kF16 && type <= Type::kF64; }
+
+/// State spaces of an access.
+enum class Space : std::uint8_t { kGeneric, kGlobal, kConst, kShared, kLocal, kParam };
+
+/// Where a line of PTX comes from, as `.loc` says; line 0 when unknown.
+struct SourceLocation {
+  int file = 0;
+  int line = 0;
+  int inlined_at = -1;  ///< where the function that holds it was inlined: index into call sites
+};
+
+/// PTX that cannot be read, or that this virtual GPU does not support. The message begins with what
+/// is wrong and ends with "at line N". Never leaves the virtual device: load() returns it as a
+/// Fault.
+class PtxError : public std::runtime_error {
+ public:
+  /// `line`: 0 for what has no line. `source`: what follows the line, the place in the source.
+  PtxError(const std::string& what, int line, const std::string& source = {})
+      : std::runtime_error(what + (line > 0 ? " at line " + std::to_string(line) : "") + source),
+        line_(line) {}
+  [[nodiscard]] int line() const { return line_; }
+
+ private:
+  int line_;
+};
+
+}  // namespace evo::ptx

@@ -1,0 +1,123 @@
+// Variables in device memory that a kernel only reads.
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <span>
+
+#include "engine/ptx/line_information.hpp"
+#include "engine/ptx/outline.hpp"
+#include "engine/ptx/variables.hpp"
+
+namespace evo {
+namespace {
+
+using ptx::Declaration;
+using ptx::Token;
+using Names = std::set<std::string_view>;
+using Statement = std::vector<std::string_view>;
+
+/// The words up to each ';'. Braces in front of an instruction or behind a directive are scopes,
+/// others are vectors of registers.
+std::vector<Statement> statements_of(const std::vector<Token>& tokens) {
+  std::vector<Statement> statements(1);
+  for (std::size_t at = 0; at < tokens.size(); ++at) {
+    const std::string_view word = tokens[at].text;
+    Statement& last = statements.back();
+    if (last.empty()) {
+      const std::size_t skipped = ptx::length_of_line_information(std::span(tokens).subspan(at));
+      if (skipped > 0) at += skipped - 1;
+      if (skipped > 0 || word == "{" || word == "}") continue;
+    }
+    const bool opens_body = word == "{" && last.front().starts_with('.');
+    if (word == ";" || word == ":" || opens_body) {
+      if (!last.empty()) statements.emplace_back();
+    } else if (tokens[at].kind != Token::Kind::kString) {
+      last.push_back(word);
+    }
+  }
+  return statements;
+}
+
+/// Where an address or its parts may be, in no order: what may reach a store counts.
+class Uses {
+ public:
+  explicit Uses(std::string_view variable) : holds_({variable}) {}
+
+  void follow(const std::vector<Statement>& statements) {
+    for (std::size_t known = 0; known != holds_.size();) {
+      known = holds_.size();
+      for (const Statement& statement : statements) take(statement);
+    }
+  }
+
+  [[nodiscard]] bool is_only_read() const { return is_read_ && !may_be_written_; }
+
+ private:
+  void take(const Statement& statement) {
+    std::size_t at = 0;
+    if (statement.empty()) return;
+    if (statement[0] == "@") at = statement.size() > 1 && statement[1] == "!" ? 3 : 2;
+    if (at >= statement.size()) return;
+    const std::string_view opcode = statement[at];
+    // A directive; nobody knows where a `.loc` ends that is not written as it should be.
+    may_be_written_ |= opcode == ".loc";
+    if (opcode.starts_with('.')) return;
+    const auto is_held = [&](std::string_view word) { return holds_.contains(word); };
+    const auto first = statement.begin() + static_cast<std::ptrdiff_t>(at) + 1;
+    if (std::none_of(first, statement.end(), is_held)) return;
+    if (opcode.starts_with("ld.") || opcode.starts_with("ldu.")) {
+      is_read_ = true;
+      return;
+    }
+    static constexpr std::array<std::string_view, 12> kArithmetic = {
+        "mov.", "add.", "sub.",  "mad.", "mul.", "cvta",
+        "cvt.", "shl.", "selp.", "and.", "or.",  "xor."};
+    const bool is_arithmetic =
+        *first != "{" && std::ranges::any_of(kArithmetic, [&](std::string_view name) {
+          return opcode.starts_with(name);
+        });
+    // Whatever else it is may write there, or give the address away.
+    may_be_written_ = may_be_written_ || !is_arithmetic;
+    holds_.insert(*first);
+  }
+
+  Names holds_;
+  bool is_read_ = false;
+  bool may_be_written_ = false;
+};
+
+/// Symbols of the variables in device memory without a value that `symbol` can reach; not those
+/// whose address another variable holds.
+Names unset_globals(std::string_view ptx, const std::string& symbol) {
+  const ptx::Outline outline(ptx);
+  Names unset;
+  for (const Declaration& its : outline.declarations()) {
+    if (its.kind == Declaration::Kind::kGlobal && !its.has_value) unset.insert(its.name);
+  }
+  if (unset.empty()) return unset;
+  for (const Declaration& its : outline.declarations()) {
+    if (!its.is_variable()) continue;
+    for (const std::string_view name : its.names) unset.erase(name);
+  }
+  const Names reached = outline.reached_from(symbol);
+  std::erase_if(unset, [&](std::string_view name) { return !reached.contains(name); });
+  return unset;
+}
+
+}  // namespace
+
+std::vector<std::string> variables_only_read(std::string_view ptx, const std::string& symbol) {
+  const Names variables = unset_globals(ptx, symbol);
+  if (variables.empty()) return {};
+  const std::vector<Statement> statements = statements_of(ptx::split_tokens(ptx));
+  std::vector<std::string> names;
+  for (const std::string_view variable : variables) {
+    Uses uses(variable);
+    uses.follow(statements);
+    if (uses.is_only_read()) names.push_back(variable_name(std::string(variable)));
+  }
+  return names;
+}
+
+}  // namespace evo
