@@ -14,7 +14,7 @@
 #include "engine/coordinator/objective.hpp"
 #include "engine/coordinator/profile_gate.hpp"
 #include "engine/core/json_reader.hpp"
-#include "engine/gate/coverage.hpp"
+#include "engine/gate/correctness/coverage.hpp"
 #include "engine/worker/messages.hpp"
 #include "tools/candidate_options.hpp"
 #include "tools/evo_judge_against.hpp"

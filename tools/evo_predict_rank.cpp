@@ -14,7 +14,7 @@
 #include "engine/device/virtual/timing/device_model.hpp"
 #include "engine/device/virtual/timing/prediction.hpp"
 #include "engine/predict/ranking.hpp"
-#include "engine/space/recorded_space.hpp"
+#include "engine/study/recorded_space.hpp"
 #include "tools/data_folder.hpp"
 #include "tools/evo_predict.hpp"
 #include "tools/output_files.hpp"

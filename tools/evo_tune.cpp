@@ -14,7 +14,7 @@
 #include "engine/coordinator/steadiness.hpp"
 #include "engine/core/hash.hpp"
 #include "engine/evolve/window.hpp"
-#include "engine/gate/coverage.hpp"
+#include "engine/gate/correctness/coverage.hpp"
 #include "tools/doctor/doctor.hpp"
 #include "tools/evo_elite_answers.hpp"
 #include "tools/evo_tune_elite.hpp"

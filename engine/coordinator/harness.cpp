@@ -17,7 +17,7 @@
 #include "engine/core/hash.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/device/arch_limits.hpp"
-#include "engine/gate/check_kernels.hpp"
+#include "engine/gate/correctness/check_kernels.hpp"
 #include "engine/problem/inputs.hpp"
 #include "engine/problem/known_names.hpp"
 #include "engine/problem/surroundings.hpp"

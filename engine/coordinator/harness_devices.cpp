@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "engine/coordinator/harness.hpp"
-#include "engine/gate/check_kernels.hpp"
+#include "engine/gate/correctness/check_kernels.hpp"
 
 namespace evo {
 namespace {

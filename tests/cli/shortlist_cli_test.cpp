@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "engine/core/json_reader.hpp"
-#include "engine/space/recorded_space.hpp"
+#include "engine/study/recorded_space.hpp"
 #include "tests/cli/fake_session.hpp"
 
 namespace evo {

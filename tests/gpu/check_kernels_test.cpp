@@ -1,7 +1,7 @@
 // The kernels that judge, on a card: they find what the host finds, and what was known before a
 // fault stays known.
 
-#include "engine/gate/check_kernels.hpp"
+#include "engine/gate/correctness/check_kernels.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,8 +14,8 @@
 #include "engine/core/random.hpp"
 #include "engine/device/guard.hpp"
 #include "engine/device/open_device.hpp"
-#include "engine/gate/buffer_work.hpp"
-#include "tests/engine/gate/made_outputs.hpp"
+#include "engine/gate/correctness/buffer_work.hpp"
+#include "tests/engine/gate/correctness/made_outputs.hpp"
 
 namespace evo {
 namespace {

@@ -12,8 +12,8 @@
 #include "engine/core/error.hpp"
 #include "engine/core/random.hpp"
 #include "engine/device/open_device.hpp"
-#include "engine/gate/buffer_work.hpp"
-#include "engine/gate/check_kernels.hpp"
+#include "engine/gate/correctness/buffer_work.hpp"
+#include "engine/gate/correctness/check_kernels.hpp"
 #include "tools/number_options.hpp"
 #include "tools/tool_main.hpp"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "engine/evolve/replay.hpp"
-#include "tests/engine/evolve/made_spaces.hpp"
+#include "engine/study/replay.hpp"
+#include "tests/engine/study/made_spaces.hpp"
 
 namespace evo {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "engine/core/error.hpp"
 #include "engine/device/virtual/virtual_device.hpp"
-#include "engine/gate/check_kernels.hpp"
-#include "engine/gate/correctness.hpp"
-#include "engine/gate/timing.hpp"
+#include "engine/gate/correctness/check_kernels.hpp"
+#include "engine/gate/correctness/correctness.hpp"
+#include "engine/gate/timing/timing.hpp"
 #include "tests/db/sample.hpp"
 #include "tests/engine/device/virtual/nvrtc.hpp"
 #include "tests/engine/gate/made_gates.hpp"
