@@ -49,7 +49,7 @@ FILES = {
     "engine/device/guard.cpp": GATE_TESTS,
     "engine/device/arch_limits.cpp": GATE_TESTS,
     **{f"engine/device/virtual/{name}.cpp": [*GATE_TESTS, "virtual_nvrtc_test"]
-       for name in ("virtual_device", "virtual_launch", "memory/global_memory")},
+       for name in ("virtual_device", "virtual_launch", "virtual_memory", "memory/global_memory")},
     **{f"engine/device/virtual/{name}.cpp": RACE_TESTS
        for name in ("checks/global_races", "memory/global_access")},
     "engine/device/virtual/execute/placement.cpp": ["virtual_test"],

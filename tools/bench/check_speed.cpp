@@ -61,8 +61,8 @@ struct Costs {
 Costs costs_of(BufferWork& work, const std::vector<std::byte>& content, Dtype dtype,
                const Arguments& arguments) {
   Device& device = work.device();
-  const BufferId output = device.allocate({"output", content.size(), true});
-  device.upload(output, content);
+  const BufferId output = device.memory().allocate({"output", content.size(), true});
+  device.memory().upload(output, content);
   const KeptId expected = work.reserve("expected", content.size());
   work.keep(expected, content);
   const auto finish = [&] {
@@ -84,7 +84,7 @@ Costs costs_of(BufferWork& work, const std::vector<std::byte>& content, Dtype dt
     (void)work.guard_zones(output);
     finish();
   });
-  device.release(output);
+  device.memory().release(output);
   return costs;
 }
 

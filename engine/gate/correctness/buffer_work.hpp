@@ -49,7 +49,7 @@ class BufferWork {
   /// compares with what is sealed finds out as well whether it still is as it was. Waits.
   virtual void seal(KeptId kept) = 0;
 
-  /// A launch: at once where looks are the host's, else queued (Device::enqueue).
+  /// A launch: at once where looks are the host's, else queued (Measuring::enqueue).
   [[nodiscard]] virtual std::optional<Fault> launch(KernelId kernel, const LaunchPlan& plan,
                                                     std::span<const KernelArgument> arguments) = 0;
 
@@ -61,7 +61,7 @@ class BufferWork {
                                      double bad_abs_error, std::size_t row_length) = 0;
   /// The first byte that differs from what is kept.
   [[nodiscard]] virtual Look first_difference(BufferId buffer, KeptId kept) = 0;
-  /// Device::guard_violation(), which repairs; here only the host's way does.
+  /// DeviceMemory::guard_violation(), which repairs; here only the host's way does.
   [[nodiscard]] virtual Look guard_zones(BufferId buffer) = 0;
   /// What was looked at so far can be told apart from what comes: see finish().
   virtual void mark() = 0;

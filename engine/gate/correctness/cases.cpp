@@ -84,7 +84,7 @@ const CheckCase& CaseSet::expect_rows(const Shape& shape, std::size_t index,
     ctas.insert(static_cast<std::uint64_t>(cta));
   }
   if (ctas.empty()) return data;
-  GridSampler& sampler = *device_.sampler();
+  Interpreting& sampler = *device_.interpreting();
   poison_outputs(data, std::byte{0});
   sampler.set_cta_sample({ctas.begin(), ctas.end()});
   run_reference(data);
@@ -128,7 +128,7 @@ void CaseSet::take_written(CheckCase& data, std::size_t position) {
   const Argument& argument = problem_.arguments[position];
   const std::vector<std::byte> output = output_of(data, position);
   const std::vector<bool> written =
-      device_.sampler()->written(std::get<BufferId>(data.arguments[position]));
+      device_.interpreting()->written(std::get<BufferId>(data.arguments[position]));
   const std::size_t size = size_of(argument.dtype);
   data.known.resize(data.arguments.size());
   data.partly_expected.resize(data.arguments.size());
@@ -208,7 +208,7 @@ void CaseSet::add_argument(CheckCase& data, std::size_t position) {
   const std::size_t bytes = argument.bytes(data.values);
   tell_("making '" + argument.name + "' of shape " + data.shape->name);
   const BufferId buffer =
-      device_.allocate({argument.name, bytes, argument.direction != Direction::kIn});
+      device_.memory().allocate({argument.name, bytes, argument.direction != Direction::kIn});
   data.arguments.emplace_back(buffer);
   if (argument.is_input()) {
     const bool shares =
@@ -225,9 +225,11 @@ void CaseSet::add_argument(CheckCase& data, std::size_t position) {
 /// Nothing changes an array: what it was filled from goes.
 void CaseSet::add_texture(CheckCase& data, std::size_t position, BufferId texels) {
   const TextureSpec spec = problem_.arguments[position].texture_spec(data.values);
-  data.arguments[position] = device_.make_texture(spec, texels);
+  if (device_.textures() == nullptr)
+    throw InputError("texture '" + spec.name + "': not supported on " + device_.info().name);
+  data.arguments[position] = device_.textures()->make_texture(spec, texels);
   if (spec.storage == TextureStorage::kArray) {
-    device_.release(texels);
+    device_.memory().release(texels);
   } else {
     data.views[position] = texels;
   }
@@ -257,13 +259,13 @@ void CaseSet::poison_outputs(const CheckCase& data, std::byte flip) {
     if (argument.direction != Direction::kOut || argument.is_sized_by_macros) continue;
     std::vector<std::byte> pattern = poison_pattern(Poison::kRandom, argument.dtype, data.seed);
     for (std::byte& byte : pattern) byte ^= flip;
-    device_.poison(std::get<BufferId>(data.arguments[i]), pattern);
+    device_.memory().poison(std::get<BufferId>(data.arguments[i]), pattern);
   }
 }
 
 std::vector<std::byte> CaseSet::output_of(const CheckCase& data, std::size_t position) {
   std::vector<std::byte> output(problem_.arguments[position].compared_bytes(data.values));
-  device_.download(std::get<BufferId>(data.arguments[position]), output);
+  device_.memory().download(std::get<BufferId>(data.arguments[position]), output);
   return output;
 }
 
@@ -280,8 +282,9 @@ void CaseSet::require_written(const CheckCase& data,
     return first_poisoned(outputs[i], again,
                           poison_pattern(Poison::kRandom, problem_.arguments[i].dtype, data.seed));
   };
+  Interpreting* interpreting = device_.interpreting();
   bool is_doubtful = false;
-  for (std::size_t i = 0; i < outputs.size() && !device_.tracks_writes(); ++i) {
+  for (std::size_t i = 0; i < outputs.size() && interpreting == nullptr; ++i) {
     is_doubtful = is_doubtful || (is_poisoned(i) && kept(i, {}));
   }
   if (is_doubtful) {
@@ -291,8 +294,9 @@ void CaseSet::require_written(const CheckCase& data,
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (!is_poisoned(i)) continue;
-    std::optional<std::size_t> unwritten =
-        device_.first_unwritten(std::get<BufferId>(data.arguments[i]));
+    std::optional<std::size_t> unwritten;
+    if (interpreting != nullptr)
+      unwritten = interpreting->first_unwritten(std::get<BufferId>(data.arguments[i]));
     if (unwritten && *unwritten >= outputs[i].size()) unwritten.reset();  // nobody's
     if (is_doubtful) unwritten = kept(i, output_of(data, i));
     if (!unwritten) continue;

@@ -103,14 +103,14 @@ double CorrectnessGate::whole_grids(Effort effort) const {
 }
 
 bool CorrectnessGate::is_sampled(const Shape& shape, Effort effort) const {
-  return device_.sampler() != nullptr &&
+  return device_.interpreting() != nullptr &&
          SampledCheck::is_possible(problem_, cases_.values_of(shape)) &&
          work_of(shape) > whole_grids(effort);
 }
 
 bool CorrectnessGate::repeats(const Shape& shape, Effort effort, double first_launch_ms) const {
   // A device that knows what was written needs no second poison.
-  if (seeds_for(shape) == 1 && device_.tracks_writes()) return false;
+  if (seeds_for(shape) == 1 && device_.interpreting() != nullptr) return false;
   return measures() ? allows_repeat(effort, first_launch_ms)
                     : most_launches(shape, effort, first_launch_ms) > 1;
 }
@@ -163,7 +163,7 @@ std::optional<CorrectnessResult> CorrectnessGate::check_part(const LoadedKernel&
     return SampledCheck(device_, problem_, cases_, tolerances_, flops)
         .check(kernel, shape, workspace, progress);
   }
-  if (device_.sampler() == nullptr || work_of(shape) <= flops) return std::nullopt;
+  if (device_.interpreting() == nullptr || work_of(shape) <= flops) return std::nullopt;
   if (!ElementSample::is_possible(problem_, *kernel.spec)) return std::nullopt;
   progress("checking a part of shape " + shape.name);
   auto result = ElementSample(work_, problem_, cases_, flops).check(kernel, shape, workspace);
@@ -236,7 +236,8 @@ CorrectnessResult CorrectnessGate::check_whole(const LoadedKernel& kernel, const
     trials.say_more(" (after launching it often)");
   }
   // 6. Few seeds: the poisons that are left, so that every shape meets all of them.
-  while (!device_.tracks_writes() && runs < kPoisons && is_allowed()) run(first, Kind::kExtra);
+  while (device_.interpreting() == nullptr && runs < kPoisons && is_allowed())
+    run(first, Kind::kExtra);
   if (trials.unsettled() > 1) progress("checking " + name);
   CorrectnessResult result = trials.take();
   result.complete = complete;
@@ -267,7 +268,7 @@ std::optional<Fault> CorrectnessGate::age(const LoadedKernel& kernel,
   for (const CheckCase* data : inputs) arguments.push_back(workspace.arguments_of(*data));
   const LaunchPlan plan = kernel.launch_for(first);
   const auto rounds = static_cast<int>(inputs.size());
-  GridSampler* sampler = device_.sampler();
+  Interpreting* sampler = device_.interpreting();
   std::set<std::string> seen;
   std::optional<Fault> fault;
   bool is_old = false;
@@ -299,22 +300,23 @@ CorrectnessGate::Aged CorrectnessGate::age_by_graphs(const LoadedKernel& kernel,
                                                      double most_ms) {
   constexpr int kMostTogether = 100;
   const LaunchPlan config = kernel.launch_for(data);
+  Measuring& measuring = evo::measuring(device_);
   Aged aged;
   const double start = options_.now_ms();
   for (int together = 1; aged.launches < launches && !aged.fault;) {
     const int count = std::min(together, launches - aged.launches);
     const std::vector<std::vector<KernelArgument>> arguments(static_cast<std::size_t>(count),
                                                              workspace.arguments_of(data));
-    const auto graph = device_.make_graph(kernel.id, config, arguments, count);
+    const auto graph = measuring.make_graph(kernel.id, config, arguments, count);
     if (const auto* fault = std::get_if<Fault>(&graph)) return {aged.launches, *fault};
     // Again while there is as much to do.
     do {
-      const auto ran = device_.run_graph(std::get<GraphId>(graph));
+      const auto ran = measuring.run_graph(std::get<GraphId>(graph));
       if (const auto* fault = std::get_if<Fault>(&ran)) aged.fault = *fault;
       aged.launches += count;
     } while (!aged.fault && count == kMostTogether && aged.launches + count <= launches &&
              options_.now_ms() - start < most_ms);
-    if (!aged.fault || !aged.fault->device_lost) device_.release_graph(std::get<GraphId>(graph));
+    if (!aged.fault || !aged.fault->device_lost) measuring.release_graph(std::get<GraphId>(graph));
     if (options_.now_ms() - start >= most_ms) break;
     together = std::min(10 * together, kMostTogether);
   }

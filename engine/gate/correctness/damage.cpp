@@ -52,7 +52,8 @@ std::optional<std::string> find_damage(BufferWork& work, const Problem& problem,
 void repair_guard_zones(Device& device, const std::vector<KernelArgument>& arguments,
                         const CheckCase& data) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (const auto buffer = buffer_of(data, arguments, i)) (void)device.guard_violation(*buffer);
+    if (const auto buffer = buffer_of(data, arguments, i))
+      (void)device.memory().guard_violation(*buffer);
   }
 }
 

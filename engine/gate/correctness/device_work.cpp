@@ -55,6 +55,8 @@ class DeviceWork final : public BufferWork {
  public:
   DeviceWork(Device& device, const KernelImage& kernels)
       : device_(device),
+        memory_(device.memory()),
+        measuring_(measuring(device)),
         elements_(load(kernels, "evo_compare_elements")),
         rows_(load(kernels, "evo_compare_rows")),
         finish_(load(kernels, "evo_compare_finish")),
@@ -62,24 +64,24 @@ class DeviceWork final : public BufferWork {
         guard_(load(kernels, "evo_guard_zones")),
         fingerprint_(load(kernels, "evo_fingerprint")),
         mask_(load(kernels, "evo_mask")),
-        slots_(device.allocate({"results of looks", kSlots * kSlotBytes, true})),
-        single_slot_(device.allocate({"a single result", kSlotBytes, true})),
-        parts_(device.allocate({"parts of figures", 2 * kMostCtas * kFiguresBytes, true})),
-        arrived_(device.host_memory(kSlots * kSlotBytes)) {
+        slots_(memory_.allocate({"results of looks", kSlots * kSlotBytes, true})),
+        single_slot_(memory_.allocate({"a single result", kSlotBytes, true})),
+        parts_(memory_.allocate({"parts of figures", 2 * kMostCtas * kFiguresBytes, true})),
+        arrived_(measuring_.host_memory(kSlots * kSlotBytes)) {
     std::memset(arrived_.get(), 0, kSlots * kSlotBytes);
-    device_.fill(slots_, kOnes);
+    memory_.fill(slots_, kOnes);
   }
 
   [[nodiscard]] Device& device() override { return device_; }
 
   [[nodiscard]] KeptId reserve(const std::string& name, std::size_t bytes) override {
-    kept_.push_back({name, device_.allocate({"kept: " + name, bytes, true}), bytes, new_key()});
+    kept_.push_back({name, memory_.allocate({"kept: " + name, bytes, true}), bytes, new_key()});
     return static_cast<KeptId>(kept_.size() - 1);
   }
   void keep(KeptId to, std::span<const std::byte> content) override {
     const Kept& kept = kept_.at(to);
     if (content.empty()) return;
-    device_.upload(kept.buffer, content);
+    memory_.upload(kept.buffer, content);
     mask(kept.buffer, kept.buffer, kept);
   }
   void keep(KeptId to, BufferId from) override { mask(kept_.at(to).buffer, from, kept_.at(to)); }
@@ -91,7 +93,7 @@ class DeviceWork final : public BufferWork {
     std::vector<std::byte> bytes(kept.bytes);
     if (bytes.empty()) return bytes;
     mask(kept.buffer, kept.buffer, kept);
-    device_.download(kept.buffer, bytes);
+    memory_.download(kept.buffer, bytes);
     mask(kept.buffer, kept.buffer, kept);
     return bytes;
   }
@@ -99,12 +101,12 @@ class DeviceWork final : public BufferWork {
 
   [[nodiscard]] std::optional<Fault> launch(KernelId kernel, const LaunchPlan& plan,
                                             std::span<const KernelArgument> arguments) override {
-    return device_.enqueue(kernel, plan, arguments);
+    return measuring_.enqueue(kernel, plan, arguments);
   }
 
   void begin() override {
     std::memset(arrived_.get(), 0, used_ * kSlotBytes);
-    if (used_ > 0) device_.fill(slots_, kOnes);
+    if (used_ > 0) memory_.fill(slots_, kOnes);
     used_ = 0;
     marked_ = 0;
     asked_.clear();
@@ -162,9 +164,9 @@ class DeviceWork final : public BufferWork {
   }
 
   [[nodiscard]] Look guard_zones(BufferId buffer) override {
-    if (device_.guard_bytes() == 0) return note({});
-    const BufferSpec spec = device_.spec(buffer);
-    const auto zone = static_cast<std::int64_t>(device_.guard_bytes());
+    if (memory_.guard_bytes() == 0) return note({});
+    const BufferSpec spec = memory_.spec(buffer);
+    const auto zone = static_cast<std::int64_t>(memory_.guard_bytes());
     const std::uint32_t slot = take_slot();
     enqueue(guard_, 1,
             {buffer, scalar(-zone), scalar(static_cast<std::int64_t>(spec.bytes)),
@@ -176,13 +178,13 @@ class DeviceWork final : public BufferWork {
   void mark() override {
     if (used_ == marked_) return;
     const std::size_t start = marked_ * kSlotBytes;
-    device_.download_later(slots_, start, {arrived_.get() + start, used_ * kSlotBytes - start});
+    measuring_.download_later(slots_, start, {arrived_.get() + start, used_ * kSlotBytes - start});
     marked_ = used_;
   }
 
   [[nodiscard]] std::optional<Fault> finish() override {
     mark();
-    return device_.finish();
+    return measuring_.finish();
   }
 
   [[nodiscard]] bool is_known(Look look) const override {
@@ -242,7 +244,7 @@ class DeviceWork final : public BufferWork {
 
   void enqueue(KernelId kernel, std::uint32_t ctas, const std::vector<KernelArgument>& arguments) {
     const LaunchConfig config{{ctas, 1, 1}, {kThreads, 1, 1}, 0};
-    if (const auto fault = device_.enqueue(kernel, config, arguments)) {
+    if (const auto fault = measuring_.enqueue(kernel, config, arguments)) {
       throw CudaError("a check kernel failed: " + fault->reason);
     }
   }
@@ -299,9 +301,9 @@ class DeviceWork final : public BufferWork {
   /// Room for the segments of long rows.
   void need_segments(std::uint64_t count) {
     if (count <= segments_held_) return;
-    if (segments_held_ > 0) device_.release(segments_);
+    if (segments_held_ > 0) memory_.release(segments_);
     segments_held_ = 0;
-    segments_ = device_.allocate({"segments of rows", count * kRowBytes, true});
+    segments_ = memory_.allocate({"segments of rows", count * kRowBytes, true});
     segments_held_ = count;
   }
 
@@ -315,17 +317,19 @@ class DeviceWork final : public BufferWork {
   }
 
   [[nodiscard]] std::uint64_t fingerprint(const Kept& kept) {
-    device_.fill(single_slot_, kOnes);
+    memory_.fill(single_slot_, kOnes);
     enqueue_fingerprint(kept, single_slot_, 0);
-    if (const auto fault = device_.finish()) {
+    if (const auto fault = measuring_.finish()) {
       throw CudaError("a check kernel failed: " + fault->reason);
     }
     std::array<std::uint64_t, kSlotWords> words{};
-    device_.download(single_slot_, std::as_writable_bytes(std::span(words)));
+    memory_.download(single_slot_, std::as_writable_bytes(std::span(words)));
     return fingerprint_in(words);
   }
 
   Device& device_;
+  DeviceMemory& memory_;
+  Measuring& measuring_;
   KernelId elements_;
   KernelId rows_;
   KernelId finish_;

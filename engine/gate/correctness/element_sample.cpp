@@ -36,7 +36,8 @@ std::vector<ElementSample::Output> ElementSample::outputs_of(
       output.before = work_.content(*data.inputs[i]);
       work_.put_back(output.buffer, *data.inputs[i]);
     } else {
-      device_.poison(output.buffer, poison_pattern(Poison::kNan, argument.dtype, data.seed));
+      device_.memory().poison(output.buffer,
+                              poison_pattern(Poison::kNan, argument.dtype, data.seed));
     }
     outputs.push_back(std::move(output));
   }
@@ -65,7 +66,7 @@ bool ElementSample::wrote_what_it_owns(const Output& output,
     }
     return true;
   }
-  const std::vector<bool> bytes = device_.sampler()->written(output.buffer);
+  const std::vector<bool> bytes = device_.interpreting()->written(output.buffer);
   for (std::size_t at = 0; at < bytes.size(); ++at) {
     if (bytes[at] != output.owned[at / size]) return false;
   }
@@ -91,9 +92,9 @@ std::optional<CorrectnessResult> ElementSample::check(const LoadedKernel& kernel
   const LaunchPlan plan = kernel.launch_for(data);
   const std::string where = "shape " + shape.name + ", seed " + std::to_string(data.seed) + ": ";
   CorrectnessResult result;
-  device_.sampler()->set_cta_sample(ctas);
+  device_.interpreting()->set_cta_sample(ctas);
   const auto fault = device_.launch(kernel.id, plan, arguments);
-  device_.sampler()->set_cta_sample({});
+  device_.interpreting()->set_cta_sample({});
   if (fault) {
     result.reject(where, *fault);
     return result;
@@ -103,7 +104,7 @@ std::optional<CorrectnessResult> ElementSample::check(const LoadedKernel& kernel
   std::uint64_t elements = 0;
   for (const Output& output : outputs) {
     std::vector<std::byte> content(output.expected.size());
-    device_.download(output.buffer, content);
+    device_.memory().download(output.buffer, content);
     if (!wrote_what_it_owns(output, content)) return std::nullopt;
     compare(kernel, data, output, content, result);
     compared += static_cast<std::uint64_t>(std::ranges::count(output.owned, true));

@@ -33,7 +33,8 @@ std::variant<GridCover, std::string> GridCover::prove(
   for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
     if (problem.arguments[i].is_output()) outputs.push_back(std::get<BufferId>(arguments[i]));
   }
-  auto found = device.sampler()->write_map(kernel.id, kernel.launch_for(data), arguments, outputs);
+  auto found =
+      device.interpreting()->write_map(kernel.id, kernel.launch_for(data), arguments, outputs);
   if (auto* why = std::get_if<std::string>(&found)) return std::move(*why);
   const auto& map = std::get<WriteMap>(found);
   GridCover cover;

@@ -10,7 +10,7 @@
 namespace evo {
 
 /// Which CTA of a grid writes which element of the outputs, found without computing what they write
-/// (GridSampler::write_map). This proves what a sample of CTAs stands for: each writes its own
+/// (Interpreting::write_map). This proves what a sample of CTAs stands for: each writes its own
 /// elements and nothing else, whichever CTAs run.
 class GridCover {
  public:

@@ -9,7 +9,7 @@ namespace {
 
 class HostWork final : public BufferWork {
  public:
-  explicit HostWork(Device& device) : device_(device) {}
+  explicit HostWork(Device& device) : device_(device), memory_(device.memory()) {}
 
   [[nodiscard]] Device& device() override { return device_; }
 
@@ -22,9 +22,9 @@ class HostWork final : public BufferWork {
   }
   void keep(KeptId to, BufferId from) override {
     kept_.at(to).numbers.reset();
-    device_.download(from, kept_.at(to).bytes);
+    memory_.download(from, kept_.at(to).bytes);
   }
-  void put_back(BufferId to, KeptId from) override { device_.upload(to, kept_.at(from).bytes); }
+  void put_back(BufferId to, KeptId from) override { memory_.upload(to, kept_.at(from).bytes); }
   [[nodiscard]] std::vector<std::byte> content(KeptId kept) override {
     return kept_.at(kept).bytes;
   }
@@ -52,10 +52,13 @@ class HostWork final : public BufferWork {
     return note(first);
   }
   [[nodiscard]] Look guard_zones(BufferId buffer) override {
-    return note(device_.guard_violation(buffer));
+    return note(memory_.guard_violation(buffer));
   }
   void mark() override {}
-  [[nodiscard]] std::optional<Fault> finish() override { return device_.finish(); }
+  [[nodiscard]] std::optional<Fault> finish() override {
+    Measuring* measuring = device_.measuring();
+    return measuring != nullptr ? measuring->finish() : std::nullopt;
+  }
 
   [[nodiscard]] bool is_known(Look) const override { return true; }
   [[nodiscard]] Comparison comparison(Look look) const override {
@@ -77,7 +80,7 @@ class HostWork final : public BufferWork {
 
   [[nodiscard]] std::vector<std::byte> downloaded(BufferId buffer, std::size_t bytes) {
     std::vector<std::byte> data(bytes);
-    device_.download(buffer, data);
+    memory_.download(buffer, data);
     return data;
   }
   Look note(Found found) {
@@ -86,6 +89,7 @@ class HostWork final : public BufferWork {
   }
 
   Device& device_;
+  DeviceMemory& memory_;
   std::vector<Kept> kept_;
   std::vector<Found> found_;
 };

@@ -26,7 +26,7 @@ void OutputJudge::copy_outputs(Looks& looks, const std::vector<KernelArgument>& 
     const Argument& argument = problem_.arguments[i];
     if (!argument.is_output() || !argument.is_compared) continue;
     const auto buffer = std::get<BufferId>(arguments[i]);
-    const std::size_t bytes = work_.device().spec(buffer).bytes;
+    const std::size_t bytes = work_.device().memory().spec(buffer).bytes;
     if (bytes == 0) continue;
     looks.copies.push_back({i, room_for(argument.name, bytes)});
     work_.keep(*looks.copies.back().kept, buffer);

@@ -113,12 +113,12 @@ CorrectnessResult SampledCheck::check(const LoadedKernel& kernel, const Shape& s
 SampledCheck::Ran SampledCheck::run(const LoadedKernel& kernel, const CheckCase& data,
                                     const std::vector<KernelArgument>& arguments,
                                     const std::vector<std::uint64_t>& ctas) {
-  GridSampler& sampler = *device_.sampler();
+  Interpreting& sampler = *device_.interpreting();
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const Argument& argument = problem_.arguments[i];
     if (!is_output(argument)) continue;
-    device_.poison(std::get<BufferId>(arguments[i]),
-                   poison_pattern(Poison::kNan, argument.dtype, data.seed));
+    device_.memory().poison(std::get<BufferId>(arguments[i]),
+                            poison_pattern(Poison::kNan, argument.dtype, data.seed));
   }
   const LaunchPlan plan = kernel.launch_for(data);
   Ran ran;
@@ -134,7 +134,7 @@ SampledCheck::Ran SampledCheck::run(const LoadedKernel& kernel, const CheckCase&
     const Argument& argument = problem_.arguments[i];
     if (!is_output(argument)) continue;
     ran.outputs.back().resize(argument.bytes(data.values));
-    device_.download(std::get<BufferId>(arguments[i]), ran.outputs.back());
+    device_.memory().download(std::get<BufferId>(arguments[i]), ran.outputs.back());
     const std::vector<bool> bytes = sampler.written(std::get<BufferId>(arguments[i]));
     const std::size_t size = size_of(argument.dtype);
     for (std::size_t at = 0; at < bytes.size(); at += size) {

@@ -52,8 +52,8 @@ std::vector<KernelArgument> Trials::prepare(const CheckCase& data, Poison poison
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const Argument& argument = problem_.arguments[i];
     if (argument.direction == Direction::kOut) {
-      device_.poison(std::get<BufferId>(arguments[i]),
-                     poison_pattern(poison, argument.dtype, data.seed));
+      device_.memory().poison(std::get<BufferId>(arguments[i]),
+                              poison_pattern(poison, argument.dtype, data.seed));
     }
     if (argument.direction == Direction::kInOut) {
       work_.put_back(std::get<BufferId>(arguments[i]), *data.inputs[i]);
@@ -130,10 +130,12 @@ void Trials::judge(const Trial& trial) {
 
 std::optional<std::string> Trials::unwritten(const CheckCase& data,
                                              const std::vector<KernelArgument>& arguments) const {
+  const Interpreting* interpreting = device_.interpreting();
+  if (interpreting == nullptr) return std::nullopt;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const Argument& argument = problem_.arguments[i];
     if (argument.direction != Direction::kOut || !argument.is_compared) continue;
-    const auto byte = device_.first_unwritten(std::get<BufferId>(arguments[i]));
+    const auto byte = interpreting->first_unwritten(std::get<BufferId>(arguments[i]));
     if (!byte) continue;
     if (argument.compared && *byte >= argument.compared_bytes(data.values)) continue;  // nobody's
     return argument.name + "[" + std::to_string(*byte / size_of(argument.dtype)) +

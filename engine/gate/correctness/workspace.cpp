@@ -22,13 +22,13 @@ std::variant<Workspace, Fault> Workspace::make(Device& device, const Problem& pr
     if (!argument.belongs_to_kernel()) continue;
     const std::size_t bytes = argument.bytes(values, kernel.spec->extent_of(argument));
     try {
-      const BufferId buffer = device.allocate({.name = argument.name,
-                                               .bytes = bytes,
-                                               .writable = true,
-                                               .is_kept = !argument.is_output()});
+      const BufferId buffer = device.memory().allocate({.name = argument.name,
+                                                        .bytes = bytes,
+                                                        .writable = true,
+                                                        .is_kept = !argument.is_output()});
       workspace.buffers_.push_back({i, buffer, bytes, argument.is_output()});
       if (!argument.is_output()) workspace.bytes_ += bytes;
-      device.fill(buffer, std::byte{0});
+      device.memory().fill(buffer, std::byte{0});
     } catch (const DeviceMemoryError& error) {
       return Fault{"its workspace does not fit into the device's memory on shape '" +
                    data.shape->name + "': " + error.what()};
@@ -40,7 +40,7 @@ std::variant<Workspace, Fault> Workspace::make(Device& device, const Problem& pr
 Workspace::~Workspace() {
   for (const Buffer& buffer : buffers_) {
     try {
-      device_->release(buffer.id);
+      device_->memory().release(buffer.id);
     } catch (const std::exception& error) {
       // After a fault the context refuses every call; the process is about to be replaced.
       spdlog::debug("workspace not released: {}", error.what());
@@ -56,7 +56,7 @@ std::vector<KernelArgument> Workspace::arguments_of(const CheckCase& data) const
 }
 
 void Workspace::clear() const {
-  for (const Buffer& buffer : buffers_) device_->fill(buffer.id, std::byte{0});
+  for (const Buffer& buffer : buffers_) device_->memory().fill(buffer.id, std::byte{0});
 }
 
 std::string Workspace::content_hash() const {
@@ -64,7 +64,7 @@ std::string Workspace::content_hash() const {
   for (const Buffer& buffer : buffers_) {
     if (buffer.is_output) continue;
     std::string content(buffer.bytes, '\0');
-    device_->download(buffer.id, std::as_writable_bytes(std::span(content)));
+    device_->memory().download(buffer.id, std::as_writable_bytes(std::span(content)));
     hash.add(content);
   }
   return hash.hex();

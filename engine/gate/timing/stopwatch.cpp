@@ -25,6 +25,8 @@ TimeBudget::Wanted wanted_of(const TimingOptions& options) {
 Stopwatch::Stopwatch(const Setup& setup, const LoadedKernel& kernel, const Shape& shape)
     : setup_(setup),
       device_(setup.work.device()),
+      memory_(device_.memory()),
+      measuring_(measuring(device_)),
       kernel_(kernel),
       shape_(shape),
       budget_(wanted_of(setup.options), 0, setup.options.sample_us) {
@@ -79,7 +81,7 @@ Stopwatch::~Stopwatch() {
   if (fault_ && fault_->device_lost) return;
   try {
     release_graphs();
-    for (const BufferId buffer : own_buffers_) device_.release(buffer);
+    for (const BufferId buffer : own_buffers_) memory_.release(buffer);
   } catch (const std::exception& error) {
     spdlog::debug("a stopwatch was not released: {}", error.what());
   }
@@ -95,9 +97,9 @@ bool Stopwatch::make_output_sets() {
       const Argument& argument = setup_.problem.arguments[i];
       has_inout_ = has_inout_ || argument.direction == Direction::kInOut;
       if (argument.direction != Direction::kOut) continue;
-      const std::size_t bytes = device_.spec(std::get<BufferId>(arguments[i])).bytes;
+      const std::size_t bytes = memory_.spec(std::get<BufferId>(arguments[i])).bytes;
       try {
-        own_buffers_.push_back(device_.allocate({argument.name, bytes, true}));
+        own_buffers_.push_back(memory_.allocate({argument.name, bytes, true}));
       } catch (const DeviceMemoryError& error) {
         fault_ = Fault{std::string("no memory beside its workspace for timing: ") + error.what()};
         return false;
@@ -105,7 +107,7 @@ bool Stopwatch::make_output_sets() {
       arguments[i] = own_buffers_.back();
       output_bytes_ += bytes;
       // The memory may hold what another kernel left in it, which may be right.
-      device_.poison(own_buffers_.back(), poison_pattern(Poison::kNan, argument.dtype, 0));
+      memory_.poison(own_buffers_.back(), poison_pattern(Poison::kNan, argument.dtype, 0));
     }
     outputs_.push_back(std::move(arguments));
   }
@@ -131,7 +133,7 @@ bool Stopwatch::build(std::size_t launches_per_graph, std::size_t graphs) {
       sets.push_back(arguments_of(graph * launches_per_graph + i));
     }
     const auto made =
-        device_.make_graph(kernel_.id, plan_, sets, static_cast<int>(launches_per_graph));
+        measuring_.make_graph(kernel_.id, plan_, sets, static_cast<int>(launches_per_graph));
     if (const auto* fault = std::get_if<Fault>(&made)) {
       fault_ = *fault;
       return false;
@@ -142,7 +144,7 @@ bool Stopwatch::build(std::size_t launches_per_graph, std::size_t graphs) {
 }
 
 void Stopwatch::release_graphs() {
-  for (const GraphId graph : graphs_) device_.release_graph(graph);
+  for (const GraphId graph : graphs_) measuring_.release_graph(graph);
   graphs_.clear();
   next_graph_ = 0;
 }
@@ -159,7 +161,7 @@ void Stopwatch::note_launches(std::size_t first, std::size_t count) {
 /// Microseconds of the next graph.
 double Stopwatch::run_next() {
   if (fault_) return 0;
-  const auto ran = device_.run_graph(graphs_[next_graph_]);
+  const auto ran = measuring_.run_graph(graphs_[next_graph_]);
   if (const auto* fault = std::get_if<Fault>(&ran)) {
     fault_ = *fault;
     return 0;
@@ -173,7 +175,7 @@ double Stopwatch::run_next() {
 
 double Stopwatch::sample() {
   if (fault_) return 0;
-  if (setup_.options.cold) device_.flush_l2();
+  if (setup_.options.cold) measuring_.flush_l2();
   return run_next() / static_cast<double>(launches_per_graph_);
 }
 

@@ -125,6 +125,8 @@ class Stopwatch {
 
   Setup setup_;
   Device& device_;
+  DeviceMemory& memory_;
+  Measuring& measuring_;
   const LoadedKernel& kernel_;
   const Shape& shape_;
   LaunchPlan plan_;

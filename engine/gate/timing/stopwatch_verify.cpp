@@ -53,7 +53,7 @@ void Stopwatch::poison_outputs(Random& random) {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const Argument& argument = setup_.problem.arguments[i];
       if (argument.direction != Direction::kOut) continue;
-      device_.poison(std::get<BufferId>(arguments[i]),
+      memory_.poison(std::get<BufferId>(arguments[i]),
                      poison_pattern(poison, argument.dtype, random.bits()));
     }
   }
@@ -127,13 +127,13 @@ std::optional<Rejection> Stopwatch::verify_fresh_addresses(Random& random) {
       if (argument.direction != Direction::kIn && argument.direction != Direction::kOut) continue;
       if (argument.texture) continue;
       const bool is_input = argument.direction == Direction::kIn;
-      const std::size_t bytes = device_.spec(std::get<BufferId>(arguments[i])).bytes;
-      buffers.push_back(device_.allocate({argument.name, bytes, !is_input}));
+      const std::size_t bytes = memory_.spec(std::get<BufferId>(arguments[i])).bytes;
+      buffers.push_back(memory_.allocate({argument.name, bytes, !is_input}));
       arguments[i] = buffers.back();
       if (is_input) {
         setup_.work.put_back(buffers.back(), *data.inputs[i]);
       } else {
-        device_.poison(buffers.back(),
+        memory_.poison(buffers.back(),
                        poison_pattern(Poison::kRandom, argument.dtype, random.bits()));
       }
     }
@@ -144,7 +144,7 @@ std::optional<Rejection> Stopwatch::verify_fresh_addresses(Random& random) {
     spdlog::debug("not timed at fresh addresses: {}", error.what());
   }
   if (fault_ && fault_->device_lost) return rejection;
-  for (const BufferId buffer : buffers) device_.release(buffer);
+  for (const BufferId buffer : buffers) memory_.release(buffer);
   return rejection;
 }
 
@@ -166,7 +166,7 @@ std::optional<Rejection> Stopwatch::verify_inout(Random& random) {
 
 std::optional<GraphId> Stopwatch::single_launch(std::size_t launch) {
   const std::vector<std::vector<KernelArgument>> sets = {arguments_of(launch)};
-  const auto made = device_.make_graph(kernel_.id, plan_, sets, 1);
+  const auto made = measuring_.make_graph(kernel_.id, plan_, sets, 1);
   if (const auto* fault = std::get_if<Fault>(&made)) {
     fault_ = *fault;
     return std::nullopt;
@@ -177,7 +177,7 @@ std::optional<GraphId> Stopwatch::single_launch(std::size_t launch) {
 double Stopwatch::run_single(GraphId graph) {
   if (fault_) return 0;
   ++launched_;
-  const auto ran = device_.run_graph(graph);
+  const auto ran = measuring_.run_graph(graph);
   if (const auto* fault = std::get_if<Fault>(&ran)) fault_ = *fault;
   return fault_ ? 0 : std::get<double>(ran);
 }
@@ -219,7 +219,7 @@ std::optional<Rejection> Stopwatch::verify_pace() {
     spdlog::debug("pace on fresh data not looked at: {}", error.what());
   }
   if (fault_ && fault_->device_lost) return std::nullopt;
-  for (const GraphId graph : {*looked_at, *between}) device_.release_graph(graph);
+  for (const GraphId graph : {*looked_at, *between}) measuring_.release_graph(graph);
   setup_.cases.restore_inputs(usual);
   std::ranges::fill(content_, nullptr);
   if (fault_ || slower < kRounds) return std::nullopt;

@@ -42,14 +42,15 @@ TimingResult TimingGate::predict(const LoadedKernel& kernel, const Shape& shape)
     result.rejection = fault_in_timing(*fault);
     return result;
   }
-  const auto predicted = device_.predict_us(kernel.id, kernel.launch_for(data),
-                                            std::get<Workspace>(made).arguments_of(data));
+  Predicting& predicting = evo::predicting(device_);
+  const auto predicted = predicting.predict_us(kernel.id, kernel.launch_for(data),
+                                               std::get<Workspace>(made).arguments_of(data));
   if (const auto* fault = std::get_if<Fault>(&predicted)) {
     result.rejection = fault_in_timing(*fault);
     result.device_lost = fault->device_lost;
   } else {
     result.timing = summarize({std::get<double>(predicted)}, TimeKind::kPredicted);
-    result.timing->not_modelled = device_.prediction_gaps();
+    result.timing->not_modelled = predicting.prediction_gaps();
   }
   return result;
 }

@@ -19,6 +19,7 @@
 #include "engine/gate/correctness/check_slots.hpp"
 #include "tests/engine/device/virtual/nvrtc.hpp"
 #include "tests/engine/gate/correctness/made_outputs.hpp"
+#include "tests/fakes/queued_device.hpp"
 
 namespace evo {
 namespace {
@@ -33,13 +34,14 @@ class DeviceWorkTest : public testing::Test {
  protected:
   void SetUp() override {
     if (!test::has_nvrtc()) GTEST_SKIP() << "no NVRTC here";
-    device_ = open_virtual_device("virtual:l4", {.threads = 2});
+    device_ =
+        std::make_unique<fake::QueuedDevice>(open_virtual_device("virtual:l4", {.threads = 2}));
     work_ = make_device_work(*device_, image());
   }
 
   BufferId buffer_of(const std::vector<std::byte>& bytes) {
-    const BufferId buffer = device_->allocate({"y", bytes.size(), true});
-    device_->upload(buffer, bytes);
+    const BufferId buffer = device_->memory().allocate({"y", bytes.size(), true});
+    device_->memory().upload(buffer, bytes);
     return buffer;
   }
   KeptId kept_of(const std::vector<std::byte>& bytes) {
@@ -59,7 +61,7 @@ class DeviceWorkTest : public testing::Test {
     const Look look =
         work_->compare(output, expected, made.dtype, made.bad_abs_error, made.row_length);
     finish();
-    device_->release(output);
+    device_->memory().release(output);
     return work_->comparison(look);
   }
 
@@ -71,7 +73,7 @@ class DeviceWorkTest : public testing::Test {
     return work_->difference(look);
   }
 
-  std::unique_ptr<VirtualDevice> device_;
+  std::unique_ptr<Device> device_;
   std::unique_ptr<BufferWork> work_;
 };
 
@@ -164,24 +166,24 @@ TEST_F(DeviceWorkTest, KeepsAndPutsBack) {
   const BufferId buffer = buffer_of(content);
   const KeptId kept = work_->reserve("y", content.size());
   work_->keep(kept, buffer);
-  device_->fill(buffer, std::byte{0});
+  device_->memory().fill(buffer, std::byte{0});
   EXPECT_EQ(work_->content(kept), content);
   work_->put_back(buffer, kept);
   std::vector<std::byte> now(content.size());
-  device_->download(buffer, now);
+  device_->memory().download(buffer, now);
   EXPECT_EQ(now, content);
 }
 
 TEST_F(DeviceWorkTest, NothingThatIsKeptLiesInTheMemoryAsItIs) {
   const std::vector<std::byte> content(1003, std::byte{7});
-  const BufferId first = device_->allocate({"first", 1, true}) + 1;
+  const BufferId first = device_->memory().allocate({"first", 1, true}) + 1;
   const std::vector<KeptId> kept = {kept_of(content), kept_of(content)};
   work_->keep(work_->reserve("y", content.size()), buffer_of(content));
   std::vector<std::vector<std::byte>> held;
   for (BufferId id = first; held.size() < 3; ++id) {
-    if (device_->spec(id).name != "kept: y") continue;
+    if (device_->memory().spec(id).name != "kept: y") continue;
     held.emplace_back(content.size());
-    device_->download(id, held.back());
+    device_->memory().download(id, held.back());
   }
   for (const std::vector<std::byte>& bytes : held) {
     EXPECT_LT(std::ranges::count(bytes, std::byte{7}), 20) << "by chance about four";
@@ -202,7 +204,7 @@ TEST_F(DeviceWorkTest, MasksAreThePublishedRandomNumbers) {
                                                     ScalarArgument::of(std::uint64_t{16})});
     EXPECT_FALSE(fault) << fault->reason;
     std::array<std::uint32_t, 4> words{};
-    device_->download(buffer, std::as_writable_bytes(std::span(words)));
+    device_->memory().download(buffer, std::as_writable_bytes(std::span(words)));
     return words;
   };
   EXPECT_EQ(mask(0),
@@ -242,8 +244,8 @@ class GuardZones : public DeviceWorkTest {
   std::optional<std::string> damage(const std::vector<std::byte>& all) {
     const auto loaded = device_->load({image().ptx, "", {"evo_guard_zones"}});
     const BufferId buffer = buffer_of(all);
-    const BufferId slot = device_->allocate({"slot", kSlotWords * 8, true});
-    device_->fill(slot, std::byte{0xff});
+    const BufferId slot = device_->memory().allocate({"slot", kSlotWords * 8, true});
+    device_->memory().fill(slot, std::byte{0xff});
     const auto tail = static_cast<std::int64_t>(kGuardBytes + kBytes);
     const std::vector<KernelArgument> arguments = {
         buffer,
@@ -257,7 +259,7 @@ class GuardZones : public DeviceWorkTest {
         device_->launch(std::get<KernelId>(loaded), {{1, 1, 1}, {256, 1, 1}, 0}, arguments);
     EXPECT_FALSE(fault) << fault->reason;
     std::array<std::uint64_t, kSlotWords> words{};
-    device_->download(slot, std::as_writable_bytes(std::span(words)));
+    device_->memory().download(slot, std::as_writable_bytes(std::span(words)));
     EXPECT_TRUE(is_done(words));
     return guard_damage_in(words, "y", kBytes);
   }
