@@ -89,19 +89,20 @@ __device__ void add_row_of_other_lane(Row& row, int distance) {
 struct Outputs {
   const void* output;
   Masked expected;
-  int dtype;
+  Format format;
   double bad_abs_error;
 };
 
 __device__ void add_element(Figures& figures, Row& row, const Outputs& outputs, u64 i,
                             bool has_rows) {
-  const int size = size_of(outputs.dtype);
+  const int size = outputs.format.bytes();
   const u64 bits = bits_at(outputs.output, i, size);
   const u64 expected_bits = bits_at(outputs.expected, i, size);
-  const double value = number_of(bits, outputs.dtype);
-  const double expected = number_of(expected_bits, outputs.dtype);
-  const double error = outputs.dtype >= kI64 ? wide_distance(bits, expected_bits, outputs.dtype)
-                                             : fabs(value - expected);
+  const double value = number_of(bits, outputs.format);
+  const double expected = number_of(expected_bits, outputs.format);
+  const double error = outputs.format.is_wide_integer()
+                           ? wide_distance(bits, expected_bits, outputs.format)
+                           : fabs(value - expected);
   if (has_rows && is_finite(expected)) {
     add_square(row.reference, expected);
     ++row.finite;
@@ -126,11 +127,11 @@ __device__ void add_element(Figures& figures, Row& row, const Outputs& outputs, 
 /// elements where there are no rows: `row_length` is then their number). Figures per CTA go to
 /// `parts`; rows of several segments to `segments`, for evo_compare_rows.
 extern "C" __global__ void __launch_bounds__(kThreads)
-    evo_compare_elements(const void* output, const void* expected, u64 key, int dtype,
+    evo_compare_elements(const void* output, const void* expected, u64 key, u32 format,
                          double bad_abs_error, int has_rows, u64 row_length, u64 segment_length,
                          u64 segments_per_row, u64 segment_count, Figures* parts, Row* segments) {
   __shared__ Figures shared[kThreads];
-  const Outputs outputs = {output, {expected, key}, dtype, bad_abs_error};
+  const Outputs outputs = {output, {expected, key}, {format}, bad_abs_error};
   Figures mine = empty_figures();
   const int lane = threadIdx.x % kLanes;
   const u64 warps = (u64)gridDim.x * (kThreads / kLanes);

@@ -17,8 +17,19 @@ constexpr int kThreads = 256;
 constexpr int kLanes = 32;
 constexpr u64 kNowhere = ~0ULL;
 
-// The order of evo::Dtype.
-enum Dtype { kE4m3, kE5m2, kF16, kBf16, kF32, kF64, kI8, kU8, kI16, kU16, kI32, kU32, kI64, kU64 };
+/// How the elements of a type are read: format_word() in device_work.cpp.
+struct Format {
+  u32 word;
+
+  __device__ int bytes() const { return (int)(word & 15); }
+  __device__ bool is_float() const { return (word >> 4 & 3) == 0; }
+  __device__ bool is_signed() const { return (word >> 4 & 3) == 1; }
+  __device__ bool has_infinity() const { return (word >> 6 & 1) != 0; }
+  __device__ int exponent_bits() const { return (int)(word >> 8 & 255); }
+  __device__ int mantissa_bits() const { return (int)(word >> 16); }
+  /// Not every number fits a double.
+  __device__ bool is_wide_integer() const { return !is_float() && bytes() == 8; }
+};
 
 // 1. Elements as numbers.
 
@@ -54,42 +65,21 @@ __device__ u64 bits_at(const void* data, u64 i, int size) {
   return ((const u64*)data)[i];
 }
 
-__device__ int size_of(int dtype) {
-  if (dtype == kF64 || dtype >= kI64) return 8;
-  if (dtype == kF32 || dtype >= kI32) return 4;
-  return dtype <= kE5m2 || dtype == kI8 || dtype == kU8 ? 1 : 2;
-}
-
-__device__ double number_of(u64 bits, int dtype) {
-  switch (dtype) {
-    case kE4m3:
-      return small_float((u32)bits, 4, 3, false);
-    case kE5m2:
-      return small_float((u32)bits, 5, 2, true);
-    case kF16:
-      return small_float((u32)bits, 5, 10, true);
-    case kBf16:
-      return small_float((u32)bits, 8, 7, true);
-    case kF32:
-      return (double)__uint_as_float((u32)bits);
-    case kF64:
-      return __longlong_as_double((long long)bits);
-    case kI8:
-      return (double)(signed char)bits;
-    case kI16:
-      return (double)(short)bits;
-    case kI32:
-      return (double)(int)bits;
-    case kI64:
-      return (double)(long long)bits;
-    default:
-      return (double)bits;
+__device__ double number_of(u64 bits, Format format) {
+  if (format.is_float()) {
+    if (format.bytes() == 4) return (double)__uint_as_float((u32)bits);
+    if (format.bytes() == 8) return __longlong_as_double((long long)bits);
+    return small_float((u32)bits, format.exponent_bits(), format.mantissa_bits(),
+                       format.has_infinity());
   }
+  if (!format.is_signed()) return (double)bits;
+  const int unused = 64 - 8 * format.bytes();
+  return (double)((long long)(bits << unused) >> unused);
 }
 
 /// |a − b| of 64-bit integers: rounded to double, but 0 only when they are equal.
-__device__ double wide_distance(u64 a, u64 b, int dtype) {
-  const bool a_is_larger = dtype == kI64 ? (long long)a > (long long)b : a > b;
+__device__ double wide_distance(u64 a, u64 b, Format format) {
+  const bool a_is_larger = format.is_signed() ? (long long)a > (long long)b : a > b;
   return (double)(a_is_larger ? a - b : b - a);
 }
 

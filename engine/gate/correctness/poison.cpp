@@ -10,38 +10,21 @@
 namespace evo {
 namespace {
 
-/// The bits of −infinity (of e4m3, which has none, its lowest value) and of the largest value.
+/// The bits of −infinity (of a type that has none, its lowest value) and of the largest value.
 struct Bounds {
   std::uint64_t below;
   std::uint64_t above;
 };
 
 Bounds bounds_of(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::kE4m3:
-      return {0xfe, 0x7e};
-    case Dtype::kE5m2:
-      return {0xfc, 0x7b};
-    case Dtype::kF16:
-      return {0xfc00, 0x7bff};
-    case Dtype::kBf16:
-      return {0xff80, 0x7f7f};
-    case Dtype::kF32:
-      return {0xff800000, 0x7f7fffff};
-    case Dtype::kF64:
-      return {0xfff0000000000000, 0x7fefffffffffffff};
-    case Dtype::kI8:
-      return {0x80, 0x7f};
-    case Dtype::kI16:
-      return {0x8000, 0x7fff};
-    case Dtype::kI32:
-      return {0x80000000, 0x7fffffff};
-    case Dtype::kI64:
-      return {0x8000000000000000, 0x7fffffffffffffff};
-    case Dtype::kU8:
-    case Dtype::kU16:
-    case Dtype::kU32:
-    case Dtype::kU64:
+  const DtypeRow& row = row_of(dtype);
+  switch (row.kind) {
+    case NumberKind::kFloat:
+      return {row.sign_bit() | (row.has_infinity() ? row.infinity() : row.largest_finite()),
+              row.largest_finite()};
+    case NumberKind::kSigned:
+      return {row.sign_bit(), row.sign_bit() - 1};
+    case NumberKind::kUnsigned:
       break;
   }
   return {0, std::numeric_limits<std::uint64_t>::max()};

@@ -11,10 +11,6 @@
 namespace evo {
 namespace {
 
-constexpr std::array kAllTypes = {Dtype::kE4m3, Dtype::kE5m2, Dtype::kF16, Dtype::kBf16,
-                                  Dtype::kF32,  Dtype::kF64,  Dtype::kI8,  Dtype::kU8,
-                                  Dtype::kI32,  Dtype::kU32,  Dtype::kI64, Dtype::kU64};
-
 /// Elements, and elements of a row. 4096 elements are what a warp takes at once.
 struct Size {
   std::size_t elements;
@@ -123,7 +119,8 @@ std::vector<std::byte> encoded(Dtype dtype, const std::vector<double>& values) {
 std::vector<MadeOutput> made_outputs(std::uint64_t seed) {
   Random random(seed);
   std::vector<MadeOutput> made;
-  for (const Dtype dtype : kAllTypes) {
+  for (const DtypeRow& row : dtype_rows()) {
+    const Dtype dtype = row.dtype;
     for (const Size& size : kSizes) {
       for (MadeOutput& output : Maker(dtype, size, random).all()) made.push_back(std::move(output));
     }

@@ -9,10 +9,6 @@
 namespace evo {
 namespace {
 
-constexpr Dtype kAll[] = {Dtype::kE4m3, Dtype::kE5m2, Dtype::kF16, Dtype::kBf16,
-                          Dtype::kF32,  Dtype::kF64,  Dtype::kI8,  Dtype::kU8,
-                          Dtype::kI32,  Dtype::kU32,  Dtype::kI64, Dtype::kU64};
-
 double poisoned(Poison poison, Dtype dtype) {
   const std::vector<std::byte> pattern = poison_pattern(poison, dtype, 7);
   EXPECT_EQ(pattern.size(), size_of(dtype));
@@ -27,7 +23,8 @@ double nearest(Dtype dtype, double value) {
 }
 
 TEST(Poison, BracketsWhateverTheDataAre) {
-  for (const Dtype dtype : kAll) {
+  for (const DtypeRow& row : dtype_rows()) {
+    const Dtype dtype = row.dtype;
     for (const double value : {-1e300, -400.0, -1.0, 0.0, 1.0, 400.0, 1e300}) {
       const double data = nearest(dtype, value);
       if (std::isinf(data)) continue;
