@@ -49,8 +49,8 @@ class CheckKernels : public testing::Test {
     return buffer;
   }
   KeptId kept_of(const std::vector<std::byte>& bytes) {
-    const KeptId kept = work_->reserve("y", bytes.size());
-    work_->keep(kept, bytes);
+    const KeptId kept = work_->kept().reserve("y", bytes.size());
+    work_->kept().keep(kept, bytes);
     return kept;
   }
   void finish() {
@@ -110,7 +110,7 @@ TEST_F(CheckKernels, FindDifferencesAndBrokenSeals) {
     std::vector<std::byte> right(size);
     for (std::byte& byte : right) byte = std::byte(random.below(256));
     const KeptId kept = kept_of(right);
-    work_->seal(kept);
+    work_->kept().seal(kept);
     std::vector<std::byte> wrong = right;
     const std::size_t at = random.below(size);
     wrong[at] ^= std::byte{2};
@@ -120,7 +120,7 @@ TEST_F(CheckKernels, FindDifferencesAndBrokenSeals) {
     finish();
     EXPECT_EQ(work_->difference(same), std::nullopt);
     EXPECT_EQ(work_->difference(other), at);
-    work_->keep(kept, wrong);  // as a kernel that writes where it must not
+    work_->kept().keep(kept, wrong);  // as a kernel that writes where it must not
     work_->begin();
     const Look broken = work_->first_difference(buffer_of(wrong), kept);
     finish();

@@ -63,8 +63,8 @@ Costs costs_of(BufferWork& work, const std::vector<std::byte>& content, Dtype dt
   Device& device = work.device();
   const BufferId output = device.memory().allocate({"output", content.size(), true});
   device.memory().upload(output, content);
-  const KeptId expected = work.reserve("expected", content.size());
-  work.keep(expected, content);
+  const KeptId expected = work.kept().reserve("expected", content.size());
+  work.kept().keep(expected, content);
   const auto finish = [&] {
     if (const auto fault = work.finish()) throw CudaError(fault->reason);
   };

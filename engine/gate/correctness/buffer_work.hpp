@@ -9,11 +9,9 @@
 
 #include "engine/device/device.hpp"
 #include "engine/gate/correctness/compare.hpp"
+#include "engine/gate/correctness/kept_contents.hpp"
 
 namespace evo {
-
-/// A content that no kernel is given: what is compared with, or put back.
-using KeptId = std::uint32_t;
 
 /// A look at a buffer, whose result is asked for later.
 using Look = std::size_t;
@@ -35,19 +33,7 @@ class BufferWork {
 
   [[nodiscard]] virtual Device& device() = 0;
 
-  /// Room for `bytes`. Throws DeviceMemoryError where it does not fit.
-  [[nodiscard]] virtual KeptId reserve(const std::string& name, std::size_t bytes) = 0;
-  /// Fills it: `content` has its size.
-  virtual void keep(KeptId to, std::span<const std::byte> content) = 0;
-  /// Fills it from the start of a buffer of at least its size.
-  virtual void keep(KeptId to, BufferId from) = 0;
-  /// To the start of a buffer.
-  virtual void put_back(BufferId to, KeptId from) = 0;
-  /// What it holds. Waits.
-  [[nodiscard]] virtual std::vector<std::byte> content(KeptId kept) = 0;
-  /// Notes what it holds. Kernels that write where they must not reach device memory: a look that
-  /// compares with what is sealed finds out as well whether it still is as it was. Waits.
-  virtual void seal(KeptId kept) = 0;
+  [[nodiscard]] virtual KeptContents& kept() = 0;
 
   /// A launch: at once where looks are the host's, else queued (Measuring::enqueue).
   [[nodiscard]] virtual std::optional<Fault> launch(KernelId kernel, const LaunchPlan& plan,

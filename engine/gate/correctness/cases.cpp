@@ -117,7 +117,7 @@ void CaseSet::know_all(CheckCase& data) {
   data.partly_expected.resize(data.arguments.size());
   for (std::size_t i = 0; i < data.expected.size(); ++i) {
     if (!data.expected[i]) continue;
-    data.partly_expected[i] = work_.content(*data.expected[i]);
+    data.partly_expected[i] = work_.kept().content(*data.expected[i]);
     data.known[i].assign(data.partly_expected[i].size() / size_of(problem_.arguments[i].dtype),
                          true);
   }
@@ -149,21 +149,21 @@ void CaseSet::take_written(CheckCase& data, std::size_t position) {
 void CaseSet::restore_inputs(const CheckCase& data) {
   for (std::size_t i = 0; i < data.inputs.size(); ++i) {
     const auto buffer = buffer_of(data, data.arguments, i);
-    if (data.inputs[i] && buffer) work_.put_back(*buffer, *data.inputs[i]);
+    if (data.inputs[i] && buffer) work_.kept().put_back(*buffer, *data.inputs[i]);
   }
 }
 
 void CaseSet::restore_inouts(const CheckCase& data) {
   for (std::size_t i = 0; i < data.inputs.size(); ++i) {
     if (problem_.arguments[i].direction != Direction::kInOut) continue;
-    work_.put_back(std::get<BufferId>(data.arguments[i]), *data.inputs[i]);
+    work_.kept().put_back(std::get<BufferId>(data.arguments[i]), *data.inputs[i]);
   }
 }
 
 KeptId CaseSet::keep(const Argument& argument, std::span<const std::byte> content) {
-  const KeptId kept = work_.reserve(argument.name, content.size());
-  work_.keep(kept, content);
-  work_.seal(kept);
+  const KeptId kept = work_.kept().reserve(argument.name, content.size());
+  work_.kept().keep(kept, content);
+  work_.kept().seal(kept);
   return kept;
 }
 
@@ -173,7 +173,7 @@ Values CaseSet::values_of(const Shape& shape) const {
 
 ProgramCase CaseSet::program_case(const CheckCase& data) const {
   const auto content = [this](const std::optional<KeptId>& kept) {
-    return kept ? work_.content(*kept) : std::vector<std::byte>();
+    return kept ? work_.kept().content(*kept) : std::vector<std::byte>();
   };
   return {data.shape, data.seed, &data.values,
           [&data, content](std::size_t i) { return content(data.inputs[i]); },
@@ -217,7 +217,7 @@ void CaseSet::add_argument(CheckCase& data, std::size_t position) {
     const std::size_t index = shares ? 0 : data.index;
     data.inputs.back() = keep(argument, make_input(problem_, argument, *data.shape, data.values,
                                                    {index, seed_of(*data.shape, index)}));
-    work_.put_back(buffer, *data.inputs.back());
+    work_.kept().put_back(buffer, *data.inputs.back());
   }
   if (argument.texture) add_texture(data, position, buffer);
 }
@@ -349,12 +349,13 @@ void CaseSet::compute_expected(CheckCase& data) {
     data.first_run.emplace_back();
     if (!argument.is_expected()) continue;
     if (data.index == 0) {
-      data.first_run.back() = work_.reserve(argument.name, argument.compared_bytes(data.values));
+      data.first_run.back() =
+          work_.kept().reserve(argument.name, argument.compared_bytes(data.values));
     }
     if (outputs[i].empty()) continue;
     std::vector<std::byte> before;
     if (argument.direction == Direction::kInOut) {
-      before = work_.content(*data.inputs[i]);
+      before = work_.kept().content(*data.inputs[i]);
       before.resize(outputs[i].size());
     }
     audit_.take(*data.shape, data.seed, i, outputs[i], before);

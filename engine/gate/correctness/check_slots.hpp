@@ -13,6 +13,8 @@ namespace evo {
 /// What a kernel of check_kernels.cu leaves behind: words whose meaning is the kernel's. Filled
 /// with ones before it runs; on the host with zeros until it has arrived.
 inline constexpr std::size_t kSlotWords = 32;
+inline constexpr std::size_t kSlotBytes = kSlotWords * sizeof(std::uint64_t);
+inline constexpr std::byte kEmptySlot{0xff};
 using SlotWords = std::span<const std::uint64_t, kSlotWords>;
 
 /// The kernel has run.

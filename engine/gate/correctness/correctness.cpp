@@ -8,7 +8,6 @@
 
 #include "engine/gate/correctness/element_sample.hpp"
 #include "engine/gate/correctness/sampled_check.hpp"
-#include "engine/gate/correctness/trials.hpp"
 
 namespace evo {
 namespace {
@@ -209,14 +208,7 @@ CorrectnessResult CorrectnessGate::check_whole(const LoadedKernel& kernel, const
   // 3. Often, where something is kept from one launch to the next.
   if (state && !trials.is_over() && state_of(kernel, workspace) != state) {
     progress("launching " + name + " often");
-    if (const auto fault = age(kernel, {&first}, workspace, launches_to_age(shape), progress)) {
-      trials.reject(first, *fault);
-    }
-    if (!trials.is_over()) {
-      trials.run(first, Poison::kRandom, Kind::kRepeat);
-      trials.settle();
-      trials.say_more(" (after launching it often)");
-    }
+    check_old(trials, kernel, {&first}, workspace, Kind::kRepeat, progress);
   }
   // 4. The other seeds.
   for (std::size_t index = 1; index < seeds && is_allowed(); ++index) {
@@ -228,12 +220,7 @@ CorrectnessResult CorrectnessGate::check_whole(const LoadedKernel& kernel, const
   if (state && !trials.is_over() && state_of(kernel, workspace) != state) {
     std::vector<const CheckCase*> inputs;
     for (std::size_t index = 0; index < seeds; ++index) inputs.push_back(&cases_.get(shape, index));
-    if (const auto fault = age(kernel, inputs, workspace, launches_to_age(shape), progress)) {
-      trials.reject(first, *fault);
-    }
-    for (const CheckCase* data : inputs) trials.run(*data, Poison::kRandom, Kind::kExtra);
-    trials.settle();
-    trials.say_more(" (after launching it often)");
+    check_old(trials, kernel, inputs, workspace, Kind::kExtra, progress);
   }
   // 6. Few seeds: the poisons that are left, so that every shape meets all of them.
   while (device_.interpreting() == nullptr && runs < kPoisons && is_allowed())
@@ -242,6 +229,21 @@ CorrectnessResult CorrectnessGate::check_whole(const LoadedKernel& kernel, const
   CorrectnessResult result = trials.take();
   result.complete = complete;
   return result;
+}
+
+/// Launches often on all inputs in turn, then once on each that is checked.
+void CorrectnessGate::check_old(Trials& trials, const LoadedKernel& kernel,
+                                const std::vector<const CheckCase*>& inputs,
+                                const Workspace& workspace, Trials::Kind kind,
+                                const Progress& progress) {
+  const CheckCase& first = *inputs.front();
+  const int launches = launches_to_age(*first.shape);
+  if (const auto fault = age(kernel, inputs, workspace, launches, progress)) {
+    trials.reject(first, *fault);
+  }
+  for (const CheckCase* data : inputs) trials.run(*data, Poison::kRandom, kind);
+  trials.settle();
+  trials.say_more(" (after launching it often)");
 }
 
 /// What the kernel keeps from launch to launch. Nothing when the device cannot tell, or measures:

@@ -10,6 +10,7 @@
 #include "engine/gate/correctness/effort.hpp"
 #include "engine/gate/correctness/output_judge.hpp"
 #include "engine/gate/correctness/tolerance_audit.hpp"
+#include "engine/gate/correctness/trials.hpp"
 #include "engine/gate/correctness/workspace.hpp"
 
 namespace evo {
@@ -100,6 +101,9 @@ class CorrectnessGate {
   [[nodiscard]] int launches_to_age(const Shape& shape) const;
   [[nodiscard]] std::optional<std::string> state_of(const LoadedKernel& kernel,
                                                     const Workspace& workspace) const;
+  void check_old(Trials& trials, const LoadedKernel& kernel,
+                 const std::vector<const CheckCase*>& inputs, const Workspace& workspace,
+                 Trials::Kind kind, const Progress& progress);
   [[nodiscard]] std::optional<Fault> age(const LoadedKernel& kernel,
                                          const std::vector<const CheckCase*>& inputs,
                                          const Workspace& workspace, int launches,

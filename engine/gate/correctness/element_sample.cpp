@@ -31,10 +31,10 @@ std::vector<ElementSample::Output> ElementSample::outputs_of(
     const Argument& argument = problem_.arguments[i];
     if (!argument.is_output() || !data.expected[i]) continue;
     Output output{.position = i, .buffer = std::get<BufferId>(arguments[i])};
-    output.expected = work_.content(*data.expected[i]);
+    output.expected = work_.kept().content(*data.expected[i]);
     if (argument.direction == Direction::kInOut) {
-      output.before = work_.content(*data.inputs[i]);
-      work_.put_back(output.buffer, *data.inputs[i]);
+      output.before = work_.kept().content(*data.inputs[i]);
+      work_.kept().put_back(output.buffer, *data.inputs[i]);
     } else {
       device_.memory().poison(output.buffer,
                               poison_pattern(Poison::kNan, argument.dtype, data.seed));

@@ -7,11 +7,9 @@
 namespace evo {
 namespace {
 
-class HostWork final : public BufferWork {
+class HostContents final : public KeptContents {
  public:
-  explicit HostWork(Device& device) : device_(device), memory_(device.memory()) {}
-
-  [[nodiscard]] Device& device() override { return device_; }
+  explicit HostContents(DeviceMemory& memory) : memory_(memory) {}
 
   [[nodiscard]] KeptId reserve(const std::string&, std::size_t bytes) override {
     kept_.push_back({std::vector<std::byte>(bytes), std::nullopt});
@@ -24,11 +22,37 @@ class HostWork final : public BufferWork {
     kept_.at(to).numbers.reset();
     memory_.download(from, kept_.at(to).bytes);
   }
-  void put_back(BufferId to, KeptId from) override { memory_.upload(to, kept_.at(from).bytes); }
-  [[nodiscard]] std::vector<std::byte> content(KeptId kept) override {
+  void put_back(BufferId to, KeptId from) override { memory_.upload(to, bytes(from)); }
+  [[nodiscard]] std::vector<std::byte> content(KeptId kept) override { return bytes(kept); }
+  void seal(KeptId) override {}  // no kernel reaches the host's memory
+
+  [[nodiscard]] const std::vector<std::byte>& bytes(KeptId kept) const {
     return kept_.at(kept).bytes;
   }
-  void seal(KeptId) override {}  // no kernel reaches the host's memory
+  /// Decoded when first compared with.
+  [[nodiscard]] const Expectation& numbers(KeptId id, Dtype dtype) {
+    Kept& kept = kept_.at(id);
+    if (!kept.numbers) kept.numbers.emplace(dtype, kept.bytes);
+    return *kept.numbers;
+  }
+
+ private:
+  struct Kept {
+    std::vector<std::byte> bytes;
+    std::optional<Expectation> numbers;
+  };
+
+  DeviceMemory& memory_;
+  std::vector<Kept> kept_;
+};
+
+class HostWork final : public BufferWork {
+ public:
+  explicit HostWork(Device& device) : device_(device), memory_(device.memory()), kept_(memory_) {}
+
+  [[nodiscard]] Device& device() override { return device_; }
+
+  [[nodiscard]] KeptContents& kept() override { return kept_; }
 
   [[nodiscard]] std::optional<Fault> launch(KernelId kernel, const LaunchPlan& plan,
                                             std::span<const KernelArgument> arguments) override {
@@ -38,13 +62,12 @@ class HostWork final : public BufferWork {
   void begin() override { found_.clear(); }
   [[nodiscard]] Look compare(BufferId output, KeptId expected, Dtype dtype, double bad_abs_error,
                              std::size_t row_length) override {
-    Kept& kept = kept_.at(expected);
-    if (!kept.numbers) kept.numbers.emplace(dtype, kept.bytes);
-    return note(evo::compare(downloaded(output, kept.bytes.size()), *kept.numbers, bad_abs_error,
+    const Expectation& numbers = kept_.numbers(expected, dtype);
+    return note(evo::compare(downloaded(output, numbers.bytes().size()), numbers, bad_abs_error,
                              row_length));
   }
   [[nodiscard]] Look first_difference(BufferId buffer, KeptId kept) override {
-    const std::vector<std::byte>& right = kept_.at(kept).bytes;
+    const std::vector<std::byte>& right = kept_.bytes(kept);
     const std::vector<std::byte> now = downloaded(buffer, right.size());
     const auto differs = std::mismatch(now.begin(), now.end(), right.begin()).first;
     std::optional<std::size_t> first;
@@ -72,10 +95,6 @@ class HostWork final : public BufferWork {
   }
 
  private:
-  struct Kept {
-    std::vector<std::byte> bytes;
-    std::optional<Expectation> numbers;  ///< decoded when first compared with
-  };
   using Found = std::variant<Comparison, std::optional<std::size_t>, std::optional<std::string>>;
 
   [[nodiscard]] std::vector<std::byte> downloaded(BufferId buffer, std::size_t bytes) {
@@ -90,7 +109,7 @@ class HostWork final : public BufferWork {
 
   Device& device_;
   DeviceMemory& memory_;
-  std::vector<Kept> kept_;
+  HostContents kept_;
   std::vector<Found> found_;
 };
 

@@ -29,7 +29,7 @@ void OutputJudge::copy_outputs(Looks& looks, const std::vector<KernelArgument>& 
     const std::size_t bytes = work_.device().memory().spec(buffer).bytes;
     if (bytes == 0) continue;
     looks.copies.push_back({i, room_for(argument.name, bytes)});
-    work_.keep(*looks.copies.back().kept, buffer);
+    work_.kept().keep(*looks.copies.back().kept, buffer);
   }
 }
 
@@ -39,7 +39,7 @@ std::shared_ptr<KeptId> OutputJudge::room_for(const std::string& name, std::size
   const auto unused =
       std::find_if(first, last, [](const auto& entry) { return entry.second.use_count() == 1; });
   if (unused != last) return unused->second;
-  auto kept = std::make_shared<KeptId>(work_.reserve("a copy of " + name, bytes));
+  auto kept = std::make_shared<KeptId>(work_.kept().reserve("a copy of " + name, bytes));
   copies_.emplace(bytes, kept);
   return kept;
 }
@@ -47,7 +47,7 @@ std::shared_ptr<KeptId> OutputJudge::room_for(const std::string& name, std::size
 std::optional<std::string> OutputJudge::judge_by_program(const Looks& looks) {
   std::vector<ProgramOutput> outputs;
   for (const Looks::Copy& copy : looks.copies) {
-    outputs.push_back({copy.position, work_.content(*copy.kept)});
+    outputs.push_back({copy.position, work_.kept().content(*copy.kept)});
   }
   return programs_.judge(cases_.program_case(*looks.data), outputs);
 }

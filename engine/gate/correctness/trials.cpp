@@ -56,7 +56,7 @@ std::vector<KernelArgument> Trials::prepare(const CheckCase& data, Poison poison
                               poison_pattern(poison, argument.dtype, data.seed));
     }
     if (argument.direction == Direction::kInOut) {
-      work_.put_back(std::get<BufferId>(arguments[i]), *data.inputs[i]);
+      work_.kept().put_back(std::get<BufferId>(arguments[i]), *data.inputs[i]);
     }
   }
   return arguments;
@@ -88,7 +88,7 @@ void Trials::keep_outputs(const CheckCase& data) {
   if (is_over()) return;
   for (std::size_t i = 0; i < data.arguments.size(); ++i) {
     if (!data.first_run[i]) continue;
-    work_.keep(*data.first_run[i], std::get<BufferId>(data.arguments[i]));
+    work_.kept().keep(*data.first_run[i], std::get<BufferId>(data.arguments[i]));
   }
 }
 

@@ -43,7 +43,7 @@ std::optional<Rejection> Stopwatch::compare(const std::vector<Launched>& launche
 void Stopwatch::put_inputs(const CheckCase& where, const CheckCase& content) {
   for (std::size_t i = 0; i < content.inputs.size(); ++i) {
     if (!content.inputs[i] || setup_.problem.arguments[i].texture) continue;
-    setup_.work.put_back(std::get<BufferId>(where.arguments[i]), *content.inputs[i]);
+    setup_.work.kept().put_back(std::get<BufferId>(where.arguments[i]), *content.inputs[i]);
   }
 }
 
@@ -131,7 +131,7 @@ std::optional<Rejection> Stopwatch::verify_fresh_addresses(Random& random) {
       buffers.push_back(memory_.allocate({argument.name, bytes, !is_input}));
       arguments[i] = buffers.back();
       if (is_input) {
-        setup_.work.put_back(buffers.back(), *data.inputs[i]);
+        setup_.work.kept().put_back(buffers.back(), *data.inputs[i]);
       } else {
         memory_.poison(buffers.back(),
                        poison_pattern(Poison::kRandom, argument.dtype, random.bits()));

@@ -51,7 +51,7 @@ TEST(Cases, LaunchesThatAreTimedTogetherShareTheirConstants) {
   CaseSet cases(*work, problem, programs, std::nullopt,
                 {.seed = 9, .first_of_checks = 4, .end_of_checks = 6});
   const auto content = [&](const std::string& shape, std::size_t index, std::size_t argument) {
-    return work->content(*cases.inputs(problem.shape(shape), index).inputs[argument]);
+    return work->kept().content(*cases.inputs(problem.shape(shape), index).inputs[argument]);
   };
   constexpr std::size_t kX = 0;
   constexpr std::size_t kFactors = 2;

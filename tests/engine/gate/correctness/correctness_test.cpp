@@ -236,7 +236,7 @@ TEST(CorrectnessGate, RejectsAKernelThatKnowsOneSeed) {
   GateFixture fixture;
   const CheckCase& known = fixture.made->cases.get(fixture.problem.shape("small"), 0);
   float first = 0;
-  const std::vector<std::byte> input = fixture.work->content(*known.inputs[kX]);
+  const std::vector<std::byte> input = fixture.work->kept().content(*known.inputs[kX]);
   std::memcpy(&first, input.data(), sizeof first);
   const auto result =
       fixture.check(fixture.load("knows", right_and([first](const Launch& launch, float* y, int n) {
@@ -261,7 +261,7 @@ TEST(CorrectnessGate, InputsDependOnTheRunsSeed) {
   const Shape& shape = fixture.problem.shape("small");
   const auto input_of = [&](std::uint64_t seed) {
     MadeGates made(*fixture.work, fixture.problem, 1, seed);
-    return fixture.work->content(*made.cases.get(shape, 0).inputs[kX]);
+    return fixture.work->kept().content(*made.cases.get(shape, 0).inputs[kX]);
   };
   EXPECT_NE(input_of(2024), input_of(2025));
   EXPECT_EQ(input_of(2024), input_of(2024));

@@ -45,8 +45,8 @@ class DeviceWorkTest : public testing::Test {
     return buffer;
   }
   KeptId kept_of(const std::vector<std::byte>& bytes) {
-    const KeptId kept = work_->reserve("y", bytes.size());
-    work_->keep(kept, bytes);
+    const KeptId kept = work_->kept().reserve("y", bytes.size());
+    work_->kept().keep(kept, bytes);
     return kept;
   }
   void finish() {
@@ -132,10 +132,10 @@ TEST_F(DeviceWorkTest, ASealIsBrokenByAnyByte) {
   std::vector<std::byte> content(5004);
   for (std::byte& byte : content) byte = std::byte(random.below(256));
   const KeptId kept = kept_of(content);
-  work_->seal(kept);
+  work_->kept().seal(kept);
   // The buffer holds what is kept now: without the seal, both looks would find nothing wrong.
   const auto look_at = [&](const std::vector<std::byte>& now) {
-    work_->keep(kept, now);
+    work_->kept().keep(kept, now);
     const BufferId buffer = buffer_of(now);
     work_->begin();
     const Look same = work_->first_difference(buffer, kept);
@@ -164,11 +164,11 @@ TEST_F(DeviceWorkTest, ASealIsBrokenByAnyByte) {
 TEST_F(DeviceWorkTest, KeepsAndPutsBack) {
   const std::vector<std::byte> content = encoded(Dtype::kI32, {1, 2, 3, 4, 5});
   const BufferId buffer = buffer_of(content);
-  const KeptId kept = work_->reserve("y", content.size());
-  work_->keep(kept, buffer);
+  const KeptId kept = work_->kept().reserve("y", content.size());
+  work_->kept().keep(kept, buffer);
   device_->memory().fill(buffer, std::byte{0});
-  EXPECT_EQ(work_->content(kept), content);
-  work_->put_back(buffer, kept);
+  EXPECT_EQ(work_->kept().content(kept), content);
+  work_->kept().put_back(buffer, kept);
   std::vector<std::byte> now(content.size());
   device_->memory().download(buffer, now);
   EXPECT_EQ(now, content);
@@ -178,7 +178,7 @@ TEST_F(DeviceWorkTest, NothingThatIsKeptLiesInTheMemoryAsItIs) {
   const std::vector<std::byte> content(1003, std::byte{7});
   const BufferId first = device_->memory().allocate({"first", 1, true}) + 1;
   const std::vector<KeptId> kept = {kept_of(content), kept_of(content)};
-  work_->keep(work_->reserve("y", content.size()), buffer_of(content));
+  work_->kept().keep(work_->kept().reserve("y", content.size()), buffer_of(content));
   std::vector<std::vector<std::byte>> held;
   for (BufferId id = first; held.size() < 3; ++id) {
     if (device_->memory().spec(id).name != "kept: y") continue;
@@ -189,8 +189,8 @@ TEST_F(DeviceWorkTest, NothingThatIsKeptLiesInTheMemoryAsItIs) {
     EXPECT_LT(std::ranges::count(bytes, std::byte{7}), 20) << "by chance about four";
   }
   EXPECT_NE(held[0], held[1]) << "each has a key of its own";
-  EXPECT_EQ(work_->content(kept[0]), content);
-  EXPECT_EQ(work_->content(kept[1]), content);
+  EXPECT_EQ(work_->kept().content(kept[0]), content);
+  EXPECT_EQ(work_->kept().content(kept[1]), content);
 }
 
 /// The vectors that come with the paper's programs (Random123's kat_vectors).
