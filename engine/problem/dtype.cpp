@@ -155,7 +155,10 @@ WholeRange whole_range(Dtype dtype) {
   const DtypeRow& row = row_of(dtype);
   if (row.kind == NumberKind::kFloat) {
     // A significand holds everything up to 2^bits, the hidden one included.
-    const std::uint64_t most = std::uint64_t{1} << (row.mantissa_bits + 1);
+    const std::uint64_t exact = std::uint64_t{1} << (row.mantissa_bits + 1);
+    const double largest = std::floor(largest_finite(dtype));
+    const auto most =
+        largest < static_cast<double>(exact) ? static_cast<std::uint64_t>(largest) : exact;
     return {most, most};
   }
   return row.kind == NumberKind::kSigned ? WholeRange{row.sign_bit(), row.sign_bit() - 1}

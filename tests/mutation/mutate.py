@@ -37,15 +37,15 @@ SURVEY_TESTS = ["virtual_test --gtest_filter=*Sample*:*Survey*:*Kinds*",
 FILES = {
     "engine/gate/resource.cpp": GATE_TESTS,
     **{f"engine/gate/correctness/{name}.cpp": GATE_TESTS for name in (
-        "cases", "compare", "correctness", "damage", "element_sample", "expectation", "grid_part",
-        "output_judge", "reference_audit", "run_program", "sampled_check", "tolerance_audit",
+        "cases", "chosen_elements", "compare", "correctness", "damage", "element_sample",
+        "expectation", "grid_part", "output_judge", "reference_audit", "run_program", "sampled_check", "tolerance_audit",
         "workspace")},
     **{f"engine/gate/timing/{name}.cpp": GATE_TESTS for name in (
         "measurement", "pair_comparison", "stopping_rule", "stopwatch", "stopwatch_verify",
         "timing")},
     "engine/gate/correctness/problem_programs.cpp": ["own_kernel_test --gtest_filter=OwnCheck*:OwnData*"],
     **{f"engine/gate/correctness/{name}.cpp": [*GATE_TESTS, "card_test", "device_work_test"]
-       for name in ("check_slots", "device_work", "effort", "host_work", "trials")},
+       for name in ("check_slots", "device_work", "effort", "host_work", "masked_contents", "trials")},
     "engine/device/guard.cpp": GATE_TESTS,
     "engine/device/arch_limits.cpp": GATE_TESTS,
     **{f"engine/device/virtual/{name}.cpp": [*GATE_TESTS, "virtual_nvrtc_test"]

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "engine/gate/correctness/compare.hpp"
+#include "engine/gate/correctness/chosen_elements.hpp"
 #include "engine/gate/correctness/grid_part.hpp"
 #include "engine/gate/correctness/poison.hpp"
 
@@ -119,33 +119,16 @@ std::optional<CorrectnessResult> ElementSample::check(const LoadedKernel& kernel
 }
 
 void ElementSample::compare(const LoadedKernel& kernel, const CheckCase& data, const Output& output,
-                            const std::vector<std::byte>& content_,
+                            const std::vector<std::byte>& content,
                             CorrectnessResult& result) const {
   const Argument& argument = problem_.arguments[output.position];
-  const Tolerance tolerance =
-      kernel.spec->tolerance.evaluate(merged({&kernel.macros, &data.values}));
-  const std::size_t size = size_of(argument.dtype);
   std::vector<std::size_t> elements;
-  std::vector<std::byte> content;
-  std::vector<std::byte> expected;
-  const auto append = [size](std::vector<std::byte>& to, const std::vector<std::byte>& from,
-                             std::size_t element) {
-    const auto at = from.begin() + static_cast<std::ptrdiff_t>(element * size);
-    to.insert(to.end(), at, at + static_cast<std::ptrdiff_t>(size));
-  };
   for (std::size_t i = 0; i < output.owned.size(); ++i) {
-    if (!output.owned[i]) continue;
-    elements.push_back(i);
-    append(content, content_, i);
-    append(expected, output.expected, i);
+    if (output.owned[i]) elements.push_back(i);
   }
   if (elements.empty()) return;
-  Comparison comparison =
-      evo::compare(content, {argument.dtype, std::move(expected)}, tolerance.bad_abs_error, 0);
-  add_figures(result.checks.back(), comparison);
-  comparison.worst_index = elements[comparison.worst_index];
-  const auto why = violation(comparison, tolerance, argument.name);
-  if (why && !result.rejection) result.rejection = Rejection{Gate::kCorrectness, *why};
+  compare_chosen(result, kernel, data, argument, content, elements,
+                 {argument.dtype, gathered(output.expected, elements, size_of(argument.dtype))}, 0);
 }
 
 }  // namespace evo

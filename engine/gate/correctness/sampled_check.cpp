@@ -7,7 +7,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/random.hpp"
-#include "engine/gate/correctness/compare.hpp"
+#include "engine/gate/correctness/chosen_elements.hpp"
 #include "engine/gate/correctness/grid_cover.hpp"
 #include "engine/gate/correctness/grid_part.hpp"
 #include "engine/gate/correctness/poison.hpp"
@@ -211,29 +211,16 @@ std::vector<std::size_t> SampledCheck::written_rows(const Ran& ran, std::size_t 
 
 void SampledCheck::compare_rows(const LoadedKernel& kernel, const CheckCase& data, const Ran& ran,
                                 CorrectnessResult& result) const {
-  const Tolerance tolerance =
-      kernel.spec->tolerance.evaluate(merged({&kernel.macros, &data.values}));
   for (std::size_t i = 0; i < ran.outputs.size(); ++i) {
     if (ran.outputs[i].empty()) continue;
     const Argument& argument = problem_.arguments[i];
-    const std::size_t size = size_of(argument.dtype);
     const std::size_t length = argument.row_length(data.values);
     std::vector<std::size_t> elements;
-    std::vector<std::byte> output;
     for (const std::size_t row : ran.rows) {
       for (std::size_t at = row * length; at < (row + 1) * length; ++at) elements.push_back(at);
-      const std::byte* from = ran.outputs[i].data() + row * length * size;
-      output.insert(output.end(), from, from + length * size);
     }
-    Comparison comparison = compare(output, data.expectation_of(i, argument.dtype, elements),
-                                    tolerance.bad_abs_error, length);
-    add_figures(result.checks.back(), comparison);
-    if (!elements.empty()) {
-      comparison.worst_index = elements[comparison.worst_index];
-      comparison.worst_row_index = elements[comparison.worst_row_index];
-    }
-    const auto why = violation(comparison, tolerance, argument.name);
-    if (why && !result.rejection) result.rejection = Rejection{Gate::kCorrectness, *why};
+    compare_chosen(result, kernel, data, argument, ran.outputs[i], elements,
+                   data.expectation_of(i, argument.dtype, elements), length);
   }
   if (result.rejection || !ran.rows.empty()) return;
   result.rejection = Rejection{Gate::kCorrectness, "no row was compared"};

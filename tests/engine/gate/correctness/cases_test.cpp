@@ -10,7 +10,7 @@ namespace evo {
 namespace {
 
 /// x and the constant "factors", which a kernel turns into y.
-Problem problem_with_constant(const std::filesystem::path& folder) {
+std::string problem_text(const std::filesystem::path& folder) {
   write_file(folder / "k.cu", "");
   const Json normal = {{"distribution", "normal"}};
   const Json json = {
@@ -35,7 +35,11 @@ Problem problem_with_constant(const std::filesystem::path& folder) {
       {"bytes", 1},
       {"check", {{"program", {"true"}}}},
       {"templates", {{"t", {{"source", "k.cu"}, {"entry", "k"}, {"grid", {1}}, {"block", {1}}}}}}};
-  return Problem::parse(json.dump(), folder);
+  return json.dump();
+}
+
+Problem problem_with_constant(const std::filesystem::path& folder) {
+  return Problem::parse(problem_text(folder), folder);
 }
 
 TEST(Cases, LaunchesThatAreTimedTogetherShareTheirConstants) {
@@ -62,6 +66,30 @@ TEST(Cases, LaunchesThatAreTimedTogetherShareTheirConstants) {
   EXPECT_NE(content("one", 4, kFactors), content("one", 0, kFactors));
   EXPECT_NE(content("one", 5, kFactors), content("one", 4, kFactors));
   EXPECT_NE(content("two", 0, kFactors), content("one", 0, kFactors));
+}
+
+TEST(Cases, ATextureNeedsADeviceThatHasThem) {
+  const sample::TemporaryFolder folder;
+  Json json = Json::parse(problem_text(folder.path()));
+  json["arguments"][2] = {{"name", "plane"},
+                          {"kind", "texture"},
+                          {"dtype", "f32"},
+                          {"width", 8},
+                          {"generator", {{"distribution", "normal"}}}};
+  const Problem problem = Problem::parse(json.dump(), folder.path());
+  fake::FakeDevice device(
+      {fake::fake_info(TimeKind::kMeasured),
+       [](const fake::Program&) -> std::variant<fake::Kernel, Fault> { return Fault{"none"}; },
+       {}});
+  const auto work = make_host_work(device);
+  ProblemPrograms programs(problem);
+  CaseSet cases(*work, problem, programs, std::nullopt, {.seed = 9});
+  try {
+    (void)cases.inputs(problem.shape("one"), 0);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(), "texture 'plane': not supported on fake GPU");
+  }
 }
 
 }  // namespace
