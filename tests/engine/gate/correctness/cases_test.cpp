@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
 #include "tests/db/sample.hpp"
 #include "tests/fakes/fake_device.hpp"
