@@ -19,13 +19,13 @@ set(EVO_ALONE
   engine/evolve/full_strategy.cpp
   engine/evolve/genetic_strategy.cpp
   engine/evolve/local_strategy.cpp
-  engine/evolve/replay_study.cpp
-  engine/gate/coverage.cpp
-  engine/gate/problem_programs.cpp
+  engine/study/replay_study.cpp
+  engine/gate/correctness/coverage.cpp
+  engine/gate/correctness/problem_programs.cpp
   engine/intake/python_list.cpp
   engine/intake/source_macros.cpp
   engine/intake/t1_file.cpp
-  engine/space/recorded_space.cpp
+  engine/study/recorded_space.cpp
   engine/space/space_render.cpp
   tests/agreement/cases_float.cpp
   tests/agreement/cases_integer.cpp
@@ -36,11 +36,11 @@ set(EVO_ALONE
   tests/engine/compile/source_checks_test.cpp
   tests/engine/device/virtual/wgmma_defects_test.cpp
   tests/engine/device/virtual/wmma_test.cpp
-  tests/engine/gate/partial_evidence_test.cpp
-  tests/engine/gate/reference_audit_test.cpp
-  tests/engine/gate/sampled_check_test.cpp
-  tests/engine/gate/state_test.cpp
-  tests/engine/gate/timing_test.cpp
+  tests/engine/gate/correctness/partial_evidence_test.cpp
+  tests/engine/gate/correctness/reference_audit_test.cpp
+  tests/engine/gate/correctness/sampled_check_test.cpp
+  tests/engine/gate/correctness/state_test.cpp
+  tests/engine/gate/timing/timing_test.cpp
   tests/engine/intake/python_list_test.cpp
   tests/engine/intake/source_macros_test.cpp
   tests/engine/intake/t1_file_test.cpp

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "engine/core/error.hpp"
+#include "engine/core/gzip.hpp"
 #include "engine/core/json_reader.hpp"
-#include "engine/space/gzip.hpp"
 #include "engine/space/space.hpp"
 #include "tools/evo_export_environment.hpp"
 

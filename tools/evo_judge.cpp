@@ -11,7 +11,7 @@
 #include "db/store.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/evaluate/workbench.hpp"
-#include "engine/gate/coverage.hpp"
+#include "engine/gate/correctness/coverage.hpp"
 #include "engine/run/card_text.hpp"
 #include "engine/run/objective.hpp"
 #include "engine/run/profile_gate.hpp"

@@ -179,8 +179,8 @@ void explain(const ExplainArguments& arguments) {
   const auto made = on.workspace_of(kernel);
   if (const auto* fault = std::get_if<Fault>(&made)) throw DeviceMemoryError(fault->reason);
   const CheckCase& data = on.data();
-  const auto us = on.device().predict_us(kernel.id, kernel.launch_for(data),
-                                         std::get<Workspace>(made).arguments_of(data));
+  const auto us = on.device().predicting()->predict_us(
+      kernel.id, kernel.launch_for(data), std::get<Workspace>(made).arguments_of(data));
   if (const auto* fault = std::get_if<Fault>(&us)) throw InputError(fault->reason);
   OrderedJson launches = OrderedJson::array();
   for (const ptx::PredictedLaunch& launch : on.device().predictions()) {

@@ -14,7 +14,7 @@
 #include "engine/device/virtual/timing/device_model.hpp"
 #include "engine/device/virtual/timing/prediction.hpp"
 #include "engine/predict/ranking.hpp"
-#include "engine/space/recorded_space.hpp"
+#include "engine/study/recorded_space.hpp"
 #include "tools/data_folder.hpp"
 #include "tools/evo_predict.hpp"
 #include "tools/output_files.hpp"
@@ -73,8 +73,8 @@ std::optional<Predicted> predict(SpaceOnDevice& on, const Candidate& candidate,
   const auto made = on.workspace_of(*kernel);
   if (const auto* workspace = std::get_if<Workspace>(&made)) {
     const CheckCase& data = on.data();
-    const auto us =
-        on.device().predict_us(kernel->id, kernel->launch_for(data), workspace->arguments_of(data));
+    const auto us = on.device().predicting()->predict_us(kernel->id, kernel->launch_for(data),
+                                                         workspace->arguments_of(data));
     if (const auto* value = std::get_if<double>(&us)) {
       const auto& steps = on.device().predictions();
       result = {*value, std::ranges::all_of(steps, &ptx::PredictedLaunch::is_simulated), {}};

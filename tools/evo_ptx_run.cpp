@@ -141,12 +141,12 @@ KernelArgument make_argument(VirtualDevice& device, const std::string& text,
     throw InputError("argument '" + text + "': allowed is a name without '/'");
   if (kind == "out") {
     const std::size_t bytes = byte_count(source);
-    outputs.push_back({name, device.allocate({name, bytes, true}), bytes});
+    outputs.push_back({name, device.memory().allocate({name, bytes, true}), bytes});
     return outputs.back().id;
   }
   const std::vector<std::byte> content = content_of(source);
-  const BufferId id = device.allocate({name, content.size(), kind == "inout"});
-  device.upload(id, content);
+  const BufferId id = device.memory().allocate({name, content.size(), kind == "inout"});
+  device.memory().upload(id, content);
   if (kind == "inout") outputs.push_back({name, id, content.size()});
   return id;
 }
@@ -165,7 +165,7 @@ void print_outputs(VirtualDevice& device, const std::vector<NamedBuffer>& output
   std::vector<OutputFile> files;
   for (const NamedBuffer& output : outputs) {
     std::vector<std::byte> bytes(output.bytes);
-    device.download(output.id, bytes);
+    device.memory().download(output.id, bytes);
     std::uint64_t hash = 0xcbf29ce484222325ULL;
     for (const std::byte b : bytes)
       hash = (hash ^ std::to_integer<std::uint64_t>(b)) * 0x100000001b3ULL;
@@ -236,7 +236,7 @@ ExitCode run(const Options& options, const std::string& save) {
   }
   print_outputs(*device, outputs, save);
   if (options.predict) {
-    const auto predicted = device->predict_us(kernel, config, arguments);
+    const auto predicted = device->predicting()->predict_us(kernel, config, arguments);
     if (const auto* failed = std::get_if<Fault>(&predicted)) {
       std::printf("%s\n", failed->reason.c_str());
     } else {

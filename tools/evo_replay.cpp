@@ -9,7 +9,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
-#include "engine/evolve/replay_study.hpp"
+#include "engine/study/replay_study.hpp"
 #include "tools/help_format.hpp"
 #include "tools/number_options.hpp"
 #include "tools/tool_main.hpp"

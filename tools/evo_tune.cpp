@@ -10,7 +10,7 @@
 #include "db/lock_wait.hpp"
 #include "engine/core/hash.hpp"
 #include "engine/evolve/window.hpp"
-#include "engine/gate/coverage.hpp"
+#include "engine/gate/correctness/coverage.hpp"
 #include "engine/run/card_text.hpp"
 #include "engine/run/profile_gate.hpp"
 #include "engine/run/run_setup.hpp"

@@ -4,9 +4,9 @@
 #include <system_error>
 
 #include "engine/core/error.hpp"
+#include "engine/core/gzip.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/core/protected_file.hpp"
-#include "engine/space/gzip.hpp"
 
 namespace evo {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "engine/compile/compiler.hpp"
 #include "engine/device/virtual/virtual_device.hpp"
-#include "engine/gate/workspace.hpp"
+#include "engine/gate/correctness/workspace.hpp"
 #include "engine/space/space.hpp"
 
 namespace evo {

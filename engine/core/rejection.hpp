@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -8,12 +9,17 @@ namespace evo {
 
 /// The gates in the order a candidate meets them.
 enum class Gate { kBuild, kResource, kCorrectness, kTiming, kProfile };
-inline constexpr std::size_t kGates = 5;
 
-/// "build", "resource", "correctness", "timing" or "profile".
-[[nodiscard]] std::string_view to_string(Gate gate);
+/// Their names, in the same order.
+inline constexpr auto kGateNames =
+    std::to_array<std::string_view>({"build", "resource", "correctness", "timing", "profile"});
+inline constexpr std::size_t kGates = kGateNames.size();
 
-/// The inverse of to_string. Throws InputError for any other text.
+[[nodiscard]] constexpr std::string_view to_string(Gate gate) {
+  return kGateNames[static_cast<std::size_t>(gate)];
+}
+
+/// The inverse of to_string. Throws InputError for any other text, listing the names.
 [[nodiscard]] Gate gate_from_string(std::string_view text);
 
 /// Why a candidate did not pass: data, not an error.

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "engine/core/error.hpp"
+
 namespace evo {
 
 std::vector<KernelArgument> parameters_of(const LaunchStep& step,

@@ -10,7 +10,7 @@
 #include "engine/core/error.hpp"
 #include "engine/evaluate/build_options.hpp"
 #include "engine/evaluate/static_gates.hpp"
-#include "engine/gate/check_kernels.hpp"
+#include "engine/gate/correctness/check_kernels.hpp"
 #include "engine/problem/known_names.hpp"
 
 namespace evo {

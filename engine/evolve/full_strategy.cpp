@@ -277,4 +277,8 @@ std::unique_ptr<Strategy> make_full(const CandidateSpace& space, const StrategyO
   return std::make_unique<FullStrategy>(space, options, settings);
 }
 
+std::unique_ptr<Strategy> make_full(const CandidateSpace& space, const StrategyOptions& options) {
+  return make_full(space, options, {});
+}
+
 }  // namespace evo

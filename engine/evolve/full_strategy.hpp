@@ -6,7 +6,7 @@
 #include "engine/evolve/failure_model.hpp"
 #include "engine/evolve/kernel_fit.hpp"
 #include "engine/evolve/proposal_pool.hpp"
-#include "engine/evolve/strategy.hpp"
+#include "engine/evolve/strategies.hpp"
 
 namespace evo {
 
@@ -46,6 +46,6 @@ struct FullSettings {
 /// `space` must outlive the strategy.
 [[nodiscard]] std::unique_ptr<Strategy> make_full(const CandidateSpace& space,
                                                   const StrategyOptions& options,
-                                                  const FullSettings& settings = {});
+                                                  const FullSettings& settings);
 
 }  // namespace evo

@@ -40,29 +40,10 @@ struct Scored {
   double log_time = 0;
 };
 
-/// Random search without replacement.
-[[nodiscard]] std::unique_ptr<Strategy> make_random(const CandidateSpace& space,
-                                                    const StrategyOptions& options);
-/// Every candidate in the order of its rank; the seed does not matter.
-[[nodiscard]] std::unique_ptr<Strategy> make_exhaustive(const CandidateSpace& space,
-                                                        const StrategyOptions& options);
-/// (µ + λ) genetic algorithm: tournaments, uniform crossover, mutation, repair.
-[[nodiscard]] std::unique_ptr<Strategy> make_genetic(const CandidateSpace& space,
-                                                     const StrategyOptions& options);
-/// Simulated annealing on log time with restarts.
-[[nodiscard]] std::unique_ptr<Strategy> make_annealing(const CandidateSpace& space,
-                                                       const StrategyOptions& options);
-/// Differential evolution (current-to-best/1/bin) on value indices, rounded and repaired.
-[[nodiscard]] std::unique_ptr<Strategy> make_differential(const CandidateSpace& space,
-                                                          const StrategyOptions& options);
-/// Greedy iterated local search.
-[[nodiscard]] std::unique_ptr<Strategy> make_local(const CandidateSpace& space,
-                                                   const StrategyOptions& options);
-/// EvoEngineer-Free: task context and the single best, no insight.
-[[nodiscard]] std::unique_ptr<Strategy> make_free(const CandidateSpace& space,
-                                                  const StrategyOptions& options);
-/// EvoEngineer-Insight: Free, with mutations guided by what each value did so far.
-[[nodiscard]] std::unique_ptr<Strategy> make_insight(const CandidateSpace& space,
-                                                     const StrategyOptions& options);
+#define EVO_STRATEGY(name, source, learns)                                         \
+  [[nodiscard]] std::unique_ptr<Strategy> make_##name(const CandidateSpace& space, \
+                                                      const StrategyOptions& options);
+#include "engine/evolve/strategies.def"
+#undef EVO_STRATEGY
 
 }  // namespace evo

@@ -1,42 +1,49 @@
 #include "engine/evolve/strategy.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "engine/core/error.hpp"
 #include "engine/core/suggestion.hpp"
-#include "engine/evolve/full_strategy.hpp"
 #include "engine/evolve/strategies.hpp"
 
 namespace evo {
 namespace {
 
-using Factory = std::unique_ptr<Strategy> (*)(const CandidateSpace&, const StrategyOptions&);
+struct Row {
+  std::unique_ptr<Strategy> (*make)(const CandidateSpace&, const StrategyOptions&);
+  bool learns;
+};
 
-constexpr std::array<std::string_view, 9> kNames = {"full",      "free",         "insight",
-                                                    "random",    "exhaustive",   "genetic",
-                                                    "annealing", "differential", "local"};
+constexpr auto kNames = std::to_array<std::string_view>({
+#define EVO_STRATEGY(name, source, learns) #name,
+#include "engine/evolve/strategies.def"
+#undef EVO_STRATEGY
+});
 
-std::unique_ptr<Strategy> make_default_full(const CandidateSpace& space,
-                                            const StrategyOptions& options) {
-  return make_full(space, options);
+constexpr auto kRows = std::to_array<Row>({
+#define EVO_STRATEGY(name, source, learns) {make_##name, learns},
+#include "engine/evolve/strategies.def"
+#undef EVO_STRATEGY
+});
+
+const Row& row_of(std::string_view name) {
+  const auto found = std::ranges::find(kNames, name);
+  if (found == kNames.end()) {
+    throw InputError(unknown_name("strategy", name, {kNames.begin(), kNames.end()}));
+  }
+  return kRows[static_cast<std::size_t>(found - kNames.begin())];
 }
-
-constexpr std::array<Factory, kNames.size()> kFactories = {
-    make_default_full, make_free,      make_insight,      make_random, make_exhaustive,
-    make_genetic,      make_annealing, make_differential, make_local};
 
 }  // namespace
 
 std::span<const std::string_view> strategy_names() { return kNames; }
 
-bool strategy_learns(std::string_view name) { return name != "random" && name != "exhaustive"; }
+bool strategy_learns(std::string_view name) { return row_of(name).learns; }
 
 std::unique_ptr<Strategy> make_strategy(std::string_view name, const CandidateSpace& space,
                                         const StrategyOptions& options) {
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
-    if (kNames[i] == name) return kFactories[i](space, options);
-  }
-  throw InputError(unknown_name("strategy", name, {kNames.begin(), kNames.end()}));
+  return row_of(name).make(space, options);
 }
 
 }  // namespace evo

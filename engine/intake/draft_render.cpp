@@ -1,10 +1,10 @@
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "engine/core/unfinished.hpp"
 #include "engine/intake/draft.hpp"
 #include "engine/intake/reference_stub.hpp"
+#include "engine/problem/dtype.hpp"
 
 namespace evo {
 namespace {
@@ -111,34 +111,21 @@ Ordered argument_json(const DraftArgument& argument) {
   return json;
 }
 
-/// Bounds for outputs of a type, and how they were come by.
-struct Bounds {
-  std::string_view dtype;
-  double max_abs_error;
-  double relative_l2;
-};
-/// From the least exact to the most: some tens of roundings of each element, and as absolute error
-/// what that is for elements of a few hundred. Sums of many elements need more.
-constexpr auto kBounds = std::to_array<Bounds>({{"e5m2", 64, 0.2},
-                                                {"e4m3", 32, 0.1},
-                                                {"bf16", 2, 0.02},
-                                                {"f16", 0.25, 0.002},
-                                                {"f32", 1e-3, 1e-5},
-                                                {"f64", 1e-9, 1e-12}});
-
-/// Those of the least exact output; nothing where all are integers.
-const Bounds* bounds_of(const Draft& draft) {
-  for (const Bounds& bounds : kBounds) {
-    for (const DraftArgument& argument : draft.arguments) {
-      if (argument.is_written() && argument.is_compared && argument.dtype == bounds.dtype)
-        return &bounds;
+/// The row of the least exact output; nothing where all are integers.
+const DtypeRow* least_exact(const Draft& draft) {
+  const DtypeRow* least = nullptr;
+  for (const DraftArgument& argument : draft.arguments) {
+    if (!argument.is_written() || !argument.is_compared) continue;
+    for (const DtypeRow& row : dtype_rows()) {
+      if (row.name != argument.dtype || row.kind != NumberKind::kFloat) continue;
+      if (least == nullptr || row.max_abs_error > least->max_abs_error) least = &row;
     }
   }
-  return nullptr;
+  return least;
 }
 
 Ordered tolerance(const Draft& draft) {
-  const Bounds* bounds = bounds_of(draft);
+  const DtypeRow* bounds = least_exact(draft);
   const auto number = [](double value) { return value == 0 ? Ordered(0) : Ordered(value); };
   const Ordered element = !draft.max_abs_error.empty() ? expression(draft.max_abs_error)
                                                        : number(bounds ? bounds->max_abs_error : 0);
@@ -150,9 +137,9 @@ Ordered tolerance(const Draft& draft) {
 
 /// A line before the tolerance.
 std::string reason_of_tolerance(const Draft& draft) {
-  const Bounds* bounds = bounds_of(draft);
+  const DtypeRow* bounds = least_exact(draft);
   if (bounds == nullptr || !draft.max_abs_error.empty()) return {};
-  return "  // assumed: some tens of roundings of " + std::string(bounds->dtype) +
+  return "  // assumed: some tens of roundings of " + std::string(bounds->name) +
          ", for elements up to a few hundred; a sum of many elements needs more\n";
 }
 

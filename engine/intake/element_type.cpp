@@ -31,13 +31,10 @@ ElementType find(const std::string& name, const Names& scalars, const Names& vec
 }  // namespace
 
 ElementType element_type(std::string_view type) {
-  static const Names scalars = {{"float", Dtype::kF32},
-                                {"double", Dtype::kF64},
-                                {"int", Dtype::kI32},
-                                {"signed", Dtype::kI32},
+  // Beside the names that rows have.
+  static const Names scalars = {{"signed", Dtype::kI32},
                                 {"signed int", Dtype::kI32},
                                 {"unsigned", Dtype::kU32},
-                                {"unsigned int", Dtype::kU32},
                                 {"int unsigned", Dtype::kU32},
                                 {"uint", Dtype::kU32},
                                 {"uint32_t", Dtype::kU32},
@@ -46,32 +43,22 @@ ElementType element_type(std::string_view type) {
                                 {"long int", Dtype::kI64},
                                 {"unsigned long", Dtype::kU64},
                                 {"unsigned long int", Dtype::kU64},
-                                {"long long", Dtype::kI64},
                                 {"long long int", Dtype::kI64},
-                                {"unsigned long long", Dtype::kU64},
                                 {"unsigned long long int", Dtype::kU64},
                                 {"size_t", Dtype::kU64},
                                 {"int64_t", Dtype::kI64},
                                 {"uint64_t", Dtype::kU64},
                                 {"char", Dtype::kI8},
-                                {"signed char", Dtype::kI8},
-                                {"unsigned char", Dtype::kU8},
                                 {"int8_t", Dtype::kI8},
                                 {"uint8_t", Dtype::kU8},
                                 {"bool", Dtype::kU8},
-                                {"short", Dtype::kI16},
                                 {"short int", Dtype::kI16},
                                 {"int16_t", Dtype::kI16},
-                                {"unsigned short", Dtype::kU16},
                                 {"unsigned short int", Dtype::kU16},
                                 {"ushort", Dtype::kU16},
                                 {"uint16_t", Dtype::kU16},
                                 {"half", Dtype::kF16},
-                                {"__half", Dtype::kF16},
-                                {"__nv_bfloat16", Dtype::kBf16},
-                                {"nv_bfloat16", Dtype::kBf16},
-                                {"__nv_fp8_e4m3", Dtype::kE4m3},
-                                {"__nv_fp8_e5m2", Dtype::kE5m2}};
+                                {"nv_bfloat16", Dtype::kBf16}};
   static const Names vectors = {
       {"float", Dtype::kF32},    {"double", Dtype::kF64},    {"int", Dtype::kI32},
       {"uint", Dtype::kU32},     {"long", Dtype::kI64},      {"ulong", Dtype::kU64},
@@ -91,6 +78,9 @@ ElementType element_type(std::string_view type) {
     name += (name.empty() ? "" : " ") + word;
   }
   if (name == "__nv_bfloat162" || name == "nv_bfloat162") return made(Dtype::kBf16, 2);
+  for (const DtypeRow& row : dtype_rows()) {
+    if (row.cpp == name) return made(row.dtype, 1);
+  }
   return find(name, scalars, vectors);
 }
 

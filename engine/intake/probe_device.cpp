@@ -50,8 +50,8 @@ KernelId ProbeDevice::loaded(std::size_t kernel) {
 }
 
 void ProbeDevice::release_ample() {
-  for (const auto& [unused, texture] : textures_) device_->release_texture(texture);
-  for (const auto& [unused, buffer] : ample_) device_->release(buffer);
+  for (const auto& [unused, texture] : textures_) device_->textures()->release_texture(texture);
+  for (const auto& [unused, buffer] : ample_) device_->memory().release(buffer);
   textures_.clear();
   ample_.clear();
 }
@@ -76,11 +76,12 @@ void ProbeDevice::prepare(std::size_t kernel, const Values& values, ProbeContent
     ample_[a] = make(a, ample_elements_);
     if (argument.kind != Kind::kTexture) continue;
     constexpr std::size_t kSide = 16;
-    textures_[a] = device_->make_texture({.name = argument.name,
-                                          .channels = 4,
-                                          .width = kSide,
-                                          .height = argument.dimensions > 1 ? kSide : 0},
-                                         ample_[a]);
+    textures_[a] =
+        device_->textures()->make_texture({.name = argument.name,
+                                           .channels = 4,
+                                           .width = kSide,
+                                           .height = argument.dimensions > 1 ? kSide : 0},
+                                          ample_[a]);
   }
 }
 
@@ -88,9 +89,9 @@ BufferId ProbeDevice::make(std::size_t argument, std::uint64_t elements) {
   const DraftArgument& about = draft_.arguments[argument];
   const Dtype dtype = about.kind == Kind::kTexture ? Dtype::kF32 : dtype_from_string(about.dtype);
   const std::size_t size = size_of(dtype);
-  const BufferId buffer = device_->allocate({about.name, elements * size, true});
+  const BufferId buffer = device_->memory().allocate({about.name, elements * size, true});
   if (content_ == ProbeContent::kZeros) {
-    device_->fill(buffer, std::byte{0});
+    device_->memory().fill(buffer, std::byte{0});
     return buffer;
   }
   std::vector<std::byte> bytes(elements * size);
@@ -114,7 +115,7 @@ BufferId ProbeDevice::make(std::size_t argument, std::uint64_t elements) {
       }
     }
   }
-  device_->upload(buffer, bytes);
+  device_->memory().upload(buffer, bytes);
   return buffer;
 }
 
@@ -185,7 +186,7 @@ std::optional<std::string> ProbeDevice::fault(const Bounds& bounds) {
   } catch (const InputError& error) {
     reason = error.what();
   }
-  for (const BufferId buffer : own) device_->release(buffer);
+  for (const BufferId buffer : own) device_->memory().release(buffer);
   return reason;
 }
 
@@ -193,12 +194,12 @@ bool ProbeDevice::leaves_elements(std::size_t argument, std::uint64_t elements) 
   const BufferId ample = ample_.at(argument);
   const BufferId buffer = make(argument, elements);
   constexpr std::byte kPattern{0xff};
-  device_->poison(buffer, {&kPattern, 1});
+  device_->memory().poison(buffer, {&kPattern, 1});
   ample_[argument] = buffer;
   const auto reason = fault({});
-  const bool leaves = !reason && device_->first_unwritten(buffer).has_value();
+  const bool leaves = !reason && device_->interpreting()->first_unwritten(buffer).has_value();
   ample_[argument] = ample;
-  device_->release(buffer);
+  device_->memory().release(buffer);
   return leaves;
 }
 

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <string_view>
+
+#include "engine/problem/dtype.hpp"
 
 namespace evo {
 namespace {
@@ -24,13 +25,10 @@ std::string python_name(const std::string& name) {
 }
 
 std::string numpy_type(const std::string& dtype) {
-  static const std::map<std::string, std::string> types = {
-      {"f16", "float16"},  {"f32", "float32"}, {"f64", "float64"}, {"i8", "int8"},
-      {"u8", "uint8"},     {"i16", "int16"},   {"u16", "uint16"},  {"i32", "int32"},
-      {"u32", "uint32"},   {"i64", "int64"},   {"u64", "uint64"},  {"bf16", "float32"},
-      {"e4m3", "float32"}, {"e5m2", "float32"}};
-  const auto found = types.find(dtype);
-  return found == types.end() ? "float32" : found->second;
+  for (const DtypeRow& row : dtype_rows()) {
+    if (row.name == dtype) return std::string(row.numpy);
+  }
+  return "float32";
 }
 
 std::string elements(const DraftArgument& argument) {

@@ -169,9 +169,8 @@ Argument parse_parameter(const JsonReader& reader) {
   const std::string nothing = direction == Direction::kWorkspace ? "0" : "";
   Argument argument{
       name, direction, dtype, parse_expression(reader, scalar ? "value" : "extent", nothing), {}};
-  const bool is_half = dtype == Dtype::kF16 || dtype == Dtype::kBf16;
-  if (scalar && size_of(dtype) < 4 && !is_half) {
-    reader.fail("dtype", "allowed for a scalar: f16, bf16, f32, f64, i32, u32, i64, u64");
+  if (scalar && !may_be_scalar(dtype)) {
+    reader.fail("dtype", "allowed for a scalar: " + dtype_names(may_be_scalar));
   }
   if (argument.is_input()) parse_content(reader, argument);
   if (argument.is_output()) {

@@ -2,69 +2,36 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
+#include <mutex>
 #include <string>
-#include <utility>
+#include <type_traits>
 
 #include "engine/core/error.hpp"
 
 namespace evo {
 namespace {
 
-struct DtypeName {
-  Dtype dtype;
-  std::string_view name;
-  std::size_t bytes;
-};
+constexpr auto kRows = [] {
+  using enum NumberKind;
+  using enum TopExponent;
+  return std::to_array<DtypeRow>({
+#define EVO_DTYPE(id, ...) {Dtype::k##id, __VA_ARGS__},
+#include "engine/problem/dtypes.def"
+#undef EVO_DTYPE
+  });
+}();
 
-constexpr std::array<DtypeName, 14> kNames = {{
-    {Dtype::kE4m3, "e4m3", 1},
-    {Dtype::kE5m2, "e5m2", 1},
-    {Dtype::kF16, "f16", 2},
-    {Dtype::kBf16, "bf16", 2},
-    {Dtype::kF32, "f32", 4},
-    {Dtype::kF64, "f64", 8},
-    {Dtype::kI8, "i8", 1},
-    {Dtype::kU8, "u8", 1},
-    {Dtype::kI16, "i16", 2},
-    {Dtype::kU16, "u16", 2},
-    {Dtype::kI32, "i32", 4},
-    {Dtype::kU32, "u32", 4},
-    {Dtype::kI64, "i64", 8},
-    {Dtype::kU64, "u64", 8},
-}};
-
-/// A binary floating-point format of at most 16 bits.
-struct SmallFloat {
-  int exponent_bits;
-  int mantissa_bits;
-  bool has_infinity;  ///< false: the top exponent holds numbers too, only all ones is NaN (e4m3)
-  bool saturates;     ///< conversion of a finite number never gives infinity
-
-  [[nodiscard]] int bias() const { return (1 << (exponent_bits - 1)) - 1; }
-  [[nodiscard]] std::uint32_t sign_bit() const { return 1U << (exponent_bits + mantissa_bits); }
-  [[nodiscard]] std::uint32_t nan() const { return sign_bit() - 1; }
-  [[nodiscard]] std::uint32_t infinity() const {
-    return ((1U << exponent_bits) - 1) << mantissa_bits;
-  }
-  [[nodiscard]] std::uint32_t largest_finite() const {
-    return has_infinity ? infinity() - 1 : nan() - 1;
-  }
-};
-
-constexpr SmallFloat kE4m3 = {4, 3, false, true};
-constexpr SmallFloat kE5m2 = {5, 2, true, true};
-constexpr SmallFloat kF16 = {5, 10, true, false};
-constexpr SmallFloat kBf16 = {8, 7, true, false};
-
-std::uint32_t encode_small(const SmallFloat& format, double value) {
-  const std::uint32_t sign = std::signbit(value) ? format.sign_bit() : 0;
+/// Of a floating type of at most 16 bits.
+std::uint64_t encode_small(const DtypeRow& format, double value) {
+  const std::uint64_t sign = std::signbit(value) ? format.sign_bit() : 0;
   if (std::isnan(value)) return sign | format.nan();
   const double magnitude = std::fabs(value);
-  const std::uint32_t overflow = format.saturates ? format.largest_finite() : format.infinity();
+  const bool saturates = format.top_exponent != TopExponent::kInfinity;
+  const std::uint64_t overflow = saturates ? format.largest_finite() : format.infinity();
   if (std::isinf(magnitude)) return sign | overflow;
   if (magnitude == 0) return sign;
   // The unit in the last place at this magnitude; subnormals share the smallest exponent's.
@@ -73,23 +40,23 @@ std::uint32_t encode_small(const SmallFloat& format, double value) {
   const std::uint64_t code =
       (static_cast<std::uint64_t>(exponent + format.bias() - 1) << format.mantissa_bits) +
       static_cast<std::uint64_t>(ulps);
-  return sign | (code > format.largest_finite() ? overflow : static_cast<std::uint32_t>(code));
+  return sign | (code > format.largest_finite() ? overflow : code);
 }
 
-double decode_small(const SmallFloat& format, std::uint32_t bits) {
+double decode_small(const DtypeRow& format, std::uint64_t bits) {
   const double sign = (bits & format.sign_bit()) != 0 ? -1.0 : 1.0;
-  const std::uint32_t magnitude = bits & (format.sign_bit() - 1);
-  if (format.has_infinity && magnitude >= format.infinity()) {
+  const std::uint64_t magnitude = bits & (format.sign_bit() - 1);
+  if (format.has_infinity() && magnitude >= format.infinity()) {
     return magnitude == format.infinity() ? sign * std::numeric_limits<double>::infinity()
                                           : std::numeric_limits<double>::quiet_NaN();
   }
-  if (!format.has_infinity && magnitude == format.nan()) {
+  if (!format.has_infinity() && magnitude == format.nan()) {
     return std::numeric_limits<double>::quiet_NaN();
   }
   const auto exponent = static_cast<int>(magnitude >> format.mantissa_bits);
-  const std::uint32_t mantissa = magnitude & ((1U << format.mantissa_bits) - 1);
-  const std::uint32_t significand =
-      exponent == 0 ? mantissa : mantissa | (1U << format.mantissa_bits);
+  const std::uint64_t one = std::uint64_t{1} << format.mantissa_bits;
+  const std::uint64_t mantissa = magnitude & (one - 1);
+  const std::uint64_t significand = exponent == 0 ? mantissa : mantissa | one;
   return sign * std::ldexp(static_cast<double>(significand),
                            std::max(exponent, 1) - format.bias() - format.mantissa_bits);
 }
@@ -120,116 +87,91 @@ void store_integer(double value, std::byte* target) {
   store(result, target);
 }
 
-/// Every code of a 16-bit format, decoded once.
-std::vector<float> make_table(const SmallFloat& format) {
-  std::vector<float> table(1U << 16);
-  for (std::uint32_t code = 0; code < table.size(); ++code) {
-    table[code] = static_cast<float>(decode_small(format, code));  // exact: f32 holds both formats
+/// Calls `use` with a value of the C++ type that holds an integer or a float of more than 16 bits.
+template <typename Use>
+auto with_type(const DtypeRow& row, Use use) {
+  if (row.kind == NumberKind::kFloat) return row.bytes == 4 ? use(float{}) : use(double{});
+  const bool is_signed = row.kind == NumberKind::kSigned;
+  switch (row.bytes) {
+    case 1:
+      return is_signed ? use(std::int8_t{}) : use(std::uint8_t{});
+    case 2:
+      return is_signed ? use(std::int16_t{}) : use(std::uint16_t{});
+    case 4:
+      return is_signed ? use(std::int32_t{}) : use(std::uint32_t{});
+    default:
+      return is_signed ? use(std::int64_t{}) : use(std::uint64_t{});
+  }
+}
+
+bool is_small_float(const DtypeRow& row) {
+  return row.kind == NumberKind::kFloat && row.bytes <= 2;
+}
+
+std::uint64_t bits_at(const DtypeRow& row, const std::byte* source) {
+  return row.bytes == 1 ? load<std::uint8_t>(source) : load<std::uint16_t>(source);
+}
+
+/// Every code of a format of at most 16 bits, decoded once.
+const std::vector<float>& table_of(const DtypeRow& format) {
+  static std::mutex mutex;
+  static std::map<Dtype, std::vector<float>> tables;
+  const std::scoped_lock lock(mutex);
+  std::vector<float>& table = tables[format.dtype];
+  if (table.empty()) {
+    table.resize(std::size_t{1} << (8 * format.bytes));
+    for (std::size_t code = 0; code < table.size(); ++code) {
+      table[code] = static_cast<float>(decode_small(format, code));  // exact
+    }
   }
   return table;
 }
 
-std::vector<double> decode_16_bit(const std::vector<float>& table,
-                                  std::span<const std::byte> bytes) {
-  std::vector<double> values(bytes.size() / 2);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = static_cast<double>(table[load<std::uint16_t>(bytes.data() + 2 * i)]);
-  }
-  return values;
-}
-
-template <typename T>
-std::vector<double> decode_plain(std::span<const std::byte> bytes) {
-  std::vector<double> values(bytes.size() / sizeof(T));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = static_cast<double>(load<T>(bytes.data() + i * sizeof(T)));
-  }
-  return values;
-}
-
 }  // namespace
 
-std::string_view to_string(Dtype dtype) { return kNames[static_cast<std::size_t>(dtype)].name; }
+std::span<const DtypeRow> dtype_rows() { return kRows; }
+
+const DtypeRow& row_of(Dtype dtype) { return kRows[static_cast<std::size_t>(dtype)]; }
+
+std::string_view to_string(Dtype dtype) { return row_of(dtype).name; }
 
 Dtype dtype_from_string(std::string_view text) {
-  std::string allowed;
-  for (const DtypeName& entry : kNames) {
-    if (entry.name == text) return entry.dtype;
-    allowed += (allowed.empty() ? "" : ", ") + std::string(entry.name);
+  for (const DtypeRow& row : kRows) {
+    if (row.name == text) return row.dtype;
   }
-  throw InputError("unknown dtype '" + std::string(text) + "'; allowed: " + allowed);
+  throw InputError("unknown dtype '" + std::string(text) +
+                   "'; allowed: " + dtype_names([](Dtype) { return true; }));
 }
 
-std::size_t size_of(Dtype dtype) { return kNames[static_cast<std::size_t>(dtype)].bytes; }
-
-namespace {
-
-template <typename T>
-WholeRange range_of_integer() {
-  using Limits = std::numeric_limits<T>;
-  return {std::is_signed_v<T> ? static_cast<std::uint64_t>(Limits::max()) + 1 : 0,
-          static_cast<std::uint64_t>(Limits::max())};
+bool may_be_scalar(Dtype dtype) {
+  return size_of(dtype) >= 4 || (is_floating(dtype) && size_of(dtype) == 2);
 }
 
-/// A significand of `bits` bits, the hidden one included, holds everything up to 2^bits.
-WholeRange range_of_significand(int bits) {
-  return {std::uint64_t{1} << bits, std::uint64_t{1} << bits};
-}
+std::size_t size_of(Dtype dtype) { return row_of(dtype).bytes; }
 
-}  // namespace
+bool is_floating(Dtype dtype) { return row_of(dtype).kind == NumberKind::kFloat; }
 
 WholeRange whole_range(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::kE4m3:
-      return range_of_significand(kE4m3.mantissa_bits + 1);
-    case Dtype::kE5m2:
-      return range_of_significand(kE5m2.mantissa_bits + 1);
-    case Dtype::kF16:
-      return range_of_significand(kF16.mantissa_bits + 1);
-    case Dtype::kBf16:
-      return range_of_significand(kBf16.mantissa_bits + 1);
-    case Dtype::kF32:
-      return range_of_significand(std::numeric_limits<float>::digits);
-    case Dtype::kF64:
-      return range_of_significand(std::numeric_limits<double>::digits);
-    case Dtype::kI8:
-      return range_of_integer<std::int8_t>();
-    case Dtype::kU8:
-      return range_of_integer<std::uint8_t>();
-    case Dtype::kI16:
-      return range_of_integer<std::int16_t>();
-    case Dtype::kU16:
-      return range_of_integer<std::uint16_t>();
-    case Dtype::kI32:
-      return range_of_integer<std::int32_t>();
-    case Dtype::kU32:
-      return range_of_integer<std::uint32_t>();
-    case Dtype::kI64:
-      return range_of_integer<std::int64_t>();
-    case Dtype::kU64:
-      return range_of_integer<std::uint64_t>();
+  const DtypeRow& row = row_of(dtype);
+  if (row.kind == NumberKind::kFloat) {
+    // A significand holds everything up to 2^bits, the hidden one included.
+    const std::uint64_t exact = std::uint64_t{1} << (row.mantissa_bits + 1);
+    const double largest = std::floor(largest_finite(dtype));
+    const auto most =
+        largest < static_cast<double>(exact) ? static_cast<std::uint64_t>(largest) : exact;
+    return {most, most};
   }
-  return {};
+  return row.kind == NumberKind::kSigned ? WholeRange{row.sign_bit(), row.sign_bit() - 1}
+                                         : WholeRange{0, row.sign_bit() | (row.sign_bit() - 1)};
 }
 
 double largest_finite(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::kE4m3:
-      return decode_small(kE4m3, kE4m3.largest_finite());
-    case Dtype::kE5m2:
-      return decode_small(kE5m2, kE5m2.largest_finite());
-    case Dtype::kF16:
-      return decode_small(kF16, kF16.largest_finite());
-    case Dtype::kBf16:
-      return decode_small(kBf16, kBf16.largest_finite());
-    case Dtype::kF32:
-      return static_cast<double>(std::numeric_limits<float>::max());
-    default:
-      return std::numeric_limits<double>::max();
-  }
+  const DtypeRow& row = row_of(dtype);
+  if (is_small_float(row)) return decode_small(row, row.largest_finite());
+  return row.kind == NumberKind::kFloat && row.bytes == 4
+             ? static_cast<double>(std::numeric_limits<float>::max())
+             : std::numeric_limits<double>::max();
 }
-
-bool is_floating(Dtype dtype) { return dtype <= Dtype::kF64; }
 
 double smallest_denormal(Dtype dtype) {
   const std::uint64_t code = 1;
@@ -248,98 +190,42 @@ double next_below(Dtype dtype, double value) {
 }
 
 void encode(Dtype dtype, double value, std::byte* target) {
-  switch (dtype) {
-    case Dtype::kE4m3:
-      return store(static_cast<std::uint8_t>(encode_small(kE4m3, value)), target);
-    case Dtype::kE5m2:
-      return store(static_cast<std::uint8_t>(encode_small(kE5m2, value)), target);
-    case Dtype::kF16:
-      return store(static_cast<std::uint16_t>(encode_small(kF16, value)), target);
-    case Dtype::kBf16:
-      return store(static_cast<std::uint16_t>(encode_small(kBf16, value)), target);
-    case Dtype::kF32:
-      return store(static_cast<float>(value), target);
-    case Dtype::kF64:
-      return store(value, target);
-    case Dtype::kI8:
-      return store_integer<std::int8_t>(value, target);
-    case Dtype::kU8:
-      return store_integer<std::uint8_t>(value, target);
-    case Dtype::kI16:
-      return store_integer<std::int16_t>(value, target);
-    case Dtype::kU16:
-      return store_integer<std::uint16_t>(value, target);
-    case Dtype::kI32:
-      return store_integer<std::int32_t>(value, target);
-    case Dtype::kU32:
-      return store_integer<std::uint32_t>(value, target);
-    case Dtype::kI64:
-      return store_integer<std::int64_t>(value, target);
-    case Dtype::kU64:
-      return store_integer<std::uint64_t>(value, target);
+  const DtypeRow& row = row_of(dtype);
+  if (is_small_float(row)) {
+    const std::uint64_t code = encode_small(row, value);
+    return row.bytes == 1 ? store(static_cast<std::uint8_t>(code), target)
+                          : store(static_cast<std::uint16_t>(code), target);
   }
+  with_type(row, [&]<typename T>(T) {
+    if constexpr (std::is_integral_v<T>) {
+      store_integer<T>(value, target);
+    } else {
+      store(static_cast<T>(value), target);
+    }
+  });
 }
 
 double decode(Dtype dtype, const std::byte* source) {
-  switch (dtype) {
-    case Dtype::kE4m3:
-      return decode_small(kE4m3, load<std::uint8_t>(source));
-    case Dtype::kE5m2:
-      return decode_small(kE5m2, load<std::uint8_t>(source));
-    case Dtype::kF16:
-      return decode_small(kF16, load<std::uint16_t>(source));
-    case Dtype::kBf16:
-      return decode_small(kBf16, load<std::uint16_t>(source));
-    case Dtype::kF32:
-      return static_cast<double>(load<float>(source));
-    case Dtype::kF64:
-      return load<double>(source);
-    case Dtype::kI8:
-      return load<std::int8_t>(source);
-    case Dtype::kU8:
-      return load<std::uint8_t>(source);
-    case Dtype::kI16:
-      return load<std::int16_t>(source);
-    case Dtype::kU16:
-      return load<std::uint16_t>(source);
-    case Dtype::kI32:
-      return load<std::int32_t>(source);
-    case Dtype::kU32:
-      return load<std::uint32_t>(source);
-    case Dtype::kI64:
-      return static_cast<double>(load<std::int64_t>(source));
-    case Dtype::kU64:
-      return static_cast<double>(load<std::uint64_t>(source));
-  }
-  return 0;
+  const DtypeRow& row = row_of(dtype);
+  if (is_small_float(row)) return decode_small(row, bits_at(row, source));
+  return with_type(row, [&]<typename T>(T) { return static_cast<double>(load<T>(source)); });
 }
 
 std::vector<double> decode_all(Dtype dtype, std::span<const std::byte> bytes) {
-  switch (dtype) {
-    case Dtype::kF16: {
-      static const std::vector<float> table = make_table(kF16);
-      return decode_16_bit(table, bytes);
+  const DtypeRow& row = row_of(dtype);
+  std::vector<double> values(bytes.size() / row.bytes);
+  if (is_small_float(row)) {
+    const std::vector<float>& table = table_of(row);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] = static_cast<double>(table[bits_at(row, bytes.data() + i * row.bytes)]);
     }
-    case Dtype::kBf16: {
-      static const std::vector<float> table = make_table(kBf16);
-      return decode_16_bit(table, bytes);
+    return values;
+  }
+  with_type(row, [&]<typename T>(T) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] = static_cast<double>(load<T>(bytes.data() + i * sizeof(T)));
     }
-    case Dtype::kF32:
-      return decode_plain<float>(bytes);
-    case Dtype::kF64:
-      return decode_plain<double>(bytes);
-    case Dtype::kI32:
-      return decode_plain<std::int32_t>(bytes);
-    case Dtype::kU32:
-      return decode_plain<std::uint32_t>(bytes);
-    default:
-      break;
-  }
-  const std::size_t size = size_of(dtype);
-  std::vector<double> values(bytes.size() / size);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = decode(dtype, bytes.data() + i * size);
-  }
+  });
   return values;
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,27 +11,70 @@ namespace evo {
 
 /// Element types of kernel arguments.
 enum class Dtype {
-  kE4m3,
-  kE5m2,
-  kF16,
-  kBf16,
-  kF32,
-  kF64,
-  kI8,
-  kU8,
-  kI16,
-  kU16,
-  kI32,
-  kU32,
-  kI64,
-  kU64
+#define EVO_DTYPE(id, ...) k##id,
+#include "engine/problem/dtypes.def"
+#undef EVO_DTYPE
 };
+
+enum class NumberKind { kFloat, kSigned, kUnsigned };
+
+/// What the largest exponent of a floating type means.
+enum class TopExponent {
+  kInfinity,   ///< infinity and NaN
+  kSaturates,  ///< the same, but a finite number never becomes infinity
+  kNumbers,    ///< numbers; only all ones is NaN, and numbers saturate
+};
+
+/// A row of dtypes.def.
+struct DtypeRow {
+  Dtype dtype;
+  std::string_view name;
+  NumberKind kind;
+  std::size_t bytes;
+  int exponent_bits;
+  int mantissa_bits;
+  TopExponent top_exponent;
+  std::string_view numpy;
+  std::string_view cpp;
+  double max_abs_error;
+  double relative_l2;
+
+  /// Of a floating type. Codes are the bits of a positive number.
+  [[nodiscard]] int bias() const { return (1 << (exponent_bits - 1)) - 1; }
+  [[nodiscard]] bool has_infinity() const { return top_exponent != TopExponent::kNumbers; }
+  [[nodiscard]] std::uint64_t infinity() const {
+    return ((std::uint64_t{1} << exponent_bits) - 1) << mantissa_bits;
+  }
+  /// All ones.
+  [[nodiscard]] std::uint64_t nan() const { return sign_bit() - 1; }
+  [[nodiscard]] std::uint64_t largest_finite() const {
+    return has_infinity() ? infinity() - 1 : nan() - 1;
+  }
+  [[nodiscard]] std::uint64_t sign_bit() const { return std::uint64_t{1} << (8 * bytes - 1); }
+};
+
+/// All of them, in the order of the enumeration.
+[[nodiscard]] std::span<const DtypeRow> dtype_rows();
+[[nodiscard]] const DtypeRow& row_of(Dtype dtype);
 
 /// The names used in problem files: "e4m3", "f16"…
 [[nodiscard]] std::string_view to_string(Dtype dtype);
 
 /// Throws InputError for an unknown name, listing the known ones.
 [[nodiscard]] Dtype dtype_from_string(std::string_view text);
+
+/// Whether a scalar argument may have it: floating types of 16 bits, and all types of 32 and more.
+[[nodiscard]] bool may_be_scalar(Dtype dtype);
+
+/// "f16, bf16, f32": the names of those that `holds` is true of.
+template <typename Predicate>
+[[nodiscard]] std::string dtype_names(Predicate holds) {
+  std::string names;
+  for (const DtypeRow& row : dtype_rows()) {
+    if (holds(row.dtype)) names.append(names.empty() ? "" : ", ").append(row.name);
+  }
+  return names;
+}
 
 /// Size of one element in bytes.
 [[nodiscard]] std::size_t size_of(Dtype dtype);
@@ -55,9 +99,9 @@ struct WholeRange {
 /// The smallest denormal number of a floating type that is above 0.
 [[nodiscard]] double smallest_denormal(Dtype dtype);
 
-/// Encodes one number into `size_of(dtype)` bytes at `target`. Floats round to nearest even; e4m3
-/// and e5m2 saturate to their largest finite value (OCP 8-bit floating point specification);
-/// f16 overflows to infinity; integers round and saturate. NaN stays NaN, and is 0 in integers.
+/// Encodes one number into `size_of(dtype)` bytes at `target`. Floats round to nearest even, and
+/// saturate or overflow as their row says; integers round and saturate. NaN stays NaN, and is 0 in
+/// integers.
 void encode(Dtype dtype, double value, std::byte* target);
 
 /// Decodes one element. 64-bit integers lose precision above 2^53.

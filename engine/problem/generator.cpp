@@ -69,7 +69,7 @@ class Values {
     if (is_normal_) return;
     range_ = {generator.first, generator.second};
     const auto fits = [&](double value) { return std::fabs(value) <= largest_finite(dtype); };
-    const bool is_wide = dtype == Dtype::kF32 || dtype == Dtype::kF64;
+    const bool is_wide = is_floating(dtype) && size_of(dtype) >= 4;
     if (!is_wide || !fits(generator.first) || !fits(generator.second)) return;
     const double highest = next_below(dtype, generator.second);
     const double lowest = 0 - next_below(dtype, std::nextafter(-generator.first, kInfinity));
@@ -183,7 +183,7 @@ std::vector<std::byte> from_places(const Values& values, Dtype dtype, std::size_
 std::vector<std::byte> from_integers(const IntegerRange& range, Dtype dtype, std::size_t count,
                                      std::uint64_t seed) {
   const std::size_t size = size_of(dtype);
-  const bool is_wide = dtype == Dtype::kI64 || dtype == Dtype::kU64;
+  const bool is_wide = size_of(dtype) == 8;
   const std::uint64_t values = range.high - range.low + 1;  // 0: all of 64 bits
   return in_parts(
       count, size, seed, [&](std::byte* data, std::size_t first, std::size_t part, Random& random) {

@@ -113,7 +113,7 @@ constexpr std::array<SpecialWord, 8> kSpecialWords = {{
 }};
 
 bool has_value(Dtype dtype, std::string_view word) {
-  if (word == "infinity") return is_floating(dtype) && dtype != Dtype::kE4m3;
+  if (word == "infinity") return is_floating(dtype) && row_of(dtype).has_infinity();
   if (word == "nan" || word == "denormal") return is_floating(dtype);
   return true;
 }

@@ -2,6 +2,8 @@
 
 #include "engine/problem/npy.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -22,15 +24,22 @@ namespace {
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kAlignment = 64;  ///< of the data
 
-struct NpyType {
-  std::string_view name;  ///< NumPy's
-  Dtype dtype;
-};
-constexpr std::array kTypes = {
-    NpyType{"<f2", Dtype::kF16}, NpyType{"<f4", Dtype::kF32}, NpyType{"<f8", Dtype::kF64},
-    NpyType{"|i1", Dtype::kI8},  NpyType{"|u1", Dtype::kU8},  NpyType{"<i2", Dtype::kI16},
-    NpyType{"<u2", Dtype::kU16}, NpyType{"<i4", Dtype::kI32}, NpyType{"<u4", Dtype::kU32},
-    NpyType{"<i8", Dtype::kI64}, NpyType{"<u8", Dtype::kU64}};
+/// NumPy's code of a type, "<f4"; empty of a type that NumPy lacks.
+std::string npy_code(const DtypeRow& row) {
+  const std::string_view kind = row.kind == NumberKind::kFloat    ? "float"
+                                : row.kind == NumberKind::kSigned ? "int"
+                                                                  : "uint";
+  if (row.numpy != fmt::format("{}{}", kind, 8 * row.bytes)) return {};
+  return fmt::format("{}{}{}", row.bytes == 1 ? '|' : '<', kind.front(), row.bytes);
+}
+
+/// The type of such a code.
+std::optional<Dtype> dtype_of(std::string_view code) {
+  for (const DtypeRow& row : dtype_rows()) {
+    if (!code.empty() && npy_code(row) == code) return row.dtype;
+  }
+  return std::nullopt;
+}
 
 /// The header as NumPy writes it: a dictionary of Python's with these three keys, once each.
 /// Nothing where it is anything else; NumPy may read another meaning in it, or none.
@@ -168,11 +177,11 @@ class NpyFile {
            std::to_string(count));
     }
     const std::string_view type = header_.type;
-    const auto known = std::ranges::find(kTypes, type, &NpyType::name);
-    if (known != kTypes.end() && known->dtype != dtype) return converted(known->dtype, dtype);
+    const std::optional<Dtype> known = dtype_of(type);
+    if (known && *known != dtype) return converted(*known, dtype);
     if (type == "|b1") return converted(Dtype::kU8, dtype);
     const bool is_raw = type == (size_of(dtype) == 1 ? "|V1" : "|V2") || type == "<f1";
-    if (known == kTypes.end() && !(is_raw && size_of(dtype) <= 2)) {
+    if (!known && !(is_raw && size_of(dtype) <= 2)) {
       fail("has elements of type '" + std::string(type) +
            "'; allowed are little-endian floats, integers of 8 to 64 bits, and raw bytes of "
            "the element's size");
@@ -198,7 +207,7 @@ class NpyFile {
          ", which the argument's type does not hold" + hint);
   }
 
-  static bool is_wide(Dtype dtype) { return dtype == Dtype::kI64 || dtype == Dtype::kU64; }
+  static bool is_wide(Dtype dtype) { return !is_floating(dtype) && size_of(dtype) == 8; }
 
   /// i64 as u64, or the reverse: as they are, since a double does not hold all of them.
   [[nodiscard]] std::vector<std::byte> other_sign() const {
@@ -253,11 +262,11 @@ std::vector<std::byte> read_npy(const std::filesystem::path& file, Dtype dtype, 
 }
 
 void write_npy(const std::filesystem::path& file, Dtype dtype, std::span<const std::byte> bytes) {
-  auto type = std::ranges::find(kTypes, dtype, &NpyType::dtype);
+  std::string code = npy_code(row_of(dtype));
   std::vector<std::byte> floats;
   const std::size_t count = bytes.size() / size_of(dtype);
-  if (type == kTypes.end()) {
-    type = std::ranges::find(kTypes, Dtype::kF32, &NpyType::dtype);
+  if (code.empty()) {
+    code = npy_code(row_of(Dtype::kF32));
     floats.resize(count * sizeof(float));
     const std::vector<double> values = decode_all(dtype, bytes);
     for (std::size_t i = 0; i < count; ++i) {
@@ -266,7 +275,7 @@ void write_npy(const std::filesystem::path& file, Dtype dtype, std::span<const s
     bytes = floats;
   }
   std::string header = "{'descr': '";
-  header.append(type->name);
+  header.append(code);
   header.append("', 'fortran_order': False, 'shape': (").append(std::to_string(count));
   header.append(",), }");
   constexpr std::size_t kBefore = 10;  // magic, version, length

@@ -14,7 +14,7 @@
 #include "engine/core/json_reader.hpp"
 #include "engine/core/printable.hpp"
 #include "engine/core/temporary_folder.hpp"
-#include "engine/gate/run_program.hpp"
+#include "engine/gate/correctness/run_program.hpp"
 
 namespace evo {
 namespace {

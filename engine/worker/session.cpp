@@ -175,10 +175,11 @@ PredictedProfile Session::predicted_profile(const KernelUnderTest& kernel, const
   const CheckCase& data = cases_.inputs(problem_.shape(shape), fresh_case_);
   const auto made = Workspace::make(device_, problem_, kernel_ready, data);
   if (const auto* fault = std::get_if<Fault>(&made)) return failed(*fault);
-  const auto us = device_.predict_us(kernel_ready.id, kernel_ready.launch_for(data),
-                                     std::get<Workspace>(made).arguments_of(data));
+  Predicting& predicting = evo::predicting(device_);
+  const auto us = predicting.predict_us(kernel_ready.id, kernel_ready.launch_for(data),
+                                        std::get<Workspace>(made).arguments_of(data));
   if (const auto* fault = std::get_if<Fault>(&us)) return failed(*fault);
-  return {.percent = device_.predicted_profile()};
+  return {.percent = predicting.predicted_profile()};
 }
 
 std::optional<Fault> Session::launch_profiled(const KernelUnderTest& kernel) {
@@ -194,9 +195,10 @@ std::optional<Fault> Session::launch_profiled(const KernelUnderTest& kernel) {
   for (int i = 0; i < kWarmups; ++i) {
     if (auto fault = device_.launch(kernel_ready.id, plan, arguments)) return fault;
   }
-  device_.begin_profile();
+  Measuring* measuring = device_.measuring();
+  if (measuring != nullptr) measuring->begin_profile();
   auto fault = device_.launch(kernel_ready.id, plan, arguments);
-  device_.end_profile();
+  if (measuring != nullptr) measuring->end_profile();
   return fault;
 }
 

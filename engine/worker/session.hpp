@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "engine/device/device.hpp"
-#include "engine/gate/correctness.hpp"
-#include "engine/gate/energy.hpp"
-#include "engine/gate/timing.hpp"
+#include "engine/gate/correctness/correctness.hpp"
+#include "engine/gate/timing/energy.hpp"
+#include "engine/gate/timing/timing.hpp"
 
 namespace evo {
 

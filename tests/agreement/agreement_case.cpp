@@ -16,7 +16,7 @@ std::optional<Fault> stray_write(Device& device, const std::vector<KernelArgumen
   for (const KernelArgument& argument : arguments) {
     const auto* buffer = std::get_if<BufferId>(&argument);
     if (buffer == nullptr) continue;
-    if (const auto damage = device.guard_violation(*buffer)) return Fault{*damage};
+    if (const auto damage = device.memory().guard_violation(*buffer)) return Fault{*damage};
   }
   return std::nullopt;
 }
@@ -28,10 +28,10 @@ std::vector<KernelArgument> upload_all(Device& device, const AgreementCase& data
       arguments.emplace_back(*argument.scalar);
       continue;
     }
-    const BufferId buffer =
-        device.allocate({"argument " + std::to_string(arguments.size()), argument.initial.size(),
-                         argument.is_output || argument.is_scratch});
-    if (!argument.initial.empty()) device.upload(buffer, argument.initial);
+    const BufferId buffer = device.memory().allocate(
+        {"argument " + std::to_string(arguments.size()), argument.initial.size(),
+         argument.is_output || argument.is_scratch});
+    if (!argument.initial.empty()) device.memory().upload(buffer, argument.initial);
     arguments.emplace_back(buffer);
   }
   return arguments;
@@ -64,9 +64,9 @@ std::variant<Outputs, Fault> run_case(Device& device, const AgreementCase& data,
     if (buffer == nullptr) continue;
     if (data.arguments[i].is_output) {
       outputs.emplace_back(data.arguments[i].initial.size());
-      if (!outputs.back().empty()) device.download(*buffer, outputs.back());
+      if (!outputs.back().empty()) device.memory().download(*buffer, outputs.back());
     }
-    device.release(*buffer);
+    device.memory().release(*buffer);
   }
   device.unload(kernel);
   return outputs;

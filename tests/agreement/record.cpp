@@ -5,8 +5,8 @@
 #include <map>
 
 #include "engine/core/error.hpp"
+#include "engine/core/gzip.hpp"
 #include "engine/core/json_reader.hpp"
-#include "engine/space/gzip.hpp"
 
 namespace evo::agreement {
 namespace {

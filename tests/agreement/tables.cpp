@@ -6,8 +6,8 @@
 #include <functional>
 
 #include "engine/core/error.hpp"
+#include "engine/core/gzip.hpp"
 #include "engine/core/json_reader.hpp"
-#include "engine/space/gzip.hpp"
 #include "tests/agreement/agreement_case.hpp"
 
 namespace evo::agreement {

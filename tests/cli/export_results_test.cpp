@@ -8,7 +8,7 @@
 
 #include "db/store.hpp"
 #include "engine/core/json_reader.hpp"
-#include "engine/space/recorded_space.hpp"
+#include "engine/study/recorded_space.hpp"
 #include "tests/cli/run_program.hpp"
 #include "tests/db/sample.hpp"
 

@@ -8,9 +8,9 @@
 #include <map>
 #include <set>
 
+#include "engine/core/gzip.hpp"
 #include "engine/core/json_reader.hpp"
-#include "engine/space/gzip.hpp"
-#include "engine/space/recorded_space.hpp"
+#include "engine/study/recorded_space.hpp"
 #include "tests/cli/fake_session.hpp"
 
 namespace evo {

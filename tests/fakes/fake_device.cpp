@@ -143,6 +143,13 @@ std::optional<Fault> FakeDevice::run(const LoadedKernel& loaded, const LaunchSte
   return fault;
 }
 
+void FakeDevice::download_later(BufferId buffer, std::size_t offset, std::span<std::byte> data) {
+  require_context();
+  const Buffer& source = buffers_.at(buffer);
+  std::copy_n(source.memory.begin() + static_cast<std::ptrdiff_t>(kGuardBytes + offset),
+              data.size(), data.begin());
+}
+
 std::variant<GraphId, Fault> FakeDevice::make_graph(
     KernelId kernel, const LaunchPlan& plan,
     std::span<const std::vector<KernelArgument>> argument_sets, int launches) {

@@ -43,20 +43,15 @@ struct FakeDeviceOptions {
 
 /// A device in host memory, with the guard zones of a real one. Kernels are host functions; a graph
 /// launches each of its argument sets once, whatever its length, and takes the time made up for it.
-class FakeDevice final : public Device {
+class FakeDevice final : public Device,
+                         private DeviceMemory,
+                         private Measuring,
+                         private Predicting {
  public:
   explicit FakeDevice(FakeDeviceOptions options) : options_(std::move(options)) {}
 
   [[nodiscard]] const DeviceInfo& info() const override { return options_.info; }
-  BufferId allocate(const BufferSpec& spec) override;
-  void release(BufferId buffer) override;
-  [[nodiscard]] BufferSpec spec(BufferId buffer) const override { return buffers_.at(buffer).spec; }
-  void upload(BufferId buffer, std::span<const std::byte> data) override;
-  void download(BufferId buffer, std::span<std::byte> data) override;
-  void copy(BufferId to, BufferId from) override;
-  void fill(BufferId buffer, std::byte value) override;
-  void poison(BufferId buffer, std::span<const std::byte> pattern) override;
-  std::optional<std::string> guard_violation(BufferId buffer) override;
+  [[nodiscard]] DeviceMemory& memory() override { return *this; }
   std::variant<KernelId, Fault> load(const KernelImage& image) override;
   void unload(KernelId kernel) override;
   /// Host functions may keep what they like.
@@ -65,15 +60,12 @@ class FakeDevice final : public Device {
   }
   std::optional<Fault> launch(KernelId kernel, const LaunchPlan& plan,
                               std::span<const KernelArgument> arguments) override;
-  std::variant<GraphId, Fault> make_graph(
-      KernelId kernel, const LaunchPlan& plan,
-      std::span<const std::vector<KernelArgument>> argument_sets, int launches) override;
-  std::variant<double, Fault> run_graph(GraphId graph) override;
-  void release_graph(GraphId graph) override;
-  void flush_l2() override { ++flushes_; }
-  std::variant<double, Fault> predict_us(KernelId kernel, const LaunchPlan& plan,
-                                         std::span<const KernelArgument> arguments) override;
-
+  [[nodiscard]] Measuring* measuring() override {
+    return options_.info.time_kind == TimeKind::kMeasured ? this : nullptr;
+  }
+  [[nodiscard]] Predicting* predicting() override {
+    return options_.info.time_kind == TimeKind::kPredicted ? this : nullptr;
+  }
   [[nodiscard]] CardMonitor* monitor() override { return monitor_; }
 
   // What tests look at.
@@ -91,6 +83,35 @@ class FakeDevice final : public Device {
   void set_memory_bytes(std::size_t bytes) { memory_bytes_ = bytes; }
 
  private:
+  // DeviceMemory
+  BufferId allocate(const BufferSpec& spec) override;
+  void release(BufferId buffer) override;
+  [[nodiscard]] BufferSpec spec(BufferId buffer) const override { return buffers_.at(buffer).spec; }
+  void upload(BufferId buffer, std::span<const std::byte> data) override;
+  void download(BufferId buffer, std::span<std::byte> data) override;
+  void copy(BufferId to, BufferId from) override;
+  void fill(BufferId buffer, std::byte value) override;
+  void poison(BufferId buffer, std::span<const std::byte> pattern) override;
+  std::optional<std::string> guard_violation(BufferId buffer) override;
+
+  // Measuring: without a queue, a launch runs at once.
+  std::optional<Fault> enqueue(KernelId kernel, const LaunchPlan& plan,
+                               std::span<const KernelArgument> arguments) override {
+    return launch(kernel, plan, arguments);
+  }
+  std::optional<Fault> finish() override { return std::nullopt; }
+  void download_later(BufferId buffer, std::size_t offset, std::span<std::byte> data) override;
+  std::variant<GraphId, Fault> make_graph(
+      KernelId kernel, const LaunchPlan& plan,
+      std::span<const std::vector<KernelArgument>> argument_sets, int launches) override;
+  std::variant<double, Fault> run_graph(GraphId graph) override;
+  void release_graph(GraphId graph) override;
+  void flush_l2() override { ++flushes_; }
+
+  // Predicting
+  std::variant<double, Fault> predict_us(KernelId kernel, const LaunchPlan& plan,
+                                         std::span<const KernelArgument> arguments) override;
+
   /// As a card: after a fault that lost the context no call succeeds.
   void require_context() const;
 

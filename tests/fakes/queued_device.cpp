@@ -28,26 +28,26 @@ void QueuedDevice::wait_for_nothing_wrong() {
 void QueuedDevice::release(BufferId buffer) {
   require_context();
   queue_.emplace_back([=, this] {
-    inner_->release(buffer);
+    inner_->memory().release(buffer);
     return std::optional<Fault>();
   });
 }
 
 void QueuedDevice::upload(BufferId buffer, std::span<const std::byte> data) {
   wait_for_nothing_wrong();
-  inner_->upload(buffer, data);
+  inner_->memory().upload(buffer, data);
 }
 
 void QueuedDevice::download(BufferId buffer, std::span<std::byte> data) {
   wait_for_nothing_wrong();
-  inner_->download(buffer, data);
+  inner_->memory().download(buffer, data);
   downloaded_bytes_ += data.size();
 }
 
 void QueuedDevice::copy(BufferId to, BufferId from) {
   require_context();
   queue_.emplace_back([=, this] {
-    inner_->copy(to, from);
+    inner_->memory().copy(to, from);
     return std::optional<Fault>();
   });
 }
@@ -55,17 +55,17 @@ void QueuedDevice::copy(BufferId to, BufferId from) {
 void QueuedDevice::poison(BufferId buffer, std::span<const std::byte> pattern) {
   require_context();
   // Uploaded, so that looking at poison is no crime, as on a card.
-  std::vector<std::byte> content(inner_->spec(buffer).bytes);
+  std::vector<std::byte> content(inner_->memory().spec(buffer).bytes);
   for (std::size_t i = 0; i < content.size(); ++i) content[i] = pattern[i % pattern.size()];
   queue_.emplace_back([this, buffer, data = std::move(content)] {
-    inner_->upload(buffer, data);
+    inner_->memory().upload(buffer, data);
     return std::optional<Fault>();
   });
 }
 
 std::optional<std::string> QueuedDevice::guard_violation(BufferId buffer) {
   wait_for_nothing_wrong();
-  return inner_->guard_violation(buffer);
+  return inner_->memory().guard_violation(buffer);
 }
 
 std::variant<KernelId, Fault> QueuedDevice::load(const KernelImage& image) {
@@ -109,7 +109,9 @@ std::optional<Fault> QueuedDevice::finish() {
 void QueuedDevice::download_later(BufferId buffer, std::size_t offset, std::span<std::byte> data) {
   require_context();
   queue_.emplace_back([=, this] {
-    inner_->download_later(buffer, offset, data);
+    std::vector<std::byte> start(offset + data.size());
+    inner_->memory().download(buffer, start);
+    std::copy(start.begin() + static_cast<std::ptrdiff_t>(offset), start.end(), data.begin());
     downloaded_bytes_ += data.size();
     return std::optional<Fault>();
   });

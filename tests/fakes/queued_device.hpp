@@ -14,28 +14,42 @@ namespace evo::fake {
 /// What a card is to the engine, around a virtual device: it measures (made-up times), knows
 /// nothing of what is written, and does nothing before it is waited for. The first fault loses it:
 /// what was queued behind it never happens.
-class QueuedDevice final : public Device {
+class QueuedDevice final : public Device, private DeviceMemory, private Measuring {
  public:
   explicit QueuedDevice(std::unique_ptr<Device> inner);
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
+  [[nodiscard]] DeviceMemory& memory() override { return *this; }
+  [[nodiscard]] Measuring* measuring() override { return this; }
+  std::variant<KernelId, Fault> load(const KernelImage& image) override;
+  void unload(KernelId kernel) override { inner_->unload(kernel); }
+  [[nodiscard]] std::optional<std::string> variables_hash(KernelId) const override { return ""; }
+  std::optional<Fault> launch(KernelId kernel, const LaunchPlan& plan,
+                              std::span<const KernelArgument> arguments) override;
+
+  // What tests look at.
+  /// How often somebody waited for it.
+  [[nodiscard]] std::size_t waits() const { return waits_; }
+  [[nodiscard]] std::size_t downloaded_bytes() const { return downloaded_bytes_; }
+
+ private:
+  // DeviceMemory
   /// A card writes to any buffer.
   BufferId allocate(const BufferSpec& spec) override {
-    return inner_->allocate({spec.name, spec.bytes, true});
+    return inner_->memory().allocate({spec.name, spec.bytes, true});
   }
   void release(BufferId buffer) override;
-  [[nodiscard]] BufferSpec spec(BufferId buffer) const override { return inner_->spec(buffer); }
+  [[nodiscard]] BufferSpec spec(BufferId buffer) const override {
+    return inner_->memory().spec(buffer);
+  }
   void upload(BufferId buffer, std::span<const std::byte> data) override;
   void download(BufferId buffer, std::span<std::byte> data) override;
   void copy(BufferId to, BufferId from) override;
   void fill(BufferId buffer, std::byte value) override { poison(buffer, std::span(&value, 1)); }
   void poison(BufferId buffer, std::span<const std::byte> pattern) override;
   std::optional<std::string> guard_violation(BufferId buffer) override;
-  std::variant<KernelId, Fault> load(const KernelImage& image) override;
-  void unload(KernelId kernel) override { inner_->unload(kernel); }
-  [[nodiscard]] std::optional<std::string> variables_hash(KernelId) const override { return ""; }
-  std::optional<Fault> launch(KernelId kernel, const LaunchPlan& plan,
-                              std::span<const KernelArgument> arguments) override;
+
+  // Measuring
   std::optional<Fault> enqueue(KernelId kernel, const LaunchPlan& plan,
                                std::span<const KernelArgument> arguments) override;
   std::optional<Fault> finish() override;
@@ -46,17 +60,7 @@ class QueuedDevice final : public Device {
   std::variant<double, Fault> run_graph(GraphId graph) override;
   void release_graph(GraphId graph) override { graphs_.erase(graph); }
   void flush_l2() override {}
-  std::variant<double, Fault> predict_us(KernelId, const LaunchPlan&,
-                                         std::span<const KernelArgument>) override {
-    return Fault{"it measures"};
-  }
 
-  // What tests look at.
-  /// How often somebody waited for it.
-  [[nodiscard]] std::size_t waits() const { return waits_; }
-  [[nodiscard]] std::size_t downloaded_bytes() const { return downloaded_bytes_; }
-
- private:
   struct Graph {
     KernelId kernel = 0;
     LaunchPlan plan;

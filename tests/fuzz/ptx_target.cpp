@@ -53,17 +53,18 @@ KernelArgument argument_of(VirtualDevice& device, std::uint64_t bytes, std::size
     scalar.bytes.resize(std::min<std::uint64_t>(bytes, 8));
     return scalar;
   }
-  const BufferId buffer =
-      device.allocate({"argument" + std::to_string(number), kBufferBytes, number % 3 != 0});
-  if (number % 3 != 2) device.fill(buffer, std::byte{0x3c});
+  const BufferId buffer = device.memory().allocate(
+      {"argument" + std::to_string(number), kBufferBytes, number % 3 != 0});
+  if (number % 3 != 2) device.memory().fill(buffer, std::byte{0x3c});
   if (number == 0 && texture_height != kNoTexture) {
-    return device.make_texture({.name = "texture",
-                                .width = 16,
-                                .height = texture_height,
-                                .linear_filter = texture_height != 0,
-                                .address = {TextureAddress::kMirror, TextureAddress::kWrap},
-                                .normalized_coordinates = true},
-                               buffer);
+    return device.textures()->make_texture(
+        {.name = "texture",
+         .width = 16,
+         .height = texture_height,
+         .linear_filter = texture_height != 0,
+         .address = {TextureAddress::kMirror, TextureAddress::kWrap},
+         .normalized_coordinates = true},
+        buffer);
   }
   return buffer;
 }
@@ -80,7 +81,8 @@ void run_entry(VirtualDevice& device, const std::string& text, const std::string
     arguments.push_back(
         argument_of(device, bytes, arguments.size(), has_textures ? height : kNoTexture));
   const LaunchConfig config = launch_of(text);
-  if (!device.launch(kernel, config, arguments)) (void)device.predict_us(kernel, config, arguments);
+  if (!device.launch(kernel, config, arguments))
+    (void)device.predicting()->predict_us(kernel, config, arguments);
   device.unload(kernel);
 }
 

@@ -2,7 +2,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/random.hpp"
-#include "engine/space/recorded_space.hpp"
+#include "engine/study/recorded_space.hpp"
 #include "tests/fuzz/fuzz_target.hpp"
 #include "tests/fuzz/scratch_folder.hpp"
 

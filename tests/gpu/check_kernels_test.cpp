@@ -1,7 +1,7 @@
 // The kernels that judge, on a card: they find what the host finds, and what was known before a
 // fault stays known.
 
-#include "engine/gate/check_kernels.hpp"
+#include "engine/gate/correctness/check_kernels.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,8 +14,8 @@
 #include "engine/core/random.hpp"
 #include "engine/device/guard.hpp"
 #include "engine/device/open_device.hpp"
-#include "engine/gate/buffer_work.hpp"
-#include "tests/engine/gate/made_outputs.hpp"
+#include "engine/gate/correctness/buffer_work.hpp"
+#include "tests/engine/gate/correctness/made_outputs.hpp"
 
 namespace evo {
 namespace {
@@ -44,13 +44,13 @@ class CheckKernels : public testing::Test {
   }
 
   BufferId buffer_of(const std::vector<std::byte>& bytes) {
-    const BufferId buffer = device_->allocate({"y", bytes.size(), true});
-    if (!bytes.empty()) device_->upload(buffer, bytes);
+    const BufferId buffer = device_->memory().allocate({"y", bytes.size(), true});
+    if (!bytes.empty()) device_->memory().upload(buffer, bytes);
     return buffer;
   }
   KeptId kept_of(const std::vector<std::byte>& bytes) {
-    const KeptId kept = work_->reserve("y", bytes.size());
-    work_->keep(kept, bytes);
+    const KeptId kept = work_->kept().reserve("y", bytes.size());
+    work_->kept().keep(kept, bytes);
     return kept;
   }
   void finish() {
@@ -79,7 +79,7 @@ TEST_F(CheckKernels, FindWhatTheHostFindsInOutputsOfEveryKind) {
     expect_same(work_->comparison(look),
                 compare(made.output, Expectation(made.dtype, made.expected), made.bad_abs_error,
                         made.row_length));
-    device_->release(output);
+    device_->memory().release(output);
   }
 }
 
@@ -110,7 +110,7 @@ TEST_F(CheckKernels, FindDifferencesAndBrokenSeals) {
     std::vector<std::byte> right(size);
     for (std::byte& byte : right) byte = std::byte(random.below(256));
     const KeptId kept = kept_of(right);
-    work_->seal(kept);
+    work_->kept().seal(kept);
     std::vector<std::byte> wrong = right;
     const std::size_t at = random.below(size);
     wrong[at] ^= std::byte{2};
@@ -120,7 +120,7 @@ TEST_F(CheckKernels, FindDifferencesAndBrokenSeals) {
     finish();
     EXPECT_EQ(work_->difference(same), std::nullopt);
     EXPECT_EQ(work_->difference(other), at);
-    work_->keep(kept, wrong);  // as a kernel that writes where it must not
+    work_->kept().keep(kept, wrong);  // as a kernel that writes where it must not
     work_->begin();
     const Look broken = work_->first_difference(buffer_of(wrong), kept);
     finish();
@@ -132,8 +132,8 @@ TEST_F(CheckKernels, ReportDamagedGuardZonesAsTheHostDoes) {
   const KernelId writes =
       kernel("extern \"C\" __global__ void writes(char* y, long long at) { y[at] = 1; }", "writes");
   for (const std::size_t bytes : {1000, 999, 4}) {  // an odd size, too
-    const BufferId buffer = device_->allocate({"y", bytes, true});
-    EXPECT_EQ(device_->guard_violation(buffer), std::nullopt);
+    const BufferId buffer = device_->memory().allocate({"y", bytes, true});
+    EXPECT_EQ(device_->memory().guard_violation(buffer), std::nullopt);
     for (const std::int64_t at :
          {std::int64_t{-1}, std::int64_t{-4096}, static_cast<std::int64_t>(bytes),
           static_cast<std::int64_t>(bytes) + 4095}) {
@@ -144,7 +144,7 @@ TEST_F(CheckKernels, ReportDamagedGuardZonesAsTheHostDoes) {
       const Look after = work_->guard_zones(buffer);
       finish();
       EXPECT_EQ(work_->guard_damage(before), std::nullopt);
-      const auto by_host = device_->guard_violation(buffer);  // repairs
+      const auto by_host = device_->memory().guard_violation(buffer);  // repairs
       ASSERT_TRUE(by_host);
       EXPECT_EQ(work_->guard_damage(after), by_host);
     }
@@ -157,10 +157,10 @@ TEST_F(CheckKernels, PoisonOfEveryLengthIsThere) {
     for (std::size_t i = 0; i < size; ++i) pattern[i] = std::byte(0x31 + 0x13 * i);
     std::vector<std::byte> expected(size * 1001);
     for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = pattern[i % size];
-    const BufferId buffer = device_->allocate({"y", expected.size(), true});
-    device_->poison(buffer, pattern);
+    const BufferId buffer = device_->memory().allocate({"y", expected.size(), true});
+    device_->memory().poison(buffer, pattern);
     std::vector<std::byte> found(expected.size());
-    device_->download(buffer, found);
+    device_->memory().download(buffer, found);
     EXPECT_EQ(found, expected) << size;
   }
 }
@@ -176,7 +176,7 @@ TEST_F(CheckKernels, WhatWasLookedAtBeforeAFaultIsKnown) {
   std::vector<Look> looks;
   work_->begin();
   for (const int trap : {0, 0, 1, 0}) {
-    device_->poison(buffer, encoded(Dtype::kI32, {-1}));
+    device_->memory().poison(buffer, encoded(Dtype::kI32, {-1}));
     const std::vector<KernelArgument> arguments = {buffer, ScalarArgument::of(trap)};
     EXPECT_FALSE(work_->launch(counts, {}, arguments));
     looks.push_back(work_->compare(buffer, kept, Dtype::kI32, 0, 0));

@@ -24,28 +24,32 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 # Files with checks, and the tests (without slow ones) that must notice when one is missing.
-GATE_TESTS = ["gate_test --gtest_filter=-*Noises*", "worker_test", "virtual_test"]
+GATE_TESTS = ["gate_correctness_test", "gate_timing_test --gtest_filter=-*Noises*", "gate_card_test",
+              "resource_test", "worker_test", "virtual_test"]
 RACE_TESTS = ["virtual_nvrtc_test --gtest_filter=*CtaRaces*:*Cooperative*",
               "virtual_test --gtest_filter=*ReadOnlyData*"]
 STORE_TESTS = ["virtual_nvrtc_test --gtest_filter=*Traced*:*Untraced*",
-               "gate_test --gtest_filter=Sampled*:ElementSample*:*Cover*:*NearMiss*:*ToleranceAudit*"]
+               "gate_correctness_test --gtest_filter=Sampled*:ElementSample*:*Cover*:*NearMiss*:*ToleranceAudit*"]
 ORDER_TESTS = ["virtual_test --gtest_filter=CtaHistory*:LaneOrder*:WarpScheduler*",
                "virtual_nvrtc_test --gtest_filter=*MemberMasks*:*Groups*:*CtaRaces*:*CudaLocks*:*/Locks*"]
 SURVEY_TESTS = ["virtual_test --gtest_filter=*Sample*:*Survey*:*Kinds*",
                 "predict_nvrtc_test"]
 FILES = {
-    **{f"engine/gate/{name}.cpp": GATE_TESTS for name in (
-        "cases", "compare", "correctness", "damage", "element_sample", "expectation", "grid_part",
-        "measurement", "output_judge", "pair_comparison", "reference_audit", "resource", "run_program", "sampled_check",
-        "stopping_rule", "stopwatch", "stopwatch_verify", "timing", "tolerance_audit",
+    "engine/gate/resource.cpp": GATE_TESTS,
+    **{f"engine/gate/correctness/{name}.cpp": GATE_TESTS for name in (
+        "cases", "chosen_elements", "compare", "correctness", "damage", "element_sample",
+        "expectation", "grid_part", "output_judge", "reference_audit", "run_program", "sampled_check", "tolerance_audit",
         "workspace")},
-    "engine/gate/problem_programs.cpp": ["own_kernel_test --gtest_filter=OwnCheck*:OwnData*"],
-    **{f"engine/gate/{name}.cpp": [*GATE_TESTS, "card_test", "device_work_test"]
-       for name in ("check_slots", "device_work", "effort", "host_work", "trials")},
+    **{f"engine/gate/timing/{name}.cpp": GATE_TESTS for name in (
+        "measurement", "pair_comparison", "stopping_rule", "stopwatch", "stopwatch_verify",
+        "timing")},
+    "engine/gate/correctness/problem_programs.cpp": ["own_kernel_test --gtest_filter=OwnCheck*:OwnData*"],
+    **{f"engine/gate/correctness/{name}.cpp": [*GATE_TESTS, "card_test", "device_work_test"]
+       for name in ("check_slots", "device_work", "effort", "host_work", "masked_contents", "trials")},
     "engine/device/guard.cpp": GATE_TESTS,
     "engine/device/arch_limits.cpp": GATE_TESTS,
     **{f"engine/device/virtual/{name}.cpp": [*GATE_TESTS, "virtual_nvrtc_test"]
-       for name in ("virtual_device", "virtual_launch", "memory/global_memory")},
+       for name in ("virtual_device", "virtual_launch", "virtual_memory", "memory/global_memory")},
     **{f"engine/device/virtual/{name}.cpp": RACE_TESTS
        for name in ("checks/global_races", "memory/global_access")},
     "engine/device/virtual/execute/placement.cpp": ["virtual_test"],
@@ -53,8 +57,8 @@ FILES = {
     "engine/core/protected_file.cpp": ["core_test"],
     # What a sample stands for.
     **{file: STORE_TESTS for file in (
-        "engine/device/virtual/decode/store_slice.cpp", "engine/gate/grid_cover.cpp",
-        "engine/gate/near_miss.cpp", "engine/device/virtual/checks/store_owners.cpp")},
+        "engine/device/virtual/decode/store_slice.cpp", "engine/gate/correctness/grid_cover.cpp",
+        "engine/gate/correctness/near_miss.cpp", "engine/device/virtual/checks/store_owners.cpp")},
     # Order between CTAs and between lanes.
     **{f"engine/device/virtual/{name}.cpp": ORDER_TESTS for name in (
         "checks/cta_history", "checks/releases", "checks/lane_order", "execute/member_groups",

@@ -11,8 +11,8 @@
 #include <string>
 
 #include "engine/core/error.hpp"
+#include "engine/core/gzip.hpp"
 #include "engine/core/json_reader.hpp"
-#include "engine/space/gzip.hpp"
 
 namespace evo {
 namespace {

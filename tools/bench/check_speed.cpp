@@ -12,8 +12,8 @@
 #include "engine/core/error.hpp"
 #include "engine/core/random.hpp"
 #include "engine/device/open_device.hpp"
-#include "engine/gate/buffer_work.hpp"
-#include "engine/gate/check_kernels.hpp"
+#include "engine/gate/correctness/buffer_work.hpp"
+#include "engine/gate/correctness/check_kernels.hpp"
 #include "tools/number_options.hpp"
 #include "tools/tool_main.hpp"
 
@@ -61,10 +61,10 @@ struct Costs {
 Costs costs_of(BufferWork& work, const std::vector<std::byte>& content, Dtype dtype,
                const Arguments& arguments) {
   Device& device = work.device();
-  const BufferId output = device.allocate({"output", content.size(), true});
-  device.upload(output, content);
-  const KeptId expected = work.reserve("expected", content.size());
-  work.keep(expected, content);
+  const BufferId output = device.memory().allocate({"output", content.size(), true});
+  device.memory().upload(output, content);
+  const KeptId expected = work.kept().reserve("expected", content.size());
+  work.kept().keep(expected, content);
   const auto finish = [&] {
     if (const auto fault = work.finish()) throw CudaError(fault->reason);
   };
@@ -84,7 +84,7 @@ Costs costs_of(BufferWork& work, const std::vector<std::byte>& content, Dtype dt
     (void)work.guard_zones(output);
     finish();
   });
-  device.release(output);
+  device.memory().release(output);
   return costs;
 }
 

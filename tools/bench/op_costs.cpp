@@ -25,8 +25,8 @@ class Bench {
  public:
   explicit Bench(const std::string& device)
       : device_(open_device(device)), compiler_(open_nvrtc()) {
-    out_ = device_->allocate({"out", std::size_t{4} << 20, true});
-    device_->fill(out_, std::byte{0});
+    out_ = device_->memory().allocate({"out", std::size_t{4} << 20, true});
+    device_->memory().fill(out_, std::byte{0});
   }
 
   [[nodiscard]] const DeviceInfo& info() const { return device_->info(); }
@@ -49,12 +49,12 @@ class Bench {
     for (std::size_t i = 0; i < words; ++i)
       next[i] =
           static_cast<std::uint32_t>(words < kStride ? (i + 1) % words : (i + kStride) % words);
-    const BufferId buffer = device_->allocate({"in", words * sizeof(std::uint32_t), true});
-    device_->upload(buffer, std::as_bytes(std::span(next)));
+    const BufferId buffer = device_->memory().allocate({"in", words * sizeof(std::uint32_t), true});
+    device_->memory().upload(buffer, std::as_bytes(std::span(next)));
     return buffer;
   }
 
-  void release(BufferId buffer) { device_->release(buffer); }
+  void release(BufferId buffer) { device_->memory().release(buffer); }
   void unload(KernelId kernel) { device_->unload(kernel); }
 
   /// Microseconds of a launch, one of many in a graph, which take the buffers `in` in turn.
@@ -74,16 +74,16 @@ class Bench {
       return std::get<double>(result);
     };
     if (device_->info().time_kind == TimeKind::kPredicted)
-      return value_of(device_->predict_us(kernel, plan, sets.front()));
-    auto made = device_->make_graph(kernel, plan, sets, launches);
+      return value_of(device_->predicting()->predict_us(kernel, plan, sets.front()));
+    auto made = device_->measuring()->make_graph(kernel, plan, sets, launches);
     if (const auto* fault = std::get_if<Fault>(&made)) throw CudaError(fault->reason);
     const GraphId graph = std::get<GraphId>(made);
     std::vector<double> samples;
     for (int i = 0; i <= kSamples; ++i) {
-      const double value = value_of(device_->run_graph(graph)) / launches;
+      const double value = value_of(device_->measuring()->run_graph(graph)) / launches;
       if (i > 0) samples.push_back(value);
     }
-    device_->release_graph(graph);
+    device_->measuring()->release_graph(graph);
     std::ranges::sort(samples);
     return quantile(samples, 0.5);
   }

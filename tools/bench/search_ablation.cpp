@@ -8,7 +8,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/evolve/full_strategy.hpp"
-#include "engine/evolve/replay_study.hpp"
+#include "engine/study/replay_study.hpp"
 #include "tools/number_options.hpp"
 #include "tools/tool_main.hpp"
 

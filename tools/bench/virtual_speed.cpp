@@ -60,7 +60,7 @@ struct Result {
 /// The best of three runs: others may use the machine.
 Result measure(const std::string& body, std::uint32_t ctas, std::uint32_t threads, int loops) {
   const auto device = open_virtual_device("virtual:l4");
-  const BufferId out = device->allocate({"out", std::size_t{4} * ctas * threads, true});
+  const BufferId out = device->memory().allocate({"out", std::size_t{4} * ctas * threads, true});
   const auto loaded = device->load({.ptx = module_of(body), .cubin = {}, .entries = {"k"}});
   if (const auto* fault = std::get_if<Fault>(&loaded)) {
     std::fprintf(stderr, "%s\n", fault->reason.c_str());

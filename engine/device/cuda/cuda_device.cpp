@@ -1,33 +1,23 @@
 #include "engine/device/cuda/cuda_device.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <utility>
 
 #include "engine/core/error.hpp"
 #include "engine/device/cuda/cuda_arguments.hpp"
+#include "engine/device/cuda/cuda_buffers.hpp"
 #include "engine/device/cuda/cuda_graphs.hpp"
 #include "engine/device/cuda/cuda_info.hpp"
 #include "engine/device/cuda/cuda_kernel.hpp"
 #include "engine/device/cuda/cuda_launch.hpp"
-#include "engine/device/cuda/cuda_memory.hpp"
 #include "engine/device/cuda/cuda_queue.hpp"
-#include "engine/device/cuda/cuda_textures.hpp"
 #include "engine/device/cuda/driver.hpp"
 #include "engine/device/cuda/nvml.hpp"
-#include "engine/device/guard.hpp"
 #include "engine/device/launch_steps.hpp"
 
 namespace evo {
 namespace {
-
-struct Buffer {
-  BufferSpec spec;
-  CUdeviceptr base = 0;
-
-  [[nodiscard]] CUdeviceptr data() const { return base + kGuardBytes; }
-};
 
 /// Of the bytes 1 to 126 no two repeated ones are the same number of any type, nor zero.
 constexpr unsigned char kMostFiller = 126;
@@ -39,7 +29,7 @@ struct Graph {
   std::vector<KernelArgument> constants;
 };
 
-class CudaDevice final : public Device {
+class CudaDevice final : public Device, private Measuring {
  public:
   explicit CudaDevice(int ordinal);
   ~CudaDevice() override;
@@ -47,23 +37,18 @@ class CudaDevice final : public Device {
   CudaDevice& operator=(const CudaDevice&) = delete;
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
-  BufferId allocate(const BufferSpec& spec) override;
-  void release(BufferId buffer) override;
-  [[nodiscard]] BufferSpec spec(BufferId buffer) const override { return buffers_.at(buffer).spec; }
-  void upload(BufferId buffer, std::span<const std::byte> data) override;
-  void download(BufferId buffer, std::span<std::byte> data) override;
-  void copy(BufferId to, BufferId from) override;
-  void fill(BufferId buffer, std::byte value) override;
-  void poison(BufferId buffer, std::span<const std::byte> pattern) override;
-  std::optional<std::string> guard_violation(BufferId buffer) override;
-  [[nodiscard]] std::size_t guard_bytes() const override { return kGuardBytes; }
-  TextureId make_texture(const TextureSpec& spec, BufferId source) override;
-  void release_texture(TextureId texture) override { textures_.release(texture); }
+  [[nodiscard]] DeviceMemory& memory() override { return buffers_; }
+  [[nodiscard]] DeviceTextures* textures() override { return &buffers_; }
+  [[nodiscard]] Measuring* measuring() override { return this; }
+  [[nodiscard]] CardMonitor* monitor() override { return monitor_.get(); }
   std::variant<KernelId, Fault> load(const KernelImage& image) override;
   void unload(KernelId kernel) override;
   [[nodiscard]] std::optional<std::string> variables_hash(KernelId kernel) const override;
   std::optional<Fault> launch(KernelId kernel, const LaunchPlan& plan,
                               std::span<const KernelArgument> arguments) override;
+
+ private:
+  // Measuring
   std::optional<Fault> enqueue(KernelId kernel, const LaunchPlan& plan,
                                std::span<const KernelArgument> arguments) override;
   std::optional<Fault> finish() override { return queue_.finish(); }
@@ -75,11 +60,6 @@ class CudaDevice final : public Device {
   std::variant<double, Fault> run_graph(GraphId graph) override;
   void release_graph(GraphId graph) override;
   void flush_l2() override;
-  std::variant<double, Fault> predict_us(KernelId, const LaunchPlan&,
-                                         std::span<const KernelArgument>) override {
-    return Fault{"a CUDA device measures; it does not predict", "", false};
-  }
-  [[nodiscard]] CardMonitor* monitor() override { return monitor_.get(); }
   void begin_profile() override {
     if (driver_.profiler_start != nullptr)
       driver_.require(driver_.profiler_start(), "cuProfilerStart");
@@ -89,7 +69,6 @@ class CudaDevice final : public Device {
       driver_.require(driver_.profiler_stop(), "cuProfilerStop");
   }
 
- private:
   /// The last arguments, which are for constants.
   [[nodiscard]] std::span<const KernelArgument> constants_of(
       KernelId kernel, std::span<const KernelArgument> arguments) const;
@@ -109,9 +88,7 @@ class CudaDevice final : public Device {
   CudaGraphs timed_;
   DeviceInfo info_;
   std::unique_ptr<NvmlMonitor> monitor_;
-  std::map<BufferId, Buffer> buffers_;
-  CudaMemory memory_;
-  CudaTextures textures_;
+  CudaBuffers buffers_;
   std::map<KernelId, CudaKernel> kernels_;
   std::map<GraphId, Graph> graphs_;
   std::uint32_t next_id_ = 1;
@@ -123,8 +100,7 @@ CudaDevice::CudaDevice(int ordinal)
     : driver_(CudaDriver::open()),
       queue_(driver_),
       timed_(driver_, queue_),
-      memory_(driver_),
-      textures_(driver_) {
+      buffers_(driver_, queue_) {
   device_ = find_cuda_device(driver_, ordinal);
   monitor_ = NvmlMonitor::open(read_pci_bus_id(driver_, device_));
   (void)retain_context(driver_, device_, ordinal);
@@ -141,81 +117,6 @@ CudaDevice::CudaDevice(int ordinal)
 CudaDevice::~CudaDevice() {
   // The context goes with the process; after a fault no call would succeed anyway.
   if (queue_.is_open()) driver_.cuDevicePrimaryCtxRelease(device_);
-}
-
-BufferId CudaDevice::allocate(const BufferSpec& spec) {
-  if (spec.bytes > std::numeric_limits<std::size_t>::max() - 2 * kGuardBytes) {
-    throw DeviceMemoryError("allocating buffer '" + spec.name + "' (" + std::to_string(spec.bytes) +
-                            " bytes) failed");
-  }
-  const Buffer buffer{spec, memory_.take(spec.bytes + 2 * kGuardBytes, spec.name)};
-  const BufferId id = next_id_++;
-  buffers_[id] = buffer;
-  // The pattern repeats itself every two bytes, and is set in words at even addresses.
-  std::uint16_t word = 0;
-  std::memcpy(&word, guard_pattern().data(), sizeof word);
-  for (const CUdeviceptr zone : {buffer.base, buffer.data() + spec.bytes}) {
-    if (zone % sizeof word != 0) {
-      queue_.copy_in(zone, guard_pattern());
-      continue;
-    }
-    queue_.require(driver_.cuMemsetD16Async(zone, word, kGuardBytes / sizeof word, queue_.stream()),
-                   "cuMemsetD16Async");
-  }
-  return id;
-}
-
-void CudaDevice::release(BufferId buffer) {
-  const Buffer& target = buffers_.at(buffer);
-  textures_.release_views(buffer);
-  memory_.give_back(target.base, target.spec.bytes + 2 * kGuardBytes);
-  buffers_.erase(buffer);
-}
-
-TextureId CudaDevice::make_texture(const TextureSpec& spec, BufferId source) {
-  const Buffer& buffer = buffers_.at(source);
-  const TextureId id{next_id_++};
-  textures_.add(id, spec, {source, buffer.spec.bytes, buffer.data()}, queue_.stream());
-  return id;
-}
-
-void CudaDevice::upload(BufferId buffer, std::span<const std::byte> data) {
-  queue_.copy_in(buffers_.at(buffer).data(), data);
-}
-
-void CudaDevice::download(BufferId buffer, std::span<std::byte> data) {
-  queue_.copy_out(buffers_.at(buffer).data(), data);
-}
-
-void CudaDevice::copy(BufferId to, BufferId from) {
-  const Buffer& target = buffers_.at(to);
-  queue_.require(driver_.cuMemcpyDtoDAsync(target.data(), buffers_.at(from).data(),
-                                           target.spec.bytes, queue_.stream()),
-                 "cuMemcpyDtoDAsync");
-}
-
-void CudaDevice::fill(BufferId buffer, std::byte value) { poison(buffer, std::span(&value, 1)); }
-
-void CudaDevice::poison(BufferId buffer, std::span<const std::byte> pattern) {
-  const Buffer& target = buffers_.at(buffer);
-  queue_.require(queue_fill(driver_, target.data(), target.spec.bytes, pattern, queue_.stream()),
-                 "filling a buffer");
-}
-
-std::optional<std::string> CudaDevice::guard_violation(BufferId buffer) {
-  const Buffer& target = buffers_.at(buffer);
-  const CUdeviceptr tail = target.data() + target.spec.bytes;
-  std::vector<std::byte> before(kGuardBytes);
-  std::vector<std::byte> after(kGuardBytes);
-  queue_.copy_out(target.base, before);
-  queue_.copy_out(tail, after);
-  auto damage = find_guard_damage(target.spec.name, target.spec.bytes, before, after);
-  if (damage) {
-    const std::vector<std::byte> pattern = guard_pattern();
-    queue_.copy_in(target.base, pattern);
-    queue_.copy_in(tail, pattern);
-  }
-  return damage;
 }
 
 std::variant<KernelId, Fault> CudaDevice::load(const KernelImage& image) {
@@ -242,7 +143,7 @@ std::optional<Fault> CudaDevice::misfit(KernelId kernel, const LaunchPlan& plan,
   const CudaKernel& target = kernels_.at(kernel);
   const auto values = constants_of(kernel, arguments);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const BufferSpec& spec = buffers_.at(std::get<BufferId>(values[i])).spec;
+    const BufferSpec spec = buffers_.spec(std::get<BufferId>(values[i]));
     if (auto refused = mismatch(target.constants[i], spec)) return refused;
   }
   arguments = arguments.first(arguments.size() - values.size());
@@ -260,16 +161,17 @@ void CudaDevice::set_constants(KernelId kernel, std::span<const KernelArgument> 
   const std::vector<CudaConstant>& constants = kernels_.at(kernel).constants;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (constants[i].address == 0) continue;
-    const Buffer& source = buffers_.at(std::get<BufferId>(values[i]));
-    queue_.require(driver_.cuMemcpyDtoDAsync(constants[i].address, source.data(), source.spec.bytes,
+    const auto source = std::get<BufferId>(values[i]);
+    const std::size_t bytes = buffers_.spec(source).bytes;
+    queue_.require(driver_.cuMemcpyDtoDAsync(constants[i].address, buffers_.data(source), bytes,
                                              queue_.stream()),
                    "cuMemcpyDtoDAsync to a __constant__ variable");
-    const std::size_t rest = constants[i].bytes - source.spec.bytes;
+    const std::size_t rest = constants[i].bytes - bytes;
     if (rest == 0 || constants[i].has_value) continue;
     filler_ = static_cast<unsigned char>(filler_ % kMostFiller + 1);
-    queue_.require(driver_.cuMemsetD8Async(constants[i].address + source.spec.bytes, filler_, rest,
-                                           queue_.stream()),
-                   "cuMemsetD8Async in a __constant__ variable");
+    queue_.require(
+        driver_.cuMemsetD8Async(constants[i].address + bytes, filler_, rest, queue_.stream()),
+        "cuMemsetD8Async in a __constant__ variable");
   }
 }
 
@@ -293,8 +195,8 @@ CUresult CudaDevice::queue_step(CudaEntry& entry, const LaunchConfig& config,
       continue;
     }
     const auto* texture = std::get_if<TextureId>(&parameters[i]);
-    handles[i] = texture != nullptr ? textures_.handle(*texture)
-                                    : buffers_.at(std::get<BufferId>(parameters[i])).data();
+    handles[i] = texture != nullptr ? buffers_.handle(*texture)
+                                    : buffers_.data(std::get<BufferId>(parameters[i]));
     values.push_back(&handles[i]);
   }
   return queue_launch(driver_, entry.function, queue_.stream(), config, values);
@@ -326,8 +228,8 @@ std::optional<Fault> CudaDevice::launch(KernelId kernel, const LaunchPlan& plan,
 }
 
 void CudaDevice::download_later(BufferId buffer, std::size_t offset, std::span<std::byte> data) {
-  queue_.require(driver_.cuMemcpyDtoHAsync(data.data(), buffers_.at(buffer).data() + offset,
-                                           data.size(), queue_.stream()),
+  queue_.require(driver_.cuMemcpyDtoHAsync(data.data(), buffers_.data(buffer) + offset, data.size(),
+                                           queue_.stream()),
                  "cuMemcpyDtoHAsync");
 }
 
@@ -376,9 +278,9 @@ void CudaDevice::flush_l2() {
   constexpr std::size_t kTimesL2 = 2;
   if (flush_buffer_ == 0) {
     flush_buffer_ =
-        allocate({"l2 flush", kTimesL2 * static_cast<std::size_t>(info_.l2_bytes), true});
+        buffers_.allocate({"l2 flush", kTimesL2 * static_cast<std::size_t>(info_.l2_bytes), true});
   }
-  fill(flush_buffer_, std::byte{0});
+  buffers_.fill(flush_buffer_, std::byte{0});
 }
 
 }  // namespace

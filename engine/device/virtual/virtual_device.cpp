@@ -20,6 +20,7 @@
 #include "engine/device/virtual/timing/prediction.hpp"
 #include "engine/device/virtual/virtual_kernel.hpp"
 #include "engine/device/virtual/virtual_launch.hpp"
+#include "engine/device/virtual/virtual_memory.hpp"
 #include "engine/device/virtual/virtual_prediction.hpp"
 #include "engine/ptx/parser.hpp"
 #include "engine/ptx/source_lines.hpp"
@@ -35,112 +36,23 @@ using ptx::LoadedKernel;
 /// Warp instructions of a CTA without progress, where all CTAs of a grid may wait for one.
 constexpr std::uint64_t kLeastStallBudget = 4'000'000;
 
-class Implementation : public VirtualDevice {
+class Implementation final : public VirtualDevice, private Predicting, private Interpreting {
  public:
   Implementation(const ptx::DeviceModel& model, const VirtualOptions& options)
-      : model_(model), options_(options), clocks_(options.seed) {
+      : model_(model), options_(options), memory_(model.info.id), clocks_(options.seed) {
     if (options_.threads <= 0)
       options_.threads = static_cast<int>(std::max(std::thread::hardware_concurrency(), 1U));
   }
 
   [[nodiscard]] const DeviceInfo& info() const override { return model_.info; }
-
-  BufferId allocate(const BufferSpec& spec) override {
-    require_room("buffer '" + spec.name + "'", spec.bytes);
-    const BufferId id = next_id_++;
-    GlobalBuffer& buffer = memory_.allocate(spec.name, spec.bytes, spec.writable);
-    buffer.is_kept = spec.is_kept;
-    buffers_[id] = &buffer;
-    return id;
-  }
-
-  void release(BufferId buffer) override {
-    textures_.release_views(at(buffer));
-    memory_.release(at(buffer));
-    buffers_.erase(buffer);
-  }
-
-  [[nodiscard]] BufferSpec spec(BufferId buffer) const override {
-    const GlobalBuffer& source = at(buffer);
-    return {source.name, source.bytes, source.writable, source.is_kept};
-  }
-
-  void upload(BufferId buffer, std::span<const std::byte> data) override {
-    GlobalBuffer& target = at(buffer);
-    if (data.size() > target.bytes) {
-      throw InputError("upload of " + std::to_string(data.size()) + " bytes to '" + target.name +
-                       "' of " + std::to_string(target.bytes));
-    }
-    if (!data.empty()) std::memcpy(target.data.get(), data.data(), data.size());
-    target.mark_written(data.size());
-  }
-
-  void download(BufferId buffer, std::span<std::byte> data) override {
-    const GlobalBuffer& source = at(buffer);
-    if (data.size() > source.bytes) {
-      throw InputError("download of " + std::to_string(data.size()) + " bytes from '" +
-                       source.name + "' of " + std::to_string(source.bytes));
-    }
-    if (!data.empty()) std::memcpy(data.data(), source.data.get(), data.size());
-  }
-
-  void copy(BufferId to, BufferId from) override {
-    GlobalBuffer& target = at(to);
-    const GlobalBuffer& source = at(from);
-    std::memcpy(target.data.get(), source.data.get(), std::min(target.bytes, source.bytes));
-    target.mark_written(target.bytes);
-  }
-
-  void fill(BufferId buffer, std::byte value) override {
-    GlobalBuffer& target = at(buffer);
-    std::memset(target.data.get(), std::to_integer<int>(value), target.bytes);
-    target.mark_written(target.bytes);
-  }
-
-  void poison(BufferId buffer, std::span<const std::byte> pattern) override {
-    GlobalBuffer& target = at(buffer);
-    std::uint64_t done = std::min<std::uint64_t>(pattern.size(), target.bytes);
-    std::memcpy(target.data.get(), pattern.data(), done);
-    // Each copy doubles what is there.
-    for (std::uint64_t more = 0; done < target.bytes; done += more) {
-      more = std::min(done, target.bytes - done);
-      std::memcpy(target.data.get() + done, target.data.get(), more);
-    }
-    target.mark_unwritten();
-  }
-
-  [[nodiscard]] bool tracks_writes() const override { return true; }
-
-  [[nodiscard]] std::optional<std::size_t> first_unwritten(BufferId buffer) const override {
-    const GlobalBuffer& source = at(buffer);
-    if (source.all_written.load() || source.bytes == 0) return std::nullopt;
-    const void* found = std::memchr(source.written.get(), 0, source.bytes);
-    if (found == nullptr) return std::nullopt;
-    return static_cast<std::size_t>(static_cast<const std::uint8_t*>(found) - source.written.get());
-  }
-
-  /// Accesses outside of a buffer are reported where they happen; nothing can reach a guard zone.
-  std::optional<std::string> guard_violation(BufferId buffer) override {
-    (void)at(buffer);
-    return std::nullopt;
-  }
-
-  TextureId make_texture(const TextureSpec& spec, BufferId source) override {
-    check_texture(spec, at(source).bytes);
-    if (spec.storage == TextureStorage::kArray)
-      require_room("texture '" + spec.name + "'", texture_bytes(spec));
-    const TextureId id{next_id_++};
-    handles_[id.id] = textures_.add(spec, at(source));
-    return id;
-  }
-  void release_texture(TextureId texture) override {
-    textures_.release(handle_of(texture));
-    handles_.erase(texture.id);
-  }
+  [[nodiscard]] DeviceMemory& memory() override { return memory_; }
+  [[nodiscard]] DeviceTextures* textures() override { return &memory_; }
+  [[nodiscard]] Predicting* predicting() override { return this; }
+  [[nodiscard]] Interpreting* interpreting() override { return this; }
 
   std::variant<KernelId, Fault> load(const KernelImage& image) override {
     try {
-      LoadedKernel kernel = ptx::load_kernel(image, memory_);
+      LoadedKernel kernel = ptx::load_kernel(image, memory_.global);
       const KernelId id = next_id_++;
       kernels_[id] = std::move(kernel);
       return id;
@@ -150,7 +62,7 @@ class Implementation : public VirtualDevice {
   }
 
   void unload(KernelId kernel) override {
-    ptx::unload_kernel(kernel_at(kernel), memory_);
+    ptx::unload_kernel(kernel_at(kernel), memory_.global);
     kernels_.erase(kernel);
   }
 
@@ -180,23 +92,22 @@ class Implementation : public VirtualDevice {
     return std::nullopt;
   }
 
-  std::variant<GraphId, Fault> make_graph(KernelId, const LaunchPlan&,
-                                          std::span<const std::vector<KernelArgument>>,
-                                          int) override {
-    return Fault{.reason = "not supported: a virtual device predicts times, it has no graphs"};
+  void set_seed(std::uint64_t seed) override { options_.seed = seed; }
+  [[nodiscard]] const VirtualStatistics& statistics() const override { return statistics_; }
+  [[nodiscard]] const std::vector<ptx::PredictedLaunch>& predictions() const override {
+    return predictions_;
   }
-  std::variant<double, Fault> run_graph(GraphId) override {
-    return Fault{.reason = "not supported: a virtual device predicts times, it has no graphs"};
-  }
-  void release_graph(GraphId) override {}
-  void flush_l2() override {}
+  [[nodiscard]] const std::string& printed() const override { return printed_; }
+
+ private:
+  // Predicting
 
   /// Runs the steps without checks, on buffers that are put back afterwards; of the last one, whose
   /// results nobody reads, a few CTAs.
   std::variant<double, Fault> predict_us(KernelId kernel, const LaunchPlan& plan,
                                          std::span<const KernelArgument> arguments) override {
     const LoadedKernel& loaded = kernel_at(kernel);
-    const ptx::BufferSnapshot snapshot(memory_);
+    const ptx::BufferSnapshot snapshot(memory_.global);
     if (auto fault = take_constants(loaded, arguments)) return *std::move(fault);
     statistics_ = {};
     predictions_.clear();
@@ -212,6 +123,15 @@ class Implementation : public VirtualDevice {
     return us;
   }
 
+  [[nodiscard]] std::map<std::string, double> predicted_profile() const override {
+    return ptx::predicted_profile(predictions_);
+  }
+  [[nodiscard]] std::string prediction_gaps() const override {
+    return ptx::gaps_text(predictions_);
+  }
+
+  // Interpreting
+
   std::variant<WriteMap, std::string> write_map(KernelId kernel, const LaunchPlan& plan,
                                                 std::span<const KernelArgument> arguments,
                                                 std::span<const BufferId> outputs) override {
@@ -225,7 +145,7 @@ class Implementation : public VirtualDevice {
     LoadedEntry sliced = entry;
     sliced.program = std::make_shared<ptx::Program>(std::get<ptx::Program>(std::move(slice)));
     std::vector<const GlobalBuffer*> buffers;
-    for (const BufferId output : outputs) buffers.push_back(&at(output));
+    for (const BufferId output : outputs) buffers.push_back(&memory_.at(output));
     if (ptx::StoreOwners::bytes_for(buffers, entry.program->global_granule) >
         ptx::StoreOwners::kMostBytes)
       return std::string("its outputs are too large to note who writes them");
@@ -241,49 +161,25 @@ class Implementation : public VirtualDevice {
   }
 
   void set_cta_sample(std::vector<std::uint64_t> ctas) override { sample_ = std::move(ctas); }
+  void set_checks(bool on) override { options_.checks = on; }
+  [[nodiscard]] std::optional<std::size_t> first_unwritten(BufferId buffer) const override {
+    const GlobalBuffer& source = memory_.at(buffer);
+    if (source.all_written.load() || source.bytes == 0) return std::nullopt;
+    const void* found = std::memchr(source.written.get(), 0, source.bytes);
+    if (found == nullptr) return std::nullopt;
+    return static_cast<std::size_t>(static_cast<const std::uint8_t*>(found) - source.written.get());
+  }
+
   [[nodiscard]] std::vector<bool> written(BufferId buffer) const override {
-    const GlobalBuffer& source = at(buffer);
+    const GlobalBuffer& source = memory_.at(buffer);
     const std::span<const std::uint8_t> marks(source.written.get(), source.bytes);
     return std::vector<bool>(marks.begin(), marks.end());
   }
-  void set_seed(std::uint64_t seed) override { options_.seed = seed; }
-  void set_checks(bool on) override { options_.checks = on; }
-  [[nodiscard]] const VirtualStatistics& statistics() const override { return statistics_; }
-  [[nodiscard]] const std::vector<ptx::PredictedLaunch>& predictions() const override {
-    return predictions_;
-  }
-  [[nodiscard]] std::map<std::string, double> predicted_profile() const override {
-    return ptx::predicted_profile(predictions_);
-  }
-  [[nodiscard]] std::string prediction_gaps() const override {
-    return ptx::gaps_text(predictions_);
-  }
-  [[nodiscard]] const std::string& printed() const override { return printed_; }
 
- private:
   struct Outcome {
     std::optional<Fault> fault;
     ptx::GridCounts counts;
   };
-
-  GlobalBuffer& at(BufferId id) const {
-    const auto found = buffers_.find(id);
-    if (found == buffers_.end())
-      throw InputError("no buffer " + std::to_string(id) + " on " + model_.info.id);
-    return *found->second;
-  }
-
-  /// Throws DeviceMemoryError when there is no room for `bytes` more.
-  void require_room(const std::string& what, std::uint64_t bytes) const {
-    memory_.require_room(what, bytes, textures_.array_bytes());
-  }
-
-  std::uint64_t handle_of(TextureId texture) const {
-    const auto found = handles_.find(texture.id);
-    if (found == handles_.end())
-      throw InputError("no texture " + std::to_string(texture.id) + " on " + model_.info.id);
-    return found->second;
-  }
 
   const LoadedKernel& kernel_at(KernelId id) const {
     const auto found = kernels_.find(id);
@@ -301,7 +197,7 @@ class Implementation : public VirtualDevice {
     for (std::size_t i = 0; i < values.size(); ++i) {
       GlobalBuffer* target = kernel.constants[i];
       if (target == nullptr) continue;
-      const GlobalBuffer& source = at(std::get<BufferId>(values[i]));
+      const GlobalBuffer& source = memory_.at(std::get<BufferId>(values[i]));
       if (source.bytes > target->bytes) {
         return Fault{constant_too_small(target->name, target->bytes, source.name, source.bytes)};
       }
@@ -319,7 +215,7 @@ class Implementation : public VirtualDevice {
     for (const KernelArgument& argument : arguments) {
       const auto* buffer = std::get_if<BufferId>(&argument);
       if (buffer == nullptr) continue;
-      const GlobalBuffer& given = at(*buffer);
+      const GlobalBuffer& given = memory_.at(*buffer);
       const std::size_t sets = given.is_kept    ? 1
                                : given.writable ? kTimedInputSets + 1
                                                 : kTimedInputSets;
@@ -355,45 +251,22 @@ class Implementation : public VirtualDevice {
   /// One step.
   Outcome run(const LoadedEntry& kernel, const LaunchConfig& config,
               std::span<const KernelArgument> arguments, const RunOptions& run_options) {
-    const bool count_memory = run_options.count_memory;
     if (auto refused = ptx::launch_refusal(model_, *kernel.program, kernel.registers, config)) {
       return {std::move(refused), {}};
     }
-    auto packed =
-        ptx::pack_arguments(*kernel.program, arguments,
-                            {.address = [&](BufferId buffer) { return at(buffer).base; },
-                             .handle = [&](TextureId texture) { return handle_of(texture); }});
+    auto packed = ptx::pack_arguments(
+        *kernel.program, arguments,
+        {.address = [&](BufferId buffer) { return memory_.at(buffer).base; },
+         .handle = [&](TextureId texture) { return memory_.handle_of(texture); }});
     if (auto* fault = std::get_if<Fault>(&packed)) return {std::move(*fault), {}};
     ptx::HazardLog log(options_.max_hazards);
-    ptx::LaunchContext context;
-    context.program = kernel.program.get();
-    context.owners = run_options.owners;
-    context.memory = &memory_;
-    context.textures = &textures_;
-    context.hazards = &log;
     ptx::PrintLog printed;
+    ptx::LaunchContext context;
+    describe(context, kernel, config, run_options);
+    context.hazards = &log;
     context.printed = &printed;
-    context.numerics = ptx::mma_numerics(kernel.program->target);
     context.parameters = std::get<std::vector<std::byte>>(std::move(packed));
-    context.grid = config.grid;
-    context.block = config.block;
-    context.dynamic_shared_bytes = config.dynamic_shared_bytes;
     const std::uint32_t own_shared_bytes = ptx::place_shared_memory(context);
-    context.registers_per_thread = static_cast<std::uint32_t>(
-        kernel.registers > 0 ? kernel.registers : kernel.program->launch_registers);
-    context.sm_count = model_.info.sm_count;
-    context.check = options_.checks && !count_memory && context.owners == nullptr;
-    context.count_memory = count_memory;
-    context.number = launches_;
-    if (context.owners == nullptr) ++launches_;
-    // The first launch, and what is predicted, runs as the seed says.
-    const bool is_as_asked = context.number == 0 || count_memory;
-    context.seed = is_as_asked ? options_.seed : mix_seed(options_.seed, context.number);
-    context.placement = ptx::Placement(options_.seed, is_as_asked ? 0 : context.number,
-                                       model_.info.sm_count, model_.max_warps_per_sm);
-    context.clocks = clocks_;
-    context.stall_budget = options_.stall_budget;
-    context.issue_budget = options_.issue_budget;
     const auto occupied =
         ptx::occupancy(model_, kernel.registers, static_cast<int>(config.threads()),
                        static_cast<int>(own_shared_bytes));
@@ -404,17 +277,11 @@ class Implementation : public VirtualDevice {
     grid.sample = run_options.sample;
     grid.note_ways = run_options.note_ways;
     grid.together = kernel.program->cooperative;
-    grid.in_turns = count_memory && kernel.program->claims_work;
+    grid.in_turns = context.count_memory && kernel.program->claims_work;
     if (grid.together) {
-      const std::uint64_t ctas = config.ctas();
-      if (auto refused =
-              ptx::cooperative_refusal(ctas, grid.resident, ptx::ctas_on_host(context))) {
+      if (auto refused = prepare_together(kernel, config, context, grid)) {
         return {std::move(refused), {}};
       }
-      grid.sample.clear();  // the others would be waited for
-      context.grid_workspace = ptx::clear_grid_workspace(*kernel.grid_workspace);
-      context.stall_budget =
-          std::max(context.stall_budget / ctas, std::min(context.stall_budget, kLeastStallBudget));
     }
     const auto start = std::chrono::steady_clock::now();
     Outcome outcome;
@@ -424,19 +291,59 @@ class Implementation : public VirtualDevice {
     statistics_ = {statistics_.ctas + outcome.counts.ctas,
                    statistics_.warp_instructions + outcome.counts.warp_instructions,
                    statistics_.seconds + taken.count()};
-    if (!count_memory) printed_ += printed.text();
+    if (!context.count_memory) printed_ += printed.text();
     outcome.fault = ptx::fault_of(*kernel.program, log);
     return outcome;
   }
 
+  /// What a launch is told, but for its arguments; numbers it.
+  void describe(ptx::LaunchContext& context, const LoadedEntry& kernel, const LaunchConfig& config,
+                const RunOptions& run_options) {
+    context.program = kernel.program.get();
+    context.owners = run_options.owners;
+    context.memory = &memory_.global;
+    context.textures = &memory_.textures;
+    context.numerics = ptx::mma_numerics(kernel.program->target);
+    context.grid = config.grid;
+    context.block = config.block;
+    context.dynamic_shared_bytes = config.dynamic_shared_bytes;
+    context.registers_per_thread = static_cast<std::uint32_t>(
+        kernel.registers > 0 ? kernel.registers : kernel.program->launch_registers);
+    context.sm_count = model_.info.sm_count;
+    context.check = options_.checks && !run_options.count_memory && context.owners == nullptr;
+    context.count_memory = run_options.count_memory;
+    context.number = launches_;
+    if (context.owners == nullptr) ++launches_;
+    // The first launch, and what is predicted, runs as the seed says.
+    const bool is_as_asked = context.number == 0 || context.count_memory;
+    context.seed = is_as_asked ? options_.seed : mix_seed(options_.seed, context.number);
+    context.placement = ptx::Placement(options_.seed, is_as_asked ? 0 : context.number,
+                                       model_.info.sm_count, model_.max_warps_per_sm);
+    context.clocks = clocks_;
+    context.stall_budget = options_.stall_budget;
+    context.issue_budget = options_.issue_budget;
+  }
+
+  /// Prepares a cooperative launch, or says why its CTAs cannot all be there at once.
+  static std::optional<Fault> prepare_together(const LoadedEntry& kernel,
+                                               const LaunchConfig& config,
+                                               ptx::LaunchContext& context,
+                                               ptx::GridOptions& grid) {
+    const std::uint64_t ctas = config.ctas();
+    if (auto refused = ptx::cooperative_refusal(ctas, grid.resident, ptx::ctas_on_host(context)))
+      return refused;
+    grid.sample.clear();  // the others would be waited for
+    context.grid_workspace = ptx::clear_grid_workspace(*kernel.grid_workspace);
+    context.stall_budget =
+        std::max(context.stall_budget / ctas, std::min(context.stall_budget, kLeastStallBudget));
+    return std::nullopt;
+  }
+
   const ptx::DeviceModel& model_;
   VirtualOptions options_;
+  ptx::VirtualMemory memory_;
   std::uint64_t launches_ = 0;
   ptx::DeviceClocks clocks_;
-  ptx::GlobalMemory memory_;
-  std::map<BufferId, GlobalBuffer*> buffers_;
-  ptx::TextureTable textures_;
-  std::map<std::uint32_t, std::uint64_t> handles_;  ///< of textures
   std::map<KernelId, LoadedKernel> kernels_;
   std::uint32_t next_id_ = 1;
   std::vector<std::uint64_t> sample_;

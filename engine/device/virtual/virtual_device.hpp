@@ -29,9 +29,8 @@ struct VirtualStatistics {
 };
 
 /// A device that executes PTX on the CPU, checks what a card does not, and predicts times.
-class VirtualDevice : public Device, public GridSampler {
+class VirtualDevice : public Device {
  public:
-  [[nodiscard]] GridSampler* sampler() override { return this; }
   /// Changes the order in which warps run.
   virtual void set_seed(std::uint64_t seed) = 0;
   /// Of the last launch.

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "tests/engine/evolve/made_spaces.hpp"
+#include "tests/engine/study/made_spaces.hpp"
 
 namespace evo {
 namespace {

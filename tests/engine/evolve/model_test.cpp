@@ -8,9 +8,9 @@
 #include "engine/evolve/gaussian_process.hpp"
 #include "engine/evolve/kernel_fit.hpp"
 #include "engine/evolve/portable_math.hpp"
-#include "engine/evolve/replay_study.hpp"
 #include "engine/space/space.hpp"
-#include "tests/engine/evolve/made_spaces.hpp"
+#include "engine/study/replay_study.hpp"
+#include "tests/engine/study/made_spaces.hpp"
 
 namespace evo {
 namespace {

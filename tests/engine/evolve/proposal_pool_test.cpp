@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/engine/evolve/made_spaces.hpp"
+#include "tests/engine/study/made_spaces.hpp"
 
 namespace evo {
 namespace {

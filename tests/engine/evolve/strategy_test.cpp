@@ -6,8 +6,8 @@
 #include <set>
 
 #include "engine/core/error.hpp"
-#include "engine/evolve/replay.hpp"
-#include "tests/engine/evolve/made_spaces.hpp"
+#include "engine/study/replay.hpp"
+#include "tests/engine/study/made_spaces.hpp"
 
 namespace evo {
 namespace {

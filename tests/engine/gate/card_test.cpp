@@ -9,9 +9,9 @@
 
 #include "engine/core/error.hpp"
 #include "engine/device/virtual/virtual_device.hpp"
-#include "engine/gate/check_kernels.hpp"
-#include "engine/gate/correctness.hpp"
-#include "engine/gate/timing.hpp"
+#include "engine/gate/correctness/check_kernels.hpp"
+#include "engine/gate/correctness/correctness.hpp"
+#include "engine/gate/timing/timing.hpp"
 #include "tests/db/sample.hpp"
 #include "tests/engine/device/virtual/nvrtc.hpp"
 #include "tests/engine/gate/made_gates.hpp"
@@ -122,7 +122,7 @@ class Card : public testing::Test {
   /// The bits of the first input of one case.
   [[nodiscard]] std::string x0(const std::string& shape, std::size_t index) {
     const CheckCase& data = host_->made->cases.get(problem_->shape(shape), index);
-    const std::vector<std::byte> x = host_->work->content(*data.inputs[0]);
+    const std::vector<std::byte> x = host_->work->kept().content(*data.inputs[0]);
     std::uint32_t bits = 0;
     std::memcpy(&bits, x.data(), sizeof bits);
     return std::to_string(bits) + "u";
@@ -246,14 +246,14 @@ TEST_F(Card, AShapeIsWaitedForAFewTimesAndNothingLargeIsDownloaded) {
 
 TEST_F(Card, WhatIsKeptAndOverwrittenIsNoVerdict) {
   const CheckCase& data = card_->made->cases.get(problem_->shape("small"), 0);
-  const std::vector<std::byte> right = card_->work->content(*data.expected[1]);
+  const std::vector<std::byte> right = card_->work->kept().content(*data.expected[1]);
   std::vector<std::byte> damaged = right;
   damaged[4] ^= std::byte{0x10};
-  card_->work->keep(*data.expected[1], damaged);
+  card_->work->kept().keep(*data.expected[1], damaged);
   EXPECT_THROW((void)check(*card_, ""), CudaError);
   // A kernel that computes what was put there is not right either.
   EXPECT_THROW((void)check(*card_, "if (i == 2) *((unsigned char*)y + 4) ^= 0x10;"), CudaError);
-  card_->work->keep(*data.expected[1], right);
+  card_->work->kept().keep(*data.expected[1], right);
   EXPECT_FALSE(check(*card_, "").rejection);
 }
 

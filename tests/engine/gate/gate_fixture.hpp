@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "engine/gate/correctness.hpp"
-#include "engine/gate/timing.hpp"
+#include "engine/gate/correctness/correctness.hpp"
+#include "engine/gate/timing/timing.hpp"
 #include "tests/db/sample.hpp"
 #include "tests/engine/gate/made_gates.hpp"
 #include "tests/fakes/fake_device.hpp"

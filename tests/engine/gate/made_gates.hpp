@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "engine/gate/correctness.hpp"
+#include "engine/gate/correctness/correctness.hpp"
 
 namespace evo {
 

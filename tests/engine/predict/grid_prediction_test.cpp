@@ -53,15 +53,16 @@ ptx::PredictedLaunch predict(const std::string& body, const std::vector<float>& 
   const auto kernel = std::get<KernelId>(device->load({compiled.ptx, compiled.cubin, {"k"}}));
   std::vector<float> values(1024, 1.0F);
   std::copy(input.begin(), input.end(), values.begin());
-  const BufferId in = device->allocate({"in", values.size() * sizeof(float), false});
-  device->upload(in, std::as_bytes(std::span(values)));
-  const BufferId x = device->allocate({"x", kCtas * kThreads * sizeof(float), true, is_kept});
+  const BufferId in = device->memory().allocate({"in", values.size() * sizeof(float), false});
+  device->memory().upload(in, std::as_bytes(std::span(values)));
+  const BufferId x =
+      device->memory().allocate({"x", kCtas * kThreads * sizeof(float), true, is_kept});
   LaunchConfig config;
   config.grid = {kCtas, 1, 1};
   config.block = {kThreads, 1, 1};
   const std::vector<KernelArgument> arguments = {
       in, x, ScalarArgument::of(static_cast<int>(kCtas * kThreads))};
-  const auto us = device->predict_us(kernel, LaunchPlan(config), arguments);
+  const auto us = device->predicting()->predict_us(kernel, LaunchPlan(config), arguments);
   EXPECT_TRUE(std::holds_alternative<double>(us));
   return device->predictions().at(0);
 }

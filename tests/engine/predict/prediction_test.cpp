@@ -73,13 +73,13 @@ double all_flops(const MachineInstruction& instruction) {
 double predict(const Compiled& compiled, int trips, LaunchProfile* profile = nullptr) {
   const auto device = open_virtual_device("virtual:h200", {.threads = 1});
   const auto kernel = std::get<KernelId>(device->load({compiled.ptx, compiled.cubin, {"k"}}));
-  const BufferId x = device->allocate({"x", 1 << 20, true});
-  device->upload(x, std::vector<std::byte>(1 << 20, std::byte{0}));
+  const BufferId x = device->memory().allocate({"x", 1 << 20, true});
+  device->memory().upload(x, std::vector<std::byte>(1 << 20, std::byte{0}));
   LaunchConfig config;
   config.grid = {264, 1, 1};
   config.block = {128, 1, 1};
   const std::vector<KernelArgument> arguments = {x, ScalarArgument::of(trips)};
-  const auto us = device->predict_us(kernel, LaunchPlan(config), arguments);
+  const auto us = device->predicting()->predict_us(kernel, LaunchPlan(config), arguments);
   if (profile != nullptr) *profile = device->predictions().at(0).profile;
   return std::get<double>(us);
 }
@@ -177,8 +177,9 @@ TEST_P(ShippedWays, DoTheWorkThatWasExecuted) {
     const auto loaded = on.load(candidate, std::get<Compiled>(outcome));
     const auto& kernel = std::get<LoadedKernel>(loaded);
     const auto workspace = on.workspace_of(kernel);
-    (void)on.device().predict_us(kernel.id, kernel.launch_for(on.data()),
-                                 std::get<Workspace>(workspace).arguments_of(on.data()));
+    (void)on.device().predicting()->predict_us(
+        kernel.id, kernel.launch_for(on.data()),
+        std::get<Workspace>(workspace).arguments_of(on.data()));
     const ptx::PredictedLaunch& predicted = on.device().predictions().at(0);
     const std::string name = on.space().config_json(candidate);
     EXPECT_TRUE(predicted.is_simulated) << name;
@@ -206,8 +207,9 @@ LaunchProfile profile_of(const std::vector<std::pair<std::string, std::string>>&
   const auto loaded = on.load(candidate, std::get<Compiled>(outcome));
   const auto& kernel = std::get<LoadedKernel>(loaded);
   const auto workspace = on.workspace_of(kernel);
-  (void)on.device().predict_us(kernel.id, kernel.launch_for(on.data()),
-                               std::get<Workspace>(workspace).arguments_of(on.data()));
+  (void)on.device().predicting()->predict_us(
+      kernel.id, kernel.launch_for(on.data()),
+      std::get<Workspace>(workspace).arguments_of(on.data()));
   return on.device().predictions().at(0).profile;
 }
 

@@ -179,12 +179,13 @@ TEST(Dtype, F16AgreesWithTheCompilersOwnConversion) {
   }
 }
 
+double round_trip(Dtype dtype, double value) {
+  std::array<std::byte, 8> bytes{};
+  encode(dtype, value, bytes.data());
+  return decode(dtype, bytes.data());
+}
+
 TEST(Dtype, IntegersRoundAndSaturate) {
-  const auto round_trip = [](Dtype dtype, double value) {
-    std::array<std::byte, 8> bytes{};
-    encode(dtype, value, bytes.data());
-    return decode(dtype, bytes.data());
-  };
   EXPECT_EQ(round_trip(Dtype::kI8, 200), 127);
   EXPECT_EQ(round_trip(Dtype::kI8, -200), -128);
   EXPECT_EQ(round_trip(Dtype::kU8, -3), 0);
@@ -212,6 +213,37 @@ TEST(Dtype, NamesGoBothWays) {
     EXPECT_THAT(error.what(),
                 testing::AllOf(testing::HasSubstr("fp8"), testing::HasSubstr("e4m3")));
   }
+}
+
+TEST(Dtype, EveryTypeHoldsItsEndsAndDecodesManyAsItDecodesOne) {
+  Random random(5);
+  std::size_t index = 0;
+  for (const DtypeRow& row : dtype_rows()) {
+    SCOPED_TRACE(row.name);
+    EXPECT_EQ(static_cast<std::size_t>(row.dtype), index++);
+    const WholeRange range = whole_range(row.dtype);
+    for (const double end : {-static_cast<double>(range.below), static_cast<double>(range.above),
+                             is_floating(row.dtype) ? largest_finite(row.dtype) : 0, 0.0, 1.0}) {
+      EXPECT_EQ(round_trip(row.dtype, end), end);
+    }
+    if (is_floating(row.dtype)) {
+      EXPECT_TRUE(std::isnan(round_trip(row.dtype, kNan)));
+      EXPECT_EQ(std::isinf(round_trip(row.dtype, kInfinity)),
+                row.top_exponent == TopExponent::kInfinity);
+    }
+    std::vector<std::byte> bytes(1000 * row.bytes);
+    for (std::byte& byte : bytes) byte = std::byte(random.bits() & 0xff);
+    const std::vector<double> values = decode_all(row.dtype, bytes);
+    ASSERT_EQ(values.size(), 1000U);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const double one = decode(row.dtype, bytes.data() + i * row.bytes);
+      ASSERT_TRUE(values[i] == one || (std::isnan(values[i]) && std::isnan(one))) << i;
+    }
+  }
+}
+
+TEST(Dtype, ScalarsHaveTypesThatKernelsTakeByValue) {
+  EXPECT_EQ(dtype_names(may_be_scalar), "f16, bf16, f32, f64, i32, u32, i64, u64");
 }
 
 }  // namespace

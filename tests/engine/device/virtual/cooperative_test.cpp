@@ -112,7 +112,8 @@ TEST_F(Cooperative, ItsTimeIsPredictedFromTheWholeGrid) {
   const BufferId b = gpu.output<int>("b", 640);
   const std::vector<KernelArgument> arguments = {a, b, ScalarArgument::of(640),
                                                  ScalarArgument::of(2)};
-  const auto predicted = gpu.device().predict_us(kernel, {{20, 1, 1}, {32, 1, 1}, 0}, arguments);
+  const auto predicted =
+      gpu.device().predicting()->predict_us(kernel, {{20, 1, 1}, {32, 1, 1}, 0}, arguments);
   ASSERT_TRUE(std::holds_alternative<double>(predicted));
   EXPECT_GT(std::get<double>(predicted), 0);
   EXPECT_EQ(gpu.read<int>(a, 640), values(640));

@@ -26,7 +26,7 @@ std::optional<Fault> run_race(const char* entry, bool bug, std::uint64_t seed, i
   VirtualOptions options{.threads = threads, .seed = seed};
   options.stall_budget = 2'000'000;
   TestGpu gpu("virtual:a100", options);
-  gpu.device().set_checks(checks);
+  gpu.device().interpreting()->set_checks(checks);
   std::vector<float> values(256);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 7) - 2.0F;
   const BufferId in = gpu.input("in", values);

@@ -67,7 +67,8 @@ class VirtualSteps : public testing::Test {
     return fault ? fault->reason : "";
   }
   double predicted(std::vector<LaunchStep> steps) {
-    const auto us = gpu_.device().predict_us(kernel_, LaunchPlan(std::move(steps)), arguments_);
+    const auto us =
+        gpu_.device().predicting()->predict_us(kernel_, LaunchPlan(std::move(steps)), arguments_);
     return std::get<double>(us);
   }
 
@@ -105,7 +106,7 @@ TEST_F(VirtualSteps, AFaultNamesItsStepAndEndsTheLaunch) {
 }
 
 TEST_F(VirtualSteps, AreNeverSampled) {
-  gpu_.device().set_cta_sample({0});
+  gpu_.device().interpreting()->set_cta_sample({0});
   EXPECT_EQ(launched({kAdd, kTwice}), "");
   EXPECT_THAT(gpu_.read<int>(between_, 3), ElementsAre(11, 21, 31));
   EXPECT_EQ(launched({kTwice}), "");

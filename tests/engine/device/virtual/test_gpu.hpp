@@ -24,24 +24,24 @@ class TestGpu {
 
   template <typename T>
   BufferId input(const std::string& name, const std::vector<T>& values) {
-    const BufferId id = device_->allocate({name, values.size() * sizeof(T), false});
-    device_->upload(id, std::as_bytes(std::span(values)));
+    const BufferId id = device_->memory().allocate({name, values.size() * sizeof(T), false});
+    device_->memory().upload(id, std::as_bytes(std::span(values)));
     return id;
   }
   template <typename T>
   BufferId inout(const std::string& name, const std::vector<T>& values) {
-    const BufferId id = device_->allocate({name, values.size() * sizeof(T), true});
-    device_->upload(id, std::as_bytes(std::span(values)));
+    const BufferId id = device_->memory().allocate({name, values.size() * sizeof(T), true});
+    device_->memory().upload(id, std::as_bytes(std::span(values)));
     return id;
   }
   template <typename T>
   BufferId output(const std::string& name, std::size_t count) {
-    return device_->allocate({name, count * sizeof(T), true});
+    return device_->memory().allocate({name, count * sizeof(T), true});
   }
   template <typename T>
   std::vector<T> read(BufferId id, std::size_t count) {
     std::vector<T> values(count);
-    device_->download(id, std::as_writable_bytes(std::span(values)));
+    device_->memory().download(id, std::as_writable_bytes(std::span(values)));
     return values;
   }
 

@@ -99,7 +99,7 @@ class Textures : public testing::Test {
   /// All points through the texture, against the formulas.
   void check_plane(const TextureSpec& spec, const Plane& plane, const std::vector<Point>& at) {
     const BufferId source = gpu_.input("texels", plane.texels);
-    const TextureId texture = gpu_.device().make_texture(spec, source);
+    const TextureId texture = gpu_.device().textures()->make_texture(spec, source);
     const BufferId out = gpu_.output<float>("out", at.size());
     ASSERT_EQ(text_of(launch("sample_plane", at.size(),
                              {texture, gpu_.input("at", at), out, n(at.size())})),
@@ -117,7 +117,7 @@ class Textures : public testing::Test {
 TEST_F(Textures, LinearMemoryByWholeCoordinates) {
   const auto texels = floats(100, -5, 5);
   const BufferId source = gpu_.input("texels", texels);
-  const TextureId texture = gpu_.device().make_texture(
+  const TextureId texture = gpu_.device().textures()->make_texture(
       {.name = "line", .width = 90, .storage = TextureStorage::kLinear}, source);
   const std::vector<int> at = {0, 1, 89, 90, 99, -1, 2147483647, -2147483647 - 1, 45};
   const BufferId out = gpu_.output<float>("out", at.size());
@@ -136,12 +136,13 @@ TEST_F(Textures, IntegersKeepTheirSign) {
   for (std::size_t i = 0; i < texels.size(); ++i)
     texels[i] = static_cast<std::int16_t>(1000 * static_cast<int>(i) - 16000);
   const BufferId source = gpu_.input("texels", texels);
-  const TextureId texture = gpu_.device().make_texture({.name = "words",
-                                                        .type = TexelType::kS16,
-                                                        .channels = 4,
-                                                        .width = 8,
-                                                        .storage = TextureStorage::kLinear},
-                                                       source);
+  const TextureId texture =
+      gpu_.device().textures()->make_texture({.name = "words",
+                                              .type = TexelType::kS16,
+                                              .channels = 4,
+                                              .width = 8,
+                                              .storage = TextureStorage::kLinear},
+                                             source);
   const std::vector<int> at = {0, 7, 3};
   const BufferId out = gpu_.output<int>("out", 4 * at.size());
   ASSERT_EQ(text_of(launch("fetch_integers", at.size(),
@@ -179,7 +180,7 @@ TEST_F(Textures, WeightsHaveEightBitsOfFraction) {
   const TextureSpec spec{.name = "step", .width = 2, .height = 2, .linear_filter = true};
   // 0.3 between the middles of the texels is 76.8 steps of 1/256.
   const BufferId source = gpu_.input("texels", plane.texels);
-  const TextureId texture = gpu_.device().make_texture(spec, source);
+  const TextureId texture = gpu_.device().textures()->make_texture(spec, source);
   const std::vector<Point> at = {{0.8F, 1.0F}, {0.5F, 1.0F}, {1.5F, 0.2F}, {1.499F, 1.0F}};
   const BufferId out = gpu_.output<float>("out", at.size());
   ASSERT_EQ(text_of(launch("sample_plane", at.size(),
@@ -196,7 +197,8 @@ TEST_F(Textures, ALineIsFilteredInOneDimension) {
                          .address = {TextureAddress::kWrap, TextureAddress::kClamp},
                          .normalized_coordinates = true};
   const auto at = floats(128, -1, 2);
-  const TextureId texture = gpu_.device().make_texture(spec, gpu_.input("texels", plane.texels));
+  const TextureId texture =
+      gpu_.device().textures()->make_texture(spec, gpu_.input("texels", plane.texels));
   const BufferId out = gpu_.output<float>("out", at.size());
   ASSERT_EQ(
       text_of(launch("sample_line", at.size(), {texture, gpu_.input("at", at), out, n(at.size())})),
@@ -220,10 +222,10 @@ TEST_F(Textures, BytesAsIntegersAndAsNormalizedValues) {
   const std::vector<std::size_t> index = {0, 23, 11, 16};
   const BufferId points = gpu_.input("at", at);
   const BufferId bytes = gpu_.output<std::uint8_t>("out", 16);
-  const TextureId integers = gpu_.device().make_texture(spec, source);
+  const TextureId integers = gpu_.device().textures()->make_texture(spec, source);
   ASSERT_EQ(text_of(launch("sample_bytes", 4, {integers, points, bytes, n(4)})), "");
   spec.normalized_values = true;
-  const TextureId normalized = gpu_.device().make_texture(spec, source);
+  const TextureId normalized = gpu_.device().textures()->make_texture(spec, source);
   const BufferId values = gpu_.output<float>("out", 16);
   ASSERT_EQ(text_of(launch("sample_plane4", 4, {normalized, points, values, n(4)})), "");
   const auto got = gpu_.read<std::uint8_t>(bytes, 16);
@@ -237,7 +239,7 @@ TEST_F(Textures, BytesAsIntegersAndAsNormalizedValues) {
 
 TEST_F(Textures, HalvesBecomeFloats) {
   const std::vector<std::uint16_t> texels = {0x3c00, 0xc000, 0x3555, 0x7c00};  // 1, −2, ⅓, ∞
-  const TextureId texture = gpu_.device().make_texture(
+  const TextureId texture = gpu_.device().textures()->make_texture(
       {.name = "halves", .type = TexelType::kF16, .width = 4, .storage = TextureStorage::kLinear},
       gpu_.input("texels", texels));
   const BufferId out = gpu_.output<float>("out", 4);
@@ -252,10 +254,10 @@ TEST_F(Textures, AViewFollowsItsBufferAndAnArrayDoesNot) {
   const TextureSpec spec{
       .name = "view", .width = 8, .height = 2, .storage = TextureStorage::kPitched};
   const TextureSpec copied{.name = "copy", .width = 8, .height = 2};
-  const TextureId view = gpu_.device().make_texture(spec, source);
-  const TextureId array = gpu_.device().make_texture(copied, source);
+  const TextureId view = gpu_.device().textures()->make_texture(spec, source);
+  const TextureId array = gpu_.device().textures()->make_texture(copied, source);
   const std::vector<float> twos(8 * 2, 2.0F);
-  gpu_.device().upload(source, std::as_bytes(std::span(twos)));
+  gpu_.device().memory().upload(source, std::as_bytes(std::span(twos)));
   const BufferId out = gpu_.output<float>("out", 64);
   ASSERT_EQ(text_of(launch("sample_two", 64, {view, array, out})), "");
   EXPECT_EQ(gpu_.read<float>(out, 2), (std::vector<float>{2, 1}));
@@ -272,24 +274,24 @@ TEST_F(Textures, MisuseIsAFaultAndNoCrash) {
   EXPECT_EQ(reason("sample_line", ScalarArgument::of(std::uint64_t{5})),
             "invalid operand: there is no texture with the handle 5");
   const TextureSpec linear{.name = "t", .width = 64, .storage = TextureStorage::kLinear};
-  EXPECT_EQ(reason("sample_line", gpu_.device().make_texture(linear, source)),
+  EXPECT_EQ(reason("sample_line", gpu_.device().textures()->make_texture(linear, source)),
             "invalid operand: texture 't' lies in linear memory, which only tex1Dfetch reads");
-  EXPECT_EQ(reason("sample_plane", gpu_.device().make_texture(linear, source)),
+  EXPECT_EQ(reason("sample_plane", gpu_.device().textures()->make_texture(linear, source)),
             "invalid operand: texture 't' has one dimension, the instruction reads two");
   const TextureSpec integers{.name = "t", .type = TexelType::kU32, .width = 64};
-  EXPECT_EQ(reason("sample_line", gpu_.device().make_texture(integers, source)),
+  EXPECT_EQ(reason("sample_line", gpu_.device().textures()->make_texture(integers, source)),
             "invalid operand: texture 't' gives integers, the instruction reads floating-point "
             "values");
-  const TextureId released = gpu_.device().make_texture(linear, source);
-  gpu_.device().release_texture(released);
+  const TextureId released = gpu_.device().textures()->make_texture(linear, source);
+  gpu_.device().textures()->release_texture(released);
   EXPECT_THROW((void)reason("sample_line", released), InputError);
 }
 
 TEST_F(Textures, AViewGoesWithItsBuffer) {
   const BufferId source = gpu_.input("texels", std::vector<float>(64));
   const TextureSpec linear{.name = "t", .width = 64, .storage = TextureStorage::kLinear};
-  const TextureId texture = gpu_.device().make_texture(linear, source);
-  gpu_.device().release(source);
+  const TextureId texture = gpu_.device().textures()->make_texture(linear, source);
+  gpu_.device().memory().release(source);
   const auto fault =
       launch("fetch_floats", 1,
              {texture, gpu_.input("at", std::vector<int>{1}), gpu_.output<float>("out", 1), n(1)});
@@ -301,15 +303,15 @@ TEST_F(Textures, TexelsAndChannelsThatNobodyWroteAreReported) {
   const BufferId source = gpu_.output<float>("texels", 64);
   const TextureSpec one{.name = "t", .width = 8, .height = 8};
   const BufferId at = gpu_.input("at", std::vector<float>{0.5F, 0.5F});
-  const auto unwritten =
-      launch("sample_plane", 1,
-             {gpu_.device().make_texture(one, source), at, gpu_.output<float>("out", 1), n(1)});
+  const auto unwritten = launch("sample_plane", 1,
+                                {gpu_.device().textures()->make_texture(one, source), at,
+                                 gpu_.output<float>("out", 1), n(1)});
   ASSERT_TRUE(unwritten.has_value());
   EXPECT_TRUE(unwritten->reason.starts_with("uninitialised data:")) << unwritten->reason;
   const BufferId whole = gpu_.input("texels", std::vector<float>(64));
-  const auto missing =
-      launch("sample_plane4", 1,
-             {gpu_.device().make_texture(one, whole), at, gpu_.output<float>("out", 4), n(1)});
+  const auto missing = launch(
+      "sample_plane4", 1,
+      {gpu_.device().textures()->make_texture(one, whole), at, gpu_.output<float>("out", 4), n(1)});
   ASSERT_TRUE(missing.has_value());
   EXPECT_TRUE(missing->reason.starts_with("uninitialised data:")) << missing->reason;
 }

@@ -35,7 +35,7 @@ struct Fixture {
 
 TEST(GridThreads, AKernelThatRacesLeavesOneOfTheValues) {
   Fixture fixture(4);
-  fixture.gpu.device().set_checks(false);  // it is not what is looked at here
+  fixture.gpu.device().interpreting()->set_checks(false);  // it is not what is looked at here
   // Every CTA stores its number + 1 in words, halves and vectors, and reads them, over and over.
   const std::string body = R"(
 add.u32 %r3, %r1, 1;

@@ -156,7 +156,7 @@ TEST(VirtualDevice, ABulkCopyIsNotSupportedAndSaysWhere) {
 TEST(VirtualDevice, SamplesCtasAndLeavesTheRestUntouched) {
   TestGpu gpu;
   const BufferId out = gpu.inout("out", std::vector<int>(1024, -1));
-  gpu.device().set_cta_sample({1, 3});
+  gpu.device().interpreting()->set_cta_sample({1, 3});
   EXPECT_EQ(text_of(gpu.run(kAddIndex, "add_index", {{4, 1, 1}, {256, 1, 1}, 0},
                             {gpu.input("in", numbers(1024)), out, ScalarArgument::of(1024)})),
             "");
@@ -219,8 +219,8 @@ TEST(VirtualDevice, PredictionLeavesMemoryAsItWas) {
   auto loaded = gpu.device().load({.ptx = kAddIndex, .cubin = {}, .entries = {"add_index"}});
   const std::vector<KernelArgument> arguments = {gpu.input("in", numbers(1024)), out,
                                                  ScalarArgument::of(1024)};
-  const auto predicted =
-      gpu.device().predict_us(std::get<KernelId>(loaded), {{4, 1, 1}, {256, 1, 1}, 0}, arguments);
+  const auto predicted = gpu.device().predicting()->predict_us(
+      std::get<KernelId>(loaded), {{4, 1, 1}, {256, 1, 1}, 0}, arguments);
   ASSERT_TRUE(std::holds_alternative<double>(predicted));
   EXPECT_GT(std::get<double>(predicted), 0);
   EXPECT_EQ(gpu.read<int>(out, 1024), std::vector<int>(1024, -1));
@@ -231,21 +231,22 @@ TEST(VirtualDevice, APredictionOfAFaultyLaunchIsItsFault) {
   auto loaded = gpu.device().load({.ptx = kAddIndex, .cubin = {}, .entries = {"add_index"}});
   const std::vector<KernelArgument> beyond = {
       gpu.input("in", numbers(8)), gpu.output<int>("out", 1024), ScalarArgument::of(1024)};
-  const auto predicted =
-      gpu.device().predict_us(std::get<KernelId>(loaded), {{4, 1, 1}, {256, 1, 1}, 0}, beyond);
+  const auto predicted = gpu.device().predicting()->predict_us(std::get<KernelId>(loaded),
+                                                               {{4, 1, 1}, {256, 1, 1}, 0}, beyond);
   ASSERT_TRUE(std::holds_alternative<Fault>(predicted));
   EXPECT_NE(std::get<Fault>(predicted).reason.find("out-of-bounds"), std::string::npos);
 }
 
 TEST(VirtualDevice, MemoryEndsAndBuffersHaveASize) {
   const auto device = open_virtual_device("virtual:l4");
-  EXPECT_THROW((void)device->allocate({"large", std::size_t{5} << 30, true}), DeviceMemoryError);
-  EXPECT_THROW((void)device->allocate({"huge", ~std::size_t{0}, true}), DeviceMemoryError);
-  const BufferId buffer = device->allocate({"small", 8, true});
+  EXPECT_THROW((void)device->memory().allocate({"large", std::size_t{5} << 30, true}),
+               DeviceMemoryError);
+  EXPECT_THROW((void)device->memory().allocate({"huge", ~std::size_t{0}, true}), DeviceMemoryError);
+  const BufferId buffer = device->memory().allocate({"small", 8, true});
   std::vector<std::byte> nine(9);
-  EXPECT_THROW(device->upload(buffer, nine), InputError);
-  EXPECT_THROW(device->download(buffer, nine), InputError);
-  EXPECT_THROW(device->fill(buffer + 1000, std::byte{0}), InputError);
+  EXPECT_THROW(device->memory().upload(buffer, nine), InputError);
+  EXPECT_THROW(device->memory().download(buffer, nine), InputError);
+  EXPECT_THROW(device->memory().fill(buffer + 1000, std::byte{0}), InputError);
   EXPECT_THROW(device->unload(1000), InputError);
 }
 
@@ -263,17 +264,17 @@ TEST(VirtualDevice, LaunchesBeyondTheKernelsBoundAreRefused) {
 
 TEST(VirtualDevice, KnowsWhatNobodyWrote) {
   const auto device = open_virtual_device("virtual:l4");
-  const BufferId buffer = device->allocate({"b", 8, true});
+  const BufferId buffer = device->memory().allocate({"b", 8, true});
   const std::vector<std::byte> pattern = {std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};
-  device->poison(buffer, pattern);
-  EXPECT_EQ(device->first_unwritten(buffer), std::optional<std::size_t>(0));
+  device->memory().poison(buffer, pattern);
+  EXPECT_EQ(device->interpreting()->first_unwritten(buffer), std::optional<std::size_t>(0));
   std::vector<std::byte> content(8);
-  device->download(buffer, content);
+  device->memory().download(buffer, content);
   EXPECT_EQ(content[6], std::byte{3});
-  device->upload(buffer, std::vector<std::byte>(5));
-  EXPECT_EQ(device->first_unwritten(buffer), std::optional<std::size_t>(5));
-  device->fill(buffer, std::byte{0});
-  EXPECT_EQ(device->first_unwritten(buffer), std::nullopt);
+  device->memory().upload(buffer, std::vector<std::byte>(5));
+  EXPECT_EQ(device->interpreting()->first_unwritten(buffer), std::optional<std::size_t>(5));
+  device->memory().fill(buffer, std::byte{0});
+  EXPECT_EQ(device->interpreting()->first_unwritten(buffer), std::nullopt);
 }
 
 TEST(VirtualDevice, UnknownNamesListTheKnownOnes) {

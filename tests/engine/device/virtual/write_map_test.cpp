@@ -35,15 +35,15 @@ class WriteMaps : public testing::TestWithParam<std::string> {
   }
 
   std::variant<WriteMap, std::string> map() {
-    return gpu_.device().sampler()->write_map(kernel_, plan_, arguments_, std::vector{out_});
+    return gpu_.device().interpreting()->write_map(kernel_, plan_, arguments_, std::vector{out_});
   }
 
   /// By byte: the CTA that writes it when it runs alone, plus 1.
   std::vector<std::uint32_t> by_running() {
     std::vector<std::uint32_t> owners(kElements * sizeof(float));
-    GridSampler& sampler = *gpu_.device().sampler();
+    Interpreting& sampler = *gpu_.device().interpreting();
     for (std::uint64_t cta = 0; cta < kCtas; ++cta) {
-      gpu_.device().poison(out_, std::vector(4, std::byte{0xff}));
+      gpu_.device().memory().poison(out_, std::vector(4, std::byte{0xff}));
       sampler.set_cta_sample({cta});
       EXPECT_EQ(text_of(gpu_.device().launch(kernel_, plan_, arguments_)), "");
       sampler.set_cta_sample({});
@@ -80,7 +80,7 @@ TEST_P(Traced, AreWhatEachCtaWritesWhenItRunsAlone) {
 
 TEST_P(Traced, LeaveWhatTheOutputsHold) {
   const std::vector<float> threes(kElements, 3.0F);
-  gpu_.device().upload(out_, std::as_bytes(std::span(threes)));
+  gpu_.device().memory().upload(out_, std::as_bytes(std::span(threes)));
   ASSERT_TRUE(std::holds_alternative<WriteMap>(map()));
   EXPECT_EQ(gpu_.read<float>(out_, kElements), threes);
 }

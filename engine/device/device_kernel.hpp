@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "engine/core/texture.hpp"
+#include "engine/device/device_memory.hpp"
+
+namespace evo {
+
+using KernelId = std::uint32_t;
+
+/// A scalar kernel argument, or a structure: its bytes in the kernel's parameter type.
+struct ScalarArgument {
+  std::vector<std::byte> bytes;
+
+  template <typename T>
+  requires std::is_arithmetic_v<T>
+  static ScalarArgument of(T value) {
+    ScalarArgument scalar;
+    scalar.bytes.resize(sizeof(T));
+    std::memcpy(scalar.bytes.data(), &value, sizeof(T));
+    return scalar;
+  }
+};
+
+using KernelArgument = std::variant<BufferId, ScalarArgument, TextureId>;
+
+/// The compiled kernel: PTX for a virtual device, machine code for a real one.
+struct KernelImage {
+  std::string ptx;
+  std::string cubin;
+  std::vector<std::string> entries;  ///< symbols: what a step of a launch may run
+  /// Symbols of __constant__ variables that launches set; empty for one that the kernel lacks.
+  std::vector<std::string> constants = {};
+};
+
+/// Why a __constant__ variable does not take an argument.
+[[nodiscard]] inline std::string constant_too_small(const std::string& symbol, std::size_t bytes,
+                                                    const std::string& argument,
+                                                    std::size_t argument_bytes) {
+  return "__constant__ " + symbol + " has " + std::to_string(bytes) + " bytes, argument '" +
+         argument + "' " + std::to_string(argument_bytes);
+}
+
+enum class FaultKind {
+  kDefect,   ///< the kernel did something wrong
+  kRefused,  ///< this device cannot run the kernel; another one of its architecture may
+};
+
+/// Why a kernel was not loaded or did not run to its end.
+struct Fault {
+  std::string reason;        ///< one line
+  std::string detail = {};   ///< all hazards, a line each
+  bool device_lost = false;  ///< the context is poisoned: the process must be replaced
+  FaultKind kind = FaultKind::kDefect;
+};
+
+}  // namespace evo

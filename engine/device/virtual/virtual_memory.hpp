@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/device/device_memory.hpp"
+#include "engine/device/virtual/memory/global_memory.hpp"
+#include "engine/device/virtual/memory/texture_table.hpp"
+
+namespace evo::ptx {
+
+/// Buffers and textures of a virtual GPU, by the numbers that its users have.
+class VirtualMemory final : public DeviceMemory, public DeviceTextures {
+ public:
+  /// `device`: its name, for messages.
+  explicit VirtualMemory(std::string device) : device_(std::move(device)) {}
+
+  BufferId allocate(const BufferSpec& spec) override;
+  void release(BufferId buffer) override;
+  [[nodiscard]] BufferSpec spec(BufferId buffer) const override;
+  void upload(BufferId buffer, std::span<const std::byte> data) override;
+  void download(BufferId buffer, std::span<std::byte> data) override;
+  void copy(BufferId to, BufferId from) override;
+  void fill(BufferId buffer, std::byte value) override;
+  void poison(BufferId buffer, std::span<const std::byte> pattern) override;
+  /// Accesses outside of a buffer are reported where they happen; nothing can reach a guard zone.
+  std::optional<std::string> guard_violation(BufferId buffer) override;
+  TextureId make_texture(const TextureSpec& spec, BufferId source) override;
+  void release_texture(TextureId texture) override;
+
+  /// Throw InputError for an unknown number.
+  [[nodiscard]] GlobalBuffer& at(BufferId id) const;
+  [[nodiscard]] std::uint64_t handle_of(TextureId texture) const;
+
+  // What kernels reach.
+  GlobalMemory global;
+  TextureTable textures;
+
+ private:
+  /// Throws DeviceMemoryError when there is no room for `bytes` more.
+  void require_room(const std::string& what, std::uint64_t bytes) const;
+
+  std::string device_;
+  std::map<BufferId, GlobalBuffer*> buffers_;
+  std::map<std::uint32_t, std::uint64_t> handles_;  ///< of textures
+  std::uint32_t next_id_ = 1;
+};
+
+}  // namespace evo::ptx

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "engine/core/card_state.hpp"
+
+namespace evo {
+
+/// Seconds between which energy is counted.
+struct EnergyOptions {
+  double settle_s = 0.3;  ///< of launches before: power and its counter lag behind
+  double window_s = 1.0;  ///< at least
+  double patience_s = 2;  ///< a counter that does not change for so long stands still
+};
+
+/// The window of one measurement, from one change of the energy counter to another one at least
+/// `window_s` later: between its updates the counter says nothing.
+class EnergyWindow {
+ public:
+  explicit EnergyWindow(const EnergyOptions& options) : options_(options) {}
+
+  /// What the counter says at `now_s`, after so many launches since the first reading.
+  void add(double now_s, double counter_mj, std::int64_t launches);
+  [[nodiscard]] bool is_finished() const { return energy_.has_value(); }
+  [[nodiscard]] bool stands_still() const { return stands_still_; }
+  [[nodiscard]] const std::optional<Energy>& energy() const { return energy_; }
+
+ private:
+  struct Reading {
+    double now_s = 0;
+    double counter_mj = 0;
+    std::int64_t launches = 0;
+  };
+
+  EnergyOptions options_;
+  std::optional<Reading> start_;
+  std::optional<Reading> last_change_;
+  std::optional<Reading> first_edge_;
+  std::optional<Energy> energy_;
+  bool stands_still_ = false;
+};
+
+}  // namespace evo

@@ -1,0 +1,370 @@
+#include "engine/gate/correctness/cases.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <set>
+
+#include "engine/core/error.hpp"
+#include "engine/core/random.hpp"
+#include "engine/gate/correctness/damage.hpp"
+#include "engine/gate/correctness/poison.hpp"
+#include "engine/gate/correctness/workspace.hpp"
+#include "engine/problem/inputs.hpp"
+#include "engine/problem/npy.hpp"
+
+namespace evo {
+namespace {
+
+/// Of the other poison, in every bit.
+constexpr std::byte kFlip{0xff};
+
+}  // namespace
+
+std::optional<BufferId> buffer_of(const CheckCase& data,
+                                  const std::vector<KernelArgument>& arguments,
+                                  std::size_t position) {
+  if (const auto* buffer = std::get_if<BufferId>(&arguments[position])) return *buffer;
+  const auto view = data.views.find(position);
+  return view == data.views.end() ? std::nullopt : std::optional(view->second);
+}
+
+LaunchPlan LoadedKernel::launch_for(const CheckCase& data) const {
+  return spec->launch(merged({&macros, &data.values}));
+}
+
+Expectation CheckCase::expectation_of(std::size_t position, Dtype dtype,
+                                      std::span<const std::size_t> elements) const {
+  const std::size_t size = size_of(dtype);
+  std::vector<std::byte> bytes;
+  bytes.reserve(elements.size() * size);
+  for (const std::size_t element : elements) {
+    const std::byte* from = partly_expected[position].data() + element * size;
+    bytes.insert(bytes.end(), from, from + size);
+  }
+  return {dtype, std::move(bytes)};
+}
+
+CheckCase& CaseSet::made(const Shape& shape, std::size_t index) {
+  auto& slot = cases_[{shape.name, index}];
+  if (!slot) slot = build(shape, index);
+  return *slot;
+}
+
+const CheckCase& CaseSet::inputs(const Shape& shape, std::size_t index) {
+  return made(shape, index);
+}
+
+const CheckCase& CaseSet::get(const Shape& shape, std::size_t index) {
+  CheckCase& data = made(shape, index);
+  if (!data.complete) compute_expected(data);
+  return data;
+}
+
+const CheckCase& CaseSet::expect_rows(const Shape& shape, std::size_t index,
+                                      const std::vector<std::size_t>& rows) {
+  CheckCase& data = made(shape, index);
+  if (data.complete) {
+    know_all(data);
+    return data;
+  }
+  Values values = merged({&reference_->macros, &data.values});
+  const KernelSpec& reference = *problem_.reference.kernel;
+  const auto all_ctas = static_cast<double>(reference_->launch_for(data).ctas());
+  std::set<std::uint64_t> ctas;
+  for (const std::size_t row : rows) {
+    if (knows_row(data, row)) continue;
+    values["ROW"] = static_cast<double>(row);
+    const double cta = reference.cta_of_row->evaluate(values);
+    if (!(cta >= 0 && cta < all_ctas && cta == std::floor(cta))) {
+      fail(data, "reference.cta_of_row: '" + reference.cta_of_row->text() + "'",
+           "is " + std::to_string(cta) + " for row " + std::to_string(row) +
+               "; allowed is the number of a CTA below " + std::to_string(all_ctas));
+    }
+    ctas.insert(static_cast<std::uint64_t>(cta));
+  }
+  if (ctas.empty()) return data;
+  Interpreting& sampler = *device_.interpreting();
+  poison_outputs(data, std::byte{0});
+  sampler.set_cta_sample({ctas.begin(), ctas.end()});
+  run_reference(data);
+  sampler.set_cta_sample({});
+  for (std::size_t i = 0; i < data.arguments.size(); ++i) {
+    if (problem_.arguments[i].is_expected()) take_written(data, i);
+  }
+  for (const std::size_t row : rows) {
+    if (knows_row(data, row)) continue;
+    fail(data, "reference.cta_of_row: '" + reference.cta_of_row->text() + "'",
+         "that CTA does not write row " + std::to_string(row));
+  }
+  return data;
+}
+
+bool CaseSet::knows_row(const CheckCase& data, std::size_t row) const {
+  for (std::size_t i = 0; i < data.known.size(); ++i) {
+    const std::size_t length = problem_.arguments[i].row_length(data.values);
+    for (std::size_t element = row * length; element < (row + 1) * length; ++element) {
+      if (element >= data.known[i].size() || !data.known[i][element]) return false;
+    }
+  }
+  return !data.known.empty();
+}
+
+void CaseSet::know_all(CheckCase& data) {
+  if (data.knows_all) return;
+  data.knows_all = true;
+  data.known.resize(data.arguments.size());
+  data.partly_expected.resize(data.arguments.size());
+  for (std::size_t i = 0; i < data.expected.size(); ++i) {
+    if (!data.expected[i]) continue;
+    data.partly_expected[i] = work_.kept().content(*data.expected[i]);
+    data.known[i].assign(data.partly_expected[i].size() / size_of(problem_.arguments[i].dtype),
+                         true);
+  }
+}
+
+/// What the reference wrote of one output since it was poisoned becomes known.
+void CaseSet::take_written(CheckCase& data, std::size_t position) {
+  const Argument& argument = problem_.arguments[position];
+  const std::vector<std::byte> output = output_of(data, position);
+  const std::vector<bool> written =
+      device_.interpreting()->written(std::get<BufferId>(data.arguments[position]));
+  const std::size_t size = size_of(argument.dtype);
+  data.known.resize(data.arguments.size());
+  data.partly_expected.resize(data.arguments.size());
+  data.known[position].resize(output.size() / size);
+  data.partly_expected[position].resize(output.size());
+  std::vector<std::byte> fresh;
+  for (std::size_t i = 0; i < data.known[position].size(); ++i) {
+    if (!written[i * size]) continue;
+    data.known[position][i] = true;
+    const auto from = output.begin() + static_cast<std::ptrdiff_t>(i * size);
+    std::copy_n(from, size,
+                data.partly_expected[position].begin() + static_cast<std::ptrdiff_t>(i * size));
+    fresh.insert(fresh.end(), from, from + static_cast<std::ptrdiff_t>(size));
+  }
+  audit_.take(*data.shape, data.seed, position, fresh, {});
+}
+
+void CaseSet::restore_inputs(const CheckCase& data) {
+  for (std::size_t i = 0; i < data.inputs.size(); ++i) {
+    const auto buffer = buffer_of(data, data.arguments, i);
+    if (data.inputs[i] && buffer) work_.kept().put_back(*buffer, *data.inputs[i]);
+  }
+}
+
+void CaseSet::restore_inouts(const CheckCase& data) {
+  for (std::size_t i = 0; i < data.inputs.size(); ++i) {
+    if (problem_.arguments[i].direction != Direction::kInOut) continue;
+    work_.kept().put_back(std::get<BufferId>(data.arguments[i]), *data.inputs[i]);
+  }
+}
+
+KeptId CaseSet::keep(const Argument& argument, std::span<const std::byte> content) {
+  const KeptId kept = work_.kept().reserve(argument.name, content.size());
+  work_.kept().keep(kept, content);
+  work_.kept().seal(kept);
+  return kept;
+}
+
+Values CaseSet::values_of(const Shape& shape) const {
+  return problem_.values_for(shape, device_.info().sm_count);
+}
+
+ProgramCase CaseSet::program_case(const CheckCase& data) const {
+  const auto content = [this](const std::optional<KeptId>& kept) {
+    return kept ? work_.kept().content(*kept) : std::vector<std::byte>();
+  };
+  return {data.shape, data.seed, &data.values,
+          [&data, content](std::size_t i) { return content(data.inputs[i]); },
+          [&data, content](std::size_t i) { return content(data.expected[i]); }};
+}
+
+std::uint64_t CaseSet::seed_of(const Shape& shape, std::size_t index) const {
+  return mix_seed(options_.seed, mix_seed(name_seed(shape.name), index));
+}
+
+std::unique_ptr<CheckCase> CaseSet::build(const Shape& shape, std::size_t index) {
+  auto data = std::make_unique<CheckCase>();
+  data->shape = &shape;
+  data->index = index;
+  data->seed = seed_of(shape, index);
+  data->values = values_of(shape);
+  for (std::size_t i = 0; i < problem_.arguments.size(); ++i) add_argument(*data, i);
+  return data;
+}
+
+void CaseSet::add_argument(CheckCase& data, std::size_t position) {
+  const Argument& argument = problem_.arguments[position];
+  data.inputs.emplace_back();
+  if (argument.direction == Direction::kScalar && !argument.is_set_by_macros) {
+    data.arguments.emplace_back(ScalarArgument{argument.scalar_bytes(data.values)});
+    return;
+  }
+  if (argument.belongs_to_kernel() || argument.is_set_by_macros) {
+    data.arguments.emplace_back(BufferId{0});
+    return;
+  }
+  const std::size_t bytes = argument.bytes(data.values);
+  tell_("making '" + argument.name + "' of shape " + data.shape->name);
+  const BufferId buffer =
+      device_.memory().allocate({argument.name, bytes, argument.direction != Direction::kIn});
+  data.arguments.emplace_back(buffer);
+  if (argument.is_input()) {
+    const bool shares =
+        (argument.is_constant() || argument.texture) &&
+        (data.index < options_.first_of_checks || data.index >= options_.end_of_checks);
+    const std::size_t index = shares ? 0 : data.index;
+    data.inputs.back() = keep(argument, make_input(problem_, argument, *data.shape, data.values,
+                                                   {index, seed_of(*data.shape, index)}));
+    work_.kept().put_back(buffer, *data.inputs.back());
+  }
+  if (argument.texture) add_texture(data, position, buffer);
+}
+
+/// Nothing changes an array: what it was filled from goes.
+void CaseSet::add_texture(CheckCase& data, std::size_t position, BufferId texels) {
+  const TextureSpec spec = problem_.arguments[position].texture_spec(data.values);
+  if (device_.textures() == nullptr)
+    throw InputError("texture '" + spec.name + "': not supported on " + device_.info().name);
+  data.arguments[position] = device_.textures()->make_texture(spec, texels);
+  if (spec.storage == TextureStorage::kArray) {
+    device_.memory().release(texels);
+  } else {
+    data.views[position] = texels;
+  }
+}
+
+void CaseSet::fail(const CheckCase& data, const std::string& key, const std::string& what) const {
+  throw ProblemError((problem_.folder / "problem.json").string() + ": " + key + ": on shape '" +
+                     data.shape->name + "' " + what);
+}
+
+void CaseSet::run_reference(const CheckCase& data) {
+  const auto made = Workspace::make(device_, problem_, *reference_, data);
+  if (const auto* fault = std::get_if<Fault>(&made)) throw DeviceMemoryError(fault->reason);
+  const std::vector<KernelArgument> arguments = std::get<Workspace>(made).arguments_of(data);
+  if (const auto fault = device_.launch(reference_->id, reference_->launch_for(data), arguments)) {
+    fail(data, "reference", "the kernel fails: " + fault->reason + "\n" + fault->detail);
+  }
+  if (const auto damage = find_damage(work_, problem_, arguments, data)) {
+    fail(data, "reference", "the kernel " + *damage);
+  }
+}
+
+/// `flip`: another poison, in every bit that is 1.
+void CaseSet::poison_outputs(const CheckCase& data, std::byte flip) {
+  for (std::size_t i = 0; i < data.arguments.size(); ++i) {
+    const Argument& argument = problem_.arguments[i];
+    if (argument.direction != Direction::kOut || argument.is_sized_by_macros) continue;
+    std::vector<std::byte> pattern = poison_pattern(Poison::kRandom, argument.dtype, data.seed);
+    for (std::byte& byte : pattern) byte ^= flip;
+    device_.memory().poison(std::get<BufferId>(data.arguments[i]), pattern);
+  }
+}
+
+std::vector<std::byte> CaseSet::output_of(const CheckCase& data, std::size_t position) {
+  std::vector<std::byte> output(problem_.arguments[position].compared_bytes(data.values));
+  device_.memory().download(std::get<BufferId>(data.arguments[position]), output);
+  return output;
+}
+
+/// On devices that cannot tell, elements that hold one poison after one run and its complement
+/// after another were not written. Without one that holds the first, there is no need for the other
+/// run.
+void CaseSet::require_written(const CheckCase& data,
+                              const std::vector<std::vector<std::byte>>& outputs) {
+  const auto is_poisoned = [&](std::size_t i) {
+    const Argument& argument = problem_.arguments[i];
+    return argument.direction == Direction::kOut && argument.is_expected();
+  };
+  const auto kept = [&](std::size_t i, std::span<const std::byte> again) {
+    return first_poisoned(outputs[i], again,
+                          poison_pattern(Poison::kRandom, problem_.arguments[i].dtype, data.seed));
+  };
+  Interpreting* interpreting = device_.interpreting();
+  bool is_doubtful = false;
+  for (std::size_t i = 0; i < outputs.size() && interpreting == nullptr; ++i) {
+    is_doubtful = is_doubtful || (is_poisoned(i) && kept(i, {}));
+  }
+  if (is_doubtful) {
+    restore_inputs(data);
+    poison_outputs(data, kFlip);
+    run_reference(data);
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (!is_poisoned(i)) continue;
+    std::optional<std::size_t> unwritten;
+    if (interpreting != nullptr)
+      unwritten = interpreting->first_unwritten(std::get<BufferId>(data.arguments[i]));
+    if (unwritten && *unwritten >= outputs[i].size()) unwritten.reset();  // nobody's
+    if (is_doubtful) unwritten = kept(i, output_of(data, i));
+    if (!unwritten) continue;
+    const Argument& argument = problem_.arguments[i];
+    fail(data, "reference",
+         "it does not write " + argument.name + "[" +
+             std::to_string(*unwritten / size_of(argument.dtype)) +
+             "]; allowed is a reference that writes every element of every output");
+  }
+}
+
+std::vector<std::vector<std::byte>> CaseSet::run_for_expected(const CheckCase& data) {
+  poison_outputs(data, std::byte{0});
+  run_reference(data);
+  std::vector<std::vector<std::byte>> outputs(data.arguments.size());
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (problem_.arguments[i].is_expected()) outputs[i] = output_of(data, i);
+  }
+  require_written(data, outputs);
+  return outputs;
+}
+
+/// What the reference says of each output; empty for those of which it says nothing.
+std::vector<std::vector<std::byte>> CaseSet::expected_of(const CheckCase& data) {
+  if (reference_) return run_for_expected(data);
+  if (!problem_.reference.program.empty()) return programs_.expected(program_case(data));
+  std::vector<std::vector<std::byte>> outputs(data.arguments.size());
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const Argument& argument = problem_.arguments[i];
+    const auto named = problem_.reference.files.find(argument.name);
+    if (named == problem_.reference.files.end()) continue;
+    const std::string key = "reference.files." + argument.name;
+    outputs[i] = read_npy(problem_.data_file(key, named->second, *data.shape), argument.dtype,
+                          argument.compared_bytes(data.values) / size_of(argument.dtype));
+  }
+  return outputs;
+}
+
+void CaseSet::compute_expected(CheckCase& data) {
+  tell_("computing what is expected on shape " + data.shape->name);
+  const std::vector<std::vector<std::byte>> outputs = expected_of(data);
+  std::size_t elements = 0;
+  for (const std::vector<std::byte>& output : outputs) elements += output.size();
+  if (elements == 0 && problem_.check_program.empty()) {
+    fail(data, "arguments", "no output has an element");
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const Argument& argument = problem_.arguments[i];
+    data.expected.emplace_back();
+    data.first_run.emplace_back();
+    if (!argument.is_expected()) continue;
+    if (data.index == 0) {
+      data.first_run.back() =
+          work_.kept().reserve(argument.name, argument.compared_bytes(data.values));
+    }
+    if (outputs[i].empty()) continue;
+    std::vector<std::byte> before;
+    if (argument.direction == Direction::kInOut) {
+      before = work_.kept().content(*data.inputs[i]);
+      before.resize(outputs[i].size());
+    }
+    audit_.take(*data.shape, data.seed, i, outputs[i], before);
+    data.expected.back() = keep(argument, outputs[i]);
+  }
+  data.complete = true;
+  // What the reference wrote is nothing that another kernel should find.
+  poison_outputs(data, std::byte{0});
+  restore_inputs(data);
+}
+
+}  // namespace evo

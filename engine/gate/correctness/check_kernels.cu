@@ -1,0 +1,309 @@
+// The kernels, behind check_numbers.cu.
+
+// 3. Figures of some elements, and how those of several parts become one.
+
+/// Of a row: what the error relative to the row needs.
+struct Row {
+  Squares reference;  // of all finite expected elements
+  u64 finite;
+  double largest;
+  u64 largest_at;
+};
+
+struct Figures {
+  Squares error;
+  Squares reference;  // of the elements whose error is finite
+  double largest;     // error
+  u64 largest_at;     // the first element with it
+  double row_error;
+  u64 row_at;
+  u64 bad;
+  u64 non_finite;
+  u64 first_special;
+};
+
+// device_work.cpp makes room for them.
+static_assert(sizeof(Row) == 48 && sizeof(Figures) == 104, "");
+
+__device__ Row empty_row() { return {{0, 0, 0}, 0, 0, kNowhere}; }
+
+__device__ Figures empty_figures() {
+  return {{0, 0, 0}, {0, 0, 0}, 0, kNowhere, 0, kNowhere, 0, 0, kNowhere};
+}
+
+__device__ void take_larger(double& largest, u64& at, double other, u64 other_at) {
+  if (other > largest || (other == largest && other_at < at)) {
+    largest = other;
+    at = other_at;
+  }
+}
+
+__device__ void add(Row& to, const Row& from) {
+  add(to.reference, from.reference);
+  to.finite += from.finite;
+  take_larger(to.largest, to.largest_at, from.largest, from.largest_at);
+}
+
+__device__ void add(Figures& to, const Figures& from) {
+  add(to.error, from.error);
+  add(to.reference, from.reference);
+  take_larger(to.largest, to.largest_at, from.largest, from.largest_at);
+  take_larger(to.row_error, to.row_at, from.row_error, from.row_at);
+  to.bad += from.bad;
+  to.non_finite += from.non_finite;
+  if (from.first_special < to.first_special) to.first_special = from.first_special;
+}
+
+/// A whole row counts. Infinite in a row of zeros.
+__device__ void finish_row(Figures& figures, const Row& row) {
+  if (row.largest == 0) return;
+  const double relative = row.largest / root_mean(row.reference, (double)row.finite);
+  take_larger(figures.row_error, figures.row_at, relative, row.largest_at);
+}
+
+/// The sum over the CTA in its first thread.
+template <typename T>
+__device__ void sum_over_block(T* shared, T& mine) {
+  shared[threadIdx.x] = mine;
+  __syncthreads();
+  for (int half = kThreads / 2; half > 0; half /= 2) {
+    if (threadIdx.x < half) add(shared[threadIdx.x], shared[threadIdx.x + half]);
+    __syncthreads();
+  }
+  mine = shared[0];
+  __syncthreads();
+}
+
+__device__ void add_row_of_other_lane(Row& row, int distance) {
+  constexpr u32 kAll = 0xffffffffu;
+  Row other;
+  other.reference.small = __shfl_xor_sync(kAll, row.reference.small, distance);
+  other.reference.middle = __shfl_xor_sync(kAll, row.reference.middle, distance);
+  other.reference.large = __shfl_xor_sync(kAll, row.reference.large, distance);
+  other.finite = __shfl_xor_sync(kAll, row.finite, distance);
+  other.largest = __shfl_xor_sync(kAll, row.largest, distance);
+  other.largest_at = __shfl_xor_sync(kAll, row.largest_at, distance);
+  add(row, other);
+}
+
+struct Outputs {
+  const void* output;
+  Masked expected;
+  Format format;
+  double bad_abs_error;
+};
+
+__device__ void add_element(Figures& figures, Row& row, const Outputs& outputs, u64 i,
+                            bool has_rows) {
+  const int size = outputs.format.bytes();
+  const u64 bits = bits_at(outputs.output, i, size);
+  const u64 expected_bits = bits_at(outputs.expected, i, size);
+  const double value = number_of(bits, outputs.format);
+  const double expected = number_of(expected_bits, outputs.format);
+  const double error = outputs.format.is_wide_integer()
+                           ? wide_distance(bits, expected_bits, outputs.format)
+                           : fabs(value - expected);
+  if (has_rows && is_finite(expected)) {
+    add_square(row.reference, expected);
+    ++row.finite;
+  }
+  if (!is_finite(error)) {
+    if ((is_nan(value) && is_nan(expected)) || value == expected) return;
+    ++figures.non_finite;
+    ++figures.bad;
+    if (i < figures.first_special) figures.first_special = i;
+    return;
+  }
+  add_square(figures.error, error);
+  add_square(figures.reference, expected);
+  if (error > outputs.bad_abs_error) ++figures.bad;
+  if (error > row.largest) {
+    row.largest = error;
+    row.largest_at = i;
+  }
+}
+
+/// A warp takes segments of at most `segment_length` elements, each within one row (or within all
+/// elements where there are no rows: `row_length` is then their number). Figures per CTA go to
+/// `parts`; rows of several segments to `segments`, for evo_compare_rows.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    evo_compare_elements(const void* output, const void* expected, u64 key, u32 format,
+                         double bad_abs_error, int has_rows, u64 row_length, u64 segment_length,
+                         u64 segments_per_row, u64 segment_count, Figures* parts, Row* segments) {
+  __shared__ Figures shared[kThreads];
+  const Outputs outputs = {output, {expected, key}, {format}, bad_abs_error};
+  Figures mine = empty_figures();
+  const int lane = threadIdx.x % kLanes;
+  const u64 warps = (u64)gridDim.x * (kThreads / kLanes);
+  for (u64 s = (u64)blockIdx.x * (kThreads / kLanes) + threadIdx.x / kLanes; s < segment_count;
+       s += warps) {
+    const u64 row_number = s / segments_per_row;
+    const u64 row_end = (row_number + 1) * row_length;
+    const u64 start = row_number * row_length + (s - row_number * segments_per_row) * segment_length;
+    const u64 end = start + segment_length < row_end ? start + segment_length : row_end;
+    Row row = empty_row();
+    for (u64 i = start + lane; i < end; i += kLanes) {
+      add_element(mine, row, outputs, i, has_rows != 0);
+    }
+    take_larger(mine.largest, mine.largest_at, row.largest, row.largest_at);
+    if (has_rows == 0) continue;
+    for (int distance = kLanes / 2; distance > 0; distance /= 2) {
+      add_row_of_other_lane(row, distance);
+    }
+    if (lane != 0) continue;
+    if (segments_per_row == 1) {
+      finish_row(mine, row);
+    } else {
+      segments[s] = row;
+    }
+  }
+  sum_over_block(shared, mine);
+  if (threadIdx.x == 0) parts[blockIdx.x] = mine;
+}
+
+/// Rows of several segments; a CTA takes a row. Figures per CTA go to `parts`, from `first_part` on.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    evo_compare_rows(const Row* segments, u64 rows, u64 segments_per_row, Figures* parts,
+                     u32 first_part) {
+  __shared__ Row shared[kThreads];
+  Figures mine = empty_figures();
+  for (u64 number = blockIdx.x; number < rows; number += gridDim.x) {
+    Row row = empty_row();
+    for (u64 s = threadIdx.x; s < segments_per_row; s += kThreads) {
+      add(row, segments[number * segments_per_row + s]);
+    }
+    sum_over_block(shared, row);
+    if (threadIdx.x == 0) finish_row(mine, row);
+  }
+  if (threadIdx.x == 0) parts[first_part + blockIdx.x] = mine;
+}
+
+__device__ void put(u64* slot, int word, double value) {
+  slot[word] = (u64)__double_as_longlong(value);
+}
+
+/// One CTA: all parts become one result.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    evo_compare_finish(const void* output, const void* expected, u64 key, int size,
+                       const Figures* parts, u32 part_count, u64* slots, u32 slot_number) {
+  __shared__ Figures shared[kThreads];
+  Figures mine = empty_figures();
+  for (u32 i = threadIdx.x; i < part_count; i += kThreads) add(mine, parts[i]);
+  sum_over_block(shared, mine);
+  if (threadIdx.x != 0) return;
+  u64* slot = slots + (u64)slot_number * kSlotWords;
+  const u64 largest_at = mine.largest > 0 ? mine.largest_at : 0;
+  const u64 worst = mine.non_finite > 0 ? mine.first_special : largest_at;
+  const u64 worst_row = mine.row_error > 0 ? mine.row_at : 0;
+  const Masked right = {expected, key};
+  put(slot, 0, mine.error.small);
+  put(slot, 1, mine.error.middle);
+  put(slot, 2, mine.error.large);
+  put(slot, 3, mine.reference.small);
+  put(slot, 4, mine.reference.middle);
+  put(slot, 5, mine.reference.large);
+  put(slot, 6, mine.largest);
+  put(slot, 7, mine.row_error);
+  slot[8] = mine.bad;
+  slot[9] = mine.non_finite;
+  slot[10] = worst;
+  slot[11] = worst_row;
+  slot[12] = bits_at(output, worst, size);
+  slot[13] = bits_at(right, worst, size);
+  slot[14] = bits_at(output, worst_row, size);
+  slot[15] = bits_at(right, worst_row, size);
+  slot[kSlotWords - 1] = kDone;
+}
+
+// 4. Bytes.
+
+__device__ void done_by_one(u64* slot) {
+  if (blockIdx.x == 0 && threadIdx.x == 0) slot[kSlotWords - 1] = kDone;
+}
+
+__device__ u64 first_different_byte(u64 a, u64 b) { return (u64)(__ffsll((long long)(a ^ b)) - 1) / 8; }
+
+/// splitmix64's finaliser.
+__device__ u64 mixed(u64 z) {
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  return z ^ (z >> 31);
+}
+
+/// What word `i` of some bytes, or byte `i` behind their last word, adds to their fingerprint.
+__device__ u64 mixed_at(u64 value, u64 i) { return mixed(value ^ mixed(i + 1)); }
+
+/// Word 0: the first byte that differs from what is kept in `kept`; all ones when none does. Word
+/// kFingerprint: as evo_fingerprint, of `kept`. Both begin at multiples of eight.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    evo_first_difference(const void* data, const void* kept, u64 key, u64 bytes, u64* slots,
+                         u32 slot_number) {
+  u64* slot = slots + (u64)slot_number * kSlotWords;
+  const u64 words = bytes / 8;
+  const u64 threads = (u64)gridDim.x * kThreads;
+  const u64 thread = (u64)blockIdx.x * kThreads + threadIdx.x;
+  u64 first = kNowhere;
+  u64 sum = 0;
+  for (u64 i = thread; i < words; i += threads) {
+    const u64 masked = ((const u64*)kept)[i];
+    const u64 x = ((const u64*)data)[i];
+    const u64 y = masked ^ mask_word(key, i);
+    sum += mixed_at(masked, i);
+    if (x != y && first == kNowhere) first = i * 8 + first_different_byte(x, y);
+  }
+  for (u64 i = words * 8 + thread; i < bytes; i += threads) {
+    sum += mixed_at(((const u8*)kept)[i], i);
+    if (((const u8*)data)[i] != bits_at(Masked{kept, key}, i, 1) && first == kNowhere) first = i;
+  }
+  if (first != kNowhere) atomicMin(slot, first);
+  atomicAdd(slot + kFingerprint, sum);
+  done_by_one(slot);
+}
+
+/// Masks what it copies, or unmasks it. Both begin at multiples of eight and may be the same.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    evo_mask(void* to, const void* from, u64 key, u64 bytes) {
+  const u64 words = bytes / 8;
+  const u64 threads = (u64)gridDim.x * kThreads;
+  const u64 thread = (u64)blockIdx.x * kThreads + threadIdx.x;
+  for (u64 block = thread; block * 2 < words; block += threads) {
+    const MaskBlock mask = mask_block(key, block);
+    const u64 i = block * 2;
+    ((u64*)to)[i] = ((const u64*)from)[i] ^ mask.low;
+    if (i + 1 < words) ((u64*)to)[i + 1] = ((const u64*)from)[i + 1] ^ mask.high;
+  }
+  for (u64 i = words * 8 + thread; i < bytes; i += threads) {
+    ((u8*)to)[i] = (u8)bits_at(Masked{from, key}, i, 1);
+  }
+}
+
+/// The guard zones of a buffer, which begin `before` and `after` bytes from its first one. Word 0:
+/// how far behind the end the first byte is that differs from `pattern` (two bytes, repeated); word
+/// 1: how far before the start (1: the last byte of that zone); all ones when none does.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    evo_guard_zones(const u8* buffer, long long before, long long after, u32 zone_bytes,
+                    u32 pattern, u64* slots, u32 slot_number) {
+  u64* slot = slots + (u64)slot_number * kSlotWords;
+  for (u32 i = threadIdx.x; i < zone_bytes; i += kThreads) {
+    const u8 right = (u8)(i % 2 == 0 ? pattern : pattern >> 8);
+    if (buffer[after + (long long)i] != right) atomicMin(slot, (u64)i);
+    if (buffer[before + (long long)i] != right) atomicMin(slot + 1, (u64)(zone_bytes - i));
+  }
+  done_by_one(slot);
+}
+
+/// Word kFingerprint: a number that depends on every byte and its place.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    evo_fingerprint(const void* data, u64 bytes, u64* slots, u32 slot_number) {
+  u64* slot = slots + (u64)slot_number * kSlotWords;
+  const u64 words = bytes / 8;
+  const u64 threads = (u64)gridDim.x * kThreads;
+  const u64 thread = (u64)blockIdx.x * kThreads + threadIdx.x;
+  u64 sum = 0;
+  for (u64 i = thread; i < words; i += threads) sum += mixed_at(((const u64*)data)[i], i);
+  for (u64 i = words * 8 + thread; i < bytes; i += threads) {
+    sum += mixed_at(((const u8*)data)[i], i);
+  }
+  atomicAdd(slot + kFingerprint, sum);
+  done_by_one(slot);
+}

@@ -1,0 +1,188 @@
+// What judges outputs on a device that measures: the same figures as compare.cpp computes on the
+// host. Errors, counts, indices and maxima are equal to the last bit; sums of squares are added in
+// another order, which is fixed, so that the same data give the same bits again.
+//
+// Every kernel leaves its result in a slot of kSlotWords words, which the host has filled with ones,
+// and writes kDone into the last word. check_slots.hpp names the words.
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+constexpr int kSlotWords = 32;
+constexpr int kFingerprint = kSlotWords - 2;
+constexpr u64 kDone = 1;
+constexpr int kThreads = 256;
+constexpr int kLanes = 32;
+constexpr u64 kNowhere = ~0ULL;
+
+/// How the elements of a type are read: format_word() in device_work.cpp.
+struct Format {
+  u32 word;
+
+  __device__ int bytes() const { return (int)(word & 15); }
+  __device__ bool is_float() const { return (word >> 4 & 3) == 0; }
+  __device__ bool is_signed() const { return (word >> 4 & 3) == 1; }
+  __device__ bool has_infinity() const { return (word >> 6 & 1) != 0; }
+  __device__ int exponent_bits() const { return (int)(word >> 8 & 255); }
+  __device__ int mantissa_bits() const { return (int)(word >> 16); }
+  /// Not every number fits a double.
+  __device__ bool is_wide_integer() const { return !is_float() && bytes() == 8; }
+};
+
+// 1. Elements as numbers.
+
+/// A format of at most 16 bits. Exact: a double holds all of them.
+__device__ double small_float(u32 bits, int exponent_bits, int mantissa_bits, bool has_infinity) {
+  const u32 sign_bit = 1u << (exponent_bits + mantissa_bits);
+  const u32 magnitude = bits & (sign_bit - 1);
+  const u32 infinity = ((1u << exponent_bits) - 1) << mantissa_bits;
+  const u64 sign = (bits & sign_bit) != 0 ? 1ULL << 63 : 0;
+  constexpr u64 kInfinity = 0x7ff0000000000000ULL;
+  constexpr u64 kNan = 0x7ff8000000000000ULL;
+  if (has_infinity && magnitude >= infinity) {
+    return __longlong_as_double((long long)(magnitude == infinity ? sign | kInfinity : kNan));
+  }
+  if (!has_infinity && magnitude == sign_bit - 1) return __longlong_as_double((long long)kNan);
+  const int bias = (1 << (exponent_bits - 1)) - 1;
+  const u32 exponent = magnitude >> mantissa_bits;
+  const u32 mantissa = magnitude & ((1u << mantissa_bits) - 1);
+  if (exponent == 0) {
+    const u64 unit = (u64)(1 - bias - mantissa_bits + 1023) << 52;
+    const double value = (double)mantissa * __longlong_as_double((long long)unit);
+    return sign != 0 ? -value : value;
+  }
+  return __longlong_as_double((long long)(sign | (u64)((int)exponent - bias + 1023) << 52 |
+                                          (u64)mantissa << (52 - mantissa_bits)));
+}
+
+/// An element of 1, 2, 4 or 8 bytes.
+__device__ u64 bits_at(const void* data, u64 i, int size) {
+  if (size == 1) return ((const u8*)data)[i];
+  if (size == 2) return ((const u16*)data)[i];
+  if (size == 4) return ((const u32*)data)[i];
+  return ((const u64*)data)[i];
+}
+
+__device__ double number_of(u64 bits, Format format) {
+  if (format.is_float()) {
+    if (format.bytes() == 4) return (double)__uint_as_float((u32)bits);
+    if (format.bytes() == 8) return __longlong_as_double((long long)bits);
+    return small_float((u32)bits, format.exponent_bits(), format.mantissa_bits(),
+                       format.has_infinity());
+  }
+  if (!format.is_signed()) return (double)bits;
+  const int unused = 64 - 8 * format.bytes();
+  return (double)((long long)(bits << unused) >> unused);
+}
+
+/// |a − b| of 64-bit integers: rounded to double, but 0 only when they are equal.
+__device__ double wide_distance(u64 a, u64 b, Format format) {
+  const bool a_is_larger = format.is_signed() ? (long long)a > (long long)b : a > b;
+  return (double)(a_is_larger ? a - b : b - a);
+}
+
+__device__ bool is_finite(double x) {
+  return ((u64)__double_as_longlong(x) & 0x7ff0000000000000ULL) != 0x7ff0000000000000ULL;
+}
+
+__device__ bool is_nan(double x) { return x != x; }
+
+// What is kept is masked, so that a kernel that looks for what it is compared with finds nothing: its
+// bytes are combined with a stream of random numbers that its key alone gives. Philox4x32-10 (Salmon
+// et al., "Parallel Random Numbers: As Easy as 1, 2, 3", 2011); the counter is the place.
+
+struct MaskBlock {
+  u64 low;
+  u64 high;
+};
+
+/// Of bytes 16·block to 16·block + 15.
+__device__ MaskBlock mask_block(u64 key, u64 block) {
+  u32 a = (u32)block;
+  u32 b = (u32)(block >> 32);
+  u32 c = 0;
+  u32 d = 0;
+  u32 key_low = (u32)key;
+  u32 key_high = (u32)(key >> 32);
+#pragma unroll 1
+  for (int round = 0; round < 10; ++round) {
+    const u64 first = (u64)a * 0xd2511f53u;
+    const u64 second = (u64)c * 0xcd9e8d57u;
+    a = (u32)(second >> 32) ^ b ^ key_low;
+    b = (u32)second;
+    c = (u32)(first >> 32) ^ d ^ key_high;
+    d = (u32)first;
+    key_low += 0x9e3779b9u;
+    key_high += 0xbb67ae85u;
+  }
+  return {(u64)b << 32 | a, (u64)d << 32 | c};
+}
+
+/// Of bytes 8·word to 8·word + 7.
+__device__ u64 mask_word(u64 key, u64 word) {
+  const MaskBlock block = mask_block(key, word / 2);
+  return word % 2 == 0 ? block.low : block.high;
+}
+
+/// What is kept, as it lies in memory.
+struct Masked {
+  const void* data;
+  u64 key;
+};
+
+__device__ u64 bits_at(const Masked& masked, u64 i, int size) {
+  const u64 byte = i * (u64)size;
+  const u64 mask = mask_word(masked.key, byte / 8) >> (byte % 8 * 8);
+  const u64 bits = bits_at(masked.data, i, size) ^ mask;
+  return size == 8 ? bits : bits & ((1ULL << (size * 8)) - 1);
+}
+
+// 2. Sums of squares that neither overflow nor vanish: of large and of small numbers they are kept
+// apart, scaled (J. L. Blue, "A Portable Fortran Program to Find the Euclidean Norm of a Vector",
+// 1978). Types shorter than f64 only ever use the middle one.
+
+constexpr int kFarExponent = 500;    // beyond 2^±500 a square is no ordinary double
+constexpr int kScaleExponent = 600;  // large numbers times 2^−600, small ones times 2^600
+
+__device__ double power_of_two(int exponent) {
+  return __longlong_as_double((long long)((u64)(exponent + 1023) << 52));
+}
+
+struct Squares {
+  double small;
+  double middle;
+  double large;
+};
+
+__device__ void add_square(Squares& sum, double x) {
+  const u64 bits = (u64)__double_as_longlong(x) << 1;
+  if (bits == 0) return;
+  const int exponent = (int)(bits >> 53) - 1023;
+  if (exponent > kFarExponent) {
+    const double scaled = x * power_of_two(-kScaleExponent);
+    sum.large += scaled * scaled;
+  } else if (exponent < -kFarExponent) {
+    const double scaled = x * power_of_two(kScaleExponent);
+    sum.small += scaled * scaled;
+  } else {
+    sum.middle += x * x;
+  }
+}
+
+__device__ void add(Squares& to, const Squares& from) {
+  to.small += from.small;
+  to.middle += from.middle;
+  to.large += from.large;
+}
+
+/// Root of the sum divided by `count`.
+__device__ double root_mean(const Squares& sum, double count) {
+  const double up = power_of_two(kScaleExponent);
+  const double down = power_of_two(-kScaleExponent);
+  if (sum.large > 0) return sqrt((sum.large + sum.middle * down * down) / count) * up;
+  // Above this the small ones are below the last bit of the middle ones.
+  if (sum.middle > power_of_two(-2 * 400)) return sqrt(sum.middle / count);
+  return sqrt((sum.middle * up * up + sum.small) / count) * down;
+}

@@ -1,0 +1,328 @@
+#include "engine/gate/correctness/correctness.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <limits>
+#include <set>
+
+#include "engine/gate/correctness/element_sample.hpp"
+#include "engine/gate/correctness/sampled_check.hpp"
+
+namespace evo {
+namespace {
+
+/// Launches that are waited for together may take so long: a worker must give signs of life.
+constexpr double kMostQueuedMs = 500;
+
+/// No case and no launch can be blamed: the shape's workspace does not fit.
+CorrectnessResult without_workspace(const CheckCase& data, const Fault& fault) {
+  CorrectnessResult result;
+  result.reject("shape " + data.shape->name + ", seed " + std::to_string(data.seed) + ": ",
+                {.reason = fault.reason, .kind = FaultKind::kRefused});
+  return result;
+}
+
+void append(CorrectnessResult& total, CorrectnessResult part) {
+  std::move(part.checks.begin(), part.checks.end(), std::back_inserter(total.checks));
+  total.rejection = std::move(part.rejection);
+  total.device_lost = part.device_lost;
+  total.fault = part.fault;
+  total.complete = total.complete && part.complete;
+}
+
+}  // namespace
+
+double steady_ms() {
+  return std::chrono::duration<double, std::milli>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+void CorrectnessGate::sort_by_work(std::vector<const Shape*>& shapes) const {
+  std::stable_sort(shapes.begin(), shapes.end(),
+                   [&](const Shape* a, const Shape* b) { return work_of(*a) < work_of(*b); });
+}
+
+CorrectnessResult CorrectnessGate::check(const LoadedKernel& kernel,
+                                         std::vector<const Shape*> shapes, Effort effort,
+                                         const Progress& progress) {
+  sort_by_work(shapes);
+  CorrectnessResult total;
+  double flops = 0;
+  for (const Shape* shape : shapes) {
+    flops += work_of(*shape);
+    const bool is_enough = !total.checks.empty() && flops > options_.flops_of_all_shapes;
+    if (is_enough) break;
+    append(total, check_shape(kernel, *shape, effort, progress));
+    if (total.rejection) return total;
+  }
+  if (total.checks.empty()) {
+    total.rejection = Rejection{Gate::kCorrectness, "no shape was checked"};
+    return total;
+  }
+  cases_.require_meaningful();
+  return total;
+}
+
+CorrectnessResult CorrectnessGate::check_aged(const LoadedKernel& kernel,
+                                              std::vector<const Shape*> shapes, int launches,
+                                              double most_ms, const Progress& progress) {
+  sort_by_work(shapes);
+  const Shape& shape = *shapes.front();
+  const CheckCase& data = cases_.get(shape, 0);
+  const auto made = Workspace::make(device_, problem_, kernel, data);
+  if (const auto* fault = std::get_if<Fault>(&made)) return without_workspace(data, *fault);
+  const auto& workspace = std::get<Workspace>(made);
+  const bool keeps_something = !workspace.is_empty() || !device_.variables_hash(kernel.id);
+  if (!keeps_something) return {};
+  progress("launching shape " + shape.name + " often");
+  Trials trials(work_, problem_, cases_, judge_, kernel, workspace, options_.now_ms);
+  const Aged aged = age_by_graphs(kernel, data, workspace, launches, most_ms);
+  if (aged.fault) trials.reject(data, *aged.fault);
+  trials.run(data, Poison::kRandom, Trials::Kind::kExtra);
+  CorrectnessResult result = trials.take();
+  result.complete = aged.launches >= launches;
+  return result;
+}
+
+double CorrectnessGate::work_of(const Shape& shape) const {
+  return problem_.flops.evaluate(shape.variables);
+}
+
+std::size_t CorrectnessGate::seeds_for(const Shape& shape) const {
+  return work_of(shape) > options_.flops_for_all_seeds ? 1 : options_.seeds;
+}
+
+/// The work of the largest grids that run whole.
+double CorrectnessGate::whole_grids(Effort effort) const {
+  return effort == Effort::kScreening
+             ? std::min(options_.flops_of_screening, options_.flops_of_whole_grids)
+             : options_.flops_of_whole_grids;
+}
+
+bool CorrectnessGate::is_sampled(const Shape& shape, Effort effort) const {
+  return device_.interpreting() != nullptr &&
+         SampledCheck::is_possible(problem_, cases_.values_of(shape)) &&
+         work_of(shape) > whole_grids(effort);
+}
+
+bool CorrectnessGate::repeats(const Shape& shape, Effort effort, double first_launch_ms) const {
+  // A device that knows what was written needs no second poison.
+  if (seeds_for(shape) == 1 && device_.interpreting() != nullptr) return false;
+  return measures() ? allows_repeat(effort, first_launch_ms)
+                    : most_launches(shape, effort, first_launch_ms) > 1;
+}
+
+std::size_t CorrectnessGate::most_launches(const Shape& shape, Effort effort,
+                                           double launch_ms) const {
+  if (measures()) return launches_allowed(effort, launch_ms);
+  if (effort != Effort::kScreening) return std::numeric_limits<std::size_t>::max();
+  return static_cast<std::size_t>(std::max(options_.flops_of_screening / work_of(shape), 1.0));
+}
+
+/// Fewer on shapes with much work: the smallest shapes see all of them.
+int CorrectnessGate::launches_to_age(const Shape& shape) const {
+  constexpr double kWork = 2147483648.0;  // 2^31 operations, some seconds on an interpreter
+  constexpr double kFewest = 16;
+  const double launches = kWork / work_of(shape);
+  return static_cast<int>(std::clamp(launches, kFewest, static_cast<double>(kAgedLaunches)));
+}
+
+CorrectnessResult CorrectnessGate::check_shape(const LoadedKernel& kernel, const Shape& shape,
+                                               Effort effort, const Progress& progress) {
+  // All cases before the workspace: what does not fit into the memory then is the workspace.
+  const bool is_too_large = is_sampled(shape, Effort::kFull);
+  for (std::size_t index = 0; index < seeds_for(shape) && !is_too_large; ++index) {
+    (void)cases_.get(shape, index);
+  }
+  if (!is_too_large) {
+    const auto blind = tolerances_.blind_spot(kernel, shape, seeds_for(shape));
+    if (blind) return {{}, Rejection{Gate::kCorrectness, *blind}};
+  }
+  const CheckCase& data = cases_.inputs(shape, 0);
+  const auto made = Workspace::make(device_, problem_, kernel, data);
+  if (const auto* fault = std::get_if<Fault>(&made)) return without_workspace(data, *fault);
+  const auto& workspace = std::get<Workspace>(made);
+  if (auto result = check_part(kernel, shape, workspace, effort, progress)) {
+    result->complete = whole_grids(effort) >= options_.flops_of_whole_grids;
+    return *std::move(result);
+  }
+  return check_whole(kernel, shape, workspace, effort, progress);
+}
+
+/// Nothing where the whole grid has to run.
+std::optional<CorrectnessResult> CorrectnessGate::check_part(const LoadedKernel& kernel,
+                                                             const Shape& shape,
+                                                             const Workspace& workspace,
+                                                             Effort effort,
+                                                             const Progress& progress) {
+  const double flops = whole_grids(effort);
+  if (is_sampled(shape, effort)) {
+    return SampledCheck(device_, problem_, cases_, tolerances_, flops)
+        .check(kernel, shape, workspace, progress);
+  }
+  if (device_.interpreting() == nullptr || work_of(shape) <= flops) return std::nullopt;
+  if (!ElementSample::is_possible(problem_, *kernel.spec)) return std::nullopt;
+  progress("checking a part of shape " + shape.name);
+  auto result = ElementSample(work_, problem_, cases_, flops).check(kernel, shape, workspace);
+  if (result) return result;
+  cases_.restore_inputs(cases_.inputs(shape, 0));
+  workspace.clear();
+  return std::nullopt;
+}
+
+CorrectnessResult CorrectnessGate::check_whole(const LoadedKernel& kernel, const Shape& shape,
+                                               const Workspace& workspace, Effort effort,
+                                               const Progress& progress) {
+  using Kind = Trials::Kind;
+  const std::string name = "shape " + shape.name;
+  const CheckCase& first = cases_.get(shape, 0);
+  const std::size_t seeds = seeds_for(shape);
+  Trials trials(work_, problem_, cases_, judge_, kernel, workspace, options_.now_ms);
+  std::size_t runs = effort == Effort::kAfterScreening ? 1 : 0;  // it met the first poison there
+  // 1. The first launch alone: most of what goes wrong does so here, and it says how long one
+  // takes.
+  progress("checking " + name + ", seed 1");
+  double launch_ms = trials.run_timed(first, poison_of_run(runs++), Kind::kSeed);
+  const bool repeated = repeats(shape, effort, launch_ms);
+  if (repeated) trials.keep_outputs(first);
+  trials.settle();
+  const auto state = seeds > 1 && !trials.is_over() ? state_of(kernel, workspace) : std::nullopt;
+  bool complete = true;
+  const auto is_allowed = [&] {
+    complete = complete && runs < most_launches(shape, effort, launch_ms);
+    return complete && !trials.is_over();
+  };
+  const auto run = [&](const CheckCase& data, Kind kind) {
+    trials.run(data, poison_of_run(runs++), kind);
+    if (static_cast<double>(trials.unsettled()) * launch_ms > kMostQueuedMs) trials.settle();
+  };
+  // 2. The same again.
+  complete = repeated || !repeats(shape, Effort::kFull, launch_ms);
+  if (repeated && !trials.is_over()) {
+    progress("repeating " + name);
+    // The first launch of a kernel may take longer than all that follow.
+    launch_ms = std::min(launch_ms, trials.run_timed(first, poison_of_run(runs++), Kind::kRepeat));
+  }
+  // 3. Often, where something is kept from one launch to the next.
+  if (state && !trials.is_over() && state_of(kernel, workspace) != state) {
+    progress("launching " + name + " often");
+    check_old(trials, kernel, {&first}, workspace, Kind::kRepeat, progress);
+  }
+  // 4. The other seeds.
+  for (std::size_t index = 1; index < seeds && is_allowed(); ++index) {
+    progress("checking " + name + ", seed " + std::to_string(index + 1));
+    run(cases_.get(shape, index), Kind::kSeed);
+  }
+  // 5. All inputs in turn, where what is kept depends on them: it may count inputs.
+  trials.settle();
+  if (state && !trials.is_over() && state_of(kernel, workspace) != state) {
+    std::vector<const CheckCase*> inputs;
+    for (std::size_t index = 0; index < seeds; ++index) inputs.push_back(&cases_.get(shape, index));
+    check_old(trials, kernel, inputs, workspace, Kind::kExtra, progress);
+  }
+  // 6. Few seeds: the poisons that are left, so that every shape meets all of them.
+  while (device_.interpreting() == nullptr && runs < kPoisons && is_allowed())
+    run(first, Kind::kExtra);
+  if (trials.unsettled() > 1) progress("checking " + name);
+  CorrectnessResult result = trials.take();
+  result.complete = complete;
+  return result;
+}
+
+/// Launches often on all inputs in turn, then once on each that is checked.
+void CorrectnessGate::check_old(Trials& trials, const LoadedKernel& kernel,
+                                const std::vector<const CheckCase*>& inputs,
+                                const Workspace& workspace, Trials::Kind kind,
+                                const Progress& progress) {
+  const CheckCase& first = *inputs.front();
+  const int launches = launches_to_age(*first.shape);
+  if (const auto fault = age(kernel, inputs, workspace, launches, progress)) {
+    trials.reject(first, *fault);
+  }
+  for (const CheckCase* data : inputs) trials.run(*data, Poison::kRandom, kind);
+  trials.settle();
+  trials.say_more(" (after launching it often)");
+}
+
+/// What the kernel keeps from launch to launch. Nothing when the device cannot tell, or measures:
+/// there the launches that are timed do the ageing.
+std::optional<std::string> CorrectnessGate::state_of(const LoadedKernel& kernel,
+                                                     const Workspace& workspace) const {
+  if (measures()) return std::nullopt;
+  const std::optional<std::string> variables = device_.variables_hash(kernel.id);
+  if (!variables) return std::nullopt;
+  return *variables + workspace.content_hash();
+}
+
+/// Launches on all inputs in turn. Ends early when what the kernel keeps behind the last of them
+/// repeats: whatever comes then was seen before.
+std::optional<Fault> CorrectnessGate::age(const LoadedKernel& kernel,
+                                          const std::vector<const CheckCase*>& inputs,
+                                          const Workspace& workspace, int launches,
+                                          const Progress& progress) {
+  constexpr int kLaunchesLookedAt = 16;  // on each input
+  constexpr int kTellEvery = 100;
+  constexpr double kMostTogetherMs = 50;
+  const CheckCase& first = *inputs.front();
+  std::vector<std::vector<KernelArgument>> arguments;
+  for (const CheckCase* data : inputs) arguments.push_back(workspace.arguments_of(*data));
+  const LaunchPlan plan = kernel.launch_for(first);
+  const auto rounds = static_cast<int>(inputs.size());
+  Interpreting* sampler = device_.interpreting();
+  std::set<std::string> seen;
+  std::optional<Fault> fault;
+  bool is_old = false;
+  if (sampler != nullptr) sampler->set_checks(false);
+  int together = 1;  // launches that are waited for at once
+  for (int i = 0; i < launches && !fault && !is_old;) {
+    progress("launching shape " + first.shape->name + " often");
+    const double before = options_.now_ms();
+    for (const int end = std::min(launches, i + together); i < end && !fault && !is_old; ++i) {
+      const auto turn = static_cast<std::size_t>(i % rounds);
+      if (rounds > 1) cases_.restore_inouts(*inputs[turn]);
+      fault = work_.launch(kernel.id, plan, arguments[turn]);
+      if (fault || i >= kLaunchesLookedAt * rounds || (i + 1) % rounds != 0) continue;
+      const auto state = state_of(kernel, workspace);
+      is_old = state && !seen.insert(*state).second;
+    }
+    if (!fault) fault = work_.finish();
+    if (options_.now_ms() - before < kMostTogetherMs) together = std::min(2 * together, kTellEvery);
+  }
+  if (sampler != nullptr) sampler->set_checks(true);
+  return fault;
+}
+
+/// The same on a device that measures, where nothing tells what a kernel keeps: until `most_ms` are
+/// over. A graph of many launches costs the host less than these launches.
+CorrectnessGate::Aged CorrectnessGate::age_by_graphs(const LoadedKernel& kernel,
+                                                     const CheckCase& data,
+                                                     const Workspace& workspace, int launches,
+                                                     double most_ms) {
+  constexpr int kMostTogether = 100;
+  const LaunchPlan config = kernel.launch_for(data);
+  Measuring& measuring = evo::measuring(device_);
+  Aged aged;
+  const double start = options_.now_ms();
+  for (int together = 1; aged.launches < launches && !aged.fault;) {
+    const int count = std::min(together, launches - aged.launches);
+    const std::vector<std::vector<KernelArgument>> arguments(static_cast<std::size_t>(count),
+                                                             workspace.arguments_of(data));
+    const auto graph = measuring.make_graph(kernel.id, config, arguments, count);
+    if (const auto* fault = std::get_if<Fault>(&graph)) return {aged.launches, *fault};
+    // Again while there is as much to do.
+    do {
+      const auto ran = measuring.run_graph(std::get<GraphId>(graph));
+      if (const auto* fault = std::get_if<Fault>(&ran)) aged.fault = *fault;
+      aged.launches += count;
+    } while (!aged.fault && count == kMostTogether && aged.launches + count <= launches &&
+             options_.now_ms() - start < most_ms);
+    if (!aged.fault || !aged.fault->device_lost) measuring.release_graph(std::get<GraphId>(graph));
+    if (options_.now_ms() - start >= most_ms) break;
+    together = std::min(10 * together, kMostTogether);
+  }
+  return aged;
+}
+
+}  // namespace evo

@@ -1,0 +1,86 @@
+#include "engine/gate/correctness/near_miss.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include "engine/gate/correctness/compare.hpp"
+
+namespace evo {
+namespace {
+
+/// So many elements that lie near are no accident.
+constexpr std::size_t kFewestOthers = 32;
+
+struct Words {
+  NearMiss miss;
+  std::string_view what;
+  std::string_view who;
+};
+
+constexpr std::array<Words, 4> kWords = {{
+    {NearMiss::kElementBefore, "the element before in place of every element",
+     "is off by one, as an exclusive scan"},
+    {NearMiss::kElementBehind, "the element behind in place of every element", "is off by one"},
+    {NearMiss::kElementsExchanged, "exchanged neighbouring elements", "exchanges neighbours"},
+    {NearMiss::kRowsExchanged, "exchanged neighbouring rows", "exchanges rows"},
+}};
+
+/// The other one of a pair; the last of an odd number is alone.
+std::size_t partner_of(std::size_t i, std::size_t count) { return (i ^ 1U) < count ? i ^ 1U : i; }
+
+/// The element that stands in the place of element `i`.
+std::size_t source_of(NearMiss miss, std::size_t i, std::size_t count, std::size_t row_length) {
+  const std::size_t row = i / row_length;
+  const std::size_t column = i % row_length;
+  switch (miss) {
+    case NearMiss::kElementBefore:
+      return column > 0 ? i - 1 : i;
+    case NearMiss::kElementBehind:
+      return column + 1 < row_length ? i + 1 : i;
+    case NearMiss::kElementsExchanged:
+      return row * row_length + partner_of(column, row_length);
+    case NearMiss::kRowsExchanged:
+      return partner_of(row, count / row_length) * row_length + column;
+  }
+  return i;
+}
+
+bool is_accepted(NearMiss miss, const Expectation& expected, const Tolerance& tolerance,
+                 std::size_t row_length) {
+  const std::size_t count = expected.size();
+  const std::size_t length = row_length > 1 ? row_length : count;
+  const std::vector<double>& values = expected.values();
+  const std::size_t size = size_of(expected.dtype());
+  std::vector<std::byte> output(count * size);
+  std::size_t others = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t source = source_of(miss, i, count, length);
+    // Most are found out by their first elements.
+    if (std::fabs(values[source] - values[i]) > tolerance.max_abs_error) return false;
+    const auto element = expected.element(source);
+    std::memcpy(output.data() + i * size, element.data(), size);
+    const bool is_same =
+        values[source] == values[i] || std::ranges::equal(element, expected.element(i));
+    others += is_same ? 0 : 1;
+  }
+  if (others < kFewestOthers) return false;
+  return !violation(compare(output, expected, tolerance.bad_abs_error, row_length), tolerance, "");
+}
+
+}  // namespace
+
+std::string_view what_it_is(NearMiss miss) { return kWords[static_cast<std::size_t>(miss)].what; }
+std::string_view who_gives_it(NearMiss miss) { return kWords[static_cast<std::size_t>(miss)].who; }
+
+std::vector<NearMiss> accepted_near_misses(const Expectation& expected, const Tolerance& tolerance,
+                                           std::size_t row_length) {
+  std::vector<NearMiss> accepted;
+  for (const Words& words : kWords) {
+    if (is_accepted(words.miss, expected, tolerance, row_length)) accepted.push_back(words.miss);
+  }
+  return accepted;
+}
+
+}  // namespace evo

@@ -1,0 +1,338 @@
+#include "engine/gate/correctness/problem_programs.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <initializer_list>
+#include <system_error>
+#include <utility>
+
+#include "engine/core/error.hpp"
+#include "engine/core/hash.hpp"
+#include "engine/core/random.hpp"
+#include "engine/core/temporary_folder.hpp"
+#include "engine/gate/correctness/run_program.hpp"
+#include "engine/problem/npy.hpp"
+
+namespace evo {
+namespace {
+
+constexpr std::chrono::seconds kLimit{300};
+constexpr std::string_view kFolderName = "evo-tune-data-";
+
+/// Folders of processes that were killed.
+void remove_abandoned(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(kFolderName)) continue;
+    const pid_t owner = std::atoi(name.c_str() + kFolderName.size());
+    if (owner > 0 && kill(owner, 0) != 0 && errno == ESRCH) {
+      std::filesystem::remove_all(entry.path(), ignored);
+    }
+  }
+}
+
+/// A folder of its own for one program.
+class Scratch {
+ public:
+  Scratch() { remove_abandoned(folder_.path().parent_path()); }
+
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
+
+ private:
+  TemporaryFolder folder_{std::string(kFolderName) + std::to_string(getpid())};
+};
+
+/// The last line that says something.
+std::string last_line(const std::string& text) {
+  constexpr std::size_t kMost = 300;
+  const std::size_t end = text.find_last_not_of(" \t\r\n");
+  if (end == std::string::npos) return {};
+  const std::size_t start = text.rfind('\n', end);
+  return text.substr(start == std::string::npos ? 0 : start + 1, end - start).substr(0, kMost);
+}
+
+/// Why a program gave no answer at all; nothing when it ended by itself.
+std::optional<std::string> breakdown(const ProgramEnd& end) {
+  switch (end.kind) {
+    case ProgramEnd::Kind::kExited:
+      return std::nullopt;
+    case ProgramEnd::Kind::kNotStarted:
+      return std::string("cannot be started: ") + std::strerror(end.code);
+    case ProgramEnd::Kind::kKilled:
+      return "was killed by signal " + std::to_string(end.code) + "\n" + end.output;
+    case ProgramEnd::Kind::kTooMuch:
+      return "wrote more than " + std::to_string(kMostLogBytes >> 20) + " MiB to its output\n" +
+             end.output;
+    case ProgramEnd::Kind::kTooLong:
+      return "did not end within " + std::to_string(kLimit.count()) + " s\n" + end.output;
+  }
+  return std::nullopt;
+}
+
+/// Whether a check ended with an exception of Python's that is no verdict: exit code 1 as well.
+bool is_exception(const std::string& output) {
+  // What cannot be compiled has no traceback.
+  for (const char* name : {"SyntaxError", "IndentationError", "TabError"}) {
+    if (last_line(output).starts_with(name)) return true;
+  }
+  return output.find("Traceback (most recent call last)") != std::string::npos &&
+         !last_line(output).starts_with("AssertionError");
+}
+
+Json sizes(Dtype dtype, std::size_t elements) {
+  return {{"dtype", std::string(to_string(dtype))}, {"elements", elements}};
+}
+
+/// Whole numbers without a point: programs count with them.
+Json number(double value) {
+  constexpr double kExact = 0x1.0p53;
+  if (std::fabs(value) > kExact || value != std::floor(value)) return value;
+  return static_cast<std::int64_t>(value);
+}
+
+Json numbers(const Values& values) {
+  Json object = Json::object();
+  for (const auto& [name, value] : values) object[name] = number(value);
+  return object;
+}
+
+/// Null where each kernel is given its own value.
+Json scalar_json(const Argument& argument, const Values& values) {
+  if (argument.is_set_by_macros) return nullptr;
+  if (argument.fields.empty()) return number(argument.scalar(values));
+  Json fields = Json::object();
+  for (const Field& field : argument.fields)
+    fields[field.name] = number(field.value.evaluate(values));
+  return fields;
+}
+
+/// What a check must look at, as elements from the first up to the second: both halves of what a
+/// kernel writes whole, and the last element, where tails are forgotten.
+std::vector<std::pair<std::size_t, std::size_t>> parts_to_change(Direction direction,
+                                                                 std::size_t elements) {
+  if (elements == 0) return {};
+  if (direction != Direction::kOut || elements < 2) return {{0, elements}};
+  const std::size_t half = elements / 2;
+  if (elements < 4) return {{0, half}, {half, elements}};
+  return {{0, half}, {half, elements - 1}, {elements - 1, elements}};
+}
+
+std::string text_of(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+}  // namespace
+
+void ProblemPrograms::fail(const std::string& key, const ProgramCase& data,
+                           const std::string& what) const {
+  const auto& words = key == "check" ? problem_.check_program : problem_.reference.program;
+  throw ProblemError((problem_.folder / "problem.json").string() + ": " + key + ".program: '" +
+                     text_of(words) + "' on shape '" + data.shape->name + "', seed " +
+                     std::to_string(data.seed) + ": " + what);
+}
+
+void ProblemPrograms::write_case(const ProgramCase& data, const std::filesystem::path& folder,
+                                 std::span<const ProgramOutput> outputs) const {
+  Json scalars = Json::object();
+  Json inputs = Json::object();
+  Json results = Json::object();
+  for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
+    const Argument& argument = problem_.arguments[i];
+    if (argument.direction == Direction::kScalar) {
+      scalars[argument.name] = scalar_json(argument, *data.values);
+    }
+    if (argument.is_input()) {
+      const std::vector<std::byte> content = data.input(i);
+      inputs[argument.name] = sizes(argument.dtype, content.size() / size_of(argument.dtype));
+      write_npy(folder / (argument.name + ".npy"), argument.dtype, content);
+    }
+    if (argument.is_expected()) {
+      results[argument.name] =
+          sizes(argument.dtype, argument.compared_bytes(*data.values) / size_of(argument.dtype));
+    }
+  }
+  for (const ProgramOutput& output : outputs) {
+    const Argument& argument = problem_.arguments[output.position];
+    results[argument.name] = sizes(argument.dtype, output.content.size() / size_of(argument.dtype));
+  }
+  const Json json = {{"shape", data.shape->name},
+                     {"seed", data.seed},
+                     {"variables", numbers(data.shape->variables)},
+                     {"scalars", scalars},
+                     {"inputs", inputs},
+                     {"outputs", results}};
+  write_file(folder / "case.json", json.dump(2) + "\n");
+}
+
+std::vector<std::vector<std::byte>> ProblemPrograms::expected(const ProgramCase& data) {
+  const Scratch scratch;
+  const std::filesystem::path& folder = scratch.folder();
+  const std::string step = "the reference program on shape " + data.shape->name;
+  progress_(step);
+  write_case(data, folder, {});
+  std::vector<std::string> words = problem_.reference.program;
+  words.push_back(folder.string());
+  progress_(step);
+  const ProgramEnd end =
+      run_program(words, problem_.folder, folder / "log.txt", kLimit, [&] { progress_(step); });
+  if (const auto why = breakdown(end)) fail("reference", data, *why);
+  if (end.code != 0) {
+    fail("reference", data, "ended with exit code " + std::to_string(end.code) + "\n" + end.output);
+  }
+  std::vector<std::vector<std::byte>> outputs(problem_.arguments.size());
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const Argument& argument = problem_.arguments[i];
+    if (!argument.is_expected()) continue;
+    const std::filesystem::path file = folder / (argument.name + ".npy");
+    if (!is_file(file)) fail("reference", data, "wrote no " + argument.name + ".npy");
+    try {
+      outputs[i] = read_npy(file, argument.dtype,
+                            argument.compared_bytes(*data.values) / size_of(argument.dtype));
+    } catch (const InputError& error) {
+      fail("reference", data, error.what());
+    }
+  }
+  return outputs;
+}
+
+std::optional<std::string> ProblemPrograms::judge(const ProgramCase& data,
+                                                  const std::vector<ProgramOutput>& outputs) {
+  ContentHash hash;
+  hash.add(data.shape->name).add(std::to_string(data.seed));
+  for (const ProgramOutput& output : outputs) {
+    hash.add({reinterpret_cast<const char*>(output.content.data()), output.content.size()});
+  }
+  const std::string key = hash.hex();
+  const auto known = verdicts_.find(key);
+  if (known != verdicts_.end()) return known->second;
+  if (proven_.insert(data.shape->name).second) require_refusal(data, outputs);
+  Verdict verdict = run_check(data, outputs);
+  const bool is_right = !verdict.refusal && !verdict.breakdown;
+  if (is_right && judges_each_.insert(data.shape->name).second) require_each_judged(data, outputs);
+  if (verdict.breakdown) verdict.refusal = "the check program fails on it: " + *verdict.breakdown;
+  return verdicts_.emplace(key, std::move(verdict.refusal)).first->second;
+}
+
+ProblemPrograms::Verdict ProblemPrograms::run_check(const ProgramCase& data,
+                                                    const std::vector<ProgramOutput>& outputs) {
+  const Scratch scratch;
+  const std::filesystem::path& folder = scratch.folder();
+  const std::string step = "the check program on shape " + data.shape->name;
+  progress_(step);
+  write_case(data, folder, outputs);
+  for (const Argument& argument : problem_.arguments) {
+    // Of an output without elements too; what it holds comes next.
+    if (argument.is_output() && argument.is_compared) {
+      write_npy(folder / ("output_" + argument.name + ".npy"), argument.dtype, {});
+    }
+  }
+  for (const ProgramOutput& output : outputs) {
+    const Argument& argument = problem_.arguments[output.position];
+    write_npy(folder / ("output_" + argument.name + ".npy"), argument.dtype, output.content);
+    const std::vector<std::byte> expected = data.expected(output.position);
+    if (!expected.empty()) {
+      write_npy(folder / ("expected_" + argument.name + ".npy"), argument.dtype, expected);
+    }
+  }
+  std::vector<std::string> words = problem_.check_program;
+  words.push_back(folder.string());
+  progress_(step);
+  const ProgramEnd end =
+      run_program(words, problem_.folder, folder / "log.txt", kLimit, [&] { progress_(step); });
+  if (end.kind == ProgramEnd::Kind::kNotStarted) fail("check", data, *breakdown(end));
+  if (auto why = breakdown(end)) return {.breakdown = std::move(why)};
+  if (end.code == 0) return {};
+  if (end.code != 1 || is_exception(end.output)) {
+    return {.breakdown =
+                "ended with exit code " + std::to_string(end.code) +
+                "; allowed is 0 for right outputs and 1 for wrong ones, without an exception\n" +
+                end.output};
+  }
+  const std::string reason = last_line(end.output);
+  return {.refusal =
+              "the check program refuses it" + (reason.empty() ? std::string() : ": " + reason)};
+}
+
+bool ProblemPrograms::refuses(const ProgramCase& data, const std::vector<ProgramOutput>& outputs) {
+  const Verdict verdict = run_check(data, outputs);
+  if (verdict.breakdown) fail("check", data, *verdict.breakdown);
+  return verdict.refusal.has_value();
+}
+
+/// A check that finds zeros and noise right compares nothing.
+void ProblemPrograms::require_refusal(const ProgramCase& data,
+                                      const std::vector<ProgramOutput>& outputs) {
+  for (const bool is_noise : {false, true}) {
+    std::vector<ProgramOutput> wrong = outputs;
+    Random random(data.seed);
+    bool all_degenerate = true;
+    for (ProgramOutput& output : wrong) {
+      all_degenerate = all_degenerate && problem_.arguments[output.position].degenerate;
+      for (std::byte& byte : output.content) {
+        byte = is_noise ? static_cast<std::byte>(random.bits() & 0xff) : std::byte{0};
+      }
+    }
+    if (all_degenerate || refuses(data, wrong)) continue;
+    fail("check", data,
+         std::string("it accepts outputs that hold ") + (is_noise ? "noise" : "zeros only") +
+             "; allowed is a check that refuses what is wrong (exit code other than 0); where "
+             "this is meant, the outputs say \"degenerate\": true");
+  }
+}
+
+/// `outputs` were found right: with another content of a part of one of them they are not. It is
+/// enough that one of several changes is noticed; which of them an output may hold is the check's
+/// business. Of what a kernel changes in place a check may look at what it likes.
+void ProblemPrograms::require_each_judged(const ProgramCase& data,
+                                          const std::vector<ProgramOutput>& outputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const Argument& argument = problem_.arguments[outputs[i].position];
+    if (argument.degenerate || !data.expected(outputs[i].position).empty()) continue;
+    const std::size_t elements = outputs[i].content.size() / size_of(argument.dtype);
+    for (const auto& [first, last] : parts_to_change(argument.direction, elements)) {
+      if (notices(data, outputs, i, first, last)) continue;
+      const bool is_whole = last - first == elements;
+      fail("check", data,
+           "it accepts '" + argument.name + "' whatever " +
+               (is_whole
+                    ? std::string("it holds")
+                    : "its elements " + std::to_string(first) + " to " + std::to_string(last - 1) +
+                          " of " + std::to_string(elements) + " hold") +
+               ", and nothing else judges it; allowed is a check that looks at every output; "
+               "where this is meant, the output says \"degenerate\": true");
+    }
+  }
+}
+
+/// Whether the check sees that elements `first` to `last` - 1 of an output hold something else.
+bool ProblemPrograms::notices(const ProgramCase& data, const std::vector<ProgramOutput>& outputs,
+                              std::size_t output, std::size_t first, std::size_t last) {
+  constexpr std::byte kLarge{0x7e};  // as a number of any type
+  const std::size_t size = size_of(problem_.arguments[outputs[output].position].dtype);
+  Random random(data.seed);
+  for (const auto& change : std::initializer_list<std::function<std::byte(std::byte)>>{
+           [](std::byte byte) { return ~byte; }, [](std::byte) { return std::byte{0}; },
+           [&](std::byte) { return static_cast<std::byte>(random.bits() & 0xff); },
+           [](std::byte) { return kLarge; }}) {
+    std::vector<ProgramOutput> wrong = outputs;
+    const std::span<std::byte> part =
+        std::span(wrong[output].content).subspan(first * size, (last - first) * size);
+    std::ranges::transform(part, part.begin(), change);
+    if (wrong[output].content == outputs[output].content) continue;
+    const Verdict verdict = run_check(data, wrong);
+    if (verdict.refusal || verdict.breakdown) return true;
+  }
+  return false;
+}
+
+}  // namespace evo

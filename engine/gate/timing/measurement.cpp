@@ -1,0 +1,165 @@
+#include "engine/gate/timing/measurement.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace evo {
+namespace {
+
+using Doubt = Stopwatch::Doubt;
+
+/// Two launches of 1 ms and more that are so much slower than what is asked say enough.
+constexpr StoppingOptions::Hopeless kFar = {.samples = 2, .times = 1.2};
+
+/// As many samples as the time of a launch allows.
+StoppingOptions stopping_for(const Stopwatch& stopwatch, const TimingOptions& options) {
+  // Clocks that rise when work begins settle within this; where they have, what another process
+  // does for a moment is to be outlasted.
+  const double settled_us = options.is_settled ? 2000 : 4000;
+  constexpr std::size_t kSamplesToBeSure = 5;  // of fewer, chance alone may lie on one side
+  StoppingOptions stopping = options.stopping;
+  stopping.least_samples = stopwatch.budget().least_samples();
+  stopping.most_samples = stopwatch.budget().most_samples();
+  stopping.samples_to_be_sure =
+      std::clamp(static_cast<std::size_t>(settled_us / std::max(stopwatch.sample_us(), 1.0)),
+                 kSamplesToBeSure, std::max(kSamplesToBeSure, stopping.samples_to_be_sure));
+  // Long launches of one kernel differ by a few percent.
+  if (stopwatch.is_long()) stopping.hopeless = {{.samples = 3, .times = 1.05}, kFar};
+  return stopping;
+}
+
+/// After how many samples the launches that are timed are verified, and how. Of long launches,
+/// which are verified as they are timed, the first two; and one of those that follow. The first of
+/// very long ones is that which planned the measuring: it met a poison.
+std::map<std::size_t, Doubt> doubts_of(const Stopwatch& stopwatch, std::size_t least_samples,
+                                       Random& random) {
+  if (stopwatch.is_long()) {
+    const bool poison_first = random.below(2) == 0;
+    const std::size_t later = 2 + random.below(std::max<std::size_t>(least_samples, 3) - 2);
+    if (stopwatch.is_very_long()) {
+      return {{0, Doubt::kNothing}, {1, Doubt::kFreshInputs}, {later, Doubt::kPoison}};
+    }
+    return {{0, poison_first ? Doubt::kPoison : Doubt::kFreshInputs},
+            {1, poison_first ? Doubt::kFreshInputs : Doubt::kPoison},
+            {later, Doubt::kPoison}};
+  }
+  const std::size_t half = std::max<std::size_t>(least_samples / 2, 1);
+  const std::size_t early = 1 + random.below(half);
+  return {{early, Doubt::kPoison}, {1 + half + random.below(half), Doubt::kFreshInputs}};
+}
+
+}  // namespace
+
+Measurement::Measurement(const Stopwatch::Setup& setup, CardWatch& card, const LoadedKernel& kernel,
+                         const Shape& shape, const Progress& progress)
+    : shape_(shape),
+      progress_(progress),
+      card_(card),
+      stopwatch_(setup, kernel, shape),
+      random_(setup.cases.inputs(shape, 0).seed),
+      stopping_(stopping_for(stopwatch_, setup.options)),
+      rule_(stopping_),
+      counted_(stopping_),
+      doubts_(doubts_of(stopwatch_, stopping_.least_samples, random_)) {}
+
+TimingResult Measurement::run() {
+  progress_("timing shape " + shape_.name);
+  is_warm_ = !looks_hopeless();
+  if (is_warm_) stopwatch_.warm_up();
+  add_others();
+  counted_ = rule_;
+  card_.begin();
+  take_samples();
+  doubt_at_the_end();
+  if (!result_.rejection && !rule_.gave_up()) result_.rejection = stopwatch_.verify_pace();
+  if (!result_.rejection) result_.rejection = stopwatch_.find_damage(random_);
+  result_.launches = stopwatch_.launches();
+  if (stopwatch_.fault()) {
+    result_.rejection = fault_in_timing(*stopwatch_.fault());
+    result_.device_lost = stopwatch_.fault()->device_lost;
+    return std::move(result_);
+  }
+  if (rule_.samples_us().empty()) return std::move(result_);
+  result_.timing = summarize(rule_.samples_us(), TimeKind::kMeasured);
+  result_.timing->complete = !rule_.gave_up();
+  result_.card = card_.state();
+  return std::move(result_);
+}
+
+void Measurement::take_samples() {
+  while (!is_over()) {
+    if (rule_.is_finished()) {
+      if (rule_.samples_us().size() == counted_.samples_us().size() || look_at_card()) return;
+      progress_("timing shape " + shape_.name + " again: the card was throttled");
+      continue;
+    }
+    if (card_.is_due(since_look_us_)) (void)look_at_card();
+    if (!is_warm_ && rule_.samples_us().size() >= kFar.samples) {
+      warm_up_after_all();
+    } else if (!doubts_.empty() && rule_.samples_us().size() >= doubts_.begin()->first) {
+      doubt_in_turn();
+    } else {
+      take_sample();
+    }
+  }
+}
+
+void Measurement::take_sample() {
+  const double sample_us = stopwatch_.sample();
+  if (!stopwatch_.fault()) rule_.add_measurement(sample_us);
+  since_look_us_ += stopwatch_.sample_us();
+  const std::size_t tell_every = samples_between_signs(stopwatch_.sample_us());
+  if (rule_.samples_us().size() % tell_every == 0) progress_("timing shape " + shape_.name);
+}
+
+bool Measurement::looks_hopeless() const {
+  return stopwatch_.is_long() && !stopwatch_.is_very_long() &&
+         stopwatch_.sample_us() > kFar.times * stopping_.give_up_us;
+}
+
+void Measurement::warm_up_after_all() {
+  is_warm_ = true;
+  stopwatch_.warm_up();
+  rule_ = StoppingRule(stopping_);
+  counted_ = rule_;
+}
+
+void Measurement::doubt(Doubt what) {
+  if (result_.rejection) return;
+  progress_("verifying timed launches of shape " + shape_.name);
+  result_.rejection = stopwatch_.verify(what, random_);
+}
+
+void Measurement::doubt_in_turn() {
+  doubt(doubts_.begin()->second);
+  doubts_.erase(doubts_.begin());
+  add_others();
+  // Caches are as before when the next short one counts.
+  if (!stopwatch_.is_long()) stopwatch_.sample();
+}
+
+/// Those that did not have their turn, what the samples left, new buffers. Of long launches that
+/// were given up, two doubts are enough.
+void Measurement::doubt_at_the_end() {
+  if (stopwatch_.is_long() && rule_.gave_up() && doubts_.size() <= 1) return;
+  for (const auto& [when, what] : doubts_) doubt(what);
+  doubt(Doubt::kNothing);
+  doubt(Doubt::kFreshAddresses);
+}
+
+void Measurement::add_others() {
+  for (const double us : stopwatch_.take_other_us()) rule_.add_measurement(us);
+}
+
+bool Measurement::look_at_card() {
+  const std::size_t samples = rule_.samples_us().size() - counted_.samples_us().size();
+  since_look_us_ = 0;
+  if (!card_.accepts(samples)) {
+    rule_ = counted_;
+    return false;
+  }
+  counted_ = rule_;
+  return true;
+}
+
+}  // namespace evo

@@ -1,0 +1,56 @@
+#include "engine/gate/timing/stopping_rule.hpp"
+
+#include <algorithm>
+
+#include "engine/core/statistics.hpp"
+
+namespace evo {
+namespace {
+
+constexpr double kSureZ = 3;           // 99.7 %
+constexpr double kOtherMinute = 1.02;  // a clock that drifts between two kernels
+constexpr std::size_t kSureEvery = 5;  // the interval costs a sort
+
+}  // namespace
+
+void StoppingRule::add_measurement(double time_us) {
+  samples_us_.push_back(time_us);
+  fastest_us_ = std::min(fastest_us_, time_us);
+  gave_up_ = gave_up_ || is_hopeless() || is_surely_slower();
+}
+
+bool StoppingRule::is_hopeless() const {
+  return std::ranges::any_of(options_.hopeless, [&](const StoppingOptions::Hopeless& look) {
+    return samples_us_.size() >= look.samples && fastest_us_ > look.times * options_.give_up_us;
+  });
+}
+
+bool StoppingRule::is_surely_slower() {
+  if (samples_us_.size() < next_sure_look_) return false;
+  next_sure_look_ = samples_us_.size() + kSureEvery;
+  return median_interval(sorted(), kSureZ).low > kOtherMinute * options_.give_up_us;
+}
+
+std::vector<double> StoppingRule::sorted() const {
+  std::vector<double> sorted = samples_us_;
+  std::sort(sorted.begin(), sorted.end());
+  return sorted;
+}
+
+bool StoppingRule::is_precise() const {
+  const std::vector<double> samples = sorted();
+  const Interval interval = median_interval(samples);
+  return interval.high - interval.low <= 2 * options_.relative_interval * quantile(samples, 0.5);
+}
+
+bool StoppingRule::is_finished() const {
+  if (gave_up()) return true;
+  const std::size_t count = samples_us_.size();
+  if (count < options_.least_samples) return false;
+  if (count >= options_.most_samples) return true;
+  // A look costs a sort, and another look is another chance to stop by luck.
+  const std::size_t look_every = std::max<std::size_t>(options_.least_samples / 4, 1);
+  return (count - options_.least_samples) % look_every == 0 && is_precise();
+}
+
+}  // namespace evo

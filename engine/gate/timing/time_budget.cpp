@@ -1,0 +1,51 @@
+#include "engine/gate/timing/time_budget.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace evo {
+namespace {
+
+constexpr double kShortLaunchUs = 100;
+constexpr double kLeastSamples = 3;
+constexpr double kLeastPairs = 10;
+/// Of the time of the samples that are taken at least.
+constexpr double kShareOfWarmups = 0.2;
+constexpr double kShareOfMost = 1.4;
+/// Of launches so long that few of them say how long one takes.
+constexpr double kLongLaunchUs = 1000;
+constexpr double kShareOfLong = 0.6;
+constexpr std::size_t kLeastOfLong = 10;
+
+/// `part` of `whole` things, where each takes `each_us` of `all_us`.
+std::size_t fitting(double all_us, double each_us, double least, std::size_t most) {
+  const double count = std::floor(all_us / each_us);
+  return static_cast<std::size_t>(
+      std::clamp(count, least, std::max(least, static_cast<double>(most))));
+}
+
+}  // namespace
+
+TimeBudget::TimeBudget(const Wanted& wanted, double launch_us, double sample_us) {
+  const double growth = std::sqrt(std::max(launch_us / kShortLaunchUs, 1.0));
+  const auto least_wanted = static_cast<double>(wanted.least_samples);
+  const double all_us = least_wanted * wanted.sample_us * growth;
+  // A sample of short launches may take a little more than is wanted, and is one nevertheless.
+  const double each_us = launch_us <= kShortLaunchUs ? wanted.sample_us : sample_us;
+  const double each_launch_us = std::max(launch_us, 1e-3);
+  warmups_ = static_cast<int>(fitting(kShareOfWarmups * all_us, each_launch_us, 1,
+                                      static_cast<std::size_t>(wanted.warmups)));
+  least_samples_ =
+      fitting(all_us, each_us, std::min(kLeastSamples, least_wanted), wanted.least_samples);
+  if (launch_us >= kLongLaunchUs) {
+    least_samples_ = fitting(kShareOfLong * all_us, each_us, std::min(kLeastSamples, least_wanted),
+                             std::min(kLeastOfLong, wanted.least_samples));
+  }
+  const double short_us = static_cast<double>(wanted.most_samples) * wanted.sample_us;
+  most_samples_ = std::max(least_samples_, fitting(std::max(short_us, kShareOfMost * all_us),
+                                                   each_us, 1, wanted.most_samples));
+  const double pairs_us = 2 * static_cast<double>(wanted.pairs) * wanted.sample_us * growth;
+  pairs_ = fitting(pairs_us, 2 * each_us, kLeastPairs, wanted.pairs) / 2 * 2;
+}
+
+}  // namespace evo

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <optional>
+
+#include "engine/gate/timing/measurement.hpp"
+#include "engine/gate/timing/pair_comparison.hpp"
+
+namespace evo {
+
+/// The lowest time in µs in which the device can do `flops`, and move `bytes` where they exceed its
+/// L2 cache. Faster than this is a fault of the kernel or of the clock.
+[[nodiscard]] double floor_us(const DeviceInfo& device, double flops, double bytes);
+
+/// The timing gate: how long one launch takes inside a graph of many, over rotating inputs, and
+/// whether these launches compute what is expected (Stopwatch::verify): between samples that the
+/// kernel cannot foresee, and at the end. What is wrong there is a rejection by correctness.
+/// Samples of a throttled card are taken again (CardWatch).
+class TimingGate {
+ public:
+  /// All references must outlive this. `fresh_case`: index of cases that kernels meet here only.
+  TimingGate(BufferWork& work, const Problem& problem, CaseSet& cases, OutputJudge& judge,
+             CardWatch& card, std::size_t fresh_case, const TimingOptions& options)
+      : work_(work),
+        device_(work.device()),
+        problem_(problem),
+        cases_(cases),
+        judge_(judge),
+        card_(card),
+        fresh_case_(fresh_case),
+        options_(options) {}
+
+  [[nodiscard]] TimingResult time(const LoadedKernel& kernel, const Shape& shape,
+                                  const Progress& progress);
+
+  /// Interleaved pairs (A B B A …) of two kernels; only on devices that measure. The same kernel
+  /// twice is called a tie in at least 99 % of comparisons.
+  [[nodiscard]] PairResult compare_pair(const LoadedKernel& first, const LoadedKernel& second,
+                                        const Shape& shape, const Progress& progress);
+
+ private:
+  [[nodiscard]] Stopwatch::Setup setup() const {
+    return {work_, problem_, cases_, judge_, options_, fresh_case_};
+  }
+  [[nodiscard]] TimingResult predict(const LoadedKernel& kernel, const Shape& shape);
+  [[nodiscard]] std::optional<Rejection> too_fast(const Timing& timing, const Shape& shape) const;
+
+  BufferWork& work_;
+  Device& device_;
+  const Problem& problem_;
+  CaseSet& cases_;
+  OutputJudge& judge_;
+  CardWatch& card_;
+  std::size_t fresh_case_;
+  TimingOptions options_;
+};
+
+}  // namespace evo

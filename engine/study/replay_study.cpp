@@ -1,0 +1,175 @@
+#include "engine/study/replay_study.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "engine/core/statistics.hpp"
+
+namespace evo {
+namespace {
+
+/// The first evaluations, in which nobody can know where candidates fail.
+constexpr std::size_t kLearningPhase = 50;
+
+struct Repeat {
+  std::array<double, kReportedBudgets.size()> fraction{};
+  double score = 0;
+  std::size_t failed_late = 0;
+  std::size_t late = 0;
+  std::size_t evaluations = 0;
+};
+
+Repeat run_repeat(const RecordedSpace& space, const RandomBaseline& baseline,
+                  const StrategyMaker& make, const StudyOptions& options, std::size_t index) {
+  const auto strategy = make(space, {.elite_size = 3, .seed = mix_seed(options.seed, index)});
+  const std::size_t budget =
+      options.to_cutoff ? std::max(options.budget, baseline.cutoff()) : options.budget;
+  const ReplayTrace trace = replay(space, *strategy, budget, options.window);
+  Repeat repeat;
+  for (std::size_t i = 0; i < kReportedBudgets.size(); ++i) {
+    repeat.fraction[i] = fraction_of_optimum(trace, baseline, kReportedBudgets[i]);
+  }
+  repeat.score = methodology_score(trace, baseline);
+  repeat.evaluations = trace.failed.size();
+  for (std::size_t n = kLearningPhase; n < std::min(options.budget, trace.failed.size()); ++n) {
+    ++repeat.late;
+    repeat.failed_late += trace.failed[n] ? 1 : 0;
+  }
+  return repeat;
+}
+
+std::vector<Repeat> run_repeats(const RecordedSpace& space, const RandomBaseline& baseline,
+                                const StrategyMaker& make, const StudyOptions& options) {
+  std::vector<Repeat> repeats(options.repeats);
+  std::atomic<std::size_t> next{0};
+  std::exception_ptr failure;
+  std::mutex mutex;
+  const auto work = [&] {
+    try {
+      for (std::size_t i = next++; i < repeats.size(); i = next++) {
+        repeats[i] = run_repeat(space, baseline, make, options, i);
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      failure = std::current_exception();
+      next = repeats.size();
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t j = 0; j < std::max<std::size_t>(options.jobs, 1); ++j) {
+      threads.emplace_back(work);
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+  return repeats;
+}
+
+Spread spread_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return {mean(values), standard_deviation(values), quantile(values, 0.1), quantile(values, 0.9)};
+}
+
+std::string formatted(const char* format, double value) {
+  char text[64];
+  (void)std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+std::string padded(std::string text, std::size_t width) {
+  text.resize(std::max(width, text.size()), ' ');
+  return text;
+}
+
+}  // namespace
+
+StudyResult run_study(const RecordedSpace& space, const StrategyMaker& make,
+                      const StudyOptions& options) {
+  const RandomBaseline baseline(space);
+  const auto start = std::chrono::steady_clock::now();
+  const std::vector<Repeat> repeats = run_repeats(space, baseline, make, options);
+  StudyResult result;
+  result.space = space.name();
+  result.cutoff = baseline.cutoff();
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::vector<double> values(repeats.size());
+  for (std::size_t i = 0; i < kReportedBudgets.size(); ++i) {
+    for (std::size_t r = 0; r < repeats.size(); ++r) values[r] = repeats[r].fraction[i];
+    result.fraction[i] = spread_of(values);
+    result.random_fraction[i] = baseline.expected_fraction(kReportedBudgets[i]);
+  }
+  double failed = 0;
+  double late = 0;
+  for (std::size_t r = 0; r < repeats.size(); ++r) {
+    values[r] = repeats[r].score;
+    failed += static_cast<double>(repeats[r].failed_late);
+    late += static_cast<double>(repeats[r].late);
+    result.evaluations += repeats[r].evaluations;
+  }
+  result.score = spread_of(values);
+  result.failed_share_after_50 = late > 0 ? failed / late : 0;
+  result.recorded_failed_share = 1 - static_cast<double>(space.sorted_times_ms().size()) /
+                                         static_cast<double>(space.rank_count());
+  return result;
+}
+
+std::string study_table(const std::vector<StudyResult>& results) {
+  constexpr std::size_t kName = 26;
+  std::string table = padded("fraction of optimum after", kName);
+  for (const std::size_t n : kReportedBudgets)
+    table += formatted("%8.0f      ", static_cast<double>(n));
+  table += "  score P      failed after 50\n";
+  std::array<double, kReportedBudgets.size()> sums{};
+  std::array<double, kReportedBudgets.size()> random_sums{};
+  double score = 0;
+  for (const StudyResult& result : results) {
+    table += padded(result.space, kName);
+    for (std::size_t i = 0; i < kReportedBudgets.size(); ++i) {
+      table += formatted("%8.3f", result.fraction[i].mean) +
+               formatted(" ±%.3f", result.fraction[i].deviation);
+      sums[i] += result.fraction[i].mean;
+      random_sums[i] += result.random_fraction[i];
+    }
+    table += formatted("%8.3f", result.score.mean) + formatted(" ±%.3f", result.score.deviation) +
+             formatted("   %5.1f %%", 100 * result.failed_share_after_50) +
+             formatted(" of %.1f %%\n", 100 * result.recorded_failed_share);
+    score += result.score.mean;
+  }
+  const auto n = static_cast<double>(results.size());
+  table += padded("mean", kName);
+  for (const double sum : sums) table += formatted("%8.4f      ", sum / n);
+  table += formatted("%8.3f\n", score / n) + padded("random, exact expectation", kName);
+  for (const double sum : random_sums) table += formatted("%8.4f      ", sum / n);
+  return table + "   0\n";
+}
+
+std::string study_json(const StudyResult& result) {
+  nlohmann::ordered_json json;
+  json["space"] = result.space;
+  json["cutoff"] = result.cutoff;
+  const auto object = [](const Spread& spread) {
+    return nlohmann::ordered_json{{"mean", spread.mean},
+                                  {"deviation", spread.deviation},
+                                  {"p10", spread.p10},
+                                  {"p90", spread.p90}};
+  };
+  for (std::size_t i = 0; i < kReportedBudgets.size(); ++i) {
+    const std::string budget = std::to_string(kReportedBudgets[i]);
+    json["fraction"][budget] = object(result.fraction[i]);
+    json["random_fraction"][budget] = result.random_fraction[i];
+  }
+  json["score"] = object(result.score);
+  json["failed_share_after_50"] = result.failed_share_after_50;
+  json["recorded_failed_share"] = result.recorded_failed_share;
+  json["evaluations"] = result.evaluations;
+  json["seconds"] = result.seconds;
+  return json.dump();
+}
+
+}  // namespace evo

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/study/replay.hpp"
+
+namespace evo {
+
+/// Evaluations at which a study reports the fraction of the optimum.
+inline constexpr std::array<std::size_t, 5> kReportedBudgets = {25, 50, 100, 200, 400};
+
+struct StudyOptions {
+  std::size_t repeats = 100;
+  std::size_t budget = 400;  ///< evaluations of each repeat; the score may need more, see to_cutoff
+  bool to_cutoff = true;     ///< run on to the methodology's cut-off, so that the score is complete
+  std::size_t window = 8;    ///< candidates in flight
+  std::uint64_t seed = 1;    ///< repeat i uses mix_seed(seed, i)
+  std::size_t jobs = 1;      ///< threads
+};
+
+/// Mean and spread over the repeats.
+struct Spread {
+  double mean = 0;
+  double deviation = 0;  ///< standard deviation of one repeat
+  double p10 = 0;
+  double p90 = 0;
+};
+
+struct StudyResult {
+  std::string space;
+  std::size_t cutoff = 0;
+  std::array<Spread, kReportedBudgets.size()> fraction;         ///< of the optimum
+  std::array<double, kReportedBudgets.size()> random_fraction;  ///< exact expectation
+  Spread score;                                                 ///< the methodology's
+  double failed_share_after_50 = 0;                             ///< of evaluations 51 … budget
+  double recorded_failed_share = 0;  ///< of the whole space: what random search wastes
+  std::size_t evaluations = 0;       ///< all repeats together
+  double seconds = 0;                ///< wall clock
+};
+
+using StrategyMaker =
+    std::function<std::unique_ptr<Strategy>(const CandidateSpace&, const StrategyOptions&)>;
+
+/// Repeats a search on a recorded space. The same options give the same result whatever `jobs` is
+/// (except for seconds). Rethrows what a repeat throws.
+[[nodiscard]] StudyResult run_study(const RecordedSpace& space, const StrategyMaker& make,
+                                    const StudyOptions& options);
+
+/// A table for people: one row for each space and their mean.
+[[nodiscard]] std::string study_table(const std::vector<StudyResult>& results);
+
+/// One JSON object in one line.
+[[nodiscard]] std::string study_json(const StudyResult& result);
+
+}  // namespace evo

@@ -1,0 +1,214 @@
+// Which samples count on a card that is throttled, on made-up readings.
+
+#include "engine/gate/card/card_watch.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/engine/gate/gate_fixture.hpp"
+#include "tests/fakes/fake_monitor.hpp"
+
+namespace evo {
+namespace {
+
+using testing::ElementsAre;
+
+const Progress kQuietWatch = [](const std::string&) {};
+
+CardPace at_mhz(double mhz, std::vector<Slowdown> slowdowns = {}) {
+  return {mhz, std::move(slowdowns)};
+}
+
+/// A watch that counts its pauses instead of waiting.
+struct Watched {
+  fake::FakeMonitor monitor;
+  int pauses = 0;
+  CardWatch watch{&monitor, [this](std::chrono::milliseconds) { ++pauses; }};
+};
+
+TEST(CardWatch, WithoutAMonitorEverythingCounts) {
+  CardWatch watch(nullptr);
+  watch.look_for_others();
+  watch.begin();
+  EXPECT_FALSE(watch.is_due(1e9));
+  EXPECT_TRUE(watch.accepts(10));
+  EXPECT_FALSE(watch.state().has_value());
+}
+
+TEST(CardWatch, TellsTheLowestAndTheMedianClock) {
+  Watched card;
+  card.monitor.state = {.memory_clock_mhz = 2619, .temperature_c = 40, .power_w = 300};
+  card.monitor.on_pace = [](int look) { return at_mhz(look == 2 ? 1900 : 1980); };
+  card.watch.begin();
+  for (int batch = 0; batch < 3; ++batch) EXPECT_TRUE(card.watch.accepts(10));
+  const CardState state = card.watch.state().value();
+  EXPECT_EQ(state.looks, 3);
+  EXPECT_EQ(state.sm_clock_min_mhz, 1900);
+  EXPECT_EQ(state.sm_clock_median_mhz, 1980);
+  EXPECT_EQ(state.memory_clock_mhz, 2619);
+  EXPECT_EQ(state.temperature_c, 40);
+  EXPECT_EQ(state.power_w, 300);
+  EXPECT_EQ(state.discarded, 0);
+  EXPECT_FALSE(state.throttled);
+}
+
+TEST(CardWatch, SamplesOfAThrottledCardDoNotCount) {
+  for (const Slowdown slowdown : {Slowdown::kHardware, Slowdown::kSoftwareThermal,
+                                  Slowdown::kHardwareThermal, Slowdown::kPowerBrake}) {
+    Watched card;
+    card.monitor.on_pace = [&](int look) {
+      return look == 1 ? at_mhz(1980, {slowdown}) : at_mhz(1980);
+    };
+    card.watch.begin();
+    EXPECT_FALSE(card.watch.accepts(7));
+    EXPECT_EQ(card.pauses, 1);
+    EXPECT_TRUE(card.watch.accepts(7));
+    EXPECT_EQ(card.watch.state()->discarded, 7);
+    EXPECT_FALSE(card.watch.state()->throttled);
+    EXPECT_THAT(card.watch.state()->slowdowns, ElementsAre(slowdown));
+  }
+}
+
+TEST(CardWatch, ThePowerCapIsANote) {
+  Watched card;
+  card.monitor.on_pace = [](int) { return at_mhz(1700, {Slowdown::kPowerCap}); };
+  card.watch.begin();
+  EXPECT_TRUE(card.watch.accepts(10));
+  EXPECT_THAT(card.watch.state()->slowdowns, ElementsAre(Slowdown::kPowerCap));
+  EXPECT_FALSE(card.watch.state()->throttled);
+}
+
+TEST(CardWatch, AClockBelowItsShareOfTheFirstIsThrottled) {
+  for (const double mhz : {1500.0, 1499.0}) {
+    Watched card;
+    card.monitor.on_pace = [&](int look) { return at_mhz(look == 0 ? 2000 : mhz); };
+    card.watch.begin();
+    EXPECT_EQ(card.watch.accepts(10), mhz == 1500.0) << mhz;
+  }
+}
+
+TEST(CardWatch, NeverAllSamplesAreThrownAway) {
+  Watched card;
+  card.monitor.on_pace = [](int) { return at_mhz(300, {Slowdown::kHardwareThermal}); };
+  card.watch.begin();
+  int refused = 0;
+  while (!card.watch.accepts(10)) ++refused;
+  EXPECT_EQ(refused, CardWatch::kMostRefusals);
+  EXPECT_TRUE(card.watch.state()->throttled);
+  EXPECT_EQ(card.watch.state()->discarded, 10 * CardWatch::kMostRefusals);
+  EXPECT_TRUE(card.watch.accepts(10)) << "its refusals are spent";
+  // The next kernel on the same card is not worth as many.
+  card.watch.begin();
+  EXPECT_FALSE(card.watch.accepts(10));
+  EXPECT_TRUE(card.watch.accepts(10));
+  card.monitor.on_pace = [](int) { return at_mhz(1980); };
+  card.watch.begin();
+  EXPECT_TRUE(card.watch.accepts(10));
+  // And of a card that is well again the one after it is.
+  card.monitor.on_pace = [](int) { return at_mhz(300, {Slowdown::kHardwareThermal}); };
+  card.watch.begin();
+  refused = 0;
+  while (!card.watch.accepts(10)) ++refused;
+  EXPECT_EQ(refused, CardWatch::kMostRefusals);
+}
+
+TEST(CardWatch, LooksAtMostEveryTwoMilliseconds) {
+  Watched card;
+  card.watch.begin();
+  EXPECT_FALSE(card.watch.is_due(1999));
+  // A look that takes long is made more rarely, which needs no upper bound here.
+  EXPECT_TRUE(card.watch.is_due(1e9));
+}
+
+TEST(CardWatch, OthersAreNamedWhereTheyAreListed) {
+  Watched card;
+  card.monitor.others = {"4711 (python3)"};
+  card.monitor.on_busy = [] { return 80.0; };
+  card.watch.look_for_others();
+  EXPECT_EQ(card.pauses, 0);
+  card.watch.begin();
+  (void)card.watch.accepts(1);
+  EXPECT_THAT(card.watch.state()->others, ElementsAre("4711 (python3)"));
+  EXPECT_FALSE(card.watch.state()->busy_before_percent.has_value());
+}
+
+TEST(CardWatch, ACardThatOthersKeepBusyIsSaidToBe) {
+  Watched card;
+  int looks = 0;
+  card.monitor.on_busy = [&] { return ++looks % 2 == 0 ? 35.0 : 60.0; };
+  card.watch.look_for_others();
+  card.watch.begin();
+  (void)card.watch.accepts(1);
+  EXPECT_EQ(card.watch.state()->busy_before_percent, 35);
+}
+
+TEST(CardWatch, ACardThatWasBusyAMomentAgoGetsASecond) {
+  Watched card;
+  int looks = 0;
+  card.monitor.on_busy = [&] { return ++looks < 5 ? 90.0 : 0.0; };
+  card.watch.look_for_others();
+  EXPECT_EQ(card.pauses, 4);
+  card.watch.begin();
+  (void)card.watch.accepts(1);
+  EXPECT_FALSE(card.watch.state()->busy_before_percent.has_value());
+}
+
+/// The gate with a card that is slow in some looks, and times that are ten times as long then.
+struct ThrottledGate {
+  explicit ThrottledGate(std::function<bool(int look)> is_throttled) {
+    monitor.on_pace = [this, is_throttled](int look) {
+      slow = is_throttled(look + 1);
+      return is_throttled(look) ? at_mhz(500, {Slowdown::kHardwareThermal}) : at_mhz(1980);
+    };
+    fixture.time_us = [this](const auto&, std::int64_t) { return slow ? 50.0 : 5.0; };
+  }
+  [[nodiscard]] TimingResult time(double give_up_us = 1e9) {
+    CardWatch watch(&monitor, [](std::chrono::milliseconds) {});
+    TimingOptions options;
+    options.stopping.give_up_us = give_up_us;
+    constexpr std::size_t kFresh = 5;
+    TimingGate gate(*fixture.work, fixture.problem, fixture.made->cases, fixture.made->judge, watch,
+                    kFresh, options);
+    return gate.time(fixture.load("k", GateFixture::honest), fixture.problem.shape("timed"),
+                     kQuietWatch);
+  }
+
+  GateFixture fixture;
+  fake::FakeMonitor monitor;
+  bool slow = false;
+};
+
+TEST(CardWatch, TheTimingGateTakesThrottledSamplesAgain) {
+  ThrottledGate gate([](int look) { return look == 2 || look == 3; });
+  const TimingResult result = gate.time();
+  ASSERT_FALSE(result.rejection) << result.rejection->reason;
+  EXPECT_DOUBLE_EQ(result.timing->p99_us, 5) << "no slow sample is left";
+  EXPECT_GE(result.timing->samples, 100);
+  ASSERT_TRUE(result.card.has_value());
+  EXPECT_GT(result.card->discarded, 0);
+  EXPECT_FALSE(result.card->throttled);
+  EXPECT_THAT(result.card->slowdowns, ElementsAre(Slowdown::kHardwareThermal));
+}
+
+TEST(CardWatch, TheTimingGateKeepsWhatAThrottledCardHas) {
+  ThrottledGate gate([](int) { return true; });
+  gate.slow = true;
+  const TimingResult result = gate.time();
+  ASSERT_FALSE(result.rejection) << result.rejection->reason;
+  EXPECT_DOUBLE_EQ(result.timing->p50_us, 50);
+  EXPECT_TRUE(result.card->throttled);
+}
+
+TEST(CardWatch, AKernelIsNotGivenUpForASlowCard) {
+  // All samples up to the first look are slow, and would be hopeless.
+  ThrottledGate gate([](int look) { return look == 1; });
+  gate.slow = true;
+  const TimingResult result = gate.time(20);
+  ASSERT_FALSE(result.rejection) << result.rejection->reason;
+  EXPECT_TRUE(result.timing->complete);
+  EXPECT_DOUBLE_EQ(result.timing->p50_us, 5);
+  EXPECT_EQ(result.card->discarded, 5);
+}
+
+}  // namespace
+}  // namespace evo

@@ -1,0 +1,97 @@
+#include "engine/gate/correctness/cases.hpp"
+
+#include <gtest/gtest.h>
+
+#include "engine/core/error.hpp"
+#include "engine/core/json_reader.hpp"
+#include "tests/db/sample.hpp"
+#include "tests/fakes/fake_device.hpp"
+
+namespace evo {
+namespace {
+
+/// x and the constant "factors", which a kernel turns into y.
+std::string problem_text(const std::filesystem::path& folder) {
+  write_file(folder / "k.cu", "");
+  const Json normal = {{"distribution", "normal"}};
+  const Json json = {
+      {"format", "evo-tune problem 1"},
+      {"name", "p"},
+      {"arguments",
+       {{{"name", "x"},
+         {"direction", "in"},
+         {"dtype", "f32"},
+         {"extent", 64},
+         {"generator", normal}},
+        {{"name", "y"}, {"direction", "out"}, {"dtype", "f32"}, {"extent", "64 * MACRO"}},
+        {{"name", "factors"},
+         {"kind", "constant"},
+         {"dtype", "f32"},
+         {"extent", 8},
+         {"generator", normal}}}},
+      {"shapes", {{"one", {{"variables", {{"N", 1}}}}}, {"two", {{"variables", {{"N", 2}}}}}}},
+      {"tolerance",
+       {{"max_abs_error", 0}, {"bad_abs_error", 0}, {"bad_share", 0}, {"relative_l2", 0}}},
+      {"flops", 1},
+      {"bytes", 1},
+      {"check", {{"program", {"true"}}}},
+      {"templates", {{"t", {{"source", "k.cu"}, {"entry", "k"}, {"grid", {1}}, {"block", {1}}}}}}};
+  return json.dump();
+}
+
+Problem problem_with_constant(const std::filesystem::path& folder) {
+  return Problem::parse(problem_text(folder), folder);
+}
+
+TEST(Cases, LaunchesThatAreTimedTogetherShareTheirConstants) {
+  const sample::TemporaryFolder folder;
+  const Problem problem = problem_with_constant(folder.path());
+  fake::FakeDevice device(
+      {fake::fake_info(TimeKind::kMeasured),
+       [](const fake::Program&) -> std::variant<fake::Kernel, Fault> { return Fault{"none"}; },
+       {}});
+  const auto work = make_host_work(device);
+  ProblemPrograms programs(problem);
+  // Cases 4 and 5 are for checks only.
+  CaseSet cases(*work, problem, programs, std::nullopt,
+                {.seed = 9, .first_of_checks = 4, .end_of_checks = 6});
+  const auto content = [&](const std::string& shape, std::size_t index, std::size_t argument) {
+    return work->kept().content(*cases.inputs(problem.shape(shape), index).inputs[argument]);
+  };
+  constexpr std::size_t kX = 0;
+  constexpr std::size_t kFactors = 2;
+  for (const std::size_t index : {1U, 3U, 6U, 7U}) {
+    EXPECT_EQ(content("one", index, kFactors), content("one", 0, kFactors)) << index;
+    EXPECT_NE(content("one", index, kX), content("one", 0, kX)) << index;
+  }
+  EXPECT_NE(content("one", 4, kFactors), content("one", 0, kFactors));
+  EXPECT_NE(content("one", 5, kFactors), content("one", 4, kFactors));
+  EXPECT_NE(content("two", 0, kFactors), content("one", 0, kFactors));
+}
+
+TEST(Cases, ATextureNeedsADeviceThatHasThem) {
+  const sample::TemporaryFolder folder;
+  Json json = Json::parse(problem_text(folder.path()));
+  json["arguments"][2] = {{"name", "plane"},
+                          {"kind", "texture"},
+                          {"dtype", "f32"},
+                          {"width", 8},
+                          {"generator", {{"distribution", "normal"}}}};
+  const Problem problem = Problem::parse(json.dump(), folder.path());
+  fake::FakeDevice device(
+      {fake::fake_info(TimeKind::kMeasured),
+       [](const fake::Program&) -> std::variant<fake::Kernel, Fault> { return Fault{"none"}; },
+       {}});
+  const auto work = make_host_work(device);
+  ProblemPrograms programs(problem);
+  CaseSet cases(*work, problem, programs, std::nullopt, {.seed = 9});
+  try {
+    (void)cases.inputs(problem.shape("one"), 0);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(), "texture 'plane': not supported on fake GPU");
+  }
+}
+
+}  // namespace
+}  // namespace evo
