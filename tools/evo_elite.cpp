@@ -5,14 +5,14 @@
 
 #include "db/queries.hpp"
 #include "engine/core/error.hpp"
-#include "tools/database_values.hpp"
-#include "tools/evo_elite_answers.hpp"
-#include "tools/evo_elite_overall.hpp"
-#include "tools/help_format.hpp"
-#include "tools/number_options.hpp"
-#include "tools/run_insight.hpp"
-#include "tools/tool_main.hpp"
-#include "tools/winner_ways.hpp"
+#include "tools/answers/elite_answers.hpp"
+#include "tools/answers/overall.hpp"
+#include "tools/answers/run_insight.hpp"
+#include "tools/answers/winner_ways.hpp"
+#include "tools/cli/database_values.hpp"
+#include "tools/cli/help_format.hpp"
+#include "tools/cli/number_options.hpp"
+#include "tools/cli/tool_main.hpp"
 
 namespace evo {
 namespace {

@@ -9,14 +9,14 @@
 #include "db/queries.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
-#include "tools/database_values.hpp"
-#include "tools/evo_export_bundle.hpp"
-#include "tools/evo_export_kernel.hpp"
-#include "tools/evo_export_results.hpp"
-#include "tools/help_format.hpp"
-#include "tools/number_options.hpp"
-#include "tools/output_files.hpp"
-#include "tools/tool_main.hpp"
+#include "tools/bundle/export_bundle.hpp"
+#include "tools/cli/database_values.hpp"
+#include "tools/cli/help_format.hpp"
+#include "tools/cli/number_options.hpp"
+#include "tools/cli/output_files.hpp"
+#include "tools/cli/tool_main.hpp"
+#include "tools/export/exported_kernel.hpp"
+#include "tools/export/results.hpp"
 
 namespace evo {
 namespace {

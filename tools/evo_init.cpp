@@ -15,11 +15,11 @@
 #include "engine/core/unfinished.hpp"
 #include "engine/intake/intake.hpp"
 #include "engine/worker/limits.hpp"
-#include "tools/evo_elite_table.hpp"
-#include "tools/help_format.hpp"
-#include "tools/number_options.hpp"
-#include "tools/output_files.hpp"
-#include "tools/tool_main.hpp"
+#include "tools/cli/help_format.hpp"
+#include "tools/cli/number_options.hpp"
+#include "tools/cli/output_files.hpp"
+#include "tools/cli/table.hpp"
+#include "tools/cli/tool_main.hpp"
 
 namespace evo {
 namespace {

@@ -9,7 +9,7 @@
 #include "db/queries.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
-#include "tools/bundle_index.hpp"
+#include "tools/bundle/index.hpp"
 #include "tools/loader/evo_tune_index.hpp"
 
 namespace evo {

@@ -17,11 +17,11 @@
 #include "engine/core/protected_file.hpp"
 #include "engine/core/suggestion.hpp"
 #include "engine/device/virtual/virtual_device.hpp"
-#include "tools/help_format.hpp"
-#include "tools/number_options.hpp"
-#include "tools/output_files.hpp"
-#include "tools/tool_main.hpp"
-#include "tools/value_lists.hpp"
+#include "tools/cli/help_format.hpp"
+#include "tools/cli/number_options.hpp"
+#include "tools/cli/output_files.hpp"
+#include "tools/cli/tool_main.hpp"
+#include "tools/cli/value_lists.hpp"
 
 namespace evo {
 namespace {

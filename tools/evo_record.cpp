@@ -12,14 +12,14 @@
 #include "engine/coordinator/steadiness.hpp"
 #include "engine/core/protected_file.hpp"
 #include "engine/evolve/window.hpp"
-#include "tools/evo_export_results.hpp"
+#include "tools/cli/full_version.hpp"
+#include "tools/cli/help_format.hpp"
+#include "tools/cli/number_options.hpp"
+#include "tools/cli/stop_signals.hpp"
+#include "tools/cli/tool_main.hpp"
 #include "tools/evo_tune_report.hpp"
-#include "tools/full_version.hpp"
-#include "tools/help_format.hpp"
-#include "tools/number_options.hpp"
+#include "tools/export/results.hpp"
 #include "tools/session_options.hpp"
-#include "tools/stop_signals.hpp"
-#include "tools/tool_main.hpp"
 
 namespace evo {
 namespace {

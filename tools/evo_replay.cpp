@@ -10,9 +10,9 @@
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/evolve/replay_study.hpp"
-#include "tools/help_format.hpp"
-#include "tools/number_options.hpp"
-#include "tools/tool_main.hpp"
+#include "tools/cli/help_format.hpp"
+#include "tools/cli/number_options.hpp"
+#include "tools/cli/tool_main.hpp"
 
 namespace {
 

@@ -9,12 +9,12 @@
 #include "db/queries.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
-#include "tools/evo_report_data.hpp"
-#include "tools/evo_report_page.hpp"
-#include "tools/help_format.hpp"
-#include "tools/number_options.hpp"
-#include "tools/output_files.hpp"
-#include "tools/tool_main.hpp"
+#include "tools/cli/help_format.hpp"
+#include "tools/cli/number_options.hpp"
+#include "tools/cli/output_files.hpp"
+#include "tools/cli/tool_main.hpp"
+#include "tools/report/data.hpp"
+#include "tools/report/page.hpp"
 
 namespace evo {
 namespace {

@@ -15,16 +15,16 @@
 #include "engine/core/hash.hpp"
 #include "engine/evolve/window.hpp"
 #include "engine/gate/coverage.hpp"
+#include "tools/answers/elite_answers.hpp"
+#include "tools/cli/full_version.hpp"
+#include "tools/cli/stop_signals.hpp"
+#include "tools/cli/tool_main.hpp"
 #include "tools/doctor/doctor.hpp"
-#include "tools/evo_elite_answers.hpp"
 #include "tools/evo_tune_elite.hpp"
 #include "tools/evo_tune_options.hpp"
 #include "tools/evo_tune_policy.hpp"
 #include "tools/evo_tune_report.hpp"
 #include "tools/evo_tune_ways.hpp"
-#include "tools/full_version.hpp"
-#include "tools/stop_signals.hpp"
-#include "tools/tool_main.hpp"
 
 namespace evo {
 namespace {

@@ -8,7 +8,7 @@
 #include "engine/coordinator/elite_energy.hpp"
 #include "engine/coordinator/interrupted.hpp"
 #include "engine/coordinator/profile_gate.hpp"
-#include "tools/stop_signals.hpp"
+#include "tools/cli/stop_signals.hpp"
 
 namespace evo {
 namespace {

@@ -1,9 +1,9 @@
 #include "tools/evo_tune_options.hpp"
 
 #include "engine/evolve/strategy.hpp"
+#include "tools/cli/help_format.hpp"
+#include "tools/cli/number_options.hpp"
 #include "tools/doctor/doctor.hpp"
-#include "tools/help_format.hpp"
-#include "tools/number_options.hpp"
 
 namespace evo {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "engine/coordinator/run_setup.hpp"
 #include "engine/coordinator/tuner_options.hpp"
+#include "tools/cli/value_lists.hpp"
 #include "tools/evo_tune_elite.hpp"
 #include "tools/session_options.hpp"
-#include "tools/value_lists.hpp"
 
 namespace evo {
 

@@ -7,7 +7,7 @@
 
 #include "db/records.hpp"
 #include "engine/coordinator/tuner.hpp"
-#include "tools/live_view.hpp"
+#include "tools/tune/live_view.hpp"
 
 namespace evo {
 

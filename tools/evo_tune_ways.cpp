@@ -9,7 +9,7 @@
 #include "engine/coordinator/interrupted.hpp"
 #include "engine/coordinator/winner_way.hpp"
 #include "engine/core/error.hpp"
-#include "tools/winner_ways.hpp"
+#include "tools/answers/winner_ways.hpp"
 
 namespace evo {
 namespace {

@@ -9,9 +9,9 @@
 #include "engine/core/suggestion.hpp"
 #include "engine/device/virtual/timing/device_model.hpp"
 #include "engine/worker/device_client.hpp"
-#include "tools/data_folder.hpp"
-#include "tools/number_options.hpp"
-#include "tools/value_lists.hpp"
+#include "tools/cli/data_folder.hpp"
+#include "tools/cli/number_options.hpp"
+#include "tools/cli/value_lists.hpp"
 
 namespace evo {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "engine/coordinator/harness.hpp"
 #include "engine/worker/compile_pool.hpp"
-#include "tools/completion.hpp"
+#include "tools/cli/completion.hpp"
 
 namespace evo {
 

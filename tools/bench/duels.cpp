@@ -11,8 +11,8 @@
 #include "db/store.hpp"
 #include "engine/coordinator/harness.hpp"
 #include "engine/core/error.hpp"
+#include "tools/cli/tool_main.hpp"
 #include "tools/session_options.hpp"
-#include "tools/tool_main.hpp"
 
 namespace evo {
 namespace {

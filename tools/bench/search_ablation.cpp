@@ -9,8 +9,8 @@
 #include "engine/core/error.hpp"
 #include "engine/evolve/full_strategy.hpp"
 #include "engine/evolve/replay_study.hpp"
-#include "tools/number_options.hpp"
-#include "tools/tool_main.hpp"
+#include "tools/cli/number_options.hpp"
+#include "tools/cli/tool_main.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include "engine/core/system_root.hpp"
 #include "engine/worker/limits.hpp"
 #include "engine/worker/process.hpp"
-#include "tools/full_version.hpp"
+#include "tools/cli/full_version.hpp"
 #include "tools/session_options.hpp"
 
 namespace evo {
