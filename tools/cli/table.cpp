@@ -5,6 +5,8 @@
 #include <iomanip>
 #include <sstream>
 
+#include "engine/core/utf8.hpp"
+
 namespace evo {
 namespace {
 
@@ -20,18 +22,12 @@ std::string for_people(const Cell& cell, const Table::Column& column) {
   return text.str();
 }
 
-/// Columns on a terminal: UTF-8 continuation bytes take none.
-std::size_t width(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
 void print_line(std::ostream& out, const Table& table, const std::vector<std::string>& cells,
                 const std::vector<std::size_t>& widths) {
   std::string line;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (table.columns[i].heading.empty()) continue;
-    const std::string padding(widths[i] - width(cells[i]), ' ');
+    const std::string padding(widths[i] - columns_of(cells[i]), ' ');
     line += (line.empty() ? "" : "  ") +
             (table.columns[i].left ? cells[i] + padding : padding + cells[i]);
   }
@@ -64,7 +60,8 @@ void print_text(std::ostream& out, const Table& table) {
   }
   std::vector<std::size_t> widths(table.columns.size());
   for (const std::vector<std::string>& line : lines) {
-    for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], width(line[i]));
+    for (std::size_t i = 0; i < line.size(); ++i)
+      widths[i] = std::max(widths[i], columns_of(line[i]));
   }
   for (const std::vector<std::string>& line : lines) print_line(out, table, line, widths);
 }

@@ -21,10 +21,9 @@ struct DiffLine {
   bool operator==(const DiffLine&) const = default;
 };
 
-/// The shortest comparison, line by line, by Myers' algorithm ("An O(ND) Difference Algorithm and
-/// Its Variations", 1986). Of what is the same, `context` lines stay around each difference. Texts
-/// that differ in more than 2000 lines are compared as wholes: all of the old one, then all of the
-/// new.
+/// The shortest comparison, line by line; shortest for each part of texts that differ in thousands
+/// of lines. Of what is the same, `context` lines stay around each difference. Of a difference, the
+/// lines that were removed come first.
 [[nodiscard]] std::vector<DiffLine> line_diff(std::string_view before, std::string_view after,
                                               std::size_t context = 3);
 

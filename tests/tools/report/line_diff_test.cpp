@@ -38,16 +38,17 @@ TEST(LineDiff, OfTextsThatAreTheSameOrEmpty) {
   EXPECT_THAT(line_diff("a", ""), ElementsAre(DiffLine{Kind::kRemoved, "a"}));
 }
 
-TEST(LineDiff, OfTextsThatDifferTooMuchIsBothAsWholes) {
+TEST(LineDiff, GivesBothTextsBackWhereTheyDifferInThousandsOfLines) {
   std::string before;
   std::string after;
-  for (int i = 0; i < 1500; ++i) {
+  for (int i = 0; i < 4000; ++i) {
     before += "old " + std::to_string(i) + "\n";
     after += "new " + std::to_string(i) + "\n";
   }
   const std::vector<DiffLine> lines = line_diff(before + "same\n", after + "same\n");
-  EXPECT_EQ(lines.size(), 3002U);
-  EXPECT_EQ(std::ranges::count(lines, Kind::kRemoved, &DiffLine::kind), 1501);
+  EXPECT_EQ(lines.size(), 8001U);
+  EXPECT_EQ(std::ranges::count(lines, Kind::kRemoved, &DiffLine::kind), 4000);
+  EXPECT_EQ(lines.back(), (DiffLine{Kind::kBoth, "same"}));
 }
 
 /// How many lines two texts of one-letter lines have in common, in order, at most.
