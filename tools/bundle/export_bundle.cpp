@@ -18,11 +18,11 @@ namespace {
 namespace fs = std::filesystem;
 using OrderedJson = nlohmann::ordered_json;
 
-std::vector<StoredRun> runs_of(const Store& store, const BundleOptions& options) {
-  RunFilter filter{.device = options.device, .shape = options.shape};
-  if (options.runs.empty()) return select_runs(store, filter);
+std::vector<StoredRun> runs_of(const Store& store, const ExportSource& source) {
+  RunFilter filter{.device = source.device, .shape = source.shape};
+  if (source.runs.empty()) return select_runs(store, filter);
   std::vector<StoredRun> runs;
-  for (const RunId run : options.runs) {
+  for (const RunId run : source.runs) {
     filter.run = run;
     for (StoredRun& found : select_runs(store, filter)) runs.push_back(std::move(found));
   }
@@ -106,22 +106,22 @@ void write(Bundle& bundle, const fs::path& folder) {
 
 }  // namespace
 
-ExitCode export_bundle(const BundleOptions& options) {
-  if (options.dbs.size() > 1 && !options.runs.empty()) {
+ExitCode export_bundle(const ExportSource& source, const BundleOptions& options) {
+  if (source.dbs.size() > 1 && !source.runs.empty()) {
     throw InputError("--run: with several --db a number means several runs; allowed with one");
   }
   std::vector<Store> stores;
-  stores.reserve(options.dbs.size());
+  stores.reserve(source.dbs.size());
   std::vector<BundleSource> sources;
-  for (const std::string& db : options.dbs) stores.push_back(Store::open_read_only(db));
-  for (const Store& store : stores) sources.push_back({&store, runs_of(store, options)});
+  for (const std::string& db : source.dbs) stores.push_back(Store::open_read_only(db));
+  for (const Store& store : stores) sources.push_back({&store, runs_of(store, source)});
   const std::vector<BundleTarget> targets = bundle_targets(sources);
   if (targets.empty()) {
     std::cerr << "evo-export: nothing is green in any run that fits\n";
     return ExitCode::kNothingGreen;
   }
   constexpr double kPercent = 100;
-  Bundle bundle = make_bundle(sources, targets, options.loss_percent / kPercent, options.name);
+  Bundle bundle = make_bundle(sources, targets, options.loss_percent / kPercent, source.name);
   if (options.cpp) {
     for (auto& file : cpp_files(bundle)) bundle.files.push_back(std::move(file));
   }
