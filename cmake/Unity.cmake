@@ -51,7 +51,6 @@ set(EVO_ALONE
   tests/engine/problem/npy_test.cpp
   tests/engine/space/space_test.cpp
   tests/engine/worker/device_client_test.cpp
-  tests/fuzz/manifest_target.cpp
   tests/tools/bundle/cpp_test.cpp
   tools/bundle/kernels.cpp
   tools/export/results.cpp

@@ -23,7 +23,8 @@ void declare(CLI::App& app, ExportSource& source, RunExportOptions& run, BundleO
   CLI::Option* rank = app.add_option("--rank", run.rank, "place in the elite")
                           ->capture_default_str()
                           ->transform(whole_number(1, 1000));
-  app.add_option("--candidate", run.candidate, "any green candidate instead")
+  app.add_option("--candidate", source.candidate,
+                 "any green candidate instead; of a bundle, it alone")
       ->transform(row_number())
       ->excludes(rank);
   app.add_option("--out", run.out, "folder to write to, made when missing")

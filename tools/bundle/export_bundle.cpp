@@ -10,6 +10,7 @@
 #include "tools/bundle/index.hpp"
 #include "tools/bundle/kernels.hpp"
 #include "tools/cli/output_files.hpp"
+#include "tools/export/export_run.hpp"
 #include "tools/loader/evo_tune_index.hpp"
 
 namespace evo {
@@ -107,15 +108,19 @@ void write(Bundle& bundle, const fs::path& folder) {
 }  // namespace
 
 ExitCode export_bundle(const ExportSource& source, const BundleOptions& options) {
-  if (source.dbs.size() > 1 && !source.runs.empty()) {
-    throw InputError("--run: with several --db a number means several runs; allowed with one");
+  const bool is_one = source.candidate > 0;
+  if (source.dbs.size() > 1 && (is_one || !source.runs.empty())) {
+    throw InputError(std::string(is_one ? "--candidate" : "--run") +
+                     ": with several --db a number means several of them; allowed with one");
   }
   std::vector<Store> stores;
   stores.reserve(source.dbs.size());
   std::vector<BundleSource> sources;
   for (const std::string& db : source.dbs) stores.push_back(Store::open_read_only(db));
   for (const Store& store : stores) sources.push_back({&store, runs_of(store, source)});
-  const std::vector<BundleTarget> targets = bundle_targets(sources);
+  const std::vector<BundleTarget> targets =
+      is_one ? std::vector{target_of(stores.front(), source.candidate)} : bundle_targets(sources);
+  if (is_one) note_screened_only(stores.front(), source.candidate);
   if (targets.empty()) {
     std::cerr << "evo-export: nothing is green in any run that fits\n";
     return ExitCode::kNothingGreen;

@@ -65,6 +65,14 @@ std::set<CandidateId> fully_checked(const Store& store, const StoredRun& run) {
   return candidates;
 }
 
+void add_checked(BundleKernel& kernel, const std::map<std::string, ShapeVariables>& shapes,
+                 const std::vector<CheckResult>& checks) {
+  for (const CheckResult& check : checks) {
+    const auto shape = shapes.find(check.shape);
+    if (shape != shapes.end()) kernel.checked_shapes.insert(*shape);
+  }
+}
+
 /// Fills one target.
 class Gathering {
  public:
@@ -172,10 +180,7 @@ class Gathering {
   static void add_time(BundleKernel& kernel, const std::map<std::string, ShapeVariables>& shapes,
                        const ShapeVariables& timed, KernelTime time,
                        const std::vector<CheckResult>& checks) {
-    for (const CheckResult& check : checks) {
-      const auto shape = shapes.find(check.shape);
-      if (shape != shapes.end()) kernel.checked_shapes.insert(*shape);
-    }
+    add_checked(kernel, shapes, checks);
     const auto known = kernel.times.find(timed);
     if (known != kernel.times.end() && known->second.measured_at > time.measured_at) return;
     kernel.times.insert_or_assign(timed, std::move(time));
@@ -208,6 +213,27 @@ std::vector<BundleTarget> bundle_targets(const std::vector<BundleSource>& source
     if (!target.kernels.empty()) targets.push_back(std::move(target));
   }
   return targets;
+}
+
+BundleTarget target_of(const Store& store, CandidateId candidate) {
+  const StoredEvaluation evaluation = store.evaluation(candidate);
+  if (evaluation.record.duplicate_of) return target_of(store, *evaluation.record.duplicate_of);
+  const EvaluationRecord& record = evaluation.record;
+  const StoredRun run = store.run(evaluation.run);
+  const std::map<std::string, ShapeVariables> shapes = shapes_of(run);
+  BundleTarget target;
+  target.device = run.info.device;
+  BundleKernel& kernel = target.kernels.emplace_back();
+  kernel.config = with_sorted_keys(record.config_json);
+  kernel.candidate = candidate;
+  add_checked(kernel, shapes, record.checks);
+  if (!record.timing) {
+    throw DbError("candidate " + std::to_string(candidate) + " is not green: it has no time");
+  }
+  const ShapeVariables& timed = shapes.at(run.info.shape);
+  kernel.times[timed] = {run, *record.timing, evaluation.created_at, record.timing->p50_us};
+  target.shapes[timed] = run.info.shape;
+  return target;
 }
 
 }  // namespace evo

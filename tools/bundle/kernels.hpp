@@ -63,4 +63,8 @@ struct BundleTarget {
 /// of the profile gate, on the shape of that run.
 [[nodiscard]] std::vector<BundleTarget> bundle_targets(const std::vector<BundleSource>& sources);
 
+/// One candidate alone, valid where it was checked; of a duplicate, its first one. Throws
+/// DbError where it has no time.
+[[nodiscard]] BundleTarget target_of(const Store& store, CandidateId candidate);
+
 }  // namespace evo

@@ -15,10 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The candidate asked for, or nothing when nothing that fits is green.
-std::optional<CandidateId> choose(const Store& store, const RunFilter& filter,
-                                  const RunExportOptions& options) {
-  if (options.candidate > 0) return options.candidate;
+/// The candidate at this place of an elite, or nothing when nothing that fits is green.
+std::optional<CandidateId> choose(const Store& store, const RunFilter& filter, int rank) {
   const std::vector<RunElite> found = elites(store, filter);
   // Of several spaces, devices and shapes, the newest run.
   const RunElite* newest = nullptr;
@@ -29,20 +27,11 @@ std::optional<CandidateId> choose(const Store& store, const RunFilter& filter,
   }
   if (newest == nullptr) return std::nullopt;
   for (const EliteRow& row : newest->rows) {
-    if (row.rank == options.rank) return row.candidate;
+    if (row.rank == rank) return row.candidate;
   }
-  throw InputError("--rank " + std::to_string(options.rank) + ": the elite of run " +
+  throw InputError("--rank " + std::to_string(rank) + ": the elite of run " +
                    std::to_string(newest->run.id) + " has ranks 1 to " +
                    std::to_string(newest->rows.size()));
-}
-
-/// What enters an elite has passed all checks; what is green otherwise may only have been screened.
-bool may_be_screened_only(const Store& store, const StoredRun& run, CandidateId candidate) {
-  const std::vector<StoredGeneration> generations = store.generations(run.id);
-  return std::ranges::none_of(generations, [&](const StoredGeneration& generation) {
-    return std::ranges::find(generation.record.elite, candidate, &EliteEntry::candidate) !=
-           generation.record.elite.end();
-  });
 }
 
 void write(const KernelExport& kernel, const fs::path& folder) {
@@ -116,11 +105,7 @@ void export_kernel_files(const Store& store, CandidateId candidate, const std::s
     std::cerr << "evo-export: the time in " << kernel.name
               << ".json is PREDICTED by a virtual GPU; nothing was measured\n";
   }
-  const StoredEvaluation stored = store.evaluation(candidate);
-  if (may_be_screened_only(store, of, stored.record.duplicate_of.value_or(candidate))) {
-    std::cerr << "evo-export: candidate " << candidate
-              << " was in no elite: it may have been screened only; evo-judge checks it fully\n";
-  }
+  note_screened_only(store, candidate);
   if (!name.empty() && kernel.name != name) {
     std::cerr << "evo-export: --name: files are named " << kernel.name
               << ": a name holds letters, digits, '-', '_' and '.', and stays in its folder\n";
@@ -129,6 +114,18 @@ void export_kernel_files(const Store& store, CandidateId candidate, const std::s
 }
 
 }  // namespace
+
+void note_screened_only(const Store& store, CandidateId candidate) {
+  // What enters an elite has passed all checks.
+  const StoredEvaluation evaluation = store.evaluation(candidate);
+  const CandidateId checked = evaluation.record.duplicate_of.value_or(candidate);
+  for (const StoredGeneration& generation : store.generations(evaluation.run)) {
+    const std::vector<EliteEntry>& elite = generation.record.elite;
+    if (std::ranges::find(elite, checked, &EliteEntry::candidate) != elite.end()) return;
+  }
+  std::cerr << "evo-export: candidate " << candidate
+            << " was in no elite: it may have been screened only; evo-judge checks it fully\n";
+}
 
 ExitCode export_run(const ExportSource& source, const RunExportOptions& options) {
   const RunFilter filter = single_run(source);
@@ -147,7 +144,8 @@ ExitCode export_run(const ExportSource& source, const RunExportOptions& options)
     const ExitCode code = export_results(store, filter, db, options);
     if (options.out.empty() || code != ExitCode::kGreen) return code;
   }
-  const std::optional<CandidateId> candidate = choose(store, filter, options);
+  const std::optional<CandidateId> candidate =
+      source.candidate > 0 ? source.candidate : choose(store, filter, options.rank);
   if (!candidate) {
     std::cerr << "evo-export: " << db << ": nothing is green in any run that fits\n";
     return ExitCode::kNothingGreen;
