@@ -1,12 +1,11 @@
 // evo-replay: searches recorded spaces.
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "engine/evolve/replay_study.hpp"
 #include "tools/cli/help_format.hpp"
 #include "tools/cli/number_options.hpp"
 #include "tools/cli/tool_main.hpp"
-#include "tools/replay/replay.hpp"
 
 namespace evo {
 namespace {
@@ -20,13 +19,19 @@ constexpr const char* kAbout =
     "repeat; score P of the auto-tuning methodology (0 random search, 1 optimum); evaluations "
     "wasted on failures after the first 50, against the share that fails in the whole space.";
 
+struct Options {
+  std::vector<std::string> recorded;
+  std::string strategy = "full";
+  StudyOptions study;
+  bool json = false;
+};
+
 ValueLists value_lists() {
-  return {{value_words::kStrategy, [](const GivenValues&) {
-             return std::vector<std::string>(strategy_names().begin(), strategy_names().end());
-           }}};
+  const std::vector<std::string> names(strategy_names().begin(), strategy_names().end());
+  return {{value_words::kStrategy, [names](const GivenValues&) { return names; }}};
 }
 
-void declare(CLI::App& app, ReplayOptions& options) {
+void declare(CLI::App& app, Options& options) {
   app.add_option("--recorded", options.recorded, "recorded spaces (*.json, *.json.gz)")
       ->type_name(value_words::kRecording)
       ->required();
@@ -52,25 +57,34 @@ void declare(CLI::App& app, ReplayOptions& options) {
   app.add_option("--jobs", options.study.jobs, "threads")
       ->capture_default_str()
       ->transform(whole_number(1, 1024));
-  app.add_option(
-         "--predictions", options.predictions,
-         "predicted times of each recording (evo-predict rank --json): a configuration without one "
-         "is left out, and evaluations are those of the device: a failure before it costs none")
-      ->type_name(value_words::kFile);
-  app.add_flag("--shuffle-predictions", options.shuffle_predictions,
-               "give each candidate the predicted time of another one");
-  app.add_option("--shortlist", options.study.shortlist,
-                 "proposals for each that is measured, chosen by their predicted times; 0: all are "
-                 "measured")
-      ->capture_default_str()
-      ->transform(whole_number(0, 1000));
   app.add_flag("--json", options.json, "one JSON object for each space");
   app.footer(exit_codes({{0, "replayed"}, {2, "bad usage or recording"}}));
 }
 
+ExitCode replay(const Options& options) {
+  const StrategyMaker make = [&](const auto& space, const auto& strategy_options) {
+    return make_strategy(options.strategy, space, strategy_options);
+  };
+  std::vector<StudyResult> results;
+  StudyResult all;
+  for (const std::string& file : options.recorded) {
+    results.push_back(run_study(RecordedSpace(read_recording(file)), make, options.study));
+    all.seconds += results.back().seconds;
+    all.evaluations += results.back().evaluations;
+    all.proposals += results.back().proposals;
+    if (options.json) fmt::print("{}\n", study_json(results.back()));
+  }
+  if (options.json) return ExitCode::kGreen;
+  fmt::print(
+      "{}{}, {} repeats, {} in flight, seed {}: {} evaluations of {} proposals in {:.1f} s\n",
+      study_table(results), options.strategy, options.study.repeats, options.study.window,
+      options.study.seed, all.evaluations, all.proposals, all.seconds);
+  return ExitCode::kGreen;
+}
+
 ExitCode run(int argc, char** argv) {
   CLI::App app(kAbout, "evo-replay");
-  ReplayOptions options;
+  Options options;
   declare(app, options);
   app.set_version_flag("--version", "evo-replay " EVO_VERSION);
   if (const auto done = parse_command_line(app, argc, argv, value_lists())) return *done;

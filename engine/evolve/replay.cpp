@@ -40,114 +40,35 @@ Gate gate_of_failure(const std::string& failure) {
   return Gate::kTiming;
 }
 
-namespace {
-
-/// A replay as it goes.
-class Replay {
- public:
-  Replay(const RecordedSpace& space, Strategy& strategy, const Foreseen* foreseen)
-      : space_(space),
-        strategy_(strategy),
-        foreseen_(foreseen),
-        shortlist_(foreseen == nullptr ? nullptr : foreseen->shortlist),
-        seen_(space) {}
-
-  ReplayTrace run(std::size_t budget, std::size_t window) {
-    while (trace_.best_ms.size() < budget) {
-      has_none_now_ = false;
-      while (!exhausted_ && !has_none_now_ && trace_.best_ms.size() + to_measure_ < budget &&
-             slots_.size() < in_flight_at(started_, window)) {
-        start();
-      }
-      if (slots_.empty()) break;
-      const Slot slot = std::move(slots_.front());
-      slots_.pop_front();
-      end(slot);
-    }
-    return std::move(trace_);
-  }
-
- private:
-  struct Slot {
-    Candidate candidate;
-    bool is_measured = true;  ///< otherwise predicted
-    bool is_new = true;
-  };
-
-  void start() {
-    std::optional<Slot> slot;
-    if (shortlist_ != nullptr) slot = returned(shortlist_->take_due());
-    if (!slot) slot = proposed();
-    if (!slot && shortlist_ != nullptr) slot = returned(shortlist_->take_any());
-    if (!slot) {
-      // What is being predicted may return.
-      exhausted_ = to_measure_ == slots_.size();
-      has_none_now_ = true;
-      return;
-    }
-    to_measure_ += slot->is_measured ? 1 : 0;
-    ++started_;
-    slots_.push_back(std::move(*slot));
-  }
-
-  static std::optional<Slot> returned(std::optional<Candidate> candidate) {
-    if (!candidate) return std::nullopt;
-    return Slot{std::move(*candidate), true, false};
-  }
-
-  std::optional<Slot> proposed() {
-    const std::vector<Candidate> proposals = strategy_.propose(1);
-    if (proposals.size() > 1) throw Error(ExitCode::kBadInput, "too many proposals");
-    if (proposals.empty()) return std::nullopt;
-    if (!seen_.add(proposals.front())) {
-      throw Error(ExitCode::kBadInput, "a candidate was proposed twice");
-    }
-    ++trace_.proposed;
-    return Slot{proposals.front(), shortlist_ == nullptr || shortlist_->measures_next()};
-  }
-
-  void end(const Slot& slot) {
-    const Observation observation = evaluate(space_, slot.candidate);
-    to_measure_ -= slot.is_measured ? 1 : 0;
-    const bool ran = observation.time_us.has_value();
-    if (ran && !slot.is_measured) {
-      shortlist_->wait(slot.candidate, foreseen_->predicted_us->at(slot.candidate));
-      return;
-    }
-    if (ran) best_ms_ = std::min(best_ms_, *observation.time_us / 1e3);
-    if (ran || foreseen_ == nullptr) {
-      trace_.best_ms.push_back(best_ms_);
-      trace_.failed.push_back(!ran);
-    }
-    strategy_.observe({&observation, 1});
-    if (!ran || shortlist_ == nullptr) return;
-    const double us = *observation.time_us;
-    if (slot.is_new) {
-      shortlist_->learn(slot.candidate, foreseen_->predicted_us->at(slot.candidate), us);
-    } else {
-      shortlist_->learn_returned(slot.candidate, us);
-    }
-  }
-
-  const RecordedSpace& space_;
-  Strategy& strategy_;
-  const Foreseen* foreseen_;
-  Shortlist* shortlist_;
-  SeenSet seen_;
-  ReplayTrace trace_;
-  double best_ms_ = std::numeric_limits<double>::infinity();
-  std::deque<Slot> slots_;  ///< in flight, oldest first
-  std::size_t started_ = 0;
-  std::size_t to_measure_ = 0;  ///< of those in flight
-  bool has_none_now_ = false;
-  bool exhausted_ = false;
-};
-
-}  // namespace
-
 ReplayTrace replay(const RecordedSpace& space, Strategy& strategy, std::size_t budget,
-                   std::size_t window, const Foreseen* foreseen) {
-  return Replay(space, strategy, foreseen).run(budget, window);
+                   std::size_t window) {
+  ReplayTrace trace;
+  SeenSet seen(space);
+  std::deque<Candidate> in_flight;  // oldest first
+  double best_ms = std::numeric_limits<double>::infinity();
+  bool exhausted = false;
+  while (trace.best_ms.size() < budget) {
+    while (!exhausted && trace.best_ms.size() + in_flight.size() < budget &&
+           in_flight.size() < in_flight_at(trace.proposed, window)) {
+      std::vector<Candidate> proposals = strategy.propose(1);
+      if (proposals.size() > 1) throw Error(ExitCode::kBadInput, "too many proposals");
+      exhausted = proposals.empty();
+      if (exhausted) break;
+      if (!seen.add(proposals.front())) {
+        throw Error(ExitCode::kBadInput, "a candidate was proposed twice");
+      }
+      ++trace.proposed;
+      in_flight.push_back(std::move(proposals.front()));
+    }
+    if (in_flight.empty()) break;
+    const Observation observation = evaluate(space, in_flight.front());
+    in_flight.pop_front();
+    if (observation.time_us) best_ms = std::min(best_ms, *observation.time_us / 1e3);
+    trace.best_ms.push_back(best_ms);
+    trace.failed.push_back(!observation.time_us);
+    strategy.observe({&observation, 1});
+  }
+  return trace;
 }
 
 RandomBaseline::RandomBaseline(const RecordedSpace& space)

@@ -5,10 +5,8 @@
 #include <limits>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
-#include "engine/evolve/shortlist.hpp"
 #include "engine/evolve/strategy.hpp"
 #include "engine/space/recorded_space.hpp"
 
@@ -24,14 +22,6 @@ struct ReplayTrace {
   std::size_t proposed = 0;
 };
 
-/// What is known of recorded candidates before the device has them.
-struct Foreseen {
-  /// Of every candidate that ran, µs.
-  const std::unordered_map<Candidate, double, CandidateHash>* predicted_us = nullptr;
-  /// Decides what is measured; null: all.
-  Shortlist* shortlist = nullptr;
-};
-
 /// The gate a recorded failure stands for, from its name ("CompilationFailedConfig", "timeout"…).
 [[nodiscard]] Gate gate_of_failure(const std::string& failure);
 
@@ -39,11 +29,8 @@ struct Foreseen {
 /// flight, as a run does (see in_flight_at()), until `budget` evaluations or the end of the space.
 /// A failed configuration costs an evaluation and returns its gate; a time is seen only when paid
 /// for. Throws Error when the strategy proposes an invalid candidate or one twice.
-///
-/// With `foreseen`, evaluations are those of the device: a candidate that failed did not come there
-/// and costs nothing, and neither does one that is only predicted.
 [[nodiscard]] ReplayTrace replay(const RecordedSpace& space, Strategy& strategy, std::size_t budget,
-                                 std::size_t window, const Foreseen* foreseen = nullptr);
+                                 std::size_t window);
 
 /// What random search without replacement achieves, calculated, and the budget the methodology
 /// gives. "A methodology for comparing optimization algorithms for auto-tuning", Willemsen et al.

@@ -22,9 +22,6 @@ struct StudyOptions {
   std::size_t window = 8;    ///< candidates in flight
   std::uint64_t seed = 1;    ///< repeat i uses mix_seed(seed, i)
   std::size_t jobs = 1;      ///< threads
-  /// Predicted times of all that ran, µs: evaluations are then those of the device (replay()).
-  const std::unordered_map<Candidate, double, CandidateHash>* predicted_us = nullptr;
-  std::size_t shortlist = 0;  ///< proposals for each that is measured (Shortlist); 0: measure all
 };
 
 /// Mean and spread over the repeats.

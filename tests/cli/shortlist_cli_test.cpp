@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "engine/core/json_reader.hpp"
-#include "engine/space/recorded_space.hpp"
 #include "tests/cli/fake_session.hpp"
 
 namespace evo {
@@ -63,45 +61,6 @@ TEST(ShortlistCli, NeedsACard) {
                                            " --device fake:predicted --shortlist 4");
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, HasSubstr("--shortlist: needs a device that measures"));
-}
-
-TEST(ShortlistCli, ReplaysWithPredictionsOfARecording) {
-  const FakeSession session;
-  const std::string recorded = source_folder() / "tests/recorded/h200/row_softmax.json.gz";
-  const Recording recording = read_recording(recorded);
-  nlohmann::json candidates = nlohmann::json::array();
-  for (const RecordedEntry& entry : recording.entries) {
-    if (!entry.time_ms || candidates.size() == 200) continue;
-    nlohmann::json config;
-    for (std::size_t p = 0; p < recording.parameters.size(); ++p) {
-      const RecordedParameter& parameter = recording.parameters[p];
-      config[parameter.name] = parameter.values[entry.candidate.choice[p]].text;
-    }
-    candidates.push_back({{"config", config}, {"predicted_us", *entry.time_ms * 900}});
-  }
-  write_file(session.path("p.json"), nlohmann::json{{"candidates", candidates}}.dump());
-  const std::string command =
-      "evo-replay --strategy random --repeats 20 --budget 25 --no-cutoff "
-      "--json --recorded " +
-      recorded + " --predictions p.json ";
-  const auto replayed = [&](const std::string& more) {
-    return json_lines(session.run(command + more).out).front();
-  };
-  const nlohmann::json all = replayed("");
-  const nlohmann::json few = replayed("--shortlist 4");
-  const nlohmann::json blind = replayed("--shortlist 4 --shuffle-predictions");
-  EXPECT_EQ(all["evaluations"], 500);
-  EXPECT_EQ(few["evaluations"], 500);
-  EXPECT_GT(few["proposals"].get<int>(), 2 * all["proposals"].get<int>());
-  const auto fraction = [](const nlohmann::json& study) {
-    return study["fraction"]["25"]["mean"].get<double>();
-  };
-  EXPECT_GT(fraction(few), fraction(all) + 0.02);
-  EXPECT_LT(fraction(blind), fraction(few) - 0.02);
-  write_file(session.path("p.json"), R"({"candidates": [{"config": {"OTHER": "1"}}]})");
-  const ProgramResult wrong = session.run(command);
-  EXPECT_EQ(wrong.exit_code, 2);
-  EXPECT_THAT(wrong.err, HasSubstr("not what evo-predict rank --json writes"));
 }
 
 }  // namespace

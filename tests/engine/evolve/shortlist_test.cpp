@@ -103,45 +103,5 @@ TEST(Shortlist, SameCallsSameChoices) {
   EXPECT_NE(taken[0], taken[2]);
 }
 
-using Predictions = std::unordered_map<Candidate, double, CandidateHash>;
-
-Predictions predictions_of(const RecordedSpace& space, bool are_good) {
-  Predictions predictions;
-  std::uint64_t rank = 0;
-  for (const RecordedEntry& entry : space.recording().entries) {
-    ++rank;
-    if (entry.time_ms) predictions[entry.candidate] = are_good ? *entry.time_ms : mixed(rank);
-  }
-  return predictions;
-}
-
-ReplayTrace replayed(const RecordedSpace& space, const Predictions& predictions, std::size_t budget,
-                     bool with) {
-  Shortlist shortlist(space, {.proposals = 4});
-  const auto strategy = make_strategy("random", space, {});
-  const Foreseen foreseen{&predictions, with ? &shortlist : nullptr};
-  return replay(space, *strategy, budget, 8, &foreseen);
-}
-
-TEST(ReplayOfAShortlist, FindsAsGoodKernelsWithFewerEvaluations) {
-  const RecordedSpace space = bumpy_space();
-  const Predictions predictions = predictions_of(space, true);
-  const ReplayTrace with = replayed(space, predictions, 60, true);
-  const ReplayTrace without = replayed(space, predictions, 60, false);
-  EXPECT_LT(with.best_ms.back(), without.best_ms.back());
-  EXPECT_GT(with.proposed, 3 * without.proposed / 2);
-  EXPECT_EQ(with.best_ms.size(), 60U);
-  EXPECT_EQ(without.best_ms.size(), 60U) << "failures cost nothing";
-}
-
-TEST(ReplayOfAShortlist, NeverLosesTheOptimum) {
-  const RecordedSpace space = bumpy_space();
-  for (const bool are_good : {true, false}) {
-    const ReplayTrace trace = replayed(space, predictions_of(space, are_good), 1000000, true);
-    EXPECT_EQ(trace.best_ms.size(), space.sorted_times_ms().size()) << "all that run";
-    EXPECT_EQ(trace.best_ms.back(), space.sorted_times_ms().front());
-  }
-}
-
 }  // namespace
 }  // namespace evo
