@@ -4,6 +4,8 @@
 
 #include "tools/answers/checks_json.hpp"
 #include "tools/answers/elite_answers.hpp"
+#include "tools/answers/or_null.hpp"
+#include "tools/answers/outcome.hpp"
 #include "tools/answers/profile_json.hpp"
 
 namespace evo {
@@ -27,21 +29,9 @@ Found find(const Store& store, CandidateId candidate) {
   return found;
 }
 
-bool is_green(const Found& found) {
-  const EvaluationRecord& record = found.evaluation.record;
-  return record.timing && !record.rejection && !found.evaluation.withdrawal;
-}
-
-/// As in the view `evaluation`.
-std::string outcome_word(const Found& found) {
-  if (found.evaluation.record.rejection) return "rejected";
-  if (found.evaluation.withdrawal) return "withdrawn";
-  return is_green(found) ? "green" : "unjudged";
-}
-
 std::string outcome(const Found& found) {
   const EvaluationRecord& record = found.evaluation.record;
-  std::string text = outcome_word(found);
+  std::string text(outcome_word(found.evaluation));
   if (record.rejection) text += " at " + std::string(to_string(record.rejection->gate));
   if (const std::optional<Rejection>& why = found.evaluation.withdrawal) {
     text += ": was green, and then failed " + std::string(to_string(why->gate));
@@ -153,7 +143,7 @@ class Comparison {
 
 /// Why the times of two candidates must not be compared; empty when they may.
 std::string incomparable(const Found& a, const Found& b) {
-  if (!is_green(a) || !is_green(b)) return "not both are green";
+  if (!is_green(a.evaluation) || !is_green(b.evaluation)) return "not both are green";
   const RunInfo& left = a.run.info;
   const RunInfo& right = b.run.info;
   if (left.device.time_kind != right.device.time_kind) return "one is measured, one predicted";
@@ -172,8 +162,7 @@ void add_results(Comparison& rows, const Found& a, const Found& b, bool comparab
     return found.compilation ? Json(found.compilation->resources.*member) : Json();
   };
   const auto error = [](const Found& found, double CheckResult::*member) {
-    const auto value = worst(found.evaluation.record, member);
-    return value ? Json(*value) : Json();
+    return or_null(worst(found.evaluation.record, member));
   };
   rows.add("p50_us", figure(a, &Timing::p50_us), figure(b, &Timing::p50_us), comparable);
   rows.add("p90_us", figure(a, &Timing::p90_us), figure(b, &Timing::p90_us), comparable);
@@ -221,11 +210,10 @@ Answer compare_answer(const Store& store, CandidateId a, CandidateId b) {
   const Found right = find(store, b);
   Answer answer{
       .title = "candidate " + std::to_string(a) + " (a) and " + std::to_string(b) + " (b)",
-      .table = {.columns = {{"figure", "", 0, true},
+      .table = {.columns = {{"figure", "figure", 0, true},
                             {"a", std::to_string(a), 4},
                             {"b", std::to_string(b), 4},
                             {"b_over_a", "b / a", 4}}}};
-  answer.table.columns[0].heading = "figure";
   const std::string obstacle = incomparable(left, right);
   Comparison rows(answer.table);
   const auto kind = [](const Found& found) {
@@ -256,8 +244,8 @@ Json candidate_json(const Store& store, CandidateId candidate) {
           {"position", record.position},
           {"origin", record.origin},
           {"milestone", record.milestone.empty() ? Json() : Json(record.milestone)},
-          {"outcome", outcome_word(found)},
-          {"duplicate_of", record.duplicate_of ? Json(*record.duplicate_of) : Json()},
+          {"outcome", outcome_word(found.evaluation)},
+          {"duplicate_of", or_null(record.duplicate_of)},
           {"space", info.space.name},
           {"device", info.device.name},
           {"shape", info.shape},

@@ -84,12 +84,9 @@ ValueLists space_values() {
 }
 
 ValueList device_values() {
-  return [](const GivenValues&) {
-    std::vector<std::string> ids = {"auto", "none"};
-    for (const auto& more : {cuda_devices(), ptx::device_ids()})
-      ids.insert(ids.end(), more.begin(), more.end());
-    return ids;
-  };
+  std::vector<std::string> first = cuda_devices();
+  first.insert(first.begin(), {"auto", "none"});
+  return virtual_device_values(std::move(first));
 }
 
 ValueList virtual_device_values(std::vector<std::string> first) {

@@ -4,6 +4,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
+#include "tools/answers/or_null.hpp"
 
 namespace evo {
 namespace {
@@ -112,7 +113,7 @@ Ordered environment(const Store& store, const StoredRun& run) {
                    {"seed", run.info.seed},
                    {"strategy", run.info.strategy},
                    {"started_at", run.started_at},
-                   {"finished_at", run.finished_at ? Ordered(*run.finished_at) : Ordered()},
+                   {"finished_at", or_null(run.finished_at)},
                    {"evo_tune", run.info.evo_version}};
   const Ordered options = Ordered::parse(run.info.options_json);
   if (options.value("aim", "") == "record") found["recording"] = recording(store, run, options);

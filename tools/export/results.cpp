@@ -9,6 +9,7 @@
 #include "engine/core/json_reader.hpp"
 #include "engine/space/gzip.hpp"
 #include "engine/space/space.hpp"
+#include "tools/answers/outcome.hpp"
 #include "tools/export/environment.hpp"
 
 namespace evo {
@@ -24,12 +25,6 @@ double ms(double us) {
 /// What the files call the time of this run.
 std::string objective_of(const StoredRun& run) {
   return run.info.device.time_kind == TimeKind::kPredicted ? "predicted_time" : "time";
-}
-
-/// Why a configuration has no time, the later word first; nothing when it has one.
-const Rejection* failure_of(const StoredEvaluation& evaluation) {
-  if (evaluation.withdrawal) return &*evaluation.withdrawal;
-  return evaluation.record.rejection ? &*evaluation.record.rejection : nullptr;
 }
 
 /// Calls `visit` for every configuration that was judged, each once; the others are counted.

@@ -9,6 +9,8 @@
 
 #include "engine/core/error.hpp"
 #include "engine/device/virtual/timing/device_model.hpp"
+#include "tools/answers/or_null.hpp"
+#include "tools/answers/outcome.hpp"
 
 namespace evo {
 namespace {
@@ -20,12 +22,13 @@ constexpr int kWarp = 32;
 /// Texts that repeat: each once.
 class WordColumn {
  public:
-  void add(const std::string& word) {
+  /// Null for an empty word.
+  void add(std::string_view word) {
+    if (word.empty()) return values_.push_back(nullptr);
     const auto [place, is_new] = places_.emplace(word, words_.size());
-    if (is_new) words_.push_back(word);
+    if (is_new) words_.emplace_back(word);
     values_.push_back(place->second);
   }
-  void add_nothing() { values_.push_back(nullptr); }
 
   [[nodiscard]] Ordered json() const { return {{"words", words_}, {"values", values_}}; }
 
@@ -58,18 +61,6 @@ std::optional<std::int64_t> size_of(const Ordered& manifest, const char* what) {
   return size;
 }
 
-const char* outcome_of(const StoredEvaluation& evaluation) {
-  if (evaluation.record.rejection) return "rejected";
-  if (evaluation.withdrawal) return "withdrawn";
-  return evaluation.record.timing ? "green" : "unjudged";
-}
-
-/// The later word first.
-const Rejection* failure_of_candidate(const StoredEvaluation& evaluation) {
-  if (evaluation.withdrawal) return &*evaluation.withdrawal;
-  return evaluation.record.rejection ? &*evaluation.record.rejection : nullptr;
-}
-
 /// A row at a time becomes columns.
 class Columns {
  public:
@@ -88,15 +79,15 @@ class Columns {
 
   void add(const StoredEvaluation& evaluation) {
     const EvaluationRecord& record = evaluation.record;
-    const bool green = std::string_view(outcome_of(evaluation)) == "green";
+    const bool green = is_green(evaluation);
     const double seconds = seconds_between(run_->started_at, evaluation.created_at);
     number("id", evaluation.id);
     number("generation", record.generation);
     number("seconds", seconds);
-    number("duplicate_of", record.duplicate_of ? Ordered(*record.duplicate_of) : Ordered());
+    number("duplicate_of", or_null(record.duplicate_of));
     words_["origin"].add(record.origin);
-    words_["outcome"].add(outcome_of(evaluation));
-    add_milestone(record);
+    words_["outcome"].add(outcome_word(evaluation));
+    words_["milestone"].add(record.milestone);
     add_failure(evaluation);
     number("p50_us", green ? Ordered(record.timing->p50_us) : Ordered());
     number("p90_us", green ? Ordered(record.timing->p90_us) : Ordered());
@@ -132,23 +123,10 @@ class Columns {
  private:
   void number(const char* name, Ordered value) { numbers_.at(name).push_back(std::move(value)); }
 
-  void add_milestone(const EvaluationRecord& record) {
-    if (record.milestone.empty()) {
-      words_["milestone"].add_nothing();
-    } else {
-      words_["milestone"].add(record.milestone);
-    }
-  }
-
   void add_failure(const StoredEvaluation& evaluation) {
-    const Rejection* failure = failure_of_candidate(evaluation);
-    if (failure == nullptr) {
-      words_["gate"].add_nothing();
-      words_["reason"].add_nothing();
-    } else {
-      words_["gate"].add(std::string(to_string(failure->gate)));
-      words_["reason"].add(failure->reason);
-    }
+    const Rejection* failure = failure_of(evaluation);
+    words_["gate"].add(failure != nullptr ? to_string(failure->gate) : "");
+    words_["reason"].add(failure != nullptr ? failure->reason : "");
     number("policy_only", failure != nullptr && failure->policy_only);
   }
 
@@ -180,15 +158,11 @@ class Columns {
     number("registers", registers);
     number("shared_bytes", shared);
     number("spill_bytes", spills);
-    number("threads", threads ? Ordered(*threads) : Ordered());
+    number("threads", or_null(threads));
     number("occupancy_percent", occupied);
-    number("ctas", ctas ? Ordered(*ctas) : Ordered());
+    number("ctas", or_null(ctas));
     number("ctas_per_sm", ctas_per_sm);
-    if (limit.empty()) {
-      words_["limit"].add_nothing();
-    } else {
-      words_["limit"].add(limit);
-    }
+    words_["limit"].add(limit);
   }
 
   /// Nothing of what was not compiled.
@@ -207,13 +181,13 @@ class Columns {
     for (const auto& [name, value] : config.items()) {
       if (!knobs_.contains(name)) {
         knob_order_.push_back(name);
-        for (std::size_t i = 0; i < evaluated_; ++i) knobs_[name].add_nothing();
+        for (std::size_t i = 0; i < evaluated_; ++i) knobs_[name].add("");
       }
       knobs_[name].add(value.is_string() ? value.get<std::string>() : value.dump());
     }
     // Only another program writes configurations of other macros.
     for (const std::string& name : knob_order_) {
-      if (!config.contains(name)) knobs_[name].add_nothing();
+      if (!config.contains(name)) knobs_[name].add("");
     }
   }
 
@@ -225,7 +199,7 @@ class Columns {
         counts[end] = 0;
       }
     }
-    std::string end = outcome_of(evaluation);
+    std::string end(outcome_word(evaluation));
     if (end == "rejected") end = std::string(to_string(evaluation.record.rejection->gate));
     if (evaluation.record.duplicate_of) end = "duplicate";
     counts[end] = counts[end].get<int>() + 1;

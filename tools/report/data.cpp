@@ -9,6 +9,7 @@
 #include "db/queries.hpp"
 #include "engine/core/error.hpp"
 #include "tools/answers/milestones.hpp"
+#include "tools/answers/or_null.hpp"
 #include "tools/answers/run_insight.hpp"
 #include "tools/answers/winner_ways.hpp"
 #include "tools/export/environment.hpp"
@@ -72,10 +73,10 @@ Ordered ladder_json(const Store& store, RunId run) {
     const std::optional<Rejection>& why = rung.withdrawal ? rung.withdrawal : rung.rejection;
     rungs.push_back({{"milestone", rung.milestone},
                      {"candidate", rung.candidate},
-                     {"duplicate_of", rung.duplicate_of ? Ordered(*rung.duplicate_of) : Ordered()},
-                     {"p50_us", rung.p50_us ? Ordered(*rung.p50_us) : Ordered()},
+                     {"duplicate_of", or_null(rung.duplicate_of)},
+                     {"p50_us", or_null(rung.p50_us)},
                      {"builds_on_before", static_cast<bool>(builds[i])},
-                     {"speedup", rung.speedup ? Ordered(*rung.speedup) : Ordered()},
+                     {"speedup", or_null(rung.speedup)},
                      {"gate", why ? Ordered(std::string(to_string(why->gate))) : Ordered()},
                      {"reason", why ? Ordered(why->reason) : Ordered()}});
   }
@@ -102,10 +103,9 @@ Ordered control_json(const Store& store, RunId run) {
   for (const StoredGeneration& generation : store.generations(run)) {
     const GenerationRecord& record = generation.record;
     if (!record.control_p50_us) continue;
-    points.push_back(
-        {{"generation", record.number},
-         {"p50_us", *record.control_p50_us},
-         {"drift", record.control_drift ? Ordered(*record.control_drift) : Ordered()}});
+    points.push_back({{"generation", record.number},
+                      {"p50_us", *record.control_p50_us},
+                      {"drift", or_null(record.control_drift)}});
   }
   return points;
 }
@@ -189,7 +189,7 @@ Ordered report_of_run(const Store& store, const StoredRun& run) {
       {"seed", std::to_string(info.seed)},
       {"check_seed", options.contains("check_seed") ? options["check_seed"].dump() : ""},
       {"started_at", run.started_at},
-      {"finished_at", run.finished_at ? Ordered(*run.finished_at) : Ordered()},
+      {"finished_at", or_null(run.finished_at)},
       {"evo_version", info.evo_version},
       {"command", command_of(run)},
       {"flops_per_launch", info.flops_per_launch},

@@ -4,6 +4,7 @@
 #include "engine/core/error.hpp"
 #include "tools/answers/checks_json.hpp"
 #include "tools/answers/or_null.hpp"
+#include "tools/answers/outcome.hpp"
 #include "tools/answers/run_insight.hpp"
 #include "tools/export/exported_kernel.hpp"
 #include "tools/report/line_diff.hpp"
@@ -36,25 +37,21 @@ DefaultCandidate default_of(const Store& store, const StoredRun& run) {
   return found;
 }
 
-bool is_green_candidate(const StoredEvaluation& evaluation) {
-  return evaluation.record.timing && !evaluation.record.rejection && !evaluation.withdrawal;
-}
-
 Ordered default_json(const DefaultCandidate& found) {
   if (!found.evaluation) return {{"candidate", nullptr}, {"why", found.why_not}};
   const EvaluationRecord& record = found.evaluation->record;
   Ordered json = {{"candidate", found.evaluation->id},
                   {"config", Ordered::parse(record.config_json)}};
-  if (is_green_candidate(*found.evaluation)) {
+  if (is_green(*found.evaluation)) {
     json["p50_us"] = record.timing->p50_us;
     return json;
   }
-  const std::optional<Rejection>& failure =
-      found.evaluation->withdrawal ? found.evaluation->withdrawal : record.rejection;
+  const Rejection* failure = failure_of(*found.evaluation);
   json["p50_us"] = nullptr;
-  json["why"] = failure ? "the default configuration failed the " +
-                              std::string(to_string(failure->gate)) + " gate: " + failure->reason
-                        : std::string("nobody timed the default configuration");
+  json["why"] = failure != nullptr
+                    ? "the default configuration failed the " +
+                          std::string(to_string(failure->gate)) + " gate: " + failure->reason
+                    : std::string("nobody timed the default configuration");
   return json;
 }
 
