@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include "engine/core/error.hpp"
 #include "engine/core/suggestion.hpp"
+#include "tools/cli/argument_text.hpp"
 
 namespace evo {
 namespace {
@@ -92,15 +92,12 @@ std::vector<Candidate> rank(const Store& store, const std::vector<OnShape>& shap
 std::map<std::string, double> parse_weights(const std::vector<std::string>& texts) {
   std::map<std::string, double> weights;
   for (const std::string& text : texts) {
-    const std::size_t equals = text.find('=');
-    const std::string number = equals == std::string::npos ? "" : text.substr(equals + 1);
-    double weight = 0;
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), weight);
-    const bool is_number = error == std::errc() && end == number.data() + number.size();
-    if (equals == 0 || !is_number || !std::isfinite(weight) || weight <= 0) {
+    const auto named = named_in(text);
+    const auto weight = named ? number_in<double>(named->second) : std::nullopt;
+    if (!weight || !std::isfinite(*weight) || *weight <= 0) {
       throw InputError("--weight " + text + ": allowed is SHAPE=NUMBER with a number above 0");
     }
-    weights[text.substr(0, equals)] = weight;
+    weights[named->first] = *weight;
   }
   return weights;
 }

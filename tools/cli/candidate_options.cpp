@@ -5,6 +5,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/suggestion.hpp"
+#include "tools/cli/argument_text.hpp"
 
 namespace evo {
 namespace {
@@ -30,13 +31,12 @@ Candidate candidate_from_options(const Space& space, const std::string& mileston
   using Setting = std::pair<std::string, std::string>;
   std::vector<Setting> pairs;
   for (const std::string& text : settings) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos) throw InputError("--set " + text + ": allowed is MACRO=VALUE");
-    const std::string macro = text.substr(0, equals);
-    if (std::ranges::find(pairs, macro, &Setting::first) != pairs.end()) {
-      throw InputError("--set " + text + ": " + macro + " is set twice; allowed is once");
+    const auto named = named_in(text);
+    if (!named) throw InputError("--set " + text + ": allowed is MACRO=VALUE");
+    if (std::ranges::find(pairs, named->first, &Setting::first) != pairs.end()) {
+      throw InputError("--set " + text + ": " + named->first + " is set twice; allowed is once");
     }
-    pairs.emplace_back(macro, text.substr(equals + 1));
+    pairs.push_back(*named);
   }
   const Candidate candidate = space.candidate_from_settings(pairs, start_of(space, milestone));
   if (const ConstraintText* violated = space.violated(candidate)) {

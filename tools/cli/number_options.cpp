@@ -1,20 +1,14 @@
 #include "tools/cli/number_options.hpp"
 
-#include <charconv>
 #include <sstream>
 #include <string>
+
+#include "tools/cli/argument_text.hpp"
 
 namespace evo {
 namespace {
 
 constexpr double kYear = 365.0 * 24 * 3600;
-
-template <typename Number>
-bool parse_whole(const std::string& text, Number& value) {
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  return error == std::errc() && stop == end && !text.empty();
-}
 
 }  // namespace
 
@@ -24,11 +18,11 @@ CLI::Validator whole_number(std::uint64_t low, std::uint64_t high) {
   const std::string allowed =
       high == std::numeric_limits<std::int64_t>::max() ? std::to_string(low) + " on" : range;
   return {[=](std::string& text) -> std::string {
-            std::uint64_t value = 0;
-            if (!parse_whole(text, value) || value < low || value > high) {
+            const auto value = number_in<std::uint64_t>(text);
+            if (!value || *value < low || *value > high) {
               return "'" + text + "': allowed is a whole number from " + allowed;
             }
-            text = std::to_string(value);  // CLI11 would read 010 as eight
+            text = std::to_string(*value);  // CLI11 would read 010 as eight
             return {};
           },
           // Help is silent about numbers that are as large as the machine's.
@@ -39,8 +33,8 @@ CLI::Validator real_number(double low, double high) {
   std::ostringstream range;
   range << low << " to " << high;
   return {[=, allowed = range.str()](std::string& text) -> std::string {
-            double value = 0;
-            if (!parse_whole(text, value) || !(value >= low && value <= high)) {
+            const auto value = number_in<double>(text);
+            if (!value || !(*value >= low && *value <= high)) {
               return "'" + text + "': allowed is a number from " + allowed;
             }
             return {};
@@ -50,8 +44,8 @@ CLI::Validator real_number(double low, double high) {
 
 CLI::Validator seconds_number() {
   return {[](std::string& text) -> std::string {
-            double value = 0;
-            if (!parse_whole(text, value) || !(value > 0 && value <= kYear)) {
+            const auto value = number_in<double>(text);
+            if (!value || !(*value > 0 && *value <= kYear)) {
               return "'" + text + "': allowed is a number of seconds above 0, at most 31536000";
             }
             return {};

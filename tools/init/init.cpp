@@ -10,6 +10,7 @@
 #include "engine/compile/nvrtc.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/worker/limits.hpp"
+#include "tools/cli/argument_text.hpp"
 #include "tools/cli/output_files.hpp"
 #include "tools/init/found.hpp"
 
@@ -23,11 +24,9 @@ NamedTexts split(const std::string& option, const std::vector<std::string>& text
                  const std::string& form) {
   NamedTexts named;
   for (const std::string& text : texts) {
-    const std::size_t sign = text.find('=');
-    if (sign == std::string::npos || sign == 0) {
-      throw InputError(option + " " + text + ": allowed is NAME=" + form);
-    }
-    named.emplace_back(text.substr(0, sign), text.substr(sign + 1));
+    const auto both = named_in(text);
+    if (!both) throw InputError(option + " " + text + ": allowed is NAME=" + form);
+    named.push_back(*both);
   }
   return named;
 }

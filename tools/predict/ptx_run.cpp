@@ -1,18 +1,15 @@
 #include "tools/predict/ptx_run.hpp"
 
 #include <array>
-#include <cerrno>
-#include <charconv>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <new>
+#include <span>
 
 #include "engine/core/json_reader.hpp"
-#include "engine/core/missing_file.hpp"
-#include "engine/core/protected_file.hpp"
 #include "engine/core/suggestion.hpp"
 #include "engine/device/virtual/virtual_device.hpp"
+#include "tools/cli/argument_text.hpp"
 #include "tools/cli/output_files.hpp"
 
 namespace evo {
@@ -20,35 +17,17 @@ namespace {
 
 constexpr std::uint64_t kMostBytes = 1ULL << 32;  // of all buffers, and of a file
 
-/// Through the C library, which says why a folder or a broken disk cannot be read.
 std::vector<std::byte> read_file(const std::string& path) {
-  require_no_special_file(path, "read");
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(path.c_str(), "rb"),
-                                                           std::fclose);
-  if (!in) {
-    throw InputError("cannot read '" + path + "': " + std::strerror(errno) +
-                     missing_file_hint(path));
-  }
-  std::vector<std::byte> bytes;
-  std::vector<std::byte> chunk(1 << 16);
-  while (const std::size_t count = std::fread(chunk.data(), 1, chunk.size(), in.get())) {
-    bytes.insert(bytes.end(), chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(count));
-    if (bytes.size() > kMostBytes)
-      throw InputError("'" + path + "' is larger than " + std::to_string(kMostBytes) + " bytes");
-  }
-  if (std::ferror(in.get()) != 0)
-    throw InputError("cannot read '" + path + "': " + std::strerror(errno));
-  return bytes;
+  const std::string text = read_text_file(path, kMostBytes);
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
 }
 
 /// The whole text as a number of the type.
 template <typename T>
 T number(const std::string& text, const std::string& what) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc() && end == text.data() + text.size()) return value;
-  throw InputError(what + " '" + text + "' is not a number" +
-                   (error == std::errc::result_out_of_range ? " in the range of its type" : ""));
+  if (const auto value = number_in<T>(text)) return *value;
+  throw InputError(what + " '" + text + "' is not a number in the range of its type");
 }
 
 std::size_t byte_count(const std::string& text) {
@@ -174,8 +153,7 @@ ExitCode launched(const PtxRunOptions& options) {
   const auto device = open_virtual_device(
       options.device,
       {.threads = options.threads, .checks = !options.no_checks, .seed = options.seed});
-  const std::vector<std::byte> file = read_file(options.file);
-  const std::string ptx(reinterpret_cast<const char*>(file.data()), file.size());
+  const std::string ptx = read_text_file(options.file, kMostBytes);
   auto loaded = device->load({.ptx = ptx, .cubin = {}, .entries = {options.entry}});
   if (const auto* fault = std::get_if<Fault>(&loaded)) {
     throw InputError("'" + options.file + "': " + fault->reason);

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <cctype>
-
 #include "db/queries.hpp"
+#include "engine/compile/compiler_options.hpp"
 #include "engine/core/error.hpp"
 #include "tools/answers/milestones.hpp"
 #include "tools/answers/or_null.hpp"
@@ -23,16 +21,7 @@ namespace {
 using Ordered = nlohmann::ordered_json;
 
 /// A word of a shell.
-std::string quoted(const std::string& word) {
-  const bool plain = !word.empty() && std::ranges::all_of(word, [](unsigned char c) {
-    return std::isalnum(c) != 0 ||
-           std::string_view("_-.:/,=").find(static_cast<char>(c)) != std::string_view::npos;
-  });
-  if (plain) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
+std::string quoted(const std::string& word) { return join_options({&word, 1}); }
 
 Ordered device_json(const DeviceInfo& device) {
   return {{"id", device.id},
