@@ -52,6 +52,7 @@ set(EVO_ALONE
   tests/engine/space/space_test.cpp
   tests/engine/worker/device_client_test.cpp
   tests/tools/bundle/cpp_test.cpp
+  tools/bundle/export_bundle.cpp
   tools/bundle/kernels.cpp
   tools/export/results.cpp
 )

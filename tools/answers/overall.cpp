@@ -28,7 +28,7 @@ struct OnShape {
   std::map<Place, double> us = {};  ///< of green kernels
 };
 
-struct Candidate {
+struct ServingKernel {
   Place place;
   CandidateId id = 0;  ///< in the first run
   std::string config;
@@ -64,12 +64,12 @@ void give_weights(std::vector<OnShape>& shapes, const std::map<std::string, doub
   }
 }
 
-std::vector<Candidate> rank(const Store& store, const std::vector<OnShape>& shapes) {
-  std::vector<Candidate> candidates;
+std::vector<ServingKernel> rank(const Store& store, const std::vector<OnShape>& shapes) {
+  std::vector<ServingKernel> candidates;
   store.for_each_evaluation(shapes.front().run.id, [&](const StoredEvaluation& evaluation) {
-    Candidate candidate{{evaluation.record.generation, evaluation.record.position},
-                        evaluation.id,
-                        evaluation.record.config_json};
+    ServingKernel candidate{{evaluation.record.generation, evaluation.record.position},
+                            evaluation.id,
+                            evaluation.record.config_json};
     double sum = 0;
     double weights = 0;
     for (const OnShape& shape : shapes) {
@@ -82,7 +82,7 @@ std::vector<Candidate> rank(const Store& store, const std::vector<OnShape>& shap
     candidate.mean = std::exp(sum / weights);
     candidates.push_back(std::move(candidate));
   });
-  std::ranges::stable_sort(candidates, std::ranges::greater{}, &Candidate::mean);
+  std::ranges::stable_sort(candidates, std::ranges::greater{}, &ServingKernel::mean);
   if (candidates.size() > kRowsShown) candidates.resize(kRowsShown);
   return candidates;
 }
@@ -123,12 +123,13 @@ Answer overall_answer(const Store& store, RunId run, const std::map<std::string,
   answer.table.columns.push_back({"candidate", "candidate"});
   answer.table.columns.push_back({"config", "", 0, true});
   answer.table.columns.push_back({"", "configuration", 0, true});
-  const std::vector<Candidate> candidates = rank(store, shapes);
+  const std::vector<ServingKernel> candidates = rank(store, shapes);
   std::vector<Json> configs;
-  for (const Candidate& candidate : candidates) configs.push_back(Json::parse(candidate.config));
+  for (const ServingKernel& candidate : candidates)
+    configs.push_back(Json::parse(candidate.config));
   const SplitConfigs texts = split_configs(configs);
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const Candidate& candidate = candidates[i];
+    const ServingKernel& candidate = candidates[i];
     std::vector<Json> row = {i + 1, candidate.mean};
     row.insert(row.end(), candidate.shares.begin(), candidate.shares.end());
     row.emplace_back(std::string(to_string(first.info.device.time_kind)));

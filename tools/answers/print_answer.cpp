@@ -10,6 +10,8 @@
 namespace evo {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 void print(const Answer& answer, const EliteOptions& options) {
   if (options.json) {
     print_json(std::cout, answer.table);
@@ -69,7 +71,6 @@ ExitCode print_elites(const Store& store, const EliteOptions& options) {
 void print_candidate(const Store& store, const EliteOptions& options) {
   if (options.csv) throw InputError("show has no --csv; use --json");
   if (options.json) {
-    using Json = nlohmann::ordered_json;
     std::cout
         << candidate_json(store, options.show).dump(-1, ' ', false, Json::error_handler_t::replace)
         << '\n';
@@ -85,7 +86,7 @@ void print_insight(const Store& store, const StoredRun& run, const EliteOptions&
   const Space space = space_of(run);
   const Insight insight = insight_of(store, run, space);
   if (options.json) {
-    nlohmann::ordered_json json = nlohmann::ordered_json::parse(insight_json(space, insight));
+    Json json = Json::parse(insight_json(space, insight));
     json.update(ways_json(store, run));
     std::cout << json << '\n';
   } else {

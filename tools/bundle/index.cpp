@@ -173,9 +173,9 @@ class Builder {
   }
 
   static std::size_t fastest_on(const TimeTable& times, std::size_t shape) {
-    constexpr double kNever = std::numeric_limits<double>::infinity();
+    constexpr double kNoTime = std::numeric_limits<double>::infinity();
     const auto fastest = std::ranges::min_element(
-        times, {}, [&](const auto& row) { return row[shape].value_or(kNever); });
+        times, {}, [&](const auto& row) { return row[shape].value_or(kNoTime); });
     return static_cast<std::size_t>(fastest - times.begin());
   }
 

@@ -159,16 +159,16 @@ OrderedJson candidate_json(const Recording& recording, const RecordedEntry& entr
 }
 
 void print(const RankScore& score) {
-  constexpr double kPercent = 100;
+  constexpr double kToPercent = 100;
   std::printf("%-32s %8s %22s\n", "", "all", "within twice the best");
   std::printf("%-32s %8zu %22zu\n", "kernels", score.kernels, score.near);
   std::printf("%-32s %8.2f %22.2f\n", "Spearman", score.spearman, score.spearman_near);
   std::printf("%-32s %8.2f %22.2f\n", "Kendall", score.kendall, score.kendall_near);
-  std::printf("median error %.0f %%\n", kPercent * score.median_error);
-  std::printf("slower than the best: predicted fastest %.1f %%", kPercent * score.loss);
+  std::printf("median error %.0f %%\n", kToPercent * score.median_error);
+  std::printf("slower than the best: predicted fastest %.1f %%", kToPercent * score.loss);
   for (std::size_t i = 0; i < kShortlists.size(); ++i) {
     std::printf(", best of the %zu predicted fastest %.1f %%", kShortlists[i],
-                kPercent * score.loss_of_shortlist[i]);
+                kToPercent * score.loss_of_shortlist[i]);
   }
   std::printf("\n");
 }
@@ -189,14 +189,14 @@ RankScore score_of_half(const std::vector<RecordedEntry>& entries,
 
 void print_variants(const RankArguments& arguments, const std::vector<RecordedEntry>& entries,
                     const std::vector<std::optional<Predicted>>& predicted) {
-  constexpr double kPercent = 100;
+  constexpr double kToPercent = 100;
   constexpr std::array<const char*, 2> kHalves = {"even", "odd"};
   for (std::size_t v = 0; v < arguments.figure_values.size(); ++v) {
     for (std::size_t half = 0; half < kHalves.size(); ++half) {
       const RankScore score = score_of_half(entries, predicted, v, half);
       std::printf("%s = %g, %s: Spearman %.3f, within twice the best %.3f, median error %.1f %%\n",
                   arguments.figure.c_str(), arguments.figure_values[v], kHalves.at(half),
-                  score.spearman, score.spearman_near, kPercent * score.median_error);
+                  score.spearman, score.spearman_near, kToPercent * score.median_error);
     }
   }
 }
