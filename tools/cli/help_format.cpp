@@ -77,21 +77,23 @@ std::string described(const CLI::Option& option) {
   return text + " " + notes + ")";
 }
 
+/// All lines but the first behind so many blanks.
+std::string hanging(const std::string& text, std::size_t columns) {
+  std::string result;
+  for (const char c : text) {
+    result += c;
+    if (c == '\n') result.append(columns, ' ');
+  }
+  return result;
+}
+
 /// A line of help: the heading, and the text beside or, where there is no room, below it.
 std::string entry(const std::string& heading, const std::string& text) {
   std::string line = "  " + heading;
-  const std::string indent(kTextColumn, ' ');
-  if (columns_of(line) + 2 > kTextColumn) {
-    line += "\n" + indent;
-  } else {
-    line.append(kTextColumn - columns_of(line), ' ');
-  }
-  const std::string body = wrapped(text, kHelpColumns - kTextColumn, 0);
-  for (const char c : body) {
-    line += c;
-    if (c == '\n') line += indent;
-  }
-  return line + "\n";
+  const std::size_t taken = columns_of(line);
+  if (taken + 2 > kTextColumn) line += '\n';
+  line.append(taken + 2 > kTextColumn ? kTextColumn : kTextColumn - taken, ' ');
+  return line + hanging(wrapped(text, kHelpColumns - kTextColumn, 0), kTextColumn) + "\n";
 }
 
 /// Lines are wrapped below their own text, which begins behind the first wide gap.
@@ -106,14 +108,9 @@ std::string wrapped_lines(const std::string& text) {
       result += wrapped(line, kHelpColumns, 0) + "\n";
       continue;
     }
-    const std::size_t hanging = columns_of(line.substr(0, body));
-    const std::string tail = wrapped(line.substr(body), kHelpColumns - hanging, 0);
-    result += line.substr(0, body);
-    for (const char c : tail) {
-      result += c;
-      if (c == '\n') result.append(hanging, ' ');
-    }
-    result += "\n";
+    const std::size_t column = columns_of(line.substr(0, body));
+    const std::string tail = wrapped(line.substr(body), kHelpColumns - column, 0);
+    result += line.substr(0, body) + hanging(tail, column) + "\n";
   }
   return result;
 }
@@ -188,7 +185,7 @@ void adopt(CLI::App& app, const std::shared_ptr<HelpFormat>& format) {
 
 }  // namespace
 
-std::string wrapped(std::string_view text, std::size_t columns, std::size_t hanging) {
+std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent) {
   std::string result;
   std::string line;
   std::size_t words = 0;
@@ -203,7 +200,7 @@ std::string wrapped(std::string_view text, std::size_t columns, std::size_t hang
     if (words > 0 && columns_of(line) + 1 + columns_of(word) > columns) {
       close();
       result += '\n';
-      line.append(hanging, ' ');
+      line.append(indent, ' ');
       line += word;
     } else {
       line += (words > 0 ? " " : "") + word;

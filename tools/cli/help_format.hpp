@@ -11,9 +11,9 @@ namespace evo {
 /// The columns that help is written for.
 inline constexpr std::size_t kHelpColumns = 80;
 
-/// The words of a text in lines of at most `columns`; all but the first are indented by `hanging`.
+/// The words of a text in lines of at most `columns`; all but the first are indented by `indent`.
 /// Line breaks of the text stay. A word that is longer than a line has a line of its own.
-[[nodiscard]] std::string wrapped(std::string_view text, std::size_t columns, std::size_t hanging);
+[[nodiscard]] std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent);
 
 /// The word by which help names an option's value: "N", "FILE"; empty for a flag.
 [[nodiscard]] std::string value_word(const CLI::Option& option);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 #include "tools/report/files.hpp"
 
 namespace evo {
@@ -22,39 +24,21 @@ constexpr const char* kHead = R"html(<!DOCTYPE html>
 }  // namespace
 
 std::string html_text(const std::string& text) {
+  static const std::map<char, std::string_view> kEntities = {
+      {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
   std::string safe;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      case '\'':
-        safe += "&#39;";
-        break;
-      default:
-        safe += c;
-    }
+  for (const char& c : text) {
+    const auto entity = kEntities.find(c);
+    safe += entity != kEntities.end() ? entity->second : std::string_view(&c, 1);
   }
   return safe;
 }
 
 std::string json_in_script(const nlohmann::ordered_json& data) {
+  using Json = nlohmann::ordered_json;
   std::string safe;
-  for (const char c : data.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace)) {
-    if (c == '<') {
-      safe += "\\u003c";
-    } else {
-      safe += c;
-    }
+  for (const char& c : data.dump(-1, ' ', true, Json::error_handler_t::replace)) {
+    safe += c == '<' ? std::string_view("\\u003c") : std::string_view(&c, 1);
   }
   return safe;
 }
