@@ -7,6 +7,7 @@ find_package(fmt REQUIRED)
 find_package(SQLite3 REQUIRED)
 find_package(SQLiteCpp REQUIRED)
 find_package(CLI11 REQUIRED)
+find_package(utf8cpp REQUIRED)
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
@@ -15,6 +16,10 @@ find_library(XXHASH_LIBRARY xxhash REQUIRED)
 add_library(xxhash INTERFACE)
 target_include_directories(xxhash INTERFACE ${XXHASH_INCLUDE_DIR})
 target_link_libraries(xxhash INTERFACE ${XXHASH_LIBRARY})
+
+find_path(DTL_INCLUDE_DIR dtl/dtl.hpp REQUIRED)
+add_library(dtl INTERFACE)
+target_include_directories(dtl SYSTEM INTERFACE ${DTL_INCLUDE_DIR})
 
 find_path(ZSTD_INCLUDE_DIR zstd.h REQUIRED)
 find_library(ZSTD_LIBRARY zstd REQUIRED)

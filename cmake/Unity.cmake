@@ -47,10 +47,10 @@ set(EVO_ALONE
   tests/engine/problem/npy_test.cpp
   tests/engine/space/space_test.cpp
   tests/engine/worker/device_client_test.cpp
-  tests/fuzz/manifest_target.cpp
-  tests/tools/bundle_cpp_test.cpp
-  tools/bundle_kernels.cpp
-  tools/evo_export_results.cpp
+  tests/tools/bundle/cpp_test.cpp
+  tools/bundle/export_bundle.cpp
+  tools/bundle/kernels.cpp
+  tools/export/results.cpp
 )
 
 # evo_unity(target source…): compiles the sources together where EVO_UNITY asks for it.

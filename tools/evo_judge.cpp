@@ -16,14 +16,14 @@
 #include "engine/run/objective.hpp"
 #include "engine/run/profile_gate.hpp"
 #include "engine/worker/messages.hpp"
-#include "tools/candidate_options.hpp"
-#include "tools/evo_judge_against.hpp"
-#include "tools/help_format.hpp"
-#include "tools/number_options.hpp"
-#include "tools/output_files.hpp"
-#include "tools/profile_json.hpp"
-#include "tools/session_options.hpp"
-#include "tools/tool_main.hpp"
+#include "tools/answers/profile_json.hpp"
+#include "tools/cli/candidate_options.hpp"
+#include "tools/cli/help_format.hpp"
+#include "tools/cli/number_options.hpp"
+#include "tools/cli/output_files.hpp"
+#include "tools/cli/tool_main.hpp"
+#include "tools/tune/against_stored.hpp"
+#include "tools/tune/session_options.hpp"
 
 namespace evo {
 namespace {

@@ -1,12 +1,11 @@
 // evo-predict: what predicted times are worth, and what they are made of.
-#include "tools/evo_predict.hpp"
-
 #include <CLI/CLI.hpp>
 
-#include "tools/help_format.hpp"
-#include "tools/number_options.hpp"
-#include "tools/tool_main.hpp"
-#include "tools/value_lists.hpp"
+#include "tools/cli/help_format.hpp"
+#include "tools/cli/number_options.hpp"
+#include "tools/cli/tool_main.hpp"
+#include "tools/cli/value_lists.hpp"
+#include "tools/predict/predict.hpp"
 
 namespace evo {
 namespace {

@@ -1,45 +1,20 @@
 // evo-ptx-run: one launch of one PTX entry on the virtual GPU, with its hazards.
-#include <CLI/CLI.hpp>
-#include <array>
-#include <cerrno>
-#include <charconv>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
-#include <limits>
-#include <new>
-#include <string>
-#include <vector>
 
-#include "engine/core/error.hpp"
-#include "engine/core/json_reader.hpp"
-#include "engine/core/missing_file.hpp"
-#include "engine/core/protected_file.hpp"
-#include "engine/core/suggestion.hpp"
-#include "engine/device/virtual/virtual_device.hpp"
-#include "tools/help_format.hpp"
-#include "tools/number_options.hpp"
-#include "tools/output_files.hpp"
-#include "tools/tool_main.hpp"
-#include "tools/value_lists.hpp"
+#include <limits>
+
+#include "tools/cli/help_format.hpp"
+#include "tools/cli/number_options.hpp"
+#include "tools/cli/tool_main.hpp"
+#include "tools/cli/value_lists.hpp"
+#include "tools/predict/ptx_run.hpp"
 
 namespace evo {
 namespace {
 
-struct Options {
-  std::string file;
-  std::string entry;
-  std::string device = "virtual:l4";
-  std::vector<std::uint32_t> grid = {1};
-  std::vector<std::uint32_t> block = {32};
-  std::uint32_t shared = 0;
-  std::vector<std::string> arguments;
-  std::uint64_t seed = 1;
-  int threads = 0;
-  bool no_checks = false;
-  bool predict = false;
-  bool quiet = false;
-};
+constexpr const char* kDescription =
+    "evo-ptx-run: one launch of a PTX entry on the virtual GPU, with its hazards.\n"
+    "Races, out-of-bounds accesses, deadlocks and reads of data that nobody wrote, with their "
+    "source lines when the PTX has them (-lineinfo).";
 
 constexpr const char* kFooter = R"(
 Values of --arg, in the order of the kernel's parameters:
@@ -50,263 +25,58 @@ Values of --arg, in the order of the kernel's parameters:
   i32:VALUE             a scalar; also u32: i64: u64: f32: f64:
 )";
 
-constexpr std::uint64_t kMostBytes = 1ULL << 32;  // of all buffers, and of a file
-
-/// Through the C library, which says why a folder or a broken disk cannot be read.
-std::vector<std::byte> read_file(const std::string& path) {
-  require_no_special_file(path, "read");
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(path.c_str(), "rb"),
-                                                           std::fclose);
-  if (!in) {
-    throw InputError("cannot read '" + path + "': " + std::strerror(errno) +
-                     missing_file_hint(path));
-  }
-  std::vector<std::byte> bytes;
-  std::vector<std::byte> chunk(1 << 16);
-  while (const std::size_t count = std::fread(chunk.data(), 1, chunk.size(), in.get())) {
-    bytes.insert(bytes.end(), chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(count));
-    if (bytes.size() > kMostBytes)
-      throw InputError("'" + path + "' is larger than " + std::to_string(kMostBytes) + " bytes");
-  }
-  if (std::ferror(in.get()) != 0)
-    throw InputError("cannot read '" + path + "': " + std::strerror(errno));
-  return bytes;
+void declare(CLI::App& app, PtxRunOptions& options) {
+  app.add_option("file", options.file, "PTX file")->type_name(value_words::kFile)->required();
+  app.add_option("--entry", options.entry, "kernel")->type_name("NAME")->required();
+  app.add_option("--device", options.device, "virtual GPU")
+      ->type_name(value_words::kDevice)
+      ->capture_default_str();
+  app.add_option("--grid", options.grid, "CTAs (default: 1)")
+      ->type_name("X,Y,Z")
+      ->transform(whole_number(1, std::numeric_limits<std::int32_t>::max()))
+      ->delimiter(',');
+  app.add_option("--block", options.block, "threads of a CTA (default: 32)")
+      ->type_name("X,Y,Z")
+      ->transform(whole_number(1, std::numeric_limits<std::int32_t>::max()))
+      ->delimiter(',');
+  app.add_option("--shared", options.shared, "dynamic shared memory")
+      ->type_name("BYTES")
+      ->transform(whole_number(0, std::numeric_limits<std::uint32_t>::max()))
+      ->capture_default_str();
+  app.add_option("--arg", options.arguments, "an argument, see below; repeat in order")
+      ->type_name("ARGUMENT")
+      ->allow_extra_args(false);
+  app.add_option("--seed", options.seed, "seed of the order in which warps run")
+      ->transform(seed_number())
+      ->capture_default_str();
+  app.add_option("--threads", options.threads, "threads of the host; 0: all")
+      ->transform(whole_number(0, 256))
+      ->capture_default_str();
+  app.add_option("--save", options.save,
+                 "folder for the contents of out and inout buffers, made when missing")
+      ->type_name(value_words::kFolder);
+  app.add_flag("--no-checks", options.no_checks, "only bounds, alignment and deadlock");
+  app.add_flag("--predict", options.predict, "print the predicted time");
+  app.add_flag("--quiet", options.quiet, "no statistics");
+  app.set_version_flag("--version", "evo-ptx-run " EVO_VERSION);
+  app.footer(kFooter + exit_codes({{0, "clean"},
+                                   {1, "hazards"},
+                                   {2, "bad usage or input"},
+                                   {3, "this machine lacks the memory"}}));
 }
 
-/// The whole text as a number of the type.
-template <typename T>
-T number(const std::string& text, const std::string& what) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc() && end == text.data() + text.size()) return value;
-  throw InputError(what + " '" + text + "' is not a number" +
-                   (error == std::errc::result_out_of_range ? " in the range of its type" : ""));
-}
-
-std::size_t byte_count(const std::string& text) {
-  const auto bytes = number<std::uint64_t>(text, "number of bytes");
-  if (bytes > kMostBytes)
-    throw InputError("'" + text + "' bytes: allowed are 0 to " + std::to_string(kMostBytes));
-  return bytes;
-}
-
-const std::vector<std::string> kContents = {"zeros", "ones"};
-
-std::vector<std::byte> content_of(const std::string& source) {
-  if (source.starts_with("zeros:")) return std::vector<std::byte>(byte_count(source.substr(6)));
-  if (source.starts_with("ones:"))
-    return std::vector<std::byte>(byte_count(source.substr(5)), std::byte{1});
-  // "zero:16": meant as a word, where no file has this name.
-  const std::string word = source.substr(0, source.find(':'));
-  const bool is_word = word.size() < source.size() && !std::filesystem::exists(source);
-  if (is_word && !nearest_name(word, kContents).empty()) {
-    throw InputError("'" + source + "': " + unknown_name("content", word, kContents));
-  }
-  return read_file(source);
-}
-
-KernelArgument scalar(const std::string& type, const std::string& value) {
-  const std::string what = "argument " + type + ":";
-  if (type == "i32") return ScalarArgument::of(number<std::int32_t>(value, what));
-  if (type == "u32") return ScalarArgument::of(number<std::uint32_t>(value, what));
-  if (type == "i64") return ScalarArgument::of(number<std::int64_t>(value, what));
-  if (type == "u64") return ScalarArgument::of(number<std::uint64_t>(value, what));
-  if (type == "f32") return ScalarArgument::of(number<float>(value, what));
-  if (type == "f64") return ScalarArgument::of(number<double>(value, what));
-  throw InputError("--arg: " +
-                   unknown_name("kind of argument", type,
-                                {"in", "inout", "out", "i32", "u32", "i64", "u64", "f32", "f64"}));
-}
-
-struct NamedBuffer {
-  std::string name;
-  BufferId id;
-  std::size_t bytes;
-};
-
-KernelArgument make_argument(VirtualDevice& device, const std::string& text,
-                             std::vector<NamedBuffer>& outputs) {
-  const std::size_t colon = text.find(':');
-  const std::string kind = text.substr(0, colon);
-  const std::string rest = colon == std::string::npos ? "" : text.substr(colon + 1);
-  if (kind != "in" && kind != "inout" && kind != "out") return scalar(kind, rest);
-  const std::size_t equals = rest.find('=');
-  if (equals == std::string::npos) {
-    throw InputError("--arg " + text + ": allowed is " + kind +
-                     ":NAME=" + (kind == "out" ? "BYTES" : "FILE, zeros:BYTES or ones:BYTES"));
-  }
-  const std::string name = rest.substr(0, equals);
-  const std::string source = rest.substr(equals + 1);
-  if (name.empty() || name.find('/') != std::string::npos)
-    throw InputError("argument '" + text + "': allowed is a name without '/'");
-  if (kind == "out") {
-    const std::size_t bytes = byte_count(source);
-    outputs.push_back({name, device.memory().allocate({name, bytes, true}), bytes});
-    return outputs.back().id;
-  }
-  const std::vector<std::byte> content = content_of(source);
-  const BufferId id = device.memory().allocate({name, content.size(), kind == "inout"});
-  device.memory().upload(id, content);
-  if (kind == "inout") outputs.push_back({name, id, content.size()});
-  return id;
-}
-
-std::array<std::uint32_t, 3> three(const std::vector<std::uint32_t>& values, const char* what) {
-  if (values.empty() || values.size() > 3)
-    throw InputError(std::string(what) + " takes one to three numbers");
-  std::array<std::uint32_t, 3> result = {1, 1, 1};
-  std::copy(values.begin(), values.end(), result.begin());
-  return result;
-}
-
-/// Compares the content by a checksum, so that two runs can be told apart at a glance.
-void print_outputs(VirtualDevice& device, const std::vector<NamedBuffer>& outputs,
-                   const std::string& save) {
-  std::vector<OutputFile> files;
-  for (const NamedBuffer& output : outputs) {
-    std::vector<std::byte> bytes(output.bytes);
-    device.memory().download(output.id, bytes);
-    std::uint64_t hash = 0xcbf29ce484222325ULL;
-    for (const std::byte b : bytes)
-      hash = (hash ^ std::to_integer<std::uint64_t>(b)) * 0x100000001b3ULL;
-    std::printf("%s: %zu bytes, checksum %016llx\n", output.name.c_str(), output.bytes,
-                static_cast<unsigned long long>(hash));
-    if (save.empty()) continue;
-    files.push_back({std::filesystem::path(save) / (output.name + ".out"),
-                     {reinterpret_cast<const char*>(bytes.data()), bytes.size()}});
-  }
-  write_outputs(files, {.writer = "evo-ptx-run", .makes_folders = true});
-}
-
-/// Room for all buffers, before any of them is made.
-void check_sizes(const std::vector<std::string>& arguments) {
-  std::uint64_t total = 0;
-  for (const std::string& text : arguments) {
-    const std::size_t equals = text.find('=');
-    if (!(text.starts_with("in") || text.starts_with("out")) || equals == std::string::npos)
-      continue;
-    const std::string source = text.substr(equals + 1);
-    std::error_code none;
-    if (text.starts_with("out:")) {
-      total += byte_count(source);
-    } else if (source.starts_with("zeros:") || source.starts_with("ones:")) {
-      total += byte_count(source.substr(source.find(':') + 1));
-    } else if (const auto bytes = std::filesystem::file_size(source, none); !none) {
-      total += bytes;
-    }
-    if (total > kMostBytes) {
-      throw InputError("the buffers are larger than " + std::to_string(kMostBytes) +
-                       " bytes together");
-    }
-  }
-}
-
-ExitCode run(const Options& options, const std::string& save) {
-  check_sizes(options.arguments);
-  const auto device = open_virtual_device(
-      options.device,
-      {.threads = options.threads, .checks = !options.no_checks, .seed = options.seed});
-  const std::vector<std::byte> file = read_file(options.file);
-  const std::string ptx(reinterpret_cast<const char*>(file.data()), file.size());
-  auto loaded = device->load({.ptx = ptx, .cubin = {}, .entries = {options.entry}});
-  if (const auto* fault = std::get_if<Fault>(&loaded)) {
-    throw InputError("'" + options.file + "': " + fault->reason);
-  }
-  const KernelId kernel = std::get<KernelId>(loaded);
-  std::vector<NamedBuffer> outputs;
-  std::vector<KernelArgument> arguments;
-  for (const std::string& text : options.arguments)
-    arguments.push_back(make_argument(*device, text, outputs));
-  const LaunchConfig config{three(options.grid, "--grid"), three(options.block, "--block"),
-                            options.shared};
-  const auto fault = device->launch(kernel, config, arguments);
-  std::fwrite(device->printed().data(), 1, device->printed().size(), stdout);
-  const VirtualStatistics& statistics = device->statistics();
-  if (!options.quiet) {
-    std::printf("%llu CTAs, %llu warp instructions in %.3f s (%.1f M/s)\n",
-                static_cast<unsigned long long>(statistics.ctas),
-                static_cast<unsigned long long>(statistics.warp_instructions), statistics.seconds,
-                static_cast<double>(statistics.warp_instructions) / 1e6 /
-                    std::max(statistics.seconds, 1e-9));
-  }
-  if (fault) {
-    std::printf("%s",
-                fault->detail.empty() ? (fault->reason + "\n").c_str() : fault->detail.c_str());
-    return ExitCode::kNothingGreen;
-  }
-  print_outputs(*device, outputs, save);
-  if (options.predict) {
-    const auto predicted = device->predicting()->predict_us(kernel, config, arguments);
-    if (const auto* failed = std::get_if<Fault>(&predicted)) {
-      std::printf("%s\n", failed->reason.c_str());
-    } else {
-      std::printf("predicted %.2f us on %s\n", std::get<double>(predicted),
-                  device->info().name.c_str());
-    }
-  }
-  return ExitCode::kGreen;
-}
-
-/// The same, where the machine's memory may not do.
-ExitCode run_in_memory(const Options& options, const std::string& save) {
-  try {
-    return run(options, save);
-  } catch (const std::bad_alloc&) {
-    throw MissingError("not enough memory on this machine for the buffers and the launch");
-  }
+ExitCode run(int argc, char** argv) {
+  CLI::App app(kDescription);
+  PtxRunOptions options;
+  declare(app, options);
+  const ValueLists lists = {{value_words::kDevice, virtual_device_values()}};
+  if (const auto done = parse_command_line(app, argc, argv, lists)) return *done;
+  return ptx_run(options);
 }
 
 }  // namespace
 }  // namespace evo
 
 int main(int argc, char** argv) {
-  CLI::App app{
-      "evo-ptx-run: one launch of a PTX entry on the virtual GPU, with its hazards.\n"
-      "Races, out-of-bounds accesses, deadlocks and reads of data that nobody wrote, with their "
-      "source lines when the PTX has them (-lineinfo)."};
-  evo::Options options;
-  std::string save;
-  app.add_option("file", options.file, "PTX file")->type_name(evo::value_words::kFile)->required();
-  app.add_option("--entry", options.entry, "kernel")->type_name("NAME")->required();
-  app.add_option("--device", options.device, "virtual GPU")
-      ->type_name(evo::value_words::kDevice)
-      ->capture_default_str();
-  app.add_option("--grid", options.grid, "CTAs (default: 1)")
-      ->type_name("X,Y,Z")
-      ->transform(evo::whole_number(1, std::numeric_limits<std::int32_t>::max()))
-      ->delimiter(',');
-  app.add_option("--block", options.block, "threads of a CTA (default: 32)")
-      ->type_name("X,Y,Z")
-      ->transform(evo::whole_number(1, std::numeric_limits<std::int32_t>::max()))
-      ->delimiter(',');
-  app.add_option("--shared", options.shared, "dynamic shared memory")
-      ->type_name("BYTES")
-      ->transform(evo::whole_number(0, std::numeric_limits<std::uint32_t>::max()))
-      ->capture_default_str();
-  app.add_option("--arg", options.arguments, "an argument, see below; repeat in order")
-      ->type_name("ARGUMENT")
-      ->allow_extra_args(false);
-  app.add_option("--seed", options.seed, "seed of the order in which warps run")
-      ->transform(evo::seed_number())
-      ->capture_default_str();
-  app.add_option("--threads", options.threads, "threads of the host; 0: all")
-      ->transform(evo::whole_number(0, 256))
-      ->capture_default_str();
-  app.add_option("--save", save,
-                 "folder for the contents of out and inout buffers, made when missing")
-      ->type_name(evo::value_words::kFolder);
-  app.add_flag("--no-checks", options.no_checks, "only bounds, alignment and deadlock");
-  app.add_flag("--predict", options.predict, "print the predicted time");
-  app.add_flag("--quiet", options.quiet, "no statistics");
-  app.set_version_flag("--version", "evo-ptx-run " EVO_VERSION);
-  app.footer(evo::kFooter + evo::exit_codes({{0, "clean"},
-                                             {1, "hazards"},
-                                             {2, "bad usage or input"},
-                                             {3, "this machine lacks the memory"}}));
-  return evo::tool_main("evo-ptx-run", [&] {
-    if (const auto done = evo::parse_command_line(
-            app, argc, argv, {{evo::value_words::kDevice, evo::virtual_device_values()}}))
-      return *done;
-    return evo::run_in_memory(options, save);
-  });
+  return evo::tool_main("evo-ptx-run", [&] { return evo::run(argc, argv); });
 }

@@ -12,14 +12,15 @@
 #include "engine/evolve/window.hpp"
 #include "engine/run/run_setup.hpp"
 #include "engine/run/steadiness.hpp"
-#include "tools/evo_export_results.hpp"
-#include "tools/evo_tune_report.hpp"
-#include "tools/full_version.hpp"
-#include "tools/help_format.hpp"
-#include "tools/number_options.hpp"
-#include "tools/session_options.hpp"
-#include "tools/stop_signals.hpp"
-#include "tools/tool_main.hpp"
+#include "tools/cli/full_version.hpp"
+#include "tools/cli/help_format.hpp"
+#include "tools/cli/number_options.hpp"
+#include "tools/cli/stop_signals.hpp"
+#include "tools/cli/tool_main.hpp"
+#include "tools/export/results.hpp"
+#include "tools/tune/run_report.hpp"
+#include "tools/export/results.hpp"
+#include "tools/tune/session_options.hpp"
 
 namespace evo {
 namespace {

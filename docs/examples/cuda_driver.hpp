@@ -1,88 +1,128 @@
-// The part of the CUDA driver API that launching an exported kernel needs, opened at run time, so
-// that the program builds and starts on machines without a driver.
+// What a program takes from the CUDA driver beside a bundle: a context, memory, a stream. It is
+// opened at run time, so that this program starts on machines without one. Programs that use the
+// CUDA runtime or link with libcuda need none of this.
 #pragma once
 
 #include <cuda.h>
+#include <dlfcn.h>
 
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <span>
+#include <array>
+#include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
-struct DriverTable;
+#include "tools/loader/evo_tune.hpp"
 
-/// The first GPU with its primary context. Every failing call throws std::runtime_error naming it.
-class Gpu {
+using Bytes = std::vector<unsigned char>;
+
+inline void* driver_symbol(const char* name) {
+  static void* const library = dlopen("libcuda.so.1", RTLD_NOW);
+  void* symbol = library != nullptr ? dlsym(library, name) : nullptr;
+  if (symbol != nullptr) return symbol;
+  throw std::runtime_error(library != nullptr
+                               ? std::string("the driver lacks ") + name
+                               : "libcuda.so.1 cannot be opened: is an NVIDIA driver installed?");
+}
+
+// The header renames cuMemAlloc to cuMemAlloc_v2, and so on: expanding the name first gives the
+// symbol that belongs to the declared type.
+#define SYMBOL_NAME(name) #name
+#define SYMBOL(name) SYMBOL_NAME(name)
+#define DRIVER(name) (reinterpret_cast<decltype(&(name))>(driver_symbol(SYMBOL(name))))
+/// Calls a function of the driver. Throws std::runtime_error that names it.
+#define CALL(name, ...) check_call(DRIVER(name)(__VA_ARGS__), #name)
+
+inline void check_call(CUresult result, const char* call) {
+  const char* text = nullptr;
+  if (result == CUDA_SUCCESS) return;
+  if (DRIVER(cuGetErrorName)(result, &text) != CUDA_SUCCESS || text == nullptr) text = "unknown";
+  throw std::runtime_error(std::string(call) + ": " + text);
+}
+
+/// The primary context of the first GPU, current on this thread.
+class Context {
  public:
-  Gpu();
-  ~Gpu();
-  Gpu(const Gpu&) = delete;
-  Gpu& operator=(const Gpu&) = delete;
-
-  /// Compute capability × 10: 90 for an H200.
-  [[nodiscard]] int compute_capability() const;
-  void synchronize() const;
-  [[nodiscard]] const DriverTable& driver() const { return *driver_; }
+  Context() {
+    CUcontext context = nullptr;
+    CALL(cuInit, 0);
+    CALL(cuDeviceGet, &device_, 0);
+    CALL(cuDevicePrimaryCtxRetain, &context, device_);
+    CALL(cuCtxSetCurrent, context);
+  }
+  ~Context() { (void)DRIVER(cuDevicePrimaryCtxRelease)(device_); }
+  Context(Context&&) = delete;
 
  private:
-  std::unique_ptr<DriverTable> driver_;
   CUdevice device_ = 0;
 };
 
-/// Device memory. `gpu` must outlive it.
+/// Device memory.
 class Buffer {
  public:
-  Buffer(const Gpu& gpu, std::size_t bytes);
-  ~Buffer();
-  Buffer(Buffer&& other) noexcept;
+  /// The driver refuses to allocate nothing.
+  explicit Buffer(std::size_t bytes) : bytes_(bytes) { CALL(cuMemAlloc, &address_, bytes + 1); }
+  ~Buffer() {
+    if (address_ != 0) (void)DRIVER(cuMemFree)(address_);
+  }
+  Buffer(Buffer&& other) noexcept
+      : address_(std::exchange(other.address_, 0)), bytes_(other.bytes_) {}
   Buffer& operator=(Buffer&&) = delete;
 
-  [[nodiscard]] CUdeviceptr address() const { return address_; }
-  [[nodiscard]] std::size_t bytes() const { return bytes_; }
-  void fill(std::uint8_t value);
-  void upload(std::span<const std::byte> data);
-  void download(std::span<std::byte> data) const;
+  [[nodiscard]] void* pointer() const { return reinterpret_cast<void*>(address_); }
+  void upload(const Bytes& data) { CALL(cuMemcpyHtoD, address_, data.data(), data.size()); }
+  [[nodiscard]] Bytes download() const {
+    Bytes data(bytes_);
+    CALL(cuMemcpyDtoH, data.data(), address_, bytes_);
+    return data;
+  }
 
  private:
-  const Gpu* gpu_;
   CUdeviceptr address_ = 0;
   std::size_t bytes_;
 };
 
-/// A stream that waits for no other. `gpu` must outlive it.
+/// A stream that waits for no other.
 class Stream {
  public:
-  explicit Stream(const Gpu& gpu);
-  ~Stream();
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
+  Stream() { CALL(cuStreamCreate, &stream_, CU_STREAM_NON_BLOCKING); }
+  ~Stream() { (void)DRIVER(cuStreamDestroy)(stream_); }
+  Stream(Stream&&) = delete;
 
   [[nodiscard]] CUstream handle() const { return stream_; }
-  void synchronize() const;
+  void synchronize() const { CALL(cuStreamSynchronize, stream_); }
 
  private:
-  const Gpu* gpu_;
   CUstream stream_ = nullptr;
 };
 
-/// A cubin on the GPU. `gpu` must outlive it.
+/// Machine code on the GPU, as a program without the loader has it.
 class Module {
  public:
-  Module(const Gpu& gpu, const std::string& cubin);
-  ~Module();
-  Module(const Module&) = delete;
-  Module& operator=(const Module&) = delete;
+  explicit Module(const std::string& file) {
+    CALL(cuModuleLoadData, &module_, evo_tune::detail::read_file(file).c_str());
+  }
+  ~Module() { (void)DRIVER(cuModuleUnload)(module_); }
+  Module(Module&&) = delete;
 
-  /// A kernel of it. `dynamic_shared_bytes` beyond 48 KiB are opted into.
-  [[nodiscard]] CUfunction function(const std::string& entry, unsigned dynamic_shared_bytes) const;
+  /// A kernel of it. `shared_bytes` beyond 48 KiB are opted into.
+  [[nodiscard]] CUfunction function(const std::string& entry, unsigned shared_bytes) const {
+    CUfunction function = nullptr;
+    CALL(cuModuleGetFunction, &function, module_, entry.c_str());
+    CALL(cuFuncSetAttribute, function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+         static_cast<int>(shared_bytes));
+    return function;
+  }
 
  private:
-  const Gpu* gpu_;
   CUmodule module_ = nullptr;
 };
 
-/// `parameters`: a pointer to each argument's value. Does not wait.
-void launch_kernel(const Gpu& gpu, CUfunction function, std::span<const unsigned> grid,
-                   std::span<const unsigned> block, unsigned dynamic_shared_bytes,
-                   std::span<void*> parameters, CUstream stream = nullptr);
+/// `size`: grid, block, dynamic shared memory. Does not wait.
+inline void launch_kernel(CUfunction function, const std::array<unsigned, 7>& size,
+                          void** parameters, CUstream stream) {
+  static const auto launch = DRIVER(cuLaunchKernel);
+  check_call(launch(function, size[0], size[1], size[2], size[3], size[4], size[5], size[6], stream,
+                    parameters, nullptr),
+             "cuLaunchKernel");
+}

@@ -2,28 +2,48 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <limits>
 #include <set>
-#include <stdexcept>
 
 namespace {
 
-const KernelArgument& argument(const std::vector<KernelArgument>& arguments,
-                               const std::string& name) {
-  for (const KernelArgument& candidate : arguments) {
-    if (candidate.name == name) return candidate;
-  }
-  throw std::runtime_error("the manifest has no argument " + name);
+using Bytes = std::vector<unsigned char>;
+
+/// Of the element of e4m3 with these bits: 4 bits of exponent with bias 7, 3 of mantissa.
+double e4m3(unsigned bits) {
+  const int exponent = static_cast<int>(bits >> 3 & 15);
+  const int mantissa = static_cast<int>(bits & 7);
+  const double magnitude =
+      exponent == 0 ? std::ldexp(mantissa, -9) : std::ldexp(8 + mantissa, exponent - 10);
+  return (bits & 0x80) != 0 ? -magnitude : magnitude;
 }
 
-std::vector<double> numbers(const std::vector<KernelArgument>& arguments, const std::string& name) {
-  const KernelArgument& source = argument(arguments, name);
-  const std::size_t size = element_size(source.dtype);
-  std::vector<double> values(source.bytes.size() / size);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = decode(source.dtype, &source.bytes[i * size]);
-  }
+/// Of an element of f16: 5 bits of exponent with bias 15, 10 of mantissa.
+double half(const Bytes& bytes, std::size_t element) {
+  constexpr int kTop = 31;
+  std::uint16_t bits = 0;
+  if (2 * element + sizeof bits > bytes.size()) return std::numeric_limits<double>::quiet_NaN();
+  std::memcpy(&bits, &bytes[2 * element], sizeof bits);
+  const int exponent = bits >> 10 & kTop;
+  const int mantissa = bits & 1023;
+  if (exponent == kTop) return std::numeric_limits<double>::quiet_NaN();  // none is expected
+  const double magnitude =
+      exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, exponent - 25);
+  return (bits & 0x8000) != 0 ? -magnitude : magnitude;
+}
+
+std::vector<double> bytes_of(const Bytes& bytes) {
+  std::vector<double> values;
+  for (const unsigned char byte : bytes) values.push_back(e4m3(byte));
   return values;
+}
+
+std::vector<double> floats_of(const Bytes& bytes) {
+  std::vector<float> values(bytes.size() / sizeof(float));
+  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
+  return {values.begin(), values.end()};
 }
 
 /// Attention of one query row over the first `length` keys of its head.
@@ -56,27 +76,42 @@ std::set<std::size_t> sampled_rows(std::size_t length) {
 
 }  // namespace
 
-CheckReport check_sdpa_fp8(const Manifest& manifest, const std::vector<KernelArgument>& arguments,
-                           const std::vector<std::byte>& output) {
-  const std::size_t queries = manifest.variable("LQ");
-  const std::size_t keys = manifest.variable("LKV");
-  const std::size_t depth = manifest.variable("D");
-  const std::size_t heads = manifest.variable("B") * manifest.variable("H");
-  const std::size_t heads_per_kv = manifest.variable("H") / manifest.variable("HKV");
-  const bool causal = manifest.variable("CAUSAL") != 0;
-  const std::vector<double> q = numbers(arguments, "q");
-  const std::vector<double> k = numbers(arguments, "k");
-  const std::vector<double> v = numbers(arguments, "v");
-  const std::vector<double> q_scale = numbers(arguments, "q_scale");
-  const std::vector<double> k_scale = numbers(arguments, "k_scale");
-  const std::vector<double> v_scale = numbers(arguments, "v_scale");
-  const double softmax_scale = numbers(arguments, "softmax_scale").at(0);
+void draw_attention_input(const std::string& name, Bytes& bytes, std::mt19937& random) {
+  if (name == "q" || name == "k" || name == "v") {
+    // All signs and mantissas, magnitudes from 1/8 to 15/4.
+    std::uniform_int_distribution<unsigned> exponent(4, 8);
+    for (unsigned char& byte : bytes) {
+      byte = static_cast<unsigned char>((random() & 0x87) | exponent(random) << 3);
+    }
+  } else if (name == "q_scale" || name == "k_scale" || name == "v_scale") {
+    std::uniform_real_distribution<float> scale(0.5F, 0.9F);
+    for (std::size_t i = 0; i + sizeof(float) <= bytes.size(); i += sizeof(float)) {
+      const float value = scale(random);
+      std::memcpy(&bytes[i], &value, sizeof value);
+    }
+  }
+}
+
+CheckReport check_sdpa_fp8(const std::map<std::string, double>& sizes,
+                           const std::map<std::string, Bytes>& inputs, const Bytes& output) {
+  const auto size = [&](const char* name) { return static_cast<std::size_t>(sizes.at(name)); };
+  const std::size_t queries = size("LQ");
+  const std::size_t keys = size("LKV");
+  const std::size_t depth = size("D");
+  const std::size_t heads = size("B") * size("H");
+  const std::size_t heads_per_kv = size("H") / size("HKV");
+  const bool causal = size("CAUSAL") != 0;
+  const std::vector<double> q = bytes_of(inputs.at("q"));
+  const std::vector<double> k = bytes_of(inputs.at("k"));
+  const std::vector<double> v = bytes_of(inputs.at("v"));
+  const std::vector<double> q_scale = floats_of(inputs.at("q_scale"));
+  const std::vector<double> k_scale = floats_of(inputs.at("k_scale"));
+  const std::vector<double> v_scale = floats_of(inputs.at("v_scale"));
+  const double softmax_scale = 1 / std::sqrt(static_cast<double>(depth));
   // Descales per head, or one for all.
   const auto scale_of = [](const std::vector<double>& scales, std::size_t head) {
     return scales.size() == 1 ? scales[0] : scales.at(head);
   };
-  const std::string& dtype = argument(arguments, "o").dtype;
-  const std::size_t size = element_size(dtype);
 
   CheckReport report;
   double error_squares = 0;
@@ -96,7 +131,7 @@ CheckReport check_sdpa_fp8(const Manifest& manifest, const std::vector<KernelArg
       double row_squares = 0;
       for (std::size_t d = 0; d < depth; ++d) {
         const double wanted = reference[d] * value_scale;
-        const double error = std::fabs(decode(dtype, &output.at((first + d) * size)) - wanted);
+        const double error = std::fabs(half(output, first + d) - wanted);
         // NaN compares as false with everything: it must not slip through max().
         report.max_abs_error = std::isfinite(error) ? std::max(report.max_abs_error, error)
                                                     : std::numeric_limits<double>::infinity();
@@ -110,10 +145,5 @@ CheckReport check_sdpa_fp8(const Manifest& manifest, const std::vector<KernelArg
     }
   }
   report.relative_l2 = std::sqrt(error_squares / reference_squares);
-  const auto& tolerance = manifest.json.at("tolerance");
-  report.passed = report.max_abs_error <= tolerance.at("max_abs_error").get<double>() &&
-                  report.relative_l2 <= tolerance.at("relative_l2").get<double>() &&
-                  (!tolerance.contains("max_row_error") ||
-                   report.max_row_error <= tolerance.at("max_row_error").get<double>());
   return report;
 }

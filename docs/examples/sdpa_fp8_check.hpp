@@ -1,10 +1,10 @@
-// Checks the output of an attention kernel (problem sdpa_fp8) against double precision on the CPU.
+// Inputs and a reference for an attention kernel (problem sdpa_fp8): q, k, v of e4m3, o of f16.
 #pragma once
 
-#include <cstddef>
+#include <map>
+#include <random>
+#include <string>
 #include <vector>
-
-#include "exported_kernel.hpp"
 
 /// How some rows of the output compare with the reference.
 struct CheckReport {
@@ -12,12 +12,16 @@ struct CheckReport {
   double max_abs_error = 0;  ///< infinity when an element was not finite
   double relative_l2 = 0;
   double max_row_error = 0;  ///< largest error / rms of its row of the reference
-  bool passed = false;       ///< within the manifest's tolerance
 };
 
-/// O = softmax(softmax_scale · (q_scale Q)(k_scale K)ᵀ)(v_scale V), causal and with grouped heads
-/// where the manifest says so, for every head's first and last
-/// row and some between. `output`: the bytes of `o`.
-[[nodiscard]] CheckReport check_sdpa_fp8(const Manifest& manifest,
-                                         const std::vector<KernelArgument>& arguments,
-                                         const std::vector<std::byte>& output);
+/// Draws the content of an input; leaves other buffers as they are.
+void draw_attention_input(const std::string& name, std::vector<unsigned char>& bytes,
+                          std::mt19937& random);
+
+/// O = softmax((q_scale Q)(k_scale K)ᵀ / sqrt(D))(v_scale V) in double precision, causal and with
+/// grouped heads where the sizes say so, for every head's first and last row and some between.
+/// `sizes`: by variable. `inputs`: by name. `output`: the bytes of `o`.
+[[nodiscard]] CheckReport check_sdpa_fp8(
+    const std::map<std::string, double>& sizes,
+    const std::map<std::string, std::vector<unsigned char>>& inputs,
+    const std::vector<unsigned char>& output);

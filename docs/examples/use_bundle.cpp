@@ -16,135 +16,117 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <exception>
-#include <fstream>
 #include <mutex>
+#include <random>
 #include <sstream>
 #include <string>
 #include <thread>
+#include <vector>
 
-#include "exported_kernel.hpp"
+#include "cuda_driver.hpp"
 #include "sdpa_fp8_check.hpp"
 #include "tools/loader/evo_tune.hpp"
 
 namespace {
 
-using nlohmann::json;
+using Json = evo_tune::detail::Json;
+using Plan = evo_tune::detail::Plan;
 using Sizes = std::vector<double>;
 
 std::mutex printing;
 
-/// The manifest of a kernel as it would be on this shape: its "plan" says what values its
-/// expressions have.
-json manifest_for(const json& index, const evo_tune::Choice& choice, const Sizes& sizes,
-                  const evo_tune::Device& device) {
-  json manifest = index.at("kernels").at(choice.kernel);
-  evo_tune::Values values = {{"SM_COUNT", device.sm_count}, {"SHARED_BYTES", device.shared_bytes}};
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const std::string variable = index.at("shape_variables").at(i);
-    values[variable] = sizes[i];
-    manifest["shape"]["variables"][variable] = sizes[i];
-  }
-  const auto value_of = [&](const json& expression) {
-    const std::string text = expression.dump();
-    return evo_tune::detail::value_of(
-        evo_tune::detail::JsonReader{text.c_str(), text.c_str()}.read(), values);
-  };
-  const json plan = manifest.at("plan");
-  for (std::size_t i = 0; i < plan.at("arguments").size(); ++i) {
-    const json& planned = plan.at("arguments").at(i);
-    json& argument = manifest["arguments"][i];
-    if (planned.contains("elements")) argument["extent"]["value"] = value_of(planned["elements"]);
-    for (std::size_t f = 0; f < planned.at("fields").size(); ++f) {
-      json& field = argument.contains("fields") ? argument["fields"][f] : argument;
-      field["value"]["value"] = value_of(planned["fields"][f]);
-    }
-  }
-  for (std::size_t s = 0; s < plan.at("steps").size(); ++s) {
-    json& step = manifest.contains("steps") ? manifest["steps"][s] : manifest;
-    const json& its = plan["steps"][s];
-    if (step.contains("when")) step["when"]["value"] = value_of(its.at("when"));
-    json& launch = step["launch"];
-    for (std::size_t i = 0; i < 3; ++i) {
-      if (i < launch["grid"].size()) launch["grid"][i]["value"] = value_of(its["sizes"][i]);
-      if (i < launch["block"].size()) launch["block"][i]["value"] = value_of(its["sizes"][3 + i]);
-    }
-    launch["dynamic_shared_bytes"]["value"] = value_of(its["sizes"][6]);
-  }
-  return manifest;
-}
+/// A bundle with what this program reads of its index beyond that: a program that knows its own
+/// buffers and their sizes needs evo_tune::Bundle alone.
+struct Opened {
+  explicit Opened(const std::string& its_folder)
+      : folder(its_folder),
+        text(evo_tune::detail::read_file(folder + "/bundle.json")),
+        bundle(folder),
+        index(evo_tune::detail::JsonReader{text.c_str(), text.c_str()}.read()) {}
 
-/// One shape with its arguments on the GPU.
+  [[nodiscard]] const Json& kernel(const evo_tune::Choice& choice) const {
+    return index.list("kernels").at(choice.kernel);
+  }
+  [[nodiscard]] evo_tune::Values values(const Sizes& sizes) const {
+    evo_tune::Values values;
+    for (std::size_t i = 0; i < sizes.size(); ++i) values[bundle.shape_variables()[i]] = sizes[i];
+    return values;
+  }
+  /// What a kernel is launched with.
+  [[nodiscard]] Plan plan(const evo_tune::Choice& choice, const Sizes& sizes) const {
+    return evo_tune::detail::planned(kernel(choice).at("plan"), values(sizes), bundle.device(),
+                                     bundle.buffers(), allowed);
+  }
+
+  std::string folder;
+  std::string text;
+  evo_tune::Bundle bundle;
+  Json index;
+  evo_tune::Allowed allowed;  ///< as allow_unchecked() was told
+};
+
+/// One shape with its buffers on the GPU: inputs of attention drawn, others zero, outputs NaN.
 class Case {
  public:
-  Case(const Gpu& gpu, const std::string& folder, json manifest, std::uint64_t seed)
-      : manifest_(std::move(manifest), folder + "/bundle.json") {
-    std::mt19937_64 random(seed);
-    arguments_ = manifest_.make_arguments(random);
-    for (const KernelArgument& argument : arguments_) {
-      std::array<std::byte, 8> value{};
-      if (argument.direction == "scalar") {
-        std::copy(argument.bytes.begin(), argument.bytes.end(), value.begin());
-      } else {
-        Buffer& buffer = buffers_.emplace_back(gpu, argument.bytes.size());
-        if (!argument.bytes.empty()) buffer.upload(argument.bytes);
-        const CUdeviceptr address = buffer.address();
-        std::memcpy(value.data(), &address, sizeof address);
-        names_.push_back(argument.name);
-        if (argument.direction != "workspace") {
-          addresses_.push_back(reinterpret_cast<void*>(address));
-        }
-      }
-      parameters_.push_back(value);
+  Case(const Opened& opened, const evo_tune::Choice& choice, const Sizes& sizes, unsigned seed)
+      : opened_(&opened), choice_(choice), sizes_(sizes), plan_(opened.plan(choice, sizes)) {
+    std::mt19937 random(seed);
+    for (const Plan::Argument& argument : plan_.arguments) {
+      if (argument.direction == "scalar" || argument.direction == "workspace") continue;
+      Bytes bytes(argument.bytes, argument.direction == "out" ? 0xFF : 0);
+      if (is_attention()) draw_attention_input(argument.name, bytes, random);
+      buffers_.emplace_back(bytes.size()).upload(bytes);
+      addresses_.push_back(buffers_.back().pointer());
+      inputs_[argument.name] = std::move(bytes);
     }
   }
 
-  /// Of the buffers that a caller has, in their order.
+  /// In the order of Bundle::buffers().
   [[nodiscard]] void* const* addresses() const { return addresses_.data(); }
-  [[nodiscard]] const Manifest& manifest() const { return manifest_; }
-  /// What cuLaunchKernel takes, workspaces included.
-  [[nodiscard]] std::vector<void*> parameters() {
-    std::vector<void*> pointers;
-    for (auto& value : parameters_) pointers.push_back(value.data());
-    return pointers;
-  }
+  [[nodiscard]] const Plan& plan() const { return plan_; }
+
   /// "right", "WRONG" or "not compared", with the errors.
   [[nodiscard]] std::string judged() const {
-    if (manifest_.json.at("problem") != "sdpa_fp8") return "not compared";
-    const auto at =
-        static_cast<std::size_t>(std::find(names_.begin(), names_.end(), "o") - names_.begin());
-    std::vector<std::byte> output(buffers_.at(at).bytes());
-    buffers_[at].download(output);
-    const CheckReport report = check_sdpa_fp8(manifest_, arguments_, output);
+    if (!is_attention()) return "not compared";
+    const auto& names = opened_->bundle.buffers();
+    const auto o = std::find(names.begin(), names.end(), "o") - names.begin();
+    const CheckReport report = check_sdpa_fp8(opened_->values(sizes_), inputs_,
+                                              buffers_.at(static_cast<std::size_t>(o)).download());
+    const Json& tolerance = opened_->kernel(choice_).at("tolerance");
+    const bool is_right = report.max_abs_error <= tolerance.number("max_abs_error") &&
+                          report.relative_l2 <= tolerance.number("relative_l2") &&
+                          (tolerance.find("max_row_error") == nullptr ||
+                           report.max_row_error <= tolerance.number("max_row_error"));
     std::array<char, 160> text{};
     std::snprintf(text.data(), text.size(), "%s: relative L2 %.2g, max abs error %.2g, %zu rows",
-                  report.passed ? "right" : "WRONG", report.relative_l2, report.max_abs_error,
+                  is_right ? "right" : "WRONG", report.relative_l2, report.max_abs_error,
                   report.rows);
     return text.data();
   }
 
  private:
-  Manifest manifest_;
-  std::vector<KernelArgument> arguments_;
-  std::vector<std::string> names_;  ///< of buffers_
+  [[nodiscard]] bool is_attention() const { return opened_->index.text("problem") == "sdpa_fp8"; }
+
+  const Opened* opened_;
+  evo_tune::Choice choice_;
+  Sizes sizes_;
+  Plan plan_;
+  std::map<std::string, Bytes> inputs_;
   std::vector<Buffer> buffers_;
   std::vector<void*> addresses_;
-  std::vector<std::array<std::byte, 8>> parameters_;
 };
 
 /// Everything on a stream of its own. True when nothing is wrong.
-bool run_thread(int number, const evo_tune::Bundle& bundle, const json& index,
-                const std::string& folder, const std::vector<Sizes>& shapes) {
-  const Gpu gpu;
-  const Stream stream(gpu);
+bool run_thread(unsigned number, const Opened& opened, const std::vector<Sizes>& shapes) {
+  const Context context;
+  const Stream stream;
   bool all_right = true;
   for (const Sizes& sizes : shapes) {
-    const evo_tune::Choice choice = bundle.choose(sizes.data());
-    Case its(gpu, folder, manifest_for(index, choice, sizes, bundle.device()),
-             static_cast<std::uint64_t>(number));
+    const evo_tune::Choice choice = opened.bundle.choose(sizes.data());
+    const Case its(opened, choice, sizes, number);
     constexpr int kLaunches = 3;  // a kernel leaves its workspace ready for the next launch
     for (int i = 0; i < kLaunches; ++i) {
-      bundle.launch(stream.handle(), sizes.data(), its.addresses());
+      opened.bundle.launch(stream.handle(), sizes.data(), its.addresses());
     }
     stream.synchronize();
     const std::string verdict = its.judged();
@@ -152,10 +134,10 @@ bool run_thread(int number, const evo_tune::Bundle& bundle, const json& index,
     std::string text;
     for (const double size : sizes) {
       if (!text.empty()) text += ',';
-      text += std::to_string(static_cast<int>(size));
+      text += evo_tune::detail::text_of(size);
     }
     const std::lock_guard lock(printing);
-    std::printf("thread %d: %s: %s: %s\n  %s\n", number, text.c_str(), choice.name.c_str(),
+    std::printf("thread %u: %s: %s: %s\n  %s\n", number, text.c_str(), choice.name.c_str(),
                 verdict.c_str(), choice.why.c_str());
   }
   return all_right;
@@ -174,27 +156,39 @@ double burst_ns(const Stream& stream, const Launch& launch) {
 }
 
 /// Bursts through the bundle and through cuLaunchKernel alone, in turn.
-void print_overhead(const evo_tune::Bundle& bundle, const json& index, const std::string& folder,
-                    const Sizes& sizes, std::size_t bursts) {
+void print_overhead(const Opened& opened, const Sizes& sizes, std::size_t bursts) {
   if (bursts == 0) return;
-  const Gpu gpu;
-  const Stream stream(gpu);
-  const evo_tune::Choice choice = bundle.choose(sizes.data());
-  Case its(gpu, folder, manifest_for(index, choice, sizes, bundle.device()), 1);
-  if (choice.from_ptx || its.manifest().steps.size() != 1) return;
-  const Step& step = its.manifest().steps.front();
-  const Module module(gpu, its.manifest().cubin);
-  const CUfunction function = module.function(step.entry, step.dynamic_shared_bytes);
-  std::vector<void*> parameters = its.parameters();
+  const Context context;
+  const Stream stream;
+  const evo_tune::Choice choice = opened.bundle.choose(sizes.data());
+  const Case its(opened, choice, sizes, 1);
+  Plan plan = its.plan();
+  if (choice.from_ptx || plan.steps.size() != 1) return;
+  const Plan::Step& step = plan.steps.front();
+  const Module module(opened.folder + "/" + opened.kernel(choice).text("cubin"));
+  const CUfunction function = module.function(step.entry, step.size.back());
+  std::vector<Buffer> workspaces;
+  std::vector<void*> own;  // addresses of workspaces
+  own.reserve(plan.arguments.size());
+  std::vector<void*> parameters;
+  for (const std::size_t number : step.arguments) {
+    Plan::Argument& argument = plan.arguments[number];
+    if (argument.direction == "workspace") {
+      workspaces.emplace_back(argument.bytes).upload(Bytes(argument.bytes));
+      parameters.push_back(&own.emplace_back(workspaces.back().pointer()));
+    } else if (argument.direction == "scalar") {
+      parameters.push_back(argument.value.data());
+    } else {
+      parameters.push_back(const_cast<void**>(its.addresses() + argument.buffer));
+    }
+  }
   std::vector<double> direct;
   std::vector<double> loaded;
   for (std::size_t burst = 0; burst < bursts; ++burst) {
-    direct.push_back(burst_ns(stream, [&] {
-      launch_kernel(gpu, function, step.grid, step.block, step.dynamic_shared_bytes, parameters,
-                    stream.handle());
-    }));
-    loaded.push_back(
-        burst_ns(stream, [&] { bundle.launch(stream.handle(), sizes.data(), its.addresses()); }));
+    direct.push_back(burst_ns(
+        stream, [&] { launch_kernel(function, step.size, parameters.data(), stream.handle()); }));
+    loaded.push_back(burst_ns(
+        stream, [&] { opened.bundle.launch(stream.handle(), sizes.data(), its.addresses()); }));
   }
   for (auto* times : {&direct, &loaded}) std::sort(times->begin(), times->end());
   std::printf(
@@ -212,13 +206,13 @@ Sizes sizes_from(const std::string& text, std::size_t count) {
                               " numbers with commas between");
 }
 
-std::vector<Sizes> tuned_shapes(const json& index) {
+std::vector<Sizes> tuned_shapes(const Opened& opened) {
   std::vector<Sizes> shapes;
-  for (const json& target : index.at("targets")) {
-    for (const json& served : target.at("serves")) {
+  for (const Json& target : opened.index.list("targets")) {
+    for (const Json& served : target.list("serves")) {
       Sizes sizes;
-      for (const json& variable : index.at("shape_variables")) {
-        sizes.push_back(served.at("variables").at(variable.get<std::string>()));
+      for (const std::string& variable : opened.bundle.shape_variables()) {
+        sizes.push_back(served.at("variables").number(variable.c_str()));
       }
       if (std::find(shapes.begin(), shapes.end(), sizes) == shapes.end()) shapes.push_back(sizes);
     }
@@ -226,20 +220,18 @@ std::vector<Sizes> tuned_shapes(const json& index) {
   return shapes;
 }
 
-int run(const evo_tune::Bundle& bundle, const json& index, const std::string& folder,
-        const std::vector<Sizes>& shapes, std::size_t bursts) {
-  const Gpu gpu;  // or every thread would find out that there is none
-  constexpr int kThreads = 2;
+int run(const Opened& opened, const std::vector<Sizes>& shapes, std::size_t bursts) {
+  const Context context;  // or every thread would find out that there is no GPU
+  constexpr unsigned kThreads = 2;
   std::array<std::string, kThreads> errors;
   std::array<bool, kThreads> right{};
   std::vector<std::thread> threads;
-  for (int number = 0; number < kThreads; ++number) {
-    const auto own = static_cast<std::size_t>(number);
-    threads.emplace_back([&, number, own] {
+  for (unsigned number = 0; number < kThreads; ++number) {
+    threads.emplace_back([&, number] {
       try {
-        right[own] = run_thread(number, bundle, index, folder, shapes);
+        right[number] = run_thread(number, opened, shapes);
       } catch (const std::exception& error) {
-        errors[own] = error.what();
+        errors[number] = error.what();
       }
     });
   }
@@ -247,7 +239,7 @@ int run(const evo_tune::Bundle& bundle, const json& index, const std::string& fo
   for (const std::string& error : errors) {
     if (!error.empty()) throw std::runtime_error(error);
   }
-  print_overhead(bundle, index, folder, shapes.front(), bursts);
+  print_overhead(opened, shapes.front(), bursts);
   return std::all_of(right.begin(), right.end(), [](bool its) { return its; }) ? 0 : 1;
 }
 
@@ -262,26 +254,23 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    const std::string folder = argv[1];
-    evo_tune::Bundle bundle(folder);
-    std::ifstream file(folder + "/bundle.json");
-    const json index = json::parse(file);
+    Opened opened(argv[1]);
     std::vector<Sizes> shapes;
     std::size_t bursts = 101;
     for (int i = 2; i < argc; ++i) {
-      if (std::string(argv[i]) == "--bursts" && i + 1 < argc) {
+      const std::string word = argv[i];
+      if (word == "--bursts" && i + 1 < argc) {
         bursts = std::stoul(argv[++i]);
-        continue;
+      } else if (word == "--allow" && i + 1 < argc) {
+        opened.bundle.allow_unchecked(argv[++i]);
+        opened.allowed[argv[i]] = {-HUGE_VAL, HUGE_VAL};
+      } else {
+        shapes.push_back(sizes_from(word, opened.bundle.shape_variables().size()));
       }
-      if (std::string(argv[i]) == "--allow" && i + 1 < argc) {
-        bundle.allow_unchecked(argv[++i]);
-        continue;
-      }
-      shapes.push_back(sizes_from(argv[i], bundle.shape_variables().size()));
     }
-    if (shapes.empty()) shapes = tuned_shapes(index);
+    if (shapes.empty()) shapes = tuned_shapes(opened);
     try {
-      return run(bundle, index, folder, shapes, bursts);
+      return run(opened, shapes, bursts);
     } catch (const std::runtime_error& error) {
       std::fprintf(stderr, "use_bundle: %s\n", error.what());
       return 3;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
@@ -83,13 +82,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   bool key(string_t& key) override {
     Level& level = levels_.back();
     level.key = std::move(key);
-    const std::size_t begin = key_begin();
-    const auto [found, is_new] = level.keys.try_emplace(level.key, begin);
-    if (!is_new) {
-      throw InputError(file_ + ": " + path() + ": this key is there twice: at " +
-                       position(text_, found->second) + " and at " + position(text_, begin) +
-                       "; allowed is once");
-    }
+    if (level.value->contains(level.key)) fail("this key is there twice; allowed is once");
     return true;
   }
 
@@ -105,23 +98,10 @@ class Builder final : public nlohmann::json_sax<Json> {
  private:
   struct Level {
     Json* value;
-    std::map<std::string, std::size_t, std::less<>> keys = {};  ///< of an object → where it stands
-    std::string key = {};                                       ///< the last one
+    std::string key = {};  ///< the last one
   };
 
   [[nodiscard]] std::size_t seen() const { return static_cast<std::size_t>(*seen_ - text_.data()); }
-
-  /// The key's closing quote was read last; the opening one is the nearest that no backslash hides.
-  [[nodiscard]] std::size_t key_begin() const {
-    std::size_t begin = seen() - 1;
-    while (begin-- > 0) {
-      if (text_[begin] != '"') continue;
-      std::size_t backslashes = 0;
-      while (backslashes < begin && text_[begin - 1 - backslashes] == '\\') ++backslashes;
-      if (backslashes % 2 == 0) break;
-    }
-    return begin;
-  }
 
   /// "parameters[3].values": where the value under construction stands.
   [[nodiscard]] std::string path() const {

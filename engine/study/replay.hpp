@@ -5,7 +5,6 @@
 #include <limits>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "engine/evolve/strategy.hpp"

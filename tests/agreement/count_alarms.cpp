@@ -15,7 +15,7 @@
 #include "engine/device/virtual/virtual_device.hpp"
 #include "tests/agreement/template_run.hpp"
 #include "tests/engine/device/virtual/nvrtc.hpp"
-#include "tools/tool_main.hpp"
+#include "tools/cli/tool_main.hpp"
 
 namespace evo::agreement {
 namespace {

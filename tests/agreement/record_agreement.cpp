@@ -12,7 +12,7 @@
 #include "tests/agreement/recorder.hpp"
 #include "tests/agreement/replay.hpp"
 #include "tests/agreement/tables.hpp"
-#include "tools/tool_main.hpp"
+#include "tools/cli/tool_main.hpp"
 
 namespace evo::agreement {
 namespace {

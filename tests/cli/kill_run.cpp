@@ -14,8 +14,8 @@
 #include "tests/cli/child_processes.hpp"
 #include "tests/cli/fake_session.hpp"
 #include "tests/cli/run_content.hpp"
-#include "tools/number_options.hpp"
-#include "tools/tool_main.hpp"
+#include "tools/cli/number_options.hpp"
+#include "tools/cli/tool_main.hpp"
 
 namespace evo {
 namespace {

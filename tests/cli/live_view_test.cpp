@@ -1,6 +1,6 @@
 // The live view: its lines, and evo-tune on a pseudo terminal, by what is on the screen.
 
-#include "tools/live_view.hpp"
+#include "tools/tune/live_view.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

@@ -159,7 +159,7 @@ TEST_F(MisspeltNames, RecordingsAndKernels) {
   expect_answers({
       {"evo-replay --recorded recoded.json", "did you mean 'recorded.json'?"},
       {"evo-replay --recorded other.json", "there are: recorded.json"},
-      {"evo-replay --recorded recorded.json --predictions predcted.json --strategy x",
+      {"evo-replay --recorded recorded.json --strategy x",
        "neither a Kernel Tuner cache (key 'cache') nor T4 results ('results')"},
       {softmax("evo-predict rank", "record.json"), "did you mean 'recorded.json'?"},
       {"evo-ptx-run kernal.ptx --entry scale", "did you mean 'kernel.ptx'?"},

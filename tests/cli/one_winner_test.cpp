@@ -11,7 +11,7 @@
 #include "engine/core/json_reader.hpp"
 #include "tests/cli/run_program.hpp"
 #include "tests/db/sample.hpp"
-#include "tools/evo_report_data.hpp"
+#include "tools/report/data.hpp"
 
 namespace evo {
 namespace {

@@ -5,9 +5,10 @@
 namespace evo::fuzz {
 
 std::span<const FuzzTarget> fuzz_targets() {
-  static constexpr std::array<FuzzTarget, 6> kTargets = {{{"expression", run_expression},
+  static constexpr std::array<FuzzTarget, 6> kTargets = {{{"bundle", run_bundle},
+                                                          {"expression", run_expression},
                                                           {"frame", run_frame},
-                                                          {"manifest", run_manifest},
+
                                                           {"ptx", run_ptx},
                                                           {"recording", run_recording},
                                                           {"spec", run_spec}}};

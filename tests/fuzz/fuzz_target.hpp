@@ -10,12 +10,12 @@
 
 namespace evo::fuzz {
 
+/// The index of a bundle, without its first line, as the loader reads it.
+void run_bundle(std::string_view input);
 /// The text of an expression.
 void run_expression(std::string_view input);
 /// MessagePack frames from a worker.
 void run_frame(std::string_view input);
-/// The manifest of an exported kernel.
-void run_manifest(std::string_view input);
 /// A PTX module; its entries are launched on a virtual GPU with a small grid and few instructions.
 /// A first line "// launch CTAS THREADS SHARED_BYTES" chooses the launch.
 void run_ptx(std::string_view input);

@@ -12,7 +12,7 @@ install_packages "${packages[@]}" clang-14 libclang-rt-14-dev
 toolkit="$(find_toolkit)"
 [ -n "$toolkit" ] || toolkit="$(fetch_toolkit)"
 cmake --preset fuzz -DEVO_CUDA_ROOT="$toolkit" >/dev/null
-targets=(expression frame manifest ptx recording spec)
+targets=(bundle expression frame ptx recording spec)
 ninja -C build/fuzz "${targets[@]/#/fuzz_}"
 for target in "${targets[@]}"; do
   strip -o "$folder/fuzz_$target" "build/fuzz/fuzz/fuzz_$target"

@@ -12,7 +12,7 @@
 #   EVO_FUZZ_OUT      folder for logs, findings and new inputs (build/fuzz/out)
 set -u
 here="$(cd "$(dirname "$0")" && pwd)"
-all=(expression frame manifest ptx recording spec)
+all=(bundle expression frame ptx recording spec)
 
 [ $# -ge 1 ] && [[ "$1" =~ ^[0-9]+$ ]] || { echo "usage: $0 SECONDS [${all[*]}]" >&2; exit 2; }
 seconds="$1"
@@ -43,7 +43,7 @@ mkdir -p "$out"
 # One target for the time given; its line of the summary.
 fuzz() {
   local target="$1" log="$out/$1.log" fork=() status executions result="clean"
-  local -A longest=([expression]=400 [frame]=20000 [manifest]=8000 [ptx]=6000 [recording]=8000 [spec]=12000)
+  local -A longest=([bundle]=12000 [expression]=400 [frame]=20000 [ptx]=6000 [recording]=8000 [spec]=12000)
   mkdir -p "$out/new/$target"
   [ "${EVO_FUZZ_WORKERS:-1}" -le 1 ] || fork=("-fork=$EVO_FUZZ_WORKERS")
   [ ! -d "$bin/lib" ] || export LD_LIBRARY_PATH="$bin/lib"

@@ -70,11 +70,11 @@ FILES = {
     **{f"engine/problem/{name}.cpp": ["problem_test"] for name in (
         "generator", "normal_quantile", "special_values")},
     # Files and databases.
-    "tools/output_files.cpp": ["output_files_test"],
+    "tools/cli/output_files.cpp": ["output_files_test"],
     "db/opened_file.cpp": ["db_test --gtest_filter=OpenedFile*"],
-    "tools/bundle_checked.cpp": ["bundle_cover_test", "bundle_size_tests_test"],
-    **{f"tools/{name}.cpp": ["bundle_size_tests_test"] for name in (
-        "bundle_size_operation", "bundle_size_tests", "bundle_size_value")},
+    "tools/bundle/checked.cpp": ["bundle_cover_test", "bundle_size_tests_test"],
+    **{f"tools/bundle/{name}.cpp": ["bundle_size_tests_test"] for name in (
+        "size_operation", "size_tests", "size_value")},
     **{f"engine/worker/{name}.cpp": ["worker_test --gtest_filter=CompilePool*:MemoryAborts*"]
        for name in ("compile_pool", "memory_aborts")},
     "engine/coordinator/profile_gate.cpp": ["coordinator_test --gtest_filter=*Profile*:*Ncu*"],

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Times exported FP8 attention kernels against PyTorch's own, in one process, interleaved.
 
-    compare_pytorch.py out/sdpa_fp8_mma_h200_mission.json [more.json ...] [--json result.json]
+    compare_pytorch.py sdpa_fp8 [more bundles ...] [--json result.json]
 
-For every manifest (written by evo-export for the problem sdpa_fp8) the kernel is loaded from its
-cubin, checked against scaled_dot_product_attention in double precision on the dequantised inputs,
+For every kernel of a bundle of the problem sdpa_fp8 (evo-export --bundle), on the shape that it was
+tuned for: it is checked against scaled_dot_product_attention in double precision on the dequantised inputs,
 before and after timing, and timed beside every backend PyTorch offers here: flash, cuDNN, efficient
 and math, each starting from fp16 tensors and starting from the same FP8 bytes (conversion and
 attention). A sample is one replay of a CUDA graph of many launches over rotating input sets;
@@ -12,8 +12,8 @@ samples of all contenders alternate, in turning order, so that a drifting clock 
 With --db PyTorch's times are stored beside the run of the kernel, where evo-elite and evo-report
 show them; vendor_times.py does that later, on another machine.
 
-Needs PyTorch with CUDA, and cuda-python (cuda.bindings.driver) or CuPy. Exit codes: 0 right, 1 a
-kernel is wrong, 2 bad usage or files, 3 a package or a GPU is missing.
+Needs PyTorch with CUDA. Exit codes: 0 right, 1 a kernel is wrong, 2 bad usage or files, 3 a package
+or a GPU is missing.
 """
 
 import argparse
@@ -24,8 +24,9 @@ import sqlite3
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "docs" / "examples"))
-import run_cubin  # noqa: E402  from a manifest to a launched kernel: the example is the library
+sys.path[:0] = [str(ROOT / "docs" / "examples"), str(ROOT / "tools" / "python")]
+import evo_tune  # noqa: E402
+import use_bundle  # noqa: E402  draws the inputs
 import vendor_times  # noqa: E402
 
 BACKENDS = ("FLASH_ATTENTION", "CUDNN_ATTENTION", "EFFICIENT_ATTENTION", "MATH")
@@ -35,15 +36,13 @@ GRAPH_US = 400.0  # what one graph should take, so that the events around it do 
 class InputSet:
     """One set of arguments and what PyTorch needs to compute the same."""
 
-    def __init__(self, torch, manifest, seed):
-        torch.manual_seed(seed)
-        self.torch = torch
-        self.tensors, self.parameters = run_cubin.make_arguments(torch, manifest)
-        sizes = manifest["shape"]["variables"]
-        self.sizes = {name: int(value) for name, value in sizes.items()}
-        scalars = {argument["name"]: argument["value"]["value"]
-                   for argument in manifest["arguments"] if argument["direction"] == "scalar"}
-        self.softmax_scale = float(scalars["softmax_scale"])
+    INPUTS = ("q", "k", "v", "q_scale", "k_scale", "v_scale")
+
+    def __init__(self, torch, sizes, seed):
+        self.torch, self.sizes = torch, sizes
+        self.tensors = dict(zip(self.INPUTS, use_bundle.inputs_of(torch, sizes, seed)))
+        self.tensors["o"] = torch.empty(self.tensors["q"].shape, dtype=torch.float16, device="cuda")
+        self.softmax_scale = 1 / math.sqrt(sizes["D"])
         self.half = {name: self.dequantised(name, torch.float16) for name in "qkv"}
         self.folded_scale = self.softmax_scale * math.prod(
             float(self.tensors[name][0]) for name in ("q_scale", "k_scale"))
@@ -152,11 +151,9 @@ def median_interval(values):
     return ordered[low], ordered[high]
 
 
-def kernel_contender(torch, manifest, folder, sets):
-    launch = run_cubin.load_launch(manifest, folder)
-
+def kernel_contender(bundle, sets):
     def call_for(data):
-        return lambda: launch(data.parameters, torch.cuda.current_stream().cuda_stream)
+        return lambda: bundle(**data.tensors, **data.sizes)  # on PyTorch's current stream
 
     return Contender("evo-tune", "fp8", [call_for(data) for data in sets])
 
@@ -227,29 +224,31 @@ def row_of(contender, ours):
         "ratio_interval_95": median_interval(ratios)}
 
 
-def compare(torch, path, options):
-    manifest = json.loads(path.read_text())
-    if manifest.get("format") != "evo-tune kernel 1" or manifest.get("problem") != "sdpa_fp8":
-        raise ValueError("is not a kernel of the problem sdpa_fp8 exported by evo-tune")
-    run_cubin.check_device(torch, manifest["arch"])
-    sets = [InputSet(torch, manifest, seed) for seed in range(1, options.sets + 1)]
-    ours = kernel_contender(torch, manifest, path.parent, sets)
+def compare(torch, bundle, folder, sizes, options):
+    """Nothing where the shape is served by a kernel that was tuned for another one."""
+    kernel = bundle.choose(**sizes).kernel
+    if kernel["shape"]["variables"] != sizes:
+        print(f"{kernel['name']} serves {sizes} as well, for which it was not tuned: left out")
+        return None
+    sets = [InputSet(torch, sizes, seed) for seed in range(1, options.sets + 1)]
+    ours = kernel_contender(bundle, sets)
 
     def launch_all():
         for call in ours.calls:
             call()
         torch.cuda.synchronize()
 
-    before = check(sets, launch_all, manifest["tolerance"])
+    before = check(sets, launch_all, kernel["tolerance"])
     contenders = [ours] + pytorch_contenders(torch, sets)
     if before[0]:
         capture_all(torch, contenders)
         if ours.graph is None:
             raise RuntimeError(f"the kernel cannot be captured: {ours.why_not}")
         measure(torch, contenders, options.warmups, options.samples)
-    after = check(sets, launch_all, manifest["tolerance"])
-    return {"manifest": str(path), "shape": manifest["shape"], "config": manifest.get("config"),
-            "evo_tune": {name: manifest["evo_tune"][name]
+    after = check(sets, launch_all, kernel["tolerance"])
+    return {"manifest": f"{folder}/{kernel['name']}", "shape": kernel["shape"],
+            "config": kernel.get("config"),
+            "evo_tune": {name: kernel["evo_tune"][name]
                          for name in ("run", "candidate", "problem_key")},
             "right": before[0] and after[0], "max_abs_error": max(before[1], after[1]),
             "relative_l2": max(before[2], after[2]),
@@ -277,8 +276,7 @@ def print_table(result):
 
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("manifests", type=pathlib.Path, nargs="+",
-                        help="the .json files that evo-export wrote")
+    parser.add_argument("bundles", nargs="+", help="folders that evo-export --bundle wrote")
     parser.add_argument("--samples", type=int, default=100, help="samples a contender")
     parser.add_argument("--warmups", type=int, default=20, help="samples that are thrown away")
     parser.add_argument("--sets", type=int, default=4, help="input sets that take turns")
@@ -305,13 +303,20 @@ def main():
         print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, "
               f"CUDA {torch.version.cuda}")
         results = []
-        for path in options.manifests:
+        for folder in options.bundles:
             try:
-                results.append(compare(torch, path, options))
-            except (OSError, ValueError, KeyError) as error:
-                print(f"compare_pytorch.py: {path}: {error}", file=sys.stderr)
+                bundle = evo_tune.load(folder)
+                if set(bundle.inputs) != set(InputSet.INPUTS):
+                    raise evo_tune.Error(f"{folder}: is no bundle of the problem sdpa_fp8")
+            except evo_tune.Error as error:
+                print(f"compare_pytorch.py: {error}", file=sys.stderr)
                 return 2
-            print_table(results[-1])
+            for shape in bundle.tuned_shapes:
+                sizes = dict(zip(bundle.shape_variables, shape))
+                result = compare(torch, bundle, folder, sizes, options)
+                if result is not None:
+                    results.append(result)
+                    print_table(result)
         everything = {"device": torch.cuda.get_device_name(), "pytorch": torch.__version__,
                       "cuda": torch.version.cuda, "results": results}
         if options.json:

@@ -11,8 +11,8 @@
 #include "db/store.hpp"
 #include "engine/core/error.hpp"
 #include "engine/evaluate/workbench.hpp"
-#include "tools/session_options.hpp"
-#include "tools/tool_main.hpp"
+#include "tools/cli/tool_main.hpp"
+#include "tools/tune/session_options.hpp"
 
 namespace evo {
 namespace {

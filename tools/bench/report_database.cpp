@@ -13,9 +13,9 @@
 #include "engine/core/hash.hpp"
 #include "engine/core/random.hpp"
 #include "engine/space/space.hpp"
-#include "tools/data_folder.hpp"
-#include "tools/number_options.hpp"
-#include "tools/tool_main.hpp"
+#include "tools/cli/data_folder.hpp"
+#include "tools/cli/number_options.hpp"
+#include "tools/cli/tool_main.hpp"
 
 namespace evo {
 namespace {

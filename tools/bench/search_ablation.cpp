@@ -9,8 +9,9 @@
 #include "engine/core/error.hpp"
 #include "engine/evolve/full_strategy.hpp"
 #include "engine/study/replay_study.hpp"
-#include "tools/number_options.hpp"
-#include "tools/tool_main.hpp"
+#include "tools/cli/argument_text.hpp"
+#include "tools/cli/number_options.hpp"
+#include "tools/cli/tool_main.hpp"
 
 namespace {
 
@@ -48,21 +49,19 @@ const std::map<std::string, Setter>& knobs() {
 
 /// "name=value" of one knob, or of elite (the size of the elite).
 void apply(const std::string& text, FullSettings& settings, std::size_t& elite) {
-  const auto equals = text.find('=');
-  const std::string name = text.substr(0, equals);
-  char* end = nullptr;
-  const char* number = equals == std::string::npos ? "" : text.c_str() + equals + 1;
-  const double value = std::strtod(number, &end);
-  const auto found = knobs().find(name);
-  if ((found == knobs().end() && name != "elite") || end == number || *end != '\0') {
+  const auto named = evo::named_in(text);
+  const auto value = named ? evo::number_in<double>(named->second) : std::nullopt;
+  const auto found = named ? knobs().find(named->first) : knobs().end();
+  const bool is_elite = named && named->first == "elite";
+  if (!value || (found == knobs().end() && !is_elite)) {
     std::string allowed = "elite";
     for (const auto& [known, unused] : knobs()) allowed += ", " + known;
     throw evo::InputError("--set " + text + ": allowed is NAME=NUMBER with one of " + allowed);
   }
-  if (name == "elite") {
-    elite = whole(value);
+  if (is_elite) {
+    elite = whole(*value);
   } else {
-    found->second(settings, value);
+    found->second(settings, *value);
   }
 }
 

@@ -7,10 +7,10 @@
 #include <cstdio>
 
 #include "engine/core/error.hpp"
-#include "tools/candidate_options.hpp"
-#include "tools/number_options.hpp"
-#include "tools/space_on_device.hpp"
-#include "tools/tool_main.hpp"
+#include "tools/cli/candidate_options.hpp"
+#include "tools/cli/number_options.hpp"
+#include "tools/cli/tool_main.hpp"
+#include "tools/predict/space_on_device.hpp"
 
 namespace evo {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/device/virtual/virtual_device.hpp"
-#include "tools/tool_main.hpp"
+#include "tools/cli/tool_main.hpp"
 
 namespace evo {
 namespace {

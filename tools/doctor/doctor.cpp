@@ -2,9 +2,9 @@
 
 #include <iostream>
 
+#include "tools/cli/help_format.hpp"
 #include "tools/doctor/doctor_json.hpp"
 #include "tools/doctor/screen.hpp"
-#include "tools/help_format.hpp"
 
 namespace evo {
 

@@ -1,6 +1,6 @@
 #include "tools/doctor/doctor_json.hpp"
 
-#include "tools/or_null.hpp"
+#include "tools/answers/or_null.hpp"
 
 namespace evo {
 namespace {

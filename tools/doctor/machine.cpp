@@ -6,8 +6,8 @@
 #include "engine/run/ncu.hpp"
 #include "engine/worker/limits.hpp"
 #include "engine/worker/process.hpp"
-#include "tools/full_version.hpp"
-#include "tools/session_options.hpp"
+#include "tools/cli/full_version.hpp"
+#include "tools/tune/session_options.hpp"
 
 namespace evo {
 namespace {

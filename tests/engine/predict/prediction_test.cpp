@@ -12,7 +12,7 @@
 #include "engine/device/virtual/virtual_device.hpp"
 #include "engine/predict/operation.hpp"
 #include "engine/predict/warp_path.hpp"
-#include "tools/space_on_device.hpp"
+#include "tools/predict/space_on_device.hpp"
 
 namespace evo::test {
 namespace {

@@ -12,8 +12,8 @@
 
 #include "engine/core/json_reader.hpp"
 #include "tests/db/sample.hpp"
-#include "tools/bundle_index.hpp"
-#include "tools/bundle_plan.hpp"
+#include "tools/bundle/index.hpp"
+#include "tools/bundle/plan.hpp"
 #include "tools/loader/evo_tune.hpp"
 
 namespace evo {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/core/error.hpp"
-#include "tools/bundle_plan.hpp"
+#include "tools/bundle/plan.hpp"
 
 int main() {
   using Json = nlohmann::ordered_json;

@@ -14,7 +14,7 @@
 
 #include "engine/core/error.hpp"
 #include "tests/engine/device/virtual/twin_kernels.hpp"
-#include "tools/tool_main.hpp"
+#include "tools/cli/tool_main.hpp"
 
 namespace evo::test {
 namespace {

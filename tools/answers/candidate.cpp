@@ -1,0 +1,316 @@
+// evo-elite's answers about single candidates: show and compare.
+
+#include <sstream>
+
+#include "tools/answers/checks_json.hpp"
+#include "tools/answers/elite_answers.hpp"
+#include "tools/answers/or_null.hpp"
+#include "tools/answers/outcome.hpp"
+#include "tools/answers/profile_json.hpp"
+
+namespace evo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A candidate with what belongs to it.
+struct Found {
+  StoredEvaluation evaluation;
+  StoredRun run;
+  std::optional<CompilationFacts> compilation = {};
+};
+
+Found find(const Store& store, CandidateId candidate) {
+  Found found{.evaluation = store.evaluation(candidate), .run = {}};
+  found.run = store.run(found.evaluation.run);
+  if (found.evaluation.record.compilation) {
+    found.compilation = store.compilation_facts(*found.evaluation.record.compilation);
+  }
+  return found;
+}
+
+std::string outcome(const Found& found) {
+  const EvaluationRecord& record = found.evaluation.record;
+  std::string text(outcome_word(found.evaluation));
+  if (record.rejection) text += " at " + std::string(to_string(record.rejection->gate));
+  if (const std::optional<Rejection>& why = found.evaluation.withdrawal) {
+    text += ": was green, and then failed " + std::string(to_string(why->gate));
+  }
+  if (record.duplicate_of) text += ", same kernel as " + std::to_string(*record.duplicate_of);
+  return text;
+}
+
+Json timing_json(const EvaluationRecord& record) {
+  if (!record.timing) return {};
+  const Timing& timing = *record.timing;
+  return {{"kind", std::string(to_string(timing.kind))},
+          {"p50_us", timing.p50_us},
+          {"p90_us", timing.p90_us},
+          {"p99_us", timing.p99_us},
+          {"mean_us", timing.mean_us},
+          {"std_us", timing.std_us},
+          {"cv", timing.cv},
+          {"samples", timing.samples},
+          {"complete", timing.complete}};
+}
+
+template <typename T>
+void put(Json& json, const char* name, const std::optional<T>& value) {
+  if (value) json[name] = *value;
+}
+
+/// What the driver told of the card meanwhile; null where it told nothing.
+Json card_json(const EvaluationRecord& record) {
+  if (!record.card) return {};
+  const CardState& card = *record.card;
+  Json json;
+  put(json, "sm_clock_median_mhz", card.sm_clock_median_mhz);
+  put(json, "sm_clock_min_mhz", card.sm_clock_min_mhz);
+  put(json, "memory_clock_mhz", card.memory_clock_mhz);
+  put(json, "temperature_c", card.temperature_c);
+  put(json, "power_w", card.power_w);
+  json["slowdowns"] = Json::array();
+  for (const Slowdown slowdown : card.slowdowns) json["slowdowns"].push_back(to_string(slowdown));
+  json["discarded_samples"] = card.discarded;
+  json["throttled"] = card.throttled;
+  json["other_processes"] = card.others;
+  put(json, "busy_before_percent", card.busy_before_percent);
+  return json;
+}
+
+/// Of a long window where that was measured, otherwise of the short one.
+Json energy_json(const StoredEvaluation& evaluation) {
+  const std::optional<Energy>& energy =
+      evaluation.energy ? evaluation.energy : evaluation.record.energy;
+  if (!energy) return {};
+  return {{"launch_mj", energy->launch_mj},
+          {"power_w", energy->power_w},
+          {"window_s", energy->window_s},
+          {"launches", energy->launches}};
+}
+
+Json rejection_json(const std::optional<Rejection>& rejection) {
+  if (!rejection) return {};
+  return {{"gate", std::string(to_string(rejection->gate))},
+          {"reason", rejection->reason},
+          {"policy_only", rejection->policy_only},
+          {"detail", rejection->detail}};
+}
+
+Json compilation_json(const Found& found) {
+  if (!found.compilation) return {};
+  const CompilationFacts& compilation = *found.compilation;
+  return {{"key", compilation.key},
+          {"ok", compilation.ok},
+          {"arch", compilation.arch},
+          {"compiler", compilation.compiler},
+          {"options", compilation.options},
+          {"error", compilation.error},
+          {"ptx_hash", compilation.ptx_hash},
+          {"registers", compilation.resources.registers},
+          {"static_shared_bytes", compilation.resources.static_shared_bytes},
+          {"dynamic_shared_bytes", found.evaluation.record.dynamic_shared_bytes},
+          {"spill_store_bytes", compilation.resources.spill_store_bytes},
+          {"spill_load_bytes", compilation.resources.spill_load_bytes},
+          {"stack_bytes", compilation.resources.stack_bytes},
+          {"max_threads", compilation.resources.max_threads}};
+}
+
+std::optional<double> worst(const EvaluationRecord& record, double CheckResult::*figure) {
+  std::optional<double> worst;
+  for (const CheckResult& check : record.checks) {
+    if (!worst || !(check.*figure <= *worst)) worst = check.*figure;
+  }
+  return worst;
+}
+
+/// Rows of a comparison: a figure of both, and their ratio where one means something.
+class Comparison {
+ public:
+  explicit Comparison(Table& table) : table_(&table) {}
+
+  void add(const std::string& name, Json a, Json b, bool ratio = false) {
+    Json quotient;
+    if (ratio && a.is_number() && b.is_number() && a.get<double>() > 0) {
+      quotient = b.get<double>() / a.get<double>();
+    }
+    table_->rows.push_back({name, std::move(a), std::move(b), std::move(quotient)});
+  }
+
+ private:
+  Table* table_;
+};
+
+/// Why the times of two candidates must not be compared; empty when they may.
+std::string incomparable(const Found& a, const Found& b) {
+  if (!is_green(a.evaluation) || !is_green(b.evaluation)) return "not both are green";
+  const RunInfo& left = a.run.info;
+  const RunInfo& right = b.run.info;
+  if (left.device.time_kind != right.device.time_kind) return "one is measured, one predicted";
+  if (left.device.name != right.device.name) return "they ran on different devices";
+  if (left.problem.key != right.problem.key) return "they solve different problems";
+  if (left.shape != right.shape) return "the timed shapes differ";
+  return {};
+}
+
+void add_results(Comparison& rows, const Found& a, const Found& b, bool comparable) {
+  const auto figure = [](const Found& found, double Timing::*member) {
+    const auto& timing = found.evaluation.record.timing;
+    return timing ? Json((*timing).*member) : Json();
+  };
+  const auto resource = [](const Found& found, int Resources::*member) {
+    return found.compilation ? Json(found.compilation->resources.*member) : Json();
+  };
+  const auto error = [](const Found& found, double CheckResult::*member) {
+    return or_null(worst(found.evaluation.record, member));
+  };
+  rows.add("p50_us", figure(a, &Timing::p50_us), figure(b, &Timing::p50_us), comparable);
+  rows.add("p90_us", figure(a, &Timing::p90_us), figure(b, &Timing::p90_us), comparable);
+  rows.add("cv", figure(a, &Timing::cv), figure(b, &Timing::cv));
+  rows.add("registers", resource(a, &Resources::registers), resource(b, &Resources::registers));
+  rows.add("static_shared_bytes", resource(a, &Resources::static_shared_bytes),
+           resource(b, &Resources::static_shared_bytes));
+  rows.add("dynamic_shared_bytes", a.evaluation.record.dynamic_shared_bytes,
+           b.evaluation.record.dynamic_shared_bytes);
+  rows.add("max_abs_error", error(a, &CheckResult::max_abs_error),
+           error(b, &CheckResult::max_abs_error));
+  rows.add("relative_l2", error(a, &CheckResult::relative_l2), error(b, &CheckResult::relative_l2));
+  rows.add("max_row_error", error(a, &CheckResult::max_row_error),
+           error(b, &CheckResult::max_row_error));
+}
+
+void add_macros(Comparison& rows, const Found& a, const Found& b) {
+  const Json left = Json::parse(a.evaluation.record.config_json);
+  const Json right = Json::parse(b.evaluation.record.config_json);
+  for (const auto& [name, value] : left.items()) {
+    const Json other = right.value(name, Json());
+    if (other != value) rows.add(name, value, other);
+  }
+  for (const auto& [name, value] : right.items()) {
+    if (!left.contains(name)) rows.add(name, Json(), value);
+  }
+}
+
+std::string confirmation_notes(const Store& store, CandidateId a, CandidateId b) {
+  std::ostringstream notes;
+  notes.precision(4);
+  for (const ConfirmationRecord& record : confirmations_between(store, a, b)) {
+    notes << "confirmed in generation " << record.generation << " by " << record.pairs
+          << " interleaved pairs: " << record.challenger << " takes " << record.ratio << " ("
+          << record.ratio_low << " to " << record.ratio_high << ") of the time of "
+          << record.incumbent << ": " << to_string(record.verdict) << '\n';
+  }
+  return notes.str();
+}
+
+}  // namespace
+
+Answer compare_answer(const Store& store, CandidateId a, CandidateId b) {
+  const Found left = find(store, a);
+  const Found right = find(store, b);
+  Answer answer{
+      .title = "candidate " + std::to_string(a) + " (a) and " + std::to_string(b) + " (b)",
+      .table = {.columns = {{"figure", "figure", 0, true},
+                            {"a", std::to_string(a), 4},
+                            {"b", std::to_string(b), 4},
+                            {"b_over_a", "b / a", 4}}}};
+  const std::string obstacle = incomparable(left, right);
+  Comparison rows(answer.table);
+  const auto kind = [](const Found& found) {
+    return std::string(to_string(found.run.info.device.time_kind));
+  };
+  rows.add("outcome", outcome(left), outcome(right));
+  rows.add("run", left.run.id, right.run.id);
+  rows.add("device", left.run.info.device.name, right.run.info.device.name);
+  rows.add("shape", left.run.info.shape, right.run.info.shape);
+  rows.add("kind", kind(left), kind(right));
+  add_results(rows, left, right, obstacle.empty());
+  add_macros(rows, left, right);
+  if (!obstacle.empty()) answer.notes = "no ratio of times: " + obstacle + "\n";
+  answer.notes += confirmation_notes(store, a, b);
+  if (obstacle.empty() && answer.notes.empty()) {
+    answer.notes = "from separate measurements; no interleaved pairs of these two are stored\n";
+  }
+  return answer;
+}
+
+Json candidate_json(const Store& store, CandidateId candidate) {
+  const Found found = find(store, candidate);
+  const EvaluationRecord& record = found.evaluation.record;
+  const RunInfo& info = found.run.info;
+  return {{"candidate", candidate},
+          {"run", found.run.id},
+          {"generation", record.generation},
+          {"position", record.position},
+          {"origin", record.origin},
+          {"milestone", record.milestone.empty() ? Json() : Json(record.milestone)},
+          {"outcome", outcome_word(found.evaluation)},
+          {"duplicate_of", or_null(record.duplicate_of)},
+          {"space", info.space.name},
+          {"device", info.device.name},
+          {"shape", info.shape},
+          {"kind", std::string(to_string(info.device.time_kind))},
+          {"config", Json::parse(record.config_json)},
+          {"timing", timing_json(record)},
+          {"card", card_json(record)},
+          {"energy", energy_json(found.evaluation)},
+          {"profile", found.evaluation.profile ? profile_json(*found.evaluation.profile) : Json()},
+          {"rejection", rejection_json(record.rejection)},
+          {"withdrawal", rejection_json(found.evaluation.withdrawal)},
+          {"checks", checks_json(record)},
+          {"compilation", compilation_json(found)},
+          {"compile_ms", record.compile_ms},
+          {"check_ms", record.check_ms},
+          {"time_ms", record.time_ms},
+          {"created_at", found.evaluation.created_at}};
+}
+
+std::string candidate_text(const Store& store, CandidateId candidate) {
+  const Found found = find(store, candidate);
+  const EvaluationRecord& record = found.evaluation.record;
+  std::ostringstream out;
+  out << "candidate " << candidate << ": " << outcome(found) << "\n  run " << found.run.id << ", "
+      << found.run.info.space.name << " on " << found.run.info.device.name << ", shape "
+      << found.run.info.shape << ", " << kind_label(found.run.info.device) << "\n  generation "
+      << record.generation << ", position " << record.position << ", from " << record.origin
+      << (record.milestone.empty() ? "" : " " + record.milestone) << ", "
+      << found.evaluation.created_at << '\n';
+  const auto section = [&](const std::string& title, const Json& object) {
+    if (object.is_null() || object.empty()) return;
+    out << title << '\n';
+    for (const auto& [name, value] : object.items()) {
+      const bool blank = value.is_string() && value.get_ref<const std::string&>().empty();
+      if (name == "detail" || blank) continue;
+      out << "  " << name << " = " << (value.is_string() ? value.get<std::string>() : value.dump())
+          << '\n';
+    }
+  };
+  section("configuration", Json::parse(record.config_json));
+  section("timing", timing_json(record));
+  section("card while it was timed", card_json(record));
+  section("energy", energy_json(found.evaluation));
+  if (found.evaluation.profile) section("profile", profile_json(*found.evaluation.profile));
+  section("rejection", rejection_json(record.rejection));
+  section("withdrawal", rejection_json(found.evaluation.withdrawal));
+  if (record.rejection && !record.rejection->detail.empty()) {
+    out << "detail\n" << record.rejection->detail << '\n';
+  }
+  section("compilation", compilation_json(found));
+  if (!record.checks.empty()) {
+    Table table{.columns = {{"shape", "check", 0, true},
+                            {"seed", "seed"},
+                            {"max_abs_error", "max abs err", -2},
+                            {"bad_share", "bad share", 4},
+                            {"relative_l2", "relative L2", -2},
+                            {"max_row_error", "row error", -2},
+                            {"sampled", "only", 0, true}}};
+    for (const Json& check : checks_json(record)) {
+      std::vector<Json>& row = table.rows.emplace_back();
+      for (const auto& [name, value] : check.items()) row.push_back(value);
+    }
+    print_text(out, table);
+  }
+  return out.str();
+}
+
+}  // namespace evo

@@ -1,0 +1,280 @@
+// evo-elite's tables: elite, ladder, rejections, runs.
+
+#include "tools/answers/elite_answers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "tools/answers/milestones.hpp"
+#include "tools/answers/or_null.hpp"
+
+namespace evo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// "TILE=64 SWIZZLE=xor" of the macros for which `wanted` is true.
+template <typename Wanted>
+std::string macros(const Json& config, const Wanted& wanted) {
+  std::string text;
+  for (const auto& [name, value] : config.items()) {
+    if (!wanted(name, value)) continue;
+    text += (text.empty() ? "" : " ") + name + "=" +
+            (value.is_string() ? value.template get<std::string>() : value.dump());
+  }
+  return text;
+}
+
+std::string common_note(const SplitConfigs& configs) {
+  return configs.common.empty() ? "" : "in common: " + configs.common + "\n";
+}
+
+/// ", objective energy"; empty for the time.
+std::string objective_of(const RunInfo& info) {
+  const std::string objective =
+      Json::parse(info.options_json).value("objective", std::string("time"));
+  return objective == "time" ? "" : ", objective " + objective;
+}
+
+std::string about(const StoredRun& run) {
+  const RunInfo& info = run.info;
+  return "run " + std::to_string(run.id) + " (" + std::string(to_string(run.status)) +
+         "): " + info.space.name + " on " + info.device.name + ", shape " + info.shape + ", " +
+         kind_label(info.device) + objective_of(info);
+}
+
+/// "p50 us" for measured times, "p50 us predicted" for others.
+std::string time_heading(const std::string& heading, TimeKind kind) {
+  return kind == TimeKind::kMeasured ? heading : heading + " predicted";
+}
+
+/// Of the column "times" of all runs.
+std::string times_word(const DeviceInfo& device) {
+  return device.id == "none" ? "none" : std::string(to_string(device.time_kind));
+}
+
+/// "registers_per_thread 120, spill_bytes 0": the resource policy in the text of a space.
+std::string policy_text(const std::string& space_text) {
+  const Json space = Json::parse(space_text, nullptr, false, true);
+  if (!space.is_object() || !space.contains("resources")) return {};
+  std::string text;
+  for (const auto& [name, value] : space["resources"].items()) {
+    text += (text.empty() ? "" : ", ") + name + " " + value.dump();
+  }
+  return text;
+}
+
+}  // namespace
+
+SplitConfigs split_configs(const std::vector<Json>& configs) {
+  const auto same = [&](const std::string& name, const Json& value) {
+    for (const Json& other : configs) {
+      if (!other.contains(name) || other[name] != value) return false;
+    }
+    return configs.size() > 1;
+  };
+  SplitConfigs result;
+  if (!configs.empty()) result.common = macros(configs[0], same);
+  for (const Json& config : configs) {
+    result.each.push_back(macros(
+        config, [&](const std::string& name, const Json& value) { return !same(name, value); }));
+  }
+  return result;
+}
+
+std::string kind_label(const DeviceInfo& device) {
+  if (device.id == "none") return "nothing was run";
+  return device.time_kind == TimeKind::kMeasured ? "measured times"
+                                                 : "PREDICTED times, nothing was measured";
+}
+
+namespace {
+
+/// The rule by which the first row is the winner, where the times do not say so.
+std::string order_note(const RunElite& elite) {
+  if (elite.rows.empty()) return {};
+  if (!elite.is_compared) {
+    const bool is_open = elite.run.status == RunStatus::kRunning;
+    return std::string(is_open ? "the run has not compared" : "the run ended before it compared") +
+           " kernels with each other: this order is that of their times alone\n";
+  }
+  std::string ties;
+  for (std::size_t i = 1; i < elite.rows.size(); ++i) {
+    if (!elite.rows[i].tie) continue;
+    const Tie& tie = *elite.rows[i].tie;
+    ties += fmt::format("  candidate {} takes {:.3f} ({:.3f} to {:.3f}) of the time of {}\n",
+                        elite.rows[i].candidate, tie.ratio, tie.ratio_low, tie.ratio_high,
+                        elite.rows[i - 1].candidate);
+  }
+  if (ties.empty()) return {};
+  return "= a tie of A/B comparisons, where 0.4 % is none; the winner is the first row: no other "
+         "beat it\n" +
+         ties;
+}
+
+}  // namespace
+
+Answer elite_answer(const RunElite& elite) {
+  const TimeKind kind = elite.run.info.device.time_kind;
+  const bool has_energy = std::ranges::any_of(
+      elite.rows, [](const EliteRow& row) { return row.launch_mj.has_value(); });
+  Answer answer{.title = "elite of " + about(elite.run),
+                .table = {.columns = {{"rank", ""},
+                                      {"", "rank"},
+                                      {"run", ""},
+                                      {"space", ""},
+                                      {"device", ""},
+                                      {"shape", ""},
+                                      {"p50_us", time_heading("p50 us", kind), 2},
+                                      {"p90_us", "p90 us", 2},
+                                      {"tflops", "TFLOP/s", 1},
+                                      {"launch_mj", has_energy ? "mJ" : "", 3},
+                                      {"registers", "regs"},
+                                      {"shared_bytes", "shared B"},
+                                      {"max_abs_error", "max abs err", -1},
+                                      {"kind", "kind", 0, true},
+                                      {"candidate", "candidate"},
+                                      {"tied_with", ""},
+                                      {"config", "", 0, true},
+                                      {"", "configuration", 0, true}}}};
+  std::vector<Json> configs;
+  for (const EliteRow& row : elite.rows) configs.push_back(Json::parse(row.config_json));
+  const SplitConfigs texts = split_configs(configs);
+  const std::vector<std::string> labels = rank_labels(elite.rows);
+  for (std::size_t i = 0; i < elite.rows.size(); ++i) {
+    const EliteRow& row = elite.rows[i];
+    const Json tied_with = row.tie ? Json(elite.rows[i - 1].candidate) : Json();
+    answer.table.rows.push_back(
+        {row.rank, labels[i], row.run, elite.run.info.space.name, row.device, row.shape, row.p50_us,
+         row.p90_us, row.tflops > 0 ? Json(row.tflops) : Json(), or_null(row.launch_mj),
+         row.registers, row.shared_bytes, or_null(row.max_abs_error),
+         std::string(to_string(row.kind)), row.candidate, tied_with, configs[i], texts.each[i]});
+  }
+  answer.notes = common_note(texts) + order_note(elite);
+  // Of the table "Predicted time" in docs/virtual-gpu.md.
+  if (kind == TimeKind::kPredicted && !elite.rows.empty()) {
+    answer.notes +=
+        "predicted times rank, by a model with errors: in eight recordings of an H200, some of "
+        "which chose its figures, the kernel predicted fastest was 0 to 17 % (median 0.0 %) slower "
+        "than the fastest\n";
+  }
+  for (const EliteRow& row : elite.rows) {
+    if (row.not_modelled.empty()) continue;
+    answer.notes += fmt::format("the time of candidate {} does not model: {}\n", row.candidate,
+                                row.not_modelled);
+  }
+  if (!elite.interpreted.empty()) answer.notes += elite.interpreted + "\n";
+  if (elite.rows.empty()) answer.notes = "nothing is green in this run; see evo-elite rejections\n";
+  return answer;
+}
+
+std::string vendor_line(const std::vector<VendorTime>& fastest_first) {
+  if (fastest_first.empty()) return {};
+  const VendorTime& time = fastest_first.front();
+  return fmt::format(
+      "{} from {} takes {:.2f} µs: {:.2f} times as long as candidate {} ({:.2f} to {:.2f}), timed "
+      "in "
+      "turn\n",
+      time.name, time.starts_from, time.p50_us, time.ratio, time.candidate, time.ratio_low,
+      time.ratio_high);
+}
+
+Answer ladder_answer(const StoredRun& run, const std::vector<Rung>& rungs) {
+  const TimeKind kind = run.info.device.time_kind;
+  Answer answer{.title = "ladder of " + about(run),
+                .table = {.columns = {{"milestone", "milestone", 0, true},
+                                      {"outcome", "outcome", 0, true},
+                                      {"p50_us", time_heading("p50 us", kind), 2},
+                                      {"speedup", "vs rung before", 3},
+                                      {"kind", "kind", 0, true},
+                                      {"candidate", "candidate"},
+                                      {"duplicate_of", "same kernel as"},
+                                      {"gate", "", 0, true},
+                                      {"reason", "why not", 0, true},
+                                      {"config", "", 0, true}}}};
+  for (const Rung& rung : rungs) {
+    const std::optional<Rejection>& why = rung.withdrawal ? rung.withdrawal : rung.rejection;
+    const Json gate = why ? Json(std::string(to_string(why->gate))) : Json();
+    std::string outcome = rung.p50_us ? "green" : "unjudged";
+    if (rung.rejection) outcome = "failed " + gate.get<std::string>();
+    if (rung.withdrawal) outcome = "withdrawn";
+    answer.table.rows.push_back({rung.milestone, outcome, or_null(rung.p50_us),
+                                 or_null(rung.speedup), std::string(to_string(kind)),
+                                 rung.candidate, or_null(rung.duplicate_of), gate,
+                                 why ? Json(why->reason) : Json(), Json::parse(rung.config_json)});
+  }
+  if (rungs.empty()) {
+    answer.notes = "this run's space has no milestones\n";
+    return answer;
+  }
+  answer.notes =
+      "vs rung before: time of the green rung before / time of this one; above 1 is faster\n";
+  const std::vector<bool> builds = builds_on_before(rungs);
+  const auto first = std::ranges::find(builds, false);
+  if (first != builds.end()) {
+    answer.notes += fmt::format(
+        "from \"{}\" on, milestones do not all keep what the one before changed: they are "
+        "configurations of their own, not rungs\n",
+        rungs[static_cast<std::size_t>(first - builds.begin())].milestone);
+  }
+  return answer;
+}
+
+Answer rejections_answer(const StoredRun& run, const RejectionSummary& summary) {
+  Answer answer{.title = "rejections of " + about(run),
+                .table = {.columns = {{"gate", "gate", 0, true},
+                                      {"count", "count"},
+                                      {"policy_only", "", 0, true},
+                                      {"", "policy only", 0, true},
+                                      {"candidate", "first"},
+                                      {"reason", "reason of the first", 0, true}}}};
+  for (const RejectionGroup& group : summary.groups) {
+    answer.table.rows.push_back({std::string(to_string(group.gate)), group.count, group.policy_only,
+                                 group.policy_only ? "yes" : "no", group.candidate, group.reason});
+  }
+  std::ostringstream notes;
+  notes << summary.evaluated << " evaluated: " << summary.green << " green, " << summary.rejected
+        << " rejected, " << summary.duplicates << " the same kernel as one before";
+  if (summary.withdrawn > 0) {
+    notes << ", " << summary.withdrawn << " withdrawn: green, and failed later";
+    if (const std::optional<Rejection>& why = summary.withdrawal) {
+      notes << ", the first at the " << to_string(why->gate) << " gate: " << why->reason;
+    }
+  }
+  notes << '\n';
+  if (summary.policy_only > 0) {
+    notes << summary.policy_only
+          << (summary.policy_only == 1 ? " candidate was" : " candidates were")
+          << " rejected only by policy (" << policy_text(run.info.space.text)
+          << "); the device would have run them\n";
+  }
+  answer.notes = notes.str();
+  return answer;
+}
+
+Answer runs_answer(const std::vector<StoredRun>& runs) {
+  Answer answer{.title = "runs",
+                .table = {.columns = {{"run", "run"},
+                                      {"status", "status", 0, true},
+                                      {"started_at", "started (UTC)", 0, true},
+                                      {"space", "space", 0, true},
+                                      {"device", "device", 0, true},
+                                      {"kind", "times", 0, true},
+                                      {"shape", "shape", 0, true},
+                                      {"strategy", "strategy", 0, true},
+                                      {"seed", "seed"},
+                                      {"generations", "generations"},
+                                      {"evaluated", "evaluated"}}}};
+  for (const StoredRun& run : runs) {
+    const RunInfo& info = run.info;
+    answer.table.rows.push_back(
+        {run.id, std::string(to_string(run.status)), run.started_at, info.space.name,
+         info.device.name, times_word(info.device), info.shape, info.strategy, info.seed,
+         run.last_generation ? *run.last_generation + 1 : 0, run.evaluated});
+  }
+  return answer;
+}
+
+}  // namespace evo

@@ -1,0 +1,27 @@
+#include "tools/answers/milestones.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+namespace evo {
+
+std::vector<bool> builds_on_before(const std::vector<Rung>& rungs) {
+  std::vector<bool> builds;
+  nlohmann::json first;
+  std::set<std::string> changed_before;
+  for (const Rung& rung : rungs) {
+    const nlohmann::json config = nlohmann::json::parse(rung.config_json);
+    if (builds.empty()) first = config;
+    std::set<std::string> changed;
+    for (const auto& [macro, value] : config.items()) {
+      if (first.value(macro, nlohmann::json()) != value) changed.insert(macro);
+    }
+    builds.push_back(std::ranges::includes(changed, changed_before));
+    changed_before = std::move(changed);
+  }
+  return builds;
+}
+
+}  // namespace evo

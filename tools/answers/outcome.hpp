@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string_view>
+
+#include "db/store.hpp"
+
+namespace evo {
+
+/// Why a candidate is not green, the later word first; null where it did not fail.
+[[nodiscard]] inline const Rejection* failure_of(const StoredEvaluation& evaluation) {
+  if (evaluation.withdrawal) return &*evaluation.withdrawal;
+  return evaluation.record.rejection ? &*evaluation.record.rejection : nullptr;
+}
+
+[[nodiscard]] inline bool is_green(const StoredEvaluation& evaluation) {
+  return evaluation.record.timing && failure_of(evaluation) == nullptr;
+}
+
+/// As in the view `evaluation`.
+[[nodiscard]] inline std::string_view outcome_word(const StoredEvaluation& evaluation) {
+  if (evaluation.record.rejection) return "rejected";
+  if (evaluation.withdrawal) return "withdrawn";
+  return is_green(evaluation) ? "green" : "unjudged";
+}
+
+}  // namespace evo

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "db/queries.hpp"
+#include "engine/core/error.hpp"
+
+namespace evo {
+
+/// What evo-elite is asked.
+enum class Question { kElite, kShow, kLadder, kOverall, kRejections, kCompare, kInsight, kRuns };
+
+/// What evo-elite's command line says.
+struct EliteOptions {
+  std::string db = "evo.db";
+  RunFilter filter;
+  bool json = false;
+  bool csv = false;
+  Question question = Question::kElite;
+  CandidateId show = 0;
+  std::vector<CandidateId> compare;
+  std::vector<std::string> weights = {};
+};
+
+/// Prints the answer. kNothingGreen: there is no elite.
+[[nodiscard]] ExitCode print_answer(const EliteOptions& options);
+
+}  // namespace evo

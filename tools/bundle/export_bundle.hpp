@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "engine/core/error.hpp"
+#include "tools/export/source.hpp"
+
+namespace evo {
+
+/// What evo-export --bundle takes.
+struct BundleOptions {
+  std::string folder;
+  double loss_percent = 2;
+  bool cpp = false;  ///< with a typed function and a CMake package
+};
+
+/// Writes the bundle and prints the names of its files. Throws InputError or DbError.
+[[nodiscard]] ExitCode export_bundle(const ExportSource& source, const BundleOptions& options);
+
+}  // namespace evo

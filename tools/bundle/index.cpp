@@ -1,0 +1,366 @@
+#include "tools/bundle/index.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "engine/core/error.hpp"
+#include "engine/core/formulas.hpp"
+#include "tools/bundle/checked.hpp"
+#include "tools/bundle/cover.hpp"
+#include "tools/bundle/plan.hpp"
+#include "tools/export/exported_kernel.hpp"
+#include "tools/loader/evo_tune_index.hpp"
+
+namespace evo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kBundleFormat = "evo-tune bundle 3";
+
+/// What a caller has to hand over, which all kernels must agree on.
+Json signature(const Json& manifest) {
+  Json arguments = Json::array();
+  for (const Json& argument : manifest.at("arguments")) {
+    Json own = argument;
+    own.erase("generator");
+    if (own.value("direction", "") == "workspace") own.erase("extent");
+    for (const char* key : {"extent", "value", "row"}) {
+      if (own.contains(key)) own[key].erase("value");
+    }
+    arguments.push_back(own);
+  }
+  return arguments;
+}
+
+Json variables_json(const ShapeVariables& variables) {
+  Json json = Json::object();
+  for (const auto& [name, value] : variables) json[name] = Json::parse(formula_of(value));
+  return json;
+}
+
+/// "B == 2 && S == 512".
+std::string is_this_shape(const ShapeVariables& variables) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : variables) {
+    parts.push_back(fmt::format("{} == {}", name, formula_of(value)));
+  }
+  return fmt::format("{}", fmt::join(parts, " && "));
+}
+
+Json condition(const std::string& expression, const std::string& why) {
+  return {{"expression", expression}, {"why", why}};
+}
+
+/// In the order of the problem file.
+Json shape_variables(const StoredRun& run) {
+  constexpr bool kThrow = true;
+  constexpr bool kIgnoreComments = true;
+  const Json problem = Json::parse(run.info.problem.text, nullptr, kThrow, kIgnoreComments);
+  Json names = Json::array();
+  for (const auto& [name, value] : problem["shapes"][run.info.shape]["variables"].items()) {
+    names.push_back(name);
+  }
+  return names;
+}
+
+void require_supported(const Json& manifest) {
+  for (const Json& argument : manifest.at("arguments")) {
+    if (!argument.contains("kind")) continue;
+    throw InputError(fmt::format(
+        "--bundle: argument '{}' of {} is a {}: not supported in bundles; --out exports one kernel",
+        argument.value("name", ""), manifest.value("name", ""), argument.value("kind", "")));
+  }
+}
+
+class Builder {
+ public:
+  Builder(const std::vector<BundleSource>& sources, double loss) : sources_(sources), loss_(loss) {
+    require_one_problem();
+  }
+
+  Bundle run(const std::vector<BundleTarget>& targets, const std::string& name) {
+    bundle_.name = file_name(name.empty() ? problem_ : name);
+    Json listed = Json::array();
+    for (const BundleTarget& target : targets) listed.push_back(add(target));
+    put_choices(listed);
+    bundle_.index = {{"format", kBundleFormat},
+                     {"name", bundle_.name},
+                     {"problem", problem_},
+                     {"loss", loss_},
+                     {"shape_variables", variables_},
+                     {"buffers", buffers()},
+                     {"signature", call_signature()},
+                     {"targets", listed},
+                     {"kernels", kernels_}};
+    return std::move(bundle_);
+  }
+
+ private:
+  void require_one_problem() {
+    std::set<std::string> problems;
+    for (const BundleSource& source : sources_) {
+      for (const StoredRun& run : source.runs) problems.insert(run.info.problem.name);
+    }
+    if (problems.size() > 1) {
+      throw InputError(fmt::format(
+          "--bundle: the runs are of several problems: {}; choose those of one with --run",
+          fmt::join(problems, ", ")));
+    }
+    if (!problems.empty()) problem_ = *problems.begin();
+  }
+
+  /// The target's entry in the index; its kernels join the others.
+  Json add(const BundleTarget& target) {
+    std::vector<ShapeVariables> shapes;
+    for (const auto& [shape, name] : target.shapes) shapes.push_back(shape);
+    TimeTable times;
+    for (const BundleKernel& kernel : target.kernels) {
+      times.emplace_back();
+      for (const ShapeVariables& shape : shapes) {
+        const auto known = kernel.times.find(shape);
+        times.back().push_back(
+            known == kernel.times.end() ? std::nullopt : std::optional(known->second.ranked_us));
+      }
+    }
+    note_unknown(target, times);
+    const KernelOfShape served = fewest_kernels(times, loss_);
+    std::map<std::size_t, std::string> names;
+    Json serves = Json::array();
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      const auto [named, is_new] = names.try_emplace(served[i]);
+      if (is_new) named->second = add(target.kernels[served[i]]);
+      const std::size_t best = fastest_on(times, i);
+      const auto p50_us = [&](std::size_t kernel) {
+        return target.kernels[kernel].times.at(shapes[i]).timing.p50_us;
+      };
+      serves.push_back({{"shape", target.shapes.at(shapes[i])},
+                        {"variables", variables_json(shapes[i])},
+                        {"kernel", named->second},
+                        {"p50_us", p50_us(served[i])},
+                        {"best_p50_us", p50_us(best)}});
+      note_other_winner(target, shapes[i], served[i], served[i] == best);
+    }
+    Json defaults = Json::array();
+    for (std::size_t k = 0; k < target.kernels.size(); ++k) {
+      if (!target.kernels[k].is_default) continue;
+      const auto [named, is_new] = names.try_emplace(k);
+      if (is_new) named->second = add(target.kernels[k]);
+      defaults.push_back(named->second);
+    }
+    for (const std::string& space : target.missing_defaults) {
+      bundle_.notes.push_back(fmt::format(
+          "{}: the defaults of space {} were in no elite, so that nobody checked them fully; they "
+          "are left out",
+          target.device.name, space));
+    }
+    const DeviceInfo& device = target.device;
+    if (device.time_kind == TimeKind::kPredicted) {
+      bundle_.notes.push_back("the times on " + device.name +
+                              " are PREDICTED by a virtual GPU; nothing was measured there");
+    }
+    return {{"device", device.name},
+            {"arch", device.arch},
+            {"sm_count", device.sm_count},
+            {"driver", device.driver},
+            {"kind", to_string(device.time_kind)},
+            {"serves", serves},
+            {"defaults", defaults}};
+  }
+
+  static std::size_t fastest_on(const TimeTable& times, std::size_t shape) {
+    constexpr double kNoTime = std::numeric_limits<double>::infinity();
+    const auto fastest = std::ranges::min_element(
+        times, {}, [&](const auto& row) { return row[shape].value_or(kNoTime); });
+    return static_cast<std::size_t>(fastest - times.begin());
+  }
+
+  /// Where a shape is served by another kernel than the one that evo-elite calls its winner.
+  void note_other_winner(const BundleTarget& target, const ShapeVariables& shape,
+                         std::size_t kernel, bool is_fastest) {
+    const auto found = target.winners.find(shape);
+    const BundleKernel& serving = target.kernels[kernel];
+    if (found == target.winners.end() ||
+        (found->second.ptx_hash == serving.ptx_hash && found->second.config == serving.config)) {
+      return;
+    }
+    const ShapeWinner& winner = found->second;
+    const KernelTime& time = serving.times.at(shape);
+    bundle_.notes.push_back(fmt::format(
+        "{}: {} is served by candidate {} of run {} ({:.2f} µs), not by the winner of the newest "
+        "run, candidate {} of run {} ({:.2f} µs): {}",
+        target.device.name, target.shapes.at(shape), serving.candidate, time.run.id,
+        time.timing.p50_us, winner.candidate, winner.run, winner.p50_us,
+        is_fastest ? "it was faster in its own run"
+                   : "fewer kernels serve all shapes within --loss-percent"));
+  }
+
+  /// What each kernel is chosen for. Of devices that are none the kernel's own, those with measured
+  /// times come first, then newer ones.
+  void put_choices(const Json& targets) {
+    std::vector<std::pair<std::pair<bool, int>, const Json*>> ranked;
+    for (const Json& target : targets) {
+      const int capability = compute_capability_of(target.at("arch").get<std::string>());
+      ranked.push_back({{target.at("kind") != "measured", -capability}, &target});
+    }
+    std::ranges::stable_sort(ranked, {}, [](const auto& its) { return its.first; });
+    for (std::size_t rank = 0; rank < ranked.size(); ++rank) {
+      const Json& target = *ranked[rank].second;
+      const auto put = [&](const Json& kernel, const Json& shape, const Json& sizes) {
+        const auto named = std::ranges::find_if(
+            kernels_, [&](const Json& its) { return its.at("name") == kernel; });
+        (*named)["plan"]["chosen_for"].push_back(
+            {{"device", target.at("device")}, {"rank", rank}, {"shape", shape}, {"sizes", sizes}});
+      };
+      for (const Json& served : target.at("serves")) {
+        Json sizes = Json::array();
+        for (const Json& variable : variables_) {
+          sizes.push_back(served.at("variables").at(variable.get<std::string>()));
+        }
+        put(served.at("kernel"), served.at("shape"), sizes);
+      }
+      for (const Json& name : target.at("defaults")) put(name, "", Json::array());
+    }
+  }
+
+  /// What a caller has: neither scalars, which follow from the shape, nor workspaces.
+  [[nodiscard]] Json buffers() const {
+    Json names = Json::array();
+    for (const Json& argument : signature_) {
+      const auto direction = argument.at("direction").get<std::string>();
+      if (direction != "scalar" && direction != "workspace") names.push_back(argument.at("name"));
+    }
+    return names;
+  }
+
+  /// What a program that calls the bundle was compiled for.
+  [[nodiscard]] std::string call_signature() const {
+    std::vector<std::string> parts;
+    for (const Json& argument : signature_) {
+      const auto direction = argument.at("direction").get<std::string>();
+      if (direction == "scalar" || direction == "workspace") continue;
+      parts.push_back(fmt::format("{} {} {}", direction, argument.at("dtype").get<std::string>(),
+                                  argument.at("name").get<std::string>()));
+    }
+    for (const Json& variable : variables_) parts.push_back(variable.get<std::string>());
+    return fmt::format("{}", fmt::join(parts, ", "));
+  }
+
+  /// Kernels that could not be merged because nobody timed them.
+  void note_unknown(const BundleTarget& target, const TimeTable& times) {
+    std::size_t all = 0;
+    std::size_t known = 0;
+    for (const auto& row : times) {
+      all += row.size();
+      known += static_cast<std::size_t>(
+          std::ranges::count_if(row, [](const auto& time) { return time.has_value(); }));
+    }
+    if (known == all) return;
+    bundle_.notes.push_back(fmt::format(
+        "{}: {} kernels, {} shapes, of whose {} times {} are known: where nobody timed a kernel it "
+        "cannot stand for another",
+        target.device.name, times.size(), target.shapes.size(), all, known));
+  }
+
+  /// Its name in the bundle.
+  std::string add(const BundleKernel& kernel) {
+    const Store& store = *sources_[kernel.source].store;
+    const StoredRun run = store.run(store.evaluation(kernel.candidate).run);
+    KernelExport exported = export_kernel(
+        store, kernel.candidate,
+        unused_name(run.info.space.name, kernel.is_default ? "default" : run.info.shape));
+    Json& manifest = exported.manifest;
+    // Neither the source nor how to compile it leaves with a bundle.
+    manifest.erase("source");
+    manifest["build"].erase("nvcc");
+    require_supported(manifest);
+    if (signature_.is_null()) {
+      signature_ = signature(manifest);
+      variables_ = shape_variables(run);
+    }
+    if (signature(manifest) != signature_ || shape_variables(run) != variables_) {
+      throw InputError(fmt::format(
+          "--bundle: the kernels of run {} ({}) take other arguments or shapes than the first one; "
+          "choose runs of one version of problem {} with --run",
+          run.id, run.info.space.name, problem_));
+    }
+    const bool says_where_valid = put_validity(kernel, manifest);
+    manifest["times"] = Json::array();
+    for (const auto& [shape, time] : kernel.times) {
+      Json entry = timing_json(time.run, time.timing, time.measured_at);
+      entry["variables"] = variables_json(shape);
+      entry["run"] = time.run.id;
+      manifest["times"].push_back(std::move(entry));
+    }
+    const auto variables = variables_.get<std::vector<std::string>>();
+    if (says_where_valid) {
+      for (Json& its : checked_conditions(
+               {kernel.checked_shapes, manifest, kernel_plan(manifest, variables), exported.ptx})) {
+        manifest["valid"].push_back(std::move(its));
+      }
+    }
+    manifest["plan"] = kernel_plan(manifest, variables);
+    manifest["plan"]["chosen_for"] = Json::array();
+    manifest["sha256"] = {{"cubin", evo_tune::detail::sha256(exported.cubin)},
+                          {"ptx", evo_tune::detail::sha256(exported.ptx)}};
+    bundle_.files.emplace_back(exported.name + ".cubin", exported.cubin);
+    bundle_.files.emplace_back(exported.name + ".ptx", exported.ptx);
+    kernels_.push_back(std::move(manifest));
+    return exported.name;
+  }
+
+  /// False where the database is of a version that did not store on which shapes it is valid.
+  bool put_validity(const BundleKernel& kernel, Json& manifest) {
+    manifest["checked_shapes"] = Json::object();
+    for (const auto& [name, shape] : kernel.checked_shapes) {
+      manifest["checked_shapes"][name] = variables_json(shape);
+    }
+    if (manifest.contains("valid")) return true;
+    std::vector<std::string> alternatives;
+    for (const auto& [name, shape] : kernel.checked_shapes) {
+      alternatives.push_back(fmt::format("({})", is_this_shape(shape)));
+    }
+    manifest["valid"] = Json::array(
+        {condition(fmt::format("{}", fmt::join(alternatives, " || ")),
+                   "its database is of an older version, which did not store where else it is "
+                   "valid than on the shapes it was checked on")});
+    bundle_.notes.push_back(manifest.at("name").get<std::string>() + ": " +
+                            manifest["valid"][0]["why"].get<std::string>());
+    return false;
+  }
+
+  std::string unused_name(const std::string& space, const std::string& shape) {
+    const std::string name = file_name(space + "_" + shape);
+    for (int copy = 1;; ++copy) {
+      std::string candidate = copy == 1 ? name : fmt::format("{}_{}", name, copy);
+      if (names_.insert(candidate).second) return candidate;
+    }
+  }
+
+  const std::vector<BundleSource>& sources_;
+  double loss_;
+  std::string problem_;
+  std::set<std::string> names_;
+  Json signature_;  ///< of the first kernel
+  Json variables_;
+  Json kernels_ = Json::array();
+  Bundle bundle_;
+};
+
+}  // namespace
+
+std::string index_text(const Json& index) {
+  const std::string rest = index.dump(1).substr(std::string("{\n").size()) + "\n";
+  return evo_tune::detail::index_head(rest) + rest;
+}
+
+Bundle make_bundle(const std::vector<BundleSource>& sources,
+                   const std::vector<BundleTarget>& targets, double loss, const std::string& name) {
+  return Builder(sources, loss).run(targets, name);
+}
+
+}  // namespace evo

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/bundle/kernels.hpp"
+
+namespace evo {
+
+/// A folder of kernels that leaves together.
+struct Bundle {
+  std::string name;
+  nlohmann::ordered_json index;                            ///< docs/bundle.md
+  std::vector<std::pair<std::string, std::string>> files;  ///< name, content; without the index
+  std::vector<std::string> notes;                          ///< what its user should know
+};
+
+inline constexpr const char* kBundleIndexFile = "bundle.json";
+
+/// The text of an index: its first line has the hash of the others.
+[[nodiscard]] std::string index_text(const nlohmann::ordered_json& index);
+
+/// The fewest kernels of each target that stay within `loss` of each shape's best time, and the
+/// configurations of defaults. `name` empty: the problem's. Throws InputError where the runs are of
+/// several problems, or their kernels take different arguments; DbError as export_kernel() does.
+[[nodiscard]] Bundle make_bundle(const std::vector<BundleSource>& sources,
+                                 const std::vector<BundleTarget>& targets, double loss,
+                                 const std::string& name);
+
+}  // namespace evo

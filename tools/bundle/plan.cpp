@@ -1,0 +1,211 @@
+#include "tools/bundle/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <map>
+
+#include "engine/core/error.hpp"
+#include "engine/core/expression_grammar.hpp"
+#include "engine/problem/dtype.hpp"
+
+namespace evo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Constants = std::map<std::string, double>;
+
+/// Elements of a buffer, above any device's memory.
+constexpr double kMostElements = 0x1p40;
+
+/// Of every buffer when a kernel is judged: what cuMemAlloc and the virtual GPU give, guard zones
+/// included (engine/device/guard.hpp).
+constexpr int kJudgedAlignment = 256;
+
+Json tree_of(const std::string& text, const Constants& constants) {
+  return Json::parse(translate_expression(text, constants).tree);
+}
+
+Json labelled(const std::string& label, Json tree) {
+  return {{"expression", label}, {"tree", std::move(tree)}};
+}
+
+const std::string& text_of(const Json& expression) {
+  return expression.at("expression").get_ref<const std::string&>();
+}
+
+/// What a scalar of the type may be.
+Json checked_scalar(Json tree, Dtype dtype) {
+  if (is_floating(dtype)) {
+    return {"within", std::move(tree), -largest_finite(dtype), largest_finite(dtype)};
+  }
+  const bool is_signed = to_string(dtype)[0] == 'i';
+  const double beyond = std::ldexp(1, static_cast<int>(8 * size_of(dtype)) - (is_signed ? 1 : 0));
+  // The largest whole number below that is one of double precision.
+  const double most = std::min(beyond - 1, std::nextafter(beyond, 0));
+  return {"whole", std::move(tree), is_signed ? -beyond : 0, most};
+}
+
+/// The factors of a product, in their order.
+void add_factors(const Json& tree, Json& factors) {
+  if (tree.is_array() && tree.at(0) == "*") {
+    add_factors(tree.at(1), factors);
+    add_factors(tree.at(2), factors);
+  } else {
+    factors.push_back(tree);
+  }
+}
+
+Json factors_of(const Json& argument, const Constants& constants) {
+  Json factors = Json::array();
+  add_factors(tree_of(text_of(argument.at("extent")), constants), factors);
+  return factors;
+}
+
+/// Whether extents name the sizes of dimensions from the slowest to the fastest: where a row of an
+/// output is its last factor, and no output says otherwise.
+bool is_row_major(const Json& arguments, const Constants& constants) {
+  bool is_said = false;
+  for (const Json& argument : arguments) {
+    if (!argument.contains("row")) continue;
+    if (factors_of(argument, constants).back() != tree_of(text_of(argument.at("row")), constants)) {
+      return false;
+    }
+    is_said = true;
+  }
+  return is_said;
+}
+
+Json scalar_plan(const Json& argument, const Constants& constants) {
+  const auto name = argument.at("name").get<std::string>();
+  const Json fields = argument.contains("fields") ? argument.at("fields") : Json::array({argument});
+  Json planned = Json::array();
+  std::size_t bytes = 0;
+  std::size_t alignment = 1;
+  for (const Json& field : fields) {
+    const Dtype dtype = dtype_from_string(field.at("dtype").get<std::string>());
+    const std::size_t size = size_of(dtype);
+    bytes = (bytes + size - 1) / size * size;  // as C++ lays out a structure
+    const std::string& text = text_of(field.at("value"));
+    const std::string its = field.at("name").get<std::string>();
+    Json json =
+        labelled(fmt::format("{}{} = {}", name, argument.contains("fields") ? "." + its : "", text),
+                 checked_scalar(tree_of(text, constants), dtype));
+    json["dtype"] = std::string(to_string(dtype));
+    json["offset"] = bytes;
+    json["bytes"] = size;
+    planned.push_back(std::move(json));
+    bytes += size;
+    alignment = std::max(alignment, size);
+  }
+  bytes = (bytes + alignment - 1) / alignment * alignment;
+  return {{"name", name},
+          {"direction", "scalar"},
+          {"bytes", labelled("bytes of " + name, bytes)},
+          {"fields", planned}};
+}
+
+Json buffer_plan(const Json& argument, const Constants& constants, bool with_dimensions) {
+  const auto name = argument.at("name").get<std::string>();
+  const Dtype dtype = dtype_from_string(argument.at("dtype").get<std::string>());
+  const std::string& extent = text_of(argument.at("extent"));
+  const std::string label = fmt::format("extent of {} = {}", name, extent);
+  const Json elements = {"whole", tree_of(extent, constants), 0, kMostElements};
+  Json json = {{"name", name},
+               {"direction", argument.at("direction")},
+               {"dtype", std::string(to_string(dtype))},
+               {"elements", labelled(label, elements)},
+               {"bytes", labelled(label, {"*", elements, size_of(dtype)})},
+               {"element_bytes", size_of(dtype)},
+               {"alignment", kJudgedAlignment},
+               {"fields", Json::array()}};
+  const Json factors = factors_of(argument, constants);
+  if (with_dimensions || factors.size() == 1) json["dimensions"] = factors;
+  return json;
+}
+
+Json step_plan(const Json& step, const Json& names, double static_shared_bytes,
+               const Constants& constants) {
+  // CUDA C++ Programming Guide, technical specifications per compute capability.
+  constexpr std::array<double, 6> kMost = {0x1p31 - 1, 65535, 65535, 1024, 1024, 64};
+  const Json launch = step.value("launch", Json::object());
+  Json sizes = Json::array();
+  for (std::size_t i = 0; i < kMost.size(); ++i) {
+    const char* key = i < 3 ? "grid" : "block";
+    const Json list = launch.value(key, Json::array());
+    const std::string text = i % 3 < list.size() ? text_of(list.at(i % 3)) : "1";
+    sizes.push_back(labelled(fmt::format("{}[{}] = {}", key, i % 3, text),
+                             {"whole", tree_of(text, constants), 1, kMost[i]}));
+  }
+  const std::string shared = launch.contains("dynamic_shared_bytes")
+                                 ? text_of(launch.at("dynamic_shared_bytes"))
+                                 : std::string("0");
+  sizes.push_back(labelled(
+      "dynamic shared bytes = " + shared,
+      {"whole", tree_of(shared, constants), 0, {"-", "SHARED_BYTES", static_shared_bytes}}));
+  const std::string when = step.contains("when") ? text_of(step.at("when")) : std::string("1");
+  return {{"entry", step.at("entry")},
+          {"when", labelled(when, tree_of(when, constants))},
+          {"arguments", step.contains("runs") ? step.at("arguments") : names},
+          {"sizes", sizes}};
+}
+
+}  // namespace
+
+Json expression_json(const std::string& text, const std::string& label, const Json& constants) {
+  return labelled(label, tree_of(text, constants.get<Constants>()));
+}
+
+int compute_capability_of(const std::string& arch) {
+  const bool is_known = arch.starts_with("sm_") && arch.size() > 3 &&
+                        std::isdigit(static_cast<unsigned char>(arch[3]));
+  if (is_known) return std::stoi(arch.substr(3));
+  throw InputError("'" + arch + "' is no architecture; allowed are such as sm_90 and sm_90a");
+}
+
+Json kernel_plan(const Json& manifest, const std::vector<std::string>& shape_variables) {
+  // A variable of the shape comes before a macro of its name.
+  auto constants = manifest.at("macros").get<Constants>();
+  for (const std::string& variable : shape_variables) constants.erase(variable);
+  constants.erase("SM_COUNT");
+  const Json& arguments = manifest.at("arguments");
+  Json plan;
+  const auto arch = manifest.at("arch").get<std::string>();
+  const int capability = compute_capability_of(arch);
+  // Machine code runs on later minor versions, PTX on all later devices; an architecture-specific
+  // one (sm_90a) on no other.
+  constexpr int kAnyLater = 999;
+  const bool is_specific = std::isdigit(static_cast<unsigned char>(arch.back())) == 0;
+  plan["machine_code"] = {{"from", capability},
+                          {"to", is_specific ? capability : capability / 10 * 10 + 9}};
+  plan["ptx"] = {{"from", is_specific ? kAnyLater : capability},
+                 {"to", is_specific ? 0 : kAnyLater}};
+  plan["valid"] = Json::array();
+  for (const Json& condition : manifest.at("valid")) {
+    Json json = labelled(text_of(condition), tree_of(text_of(condition), constants));
+    json["why"] = condition.at("why");
+    if (condition.contains("variables")) json["variables"] = condition.at("variables");
+    plan["valid"].push_back(std::move(json));
+  }
+  const bool with_dimensions = is_row_major(arguments, constants);
+  plan["arguments"] = Json::array();
+  Json names = Json::array();
+  for (const Json& argument : arguments) {
+    const bool is_scalar = argument.at("direction") == "scalar";
+    plan["arguments"].push_back(is_scalar ? scalar_plan(argument, constants)
+                                          : buffer_plan(argument, constants, with_dimensions));
+    names.push_back(argument.at("name"));
+  }
+  plan["steps"] = Json::array();
+  const Json steps = manifest.contains("steps") ? manifest.at("steps") : Json::array({manifest});
+  const double static_bytes = manifest.at("resources").at("static_shared_bytes").get<double>();
+  for (const Json& step : steps) {
+    plan["steps"].push_back(step_plan(step, names, static_bytes, constants));
+  }
+  return plan;
+}
+
+}  // namespace evo

@@ -1,0 +1,49 @@
+#include "tools/cli/candidate_options.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/core/error.hpp"
+#include "engine/core/suggestion.hpp"
+#include "tools/cli/argument_text.hpp"
+
+namespace evo {
+namespace {
+
+Candidate start_of(const Space& space, const std::string& milestone) {
+  if (milestone.empty()) return space.defaults();
+  std::vector<std::string> known;
+  for (const Milestone& entry : space.definition().milestones) {
+    if (entry.name == milestone) return entry.candidate;
+    known.push_back(entry.name);
+  }
+  if (known.empty()) {
+    throw InputError("--milestone " + milestone + ": " + space.definition().file +
+                     " has no milestones; allowed is --set");
+  }
+  throw InputError("--milestone: " + unknown_name("milestone", milestone, known));
+}
+
+}  // namespace
+
+Candidate candidate_from_options(const Space& space, const std::string& milestone,
+                                 const std::vector<std::string>& settings) {
+  using Setting = std::pair<std::string, std::string>;
+  std::vector<Setting> pairs;
+  for (const std::string& text : settings) {
+    const auto named = named_in(text);
+    if (!named) throw InputError("--set " + text + ": allowed is MACRO=VALUE");
+    if (std::ranges::find(pairs, named->first, &Setting::first) != pairs.end()) {
+      throw InputError("--set " + text + ": " + named->first + " is set twice; allowed is once");
+    }
+    pairs.push_back(*named);
+  }
+  const Candidate candidate = space.candidate_from_settings(pairs, start_of(space, milestone));
+  if (const ConstraintText* violated = space.violated(candidate)) {
+    throw SpaceError(space.definition().file + ": this configuration violates the constraint " +
+                     violated->shown() + (violated->why.empty() ? "" : ": " + violated->why));
+  }
+  return candidate;
+}
+
+}  // namespace evo

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "tools/cli/completion.hpp"
+
+namespace evo {
+
+/// The shapes and devices of the runs in the database that is given, else in evo.db.
+[[nodiscard]] ValueLists database_values();
+
+}  // namespace evo

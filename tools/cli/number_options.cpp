@@ -1,0 +1,56 @@
+#include "tools/cli/number_options.hpp"
+
+#include <sstream>
+#include <string>
+
+#include "tools/cli/argument_text.hpp"
+
+namespace evo {
+namespace {
+
+constexpr double kYear = 365.0 * 24 * 3600;
+
+}  // namespace
+
+CLI::Validator whole_number(std::uint64_t low, std::uint64_t high) {
+  const std::string range = std::to_string(low) + " to " + std::to_string(high);
+  // A row's number has no limit that tells people anything.
+  const std::string allowed =
+      high == std::numeric_limits<std::int64_t>::max() ? std::to_string(low) + " on" : range;
+  return {[=](std::string& text) -> std::string {
+            const auto value = number_in<std::uint64_t>(text);
+            if (!value || *value < low || *value > high) {
+              return "'" + text + "': allowed is a whole number from " + allowed;
+            }
+            text = std::to_string(*value);  // CLI11 would read 010 as eight
+            return {};
+          },
+          // Help is silent about numbers that are as large as the machine's.
+          high >= std::numeric_limits<std::int64_t>::max() ? "" : range};
+}
+
+CLI::Validator real_number(double low, double high) {
+  std::ostringstream range;
+  range << low << " to " << high;
+  return {[=, allowed = range.str()](std::string& text) -> std::string {
+            const auto value = number_in<double>(text);
+            if (!value || !(*value >= low && *value <= high)) {
+              return "'" + text + "': allowed is a number from " + allowed;
+            }
+            return {};
+          },
+          range.str()};
+}
+
+CLI::Validator seconds_number() {
+  return {[](std::string& text) -> std::string {
+            const auto value = number_in<double>(text);
+            if (!value || !(*value > 0 && *value <= kYear)) {
+              return "'" + text + "': allowed is a number of seconds above 0, at most 31536000";
+            }
+            return {};
+          },
+          ""};
+}
+
+}  // namespace evo

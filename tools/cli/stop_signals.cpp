@@ -1,0 +1,61 @@
+#include "tools/cli/stop_signals.hpp"
+
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <string_view>
+
+#include "engine/core/error.hpp"
+
+namespace evo {
+namespace {
+
+// Of the signal handler, so they cannot be members.
+std::atomic<bool> stop{false};
+std::atomic<bool> something_to_save{false};
+std::atomic<std::int64_t> first_signal_ms{0};
+
+/// Programs that end others send several signals at once: `timeout` one to the process and one to
+/// its group, a terminal one to each process in the foreground.
+constexpr std::int64_t kOneRequestMs = 1000;
+
+std::int64_t now_ms() {
+  struct timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
+
+void end_at_once(std::string_view words) {
+  (void)!write(STDERR_FILENO, words.data(), words.size());
+  _exit(static_cast<int>(ExitCode::kInterrupted));
+}
+
+/// Calls only what a signal handler may.
+void on_signal(int) {
+  if (!something_to_save) end_at_once("interrupted before there was anything to save\n");
+  if (!stop.exchange(true)) {
+    first_signal_ms = now_ms();
+  } else if (now_ms() - first_signal_ms >= kOneRequestMs) {
+    end_at_once(
+        "ended at once by a second signal; what was stored is kept: continue with --resume\n");
+  }
+}
+
+}  // namespace
+
+void handle_stop_signals() {
+  struct sigaction action = {};
+  action.sa_handler = on_signal;  // without SA_RESTART: a wait ends when a signal comes
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before = {};
+    sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);  // nohup stays
+  }
+}
+
+const std::atomic<bool>& stop_requested() { return stop; }
+
+void tell_there_is_something_to_save() { something_to_save = true; }
+
+}  // namespace evo

@@ -1,0 +1,157 @@
+#include "tools/export/export_run.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+
+#include "db/queries.hpp"
+#include "tools/cli/output_files.hpp"
+#include "tools/export/exported_kernel.hpp"
+#include "tools/export/results.hpp"
+
+namespace evo {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The candidate at this place of an elite, or nothing when nothing that fits is green.
+std::optional<CandidateId> choose(const Store& store, const RunFilter& filter, int rank) {
+  const std::vector<RunElite> found = elites(store, filter);
+  // Of several spaces, devices and shapes, the newest run.
+  const RunElite* newest = nullptr;
+  for (const RunElite& elite : found) {
+    if (!elite.rows.empty() && (newest == nullptr || elite.run.id > newest->run.id)) {
+      newest = &elite;
+    }
+  }
+  if (newest == nullptr) return std::nullopt;
+  for (const EliteRow& row : newest->rows) {
+    if (row.rank == rank) return row.candidate;
+  }
+  throw InputError("--rank " + std::to_string(rank) + ": the elite of run " +
+                   std::to_string(newest->run.id) + " has ranks 1 to " +
+                   std::to_string(newest->rows.size()));
+}
+
+void write(const KernelExport& kernel, const fs::path& folder) {
+  const auto file = [&](const char* extension) { return folder / (kernel.name + extension); };
+  // The manifest last: who finds it finds what it names.
+  write_outputs(
+      {{file(".cubin"), kernel.cubin, true},
+       {file(".ptx"), kernel.ptx, true},
+       {file(".cu"), kernel.source},
+       {file(".json"), kernel.manifest.dump(2) + "\n"}},
+      // A template and its problem.json may lie there under the same names.
+      {.writer = "evo-export", .marks = {kExportedSource, kManifestFormat}, .makes_folders = true});
+  for (const char* extension : {".cubin", ".json", ".ptx", ".cu"}) {
+    std::cout << file(extension).string() << '\n';
+  }
+}
+
+/// What a bundle takes more than once.
+RunFilter single_run(const ExportSource& source) {
+  if (source.dbs.size() > 1 || source.runs.size() > 1) {
+    throw InputError(std::string(source.dbs.size() > 1 ? "--db" : "--run") +
+                     ": more than one is allowed with --bundle only");
+  }
+  RunFilter filter{.device = source.device, .shape = source.shape};
+  if (!source.runs.empty()) filter.run = source.runs.front();
+  return filter;
+}
+
+/// Both may be named, as two files.
+void require_two_files(const std::string& t4, const std::string& cache) {
+  const auto place = [](const std::string& file) {
+    return fs::weakly_canonical(fs::absolute(file));
+  };
+  if (t4.empty() || place(t4) != place(cache)) return;
+  throw InputError("--kernel-tuner-cache " + cache + ": is the file of --t4; allowed is another");
+}
+
+/// All results of the newest run that fits.
+ExitCode export_results(const Store& store, const RunFilter& filter, const std::string& db,
+                        const RunExportOptions& options) {
+  const std::vector<StoredRun> runs = select_runs(store, filter);
+  if (runs.empty()) {
+    std::cerr << "evo-export: " << db << ": no run fits\n";
+    return ExitCode::kNothingGreen;
+  }
+  const StoredRun& run = runs.back();
+  const auto write_one = [&](const std::string& file, const RunResults& results) {
+    write_results(file, results, "evo-export");
+    std::cout << file << '\n';
+    if (results.not_judged == 0) return;
+    std::cerr << "evo-export: " << file << ": " << results.not_judged
+              << " configurations were built and not run; they are left out\n";
+  };
+  if (!options.t4.empty()) write_one(options.t4, t4_results(store, run));
+  if (!options.kernel_tuner_cache.empty()) {
+    write_one(options.kernel_tuner_cache, kernel_tuner_cache(store, run));
+  }
+  if (run.info.device.time_kind == TimeKind::kPredicted) {
+    std::cerr << "evo-export: the times of run " << run.id
+              << " are PREDICTED by a virtual GPU; the files call them predicted_time\n";
+  }
+  return ExitCode::kGreen;
+}
+
+/// Writes a kernel, with a word on what it is not.
+void export_kernel_files(const Store& store, CandidateId candidate, const std::string& name,
+                         const fs::path& folder) {
+  const StoredRun of = store.run(store.evaluation(candidate).run);
+  const KernelExport kernel = export_kernel(store, candidate, name);
+  if (of.info.device.time_kind == TimeKind::kPredicted) {
+    std::cerr << "evo-export: the time in " << kernel.name
+              << ".json is PREDICTED by a virtual GPU; nothing was measured\n";
+  }
+  note_screened_only(store, candidate);
+  if (!name.empty() && kernel.name != name) {
+    std::cerr << "evo-export: --name: files are named " << kernel.name
+              << ": a name holds letters, digits, '-', '_' and '.', and stays in its folder\n";
+  }
+  write(kernel, folder);
+}
+
+}  // namespace
+
+void note_screened_only(const Store& store, CandidateId candidate) {
+  // What enters an elite has passed all checks.
+  const StoredEvaluation evaluation = store.evaluation(candidate);
+  const CandidateId checked = evaluation.record.duplicate_of.value_or(candidate);
+  for (const StoredGeneration& generation : store.generations(evaluation.run)) {
+    const std::vector<EliteEntry>& elite = generation.record.elite;
+    if (std::ranges::find(elite, checked, &EliteEntry::candidate) != elite.end()) return;
+  }
+  std::cerr << "evo-export: candidate " << candidate
+            << " was in no elite: it may have been screened only; evo-judge checks it fully\n";
+}
+
+ExitCode export_run(const ExportSource& source, const RunExportOptions& options) {
+  const RunFilter filter = single_run(source);
+  const bool wants_results = !options.t4.empty() || !options.kernel_tuner_cache.empty();
+  if (options.out.empty() && !wants_results) {
+    throw InputError(
+        "--out: the folder to write the kernel to is required, or --bundle, or --t4 or "
+        "--kernel-tuner-cache for the results of a run");
+  }
+  if (!options.kernel_tuner_cache.empty()) {
+    require_two_files(options.t4, options.kernel_tuner_cache);
+  }
+  const std::string& db = source.dbs.front();
+  const Store store = Store::open_read_only(db);
+  if (wants_results) {
+    const ExitCode code = export_results(store, filter, db, options);
+    if (options.out.empty() || code != ExitCode::kGreen) return code;
+  }
+  const std::optional<CandidateId> candidate =
+      source.candidate > 0 ? source.candidate : choose(store, filter, options.rank);
+  if (!candidate) {
+    std::cerr << "evo-export: " << db << ": nothing is green in any run that fits\n";
+    return ExitCode::kNothingGreen;
+  }
+  export_kernel_files(store, *candidate, source.name, options.out);
+  return ExitCode::kGreen;
+}
+
+}  // namespace evo

@@ -1,0 +1,241 @@
+#include "tools/export/exported_kernel.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "engine/compile/compiler_options.hpp"
+#include "engine/compile/entry_symbol.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/hash.hpp"
+#include "engine/ptx/variables.hpp"
+#include "tools/answers/checks_json.hpp"
+
+namespace evo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What the tuner must have stored with a candidate for anyone to be able to launch it.
+constexpr std::array<const char*, 2> kRequired = {"shape", "arguments"};
+// And of a kernel without "steps".
+constexpr std::array<const char*, 2> kRequiredOfOne = {"entry", "launch"};
+
+[[noreturn]] void fail(CandidateId candidate, const std::string& problem) {
+  throw DbError("candidate " + std::to_string(candidate) + " " + problem);
+}
+
+/// The candidate's own description of how to launch it, complete.
+Json launch_manifest(const StoredEvaluation& evaluation) {
+  if (evaluation.record.manifest_json.empty()) {
+    fail(evaluation.id, "was recorded without a manifest, so nothing says how to launch it");
+  }
+  Json manifest = Json::parse(evaluation.record.manifest_json);
+  const auto require = [&](const char* key) {
+    if (manifest.contains(key)) return;
+    fail(evaluation.id, fmt::format("has a manifest without '{}'", key));
+  };
+  if (!manifest.contains("steps")) std::ranges::for_each(kRequiredOfOne, require);
+  std::ranges::for_each(kRequired, require);
+  return manifest;
+}
+
+/// The different entries in C++, in the order of KernelSpec::entries().
+std::vector<std::string> entries_of(const Json& manifest) {
+  if (!manifest.contains("steps")) return {manifest.at("entry").get<std::string>()};
+  std::vector<std::string> entries;
+  for (const Json& step : manifest.at("steps")) {
+    const auto entry = step.at("entry").get<std::string>();
+    if (std::ranges::find(entries, entry) == entries.end()) entries.push_back(entry);
+  }
+  return entries;
+}
+
+/// "entry" becomes the symbol; what it was in C++ stays beside it where that is something else.
+void put_symbol(Json& kernel, const std::vector<std::string>& entries,
+                const std::vector<CompiledEntry>& compiled) {
+  const auto entry = kernel.at("entry").get<std::string>();
+  const auto position =
+      static_cast<std::size_t>(std::ranges::find(entries, entry) - entries.begin());
+  kernel["entry"] = compiled.at(position).symbol;
+  if (kernel["entry"] != entry) kernel["entry_in_source"] = entry;
+}
+
+Json resources_json(const CompilationRecord& compilation, int dynamic_shared_bytes) {
+  const Resources& resources = compilation.resources;
+  return {
+      {"registers_per_thread", resources.registers},
+      {"static_shared_bytes", resources.static_shared_bytes},
+      {"dynamic_shared_bytes", dynamic_shared_bytes},
+      {"spill_store_bytes", resources.spill_store_bytes},
+      {"spill_load_bytes", resources.spill_load_bytes},
+      {"stack_bytes", resources.stack_bytes},
+      {"max_threads_per_cta", resources.max_threads > 0 ? Json(resources.max_threads) : Json()}};
+}
+
+}  // namespace
+
+Json timing_json(const StoredRun& run, const Timing& timing, const std::string& date) {
+  const double flops = run.info.flops_per_launch;
+  return {{"kind", std::string(to_string(timing.kind))},
+          {"device", run.info.device.name},
+          {"driver", run.info.device.driver},
+          {"shape", run.info.shape},
+          {"date", date},
+          {"p50_us", timing.p50_us},
+          {"p90_us", timing.p90_us},
+          {"p99_us", timing.p99_us},
+          {"mean_us", timing.mean_us},
+          {"std_us", timing.std_us},
+          {"cv", timing.cv},
+          {"samples", timing.samples},
+          {"tflops", flops > 0 ? Json(flops / (timing.p50_us * 1e6)) : Json()}};
+}
+
+namespace {
+
+std::string nvcc_command(const CompilationRecord& compilation, const std::string& name) {
+  const std::string options = nvcc_options(compilation.options);
+  return "nvcc -cubin -arch=" + compilation.arch + (options.empty() ? "" : " " + options) + " -o " +
+         name + ".cubin " + name + ".cu";
+}
+
+std::string expanded_source(const StoredRun& run, const CompilationRecord& compilation,
+                            const StoredEvaluation& evaluation, const std::string& name) {
+  const CandidateId candidate = evaluation.id;
+  std::string instantiations;
+  for (const std::string& entry : entries_of(launch_manifest(evaluation))) {
+    instantiations += instantiation_of(entry);
+  }
+  std::ostringstream text;
+  text << kExportedSource << " " << run.info.evo_version << ": run " << run.id << ", candidate "
+       << candidate << ", space " << run.info.space.name << ".\n// Compiled by "
+       << compilation.compiler << " with: " << compilation.options
+       << "\n// To compile it again: " << nvcc_command(compilation, name) << "\n\n"
+       << macro_definitions(compilation.options) << '\n'
+       << compilation.source << instantiations;
+  return text.str();
+}
+
+Json manifest_json(const StoredRun& run, const StoredEvaluation& evaluation,
+                   const CompilationRecord& compilation, const std::string& name) {
+  Json manifest = {{"format", kManifestFormat},        {"name", name},
+                   {"cubin", name + ".cubin"},         {"ptx", name + ".ptx"},
+                   {"source", name + ".cu"},           {"arch", compilation.arch},
+                   {"problem", run.info.problem.name}, {"space", run.info.space.name}};
+  // How to launch it: entry or steps, shape, arguments, launch, macros, tolerance...
+  manifest.update(launch_manifest(evaluation));
+  const std::vector<std::string> entries = entries_of(manifest);
+  const auto compiled = compiled_entries(compilation.ptx, entries, compilation.resources);
+  if (manifest.contains("steps")) {
+    for (Json& step : manifest["steps"]) put_symbol(step, entries, compiled);
+  } else {
+    put_symbol(manifest, entries, compiled);
+  }
+  for (Json& argument : manifest["arguments"]) {
+    if (!argument.contains("symbol")) continue;
+    const auto symbol = constant_symbol(compilation.ptx, argument["symbol"].get<std::string>());
+    argument["symbol_in_module"] = symbol ? Json(*symbol) : Json(nullptr);
+  }
+  manifest["config"] = Json::parse(evaluation.record.config_json);
+  manifest["resources"] = resources_json(compilation, evaluation.record.dynamic_shared_bytes);
+  manifest["timing"] = timing_json(run, *evaluation.record.timing, evaluation.created_at);
+  manifest["checks"] = checks_json(evaluation.record);
+  manifest["build"] = {{"compiler", compilation.compiler},
+                       {"options", compilation.options},
+                       {"key", compilation.key},
+                       {"ptx_hash", compilation.ptx_hash},
+                       {"cubin_bytes", compilation.cubin.size()},
+                       {"cubin_key", content_key(compilation.cubin)},
+                       {"nvcc", nvcc_command(compilation, name)}};
+  manifest["evo_tune"] = {
+      {"version", run.info.evo_version},     {"run", run.id},
+      {"candidate", evaluation.id},          {"seed", run.info.seed},
+      {"strategy", run.info.strategy},       {"options", Json::parse(run.info.options_json)},
+      {"problem_key", run.info.problem.key}, {"space_key", run.info.space.key}};
+  return manifest;
+}
+
+}  // namespace
+
+std::string file_name(const std::string& text) {
+  constexpr std::size_t kLongest = 200;  // file systems allow 255 bytes, and an ending follows
+  std::string name = text.substr(0, kLongest);
+  for (char& c : name) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_';
+    if (!plain && c != '.') c = '_';
+  }
+  // Neither hidden, nor the folder above, nor taken for an option.
+  if (name.empty()) name = "_";
+  if (name[0] == '.' || name[0] == '-') name[0] = '_';
+  return name;
+}
+
+std::string macro_definitions(const std::string& compile_options) {
+  std::string text;
+  for (const std::string& option : split_options(compile_options)) {
+    if (!option.starts_with("-D")) continue;
+    const std::size_t equals = option.find('=');
+    const bool valued = equals != std::string::npos;
+    text += "#define " + option.substr(2, valued ? equals - 2 : equals) + " " +
+            (valued ? option.substr(equals + 1) : "1") + "\n";
+  }
+  return text;
+}
+
+std::string nvcc_options(const std::string& compile_options) {
+  // Both spellings of these mean the same to nvcc (CUDA documentation: NVRTC supported compile
+  // options, nvcc command options). Architecture and macros are given elsewhere: in -arch and in
+  // the source itself.
+  constexpr std::array<std::string_view, 11> kShared = {"--use_fast_math",
+                                                        "--ftz",
+                                                        "--prec-sqrt",
+                                                        "--prec-div",
+                                                        "--fmad",
+                                                        "--maxrregcount",
+                                                        "--extra-device-vectorization",
+                                                        "--std",
+                                                        "--restrict",
+                                                        "--generate-line-info",
+                                                        "--ptxas-options"};
+  std::vector<std::string> result;
+  for (const std::string& option : split_options(compile_options)) {
+    const std::string_view key = std::string_view(option).substr(0, option.find('='));
+    const bool shared = std::find(kShared.begin(), kShared.end(), key) != kShared.end();
+    if (shared || option.starts_with("-I")) result.push_back(option);
+  }
+  return join_options(result);
+}
+
+KernelExport export_kernel(const Store& store, CandidateId candidate, const std::string& name) {
+  StoredEvaluation evaluation = store.evaluation(candidate);
+  if (evaluation.record.duplicate_of) {
+    evaluation = store.evaluation(*evaluation.record.duplicate_of);
+  }
+  if (evaluation.record.rejection) {
+    fail(candidate, "is not green: it failed the " +
+                        std::string(to_string(evaluation.record.rejection->gate)) +
+                        " gate: " + evaluation.record.rejection->reason);
+  }
+  if (const std::optional<Rejection>& why = evaluation.withdrawal) {
+    fail(candidate, "was withdrawn: it was green and then failed the " +
+                        std::string(to_string(why->gate)) + " gate: " + why->reason);
+  }
+  if (!evaluation.record.compilation) fail(candidate, "was recorded without its compilation");
+  const StoredRun run = store.run(evaluation.run);
+  const CompilationRecord compilation = store.compilation(*evaluation.record.compilation);
+  if (compilation.cubin.empty()) fail(candidate, "was recorded without machine code");
+  KernelExport kernel;
+  kernel.name = file_name(name.empty() ? run.info.space.name + "_" + run.info.shape : name);
+  kernel.cubin = compilation.cubin;
+  kernel.ptx = compilation.ptx;
+  kernel.source = expanded_source(run, compilation, evaluation, kernel.name);
+  kernel.manifest = manifest_json(run, evaluation, compilation, kernel.name);
+  return kernel;
+}
+
+}  // namespace evo

@@ -1,0 +1,141 @@
+#include "tools/init/found.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iostream>
+#include <sstream>
+
+#include "engine/core/unfinished.hpp"
+#include "tools/cli/table.hpp"
+
+namespace evo {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = DraftArgument::Kind;
+
+const char* to_text(Kind kind) {
+  constexpr std::array<const char*, 7> kNames = {"in",       "out",     "inout",    "scalar",
+                                                 "constant", "texture", "workspace"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+void print_arguments(const Draft& draft) {
+  Table table{{{"name", "parameter", 0, true},
+               {"type", "type", 0, true},
+               {"bytes", "bytes", 0, false},
+               {"use", "in the code", 0, true},
+               {"direction", "direction", 0, true},
+               {"dtype", "dtype", 0, true},
+               {"given_as", "in the T1 file", 0, true}}};
+  for (const DraftArgument& argument : draft.arguments) {
+    const auto text = [](const std::string& value) {
+      return value.empty() || is_todo(value) ? nlohmann::ordered_json()
+                                             : nlohmann::ordered_json(value);
+    };
+    table.rows.push_back({argument.name, text(argument.type), argument.bytes, argument.use,
+                          to_text(argument.kind), text(argument.dtype), text(argument.given_as)});
+  }
+  print_text(std::cout, table);
+}
+
+void print_macros(const Intake& intake) {
+  std::string parameters;
+  for (const DraftParameter& parameter : intake.draft.parameters) {
+    parameters += " " + parameter.macro;
+    if (parameter.values.empty()) continue;
+    parameters +=
+        "=" + parameter.default_value.dump() + " of " + std::to_string(parameter.values.size());
+  }
+  std::cout << "macros of the space:" << (parameters.empty() ? " none" : parameters) << '\n';
+  for (const auto& [name, macro] : intake.macros.open) {
+    const bool is_taken =
+        std::any_of(intake.draft.parameters.begin(), intake.draft.parameters.end(),
+                    [&, &macro_name = name](const auto& p) { return p.macro == macro_name; });
+    const auto& options = intake.draft.compiler_options;
+    if (is_taken || std::ranges::find(options, "-D" + name + "=1") != options.end()) continue;
+    std::cout << "  " << name << " (" << macro.file << ':' << macro.line << "): "
+              << (macro.default_value.empty() ? "asked for by #ifdef, not given"
+                                              : "is " + macro.default_value + " by default")
+              << "; --param " << name << "=… makes it a macro of the space\n";
+  }
+}
+
+/// What a line says is to be written; empty: nothing.
+std::string unfinished_of(const std::string& line) {
+  std::string found;
+  for (std::size_t at = line.find(kUnfinished); at != std::string::npos;
+       at = line.find(kUnfinished, at)) {
+    found += found.empty() ? "" : "; ";
+    for (; at < line.size() && line[at] != '"'; ++at) {
+      if (line[at] == '\\') ++at;
+      if (at < line.size()) found += line[at];
+    }
+  }
+  return found;
+}
+
+/// Prints the lines of a text that are to be written; how many.
+int print_unfinished(const DraftFile& file, const fs::path& folder) {
+  std::istringstream lines(file.text);
+  int count = 0;
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    const std::string found = unfinished_of(line);
+    if (found.empty()) continue;
+    ++count;
+    std::cout << "  " << (folder / file.name).lexically_normal().string() << ':' << number << ": "
+              << found << '\n';
+  }
+  return count;
+}
+
+void print_next(const Intake& intake, const fs::path& folder) {
+  std::cout << "to be written by hand:\n";
+  int count = 0;
+  for (const DraftFile& file : intake.files) count += print_unfinished(file, folder);
+  const bool has_out = std::any_of(intake.draft.arguments.begin(), intake.draft.arguments.end(),
+                                   [](const auto& a) { return a.kind == Kind::kOut; });
+  if (has_out) {
+    std::cout
+        << "  where the kernel leaves elements of an \"out\" as they are, such as a border, write "
+           "\"inout\" and a generator; where it is scratch memory, \"compare\": false\n";
+  }
+  const bool has_program = intake.draft.reference.kind == DraftReference::Kind::kProgram;
+  const std::string programs = has_program ? " --allow-programs" : "";
+  const std::string space = "search_spaces/" + intake.draft.name + ".json";
+  std::cout << "  " << count << " lines\nnext, from " << folder.string()
+            << ":\n  evo-judge --space " << space << " --device virtual:l4" << programs
+            << "\n  evo-tune --space " << space << programs << '\n';
+  if (has_program) {
+    std::cout << "--allow-programs lets them run reference.py; without it no program of a problem "
+                 "is started\n";
+  }
+}
+
+}  // namespace
+
+void print_found(const Intake& intake, const fs::path& folder) {
+  const Draft& draft = intake.draft;
+  std::cout << draft.kernel_file << ": kernel " << draft.entry << ", symbol " << draft.symbol
+            << '\n';
+  print_arguments(draft);
+  print_macros(intake);
+  for (const auto& [from, to] : intake.copies) {
+    std::cout << "copied: " << to << '\n';
+  }
+  for (const std::string& name : intake.outside) {
+    std::cout << "include left to the compiler: " << name << '\n';
+  }
+  std::cout << "CTAs are "
+            << (draft.has_independent_ctas ? "independent" : "not independent: " + draft.dependence)
+            << '\n';
+  for (const std::string& note : draft.notes) std::cout << "note: " << note << '\n';
+  for (const std::string& text : draft.assumed) std::cerr << "evo-init: assumed: " << text << '\n';
+  for (const std::string& text : draft.left_out)
+    std::cerr << "evo-init: left out: " << text << '\n';
+  print_next(intake, folder);
+}
+
+}  // namespace evo

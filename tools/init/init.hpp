@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/core/error.hpp"
+#include "engine/intake/intake.hpp"
+
+namespace evo {
+
+/// What evo-init's command line says.
+struct InitOptions {
+  IntakeRequest request;
+  std::vector<std::string> parameters;
+  std::vector<std::string> entries;
+  std::vector<std::string> grids;
+  std::vector<std::string> blocks;
+  std::vector<std::string> shared;
+  std::vector<std::string> renamed;
+  std::vector<std::string> sizes;
+  std::vector<std::string> values;
+  std::vector<std::string> extents;
+  std::vector<std::string> inputs;
+  std::string out = ".";
+  bool force = false;
+  unsigned compile_seconds = 300;
+};
+
+/// Writes the drafts and prints what was found and what is left to write. Throws InputError.
+[[nodiscard]] ExitCode init(InitOptions options);
+
+}  // namespace evo

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/core/error.hpp"
+
+namespace evo {
+
+/// What evo-ptx-run's command line says.
+struct PtxRunOptions {
+  std::string file;
+  std::string entry;
+  std::string device = "virtual:l4";
+  std::vector<std::uint32_t> grid = {1};
+  std::vector<std::uint32_t> block = {32};
+  std::uint32_t shared = 0;
+  std::vector<std::string> arguments;
+  std::uint64_t seed = 1;
+  int threads = 0;
+  std::string save;  ///< folder; empty: none
+  bool no_checks = false;
+  bool predict = false;
+  bool quiet = false;
+};
+
+/// Launches the kernel and prints what it did. kNothingGreen: it has a hazard. Throws InputError,
+/// MissingError.
+[[nodiscard]] ExitCode ptx_run(const PtxRunOptions& options);
+
+}  // namespace evo

@@ -1,0 +1,237 @@
+// evo-predict rank: how well predicted times rank the candidates of a recorded space.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <exception>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+
+#include "engine/core/json_reader.hpp"
+#include "engine/core/random.hpp"
+#include "engine/device/virtual/timing/device_model.hpp"
+#include "engine/device/virtual/timing/prediction.hpp"
+#include "engine/predict/ranking.hpp"
+#include "engine/study/recorded_space.hpp"
+#include "tools/cli/data_folder.hpp"
+#include "tools/cli/output_files.hpp"
+#include "tools/predict/predict.hpp"
+#include "tools/predict/space_on_device.hpp"
+
+namespace evo {
+namespace {
+
+constexpr std::string_view kRankFormat = "evo-tune prediction 1";
+
+using OrderedJson = nlohmann::ordered_json;
+
+constexpr double kMicroseconds = 1e3;  ///< in a millisecond
+
+struct Predicted {
+  double us = 0;
+  bool is_simulated = false;   ///< all its steps
+  std::vector<double> varied;  ///< with each of the device's variants
+};
+
+/// The device with each value of the figure that is varied.
+std::vector<MachineRates> variants_of(const RankArguments& arguments) {
+  std::vector<MachineRates> variants;
+  for (const double value : arguments.figure_values) {
+    variants.push_back(ptx::machine_rates(
+        ptx::with_figure(ptx::device_model(arguments.device), arguments.figure, value)));
+  }
+  return variants;
+}
+
+double us_with(const MachineRates& rates, const std::vector<ptx::PredictedLaunch>& steps) {
+  double us = 0;
+  for (const ptx::PredictedLaunch& step : steps) us += ptx::predicted_us(rates, step);
+  return us;
+}
+
+Candidate candidate_of(const Space& space, const Recording& recording, const RecordedEntry& entry) {
+  Settings settings;
+  for (std::size_t i = 0; i < recording.parameters.size(); ++i) {
+    const RecordedParameter& parameter = recording.parameters[i];
+    settings.emplace_back(parameter.name, parameter.values.at(entry.candidate.choice.at(i)).text);
+  }
+  return space.candidate_from_settings(settings, space.defaults());
+}
+
+/// Nothing when it does not compile or run here.
+std::optional<Predicted> predict(SpaceOnDevice& on, const Candidate& candidate,
+                                 const std::vector<MachineRates>& variants) {
+  const CompileOutcome outcome = on.compile(candidate);
+  const auto* compiled = std::get_if<Compiled>(&outcome);
+  if (compiled == nullptr) return std::nullopt;
+  const auto loaded = on.load(candidate, *compiled);
+  const auto* kernel = std::get_if<LoadedKernel>(&loaded);
+  if (kernel == nullptr) return std::nullopt;
+  std::optional<Predicted> result;
+  const auto made = on.workspace_of(*kernel);
+  if (const auto* workspace = std::get_if<Workspace>(&made)) {
+    const CheckCase& data = on.data();
+    const auto us = on.device().predicting()->predict_us(kernel->id, kernel->launch_for(data),
+                                                         workspace->arguments_of(data));
+    if (const auto* value = std::get_if<double>(&us)) {
+      const auto& steps = on.device().predictions();
+      result = {*value, std::ranges::all_of(steps, &ptx::PredictedLaunch::is_simulated), {}};
+      for (const MachineRates& rates : variants) result->varied.push_back(us_with(rates, steps));
+    }
+  }
+  on.device().unload(kernel->id);
+  return result;
+}
+
+/// Entries that ran, drawn without replacement.
+std::vector<RecordedEntry> drawn(const Recording& recording, const RankArguments& arguments) {
+  std::vector<RecordedEntry> entries;
+  for (const RecordedEntry& entry : recording.entries) {
+    if (entry.time_ms) entries.push_back(entry);
+  }
+  Random random(arguments.seed);
+  for (std::size_t i = 0; i + 1 < entries.size(); ++i)
+    std::swap(entries[i], entries[i + random.below(entries.size() - i)]);
+  entries.resize(std::min(entries.size(), arguments.count));
+  return entries;
+}
+
+/// One for each entry, in their order.
+std::vector<std::optional<Predicted>> predict_all(const RankArguments& arguments,
+                                                  const Recording& recording,
+                                                  const std::vector<RecordedEntry>& entries) {
+  std::vector<std::optional<Predicted>> predicted(entries.size());
+  const std::vector<MachineRates> variants = variants_of(arguments);
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr error;
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < arguments.threads; ++t) {
+      threads.emplace_back([&] {
+        try {
+          SpaceOnDevice on(find_space(arguments.space).string(), arguments.shape, arguments.device,
+                           {.threads = 1});
+          for (std::size_t i; (i = next++) < entries.size();)
+            predicted[i] = predict(on, candidate_of(on.space(), recording, entries[i]), variants);
+        } catch (...) {
+          const std::lock_guard lock(mutex);
+          error = std::current_exception();
+          next = entries.size();
+        }
+      });
+    }
+  }
+  if (error) std::rethrow_exception(error);
+  return predicted;
+}
+
+OrderedJson score_json(const RankScore& score) {
+  OrderedJson shortlists = OrderedJson::object();
+  for (std::size_t i = 0; i < kShortlists.size(); ++i)
+    shortlists[std::to_string(kShortlists[i])] = score.loss_of_shortlist[i];
+  return {{"kernels", score.kernels},
+          {"within_twice_the_best", score.near},
+          {"spearman", score.spearman},
+          {"spearman_within_twice_the_best", score.spearman_near},
+          {"kendall", score.kendall},
+          {"kendall_within_twice_the_best", score.kendall_near},
+          {"median_error", score.median_error},
+          {"loss_of_predicted_fastest", score.loss},
+          {"loss_of_best_among_predicted_fastest", shortlists}};
+}
+
+OrderedJson candidate_json(const Recording& recording, const RecordedEntry& entry,
+                           const std::optional<Predicted>& predicted) {
+  OrderedJson config = OrderedJson::object();
+  for (std::size_t i = 0; i < recording.parameters.size(); ++i) {
+    const RecordedParameter& parameter = recording.parameters[i];
+    config[parameter.name] = parameter.values.at(entry.candidate.choice.at(i)).text;
+  }
+  OrderedJson json = {{"config", config}, {"measured_us", *entry.time_ms * kMicroseconds}};
+  if (predicted) {
+    json["predicted_us"] = predicted->us;
+    json["from"] = predicted->is_simulated ? "machine code" : "counts";
+  }
+  return json;
+}
+
+void print(const RankScore& score) {
+  constexpr double kToPercent = 100;
+  std::printf("%-32s %8s %22s\n", "", "all", "within twice the best");
+  std::printf("%-32s %8zu %22zu\n", "kernels", score.kernels, score.near);
+  std::printf("%-32s %8.2f %22.2f\n", "Spearman", score.spearman, score.spearman_near);
+  std::printf("%-32s %8.2f %22.2f\n", "Kendall", score.kendall, score.kendall_near);
+  std::printf("median error %.0f %%\n", kToPercent * score.median_error);
+  std::printf("slower than the best: predicted fastest %.1f %%", kToPercent * score.loss);
+  for (std::size_t i = 0; i < kShortlists.size(); ++i) {
+    std::printf(", best of the %zu predicted fastest %.1f %%", kShortlists[i],
+                kToPercent * score.loss_of_shortlist[i]);
+  }
+  std::printf("\n");
+}
+
+/// The scores of one half of the candidates, drawn first, third, … or second, fourth, …
+RankScore score_of_half(const std::vector<RecordedEntry>& entries,
+                        const std::vector<std::optional<Predicted>>& predicted, std::size_t value,
+                        std::size_t half) {
+  std::vector<double> measured;
+  std::vector<double> known;
+  for (std::size_t i = half; i < entries.size(); i += 2) {
+    if (!predicted[i]) continue;
+    measured.push_back(*entries[i].time_ms * kMicroseconds);
+    known.push_back(predicted[i]->varied[value]);
+  }
+  return rank_score(measured, known);
+}
+
+void print_variants(const RankArguments& arguments, const std::vector<RecordedEntry>& entries,
+                    const std::vector<std::optional<Predicted>>& predicted) {
+  constexpr double kToPercent = 100;
+  constexpr std::array<const char*, 2> kHalves = {"even", "odd"};
+  for (std::size_t v = 0; v < arguments.figure_values.size(); ++v) {
+    for (std::size_t half = 0; half < kHalves.size(); ++half) {
+      const RankScore score = score_of_half(entries, predicted, v, half);
+      std::printf("%s = %g, %s: Spearman %.3f, within twice the best %.3f, median error %.1f %%\n",
+                  arguments.figure.c_str(), arguments.figure_values[v], kHalves.at(half),
+                  score.spearman, score.spearman_near, kToPercent * score.median_error);
+    }
+  }
+}
+
+}  // namespace
+
+void rank_recorded(const RankArguments& arguments) {
+  const Recording recording = read_recording(arguments.recording);
+  const std::vector<RecordedEntry> entries = drawn(recording, arguments);
+  const auto predicted = predict_all(arguments, recording, entries);
+  std::vector<double> measured;
+  std::vector<double> known;
+  std::size_t counted = 0;
+  OrderedJson candidates = OrderedJson::array();
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    candidates.push_back(candidate_json(recording, entries[i], predicted[i]));
+    if (!predicted[i]) continue;
+    measured.push_back(*entries[i].time_ms * kMicroseconds);
+    known.push_back(predicted[i]->us);
+    counted += predicted[i]->is_simulated ? 0 : 1;
+  }
+  const RankScore score = rank_score(measured, known);
+  std::printf(
+      "%s: measured on %s, predicted for %s; %zu candidates: %zu from machine code, "
+      "%zu from counts, %zu do not compile or run here\n",
+      recording.name.c_str(), recording.device.c_str(), arguments.device.c_str(), entries.size(),
+      known.size() - counted, counted, entries.size() - known.size());
+  print(score);
+  print_variants(arguments, entries, predicted);
+  if (arguments.json.empty()) return;
+  const OrderedJson json = {{"format", kRankFormat},           {"recording", recording.name},
+                            {"measured_on", recording.device}, {"predicted_for", arguments.device},
+                            {"seed", arguments.seed},          {"score", score_json(score)},
+                            {"candidates", candidates}};
+  write_outputs({{arguments.json, json.dump(1) + "\n"}}, {"evo-predict", {kRankFormat}});
+}
+
+}  // namespace evo

@@ -1,0 +1,52 @@
+#include "tools/predict/space_on_device.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "engine/compile/nvrtc.hpp"
+
+namespace evo {
+
+SpaceOnDevice::SpaceOnDevice(const std::string& space_file, const std::string& shape,
+                             const std::string& device, const VirtualOptions& options)
+    : templates_(std::filesystem::absolute(space_file).parent_path().parent_path() /
+                 "kernel_templates"),
+      space_(read_space_file(std::filesystem::absolute(space_file))),
+      problem_(Problem::load(templates_ / space_.definition().problem)),
+      spec_(problem_.kernel(space_.definition().template_name)),
+      shape_(problem_.shape(shape.empty() ? space_.definition().shape : shape)),
+      compiler_(open_nvrtc()),
+      device_(open_virtual_device(device, options)),
+      work_(make_host_work(*device_)),
+      programs_(problem_),
+      cases_(*work_, problem_, programs_, std::nullopt, {.seed = 1}) {}  // nothing is expected
+
+std::filesystem::path SpaceOnDevice::source_file(const std::string& name) const {
+  const std::filesystem::path beside = (templates_ / spec_.source).parent_path() / name;
+  return std::filesystem::exists(beside) ? beside : templates_ / name;
+}
+
+CompileOutcome SpaceOnDevice::compile(const Candidate& candidate) {
+  CompileRequest request{load_source(spec_.source, templates_), spec_.entries(),
+                         space_.definition().arch, space_.definition().compiler_options};
+  for (const auto& [name, value] : space_.macros(candidate))
+    request.options.push_back(fmt::format("-D{}={}", name, value));
+  for (const auto& [name, value] : problem_.macros_for(shape_))
+    request.options.push_back(fmt::format("-D{}={}", name, static_cast<long long>(value)));
+  request.options.emplace_back("-lineinfo");
+  return outcome_of(compiler_->compile(request));
+}
+
+std::variant<LoadedKernel, Fault> SpaceOnDevice::load(const Candidate& candidate,
+                                                      const Compiled& compiled) {
+  auto loaded = device_->load({compiled.ptx, compiled.cubin, spec_.entries()});
+  if (auto* fault = std::get_if<Fault>(&loaded)) return std::move(*fault);
+  return LoadedKernel{std::get<KernelId>(loaded), &spec_, space_.values(candidate)};
+}
+
+std::variant<Workspace, Fault> SpaceOnDevice::workspace_of(const LoadedKernel& kernel) {
+  return Workspace::make(*device_, problem_, kernel, data());
+}
+
+}  // namespace evo

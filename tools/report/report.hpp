@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "db/records.hpp"
+#include "engine/core/error.hpp"
+
+namespace evo {
+
+struct ReportOptions {
+  std::string db = "evo.db";
+  std::vector<RunId> runs;  ///< empty: the newest green one, else the newest
+  std::string out;
+};
+
+/// Writes the page and prints the file's name. kNothingGreen: written, but a run has no winner.
+[[nodiscard]] ExitCode report(const ReportOptions& options);
+
+}  // namespace evo

@@ -1,0 +1,209 @@
+#include "tools/report/winner.hpp"
+
+#include "db/queries.hpp"
+#include "engine/core/error.hpp"
+#include "tools/answers/checks_json.hpp"
+#include "tools/answers/or_null.hpp"
+#include "tools/answers/outcome.hpp"
+#include "tools/answers/run_insight.hpp"
+#include "tools/export/exported_kernel.hpp"
+#include "tools/report/line_diff.hpp"
+
+namespace evo {
+namespace {
+
+using Ordered = nlohmann::ordered_json;
+
+/// The default configuration as evaluated in this run.
+struct DefaultCandidate {
+  std::optional<StoredEvaluation> evaluation = {};
+  std::string why_not = {};  ///< set when there is none
+};
+
+DefaultCandidate default_of(const Store& store, const StoredRun& run) {
+  DefaultCandidate found{.why_not = "the run did not evaluate the space's default configuration"};
+  Ordered wanted;
+  try {
+    const Space space = space_of(run);
+    wanted = Ordered::parse(space.config_json(space.defaults()));
+  } catch (const InputError& error) {
+    found.why_not = std::string("the space cannot be read: ") + error.what();
+    return found;
+  }
+  store.for_each_evaluation(run.id, [&](StoredEvaluation evaluation) {
+    if (found.evaluation || Ordered::parse(evaluation.record.config_json) != wanted) return;
+    found = {.evaluation = std::move(evaluation)};
+  });
+  return found;
+}
+
+Ordered default_json(const DefaultCandidate& found) {
+  if (!found.evaluation) return {{"candidate", nullptr}, {"why", found.why_not}};
+  const EvaluationRecord& record = found.evaluation->record;
+  Ordered json = {{"candidate", found.evaluation->id},
+                  {"config", Ordered::parse(record.config_json)}};
+  if (is_green(*found.evaluation)) {
+    json["p50_us"] = record.timing->p50_us;
+    return json;
+  }
+  const Rejection* failure = failure_of(*found.evaluation);
+  json["p50_us"] = nullptr;
+  json["why"] = failure != nullptr
+                    ? "the default configuration failed the " +
+                          std::string(to_string(failure->gate)) + " gate: " + failure->reason
+                    : std::string("nobody timed the default configuration");
+  return json;
+}
+
+Ordered elite_json(const std::vector<EliteRow>& rows) {
+  Ordered list = Ordered::array();
+  for (const EliteRow& row : rows) {
+    list.push_back({{"rank", row.rank},
+                    {"candidate", row.candidate},
+                    {"p50_us", row.p50_us},
+                    {"ratio_to_above", row.tie ? Ordered(row.tie->ratio) : Ordered()},
+                    {"p90_us", row.p90_us},
+                    {"tflops", row.tflops > 0 ? Ordered(row.tflops) : Ordered()},
+                    {"registers", row.registers},
+                    {"shared_bytes", row.shared_bytes},
+                    {"max_abs_error", or_null(row.max_abs_error)},
+                    {"config", Ordered::parse(row.config_json)}});
+  }
+  return list;
+}
+
+Ordered baseline_json(const Store& store, RunId run) {
+  for (const Rung& rung : ladder(store, run)) {
+    if (!rung.p50_us) continue;
+    return {{"milestone", rung.milestone}, {"candidate", rung.candidate}, {"p50_us", *rung.p50_us}};
+  }
+  return nullptr;
+}
+
+/// The fastest; null without any.
+Ordered vendor_json(const Store& store, RunId run) {
+  const std::vector<VendorTime> times = store.vendor_times(run);
+  if (times.empty()) return nullptr;
+  const VendorTime& time = times.front();
+  return {{"name", time.name},
+          {"starts_from", time.starts_from},
+          {"p50_us", time.p50_us},
+          {"candidate", time.candidate},
+          {"ratio", time.ratio},
+          {"ratio_low", time.ratio_low},
+          {"ratio_high", time.ratio_high}};
+}
+
+Ordered changes_json(const Ordered& from, const Ordered& to) {
+  Ordered changes = Ordered::array();
+  for (const auto& [name, value] : to.items()) {
+    const Ordered before = from.value(name, Ordered());
+    if (before != value)
+      changes.push_back({{"macro", name}, {"default", before}, {"winner", value}});
+  }
+  return changes;
+}
+
+/// As compiled: the macros, then the source.
+std::string source_of(const Store& store, const StoredEvaluation& evaluation) {
+  if (!evaluation.record.compilation) return {};
+  const CompilationRecord compilation = store.compilation(*evaluation.record.compilation);
+  return macro_definitions(compilation.options) + "\n" + compilation.source;
+}
+
+Ordered difference_json(const std::string& before, const std::string& after) {
+  Ordered lines = Ordered::array();
+  for (const DiffLine& line : line_diff(before, after)) {
+    switch (line.kind) {
+      case DiffLine::Kind::kBoth:
+        lines.push_back({" ", line.text});
+        break;
+      case DiffLine::Kind::kRemoved:
+        lines.push_back({"-", line.text});
+        break;
+      case DiffLine::Kind::kAdded:
+        lines.push_back({"+", line.text});
+        break;
+      case DiffLine::Kind::kLeftOut:
+        lines.push_back({"…", line.lines});
+        break;
+    }
+  }
+  return lines;
+}
+
+/// Null for a candidate that cannot be exported, with the reason beside it.
+void put_manifest(Ordered& json, const Store& store, CandidateId candidate) {
+  try {
+    json["manifest"] = export_kernel(store, candidate, "")
+                           .manifest.dump(2, ' ', false, Ordered::error_handler_t::replace);
+  } catch (const Error& error) {
+    json["manifest"] = nullptr;
+    json["why_no_manifest"] = error.what();
+  }
+}
+
+Ordered tolerance_of(const EvaluationRecord& record) {
+  const Ordered manifest = Ordered::parse(record.manifest_json, nullptr, false);
+  return manifest.is_object() ? manifest.value("tolerance", Ordered()) : Ordered();
+}
+
+Ordered winner_json(const Store& store, const EliteRow& row, const StoredEvaluation& evaluation) {
+  const Timing& timing = *evaluation.record.timing;
+  Ordered json = {{"candidate", row.candidate},
+                  {"generation", evaluation.record.generation},
+                  {"origin", evaluation.record.origin},
+                  {"p50_us", timing.p50_us},
+                  {"p90_us", timing.p90_us},
+                  {"p99_us", timing.p99_us},
+                  {"cv", timing.cv},
+                  {"samples", timing.samples},
+                  {"tflops", row.tflops > 0 ? Ordered(row.tflops) : Ordered()},
+                  {"shared_bytes", row.shared_bytes},
+                  {"not_modelled", row.not_modelled},
+                  {"config", Ordered::parse(row.config_json)}};
+  if (evaluation.record.compilation) {
+    const CompilationFacts facts = store.compilation_facts(*evaluation.record.compilation);
+    json["registers"] = facts.resources.registers;
+    json["spill_bytes"] = facts.resources.spill_store_bytes + facts.resources.spill_load_bytes;
+    json["compiler"] = facts.compiler;
+    json["ptx_hash"] = facts.ptx_hash;
+  }
+  return json;
+}
+
+}  // namespace
+
+Ordered winner_of_run(const Store& store, const StoredRun& run) {
+  const RunElite elite = run_elite(store, run.id);
+  const std::vector<EliteRow>& rows = elite.rows;
+  const DefaultCandidate start = default_of(store, run);
+  Ordered json = {{"winner", nullptr},
+                  {"elite", elite_json(rows)},
+                  {"interpreted", elite.interpreted},
+                  {"default", default_json(start)},
+                  {"baseline", baseline_json(store, run.id)},
+                  {"vendor", vendor_json(store, run.id)},
+                  {"changes", nullptr},
+                  {"checks", Ordered::array()},
+                  {"tolerance", nullptr},
+                  {"source", nullptr},
+                  {"difference", nullptr},
+                  {"manifest", nullptr}};
+  if (rows.empty()) return json;
+  const EliteRow& row = rows.front();
+  const StoredEvaluation evaluation = store.evaluation(row.candidate);
+  json["winner"] = winner_json(store, row, evaluation);
+  json["checks"] = checks_json(evaluation.record);
+  json["tolerance"] = tolerance_of(evaluation.record);
+  const std::string source = source_of(store, evaluation);
+  if (!source.empty()) json["source"] = source;
+  put_manifest(json, store, row.candidate);
+  if (!start.evaluation) return json;
+  json["changes"] = changes_json(json["default"]["config"], json["winner"]["config"]);
+  const std::string before = source_of(store, *start.evaluation);
+  if (!before.empty() && !source.empty()) json["difference"] = difference_json(before, source);
+  return json;
+}
+
+}  // namespace evo

@@ -1,0 +1,111 @@
+#include "tools/tune/tune_options.hpp"
+
+#include "engine/evolve/strategy.hpp"
+#include "tools/cli/help_format.hpp"
+#include "tools/cli/number_options.hpp"
+#include "tools/doctor/doctor.hpp"
+
+namespace evo {
+namespace {
+
+std::string strategy_list() {
+  std::string list;
+  for (const std::string_view name : strategy_names()) {
+    list += (list.empty() ? "" : ", ") + std::string(name);
+  }
+  return list;
+}
+
+constexpr const char* kInterpreter = "VIRTUAL";
+
+}  // namespace
+
+ValueLists tune_value_lists() {
+  ValueLists lists = SessionOptions::value_lists();
+  lists[kInterpreter] = virtual_device_values({"auto", "none"});
+  lists[value_words::kStrategy] = [](const GivenValues&) {
+    return std::vector<std::string>(strategy_names().begin(), strategy_names().end());
+  };
+  lists[value_words::kObjective] = [](const GivenValues&) {
+    return std::vector<std::string>{"time", "energy", "time*energy"};
+  };
+  return lists;
+}
+
+void declare(CLI::App& app, TuneOptions& options) {
+  options.session.declare(app, true);
+  app.add_option("--generations", options.tuner.generations, "generations")
+      ->capture_default_str()
+      ->transform(whole_number(1, 1000000));
+  app.add_option("--children", options.tuner.children,
+                 "candidates a generation (default: 8, and 1 more for each further shape)")
+      ->transform(whole_number(1, 10000));
+  app.add_option(
+         "--window", options.tuner.window,
+         "candidates in flight (default: --children where that is given, else twice --jobs, "
+         "8 to 32; without learning eight times)")
+      ->transform(whole_number(1, 10000));
+  app.add_option("--elite", options.tuner.elite, "kernels kept")
+      ->capture_default_str()
+      ->transform(whole_number(1, 1000));
+  app.add_option("--strategy", options.tuner.strategy, strategy_list())
+      ->type_name(value_words::kStrategy)
+      ->capture_default_str();
+  app.add_option("--objective", options.tuner.objective,
+                 "what is made small: time, energy, or an expression over both, such as "
+                 "\"time*energy^0.5\" (µs and mJ of a launch)")
+      ->type_name(value_words::kObjective)
+      ->capture_default_str();
+  app.add_option("--seed", options.tuner.seed, "seed of the search")
+      ->capture_default_str()
+      ->transform(seed_number());
+  app.add_option("--check-seed", options.check_seed,
+                 "seed of the inputs of the checks (default: a fresh one)")
+      ->transform(seed_number());
+  app.add_option("--max-seconds", options.tuner.max_seconds,
+                 "end the run after so long, within one launch")
+      ->type_name("SECONDS")
+      ->check(seconds_number());
+  app.add_option("--db", options.db, "database file")
+      ->type_name(value_words::kDatabase)
+      ->capture_default_str();
+  app.add_option("--resume", options.resume_run,
+                 "continue the newest unfinished run on the same inputs, or run N")
+      ->expected(0, 1)
+      ->transform(row_number());
+  app.add_flag("--warm-start,!--no-warm-start", options.warm_start,
+               "begin with the best of earlier runs of this template in the database (default)");
+  app.add_option("--time-policy-rejects", options.time_policy_rejects,
+                 "after the search, time this many candidates that only the policy rejected")
+      ->transform(whole_number(0, 10000));
+  app.add_option(
+         "--interpret", options.interpret,
+         "virtual GPU that executes the elite of a GPU as well, to find what the GPU passed "
+         "by luck: auto, none, virtual:NAME")
+      ->type_name(kInterpreter)
+      ->capture_default_str();
+  app.add_option(
+         "--explain", options.explain,
+         "after the search, time the steps from the default to the winner: auto (a tenth of "
+         "the search, 5 to 20 s), none, or at most so many seconds")
+      ->type_name("HOW")
+      ->capture_default_str();
+  app.add_flag("--energy", options.elite.energy,
+               "after the search, joules per launch of the elite (on a card that counts them)");
+  app.add_flag("--profile", options.elite.profile,
+               "after the search, hold the elite against \"profile\" of the problem, by Nsight "
+               "Compute's counters");
+  CLI::Option* json =
+      app.add_flag("--json", options.json, "one JSON object a line on standard output");
+  app.add_flag("--quiet", options.quiet, "no progress, only the result")->excludes(json);
+  app.set_version_flag("--version", "evo-tune " EVO_VERSION);
+  app.require_subcommand(0, 1);
+  declare_doctor(app, options.doctor_json);
+  app.footer(exit_codes({{0, "a green winner"},
+                         {1, "nothing is green"},
+                         {2, "bad usage or input"},
+                         {3, "toolkit or device missing"},
+                         {130, "interrupted, everything saved"}}));
+}
+
+}  // namespace evo

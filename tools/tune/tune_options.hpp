@@ -1,0 +1,46 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "engine/run/run_setup.hpp"
+#include "engine/run/tuner_options.hpp"
+#include "tools/cli/value_lists.hpp"
+#include "tools/tune/elite_gates.hpp"
+#include "tools/tune/session_options.hpp"
+
+namespace evo {
+
+/// What the command line of evo-tune says.
+struct TuneOptions {
+  SessionOptions session;
+  TunerOptions tuner;
+  std::string db = "evo.db";
+  std::optional<Resumption> resume = {};
+  RunId resume_run = 0;
+  std::uint64_t check_seed = 0;  ///< 0: a fresh one
+  bool json = false;
+  bool quiet = false;
+  EliteLook elite;  ///< beyond its times
+  std::string interpret = "auto";
+  std::string explain = "auto";
+  std::size_t time_policy_rejects = 0;
+  bool warm_start = true;
+  bool has_children = false;
+  bool doctor_json = false;
+};
+
+inline constexpr const char* kTuneDescription =
+    "evo-tune: evolves the macros of a CUDA kernel template on your GPU.\n"
+    "It believes nothing that it has not compiled, checked and timed. Without a GPU, kernels run "
+    "on a virtual one: correctness is judged, times are predicted.";
+
+/// Declares the options of evo-tune and its commands; parsing fills `options`.
+void declare(CLI::App& app, TuneOptions& options);
+
+/// Returns the values that completion and messages list for the options of evo-tune.
+[[nodiscard]] ValueLists tune_value_lists();
+
+}  // namespace evo
