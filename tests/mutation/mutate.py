@@ -77,7 +77,7 @@ FILES = {
         "size_operation", "size_tests", "size_value")},
     **{f"engine/worker/{name}.cpp": ["worker_test --gtest_filter=CompilePool*:MemoryAborts*"]
        for name in ("compile_pool", "memory_aborts")},
-    "engine/coordinator/profile_gate.cpp": ["coordinator_test --gtest_filter=*Profile*:*Ncu*"],
+    "engine/run/profile_gate.cpp": ["run_test --gtest_filter=*Profile*:*Ncu*"],
 }
 MUTANT_HEADER = """#pragma once
 #include <cstdlib>

@@ -1,0 +1,80 @@
+// Who gets which device, and what becomes of one that is lost.
+
+#include "engine/evaluate/device_pool.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/fakes/fake_services.hpp"
+
+namespace evo {
+namespace {
+
+/// A pool of fake devices, and coroutines that use them.
+class DevicePoolTest : public testing::Test {
+ protected:
+  DevicePool& open(std::size_t count) {
+    std::vector<std::unique_ptr<DeviceService>> devices;
+    for (std::size_t i = 0; i < count; ++i) {
+      devices.push_back(std::make_unique<fake::FakeDeviceService>(loop_, fake::DeviceBehaviour{}));
+    }
+    return pool_.emplace(loop_, std::move(devices));
+  }
+  ~DevicePoolTest() override { loop_.end_all(); }
+
+  /// Holds a device for so long and notes its name when it has it.
+  Task<> use(char name, Turn turn, double milliseconds, std::optional<std::size_t> which = {}) {
+    Task<DeviceLease> wanted = which ? pool_->one(*which, turn) : pool_->any(turn);
+    const DeviceLease lease = co_await std::move(wanted);
+    order_ += name;
+    (void)lease.at(Phase::kTiming);
+    co_await loop_.sleep(milliseconds);
+  }
+
+  fake::FakeLoop loop_;
+  std::optional<DevicePool> pool_;
+  std::string order_;
+};
+
+TEST_F(DevicePoolTest, TheLowestTurnGoesFirstWhateverCameFirst) {
+  open(1);
+  for (const auto& [name, turn] : {std::pair('a', 5), std::pair('d', 4), std::pair('c', 3)}) {
+    loop_.spawn(use(name, static_cast<Turn>(turn), 10));
+  }
+  loop_.spawn(use('h', kFirstTurn, 10, 0));
+  loop_.run(loop_.sleep(100));
+  EXPECT_EQ(order_, "ahcd") << "the first has it already";
+}
+
+TEST_F(DevicePoolTest, AllDevicesWorkAtTheSameTime) {
+  open(4);
+  for (int i = 0; i < 8; ++i) loop_.spawn(use('x', 1, 100));
+  const SteadyTime start = loop_.now();
+  loop_.run(loop_.sleep(199));
+  EXPECT_EQ(order_.size(), 8U);
+  loop_.run(loop_.sleep(10));
+  EXPECT_NEAR(pool_->spent_ms(Phase::kTiming), 800, 1);
+  EXPECT_NEAR(pool_->spent_ms(Phase::kIdle), 4 * milliseconds_between(start, loop_.now()) - 800, 1);
+}
+
+TEST_F(DevicePoolTest, ALostDeviceIsNotUsedAgainAndTheHomeMovesOn) {
+  DevicePool& pool = open(2);
+  const auto lose = [&](std::size_t device) -> Task<> {
+    const DeviceLease lease = co_await pool.one(device, 1);
+    try {
+      throw MissingError("planted: the device is gone");
+    } catch (const MissingError&) {
+      lease.give_up();
+    }
+  };
+  loop_.run(lose(0));
+  EXPECT_EQ(pool.home(), 1U);
+  EXPECT_EQ(pool.usable(), 1U);
+  loop_.spawn(use('x', 1, 10));
+  loop_.spawn(use('y', 1, 10));
+  loop_.run(loop_.sleep(100));
+  EXPECT_EQ(order_, "xy");
+  EXPECT_THROW(loop_.run(lose(1)), MissingError) << "the last one";
+}
+
+}  // namespace
+}  // namespace evo
