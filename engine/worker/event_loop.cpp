@@ -102,7 +102,7 @@ Task<> SystemLoop::wait(pollfd interest, SteadyTime until) {
 
 void SystemLoop::run_one(SteadyTime until) {
   context_.restart();
-  context_.run_one_until(until);
+  if (context_.poll_one() == 0) context_.run_one_until(until);  // which runs nothing after `until`
 }
 
 Task<> Event::wait() {

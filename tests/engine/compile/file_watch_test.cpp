@@ -46,13 +46,7 @@ class FileWatchTest : public testing::Test {
                            "sm_89",
                            {}};
     if (with_path) request.options.push_back("-I" + include().string());
-    pool_.submit(0, request);
-    while (true) {
-      auto finished = pool_.collect();
-      if (!finished.empty()) return std::move(finished.front());
-      std::vector<pollfd> entries = pool_.interests();
-      ::poll(entries.data(), entries.size(), 10);
-    }
+    return loop_.run(pool_.compile(request));
   }
 
   std::string reason(const CompilePool::Finished& finished) {
@@ -61,8 +55,9 @@ class FileWatchTest : public testing::Test {
   }
 
   sample::TemporaryFolder folder_;
-  CompilePool pool_{std::filesystem::read_symlink("/proc/self/exe").parent_path() / "evo-worker",
-                    {}};
+  SystemLoop loop_;
+  CompilePool pool_{
+      loop_, std::filesystem::read_symlink("/proc/self/exe").parent_path() / "evo-worker", {}};
 };
 
 TEST_F(FileWatchTest, WhatIsOpenedInAnIncludePathIsADependency) {
