@@ -107,6 +107,8 @@ void DevicePool::enter(std::size_t device, Phase phase) {
   const double passed_ms = milliseconds_between(last_change_, now);
   for (const Place& place : devices_) spent_ms_[static_cast<std::size_t>(place.phase)] += passed_ms;
   last_change_ = now;
+  starved_ms_ = starved_ms();
+  waited_before_ms_ = loop_.waited_ms();
   devices_[device].phase = phase;
 }
 
@@ -114,6 +116,11 @@ double DevicePool::spent_ms(Phase phase) const {
   const auto busy = static_cast<double>(std::ranges::count(devices_, phase, &Place::phase));
   return spent_ms_[static_cast<std::size_t>(phase)] +
          busy * milliseconds_between(last_change_, loop_.now());
+}
+
+double DevicePool::starved_ms() const {
+  const auto idle = static_cast<double>(std::ranges::count(devices_, Phase::kIdle, &Place::phase));
+  return starved_ms_ + idle * (loop_.waited_ms() - waited_before_ms_);
 }
 
 std::vector<Phase> DevicePool::phases() const {

@@ -70,6 +70,8 @@ class DevicePool {
 
   /// The time that all devices spent on `phase` since the pool was made.
   [[nodiscard]] double spent_ms(Phase phase) const;
+  /// The part of the idle time in which nothing else ran either: devices waited for compilers.
+  [[nodiscard]] double starved_ms() const;
   /// What each device does at this instant.
   [[nodiscard]] std::vector<Phase> phases() const;
 
@@ -100,6 +102,8 @@ class DevicePool {
   std::vector<Place> devices_;
   std::deque<Waiting> waiting_;  ///< in the order in which they go
   double spent_ms_[kPhases] = {};
+  double starved_ms_ = 0;
+  double waited_before_ms_ = 0;  ///< EventLoop::waited_ms() at the last change
   SteadyTime last_change_;
 };
 

@@ -132,8 +132,12 @@ Task<SessionSetup> device_setup(const TuningTask& task, Compilations& compilatio
   std::optional<ReferenceBuild> reference;
   if (problem.reference.is_launched()) reference.emplace(reference_build(task));
   const bool has_check_kernels = takes_check_kernels(task.device());
-  // Both compile at the same time.
+  // All compile at the same time, these first.
+  if (reference) compilations.prefetch(reference->request);
   if (has_check_kernels) compilations.prefetch(check_kernels_request(task.arch()));
+  for (const Candidate& candidate : options.opening) {
+    compilations.prefetch(task.request_for(candidate));
+  }
   SessionSetup setup;
   if (reference) {
     const Built built = co_await compilations.compile(reference->request);

@@ -13,6 +13,8 @@ namespace evo {
 struct DeviceSetupOptions {
   std::uint64_t check_seed = 0;  ///< of the inputs; draw it fresh for every run
   bool flush_l2 = false;         ///< before every timed launch
+  /// Candidates that a search will ask for: they are compiled meanwhile.
+  std::vector<Candidate> opening = {};
 };
 
 /// Compiles the reference and the kernels that judge on the device, side by side, and puts the

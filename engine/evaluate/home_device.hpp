@@ -50,6 +50,8 @@ class HomeDevice {
   Task<OrFailure<PredictedProfile>> predicted_profile(const KernelUnderTest& kernel,
                                                       std::size_t shape = 0);
 
+  /// As DeviceService::set_ranges().
+  void set_ranges(std::vector<std::string> ranges) { device().set_ranges(std::move(ranges)); }
   /// As DeviceLease::give_up().
   void give_up() const { lease_.give_up(); }
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "engine/ptx/variables.hpp"
-#include "engine/ptx/parameters.hpp"
 #include "engine/core/error.hpp"
 #include "engine/evaluate/kernel_key.hpp"
+#include "engine/ptx/parameters.hpp"
+#include "engine/ptx/variables.hpp"
 
 namespace evo {
 

@@ -1,7 +1,5 @@
 #include "engine/evaluate/workbench.hpp"
 
-#include <time.h>
-
 #include <utility>
 
 #include "engine/device/arch_limits.hpp"
@@ -20,13 +18,6 @@ DeviceInfo device_of(const WorkbenchOptions& options, const Services& services) 
 bool needs_lines(const Services& services) {
   return !services.devices.empty() &&
          services.devices.front()->info().time_kind == TimeKind::kPredicted;
-}
-
-/// Of this thread.
-double processor_ms() {
-  timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
 }
 
 /// Tasks that are not done.
@@ -57,8 +48,9 @@ Workbench::Workbench(const WorkbenchOptions& options, Services services)
   if (!has_device()) return;
   if (!options.allow_programs) require_no_programs(task_.problem());
   const auto set_up = [&]() -> Task<> {
-    if (options.compiles_opening) prefetch_opening();
-    setup_ = co_await device_setup(task_, compilations_, options.device);
+    DeviceSetupOptions how = options.device;
+    if (options.compiles_opening) how.opening = opening();
+    setup_ = co_await device_setup(task_, compilations_, std::move(how));
     co_await set_up_devices();
   };
   services_.loop->run(set_up());
@@ -66,11 +58,13 @@ Workbench::Workbench(const WorkbenchOptions& options, Services services)
 
 Workbench::~Workbench() { services_.loop->end_all(); }
 
-void Workbench::prefetch_opening() {
+std::vector<Candidate> Workbench::opening() const {
+  std::vector<Candidate> candidates;
   for (const Milestone& milestone : task_.space().definition().milestones) {
-    if (!task_.shapes_for(milestone.candidate).empty()) prefetch(milestone.candidate);
+    if (!task_.shapes_for(milestone.candidate).empty()) candidates.push_back(milestone.candidate);
   }
-  prefetch(task_.space().defaults());
+  candidates.push_back(task_.space().defaults());
+  return candidates;
 }
 
 /// All at the same time.
@@ -101,16 +95,16 @@ Task<HomeDevice> Workbench::home() {
 
 PhaseTimes Workbench::times() const {
   return {.compile_ms = compilations_.busy_ms(),
-          .idle_ms = devices_.spent_ms(Phase::kIdle),
+          .starved_ms = devices_.starved_ms(),
           .check_ms = devices_.spent_ms(Phase::kChecking),
           .time_ms = devices_.spent_ms(Phase::kTiming),
           .confirm_ms = devices_.spent_ms(Phase::kConfirming),
-          .engine_ms = processor_ms()};
+          .engine_ms = devices_.spent_ms(Phase::kIdle) - devices_.starved_ms()};
 }
 
 PhaseTimes PhaseTimes::operator-(const PhaseTimes& before) const {
   return {.compile_ms = compile_ms - before.compile_ms,
-          .idle_ms = idle_ms - before.idle_ms,
+          .starved_ms = starved_ms - before.starved_ms,
           .check_ms = check_ms - before.check_ms,
           .time_ms = time_ms - before.time_ms,
           .confirm_ms = confirm_ms - before.confirm_ms,

@@ -39,11 +39,11 @@ struct Services {
 /// Where the time of a run went. Times of devices are sums over all of them.
 struct PhaseTimes {
   double compile_ms = 0;  ///< at least one compiler was running
-  double idle_ms = 0;     ///< devices waited for a compiler
+  double starved_ms = 0;  ///< devices waited for a compiler
   double check_ms = 0;
   double time_ms = 0;
   double confirm_ms = 0;  ///< comparing pairs, or timing the control
-  double engine_ms = 0;   ///< processor time of the calling thread
+  double engine_ms = 0;   ///< devices waited for this program itself
 
   /// From another instant to this one.
   [[nodiscard]] PhaseTimes operator-(const PhaseTimes& before) const;
@@ -101,7 +101,7 @@ class Workbench {
 
  private:
   Task<> set_up_devices();
-  void prefetch_opening();
+  [[nodiscard]] std::vector<Candidate> opening() const;
 
   Services services_;
   TuningTask task_;

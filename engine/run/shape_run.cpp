@@ -1,5 +1,7 @@
 #include "engine/run/shape_run.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -12,6 +14,10 @@ namespace {
 /// The first shape searches as a run over it alone would.
 std::uint64_t seed_for(std::uint64_t seed, std::size_t shape) {
   return shape == 0 ? seed : mix_seed(seed, shape);
+}
+
+std::vector<std::string> ranges_of(RunId run, int generation) {
+  return {fmt::format("run {}", run), fmt::format("generation {}", generation)};
 }
 
 }  // namespace
@@ -171,6 +177,7 @@ std::vector<EliteMember> ShapeRun::challengers() const {
 Task<> ShapeRun::challenge(int generation, std::vector<EliteMember> challengers) {
   while (bench_.has_device()) {
     HomeDevice home = co_await bench_.home();
+    home.set_ranges(ranges_of(run_, generation));
     try {
       co_await tournament_.challenge(home, generation, challengers);
       co_return;
@@ -184,6 +191,7 @@ Task<> ShapeRun::challenge(int generation, std::vector<EliteMember> challengers)
 Task<std::optional<double>> ShapeRun::time_control(int generation) {
   if (!bench_.has_device()) co_return std::nullopt;
   HomeDevice home = co_await bench_.home();
+  home.set_ranges(ranges_of(run_, generation));
   co_return co_await tournament_.time_control(home, generation, aim_ == Aim::kRecord);
 }
 

@@ -34,7 +34,7 @@ void EventLoop::spawn(Task<> task) {
 
 void EventLoop::run_to_end(Task<> task, const Stop& stop) {
   stop_ = stop;
-  watched_ = now();
+  watched_ = {};
   bool is_done = false;
   std::exception_ptr error;
   begin(std::move(task), [&](const std::exception_ptr& thrown) {
@@ -45,7 +45,7 @@ void EventLoop::run_to_end(Task<> task, const Stop& stop) {
   while (!is_done || (why_ && alive_ > 0)) {
     look_at_stop();
     if (watch_ && now() >= watched_ + kLookForStop) {
-      watched_ = now();
+      watched_ = {};
       watch_();
     }
     run_one(why_ ? now() : std::min(now() + kLookForStop, stop_.deadline));
@@ -85,15 +85,24 @@ Task<> EventLoop::suspend(asio::steady_timer& timer) {
   const AtEnd remove([&] { waiting_.erase(&timer); });
   std::error_code ignored;
   co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+  end_waiting();
   require_going();
+}
+
+void EventLoop::end_waiting() {
+  if (waits_since_) waited_ms_ += milliseconds_between(*waits_since_, now());
+  waits_since_.reset();
 }
 
 Task<> SystemLoop::wait(pollfd interest, SteadyTime until) {
   // The handlers may run after this frame is gone: they own what they use.
   const auto timer = std::make_shared<asio::steady_timer>(context_, until);
   const auto wake = [timer](const std::error_code&) { timer->cancel(); };
-  asio::posix::stream_descriptor descriptor(context_, interest.fd);
-  const AtEnd release([&] { (void)descriptor.release(); });
+  asio::posix::stream_descriptor descriptor(context_);
+  if (interest.fd >= 0) descriptor.assign(interest.fd);
+  const AtEnd release([&] {
+    if (descriptor.is_open()) (void)descriptor.release();
+  });
   using Wait = asio::posix::stream_descriptor;
   if ((interest.events & POLLIN) != 0) descriptor.async_wait(Wait::wait_read, wake);
   if ((interest.events & POLLOUT) != 0) descriptor.async_wait(Wait::wait_write, wake);
@@ -102,7 +111,10 @@ Task<> SystemLoop::wait(pollfd interest, SteadyTime until) {
 
 void SystemLoop::run_one(SteadyTime until) {
   context_.restart();
-  if (context_.poll_one() == 0) context_.run_one_until(until);  // which runs nothing after `until`
+  if (context_.poll_one() > 0) return;
+  begin_waiting();
+  context_.run_one_until(until);  // runs nothing once it is `until`
+  end_waiting();
 }
 
 Task<> Event::wait() {

@@ -33,7 +33,8 @@ class EventLoop {
 
   [[nodiscard]] virtual SteadyTime now() const = 0;
 
-  /// Suspends the caller until the descriptor has news or until `until`; may resume it earlier.
+  /// Suspends the caller until the descriptor has news or until `until`; may resume it earlier. A
+  /// negative descriptor has none.
   virtual Task<> wait(pollfd interest, SteadyTime until) = 0;
 
   /// Lets `task` run beside everything else. What it throws ends the present run().
@@ -53,6 +54,9 @@ class EventLoop {
   /// Ends all spawned tasks. Call it before what they refer to goes.
   void end_all();
 
+  /// The time that everybody waited: no coroutine ran, milliseconds.
+  [[nodiscard]] double waited_ms() const { return waited_ms_; }
+
   /// Called some ten times a second during run().
   void when_waiting(std::function<void()> watch) { watch_ = std::move(watch); }
 
@@ -62,6 +66,10 @@ class EventLoop {
 
   /// Suspends the caller until the timer expires or is cancelled.
   Task<> suspend(asio::steady_timer& timer);
+
+  /// Between these two everybody waits. A coroutine that is resumed ends it as well.
+  void begin_waiting() { waits_since_ = now(); }
+  void end_waiting();
 
   asio::io_context context_;
 
@@ -85,6 +93,8 @@ class EventLoop {
   std::exception_ptr why_;  ///< everything ends; null: it goes on
   std::function<void()> watch_;
   SteadyTime watched_;
+  std::optional<SteadyTime> waits_since_;
+  double waited_ms_ = 0;
 };
 
 /// The machine's.

@@ -47,7 +47,9 @@ void FakeLoop::run_one(SteadyTime until) {
   context_.restart();
   if (context_.poll_one() > 0) return;
   if (!sleepers_.empty()) until = std::min(until, sleepers_.begin()->first);
+  begin_waiting();
   now_ = std::max(now_, until);
+  end_waiting();
   for (const auto& [time, timer] : sleepers_) {
     if (time <= now_) timer->cancel();
   }

@@ -177,7 +177,7 @@ LiveState TuneReport::live_state() const {
   if (bench_ != nullptr && bench_->has_device()) {
     const PhaseTimes times = bench_->times() - before_;
     const double busy_ms = times.check_ms + times.time_ms + times.confirm_ms;
-    state.device_share = busy_ms / std::max(busy_ms + times.idle_ms, 1.0);
+    state.device_share = busy_ms / std::max(busy_ms + times.starved_ms + times.engine_ms, 1.0);
   }
   state.has_device = bench_ == nullptr || bench_->has_device();
   return state;
@@ -303,15 +303,15 @@ void report_speed(const PhaseTimes& times, const RunProgress& progress, const Tu
                {"check_ms", times.check_ms},
                {"time_ms", times.time_ms},
                {"confirm_ms", times.confirm_ms},
-               {"idle_ms", times.idle_ms},
+               {"starved_ms", times.starved_ms},
                {"engine_ms", times.engine_ms}});
   char line[256];
   std::snprintf(
       line, sizeof line,
       "%.1f candidates/s; of %.1f s: checking %.1f, timing %.1f, confirming %.1f, waiting "
-      "for compilers %.1f; compilers running %.1f; the engine itself took %.2f s of a processor",
+      "for compilers %.1f, the engine itself %.2f; compilers running %.1f",
       rate, total_ms / 1e3, times.check_ms / 1e3, times.time_ms / 1e3, times.confirm_ms / 1e3,
-      times.idle_ms / 1e3, times.compile_ms / 1e3, times.engine_ms / 1e3);
+      times.starved_ms / 1e3, times.engine_ms / 1e3, times.compile_ms / 1e3);
   report.say(line);
 }
 

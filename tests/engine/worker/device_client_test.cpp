@@ -70,8 +70,8 @@ TEST_F(DeviceClientTest, OthersGoOnWhileItIsSetUp) {
   int worked = 0;
   const auto work = [&]() -> Task<> {
     while (true) {
-      co_await loop_.wait({-1, 0, 0}, loop_.now() + Milliseconds(1));
       ++worked;
+      co_await loop_.wait({-1, 0, 0}, loop_.now() + Milliseconds(1));
     }
   };
   loop_.spawn(work());
