@@ -59,7 +59,7 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--save", options.save,
                  "folder for kernel.ptx, kernel.cubin, kernel.cu, kernel.log")
       ->type_name(value_words::kFolder);
-  app.add_option("--against", options.against,
+  app.add_option("--baseline", options.against,
                  "compare with the winner in this database or bundle, timed in turn; without --set "
                  "and --milestone: of its configuration")
       ->type_name(value_words::kFile);
@@ -71,7 +71,7 @@ void declare(CLI::App& app, Options& options) {
   app.add_flag("--json", options.json, "one JSON object on standard output");
   app.set_version_flag("--version", "evo-judge " EVO_VERSION);
   app.footer(
-      exit_codes({{0, "green (or within policy, with --device none), with --against not slower"},
+      exit_codes({{0, "green (or within policy, with --device none), with --baseline not slower"},
                   {1, "rejected, or slower beyond doubt"},
                   {2, "bad usage or input"},
                   {3, "toolkit or device missing"}}));
@@ -302,7 +302,7 @@ ExitCode judge(const Options& options) {
   std::optional<StoredWinner> winner;
   if (!options.against.empty()) {
     if (device == nullptr || device->time_kind != TimeKind::kMeasured) {
-      throw InputError("--against: not supported on a device that does not measure");
+      throw InputError("--baseline: not supported on a device that does not measure");
     }
     winner = find_winner(options.against, bench);
   }

@@ -12,6 +12,7 @@
 #include "engine/evolve/window.hpp"
 #include "engine/gate/correctness/coverage.hpp"
 #include "engine/run/card_text.hpp"
+#include "engine/run/device_spread.hpp"
 #include "engine/run/profile_gate.hpp"
 #include "engine/run/run_setup.hpp"
 #include "engine/run/steadiness.hpp"
@@ -21,9 +22,9 @@
 #include "tools/cli/tool_main.hpp"
 #include "tools/doctor/doctor.hpp"
 #include "tools/tune/elite_gates.hpp"
-#include "tools/tune/tune_options.hpp"
 #include "tools/tune/policy_text.hpp"
 #include "tools/tune/run_report.hpp"
+#include "tools/tune/tune_options.hpp"
 #include "tools/tune/winner_ways_run.hpp"
 
 namespace evo {
@@ -146,6 +147,24 @@ bool explain_winners(Workbench& bench, Store& store, const Tuner& tuner,
   return true;
 }
 
+/// How much the devices of a run differ, where they measure and are several.
+void tell_device_spread(Workbench& bench, Store& store, const Tuner& tuner, RunId run,
+                        const TuneReport& report) {
+  const EliteMember* control = tuner.control();
+  const bool measures =
+      bench.has_device() && bench.task().device().time_kind == TimeKind::kMeasured;
+  if (!measures || bench.devices().size() < 2 || control == nullptr || stop_requested()) return;
+  try {
+    const std::string text = spread_text(bench.wait(time_on_each_device(bench, control->kernel)));
+    if (text.empty()) return;
+    report.say("devices, by the control kernel: " + text);
+    report.emit({{"event", "notice"}, {"text", text}});
+    store.record_event(run, kDeviceSpreadEvent, text);
+  } catch (const Interrupted&) {
+    // The end of the run says so.
+  }
+}
+
 /// The run itself, from its first generation to what it prints.
 ExitCode search(Workbench& bench, Store& store, OpenRun open, TuneReport& report,
                 const TuneOptions& options) {
@@ -162,6 +181,7 @@ ExitCode search(Workbench& bench, Store& store, OpenRun open, TuneReport& report
                " green candidates of the last generation were not compared with the elite");
   }
   const bool is_whole = end == TunerEnd::kFinished || end == TunerEnd::kExhausted;
+  if (is_whole) tell_device_spread(bench, store, tuner, open.ids.front(), report);
   if (!is_whole && options.elite.any()) {
     report.say(
         "energy and profile of the elite are left out: the run ended early; evo-judge has them");

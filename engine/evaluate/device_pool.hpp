@@ -58,6 +58,7 @@ class DevicePool {
   [[nodiscard]] bool is_empty() const { return devices_.empty(); }
   [[nodiscard]] std::size_t size() const { return devices_.size(); }
   [[nodiscard]] std::size_t home() const;
+  [[nodiscard]] bool is_lost(std::size_t device) const { return devices_.at(device).is_lost; }
   /// Devices that can be used.
   [[nodiscard]] std::size_t usable() const;
   [[nodiscard]] const DeviceInfo& info(std::size_t device = 0) const;

@@ -88,8 +88,8 @@ void Workbench::use_check_seed(std::uint64_t seed) {
   services_.loop->run(set_up_devices());
 }
 
-Task<HomeDevice> Workbench::home() {
-  DeviceLease lease = co_await devices_.one(devices_.home(), kFirstTurn);
+Task<HomeDevice> Workbench::device(std::size_t number) {
+  DeviceLease lease = co_await devices_.one(number, kFirstTurn);
   co_return HomeDevice(task_, std::move(lease), passed_fully_);
 }
 

@@ -76,7 +76,9 @@ class Workbench {
   [[nodiscard]] const SessionSetup& setup() const { return setup_; }
 
   /// The home device, as soon as it is free. It is the caller's as long as the value lives.
-  Task<HomeDevice> home();
+  Task<HomeDevice> home() { return device(devices_.home()); }
+  /// The same of any other one.
+  Task<HomeDevice> device(std::size_t number);
   /// The same for callers that are no coroutines.
   [[nodiscard]] HomeDevice take_home() { return wait(home()); }
   /// Begins to compile a candidate that is asked for later.

@@ -123,12 +123,12 @@ Task<Reply<CorrectnessResult>> DeviceClient::check(const KernelUnderTest& kernel
 
 Task<Reply<TimingResult>> DeviceClient::time(const KernelUnderTest& kernel,
                                              const std::string& shape, Effort effort,
-                                             double give_up_us) {
+                                             double early_stop_us) {
   return ask<TimingResult>({{"op", "time"},
                             {"kernel", kernel},
                             {"shape", shape},
                             {"effort", to_string(effort)},
-                            {"give_up_us", give_up_us}});
+                            {"early_stop_us", early_stop_us}});
 }
 
 Task<Reply<EnergyResult>> DeviceClient::energy(const KernelUnderTest& kernel,

@@ -46,7 +46,7 @@ class DeviceClient final : public DeviceService {
   Task<> set_up(SessionSetup setup) override;
   Task<Reply<CorrectnessResult>> check(const KernelUnderTest& kernel, Effort effort) override;
   Task<Reply<TimingResult>> time(const KernelUnderTest& kernel, const std::string& shape,
-                                 Effort effort, double give_up_us) override;
+                                 Effort effort, double early_stop_us) override;
   Task<Reply<EnergyResult>> energy(const KernelUnderTest& kernel, const std::string& shape,
                                    double window_s) override;
   Task<Reply<PredictedProfile>> profile(const KernelUnderTest& kernel,

@@ -42,9 +42,9 @@ class DeviceService {
 
   virtual Task<Reply<CorrectnessResult>> check(const KernelUnderTest& kernel, Effort effort) = 0;
   /// A screening spends little on ageing the kernel; anything else all that it takes. A kernel that
-  /// is surely slower than `give_up_us` is timed coarsely.
+  /// is surely slower than `early_stop_us` is timed coarsely.
   virtual Task<Reply<TimingResult>> time(const KernelUnderTest& kernel, const std::string& shape,
-                                         Effort effort, double give_up_us) = 0;
+                                         Effort effort, double early_stop_us) = 0;
   virtual Task<Reply<EnergyResult>> energy(const KernelUnderTest& kernel, const std::string& shape,
                                            double window_s) = 0;
   /// Needs a device that predicts.

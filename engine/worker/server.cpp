@@ -229,7 +229,7 @@ class DeviceServer {
       return session_->time(request.at("kernel").get<KernelUnderTest>(),
                             request.at("shape").get<std::string>(),
                             effort_from_string(request.at("effort").get<std::string>()),
-                            request.at("give_up_us").get<double>(), progress);
+                            request.at("early_stop_us").get<double>(), progress);
     }
     if (op == "energy") {
       return session_->energy(request.at("kernel").get<KernelUnderTest>(),

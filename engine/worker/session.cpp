@@ -113,14 +113,14 @@ Session::Aged Session::age(const KernelUnderTest& kernel, const LoadedKernel& lo
 }
 
 TimingResult Session::time(const KernelUnderTest& kernel, const std::string& shape, Effort effort,
-                           double give_up_us, const Progress& progress) {
+                           double early_stop_us, const Progress& progress) {
   report_to(progress);
   const auto ready = loaded(kernel);
   if (const auto* fault = std::get_if<Fault>(&ready)) {
     return {{}, Rejection{Gate::kTiming, fault->reason, fault->detail}, fault->device_lost};
   }
   TimingOptions options = timing_;
-  options.stopping.give_up_us = give_up_us;
+  options.stopping.early_stop_us = early_stop_us;
   options.is_settled = kernel.key == timed_last_ && Clock::now() - timed_last_at_ < kStillBusy;
   TimingGate gate(*work_, problem_, cases_, judge_, card_, fresh_case_, options);
   const auto& kernel_ready = std::get<LoadedKernel>(ready);

@@ -53,9 +53,9 @@ class Session {
                                         const Progress& progress);
 
   /// Times the kernel on one of its shapes, and checks it once more after as many launches as it
-  /// sees in production. Gives up early on one that is surely slower than `give_up_us`.
+  /// sees in production. Gives up early on one that is surely slower than `early_stop_us`.
   [[nodiscard]] TimingResult time(const KernelUnderTest& kernel, const std::string& shape,
-                                  Effort effort, double give_up_us, const Progress& progress);
+                                  Effort effort, double early_stop_us, const Progress& progress);
 
   [[nodiscard]] PairResult compare_pair(const KernelUnderTest& first, const KernelUnderTest& second,
                                         const std::string& shape, const Progress& progress);

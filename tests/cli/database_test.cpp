@@ -271,8 +271,8 @@ TEST_F(DatabaseOption, ARunIsResumedOnItsOwnInputsOnly) {
          "--seed 99: run 1");
   expect("--space " + FakeSession::faults_space() + " --device fake:measured --strategy random",
          "--strategy random: run 1");
-  expect("--space " + FakeSession::faults_space() + " --device fake:measured --cold",
-         "started without --cold");
+  expect("--space " + FakeSession::faults_space() + " --device fake:measured --flush-l2",
+         "started without --flush-l2");
 }
 
 }  // namespace

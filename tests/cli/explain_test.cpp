@@ -72,10 +72,9 @@ TEST_F(Explain, LevelsEndAtTheWinnersTimeAndAgreeWithTheRatios) {
 }
 
 TEST_F(Explain, OfPredictedTimesSaysSo) {
-  const ProgramResult result =
-      session_.run("evo-tune --space " + FakeSession::faults_space() +
-                   " --device fake:predicted --step-seconds " + FakeSession::kStepSeconds +
-                   " --jobs 2 --generations 3 --children 4");
+  const ProgramResult result = session_.run(
+      "evo-tune --space " + FakeSession::faults_space() + " --device fake:predicted --timeout " +
+      FakeSession::kStepSeconds + " --jobs 2 --generations 3 --children 4");
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(insight(), AllOf(HasSubstr("by PREDICTED times"), Not(HasSubstr("A/B"))));
   for (const WinnerWay& way : session_.store().winner_ways(1)) {

@@ -38,11 +38,11 @@ class FakeSession {
 #endif
   /// evo-tune on it.
   [[nodiscard]] static std::string tune(const std::string& more) {
-    return "evo-tune --space " + faults_space() + " --device fake:measured --step-seconds " +
+    return "evo-tune --space " + faults_space() + " --device fake:measured --timeout " +
            kStepSeconds + " --jobs 2 " + more;
   }
   [[nodiscard]] static std::string judge(const std::string& more) {
-    return "evo-judge --space " + faults_space() + " --device fake:measured --step-seconds " +
+    return "evo-judge --space " + faults_space() + " --device fake:measured --timeout " +
            kStepSeconds + " --jobs 1 " + more;
   }
 

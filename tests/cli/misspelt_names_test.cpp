@@ -147,7 +147,7 @@ TEST_F(MisspeltNames, WhatADatabaseHolds) {
       {"evo-export --bundle o --db eco.db", "did you mean 'evo.db'?"},
       {"evo-report --run 99 --out r.html", "no run 99; it has 2"},
       {"evo-report --out absent/r.html", "cannot be written: there is no folder 'absent'"},
-      {FakeSession::judge("--against eov.db"), "eov.db: no such file; did you mean 'evo.db'?"},
+      {FakeSession::judge("--baseline eov.db"), "eov.db: no such file; did you mean 'evo.db'?"},
   });
 }
 

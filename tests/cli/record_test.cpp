@@ -24,7 +24,7 @@ constexpr const char* kRecord = "--count 40 --seed 5 --check-seed 11 --control-e
 
 std::string record(const std::string& more, const std::string& device = "fake:measured") {
   return "evo-record --space " + FakeSession::faults_space() + " --device " + device +
-         " --step-seconds " + FakeSession::kStepSeconds + " --jobs 2 " + more;
+         " --timeout " + FakeSession::kStepSeconds + " --jobs 2 " + more;
 }
 
 json read(const FakeSession& session, const std::string& name) {

@@ -126,7 +126,7 @@ class EvoJudgeAgainst : public testing::Test {
 
 TEST_F(EvoJudgeAgainst, TheWinnerIsNotSlowerThanItself) {
   for (const char* against : {"evo.db", "winners"}) {
-    const ProgramResult result = judge(std::string("--against ") + against);
+    const ProgramResult result = judge(std::string("--baseline ") + against);
     EXPECT_EQ(result.exit_code, 0) << result.err;
     EXPECT_THAT(result.out, HasSubstr("the machine code is the same: NOT SLOWER"));
   }
@@ -135,14 +135,14 @@ TEST_F(EvoJudgeAgainst, TheWinnerIsNotSlowerThanItself) {
 TEST_F(EvoJudgeAgainst, ASlowerKernelIsExitCodeOneWithTheInterval) {
   for (const char* against : {"evo.db", "winners"}) {
     const ProgramResult result =
-        judge(std::string("--set THREADS=512 ITEMS=1 --json --against ") + against);
+        judge(std::string("--set THREADS=512 ITEMS=1 --json --baseline ") + against);
     EXPECT_EQ(result.exit_code, 1) << result.err;
     const json found = json_lines(result.out).front();
     EXPECT_EQ(found["verdict"], "green");
     EXPECT_EQ(found["against"]["slower"], true);
     EXPECT_GT(found["against"]["low"], 1.1);
     EXPECT_LE(found["against"]["low"], found["against"]["ratio"]);
-    EXPECT_THAT(judge(std::string("--set THREADS=512 ITEMS=1 --against ") + against).out,
+    EXPECT_THAT(judge(std::string("--set THREADS=512 ITEMS=1 --baseline ") + against).out,
                 HasSubstr("SLOWER beyond doubt"));
   }
 }
@@ -161,19 +161,19 @@ TEST_F(EvoJudgeAgainst, AFasterKernelIsNotSlower) {
   const ProgramResult run = session_.run("evo-tune --db slow.db --device fake:measured --space " +
                                          space + " --generations 1");
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  const ProgramResult result = judge("--set THREADS=128 ITEMS=2 --against slow.db");
+  const ProgramResult result = judge("--set THREADS=128 ITEMS=2 --baseline slow.db");
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("NOT SLOWER: faster beyond doubt"));
 }
 
 TEST_F(EvoJudgeAgainst, SaysWhatIsMissing) {
-  EXPECT_THAT(judge("--against evo.db --shape ragged").err,
+  EXPECT_THAT(judge("--baseline evo.db --shape ragged").err,
               AllOf(HasSubstr("no winner"), HasSubstr("on mission")));
-  EXPECT_THAT(judge("--against winners --shape ragged").err, HasSubstr("no kernel serves"));
-  EXPECT_EQ(judge("--against none.db").exit_code, 2);
+  EXPECT_THAT(judge("--baseline winners --shape ragged").err, HasSubstr("no kernel serves"));
+  EXPECT_EQ(judge("--baseline none.db").exit_code, 2);
   const ProgramResult predicted =
       session_.run("evo-judge --space " + FakeSession::faults_space() +
-                   " --device fake:predicted --jobs 1 --against evo.db");
+                   " --device fake:predicted --jobs 1 --baseline evo.db");
   EXPECT_EQ(predicted.exit_code, 2);
   EXPECT_THAT(predicted.err, HasSubstr("not supported"));
 }

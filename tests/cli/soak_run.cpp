@@ -98,7 +98,7 @@ class Soak {
     const int generations = (options_.evaluations + kChildren - 1) / kChildren;
     return "evo-tune --space " +
            (source_folder() / "tests/planted/search_spaces/soak.json").string() +
-           " --device fake:measured --step-seconds 1 --jobs 2 --strategy random --json --seed " +
+           " --device fake:measured --timeout 1 --jobs 2 --strategy random --json --seed " +
            std::to_string(options_.seed % 1000) + " --children " + std::to_string(kChildren) +
            " --generations " + std::to_string(generations) + (resumes ? " --resume" : "");
   }

@@ -124,7 +124,7 @@ TEST_F(BadInput, UnknownStrategyShapeAndDevice) {
 TEST_F(BadInput, BadOptions) {
   for (const char* options :
        {"--generations 0", "--generations x", "--children 0", "--elite -1", "--frobnicate",
-        "--json --quiet", "--max-seconds -3", "--step-seconds 0", "--jobs 0"}) {
+        "--json --quiet", "--max-seconds -3", "--timeout 0", "--jobs 0"}) {
     expect_bad_usage("evo-tune " + std::string(options), 2, {});
   }
 }

@@ -203,7 +203,7 @@ TEST(EvoTune, PredictedTimesAreAnnouncedAndStoredAsSuch) {
   const FakeSession session;
   const ProgramResult result =
       session.run("evo-tune --space " + FakeSession::faults_space() +
-                  " --device fake:predicted --step-seconds 0.4 --generations 1 --children 1");
+                  " --device fake:predicted --timeout 0.4 --generations 1 --children 1");
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err, HasSubstr("PREDICTED"));
   for (const EliteRow& row : elite_of_run(session.store(), 1)) {

@@ -128,13 +128,13 @@ Task<Reply<CorrectnessResult>> FakeDeviceService::check(const KernelUnderTest& k
 
 Task<Reply<TimingResult>> FakeDeviceService::time(const KernelUnderTest& kernel,
                                                   const std::string& shape, Effort /*effort*/,
-                                                  double give_up_us) {
+                                                  double early_stop_us) {
   const Program program = from_ptx(kernel.image.ptx);
   Timing timing;
   timing.kind = behaviour_.kind;
   timing.p50_us = timing.p90_us = timing.p99_us = timing.mean_us = time_of(program, shape);
   timing.samples = behaviour_.kind == TimeKind::kMeasured ? 100 : 1;
-  timing.complete = behaviour_.kind != TimeKind::kMeasured || timing.p50_us <= give_up_us;
+  timing.complete = behaviour_.kind != TimeKind::kMeasured || timing.p50_us <= early_stop_us;
   TimingResult result;
   result.timing = timing;
   result.card = behaviour_.card;

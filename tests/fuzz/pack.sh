@@ -8,7 +8,7 @@ mkdir -p "$1/lib"
 folder="$(cd "$1" && pwd)"
 cd "$here/../.."
 . cmake/setup.sh
-install_packages "${packages[@]}" clang-14 libclang-rt-14-dev
+install_packages "${packages[@]}" clang-16 libclang-rt-16-dev
 toolkit="$(find_toolkit)"
 [ -n "$toolkit" ] || toolkit="$(fetch_toolkit)"
 cmake --preset fuzz -DEVO_CUDA_ROOT="$toolkit" >/dev/null

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Fuzzes for a while: tests/fuzz/run.sh SECONDS [target…]
 #
-# Builds the targets first (preset fuzz: clang 14, address and undefined sanitizers), unless they
+# Builds the targets first (preset fuzz: clang 16, address and undefined sanitizers), unless they
 # stand beside this script, as `tests/fuzz/pack.sh FOLDER` leaves them for a machine without a
 # compiler. Prints executions and the result of each target, also into OUT/summary.txt, and exits
 # with 1 when one has a finding; the input is then OUT/<target>-crash-…, -timeout-… or -oom-….
@@ -29,7 +29,7 @@ if [ -x "$here/fuzz_ptx" ]; then
 else
   cd "$here/../.." || exit 3
   . cmake/setup.sh
-  install_packages "${packages[@]}" clang-14 libclang-rt-14-dev
+  install_packages "${packages[@]}" clang-16 libclang-rt-16-dev
   toolkit="$(find_toolkit)"
   [ -n "$toolkit" ] || toolkit="$(fetch_toolkit)" || exit $?
   bin="$PWD/build/fuzz/fuzz"

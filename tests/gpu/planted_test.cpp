@@ -88,7 +88,7 @@ class Planted : public testing::TestWithParam<std::string> {
 
 TEST_P(Planted, EveryDefectIsStoppedAndTheSearchEndsGreen) {
   const ProgramResult tuned = run("evo-tune --space " + planted_space() + " --device " + device() +
-                                  " --step-seconds 3 --generations 3 --children 4 --seed 2 --json");
+                                  " --timeout 3 --generations 3 --children 4 --seed 2 --json");
   ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
   const Store store = Store::open_read_only(folder_.path() / "evo.db");
   std::map<std::string, StoredEvaluation> found;
@@ -141,7 +141,7 @@ TEST_P(Planted, JudgeAgreesWithTheSearch) {
   for (const auto& [milestone, want] : expectations()) {
     const ProgramResult judged =
         run("evo-judge --space " + planted_space() + " --device " + device() +
-            " --step-seconds 3 --json --milestone '" + milestone + "'");
+            " --timeout 3 --json --milestone '" + milestone + "'");
     ASSERT_LE(judged.exit_code, 1) << milestone << ": " << judged.err;
     const json found = json::parse(judged.out);
     std::optional<Rejection> rejection;

@@ -157,7 +157,7 @@ std::string command_of(const StoredRun& run) {
   add("--window", "window");
   command += fmt::format(" --seed {}", info.seed);
   add("--check-seed", "check_seed");
-  if (options.value("cold", false)) command += " --cold";
+  if (options.value("cold", false)) command += " --flush-l2";
   return command;
 }
 

@@ -55,7 +55,7 @@ StoredWinner winner_of_database(const std::string& path, const Workbench& bench)
     return {fmt::format("candidate {} of run {} in {}", row.candidate, elite.run.id, path),
             row.config_json, store.compilation(evaluation.record.compilation.value()), row.p50_us};
   }
-  throw InputError(fmt::format("--against {}: no winner for {}; there is: {}", path, wanted(bench),
+  throw InputError(fmt::format("--baseline {}: no winner for {}; there is: {}", path, wanted(bench),
                                there.empty() ? "nothing green" : there));
 }
 
@@ -113,7 +113,7 @@ StoredWinner winner_of_bundle(const std::string& path, const Workbench& bench) {
   } catch (const evo_tune::Error& error) {
     throw InputError(file.string() + ": " + error.what());
   }
-  throw InputError(fmt::format("--against {}: no kernel serves {}", path, wanted(bench)));
+  throw InputError(fmt::format("--baseline {}: no kernel serves {}", path, wanted(bench)));
 }
 
 }  // namespace
@@ -135,13 +135,13 @@ AgainstStored compare_with(Workbench& bench, StoredWinner winner, const Evaluati
                                                    "stored " + today.kernel_key, {0});
   HomeDevice home = bench.take_home();
   if (const auto why = bench.wait(home.judge_alone(stored))) {
-    throw InputError(fmt::format("--against: {} is not right on today's problem and launch: {}",
+    throw InputError(fmt::format("--baseline: {} is not right on today's problem and launch: {}",
                                  against.winner.origin, why->reason));
   }
   const KernelUnderTest now = kernel_under_test(bench.task(), today);
   against.pair = bench.wait(home.compare_pair(now, stored));
   if (against.pair->rejection) {
-    throw InputError("--against: the two kernels cannot be timed in turn: " +
+    throw InputError("--baseline: the two kernels cannot be timed in turn: " +
                      against.pair->rejection->reason);
   }
   return against;

@@ -67,7 +67,7 @@ void SessionOptions::declare(CLI::App& app, bool takes_shapes) {
       ->type_name(takes_shapes ? value_words::kShapes : value_words::kShape);
   app.add_option("--jobs", jobs, "compiler processes (default: one for each core)")
       ->transform(whole_number(1, 1024));
-  app.add_option("--step-seconds", step_seconds,
+  app.add_option("--timeout", step_seconds,
                  "kill a kernel after so long without a sign of life (default: 10, virtual 300)")
       ->type_name("SECONDS")
       ->check(seconds_number());
@@ -77,7 +77,7 @@ void SessionOptions::declare(CLI::App& app, bool takes_shapes) {
       ->transform(real_number(0.1, 1024.0));
   app.add_flag("--allow-programs", allow_programs,
                "let the problem run its reference and check programs on this machine");
-  app.add_flag("--cold", cold, "flush the L2 cache before every timed launch");
+  app.add_flag("--flush-l2", cold, "flush the L2 cache before every timed launch");
 }
 
 ValueLists SessionOptions::value_lists() {

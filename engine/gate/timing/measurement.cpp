@@ -114,7 +114,7 @@ void Measurement::take_sample() {
 
 bool Measurement::looks_hopeless() const {
   return stopwatch_.is_long() && !stopwatch_.is_very_long() &&
-         stopwatch_.sample_us() > kFar.times * stopping_.give_up_us;
+         stopwatch_.sample_us() > kFar.times * stopping_.early_stop_us;
 }
 
 void Measurement::warm_up_after_all() {

@@ -21,14 +21,14 @@ void StoppingRule::add_measurement(double time_us) {
 
 bool StoppingRule::is_hopeless() const {
   return std::ranges::any_of(options_.hopeless, [&](const StoppingOptions::Hopeless& look) {
-    return samples_us_.size() >= look.samples && fastest_us_ > look.times * options_.give_up_us;
+    return samples_us_.size() >= look.samples && fastest_us_ > look.times * options_.early_stop_us;
   });
 }
 
 bool StoppingRule::is_surely_slower() {
   if (samples_us_.size() < next_sure_look_) return false;
   next_sure_look_ = samples_us_.size() + kSureEvery;
-  return median_interval(sorted(), kSureZ).low > kOtherMinute * options_.give_up_us;
+  return median_interval(sorted(), kSureZ).low > kOtherMinute * options_.early_stop_us;
 }
 
 std::vector<double> StoppingRule::sorted() const {

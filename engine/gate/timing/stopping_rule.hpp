@@ -11,7 +11,7 @@ struct StoppingOptions {
   std::size_t most_samples = 400;
   double relative_interval = 0.005;  ///< stop when the median's 95 % interval is this narrow (±)
   /// Stop early when the kernel is surely slower than this.
-  double give_up_us = std::numeric_limits<double>::infinity();
+  double early_stop_us = std::numeric_limits<double>::infinity();
   /// After so many samples it is enough that even the fastest one is beyond so many times that.
   struct Hopeless {
     std::size_t samples = 0;
@@ -23,8 +23,8 @@ struct StoppingOptions {
 };
 
 /// Decides when a kernel has been timed enough: its median is known as closely as asked, or it is
-/// surely too slow: the whole 99.7 % interval of its median lies above give_up_us by more than what
-/// times of different minutes differ by.
+/// surely too slow: the whole 99.7 % interval of its median lies above early_stop_us by more than
+/// what times of different minutes differ by.
 class StoppingRule {
  public:
   explicit StoppingRule(const StoppingOptions& options)

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/core/error.hpp"
+#include "engine/run/device_spread.hpp"
 #include "tests/fakes/fake_world.hpp"
 
 namespace evo {
@@ -54,6 +55,23 @@ TEST(Devices, SeveralAreAlmostAsManyTimesFaster) {
   for (const std::size_t devices : {2U, 4U, 8U}) {
     EXPECT_GE(one / duration_ms(devices), 0.9 * static_cast<double>(devices)) << devices;
   }
+}
+
+TEST(Devices, ASpreadSaysHowMuchTheyDiffer) {
+  fake::MemoryStore store;
+  World world(store, {}, {.space = "distinct", .devices = 3});
+  SilentObserver observer;
+  Tuner tuner(*world.bench, store, {kRun}, options_for(2, 8), observer);
+  static const std::atomic<bool> never{false};
+  ASSERT_EQ(tuner.run({}, never), TunerEnd::kFinished);
+  ASSERT_NE(tuner.control(), nullptr);
+  auto times = world.bench->wait(time_on_each_device(*world.bench, tuner.control()->kernel));
+  ASSERT_EQ(times.size(), 3U);
+  EXPECT_EQ(times[0].p50_us, times[2].p50_us);
+  times = {{"cuda:0", 5.0}, {"cuda:1", 5.05}};
+  EXPECT_EQ(spread_text(times), "cuda:0 5.00 µs, cuda:1 5.05 µs: they differ by 1.0 %");
+  times.pop_back();
+  EXPECT_EQ(spread_text(times), "");
 }
 
 TEST(Devices, ADeviceThatIsLostCostsNoCandidate) {

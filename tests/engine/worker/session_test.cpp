@@ -75,10 +75,10 @@ class SessionTest : public testing::Test {
   }
 
   TimingResult screen(const std::string& key, const std::string& shape,
-                      double give_up_us = kGiveUpUs) {
+                      double early_stop_us = kGiveUpUs) {
     const KernelUnderTest kernel = {key, image_of("line"), {}, {"near", "far"}};
     TimingResult result =
-        session_->time(kernel, shape, Effort::kScreening, give_up_us, [](const std::string&) {});
+        session_->time(kernel, shape, Effort::kScreening, early_stop_us, [](const std::string&) {});
     EXPECT_FALSE(result.rejection) << result.rejection->reason;
     return result;
   }

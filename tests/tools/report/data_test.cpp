@@ -325,7 +325,7 @@ TEST_F(Report, TheCommandMakesTheRunAgain) {
       command_of(store_.run(run_)),
       "evo-tune --space copy_h200 --device cuda:0 --shape mission --generations 2 --children 8 "
       "--elite 3 --strategy full --no-warm-start --window 4 --seed 18446744073709551615 "
-      "--check-seed 9 --cold");
+      "--check-seed 9 --flush-l2");
   RunInfo info = sample::run_info();
   info.options_json = R"({"generations":2,"shapes":["small","mission"],"objective":"time*energy",)"
                       R"("warm_start":[]})";

@@ -162,10 +162,10 @@ struct ThrottledGate {
     };
     fixture.time_us = [this](const auto&, std::int64_t) { return slow ? 50.0 : 5.0; };
   }
-  [[nodiscard]] TimingResult time(double give_up_us = 1e9) {
+  [[nodiscard]] TimingResult time(double early_stop_us = 1e9) {
     CardWatch watch(&monitor, [](std::chrono::milliseconds) {});
     TimingOptions options;
-    options.stopping.give_up_us = give_up_us;
+    options.stopping.early_stop_us = early_stop_us;
     constexpr std::size_t kFresh = 5;
     TimingGate gate(*fixture.work, fixture.problem, fixture.made->cases, fixture.made->judge, watch,
                     kFresh, options);

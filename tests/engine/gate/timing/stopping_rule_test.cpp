@@ -45,14 +45,15 @@ TEST(StoppingRule, StopsOnlyWhenTheIntervalIsAsNarrowAsAsked) {
 }
 
 TEST(StoppingRule, GivesUpOnTheHopelessAtOnce) {
-  StoppingRule rule{StoppingOptions{.give_up_us = 20}};
+  StoppingRule rule{StoppingOptions{.early_stop_us = 20}};
   EXPECT_EQ(samples_taken(rule, [](std::size_t) { return 41.0; }), 5U);
   EXPECT_TRUE(rule.gave_up());
 }
 
 TEST(StoppingRule, TheFurtherBeyondTheFewerSamplesAreNeeded) {
   const StoppingOptions options{
-      .give_up_us = 1e5, .hopeless = {{.samples = 3, .times = 1.05}, {.samples = 2, .times = 1.2}}};
+      .early_stop_us = 1e5,
+      .hopeless = {{.samples = 3, .times = 1.05}, {.samples = 2, .times = 1.2}}};
   for (const auto& [us, samples] : {std::pair(1.3e5, 2U), std::pair(1.1e5, 3U)}) {
     StoppingRule rule{options};
     EXPECT_EQ(samples_taken(rule, [us = us](std::size_t) { return us; }), samples);
@@ -64,16 +65,16 @@ TEST(StoppingRule, TheFurtherBeyondTheFewerSamplesAreNeeded) {
 }
 
 TEST(StoppingRule, GivesUpOnWhatIsSurelySlower) {
-  StoppingRule rule{StoppingOptions{.give_up_us = 20}};
+  StoppingRule rule{StoppingOptions{.early_stop_us = 20}};
   EXPECT_EQ(samples_taken(rule, [](std::size_t i) { return i == 4 ? 19.0 : 21.0; }), 20U);
   EXPECT_TRUE(rule.gave_up());
 }
 
 TEST(StoppingRule, ALittleSlowerMayBeAnotherMinute) {
-  StoppingRule rule{StoppingOptions{.give_up_us = 20}};
+  StoppingRule rule{StoppingOptions{.early_stop_us = 20}};
   EXPECT_EQ(samples_taken(rule, [](std::size_t) { return 20.39; }), 100U);
   EXPECT_FALSE(rule.gave_up());
-  StoppingRule beyond{StoppingOptions{.give_up_us = 20}};
+  StoppingRule beyond{StoppingOptions{.early_stop_us = 20}};
   EXPECT_EQ(samples_taken(beyond, [](std::size_t) { return 20.41; }), 20U);
 }
 
@@ -82,7 +83,7 @@ TEST(StoppingRule, NoiseIsNoReasonToGiveUp) {
   int gave_up = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     Random random(seed);
-    StoppingRule rule{StoppingOptions{.give_up_us = 10}};
+    StoppingRule rule{StoppingOptions{.early_stop_us = 10}};
     samples_taken(rule, [&](std::size_t) { return 10 * (1 + 0.1 * random.normal()); });
     gave_up += rule.gave_up() ? 1 : 0;
   }
@@ -90,14 +91,14 @@ TEST(StoppingRule, NoiseIsNoReasonToGiveUp) {
 }
 
 TEST(StoppingRule, WhatStartsSlowlyIsNotGivenUp) {
-  StoppingRule rule{StoppingOptions{.give_up_us = 20}};
+  StoppingRule rule{StoppingOptions{.early_stop_us = 20}};
   EXPECT_EQ(samples_taken(rule, [](std::size_t i) { return i < 15 ? 30.0 : 19.0; }), 100U);
   EXPECT_FALSE(rule.gave_up());
 }
 
 TEST(StoppingRule, FewSamplesOfLongLaunchesSuffice) {
   const StoppingOptions few{
-      .least_samples = 6, .most_samples = 8, .give_up_us = 1e5, .samples_to_be_sure = 5};
+      .least_samples = 6, .most_samples = 8, .early_stop_us = 1e5, .samples_to_be_sure = 5};
   StoppingRule slow{few};
   EXPECT_EQ(samples_taken(slow, [](std::size_t) { return 1.1e5; }), 5U);
   EXPECT_TRUE(slow.gave_up());

@@ -68,7 +68,7 @@ TEST(TimingGate, GivesUpOnTheHopeless) {
   fixture.time_us = [](const auto&, std::int64_t) { return 50.0; };
   const LoadedKernel kernel = fixture.load("k", GateFixture::honest);
   TimingOptions options;
-  options.stopping.give_up_us = 20;
+  options.stopping.early_stop_us = 20;
   const TimingResult result =
       fixture.timing(options).time(kernel, fixture.problem.shape("timed"), kSilent);
   ASSERT_TRUE(result.timing.has_value());
@@ -103,7 +103,7 @@ TEST(TimingGate, LongLaunchesAreTimedFewTimesAndVerified) {
 TEST(TimingGate, LongLaunchesAreGivenUpAfterTwoOrThreeAndVerifiedAllTheSame) {
   // 20 ms; the further beyond, the fewer.
   const std::vector<std::pair<double, int>> cases = {{1.9e4, 3}, {1.5e4, 2}};
-  for (const auto& [give_up_us, most_launches] : cases) {
+  for (const auto& [early_stop_us, most_launches] : cases) {
     for (const bool is_wrong : {false, true}) {
       GateFixture fixture;
       fixture.time_us = [](const auto&, std::int64_t) { return 2e4; };
@@ -114,7 +114,7 @@ TEST(TimingGate, LongLaunchesAreGivenUpAfterTwoOrThreeAndVerifiedAllTheSame) {
         return GateFixture::honest(launch);
       });
       TimingOptions options;
-      options.stopping.give_up_us = give_up_us;
+      options.stopping.early_stop_us = early_stop_us;
       const TimingResult result =
           fixture.timing(options).time(kernel, fixture.problem.shape("timed"), kSilent);
       EXPECT_EQ(result.rejection.has_value(), is_wrong);
@@ -137,7 +137,7 @@ TEST(TimingGate, LongLaunchesThatAreFarTooSlowAreNotWarmedUp) {
       return GateFixture::honest(launch);
     });
     TimingOptions options;
-    options.stopping.give_up_us = 2.5e3;
+    options.stopping.early_stop_us = 2.5e3;
     const TimingResult result =
         fixture.timing(options).time(kernel, fixture.problem.shape("timed"), kSilent);
     ASSERT_FALSE(result.rejection) << result.rejection->reason;

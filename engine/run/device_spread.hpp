@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/evaluate/workbench.hpp"
+
+namespace evo {
+
+/// The kind of the event that says how much the devices of a run differ.
+inline constexpr std::string_view kDeviceSpreadEvent = "device spread";
+
+/// The time of a kernel on one device.
+struct DeviceTime {
+  std::string device;  ///< "cuda:1"
+  double p50_us = 0;
+};
+
+/// The kernel timed closely on each device that can be used, on the first shape. Leaves out a
+/// device that it fails on.
+Task<std::vector<DeviceTime>> time_on_each_device(Workbench& bench, KernelUnderTest kernel);
+
+/// "cuda:0 5.91 µs, cuda:1 5.95 µs: they differ by 0.7 %"; empty for fewer than two.
+[[nodiscard]] std::string spread_text(const std::vector<DeviceTime>& times);
+
+}  // namespace evo
