@@ -19,7 +19,6 @@
 #include "tools/cli/tool_main.hpp"
 #include "tools/export/results.hpp"
 #include "tools/tune/run_report.hpp"
-#include "tools/export/results.hpp"
 #include "tools/tune/session_options.hpp"
 
 namespace evo {

@@ -74,10 +74,9 @@ ExitCode replay(const Options& options) {
     if (options.json) fmt::print("{}\n", study_json(results.back()));
   }
   if (options.json) return ExitCode::kGreen;
-  fmt::print(
-      "{}{}, {} repeats, {} in flight, seed {}: {} evaluations in {:.1f} s\n",
-      study_table(results), options.strategy, options.study.repeats, options.study.window,
-      options.study.seed, all.evaluations, all.seconds);
+  fmt::print("{}{}, {} repeats, {} in flight, seed {}: {} evaluations in {:.1f} s\n",
+             study_table(results), options.strategy, options.study.repeats, options.study.window,
+             options.study.seed, all.evaluations, all.seconds);
   return ExitCode::kGreen;
 }
 
