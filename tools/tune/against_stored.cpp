@@ -85,7 +85,7 @@ std::pair<std::string, double> served(const Json& index, const Workbench& bench)
 std::string code_of(const fs::path& folder, const Json& kernel, const char* key) {
   const fs::path file = folder / kernel.at(key);
   std::string code = read_text_file(file);
-  if (evo_tune::detail::sha256(code) == kernel.at("sha256").at(key)) return code;
+  if (evo_tune::detail::sha256(code) == kernel.at("sha256").at(key).get<std::string>()) return code;
   throw InputError(file.string() + ": is not the file that was exported: export the bundle again");
 }
 

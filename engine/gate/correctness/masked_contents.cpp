@@ -29,7 +29,7 @@ std::uint32_t CheckKernel::ctas_for(std::uint64_t pieces) {
 }
 
 std::uint32_t CheckKernel::ctas_for_bytes(std::size_t bytes) {
-  constexpr std::uint64_t kBytesPerCta = kThreads * 8 * sizeof(std::uint64_t);
+  constexpr std::uint64_t kBytesPerCta = std::uint64_t{kThreads} * 8 * sizeof(std::uint64_t);
   return ctas_for((bytes + kBytesPerCta - 1) / kBytesPerCta);
 }
 

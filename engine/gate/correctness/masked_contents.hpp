@@ -54,8 +54,8 @@ class MaskedContents final : public KeptContents {
   void keep(KeptId to, std::span<const std::byte> content) override;
   void keep(KeptId to, BufferId from) override;
   void put_back(BufferId to, KeptId from) override;
-  [[nodiscard]] std::vector<std::byte> content(KeptId kept) override;
-  void seal(KeptId kept) override;
+  [[nodiscard]] std::vector<std::byte> content(KeptId id) override;
+  void seal(KeptId id) override;
 
   [[nodiscard]] const Kept& at(KeptId kept) const { return kept_.at(kept); }
   /// Its fingerprint to a slot, when the queue comes to this.
