@@ -45,36 +45,40 @@ const DeviceInfo& DevicePool::info(std::size_t device) const {
   return devices_.at(device).service->info();
 }
 
-Task<DeviceLease> DevicePool::any(Turn turn) { return take(std::nullopt, turn); }
-
-Task<DeviceLease> DevicePool::one(std::size_t device, Turn turn) { return take(device, turn); }
-
 std::size_t DevicePool::home() const {
   return static_cast<std::size_t>(std::ranges::find(devices_, false, &Place::is_lost) -
                                   devices_.begin());
 }
 
-std::optional<std::size_t> DevicePool::free_device(std::optional<std::size_t> wanted) const {
+std::optional<std::size_t> DevicePool::free_device(std::size_t wanted) const {
+  if (wanted == kHome) wanted = home();
   for (std::size_t i = devices_.size(); i-- > 0;) {  // the home device last: comparisons need it
     const Place& place = devices_[i];
-    if (!place.is_taken && !place.is_lost && wanted.value_or(i) == i) return i;
+    if (!place.is_taken && !place.is_lost && (wanted == kAny || wanted == i)) return i;
   }
   return std::nullopt;
 }
 
-Task<DeviceLease> DevicePool::take(std::optional<std::size_t> device, Turn turn) {
+void DevicePool::require_usable(std::size_t wanted) const {
+  if (wanted >= kHome || !is_lost(wanted)) return;
+  throw MissingError("device " + info(wanted).id + " is lost");
+}
+
+Task<DeviceLease> DevicePool::take(std::size_t wanted, Turn turn) {
+  require_usable(wanted);
   const bool is_before_others = std::ranges::all_of(
-      waiting_, [&](const Waiting& other) { return turn < other.turn || device != other.device; });
-  std::optional<std::size_t> found = free_device(device);
+      waiting_, [&](const Waiting& other) { return turn < other.turn || wanted != other.wanted; });
+  std::optional<std::size_t> found = free_device(wanted);
   if (!found || !is_before_others) {
     Event event(loop_);
     const auto place = std::ranges::upper_bound(waiting_, turn, {}, &Waiting::turn);
-    waiting_.insert(place, {turn, device, &event});
+    waiting_.insert(place, {turn, wanted, &event});
     const AtEnd leave(
         [&] { std::erase_if(waiting_, [&](const Waiting& one) { return one.event == &event; }); });
     do {
       co_await event.wait();
-      found = free_device(device);
+      require_usable(wanted);
+      found = free_device(wanted);
     } while (!found);
   }
   devices_[*found].is_taken = true;
@@ -91,7 +95,7 @@ void DevicePool::release(std::size_t device) {
 /// Wakes the first that a free device serves; who is woken takes it.
 void DevicePool::wake_next() {
   for (const Waiting& one : waiting_) {
-    if (!free_device(one.device)) continue;
+    if (!free_device(one.wanted)) continue;
     one.event->notify();
     return;
   }
@@ -100,6 +104,9 @@ void DevicePool::wake_next() {
 void DevicePool::lose(std::size_t device) {
   devices_[device].is_lost = true;
   if (usable() == 0) throw;  // the error that is being handled
+  for (const Waiting& one : waiting_) {
+    if (one.wanted == device) one.event->notify();  // in vain
+  }
 }
 
 void DevicePool::enter(std::size_t device, Phase phase) {

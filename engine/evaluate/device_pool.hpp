@@ -3,6 +3,7 @@
 #include <deque>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,9 +66,11 @@ class DevicePool {
   [[nodiscard]] DeviceService& service(std::size_t device) { return *devices_.at(device).service; }
 
   /// Any device, when it is free.
-  Task<DeviceLease> any(Turn turn);
-  /// That one.
-  Task<DeviceLease> one(std::size_t device, Turn turn);
+  Task<DeviceLease> any(Turn turn) { return take(kAny, turn); }
+  /// The home device, also where that becomes another one meanwhile.
+  Task<DeviceLease> at_home(Turn turn) { return take(kHome, turn); }
+  /// That one. Throws MissingError when it is lost.
+  Task<DeviceLease> one(std::size_t device, Turn turn) { return take(device, turn); }
 
   /// The time that all devices spent on `phase` since the pool was made.
   [[nodiscard]] double spent_ms(Phase phase) const;
@@ -87,13 +90,17 @@ class DevicePool {
   };
   struct Waiting {
     Turn turn = 0;
-    std::optional<std::size_t> device;  ///< nothing: any
+    std::size_t wanted = kAny;
     Event* event = nullptr;
   };
   static constexpr std::size_t kPhases = 4;
+  // In place of a device's number.
+  static constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
+  static constexpr std::size_t kHome = kAny - 1;
 
-  Task<DeviceLease> take(std::optional<std::size_t> device, Turn turn);
-  [[nodiscard]] std::optional<std::size_t> free_device(std::optional<std::size_t> wanted) const;
+  Task<DeviceLease> take(std::size_t wanted, Turn turn);
+  [[nodiscard]] std::optional<std::size_t> free_device(std::size_t wanted) const;
+  void require_usable(std::size_t wanted) const;
   void release(std::size_t device);
   void enter(std::size_t device, Phase phase);
   void lose(std::size_t device);

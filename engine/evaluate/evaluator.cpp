@@ -22,7 +22,9 @@ Evaluator::Evaluator(EventLoop& loop, const TuningTask& task, Compilations& comp
 Task<Evaluation> Evaluator::evaluate(Candidate candidate, EvaluateOptions how) {
   Evaluation result = co_await build(std::move(candidate), how);
   if (result.rejection || devices_.is_empty()) co_return result;
-  if (!how.knows_kernels) co_return co_await measure(std::move(result), how);
+  if (!how.knows_kernels) {
+    co_return co_await on_a_device(&Evaluator::measure_on, std::move(result), how);
+  }
   co_return co_await measure_once(std::move(result), how);
   // The record, the full check and the comparison with the elite follow in the order of the
   // candidates: Tuner::search() and Tournament::challenge().
@@ -40,30 +42,41 @@ Task<Evaluation> Evaluator::build(Candidate candidate, EvaluateOptions how) {
   co_return result;
 }
 
-/// Correctness, timing and energy, on the first device that is free. A device that is lost costs
-/// another try elsewhere.
-Task<Evaluation> Evaluator::measure(Evaluation built, const EvaluateOptions& how) {
+Task<> Evaluator::measure_on(const DeviceLease& lease, const KernelUnderTest& kernel,
+                             const EvaluateOptions& how, Evaluation& result) {
+  result.was_run = true;
+  result.rejection = co_await correctness_gate(lease, kernel, how, result);
+  if (!result.rejection) result.rejection = co_await timing_gate(lease, kernel, how, result);
+  if (!result.rejection) result.rejection = co_await energy_gate(lease, kernel, result);
+}
+
+Task<> Evaluator::time_on(const DeviceLease& lease, const KernelUnderTest& kernel,
+                          const EvaluateOptions& how, Evaluation& result) {
+  result.rejection = co_await timing_gate(lease, kernel, how, result);
+}
+
+/// On the first device that is free. A device that is lost costs another try elsewhere.
+Task<Evaluation> Evaluator::on_a_device(OnDevice gates, Evaluation built,
+                                        const EvaluateOptions& how) {
   const KernelUnderTest kernel = kernel_under_test(task_, built);
   while (true) {
     Evaluation result = built;
-    result.was_run = true;
     const DeviceLease lease = co_await devices_.any(how.turn);
     devices_.service(lease.device()).set_ranges(how.ranges);
     try {
-      result.rejection = co_await correctness_gate(lease, kernel, how, result);
-      if (!result.rejection) result.rejection = co_await timing_gate(lease, kernel, how, result);
-      if (!result.rejection) result.rejection = co_await energy_gate(lease, kernel, result);
+      co_await (this->*gates)(lease, kernel, how, result);
       co_return result;
     } catch (const Error& error) {
       if (error.exit_code() != ExitCode::kMissing) throw;
       lease.give_up();
-      if (on_event_)
+      if (on_event_) {
         on_event_("device lost", devices_.info(lease.device()).id + ": " + error.what());
+      }
     }
   }
 }
 
-/// The same for a kernel that other candidates may be as well: only one of them is run.
+/// A kernel that other candidates may be as well: only one of them is run.
 Task<Evaluation> Evaluator::measure_once(Evaluation built, const EvaluateOptions& how) {
   if (knows(built.kernel_key)) {
     built.become_duplicate();
@@ -80,7 +93,7 @@ Task<Evaluation> Evaluator::measure_once(Evaluation built, const EvaluateOptions
     if (!own->evaluation) measured_.erase(key);
     own->done.notify();
   });
-  own->evaluation = co_await measure(std::move(built), how);
+  own->evaluation = co_await on_a_device(&Evaluator::measure_on, std::move(built), how);
   co_return *own->evaluation;
 }
 
@@ -90,10 +103,7 @@ void Evaluator::remember(const std::string& kernel_key) {
 }
 
 Task<Evaluation> Evaluator::time_again(Evaluation measured, EvaluateOptions how) {
-  const KernelUnderTest kernel = kernel_under_test(task_, measured);
-  const DeviceLease lease = co_await devices_.any(how.turn);
-  measured.rejection = co_await timing_gate(lease, kernel, how, measured);
-  co_return measured;
+  co_return co_await on_a_device(&Evaluator::time_on, std::move(measured), how);
 }
 
 Task<std::optional<Rejection>> Evaluator::correctness_gate(const DeviceLease& lease,

@@ -45,6 +45,11 @@ class Evaluator {
   /// The times of a green evaluation once more, in place of those that it has.
   Task<Evaluation> time_again(Evaluation measured, EvaluateOptions how);
 
+  /// Begins to compile a candidate that is asked for later.
+  void prefetch(const Candidate& candidate) {
+    compilations_.prefetch(task_.request_for(candidate));
+  }
+
   /// From here on this kernel counts as judged.
   void remember(const std::string& kernel_key);
   [[nodiscard]] bool knows(const std::string& kernel_key) const {
@@ -59,7 +64,15 @@ class Evaluator {
     std::optional<Evaluation> evaluation = {};
   };
 
-  Task<Evaluation> measure(Evaluation built, const EvaluateOptions& how);
+  /// The gates that run on a device, as measure_on() and time_on() have them.
+  using OnDevice = Task<> (Evaluator::*)(const DeviceLease&, const KernelUnderTest&,
+                                         const EvaluateOptions&, Evaluation&);
+
+  Task<Evaluation> on_a_device(OnDevice gates, Evaluation built, const EvaluateOptions& how);
+  Task<> measure_on(const DeviceLease& lease, const KernelUnderTest& kernel,
+                    const EvaluateOptions& how, Evaluation& result);
+  Task<> time_on(const DeviceLease& lease, const KernelUnderTest& kernel,
+                 const EvaluateOptions& how, Evaluation& result);
   Task<Evaluation> measure_once(Evaluation built, const EvaluateOptions& how);
   Task<std::optional<Rejection>> correctness_gate(const DeviceLease& lease,
                                                   const KernelUnderTest& kernel,

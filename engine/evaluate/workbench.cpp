@@ -88,18 +88,39 @@ void Workbench::use_check_seed(std::uint64_t seed) {
   services_.loop->run(set_up_devices());
 }
 
+Task<HomeDevice> Workbench::home() {
+  DeviceLease lease = co_await devices_.at_home(kFirstTurn);
+  co_return HomeDevice(task_, std::move(lease), passed_fully_);
+}
+
+Task<> Workbench::at_home(std::function<Task<>(HomeDevice&)> work) {
+  while (true) {
+    HomeDevice device = co_await home();
+    try {
+      co_await work(device);
+      co_return;
+    } catch (const Error& error) {
+      if (error.exit_code() != ExitCode::kMissing) throw;
+      device.give_up();
+      if (services_.on_event) services_.on_event("device lost", error.what());
+    }
+  }
+}
+
 Task<HomeDevice> Workbench::device(std::size_t number) {
   DeviceLease lease = co_await devices_.one(number, kFirstTurn);
   co_return HomeDevice(task_, std::move(lease), passed_fully_);
 }
 
-PhaseTimes Workbench::times() const {
-  return {.compile_ms = compilations_.busy_ms(),
-          .starved_ms = devices_.starved_ms(),
-          .check_ms = devices_.spent_ms(Phase::kChecking),
-          .time_ms = devices_.spent_ms(Phase::kTiming),
-          .confirm_ms = devices_.spent_ms(Phase::kConfirming),
-          .engine_ms = devices_.spent_ms(Phase::kIdle) - devices_.starved_ms()};
+Activity Workbench::activity() const {
+  const double starved_ms = devices_.starved_ms();
+  const PhaseTimes times{.compile_ms = compilations_.busy_ms(),
+                         .starved_ms = starved_ms,
+                         .check_ms = devices_.spent_ms(Phase::kChecking),
+                         .time_ms = devices_.spent_ms(Phase::kTiming),
+                         .confirm_ms = devices_.spent_ms(Phase::kConfirming),
+                         .engine_ms = devices_.spent_ms(Phase::kIdle) - starved_ms};
+  return {compilations_.in_flight(), devices_.phases(), times};
 }
 
 PhaseTimes PhaseTimes::operator-(const PhaseTimes& before) const {

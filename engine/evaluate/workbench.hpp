@@ -49,10 +49,11 @@ struct PhaseTimes {
   [[nodiscard]] PhaseTimes operator-(const PhaseTimes& before) const;
 };
 
-/// What the workers are doing at one instant.
+/// The work at one instant, and where the time went so far.
 struct Activity {
   std::size_t compiling = 0;
   std::vector<Phase> devices = {};
+  PhaseTimes times = {};
 };
 
 /// A task with the compilers and devices that evaluate its candidates, set up and ready.
@@ -75,16 +76,13 @@ class Workbench {
   [[nodiscard]] InterpretedChecks& interpreted() { return interpreted_; }
   [[nodiscard]] const SessionSetup& setup() const { return setup_; }
 
-  /// The home device, as soon as it is free. It is the caller's as long as the value lives.
-  Task<HomeDevice> home() { return device(devices_.home()); }
-  /// The same of any other one.
+  /// Runs `work` on the home device as soon as that is free, and once more on the next home device
+  /// when it is lost.
+  Task<> at_home(std::function<Task<>(HomeDevice&)> work);
+  /// A device, as soon as it is free. It is the caller's as long as the value lives.
   Task<HomeDevice> device(std::size_t number);
-  /// The same for callers that are no coroutines.
+  /// The home device, for callers that are no coroutines.
   [[nodiscard]] HomeDevice take_home() { return wait(home()); }
-  /// Begins to compile a candidate that is asked for later.
-  void prefetch(const Candidate& candidate) {
-    compilations_.prefetch(task_.request_for(candidate));
-  }
 
   /// Runs a coroutine of this room to its end. Throws Interrupted when it is to stop.
   template <typename T>
@@ -98,10 +96,10 @@ class Workbench {
   /// Draws the inputs of all checks that follow from this seed: that of a run that is resumed.
   void use_check_seed(std::uint64_t seed);
 
-  [[nodiscard]] PhaseTimes times() const;
-  [[nodiscard]] Activity activity() const { return {compilations_.in_flight(), devices_.phases()}; }
+  [[nodiscard]] Activity activity() const;
 
  private:
+  Task<HomeDevice> home();
   Task<> set_up_devices();
   [[nodiscard]] std::vector<Candidate> opening() const;
 

@@ -51,7 +51,7 @@ std::vector<Evaluation> judge_beyond_policy(Workbench& bench,
                                             std::size_t shape) {
   const ResourcePolicy no_policy;
   std::vector<Evaluation> judged;
-  for (const Candidate& candidate : candidates) bench.prefetch(candidate);
+  for (const Candidate& candidate : candidates) bench.evaluator().prefetch(candidate);
   try {
     for (const Candidate& candidate : candidates) {
       judged.push_back(bench.wait(

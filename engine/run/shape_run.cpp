@@ -173,26 +173,22 @@ std::vector<EliteMember> ShapeRun::challengers() const {
   return challengers;
 }
 
-/// On the home device. When that is lost, another one takes its place.
 Task<> ShapeRun::challenge(int generation, std::vector<EliteMember> challengers) {
-  while (bench_.has_device()) {
-    HomeDevice home = co_await bench_.home();
+  if (!bench_.has_device()) co_return;
+  co_await bench_.at_home([&](HomeDevice& home) {
     home.set_ranges(ranges_of(run_, generation));
-    try {
-      co_await tournament_.challenge(home, generation, challengers);
-      co_return;
-    } catch (const Error& error) {
-      if (error.exit_code() != ExitCode::kMissing) throw;
-      home.give_up();
-    }
-  }
+    return tournament_.challenge(home, generation, challengers);
+  });
 }
 
 Task<std::optional<double>> ShapeRun::time_control(int generation) {
-  if (!bench_.has_device()) co_return std::nullopt;
-  HomeDevice home = co_await bench_.home();
-  home.set_ranges(ranges_of(run_, generation));
-  co_return co_await tournament_.time_control(home, generation, aim_ == Aim::kRecord);
+  std::optional<double> time_us;
+  if (!bench_.has_device()) co_return time_us;
+  co_await bench_.at_home([&](HomeDevice& home) -> Task<> {
+    home.set_ranges(ranges_of(run_, generation));
+    time_us = co_await tournament_.time_control(home, generation, aim_ == Aim::kRecord);
+  });
+  co_return time_us;
 }
 
 void ShapeRun::choose_control() {

@@ -84,19 +84,25 @@ TunerEnd Tuner::run(std::vector<RunHistory> histories, const std::atomic<bool>& 
   started_ = bench_.loop().now();
   generation_started_ = started_;
   bench_.stop_when({&stop, after(options_.max_seconds - seconds_to_compare())});
-  TunerEnd end = TunerEnd::kInterrupted;
-  try {
-    end = bench_.wait(search());
-  } catch (const Interrupted& interrupted) {
-    // What is not recorded stays as it is for the next time.
-    if (interrupted.out_of_time()) {
-      end = TunerEnd::kOutOfTime;
-      close_unfinished_generation({&stop, after(options_.max_seconds)});
-    }
-  }
+  const TunerEnd end = search_until(stop);
   bench_.stop_when({&stop});
   progress_.elapsed_s = milliseconds_between(started_, bench_.loop().now()) / 1e3;
   return end;
+}
+
+/// Evaluations that are not recorded stay as they are for the next time.
+TunerEnd Tuner::search_until(const std::atomic<bool>& stop) {
+  try {
+    return bench_.wait(search());
+  } catch (const Interrupted& interrupted) {
+    if (!interrupted.out_of_time()) return TunerEnd::kInterrupted;
+  }
+  try {
+    close_unfinished_generation({&stop, after(options_.max_seconds)});
+    return TunerEnd::kOutOfTime;
+  } catch (const Interrupted&) {
+    return TunerEnd::kInterrupted;
+  }
 }
 
 double Tuner::seconds_to_compare() const {

@@ -140,6 +140,7 @@ class Tuner {
   void start(Slot& slot);
   [[nodiscard]] EvaluateOptions options_for(const Slot& slot) const;
   static Task<> fly(std::shared_ptr<Flight> flight, Task<Evaluation> evaluation);
+  [[nodiscard]] TunerEnd search_until(const std::atomic<bool>& stop);
   Task<TunerEnd> search();
   /// Null for a recorded slot.
   Task<std::optional<Evaluation>> outcome_of(const Slot& slot);

@@ -58,7 +58,7 @@ void WayFinder::start_building(const Candidate& candidate) {
   Node& made = node(candidate);
   if (made.kernel || made.is_started || made.has_failed) return;
   made.is_started = true;
-  bench_.prefetch(candidate);
+  bench_.evaluator().prefetch(candidate);
 }
 
 bool WayFinder::build(const Candidate& candidate) {

@@ -34,7 +34,7 @@ void EventLoop::spawn(Task<> task) {
 
 void EventLoop::run_to_end(Task<> task, const Stop& stop) {
   stop_ = stop;
-  watched_ = {};
+  watched_ = {};  // at once
   bool is_done = false;
   std::exception_ptr error;
   begin(std::move(task), [&](const std::exception_ptr& thrown) {
@@ -45,7 +45,7 @@ void EventLoop::run_to_end(Task<> task, const Stop& stop) {
   while (!is_done || (why_ && alive_ > 0)) {
     look_at_stop();
     if (watch_ && now() >= watched_ + kLookForStop) {
-      watched_ = {};
+      watched_ = now();
       watch_();
     }
     run_one(why_ ? now() : std::min(now() + kLookForStop, stop_.deadline));

@@ -63,7 +63,7 @@ TuneReport::~TuneReport() {
 void TuneReport::watch(Workbench& bench) {
   if (options_.json || options_.quiet) return;
   bench_ = &bench;
-  before_ = bench.times();
+  before_ = bench.activity().times;
   started_ = told_ = std::chrono::steady_clock::now();
   bench.loop().when_waiting([this] {
     activity_ = bench_->activity();
@@ -175,7 +175,7 @@ LiveState TuneReport::live_state() const {
   state.share_done = share_done(progress_, elapsed.count());
   state.left_s = left_s(progress_, elapsed.count());
   if (bench_ != nullptr && bench_->has_device()) {
-    const PhaseTimes times = bench_->times() - before_;
+    const PhaseTimes times = bench_->activity().times - before_;
     const double busy_ms = times.check_ms + times.time_ms + times.confirm_ms;
     state.device_share = busy_ms / std::max(busy_ms + times.starved_ms + times.engine_ms, 1.0);
   }
@@ -288,7 +288,7 @@ void describe_run(const Workbench& bench, const TuneReport& report,
 }
 
 PhaseTimes TuneReport::times() const {
-  return bench_ != nullptr ? bench_->times() - before_ : PhaseTimes{};
+  return bench_ != nullptr ? bench_->activity().times - before_ : PhaseTimes{};
 }
 
 void report_speed(const PhaseTimes& times, const RunProgress& progress, const TuneReport& report) {

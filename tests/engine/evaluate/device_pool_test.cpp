@@ -40,7 +40,7 @@ TEST_F(DevicePoolTest, TheLowestTurnGoesFirstWhateverCameFirst) {
   for (const auto& [name, turn] : {std::pair('a', 5), std::pair('d', 4), std::pair('c', 3)}) {
     loop_.spawn(use(name, static_cast<Turn>(turn), 10));
   }
-  loop_.spawn(use('h', kFirstTurn, 10, 0));
+  loop_.spawn(use('h', kFirstTurn, 10, 0U));
   loop_.run(loop_.sleep(100));
   EXPECT_EQ(order_, "ahcd") << "the first has it already";
 }
@@ -74,6 +74,52 @@ TEST_F(DevicePoolTest, ALostDeviceIsNotUsedAgainAndTheHomeMovesOn) {
   loop_.run(loop_.sleep(100));
   EXPECT_EQ(order_, "xy");
   EXPECT_THROW(loop_.run(lose(1)), MissingError) << "the last one";
+}
+
+TEST_F(DevicePoolTest, WhoWaitsForTheHomeDeviceGetsTheNextOneWhenItIsLost) {
+  DevicePool& pool = open(2);
+  const auto lose_later = [&]() -> Task<> {
+    const DeviceLease lease = co_await pool.one(0, 1);
+    co_await loop_.sleep(10);
+    try {
+      throw MissingError("planted: the device is gone");
+    } catch (const MissingError&) {
+      lease.give_up();
+    }
+  };
+  const auto compare = [&]() -> Task<std::size_t> {
+    const DeviceLease lease = co_await pool.at_home(kFirstTurn);
+    co_return lease.device();
+  };
+  loop_.spawn(lose_later());
+  loop_.spawn(use('b', 1, 5, 1));
+  EXPECT_EQ(loop_.run(compare()), 1U);
+  EXPECT_THROW((void)loop_.run(pool.one(0, 1)), MissingError) << "that one, and no other";
+}
+
+TEST_F(DevicePoolTest, WhoWaitsForADeviceThatIsLostIsTold) {
+  DevicePool& pool = open(2);
+  bool is_told = false;
+  const auto wait = [&]() -> Task<> {
+    try {
+      const DeviceLease lease = co_await pool.one(1, kFirstTurn);
+    } catch (const MissingError&) {
+      is_told = true;
+    }
+  };
+  const auto lose_later = [&]() -> Task<> {
+    const DeviceLease lease = co_await pool.one(1, 1);
+    co_await loop_.sleep(10);
+    try {
+      throw MissingError("planted: the device is gone");
+    } catch (const MissingError&) {
+      lease.give_up();
+    }
+  };
+  loop_.spawn(lose_later());
+  loop_.spawn(wait());
+  loop_.run(loop_.sleep(100));
+  EXPECT_TRUE(is_told);
 }
 
 }  // namespace

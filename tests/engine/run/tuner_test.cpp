@@ -133,7 +133,7 @@ TEST(Tuner, CompilersWorkWhileTheDeviceComparesKernels) {
     World world(store, behaviour, {.space = "distinct"});
     world.compilers->longest_ms = 400;
     (void)run_all(world, store, options_for(20, 8));
-    return world.bench->times().starved_ms;
+    return world.bench->activity().times.starved_ms;
   };
   EXPECT_LT(starved_ms(50), starved_ms(0.1) / 2);
 }
@@ -212,6 +212,37 @@ TEST(Tuner, WhenTimeEndsWithinAContestNobodyEntersTwice) {
           << "twice, " << seconds;
     }
   }
+}
+
+TEST(Tuner, SomebodyMayAskForTheEndWhileTheLastKernelsAreCompared) {
+  fake::MemoryStore store;
+  static std::atomic<bool> stop{false};
+  stop = false;
+  const fake::FakeLoop* loop = nullptr;
+  SteadyTime start;
+  fake::DeviceBehaviour behaviour;
+  behaviour.check_ms = 100;
+  behaviour.time_ms = 100;
+  behaviour.compare_ms = 3000;
+  behaviour.time_us = [](const fake::Program&) { return 10.0; };  // each has to be compared
+  behaviour.compare = [&](const fake::Program&, const fake::Program&) {
+    // The search may last until 16 s; what is compared later is compared out of time.
+    stop = loop->now() > start + std::chrono::seconds(15);
+    PairResult pair;
+    pair.ratio = 1;
+    pair.interval = {0.99, 1.01};
+    return pair;
+  };
+  World world(store, behaviour);
+  loop = world.loop;
+  start = loop->now();
+  TunerOptions options = options_for(100, 8);
+  options.children = 40;
+  options.max_seconds = 20;
+  SilentObserver observer;
+  Tuner tuner(*world.bench, store, {kRun}, options, observer);
+  EXPECT_EQ(tuner.run({}, stop), TunerEnd::kInterrupted);
+  EXPECT_GT(loop->now(), start + std::chrono::seconds(15));
 }
 
 TEST(Tuner, StopsAtOnceWhenAskedAndGoesOnLater) {
