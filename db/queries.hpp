@@ -98,7 +98,7 @@ struct RejectionGroup {
 
 struct RejectionSummary {
   std::int64_t evaluated = 0;
-  /// Distinct kernels; duplicates are counted apart, whatever their outcome.
+  /// Distinct kernels. Duplicates are counted apart.
   std::int64_t green = 0;
   std::int64_t rejected = 0;
   std::int64_t duplicates = 0;

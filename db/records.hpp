@@ -64,7 +64,7 @@ struct StoredDependency {
   bool operator==(const StoredDependency&) const = default;
 };
 
-/// What is known of a compilation without its artifacts; cheap to read. `key` covers source,
+/// A compilation without its artifacts, which is cheap to read. `key` covers source,
 /// headers, options, architecture, the compiler's version and the dependencies.
 struct CompilationFacts {
   CompilationId id = 0;  ///< set by the store that gave it

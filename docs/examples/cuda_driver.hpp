@@ -1,6 +1,6 @@
-// What a program takes from the CUDA driver beside a bundle: a context, memory, a stream. It is
-// opened at run time, so that this program starts on machines without one. Programs that use the
-// CUDA runtime or link with libcuda need none of this.
+// The parts of the CUDA driver that a program needs beside a bundle: a context, memory, a stream.
+// It is opened at run time, so that this program starts on machines without one. Programs that use
+// the CUDA runtime or link with libcuda need none of this.
 #pragma once
 
 #include <cuda.h>

@@ -11,7 +11,7 @@ namespace {
 
 using Bytes = std::vector<unsigned char>;
 
-/// Of the element of e4m3 with these bits: 4 bits of exponent with bias 7, 3 of mantissa.
+/// Decodes an element of e4m3: 4 bits of exponent with bias 7, 3 of mantissa.
 double e4m3(unsigned bits) {
   const int exponent = static_cast<int>(bits >> 3 & 15);
   const int mantissa = static_cast<int>(bits & 7);
@@ -20,7 +20,7 @@ double e4m3(unsigned bits) {
   return (bits & 0x80) != 0 ? -magnitude : magnitude;
 }
 
-/// Of an element of f16: 5 bits of exponent with bias 15, 10 of mantissa.
+/// Decodes an element of f16: 5 bits of exponent with bias 15, 10 of mantissa.
 double half(const Bytes& bytes, std::size_t element) {
   constexpr int kTop = 31;
   std::uint16_t bits = 0;

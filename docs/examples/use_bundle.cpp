@@ -52,7 +52,7 @@ struct Opened {
     for (std::size_t i = 0; i < sizes.size(); ++i) values[bundle.shape_variables()[i]] = sizes[i];
     return values;
   }
-  /// What a kernel is launched with.
+  /// The arguments of a launch.
   [[nodiscard]] Plan plan(const evo_tune::Choice& choice, const Sizes& sizes) const {
     return evo_tune::detail::planned(kernel(choice).at("plan"), values(sizes), bundle.device(),
                                      bundle.buffers(), allowed);

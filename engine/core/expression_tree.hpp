@@ -11,7 +11,7 @@
 
 namespace evo {
 
-/// What a node of an expression does with its operands.
+/// The operation of a node of an expression.
 enum class Operation : std::uint8_t {
   kNumber,
   kVariable,

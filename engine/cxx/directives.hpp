@@ -14,7 +14,7 @@ namespace evo {
 /// The name in the argument of an #include, `"name"` or `<name>`; nothing for anything else.
 [[nodiscard]] std::optional<std::string> included_name(const Directive& directive);
 
-/// What a #define says.
+/// A #define.
 struct MacroDefinition {
   std::string name;
   bool is_function = false;

@@ -40,7 +40,7 @@ class DeviceMemory {
   /// Fills the buffer with `pattern` (1, 2, 4 or 8 bytes, repeated) as data that nobody wrote: a
   /// device that tracks writes forgets them.
   virtual void poison(BufferId buffer, std::span<const std::byte> pattern) = 0;
-  /// What was overwritten in the guard zones since allocation, or nothing. Repairs the zones.
+  /// Names the overwritten part of the guard zones, or returns nothing. Repairs the zones.
   virtual std::optional<std::string> guard_violation(BufferId buffer) = 0;
   /// Bytes of the guard zone on each side of a buffer, filled with guard_pattern(); 0 where no
   /// kernel can reach past a buffer.

@@ -13,14 +13,15 @@
 
 namespace evo {
 
-/// Which CTA of a launch writes each part of some buffers.
+/// Maps each part of some buffers to the CTA of a launch that writes it.
 struct WriteMap {
   std::size_t granule = 1;  ///< bytes of a part
   /// owners[buffer][part]: the linear index of the writing CTA (x fastest) plus 1; 0 for nobody.
   std::vector<std::vector<std::uint32_t>> owners;
 };
 
-/// What a device that interprets can do beside: run a part of a grid, and tell what was written.
+/// Abilities of a device that interprets: running a part of a grid, telling which bytes were
+/// written.
 class Interpreting {
  public:
   virtual ~Interpreting() = default;
@@ -33,9 +34,9 @@ class Interpreting {
   [[nodiscard]] virtual std::optional<std::size_t> first_unwritten(BufferId buffer) const = 0;
   /// For each byte, whether anyone wrote it since it was poisoned.
   [[nodiscard]] virtual std::vector<bool> written(BufferId buffer) const = 0;
-  /// Which CTA of the whole grid writes what of `outputs`, without computing it; their content
-  /// stays. Or why that cannot be told: where a CTA writes depends on what is computed, several
-  /// CTAs write the same place, or they write something besides `outputs`.
+  /// Maps each part of `outputs` to the CTA of the whole grid that writes it, without computing it;
+  /// their content stays. Or why that cannot be told: where a CTA writes depends on what is
+  /// computed, several CTAs write the same place, or they write something besides `outputs`.
   [[nodiscard]] virtual std::variant<WriteMap, std::string> write_map(
       KernelId kernel, const LaunchPlan& plan, std::span<const KernelArgument> arguments,
       std::span<const BufferId> outputs) = 0;

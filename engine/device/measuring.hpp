@@ -15,7 +15,7 @@ namespace evo {
 
 using GraphId = std::uint32_t;
 
-/// What a device that measures can do beside: queue work, and time it.
+/// Abilities of a device that measures: queueing work and timing it.
 class Measuring {
  public:
   virtual ~Measuring() = default;
@@ -27,7 +27,7 @@ class Measuring {
                                        std::span<const KernelArgument> arguments) = 0;
   /// Waits until the whole device is idle. The first fault of what was queued.
   virtual std::optional<Fault> finish() = 0;
-  /// What a buffer holds from byte `offset` on when the queue comes to this, in memory of
+  /// Copies a buffer from byte `offset` on when the queue comes to this, to memory of
   /// host_memory(): there after finish(), also when a launch queued behind it fails.
   virtual void download_later(BufferId buffer, std::size_t offset, std::span<std::byte> data) = 0;
   /// Memory of the host that a queue may write to. Must not outlive the device.
@@ -46,7 +46,7 @@ class Measuring {
   /// Evicts the caches, for cold measurements.
   virtual void flush_l2() = 0;
 
-  /// What a profiler that was told to wait looks at lies between these two. Nothing without one.
+  /// The marks between which a waiting profiler looks. They do nothing without one.
   virtual void begin_profile() {}
   virtual void end_profile() {}
 };

@@ -10,7 +10,7 @@
 
 namespace evo {
 
-/// What a device that predicts can do beside.
+/// Abilities of a device that predicts.
 class Predicting {
  public:
   virtual ~Predicting() = default;
@@ -18,7 +18,7 @@ class Predicting {
   /// Microseconds of one launch.
   virtual std::variant<double, Fault> predict_us(KernelId kernel, const LaunchPlan& plan,
                                                  std::span<const KernelArgument> arguments) = 0;
-  /// Of the last prediction: how busy the units are in percent, by Nsight Compute's names. Empty
+  /// The use of the units in the last prediction in percent, by Nsight Compute's names. Empty
   /// where the prediction does not say.
   [[nodiscard]] virtual std::map<std::string, double> predicted_profile() const { return {}; }
   /// Names what the last predicted time depends on and the model leaves out.

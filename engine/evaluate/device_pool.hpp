@@ -19,7 +19,7 @@ enum class Phase { kIdle, kChecking, kTiming, kConfirming };
 /// "checking", "timing", "confirming"; empty for an idle device.
 [[nodiscard]] std::string_view to_string(Phase phase);
 
-/// Who goes first where devices are short: smaller numbers, then who came first.
+/// The order of callers where devices are short: smaller numbers go first, then earlier calls.
 using Turn = std::size_t;
 
 /// The turn of comparisons that decide the elite.
@@ -76,7 +76,7 @@ class DevicePool {
   [[nodiscard]] double spent_ms(Phase phase) const;
   /// The part of the idle time in which nothing else ran either: devices waited for compilers.
   [[nodiscard]] double starved_ms() const;
-  /// What each device does at this instant.
+  /// The work of each device at this instant.
   [[nodiscard]] std::vector<Phase> phases() const;
 
  private:

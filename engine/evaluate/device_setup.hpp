@@ -6,7 +6,7 @@
 #include "engine/evaluate/tuning_task.hpp"
 #include "engine/worker/session.hpp"
 
-// What the devices, and the virtual GPU beside them, are told before the first kernel.
+// The setup that devices, and the virtual GPU beside them, get before the first kernel.
 
 namespace evo {
 

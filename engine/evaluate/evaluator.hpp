@@ -19,13 +19,13 @@ struct EvaluateOptions {
   std::vector<std::size_t> shapes = {};  ///< empty: all that the space allows it on
   /// Null: the space's.
   const ResourcePolicy* policy = nullptr;
-  /// Who goes first where devices are short.
+  /// The candidate's place where devices are short.
   Turn turn = kFirstTurn;
   /// A kernel that was judged before is a duplicate, and is not run again.
   bool knows_kernels = false;
   /// The time of a shape above which a kernel is timed coarsely; asked when timing begins.
   std::function<double(std::size_t shape)> early_stop_us = {};
-  /// What profilers see (DeviceService::set_ranges).
+  /// Ranges that profilers show (DeviceService::set_ranges).
   std::vector<std::string> ranges = {};
 };
 

@@ -12,8 +12,8 @@
 
 namespace evo {
 
-/// What is tuned: a search space, its problem and kernel, and the shapes that are timed, for one
-/// model of device. All shapes share their compilations.
+/// The subject of a run: a search space, its problem and kernel, and the shapes that are timed, for
+/// one model of device. All shapes share their compilations.
 class TuningTask {
  public:
   /// `shapes`: as Problem::select_shapes() has it; empty: the space's. `with_lines`: kernels are

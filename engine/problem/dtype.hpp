@@ -18,7 +18,7 @@ enum class Dtype {
 
 enum class NumberKind { kFloat, kSigned, kUnsigned };
 
-/// What the largest exponent of a floating type means.
+/// The meaning of the largest exponent of a floating type.
 enum class TopExponent {
   kInfinity,   ///< infinity and NaN
   kSaturates,  ///< the same, but a finite number never becomes infinity
@@ -39,7 +39,7 @@ struct DtypeRow {
   double max_abs_error;
   double relative_l2;
 
-  /// Of a floating type. Codes are the bits of a positive number.
+  /// For floating types. Codes are the bits of a positive number.
   [[nodiscard]] int bias() const { return (1 << (exponent_bits - 1)) - 1; }
   [[nodiscard]] bool has_infinity() const { return top_exponent != TopExponent::kNumbers; }
   [[nodiscard]] std::uint64_t infinity() const {

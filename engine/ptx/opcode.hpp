@@ -5,7 +5,7 @@
 
 namespace evo::ptx {
 
-/// What an instruction does: the word before the first dot of its spelling.
+/// The operation of an instruction: the word before the first dot of its spelling.
 enum class Opcode : std::uint8_t {
   kOther,  ///< a word that nothing here asks for
 #define EVO_OPCODE(name, spelling) k##name,

@@ -25,7 +25,7 @@ struct Declaration {
   }
 };
 
-/// What a module declares, and which declarations name which others. Takes far less time than
+/// The declarations of a module, with the names that each mentions. Takes far less time than
 /// parse_ptx() and any text, also PTX that the virtual GPU does not support. `ptx` must outlive it.
 class Outline {
  public:

@@ -19,10 +19,10 @@ struct EliteMember {
   double p50_us = 0;
   KernelUnderTest kernel;
   bool screened = false;  ///< it has not passed all checks yet
-  /// Of the run's objective, where that is another one than the time.
+  /// The value of the run's objective, where that is not the time.
   std::optional<double> objective = {};
 
-  /// What members are ranked by; less is better.
+  /// The value that members are ranked by; less is better.
   [[nodiscard]] double value() const { return objective.value_or(p50_us); }
 };
 

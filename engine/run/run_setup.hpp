@@ -9,7 +9,7 @@
 
 namespace evo {
 
-/// What makes a run, beside the space, problem, shape and device of its bench.
+/// The request for a run, beside the task and devices of its workbench.
 struct RunRequest {
   TunerOptions tuner;
   std::uint64_t check_seed = 0;

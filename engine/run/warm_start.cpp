@@ -23,7 +23,7 @@ struct Source {
   std::vector<Candidate> best = {};
 };
 
-/// Of an earlier run's shape, as its problem file had it, from the nearest of the task's.
+/// The distance of an earlier run's shape, as its problem file had it, to the nearest of the task.
 double distance_to(const TuningTask& task, const Json& variables) {
   double nearest = std::numeric_limits<double>::infinity();
   for (std::size_t at = 0; at < task.shape_count(); ++at) {

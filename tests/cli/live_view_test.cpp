@@ -192,7 +192,7 @@ class OnATerminal {
     }
     return true;
   }
-  /// What the bar says; -1: there is none.
+  /// The percentage of the bar; -1: there is none.
   [[nodiscard]] int percent() const {
     for (const std::string& line : screen.lines()) {
       const std::size_t end = line.find(" % ");

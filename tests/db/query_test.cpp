@@ -18,7 +18,7 @@ using testing::ThrowsMessage;
 
 class QueryTest : public testing::Test {
  protected:
-  /// What `value` is once it went through a column.
+  /// Sends `value` through a column and reads it back.
   template <typename Value>
   Value through(const Value& value) {
     return db_.query("SELECT ?", value).template first<Value>().value();

@@ -103,7 +103,7 @@ TEST(RunTable, RunsOverSeveralShapesAreWrittenTogether) {
                                          {runs[1], sample::green(0, 0, compilation, 2)}}),
                DbError);
   EXPECT_EQ(store.evaluations(runs[0]).size(), 1U);
-  // Which one is resumed depends on the shapes that are asked for.
+  // The shapes that are asked for decide which one is resumed.
   EXPECT_EQ(store.find_resumable(info), runs[0]);
   EXPECT_EQ(store.find_resumable(sample::run_info()), alone);
 }

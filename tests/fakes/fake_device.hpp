@@ -68,7 +68,7 @@ class FakeDevice final : public Device,
   }
   [[nodiscard]] CardMonitor* monitor() override { return monitor_; }
 
-  // What tests look at.
+  // For tests.
   [[nodiscard]] std::size_t buffers_alive() const { return buffers_.size(); }
   [[nodiscard]] std::size_t graphs_alive() const { return graphs_.size(); }
   [[nodiscard]] std::size_t kernels_alive() const { return kernels_.size(); }

@@ -8,10 +8,10 @@
 
 namespace evo {
 
-/// What evo-elite is asked.
+/// The questions that evo-elite answers.
 enum class Question { kElite, kShow, kLadder, kOverall, kRejections, kCompare, kInsight, kRuns };
 
-/// What evo-elite's command line says.
+/// The command line of evo-elite.
 struct EliteOptions {
   std::string db = "evo.db";
   RunFilter filter;

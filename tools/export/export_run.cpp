@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 /// The candidate at this place of an elite, or nothing when nothing that fits is green.
 std::optional<CandidateId> choose(const Store& store, const RunFilter& filter, int rank) {
   const std::vector<RunElite> found = elites(store, filter);
-  // Of several spaces, devices and shapes, the newest run.
+  // Takes the newest run where there are several spaces, devices or shapes.
   const RunElite* newest = nullptr;
   for (const RunElite& elite : found) {
     if (!elite.rows.empty() && (newest == nullptr || elite.run.id > newest->run.id)) {
@@ -49,7 +49,7 @@ void write(const KernelExport& kernel, const fs::path& folder) {
   }
 }
 
-/// What a bundle takes more than once.
+/// Options that a bundle takes more than once.
 RunFilter single_run(const ExportSource& source) {
   if (source.dbs.size() > 1 || source.runs.size() > 1) {
     throw InputError(std::string(source.dbs.size() > 1 ? "--db" : "--run") +
@@ -116,7 +116,7 @@ void export_kernel_files(const Store& store, CandidateId candidate, const std::s
 }  // namespace
 
 void note_screened_only(const Store& store, CandidateId candidate) {
-  // What enters an elite has passed all checks.
+  // Members of an elite have passed all checks.
   const StoredEvaluation evaluation = store.evaluation(candidate);
   const CandidateId checked = evaluation.record.duplicate_of.value_or(candidate);
   for (const StoredGeneration& generation : store.generations(evaluation.run)) {

@@ -7,7 +7,7 @@
 
 namespace evo {
 
-/// What evo-export takes of one run: a kernel, all results, or both.
+/// The parts of one run that evo-export writes: a kernel, all results, or both.
 struct RunExportOptions {
   int rank = 1;
   std::string out;  ///< folder for the kernel

@@ -61,7 +61,7 @@ void print_macros(const Intake& intake) {
   }
 }
 
-/// What a line says is to be written; empty: nothing.
+/// The text that a line leaves to be written; empty: none.
 std::string unfinished_of(const std::string& line) {
   std::string found;
   for (std::size_t at = line.find(kUnfinished); at != std::string::npos;

@@ -77,7 +77,7 @@ void write(const std::vector<DraftFile>& files, const InitOptions& options) {
                           .makes_folders = true});
 }
 
-/// What is said when compiling takes too long; a handler of signals can only write it.
+/// The message when compiling takes too long; a signal handler can only write it.
 std::string too_long;
 
 extern "C" void end_what_takes_too_long(int /*signal*/) {
@@ -86,7 +86,7 @@ extern "C" void end_what_takes_too_long(int /*signal*/) {
   _exit(static_cast<int>(ExitCode::kBadInput));
 }
 
-/// What the code says, within the time and the memory that a compiler may take: it runs in this
+/// Reads the code, within the time and the memory that a compiler may take: it runs in this
 /// process, and nothing is written before it has ended.
 Intake looked_at(const InitOptions& options) {
   apply_limits({.address_space_bytes = compiler_memory_bytes(1)});

@@ -8,7 +8,7 @@
 
 namespace evo {
 
-/// What evo-init's command line says.
+/// The command line of evo-init.
 struct InitOptions {
   IntakeRequest request;
   std::vector<std::string> parameters;

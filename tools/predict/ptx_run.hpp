@@ -8,7 +8,7 @@
 
 namespace evo {
 
-/// What evo-ptx-run's command line says.
+/// The command line of evo-ptx-run.
 struct PtxRunOptions {
   std::string file;
   std::string entry;

@@ -13,7 +13,7 @@
 
 namespace evo {
 
-/// What the command line of evo-tune says.
+/// The command line of evo-tune.
 struct TuneOptions {
   SessionOptions session;
   TunerOptions tuner;

@@ -296,7 +296,7 @@ class Implementation final : public VirtualDevice, private Predicting, private I
     return outcome;
   }
 
-  /// What a launch is told, but for its arguments; numbers it.
+  /// The setup of a launch without its arguments. Numbers the launch.
   void describe(ptx::LaunchContext& context, const LoadedEntry& kernel, const LaunchConfig& config,
                 const RunOptions& run_options) {
     context.program = kernel.program.get();

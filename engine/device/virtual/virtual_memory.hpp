@@ -35,7 +35,7 @@ class VirtualMemory final : public DeviceMemory, public DeviceTextures {
   [[nodiscard]] GlobalBuffer& at(BufferId id) const;
   [[nodiscard]] std::uint64_t handle_of(TextureId texture) const;
 
-  // What kernels reach.
+  // For kernels.
   GlobalMemory global;
   TextureTable textures;
 

@@ -27,7 +27,7 @@ KernelArgument scalar(T value) {
   return ScalarArgument::of(value);
 }
 
-/// What the kernels are told of a type: Format in check_numbers.cu.
+/// The description of a type for the kernels: Format in check_numbers.cu.
 std::uint32_t format_word(Dtype dtype) {
   const DtypeRow& row = row_of(dtype);
   return static_cast<std::uint32_t>(row.bytes) | static_cast<std::uint32_t>(row.kind) << 4 |

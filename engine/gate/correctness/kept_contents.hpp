@@ -29,7 +29,7 @@ class KeptContents {
   virtual void keep(KeptId to, BufferId from) = 0;
   /// To the start of a buffer.
   virtual void put_back(BufferId to, KeptId from) = 0;
-  /// What it holds. Waits.
+  /// Returns its content. Waits.
   [[nodiscard]] virtual std::vector<std::byte> content(KeptId kept) = 0;
   /// Notes what it holds. Kernels that write where they must not reach device memory: a look that
   /// compares with what is sealed finds out as well whether it still is as it was. Waits.

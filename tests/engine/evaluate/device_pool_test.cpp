@@ -1,4 +1,4 @@
-// Who gets which device, and what becomes of one that is lost.
+// The order in which devices are lent, and lost devices.
 
 #include "engine/evaluate/device_pool.hpp"
 

@@ -30,7 +30,7 @@ TEST(HashPtx, CodeCounts) {
   }
 }
 
-/// What a source can put into PTX by inline assembly must not hide what follows it.
+/// Text that a source puts into PTX by inline assembly must not hide the text behind it.
 TEST(HashPtx, NothingHidesTheCodeBehindIt) {
   for (const char* curtain :
        {"/*\n.section .x\n*/", "// .section .debug_line {", ".section .debug_line",

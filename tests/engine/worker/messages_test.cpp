@@ -12,7 +12,7 @@
 namespace evo {
 namespace {
 
-/// What arrives of a value that was sent.
+/// Sends a value through JSON and reads it back.
 template <typename Value>
 Value sent(const Value& value) {
   FrameReader reader;
