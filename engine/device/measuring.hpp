@@ -25,6 +25,10 @@ class Measuring {
   /// throw.
   virtual std::optional<Fault> enqueue(KernelId kernel, const LaunchPlan& plan,
                                        std::span<const KernelArgument> arguments) = 0;
+  /// A launch that is waited for: the microseconds between the moments before and after it on the
+  /// device's own clock. Before it the queue must be empty.
+  virtual std::variant<double, Fault> launch_timed(KernelId kernel, const LaunchPlan& plan,
+                                                   std::span<const KernelArgument> arguments) = 0;
   /// Waits until the whole device is idle. The first fault of what was queued.
   virtual std::optional<Fault> finish() = 0;
   /// Copies a buffer from byte `offset` on when the queue comes to this, to memory of

@@ -103,6 +103,7 @@ void Evaluator::remember(const std::string& kernel_key) {
 }
 
 Task<Evaluation> Evaluator::time_again(Evaluation measured, EvaluateOptions how) {
+  for (ShapeEvaluation& on : measured.shapes) on.timing.reset();
   co_return co_await on_a_device(&Evaluator::time_on, std::move(measured), how);
 }
 
@@ -110,7 +111,12 @@ Task<std::optional<Rejection>> Evaluator::correctness_gate(const DeviceLease& le
                                                            const KernelUnderTest& kernel,
                                                            const EvaluateOptions& how,
                                                            Evaluation& result) {
-  auto answer = co_await lease.at(Phase::kChecking).check(kernel, how.effort);
+  std::vector<double> limits_us;
+  for (ShapeEvaluation& on : result.shapes) {
+    if (how.early_stop_us) on.early_stop_us = how.early_stop_us(on.shape);
+    limits_us.push_back(on.early_stop_us);
+  }
+  auto answer = co_await lease.at(Phase::kChecking).check(kernel, how.effort, limits_us);
   result.check_ms = answer.wall_ms;
   if (auto* failure = std::get_if<WorkerFailure>(&answer.result)) {
     co_return Rejection{Gate::kCorrectness, std::move(failure->reason)};
@@ -118,6 +124,11 @@ Task<std::optional<Rejection>> Evaluator::correctness_gate(const DeviceLease& le
   auto& outcome = std::get<CorrectnessResult>(answer.result);
   result.checks = std::move(outcome.checks);
   result.screened = !outcome.complete;
+  for (const CheckedTime& time : outcome.times) {
+    const auto named = std::ranges::find(kernel.shapes, time.shape);
+    if (!time.too_slow || named == kernel.shapes.end()) continue;
+    result.shapes[static_cast<std::size_t>(named - kernel.shapes.begin())].timing = time.too_slow;
+  }
   co_return std::move(outcome.rejection);
 }
 
@@ -129,6 +140,7 @@ Task<std::optional<Rejection>> Evaluator::timing_gate(const DeviceLease& lease,
   for (std::size_t i = 0; i < result.shapes.size(); ++i) {
     ShapeEvaluation& on = result.shapes[i];
     const std::string& shape = kernel.shapes[i];
+    if (on.timing) continue;  // too slow for more than the rough time that its check took
     if (how.early_stop_us) on.early_stop_us = how.early_stop_us(on.shape);
     auto answer =
         co_await lease.at(Phase::kTiming).time(kernel, shape, how.effort, on.early_stop_us);

@@ -39,20 +39,20 @@ Task<ComparedPair> HomeDevice::compare(const KernelUnderTest& first, const Kerne
 Task<OrFailure<CorrectnessResult>> HomeDevice::check_fully(const KernelUnderTest& kernel) {
   const auto passed = passed_.find(kernel.key);
   if (passed != passed_.end()) co_return passed->second;
-  auto answer = co_await device().check(kernel, Effort::kAfterScreening);
+  auto answer = co_await device().check(kernel, Effort::kAfterScreening, {});
   const auto* result = std::get_if<CorrectnessResult>(&answer.result);
   if (result != nullptr && !result->rejection) passed_.emplace(kernel.key, *result);
   co_return std::move(answer.result);
 }
 
 Task<OrFailure<CorrectnessResult>> HomeDevice::check_quickly(const KernelUnderTest& kernel) {
-  auto answer = co_await device().check(kernel, Effort::kScreening);
+  auto answer = co_await device().check(kernel, Effort::kScreening, {});
   co_return std::move(answer.result);
 }
 
 Task<std::optional<Rejection>> HomeDevice::judge_alone(const KernelUnderTest& kernel,
                                                        std::size_t shape) {
-  auto checked = co_await device().check(kernel, Effort::kFull);
+  auto checked = co_await device().check(kernel, Effort::kFull, {});
   if (auto* failure = std::get_if<WorkerFailure>(&checked.result)) {
     co_return Rejection{Gate::kCorrectness, std::move(failure->reason)};
   }

@@ -15,6 +15,10 @@ void Elite::remove(CandidateId id) {
   std::erase_if(members_, [&](const EliteMember& member) { return member.id == id; });
 }
 
+bool Elite::contains(CandidateId id) const {
+  return std::ranges::find(members_, id, &EliteMember::id) != members_.end();
+}
+
 double Elite::early_stop_us() const {
   if (members_.size() < capacity_) return std::numeric_limits<double>::infinity();
   return members_.back().p50_us;

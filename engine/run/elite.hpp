@@ -62,6 +62,7 @@ class Elite {
 
   [[nodiscard]] const std::vector<EliteMember>& members() const { return members_; }
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
+  [[nodiscard]] bool contains(CandidateId id) const;
 
   /// Whether a kernel of this value can get in.
   [[nodiscard]] bool has_a_chance(double value) const;

@@ -36,7 +36,18 @@ ShapeRun::ShapeRun(Workbench& bench, RunStore& store, RunId run, const TunerOpti
 
 double ShapeRun::early_stop_us() const {
   // A slow kernel may still be the best by another objective.
-  return objective_.is_time() ? elite().early_stop_us() : std::numeric_limits<double>::infinity();
+  if (!objective_.is_time() || aim_ == Aim::kRecord) return std::numeric_limits<double>::infinity();
+  std::vector<double> times_us;
+  for (const EliteMember& member : elite().members()) times_us.push_back(member.p50_us);
+  for (const CandidateId id : of_generation_) {
+    const Judged& judged = judged_.at(id);
+    const bool counts = may_challenge(judged) && !tournament_.was_withdrawn(id);
+    if (counts && !elite().contains(id)) times_us.push_back(judged.stored.record.timing->p50_us);
+  }
+  const std::size_t places = elite().capacity();
+  if (times_us.size() <= places) return elite().early_stop_us();
+  std::ranges::nth_element(times_us, times_us.begin() + static_cast<std::ptrdiff_t>(places));
+  return std::min(elite().early_stop_us(), times_us[places]);
 }
 
 ShapeRun::Standing ShapeRun::standing() const {

@@ -50,7 +50,9 @@ class ShapeRun {
   [[nodiscard]] Strategy& strategy() { return *strategy_; }
   [[nodiscard]] const Tournament& tournament() const { return tournament_; }
   [[nodiscard]] const Elite& elite() const { return tournament_.elite(); }
-  /// A kernel that is slower is timed coarsely. Infinite unless the objective is the time.
+  /// A kernel that is slower cannot enter the elite, and is timed coarsely: it is slower than the
+  /// last member, or than one kernel more of this generation than the elite has places (one of
+  /// these may turn out to be wrong). Infinite in recordings, and unless the objective is the time.
   [[nodiscard]] double early_stop_us() const;
   /// Where the run over this shape stands, for people.
   struct Standing {

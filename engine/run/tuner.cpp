@@ -98,6 +98,7 @@ TunerEnd Tuner::search_until(const std::atomic<bool>& stop) {
     if (!interrupted.out_of_time()) return TunerEnd::kInterrupted;
   }
   try {
+    settle_finished();
     close_unfinished_generation({&stop, after(options_.max_seconds)});
     return TunerEnd::kOutOfTime;
   } catch (const Interrupted&) {
@@ -366,6 +367,23 @@ void Tuner::interpret_elites() {
     for (const EliteMember& member : shape->elite().members()) kernels.push_back(member.kernel);
   }
   bench_.interpreted().want(std::move(kernels));
+}
+
+/// Candidates that have an outcome behind one that has none. When the run is extended they are in
+/// its history.
+void Tuner::settle_finished() {
+  for (const Slot& slot : slots_) {
+    if (!slot.flight || !slot.flight->evaluation) continue;
+    Evaluation evaluation = *std::move(slot.flight->evaluation);
+    if (evaluation.was_run && bench_.evaluator().knows(evaluation.kernel_key)) {
+      evaluation.become_duplicate();
+    }
+    note_early_stops(evaluation);
+    if (must_be_timed_again(evaluation)) continue;
+    if (settled_of_generation_ == 0) generation_ = slot.place.generation;
+    settle(slot, evaluation);
+  }
+  slots_.clear();
 }
 
 /// What was judged until then challenges the elite as long as there is time left.

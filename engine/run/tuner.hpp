@@ -81,7 +81,8 @@ enum class TunerEnd { kFinished, kExhausted, kOutOfTime, kInterrupted };
 ///
 /// A run that is resumed goes through the same steps with recorded outcomes in place of 2 to 4, so
 /// that it continues as if it had never stopped. A run that is out of time ends the generation that
-/// it is in: evaluations stop early enough to leave time for step 4.
+/// it is in: evaluations stop early enough to leave time for step 4, and what is finished behind a
+/// candidate that is not is recorded as well.
 ///
 /// A recording leaves out the milestones, and of step 4 the challenge. Its control is its first
 /// green candidate: the defaults, where these are green.
@@ -151,6 +152,7 @@ class Tuner {
   Task<> close_generation();
   void withdraw_everywhere();
   void interpret_elites();
+  void settle_finished();
   void close_unfinished_generation(const Stop& stop);
   void tell_progress();
   void tell_generation();

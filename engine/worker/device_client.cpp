@@ -116,9 +116,12 @@ Task<> DeviceClient::set_up(SessionSetup setup) {
   co_await send_setup();
 }
 
-Task<Reply<CorrectnessResult>> DeviceClient::check(const KernelUnderTest& kernel, Effort effort) {
-  return ask<CorrectnessResult>(
-      {{"op", "check"}, {"kernel", kernel}, {"effort", to_string(effort)}});
+Task<Reply<CorrectnessResult>> DeviceClient::check(const KernelUnderTest& kernel, Effort effort,
+                                                    std::vector<double> limits_us) {
+  return ask<CorrectnessResult>({{"op", "check"},
+                                 {"kernel", kernel},
+                                 {"effort", to_string(effort)},
+                                 {"limits_us", limits_us}});
 }
 
 Task<Reply<TimingResult>> DeviceClient::time(const KernelUnderTest& kernel,

@@ -40,7 +40,10 @@ class DeviceService {
   /// Sets the problem for all requests that follow. Throws when it is refused.
   virtual Task<> set_up(SessionSetup setup) = 0;
 
-  virtual Task<Reply<CorrectnessResult>> check(const KernelUnderTest& kernel, Effort effort) = 0;
+  /// `limits_us`: of each of the kernel's shapes; a quick check ends early on a kernel that is
+  /// surely slower, and says its rough time. Empty: no limits.
+  virtual Task<Reply<CorrectnessResult>> check(const KernelUnderTest& kernel, Effort effort,
+                                               std::vector<double> limits_us) = 0;
   /// A screening spends little on ageing the kernel; anything else all that it takes. A kernel that
   /// is surely slower than `early_stop_us` is timed coarsely.
   virtual Task<Reply<TimingResult>> time(const KernelUnderTest& kernel, const std::string& shape,

@@ -223,7 +223,8 @@ class DeviceServer {
     };
     if (op == "check") {
       return session_->check(request.at("kernel").get<KernelUnderTest>(),
-                             effort_from_string(request.at("effort").get<std::string>()), progress);
+                             effort_from_string(request.at("effort").get<std::string>()),
+                             request.at("limits_us").get<std::vector<double>>(), progress);
     }
     if (op == "time") {
       return session_->time(request.at("kernel").get<KernelUnderTest>(),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 
 #include "engine/core/error.hpp"
 
@@ -10,9 +11,8 @@ namespace {
 
 constexpr std::size_t kKernelsKept = 32;  // the elite and the control of each shape, the newest
 
-/// What ageing may take before a kernel may enter the elite; of one that cannot, since it is slow.
+/// What ageing may take before a kernel may enter the elite.
 constexpr double kMostAgeingMs = 500;
-constexpr double kGivenUpMs = 4;
 
 /// The clocks of a device that pauses for no longer do not fall.
 constexpr std::chrono::milliseconds kStillBusy(10);
@@ -79,8 +79,21 @@ std::vector<const Shape*> Session::checked_shapes(const KernelUnderTest& kernel)
   return problem_.checked_shapes(timed, spec_);
 }
 
+EarlyStop Session::early_stop(const KernelUnderTest& kernel, Effort effort,
+                              const std::vector<double>& limits_us) const {
+  EarlyStop stop;
+  if (effort != Effort::kScreening || device_.measuring() == nullptr) return stop;
+  stop.times = &check_times_;
+  stop.was_idle = Clock::now() - worked_at_ >= kStillBusy;
+  for (std::size_t i = 0; i < kernel.shapes.size(); ++i) {
+    stop.limit_us[kernel.shapes[i]] =
+        i < limits_us.size() ? limits_us[i] : std::numeric_limits<double>::infinity();
+  }
+  return stop;
+}
+
 CorrectnessResult Session::check(const KernelUnderTest& kernel, Effort effort,
-                                 const Progress& progress) {
+                                 const std::vector<double>& limits_us, const Progress& progress) {
   report_to(progress);
   progress("loading the kernel");
   const auto ready = loaded(kernel);
@@ -90,8 +103,11 @@ CorrectnessResult Session::check(const KernelUnderTest& kernel, Effort effort,
     return refused;
   }
   const auto& kernel_ready = std::get<LoadedKernel>(ready);
+  const EarlyStop stop = early_stop(kernel, effort, limits_us);
   CorrectnessResult result =
-      correctness_.check(kernel_ready, checked_shapes(kernel), effort, progress);
+      correctness_.check(kernel_ready, checked_shapes(kernel), effort, stop, progress);
+  worked_at_ = Clock::now();
+  for (const CheckedTime& time : result.times) checked_[{kernel.key, time.shape}] = time;
   const bool measures = device_.info().time_kind == TimeKind::kMeasured;
   if (result.rejection || effort != Effort::kAfterScreening || !measures) return result;
   Aged aged = age(kernel, kernel_ready, kMostAgeingMs, progress);
@@ -121,27 +137,40 @@ TimingResult Session::time(const KernelUnderTest& kernel, const std::string& sha
   }
   TimingOptions options = timing_;
   options.stopping.early_stop_us = early_stop_us;
-  options.is_settled = kernel.key == timed_last_ && Clock::now() - timed_last_at_ < kStillBusy;
+  options.is_settled = kernel.key == timed_last_ && Clock::now() - worked_at_ < kStillBusy;
+  const auto checked = checked_.find({kernel.key, shape});
+  if (checked != checked_.end()) options.checked_us = checked->second.fastest_us;
   TimingGate gate(*work_, problem_, cases_, judge_, card_, fresh_case_, options);
   const auto& kernel_ready = std::get<LoadedKernel>(ready);
   TimingResult result = gate.time(kernel_ready, problem_.shape(shape), progress);
   if (result.rejection || device_.info().time_kind == TimeKind::kPredicted) return result;
   launches_[kernel.key] += result.launches;
   timed_last_ = kernel.key;
-  timed_last_at_ = Clock::now();
+  worked_at_ = Clock::now();
+  if (result.timing) learn_time(kernel, shape, *result.timing);
   // What a screening launches on the other shapes counts, too.
   result.aged = false;
   if (effort == Effort::kScreening && shape != kernel.shapes.back()) return result;
   const bool may_enter = result.timing && result.timing->complete;
-  const double screening_ms = may_enter ? kScreeningMs : kGivenUpMs;
-  Aged aged = age(kernel, kernel_ready, effort == Effort::kScreening ? screening_ms : kMostAgeingMs,
+  if (effort == Effort::kScreening && !may_enter) return result;
+  Aged aged = age(kernel, kernel_ready, effort == Effort::kScreening ? kScreeningMs : kMostAgeingMs,
                   progress);
+  worked_at_ = Clock::now();
   result.aged = aged.is_complete;
   if (aged.rejection) {
     result.rejection = std::move(aged.rejection);
     result.device_lost = aged.device_lost;
   }
   return result;
+}
+
+void Session::learn_time(const KernelUnderTest& kernel, const std::string& shape,
+                         const Timing& timing) {
+  const auto found = checked_.find({kernel.key, shape});
+  if (found == checked_.end()) return;
+  const CheckedTime& checked = found->second;
+  check_times_.learn({shape, checked.was_idle}, checked.fastest_us, timing.p50_us);
+  checked_.erase(found);
 }
 
 EnergyResult Session::energy(const KernelUnderTest& kernel, const std::string& shape,
@@ -217,8 +246,10 @@ PairResult Session::compare_pair(const KernelUnderTest& first, const KernelUnder
     }
   }
   TimingGate gate(*work_, problem_, cases_, judge_, card_, fresh_case_, timing_);
-  return gate.compare_pair(std::get<LoadedKernel>(a), std::get<LoadedKernel>(b),
-                           problem_.shape(shape), progress);
+  PairResult result = gate.compare_pair(std::get<LoadedKernel>(a), std::get<LoadedKernel>(b),
+                                        problem_.shape(shape), progress);
+  worked_at_ = Clock::now();
+  return result;
 }
 
 }  // namespace evo

@@ -49,7 +49,10 @@ class Session {
   /// `device` must outlive the session. Throws CudaError when the reference does not load.
   Session(Device& device, const SessionSetup& setup);
 
+  /// `limits_us`: of each of the kernel's shapes; a quick check ends early on a kernel that is
+  /// surely slower (EarlyStop). Empty: no limits.
   [[nodiscard]] CorrectnessResult check(const KernelUnderTest& kernel, Effort effort,
+                                        const std::vector<double>& limits_us,
                                         const Progress& progress);
 
   /// Times the kernel on one of its shapes, and checks it once more after as many launches as it
@@ -81,6 +84,9 @@ class Session {
   };
 
   void report_to(const Progress& progress);
+  [[nodiscard]] EarlyStop early_stop(const KernelUnderTest& kernel, Effort effort,
+                                     const std::vector<double>& limits_us) const;
+  void learn_time(const KernelUnderTest& kernel, const std::string& shape, const Timing& timing);
   struct Aged {
     bool is_complete = true;
     std::optional<Rejection> rejection = {};
@@ -109,7 +115,9 @@ class Session {
   CardWatch card_;
   std::vector<Cached> kernels_;  ///< most recently used last
   std::string timed_last_;       ///< the key of the kernel that was timed last
-  Clock::time_point timed_last_at_;
+  Clock::time_point worked_at_;  ///< when the device did something last
+  CheckTimes check_times_;
+  std::map<std::pair<std::string, std::string>, CheckedTime> checked_;  ///< by kernel and shape
   std::map<std::string, std::int64_t> launches_;  ///< by kernel, those that count as ageing
 };
 

@@ -160,6 +160,12 @@ std::variant<GraphId, Fault> FakeDevice::make_graph(
   return id;
 }
 
+std::variant<double, Fault> FakeDevice::launch_timed(KernelId kernel, const LaunchPlan& plan,
+                                                     std::span<const KernelArgument> arguments) {
+  if (auto fault = launch(kernel, plan, arguments)) return *std::move(fault);
+  return options_.time_us ? options_.time_us(kernels_.at(kernel).program, 0) : 0;
+}
+
 std::variant<double, Fault> FakeDevice::run_graph(GraphId graph) {
   Graph& target = graphs_.at(graph);
   const auto different =

@@ -99,6 +99,8 @@ class FakeDevice final : public Device,
                                std::span<const KernelArgument> arguments) override {
     return launch(kernel, plan, arguments);
   }
+  std::variant<double, Fault> launch_timed(KernelId kernel, const LaunchPlan& plan,
+                                           std::span<const KernelArgument> arguments) override;
   std::optional<Fault> finish() override { return std::nullopt; }
   void download_later(BufferId buffer, std::size_t offset, std::span<std::byte> data) override;
   std::variant<GraphId, Fault> make_graph(

@@ -84,6 +84,8 @@ struct DeviceBehaviour {
   std::function<std::variant<CorrectnessResult, WorkerFailure>(const Program&)> full_check = {};
   std::function<std::variant<PairResult, WorkerFailure>(const Program&, const Program&)> compare =
       {};
+  /// A quick check ends early on a kernel that is slower than its limit.
+  bool stops_checks = false;
   std::string name = "fake GPU";
   /// Called before every request; what it throws, the request throws.
   std::function<void()> before = {};
@@ -98,7 +100,8 @@ class FakeDeviceService final : public DeviceService {
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
   void set_ranges(std::vector<std::string> ranges) override { ranges_ = std::move(ranges); }
   Task<> set_up(SessionSetup setup) override;
-  Task<Reply<CorrectnessResult>> check(const KernelUnderTest& kernel, Effort effort) override;
+  Task<Reply<CorrectnessResult>> check(const KernelUnderTest& kernel, Effort effort,
+                                       std::vector<double> limits_us) override;
   Task<Reply<TimingResult>> time(const KernelUnderTest& kernel, const std::string& shape,
                                  Effort effort, double early_stop_us) override;
   Task<Reply<EnergyResult>> energy(const KernelUnderTest& kernel, const std::string& shape,

@@ -52,6 +52,8 @@ class QueuedDevice final : public Device, private DeviceMemory, private Measurin
   // Measuring
   std::optional<Fault> enqueue(KernelId kernel, const LaunchPlan& plan,
                                std::span<const KernelArgument> arguments) override;
+  std::variant<double, Fault> launch_timed(KernelId kernel, const LaunchPlan& plan,
+                                           std::span<const KernelArgument> arguments) override;
   std::optional<Fault> finish() override;
   void download_later(BufferId buffer, std::size_t offset, std::span<std::byte> data) override;
   std::variant<GraphId, Fault> make_graph(

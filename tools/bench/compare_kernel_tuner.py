@@ -2,7 +2,7 @@
 """Kernel Tuner on the spaces of real_kernels/: how many candidates it judges in a second, compiling
 one after the other, with one check of each against the problem's reference.
 
-Usage: compare_kernel_tuner.py [--count N] [SPACE ...]
+Usage: compare_kernel_tuner.py [--count N] [--seconds S] [--strategy NAME] [SPACE[:SHAPE] ...]
 Needs a GPU and the packages kernel_tuner, cupy and numpy.
 """
 import argparse
@@ -61,12 +61,13 @@ def expected(problem, folder, macros, variables, arguments):
             for p, a in zip(problem["arguments"], on_device)]
 
 
-def tune(space_name, count):
+def tune(name, options):
+    space_name, _, shape = name.partition(":")
     space = json.loads((FOLDER / "search_spaces" / f"{space_name}.json").read_text())
     folder = FOLDER / "kernel_templates" / space["problem"]
     problem = json.loads((folder / "problem.json").read_text())
     template = problem["templates"][space["template"]]
-    variables = problem["shapes"][space["shape"]]["variables"]
+    variables = problem["shapes"][shape or space["shape"]]["variables"]
     macros = {name: int(value_of(e, variables)) for name, e in problem.get("macros", {}).items()}
     arguments = arguments_of(problem, variables)
     answer = expected(problem, folder, macros, variables, arguments)
@@ -84,24 +85,27 @@ def tune(space_name, count):
         {**parameters, **{name: [value] for name, value in macros.items()}},
         grid_div_x=[], grid_div_y=[], grid_div_z=[], block_size_names=template["block"],
         restrictions=constraints, answer=answer, atol=1e-4 * scale, lang="cupy",
-        compiler_options=["-std=c++17"], strategy="random_sample",
-        strategy_options={"max_fevals": count}, quiet=True)
+        compiler_options=["-std=c++17"], strategy=options.strategy,
+        strategy_options={"max_fevals": options.count, **({"time_limit": options.seconds} if options.seconds else {})},
+        quiet=True)
     seconds = time.perf_counter() - start
     timed = [r for r in results if isinstance(r["time"], float)]
     best_ms = min((r["time"] for r in timed), default=math.nan)
-    print(f"{space_name}: Kernel Tuner {VERSION}: {len(results) / seconds:.2f} candidates/s ({len(timed)} timed, "
+    print(f"{name}: Kernel Tuner {VERSION}: {len(results) / seconds:.2f} candidates/s ({len(timed)} timed, "
           f"{len(results) - len(timed)} failed, {seconds:.1f} s); best {best_ms:.4f} ms", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=20, help="candidates of each space")
-    parser.add_argument("spaces", nargs="*", help="names of search_spaces/*.json; all of them by default")
+    parser.add_argument("--seconds", type=float, help="end each search after so long")
+    parser.add_argument("--strategy", default="random_sample", help="Kernel Tuner's name of it")
+    parser.add_argument("spaces", nargs="*", metavar="SPACE[:SHAPE]", help="names of search_spaces/*.json; all of them by default")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     logging.disable(logging.WARNING)
     for name in options.spaces or sorted(p.stem for p in (FOLDER / "search_spaces").glob("*.json")):
-        tune(name, options.count)
+        tune(name, options)
 
 
 if __name__ == "__main__":

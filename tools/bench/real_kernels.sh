@@ -1,19 +1,22 @@
 #!/usr/bin/env bash
 # Plain kernels at real sizes: how many random candidates are judged in a second, and where the time
 # went. One line a kernel; `compare_kernel_tuner.py` prints what Kernel Tuner does on the same spaces.
-# Usage: tools/bench/real_kernels.sh [folder of programs, default build/release/bin] [device] [seconds of each] [SPACE ...]
+# Usage: tools/bench/real_kernels.sh [folder of programs, default build/release/bin] [device] [seconds of each] [SPACE[:SHAPE] ...]
+# STRATEGY in the environment names another strategy than random.
 set -eu
 cd "$(dirname "$0")/../.."
 bin="${1:-build/release/bin}"
 device="${2:-cuda:0}"
 seconds="${3:-20}"
 shift $(($# < 3 ? $# : 3))
-spaces="${*:-convolution stencil matmul sum nbody}"
+spaces="${*:-convolution stencil matmul sum nbody:quarter nbody}"
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 for space in $spaces; do
-  "$bin/evo-tune" --space "tools/bench/real_kernels/search_spaces/$space.json" --device "$device" \
-    --strategy random --seed 7 --generations 1000 --max-seconds "$seconds" --db "$work/$space.db" --json > "$work/$space.json" || true
+  shape=()
+  [ "$space" = "${space%:*}" ] || shape=(--shape "${space#*:}")
+  "$bin/evo-tune" --space "tools/bench/real_kernels/search_spaces/${space%:*}.json" "${shape[@]}" --device "$device" \
+    --strategy "${STRATEGY:-random}" --seed 7 --generations 1000 --max-seconds "$seconds" --db "$work/$space.db" --json > "$work/$space.json" || true
   python3 - "$work/$space.json" "$space" <<'PY'
 import json, sys
 events = [json.loads(line) for line in open(sys.argv[1])]

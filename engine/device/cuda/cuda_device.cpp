@@ -51,6 +51,8 @@ class CudaDevice final : public Device, private Measuring {
   // Measuring
   std::optional<Fault> enqueue(KernelId kernel, const LaunchPlan& plan,
                                std::span<const KernelArgument> arguments) override;
+  std::variant<double, Fault> launch_timed(KernelId kernel, const LaunchPlan& plan,
+                                           std::span<const KernelArgument> arguments) override;
   std::optional<Fault> finish() override { return queue_.finish(); }
   void download_later(BufferId buffer, std::size_t offset, std::span<std::byte> data) override;
   [[nodiscard]] std::shared_ptr<std::byte[]> host_memory(std::size_t bytes) override;
@@ -225,6 +227,13 @@ std::optional<Fault> CudaDevice::launch(KernelId kernel, const LaunchPlan& plan,
                                         std::span<const KernelArgument> arguments) {
   if (auto refused = enqueue(kernel, plan, arguments)) return refused;
   return finish();
+}
+
+std::variant<double, Fault> CudaDevice::launch_timed(KernelId kernel, const LaunchPlan& plan,
+                                                     std::span<const KernelArgument> arguments) {
+  if (auto refused = misfit(kernel, plan, arguments)) return *std::move(refused);
+  set_constants(kernel, constants_of(kernel, arguments));
+  return timed_.time([&] { return queue_.launched(launch_on(kernel, plan, arguments)); });
 }
 
 void CudaDevice::download_later(BufferId buffer, std::size_t offset, std::span<std::byte> data) {

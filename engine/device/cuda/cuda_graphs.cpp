@@ -24,12 +24,14 @@ std::variant<CUgraphExec, Fault> CudaGraphs::capture(const std::function<CUresul
 }
 
 std::variant<double, Fault> CudaGraphs::run(CUgraphExec graph) {
-  driver_.require(driver_.cuEventRecord(start_, queue_.stream()), "cuEventRecord");
-  driver_.require(driver_.cuGraphLaunch(graph, queue_.stream()), "cuGraphLaunch");
-  driver_.require(driver_.cuEventRecord(stop_, queue_.stream()), "cuEventRecord");
-  if (const CUresult result = queue_.wait(); result != CUDA_SUCCESS) {
-    return fault_of(driver_, result, "the kernel failed while it was timed");
-  }
+  return time([&] { return queue_.launched(driver_.cuGraphLaunch(graph, queue_.stream())); });
+}
+
+std::variant<double, Fault> CudaGraphs::time(const std::function<std::optional<Fault>()>& queue) {
+  queue_.require(driver_.cuEventRecord(start_, queue_.stream()), "cuEventRecord");
+  if (auto refused = queue()) return *std::move(refused);
+  queue_.require(driver_.cuEventRecord(stop_, queue_.stream()), "cuEventRecord");
+  if (auto fault = queue_.finish()) return *std::move(fault);
   float milliseconds = 0;
   driver_.require(driver_.cuEventElapsedTime(&milliseconds, start_, stop_), "cuEventElapsedTime");
   return static_cast<double>(milliseconds) * 1e3;

@@ -21,6 +21,9 @@ class CudaGraphs {
   [[nodiscard]] std::variant<CUgraphExec, Fault> capture(const std::function<CUresult()>& queue);
   /// Microseconds from its start to its end, by the card's clock.
   [[nodiscard]] std::variant<double, Fault> run(CUgraphExec graph);
+  /// The same of what `queue` puts on the stream. A fault also when it is refused.
+  [[nodiscard]] std::variant<double, Fault> time(
+      const std::function<std::optional<Fault>()>& queue);
   void release(CUgraphExec graph);
 
  private:

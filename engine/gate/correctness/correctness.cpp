@@ -29,7 +29,61 @@ void append(CorrectnessResult& total, CorrectnessResult part) {
   total.device_lost = part.device_lost;
   total.fault = part.fault;
   total.complete = total.complete && part.complete;
+  std::move(part.times.begin(), part.times.end(), std::back_inserter(total.times));
 }
+
+/// The launches of one check on one shape, and whether they say that the kernel is too slow.
+class ShapeClock {
+ public:
+  /// `stop` must outlive this.
+  ShapeClock(const EarlyStop& stop, const std::string& shape, bool measures) : stop_(stop) {
+    const auto limit = stop.limit_us.find(shape);
+    if (!measures || limit == stop.limit_us.end()) return;
+    limit_us_ = limit->second;
+    time_ = CheckedTime{shape, std::numeric_limits<double>::infinity()};
+  }
+
+  void add(double launch_us) {
+    if (!time_) return;
+    ++launches_;
+    time_->fastest_us = std::min(time_->fastest_us, launch_us);
+    // Clocks that rise are nothing to a very long launch.
+    time_->was_idle = stop_.was_idle && time_->fastest_us < kVeryLongUs;
+  }
+
+  [[nodiscard]] bool is_slow() const {
+    return time_ && stop_.times != nullptr &&
+           stop_.times->is_surely_slower(place(), time_->fastest_us, limit_us_);
+  }
+  /// So slow that loading and clocks that rise are nothing to one launch.
+  [[nodiscard]] bool is_very_slow() const {
+    return is_slow() && time_->fastest_us >= kVeryLongUs;
+  }
+
+  /// The result of a check that ends here, because the kernel is slow.
+  [[nodiscard]] CorrectnessResult end(Trials& trials) {
+    time_->too_slow = stop_.times->timing_of(place(), time_->fastest_us, launches_);
+    CorrectnessResult result = take(trials);
+    result.complete = false;
+    return result;
+  }
+
+  [[nodiscard]] CorrectnessResult take(Trials& trials) {
+    CorrectnessResult result = trials.take();
+    if (time_ && !result.rejection) result.times.push_back(*time_);
+    return result;
+  }
+
+ private:
+  static constexpr double kVeryLongUs = 10'000;
+
+  [[nodiscard]] CheckTimes::Place place() const { return {time_->shape, time_->was_idle}; }
+
+  const EarlyStop& stop_;
+  double limit_us_ = 0;
+  int launches_ = 0;
+  std::optional<CheckedTime> time_;
+};
 
 }  // namespace
 
@@ -46,16 +100,18 @@ void CorrectnessGate::sort_by_work(std::vector<const Shape*>& shapes) const {
 
 CorrectnessResult CorrectnessGate::check(const LoadedKernel& kernel,
                                          std::vector<const Shape*> shapes, Effort effort,
-                                         const Progress& progress) {
+                                         const EarlyStop& stop, const Progress& progress) {
   sort_by_work(shapes);
+  Job job{kernel, effort, stop, progress};
   CorrectnessResult total;
   double flops = 0;
   for (const Shape* shape : shapes) {
     flops += work_of(*shape);
     const bool is_enough = !total.checks.empty() && flops > options_.flops_of_all_shapes;
     if (is_enough) break;
-    append(total, check_shape(kernel, *shape, effort, progress));
+    append(total, check_shape(job, *shape));
     if (total.rejection) return total;
+    job.has_run = true;
   }
   if (total.checks.empty()) {
     total.rejection = Rejection{Gate::kCorrectness, "no shape was checked"};
@@ -129,69 +185,69 @@ int CorrectnessGate::launches_to_age(const Shape& shape) const {
   return static_cast<int>(std::clamp(launches, kFewest, static_cast<double>(kAgedLaunches)));
 }
 
-CorrectnessResult CorrectnessGate::check_shape(const LoadedKernel& kernel, const Shape& shape,
-                                               Effort effort, const Progress& progress) {
+CorrectnessResult CorrectnessGate::check_shape(const Job& job, const Shape& shape) {
   // All cases before the workspace: what does not fit into the memory then is the workspace.
   const bool is_too_large = is_sampled(shape, Effort::kFull);
   for (std::size_t index = 0; index < seeds_for(shape) && !is_too_large; ++index) {
     (void)cases_.get(shape, index);
   }
   if (!is_too_large) {
-    const auto blind = tolerances_.blind_spot(kernel, shape, seeds_for(shape));
+    const auto blind = tolerances_.blind_spot(job.kernel, shape, seeds_for(shape));
     if (blind) return {{}, Rejection{Gate::kCorrectness, *blind}};
   }
   const CheckCase& data = cases_.inputs(shape, 0);
-  const auto made = Workspace::make(device_, problem_, kernel, data);
+  const auto made = Workspace::make(device_, problem_, job.kernel, data);
   if (const auto* fault = std::get_if<Fault>(&made)) return without_workspace(data, *fault);
   const auto& workspace = std::get<Workspace>(made);
-  if (auto result = check_part(kernel, shape, workspace, effort, progress)) {
-    result->complete = whole_grids(effort) >= options_.flops_of_whole_grids;
+  if (auto result = check_part(job, shape, workspace)) {
+    result->complete = whole_grids(job.effort) >= options_.flops_of_whole_grids;
     return *std::move(result);
   }
-  return check_whole(kernel, shape, workspace, effort, progress);
+  return check_whole(job, shape, workspace);
 }
 
 /// Nothing where the whole grid has to run.
-std::optional<CorrectnessResult> CorrectnessGate::check_part(const LoadedKernel& kernel,
-                                                             const Shape& shape,
-                                                             const Workspace& workspace,
-                                                             Effort effort,
-                                                             const Progress& progress) {
-  const double flops = whole_grids(effort);
-  if (is_sampled(shape, effort)) {
+std::optional<CorrectnessResult> CorrectnessGate::check_part(const Job& job, const Shape& shape,
+                                                             const Workspace& workspace) {
+  const double flops = whole_grids(job.effort);
+  if (is_sampled(shape, job.effort)) {
     return SampledCheck(device_, problem_, cases_, tolerances_, flops)
-        .check(kernel, shape, workspace, progress);
+        .check(job.kernel, shape, workspace, job.progress);
   }
   if (device_.interpreting() == nullptr || work_of(shape) <= flops) return std::nullopt;
-  if (!ElementSample::is_possible(problem_, *kernel.spec)) return std::nullopt;
-  progress("checking a part of shape " + shape.name);
-  auto result = ElementSample(work_, problem_, cases_, flops).check(kernel, shape, workspace);
+  if (!ElementSample::is_possible(problem_, *job.kernel.spec)) return std::nullopt;
+  job.progress("checking a part of shape " + shape.name);
+  auto result = ElementSample(work_, problem_, cases_, flops).check(job.kernel, shape, workspace);
   if (result) return result;
   cases_.restore_inputs(cases_.inputs(shape, 0));
   workspace.clear();
   return std::nullopt;
 }
 
-CorrectnessResult CorrectnessGate::check_whole(const LoadedKernel& kernel, const Shape& shape,
-                                               const Workspace& workspace, Effort effort,
-                                               const Progress& progress) {
+CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shape,
+                                               const Workspace& workspace) {
   using Kind = Trials::Kind;
+  const LoadedKernel& kernel = job.kernel;
   const std::string name = "shape " + shape.name;
   const CheckCase& first = cases_.get(shape, 0);
   const std::size_t seeds = seeds_for(shape);
   Trials trials(work_, problem_, cases_, judge_, kernel, workspace, options_.now_ms);
-  std::size_t runs = effort == Effort::kAfterScreening ? 1 : 0;  // it met the first poison there
+  ShapeClock clock(job.stop, shape.name, measures());
+  std::size_t runs = job.effort == Effort::kAfterScreening ? 1 : 0;  // it met the first poison there
   // 1. The first launch alone: most of what goes wrong does so here, and it says how long one
   // takes.
-  progress("checking " + name + ", seed 1");
-  double launch_ms = trials.run_timed(first, poison_of_run(runs++), Kind::kSeed);
-  const bool repeated = repeats(shape, effort, launch_ms);
+  job.progress("checking " + name + ", seed 1");
+  const Trials::LaunchTime once = trials.run_timed(first, poison_of_run(runs++), Kind::kSeed);
+  double launch_ms = once.host_ms;
+  clock.add(once.device_us);
+  if (job.has_run && clock.is_very_slow()) return clock.end(trials);
+  const bool repeated = repeats(shape, job.effort, launch_ms);
   if (repeated) trials.keep_outputs(first);
   trials.settle();
   const auto state = seeds > 1 && !trials.is_over() ? state_of(kernel, workspace) : std::nullopt;
   bool complete = true;
   const auto is_allowed = [&] {
-    complete = complete && runs < most_launches(shape, effort, launch_ms);
+    complete = complete && runs < most_launches(shape, job.effort, launch_ms);
     return complete && !trials.is_over();
   };
   const auto run = [&](const CheckCase& data, Kind kind) {
@@ -201,18 +257,24 @@ CorrectnessResult CorrectnessGate::check_whole(const LoadedKernel& kernel, const
   // 2. The same again.
   complete = repeated || !repeats(shape, Effort::kFull, launch_ms);
   if (repeated && !trials.is_over()) {
-    progress("repeating " + name);
+    job.progress("repeating " + name);
+    const auto again = trials.run_timed(first, poison_of_run(runs++), Kind::kRepeat);
     // The first launch of a kernel may take longer than all that follow.
-    launch_ms = std::min(launch_ms, trials.run_timed(first, poison_of_run(runs++), Kind::kRepeat));
+    launch_ms = std::min(launch_ms, again.host_ms);
+    clock.add(again.device_us);
+    if (clock.is_slow()) {
+      if (seeds > 1 && launch_ms <= kLongLaunchMs) run(cases_.get(shape, 1), Kind::kSeed);
+      return clock.end(trials);
+    }
   }
   // 3. Often, where something is kept from one launch to the next.
   if (state && !trials.is_over() && state_of(kernel, workspace) != state) {
-    progress("launching " + name + " often");
-    check_old(trials, kernel, {&first}, workspace, Kind::kRepeat, progress);
+    job.progress("launching " + name + " often");
+    check_old(trials, kernel, {&first}, workspace, Kind::kRepeat, job.progress);
   }
   // 4. The other seeds.
   for (std::size_t index = 1; index < seeds && is_allowed(); ++index) {
-    progress("checking " + name + ", seed " + std::to_string(index + 1));
+    job.progress("checking " + name + ", seed " + std::to_string(index + 1));
     run(cases_.get(shape, index), Kind::kSeed);
   }
   // 5. All inputs in turn, where what is kept depends on them: it may count inputs.
@@ -220,13 +282,13 @@ CorrectnessResult CorrectnessGate::check_whole(const LoadedKernel& kernel, const
   if (state && !trials.is_over() && state_of(kernel, workspace) != state) {
     std::vector<const CheckCase*> inputs;
     for (std::size_t index = 0; index < seeds; ++index) inputs.push_back(&cases_.get(shape, index));
-    check_old(trials, kernel, inputs, workspace, Kind::kExtra, progress);
+    check_old(trials, kernel, inputs, workspace, Kind::kExtra, job.progress);
   }
   // 6. Few seeds: the poisons that are left, so that every shape meets all of them.
   while (device_.interpreting() == nullptr && runs < kPoisons && is_allowed())
     run(first, Kind::kExtra);
-  if (trials.unsettled() > 1) progress("checking " + name);
-  CorrectnessResult result = trials.take();
+  if (trials.unsettled() > 1) job.progress("checking " + name);
+  CorrectnessResult result = clock.take(trials);
   result.complete = complete;
   return result;
 }
@@ -306,6 +368,7 @@ CorrectnessGate::Aged CorrectnessGate::age_by_graphs(const LoadedKernel& kernel,
   Aged aged;
   const double start = options_.now_ms();
   for (int together = 1; aged.launches < launches && !aged.fault;) {
+    const double graph_start = options_.now_ms();
     const int count = std::min(together, launches - aged.launches);
     const std::vector<std::vector<KernelArgument>> arguments(static_cast<std::size_t>(count),
                                                              workspace.arguments_of(data));
@@ -320,7 +383,11 @@ CorrectnessGate::Aged CorrectnessGate::age_by_graphs(const LoadedKernel& kernel,
              options_.now_ms() - start < most_ms);
     if (!aged.fault || !aged.fault->device_lost) measuring.release_graph(std::get<GraphId>(graph));
     if (options_.now_ms() - start >= most_ms) break;
-    together = std::min(10 * together, kMostTogether);
+    // No more than fit into the time that is left.
+    const double launch_ms = (options_.now_ms() - graph_start) / count;
+    const double left_ms = most_ms - (options_.now_ms() - start);
+    const auto fitting = static_cast<int>(std::min(left_ms / std::max(launch_ms, 1e-6), 1e6));
+    together = std::clamp(fitting, 1, std::min(10 * together, kMostTogether));
   }
   return aged;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/gate/correctness/cases.hpp"
+#include "engine/gate/correctness/check_times.hpp"
 #include "engine/gate/correctness/correctness_result.hpp"
 #include "engine/gate/correctness/effort.hpp"
 #include "engine/gate/correctness/output_judge.hpp"
@@ -31,6 +32,16 @@ struct CorrectnessOptions {
   /// always is.
   double flops_of_all_shapes = 1e18;
   std::function<double()> now_ms = steady_ms;  ///< what long launches are told by
+};
+
+/// The limits of a quick check. On a device that measures it ends, on a shape that has one, as soon
+/// as the kernel is surely slower: after two launches, or three where they are short, or one where
+/// it is very long.
+struct EarlyStop {
+  const CheckTimes* times = nullptr;  ///< null: nothing is known, and no check ends early
+  bool was_idle = false;              ///< the device, before the check
+  /// In µs, by the names of the shapes whose launches are looked at.
+  std::map<std::string, double> limit_us = {};
 };
 
 /// The correctness gate.
@@ -69,7 +80,7 @@ class CorrectnessGate {
 
   [[nodiscard]] CorrectnessResult check(const LoadedKernel& kernel,
                                         std::vector<const Shape*> shapes, Effort effort,
-                                        const Progress& progress);
+                                        const EarlyStop& stop, const Progress& progress);
 
   /// `launches` launches on the shape with the least work of `shapes`, or as many as `most_ms`
   /// allow, then one that is checked: for kernels that were timed by fewer launches than they see
@@ -79,17 +90,21 @@ class CorrectnessGate {
                                              double most_ms, const Progress& progress);
 
  private:
+  /// One check of one kernel.
+  struct Job {
+    const LoadedKernel& kernel;
+    Effort effort;
+    const EarlyStop& stop;
+    const Progress& progress;
+    bool has_run = false;  ///< the kernel, on another shape
+  };
+
   void sort_by_work(std::vector<const Shape*>& shapes) const;
-  [[nodiscard]] CorrectnessResult check_shape(const LoadedKernel& kernel, const Shape& shape,
-                                              Effort effort, const Progress& progress);
-  [[nodiscard]] CorrectnessResult check_whole(const LoadedKernel& kernel, const Shape& shape,
-                                              const Workspace& workspace, Effort effort,
-                                              const Progress& progress);
-  [[nodiscard]] std::optional<CorrectnessResult> check_part(const LoadedKernel& kernel,
-                                                            const Shape& shape,
-                                                            const Workspace& workspace,
-                                                            Effort effort,
-                                                            const Progress& progress);
+  [[nodiscard]] CorrectnessResult check_shape(const Job& job, const Shape& shape);
+  [[nodiscard]] CorrectnessResult check_whole(const Job& job, const Shape& shape,
+                                              const Workspace& workspace);
+  [[nodiscard]] std::optional<CorrectnessResult> check_part(const Job& job, const Shape& shape,
+                                                            const Workspace& workspace);
   [[nodiscard]] double work_of(const Shape& shape) const;
   [[nodiscard]] std::size_t seeds_for(const Shape& shape) const;
   [[nodiscard]] double whole_grids(Effort effort) const;

@@ -34,10 +34,14 @@ bool allows_repeat(Effort effort, double first_launch_ms) {
 }
 
 std::size_t launches_allowed(Effort effort, double launch_ms) {
-  if (effort != Effort::kScreening || launch_ms <= kLongLaunchMs) {
-    return std::numeric_limits<std::size_t>::max();
+  constexpr double kFewestAfterScreening = 3;
+  if (effort == Effort::kScreening && launch_ms > kLongLaunchMs) {
+    return static_cast<std::size_t>(std::max(kScreeningMs / launch_ms, 1.0));
   }
-  return static_cast<std::size_t>(std::max(kScreeningMs / launch_ms, 1.0));
+  if (effort == Effort::kAfterScreening && launch_ms > kLongLaunchMs) {
+    return static_cast<std::size_t>(std::max(kAfterScreeningMs / launch_ms, kFewestAfterScreening));
+  }
+  return std::numeric_limits<std::size_t>::max();
 }
 
 }  // namespace evo

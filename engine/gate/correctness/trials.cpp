@@ -33,17 +33,29 @@ void Trials::run(const CheckCase& data, Poison poison, Kind kind) {
   look({&data, kind, work_.launch(kernel_.id, kernel_.launch_for(data), arguments)}, arguments);
 }
 
-double Trials::run_timed(const CheckCase& data, Poison poison, Kind kind) {
+Trials::LaunchTime Trials::run_timed(const CheckCase& data, Poison poison, Kind kind) {
   settle();
-  if (is_over()) return 0;
+  if (is_over()) return {};
   const std::vector<KernelArgument> arguments = prepare(data, poison);
   const LaunchPlan plan = kernel_.launch_for(data);
   if (const auto fault = work_.finish()) throw CudaError("before a launch: " + fault->reason);
+  LaunchTime time;
   const double start = now_ms_();
-  auto fault = device_.launch(kernel_.id, plan, arguments);
-  const double taken = now_ms_() - start;
+  auto fault = launch_timed(plan, arguments, time);
+  time.host_ms = now_ms_() - start;
   look({&data, kind, std::move(fault)}, arguments);
-  return taken;
+  return time;
+}
+
+std::optional<Fault> Trials::launch_timed(const LaunchPlan& plan,
+                                          const std::vector<KernelArgument>& arguments,
+                                          LaunchTime& time) {
+  Measuring* measuring = device_.measuring();
+  if (measuring == nullptr) return device_.launch(kernel_.id, plan, arguments);
+  auto launched = measuring->launch_timed(kernel_.id, plan, arguments);
+  if (auto* fault = std::get_if<Fault>(&launched)) return std::move(*fault);
+  time.device_us = std::get<double>(launched);
+  return std::nullopt;
 }
 
 std::vector<KernelArgument> Trials::prepare(const CheckCase& data, Poison poison) {

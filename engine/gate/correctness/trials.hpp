@@ -40,8 +40,13 @@ class Trials {
   /// over.
   void run(const CheckCase& data, Poison poison, Kind kind);
 
-  /// The same, waiting before and behind the launch: how many milliseconds it took.
-  double run_timed(const CheckCase& data, Poison poison, Kind kind);
+  /// The time that one launch took.
+  struct LaunchTime {
+    double host_ms = 0;    ///< by the host's clock, with the wait for its end
+    double device_us = 0;  ///< by the device's; 0 on one that does not measure
+  };
+  /// The same, waiting before and behind the launch.
+  LaunchTime run_timed(const CheckCase& data, Poison poison, Kind kind);
 
   /// What the last launch, on `data`, left in its outputs is what repeats must leave.
   void keep_outputs(const CheckCase& data);
@@ -76,6 +81,9 @@ class Trials {
     std::vector<Difference> differences = {};
   };
 
+  [[nodiscard]] std::optional<Fault> launch_timed(const LaunchPlan& plan,
+                                                  const std::vector<KernelArgument>& arguments,
+                                                  LaunchTime& time);
   [[nodiscard]] std::vector<KernelArgument> prepare(const CheckCase& data, Poison poison);
   void look(Trial trial, const std::vector<KernelArgument>& arguments);
   [[nodiscard]] bool is_known(const Trial& trial) const;

@@ -30,11 +30,17 @@ StoppingOptions stopping_for(const Stopwatch& stopwatch, const TimingOptions& op
 
 /// After how many samples the launches that are timed are verified, and how. Of long launches,
 /// which are verified as they are timed, the first two; and one of those that follow. The first of
-/// very long ones is that which planned the measuring: it met a poison.
+/// very long ones is that which planned the measuring: it met a poison. Where the check has planned
+/// it, each of the three that are timed is verified.
 std::map<std::size_t, Doubt> doubts_of(const Stopwatch& stopwatch, std::size_t least_samples,
                                        Random& random) {
   if (stopwatch.is_long()) {
     const bool poison_first = random.below(2) == 0;
+    if (stopwatch.was_planned_by_check()) {
+      return {{0, poison_first ? Doubt::kPoison : Doubt::kFreshInputs},
+              {1, poison_first ? Doubt::kFreshInputs : Doubt::kPoison},
+              {2, Doubt::kFreshAddresses}};
+    }
     const std::size_t later = 2 + random.below(std::max<std::size_t>(least_samples, 3) - 2);
     if (stopwatch.is_very_long()) {
       return {{0, Doubt::kNothing}, {1, Doubt::kFreshInputs}, {later, Doubt::kPoison}};
@@ -144,7 +150,7 @@ void Measurement::doubt_at_the_end() {
   if (stopwatch_.is_long() && rule_.gave_up() && doubts_.size() <= 1) return;
   for (const auto& [when, what] : doubts_) doubt(what);
   doubt(Doubt::kNothing);
-  doubt(Doubt::kFreshAddresses);
+  if (!stopwatch_.was_planned_by_check()) doubt(Doubt::kFreshAddresses);
 }
 
 void Measurement::add_others() {

@@ -21,6 +21,11 @@ double median_of(std::vector<double> values) {
   return quantile(values, 0.5);
 }
 
+LaunchLength length_of(const Stopwatch& first, const Stopwatch& second) {
+  if (first.is_very_long() && second.is_very_long()) return LaunchLength::kVeryLong;
+  return first.is_long() && second.is_long() ? LaunchLength::kLong : LaunchLength::kShort;
+}
+
 }  // namespace
 
 int PairResult::verdict() const {
@@ -36,13 +41,21 @@ void PairSamples::add(double first_us, double second_us) {
   ratios_.push_back(first_us / second_us);
 }
 
-bool PairSamples::is_plain(bool are_long) const {
+bool PairSamples::is_plain() const {
+  constexpr std::size_t kFewestOfVeryLong = 2;
+  constexpr double kPlainOfTwo = 0.02;
   const std::size_t count = ratios_.size();
-  if (count < (are_long ? kFewestOfLong : 6) || count % 2 != 0) return false;
-  double times_scatter = 3;
-  if (are_long && count >= 6) times_scatter = count < 8 ? 1 : 0.5;
+  if (count == 0 || count % 2 != 0) return false;
   const auto [low, high] = std::ranges::minmax(ratios_);
   const double difference = low > 1 ? low - 1 : 1 - high;
+  if (length_ == LaunchLength::kVeryLong && count >= kFewestOfVeryLong &&
+      difference > kPlainOfTwo && difference > 10 * (high - low)) {
+    return true;
+  }
+  const bool are_long = length_ != LaunchLength::kShort;
+  if (count < (are_long ? kFewestOfLong : 6)) return false;
+  double times_scatter = 3;
+  if (are_long && count >= 6) times_scatter = count < 8 ? 1 : 0.5;
   return difference > kLeastEffect && difference > times_scatter * (high - low);
 }
 
@@ -71,11 +84,12 @@ PairComparison::PairComparison(const Stopwatch::Setup& setup, const LoadedKernel
       second_(setup, second, shape),
       shape_(shape),
       progress_(progress),
-      are_long_(first_.is_long() && second_.is_long()),
+      length_(length_of(first_, second_)),
       block_(std::min(first_.budget().pairs(), second_.budget().pairs())),
-      random_(setup.cases.inputs(shape, 0).seed) {
+      random_(setup.cases.inputs(shape, 0).seed),
+      samples_(length_) {
   // Where a launch takes long, one doubt has to do.
-  if (are_long_) {
+  if (are_long()) {
     within_ = {1 + random_.below(PairSamples::kFewestOfLong - 1), Stopwatch::Doubt::kFreshInputs};
   } else {
     within_ = {1 + random_.below(block_), Stopwatch::Doubt::kPoison};
@@ -84,13 +98,13 @@ PairComparison::PairComparison(const Stopwatch::Setup& setup, const LoadedKernel
 
 PairResult PairComparison::run() {
   // Those that planned a long launch have warmed it up.
-  if (!are_long_) {
+  if (!are_long()) {
     first_.warm_up();
     second_.warm_up();
   }
   add_long_launches();
   // A little difference of very long launches is not worth seconds.
-  const std::size_t most_blocks = !are_long_ ? 4 : first_.is_very_long() ? 1 : 2;
+  const std::size_t most_blocks = !are_long() ? 4 : first_.is_very_long() ? 1 : 2;
   for (std::size_t block = 1; block <= most_blocks && !is_over(); ++block) {
     take_pairs(block * block_);
     if (is_over()) break;
@@ -100,7 +114,7 @@ PairResult PairComparison::run() {
     if (result_.verdict() != 0 || std::fabs(result_.ratio - 1) <= kLeastEffect) break;
   }
   verify_within();
-  if (!are_long_) verify(Stopwatch::Doubt::kFreshInputs);
+  if (!are_long()) verify(Stopwatch::Doubt::kFreshInputs);
   if (has_failed_ || !is_over()) return std::move(result_);
   const Fault& fault = first_.fault() ? *first_.fault() : *second_.fault();
   result_.rejection = fault_in_timing(fault);
@@ -110,7 +124,7 @@ PairResult PairComparison::run() {
 }
 
 bool PairComparison::is_plain() const {
-  return samples_.is_plain(are_long_) || (are_long_ && samples_.is_plain_tie());
+  return samples_.is_plain() || (are_long() && samples_.is_plain_tie());
 }
 
 void PairComparison::take_pairs(std::size_t count) {
@@ -135,7 +149,7 @@ void PairComparison::take_pair() {
 void PairComparison::add_long_launches() {
   const std::vector<double> first_us = first_.take_other_us();
   const std::vector<double> second_us = second_.take_other_us();
-  if (!are_long_ || is_over() || first_us.size() != second_us.size()) return;
+  if (!are_long() || is_over() || first_us.size() != second_us.size()) return;
   for (std::size_t i = 0; i < first_us.size(); ++i) samples_.add(first_us[i], second_us[i]);
 }
 

@@ -28,11 +28,16 @@ struct PairResult {
   [[nodiscard]] int verdict() const;
 };
 
+/// How long the launches of both kernels take: above 1 ms, above 10 ms.
+enum class LaunchLength { kShort, kLong, kVeryLong };
+
 /// Times of two kernels taken in turn.
 class PairSamples {
  public:
   /// Pairs of long launches that show a plain difference, or that there is none.
   static constexpr std::size_t kFewestOfLong = 4;
+
+  explicit PairSamples(LaunchLength length) : length_(length) {}
 
   void add(double first_us, double second_us);
   [[nodiscard]] std::size_t size() const { return ratios_.size(); }
@@ -41,8 +46,9 @@ class PairSamples {
   /// times as large after six pairs, or four where launches are long; of these also as large after
   /// six and half as large after eight. Ratios without a difference, normally distributed, and that
   /// scatter by more than the least effect, say so once in 100,000 times; of long launches, once in
-  /// 1,000.
-  [[nodiscard]] bool is_plain(bool are_long) const;
+  /// 1,000. Of very long launches two pairs are enough that differ by 2 % and scatter by a tenth of
+  /// that.
+  [[nodiscard]] bool is_plain() const;
   /// As many pairs as would show a plain difference of long launches, and none differs by more than
   /// what is called a tie; or two more, on both sides of 1, and their median does not.
   [[nodiscard]] bool is_plain_tie() const;
@@ -51,6 +57,7 @@ class PairSamples {
   void summarize_into(PairResult& result, double z) const;
 
  private:
+  LaunchLength length_;
   std::vector<double> first_us_;
   std::vector<double> second_us_;
   std::vector<double> ratios_;
@@ -69,6 +76,7 @@ class PairComparison {
   [[nodiscard]] PairResult run();
 
  private:
+  [[nodiscard]] bool are_long() const { return length_ != LaunchLength::kShort; }
   [[nodiscard]] bool is_over() const { return first_.fault() || second_.fault() || has_failed_; }
   [[nodiscard]] bool is_plain() const;
   /// `count` pairs, or fewer where these are plain or a kernel fails.
@@ -82,7 +90,7 @@ class PairComparison {
   Stopwatch second_;
   const Shape& shape_;
   const Progress& progress_;
-  bool are_long_;
+  LaunchLength length_;
   std::size_t block_;  ///< pairs before they are looked at
   Random random_;
   /// Verified when there are so many pairs, a number that no kernel knows.

@@ -41,8 +41,10 @@ Stopwatch::Stopwatch(const Setup& setup, const LoadedKernel& kernel, const Shape
     return;
   }
   workspace_.emplace(std::get<Workspace>(std::move(made)));
-  if (!make_output_sets() || !build(1, 1)) return;
-  const double launch_us = estimate_launch_us();
+  if (!make_output_sets()) return;
+  const bool is_planned = was_planned_by_check();
+  if (!is_planned && !build(1, 1)) return;
+  const double launch_us = is_planned ? setup_.options.checked_us : estimate_launch_us();
   if (!fault_) plan(launch_us);
 }
 

@@ -23,6 +23,7 @@ struct TimingOptions {
   std::size_t input_sets = kTimedInputSets;  ///< rotated through inside a graph
   bool cold = false;                         ///< flush the L2 before every (then single) launch
   bool is_settled = false;                   ///< the same kernel has just kept the device busy
+  double checked_us = 0;  ///< of one launch, by the launches that checked the kernel; 0: not known
 };
 
 /// A kernel's timed launches on one shape, and whether what they compute is right.
@@ -66,11 +67,16 @@ class Stopwatch {
 
   /// A launch takes so long that caches, and what ran before it, make no difference.
   [[nodiscard]] bool is_long() const { return launch_us_ >= kLongLaunchUs && !setup_.options.cold; }
-  /// Whatever its first launch has to load is nothing to it: that is as good as a sample.
+  /// Whatever its first launch has to load is nothing to it: that is as good as a sample. It is not
+  /// made where the check has shown how long one takes.
   [[nodiscard]] bool is_very_long() const { return is_long() && launch_us_ >= kVeryLongLaunchUs; }
   /// Microseconds of the long launches that were made since the last call beside sample(), by
   /// verifications or to plan: they are as good as samples. Empty where launches are short.
   [[nodiscard]] std::vector<double> take_other_us();
+  /// Whether it was made for a kernel whose check has shown that.
+  [[nodiscard]] bool was_planned_by_check() const {
+    return setup_.options.checked_us >= kVeryLongLaunchUs;
+  }
 
   /// How often this kernel is to be timed.
   [[nodiscard]] const TimeBudget& budget() const { return budget_; }
@@ -108,6 +114,7 @@ class Stopwatch {
   void release_graphs();
   double run_next();
   void run_to_verify();
+  void run_beside(const std::vector<KernelArgument>& arguments);
   void note_launches(std::size_t first, std::size_t count);
   void poison_outputs(Random& random);
   /// Arguments of a launch, and the data that it was a launch on.

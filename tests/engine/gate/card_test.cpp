@@ -107,7 +107,7 @@ class Card : public testing::Test {
                                         const std::string& end = {}) {
     const LoadedKernel kernel{way.load("card", spoil, end), &problem_->templates.front(), {}};
     return way.gate->check(kernel, {&problem_->shape("small"), &problem_->shape("timed")},
-                           Effort::kFull, [](const std::string&) {});
+                           Effort::kFull, {}, [](const std::string&) {});
   }
 
   [[nodiscard]] TimingResult time(Way& way, const std::string& spoil) {

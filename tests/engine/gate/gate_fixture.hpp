@@ -29,7 +29,7 @@ class GateFixture {
   /// The correctness gate over all shapes.
   [[nodiscard]] CorrectnessResult check(const LoadedKernel& kernel,
                                         const CorrectnessOptions& options = {},
-                                        Effort effort = Effort::kFull);
+                                        Effort effort = Effort::kFull, const EarlyStop& stop = {});
 
   [[nodiscard]] TimingGate timing(const TimingOptions& options = {}, std::size_t fresh_case = 5) {
     return {*work, problem, made->cases, made->judge, card, fresh_case, options};

@@ -50,7 +50,7 @@ class DeviceClientTest : public testing::Test {
   }
 
   Reply<CorrectnessResult> reply_to(const std::string& bug) {
-    return loop_.run(client_.check(kernel(bug), Effort::kFull));
+    return loop_.run(client_.check(kernel(bug), Effort::kFull, {}));
   }
   CorrectnessResult check(const std::string& bug) {
     return std::get<CorrectnessResult>(reply_to(bug).result);

@@ -339,6 +339,61 @@ struct Screening {
   CorrectnessResult result;
 };
 
+/// A quick check with a limit for the timed shape, where launches of checks take as long as others.
+struct Limited {
+  Limited(double launch_us, double limit_us, bool is_wrong = false, bool is_known = true) {
+    fixture.time_us = [&](const fake::Program&, std::int64_t) { return launch_us; };
+    for (int i = 0; i < 3 && is_known; ++i) times.learn({"timed", false}, 100, 100);
+    const LoadedKernel kernel = fixture.load("k", [&](const Launch& launch) {
+      const bool is_timed = launch.scalar<int>(kN) == 1000;
+      launches += is_timed ? 1 : 0;
+      const auto fault = GateFixture::honest(launch);
+      if (is_timed && is_wrong) launch.buffer<float>(1)[7] += 1;
+      return fault;
+    });
+    result = fixture.check(kernel, {}, Effort::kScreening, {&times, false, {{"timed", limit_us}}});
+  }
+
+  CheckTimes times;
+  GateFixture fixture;
+  int launches = 0;
+  CorrectnessResult result;
+};
+
+TEST(CorrectnessGate, AQuickCheckOfAKernelThatIsSurelySlowerEndsAfterThreeLaunches) {
+  const Limited slow(500, 100);
+  EXPECT_FALSE(slow.result.rejection);
+  EXPECT_FALSE(slow.result.complete);
+  EXPECT_EQ(slow.launches, 3);
+  ASSERT_EQ(slow.result.times.size(), 1U);
+  ASSERT_TRUE(slow.result.times.front().too_slow);
+  EXPECT_EQ(slow.result.times.front().too_slow->p50_us, 500);
+  EXPECT_EQ(std::ranges::count(slow.result.checks, "small", &CheckResult::shape), 5)
+      << "the other shapes meet all seeds";
+}
+
+TEST(CorrectnessGate, OneVeryLongLaunchIsEnough) {
+  EXPECT_EQ(Limited(50e3, 20e3).launches, 1);
+  EXPECT_EQ(Limited(5e3, 2e3).launches, 3);
+}
+
+TEST(CorrectnessGate, AKernelThatMayBeFastEnoughIsCheckedToTheEnd) {
+  for (const Limited& fast : {Limited(100, 100), Limited(500, 100, false, false)}) {
+    EXPECT_TRUE(fast.result.complete);
+    EXPECT_EQ(fast.launches, 6);
+    ASSERT_EQ(fast.result.times.size(), 1U);
+    EXPECT_FALSE(fast.result.times.front().too_slow);
+  }
+}
+
+TEST(CorrectnessGate, ASlowKernelThatIsWrongIsRejected) {
+  for (const double launch_us : {500.0, 50e3}) {
+    const Limited wrong(launch_us, 100, true);
+    EXPECT_THAT(reason_of(wrong.result), HasSubstr("shape timed"));
+    EXPECT_TRUE(wrong.result.times.empty());
+  }
+}
+
 TEST(CorrectnessGate, AScreeningOfShortLaunchesIsComplete) {
   const Screening screening(0.9);
   EXPECT_TRUE(screening.result.complete);
@@ -392,7 +447,7 @@ TEST(CorrectnessGate, NoShapeIsNoVerdict) {
   GateFixture fixture;
   CorrectnessGate gate(*fixture.work, fixture.problem, fixture.made->cases, fixture.made->judge,
                        {});
-  const auto result = gate.check(fixture.load("honest", GateFixture::honest), {}, Effort::kFull,
+  const auto result = gate.check(fixture.load("honest", GateFixture::honest), {}, Effort::kFull, {},
                                  [](const std::string&) {});
   EXPECT_EQ(reason_of(result), "no shape was checked");
 }

@@ -93,7 +93,7 @@ class Sampled : public testing::Test {
     MadeGates made(*work, problem, load(*device, kernel()), seed);
     const LoadedKernel loaded = {load(*device, ptx), &problem.templates.front(), {}};
     CorrectnessGate gate(*work, problem, made.cases, made.judge, options);
-    return gate.check(loaded, {&problem.shape("long")}, effort, [](const std::string&) {});
+    return gate.check(loaded, {&problem.shape("long")}, effort, {}, [](const std::string&) {});
   }
 
   static KernelId load(Device& device, const std::string& ptx) {

@@ -190,7 +190,7 @@ class VirtualState : public testing::Test {
     const LoadedKernel loaded = {load(kernel(first)), &problem.templates.front(), {}};
     CorrectnessGate gate(*work, problem, made.cases, made.judge, {});
     return reason_of(gate.check(loaded, {&problem.shape("small"), &problem.shape("timed")},
-                                Effort::kFull,
+                                Effort::kFull, {},
                                 [&](const std::string& step) { steps_.push_back(step); }));
   }
 

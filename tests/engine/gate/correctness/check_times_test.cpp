@@ -1,0 +1,53 @@
+#include "engine/gate/correctness/check_times.hpp"
+
+#include <gmock/gmock.h>
+
+namespace evo {
+namespace {
+
+const CheckTimes::Place kBusy{"timed", false};
+const CheckTimes::Place kIdle{"timed", true};
+
+/// Launches of checks took 1.1, 1.2 and 1.3 times as long as timed ones.
+CheckTimes taught() {
+  CheckTimes times;
+  for (const double ratio : {1.2, 1.1, 1.3}) times.learn(kBusy, 1000 * ratio, 1000);
+  return times;
+}
+
+TEST(CheckTimes, NothingIsSurelySlowerWhileFewKernelsAreKnown) {
+  CheckTimes times;
+  times.learn(kBusy, 100, 100);
+  times.learn(kBusy, 100, 100);
+  EXPECT_FALSE(times.is_surely_slower(kBusy, 1e9, 1));
+  times.learn(kBusy, 100, 100);
+  EXPECT_TRUE(times.is_surely_slower(kBusy, 1e9, 1));
+  EXPECT_FALSE(times.is_surely_slower(kIdle, 1e9, 1)) << "clocks may be low";
+  EXPECT_FALSE(times.is_surely_slower({"other", false}, 1e9, 1));
+}
+
+TEST(CheckTimes, AKernelThatMayBeAsFastAsTheLimitIsNotSurelySlower) {
+  const CheckTimes times = taught();
+  EXPECT_FALSE(times.is_surely_slower(kBusy, 1300, 1000)) << "as the slowest that is known";
+  EXPECT_FALSE(times.is_surely_slower(kBusy, 1300 * 1.05, 1000));
+  EXPECT_TRUE(times.is_surely_slower(kBusy, 1300 * 1.1, 1000));
+  EXPECT_FALSE(times.is_surely_slower(kBusy, 6, 1)) << "most of it is the launch alone";
+}
+
+TEST(CheckTimes, ARoughTimeHasTheIntervalOfTheKnownKernels) {
+  const Timing timing = taught().timing_of(kBusy, 2400, 2);
+  EXPECT_NEAR(timing.p50_us, 2000, 1e-9);
+  EXPECT_FALSE(timing.complete);
+  EXPECT_EQ(timing.samples, 2);
+  EXPECT_LT(timing.p50_us - 2 * timing.std_us, 2400 / 1.3);
+  EXPECT_GT(timing.p90_us, 2400 / 1.1);
+}
+
+TEST(CheckTimes, WhatTookNoTimeTeachesNothing) {
+  CheckTimes times;
+  for (int i = 0; i < 5; ++i) times.learn(kBusy, 0, 100);
+  EXPECT_FALSE(times.knows(kBusy));
+}
+
+}  // namespace
+}  // namespace evo
