@@ -164,7 +164,39 @@ bool any_taint(const Warp& warp, std::uint32_t reg) {
 
 void clear_taint(Warp& warp, std::uint32_t reg) {
   std::uint8_t* taint = warp.taint_of(reg);
+  if (warp.exec == kAllLanes) {
+    std::memset(taint, 0, kWarpSize);
+    return;
+  }
   for_lanes(warp.exec, [&](int lane) { taint[lane] = 0; });
+}
+
+/// The rules that most instructions have, for all lanes at once, as lane_taint() says of one.
+/// False: the instruction has another one.
+bool propagate_rows(Warp& warp, const Instr& in, const InstrInfo& info) {
+  if (info.dst_bytes > 8 || (info.taint != TaintRule::kAny && info.taint != TaintRule::kMove))
+    return false;
+  std::array<std::uint8_t, kWarpSize> row{};
+  if (info.taint == TaintRule::kMove) {
+    std::memcpy(row.data(), warp.taint_of(in.as<AluOperands>().src[0]), kWarpSize);
+  } else {
+    for (const std::uint32_t reg : info.sources) {
+      const std::uint8_t* taint = warp.taint_of(reg);
+      for (std::size_t l = 0; l < kWarpSize; ++l)
+        row[l] = static_cast<std::uint8_t>(row[l] | taint[l]);
+    }
+    const auto full = static_cast<std::uint8_t>(full_mask(info.dst_bytes));
+    for (std::uint8_t& taint : row) taint = taint != 0 ? full : std::uint8_t{0};
+  }
+  for (const std::uint32_t reg : info.destinations) {
+    std::uint8_t* taint = warp.taint_of(reg);
+    if (warp.exec == kAllLanes) {
+      std::memcpy(taint, row.data(), kWarpSize);
+    } else {
+      for_lanes<std::size_t>(warp.exec, [&](std::size_t lane) { taint[lane] = row[lane]; });
+    }
+  }
+  return true;
 }
 
 void unpack_taint(Warp& warp, const UnpackOperands& op, const InstrInfo& info) {
@@ -241,6 +273,7 @@ void propagate_taint(Warp& warp, const Instr& in) {
     unpack_taint(warp, in.as<UnpackOperands>(), info);
     return;
   }
+  if (propagate_rows(warp, in, info)) return;
   std::uint32_t taints[kWarpSize];
   for_lanes(warp.exec, [&](int lane) { taints[lane] = lane_taint(warp, in, info, lane); });
   for (const std::uint32_t reg : info.destinations) {
