@@ -27,6 +27,13 @@ target_compile_options(evo_options INTERFACE -Wall -Wextra -Wconversion -Wshadow
                                              $<$<BOOL:${EVO_WERROR}>:-Werror>)
 target_include_directories(evo_options INTERFACE ${PROJECT_SOURCE_DIR})
 
+# evo_compile_lightly(): from here on, a folder's targets are compiled at -O1 in a release, in a third
+# less time than at -O3. For code that a run spends no time in.
+macro(evo_compile_lightly)
+  # At -O1 g++ 12 sees uninitialised members of an empty std::optional.
+  add_compile_options($<$<CONFIG:Release>:-O1> $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+endmacro()
+
 # evo_library(name SOURCES a.cpp … [DEPENDS target …])
 function(evo_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})

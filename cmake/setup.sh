@@ -93,28 +93,6 @@ fetch_toolkit() {
   echo "$root"
 }
 
-# Of what ninja prints: errors and warnings whole; how far it is, in place on a terminal, else once a minute.
-show_build() {
-  local line step told=$SECONDS on_line=0
-  while IFS= read -r line; do
-    if [[ "$line" =~ ^\[([0-9]+)/([0-9]+)\] ]]; then
-      step="${BASH_REMATCH[1]} of ${BASH_REMATCH[2]} steps"
-      if [ -t 2 ]; then
-        printf '\r  %s ' "$step" >&2
-        on_line=1
-      elif [ $((SECONDS - told)) -ge 60 ]; then
-        printf '  %s\n' "$step" >&2
-        told=$SECONDS
-      fi
-    elif [[ "$line" =~ :\ (fatal\ )?error:\ |:\ warning:\ |^(ninja|collect2):\  ]]; then
-      [ "$on_line" -eq 0 ] || printf '\n' >&2
-      on_line=0
-      printf '%s\n' "$line" >&2
-    fi
-  done
-  [ "$on_line" -eq 0 ] || printf '\n' >&2
-}
-
 # setup_and_build PRESET [options of CMake]
 setup_and_build() {
   local preset="$1" toolkit
@@ -124,6 +102,5 @@ setup_and_build() {
   [ -n "$toolkit" ] || toolkit="$(fetch_toolkit)" || exit $?
   say "Building ($preset) with the CUDA Toolkit in $toolkit"
   cmake --preset "$preset" -UEVO_NVRTC_LIBRARY -UEVO_CUDA_INCLUDE_DIR -DEVO_CUDA_ROOT="$toolkit" "$@" >/dev/null || fail "CMake failed; its output is above."
-  cmake --build --preset "$preset" 2>&1 | show_build
-  [ "${PIPESTATUS[0]}" -eq 0 ] || fail "The build failed; the errors are above."
+  NINJA_STATUS="${NINJA_STATUS-[%f/%t, %es] }" cmake --build --preset "$preset" >&2 || fail "The build failed; the errors are above."
 }

@@ -52,22 +52,32 @@ EVO_INLINE std::int32_t mufu_reciprocal_mantissa(std::int32_t fraction) {
   return static_cast<std::int32_t>(sum >> 15);
 }
 
-/// ex2.approx.ftz.f32. The operand is cut to 23 binary places; the fraction of a negative one,
-/// unless it is zero, is complemented bit by bit, which makes it one place too small.
-EVO_INLINE float mufu_exp2(float x) {
-  constexpr float kOne = 1.0F;
+/// The operand of ex2.approx.ftz.f32 in units of 2^-23: cut to 23 binary places; the fraction of a
+/// negative one, unless it is zero, is complemented bit by bit, which makes it one place too small.
+EVO_INLINE std::int32_t mufu_exp2_fixed(float x) {
   const float bounded = x > 200.0F ? 200.0F : (x > -200.0F ? x : -200.0F);
   const std::int32_t places = static_cast<std::int32_t>(bounded * 0x1p23F);
   const bool negative = (float_bits(x) >> 31) != 0;
   const bool whole = (places & 0x7fffff) == 0;
-  const std::int32_t fixed = negative && !whole ? ~-places : places;
+  return negative && !whole ? ~-places : places;
+}
+
+/// ex2.approx.ftz.f32 of `x` from its mufu_exp2_fixed() and the mantissa of that one's fraction.
+EVO_INLINE float mufu_exp2_result(float x, std::int32_t fixed, std::int32_t mantissa) {
+  constexpr float kOne = 1.0F;
   const std::int32_t exponent = (fixed >> 23) + 127;
-  const auto mantissa = static_cast<std::uint32_t>(mufu_exp2_mantissa(fixed & 0x7fffff));
-  const std::uint32_t bits = (static_cast<std::uint32_t>(exponent) << 23) + (mantissa & 0x7fffffU);
+  const std::uint32_t bits = (static_cast<std::uint32_t>(exponent) << 23) +
+                             (static_cast<std::uint32_t>(mantissa) & 0x7fffffU);
   float result = exponent >= 255 ? bits_float(0x7f800000U) : bits_float(bits);
   result = exponent <= 0 ? 0.0F : result;
   result = (float_bits(x) & 0x7f800000U) == 0 ? kOne : result;
   return x == x ? result : bits_float(0x7fffffffU);
+}
+
+/// ex2.approx.ftz.f32.
+EVO_INLINE float mufu_exp2(float x) {
+  const std::int32_t fixed = mufu_exp2_fixed(x);
+  return mufu_exp2_result(x, fixed, mufu_exp2_mantissa(fixed & 0x7fffff));
 }
 
 /// rcp.approx.ftz.f32.

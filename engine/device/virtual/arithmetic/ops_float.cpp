@@ -118,13 +118,31 @@ constexpr auto rsqrt_f32 = [](float a) {
       static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(input<F>(a)))));
 };
 
-// MUFU.EX2 flushes; .f32 takes the square of the root where the result is subnormal.
+// MUFU.EX2 flushes; .f32 takes the square of the root where the result is subnormal. The steps are
+// loops of their own: in one loop the compiler looks into the table only for some operands, and
+// then takes one lane after the other.
 template <bool F>
-constexpr auto ex2_f32 = [](float a) {
-  const float scale = !F && a < -126.0F ? 0.5F : 1.0F;
-  const float result = mufu_exp2(a * scale);
-  return scale < 1.0F ? result * result : result;
-};
+void ex2_f32(Warp& warp, const Instr& in) {
+  const auto& op = in.as<AluOperands>();
+  float* dst = lane_register<float>(warp, op.dst);
+  const float* a = lane_register<const float>(warp, op.src[0]);
+  alignas(64) float operand[kWarpSize];
+  alignas(64) std::int32_t fixed[kWarpSize];
+  alignas(64) std::int32_t mantissa[kWarpSize];
+  alignas(64) float value[kWarpSize];
+#pragma GCC ivdep
+  for (int l = 0; l < kWarpSize; ++l) operand[l] = !F && a[l] < -126.0F ? a[l] * 0.5F : a[l];
+#pragma GCC ivdep
+  for (int l = 0; l < kWarpSize; ++l) fixed[l] = mufu_exp2_fixed(operand[l]);
+#pragma GCC ivdep
+  for (int l = 0; l < kWarpSize; ++l) mantissa[l] = mufu_exp2_mantissa(fixed[l] & 0x7fffff);
+#pragma GCC ivdep
+  for (int l = 0; l < kWarpSize; ++l) {
+    const float result = mufu_exp2_result(operand[l], fixed[l], mantissa[l]);
+    value[l] = !F && a[l] < -126.0F ? result * result : result;
+  }
+  blend(dst, value, warp.exec);
+}
 template <bool F>
 constexpr auto lg2_f32 = [](float a) {
   return output<F, false>(static_cast<float>(__builtin_log2(static_cast<double>(input<F>(a)))));
@@ -191,7 +209,7 @@ void register_f32_approximations(AluTable& table) {
   const auto mufu = [&](const std::string& name, Handler fn) {
     table.add(name + f, fn, Type::kF32, floats(1), TaintRule::kAny, Pipe::kMufu);
   };
-  mufu("ex2.approx", unary<float, float, ex2_f32<F>>);
+  mufu("ex2.approx", ex2_f32<F>);
   mufu("lg2.approx", unary<float, float, lg2_f32<F>>);
   mufu("sin.approx", unary<float, float, sin_f32<F>>);
   mufu("cos.approx", unary<float, float, cos_f32<F>>);

@@ -18,20 +18,40 @@ void GlobalRaces::start(std::uint64_t ctas, int warps, int granule, bool has_cha
   shift_ = std::countr_zero(static_cast<unsigned>(granule));
 }
 
-GlobalRaces::Word* GlobalRaces::shadow_of(GlobalBuffer& buffer) {
+template <typename Made>
+void* GlobalRaces::shadow_by(GlobalBuffer& buffer, const Made& made) {
   if (!is_on_) return nullptr;
-  if (void* known = buffer.shadow.load(std::memory_order_acquire)) return static_cast<Word*>(known);
+  if (void* known = buffer.shadow.load(std::memory_order_acquire)) return known;
   const std::lock_guard lock(mutex_);
-  if (void* known = buffer.shadow.load()) return static_cast<Word*>(known);
-  const std::uint64_t words = (buffer.bytes >> shift_) + 1;
-  if (words * sizeof(Word) > kMostShadow - shadow_bytes_) return nullptr;
-  // Pages that nothing touches take no memory, as they would when filled here.
-  auto* made = static_cast<Word*>(std::calloc(words, sizeof(Word)));
-  if (made == nullptr) return nullptr;
-  shadow_bytes_ += words * sizeof(Word);
-  shadows_.push_back({&buffer, std::unique_ptr<Word, Freed>(made)});
-  buffer.shadow.store(made, std::memory_order_release);
-  return made;
+  if (void* known = buffer.shadow.load()) return known;
+  const std::uint64_t places = (buffer.bytes >> shift_) + 1;
+  if (places * sizeof(Word) > kMostShadow - shadow_bytes_) return nullptr;
+  Shadow shadow = made(places);
+  void* const memory =
+      shadow.plain != nullptr ? static_cast<void*>(shadow.plain.get()) : shadow.words.get();
+  if (memory == nullptr) return nullptr;
+  shadow_bytes_ += places * sizeof(Word);
+  shadow.buffer = &buffer;
+  shadows_.push_back(std::move(shadow));
+  buffer.shadow.store(memory, std::memory_order_release);
+  return memory;
+}
+
+GlobalRaces::Word* GlobalRaces::shadow_of(GlobalBuffer& buffer) {
+  return static_cast<Word*>(shadow_by(buffer, [](std::uint64_t places) {
+    Shadow shadow;
+    // Pages that nothing touches take no memory, as they would when filled here.
+    shadow.words.reset(static_cast<Word*>(std::calloc(places, sizeof(Word))));
+    return shadow;
+  }));
+}
+
+PlainShadow* GlobalRaces::plain_shadow_of(GlobalBuffer& buffer) {
+  return static_cast<PlainShadow*>(shadow_by(buffer, [](std::uint64_t places) {
+    Shadow shadow;
+    shadow.plain = std::make_unique<PlainShadow>(places);
+    return shadow;
+  }));
 }
 
 CtaHistory& GlobalRaces::history_of(std::uint64_t cta) {

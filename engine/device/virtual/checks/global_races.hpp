@@ -15,6 +15,7 @@
 
 #include "engine/device/virtual/checks/cta_history.hpp"
 #include "engine/device/virtual/checks/hazard.hpp"
+#include "engine/device/virtual/checks/plain_shadow.hpp"
 #include "engine/device/virtual/checks/spin_lock.hpp"
 #include "engine/device/virtual/checks/vector_clock.hpp"
 #include "engine/device/virtual/memory/global_memory.hpp"
@@ -47,6 +48,7 @@ class GlobalRaces {
 
   /// Who did something, and when: CTA 26 bits, warp 5, by a change 1, time 32. 0: nobody.
   using Record = std::uint64_t;
+  static constexpr std::uint64_t kStripeBytes = 128;  ///< of places that share a lock
   struct Word {
     Record write;
     Record change;
@@ -86,13 +88,17 @@ class GlobalRaces {
   ~GlobalRaces();
 
   /// Before the first CTA. `granule`: bytes of a shadow word, the narrowest access of the kernel.
-  /// `has_changes`: the kernel has atomics or strong stores.
+  /// `has_changes`: the kernel has atomics or strong accesses.
   void start(std::uint64_t ctas, int warps, int granule, bool has_changes);
 
   [[nodiscard]] bool is_on() const { return is_on_; }
+  /// Nothing can order the CTAs: a place has a PlainShadow in the place of a word.
+  [[nodiscard]] bool is_plain() const { return !has_changes_; }
   [[nodiscard]] int shift() const { return shift_; }
   /// The shadow of a buffer that kernels may write; nothing where it is not watched.
   [[nodiscard]] Word* shadow_of(GlobalBuffer& buffer);
+  /// The same where is_plain().
+  [[nodiscard]] PlainShadow* plain_shadow_of(GlobalBuffer& buffer);
   /// Places less than 128 bytes apart mostly have one stripe; those of one access always do.
   [[nodiscard]] Stripe& stripe_of(std::uint64_t address) {
     return (*stripes_)[(address / kStripeBytes) % kStripes];
@@ -102,6 +108,8 @@ class GlobalRaces {
   /// Flags where nobody watches may order everything: nothing more is reported.
   void give_up() { gave_up_.store(true, std::memory_order_relaxed); }
 
+  /// Of a CTA as PlainShadow numbers it.
+  [[nodiscard]] static Record record_of(std::uint32_t cta) { return Record{cta} << kCtaShift; }
   [[nodiscard]] static std::uint64_t cta_of(Record record) { return (record >> kCtaShift) - 1; }
   /// By an atomic or a strong store.
   [[nodiscard]] static bool is_change(Record record) { return (record & kChange) != 0; }
@@ -141,7 +149,6 @@ class GlobalRaces {
   static constexpr Record kChange = Record{1} << 32;  ///< by an atomic or a strong store
   static constexpr std::uint64_t kMostCtas = (1ULL << 26) - 2;
   static constexpr std::size_t kStripes = 256;
-  static constexpr std::uint64_t kStripeBytes = 128;
   static constexpr std::size_t kMostChains = 1 << 20;
   static constexpr std::size_t kMostLate = 1 << 16;
   static constexpr std::size_t kMostLeft = 1 << 20;  ///< plain reads of CTAs that ended
@@ -163,7 +170,11 @@ class GlobalRaces {
   struct Shadow {
     GlobalBuffer* buffer = nullptr;
     std::unique_ptr<Word, Freed> words;
+    std::unique_ptr<PlainShadow> plain;
   };
+  /// The memory of the buffer's shadow; makes it by `made` when there is none.
+  template <typename Made>
+  [[nodiscard]] void* shadow_by(GlobalBuffer& buffer, const Made& made);
 
   bool is_on_ = false;
   bool has_changes_ = false;

@@ -152,19 +152,55 @@ std::uint32_t lane_taint(const Warp& warp, const Instr& in, const InstrInfo& inf
   return 0;
 }
 
-bool any_taint(const Warp& warp, std::uint32_t reg) {
-  std::array<std::uint64_t, 2 * kWarpSize / 8> words;
-  // Registers of 16 bytes keep a second row; for others it belongs to a neighbour and does no harm.
-  const std::size_t bytes =
-      reg / 4 + sizeof(words) <= warp.cta->program().register_bytes / 4 ? sizeof(words) : kWarpSize;
-  words.fill(0);
-  std::memcpy(words.data(), warp.taint_of(reg), bytes);
-  return std::ranges::any_of(words, [](std::uint64_t word) { return word != 0; });
+bool any_in_row(const std::uint8_t* taint) {
+  std::array<std::uint64_t, kWarpSize / sizeof(std::uint64_t)> words;
+  std::memcpy(words.data(), taint, sizeof(words));
+  return (words[0] | words[1] | words[2] | words[3]) != 0;
+}
+
+/// `is_wide`: also in the second row, which registers of 16 bytes keep.
+bool any_taint(const Warp& warp, std::uint32_t reg, bool is_wide) {
+  if (any_in_row(warp.taint_of(reg))) return true;
+  // For others than those of 16 bytes it belongs to a neighbour and does no harm.
+  const bool has_second = reg / 4 + 2 * kWarpSize <= warp.cta->program().register_bytes / 4;
+  return is_wide && has_second && any_in_row(warp.taint_of(reg) + kWarpSize);
 }
 
 void clear_taint(Warp& warp, std::uint32_t reg) {
   std::uint8_t* taint = warp.taint_of(reg);
+  if (warp.exec == kAllLanes) {
+    std::memset(taint, 0, kWarpSize);
+    return;
+  }
   for_lanes(warp.exec, [&](int lane) { taint[lane] = 0; });
+}
+
+/// The rules that most instructions have, for all lanes at once, as lane_taint() says of one.
+/// False: the instruction has another one.
+bool propagate_rows(Warp& warp, const Instr& in, const InstrInfo& info) {
+  if (info.dst_bytes > 8 || (info.taint != TaintRule::kAny && info.taint != TaintRule::kMove))
+    return false;
+  std::array<std::uint8_t, kWarpSize> row{};
+  if (info.taint == TaintRule::kMove) {
+    std::memcpy(row.data(), warp.taint_of(in.as<AluOperands>().src[0]), kWarpSize);
+  } else {
+    for (const std::uint32_t reg : info.sources) {
+      const std::uint8_t* taint = warp.taint_of(reg);
+      for (std::size_t l = 0; l < kWarpSize; ++l)
+        row[l] = static_cast<std::uint8_t>(row[l] | taint[l]);
+    }
+    const auto full = static_cast<std::uint8_t>(full_mask(info.dst_bytes));
+    for (std::uint8_t& taint : row) taint = taint != 0 ? full : std::uint8_t{0};
+  }
+  for (const std::uint32_t reg : info.destinations) {
+    std::uint8_t* taint = warp.taint_of(reg);
+    if (warp.exec == kAllLanes) {
+      std::memcpy(taint, row.data(), kWarpSize);
+    } else {
+      for_lanes<std::size_t>(warp.exec, [&](std::size_t lane) { taint[lane] = row[lane]; });
+    }
+  }
+  return true;
 }
 
 void unpack_taint(Warp& warp, const UnpackOperands& op, const InstrInfo& info) {
@@ -223,17 +259,20 @@ void take_foreign_taint(Warp& warp, const UnknownData& from) {
 }
 
 void drop_stale_taint(Warp& warp) {
+  // All slots of the register file are whole rows of lanes (kSlotBytes).
   const std::size_t bytes = warp.cta->program().register_bytes / 4;
-  const std::uint8_t* end = warp.taint + bytes;
-  if (std::find_if(static_cast<const std::uint8_t*>(warp.taint), end,
-                   [](std::uint8_t t) { return t != 0; }) == end)
-    warp.tainted = false;
+  for (std::size_t at = 0; at < bytes; at += kWarpSize) {
+    if (any_in_row(warp.taint + at)) return;
+  }
+  warp.tainted = false;
 }
 
 void propagate_taint(Warp& warp, const Instr& in) {
   const InstrInfo& info = warp.cta->program().info[warp.pc];
   if (info.taint == TaintRule::kOwn) return;
-  if (std::ranges::none_of(info.sources, [&](std::uint32_t reg) { return any_taint(warp, reg); })) {
+  const bool is_wide = info.dst_bytes == 16 || info.src_bytes == 16;
+  if (std::ranges::none_of(info.sources,
+                           [&](std::uint32_t reg) { return any_taint(warp, reg, is_wide); })) {
     for (const std::uint32_t reg : info.destinations) clear_taint(warp, reg);
     return;
   }
@@ -241,6 +280,7 @@ void propagate_taint(Warp& warp, const Instr& in) {
     unpack_taint(warp, in.as<UnpackOperands>(), info);
     return;
   }
+  if (propagate_rows(warp, in, info)) return;
   std::uint32_t taints[kWarpSize];
   for_lanes(warp.exec, [&](int lane) { taints[lane] = lane_taint(warp, in, info, lane); });
   for (const std::uint32_t reg : info.destinations) {

@@ -191,14 +191,23 @@ void store(Warp& warp, const Instr& in) {
   const bool may_be_signal = access.global != 0 && is_strong(op.order);
   if (may_be_signal && scheduler.stands_aside_after_change()) warp.yield = true;
   WatchedPlaces places(warp, access, total);
-  for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
-    if (places.is_active()) {
-      places.enter(l);
-      is_strong(op.order) ? places.store(values + l * total) : places.write(values + l * total);
-    }
+  const auto put = [&](std::size_t l) {
     copy_to_guest(access.pointer[l], values + l * total, total);
     if (std::uint8_t* marks = access.marks(l)) mark_written(marks, total);
-  });
+  };
+  std::size_t done = 0;
+  while (const std::size_t piece = places.write_piece(done, values)) {
+    for (const std::size_t end = done + piece; done < end; ++done) put(done);
+  }
+  if (done == 0) {
+    for_lanes<std::size_t>(warp.exec, [&](std::size_t l) {
+      if (places.is_active()) {
+        places.enter(l);
+        is_strong(op.order) ? places.store(values + l * total) : places.write(values + l * total);
+      }
+      put(l);
+    });
+  }
   if (warp.tainted && launch.check) taint_stored(warp, op, access, sizeof(R));
   if (launch.count_memory) count_access(warp, access, total, true);
 }

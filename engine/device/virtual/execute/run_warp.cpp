@@ -15,6 +15,9 @@ namespace {
 
 constexpr int kSpinLimit = 256;
 constexpr int kFairnessHold = 4096;
+/// Instructions of a warp after which registers that nobody set may all be overwritten: a power of
+/// two.
+constexpr std::uint64_t kTaintCheck = 64;
 
 void select_group(Warp& warp, std::size_t chosen) {
   const LaneGroup group = warp.waiting[chosen];
@@ -144,8 +147,8 @@ std::uint64_t run_warp(Warp& warp, std::uint64_t budget) {
   std::uint64_t* const counts = warp.counts;
   std::uint64_t done = 0;
   warp.yield = false;
-  if (warp.tainted) drop_stale_taint(warp);
   while (done < budget) {
+    if (warp.tainted && done % kTaintCheck == 0) drop_stale_taint(warp);
     if (!warp.waiting.empty()) regroup(warp);
     const Instr& in = code[warp.pc];
     std::uint32_t mask = warp.active;

@@ -68,22 +68,42 @@ WatchedPlaces::WatchedPlaces(Warp& warp, const LaneAccess& access, std::uint32_t
       is_active_(is_checked(warp, access)),
       buffer_(warp.cta->buffer_cache()[warp.pc]) {}
 
-void WatchedPlaces::enter(std::size_t lane) {
-  words_ = {};
-  if (!is_active_ || ((access_.global >> lane) & 1U) == 0) return;
-  lane_ = lane;
-  const std::uint64_t address = access_.address[lane];
+GlobalBuffer* WatchedPlaces::writable_at(std::uint64_t address) {
   if (buffer_ == nullptr || !buffer_->contains(address, bytes_))
     buffer_ = warp_.cta->launch().memory->find(address);
-  if (!buffer_->writable) return;  // nobody writes there in this launch
-  Word* const shadow = races_.shadow_of(*buffer_);
-  if (shadow == nullptr) return;
-  words_ = {shadow + ((address - buffer_->base) >> races_.shift()), bytes_ / granule_};
+  return buffer_->writable ? buffer_ : nullptr;  // else nobody writes there in this launch
+}
+
+void WatchedPlaces::hold(std::uint64_t address) {
   Stripe* const stripe = &races_.stripe_of(address);
   if (stripe == stripe_) return;
   stripe_ = stripe;
   if (lock_.owns_lock()) lock_.unlock();
   lock_ = std::unique_lock(stripe->lock);
+}
+
+void WatchedPlaces::enter(std::size_t lane) {
+  words_ = {};
+  plain_ = nullptr;
+  if (!is_active_ || ((access_.global >> lane) & 1U) == 0) return;
+  lane_ = lane;
+  const std::uint64_t address = access_.address[lane];
+  GlobalBuffer* const buffer = writable_at(address);
+  if (buffer == nullptr) return;
+  place_ = (address - buffer->base) >> races_.shift();
+  if (races_.is_plain()) {
+    plain_ = races_.plain_shadow_of(*buffer);
+    if (plain_ == nullptr) return;
+  } else {
+    Word* const shadow = races_.shadow_of(*buffer);
+    if (shadow == nullptr) return;
+    words_ = {shadow + place_, bytes_ / granule_};
+  }
+  hold(address);
+}
+
+std::uint32_t WatchedPlaces::plain_cta() const {
+  return static_cast<std::uint32_t>(warp_.cta->number()) + 1;
 }
 
 void WatchedPlaces::report(Record other, std::size_t word, const char* verb) {
@@ -104,6 +124,8 @@ bool WatchedPlaces::is_same(std::size_t word, const std::byte* values) const {
 }
 
 void WatchedPlaces::read() {
+  for (std::size_t at = 0; plain_ != nullptr && at < bytes_ / granule_; ++at)
+    report(GlobalRaces::record_of(plain_->read(place_ + at, plain_cta())), at, "read");
   auto& reads = warp_.cta->plain_reads();
   for (std::size_t at = 0; at < words_.size(); ++at) {
     const Record other = races_.read(words_[at], actor_of(warp_));
@@ -122,6 +144,7 @@ void WatchedPlaces::read() {
 }
 
 void WatchedPlaces::write(const std::byte* values) {
+  if (plain_ != nullptr) write_plain(values);
   for (std::size_t at = 0; at < words_.size(); ++at) {
     const Record other = races_.before_write(words_[at], actor_of(warp_));
     if (other != 0 && !is_same(at, values)) report(other, at, "write");
@@ -129,10 +152,43 @@ void WatchedPlaces::write(const std::byte* values) {
   }
 }
 
+void WatchedPlaces::write_plain(const std::byte* values) {
+  for (std::size_t at = 0; at < bytes_ / granule_; ++at) {
+    const std::uint32_t other = plain_->write(place_ + at, plain_cta());
+    if (other != 0 && !is_same(at, values)) report(GlobalRaces::record_of(other), at, "write");
+  }
+}
+
+std::size_t WatchedPlaces::write_piece(std::size_t first, const std::byte* values) {
+  const bool is_one_piece = is_active_ && races_.is_plain() && access_.global == kAllLanes &&
+                            access_.buffer != nullptr &&
+                            access_.pattern == LanePattern::kContiguous;
+  if (!is_one_piece || first == kWarpSize) return 0;
+  const std::uint64_t address = access_.address[first];
+  GlobalBuffer* const buffer = writable_at(address);
+  plain_ = buffer == nullptr ? nullptr : races_.plain_shadow_of(*buffer);
+  if (plain_ == nullptr) return 0;
+  const std::uint64_t to_next_stripe =
+      GlobalRaces::kStripeBytes - address % GlobalRaces::kStripeBytes;
+  const std::size_t lanes = std::min<std::size_t>(to_next_stripe / bytes_, kWarpSize - first);
+  if (lanes == 0) return 0;
+  hold(address);
+  place_ = (address - buffer->base) >> races_.shift();
+  if (plain_->write_all(place_, lanes * (bytes_ / granule_), plain_cta())) return lanes;
+  for (lane_ = first; lane_ < first + lanes; ++lane_) {
+    place_ = (access_.address[lane_] - buffer->base) >> races_.shift();
+    write_plain(values + lane_ * bytes_);
+  }
+  return lanes;
+}
+
 void WatchedPlaces::read_only() {
+  const std::size_t places = plain_ != nullptr ? bytes_ / granule_ : words_.size();
   Cta& cta = *warp_.cta;
-  for (std::size_t at = 0; at < words_.size(); ++at) {
-    const Record found = words_[at].write != 0 ? words_[at].write : words_[at].change;
+  for (std::size_t at = 0; at < places; ++at) {
+    const Record found = plain_ != nullptr ? GlobalRaces::record_of(plain_->writer(place_ + at))
+                         : words_[at].write != 0 ? words_[at].write
+                                                 : words_[at].change;
     if (found == 0 || cta.is_reported(HazardKind::kReadOnlyLoad, pc_of(warp_), -1)) continue;
     cta.report(HazardKind::kReadOnlyLoad, pc_of(warp_), -1,
                cta.launch().memory->describe(access_.address[lane_] + at * granule_) + " by " +

@@ -30,6 +30,10 @@ class WatchedPlaces {
   void read_only();
   /// A plain write of `values`, before it is done.
   void write(const std::byte* values);
+  /// Lanes from `first` on whose plain write of `values`, those of lane 0 first, is noted at once,
+  /// before it is done; their places are this thread's alone until the next call or the end. None
+  /// where lanes must be entered one by one, and behind the last lane.
+  [[nodiscard]] std::size_t write_piece(std::size_t first, const std::byte* values);
   /// A strong read.
   void see();
   /// A strong store of `values`, before it is done.
@@ -44,6 +48,11 @@ class WatchedPlaces {
   void explain_read(const GlobalRaces::Word& word);
   void report(GlobalRaces::Record other, std::size_t word, const char* verb);
   [[nodiscard]] bool is_same(std::size_t word, const std::byte* values) const;
+  void hold(std::uint64_t address);
+  /// The buffer of an address, when kernels may write it.
+  [[nodiscard]] GlobalBuffer* writable_at(std::uint64_t address);
+  [[nodiscard]] std::uint32_t plain_cta() const;
+  void write_plain(const std::byte* values);
 
   Warp& warp_;
   const LaneAccess& access_;
@@ -54,6 +63,8 @@ class WatchedPlaces {
   GlobalBuffer* buffer_;  ///< of the lane before
   std::size_t lane_ = 0;
   std::span<GlobalRaces::Word> words_;  ///< empty where nobody watches
+  PlainShadow* plain_ = nullptr;        ///< in the place of words, see GlobalRaces::is_plain()
+  std::size_t place_ = 0;               ///< the lane's first place there
   GlobalRaces::Stripe* stripe_ = nullptr;
   std::unique_lock<SpinLock> lock_;
 };

@@ -12,7 +12,8 @@ constexpr const char* kCtaRaces[] = {
     "in_place",         "without_waiting",  "missing_fence",
     "fence_of_the_cta", "claims_and_reads", "counter_without_atomic",
     "cleared_by_one",   "written_by_all",   "own_grid_barrier",
-    "read_by_all",      "two_buffers",      "stale_then_exchanged"};
+    "read_by_all",      "two_buffers",      "stale_then_exchanged",
+    "overlapping_rows"};
 
 const std::string& ptx_of_races(bool bug) {
   static const std::string source = kernel_source("cta_races.cu");

@@ -30,6 +30,16 @@ extern "C" __global__ void in_place(const float* in, float* out) {
 #endif
 }
 
+// Rows that are stored as a whole; each begins one element before the end of the one before it.
+extern "C" __global__ void overlapping_rows(const float* in, float* out) {
+#ifdef BUG
+  const unsigned i = blockIdx.x * 63 + threadIdx.x;
+#else
+  const unsigned i = blockIdx.x * 64 + threadIdx.x;
+#endif
+  out[i] = in[i] + static_cast<float>(blockIdx.x + 1);
+}
+
 // The last CTA of the grid takes the others' parts without waiting for them.
 extern "C" __global__ void without_waiting(const float* in, float* out) {
   parts[blockIdx.x * 64 + threadIdx.x] = in[blockIdx.x * 64 + threadIdx.x];
