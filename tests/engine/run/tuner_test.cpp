@@ -314,6 +314,66 @@ TEST(Tuner, WhileACompilerIsSlowTheDeviceTakesOthersAndTheirOutcomesWaitForTheir
   EXPECT_EQ(measured, recorded);
 }
 
+TEST(Tuner, AKernelThatItsCheckShowsToBeSlowIsNotTimedAndTheEliteIsTheSame) {
+  std::vector<std::vector<CandidateId>> elites;
+  std::vector<std::ptrdiff_t> timed;
+  for (const bool stops : {false, true}) {
+    fake::MemoryStore store;
+    fake::DeviceBehaviour behaviour = screened_kernels();
+    behaviour.check = {};
+    behaviour.stops_checks = stops;
+    World world(store, behaviour, {.space = "distinct"});
+    TunerOptions options = options_for(6, 8);
+    options.strategy = "random";
+    EXPECT_EQ(run_all(world, store, options), TunerEnd::kFinished);
+    std::vector<CandidateId>& elite = elites.emplace_back();
+    const std::vector<StoredGeneration> generations = store.generations();
+    for (const EliteEntry& entry : generations.back().record.elite) {
+      elite.push_back(entry.candidate);
+    }
+    timed.push_back(std::ranges::count_if(world.device->requests(), [](const std::string& request) {
+      return request.starts_with("time ");
+    }));
+  }
+  EXPECT_EQ(elites[1], elites[0]);
+  EXPECT_EQ(elites[0].size(), 3U);
+  EXPECT_LT(timed[1], timed[0] * 2 / 3);
+}
+
+TEST(Tuner, WhenTimeEndsWhatIsFinishedBehindOneThatIsNotIsRecorded) {
+  int gaps = 0;
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    fake::MemoryStore store;
+    World world(store, screened_kernels(), {.compiler_seed = seed, .space = "distinct"});
+    world.compilers->longest_ms = 2000;
+    TunerOptions options = options_for(20, 16);
+    options.strategy = "random";
+    options.children = 60;  // all in the first generation
+    options.max_seconds = 2.5;
+    SilentObserver observer;
+    Tuner tuner(*world.bench, store, {kRun}, options, observer);
+    static const std::atomic<bool> never{false};
+    EXPECT_EQ(tuner.run({}, never), TunerEnd::kOutOfTime);
+    const std::vector<StoredEvaluation> stored = store.evaluations();
+    EXPECT_EQ(tuner.progress().evaluated, stored.size());
+    EXPECT_FALSE(tuner.elite().members().empty());
+    if (stored.back().record.position + 1 > static_cast<int>(stored.size())) ++gaps;
+
+    // A run that is extended fills the gaps.
+    options.max_seconds = 1e6;
+    options.generations = 1;
+    World later(store, screened_kernels(), {.space = "distinct"});
+    EXPECT_EQ(run_all(later, store, options), TunerEnd::kFinished);
+    std::set<int> positions;
+    for (const StoredEvaluation& one : store.evaluations()) {
+      positions.insert(one.record.position);
+    }
+    EXPECT_EQ(*positions.rbegin() + 1, static_cast<int>(positions.size()));
+    EXPECT_EQ(store.evaluations().size(), positions.size());
+  }
+  EXPECT_GT(gaps, 4);
+}
+
 TEST(Tuner, ASpaceWithoutMoreCandidatesEndsTheRun) {
   fake::MemoryStore store;
   World world(store, {}, {.space = "planted_duels"});
