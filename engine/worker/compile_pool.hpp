@@ -40,7 +40,7 @@ class CompilePool final : public CompileService {
 
   /// One more process, on `host`, once its compiler is of this pool's version; tells on_event why
   /// it is not taken otherwise. `memory_bytes`: what a compiler has there.
-  Task<> add(std::shared_ptr<WorkerHost> host, std::uint64_t memory_bytes);
+  Task<> add(std::shared_ptr<WorkerHost> host, std::uint64_t memory_bytes) override;
 
   [[nodiscard]] const std::string& version() override;
   Task<Finished> compile(CompileRequest request) override;
@@ -55,7 +55,7 @@ class CompilePool final : public CompileService {
     bool is_taken = false;
     bool is_alone = false;  ///< the job that has it runs alone
     int compiled = 0;
-    bool has_more = false;  ///< memory than others: of a job that runs alone
+    bool has_more = false;                    ///< memory than others: of a job that runs alone
     std::optional<KernelSource> source = {};  ///< the one that the process has
 
     [[nodiscard]] bool is_free() const { return !is_taken && !host->is_gone(); }

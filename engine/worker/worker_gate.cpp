@@ -42,15 +42,11 @@ WorkerGate::~WorkerGate() {
   process_.kill(true);
 }
 
-Task<WorkerGate::Notice> WorkerGate::next(EventLoop& loop) {
-  while (packets_.is_open()) {
-    if (auto packet = packets_.receive()) {
-      auto notice = notice_of(*std::move(packet));
-      if (notice) co_return *std::move(notice);
-      continue;
-    }
-    if (packets_.is_open()) co_await loop.wait(packets_.interest(), SteadyTime::max());
+std::optional<WorkerGate::Notice> WorkerGate::take() {
+  while (auto packet = packets_.receive()) {
+    if (auto notice = notice_of(*std::move(packet))) return notice;
   }
+  if (packets_.is_open()) return std::nullopt;
   throw MissingError("evo-worker gateway has ended: no worker on another host can be reached");
 }
 

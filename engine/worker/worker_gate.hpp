@@ -3,10 +3,11 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 
-#include "engine/worker/event_loop.hpp"
+#include "engine/worker/child_process.hpp"
 #include "engine/worker/packet_socket.hpp"
 #include "engine/worker/remote_host.hpp"
 
@@ -41,8 +42,10 @@ class WorkerGate {
   [[nodiscard]] const std::string& address() const { return address_; }
   /// The number of the gateway's process.
   [[nodiscard]] int process() const { return process_.number(); }
-  /// The next thing that happens. Throws MissingError when the gateway is gone.
-  Task<Notice> next(EventLoop& loop);
+  /// The next thing that happened, if there is one. Throws MissingError when the gateway is gone.
+  [[nodiscard]] std::optional<Notice> take();
+  /// What to wait for with ::poll().
+  [[nodiscard]] pollfd interest() const { return packets_.interest(); }
 
  private:
   struct Started {

@@ -76,8 +76,12 @@ class RemoteTest : public testing::Test {
   ~RemoteTest() override { loop_.end_all(); }
 
   WorkerGate::Notice next() {
-    const auto limit = steady_clock::now() + std::chrono::seconds(30);
-    return loop_.run(gate_->next(loop_), {.deadline = limit});
+    for (int i = 0; i < 300; ++i) {
+      if (auto notice = gate_->take()) return *std::move(notice);
+      pollfd entry = gate_->interest();
+      ::poll(&entry, 1, 100);
+    }
+    throw std::runtime_error("nothing happened");
   }
   /// The next that joins.
   std::shared_ptr<RemoteHost> joined() { return std::get<WorkerGate::Joined>(next()).host; }
