@@ -219,15 +219,16 @@ class SlurmTest(Cluster):
 
 class SshTest(Cluster):
     needs = ("sshd", "ssh", "ssh-keygen")
+    port_count = 2
     nodes = ("node1", "node2")
 
     def start_cluster(self):
-        self.port = free_ports(1)
+        self.port = free_ports(self.port_count)
         self.addCleanup(self.script, "sshd.sh", "stop")
         self.script("sshd.sh", "start")
         (self.folder / "hosts.txt").write_text("".join(
-            f"{node} device=fake:predicted,fake:predicted jobs=2 program={self.folder}/{node}\n"
-            for node in self.nodes))
+            f"{node} device=fake:predicted,fake:predicted jobs=2 program={self.folder}/{node}"
+            f"{f' tunnel={self.port + 1}' if node == 'node2' else ''}\n" for node in self.nodes))
         for node in self.nodes:  # both are this machine
             program = self.folder / node
             program.write_text(f"#!/bin/sh\nEVO_HOST_NAME={node} exec {BIN}/evo-worker \"$@\"\n")

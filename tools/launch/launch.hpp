@@ -24,7 +24,8 @@ struct LaunchCommand {
 };
 
 /// "ssh:FILE": evo-worker on every host that the file names, a line each: "HOST", then, as they
-/// are needed, device=LIST, jobs=N, program=PATH. Throws InputError.
+/// are needed, device=LIST, jobs=N, program=PATH, tunnel=PORT (it dials back through ssh). Throws
+/// InputError.
 [[nodiscard]] std::vector<LaunchCommand> ssh_commands(const std::string& file,
                                                       const LaunchRequest& request);
 /// "slurm" within an allocation, or "slurm:ARGUMENTS" of salloc to make one: one step with a task

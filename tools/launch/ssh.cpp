@@ -21,6 +21,7 @@ LaunchCommand command_for(const std::vector<std::string>& line, const std::strin
   std::string device = request.device;
   std::string jobs = request.jobs;
   std::string program = "evo-worker";
+  std::string tunnel;
   for (std::size_t i = 1; i < line.size(); ++i) {
     const std::size_t equals = line[i].find('=');
     const std::string name = line[i].substr(0, equals);
@@ -28,10 +29,12 @@ LaunchCommand command_for(const std::vector<std::string>& line, const std::strin
     std::string* target = name == "device"    ? &device
                           : name == "jobs"    ? &jobs
                           : name == "program" ? &program
+                          : name == "tunnel"  ? &tunnel
                                               : nullptr;
     if (target == nullptr || value.empty()) {
-      throw InputError(where + ": '" + line[i] +
-                       "': allowed are device=LIST, jobs=N and program=PATH behind a host's name");
+      throw InputError(
+          where + ": '" + line[i] +
+          "': allowed are device=LIST, jobs=N, program=PATH and tunnel=PORT behind a host's name");
     }
     *target = value;
   }
@@ -42,10 +45,16 @@ LaunchCommand command_for(const std::vector<std::string>& line, const std::strin
   command.words = words_of(environment_variable("EVO_SSH").value_or("ssh"));
   // BatchMode: nobody is there to type a password. The key goes over standard input.
   for (const char* word : {"-T", "-o", "BatchMode=yes"}) command.words.emplace_back(word);
+  std::string address = request.address;
+  if (!tunnel.empty()) {
+    command.words.insert(command.words.end(), {"-o", "ExitOnForwardFailure=yes", "-R",
+                                               "127.0.0.1:" + tunnel + ":" + request.address});
+    address = "127.0.0.1:" + tunnel;
+  }
   command.words.push_back(line.front());
   command.words.push_back("exec " + shell_word(program) + " host --key-stdin --connect " +
-                          shell_word(request.address) + " --device " + shell_word(device) +
-                          " --jobs " + shell_word(jobs));
+                          shell_word(address) + " --device " + shell_word(device) + " --jobs " +
+                          shell_word(jobs));
   command.key_on_input = true;
   return command;
 }
