@@ -118,6 +118,10 @@ TlsContext::TlsContext(TlsSide side, std::vector<std::uint8_t> key)
   SSL_CTX_set_app_data(context_, &key_);
   SSL_CTX_set_mode(context_, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                  SSL_MODE_RELEASE_BUFFERS);
+  // Several records by one call of the system.
+  constexpr std::size_t kReadBytes = std::size_t{64} << 10;
+  SSL_CTX_set_read_ahead(context_, 1);
+  SSL_CTX_set_default_read_buffer_len(context_, kReadBytes);
   if (side == TlsSide::kServer) {
     SSL_CTX_set_psk_find_session_callback(context_, find_session);
   } else {
