@@ -13,6 +13,8 @@ install_packages python3 python3-numpy python3-pip python3-hatchling
 (install_packages zsh man-db groff-base mandoc) || say "Without zsh, man, groff and mandoc: completion and manual pages are tested less."
 # All sources of a target together (cmake/Unity.cmake), unless it is said otherwise.
 export EVO_UNITY="${EVO_UNITY-all}"
+# For the tests on a cluster of this machine; without these they are skipped.
+(install_packages slurmctld slurmd slurm-client munge openssh-server openssh-client) || say "Without Slurm and sshd: runs over several hosts are tested less."
 setup_and_build ci
 log="build/ci/ctest.log"
 exclude=()

@@ -8,6 +8,7 @@ find_package(SQLite3 REQUIRED)
 find_package(SQLiteCpp REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(utf8cpp REQUIRED)
+find_package(OpenSSL 3 REQUIRED)
 find_package(GTest REQUIRED)
 include(GoogleTest)
 

@@ -4,7 +4,7 @@
 
 packages=(g++ cmake ninja-build ccache pkg-config libasio-dev sqlite3 libsqlite3-dev libsqlitecpp-dev libspdlog-dev
   nlohmann-json3-dev libcli11-dev libxxhash-dev libdtl-dev libutfcpp-dev
-  zlib1g-dev libzstd-dev libgtest-dev libgmock-dev)
+  zlib1g-dev libzstd-dev libssl-dev libgtest-dev libgmock-dev)
 
 # NVRTC and headers from PyPI; they need no GPU and no driver. Older drivers refuse the machine code of
 # a newer major version of CUDA. Of CUDA 12 it is 12.6, or 12.9 for Blackwell. (ptxas of 12.8 and 12.9

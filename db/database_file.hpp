@@ -17,7 +17,7 @@ constexpr std::string_view kDatabaseMagic("SQLite format 3\0", 16);
 /// "evot": marks a database file as ours.
 constexpr std::int32_t kApplicationId = 0x65766f74;
 /// The version of db/schema.sql, `user_version` of a database. Others are refused.
-constexpr int kSchemaVersion = 9;
+constexpr int kSchemaVersion = 10;
 
 /// The statements of db/schema.sql.
 [[nodiscard]] std::string_view schema();

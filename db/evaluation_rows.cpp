@@ -24,12 +24,21 @@ CandidateId insert_candidate(Connection& db, RunId run, const EvaluationRecord& 
   return db.last_id();
 }
 
-void insert_timing(Connection& db, CandidateId candidate, const Timing& timing) {
+void insert_timing(Connection& db, CandidateId candidate, const Timing& timing,
+                   const TimingPlace& place) {
   db.run(
       "INSERT INTO timing (candidate_id, kind, p50_us, p90_us, p99_us, mean_us, std_us, cv,"
-      " samples, complete, not_modelled) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+      " samples, complete, not_modelled, host, gpu_uuid) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
       candidate, timing.kind, timing.p50_us, timing.p90_us, timing.p99_us, timing.mean_us,
-      timing.std_us, timing.cv, timing.samples, timing.complete, timing.not_modelled);
+      timing.std_us, timing.cv, timing.samples, timing.complete, timing.not_modelled, place.host,
+      place.gpu_uuid);
+}
+
+TimingPlace find_place(Connection& db, CandidateId candidate) {
+  TimingPlace place;
+  Query row = db.query("SELECT host, gpu_uuid FROM timing WHERE candidate_id = ?", candidate);
+  if (row.next()) row.read(place.host, place.gpu_uuid);
+  return place;
 }
 
 std::optional<Timing> find_timing(Connection& db, CandidateId candidate) {
@@ -90,7 +99,7 @@ CandidateId insert_evaluation(Connection& db, RunId run, const EvaluationRecord&
   }
   replace_checks(db, candidate, record.checks);
   if (record.timing) {
-    insert_timing(db, candidate, *record.timing);
+    insert_timing(db, candidate, *record.timing, record.place);
     if (record.card) insert_gpu_state(db, candidate, *record.card);
     if (record.energy) replace_energy(db, candidate, false, *record.energy);
   }
@@ -135,6 +144,7 @@ StoredEvaluation read_evaluation(Connection& db, CandidateId candidate) {
                         " sampled FROM check_result WHERE candidate_id = ? ORDER BY position",
                         first)
                       .all(read_check);
+  record.place = find_place(db, first);
   record.card = find_gpu_state(db, first);
   record.energy = find_energy(db, first, false);
   evaluation.energy = find_energy(db, first, true);

@@ -97,6 +97,14 @@ struct CompilationRecord : CompilationFacts, Artifacts {
   std::string packed_cubin = {};
 };
 
+/// Where a kernel was timed.
+struct TimingPlace {
+  std::string host = {};      ///< the name of the machine
+  std::string gpu_uuid = {};  ///< "GPU-0a1b…"; empty for a virtual GPU
+
+  bool operator==(const TimingPlace&) const = default;
+};
+
 /// One evaluated configuration. Exactly one of these holds: `duplicate_of` is set; `rejection` is
 /// set (a timing may stand beside it, when the timing gate stopped it); `timing` alone is set:
 /// green; none is set: it built within policy, and without a device nobody judged the rest.
@@ -113,6 +121,7 @@ struct EvaluationRecord {
   int dynamic_shared_bytes = 0;  ///< on the timed shape
   std::vector<CheckResult> checks = {};
   std::optional<Timing> timing = {};   ///< on the run's shape
+  TimingPlace place = {};              ///< of the timing
   std::optional<CardState> card = {};  ///< while it was timed; beside a timing only
   std::optional<Energy> energy = {};   ///< the same; of a short window
   std::optional<Rejection> rejection = {};

@@ -1,4 +1,4 @@
--- evo-tune's database, version 9 (kSchemaVersion in db/database_file.hpp). docs/database.md has
+-- evo-tune's database, version 10 (kSchemaVersion in db/database_file.hpp). docs/database.md has
 -- example queries. Raise the version with every change: databases of other versions are
 -- refused.
 --
@@ -159,6 +159,8 @@ CREATE TABLE timing (
   samples      INTEGER NOT NULL CHECK (samples > 0),
   complete     INTEGER NOT NULL CHECK (complete IN (0, 1)),  -- 0: stopped early, too slow to matter
   not_modelled TEXT NOT NULL,                          -- of a predicted time, for people
+  host         TEXT NOT NULL,                          -- the machine that it was taken on
+  gpu_uuid     TEXT NOT NULL,                          -- GPU-0a1b…; empty for a virtual GPU
   measured_at  TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
 );
 

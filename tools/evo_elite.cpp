@@ -1,5 +1,9 @@
 // evo-elite: asks the database of runs.
 
+#include <fmt/format.h>
+
+#include "db/merge.hpp"
+#include "db/store.hpp"
 #include "tools/answers/print_answer.hpp"
 #include "tools/cli/database_values.hpp"
 #include "tools/cli/help_format.hpp"
@@ -14,8 +18,8 @@ constexpr const char* kDescription =
     "Without a command: the elite of the newest green run of each space, device and shape.\n"
     "Predicted times are marked and never share a table with measured ones.";
 
-/// The parser; what it reads goes to `options`, which must outlive it.
-void declare(CLI::App& app, EliteOptions& options) {
+/// The parser; what it reads goes to `options` and `merged`, which must outlive it.
+void declare(CLI::App& app, EliteOptions& options, std::vector<std::string>& merged) {
   app.add_option("--db", options.db, "database file")
       ->type_name(value_words::kDatabase)
       ->capture_default_str();
@@ -52,13 +56,34 @@ void declare(CLI::App& app, EliteOptions& options) {
   command("insight", Question::kInsight,
           "why the winner won: steps to it, what each knob does to time");
   command("runs", Question::kRuns, "the runs in the database");
+  command("merge", Question::kElite,
+          "bring the runs of other databases into this one; no run twice")
+      ->add_option("FILE", merged, "databases of other coordinators")
+      ->type_name(value_words::kDatabase)
+      ->required();
+}
+
+ExitCode merge_all(const std::string& db, const std::vector<std::string>& files) {
+  const Store store = Store::open(db);
+  for (const std::string& file : files) {
+    const MergeCount count = merge(store.connection(), file);
+    fmt::print("{}: {} runs added, {} that have gone on since replaced, {} known\n", file,
+               count.added, count.replaced, count.known);
+    if (count.running > 0) {
+      fmt::print("{}: {} runs are left out: they are still running, merge them later\n", file,
+                 count.running);
+    }
+  }
+  return ExitCode::kGreen;
 }
 
 ExitCode run(int argc, char** argv) {
   EliteOptions options;
   CLI::App app(kDescription);
-  declare(app, options);
+  std::vector<std::string> merged;
+  declare(app, options, merged);
   if (const auto done = parse_command_line(app, argc, argv, database_values())) return *done;
+  if (!merged.empty()) return merge_all(options.db, merged);
   return print_answer(options);
 }
 

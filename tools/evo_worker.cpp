@@ -1,9 +1,11 @@
 // evo-worker: the process that compiles or touches a device on behalf of the other programs. It
 // talks over its standard input and output and is not meant to be started by hand.
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <span>
 #include <string_view>
 
 #include "engine/compile/nvrtc.hpp"
@@ -11,11 +13,41 @@
 #include "engine/core/error.hpp"
 #include "engine/device/cuda/driver_survey.hpp"
 #include "engine/device/open_device.hpp"
+#include "engine/worker/gateway.hpp"
 #include "engine/worker/profile_request.hpp"
 #include "engine/worker/server.hpp"
 #include "engine/worker/survey_messages.hpp"
+#include "tools/worker_host_options.hpp"
+
+namespace {
+
+/// Writing to a connection that is closed fails instead of killing the process. By a handler and
+/// not by SIG_IGN, which the processes that are started would inherit.
+void let_writes_fail() {
+  struct sigaction nothing = {};
+  nothing.sa_handler = [](int) {};
+  nothing.sa_flags = SA_RESTART;
+  sigaction(SIGPIPE, &nothing, nullptr);
+}
+
+/// Of a role that speaks to other hosts; nothing for another one.
+std::optional<int> serve_other_hosts(std::span<char* const> arguments) {
+  try {
+    const bool is_gateway = arguments.size() == 2 && std::string_view(arguments[1]) == "gateway";
+    const auto options = is_gateway ? std::nullopt : evo::worker_host_options(arguments);
+    if (!is_gateway && !options) return std::nullopt;
+    let_writes_fail();
+    return is_gateway ? evo::serve_gateway(EVO_VERSION) : evo::serve_run_elsewhere(*options);
+  } catch (const evo::Error& error) {
+    std::fprintf(stderr, "evo-worker: %s\n", error.what());
+    return static_cast<int>(error.exit_code());
+  }
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
+  if (const auto code = serve_other_hosts({argv, static_cast<std::size_t>(argc)})) return *code;
   const std::string_view role = argc > 1 ? argv[1] : "";
   if (role == "--version" && argc == 2) {
     std::puts("evo-worker " EVO_VERSION);
@@ -46,8 +78,13 @@ int main(int argc, char** argv) {
   }
   std::fputs(
       "usage: evo-worker compile | evo-worker device ID [--spare] | evo-worker profile ID FILE |\n"
-      "       evo-worker survey nvml|cuda|nvrtc\nStarted by the other programs; not meant to be "
-      "run by hand.\n",
+      "       evo-worker survey nvml|cuda|nvrtc | evo-worker gateway\n"
+      "Started by the other programs; not meant to be run by hand. To lend workers to a run on "
+      "another\nhost (docs/cluster.md):\n"
+      "       evo-worker device [ID[,ID]] --connect HOST:PORT [--key-stdin]\n"
+      "       evo-worker compile --connect HOST:PORT [--jobs N|all] [--key-stdin]\n"
+      "       evo-worker host --connect HOST:PORT [--device ID[,ID]] [--jobs N|all] "
+      "[--key-stdin]\n",
       stderr);
   return static_cast<int>(evo::ExitCode::kBadInput);
 }

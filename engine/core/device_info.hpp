@@ -23,6 +23,14 @@ struct DeviceInfo {
   double peak_bandwidth_gbs = 0;  ///< DRAM, GB/s
   bool counts_energy = false;     ///< not stored
   std::string driver;             ///< driver version, or the virtual GPU's version
+  std::string uuid = {};          ///< of the card, "GPU-0a1b…"; empty for a virtual one
+  std::string host = {};          ///< another host that it is in; empty for this machine
 };
+
+/// Whether it is a part of a card (MIG): its times depend on the other parts. The driver says so in
+/// the name: "NVIDIA A100-SXM4-40GB MIG 1g.5gb".
+[[nodiscard]] inline bool is_slice(const DeviceInfo& device) {
+  return device.name.find(" MIG ") != std::string::npos;
+}
 
 }  // namespace evo

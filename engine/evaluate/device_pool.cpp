@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/core/at_end.hpp"
+#include "engine/worker/host_port.hpp"
 
 namespace evo {
 
@@ -37,12 +38,26 @@ DevicePool::DevicePool(EventLoop& loop, std::vector<std::unique_ptr<DeviceServic
   for (auto& service : devices) devices_.push_back({std::move(service)});
 }
 
+std::size_t DevicePool::add(std::unique_ptr<DeviceService> device) {
+  const std::size_t number = devices_.size();
+  count_time();
+  devices_.push_back({std::move(device)});
+  wake_next();
+  return number;
+}
+
 std::size_t DevicePool::usable() const {
   return static_cast<std::size_t>(std::ranges::count(devices_, false, &Place::is_lost));
 }
 
 const DeviceInfo& DevicePool::info(std::size_t device) const {
   return devices_.at(device).service->info();
+}
+
+TimingPlace DevicePool::place(std::size_t device) const {
+  static const std::string here = host_name();
+  const DeviceInfo& of = info(device);
+  return {of.host.empty() ? here : of.host, of.uuid};
 }
 
 std::size_t DevicePool::home() const {
@@ -102,37 +117,55 @@ void DevicePool::wake_next() {
 }
 
 void DevicePool::lose(std::size_t device) {
+  leave(device);
+  if (usable() == 0 && !expects_more_) throw;  // the error that is being handled
+}
+
+void DevicePool::leave(std::size_t device) {
+  count_time();
   devices_[device].is_lost = true;
-  if (usable() == 0) throw;  // the error that is being handled
   for (const Waiting& one : waiting_) {
     if (one.wanted == device) one.event->notify();  // in vain
   }
 }
 
 void DevicePool::enter(std::size_t device, Phase phase) {
-  const SteadyTime now = loop_.now();
-  const double passed_ms = milliseconds_between(last_change_, now);
-  for (const Place& place : devices_) spent_ms_[static_cast<std::size_t>(place.phase)] += passed_ms;
-  last_change_ = now;
-  starved_ms_ = starved_ms();
-  waited_before_ms_ = loop_.waited_ms();
+  count_time();
   devices_[device].phase = phase;
 }
 
+/// Up to now, in which nothing has changed since the last time.
+void DevicePool::count_time() {
+  const SteadyTime now = loop_.now();
+  starved_ms_ = starved_ms();
+  const double passed_ms = milliseconds_between(last_change_, now);
+  for (const Place& place : devices_) {
+    if (!place.is_lost) spent_ms_[static_cast<std::size_t>(place.phase)] += passed_ms;
+  }
+  last_change_ = now;
+  waited_before_ms_ = loop_.waited_ms();
+}
+
+/// Devices that can be used and are in that phase.
+double DevicePool::count_in(Phase phase) const {
+  return static_cast<double>(std::ranges::count_if(
+      devices_, [&](const Place& place) { return !place.is_lost && place.phase == phase; }));
+}
+
 double DevicePool::spent_ms(Phase phase) const {
-  const auto busy = static_cast<double>(std::ranges::count(devices_, phase, &Place::phase));
   return spent_ms_[static_cast<std::size_t>(phase)] +
-         busy * milliseconds_between(last_change_, loop_.now());
+         count_in(phase) * milliseconds_between(last_change_, loop_.now());
 }
 
 double DevicePool::starved_ms() const {
-  const auto idle = static_cast<double>(std::ranges::count(devices_, Phase::kIdle, &Place::phase));
-  return starved_ms_ + idle * (loop_.waited_ms() - waited_before_ms_);
+  return starved_ms_ + count_in(Phase::kIdle) * (loop_.waited_ms() - waited_before_ms_);
 }
 
 std::vector<Phase> DevicePool::phases() const {
   std::vector<Phase> phases;
-  for (const Place& place : devices_) phases.push_back(place.phase);
+  for (const Place& place : devices_) {
+    if (!place.is_lost) phases.push_back(place.phase);
+  }
   return phases;
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "db/records.hpp"
 #include "engine/core/error.hpp"
 #include "engine/worker/device_service.hpp"
 
@@ -41,7 +42,7 @@ class DeviceLease {
   [[nodiscard]] DeviceService& at(Phase phase) const;
   [[nodiscard]] std::size_t device() const { return device_; }
   /// For the handler of an error: the device cannot be used any more. Rethrows the error when it
-  /// was the last one.
+  /// was the last one and no other can come.
   void give_up() const;
 
  private:
@@ -56,6 +57,13 @@ class DevicePool {
   /// `loop` must outlive the pool. `devices` may be empty.
   DevicePool(EventLoop& loop, std::vector<std::unique_ptr<DeviceService>> devices);
 
+  /// One more. Returns its number.
+  std::size_t add(std::unique_ptr<DeviceService> device);
+  /// From here on the loss of the last device is no error: others may come.
+  void expect_more() { expects_more_ = true; }
+  /// It cannot be reached any more. Work that has it learns that by itself.
+  void leave(std::size_t device);
+
   [[nodiscard]] bool is_empty() const { return devices_.empty(); }
   [[nodiscard]] std::size_t size() const { return devices_.size(); }
   [[nodiscard]] std::size_t home() const;
@@ -63,6 +71,8 @@ class DevicePool {
   /// Devices that can be used.
   [[nodiscard]] std::size_t usable() const;
   [[nodiscard]] const DeviceInfo& info(std::size_t device = 0) const;
+  /// Where it is, for the record of a timing.
+  [[nodiscard]] TimingPlace place(std::size_t device) const;
   [[nodiscard]] DeviceService& service(std::size_t device) { return *devices_.at(device).service; }
 
   /// Any device, when it is free.
@@ -76,7 +86,7 @@ class DevicePool {
   [[nodiscard]] double spent_ms(Phase phase) const;
   /// The part of the idle time in which nothing else ran either: devices waited for compilers.
   [[nodiscard]] double starved_ms() const;
-  /// The work of each device at this instant.
+  /// The work of each usable device at this instant.
   [[nodiscard]] std::vector<Phase> phases() const;
 
  private:
@@ -103,10 +113,13 @@ class DevicePool {
   void require_usable(std::size_t wanted) const;
   void release(std::size_t device);
   void enter(std::size_t device, Phase phase);
+  void count_time();
+  [[nodiscard]] double count_in(Phase phase) const;
   void lose(std::size_t device);
   void wake_next();
 
   EventLoop& loop_;
+  bool expects_more_ = false;
   std::vector<Place> devices_;
   std::deque<Waiting> waiting_;  ///< in the order in which they go
   double spent_ms_[kPhases] = {};

@@ -19,6 +19,7 @@ void Evaluation::take_measurements(const Evaluation& other) {
     const ShapeEvaluation* there = other.on(here.shape);
     if (there == nullptr) continue;
     here.timing = there->timing;
+    here.place = there->place;
     here.card = there->card;
     here.energy = there->energy;
     here.time_ms = there->time_ms;

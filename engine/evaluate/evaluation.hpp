@@ -27,6 +27,7 @@ struct ShapeEvaluation {
   /// most has.
   int dynamic_shared_bytes = 0;
   std::optional<Timing> timing = {};
+  TimingPlace place = {};              ///< of the timing
   std::optional<CardState> card = {};  ///< while it was timed
   std::optional<Energy> energy = {};   ///< where the objective asks for it
   double time_ms = 0;

@@ -151,6 +151,7 @@ Task<std::optional<Rejection>> Evaluator::timing_gate(const DeviceLease& lease,
     }
     auto& outcome = std::get<TimingResult>(answer.result);
     on.timing = outcome.timing;
+    on.place = devices_.place(lease.device());
     on.card = std::move(outcome.card);
     is_aged = is_aged || outcome.aged;
     if (!outcome.rejection) continue;

@@ -54,6 +54,11 @@ Workbench::Workbench(const WorkbenchOptions& options, Services services)
     co_await set_up_devices();
   };
   services_.loop->run(set_up());
+  if (services_.gate) {
+    workforce_ = std::make_unique<Workforce>(*services_.loop, *services_.gate, *services_.compilers,
+                                             devices_, setup_, services_.workforce,
+                                             std::move(services_.arrivals));
+  }
 }
 
 Workbench::~Workbench() { services_.loop->end_all(); }
@@ -74,7 +79,9 @@ Task<> Workbench::set_up_devices() {
     ++left->count;
     services_.loop->spawn(count_down(std::move(task), left));
   };
-  for (std::size_t i = 0; i < devices_.size(); ++i) begin(devices_.service(i).set_up(setup_));
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    if (!devices_.is_lost(i)) begin(devices_.service(i).set_up(setup_));
+  }
   if (interpreted_.has_interpreter()) begin(interpreted_.set_up(interpreter_setup(setup_)));
   while (left->count > 0) co_await left->changed.wait();
   const std::string too_much =

@@ -10,6 +10,7 @@
 #include "engine/evaluate/evaluator.hpp"
 #include "engine/evaluate/home_device.hpp"
 #include "engine/evaluate/interpreted_checks.hpp"
+#include "engine/evaluate/workforce.hpp"
 
 namespace evo {
 
@@ -34,6 +35,12 @@ struct Services {
   /// A virtual GPU that executes the elite of a device that measures; null for none.
   std::unique_ptr<DeviceService> interpreter = {};
   EventSink on_event = {};
+  /// Whoever starts workers elsewhere; goes after the gate that dismisses them.
+  std::shared_ptr<void> launched = {};
+  /// Workers of other hosts come and go during the run; null: nothing listens.
+  std::unique_ptr<WorkerGate> gate = {};
+  Arrivals arrivals = {};  ///< before the run; the device is in `devices`
+  WorkforceOptions workforce = {};
 };
 
 /// Where the time of a run went. Times of devices are sums over all of them.
@@ -87,6 +94,7 @@ class Workbench {
   /// Runs a coroutine of this room to its end. Throws Interrupted when it is to stop.
   template <typename T>
   T wait(Task<T> work) {
+    if (workforce_) workforce_->go_on();
     return services_.loop->run(std::move(work), stop_);
   }
   /// When every wait() from here on is to stop.
@@ -111,6 +119,7 @@ class Workbench {
   InterpretedChecks interpreted_;
   FullChecks passed_fully_;
   SessionSetup setup_;
+  std::unique_ptr<Workforce> workforce_;
   Stop stop_;
 };
 

@@ -89,6 +89,7 @@ EvaluationRecord ShapeRun::record_of(const SlotPlace& place, const Planned& plan
   record.dynamic_shared_bytes = here.dynamic_shared_bytes;
   record.checks = bench_.task().checks_on(evaluation.checks, shape_);
   record.timing = here.timing;
+  record.place = here.place;
   record.card = here.card;
   record.energy = here.energy;
   record.rejection = evaluation.rejection;
@@ -115,6 +116,7 @@ const EvaluationRecord& ShapeRun::take(const Candidate& candidate, StoredEvaluat
     const EvaluationRecord& first =
         judged_.at(first_of_kernel_.at(evaluation->kernel_key)).stored.record;
     record.timing = first.timing;
+    record.place = first.place;
     record.energy = first.energy;
     record.rejection = first.rejection;
     if (record.rejection) record.rejection->detail = {};

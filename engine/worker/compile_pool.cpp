@@ -24,54 +24,109 @@ constexpr std::chrono::seconds kRestOfAnswer{5};
 /// Gives the slot back at the end, whatever happens.
 class CompilePool::Taken {
  public:
-  Taken(CompilePool& pool, std::size_t slot) : pool_(pool), slot_(slot) {}
+  Taken(CompilePool& pool, Slot& slot) : pool_(pool), slot_(slot) {}
   ~Taken() { pool_.give_back(slot_); }
   Taken(const Taken&) = delete;
   Taken& operator=(const Taken&) = delete;
 
  private:
   CompilePool& pool_;
-  std::size_t slot_;
+  Slot& slot_;
 };
 
 CompilePool::CompilePool(EventLoop& loop, std::filesystem::path program, CompilePoolOptions options)
-    : loop_(loop),
-      program_(std::move(program)),
-      options_(std::move(options)),
-      slots_(options_.jobs) {
+    : loop_(loop), options_(std::move(options)) {
   if (options_.memory_bytes == 0) options_.memory_bytes = compiler_memory_bytes(options_.jobs);
+  const auto host = std::make_shared<LocalHost>(std::move(program));
+  for (std::size_t i = 0; i < options_.jobs; ++i) {
+    slots_.push_back({.host = host, .memory_bytes = options_.memory_bytes});
+  }
+}
+
+void CompilePool::tell(const std::string& kind, const std::string& text) const {
+  if (options_.on_event) options_.on_event(kind, text);
 }
 
 const std::string& CompilePool::version() {
   constexpr int kAttempts = 2;  // one may be killed by somebody else
   for (int attempt = 1; version_.empty(); ++attempt) {
-    WorkerProcess process(program_, {"compile"}, {options_.memory_bytes, false, true});
+    Slot& slot = slots_.front();
+    prepare(slot, true, false);
     std::optional<nlohmann::json> reply;
-    if (process.send({{"op", "version"}})) reply = process.wait(options_.limit);
+    if (slot.process->send({{"op", "version"}})) reply = slot.process->wait(options_.limit);
     if (!reply) {
-      const Ending ending = process.kill();
+      const Ending ending = slot.process->kill();
+      slot.process.reset();
       if (ending.killed_from_outside && attempt < kAttempts) continue;
       throw MissingError("the compiler worker does not answer: " + ending.text);
     }
-    if (reply->contains("error")) throw MissingError(reply->at("error").get<std::string>());
+    if (reply->contains("error")) {
+      slot.process.reset();
+      throw MissingError(reply->at("error").get<std::string>());
+    }
     version_ = reply->at("version").get<std::string>();
-    slots_.front().process = std::move(process);
   }
   return version_;
+}
+
+/// Why a process that has told its version is not taken; empty when it is.
+std::string CompilePool::refusal_of(const Slot& slot, const nlohmann::json& reply) const {
+  if (reply.contains("error")) return reply.at("error").get<std::string>();
+  const auto theirs = reply.value("version", std::string("none"));
+  if (theirs == version_) return {};
+  return slot.host->name() + " compiles with " + theirs + ", this machine with " + version_ +
+         ": results would differ; install the same version there";
+}
+
+Task<> CompilePool::add(std::shared_ptr<WorkerHost> host, std::uint64_t memory_bytes) {
+  (void)version();
+  Slot slot{.host = std::move(host), .memory_bytes = memory_bytes};
+  std::string refusal = "it ended";
+  try {
+    prepare(slot, true, false);
+    (void)slot.process->send({{"op", "version"}});
+    const SteadyTime deadline = loop_.now() + options_.limit;
+    std::optional<nlohmann::json> reply = slot.process->poll();
+    while (!reply && slot.process->is_open() && loop_.now() < deadline) {
+      co_await loop_.wait(slot.process->interest(), deadline);
+      reply = slot.process->poll();
+    }
+    if (reply) refusal = refusal_of(slot, *reply);
+  } catch (const Error& error) {
+    refusal = error.what();
+  }
+  if (!refusal.empty()) {
+    tell("worker refused", "compile worker on " + slot.host->name() + ": " + refusal);
+    co_return;
+  }
+  slots_.push_back(std::move(slot));
+  wake_next();
 }
 
 std::size_t CompilePool::in_flight() const {
   return static_cast<std::size_t>(std::ranges::count(slots_, true, &Slot::is_taken));
 }
 
+/// A host that is lost says nothing of the kernel: it goes elsewhere. One that took several hosts
+/// down is not believed any more.
+Task<std::variant<CompilePool::Finished, CompilePool::Failed>> CompilePool::attempt_anywhere(
+    const CompileRequest& request, bool retried, bool alone) {
+  constexpr int kMostHosts = 5;
+  for (int hosts = 1;; ++hosts) {
+    std::variant<Finished, Failed> result = co_await attempt(request, retried, alone);
+    const auto* failed = std::get_if<Failed>(&result);
+    if (failed == nullptr || !failed->lost_host || hosts == kMostHosts) co_return result;
+    tell("compilation repeated", failed->failure.reason + "; it goes elsewhere");
+    retried = true;
+  }
+}
+
 Task<CompilePool::Finished> CompilePool::compile(CompileRequest request) {
-  std::variant<Finished, Failed> result = co_await attempt(request, false, false);
+  std::variant<Finished, Failed> result = co_await attempt_anywhere(request, false, false);
   if (auto* finished = std::get_if<Finished>(&result)) co_return std::move(*finished);
   const Failed first = std::get<Failed>(std::move(result));
-  if (options_.on_event) {
-    options_.on_event("compilation repeated", first.failure.reason + "; tried once more");
-  }
-  result = co_await attempt(request, true, first.needs_all);
+  tell("compilation repeated", first.failure.reason + "; tried once more");
+  result = co_await attempt_anywhere(request, true, first.needs_all);
   if (auto* finished = std::get_if<Finished>(&result)) co_return std::move(*finished);
   CompilerFailure failure = std::get<Failed>(std::move(result)).failure;
   if (failure.kind == CompilerFailure::Kind::kOutOfMemory) {
@@ -80,13 +135,19 @@ Task<CompilePool::Finished> CompilePool::compile(CompileRequest request) {
   co_return Finished{outcome_of(std::move(failure)), false};
 }
 
-bool CompilePool::may_start(bool alone) const {
-  const bool one_is_alone =
-      std::ranges::any_of(slots_, [](const Slot& slot) { return slot.is_taken && slot.is_alone; });
-  return !one_is_alone && in_flight() < slots_.size() && (!alone || in_flight() == 0);
+/// The first on this machine: a retry there depends on no network. Null when all are taken.
+CompilePool::Slot* CompilePool::free_slot() {
+  const auto found = std::ranges::find_if(slots_, &Slot::is_free);
+  return found != slots_.end() ? &*found : nullptr;
 }
 
-Task<std::size_t> CompilePool::take_slot(bool alone, bool first) {
+bool CompilePool::may_start(bool alone) {
+  const bool one_is_alone =
+      std::ranges::any_of(slots_, [](const Slot& slot) { return slot.is_taken && slot.is_alone; });
+  return !one_is_alone && free_slot() != nullptr && (!alone || in_flight() == 0);
+}
+
+Task<CompilePool::Slot*> CompilePool::take_slot(bool alone, bool first) {
   if (!queue_.empty() || !may_start(alone)) {
     Event turn(loop_);
     const auto place = first ? queue_.begin() : queue_.end();
@@ -98,15 +159,14 @@ Task<std::size_t> CompilePool::take_slot(bool alone, bool first) {
       co_await turn.wait();
     }
   }
-  const auto slot =
-      static_cast<std::size_t>(std::ranges::find(slots_, false, &Slot::is_taken) - slots_.begin());
-  slots_[slot].is_taken = true;
-  slots_[slot].is_alone = alone;
+  Slot* slot = free_slot();
+  slot->is_taken = true;
+  slot->is_alone = alone;
   co_return slot;
 }
 
-void CompilePool::give_back(std::size_t slot) {
-  slots_[slot].is_taken = false;
+void CompilePool::give_back(Slot& slot) {
+  slot.is_taken = false;
   wake_next();
 }
 
@@ -118,30 +178,45 @@ void CompilePool::prepare(Slot& slot, bool afresh, bool alone) {
   if (slot.compiled >= kCompilationsPerProcess || afresh || slot.has_more) slot.process.reset();
   slot.has_more = alone;
   if (!slot.process) {
-    slot.process.emplace(program_, std::vector<std::string>{"compile"},
-                         WorkerLimits{options_.memory_bytes * (alone ? kMoreAlone : 1), false,
-                                      true});  // the device's worker goes first
+    slot.process = slot.host->start({"compile"}, {slot.memory_bytes * (alone ? kMoreAlone : 1),
+                                                  false, true});  // the device's worker goes first
     slot.compiled = 0;
+    slot.source.reset();
   }
   ++slot.compiled;
 }
 
+/// A process keeps the source, which all candidates of a run have in common.
+bool CompilePool::send(Slot& slot, const CompileRequest& request) {
+  nlohmann::json message = {{"op", "compile"},
+                            {"entries", request.entries},
+                            {"arch", request.arch},
+                            {"options", request.options}};
+  if (slot.source != request.source) message["source"] = request.source;
+  slot.source = request.source;
+  if (!slot.host->name().empty()) message["needs_folders"] = true;
+  return slot.process->send(std::move(message));
+}
+
 Task<std::variant<CompilePool::Finished, CompilePool::Failed>> CompilePool::attempt(
     const CompileRequest& request, bool retried, bool alone) {
-  const std::size_t number = co_await take_slot(alone, retried);
-  const Taken taken(*this, number);
+  Slot& slot = *co_await take_slot(alone, retried);
+  const Taken taken(*this, slot);
   wake_next();
-  Slot& slot = slots_[number];
-  prepare(slot, retried, alone);
   Attempt attempt{loop_.now()};
   attempt.deadline = attempt.started + options_.limit;
-  attempt.processor_time = slot.process->processor_time();
-  // When the process is already gone, look_at() finds it closed and says so.
-  (void)slot.process->send({{"op", "compile"}, {"request", request}});
   bool is_answered = false;  // or the process is in the middle of something
   const AtEnd abandon([&] {
     if (!is_answered) slot.process.reset();
   });
+  try {
+    prepare(slot, retried, alone);
+  } catch (const MissingError& error) {
+    if (!slot.host->is_gone()) throw;
+    co_return Failed{{CompilerFailure::Kind::kInternal, error.what()}, false, true};
+  }
+  // When the process is already gone, look_at() finds it closed and says so.
+  (void)send(slot, request);
   while (true) {
     if (auto result = look_at(slot, attempt)) {
       is_answered = std::holds_alternative<Finished>(*result);
@@ -161,11 +236,9 @@ bool CompilePool::is_late(Slot& slot, Attempt& attempt) const {
   constexpr std::chrono::milliseconds kLeastWait{100};
   const SteadyTime now = loop_.now();
   if (now < attempt.deadline) return false;
-  const std::chrono::nanoseconds since = slot.process->processor_time() - attempt.processor_time;
-  attempt.used += since;
-  attempt.processor_time += since;
-  const std::chrono::nanoseconds rest = options_.limit - attempt.used;
-  const bool works = kLeastOfAProcessor * attempt.used > now - attempt.started;
+  const std::chrono::nanoseconds used = slot.process->processor_time();
+  const std::chrono::nanoseconds rest = options_.limit - used;
+  const bool works = kLeastOfAProcessor * used > now - attempt.started;
   if (!works || rest <= rest.zero() || now >= attempt.started + kMostByTheClock * options_.limit) {
     return true;
   }
@@ -180,7 +253,7 @@ std::optional<std::variant<CompilePool::Finished, CompilePool::Failed>> CompileP
     auto reply = slot.process->poll();
     // It is done, and waits for somebody to read what it found.
     if (!reply && late && slot.process->is_answering()) reply = slot.process->wait(kRestOfAnswer);
-    if (reply) return result_of(*reply);
+    if (reply) return result_of(slot, *reply);
   } catch (const MissingError&) {
     throw;
   } catch (const std::exception& error) {
@@ -192,7 +265,14 @@ std::optional<std::variant<CompilePool::Finished, CompilePool::Failed>> CompileP
 }
 
 std::variant<CompilePool::Finished, CompilePool::Failed> CompilePool::result_of(
-    const nlohmann::json& reply) {
+    Slot& slot, const nlohmann::json& reply) {
+  if (reply.contains("missing_folder")) {
+    const std::string why = "worker on " + slot.host->name() + " has no folder " +
+                            reply.at("missing_folder").get<std::string>();
+    tell("worker refused", "compile " + why + ", in which the kernel includes files");
+    slot.host->leave();
+    return Failed{{CompilerFailure::Kind::kInternal, "the compile " + why}, false, true};
+  }
   if (reply.contains("error")) throw MissingError(reply.at("error").get<std::string>());
   if (reply.contains("out_of_memory")) {
     return Failed{{CompilerFailure::Kind::kOutOfMemory, "no memory left"}, true};
@@ -226,7 +306,8 @@ std::variant<CompilePool::Finished, CompilePool::Failed> CompilePool::ending_of(
   }
   const std::string what = ending.killed_from_outside ? "was killed" : "crashed";
   return Failed{{CompilerFailure::Kind::kInternal, "the compiler " + what + ": " + ending.text},
-                !ending.killed_from_outside};
+                !ending.killed_from_outside,
+                slot.host->is_gone()};
 }
 
 /// It says nothing of the kernel.

@@ -30,10 +30,17 @@ struct CompilePoolOptions {
 /// killed by somebody else, crashed, or reported an error of its own. After it crashed or ran out
 /// of memory, it runs alone and with twice the memory: some compilers end themselves where memory
 /// is short. Only then is the kernel rejected, and nothing of that is kept as the kernel's.
+///
+/// Processes may run on other hosts, which come and go. A host that is lost costs the kernel
+/// nothing but another attempt elsewhere.
 class CompilePool final : public CompileService {
  public:
   /// Starts processes on demand. `loop` must outlive the pool.
   CompilePool(EventLoop& loop, std::filesystem::path program, CompilePoolOptions options);
+
+  /// One more process, on `host`, once its compiler is of this pool's version; tells on_event why
+  /// it is not taken otherwise. `memory_bytes`: what a compiler has there.
+  Task<> add(std::shared_ptr<WorkerHost> host, std::uint64_t memory_bytes) override;
 
   [[nodiscard]] const std::string& version() override;
   Task<Finished> compile(CompileRequest request) override;
@@ -42,44 +49,53 @@ class CompilePool final : public CompileService {
  private:
   /// A compiler process, and the job that has it.
   struct Slot {
-    std::optional<WorkerProcess> process = {};
+    std::shared_ptr<WorkerHost> host;
+    std::uint64_t memory_bytes = 0;  ///< of a process
+    std::unique_ptr<WorkerChannel> process = {};
     bool is_taken = false;
     bool is_alone = false;  ///< the job that has it runs alone
     int compiled = 0;
-    bool has_more = false;  ///< memory than others: of a job that runs alone
+    bool has_more = false;                    ///< memory than others: of a job that runs alone
+    std::optional<KernelSource> source = {};  ///< the one that the process has
+
+    [[nodiscard]] bool is_free() const { return !is_taken && !host->is_gone(); }
   };
   /// One compilation in one process, from its start on.
   struct Attempt {
     SteadyTime started = {};
     SteadyTime deadline = {};
-    std::chrono::nanoseconds processor_time = {};  ///< of the process when it was last looked at
-    std::chrono::nanoseconds used = {};            ///< of it, for this job
   };
   /// It failed, and not for its source: whether it is worth another attempt, and how.
   struct Failed {
     CompilerFailure failure;
     bool needs_all = false;  ///< the next attempt runs alone, with more memory
+    bool lost_host = false;  ///< nothing was found out about the kernel
   };
   /// A slot for as long as this lives.
   class Taken;
 
-  Task<std::size_t> take_slot(bool alone, bool first);
-  void give_back(std::size_t slot);
+  Task<std::variant<Finished, Failed>> attempt_anywhere(const CompileRequest& request, bool retried,
+                                                        bool alone);
+  [[nodiscard]] std::string refusal_of(const Slot& slot, const nlohmann::json& reply) const;
+  [[nodiscard]] Slot* free_slot();
+  Task<Slot*> take_slot(bool alone, bool first);
+  void give_back(Slot& slot);
   void wake_next();
-  [[nodiscard]] bool may_start(bool alone) const;
+  [[nodiscard]] bool may_start(bool alone);
   void prepare(Slot& slot, bool afresh, bool alone);
+  [[nodiscard]] static bool send(Slot& slot, const CompileRequest& request);
   Task<std::variant<Finished, Failed>> attempt(const CompileRequest& request, bool retried,
                                                bool alone);
   [[nodiscard]] bool is_late(Slot& slot, Attempt& attempt) const;
   [[nodiscard]] std::optional<std::variant<Finished, Failed>> look_at(Slot& slot, Attempt& attempt);
-  [[nodiscard]] static std::variant<Finished, Failed> result_of(const nlohmann::json& reply);
+  [[nodiscard]] std::variant<Finished, Failed> result_of(Slot& slot, const nlohmann::json& reply);
+  void tell(const std::string& kind, const std::string& text) const;
   [[nodiscard]] std::variant<Finished, Failed> ending_of(Slot& slot, bool late) const;
   [[nodiscard]] std::string out_of_memory_text(const std::string& why) const;
 
   EventLoop& loop_;
-  std::filesystem::path program_;
   CompilePoolOptions options_;
-  std::vector<Slot> slots_;
+  std::deque<Slot> slots_;  ///< grows; nothing moves
   struct Waiting {
     bool alone = false;
     Event* turn = nullptr;

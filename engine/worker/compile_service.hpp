@@ -2,12 +2,14 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "engine/compile/compiler.hpp"
 #include "engine/compile/file_watch.hpp"
 #include "engine/worker/event_loop.hpp"
+#include "engine/worker/worker_channel.hpp"
 
 namespace evo {
 
@@ -31,6 +33,13 @@ class CompileService {
 
   /// Compiles as soon as a compiler is free. Throws MissingError when the toolchain is broken.
   virtual Task<Finished> compile(CompileRequest request) = 0;
+
+  /// One more compiler, on another host that came, where this service takes any.
+  virtual Task<> add(std::shared_ptr<WorkerHost> host, std::uint64_t memory_bytes) {
+    (void)host;
+    (void)memory_bytes;
+    co_return;
+  }
 
   /// Compilations that run now; those that wait for a compiler are not among them.
   [[nodiscard]] virtual std::size_t in_flight() const = 0;

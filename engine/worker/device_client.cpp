@@ -28,13 +28,19 @@ constexpr const char* kNoMessage = "made its process send no valid message";
 DeviceClient::DeviceClient(EventLoop& loop, std::filesystem::path program, std::string device_id,
                            std::chrono::milliseconds step_limit, EventSink on_event,
                            WorkerPriority priority)
+    : DeviceClient(loop, std::make_shared<LocalHost>(std::move(program)), std::move(device_id),
+                   step_limit, std::move(on_event), priority) {}
+
+DeviceClient::DeviceClient(EventLoop& loop, std::shared_ptr<WorkerHost> host, std::string device_id,
+                           std::chrono::milliseconds step_limit, EventSink on_event,
+                           WorkerPriority priority)
     : loop_(loop),
-      program_(std::move(program)),
+      host_(std::move(host)),
       device_id_(std::move(device_id)),
       step_limit_(step_limit),
       on_event_(std::move(on_event)),
       priority_(priority) {
-  process_.emplace(program_, arguments());
+  start_process();
   (void)process_->send({{"op", "info"}});
 }
 
@@ -53,19 +59,50 @@ std::vector<std::string> DeviceClient::arguments() const {
   return arguments;
 }
 
+void DeviceClient::start_process() { process_ = host_->start(arguments(), {}); }
+
 void DeviceClient::wait_until_open() {
   std::optional<nlohmann::json> reply;
   for (int attempt = 1; !reply; ++attempt) {
     reply = checked(process_->wait(kCallLimit), attempt);
     if (reply) break;
-    process_.emplace(program_, arguments());
+    start_process();
     (void)process_->send({{"op", "info"}});
   }
-  info_ = reply->at("info").get<DeviceInfo>();
+  take_info(*reply);
+}
+
+Task<> DeviceClient::open() {
+  for (int attempt = 1;; ++attempt) {
+    std::optional<nlohmann::json> answer = co_await reply_within(kCallLimit);
+    const std::optional<nlohmann::json> reply = checked(std::move(answer), attempt);
+    if (reply) {
+      take_info(*reply);
+      co_return;
+    }
+    start_process();
+    (void)process_->send({{"op", "info"}});
+  }
+}
+
+void DeviceClient::take_info(const nlohmann::json& reply) {
+  info_ = reply.at("info").get<DeviceInfo>();
+  info_.host = host_->name();
   device_id_ = info_.id;  // "auto" is decided once, not at every restart
   if (step_limit_.count() == 0) {
     step_limit_ = info_.time_kind == TimeKind::kMeasured ? kMeasuredStep : kPredictedStep;
   }
+}
+
+/// Nothing when the process ended or the time is over.
+Task<std::optional<nlohmann::json>> DeviceClient::reply_within(std::chrono::milliseconds limit) {
+  const SteadyTime deadline = loop_.now() + limit;
+  std::optional<nlohmann::json> reply = process_->poll();
+  while (!reply && process_->is_open() && loop_.now() < deadline) {
+    co_await loop_.wait(process_->interest(), deadline);
+    reply = process_->poll();
+  }
+  co_return reply;
 }
 
 std::optional<nlohmann::json> DeviceClient::checked(std::optional<nlohmann::json> reply,
@@ -97,14 +134,9 @@ Task<> DeviceClient::send_setup() {
     if (!is_over) process_.reset();
   });
   for (int attempt = 1;; ++attempt) {
-    if (!process_) process_.emplace(program_, arguments());
-    const SteadyTime deadline = loop_.now() + kCallLimit;
+    if (!process_) start_process();
     (void)process_->send(*setup_);
-    std::optional<nlohmann::json> reply = process_->poll();
-    while (!reply && process_->is_open() && loop_.now() < deadline) {
-      co_await loop_.wait(process_->interest(), deadline);
-      reply = process_->poll();
-    }
+    std::optional<nlohmann::json> reply = co_await reply_within(kCallLimit);
     is_over = true;
     if (checked(std::move(reply), attempt)) co_return;
     is_over = false;
@@ -196,7 +228,7 @@ std::optional<Result> DeviceClient::result_of(const nlohmann::json& message) {
 }
 
 Task<> DeviceClient::start() {
-  process_.emplace(program_, arguments());
+  start_process();
   if (setup_) co_await send_setup();
 }
 
@@ -254,7 +286,7 @@ std::variant<nlohmann::json, DeviceClient::Lost> DeviceClient::answer_of(nlohman
 
 DeviceClient::Lost DeviceClient::take_ending() {
   const bool hung = process_->is_open();
-  if (process_->number() < 0) return {kNoMessage};
+  if (!process_->is_running()) return {kNoMessage};
   const Ending ending = process_->kill();
   if (ending.killed_from_outside) {
     return {"had its process killed (" + ending.text + ") while " + step_};

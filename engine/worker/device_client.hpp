@@ -32,6 +32,10 @@ class DeviceClient final : public DeviceService {
   DeviceClient(EventLoop& loop, std::filesystem::path program, std::string device_id,
                std::chrono::milliseconds step_limit, EventSink on_event,
                WorkerPriority priority = WorkerPriority::kNormal);
+  /// The same with a worker that runs on `host`.
+  DeviceClient(EventLoop& loop, std::shared_ptr<WorkerHost> host, std::string device_id,
+               std::chrono::milliseconds step_limit, EventSink on_event,
+               WorkerPriority priority = WorkerPriority::kNormal);
   /// A worker with nothing to do ends by itself.
   ~DeviceClient() override;
   DeviceClient(const DeviceClient&) = delete;
@@ -40,6 +44,8 @@ class DeviceClient final : public DeviceService {
   /// Waits until the device is open; call it before anything else. Throws MissingError or
   /// InputError when it cannot be opened.
   void wait_until_open();
+  /// The same, while others go on.
+  Task<> open();
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
   void set_ranges(std::vector<std::string> ranges) override { ranges_ = std::move(ranges); }
@@ -68,6 +74,9 @@ class DeviceClient final : public DeviceService {
                                                       int attempt);
   Task<> start();
   Task<> send_setup();
+  void take_info(const nlohmann::json& reply);
+  Task<std::optional<nlohmann::json>> reply_within(std::chrono::milliseconds limit);
+  void start_process();
   template <typename Result>
   Task<Reply<Result>> ask(nlohmann::json request);
   template <typename Result>
@@ -80,14 +89,14 @@ class DeviceClient final : public DeviceService {
   void tell(const std::string& kind, const std::string& text) const;
 
   EventLoop& loop_;
-  std::filesystem::path program_;
+  std::shared_ptr<WorkerHost> host_;
   std::string device_id_;
   std::chrono::milliseconds step_limit_;
   EventSink on_event_;
   WorkerPriority priority_;
   DeviceInfo info_;
   std::optional<nlohmann::json> setup_;
-  std::optional<WorkerProcess> process_;
+  std::unique_ptr<WorkerChannel> process_;
   bool is_busy_ = false;
   bool has_answered_ = false;  ///< any request so far: device and problem work
   std::vector<std::string> ranges_;

@@ -1,6 +1,5 @@
 #include "engine/worker/frame.hpp"
 
-#include <cstring>
 #include <functional>
 #include <string>
 #include <utility>
@@ -13,8 +12,9 @@ namespace {
 using Bytes = std::vector<std::uint8_t>;
 using Span = std::span<const std::uint8_t>;
 
-constexpr std::uint32_t kLongestMessage = 1U << 30;  // a length beyond it is a corrupt stream
-constexpr int kDeepest = 64;                         // lists and objects within each other
+constexpr std::uint32_t kControlBit = 1U << 31;
+constexpr std::size_t kLengthBytes = 4;
+constexpr int kDeepest = 64;  // lists and objects within each other
 
 /// Reads without keeping anything, and stops where a message is nested too deeply: the library's
 /// reader calls itself for every level, a byte each.
@@ -55,23 +55,28 @@ void for_each_binary(nlohmann::json& value, const std::function<void(Bytes&)>& v
   }
 }
 
-void write_length(std::size_t length, std::uint8_t* target) {
-  if (length > kLongestMessage) throw no_message("it is too long");
-  const auto size = static_cast<std::uint32_t>(length);
-  std::memcpy(target, &size, sizeof size);
+void write_word(std::uint32_t word, std::uint8_t* target) {
+  for (std::size_t i = 0; i < kLengthBytes; ++i) {
+    target[i] = static_cast<std::uint8_t>(word >> (8 * i));
+  }
 }
 
-std::uint32_t read_length(Span bytes) {
-  std::uint32_t size = 0;
-  if (bytes.size() < sizeof size) throw no_message("a part is missing");
-  std::memcpy(&size, bytes.data(), sizeof size);
-  return size;
+void write_length(std::size_t length, std::uint8_t* target) {
+  if (length > kLongestFrame) throw no_message("it is too long");
+  write_word(static_cast<std::uint32_t>(length), target);
+}
+
+std::uint32_t read_word(Span bytes) {
+  if (bytes.size() < kLengthBytes) throw no_message("a part is missing");
+  std::uint32_t word = 0;
+  for (std::size_t i = 0; i < kLengthBytes; ++i) word |= std::uint32_t{bytes[i]} << (8 * i);
+  return word;
 }
 
 /// The next part and its length, off the front.
 Span take_part(Span& rest) {
-  const std::uint32_t size = read_length(rest);
-  rest = rest.subspan(sizeof size);
+  const std::uint32_t size = read_word(rest);
+  rest = rest.subspan(kLengthBytes);
   if (size > rest.size()) throw no_message("a part is missing");
   const Span part = rest.first(size);
   rest = rest.subspan(size);
@@ -94,39 +99,26 @@ nlohmann::json read_value(Span bytes) {
 
 }  // namespace
 
-std::vector<std::uint8_t> encode_frame(nlohmann::json message) {
+std::vector<std::uint8_t> encode_frame(nlohmann::json message, FrameKind kind) {
   std::vector<Bytes> attachments;
   for_each_binary(message,
                   [&](Bytes& content) { attachments.push_back(std::exchange(content, {})); });
-  Bytes frame(2 * sizeof(std::uint32_t));
+  Bytes frame(2 * kLengthBytes);
   nlohmann::json::to_msgpack(message, frame);
-  write_length(frame.size() - 2 * sizeof(std::uint32_t), frame.data() + sizeof(std::uint32_t));
+  write_length(frame.size() - 2 * kLengthBytes, frame.data() + kLengthBytes);
   for (const Bytes& content : attachments) {
     const std::size_t at = frame.size();
-    frame.resize(at + sizeof(std::uint32_t));
+    frame.resize(at + kLengthBytes);
     write_length(content.size(), frame.data() + at);
     frame.insert(frame.end(), content.begin(), content.end());
   }
-  write_length(frame.size() - sizeof(std::uint32_t), frame.data());
+  write_length(frame.size() - kLengthBytes, frame.data());
+  if (kind == FrameKind::kControl) write_word(read_word(frame) | kControlBit, frame.data());
   return frame;
 }
 
-void FrameReader::feed(std::span<const std::uint8_t> bytes) {
-  if (start_ == buffer_.size()) {
-    buffer_.clear();
-    start_ = 0;
-  }
-  buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
-}
-
-std::optional<nlohmann::json> FrameReader::next() {
-  Span rest = Span(buffer_).subspan(start_);
-  if (rest.size() < sizeof(std::uint32_t)) return std::nullopt;
-  const std::uint32_t size = read_length(rest);
-  if (size > kLongestMessage) throw no_message("it is too long");
-  if (rest.size() - sizeof size < size) return std::nullopt;
-  start_ += sizeof size + size;
-  rest = rest.subspan(sizeof size, size);
+nlohmann::json decode_frame(Span frame) {
+  Span rest = frame.subspan(kLengthBytes);
   nlohmann::json message = read_value(take_part(rest));
   for_each_binary(message, [&](Bytes& content) {
     const Span part = take_part(rest);
@@ -134,6 +126,34 @@ std::optional<nlohmann::json> FrameReader::next() {
   });
   if (!rest.empty()) throw no_message("there is more than its parts");
   return message;
+}
+
+FrameKind kind_of(Span frame) {
+  return (read_word(frame) & kControlBit) != 0 ? FrameKind::kControl : FrameKind::kMessage;
+}
+
+void FrameReader::feed(std::span<const std::uint8_t> bytes) {
+  if (start_ > buffer_.size() / 2) {
+    buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(start_));
+    start_ = 0;
+  }
+  buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+}
+
+std::optional<Span> FrameReader::next_frame() {
+  const Span rest = Span(buffer_).subspan(start_);
+  if (rest.size() < kLengthBytes) return std::nullopt;
+  const std::size_t size = read_word(rest) & ~kControlBit;
+  if (size > longest_) throw no_message("it is too long");
+  if (rest.size() - kLengthBytes < size) return std::nullopt;
+  start_ += kLengthBytes + size;
+  return rest.first(kLengthBytes + size);
+}
+
+std::optional<nlohmann::json> FrameReader::next() {
+  const auto frame = next_frame();
+  if (!frame) return std::nullopt;
+  return decode_frame(*frame);
 }
 
 nlohmann::json to_binary(const std::string& data) {

@@ -8,25 +8,42 @@
 
 namespace evo {
 
-/// One message between processes: a JSON value with binary members, in the machine's byte order.
+/// Who a message is for: the worker itself, or what starts and ends it on its host.
+enum class FrameKind { kMessage, kControl };
+
+/// No frame is longer: a length beyond it is a corrupt stream.
+inline constexpr std::size_t kLongestFrame = std::size_t{1} << 30;
+
+/// One message between processes: a JSON value with binary members. Lengths are little-endian.
 ///
 /// | bytes | what                                                                    |
 /// |-------|-------------------------------------------------------------------------|
-/// | 4     | length of all that follows                                              |
+/// | 4     | length of all that follows; the highest bit marks a control message     |
 /// | 4     | length of the next part                                                 |
 /// |       | the value as MessagePack; binary members are empty there                |
 /// |       | for each binary member, in the order of the value: 4 bytes length, data |
 ///
 /// Binary data stands behind the value because the library's reader takes it byte by byte.
-[[nodiscard]] std::vector<std::uint8_t> encode_frame(nlohmann::json message);
+[[nodiscard]] std::vector<std::uint8_t> encode_frame(nlohmann::json message,
+                                                     FrameKind kind = FrameKind::kMessage);
+
+/// The inverse, for a whole frame. Throws Error on bytes that are no message.
+[[nodiscard]] nlohmann::json decode_frame(std::span<const std::uint8_t> frame);
+[[nodiscard]] FrameKind kind_of(std::span<const std::uint8_t> frame);
 
 /// Cuts a byte stream into messages.
 class FrameReader {
  public:
+  /// Longer frames than `longest` bytes are an error.
+  explicit FrameReader(std::size_t longest = kLongestFrame) : longest_(longest) {}
+  void set_longest(std::size_t longest) { longest_ = longest; }
+
   void feed(std::span<const std::uint8_t> bytes);
 
   /// The next whole message, or nothing yet. Throws Error on bytes that are no message.
   [[nodiscard]] std::optional<nlohmann::json> next();
+  /// The same without decoding it: the bytes of the whole frame, which stay until the next feed().
+  [[nodiscard]] std::optional<std::span<const std::uint8_t>> next_frame();
 
   /// Whether the beginning of a message has come, and not its end.
   [[nodiscard]] bool has_a_part() const { return buffer_.size() > start_; }
@@ -34,6 +51,7 @@ class FrameReader {
  private:
   std::vector<std::uint8_t> buffer_;
   std::size_t start_ = 0;
+  std::size_t longest_;
 };
 
 /// Binary data as a JSON member and back.

@@ -1,86 +1,76 @@
 #pragma once
 
-#include <poll.h>
-
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
-#include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "engine/worker/frame.hpp"
-#include "engine/worker/limits.hpp"
+#include "engine/worker/frame_stream.hpp"
+#include "engine/worker/worker_channel.hpp"
 
 namespace evo {
-
-/// How a worker process ended.
-struct Ending {
-  /// By a signal that a process gets from others (the user, the machine when memory is short), not
-  /// by one that it causes itself. Also one that was stopped so when we killed it.
-  bool killed_from_outside = false;
-  std::string text;    ///< "exit code 3", "signal 11 (Segmentation fault)"
-  int exit_code = -1;  ///< -1: it did not exit by itself
-};
 
 /// A child process that talks frames over a socket pair on its standard input and output. It dies
 /// with its parent, and with this object. Create it on the main thread only (the kernel ties
 /// "dies with its parent" to the creating thread).
-class WorkerProcess {
+class WorkerProcess final : public WorkerChannel {
  public:
   /// Throws MissingError when the program cannot be started.
   WorkerProcess(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                 const WorkerLimits& limits = {});
-  ~WorkerProcess();
-  WorkerProcess(WorkerProcess&& other) noexcept;
-  WorkerProcess& operator=(WorkerProcess&& other) noexcept;
 
-  /// Takes one message to be sent, whole; never waits: what the process does not read now goes out
-  /// in poll() and wait(). False when the process is gone.
-  [[nodiscard]] bool send(nlohmann::json message);
+  [[nodiscard]] bool send(nlohmann::json message) override;
+  [[nodiscard]] std::optional<nlohmann::json> poll() override { return frames_.poll(); }
+  [[nodiscard]] bool is_open() const override { return is_running() && frames_.is_open(); }
+  [[nodiscard]] bool is_answering() const override { return frames_.is_answering(); }
+  [[nodiscard]] bool is_running() const override { return number() >= 0; }
+  [[nodiscard]] std::chrono::nanoseconds processor_time() override {
+    return process_.processor_time() - time_before_;
+  }
+  [[nodiscard]] pollfd interest() const override { return frames_.interest(); }
+  void finish(std::chrono::milliseconds limit) override;
+  Ending kill() override;
 
-  /// The next message if one has arrived whole; sends what is waiting; never waits. Check is_open()
-  /// when there is none.
-  [[nodiscard]] std::optional<nlohmann::json> poll();
-
-  /// Waits for the next message; nothing when the process ended or the time is over.
-  [[nodiscard]] std::optional<nlohmann::json> wait(std::chrono::milliseconds limit);
-
-  /// Whether a message has begun to arrive.
-  [[nodiscard]] bool is_answering() const { return reader_.has_a_part(); }
-  /// False once the process closed its side.
-  [[nodiscard]] bool is_open() const { return open_; }
   /// Of the process; -1 when it does not run.
-  [[nodiscard]] int number() const { return process_; }
-  /// Time that processors have spent on it; 0 where it does not run.
-  [[nodiscard]] std::chrono::nanoseconds processor_time() const;
-  /// What to wait for with ::poll(): something to read, or room for what is waiting.
-  [[nodiscard]] pollfd interest() const;
-
-  /// Tells the process that nothing more comes, so that it ends by itself: what is written when a
-  /// process ends, such as the figures of a profiler, gets written. Kills it after so long.
-  void finish(std::chrono::milliseconds limit);
-  /// Kills the process if it still runs and says how it ended. One that a driver holds on to beyond
-  /// that is given up after ten seconds.
-  Ending kill();
+  [[nodiscard]] int number() const { return process_.number(); }
+  /// As send() and poll(), for frames that stay encoded.
+  [[nodiscard]] bool send_frame(std::span<const std::uint8_t> frame);
+  [[nodiscard]] std::optional<std::span<const std::uint8_t>> poll_frame() {
+    return frames_.poll_frame();
+  }
+  [[nodiscard]] std::size_t waiting_bytes() const { return frames_.waiting_bytes(); }
+  void end_writing() { frames_.end_writing(); }
 
  private:
-  void read_available();
-  void write_waiting();
-  void close_channel();
+  WorkerProcess(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+                const WorkerLimits& limits, std::pair<FileDescriptor, FileDescriptor> sockets);
 
-  int descriptor_ = -1;
-  int process_ = -1;
-  bool open_ = false;
-  FrameReader reader_;
-  std::vector<std::uint8_t> waiting_;  ///< to be sent
-  std::size_t sent_ = 0;               ///< of it
+  ChildProcess process_;
+  FrameStream frames_;
+  std::chrono::nanoseconds time_before_{};  ///< of processors, when the last message was sent
+};
+
+/// This machine.
+class LocalHost final : public WorkerHost {
+ public:
+  explicit LocalHost(std::filesystem::path program) : program_(std::move(program)) {}
+  [[nodiscard]] std::unique_ptr<WorkerChannel> start(const std::vector<std::string>& arguments,
+                                                     const WorkerLimits& limits) override {
+    return std::make_unique<WorkerProcess>(program_, arguments, limits);
+  }
+
+ private:
+  std::filesystem::path program_;
 };
 
 /// The evo-worker program: named by the environment variable EVO_WORKER, else beside the running
 /// program. Throws MissingError when it is not there.
 [[nodiscard]] std::filesystem::path worker_program();
+/// The one beside the running program, whatever EVO_WORKER says.
+[[nodiscard]] std::filesystem::path own_worker();
 
 /// A limit for people: "10 s", "0.5 s".
 [[nodiscard]] std::string seconds_text(std::chrono::milliseconds duration);

@@ -160,6 +160,14 @@ void pack(Compiled& compiled) {
   }
 }
 
+/// Another host may lack files that this kernel includes.
+std::optional<std::string> missing_folder(const CompileRequest& request) {
+  for (const auto& folder : include_folders(request.options)) {
+    if (!std::filesystem::is_directory(folder)) return std::string(folder);
+  }
+  return std::nullopt;
+}
+
 json compile(Compiler& compiler, const CompileRequest& request, bool must_see_files) {
   Watched result = compile_watched(compiler, request, must_see_files);
   CompileAnswer answer = blamed_on_memory(std::move(result.answer));
@@ -269,11 +277,19 @@ int serve_compiler(const std::function<std::unique_ptr<Compiler>()>& open, bool 
   watch_for_memory_aborts();
   Channel channel;
   std::unique_ptr<Compiler> compiler;
-  return serve(channel, [&](const json& request) -> json {
+  CompileRequest request;  // keeps the source until another one comes
+  return serve(channel, [&](const json& message) -> json {
     pass_on_messages();
     if (!compiler) compiler = open();
-    if (request.at("op") == "version") return {{"version", compiler->version()}};
-    return compile(*compiler, request.at("request").get<CompileRequest>(), must_see_files);
+    if (message.at("op") == "version") return {{"version", compiler->version()}};
+    if (message.contains("source")) message.at("source").get_to(request.source);
+    message.at("entries").get_to(request.entries);
+    message.at("arch").get_to(request.arch);
+    message.at("options").get_to(request.options);
+    if (message.value("needs_folders", false)) {
+      if (auto folder = missing_folder(request)) return {{"missing_folder", *folder}};
+    }
+    return compile(*compiler, request, must_see_files);
   });
 }
 

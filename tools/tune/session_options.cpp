@@ -100,6 +100,13 @@ Services SessionOptions::open_services(RunStore& store, const EventSink& on_even
   auto compilers = std::make_unique<CompilePool>(*loop, worker_program(), pool);
   Services services{std::move(loop), store, std::move(compilers)};
   services.on_event = on_event;
+  if (remote.wants_workers()) {
+    remote.open(services, step_seconds, on_event);
+    if (device == "auto") {  // the devices that come
+      RemoteOptions::wait_for_device(services);
+      return services;
+    }
+  }
   std::vector<std::unique_ptr<DeviceClient>> clients;  // that open their devices side by side
   for (const std::string& id : device_ids(device)) {
     clients.push_back(std::make_unique<DeviceClient>(*services.loop, worker_program(), id,

@@ -9,6 +9,7 @@
 #include "engine/evaluate/workbench.hpp"
 #include "engine/worker/compile_pool.hpp"
 #include "tools/cli/completion.hpp"
+#include "tools/tune/remote_options.hpp"
 
 namespace evo {
 
@@ -21,6 +22,7 @@ struct SessionOptions {
   double step_seconds = 0;
   bool cold = false;
   bool allow_programs = false;
+  RemoteOptions remote = {};
   double compiler_gb = 0;  ///< memory of one compiler process; 0: by the machine's
 
   /// `takes_shapes`: more than one may be timed.

@@ -34,6 +34,12 @@ std::string uuid_text(const CUuuid& uuid) {
   return text;
 }
 
+std::string read_uuid(const CudaDriver& driver, CUdevice device) {
+  CUuuid uuid{};
+  driver.require(driver.cuDeviceGetUuid_v2(&uuid, device), "cuDeviceGetUuid");
+  return uuid_text(uuid);
+}
+
 }  // namespace
 
 DeviceInfo read_cuda_info(const CudaDriver& driver, CUdevice device, int ordinal) {
@@ -67,6 +73,7 @@ DeviceInfo read_cuda_info(const CudaDriver& driver, CUdevice device, int ordinal
   info.peak_bandwidth_gbs = 2 * memory_khz * 1e3 * bus_bits / 8 / 1e9;
   info.driver =
       "CUDA driver " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+  info.uuid = (is_slice(info) ? "MIG-" : "GPU-") + read_uuid(driver, device);
   return info;
 }
 
@@ -85,9 +92,7 @@ CudaCard read_cuda_card(const CudaDriver& driver, CUdevice device, int ordinal) 
   card.name = info.name;
   card.arch = info.arch;
   card.bus_id = read_pci_bus_id(driver, device);
-  CUuuid uuid{};
-  driver.require(driver.cuDeviceGetUuid_v2(&uuid, device), "cuDeviceGetUuid");
-  card.uuid = uuid_text(uuid);
+  card.uuid = read_uuid(driver, device);
   std::size_t bytes = 0;
   driver.require(driver.cuDeviceTotalMem(&bytes, device), "cuDeviceTotalMem");
   card.memory_bytes = bytes;

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <poll.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "engine/worker/file_descriptor.hpp"
+
+namespace evo {
+
+/// A descriptor that bytes go through. Nothing here ever waits.
+class ByteStream {
+ public:
+  virtual ~ByteStream() = default;
+
+  /// The number of bytes read; 0: there are none now; nothing: none will come any more.
+  [[nodiscard]] virtual std::optional<std::size_t> read(std::span<std::uint8_t> target) = 0;
+  /// The number of bytes taken; 0: there is no room now; nothing: nobody reads them any more.
+  [[nodiscard]] virtual std::optional<std::size_t> write(std::span<const std::uint8_t> bytes) = 0;
+  /// The events that end a wait. `writes`: the caller has bytes to write.
+  [[nodiscard]] virtual pollfd interest(bool writes) const = 0;
+  /// Says that nothing more comes.
+  virtual void end_writing() = 0;
+};
+
+/// A socket of this machine.
+class SocketStream final : public ByteStream {
+ public:
+  explicit SocketStream(FileDescriptor socket) : socket_(std::move(socket)) {}
+
+  [[nodiscard]] std::optional<std::size_t> read(std::span<std::uint8_t> target) override;
+  [[nodiscard]] std::optional<std::size_t> write(std::span<const std::uint8_t> bytes) override;
+  [[nodiscard]] pollfd interest(bool writes) const override {
+    return {socket_.get(), static_cast<short>(writes ? POLLIN | POLLOUT : POLLIN), 0};
+  }
+  void end_writing() override;
+
+ private:
+  FileDescriptor socket_;
+};
+
+}  // namespace evo

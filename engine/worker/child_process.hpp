@@ -1,0 +1,51 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "engine/worker/file_descriptor.hpp"
+#include "engine/worker/limits.hpp"
+
+namespace evo {
+
+/// How a worker process ended.
+struct Ending {
+  /// By a signal that a process gets from others (the user, the machine when memory is short), not
+  /// by one that it causes itself. Also one that was stopped so when we killed it, and one whose
+  /// host cannot be reached any more.
+  bool killed_from_outside = false;
+  std::string text;    ///< "exit code 3", "signal 11 (Segmentation fault)"
+  int exit_code = -1;  ///< -1: it did not exit by itself
+};
+
+/// A child process whose standard input and output are one socket. It dies with its parent, and
+/// with this object. Create it on the main thread only (the kernel ties "dies with its parent" to
+/// the creating thread).
+class ChildProcess {
+ public:
+  /// `socket`: the child's end. Throws MissingError when no process can be started.
+  ChildProcess(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+               const WorkerLimits& limits, FileDescriptor socket);
+  ~ChildProcess();
+  ChildProcess(ChildProcess&& other) noexcept : process_(std::exchange(other.process_, -1)) {}
+  ChildProcess& operator=(ChildProcess&& other) noexcept;
+
+  /// -1 when it does not run.
+  [[nodiscard]] int number() const { return process_; }
+  /// Time that processors have spent on it; 0 where it does not run.
+  [[nodiscard]] std::chrono::nanoseconds processor_time() const;
+  /// Kills the process if it still runs and says how it ended. One that a driver holds on to beyond
+  /// that is given up after ten seconds. `is_ending`: it ends by itself, and has a moment for that.
+  Ending kill(bool is_ending);
+
+ private:
+  int process_ = -1;
+};
+
+/// The two ends of a connection; children inherit neither. `type`: SOCK_STREAM or SOCK_SEQPACKET.
+/// Throws MissingError.
+[[nodiscard]] std::pair<FileDescriptor, FileDescriptor> socket_pair(int type);
+
+}  // namespace evo

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "engine/worker/frame_stream.hpp"
+#include "engine/worker/worker_channel.hpp"
+#include "engine/worker/worker_identity.hpp"
+
+namespace evo {
+
+/// A worker on another host, as the gateway hands it over: it runs one process at a time.
+class RemoteHost final : public WorkerHost, public std::enable_shared_from_this<RemoteHost> {
+ public:
+  RemoteHost(WorkerIdentity identity, std::unique_ptr<ByteStream> bytes)
+      : identity_(std::move(identity)), frames_(std::make_unique<FrameStream>(std::move(bytes))) {}
+
+  [[nodiscard]] std::unique_ptr<WorkerChannel> start(const std::vector<std::string>& arguments,
+                                                     const WorkerLimits& limits) override;
+  [[nodiscard]] bool is_gone() const override {
+    return has_left_ || !frames_ || !frames_->is_open();
+  }
+  void leave() override { frames_.reset(); }
+  /// The gateway says so. What has arrived is still read.
+  void has_left() { has_left_ = true; }
+  [[nodiscard]] std::string name() const override { return identity_.host; }
+  [[nodiscard]] const WorkerIdentity& identity() const { return identity_; }
+
+ private:
+  friend class RemoteProcess;
+
+  WorkerIdentity identity_;
+  std::unique_ptr<FrameStream> frames_;  ///< null once it was sent away
+  bool has_left_ = false;
+};
+
+}  // namespace evo

@@ -1,0 +1,108 @@
+// worker-cost: the time that the messages of one candidate take to and from a worker on this
+// machine, and to and from one across the loopback by TCP and TLS. The worker is `cat`, which sends
+// every message back: what remains is the way.
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <vector>
+
+#include "engine/core/error.hpp"
+#include "engine/worker/process.hpp"
+#include "engine/worker/run_key.hpp"
+#include "engine/worker/worker_gate.hpp"
+#include "tools/cli/number_options.hpp"
+#include "tools/cli/tool_main.hpp"
+
+namespace evo {
+namespace {
+
+constexpr const char* kEcho = "/bin/cat";
+constexpr std::chrono::seconds kPatience{10};
+
+struct Arguments {
+  std::size_t image_kb = 100;
+  int candidates = 500;
+};
+
+/// An agent of evo-worker that lends `cat`.
+pid_t lend(const std::string& address, const std::string& key) {
+  const pid_t process = fork();
+  if (process != 0) return process;
+  setenv(kKeyVariable, key.c_str(), 1);
+  setenv("EVO_WORKER", kEcho, 1);
+  const std::string program = own_worker();
+  execl(program.c_str(), program.c_str(), "compile", "--connect", address.c_str(), nullptr);
+  _exit(127);
+}
+
+void exchange(WorkerChannel& worker, const nlohmann::json& message) {
+  if (!worker.send(message) || !worker.wait(kPatience)) throw MissingError("the worker is gone");
+}
+
+/// Milliseconds of one candidate: a compilation, a check and a timing. Its image goes one way in
+/// each of them; an echo goes both ways, so it has half of the image.
+std::vector<double> candidate_ms(WorkerHost& host, const Arguments& arguments) {
+  const auto worker = host.start({}, {});
+  const nlohmann::json image = {{"op", "check"},
+                                {"image", to_binary(std::string(arguments.image_kb << 9, 'x'))}};
+  std::vector<double> times;
+  for (int i = 0; i < arguments.candidates; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int step = 0; step < 3; ++step) exchange(*worker, image);
+    times.push_back(
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+            .count());
+  }
+  std::sort(times.begin(), times.end());
+  return times;
+}
+
+double report(const char* name, const std::vector<double>& times) {
+  const double median = times[times.size() / 2];
+  std::printf("%-24s %8.3f ms a candidate (median), %8.3f ms (99 of 100)\n", name, median,
+              times[times.size() * 99 / 100]);
+  return median;
+}
+
+ExitCode run(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app("worker-cost: what the way to a worker costs a candidate");
+  app.add_option("--image-kb", arguments.image_kb, "size of a compiled kernel")
+      ->capture_default_str()
+      ->transform(whole_number(0, 100000));
+  app.add_option("--candidates", arguments.candidates, "how many")
+      ->capture_default_str()
+      ->transform(whole_number(1, 1000000));
+  if (const auto done = parse_command_line(app, argc, argv, {})) return *done;
+  const std::string key = make_run_key();
+  LocalHost here(kEcho);
+  const double local_ms = report("socket pair", candidate_ms(here, arguments));
+  WorkerGate gate(own_worker(), "127.0.0.1:0", key);
+  const pid_t agent = lend(gate.address(), key);
+  std::optional<WorkerGate::Notice> notice;
+  while (!notice) {
+    pollfd entry = gate.interest();
+    ::poll(&entry, 1, 100);
+    notice = gate.take();
+  }
+  const auto* joined = std::get_if<WorkerGate::Joined>(&*notice);
+  if (joined == nullptr) throw MissingError("no worker comes in");
+  const double remote_ms = report("loopback, TCP and TLS", candidate_ms(*joined->host, arguments));
+  std::printf("%-24s %8.3f ms a candidate\n", "difference", remote_ms - local_ms);
+  kill(agent, SIGTERM);
+  waitpid(agent, nullptr, 0);
+  return ExitCode::kGreen;
+}
+
+}  // namespace
+}  // namespace evo
+
+int main(int argc, char** argv) {
+  return evo::tool_main("worker-cost", [&] { return evo::run(argc, argv); });
+}

@@ -1,0 +1,58 @@
+#include "engine/core/environment.hpp"
+#include "engine/core/error.hpp"
+#include "tools/launch/launch.hpp"
+
+namespace evo {
+namespace {
+
+/// Runs inside an allocation. $1: evo-worker, $2: HOST:PORT, $3: the device, $4: compilers of a
+/// node, or all.
+///
+/// --exact: the steps share the nodes. -k: a node that fails takes no other one with it. A step
+/// without GPUs would wait for those of the other one but for --gres=none, which Slurm refuses
+/// beside SLURM_GPUS_PER_NODE of an allocation.
+constexpr const char* kSteps = R"sh(
+nodes=${SLURM_JOB_NUM_NODES:-${SLURM_NNODES:-1}}
+gpus=${SLURM_GPUS_ON_NODE:-${SLURM_GPUS_PER_NODE:-0}}
+gpus=${gpus##*:}
+cpus=${SLURM_JOB_CPUS_PER_NODE:-${SLURM_CPUS_ON_NODE:-1}}
+cpus=${cpus%%[!0-9]*}
+rest=$((cpus - gpus))
+[ "$4" = all ] || rest=$4
+if [ "$gpus" -gt 0 ]; then
+  srun -u -k -K0 --exact -J evo-device -N "$nodes" --ntasks-per-node="$gpus" --gpus-per-task=1 -c1 \
+    "$1" device "$3" --connect "$2" &
+fi
+if [ "$rest" -gt 0 ]; then
+  unset SLURM_GPUS SLURM_GPUS_ON_NODE SLURM_GPUS_PER_NODE SLURM_GPUS_PER_TASK SLURM_NTASKS_PER_NODE
+  srun -u -k -K0 --exact -J evo-compile -N "$nodes" --ntasks-per-node=1 -c "$rest" --gres=none \
+    "$1" compile --jobs "$rest" --connect "$2" &
+fi
+trap 'kill -TERM $(jobs -p) 2>/dev/null' TERM
+wait
+wait # a trap ends the first one
+)sh";
+
+}  // namespace
+
+std::vector<LaunchCommand> slurm_commands(const std::string& arguments, bool makes_one,
+                                          const LaunchRequest& request) {
+  LaunchCommand command;
+  if (makes_one) {
+    command.words = {"sh", "-c", "exec salloc -J evo-tune " + arguments + " sh -c \"$0\" \"$@\"",
+                     kSteps};
+  } else if (environment_variable("SLURM_JOB_ID")) {
+    command.words = {"sh", "-c", kSteps};
+  } else {
+    throw InputError(
+        "--workers slurm: this is no allocation (SLURM_JOB_ID is not set); start evo-tune within "
+        "salloc or sbatch, or let it make one: --workers 'slurm:-N 2 --gpus-per-node=4'");
+  }
+  for (const std::string& word : {std::string("evo-workers"), request.worker, request.address,
+                                  request.device, request.jobs}) {
+    command.words.push_back(word);
+  }
+  return {command};
+}
+
+}  // namespace evo

@@ -1,0 +1,98 @@
+#include "tools/tune/remote_options.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "engine/core/error.hpp"
+#include "engine/worker/host_port.hpp"
+#include "engine/worker/process.hpp"
+#include "engine/worker/run_key.hpp"
+#include "tools/cli/number_options.hpp"
+#include "tools/launch/launch.hpp"
+
+namespace evo {
+namespace {
+
+/// The key of this run: the one in the environment, where workers are started by hand, or a new
+/// one.
+std::string run_key() {
+  const bool is_given = std::getenv(kKeyVariable) != nullptr ||    // NOLINT(concurrency-mt-unsafe)
+                        std::getenv(kKeyFileVariable) != nullptr;  // NOLINT(concurrency-mt-unsafe)
+  return is_given ? key_of_environment() : make_run_key();
+}
+
+/// What other hosts dial: the name of this one where every interface is listened to.
+std::string dialled(const std::string& listening) {
+  HostPort address = parse_host_port("--listen", listening);
+  if (address.host == "0.0.0.0" || address.host == "::") address.host = host_name();
+  return to_string(address);
+}
+
+}  // namespace
+
+void RemoteOptions::declare(CLI::App& app) {
+  app.add_option("--workers", workers,
+                 "start workers on other hosts: slurm, 'slurm:ARGUMENTS', ssh:FILE or ray:ADDRESS "
+                 "(docs/cluster.md)")
+      ->type_name("LAUNCHER");
+  app.add_option("--launch", launch, "start workers by a command, in which {worker} is replaced")
+      ->type_name("COMMAND");
+  app.add_option("--listen", listen,
+                 "take workers that dial in here (default: nothing listens; every interface and "
+                 "any port for --workers and --launch)")
+      ->type_name("HOST:PORT");
+  app.add_option("--worker-device", device, "device of a worker that is started")
+      ->type_name("DEVICE")
+      ->capture_default_str();
+  app.add_option("--worker-jobs", jobs, "compilers on each host: a number, or all: its cores")
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_option("--worker-wait", patience_s,
+                 "end the run, as interrupted, after so long without any device")
+      ->type_name("SECONDS")
+      ->check(seconds_number())
+      ->capture_default_str();
+}
+
+void RemoteOptions::open(Services& services, double step_seconds, const EventSink& on_event) const {
+  constexpr double kMilli = 1e3;
+  const auto milliseconds = [](double seconds) {
+    return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * kMilli));
+  };
+  const std::string key = run_key();
+  services.gate =
+      std::make_unique<WorkerGate>(own_worker(), listen.empty() ? "0.0.0.0:0" : listen, key);
+  const EventSink tell = [on_event](const std::string& kind, const std::string& text) {
+    // Somebody may look for the reason now.
+    if (kind == "worker refused" || kind == "no device left") {
+      fmt::print(stderr, "evo-tune: {}: {}\n", kind, text);
+    }
+    on_event(kind, text);
+  };
+  services.workforce = {milliseconds(step_seconds), milliseconds(patience_s), tell};
+  const std::string address = dialled(services.gate->address());
+  fmt::print(stderr, "evo-tune: workers come in at {}\n", address);
+  const LaunchRequest request{own_worker().string(), address, device, jobs};
+  std::vector<LaunchCommand> commands;
+  for (const std::string& text : workers) {
+    for (LaunchCommand& one : worker_commands(text, request)) commands.push_back(std::move(one));
+  }
+  for (const std::string& text : launch) {
+    for (LaunchCommand& one : own_commands(text, request)) commands.push_back(std::move(one));
+  }
+  services.launched = std::make_shared<Launched>(commands, key);
+}
+
+void RemoteOptions::wait_for_device(Services& services) {
+  const auto launched = std::static_pointer_cast<Launched>(services.launched);
+  const auto why_none = [launched]() -> std::string {
+    const std::string ending = launched->ending();
+    return ending.empty() ? std::string() : "no device worker came: " + ending;
+  };
+  services.arrivals = services.loop->run(
+      first_device(*services.loop, *services.gate, services.workforce, why_none));
+  services.devices.push_back(std::move(services.arrivals.device));
+}
+
+}  // namespace evo

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/evaluate/workbench.hpp"
+
+namespace evo {
+
+/// The options of evo-tune for workers on other hosts.
+struct RemoteOptions {
+  std::string listen;                ///< HOST:PORT; empty: as the launchers need it
+  std::vector<std::string> workers;  ///< launchers
+  std::vector<std::string> launch;   ///< commands with {worker}
+  std::string device = "auto";
+  std::string jobs = "all";
+  double patience_s = 60;
+
+  void declare(CLI::App& app);
+
+  /// Whether workers may come at all. Nothing listens otherwise.
+  [[nodiscard]] bool wants_workers() const {
+    return !listen.empty() || !workers.empty() || !launch.empty();
+  }
+
+  /// Listens, starts the launchers, and says on standard error how a worker gets in. Throws
+  /// InputError or MissingError.
+  void open(Services& services, double step_seconds, const EventSink& on_event) const;
+  /// Waits for the first device, which becomes the run's.
+  static void wait_for_device(Services& services);
+};
+
+}  // namespace evo

@@ -1,0 +1,89 @@
+#include "tools/worker_host_options.hpp"
+
+#include <algorithm>
+#include <string>
+#include <thread>
+
+#include "engine/core/error.hpp"
+#include "engine/worker/process.hpp"
+#include "engine/worker/run_key.hpp"
+
+namespace evo {
+namespace {
+
+constexpr std::size_t kMostWorkers = 1024;
+
+/// "virtual:l4*2" as two names.
+void add_devices(std::vector<std::string>& devices, const std::string& list) {
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    std::string id = list.substr(begin, end - begin);
+    std::size_t count = 1;
+    if (const std::size_t star = id.find('*'); star != std::string::npos) {
+      const std::string number = id.substr(star + 1);
+      const bool is_number = !number.empty() && number.size() <= 3 &&
+                             number.find_first_not_of("0123456789") == std::string::npos;
+      count = is_number && id.starts_with("virtual:") ? std::stoul(number) : 0;
+      id.resize(star);
+    }
+    if (id.empty() || count == 0) {
+      throw InputError("--device " + list +
+                       ": allowed are auto, cuda:N and virtual:NAME*COUNT, with commas between "
+                       "them; none for no device");
+    }
+    if (id != "none") devices.insert(devices.end(), count, id);
+    begin = end + 1;
+  }
+}
+
+std::size_t job_count(const std::string& text) {
+  if (text == "all") return std::max(1U, std::thread::hardware_concurrency());
+  const bool is_number = !text.empty() && text.size() <= 4 &&
+                         text.find_first_not_of("0123456789") == std::string::npos;
+  const std::size_t count = is_number ? std::stoul(text) : kMostWorkers + 1;
+  if (count <= kMostWorkers) return count;
+  throw InputError("--jobs " + text + ": allowed are 0 to " + std::to_string(kMostWorkers) +
+                   ", or all: one for each core");
+}
+
+}  // namespace
+
+std::optional<AgentOptions> worker_host_options(std::span<char* const> arguments) {
+  const std::vector<std::string> words(arguments.begin(), arguments.end());
+  const bool is_one = words.size() > 1 && std::ranges::count(words, "--connect") == 1 &&
+                      (words[1] == "device" || words[1] == "compile" || words[1] == "host");
+  if (!is_one) return std::nullopt;
+  AgentOptions options;
+  if (words[1] == "compile") options.compilers = 1;
+  bool takes_standard_input = false;
+  for (std::size_t i = 2; i < words.size(); ++i) {
+    const auto value = [&]() -> const std::string& {
+      if (i + 1 == words.size()) throw InputError(words[i] + ": a value is missing");
+      return words[++i];
+    };
+    if (words[i] == "--connect") {
+      options.coordinator = parse_host_port("--connect", value());
+    } else if (words[i] == "--jobs") {
+      options.compilers = job_count(value());
+    } else if (words[i] == "--device") {
+      add_devices(options.devices, value());
+    } else if (words[i] == "--key-stdin") {
+      takes_standard_input = true;
+    } else if (words[1] == "device" && !words[i].starts_with('-')) {
+      add_devices(options.devices, words[i]);
+    } else {
+      throw InputError("unknown option " + words[i] +
+                       "; allowed are --connect, --device, --jobs and --key-stdin");
+    }
+  }
+  if (words[1] == "device" && options.devices.empty()) options.devices = {"auto"};
+  if (options.devices.empty() && options.compilers == 0) {
+    throw InputError("evo-worker host: no worker: --device ID or --jobs N is needed");
+  }
+  options.key = takes_standard_input ? key_of_standard_input() : key_of_environment();
+  options.program = worker_program();
+  options.version = EVO_VERSION;
+  return options;
+}
+
+}  // namespace evo
