@@ -318,5 +318,34 @@ TEST_F(OwnData, AChangedHelperOfAProgramIsAnotherProblem) {
               AllOf(HasSubstr("program_files[0]"), HasSubstr("no file 'missing.txt'")));
 }
 
+TEST_F(OwnData, OutputsOfOneLaunchAreWrittenAndNotJudged) {
+  kernel(body("3 * x[i]"));
+  reference("4 * x[i]");  // nobody asks it
+  const ProgramResult launched = judge("--outputs left");
+  EXPECT_EQ(launched.exit_code, 0) << launched.err;
+  EXPECT_EQ(Json::parse(launched.out)["verdict"], "launched, not judged");
+  constexpr std::size_t kElements = 1000;
+  const std::vector<std::byte> y =
+      read_npy(folder_.path() / "left" / "y.npy", Dtype::kF32, kElements);
+  EXPECT_NE(y, std::vector<std::byte>(y.size()));
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "left" / "x.npy"));
+  EXPECT_THAT(judge("--outputs left --device none").err, HasSubstr("--outputs"));
+}
+
+TEST_F(OwnData, OutputsAreThoseOfTheInputsInTheFile) {
+  constexpr std::size_t kElements = 1000;
+  std::vector<float> x(kElements);
+  for (std::size_t i = 0; i < kElements; ++i) x[i] = static_cast<float>(i) - 7;
+  numbers("x.npy", x);
+  problem_["arguments"][0]["generator"] = {{"file", "x.npy"}};
+  kernel(body("3 * x[i]"));
+  reference("4 * x[i]");
+  EXPECT_EQ(judge("--outputs left").exit_code, 0);
+  for (float& value : x) value *= 3;
+  const auto expected = std::as_bytes(std::span(x));
+  EXPECT_EQ(read_npy(folder_.path() / "left" / "y.npy", Dtype::kF32, kElements),
+            std::vector<std::byte>(expected.begin(), expected.end()));
+}
+
 }  // namespace
 }  // namespace evo
