@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import threading
 from pathlib import Path
 
 from .errors import Error
@@ -34,14 +35,11 @@ def run(name, arguments, folder, quiet=True, environment=None):
     KeyboardInterrupt; all others throw Error with the program's last lines.
     """
     command = [find(name), *map(str, arguments)]
-    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               text=True, errors="replace", env=environment)
     lines = []
-    try:
+    # When the terminal interrupts, it interrupts the program as well, which saves what it found.
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, errors="replace", env=environment) as process:
         out = _follow(process, lines, quiet)
-    except KeyboardInterrupt:
-        process.wait()  # the terminal interrupted it as well; it saves what it found
-        raise
     if process.returncode == 130:
         raise KeyboardInterrupt
     if process.returncode not in (0, 1):
@@ -50,7 +48,7 @@ def run(name, arguments, folder, quiet=True, environment=None):
 
 
 def _follow(process, lines, quiet):
-    import threading
+    """Standard output; lines of standard error as they come."""
     out = []
     reader = threading.Thread(target=lambda: out.append(process.stdout.read()))
     reader.start()

@@ -45,7 +45,8 @@ class Size:
             self.expression = repr(float(given))
         elif isinstance(given, str):
             written = engine_expression(given, macros)
-            self.expression = f"floor({written})" if written is not None else None
+            may_be_broken = written is not None and ("/" in written or "." in written)
+            self.expression = f"floor({written})" if may_be_broken else written
             self._given = lambda c, function=function_of(given, macros): int(function(c))
         elif callable(given):
             self.expression = None

@@ -49,16 +49,16 @@ class Problem:
         options = []
         for macro, value in row.items():
             options += ["--param", f"{macro}={_number(value)}"]
-        programs.run("evo-init", [MAIN, "--entry", self.entry, "--name", NAME, "--out", "found",
-                                  *options], look)
-        found = read_json(look / "found" / "kernel_templates" / NAME / "problem.json")
-        shutil.rmtree(look)
-        return found
+        try:
+            programs.run("evo-init", [MAIN, "--entry", self.entry, "--name", NAME, "--out",
+                                      "found", *options], look)
+            return read_json(look / "found" / "kernel_templates" / NAME / "problem.json")
+        finally:
+            shutil.rmtree(look)
 
-    def write(self, values, constants, default, grid, block, shared, options, judged):
-        """`values`: the kernel's arguments. `constants`: arrays by variable. `options`: for the
+    def write(self, found, values, constants, grid, block, shared, options, judged):
+        """`found`: facts(). `values`: the kernel's arguments. `constants`: arrays by variable. `options`: for the
         compiler. `judged`: a Judgement."""
-        found = self.facts(default)
         parameters = [one for one in found["arguments"] if one.get("kind") != "constant"]
         if len(parameters) != len(values):
             raise Error(f"arguments: {self.entry} takes {len(parameters)} parameters, "
@@ -78,7 +78,7 @@ class Problem:
             "shapes": {"given": {"variables": {"ELEMENTS": _elements(values)}, "check": True}},
             "flops": _elements(values), "bytes": 1,
             "tolerance": judged.tolerance([one.get("dtype") for one in written
-                                           if one["direction"] == "inout"]),
+                                           if one.get("direction") == "inout"]),
             "templates": {NAME: {
                 "source": MAIN, "entry": self.entry, "grid": grid, "block": block,
                 "dynamic_shared_bytes": shared,

@@ -67,7 +67,7 @@ def objective_of(objective, is_higher_better):
     return name, bool(is_higher_better)
 
 
-def best_of(results, objective, is_higher_better):
+def best_of(results, objective, is_higher_better=False):
     judged = [one for one in results if isinstance(one.get(objective), (int, float))]
     if not judged:
         raise NotSupported(f"objective: no result has '{objective}'; allowed are time and the "

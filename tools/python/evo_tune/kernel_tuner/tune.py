@@ -1,5 +1,6 @@
 """tune_kernel and run_kernel: Kernel Tuner's interface over the programs of evo-tune."""
 
+import itertools
 import math
 import os
 import shutil
@@ -24,6 +25,7 @@ from .verify import VerifyServer
 #: Environment variable: a folder in which the files of a run stay.
 KEEP_VARIABLE = "EVO_TUNE_KEEP"
 _CHILDREN = 8
+_MOST_DEFAULTS = 20  # configurations that are tried as the reference
 _DEFAULT_EVALUATIONS = 160  # 20 generations
 #: Options of other compilers that say nothing about the code.
 _IGNORED_OPTIONS = ("-arch", "--gpu-architecture", "-gencode", "--generate-code", "-O", "-Xcompiler",
@@ -85,8 +87,22 @@ class Setup:
 
     def write(self, folder, judged):
         self.problem = Problem(folder, self.configurations, self.sources, self.kernel_name)
-        self.problem.write(self.values, self.constants, self.default, self.grid_expressions,
+        self.problem.write(self._facts(), self.values, self.constants, self.grid_expressions,
                            self.block, self.shared, self.options, judged)
+
+    def _facts(self):
+        """By the first configuration that compiles, which becomes the default."""
+        for default in itertools.islice(self.configurations.all(), _MOST_DEFAULTS):
+            try:
+                facts = self.problem.facts(default)
+            except Error as error:
+                if "does not compile" not in str(error):
+                    raise
+                failure = error
+                continue
+            self.default = default
+            return facts
+        raise failure
 
 
 class _Folder:
@@ -172,7 +188,7 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments, tune_params
                   texmem_args, compiler_options, defines, block_size_names)
     judged = Judgement(answer, 1e-6 if atol is None else atol, verify, setup.values)
     store = outcomes.CacheFile(cache, kernel_name, setup.configurations) if cache else None
-    notes = _notes(judged, asked, ours, strategy, iterations, setup)
+    notes = _notes(asked, ours, strategy, iterations)
     search = _Search(ours, strategy_options or {}, seed, programs.choose_device(device), quiet)
     if not quiet:
         for note in notes:
@@ -240,12 +256,31 @@ def _run(setup, judged, search, store, atol):
                 rows = setup.configurations.rows(without=keys)
                 if not rows:
                     return known, [], {"device": "", "from": "cache"}
-            setup.problem.write_space(setup.default, rows)
-            found, failed, environment = _search(folder, setup, search)
+            found, failed, environment = _with_a_default(setup, judged, rows, search.quiet,
+                                                         lambda: _search(folder, setup, search))
         finally:
             if server is not None:
                 server.close()
     return known + found, failed, environment
+
+
+def _with_a_default(setup, judged, rows, quiet, work):
+    """Searches with the first configuration that can be the reference."""
+    after = itertools.dropwhile(lambda one: one != setup.default, setup.configurations.all())
+    for default in itertools.islice(after, _MOST_DEFAULTS):
+        if not (judged.has_answer or quiet):
+            programs.say("no answer is given: the configuration " + text_of(default) +
+                         " is the reference of all others; what is wrong in all is not found")
+        setup.problem.write_space(default, rows)
+        try:
+            return work()
+        except Error as error:
+            if judged.has_answer or "the reference does not pass" not in str(error):
+                raise
+            programs.say(f"{text_of(default)} cannot be the reference, the next one is tried: "
+                         + str(error).splitlines()[0])
+            failure = error
+    raise failure
 
 
 def _search(folder, setup, search):
@@ -265,11 +300,8 @@ def _require_no_observers(observers):
         raise NotSupported(f"observers: {type(observer).__name__} is not supported; {say}")
 
 
-def _notes(judged, asked, ours, strategy, iterations, setup):
+def _notes(asked, ours, strategy, iterations):
     notes = []
-    if not judged.has_answer:
-        notes.append("no answer is given: the configuration " + text_of(setup.default) +
-                     " is the reference of all others; what is wrong in all is not found")
     if strategy is not None:
         notes.append(f"strategy {asked}: evo-tune's strategy '{ours}' stands for it")
     if iterations != 7:
