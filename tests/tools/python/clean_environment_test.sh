@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# A wheel in an environment of Python and pip alone: clean_environment_test.sh WHEEL FOLDER
+# A wheel in an environment of Python and pip alone: clean_environment_test.sh WHEELS FOLDER
+# WHEELS: the folder of the wheel.
 # What runs sees neither a CUDA Toolkit nor the build: PATH has the environment and the system.
 set -eu
-wheel="$(realpath "$1")"
+wheel="$(realpath "$1"/evo_tune-*.whl)"
 folder="$2"
 rm -rf "$folder"
 mkdir -p "$folder/work"
