@@ -24,7 +24,8 @@ def _version():
 
 __version__ = _version()
 
-__all__ = ["Bundle", "Choice", "Device", "Error", "load", "run_kernel", "torch_op", "tune_kernel"]
+__all__ = ["Bundle", "Choice", "Device", "Error", "load", "run_kernel", "torch_op", "tune",
+           "tune_kernel"]
 
 
 def __getattr__(name):
@@ -32,4 +33,7 @@ def __getattr__(name):
     if name in ("tune_kernel", "run_kernel"):
         from . import kernel_tuner
         return getattr(kernel_tuner, name)
+    if name == "tune":
+        from . import search
+        return search.tune
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

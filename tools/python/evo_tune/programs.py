@@ -28,18 +28,22 @@ def find(name):
     return found
 
 
-def run(name, arguments, folder, quiet=True, environment=None):
+def run(name, arguments, folder, quiet=True, on_line=None):
     """Runs a program in `folder` and returns the finished process, its output captured.
 
-    Progress on standard error is shown unless `quiet`. Exit codes 0 and 1 are results; 130 is
+    Progress on standard error is shown unless `quiet`. `on_line`: gets each line of the output. Exit codes 0 and 1 are results; 130 is
     KeyboardInterrupt; all others throw Error with the program's last lines.
     """
     command = [find(name), *map(str, arguments)]
     lines = []
     # When the terminal interrupts, it interrupts the program as well, which saves what it found.
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True, errors="replace", env=environment) as process:
-        out = _follow(process, lines, quiet)
+                          text=True, errors="replace") as process:
+        try:
+            out = _follow(process, lines, quiet, on_line)
+        except KeyboardInterrupt:
+            process.wait()
+            raise
     if process.returncode == 130:
         raise KeyboardInterrupt
     if process.returncode not in (0, 1):
@@ -47,15 +51,21 @@ def run(name, arguments, folder, quiet=True, environment=None):
     return subprocess.CompletedProcess(command, process.returncode, out, "".join(lines))
 
 
-def _follow(process, lines, quiet):
+def _follow(process, lines, quiet, on_line):
     """Standard output; lines of standard error as they come."""
-    out = []
-    reader = threading.Thread(target=lambda: out.append(process.stdout.read()))
+    def read_errors():
+        for line in process.stderr:
+            lines.append(line)
+            if not quiet:
+                sys.stderr.write(line)
+
+    reader = threading.Thread(target=read_errors)
     reader.start()
-    for line in process.stderr:
-        lines.append(line)
-        if not quiet:
-            sys.stderr.write(line)
+    out = []
+    for line in process.stdout:
+        out.append(line)
+        if on_line is not None:
+            on_line(line)
     process.wait()
     reader.join()
     return "".join(out)
