@@ -94,9 +94,11 @@ Json proposals_of(const std::string& line, const ProgramPipe& program) {
 ProgramStrategy::ProgramStrategy(const CandidateSpace& space, const StrategyOptions& options,
                                  std::string command, std::chrono::milliseconds limit)
     : SearchBase(space, options), command_(std::move(command)), limit_(limit) {
-  if (command_.find_first_not_of(" \t") == std::string::npos) {
+  const std::size_t begin = command_.find_first_not_of(" \t");
+  if (begin == std::string::npos) {
     throw InputError("--strategy program: a command is missing; write 'program: COMMAND'");
   }
+  command_.erase(0, begin);
 }
 
 ProgramPipe& ProgramStrategy::program() {

@@ -347,5 +347,34 @@ TEST_F(OwnData, OutputsAreThoseOfTheInputsInTheFile) {
             std::vector<std::byte>(expected.begin(), expected.end()));
 }
 
+TEST_F(OwnData, AStrategyThatIsAProgramAndDiesLosesNothing) {
+  space_["parameters"][0]["values"] = {32, 64, 96, 128};
+  kernel(body("3 * x[i]"));
+  write("mine.py", R"(import json, os, sys
+blocks = [b for b in json.loads(sys.stdin.readline())["parameters"][0]["values"]]
+for line in sys.stdin:
+    if "propose" in json.loads(line):
+        if len(blocks) < 3 and os.path.exists("die"): sys.exit(5)
+        print(json.dumps({"proposals": [{"BLOCK": blocks.pop(), "PER_THREAD": 1}] if blocks else []}), flush=True)
+)");
+  write("die", "");
+  const std::string tune =
+      "evo-tune --device " + device() +
+      " --jobs 1 --generations 9 --children 1 --quiet --explain none "
+      "--space search_spaces/triple.json --strategy 'program: python3 mine.py'";
+  const ProgramResult died = run(tune);
+  EXPECT_EQ(died.exit_code, 2);
+  EXPECT_THAT(died.err, HasSubstr("'program: python3 mine.py': it ended with exit code 5"));
+  const auto evaluated = [&] {
+    return Store::open_read_only(folder_.path() / "evo.db").evaluations(1).size();
+  };
+  const std::size_t kept = evaluated();
+  EXPECT_GE(kept, 1U);
+  std::filesystem::remove(folder_.path() / "die");
+  const ProgramResult resumed = run(tune + " --resume");
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(evaluated(), 4U);
+}
+
 }  // namespace
 }  // namespace evo

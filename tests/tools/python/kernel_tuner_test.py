@@ -252,6 +252,16 @@ class TuneKernel(unittest.TestCase):
         self.assertEqual(blocks(environment["failed"]), [32, 64])
         self.assertIn("block_size_x=128 is the reference", environment["said"])
 
+    def test_a_default_that_fails_when_it_runs_is_no_reference(self):
+        source = ADD.replace("if (i < n)", "if (block_size_x == 32 || i < n)")
+        results, environment = tuned(source)
+        self.assertEqual(blocks(results), [64, 128, 256])
+        self.assertIn("block_size_x=32 cannot be the reference", environment["said"])
+
+    def test_a_parameter_that_nothing_reads_is_carried(self):
+        results, _ = tuned(params={**BLOCKS, "block_sise_y": [1, 2]})
+        self.assertEqual(len(results), 8)
+
     def test_the_pareto_front(self):
         points = [{"a": 1, "b": 1}, {"a": 2, "b": 3}, {"a": 3, "b": 2}]
         self.assertEqual(pareto_front(points, {"a": False, "b": True}), points[:2])

@@ -100,6 +100,36 @@ class Tune(unittest.TestCase):
         with self.assertRaisesRegex(evo_tune.Error, "ValueError: no more"):
             tuned(reference=reference)
 
+    def test_a_strategy_of_ones_own_is_asked_and_told(self):
+        told = []
+
+        class Backwards:
+            def __init__(self, space):
+                self.left = [{"BLOCK": block, "ITEMS": items}
+                             for block in space["parameters"][0]["values"]
+                             for items in space["parameters"][1]["values"]]
+
+            def propose(self, count):
+                return [self.left.pop() for _ in range(min(count, len(self.left)))]
+
+            def observe(self, outcomes):
+                told.extend(one["config"]["BLOCK"] for one in outcomes if "time_us" in one)
+
+        result = tuned(strategy=Backwards, generations=4)
+        self.assertEqual(sorted(told), [64, 64, 128, 128])
+        self.assertEqual(len(result.candidates()), 4)
+
+    def test_an_exception_of_a_strategy_is_that_of_tune(self):
+        class Broken:
+            def __init__(self, space):
+                pass
+
+            def propose(self, count):
+                raise ZeroDivisionError("in the strategy")
+
+        with self.assertRaisesRegex(ZeroDivisionError, "in the strategy"):
+            tuned(strategy=Broken)
+
     def test_an_interrupt_keeps_what_was_found(self):
         found = threading.Event()
 

@@ -14,6 +14,7 @@ from .kernel_tuner.configurations import Configurations
 from .kernel_tuner.problem import read_json
 from .kernel_tuner.sources import MAIN, Sources
 from .result import Result
+from .strategy import StrategyServer
 
 _TOLERANCE_OF_TYPE = {"f64": 1e-10, "f32": 1e-4, "f16": 1e-2, "bf16": 5e-2}
 _NO_BOUND = 1e30
@@ -32,7 +33,8 @@ def tune(source, params, inputs, reference, kernel, grid, block=None, shapes=Non
     what the kernel writes: an array, a tuple in the order of the parameters, or a dict. It is
     called for every seed and shape. shapes: variables by name, of which the last one is timed.
     grid, block, shared: numbers or expressions of variables and macros. tolerance: the largest
-    relative L2 of an output. strategy: as evo-tune --strategy. An interrupt keeps what was found.
+    relative L2 of an output. strategy: as evo-tune --strategy, or a function that makes one of a
+    space (evo_tune.strategy). An interrupt keeps what was found.
     """
     if shapes is None:
         shapes = {"given": {}}
@@ -48,12 +50,28 @@ def tune(source, params, inputs, reference, kernel, grid, block=None, shapes=Non
                    list(shapes)[-1]]
         if max_seconds is not None:
             options += ["--max-seconds", max_seconds]
-        if strategy is not None:
-            options += ["--strategy", strategy]
-        result.interrupted = _search(task, generations, options, quiet)
+        result.interrupted = _with_strategy(
+            strategy, folder, lambda more: _search(task, generations, options + more, quiet))
     finally:
         server.close()
     return result
+
+
+def _with_strategy(strategy, folder, search):
+    """Searches by a strategy that is named or made in this process."""
+    if strategy is None:
+        return search([])
+    if not callable(strategy):
+        return search(["--strategy", strategy])
+    server = StrategyServer(folder, strategy)
+    try:
+        return search(["--strategy", server.name])
+    except Error:
+        if server.failure is not None:
+            raise server.failure from None
+        raise
+    finally:
+        server.close()
 
 
 def _list(given):

@@ -48,6 +48,8 @@ class Problem:
                        self.configurations.row(default)))
         options = []
         for macro, value in row.items():
+            if not (self.sources.mentions(macro) or macro in self.entry):
+                continue  # the launch alone depends on it, or nothing
             options += ["--param", f"{macro}={_number(value)}"]
         try:
             programs.run("evo-init", [MAIN, "--entry", self.entry, "--name", NAME, "--out",
