@@ -376,5 +376,18 @@ for line in sys.stdin:
   EXPECT_EQ(evaluated(), 4U);
 }
 
+TEST_F(OwnData, DataThatIsNoDrawIsCheckedOnceByAnInterpreterAndLaunchedTwice) {
+  if (!is_virtual()) GTEST_SKIP() << "a GPU may find a race the next time";
+  problem_["arguments"][0]["generator"] = {{"formula", "INDEX % 7"}};
+  kernel(body("3 * x[i]"));
+  reference("3 * x[i]");
+  const Json judged = Json::parse(judge().out);
+  EXPECT_EQ(judged["verdict"], "green");
+  EXPECT_EQ(judged["checks"].size(), 1U);
+  // Right at its first launch alone.
+  kernel(body("3 * x[i] + launches; if (i == 0) ++launches", "__device__ int launches = 0;\n"));
+  EXPECT_NE(OwnData::judged(), "green");
+}
+
 }  // namespace
 }  // namespace evo

@@ -114,7 +114,8 @@ bool CorrectnessGate::is_sampled(const Shape& shape, Effort effort) const {
 
 bool CorrectnessGate::repeats(const Shape& shape, Effort effort, double first_launch_ms) const {
   // A device that knows what was written needs no second poison.
-  if (seeds_for(shape) == 1 && device_.interpreting() != nullptr) return false;
+  const bool is_long = work_of(shape) > options_.flops_for_all_seeds || options_.seeds == 1;
+  if (is_long && device_.interpreting() != nullptr) return false;
   return measures() ? allows_repeat(effort, first_launch_ms)
                     : most_launches(shape, effort, first_launch_ms) > 1;
 }
