@@ -6,7 +6,7 @@ cd "$(dirname "$0")" || exit 1
 . cmake/setup.sh
 
 # For tests with programs of a problem, and of the Python package.
-install_packages python3 python3-numpy python3-pip python3-hatchling
+install_packages python3 python3-numpy python3-pip
 # For the test that opens reports; without them it is skipped.
 (install_packages chromium chromium-driver python3-selenium) || say "Without Chromium: reports are not opened in a browser."
 # For the tests of completion and of manual pages; without them zsh is skipped, and fewer programs read the pages.
@@ -17,11 +17,11 @@ export EVO_UNITY="${EVO_UNITY-all}"
 (install_packages slurmctld slurmd slurm-client munge openssh-server openssh-client) || say "Without Slurm and sshd: runs over several hosts are tested less."
 setup_and_build ci
 log="build/ci/ctest.log"
-exclude=()
-nvidia-smi -L >/dev/null 2>&1 || exclude=(-LE gpu)
+exclude=(-LE wheel)  # .ci/run
+nvidia-smi -L >/dev/null 2>&1 || exclude=(-LE 'gpu|wheel')
 ctest --preset ci -j "$(nproc)" "${exclude[@]}" "$@" 2>&1 | tee "$log"
 status=${PIPESTATUS[0]}
-[ ${#exclude[@]} -eq 0 ] || say "Skipped: the tests labelled gpu ($(ctest --preset ci -N -L gpu | grep -c 'Test *#')): this machine has no CUDA GPU."
+[ "${exclude[1]}" = wheel ] || say "Skipped: the tests labelled gpu ($(ctest --preset ci -N -L gpu | grep -c 'Test *#')): this machine has no CUDA GPU."
 skipped="$(grep -cE 'Skipped' "$log")"
 [ "$skipped" -eq 0 ] || { say "Skipped by themselves, with their reasons:"; grep -hE '\*\*\*Skipped' "$log" | sort -u | head -n 40 >&2; }
 exit "$status"

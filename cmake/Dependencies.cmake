@@ -1,6 +1,11 @@
 # Everything the project stands on. All but the CUDA headers come from the distribution's packages
 # (quickstart.sh installs them by name).
 
+option(EVO_STATIC_LIBRARIES "Link SQLite, xxHash, zstd and zlib as static libraries" OFF)
+if(EVO_STATIC_LIBRARIES)
+  list(PREPEND CMAKE_FIND_LIBRARY_SUFFIXES .a)
+endif()
+
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(fmt REQUIRED)

@@ -54,6 +54,29 @@ endforeach()
 install(FILES cmake/install/_evo-tune
         DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 
+# A wheel has the programs as its scripts, what they need in share/, and the libraries that other
+# distributions have in other versions.
+if(SKBUILD)
+  set(share ${SKBUILD_DATA_DIR}/share)
+  set_target_properties(${programs} evo_worker PROPERTIES
+    INSTALL_RPATH "$ORIGIN/../share/evo-tune/lib")
+  install(TARGETS ${programs} evo_worker COMPONENT python RUNTIME DESTINATION ${SKBUILD_SCRIPTS_DIR})
+  foreach(library spdlog::spdlog fmt::fmt)
+    install(PROGRAMS $<TARGET_FILE:${library}> RENAME $<TARGET_SONAME_FILE_NAME:${library}>
+            COMPONENT python DESTINATION ${share}/evo-tune/lib)
+  endforeach()
+  install(DIRECTORY kernel_templates search_spaces COMPONENT python DESTINATION ${share}/evo-tune)
+  install(DIRECTORY tools/loader/ COMPONENT python DESTINATION ${share}/evo-tune/include
+          FILES_MATCHING PATTERN *.hpp)
+  install(FILES ${pages} COMPONENT python DESTINATION ${share}/man/man1)
+  foreach(target ${programs})
+    string(REPLACE "_" "-" name ${target})
+    install(FILES cmake/install/evo-tune.bash RENAME ${name} COMPONENT python
+            DESTINATION ${share}/bash-completion/completions)
+  endforeach()
+  install(FILES cmake/install/_evo-tune COMPONENT python DESTINATION ${share}/zsh/site-functions)
+endif()
+
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME evo-tune)
 set(CPACK_PACKAGE_CONTACT "the authors of evo-tune <evo-tune@localhost>")

@@ -35,6 +35,7 @@ struct Options {
   std::vector<std::string> settings;
   std::string milestone;
   std::string save;
+  std::string outputs;
   std::string against;
   std::uint64_t check_seed = 0;
   bool profile = false;
@@ -67,6 +68,14 @@ void declare(CLI::App& app, Options& options) {
                "joules per launch, over a window of a second (on a card that counts them)");
   app.add_flag("--profile", options.profile,
                "hold it against \"profile\" of the problem, by Nsight Compute's counters");
+  app.add_option("--outputs", options.outputs,
+                 "instead of judging it, launch it once on the inputs of the first seed, outputs "
+                 "zero before, and write what it leaves to FOLDER/NAME.npy")
+      ->type_name(value_words::kFolder)
+      ->excludes("--save")
+      ->excludes("--baseline")
+      ->excludes("--energy")
+      ->excludes("--profile");
   app.add_flag("--log", options.log, "show the compiler's log");
   app.add_flag("--json", options.json, "one JSON object on standard output");
   app.set_version_flag("--version", "evo-judge " EVO_VERSION);
@@ -131,6 +140,7 @@ std::optional<ProfileRecord> profile(Workbench& bench, const Evaluation& evaluat
 
 std::string verdict_of(const Evaluation& evaluation, const std::optional<ProfileRecord>& profiled) {
   if (evaluation.rejection || (profiled && !profiled->passed)) return "rejected";
+  if (evaluation.was_run && !evaluation.timing()) return "launched, not judged";
   return evaluation.timing() ? "green" : "within policy";
 }
 
@@ -255,7 +265,9 @@ void print_people(const Workbench& bench, const Candidate& candidate, const Eval
       std::printf("%s\n", evaluation.rejection->detail.c_str());
     }
   } else {
-    std::printf("%s\n", evaluation.timing() ? "GREEN" : "WITHIN POLICY (not run)");
+    std::printf("%s\n", evaluation.timing()  ? "GREEN"
+                        : evaluation.was_run ? "LAUNCHED ONCE (not judged)"
+                                             : "WITHIN POLICY (not run)");
   }
   if (options.log) std::printf("%s\n", evaluation.built.record.log.c_str());
 }
@@ -277,6 +289,31 @@ void save(const Evaluation& evaluation, const std::string& folder) {
   files.push_back(
       {root / "kernel.cu", fmt::format("{} {}\n{}", kSavedBy, record.options, record.source)});
   write_outputs(files, kSaver);
+}
+
+/// Launches the configuration once. A kernel that fails is a rejection.
+Evaluation launch_once(Workbench& bench, const Candidate& candidate, const std::string& outputs) {
+  if (!bench.has_device()) {
+    throw InputError("--outputs: a kernel cannot be launched with --device none");
+  }
+  // The worker writes: the folder must be the same from there.
+  const std::filesystem::path folder = std::filesystem::absolute(outputs);
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed) {
+    throw InputError("--outputs " + outputs + ": cannot be made: " + failed.message());
+  }
+  Evaluation evaluation = bench.wait(bench.evaluator().build(candidate, {}));
+  if (evaluation.rejection) return evaluation;
+  const KernelUnderTest kernel = kernel_under_test(bench.task(), evaluation);
+  evaluation.was_run = true;
+  auto answer = bench.wait(bench.take_home().write_outputs(kernel, folder.string()));
+  if (auto* failure = std::get_if<WorkerFailure>(&answer)) {
+    evaluation.rejection = Rejection{Gate::kCorrectness, std::move(failure->reason)};
+  } else {
+    evaluation.rejection = std::move(std::get<LaunchOutcome>(answer).rejection);
+  }
+  return evaluation;
 }
 
 ExitCode judge(const Options& options) {
@@ -311,7 +348,9 @@ ExitCode judge(const Options& options) {
       winner && !asks_for_one
           ? bench.task().space().candidate_from_json(winner->config_json)
           : candidate_from_options(bench.task().space(), options.milestone, options.settings);
-  Evaluation evaluation = bench.wait(bench.evaluator().evaluate(candidate, {}));
+  Evaluation evaluation = options.outputs.empty()
+                              ? bench.wait(bench.evaluator().evaluate(candidate, {}))
+                              : launch_once(bench, candidate, options.outputs);
   if (options.energy) count_energy(bench, evaluation);
   const std::optional<ProfileRecord> profiled = profile(bench, evaluation, options);
   std::optional<AgainstStored> against;

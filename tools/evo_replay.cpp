@@ -36,7 +36,7 @@ void declare(CLI::App& app, Options& options) {
       ->type_name(value_words::kRecording)
       ->required();
   app.add_option("--strategy", options.strategy,
-                 fmt::format("{}", fmt::join(strategy_names(), ", ")))
+                 fmt::format("{}, or 'program: COMMAND'", fmt::join(strategy_names(), ", ")))
       ->type_name(value_words::kStrategy)
       ->capture_default_str();
   app.add_option("--repeats", options.study.repeats, "searches on each space, differently seeded")

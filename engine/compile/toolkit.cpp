@@ -19,6 +19,39 @@ std::vector<std::string> roots_in_environment() {
   return roots;
 }
 
+/// Folders of Python packages: of the environment that this program is installed in, and of the one
+/// that is active.
+std::vector<fs::path> python_packages() {
+  std::error_code ignored;
+  std::vector<fs::path> roots = {
+      fs::read_symlink("/proc/self/exe", ignored).parent_path().parent_path()};
+  if (auto active = environment_variable("VIRTUAL_ENV")) roots.emplace_back(*std::move(active));
+  std::vector<fs::path> folders;
+  for (const fs::path& root : roots) {
+    for (const auto& python : fs::directory_iterator(root / "lib", ignored)) {
+      if (!python.path().filename().string().starts_with("python")) continue;
+      for (const char* name : {"site-packages", "dist-packages"}) {
+        if (fs::is_directory(python.path() / name, ignored))
+          folders.push_back(python.path() / name);
+      }
+    }
+  }
+  return folders;
+}
+
+/// The libraries of NVRTC's packages for Python, newest CUDA first.
+std::vector<std::string> nvrtc_of_python() {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const fs::path& packages : python_packages()) {
+    for (const char* name :
+         {"nvidia/cu13/lib/libnvrtc.so.13", "nvidia/cuda_nvrtc/lib/libnvrtc.so.12"}) {
+      if (fs::exists(packages / name, ignored)) names.push_back((packages / name).string());
+    }
+  }
+  return names;
+}
+
 /// Every toolkit has it in its include folder, also one that is only NVRTC and headers.
 bool has_headers(const fs::path& folder) {
   std::error_code ignored;
@@ -32,7 +65,10 @@ std::optional<fs::path> headers_beside(const fs::path& library) {
     fs::path folder = name.parent_path();
     for (int level = 0; level < 3 && folder.has_relative_path(); ++level) {
       folder = folder.parent_path();
-      if (has_headers(folder / "include")) return folder / "include";
+      // Packages for Python of CUDA 12 have a folder each.
+      for (const char* include : {"include", "cuda_runtime/include"}) {
+        if (has_headers(folder / include)) return folder / include;
+      }
     }
   }
   return std::nullopt;
@@ -67,6 +103,7 @@ std::vector<std::string> nvrtc_libraries() {
   for (const std::string& root : roots_in_environment()) {
     names.push_back(root + "/lib64/libnvrtc.so");
   }
+  for (std::string& name : nvrtc_of_python()) names.push_back(std::move(name));
   for (const char* name :
        {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"}) {
     names.emplace_back(name);

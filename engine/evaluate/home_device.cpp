@@ -81,6 +81,13 @@ Task<OrFailure<EnergyResult>> HomeDevice::energy_of(const KernelUnderTest& kerne
   co_return std::move(answer.result);
 }
 
+Task<OrFailure<LaunchOutcome>> HomeDevice::write_outputs(const KernelUnderTest& kernel,
+                                                         const std::string& folder,
+                                                         std::size_t shape) {
+  auto answer = co_await device().write_outputs(kernel, name_of(shape), folder);
+  co_return std::move(answer.result);
+}
+
 Task<OrFailure<PredictedProfile>> HomeDevice::predicted_profile(const KernelUnderTest& kernel,
                                                                 std::size_t shape) {
   auto answer = co_await device().profile(kernel, name_of(shape));

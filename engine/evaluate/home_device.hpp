@@ -49,6 +49,9 @@ class HomeDevice {
   /// How busy the time model says the units are. Needs a device that predicts.
   Task<OrFailure<PredictedProfile>> predicted_profile(const KernelUnderTest& kernel,
                                                       std::size_t shape = 0);
+  /// As Session::write_outputs().
+  Task<OrFailure<LaunchOutcome>> write_outputs(const KernelUnderTest& kernel,
+                                               const std::string& folder, std::size_t shape = 0);
 
   /// As DeviceService::set_ranges().
   void set_ranges(std::vector<std::string> ranges) { device().set_ranges(std::move(ranges)); }

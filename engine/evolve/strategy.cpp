@@ -5,6 +5,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/suggestion.hpp"
+#include "engine/evolve/program_strategy.hpp"
 #include "engine/evolve/strategies.hpp"
 
 namespace evo {
@@ -39,10 +40,16 @@ const Row& row_of(std::string_view name) {
 
 std::span<const std::string_view> strategy_names() { return kNames; }
 
-bool strategy_learns(std::string_view name) { return row_of(name).learns; }
+bool strategy_learns(std::string_view name) {
+  return name.starts_with(kProgramStrategy) || row_of(name).learns;
+}
 
 std::unique_ptr<Strategy> make_strategy(std::string_view name, const CandidateSpace& space,
                                         const StrategyOptions& options) {
+  if (name.starts_with(kProgramStrategy)) {
+    return std::make_unique<ProgramStrategy>(space, options,
+                                             std::string(name.substr(kProgramStrategy.size())));
+  }
   return row_of(name).make(space, options);
 }
 

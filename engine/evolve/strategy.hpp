@@ -48,7 +48,8 @@ struct StrategyOptions {
 /// Whether what it proposes depends on results.
 [[nodiscard]] bool strategy_learns(std::string_view name);
 
-/// Throws InputError for an unknown name, listing the known ones. `space` must outlive the
+/// "program: COMMAND" is a strategy of the user's, see ProgramStrategy. Throws InputError for an
+/// unknown name, listing the known ones. `space` must outlive the
 /// strategy.
 [[nodiscard]] std::unique_ptr<Strategy> make_strategy(std::string_view name,
                                                       const CandidateSpace& space,

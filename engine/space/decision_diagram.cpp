@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <unordered_map>
 
 namespace evo {
@@ -119,6 +120,56 @@ std::optional<DecisionDiagram> DecisionDiagram::build(
     std::span<const std::size_t> value_counts, std::span<const Constraint* const> constraints,
     std::size_t max_edges) {
   return DiagramBuilder(value_counts, constraints, max_edges).build();
+}
+
+/// Assignments that begin alike are one path; paths that end alike are one node.
+class TableBuilder {
+ public:
+  explicit TableBuilder(std::span<const std::size_t> value_counts) : nodes_(value_counts.size()) {
+    for (std::size_t p = 0; p < value_counts.size(); ++p) {
+      DecisionDiagram::Layer layer;
+      layer.parameter = p;
+      layer.values = value_counts[p];
+      layers_.push_back(std::move(layer));
+    }
+  }
+
+  DecisionDiagram build(const std::vector<Candidate>& sorted) {
+    // Nodes are numbered as they are finished; the first layer has one node, number 0.
+    if (!sorted.empty()) (void)node(0, sorted);
+    DecisionDiagram diagram;
+    diagram.layers_ = std::move(layers_);
+    diagram.count_up();
+    return diagram;
+  }
+
+ private:
+  /// The node of layer `level` below which these assignments lie; they agree up to there.
+  std::uint32_t node(std::size_t level, std::span<const Candidate> sorted) {
+    DecisionDiagram::Layer& layer = layers_[level];
+    std::vector<std::uint32_t> children(layer.values, DecisionDiagram::kNone);
+    while (!sorted.empty()) {
+      const std::uint16_t value = sorted.front().choice[level];
+      const auto end = std::ranges::partition_point(
+          sorted, [&](const Candidate& row) { return row.choice[level] == value; });
+      const auto length = static_cast<std::size_t>(end - sorted.begin());
+      children[value] = level + 1 < layers_.size() ? node(level + 1, sorted.first(length)) : 0;
+      sorted = sorted.subspan(length);
+    }
+    const auto next = static_cast<std::uint32_t>(nodes_[level].size());
+    const auto [found, is_new] = nodes_[level].try_emplace(std::move(children), next);
+    if (is_new) layer.child.insert(layer.child.end(), found->first.begin(), found->first.end());
+    return found->second;
+  }
+
+  std::vector<DecisionDiagram::Layer> layers_;
+  std::vector<std::map<std::vector<std::uint32_t>, std::uint32_t>> nodes_;  ///< by their children
+};
+
+DecisionDiagram DecisionDiagram::of(std::span<const std::size_t> value_counts,
+                                    std::vector<Candidate> assignments) {
+  std::ranges::sort(assignments);
+  return TableBuilder(value_counts).build(assignments);
 }
 
 std::uint64_t DecisionDiagram::below(std::size_t layer, std::uint32_t child) const {

@@ -30,6 +30,10 @@ class DecisionDiagram {
       std::span<const std::size_t> value_counts, std::span<const Constraint* const> constraints,
       std::size_t max_edges);
 
+  /// The set of these assignments, in any order, each once or more often.
+  [[nodiscard]] static DecisionDiagram of(std::span<const std::size_t> value_counts,
+                                          std::vector<Candidate> assignments);
+
   /// The number of ranks: of the assignments, or 2^62 when it is huge.
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] bool is_huge() const { return is_huge_; }
@@ -61,6 +65,7 @@ class DecisionDiagram {
   double log2_count_ = 0;
 
   friend class DiagramBuilder;
+  friend class TableBuilder;
 };
 
 /// The order in which build() assigns parameters (greedy from each start, the cheapest kept).

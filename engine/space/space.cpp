@@ -45,7 +45,22 @@ void Space::compile_constraints() {
   }
 }
 
+/// The index is the rows of the table that the constraints allow.
+void Space::index_table() {
+  std::vector<Candidate> rows;
+  for (const Candidate& row : definition_.allowed) {
+    if (violated_constraint(row) == nullptr) rows.push_back(row);
+  }
+  if (rows.empty()) {
+    throw SpaceError(definition_.file + ": allowed: none of " +
+                     std::to_string(definition_.allowed.size()) +
+                     " configurations satisfies the constraints");
+  }
+  diagram_ = DecisionDiagram::of(value_counts_, std::move(rows));
+}
+
 void Space::build_index() {
+  if (!definition_.allowed.empty()) return index_table();
   std::vector<const Constraint*> narrow;
   for (const Part& part : parts_) narrow.push_back(&part.condition);
   std::stable_sort(narrow.begin(), narrow.end(), [](const Constraint* a, const Constraint* b) {
@@ -151,6 +166,12 @@ Candidate Space::defaults() const {
 }
 
 const ConstraintText* Space::violated(const Candidate& candidate) const {
+  static const ConstraintText kTable{"allowed", "the configuration is not in the space's table"};
+  if (const ConstraintText* constraint = violated_constraint(candidate)) return constraint;
+  return definition_.allowed.empty() || diagram_.contains(candidate) ? nullptr : &kTable;
+}
+
+const ConstraintText* Space::violated_constraint(const Candidate& candidate) const {
   for (const Part& part : parts_) {
     if (!part.condition.holds(candidate.choice)) return &definition_.constraints[part.constraint];
   }

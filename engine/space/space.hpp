@@ -40,6 +40,8 @@ struct SpaceDefinition {
   std::vector<std::string> compiler_options = {};
   std::vector<std::string> include_paths = {};  ///< as written, from the file's folder
   std::vector<Milestone> milestones = {};
+  /// Where there are any: no other configuration is valid.
+  std::vector<Candidate> allowed = {};
   std::string text = {};  ///< a file that says the same alone
 };
 
@@ -74,7 +76,8 @@ class Space final : public CandidateSpace {
 
   [[nodiscard]] Candidate defaults() const;
 
-  /// The first constraint (in the file's order) that `candidate` violates, or null. Every index of
+  /// The first constraint (in the file's order) that `candidate` violates, the table of allowed
+  /// configurations being the last, or null. Every index of
   /// `candidate` must be in range.
   [[nodiscard]] const ConstraintText* violated(const Candidate& candidate) const;
 
@@ -112,6 +115,8 @@ class Space final : public CandidateSpace {
 
   void compile_constraints();
   void build_index();
+  void index_table();
+  [[nodiscard]] const ConstraintText* violated_constraint(const Candidate& candidate) const;
   [[nodiscard]] std::string unsatisfiable_constraints() const;
   void estimate_count();
   void check_named_candidates() const;

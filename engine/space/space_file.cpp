@@ -8,6 +8,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/core/names.hpp"
+#include "engine/core/printable.hpp"
 #include "engine/core/unfinished.hpp"
 #include "engine/space/overlay.hpp"
 #include "engine/space/space.hpp"
@@ -196,16 +197,46 @@ ResourcePolicy read_resources(const JsonReader& reader) {
   return policy;
 }
 
-std::uint16_t milestone_value(const JsonReader& reader, const Parameter& parameter,
-                              const Json& value) {
-  const ParameterValue wanted = read_value(reader.child("set"), parameter.macro, value);
+/// The index of a value that stands under `key`; nothing when the parameter has no such value.
+std::optional<std::uint16_t> index_of(const JsonReader& reader, std::string_view key,
+                                      const Parameter& parameter, const Json& value) {
+  const ParameterValue wanted = read_value(reader, key, value);
   for (std::size_t i = 0; i < parameter.values.size(); ++i) {
     const ParameterValue& known = parameter.values[i];
     if (known.kind == wanted.kind && known.text == wanted.text) {
       return static_cast<std::uint16_t>(i);
     }
   }
-  reader.child("set").fail(parameter.macro, "allowed: " + parameter.allowed());
+  return std::nullopt;
+}
+
+/// "allowed": one list for each configuration, its values in the order of the parameters.
+std::vector<Candidate> read_allowed(const JsonReader& top,
+                                    const std::vector<Parameter>& parameters) {
+  std::vector<Candidate> rows;
+  if (!top.has("allowed")) return rows;
+  const Json& table = top.array("allowed");
+  if (table.empty()) top.fail("allowed", "allowed is a list of at least one configuration");
+  top.require_at_most("allowed", kMostValuesInAll);
+  for (const Json& row : table) {
+    const std::string key = "allowed[" + std::to_string(rows.size()) + "]";
+    if (!row.is_array() || row.size() != parameters.size()) {
+      throw SpaceError(top.where(key) + ": " + shortened(row.dump()) + ": allowed is a list of " +
+                       std::to_string(parameters.size()) +
+                       " values, one for each parameter in their order");
+    }
+    Candidate candidate;
+    for (std::size_t p = 0; p < parameters.size(); ++p) {
+      const auto index = index_of(top, "allowed", parameters[p], row[p]);
+      if (!index) {
+        throw SpaceError(top.where(key) + ": " + parameters[p].macro + ": " + row[p].dump() +
+                         ": allowed: " + parameters[p].allowed());
+      }
+      candidate.choice.push_back(*index);
+    }
+    rows.push_back(std::move(candidate));
+  }
+  return rows;
 }
 
 Milestone read_milestone(const JsonReader& reader, const SpaceDefinition& definition) {
@@ -217,7 +248,9 @@ Milestone read_milestone(const JsonReader& reader, const SpaceDefinition& defini
   for (const Parameter& parameter : definition.parameters) {
     std::uint16_t index = static_cast<std::uint16_t>(parameter.default_index);
     if (settings.has(parameter.macro)) {
-      index = milestone_value(reader, parameter, set.at(parameter.macro));
+      const auto given = index_of(settings, parameter.macro, parameter, set.at(parameter.macro));
+      if (!given) settings.fail(parameter.macro, "allowed: " + parameter.allowed());
+      index = *given;
     }
     milestone.candidate.choice.push_back(index);
   }
@@ -270,6 +303,7 @@ void read_lists(const JsonReader& top, const Json& json, SpaceDefinition& defini
   for (const JsonReader& entry : top.children("constraints")) {
     definition.constraints.push_back(read_constraint(entry, definition.let));
   }
+  definition.allowed = read_allowed(top, definition.parameters);
   std::set<std::string> names;
   for (const JsonReader& entry : top.children("milestones")) {
     definition.milestones.push_back(read_milestone(entry, definition));

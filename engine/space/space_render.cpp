@@ -148,6 +148,7 @@ std::string Space::content_key() const {
   for (const Milestone& milestone : definition_.milestones) {
     hash.add(milestone.name).add(config_json(milestone.candidate));
   }
+  for (const Candidate& row : definition_.allowed) hash.add("allowed").add(config_json(row));
   return hash.hex();
 }
 

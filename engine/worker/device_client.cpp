@@ -177,6 +177,13 @@ Task<Reply<PredictedProfile>> DeviceClient::profile(const KernelUnderTest& kerne
   return ask<PredictedProfile>({{"op", "profile"}, {"kernel", kernel}, {"shape", shape}});
 }
 
+Task<Reply<LaunchOutcome>> DeviceClient::write_outputs(const KernelUnderTest& kernel,
+                                                       const std::string& shape,
+                                                       const std::string& folder) {
+  return ask<LaunchOutcome>(
+      {{"op", "outputs"}, {"kernel", kernel}, {"shape", shape}, {"folder", folder}});
+}
+
 Task<Reply<PairResult>> DeviceClient::compare(const KernelUnderTest& first,
                                               const KernelUnderTest& second,
                                               const std::string& shape) {

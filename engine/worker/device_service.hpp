@@ -53,6 +53,10 @@ class DeviceService {
   /// Needs a device that predicts.
   virtual Task<Reply<PredictedProfile>> profile(const KernelUnderTest& kernel,
                                                 const std::string& shape) = 0;
+  /// As Session::write_outputs().
+  virtual Task<Reply<LaunchOutcome>> write_outputs(const KernelUnderTest& kernel,
+                                                   const std::string& shape,
+                                                   const std::string& folder) = 0;
   /// Needs a device that measures.
   virtual Task<Reply<PairResult>> compare(const KernelUnderTest& first,
                                           const KernelUnderTest& second,

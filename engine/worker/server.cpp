@@ -249,6 +249,11 @@ class DeviceServer {
       return session_->predicted_profile(request.at("kernel").get<KernelUnderTest>(),
                                          request.at("shape").get<std::string>(), progress);
     }
+    if (op == "outputs") {
+      return session_->write_outputs(request.at("kernel").get<KernelUnderTest>(),
+                                     request.at("shape").get<std::string>(),
+                                     request.at("folder").get<std::string>(), progress);
+    }
     if (op == "compare") {
       return session_->compare_pair(request.at("first").get<KernelUnderTest>(),
                                     request.at("second").get<KernelUnderTest>(),

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <limits>
 
 #include "engine/core/error.hpp"
+#include "engine/problem/npy.hpp"
 
 namespace evo {
 namespace {
@@ -209,6 +211,44 @@ PredictedProfile Session::predicted_profile(const KernelUnderTest& kernel, const
                                         std::get<Workspace>(made).arguments_of(data));
   if (const auto* fault = std::get_if<Fault>(&us)) return failed(*fault);
   return {.percent = predicting.predicted_profile()};
+}
+
+LaunchOutcome Session::write_outputs(const KernelUnderTest& kernel, const std::string& shape,
+                                     const std::string& folder, const Progress& progress) {
+  report_to(progress);
+  progress("launching it once");
+  const auto failed = [](const Fault& fault) {
+    return LaunchOutcome{Rejection{Gate::kCorrectness, fault.reason, fault.detail},
+                         fault.device_lost};
+  };
+  const auto ready = loaded(kernel);
+  if (const auto* fault = std::get_if<Fault>(&ready)) return failed(*fault);
+  const auto& kernel_ready = std::get<LoadedKernel>(ready);
+  const CheckCase& data = cases_.inputs(problem_.shape(shape), 0);
+  const auto made = Workspace::make(device_, problem_, kernel_ready, data);
+  if (const auto* fault = std::get_if<Fault>(&made)) return failed(*fault);
+  const auto arguments = std::get<Workspace>(made).arguments_of(data);
+  cases_.restore_inputs(data);
+  const auto each_output = [&](const auto& use) {
+    for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
+      if (problem_.arguments[i].is_output()) use(i, std::get<BufferId>(arguments[i]));
+    }
+  };
+  each_output([&](std::size_t i, BufferId buffer) {
+    if (problem_.arguments[i].direction == Direction::kOut) {
+      device_.memory().fill(buffer, std::byte{0});
+    }
+  });
+  if (const auto fault = device_.launch(kernel_ready.id, kernel_ready.launch_for(data), arguments))
+    return failed(*fault);
+  each_output([&](std::size_t i, BufferId buffer) {
+    std::vector<std::byte> content(device_.memory().spec(buffer).bytes);
+    device_.memory().download(buffer, content);
+    const Argument& argument = problem_.arguments[i];
+    write_npy(std::filesystem::path(folder) / (argument.name + ".npy"), argument.dtype, content);
+  });
+  cases_.restore_inputs(data);
+  return {};
 }
 
 std::optional<Fault> Session::launch_profiled(const KernelUnderTest& kernel) {

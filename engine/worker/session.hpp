@@ -43,6 +43,12 @@ struct PredictedProfile {
   bool device_lost = false;
 };
 
+/// How one launch went whose outputs were written to files.
+struct LaunchOutcome {
+  std::optional<Rejection> rejection = {};
+  bool device_lost = false;
+};
+
 /// The gates that need a device, on one problem and template. Lives in a worker process.
 class Session {
  public:
@@ -71,6 +77,12 @@ class Session {
   [[nodiscard]] PredictedProfile predicted_profile(const KernelUnderTest& kernel,
                                                    const std::string& shape,
                                                    const Progress& progress);
+
+  /// Launches the kernel once on the inputs of the first seed, its outputs zero before, and writes
+  /// what it leaves in each output to `folder`/NAME.npy. Compares nothing. Throws InputError when a
+  /// file cannot be written.
+  [[nodiscard]] LaunchOutcome write_outputs(const KernelUnderTest& kernel, const std::string& shape,
+                                            const std::string& folder, const Progress& progress);
 
   /// Warms the kernel up on its first shape and launches it once between the marks of a profiler.
   /// What it did wrong.

@@ -23,6 +23,7 @@ EVO_JSON_WITH_OPTIONAL_FIELDS(CorrectnessResult, checks, rejection, device_lost,
 EVO_JSON_WITH_OPTIONAL_FIELDS(TimingResult, timing, rejection, device_lost, launches, aged, card)
 EVO_JSON_WITH_OPTIONAL_FIELDS(EnergyResult, energy, not_supported, rejection, device_lost)
 EVO_JSON_WITH_OPTIONAL_FIELDS(PredictedProfile, percent, rejection, device_lost)
+EVO_JSON_WITH_OPTIONAL_FIELDS(LaunchOutcome, rejection, device_lost)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Interval, low, high)
 EVO_JSON_WITH_OPTIONAL_FIELDS(PairResult, ratio, interval, first_us, second_us, pairs, rejection,
                               failed_first, device_lost)

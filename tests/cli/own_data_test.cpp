@@ -318,5 +318,76 @@ TEST_F(OwnData, AChangedHelperOfAProgramIsAnotherProblem) {
               AllOf(HasSubstr("program_files[0]"), HasSubstr("no file 'missing.txt'")));
 }
 
+TEST_F(OwnData, OutputsOfOneLaunchAreWrittenAndNotJudged) {
+  kernel(body("3 * x[i]"));
+  reference("4 * x[i]");  // nobody asks it
+  const ProgramResult launched = judge("--outputs left");
+  EXPECT_EQ(launched.exit_code, 0) << launched.err;
+  EXPECT_EQ(Json::parse(launched.out)["verdict"], "launched, not judged");
+  constexpr std::size_t kElements = 1000;
+  const std::vector<std::byte> y =
+      read_npy(folder_.path() / "left" / "y.npy", Dtype::kF32, kElements);
+  EXPECT_NE(y, std::vector<std::byte>(y.size()));
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "left" / "x.npy"));
+  EXPECT_THAT(judge("--outputs left --device none").err, HasSubstr("--outputs"));
+}
+
+TEST_F(OwnData, OutputsAreThoseOfTheInputsInTheFile) {
+  constexpr std::size_t kElements = 1000;
+  std::vector<float> x(kElements);
+  for (std::size_t i = 0; i < kElements; ++i) x[i] = static_cast<float>(i) - 7;
+  numbers("x.npy", x);
+  problem_["arguments"][0]["generator"] = {{"file", "x.npy"}};
+  kernel(body("3 * x[i]"));
+  reference("4 * x[i]");
+  EXPECT_EQ(judge("--outputs left").exit_code, 0);
+  for (float& value : x) value *= 3;
+  const auto expected = std::as_bytes(std::span(x));
+  EXPECT_EQ(read_npy(folder_.path() / "left" / "y.npy", Dtype::kF32, kElements),
+            std::vector<std::byte>(expected.begin(), expected.end()));
+}
+
+TEST_F(OwnData, AStrategyThatIsAProgramAndDiesLosesNothing) {
+  space_["parameters"][0]["values"] = {32, 64, 96, 128};
+  kernel(body("3 * x[i]"));
+  write("mine.py", R"(import json, os, sys
+blocks = [b for b in json.loads(sys.stdin.readline())["parameters"][0]["values"]]
+for line in sys.stdin:
+    if "propose" in json.loads(line):
+        if len(blocks) < 3 and os.path.exists("die"): sys.exit(5)
+        print(json.dumps({"proposals": [{"BLOCK": blocks.pop(), "PER_THREAD": 1}] if blocks else []}), flush=True)
+)");
+  write("die", "");
+  const std::string tune =
+      "evo-tune --device " + device() +
+      " --jobs 1 --generations 9 --children 1 --quiet --explain none "
+      "--space search_spaces/triple.json --strategy 'program: python3 mine.py'";
+  const ProgramResult died = run(tune);
+  EXPECT_EQ(died.exit_code, 2);
+  EXPECT_THAT(died.err, HasSubstr("'program: python3 mine.py': it ended with exit code 5"));
+  const auto evaluated = [&] {
+    return Store::open_read_only(folder_.path() / "evo.db").evaluations(1).size();
+  };
+  const std::size_t kept = evaluated();
+  EXPECT_GE(kept, 1U);
+  std::filesystem::remove(folder_.path() / "die");
+  const ProgramResult resumed = run(tune + " --resume");
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(evaluated(), 4U);
+}
+
+TEST_F(OwnData, DataThatIsNoDrawIsCheckedOnceByAnInterpreterAndLaunchedTwice) {
+  if (!is_virtual()) GTEST_SKIP() << "a GPU may find a race the next time";
+  problem_["arguments"][0]["generator"] = {{"formula", "INDEX % 7"}};
+  kernel(body("3 * x[i]"));
+  reference("3 * x[i]");
+  const Json judged = Json::parse(judge().out);
+  EXPECT_EQ(judged["verdict"], "green");
+  EXPECT_EQ(judged["checks"].size(), 1U);
+  // Right at its first launch alone.
+  kernel(body("3 * x[i] + launches; if (i == 0) ++launches", "__device__ int launches = 0;\n"));
+  EXPECT_NE(OwnData::judged(), "green");
+}
+
 }  // namespace
 }  // namespace evo

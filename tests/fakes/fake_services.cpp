@@ -177,6 +177,13 @@ Task<Reply<PredictedProfile>> FakeDeviceService::profile(const KernelUnderTest& 
                                   behaviour_.time_ms, std::move(result));
 }
 
+Task<Reply<LaunchOutcome>> FakeDeviceService::write_outputs(const KernelUnderTest& kernel,
+                                                            const std::string& shape,
+                                                            const std::string& /*folder*/) {
+  return answer<LaunchOutcome>("outputs " + shape + " " + text_of(from_ptx(kernel.image.ptx)),
+                               behaviour_.time_ms, LaunchOutcome{});
+}
+
 Task<Reply<PairResult>> FakeDeviceService::compare(const KernelUnderTest& first,
                                                    const KernelUnderTest& second,
                                                    const std::string& shape) {

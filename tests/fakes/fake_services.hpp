@@ -108,6 +108,8 @@ class FakeDeviceService final : public DeviceService {
                                    double window_s) override;
   Task<Reply<PredictedProfile>> profile(const KernelUnderTest& kernel,
                                         const std::string& shape) override;
+  Task<Reply<LaunchOutcome>> write_outputs(const KernelUnderTest& kernel, const std::string& shape,
+                                           const std::string& folder) override;
   Task<Reply<PairResult>> compare(const KernelUnderTest& first, const KernelUnderTest& second,
                                   const std::string& shape) override;
 

@@ -13,7 +13,7 @@ std::string strategy_list() {
   for (const std::string_view name : strategy_names()) {
     list += (list.empty() ? "" : ", ") + std::string(name);
   }
-  return list;
+  return list + ", or 'program: COMMAND'";
 }
 
 constexpr const char* kInterpreter = "VIRTUAL";

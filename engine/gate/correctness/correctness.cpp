@@ -147,7 +147,12 @@ double CorrectnessGate::work_of(const Shape& shape) const {
 }
 
 std::size_t CorrectnessGate::seeds_for(const Shape& shape) const {
-  return work_of(shape) > options_.flops_for_all_seeds ? 1 : options_.seeds;
+  // An interpreter finds the same on the same data; a device may find a race the next time.
+  const bool is_one_case =
+      !measures() && std::ranges::none_of(problem_.arguments, [&](const Argument& argument) {
+        return argument.is_drawn();
+      });
+  return is_one_case || work_of(shape) > options_.flops_for_all_seeds ? 1 : options_.seeds;
 }
 
 /// The work of the largest grids that run whole.
@@ -165,7 +170,8 @@ bool CorrectnessGate::is_sampled(const Shape& shape, Effort effort) const {
 
 bool CorrectnessGate::repeats(const Shape& shape, Effort effort, double first_launch_ms) const {
   // A device that knows what was written needs no second poison.
-  if (seeds_for(shape) == 1 && device_.interpreting() != nullptr) return false;
+  const bool is_long = work_of(shape) > options_.flops_for_all_seeds || options_.seeds == 1;
+  if (is_long && device_.interpreting() != nullptr) return false;
   return measures() ? allows_repeat(effort, first_launch_ms)
                     : most_launches(shape, effort, first_launch_ms) > 1;
 }

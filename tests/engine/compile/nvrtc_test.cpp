@@ -5,10 +5,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 
 #include "engine/compile/entry_symbol.hpp"
 #include "engine/compile/ptxas_log.hpp"
+#include "engine/compile/toolkit.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/json_reader.hpp"
 #include "engine/core/random.hpp"
@@ -414,6 +417,29 @@ TEST_P(Nvrtc, TheExpandedSourceIsTheSameKernel) {
 
 INSTANTIATE_TEST_SUITE_P(Architectures, Nvrtc,
                          testing::Values("sm_80", "sm_86", "sm_89", "sm_90", "sm_90a"));
+
+TEST(NvrtcLibrary, OfPackagesForPythonIsFoundInTheActiveEnvironment) {
+  const sample::TemporaryFolder environment;
+  const auto packages = environment.path() / "lib" / "python3.11" / "site-packages" / "nvidia";
+  const auto put = [&](const std::string& name) {
+    std::filesystem::create_directories((packages / name).parent_path());
+    write_file(packages / name, "");
+    return (packages / name).string();
+  };
+  const std::string library = put("cuda_nvrtc/lib/libnvrtc.so.12");
+  put("cuda_runtime/include/cuda_fp16.h");
+  setenv("VIRTUAL_ENV", environment.path().c_str(), 1);
+  EXPECT_THAT(nvrtc_libraries(), testing::Contains(library));
+  setenv("EVO_NVRTC", library.c_str(), 1);
+  EXPECT_THAT(toolkit_include_folders(),
+              testing::ElementsAre(std::filesystem::canonical(packages / "cuda_runtime/include")));
+  unsetenv("EVO_NVRTC");
+  const std::string newer = put("cu13/lib/libnvrtc.so.13");
+  const std::vector<std::string> found = nvrtc_libraries();
+  unsetenv("VIRTUAL_ENV");
+  EXPECT_LT(std::ranges::find(found, newer), std::ranges::find(found, library));
+  EXPECT_LT(std::ranges::find(found, library), std::ranges::find(found, "libnvrtc.so.13"));
+}
 
 TEST(NvrtcLibrary, ThatIsNotThereIsMissing) {
   setenv("EVO_NVRTC", "/nonexistent/libnvrtc.so", 1);

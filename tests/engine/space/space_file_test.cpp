@@ -170,5 +170,28 @@ TEST_F(SpaceFile, ARangeThatIsNoneSaysWhatIsAllowed) {
   check(R"({"from": 1, "to": 9, "step": 1, "by": 2})", "by", "unknown key");
 }
 
+TEST_F(SpaceFile, ATableOfAllowedConfigurations) {
+  const std::string milestones = "\"milestones\"";
+  const auto with = [&](const std::string& table) {
+    std::string text = kGood;
+    return text.replace(text.find(milestones), milestones.size(),
+                        "\"allowed\": " + table + ", " + milestones);
+  };
+  const Space space =
+      load(with(R"([[64, "none", 0.5, false], [64, "xor", 0.5, true], [32, "xor", 1.25, true]])"));
+  EXPECT_EQ(space.rank_count(), 3U);
+  EXPECT_EQ(space.config_json(space.at_rank(0).value()),
+            R"({"TILE":32,"SWIZZLE":"xor","SCALE":1.25,"ASYNC":true})");
+  const auto error = [&](const std::string& table) {
+    return error_with(milestones, "\"allowed\": " + table + ", " + milestones);
+  };
+  EXPECT_THAT(error("[]"), HasSubstr("allowed is a list of at least one configuration"));
+  EXPECT_THAT(error("[[64]]"), HasSubstr("allowed[0]: [64]: allowed is a list of 4 values"));
+  EXPECT_THAT(error(R"([[65, "none", 0.5, false]])"),
+              HasSubstr("allowed[0]: TILE: 65: allowed: 32, 64, 128"));
+  EXPECT_THAT(error(R"([[64, "none", 0.5, false]])"),
+              HasSubstr("milestones[0]: 'async'"));  // the table lacks it
+}
+
 }  // namespace
 }  // namespace evo

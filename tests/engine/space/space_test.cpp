@@ -276,5 +276,60 @@ TEST(SplitConjunction, SplitsOnlyTheOutermostAnds) {
   EXPECT_EQ(split_conjunction("(a && b) + (c)"), (List{"(a && b) + (c)"}));
 }
 
+/// Every third valid candidate of small(), backwards.
+SpaceDefinition with_table() {
+  SpaceDefinition definition = small();
+  const std::set<Candidate> valid = brute_force(Space(definition));
+  std::size_t number = 0;
+  for (const Candidate& candidate : valid) {
+    if (number++ % 3 == 0) definition.allowed.insert(definition.allowed.begin(), candidate);
+  }
+  return definition;
+}
+
+TEST(SpaceTable, OnlyItsRowsAreValidAndEachHasARank) {
+  const SpaceDefinition definition = with_table();
+  const Space space(definition);
+  const std::set<Candidate> rows(definition.allowed.begin(), definition.allowed.end());
+  EXPECT_EQ(brute_force(space), rows);
+  ASSERT_TRUE(space.count().exact);
+  ASSERT_EQ(space.rank_count(), rows.size());
+  std::set<Candidate> ranked;
+  for (std::uint64_t rank = 0; rank < space.rank_count(); ++rank) {
+    ranked.insert(space.at_rank(rank).value());
+  }
+  EXPECT_EQ(ranked, rows);
+  EXPECT_NE(space.content_key(), Space(small()).content_key());
+}
+
+TEST(SpaceTable, ConstraintsHoldBesideIt) {
+  SpaceDefinition definition = with_table();
+  definition.constraints.push_back({"BK == 8"});
+  const Space space(definition);
+  EXPECT_LT(space.rank_count(), definition.allowed.size());
+  for (std::uint64_t rank = 0; rank < space.rank_count(); ++rank) {
+    EXPECT_EQ(space.values(space.at_rank(rank).value()).at("BK"), 8);
+  }
+  definition.constraints.push_back({"BK == 16"});
+  definition.constraints.push_back({"BK == 32"});
+  try {
+    const Space refused(definition);
+    FAIL();
+  } catch (const SpaceError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("none of"));
+  }
+}
+
+TEST(SpaceTable, DefaultsMustBeInIt) {
+  SpaceDefinition definition = with_table();
+  std::erase(definition.allowed, Space(small()).defaults());
+  try {
+    const Space refused(definition);
+    FAIL();
+  } catch (const SpaceError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("not in the space's table"));
+  }
+}
+
 }  // namespace
 }  // namespace evo

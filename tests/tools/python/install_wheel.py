@@ -14,9 +14,11 @@ shutil.rmtree(TARGET, ignore_errors=True)
 os.makedirs(TARGET)
 copy = os.path.join(TARGET, "source")  # nothing is written to the source tree
 shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__", "build", "dist"))
-# Without hatchling pip fetches it for the build.
-offline = ["--no-index", "--no-build-isolation"] if importlib.util.find_spec("hatchling") else []
-subprocess.run([*PIP, "wheel", "--no-deps", *offline, "--wheel-dir", TARGET, copy], check=True)
+# Without scikit-build-core pip fetches it for the build. The programs are not built.
+has_backend = importlib.util.find_spec("scikit_build_core")
+offline = ["--no-index", "--no-build-isolation"] if has_backend else []
+subprocess.run([*PIP, "wheel", "--no-deps", "--config-settings=wheel.cmake=false", *offline,
+                "--wheel-dir", TARGET, copy], check=True)
 (wheel,) = glob.glob(os.path.join(TARGET, "evo_tune-*-py3-none-any.whl"))
 library = os.path.join(TARGET, "lib")
 subprocess.run([*PIP, "install", "--no-deps", "--no-index", "--root-user-action=ignore", "--target",

@@ -1,0 +1,63 @@
+"""Scripts of Kernel Tuner, unchanged: kernel_tuner_examples.py PROGRAMS SOURCE [SCRIPT…]
+
+EVO_KERNEL_TUNER_EXAMPLES: the folder of its examples for CUDA. EVO_EXAMPLE_SECONDS: how long each
+may take (120); one that takes longer is no failure. EVO_DEVICE: where they run. Prints one line a
+script: it ran, was refused by a line, or took too long; anything else is a failure.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+PROGRAMS, SOURCE = sys.argv[1:3]
+EXAMPLES = os.environ.get("EVO_KERNEL_TUNER_EXAMPLES")
+SECONDS = float(os.environ.get("EVO_EXAMPLE_SECONDS", "120"))
+
+
+def outcome(script, folder):
+    """What became of a script: a word, and its last line."""
+    environment = {**os.environ, "PYTHONPATH": SOURCE,
+                   "PATH": PROGRAMS + os.pathsep + os.environ["PATH"]}
+    command = [sys.executable, "-m", "evo_tune", "run"]
+    command += ["-m", "pytest", "-q"] if script.name.startswith("test_") else []
+    with subprocess.Popen([*command, script.name], cwd=folder, env=environment, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          start_new_session=True) as process:
+        try:
+            said, _ = process.communicate(timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGINT)
+            said, _ = process.communicate()
+            return "too long", ""
+    last = said.strip().splitlines()[-1] if said.strip() else ""
+    if process.returncode == 0:
+        return "ran", last
+    is_refused = process.returncode == 2 and "Traceback" not in said
+    return ("refused" if is_refused else "FAILED"), last
+
+
+def main():
+    if not EXAMPLES:
+        print("skipped: EVO_KERNEL_TUNER_EXAMPLES names no folder")
+        return 0
+    failures = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch, "cuda")
+        shutil.copytree(EXAMPLES, folder)
+        scripts = [folder / name for name in sys.argv[3:]] or sorted(folder.glob("*.py"))
+        for script in scripts:
+            begin = time.monotonic()
+            word, last = outcome(script, folder)
+            failures += word == "FAILED"
+            print(f"{script.name:40} {word:8} {time.monotonic() - begin:6.0f} s  {last[:200]}",
+                  flush=True)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

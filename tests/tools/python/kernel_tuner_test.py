@@ -1,0 +1,318 @@
+"""tune_kernel and run_kernel on the virtual GPU: kernel_tuner_test.py PROGRAMS SOURCE.
+
+PROGRAMS: the folder of the programs. SOURCE: the folder of the package evo_tune.
+"""
+
+import contextlib
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+PROGRAMS, SOURCE = sys.argv[1:3]
+try:
+    import numpy
+except ImportError:
+    print("skipped: NumPy is not installed")
+    sys.exit(0)
+
+os.environ["PATH"] = PROGRAMS + os.pathsep + os.environ["PATH"]
+os.environ["EVO_DEVICE"] = "virtual:l4"
+sys.path.insert(0, SOURCE)
+import evo_tune  # noqa: E402
+from evo_tune.kernel_tuner import NotSupported, run_kernel, tune_kernel  # noqa: E402
+from evo_tune.kernel_tuner.configurations import Configurations  # noqa: E402
+from evo_tune.kernel_tuner.expressions import engine_expression  # noqa: E402
+from evo_tune.kernel_tuner.launch import BLOCK_NAMES, Grid  # noqa: E402
+from evo_tune.kernel_tuner.results import pareto_front  # noqa: E402
+
+ADD = """
+__global__ void vector_add(float *c, float *a, float *b, int n) {
+    int i = blockIdx.x * block_size_x + threadIdx.x;
+    if (i < n) { c[i] = a[i] + b[i]; }
+}
+"""
+N = 5000
+BLOCKS = {"block_size_x": [32, 64, 128, 256]}
+DRAWN = numpy.random.default_rng(7)
+
+
+def data():
+    a = DRAWN.standard_normal(N).astype(numpy.float32)
+    b = DRAWN.standard_normal(N).astype(numpy.float32)
+    return [numpy.zeros_like(a), a, b, numpy.int32(N)]
+
+
+def tuned(source=ADD, params=None, name="vector_add", arguments=None, size=N, **options):
+    """Results and environment, with what was printed under environment["said"]."""
+    said = io.StringIO()
+    with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
+        results, environment = tune_kernel(name, source, size, arguments or data(),
+                                           params or BLOCKS, **options)
+    environment["said"] = said.getvalue()
+    return results, environment
+
+
+def blocks(results):
+    return sorted(one["block_size_x"] for one in results)
+
+
+class Expressions(unittest.TestCase):
+    MACROS = {"x": "kt_x", "y": "y"}
+
+    def test_texts_of_numbers_and_parameters_are_expressions(self):
+        self.assertEqual(engine_expression("x*y <= 4 and not x == 2", self.MACROS),
+                         "kt_x * y <= 4 and (not kt_x == 2)")
+        self.assertEqual(engine_expression("min(x, 3)", self.MACROS), "min(kt_x, 3)")
+
+    def test_what_only_python_knows_is_none(self):
+        for text in ("z > 1", "x ^ y", "x if y else 1", "'a' == x", "f(x)", "x.y", "x[0]", "(", ""):
+            self.assertIsNone(engine_expression(text, self.MACROS), text)
+
+
+class Launches(unittest.TestCase):
+    def grid(self, size, *divisors):
+        configurations = Configurations({"block_size_x": [32, 48], "t": [2]}, None, BLOCK_NAMES)
+        divisors = list(divisors) + [None] * (3 - len(divisors))
+        grid = Grid(size, divisors, configurations)
+        return grid.of({"block_size_x": 48, "t": 2}), grid.expressions(), configurations.columns
+
+    def test_sizes_and_divisors_of_each_kind(self):
+        self.assertEqual(self.grid(100)[:2], ((3, 1, 1), ["ceil((100) / (block_size_x))"]))
+        self.assertEqual(self.grid((100, 7), ["block_size_x", "t"])[0], (2, 7, 1))
+        self.assertEqual(self.grid("t*100", [])[:2], ((200, 1, 1), ["t * 100"]))
+        self.assertEqual(self.grid(100, "block_size_x/t")[:2],
+                         ((5, 1, 1), ["ceil((100) / (floor(block_size_x / t)))"]))
+        got = self.grid(lambda p: (p["t"] * 48, 3), lambda p: p["block_size_x"])
+        self.assertEqual(got[0], (2, 3, 1))
+        self.assertEqual(got[1], ["kt_grid_x", "kt_grid_y", "kt_grid_z"])
+        self.assertEqual(sorted(got[2]), ["kt_grid_x", "kt_grid_y", "kt_grid_z"])
+
+
+class TuneKernel(unittest.TestCase):
+    def test_all_configurations_have_a_time_and_the_best_is_the_fastest(self):
+        results, environment = tuned()
+        self.assertEqual(blocks(results), BLOCKS["block_size_x"])
+        self.assertEqual(environment["best_config"], min(results, key=lambda one: one["time"]))
+        self.assertIn("block_size_x=32 is the reference", environment["said"])
+        self.assertIn("PREDICTED", environment["said"])
+        self.assertEqual(environment["evo_tune"]["time_kind"], "predicted")
+
+    def test_an_answer_finds_what_is_wrong_in_all_configurations(self):
+        arguments = data()
+        answer = [arguments[1] + arguments[2], None, None, None]
+        self.assertEqual(len(tuned(arguments=arguments, answer=answer)[0]), 4)
+        results, environment = tuned(ADD.replace("a[i] + b[i]", "a[i] - b[i]"),
+                                     arguments=arguments, answer=answer)
+        self.assertEqual(results, [])
+        self.assertEqual(len(environment["failed"]), 4)
+        self.assertIn("no configuration is correct", environment["said"])
+
+    def test_an_element_of_one_configuration_that_is_wrong_is_found(self):
+        arguments = data()
+        source = ADD.replace("c[i] = a[i] + b[i];",
+                             "c[i] = a[i] + b[i] + (block_size_x == 64 && i == 4321);")
+        results, environment = tuned(source, arguments=arguments,
+                                     answer=[arguments[1] + arguments[2], None, None, None])
+        self.assertEqual(blocks(results), [32, 128, 256])
+        self.assertEqual(environment["failed"][0]["block_size_x"], 64)
+        self.assertEqual(blocks(tuned(source)[0]), [32, 128, 256])  # against the default
+
+    def test_restrictions_of_each_kind(self):
+        for restriction in ("block_size_x > 64", ["block_size_x > 64"],
+                            lambda block_size_x: block_size_x > 64,
+                            [lambda p: p["block_size_x"] > 64],
+                            [(lambda x: x > 64, ["block_size_x"])],
+                            ["str(block_size_x) in ('128', '256')"]):
+            results, _ = tuned(restrictions=restriction)
+            self.assertEqual(blocks(results), [128, 256], restriction)
+
+    def test_sources_by_configuration_and_by_file(self):
+        arguments = data()
+        answer = [arguments[1] + arguments[2], None, None, None]
+
+        def generate(params):
+            wrong = " + 1" if params["block_size_x"] == 128 else ""
+            return ADD.replace("block_size_x", str(params["block_size_x"])).replace(
+                "b[i];", "b[i]" + wrong + ";")
+
+        self.assertEqual(blocks(tuned(generate, arguments=arguments, answer=answer)[0]),
+                         [32, 64, 256])
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "plus.h").write_text("#define PLUS +\n")
+            path = Path(folder, "add.cu")
+            path.write_text('#include "plus.h"\n' + ADD.replace("+ b", "PLUS b"))
+            self.assertEqual(len(tuned(str(path), arguments=arguments, answer=answer)[0]), 4)
+
+    def test_types_as_parameters_and_templates(self):
+        source = ADD.replace("__global__", "template <typename T> __global__").replace(
+            "float", "T").replace("c[i] = a[i] + b[i]", "real s = a[i]; c[i] = s + b[i]")
+        results, _ = tuned(source, {**BLOCKS, "real": ["float", "double"]},
+                           "vector_add<float>")
+        self.assertEqual(len(results), 8)
+        self.assertEqual({one["real"] for one in results}, {"float", "double"})
+
+    def test_verify_decides(self):
+        arguments = data()
+        seen = []
+
+        def verify(answer, result, atol=None):
+            seen.append(atol)
+            self.assertIsNone(result[1])
+            return numpy.allclose(answer[0], result[0], atol=atol)
+
+        options = {"arguments": arguments, "verify": verify, "atol": 1e-5,
+                   "answer": [arguments[1] + arguments[2], None, None, None]}
+        self.assertEqual(len(tuned(**options)[0]), 4)
+        self.assertEqual(set(seen), {1e-5})
+        self.assertEqual(tuned(ADD.replace("+ b", "- b"), **options)[0], [])
+
+    def test_a_verify_that_throws_or_accepts_all_is_an_error(self):
+        arguments = data()
+        answer = [arguments[1] + arguments[2], None, None, None]
+        with self.assertRaisesRegex(evo_tune.Error, "refuse"):
+            tuned(arguments=arguments, answer=answer, verify=lambda a, r, atol: True)
+        with self.assertRaisesRegex(evo_tune.Error, "KeyError"):
+            tuned(arguments=arguments, answer=answer, verify=lambda a, r, atol: {}["x"])
+
+    def test_metrics_objectives_and_defines(self):
+        results, environment = tuned(
+            ADD.replace("block_size_x", "BLOCK"), defines={"BLOCK": "block_size_x"},
+            metrics={"rate": lambda p: N / p["time"], "double": "rate * 2"}, objective="rate",
+            objective_higher_is_better=True)
+        self.assertEqual(environment["best_config"], max(results, key=lambda one: one["rate"]))
+        self.assertAlmostEqual(results[0]["double"], 2 * results[0]["rate"])
+        with self.assertRaisesRegex(NotSupported, "objective_higher_is_better"):
+            tuned(objective="something")
+
+    def test_constants_and_dynamic_shared_memory(self):
+        source = """
+        __constant__ float factors[2];
+        __global__ void scale(float *c, float *a, float *b, int n) {
+            extern __shared__ float tile[];
+            int i = blockIdx.x * block_size_x + threadIdx.x;
+            tile[threadIdx.x] = i < n ? a[i] : 0;
+            __syncthreads();
+            if (i < n) c[i] = factors[i % 2] * tile[threadIdx.x] + b[i];
+        }"""
+        arguments = data()
+        factors = numpy.float32([2, 3])
+        expected = arguments[1] * numpy.tile(factors, N // 2) + arguments[2]
+        for size in ("4*block_size_x", lambda p: 4 * p["block_size_x"]):
+            results, _ = tuned(source, name="scale", arguments=arguments,
+                               answer=[expected, None, None, None],
+                               cmem_args={"factors": factors}, smem_args={"size": size})
+            self.assertEqual(len(results), 4)
+
+    def test_strategies_by_name(self):
+        results, environment = tuned(params={"block_size_x": list(range(32, 1025, 32))},
+                                     strategy="genetic_algorithm",
+                                     strategy_options={"max_fevals": 8}, seed=3)
+        self.assertIn("'genetic' stands for it", environment["said"])
+        self.assertTrue(1 <= len(results) <= 9, results)
+        with self.assertRaisesRegex(NotSupported, "allowed are brute_force"):
+            tuned(strategy="no_such")
+
+    def test_a_cache_is_read_and_written(self):
+        with tempfile.TemporaryDirectory() as folder:
+            cache = os.path.join(folder, "known")
+            first, _ = tuned(cache=cache, restrictions="block_size_x > 64")
+            document = json.loads(Path(cache + ".json").read_text())
+            self.assertEqual(sorted(document["cache"]), ["128", "256"])
+            document["cache"]["128"]["time"] = 77.0
+            Path(cache + ".json").write_text(json.dumps(document))
+            results, _ = tuned(cache=cache)
+            self.assertEqual(blocks(results), BLOCKS["block_size_x"])
+            self.assertEqual([one["time"] for one in results if one["block_size_x"] == 128], [77.0])
+            simulated, _ = tuned(cache=cache, simulation_mode=True)
+            self.assertEqual(blocks(simulated), BLOCKS["block_size_x"])
+            with self.assertRaisesRegex(NotSupported, "lacks 1 conf"):
+                tuned(cache=cache, params={"block_size_x": [32, 64, 96]}, simulation_mode=True)
+            self.assertEqual(len(first), 2)
+
+    def test_what_is_not_carried_is_refused_by_name(self):
+        for option, message in (({"lang": "OpenCL"}, "lang: 'OpenCL'"),
+                                ({"texmem_args": {"t": 1}}, "texmem_args"),
+                                ({"observers": [object()]}, "observers: object")):
+            with self.assertRaisesRegex(NotSupported, message):
+                tuned(**option)
+        with self.assertRaisesRegex(TypeError, r"arguments\[3\]: int"):
+            tuned(arguments=data()[:3] + [N])
+        with self.assertRaisesRegex(evo_tune.Error, "takes 4 parameters, 3 arguments"):
+            tuned(arguments=data()[:3])
+
+    def test_a_default_that_does_not_compile_is_no_reference(self):
+        source = ADD.replace("int i", "static_assert(block_size_x > 64); int i")
+        results, environment = tuned(source)
+        self.assertEqual(blocks(results), [128, 256])
+        self.assertEqual(blocks(environment["failed"]), [32, 64])
+        self.assertIn("block_size_x=128 is the reference", environment["said"])
+
+    def test_a_default_that_fails_when_it_runs_is_no_reference(self):
+        source = ADD.replace("if (i < n)", "if (block_size_x == 32 || i < n)")
+        results, environment = tuned(source)
+        self.assertEqual(blocks(results), [64, 128, 256])
+        self.assertIn("block_size_x=32 cannot be the reference", environment["said"])
+
+    def test_a_parameter_that_nothing_reads_is_carried(self):
+        results, _ = tuned(params={**BLOCKS, "block_sise_y": [1, 2]})
+        self.assertEqual(len(results), 8)
+
+    def test_the_pareto_front(self):
+        points = [{"a": 1, "b": 1}, {"a": 2, "b": 3}, {"a": 3, "b": 2}]
+        self.assertEqual(pareto_front(points, {"a": False, "b": True}), points[:2])
+
+
+class RunKernel(unittest.TestCase):
+    def test_outputs_come_back_and_inputs_stay(self):
+        c, a, b, n = arguments = data()
+        left = run_kernel("vector_add", ADD, N, arguments, {"block_size_x": 96})
+        numpy.testing.assert_array_equal(left[0], a + b)
+        numpy.testing.assert_array_equal(left[1], a)
+        self.assertFalse(c.any())
+        self.assertEqual(left[3], n)
+
+    def test_a_kernel_that_fails_says_why(self):
+        with self.assertRaisesRegex(evo_tune.Error, "identifier .nowhere. is undefined"):
+            run_kernel("vector_add", ADD.replace("b[i];", "nowhere;"), N, data(),
+                       {"block_size_x": 96})
+
+
+class Scripts(unittest.TestCase):
+    def run_script(self, text):
+        with tempfile.TemporaryDirectory() as folder:
+            script = Path(folder, "script.py")
+            script.write_text(text)
+            return subprocess.run([sys.executable, "-m", "evo_tune", "run", str(script)],
+                                  cwd=folder, capture_output=True, text=True, check=False,
+                                  env={**os.environ, "PYTHONPATH": SOURCE})
+
+    def test_a_script_of_kernel_tuner_runs_unchanged(self):
+        done = self.run_script(f"""
+import kernel_tuner, numpy
+from kernel_tuner.file_utils import store_output_file
+from kernel_tuner.util import get_best_config
+SOURCE = '''{ADD}'''
+a = numpy.random.randn({N}).astype(numpy.float32)
+results, env = kernel_tuner.tune_kernel(
+    "vector_add", SOURCE, {N}, [numpy.zeros_like(a), a, a * 2, numpy.int32({N})],
+    dict(block_size_x=[64, 128]), strategy=kernel_tuner.strategies.minimize)
+store_output_file("out.json", results, ["block_size_x"])
+print("best", get_best_config(results, "time")["block_size_x"], len(results))
+""")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"best (64|128) 2")
+
+    def test_one_line_says_what_is_not_carried(self):
+        done = self.run_script("from kernel_tuner.hyper import tune_hyper_params\n")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("kernel_tuner.hyper is not carried by evo-tune", done.stderr)
+        self.assertNotIn("Traceback", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

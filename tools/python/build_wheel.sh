@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Builds the wheel with the programs: tools/python/build_wheel.sh [FOLDER] (default: build/dist).
+# PYTHON chooses the interpreter. The wheel is tagged for the oldest glibc that its programs take.
+set -eu
+cd "$(dirname "$0")/../.."
+folder="${1:-build/dist}"
+python="${PYTHON:-python3}"
+mkdir -p "$folder"
+rm -f "$folder"/evo_tune-*.whl
+# The compiler by the name that the other builds give it, so that ccache knows its work.
+CXX="${CXX:-/usr/bin/c++}" "$python" -m pip wheel --quiet --no-deps --wheel-dir "$folder" \
+  ${EVO_WHEEL_OPTIONS:-} tools/python
+glibc="$(find build/wheel/bin -type f -perm -u+x -exec objdump -T {} + |
+  grep -o 'GLIBC_2\.[0-9]*' | sort -t. -k2 -n | tail -n 1)"
+tag="manylinux_2_${glibc#GLIBC_2.}_$(uname -m)"
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+"$python" -m venv "$work/tools"
+"$work/tools/bin/pip" install --quiet --disable-pip-version-check wheel
+"$work/tools/bin/wheel" tags --remove --platform-tag "$tag" "$folder"/evo_tune-*.whl
+ls "$folder"/evo_tune-*.whl

@@ -1,0 +1,68 @@
+"""python -m evo_tune run script.py: a script of Kernel Tuner's, over evo-tune."""
+
+import os
+import runpy
+import sys
+
+from .errors import Error
+
+_USAGE = """usage: python -m evo_tune run SCRIPT [ARGUMENTS]
+       python -m evo_tune run -m MODULE [ARGUMENTS]
+
+Runs a script of Kernel Tuner's unchanged: import kernel_tuner finds evo-tune.
+With -m a module, such as pytest with a file of tests.
+EVO_DEVICE chooses the device (default: a GPU, else virtual:l4); EVO_TUNE_KEEP
+names a folder in which the files of the runs stay.
+"""
+
+#: Packages of others that scripts import, and why they are not needed here.
+_OTHERS = {"pycuda": "NumPy arrays serve as arguments", "cupy": "NumPy arrays serve as arguments"}
+
+
+def _run(script, arguments):
+    from .kernel_tuner import modules
+    is_module = script == "-m" and len(arguments) > 0
+    if not is_module and not os.path.isfile(script):
+        raise Error(f"there is no file {script}")
+    modules.install()
+    sys.argv = arguments if is_module else [script, *arguments]
+    sys.path.insert(0, os.getcwd() if is_module else os.path.dirname(os.path.abspath(script)))
+    try:
+        if is_module:
+            runpy.run_module(arguments[0], run_name="__main__", alter_sys=True)
+        else:
+            runpy.run_path(script, run_name="__main__")
+    except ModuleNotFoundError as error:
+        name = (error.name or "").split(".")[0]
+        if name == "kernel_tuner":
+            raise Error(f"{error.name} is not carried by evo-tune; docs/python.md lists what is"
+                        ) from None
+        instead = _OTHERS.get(name)
+        raise Error(f"{script} imports {name}, which is not installed"
+                    + (f"; {instead}" if instead else f": pip install {name}")) from None
+    except ImportError as error:
+        if (error.name or "").split(".")[0] != "kernel_tuner":
+            raise
+        raise Error(f"{error}: not carried by evo-tune; docs/python.md lists what is") from None
+
+
+def main(arguments):
+    if len(arguments) < 2 or arguments[0] != "run":
+        wants_help = bool(arguments) and arguments[0] in ("-h", "--help")
+        print(_USAGE, end="", file=sys.stdout if wants_help else sys.stderr)
+        return 0 if wants_help else 2
+    try:
+        _run(arguments[1], arguments[2:])
+    except (Error, TypeError) as error:
+        if isinstance(error, TypeError) and ": allowed" not in str(error):
+            raise
+        print(f"evo_tune: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("evo_tune: interrupted", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

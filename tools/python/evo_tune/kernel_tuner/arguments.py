@@ -1,0 +1,63 @@
+"""The arguments of a kernel, from whatever array library they come."""
+
+import numpy
+
+from .errors import NotSupported
+
+_DTYPES = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16",
+           "int64": "i64", "int32": "i32", "int16": "i16", "int8": "i8", "uint64": "u64",
+           "uint32": "u32", "uint16": "u16", "uint8": "u8", "bool": "u8"}
+
+
+def to_numpy(value):
+    """An array of NumPy, CuPy or PyTorch as NumPy's; anything else as it is."""
+    if isinstance(value, (numpy.ndarray, numpy.generic)):
+        return value
+    if hasattr(value, "detach") and hasattr(value, "cpu"):
+        return value.detach().cpu().numpy()
+    if hasattr(value, "get") and type(value).__module__.split(".")[0] == "cupy":
+        return value.get()
+    return value
+
+
+def taken(arguments):
+    """The arguments as NumPy arrays and scalars. Throws NotSupported or TypeError by position."""
+    values = []
+    for position, argument in enumerate(arguments):
+        value = to_numpy(argument)
+        if hasattr(value, "select_for_configuration"):
+            raise NotSupported(
+                f"arguments[{position}]: {type(value).__name__} (an argument that depends on a "
+                "parameter) is not supported; tune once for each of its arrays")
+        if not isinstance(value, (numpy.ndarray, numpy.generic)):
+            raise TypeError(f"arguments[{position}]: {type(argument).__name__} is not supported; "
+                            "allowed are NumPy, CuPy and PyTorch arrays and NumPy scalars such as "
+                            "numpy.int32(n)")
+        values.append(value)
+    return values
+
+
+def is_array(value):
+    return isinstance(value, numpy.ndarray) and value.ndim > 0
+
+
+def flat(array):
+    """The elements as the kernel sees them: complex numbers as pairs, truth values as bytes."""
+    elements = numpy.ascontiguousarray(array).reshape(-1)
+    if elements.dtype.kind == "c":
+        return elements.view(elements.real.dtype)
+    return elements.view(numpy.uint8) if elements.dtype == bool else elements
+
+
+def dtype_name(dtype, where):
+    name = _DTYPES.get(str(dtype))
+    if name is None:
+        raise NotSupported(f"{where}: elements of type {dtype} are not supported; allowed are "
+                           + ", ".join(sorted(_DTYPES)))
+    return name
+
+
+def scalar_value(value):
+    """A number that a problem file can hold."""
+    number = value.item()
+    return int(number) if isinstance(number, (bool, int)) else float(number)

@@ -1,0 +1,69 @@
+"""Files that scripts write with results."""
+
+import json
+import platform
+from pathlib import Path
+
+from . import results as outcomes
+from .configurations import plain
+
+
+def get_config_string(params, keys=None, units=None):
+    """A configuration with its figures, for people."""
+    return outcomes.config_text(params, keys or list(params), units)
+
+
+def _write(name, document):
+    path = Path(name)
+    if path.suffix != ".json":
+        path = path.with_name(path.name + ".json")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(document, indent=1, default=str))
+
+
+def store_output_file(output_filename, results, tune_params, objective="time"):
+    """Results as a T4 file."""
+    def entry(result):
+        figures = {name: plain(value) for name, value in result.items()
+                   if name not in tune_params and isinstance(plain(value), (int, float))}
+        times = {"compilation": result.get("compile_time", 0),
+                 "benchmark": result.get("benchmark_time", 0),
+                 "validation": result.get("verification_time", 0), "framework": 0,
+                 "search_algorithm": result.get("strategy_time", 0),
+                 "runtimes": result.get("times", [])}
+        return {"timestamp": result.get("timestamp", ""),
+                "configuration": {name: plain(result[name]) for name in tune_params},
+                "times": times, "invalidity": "correct", "correctness": 1,
+                "measurements": [{"name": name, "value": value,
+                                  "unit": "ms" if name.endswith("time") else ""}
+                                 for name, value in figures.items()],
+                "objectives": objective if isinstance(objective, list) else [objective]}
+
+    _write(output_filename, {"schema_version": "1.0.0",
+                             "results": [entry(one) for one in results]})
+
+
+def store_metadata_file(metadata_filename):
+    """The machine, as far as Python knows it."""
+    _write(metadata_filename, {"operating_system": platform.platform(),
+                               "machine": platform.machine(),
+                               "python": platform.python_version()})
+
+
+def store_results(results_filename, kernel_name, kernel_string, tune_params, problem_size, results,
+                  env, top=3, objective="time", objective_higher_is_better=False):
+    """Adds the best configurations to a file that has those of other devices and sizes."""
+    del kernel_string
+    path = Path(results_filename)
+    document = json.loads(path.read_text()) if path.is_file() else {
+        "version_number": "1.0", "tunable_parameters": list(tune_params),
+        "kernel_name": kernel_name, "data": []}
+    best = sorted((one for one in results if isinstance(one.get(objective), (int, float))),
+                  key=lambda one: one[objective], reverse=objective_higher_is_better)
+    chosen = best[:max(1, int(len(best) * top / 100))] if top < 100 else best
+    for one in chosen:
+        entry = {name: plain(one[name]) for name in tune_params}
+        entry.update({"device_name": env.get("device_name", ""),
+                      "problem_size": str(problem_size), objective: one[objective]})
+        document["data"].append(entry)
+    path.write_text(json.dumps(document, indent=1))

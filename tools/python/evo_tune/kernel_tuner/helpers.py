@@ -1,0 +1,89 @@
+"""Classes that scripts make: observers, arguments that depend on parameters, PythonKernel."""
+
+import collections
+
+import numpy
+
+from .errors import NotSupported
+from .tune import run_kernel
+
+
+class BenchmarkObserver:
+    """A class of this kind looks at a kernel while Kernel Tuner runs it; evo-tune has none."""
+
+    instead = ("observers of your own are not called; evo-judge --json and the database have "
+               "registers, times and energy of each kernel")
+
+    def __init__(self, *_, **__):
+        pass
+
+
+class NVMLObserver(BenchmarkObserver):
+    instead = ("energy: evo-tune --objective energy, and --energy for the elite, on a card that "
+               "counts it; clocks and temperature of each timing are in the database (card_states)")
+
+
+class NCUObserver(BenchmarkObserver):
+    instead = ("counters of Nsight Compute: evo-tune --profile with \"profile\" in problem.json "
+               "(docs/profile.md)")
+
+
+class PMTObserver(BenchmarkObserver):
+    instead = "energy: evo-tune --objective energy on a card that counts it"
+
+
+class TegraObserver(BenchmarkObserver):
+    instead = "Tegra's clocks are not read; the card's are in the database where NVML shows them"
+
+
+class RegisterObserver(BenchmarkObserver):
+    instead = "registers of each kernel are in the database (elite, evo-judge --json)"
+
+
+class AccuracyObserver(BenchmarkObserver):
+    instead = "errors of each kernel are in the database (checks), evo-elite shows the largest"
+
+
+class Tunable(collections.UserDict):
+    """One of several arrays, chosen by a parameter."""
+
+    def __init__(self, param_key, arrays):
+        super().__init__(dict(enumerate(arrays)) if isinstance(arrays, (list, tuple)) else arrays)
+        self.param_key = param_key
+
+    def select_for_configuration(self, params):
+        key = self.param_key(params) if callable(self.param_key) else params[self.param_key]
+        return self.data[key]
+
+
+class TunablePrecision(Tunable):
+    """An array whose type is a parameter."""
+
+    def __init__(self, param_key, array, *_, **__):
+        super().__init__(param_key, {str(numpy.asarray(array).dtype): array})
+
+
+class PythonKernel:
+    """A kernel in one configuration as a function of arrays, launched once by each call."""
+
+    def __init__(self, kernel_name, kernel_string, problem_size, arguments, params=None,
+                 inputs=None, outputs=None, device=0, platform=0, block_size_names=None,
+                 grid_div_x=None, grid_div_y=None, grid_div_z=None, verbose=True, lang=None,
+                 results_file=None):
+        del platform, verbose
+        if results_file is not None:
+            raise NotSupported("results_file: not supported; pass the configuration as params")
+        self._call = {"kernel_name": kernel_name, "kernel_source": kernel_string,
+                      "problem_size": problem_size, "params": params or {}, "device": device,
+                      "block_size_names": block_size_names, "grid_div_x": grid_div_x,
+                      "grid_div_y": grid_div_y, "grid_div_z": grid_div_z, "lang": lang}
+        self._arguments = list(arguments)
+        self._inputs = inputs or [True] * len(arguments)
+        self._outputs = outputs or [True] * len(arguments)
+
+    def __call__(self, *arguments):
+        given = [new if is_input else old for new, old, is_input in
+                 zip(arguments, self._arguments, self._inputs)]
+        left = run_kernel(arguments=given, **self._call)
+        return [value for value, is_output in zip(left, self._outputs)
+                if is_output and isinstance(value, numpy.ndarray) and value.ndim]

@@ -1,0 +1,70 @@
+"""Modules under Kernel Tuner's names, so that its scripts run over evo-tune unchanged."""
+
+import sys
+import types
+
+from .. import programs
+from . import errors, files, results, strategies
+from .helpers import (AccuracyObserver, BenchmarkObserver, NCUObserver, NVMLObserver, PMTObserver,
+                      PythonKernel, RegisterObserver, TegraObserver, Tunable, TunablePrecision)
+from .tune import run_kernel, tune_kernel
+
+ROOT = "kernel_tuner"
+
+
+def _not_here(name, instead):
+    def refuse(*_, **__):
+        raise errors.NotSupported(f"{name} is not supported; {instead}")
+    return refuse
+
+
+_CLOCKS = "set the clocks of the card by nvidia-smi and tune at each; --objective energy is ours"
+
+#: What each module has.
+_CONTENT = {
+    "": {"tune_kernel": tune_kernel, "run_kernel": run_kernel,
+         "tune_kernel_T1": _not_here("tune_kernel_T1", "evo-init --t1 FILE reads such files"),
+         "tune_cache": _not_here("tune_cache", "use simulation_mode with a cache file")},
+    "interface": {"tune_kernel": tune_kernel, "run_kernel": run_kernel},
+    "integration": {"store_results": files.store_results},
+    "file_utils": {"store_output_file": files.store_output_file,
+                   "store_metadata_file": files.store_metadata_file},
+    "util": {"get_best_config": results.best_of, "get_config_string": files.get_config_string,
+             "ErrorConfig": errors.ErrorConfig, "InvalidConfig": errors.InvalidConfig,
+             "CompilationFailedConfig": errors.CompilationFailedConfig,
+             "RuntimeFailedConfig": errors.RuntimeFailedConfig},
+    "accuracy": {"Tunable": Tunable, "TunablePrecision": TunablePrecision,
+                 "AccuracyObserver": AccuracyObserver},
+    "kernelbuilder": {"PythonKernel": PythonKernel},
+    "strategies": strategies.KNOWN,
+    "observers": {"BenchmarkObserver": BenchmarkObserver},
+    "observers.observer": {"BenchmarkObserver": BenchmarkObserver},
+    "observers.nvml": {"NVMLObserver": NVMLObserver,
+                       "get_nvml_gr_clocks": _not_here("get_nvml_gr_clocks", _CLOCKS)},
+    "observers.ncu": {"NCUObserver": NCUObserver},
+    "observers.pmt": {"PMTObserver": PMTObserver},
+    "observers.tegra": {"TegraObserver": TegraObserver},
+    "observers.register": {"RegisterObserver": RegisterObserver},
+    "energy": {},
+    "energy.energy": {"create_power_frequency_model": _not_here(
+        "create_power_frequency_model", _CLOCKS)},
+}
+
+
+def _module(name, content):
+    full = f"{ROOT}.{name}" if name else ROOT
+    module = types.ModuleType(full, f"Stands for {full}: evo-tune does the work.")
+    module.__path__ = []  # every one may have modules below it
+    module.__dict__.update(content)
+    return module
+
+
+def install():
+    """From here on `import kernel_tuner` finds these modules."""
+    made = {name: _module(name, content) for name, content in _CONTENT.items()}
+    for name, module in made.items():
+        sys.modules[module.__name__] = module
+        parent, _, last = name.rpartition(".")
+        if name:
+            setattr(made[parent], last, module)
+    programs.say("kernel_tuner stands for evo-tune in this process")

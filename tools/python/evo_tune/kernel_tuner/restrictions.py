@@ -1,0 +1,57 @@
+"""Restrictions of a search space: texts, functions, and functions of chosen parameters."""
+
+import inspect
+
+from .errors import NotSupported
+from .expressions import engine_expression, function_of
+
+
+class Restriction:
+    """A condition as a function of a configuration; `expression` is None where only that knows."""
+
+    def __init__(self, holds, expression=None):
+        self._holds = holds
+        self.expression = expression
+
+    def holds(self, configuration):
+        return bool(self._holds(configuration))
+
+
+def taken(restrictions, params, macros):
+    """A list of Restriction. `macros`: see engine_expression(). Throws NotSupported."""
+    if restrictions is None:
+        return []
+    if isinstance(restrictions, str) or callable(restrictions):
+        restrictions = [restrictions]
+    elif isinstance(restrictions, tuple) and restrictions and callable(restrictions[0]):
+        restrictions = [restrictions]
+    return [_taken(number, one, params, macros) for number, one in enumerate(restrictions)]
+
+
+def _taken(number, restriction, params, macros):
+    if isinstance(restriction, str):
+        return Restriction(function_of(restriction, params),
+                           engine_expression(restriction, macros))
+    if callable(restriction):
+        return Restriction(_by_signature(restriction, params))
+    if isinstance(restriction, (tuple, list)) and len(restriction) in (2, 3) and callable(
+            restriction[0]):
+        function, names = restriction[0], list(restriction[1])
+        return Restriction(lambda c: function(*[c[name] for name in names]))
+    raise NotSupported(f"restrictions[{number}]: {type(restriction).__name__} is not supported; "
+                       "allowed are texts, functions, and pairs of a function and the names of its "
+                       "parameters")
+
+
+def _by_signature(function, params):
+    """A function takes parameters of its own names, or a whole configuration."""
+    try:
+        expected = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return function
+    if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in expected):
+        return lambda c: function(**c)
+    names = [one.name for one in expected]
+    if names and all(name in params for name in names):
+        return lambda c: function(**{name: c[name] for name in names})
+    return function

@@ -1,0 +1,156 @@
+"""The source of a kernel: a text, a file, a list of files, or a function of the configuration."""
+
+import os
+import re
+from pathlib import Path
+
+from ..errors import Error
+from .errors import NotSupported
+
+MAIN = "kernel.cu"
+_LANGUAGES = {"CUDA", "CUPY", "NVCUDA", "PYCUDA"}
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
+
+
+def require_cuda(lang):
+    if lang is not None and lang.upper() not in _LANGUAGES:
+        raise NotSupported(f"lang: '{lang}' is not supported; allowed is CUDA C++ (CUDA, cupy, "
+                           "nvcuda): for host code around a kernel, tune the kernel alone")
+
+
+def _names_a_file(source):
+    return (isinstance(source, os.PathLike) or
+            (isinstance(source, str) and "\n" not in source and len(source) < 4096 and
+             not re.search(r"[{;]", source)))
+
+
+def _read(source):
+    """The text and the folder in which its headers are."""
+    if not _names_a_file(source):
+        return source, Path.cwd()
+    path = Path(source)
+    if not path.is_file():
+        raise Error(f"kernel_source: there is no file {path}")
+    return path.read_text(), path.resolve().parent
+
+
+class Sources:
+    """The files that are compiled. `files`: by name; MAIN is the kernel's."""
+
+    def __init__(self, given, configurations, defines):
+        self._configurations = configurations
+        self.files = {}
+        sources = list(given) if isinstance(given, (list, tuple)) else [given]
+        if not sources:
+            raise TypeError("kernel_source: allowed are one or more files")
+        for other in sources[1:]:
+            if callable(other) or not _names_a_file(other):
+                raise NotSupported("kernel_source: files behind the first are headers that it "
+                                   "includes, by name; write texts into files")
+            self._add_with_headers(Path(other).name, *_read(other))
+        first = sources[0]
+        if callable(first):
+            text = self._dispatched(first)
+        else:
+            code, folder = _read(first)
+            text = self._with_headers(code, folder)
+        self.text = text
+        self.files[MAIN] = self._preamble(defines, text) + self._unrolled(text)
+
+    def _with_headers(self, code, folder):
+        for name in _INCLUDE.findall(code):
+            if (folder / name).is_file() and name not in self.files:
+                self._add_with_headers(name, *_read(folder / name))
+        return code
+
+    def _add_with_headers(self, name, code, folder):
+        self.files[name] = code
+        self._with_headers(code, folder)
+
+    def _dispatched(self, generate):
+        """Generated texts: a configuration names the one that is its own."""
+        texts = {}
+
+        def number_of(configuration):
+            text = generate(configuration)
+            if not isinstance(text, str):
+                raise TypeError("kernel_source: the function must return a text")
+            if text not in texts:
+                texts[text] = len(texts)
+            return texts[text]
+
+        for configuration in self._configurations.rows():
+            number_of(configuration)
+        self._configurations.add_column("kt_source", number_of)
+        lines = []
+        for text, number in texts.items():
+            self.files[f"source_{number}.cuh"] = self._with_headers(text, Path.cwd())
+            lines.append(f"#{'el' if lines else ''}if kt_source == {number}\n"
+                         f'#include "source_{number}.cuh"\n')
+        return "".join(lines) + "#endif\n"
+
+    def _all_text(self):
+        return "\n".join([self.text, *self.files.values()])
+
+    def _preamble(self, defines, text):
+        """What the source is told beside the macros of the space."""
+        lines = []
+        if defines is None:
+            for name, macro in self._configurations.macros.items():
+                if macro != name:
+                    lines += self._named_values(name, macro)
+        else:
+            for name, value in defines.items():
+                lines += self._define(name, value)
+        del text
+        return "".join(line + "\n" for line in lines)
+
+    def _named_values(self, name, macro):
+        lines = []
+        for place, value in enumerate(self._configurations.params[name]):
+            lines.append(f"#{'el' if place else ''}if {macro} == {place}")
+            lines.append(f"#define {name} {value}")
+        return lines + ["#endif"]
+
+    def _define(self, name, value):
+        if not str(name).isidentifier():
+            raise NotSupported(f"defines: '{name}' is no name of a macro")
+        if callable(value):
+            macro = "kt_define_" + name
+            values = {}
+
+            def number_of(configuration):
+                text = str(value(configuration))
+                return values.setdefault(text, len(values))
+
+            for configuration in self._configurations.rows():
+                number_of(configuration)
+            self._configurations.add_column(macro, number_of)
+            lines = []
+            for text, number in values.items():
+                lines.append(f"#{'el' if lines else ''}if {macro} == {number}")
+                lines.append(f"#define {name} {text}".replace("\n", "\\\n"))
+            return lines + ["#endif"]
+        text = str(value)
+        for param, macro in self._configurations.macros.items():
+            if param in self._configurations.numeric:
+                text = re.sub(rf"\b{re.escape(param)}\b", macro, text)
+        return [f"#define {name} {text}".replace("\n", "\\\n")]
+
+    def _unrolled(self, text):
+        """0 turns off a "#pragma unroll" that names a loop_unroll_factor."""
+        for name in self._configurations.params:
+            if "loop_unroll_factor" not in name:
+                continue
+            text = re.sub(rf"(\n[ \t]*)(#pragma[ \t]+unroll[ \t]+{re.escape(name)}\b[^\n]*)",
+                          rf"\n#if {name} != 0\n\2\n#endif", text)
+        return text
+
+    def mentions(self, name):
+        return re.search(rf"\b{re.escape(name)}\b", self._all_text()) is not None
+
+    def write(self, folder):
+        for name, text in self.files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)

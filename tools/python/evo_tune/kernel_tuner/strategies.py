@@ -1,0 +1,42 @@
+"""Kernel Tuner's strategies by name, and which of ours stands for each."""
+
+from .errors import NotSupported
+
+EXHAUSTIVE = "exhaustive"
+
+#: None: all configurations.
+_OURS = {
+    "brute_force": EXHAUSTIVE, "random_sample": "random", "genetic_algorithm": "genetic",
+    "simulated_annealing": "annealing", "dual_annealing": "annealing",
+    "diff_evo": "differential", "mls": "local", "ordered_greedy_mls": "local",
+    "greedy_mls": "local", "greedy_ils": "local", "minimize": "local", "basinhopping": "local",
+    "pso": "full", "firefly_algorithm": "full", "bayes_opt": "full", "skopt": "full",
+    "bayes_opt_alt_tabu": "full", "nsga2": "full", "nsga3": "full", "pyatf_strategies": "full",
+    "hybrid_vndx": "full", "adaptive_tabu_greywolf": "full",
+}
+
+
+class Strategy:
+    """A strategy of this module: scripts name it as kernel_tuner.strategies.NAME."""
+
+    def __init__(self, name):
+        self.__name__ = name
+
+    def __repr__(self):
+        return self.__name__
+
+
+KNOWN = {name: Strategy(name) for name in _OURS}
+
+
+def ours(strategy):
+    """The name asked for, and the one of evo-tune's that stands for it. Throws NotSupported."""
+    if strategy is None:
+        return "brute_force", EXHAUSTIVE
+    name = strategy.__name__ if isinstance(strategy, Strategy) else strategy
+    if not isinstance(name, str):
+        raise NotSupported(f"strategy: an object of {type(strategy).__name__} is not supported; "
+                           "allowed are names: " + ", ".join(_OURS))
+    if name not in _OURS:
+        raise NotSupported(f"strategy: '{name}' is unknown; allowed are " + ", ".join(_OURS))
+    return name, _OURS[name]

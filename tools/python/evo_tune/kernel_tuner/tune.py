@@ -1,0 +1,355 @@
+"""tune_kernel and run_kernel: Kernel Tuner's interface over the programs of evo-tune."""
+
+import itertools
+import math
+import os
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+import numpy
+
+from .. import programs
+from ..errors import Error
+from . import arguments as given_arguments
+from . import results as outcomes
+from . import strategies
+from .configurations import Configurations, text_of
+from .errors import NotSupported
+from .launch import Grid, Size, block_expressions, block_names
+from .problem import NAME, Judgement, Problem
+from .sources import Sources, require_cuda
+from .verify import VerifyServer
+
+#: Environment variable: a folder in which the files of a run stay.
+KEEP_VARIABLE = "EVO_TUNE_KEEP"
+_CHILDREN = 8
+_MOST_DEFAULTS = 20  # configurations that are tried as the reference
+_DEFAULT_EVALUATIONS = 160  # 20 generations
+#: What errors say of a configuration that cannot be the reference.
+_BAD_REFERENCE = ("the reference does not pass", "reference: on shape")
+#: Options of other compilers that say nothing about the code.
+_IGNORED_OPTIONS = ("-arch", "--gpu-architecture", "-gencode", "--generate-code", "-O", "-Xcompiler",
+                    "-lineinfo", "-w")
+
+
+class Setup:
+    """The arguments that tune_kernel and run_kernel have in common, written to a folder."""
+
+    def __init__(self, kernel_name, kernel_source, problem_size, arguments, params, grid_divs,
+                 restrictions=None, lang=None, smem_args=None, cmem_args=None, texmem_args=None,
+                 compiler_options=None, defines=None, block_size_names=None):
+        require_cuda(lang)
+        if texmem_args:
+            raise NotSupported("texmem_args: texture references are not supported; CUDA 12 has "
+                               "none. Use a cudaTextureObject_t parameter and start from evo-init "
+                               "(docs/file-formats.md, \"texture\")")
+        self.values = given_arguments.taken(arguments)
+        names = block_names(block_size_names, params)
+        prefix = "" if defines is None else "kt_"
+        self.configurations = Configurations(params, restrictions, names, prefix)
+        self.default = self.configurations.default()
+        self.sources = Sources(kernel_source, self.configurations, defines)
+        self.grid = Grid(problem_size, grid_divs, self.configurations)
+        self.grid_expressions = self.grid.expressions()
+        self.block = block_expressions(self.configurations)
+        self.shared = self._shared(smem_args)
+        self.constants = {name: given_arguments.to_numpy(value)
+                          for name, value in (cmem_args or {}).items()}
+        self.options = self._options(compiler_options, defines)
+        self.kernel_name = kernel_name
+        self.problem = None
+
+    def _shared(self, smem_args):
+        if not smem_args:
+            return 0
+        if set(smem_args) != {"size"}:
+            raise NotSupported("smem_args: allowed is {'size': bytes}")
+        size = Size(smem_args["size"], self.configurations.number_macros, "smem_args['size']")
+        if size.expression is None:
+            self.configurations.add_column("kt_shared_bytes", lambda c: int(size.value(c)))
+            return "kt_shared_bytes"
+        return size.expression
+
+    def _options(self, given, defines):
+        options = [one for one in given or [] if not one.startswith(_IGNORED_OPTIONS)]
+        if defines is not None:
+            return options
+        options.append("-Dkernel_tuner=1")
+        known = self.configurations.params
+        for name, size in zip(self.configurations.block_names, (256, 1, 1)):
+            if name not in known and self.sources.mentions(name):
+                options.append(f"-D{name}={size}")
+        for axis, letter in enumerate("xyz"):
+            name = f"grid_size_{letter}"
+            if name not in known and self.sources.mentions(name):
+                self.configurations.add_column(name, lambda c, a=axis: self.grid.of(c)[a])
+        return options
+
+    def write(self, folder, judged):
+        self.problem = Problem(folder, self.configurations, self.sources, self.kernel_name)
+        self.problem.write(self._facts(), self.values, self.constants, self.grid_expressions,
+                           self.block, self.shared, self.options, judged)
+
+    def _facts(self):
+        """By the first configuration that compiles, which becomes the default."""
+        for default in itertools.islice(self.configurations.all(), _MOST_DEFAULTS):
+            try:
+                facts = self.problem.facts(default)
+            except Error as error:
+                if "does not compile" not in str(error):
+                    raise
+                failure = error
+                continue
+            self.default = default
+            return facts
+        raise failure
+
+
+class _Folder:
+    """A folder for the files of a run: a temporary one, unless EVO_TUNE_KEEP names where."""
+
+    def __enter__(self):
+        kept = os.environ.get(KEEP_VARIABLE)
+        if kept:
+            Path(kept).mkdir(parents=True, exist_ok=True)
+        self._is_kept = bool(kept)
+        self.path = Path(tempfile.mkdtemp(prefix="evo-tune-", dir=kept or None))
+        return self.path
+
+    def __exit__(self, *_):
+        if not self._is_kept:
+            shutil.rmtree(self.path, ignore_errors=True)
+
+
+def run_kernel(kernel_name, kernel_source, problem_size, arguments, params, grid_div_x=None,
+               grid_div_y=None, grid_div_z=None, lang=None, device=0, platform=0, smem_args=None,
+               cmem_args=None, texmem_args=None, compiler=None, compiler_options=None,
+               defines=None, block_size_names=None, quiet=False, log=None):
+    """Launches one configuration once. Returns the arguments as it leaves them."""
+    del platform, compiler, log
+    setup = Setup(kernel_name, kernel_source, problem_size, arguments,
+                  {name: [value] for name, value in params.items()} or {"kt_none": [0]},
+                  (grid_div_x, grid_div_y, grid_div_z), None, lang, smem_args, cmem_args,
+                  texmem_args, compiler_options, defines, block_size_names)
+    with _Folder() as folder:
+        setup.write(folder, Judgement(None, 0, None, setup.values))
+        setup.problem.write_space(setup.default,
+                                  [setup.default] if setup.configurations.columns else None)
+        done = programs.run("evo-judge", [
+            "--space", f"search_spaces/{NAME}.json", "--device", programs.choose_device(device),
+            "--outputs", "left", "--json"], folder, quiet=True)
+        if done.returncode != 0:
+            raise Error(f"run_kernel: {kernel_name} failed: {_rejection(done.stdout)}")
+        del quiet
+        return [_left(folder, setup, position) for position in range(len(setup.values))]
+
+
+def _rejection(text):
+    import json
+    rejection = json.loads(text).get("rejection", {})
+    return (rejection.get("reason", "") + "\n" + rejection.get("detail", "")).strip()
+
+
+def _left(folder, setup, position):
+    value = setup.values[position]
+    if position not in setup.problem.written:
+        return value
+    left = numpy.load(folder / "left" / f"{setup.problem.names[position]}.npy")
+    return left.view(value.dtype).reshape(value.shape)
+
+
+def tune_kernel(kernel_name, kernel_source, problem_size, arguments, tune_params, grid_div_x=None,
+                grid_div_y=None, grid_div_z=None, restrictions=None, answer=None, atol=1e-6,
+                verify=None, verbose=False, lang=None, device=0, platform=0, smem_args=None,
+                cmem_args=None, texmem_args=None, compiler=None, compiler_options=None,
+                defines=None, log=None, iterations=7, block_size_names=None, quiet=False,
+                strategy=None, strategy_options=None, cache=None, metrics=None,
+                simulation_mode=False, parallel=None, observers=None, objective=None,
+                objective_higher_is_better=None, objectives=None, seed=None, parallel_runner=None):
+    """Tunes a kernel with Kernel Tuner's arguments; docs/python.md says how each is carried.
+
+    Returns the configurations that are correct, each a dict with "time" in ms, and the
+    environment.
+    """
+    del platform, compiler, log, parallel, parallel_runner, verbose
+    started = time.perf_counter()
+    _require_no_observers(observers)
+    asked, ours = strategies.ours(strategy)
+    if objectives is not None and not isinstance(objectives, dict):
+        raise TypeError("objectives: allowed is a dict of names and whether more is better")
+    aim = None if objectives else outcomes.objective_of(objective, objective_higher_is_better)
+    if simulation_mode:
+        return _simulated(kernel_name, tune_params, restrictions, block_size_names, cache, asked,
+                          metrics, aim, objectives, quiet)
+    setup = Setup(kernel_name, kernel_source, problem_size, arguments, tune_params,
+                  (grid_div_x, grid_div_y, grid_div_z), restrictions, lang, smem_args, cmem_args,
+                  texmem_args, compiler_options, defines, block_size_names)
+    judged = Judgement(answer, 1e-6 if atol is None else atol, verify, setup.values)
+    store = outcomes.CacheFile(cache, kernel_name, setup.configurations) if cache else None
+    notes = _notes(asked, ours, strategy, iterations)
+    search = _Search(ours, strategy_options or {}, seed, programs.choose_device(device), quiet)
+    if not quiet:
+        for note in notes:
+            programs.say(note)
+    found, failed, environment = _run(setup, judged, search, store, atol)
+    outcomes.add_metrics(found, metrics)
+    if store is not None:
+        store.write(found, failed, environment.get("device", ""), problem_size)
+    environment = {"device_name": environment.get("device", ""), "evo_tune": environment,
+                   "failed": failed, **outcomes.totals(found),
+                   "overhead_time": (time.perf_counter() - started) * 1000}
+    _finish(found, failed, environment, aim, objectives, list(tune_params), metrics, quiet)
+    return found, environment
+
+
+class _Search:
+    """How the space is searched."""
+
+    def __init__(self, strategy, options, seed, device, quiet):
+        self.strategy = strategy
+        self.options = options
+        self.seed = seed
+        self.device = device
+        self.quiet = quiet
+
+    def program(self):
+        """The program and its arguments."""
+        common = ["--space", f"search_spaces/{NAME}.json", "--device", self.device, "--db",
+                  "run.db", "--allow-programs"]
+        if self.quiet:
+            common.append("--quiet")
+        if self.seed is not None:
+            common += ["--seed", str(int(self.seed))]
+        if "time_limit" in self.options:
+            common += ["--max-seconds", str(self.options["time_limit"])]
+        evaluations = self.options.get("max_fevals")
+        if self.strategy in (strategies.EXHAUSTIVE, "random"):
+            exhaustive = self.strategy == strategies.EXHAUSTIVE and evaluations is None
+            count = "all" if exhaustive else str(evaluations or _DEFAULT_EVALUATIONS)
+            return "evo-record", common + ["--count", count, "--kernel-tuner-cache", "cache.json"]
+        generations = math.ceil((evaluations or _DEFAULT_EVALUATIONS) / _CHILDREN)
+        return "evo-tune", common + ["--strategy", self.strategy, "--children", str(_CHILDREN),
+                                     "--generations", str(generations), "--explain", "none",
+                                     "--interpret", "none"]
+
+
+def _run(setup, judged, search, store, atol):
+    """Writes the files, runs the program, reads what it found."""
+    known, keys = store.known() if store is not None else ([], [])
+    with _Folder() as folder:
+        server = None
+        if judged.verify is not None:
+            shapes = [(value.shape, value.dtype) if given_arguments.is_array(value) else None
+                      for value in setup.values]
+            names = []
+            server = VerifyServer(folder, judged, atol, names, shapes)
+            judged.program = server.program
+        try:
+            setup.write(folder, judged)
+            if server is not None:
+                names += setup.problem.names
+                server.write(setup.problem.problem_folder)
+            rows = None
+            if keys or setup.configurations.needs_table():
+                rows = setup.configurations.rows(without=keys)
+                if not rows:
+                    return known, [], {"device": "", "from": "cache"}
+            found, failed, environment = _with_a_default(setup, judged, rows, search.quiet,
+                                                         lambda: _search(folder, setup, search))
+        finally:
+            if server is not None:
+                server.close()
+    return known + found, failed, environment
+
+
+def _with_a_default(setup, judged, rows, quiet, work):
+    """Searches with the first configuration that can be the reference."""
+    after = itertools.dropwhile(lambda one: one != setup.default, setup.configurations.all())
+    for default in itertools.islice(after, _MOST_DEFAULTS):
+        if not (judged.has_answer or quiet):
+            programs.say("no answer is given: the configuration " + text_of(default) +
+                         " is the reference of all others; what is wrong in all is not found")
+        setup.problem.write_space(default, rows)
+        try:
+            return work()
+        except Error as error:
+            if judged.has_answer or not any(sign in str(error) for sign in _BAD_REFERENCE):
+                raise
+            programs.say(f"{text_of(default)} cannot be the reference, the next one is tried: "
+                         + str(error).splitlines()[0])
+            failure = error
+    raise failure
+
+
+def _search(folder, setup, search):
+    program, options = search.program()
+    done = programs.run(program, options, folder, search.quiet)
+    if program == "evo-tune":
+        programs.run("evo-export", ["--db", "run.db", "--run", "1", "--kernel-tuner-cache",
+                                    "cache.json"], folder)
+    del done
+    return outcomes.from_cache_file(folder / "cache.json", setup.configurations)
+
+
+def _require_no_observers(observers):
+    for observer in observers or []:
+        say = getattr(observer, "instead", "its figures are not ours; run the program under your "
+                                           "profiler")
+        raise NotSupported(f"observers: {type(observer).__name__} is not supported; {say}")
+
+
+def _notes(asked, ours, strategy, iterations):
+    notes = []
+    if strategy is not None:
+        notes.append(f"strategy {asked}: evo-tune's strategy '{ours}' stands for it")
+    if iterations != 7:
+        notes.append(f"iterations={iterations} is not used: each kernel is timed until its median "
+                     "is known well enough (docs/measuring.md)")
+    return notes
+
+
+def _finish(found, failed, environment, aim, objectives, names, metrics, quiet):
+    if not found:
+        reasons = {one["reason"] for one in failed if one["reason"]}
+        programs.say(f"no configuration is correct; {len(failed)} failed"
+                     + ": " + "; ".join(sorted(reasons)[:3]) if failed else "no results")
+        return
+    keys = names + list(metrics or {})
+    if objectives:
+        environment["best_config"] = outcomes.pareto_front(found, objectives)
+        keys += list(objectives)
+        best = environment["best_config"]
+    else:
+        environment["best_config"] = outcomes.best_of(found, *aim)
+        keys.append(aim[0])
+        best = [environment["best_config"]]
+    if quiet:
+        return
+    kind = environment["evo_tune"].get("time_kind", "")
+    print("best performing configuration"
+          + (" (times are PREDICTED, nothing was measured)" if kind == "predicted" else "") + ":")
+    for one in best:
+        print("  " + outcomes.config_text(one, keys, {"time": "ms"}))
+
+
+def _simulated(kernel_name, tune_params, restrictions, block_size_names, cache, asked, metrics,
+               aim, objectives, quiet):
+    if not cache:
+        raise TypeError("simulation_mode: needs a cache file")
+    if asked != "brute_force":
+        raise NotSupported(f"simulation_mode: strategy '{asked}' is not supported; allowed is "
+                           "brute_force. evo-replay judges strategies on recorded spaces")
+    configurations = Configurations(tune_params, restrictions,
+                                    block_names(block_size_names, tune_params))
+    store = outcomes.CacheFile(cache, kernel_name, configurations)
+    found, keys = store.known()
+    missing = sum(1 for _ in configurations.all()) - len(keys)
+    if missing > 0:
+        raise NotSupported(f"simulation_mode: {store.path} lacks {missing} configurations")
+    outcomes.add_metrics(found, metrics)
+    environment = {"device_name": "", "evo_tune": {"from": str(store.path)}, "failed": [],
+                   **outcomes.totals(found), "simulated_time": 0}
+    _finish(found, [], environment, aim, objectives, list(tune_params), metrics, quiet)
+    return found, environment

@@ -1,0 +1,114 @@
+"""Finds and starts the programs of evo-tune."""
+
+import ctypes
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import threading
+from pathlib import Path
+
+from .errors import Error
+
+#: Environment variable: the device that takes the place of the one chosen here.
+DEVICE_VARIABLE = "EVO_DEVICE"
+
+
+def find(name):
+    """The path of a program: beside this interpreter, else in PATH. Throws Error."""
+    for folder in (sysconfig.get_path("scripts"), Path(sys.executable).parent):
+        candidate = Path(folder) / name
+        if os.access(candidate, os.X_OK):
+            return str(candidate)
+    found = shutil.which(name)
+    if found is None:
+        raise Error(f"{name} was not found; install the wheel of evo-tune, or put the folder of "
+                    "its programs into PATH")
+    return found
+
+
+def run(name, arguments, folder, quiet=True, on_line=None):
+    """Runs a program in `folder` and returns the finished process, its output captured.
+
+    Progress on standard error is shown unless `quiet`. `on_line`: gets each line of the output. Exit codes 0 and 1 are results; 130 is
+    KeyboardInterrupt; all others throw Error with the program's last lines.
+    """
+    command = [find(name), *map(str, arguments)]
+    lines = []
+    # When the terminal interrupts, it interrupts the program as well, which saves what it found.
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, errors="replace") as process:
+        try:
+            out = _follow(process, lines, quiet, on_line)
+        except KeyboardInterrupt:
+            process.wait()
+            raise
+    if process.returncode == 130:
+        raise KeyboardInterrupt
+    if process.returncode not in (0, 1):
+        raise Error(_last_words(name, lines))
+    return subprocess.CompletedProcess(command, process.returncode, out, "".join(lines))
+
+
+def _follow(process, lines, quiet, on_line):
+    """Standard output; lines of standard error as they come."""
+    def read_errors():
+        for line in process.stderr:
+            lines.append(line)
+            if not quiet:
+                sys.stderr.write(line)
+
+    reader = threading.Thread(target=read_errors)
+    reader.start()
+    out = []
+    for line in process.stdout:
+        out.append(line)
+        if on_line is not None:
+            on_line(line)
+    process.wait()
+    reader.join()
+    return "".join(out)
+
+
+def _last_words(name, lines):
+    said = [line.rstrip() for line in lines if line.startswith(name + ":")]
+    if said:
+        begin = lines.index(next(line for line in lines if line.startswith(name + ":")))
+        return "".join(lines[begin:begin + 12]).strip()
+    return f"{name} failed: " + " ".join(line.strip() for line in lines[-3:])
+
+
+def gpu_count():
+    """The number of GPUs that the CUDA driver shows; 0 without a driver."""
+    for name in ("libcuda.so.1", "libcuda.so"):
+        try:
+            driver = ctypes.CDLL(name)
+        except OSError:
+            continue
+        count = ctypes.c_int(0)
+        if driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(count)) == 0:
+            return count.value
+    return 0
+
+
+def choose_device(number=0):
+    """The name of a device for --device: that of EVO_DEVICE, else a GPU, else a virtual one."""
+    chosen = os.environ.get(DEVICE_VARIABLE)
+    if chosen:
+        return chosen
+    gpus = gpu_count()
+    if gpus == 0:
+        return "virtual:l4"
+    if not 0 <= number < gpus:
+        raise Error(f"device {number}: this machine has GPUs 0 to {gpus - 1}")
+    return f"cuda:{number}"
+
+
+def is_virtual(device):
+    return device.startswith("virtual")
+
+
+def say(text):
+    """One line for people, on standard error."""
+    print("evo_tune: " + text, file=sys.stderr, flush=True)

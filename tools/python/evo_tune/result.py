@@ -1,0 +1,82 @@
+"""What a search found."""
+
+import json
+import shutil
+import weakref
+from pathlib import Path
+
+from . import programs
+from .bundle import load
+from .errors import Error
+
+
+class Report:
+    """A page about a run; a notebook shows it in place."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def _repr_html_(self):
+        from html import escape
+        return (f'<iframe srcdoc="{escape(self.path.read_text(), quote=True)}" width="100%" '
+                'height="700"></iframe>')
+
+
+class Result:
+    """Lives as long as its folder: copies of what shall stay are made by bundle() and report()."""
+
+    def __init__(self, folder, name, interrupted=False):
+        self.folder = folder  #: where problem, space and database (run.db) lie
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self.name = name
+        self.interrupted = interrupted
+
+    @property
+    def elite(self):
+        """The fastest correct kernels, the best first: dicts with config, p50_us, kind, …"""
+        if not (self.folder / "run.db").is_file():
+            return []
+        told = programs.run("evo-elite", ["--db", "run.db", "--json"], self.folder)
+        return [json.loads(line) for line in told.stdout.splitlines()]
+
+    @property
+    def best(self):
+        """The first of the elite. Throws Error where nothing is green."""
+        elite = self.elite
+        if not elite:
+            raise Error("no configuration is correct; evo-elite rejections says why: "
+                        + self.rejections())
+        return elite[0]
+
+    def rejections(self):
+        """How many candidates failed at which gate, and why, for people."""
+        return programs.run("evo-elite", ["--db", "run.db", "rejections"], self.folder).stdout
+
+    def candidates(self):
+        """Everything that was judged: dicts of macros, time in ms and figures."""
+        target = self.folder / "candidates.json"
+        target.unlink(missing_ok=True)
+        programs.run("evo-export", ["--db", "run.db", "--kernel-tuner-cache", target.name],
+                     self.folder)
+        return list(json.loads(target.read_text())["cache"].values())
+
+    def to_dataframe(self):
+        """candidates() as a table of pandas."""
+        import pandas
+        return pandas.json_normalize(self.candidates())
+
+    def report(self, path=None):
+        """Writes the page that shows why the winner won."""
+        target = Path(path).resolve() if path else self.folder / "report.html"
+        programs.run("evo-report", ["--db", "run.db", "--out", target], self.folder)
+        return Report(target)
+
+    def bundle(self, path):
+        """Writes the winner as a bundle, and returns the path."""
+        target = Path(path).resolve()
+        programs.run("evo-export", ["--db", "run.db", "--bundle", target], self.folder)
+        return target
+
+    def kernel(self, path=None):
+        """The winner as a function of tensors on the GPU; as a bundle in `path`, if given."""
+        return load(self.bundle(path or self.folder / "bundle"))

@@ -1,0 +1,92 @@
+"""Strategies in Python: what evo-tune --strategy 'program: COMMAND' speaks, docs/search.md.
+
+A strategy is made of a space, a dict of "seed", "elite", "configurations" and "parameters", each of
+these a dict of "macro" and "values". It has propose(count), which returns at most `count`
+configurations (dicts of a value for each macro; none: it has no more), and may have
+
+    observe(outcomes)   dicts of "config" and "time_us", or "failed_at", the gate that it failed
+    refuse(refused)     dicts of "config" and "why": they are not valid, or were proposed before
+"""
+
+import json
+import os
+import shlex
+import socket
+import sys
+import threading
+from pathlib import Path
+
+
+def serve(make, source=None, target=None):
+    """Answers evo-tune on standard input and output: the main part of a program.
+
+    make: gets the space and returns the strategy.
+    """
+    source = source or sys.stdin
+    target = target or sys.stdout
+    first = source.readline()
+    if not first:
+        return
+    strategy = make(json.loads(first))
+    for line in source:
+        told = json.loads(line)
+        if "observe" in told:
+            _call(strategy, "observe", told["observe"])
+            continue
+        if "refused" in told:
+            _call(strategy, "refuse", told["refused"])
+        proposals = list(strategy.propose(told["propose"]) or [])
+        target.write(json.dumps({"proposals": proposals}) + "\n")
+        target.flush()
+
+
+def _call(strategy, name, argument):
+    method = getattr(strategy, name, None)
+    if method is not None:
+        method(argument)
+
+
+_RELAY = """import os, socket, sys, threading
+with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as caller:
+    caller.connect(sys.argv[1])
+    def forward():
+        while data := os.read(0, 65536):
+            caller.sendall(data)
+        caller.shutdown(socket.SHUT_WR)
+    threading.Thread(target=forward, daemon=True).start()
+    while data := caller.recv(65536):
+        os.write(1, data)
+"""
+
+
+class StrategyServer:
+    """A strategy of this process as a program: `name` is what --strategy takes."""
+
+    def __init__(self, folder, make):
+        self._make = make
+        self.failure = None  #: the exception that ended it
+        self._path = str(Path(folder) / "strategy.socket")
+        relay = Path(folder) / "relay.py"
+        relay.write_text(_RELAY)
+        self.name = "program: " + shlex.join([sys.executable, str(relay), self._path])
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket.bind(self._path)
+        self._socket.listen()
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def close(self):
+        self._socket.close()
+        os.unlink(self._path)
+
+    def _serve(self):
+        while True:
+            try:
+                connection, _ = self._socket.accept()
+            except OSError:
+                return
+            with connection, connection.makefile("r") as source, \
+                    connection.makefile("w") as target:
+                try:
+                    serve(self._make, source, target)
+                except Exception as error:  # whatever the strategy throws
+                    self.failure = error
