@@ -11,6 +11,9 @@
 
 namespace evo {
 
+/// Nothing more is read for a side that has so much to take.
+inline constexpr std::size_t kMostWaitingBytes = std::size_t{4} << 20;
+
 /// Frames over a stream of bytes. Nothing here ever waits.
 class FrameStream {
  public:

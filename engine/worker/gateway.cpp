@@ -28,8 +28,6 @@ using Clock = std::chrono::steady_clock;
 /// Connections that have not said who they are: so many, and each for so long.
 constexpr std::size_t kMostStrangers = 64;
 constexpr std::chrono::seconds kGreetingLimit{5};
-/// Nothing is read for a side that has so much to take.
-constexpr std::size_t kMostWaiting = std::size_t{4} << 20;
 
 /// A worker on another host, from its first byte to its end.
 struct Connection {
@@ -113,8 +111,8 @@ class Gateway {
     pollfd wire = connection.wire.interest();
     if (connection.run) {
       pollfd run = connection.run->interest();
-      if (connection.run->waiting_bytes() > kMostWaiting) wire.events &= ~POLLIN;
-      if (connection.wire.waiting_bytes() > kMostWaiting) run.events &= ~POLLIN;
+      if (connection.run->waiting_bytes() > kMostWaitingBytes) wire.events &= ~POLLIN;
+      if (connection.wire.waiting_bytes() > kMostWaitingBytes) run.events &= ~POLLIN;
       watch(run, id + 1);
     }
     watch(wire, id);
@@ -131,7 +129,7 @@ class Gateway {
     }
     FrameStream& run = *connection.run;
     run.write_waiting();
-    while (run.waiting_bytes() <= kMostWaiting) {
+    while (run.waiting_bytes() <= kMostWaitingBytes) {
       const auto frame = wire.poll_frame();
       if (!frame) break;
       connection.last_sign = Clock::now();
@@ -139,7 +137,7 @@ class Gateway {
           kind_of(*frame) == FrameKind::kControl && decode_frame(*frame).contains("beat");
       if (!is_beat) (void)run.send_frame(*frame);
     }
-    while (wire.waiting_bytes() <= kMostWaiting) {
+    while (wire.waiting_bytes() <= kMostWaitingBytes) {
       const auto frame = run.poll_frame();
       if (!frame) break;
       (void)wire.send_frame(*frame);
