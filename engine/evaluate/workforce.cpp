@@ -146,7 +146,10 @@ Task<> Workforce::take_device(std::shared_ptr<RemoteHost> host) {
 std::string Workforce::refusal_of(const DeviceInfo& info) const {
   const DeviceInfo& ours = devices_.info();
   if (info.name == ours.name && info.time_kind == ours.time_kind) return {};
-  return "its device is " + info.name + ", and this run is on " + ours.name +
+  const auto text = [](const DeviceInfo& one) {
+    return one.name + " (" + std::string(to_string(one.time_kind)) + ")";
+  };
+  return "its device is " + text(info) + ", and this run is on " + text(ours) +
          "; a run takes devices of one model: start a run for each model";
 }
 

@@ -154,6 +154,32 @@ class Cluster(unittest.TestCase):
         self.assertLessEqual(set(self.rows("SELECT host FROM timing")), set(self.nodes))
 
 
+class LaunchTest(Cluster):
+    nodes = ("n1", "n2")
+
+    def start_cluster(self):
+        self.workers = ["--listen", "127.0.0.1:0", "--worker-jobs", "2"]
+        for node in self.nodes:
+            self.workers += ["--launch", f"EVO_HOST_NAME={node} {{worker}}"]
+        self.devices = ["--worker-device", "fake:predicted,fake:predicted"]
+
+    def test_a_host_is_lost(self):
+        self.run_through(lambda run: os.kill(self.agents("host")[0], signal.SIGKILL), self.workers + self.devices)
+
+    def test_another_model_is_refused(self):
+        def harm(run):
+            text = self.expect(lambda: self.rows("SELECT text FROM event WHERE kind = 'worker refused'"), "taken")[0]
+            self.assertRegex(text, r"fake GPU \((measured|predicted)\), and this run is on fake GPU \((m|p)")
+        run = self.tune("many.db", self.workers + ["--worker-device", "fake:measured,fake:predicted"])
+        harm(run)
+        self.assertEqual(run.wait(PATIENCE_S), 0, self.said())
+
+    def test_no_device_comes(self):
+        run = self.tune("many.db", self.workers + ["--worker-device", "fake:none", "--worker-jobs", "0"])
+        self.assertEqual(run.wait(PATIENCE_S), 3, self.said())
+        self.assertRegex(self.said(), "worker refused: device worker on n1: .*fake:none")
+
+
 class SlurmTest(Cluster):
     needs = ("slurmctld", "slurmd", "munged", "srun", "salloc")
     port_count = 4

@@ -122,5 +122,49 @@ TEST_F(DevicePoolTest, WhoWaitsForADeviceThatIsLostIsTold) {
   EXPECT_TRUE(is_told);
 }
 
+TEST_F(DevicePoolTest, OneThatComesTakesTheWorkOfTheLastThatLeft) {
+  DevicePool& pool = open(1);
+  pool.expect_more();
+  const auto leave_and_come = [&]() -> Task<> {
+    pool.leave(0);
+    co_await loop_.sleep(10);
+    EXPECT_EQ(pool.usable(), 0U);
+    EXPECT_EQ(pool.add(std::make_unique<fake::FakeDeviceService>(loop_, fake::DeviceBehaviour())),
+              1U);
+  };
+  const auto work = [&]() -> Task<std::size_t> {
+    const DeviceLease lease = co_await pool.any(kFirstTurn);
+    co_return lease.device();
+  };
+  loop_.spawn(leave_and_come());
+  loop_.run(loop_.sleep(1));
+  EXPECT_EQ(loop_.run(work()), 1U);
+  EXPECT_EQ(pool.home(), 1U);
+  EXPECT_EQ(pool.phases().size(), 1U) << "of those that can be used";
+}
+
+TEST_F(DevicePoolTest, TheLossOfTheLastIsNoErrorWhereOthersMayCome) {
+  DevicePool& pool = open(1);
+  pool.expect_more();
+  const auto lose = [&]() -> Task<> {
+    const DeviceLease lease = co_await pool.any(kFirstTurn);
+    try {
+      throw MissingError("planted: the device is gone");
+    } catch (const MissingError&) {
+      EXPECT_NO_THROW(lease.give_up());
+    }
+  };
+  loop_.run(lose());
+  EXPECT_EQ(pool.usable(), 0U);
+}
+
+TEST(DeviceInfo, APartOfACardIsASlice) {
+  DeviceInfo info;
+  info.name = "NVIDIA A100-SXM4-40GB MIG 1g.5gb";
+  EXPECT_TRUE(is_slice(info));
+  info.name = "NVIDIA H200";
+  EXPECT_FALSE(is_slice(info));
+}
+
 }  // namespace
 }  // namespace evo
