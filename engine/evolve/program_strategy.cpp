@@ -9,40 +9,40 @@
 namespace evo {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 /// Answers in a row without a proposal that is new and valid.
 constexpr int kMostIdleAnswers = 100;
 
 /// A value as a file has it: 64, 0.5, true or "xor".
-Json value_json(const std::string& text) {
-  Json value = Json::parse(text, nullptr, false);
-  return value.is_number() || value.is_boolean() ? value : Json(text);
+OrderedJson typed_value(const std::string& text) {
+  OrderedJson value = OrderedJson::parse(text, nullptr, false);
+  return value.is_number() || value.is_boolean() ? value : OrderedJson(text);
 }
 
 std::optional<std::uint16_t> index_of(const CandidateSpace& space, std::size_t parameter,
-                                      const Json& wanted) {
+                                      const OrderedJson& wanted) {
   for (std::size_t i = 0; i < space.value_count(parameter); ++i) {
-    if (value_json(space.value_text(parameter, i)) == wanted) return static_cast<std::uint16_t>(i);
+    if (typed_value(space.value_text(parameter, i)) == wanted) return static_cast<std::uint16_t>(i);
   }
   return std::nullopt;
 }
 
-Json config_json(const CandidateSpace& space, const Candidate& candidate) {
-  Json config = Json::object();
+OrderedJson config_json(const CandidateSpace& space, const Candidate& candidate) {
+  OrderedJson config = OrderedJson::object();
   for (std::size_t p = 0; p < space.parameter_count(); ++p) {
     config[std::string(space.parameter_name(p))] =
-        value_json(space.value_text(p, candidate.choice[p]));
+        typed_value(space.value_text(p, candidate.choice[p]));
   }
   return config;
 }
 
-Json space_json(const CandidateSpace& space, const StrategyOptions& options) {
-  Json parameters = Json::array();
+OrderedJson space_json(const CandidateSpace& space, const StrategyOptions& options) {
+  OrderedJson parameters = OrderedJson::array();
   for (std::size_t p = 0; p < space.parameter_count(); ++p) {
-    Json values = Json::array();
+    OrderedJson values = OrderedJson::array();
     for (std::size_t i = 0; i < space.value_count(p); ++i) {
-      values.push_back(value_json(space.value_text(p, i)));
+      values.push_back(typed_value(space.value_text(p, i)));
     }
     parameters.push_back({{"macro", space.parameter_name(p)}, {"values", values}});
   }
@@ -53,7 +53,7 @@ Json space_json(const CandidateSpace& space, const StrategyOptions& options) {
 }
 
 /// Throws InputError, by `program`, unless every macro has one of its values.
-Candidate candidate_of(const CandidateSpace& space, const Json& config,
+Candidate candidate_of(const CandidateSpace& space, const OrderedJson& config,
                        const ProgramPipe& program) {
   if (!config.is_object()) {
     program.fail("proposals: " + shortened(config.dump()) +
@@ -79,8 +79,8 @@ Candidate candidate_of(const CandidateSpace& space, const Json& config,
 }
 
 /// The list of an answer. Throws InputError, by `program`.
-Json proposals_of(const std::string& line, const ProgramPipe& program) {
-  const Json answer = Json::parse(line, nullptr, false);
+OrderedJson proposals_of(const std::string& line, const ProgramPipe& program) {
+  const OrderedJson answer = OrderedJson::parse(line, nullptr, false);
   if (!answer.is_object() || answer.size() != 1 || !answer.contains("proposals") ||
       !answer["proposals"].is_array()) {
     program.fail("it answered " + shortened(printable(line)) +
@@ -111,24 +111,24 @@ ProgramPipe& ProgramStrategy::program() {
 
 std::vector<Candidate> ProgramStrategy::propose(std::size_t count) {
   std::vector<Candidate> proposals;
-  Json refused = Json::array();
+  OrderedJson refused = OrderedJson::array();
   for (int idle = 0; proposals.size() < count && seen_.next_unseen(); ++idle) {
     ProgramPipe& asked = program();
     if (idle == kMostIdleAnswers) {
       asked.fail("it proposed nothing that is new and valid in " + std::to_string(idle) +
                  " answers, the last one " + shortened(refused.dump()));
     }
-    Json question = {{"propose", count - proposals.size()}};
+    OrderedJson question = {{"propose", count - proposals.size()}};
     if (!refused.empty()) question["refused"] = std::move(refused);
-    refused = Json::array();
+    refused = OrderedJson::array();
     asked.send(question.dump(), limit_);
-    const Json answer = proposals_of(asked.receive(limit_), asked);
+    const OrderedJson answer = proposals_of(asked.receive(limit_), asked);
     if (answer.empty()) break;  // it has no more
     if (answer.size() > count - proposals.size()) {
       asked.fail("it proposed " + std::to_string(answer.size()) + " configurations, asked for " +
                  std::to_string(count - proposals.size()));
     }
-    for (const Json& config : answer) {
+    for (const OrderedJson& config : answer) {
       const Candidate candidate = candidate_of(space_, config, asked);
       if (!space_.is_valid(candidate)) {
         refused.push_back({{"config", config}, {"why", "a constraint of the space forbids it"}});
@@ -143,15 +143,15 @@ std::vector<Candidate> ProgramStrategy::propose(std::size_t count) {
 }
 
 void ProgramStrategy::observe(std::span<const Observation> observations) {
-  Json told = Json::array();
+  OrderedJson told = OrderedJson::array();
   for (const Observation& observation : observations) {
     seen_.add(observation.candidate);
-    Json one = {{"config", config_json(space_, observation.candidate)}};
+    OrderedJson one = {{"config", config_json(space_, observation.candidate)}};
     if (observation.time_us) one["time_us"] = *observation.time_us;
     if (observation.failed_at) one["failed_at"] = to_string(*observation.failed_at);
     told.push_back(std::move(one));
   }
-  if (!told.empty()) program().send(Json({{"observe", told}}).dump(), limit_);
+  if (!told.empty()) program().send(OrderedJson({{"observe", told}}).dump(), limit_);
 }
 
 }  // namespace evo
