@@ -28,7 +28,7 @@ using nlohmann::json;
 /// The first dial may come before the coordinator listens, or while a network is slow.
 constexpr std::chrono::seconds kFirstDial{30};
 constexpr std::chrono::milliseconds kBetweenDials{200};
-constexpr std::size_t kMostWaiting = std::size_t{4} << 20;
+constexpr std::size_t kMostToCarry = std::size_t{4} << 20;
 
 /// How a connection ended.
 enum class Outcome { kDismissed, kRefused, kLost };
@@ -102,7 +102,7 @@ class Agent {
   /// What the coordinator sends.
   std::optional<Outcome> take_all(FrameStream& wire) {
     wire.write_waiting();
-    while (!process_ || process_->waiting_bytes() <= kMostWaiting) {
+    while (!process_ || process_->waiting_bytes() <= kMostToCarry) {
       const auto frame = wire.poll_frame();
       if (!frame) break;
       last_sign_ = Clock::now();
@@ -140,7 +140,7 @@ class Agent {
 
   /// What the process sends, and how it ended.
   void give_all(FrameStream& wire) {
-    while (process_ && wire.waiting_bytes() <= kMostWaiting) {
+    while (process_ && wire.waiting_bytes() <= kMostToCarry) {
       std::optional<std::span<const std::uint8_t>> frame;
       try {
         frame = process_->poll_frame();
@@ -169,8 +169,8 @@ class Agent {
     std::array<pollfd, 2> entries = {wire.interest(), pollfd{-1, 0, 0}};
     if (process_) {
       entries[1] = process_->interest();
-      if (process_->waiting_bytes() > kMostWaiting) entries[0].events &= ~POLLIN;
-      if (wire.waiting_bytes() > kMostWaiting) entries[1].events &= ~POLLIN;
+      if (process_->waiting_bytes() > kMostToCarry) entries[0].events &= ~POLLIN;
+      if (wire.waiting_bytes() > kMostToCarry) entries[1].events &= ~POLLIN;
     }
     ::poll(entries.data(), entries.size(), static_cast<int>(kBeatEvery.count() / 3));
   }
