@@ -61,8 +61,8 @@ function(evo_unity target)
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
-  # g++ says so of coroutines that stand in an included file.
-  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  # g++ 12 warns wrongly: of coroutines in an included file, and of members of a std::variant.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage;-Wno-maybe-uninitialized>)
   foreach(source ${ARGN})
     if("${folder}/${source}" IN_LIST EVO_ALONE)
       set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
