@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kDescription =
     "evo-elite: the best kernels found, and why the others lost.\n"
-    "Without a command: the elite of the newest green run of each space, device and shape.\n"
+    "Without a command: the elite of each space, device and shape.\n"
     "Predicted times are marked and never share a table with measured ones.";
 
 /// The parser; what it reads goes to `options` and `merged`, which must outlive it.
@@ -56,8 +56,7 @@ void declare(CLI::App& app, EliteOptions& options, std::vector<std::string>& mer
   command("insight", Question::kInsight,
           "why the winner won: steps to it, what each knob does to time");
   command("runs", Question::kRuns, "the runs in the database");
-  command("merge", Question::kElite,
-          "bring the runs of other databases into this one; no run twice")
+  command("merge", Question::kElite, "bring in the runs of other databases")
       ->add_option("FILE", merged, "databases of other coordinators")
       ->type_name(value_words::kDatabase)
       ->required();

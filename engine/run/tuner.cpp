@@ -17,6 +17,9 @@ namespace {
 constexpr double kShareToCompare = 0.2;
 constexpr double kMostSecondsToCompare = 5;
 
+/// Times of different minutes differ by as much: a clock that drifts.
+constexpr double kOtherMinute = 1.02;
+
 }  // namespace
 
 std::string_view to_string(Aim aim) { return aim == Aim::kRecord ? "record" : "search"; }
@@ -137,7 +140,7 @@ Task<TunerEnd> Tuner::search() {
 Task<std::optional<Evaluation>> Tuner::outcome_of(const Slot& slot) {
   if (!slot.flight) co_return std::nullopt;
   while (!slot.flight->evaluation) co_await slot.flight->done.wait();
-  Evaluation evaluation = *std::move(slot.flight->evaluation);
+  Evaluation evaluation = *std::exchange(slot.flight->evaluation, std::nullopt);
   if (evaluation.was_run && bench_.evaluator().knows(evaluation.kernel_key)) {
     evaluation.become_duplicate();
     co_return evaluation;
@@ -160,15 +163,17 @@ void Tuner::note_early_stops(Evaluation& evaluation) const {
   }
 }
 
-/// Whether a kernel that was timed coarsely would be timed closely now: a member has left the elite
-/// since, and there is room for slower kernels.
+/// Whether a kernel that was timed coarsely, or by its check alone, would be timed closely now: a
+/// member has left the elite since, and there is room for slower kernels.
 bool Tuner::must_be_timed_again(const Evaluation& evaluation) const {
   if (bench_.task().device().time_kind != TimeKind::kMeasured || !evaluation.is_green()) {
     return false;
   }
   return std::ranges::any_of(evaluation.shapes, [&](const ShapeEvaluation& on) {
-    return on.timing && !on.timing->complete &&
-           shapes_[on.shape]->early_stop_us() > on.early_stop_us;
+    if (!on.timing || on.timing->complete) return false;
+    const double now_us = shapes_[on.shape]->early_stop_us();
+    const double fastest_us = on.timing->p50_us - 2 * on.timing->std_us;
+    return now_us > on.early_stop_us && fastest_us <= kOtherMinute * now_us;
   });
 }
 
@@ -374,7 +379,7 @@ void Tuner::interpret_elites() {
 void Tuner::settle_finished() {
   for (const Slot& slot : slots_) {
     if (!slot.flight || !slot.flight->evaluation) continue;
-    Evaluation evaluation = *std::move(slot.flight->evaluation);
+    Evaluation evaluation = *std::exchange(slot.flight->evaluation, std::nullopt);
     if (evaluation.was_run && bench_.evaluator().knows(evaluation.kernel_key)) {
       evaluation.become_duplicate();
     }

@@ -149,7 +149,7 @@ Task<> DeviceClient::set_up(SessionSetup setup) {
 }
 
 Task<Reply<CorrectnessResult>> DeviceClient::check(const KernelUnderTest& kernel, Effort effort,
-                                                    std::vector<double> limits_us) {
+                                                   std::vector<double> limits_us) {
   return ask<CorrectnessResult>({{"op", "check"},
                                  {"kernel", kernel},
                                  {"effort", to_string(effort)},

@@ -56,9 +56,7 @@ class ShapeClock {
            stop_.times->is_surely_slower(place(), time_->fastest_us, limit_us_);
   }
   /// So slow that loading and clocks that rise are nothing to one launch.
-  [[nodiscard]] bool is_very_slow() const {
-    return is_slow() && time_->fastest_us >= kVeryLongUs;
-  }
+  [[nodiscard]] bool is_very_slow() const { return is_slow() && time_->fastest_us >= kVeryLongUs; }
 
   /// The result of a check that ends here, because the kernel is slow.
   [[nodiscard]] CorrectnessResult end(Trials& trials) {
@@ -239,7 +237,8 @@ CorrectnessResult CorrectnessGate::check_whole(const Job& job, const Shape& shap
   const std::size_t seeds = seeds_for(shape);
   Trials trials(work_, problem_, cases_, judge_, kernel, workspace, options_.now_ms);
   ShapeClock clock(job.stop, shape.name, measures());
-  std::size_t runs = job.effort == Effort::kAfterScreening ? 1 : 0;  // it met the first poison there
+  std::size_t runs =
+      job.effort == Effort::kAfterScreening ? 1 : 0;  // it met the first poison there
   // 1. The first launch alone: most of what goes wrong does so here, and it says how long one
   // takes.
   job.progress("checking " + name + ", seed 1");

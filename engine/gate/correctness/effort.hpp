@@ -23,8 +23,8 @@ enum class Effort {
 inline constexpr double kLongLaunchMs = 1;
 /// What a screening spends on the long launches of one shape, in ms.
 inline constexpr double kScreeningMs = 10;
-/// The same of the full check before a kernel enters the elite: the small shapes meet all seeds, and
-/// launches that are timed are verified, too.
+/// The same of the full check before a kernel enters the elite: the small shapes meet all seeds,
+/// and launches that are timed are verified, too.
 inline constexpr double kAfterScreeningMs = 200;
 
 /// A first launch up to this, in ms, may be long only because it is the first one: the driver may

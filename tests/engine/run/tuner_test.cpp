@@ -374,6 +374,45 @@ TEST(Tuner, WhenTimeEndsWhatIsFinishedBehindOneThatIsNotIsRecorded) {
   EXPECT_GT(gaps, 4);
 }
 
+TEST(Tuner, TimeMayEndAnywhereAlsoWhileAKernelIsTimedAgain) {
+  // Fast kernels turn out to be wrong: members leave the elite, and slower ones are timed again.
+  fake::DeviceBehaviour behaviour = screened_kernels();
+  behaviour.stops_checks = true;
+  behaviour.check = {};
+  behaviour.time_ms = 40;
+  behaviour.compare = [](const fake::Program& first, const fake::Program&) {
+    PairResult result;
+    result.failed_first = first.number("OTHER", 0) < 4;
+    if (result.failed_first) result.rejection = Rejection{Gate::kCorrectness, "wrong at last"};
+    return result;
+  };
+  behaviour.full_check = [](const fake::Program& program) {
+    CorrectnessResult result{{CheckResult{"mission", 1}}};
+    if (program.number("OTHER", 0) < 4) result.rejection = Rejection{Gate::kCorrectness, "wrong"};
+    return result;
+  };
+  bool was_timed_again = false;
+  for (double seconds = 1; seconds < 9; seconds += 0.07) {
+    fake::MemoryStore store;
+    World world(store, behaviour, {.space = "distinct"});
+    TunerOptions options = options_for(50, 16);
+    options.strategy = "random";
+    options.max_seconds = seconds;
+    SilentObserver observer;
+    Tuner tuner(*world.bench, store, {kRun}, options, observer);
+    static const std::atomic<bool> never{false};
+    EXPECT_NE(tuner.run({}, never), TunerEnd::kInterrupted);
+    EXPECT_EQ(tuner.progress().evaluated, store.evaluations().size());
+    std::multiset<std::string> checked;
+    for (const std::string& request : world.device->requests()) {
+      if (request.starts_with("time ")) checked.insert(request);
+    }
+    const auto is_again = [&](const std::string& request) { return checked.count(request) > 1; };
+    was_timed_again = was_timed_again || std::ranges::any_of(checked, is_again);
+  }
+  EXPECT_TRUE(was_timed_again);
+}
+
 TEST(Tuner, ASpaceWithoutMoreCandidatesEndsTheRun) {
   fake::MemoryStore store;
   World world(store, {}, {.space = "planted_duels"});

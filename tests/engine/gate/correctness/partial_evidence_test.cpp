@@ -83,8 +83,8 @@ class PartialEvidence : public testing::Test {
     const LoadedKernel loaded = {load(*device, ptx), &rows_problem.templates.front(), {}};
     CorrectnessGate gate(*work, rows_problem, made.cases, made.judge,
                          {.flops_of_whole_grids = 4096});
-    const CorrectnessResult result =
-        gate.check(loaded, {&rows_problem.shape("only")}, Effort::kFull, {}, [](const std::string&) {});
+    const CorrectnessResult result = gate.check(loaded, {&rows_problem.shape("only")},
+                                                Effort::kFull, {}, [](const std::string&) {});
     return result.rejection ? result.rejection->reason : "passed";
   }
 
