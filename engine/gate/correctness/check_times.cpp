@@ -13,30 +13,38 @@ constexpr double kAloneUs = 5;
 /// Times of different minutes differ by as much: a clock that drifts.
 constexpr double kOtherMinute = 1.02;
 
+void insert(std::vector<double>& ascending, double value) {
+  ascending.insert(std::ranges::upper_bound(ascending, value), value);
+}
+
 }  // namespace
 
 void CheckTimes::learn(const Place& place, double check_us, double timed_us) {
   if (check_us <= 0 || timed_us <= 0) return;
-  std::vector<double>& ratios = ratios_[place];
-  const double ratio = check_us / timed_us;
-  ratios.insert(std::ranges::upper_bound(ratios, ratio), ratio);
+  Known& known = known_[place];
+  insert(known.ratios, check_us / timed_us);
+  insert(known.differences_us, check_us - timed_us);
 }
 
 bool CheckTimes::knows(const Place& place) const {
-  const auto found = ratios_.find(place);
-  return found != ratios_.end() && found->second.size() >= kFewestKernels;
+  const auto found = known_.find(place);
+  return found != known_.end() && found->second.ratios.size() >= kFewestKernels;
 }
 
 Interval CheckTimes::interval_of(const Place& place, double check_us) const {
-  const std::vector<double>& ratios = ratios_.at(place);
-  const double highest = std::max(ratios.back() * kSlack, 1.0);
-  return {std::max(check_us - kAloneUs, 0.0) / highest, check_us * kSlack / ratios.front()};
+  const Known& known = known_.at(place);
+  const double highest = std::max(known.ratios.back() * kSlack, 1.0);
+  return {
+      std::max(check_us - kAloneUs, 0.0) / highest,
+      std::max(check_us * kSlack / known.ratios.front(), check_us - known.differences_us.front())};
 }
 
 Timing CheckTimes::timing_of(const Place& place, double check_us, int launches) const {
+  const Known& known = known_.at(place);
   const Interval interval = interval_of(place, check_us);
-  const double median_us = check_us / quantile(ratios_.at(place), 0.5);
-  const double std_us = (interval.high - interval.low) / 4;
+  const double median_us = std::max(check_us / quantile(known.ratios, 0.5),
+                                    check_us - quantile(known.differences_us, 0.5));
+  const double std_us = std::max(median_us - interval.low, interval.high - median_us) / 2;
   return {.kind = TimeKind::kMeasured,
           .p50_us = median_us,
           .p90_us = interval.high,

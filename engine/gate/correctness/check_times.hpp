@@ -30,8 +30,9 @@ class CheckTimes {
   /// Whether enough kernels are known to tell anything.
   [[nodiscard]] bool knows(const Place& place) const;
 
-  /// The rough time: the median where p50_us is, the ends of its interval four standard deviations
-  /// apart. Not complete. Needs knows().
+  /// The rough time, with the ends of its interval four standard deviations apart. It is what the
+  /// known kernels say in the median: by their ratios, or by their differences where that is more,
+  /// since a part of what a launch takes longer is the same for all. Not complete. Needs knows().
   [[nodiscard]] Timing timing_of(const Place& place, double check_us, int launches) const;
 
   /// Whether the whole interval of the time lies above `limit_us`. False while nothing is known.
@@ -40,8 +41,12 @@ class CheckTimes {
  private:
   [[nodiscard]] Interval interval_of(const Place& place, double check_us) const;
 
-  /// The ratios check_us / timed_us, ascending.
-  std::map<Place, std::vector<double>> ratios_;
+  /// Of the kernels that were checked and timed, each ascending.
+  struct Known {
+    std::vector<double> ratios;          ///< check_us / timed_us
+    std::vector<double> differences_us;  ///< check_us - timed_us
+  };
+  std::map<Place, Known> known_;
 };
 
 }  // namespace evo
