@@ -17,7 +17,7 @@ export EVO_UNITY="${EVO_UNITY-all}"
 (install_packages slurmctld slurmd slurm-client munge openssh-server openssh-client) || say "Without Slurm and sshd: runs over several hosts are tested less."
 setup_and_build ci
 log="build/ci/ctest.log"
-exclude=(-LE wheel)  # .ci/run
+exclude=(-LE wheel)  # .ci/nightly
 nvidia-smi -L >/dev/null 2>&1 || exclude=(-LE 'gpu|wheel')
 ctest --preset ci -j "$(nproc)" "${exclude[@]}" "$@" 2>&1 | tee "$log"
 status=${PIPESTATUS[0]}

@@ -20,7 +20,9 @@ namespace {
 constexpr std::size_t kKeyBytes = 32;
 constexpr std::string_view kDigits = "0123456789abcdef";
 
-std::string first_line(std::string text) { return text.substr(0, text.find_first_of("\r\n")); }
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find_first_of("\r\n"));
+}
 
 std::string read_key_file(const std::string& name) {
   const FileDescriptor file(open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));

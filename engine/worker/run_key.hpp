@@ -26,6 +26,6 @@ inline constexpr const char* kKeyFileVariable = "EVO_WORKER_KEY_FILE";
 [[nodiscard]] std::string key_of_standard_input();
 
 /// Writes a file of mode 600 that must not exist yet. Throws InputError.
-void write_key_file(const std::string& file, const std::string& key);
+void write_key_file(const std::string& name, const std::string& key);
 
 }  // namespace evo

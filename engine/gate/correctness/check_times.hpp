@@ -30,9 +30,9 @@ class CheckTimes {
   /// Whether enough kernels are known to tell anything.
   [[nodiscard]] bool knows(const Place& place) const;
 
-  /// The rough time, with the ends of its interval four standard deviations apart. It is what the
-  /// known kernels say in the median: by their ratios, or by their differences where that is more,
-  /// since a part of what a launch takes longer is the same for all. Not complete. Needs knows().
+  /// The rough time; its interval lies within two standard deviations. It is what the known kernels
+  /// say in the median: by their ratios, or by their differences where that is more, since a part
+  /// of what a launch takes longer is the same for all. Not complete. Needs knows().
   [[nodiscard]] Timing timing_of(const Place& place, double check_us, int launches) const;
 
   /// Whether the whole interval of the time lies above `limit_us`. False while nothing is known.

@@ -12,10 +12,11 @@ void* zeros(std::size_t bytes) {
   constexpr std::uintptr_t kLargePage = std::uintptr_t{1} << 21;
   void* const made = std::calloc(bytes, 1);
   if (made == nullptr) throw std::bad_alloc();
-  const auto begin = (reinterpret_cast<std::uintptr_t>(made) + kLargePage - 1) & ~(kLargePage - 1);
-  const auto end = (reinterpret_cast<std::uintptr_t>(made) + bytes) & ~(kLargePage - 1);
+  const auto first = reinterpret_cast<std::uintptr_t>(made);
+  const std::uintptr_t begin = (first + kLargePage - 1) & ~(kLargePage - 1);
+  const std::uintptr_t end = (first + bytes) & ~(kLargePage - 1);
   // A hint: where it is refused, pages are small.
-  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+  if (begin < end) madvise(static_cast<char*>(made) + (begin - first), end - begin, MADV_HUGEPAGE);
   return made;
 }
 
