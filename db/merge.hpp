@@ -6,7 +6,7 @@ namespace evo {
 
 class Connection;
 
-/// What merge() did with the runs of the other database.
+/// How many runs of the other database merge() took, and left.
 struct MergeCount {
   int added = 0;
   int replaced = 0;  ///< they have gone on since they were merged

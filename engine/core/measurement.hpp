@@ -41,6 +41,10 @@ struct Timing {
   std::string not_modelled = {};  ///< of a prediction: what else the time may depend on
 };
 
+/// Times of one kernel that are measured in different minutes differ by up to this factor: clocks
+/// drift.
+inline constexpr double kOtherMinute = 1.02;
+
 /// How one run on one shape with one seed compared with the reference. Worst output argument.
 struct CheckResult {
   std::string shape;

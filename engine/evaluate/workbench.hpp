@@ -35,7 +35,7 @@ struct Services {
   /// A virtual GPU that executes the elite of a device that measures; null for none.
   std::unique_ptr<DeviceService> interpreter = {};
   EventSink on_event = {};
-  /// Whoever starts workers elsewhere; goes after the gate that dismisses them.
+  /// The launcher of workers elsewhere. It ends after the gate, which dismisses them.
   std::shared_ptr<void> launched = {};
   /// Workers of other hosts come and go during the run; null: nothing listens.
   std::unique_ptr<WorkerGate> gate = {};

@@ -20,7 +20,7 @@ namespace evo {
 namespace {
 
 constexpr std::size_t kLongestLine = std::size_t{64} << 20;
-/// What a program has for its own end, after its input has ended.
+/// The time that a program has to end by itself, after its input has ended.
 constexpr std::chrono::milliseconds kGrace(1000);
 
 std::string ending_text(int status) {

@@ -4,12 +4,6 @@
 #include <limits>
 
 namespace evo {
-namespace {
-
-/// Times of different minutes are compared with this tolerance before a comparison is spent.
-constexpr double kDriftAllowance = 1.02;
-
-}  // namespace
 
 void Elite::remove(CandidateId id) {
   std::erase_if(members_, [&](const EliteMember& member) { return member.id == id; });
@@ -25,7 +19,7 @@ double Elite::early_stop_us() const {
 }
 
 bool Elite::has_a_chance(double value) const {
-  return members_.size() < capacity_ || value <= members_.back().value() * kDriftAllowance;
+  return members_.size() < capacity_ || value <= members_.back().value() * kOtherMinute;
 }
 
 Climb::Climb(Elite& elite, EliteMember challenger)
@@ -46,7 +40,7 @@ const EliteMember* Climb::next() {
   while (!is_out_ && unbeaten_ < beaten_) {
     next_ = std::clamp(next_, unbeaten_, beaten_ - 1);
     const EliteMember& incumbent = elite_.members_[next_];
-    if (challenger_.value() <= incumbent.value() * kDriftAllowance) return &incumbent;
+    if (challenger_.value() <= incumbent.value() * kOtherMinute) return &incumbent;
     take(ComparisonResult::kIncumbentFaster);
   }
   return nullptr;

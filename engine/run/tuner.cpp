@@ -17,9 +17,6 @@ namespace {
 constexpr double kShareToCompare = 0.2;
 constexpr double kMostSecondsToCompare = 5;
 
-/// Times of different minutes differ by as much: a clock that drifts.
-constexpr double kOtherMinute = 1.02;
-
 }  // namespace
 
 std::string_view to_string(Aim aim) { return aim == Aim::kRecord ? "record" : "search"; }
@@ -140,17 +137,21 @@ Task<TunerEnd> Tuner::search() {
 Task<std::optional<Evaluation>> Tuner::outcome_of(const Slot& slot) {
   if (!slot.flight) co_return std::nullopt;
   while (!slot.flight->evaluation) co_await slot.flight->done.wait();
-  Evaluation evaluation = *std::exchange(slot.flight->evaluation, std::nullopt);
-  if (evaluation.was_run && bench_.evaluator().knows(evaluation.kernel_key)) {
-    evaluation.become_duplicate();
-    co_return evaluation;
-  }
-  note_early_stops(evaluation);
+  Evaluation evaluation = take_outcome(*slot.flight);
   if (must_be_timed_again(evaluation)) {
     EvaluateOptions how = options_for(slot);
     evaluation = co_await bench_.evaluator().time_again(std::move(evaluation), std::move(how));
   }
   co_return evaluation;
+}
+
+/// The outcome of a flight that is over, as it counts now. The flight has none from here on.
+Evaluation Tuner::take_outcome(Flight& flight) const {
+  Evaluation evaluation = *std::exchange(flight.evaluation, std::nullopt);
+  const bool is_known = bench_.evaluator().knows(evaluation.kernel_key);
+  if (evaluation.was_run && is_known) evaluation.become_duplicate();
+  note_early_stops(evaluation);
+  return evaluation;
 }
 
 /// A kernel that was timed closely, and would be timed coarsely now, challenges nobody: which of
@@ -379,11 +380,7 @@ void Tuner::interpret_elites() {
 void Tuner::settle_finished() {
   for (const Slot& slot : slots_) {
     if (!slot.flight || !slot.flight->evaluation) continue;
-    Evaluation evaluation = *std::exchange(slot.flight->evaluation, std::nullopt);
-    if (evaluation.was_run && bench_.evaluator().knows(evaluation.kernel_key)) {
-      evaluation.become_duplicate();
-    }
-    note_early_stops(evaluation);
+    const Evaluation evaluation = take_outcome(*slot.flight);
     if (must_be_timed_again(evaluation)) continue;
     if (settled_of_generation_ == 0) generation_ = slot.place.generation;
     settle(slot, evaluation);

@@ -145,6 +145,7 @@ class Tuner {
   Task<TunerEnd> search();
   /// Null for a recorded slot.
   Task<std::optional<Evaluation>> outcome_of(const Slot& slot);
+  [[nodiscard]] Evaluation take_outcome(Flight& flight) const;
   void note_early_stops(Evaluation& evaluation) const;
   [[nodiscard]] bool must_be_timed_again(const Evaluation& evaluation) const;
   void settle(const Slot& slot, const std::optional<Evaluation>& evaluation);

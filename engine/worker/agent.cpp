@@ -98,7 +98,7 @@ class Agent {
     return Outcome::kRefused;
   }
 
-  /// What the coordinator sends.
+  /// Passes on the frames that the coordinator sends.
   std::optional<Outcome> take_all(FrameStream& wire) {
     wire.write_waiting();
     while (!process_ || process_->waiting_bytes() <= kMostWaitingBytes) {
@@ -137,7 +137,7 @@ class Agent {
     return std::nullopt;
   }
 
-  /// What the process sends, and how it ended.
+  /// Passes on the frames that the process sends, and says how it ended.
   void give_all(FrameStream& wire) {
     while (process_ && wire.waiting_bytes() <= kMostWaitingBytes) {
       std::optional<std::span<const std::uint8_t>> frame;

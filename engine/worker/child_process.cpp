@@ -36,8 +36,8 @@ namespace {
   _exit(127);
 }
 
-/// Of this process. Libraries that a profiler loads into every process write files, and take down
-/// the profiler where they cannot.
+/// The environment of this process. Libraries that a profiler loads into every process write files,
+/// and take down the profiler where they cannot.
 std::vector<char*> environment_for(const WorkerLimits& limits) {
   std::vector<char*> variables;
   for (char** variable = environ; *variable != nullptr; ++variable) {

@@ -8,7 +8,7 @@
 
 namespace evo {
 
-/// Who a message is for: the worker itself, or what starts and ends it on its host.
+/// A message is for the worker itself, or (control) for the agent that starts and ends it.
 enum class FrameKind { kMessage, kControl };
 
 /// No frame is longer: a length beyond it is a corrupt stream.

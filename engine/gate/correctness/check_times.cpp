@@ -8,10 +8,8 @@ namespace {
 constexpr std::size_t kFewestKernels = 3;
 /// The next kernel's ratio may lie outside those that are known by this factor.
 constexpr double kSlack = 1.05;
-/// Of this a launch between two events takes longer than one among many, whatever the kernel is.
+/// A launch between two events takes up to this longer than one among many, for any kernel.
 constexpr double kAloneUs = 5;
-/// Times of different minutes differ by as much: a clock that drifts.
-constexpr double kOtherMinute = 1.02;
 
 void insert(std::vector<double>& ascending, double value) {
   ascending.insert(std::ranges::upper_bound(ascending, value), value);

@@ -17,7 +17,7 @@ namespace evo {
 /// before the check, whose clocks may be low. All times are in µs of one launch.
 class CheckTimes {
  public:
-  /// What the times depend on beside the kernel.
+  /// The times depend on this beside the kernel.
   struct Place {
     std::string shape;
     bool was_idle = false;  ///< the device, before the check
@@ -41,7 +41,7 @@ class CheckTimes {
  private:
   [[nodiscard]] Interval interval_of(const Place& place, double check_us) const;
 
-  /// Of the kernels that were checked and timed, each ascending.
+  /// The figures of the kernels that were checked and timed, ascending.
   struct Known {
     std::vector<double> ratios;          ///< check_us / timed_us
     std::vector<double> differences_us;  ///< check_us - timed_us

@@ -48,7 +48,7 @@ class ShapeClock {
     ++launches_;
     time_->fastest_us = std::min(time_->fastest_us, launch_us);
     // Clocks that rise are nothing to a very long launch.
-    time_->was_idle = stop_.was_idle && time_->fastest_us < kVeryLongUs;
+    time_->was_idle = stop_.was_idle && time_->fastest_us < kVeryLongLaunchUs;
   }
 
   [[nodiscard]] bool is_slow() const {
@@ -56,7 +56,9 @@ class ShapeClock {
            stop_.times->is_surely_slower(place(), time_->fastest_us, limit_us_);
   }
   /// So slow that loading and clocks that rise are nothing to one launch.
-  [[nodiscard]] bool is_very_slow() const { return is_slow() && time_->fastest_us >= kVeryLongUs; }
+  [[nodiscard]] bool is_very_slow() const {
+    return is_slow() && time_->fastest_us >= kVeryLongLaunchUs;
+  }
 
   /// The result of a check that ends here, because the kernel is slow.
   [[nodiscard]] CorrectnessResult end(Trials& trials) {
@@ -73,8 +75,6 @@ class ShapeClock {
   }
 
  private:
-  static constexpr double kVeryLongUs = 10'000;
-
   [[nodiscard]] CheckTimes::Place place() const { return {time_->shape, time_->was_idle}; }
 
   const EarlyStop& stop_;

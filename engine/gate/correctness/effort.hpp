@@ -27,6 +27,10 @@ inline constexpr double kScreeningMs = 10;
 /// and launches that are timed are verified, too.
 inline constexpr double kAfterScreeningMs = 200;
 
+/// A launch above this, in µs, is very long: loading the kernel, and clocks that rise when work
+/// begins, are nothing to it.
+inline constexpr double kVeryLongLaunchUs = 10'000;
+
 /// A first launch up to this, in ms, may be long only because it is the first one: the driver may
 /// load a kernel when it is launched.
 inline constexpr double kFirstLaunchMs = 50;

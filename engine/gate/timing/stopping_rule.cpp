@@ -8,7 +8,6 @@ namespace evo {
 namespace {
 
 constexpr double kSureZ = 3;           // 99.7 %
-constexpr double kOtherMinute = 1.02;  // a clock that drifts between two kernels
 constexpr std::size_t kSureEvery = 5;  // the interval costs a sort
 
 }  // namespace

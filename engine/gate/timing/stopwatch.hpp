@@ -9,6 +9,7 @@
 #include "engine/core/random.hpp"
 #include "engine/core/rejection.hpp"
 #include "engine/gate/correctness/cases.hpp"
+#include "engine/gate/correctness/effort.hpp"
 #include "engine/gate/correctness/output_judge.hpp"
 #include "engine/gate/timing/stopping_rule.hpp"
 #include "engine/gate/timing/time_budget.hpp"
@@ -67,15 +68,15 @@ class Stopwatch {
 
   /// A launch takes so long that caches, and what ran before it, make no difference.
   [[nodiscard]] bool is_long() const { return launch_us_ >= kLongLaunchUs && !setup_.options.cold; }
-  /// Whatever its first launch has to load is nothing to it: that is as good as a sample. It is not
-  /// made where the check has shown how long one takes.
+  /// A launch takes so long that loading the kernel makes no difference: the first one is as good
+  /// as a sample. It is not made where the check has shown how long one takes.
   [[nodiscard]] bool is_very_long() const { return is_long() && launch_us_ >= kVeryLongLaunchUs; }
   /// Microseconds of the long launches that were made since the last call beside sample(), by
   /// verifications or to plan: they are as good as samples. Empty where launches are short.
   [[nodiscard]] std::vector<double> take_other_us();
-  /// Whether it was made for a kernel whose check has shown that.
+  /// Whether the check has shown it of a very long launch. Never where the L2 cache is flushed.
   [[nodiscard]] bool was_planned_by_check() const {
-    return setup_.options.checked_us >= kVeryLongLaunchUs;
+    return !setup_.options.cold && setup_.options.checked_us >= kVeryLongLaunchUs;
   }
 
   /// How often this kernel is to be timed.
@@ -101,7 +102,6 @@ class Stopwatch {
 
  private:
   static constexpr double kLongLaunchUs = 1000;
-  static constexpr double kVeryLongLaunchUs = 10'000;
 
   [[nodiscard]] bool make_output_sets();
   [[nodiscard]] std::size_t period() const { return inputs_.size() * outputs_.size(); }

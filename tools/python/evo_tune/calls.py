@@ -1,11 +1,10 @@
 """A function of this process as a program of a problem: the program hands over its folder."""
 
 import json
-import os
-import socket
 import sys
-import threading
 from pathlib import Path
+
+from .local_server import LocalServer
 
 PROGRAM = "call.py"
 
@@ -27,12 +26,8 @@ class CallServer:
 
     def __init__(self, folder, handle):
         self._handle = handle
-        self.path = str(Path(folder) / "calls.socket")
-        self.program = [sys.executable, PROGRAM, self.path]
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._socket.bind(self.path)
-        self._socket.listen()
-        threading.Thread(target=self._serve, daemon=True).start()
+        self._server = LocalServer(Path(folder) / "calls.socket", self._answer)
+        self.program = [sys.executable, PROGRAM, self._server.path]
 
     @staticmethod
     def write(folder):
@@ -40,19 +35,12 @@ class CallServer:
         (Path(folder) / PROGRAM).write_text(_TEXT)
 
     def close(self):
-        self._socket.close()
-        os.unlink(self.path)
+        self._server.close()
 
-    def _serve(self):
-        while True:
-            try:
-                connection, _ = self._socket.accept()
-            except OSError:
-                return
-            with connection, connection.makefile("rw") as stream:
-                folder = Path(stream.readline().strip())
-                try:
-                    code, reason = self._handle(folder)
-                except Exception as error:  # whatever the caller's function throws
-                    code, reason = 3, f"{type(error).__name__}: {error}"
-                stream.write(json.dumps({"code": code, "reason": reason}) + "\n")
+    def _answer(self, source, target):
+        folder = Path(source.readline().strip())
+        try:
+            code, reason = self._handle(folder)
+        except Exception as error:  # whatever the caller's function throws
+            code, reason = 3, f"{type(error).__name__}: {error}"
+        target.write(json.dumps({"code": code, "reason": reason}) + "\n")

@@ -9,12 +9,11 @@ configurations (dicts of a value for each macro; none: it has no more), and may 
 """
 
 import json
-import os
 import shlex
-import socket
 import sys
-import threading
 from pathlib import Path
+
+from .local_server import LocalServer
 
 
 def serve(make, source=None, target=None):
@@ -65,28 +64,16 @@ class StrategyServer:
     def __init__(self, folder, make):
         self._make = make
         self.failure = None  #: the exception that ended it
-        self._path = str(Path(folder) / "strategy.socket")
         relay = Path(folder) / "relay.py"
         relay.write_text(_RELAY)
-        self.name = "program: " + shlex.join([sys.executable, str(relay), self._path])
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._socket.bind(self._path)
-        self._socket.listen()
-        threading.Thread(target=self._serve, daemon=True).start()
+        self._server = LocalServer(Path(folder) / "strategy.socket", self._answer)
+        self.name = "program: " + shlex.join([sys.executable, str(relay), self._server.path])
 
     def close(self):
-        self._socket.close()
-        os.unlink(self._path)
+        self._server.close()
 
-    def _serve(self):
-        while True:
-            try:
-                connection, _ = self._socket.accept()
-            except OSError:
-                return
-            with connection, connection.makefile("r") as source, \
-                    connection.makefile("w") as target:
-                try:
-                    serve(self._make, source, target)
-                except Exception as error:  # whatever the strategy throws
-                    self.failure = error
+    def _answer(self, source, target):
+        try:
+            serve(self._make, source, target)
+        except Exception as error:  # whatever the strategy throws
+            self.failure = error

@@ -108,7 +108,7 @@ class GlobalRaces {
   /// Flags where nobody watches may order everything: nothing more is reported.
   void give_up() { gave_up_.store(true, std::memory_order_relaxed); }
 
-  /// Of a CTA as PlainShadow numbers it.
+  /// The record of a CTA, by the number that PlainShadow gives it.
   [[nodiscard]] static Record record_of(std::uint32_t cta) { return Record{cta} << kCtaShift; }
   [[nodiscard]] static std::uint64_t cta_of(Record record) { return (record >> kCtaShift) - 1; }
   /// By an atomic or a strong store.

@@ -1,0 +1,31 @@
+"""Programs that evo-tune starts reach this process by a local socket."""
+
+import os
+import socket
+import threading
+
+
+class LocalServer:
+    """Gives each connection to `answer(source, target)`, two text streams, one after the other."""
+
+    def __init__(self, path, answer):
+        self.path = str(path)
+        self._answer = answer
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket.bind(self.path)
+        self._socket.listen()
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def close(self):
+        self._socket.close()
+        os.unlink(self.path)
+
+    def _serve(self):
+        while True:
+            try:
+                connection, _ = self._socket.accept()
+            except OSError:
+                return
+            with connection, connection.makefile("r") as source, \
+                    connection.makefile("w") as target:
+                self._answer(source, target)
