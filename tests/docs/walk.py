@@ -4,7 +4,8 @@
 
 Blocks of the document, in order:
   ```cuda NAME      a file that is written
-  ```diff NAME      lines of a file that are replaced; "…" at the end of a "-" line: whatever follows
+  ```diff NAME      lines of a file that are replaced; "…" at the end of a "-" line stands for its
+                    rest
   ```console        "$ command", then what it prints; a command goes on behind "\\"; a line "…"
                     stands for any number of lines, "…" at the end of a line for the rest of it
 Numbers are not compared: times and registers differ between versions.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the documentation as a site in build/site, and fails on a link that leads nowhere. The pages
-# of options come from built programs.
+# Builds the documentation as a site in build/site, and fails on a link that leads nowhere. The
+# pages of options come from built programs.
 # Usage: tools/site/build.sh [FOLDER OF THE PROGRAMS]
 set -u
 cd "$(dirname "$0")/../.." || exit 1
