@@ -109,24 +109,13 @@ class Bundle {
   /// buffers(); null is allowed where a buffer is empty. One that is written overlaps no other, and
   /// all are aligned as they were when the kernel was checked.
   void launch(CUstream_st* stream, const double* shape, void* const* buffers) const {
-    std::array<void*, detail::kMostArguments> pointers;
     const detail::Plan& plan = prepared(stream, shape);
     try {
       detail::require_apart(plan, buffers, buffers_);
     } catch (const Error& error) {
       throw Error(folder_ + ": " + error.what());
     }
-    for (const detail::Plan::Step& step : plan.steps) {
-      for (std::size_t i = 0; i < step.arguments.size(); ++i) {
-        const detail::Plan::Argument& argument = plan.arguments[step.arguments[i]];
-        const void* own = argument.value.empty() ? nullptr : argument.value.data();
-        pointers[i] = const_cast<void*>(own != nullptr ? own : buffers + argument.buffer);
-      }
-      const auto& size = step.size;
-      const int result = driver_->launch(step.function, size[0], size[1], size[2], size[3], size[4],
-                                         size[5], size[6], stream, pointers.data(), nullptr);
-      if (result != 0) driver_->check(result, folder_ + ": " + step.entry + ": cuLaunchKernel");
-    }
+    detail::start(*driver_, plan, stream, buffers, folder_);
   }
   void prepare(CUstream_st* stream, const double* shape) const { (void)prepared(stream, shape); }
 

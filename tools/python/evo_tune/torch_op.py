@@ -13,7 +13,7 @@ def torch_op(bundle, name=None):
 
     kernel = bundle if isinstance(bundle, Bundle) else Bundle(bundle)
     name = name or f"evo_tune::{kernel.name}"
-    buffers = {its["name"]: its for its in kernel._buffers}
+    buffers = {its["name"]: its for its in kernel._index.arguments}
     if not kernel.outputs and all(buffers[its]["direction"] == "in" for its in kernel.inputs):
         raise Error(f"{kernel.name} has no output")
     written = [its for its in kernel.inputs if buffers[its]["direction"] == "inout"]
@@ -34,7 +34,7 @@ def torch_op(bundle, name=None):
             arrays.check_dtype(its, buffers[its]["dtype"], str(tensor.dtype).replace("torch.", ""))
             known[its] = tensor.shape
         given = {kernel._keywords[its]: size for its, size in sizes.items() if size is not None}
-        values = shapes.infer(kernel._buffers, known, given, kernel.shape_variables,
+        values = shapes.infer(kernel._index.arguments, known, given, kernel.shape_variables,
                               kernel.defaults)
         results = tuple(
             inputs[0].new_empty(shapes.shape_of(buffers[its], values),
@@ -62,5 +62,5 @@ def _schema(kernel, buffers, keywords):
 
 def _size_type(kernel, variable):
     position = kernel.shape_variables.index(variable)
-    tuned = [use["sizes"][position] for use, _ in kernel._uses if use["sizes"]]
+    tuned = [use["sizes"][position] for use, _ in kernel._index.uses if use["sizes"]]
     return "SymInt" if all(isinstance(size, int) for size in tuned) else "float"
