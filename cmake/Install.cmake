@@ -57,6 +57,7 @@ install(FILES cmake/install/_evo-tune
 # A wheel has the programs as its scripts, what they need in share/, and the libraries that other
 # distributions have in other versions.
 if(SKBUILD)
+  add_dependencies(wheel ${programs} evo_worker manual_pages)
   set(share ${SKBUILD_DATA_DIR}/share)
   set_target_properties(${programs} evo_worker PROPERTIES
     INSTALL_RPATH "$ORIGIN/../share/evo-tune/lib")

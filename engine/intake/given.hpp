@@ -32,7 +32,7 @@ struct Given {
   NamedTexts renamed;                 ///< "kernel.parameter", the argument that it is
   std::string flops;
   std::string tolerance;  ///< largest error of an element
-  std::string reference;  ///< "default", or a kernel of the file
+  std::string reference;  ///< "default", "program", or a kernel of the file
   std::string reference_grid;
   std::string reference_block;
 };

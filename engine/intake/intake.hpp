@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/compile/compiler.hpp"
+#include "engine/intake/copies.hpp"
 #include "engine/intake/declarations.hpp"
 #include "engine/intake/draft.hpp"
 #include "engine/intake/given.hpp"
@@ -21,6 +22,8 @@ struct IntakeRequest {
   std::string entry;                       ///< empty: that of the T1 file, else the only kernel
   std::vector<std::string> later_entries;  ///< kernels that run behind it
   std::filesystem::path t1;                ///< empty: none
+  /// Where includes are looked for that are not beside the kernel.
+  std::vector<std::filesystem::path> include_folders;
   std::vector<std::pair<std::string, std::string>> parameters;  ///< NAME, its values as written
   std::vector<std::string> constraints;
   Given given;
@@ -31,9 +34,8 @@ struct IntakeRequest {
 /// What was found, and what is to be written.
 struct Intake {
   Draft draft;
-  std::vector<DraftFile> files;  ///< made here; beside them the kernel itself
-  /// The kernel and the headers of its own folder: where they are, and where they go, in pairs.
-  std::vector<std::pair<std::filesystem::path, std::string>> copies;
+  std::vector<DraftFile> files;      ///< made here; beside them the kernel itself
+  Copies copies;                     ///< the kernel and the headers that it includes
   std::vector<std::string> outside;  ///< includes left to the compiler
   SourceMacros macros;
   PtxFacts facts;

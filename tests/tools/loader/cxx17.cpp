@@ -3,9 +3,9 @@
 // What it declares of the driver's handles is what this declares.
 #include <cuda.h>
 
-void launch_on(const evo_tune::Bundle& bundle, CUstream stream, const double* shape,
+void launch_on(const evo_tune::Bundle& bundle, CUstream stream, const std::vector<double>& shape,
                void* const* buffers);
-void launch_on(const evo_tune::Bundle& bundle, CUstream stream, const double* shape,
+void launch_on(const evo_tune::Bundle& bundle, CUstream stream, const std::vector<double>& shape,
                void* const* buffers) {
   bundle.launch(stream, shape, buffers);
 }
