@@ -5,7 +5,7 @@
 
 - A line has at most 100 columns, but for tables, code and links.
 - No sentence begins with a word of STARTS, unless it is a question: sentences have a subject.
-  Headings are no sentences.
+  Headings are no sentences. Strings of C++, which are messages, are held to it as well.
 
 --prose also writes the prose of each Markdown file to FOLDER, line by line, with code left blank,
 for linters that know no Markdown. Exit code: 1 if a rule is broken.
@@ -21,6 +21,7 @@ from pathlib import Path
 COLUMNS = 100
 STARTS = ("Of", "What", "Whatever", "Who", "Whoever", "Which")
 START = re.compile(r"(?:^|[.!?:] )(" + "|".join(STARTS) + r") [^.!?]*(?P<end>[.!?]|$)")
+MESSAGE = re.compile(r'"(' + "|".join(STARTS) + r') [^"?]*"')
 SHELL = {".sh", ".cmake", ""}
 CPP = {".cpp", ".hpp", ".cu", ".cuh", ".h", ".def"}
 
@@ -94,6 +95,8 @@ def findings(file, text):
     for number, (line, prose) in enumerate(zip(text.splitlines(), lines), 1):
         if is_wide(line, prose):
             yield number, f"{len(line)} columns; at most {COLUMNS}"
+        if file.suffix in CPP and (message := MESSAGE.search(line)):
+            yield number, f"a message begins with '{message.group(1)}': {message.group()[:60]}"
     for number, paragraph in paragraphs(lines):
         for match in START.finditer(paragraph):
             if match.group("end") != "?":
