@@ -27,8 +27,8 @@ target_compile_options(evo_options INTERFACE -Wall -Wextra -Wconversion -Wshadow
                                              $<$<BOOL:${EVO_WERROR}>:-Werror>)
 target_include_directories(evo_options INTERFACE ${PROJECT_SOURCE_DIR})
 
-# evo_compile_lightly(): from here on, a folder's targets are compiled at -O1 in a release, in a
-# third less time than at -O3. For code that a run spends no time in.
+# evo_compile_lightly(): from here on, a folder's targets are compiled at -O1 in a release, in a third
+# less time than at -O3. For code that a run spends no time in.
 macro(evo_compile_lightly)
   # At -O1 g++ 12 sees uninitialised members of an empty std::optional.
   add_compile_options($<$<CONFIG:Release>:-O1> $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
@@ -42,8 +42,7 @@ function(evo_library name)
   evo_unity(${name} ${ARG_SOURCES})
 endfunction()
 
-# evo_tool(name SOURCES a.cpp … [DEPENDS target …]): a program of the command line; its target
-# foo_bar becomes foo-bar.
+# evo_tool(name SOURCES a.cpp … [DEPENDS target …]): a command line program; foo_bar becomes foo-bar.
 function(evo_tool name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES} ${EVO_PROGRAM_OBJECTS})

@@ -1,6 +1,6 @@
 # cmake --install and cpack: the programs with their data beside them, the loader of bundles as the
-# CMake package evo_tune, manual pages, completion for bash and zsh. Nothing installed knows where
-# it was built or installed to.
+# CMake package evo_tune, manual pages, completion for bash and zsh. Nothing installed knows where it
+# was built or installed to.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 

@@ -1,12 +1,12 @@
 # Unity builds: all sources of a target in one run of the compiler, which reads the headers and
 # instantiates the templates once: 40 % less processor time for a whole build. The presets release,
-# ci, asan, tsan and fuzz build so. Where one file changes after another, compiling them one by one
-# is faster: preset dev, or -DEVO_UNITY=tests.
+# ci, asan, tsan and fuzz build so. Where one file changes after another, compiling them one by one is
+# faster: preset dev, or -DEVO_UNITY=tests.
 
 set(EVO_UNITY "" CACHE STRING "Compile sources of a target together: 'tests' (only theirs) or 'all'")
 
-# Sources that use a name for something else than another source of their target does. If a unity
-# build says "redefinition of …" or "shadows …", add the file here or find a better name.
+# Sources that use a name for something else than another source of their target does. Whoever gets
+# "redefinition of …" or "shadows …" from a unity build adds the file here or finds a better name.
 set(EVO_ALONE
   db/store_evaluations.cpp
   engine/compile/source_checks.cpp

@@ -6,9 +6,9 @@ packages=(g++ cmake ninja-build ccache pkg-config libasio-dev sqlite3 libsqlite3
   nlohmann-json3-dev libcli11-dev libxxhash-dev libdtl-dev libutfcpp-dev
   zlib1g-dev libzstd-dev libssl-dev libgtest-dev libgmock-dev)
 
-# NVRTC and headers from PyPI; they need no GPU and no driver. Older drivers refuse the machine code
-# of a newer major version of CUDA. For CUDA 12 the version is 12.6, or 12.9 for Blackwell: ptxas of
-# 12.8 and 12.9 crashes on a fence.proxy.async while wgmma products are under way.
+# NVRTC and headers from PyPI; they need no GPU and no driver. Older drivers refuse the machine code of
+# a newer major version of CUDA. Of CUDA 12 it is 12.6, or 12.9 for Blackwell. (ptxas of 12.8 and 12.9
+# crashes on a fence.proxy.async while wgmma products are under way; 12.6 and 13.0 do not.)
 nvrtc_packages_13=('nvidia-cuda-nvrtc==13.0.*' 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-crt==13.0.*' 'nvidia-nvtx==13.0.*')
 nvrtc_packages_12_6=('nvidia-cuda-nvrtc-cu12==12.6.*' 'nvidia-cuda-runtime-cu12==12.6.*' 'nvidia-cuda-nvcc-cu12==12.6.*' 'nvidia-nvtx-cu12==12.6.*')
 nvrtc_packages_12_9=('nvidia-cuda-nvrtc-cu12==12.9.*' 'nvidia-cuda-runtime-cu12==12.9.*' 'nvidia-cuda-nvcc-cu12==12.9.*' 'nvidia-nvtx-cu12==12.9.*')
@@ -41,8 +41,7 @@ cuda_of_toolkit() {
   sed -n 's/^#define CUDA_VERSION \([0-9]*\)[0-9][0-9][0-9].*/\1/p' "$1/include/cuda.h" 2>/dev/null | head -n 1
 }
 
-# Prints the folder of a CUDA Toolkit with nvrtc.h and libnvrtc whose code the driver takes, or
-# nothing.
+# Prints the folder of a CUDA Toolkit with nvrtc.h and libnvrtc whose code the driver takes, or nothing.
 find_toolkit() {
   local root driver toolkit
   driver="$(cuda_of_driver)"

@@ -1,8 +1,8 @@
 # Writes OUTPUT, the manual page of PROGRAM. Options, commands and exit codes are those of its --help;
 # man/NAME.txt beside this file has examples, environment variables, files and other pages.
 #   cmake -DPROGRAM=… -DNAME=… -DVERSION=… -DOUTPUT=… -P ManualPage.cmake
-# Both texts have the same form: a heading at the margin that ends with a colon, and below it
-# entries "  --name VALUE    text", whose text may go on in indented lines.
+# Both texts have the same form: a heading at the margin that ends with a colon, and below it entries
+# "  --name VALUE    text", whose text may go on in indented lines.
 set(texts ${CMAKE_CURRENT_LIST_DIR}/man)
 
 # A backslash, and a dot or a quote at the start of a line, mean something to the formatter.
@@ -13,7 +13,7 @@ function(to_roff text out)
   set(${out} "${text}" PARENT_SCOPE)
 endfunction()
 
-# The lines below "TITLE:", up to the next line at the margin.
+# What stands below "TITLE:" up to the next line at the margin.
 function(block_of text title out)
   set(${out} "" PARENT_SCOPE)
   if("\n${text}\n" MATCHES "\n${title}:\n(( [^\n]*\n|\n)*)")
