@@ -128,7 +128,10 @@ class Agent {
           WorkerLimits{order.at("memory_bytes").get<std::uint64_t>(),
                        order.at("writes_files").get<bool>(), order.at("gives_way").get<bool>()});
     }
-    if (op == "finish" && process_) process_->end_writing();
+    if (op == "finish" && process_) {
+      process_->finish(std::chrono::milliseconds(order.at("limit_ms").get<int>()));
+      end_process(wire);
+    }
     if (op == "kill" && process_) end_process(wire);
     if (op == "time") {
       const std::int64_t time_ns = process_ ? process_->processor_time().count() : 0;

@@ -19,6 +19,15 @@ constexpr std::uint64_t kMoreAlone = 2;
 /// For the rest of an answer whose beginning is there.
 constexpr std::chrono::seconds kRestOfAnswer{5};
 
+/// What its machine lacks, in the answer of a process that could not compile; empty where it could.
+std::string complaint_in(const nlohmann::json& reply) {
+  if (reply.contains("missing_folder")) {
+    return "it has no folder " + reply.at("missing_folder").get<std::string>() +
+           ", in which the kernel includes files";
+  }
+  return reply.value("error", std::string());
+}
+
 }  // namespace
 
 /// Gives the slot back at the end, whatever happens.
@@ -94,13 +103,21 @@ Task<> CompilePool::add(std::shared_ptr<WorkerHost> host, std::uint64_t memory_b
     if (reply) refusal = refusal_of(slot, *reply);
   } catch (const Error& error) {
     refusal = error.what();
+  } catch (const nlohmann::json::exception& error) {
+    refusal = std::string("it sends no valid message: ") + error.what();
   }
   if (!refusal.empty()) {
-    tell("worker refused", "compile worker on " + slot.host->name() + ": " + refusal);
+    send_away(slot, refusal);
     co_return;
   }
   slots_.push_back(std::move(slot));
   wake_next();
+}
+
+/// Nothing is asked of that host any more, and nothing waits for it.
+void CompilePool::send_away(const Slot& slot, const std::string& why) const {
+  tell("worker refused", "compile worker on " + slot.host->name() + ": " + why);
+  slot.host->leave();
 }
 
 std::size_t CompilePool::in_flight() const {
@@ -266,14 +283,14 @@ std::optional<std::variant<CompilePool::Finished, CompilePool::Failed>> CompileP
 
 std::variant<CompilePool::Finished, CompilePool::Failed> CompilePool::result_of(
     Slot& slot, const nlohmann::json& reply) {
-  if (reply.contains("missing_folder")) {
-    const std::string why = "worker on " + slot.host->name() + " has no folder " +
-                            reply.at("missing_folder").get<std::string>();
-    tell("worker refused", "compile " + why + ", in which the kernel includes files");
-    slot.host->leave();
-    return Failed{{CompilerFailure::Kind::kInternal, "the compile " + why}, false, true};
+  if (const std::string why = complaint_in(reply); !why.empty()) {
+    if (slot.host->name().empty()) throw MissingError(why);
+    send_away(slot, why);  // the other compilers may do it
+    return Failed{{CompilerFailure::Kind::kInternal,
+                   "the compile worker on " + slot.host->name() + " cannot work: " + why},
+                  false,
+                  true};
   }
-  if (reply.contains("error")) throw MissingError(reply.at("error").get<std::string>());
   if (reply.contains("out_of_memory")) {
     return Failed{{CompilerFailure::Kind::kOutOfMemory, "no memory left"}, true};
   }

@@ -77,6 +77,7 @@ class CompilePool final : public CompileService {
   Task<std::variant<Finished, Failed>> attempt_anywhere(const CompileRequest& request, bool retried,
                                                         bool alone);
   [[nodiscard]] std::string refusal_of(const Slot& slot, const nlohmann::json& reply) const;
+  void send_away(const Slot& slot, const std::string& why) const;
   [[nodiscard]] Slot* free_slot();
   Task<Slot*> take_slot(bool alone, bool first);
   void give_back(Slot& slot);
