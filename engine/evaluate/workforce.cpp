@@ -103,11 +103,21 @@ void Workforce::go_on() {
   loop_.spawn(end_without_devices());
 }
 
+/// As the gate has it. Without a gateway the run ends as interrupted.
+std::optional<WorkerGate::Notice> Workforce::next_notice() {
+  try {
+    return gate_.take();
+  } catch (const MissingError& error) {
+    tell(options_, "gateway lost", error.what());
+    throw Interrupted(false);
+  }
+}
+
 Task<> Workforce::take_all() {
   const AtEnd over([this] { --going_; });
   for (auto& host : std::exchange(early_, {})) loop_.spawn(take(std::move(host)));
   while (true) {
-    const auto notice = gate_.take();
+    const auto notice = next_notice();
     if (!notice) {
       co_await loop_.wait(gate_.interest(), SteadyTime::max());
     } else if (const auto* refused = std::get_if<WorkerGate::Refused>(&*notice)) {
