@@ -72,8 +72,9 @@ class KillsTest(Cluster):
         if part == "coordinator":
             time.sleep(self.random.uniform(0, 1))
         else:
-            wanted = self.count(database) + WINDOW + 1
+            wanted, end = self.count(database) + WINDOW + 1, time.monotonic() + PATIENCE_S
             while self.program.poll() is None and self.count(database) < wanted:
+                self.assertLess(time.monotonic(), end, "the run stands still")
                 self.tend_hosts()
                 time.sleep(0.01)
         victims = self.victims(part)
