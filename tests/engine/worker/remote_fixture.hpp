@@ -69,6 +69,9 @@ class Lent {
 
 class RemoteTest : public testing::Test {
  protected:
+  RemoteTest() {
+    (void)signal(SIGPIPE, [](int) {});  // callers of the tests write to closed connections
+  }
   ~RemoteTest() override { loop_.end_all(); }
 
   WorkerGate::Notice next() {

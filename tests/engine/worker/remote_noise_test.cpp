@@ -173,7 +173,6 @@ TEST_F(RemoteTest, NoiseIsRefusedAndHarmsNobody) {
   CompilePool pool(loop_, program("fake-worker"), {.jobs = 1, .limit = Milliseconds(20000)});
   const auto host = joined();
   loop_.run(pool.add(host, 0));
-  signal(SIGPIPE, SIG_IGN);
   const long before = kilobytes_of(gate_->process());
   const NoiseOptions options{parse_host_port("", gate_->address()), key_, EVO_TEST_VERSION, 1000};
   const NoiseCount count = send_noise(options);
