@@ -49,6 +49,7 @@ class Workforce {
     std::size_t device = 0;
   };
 
+  [[nodiscard]] std::optional<WorkerGate::Notice> next_notice();
   Task<> take_all();
   Task<> take(std::shared_ptr<RemoteHost> host);
   Task<> take_device(std::shared_ptr<RemoteHost> host);
