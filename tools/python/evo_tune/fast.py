@@ -6,6 +6,7 @@ import warnings
 
 from . import arrays
 
+_why = ""  # it is missing
 try:
     from . import _launcher
 except ImportError as error:

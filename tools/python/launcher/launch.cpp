@@ -71,16 +71,15 @@ const evo_tune::detail::Plan& Launch::plan_for(std::uintptr_t stream) {
   if (!has_workspaces_) return plan_;
   const auto thread = stream == 2 ? std::this_thread::get_id() : std::thread::id();
   const Queue queue{stream, thread, machine_.whereabouts.capture(stream)};
-  for (const auto& [its, plan] : with_workspaces_) {
-    if (its == queue) return plan;
-  }
+  const auto known = with_workspaces_.find(queue);
+  if (known != with_workspaces_.end()) return known->second;
   Plan plan = plan_;
   for (const auto& [position, address] : nb::cast<nb::dict>(workspaces_(stream))) {
     const auto value = nb::cast<std::uint64_t>(address);
     std::vector<unsigned char>& bytes = plan.arguments.at(nb::cast<std::size_t>(position)).value;
     std::memcpy(bytes.data(), &value, sizeof value);
   }
-  return with_workspaces_.emplace_front(queue, std::move(plan)).second;
+  return with_workspaces_.insert_or_assign(queue, std::move(plan)).first->second;
 }
 
 bool Launch::start(std::uintptr_t stream, void* const* buffers) {

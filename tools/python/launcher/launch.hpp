@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <list>
+#include <map>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -59,7 +59,7 @@ class Launch {
   bool has_workspaces_ = false;
   std::size_t buffer_count_ = 0;
   Plan plan_;  ///< without workspaces
-  std::list<std::pair<Queue, Plan>> with_workspaces_;
+  std::map<Queue, Plan> with_workspaces_;
 };
 
 }  // namespace evo_python

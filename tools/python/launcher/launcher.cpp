@@ -293,7 +293,7 @@ NB_MODULE(_launcher, module) {
            nb::arg(), nb::arg());
   module.def("can_exchange", [](nb::handle tensor) {
     static const Whereabouts nowhere;
-    static Objects objects(nowhere);
+    static Objects& objects = *new Objects(nowhere);  // outlives the interpreter
     return objects.can_exchange(tensor.ptr());
   });
 }
