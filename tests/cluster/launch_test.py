@@ -9,7 +9,7 @@ import threading
 import time
 import unittest
 
-from cluster_case import BIN, PATIENCE_S, Cluster, free_ports, kilobytes
+from cluster_case import BIN, LEASE_S, PATIENCE_S, Cluster, children, free_ports, kilobytes
 
 
 class LaunchTest(Cluster):
@@ -53,6 +53,7 @@ class Relay:
         self.said = []     # by each caller
         self.pairs = []
         self.cuts_after = None  # so many bytes more of what callers say
+        self.is_dead = False    # nothing arrives any more, and nobody is told
         threading.Thread(target=self.accept, daemon=True).start()
 
     def accept(self):
@@ -78,6 +79,8 @@ class Relay:
     def carry(self, source, sink, kept):
         try:
             while data := source.recv(65536):
+                if self.is_dead:
+                    continue
                 if kept is not None:
                     kept += data
                     if self.cuts_after is not None:
@@ -87,7 +90,7 @@ class Relay:
                 sink.sendall(data)
         except OSError:
             pass
-        for one in (source, sink):
+        for one in () if self.is_dead else (source, sink):
             try:
                 one.shutdown(socket.SHUT_RDWR)
             except OSError:
@@ -127,8 +130,8 @@ class HandTest(Cluster):
         self.environment["EVO_WORKER_KEY_FILE"] = str(key)
         self.listen = ["--listen", f"127.0.0.1:{self.port}"]
 
-    def lend(self, port):
-        for node in self.nodes:
+    def lend(self, port, nodes=None):
+        for node in nodes or self.nodes:
             worker = subprocess.Popen([BIN / "evo-worker", "host", "--connect", f"127.0.0.1:{port}", "--device",
                                        "fake:predicted,fake:predicted", "--jobs", "2"], stdin=subprocess.DEVNULL,
                                       env=dict(self.environment, EVO_HOST_NAME=node), stderr=subprocess.DEVNULL)
@@ -162,21 +165,48 @@ class HandTest(Cluster):
         names = "SELECT count(*) FROM event WHERE kind = 'worker joined' AND text NOT LIKE '% on n_'"
         self.assertEqual(self.rows(names), [0])
 
-    def test_noise_is_refused(self):
-        """EVO_NOISE_FRAMES: how many; 2,000 by default."""
-        frames = int(os.environ.get("EVO_NOISE_FRAMES", "2000"))
+    def test_the_network_is_cut(self):
+        """Without a word to either side."""
+        relay = Relay(self.port)
+        self.addCleanup(relay.close)
 
+        def harm(run):
+            beyond = [one for one in self.agents("host") if f"127.0.0.1:{relay.port}" in children()[one]]
+            self.assertEqual(len(beyond), 5)  # two devices, two compilers and their parent
+            relay.is_dead = True
+            end = time.monotonic() + LEASE_S
+            while not (left := self.rows("SELECT text FROM event WHERE kind = 'worker left'")) or set(beyond) & set(children()):
+                self.assertLess(time.monotonic(), end, "workers outlive their coordinator")
+                time.sleep(0.05)
+            self.assertIn("n2: it gave no sign of life", left[0])
+            self.assertIsNone(run.poll())
+        self.lend(self.port, ["n1"])
+        self.lend(relay.port, ["n2"])
+        self.run_through(harm, self.listen, compile_ms=700)
+
+    def test_noise_is_refused(self):
+        """EVO_NOISE_FRAMES: how many; 1,500 by default. No more than 10,000 to a run."""
+        left = int(os.environ.get("EVO_NOISE_FRAMES", "1500"))
+        while left > 0:
+            frames = min(left, 10000)
+            self.disturb(frames, seed=left)
+            left -= frames
+            for database in self.folder.glob("*.db*"):
+                database.unlink()
+
+    def disturb(self, frames, seed):
         def harm(run):
             watched = (run.pid, self.gateway())
             before = [kilobytes(one) for one in watched]
-            noise = subprocess.run([BIN / "gateway-noise", "--connect", f"127.0.0.1:{self.port}", "--frames", str(frames)],
-                                   env=self.environment, check=True, capture_output=True, text=True).stdout
+            noise = subprocess.run([BIN / "gateway-noise", "--connect", f"127.0.0.1:{self.port}", "--frames", str(frames),
+                                    "--seed", str(seed)], env=self.environment, capture_output=True, text=True)
             self.assertIsNone(run.poll(), "the run ended before the noise")
+            self.assertEqual(noise.returncode, 0, noise.stderr)
             grown = [kilobytes(one) - size for one, size in zip(watched, before)]
-            print(f"{noise.strip()}; the run took {grown[0]} KB more, its gateway {grown[1]} KB", flush=True)
+            print(f"{noise.stdout.strip()}; the run took {grown[0]} KB more, its gateway {grown[1]} KB", flush=True)
             self.assertLess(max(grown), 30000)
         self.lend(self.port)
-        self.run_through(harm, self.listen, compile_ms=100 + frames // 8)
+        self.run_through(harm, self.listen, compile_ms=100 + frames // 5)
 
 
 if __name__ == "__main__":

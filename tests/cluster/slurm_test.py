@@ -118,9 +118,11 @@ class SlurmTest(Cluster):
         self.wait_for(lambda: self.job(number)["JobState"] == "PENDING", "it is not requeued")
         kept = self.rows("SELECT count(*) FROM candidate", "evo.db")[0]
         self.assertEqual(self.rows("SELECT status FROM run", "evo.db"), ["interrupted"])
-        self.slurm("scontrol", "update", f"jobid={number}", "StartTime=now")
+        # By itself after two minutes. Not at once: its nodes refuse what they ended in the same second.
+        self.slurm("scontrol", "update", f"jobid={number}", "StartTime=now+3")
         self.wait_for(lambda: self.job(number)["JobState"] in ("COMPLETED", "FAILED"), "it does not end")
-        self.assertEqual((self.job(number)["JobState"], self.job(number)["Restarts"]), ("COMPLETED", "1"))
+        self.assertEqual((self.job(number)["JobState"], self.job(number)["Restarts"]), ("COMPLETED", "1"),
+                         (self.folder / "batch.log").read_text())
         self.assertLess(kept, self.rows("SELECT count(*) FROM candidate", "evo.db")[0])
         self.expect_same("evo.db")
 

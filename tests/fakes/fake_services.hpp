@@ -34,7 +34,7 @@ class FakeLoop final : public EventLoop {
 
 /// Compiles as FakeCompiler does, `jobs` at once; how long each takes is drawn from `seed`, so that
 /// they finish in another order with every seed.
-class FakeCompileService final : public CompileService {
+class FakeCompileService : public CompileService {
  public:
   FakeCompileService(FakeLoop& loop, std::size_t jobs, std::uint64_t seed)
       : loop_(loop), jobs_(jobs), seed_(seed), freed_(loop) {}

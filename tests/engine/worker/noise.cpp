@@ -4,6 +4,7 @@
 
 #include <array>
 #include <chrono>
+#include <thread>
 #include <vector>
 
 #include "engine/core/error.hpp"
@@ -20,6 +21,7 @@ using Bytes = std::vector<std::uint8_t>;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kDialLimitMs = 5000;
+constexpr std::chrono::seconds kPortsLimit{60};
 constexpr std::chrono::milliseconds kHandshakeLimit{2000};
 /// For the other side to close the connection, which it does not for the beginning of a frame.
 constexpr std::chrono::milliseconds kVerdictLimit{3};
@@ -74,10 +76,15 @@ class Noise {
 
   std::uint8_t byte() { return static_cast<std::uint8_t>(random_.below(256)); }
 
+  /// The system keeps the port of each call for a minute, and runs out of them.
   [[nodiscard]] FileDescriptor dial() const {
-    FileDescriptor socket = connect_to(options_.gateway, kDialLimitMs);
-    if (!socket.is_open()) throw MissingError("nobody answers at " + to_string(options_.gateway));
-    return socket;
+    const auto deadline = Clock::now() + kPortsLimit;
+    while (Clock::now() < deadline) {
+      FileDescriptor socket = connect_to(options_.gateway, kDialLimitMs);
+      if (socket.is_open()) return socket;
+      std::this_thread::sleep_for(kVerdictLimit);
+    }
+    throw MissingError("nobody answers at " + to_string(options_.gateway));
   }
 
   /// Bytes that look like the beginning of a handshake, or like a frame.
