@@ -55,6 +55,7 @@ class Workforce {
   Task<> take_device(std::shared_ptr<RemoteHost> host);
   Task<> end_without_devices();
   void take_out(const WorkerGate::Left& left);
+  void take_out_former(const RemoteHost& host);
   [[nodiscard]] std::string refusal_of(const DeviceInfo& info) const;
 
   EventLoop& loop_;

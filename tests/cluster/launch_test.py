@@ -37,6 +37,18 @@ class LaunchTest(Cluster):
         self.assertRegex(text, r"fake GPU \((measured|predicted)\), and this run is on fake GPU \((m|p)")
         self.assertEqual(run.wait(PATIENCE_S), 0, self.said())
 
+    def test_a_gpu_that_two_workers_have_is_taken_once(self):
+        launch = []
+        for node in self.nodes:
+            launch += ["--launch", f"EVO_FAKE_UUID=GPU-1 EVO_HOST_NAME={node} {{worker}}"]
+        run = self.tune("many.db", ["--listen", "127.0.0.1:0", "--worker-jobs", "1", "--worker-device", "fake:predicted",
+                                    *launch])
+        self.assertEqual(run.wait(PATIENCE_S), 0, self.said())
+        text = self.rows("SELECT text FROM event WHERE kind = 'worker refused'")
+        self.assertEqual(len(text), 1)
+        self.assertRegex(text[0], "its GPU GPU-1 is in this run already, lent by n[12]: give each worker a GPU of its own")
+        self.assertEqual(len(set(self.rows("SELECT host FROM timing"))), 1)
+
     def test_no_device_comes(self):
         run = self.tune("many.db", self.workers + ["--worker-device", "fake:none", "--worker-jobs", "0"])
         self.assertEqual(run.wait(PATIENCE_S), 3, self.said())

@@ -1,8 +1,8 @@
 // A worker that needs neither GPU nor NVRTC: the real protocol over the fake compiler and the fake
 // device with the planted kernels. Named in EVO_WORKER, it makes the real evo-tune and evo-judge
 // run fast and the same everywhere. EVO_FAKE_COMPILE_MS makes each compilation take so long;
-// EVO_FAKE_FAULTS: see faults.hpp. EVO_FAKE_CARD has words: "throttled", "shared", "counter" (of
-// energy: 100 W).
+// EVO_FAKE_FAULTS: see faults.hpp. EVO_FAKE_UUID is the device's. EVO_FAKE_CARD has words:
+// "throttled", "shared", "counter" (of energy: 100 W).
 
 #include <chrono>
 #include <cmath>
