@@ -73,7 +73,7 @@ const char* failed_config(Gate gate) {
   }
 }
 
-/// What the driver told of the card while the kernel was timed; null where it did not.
+/// The driver's figures of the card while the kernel was timed; null for those that it lacks.
 Ordered card_figures(const CardState& card) {
   const auto one = [](const std::optional<double>& figure) {
     return figure ? Ordered(*figure) : Ordered();
