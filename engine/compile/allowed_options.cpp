@@ -1,4 +1,4 @@
-// Which options of the compiler are allowed.
+// The table of allowed compiler options.
 
 #include "engine/compile/allowed_options.hpp"
 

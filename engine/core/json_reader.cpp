@@ -22,15 +22,15 @@
 namespace evo {
 namespace {
 
-/// The value as a person sees it in the file, shortened.
+/// The value as written in the file, shortened.
 std::string shown(const Json& value) {
   constexpr std::size_t kLongest = 60;
   return shortened(value.dump(-1, ' ', false, Json::error_handler_t::replace), kLongest);
 }
 
-/// Writes a new file to the disk, not only to the system's memory; 0, or the error.
+/// Writes a new file through to the disk. Returns 0 or the error number.
 int write_whole(const std::string& file, std::string_view content) {
-  constexpr mode_t kForAll = 0666;  // less the process's mask
+  constexpr mode_t kForAll = 0666;  // the mode before the process's umask
   const int descriptor = open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kForAll);
   if (descriptor < 0) return errno;
   int error = 0;
@@ -42,7 +42,7 @@ int write_whole(const std::string& file, std::string_view content) {
       error = errno;
     }
   }
-  // Some file systems report only here that the disk is full.
+  // Some file systems report a full disk only here.
   if (error == 0 && fsync(descriptor) != 0 && errno != EINVAL) error = errno;
   if (close(descriptor) != 0 && error == 0) error = errno;
   return error;
@@ -268,7 +268,7 @@ bool is_file(const std::filesystem::path& path) {
 
 std::string read_text_file(const std::filesystem::path& file, std::size_t most_bytes) {
   constexpr std::size_t kChunk = 1 << 16;
-  // Before it is opened: to open a pipe is to wait for whoever writes to it.
+  // Checked before opening, because opening a pipe blocks until another process writes to it.
   require_no_special_file(file, "read");
   std::error_code ignored;
   std::ifstream stream(file, std::ios::binary);
@@ -276,7 +276,7 @@ std::string read_text_file(const std::filesystem::path& file, std::size_t most_b
     throw InputError(file.string() + ": cannot be read: " +
                      (stream ? "it is a folder" : std::strerror(errno)) + missing_file_hint(file));
   }
-  // Read and not asked for its size, which files of the kernel do not have.
+  // Reads until the end instead of asking for the size, because kernel files report no size.
   std::string text;
   while (stream && text.size() <= most_bytes) {
     const std::size_t had = text.size();

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The first bytes of what is there and can be read.
+/// The first bytes of the file, or fewer if it is shorter or cannot be read.
 std::string beginning(const fs::path& file, std::size_t bytes) {
   std::ifstream stream(file, std::ios::binary);
   std::string text(bytes, '\0');

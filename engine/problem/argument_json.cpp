@@ -100,7 +100,7 @@ constexpr std::array<std::pair<Dtype, TexelType>, 8> kTexels = {{
     {Dtype::kF32, TexelType::kF32},
 }};
 
-/// One of `values`, by its word; the first where `key` is absent.
+/// The value in `values` named by the word under `key`; the first value if `key` is absent.
 template <typename T>
 T parse_word(const JsonReader& reader, const char* key, std::initializer_list<T> values) {
   if (!reader.has(key)) return *values.begin();
@@ -118,7 +118,7 @@ TextureAddress parse_address(const JsonReader& reader, const char* key) {
                      TextureAddress::kMirror});
 }
 
-/// `"kind": "texture"`: an input that kernels read by a cudaTextureObject_t.
+/// `"kind": "texture"`: an input that kernels read through a cudaTextureObject_t.
 Argument parse_texture(const JsonReader& reader) {
   const std::string name = parse_name(reader);
   if (reader.has("direction")) (void)reader.one_of("direction", {"in"});
@@ -165,7 +165,7 @@ Argument parse_parameter(const JsonReader& reader) {
     return argument;
   }
   const Dtype dtype = parse_dtype(reader);
-  // A workspace that no template asks for is empty.
+  // A workspace that the template does not size is empty.
   const std::string nothing = direction == Direction::kWorkspace ? "0" : "";
   Argument argument{
       name, direction, dtype, parse_expression(reader, scalar ? "value" : "extent", nothing), {}};

@@ -9,7 +9,7 @@
 namespace evo {
 namespace {
 
-/// A whole number of 64 bits and a sign.
+/// A whole number: 64 bits and a sign.
 struct Whole {
   bool is_negative = false;
   std::uint64_t magnitude = 0;
@@ -28,7 +28,7 @@ std::string described(const WholeRange& range) {
       .append(std::to_string(range.above));
 }
 
-/// A bound as it is written, so that none is rounded on the way through a double.
+/// A bound as written, so that it is not rounded to a double.
 Whole read_whole(const JsonReader& reader, std::string_view key, Dtype dtype) {
   const WholeRange range = whole_range(dtype);
   const std::string allowed = "allowed for " + std::string(to_string(dtype)) +
@@ -66,7 +66,7 @@ Generator read_integers(const JsonReader& reader, Dtype dtype) {
 bool is_within(Dtype dtype, double value) {
   if (is_floating(dtype)) return std::fabs(value) <= largest_finite(dtype);
   const WholeRange range = whole_range(dtype);
-  // 2^64 − 1 is no double; below 2^64 everything fits.
+  // A double cannot hold 2^64 − 1; every double below 2^64 fits.
   return value >= -static_cast<double>(range.below) &&
          (value <= static_cast<double>(range.above) && value < 0x1.0p64);
 }
@@ -118,7 +118,7 @@ bool has_value(Dtype dtype, std::string_view word) {
   return true;
 }
 
-/// Sets the values whose words stand under `key`: those that are `from` the start.
+/// Sets the special values named under `key` to the opposite of `from`.
 void set_special(const JsonReader& reader, std::string_view key, bool from, Dtype dtype,
                  SpecialValues& special) {
   const SpecialValues usual;

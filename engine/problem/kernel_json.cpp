@@ -14,7 +14,8 @@ namespace evo {
 namespace {
 
 constexpr std::size_t kMostSteps = 32;
-constexpr std::size_t kMostParameters = 1000;  ///< 32,764 bytes of parameters hold fewer
+/// limit of arguments: more would exceed the 32,764 bytes of kernel parameters
+constexpr std::size_t kMostParameters = 1000;
 
 std::vector<Expression> parse_dimensions(const JsonReader& reader, std::string_view key) {
   const Json& list = reader.array(key);
@@ -55,7 +56,7 @@ std::map<std::string, Expression> parse_workspace(const JsonReader& reader) {
   return extents;
 }
 
-/// The folder of problems is where sources may come from: neither ".." nor a link leads out of it.
+/// Sources must lie inside the folder of problems, even after ".." and links are resolved.
 std::filesystem::path parse_source(const JsonReader& reader, const std::filesystem::path& folder) {
   const std::filesystem::path source = folder / reader.string("source");
   if (!is_file(source)) {
@@ -77,7 +78,7 @@ std::string parse_entry(const JsonReader& reader) {
   return entry;
 }
 
-/// "entry" and its launch, of a kernel or of one of its steps.
+/// Reads "entry" and its launch, for a kernel or for one of its steps.
 KernelStep parse_step(const JsonReader& reader) {
   return {parse_entry(reader),
           {parse_dimensions(reader, "grid"), parse_dimensions(reader, "block"),

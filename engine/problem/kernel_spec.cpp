@@ -1,4 +1,4 @@
-// What a problem says of a kernel: its steps and their launches.
+// A kernel's steps and their launches, as the problem describes them.
 
 #include <fmt/format.h>
 
@@ -11,7 +11,8 @@
 namespace evo {
 namespace {
 
-constexpr double kMaxGridX = 2147483647.0;  // CUDA C++ programming guide, compute capabilities
+// CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"
+constexpr double kMaxGridX = 2147483647.0;
 constexpr double kMaxGridYz = 65535.0;
 constexpr double kMaxBlock = 1024.0;
 

@@ -22,9 +22,9 @@ namespace evo {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr std::size_t kAlignment = 64;  ///< of the data
+constexpr std::size_t kAlignment = 64;  ///< size of the data
 
-/// NumPy's code of a type, "<f4"; empty of a type that NumPy lacks.
+/// NumPy's code for a type, such as "<f4"; empty if NumPy has no such type.
 std::string npy_code(const DtypeRow& row) {
   const std::string_view kind = row.kind == NumberKind::kFloat    ? "float"
                                 : row.kind == NumberKind::kSigned ? "int"
@@ -33,7 +33,7 @@ std::string npy_code(const DtypeRow& row) {
   return fmt::format("{}{}{}", row.bytes == 1 ? '|' : '<', kind.front(), row.bytes);
 }
 
-/// The type of such a code.
+/// The type for such a code.
 std::optional<Dtype> dtype_of(std::string_view code) {
   for (const DtypeRow& row : dtype_rows()) {
     if (!code.empty() && npy_code(row) == code) return row.dtype;
@@ -41,17 +41,17 @@ std::optional<Dtype> dtype_of(std::string_view code) {
   return std::nullopt;
 }
 
-/// The header as NumPy writes it: a dictionary of Python's with these three keys, once each.
-/// Nothing where it is anything else; NumPy may read another meaning in it, or none.
+/// The header as NumPy writes it: a Python dictionary with exactly these three keys. Nullopt for
+/// any other text, which NumPy may read differently.
 struct NpyHeader {
-  std::string_view type = {};   ///< between its quotes, or the list of a structure
+  std::string_view type = {};   ///< the text between the quotes, or the list for a structured type
   std::string_view order = {};  ///< True or False
-  std::string_view shape = {};  ///< between its parentheses
+  std::string_view shape = {};  ///< the text between its parentheses
 
   [[nodiscard]] static std::optional<NpyHeader> read(std::string_view text);
 };
 
-/// Goes through the text of a header.
+/// A cursor over the text of a header.
 class HeaderWords {
  public:
   explicit HeaderWords(std::string_view text) : rest_(text) { skip_spaces(); }
@@ -63,7 +63,7 @@ class HeaderWords {
     return true;
   }
 
-  /// What is between `open` and the next `close`.
+  /// The text from `open` to the next `close`.
   [[nodiscard]] std::optional<std::string_view> between(char open, char close) {
     const std::size_t end = rest_.find(close, 1);
     if (!rest_.starts_with(open) || end == std::string_view::npos) return std::nullopt;
@@ -122,7 +122,7 @@ std::optional<NpyHeader> NpyHeader::read(std::string_view text) {
   return is_whole && words.at_end() ? std::optional(header) : std::nullopt;
 }
 
-/// The product of "3, 4", "3," or ""; nothing where that is no shape, or beyond any file.
+/// The product of a shape such as "3, 4", "3," or ""; nullopt for any other text and on overflow.
 std::optional<std::uint64_t> elements_of(std::string_view shape) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
   std::uint64_t product = 1;
@@ -209,7 +209,7 @@ class NpyFile {
 
   static bool is_wide(Dtype dtype) { return !is_floating(dtype) && size_of(dtype) == 8; }
 
-  /// i64 as u64, or the reverse: as they are, since a double does not hold all of them.
+  /// Copies i64 as u64 or the reverse directly, because a double does not hold all of them.
   [[nodiscard]] std::vector<std::byte> other_sign() const {
     const std::span<const std::byte> source = std::as_bytes(std::span(data_));
     for (std::size_t at = 0; at < source.size(); at += sizeof(std::int64_t)) {
@@ -224,8 +224,8 @@ class NpyFile {
     return {source.begin(), source.end()};
   }
 
-  /// Integers are the same number, and floats no infinity that was a number. Bytes for a float of
-  /// 8 bits may be meant as its bits: they are the same number, too.
+  /// Converts the elements. Throws if an integer changes its number or a finite float becomes
+  /// infinite. For an 8-bit float, integers may be meant as codes, so they must be exact, too.
   [[nodiscard]] std::vector<std::byte> converted(Dtype from, Dtype to) const {
     const std::size_t size = size_of(from);
     const bool is_code = size_of(to) == 1 && is_floating(to) && size == 1;

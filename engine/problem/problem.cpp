@@ -19,7 +19,7 @@ constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 std::string number_text(double value) { return Json(value).dump(); }
 
-/// A bound of the tolerance: finite and ≥ 0.
+/// Checks a bound of the tolerance: finite and ≥ 0.
 double bound(const Expression& expression, const Values& values, double most = kNoLimit) {
   const double value = expression.evaluate(values);
   if (value >= 0 && value <= most) return value;
@@ -33,7 +33,7 @@ double scalar_value(const Expression& expression, Dtype dtype, const std::string
   if (is_floating(dtype)) {
     if (std::fabs(value) <= largest_finite(dtype)) return value;
   } else {
-    // The largest of 64 bits are no doubles: what is below the next power of two is within.
+    // The largest 64-bit integers are no doubles; so compares with the next power of two.
     const WholeRange range = whole_range(dtype);
     const double beyond = std::ldexp(1.0, static_cast<int>(std::bit_width(range.above)));
     if (value == std::floor(value) && value < beyond &&
@@ -47,7 +47,7 @@ double scalar_value(const Expression& expression, Dtype dtype, const std::string
                      (is_floating(dtype) ? "number" : "whole number") + " within the type's range");
 }
 
-/// Every *.py of a folder and below, but for folders that are hidden or Python's cache.
+/// All *.py files below a folder, except in hidden folders and Python's cache.
 void add_python_files(const std::filesystem::path& folder, std::set<std::filesystem::path>& files) {
   namespace fs = std::filesystem;
   constexpr auto kSkip = fs::directory_options::skip_permission_denied;
@@ -297,7 +297,7 @@ std::vector<std::filesystem::path> Problem::data_files() const {
 
 bool lies_beside(const std::filesystem::path& folder, const std::filesystem::path& file) {
   std::filesystem::path own = std::filesystem::absolute(folder).lexically_normal();
-  if (!own.has_filename()) own = own.parent_path();  // it was given with a slash at its end
+  if (!own.has_filename()) own = own.parent_path();  // the path ends with a slash
   const std::filesystem::path root = std::filesystem::canonical(own.parent_path());
   const std::filesystem::path real = std::filesystem::canonical(file);
   return std::mismatch(root.begin(), root.end(), real.begin(), real.end()).first == root.end();

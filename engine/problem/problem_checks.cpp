@@ -21,7 +21,7 @@ void require_distinct_names(const Problem& problem, const std::string& file) {
   }
 }
 
-/// A bound on rows that no argument has would never fail.
+/// A bound on rows is useless without an argument that has rows.
 void require_rows(const Problem& problem, const std::string& file) {
   const auto bounds_rows = [](const KernelSpec& kernel) {
     return kernel.tolerance.max_row_error.has_value();
@@ -52,7 +52,7 @@ void require_workspaces(const Problem& problem, const std::string& file) {
   }
 }
 
-/// What no step takes of a kernel that all outputs are judged by would never be written.
+/// If no step takes an output, nothing writes it.
 void require_outputs_taken(const Problem& problem, const KernelSpec& kernel,
                            const std::string& where) {
   const auto takes = [](const KernelStep& step, std::size_t position) {
@@ -66,7 +66,7 @@ void require_outputs_taken(const Problem& problem, const KernelSpec& kernel,
   }
 }
 
-/// A part of a grid stands for the whole where there is one grid.
+/// A part of the grid can stand for the whole only if there is one grid.
 void require_whole_sequences(const KernelSpec& kernel, const std::string& where) {
   if (kernel.steps.size() < 2) return;
   const auto refuse = [&](const char* key) {
@@ -88,7 +88,7 @@ void require_steps(const Problem& problem, const std::string& file) {
   }
 }
 
-/// The device takes the parameters first.
+/// The device expects kernel parameters before __constant__ variables.
 void require_constants_last(const Problem& problem, const std::string& file) {
   bool behind = false;
   for (const Argument& argument : problem.arguments) {
@@ -101,7 +101,7 @@ void require_constants_last(const Problem& problem, const std::string& file) {
   }
 }
 
-/// What a reference kernel's macros mean is said in one place.
+/// The macros of a reference kernel must have one definition.
 void require_own_reference_macros(const Problem& problem, const std::string& file) {
   const auto refuse = [&](const std::string& name, const std::string& where) {
     throw ProblemError(file + ": reference.macros." + name + ": " + where +
@@ -119,7 +119,7 @@ void require_own_reference_macros(const Problem& problem, const std::string& fil
   }
 }
 
-/// What the tolerance cannot judge needs a program that does.
+/// An output that the tolerance cannot judge needs a check program.
 void require_judged(const Problem& problem, const std::string& file) {
   for (const Argument& argument : problem.arguments) {
     if (!argument.is_output()) continue;
@@ -171,7 +171,7 @@ void require_outputs(const Problem& problem, const std::string& file) {
   }
 }
 
-/// A formula replaces its name wherever it stands: nothing else may have it.
+/// A formula replaces its name everywhere, so nothing else may have that name.
 void require_own_formulas(const Problem& problem, const std::string& file) {
   const auto refuse = [&](const std::string& name, const std::string& where) {
     throw ProblemError(file + ": let." + name + ": " + where +
@@ -195,15 +195,15 @@ void require_positive(const Expression& expression, const Values& values) {
                      "; allowed is more than 0");
 }
 
-/// What of a kernel depends on the shape alone. Where it depends on macros too, a candidate that it
-/// has no value for is rejected.
+/// Evaluates the expressions that depend on the shape alone. If an expression depends on macros, an
+/// invalid value rejects the candidate later.
 void check_kernel(const Problem& problem, const KernelSpec& kernel, const Values& values) {
   bool may_run = false;
   for (const KernelStep& step : kernel.steps) {
     const bool is_known = !step.when || depends_only_on(*step.when, values);
     const bool is_left_out = is_known && !step.runs(values);
     may_run |= !is_left_out;
-    // Where a step may be left out, its expressions need no value.
+    // The expressions of a step that may be skipped need no value.
     if (is_known && !is_left_out) step.launch.check(values);
   }
   if (!may_run) (void)kernel.launch(values);
@@ -218,7 +218,7 @@ void check_kernel(const Problem& problem, const KernelSpec& kernel, const Values
   }
 }
 
-/// A macro may be named like a variable of the shape only where both mean one number.
+/// A macro may share its name with a shape variable only if both have the same value.
 Values macros_of(const Problem& problem, const Shape& shape) {
   Values macros = problem.macros_for(shape);
   for (const auto& [macro, expression] : problem.shape_macros) {

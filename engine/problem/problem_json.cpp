@@ -17,10 +17,12 @@ namespace evo {
 namespace {
 
 constexpr std::string_view kFormat = "evo-tune problem 1";
-constexpr std::size_t kMostNames = 1000;      ///< shapes, templates, macros, variables of a shape
-constexpr std::size_t kMostArguments = 1000;  ///< 32,764 bytes of parameters hold fewer
+/// limit of shapes, templates, macros, and variables of a shape
+constexpr std::size_t kMostNames = 1000;
+/// limit of arguments: more would exceed the 32,764 bytes of kernel parameters
+constexpr std::size_t kMostArguments = 1000;
 
-/// The keys under `key` are names of shapes or templates.
+/// Checks that the keys under `key` are names of shapes or templates.
 void require_plain_names(const JsonReader& reader, std::string_view key) {
   reader.require_at_most(key, kMostNames);
   for (const auto& [name, unused] : reader.object(key).items()) {
@@ -55,8 +57,8 @@ std::vector<Shape> parse_shapes(const JsonReader& reader) {
   return shapes;
 }
 
-/// What a kernel must move that touches all of its data: every buffer once. That is enough for an
-/// inout, too: a kernel that leaves its border as it is need not read it.
+/// The least traffic of a kernel that uses all its data: every buffer once. An inout counts once,
+/// too, because a kernel that leaves its border unchanged need not read it.
 Expression every_buffer_once(const Problem& problem, const JsonReader& reader) {
   std::string sum;
   for (const Argument& argument : problem.arguments) {
@@ -74,7 +76,7 @@ Expression every_buffer_once(const Problem& problem, const JsonReader& reader) {
   return Expression(with_formulas(sum, problem.let));
 }
 
-/// Macros and their values under `key`.
+/// Reads macros and their values under `key`.
 Settings parse_settings(const JsonReader& reader, const char* key) {
   Settings set;
   const JsonReader entry = reader.child(key);
@@ -89,7 +91,7 @@ Settings parse_settings(const JsonReader& reader, const char* key) {
   return set;
 }
 
-/// What the reference's kernel is compiled with: its file may be the template's.
+/// Macros for the reference kernel, whose file may be the template's.
 Settings parse_reference_macros(const JsonReader& reader) {
   if (!reader.has("macros")) return {};
   reader.require_at_most("macros", kMostNames);
@@ -184,7 +186,7 @@ std::optional<ProfileSpec> parse_profile(const JsonReader& reader) {
   ProfileSpec spec{{}, parse_expression(profile, "require")};
   for (const auto& [name, unused] : profile.object("metrics").items()) {
     const std::string metric = list.string(name);
-    // It becomes a word of a command line and a part of a list.
+    // It becomes a command-line argument and an element of a list, so its characters are limited.
     const bool is_plain = !metric.empty() && std::ranges::all_of(metric, [](char c) {
       return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
     });
@@ -202,9 +204,10 @@ std::optional<ProfileSpec> parse_profile(const JsonReader& reader) {
   return spec;
 }
 
-/// What follows from all of it together.
+/// Derives values that depend on several keys.
 void complete(Problem& problem) {
-  // A plain reference needs no workspace; a small one keeps its argument list the same.
+  // A plain reference needs no workspace; a small one keeps the argument list the same for all
+  // kernels.
   constexpr std::size_t kUnusedBytes = 256;
   const Values& variables = problem.shapes.front().variables;
   for (Argument& argument : problem.arguments) {
@@ -240,7 +243,7 @@ Problem Problem::parse(const std::string& text, const std::filesystem::path& fol
   const std::string name = reader.plain_name("name");
   const std::string description = reader.string_or("description", "");
   std::vector<Argument> arguments;
-  std::vector<std::string> parameters;  // constants stand behind them
+  std::vector<std::string> parameters;  // constants follow the parameters
   bool has_output = false;
   for (const JsonReader& entry : reader.children("arguments", kMostArguments)) {
     arguments.push_back(parse_argument(entry));

@@ -7,7 +7,7 @@
 namespace evo {
 namespace {
 
-/// Widest condition that is evaluated once and for all (2^16 evaluations take about 5 ms).
+/// Conditions up to this size are tabulated (2^16 evaluations take about 5 ms).
 constexpr double kLargestTable = 65536;
 
 std::string macro_list(const std::vector<Parameter>& parameters) {

@@ -16,20 +16,20 @@
 namespace evo {
 namespace {
 
-/// Candidate stores indices in 16 bits.
+/// Candidate stores indices as 16 bits.
 constexpr std::size_t kMostValues = 65535;
 constexpr std::size_t kMostParameters = 4096;
 constexpr std::size_t kMostValuesInAll = 1'000'000;
 
-/// Letters, digits and underscores, at least one: what makes an identifier after MACRO_.
+/// At least one letter, digit or underscore, so that the name forms an identifier after MACRO_.
 bool is_word(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '_';
   });
 }
 
-/// Whether a file that says "32", "0x20", "1e3" or "True" means the number, and not a choice of
-/// that name.
+/// Whether a quoted value such as "32", "0x20", "1e3" or "True" probably means the number rather
+/// than a name.
 bool is_number_in_quotes(const std::string& text) {
   for (const char* word : {"true", "True", "TRUE", "false", "False", "FALSE"}) {
     if (text == word) return true;
@@ -40,14 +40,15 @@ bool is_number_in_quotes(const std::string& text) {
          end == text.c_str() + text.size();
 }
 
-/// `key`: where `value` stands, for the message.
+/// `key`: position of `value`, for the message.
 ParameterValue read_value(const JsonReader& reader, std::string_view key, const Json& value) {
   using Kind = ParameterValue::Kind;
   if (value.is_boolean()) {
     return {Kind::kBoolean, value.get<bool>() ? "true" : "false", value.get<bool>() ? 1.0 : 0.0};
   }
   if (value.is_number_integer()) {
-    // Beyond, expressions would see a neighbour of the number that the compiler gets.
+    // Beyond this limit, expressions would use a rounded number while the compiler gets the exact
+    // one.
     constexpr double kExact = 0x1.0p53;
     if (std::fabs(value.get<double>()) >= kExact) {
       reader.fail(key, value.dump() + ": allowed are integers between -2^53 and 2^53");
@@ -68,8 +69,8 @@ ParameterValue read_value(const JsonReader& reader, std::string_view key, const 
                        "of letters, digits and underscores");
 }
 
-/// {"from": 16, "to": 256, "step": 16} or {"from": 1, "to": 64, "times": 2}: the values that the
-/// list of them would have.
+/// Expands {"from": 16, "to": 256, "step": 16} or {"from": 1, "to": 64, "times": 2} to the list of
+/// values.
 std::vector<ParameterValue> read_range(const JsonReader& reader) {
   constexpr std::int64_t kExact = std::int64_t{1} << 53;
   const std::int64_t from = reader.integer("from");
@@ -89,7 +90,7 @@ std::vector<ParameterValue> read_range(const JsonReader& reader) {
   if (grows && from < 1) reader.fail("from", "allowed with \"times\" is an integer above 0");
   reader.finish();
   std::vector<ParameterValue> values;
-  // Within 64 bits: the loop ends before a value above `to` is made.
+  // No overflow: the loop ends before a value above `to` is computed.
   for (std::int64_t value = from;;) {
     if (values.size() == kMostValues) {
       reader.fail("to", "more than " + std::to_string(kMostValues) + " values; allowed are fewer");
@@ -111,7 +112,7 @@ std::vector<ParameterValue> read_values(const JsonReader& reader) {
   return values;
 }
 
-/// Names are compared as the compiler sees them, in upper case; everything else as numbers.
+/// Names are compared in upper case, as in macros; other values are compared as numbers.
 void check_values(const JsonReader& reader, const Parameter& parameter) {
   std::set<std::string> names;
   std::set<double> numbers;
@@ -197,7 +198,7 @@ ResourcePolicy read_resources(const JsonReader& reader) {
   return policy;
 }
 
-/// The index of a value that stands under `key`; nothing when the parameter has no such value.
+/// The index of the value under `key`; nullopt if the parameter has no such value.
 std::optional<std::uint16_t> index_of(const JsonReader& reader, std::string_view key,
                                       const Parameter& parameter, const Json& value) {
   const ParameterValue wanted = read_value(reader, key, value);
@@ -210,7 +211,8 @@ std::optional<std::uint16_t> index_of(const JsonReader& reader, std::string_view
   return std::nullopt;
 }
 
-/// "allowed": one list for each configuration, its values in the order of the parameters.
+/// Reads "allowed": one list for each configuration, with its values in the order of the
+/// parameters.
 std::vector<Candidate> read_allowed(const JsonReader& top,
                                     const std::vector<Parameter>& parameters) {
   std::vector<Candidate> rows;
@@ -262,7 +264,7 @@ Milestone read_milestone(const JsonReader& reader, const SpaceDefinition& defini
 ConstraintText read_constraint(const JsonReader& reader, const Formulas& let) {
   const std::string written = reader.string("expression");
   ConstraintText constraint{written, reader.string_or("why", "")};
-  if (reader.has("name")) (void)reader.line("name");  // what an overlay knows it by
+  if (reader.has("name")) (void)reader.line("name");  // how an overlay refers to it
   try {
     constraint.expression = with_formulas(written, let);
   } catch (const InputError& error) {
@@ -273,7 +275,7 @@ ConstraintText read_constraint(const JsonReader& reader, const Formulas& let) {
   return constraint;
 }
 
-/// A formula replaces its name wherever it stands: no macro may have it.
+/// A formula replaces its name everywhere, so no macro may have that name.
 void check_formulas(const JsonReader& top, const SpaceDefinition& definition) {
   std::map<std::string, double> names = value_names(definition.parameters);
   for (const Parameter& parameter : definition.parameters) names[parameter.macro] = 0;
@@ -323,7 +325,8 @@ std::string read_arch(const JsonReader& top) {
 
 namespace {
 
-/// The text of a space file with what it extends, each of which is a space itself.
+/// The text of a space file merged with the files that it extends. Each of these must be a valid
+/// space.
 std::string whole_text(const std::filesystem::path& file, int depth) {
   constexpr int kDeepest = 8;
   constexpr int kIndent = 2;
@@ -341,7 +344,8 @@ std::string whole_text(const std::filesystem::path& file, int depth) {
   const std::filesystem::path base_file = file.parent_path() / base;
   if (!is_file(base_file)) top.fail("extends", "there is no such file");
   const std::string base_text = whole_text(base_file, depth + 1);
-  (void)parse_space(base_text, base_file.string());  // its own faults are told by its own name
+  // errors of this file are reported with its own name
+  (void)parse_space(base_text, base_file.string());
   overlay.erase("extends");
   return laid_over(overlay, parse_json(base_text, base_file.string())).dump(kIndent);
 }

@@ -10,7 +10,7 @@
 namespace evo {
 namespace {
 
-/// So many elements that are all the same are no accident.
+/// so many equal elements are no coincidence
 constexpr std::size_t kEnoughElements = 32;
 
 bool all_the_same(std::span<const std::byte> bytes, std::span<const std::byte> element) {

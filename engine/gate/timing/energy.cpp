@@ -9,9 +9,9 @@
 namespace evo {
 namespace {
 
-/// Longer than those that are timed, so that the card idles less between two of them.
+/// Longer graphs than for timing, so that the card idles less between them.
 constexpr double kEnergySampleUs = 2000;
-/// Reading the counter takes at most one part in so many of the time, for the card idles meanwhile.
+/// Reading the counter takes at most this fraction of the time, because the card idles meanwhile.
 constexpr double kReadingShare = 50;
 constexpr double kMostBetweenReadings_s = 0.02;
 

@@ -34,7 +34,7 @@ TimingResult TimingGate::time(const LoadedKernel& kernel, const Shape& shape,
 }
 
 TimingResult TimingGate::predict(const LoadedKernel& kernel, const Shape& shape) {
-  // Data that it has not met: what it may remember of others is of no use.
+  // Uses new data, so that results which the kernel may have cached are useless.
   const CheckCase& data = cases_.inputs(shape, fresh_case_);
   const auto made = Workspace::make(device_, problem_, kernel, data);
   TimingResult result;
