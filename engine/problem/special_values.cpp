@@ -104,8 +104,8 @@ class Choice {
   enum class Kind { kNumber, kBits, kDenormal, kEqual };
   struct Entry {
     Kind kind;
-    double value = 0;        ///< kBits: the integer; kDenormal: the number of denormals
-    std::uint64_t bits = 0;  ///< for an integer code: the number of denormals
+    double value = 0;        ///< kNumber: the value; kDenormal: the smallest denormal
+    std::uint64_t bits = 0;  ///< kBits: the integer; kDenormal: the number of denormals
   };
 
   void add_numbers(std::initializer_list<double> values) {

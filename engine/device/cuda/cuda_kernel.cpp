@@ -30,7 +30,7 @@ std::variant<CudaKernel, Fault> load_kernel(const CudaDriver& driver, const Kern
     entry.parameter_bytes = *std::move(parameters);
     entry.function.cooperative = is_cooperative(image.ptx, symbol);
   }
-  // Sections of the cubin; "const" data live in sections of their own, which only launches set.
+  // Sections of the cubin. "const" data lie in their own sections, which only launches fill.
   kernel.has_variables = image.cubin.find(".nv.global") != std::string::npos;
   kernel.constants = find_constants(driver, kernel.module, image.constants);
   return kernel;

@@ -1,8 +1,8 @@
 #pragma once
 
-// The part of NVML that is used here, so that it is built without NVML's header: types, constants
-// and functions of the NVML API reference (https://docs.nvidia.com/deploy/nvml-api), whose binary
-// interface is stable. Names end with the version that the structures belong to.
+// The part of NVML used here, so that no NVML header is needed to build: types, constants and
+// functions of the NVML API reference (https://docs.nvidia.com/deploy/nvml-api), whose binary
+// interface is stable. A version suffix in a name belongs to the structures.
 
 namespace evo::nvml {
 

@@ -150,7 +150,8 @@ class DeviceWork final : public BufferWork {
     return note({.slot = slot, .buffer = spec.name, .bytes = spec.bytes});
   }
 
-  /// Copies only new slots, because later launches cannot reach the others on the host.
+  /// Copies only new results. Earlier ones are already on the host, where later launches cannot
+  /// overwrite them.
   void mark() override {
     if (used_ == marked_) return;
     const std::size_t start = marked_ * kSlotBytes;
