@@ -50,7 +50,7 @@ std::string effect_text(const ValueInsight& value) {
   return effect.pairs == 1 ? text : text + "; " + pairs_text(effect);
 }
 
-/// Why no effect of the value is known.
+/// Why the effect of the value is unknown.
 std::string no_effect_text(const ValueInsight& value) {
   if (value.failed_in_winner) {
     return fmt::format("in the winner it failed the {} gate", to_string(*value.failed_in_winner));
@@ -127,7 +127,7 @@ OrderedJson knob_json(const CandidateSpace& space, const KnobInsight& knob) {
   return json;
 }
 
-/// What the figures are, before the list of macros.
+/// Explains the figures before the list of macros.
 std::string head_text(const Insight& insight) {
   if (!insight.best) return {};
   std::string text = fmt::format("winner: {:.2f} us\n", insight.best_us);

@@ -41,7 +41,7 @@ std::string throttled_text(const CardSummary& summary) {
       summary.discarded);
 }
 
-/// The process that was there most often, and how many more there were.
+/// The process seen most often, and the number of others.
 std::string shared_text(const CardSummary& summary) {
   if (summary.shared == 0) {
     if (summary.busy_before_percent == 0) return {};

@@ -15,7 +15,7 @@
 namespace evo {
 namespace {
 
-/// The record of these figures, named as the metrics are.
+/// The record of these figures, named like the metrics.
 Profiled held_against(const ProfileSpec& spec, ProfileRecord record,
                       const std::map<std::string, NcuCounts::Figure>& figures) {
   std::map<std::string, double> values;
