@@ -1,4 +1,4 @@
-// Where a draft's expected outputs come from.
+// The source of a draft's expected outputs.
 
 #include <algorithm>
 
@@ -25,7 +25,7 @@ const DeclaredKernel* find(const Declarations& declared, const std::string& entr
   return found == declared.kernels.end() ? nullptr : &*found;
 }
 
-/// Problems give the reference the arguments of the kernel, in their order.
+/// A problem passes the reference the arguments of the kernel, in the same order.
 void require_same_parameters(const Declarations& declared, const Trial& trial,
                              const std::string& reference, const Draft& draft) {
   const DeclaredKernel* kernel = find(declared, draft.entry);
@@ -47,7 +47,7 @@ void require_same_parameters(const Declarations& declared, const Trial& trial,
                    "; allowed is a kernel with the same ones, by name and in their order");
 }
 
-/// The launch that the kernel itself has, along the dimensions that the reference uses.
+/// The kernel's own launch, in the dimensions that the reference uses.
 std::vector<std::string> borrowed(const std::vector<std::string>& sizes, int dimensions) {
   std::vector<std::string> list(
       sizes.begin(), sizes.begin() + std::min<std::ptrdiff_t>(dimensions, std::ssize(sizes)));

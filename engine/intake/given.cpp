@@ -25,7 +25,7 @@ using Kind = DraftArgument::Kind;
   throw InputError(fmt::format("{} {}={}: {}", option, name, text, why));
 }
 
-/// The values of a size: whole numbers from 1.
+/// The values of a size: whole numbers from 1 on.
 std::vector<std::string> sizes_of(const std::string& name, const std::string& text) {
   std::vector<std::string> values;
   for (const std::string_view value : split_outside(text, ',')) {
@@ -48,7 +48,7 @@ std::string names_of(const Draft& draft, auto is_wanted) {
   return text.empty() ? "none" : text;
 }
 
-/// The argument that an option names.
+/// The argument named by an option.
 DraftArgument& named(const std::string& option, const std::string& name, const std::string& kind,
                      Draft& draft, auto is_wanted) {
   for (DraftArgument& argument : draft.arguments) {
@@ -68,7 +68,7 @@ Json number_of(const std::string& text) {
   return number.is_number() ? number : Json();
 }
 
-/// "uniform:0:1" as problem.json has it; anything else is a formula.
+/// "uniform:0:1" as in problem.json; any other text is a formula.
 Json generator_of(const std::string& name, const std::string& text) {
   struct Known {
     const char* word;
@@ -95,7 +95,7 @@ Json generator_of(const std::string& name, const std::string& text) {
     }
     return generator;
   }
-  // "noraml:0:1" is no formula: those have a colon behind a question mark only.
+  // "noraml:0:1" is no formula, because a colon in a formula only follows a question mark.
   if (parts.size() > 1 && is_identifier(parts.front())) {
     std::vector<std::string> words;
     for (const Known& known : kKnown) words.emplace_back(known.word);
@@ -111,7 +111,7 @@ Json generator_of(const std::string& name, const std::string& text) {
   return {{"formula", text}};
 }
 
-/// All that the request says but for the values of parameters.
+/// All names and expressions in the request, except the values of parameters.
 std::string texts_of(const IntakeRequest& request) {
   const Given& given = request.given;
   std::string text = request.entry;
@@ -285,7 +285,7 @@ void require_used_parameters(const IntakeRequest& request, const KernelSource& s
     std::vector<std::string> known;
     for (const auto& [macro, value] : trial.guessed) known.push_back(macro);
     for (const auto& [macro, about] : macros.open) known.push_back(macro);
-    // Another name is the threads of a CTA: draft_launch().
+    // Under another name, it is the threads of a CTA, see draft_launch().
     const std::string meant = did_you_mean(name, known);
     if (meant.empty()) continue;
     throw InputError("--param " + name + ": neither the code nor another option uses it" + meant);

@@ -52,7 +52,7 @@ std::string entry_of(const IntakeRequest& request, const T1File& t1, const Decla
   return entry;
 }
 
-/// A name of files and tables.
+/// A valid name for files and tables.
 std::string plain_name(const IntakeRequest& request) {
   std::string name = request.name.empty() ? request.kernel.stem().string() : request.name;
   if (request.name.empty()) {
@@ -64,7 +64,7 @@ std::string plain_name(const IntakeRequest& request) {
   return name;
 }
 
-/// The kernel and, in turn, what it includes from its own folder.
+/// The kernel and, recursively, the headers that it includes from its own folder.
 class Copies {
  public:
   explicit Copies(fs::path root) : root_(std::move(root)) {}
@@ -109,7 +109,7 @@ std::string launch_text(const T1File& t1, const std::string& entry) {
   return text;
 }
 
-/// Macros without a value become parameters whose values are to be written.
+/// Macros without a value become parameters with a TODO.
 void add_open_parameters(const Trial& trial, Draft& draft) {
   for (const auto& [name, value] : trial.guessed) {
     draft.parameters.push_back({name});
@@ -118,7 +118,7 @@ void add_open_parameters(const Trial& trial, Draft& draft) {
   }
 }
 
-/// Kernel Tuner gives this macro to every kernel, and sources keep defaults of their own behind it.
+/// Kernel Tuner gives this macro to every kernel, and sources use it to guard their own defaults.
 void answer_kernel_tuner(const SourceMacros& macros, Draft& draft) {
   constexpr const char* kMacro = "kernel_tuner";
   if (!macros.open.contains(kMacro)) return;
@@ -144,7 +144,7 @@ void judge_independence(const PtxFacts& facts, Draft& draft) {
   }
 }
 
-/// The kernels that run behind the first; what compiling each of them tells.
+/// The kernels that run after the first, and the results of compiling each.
 std::vector<Trial> add_later(const IntakeRequest& request, const T1File& t1,
                              const Declarations& declared,
                              const std::vector<DeclaredConstant>& constants, const TrialOf& look,
@@ -165,7 +165,7 @@ std::vector<Trial> add_later(const IntakeRequest& request, const T1File& t1,
   return trials;
 }
 
-/// Their launches, found as the first one's.
+/// Their launches, determined like that of the first.
 void launch_later(const Given& given, const std::vector<Trial>& later, const SourceMacros& macros,
                   Draft& draft) {
   for (std::size_t i = 0; i < later.size(); ++i) {
@@ -181,8 +181,8 @@ void launch_later(const Given& given, const std::vector<Trial>& later, const Sou
   }
 }
 
-/// The default configuration and others, with the numbers that their macros have. What differs only
-/// in macros that the source does not read is compiled once.
+/// The default configuration and others, as numbers of their macros. Configurations that differ
+/// only in macros that the source does not read are compiled once.
 std::vector<ProbeKernel> probe_kernels(Compiler& compiler, const CompileRequest& request,
                                        const Configurations& configurations, const Trial& trial,
                                        const Draft& draft) {
@@ -212,8 +212,8 @@ std::vector<ProbeKernel> probe_kernels(Compiler& compiler, const CompileRequest&
   return kernels;
 }
 
-/// Whether scalars or extents follow each size: a size that only the grid follows may stand in the
-/// source as well, as a number.
+/// Whether scalars or extents depend on each size. A size that affects only the grid may also be a
+/// constant in the source.
 bool reach_the_kernel(const Draft& draft) {
   std::string text;
   for (const DraftArgument& argument : draft.arguments) {
@@ -252,7 +252,7 @@ void look_at_runs(const IntakeRequest& request, Compiler& compiler, const Compil
   draft.more_shapes.push_back({kind == SizeKind::kRagged ? "ragged" : "small", std::move(small)});
 }
 
-/// Which numbers stand in problem.json although nobody said them.
+/// Numbers in problem.json that were assumed.
 void note_assumed_numbers(Draft& draft) {
   const bool is_floating = std::ranges::any_of(draft.arguments, [](const auto& argument) {
     return argument.is_written() && argument.is_compared && !argument.dtype.starts_with('i') &&
@@ -268,7 +268,7 @@ void note_assumed_numbers(Draft& draft) {
   }
 }
 
-/// The source as it is compiled, and what goes along with it.
+/// The source as compiled, and its accompanying files.
 KernelSource source_of(const fs::path& file, const T1File& t1, Intake& intake) {
   KernelSource source = load_source(file, file.parent_path(), toolkit_include_folders());
   if (!makes_all_device_code(t1.compiler_options)) source = without_host_code(std::move(source));

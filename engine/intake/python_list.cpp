@@ -20,7 +20,7 @@ constexpr double kExact = 0x1.0p53;
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// Calls `visit(position)` wherever no bracket or quote is open, until it returns false.
+/// Calls `visit(position)` at every place outside of brackets and quotes, until it returns false.
 template <typename Visit>
 void for_each_outside(std::string_view text, Visit visit) {
   int depth = 0;
@@ -121,7 +121,7 @@ class Reader {
       return values;
     }
     std::vector<std::string_view> entries = split_outside(body, ',');
-    if (!entries.empty() && entries.back().empty()) entries.pop_back();  // a comma at the end
+    if (!entries.empty() && entries.back().empty()) entries.pop_back();  // a trailing comma
     for (const std::string_view entry : entries) add(values, scalar(entry, names));
     return values;
   }

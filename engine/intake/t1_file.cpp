@@ -18,7 +18,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// The value under a key in any case; null when there is none.
+/// The value under a key, ignoring case; null if there is none.
 const Json& find(const Json& object, std::initializer_list<std::string_view> keys) {
   static const Json nothing;
   if (!object.is_object()) return nothing;
@@ -30,7 +30,7 @@ const Json& find(const Json& object, std::initializer_list<std::string_view> key
   return nothing;
 }
 
-/// A text or a number as an expression; empty for anything else.
+/// A text or a number as an expression; empty for other values.
 std::string text_of(const Json& value) {
   if (value.is_string()) return std::string(trimmed(value.get_ref<const std::string&>()));
   if (value.is_number() || value.is_boolean()) return value.dump();
@@ -42,7 +42,7 @@ std::string string_in(const Json& object, std::string_view key) {
   return value.is_string() ? value.get<std::string>() : "";
 }
 
-/// A number, or a text that is one; nothing for anything else.
+/// A number, or a text that is one; nullopt for other values.
 std::optional<double> number_in(const Json& object, std::initializer_list<std::string_view> keys) {
   const Json& value = find(object, keys);
   const Json number =
@@ -86,7 +86,7 @@ class Reader {
     return found;
   }
 
-  /// The entries of an array; none of anything else.
+  /// The entries of an array; empty for other values.
   static const Json& list(const Json& value) {
     static const Json nothing = Json::array();
     return value.is_array() ? value : nothing;
@@ -145,7 +145,7 @@ class Reader {
     found_.parameters.push_back(std::move(parameter));
   }
 
-  /// 1 and 1.0 are not the same in C.
+  /// 1 and 1.0 have different types in C.
   static void make_real(T1Parameter& parameter) {
     for (Json& value : parameter.values) {
       if (value.is_number()) value = value.get<double>();
@@ -155,7 +155,7 @@ class Reader {
     }
   }
 
-  /// A size as an expression, or a whole number from `least`; a number that is none is an error.
+  /// A size as an expression, or a whole number of at least `least`; other numbers are an error.
   [[nodiscard]] std::string size_of(const Json& value, const std::string& key, double least) const {
     std::string text = text_of(value);
     if (text.empty() && !value.is_null() && !value.is_string()) {

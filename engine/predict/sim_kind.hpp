@@ -9,7 +9,7 @@
 
 namespace evo {
 
-/// CTAs that execute about the same, as the simulation of an SM needs them.
+/// CTAs with about the same operations, in the form for the simulation of an SM.
 struct SimKind {
   SimKind(const CtaKind& kind, std::vector<WarpPlan> of_warps)
       : plans(std::move(of_warps)),

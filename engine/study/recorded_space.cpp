@@ -7,7 +7,7 @@
 namespace evo {
 namespace {
 
-/// A direct table up to 16 MB; beyond, a hash table.
+/// Uses a direct table up to 16 MB, otherwise a hash table.
 constexpr double kLargestTable = 4'000'000;
 
 std::string shown(const Recording& recording, const Candidate& candidate) {

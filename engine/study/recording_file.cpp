@@ -11,11 +11,11 @@
 namespace evo {
 namespace {
 
-/// Kernel Tuner writes 1e20, older versions the largest double, for a configuration that failed; no
-/// kernel runs for 1e10 ms (four months).
+/// Kernel Tuner writes 1e20, or in older versions the largest double, for a failed configuration.
+/// No kernel runs for 1e10 ms (four months).
 constexpr double kLongestTimeMs = 1e10;
 
-/// What both formats say of one configuration.
+/// The data about one configuration that both formats contain.
 struct RawEntry {
   std::vector<Json> values;  ///< by parameter
   std::optional<double> time_ms = {};
@@ -35,7 +35,7 @@ std::string message(const std::string& where, const char* before, const std::str
 
 std::string text_of(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
-  // 16 and 16.0 are one value.
+  // 16 and 16.0 are the same value.
   if (value.is_number_float() && value.get<double>() == std::floor(value.get<double>()) &&
       std::abs(value.get<double>()) < 1e15) {
     return std::to_string(value.get<std::int64_t>());
@@ -58,8 +58,8 @@ void set_outcome(RawEntry& entry, const Json& time) {
   }
 }
 
-/// The text with the braces (or brackets) that its writer did not get to close. A cache under way
-/// ends after an entry and its comma; an entry cut in half is dropped.
+/// Appends the braces (or brackets) that the writer did not close. An unfinished cache ends after
+/// an entry and its comma; an incomplete entry is dropped.
 std::string completed(std::string text) {
   std::vector<char> open;
   std::vector<char> open_at_entry_end;
@@ -76,7 +76,7 @@ std::string completed(std::string text) {
     if (c == '{' || c == '[') open.push_back(c == '{' ? '}' : ']');
     if ((c == '}' || c == ']') && !open.empty()) {
       open.pop_back();
-      // Depth 2 is inside "cache" or "results": a whole entry ends here.
+      // At depth 2, inside "cache" or "results", a whole entry ends here.
       if (c == '}' && open.size() == 2) {
         entry_end = i + 1;
         open_at_entry_end = open;
@@ -89,8 +89,8 @@ std::string completed(std::string text) {
   return text;
 }
 
-/// Throws where brackets nest deeper than any recorder writes. nlohmann's own parser callback could
-/// tell, but with one it looks at all members of an object again after each of them.
+/// Throws if brackets nest deeper than recorders write. nlohmann's parser callback could detect it,
+/// but it examines all members of an object again after each member.
 void limit_depth(const std::string& text, const std::string& file) {
   constexpr int kDeepest = 64;
   int depth = 0;
@@ -107,7 +107,7 @@ void limit_depth(const std::string& text, const std::string& file) {
   }
 }
 
-/// What is not JSON is discarded.
+/// Text that is not JSON is dropped.
 Json parse_text(const std::string& text, const std::string& file) {
   limit_depth(text, file);
   return Json::parse(text, nullptr, false);
@@ -205,14 +205,14 @@ RawRecording from_t4(const Json& json, const std::string& file) {
     raw.names.push_back(name);
   for (std::size_t i = 0; i < results.size(); ++i) {
     const std::string where = file + ": results[" + std::to_string(i) + "]";
-    // Configurations the constraints forbid are no part of the space.
+    // Configurations forbidden by constraints do not belong to the space.
     if (results[i].value("invalidity", "correct") == "constraints") continue;
     raw.entries.push_back(t4_entry(results[i], raw.names, where));
   }
   return raw;
 }
 
-/// Every value that occurs: numbers ascending, then names in the order of their text.
+/// Every value that occurs: numbers in ascending order, then names in alphabetical order.
 RecordedParameter collect_values(const RawRecording& raw, std::size_t parameter,
                                  const std::string& file) {
   std::map<std::string, RecordedValue> by_text;
@@ -220,7 +220,7 @@ RecordedParameter collect_values(const RawRecording& raw, std::size_t parameter,
     const std::string text = text_of(entry.values[parameter]);
     by_text.try_emplace(text, RecordedValue{text, number_of(entry.values[parameter])});
   }
-  constexpr std::size_t kMostValues = 65535;  // Candidate stores indices in 16 bits
+  constexpr std::size_t kMostValues = 65535;  // Candidate stores indices as 16 bits
   if (by_text.size() > kMostValues) {
     throw SpaceError(file + ": parameter '" + raw.names[parameter] + "' has " +
                      std::to_string(by_text.size()) + " values; allowed are at most 65535");
