@@ -50,11 +50,11 @@ void Connection::prepare(Mode mode) {
     if (header.is_fresh()) fail("is empty: no run was recorded yet");
     return;
   }
-  // SQLite opens what may not be written for reading, and would say so at the first write only.
+  // SQLite silently opens a read-only file for reading and fails only at the first write.
   if (sqlite3_db_readonly(database_.getHandle(), "main") == 1) fail("may not be written");
   use_write_ahead_log();
-  // With the write-ahead log, NORMAL loses nothing when a process is killed; a power failure may
-  // undo the latest transactions but never corrupts the file
+  // With the write-ahead log, NORMAL loses nothing if a process is killed. A power failure may undo
+  // the latest transactions but never corrupts the file
   // (https://sqlite.org/pragma.html#pragma_synchronous).
   database_.exec("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
   if (header.is_fresh()) make_schema();
@@ -76,7 +76,7 @@ void Connection::require_our_version(const DatabaseHeader& header) {
 
 void Connection::make_schema() {
   write([&] {
-    // Read again under the write lock: another process may have just made it.
+    // Reads it again under the write lock, because another process may just have created it.
     const DatabaseHeader header = read_header(database_);
     if (!header.is_fresh()) return require_our_version(header);
     database_.exec(std::string(schema()));
@@ -87,12 +87,11 @@ void Connection::make_schema() {
 
 void Connection::use_write_ahead_log() {
   if (database_.execAndGet("PRAGMA journal_mode").getString() == "wal") return;
-  // Switching needs the file alone for an instant, and SQLite does not always wait for that by
-  // itself.
+  // Switching needs exclusive access for a moment, and SQLite does not always wait for that.
   while (true) {
     try {
       database_.execAndGet("PRAGMA journal_mode = WAL");
-      (void)read_header(database_);  // the first read makes the log
+      (void)read_header(database_);  // the first read creates the log
       return;
     } catch (const SQLite::Exception& error) {
       const int code = error.getErrorCode();

@@ -22,8 +22,8 @@ void require_timing(Connection& db, CandidateId candidate) {
   if (!found) db.fail("candidate {} has no timing of its own", candidate);
 }
 
-/// Throws DbError unless a statement that takes only green, first candidates of a run changed a
-/// row.
+/// Throws DbError unless a statement that applies only to a run's green candidates without
+/// duplicates changed a row.
 void require_green(const Connection& db, int changed, CandidateId candidate, RunId run,
                    const char* what) {
   if (changed == 1) return;
@@ -103,7 +103,7 @@ void RunRecords::record_profile(CandidateId candidate, const ProfileRecord& prof
 
 void RunRecords::record_generation(RunId run, const GenerationRecord& record) {
   db_->write([&] {
-    // Its elite goes with it.
+    // Its elite is deleted with it.
     db_->run("DELETE FROM generation WHERE run_id = ? AND number = ?", run, record.number);
     db_->run(
         "INSERT INTO generation (run_id, number, wall_ms, control_p50_us, control_drift)"

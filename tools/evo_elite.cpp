@@ -1,4 +1,4 @@
-// evo-elite: asks the database of runs.
+// evo-elite: queries the database of runs.
 
 #include <fmt/format.h>
 
@@ -18,7 +18,7 @@ constexpr const char* kDescription =
     "Without a command: the elite of each space, device and shape.\n"
     "Predicted times are marked and never share a table with measured ones.";
 
-/// The parser; what it reads goes to `options` and `merged`, which must outlive it.
+/// The parser; it fills `options` and `merged`, which must outlive it.
 void declare(CLI::App& app, EliteOptions& options, std::vector<std::string>& merged) {
   app.add_option("--db", options.db, "database file")
       ->type_name(value_words::kDatabase)

@@ -1,4 +1,4 @@
-// evo-export: writes a winner as files that others can launch.
+// evo-export: writes a winner as files that other programs can launch.
 
 #include "tools/bundle/export_bundle.hpp"
 #include "tools/cli/database_values.hpp"

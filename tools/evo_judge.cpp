@@ -1,4 +1,4 @@
-// evo-judge: one configuration through every gate, with all that was found.
+// evo-judge: runs one configuration through every gate and prints all results.
 
 #include <fmt/format.h>
 
@@ -86,8 +86,8 @@ void declare(CLI::App& app, Options& options) {
                   {3, "toolkit or device missing"}}));
 }
 
-/// The energy of a green kernel's launch; nothing where the device does not count it. A kernel that
-/// fails there is no longer green.
+/// The energy per launch of a green kernel; nullopt if the device does not count it. A kernel that
+/// fails during the measurement is no longer green.
 void count_energy(Workbench& bench, Evaluation& evaluation) {
   if (!evaluation.is_green()) return;
   if (!bench.task().device().counts_energy) {
@@ -107,7 +107,7 @@ void count_energy(Workbench& bench, Evaluation& evaluation) {
   if (!result.not_supported.empty()) std::cerr << "evo-judge: " << result.not_supported << '\n';
 }
 
-/// "launch" of a plain kernel, "steps" of others: those that run.
+/// "launch" for a plain kernel, "steps" (those that run) for others.
 void add_launch(const Workbench& bench, const Evaluation& evaluation, OrderedJson& json) {
   if (bench.task().kernel().is_plain() || evaluation.entries.empty()) {
     const LaunchConfig& launch = evaluation.shapes.front().launch.steps.front().config;
@@ -127,7 +127,7 @@ void add_launch(const Workbench& bench, const Evaluation& evaluation, OrderedJso
   }
 }
 
-/// Nothing unless it was asked for and the kernel is green so far.
+/// Nullopt unless it is requested and the kernel is green so far.
 std::optional<ProfileRecord> profile(Workbench& bench, const Evaluation& evaluation,
                                      const Options& options) {
   if (!options.profile || !evaluation.is_green()) return std::nullopt;
@@ -272,7 +272,7 @@ void print_people(const Workbench& bench, const Candidate& candidate, const Eval
   if (options.log) std::printf("%s\n", evaluation.built.record.log.c_str());
 }
 
-/// How the source that --save writes begins.
+/// The beginning of the source written by --save.
 constexpr std::string_view kSavedBy = "// Saved by evo-judge, compiled with:";
 
 const OutputOwner kSaver = {
@@ -296,7 +296,7 @@ Evaluation launch_once(Workbench& bench, const Candidate& candidate, const std::
   if (!bench.has_device()) {
     throw InputError("--outputs: a kernel cannot be launched with --device none");
   }
-  // The worker writes: the folder must be the same from there.
+  // The worker writes, so the folder must mean the same there.
   const std::filesystem::path folder = std::filesystem::absolute(outputs);
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
@@ -317,7 +317,7 @@ Evaluation launch_once(Workbench& bench, const Candidate& candidate, const std::
 }
 
 ExitCode judge(const Options& options) {
-  // Before anything is compiled: somebody's kernel.cu is not replaced by one that was judged.
+  // Checked before compiling, so that no kernel.cu of the user is replaced.
   if (!options.save.empty()) {
     require_replaceable(std::filesystem::path(options.save) / "kernel.cu", kSaver);
   }

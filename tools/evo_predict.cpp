@@ -1,4 +1,4 @@
-// evo-predict: what predicted times are worth, and what they are made of.
+// evo-predict: tests the quality of predicted times and explains them.
 #include <CLI/CLI.hpp>
 
 #include "tools/cli/help_format.hpp"

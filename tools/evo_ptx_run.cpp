@@ -1,4 +1,4 @@
-// evo-ptx-run: one launch of one PTX entry on the virtual GPU, with its hazards.
+// evo-ptx-run: launches one PTX entry on the virtual GPU and prints its hazards.
 
 #include <limits>
 

@@ -1,4 +1,4 @@
-// evo-record: times a random part of a search space, or all of it, and writes a recorded space.
+// evo-record: times all candidates of a search space or a random part, and writes a recorded space.
 
 #include <fmt/format.h>
 
@@ -33,7 +33,7 @@ struct Options {
   std::string kernel_tuner_cache;
   std::optional<Resumption> resume = {};
   RunId resume_run = 0;
-  std::uint64_t check_seed = 0;  ///< 0: a fresh one
+  std::uint64_t check_seed = 0;  ///< 0: a new run
   bool json = false;
   bool quiet = false;
 };
@@ -110,7 +110,7 @@ void declare(CLI::App& app, Options& options) {
                          {130, "interrupted, everything saved"}}));
 }
 
-/// Found out now and not after hours.
+/// Detected now and not after hours.
 void require_folder_of(const std::string& option, const std::string& file) {
   if (file.empty()) return;
   const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
@@ -140,8 +140,7 @@ void require_complete(const Options& options) {
   require_folder_of("--kernel-tuner-cache", options.kernel_tuner_cache);
 }
 
-/// How many candidates there will be. Throws InputError for "all" of a space that cannot be
-/// counted.
+/// The number of candidates to record. Throws InputError for "all" of an uncountable space.
 std::size_t candidates_asked(const std::string& count, const Space& space) {
   if (count != kAll) return count.empty() ? kAnyNumber : std::stoul(count);
   const SpaceCount valid = space.count();
@@ -154,7 +153,7 @@ std::size_t candidates_asked(const std::string& count, const Space& space) {
   return static_cast<std::size_t>(std::llround(valid.value));
 }
 
-/// Writes the files asked for, and says their names.
+/// Writes the requested files and prints their names.
 void write_files(const Store& store, const StoredRun& run, const Options& options,
                  const TuneReport& report) {
   const auto write = [&](const std::string& file, const RunResults& results) {

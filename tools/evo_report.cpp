@@ -1,4 +1,4 @@
-// evo-report: one page of HTML that shows why the winner won.
+// evo-report: writes one HTML page that explains the winner.
 
 #include "tools/cli/help_format.hpp"
 #include "tools/cli/number_options.hpp"

@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-SKIPPED = 77  # the exit code by which ctest knows a skipped test
+SKIPPED = 77  # the exit code by which ctest recognises a skipped test
 
 
 def skip(why):
@@ -117,7 +117,7 @@ class Browser:
         self.colours(scheme)
         self.resize(width)
         self.settle()
-        for _ in range(2):  # plots near the window are drawn first, and change the height
+        for _ in range(2):  # plots near the window are drawn first and change the height
             height = self.run("return document.documentElement.scrollHeight")
             self.resize(width, height)
             self.settle()

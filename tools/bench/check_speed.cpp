@@ -1,5 +1,4 @@
-// check-speed: milliseconds that judging one output takes, by the host and by kernels on the
-// device.
+// check-speed: milliseconds for judging one output on the host and by kernels on the device.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -57,7 +56,7 @@ struct Costs {
   double guard_ms = 0;
 };
 
-/// Of one output, each waited for alone.
+/// For one output, each waited for separately.
 Costs costs_of(BufferWork& work, const std::vector<std::byte>& content, Dtype dtype,
                const Arguments& arguments) {
   Device& device = work.device();

@@ -30,7 +30,7 @@ import use_bundle  # noqa: E402  draws the inputs
 import vendor_times  # noqa: E402
 
 BACKENDS = ("FLASH_ATTENTION", "CUDNN_ATTENTION", "EFFICIENT_ATTENTION", "MATH")
-GRAPH_US = 400.0  # what one graph should take, so that the events around it do not matter
+GRAPH_US = 400.0  # target time of one graph, so that the events around it are negligible
 
 
 class InputSet:
@@ -115,7 +115,8 @@ class Contender:
                 call()
             end.record()
         end.synchronize()
-        per_round = begin.elapsed_time(end) * 1000  # with the CPU's overhead: an upper bound
+        # an upper bound, because it includes the CPU's overhead
+        per_round = begin.elapsed_time(end) * 1000
         rounds = max(1, min(50, round(GRAPH_US / per_round * 4)))
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
@@ -299,7 +300,7 @@ def main():
         import torch.nn.attention
         if not torch.cuda.is_available():
             raise RuntimeError("PyTorch sees no CUDA GPU")
-        torch.zeros(1, device="cuda")  # makes PyTorch's context the current one
+        torch.zeros(1, device="cuda")  # makes PyTorch's context current
         print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, "
               f"CUDA {torch.version.cuda}")
         results = []

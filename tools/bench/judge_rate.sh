@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# How fast candidates are judged, and what the engine itself costs. Prints one line a figure.
+# Measures how many candidates are judged per second, and the engine's own cost. Prints one line per
+# figure.
 # Usage: tools/bench/judge_rate.sh [build folder, default build/ci (has the fake worker)]
 set -eu
 cd "$(dirname "$0")/../.."
@@ -27,7 +28,7 @@ for line in open(sys.argv[1]):
         print(f"cached compilations: {event['total_ms'] / event['evaluated']:.2f} ms a candidate, all included")
 PY
 
-# The fake worker compiles and runs in no time: what remains is the engine.
+# The fake worker compiles and runs instantly, so the remaining time is the engine's.
 export EVO_WORKER="$PWD/$bin/fake-worker"
 start=$(date +%s%N)
 "$bin/evo-tune" --space tests/planted/search_spaces/wide.json --device fake:measured --generations 1 \

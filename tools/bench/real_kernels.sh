@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Plain kernels at real sizes: how many random candidates are judged in a second, and where the time
-# went. One line a kernel; `compare_kernel_tuner.py` prints what Kernel Tuner does on the same spaces.
-# Usage: tools/bench/real_kernels.sh [folder of programs, default build/release/bin] [device] [seconds of each] [SPACE[:SHAPE] ...]
-# STRATEGY in the environment names another strategy than random.
+# Typical kernels at real sizes: prints for each how many random candidates are judged per second
+# and where the time was spent. `compare_kernel_tuner.py` prints the same for Kernel Tuner on these
+# spaces.
+# Usage: tools/bench/real_kernels.sh [folder of programs, default build/release/bin] [device]
+#                                    [seconds of each] [SPACE[:SHAPE] ...]
+# The environment variable STRATEGY selects another strategy than random.
 set -eu
 cd "$(dirname "$0")/../.."
 bin="${1:-build/release/bin}"

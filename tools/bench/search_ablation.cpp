@@ -1,4 +1,5 @@
-// Turns one knob of the strategy `full` and replays: what each part of it is worth.
+// search-ablation: changes one setting of the strategy `full` and replays, to measure the
+// contribution of each part.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <functional>
@@ -47,7 +48,7 @@ const std::map<std::string, Setter>& knobs() {
   return map;
 }
 
-/// "name=value" of one knob, or of elite (the size of the elite).
+/// "name=value" of one setting, or of elite (the size of the elite).
 void apply(const std::string& text, FullSettings& settings, std::size_t& elite) {
   const auto named = evo::named_in(text);
   const auto value = named ? evo::number_in<double>(named->second) : std::nullopt;

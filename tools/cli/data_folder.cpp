@@ -82,7 +82,7 @@ fs::path find_space(const fs::path& space) {
     }
   }
   const std::vector<std::string> shipped = spaces_in(*data);
-  if (space.has_parent_path() || space.has_extension()) {  // meant as a file
+  if (space.has_parent_path() || space.has_extension()) {  // looks like a file name
     const std::string nearest = nearest_name(space.stem().string(), shipped);
     throw InputError(missing + "; shipped spaces go by their names alone, such as " +
                      (nearest.empty() ? shipped.front() : nearest));

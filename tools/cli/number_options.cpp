@@ -14,7 +14,7 @@ constexpr double kYear = 365.0 * 24 * 3600;
 
 CLI::Validator whole_number(std::uint64_t low, std::uint64_t high) {
   const std::string range = std::to_string(low) + " to " + std::to_string(high);
-  // A row's number has no limit that tells people anything.
+  // A row number has no meaningful limit for users.
   const std::string allowed =
       high == std::numeric_limits<std::int64_t>::max() ? std::to_string(low) + " on" : range;
   return {[=](std::string& text) -> std::string {
@@ -22,10 +22,10 @@ CLI::Validator whole_number(std::uint64_t low, std::uint64_t high) {
             if (!value || *value < low || *value > high) {
               return "'" + text + "': allowed is a whole number from " + allowed;
             }
-            text = std::to_string(*value);  // CLI11 would read 010 as eight
+            text = std::to_string(*value);  // CLI11 would read 010 as eight.
             return {};
           },
-          // Help is silent about numbers that are as large as the machine's.
+          // Help does not show limits that come from the machine's number types.
           high >= std::numeric_limits<std::int64_t>::max() ? "" : range};
 }
 

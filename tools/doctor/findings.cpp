@@ -15,8 +15,8 @@ namespace {
 constexpr const char* kEveryRun = "every run";
 constexpr const char* kDefaultRun = "a default run";
 
-/// A message in which a line begins with "next step: " as a finding; what follows that step's line
-/// belongs to it but for the way out without a GPU.
+/// Converts a message with a line "next step: " into a finding. The lines after it belong to the
+/// finding, except the alternative without a GPU.
 Finding finding_in(const std::string& message, const std::string& prevents,
                    const std::string& otherwise) {
   constexpr std::string_view kStep = "\nnext step: ";
@@ -31,7 +31,7 @@ bool measures(const Machine& machine) {
   return machine.device() != nullptr && machine.device()->time_kind == TimeKind::kMeasured;
 }
 
-/// The card of the device that a default run opens.
+/// The card that a default run opens.
 const CardFacts* card_in_use(const Machine& machine) {
   if (!measures(machine) || machine.survey.cuda.cards.empty()) return nullptr;
   const std::string& bus_id = machine.survey.cuda.cards.front().bus_id;
@@ -84,7 +84,7 @@ void add_compiler(const Machine& machine, std::vector<Finding>& findings) {
 }
 
 void add_run(const Machine& machine, std::vector<Finding>& findings) {
-  // A run of 20 generations stores some 10 MB.
+  // A run of 20 generations stores about 10 MB.
   constexpr std::uint64_t kLittleDisk = std::uint64_t{200} << 20;
   constexpr std::uint64_t kTooLittleDisk = std::uint64_t{16} << 20;
   constexpr double kMega = 1e6;

@@ -15,10 +15,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The candidate at this place of an elite, or nothing when nothing that fits is green.
+/// The candidate at this place of an elite; nullopt if no matching one is green.
 std::optional<CandidateId> choose(const Store& store, const RunFilter& filter, int rank) {
   const std::vector<RunElite> found = elites(store, filter);
-  // Takes the newest run where there are several spaces, devices or shapes.
+  // Uses the newest run if several spaces, devices or shapes match.
   const RunElite* newest = nullptr;
   for (const RunElite& elite : found) {
     if (!elite.rows.empty() && (newest == nullptr || elite.run.id > newest->run.id)) {
@@ -36,20 +36,20 @@ std::optional<CandidateId> choose(const Store& store, const RunFilter& filter, i
 
 void write(const KernelExport& kernel, const fs::path& folder) {
   const auto file = [&](const char* extension) { return folder / (kernel.name + extension); };
-  // The manifest last: who finds it finds what it names.
+  // The manifest is written last, so that the files it names exist.
   write_outputs(
       {{file(".cubin"), kernel.cubin, true},
        {file(".ptx"), kernel.ptx, true},
        {file(".cu"), kernel.source},
        {file(".json"), kernel.manifest.dump(2) + "\n"}},
-      // A template and its problem.json may lie there under the same names.
+      // A template and its problem.json may have the same names in that folder.
       {.writer = "evo-export", .marks = {kExportedSource, kManifestFormat}, .makes_folders = true});
   for (const char* extension : {".cubin", ".json", ".ptx", ".cu"}) {
     std::cout << file(extension).string() << '\n';
   }
 }
 
-/// Options that a bundle takes more than once.
+/// Options that may be repeated for a bundle.
 RunFilter single_run(const ExportSource& source) {
   if (source.dbs.size() > 1 || source.runs.size() > 1) {
     throw InputError(std::string(source.dbs.size() > 1 ? "--db" : "--run") +
@@ -60,7 +60,7 @@ RunFilter single_run(const ExportSource& source) {
   return filter;
 }
 
-/// Both may be named, as two files.
+/// Both formats may be requested, as two files.
 void require_two_files(const std::string& t4, const std::string& cache) {
   const auto place = [](const std::string& file) {
     return fs::weakly_canonical(fs::absolute(file));
@@ -69,7 +69,7 @@ void require_two_files(const std::string& t4, const std::string& cache) {
   throw InputError("--kernel-tuner-cache " + cache + ": is the file of --t4; allowed is another");
 }
 
-/// All results of the newest run that fits.
+/// All results of the newest run that matches.
 ExitCode export_results(const Store& store, const RunFilter& filter, const std::string& db,
                         const RunExportOptions& options) {
   const std::vector<StoredRun> runs = select_runs(store, filter);
@@ -96,7 +96,7 @@ ExitCode export_results(const Store& store, const RunFilter& filter, const std::
   return ExitCode::kGreen;
 }
 
-/// Writes a kernel, with a word on what it is not.
+/// Writes a kernel, with a note about its limits.
 void export_kernel_files(const Store& store, CandidateId candidate, const std::string& name,
                          const fs::path& folder) {
   const StoredRun of = store.run(store.evaluation(candidate).run);

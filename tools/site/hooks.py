@@ -37,7 +37,7 @@ def on_page_markdown(markdown, page, config, files):
     is_readme = page.file.src_uri == "index.md"
     source = ROOT / "README.md" if is_readme else Path(config.docs_dir) / page.file.src_uri
     parts = CODE.split(markdown)
-    # Links are looked for outside of code; those whose text is code span several parts.
+    # Searches for links outside of code; a link whose text is code spans several parts.
     places = {f"\0{i}\0": part for i, part in enumerate(parts) if i % 2}
     text = "".join(f"\0{i}\0" if i % 2 else part for i, part in enumerate(parts))
     text = LINK.sub(lambda match: relinked(match, source, Path(config.docs_dir)), text)

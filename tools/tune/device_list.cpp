@@ -30,7 +30,7 @@ std::vector<std::string> all_gpus() {
   return ids;
 }
 
-/// "virtual:l4*4" as four names. Only virtual GPUs come in any number.
+/// Expands "virtual:l4*4" to four names. Only virtual GPUs can be multiplied.
 std::vector<std::string> repeated(const std::string& option, const std::string& item) {
   const std::size_t star = item.find('*');
   if (star == std::string::npos) return {item};

@@ -14,15 +14,14 @@
 namespace evo {
 namespace {
 
-/// The key of this run: the one in the environment, where workers are started by hand, or a new
-/// one.
+/// The key of this run: from the environment, if workers are started by hand, or a new one.
 std::string run_key() {
   const bool is_given = std::getenv(kKeyVariable) != nullptr ||    // NOLINT(concurrency-mt-unsafe)
                         std::getenv(kKeyFileVariable) != nullptr;  // NOLINT(concurrency-mt-unsafe)
   return is_given ? key_of_environment() : make_run_key();
 }
 
-/// What other hosts dial: the name of this one where every interface is listened to.
+/// The address for other hosts: this host's name if it listens on every interface.
 std::string dialled(const std::string& listening) {
   HostPort address = parse_host_port("--listen", listening);
   if (address.host == "0.0.0.0" || address.host == "::") address.host = host_name();
@@ -64,7 +63,7 @@ void RemoteOptions::open(Services& services, double step_seconds, const EventSin
   services.gate =
       std::make_unique<WorkerGate>(own_worker(), listen.empty() ? "0.0.0.0:0" : listen, key);
   const EventSink tell = [on_event](const std::string& kind, const std::string& text) {
-    // Somebody may look for the reason now.
+    // Logged, because users may look for the reason.
     if (kind == "worker refused" || kind == "no device left") {
       fmt::print(stderr, "evo-tune: {}: {}\n", kind, text);
     }

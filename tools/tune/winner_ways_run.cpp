@@ -14,12 +14,12 @@
 namespace evo {
 namespace {
 
-/// A tenth of the search, within these bounds: compilers take a few seconds to build the
-/// configurations of a way, whatever the search took.
+/// A tenth of the search's time, within these bounds. The lower bound exists because building the
+/// configurations of a path takes a few seconds.
 constexpr double kShareOfSearch = 0.1;
 constexpr double kFewestSeconds = 5;
 constexpr double kMostSeconds = 20;
-/// Of that time, for the way from the default, which is walked first.
+/// The share of that time for the path from the default, which is measured first.
 constexpr double kShareOfFirst = 0.7;
 
 KnownTimes known_times(const Store& store, RunId run, const Space& space) {
@@ -37,7 +37,7 @@ KnownTimes known_times(const Store& store, RunId run, const Space& space) {
   return known;
 }
 
-/// The default, and the first green milestone where that is another configuration.
+/// The default, and the first green milestone if that is another configuration.
 std::vector<WayStart> starts_of(const Store& store, RunId run, const Space& space) {
   std::vector<WayStart> starts = {{"default", space.defaults()}};
   for (const Rung& rung : ladder(store, run)) {
@@ -59,7 +59,7 @@ const EliteMember* ranked_first(const Store& store, RunId run, const Elite& elit
   return found != elite.members().end() ? &*found : nullptr;
 }
 
-/// How busy the time model says that the units are; nothing where it does not know.
+/// The utilisation of the units in the time model; nullopt if the model does not tell.
 void record_units(Workbench& bench, Store& store, const EliteMember& winner,
                   const ExplainedRun& explained) {
   if (bench.task().device().time_kind != TimeKind::kPredicted) return;
